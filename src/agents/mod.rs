@@ -1,0 +1,55 @@
+//! Agent cards, their registry, and the loop that runs an agent node.
+
+use async_trait::async_trait;
+use serde_json::Value;
+
+use crate::engine::{ModelCall, ToolCall};
+use crate::plan::Field;
+
+/// What a running agent may do to the world: everything goes through the engine. Implemented by the host.
+#[async_trait]
+pub trait Port: Send + Sync {
+    /// Proposes a tool call, waits for its decision (a gate may open), runs it when it may run, and gives what came of it.
+    async fn tool(&self, call: ToolCall) -> ToolReply;
+
+    /// Asks a person and waits for the answer.
+    async fn ask(&self, question: Question) -> Value;
+
+    /// Reports a finished model call.
+    fn model_called(&self, call: ModelCall);
+
+    /// Reports a message of the conversation.
+    fn message(&self, role: &str, content: &str);
+
+    /// Streams answer text.
+    fn output(&self, text: &str);
+
+    /// Writes a line to the node's log.
+    fn log(&self, line: &str);
+}
+
+/// What came of a tool call, for the model.
+#[derive(Clone, Debug, PartialEq)]
+pub enum ToolReply {
+    /// It ran, or a person answered in its place.
+    Value(Value),
+    /// It ran and failed; the words go to the model.
+    Failed(String),
+    /// It was refused; the words go to the model.
+    Refused(String),
+}
+
+/// A question to a person.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Question {
+    /// Unique within the node's generation.
+    pub call: String,
+    /// The question.
+    pub text: String,
+    /// Choices offered.
+    pub options: Vec<String>,
+    /// Form fields.
+    pub fields: Vec<Field>,
+    /// What the person needs to see to answer.
+    pub payload: Value,
+}

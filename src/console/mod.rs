@@ -1,0 +1,1 @@
+//! The terminal: model, update, view, theme, keymap, command table, term.

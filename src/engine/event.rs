@@ -1,0 +1,335 @@
+//! `Event`: every fact of a run, in the order it became true. Plain data; the journal keeps them, everything shown is a fold of them.
+
+use super::{Actor, DataSource, Decision, FileAccess, Gate, GateId, Job, ModelCall, NodeError, Time, ToolCall, ToolReport};
+use crate::plan::{Catalog, NodeId, Plan};
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+/// Names a run; a UUID v7 as text, so that names sort by time.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct RunId(pub String);
+
+/// Slot of an edge within its run: `Plan::edges` in order, then `depends_on` in node order. Never used again.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct EdgeId(pub u32);
+
+/// An event with its place in the run.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Record {
+    /// From 1, without gaps.
+    pub seq: u64,
+    /// When it was decided.
+    pub at: Time,
+    /// What happened.
+    #[serde(flatten)]
+    pub event: Event,
+}
+
+/// What a run keeps from its start to its end.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct RunSettings {
+    /// The agents and tools that the plan may use, as they were at the start.
+    pub catalog: Catalog,
+    /// Nodes that may work at once; 0 means the default of 16.
+    pub slots: u32,
+    /// Model for agents that don't name one; absent means rehearsal.
+    pub model: Option<String>,
+    /// Whether an agent's objective without dependencies may see plan inputs; kept for the record with other host facts.
+    pub host: Value,
+}
+
+/// A fact.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case", tag = "type")]
+pub enum Event {
+    /// The first event of every run.
+    RunCreated {
+        /// The run's name.
+        run: RunId,
+        /// What is run.
+        plan: Box<Plan>,
+        /// What it keeps.
+        settings: Box<RunSettings>,
+        /// Who started it.
+        by: Actor,
+    },
+    /// Nodes may start.
+    RunStarted,
+    /// Somebody cancelled the run.
+    RunCancelled {
+        /// Who.
+        by: Actor,
+    },
+    /// Nothing is left to do. The last event of a run.
+    RunSettled {
+        /// How it ended.
+        outcome: Outcome,
+        /// Why, in words.
+        reason: String,
+    },
+    /// Every incoming edge that its join needs is decided; guards held.
+    NodeReady {
+        /// Which.
+        node_id: NodeId,
+        /// Its generation.
+        generation: u32,
+    },
+    /// Ready, but something other than a gate holds it back (slot, lock, breakpoint, pause).
+    NodeHeld {
+        /// Which.
+        node_id: NodeId,
+        /// Its generation.
+        generation: u32,
+        /// Why, in words.
+        reason: String,
+    },
+    /// A gate opened.
+    ApprovalRequired {
+        /// The question.
+        gate: Box<Gate>,
+    },
+    /// A gate was answered. Journalled before any effect of the answer.
+    GateDecided {
+        /// Which.
+        gate: GateId,
+        /// The answer.
+        decision: Decision,
+        /// By whom.
+        by: Actor,
+    },
+    /// A gate ended without an answer: its node was cancelled, or its payload changed.
+    GateVoided {
+        /// Which.
+        gate: GateId,
+        /// Why, in words.
+        reason: String,
+    },
+    /// An attempt starts; its effect follows from this event.
+    NodeStarted {
+        /// Which.
+        node_id: NodeId,
+        /// Its generation.
+        generation: u32,
+        /// From 1.
+        attempt: u32,
+        /// What is done, with references resolved.
+        job: Box<Job>,
+    },
+    /// An attempt failed and another one will follow.
+    NodeRetrying {
+        /// Which.
+        node_id: NodeId,
+        /// Its generation.
+        generation: u32,
+        /// The attempt that failed.
+        attempt: u32,
+        /// Why.
+        error: NodeError,
+        /// When the next one starts at the earliest.
+        until: Time,
+    },
+    /// A node's routes were decided; always in the same batch as its end, and before it.
+    NodeRouted {
+        /// The source.
+        node_id: NodeId,
+        /// Its generation.
+        generation: u32,
+        /// Edges taken.
+        taken: Vec<EdgeId>,
+        /// Edges that died.
+        dead: Vec<EdgeId>,
+    },
+    /// A node ended with a result.
+    NodeCompleted {
+        /// Which.
+        node_id: NodeId,
+        /// Its generation.
+        generation: u32,
+        /// The result.
+        result: Value,
+        /// `budget_exhausted`, `rehearsal`, `overridden`, … when the result is not a plain one.
+        mark: Option<String>,
+    },
+    /// A node failed for good.
+    NodeFailed {
+        /// Which.
+        node_id: NodeId,
+        /// Its generation.
+        generation: u32,
+        /// Why.
+        error: NodeError,
+        /// `on_failure: safe`: its edges are taken with `{error, failed_safe: true}`.
+        safe: bool,
+        /// A result that it had before the failure (a route that could not be evaluated), if any.
+        result: Option<Value>,
+    },
+    /// A node never ran: a guard or a join said so, or a person skipped it.
+    NodeSkipped {
+        /// Which.
+        node_id: NodeId,
+        /// Its generation.
+        generation: u32,
+        /// Why, in words.
+        reason: String,
+    },
+    /// `skip_if` held: the node was passed through.
+    NodePassed {
+        /// Which.
+        node_id: NodeId,
+        /// Its generation.
+        generation: u32,
+        /// Why, in words.
+        reason: String,
+    },
+    /// A node was cancelled, or rejected at its gate.
+    NodeCancelled {
+        /// Which.
+        node_id: NodeId,
+        /// Its generation.
+        generation: u32,
+        /// Why, in words; starts with `rejected` when a gate said no.
+        reason: String,
+    },
+    /// Nobody knows whether the node's effect happened; somebody must say.
+    NodeUnknown {
+        /// Which.
+        node_id: NodeId,
+        /// Its generation.
+        generation: u32,
+        /// Why, in words.
+        reason: String,
+    },
+    /// An agent proposed a tool call.
+    ToolProposed {
+        /// Whose.
+        node_id: NodeId,
+        /// Its generation.
+        generation: u32,
+        /// The call.
+        call: ToolCall,
+    },
+    /// The call may run; its effect follows from this event. `call.args` are those that were approved.
+    ToolStarted {
+        /// Whose.
+        node_id: NodeId,
+        /// Its generation.
+        generation: u32,
+        /// The call.
+        call: ToolCall,
+    },
+    /// The call will not run; the words go to the model.
+    ToolRefused {
+        /// Whose.
+        node_id: NodeId,
+        /// Its generation.
+        generation: u32,
+        /// The call's id.
+        call: String,
+        /// For the model.
+        message: String,
+    },
+    /// A person gave a result in the tool's place.
+    ToolAnswered {
+        /// Whose.
+        node_id: NodeId,
+        /// Its generation.
+        generation: u32,
+        /// The call's id.
+        call: String,
+        /// The result.
+        value: Value,
+    },
+    /// A call ended.
+    ToolFinished {
+        /// Whose.
+        node_id: NodeId,
+        /// Its generation.
+        generation: u32,
+        /// The call's id.
+        call: String,
+        /// What it gave.
+        report: ToolReport,
+    },
+    /// An agent's question was answered; the answer goes to it.
+    QuestionAnswered {
+        /// Whose.
+        node_id: NodeId,
+        /// Its generation.
+        generation: u32,
+        /// The question's call id.
+        call: String,
+        /// The answer.
+        value: Value,
+    },
+    /// A model call ended.
+    ModelCalled {
+        /// Whose.
+        node_id: NodeId,
+        /// Its generation.
+        generation: u32,
+        /// What it took.
+        call: ModelCall,
+    },
+    /// A message of an agent's conversation, as it was sent or received.
+    Message {
+        /// Whose.
+        node_id: NodeId,
+        /// Its generation.
+        generation: u32,
+        /// `system`, `user`, `assistant` or `tool`.
+        role: String,
+        /// Its text.
+        content: String,
+    },
+    /// Streamed text; merged, and not part of the state that decides.
+    Output {
+        /// Whose.
+        node_id: NodeId,
+        /// Its generation.
+        generation: u32,
+        /// The next piece.
+        text: String,
+    },
+    /// A line of a node's log (`console.log`, warnings).
+    LogLine {
+        /// Whose.
+        node_id: NodeId,
+        /// The line.
+        text: String,
+    },
+    /// Files and sources that a node touched outside a tool call.
+    Touched {
+        /// Whose.
+        node_id: NodeId,
+        /// Files.
+        files: Vec<FileAccess>,
+        /// Sources.
+        sources: Vec<DataSource>,
+    },
+    /// A command that could not be carried out, and why (a late decision is told who decided).
+    Refused {
+        /// Who asked.
+        by: Actor,
+        /// What they asked, in words.
+        what: String,
+        /// Why not, in words.
+        why: String,
+    },
+}
+
+/// How a run ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Outcome {
+    /// Every exit node that was not routed away succeeded.
+    Succeeded,
+    /// Some exit nodes succeeded; something failed, was rejected or cancelled.
+    Partial,
+    /// No exit node succeeded.
+    Failed,
+    /// Somebody cancelled the run.
+    Cancelled,
+}

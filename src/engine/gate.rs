@@ -1,0 +1,123 @@
+//! Gates: questions with an id that only a person or a rule may answer, as data.
+
+use super::Time;
+use crate::plan::{Field, NodeId};
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+/// Names a gate within its run; counts up from 1 in order of opening.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct GateId(pub u32);
+
+/// A question that is waiting for an answer, or was answered.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Gate {
+    /// Within the run.
+    pub id: GateId,
+    /// Who is held up.
+    pub node: NodeId,
+    /// The node's generation that asks; a later one asks again.
+    pub generation: u32,
+    /// What sort of question.
+    pub kind: GateKind,
+    /// The exact thing that will happen (arguments, result, prompt), not a description of it.
+    pub payload: Value,
+    /// SHA-256 (hex) of the node's definition and the payload; an approval is bound to it.
+    pub hash: String,
+    /// Why it asks, in words.
+    pub why: String,
+    /// When it opened; its clock starts here.
+    pub opened: Time,
+}
+
+/// What sort of question a gate is.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case", tag = "kind")]
+pub enum GateKind {
+    /// Before the node starts.
+    Before,
+    /// After the node's result, before it is used.
+    After,
+    /// Before one tool call in the middle of a node.
+    Tool {
+        /// The call's id.
+        call: String,
+        /// The tool's full name.
+        tool: String,
+    },
+    /// Somebody asks: an agent, a `human` card, the operator in the model's place, an approval node.
+    Question {
+        /// The question.
+        text: String,
+        /// Choices offered, if any.
+        options: Vec<String>,
+        /// Form fields, if any.
+        fields: Vec<Field>,
+        /// Ties the answer to the asker within the node.
+        call: Option<String>,
+    },
+}
+
+/// An answer to a gate.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case", tag = "decision")]
+pub enum Decision {
+    /// As shown.
+    Approve,
+    /// With this payload instead; checked again.
+    Modify {
+        /// The edited payload.
+        payload: Value,
+    },
+    /// No; the words go back to the model.
+    Reject {
+        /// Words for the model or the record.
+        message: String,
+    },
+    /// The answer to a question, or a result in the tool's place.
+    Answer {
+        /// The answer.
+        value: Value,
+    },
+    /// The node is skipped.
+    Skip,
+    /// The node and what only it feeds are cancelled.
+    CancelBranch,
+}
+
+/// Who did something: a person, or a rule of the command line.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Actor {
+    /// User name, or the flag that decided (`--yes`).
+    pub who: String,
+    /// `console`, `cli`, `rule`, …
+    pub via: String,
+}
+
+/// A decision on record.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Decided {
+    /// The answer.
+    pub decision: Decision,
+    /// By whom.
+    pub by: Actor,
+    /// When.
+    pub at: Time,
+}
+
+/// A picture of an effect before it happens.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub enum Preview {
+    /// Old and new text of a file; `before` is absent when the file is new.
+    Diff {
+        /// Relative path.
+        path: String,
+        /// Text now.
+        before: Option<String>,
+        /// Text after.
+        after: String,
+    },
+    /// Plain words.
+    Text(String),
+}

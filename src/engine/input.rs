@@ -1,0 +1,288 @@
+//! `Input`, `Command`, `Effect`, `Job`: what the world tells a run, what people ask of it, and what it asks of the world. Plain data.
+
+use super::{Actor, Decision, Done, GateId, ModelCall, NodeError, RunId, RunSettings, Time, ToolCall, ToolReport};
+use crate::plan::{CodeWork, Field, NodeId, Plan, Verdict};
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+use std::sync::Arc;
+
+/// What happened, as told to `Run::step`.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub enum Input {
+    /// The first input of every run.
+    Create {
+        /// The run's name.
+        run: RunId,
+        /// What is run.
+        plan: Box<Plan>,
+        /// What it keeps.
+        settings: Box<RunSettings>,
+        /// Who starts it.
+        by: Actor,
+    },
+    /// A person or client asks for something.
+    Command {
+        /// What.
+        command: Command,
+        /// Who.
+        by: Actor,
+    },
+    /// From a worker; inputs of an old generation or attempt change nothing.
+    Work {
+        /// Whose.
+        node: NodeId,
+        /// Its generation.
+        generation: u32,
+        /// Its attempt.
+        attempt: u32,
+        /// What happened.
+        fact: WorkFact,
+    },
+    /// A timer that an effect asked for is due.
+    TimerDue {
+        /// Which.
+        timer: Timer,
+    },
+}
+
+/// What a worker reports.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub enum WorkFact {
+    /// The work ended well.
+    Done(Done),
+    /// The work failed.
+    Failed(NodeError),
+    /// The work stopped because it was told to (`Effect::Abort`).
+    Aborted,
+    /// A tool call is proposed; the answer comes as `Effect::Answer`.
+    ToolAsked {
+        /// The call.
+        call: ToolCall,
+        /// What configuration and the arguments say of it.
+        verdict: Verdict,
+        /// Why it asks, in words.
+        why: String,
+    },
+    /// A tool call that was let go ended.
+    ToolDone {
+        /// The call's id.
+        call: String,
+        /// What it gave.
+        report: ToolReport,
+    },
+    /// A question to a person; the answer comes as `Effect::Answer`.
+    QuestionAsked {
+        /// Ties the answer to the question.
+        call: String,
+        /// The question.
+        text: String,
+        /// Choices offered.
+        options: Vec<String>,
+        /// Form fields.
+        fields: Vec<Field>,
+        /// What the person needs to see to answer (the prompt, when the operator answers in the model's place).
+        payload: Value,
+    },
+    /// A model call ended.
+    ModelCalled(ModelCall),
+    /// A message of the conversation.
+    Message {
+        /// `system`, `user`, `assistant` or `tool`.
+        role: String,
+        /// Its text.
+        content: String,
+    },
+    /// Streamed text.
+    Output(String),
+    /// A line for the node's log.
+    Log(String),
+}
+
+/// What people ask of a run.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case", tag = "command")]
+pub enum Command {
+    /// Let nodes start.
+    Start,
+    /// Answer a gate.
+    Decide {
+        /// Which.
+        gate: GateId,
+        /// The answer.
+        decision: Decision,
+        /// The gate's hash as it was shown; a different one now refuses the answer.
+        hash: String,
+    },
+    /// Stop one node now.
+    CancelNode {
+        /// Which.
+        node: NodeId,
+    },
+    /// Stop a node and what only it feeds.
+    CancelBranch {
+        /// Its root.
+        node: NodeId,
+    },
+    /// Stop everything.
+    CancelRun,
+}
+
+/// A timer of a run.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub struct Timer {
+    /// Whose.
+    pub node: NodeId,
+    /// Its generation.
+    pub generation: u32,
+    /// Its attempt.
+    pub attempt: u32,
+    /// What for.
+    pub kind: TimerKind,
+}
+
+/// What a timer is for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub enum TimerKind {
+    /// The next attempt may start.
+    Retry,
+    /// The attempt's working time is over.
+    Timeout,
+}
+
+/// What a run asks of the world. Carried out only after the batch's events are in the journal.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Effect {
+    /// Start a worker.
+    Start {
+        /// Whose.
+        node: NodeId,
+        /// Its generation.
+        generation: u32,
+        /// Its attempt.
+        attempt: u32,
+        /// What to do.
+        job: Box<Job>,
+        /// Results of the dependencies that were taken, in edge order.
+        deps: Vec<Dep>,
+        /// Whether a gate has already approved this exact payload.
+        approved: bool,
+    },
+    /// Stop a worker; it answers `Aborted` or with what it had.
+    Abort {
+        /// Whose.
+        node: NodeId,
+        /// Its generation.
+        generation: u32,
+        /// Its attempt.
+        attempt: u32,
+    },
+    /// Answer a worker that waits.
+    Answer {
+        /// Whose.
+        node: NodeId,
+        /// Its generation.
+        generation: u32,
+        /// Its attempt.
+        attempt: u32,
+        /// The call's id.
+        call: String,
+        /// The answer.
+        answer: Answer,
+    },
+    /// Send `Input::TimerDue` at this moment.
+    SetTimer {
+        /// Which.
+        timer: Timer,
+        /// When.
+        at: Time,
+    },
+}
+
+/// The answer to a worker's `ToolAsked` or `QuestionAsked`.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub enum Answer {
+    /// Run the call, with these arguments.
+    Run {
+        /// Exact arguments; may differ from those proposed.
+        args: Value,
+    },
+    /// Don't run it; the words go to the model.
+    Refused {
+        /// Words for the model.
+        message: String,
+    },
+    /// The value in the tool's place, or the answer to the question.
+    Value(Value),
+}
+
+/// A dependency's result as a worker gets it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Dep {
+    /// The source node.
+    pub node: NodeId,
+    /// Its result; null when it was passed, skipped, or its edge died.
+    pub result: Arc<Value>,
+    /// Its state as a word (`succeeded`, `failed_safe`, …).
+    pub status: String,
+    /// Its error's words, if it failed safe.
+    pub error: Option<String>,
+}
+
+/// What a worker does, with references resolved.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case", tag = "job")]
+pub enum Job {
+    /// Run an agent.
+    Agent(AgentJob),
+    /// Call one tool.
+    Tool {
+        /// Its name.
+        tool: String,
+        /// Exact arguments.
+        args: Value,
+    },
+    /// Run code.
+    Code {
+        /// What.
+        code: CodeWork,
+        /// Plan inputs.
+        inputs: Map<String, Value>,
+    },
+    /// Done by the engine itself: transform, decision, merge, approval.
+    Inline {
+        /// The work's name.
+        work: String,
+    },
+}
+
+/// An agent's job.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct AgentJob {
+    /// Card's name, unless inline.
+    pub agent: Option<String>,
+    /// Inline role.
+    pub role: Option<String>,
+    /// Inline goal.
+    pub goal: Option<String>,
+    /// References resolved; absent: the card's template is filled by the worker.
+    pub objective: Option<String>,
+    /// The plan's goal.
+    pub plan_goal: String,
+    /// Named extra context, references resolved.
+    pub inputs: Map<String, Value>,
+    /// Model for this node; absent: the run's.
+    pub model: Option<String>,
+    /// Globs that narrow the card's tools; absent: the card's own.
+    pub tools: Option<Vec<String>>,
+    /// JSON Schema of the result.
+    pub output_schema: Option<Value>,
+    /// 1 to 20.
+    pub max_iterations: u32,
+    /// Prompt and answer tokens together.
+    pub max_tokens: u64,
+    /// Working seconds.
+    pub timeout_s: f64,
+    /// How dependency results reach the model.
+    pub context: Option<crate::plan::ContextMode>,
+}

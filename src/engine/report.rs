@@ -1,0 +1,160 @@
+//! What a node's work reports besides its result: lineage, tokens, errors. Field names are those of seed 000.
+
+use super::Time;
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+/// Where data came from.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct DataSource {
+    /// `web`, `database`, `api` or `file`.
+    #[serde(rename = "type")]
+    pub kind: String,
+    /// URL, table, path, …
+    pub identifier: String,
+    /// Search text or SQL, if any.
+    pub query: Option<String>,
+}
+
+/// One touch of a file.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct FileAccess {
+    /// Relative to the workspace.
+    pub path: String,
+    /// `read`, `write` or `search`.
+    pub operation: String,
+    /// First 100 characters.
+    pub content_preview: Option<String>,
+}
+
+/// Tokens of one or more model calls.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct TokenUsage {
+    /// Prompt tokens.
+    pub prompt: u64,
+    /// Answer tokens.
+    pub completion: u64,
+}
+
+impl TokenUsage {
+    /// Prompt and answer together.
+    pub fn total(self) -> u64 {
+        self.prompt + self.completion
+    }
+
+    /// Adds another call's usage.
+    pub fn add(&mut self, other: Self) {
+        self.prompt += other.prompt;
+        self.completion += other.completion;
+    }
+}
+
+/// One finished model call.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct ModelCall {
+    /// Model name as sent.
+    pub model: String,
+    /// Provider, for people; `rehearsal` and `operator` are providers too.
+    pub provider: String,
+    /// As reported, or counted locally.
+    pub usage: TokenUsage,
+    /// Whether `usage` was counted locally.
+    pub estimated: bool,
+    /// US dollars, when a price is known.
+    pub cost_usd: Option<f64>,
+    /// Wall time in milliseconds.
+    pub duration_ms: u64,
+    /// Why the model stopped.
+    pub finish: String,
+}
+
+/// A tool call that an agent (or a tool node) proposes.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct ToolCall {
+    /// Unique within the node's generation.
+    pub id: String,
+    /// `name` or `server:name`.
+    pub tool: String,
+    /// Exact arguments.
+    pub args: Value,
+}
+
+/// What a finished tool call gave.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct ToolReport {
+    /// Whether it succeeded.
+    pub ok: bool,
+    /// The result, or the error's words as a string.
+    pub value: Value,
+    /// Files touched.
+    pub files: Vec<FileAccess>,
+    /// Data sources read.
+    pub sources: Vec<DataSource>,
+    /// Wall time in milliseconds.
+    pub duration_ms: u64,
+}
+
+/// Why an attempt failed. A failed node is data, not an `Err`.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct NodeError {
+    /// What sort of failure, for retry.
+    pub kind: ErrorKind,
+    /// Words for a person, lower-case start, cause first.
+    pub message: String,
+    /// A way out.
+    pub hint: Option<String>,
+    /// What the server asked for, in milliseconds.
+    pub retry_after_ms: Option<u64>,
+}
+
+impl NodeError {
+    /// An error that a retry would not mend.
+    pub fn permanent(message: impl Into<String>) -> Self {
+        Self { kind: ErrorKind::Permanent, message: message.into(), hint: None, retry_after_ms: None }
+    }
+
+    /// The same error with a way out.
+    #[must_use]
+    pub fn hint(mut self, hint: impl Into<String>) -> Self {
+        self.hint = Some(hint.into());
+        self
+    }
+}
+
+/// What sort of failure.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum ErrorKind {
+    /// May pass by itself, and the failure proves that nothing began (connection refused, 429).
+    NothingBegan,
+    /// May pass by itself; an effect may have begun (timeouts, cut connections, 5xx).
+    Transient,
+    /// The attempt's working time ran out.
+    Timeout,
+    /// A limit of iterations or tokens.
+    Limit,
+    /// A reference or expression of the plan is wrong.
+    Plan,
+    /// A person or rule said no.
+    Rejected,
+    /// A retry would not help.
+    Permanent,
+}
+
+/// What a node's work hands in when it ends well.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Done {
+    /// The result.
+    pub result: Value,
+    /// Set when the node handed back what it had at a limit: `budget_exhausted`, `rehearsal`, …
+    pub mark: Option<String>,
+}
+
+/// When and how long, for `Run` and views.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Span {
+    /// First start of this generation.
+    pub started: Option<Time>,
+    /// End of this generation.
+    pub finished: Option<Time>,
+}

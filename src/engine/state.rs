@@ -1,0 +1,115 @@
+//! `NodeState` and `NodeRun`: where one node of a run stands. Read by views; changed only by `Run::evolve`.
+
+use super::{DataSource, FileAccess, GateId, NodeError, Span, Time, TokenUsage, ToolCall, ToolReport};
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+use std::sync::Arc;
+
+/// Where a node stands. Match without a wildcard arm.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case", tag = "state")]
+pub enum NodeState {
+    /// Inputs are missing.
+    Pending,
+    /// May start as soon as a slot is free.
+    Ready,
+    /// Ready, but held (breakpoint, pause, lock, slot).
+    Held,
+    /// A gate is open.
+    Waiting {
+        /// The oldest open gate of the node.
+        gate: GateId,
+    },
+    /// A worker is at it.
+    Running,
+    /// An attempt failed; another follows.
+    Retrying {
+        /// Not before.
+        until: Time,
+    },
+    /// It has a result.
+    Succeeded,
+    /// `skip_if` held.
+    Passed,
+    /// Never ran.
+    Skipped,
+    /// Failed for good.
+    Failed,
+    /// Failed, and its consumers were told so.
+    FailedSafe,
+    /// Cancelled or rejected.
+    Cancelled,
+    /// Nobody knows whether its effect happened.
+    Unknown,
+}
+
+impl NodeState {
+    /// The state in one word, as shown and as printed in JSON.
+    pub fn word(&self) -> &'static str {
+        match self {
+            Self::Pending => "pending",
+            Self::Ready => "ready",
+            Self::Held => "held",
+            Self::Waiting { .. } => "waiting",
+            Self::Running => "running",
+            Self::Retrying { .. } => "retrying",
+            Self::Succeeded => "succeeded",
+            Self::Passed => "passed",
+            Self::Skipped => "skipped",
+            Self::Failed => "failed",
+            Self::FailedSafe => "failed_safe",
+            Self::Cancelled => "cancelled",
+            Self::Unknown => "unknown",
+        }
+    }
+
+    /// Whether the node's generation has ended.
+    pub fn is_final(&self) -> bool {
+        match self {
+            Self::Succeeded | Self::Passed | Self::Skipped | Self::Failed | Self::FailedSafe | Self::Cancelled => true,
+            Self::Pending | Self::Ready | Self::Held | Self::Waiting { .. } | Self::Running | Self::Retrying { .. } | Self::Unknown => {
+                false
+            }
+        }
+    }
+}
+
+/// What is known of one node of a run.
+#[derive(Clone, Debug, PartialEq)]
+pub struct NodeRun {
+    /// Where it stands.
+    pub state: NodeState,
+    /// Why it stands there, in words; empty when the state says it all.
+    pub reason: String,
+    /// From 1; raised by each rerun.
+    pub generation: u32,
+    /// Attempts started in this generation.
+    pub attempt: u32,
+    /// Its result, once it has one.
+    pub result: Option<Arc<Value>>,
+    /// Its last error.
+    pub error: Option<NodeError>,
+    /// `budget_exhausted`, `rehearsal`, … when the result is not a plain one.
+    pub mark: Option<String>,
+    /// When it started and ended.
+    pub span: Span,
+    /// What it used and touched.
+    pub lineage: Lineage,
+}
+
+/// What a node used and touched (seed 000's metadata).
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Lineage {
+    /// Tokens of its model calls.
+    pub tokens: TokenUsage,
+    /// US dollars, as far as prices are known.
+    pub cost_usd: f64,
+    /// Model calls made.
+    pub model_calls: u32,
+    /// Tool calls in order, with what they gave once they ended.
+    pub tools: Vec<(ToolCall, Option<ToolReport>)>,
+    /// Files touched.
+    pub files: Vec<FileAccess>,
+    /// Sources read.
+    pub sources: Vec<DataSource>,
+}

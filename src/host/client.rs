@@ -1,0 +1,219 @@
+//! The client protocol: what a console asks of a host and what it is told. Plain data, so that it can cross a socket later.
+
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+use tokio::sync::mpsc;
+
+use crate::engine::{Command, GateId, Outcome, Record, RunId, Time};
+use crate::plan::{Catalog, Node, NodeId, Plan};
+
+/// Whoever can connect a console to runs.
+pub trait Client: Send {
+    /// A new connection. The first notice is `Notice::Hello`.
+    fn connect(&self) -> Connection;
+}
+
+/// Two ends of one conversation with a host. Dropping it detaches.
+pub struct Connection {
+    /// Requests go in here.
+    pub requests: mpsc::UnboundedSender<Request>,
+    /// Notices come out here, in order.
+    pub notices: mpsc::Receiver<Notice>,
+}
+
+/// Names a planning request within its connection.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub struct PlanningId(pub u64);
+
+/// What a client asks.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub enum Request {
+    /// Make a plan; streamed as `PlanNode`s, ended by `PlanReady` or `PlanFailed`.
+    Plan {
+        /// For the notices.
+        id: PlanningId,
+        /// The request in a person's words.
+        text: String,
+    },
+    /// Stop planning.
+    CancelPlanning(PlanningId),
+    /// Start a run; answered by `RunOpened` (live) or `Problem`.
+    Start {
+        /// What is run.
+        plan: Box<Plan>,
+        /// Values over the plan's inputs.
+        inputs: Map<String, Value>,
+    },
+    /// A command to a live run; what follows comes as `Events`.
+    Command {
+        /// Which.
+        run: RunId,
+        /// What.
+        command: Command,
+    },
+    /// The list of runs, newest first.
+    ListRuns,
+    /// Open a run to look at; answered by `RunOpened`.
+    OpenRun(RunId),
+    /// A picture of what a gate's payload would do; answered by `Preview` when there is one.
+    Preview {
+        /// Which run.
+        run: RunId,
+        /// Which gate.
+        gate: GateId,
+        /// The payload, possibly edited.
+        payload: Value,
+    },
+    /// Use this model for plans and runs from now on; `None` is rehearsal.
+    UseModel(Option<String>),
+    /// Names of the models on offer; answered by `Models`.
+    ListModels,
+}
+
+/// What a client is told.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub enum Notice {
+    /// The first notice.
+    Hello(Hello),
+    /// The catalog, at first and whenever it changes (an agent card was edited).
+    Catalog {
+        /// What plans may name.
+        catalog: Catalog,
+        /// Cards that could not be read: file, line and words. The last good card stays.
+        problems: Vec<Problem>,
+    },
+    /// Which model is used now.
+    Model(ModelStatus),
+    /// Planning goes on: a status line.
+    PlanProgress {
+        /// Which.
+        id: PlanningId,
+        /// In words.
+        text: String,
+    },
+    /// A node was generated (or generated again: replace it by id).
+    PlanNode {
+        /// Which.
+        id: PlanningId,
+        /// The node.
+        node: Box<Node>,
+    },
+    /// The plan is there. It may have findings: open it in the editor.
+    PlanReady {
+        /// Which.
+        id: PlanningId,
+        /// The plan.
+        plan: Box<Plan>,
+        /// Who made it, for people (`built-in planner, template files`, `gpt-4o`).
+        origin: String,
+        /// Remarks for people.
+        remarks: Vec<String>,
+    },
+    /// No plan could be made.
+    PlanFailed {
+        /// Which.
+        id: PlanningId,
+        /// Why.
+        problem: Problem,
+    },
+    /// A run was opened: everything so far.
+    RunOpened {
+        /// Which.
+        run: RunId,
+        /// Its events so far.
+        records: Vec<Record>,
+        /// Whether it goes on in this host; else it is only looked at.
+        live: bool,
+    },
+    /// What happened in a live run, after it is in the journal.
+    Events {
+        /// Which.
+        run: RunId,
+        /// In order.
+        records: Vec<Record>,
+    },
+    /// The list of runs, newest first.
+    Runs(Vec<RunSummary>),
+    /// A picture of what a gate's payload would do.
+    Preview {
+        /// Which run.
+        run: RunId,
+        /// Which gate.
+        gate: GateId,
+        /// The picture.
+        preview: crate::engine::Preview,
+    },
+    /// Names of the models on offer.
+    Models(Vec<String>),
+    /// Something that was asked for could not be done.
+    Problem(Problem),
+    /// The journal can't be written: the run is frozen in memory.
+    Frozen {
+        /// Which.
+        run: RunId,
+        /// Why.
+        problem: Problem,
+    },
+}
+
+/// The first notice.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Hello {
+    /// The workspace's path for people.
+    pub workspace: String,
+    /// The person's name, as audit entries will have it.
+    pub user: String,
+    /// Which model is used now.
+    pub model: ModelStatus,
+}
+
+/// Which model is used now.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub enum ModelStatus {
+    /// Nodes that need a model are rehearsed; the words say how to connect one.
+    Rehearsal {
+        /// How to connect a model.
+        how: String,
+    },
+    /// The operator answers in the model's place.
+    Operator,
+    /// A real model.
+    Connected {
+        /// Model name.
+        model: String,
+        /// Where, for people.
+        provider: String,
+    },
+}
+
+/// Something that went wrong, for people.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Problem {
+    /// What and why, lower-case start.
+    pub message: String,
+    /// A way out.
+    pub hint: Option<String>,
+}
+
+/// One line of the list of runs.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct RunSummary {
+    /// Its name.
+    pub run: RunId,
+    /// The plan's goal.
+    pub goal: String,
+    /// When it was created.
+    pub created: Time,
+    /// When it ended.
+    pub finished: Option<Time>,
+    /// How; `None` while open.
+    pub outcome: Option<Outcome>,
+    /// Whether it goes on in this host.
+    pub live: bool,
+    /// Nodes in all.
+    pub nodes: u32,
+    /// Open gates.
+    pub gates: u32,
+    /// Nodes that hold it up, for people.
+    pub waiting: Vec<NodeId>,
+}

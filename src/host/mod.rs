@@ -1,0 +1,3 @@
+//! Runs the engine against the world: sessions, workers, the client protocol.
+
+pub mod client;

@@ -1,0 +1,208 @@
+//! Chat models behind one trait: OpenAI-compatible servers, rehearsal, the operator.
+
+use async_trait::async_trait;
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use crate::engine::TokenUsage;
+
+/// A model that answers conversations.
+#[async_trait]
+pub trait Model: Send + Sync {
+    /// Provider for people: a host name, `rehearsal`, `operator`.
+    fn provider(&self) -> &str;
+
+    /// Answers one conversation. Streamed pieces go to `sink` as they come; the reply is the whole.
+    /// Dropping the future cancels the call.
+    ///
+    /// # Errors
+    /// Any failure after the retries that the provider does by itself.
+    async fn chat(&self, request: &ChatRequest, sink: &mut (dyn FnMut(Delta) + Send)) -> Result<ChatReply, ModelError>;
+
+    /// Names of the models that the provider offers, if it can say.
+    ///
+    /// # Errors
+    /// When the provider can't be asked.
+    async fn list(&self) -> Result<Vec<String>, ModelError>;
+}
+
+/// One call.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct ChatRequest {
+    /// Model name as the provider knows it.
+    pub model: String,
+    /// The conversation.
+    pub messages: Vec<ChatMessage>,
+    /// Tools on offer.
+    pub tools: Vec<ToolOffer>,
+    /// Structured output wanted, if any.
+    pub schema: Option<OutputSchema>,
+    /// Sampling and limits.
+    pub settings: ModelSettings,
+}
+
+/// Sampling and limits; absent means the provider's default.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct ModelSettings {
+    /// Sampling temperature.
+    pub temperature: Option<f64>,
+    /// Longest answer in tokens.
+    pub max_tokens: Option<u64>,
+    /// Nucleus sampling.
+    pub top_p: Option<f64>,
+    /// For repeatable sampling.
+    pub seed: Option<i64>,
+    /// Stop sequences.
+    pub stop: Vec<String>,
+    /// `low`, `medium`, `high`.
+    pub reasoning_effort: Option<String>,
+}
+
+/// Structured output by JSON Schema.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct OutputSchema {
+    /// A short name.
+    pub name: String,
+    /// The schema.
+    pub schema: Value,
+}
+
+/// One message.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case", tag = "role")]
+pub enum ChatMessage {
+    /// Instructions.
+    System {
+        /// Text.
+        content: String,
+    },
+    /// The request.
+    User {
+        /// Text.
+        content: String,
+    },
+    /// The model's turn.
+    Assistant {
+        /// Text, possibly empty.
+        content: String,
+        /// Calls it made.
+        calls: Vec<CallRequest>,
+    },
+    /// A tool's result.
+    Tool {
+        /// The call's id.
+        call: String,
+        /// The result as text.
+        content: String,
+    },
+}
+
+/// A call that a model asks for.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct CallRequest {
+    /// The provider's id, or one made up when it sends none.
+    pub id: String,
+    /// Tool's name as offered.
+    pub name: String,
+    /// Arguments as the model wrote them; may not be JSON.
+    pub arguments: String,
+}
+
+/// A tool as offered to a model.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct ToolOffer {
+    /// Name of letters, digits, `_` and `-`.
+    pub name: String,
+    /// What it does.
+    pub description: String,
+    /// JSON Schema of its arguments.
+    pub parameters: Value,
+}
+
+/// A streamed piece.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Delta {
+    /// Answer text.
+    Text(String),
+    /// Reasoning text, where a provider streams it.
+    Reasoning(String),
+    /// The call is being retried; text streamed so far is void.
+    Restart {
+        /// Why, in words.
+        why: String,
+    },
+}
+
+/// A whole answer.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ChatReply {
+    /// Text, possibly empty.
+    pub text: String,
+    /// Calls asked for.
+    pub calls: Vec<CallRequest>,
+    /// As reported, or counted locally.
+    pub usage: TokenUsage,
+    /// Whether `usage` was counted locally.
+    pub estimated: bool,
+    /// Why it stopped.
+    pub finish: Finish,
+    /// The model that answered, as the provider names it.
+    pub model: String,
+}
+
+/// Why a model stopped.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Finish {
+    /// It was done.
+    Stop,
+    /// It asked for tool calls.
+    ToolCalls,
+    /// The output cap was reached; the answer is cut.
+    Length,
+    /// The provider filtered it.
+    Filtered,
+}
+
+/// A failed call, in words that a person can act on.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+#[error("{message}")]
+pub struct ModelError {
+    /// What sort of failure.
+    pub kind: ModelErrorKind,
+    /// Cause, lower-case start.
+    pub message: String,
+    /// A way out.
+    pub hint: Option<String>,
+    /// What the server asked for, in milliseconds.
+    pub retry_after_ms: Option<u64>,
+}
+
+/// What sort of failure.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ModelErrorKind {
+    /// No key is configured.
+    NoKey,
+    /// The key was refused.
+    WrongKey,
+    /// The model is not known there.
+    UnknownModel,
+    /// The prompt does not fit.
+    ContextTooLong,
+    /// Too many requests, or quota used up.
+    RateLimit,
+    /// Name not found, connection refused, TLS.
+    NoRoute,
+    /// No answer, or no further piece of it, in time.
+    Timeout,
+    /// The stream ended in the middle.
+    CutStream,
+    /// 5xx.
+    Server,
+    /// The request was refused as malformed (4xx).
+    BadRequest,
+    /// The reply made no sense.
+    Nonsense,
+    /// The provider's filter refused.
+    Refused,
+}

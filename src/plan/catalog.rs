@@ -1,0 +1,73 @@
+//! `Catalog`: what a plan may name: agents and tools, with the facts that validation, gates and pickers need. Pure data.
+
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+/// What is there to be used by plans.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Catalog {
+    /// Sorted by name.
+    pub agents: Vec<AgentInfo>,
+    /// Sorted by name.
+    pub tools: Vec<ToolInfo>,
+}
+
+/// The public side of an agent card, and what gates need to know of it.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct AgentInfo {
+    /// Unique.
+    pub name: String,
+    /// What it does; shown to planners.
+    pub description: String,
+    /// What an objective looks like; shown to planners.
+    pub objective_template: String,
+    /// `llm`, `class`, `human`, …
+    pub kind: String,
+    /// Globs of tools that it may use.
+    pub tools: Vec<String>,
+    /// Where the card came from, for people.
+    pub origin: String,
+    /// Gates that the card asks for.
+    pub approve: Option<super::Approve>,
+}
+
+/// A tool's description.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct ToolInfo {
+    /// `name` or `server:name`, unique.
+    pub name: String,
+    /// What it does; shown to models.
+    pub description: String,
+    /// JSON Schema of its arguments.
+    pub input_schema: Value,
+    /// What it can do to the world, before the arguments are known.
+    pub risk: Risk,
+    /// What the configuration says of it.
+    pub verdict: Verdict,
+}
+
+/// What a call can do to the world. Ordered from harmless to harmful.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Risk {
+    /// Reads only.
+    Read,
+    /// Reaches the network.
+    Network,
+    /// Changes files or other state.
+    Write,
+    /// Runs programs, or nobody knows.
+    Execute,
+}
+
+/// What is done with a call.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Verdict {
+    /// Runs without asking.
+    Allow,
+    /// A person is asked.
+    Ask,
+    /// Never runs.
+    Deny,
+}

@@ -1,0 +1,278 @@
+//! `Node`: one step of a plan: exactly one work, its plain dependencies, its policy.
+
+use super::{Budget, NodeId};
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+
+/// One step of a plan.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Node {
+    /// Unique in the plan.
+    pub id: NodeId,
+    /// What the node does.
+    pub work: Work,
+    /// Sources of plain edges, in order; edges with conditions stand in `Plan::edges`.
+    pub depends_on: Vec<NodeId>,
+    /// How it is run.
+    pub policy: Policy,
+    /// Fields of the document that this version doesn't know, kept for writing back.
+    pub ext: Map<String, Value>,
+}
+
+/// What a node does.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub enum Work {
+    /// Runs an agent card, or an inline role.
+    Agent(AgentWork),
+    /// One tool call, no model.
+    Tool(ToolWork),
+    /// JavaScript in the sandbox; sees `deps` and `inputs`; its `return` value is the result.
+    Code(CodeWork),
+    /// Picks exactly one outgoing edge by an expression's value.
+    Decision(DecisionWork),
+    /// Joins branches; the result is an object by source id, or the template's value.
+    Merge(MergeWork),
+    /// Pure data shaping by template or expression.
+    Transform(TransformWork),
+    /// A question to a person as a node of its own.
+    Approval(Ask),
+}
+
+/// An agent's work. Either `agent` names a card or `role` and `goal` make one.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct AgentWork {
+    /// The card's name.
+    pub agent: Option<String>,
+    /// What this node should accomplish; may hold references. Absent: the card's template with the plan's goal.
+    pub objective: Option<String>,
+    /// Inline card: who the agent is.
+    pub role: Option<String>,
+    /// Inline card: what it is after.
+    pub goal: Option<String>,
+}
+
+/// One tool call.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct ToolWork {
+    /// `name` or `server:name`.
+    pub tool: String,
+    /// Its arguments.
+    pub input: ToolInput,
+}
+
+/// Arguments of a tool node; may hold references.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub enum ToolInput {
+    /// By name.
+    Args(Map<String, Value>),
+    /// For the tool's one required string parameter.
+    Query(String),
+}
+
+/// JavaScript.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct CodeWork {
+    /// A function body; never expanded as a template.
+    pub code: String,
+    /// Limits; the sandbox's own defaults where absent.
+    pub sandbox: SandboxLimits,
+}
+
+/// Limits of one sandbox run.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct SandboxLimits {
+    /// Memory in MiB.
+    pub memory_mb: Option<u64>,
+    /// Wall time in milliseconds.
+    pub time_ms: Option<u64>,
+}
+
+/// A decision by expression.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct DecisionWork {
+    /// The expression whose value names a route.
+    pub decide: String,
+}
+
+/// A merge.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct MergeWork {
+    /// Absent: an object by source id.
+    pub template: Option<Value>,
+}
+
+/// A transform.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct TransformWork {
+    /// JSON whose strings may hold references; a reference alone keeps its type.
+    pub value: Value,
+}
+
+/// A question to a person.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Ask {
+    /// The question; may hold references.
+    pub text: String,
+    /// Choices offered, if any.
+    pub options: Vec<String>,
+    /// Form fields to fill in, if any.
+    pub fields: Vec<Field>,
+}
+
+/// One field of a form.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Field {
+    /// Key in the answer.
+    pub name: String,
+    /// What is accepted.
+    pub kind: FieldKind,
+    /// Words for a person; absent: the name.
+    pub label: Option<String>,
+    /// Preset value.
+    pub default: Option<Value>,
+}
+
+/// What a form field accepts.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum FieldKind {
+    /// Any text.
+    #[default]
+    Text,
+    /// A number.
+    Number,
+    /// Yes or no.
+    Boolean,
+}
+
+/// How a node is run. Absent fields fall back to the plan's defaults, then to dagdeck's.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Policy {
+    /// Guard: false means skipped.
+    pub when: Option<String>,
+    /// True means passed through.
+    pub skip_if: Option<String>,
+    /// How incoming edges combine.
+    pub join: Option<Join>,
+    /// How outgoing edges are taken.
+    pub route: Option<Route>,
+    /// Gates around the node.
+    pub approve: Option<Approve>,
+    /// Overrides what the tool or card says.
+    pub side_effects: Option<bool>,
+    /// Retries on transient errors.
+    pub retry: Option<Retry>,
+    /// Working time of one attempt in seconds.
+    pub timeout_s: Option<f64>,
+    /// Caps for this node.
+    pub budget: Option<Budget>,
+    /// Model for this node.
+    pub model: Option<String>,
+    /// Globs that narrow the card's tools.
+    pub tools: Option<Vec<String>>,
+    /// How dependency results reach a model.
+    pub context: Option<ContextMode>,
+    /// Named extra context; may hold references.
+    pub inputs: Option<Map<String, Value>>,
+    /// What a failure does.
+    pub on_failure: Option<OnFailure>,
+    /// Result cache, as written (`"off"` or `{"ttl_s": n}`).
+    pub cache: Option<Value>,
+    /// Nodes that share a name never run together.
+    pub locks: Option<Vec<String>>,
+    /// JSON Schema of the result.
+    pub output_schema: Option<Value>,
+    /// Breakpoint, as written.
+    pub breakpoint: Option<Value>,
+    /// Limit of the agent loop, 1 to 20.
+    pub max_iterations: Option<u32>,
+    /// Condition over the result that calls for a new plan.
+    pub replan_when: Option<String>,
+    /// Words for people.
+    pub notes: Option<String>,
+}
+
+/// How incoming edges combine. Absent: see SEMANTICS (conditional edges are alternatives).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Join {
+    /// Every edge taken.
+    All,
+    /// All decided, at least one taken.
+    Settled,
+    /// First taken edge.
+    Any,
+    /// All decided, whatever they are.
+    Always,
+}
+
+/// How outgoing edges are taken.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Route {
+    /// Every edge whose condition holds.
+    All,
+    /// Only the first whose condition holds.
+    First,
+    /// The one that the decision names.
+    Decision,
+}
+
+/// Gates around a node.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Approve {
+    /// No gate, even where the tool's risk would ask.
+    Never,
+    /// Before it starts.
+    Before,
+    /// After its result, before it is used.
+    After,
+    /// Both.
+    Both,
+}
+
+/// Retries of one node.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Retry {
+    /// Attempts in all, at least 1.
+    pub attempts: u32,
+    /// First pause in milliseconds; doubles each time.
+    pub backoff_ms: u64,
+    /// Longest pause in milliseconds.
+    pub max_ms: u64,
+}
+
+impl Default for Retry {
+    fn default() -> Self {
+        Self { attempts: 3, backoff_ms: 500, max_ms: 30_000 }
+    }
+}
+
+/// How dependency results reach a model.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum ContextMode {
+    /// Results as text, one after the other.
+    Concat,
+    /// JSON with lineage.
+    Structured,
+    /// A model picks what is relevant.
+    Selected,
+}
+
+/// What a failure does.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum OnFailure {
+    /// The node fails; its edges die.
+    Fail,
+    /// Its edges are taken with `{error, failed_safe: true}`.
+    Safe,
+    /// The planner proposes a new remainder.
+    Replan,
+    /// A person is asked.
+    Ask,
+}

@@ -1,0 +1,23 @@
+//! From a request to a plan: by model, or built in.
+
+use crate::plan::{Node, Plan};
+
+/// Where a planner's progress goes.
+pub trait PlanSink: Send {
+    /// A status line for people.
+    fn progress(&mut self, text: &str);
+
+    /// A node was generated, or generated again (same id).
+    fn node(&mut self, node: Node);
+}
+
+/// What a planner made. It may have findings; the editor shows them.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Planned {
+    /// The plan.
+    pub plan: Plan,
+    /// Who made it, for people.
+    pub origin: String,
+    /// Remarks for people (edges that were added, rounds of repair).
+    pub remarks: Vec<String>,
+}

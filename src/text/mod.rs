@@ -1,0 +1,1 @@
+//! Text that is safe to show: `Plain`, width, wrap, glyphs. Pure.

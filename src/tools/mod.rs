@@ -1,0 +1,73 @@
+//! Tools behind one trait, their risk and permission, the sandbox.
+
+use async_trait::async_trait;
+use serde_json::Value;
+use std::{path::PathBuf, sync::Arc};
+
+use crate::engine::{DataSource, FileAccess, Preview};
+use crate::models::Model;
+use crate::plan::{Risk, ToolInfo};
+
+/// One tool.
+#[async_trait]
+pub trait Tool: Send + Sync {
+    /// Name, description, schema, risk before arguments are known. `verdict` is filled in by the registry.
+    fn info(&self) -> &ToolInfo;
+
+    /// What this very call can do to the world (a private address is worse than a public one), with the reason in words.
+    fn assess(&self, args: &Value, context: &ToolContext) -> Assessment;
+
+    /// Runs the call. Arguments were checked against the schema. Dropping the future cancels it and kills what it started.
+    ///
+    /// # Errors
+    /// Words for a model or a person, and whether anything began.
+    async fn call(&self, args: Value, context: &ToolContext) -> Result<ToolOutput, ToolError>;
+
+    /// A picture of the effect for the person who decides (a diff), if the tool can make one without any effect.
+    fn preview(&self, _args: &Value, _context: &ToolContext) -> Option<Preview> {
+        None
+    }
+}
+
+/// The risk of one call.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Assessment {
+    /// For permission.
+    pub risk: Risk,
+    /// Why, in words.
+    pub why: String,
+}
+
+/// What a call may use.
+#[derive(Clone)]
+pub struct ToolContext {
+    /// The workspace; file tools stay inside it, symlinks too.
+    pub workspace: PathBuf,
+    /// Model for tools that need one (`summarize`), with its name; absent: rehearsal.
+    pub model: Option<(Arc<dyn Model>, String)>,
+}
+
+/// What a call gave.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct ToolOutput {
+    /// The result; text is a JSON string.
+    pub value: Value,
+    /// Files touched.
+    pub files: Vec<FileAccess>,
+    /// Sources read.
+    pub sources: Vec<DataSource>,
+}
+
+/// A failed call.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+#[error("{message}")]
+pub struct ToolError {
+    /// Cause, lower-case start.
+    pub message: String,
+    /// A way out.
+    pub hint: Option<String>,
+    /// May pass by itself.
+    pub transient: bool,
+    /// The failure proves that nothing began.
+    pub nothing_began: bool,
+}
