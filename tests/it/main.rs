@@ -1,0 +1,3 @@
+//! Tests of the whole program: one binary, one module a subject.
+
+mod house;
