@@ -1,5 +1,15 @@
 //! Agent cards, their registry, and the loop that runs an agent node.
 
+mod card;
+mod registry;
+mod shipped;
+mod watch;
+
+pub use card::{Card, CardError, CardKind, Class, Limits};
+pub use registry::{Cards, Registry, Reloaded};
+pub use shipped::SHIPPED;
+pub use watch::Watch;
+
 use async_trait::async_trait;
 use serde_json::Value;
 

@@ -1,0 +1,421 @@
+//! `Card`: one agent as a file: YAML front matter and a system prompt as Markdown. A card says what an agent is, never which model runs it.
+
+use globset::{Glob, GlobSet, GlobSetBuilder};
+use serde::Deserialize;
+use std::fmt;
+
+use crate::plan::{AgentInfo, Approve, Risk, ToolInfo, Verdict};
+
+/// An agent.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Card {
+    /// Unique; what plans name.
+    pub name: String,
+    /// What it does; shown to planners.
+    pub description: String,
+    /// What an objective looks like, with `{placeholders}`; shown to planners.
+    pub objective_template: String,
+    /// How it works.
+    pub kind: CardKind,
+    /// Globs of tools that it may use.
+    pub tools: Vec<String>,
+    /// Gates that the card asks for.
+    pub approve: Option<Approve>,
+    /// Limits that hold where the plan says nothing.
+    pub limits: Limits,
+    /// The system prompt.
+    pub prompt: String,
+    /// Where it came from, for people.
+    pub origin: String,
+    /// Whether it may only use tools without side effects (an inline card without a tool list).
+    pub harmless_only: bool,
+}
+
+/// How an agent works.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum CardKind {
+    /// A model with a prompt and tools, in a loop until it answers.
+    Llm,
+    /// Built in.
+    Class(Class),
+    /// The operator answers.
+    Human,
+}
+
+impl CardKind {
+    /// The word that card files use.
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Llm => "llm",
+            Self::Class(_) => "class",
+            Self::Human => "human",
+        }
+    }
+}
+
+/// A built-in class of agent.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Class {
+    /// Reasons in several steps: questions, steps, critique, answer.
+    DeepReasoner,
+}
+
+/// Limits of a card; a node's policy comes first.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Limits {
+    /// Turns of the agent loop, 1 to 20.
+    pub max_iterations: Option<u32>,
+    /// Prompt and answer tokens together.
+    pub max_tokens: Option<u64>,
+    /// Working seconds.
+    pub timeout_s: Option<f64>,
+}
+
+/// A card that can't be used, and where it is wrong.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub struct CardError {
+    /// The file as people know it.
+    pub file: String,
+    /// From 1, when one line is to blame.
+    pub line: Option<u64>,
+    /// What is wrong, lower-case start.
+    pub message: String,
+    /// A way out.
+    pub hint: Option<String>,
+}
+
+impl fmt::Display for CardError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.line {
+            Some(line) => write!(f, "{}:{line}: {}", self.file, self.message),
+            None => write!(f, "{}: {}", self.file, self.message),
+        }
+    }
+}
+
+/// Longest card file that is read.
+pub(super) const MAX_BYTES: u64 = 256 * 1024;
+
+/// Keys that belong to the execution of a plan and not to a card.
+const MODEL_KEYS: [&str; 8] = ["model", "models", "provider", "temperature", "top_p", "max_tokens", "seed", "model_settings"];
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Front {
+    name: String,
+    description: String,
+    #[serde(default)]
+    objective_template: String,
+    #[serde(rename = "type", default = "llm")]
+    kind: String,
+    #[serde(default)]
+    class: Option<String>,
+    #[serde(default)]
+    tools: Vec<String>,
+    #[serde(default)]
+    approve: Option<Approve>,
+    #[serde(default)]
+    limits: Limits,
+}
+
+fn llm() -> String {
+    "llm".to_owned()
+}
+
+impl Card {
+    /// Reads a card file's text. `file` is for messages, `origin` for people.
+    ///
+    /// # Errors
+    /// The first thing that is wrong, with its line.
+    pub fn parse(text: &str, file: &str, origin: &str) -> Result<Self, CardError> {
+        let (front, body) = split(text).map_err(|message| {
+            fault(file, Some(1), message)
+                .hint("a card opens with a line `---`, then `name:` and `description:`, then a line `---`, then the system prompt")
+        })?;
+        if let Some((line, key)) = top_level_keys(front).find(|(_, key)| MODEL_KEYS.contains(key)) {
+            return Err(fault(
+                file,
+                Some(line),
+                format!("a card can't set `{key}`: model settings belong to the execution, not to the agent"),
+            )
+            .hint("remove the line; choose the model with `--model`, in the console, or in a node's policy"));
+        }
+        let fields: Front = serde_saphyr::from_str(front).map_err(|error| yaml_fault(file, &error))?;
+        let line = |key: &str| top_level_keys(front).find(|(_, found)| *found == key).map(|(line, _)| line);
+        if !is_name(&fields.name) {
+            return Err(fault(file, line("name"), format!("`{}` is not a name for an agent", fields.name))
+                .hint("use 1 to 64 letters, digits, `_` and `-`"));
+        }
+        if fields.description.trim().is_empty() {
+            return Err(fault(file, line("description"), "the description is empty")
+                .hint("say in a sentence what the agent does: planners choose by it"));
+        }
+        if let Some(bad) = fields.tools.iter().find(|glob| Glob::new(glob).is_err()) {
+            return Err(
+                fault(file, line("tools"), format!("`{bad}` is not a pattern for tools")).hint("for example `read_file` or `github:*`")
+            );
+        }
+        check_limits(&fields.limits).map_err(|message| fault(file, line("limits"), message))?;
+        let kind = kind(&fields).map_err(|(key, message, hint)| fault(file, line(key).or(line("type")), message).hint(hint))?;
+        let prompt = body.trim().to_owned();
+        if kind == CardKind::Llm && prompt.is_empty() {
+            return Err(fault(file, None, "the card has no system prompt").hint("write it below the second `---`"));
+        }
+        Ok(Self {
+            name: fields.name,
+            description: fields.description.trim().to_owned(),
+            objective_template: fields.objective_template.trim().to_owned(),
+            kind,
+            tools: fields.tools,
+            approve: fields.approve,
+            limits: fields.limits,
+            prompt,
+            origin: origin.to_owned(),
+            harmless_only: false,
+        })
+    }
+
+    /// A card for a node that has a role and a goal instead of an agent's name.
+    /// Without a tool list of its own such a node gets only tools without side effects.
+    pub fn inline(role: &str, goal: &str, has_tool_list: bool) -> Self {
+        Self {
+            name: "inline".to_owned(),
+            description: role.to_owned(),
+            objective_template: goal.to_owned(),
+            kind: CardKind::Llm,
+            tools: vec!["*".to_owned()],
+            approve: None,
+            limits: Limits::default(),
+            prompt: format!("You are {role}.\n\nYour goal: {goal}"),
+            origin: "the plan".to_owned(),
+            harmless_only: !has_tool_list,
+        }
+    }
+
+    /// The public side of the card.
+    pub fn info(&self) -> AgentInfo {
+        AgentInfo {
+            name: self.name.clone(),
+            description: self.description.clone(),
+            objective_template: self.objective_template.clone(),
+            kind: self.kind.word().to_owned(),
+            tools: self.tools.clone(),
+            origin: self.origin.clone(),
+            approve: self.approve,
+        }
+    }
+
+    /// The tools that this card may use out of those there are, narrowed by a node's globs. Denied tools are not offered.
+    pub fn narrow(&self, tools: &[ToolInfo], node: Option<&[String]>) -> Vec<ToolInfo> {
+        let own = globs(&self.tools);
+        let node = node.map(globs);
+        tools
+            .iter()
+            .filter(|tool| own.is_match(&tool.name) && node.as_ref().is_none_or(|set| set.is_match(&tool.name)))
+            .filter(|tool| tool.verdict != Verdict::Deny)
+            .filter(|tool| !self.harmless_only || tool.risk <= Risk::Network)
+            .cloned()
+            .collect()
+    }
+}
+
+impl CardError {
+    pub(super) fn hint(mut self, hint: impl Into<String>) -> Self {
+        self.hint = Some(hint.into());
+        self
+    }
+}
+
+pub(super) fn fault(file: &str, line: Option<u64>, message: impl Into<String>) -> CardError {
+    CardError { file: file.to_owned(), line, message: message.into(), hint: None }
+}
+
+/// A set of tool patterns; patterns that are none match nothing.
+fn globs(patterns: &[String]) -> GlobSet {
+    let mut set = GlobSetBuilder::new();
+    for glob in patterns.iter().filter_map(|pattern| Glob::new(pattern).ok()) {
+        set.add(glob);
+    }
+    set.build().unwrap_or_default()
+}
+
+fn is_name(name: &str) -> bool {
+    (1..=64).contains(&name.len()) && name.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'_' || b == b'-')
+}
+
+fn kind(front: &Front) -> Result<CardKind, (&'static str, String, &'static str)> {
+    match (front.kind.as_str(), front.class.as_deref()) {
+        ("llm", None) => Ok(CardKind::Llm),
+        ("human", None) => Ok(CardKind::Human),
+        ("llm" | "human", Some(_)) => {
+            Err(("class", "`class` only goes with `type: class`".to_owned(), "remove `class`, or write `type: class`"))
+        }
+        ("class", Some("deep_reasoner")) => Ok(CardKind::Class(Class::DeepReasoner)),
+        ("class", Some(other)) => Err(("class", format!("there is no class `{other}`"), "the built-in class is `deep_reasoner`")),
+        ("class", None) => Err(("type", "a card of `type: class` names its class".to_owned(), "add `class: deep_reasoner`")),
+        (later @ ("service" | "dynamic"), _) => Err((
+            "type",
+            format!("agents of type `{later}` are not run by this version"),
+            "the types are `llm`, `class` and `human`; the other cards are loaded",
+        )),
+        (other, _) => Err(("type", format!("there is no type `{other}`"), "the types are `llm`, `class` and `human`")),
+    }
+}
+
+fn check_limits(limits: &Limits) -> Result<(), String> {
+    if limits.max_iterations.is_some_and(|n| !(1..=20).contains(&n)) {
+        return Err("`max_iterations` is from 1 to 20".to_owned());
+    }
+    if limits.max_tokens == Some(0) {
+        return Err("`max_tokens` is at least 1".to_owned());
+    }
+    if limits.timeout_s.is_some_and(|s| !(s.is_finite() && s > 0.0)) {
+        return Err("`timeout_s` is a number of seconds above 0".to_owned());
+    }
+    Ok(())
+}
+
+/// Front matter and body.
+fn split(text: &str) -> Result<(&str, &str), &'static str> {
+    let text = text.strip_prefix('\u{feff}').unwrap_or(text);
+    let mut lines = text.split_inclusive('\n');
+    let first = lines.next().unwrap_or_default();
+    if first.trim_end() != "---" {
+        return Err("the card doesn't open with `---`");
+    }
+    let start = first.len();
+    let mut end = start;
+    for line in lines {
+        if line.trim_end() == "---" {
+            return Ok((&text[start..end], &text[end + line.len()..]));
+        }
+        end += line.len();
+    }
+    Err("the front matter has no closing `---`")
+}
+
+/// Keys at the left margin of the front matter, with their line in the file.
+fn top_level_keys(front: &str) -> impl Iterator<Item = (u64, &str)> {
+    front.lines().zip(2u64..).filter_map(|(line, number)| {
+        let (key, _) = line.split_once(':')?;
+        let key = key.trim_end().trim_matches(['"', '\'']);
+        (!line.starts_with([' ', '\t', '#', '-'])).then_some((number, key))
+    })
+}
+
+fn yaml_fault(file: &str, error: &serde_saphyr::Error) -> CardError {
+    // The front matter starts on the file's second line.
+    let line = error.location().map(|at| at.line() + 1);
+    let words = error.without_snippet().to_string();
+    let words = words.lines().next().unwrap_or("this is not YAML").trim();
+    let words = words.strip_prefix("error: ").unwrap_or(words);
+    fault(file, line, words)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    fn parse(text: &str) -> Result<Card, CardError> {
+        Card::parse(text, "agents/x.md", "project")
+    }
+
+    fn tool(name: &str, risk: Risk, verdict: Verdict) -> ToolInfo {
+        ToolInfo { name: name.into(), description: String::new(), input_schema: json!({}), risk, verdict }
+    }
+
+    #[test]
+    fn a_card_is_front_matter_and_a_prompt() {
+        let card = parse(
+            "---\nname: reviewer\ndescription: Reviews code\nobjective_template: Review {path}\ntype: llm\ntools: [read_file, 'github:*']\napprove: after\nlimits:\n  max_iterations: 7\n---\n\nYou review.\n",
+        )
+        .unwrap();
+        assert_eq!(card.name, "reviewer");
+        assert_eq!(card.kind, CardKind::Llm);
+        assert_eq!(card.tools, ["read_file", "github:*"]);
+        assert_eq!(card.approve, Some(Approve::After));
+        assert_eq!(card.limits.max_iterations, Some(7));
+        assert_eq!(card.prompt, "You review.");
+        assert_eq!(card.info().kind, "llm");
+    }
+
+    #[test]
+    fn windows_line_ends_and_a_byte_order_mark_are_read() {
+        let card = parse("\u{feff}---\r\nname: a\r\ndescription: b\r\n---\r\nPrompt.\r\n").unwrap();
+        assert_eq!((card.name.as_str(), card.prompt.as_str()), ("a", "Prompt."));
+    }
+
+    #[test]
+    fn a_card_that_names_a_model_is_refused_with_its_line() {
+        let error = parse("---\nname: a\ndescription: b\nmodel: big\n---\nx").unwrap_err();
+        assert_eq!(error.to_string(), "agents/x.md:4: a card can't set `model`: model settings belong to the execution, not to the agent");
+        assert!(error.hint.is_some());
+    }
+
+    #[test]
+    fn an_unknown_key_is_named_with_its_line() {
+        let error = parse("---\nname: a\ndescription: b\nflavour: sweet\n---\nx").unwrap_err();
+        assert_eq!(error.line, Some(4), "{error}");
+        assert!(error.message.contains("flavour"), "{error}");
+        assert!(!error.message.contains('\n'));
+    }
+
+    #[test]
+    fn broken_yaml_is_named_with_its_line() {
+        let error = parse("---\nname: a\ndescription: [b\n---\nx").unwrap_err();
+        assert!(error.line.is_some_and(|line| line >= 3), "{error}");
+    }
+
+    #[test]
+    fn a_missing_field_is_named() {
+        let error = parse("---\nname: a\n---\nx").unwrap_err();
+        assert!(error.message.contains("description"), "{error}");
+    }
+
+    #[test]
+    fn types_of_later_versions_are_told_in_words() {
+        for kind in ["service", "dynamic"] {
+            let error = parse(&format!("---\nname: a\ndescription: b\ntype: {kind}\n---\nx")).unwrap_err();
+            assert_eq!(error.line, Some(4));
+            assert!(error.message.contains(kind) && error.message.contains("not run by this version"), "{error}");
+        }
+    }
+
+    #[test]
+    fn text_without_front_matter_is_refused() {
+        assert_eq!(parse("You are helpful.").unwrap_err().line, Some(1));
+        assert!(parse("---\nname: a\n").unwrap_err().message.contains("closing"));
+        assert!(parse("").is_err());
+    }
+
+    #[test]
+    fn limits_out_of_bounds_are_refused() {
+        let error = parse("---\nname: a\ndescription: b\nlimits:\n  max_iterations: 21\n---\nx").unwrap_err();
+        assert_eq!((error.line, error.message.as_str()), (Some(4), "`max_iterations` is from 1 to 20"));
+    }
+
+    #[test]
+    fn a_node_can_only_narrow_its_cards_tools() {
+        let card = parse("---\nname: a\ndescription: b\ntools: ['read_*', 'github:*']\n---\nx").unwrap();
+        let tools = [
+            tool("read_file", Risk::Read, Verdict::Allow),
+            tool("read_mail", Risk::Read, Verdict::Deny),
+            tool("write_file", Risk::Write, Verdict::Ask),
+            tool("github:issues", Risk::Execute, Verdict::Ask),
+        ];
+        let names = |node: Option<&[String]>| card.narrow(&tools, node).into_iter().map(|t| t.name).collect::<Vec<_>>();
+        assert_eq!(names(None), ["read_file", "github:issues"]);
+        assert_eq!(names(Some(&["*".into()])), ["read_file", "github:issues"]);
+        assert_eq!(names(Some(&["read_file".into(), "write_file".into()])), ["read_file"]);
+        assert!(names(Some(&[])).is_empty());
+    }
+
+    #[test]
+    fn an_inline_card_without_a_tool_list_gets_no_tools_with_side_effects() {
+        let tools = [tool("read_file", Risk::Read, Verdict::Allow), tool("write_file", Risk::Write, Verdict::Allow)];
+        assert_eq!(Card::inline("a clerk", "file it", false).narrow(&tools, None).len(), 1);
+        assert_eq!(Card::inline("a clerk", "file it", true).narrow(&tools, Some(&["*".into()])).len(), 2);
+    }
+}
