@@ -1,0 +1,109 @@
+//! `StoreError`: why the journal could not be read or written, in words that a person can act on.
+
+use rusqlite::ErrorCode;
+use std::path::{Path, PathBuf};
+
+/// Why the journal could not be read or written.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum StoreError {
+    /// Another program holds the write lock.
+    #[error("the journal `{}` is locked by another program", path.display())]
+    Locked {
+        /// The database file.
+        path: PathBuf,
+    },
+    /// No room left to write.
+    #[error("the disk that holds the journal `{}` is full", path.display())]
+    Full {
+        /// The database file.
+        path: PathBuf,
+    },
+    /// The file is no database, or a broken one.
+    #[error("the journal `{}` is damaged: {cause}", path.display())]
+    Damaged {
+        /// The database file.
+        path: PathBuf,
+        /// What SQLite or the reader of events said.
+        cause: String,
+    },
+    /// The file was written by a later version.
+    #[error("the journal `{}` was written by a newer dagdeck (schema {found}, this one knows {known})", path.display())]
+    Newer {
+        /// The database file.
+        path: PathBuf,
+        /// Its schema.
+        found: i64,
+        /// The newest schema that this program knows.
+        known: i64,
+    },
+    /// The file or its folder can't be used.
+    #[error("the journal `{}` can't be used: {cause}", path.display())]
+    Unusable {
+        /// The database file.
+        path: PathBuf,
+        /// What the system said.
+        cause: String,
+    },
+    /// These events are there already: two programs write one run.
+    #[error("run `{run}` is being written by another program")]
+    Conflict {
+        /// The run.
+        run: String,
+    },
+    /// No run has this name.
+    #[error("no run is called `{name}`")]
+    NoSuchRun {
+        /// What was asked for.
+        name: String,
+    },
+    /// No run at all.
+    #[error("there are no runs yet")]
+    NoRuns,
+    /// Several runs fit.
+    #[error("`{name}` fits {} runs: {}", matches.len(), matches.join(", "))]
+    Ambiguous {
+        /// What was asked for.
+        name: String,
+        /// The first few that fit.
+        matches: Vec<String>,
+    },
+    /// The writer has ended.
+    #[error("the journal is closed")]
+    Closed,
+}
+
+impl StoreError {
+    /// A way out.
+    pub fn hint(&self) -> Option<&'static str> {
+        match self {
+            Self::Locked { .. } => Some("close the program that holds it (another dagdeck, a sqlite3 shell) and try again"),
+            Self::Full { .. } => Some("free some space and try again; nothing was half-written"),
+            Self::Damaged { .. } => {
+                Some("move the file away to start afresh, or use another --home; `sqlite3 FILE .recover` can rescue what is readable")
+            }
+            Self::Newer { .. } => Some("update dagdeck, or use another --home"),
+            Self::Unusable { .. } => Some("check the folder's permissions, or use another --home"),
+            Self::Conflict { .. } => Some("let only one dagdeck drive a run"),
+            Self::NoSuchRun { .. } | Self::Ambiguous { .. } => Some("`dagdeck ls` lists the runs; `last` is the newest"),
+            Self::NoRuns => Some("start one with `dagdeck run`"),
+            Self::Closed => None,
+        }
+    }
+
+    pub(super) fn sqlite(path: &Path, error: &rusqlite::Error) -> Self {
+        let path = path.to_path_buf();
+        match error.sqlite_error_code() {
+            Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked) => Self::Locked { path },
+            Some(ErrorCode::DiskFull) => Self::Full { path },
+            Some(ErrorCode::DatabaseCorrupt | ErrorCode::NotADatabase) => Self::Damaged { path, cause: error.to_string() },
+            _ => Self::Unusable { path, cause: error.to_string() },
+        }
+    }
+
+    pub(super) fn io(path: &Path, error: &std::io::Error) -> Self {
+        if error.kind() == std::io::ErrorKind::StorageFull {
+            return Self::Full { path: path.to_path_buf() };
+        }
+        Self::Unusable { path: path.to_path_buf(), cause: error.to_string() }
+    }
+}

@@ -1,0 +1,117 @@
+//! `Store`: the handle that the rest of dagdeck holds. Appends go to the writer thread, reads to a connection of their own.
+
+use super::{
+    RunRow, Scope, StoreError,
+    reader::Reader,
+    row::{Headline, Row},
+    schema::{self, Tuning},
+    writer::{Append, Writer},
+};
+use crate::engine::{Record, RunId};
+use async_trait::async_trait;
+use std::path::{Path, PathBuf};
+
+/// What must not be able to lose an event before its effects begin.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Durability {
+    /// The death of the process: committed to the write-ahead log, which the system writes out when it likes.
+    Process,
+    /// Loss of power too: the write-ahead log is synced to the disk by the commit. For events that a side effect follows.
+    Power,
+}
+
+/// Where a run's events go. A trait, so that a run can be driven without a disk.
+#[async_trait]
+pub trait Journal: Send + Sync {
+    /// Appends events of one run, in order, all or none. Returns once they are committed.
+    ///
+    /// # Errors
+    /// Nothing was written then.
+    async fn append(&self, run: &RunId, records: &[Record], durability: Durability) -> Result<(), StoreError>;
+
+    /// All committed events of a run, in order.
+    ///
+    /// # Errors
+    /// When the run is unknown or the journal can't be read.
+    async fn load(&self, run: &RunId) -> Result<Vec<Record>, StoreError>;
+}
+
+/// The journal of all runs of one home folder. Dropping it writes out what was handed in and closes the file.
+#[derive(Debug)]
+pub struct Store {
+    path: PathBuf,
+    writer: Writer,
+    reader: Reader,
+}
+
+impl Store {
+    /// The database's file within a home folder.
+    pub fn file(home: &Path) -> PathBuf {
+        home.join("journal.db")
+    }
+
+    /// Opens the journal of a home folder, making both if need be.
+    ///
+    /// # Errors
+    /// When the file can't be used, is damaged, locked, or written by a newer dagdeck.
+    pub fn open(home: &Path) -> Result<Self, StoreError> {
+        Self::open_with(home, Tuning::default())
+    }
+
+    pub(super) fn open_with(home: &Path, tuning: Tuning) -> Result<Self, StoreError> {
+        let path = Self::file(home);
+        let writer = Writer::start(schema::open(&path, tuning)?, path.clone())?;
+        let reader = Reader::new(schema::open(&path, tuning)?, path.clone());
+        Ok(Self { path, writer, reader })
+    }
+
+    /// Where the journal is kept.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// Runs, newest first.
+    ///
+    /// # Errors
+    /// When the journal can't be read.
+    pub fn runs(&self, scope: Scope<'_>) -> Result<Vec<RunRow>, StoreError> {
+        self.reader.runs(scope)
+    }
+
+    /// The run that a person means: `last`, a whole name, or the only one that begins or ends so.
+    ///
+    /// # Errors
+    /// When none or several fit.
+    pub fn resolve(&self, name: &str, scope: Scope<'_>) -> Result<RunId, StoreError> {
+        self.reader.resolve(name, scope)
+    }
+
+    /// All committed events of a run, in order.
+    ///
+    /// # Errors
+    /// When the run is unknown or the journal can't be read.
+    pub fn records(&self, run: &RunId) -> Result<Vec<Record>, StoreError> {
+        self.reader.records(run)
+    }
+}
+
+#[async_trait]
+impl Journal for Store {
+    async fn append(&self, run: &RunId, records: &[Record], durability: Durability) -> Result<(), StoreError> {
+        if records.is_empty() {
+            return Ok(());
+        }
+        let rows = records.iter().map(Row::of).collect::<Result<Vec<_>, _>>().map_err(|error| StoreError::Unusable {
+            path: self.path.clone(),
+            cause: format!("an event can't be written as JSON: {error}"),
+        })?;
+        let headlines = records.iter().filter_map(Headline::of).collect();
+        let (ack, done) = tokio::sync::oneshot::channel();
+        self.writer.send(Append { run: run.0.clone(), rows, headlines, durability, ack })?;
+        done.await.unwrap_or(Err(StoreError::Closed))
+    }
+
+    async fn load(&self, run: &RunId) -> Result<Vec<Record>, StoreError> {
+        self.records(run)
+    }
+}

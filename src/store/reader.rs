@@ -1,0 +1,163 @@
+//! `Reader`: a connection that only reads: the list of runs, one run's events, and which run a person means.
+
+use super::{
+    StoreError,
+    row::{Row, outcome_of, unsigned},
+};
+use crate::engine::{Event, Outcome, Record, RunId, Time};
+use crate::plan::NodeId;
+use rusqlite::{Connection, OptionalExtension, params};
+use std::{
+    path::{Path, PathBuf},
+    sync::{Mutex, MutexGuard, PoisonError},
+};
+
+/// Which runs are meant.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Scope<'a> {
+    /// Those of one workspace.
+    Workspace(&'a Path),
+    /// All of the home folder.
+    All,
+}
+
+/// One line of the list of runs.
+#[derive(Clone, Debug, PartialEq)]
+pub struct RunRow {
+    /// Its name.
+    pub run: RunId,
+    /// Where it ran.
+    pub workspace: String,
+    /// The plan's goal.
+    pub goal: String,
+    /// When it was created.
+    pub created: Time,
+    /// When it ended.
+    pub finished: Option<Time>,
+    /// How; `None` while open.
+    pub outcome: Option<Outcome>,
+    /// Nodes in all.
+    pub nodes: u32,
+    /// The node of each open gate, oldest first; empty once the run ended.
+    pub waiting: Vec<NodeId>,
+}
+
+#[derive(Debug)]
+pub(super) struct Reader {
+    db: Mutex<Connection>,
+    path: PathBuf,
+}
+
+impl Reader {
+    pub(super) fn new(db: Connection, path: PathBuf) -> Self {
+        Self { db: Mutex::new(db), path }
+    }
+
+    pub(super) fn runs(&self, scope: Scope<'_>) -> Result<Vec<RunRow>, StoreError> {
+        let db = self.lock();
+        let mut runs = list(&db, scope).map_err(|error| self.wrap(&error))?;
+        for run in runs.iter_mut().filter(|run| run.outcome.is_none()) {
+            run.waiting = self.waiting(&db, &run.run)?;
+        }
+        Ok(runs)
+    }
+
+    pub(super) fn resolve(&self, name: &str, scope: Scope<'_>) -> Result<RunId, StoreError> {
+        let db = self.lock();
+        if name == "last" {
+            let newest = newest(&db, scope).map_err(|error| self.wrap(&error))?;
+            return newest.map(RunId).ok_or(StoreError::NoRuns);
+        }
+        let mut fitting = fitting(&db, name).map_err(|error| self.wrap(&error))?;
+        match fitting.len() {
+            0 => Err(StoreError::NoSuchRun { name: name.to_owned() }),
+            1 => Ok(RunId(fitting.remove(0))),
+            _ => Err(StoreError::Ambiguous { name: name.to_owned(), matches: fitting }),
+        }
+    }
+
+    pub(super) fn records(&self, run: &RunId) -> Result<Vec<Record>, StoreError> {
+        let rows = rows(&self.lock(), "SELECT seq, at, kind, json FROM events WHERE run = ?1 ORDER BY seq", run)
+            .map_err(|error| self.wrap(&error))?;
+        if rows.is_empty() {
+            return Err(StoreError::NoSuchRun { name: run.0.clone() });
+        }
+        rows.iter().map(|row| row.record(run, &self.path)).collect()
+    }
+
+    fn waiting(&self, db: &Connection, run: &RunId) -> Result<Vec<NodeId>, StoreError> {
+        let sql = "SELECT seq, at, kind, json FROM events INDEXED BY gate_events
+            WHERE run = ?1 AND kind IN ('approval_required', 'gate_decided', 'gate_voided') ORDER BY seq";
+        let mut open = Vec::new();
+        for row in rows(db, sql, run).map_err(|error| self.wrap(&error))? {
+            match row.record(run, &self.path)?.event {
+                Event::ApprovalRequired { gate } => open.push((gate.id, gate.node)),
+                Event::GateDecided { gate, .. } | Event::GateVoided { gate, .. } => open.retain(|(id, _)| *id != gate),
+                _ => {}
+            }
+        }
+        Ok(open.into_iter().map(|(_, node)| node).collect())
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Connection> {
+        // A reader that panicked has changed nothing.
+        self.db.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn wrap(&self, error: &rusqlite::Error) -> StoreError {
+        StoreError::sqlite(&self.path, error)
+    }
+}
+
+fn list(db: &Connection, scope: Scope<'_>) -> rusqlite::Result<Vec<RunRow>> {
+    let mut query = db.prepare_cached(
+        "SELECT id, workspace, goal, created, finished, outcome, nodes FROM runs
+         WHERE ?1 IS NULL OR workspace = ?1 ORDER BY created DESC, id DESC",
+    )?;
+    let runs = query.query_map(params![workspace(scope)], |row| {
+        Ok(RunRow {
+            run: RunId(row.get(0)?),
+            workspace: row.get(1)?,
+            goal: row.get(2)?,
+            created: Time(unsigned(row.get(3)?)),
+            finished: row.get::<_, Option<i64>>(4)?.map(|at| Time(unsigned(at))),
+            outcome: row.get::<_, Option<String>>(5)?.and_then(|word| outcome_of(&word)),
+            nodes: row.get(6)?,
+            waiting: Vec::new(),
+        })
+    })?;
+    runs.collect()
+}
+
+fn newest(db: &Connection, scope: Scope<'_>) -> rusqlite::Result<Option<String>> {
+    db.prepare_cached("SELECT id FROM runs WHERE ?1 IS NULL OR workspace = ?1 ORDER BY created DESC, id DESC LIMIT 1")?
+        .query_row(params![workspace(scope)], |row| row.get(0))
+        .optional()
+}
+
+/// A whole name fits alone; else all that begin or end so (names of one minute begin alike).
+fn fitting(db: &Connection, name: &str) -> rusqlite::Result<Vec<String>> {
+    let mut query = db.prepare_cached(
+        "SELECT id FROM runs WHERE length(?1) > 0 AND (substr(id, 1, length(?1)) = ?1 OR substr(id, -length(?1)) = ?1)
+         ORDER BY id <> ?1, created DESC, id DESC LIMIT 6",
+    )?;
+    let fitting: Vec<String> = query.query_map(params![name], |row| row.get(0))?.collect::<rusqlite::Result<_>>()?;
+    if fitting.first().is_some_and(|id| id == name) {
+        return Ok(vec![name.to_owned()]);
+    }
+    Ok(fitting)
+}
+
+fn rows(db: &Connection, sql: &str, run: &RunId) -> rusqlite::Result<Vec<Row>> {
+    let mut query = db.prepare_cached(sql)?;
+    let rows =
+        query.query_map(params![run.0], |row| Ok(Row { seq: row.get(0)?, at: row.get(1)?, kind: row.get(2)?, json: row.get(3)? }))?;
+    rows.collect()
+}
+
+fn workspace(scope: Scope<'_>) -> Option<String> {
+    match scope {
+        Scope::Workspace(path) => Some(path.display().to_string()),
+        Scope::All => None,
+    }
+}

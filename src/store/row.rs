@@ -1,0 +1,83 @@
+//! `Row` and `Headline`: an event as the database keeps it, and what it changes in the list of runs.
+
+use super::StoreError;
+use crate::engine::{Event, Outcome, Record, RunId, Time};
+use serde::Deserialize;
+use std::{borrow::Cow, path::Path};
+
+/// An event as stored: raw JSON, with its kind beside it.
+#[derive(Debug)]
+pub(super) struct Row {
+    pub(super) seq: i64,
+    pub(super) at: i64,
+    pub(super) kind: String,
+    pub(super) json: String,
+}
+
+/// What an event changes in the list of runs.
+#[derive(Debug)]
+pub(super) enum Headline {
+    /// The run is new.
+    Created { workspace: String, goal: String, created: i64, nodes: i64 },
+    /// The run ended.
+    Settled { outcome: &'static str, finished: i64 },
+}
+
+#[derive(Deserialize)]
+struct Kind<'a> {
+    #[serde(rename = "type", borrow)]
+    kind: Cow<'a, str>,
+}
+
+impl Row {
+    pub(super) fn of(record: &Record) -> Result<Self, serde_json::Error> {
+        let json = serde_json::to_string(&record.event)?;
+        let kind = serde_json::from_str::<Kind<'_>>(&json)?.kind.into_owned();
+        Ok(Self { seq: signed(record.seq), at: signed(record.at.0), kind, json })
+    }
+
+    pub(super) fn record(&self, run: &RunId, path: &Path) -> Result<Record, StoreError> {
+        let event = serde_json::from_str::<Event>(&self.json).map_err(|error| StoreError::Damaged {
+            path: path.to_path_buf(),
+            cause: format!("event {} (`{}`) of run `{}` can't be read: {error}", self.seq, self.kind, run.0),
+        })?;
+        Ok(Record { seq: unsigned(self.seq), at: Time(unsigned(self.at)), event })
+    }
+}
+
+impl Headline {
+    pub(super) fn of(record: &Record) -> Option<Self> {
+        match &record.event {
+            Event::RunCreated { plan, settings, .. } => Some(Self::Created {
+                workspace: settings.host.get("workspace").and_then(|path| path.as_str()).unwrap_or_default().to_owned(),
+                goal: plan.goal.clone(),
+                created: signed(record.at.0),
+                nodes: i64::try_from(plan.nodes.len()).unwrap_or(i64::MAX),
+            }),
+            Event::RunSettled { outcome, .. } => Some(Self::Settled { outcome: outcome_word(*outcome), finished: signed(record.at.0) }),
+            _ => None,
+        }
+    }
+}
+
+pub(super) fn outcome_word(outcome: Outcome) -> &'static str {
+    match outcome {
+        Outcome::Succeeded => "succeeded",
+        Outcome::Partial => "partial",
+        Outcome::Failed => "failed",
+        Outcome::Cancelled => "cancelled",
+    }
+}
+
+pub(super) fn outcome_of(word: &str) -> Option<Outcome> {
+    [Outcome::Succeeded, Outcome::Partial, Outcome::Failed, Outcome::Cancelled].into_iter().find(|outcome| outcome_word(*outcome) == word)
+}
+
+// SQLite's integers are signed; a time or count beyond its range can't occur before the year 292 million.
+fn signed(number: u64) -> i64 {
+    i64::try_from(number).unwrap_or(i64::MAX)
+}
+
+pub(super) fn unsigned(number: i64) -> u64 {
+    u64::try_from(number).unwrap_or(0)
+}

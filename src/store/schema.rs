@@ -1,0 +1,108 @@
+//! Opening the database: private files, pragmas, migrations by `user_version`. A step that has shipped is never edited.
+
+use super::StoreError;
+use rusqlite::{Connection, TransactionBehavior};
+use std::{
+    fs::{DirBuilder, OpenOptions},
+    path::Path,
+    time::Duration,
+};
+
+/// One step for each schema version, from 1.
+const STEPS: &[&str] = &["
+    CREATE TABLE runs (
+        id TEXT PRIMARY KEY,
+        workspace TEXT NOT NULL,
+        goal TEXT NOT NULL,
+        created INTEGER NOT NULL,
+        finished INTEGER,
+        outcome TEXT,
+        nodes INTEGER NOT NULL
+    ) STRICT;
+    CREATE INDEX runs_by_workspace ON runs (workspace, created);
+    CREATE TABLE events (
+        run TEXT NOT NULL REFERENCES runs (id),
+        seq INTEGER NOT NULL,
+        at INTEGER NOT NULL,
+        kind TEXT NOT NULL,
+        json TEXT NOT NULL,
+        PRIMARY KEY (run, seq)
+    ) STRICT;
+    CREATE INDEX gate_events ON events (run, seq) WHERE kind IN ('approval_required', 'gate_decided', 'gate_voided');
+"];
+
+/// How patient a connection is, and how much it may store.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Tuning {
+    /// How long to wait for another program's lock.
+    pub(super) patience: Duration,
+    /// A cap in pages; only tests set one, to see a full disk.
+    pub(super) max_pages: Option<u32>,
+}
+
+impl Default for Tuning {
+    fn default() -> Self {
+        Self { patience: Duration::from_secs(5), max_pages: None }
+    }
+}
+
+/// Opens the database, making it and its folder if need be, both for the user alone, and brings its schema up to date.
+pub(super) fn open(path: &Path, tuning: Tuning) -> Result<Connection, StoreError> {
+    make_private(path).map_err(|error| StoreError::io(path, &error))?;
+    let mut db = Connection::open(path).map_err(|error| StoreError::sqlite(path, &error))?;
+    prepare(&db, tuning).map_err(|error| StoreError::sqlite(path, &error))?;
+    migrate(&mut db, path)?;
+    Ok(db)
+}
+
+fn make_private(path: &Path) -> std::io::Result<()> {
+    let mut folder = DirBuilder::new();
+    folder.recursive(true);
+    let mut file = OpenOptions::new();
+    file.create(true).append(true);
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
+        folder.mode(0o700);
+        file.mode(0o600);
+    }
+    if let Some(parent) = path.parent() {
+        folder.create(parent)?;
+    }
+    // SQLite gives the write-ahead files the permissions of the database file.
+    file.open(path).map(drop)
+}
+
+fn prepare(db: &Connection, tuning: Tuning) -> rusqlite::Result<()> {
+    db.busy_timeout(tuning.patience)?;
+    db.pragma_update(None, "journal_mode", "WAL")?;
+    db.pragma_update(None, "synchronous", "NORMAL")?;
+    db.pragma_update(None, "foreign_keys", "ON")?;
+    if let Some(pages) = tuning.max_pages {
+        db.pragma_update(None, "max_page_count", pages)?;
+    }
+    Ok(())
+}
+
+fn migrate(db: &mut Connection, path: &Path) -> Result<(), StoreError> {
+    let wrap = |error: rusqlite::Error| StoreError::sqlite(path, &error);
+    let known = i64::try_from(STEPS.len()).unwrap_or(i64::MAX);
+    if version(db).map_err(wrap)? == known {
+        return Ok(());
+    }
+    // Asked again under the write lock: another program may have migrated in between.
+    let migration = db.transaction_with_behavior(TransactionBehavior::Immediate).map_err(wrap)?;
+    let found = version(&migration).map_err(wrap)?;
+    if found > known {
+        return Err(StoreError::Newer { path: path.to_path_buf(), found, known });
+    }
+    for step in STEPS.iter().skip(usize::try_from(found).unwrap_or(0)) {
+        migration.execute_batch(step).map_err(wrap)?;
+    }
+    migration.pragma_update(None, "user_version", known).map_err(wrap)?;
+    migration.commit().map_err(wrap)
+}
+
+fn version(db: &Connection) -> rusqlite::Result<i64> {
+    db.pragma_query_value(None, "user_version", |row| row.get(0))
+}

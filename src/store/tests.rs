@@ -1,0 +1,218 @@
+//! The journal against a real disk: what is committed stays, what fails is not half-written, what is wrong is said.
+
+use super::{schema::Tuning, *};
+use crate::engine::{Actor, Decision, Event, Gate, GateId, GateKind, Outcome, Record, RunId, RunSettings, Time};
+use crate::plan::{NodeId, Plan};
+use serde_json::{Value, json};
+use std::{path::Path, time::Duration};
+use tempfile::TempDir;
+
+fn created(workspace: &str, goal: &str) -> Event {
+    Event::RunCreated {
+        run: RunId("r".into()),
+        plan: Box::new(Plan { goal: goal.into(), ..Plan::default() }),
+        settings: Box::new(RunSettings { host: json!({ "workspace": workspace }), ..RunSettings::default() }),
+        by: Actor { who: "ann".into(), via: "console".into() },
+    }
+}
+
+fn records(from: u64, events: Vec<Event>) -> Vec<Record> {
+    events.into_iter().zip(from..).map(|(event, seq)| Record { seq, at: Time(1000 + seq), event }).collect()
+}
+
+fn gate(id: u32, node: &str) -> Event {
+    Event::ApprovalRequired {
+        gate: Box::new(Gate {
+            id: GateId(id),
+            node: NodeId::new(node),
+            generation: 1,
+            kind: GateKind::Before,
+            payload: Value::Null,
+            hash: String::new(),
+            why: String::new(),
+            opened: Time(0),
+        }),
+    }
+}
+
+fn output(text: &str) -> Event {
+    Event::Output { node_id: NodeId::new("a"), generation: 1, text: text.into() }
+}
+
+async fn append(store: &Store, run: &str, records: &[Record]) -> Result<(), StoreError> {
+    store.append(&RunId(run.into()), records, Durability::Process).await
+}
+
+#[tokio::test]
+async fn what_was_appended_is_there_after_reopening_in_order_and_equal() {
+    let home = TempDir::new().unwrap();
+    let mut all = records(1, vec![created("/w", "greet"), Event::RunStarted, gate(1, "a"), output("hé\u{1b}[31m\n")]);
+    {
+        let store = Store::open(home.path()).unwrap();
+        append(&store, "run-1", &all).await.unwrap();
+        let end = records(5, vec![Event::RunSettled { outcome: Outcome::Partial, reason: "x".into() }]);
+        store.append(&RunId("run-1".into()), &end, Durability::Power).await.unwrap();
+        all.extend(end);
+    }
+    let store = Store::open(home.path()).unwrap();
+    assert_eq!(store.records(&RunId("run-1".into())).unwrap(), all);
+    let row = &store.runs(Scope::Workspace(Path::new("/w"))).unwrap()[0];
+    assert_eq!(
+        (row.goal.as_str(), row.created, row.finished, row.outcome),
+        ("greet", Time(1001), Some(Time(1005)), Some(Outcome::Partial))
+    );
+    assert!(store.runs(Scope::Workspace(Path::new("/elsewhere"))).unwrap().is_empty());
+}
+
+#[tokio::test]
+async fn many_runs_append_at_once_and_each_keeps_its_order() {
+    let home = TempDir::new().unwrap();
+    let store = std::sync::Arc::new(Store::open(home.path()).unwrap());
+    let tasks: Vec<_> = (0..20)
+        .map(|n| {
+            let store = store.clone();
+            tokio::spawn(async move {
+                let run = format!("run-{n:02}");
+                append(&store, &run, &records(1, vec![created("/w", "g")])).await.unwrap();
+                for seq in 2..30 {
+                    append(&store, &run, &records(seq, vec![output(&format!("{seq}"))])).await.unwrap();
+                }
+            })
+        })
+        .collect();
+    for task in tasks {
+        task.await.unwrap();
+    }
+    for n in 0..20 {
+        let seqs: Vec<u64> = store.records(&RunId(format!("run-{n:02}"))).unwrap().iter().map(|record| record.seq).collect();
+        assert_eq!(seqs, (1..30).collect::<Vec<_>>());
+    }
+}
+
+#[tokio::test]
+async fn a_second_writer_of_one_run_is_refused_and_its_neighbours_are_not() {
+    let home = TempDir::new().unwrap();
+    let store = Store::open(home.path()).unwrap();
+    append(&store, "one", &records(1, vec![created("/w", "g"), Event::RunStarted])).await.unwrap();
+    let (late_records, fine_records) = (records(2, vec![output("late")]), records(3, vec![output("fine")]));
+    let (late, fine) = tokio::join!(append(&store, "one", &late_records), append(&store, "one", &fine_records));
+    assert_eq!(late, Err(StoreError::Conflict { run: "one".into() }));
+    assert_eq!(fine, Ok(()));
+    assert_eq!(store.records(&RunId("one".into())).unwrap().len(), 3);
+}
+
+#[tokio::test]
+async fn an_append_is_all_or_nothing() {
+    let home = TempDir::new().unwrap();
+    let store = Store::open(home.path()).unwrap();
+    append(&store, "one", &records(1, vec![created("/w", "g")])).await.unwrap();
+    let mut torn = records(2, vec![output("a"), output("b")]);
+    torn[1].seq = 1;
+    assert!(append(&store, "one", &torn).await.is_err());
+    assert_eq!(store.records(&RunId("one".into())).unwrap().len(), 1);
+}
+
+#[tokio::test]
+async fn an_open_run_lists_the_nodes_of_its_open_gates_oldest_first() {
+    let home = TempDir::new().unwrap();
+    let store = Store::open(home.path()).unwrap();
+    let by = Actor { who: "ann".into(), via: "cli".into() };
+    let events = vec![
+        created("/w", "g"),
+        gate(1, "write"),
+        gate(2, "send"),
+        gate(3, "post"),
+        Event::GateDecided { gate: GateId(1), decision: Decision::Approve, by },
+        Event::GateVoided { gate: GateId(3), reason: String::new() },
+    ];
+    append(&store, "one", &records(1, events)).await.unwrap();
+    assert_eq!(store.runs(Scope::All).unwrap()[0].waiting, [NodeId::new("send")]);
+}
+
+#[tokio::test]
+async fn a_run_is_found_by_last_by_its_beginning_and_by_its_end() {
+    let home = TempDir::new().unwrap();
+    let store = Store::open(home.path()).unwrap();
+    assert_eq!(store.resolve("last", Scope::All), Err(StoreError::NoRuns));
+    for (at, id) in ["0190-aa", "0190-ab", "0190-ab-more"].iter().enumerate() {
+        let mut first = records(1, vec![created(if at == 0 { "/old" } else { "/new" }, "g")]);
+        first[0].at = Time(at as u64);
+        append(&store, id, &first).await.unwrap();
+    }
+    let find = |name: &str| store.resolve(name, Scope::All).map(|run| run.0);
+    assert_eq!(find("last"), Ok("0190-ab-more".into()));
+    assert_eq!(store.resolve("last", Scope::Workspace(Path::new("/old"))), Ok(RunId("0190-aa".into())));
+    assert_eq!(find("0190-aa"), Ok("0190-aa".into()));
+    assert_eq!(find("0190-ab"), Ok("0190-ab".into()), "a whole name fits alone");
+    assert_eq!(find("more"), Ok("0190-ab-more".into()));
+    assert_eq!(find("%"), Err(StoreError::NoSuchRun { name: "%".into() }));
+    assert_eq!(find(""), Err(StoreError::NoSuchRun { name: String::new() }));
+    assert!(matches!(find("0190"), Err(StoreError::Ambiguous { matches, .. }) if matches.len() == 3));
+}
+
+#[tokio::test]
+async fn a_full_disk_is_named_and_leaves_nothing_half_written() {
+    let home = TempDir::new().unwrap();
+    let tuning = Tuning { max_pages: Some(40), ..Tuning::default() };
+    let store = Store::open_with(home.path(), tuning).unwrap();
+    append(&store, "one", &records(1, vec![created("/w", "g")])).await.unwrap();
+    let flood = records(2, (0..50).map(|_| output(&"x".repeat(8000))).collect());
+    let error = append(&store, "one", &flood).await.unwrap_err();
+    assert!(matches!(error, StoreError::Full { .. }), "{error:?}");
+    assert_eq!(store.records(&RunId("one".into())).unwrap().len(), 1);
+    append(&store, "one", &records(2, vec![output("small")])).await.unwrap();
+}
+
+#[tokio::test]
+async fn a_locked_journal_is_named_and_works_again_once_it_is_free() {
+    let home = TempDir::new().unwrap();
+    let tuning = Tuning { patience: Duration::ZERO, ..Tuning::default() };
+    let store = Store::open_with(home.path(), tuning).unwrap();
+    let other = rusqlite::Connection::open(store.path()).unwrap();
+    other.execute_batch("BEGIN IMMEDIATE").unwrap();
+    let first = records(1, vec![created("/w", "g")]);
+    assert!(matches!(append(&store, "one", &first).await, Err(StoreError::Locked { .. })));
+    other.execute_batch("ROLLBACK").unwrap();
+    append(&store, "one", &first).await.unwrap();
+}
+
+#[test]
+fn a_file_that_is_no_database_is_named_with_a_way_out() {
+    let home = TempDir::new().unwrap();
+    std::fs::write(Store::file(home.path()), "this is not a database, whatever its name says\n".repeat(50)).unwrap();
+    let error = Store::open(home.path()).unwrap_err();
+    assert!(matches!(error, StoreError::Damaged { .. }), "{error:?}");
+    assert!(error.to_string().contains("journal.db") && error.hint().is_some());
+}
+
+#[tokio::test]
+async fn an_event_that_can_not_be_read_is_named_by_run_and_number() {
+    let home = TempDir::new().unwrap();
+    let store = Store::open(home.path()).unwrap();
+    append(&store, "one", &records(1, vec![created("/w", "g"), Event::RunStarted])).await.unwrap();
+    let other = rusqlite::Connection::open(store.path()).unwrap();
+    other.execute("UPDATE events SET json = '{\"type\":\"unheard_of\"}' WHERE seq = 2", []).unwrap();
+    let error = store.records(&RunId("one".into())).unwrap_err().to_string();
+    assert!(error.contains("event 2") && error.contains("`one`"), "{error}");
+}
+
+#[test]
+fn a_journal_of_a_newer_version_is_left_alone() {
+    let home = TempDir::new().unwrap();
+    let path = Store::open(home.path()).unwrap().path().to_path_buf();
+    let other = rusqlite::Connection::open(&path).unwrap();
+    other.pragma_update(None, "user_version", 99).unwrap();
+    let error = Store::open(home.path()).unwrap_err();
+    assert_eq!(error, StoreError::Newer { path, found: 99, known: 1 });
+}
+
+#[cfg(unix)]
+#[test]
+fn files_and_folder_belong_to_the_user_alone() {
+    use std::os::unix::fs::PermissionsExt;
+    let home = TempDir::new().unwrap();
+    let inner = home.path().join("state/dagdeck");
+    let store = Store::open(&inner).unwrap();
+    let mode = |path: &Path| std::fs::metadata(path).unwrap().permissions().mode() & 0o777;
+    assert_eq!((mode(&inner), mode(store.path()), mode(&inner.join("journal.db-wal"))), (0o700, 0o600, 0o600));
+}

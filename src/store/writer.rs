@@ -1,0 +1,122 @@
+//! `Writer`: the one thread that writes. It takes everything that waits, writes it in one transaction, then answers all of it.
+//!
+//! Durability is chosen per transaction: `synchronous=FULL` syncs the write-ahead log at commit (and with it whatever earlier
+//! commits left unsynced), `NORMAL` leaves that to the system.
+
+use super::{
+    Durability, StoreError,
+    row::{Headline, Row},
+};
+use rusqlite::{Connection, ErrorCode, Savepoint, TransactionBehavior, params};
+use std::{
+    path::{Path, PathBuf},
+    sync::mpsc,
+    thread,
+};
+use tokio::sync::oneshot;
+
+/// Appends gathered into one transaction at most, so that the first of them doesn't wait for ever.
+const GROUP: usize = 1024;
+
+/// Events of one run, to be written all or none.
+#[derive(Debug)]
+pub(super) struct Append {
+    pub(super) run: String,
+    pub(super) rows: Vec<Row>,
+    pub(super) headlines: Vec<Headline>,
+    pub(super) durability: Durability,
+    pub(super) ack: oneshot::Sender<Result<(), StoreError>>,
+}
+
+/// The writer thread's handle. Dropping it waits until everything handed in is written.
+#[derive(Debug)]
+pub(super) struct Writer {
+    inbox: Option<mpsc::Sender<Append>>,
+    thread: Option<thread::JoinHandle<()>>,
+}
+
+impl Writer {
+    pub(super) fn start(db: Connection, path: PathBuf) -> Result<Self, StoreError> {
+        let (inbox, appends) = mpsc::channel();
+        let at = path.clone();
+        let thread = thread::Builder::new()
+            .name("journal".into())
+            .spawn(move || write_all(db, &path, &appends))
+            .map_err(|error| StoreError::io(&at, &error))?;
+        Ok(Self { inbox: Some(inbox), thread: Some(thread) })
+    }
+
+    pub(super) fn send(&self, append: Append) -> Result<(), StoreError> {
+        let inbox = self.inbox.as_ref().ok_or(StoreError::Closed)?;
+        inbox.send(append).map_err(|_| StoreError::Closed)
+    }
+}
+
+impl Drop for Writer {
+    fn drop(&mut self) {
+        self.inbox = None;
+        if let Some(thread) = self.thread.take() {
+            // A writer that panicked has answered nobody: its callers saw `Closed`.
+            let _ = thread.join();
+        }
+    }
+}
+
+fn write_all(mut db: Connection, path: &Path, appends: &mpsc::Receiver<Append>) {
+    while let Ok(first) = appends.recv() {
+        let mut group = vec![first];
+        group.extend(appends.try_iter().take(GROUP - 1));
+        let written = write_group(&mut db, path, &group);
+        for (index, append) in group.into_iter().enumerate() {
+            let result = match &written {
+                Ok(each) => each.get(index).cloned().unwrap_or(Ok(())),
+                Err(error) => Err(error.clone()),
+            };
+            // Whoever asked may have gone; the events are kept all the same.
+            let _ = append.ack.send(result);
+        }
+    }
+}
+
+/// One transaction. An append that fails by itself (a conflict) leaves the others alone; a failed commit fails all.
+fn write_group(db: &mut Connection, path: &Path, group: &[Append]) -> Result<Vec<Result<(), StoreError>>, StoreError> {
+    let wrap = |error: rusqlite::Error| StoreError::sqlite(path, &error);
+    let synced = group.iter().any(|append| append.durability == Durability::Power);
+    db.pragma_update(None, "synchronous", if synced { "FULL" } else { "NORMAL" }).map_err(wrap)?;
+    let mut transaction = db.transaction_with_behavior(TransactionBehavior::Immediate).map_err(wrap)?;
+    let mut results = Vec::with_capacity(group.len());
+    for append in group {
+        let savepoint = transaction.savepoint().map_err(wrap)?;
+        match write_one(&savepoint, append) {
+            Ok(()) => {
+                savepoint.commit().map_err(wrap)?;
+                results.push(Ok(()));
+            }
+            Err(error) if error.sqlite_error_code() == Some(ErrorCode::ConstraintViolation) => {
+                drop(savepoint);
+                results.push(Err(StoreError::Conflict { run: append.run.clone() }));
+            }
+            Err(error) => return Err(wrap(error)),
+        }
+    }
+    transaction.commit().map_err(wrap)?;
+    Ok(results)
+}
+
+fn write_one(savepoint: &Savepoint<'_>, append: &Append) -> rusqlite::Result<()> {
+    for headline in &append.headlines {
+        match headline {
+            Headline::Created { workspace, goal, created, nodes } => savepoint
+                .prepare_cached("INSERT INTO runs (id, workspace, goal, created, nodes) VALUES (?1, ?2, ?3, ?4, ?5)")?
+                .execute(params![append.run, workspace, goal, created, nodes])?,
+            Headline::Settled { outcome, finished } => savepoint
+                .prepare_cached("UPDATE runs SET outcome = ?2, finished = ?3 WHERE id = ?1")?
+                .execute(params![append.run, outcome, finished])?,
+        };
+    }
+    let mut insert = savepoint.prepare_cached("INSERT INTO events (run, seq, at, kind, json) VALUES (?1, ?2, ?3, ?4, ?5)")?;
+    for row in &append.rows {
+        insert.execute(params![append.run, row.seq, row.at, row.kind, row.json])?;
+    }
+    Ok(())
+}
