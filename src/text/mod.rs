@@ -1,1 +1,18 @@
-//! Text that is safe to show: `Plain`, width, wrap, glyphs. Pure.
+//! Text that is safe to show: `Plain` and `Block`, width, wrap, glyphs, and figures in a person's form. Pure.
+//!
+//! Text from models, tools, files and plans is untrusted. It may be drawn, set as a title or copied only as a `Plain`,
+//! in which everything that a terminal would obey or hide is spelled out as `\u{1b}`.
+
+mod block;
+mod escape;
+mod figures;
+mod glyphs;
+mod plain;
+
+#[cfg(test)]
+mod tests;
+
+pub use block::Block;
+pub use figures::{bytes, clock, cost, count, duration, timestamp};
+pub use glyphs::{Glyph, GlyphSet, ascii_of};
+pub use plain::Plain;

@@ -1,0 +1,64 @@
+//! Figures in a person's form: durations, counts, bytes, money, moments. The same everywhere: no locale, no time zone but UTC.
+
+use super::Plain;
+
+/// Milliseconds as `850ms`, `1.2s`, `34s`, `3m04s`, `2h05m`, `3d04h`.
+pub fn duration(ms: u64) -> Plain {
+    let seconds = ms / 1000;
+    Plain::line(&match seconds {
+        0 => format!("{ms}ms"),
+        1..=9 => format!("{seconds}.{}s", ms % 1000 / 100),
+        10..=59 => format!("{seconds}s"),
+        60..=3_599 => format!("{}m{:02}s", seconds / 60, seconds % 60),
+        3_600..=86_399 => format!("{}h{:02}m", seconds / 3_600, seconds / 60 % 60),
+        _ => format!("{}d{:02}h", seconds / 86_400, seconds / 3_600 % 24),
+    })
+}
+
+/// A number of things, tokens mostly, as `999`, `1.2k`, `34k`, `5.6M`.
+pub fn count(n: u64) -> Plain {
+    Plain::line(&scaled(n, &["", "k", "M", "G", "T", "P", "E"]))
+}
+
+/// A size as `999 B`, `1.2 kB`, `34 MB`; powers of 1000.
+pub fn bytes(n: u64) -> Plain {
+    Plain::line(&scaled(n, &[" B", " kB", " MB", " GB", " TB", " PB", " EB"]))
+}
+
+/// US dollars: cents when there are any, else enough places to see something.
+pub fn cost(usd: f64) -> Plain {
+    Plain::line(&match usd {
+        usd if !usd.is_finite() || usd < 0.0 => "$?".to_owned(),
+        0.0 => "$0".to_owned(),
+        usd if usd < 0.0001 => "<$0.0001".to_owned(),
+        usd if usd < 0.1 => format!("${usd:.4}"),
+        usd => format!("${usd:.2}"),
+    })
+}
+
+/// A moment as `2026-11-21 11:38:22Z`, from milliseconds since the Unix epoch.
+pub fn timestamp(ms: u64) -> Plain {
+    moment(ms, "%Y-%m-%d %H:%M:%SZ")
+}
+
+/// The time of day of a moment as `11:38:22Z`.
+pub fn clock(ms: u64) -> Plain {
+    moment(ms, "%H:%M:%SZ")
+}
+
+fn moment(ms: u64, format: &str) -> Plain {
+    let known = i64::try_from(ms).ok().and_then(|ms| jiff::Timestamp::from_millisecond(ms).ok());
+    known.map_or_else(|| Plain::line("unknown time"), |at| Plain::line(&at.strftime(format).to_string()))
+}
+
+/// Three figures at most, cut rather than rounded, so that nothing shows as more than it is.
+fn scaled(n: u64, units: &[&str]) -> String {
+    let (mut whole, mut tenth, mut unit) = (n, 0, 0);
+    while whole >= 1000 && unit + 1 < units.len() {
+        tenth = whole % 1000 / 100;
+        whole /= 1000;
+        unit += 1;
+    }
+    let name = units.get(unit).copied().unwrap_or_default();
+    if unit > 0 && whole < 10 { format!("{whole}.{tenth}{name}") } else { format!("{whole}{name}") }
+}

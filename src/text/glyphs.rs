@@ -1,0 +1,189 @@
+//! Glyphs: every mark that the console draws, in Unicode and in ASCII. No private-use characters, nothing that terminals
+//! show as an emoji, each exactly as wide in one set as in the other.
+
+/// Which characters may be drawn.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum GlyphSet {
+    /// Box lines and marks that common fonts have.
+    #[default]
+    Unicode,
+    /// Only ASCII (`--ascii`).
+    Ascii,
+}
+
+/// A mark by its meaning.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[expect(missing_docs, reason = "the table below says what each one is")]
+pub enum Glyph {
+    Pending,
+    Ready,
+    Held,
+    Waiting,
+    Running,
+    Retrying,
+    Succeeded,
+    Passed,
+    Skipped,
+    Failed,
+    FailedSafe,
+    Cancelled,
+    Unknown,
+    Gate,
+    Armed,
+    Error,
+    Warning,
+    Check,
+    Unchecked,
+    Checked,
+    Bullet,
+    ArrowRight,
+    ArrowLeft,
+    ArrowUp,
+    ArrowDown,
+    Folded,
+    Unfolded,
+    Reference,
+    TreeBranch,
+    TreeLast,
+    TreePipe,
+    TreeBlank,
+    LineHorizontal,
+    LineVertical,
+    Cursor,
+    Modified,
+    Separator,
+    Ellipsis,
+    ScrollThumb,
+    ScrollTrack,
+    BarFull,
+    BarEmpty,
+}
+
+impl Glyph {
+    /// All of them, in order.
+    pub const ALL: [Self; 42] = [
+        Self::Pending,
+        Self::Ready,
+        Self::Held,
+        Self::Waiting,
+        Self::Running,
+        Self::Retrying,
+        Self::Succeeded,
+        Self::Passed,
+        Self::Skipped,
+        Self::Failed,
+        Self::FailedSafe,
+        Self::Cancelled,
+        Self::Unknown,
+        Self::Gate,
+        Self::Armed,
+        Self::Error,
+        Self::Warning,
+        Self::Check,
+        Self::Unchecked,
+        Self::Checked,
+        Self::Bullet,
+        Self::ArrowRight,
+        Self::ArrowLeft,
+        Self::ArrowUp,
+        Self::ArrowDown,
+        Self::Folded,
+        Self::Unfolded,
+        Self::Reference,
+        Self::TreeBranch,
+        Self::TreeLast,
+        Self::TreePipe,
+        Self::TreeBlank,
+        Self::LineHorizontal,
+        Self::LineVertical,
+        Self::Cursor,
+        Self::Modified,
+        Self::Separator,
+        Self::Ellipsis,
+        Self::ScrollThumb,
+        Self::ScrollTrack,
+        Self::BarFull,
+        Self::BarEmpty,
+    ];
+
+    /// The mark in both sets: Unicode, ASCII.
+    const fn pair(self) -> (&'static str, &'static str) {
+        match self {
+            Self::Pending => ("·", "."),
+            Self::Ready => ("○", "o"),
+            Self::Held => ("‖", "="),
+            Self::Waiting => ("◆", "!"),
+            Self::Running => ("●", ">"),
+            Self::Retrying => ("↻", "~"),
+            Self::Succeeded => ("✓", "+"),
+            Self::Passed => ("»", "-"),
+            Self::Skipped => ("⊘", "/"),
+            Self::Failed => ("✗", "x"),
+            Self::FailedSafe => ("⊗", "X"),
+            Self::Cancelled => ("■", "#"),
+            Self::Unknown => ("?", "?"),
+            Self::Gate => ("◆", "!"),
+            Self::Armed => ("◉", "@"),
+            Self::Error => ("✗", "x"),
+            Self::Warning => ("▲", "!"),
+            Self::Check => ("✓", "+"),
+            Self::Unchecked => ("[ ]", "[ ]"),
+            Self::Checked => ("[✓]", "[x]"),
+            Self::Bullet => ("•", "*"),
+            Self::ArrowRight => ("→", ">"),
+            Self::ArrowLeft => ("←", "<"),
+            Self::ArrowUp => ("↑", "^"),
+            Self::ArrowDown => ("↓", "v"),
+            Self::Folded => ("▸", ">"),
+            Self::Unfolded => ("▾", "v"),
+            Self::Reference => ("↑", "^"),
+            Self::TreeBranch => ("├─ ", "|- "),
+            Self::TreeLast => ("└─ ", "`- "),
+            Self::TreePipe => ("│  ", "|  "),
+            Self::TreeBlank => ("   ", "   "),
+            Self::LineHorizontal => ("─", "-"),
+            Self::LineVertical => ("│", "|"),
+            Self::Cursor => ("❯", ">"),
+            Self::Modified => ("*", "*"),
+            Self::Separator => (" · ", " | "),
+            Self::Ellipsis => ("…", "~"),
+            Self::ScrollThumb => ("┃", "#"),
+            Self::ScrollTrack => ("│", "|"),
+            Self::BarFull => ("█", "#"),
+            Self::BarEmpty => ("░", "."),
+        }
+    }
+}
+
+impl GlyphSet {
+    /// The characters of a mark.
+    pub const fn get(self, glyph: Glyph) -> &'static str {
+        let (unicode, ascii) = glyph.pair();
+        match self {
+            Self::Unicode => unicode,
+            Self::Ascii => ascii,
+        }
+    }
+}
+
+/// What stands for a cell's content where only ASCII may be drawn: marks and lines by their likeness, else `?`.
+/// Takes what fills one cell (or two, if it is wide) and gives one character.
+pub fn ascii_of(cell: &str) -> &'static str {
+    let twin = Glyph::ALL.into_iter().map(Glyph::pair).find(|(unicode, _)| *unicode == cell).map(|(_, ascii)| ascii);
+    if let Some(ascii) = twin {
+        return ascii;
+    }
+    match cell {
+        "⏎" => "^",
+        "═" | "━" | "╌" | "┄" | "▔" | "▁" => "-",
+        "║" | "▌" | "▐" | "▏" | "▕" => "|",
+        "▀" | "▄" | "▒" | "▓" => "#",
+        "‘" | "’" => "'",
+        "“" | "”" => "\"",
+        "–" | "—" | "−" | "‐" => "-",
+        "×" => "x",
+        "\u{a0}" => " ",
+        _ if cell.chars().all(|c| matches!(c, '┌'..='╋' | '╒'..='╬' | '╭'..='╰')) => "+",
+        _ => "?",
+    }
+}

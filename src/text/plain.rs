@@ -1,0 +1,223 @@
+//! `Plain`: one line of text that is safe to show. Holding one is the proof: it can only be made from raw text by escaping.
+
+use std::fmt;
+
+use unicode_segmentation::UnicodeSegmentation;
+use unicode_width::UnicodeWidthStr;
+
+use super::escape::{Escaper, Step};
+
+/// One line that is safe to draw: no control characters, no line ends, nothing that reorders or hides text.
+#[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Plain {
+    text: String,
+    hidden: u32,
+}
+
+impl Plain {
+    /// Raw text as one line; line ends show as `⏎`.
+    pub fn line(raw: &str) -> Self {
+        let mut escaper = Escaper::default();
+        let mut text = String::with_capacity(raw.len());
+        for c in raw.chars() {
+            if escaper.push(c, &mut text) == Step::LineEnd {
+                escaper.line_end_mark(&mut text);
+            }
+        }
+        escaper.finish(&mut text);
+        Self { text, hidden: escaper.hidden() }
+    }
+
+    /// Raw text as one line for titles and rows: white space, line ends included, becomes single spaces.
+    pub fn summary(raw: &str) -> Self {
+        let mut folded = String::with_capacity(raw.len());
+        for word in raw.split([' ', '\t', '\n', '\r']).filter(|word| !word.is_empty()) {
+            if !folded.is_empty() {
+                folded.push(' ');
+            }
+            folded.push_str(word);
+        }
+        Self::line(&folded)
+    }
+
+    /// Raw text as lines. A line end at the very end opens no empty line.
+    pub fn block(raw: &str) -> Vec<Self> {
+        super::Block::new(raw).into_lines()
+    }
+
+    /// What an `Escaper` wrote. Private to this room, so that nobody else can vouch for a text.
+    pub(super) fn escaped(text: String, hidden: u32) -> Self {
+        Self { text, hidden }
+    }
+
+    /// Spaces.
+    pub fn blank(columns: usize) -> Self {
+        Self { text: " ".repeat(columns), hidden: 0 }
+    }
+
+    /// The safe text.
+    pub fn as_str(&self) -> &str {
+        &self.text
+    }
+
+    /// The safe text, given away.
+    pub fn into_string(self) -> String {
+        self.text
+    }
+
+    /// Whether there is nothing to show.
+    pub fn is_empty(&self) -> bool {
+        self.text.is_empty()
+    }
+
+    /// How many characters were spelled out as `\u{…}` because a terminal would obey or hide them.
+    pub fn hidden(&self) -> u32 {
+        self.hidden
+    }
+
+    /// Columns that it takes on the screen.
+    pub fn width(&self) -> usize {
+        columns(&self.text)
+    }
+
+    /// This text with another behind it.
+    #[must_use]
+    pub fn then(mut self, more: &Self) -> Self {
+        self.text.push_str(&more.text);
+        self.hidden += more.hidden;
+        self
+    }
+
+    /// At most so many columns; what was cut from the end shows as `…`.
+    #[must_use]
+    pub fn truncate(&self, max: usize) -> Self {
+        if self.width() <= max {
+            return self.clone();
+        }
+        let Some(room) = max.checked_sub(1) else { return Self::default() };
+        let mut text = self.text[..fit(&self.text, room)].to_owned();
+        text.push('…');
+        Self { text, hidden: self.hidden }
+    }
+
+    /// At most so many columns; what was cut from the start shows as `…`. For paths and for what came last.
+    #[must_use]
+    pub fn truncate_start(&self, max: usize) -> Self {
+        let width = self.width();
+        if width <= max {
+            return self.clone();
+        }
+        let Some(room) = max.checked_sub(1) else { return Self::default() };
+        let mut left = width;
+        let tail = self.text.grapheme_indices(true).find(|(_, grapheme)| {
+            let fits = left <= room;
+            left -= columns(grapheme);
+            fits
+        });
+        Self { text: format!("…{}", tail.map_or("", |(at, _)| &self.text[at..])), hidden: self.hidden }
+    }
+
+    /// Exactly so many columns, text to the left.
+    #[must_use]
+    pub fn pad(&self, width: usize) -> Self {
+        let cut = self.truncate(width);
+        let missing = width.saturating_sub(cut.width());
+        cut.then(&Self::blank(missing))
+    }
+
+    /// Exactly so many columns, text to the right. For figures.
+    #[must_use]
+    pub fn pad_start(&self, width: usize) -> Self {
+        let cut = self.truncate(width);
+        Self::blank(width.saturating_sub(cut.width())).then(&cut)
+    }
+
+    /// What is left after so many columns: a pane scrolled sideways. Half a wide character shows as a space.
+    #[must_use]
+    pub fn skip_columns(&self, skip: usize) -> Self {
+        let mut gone = 0;
+        for (at, grapheme) in self.text.grapheme_indices(true) {
+            if gone >= skip {
+                return Self::blank(gone - skip).then(&Self { text: self.text[at..].to_owned(), hidden: self.hidden });
+            }
+            gone += columns(grapheme);
+        }
+        Self::blank(gone.saturating_sub(skip))
+    }
+
+    /// Lines of at most so many columns, broken between words; words longer than a line are cut. At least one line.
+    /// Spaces at a break are left out, those that indent the first line stay.
+    pub fn wrap(&self, max: usize) -> Vec<Self> {
+        let max = max.max(1);
+        let (mut lines, mut line, mut taken) = (Vec::new(), String::new(), 0);
+        let mut rest = self.text.as_str();
+        while !rest.is_empty() {
+            let (gap, after) = rest.split_at(rest.find(|c| c != ' ').unwrap_or(rest.len()));
+            let (word, after) = after.split_at(after.find(' ').unwrap_or(after.len()));
+            rest = after;
+            let (indent, width) = (gap.len(), columns(word));
+            let fits = taken + indent + width <= max;
+            if word.is_empty() || fits || (width > max && taken + indent < max) {
+                if !word.is_empty() {
+                    line.push_str(gap);
+                    taken += indent;
+                }
+            } else {
+                if !line.is_empty() {
+                    lines.push(std::mem::take(&mut line));
+                }
+                taken = 0;
+            }
+            let mut word = word;
+            while !word.is_empty() {
+                let (part, more) = word.split_at(fit(word, max - taken.min(max)));
+                line.push_str(part);
+                taken += columns(part);
+                word = more;
+                if word.is_empty() {
+                    break;
+                }
+                if part.is_empty() && taken == 0 {
+                    // A wide character in a single column: it stands alone rather than never.
+                    let (first, more) = word.split_at(word.graphemes(true).next().map_or(word.len(), str::len));
+                    line.push_str(first);
+                    word = more;
+                }
+                lines.push(std::mem::take(&mut line));
+                taken = 0;
+            }
+        }
+        if !line.is_empty() || lines.is_empty() {
+            lines.push(line);
+        }
+        lines.into_iter().map(|text| Self { text, hidden: 0 }).collect()
+    }
+}
+
+impl fmt::Display for Plain {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(&self.text)
+    }
+}
+
+impl AsRef<str> for Plain {
+    fn as_ref(&self) -> &str {
+        &self.text
+    }
+}
+
+/// Columns of safe text, grapheme by grapheme, which is how cells are filled.
+fn columns(text: &str) -> usize {
+    if text.is_ascii() { text.len() } else { text.graphemes(true).map(UnicodeWidthStr::width).sum() }
+}
+
+/// Bytes of the longest start that takes at most so many columns.
+fn fit(text: &str, max: usize) -> usize {
+    let mut taken = 0;
+    text.grapheme_indices(true)
+        .find(|(_, grapheme)| {
+            taken += columns(grapheme);
+            taken > max
+        })
+        .map_or(text.len(), |(at, _)| at)
+}

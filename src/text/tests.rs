@@ -1,0 +1,218 @@
+//! What `text` promises, as properties and as samples.
+
+use proptest::prelude::*;
+use unicode_width::UnicodeWidthStr;
+
+use super::*;
+
+/// What may never reach a terminal, listed apart from the code that escapes it.
+fn is_forbidden(c: char) -> bool {
+    c.is_control()
+        || matches!(c, '\u{61c}' | '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{206f}'
+            | '\u{feff}' | '\u{fe0f}' | '\u{e0001}' | '\u{e0020}'..='\u{e007f}' | '\u{ad}' | '\u{fff9}'..='\u{fffb}')
+}
+
+/// Text in which what matters here is frequent.
+fn nasty() -> impl Strategy<Value = String> {
+    let pieces = prop_oneof![
+        any::<char>().prop_map(String::from),
+        "[a-z ]{1,12}",
+        prop::sample::select(vec![
+            "\x1b[31m",
+            "\x1b]52;c;aGk=\x07",
+            "\u{9b}2J",
+            "\u{202e}",
+            "\u{2066}",
+            "\u{200b}",
+            "\u{feff}",
+            "\r\n",
+            "\r",
+            "\n",
+            "\t",
+            "\0",
+            "👩\u{200d}🔬",
+            "⚠\u{fe0f}",
+            "👍🏽",
+            "e\u{301}",
+            "\u{301}",
+            "漢字",
+            "\u{200d}",
+            "🇩🇪",
+            "\u{e0041}",
+        ])
+        .prop_map(String::from),
+    ];
+    prop::collection::vec(pieces, 0..24).prop_map(|pieces| pieces.concat())
+}
+
+/// What a real terminal parser shows of a line, and the column its cursor ends in.
+fn on_screen(line: &Plain) -> (String, usize) {
+    let mut parser = vt100::Parser::new(2.try_into().unwrap(), 400.try_into().unwrap(), 0);
+    parser.process(line.as_str().as_bytes());
+    (parser.screen().contents(), usize::from(parser.screen().cursor_position().1))
+}
+
+proptest! {
+    #[test]
+    fn nothing_that_a_plain_yields_is_obeyed_or_hidden_by_a_terminal(raw in nasty(), width in 0usize..40) {
+        let line = Plain::line(&raw);
+        let mut all = vec![line.clone(), Plain::summary(&raw), line.truncate(width), line.truncate_start(width),
+            line.pad(width), line.pad_start(width), line.skip_columns(width)];
+        all.extend(line.wrap(width));
+        all.extend(Plain::block(&raw));
+        for plain in all {
+            prop_assert!(!plain.as_str().chars().any(is_forbidden), "{:?}", plain);
+        }
+    }
+
+    #[test]
+    fn cutting_and_padding_keep_to_the_columns_asked_for(raw in nasty(), width in 0usize..40) {
+        let line = Plain::line(&raw);
+        prop_assert!(line.truncate(width).width() <= width);
+        prop_assert!(line.truncate_start(width).width() <= width);
+        prop_assert_eq!(line.pad(width).width(), width);
+        prop_assert_eq!(line.pad_start(width).width(), width);
+        prop_assert_eq!(line.skip_columns(width).width(), line.width().saturating_sub(width));
+    }
+
+    #[test]
+    fn wrapping_loses_nothing_but_spaces_and_keeps_to_the_columns(raw in nasty(), width in 2usize..40) {
+        let line = Plain::line(&raw);
+        let wrapped = line.wrap(width);
+        let without_spaces = |text: &str| text.replace(' ', "");
+        let joined: String = wrapped.iter().map(|line| without_spaces(line.as_str())).collect();
+        prop_assert_eq!(joined, without_spaces(line.as_str()));
+        prop_assert!(!wrapped.is_empty());
+        prop_assert!(wrapped.iter().all(|line| line.width() <= width), "{:?}", wrapped);
+    }
+
+    #[test]
+    fn a_stream_shows_the_same_however_it_is_cut(raw in nasty(), cuts in prop::collection::vec(0usize..200, 0..6)) {
+        let mut bounds: Vec<usize> = cuts.into_iter().filter(|at| raw.is_char_boundary(*at)).collect();
+        bounds.extend([0, raw.len()]);
+        bounds.sort_unstable();
+        let mut block = Block::default();
+        for pair in bounds.windows(2) {
+            block.push(&raw[pair[0]..pair[1]]);
+        }
+        prop_assert_eq!(block.into_lines(), Plain::block(&raw));
+    }
+}
+
+#[test]
+fn esc_osc_c1_and_bidi_are_spelled_out() {
+    let shown = Plain::line("a\x1b[31mb\x1b]52;c;aGk=\x07\u{9b}2J\u{202e}c\u{200b}d");
+    assert_eq!(shown.as_str(), r"a\u{1b}[31mb\u{1b}]52;c;aGk=\u{7}\u{9b}2J\u{202e}c\u{200b}d");
+    assert_eq!(shown.hidden(), 6);
+}
+
+#[test]
+fn line_ends_are_marked_in_a_line_folded_in_a_summary_and_kept_in_a_block() {
+    let raw = "one\r\n  two\tthree\n";
+    assert_eq!(Plain::line(raw).as_str(), "one⏎  two   three⏎");
+    assert_eq!(Plain::summary(raw).as_str(), "one two three");
+    assert_eq!(Plain::block(raw).iter().map(Plain::as_str).collect::<Vec<_>>(), ["one", "  two   three"]);
+    assert_eq!(Plain::block("").len(), 0);
+    assert_eq!(Plain::block("\n\n").len(), 2);
+    assert_eq!(Plain::line("a\rb").as_str(), r"a\u{d}b");
+}
+
+#[test]
+fn a_tab_reaches_the_next_stop() {
+    assert_eq!(Plain::line("a\tb\t\tc").as_str(), "a   b       c");
+    assert_eq!(Plain::line("漢\tb").as_str(), "漢  b");
+}
+
+#[test]
+fn emoji_lose_only_what_terminals_disagree_on() {
+    assert_eq!(Plain::line("⚠\u{fe0f} 👍🏽 👩\u{200d}🔬").as_str(), "⚠ 👍 👩🔬");
+    assert_eq!(Plain::line("a\u{fe0f}").as_str(), r"a\u{fe0f}");
+    assert_eq!(Plain::line("👩\u{200d}a").as_str(), r"👩\u{200d}a");
+    assert_eq!(Plain::line("⚠\u{fe0f}\u{fe0f}").as_str(), r"⚠\u{fe0f}");
+}
+
+#[test]
+fn marks_need_a_character_to_sit_on_and_do_not_pile_up() {
+    assert_eq!(Plain::line("\u{301}e\u{301}").as_str(), "\\u{301}e\u{301}");
+    let pile = format!("e{}", "\u{301}".repeat(9));
+    assert_eq!(Plain::line(&pile).hidden(), 5);
+}
+
+#[test]
+fn width_is_what_a_terminal_shows() {
+    for raw in [
+        "plain",
+        "naïve",
+        "e\u{301}te\u{301}",
+        "漢字かな",
+        "⚠\u{fe0f} warn",
+        "👩\u{200d}🔬 lab",
+        "👍🏽",
+        "🇩🇪",
+        "a\x1b[2Jb",
+        "한국어",
+        "→ ✓ ◆",
+    ] {
+        let line = Plain::line(raw);
+        let (shown, column) = on_screen(&line);
+        assert_eq!(shown, line.as_str(), "{raw:?}");
+        assert_eq!(column, line.width(), "{raw:?}");
+    }
+}
+
+#[test]
+fn cut_text_says_so() {
+    let line = Plain::line("漢字 and words");
+    assert_eq!(line.truncate(4).as_str(), "漢…");
+    assert_eq!(line.truncate_start(6).as_str(), "…words");
+    assert_eq!(line.truncate(0).as_str(), "");
+    assert_eq!(line.skip_columns(1).as_str(), " 字 and words");
+    assert_eq!(line.pad(16).as_str(), "漢字 and words  ");
+    assert_eq!(Plain::line("12").pad_start(5).as_str(), "   12");
+}
+
+#[test]
+fn words_wrap_and_long_words_break() {
+    let wrap = |raw: &str, width| Plain::line(raw).wrap(width).into_iter().map(Plain::into_string).collect::<Vec<_>>();
+    assert_eq!(wrap("the quick brown fox", 10), ["the quick", "brown fox"]);
+    assert_eq!(wrap("  indented text", 10), ["  indented", "text"]);
+    assert_eq!(wrap("see abcdefghijklmno now", 8), ["see abcd", "efghijkl", "mno now"]);
+    assert_eq!(wrap("漢字漢字", 5), ["漢字", "漢字"]);
+    assert_eq!(wrap("漢字", 1), ["漢", "字"]);
+    assert_eq!(wrap("", 5), [""]);
+}
+
+#[test]
+fn glyphs_are_as_wide_in_ascii_and_states_are_told_apart() {
+    for glyph in Glyph::ALL {
+        let (unicode, ascii) = (GlyphSet::Unicode.get(glyph), GlyphSet::Ascii.get(glyph));
+        assert_eq!(unicode.width(), ascii.width(), "{glyph:?}");
+        assert!(ascii.is_ascii(), "{glyph:?}");
+        assert_eq!(Plain::line(unicode).as_str(), unicode, "{glyph:?}");
+    }
+    for set in [GlyphSet::Unicode, GlyphSet::Ascii] {
+        let mut states: Vec<_> = Glyph::ALL[..13].iter().map(|glyph| set.get(*glyph)).collect();
+        states.sort_unstable();
+        states.dedup();
+        assert_eq!(states.len(), 13, "{set:?}");
+    }
+}
+
+#[test]
+fn a_cell_has_an_ascii_likeness() {
+    assert_eq!(["✓", "╭", "─", "…", "é", "漢"].map(ascii_of), ["+", "+", "-", "~", "?", "?"]);
+}
+
+#[test]
+fn figures_read_as_a_person_writes_them() {
+    let durations = [0, 850, 1_250, 34_900, 184_000, 7_500_000, 273_600_000].map(|ms| duration(ms).into_string());
+    assert_eq!(durations, ["0ms", "850ms", "1.2s", "34s", "3m04s", "2h05m", "3d04h"]);
+    let counts = [0, 999, 1_250, 34_567, 5_600_000, u64::MAX].map(|n| count(n).into_string());
+    assert_eq!(counts, ["0", "999", "1.2k", "34k", "5.6M", "18E"]);
+    assert_eq!([512, 1_536, 34_000_000].map(|n| bytes(n).into_string()), ["512 B", "1.5 kB", "34 MB"]);
+    let costs = [0.0, 0.000_01, 0.0123, 4.5, f64::NAN].map(|usd| cost(usd).into_string());
+    assert_eq!(costs, ["$0", "<$0.0001", "$0.0123", "$4.50", "$?"]);
+    assert_eq!(timestamp(1_795_261_102_000).as_str(), "2026-11-21 11:38:22Z");
+    assert_eq!(clock(1_795_261_102_000).as_str(), "11:38:22Z");
+    assert_eq!(timestamp(u64::MAX).as_str(), "unknown time");
+}
