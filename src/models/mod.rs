@@ -1,5 +1,13 @@
 //! Chat models behind one trait: OpenAI-compatible servers, rehearsal, the operator.
 
+pub mod config;
+pub mod http;
+pub mod json;
+pub mod openai;
+pub mod prices;
+pub mod rehearsal;
+pub mod tokens;
+
 use async_trait::async_trait;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;

@@ -1,0 +1,376 @@
+//! Which model is used: the `[models]` table of the configuration, the environment's usual variables, and the choice made for a run.
+//!
+//! Order: an address or key of the configuration, then `LITELLM_PROXY_*`, then `OPENAI_*`. The environment comes in as a function,
+//! so that nothing here reads it by itself.
+
+use reqwest::Url;
+use secrecy::SecretString;
+use serde::{Deserialize, Serialize};
+use std::{collections::BTreeMap, sync::Arc, time::Duration};
+use tokio::sync::OnceCell;
+
+use super::{
+    Model, ModelSettings,
+    openai::{Key, Limits, OpenAi, Server},
+    prices::Price,
+};
+
+/// The address that is meant when only a key is given.
+pub const OPENAI: &str = "https://api.openai.com/v1";
+/// The model that is meant when none is named.
+pub const DEFAULT_MODEL: &str = "gpt-4o-mini";
+
+/// The `[models]` table of `config.toml`.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct ModelsConfig {
+    /// Address of an OpenAI-compatible server, usually ending in `/v1`.
+    pub base_url: Option<String>,
+    /// Name of the environment variable that holds the key.
+    pub api_key_env: Option<String>,
+    /// A shell command that prints the key.
+    pub api_key_command: Option<String>,
+    /// The model for plans and agents.
+    pub default: Option<String>,
+    /// How long calls may take.
+    pub timeouts: TimeoutsConfig,
+    /// Sampling and limits for every call.
+    pub settings: ModelSettings,
+    /// Own names for models (`haiku = "gpt-4o-mini"`).
+    pub aliases: BTreeMap<String, String>,
+    /// Own prices in US dollars per million tokens.
+    pub prices: BTreeMap<String, Price>,
+    /// Ask for plans with ids n1, n2, …, each depending on earlier ones only: for models that can't keep ids straight.
+    pub positional_plans: bool,
+}
+
+/// Timeouts in seconds; absent means the default.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct TimeoutsConfig {
+    /// To connect.
+    pub connect_s: Option<f64>,
+    /// Until the first piece of an answer.
+    pub first_s: Option<f64>,
+    /// Between two pieces.
+    pub between_s: Option<f64>,
+    /// A call with all its attempts.
+    pub overall_s: Option<f64>,
+}
+
+/// What answers where a model is needed.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Choice {
+    /// Marked rehearsal texts.
+    Rehearsal,
+    /// The operator, asked by the agent loop.
+    Operator,
+    /// A real model.
+    Real {
+        /// Its name.
+        model: String,
+    },
+}
+
+impl Choice {
+    /// Reads `rehearsal`, `operator`, or else a model's name.
+    pub fn parse(name: &str) -> Self {
+        match name.trim() {
+            "rehearsal" => Self::Rehearsal,
+            "operator" => Self::Operator,
+            model => Self::Real { model: model.to_owned() },
+        }
+    }
+}
+
+/// A model that can be asked.
+pub struct Connected {
+    /// The client.
+    pub model: Arc<dyn Model>,
+    /// The model's name as the server knows it.
+    pub name: String,
+    /// The server, for people.
+    pub provider: String,
+}
+
+/// Why no model can be asked, for people.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{why}")]
+pub struct NotConnected {
+    /// The cause, lower-case start.
+    pub why: String,
+    /// How to connect one.
+    pub how: String,
+}
+
+/// Looks a variable up.
+pub type Lookup<'a> = &'a dyn Fn(&str) -> Option<String>;
+
+/// Connects the configured model. Nothing is sent yet. `wanted` is the model that a person named for this run.
+///
+/// # Errors
+/// When nothing is configured, or something is that can't work.
+pub fn connect(config: &ModelsConfig, wanted: Option<&str>, env: Lookup<'_>) -> Result<Connected, NotConnected> {
+    let found = find_server(config, env)?;
+    let base = parse_address(&found.address).map_err(|why| NotConnected {
+        why: format!("the address in {} is not usable: {why}", found.address_from),
+        how: "write it like http://localhost:8080/v1".to_owned(),
+    })?;
+    let name = model_name(config, wanted, env);
+    let server =
+        Server { base, address_from: found.address_from, key: found.key, key_from: found.key_from, limits: limits(&config.timeouts)? };
+    let model = OpenAi::new(server).map_err(|error| NotConnected { why: error.message, how: error.hint.unwrap_or_default() })?;
+    let provider = model.provider().to_owned();
+    Ok(Connected { model: Arc::new(model), name, provider })
+}
+
+/// The name to ask for: as wanted, as the environment or the configuration says, or the default; aliases resolved.
+pub fn model_name(config: &ModelsConfig, wanted: Option<&str>, env: Lookup<'_>) -> String {
+    let name = wanted
+        .map(str::to_owned)
+        .or_else(|| set(env, "DAGDECK_MODEL"))
+        .or_else(|| config.default.clone())
+        .or_else(|| set(env, "OPENAI_MODEL"))
+        .unwrap_or_else(|| DEFAULT_MODEL.to_owned());
+    config.resolve(&name)
+}
+
+impl ModelsConfig {
+    /// A name with the aliases resolved. An alias of an alias is not followed.
+    pub fn resolve(&self, name: &str) -> String {
+        self.aliases.get(name).cloned().unwrap_or_else(|| name.to_owned())
+    }
+}
+
+struct Found {
+    address: String,
+    address_from: String,
+    key: Key,
+    key_from: String,
+}
+
+fn find_server(config: &ModelsConfig, env: Lookup<'_>) -> Result<Found, NotConnected> {
+    if config.base_url.is_some() || config.api_key_env.is_some() || config.api_key_command.is_some() {
+        return configured(config, env);
+    }
+    if let Some(address) = set(env, "LITELLM_PROXY_BASE_URL").or_else(|| set(env, "LITELLM_PROXY_API_BASE")) {
+        return Ok(found(address, "LITELLM_PROXY_BASE_URL", "LITELLM_PROXY_API_KEY", env));
+    }
+    for variable in ["OPENAI_BASE_URL", "OPENAI_API_BASE"] {
+        if let Some(address) = set(env, variable) {
+            return Ok(found(address, variable, "OPENAI_API_KEY", env));
+        }
+    }
+    if set(env, "OPENAI_API_KEY").is_some() {
+        return Ok(found(OPENAI.to_owned(), "OPENAI_BASE_URL", "OPENAI_API_KEY", env));
+    }
+    if set(env, "LITELLM_PROXY_API_KEY").is_some() {
+        return Err(NotConnected {
+            why: "LITELLM_PROXY_API_KEY is set, but not where the proxy is".to_owned(),
+            how: "set LITELLM_PROXY_BASE_URL, for instance to http://localhost:4000".to_owned(),
+        });
+    }
+    Err(NotConnected {
+        why: "no model is configured".to_owned(),
+        how: "set OPENAI_API_KEY; or OPENAI_BASE_URL to any OpenAI-compatible server (http://localhost:11434/v1 for Ollama); or LITELLM_PROXY_BASE_URL \
+              and LITELLM_PROXY_API_KEY; or write base_url under [models] in config.toml. OPENAI_MODEL or --model names the model"
+            .to_owned(),
+    })
+}
+
+fn found(address: String, address_from: &str, key_from: &str, env: Lookup<'_>) -> Found {
+    let key = set(env, key_from).map_or(Key::None, |key| Key::Given(SecretString::from(key)));
+    Found { address, address_from: address_from.to_owned(), key, key_from: key_from.to_owned() }
+}
+
+fn configured(config: &ModelsConfig, env: Lookup<'_>) -> Result<Found, NotConnected> {
+    let (address, address_from) = match (&config.base_url, set(env, "OPENAI_BASE_URL")) {
+        (Some(address), _) => (address.clone(), "base_url of [models]".to_owned()),
+        (None, Some(address)) => (address, "OPENAI_BASE_URL".to_owned()),
+        (None, None) => (OPENAI.to_owned(), "base_url of [models]".to_owned()),
+    };
+    if let Some(line) = &config.api_key_command {
+        let key = Key::Command { line: line.clone(), printed: OnceCell::new() };
+        return Ok(Found { address, address_from, key, key_from: "api_key_command of [models]".to_owned() });
+    }
+    let Some(variable) = &config.api_key_env else {
+        // Without a word about keys the usual variable serves at OpenAI only: its key is not for other servers.
+        let key_from = if address.contains("//api.openai.com") { "OPENAI_API_KEY" } else { "DAGDECK_API_KEY" };
+        return Ok(Found {
+            key_from: format!("{key_from}, or name another variable as api_key_env of [models]"),
+            ..found(address, &address_from, key_from, env)
+        });
+    };
+    if set(env, variable).is_none() {
+        return Err(NotConnected {
+            why: format!("the configuration takes the key from {variable}, which is not set"),
+            how: format!("set {variable}, or change api_key_env under [models] in config.toml"),
+        });
+    }
+    Ok(found(address, &address_from, variable, env))
+}
+
+/// A variable that is set and not blank.
+fn set(env: Lookup<'_>, name: &str) -> Option<String> {
+    env(name).map(|value| value.trim().to_owned()).filter(|value| !value.is_empty())
+}
+
+/// Mends what people leave out or write too much of: the scheme, `/v1`, `/chat/completions`, credentials.
+fn parse_address(address: &str) -> Result<Url, String> {
+    let address = address.trim();
+    let with_scheme = if address.contains("://") {
+        address.to_owned()
+    } else {
+        let local = ["localhost", "127.", "0.0.0.0", "[::1]", "192.168.", "10."].iter().any(|start| address.starts_with(start));
+        format!("{}://{address}", if local { "http" } else { "https" })
+    };
+    let mut url = Url::parse(&with_scheme).map_err(|error| error.to_string())?;
+    if !matches!(url.scheme(), "http" | "https") {
+        return Err(format!("`{}` is neither http nor https", url.scheme()));
+    }
+    if !url.username().is_empty() || url.password().is_some() {
+        return Err("it holds a user name or password; give a key instead".to_owned());
+    }
+    url.set_query(None);
+    url.set_fragment(None);
+    let path = url.path().trim_end_matches('/');
+    let path = path.strip_suffix("/chat/completions").unwrap_or(path).to_owned();
+    url.set_path(if path.is_empty() { "/v1" } else { &path });
+    Ok(url)
+}
+
+fn limits(config: &TimeoutsConfig) -> Result<Limits, NotConnected> {
+    let seconds = |name: &str, value: Option<f64>, default: Duration| match value {
+        None => Ok(default),
+        Some(seconds) => Duration::try_from_secs_f64(seconds).ok().filter(|limit| !limit.is_zero()).ok_or_else(|| NotConnected {
+            why: format!("{name} of [models.timeouts] is {seconds}"),
+            how: "give a number of seconds above 0".to_owned(),
+        }),
+    };
+    let default = Limits::default();
+    Ok(Limits {
+        connect: seconds("connect_s", config.connect_s, default.connect)?,
+        first: seconds("first_s", config.first_s, default.first)?,
+        between: seconds("between_s", config.between_s, default.between)?,
+        overall: seconds("overall_s", config.overall_s, default.overall)?,
+        ..default
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn env<'a>(pairs: &'a [(&'a str, &'a str)]) -> impl Fn(&str) -> Option<String> + 'a {
+        move |name| pairs.iter().find(|(key, _)| *key == name).map(|(_, value)| (*value).to_owned())
+    }
+
+    fn server(config: &ModelsConfig, pairs: &[(&str, &str)]) -> Result<(String, Option<String>), String> {
+        use secrecy::ExposeSecret;
+        let found = find_server(config, &env(pairs)).map_err(|not| not.why)?;
+        let key = match found.key {
+            Key::None => None,
+            Key::Given(key) => Some(key.expose_secret().to_owned()),
+            Key::Command { line, .. } => Some(format!("$({line})")),
+        };
+        Ok((found.address, key))
+    }
+
+    #[test]
+    fn the_usual_variables_connect() {
+        let none = ModelsConfig::default();
+        let at = |address: &str, key: Option<&str>| Ok((address.to_owned(), key.map(str::to_owned)));
+        assert_eq!(server(&none, &[("OPENAI_API_KEY", "k")]), at(OPENAI, Some("k")));
+        assert_eq!(server(&none, &[("OPENAI_API_KEY", "k"), ("OPENAI_API_BASE", "http://h/v1")]), at("http://h/v1", Some("k")));
+        assert_eq!(server(&none, &[("OPENAI_BASE_URL", "http://h/v1")]), at("http://h/v1", None));
+        let both = [("OPENAI_API_KEY", "k"), ("LITELLM_PROXY_BASE_URL", "http://l"), ("LITELLM_PROXY_API_KEY", "lk")];
+        assert_eq!(server(&none, &both), at("http://l", Some("lk")));
+    }
+
+    #[test]
+    fn nothing_configured_says_how_to_connect() {
+        let blank = env(&[("OPENAI_API_KEY", " ")]);
+        let not = connect(&ModelsConfig::default(), None, &blank).err().unwrap();
+        assert_eq!(not.why, "no model is configured");
+        assert!(not.how.contains("OPENAI_API_KEY"));
+        let half = server(&ModelsConfig::default(), &[("LITELLM_PROXY_API_KEY", "k")]).unwrap_err();
+        assert!(half.contains("LITELLM_PROXY_API_KEY"), "{half}");
+    }
+
+    #[test]
+    fn the_configuration_comes_first_and_names_what_it_misses() {
+        let config = ModelsConfig { base_url: Some("http://own/v1".into()), api_key_env: Some("OWN_KEY".into()), ..Default::default() };
+        assert_eq!(server(&config, &[("OPENAI_API_KEY", "k"), ("OWN_KEY", "o")]), Ok(("http://own/v1".into(), Some("o".into()))));
+        assert!(server(&config, &[("OPENAI_API_KEY", "k")]).unwrap_err().contains("OWN_KEY"));
+        let command = ModelsConfig { api_key_command: Some("pass show x".into()), ..Default::default() };
+        assert_eq!(server(&command, &[]), Ok((OPENAI.into(), Some("$(pass show x)".into()))));
+    }
+
+    #[test]
+    fn openais_key_is_not_sent_to_another_server_of_the_configuration() {
+        let config = ModelsConfig { base_url: Some("http://own/v1".into()), ..Default::default() };
+        assert_eq!(server(&config, &[("OPENAI_API_KEY", "k")]), Ok(("http://own/v1".into(), None)));
+    }
+
+    #[test]
+    fn the_models_name_is_taken_from_the_nearest_word() {
+        let config = ModelsConfig {
+            default: Some("from-config".into()),
+            aliases: BTreeMap::from([("haiku".into(), "small-1".into())]),
+            ..Default::default()
+        };
+        let variables = [("DAGDECK_MODEL", "from-env"), ("OPENAI_MODEL", "from-openai")];
+        assert_eq!(model_name(&config, Some("haiku"), &env(&variables)), "small-1");
+        assert_eq!(model_name(&config, None, &env(&variables)), "from-env");
+        assert_eq!(model_name(&config, None, &env(&variables[1..])), "from-config");
+        assert_eq!(model_name(&ModelsConfig::default(), None, &env(&variables[1..])), "from-openai");
+        assert_eq!(model_name(&ModelsConfig::default(), None, &env(&[])), DEFAULT_MODEL);
+    }
+
+    #[test]
+    fn addresses_are_mended_or_refused() {
+        let mended = |address: &str| parse_address(address).map(|url| url.to_string());
+        for (written, meant) in [
+            ("localhost:11434", "http://localhost:11434/v1"),
+            ("http://localhost:4000/", "http://localhost:4000/v1"),
+            ("https://api.openai.com/v1/", "https://api.openai.com/v1"),
+            ("https://h/openai/v1/chat/completions", "https://h/openai/v1"),
+            ("api.example.com/v1", "https://api.example.com/v1"),
+        ] {
+            assert_eq!(mended(written), Ok(meant.to_owned()), "{written}");
+        }
+        for bad in ["", "ftp://h", "http://", "http://user:pass@h/v1"] {
+            assert!(mended(bad).is_err(), "{bad}");
+        }
+    }
+
+    #[test]
+    fn a_choice_is_read_from_its_name() {
+        assert_eq!(Choice::parse("rehearsal"), Choice::Rehearsal);
+        assert_eq!(Choice::parse("operator"), Choice::Operator);
+        assert_eq!(Choice::parse("gpt-4o"), Choice::Real { model: "gpt-4o".into() });
+    }
+
+    #[test]
+    fn keys_are_never_shown() {
+        let key = Key::Given(SecretString::from("sk-secret"));
+        assert!(!format!("{key:?}").contains("sk-secret"));
+    }
+
+    #[test]
+    fn timeouts_of_nothing_are_refused() {
+        let config = TimeoutsConfig { first_s: Some(0.0), ..Default::default() };
+        assert!(limits(&config).unwrap_err().why.contains("first_s"));
+        assert!(limits(&TimeoutsConfig { first_s: Some(f64::NAN), ..Default::default() }).is_err());
+        assert_eq!(limits(&TimeoutsConfig { first_s: Some(1.5), ..Default::default() }).unwrap().first, Duration::from_millis(1500));
+    }
+
+    #[test]
+    fn the_table_of_the_configuration_is_read() {
+        let text = "base_url = \"http://h\"\n[timeouts]\nfirst_s = 5\n[settings]\ntemperature = 0.0\n[aliases]\nhaiku = \"x\"\n[prices]\nx = { prompt = 1, completion = 2 }";
+        let config: ModelsConfig = toml::from_str(text).unwrap();
+        assert_eq!(config.prices["x"], Price { prompt: 1.0, completion: 2.0 });
+        assert_eq!(config.settings.temperature, Some(0.0));
+        assert!(toml::from_str::<ModelsConfig>("base_ulr = \"x\"").is_err());
+    }
+}

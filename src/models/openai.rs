@@ -1,0 +1,269 @@
+//! Any server of OpenAI's chat completions: one client, its retries, what it learned about the server's features.
+//!
+//! A call is tried again when that can help (429, 408, 425, 5xx, no connection, a stream that broke off), with what the server asks
+//! to wait, and never after another 4xx, except once for each optional part that the server refused, without that part.
+
+mod assemble;
+mod failure;
+mod features;
+mod sse;
+mod transfer;
+mod wire;
+
+use async_trait::async_trait;
+use reqwest::Url;
+use secrecy::{ExposeSecret, SecretString};
+use serde_json::Value;
+use std::{
+    collections::HashMap,
+    hash::{BuildHasher, Hasher, RandomState},
+    sync::{Mutex, PoisonError},
+    time::Duration,
+};
+use tokio::{sync::OnceCell, time::timeout};
+
+use self::{
+    failure::{Again, Failure, Whereabouts},
+    features::Features,
+};
+use super::{ChatReply, ChatRequest, Delta, Finish, Model, ModelError, ModelErrorKind, http, json};
+
+/// How long calls may take and how often they are tried.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Limits {
+    /// To connect.
+    pub connect: Duration,
+    /// Until the first piece of the answer: a long prompt on a small machine takes its time.
+    pub first: Duration,
+    /// Between two pieces.
+    pub between: Duration,
+    /// The call with all its attempts and pauses.
+    pub overall: Duration,
+    /// Attempts in all, at least 1.
+    pub attempts: u32,
+    /// The first pause; doubles each time.
+    pub backoff: Duration,
+    /// The longest pause. A server that asks for more gets its way by an error that says so.
+    pub longest_pause: Duration,
+}
+
+impl Default for Limits {
+    fn default() -> Self {
+        Self {
+            connect: Duration::from_secs(10),
+            first: Duration::from_secs(120),
+            between: Duration::from_secs(60),
+            overall: Duration::from_secs(900),
+            attempts: 3,
+            backoff: Duration::from_millis(500),
+            longest_pause: Duration::from_secs(60),
+        }
+    }
+}
+
+/// Where a key comes from. It is never shown, logged or sent anywhere but to the server.
+#[derive(Debug)]
+pub enum Key {
+    /// The server wants none, or nobody gave one.
+    None,
+    /// The key itself.
+    Given(SecretString),
+    /// A shell command that prints it; run at the first call, then remembered.
+    Command {
+        /// The command line.
+        line: String,
+        /// What it printed.
+        printed: OnceCell<SecretString>,
+    },
+}
+
+/// Where a server is and how to speak to it.
+#[derive(Debug)]
+pub struct Server {
+    /// The address up to and without `/chat/completions`.
+    pub base: Url,
+    /// What set the address, for messages.
+    pub address_from: String,
+    /// The key.
+    pub key: Key,
+    /// What gave the key, or what would, for messages.
+    pub key_from: String,
+    /// Timeouts and retries.
+    pub limits: Limits,
+}
+
+/// A client for one server.
+#[derive(Debug)]
+pub struct OpenAi {
+    http: reqwest::Client,
+    base: Url,
+    place: Whereabouts,
+    key: Key,
+    limits: Limits,
+    /// By model. Filled only after a call succeeded with what was left.
+    features: Mutex<HashMap<String, Features>>,
+}
+
+impl OpenAi {
+    /// A client; nothing is sent yet.
+    ///
+    /// # Errors
+    /// When TLS can't be set up.
+    pub fn new(server: Server) -> Result<Self, ModelError> {
+        let Server { base, address_from, key, key_from, limits } = server;
+        let http = http::client(limits.connect, http::proxies_for(&base)).map_err(|error| ModelError {
+            kind: ModelErrorKind::NoRoute,
+            message: format!("secure connections can't be set up: {}", http::causes(&error)),
+            hint: Some("install the system's CA certificates".into()),
+            retry_after_ms: None,
+        })?;
+        let host = base.host_str().unwrap_or_default();
+        let host = base.port().map_or_else(|| host.to_owned(), |port| format!("{host}:{port}"));
+        let place = Whereabouts { host, address_from, key_from, has_key: !matches!(key, Key::None) };
+        Ok(Self { http, base, place, key, limits, features: Mutex::default() })
+    }
+
+    fn url(&self, path: &str) -> String {
+        format!("{}/{path}", self.base.as_str().trim_end_matches('/'))
+    }
+
+    fn features_of(&self, model: &str) -> Features {
+        let known = self.features.lock().unwrap_or_else(PoisonError::into_inner);
+        known.get(model).cloned().unwrap_or_default()
+    }
+
+    fn remember(&self, model: &str, features: Features) {
+        let mut known = self.features.lock().unwrap_or_else(PoisonError::into_inner);
+        known.insert(model.to_owned(), features);
+    }
+
+    /// Tries until it works or can't.
+    async fn converse(&self, request: &ChatRequest, sink: &mut (dyn FnMut(Delta) + Send)) -> Result<ChatReply, ModelError> {
+        let mut features = self.features_of(&request.model);
+        let mut attempt = 1;
+        loop {
+            let mut streamed = false;
+            let mut pass = |delta: Delta| {
+                streamed = true;
+                sink(delta);
+            };
+            let outcome = match self.transfer(request, &features, &mut pass).await {
+                Ok(reply) => self.judge(request, reply),
+                Err(failure) => Err(failure),
+            };
+            let failure = match outcome {
+                Ok(reply) => {
+                    self.remember(&request.model, features);
+                    return Ok(reply);
+                }
+                Err(failure) => failure,
+            };
+            match &failure.again {
+                Again::Differently(complaint) => match features.without_what_was_refused(request, complaint) {
+                    Some(less) => features = less,
+                    None => return Err(self.clean(failure.error)),
+                },
+                Again::Later if attempt < self.limits.attempts => match self.pause(attempt, failure.error.retry_after_ms) {
+                    Some(pause) => {
+                        tracing::debug!(host = %self.place.host, attempt, ?pause, kind = ?failure.error.kind, "model call is tried again");
+                        attempt += 1;
+                        tokio::time::sleep(pause).await;
+                    }
+                    None => return Err(self.clean(failure.error)),
+                },
+                Again::Later | Again::Never => return Err(self.clean(failure.error)),
+            }
+            if streamed {
+                sink(Delta::Restart { why: self.clean(failure.error).message });
+            }
+        }
+    }
+
+    /// The pause after a failed attempt; `None` when the server asks for one that is too long to sit through.
+    fn pause(&self, attempt: u32, asked_ms: Option<u64>) -> Option<Duration> {
+        match asked_ms.map(Duration::from_millis) {
+            Some(asked) => Some(asked).filter(|asked| *asked <= self.limits.longest_pause),
+            None => {
+                let full = self.limits.backoff.saturating_mul(1 << attempt.saturating_sub(1).min(16)).min(self.limits.longest_pause);
+                // Spread over the upper half, so that nodes that failed together don't come back together.
+                let spread = RandomState::new().build_hasher().finish() % 1000;
+                Some(full / 2 + full.mul_f64(spread as f64 / 2000.0))
+            }
+        }
+    }
+
+    /// Whether a complete reply is what was asked for.
+    fn judge(&self, request: &ChatRequest, (mut reply, refusal): (ChatReply, Option<String>)) -> Result<ChatReply, Failure> {
+        if let Some(words) = refusal {
+            let message = format!("`{}` refuses: {}", request.model, failure::shorten(&words));
+            return Err(Failure::new(ModelErrorKind::Refused, message, Again::Never).hint("reword the objective"));
+        }
+        let wants_json = request.schema.is_some() && reply.calls.is_empty();
+        if reply.finish == Finish::Filtered && (wants_json || reply.text.is_empty()) {
+            let message = format!("the filter of `{}` stopped the answer", self.place.host);
+            return Err(Failure::new(ModelErrorKind::Refused, message, Again::Never).hint("reword the objective"));
+        }
+        if !wants_json {
+            return Ok(reply);
+        }
+        if reply.finish == Finish::Length {
+            let message = format!("the answer of `{}` reached the output cap before its JSON was complete", request.model);
+            return Err(Failure::new(ModelErrorKind::Nonsense, message, Again::Never).hint("raise max_tokens, or ask for less"));
+        }
+        match json::find(&reply.text) {
+            Some(json) => {
+                reply.text = json.to_owned();
+                Ok(reply)
+            }
+            None => {
+                let mut failure = failure::nonsense(&self.place, "text where JSON was asked for", &reply.text).hint("try a larger model");
+                // The server may have ignored the schema: ask in another way.
+                failure.again = Again::Differently(Box::default());
+                Err(failure)
+            }
+        }
+    }
+
+    /// Takes the key out of words that a server may have repeated it in.
+    fn clean(&self, mut error: ModelError) -> ModelError {
+        let key = match &self.key {
+            Key::None => None,
+            Key::Given(key) => Some(key),
+            Key::Command { printed, .. } => printed.get(),
+        };
+        if let Some(key) = key.map(|key| key.expose_secret()).filter(|key| !key.is_empty()) {
+            error.message = error.message.replace(key, "[key]");
+        }
+        error
+    }
+}
+
+#[async_trait]
+impl Model for OpenAi {
+    fn provider(&self) -> &str {
+        &self.place.host
+    }
+
+    async fn chat(&self, request: &ChatRequest, sink: &mut (dyn FnMut(Delta) + Send)) -> Result<ChatReply, ModelError> {
+        match timeout(self.limits.overall, self.converse(request, sink)).await {
+            Ok(outcome) => outcome,
+            Err(_elapsed) => {
+                let message = format!("the call to `{}` took longer than {} s", self.place.host, self.limits.overall.as_secs_f64());
+                Err(Failure::new(ModelErrorKind::Timeout, message, Again::Never).hint("raise overall_s in [models.timeouts]").error)
+            }
+        }
+    }
+
+    async fn list(&self) -> Result<Vec<String>, ModelError> {
+        let text = self.fetch_text("models").await.map_err(|failure| self.clean(failure.error))?;
+        let value: Value = serde_json::from_str(&text).unwrap_or_default();
+        let Some(entries) = value.get("data").or_else(|| value.get("models")).and_then(Value::as_array) else {
+            return Err(failure::nonsense(&self.place, "no list of models", &text).error);
+        };
+        let name = |entry: &Value| ["id", "name", "model"].iter().find_map(|field| entry.get(field)?.as_str().map(str::to_owned));
+        let mut names: Vec<String> = entries.iter().filter_map(name).collect();
+        names.sort();
+        names.dedup();
+        Ok(names)
+    }
+}

