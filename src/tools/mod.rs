@@ -1,5 +1,17 @@
 //! Tools behind one trait, their risk and permission, the sandbox.
 
+mod builtin;
+mod config;
+mod permission;
+mod registry;
+pub mod sandbox;
+mod workspace;
+
+pub use config::{CommandConfig, FetchConfig, SearchConfig, SearchProvider, ToolsConfig};
+pub use permission::{Permission, PermissionConfig, PermissionError};
+pub use registry::{Judgement, Registry};
+pub use workspace::{Located, Workspace};
+
 use async_trait::async_trait;
 use serde_json::Value;
 use std::{path::PathBuf, sync::Arc};
@@ -70,4 +82,37 @@ pub struct ToolError {
     pub transient: bool,
     /// The failure proves that nothing began.
     pub nothing_began: bool,
+}
+
+impl ToolError {
+    /// A call that was refused before anything began; calling again the same way is useless.
+    pub fn refused(message: impl Into<String>) -> Self {
+        Self { message: message.into(), hint: None, transient: false, nothing_began: true }
+    }
+
+    /// A call that failed after it began.
+    pub fn failed(message: impl Into<String>) -> Self {
+        Self { message: message.into(), hint: None, transient: false, nothing_began: false }
+    }
+
+    /// The same error with a way out.
+    #[must_use]
+    pub fn hint(mut self, hint: impl Into<String>) -> Self {
+        self.hint = Some(hint.into());
+        self
+    }
+
+    /// The same error as one that may pass by itself.
+    #[must_use]
+    pub fn transient(mut self) -> Self {
+        self.transient = true;
+        self
+    }
+}
+
+impl Assessment {
+    /// A call that only reads.
+    pub fn read(why: impl Into<String>) -> Self {
+        Self { risk: Risk::Read, why: why.into() }
+    }
 }

@@ -1,0 +1,329 @@
+//! `calculator`: exact arithmetic with units, and simple wording ("difference between 69 and 55"). The expression is hostile until
+//! proven otherwise: its length is capped, it runs on a thread of its own with a deep stack, and it is interrupted in time.
+
+use async_trait::async_trait;
+use schemars::JsonSchema;
+use serde::Deserialize;
+use serde_json::{Number, Value};
+use std::time::{Duration, Instant};
+
+use super::{Stop, arguments, blocking, describe};
+use crate::plan::{Risk, ToolInfo};
+use crate::tools::{Assessment, Tool, ToolContext, ToolError, ToolOutput};
+
+/// Longest expression in bytes.
+const CAP: usize = 1024;
+/// Longest calculation.
+const LIMIT: Duration = Duration::from_secs(1);
+/// The evaluator recurses; within the length cap no nesting reaches the end of this. It is only reserved, not used.
+const STACK: usize = 512 << 20;
+
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+struct Args {
+    /// An expression such as `(69 - 55) * 2`, `15% of 80`, `3 miles to km`, or simple words such as `difference between 69 and 55`.
+    #[schemars(length(min = 1))]
+    expression: String,
+}
+
+pub(super) struct Calculator(ToolInfo);
+
+impl Calculator {
+    pub(super) fn new() -> Self {
+        let words = "Calculate exactly, with units and percentages. Gives a number, or text when the result has a unit.";
+        Self(describe::<Args>("calculator", words, Risk::Read))
+    }
+}
+
+#[async_trait]
+impl Tool for Calculator {
+    fn info(&self) -> &ToolInfo {
+        &self.0
+    }
+
+    fn assess(&self, _args: &Value, _context: &ToolContext) -> Assessment {
+        Assessment::read("calculates")
+    }
+
+    async fn call(&self, args: Value, _context: &ToolContext) -> Result<ToolOutput, ToolError> {
+        let args: Args = arguments(args)?;
+        let value = blocking(move |stop| calculate(&args.expression, stop)).await?;
+        Ok(ToolOutput { value, ..ToolOutput::default() })
+    }
+}
+
+fn calculate(text: &str, stop: &Stop) -> Result<Value, ToolError> {
+    if text.len() > CAP {
+        return Err(ToolError::refused(format!("the expression is longer than {CAP} bytes")).hint("calculate in `run_javascript` instead"));
+    }
+    let expression = expression(text);
+    let shown: String = text.trim().chars().take(100).collect();
+    let clock = Clock { end: Instant::now() + LIMIT, stop: stop.clone() };
+    let worker = std::thread::Builder::new().name("calculator".into()).stack_size(STACK).spawn(move || evaluate(&expression, &clock));
+    let result = worker.map_err(|cause| ToolError::failed(format!("no thread for the calculator: {cause}")).transient())?.join();
+    match result {
+        Ok(Ok(value)) => Ok(value),
+        Ok(Err(cause)) => Err(ToolError::refused(format!("`{}` can't be calculated: {cause}", shown.escape_debug()))
+            .hint("give an expression such as `(69 - 55) * 2`, or simple words such as `difference between 69 and 55`")),
+        Err(_) => Err(ToolError::refused(format!("`{}` is too much for the calculator", shown.escape_debug()))),
+    }
+}
+
+struct Clock {
+    end: Instant,
+    stop: Stop,
+}
+
+impl fend_core::Interrupt for Clock {
+    fn should_interrupt(&self) -> bool {
+        self.stop.requested() || Instant::now() > self.end
+    }
+}
+
+fn evaluate(expression: &str, clock: &Clock) -> Result<Value, String> {
+    let mut context = fend_core::Context::new();
+    context.disable_rng();
+    let result = fend_core::evaluate_with_interrupt(expression, &mut context, clock)?;
+    let text = result.get_main_result();
+    if text.is_empty() {
+        return Err("it has no value".into());
+    }
+    Ok(value(text))
+}
+
+/// A number where the result is one.
+fn value(text: &str) -> Value {
+    let exact = text.strip_prefix("approx. ").unwrap_or(text);
+    let number = exact.parse::<i64>().map(Number::from).ok().or_else(|| {
+        let plain = exact.bytes().all(|byte| byte.is_ascii_digit() || b".-+eE".contains(&byte));
+        exact.parse::<f64>().ok().filter(|_| plain).and_then(Number::from_f64)
+    });
+    match (number, exact) {
+        (Some(number), _) => Value::Number(number),
+        (None, "true") => Value::Bool(true),
+        (None, "false") => Value::Bool(false),
+        (None, _) => Value::from(text),
+    }
+}
+
+/// Words that say nothing, at the start of a request.
+const FILLERS: [&str; 12] = [
+    "please ",
+    "calculate ",
+    "compute ",
+    "evaluate ",
+    "what is ",
+    "what's ",
+    "whats ",
+    "how much is ",
+    "find ",
+    "solve ",
+    "give me ",
+    "the ",
+];
+
+/// Words between two operands, and their sign.
+const OPERATORS: [(&str, &str); 10] = [
+    (" plus ", " + "),
+    (" minus ", " - "),
+    (" times ", " * "),
+    (" multiplied by ", " * "),
+    (" divided by ", " / "),
+    (" to the power of ", " ^ "),
+    (" modulo ", " mod "),
+    (" percent", "%"),
+    (" squared", "^2"),
+    (" cubed", "^3"),
+];
+
+/// The expression that simple words mean; an expression stays what it is.
+fn expression(text: &str) -> String {
+    let mut rest = text.trim().trim_end_matches(['?', '.', '=', ' ']);
+    while let Some(after) = FILLERS.iter().find_map(|filler| strip(rest, filler)) {
+        rest = after.trim_start();
+    }
+    phrase(rest).unwrap_or_else(|| operators(rest))
+}
+
+/// Phrases that name the operation first.
+fn phrase(text: &str) -> Option<String> {
+    const LISTS: [(&str, &str); 5] = [("sum of ", "+"), ("total of ", "+"), ("add ", "+"), ("product of ", "*"), ("multiply ", "*")];
+    const PAIRS: [(&str, &str, &str); 6] = [
+        ("difference between ", " and ", "abs(({a}) - ({b}))"),
+        ("difference of ", " and ", "abs(({a}) - ({b}))"),
+        ("subtract ", " from ", "({b}) - ({a})"),
+        ("quotient of ", " and ", "({a}) / ({b})"),
+        ("ratio of ", " to ", "({a}) / ({b})"),
+        ("divide ", " by ", "({a}) / ({b})"),
+    ];
+    const ONES: [(&str, &str); 6] = [
+        ("square root of ", "sqrt({a})"),
+        ("cube root of ", "cbrt({a})"),
+        ("half of ", "({a}) / 2"),
+        ("half ", "({a}) / 2"),
+        ("double ", "({a}) * 2"),
+        ("twice ", "({a}) * 2"),
+    ];
+    for (start, sign) in LISTS {
+        if let Some(items) = strip(text, start).map(items).filter(|items| items.len() > 1) {
+            return Some(items.join(&format!(" {sign} ")));
+        }
+    }
+    for start in ["average of ", "mean of "] {
+        if let Some(items) = strip(text, start).map(items) {
+            return Some(format!("({}) / {}", items.join(" + "), items.len()));
+        }
+    }
+    for (start, between, form) in PAIRS {
+        if let Some((a, b)) = strip(text, start).and_then(|rest| halves(rest, between)) {
+            return Some(form.replace("{a}", &operators(a)).replace("{b}", &operators(b)));
+        }
+    }
+    for (start, sign) in [("increase ", '+'), ("decrease ", '-'), ("reduce ", '-')] {
+        if let Some((a, b)) = strip(text, start).and_then(|rest| halves(rest, " by ")) {
+            let (a, b) = (operators(a), operators(b));
+            return Some(if b.ends_with('%') { format!("({a}) * (1 {sign} {b})") } else { format!("({a}) {sign} ({b})") });
+        }
+    }
+    ONES.iter().find_map(|(start, form)| strip(text, start).map(|rest| form.replace("{a}", &expression(rest))))
+}
+
+/// Words between operands become signs.
+fn operators(text: &str) -> String {
+    let mut result = text.trim().to_owned();
+    for (word, sign) in OPERATORS {
+        while let Some(at) = find(&result, word) {
+            result.replace_range(at..at + word.len(), sign);
+        }
+    }
+    result
+}
+
+/// Operands of a list: `1, 2 and 3`. A comma with exactly three digits behind it belongs to a number.
+fn items(text: &str) -> Vec<String> {
+    let mut parts = vec![String::new()];
+    let mut rest = text.trim();
+    while let Some(next) = rest.chars().next() {
+        let joint = [", and ", " and ", " with ", " by "].iter().find_map(|word| strip(rest, word));
+        let joint = joint.or_else(|| rest.strip_prefix(',').filter(|after| !thousands(after)));
+        if let Some(after) = joint {
+            parts.push(String::new());
+            rest = after.trim_start();
+        } else {
+            if let Some(part) = parts.last_mut() {
+                part.push(next);
+            }
+            rest = &rest[next.len_utf8()..];
+        }
+    }
+    parts.iter().map(|part| operators(part)).filter(|part| !part.is_empty()).map(|part| format!("({part})")).collect()
+}
+
+fn thousands(after_comma: &str) -> bool {
+    let digits = after_comma.bytes().take_while(u8::is_ascii_digit).count();
+    digits == 3
+}
+
+fn halves<'a>(text: &'a str, between: &str) -> Option<(&'a str, &'a str)> {
+    let at = find(text, between)?;
+    Some((&text[..at], &text[at + between.len()..]))
+}
+
+/// Where a word of ASCII letters stands, in any case.
+fn find(text: &str, word: &str) -> Option<usize> {
+    text.as_bytes().windows(word.len()).position(|window| window.eq_ignore_ascii_case(word.as_bytes()))
+}
+
+/// The rest after a start of ASCII letters in any case.
+fn strip<'a>(text: &'a str, start: &str) -> Option<&'a str> {
+    let head = text.get(..start.len())?;
+    head.eq_ignore_ascii_case(start).then(|| &text[start.len()..])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    fn result(text: &str) -> Value {
+        calculate(text, &Stop::default()).unwrap_or_else(|error| panic!("{text}: {error}"))
+    }
+
+    #[test]
+    fn expressions_are_exact() {
+        assert_eq!(result("1 + 2 * 3"), json!(7));
+        assert_eq!(result("0.1 + 0.2"), json!(0.3));
+        assert_eq!(result("2^10 - 1"), json!(1023));
+        assert_eq!(result("1,234 * 2"), json!(2468));
+        assert_eq!(result("10 / 4"), json!(2.5));
+        assert_eq!(result("2 == 2"), json!(true));
+        assert_eq!(result("3 km to m"), json!("3000 m"));
+        assert_eq!(result("7 mod 4"), json!(3));
+    }
+
+    #[test]
+    fn simple_wording_is_understood() {
+        for (words, number) in [
+            ("Calculate the difference between 69 and 55", 14),
+            ("difference between 55 and 69", 14),
+            ("What is the sum of 1, 2 and 3?", 6),
+            ("sum of 1,000 and 2", 1002),
+            ("sum of 1,2,3", 6),
+            ("average of 2, 4, and 6", 4),
+            ("product of 6 and 7", 42),
+            ("15% of 80", 12),
+            ("15 percent of 80", 12),
+            ("increase 200 by 10%", 220),
+            ("decrease 200 by 10 percent", 180),
+            ("subtract 3 from 10", 7),
+            ("divide 84 by 2", 42),
+            ("multiply 6 by 7", 42),
+            ("6 times 7 plus 1", 43),
+            ("the square root of 144", 12),
+            ("5 squared", 25),
+            ("half of 10", 5),
+            ("2 to the power of 8", 256),
+        ] {
+            assert_eq!(result(words), json!(number), "{words}");
+        }
+    }
+
+    #[test]
+    fn operands_may_carry_units() {
+        assert_eq!(result("difference between 69 years and 55 years"), json!("14 years"));
+    }
+
+    #[test]
+    fn what_is_no_calculation_is_refused_with_an_example() {
+        for text in ["how old was Caesar", "1 +", "", "difference between cats and dogs", "1/0", "ä€🦀 plus ß"] {
+            let error = calculate(text, &Stop::default()).unwrap_err();
+            assert!(error.message.contains("can't be calculated"), "{text}: {error}");
+            assert!(error.hint.unwrap().contains("difference between 69 and 55"));
+        }
+    }
+
+    #[test]
+    fn hostile_expressions_end_in_time_without_harm() {
+        let nested = |open: &str, close: &str, times: usize| format!("{}1{}", open.repeat(times), close.repeat(times));
+        for text in [
+            nested("(", ")", 500),
+            nested("-", "", 1000),
+            nested("!", "", 1000),
+            nested("2^", "", 500),
+            nested("sin ", "", 250),
+            nested("sqrt(", ")", 160),
+            nested("x:", "", 500),
+            nested("1+", "", 500),
+            "9^9^9^9".into(),
+            "100000000!".into(),
+            "1e999999999".into(),
+            "2^(2^60)".into(),
+            "(".repeat(1024),
+            "x".repeat(2000),
+        ] {
+            let start = Instant::now();
+            let _ = calculate(&text, &Stop::default());
+            assert!(start.elapsed() < Duration::from_secs(20), "{text}");
+        }
+    }
+}

@@ -1,0 +1,146 @@
+//! `edit_file`: replaces an exact text of a file that occurs once, or every occurrence of it.
+
+use async_trait::async_trait;
+use schemars::JsonSchema;
+use serde::Deserialize;
+use serde_json::{Value, json};
+use std::io::Read as _;
+
+use super::{access, arguments, blocking, describe, write_file};
+use crate::engine::Preview;
+use crate::plan::{Risk, ToolInfo};
+use crate::tools::{Assessment, Tool, ToolContext, ToolError, ToolOutput, Workspace};
+
+/// Largest file in bytes.
+const CAP: u64 = 16 << 20;
+
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+struct Args {
+    /// File, relative to the workspace.
+    path: String,
+    /// Text to replace, exactly as it stands in the file, with enough around it to occur only once.
+    #[schemars(length(min = 1))]
+    old_string: String,
+    /// Text to put in its place.
+    new_string: String,
+    /// Replace every occurrence. Default: false.
+    #[serde(default)]
+    replace_all: bool,
+}
+
+pub(super) struct EditFile(ToolInfo);
+
+impl EditFile {
+    pub(super) fn new() -> Self {
+        let words = "Change a part of a text file of the workspace: replaces `old_string`, which must occur exactly once, by `new_string`.";
+        Self(describe::<Args>("edit_file", words, Risk::Write))
+    }
+}
+
+#[async_trait]
+impl Tool for EditFile {
+    fn info(&self) -> &ToolInfo {
+        &self.0
+    }
+
+    fn assess(&self, args: &Value, _context: &ToolContext) -> Assessment {
+        Assessment { risk: Risk::Write, why: format!("changes `{}`", args["path"].as_str().unwrap_or_default()) }
+    }
+
+    async fn call(&self, args: Value, context: &ToolContext) -> Result<ToolOutput, ToolError> {
+        let args: Args = arguments(args)?;
+        let root = context.workspace.clone();
+        blocking(move |_| edit(&Workspace::new(&root)?, &args)).await
+    }
+
+    fn preview(&self, args: &Value, context: &ToolContext) -> Option<Preview> {
+        let args: Args = arguments(args.clone()).ok()?;
+        Some(write_file::picture(context, &args.path, |before| {
+            let before = before.ok_or_else(|| ToolError::refused(format!("there is no file `{}`", args.path)))?;
+            replace(before, &args).map(|(after, _)| after)
+        }))
+    }
+}
+
+fn edit(workspace: &Workspace, args: &Args) -> Result<ToolOutput, ToolError> {
+    let at = workspace.locate_for_writing(&args.path)?;
+    let shown = at.display();
+    let mut bytes = Vec::new();
+    let read = workspace.open(&at)?.take(CAP + 1).read_to_end(&mut bytes);
+    read.map_err(|cause| ToolError::refused(format!("`{shown}` can't be read: {cause}")))?;
+    if bytes.len() as u64 > CAP {
+        return Err(ToolError::refused(format!("`{shown}` is longer than 16 MiB")));
+    }
+    // Replacing bytes that are no text would damage them on the way back.
+    let before = String::from_utf8(bytes).map_err(|_| ToolError::refused(format!("`{shown}` is not UTF-8 text")))?;
+    let (after, replacements) = replace(&before, args)?;
+    workspace.write(&at, after.as_bytes())?;
+    Ok(ToolOutput {
+        value: json!({"path": shown, "replacements": replacements}),
+        files: vec![access(shown.clone(), "read", Some(&before)), access(shown, "write", Some(&after))],
+        sources: Vec::new(),
+    })
+}
+
+/// The new text and the number of replacements.
+fn replace(before: &str, args: &Args) -> Result<(String, usize), ToolError> {
+    let path = &args.path;
+    if args.old_string == args.new_string {
+        return Err(ToolError::refused("`old_string` and `new_string` are the same"));
+    }
+    match (before.matches(&args.old_string).count(), args.replace_all) {
+        (0, _) => Err(ToolError::refused(format!("`old_string` does not occur in `{path}`"))
+            .hint("read the file again: spaces, tabs and line ends must match exactly")),
+        (found @ 2.., false) => Err(ToolError::refused(format!("`old_string` occurs {found} times in `{path}`"))
+            .hint("give more of the text around it, or set `replace_all`")),
+        (found, _) => Ok((before.replace(&args.old_string, &args.new_string), found)),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::engine::Preview;
+    use crate::tools::builtin::fixture::Fixture;
+    use serde_json::json;
+
+    #[test]
+    fn one_occurrence_is_replaced() {
+        let fixture = Fixture::new(&[("a.txt", "one two three")]);
+        let args = json!({"path": "a.txt", "old_string": "two", "new_string": "2"});
+        let preview = fixture.registry.get("edit_file").unwrap().preview(&args, &fixture.context).unwrap();
+        let expected = Preview::Diff { path: "a.txt".into(), before: Some("one two three".into()), after: "one 2 three".into() };
+        assert_eq!(preview, expected);
+        assert_eq!(fixture.call("edit_file", args).unwrap().value, json!({"path": "a.txt", "replacements": 1}));
+        assert_eq!(fixture.read("a.txt"), "one 2 three");
+    }
+
+    #[test]
+    fn text_that_is_missing_or_occurs_twice_changes_nothing() {
+        let fixture = Fixture::new(&[("a.txt", "x x")]);
+        let edit = |old: &str, new: &str| {
+            fixture.call("edit_file", json!({"path": "a.txt", "old_string": old, "new_string": new})).unwrap_err().message
+        };
+        assert_eq!(edit("y", "z"), "`old_string` does not occur in `a.txt`");
+        assert_eq!(edit("x", "z"), "`old_string` occurs 2 times in `a.txt`");
+        assert_eq!(edit("x", "x"), "`old_string` and `new_string` are the same");
+        assert!(edit("", "z").starts_with("wrong arguments"));
+        assert_eq!(fixture.read("a.txt"), "x x");
+    }
+
+    #[test]
+    fn every_occurrence_is_replaced_on_demand() {
+        let fixture = Fixture::new(&[("a.txt", "x x")]);
+        let args = json!({"path": "a.txt", "old_string": "x", "new_string": "y", "replace_all": true});
+        assert_eq!(fixture.call("edit_file", args).unwrap().value["replacements"], 2);
+        assert_eq!(fixture.read("a.txt"), "y y");
+    }
+
+    #[test]
+    fn a_file_that_is_not_text_is_left_alone() {
+        let fixture = Fixture::new(&[]);
+        std::fs::write(fixture.path().join("latin"), b"caf\xe9 x").unwrap();
+        let args = json!({"path": "latin", "old_string": "x", "new_string": "y"});
+        assert_eq!(fixture.call("edit_file", args).unwrap_err().message, "`latin` is not UTF-8 text");
+    }
+}

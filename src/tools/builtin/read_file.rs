@@ -1,0 +1,141 @@
+//! `read_file`: text of a file, whole or some lines of it. Never cut silently: what is too large is refused with the way to read a part.
+
+use async_trait::async_trait;
+use schemars::JsonSchema;
+use serde::Deserialize;
+use serde_json::Value;
+use std::io::{BufRead as _, BufReader, Read as _};
+
+use super::{access, arguments, blocking, decode, describe};
+use crate::engine::DataSource;
+use crate::plan::{Risk, ToolInfo};
+use crate::tools::{Assessment, Tool, ToolContext, ToolError, ToolOutput, Workspace};
+
+/// Longest text in bytes.
+const CAP: u64 = 1 << 20;
+
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+struct Args {
+    /// File, relative to the workspace.
+    path: String,
+    /// First line to read, counted from 1. Default: the first.
+    #[schemars(range(min = 1))]
+    offset: Option<u64>,
+    /// How many lines to read. Default: all.
+    #[schemars(range(min = 1))]
+    limit: Option<u64>,
+}
+
+pub(super) struct ReadFile(ToolInfo);
+
+impl ReadFile {
+    pub(super) fn new() -> Self {
+        let words = "Read a text file of the workspace. Gives its text. Files over 1 MiB must be read in parts by `offset` and `limit`.";
+        Self(describe::<Args>("read_file", words, Risk::Read))
+    }
+}
+
+#[async_trait]
+impl Tool for ReadFile {
+    fn info(&self) -> &ToolInfo {
+        &self.0
+    }
+
+    fn assess(&self, args: &Value, _context: &ToolContext) -> Assessment {
+        Assessment::read(format!("reads `{}`", args["path"].as_str().unwrap_or_default()))
+    }
+
+    async fn call(&self, args: Value, context: &ToolContext) -> Result<ToolOutput, ToolError> {
+        let args: Args = arguments(args)?;
+        let root = context.workspace.clone();
+        blocking(move |_| read(&Workspace::new(&root)?, &args)).await
+    }
+}
+
+fn read(workspace: &Workspace, args: &Args) -> Result<ToolOutput, ToolError> {
+    let at = workspace.locate(&args.path)?;
+    let shown = at.display();
+    let file = workspace.open(&at)?;
+    let failed = |cause: std::io::Error| ToolError::failed(format!("`{shown}` can't be read: {cause}"));
+    let bytes = match (args.offset, args.limit) {
+        (None, None) => {
+            let mut bytes = Vec::new();
+            file.take(CAP + 1).read_to_end(&mut bytes).map_err(failed)?;
+            bytes
+        }
+        (offset, limit) => lines(file, offset.unwrap_or(1), limit.unwrap_or(u64::MAX)).map_err(failed)?,
+    };
+    // A binary file is told as such, however large it is.
+    let size = bytes.len() as u64;
+    let text = decode(bytes, &shown)?;
+    if size > CAP {
+        return Err(ToolError::refused(format!("`{shown}` is longer than 1 MiB")).hint("read a part of it with `offset` and `limit`"));
+    }
+    Ok(ToolOutput {
+        files: vec![access(shown.clone(), "read", Some(&text))],
+        sources: vec![DataSource { kind: "file".into(), identifier: shown, query: None }],
+        value: Value::from(text),
+    })
+}
+
+/// Bytes of some lines; stops past the cap.
+fn lines(file: std::fs::File, offset: u64, limit: u64) -> std::io::Result<Vec<u8>> {
+    let mut reader = BufReader::new(file);
+    let mut skipped = 1;
+    while skipped < offset && reader.skip_until(b'\n')? > 0 {
+        skipped += 1;
+    }
+    let mut bytes = Vec::new();
+    for _ in 0..limit {
+        let room = (CAP + 1).saturating_sub(bytes.len() as u64);
+        if room == 0 || reader.by_ref().take(room).read_until(b'\n', &mut bytes)? == 0 {
+            break;
+        }
+    }
+    Ok(bytes)
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::tools::builtin::fixture::Fixture;
+    use serde_json::json;
+
+    #[test]
+    fn a_file_is_read_whole_or_by_lines_with_its_lineage() {
+        let fixture = Fixture::new(&[("src/a.txt", "one\ntwo\nthree")]);
+        let output = fixture.call("read_file", json!({"path": "src/a.txt"})).unwrap();
+        assert_eq!(output.value, json!("one\ntwo\nthree"));
+        assert_eq!((output.files[0].path.as_str(), output.files[0].operation.as_str()), ("src/a.txt", "read"));
+        let part = |args| fixture.call("read_file", args).unwrap().value;
+        assert_eq!(part(json!({"path": "src/a.txt", "offset": 2, "limit": 1})), json!("two\n"));
+        assert_eq!(part(json!({"path": "src/a.txt", "offset": 3})), json!("three"));
+        assert_eq!(part(json!({"path": "src/a.txt", "offset": 9})), json!(""));
+    }
+
+    #[test]
+    fn the_preview_has_a_hundred_characters() {
+        let fixture = Fixture::new(&[("a", &"ä".repeat(500))]);
+        let output = fixture.call("read_file", json!({"path": "a"})).unwrap();
+        assert_eq!(output.files[0].content_preview.as_ref().unwrap().chars().count(), 100);
+    }
+
+    #[test]
+    fn binary_huge_and_foreign_files_are_refused_with_a_way_out() {
+        let fixture = Fixture::new(&[("bin", "a\0b"), ("huge", &"line\n".repeat(300_000))]);
+        let refused = |path: &str| fixture.call("read_file", json!({"path": path})).unwrap_err();
+        assert_eq!(refused("bin").message, "`bin` is a binary file");
+        assert!(refused("huge").hint.unwrap().contains("offset"));
+        assert!(refused("../x").message.contains("outside the workspace"));
+        let part = fixture.call("read_file", json!({"path": "huge", "offset": 299_999})).unwrap();
+        assert_eq!(part.value, json!("line\nline\n"));
+        assert!(fixture.call("read_file", json!({"path": "huge", "offset": 1})).is_err());
+    }
+
+    #[test]
+    fn bytes_that_are_no_text_are_replaced() {
+        let fixture = Fixture::new(&[]);
+        std::fs::write(fixture.path().join("latin"), b"caf\xe9").unwrap();
+        assert_eq!(fixture.call("read_file", json!({"path": "latin"})).unwrap().value, json!("caf\u{fffd}"));
+    }
+}

@@ -1,0 +1,188 @@
+//! `search_files`: lines that match, by regular expression or literally, in files that version control would see.
+
+use async_trait::async_trait;
+use grep_regex::{RegexMatcher, RegexMatcherBuilder};
+use grep_searcher::{BinaryDetection, Searcher, SearcherBuilder, sinks::Lossy};
+use schemars::JsonSchema;
+use serde::Deserialize;
+use serde_json::{Value, json};
+
+use super::{Stop, access, arguments, blocking, describe, list_directory};
+use crate::engine::DataSource;
+use crate::plan::{Risk, ToolInfo};
+use crate::tools::{Assessment, Tool, ToolContext, ToolError, ToolOutput, Workspace};
+
+/// Longest shown part of a line in characters.
+const LINE: usize = 400;
+
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+struct Args {
+    /// Regular expression (Rust syntax), or plain text with `literal`.
+    #[schemars(length(min = 1))]
+    pattern: String,
+    /// Take the pattern as plain text. Default: false.
+    #[serde(default)]
+    literal: bool,
+    /// Don't tell upper from lower case. Default: false.
+    #[serde(default)]
+    ignore_case: bool,
+    /// Directory or file, relative to the workspace. Default: the workspace.
+    path: Option<String>,
+    /// Only files whose name matches, such as `*.rs`; with a slash, whose path matches.
+    glob: Option<String>,
+    /// Most lines to give. Default: 200.
+    #[schemars(range(min = 1, max = 2000))]
+    max_results: Option<usize>,
+}
+
+pub(super) struct SearchFiles(ToolInfo);
+
+impl SearchFiles {
+    pub(super) fn new() -> Self {
+        let words = "Search the text of files in the workspace. Gives {matches: [{path, line, text}], truncated}, sorted by path and line.";
+        Self(describe::<Args>("search_files", words, Risk::Read))
+    }
+}
+
+#[async_trait]
+impl Tool for SearchFiles {
+    fn info(&self) -> &ToolInfo {
+        &self.0
+    }
+
+    fn assess(&self, args: &Value, _context: &ToolContext) -> Assessment {
+        Assessment::read(format!("searches `{}`", args["path"].as_str().unwrap_or(".")))
+    }
+
+    async fn call(&self, args: Value, context: &ToolContext) -> Result<ToolOutput, ToolError> {
+        let args: Args = arguments(args)?;
+        let root = context.workspace.clone();
+        blocking(move |stop| search(&Workspace::new(&root)?, &args, stop)).await
+    }
+}
+
+fn search(workspace: &Workspace, args: &Args, stop: &Stop) -> Result<ToolOutput, ToolError> {
+    let at = workspace.locate(args.path.as_deref().unwrap_or("."))?;
+    let start = workspace.absolute(&at);
+    if !start.exists() {
+        return Err(ToolError::refused(format!("`{}` does not exist", at.display())));
+    }
+    let pattern = args.glob.as_deref().map(list_directory::Pattern::new).transpose()?;
+    let mut hunt = Hunt {
+        matcher: matcher(args)?,
+        // A file without line ends must not fill the memory.
+        searcher: SearcherBuilder::new().binary_detection(BinaryDetection::quit(0)).heap_limit(Some(8 << 20)).build(),
+        limit: args.max_results.unwrap_or(200),
+        found: Vec::new(),
+        truncated: false,
+    };
+    for entry in list_directory::walk(&start, false, None).flatten() {
+        stop.check()?;
+        let below = entry.path().strip_prefix(&start).unwrap_or(entry.path());
+        let wanted = pattern.as_ref().is_none_or(|pattern| entry.depth() == 0 || pattern.matches(below));
+        if wanted && entry.file_type().is_some_and(|kind| kind.is_file()) {
+            hunt.file(workspace, &entry.path().strip_prefix(workspace.root()).unwrap_or(entry.path()).to_string_lossy());
+        }
+        if hunt.truncated {
+            break;
+        }
+    }
+    let mut files = vec![access(at.display(), "search", None)];
+    let mut seen: Vec<&str> = hunt.found.iter().filter_map(|found| found["path"].as_str()).collect();
+    seen.dedup();
+    files.extend(seen.iter().map(|path| access((*path).to_owned(), "read", None)));
+    Ok(ToolOutput {
+        sources: vec![DataSource { kind: "file".into(), identifier: at.display(), query: Some(args.pattern.clone()) }],
+        value: json!({"matches": hunt.found, "truncated": hunt.truncated}),
+        files,
+    })
+}
+
+fn matcher(args: &Args) -> Result<RegexMatcher, ToolError> {
+    RegexMatcherBuilder::new()
+        .case_insensitive(args.ignore_case)
+        .fixed_strings(args.literal)
+        .size_limit(4 << 20)
+        .dfa_size_limit(16 << 20)
+        .line_terminator(Some(b'\n'))
+        .build(&args.pattern)
+        .map_err(|cause| ToolError::refused(format!("the pattern can't be used: {cause}")).hint("set `literal` to search for plain text"))
+}
+
+struct Hunt {
+    matcher: RegexMatcher,
+    searcher: Searcher,
+    limit: usize,
+    found: Vec<Value>,
+    truncated: bool,
+}
+
+impl Hunt {
+    /// Adds the matches of one file. A file that can't be read is passed over.
+    fn file(&mut self, workspace: &Workspace, path: &str) {
+        let Ok(file) = workspace.locate(path).and_then(|at| workspace.open(&at)) else { return };
+        let (found, truncated, limit) = (&mut self.found, &mut self.truncated, self.limit);
+        let sink = Lossy(|line, text| {
+            *truncated = found.len() == limit;
+            if !*truncated {
+                let text: String = text.trim_end_matches(['\r', '\n']).chars().take(LINE).collect();
+                found.push(json!({"path": path, "line": line, "text": text}));
+            }
+            Ok(!*truncated)
+        });
+        let _ = self.searcher.search_file(&self.matcher, &file, sink);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::tools::builtin::fixture::Fixture;
+    use serde_json::json;
+
+    fn fixture() -> Fixture {
+        Fixture::new(&[
+            ("src/a.rs", "fn main() {}\nlet a = 1;\n"),
+            ("src/b.txt", "fn x\r\n"),
+            ("ignored", "fn y"),
+            (".gitignore", "ignored"),
+            ("bin", "fn z\0"),
+        ])
+    }
+
+    #[test]
+    fn matching_lines_come_with_path_and_number() {
+        let output = fixture().call("search_files", json!({"pattern": "^fn \\w+"})).unwrap();
+        let expected = json!([{"path": "src/a.rs", "line": 1, "text": "fn main() {}"}, {"path": "src/b.txt", "line": 1, "text": "fn x"}]);
+        assert_eq!(output.value, json!({"matches": expected, "truncated": false}));
+        assert_eq!(output.sources[0].query.as_deref(), Some("^fn \\w+"));
+    }
+
+    #[test]
+    fn a_search_is_narrowed_by_glob_case_and_place() {
+        let fixture = fixture();
+        let count = |args| fixture.call("search_files", args).unwrap().value["matches"].as_array().unwrap().len();
+        assert_eq!(count(json!({"pattern": "FN", "ignore_case": true, "glob": "*.rs"})), 1);
+        assert_eq!(count(json!({"pattern": "main() {", "literal": true})), 1);
+        assert_eq!(count(json!({"pattern": "fn", "path": "src/b.txt"})), 1);
+        assert_eq!(count(json!({"pattern": "nothing"})), 0);
+    }
+
+    #[test]
+    fn results_beyond_the_limit_are_said_to_be_cut() {
+        let fixture = Fixture::new(&[("a", &"x\n".repeat(10))]);
+        let search = |limit| fixture.call("search_files", json!({"pattern": "x", "max_results": limit})).unwrap().value;
+        assert_eq!((search(9)["matches"].as_array().unwrap().len(), search(9)["truncated"] == true), (9, true));
+        assert_eq!((search(10)["matches"].as_array().unwrap().len(), search(10)["truncated"] == true), (10, false));
+    }
+
+    #[test]
+    fn hostile_patterns_and_files_are_survived() {
+        let fixture = Fixture::new(&[("long", &"a".repeat(20 << 20))]);
+        for pattern in ["(a+)+$", "(", "a{1000}{1000}{1000}", "\\n"] {
+            let _ = fixture.call("search_files", json!({"pattern": pattern}));
+        }
+        let error = fixture.call("search_files", json!({"pattern": "("})).unwrap_err();
+        assert!(error.hint.unwrap().contains("literal"));
+    }
+}

@@ -1,0 +1,158 @@
+//! `write_file`: a whole file, all of it or nothing.
+
+use async_trait::async_trait;
+use schemars::JsonSchema;
+use serde::Deserialize;
+use serde_json::{Value, json};
+use std::io::Read as _;
+
+use super::{access, arguments, blocking, decode, describe};
+use crate::engine::Preview;
+use crate::plan::{Risk, ToolInfo};
+use crate::tools::{Assessment, Located, Tool, ToolContext, ToolError, ToolOutput, Workspace};
+
+/// Longest text that a preview shows in bytes.
+const SHOWN: u64 = 1 << 20;
+
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+struct Args {
+    /// File, relative to the workspace. Directories are made as needed.
+    path: String,
+    /// The whole new text. Anything that isn't text is written as JSON.
+    #[schemars(extend("type" = ["string", "object", "array", "number", "boolean"]))]
+    content: Value,
+}
+
+pub(super) struct WriteFile(ToolInfo);
+
+impl WriteFile {
+    pub(super) fn new() -> Self {
+        let words = "Write a whole file of the workspace, over an old one if there is one. To change a part, use edit_file.";
+        Self(describe::<Args>("write_file", words, Risk::Write))
+    }
+}
+
+#[async_trait]
+impl Tool for WriteFile {
+    fn info(&self) -> &ToolInfo {
+        &self.0
+    }
+
+    fn assess(&self, args: &Value, _context: &ToolContext) -> Assessment {
+        Assessment { risk: Risk::Write, why: format!("writes `{}`", args["path"].as_str().unwrap_or_default()) }
+    }
+
+    async fn call(&self, args: Value, context: &ToolContext) -> Result<ToolOutput, ToolError> {
+        let args: Args = arguments(args)?;
+        let root = context.workspace.clone();
+        blocking(move |_| {
+            let workspace = Workspace::new(&root)?;
+            let at = workspace.locate_for_writing(&args.path)?;
+            let text = text(&args.content);
+            let created = !workspace.absolute(&at).exists();
+            workspace.write(&at, text.as_bytes())?;
+            Ok(ToolOutput {
+                value: json!({"path": at.display(), "bytes": text.len(), "created": created}),
+                files: vec![access(at.display(), "write", Some(&text))],
+                sources: Vec::new(),
+            })
+        })
+        .await
+    }
+
+    fn preview(&self, args: &Value, context: &ToolContext) -> Option<Preview> {
+        let args: Args = arguments(args.clone()).ok()?;
+        Some(picture(context, &args.path, |_| Ok(text(&args.content))))
+    }
+}
+
+/// The text that a value is written as.
+fn text(content: &Value) -> String {
+    match content {
+        Value::String(text) => text.clone(),
+        other => format!("{other:#}\n"),
+    }
+}
+
+/// The difference that a write would make, or why it would be refused. `after` gives the new text from the old.
+pub(super) fn picture(context: &ToolContext, path: &str, after: impl FnOnce(Option<&str>) -> Result<String, ToolError>) -> Preview {
+    let attempt = || {
+        let workspace = Workspace::new(&context.workspace)?;
+        let at = workspace.locate_for_writing(path)?;
+        let before = match workspace.absolute(&at).symlink_metadata() {
+            Ok(_) => Some(current(&workspace, &at)?),
+            Err(_) => None,
+        };
+        Ok(Preview::Diff { path: at.display(), after: after(before.as_deref())?, before })
+    };
+    attempt().unwrap_or_else(|error: ToolError| Preview::Text(format!("this would be refused: {error}")))
+}
+
+/// The text of a file as it is now.
+pub(super) fn current(workspace: &Workspace, at: &Located) -> Result<String, ToolError> {
+    let shown = at.display();
+    let mut bytes = Vec::new();
+    let read = workspace.open(at)?.take(SHOWN + 1).read_to_end(&mut bytes);
+    read.map_err(|cause| ToolError::failed(format!("`{shown}` can't be read: {cause}")))?;
+    if bytes.len() as u64 > SHOWN {
+        return Ok(format!("({shown} is longer than 1 MiB; its old text is not shown)\n"));
+    }
+    Ok(decode(bytes, &shown).unwrap_or_else(|_| format!("({shown} is a binary file)\n")))
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::engine::Preview;
+    use crate::tools::builtin::fixture::Fixture;
+    use serde_json::{Value, json};
+
+    fn picture(fixture: &Fixture, args: Value) -> Preview {
+        fixture.registry.get("write_file").unwrap().preview(&args, &fixture.context).unwrap()
+    }
+
+    #[test]
+    fn a_file_is_made_and_written_over() {
+        let fixture = Fixture::new(&[]);
+        let first = fixture.call("write_file", json!({"path": "out/a.md", "content": "one"})).unwrap();
+        assert_eq!(first.value, json!({"path": "out/a.md", "bytes": 3, "created": true}));
+        assert_eq!((first.files[0].operation.as_str(), first.files[0].content_preview.as_deref()), ("write", Some("one")));
+        let second = fixture.call("write_file", json!({"path": "out/a.md", "content": "two"})).unwrap();
+        assert_eq!(second.value["created"], false);
+        assert_eq!(fixture.read("out/a.md"), "two");
+    }
+
+    #[test]
+    fn what_is_no_text_is_written_as_json() {
+        let fixture = Fixture::new(&[]);
+        fixture.call("write_file", json!({"path": "a.json", "content": {"a": [1]}})).unwrap();
+        assert_eq!(serde_json::from_str::<Value>(&fixture.read("a.json")).unwrap(), json!({"a": [1]}));
+    }
+
+    #[test]
+    fn nothing_is_written_outside_and_nothing_began() {
+        let fixture = Fixture::new(&[]);
+        for path in ["../evil", "/tmp/evil", ".git/config", "."] {
+            assert!(fixture.call("write_file", json!({"path": path, "content": "x"})).unwrap_err().nothing_began, "{path}");
+        }
+    }
+
+    #[test]
+    fn the_preview_is_the_exact_difference_and_has_no_effect() {
+        let fixture = Fixture::new(&[("a.txt", "old\n")]);
+        let args = json!({"path": "a.txt", "content": "new\n"});
+        let expected = Preview::Diff { path: "a.txt".into(), before: Some("old\n".into()), after: "new\n".into() };
+        assert_eq!(picture(&fixture, args), expected);
+        assert_eq!(fixture.read("a.txt"), "old\n");
+        let new = picture(&fixture, json!({"path": "b/c.txt", "content": "x"}));
+        assert_eq!(new, Preview::Diff { path: "b/c.txt".into(), before: None, after: "x".into() });
+        assert!(!fixture.path().join("b").exists());
+    }
+
+    #[test]
+    fn the_preview_says_when_a_write_would_be_refused() {
+        let fixture = Fixture::new(&[]);
+        let refused = picture(&fixture, json!({"path": "../x", "content": "x"}));
+        assert_eq!(refused, Preview::Text("this would be refused: `../x` leads outside the workspace".into()));
+    }
+}

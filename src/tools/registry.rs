@@ -1,0 +1,307 @@
+//! `Registry`: the tools by name, their argument schemas compiled once, other names for them, and what is allowed. MCP servers add
+//! their tools here too.
+
+use globset::{GlobBuilder, GlobSet, GlobSetBuilder};
+use jsonschema::{ValidationError, Validator, error::ValidationErrorKind};
+use serde_json::{Map, Value};
+use std::{collections::BTreeMap, sync::Arc};
+
+use super::{Assessment, Permission, PermissionError, Tool, ToolContext, ToolError, ToolsConfig, builtin};
+use crate::plan::{Risk, ToolInfo, Verdict};
+
+/// Names that documents of other programs use.
+const ALIASES: [(&str, &str); 4] =
+    [("serper_web_search", "web_search"), ("code_execution", "run_javascript"), ("list_files", "list_directory"), ("grep", "search_files")];
+
+/// The tools that plans may use.
+pub struct Registry {
+    tools: BTreeMap<String, Entry>,
+    aliases: BTreeMap<String, String>,
+    permission: Permission,
+}
+
+struct Entry {
+    tool: Arc<dyn Tool>,
+    info: ToolInfo,
+    schema: Validator,
+}
+
+/// What is to be done with one call.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Judgement {
+    /// What is done with it.
+    pub verdict: Verdict,
+    /// What it can do.
+    pub risk: Risk,
+    /// Why, in words.
+    pub why: String,
+}
+
+impl Registry {
+    /// The built-in tools under a configuration.
+    ///
+    /// # Errors
+    /// A permission list that can't be read.
+    pub fn builtin(config: &ToolsConfig) -> Result<Self, PermissionError> {
+        let mut registry = Self::empty(config)?;
+        for tool in builtin::all(config) {
+            // The schemas of the built-in tools are tested to compile.
+            let _ = registry.add(tool);
+        }
+        Ok(registry)
+    }
+
+    /// No tools yet.
+    ///
+    /// # Errors
+    /// A permission list that can't be read.
+    pub fn empty(config: &ToolsConfig) -> Result<Self, PermissionError> {
+        let mut aliases: BTreeMap<String, String> = ALIASES.iter().map(|(from, to)| ((*from).to_owned(), (*to).to_owned())).collect();
+        aliases.extend(config.aliases.clone());
+        Ok(Self { tools: BTreeMap::new(), aliases, permission: Permission::new(&config.permissions)? })
+    }
+
+    /// Adds a tool, in place of one of the same name.
+    ///
+    /// # Errors
+    /// When its schema is none.
+    pub fn add(&mut self, tool: Arc<dyn Tool>) -> Result<(), ToolError> {
+        let mut info = tool.info().clone();
+        let schema = jsonschema::validator_for(&info.input_schema)
+            .map_err(|cause| ToolError::refused(format!("the schema of tool `{}` can't be used: {cause}", info.name)))?;
+        let assessment = Assessment { risk: info.risk, why: String::new() };
+        info.verdict = self.permission.verdict(&info.name, &assessment).0;
+        self.tools.insert(info.name.clone(), Entry { tool, info, schema });
+        Ok(())
+    }
+
+    /// The name that a tool is registered under, whichever of its names is given.
+    pub fn canonical<'a>(&'a self, name: &'a str) -> &'a str {
+        if self.tools.contains_key(name) { name } else { self.aliases.get(name).map_or(name, String::as_str) }
+    }
+
+    /// A tool by any of its names.
+    pub fn get(&self, name: &str) -> Option<&Arc<dyn Tool>> {
+        self.entry(name).map(|entry| &entry.tool)
+    }
+
+    /// A tool's description by any of its names, with the configuration's verdict.
+    pub fn info(&self, name: &str) -> Option<&ToolInfo> {
+        self.entry(name).map(|entry| &entry.info)
+    }
+
+    /// All descriptions, sorted by name, with the configuration's verdicts.
+    pub fn infos(&self) -> Vec<ToolInfo> {
+        self.tools.values().map(|entry| entry.info.clone()).collect()
+    }
+
+    /// Other names and the tools that they stand for, sorted.
+    pub fn aliases(&self) -> impl Iterator<Item = (&str, &str)> {
+        self.aliases.iter().map(|(from, to)| (from.as_str(), to.as_str()))
+    }
+
+    /// Checks a call before it is decided.
+    ///
+    /// # Errors
+    /// An unknown tool or wrong arguments, in words that a model can mend its call by.
+    pub fn check(&self, name: &str, args: &Value) -> Result<(), ToolError> {
+        let entry = self.entry(name).ok_or_else(|| self.unknown(name))?;
+        let problems: Vec<String> = entry.schema.iter_errors(args).take(5).map(|error| words(&error)).collect();
+        if problems.is_empty() {
+            return Ok(());
+        }
+        Err(ToolError::refused(format!("wrong arguments for `{}`: {}", entry.info.name, problems.join("; ")))
+            .hint(format!("expected: {}", signature(&entry.info.input_schema))))
+    }
+
+    /// The arguments that a plain query stands for: the tool's one required string parameter, or the first of its parameters that takes text.
+    ///
+    /// # Errors
+    /// An unknown tool, or one that a single text can't call.
+    pub fn query(&self, name: &str, query: &str) -> Result<Value, ToolError> {
+        let entry = self.entry(name).ok_or_else(|| self.unknown(name))?;
+        let schema = &entry.info.input_schema;
+        let mut required = required(schema).filter(|name| takes_text(&schema["properties"][*name]));
+        let (Some(parameter), None) = (required.next(), required.next()) else {
+            return Err(ToolError::refused(format!("`{}` can't be called with a plain query", entry.info.name))
+                .hint(format!("give `args`: {}", signature(schema))));
+        };
+        Ok(Value::Object(Map::from_iter([(parameter.to_owned(), Value::from(query))])))
+    }
+
+    /// What is to be done with a call whose arguments were checked.
+    ///
+    /// # Errors
+    /// An unknown tool.
+    pub fn judge(&self, name: &str, args: &Value, context: &ToolContext) -> Result<Judgement, ToolError> {
+        let entry = self.entry(name).ok_or_else(|| self.unknown(name))?;
+        let assessment = entry.tool.assess(args, context);
+        let (verdict, why) = self.permission.verdict(&entry.info.name, &assessment);
+        Ok(Judgement { verdict, risk: assessment.risk, why })
+    }
+
+    /// Names of the tools that any of the globs matches, sorted. A text that is no glob matches nothing.
+    pub fn select<S: AsRef<str>>(&self, globs: &[S]) -> Vec<String> {
+        let set = self.globs(globs);
+        self.tools.keys().filter(|name| set.is_match(name)).cloned().collect()
+    }
+
+    /// Names of the tools that a card allows and a node leaves, sorted. A node without a list leaves them all.
+    pub fn narrow<S: AsRef<str>>(&self, card: &[S], node: Option<&[S]>) -> Vec<String> {
+        let mut names = self.select(card);
+        if let Some(globs) = node {
+            let set = self.globs(globs);
+            names.retain(|name| set.is_match(name));
+        }
+        names
+    }
+
+    fn globs<S: AsRef<str>>(&self, globs: &[S]) -> GlobSet {
+        let mut set = GlobSetBuilder::new();
+        for glob in globs.iter().filter_map(|glob| GlobBuilder::new(self.canonical(glob.as_ref())).build().ok()) {
+            set.add(glob);
+        }
+        set.build().unwrap_or_default()
+    }
+
+    fn entry(&self, name: &str) -> Option<&Entry> {
+        self.tools.get(self.canonical(name))
+    }
+
+    fn unknown(&self, name: &str) -> ToolError {
+        let names: Vec<&str> = self.tools.keys().map(String::as_str).collect();
+        ToolError::refused(format!("there is no tool `{}`", name.escape_debug())).hint(format!("there are: {}", names.join(", ")))
+    }
+}
+
+fn required(schema: &Value) -> impl Iterator<Item = &str> {
+    schema["required"].as_array().into_iter().flatten().filter_map(Value::as_str)
+}
+
+fn takes_text(schema: &Value) -> bool {
+    match &schema["type"] {
+        Value::String(one) => one == "string",
+        Value::Array(several) => several.iter().any(|one| one == "string"),
+        _ => false,
+    }
+}
+
+/// One problem in words.
+fn words(error: &ValidationError<'_>) -> String {
+    let place = error.instance_path().as_str().trim_start_matches('/').replace('/', ".");
+    let subject = if place.is_empty() { "the whole".to_owned() } else { format!("`{place}`") };
+    match error.kind() {
+        ValidationErrorKind::Required { property } => {
+            let name = property.as_str().unwrap_or_default();
+            if place.is_empty() { format!("`{name}` is missing") } else { format!("`{place}.{name}` is missing") }
+        }
+        ValidationErrorKind::AdditionalProperties { unexpected } => format!("`{}` is not known", unexpected.join("`, `")),
+        ValidationErrorKind::Type { .. } => format!("{subject} has the wrong type: {error}"),
+        _ => format!("{subject}: {error}"),
+    }
+}
+
+/// The parameters of a tool in one line: `path (string, required), limit (integer)`.
+fn signature(schema: &Value) -> String {
+    let Some(properties) = schema["properties"].as_object().filter(|properties| !properties.is_empty()) else {
+        return "no arguments".into();
+    };
+    let is_required = |name: &str| required(schema).any(|other| other == name);
+    let parameter = |(name, schema): (&String, &Value)| {
+        let kind = match &schema["type"] {
+            Value::String(kind) => kind.clone(),
+            Value::Array(kinds) => kinds.iter().filter_map(Value::as_str).filter(|kind| *kind != "null").collect::<Vec<_>>().join(" or "),
+            _ => "any".into(),
+        };
+        if is_required(name) { format!("{name} ({kind}, required)") } else { format!("{name} ({kind})") }
+    };
+    properties.iter().map(parameter).collect::<Vec<_>>().join(", ")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::tools::PermissionConfig;
+    use serde_json::json;
+
+    fn registry() -> Registry {
+        Registry::builtin(&ToolsConfig::default()).unwrap()
+    }
+
+    #[test]
+    fn every_built_in_tool_is_there_with_a_schema_that_compiles() {
+        let registry = registry();
+        assert_eq!(registry.tools.len(), builtin::all(&ToolsConfig::default()).len());
+        for info in registry.infos() {
+            assert_eq!(info.input_schema["type"], "object", "{}", info.name);
+            assert!(!info.description.is_empty());
+            let text = info.input_schema.to_string();
+            assert!(!text.contains("$schema") && !text.contains("$defs") && !text.contains("\"format\""), "{}: {text}", info.name);
+        }
+    }
+
+    #[test]
+    fn descriptions_are_sorted_and_carry_the_verdict() {
+        let infos = registry().infos();
+        assert!(infos.is_sorted_by_key(|info| info.name.clone()));
+        let verdict = |name: &str| infos.iter().find(|info| info.name == name).unwrap().verdict;
+        assert_eq!((verdict("read_file"), verdict("write_file"), verdict("run_command")), (Verdict::Allow, Verdict::Ask, Verdict::Ask));
+    }
+
+    #[test]
+    fn a_tool_answers_to_its_other_names() {
+        let registry = registry();
+        assert_eq!(registry.get("serper_web_search").unwrap().info().name, "web_search");
+        assert_eq!(registry.select(&["serper_web_search"]), ["web_search"]);
+        let own = ToolsConfig { aliases: BTreeMap::from([("cat".into(), "read_file".into())]), ..ToolsConfig::default() };
+        assert_eq!(Registry::builtin(&own).unwrap().canonical("cat"), "read_file");
+    }
+
+    #[test]
+    fn wrong_arguments_are_told_so_that_a_model_can_mend_them() {
+        let error = registry().check("read_file", &json!({"file": "a"})).unwrap_err();
+        assert_eq!(error.message, "wrong arguments for `read_file`: `file` is not known; `path` is missing");
+        assert!(error.hint.unwrap().starts_with("expected: path (string, required), "));
+        let error = registry().check("read_file", &json!({"path": 3})).unwrap_err();
+        assert!(error.message.contains("`path` has the wrong type: 3 is not of type \"string\""), "{error}");
+        assert!(registry().check("read_file", &json!("a")).is_err());
+        assert!(registry().check("read_file", &json!({"path": "a", "limit": null})).is_ok());
+    }
+
+    #[test]
+    fn an_unknown_tool_is_told_with_those_that_exist() {
+        let error = registry().check("raed_file", &json!({})).unwrap_err();
+        assert_eq!(error.message, "there is no tool `raed_file`");
+        assert!(error.hint.unwrap().contains("read_file"));
+    }
+
+    #[test]
+    fn a_plain_query_fills_the_one_required_text() {
+        let registry = registry();
+        assert_eq!(registry.query("serper_web_search", "cats").unwrap(), json!({"query": "cats"}));
+        assert_eq!(registry.query("calculator", "1+1").unwrap(), json!({"expression": "1+1"}));
+        assert!(registry.query("edit_file", "x").unwrap_err().hint.unwrap().contains("old_string"));
+    }
+
+    #[test]
+    fn a_node_can_only_narrow_its_cards_list() {
+        let registry = registry();
+        assert_eq!(registry.narrow(&["read_*", "list_directory"], Some(&["*_file", "run_command"])), ["read_file"]);
+        assert_eq!(registry.narrow(&["read_*"], None), ["read_file"]);
+        assert!(registry.select(&["["]).is_empty());
+        assert_eq!(registry.select(&["*"]).len(), registry.tools.len());
+    }
+
+    #[test]
+    fn a_call_is_judged_by_its_own_arguments() {
+        let config = ToolsConfig {
+            permissions: PermissionConfig { deny: vec!["run_*".into()], ..PermissionConfig::default() },
+            ..ToolsConfig::default()
+        };
+        let registry = Registry::builtin(&config).unwrap();
+        let context = ToolContext { workspace: std::env::temp_dir(), model: None };
+        assert_eq!(registry.judge("run_command", &json!({"command": "ls"}), &context).unwrap().verdict, Verdict::Deny);
+        let judged = registry.judge("write_file", &json!({"path": "a.txt", "content": "x"}), &context).unwrap();
+        assert_eq!((judged.verdict, judged.why.as_str()), (Verdict::Ask, "writes `a.txt`"));
+    }
+}
