@@ -1,0 +1,91 @@
+//! How things look: a style for each role, a mark for each meaning. The only place that knows colours.
+//!
+//! Views ask for `Role`s and `Glyph`s. A state is always glyph, word and style together, so that colour never carries it
+//! alone. Without colour (`NO_COLOR`, a dumb terminal) every role keeps its weight, and what had a background is reversed.
+
+mod colour;
+mod error;
+mod file;
+mod role;
+
+#[cfg(test)]
+mod tests;
+
+use ratatui::style::Style;
+
+use crate::engine::NodeState;
+use crate::text::{Glyph, GlyphSet};
+
+pub use colour::Depth;
+pub use error::ThemeError;
+pub use file::{load, shipped};
+pub use role::Role;
+
+/// A theme resolved for one terminal.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Theme {
+    styles: [Style; Role::ALL.len()],
+    glyphs: GlyphSet,
+}
+
+/// How one node state looks.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct StateLook {
+    /// One column.
+    pub glyph: &'static str,
+    /// The engine's word for it.
+    pub word: &'static str,
+    /// For both.
+    pub style: Style,
+}
+
+impl Theme {
+    /// The style of a role. A role without a background leaves the one below, so that rows keep their selection.
+    pub fn style(&self, role: Role) -> Style {
+        self.styles[role as usize]
+    }
+
+    /// The characters of a mark.
+    pub fn glyph(&self, glyph: Glyph) -> &'static str {
+        self.glyphs.get(glyph)
+    }
+
+    /// Which characters may be drawn.
+    pub fn glyphs(&self) -> GlyphSet {
+        self.glyphs
+    }
+
+    /// The same styles with another set of glyphs.
+    #[must_use]
+    pub fn with_glyphs(mut self, glyphs: GlyphSet) -> Self {
+        self.glyphs = glyphs;
+        self
+    }
+
+    /// Glyph, word and style of a node's state.
+    pub fn state(&self, state: &NodeState) -> StateLook {
+        let (glyph, role) = match state {
+            NodeState::Pending => (Glyph::Pending, Role::Pending),
+            NodeState::Ready => (Glyph::Ready, Role::Ready),
+            NodeState::Held => (Glyph::Held, Role::Held),
+            NodeState::Waiting { .. } => (Glyph::Waiting, Role::Waiting),
+            NodeState::Running => (Glyph::Running, Role::Running),
+            NodeState::Retrying { .. } => (Glyph::Retrying, Role::Retrying),
+            NodeState::Succeeded => (Glyph::Succeeded, Role::Succeeded),
+            NodeState::Passed => (Glyph::Passed, Role::Passed),
+            NodeState::Skipped => (Glyph::Skipped, Role::Skipped),
+            NodeState::Failed => (Glyph::Failed, Role::Failed),
+            NodeState::FailedSafe => (Glyph::FailedSafe, Role::FailedSafe),
+            NodeState::Cancelled => (Glyph::Cancelled, Role::Cancelled),
+            NodeState::Unknown => (Glyph::Unknown, Role::Unknown),
+        };
+        StateLook { glyph: self.glyph(glyph), word: state.word(), style: self.style(role) }
+    }
+}
+
+impl Default for Theme {
+    /// The terminal's own 16 colours, Unicode glyphs.
+    fn default() -> Self {
+        file::built_in(Depth::Ansi16)
+    }
+}

@@ -1,0 +1,134 @@
+//! Themes as files, as layers, and as what a terminal shows.
+
+use ratatui::style::{Color, Modifier};
+
+use super::*;
+use crate::engine::{GateId, Time};
+
+fn themed(text: &str, depth: Depth) -> Result<Theme, ThemeError> {
+    let directory = tempfile::tempdir().unwrap();
+    std::fs::write(directory.path().join("own.toml"), text).unwrap();
+    load("own", Some(directory.path()), depth)
+}
+
+fn complaint(text: &str) -> String {
+    themed(text, Depth::True).unwrap_err().to_string()
+}
+
+#[test]
+fn every_shipped_theme_resolves_at_every_depth_and_says_what_it_is() {
+    for (name, about) in shipped() {
+        assert!(!about.is_empty(), "{name}");
+        for depth in [Depth::Mono, Depth::Ansi16, Depth::Ansi256, Depth::True] {
+            let theme = load(name, None, depth).unwrap();
+            assert_ne!(theme.style(Role::Selection), theme.style(Role::Text), "{name} {depth:?}");
+        }
+    }
+}
+
+#[test]
+fn without_colour_no_role_has_one_and_the_selection_is_reversed() {
+    for (name, _) in shipped() {
+        let theme = load(name, None, Depth::Mono).unwrap();
+        for role in Role::ALL {
+            let style = theme.style(*role);
+            assert_eq!((style.fg, style.bg), (None, None), "{name} {role:?}");
+        }
+        for role in [Role::Selection, Role::Badge, Role::Cursor, Role::Armed] {
+            assert!(theme.style(role).add_modifier.contains(Modifier::REVERSED), "{name} {role:?}");
+        }
+    }
+}
+
+#[test]
+fn each_depth_keeps_to_its_colours() {
+    let text = "[roles]\ntext = \"#7aa2f7 on #16181d\"\n";
+    let colours = |depth| themed(text, depth).map(|theme| (theme.style(Role::Text).fg, theme.style(Role::Text).bg)).unwrap();
+    assert_eq!(colours(Depth::True), (Some(Color::Rgb(122, 162, 247)), Some(Color::Rgb(22, 24, 29))));
+    assert_eq!(colours(Depth::Ansi256), (Some(Color::Indexed(111)), Some(Color::Indexed(234))));
+    assert_eq!(colours(Depth::Ansi16), (Some(Color::LightBlue), Some(Color::Black)));
+    assert_eq!(colours(Depth::Mono), (None, None));
+}
+
+#[test]
+fn the_environment_decides_the_depth_and_no_color_wins() {
+    let depth = |vars: &'static [(&str, &str)]| {
+        Depth::detect(|name| vars.iter().find(|(key, _)| *key == name).map(|(_, value)| (*value).to_owned()))
+    };
+    assert_eq!(depth(&[("TERM", "xterm-256color"), ("COLORTERM", "truecolor"), ("NO_COLOR", "1")]), Depth::Mono);
+    assert_eq!(depth(&[("TERM", "xterm-256color"), ("NO_COLOR", "")]), Depth::Ansi256);
+    assert_eq!(depth(&[("TERM", "xterm-256color"), ("COLORTERM", "truecolor")]), Depth::True);
+    assert_eq!(depth(&[("TERM", "xterm")]), Depth::Ansi16);
+    assert_eq!(depth(&[("TERM", "dumb")]), Depth::Mono);
+}
+
+#[test]
+fn a_theme_inherits_what_it_does_not_name() {
+    let theme = themed("inherits = \"dark\"\n[roles]\nerror = \"bold magenta\"\n", Depth::True).unwrap();
+    let dark = load("dark", None, Depth::True).unwrap();
+    assert_eq!(theme.style(Role::Error).fg, Some(Color::Magenta));
+    assert_eq!(theme.style(Role::Running), dark.style(Role::Running));
+}
+
+#[test]
+fn a_theme_of_new_colours_alone_recolours_its_parent() {
+    let theme = themed("inherits = \"dark\"\n[palette]\nblue = \"#010203\"\n", Depth::True).unwrap();
+    assert_eq!(theme.style(Role::Accent).fg, Some(Color::Rgb(1, 2, 3)));
+}
+
+#[test]
+fn an_error_names_file_line_and_role_and_a_way_out() {
+    let said = complaint("about = \"x\"\n[roles]\ntext = \"default\"\nerror = \"bold rde\"\n");
+    assert!(said.contains("own.toml:4: role `error`: `rde` is neither a colour nor a modifier\nhint: "), "{said}");
+    let said = complaint("[roles]\nerorr = \"red\"\n");
+    assert!(said.contains("own.toml:2: there is no role `erorr`\nhint: roles are text,"), "{said}");
+    let said = complaint("[palette]\nred = \"#12345\"\n");
+    assert!(said.contains("own.toml:2: palette colour `red`: `#12345` is not a colour\nhint: "), "{said}");
+    let said = complaint("[roles]\ntext = 4\n");
+    assert!(said.contains("own.toml:2: "), "{said}");
+    let said = complaint("[roles]\ntext = \"red blue\"\n");
+    assert!(said.contains("`blue` is a second colour"), "{said}");
+    assert!(load("nope", None, Depth::True).unwrap_err().to_string().contains("shipped are terminal, mono"));
+    assert!(matches!(load("./no/such.toml", None, Depth::True), Err(ThemeError::Unreadable { .. })));
+}
+
+#[test]
+fn a_ring_of_themes_is_spelled_out_and_a_shadowing_theme_is_none() {
+    let directory = tempfile::tempdir().unwrap();
+    let write = |name: &str, parent: &str| {
+        std::fs::write(directory.path().join(format!("{name}.toml")), format!("inherits = \"{parent}\"\n")).unwrap();
+    };
+    write("a", "b");
+    write("b", "a");
+    write("dark", "dark");
+    let ring = load("a", Some(directory.path()), Depth::True).unwrap_err().to_string();
+    assert!(ring.contains("a.toml → ") && ring.contains("b.toml → "), "{ring}");
+    assert!(load("dark", Some(directory.path()), Depth::True).is_ok());
+}
+
+#[test]
+fn every_state_has_its_own_glyph_word_and_no_state_is_colour_alone() {
+    let states = [
+        NodeState::Pending,
+        NodeState::Ready,
+        NodeState::Held,
+        NodeState::Waiting { gate: GateId(0) },
+        NodeState::Running,
+        NodeState::Retrying { until: Time(0) },
+        NodeState::Succeeded,
+        NodeState::Passed,
+        NodeState::Skipped,
+        NodeState::Failed,
+        NodeState::FailedSafe,
+        NodeState::Cancelled,
+        NodeState::Unknown,
+    ];
+    for glyphs in [GlyphSet::Unicode, GlyphSet::Ascii] {
+        let theme = Theme::default().with_glyphs(glyphs);
+        let mut seen: Vec<_> = states.iter().map(|state| theme.state(state).glyph).collect();
+        seen.sort_unstable();
+        seen.dedup();
+        assert_eq!(seen.len(), states.len());
+    }
+    assert_eq!(Theme::default().state(&NodeState::FailedSafe).word, "failed_safe");
+}
