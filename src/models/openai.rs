@@ -7,6 +7,8 @@ mod assemble;
 mod failure;
 mod features;
 mod sse;
+#[cfg(test)]
+mod tests;
 mod transfer;
 mod wire;
 

@@ -42,7 +42,7 @@ mod tests {
     fn counts_lean_high_for_every_script() {
         assert_eq!(count(""), 0);
         assert_eq!(count("a"), 1);
-        // Eleven tokens by OpenAI's tokenizer.
+        // Ten tokens by OpenAI's tokenizer.
         assert_eq!(count("The quick brown fox jumps over the lazy dog."), 11);
         assert_eq!(count("日本語"), 5);
     }

@@ -1,0 +1,365 @@
+//! The client against a server that plays what real ones were seen to do.
+
+mod server;
+
+use serde_json::{Value, json};
+use std::time::Duration;
+
+use self::server::{Reply, Script, piece};
+use super::*;
+use crate::engine::TokenUsage;
+use crate::models::{CallRequest, ChatMessage, ModelSettings, OutputSchema, ToolOffer};
+
+fn limits() -> Limits {
+    Limits {
+        connect: Duration::from_secs(5),
+        first: Duration::from_secs(5),
+        between: Duration::from_secs(5),
+        overall: Duration::from_secs(20),
+        attempts: 3,
+        backoff: Duration::from_millis(1),
+        longest_pause: Duration::from_secs(1),
+    }
+}
+
+fn client(address: &str, limits: Limits) -> OpenAi {
+    OpenAi::new(Server {
+        base: address.parse().unwrap(),
+        address_from: "OPENAI_BASE_URL".into(),
+        key: Key::Given(SecretString::from("sk-secret")),
+        key_from: "OPENAI_API_KEY".into(),
+        limits,
+    })
+    .unwrap()
+}
+
+fn request() -> ChatRequest {
+    ChatRequest { model: "m".into(), messages: vec![ChatMessage::User { content: "hi".into() }], ..ChatRequest::default() }
+}
+
+fn with_schema() -> ChatRequest {
+    let schema = json!({"type": "object", "properties": {"a": {"type": "integer"}}, "required": ["a"], "additionalProperties": false});
+    ChatRequest { schema: Some(OutputSchema { name: "answer".into(), schema }), ..request() }
+}
+
+/// What a call gave, with what was streamed, and the server afterwards.
+struct Told {
+    outcome: Result<ChatReply, ModelError>,
+    deltas: Vec<Delta>,
+    script: Script,
+}
+
+async fn tell(replies: Vec<Reply>, limits: Limits, request: &ChatRequest) -> Told {
+    let script = Script::play(replies).await;
+    let mut deltas = Vec::new();
+    let outcome = client(&script.address, limits).chat(request, &mut |delta| deltas.push(delta)).await;
+    Told { outcome, deltas, script }
+}
+
+async fn error_of(replies: Vec<Reply>) -> ModelError {
+    tell(replies, limits(), &request()).await.outcome.unwrap_err()
+}
+
+fn refused(message: &str, code: Value) -> Value {
+    json!({"error": {"message": message, "type": "invalid_request_error", "code": code}})
+}
+
+#[tokio::test]
+async fn text_is_streamed_and_usage_is_the_servers() {
+    let usage = json!({"choices": [], "usage": {"prompt_tokens": 9, "completion_tokens": 2}});
+    let stop = json!({"choices": [{"delta": {}, "finish_reason": "stop"}]});
+    let told = tell(vec![Reply::done(&[piece("Hel"), piece("lo"), stop, usage])], limits(), &request()).await;
+    let reply = told.outcome.unwrap();
+    assert_eq!(told.deltas, [Delta::Text("Hel".into()), Delta::Text("lo".into())]);
+    assert_eq!((reply.text.as_str(), reply.usage, reply.estimated), ("Hello", TokenUsage { prompt: 9, completion: 2 }, false));
+    let seen = &told.script.seen()[0];
+    assert!(seen.head.starts_with("post /v1/chat/completions"), "{}", seen.head);
+    assert!(seen.head.contains("authorization: bearer sk-secret"));
+    assert_eq!(seen.body["stream_options"]["include_usage"], true);
+}
+
+#[tokio::test]
+async fn tool_calls_are_offered_and_answered() {
+    let call = json!({"choices": [{"delta": {"content": null, "tool_calls": [
+        {"index": 0, "id": "c1", "type": "function", "function": {"name": "add", "arguments": "{\"a\":1}"}},
+        {"index": 1, "id": null, "function": {"name": "sub", "arguments": ""}}]}, "finish_reason": "stop"}]});
+    let mut request = request();
+    request.tools.push(ToolOffer { name: "add".into(), description: "adds".into(), parameters: json!({"type": "object"}) });
+    let told = tell(vec![Reply::done(&[call])], limits(), &request).await;
+    let reply = told.outcome.unwrap();
+    let call = |id: &str, name: &str, arguments: &str| CallRequest { id: id.into(), name: name.into(), arguments: arguments.into() };
+    assert_eq!(reply.calls, [call("c1", "add", "{\"a\":1}"), call("call_2", "sub", "{}")]);
+    assert_eq!(reply.finish, Finish::ToolCalls);
+    assert_eq!(told.script.seen()[0].body["tools"][0]["function"]["name"], "add");
+}
+
+#[tokio::test]
+async fn after_429_500_and_408_the_call_is_tried_again() {
+    for status in [429, 500, 503, 408, 425] {
+        let busy = Reply::json(status, &json!({"error": "busy"}));
+        let told = tell(vec![busy, Reply::text("ok")], limits(), &request()).await;
+        assert_eq!(told.outcome.unwrap().text, "ok", "{status}");
+    }
+}
+
+#[tokio::test]
+async fn three_attempts_are_made_and_the_last_error_is_told() {
+    let replies = (0..4).map(|_| Reply::json(500, &json!({"error": {"message": "boom", "code": null}}))).collect();
+    let told = tell(replies, limits(), &request()).await;
+    let error = told.outcome.unwrap_err();
+    assert_eq!(error.kind, ModelErrorKind::Server);
+    assert!(error.message.contains("boom") && error.message.contains("500"), "{error}");
+    assert_eq!(told.script.seen().len(), 3);
+}
+
+#[tokio::test]
+async fn retry_after_is_obeyed_in_all_its_forms_and_an_overlong_one_is_told() {
+    // A backoff that would outlast the test shows that the server's word is taken.
+    let patient = Limits { backoff: Duration::from_secs(3600), longest_pause: Duration::from_secs(3600), ..limits() };
+    for header in ["retry-after: 0", "retry-after: Wed, 21 Oct 2015 07:28:00 GMT", "retry-after-ms: 1", "llm_provider-retry-after: 0"] {
+        let busy = Reply::json(429, &json!({"error": {"message": "slow down"}})).header(header);
+        let told = tell(vec![busy, Reply::text("ok")], patient.clone(), &request()).await;
+        assert!(told.outcome.is_ok(), "{header}");
+    }
+    let error = error_of(vec![Reply::json(429, &json!({"error": "slow down"})).header("retry-after: 120")]).await;
+    assert_eq!((error.kind, error.retry_after_ms), (ModelErrorKind::RateLimit, Some(120_000)));
+}
+
+#[tokio::test]
+async fn other_refusals_are_never_repeated_and_say_what_to_do() {
+    let cases = [
+        (401, refused("Incorrect API key provided: sk-secret", json!("invalid_api_key")), ModelErrorKind::WrongKey, "OPENAI_API_KEY"),
+        (403, json!({"error": "forbidden"}), ModelErrorKind::WrongKey, "OPENAI_API_KEY"),
+        (400, refused("API key not valid", json!(400)), ModelErrorKind::WrongKey, "OPENAI_API_KEY"),
+        (404, refused("The model `m` does not exist", json!("model_not_found")), ModelErrorKind::UnknownModel, "dagdeck models"),
+        (400, refused("Invalid model name passed in model=m", json!("400")), ModelErrorKind::UnknownModel, "dagdeck models"),
+        (400, refused("maximum context length is 8192 tokens", json!(null)), ModelErrorKind::ContextTooLong, "less context"),
+        (404, json!({"detail": "Not Found"}), ModelErrorKind::BadRequest, "/v1"),
+        (400, refused("messages: empty", json!(null)), ModelErrorKind::BadRequest, "prompt"),
+        (429, refused("You exceeded your quota", json!("insufficient_quota")), ModelErrorKind::RateLimit, "billing"),
+    ];
+    for (status, body, kind, hint) in cases {
+        let told = tell(vec![Reply::json(status, &body)], limits(), &request()).await;
+        let error = told.outcome.unwrap_err();
+        assert_eq!(error.kind, kind, "{error}");
+        assert!(error.hint.as_deref().unwrap_or_default().contains(hint), "{error:?}");
+        assert!(!error.message.contains("sk-secret"), "{error}");
+        assert_eq!(told.script.seen().len(), 1, "{error}");
+    }
+}
+
+#[tokio::test]
+async fn without_a_key_a_refusal_says_which_one_to_set() {
+    let script = Script::play(vec![Reply::json(401, &json!({"error": "who are you"}))]).await;
+    let server = Server {
+        base: script.address.parse().unwrap(),
+        address_from: "OPENAI_BASE_URL".into(),
+        key: Key::None,
+        key_from: "OPENAI_API_KEY".into(),
+        limits: limits(),
+    };
+    let error = OpenAi::new(server).unwrap().chat(&request(), &mut |_| ()).await.unwrap_err();
+    assert_eq!((error.kind, error.hint.as_deref()), (ModelErrorKind::NoKey, Some("set OPENAI_API_KEY")));
+    assert!(!script.seen()[0].head.contains("authorization"));
+}
+
+#[tokio::test]
+async fn a_stream_that_ends_early_is_tried_again_and_what_came_is_void() {
+    let half = || Reply::stream(&[piece("This sen")]);
+    let told = tell(vec![half(), half().then_cut(), Reply::text("whole")], limits(), &request()).await;
+    assert_eq!(told.outcome.unwrap().text, "whole");
+    let restarts = told.deltas.iter().filter(|delta| matches!(delta, Delta::Restart { .. })).count();
+    assert_eq!(restarts, 2);
+    assert_eq!(told.deltas.last(), Some(&Delta::Text("whole".into())));
+}
+
+#[tokio::test]
+async fn a_stream_that_is_always_cut_is_no_answer() {
+    let error = error_of((0..3).map(|_| Reply::stream(&[piece("This sen")]).then_cut()).collect()).await;
+    assert_eq!(error.kind, ModelErrorKind::CutStream);
+    let error = error_of((0..3).map(|_| Reply::done(&[])).collect()).await;
+    assert_eq!(error.kind, ModelErrorKind::CutStream);
+}
+
+#[tokio::test]
+async fn done_or_a_reason_to_stop_is_enough_of_an_end() {
+    let told = tell(vec![Reply::done(&[piece("a")])], limits(), &request()).await;
+    assert_eq!(told.outcome.unwrap().text, "a");
+    let stop = json!({"choices": [{"delta": {"content": "b"}, "finish_reason": "stop"}]});
+    let told = tell(vec![Reply::stream(&[stop]).then_cut()], limits(), &request()).await;
+    assert_eq!(told.outcome.unwrap().text, "b");
+}
+
+#[tokio::test]
+async fn an_error_inside_a_stream_is_an_error() {
+    let inside = |error: Value| vec![Reply::stream(&[piece("Once"), json!({"error": error})])];
+    let error = error_of(inside(json!({"message": "Incorrect API key", "code": "401"}))).await;
+    assert_eq!(error.kind, ModelErrorKind::WrongKey);
+    let flaky = inside(json!({"message": "litellm.MidStreamFallbackError", "type": null, "code": "500"}));
+    let told = tell(flaky.into_iter().chain([Reply::text("ok")]).collect(), limits(), &request()).await;
+    assert_eq!(told.outcome.unwrap().text, "ok");
+    assert!(matches!(&told.deltas[1], Delta::Restart { why } if why.contains("MidStreamFallback")));
+    let error =
+        error_of(inside(json!("the quota")).into_iter().chain(inside(json!("rate limit"))).chain(inside(json!("rate limit"))).collect())
+            .await;
+    assert_eq!(error.kind, ModelErrorKind::RateLimit);
+}
+
+#[tokio::test]
+async fn nonsense_is_called_nonsense() {
+    let html = "<html><body>Welcome to nginx</body></html>";
+    for reply in [
+        Reply::raw(200, "content-type: text/html\r\n", html),
+        Reply::raw(200, "content-type: text/event-stream\r\n", "data: {\"choices\": [{]\n\n"),
+        Reply::json(200, &json!({"hello": "world"})),
+        Reply::json(200, &json!(["x"])),
+        Reply::raw(200, "content-type: application/json\r\n", "{\"choices\": "),
+    ] {
+        let error = error_of(vec![reply]).await;
+        assert_eq!(error.kind, ModelErrorKind::Nonsense, "{error}");
+        assert!(error.hint.is_some_and(|hint| hint.contains("OPENAI_BASE_URL")));
+    }
+    let error = error_of(vec![Reply::raw(404, "content-type: text/html\r\n", html)]).await;
+    assert!(!error.message.contains("nginx") && error.hint.is_some_and(|hint| hint.contains("/v1")));
+}
+
+#[tokio::test]
+async fn a_whole_completion_in_place_of_a_stream_is_an_answer() {
+    let whole = json!({"choices": [{"message": {"role": "assistant", "content": "hi"}, "finish_reason": "stop"}], "usage": null});
+    let told = tell(vec![Reply::json(200, &whole)], limits(), &request()).await;
+    let reply = told.outcome.unwrap();
+    assert_eq!((reply.text.as_str(), reply.estimated), ("hi", true));
+    assert_eq!(told.deltas, [Delta::Text("hi".into())]);
+}
+
+#[tokio::test]
+async fn a_server_that_hangs_is_given_up() {
+    let short = Duration::from_millis(40);
+    let impatient = Limits { first: short, ..limits() };
+    for reply in [Reply::silence(), Reply::stream(&[]).then_hang()] {
+        let error = tell(vec![reply], impatient.clone(), &request()).await.outcome.unwrap_err();
+        assert_eq!(error.kind, ModelErrorKind::Timeout, "{error}");
+        assert!(error.message.contains("0.04 s"), "{error}");
+    }
+    let told = tell(vec![Reply::stream(&[piece("Once")]).then_hang()], Limits { between: short, ..limits() }, &request()).await;
+    assert_eq!(told.outcome.unwrap_err().kind, ModelErrorKind::Timeout);
+    let told = tell(vec![Reply::silence()], Limits { overall: short, ..limits() }, &request()).await;
+    assert!(told.outcome.unwrap_err().hint.is_some_and(|hint| hint.contains("overall_s")));
+}
+
+#[tokio::test]
+async fn a_server_that_hangs_after_its_answer_is_not_waited_for() {
+    let stop = json!({"choices": [{"delta": {"content": "b"}, "finish_reason": "stop"}]});
+    let usage = json!({"choices": [], "usage": {"prompt_tokens": 1, "completion_tokens": 1}});
+    let told = tell(vec![Reply::stream(&[stop.clone(), usage]).then_hang()], limits(), &request()).await;
+    assert!(!told.outcome.unwrap().estimated);
+    let short = Limits { between: Duration::from_millis(40), ..limits() };
+    let told = tell(vec![Reply::stream(&[stop]).then_hang()], short, &request()).await;
+    assert!(told.outcome.unwrap().estimated);
+}
+
+#[tokio::test]
+async fn no_server_means_no_route_and_names_the_host_and_the_variable() {
+    // Bound, then dropped: nobody listens there.
+    let address = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap().local_addr().unwrap();
+    let error = client(&format!("http://{address}/v1"), limits()).chat(&request(), &mut |_| ()).await.unwrap_err();
+    assert_eq!(error.kind, ModelErrorKind::NoRoute);
+    assert!(error.message.contains(&address.to_string()) && error.message.contains("refused"), "{error}");
+    assert!(error.hint.is_some_and(|hint| hint.contains("OPENAI_BASE_URL")));
+}
+
+#[tokio::test]
+async fn a_refused_schema_is_asked_for_in_a_looser_way_and_that_is_remembered() {
+    let refusal = || Reply::json(400, &refused("Unsupported: response_format", json!(null)));
+    let answer = || Reply::text("{\"a\": 1}");
+    let script = Script::play(vec![refusal(), refusal(), answer(), answer()]).await;
+    let client = client(&script.address, limits());
+    for _ in 0..2 {
+        assert_eq!(client.chat(&with_schema(), &mut |_| ()).await.unwrap().text, "{\"a\": 1}");
+    }
+    let formats: Vec<Value> = script.seen().iter().map(|seen| seen.body["response_format"]["type"].clone()).collect();
+    assert_eq!(formats, [json!("json_schema"), json!("json_object"), Value::Null, Value::Null]);
+}
+
+#[tokio::test]
+async fn an_answer_that_ignores_the_schema_is_asked_for_again_in_words() {
+    let told = tell(vec![Reply::text("Sure!"), Reply::text("```json\n{\"a\": 1}\n```")], limits(), &with_schema()).await;
+    assert_eq!(told.outcome.unwrap().text, "{\"a\": 1}");
+    assert!(told.deltas.iter().any(|delta| matches!(delta, Delta::Restart { .. })));
+    assert_eq!(told.script.seen()[1].body["messages"][0]["role"], "system");
+    let told = tell((0..3).map(|_| Reply::text("Sure!")).collect(), limits(), &with_schema()).await;
+    assert_eq!(told.outcome.unwrap_err().kind, ModelErrorKind::Nonsense);
+}
+
+#[tokio::test]
+async fn json_that_is_cut_at_the_cap_or_filtered_is_no_answer() {
+    let end = |reason: &str| Reply::done(&[json!({"choices": [{"delta": {"content": "{\"a\": "}, "finish_reason": reason}]})]);
+    let error = tell(vec![end("length")], limits(), &with_schema()).await.outcome.unwrap_err();
+    assert_eq!(error.kind, ModelErrorKind::Nonsense);
+    assert!(error.hint.is_some_and(|hint| hint.contains("max_tokens")));
+    let error = tell(vec![end("content_filter")], limits(), &with_schema()).await.outcome.unwrap_err();
+    assert_eq!(error.kind, ModelErrorKind::Refused);
+    let reply = tell(vec![end("length")], limits(), &request()).await.outcome.unwrap();
+    assert_eq!(reply.finish, Finish::Length);
+}
+
+#[tokio::test]
+async fn a_refusal_of_the_model_is_told_in_its_words() {
+    let refusal = json!({"choices": [{"delta": {"refusal": "I can't help with that."}, "finish_reason": "stop"}]});
+    let error = error_of(vec![Reply::done(&[refusal])]).await;
+    assert_eq!(error.kind, ModelErrorKind::Refused);
+    assert!(error.message.contains("I can't help with that."));
+}
+
+#[tokio::test]
+async fn parts_that_a_server_does_not_know_are_left_out() {
+    let replies = vec![
+        Reply::json(400, &refused("Unrecognized request argument supplied: stream_options", json!(null))),
+        Reply::json(400, &refused("Unsupported parameter: use 'max_completion_tokens' instead", json!("unsupported_parameter"))),
+        Reply::json(400, &refused("'temperature' does not support 0.0 with this model", json!("unsupported_value"))),
+        Reply::text("ok"),
+    ];
+    let settings = ModelSettings { temperature: Some(0.0), max_tokens: Some(5), ..ModelSettings::default() };
+    let told = tell(replies, limits(), &ChatRequest { settings, ..request() }).await;
+    assert!(told.outcome.unwrap().estimated);
+    let last = &told.script.seen()[3].body;
+    assert_eq!((last.get("stream_options"), last.get("temperature"), &last["max_completion_tokens"]), (None, None, &json!(5)));
+}
+
+#[tokio::test]
+async fn the_key_is_taken_from_a_command_once() {
+    let script = Script::play(vec![Reply::text("a"), Reply::text("b")]).await;
+    let directory = tempfile::tempdir().unwrap();
+    let line = format!("echo run >> {}/runs; echo sk-printed", directory.path().display());
+    let key = Key::Command { line, printed: OnceCell::new() };
+    let server = Server { base: script.address.parse().unwrap(), address_from: "a".into(), key, key_from: "k".into(), limits: limits() };
+    let client = OpenAi::new(server).unwrap();
+    for _ in 0..2 {
+        client.chat(&request(), &mut |_| ()).await.unwrap();
+    }
+    assert!(script.seen().iter().all(|seen| seen.head.contains("bearer sk-printed")));
+    assert_eq!(std::fs::read_to_string(directory.path().join("runs")).unwrap(), "run\n");
+}
+
+#[tokio::test]
+async fn a_key_command_that_fails_is_told_without_what_it_printed() {
+    let key = Key::Command { line: "echo sk-secret; exit 3".into(), printed: OnceCell::new() };
+    let server =
+        Server { base: "http://127.0.0.1:9/v1".parse().unwrap(), address_from: "a".into(), key, key_from: "k".into(), limits: limits() };
+    let error = OpenAi::new(server).unwrap().chat(&request(), &mut |_| ()).await.unwrap_err();
+    assert_eq!(error.kind, ModelErrorKind::NoKey);
+    assert!(!error.message.contains("sk-secret") && error.message.contains('3'), "{error}");
+}
+
+#[tokio::test]
+async fn models_are_listed_by_name() {
+    let script = Script::play(vec![
+        Reply::json(200, &json!({"object": "list", "data": [{"id": "b"}, {"id": "a"}]})),
+        Reply::json(200, &json!({"nothing": []})),
+    ])
+    .await;
+    let client = client(&script.address, limits());
+    assert_eq!(client.list().await.unwrap(), ["a", "b"]);
+    assert!(script.seen()[0].head.starts_with("get /v1/models"));
+    assert_eq!(client.list().await.unwrap_err().kind, ModelErrorKind::Nonsense);
+}
