@@ -1,11 +1,23 @@
 //! Agent cards, their registry, and the loop that runs an agent node.
 
+mod answer;
+mod calls;
 mod card;
+mod class;
+mod execution;
+mod offers;
+mod prompt;
 mod registry;
+mod session;
 mod shipped;
+#[cfg(test)]
+mod tests;
+mod tokens;
+mod turns;
 mod watch;
 
 pub use card::{Card, CardError, CardKind, Class, Limits};
+pub use execution::{Execution, OPERATOR, REHEARSAL, Responder, run};
 pub use registry::{Cards, Registry, Reloaded};
 pub use shipped::SHIPPED;
 pub use watch::Watch;

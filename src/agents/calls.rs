@@ -1,0 +1,110 @@
+//! Tool calls of one reply: each is checked, decided alone through the port, and answered to the model.
+
+use futures::future::join_all;
+use serde_json::{Map, Value};
+
+use super::execution::call_id;
+use super::offers::{ASK_OPERATOR, Offers, RETURN_RESULT};
+use super::{Port, Question, ToolReply, answer, prompt};
+use crate::engine::ToolCall;
+use crate::models::CallRequest;
+use crate::plan::Risk;
+
+/// What came of one call.
+pub(super) enum Outcome {
+    /// Words for the model; the call did what was asked.
+    Told(String),
+    /// Words for the model; the call was wrong, refused, or failed.
+    Wrong(String),
+    /// The agent hands in its result.
+    Result(Value),
+}
+
+/// What a call asks for.
+enum Wanted {
+    Tool(ToolCall, Risk),
+    Ask(Question),
+    Result(Value),
+    Nonsense(String),
+}
+
+/// Whether anything was done that changes the world.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Trace {
+    /// Only looked.
+    None,
+    /// Perhaps.
+    Perhaps,
+}
+
+/// Carries out the calls of one reply: together when all of them only read, else one after the other.
+pub(super) async fn carry_out(calls: &[CallRequest], offers: &Offers, port: &dyn Port) -> (Vec<Outcome>, Trace) {
+    let wanted: Vec<Wanted> = calls.iter().map(|call| understand(call, offers)).collect();
+    let changes = |wanted: &Wanted| matches!(wanted, Wanted::Tool(_, risk) if *risk > Risk::Network);
+    let trace = if wanted.iter().any(changes) { Trace::Perhaps } else { Trace::None };
+    let together = !wanted.iter().any(|wanted| changes(wanted) || matches!(wanted, Wanted::Ask(_)));
+    if together {
+        return (join_all(wanted.into_iter().map(|wanted| carry_out_one(wanted, port))).await, trace);
+    }
+    let mut outcomes = Vec::with_capacity(wanted.len());
+    for wanted in wanted {
+        outcomes.push(carry_out_one(wanted, port).await);
+    }
+    (outcomes, trace)
+}
+
+async fn carry_out_one(wanted: Wanted, port: &dyn Port) -> Outcome {
+    match wanted {
+        Wanted::Nonsense(words) => Outcome::Wrong(format!("error: {words}")),
+        Wanted::Result(value) => Outcome::Result(value),
+        Wanted::Ask(question) => Outcome::Told(prompt::plain(&port.ask(question).await)),
+        Wanted::Tool(call, _) => match port.tool(call).await {
+            ToolReply::Value(value) => Outcome::Told(prompt::plain(&value)),
+            ToolReply::Failed(words) => Outcome::Wrong(format!("error: {words}")),
+            ToolReply::Refused(words) => Outcome::Wrong(format!("refused: {words}")),
+        },
+    }
+}
+
+fn understand(call: &CallRequest, offers: &Offers) -> Wanted {
+    let args = match arguments(&call.arguments) {
+        Ok(args) => args,
+        Err(words) => return Wanted::Nonsense(words),
+    };
+    match call.name.as_str() {
+        RETURN_RESULT => match args.get("result") {
+            Some(value) => Wanted::Result(value.clone()),
+            None => Wanted::Nonsense("`return_result` needs the argument `result`".to_owned()),
+        },
+        ASK_OPERATOR => question(&args),
+        name => {
+            let Some(tool) = offers.tool(name) else {
+                return Wanted::Nonsense(format!("there is no tool `{name}`; the tools are: {}", offers.names()));
+            };
+            let args = Value::Object(args);
+            match answer::argument_faults(&tool.input_schema, &args) {
+                Some(faults) => Wanted::Nonsense(format!("wrong arguments for `{name}`: {faults}")),
+                None => Wanted::Tool(ToolCall { id: call_id(), tool: tool.name.clone(), args }, tool.risk),
+            }
+        }
+    }
+}
+
+fn arguments(text: &str) -> Result<Map<String, Value>, String> {
+    if text.trim().is_empty() {
+        return Ok(Map::new());
+    }
+    match serde_json::from_str(text) {
+        Ok(Value::Object(args)) => Ok(args),
+        Ok(_) => Err("the arguments are not a JSON object; send one object with the arguments by name".to_owned()),
+        Err(error) => Err(format!("the arguments are not JSON ({error}); send one JSON object with the arguments by name")),
+    }
+}
+
+fn question(args: &Map<String, Value>) -> Wanted {
+    let Some(text) = args.get("question").and_then(Value::as_str).filter(|text| !text.trim().is_empty()) else {
+        return Wanted::Nonsense("`ask_operator` needs the argument `question`, a text".to_owned());
+    };
+    let options = args.get("options").and_then(Value::as_array).map(|list| list.iter().map(prompt::plain).collect()).unwrap_or_default();
+    Wanted::Ask(Question { call: call_id(), text: text.to_owned(), options, fields: Vec::new(), payload: Value::Null })
+}

@@ -1,0 +1,198 @@
+//! `deep_reasoner`: finds the questions behind a question, answers them one by one, attacks the result, then answers.
+//! Every stage is one model call under the node's limits; fewer turns or tokens mean fewer stages, never no answer.
+
+use serde_json::Value;
+
+use crate::agents::answer::{self, Check};
+use crate::agents::execution::{limit, schema_error};
+use crate::agents::prompt::Prompt;
+use crate::agents::session::{Call, SHORTEST_ANSWER, Session, Stream};
+use crate::agents::tokens;
+use crate::engine::{Done, NodeError};
+use crate::models::{ChatMessage, OutputSchema};
+
+/// Most questions that are answered one by one.
+const MOST_QUESTIONS: usize = 5;
+
+/// Tokens kept free for the last answer.
+const FINAL_ANSWER: u64 = 512;
+
+/// Tokens that a note takes besides its text: its heading, and the words that say what was cut.
+const NOTE_FRAME: u64 = 80;
+
+/// Longest question and longest heading in characters.
+const LONGEST_QUESTION: usize = 120;
+
+struct Reasoning<'a> {
+    session: Session<'a>,
+    prompt: &'a Prompt,
+    /// What was found so far, by stage.
+    notes: Vec<(String, String)>,
+    /// Calls that may still be made, the last answer included.
+    calls_left: u32,
+    /// Whether stages were left out for want of tokens.
+    shortened: bool,
+}
+
+/// Reasons until there is an answer.
+pub(in crate::agents) async fn reason(session: Session<'_>, prompt: &Prompt, schema: Option<&Value>) -> Result<Done, NodeError> {
+    let check = Check::new(schema)?;
+    session.port.message("system", &prompt.system);
+    let calls_left = session.caps.iterations;
+    let mut work = Reasoning { session, prompt, notes: Vec::new(), calls_left, shortened: false };
+    // A rehearsal shows the prompt; thinking about rehearsed thoughts would show nothing more.
+    if !work.session.is_rehearsal() {
+        let questions = work.questions().await?;
+        work.think(&questions).await?;
+        work.criticize().await?;
+    }
+    work.conclude(&check, schema).await
+}
+
+impl Reasoning<'_> {
+    /// The smaller questions, as many as there are turns to answer them.
+    async fn questions(&mut self) -> Result<Vec<String>, NodeError> {
+        if self.calls_left < 3 {
+            return Ok(Vec::new());
+        }
+        let task = format!(
+            "First stage. Don't answer yet. List the two to {MOST_QUESTIONS} smaller questions that have to be answered, in the order in which \
+             they build on each other. One question a line, nothing else."
+        );
+        let Some(text) = self.stage("questions", &task).await? else { return Ok(Vec::new()) };
+        Ok(list(&text))
+    }
+
+    /// Answers the questions. The last of them are taken together when turns are short.
+    async fn think(&mut self, questions: &[String]) -> Result<(), NodeError> {
+        // One call is kept for the answer, and one for the critique if there are enough.
+        let kept = if self.calls_left > 2 { 2 } else { 1 };
+        let steps = usize::try_from(self.calls_left.saturating_sub(kept)).unwrap_or(usize::MAX).min(questions.len());
+        for step in 0..steps {
+            let these = if step + 1 == steps { &questions[step..] } else { &questions[step..=step] };
+            let task = format!("Next stage. Answer this, step by step, using what was found before:\n{}", these.join("\n"));
+            if self.stage(&these.join(" "), &task).await?.is_none() {
+                break;
+            }
+        }
+        Ok(())
+    }
+
+    async fn criticize(&mut self) -> Result<(), NodeError> {
+        if self.calls_left < 2 || self.notes.is_empty() {
+            return Ok(());
+        }
+        let task = "Next stage. Attack what was found so far: which step is weakest, which assumption may be false, which case is missing, \
+                    what contradicts itself? Correct what is wrong. Be brief.";
+        self.stage("critique", task).await.map(drop)
+    }
+
+    /// One call on the way; `None` when the tokens have to be kept for the answer.
+    async fn stage(&mut self, name: &str, task: &str) -> Result<Option<String>, NodeError> {
+        let messages = self.messages(task, None);
+        let answer_prompt = tokens::of_messages(&self.messages("", None)) + SHORTEST_ANSWER;
+        // An answer of this stage is read again by each later one, so only a part of what is left may go into it.
+        let spare = self.session.room(&messages, &[]).and_then(|room| room.checked_sub(answer_prompt + FINAL_ANSWER));
+        let cap = spare.map_or(0, |spare| spare / u64::from(self.calls_left.max(2)));
+        if cap < SHORTEST_ANSWER {
+            self.shortened = true;
+            self.session.port.log(&format!("left out for want of tokens: {name}"));
+            return Ok(None);
+        }
+        self.session.port.log(&format!("thinking: {name}"));
+        let text = self.speak(&messages, task, cap, None, Stream::Hide).await?;
+        self.notes.push((name.chars().take(LONGEST_QUESTION).collect(), text.clone()));
+        Ok(Some(text))
+    }
+
+    async fn conclude(mut self, check: &Check, schema: Option<&Value>) -> Result<Done, NodeError> {
+        let mut repaired = false;
+        let mut task =
+            "Last stage. Write the answer to the objective, with your reasons and how sure you are. Don't mention the stages.".to_owned();
+        loop {
+            let messages = self.fitting(&task);
+            let Some(cap) = self.session.room(&messages, &[]) else {
+                return Err(limit("the tokens don't suffice for an answer", "raise `budget.tokens` in the node's policy"));
+            };
+            let text = self.speak(&messages, &task, cap, schema, Stream::Show).await?;
+            if text.trim().is_empty() {
+                return Err(limit("the model gave an empty answer", "run the node again, or raise `budget.tokens` in its policy"));
+            }
+            let result = answer::parse(&text);
+            let faults = if self.session.is_rehearsal() { None } else { check.faults(&result) };
+            let Some(faults) = faults else {
+                let exhausted = self.shortened.then(|| "budget_exhausted".to_owned());
+                return Ok(Done { result, mark: self.session.plain_mark().or(exhausted) });
+            };
+            if self.calls_left == 0 || repaired {
+                return Err(schema_error(&faults));
+            }
+            repaired = true;
+            self.notes.push(("answer so far".to_owned(), text));
+            task = format!(
+                "Your answer does not match the JSON Schema of this step: {faults}. Reply with the corrected JSON and nothing else."
+            );
+        }
+    }
+
+    async fn speak(
+        &mut self,
+        messages: &[ChatMessage],
+        task: &str,
+        cap: u64,
+        schema: Option<&Value>,
+        stream: Stream,
+    ) -> Result<String, NodeError> {
+        self.calls_left = self.calls_left.saturating_sub(1);
+        let schema = schema.map(|schema| OutputSchema { name: "result".to_owned(), schema: schema.clone() });
+        let first = self.notes.is_empty();
+        self.session.port.message("user", &if first { format!("{}\n\n{task}", self.prompt.user()) } else { task.to_owned() });
+        let reply = self.session.call(Call { messages, offers: &[], schema, cap, stream }).await?;
+        self.session.port.message("assistant", &reply.text);
+        Ok(reply.text)
+    }
+
+    /// Notes are cut when they would leave no room for an answer.
+    fn fitting(&self, task: &str) -> Vec<ChatMessage> {
+        let whole = self.messages(task, None);
+        if self.session.room(&whole, &[]).is_some_and(|room| room >= FINAL_ANSWER) {
+            return whole;
+        }
+        let without = tokens::of_messages(&[ChatMessage::User { content: format!("{}{}{task}", self.prompt.system, self.prompt.user()) }]);
+        let notes = u64::try_from(self.notes.len()).unwrap_or(u64::MAX);
+        let spare = self.session.left().saturating_sub(without + FINAL_ANSWER) / notes.max(1);
+        self.messages(task, Some(spare.saturating_sub(NOTE_FRAME)))
+    }
+
+    fn messages(&self, task: &str, tokens_a_note: Option<u64>) -> Vec<ChatMessage> {
+        let mut content = self.prompt.user();
+        for (name, text) in &self.notes {
+            let text = tokens_a_note.map_or_else(|| text.clone(), |most| tokens::cut(text, most));
+            content.push_str(&format!("\n\nFound before ({name}):\n{text}"));
+        }
+        content.push_str(&format!("\n\n{task}"));
+        vec![ChatMessage::System { content: self.prompt.system.clone() }, ChatMessage::User { content }]
+    }
+}
+
+/// The lines of a list, without bullets and numbers.
+fn list(text: &str) -> Vec<String> {
+    text.lines()
+        .map(|line| line.trim().trim_start_matches(|c: char| c.is_ascii_digit() || "-*•.):\" ".contains(c)).trim())
+        .filter(|line| line.chars().filter(|c| c.is_alphabetic()).count() >= 3)
+        .take(MOST_QUESTIONS)
+        .map(str::to_owned)
+        .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::list;
+
+    #[test]
+    fn questions_are_read_from_any_sort_of_list() {
+        assert_eq!(list("1. What is it?\n2) Why now?\n- Who pays?\n\n* x"), ["What is it?", "Why now?", "Who pays?"]);
+        assert_eq!(list(&"a question\n".repeat(9)).len(), 5);
+        assert!(list("").is_empty());
+    }
+}

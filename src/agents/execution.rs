@@ -1,0 +1,166 @@
+//! `run`: carries out one agent node by its card: in the loop, by a built-in class, or by a person.
+
+use serde_json::{Value, json};
+use std::{sync::Arc, time::Duration};
+use tokio::time::Instant;
+
+use super::{Card, CardKind, Class, Port, Question, answer, class::deep_reasoner, prompt, prompt::Prompt, session::Session, turns};
+use crate::engine::{AgentJob, Dep, Done, ErrorKind, ModelCall, NodeError, TokenUsage};
+use crate::models::{Model, ModelSettings};
+use crate::plan::ToolInfo;
+
+/// Provider's name of a model that only rehearses; its results carry the same word as their mark.
+pub const REHEARSAL: &str = "rehearsal";
+
+/// Provider's name of the operator in a model's place.
+pub const OPERATOR: &str = "operator";
+
+/// Turns of the loop where neither node nor card says how many.
+const ITERATIONS: u32 = 5;
+/// No node has more turns.
+const MOST_ITERATIONS: u32 = 20;
+/// Tokens where neither node nor card says how many.
+const TOKENS: u64 = 10_000;
+/// Seconds where neither node nor card says how many.
+const SECONDS: f64 = 60.0;
+
+/// With what an agent is run.
+#[derive(Clone)]
+pub struct Execution {
+    /// Who the agent is.
+    pub card: Arc<Card>,
+    /// Who answers.
+    pub responder: Responder,
+    /// Tools that it may use, already narrowed (`Card::narrow`).
+    pub tools: Vec<ToolInfo>,
+}
+
+/// Who answers for a model.
+#[derive(Clone)]
+pub enum Responder {
+    /// A model, or its rehearsal.
+    Model {
+        /// Where it is asked.
+        provider: Arc<dyn Model>,
+        /// Its name there.
+        name: String,
+        /// Sampling and limits of the execution.
+        settings: ModelSettings,
+    },
+    /// The person at the console.
+    Operator,
+}
+
+/// Limits that hold for one attempt.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct Caps {
+    /// Turns.
+    pub iterations: u32,
+    /// Prompt and answer tokens together.
+    pub tokens: u64,
+    /// Working time, without waiting for tools and people.
+    pub time: Duration,
+}
+
+impl Caps {
+    /// The node's limits, else the card's, else the default ones. A job says 0 for what its node leaves open.
+    fn new(job: &AgentJob, card: &Card) -> Self {
+        let iterations = if job.max_iterations > 0 { Some(job.max_iterations) } else { card.limits.max_iterations };
+        let tokens = if job.max_tokens > 0 { Some(job.max_tokens) } else { card.limits.max_tokens };
+        let seconds = if job.timeout_s > 0.0 { Some(job.timeout_s) } else { card.limits.timeout_s };
+        Self {
+            iterations: iterations.unwrap_or(ITERATIONS).clamp(1, MOST_ITERATIONS),
+            tokens: tokens.unwrap_or(TOKENS),
+            time: Duration::try_from_secs_f64(seconds.unwrap_or(SECONDS)).unwrap_or(Duration::MAX),
+        }
+    }
+}
+
+/// Runs one attempt of an agent node. Dropping the future cancels it.
+///
+/// # Errors
+/// Why the attempt failed, in the terms that retry understands.
+pub async fn run(job: &AgentJob, deps: &[Dep], execution: &Execution, port: &dyn Port) -> Result<Done, NodeError> {
+    let caps = Caps::new(job, &execution.card);
+    let prompt = Prompt::new(job, deps, &execution.card, caps.tokens);
+    match (execution.card.kind, &execution.responder) {
+        (CardKind::Human, _) => Ok(ask_person(&prompt, job, port).await),
+        (CardKind::Llm | CardKind::Class(_), Responder::Operator) => stand_in(&prompt, job, execution, port).await,
+        (CardKind::Llm, Responder::Model { provider, name, settings }) => {
+            let session = Session::new(provider.as_ref(), name, settings, caps, port);
+            turns::converse(session, &prompt, &execution.tools, job.output_schema.as_ref()).await
+        }
+        (CardKind::Class(Class::DeepReasoner), Responder::Model { provider, name, settings }) => {
+            let session = Session::new(provider.as_ref(), name, settings, caps, port);
+            deep_reasoner::reason(session, &prompt, job.output_schema.as_ref()).await
+        }
+    }
+}
+
+/// A name for a call that no other attempt of the node has used.
+pub(super) fn call_id() -> String {
+    uuid::Uuid::now_v7().simple().to_string()
+}
+
+/// A `human` agent: the objective is the question.
+async fn ask_person(prompt: &Prompt, job: &AgentJob, port: &dyn Port) -> Done {
+    port.message("user", &prompt.user());
+    let payload = if prompt.context.is_empty() { Value::Null } else { json!({ "context": prompt.context, "inputs": job.inputs }) };
+    let question = Question { call: call_id(), text: prompt.objective.clone(), options: Vec::new(), fields: Vec::new(), payload };
+    let result = answered(port.ask(question).await);
+    port.message("assistant", &prompt::plain(&result));
+    Done { result, mark: None }
+}
+
+/// The operator answers in the model's place: the assembled prompt is shown, the answer is the reply.
+async fn stand_in(prompt: &Prompt, job: &AgentJob, execution: &Execution, port: &dyn Port) -> Result<Done, NodeError> {
+    let check = answer::Check::new(job.output_schema.as_ref())?;
+    port.message("system", &prompt.system);
+    port.message("user", &prompt.user());
+    let tools: Vec<&str> = execution.tools.iter().map(|tool| tool.name.as_str()).collect();
+    let payload = json!({ "system": prompt.system, "user": prompt.user(), "tools": tools });
+    let mut text = format!("answer in the model's place: {}", prompt.objective);
+    let mut rounds = 0;
+    loop {
+        let started = Instant::now();
+        let question = Question { call: call_id(), text, options: Vec::new(), fields: Vec::new(), payload: payload.clone() };
+        let result = answered(port.ask(question).await);
+        port.model_called(ModelCall {
+            model: OPERATOR.to_owned(),
+            provider: OPERATOR.to_owned(),
+            usage: TokenUsage::default(),
+            estimated: false,
+            cost_usd: None,
+            duration_ms: millis(started.elapsed()),
+            finish: "stop".to_owned(),
+        });
+        port.message("assistant", &prompt::plain(&result));
+        let Some(faults) = check.faults(&result) else { return Ok(Done { result, mark: None }) };
+        rounds += 1;
+        if rounds == 2 {
+            return Err(schema_error(&faults));
+        }
+        text = format!("the answer doesn't match the node's output schema ({faults}); answer once more: {}", prompt.objective);
+    }
+}
+
+/// What a person entered: text that is wholly JSON counts as JSON.
+fn answered(value: Value) -> Value {
+    match value {
+        Value::String(text) => answer::parse(&text),
+        other => other,
+    }
+}
+
+pub(super) fn millis(time: Duration) -> u64 {
+    u64::try_from(time.as_millis()).unwrap_or(u64::MAX)
+}
+
+pub(super) fn schema_error(faults: &str) -> NodeError {
+    NodeError::permanent(format!("the answer doesn't match the node's output schema: {faults}"))
+        .hint("run the node again, or loosen `output_schema` in the node's policy")
+}
+
+pub(super) fn limit(message: impl Into<String>, hint: &str) -> NodeError {
+    NodeError { kind: ErrorKind::Limit, ..NodeError::permanent(message) }.hint(hint)
+}

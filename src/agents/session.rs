@@ -1,0 +1,173 @@
+//! `Session`: model calls of one attempt under its limits of tokens and time, each reported through the port.
+
+use std::time::Duration;
+use tokio::time::{Instant, timeout};
+
+use super::execution::{Caps, REHEARSAL, millis};
+use super::{Port, tokens};
+use crate::engine::{ErrorKind, ModelCall, NodeError};
+use crate::models::{
+    ChatMessage, ChatReply, ChatRequest, Delta, Finish, Model, ModelError, ModelErrorKind, ModelSettings, OutputSchema, ToolOffer,
+};
+
+/// No call is made for an answer that may not even be this long.
+pub(super) const SHORTEST_ANSWER: u64 = 64;
+
+/// Model calls of one attempt.
+pub(super) struct Session<'a> {
+    provider: &'a dyn Model,
+    model: &'a str,
+    settings: &'a ModelSettings,
+    /// Limits of the attempt.
+    pub caps: Caps,
+    /// Where everything is reported.
+    pub port: &'a dyn Port,
+    /// Tokens used so far; may pass the cap when a provider reports more than was asked for.
+    spent: u64,
+    worked: Duration,
+    /// Whether a tool that changes the world was called: from then on a failure proves nothing.
+    pub acted: bool,
+}
+
+/// One call.
+pub(super) struct Call<'c> {
+    /// The conversation.
+    pub messages: &'c [ChatMessage],
+    /// Tools on offer.
+    pub offers: &'c [ToolOffer],
+    /// Structured output wanted.
+    pub schema: Option<OutputSchema>,
+    /// Longest answer that the limit allows.
+    pub cap: u64,
+    /// Who sees the answer as it comes.
+    pub stream: Stream,
+}
+
+/// Who sees an answer as it comes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Stream {
+    /// It is part of the node's output.
+    Show,
+    /// It is a thought on the way.
+    Hide,
+}
+
+impl<'a> Session<'a> {
+    pub fn new(provider: &'a dyn Model, model: &'a str, settings: &'a ModelSettings, caps: Caps, port: &'a dyn Port) -> Self {
+        Self { provider, model, settings, caps, port, spent: 0, worked: Duration::ZERO, acted: false }
+    }
+
+    /// Tokens that are left of the limit.
+    pub fn left(&self) -> u64 {
+        self.caps.tokens.saturating_sub(self.spent)
+    }
+
+    /// The longest answer that this conversation leaves room for; `None` when not even a minimal one fits.
+    pub fn room(&self, messages: &[ChatMessage], offers: &[ToolOffer]) -> Option<u64> {
+        let prompt = tokens::of_messages(messages) + tokens::of_offers(offers);
+        self.left().checked_sub(prompt).filter(|room| *room >= SHORTEST_ANSWER)
+    }
+
+    /// The mark of a result that is what it should be.
+    pub fn plain_mark(&self) -> Option<String> {
+        self.is_rehearsal().then(|| REHEARSAL.to_owned())
+    }
+
+    /// Whether nobody really answers.
+    pub fn is_rehearsal(&self) -> bool {
+        self.provider.provider() == REHEARSAL
+    }
+
+    /// Whether an answer that reached its output cap was cut by the node's limit and not by the execution's settings.
+    pub fn cut_by_limit(&self, cap: u64) -> bool {
+        self.settings.max_tokens.is_none_or(|own| own > cap)
+    }
+
+    /// Makes one call and reports it.
+    pub async fn call(&mut self, call: Call<'_>) -> Result<ChatReply, NodeError> {
+        let mut settings = self.settings.clone();
+        settings.max_tokens = Some(settings.max_tokens.map_or(call.cap, |own| own.min(call.cap)));
+        let request = ChatRequest {
+            model: self.model.to_owned(),
+            messages: call.messages.to_vec(),
+            tools: call.offers.to_vec(),
+            schema: call.schema,
+            settings,
+        };
+        let left = self.caps.time.saturating_sub(self.worked);
+        let started = Instant::now();
+        let (port, mut streamed) = (self.port, false);
+        let mut sink = |delta: Delta| match (delta, call.stream) {
+            (Delta::Text(text), Stream::Show) => {
+                streamed |= !text.is_empty();
+                port.output(&text);
+            }
+            (Delta::Restart { why }, Stream::Show) => {
+                port.output(&format!("\n[starting again: {why}]\n"));
+                port.log(&format!("the model call starts again: {why}"));
+            }
+            (Delta::Restart { why }, Stream::Hide) => port.log(&format!("the model call starts again: {why}")),
+            (Delta::Text(_), Stream::Hide) | (Delta::Reasoning(_), Stream::Show | Stream::Hide) => {}
+        };
+        let answered = timeout(left, self.provider.chat(&request, &mut sink)).await;
+        let took = started.elapsed();
+        self.worked += took;
+        let reply = match answered {
+            Ok(Ok(reply)) => reply,
+            Ok(Err(error)) => return Err(self.node_error(error)),
+            Err(_) => return Err(self.out_of_time()),
+        };
+        if !streamed && call.stream == Stream::Show && !reply.text.is_empty() {
+            port.output(&reply.text);
+        }
+        self.report(&reply, took);
+        Ok(reply)
+    }
+
+    fn report(&mut self, reply: &ChatReply, took: Duration) {
+        self.spent = self.spent.saturating_add(reply.usage.total());
+        self.port.model_called(ModelCall {
+            model: self.model.to_owned(),
+            provider: self.provider.provider().to_owned(),
+            usage: reply.usage,
+            estimated: reply.estimated,
+            cost_usd: None,
+            duration_ms: millis(took),
+            finish: finish_word(reply.finish).to_owned(),
+        });
+    }
+
+    fn out_of_time(&self) -> NodeError {
+        let seconds = self.caps.time.as_secs_f64();
+        NodeError { kind: ErrorKind::Timeout, ..NodeError::permanent(format!("the agent's {seconds} s of working time are over")) }
+            .hint("raise `timeout_s` in the node's policy")
+    }
+
+    fn node_error(&self, error: ModelError) -> NodeError {
+        let kind = match (error.kind, self.acted) {
+            (ModelErrorKind::RateLimit | ModelErrorKind::NoRoute, false) => ErrorKind::NothingBegan,
+            (ModelErrorKind::RateLimit | ModelErrorKind::NoRoute, true)
+            | (ModelErrorKind::Timeout | ModelErrorKind::CutStream | ModelErrorKind::Server, _) => ErrorKind::Transient,
+            (
+                ModelErrorKind::NoKey
+                | ModelErrorKind::WrongKey
+                | ModelErrorKind::UnknownModel
+                | ModelErrorKind::ContextTooLong
+                | ModelErrorKind::BadRequest
+                | ModelErrorKind::Nonsense
+                | ModelErrorKind::Refused,
+                _,
+            ) => ErrorKind::Permanent,
+        };
+        NodeError { kind, message: error.message, hint: error.hint, retry_after_ms: error.retry_after_ms }
+    }
+}
+
+fn finish_word(finish: Finish) -> &'static str {
+    match finish {
+        Finish::Stop => "stop",
+        Finish::ToolCalls => "tool_calls",
+        Finish::Length => "length",
+        Finish::Filtered => "filtered",
+    }
+}

@@ -1,0 +1,534 @@
+//! The agent loop against a scripted model and a port that records everything.
+
+use super::*;
+use crate::engine::{AgentJob, Dep, Done, ErrorKind, NodeError, TokenUsage};
+use crate::models::{CallRequest, ChatMessage, ChatReply, ChatRequest, Delta, Finish, Model, ModelError, ModelErrorKind, ModelSettings};
+use crate::plan::{Risk, ToolInfo, Verdict};
+use serde_json::{Value, json};
+use std::{
+    collections::VecDeque,
+    sync::{Arc, Mutex},
+    time::Duration,
+};
+use tokio::sync::Barrier;
+
+/// What the model says next.
+enum Line {
+    Reply(ChatReply),
+    Error(ModelError),
+    Hang,
+    /// Uses the output cap to the last token.
+    Fill,
+}
+
+struct Script {
+    provider: String,
+    lines: Mutex<VecDeque<Line>>,
+    requests: Mutex<Vec<ChatRequest>>,
+}
+
+#[async_trait]
+impl Model for Script {
+    fn provider(&self) -> &str {
+        &self.provider
+    }
+
+    async fn chat(&self, request: &ChatRequest, sink: &mut (dyn FnMut(Delta) + Send)) -> Result<ChatReply, ModelError> {
+        self.requests.lock().unwrap().push(request.clone());
+        let line = self.lines.lock().unwrap().pop_front().expect("the script is over");
+        match line {
+            Line::Reply(reply) => {
+                for word in reply.text.split_inclusive(' ') {
+                    sink(Delta::Text(word.to_owned()));
+                }
+                Ok(reply)
+            }
+            Line::Error(error) => Err(error),
+            Line::Fill => {
+                let cap = request.settings.max_tokens.unwrap();
+                let prompt = tokens::of_messages(&request.messages) + tokens::of_offers(&request.tools);
+                let Line::Reply(reply) = text(&"z ".repeat(usize::try_from(cap).unwrap())) else { unreachable!() };
+                Ok(ChatReply { usage: TokenUsage { prompt, completion: cap }, finish: Finish::Length, ..reply })
+            }
+            Line::Hang => std::future::pending().await,
+        }
+    }
+
+    async fn list(&self) -> Result<Vec<String>, ModelError> {
+        Ok(Vec::new())
+    }
+}
+
+/// Records what it is told; answers tools by name and questions from a list.
+#[derive(Default)]
+struct Desk {
+    log: Mutex<Vec<String>>,
+    output: Mutex<String>,
+    tools: Mutex<Vec<ToolCall>>,
+    questions: Mutex<Vec<Question>>,
+    answers: Mutex<VecDeque<Value>>,
+    calls: Mutex<Vec<ModelCall>>,
+    together: Option<Barrier>,
+}
+
+#[async_trait]
+impl Port for Desk {
+    async fn tool(&self, call: ToolCall) -> ToolReply {
+        self.tools.lock().unwrap().push(call.clone());
+        if let Some(barrier) = &self.together {
+            barrier.wait().await;
+        }
+        match call.tool.as_str() {
+            "write_file" => ToolReply::Refused("not today".into()),
+            "broken" => ToolReply::Failed("it broke".into()),
+            _ => ToolReply::Value(json!({ "said": call.args })),
+        }
+    }
+
+    async fn ask(&self, question: Question) -> Value {
+        self.questions.lock().unwrap().push(question);
+        self.answers.lock().unwrap().pop_front().expect("an answer")
+    }
+
+    fn model_called(&self, call: ModelCall) {
+        self.calls.lock().unwrap().push(call);
+    }
+
+    fn message(&self, role: &str, content: &str) {
+        self.log.lock().unwrap().push(format!("{role}: {content}"));
+    }
+
+    fn output(&self, text: &str) {
+        self.output.lock().unwrap().push_str(text);
+    }
+
+    fn log(&self, _line: &str) {}
+}
+
+fn text(text: &str) -> Line {
+    spent(text, 100)
+}
+
+fn spent(text: &str, tokens: u64) -> Line {
+    Line::Reply(ChatReply {
+        text: text.into(),
+        calls: Vec::new(),
+        usage: TokenUsage { prompt: tokens, completion: 0 },
+        estimated: false,
+        finish: Finish::Stop,
+        model: "m".into(),
+    })
+}
+
+fn calls(list: &[(&str, &str)]) -> Line {
+    let requests = list.iter().enumerate().map(|(at, (name, args))| CallRequest {
+        id: format!("c{at}"),
+        name: (*name).into(),
+        arguments: (*args).into(),
+    });
+    let Line::Reply(reply) = text("") else { unreachable!() };
+    Line::Reply(ChatReply { calls: requests.collect(), finish: Finish::ToolCalls, ..reply })
+}
+
+fn fails(kind: ModelErrorKind) -> Line {
+    Line::Error(ModelError { kind, message: "no".into(), hint: Some("try".into()), retry_after_ms: Some(7) })
+}
+
+fn tool(name: &str, risk: Risk) -> ToolInfo {
+    let input_schema = json!({ "type": "object", "properties": { "path": { "type": "string" } }, "required": ["path"] });
+    ToolInfo { name: name.into(), description: name.into(), input_schema, risk, verdict: Verdict::Allow }
+}
+
+struct Stage {
+    job: AgentJob,
+    deps: Vec<Dep>,
+    execution: Execution,
+    script: Arc<Script>,
+    desk: Desk,
+}
+
+impl Stage {
+    fn new(lines: Vec<Line>) -> Self {
+        Self::with(lines, "server")
+    }
+
+    fn with(lines: Vec<Line>, provider: &str) -> Self {
+        let script = Arc::new(Script { provider: provider.into(), lines: Mutex::new(lines.into()), requests: Mutex::default() });
+        let responder =
+            Responder::Model { provider: Arc::clone(&script) as Arc<dyn Model>, name: "m".into(), settings: ModelSettings::default() };
+        let tools =
+            vec![tool("read_file", Risk::Read), tool("git:log", Risk::Read), tool("write_file", Risk::Write), tool("broken", Risk::Read)];
+        let card = Arc::new(Card::inline("a clerk", "file it", true));
+        let job = AgentJob { objective: Some("Do it.".into()), ..AgentJob::default() };
+        Self { job, deps: Vec::new(), execution: Execution { card, responder, tools }, script, desk: Desk::default() }
+    }
+
+    fn shipped(mut self, name: &str) -> Self {
+        let cards = Registry::open(std::path::Path::new("/nonexistent"), None).cards();
+        self.execution.card = Arc::clone(cards.get(name).unwrap());
+        self
+    }
+
+    async fn run(&self) -> Result<Done, NodeError> {
+        run(&self.job, &self.deps, &self.execution, &self.desk).await
+    }
+
+    fn requests(&self) -> Vec<ChatRequest> {
+        self.script.requests.lock().unwrap().clone()
+    }
+
+    /// What tools answered in the last request.
+    fn told(&self) -> Vec<String> {
+        let told = |message: &ChatMessage| match message {
+            ChatMessage::Tool { content, .. } => Some(content.clone()),
+            _ => None,
+        };
+        self.requests().last().unwrap().messages.iter().filter_map(told).collect()
+    }
+}
+
+fn plain(result: Value) -> Result<Done, NodeError> {
+    Ok(Done { result, mark: None })
+}
+
+fn done(result: Value, mark: &str) -> Result<Done, NodeError> {
+    Ok(Done { result, mark: Some(mark.into()) })
+}
+
+fn kind(result: &Result<Done, NodeError>) -> Option<ErrorKind> {
+    result.as_ref().err().map(|error| error.kind)
+}
+
+#[tokio::test]
+async fn an_answer_is_streamed_reported_and_is_the_result() {
+    let mut stage = Stage::new(vec![text("All is well.")]);
+    stage.deps = vec![Dep { node: "a".into(), result: Arc::new(json!("found")), status: "succeeded".into(), error: None }];
+    assert_eq!(stage.run().await, plain(json!("All is well.")));
+    assert_eq!(*stage.desk.output.lock().unwrap(), "All is well.");
+    let log = stage.desk.log.lock().unwrap().clone();
+    assert!(log[0].starts_with("system: You are a clerk"));
+    assert!(log[1].contains("[a]: found") && log[1].ends_with("Objective:\nDo it."));
+    assert_eq!(log[2], "assistant: All is well.");
+    let calls = stage.desk.calls.lock().unwrap();
+    assert_eq!((calls.len(), calls[0].usage.total(), calls[0].finish.as_str()), (1, 100, "stop"));
+}
+
+#[tokio::test]
+async fn results_of_tools_go_back_until_the_model_answers() {
+    let stage = Stage::new(vec![calls(&[("git__log", r#"{"path":"x"}"#)]), text("{\"n\": 1}")]);
+    assert_eq!(stage.run().await, plain(json!({ "n": 1 })));
+    let called = stage.desk.tools.lock().unwrap().clone();
+    assert_eq!((called[0].tool.as_str(), &called[0].args), ("git:log", &json!({ "path": "x" })));
+    assert_eq!(stage.told(), [r#"{"said":{"path":"x"}}"#]);
+    let log = stage.desk.log.lock().unwrap().join("\n");
+    assert!(log.contains("assistant: → git__log({\"path\":\"x\"})"), "{log}");
+    assert!(log.contains("tool: {\"said\""));
+}
+
+#[tokio::test]
+async fn wrong_arguments_unknown_tools_errors_and_refusals_go_back_to_the_model() {
+    let stage = Stage::new(vec![
+        calls(&[
+            ("read_file", "{path"),
+            ("read_file", "[1]"),
+            ("read_file", r#"{"path": 1}"#),
+            ("rm", "{}"),
+            ("broken", r#"{"path":"x"}"#),
+            ("write_file", r#"{"path":"x"}"#),
+        ]),
+        text("ok"),
+    ]);
+    assert_eq!(stage.run().await, plain(json!("ok")));
+    let told = stage.told();
+    assert!(told[0].starts_with("error: the arguments are not JSON"), "{}", told[0]);
+    assert!(told[1].starts_with("error: the arguments are not a JSON object"));
+    assert!(told[2].starts_with("error: wrong arguments for `read_file`: at /path"), "{}", told[2]);
+    assert!(told[3].starts_with("error: there is no tool `rm`; the tools are: read_file, git__log"));
+    assert_eq!(told[4..], ["error: it broke", "refused: not today"]);
+    assert_eq!(stage.desk.tools.lock().unwrap().len(), 2);
+}
+
+#[tokio::test(start_paused = true)]
+async fn calls_that_only_read_run_together() {
+    let mut stage = Stage::new(vec![calls(&[("read_file", r#"{"path":"a"}"#), ("git__log", r#"{"path":"b"}"#)]), text("ok")]);
+    stage.desk.together = Some(Barrier::new(2));
+    let result = tokio::time::timeout(Duration::from_secs(5), stage.run()).await;
+    assert_eq!(result, Ok(plain(json!("ok"))));
+}
+
+#[tokio::test(start_paused = true)]
+async fn calls_run_in_order_when_one_of_them_writes() {
+    let mut stage = Stage::new(vec![calls(&[("read_file", r#"{"path":"a"}"#), ("write_file", r#"{"path":"b"}"#)]), text("ok")]);
+    stage.desk.together = Some(Barrier::new(2));
+    assert!(tokio::time::timeout(Duration::from_secs(5), stage.run()).await.is_err());
+    assert_eq!(stage.desk.tools.lock().unwrap().len(), 1);
+}
+
+#[tokio::test]
+async fn call_ids_are_unique_over_attempts_although_the_provider_repeats_its_own() {
+    let lines = || vec![calls(&[("read_file", r#"{"path":"a"}"#)]), text("ok")];
+    let (first, second) = (Stage::new(lines()), Stage::new(lines()));
+    first.run().await.unwrap();
+    second.run().await.unwrap();
+    let id = |stage: &Stage| stage.desk.tools.lock().unwrap()[0].id.clone();
+    assert_ne!(id(&first), id(&second));
+}
+
+#[tokio::test]
+async fn return_result_ends_the_node_with_json() {
+    let stage = Stage::new(vec![calls(&[("return_result", r#"{"result":{"findings":[1]}}"#)])]);
+    assert_eq!(stage.run().await, plain(json!({ "findings": [1] })));
+}
+
+#[tokio::test]
+async fn return_result_beside_a_failed_call_waits_for_another_look() {
+    let stage = Stage::new(vec![calls(&[("broken", r#"{"path":"a"}"#), ("return_result", r#"{"result":1}"#)]), text("2")]);
+    assert_eq!(stage.run().await, plain(json!(2)));
+    assert!(stage.told()[1].starts_with("not taken"));
+}
+
+#[tokio::test]
+async fn an_agent_can_ask_the_operator() {
+    let stage = Stage::new(vec![calls(&[("ask_operator", r#"{"question":"Red?","options":["yes","no"]}"#)]), text("ok")]);
+    stage.desk.answers.lock().unwrap().push_back(json!("yes"));
+    assert_eq!(stage.run().await, plain(json!("ok")));
+    assert_eq!(stage.told(), ["yes"]);
+    assert_eq!(stage.desk.questions.lock().unwrap()[0].options, ["yes", "no"]);
+}
+
+#[tokio::test]
+async fn at_the_last_iteration_there_is_one_turn_without_tools_and_what_it_hands_back_is_marked() {
+    let read = || calls(&[("read_file", r#"{"path":"a"}"#)]);
+    let mut stage = Stage::new(vec![read(), read(), text("so far")]);
+    stage.job.max_iterations = 3;
+    assert_eq!(stage.run().await, done(json!("so far"), "iteration_limit"));
+    let requests = stage.requests();
+    assert!(!requests[1].tools.is_empty() && requests[2].tools.is_empty());
+    let mut stage = Stage::new(vec![read(), read()]);
+    stage.job.max_iterations = 2;
+    let failed = stage.run().await;
+    assert_eq!(kind(&failed), Some(ErrorKind::Limit));
+    assert_eq!(stage.desk.tools.lock().unwrap().len(), 1, "the call of the last turn is not carried out");
+}
+
+#[tokio::test]
+async fn the_default_is_five_iterations_and_twenty_are_the_most() {
+    let read = || calls(&[("read_file", r#"{"path":"a"}"#)]);
+    let stage = Stage::new((0..5).map(|_| read()).collect());
+    assert_eq!(kind(&stage.run().await), Some(ErrorKind::Limit));
+    let mut stage = Stage::new((0..20).map(|_| read()).collect());
+    stage.job.max_iterations = 100;
+    stage.job.max_tokens = 1_000_000;
+    assert_eq!(kind(&stage.run().await), Some(ErrorKind::Limit));
+    assert_eq!(stage.requests().len(), 20);
+}
+
+#[tokio::test]
+async fn with_one_iteration_the_agent_answers_without_tools() {
+    let mut stage = Stage::new(vec![text("ok")]);
+    stage.job.max_iterations = 1;
+    assert_eq!(stage.run().await, plain(json!("ok")));
+    assert!(stage.requests()[0].tools.is_empty());
+}
+
+#[tokio::test]
+async fn near_the_limit_of_tokens_the_agent_hands_back_what_it_has() {
+    let Line::Reply(mut first) = calls(&[("read_file", r#"{"path":"a"}"#)]) else { unreachable!() };
+    first.usage.prompt = 9_400;
+    let stage = Stage::new(vec![Line::Reply(first), text("what I have")]);
+    assert_eq!(stage.run().await, done(json!("what I have"), "budget_exhausted"));
+    assert!(stage.requests()[1].tools.is_empty());
+}
+
+#[tokio::test]
+async fn no_call_may_answer_longer_than_the_limit_leaves() {
+    let mut stage = Stage::new(vec![calls(&[("read_file", r#"{"path":"a"}"#)]), text("ok")]);
+    stage.job.max_tokens = 4_000;
+    stage.run().await.unwrap();
+    for request in stage.requests() {
+        let prompt = tokens::of_messages(&request.messages) + tokens::of_offers(&request.tools);
+        assert!(prompt + request.settings.max_tokens.unwrap() <= 4_000);
+    }
+}
+
+#[tokio::test]
+async fn a_provider_that_takes_more_than_was_asked_for_is_not_asked_again() {
+    let Line::Reply(mut first) = calls(&[("read_file", r#"{"path":"a"}"#)]) else { unreachable!() };
+    first.usage.prompt = 90_000;
+    first.text = "first thoughts".into();
+    let stage = Stage::new(vec![Line::Reply(first.clone())]);
+    assert_eq!(stage.run().await, done(json!("first thoughts"), "budget_exhausted"));
+    first.text.clear();
+    let stage = Stage::new(vec![Line::Reply(first)]);
+    assert_eq!(kind(&stage.run().await), Some(ErrorKind::Limit));
+}
+
+#[tokio::test]
+async fn a_prompt_larger_than_the_limit_is_not_sent() {
+    let mut stage = Stage::new(Vec::new());
+    stage.job.objective = Some("x".repeat(60_000));
+    let failed = stage.run().await;
+    assert_eq!(kind(&failed), Some(ErrorKind::Limit));
+    assert!(failed.unwrap_err().message.contains("the node's limit is 10000"));
+}
+
+#[tokio::test]
+async fn a_long_tool_result_is_cut_so_that_the_limit_holds() {
+    let mut stage = Stage::new(vec![calls(&[("read_file", r#"{"path":"a"}"#)]), text("ok")]);
+    stage.desk.answers = Mutex::default();
+    let long = "y".repeat(100_000);
+    let Line::Reply(first) = calls(&[("ask_operator", r#"{"question":"?"}"#)]) else { unreachable!() };
+    stage.script.lines.lock().unwrap()[0] = Line::Reply(first);
+    stage.desk.answers.lock().unwrap().push_back(json!(long));
+    stage.job.max_tokens = 5_000;
+    assert_eq!(stage.run().await, plain(json!("ok")));
+    assert!(stage.told()[0].ends_with("of 100000 characters are shown]"));
+}
+
+#[tokio::test(start_paused = true)]
+async fn the_working_time_of_the_model_is_limited() {
+    let mut stage = Stage::new(vec![Line::Hang]);
+    stage.job.timeout_s = 2.5;
+    let failed = stage.run().await;
+    assert_eq!(kind(&failed), Some(ErrorKind::Timeout));
+    assert_eq!(failed.unwrap_err().message, "the agent's 2.5 s of working time are over");
+}
+
+#[tokio::test]
+async fn output_that_matches_the_schema_is_the_result() {
+    let mut stage = Stage::new(vec![text("{\"n\": 1}")]);
+    stage.job.output_schema = Some(json!({ "type": "object", "required": ["n"] }));
+    assert_eq!(stage.run().await, plain(json!({ "n": 1 })));
+    assert!(stage.requests()[0].schema.is_some());
+}
+
+#[tokio::test]
+async fn output_that_does_not_match_the_schema_gets_one_round_of_repair() {
+    let schema = json!({ "type": "object", "required": ["n"] });
+    let mut stage = Stage::new(vec![text("nothing"), text("{\"n\": 1}")]);
+    stage.job.output_schema = Some(schema.clone());
+    assert_eq!(stage.run().await, plain(json!({ "n": 1 })));
+    let mut stage = Stage::new(vec![text("nothing"), calls(&[("return_result", r#"{"result":{}}"#)])]);
+    stage.job.output_schema = Some(schema);
+    assert_eq!(kind(&stage.run().await), Some(ErrorKind::Permanent));
+}
+
+#[tokio::test]
+async fn an_empty_reply_is_asked_again() {
+    let stage = Stage::new(vec![text(" "), text("ok")]);
+    assert_eq!(stage.run().await, plain(json!("ok")));
+}
+
+#[tokio::test]
+async fn model_errors_become_the_kinds_that_retry_understands_and_keep_their_hints() {
+    for (error, expected) in [
+        (ModelErrorKind::NoRoute, ErrorKind::NothingBegan),
+        (ModelErrorKind::RateLimit, ErrorKind::NothingBegan),
+        (ModelErrorKind::Server, ErrorKind::Transient),
+        (ModelErrorKind::CutStream, ErrorKind::Transient),
+        (ModelErrorKind::Timeout, ErrorKind::Transient),
+        (ModelErrorKind::WrongKey, ErrorKind::Permanent),
+        (ModelErrorKind::UnknownModel, ErrorKind::Permanent),
+    ] {
+        let failed = Stage::new(vec![fails(error)]).run().await.unwrap_err();
+        assert_eq!((failed.kind, failed.hint.as_deref(), failed.retry_after_ms), (expected, Some("try"), Some(7)), "{error:?}");
+    }
+}
+
+#[tokio::test]
+async fn after_a_call_that_may_have_changed_something_no_failure_proves_that_nothing_began() {
+    let stage = Stage::new(vec![calls(&[("write_file", r#"{"path":"a"}"#)]), fails(ModelErrorKind::RateLimit)]);
+    assert_eq!(kind(&stage.run().await), Some(ErrorKind::Transient));
+}
+
+#[tokio::test]
+async fn a_rehearsal_is_marked_and_its_text_is_not_checked() {
+    let mut stage = Stage::with(vec![text("[rehearsal] …")], REHEARSAL);
+    stage.job.output_schema = Some(json!({ "type": "object" }));
+    assert_eq!(stage.run().await, done(json!("[rehearsal] …"), "rehearsal"));
+}
+
+#[tokio::test]
+async fn the_operator_answers_in_the_models_place_and_sees_the_assembled_prompt() {
+    let mut stage = Stage::new(Vec::new());
+    stage.execution.responder = Responder::Operator;
+    stage.desk.answers.lock().unwrap().push_back(json!("{\"a\": 1}"));
+    assert_eq!(stage.run().await, plain(json!({ "a": 1 })));
+    let questions = stage.desk.questions.lock().unwrap();
+    assert!(questions[0].payload["system"].as_str().unwrap().starts_with("You are a clerk"));
+    assert_eq!(questions[0].payload["user"], "Do it.");
+    assert_eq!(stage.desk.calls.lock().unwrap()[0].provider, OPERATOR);
+}
+
+#[tokio::test]
+async fn the_operators_answer_is_checked_once_more_against_the_schema() {
+    let mut stage = Stage::new(Vec::new());
+    stage.execution.responder = Responder::Operator;
+    stage.job.output_schema = Some(json!({ "type": "integer" }));
+    stage.desk.answers.lock().unwrap().extend([json!("x"), json!("3")]);
+    assert_eq!(stage.run().await, plain(json!(3)));
+    assert!(stage.desk.questions.lock().unwrap()[1].text.contains("doesn't match"));
+}
+
+#[tokio::test]
+async fn a_human_agent_asks_its_objective() {
+    let stage = Stage::new(Vec::new()).shipped("operator");
+    stage.desk.answers.lock().unwrap().push_back(json!("blue"));
+    assert_eq!(stage.run().await, plain(json!("blue")));
+    assert_eq!(stage.desk.questions.lock().unwrap()[0].text, "Do it.");
+}
+
+#[tokio::test]
+async fn the_deep_reasoner_asks_thinks_criticizes_and_answers_within_its_turns() {
+    let lines =
+        vec![text("1. What is it?\n2. Why?\n3. How much?"), text("a thing"), text("because, and 7"), text("weak"), text("the answer")];
+    let mut stage = Stage::new(lines).shipped("deep_reasoner");
+    stage.job.max_tokens = 50_000;
+    assert_eq!(stage.run().await, plain(json!("the answer")));
+    let requests = stage.requests();
+    assert_eq!(requests.len(), 5);
+    let user = |at: usize| match &requests[at].messages[1] {
+        ChatMessage::User { content } => content.clone(),
+        _ => String::new(),
+    };
+    assert!(user(1).contains("What is it?") && !user(1).contains("Answer this, step by step, using what was found before:\nWhy?"));
+    assert!(user(2).contains("Why?\nHow much?"), "{}", user(2));
+    assert!(user(4).contains("weak") && user(4).contains("because, and 7"));
+    assert_eq!(*stage.desk.output.lock().unwrap(), "the answer", "thoughts on the way are not output");
+}
+
+#[tokio::test]
+async fn the_deep_reasoner_answers_even_with_one_turn_or_few_tokens() {
+    let mut stage = Stage::new(vec![text("short")]).shipped("deep_reasoner");
+    stage.job.max_iterations = 1;
+    assert_eq!(stage.run().await, plain(json!("short")));
+    let mut stage = Stage::new(vec![text("short")]).shipped("deep_reasoner");
+    stage.job.max_tokens = 1_200;
+    assert_eq!(stage.run().await, done(json!("short"), "budget_exhausted"));
+}
+
+#[tokio::test]
+async fn an_answer_that_was_cut_by_the_nodes_limit_is_marked() {
+    let done = Stage::new(vec![Line::Fill]).run().await.unwrap();
+    assert_eq!(done.mark.as_deref(), Some("budget_exhausted"));
+}
+
+#[tokio::test]
+async fn the_deep_reasoner_never_passes_its_limit_of_tokens_and_always_answers() {
+    for limit in [1_500, 2_500, 4_000, 6_000, 10_000, 30_000] {
+        for turns in 1..=8 {
+            let mut stage = Stage::new((0..turns).map(|_| Line::Fill).collect()).shipped("deep_reasoner");
+            (stage.job.max_tokens, stage.job.max_iterations) = (limit, turns);
+            stage.run().await.unwrap();
+            let spent: u64 = stage.desk.calls.lock().unwrap().iter().map(|call| call.usage.total()).sum();
+            assert!(spent <= limit, "{spent} of {limit} in {turns} turns");
+        }
+    }
+}
+
+#[test]
+fn a_running_agent_can_move_between_threads() {
+    fn is_send<T: Send>(_: &T) {}
+    let stage = Stage::new(Vec::new());
+    is_send(&stage.run());
+}

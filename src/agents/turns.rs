@@ -1,0 +1,315 @@
+//! The agent loop: the model speaks, its calls are carried out, their results go back, until it answers or a limit is reached.
+//! Before each call the whole of it is reserved, with room for one last turn; so a limit is kept, and what there is is handed back.
+
+use serde_json::Value;
+
+use super::answer::{self, Check};
+use super::calls::{self, Outcome, Trace};
+use super::execution::{limit, schema_error};
+use super::offers::Offers;
+use super::prompt::Prompt;
+use super::session::{Call, SHORTEST_ANSWER, Session, Stream};
+use super::tokens;
+use crate::engine::{Done, NodeError};
+use crate::models::{ChatMessage, ChatReply, Finish, OutputSchema};
+use crate::plan::ToolInfo;
+
+/// Tokens kept free for the last turn's answer.
+const LAST_ANSWER: u64 = 256;
+
+/// The mark of a result handed back at the limit of tokens.
+const BUDGET_EXHAUSTED: &str = "budget_exhausted";
+
+/// The mark of a result handed back at the limit of iterations.
+const ITERATION_LIMIT: &str = "iteration_limit";
+
+/// What the next turn may do.
+enum Turn {
+    /// Call tools or answer, in at most this many tokens.
+    Open(u64),
+    /// Answer, in at most this many tokens: the count of turns leaves no room for tools.
+    Answer(u64),
+    /// Hand back what there is.
+    Last(Why),
+}
+
+/// Why there is no further turn.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Why {
+    Iterations,
+    Tokens,
+}
+
+/// What a reply leads to.
+enum Next {
+    Done(Done),
+    GoOn,
+}
+
+struct Conversation<'a> {
+    session: Session<'a>,
+    offers: Offers,
+    check: Check,
+    schema: Option<&'a Value>,
+    messages: Vec<ChatMessage>,
+    /// The last words of the model, for a turn that has no room for the whole conversation.
+    last_words: String,
+    /// Whether the model was still using tools when it last spoke.
+    at_work: bool,
+    repaired: bool,
+}
+
+/// Talks until there is a result.
+pub(super) async fn converse(session: Session<'_>, prompt: &Prompt, tools: &[ToolInfo], schema: Option<&Value>) -> Result<Done, NodeError> {
+    let check = Check::new(schema)?;
+    let mut talk = Conversation {
+        session,
+        offers: Offers::new(tools, schema),
+        check,
+        schema,
+        messages: Vec::new(),
+        last_words: String::new(),
+        at_work: false,
+        repaired: false,
+    };
+    talk.push(ChatMessage::System { content: prompt.system.clone() });
+    talk.push(ChatMessage::User { content: prompt.user() });
+    for number in 1..=talk.session.caps.iterations {
+        let next = match talk.turn(number)? {
+            Turn::Open(cap) => talk.open_turn(cap).await?,
+            Turn::Answer(cap) => talk.answer_turn(cap).await?,
+            Turn::Last(why) => return talk.last_turn(why).await,
+        };
+        if let Next::Done(done) = next {
+            return Ok(done);
+        }
+    }
+    Err(limit("the agent reached its limit of iterations without an answer", "raise `max_iterations` in the node's policy"))
+}
+
+impl Conversation<'_> {
+    /// What the next turn may do: with tools only if a last turn still fits behind it.
+    fn turn(&self, number: u32) -> Result<Turn, NodeError> {
+        let last_turn = tokens::of_messages(self.opening()) + LAST_ANSWER;
+        if number == 1 && self.session.room(&self.messages, &[]).is_none() {
+            let message = format!(
+                "the prompt takes about {} tokens, and the node's limit is {}",
+                tokens::of_messages(&self.messages),
+                self.session.caps.tokens
+            );
+            return Err(limit(message, "raise `budget.tokens` in the node's policy, or pass less context to it"));
+        }
+        let room = self.session.room(&self.messages, self.offers.list()).and_then(|room| room.checked_sub(last_turn));
+        match room.filter(|cap| *cap >= SHORTEST_ANSWER) {
+            None => Ok(Turn::Last(Why::Tokens)),
+            Some(_) if number == self.session.caps.iterations && self.at_work => Ok(Turn::Last(Why::Iterations)),
+            Some(cap) if number == self.session.caps.iterations => Ok(Turn::Answer(cap)),
+            Some(cap) => Ok(Turn::Open(cap)),
+        }
+    }
+
+    /// System prompt and objective.
+    fn opening(&self) -> &[ChatMessage] {
+        &self.messages[..self.messages.len().min(2)]
+    }
+
+    async fn open_turn(&mut self, cap: u64) -> Result<Next, NodeError> {
+        let call = Call { messages: &self.messages, offers: self.offers.list(), schema: self.output_schema(), cap, stream: Stream::Show };
+        let reply = self.session.call(call).await?;
+        self.heard(&reply);
+        if reply.calls.is_empty() { self.answered(&reply, cap) } else { self.carry_out(reply).await }
+    }
+
+    async fn answer_turn(&mut self, cap: u64) -> Result<Next, NodeError> {
+        let call = Call { messages: &self.messages, offers: &[], schema: self.output_schema(), cap, stream: Stream::Show };
+        let reply = self.session.call(call).await?;
+        self.heard(&reply);
+        match handed_in(&reply) {
+            Some(value) => self.hand_in(value, None),
+            None => self.answered(&reply, cap),
+        }
+    }
+
+    fn answered(&mut self, reply: &ChatReply, cap: u64) -> Result<Next, NodeError> {
+        self.at_work = false;
+        if reply.text.trim().is_empty() {
+            return self.empty(reply);
+        }
+        let mark = self.mark_of_cut(reply, cap);
+        self.hand_in(answer::parse(&reply.text), mark)
+    }
+
+    /// One turn without tools, to hand back what there is.
+    async fn last_turn(mut self, why: Why) -> Result<Done, NodeError> {
+        let (reached, mark) = match why {
+            Why::Iterations => ("the limit of turns", ITERATION_LIMIT),
+            Why::Tokens => ("the limit of tokens", BUDGET_EXHAUSTED),
+        };
+        let words =
+            format!("This is your last turn: {reached} is reached, and tools are gone. Hand back the best result that you have now.");
+        if !self.at_work {
+            // Nothing was begun with tools, so this is an ordinary answer in less space.
+            self.session.port.log(&format!("{reached} leaves one turn without tools"));
+        }
+        self.push(ChatMessage::User { content: words.clone() });
+        let messages = self.fitting(&words);
+        let Some(cap) = self.session.room(&messages, &[]) else { return self.out_of_tokens(mark) };
+        let call = Call { messages: &messages, offers: &[], schema: self.output_schema(), cap, stream: Stream::Show };
+        let reply = self.session.call(call).await?;
+        self.heard(&reply);
+        let result = match handed_in(&reply) {
+            Some(value) => value,
+            None if reply.text.trim().is_empty() => {
+                return Err(limit(
+                    format!("{reached} is reached, and the agent handed nothing back"),
+                    "raise the limit in the node's policy",
+                ));
+            }
+            None => answer::parse(&reply.text),
+        };
+        if let Some(faults) = self.faults(&result) {
+            return Err(schema_error(&faults));
+        }
+        Ok(Done { result, mark: self.session.plain_mark().or(Some(mark.to_owned())) })
+    }
+
+    /// The whole conversation if it fits, else its opening and the model's last words.
+    fn fitting(&self, words: &str) -> Vec<ChatMessage> {
+        if self.session.room(&self.messages, &[]).is_some() {
+            return self.messages.clone();
+        }
+        let mut messages = self.opening().to_vec();
+        let spare = self.session.left().saturating_sub(tokens::of_messages(&messages) + tokens::of_text(words) + 2 * SHORTEST_ANSWER);
+        if !self.last_words.is_empty() && spare > SHORTEST_ANSWER {
+            messages.push(ChatMessage::Assistant { content: tokens::cut(&self.last_words, spare), calls: Vec::new() });
+        }
+        messages.push(ChatMessage::User { content: words.to_owned() });
+        messages
+    }
+
+    /// A provider took more than was asked for: what was said last is all there is.
+    fn out_of_tokens(self, mark: &str) -> Result<Done, NodeError> {
+        let result = answer::parse(&self.last_words);
+        if self.last_words.trim().is_empty() || self.faults(&result).is_some() {
+            let message = format!("the limit of {} tokens is used up, and the agent handed nothing back", self.session.caps.tokens);
+            return Err(limit(message, "raise `budget.tokens` in the node's policy"));
+        }
+        Ok(Done { result, mark: self.session.plain_mark().or(Some(mark.to_owned())) })
+    }
+
+    async fn carry_out(&mut self, reply: ChatReply) -> Result<Next, NodeError> {
+        self.at_work = true;
+        let (outcomes, trace) = calls::carry_out(&reply.calls, &self.offers, self.session.port).await;
+        self.session.acted |= trace == Trace::Perhaps;
+        let all_well = outcomes.iter().all(|outcome| !matches!(outcome, Outcome::Wrong(_)));
+        let share = self.share(outcomes.len());
+        let mut handed_in = None;
+        for (call, outcome) in reply.calls.iter().zip(outcomes) {
+            let words = match outcome {
+                Outcome::Told(words) | Outcome::Wrong(words) => words,
+                Outcome::Result(value) if all_well => {
+                    handed_in.get_or_insert(value);
+                    "taken".to_owned()
+                }
+                Outcome::Result(_) => "not taken: another call of the same reply went wrong; look at it, then hand in again".to_owned(),
+            };
+            self.push(ChatMessage::Tool { call: call.id.clone(), content: tokens::cut(&words, share) });
+        }
+        match handed_in {
+            Some(value) => self.hand_in(value, None),
+            None => Ok(Next::GoOn),
+        }
+    }
+
+    /// Tokens for each of the results, so that a further turn has room beside them.
+    fn share(&self, results: usize) -> u64 {
+        let taken = tokens::of_messages(&self.messages) + tokens::of_messages(self.opening()) + tokens::of_offers(self.offers.list());
+        let spare = self.session.left().saturating_sub(taken + LAST_ANSWER) / 2;
+        (spare / u64::try_from(results).unwrap_or(u64::MAX).max(1)).max(SHORTEST_ANSWER)
+    }
+
+    /// A result that passes ends the node; one that doesn't gets one round of repair.
+    fn hand_in(&mut self, result: Value, mark: Option<&str>) -> Result<Next, NodeError> {
+        let Some(faults) = self.faults(&result) else {
+            let mark = self.session.plain_mark().or_else(|| mark.map(str::to_owned));
+            return Ok(Next::Done(Done { result, mark }));
+        };
+        if self.repaired {
+            return Err(schema_error(&faults));
+        }
+        self.repaired = true;
+        self.at_work = false;
+        self.push(ChatMessage::User {
+            content: format!(
+                "Your result does not match the JSON Schema of this step: {faults}. Reply with the corrected JSON and nothing else."
+            ),
+        });
+        Ok(Next::GoOn)
+    }
+
+    fn faults(&self, result: &Value) -> Option<String> {
+        // A rehearsal's text stands for an answer; nothing of it can be checked.
+        if self.session.is_rehearsal() { None } else { self.check.faults(result) }
+    }
+
+    fn empty(&mut self, reply: &ChatReply) -> Result<Next, NodeError> {
+        match reply.finish {
+            Finish::Filtered => {
+                Err(NodeError::permanent("the provider's filter refused the answer").hint("change the objective, or use another model"))
+            }
+            Finish::Length => {
+                Err(limit("the model used up its answer before it said anything", "raise `budget.tokens` in the node's policy"))
+            }
+            Finish::Stop | Finish::ToolCalls => {
+                self.push(ChatMessage::User { content: "Your reply was empty. Reply with the result, or call a tool.".to_owned() });
+                Ok(Next::GoOn)
+            }
+        }
+    }
+
+    fn mark_of_cut(&self, reply: &ChatReply, cap: u64) -> Option<&'static str> {
+        match reply.finish {
+            Finish::Length if self.session.cut_by_limit(cap) => Some(BUDGET_EXHAUSTED),
+            Finish::Length | Finish::Filtered => Some("cut"),
+            Finish::Stop | Finish::ToolCalls => None,
+        }
+    }
+
+    fn output_schema(&self) -> Option<OutputSchema> {
+        self.schema.map(|schema| OutputSchema { name: "result".to_owned(), schema: schema.clone() })
+    }
+
+    fn heard(&mut self, reply: &ChatReply) {
+        if !reply.text.trim().is_empty() {
+            self.last_words.clone_from(&reply.text);
+        }
+        self.push(ChatMessage::Assistant { content: reply.text.clone(), calls: reply.calls.clone() });
+    }
+
+    /// Adds a message and reports it.
+    fn push(&mut self, message: ChatMessage) {
+        let port = self.session.port;
+        match &message {
+            ChatMessage::System { content } => port.message("system", content),
+            ChatMessage::User { content } => port.message("user", content),
+            ChatMessage::Tool { content, .. } => port.message("tool", content),
+            ChatMessage::Assistant { content, calls } => {
+                let mut text = content.clone();
+                for call in calls {
+                    if !text.is_empty() {
+                        text.push('\n');
+                    }
+                    text.push_str(&format!("→ {}({})", call.name, call.arguments));
+                }
+                port.message("assistant", &text);
+            }
+        }
+        self.messages.push(message);
+    }
+}
+
+/// A result that a model hands in by tool although none is on offer.
+fn handed_in(reply: &ChatReply) -> Option<Value> {
+    let call = reply.calls.iter().find(|call| call.name == super::offers::RETURN_RESULT)?;
+    serde_json::from_str::<Value>(&call.arguments).ok()?.get("result").cloned()
+}
