@@ -1,0 +1,293 @@
+//! `Config`: what `config.toml` says, the user's with the project's over it.
+//!
+//! A project's file comes with whatever was cloned, so it may choose looks and models' names and narrow what is allowed; it can't
+//! allow more, run a command, or say where keys and prompts go.
+
+use crate::models::config::ModelsConfig;
+use crate::plan::Verdict;
+use crate::tools::{PermissionConfig, ToolsConfig};
+use serde::Deserialize;
+use std::{
+    collections::BTreeMap,
+    path::{Path, PathBuf},
+};
+use toml::{Table, Value};
+
+/// Keys that only the user's own file may set, with everything under them.
+const OWN: [&[&str]; 8] = [
+    &["models", "base_url"],
+    &["models", "api_key_env"],
+    &["models", "api_key_command"],
+    &["permissions", "allow"],
+    &["tools", "permissions"],
+    &["tools", "fetch", "private_hosts"],
+    &["tools", "search", "url"],
+    &["tools", "command"],
+];
+
+/// Everything that can be configured. Absent fields have working defaults; unknown ones are errors.
+#[derive(Clone, Debug, Default, PartialEq, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Config {
+    /// Where models are and what they are called.
+    pub models: ModelsConfig,
+    /// What tools may do; ends up in `tools.permissions`.
+    pub permissions: PermissionConfig,
+    /// Settings of single tools.
+    pub tools: ToolsConfig,
+    /// How the console looks and which keys it has.
+    pub console: ConsoleConfig,
+    /// How much goes on at once.
+    pub limits: LimitsConfig,
+}
+
+/// `[console]`.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct ConsoleConfig {
+    /// A theme's name; absent: the terminal's own colours.
+    pub theme: Option<String>,
+    /// Draw with ASCII only.
+    pub ascii: bool,
+    /// No animation.
+    pub reduced_motion: bool,
+    /// Keys by command id, over the usual ones: one key, or a list.
+    pub keys: BTreeMap<String, Keys>,
+}
+
+/// Keys of one command.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+#[serde(untagged)]
+pub enum Keys {
+    /// One key.
+    One(String),
+    /// Several; none unbinds the command.
+    Several(Vec<String>),
+}
+
+/// `[limits]`.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct LimitsConfig {
+    /// Nodes of one run that may work at once.
+    pub slots: u32,
+}
+
+impl Default for LimitsConfig {
+    fn default() -> Self {
+        Self { slots: 16 }
+    }
+}
+
+/// A file that can't be used.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{}{}: {message}", file.display(), line.map(|line| format!(":{line}")).unwrap_or_default())]
+pub struct ConfigError {
+    /// Which file.
+    pub file: PathBuf,
+    /// Where in it, from 1.
+    pub line: Option<usize>,
+    /// What is wrong, with the key.
+    pub message: String,
+    /// A way out.
+    pub hint: String,
+}
+
+impl Config {
+    /// Reads the user's file, if there is one, and the project's over it, if there is one.
+    ///
+    /// # Errors
+    /// The first thing that is wrong, with file and line.
+    pub fn load(user: Option<&Path>, project: &Path) -> Result<Self, ConfigError> {
+        let user = user.map(read).transpose()?.flatten();
+        let project = read(project)?;
+        if let Some(source) = &project {
+            refuse_own_keys(source)?;
+        }
+        let parsed = |source: &Option<Source>| source.as_ref().map(Source::config).transpose();
+        let (user_config, project_config) = (parsed(&user)?.unwrap_or_default(), parsed(&project)?);
+        let Some((over, narrower)) = project.zip(project_config) else { return Ok(user_config.settled()) };
+        let mut table = user.map(|source| source.table).unwrap_or_default();
+        merge(&mut table, over.table.clone());
+        let mut config: Self = Value::Table(table).try_into().map_err(|error: toml::de::Error| over.fault(&error))?;
+        config.permissions = narrowed(user_config.permissions, &narrower.permissions, &over.table);
+        Ok(config.settled())
+    }
+
+    /// `[permissions]` has a table of its own; the tools take it with the rest of theirs.
+    fn settled(mut self) -> Self {
+        if self.permissions != PermissionConfig::default() {
+            self.tools.permissions = self.permissions.clone();
+        }
+        self
+    }
+}
+
+/// One file as read.
+struct Source {
+    file: PathBuf,
+    text: String,
+    table: Table,
+}
+
+impl Source {
+    fn config(&self) -> Result<Config, ConfigError> {
+        toml::from_str(&self.text).map_err(|error| self.fault(&error))
+    }
+
+    fn fault(&self, error: &toml::de::Error) -> ConfigError {
+        fault(&self.file, &self.text, error)
+    }
+}
+
+fn read(file: &Path) -> Result<Option<Source>, ConfigError> {
+    let text = match std::fs::read_to_string(file) {
+        Ok(text) => text,
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(None),
+        Err(error) => {
+            return Err(ConfigError {
+                file: file.to_path_buf(),
+                line: None,
+                message: format!("the file can't be read: {error}"),
+                hint: "check its permissions, or move it away".into(),
+            });
+        }
+    };
+    let table = toml::from_str(&text).map_err(|error| fault(file, &text, &error))?;
+    Ok(Some(Source { file: file.to_path_buf(), text, table }))
+}
+
+fn fault(file: &Path, text: &str, error: &toml::de::Error) -> ConfigError {
+    let start = error.span().map(|span| span.start.min(text.len()));
+    let line = start.and_then(|start| text.get(..start)).map(|before| before.matches('\n').count() + 1);
+    let key = line.and_then(|line| text.lines().nth(line - 1)).and_then(|line| line.split_once('=')).map(|(key, _)| key.trim());
+    let words = error.message().trim_end().replace('\n', ", ");
+    ConfigError {
+        file: file.to_path_buf(),
+        line,
+        message: key.map_or_else(|| words.clone(), |key| format!("`{}`: {words}", key.escape_debug())),
+        hint: "mend the line, or take it out to get the default".into(),
+    }
+}
+
+fn refuse_own_keys(source: &Source) -> Result<(), ConfigError> {
+    let Some(key) = OWN.iter().find(|path| holds(&source.table, path)) else { return Ok(()) };
+    let last = key.last().copied().unwrap_or_default();
+    let line = source.text.lines().position(|line| line.contains(last)).map(|index| index + 1);
+    Err(ConfigError {
+        file: source.file.clone(),
+        line,
+        message: format!("`{}` may not be set by a project", key.join(".")),
+        hint: "move it to your own configuration file; a project can only narrow what is allowed".into(),
+    })
+}
+
+fn holds(table: &Table, path: &[&str]) -> bool {
+    match path {
+        [] => true,
+        [last] => table.contains_key(*last),
+        [first, rest @ ..] => table.get(*first).and_then(Value::as_table).is_some_and(|inner| holds(inner, rest)),
+    }
+}
+
+fn merge(under: &mut Table, over: Table) {
+    for (key, value) in over {
+        match (under.get_mut(&key), value) {
+            (Some(Value::Table(inner)), Value::Table(more)) => merge(inner, more),
+            (_, value) => {
+                under.insert(key, value);
+            }
+        }
+    }
+}
+
+/// The stricter of both, for what the project's file says at all.
+fn narrowed(user: PermissionConfig, project: &PermissionConfig, said: &Table) -> PermissionConfig {
+    let stricter = |key: &str, own: Verdict, other: Verdict| {
+        if holds(said, &["permissions", key]) && severity(other) > severity(own) { other } else { own }
+    };
+    PermissionConfig {
+        read: stricter("read", user.read, project.read),
+        network: stricter("network", user.network, project.network),
+        write: stricter("write", user.write, project.write),
+        execute: stricter("execute", user.execute, project.execute),
+        allow: user.allow,
+        ask: [user.ask, project.ask.clone()].concat(),
+        deny: [user.deny, project.deny.clone()].concat(),
+    }
+}
+
+fn severity(verdict: Verdict) -> u8 {
+    match verdict {
+        Verdict::Allow => 0,
+        Verdict::Ask => 1,
+        Verdict::Deny => 2,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use tempfile::TempDir;
+
+    fn load(user: &str, project: &str) -> Result<Config, ConfigError> {
+        let folder = TempDir::new().unwrap();
+        let (own, theirs) = (folder.path().join("user.toml"), folder.path().join("project.toml"));
+        std::fs::write(&own, user).unwrap();
+        std::fs::write(&theirs, project).unwrap();
+        Config::load(Some(&own), &theirs)
+    }
+
+    #[test]
+    fn without_files_the_defaults_hold() {
+        let folder = TempDir::new().unwrap();
+        let config = Config::load(None, &folder.path().join("none.toml")).unwrap();
+        assert_eq!(config, Config::default());
+        assert_eq!(config.limits.slots, 16);
+    }
+
+    #[test]
+    fn the_projects_file_goes_over_the_users_key_by_key() {
+        let config = load("[console]\ntheme = \"dark\"\nascii = true\n[limits]\nslots = 4", "[console]\ntheme = \"light\"").unwrap();
+        assert_eq!((config.console.theme.as_deref(), config.console.ascii, config.limits.slots), (Some("light"), true, 4));
+    }
+
+    #[test]
+    fn a_fault_names_file_line_and_key() {
+        let error = load("[limits]\nslots = \"many\"\n", "").unwrap_err();
+        assert_eq!((error.line, error.message.starts_with("`slots`: ")), (Some(2), true), "{error}");
+        let error = load("", "\n[console]\nthem = \"x\"\n").unwrap_err();
+        assert!(error.file.ends_with("project.toml") && error.line == Some(3) && error.message.contains("them"), "{error}");
+        let error = load("[limits\n", "").unwrap_err();
+        assert_eq!(error.line, Some(1), "{error}");
+    }
+
+    #[test]
+    fn a_project_can_narrow_permissions_and_never_widen_them() {
+        let config = load(
+            "[permissions]\nnetwork = \"ask\"\nallow = [\"write_file\"]",
+            "[permissions]\nnetwork = \"allow\"\nwrite = \"deny\"\ndeny = [\"run_*\"]",
+        )
+        .unwrap();
+        let permissions = config.tools.permissions;
+        assert_eq!((permissions.network, permissions.write), (Verdict::Ask, Verdict::Deny));
+        assert_eq!((permissions.allow, permissions.deny), (vec!["write_file".to_owned()], vec!["run_*".to_owned()]));
+    }
+
+    #[test]
+    fn a_project_can_not_run_commands_or_say_where_keys_go() {
+        for text in ["[models]\napi_key_command = \"x\"", "[models]\nbase_url = \"http://x\"", "[permissions]\nallow = [\"*\"]"] {
+            let error = load("", text).unwrap_err();
+            assert_eq!(error.line, Some(2));
+            assert!(error.message.contains("may not be set by a project"), "{error}");
+            assert!(load(text, "").is_ok());
+        }
+    }
+
+    #[test]
+    fn keys_are_one_or_a_list() {
+        let config = load("[console.keys]\nquit = \"ctrl-q\"\nhelp = [\"?\", \"f1\"]", "").unwrap();
+        assert_eq!(config.console.keys["quit"], Keys::One("ctrl-q".into()));
+        assert_eq!(config.console.keys["help"], Keys::Several(vec!["?".into(), "f1".into()]));
+    }
+}

@@ -1,0 +1,162 @@
+//! One client's connection: requests in, notices out. Two tasks: requests are never held up by a screen that is slow to take notices.
+
+use super::{
+    client::{Hello, Notice, PlanningId, Problem, Request},
+    gates,
+    local::Shared,
+    planning,
+    session::{Listener, Order},
+};
+use crate::engine::{Command, GateId, RunId};
+use crate::plan::Plan;
+use serde_json::{Map, Value};
+use std::{collections::HashMap, sync::Arc};
+use tokio::{
+    sync::mpsc,
+    task::{AbortHandle, JoinSet},
+};
+
+/// How actions of this connection are recorded.
+const VIA: &str = "console";
+
+/// Serves one client until it goes. Its plannings end with it; its runs go on.
+pub(super) async fn serve(shared: Arc<Shared>, requests: mpsc::UnboundedReceiver<Request>, outbox: mpsc::Sender<Notice>) {
+    let (listener, notices) = mpsc::unbounded_channel();
+    let desk = Desk { shared, listener, tasks: JoinSet::new(), plannings: HashMap::new() };
+    tokio::select! {
+        () = pump(notices, outbox) => {}
+        () = desk.answer(requests) => {}
+    }
+}
+
+async fn pump(mut notices: mpsc::UnboundedReceiver<Notice>, outbox: mpsc::Sender<Notice>) {
+    while let Some(notice) = notices.recv().await {
+        if outbox.send(notice).await.is_err() {
+            return;
+        }
+    }
+}
+
+struct Desk {
+    shared: Arc<Shared>,
+    listener: Listener,
+    tasks: JoinSet<()>,
+    plannings: HashMap<PlanningId, AbortHandle>,
+}
+
+impl Desk {
+    async fn answer(mut self, mut requests: mpsc::UnboundedReceiver<Request>) {
+        let (mut model, mut cards) = (self.shared.watch_model(), self.shared.watch_cards());
+        self.greet();
+        loop {
+            tokio::select! {
+                biased;
+                request = requests.recv() => match request {
+                    Some(request) => self.handle(request).await,
+                    None => return,
+                },
+                Ok(()) = model.changed() => self.tell(Notice::Model(self.shared.model())),
+                Ok(()) = cards.changed() => self.tell(self.catalog()),
+                Some(_) = self.tasks.join_next() => {}
+            }
+        }
+    }
+
+    fn greet(&self) {
+        self.tell(Notice::Hello(Hello {
+            workspace: self.shared.places.workspace.display().to_string(),
+            user: self.shared.user.clone(),
+            model: self.shared.model(),
+        }));
+        self.tell(self.catalog());
+    }
+
+    fn catalog(&self) -> Notice {
+        Notice::Catalog { catalog: self.shared.kit.catalog(), problems: self.shared.kit.card_problems() }
+    }
+
+    async fn handle(&mut self, request: Request) {
+        match request {
+            Request::Plan { id, text } => {
+                let task = self.tasks.spawn(planning::plan(self.shared.clone(), id, text, self.listener.clone()));
+                self.plannings.insert(id, task);
+            }
+            Request::CancelPlanning(id) => {
+                if let Some(task) = self.plannings.remove(&id) {
+                    task.abort();
+                }
+            }
+            Request::Start { plan, inputs } => self.start(*plan, inputs).await,
+            Request::Command { run, command } => self.command(run, command).await,
+            Request::ListRuns => self.tell_or(self.shared.runs().map(Notice::Runs)),
+            Request::OpenRun(run) => self.open(run),
+            Request::Preview { run, gate, payload } => self.preview(run, gate, payload),
+            Request::UseModel(model) => self.shared.choose(model.as_deref()),
+            Request::ListModels => self.list_models(),
+        }
+    }
+
+    async fn start(&self, mut plan: Plan, inputs: Map<String, Value>) {
+        plan.inputs.extend(inputs);
+        if let Err(problem) = self.shared.start(plan, VIA, Some(self.listener.clone())).await {
+            self.tell(Notice::Problem(problem));
+        }
+    }
+
+    async fn command(&self, run: RunId, command: Command) {
+        let Some(session) = self.shared.session(&run) else {
+            return self.tell(Notice::Problem(not_live(&run)));
+        };
+        if let Err(problem) = gates::check_edit(&self.shared.kit, &session, &command).await {
+            return self.tell(Notice::Problem(problem));
+        }
+        if !session.order(Order::Command { command, by: self.shared.actor(VIA) }) {
+            self.tell(Notice::Problem(not_live(&run)));
+        }
+    }
+
+    fn open(&self, run: RunId) {
+        if let Some(session) = self.shared.session(&run)
+            && session.order(Order::Attach(self.listener.clone()))
+        {
+            return;
+        }
+        let opened = self.shared.store.records(&run).map(|records| Notice::RunOpened { run, records, live: false });
+        self.tell_or(opened.map_err(|error| super::session::problem(&error)));
+    }
+
+    fn preview(&mut self, run: RunId, gate: GateId, payload: Value) {
+        let (shared, listener) = (self.shared.clone(), self.listener.clone());
+        self.tasks.spawn(async move {
+            if let Some(preview) = gates::preview(&shared, &run, gate, &payload).await {
+                // A client that has gone needs no picture.
+                let _ = listener.send(Notice::Preview { run, gate, preview });
+            }
+        });
+    }
+
+    fn list_models(&mut self) {
+        let (shared, listener) = (self.shared.clone(), self.listener.clone());
+        self.tasks.spawn(async move {
+            let notice = match shared.kit.models.list().await {
+                Ok(names) => Notice::Models(names),
+                Err(error) => Notice::Problem(Problem { message: error.message, hint: error.hint }),
+            };
+            // A client that has gone needs no list.
+            let _ = listener.send(notice);
+        });
+    }
+
+    fn tell(&self, notice: Notice) {
+        // The pump ends only together with this desk.
+        let _ = self.listener.send(notice);
+    }
+
+    fn tell_or(&self, notice: Result<Notice, Problem>) {
+        self.tell(notice.unwrap_or_else(Notice::Problem));
+    }
+}
+
+fn not_live(run: &RunId) -> Problem {
+    Problem { message: format!("run `{}` doesn't go on here: it has ended, or was only opened to look at", run.0), hint: None }
+}

@@ -1,0 +1,70 @@
+//! What the host knows of gates that the engine doesn't: pictures of effects, and whether an edited payload fits its tool.
+
+use super::{
+    client::Problem,
+    jobs::Kit,
+    local::Shared,
+    session::{Order, Session},
+};
+use crate::engine::{Command, Decision, Gate, GateId, GateKind, Preview, Run, RunId};
+use crate::plan::{Verdict, Work};
+use serde_json::Value;
+use tokio::sync::oneshot;
+
+/// A gate with the tool behind it, if a tool call is what it asks about.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct Seen {
+    pub(super) gate: Gate,
+    pub(super) tool: Option<String>,
+}
+
+impl Seen {
+    /// A gate of a run.
+    pub(super) fn of(run: &Run, id: GateId) -> Option<Self> {
+        let (gate, _) = run.gate(id)?;
+        let tool = match &gate.kind {
+            GateKind::Tool { tool, .. } => Some(tool.clone()),
+            GateKind::Before => run.plan().and_then(|plan| {
+                plan.nodes.iter().find(|node| node.id == gate.node).and_then(|node| match &node.work {
+                    Work::Tool(work) => Some(work.tool.clone()),
+                    Work::Agent(_) | Work::Code(_) | Work::Decision(_) | Work::Merge(_) | Work::Transform(_) | Work::Approval(_) => None,
+                })
+            }),
+            GateKind::After | GateKind::Question { .. } => None,
+        };
+        Some(Self { gate: gate.clone(), tool })
+    }
+}
+
+/// Refuses an edited payload that its tool would not take, before anything is decided.
+pub(super) async fn check_edit(kit: &Kit, session: &Session, command: &Command) -> Result<(), Problem> {
+    let Command::Decide { gate, decision: Decision::Modify { payload }, .. } = command else { return Ok(()) };
+    let Some(Seen { tool: Some(tool), .. }) = look(session, *gate).await else { return Ok(()) };
+    let refuse = |error: crate::tools::ToolError| Problem { message: error.message, hint: error.hint };
+    kit.registry.check(&tool, payload).map_err(refuse)?;
+    let judgement = kit.registry.judge(&tool, payload, &kit.context()).map_err(refuse)?;
+    match judgement.verdict {
+        Verdict::Allow | Verdict::Ask => Ok(()),
+        Verdict::Deny => Err(Problem {
+            message: format!("the edited call of `{tool}` is denied: {}", judgement.why),
+            hint: Some("change it, or change [permissions] in config.toml".into()),
+        }),
+    }
+}
+
+/// A picture of what a gate's payload would do, if there is one.
+pub(super) async fn preview(shared: &Shared, run: &RunId, gate: GateId, payload: &Value) -> Option<Preview> {
+    let seen = match shared.session(run) {
+        Some(session) => look(&session, gate).await,
+        None => Seen::of(&Run::replay(&shared.store.records(run).ok()?), gate),
+    }?;
+    let tool = shared.kit.registry.get(&seen.tool?)?.clone();
+    let (context, payload) = (shared.kit.context(), payload.clone());
+    tokio::task::spawn_blocking(move || tool.preview(&payload, &context)).await.ok()?
+}
+
+async fn look(session: &Session, gate: GateId) -> Option<Seen> {
+    let (reply, seen) = oneshot::channel();
+    session.order(Order::Gate { gate, reply });
+    seen.await.ok()?
+}

@@ -1,0 +1,231 @@
+//! Runs a plan without a person: gates are decided by flags, and where no flag decides the run is left open, parked.
+
+use super::{
+    client::{Notice, Problem},
+    gates::Seen,
+    local::{LocalHost, Shared},
+    session::{Order, Session},
+};
+use crate::engine::{Actor, Command, Decision, Event, Gate, GateId, GateKind, Outcome, Record, Run, RunId};
+use crate::plan::{NodeId, Plan};
+use globset::{Glob, GlobSet, GlobSetBuilder};
+use serde_json::{Map, Value};
+use tokio::sync::mpsc;
+use tokio_util::sync::CancellationToken;
+
+/// How gates are decided. Deny beats approve beats yes.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Flags {
+    /// `--yes`: approve what no other flag names.
+    pub yes: Yes,
+    /// `--approve GLOB`: node ids or tools.
+    pub approve: Vec<String>,
+    /// `--deny GLOB`: node ids or tools.
+    pub deny: Vec<String>,
+}
+
+/// Whether `--yes` was given.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Yes {
+    /// It was.
+    Given,
+    /// It wasn't.
+    #[default]
+    Absent,
+}
+
+/// How a run without a person ended.
+#[derive(Clone, Debug, PartialEq)]
+pub enum HeadlessEnd {
+    /// It went to its end.
+    Settled {
+        /// How.
+        outcome: Outcome,
+        /// Why, in words.
+        reason: String,
+    },
+    /// Nothing can go on until these gates are decided. The run stays open in the journal.
+    Parked(Vec<ParkedGate>),
+}
+
+/// A gate that no flag decides.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ParkedGate {
+    /// Within the run.
+    pub gate: GateId,
+    /// Who is held up.
+    pub node: NodeId,
+    /// The tool that it asks about, if any.
+    pub tool: Option<String>,
+    /// Why it asks.
+    pub why: String,
+    /// The flag that would decide it; none for a question, which only a person can answer.
+    pub flag: Option<String>,
+}
+
+/// What a run without a person gave.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Headless {
+    /// Its name.
+    pub run: RunId,
+    /// How it ended.
+    pub end: HeadlessEnd,
+    /// Its state at the end.
+    pub state: Run,
+}
+
+impl LocalHost {
+    /// Runs a plan to its end, or to where it is parked. Every event goes to `sink` once it is in the journal. Cancelling `stop`
+    /// cancels the run.
+    ///
+    /// # Errors
+    /// When a flag is no glob, or the journal can't be written.
+    pub async fn run_headless(
+        &self,
+        mut plan: Plan,
+        inputs: Map<String, Value>,
+        flags: &Flags,
+        stop: &CancellationToken,
+        sink: &mut (dyn FnMut(&Record) + Send),
+    ) -> Result<Headless, Problem> {
+        let rules = Rules::new(flags)?;
+        plan.inputs.extend(inputs);
+        let (listener, mut notices) = mpsc::unbounded_channel();
+        let session = self.shared().start(plan, "cli", Some(listener)).await?;
+        let mut warden = Warden { rules, shared: self.shared(), session: &session, state: Run::default(), asked: 0 };
+        let mut stopping = false;
+        loop {
+            let notice = tokio::select! {
+                notice = notices.recv() => notice,
+                () = stop.cancelled(), if !stopping => {
+                    stopping = true;
+                    session.order(Order::Command { command: Command::CancelRun, by: self.shared().actor("cli") });
+                    continue;
+                }
+            };
+            match notice {
+                Some(Notice::RunOpened { records, .. } | Notice::Events { records, .. }) => warden.take(&records, sink),
+                Some(Notice::Frozen { problem, .. }) => {
+                    session.order(Order::Leave);
+                    return Err(problem);
+                }
+                Some(_) => {}
+                None => break,
+            }
+            if warden.is_parked() {
+                session.order(Order::Leave);
+                break;
+            }
+        }
+        session.ended().await;
+        Ok(warden.verdict())
+    }
+}
+
+/// Watches one run: folds what happens, and decides gates by the flags as they open.
+struct Warden<'a> {
+    rules: Rules,
+    shared: &'a Shared,
+    session: &'a Session,
+    state: Run,
+    /// Decisions that were sent and are not journalled yet.
+    asked: usize,
+}
+
+impl Warden<'_> {
+    fn take(&mut self, records: &[Record], sink: &mut (dyn FnMut(&Record) + Send)) {
+        for record in records {
+            sink(record);
+            self.state.evolve(record);
+        }
+        for record in records {
+            match &record.event {
+                Event::ApprovalRequired { gate } => self.decide(gate),
+                Event::GateDecided { .. } | Event::Refused { .. } => self.asked = self.asked.saturating_sub(1),
+                _ => {}
+            }
+        }
+    }
+
+    fn decide(&mut self, gate: &Gate) {
+        let Some(seen) = Seen::of(&self.state, gate.id) else { return };
+        let Some((decision, flag)) = self.rules.decide(&seen) else { return };
+        let command = Command::Decide { gate: gate.id, decision, hash: gate.hash.clone() };
+        let by = Actor { who: format!("{} ({flag})", self.shared.user), via: "rule".into() };
+        if self.session.order(Order::Command { command, by }) {
+            self.asked += 1;
+        }
+    }
+
+    fn is_parked(&self) -> bool {
+        self.asked == 0 && self.state.outcome().is_none() && self.state.is_parked()
+    }
+
+    fn verdict(self) -> Headless {
+        let end = match self.state.outcome() {
+            Some((outcome, reason)) => HeadlessEnd::Settled { outcome, reason: reason.to_owned() },
+            None => HeadlessEnd::Parked(self.state.open_gates().filter_map(|gate| self.parked(gate)).collect()),
+        };
+        Headless { run: self.session.run.clone(), end, state: self.state }
+    }
+
+    fn parked(&self, gate: &Gate) -> Option<ParkedGate> {
+        let seen = Seen::of(&self.state, gate.id)?;
+        let flag = match gate.kind {
+            GateKind::Question { .. } => None,
+            GateKind::Before | GateKind::After | GateKind::Tool { .. } => Some(format!("--approve {}", gate.node)),
+        };
+        Some(ParkedGate { gate: gate.id, node: gate.node.clone(), tool: seen.tool, why: gate.why.clone(), flag })
+    }
+}
+
+/// The flags, ready to decide.
+struct Rules {
+    deny: List,
+    approve: List,
+    yes: Yes,
+}
+
+struct List {
+    flag: &'static str,
+    globs: Vec<String>,
+    set: GlobSet,
+}
+
+impl Rules {
+    fn new(flags: &Flags) -> Result<Self, Problem> {
+        Ok(Self { deny: List::new("--deny", &flags.deny)?, approve: List::new("--approve", &flags.approve)?, yes: flags.yes })
+    }
+
+    /// The decision with the flag that made it. Questions are for people.
+    fn decide(&self, seen: &Seen) -> Option<(Decision, String)> {
+        if let GateKind::Question { .. } = seen.gate.kind {
+            return None;
+        }
+        if let Some(flag) = self.deny.find(seen) {
+            return Some((Decision::Reject { message: format!("denied by {flag}") }, flag));
+        }
+        let flag = self.approve.find(seen).or_else(|| (self.yes == Yes::Given).then(|| "--yes".to_owned()))?;
+        Some((Decision::Approve, flag))
+    }
+}
+
+impl List {
+    fn new(flag: &'static str, globs: &[String]) -> Result<Self, Problem> {
+        let refuse = |glob: &str, error: &globset::Error| Problem {
+            message: format!("{flag} `{glob}` is no glob: {}", error.kind()),
+            hint: Some("name node ids or tools, with `*` for any text".into()),
+        };
+        let mut set = GlobSetBuilder::new();
+        for glob in globs {
+            set.add(Glob::new(glob).map_err(|error| refuse(glob, &error))?);
+        }
+        Ok(Self { flag, globs: globs.to_vec(), set: set.build().map_err(|error| refuse("", &error))? })
+    }
+
+    fn find(&self, seen: &Seen) -> Option<String> {
+        let names = [Some(seen.gate.node.as_str()), seen.tool.as_deref()];
+        let index = names.into_iter().flatten().find_map(|name| self.set.matches(name).first().copied())?;
+        self.globs.get(index).map(|glob| format!("{} {glob}", self.flag))
+    }
+}

@@ -1,0 +1,105 @@
+//! `Jobs`: does the jobs of one run, with the kit of its host: agents, tool calls, code.
+
+use super::{
+    client::Problem,
+    models::Models,
+    worker_agent::AgentPort,
+    worker_code,
+    worker_tool::{self, Bench},
+    workers::{Assignment, Desk, Labour},
+};
+use crate::agents::{self, Cards, Execution, Registry as CardRegistry, Responder};
+use crate::engine::{AgentJob, Dep, Job, NodeError, WorkFact};
+use crate::plan::Catalog;
+use crate::tools::{Registry, ToolContext, sandbox::SandboxConfig};
+use async_trait::async_trait;
+use std::{
+    path::PathBuf,
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
+};
+
+/// What work is done with: the same for all runs of a host.
+pub(super) struct Kit {
+    pub(super) workspace: PathBuf,
+    pub(super) registry: Registry,
+    pub(super) cards: Mutex<CardRegistry>,
+    pub(super) models: Models,
+    pub(super) sandbox: SandboxConfig,
+}
+
+impl Kit {
+    /// What plans may name.
+    pub(super) fn catalog(&self) -> Catalog {
+        Catalog { agents: self.cards().infos(), tools: self.registry.infos() }
+    }
+
+    /// The cards as they are now.
+    pub(super) fn cards(&self) -> Arc<Cards> {
+        self.lock_cards().cards()
+    }
+
+    /// Cards that could not be read.
+    pub(super) fn card_problems(&self) -> Vec<Problem> {
+        self.cards().problems().iter().map(|error| Problem { message: error.to_string(), hint: error.hint.clone() }).collect()
+    }
+
+    pub(super) fn lock_cards(&self) -> MutexGuard<'_, CardRegistry> {
+        self.cards.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// What judging and picturing a call may use: no model.
+    pub(super) fn context(&self) -> ToolContext {
+        ToolContext { workspace: self.workspace.clone(), model: None }
+    }
+}
+
+/// Does the jobs of one run.
+pub(super) struct Jobs {
+    kit: Arc<Kit>,
+    /// The model that the run started with; nothing is rehearsal.
+    model: Option<String>,
+}
+
+impl Jobs {
+    pub(super) fn new(kit: Arc<Kit>, model: Option<String>) -> Self {
+        Self { kit, model }
+    }
+
+    async fn agent(&self, job: &AgentJob, deps: &[Dep], bench: Bench<'_>) -> Result<WorkFact, NodeError> {
+        // Cards are looked up now, so that an edited one takes effect for the next node that starts.
+        let card = self.kit.cards().for_job(job)?;
+        let responder = self.kit.models.responder(self.model.as_deref(), job.model.as_deref())?;
+        let globs: Option<Vec<String>> =
+            job.tools.as_ref().map(|globs| globs.iter().map(|glob| self.kit.registry.canonical(glob).to_owned()).collect());
+        let tools = card.narrow(&self.kit.registry.infos(), globs.as_deref());
+        let port = AgentPort { bench, prices: self.kit.models.prices() };
+        agents::run(job, deps, &Execution { card, responder, tools }, &port).await.map(WorkFact::Done)
+    }
+
+    /// A tool that needs a model uses the one that its node uses.
+    fn context(&self, job: &Job) -> ToolContext {
+        let node = match job {
+            Job::Agent(job) => job.model.as_deref(),
+            Job::Tool { .. } | Job::Code { .. } | Job::Inline { .. } => None,
+        };
+        let model = match self.kit.models.responder(self.model.as_deref(), node) {
+            Ok(Responder::Model { provider, name, .. }) => Some((provider, name)),
+            Ok(Responder::Operator) | Err(_) => None,
+        };
+        ToolContext { workspace: self.kit.workspace.clone(), model }
+    }
+}
+
+#[async_trait]
+impl Labour for Jobs {
+    async fn work(&self, task: Assignment, desk: Desk) -> WorkFact {
+        let context = self.context(&task.job);
+        let bench = Bench { registry: &self.kit.registry, context: &context, desk: &desk };
+        match &task.job {
+            Job::Agent(job) => self.agent(job, &task.deps, bench).await.unwrap_or_else(WorkFact::Failed),
+            Job::Tool { tool, args } => worker_tool::work(&task, tool, args.clone(), &bench).await,
+            Job::Code { code, inputs } => worker_code::work(code, inputs, &task.deps, &self.kit.sandbox, &desk).await,
+            Job::Inline { work } => WorkFact::Failed(NodeError::permanent(format!("`{work}` is done by the engine, not by a worker"))),
+        }
+    }
+}

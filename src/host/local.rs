@@ -1,0 +1,232 @@
+//! `LocalHost`: dagdeck in one process: its journal, tools, cards and models, and the runs that go on. Clients connect to it.
+
+use super::{
+    client::{Client, Connection, ModelStatus, Problem, RunSummary},
+    clock::{Clock, SystemClock},
+    config::Config,
+    connection,
+    jobs::{Jobs, Kit},
+    models::Models,
+    places::Places,
+    session::{Listener, Order, Services, Session, problem},
+};
+use crate::agents;
+use crate::engine::{Actor, Command, RunId, RunSettings};
+use crate::models::config::Lookup;
+use crate::plan::{Catalog, Plan};
+use crate::store::{RunRow, Scope, Store};
+use crate::tools;
+use serde_json::json;
+use std::{
+    collections::HashMap,
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
+};
+use tokio::sync::{mpsc, watch};
+
+/// Places between the host and one client's screen; a slow client is waited for beyond that, and never by a run.
+const NOTICES: usize = 256;
+
+/// A host in this process. Cheap to clone; dropping the last one leaves open runs as they stand.
+#[derive(Clone)]
+pub struct LocalHost {
+    shared: Arc<Shared>,
+}
+
+/// What all clients and runs of a host share.
+pub(super) struct Shared {
+    pub(super) places: Places,
+    pub(super) kit: Arc<Kit>,
+    pub(super) store: Arc<Store>,
+    pub(super) user: String,
+    slots: u32,
+    clock: Arc<dyn Clock>,
+    sessions: Mutex<HashMap<RunId, Session>>,
+    news: News,
+}
+
+/// What changes while a host lives, with those who wait for it.
+struct News {
+    /// The model chosen for plans and runs; nothing is rehearsal.
+    model: watch::Sender<Option<String>>,
+    /// Counts changes of the agent cards.
+    cards: watch::Sender<u64>,
+}
+
+impl LocalHost {
+    /// Opens the journal and reads the cards. `model` is what was named on the command line; `env` looks variables up.
+    ///
+    /// # Errors
+    /// When the journal can't be used, or the configuration holds a list of tools that can't be read.
+    pub fn open(places: Places, config: Config, model: Option<&str>, env: Lookup<'_>) -> Result<Self, Problem> {
+        Self::open_at(places, config, model, env, Arc::new(SystemClock))
+    }
+
+    pub(super) fn open_at(
+        places: Places,
+        config: Config,
+        model: Option<&str>,
+        env: Lookup<'_>,
+        clock: Arc<dyn Clock>,
+    ) -> Result<Self, Problem> {
+        let store = Store::open(&places.home).map_err(|error| problem(&error))?;
+        let registry = tools::Registry::builtin(&config.tools)
+            .map_err(|error| Problem { message: error.to_string(), hint: Some("mend the list in config.toml".into()) })?;
+        let models = Models::new(config.models, env);
+        let chosen = models.preset(model);
+        let cards = Mutex::new(agents::Registry::open(&places.workspace, places.config.as_deref()));
+        let kit = Kit { workspace: places.workspace.clone(), registry, cards, models, sandbox: config.tools.sandbox };
+        let shared = Shared {
+            places,
+            kit: Arc::new(kit),
+            store: Arc::new(store),
+            user: user(),
+            slots: config.limits.slots,
+            clock,
+            sessions: Mutex::default(),
+            news: News { model: watch::Sender::new(chosen), cards: watch::Sender::new(0) },
+        };
+        Ok(Self { shared: Arc::new(shared) })
+    }
+
+    /// Follows changes of the agent cards until the host is dropped. Needs a runtime.
+    pub fn watch_cards(&self) {
+        let folders = self.shared.kit.lock_cards().folders();
+        // Without file events cards are read once; everything else works.
+        let Ok(mut watch) = agents::Watch::new(folders) else { return };
+        let host = Arc::downgrade(&self.shared);
+        tokio::spawn(async move {
+            loop {
+                watch.changed().await;
+                let Some(host) = host.upgrade() else { return };
+                if host.kit.lock_cards().reload() == agents::Reloaded::Changed {
+                    host.news.cards.send_modify(|count| *count += 1);
+                }
+            }
+        });
+    }
+
+    /// What plans may name.
+    pub fn catalog(&self) -> Catalog {
+        self.shared.kit.catalog()
+    }
+
+    /// Which model is used now.
+    pub fn model(&self) -> ModelStatus {
+        self.shared.model()
+    }
+
+    /// Cancels the runs that still go on, and waits until their workers are gone and all is journalled.
+    pub async fn shutdown(&self) {
+        let live = self.shared.live();
+        let by = self.shared.actor("shutdown");
+        for session in &live {
+            session.order(Order::Command { command: Command::CancelRun, by: by.clone() });
+        }
+        for session in &live {
+            session.ended().await;
+        }
+    }
+
+    pub(super) fn shared(&self) -> &Arc<Shared> {
+        &self.shared
+    }
+}
+
+impl Client for LocalHost {
+    fn connect(&self) -> Connection {
+        let (requests, inbox) = mpsc::unbounded_channel();
+        let (outbox, notices) = mpsc::channel(NOTICES);
+        tokio::spawn(connection::serve(self.shared.clone(), inbox, outbox));
+        Connection { requests, notices }
+    }
+}
+
+impl Shared {
+    /// Starts a run. The listener hears of it first.
+    pub(super) async fn start(&self, plan: Plan, via: &str, listener: Option<Listener>) -> Result<Session, Problem> {
+        let model = self.chosen();
+        let settings = RunSettings {
+            catalog: self.kit.catalog(),
+            slots: self.slots,
+            model: model.clone(),
+            host: json!({ "workspace": self.places.workspace, "dagdeck": env!("CARGO_PKG_VERSION") }),
+        };
+        let labour = Arc::new(Jobs::new(self.kit.clone(), model));
+        let services = Services { journal: self.store.clone(), labour, clock: self.clock.clone() };
+        let session = Session::start(services, plan, settings, self.actor(via), listener).await.map_err(|error| problem(&error))?;
+        let mut sessions = self.lock_sessions();
+        sessions.retain(|_, session| session.is_live());
+        sessions.insert(session.run.clone(), session.clone());
+        Ok(session)
+    }
+
+    /// The session of a run that goes on.
+    pub(super) fn session(&self, run: &RunId) -> Option<Session> {
+        self.lock_sessions().get(run).filter(|session| session.is_live()).cloned()
+    }
+
+    pub(super) fn live(&self) -> Vec<Session> {
+        self.lock_sessions().values().filter(|session| session.is_live()).cloned().collect()
+    }
+
+    pub(super) fn actor(&self, via: &str) -> Actor {
+        Actor { who: self.user.clone(), via: via.to_owned() }
+    }
+
+    pub(super) fn chosen(&self) -> Option<String> {
+        self.news.model.borrow().clone()
+    }
+
+    pub(super) fn choose(&self, model: Option<&str>) {
+        let chosen = model.and_then(|name| self.kit.models.preset(Some(name)));
+        self.news.model.send_replace(chosen);
+    }
+
+    pub(super) fn model(&self) -> ModelStatus {
+        self.kit.models.status(self.chosen().as_deref())
+    }
+
+    pub(super) fn watch_model(&self) -> watch::Receiver<Option<String>> {
+        self.news.model.subscribe()
+    }
+
+    pub(super) fn watch_cards(&self) -> watch::Receiver<u64> {
+        self.news.cards.subscribe()
+    }
+
+    /// The runs of this workspace, newest first.
+    pub(super) fn runs(&self) -> Result<Vec<RunSummary>, Problem> {
+        let rows = self.store.runs(Scope::Workspace(&self.places.workspace)).map_err(|error| problem(&error))?;
+        Ok(rows.into_iter().map(|row| self.summary(row)).collect())
+    }
+
+    fn summary(&self, row: RunRow) -> RunSummary {
+        let live = self.session(&row.run).is_some();
+        RunSummary {
+            run: row.run,
+            goal: row.goal,
+            created: row.created,
+            finished: row.finished,
+            outcome: row.outcome,
+            live,
+            nodes: row.nodes,
+            gates: u32::try_from(row.waiting.len()).unwrap_or(u32::MAX),
+            waiting: row.waiting,
+        }
+    }
+
+    fn lock_sessions(&self) -> MutexGuard<'_, HashMap<RunId, Session>> {
+        self.sessions.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// The person's name as the system has it, for the record.
+fn user() -> String {
+    let named = ["USER", "LOGNAME", "USERNAME"].iter().find_map(|name| std::env::var(name).ok().filter(|user| !user.is_empty()));
+    named.unwrap_or_else(|| {
+        #[cfg(unix)]
+        return format!("uid {}", rustix::process::getuid().as_raw());
+        #[cfg(not(unix))]
+        return "somebody".to_owned();
+    })
+}

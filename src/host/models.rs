@@ -1,0 +1,97 @@
+//! `Models`: who answers where a model is needed: the configured server, rehearsal, or the operator.
+
+use super::client::ModelStatus;
+use crate::agents::{OPERATOR, REHEARSAL, Responder};
+use crate::engine::NodeError;
+use crate::models::{
+    Model, ModelError,
+    config::{Choice, Connected, Lookup, ModelsConfig, NotConnected, connect},
+    prices::Prices,
+    rehearsal::Rehearsal,
+};
+use std::sync::Arc;
+
+/// A real model: where it is asked, and its name there.
+pub(super) type Real = (Arc<dyn Model>, String);
+
+/// The models of one host. A choice is a model's name, `operator`, or nothing, which is rehearsal.
+pub(super) struct Models {
+    config: ModelsConfig,
+    server: Result<Connected, NotConnected>,
+    prices: Prices,
+}
+
+impl Models {
+    /// Makes ready what is configured; nothing is sent yet.
+    pub(super) fn new(config: ModelsConfig, env: Lookup<'_>) -> Self {
+        let server = connect(&config, None, env);
+        let prices = Prices::with(&config.prices);
+        Self { config, server, prices }
+    }
+
+    /// The choice that holds until somebody makes one: what was wanted on the command line, else the configured model.
+    pub(super) fn preset(&self, wanted: Option<&str>) -> Option<String> {
+        match wanted.map(Choice::parse) {
+            Some(Choice::Rehearsal) => None,
+            Some(Choice::Operator) => Some(OPERATOR.into()),
+            Some(Choice::Real { model }) => Some(self.config.resolve(&model)),
+            None => self.server.as_ref().ok().map(|server| server.name.clone()),
+        }
+    }
+
+    pub(super) fn prices(&self) -> &Prices {
+        &self.prices
+    }
+
+    pub(super) fn status(&self, choice: Option<&str>) -> ModelStatus {
+        match (choice, &self.server) {
+            (Some(OPERATOR), _) => ModelStatus::Operator,
+            (Some(model), Ok(server)) => ModelStatus::Connected { model: model.to_owned(), provider: server.provider.clone() },
+            (None, Ok(server)) => {
+                ModelStatus::Rehearsal { how: format!("choose a model, for instance `{}` at {}", server.name, server.provider) }
+            }
+            (Some(_) | None, Err(not)) => ModelStatus::Rehearsal { how: not.how.clone() },
+        }
+    }
+
+    /// The server and the model's name there, if the choice is a real model.
+    ///
+    /// # Errors
+    /// When a real model is chosen and none can be reached by the configuration.
+    pub(super) fn real(&self, choice: Option<&str>) -> Result<Option<Real>, NotConnected> {
+        let Some(name) = choice.filter(|name| ![OPERATOR, REHEARSAL].contains(name)) else { return Ok(None) };
+        let server = self.server.as_ref().map_err(Clone::clone)?;
+        Ok(Some((server.model.clone(), self.config.resolve(name))))
+    }
+
+    /// Who answers for a node: its own model where it names one, else the run's. In a rehearsal all is rehearsed, except what a
+    /// node gives to the operator.
+    pub(super) fn responder(&self, run: Option<&str>, node: Option<&str>) -> Result<Responder, NodeError> {
+        let choice = match (run, node) {
+            (_, Some(OPERATOR)) => Some(OPERATOR),
+            (None, _) => None,
+            (Some(run), node) => Some(node.unwrap_or(run)),
+        };
+        if choice == Some(OPERATOR) {
+            return Ok(Responder::Operator);
+        }
+        let settings = self.config.settings.clone();
+        match self.real(choice).map_err(|not| NodeError::permanent(not.why).hint(not.how))? {
+            Some((provider, name)) => Ok(Responder::Model { provider, name, settings }),
+            None => Ok(Responder::Model { provider: Arc::new(Rehearsal), name: REHEARSAL.into(), settings }),
+        }
+    }
+
+    /// Names of the models on offer, with the ways to do without.
+    ///
+    /// # Errors
+    /// When the server can't be asked.
+    pub(super) async fn list(&self) -> Result<Vec<String>, ModelError> {
+        let mut names = match &self.server {
+            Ok(server) => server.model.list().await?,
+            Err(_) => Vec::new(),
+        };
+        names.extend([OPERATOR.to_owned(), REHEARSAL.to_owned()]);
+        Ok(names)
+    }
+}

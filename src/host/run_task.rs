@@ -1,0 +1,218 @@
+//! `RunTask`: the one task that owns a live run. It waits for one input, takes all that are there, steps the engine, commits once,
+//! tells the listeners, and only then acts. It sleeps when nothing is due.
+
+use super::{
+    client::Notice,
+    gates::Seen,
+    session::{Listener, Order, Services, append, problem, sooner},
+    streams::Streams,
+    timers::Timers,
+    workers::{Assignment, Origin, Report, Workers, is_last},
+};
+use crate::engine::{Batch, Effect, Event, Input, Record, Run, Time, Timer, TimerKind};
+use crate::plan::Risk;
+use crate::store::Durability;
+use std::time::Duration;
+use tokio::sync::mpsc;
+use tokio_util::sync::DropGuard;
+
+/// Places in the channel from the workers; a full one makes them wait.
+const REPORTS: usize = 256;
+
+pub(super) struct RunTask {
+    services: Services,
+    run: Run,
+    orders: mpsc::UnboundedReceiver<Order>,
+    /// Orders that came while the run was frozen.
+    backlog: Vec<Order>,
+    reports: mpsc::Receiver<Report>,
+    workers: Workers,
+    streams: Streams,
+    timers: Timers,
+    listeners: Vec<Listener>,
+}
+
+/// Whether a run goes on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Flow {
+    On,
+    Over,
+}
+
+impl RunTask {
+    pub(super) fn new(services: Services, run: Run, orders: mpsc::UnboundedReceiver<Order>, listeners: Vec<Listener>) -> Self {
+        let (sender, reports) = mpsc::channel(REPORTS);
+        let workers = Workers::new(services.labour.clone(), sender);
+        Self {
+            services,
+            run,
+            orders,
+            backlog: Vec::new(),
+            reports,
+            workers,
+            streams: Streams::default(),
+            timers: Timers::default(),
+            listeners,
+        }
+    }
+
+    /// Runs until the run settles or is left. The guard tells others once everything is cleaned up.
+    pub(super) async fn drive(mut self, effects: Vec<Effect>, ended: DropGuard) {
+        self.act(effects);
+        while self.run.outcome().is_none() {
+            let report = self.wait().await;
+            if self.turn(report).await == Flow::Over {
+                break;
+            }
+        }
+        // Workers that still speak find nobody and stop waiting.
+        drop(self.reports);
+        self.workers.dismiss().await;
+        drop(ended);
+    }
+
+    /// Waits until there is something to do: an order, a report (given back), or something due.
+    async fn wait(&mut self) -> Option<Report> {
+        if !self.backlog.is_empty() {
+            return None;
+        }
+        let due = sooner(self.timers.next(), self.streams.next());
+        let sleep = due.map(|at| Duration::from_millis(at.since(self.services.clock.now())));
+        tokio::select! {
+            biased;
+            order = self.orders.recv() => {
+                // Nobody holds the run any more: it is left as it stands.
+                self.backlog.push(order.unwrap_or(Order::Leave));
+                None
+            }
+            report = self.reports.recv() => report,
+            () = tokio::time::sleep(sleep.unwrap_or_default()), if sleep.is_some() => None,
+        }
+    }
+
+    /// Takes everything that is there, in order of rank, and carries it through: step, journal, listeners, effects.
+    async fn turn(&mut self, first: Option<Report>) -> Flow {
+        let now = self.services.clock.now();
+        let (mut inputs, mut flow) = (Vec::new(), Flow::On);
+        while let Ok(order) = self.orders.try_recv() {
+            self.backlog.push(order);
+        }
+        for order in std::mem::take(&mut self.backlog) {
+            match order {
+                Order::Command { command, by } => inputs.push(Input::Command { command, by }),
+                Order::Attach(listener) => self.attach(listener).await,
+                Order::Gate { gate, reply } => {
+                    // Whoever asked may have gone.
+                    let _ = reply.send(Seen::of(&self.run, gate));
+                }
+                Order::Leave => flow = Flow::Over,
+            }
+        }
+        self.take_reports(first, now, &mut inputs);
+        inputs.extend(self.timers.take_due(now).into_iter().map(|timer| Input::TimerDue { timer }));
+        inputs.extend(self.streams.take_due(if flow == Flow::Over { Time(u64::MAX) } else { now }));
+        let mut batch = Batch::default();
+        for input in &inputs {
+            append(&mut batch, self.run.step(input, now));
+        }
+        if self.commit(&batch.records).await == Flow::Over || flow == Flow::Over {
+            return Flow::Over;
+        }
+        self.act(batch.effects);
+        Flow::On
+    }
+
+    fn take_reports(&mut self, first: Option<Report>, now: Time, inputs: &mut Vec<Input>) {
+        let mut next = first.or_else(|| self.reports.try_recv().ok());
+        let mut places = REPORTS;
+        while let Some(Report { origin, note }) = next {
+            let fact = self.workers.heard(&origin, note);
+            if is_last(&fact) {
+                self.timers.clear(&timeout(&origin));
+            }
+            inputs.extend(self.streams.take(origin, fact, now));
+            places -= 1;
+            next = if places == 0 { None } else { self.reports.try_recv().ok() };
+        }
+    }
+
+    /// Writes the events, and tells the listeners once they are committed. A journal that can't be written freezes the run: what
+    /// is in memory stays, nothing is acted on, and each command of a person tries again.
+    async fn commit(&mut self, records: &[Record]) -> Flow {
+        let Some(run) = self.run.id().cloned().filter(|_| !records.is_empty()) else { return Flow::On };
+        let durability = durability(&self.run, records);
+        while let Err(error) = self.services.journal.append(&run, records, durability).await {
+            self.tell(&Notice::Frozen { run: run.clone(), problem: problem(&error) });
+            if self.wait_frozen().await == Flow::Over {
+                return Flow::Over;
+            }
+        }
+        self.tell(&Notice::Events { run, records: records.to_vec() });
+        Flow::On
+    }
+
+    async fn wait_frozen(&mut self) -> Flow {
+        loop {
+            match self.orders.recv().await {
+                Some(Order::Leave) | None => return Flow::Over,
+                Some(order @ Order::Command { .. }) => {
+                    self.backlog.push(order);
+                    return Flow::On;
+                }
+                Some(order @ (Order::Attach(_) | Order::Gate { .. })) => self.backlog.push(order),
+            }
+        }
+    }
+
+    fn act(&mut self, effects: Vec<Effect>) {
+        for effect in effects {
+            match effect {
+                Effect::Start { node, generation, attempt, job, deps, approved } => {
+                    let origin = Origin { node, generation, attempt };
+                    self.workers.start(Assignment { origin, job: *job, deps, approved });
+                }
+                Effect::Abort { node, generation, attempt } => self.workers.abort(&Origin { node, generation, attempt }),
+                Effect::Answer { node, generation, attempt, call, answer } => {
+                    self.workers.answer(&Origin { node, generation, attempt }, &call, answer);
+                }
+                Effect::SetTimer { timer, at } => self.timers.set(timer, at),
+            }
+        }
+    }
+
+    /// Shows a newcomer everything that is committed; what follows reaches it like everybody else.
+    async fn attach(&mut self, listener: Listener) {
+        let Some(run) = self.run.id().cloned() else { return };
+        let notice = match self.services.journal.load(&run).await {
+            Ok(records) => Notice::RunOpened { run, records, live: true },
+            Err(error) => Notice::Problem(problem(&error)),
+        };
+        if listener.send(notice).is_ok() {
+            self.listeners.push(listener);
+        }
+    }
+
+    fn tell(&mut self, notice: &Notice) {
+        self.listeners.retain(|listener| listener.send(notice.clone()).is_ok());
+    }
+}
+
+fn timeout(origin: &Origin) -> Timer {
+    Timer { node: origin.node.clone(), generation: origin.generation, attempt: origin.attempt, kind: TimerKind::Timeout }
+}
+
+/// Decisions of people, and calls that change the world, must outlive a loss of power before anything follows from them.
+fn durability(run: &Run, records: &[Record]) -> Durability {
+    let weighty = |record: &Record| match &record.event {
+        Event::GateDecided { .. } => true,
+        Event::ToolStarted { call, .. } => changes_world(run, &call.tool),
+        _ => false,
+    };
+    if records.iter().any(weighty) { Durability::Power } else { Durability::Process }
+}
+
+/// By the catalog that the run started with; a tool that isn't in it is thought able to do anything.
+fn changes_world(run: &Run, tool: &str) -> bool {
+    let tools = run.settings().map(|settings| settings.catalog.tools.as_slice()).unwrap_or_default();
+    tools.iter().find(|info| info.name == tool).is_none_or(|info| matches!(info.risk, Risk::Write | Risk::Execute))
+}

@@ -1,0 +1,109 @@
+//! `Session`: the handle of a live run, and how one begins.
+
+use super::{
+    client::{Notice, Problem},
+    clock::Clock,
+    gates::Seen,
+    run_task::RunTask,
+    workers::Labour,
+};
+use crate::engine::{Actor, Batch, Command, GateId, Input, Run, RunId, RunSettings, Time};
+use crate::plan::Plan;
+use crate::store::{Durability, Journal, StoreError};
+use std::sync::Arc;
+use tokio::sync::{mpsc, oneshot};
+use tokio_util::sync::CancellationToken;
+
+/// Where a listener's notices go. Unbounded, so that a slow terminal never holds up a run.
+pub(super) type Listener = mpsc::UnboundedSender<Notice>;
+
+/// What every run of a host uses.
+#[derive(Clone)]
+pub(super) struct Services {
+    pub(super) journal: Arc<dyn Journal>,
+    pub(super) labour: Arc<dyn Labour>,
+    pub(super) clock: Arc<dyn Clock>,
+}
+
+/// What a session is told, ahead of everything that its workers say.
+#[derive(Debug)]
+pub(super) enum Order {
+    /// Somebody asks something of the run.
+    Command { command: Command, by: Actor },
+    /// Somebody wants to see the run: all so far, then what follows.
+    Attach(Listener),
+    /// Somebody wants to see a gate, and the plan's tool behind it.
+    Gate { gate: GateId, reply: oneshot::Sender<Option<Seen>> },
+    /// The run is left open as it stands; its workers stop.
+    Leave,
+}
+
+/// A live run.
+#[derive(Clone, Debug)]
+pub(super) struct Session {
+    pub(super) run: RunId,
+    orders: mpsc::UnboundedSender<Order>,
+    ended: CancellationToken,
+}
+
+impl Session {
+    /// Creates a run, journals that, and lets its nodes start. The listener hears of it first.
+    ///
+    /// # Errors
+    /// When the journal can't be written; nothing was started then.
+    pub(super) async fn start(
+        services: Services,
+        plan: Plan,
+        settings: RunSettings,
+        by: Actor,
+        listener: Option<Listener>,
+    ) -> Result<Self, StoreError> {
+        let id = RunId(uuid::Uuid::now_v7().to_string());
+        let now = services.clock.now();
+        let mut run = Run::default();
+        let create = Input::Create { run: id.clone(), plan: Box::new(plan), settings: Box::new(settings), by: by.clone() };
+        let mut first = run.step(&create, now);
+        append(&mut first, run.step(&Input::Command { command: Command::Start, by }, now));
+        services.journal.append(&id, &first.records, Durability::Power).await?;
+        if let Some(listener) = &listener {
+            // A listener that has gone already is dropped with the next notice.
+            let _ = listener.send(Notice::RunOpened { run: id.clone(), records: first.records.clone(), live: true });
+        }
+        let (orders, inbox) = mpsc::unbounded_channel();
+        let ended = CancellationToken::new();
+        let task = RunTask::new(services, run, inbox, listener.into_iter().collect());
+        tokio::spawn(task.drive(first.effects, ended.clone().drop_guard()));
+        Ok(Self { run: id, orders, ended })
+    }
+
+    /// Passes an order on; false when the run has ended.
+    pub(super) fn order(&self, order: Order) -> bool {
+        self.orders.send(order).is_ok()
+    }
+
+    /// Whether the run still goes on in this host.
+    pub(super) fn is_live(&self) -> bool {
+        !self.ended.is_cancelled()
+    }
+
+    /// Waits until the run has ended or was left, its workers are gone, and all is journalled.
+    pub(super) async fn ended(&self) {
+        self.ended.cancelled().await;
+    }
+}
+
+/// Puts one batch behind another.
+pub(super) fn append(batch: &mut Batch, more: Batch) {
+    batch.records.extend(more.records);
+    batch.effects.extend(more.effects);
+}
+
+/// A store error as people are told.
+pub(super) fn problem(error: &StoreError) -> Problem {
+    Problem { message: error.to_string(), hint: error.hint().map(str::to_owned) }
+}
+
+/// The earlier of two moments, of which either may not exist.
+pub(super) fn sooner(a: Option<Time>, b: Option<Time>) -> Option<Time> {
+    a.into_iter().chain(b).min()
+}

@@ -1,0 +1,61 @@
+//! An agent at work: the port through which everything that it does goes to its run.
+
+use super::{
+    worker_tool::{Bench, Called, Consent, words},
+    workers::Desk,
+};
+use crate::agents::{Port, Question, ToolReply};
+use crate::engine::{Answer, ModelCall, ToolCall, WorkFact};
+use crate::models::prices::Prices;
+use async_trait::async_trait;
+use serde_json::Value;
+
+/// What an agent may do to the world.
+pub(super) struct AgentPort<'a> {
+    pub(super) bench: Bench<'a>,
+    pub(super) prices: &'a Prices,
+}
+
+impl AgentPort<'_> {
+    fn desk(&self) -> &Desk {
+        self.bench.desk
+    }
+}
+
+#[async_trait]
+impl Port for AgentPort<'_> {
+    async fn tool(&self, call: ToolCall) -> ToolReply {
+        match self.bench.call(call, Consent::Open).await {
+            Called::Ran(value) | Called::Answered(value) => ToolReply::Value(value),
+            Called::Failed(error) => ToolReply::Failed(words(&error)),
+            Called::Refused(message) => ToolReply::Refused(message),
+        }
+    }
+
+    async fn ask(&self, question: Question) -> Value {
+        let Question { call, text, options, fields, payload } = question;
+        let fact = WorkFact::QuestionAsked { call: call.clone(), text, options, fields, payload };
+        match self.desk().ask(call, fact).await {
+            Answer::Value(value) => value,
+            Answer::Refused { message } => Value::from(message),
+            Answer::Run { args } => args,
+        }
+    }
+
+    fn model_called(&self, mut call: ModelCall) {
+        call.cost_usd = call.cost_usd.or_else(|| self.prices.cost(&call.model, call.usage));
+        self.desk().say(WorkFact::ModelCalled(call));
+    }
+
+    fn message(&self, role: &str, content: &str) {
+        self.desk().say(WorkFact::Message { role: role.to_owned(), content: content.to_owned() });
+    }
+
+    fn output(&self, text: &str) {
+        self.desk().say(WorkFact::Output(text.to_owned()));
+    }
+
+    fn log(&self, line: &str) {
+        self.desk().say(WorkFact::Log(line.to_owned()));
+    }
+}

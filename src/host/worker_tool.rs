@@ -1,0 +1,127 @@
+//! One tool call, from its check to its report: for tool nodes and for agents alike. Nothing is called before the run has said so.
+
+use super::workers::{Assignment, Desk};
+use crate::engine::{Answer, Done, ErrorKind, NodeError, ToolCall, ToolReport, WorkFact};
+use crate::plan::Verdict;
+use crate::tools::{Registry, ToolContext, ToolError, ToolOutput};
+use serde_json::Value;
+use tokio::time::Instant;
+
+/// What a worker needs to call tools.
+pub(super) struct Bench<'a> {
+    pub(super) registry: &'a Registry,
+    pub(super) context: &'a ToolContext,
+    pub(super) desk: &'a Desk,
+}
+
+/// Whether a gate has approved the exact call before.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Consent {
+    /// It did; the call isn't asked about again.
+    Given,
+    /// It didn't.
+    Open,
+}
+
+/// What came of a call.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) enum Called {
+    /// It ran.
+    Ran(Value),
+    /// It could not be called, or ran and failed.
+    Failed(ToolError),
+    /// A person gave this in its place.
+    Answered(Value),
+    /// It may not run.
+    Refused(String),
+}
+
+/// Does the job of a tool node.
+pub(super) async fn work(task: &Assignment, tool: &str, args: Value, bench: &Bench<'_>) -> WorkFact {
+    let call = ToolCall { id: format!("attempt-{}", task.origin.attempt), tool: tool.to_owned(), args };
+    let consent = if task.approved { Consent::Given } else { Consent::Open };
+    match bench.call(call, consent).await {
+        Called::Ran(result) => WorkFact::Done(Done { result, mark: None }),
+        Called::Answered(result) => WorkFact::Done(Done { result, mark: Some("answered".into()) }),
+        Called::Failed(error) => WorkFact::Failed(node_error(error)),
+        Called::Refused(message) => WorkFact::Failed(NodeError { kind: ErrorKind::Rejected, ..NodeError::permanent(message) }),
+    }
+}
+
+impl Bench<'_> {
+    /// Checks a call, has it decided, and runs it if it may run.
+    pub(super) async fn call(&self, mut call: ToolCall, consent: Consent) -> Called {
+        call.tool = self.registry.canonical(&call.tool).to_owned();
+        let judged = self.registry.check(&call.tool, &call.args).and_then(|()| self.registry.judge(&call.tool, &call.args, self.context));
+        let judgement = match judged {
+            Ok(judgement) => judgement,
+            Err(error) => return Called::Failed(error),
+        };
+        let verdict = match (judgement.verdict, consent) {
+            (Verdict::Ask, Consent::Given) => Verdict::Allow,
+            (verdict, Consent::Given | Consent::Open) => verdict,
+        };
+        match self.desk.propose(call.clone(), verdict, judgement.why).await {
+            Answer::Run { args } => self.run(ToolCall { args, ..call.clone() }, &call.args).await,
+            Answer::Refused { message } => Called::Refused(message),
+            Answer::Value(value) => Called::Answered(value),
+        }
+    }
+
+    async fn run(&self, call: ToolCall, proposed: &Value) -> Called {
+        let started = Instant::now();
+        let result = match self.recheck(&call, proposed) {
+            Ok(()) => self.invoke(&call).await,
+            Err(error) => Err(error),
+        };
+        let duration_ms = u64::try_from(started.elapsed().as_millis()).unwrap_or(u64::MAX);
+        let report = match &result {
+            Ok(output) => ToolReport {
+                ok: true,
+                value: output.value.clone(),
+                files: output.files.clone(),
+                sources: output.sources.clone(),
+                duration_ms,
+            },
+            Err(error) => ToolReport { ok: false, value: Value::from(words(error)), duration_ms, ..ToolReport::default() },
+        };
+        self.desk.say(WorkFact::ToolDone { call: call.id, report });
+        match result {
+            Ok(output) => Called::Ran(output.value),
+            Err(error) => Called::Failed(error),
+        }
+    }
+
+    /// Arguments that a person has edited are checked again, and stay within what the configuration denies.
+    fn recheck(&self, call: &ToolCall, proposed: &Value) -> Result<(), ToolError> {
+        if call.args == *proposed {
+            return Ok(());
+        }
+        self.registry.check(&call.tool, &call.args)?;
+        let judgement = self.registry.judge(&call.tool, &call.args, self.context)?;
+        match judgement.verdict {
+            Verdict::Allow | Verdict::Ask => Ok(()),
+            Verdict::Deny => Err(ToolError::refused(format!("the edited call is denied: {}", judgement.why))),
+        }
+    }
+
+    async fn invoke(&self, call: &ToolCall) -> Result<ToolOutput, ToolError> {
+        let tool = self.registry.get(&call.tool).ok_or_else(|| ToolError::refused(format!("there is no tool `{}`", call.tool)))?;
+        tool.call(call.args.clone(), self.context).await
+    }
+}
+
+/// The words of an error with its way out, for a model.
+pub(super) fn words(error: &ToolError) -> String {
+    error.hint.as_ref().map_or_else(|| error.message.clone(), |hint| format!("{} (hint: {hint})", error.message))
+}
+
+/// A tool's error as the node's.
+pub(super) fn node_error(error: ToolError) -> NodeError {
+    let kind = match (error.transient, error.nothing_began) {
+        (true, true) => ErrorKind::NothingBegan,
+        (true, false) => ErrorKind::Transient,
+        (false, _) => ErrorKind::Permanent,
+    };
+    NodeError { kind, message: error.message, hint: error.hint, retry_after_ms: None }
+}

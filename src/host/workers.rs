@@ -1,0 +1,217 @@
+//! `Workers`: the tasks that do a run's work: one for each attempt, started, answered and stopped by the run's effects.
+//!
+//! What a worker says goes through one queue in order and from there into the run's bounded channel, so a flood of text slows the
+//! worker down and nobody else. A worker that panics is a failed attempt, not a hung run.
+
+use crate::engine::{Answer, Dep, Input, Job, NodeError, ToolCall, WorkFact};
+use crate::plan::{NodeId, Verdict};
+use async_trait::async_trait;
+use futures::FutureExt;
+use std::{collections::HashMap, panic::AssertUnwindSafe, sync::Arc, time::Duration};
+use tokio::{
+    sync::{mpsc, oneshot},
+    task::JoinSet,
+};
+use tokio_util::sync::CancellationToken;
+
+/// How long stopped workers may take to clean up before they are left to the system.
+const FAREWELL: Duration = Duration::from_secs(5);
+
+/// Does jobs.
+#[async_trait]
+pub(super) trait Labour: Send + Sync {
+    /// Does one job to its end. Dropping the future stops it and whatever it started.
+    async fn work(&self, task: Assignment, desk: Desk) -> WorkFact;
+}
+
+/// Which attempt of which node.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub(super) struct Origin {
+    pub(super) node: NodeId,
+    pub(super) generation: u32,
+    pub(super) attempt: u32,
+}
+
+impl Origin {
+    /// The fact as the run is told.
+    pub(super) fn input(&self, fact: WorkFact) -> Input {
+        Input::Work { node: self.node.clone(), generation: self.generation, attempt: self.attempt, fact }
+    }
+}
+
+/// What a worker is given.
+#[derive(Clone, Debug)]
+pub(super) struct Assignment {
+    pub(super) origin: Origin,
+    pub(super) job: Job,
+    pub(super) deps: Vec<Dep>,
+    /// A gate has approved this exact job already.
+    pub(super) approved: bool,
+}
+
+/// What a worker says to its run.
+#[derive(Debug)]
+pub(super) struct Report {
+    pub(super) origin: Origin,
+    pub(super) note: Note,
+}
+
+/// A fact, and where its answer goes if it asks for one.
+#[derive(Debug)]
+pub(super) struct Note {
+    pub(super) fact: WorkFact,
+    pub(super) reply: Option<Reply>,
+}
+
+/// Where the answer to a call goes.
+#[derive(Debug)]
+pub(super) struct Reply {
+    call: String,
+    to: oneshot::Sender<Answer>,
+}
+
+/// A worker's line to its run.
+#[derive(Clone, Debug)]
+pub(super) struct Desk {
+    notes: mpsc::UnboundedSender<Note>,
+}
+
+impl Desk {
+    /// Says something that needs no answer.
+    pub(super) fn say(&self, fact: WorkFact) {
+        // The run may have ended; then nobody needs to know.
+        let _ = self.notes.send(Note { fact, reply: None });
+    }
+
+    /// Proposes a tool call and waits for what is decided about it.
+    pub(super) async fn propose(&self, call: ToolCall, verdict: Verdict, why: String) -> Answer {
+        let id = call.id.clone();
+        self.ask(id, WorkFact::ToolAsked { call, verdict, why }).await
+    }
+
+    /// Says something that is answered under this call's id, and waits for the answer.
+    pub(super) async fn ask(&self, call: String, fact: WorkFact) -> Answer {
+        let (to, answer) = oneshot::channel();
+        let _ = self.notes.send(Note { fact, reply: Some(Reply { call, to }) });
+        answer.await.unwrap_or_else(|_| Answer::Refused { message: "the run has ended".into() })
+    }
+}
+
+/// The workers of one run.
+pub(super) struct Workers {
+    labour: Arc<dyn Labour>,
+    reports: mpsc::Sender<Report>,
+    live: HashMap<Origin, Hand>,
+    tasks: JoinSet<()>,
+}
+
+#[derive(Debug, Default)]
+struct Hand {
+    stop: CancellationToken,
+    replies: HashMap<String, oneshot::Sender<Answer>>,
+}
+
+impl Workers {
+    pub(super) fn new(labour: Arc<dyn Labour>, reports: mpsc::Sender<Report>) -> Self {
+        Self { labour, reports, live: HashMap::new(), tasks: JoinSet::new() }
+    }
+
+    pub(super) fn start(&mut self, task: Assignment) {
+        while self.tasks.try_join_next().is_some() {}
+        let stop = CancellationToken::new();
+        self.live.insert(task.origin.clone(), Hand { stop: stop.clone(), ..Hand::default() });
+        self.tasks.spawn(attend(self.labour.clone(), task, self.reports.clone(), stop));
+    }
+
+    /// Stops a worker now; it still reports that it stopped.
+    pub(super) fn abort(&mut self, origin: &Origin) {
+        if let Some(hand) = self.live.get(origin) {
+            hand.stop.cancel();
+        }
+    }
+
+    pub(super) fn answer(&mut self, origin: &Origin, call: &str, answer: Answer) {
+        let waiting = self.live.get_mut(origin).and_then(|hand| hand.replies.remove(call));
+        if let Some(reply) = waiting {
+            // A worker that was stopped meanwhile needs no answer.
+            let _ = reply.send(answer);
+        }
+    }
+
+    /// Keeps in mind who waits for an answer, and forgets workers that have said their last word.
+    pub(super) fn heard(&mut self, origin: &Origin, note: Note) -> WorkFact {
+        if is_last(&note.fact) {
+            self.live.remove(origin);
+        } else if let (Some(hand), Some(reply)) = (self.live.get_mut(origin), note.reply) {
+            hand.replies.insert(reply.call, reply.to);
+        }
+        note.fact
+    }
+
+    /// Stops all and waits until they have cleaned up.
+    pub(super) async fn dismiss(mut self) {
+        for hand in self.live.values() {
+            hand.stop.cancel();
+        }
+        // Ends that never come are cut off when the set is dropped.
+        let _ = tokio::time::timeout(FAREWELL, async { while self.tasks.join_next().await.is_some() {} }).await;
+    }
+}
+
+/// Whether a worker has nothing more to say after this.
+pub(super) fn is_last(fact: &WorkFact) -> bool {
+    match fact {
+        WorkFact::Done(_) | WorkFact::Failed(_) | WorkFact::Aborted => true,
+        WorkFact::ToolAsked { .. }
+        | WorkFact::ToolDone { .. }
+        | WorkFact::QuestionAsked { .. }
+        | WorkFact::ModelCalled(_)
+        | WorkFact::Message { .. }
+        | WorkFact::Output(_)
+        | WorkFact::Log(_) => false,
+    }
+}
+
+async fn attend(labour: Arc<dyn Labour>, task: Assignment, reports: mpsc::Sender<Report>, stop: CancellationToken) {
+    let origin = task.origin.clone();
+    let (notes, queue) = mpsc::unbounded_channel();
+    let work = async move {
+        let job = AssertUnwindSafe(labour.work(task, Desk { notes: notes.clone() })).catch_unwind();
+        let fact = tokio::select! {
+            biased;
+            () = stop.cancelled() => WorkFact::Aborted,
+            end = job => end.unwrap_or_else(|_| WorkFact::Failed(
+                NodeError::permanent("the work broke off by a fault of dagdeck").hint("please report it, with the plan"),
+            )),
+        };
+        let _ = notes.send(Note { fact, reply: None });
+    };
+    tokio::join!(work, forward(&origin, queue, reports));
+}
+
+/// Hands a worker's notes on, with neighbouring pieces of text merged. Ends with the worker, or when nobody listens.
+async fn forward(origin: &Origin, mut queue: mpsc::UnboundedReceiver<Note>, reports: mpsc::Sender<Report>) {
+    let mut ahead: Option<Note> = None;
+    loop {
+        let next = match ahead.take() {
+            Some(note) => Some(note),
+            None => queue.recv().await,
+        };
+        let Some(mut note) = next else { return };
+        if let WorkFact::Output(text) = &mut note.fact {
+            ahead = gather(text, &mut queue);
+        }
+        if reports.send(Report { origin: origin.clone(), note }).await.is_err() {
+            return;
+        }
+    }
+}
+
+/// Adds the pieces of text that are waiting; gives back the first note that is none.
+fn gather(text: &mut String, queue: &mut mpsc::UnboundedReceiver<Note>) -> Option<Note> {
+    while let Ok(note) = queue.try_recv() {
+        let WorkFact::Output(more) = &note.fact else { return Some(note) };
+        text.push_str(more);
+    }
+    None
+}
