@@ -1,11 +1,148 @@
 //! The sandbox: code that nobody vouches for runs in a worker process of dagdeck's own binary, with limits that the worker sets on
-//! itself before it reads a line of that code.
+//! itself before it reads a line of that code. The parent ends the whole process group at the wall limit.
 
-use std::path::PathBuf;
+mod confine;
+mod exec;
+mod html;
+mod javascript;
+mod process;
+mod worker;
+
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+use std::{path::PathBuf, time::Duration};
+use tokio::process::Command;
+
+use crate::plan::SandboxLimits;
+use worker::{Answer, Job};
+
+pub use confine::{Confinement, confinement};
+pub(super) use exec::{Confined, wrap};
+pub(super) use process::{Caps, Finished, run};
+pub use worker::worker_main;
+
+pub(super) use html::strip_tags;
+
+/// Memory of a script when it doesn't say, and the most that it may ask for, in MiB.
+const MEMORY_MB: (u64, u64) = (64, 2048);
+/// Time of a script when it doesn't say, and the most that it may ask for, in milliseconds.
+const TIME_MS: (u64, u64) = (5_000, 600_000);
+/// Largest result in bytes.
+const OUTPUT: usize = 4 << 20;
+/// What the worker may take beyond its script's time to start and to report.
+const GRACE: Duration = Duration::from_secs(1);
 
 /// Where the worker process comes from.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct SandboxConfig {
-    /// The binary; absent: the one that runs now.
+    /// The binary; absent: the one that runs now. Its `main` must call `worker_main` first.
     pub program: Option<PathBuf>,
+}
+
+/// What a script gave.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct JsOutcome {
+    /// What it returned; null for nothing.
+    pub value: Value,
+    /// What it wrote with `console.log`.
+    pub logs: Vec<String>,
+}
+
+/// Why a script gave nothing.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+pub enum SandboxError {
+    /// The script threw, or can't be understood.
+    #[error("{}", located(message, *line))]
+    Script {
+        /// The error's words.
+        message: String,
+        /// Line of the code, from 1.
+        line: Option<u32>,
+        /// What it wrote before.
+        logs: Vec<String>,
+    },
+    /// The time limit was reached.
+    #[error("the code ran longer than {ms} ms")]
+    Time {
+        /// The limit.
+        ms: u64,
+    },
+    /// The worker died.
+    #[error("the sandbox ended the code: {0}")]
+    Died(String),
+    /// The worker could not be started.
+    #[error("the sandbox can't start: {0}")]
+    Start(String),
+}
+
+fn located(message: &str, line: Option<u32>) -> String {
+    line.map_or_else(|| message.to_owned(), |line| format!("{message} (line {line})"))
+}
+
+impl SandboxError {
+    /// A way out.
+    pub fn hint(&self) -> Option<String> {
+        match self {
+            Self::Script { .. } => None,
+            Self::Time { .. } => Some("give the node a higher `sandbox.time_ms`, or less to do".into()),
+            Self::Died(_) => Some("give the node a higher `sandbox.memory_mb`, or less to do".into()),
+            Self::Start(_) => Some("see `dagdeck doctor`".into()),
+        }
+    }
+}
+
+/// Runs a JavaScript function body that sees `deps` (also as `nodes`) and `inputs`. Dropping the future kills it.
+///
+/// # Errors
+/// When it throws, takes too long or too much, or returns what is no JSON.
+pub async fn javascript(
+    config: &SandboxConfig,
+    code: &str,
+    deps: Value,
+    inputs: Value,
+    limits: &SandboxLimits,
+) -> Result<JsOutcome, SandboxError> {
+    let memory_mb = limits.memory_mb.unwrap_or(MEMORY_MB.0).clamp(1, MEMORY_MB.1);
+    let time_ms = limits.time_ms.unwrap_or(TIME_MS.0).clamp(1, TIME_MS.1);
+    let job = Job::Javascript { code: code.to_owned(), deps, inputs, memory_mb, time_ms };
+    match work(config, &job, time_ms).await? {
+        Answer::Value { value, logs } => Ok(JsOutcome { value, logs }),
+        Answer::Time => Err(SandboxError::Time { ms: time_ms }),
+        Answer::Failed { message, line, logs } => Err(SandboxError::Script { message, line, logs }),
+    }
+}
+
+/// Readable text of a page. Whatever the page does to the converter, there is a text.
+pub(super) async fn html_text(config: &SandboxConfig, html: String) -> String {
+    let job = Job::Html { html };
+    let answer = work(config, &job, 3_000).await;
+    let Job::Html { html } = job else { return String::new() };
+    match answer {
+        Ok(Answer::Value { value: Value::String(text), .. }) => text,
+        Ok(_) | Err(_) => strip_tags(&html),
+    }
+}
+
+/// Gives a job to a worker and waits for its answer.
+async fn work(config: &SandboxConfig, job: &Job, time_ms: u64) -> Result<Answer, SandboxError> {
+    let input = serde_json::to_vec(job).map_err(|cause| SandboxError::Start(cause.to_string()))?;
+    let mut command = Command::new(program(config)?);
+    command.arg0("dagdeck-sandbox").arg(worker::JOB).env_clear().env("TZ", "UTC").current_dir("/");
+    let caps = Caps { wall: Duration::from_millis(time_ms) + GRACE, stdout: OUTPUT * 2, stderr: 4096 };
+    let done = run(command, &input, &caps).await.map_err(|cause| SandboxError::Start(cause.to_string()))?;
+    let Some(status) = done.status else { return Err(SandboxError::Time { ms: time_ms }) };
+    done.stdout.whole().and_then(|bytes| serde_json::from_slice(&bytes).ok()).ok_or_else(|| {
+        let said = done.stderr.text();
+        let said = said.trim();
+        SandboxError::Died(if said.is_empty() { status.to_string() } else { format!("{status}: {said}") })
+    })
+}
+
+/// The binary of the worker. On Linux the running program is reached by its own link, which holds even after the file was replaced.
+fn program(config: &SandboxConfig) -> Result<PathBuf, SandboxError> {
+    if let Some(program) = &config.program {
+        return Ok(program.clone());
+    }
+    let own = PathBuf::from("/proc/self/exe");
+    if own.exists() { Ok(own) } else { std::env::current_exe().map_err(|cause| SandboxError::Start(cause.to_string())) }
 }

@@ -1,0 +1,240 @@
+//! Limits that a worker sets on itself: resource limits everywhere, and on Linux a system call filter and, for commands, Landlock.
+
+use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
+
+use super::worker::Job;
+
+/// What this computer can confine commands with.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Confinement {
+    /// Files outside the workspace can be protected from writing (Landlock).
+    pub files: bool,
+    /// The network can be cut off (seccomp).
+    pub network: bool,
+}
+
+impl Confinement {
+    /// What is missing, in words for a person.
+    pub fn missing(self) -> Option<String> {
+        let files = "this kernel has no Landlock, so files outside the workspace are not protected from commands";
+        let network = "this system has no seccomp, so commands are not cut off from the network";
+        match (self.files, self.network) {
+            (true, true) => None,
+            (false, true) => Some(files.into()),
+            (true, false) => Some(network.into()),
+            (false, false) => Some(format!("{files}; {network}")),
+        }
+    }
+}
+
+/// What this computer can confine commands with.
+pub fn confinement() -> Confinement {
+    platform::confinement()
+}
+
+/// Confines a worker that runs code in-process: no file, no socket, no child.
+pub(super) fn worker(job: &Job) -> Result<(), String> {
+    let (memory_mb, time_ms) = match job {
+        Job::Javascript { memory_mb, time_ms, .. } => (*memory_mb, *time_ms),
+        Job::Html { .. } => (512, 3_000),
+    };
+    limit(Resource::Core, 0)?;
+    limit(Resource::Fsize, 0)?;
+    limit(Resource::Cpu, time_ms.div_ceil(1_000) + 1)?;
+    // The engine has a limit of its own; this one is for what it doesn't count.
+    limit(Resource::Data, (memory_mb + 256) << 20)?;
+    platform::filter_worker()
+}
+
+/// Limits of a command.
+pub(super) struct CommandLimits<'a> {
+    /// Directories that may be written to.
+    pub(super) writable: &'a [std::path::PathBuf],
+    /// Whether the network may be used.
+    pub(super) network: bool,
+    /// Memory of one process in MiB.
+    pub(super) memory_mb: u64,
+    /// Processor time of one process in seconds.
+    pub(super) cpu_s: u64,
+}
+
+/// Confines this process and what it will become.
+pub(super) fn command(limits: &CommandLimits<'_>) -> Result<(), String> {
+    limit(Resource::Core, 0)?;
+    limit(Resource::Cpu, limits.cpu_s)?;
+    limit(Resource::Data, limits.memory_mb << 20)?;
+    limit(Resource::Fsize, 4 << 30)?;
+    // Counted over all processes of the user, so it can only stop an explosion.
+    limit(Resource::Nproc, 8192)?;
+    platform::protect_files(limits.writable)?;
+    platform::filter_command(limits.network)
+}
+
+/// Lowers a limit; never raises one that is lower already.
+fn limit(resource: Resource, value: u64) -> Result<(), String> {
+    let now = getrlimit(resource);
+    let value = now.maximum.map_or(value, |maximum| maximum.min(value));
+    let new = Rlimit { current: Some(now.current.map_or(value, |current| current.min(value))), maximum: Some(value) };
+    setrlimit(resource, new).map_err(|cause| format!("{resource:?} can't be limited: {cause}"))
+}
+
+#[cfg(target_os = "linux")]
+mod platform {
+    use landlock::{
+        ABI, Access as _, AccessFs, CompatLevel, Compatible as _, Ruleset, RulesetAttr as _, RulesetCreatedAttr as _, Scope,
+        path_beneath_rules,
+    };
+    use seccompiler::{
+        BpfProgram, SeccompAction, SeccompCmpArgLen, SeccompCmpOp, SeccompCondition, SeccompFilter, SeccompRule, apply_filter_all_threads,
+    };
+    use std::{collections::BTreeMap, path::PathBuf};
+
+    use super::Confinement;
+
+    /// Newest rules used; older kernels get what they know of them.
+    const LANDLOCK: ABI = ABI::V6;
+
+    /// All that a worker needs once its job is read: memory, time, its pipes, its end.
+    const WORKER: [i64; 31] = [
+        libc::SYS_read,
+        libc::SYS_write,
+        libc::SYS_writev,
+        libc::SYS_close,
+        libc::SYS_fstat,
+        libc::SYS_mmap,
+        libc::SYS_munmap,
+        libc::SYS_mremap,
+        libc::SYS_mprotect,
+        libc::SYS_madvise,
+        libc::SYS_brk,
+        libc::SYS_futex,
+        libc::SYS_clock_gettime,
+        libc::SYS_clock_getres,
+        libc::SYS_gettimeofday,
+        libc::SYS_getrandom,
+        libc::SYS_sigaltstack,
+        libc::SYS_rt_sigaction,
+        libc::SYS_rt_sigprocmask,
+        libc::SYS_rt_sigreturn,
+        libc::SYS_restart_syscall,
+        libc::SYS_sched_yield,
+        libc::SYS_sched_getaffinity,
+        libc::SYS_getpid,
+        libc::SYS_gettid,
+        libc::SYS_rseq,
+        libc::SYS_membarrier,
+        libc::SYS_set_robust_list,
+        libc::SYS_nanosleep,
+        libc::SYS_exit,
+        libc::SYS_exit_group,
+    ];
+
+    /// What a command is kept from: leaving its process group, other processes' insides, the kernel's own affairs.
+    const COMMAND: [i64; 30] = [
+        libc::SYS_setsid,
+        libc::SYS_setpgid,
+        libc::SYS_ptrace,
+        libc::SYS_process_vm_readv,
+        libc::SYS_process_vm_writev,
+        libc::SYS_pidfd_getfd,
+        libc::SYS_unshare,
+        libc::SYS_setns,
+        libc::SYS_mount,
+        libc::SYS_umount2,
+        libc::SYS_pivot_root,
+        libc::SYS_move_mount,
+        libc::SYS_open_tree,
+        libc::SYS_fsopen,
+        libc::SYS_fsmount,
+        libc::SYS_open_by_handle_at,
+        libc::SYS_bpf,
+        libc::SYS_perf_event_open,
+        libc::SYS_userfaultfd,
+        libc::SYS_add_key,
+        libc::SYS_request_key,
+        libc::SYS_keyctl,
+        libc::SYS_init_module,
+        libc::SYS_finit_module,
+        libc::SYS_delete_module,
+        libc::SYS_kexec_load,
+        libc::SYS_reboot,
+        libc::SYS_swapon,
+        libc::SYS_swapoff,
+        libc::SYS_io_uring_setup,
+    ];
+
+    pub(super) fn confinement() -> Confinement {
+        let rules = Ruleset::default().set_compatibility(CompatLevel::HardRequirement).handle_access(AccessFs::from_all(ABI::V1));
+        Confinement {
+            files: rules.and_then(Ruleset::create).is_ok(),
+            network: seccompiler::TargetArch::try_from(std::env::consts::ARCH).is_ok(),
+        }
+    }
+
+    pub(super) fn filter_worker() -> Result<(), String> {
+        let rules = WORKER.iter().map(|call| (*call, Vec::new())).collect();
+        apply(rules, SeccompAction::Errno(libc::EPERM as u32), SeccompAction::Allow)
+    }
+
+    pub(super) fn filter_command(network: bool) -> Result<(), String> {
+        let mut rules: BTreeMap<i64, Vec<SeccompRule>> = COMMAND.iter().map(|call| (*call, Vec::new())).collect();
+        if !network {
+            // Local sockets too: behind one may sit a daemon that does anything. Pairs of sockets within the group still work.
+            rules.insert(libc::SYS_socket, Vec::new());
+        }
+        // Pushing input into the terminal that dagdeck was started from.
+        let push = SeccompCondition::new(1, SeccompCmpArgLen::Dword, SeccompCmpOp::Eq, libc::TIOCSTI as u64);
+        let rule = push.and_then(|condition| SeccompRule::new(vec![condition])).map_err(|cause| cause.to_string())?;
+        rules.insert(libc::SYS_ioctl, vec![rule]);
+        apply(rules, SeccompAction::Allow, SeccompAction::Errno(libc::EPERM as u32))
+    }
+
+    fn apply(rules: BTreeMap<i64, Vec<SeccompRule>>, otherwise: SeccompAction, matched: SeccompAction) -> Result<(), String> {
+        let filter = || {
+            let filter = SeccompFilter::new(rules, otherwise, matched, std::env::consts::ARCH.try_into()?)?;
+            BpfProgram::try_from(filter)
+        };
+        let program = filter().map_err(|cause| cause.to_string())?;
+        apply_filter_all_threads(&program).map_err(|cause| cause.to_string())
+    }
+
+    /// Everything may be read and run; only these directories and the harmless devices may be written to.
+    pub(super) fn protect_files(writable: &[PathBuf]) -> Result<(), String> {
+        let devices = ["/dev/null", "/dev/zero", "/dev/full", "/dev/tty"].map(PathBuf::from);
+        let rules = || {
+            Ruleset::default()
+                .set_compatibility(CompatLevel::BestEffort)
+                .handle_access(AccessFs::from_all(LANDLOCK))?
+                .scope(Scope::from_all(LANDLOCK))?
+                .create()?
+                .add_rules(path_beneath_rules(["/"], AccessFs::from_read(LANDLOCK)))?
+                .add_rules(path_beneath_rules(writable, AccessFs::from_all(LANDLOCK)))?
+                .add_rules(path_beneath_rules(devices, AccessFs::from_file(LANDLOCK)))?
+                .restrict_self()
+        };
+        rules().map(|_| ()).map_err(|cause: landlock::RulesetError| cause.to_string())
+    }
+}
+
+#[cfg(not(target_os = "linux"))]
+mod platform {
+    use std::path::PathBuf;
+
+    use super::Confinement;
+
+    pub(super) fn confinement() -> Confinement {
+        Confinement { files: false, network: false }
+    }
+
+    pub(super) fn filter_worker() -> Result<(), String> {
+        Ok(())
+    }
+
+    pub(super) fn filter_command(_network: bool) -> Result<(), String> {
+        Ok(())
+    }
+
+    pub(super) fn protect_files(_writable: &[PathBuf]) -> Result<(), String> {
+        Ok(())
+    }
+}

@@ -1,0 +1,250 @@
+//! QuickJS inside the worker: no module loader, no timers, nothing but the language, `console`, `deps`, `nodes` and `inputs`.
+
+use rquickjs::{
+    CatchResultExt as _, CaughtError, Context, Ctx, Error, Function, Promise, Runtime, Value as Js, context::EvalOptions,
+    promise::PromiseState,
+};
+use serde_json::Value;
+use std::{
+    cell::RefCell,
+    rc::Rc,
+    time::{Duration, Instant},
+};
+
+use super::{OUTPUT, worker::Answer};
+
+/// Stack of a script in bytes; well below the thread's.
+const STACK: usize = 1 << 20;
+/// Most lines and bytes of a script's log.
+const LOG: (usize, usize) = (1_000, 64 << 10);
+
+/// What `console` is made of. `push` takes one line.
+const CONSOLE: &str = "(push) => {
+  const show = (v) => {
+    if (typeof v === 'string') return v;
+    if (v instanceof Error) return `${v}`;
+    try { return JSON.stringify(v) ?? String(v); } catch { return String(v); }
+  };
+  const write = (...items) => push(items.map(show).join(' '));
+  globalThis.console = Object.freeze({ log: write, info: write, warn: write, error: write, debug: write });
+}";
+
+/// Refuses what JSON would drop without a word.
+const REPLACER: &str = "(key, value) => {
+  if (typeof value !== 'function' && typeof value !== 'symbol') return value;
+  throw new TypeError(`the result holds a ${typeof value}` + (key === '' ? '' : ` at \"${key}\"`) + ', which is not JSON');
+}";
+
+type Logs = Rc<RefCell<Vec<String>>>;
+
+pub(super) fn run(code: &str, deps: &Value, inputs: &Value, memory_mb: u64, time_ms: u64) -> Answer {
+    let end = Instant::now() + Duration::from_millis(time_ms);
+    let logs = Logs::default();
+    let result = start(memory_mb, end)
+        .map_err(|cause| Failure::plain(cause.to_string()))
+        .and_then(|context| context.with(|ctx| Script { ctx: &ctx, end }.run(code, deps, inputs, &logs)));
+    let logs = logs.take();
+    match result {
+        Ok(value) => Answer::Value { value, logs },
+        Err(_) if Instant::now() >= end => Answer::Time,
+        Err(Failure { message, line }) => Answer::Failed { message, line, logs },
+    }
+}
+
+fn start(memory_mb: u64, end: Instant) -> Result<Context, Error> {
+    let runtime = Runtime::new()?;
+    runtime.set_memory_limit(usize::try_from(memory_mb << 20).unwrap_or(usize::MAX));
+    runtime.set_max_stack_size(STACK);
+    runtime.set_interrupt_handler(Some(Box::new(move || Instant::now() >= end)));
+    Context::full(&runtime)
+}
+
+struct Failure {
+    message: String,
+    line: Option<u32>,
+}
+
+impl Failure {
+    fn plain(message: impl Into<String>) -> Self {
+        Self { message: message.into(), line: None }
+    }
+
+    fn caught(error: CaughtError<'_>) -> Self {
+        match error {
+            CaughtError::Exception(exception) => {
+                let name: String = exception.as_object().get("name").unwrap_or_else(|_| "Error".into());
+                let message = exception.message().unwrap_or_default();
+                Self { message: format!("{name}: {message}"), line: exception.stack().as_deref().and_then(line) }
+            }
+            // Out of memory there may be no room left for an error object.
+            CaughtError::Value(value) if value.is_null() => Self::plain("InternalError: out of memory"),
+            CaughtError::Value(value) => {
+                let text = value.ctx().json_stringify(&value).ok().flatten().and_then(|text| text.to_string().ok());
+                Self::plain(format!("thrown: {}", text.as_deref().unwrap_or(value.type_name())))
+            }
+            CaughtError::Error(error) => Self::plain(error.to_string()),
+        }
+    }
+}
+
+/// The first line of the code that a stack names. The code starts on the first line of what is evaluated.
+fn line(stack: &str) -> Option<u32> {
+    let after = &stack[stack.find("code:")? + "code:".len()..];
+    after.split(|sign: char| !sign.is_ascii_digit()).next()?.parse().ok()
+}
+
+struct Script<'a, 'js> {
+    ctx: &'a Ctx<'js>,
+    end: Instant,
+}
+
+impl<'js> Script<'_, 'js> {
+    fn run(&self, code: &str, deps: &Value, inputs: &Value, logs: &Logs) -> Result<Value, Failure> {
+        let replacer = self.caught(self.prepare(logs))?;
+        // On the first line, so that lines of errors are lines of the code; a line end behind it, for a comment on its last line.
+        let source = format!("(async function (deps, nodes, inputs) {{{code}\n}})");
+        let mut options = EvalOptions::default();
+        options.filename = Some("code".into());
+        let function: Function<'js> = self.caught(self.ctx.eval_with_options(source, options))?;
+        let deps = self.data(deps)?;
+        let inputs = self.data(inputs)?;
+        let promise: Promise<'js> = self.caught(function.call((deps.clone(), deps, inputs)))?;
+        // Jobs may make jobs for ever; the interrupt handler ends only a job that runs.
+        while promise.state() == PromiseState::Pending && Instant::now() < self.end && self.ctx.execute_pending_job() {}
+        let value = match promise.result::<Js<'js>>() {
+            Some(result) => self.caught(result)?,
+            None if Instant::now() >= self.end => return Err(Failure::plain("the time was up")),
+            None => return Err(Failure::plain("the code waits for a promise that nothing settles: there are no timers and no I/O here")),
+        };
+        if value.is_undefined() {
+            return Ok(Value::Null);
+        }
+        let text = self.caught(self.ctx.json_stringify_replacer(value, replacer))?;
+        let text = text.ok_or_else(|| Failure::plain("the result is not JSON"))?;
+        let text = self.caught(text.to_string())?;
+        if text.len() > OUTPUT {
+            return Err(Failure::plain(format!("the result has {} bytes; at most {OUTPUT} are taken", text.len())));
+        }
+        serde_json::from_str(&text).map_err(|cause| Failure::plain(format!("the result is not JSON: {cause}")))
+    }
+
+    /// Sets up `console` and gives the replacer, both out of reach of what the script does to its globals later.
+    fn prepare(&self, logs: &Logs) -> Result<Function<'js>, Error> {
+        let logs = Rc::clone(logs);
+        let push = Function::new(self.ctx.clone(), move |line: String| {
+            let mut logs = logs.borrow_mut();
+            let bytes: usize = logs.iter().map(String::len).sum();
+            if logs.len() < LOG.0 && bytes + line.len() <= LOG.1 {
+                logs.push(line);
+            } else if logs.last().is_none_or(|last| last != "[log cut]") {
+                logs.push("[log cut]".into());
+            }
+        })?;
+        self.ctx.eval::<Function<'js>, _>(CONSOLE)?.call::<_, ()>((push,))?;
+        self.ctx.eval(REPLACER)
+    }
+
+    fn data(&self, value: &Value) -> Result<Js<'js>, Failure> {
+        self.caught(self.ctx.json_parse(value.to_string()))
+    }
+
+    fn caught<T>(&self, result: Result<T, Error>) -> Result<T, Failure> {
+        result.catch(self.ctx).map_err(Failure::caught)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    fn answer(code: &str) -> Answer {
+        run(code, &json!({"a-b": {"n": 2}}), &json!({"name": "x"}), 32, 1_000)
+    }
+
+    fn value(code: &str) -> Value {
+        match answer(code) {
+            Answer::Value { value, .. } => value,
+            other => panic!("{code}: {other:?}"),
+        }
+    }
+
+    fn failure(code: &str) -> (String, Option<u32>) {
+        match answer(code) {
+            Answer::Failed { message, line, .. } => (message, line),
+            other => panic!("{code}: {other:?}"),
+        }
+    }
+
+    #[test]
+    fn a_body_sees_its_data_and_returns_json() {
+        assert_eq!(value("return deps['a-b'].n + nodes['a-b'].n"), json!(4));
+        assert_eq!(
+            value("return {name: inputs.name, list: [1, 2.5, null, undefined], gone: undefined}"),
+            json!({"name": "x", "list": [1, 2.5, null, null]})
+        );
+        assert_eq!(value(""), Value::Null);
+        assert_eq!(value("return 1 // no more"), json!(1));
+        assert_eq!(value("return await Promise.all([1, Promise.resolve(2)])"), json!([1, 2]));
+        assert_eq!(value("return new Promise(done => done('later'))"), json!("later"));
+        assert_eq!(value("return [...Array(5).keys()].reduce((a, b) => a + b)"), json!(10));
+        assert_eq!(value("return '\\u0000ä🦀'"), json!("\u{0}ä🦀"));
+    }
+
+    #[test]
+    fn logs_are_kept_in_order_and_capped() {
+        let Answer::Value { logs, .. } = answer("console.log('a', 1, {b: [2]}, undefined); console.error(new TypeError('x'))") else {
+            panic!()
+        };
+        assert_eq!(logs, ["a 1 {\"b\":[2]} undefined", "TypeError: x"]);
+        let Answer::Value { logs, .. } = answer("for (let i = 0; i < 5000; i++) console.log(i)") else { panic!() };
+        assert_eq!((logs.len(), logs.last().unwrap().as_str()), (1001, "[log cut]"));
+    }
+
+    #[test]
+    fn errors_name_their_line() {
+        assert_eq!(failure("let a = 1;\n\nthrow new RangeError('too far')"), ("RangeError: too far".into(), Some(3)));
+        assert_eq!(failure("\nreturn missing.field").1, Some(2));
+        assert_eq!(failure("let a = 1;\nlet b = ;").1, Some(2));
+        assert_eq!(failure("throw {code: 7}").0, "thrown: {\"code\":7}");
+        assert_eq!(failure("return Promise.reject(new Error('no'))").0, "Error: no");
+        assert!(failure("await new Promise(() => {})").0.contains("nothing settles"));
+    }
+
+    #[test]
+    fn what_is_not_json_is_refused_with_its_place() {
+        assert_eq!(failure("return () => 1").0, "TypeError: the result holds a function, which is not JSON");
+        assert_eq!(failure("return {f() {}}").0, "TypeError: the result holds a function at \"f\", which is not JSON");
+        assert!(failure("const a = {}; a.a = a; return a").0.contains("circular"));
+        assert!(failure("return 10n").0.contains("BigInt"));
+        assert!(failure("let a = []; for (let i = 0; i < 500; i++) a = [a]; return a").0.contains("not JSON"));
+    }
+
+    #[test]
+    fn there_is_nothing_to_reach_the_world_with() {
+        for name in ["require", "process", "fetch", "setTimeout", "std", "os", "Deno", "XMLHttpRequest", "loadScript", "print"] {
+            assert_eq!(value(&format!("return typeof {name}")), json!("undefined"), "{name}");
+        }
+        assert!(failure("return await import('fs')").0.contains("Error"));
+        assert!(failure("import fs from 'fs'").0.starts_with("SyntaxError"));
+    }
+
+    #[test]
+    fn tricks_with_prototypes_and_globals_stay_inside() {
+        assert_eq!(value("JSON.stringify = () => 'no'; Array.prototype.map = null; Object.prototype.x = 1; return [1]"), json!([1]));
+        assert!(failure("Object.prototype.toJSON = () => { throw new Error('gotcha') }; return {}").0.contains("gotcha"));
+        assert!(failure("return {get a() { throw new Error('getter') }}").0.contains("getter"));
+        assert_eq!(value("}), (async function () { return 5"), json!(5));
+    }
+
+    #[test]
+    fn loops_recursion_and_memory_bombs_end() {
+        assert_eq!(answer("while (true) {}"), Answer::Time);
+        assert_eq!(answer("async function f() { while (true) await null } await f()"), Answer::Time);
+        assert_eq!(answer("const again = () => { Promise.resolve().then(again) }; again(); await new Promise(() => {})"), Answer::Time);
+        assert!(failure("function f() { return f() + 1 } return f()").0.contains("stack"));
+        assert!(failure("let s = 'x'; while (true) s += s").0.contains("Error"));
+        assert!(failure("const a = []; while (true) a.push(new Array(1000).fill(0))").0.contains("memory"));
+        assert!(failure("return 'x'.repeat(6000000)").0.contains("at most"));
+    }
+}

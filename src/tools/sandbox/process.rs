@@ -1,0 +1,179 @@
+//! A child process as leader of its own group: fed, listened to within caps, and ended with everything it started, whether it ends,
+//! runs out of time, or nobody waits for it any more.
+
+use rustix::process::{Pid, Signal, kill_process_group};
+use std::{
+    collections::VecDeque,
+    io,
+    process::{ExitStatus, Stdio},
+    time::Duration,
+};
+use tokio::{
+    io::{AsyncRead, AsyncReadExt as _, AsyncWriteExt as _},
+    process::Command,
+};
+
+/// Limits on one child.
+pub(in crate::tools) struct Caps {
+    /// Longest time.
+    pub(in crate::tools) wall: Duration,
+    /// Bytes kept of what it writes.
+    pub(in crate::tools) stdout: usize,
+    /// Bytes kept of its errors.
+    pub(in crate::tools) stderr: usize,
+}
+
+/// A child that is gone.
+pub(in crate::tools) struct Finished {
+    /// How it ended; absent when it was ended at the wall limit.
+    pub(in crate::tools) status: Option<ExitStatus>,
+    /// What it wrote.
+    pub(in crate::tools) stdout: Capture,
+    /// Its errors.
+    pub(in crate::tools) stderr: Capture,
+}
+
+/// The first and the last part of a stream.
+pub(in crate::tools) struct Capture {
+    half: usize,
+    head: Vec<u8>,
+    tail: VecDeque<u8>,
+    total: usize,
+}
+
+impl Capture {
+    fn new(cap: usize) -> Self {
+        Self { half: cap / 2, head: Vec::new(), tail: VecDeque::new(), total: 0 }
+    }
+
+    fn push(&mut self, mut bytes: &[u8]) {
+        self.total += bytes.len();
+        let room = self.half - self.head.len();
+        let (head, rest) = bytes.split_at(room.min(bytes.len()));
+        self.head.extend_from_slice(head);
+        bytes = rest;
+        self.tail.extend(&bytes[bytes.len().saturating_sub(self.half)..]);
+        self.tail.drain(..self.tail.len().saturating_sub(self.half));
+    }
+
+    /// Bytes that were left out of the middle.
+    pub(in crate::tools) fn left_out(&self) -> usize {
+        self.total - self.head.len() - self.tail.len()
+    }
+
+    /// Everything, if nothing was left out.
+    pub(in crate::tools) fn whole(&self) -> Option<Vec<u8>> {
+        (self.left_out() == 0).then(|| self.head.iter().chain(&self.tail).copied().collect())
+    }
+
+    /// As text, saying what was left out.
+    pub(in crate::tools) fn text(&self) -> String {
+        match self.whole() {
+            Some(bytes) => String::from_utf8_lossy(&bytes).into_owned(),
+            None => {
+                let tail: Vec<u8> = self.tail.iter().copied().collect();
+                let (head, tail) = (String::from_utf8_lossy(&self.head), String::from_utf8_lossy(&tail));
+                format!("{head}\n[{} bytes left out]\n{tail}", self.left_out())
+            }
+        }
+    }
+}
+
+/// Ends a process group when it goes out of scope.
+struct Group(Option<Pid>);
+
+impl Group {
+    fn kill(&self) {
+        if let Some(leader) = self.0 {
+            let _ = kill_process_group(leader, Signal::KILL);
+        }
+    }
+}
+
+impl Drop for Group {
+    fn drop(&mut self) {
+        self.kill();
+    }
+}
+
+/// Runs a command to its end. Dropping the future kills its group.
+pub(in crate::tools) async fn run(mut command: Command, input: &[u8], caps: &Caps) -> io::Result<Finished> {
+    command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).process_group(0).kill_on_drop(true);
+    let mut child = command.spawn()?;
+    let group = Group(child.id().and_then(|id| i32::try_from(id).ok()).and_then(Pid::from_raw));
+    let (stdin, out, err) = (child.stdin.take(), child.stdout.take(), child.stderr.take());
+    let (mut stdout, mut stderr, mut status) = (Capture::new(caps.stdout), Capture::new(caps.stderr), None);
+    let feed = async {
+        if let Some(mut stdin) = stdin {
+            // A child that ends without reading is judged by how it ended.
+            let _ = stdin.write_all(input).await;
+        }
+    };
+    let wait = async {
+        status = child.wait().await.ok();
+        // Whatever it left running holds the pipes open.
+        group.kill();
+    };
+    let all = async { tokio::join!(feed, listen(out, &mut stdout), listen(err, &mut stderr), wait) };
+    if tokio::time::timeout(caps.wall, all).await.is_err() {
+        group.kill();
+        let _ = child.wait().await;
+    }
+    Ok(Finished { status, stdout, stderr })
+}
+
+async fn listen(stream: Option<impl AsyncRead + Unpin>, capture: &mut Capture) {
+    let Some(mut stream) = stream else { return };
+    let mut block = vec![0; 16 << 10];
+    while let Ok(length @ 1..) = stream.read(&mut block).await {
+        capture.push(&block[..length]);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_capture_keeps_both_ends_and_counts_the_middle() {
+        let mut capture = Capture::new(8);
+        for piece in ["ab", "cdef", "ghijklmnop", "q"] {
+            capture.push(piece.as_bytes());
+        }
+        assert_eq!(capture.text(), "abcd\n[9 bytes left out]\nnopq");
+        assert_eq!(capture.whole(), None);
+        let mut short = Capture::new(8);
+        short.push(b"abcdefgh");
+        assert_eq!(short.whole().unwrap(), b"abcdefgh");
+    }
+
+    fn shell(script: &str) -> Command {
+        let mut command = Command::new("sh");
+        command.arg("-c").arg(script);
+        command
+    }
+
+    #[tokio::test]
+    async fn a_child_is_fed_and_heard() {
+        let caps = Caps { wall: Duration::from_secs(60), stdout: 100, stderr: 100 };
+        let done = run(shell("cat; echo oops >&2; exit 3"), b"hello", &caps).await.unwrap();
+        assert_eq!((done.status.unwrap().code(), done.stdout.text(), done.stderr.text()), (Some(3), "hello".into(), "oops\n".into()));
+    }
+
+    #[tokio::test]
+    async fn what_a_child_left_running_is_ended_with_it() {
+        let caps = Caps { wall: Duration::from_secs(60), stdout: 100, stderr: 100 };
+        let done = run(shell("sleep 1000 & echo $!"), b"", &caps).await.unwrap();
+        let pid = Pid::from_raw(done.stdout.text().trim().parse().unwrap()).unwrap();
+        // Its pipe was closed, so it is dead; it may still wait to be collected.
+        let state = std::fs::read_to_string(format!("/proc/{}/stat", pid.as_raw_nonzero())).unwrap_or_else(|_| ") Z".into());
+        assert!(state.contains(") Z") || state.contains(") X"), "{state}");
+    }
+
+    #[tokio::test]
+    async fn at_the_wall_limit_what_was_heard_so_far_is_kept() {
+        let caps = Caps { wall: Duration::from_millis(300), stdout: 100, stderr: 100 };
+        let done = run(shell("echo early; sleep 1000"), b"", &caps).await.unwrap();
+        assert_eq!((done.status, done.stdout.text().as_str()), (None, "early\n"));
+    }
+}

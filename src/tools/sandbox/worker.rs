@@ -1,0 +1,118 @@
+//! The worker's side: one job from stdin, one answer to stdout. The limits are in force before the job's code is looked at.
+
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+use std::{
+    ffi::OsString,
+    io::{Read as _, Write as _},
+    process::ExitCode,
+};
+
+use super::{confine, exec, html, javascript};
+
+/// First argument of a worker that does a job.
+pub(super) const JOB: &str = "__sandbox-job";
+/// First argument of a worker that becomes a command.
+pub(super) const EXEC: &str = "__sandbox-exec";
+/// Stack of the thread that runs the job.
+const STACK: usize = 16 << 20;
+
+/// What a worker is asked.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(super) enum Job {
+    /// Run a function body.
+    Javascript {
+        /// The body.
+        code: String,
+        /// Results of dependencies by id.
+        deps: Value,
+        /// The plan's inputs.
+        inputs: Value,
+        /// Memory limit in MiB.
+        memory_mb: u64,
+        /// Time limit in milliseconds.
+        time_ms: u64,
+    },
+    /// Turn a page into text.
+    Html {
+        /// The page.
+        html: String,
+    },
+}
+
+/// What a worker answers.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub(super) enum Answer {
+    /// It went well.
+    Value {
+        /// The result.
+        value: Value,
+        /// What was logged.
+        logs: Vec<String>,
+    },
+    /// The time was up.
+    Time,
+    /// It failed.
+    Failed {
+        /// In words.
+        message: String,
+        /// Line of the code.
+        line: Option<u32>,
+        /// What was logged before.
+        logs: Vec<String>,
+    },
+}
+
+impl Answer {
+    pub(super) fn failed(message: impl Into<String>) -> Self {
+        Self::Failed { message: message.into(), line: None, logs: Vec::new() }
+    }
+}
+
+/// Runs as a sandbox worker if the program was started as one; `main` calls this before anything else and ends with the code.
+pub fn worker_main(args: impl IntoIterator<Item = OsString>) -> Option<ExitCode> {
+    let mut args = args.into_iter().skip(1);
+    match args.next()?.to_str()? {
+        JOB => Some(serve()),
+        EXEC => Some(exec::exec(args.collect())),
+        _ => None,
+    }
+}
+
+fn serve() -> ExitCode {
+    let mut input = Vec::new();
+    if std::io::stdin().lock().read_to_end(&mut input).is_err() {
+        return ExitCode::FAILURE;
+    }
+    // A thread of our own has a stack whose size doesn't depend on the shell that started dagdeck.
+    let thread = std::thread::Builder::new().stack_size(STACK).spawn(move || answer(&input));
+    let answer = match thread.map(std::thread::JoinHandle::join) {
+        Ok(Ok(answer)) => answer,
+        Ok(Err(_)) | Err(_) => return ExitCode::FAILURE,
+    };
+    match std::io::stdout().lock().write_all(&answer) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(_) => ExitCode::FAILURE,
+    }
+}
+
+fn answer(input: &[u8]) -> Vec<u8> {
+    let answer = match serde_json::from_slice::<Job>(input) {
+        Err(cause) => Answer::failed(format!("the data can't be handed over: {cause}")),
+        Ok(job) => match confine::worker(&job) {
+            Err(cause) => Answer::failed(format!("the sandbox can't be set up: {cause}")),
+            Ok(()) => work(job),
+        },
+    };
+    serde_json::to_vec(&answer).unwrap_or_default()
+}
+
+fn work(job: Job) -> Answer {
+    match job {
+        Job::Javascript { code, deps, inputs, memory_mb, time_ms } => javascript::run(&code, &deps, &inputs, memory_mb, time_ms),
+        Job::Html { html } => match html::to_text(&html) {
+            Ok(text) => Answer::Value { value: Value::from(text), logs: Vec::new() },
+            Err(cause) => Answer::failed(cause),
+        },
+    }
+}

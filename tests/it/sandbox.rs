@@ -1,0 +1,126 @@
+//! The sandbox with the real binary as its worker: hostile code ends in time, says why, and touches nothing.
+
+use dagdeck::plan::SandboxLimits;
+use dagdeck::tools::sandbox::{JsOutcome, SandboxConfig, SandboxError, javascript};
+use serde_json::{Value, json};
+use std::time::{Duration, Instant};
+
+fn config() -> SandboxConfig {
+    SandboxConfig { program: Some(env!("CARGO_BIN_EXE_dagdeck").into()) }
+}
+
+fn run_within(code: &str, limits: &SandboxLimits) -> Result<JsOutcome, SandboxError> {
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+    runtime.block_on(javascript(&config(), code, json!({"a": {"n": 2}}), json!({"name": "x"}), limits))
+}
+
+fn run(code: &str) -> Result<JsOutcome, SandboxError> {
+    run_within(code, &SandboxLimits::default())
+}
+
+#[test]
+fn a_script_gets_its_data_and_gives_value_and_log() {
+    let outcome = run("console.log('hello'); return {sum: deps.a.n + 1, name: inputs.name, at: new Date(0).toISOString()}").unwrap();
+    assert_eq!(outcome.value, json!({"sum": 3, "name": "x", "at": "1970-01-01T00:00:00.000Z"}));
+    assert_eq!(outcome.logs, ["hello"]);
+}
+
+#[test]
+fn local_time_is_known_without_reading_a_file() {
+    assert_eq!(
+        run("return [new Date(0).getHours(), new Date().getTimezoneOffset(), Math.random() < 1]").unwrap().value,
+        json!([0, 0, true])
+    );
+}
+
+#[test]
+fn what_a_script_throws_comes_back_with_its_line_and_log() {
+    let error = run("console.log('before')\nthrow new Error('boom')").unwrap_err();
+    assert_eq!(error, SandboxError::Script { message: "Error: boom".into(), line: Some(2), logs: vec!["before".into()] });
+    assert_eq!(error.to_string(), "Error: boom (line 2)");
+}
+
+#[test]
+fn no_native_loop_outlives_the_limit() {
+    let limits = SandboxLimits { time_ms: Some(500), memory_mb: None };
+    for code in [
+        "while (true) {}",
+        "new Array(2**32-1).join('x')",
+        "new Array(2**32-1).fill(0)",
+        "[].indexOf.call({length: 2**53-1}, 1)",
+        "'x'.repeat(2**20).match(/(x+x+)+y/)",
+        "new Array(1e7).sort(() => 1)",
+        "10n ** (10n ** 8n)",
+        "for (const a = [];;) a.push(a.concat(a))",
+        "const p = new Proxy({}, {ownKeys() { while (true); }}); return p",
+    ] {
+        let start = Instant::now();
+        let result = run_within(code, &limits);
+        let took = start.elapsed();
+        assert!(took < Duration::from_secs(10), "{code} took {took:?}");
+        assert!(result.is_err() || result.is_ok_and(|outcome| outcome.value == Value::Null), "{code}");
+    }
+    assert_eq!(run_within("while (true) {}", &limits).unwrap_err(), SandboxError::Time { ms: 500 });
+}
+
+#[test]
+fn memory_bombs_recursion_and_floods_of_output_are_refused() {
+    for code in [
+        "let s = 'x'; while (true) s += s",
+        "const a = []; while (true) a.push(new Uint8Array(1e6))",
+        "return new ArrayBuffer(2**40)",
+        "function f() { return f() } return f()",
+        "let a = []; for (let i = 0; i < 1e5; i++) a = [a]; return a",
+        "return eval('['.repeat(1e5))",
+        "return JSON.parse('['.repeat(1e6))",
+        "return 'x'.repeat(2**23)",
+    ] {
+        let error = run(code).unwrap_err();
+        assert!(matches!(error, SandboxError::Script { .. } | SandboxError::Died(_)), "{code}: {error}");
+    }
+    let limits = SandboxLimits { memory_mb: Some(16), time_ms: None };
+    assert!(run_within("return new Uint8Array(12 << 20).length", &limits).is_ok());
+    assert!(run_within("return new Uint8Array(20 << 20).length", &limits).is_err());
+}
+
+#[test]
+fn floods_of_log_are_cut() {
+    let outcome = run("for (let i = 0; i < 1e5; i++) console.log('x'.repeat(1000)); return 1").unwrap();
+    assert_eq!((outcome.value, outcome.logs.last().map(String::as_str)), (json!(1), Some("[log cut]")));
+}
+
+#[test]
+fn dropping_the_future_ends_the_worker() {
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+    let start = Instant::now();
+    runtime.block_on(async {
+        let limits = SandboxLimits { time_ms: Some(60_000), memory_mb: None };
+        let config = config();
+        let endless = javascript(&config, "while (true) {}", Value::Null, Value::Null, &limits);
+        assert!(tokio::time::timeout(Duration::from_millis(100), endless).await.is_err());
+    });
+    assert!(start.elapsed() < Duration::from_secs(30));
+}
+
+#[test]
+fn scripts_run_beside_each_other() {
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+    let (config, limits) = (config(), SandboxLimits::default());
+    let scripts = (0..20).map(|n| {
+        let (config, limits) = (&config, &limits);
+        async move { javascript(config, "return inputs * 2", Value::Null, json!(n), limits).await.unwrap().value }
+    });
+    let values = runtime.block_on(futures::future::join_all(scripts));
+    assert_eq!(values, (0..20).map(|n| json!(n * 2)).collect::<Vec<_>>());
+}
+
+#[test]
+fn a_worker_that_is_none_is_told_as_such() {
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+    let run = |program: &str| {
+        let config = SandboxConfig { program: Some(program.into()) };
+        runtime.block_on(javascript(&config, "return 1", Value::Null, Value::Null, &SandboxLimits::default())).unwrap_err()
+    };
+    assert!(matches!(run("/no/such/program"), SandboxError::Start(_)));
+    assert!(matches!(run("/bin/false"), SandboxError::Died(_)));
+}
