@@ -1,0 +1,155 @@
+//! `examine`: what is configured, what is missing, and how to mend it. Each check stands alone, so that one fault hides no other.
+
+use super::{
+    client::{ModelStatus, Problem},
+    config::Config,
+    models::Models,
+    places::Places,
+    session::problem,
+};
+use crate::agents;
+use crate::models::config::Lookup;
+use crate::plan::SandboxLimits;
+use crate::store::{Scope, Store};
+use crate::tools::sandbox::{SandboxConfig, javascript};
+use serde::Serialize;
+use serde_json::{Value, json};
+use std::{path::Path, time::Duration};
+
+/// How long the model's server may take to say which models it has.
+const PATIENCE: Duration = Duration::from_secs(5);
+
+/// One thing that was looked at.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Check {
+    /// What was looked at.
+    pub name: &'static str,
+    /// How it is.
+    pub health: Health,
+    /// What was found, in words.
+    pub found: String,
+    /// How to mend or to get it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub remedy: Option<String>,
+}
+
+/// How something is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Health {
+    /// It works.
+    Fine,
+    /// It is not there, and dagdeck works without it.
+    Absent,
+    /// It doesn't work.
+    Broken,
+}
+
+impl Check {
+    fn fine(name: &'static str, found: impl Into<String>) -> Self {
+        Self { name, health: Health::Fine, found: found.into(), remedy: None }
+    }
+
+    fn absent(name: &'static str, found: impl Into<String>, remedy: impl Into<String>) -> Self {
+        Self { name, health: Health::Absent, found: found.into(), remedy: Some(remedy.into()) }
+    }
+
+    fn broken(name: &'static str, problem: Problem) -> Self {
+        Self { name, health: Health::Broken, found: problem.message, remedy: problem.hint }
+    }
+}
+
+/// Looks at everything that dagdeck needs or can use. `wanted` is the model named on the command line.
+pub async fn examine(places: &Places, wanted: Option<&str>, env: Lookup<'_>) -> Vec<Check> {
+    let (user, project) = places.config_files();
+    let loaded = Config::load(user.as_deref(), &project);
+    let configuration = match &loaded {
+        Ok(_) => Check::fine("configuration", describe_files(user.as_deref(), &project)),
+        Err(error) => Check::broken("configuration", Problem { message: error.to_string(), hint: Some(error.hint.clone()) }),
+    };
+    let config = loaded.unwrap_or_default();
+    vec![
+        workspace(&places.workspace),
+        configuration,
+        journal(&places.home),
+        cards(places),
+        sandbox(&config.tools.sandbox).await,
+        search(env),
+        model(&Models::new(config.models, env), wanted).await,
+    ]
+}
+
+fn describe_files(user: Option<&Path>, project: &Path) -> String {
+    let there: Vec<String> =
+        user.into_iter().chain([project]).filter(|file| file.exists()).map(|file| file.display().to_string()).collect();
+    if there.is_empty() { "no file, so the defaults hold".to_owned() } else { there.join(", ") }
+}
+
+fn workspace(folder: &Path) -> Check {
+    match std::fs::read_dir(folder) {
+        Ok(_) => Check::fine("workspace", folder.display().to_string()),
+        Err(error) => Check::broken(
+            "workspace",
+            Problem {
+                message: format!("`{}` can't be read: {error}", folder.display()),
+                hint: Some("name another folder with --workspace".into()),
+            },
+        ),
+    }
+}
+
+fn journal(home: &Path) -> Check {
+    let opened = Store::open(home).and_then(|store| Ok((store.runs(Scope::All)?.len(), store.path().display().to_string())));
+    match opened {
+        Ok((runs, path)) => Check::fine("journal", format!("{path}, {runs} runs")),
+        Err(error) => Check::broken("journal", problem(&error)),
+    }
+}
+
+fn cards(places: &Places) -> Check {
+    let cards = agents::Registry::open(&places.workspace, places.config.as_deref()).cards();
+    match cards.problems() {
+        [] => Check::fine("agents", format!("{} cards", cards.iter().count())),
+        [first, rest @ ..] => {
+            let more = if rest.is_empty() { String::new() } else { format!(" (and {} more)", rest.len()) };
+            Check::broken("agents", Problem { message: format!("{first}{more}"), hint: first.hint.clone() })
+        }
+    }
+}
+
+async fn sandbox(config: &SandboxConfig) -> Check {
+    match javascript(config, "return 6 * 7", json!({}), json!({}), &SandboxLimits::default()).await {
+        Ok(outcome) if outcome.value == Value::from(42) => Check::fine("sandbox", "JavaScript runs in its own process"),
+        Ok(outcome) => {
+            Check::broken("sandbox", Problem { message: format!("a script gave {} instead of 42", outcome.value), hint: None })
+        }
+        Err(error) => Check::broken("sandbox", Problem { message: error.to_string(), hint: error.hint() }),
+    }
+}
+
+fn search(env: Lookup<'_>) -> Check {
+    let known = ["SERPER_API_KEY", "BRAVE_API_KEY", "TAVILY_API_KEY", "SEARXNG_URL"];
+    match known.iter().find(|name| env(name).is_some_and(|value| !value.trim().is_empty())) {
+        Some(name) => Check::fine("web search", format!("by {name}")),
+        None => Check::absent("web search", "no search service is configured", format!("set one of {}", known.join(", "))),
+    }
+}
+
+async fn model(models: &Models, wanted: Option<&str>) -> Check {
+    match models.status(models.preset(wanted).as_deref()) {
+        ModelStatus::Rehearsal { how } => Check::absent("model", "none: nodes that need one are rehearsed", how),
+        ModelStatus::Operator => Check::fine("model", "the operator answers in the model's place"),
+        ModelStatus::Connected { model, provider } => match tokio::time::timeout(PATIENCE, models.list()).await {
+            Ok(Ok(names)) if names.contains(&model) => Check::fine("model", format!("`{model}` at {provider}")),
+            Ok(Ok(_)) => Check::fine("model", format!("`{model}` at {provider}, which answers but doesn't list it")),
+            Ok(Err(error)) => Check::broken("model", Problem { message: error.message, hint: error.hint }),
+            Err(_) => Check::broken(
+                "model",
+                Problem {
+                    message: format!("{provider} didn't answer within {} s", PATIENCE.as_secs()),
+                    hint: Some("check the address and the network".into()),
+                },
+            ),
+        },
+    }
+}
