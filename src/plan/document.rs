@@ -4,8 +4,8 @@ use super::{Node, NodeId, Policy};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-/// A plan: a goal and a DAG of nodes.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+/// A plan: a goal and a DAG of nodes. Its serialised form is the native one (`super::native`).
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct Plan {
     /// What the plan is for, in a person's words.
     pub goal: String,
@@ -25,8 +25,8 @@ pub struct Plan {
     pub ext: Map<String, Value>,
 }
 
-/// An edge from one node to another.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+/// An edge from one node to another. Its serialised form is the native one (`super::native`).
+#[derive(Clone, Debug, PartialEq)]
 pub struct Edge {
     /// Source.
     pub from: NodeId,
@@ -46,9 +46,16 @@ pub struct Edge {
     pub ext: Map<String, Value>,
 }
 
+impl Edge {
+    /// An edge without a condition.
+    pub fn new(from: impl Into<NodeId>, to: impl Into<NodeId>) -> Self {
+        Self { from: from.into(), to: to.into(), when: None, context: None, default: false, id: None, label: None, ext: Map::new() }
+    }
+}
+
 /// Caps; absent means the default or none.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-#[serde(default)]
+#[serde(default, deny_unknown_fields)]
 pub struct Budget {
     /// Prompt and answer tokens.
     #[serde(skip_serializing_if = "Option::is_none")]

@@ -2,12 +2,19 @@
 
 mod catalog;
 mod document;
+pub mod expr;
 mod id;
+mod names;
+pub mod native;
 mod node;
+pub mod reference;
+#[cfg(test)]
+mod reference_tests;
 
 pub use catalog::{AgentInfo, Catalog, Risk, ToolInfo, Verdict};
 pub use document::{Budget, Edge, Plan};
 pub use id::NodeId;
+pub use names::{Found, Names, NodeValue, Path, RESERVED_IDS, Root, Scope, is_legal_id};
 pub use node::{
     AgentWork, Approve, Ask, CodeWork, ContextMode, DecisionWork, Field, FieldKind, Join, MergeWork, Node, OnFailure, Policy, Retry, Route,
     SandboxLimits, ToolInput, ToolWork, TransformWork, Work,

@@ -4,8 +4,8 @@ use super::{Budget, NodeId};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-/// One step of a plan.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+/// One step of a plan. Its serialised form is the native one (`super::native`).
+#[derive(Clone, Debug, PartialEq)]
 pub struct Node {
     /// Unique in the plan.
     pub id: NodeId,
@@ -19,8 +19,15 @@ pub struct Node {
     pub ext: Map<String, Value>,
 }
 
+impl Node {
+    /// A node without dependencies and with no policy of its own.
+    pub fn new(id: impl Into<NodeId>, work: Work) -> Self {
+        Self { id: id.into(), work, depends_on: Vec::new(), policy: Policy::default(), ext: Map::new() }
+    }
+}
+
 /// What a node does.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq)]
 pub enum Work {
     /// Runs an agent card, or an inline role.
     Agent(AgentWork),
@@ -39,7 +46,7 @@ pub enum Work {
 }
 
 /// An agent's work. Either `agent` names a card or `role` and `goal` make one.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct AgentWork {
     /// The card's name.
     pub agent: Option<String>,
@@ -52,7 +59,7 @@ pub struct AgentWork {
 }
 
 /// One tool call.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct ToolWork {
     /// `name` or `server:name`.
     pub tool: String,
@@ -61,7 +68,7 @@ pub struct ToolWork {
 }
 
 /// Arguments of a tool node; may hold references.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq)]
 pub enum ToolInput {
     /// By name.
     Args(Map<String, Value>),
@@ -75,34 +82,38 @@ pub struct CodeWork {
     /// A function body; never expanded as a template.
     pub code: String,
     /// Limits; the sandbox's own defaults where absent.
+    #[serde(default)]
     pub sandbox: SandboxLimits,
 }
 
 /// Limits of one sandbox run.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
 pub struct SandboxLimits {
     /// Memory in MiB.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub memory_mb: Option<u64>,
     /// Wall time in milliseconds.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub time_ms: Option<u64>,
 }
 
 /// A decision by expression.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct DecisionWork {
     /// The expression whose value names a route.
     pub decide: String,
 }
 
 /// A merge.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct MergeWork {
     /// Absent: an object by source id.
     pub template: Option<Value>,
 }
 
 /// A transform.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct TransformWork {
     /// JSON whose strings may hold references; a reference alone keeps its type.
     pub value: Value,
@@ -110,25 +121,32 @@ pub struct TransformWork {
 
 /// A question to a person.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
 pub struct Ask {
     /// The question; may hold references.
     pub text: String,
     /// Choices offered, if any.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
     pub options: Vec<String>,
     /// Form fields to fill in, if any.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
     pub fields: Vec<Field>,
 }
 
 /// One field of a form.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct Field {
     /// Key in the answer.
     pub name: String,
     /// What is accepted.
+    #[serde(default)]
     pub kind: FieldKind,
     /// Words for a person; absent: the name.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub label: Option<String>,
     /// Preset value.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub default: Option<Value>,
 }
 
@@ -150,46 +168,67 @@ pub enum FieldKind {
 #[serde(default)]
 pub struct Policy {
     /// Guard: false means skipped.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub when: Option<String>,
     /// True means passed through.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub skip_if: Option<String>,
     /// How incoming edges combine.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub join: Option<Join>,
     /// How outgoing edges are taken.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub route: Option<Route>,
     /// Gates around the node.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub approve: Option<Approve>,
     /// Overrides what the tool or card says.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub side_effects: Option<bool>,
     /// Retries on transient errors.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub retry: Option<Retry>,
     /// Working time of one attempt in seconds.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub timeout_s: Option<f64>,
     /// Caps for this node.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub budget: Option<Budget>,
     /// Model for this node.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub model: Option<String>,
     /// Globs that narrow the card's tools.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub tools: Option<Vec<String>>,
     /// How dependency results reach a model.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub context: Option<ContextMode>,
     /// Named extra context; may hold references.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub inputs: Option<Map<String, Value>>,
     /// What a failure does.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub on_failure: Option<OnFailure>,
     /// Result cache, as written (`"off"` or `{"ttl_s": n}`).
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub cache: Option<Value>,
     /// Nodes that share a name never run together.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub locks: Option<Vec<String>>,
     /// JSON Schema of the result.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub output_schema: Option<Value>,
     /// Breakpoint, as written.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub breakpoint: Option<Value>,
     /// Limit of the agent loop, 1 to 20.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub max_iterations: Option<u32>,
     /// Condition over the result that calls for a new plan.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub replan_when: Option<String>,
     /// Words for people.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub notes: Option<String>,
 }
 
@@ -235,7 +274,7 @@ pub enum Approve {
 
 /// Retries of one node.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(default)]
+#[serde(default, deny_unknown_fields)]
 pub struct Retry {
     /// Attempts in all, at least 1.
     pub attempts: u32,

@@ -1,0 +1,311 @@
+//! The expression language: values, names, missing paths, errors, and hostile text.
+
+use super::*;
+use crate::plan::{Names, NodeValue};
+use proptest::prelude::*;
+use serde_json::{Map, json};
+use std::collections::BTreeMap;
+
+/// Nodes with results, and inputs.
+pub(crate) struct World {
+    nodes: BTreeMap<&'static str, Option<Value>>,
+    inputs: Map<String, Value>,
+}
+
+impl Scope for World {
+    fn node(&self, id: &str) -> Option<NodeValue<'_>> {
+        let result = self.nodes.get(id)?.as_ref();
+        Some(NodeValue { result, status: if result.is_some() { "succeeded" } else { "skipped" }, error: None })
+    }
+
+    fn inputs(&self) -> &Map<String, Value> {
+        &self.inputs
+    }
+}
+
+pub(crate) fn world() -> World {
+    let nodes = [
+        ("analysis", Some(json!({"score": 0.9, "tags": ["a", "b"], "name": "Ada", "output": 7}))),
+        ("node-greeter", Some(json!("hello"))),
+        ("node", Some(json!(5))),
+        ("not-found", Some(json!(404))),
+        ("2nd", Some(json!({"n": 2}))),
+        ("gone", None),
+        ("city", Some(json!("from node"))),
+    ];
+    let inputs = json!({"city": "from input", "flags": {"skip_meal": true, "late": false}, "n": 3, "dash-ed": 9});
+    World { nodes: nodes.into_iter().collect(), inputs: inputs.as_object().unwrap().clone() }
+}
+
+fn check_eval(text: &str, expected: Value) {
+    assert_eq!(eval(text, &world()).map_err(|e| e.to_string()), Ok(expected), "{text}");
+}
+
+#[test]
+fn values_and_operators() {
+    let cases = [
+        ("1 + 2 * 3", json!(7)),
+        ("(1 + 2) * 3", json!(9)),
+        ("7 / 2", json!(3.5)),
+        ("8 / 2", json!(4)),
+        ("7 // 2", json!(3)),
+        ("-7 // 2", json!(-4)),
+        ("7 // -2", json!(-4)),
+        ("-7 % 3", json!(2)),
+        ("10 - 2 - 3", json!(5)),
+        ("1.5e3", json!(1500.0)),
+        ("'a' + \"b\" ~ 1", json!("ab1")),
+        ("[1, 2] + [3]", json!([1, 2, 3])),
+        ("1 == 1.0 and not 1 == 2", json!(true)),
+        ("2 in [1, 2] and 'x' not in 'abc'", json!(true)),
+        ("1 < 2 && !(2 <= 1) || false", json!(true)),
+        ("'yes' if n > 2 else 'no'", json!("yes")),
+        ("true or missing.thing", json!(true)),
+        ("18446744073709551615", json!(u64::MAX)),
+        ("{{ n + 1 }}", json!(4)),
+        ("'it\\'s'", json!("it's")),
+    ];
+    for (text, value) in cases {
+        check_eval(text, value);
+    }
+}
+
+#[test]
+fn a_name_is_a_node_first_and_the_longest_known_id_wins() {
+    let cases = [
+        ("node-greeter.result", json!("hello")),
+        ("node-greeter", json!("hello")),
+        ("node-1", json!(4)),
+        ("node - 1", json!(4)),
+        ("not-found == 404", json!(true)),
+        ("not not-found", json!(false)),
+        ("city", json!("from node")),
+        ("inputs.city", json!("from input")),
+        ("dash-ed + 1", json!(10)),
+        ("2nd.n", json!(2)),
+        ("analysis.result.score > 0.8", json!(true)),
+        ("analysis.tags.1", json!("b")),
+        ("analysis.tags[-1]", json!("b")),
+        ("analysis['tags'][0]", json!("a")),
+        ("analysis.tags[n - 3]", json!("a")),
+        ("deps[\"node-greeter\"].output", json!("hello")),
+        ("deps.node-greeter.output", json!("hello")),
+        ("nodes['analysis'].output.score", json!(0.9)),
+        ("analysis.output", json!(7)),
+        ("nodes.analysis.status", json!("succeeded")),
+        ("nodes.gone.status", json!("skipped")),
+        ("flags.skip_meal", json!(true)),
+    ];
+    for (text, value) in cases {
+        check_eval(text, value);
+    }
+}
+
+#[test]
+fn a_missing_path_is_false_and_neither_less_nor_greater() {
+    for text in [
+        "missing",
+        "missing.field",
+        "analysis.result.nothing",
+        "analysis.nothing < 1",
+        "analysis.nothing > 1",
+        "analysis.nothing + 1 > 0",
+        "gone",
+        "gone.result.x <= 0",
+        "deps.gone.output",
+        "deps['nobody'].output",
+        "flags.late",
+        "'x' in missing",
+        "missing == 'x'",
+    ] {
+        assert_eq!(truthy(text, &world()), Ok(false), "{text}");
+    }
+    assert_eq!(truthy("not missing and missing == null and length(missing) == 0", &world()), Ok(true));
+    let strict = Expr::parse("analysis.nothing + 1", &world()).unwrap().eval(&world(), OnMissing::Error);
+    let words = "`analysis.nothing` has no `nothing`: the object has `score`, `tags`, `name`, `output`";
+    assert_eq!(strict, Err(ExprError::Missing(words.into())));
+}
+
+#[test]
+fn functions_work_as_calls_and_as_filters() {
+    let cases = [
+        ("length(analysis.tags)", json!(2)),
+        ("analysis.tags | length > 1", json!(true)),
+        ("analysis.tags | join(', ')", json!("a, b")),
+        ("analysis.name | lower | starts_with('ad')", json!(true)),
+        ("contains(analysis.tags, 'a') and 'score' in analysis", json!(true)),
+        ("replace('a-b', '-', '+')", json!("a+b")),
+        ("split('a,b', ',')", json!(["a", "b"])),
+        ("slice('hello', 1, -1)", json!("ell")),
+        ("slice([1, 2, 3], -2)", json!([2, 3])),
+        ("sort([3, 1, 2]) | first", json!(1)),
+        ("unique([1, 1.0, 2]) | length", json!(2)),
+        ("sum([1, 2, 3])", json!(6)),
+        ("max(1, 5, 3) - min([4, 2])", json!(3)),
+        ("round(2.345, 2)", json!(2.35)),
+        ("round(2.5)", json!(3)),
+        ("int('42') + int(1.6)", json!(44)),
+        ("float('1.5')", json!(1.5)),
+        ("float('x') | default(0)", json!(0)),
+        ("json([1, 'a'])", json!("[1,\"a\"]")),
+        ("string(1.0) ~ string(null)", json!("1.0")),
+        ("keys(flags) | join(' ')", json!("skip_meal late")),
+        ("missing | upper", json!(null)),
+        ("abs(-3)", json!(3)),
+    ];
+    for (text, value) in cases {
+        check_eval(text, value);
+    }
+}
+
+#[test]
+fn errors_say_what_and_where() {
+    let cases = [
+        ("", "expected a value, found the end at character 1"),
+        ("a >", "expected a value, found the end at character 4"),
+        ("a b", "expected an operator or the end, found `b` at character 3"),
+        ("(1", "expected `)`, found the end at character 3"),
+        ("1 < 2 < 3", "comparisons don't chain, use `and` at character 7"),
+        ("x.lower()", "only the functions of the language can be called at character 8"),
+        ("exec('rm')", "there is no function `exec` at character 11"),
+        ("split()", "`split` takes 1 to 2 values, not 0 at character 8"),
+        ("'open", "a text has no closing quote at character 1"),
+        ("deps", "expected a node after `deps`, as in `deps[\"id\"]` at character 5"),
+        ("1 if 2", "expected `else`, found the end at character 7"),
+        ("{% for x in y %}", "expected a value, found `{` at character 1"),
+        ("12abc", "expected a number at character 1"),
+    ];
+    for (text, message) in cases {
+        assert_eq!(Expr::parse(text, &world()).unwrap_err().to_string(), message, "{text}");
+    }
+    assert_eq!(
+        eval("'a' < 1", &world()).unwrap_err().to_string(),
+        "text can't be ordered against a number; `float(x)` and `string(x)` convert"
+    );
+    assert_eq!(eval("1 / 0", &world()).unwrap_err().to_string(), "division by zero");
+    assert_eq!(eval("city * 3", &world()).unwrap_err().to_string(), "text and a number can't be calculated with");
+    assert!(Expr::parse(&"(".repeat(400), &world()).unwrap_err().to_string().starts_with("the expression nests too deep"));
+    assert!(matches!(Expr::parse(&"x".repeat(513), &world()), Err(ExprError::TooMuch(_))));
+}
+
+#[test]
+fn the_output_is_capped() {
+    let big = "x".repeat(MAX_OUTPUT / 2 + 1);
+    let world = World { nodes: [("a", Some(json!(big)))].into_iter().collect(), inputs: Map::new() };
+    for text in ["a ~ a", "a + a", "join([a, a])", "replace(a, 'x', 'yyy')", "upper(a) ~ a"] {
+        assert!(matches!(eval(text, &world), Err(ExprError::TooMuch(_))), "{text}");
+    }
+}
+
+#[test]
+fn the_paths_of_an_expression_are_those_that_it_mentions() {
+    let inputs = Map::new();
+    let names = Names::new(["a-b", "c"], &inputs);
+    let paths = check("a-b.result.x > c and deps['d'].output in [zz]", &names).unwrap();
+    let shown: Vec<String> = paths.iter().map(ToString::to_string).collect();
+    assert_eq!(shown, ["a-b.result.x", "c", "nodes[\"d\"].output", "zz"]);
+    let nodes: Vec<_> = paths.iter().map(crate::plan::Path::node).collect();
+    assert_eq!(nodes, [Some("a-b"), Some("c"), Some("d"), None]);
+}
+
+#[test]
+fn every_function_of_the_table_is_found_by_each_of_its_names() {
+    for info in &FUNCTIONS {
+        for name in info.names {
+            let arguments = vec!["null"; *info.takes.start()].join(", ");
+            assert!(Expr::parse(&format!("{name}({arguments})"), &world()).is_ok(), "{name}");
+        }
+    }
+}
+
+/// Pieces that reach deep into the grammar, glued at random.
+fn hostile() -> impl Strategy<Value = String> {
+    let pieces = [
+        "analysis",
+        "gone",
+        "node-greeter",
+        "deps",
+        "[",
+        "]",
+        "(",
+        ")",
+        ".",
+        ",",
+        "|",
+        "'",
+        "\"",
+        "\\",
+        "1",
+        "9223372036854775807",
+        "1e308",
+        "-",
+        "+",
+        "*",
+        "/",
+        "//",
+        "%",
+        "==",
+        "<",
+        "in",
+        "not",
+        "and",
+        "or",
+        "if",
+        "else",
+        "!",
+        "~",
+        " ",
+        "{{",
+        "}}",
+        "é",
+        "\u{202e}",
+        "length",
+        "slice",
+        "sort",
+        "replace",
+        "join",
+        "analysis.tags",
+        "null",
+        "'x'",
+        "[1,2]",
+        "round",
+        "max",
+        "0",
+    ];
+    prop_oneof![
+        proptest::collection::vec(proptest::sample::select(pieces.to_vec()), 0..40).prop_map(|pieces| pieces.concat()),
+        proptest::collection::vec(proptest::sample::select(pieces.to_vec()), 0..40).prop_map(|pieces| pieces.join(" ")),
+        ".{0,80}",
+    ]
+}
+
+proptest! {
+    #[test]
+    fn hostile_text_gives_a_value_or_an_error_and_never_a_panic(text in hostile()) {
+        let world = world();
+        if let Ok(expr) = Expr::parse(&text, &world) {
+            let lenient = expr.eval(&world, OnMissing::Null);
+            let strict = expr.eval(&world, OnMissing::Error);
+            if let Ok(value) = strict {
+                prop_assert_eq!(lenient, Ok(value), "strict evaluation only adds errors");
+            }
+            prop_assert!(!expr.truthy(&world).is_ok_and(|holds| holds) || expr.eval(&world, OnMissing::Null).is_ok());
+        }
+    }
+
+    #[test]
+    fn whole_numbers_are_calculated_exactly_or_as_floats(a in any::<i64>(), b in any::<i64>()) {
+        let inputs = json!({"a": a, "b": b});
+        let names = Names::new([], inputs.as_object().unwrap());
+        let (x, y) = (i128::from(a), i128::from(b));
+        if let Ok(sum) = i64::try_from(x + y) {
+            prop_assert_eq!(eval("a + b", &names), Ok(json!(sum)));
+        }
+        prop_assert_eq!(truthy("a < b", &names), Ok(a < b));
+        if b != 0 && let (Ok(Value::Number(floor)), Ok(Value::Number(rest))) = (eval("a // b", &names), eval("a % b", &names)) {
+            let (floor, rest) = (floor.as_i128().unwrap(), rest.as_i128().unwrap());
+            prop_assert_eq!(floor * y + rest, x);
+            prop_assert!(rest == 0 || (rest < 0) == (y < 0));
+        }
+    }
+}

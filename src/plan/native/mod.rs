@@ -1,0 +1,69 @@
+//! The native form of a plan: how `Plan`, `Node` and `Edge` stand in JSON. Reading tells where (a path such as `nodes[2].retry`)
+//! and what is wrong; writing leaves absent fields out. Fields that this version doesn't know stay in `ext` and are written back;
+//! an explicit `null` counts as absent.
+
+mod read;
+#[cfg(test)]
+mod tests;
+mod write;
+
+pub(crate) use read::kind;
+pub use read::{edge_from_value, node_from_value, plan_from_value};
+pub use write::{edge_to_value, node_to_value, plan_to_value};
+
+use super::{Edge, Node, Plan};
+use serde::{Deserialize, Deserializer, Serialize, Serializer, de::Error as _};
+use serde_json::Value;
+
+/// The format version that this program reads and writes.
+pub const FORMAT: u64 = 1;
+
+/// Why a JSON value is not a plan, and where.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{}{message}", prefix(.path))]
+pub struct ShapeError {
+    /// The place within the document, such as `nodes[2].args`; empty for the document itself.
+    pub path: String,
+    /// Cause, lower-case start.
+    pub message: String,
+}
+
+fn prefix(path: &str) -> String {
+    if path.is_empty() { String::new() } else { format!("`{path}`: ") }
+}
+
+impl Serialize for Plan {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        plan_to_value(self).serialize(serializer)
+    }
+}
+
+impl<'de> Deserialize<'de> for Plan {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        plan_from_value(Value::deserialize(deserializer)?).map_err(D::Error::custom)
+    }
+}
+
+impl Serialize for Node {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        node_to_value(self).serialize(serializer)
+    }
+}
+
+impl<'de> Deserialize<'de> for Node {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        node_from_value(Value::deserialize(deserializer)?, "").map_err(D::Error::custom)
+    }
+}
+
+impl Serialize for Edge {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        edge_to_value(self).serialize(serializer)
+    }
+}
+
+impl<'de> Deserialize<'de> for Edge {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        edge_from_value(Value::deserialize(deserializer)?, "").map_err(D::Error::custom)
+    }
+}

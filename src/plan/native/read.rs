@@ -1,0 +1,307 @@
+//! From native JSON to the plan's types, with the place and the words of the first thing that is wrong.
+
+use super::{FORMAT, ShapeError};
+use crate::plan::{
+    AgentWork, Ask, Budget, CodeWork, DecisionWork, Edge, MergeWork, Node, NodeId, Plan, Policy, ToolInput, ToolWork, TransformWork, Work,
+};
+use serde::de::DeserializeOwned;
+use serde_json::{Map, Value};
+
+/// Works of later versions, by the field that shows them.
+const LATER_WORKS: [(&str, &str); 5] = [("plan", "plan"), ("over", "map"), ("map", "map"), ("loop", "loop"), ("body", "loop")];
+/// Fields that show a work of this version; the first of each work is the one that messages name.
+const WORKS: [(&str, &str); 9] = [
+    ("agent", "agent"),
+    ("role", "agent"),
+    ("objective", "agent"),
+    ("tool", "tool"),
+    ("code", "code"),
+    ("decide", "decide"),
+    ("merge", "merge"),
+    ("value", "value"),
+    ("ask", "ask"),
+];
+/// Every field of `Policy`.
+const POLICY_FIELDS: [&str; 21] = [
+    "when",
+    "skip_if",
+    "join",
+    "route",
+    "approve",
+    "side_effects",
+    "retry",
+    "timeout_s",
+    "budget",
+    "model",
+    "tools",
+    "context",
+    "inputs",
+    "on_failure",
+    "cache",
+    "locks",
+    "output_schema",
+    "breakpoint",
+    "max_iterations",
+    "replan_when",
+    "notes",
+];
+
+/// Reads a whole document. The format version may be absent.
+///
+/// # Errors
+/// The first place that is not as it should be.
+pub fn plan_from_value(value: Value) -> Result<Plan, ShapeError> {
+    let mut fields = Fields::new(value, "", "a plan")?;
+    match fields.take("dagdeck") {
+        None => {}
+        Some(Value::Number(version)) if version.as_u64() == Some(FORMAT) => {}
+        Some(version) => {
+            return Err(fields.wrong("dagdeck", format!("format version {version} is not known; this dagdeck reads version {FORMAT}")));
+        }
+    }
+    let goal = fields.text("goal")?.unwrap_or_default();
+    let inputs = fields.map("inputs")?.unwrap_or_default();
+    let nodes = fields.list("nodes")?.ok_or_else(|| fields.wrong("", "a plan needs a list of `nodes`"))?;
+    let nodes =
+        nodes.into_iter().enumerate().map(|(i, node)| node_from_value(node, &format!("nodes[{i}]"))).collect::<Result<Vec<_>, _>>()?;
+    let edges = fields.list("edges")?.unwrap_or_default();
+    let edges =
+        edges.into_iter().enumerate().map(|(i, edge)| edge_from_value(edge, &format!("edges[{i}]"))).collect::<Result<Vec<_>, _>>()?;
+    let budget: Budget = fields.typed("budget")?.unwrap_or_default();
+    let defaults = match fields.take("defaults") {
+        Some(value) => {
+            let mut defaults = Fields::new(value, &fields.place("defaults"), "defaults")?;
+            let policy = defaults.policy()?;
+            if let Some(key) = defaults.map.keys().next() {
+                return Err(defaults.wrong(key, "not a policy field"));
+            }
+            policy
+        }
+        None => Policy::default(),
+    };
+    let metadata = fields.map("metadata")?.unwrap_or_default();
+    Ok(Plan { goal, inputs, nodes, edges, budget, defaults, metadata, ext: fields.map })
+}
+
+/// Reads one node; `path` is where it stands.
+///
+/// # Errors
+/// The first place that is not as it should be; also when the node has no work or more than one.
+pub fn node_from_value(value: Value, path: &str) -> Result<Node, ShapeError> {
+    let mut fields = Fields::new(value, path, "a node")?;
+    let id = fields.text("id")?.ok_or_else(|| fields.wrong("", "a node needs an `id`"))?;
+    let work = work(&mut fields, &id)?;
+    let depends_on = fields.texts("depends_on")?.unwrap_or_default().iter().map(NodeId::new).collect();
+    let policy = fields.policy()?;
+    Ok(Node { id: NodeId::new(id), work, depends_on, policy, ext: fields.map })
+}
+
+/// Reads one edge; `path` is where it stands.
+///
+/// # Errors
+/// The first place that is not as it should be.
+pub fn edge_from_value(value: Value, path: &str) -> Result<Edge, ShapeError> {
+    let mut fields = Fields::new(value, path, "an edge")?;
+    let from = fields.text("from")?.ok_or_else(|| fields.wrong("", "an edge needs `from`"))?;
+    let to = fields.text("to")?.ok_or_else(|| fields.wrong("", "an edge needs `to`"))?;
+    Ok(Edge {
+        from: NodeId::new(from),
+        to: NodeId::new(to),
+        when: fields.text("when")?,
+        context: fields.texts("context")?,
+        default: fields.typed("default")?.unwrap_or(false),
+        id: fields.text("id")?,
+        label: fields.text("label")?,
+        ext: fields.map,
+    })
+}
+
+fn work(fields: &mut Fields, id: &str) -> Result<Work, ShapeError> {
+    let mut found: Vec<&str> = Vec::new();
+    for (field, work) in WORKS {
+        if fields.has(field) && !found.contains(&work) {
+            found.push(work);
+        }
+    }
+    // Models that must fill every field write nulls; `value: null` is a work only when nothing else is.
+    if found.is_empty() && fields.map.contains_key("value") {
+        found.push("value");
+    }
+    let value = if found == ["value"] { fields.map.shift_remove("value") } else { None };
+    let known = |key: &String| WORKS.iter().any(|(field, _)| field == key) || ["args", "query", "sandbox"].contains(&key.as_str());
+    fields.map.retain(|key, value| !(value.is_null() && known(key)));
+    if let Some(value) = value {
+        return Ok(Work::Transform(TransformWork { value }));
+    }
+    match found.as_slice() {
+        [work] => one_work(fields, work),
+        [] => {
+            if let Some((_, later)) = LATER_WORKS.iter().find(|(field, _)| fields.has(field)) {
+                return Err(fields.wrong("", format!("`{id}` is a `{later}` node, which this version doesn't know")));
+            }
+            let words = "has no work: give it one of `agent`, `tool`, `code`, `decide`, `merge`, `value`, `ask`";
+            Err(fields.wrong("", format!("`{id}` {words}")))
+        }
+        [first, second, ..] => {
+            Err(fields.wrong("", format!("`{id}` has more than one work, `{first}` and `{second}`: a node has exactly one")))
+        }
+    }
+}
+
+fn one_work(fields: &mut Fields, work: &str) -> Result<Work, ShapeError> {
+    Ok(match work {
+        "agent" => Work::Agent(AgentWork {
+            agent: fields.text("agent")?,
+            objective: fields.text("objective")?,
+            role: fields.text("role")?,
+            goal: fields.text("goal")?,
+        }),
+        "tool" => {
+            let tool = fields.text("tool")?.unwrap_or_default();
+            let input = match (fields.map("args")?, fields.text("query")?) {
+                (Some(_), Some(_)) => return Err(fields.wrong("query", "a tool takes `args` or `query`, not both")),
+                (None, Some(query)) => ToolInput::Query(query),
+                (args, None) => ToolInput::Args(args.unwrap_or_default()),
+            };
+            Work::Tool(ToolWork { tool, input })
+        }
+        "code" => {
+            let code = fields.text("code")?.unwrap_or_default();
+            Work::Code(CodeWork { code, sandbox: fields.typed("sandbox")?.unwrap_or_default() })
+        }
+        "decide" => Work::Decision(DecisionWork { decide: fields.text("decide")?.unwrap_or_default() }),
+        "merge" => Work::Merge(merge(fields)?),
+        _ => Work::Approval(ask(fields)?),
+    })
+}
+
+fn merge(fields: &mut Fields) -> Result<MergeWork, ShapeError> {
+    let wrong = "must be `true` or an object with a `template`";
+    match fields.take("merge") {
+        Some(Value::Bool(true)) => Ok(MergeWork::default()),
+        Some(Value::Object(mut map)) => {
+            let template = map.shift_remove("template");
+            if map.is_empty() { Ok(MergeWork { template }) } else { Err(fields.wrong("merge", wrong)) }
+        }
+        _ => Err(fields.wrong("merge", wrong)),
+    }
+}
+
+/// A bare text is a question without options and fields.
+fn ask(fields: &mut Fields) -> Result<Ask, ShapeError> {
+    if let Some(Value::String(text)) = fields.map.get("ask") {
+        let text = text.clone();
+        fields.take("ask");
+        return Ok(Ask { text, ..Ask::default() });
+    }
+    Ok(fields.typed("ask")?.unwrap_or_default())
+}
+
+/// A JSON object whose known fields are taken out one by one; what is left is unknown.
+struct Fields {
+    map: Map<String, Value>,
+    path: String,
+}
+
+impl Fields {
+    fn new(value: Value, path: &str, what: &str) -> Result<Self, ShapeError> {
+        match value {
+            Value::Object(map) => Ok(Self { map, path: path.to_owned() }),
+            other => Err(ShapeError { path: path.to_owned(), message: format!("{what} must be an object, not {}", kind(&other)) }),
+        }
+    }
+
+    fn place(&self, key: &str) -> String {
+        match (self.path.is_empty(), key.is_empty()) {
+            (_, true) => self.path.clone(),
+            (true, false) => key.to_owned(),
+            (false, false) => format!("{}.{key}", self.path),
+        }
+    }
+
+    fn wrong(&self, key: &str, message: impl Into<String>) -> ShapeError {
+        ShapeError { path: self.place(key), message: message.into() }
+    }
+
+    fn has(&self, key: &str) -> bool {
+        self.map.get(key).is_some_and(|value| !value.is_null())
+    }
+
+    fn take(&mut self, key: &str) -> Option<Value> {
+        self.map.shift_remove(key).filter(|value| !value.is_null())
+    }
+
+    fn text(&mut self, key: &str) -> Result<Option<String>, ShapeError> {
+        match self.take(key) {
+            None => Ok(None),
+            Some(Value::String(text)) => Ok(Some(text)),
+            Some(other) => Err(self.wrong(key, format!("must be text, not {}", kind(&other)))),
+        }
+    }
+
+    fn map(&mut self, key: &str) -> Result<Option<Map<String, Value>>, ShapeError> {
+        match self.take(key) {
+            None => Ok(None),
+            Some(Value::Object(map)) => Ok(Some(map)),
+            Some(other) => Err(self.wrong(key, format!("must be an object, not {}", kind(&other)))),
+        }
+    }
+
+    fn list(&mut self, key: &str) -> Result<Option<Vec<Value>>, ShapeError> {
+        match self.take(key) {
+            None => Ok(None),
+            Some(Value::Array(list)) => Ok(Some(list)),
+            Some(other) => Err(self.wrong(key, format!("must be a list, not {}", kind(&other)))),
+        }
+    }
+
+    fn texts(&mut self, key: &str) -> Result<Option<Vec<String>>, ShapeError> {
+        let Some(list) = self.list(key)? else { return Ok(None) };
+        let text = |(i, value)| match value {
+            Value::String(text) => Ok(text),
+            other => Err(self.wrong(&format!("{key}[{i}]"), format!("must be text, not {}", kind(&other)))),
+        };
+        list.into_iter().enumerate().map(text).collect::<Result<_, _>>().map(Some)
+    }
+
+    fn typed<T: DeserializeOwned>(&mut self, key: &str) -> Result<Option<T>, ShapeError> {
+        let Some(value) = self.take(key) else { return Ok(None) };
+        serde_json::from_value(value).map(Some).map_err(|error| self.wrong(key, error.to_string()))
+    }
+
+    fn policy(&mut self) -> Result<Policy, ShapeError> {
+        let mut written = Map::new();
+        for key in POLICY_FIELDS {
+            if let Some(value) = self.take(key) {
+                written.insert(key.to_owned(), value);
+            }
+        }
+        if written.is_empty() {
+            return Ok(Policy::default());
+        }
+        serde_json::from_value(Value::Object(written.clone())).map_err(|error| self.guilty(written, &error))
+    }
+
+    /// Which of the policy's fields `error` speaks of.
+    fn guilty(&self, written: Map<String, Value>, error: &serde_json::Error) -> ShapeError {
+        for (key, value) in written {
+            let alone = Value::Object(Map::from_iter([(key.clone(), value)]));
+            if let Err(error) = serde_json::from_value::<Policy>(alone) {
+                return self.wrong(&key, error.to_string());
+            }
+        }
+        self.wrong("", error.to_string())
+    }
+}
+
+/// A JSON value's kind in words.
+pub(crate) fn kind(value: &Value) -> &'static str {
+    match value {
+        Value::Null => "null",
+        Value::Bool(_) => "true or false",
+        Value::Number(_) => "a number",
+        Value::String(_) => "text",
+        Value::Array(_) => "a list",
+        Value::Object(_) => "an object",
+    }
+}

@@ -1,0 +1,111 @@
+//! The native form: what is read is written back, and what is wrong is told with its place.
+
+use super::*;
+use crate::plan::{Join, ToolInput, Work};
+use serde_json::json;
+
+fn every_work() -> Value {
+    json!({
+        "dagdeck": 1, "goal": "g", "inputs": {"city": "Oslo"},
+        "nodes": [
+            {"id": "a", "agent": "writer", "objective": "Write {{inputs.city}}", "retry": {"attempts": 2, "backoff_ms": 1, "max_ms": 2}},
+            {"id": "b", "tool": "read_file", "args": {"path": "x"}, "depends_on": ["a"], "join": "any", "approve": "before"},
+            {"id": "c", "tool": "web_search", "query": "q", "x-colour": "red", "locks": ["net"]},
+            {"id": "d", "code": "return 1", "sandbox": {"time_ms": 5}},
+            {"id": "e", "decide": "a.result"},
+            {"id": "f", "merge": true}, {"id": "g", "merge": {"template": {"k": "{{a}}"}}},
+            {"id": "h", "value": null}, {"id": "i", "value": ["{{a}}"]},
+            {"id": "j", "ask": {"text": "Sure?", "options": ["yes"], "fields": [{"name": "n", "kind": "number", "default": 3}]}}
+        ],
+        "edges": [{"from": "e", "to": "f", "when": "yes", "default": true, "context": ["k"], "id": "e1", "label": "l", "weight": 3}],
+        "budget": {"tokens": 10}, "defaults": {"timeout_s": 9.0}, "metadata": {"m": 1}, "author": "me"
+    })
+}
+
+#[test]
+fn every_work_and_unknown_fields_are_written_back_as_they_were_read() {
+    let document = every_work();
+    let plan: Plan = serde_json::from_value(document.clone()).unwrap();
+    assert_eq!(serde_json::to_value(&plan).unwrap(), document);
+    assert_eq!(plan.nodes[1].policy.join, Some(Join::Any));
+    assert_eq!(plan.nodes[2].ext["x-colour"], "red");
+    assert!(matches!(&plan.nodes[2].work, Work::Tool(tool) if tool.input == ToolInput::Query("q".into())));
+    assert_eq!(plan.edges[0].ext["weight"], 3);
+    assert_eq!(plan.ext["author"], "me");
+}
+
+#[test]
+fn all_policy_fields_are_known_to_the_reader() {
+    let policy = crate::plan::Policy {
+        when: Some("x".into()),
+        skip_if: Some("x".into()),
+        join: Some(Join::All),
+        route: Some(crate::plan::Route::All),
+        approve: Some(crate::plan::Approve::Never),
+        side_effects: Some(true),
+        retry: Some(crate::plan::Retry::default()),
+        timeout_s: Some(1.0),
+        budget: Some(crate::plan::Budget::default()),
+        model: Some("m".into()),
+        tools: Some(vec![]),
+        context: Some(crate::plan::ContextMode::Concat),
+        inputs: Some(serde_json::Map::new()),
+        on_failure: Some(crate::plan::OnFailure::Safe),
+        cache: Some(json!("off")),
+        locks: Some(vec![]),
+        output_schema: Some(json!({})),
+        breakpoint: Some(json!("before")),
+        max_iterations: Some(3),
+        replan_when: Some("x".into()),
+        notes: Some("n".into()),
+    };
+    let node = Node { id: "a".into(), work: Work::Merge(Default::default()), depends_on: vec![], policy, ext: Default::default() };
+    let text = serde_json::to_string(&node).unwrap();
+    assert_eq!(serde_json::from_str::<Node>(&text).unwrap(), node);
+}
+
+fn error(value: Value) -> String {
+    plan_from_value(value).unwrap_err().to_string()
+}
+
+#[test]
+fn an_error_names_its_place() {
+    let node = |node: Value| json!({"dagdeck": 1, "nodes": [{"id": "z", "merge": true}, node]});
+    let cases = [
+        (json!([]), "a plan must be an object, not a list"),
+        (json!({"goal": "x"}), "a plan needs a list of `nodes`"),
+        (json!({"dagdeck": 2, "nodes": []}), "`dagdeck`: format version 2 is not known; this dagdeck reads version 1"),
+        (node(json!(3)), "`nodes[1]`: a node must be an object, not a number"),
+        (node(json!({"merge": true})), "`nodes[1]`: a node needs an `id`"),
+        (node(json!({"id": 3})), "`nodes[1].id`: must be text, not a number"),
+        (
+            node(json!({"id": "a"})),
+            "`nodes[1]`: `a` has no work: give it one of `agent`, `tool`, `code`, `decide`, `merge`, `value`, `ask`",
+        ),
+        (
+            node(json!({"id": "a", "tool": "t", "code": "c"})),
+            "`nodes[1]`: `a` has more than one work, `tool` and `code`: a node has exactly one",
+        ),
+        (node(json!({"id": "a", "loop": {}})), "`nodes[1]`: `a` is a `loop` node, which this version doesn't know"),
+        (node(json!({"id": "a", "plan": {}})), "`nodes[1]`: `a` is a `plan` node, which this version doesn't know"),
+        (node(json!({"id": "a", "over": "x", "map": {}})), "`nodes[1]`: `a` is a `map` node, which this version doesn't know"),
+        (node(json!({"id": "a", "tool": "t", "args": {}, "query": "q"})), "`nodes[1].query`: a tool takes `args` or `query`, not both"),
+        (node(json!({"id": "a", "merge": 3})), "`nodes[1].merge`: must be `true` or an object with a `template`"),
+        (node(json!({"id": "a", "merge": true, "depends_on": ["z", 4]})), "`nodes[1].depends_on[1]`: must be text, not a number"),
+        (json!({"nodes": [], "edges": [{"from": "a"}]}), "`edges[0]`: an edge needs `to`"),
+        (json!({"nodes": [], "defaults": {"colour": 1}}), "`defaults.colour`: not a policy field"),
+    ];
+    for (document, message) in cases {
+        assert_eq!(error(document), message);
+    }
+    let text = error(node(json!({"id": "a", "merge": true, "timeout_s": 3, "join": "some"})));
+    assert!(text.starts_with("`nodes[1].join`: unknown variant `some`"), "{text}");
+}
+
+#[test]
+fn a_null_counts_as_absent_and_a_bare_question_is_an_approval() {
+    let plan =
+        plan_from_value(json!({"nodes": [{"id": "a", "ask": "Go on?", "tool": null, "when": null, "value": null, "args": null}]})).unwrap();
+    assert!(matches!(&plan.nodes[0].work, Work::Approval(ask) if ask.text == "Go on?"));
+    assert_eq!(node_to_value(&plan.nodes[0]), json!({"id": "a", "ask": {"text": "Go on?"}}));
+}

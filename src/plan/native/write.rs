@@ -1,0 +1,135 @@
+//! From the plan's types to native JSON. Absent and empty fields are left out; unknown fields come last, as they were.
+
+use super::FORMAT;
+use crate::plan::{AgentWork, CodeWork, Edge, MergeWork, Node, NodeId, Plan, ToolInput, ToolWork, Work};
+use serde::Serialize;
+use serde_json::{Map, Value, json};
+
+/// The whole document.
+pub fn plan_to_value(plan: &Plan) -> Value {
+    let mut map = Map::new();
+    map.insert("dagdeck".into(), json!(FORMAT));
+    if !plan.goal.is_empty() {
+        map.insert("goal".into(), json!(plan.goal));
+    }
+    put_map(&mut map, "inputs", &plan.inputs);
+    map.insert("nodes".into(), plan.nodes.iter().map(node_to_value).collect());
+    if !plan.edges.is_empty() {
+        map.insert("edges".into(), plan.edges.iter().map(edge_to_value).collect());
+    }
+    put_object(&mut map, "budget", &plan.budget);
+    put_object(&mut map, "defaults", &plan.defaults);
+    put_map(&mut map, "metadata", &plan.metadata);
+    put_ext(&mut map, &plan.ext);
+    Value::Object(map)
+}
+
+/// One node, with its work and its policy flat in it.
+pub fn node_to_value(node: &Node) -> Value {
+    let mut map = Map::new();
+    map.insert("id".into(), text(&node.id));
+    put_work(&mut map, &node.work);
+    if !node.depends_on.is_empty() {
+        map.insert("depends_on".into(), ids(&node.depends_on));
+    }
+    map.append(&mut object(&node.policy));
+    put_ext(&mut map, &node.ext);
+    Value::Object(map)
+}
+
+/// One edge.
+pub fn edge_to_value(edge: &Edge) -> Value {
+    let mut map = Map::new();
+    map.insert("from".into(), text(&edge.from));
+    map.insert("to".into(), text(&edge.to));
+    put_text(&mut map, "when", edge.when.as_deref());
+    if let Some(keys) = &edge.context {
+        map.insert("context".into(), json!(keys));
+    }
+    if edge.default {
+        map.insert("default".into(), Value::Bool(true));
+    }
+    put_text(&mut map, "id", edge.id.as_deref());
+    put_text(&mut map, "label", edge.label.as_deref());
+    put_ext(&mut map, &edge.ext);
+    Value::Object(map)
+}
+
+fn put_work(map: &mut Map<String, Value>, work: &Work) {
+    match work {
+        Work::Agent(AgentWork { agent, objective, role, goal }) => {
+            put_text(map, "agent", agent.as_deref());
+            put_text(map, "role", role.as_deref());
+            put_text(map, "goal", goal.as_deref());
+            put_text(map, "objective", objective.as_deref());
+        }
+        Work::Tool(ToolWork { tool, input }) => {
+            put_text(map, "tool", Some(tool));
+            match input {
+                ToolInput::Args(args) => put_map(map, "args", args),
+                ToolInput::Query(query) => put_text(map, "query", Some(query)),
+            }
+        }
+        Work::Code(CodeWork { code, sandbox }) => {
+            put_text(map, "code", Some(code));
+            put_object(map, "sandbox", sandbox);
+        }
+        Work::Decision(decision) => put_text(map, "decide", Some(&decision.decide)),
+        Work::Merge(MergeWork { template: None }) => {
+            map.insert("merge".into(), Value::Bool(true));
+        }
+        Work::Merge(MergeWork { template: Some(template) }) => {
+            map.insert("merge".into(), json!({ "template": template }));
+        }
+        Work::Transform(transform) => {
+            map.insert("value".into(), transform.value.clone());
+        }
+        Work::Approval(ask) => {
+            map.insert("ask".into(), Value::Object(object(ask)));
+        }
+    }
+}
+
+fn text(id: &NodeId) -> Value {
+    Value::String(id.as_str().to_owned())
+}
+
+fn ids(ids: &[NodeId]) -> Value {
+    ids.iter().map(text).collect()
+}
+
+fn put_text(map: &mut Map<String, Value>, key: &str, value: Option<&str>) {
+    if let Some(value) = value {
+        map.insert(key.into(), Value::String(value.to_owned()));
+    }
+}
+
+fn put_map(map: &mut Map<String, Value>, key: &str, value: &Map<String, Value>) {
+    if !value.is_empty() {
+        map.insert(key.into(), Value::Object(value.clone()));
+    }
+}
+
+fn put_object(map: &mut Map<String, Value>, key: &str, value: &impl Serialize) {
+    let value = object(value);
+    if !value.is_empty() {
+        map.insert(key.into(), Value::Object(value));
+    }
+}
+
+/// Derived types of the plan always serialise to an object.
+fn object(value: &impl Serialize) -> Map<String, Value> {
+    match serde_json::to_value(value) {
+        Ok(Value::Object(map)) => map,
+        _ => Map::new(),
+    }
+}
+
+/// Unknown fields never take the place of known ones.
+fn put_ext(map: &mut Map<String, Value>, ext: &Map<String, Value>) {
+    for (key, value) in ext {
+        if !map.contains_key(key) {
+            map.insert(key.clone(), value.clone());
+        }
+    }
+}

@@ -1,0 +1,260 @@
+//! References in texts and argument values: `{{id}}`, `{{id.result.field.0}}`, `{{inputs.name}}`, `{{ expression }}`, `$OUTPUT[id]`.
+//! Our own scanner: there are no statements, and what a node gave is never read as a template again.
+//!
+//! A reference alone in a JSON text keeps its type; inside text it is rendered: texts bare, null empty, everything else compact JSON.
+//! `\{{` is a literal `{{`. Braces that are never closed are text.
+
+use super::expr::{Expr, ExprError, MAX_TEXT, OnMissing, plain};
+use super::names::{Found, Path, Root, Scope, is_id_byte, longest_known};
+use serde_json::{Map, Value};
+use std::{borrow::Cow, ops::Range};
+
+/// The longest text that references may render to, in bytes.
+pub const MAX_RENDERED: usize = 16 << 20;
+
+/// A reference as it stands in a text.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Reference {
+    /// Its place in the text, with its braces.
+    pub span: Range<usize>,
+    /// The reference as written.
+    pub text: String,
+    /// Every path that it reads; one unless it is an expression. Empty when it can't be read.
+    pub paths: Vec<Path>,
+    /// Why it can't be read.
+    pub error: Option<ExprError>,
+}
+
+/// A reference that has no value.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum RefError {
+    /// What it reads is not there, or it can't be read.
+    #[error("`{reference}`: {cause}")]
+    NoValue {
+        /// As written.
+        reference: String,
+        /// Why.
+        cause: ExprError,
+    },
+    /// The text grows too long.
+    #[error("the text grows beyond {MAX_RENDERED} bytes at `{reference}`")]
+    TooLong {
+        /// The reference that would be one too many.
+        reference: String,
+    },
+}
+
+/// Every reference in a text, in order.
+pub fn references_in_text(text: &str, scope: &dyn Scope) -> Vec<Reference> {
+    let spots = pieces(text).filter_map(|piece| match piece {
+        Piece::Text(_) => None,
+        Piece::Spot { span, inner } => Some((span, inner)),
+    });
+    spots
+        .map(|(span, inner)| {
+            let (paths, error) = match Spot::read(&inner, scope) {
+                Ok(Spot::Path(path)) => (vec![path], None),
+                Ok(Spot::Expr(expr)) => (expr.paths().into_iter().cloned().collect(), None),
+                Err(error) => (Vec::new(), Some(error)),
+            };
+            Reference { text: text[span.clone()].to_owned(), span, paths, error }
+        })
+        .collect()
+}
+
+/// Every reference in the texts of a JSON value, keys excepted, in order.
+pub fn references(value: &Value, scope: &dyn Scope) -> Vec<Reference> {
+    match value {
+        Value::Null | Value::Bool(_) | Value::Number(_) => Vec::new(),
+        Value::String(text) => references_in_text(text, scope),
+        Value::Array(list) => list.iter().flat_map(|value| references(value, scope)).collect(),
+        Value::Object(map) => map.values().flat_map(|value| references(value, scope)).collect(),
+    }
+}
+
+/// Whether a text holds anything that reads like a reference.
+pub fn has_references(value: &Value) -> bool {
+    match value {
+        Value::Null | Value::Bool(_) | Value::Number(_) => false,
+        Value::String(text) => pieces(text).any(|piece| matches!(piece, Piece::Spot { .. })),
+        Value::Array(list) => list.iter().any(has_references),
+        Value::Object(map) => map.values().any(has_references),
+    }
+}
+
+/// A JSON value with its references replaced by what they read.
+///
+/// # Errors
+/// The first reference that has no value.
+pub fn resolve(value: &Value, scope: &dyn Scope) -> Result<Value, RefError> {
+    match value {
+        Value::Null | Value::Bool(_) | Value::Number(_) => Ok(value.clone()),
+        Value::String(text) => match alone(text) {
+            Some(inner) => read(text.trim(), &inner, scope).map(Cow::into_owned),
+            None => resolve_text(text, scope).map(Value::String),
+        },
+        Value::Array(list) => list.iter().map(|value| resolve(value, scope)).collect(),
+        Value::Object(map) => resolve_map(map, scope).map(Value::Object),
+    }
+}
+
+/// An object with the references in its values replaced by what they read.
+///
+/// # Errors
+/// The first reference that has no value.
+pub fn resolve_map(map: &Map<String, Value>, scope: &dyn Scope) -> Result<Map<String, Value>, RefError> {
+    map.iter().map(|(key, value)| Ok((key.clone(), resolve(value, scope)?))).collect()
+}
+
+/// A text with its references rendered.
+///
+/// # Errors
+/// The first reference that has no value, or makes the text too long.
+pub fn resolve_text(text: &str, scope: &dyn Scope) -> Result<String, RefError> {
+    let mut rendered = String::with_capacity(text.len());
+    for piece in pieces(text) {
+        match piece {
+            Piece::Text(piece) => rendered.push_str(piece),
+            Piece::Spot { span, inner } => {
+                let reference = &text[span];
+                let value = read(reference, &inner, scope)?;
+                let value = plain(&value);
+                if rendered.len() + value.len() > MAX_RENDERED {
+                    return Err(RefError::TooLong { reference: reference.to_owned() });
+                }
+                rendered.push_str(&value);
+            }
+        }
+    }
+    Ok(rendered)
+}
+
+/// What stands between braces.
+enum Spot {
+    Path(Path),
+    Expr(Expr),
+}
+
+impl Spot {
+    fn read(inner: &Inner, scope: &dyn Scope) -> Result<Self, ExprError> {
+        match inner {
+            Inner::Output(id) => Ok(Self::Path(Path { root: Root::Entry((*id).to_owned()), fields: vec!["result".to_owned()] })),
+            Inner::Braces(text) => match plain_path(text.trim(), scope) {
+                Some(path) => Ok(Self::Path(path)),
+                None => Expr::parse(text.trim(), scope).map(Self::Expr),
+            },
+        }
+    }
+}
+
+/// A path that is written without any operator, so that `-` may stand in its fields too.
+fn plain_path(text: &str, scope: &dyn Scope) -> Option<Path> {
+    let mut parts = text.split('.');
+    let first = parts.next()?;
+    let fields: Vec<String> = parts.map(str::to_owned).collect();
+    if !std::iter::once(first).chain(fields.iter().map(String::as_str)).all(|part| !part.is_empty() && part.bytes().all(is_id_byte)) {
+        return None;
+    }
+    let root = match longest_known(first, scope) {
+        Some((root, length)) if length == first.len() => root,
+        // `a-1` of a node `a` is a calculation.
+        Some(_) => return None,
+        None if first.bytes().all(|b| b.is_ascii_digit()) => return None,
+        None => match first {
+            "inputs" => Root::Inputs,
+            "true" | "false" | "null" | "none" | "deps" | "nodes" => return None,
+            unknown => Root::Unknown(unknown.to_owned()),
+        },
+    };
+    Some(Path { root, fields })
+}
+
+fn read<'a>(reference: &str, inner: &Inner, scope: &'a dyn Scope) -> Result<Cow<'a, Value>, RefError> {
+    let fail = |cause| RefError::NoValue { reference: reference.to_owned(), cause };
+    match Spot::read(inner, scope).map_err(fail)? {
+        Spot::Path(path) => match path.find(scope) {
+            Found::Value(value) => Ok(value),
+            Found::Nothing => Ok(Cow::Owned(Value::Null)),
+            Found::Missing(words) => Err(fail(ExprError::Missing(words))),
+        },
+        Spot::Expr(expr) => expr.eval(scope, OnMissing::Error).map(Cow::Owned).map_err(fail),
+    }
+}
+
+/// A part of a text.
+enum Piece<'t> {
+    Text(&'t str),
+    Spot { span: Range<usize>, inner: Inner<'t> },
+}
+
+#[derive(Clone, Copy)]
+enum Inner<'t> {
+    Braces(&'t str),
+    Output(&'t str),
+}
+
+/// The one reference that a text consists of, spaces around it aside.
+fn alone(text: &str) -> Option<Inner<'_>> {
+    let mut only = None;
+    for piece in pieces(text) {
+        match piece {
+            Piece::Text(piece) if piece.trim().is_empty() => {}
+            Piece::Spot { inner, .. } if only.is_none() => only = Some(inner),
+            Piece::Text(_) | Piece::Spot { .. } => return None,
+        }
+    }
+    only
+}
+
+/// Cuts a text into literal pieces and references.
+fn pieces(text: &str) -> impl Iterator<Item = Piece<'_>> {
+    let mut at = 0;
+    // Behind the last `}}` nothing closes, so nothing there is searched for it again and again.
+    let last = text.rfind("}}").unwrap_or(0);
+    std::iter::from_fn(move || {
+        let rest = text.get(at..).filter(|rest| !rest.is_empty())?;
+        if let Some((inner, length)) = spot(rest, at < last) {
+            let span = at..at + length;
+            at += length;
+            return Some(Piece::Spot { span, inner });
+        }
+        if rest.starts_with("\\{{") {
+            at += 3;
+            return Some(Piece::Text("{{"));
+        }
+        // At least one character is literal; the next place to look at is where a reference or an escape may start.
+        let first = rest.chars().next().map_or(1, char::len_utf8);
+        let next = rest[first..].find(['{', '$', '\\']).map_or(rest.len(), |next| first + next);
+        at += next;
+        Some(Piece::Text(&rest[..next]))
+    })
+}
+
+/// The reference that `rest` starts with, and its length.
+fn spot(rest: &str, may_close: bool) -> Option<(Inner<'_>, usize)> {
+    if let Some(after) = rest.strip_prefix("$OUTPUT[") {
+        let end = after.bytes().take(MAX_TEXT).position(|b| b == b']')?;
+        let id = after[..end].trim().trim_matches(['"', '\'']);
+        let legal = !id.is_empty() && id.bytes().all(is_id_byte);
+        return legal.then_some((Inner::Output(id), "$OUTPUT[".len() + end + 1));
+    }
+    let after = rest.strip_prefix("{{").filter(|_| may_close)?;
+    let end = closing(after)?;
+    let inner = &after[..end];
+    (!inner.trim().is_empty()).then_some((Inner::Braces(inner), 2 + end + 2))
+}
+
+/// Where `}}` closes: outside quotes if there is such a place, else the first one.
+fn closing(after: &str) -> Option<usize> {
+    let first = after.find("}}")?;
+    let mut quote = None;
+    for (i, c) in after.char_indices() {
+        match (quote, c) {
+            (None, '}') if after[i..].starts_with("}}") => return Some(i),
+            (None, '"' | '\'') => quote = Some(c),
+            (Some(open), c) if open == c => quote = None,
+            _ => {}
+        }
+    }
+    Some(first)
+}
