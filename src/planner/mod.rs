@@ -1,5 +1,7 @@
 //! From a request to a plan: by model, or built in.
 
+pub mod model;
+
 use crate::plan::{Node, Plan};
 
 /// Where a planner's progress goes.

@@ -1,0 +1,228 @@
+//! A plan by a model: asked for with a schema, streamed node by node, checked, corrected by the model at most twice, then once more
+//! asked for with numbered ids, which leave less room for error. What is still wrong after that opens in the editor; nothing that
+//! the model made is thrown away.
+
+mod check;
+mod edges;
+mod prompt;
+mod read;
+mod scan;
+mod schema;
+#[cfg(test)]
+mod tests;
+
+use serde_json::{Map, Value};
+
+pub use schema::Ids;
+
+use super::{PlanSink, Planned};
+use crate::models::{ChatMessage, ChatRequest, Delta, Model, ModelError, ModelErrorKind, ModelSettings};
+use crate::plan::{Catalog, Node, Plan, native};
+
+/// Rounds in which the model corrects its plan.
+const CORRECTIONS: usize = 2;
+
+/// Who plans, and how it is asked.
+pub struct ModelPlanner<'a> {
+    /// The model.
+    pub model: &'a dyn Model,
+    /// Its name, as the provider knows it.
+    pub name: &'a str,
+    /// Sampling and limits.
+    pub settings: ModelSettings,
+    /// How nodes are named at first; free ids fall back to positional ones.
+    pub ids: Ids,
+}
+
+/// Asks a model for a plan. The plan may still have findings.
+///
+/// # Errors
+/// When the model can't be asked, or gave nothing that could be a plan.
+pub async fn plan_by_model(
+    planner: &ModelPlanner<'_>,
+    request: &str,
+    catalog: &Catalog,
+    inputs: &Map<String, Value>,
+    sink: &mut dyn PlanSink,
+) -> Result<Planned, ModelError> {
+    let mut session = Session { planner, request, catalog, inputs, sink, best: None, corrections: 0, failure: None };
+    let ways = match planner.ids {
+        Ids::Free => [Ids::Free, Ids::Positional].as_slice(),
+        Ids::Positional => &[Ids::Positional],
+    };
+    for ids in ways {
+        match session.rounds(*ids).await {
+            Ok(Verdict::Good) => break,
+            Ok(Verdict::Wrong) => {}
+            Err(error) => {
+                session.failure = Some(error);
+                break;
+            }
+        }
+    }
+    session.finish()
+}
+
+/// Whether a plan can run.
+#[derive(PartialEq, Eq)]
+enum Verdict {
+    Good,
+    Wrong,
+}
+
+/// A plan with what is wrong with it.
+struct Draft {
+    plan: Plan,
+    faults: Vec<String>,
+    /// Edges that were added.
+    remarks: Vec<String>,
+}
+
+/// One answer of the model.
+#[derive(Default)]
+struct Answer {
+    nodes: Vec<Node>,
+    /// Its `edges`, for models that write them apart.
+    edges: Vec<(String, String)>,
+    /// Why it ended before its end.
+    cut: Option<ModelError>,
+}
+
+struct Session<'a> {
+    planner: &'a ModelPlanner<'a>,
+    request: &'a str,
+    catalog: &'a Catalog,
+    inputs: &'a Map<String, Value>,
+    sink: &'a mut dyn PlanSink,
+    /// The draft with the fewest faults.
+    best: Option<Draft>,
+    corrections: usize,
+    failure: Option<ModelError>,
+}
+
+impl Session<'_> {
+    /// Asks, checks, has corrected.
+    async fn rounds(&mut self, ids: Ids) -> Result<Verdict, ModelError> {
+        let mut messages = prompt::messages(self.request, self.catalog, self.inputs, ids);
+        let opening = messages.len();
+        let name = self.planner.name;
+        self.sink.progress(&match (ids, &self.best) {
+            (Ids::Positional, Some(_)) => format!("asking `{name}` for a plan with numbered steps"),
+            (Ids::Free | Ids::Positional, _) => format!("asking `{name}` for a plan"),
+        });
+        for round in 0..=CORRECTIONS {
+            let answer = self.ask(&messages, ids).await?;
+            let draft = self.draft(answer);
+            let (said, faults) = (draft.as_answer(), draft.faults.clone());
+            self.keep(draft);
+            if faults.is_empty() {
+                return Ok(Verdict::Good);
+            }
+            if round < CORRECTIONS {
+                self.corrections += 1;
+                self.sink.progress(&format!("`{name}` corrects its plan, round {} of {CORRECTIONS}: {}", round + 1, faults[0]));
+                // Only the latest attempt goes back, so that the prompt doesn't grow with each round.
+                messages.truncate(opening);
+                messages.push(ChatMessage::Assistant { content: said, calls: Vec::new() });
+                messages.push(prompt::correction(&faults));
+            }
+        }
+        Ok(Verdict::Wrong)
+    }
+
+    /// One call. Nodes go to the sink as they close.
+    async fn ask(&mut self, messages: &[ChatMessage], ids: Ids) -> Result<Answer, ModelError> {
+        let request = ChatRequest {
+            model: self.planner.name.to_owned(),
+            messages: messages.to_vec(),
+            tools: Vec::new(),
+            schema: Some(schema::plan_schema(self.catalog, ids)),
+            settings: self.planner.settings.clone(),
+        };
+        let mut scanner = scan::Scanner::default();
+        let mut nodes: Vec<Node> = Vec::new();
+        let sink = &mut *self.sink;
+        let mut take = |delta: Delta| match delta {
+            Delta::Text(text) => {
+                for value in scanner.push(&text) {
+                    if let Some(node) = read::node(&value, nodes.len() + 1) {
+                        sink.node(node.clone());
+                        nodes.push(node);
+                    }
+                }
+            }
+            Delta::Reasoning(_) => {}
+            Delta::Restart { why } => {
+                scanner = scan::Scanner::default();
+                nodes.clear();
+                sink.progress(&format!("starting over: {why}"));
+            }
+        };
+        let outcome = self.planner.model.chat(&request, &mut take).await;
+        match outcome {
+            Ok(reply) => Ok(Answer { nodes, edges: read::edges(&reply.text), cut: None }),
+            Err(error) => match error.kind {
+                ModelErrorKind::Nonsense => Ok(Answer { nodes, cut: Some(error), ..Answer::default() }),
+                ModelErrorKind::CutStream | ModelErrorKind::Timeout if !nodes.is_empty() => {
+                    Ok(Answer { nodes, cut: Some(error), ..Answer::default() })
+                }
+                _ => Err(error),
+            },
+        }
+    }
+
+    fn draft(&mut self, answer: Answer) -> Draft {
+        let Answer { nodes, edges, cut } = answer;
+        let mut plan = Plan { goal: self.request.to_owned(), inputs: self.inputs.clone(), nodes, ..Plan::default() };
+        edges::add_written(&mut plan, &edges);
+        let remarks = edges::add_implied(&mut plan);
+        let mut faults = check::faults(&plan, self.catalog);
+        if let Some(error) = cut {
+            faults.insert(0, "the answer ended before its end: be brief, and answer in JSON only".to_owned());
+            self.failure = Some(error);
+        }
+        Draft { plan, faults, remarks }
+    }
+
+    /// Keeps the better draft: a plan without nodes is none; else fewer faults, else the later one.
+    fn keep(&mut self, draft: Draft) {
+        let better = match &self.best {
+            Some(best) => draft.faults.len() <= best.faults.len(),
+            None => true,
+        };
+        if better && !draft.plan.nodes.is_empty() {
+            self.best = Some(draft);
+        }
+    }
+
+    fn finish(self) -> Result<Planned, ModelError> {
+        let Some(Draft { plan, faults, mut remarks }) = self.best else {
+            return Err(self.failure.unwrap_or_else(|| ModelError {
+                kind: ModelErrorKind::Nonsense,
+                message: format!("`{}` answered with a plan without any nodes", self.planner.name),
+                hint: Some("say more of what should be done, or choose a larger model".to_owned()),
+                retry_after_ms: None,
+            }));
+        };
+        match self.corrections {
+            0 => {}
+            1 => remarks.push("the model corrected its plan once".to_owned()),
+            times => remarks.push(format!("the model corrected its plan {times} times")),
+        }
+        if !faults.is_empty() {
+            remarks.push(format!("the plan needs your hand: {}", faults.join("; ")));
+            if let Some(error) = self.failure {
+                remarks.push(error.message);
+            }
+        }
+        Ok(Planned { plan, origin: self.planner.name.to_owned(), remarks })
+    }
+}
+
+impl Draft {
+    /// The plan as the model would have written it, for the next round: only what was understood, in the usual form.
+    fn as_answer(&self) -> String {
+        let nodes: Vec<Value> = self.plan.nodes.iter().map(native::node_to_value).collect();
+        serde_json::json!({ "nodes": nodes }).to_string()
+    }
+}

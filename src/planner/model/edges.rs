@@ -1,0 +1,148 @@
+//! Edges that a model meant: those that it wrote apart from the nodes, and those that a reference implies.
+
+use std::collections::{HashMap, HashSet};
+
+use serde_json::Value;
+
+use crate::plan::{Names, Node, NodeId, Plan, ToolInput, Work, reference};
+
+/// Adds edges that stand apart from the nodes.
+pub(super) fn add_written(plan: &mut Plan, edges: &[(String, String)]) {
+    for (from, to) in edges {
+        let source = NodeId::new(from);
+        if let Some(node) = plan.nodes.iter_mut().find(|node| node.id.as_str() == to)
+            && !node.depends_on.contains(&source)
+        {
+            node.depends_on.push(source);
+        }
+    }
+}
+
+/// Adds an edge wherever a node reads another's result without waiting for it. Not where that would close a circle: which of the
+/// edges is wrong is not decided here. Gives a remark for each.
+pub(super) fn add_implied(plan: &mut Plan) -> Vec<String> {
+    let mut remarks = Vec::new();
+    let wanted: Vec<(usize, String, String)> = {
+        let names = Names::new(plan.nodes.iter().map(|node| node.id.as_str()), &plan.inputs);
+        let nodes = plan.nodes.iter().enumerate();
+        nodes.flat_map(|(at, node)| read_by(node, &names).into_iter().map(move |(source, as_written)| (at, source, as_written))).collect()
+    };
+    for (at, source, as_written) in wanted {
+        let target = plan.nodes[at].id.clone();
+        if waits_for(plan, &target, &source) || waits_for(plan, &source, &target) {
+            continue;
+        }
+        plan.nodes[at].depends_on.push(NodeId::new(&source));
+        remarks.push(format!("`{target}` now waits for `{source}`, because it uses {as_written}"));
+    }
+    remarks
+}
+
+/// The nodes whose results a node reads, each with the reference as written.
+fn read_by(node: &Node, names: &Names<'_>) -> Vec<(String, String)> {
+    let texts: Vec<Value> = match &node.work {
+        Work::Agent(agent) => {
+            [&agent.objective, &agent.role, &agent.goal].into_iter().flatten().map(|text| Value::from(text.as_str())).collect()
+        }
+        Work::Tool(tool) => match &tool.input {
+            ToolInput::Args(args) => args.values().cloned().collect(),
+            ToolInput::Query(query) => vec![Value::from(query.as_str())],
+        },
+        Work::Code(code) => return read_by_code(&code.code, names),
+        Work::Decision(_) => Vec::new(),
+        Work::Merge(merge) => merge.template.iter().cloned().collect(),
+        Work::Transform(transform) => vec![transform.value.clone()],
+        Work::Approval(ask) => vec![Value::from(ask.text.as_str())],
+    };
+    texts
+        .iter()
+        .flat_map(|text| reference::references(text, names))
+        .flat_map(|found| found.paths.iter().filter_map(|path| Some((path.node()?.to_owned(), found.text.clone()))).collect::<Vec<_>>())
+        .filter(|(source, _)| is_node(names, source))
+        .collect()
+}
+
+/// `deps.a` and `deps["a-b"]` in code, as far as they can be read without running it.
+fn read_by_code(code: &str, names: &Names<'_>) -> Vec<(String, String)> {
+    let mut found = Vec::new();
+    for (at, _) in code.match_indices("deps") {
+        let rest = &code[at + "deps".len()..];
+        let rest = rest.trim_start_matches(['?', '.', '[', '"', '\'', '`']);
+        let id: String = rest.chars().take_while(|c| c.is_ascii_alphanumeric() || matches!(c, '_' | '-')).collect();
+        // In `deps.a-1` the `-` calculates.
+        let id = if is_node(names, &id) { id } else { id.split('-').next().unwrap_or_default().to_owned() };
+        if is_node(names, &id) {
+            found.push((id.clone(), format!("deps.{id}")));
+        }
+    }
+    found
+}
+
+fn is_node(names: &Names<'_>, id: &str) -> bool {
+    use crate::plan::Scope;
+    names.node(id).is_some()
+}
+
+/// Whether `node` is `source` or waits for it, directly or through others.
+pub(super) fn waits_for(plan: &Plan, node: &str, source: &str) -> bool {
+    let by_id: HashMap<&str, &Node> = plan.nodes.iter().map(|node| (node.id.as_str(), node)).collect();
+    let mut seen = HashSet::from([node]);
+    let mut left = vec![node];
+    while let Some(next) = left.pop() {
+        if next == source {
+            return true;
+        }
+        let sources = by_id.get(next).into_iter().flat_map(|node| &node.depends_on);
+        left.extend(sources.map(NodeId::as_str).filter(|source| seen.insert(source)));
+    }
+    false
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::planner::model::read;
+    use serde_json::json;
+
+    fn plan(nodes: Value) -> Plan {
+        let nodes = nodes.as_array().unwrap().iter().enumerate().map(|(at, value)| read::node(value, at).unwrap()).collect();
+        Plan { nodes, ..Plan::default() }
+    }
+
+    fn sources(plan: &Plan, id: &str) -> Vec<String> {
+        plan.nodes.iter().find(|node| node.id.as_str() == id).unwrap().depends_on.iter().map(ToString::to_string).collect()
+    }
+
+    #[test]
+    fn a_reference_without_its_edge_gets_one_and_a_remark() {
+        let mut plan = plan(json!([
+            {"id": "a", "code": "return 1"},
+            {"id": "b-1", "tool": "t", "args": {"x": {"y": ["{{a.result.z}}"]}}},
+            {"id": "c", "code": "return deps['b-1'].result + deps.a.result"},
+            {"id": "d", "value": "$OUTPUT[c]"},
+        ]));
+        let remarks = add_implied(&mut plan);
+        assert_eq!(sources(&plan, "b-1"), ["a"]);
+        assert_eq!(sources(&plan, "c"), ["b-1"], "`a` is waited for through `b-1`");
+        assert_eq!(sources(&plan, "d"), ["c"]);
+        assert_eq!(remarks[0], "`b-1` now waits for `a`, because it uses {{a.result.z}}");
+        assert_eq!(remarks.len(), 3);
+    }
+
+    #[test]
+    fn no_edge_closes_a_circle_or_leads_nowhere() {
+        let mut plan = plan(json!([
+            {"id": "a", "value": "{{b}} {{a}} {{inputs.b}} {{ghost}}"},
+            {"id": "b", "value": "x", "depends_on": ["a", "ghost"]},
+        ]));
+        assert_eq!(add_implied(&mut plan), Vec::<String>::new());
+        assert_eq!(sources(&plan, "a"), Vec::<String>::new());
+    }
+
+    #[test]
+    fn edges_written_apart_are_added_once() {
+        let mut plan = plan(json!([{"id": "a", "value": "1"}, {"id": "b", "value": "2", "depends_on": ["a"]}]));
+        add_written(&mut plan, &[("a".into(), "b".into()), ("b".into(), "a".into()), ("a".into(), "ghost".into())]);
+        assert_eq!((sources(&plan, "a"), sources(&plan, "b")), (vec!["b".into()], vec!["a".into()]));
+    }
+}

@@ -1,0 +1,180 @@
+//! A model's node objects as nodes, leniently: the dialects' names for the same thing, nulls, lists written as one word.
+//! What is wrong beyond that stays wrong, for validation to find.
+
+use serde_json::{Map, Value};
+
+use crate::models::json;
+use crate::plan::{
+    AgentWork, Approve, Ask, CodeWork, DecisionWork, MergeWork, Node, NodeId, Policy, SandboxLimits, ToolInput, ToolWork, TransformWork,
+    Work,
+};
+
+/// A node out of an object; `position` (from 1) names a node that has no id.
+pub(super) fn node(value: &Value, position: usize) -> Option<Node> {
+    let object = value.as_object()?;
+    let id = text(object, &["id", "name", "node_id"]).unwrap_or_else(|| format!("n{position}"));
+    let mut depends_on: Vec<NodeId> = Vec::new();
+    for source in list(field(object, &["depends_on", "dependencies", "deps"])) {
+        let source = NodeId::new(source);
+        if !depends_on.contains(&source) {
+            depends_on.push(source);
+        }
+    }
+    let policy = Policy {
+        when: text(object, &["when"]),
+        skip_if: text(object, &["skip_if"]),
+        approve: field(object, &["approve"]).and_then(approve),
+        notes: text(object, &["notes"]),
+        ..Policy::default()
+    };
+    Some(Node { id: NodeId::new(id.trim()), work: work(object), depends_on, policy, ext: Map::new() })
+}
+
+/// The `edges` of a whole answer, as from and to.
+pub(super) fn edges(answer: &str) -> Vec<(String, String)> {
+    let value: Value = json::find(answer).and_then(|text| serde_json::from_str(text).ok()).unwrap_or_default();
+    let edges = value.get("edges").and_then(Value::as_array).into_iter().flatten().filter_map(Value::as_object);
+    edges.filter_map(|edge| Some((text(edge, &["from", "source"])?, text(edge, &["to", "target"])?))).collect()
+}
+
+/// The work by what is there; an agent's objective beats a tool that was named beside it only where the agent is named too.
+fn work(object: &Map<String, Value>) -> Work {
+    let agent = text(object, &["agent", "agent_name"]);
+    let objective = text(object, &["objective", "description", "task", "prompt"]);
+    if let Some(agent) = agent {
+        return Work::Agent(AgentWork { agent: Some(agent), objective, ..AgentWork::default() });
+    }
+    if let Some(tool) = text(object, &["tool", "tool_name"]) {
+        return Work::Tool(ToolWork { tool, input: tool_input(object) });
+    }
+    if let Some(code) = text(object, &["code", "javascript"]) {
+        return Work::Code(CodeWork { code, sandbox: SandboxLimits::default() });
+    }
+    if let Some(value) = field(object, &["value", "transform"]) {
+        return Work::Transform(TransformWork { value: value.clone() });
+    }
+    if let Some(question) = field(object, &["ask", "approval", "question"]) {
+        return Work::Approval(ask(question));
+    }
+    if let Some(decide) = text(object, &["decide"]) {
+        return Work::Decision(DecisionWork { decide });
+    }
+    if let Some(template) = object.get("merge") {
+        return Work::Merge(MergeWork { template: template.get("template").cloned() });
+    }
+    Work::Agent(AgentWork { objective, ..AgentWork::default() })
+}
+
+fn tool_input(object: &Map<String, Value>) -> ToolInput {
+    match field(object, &["args", "arguments", "input", "parameters"]) {
+        Some(Value::Object(args)) => ToolInput::Args(args.clone()),
+        // Arguments as JSON in a text, as models write them in their own tool calls.
+        Some(Value::String(words)) => match serde_json::from_str(words) {
+            Ok(args) => ToolInput::Args(args),
+            Err(_) => ToolInput::Query(words.clone()),
+        },
+        Some(Value::Null | Value::Bool(_) | Value::Number(_) | Value::Array(_)) | None => {
+            text(object, &["query"]).map_or_else(|| ToolInput::Args(Map::new()), ToolInput::Query)
+        }
+    }
+}
+
+fn ask(question: &Value) -> Ask {
+    match question {
+        Value::Object(object) => Ask {
+            text: text(object, &["text", "ask", "question"]).unwrap_or_default(),
+            options: list(field(object, &["options"])),
+            fields: Vec::new(),
+        },
+        other => Ask { text: words(other).unwrap_or_default(), ..Ask::default() },
+    }
+}
+
+fn approve(value: &Value) -> Option<Approve> {
+    match value {
+        Value::Bool(true) => Some(Approve::Before),
+        other => serde_json::from_value(other.clone()).ok(),
+    }
+}
+
+/// The first of these fields that is there and not null.
+fn field<'a>(object: &'a Map<String, Value>, names: &[&str]) -> Option<&'a Value> {
+    names.iter().find_map(|name| object.get(*name)).filter(|value| !value.is_null())
+}
+
+/// The first of these fields that holds a text that isn't blank.
+fn text(object: &Map<String, Value>, names: &[&str]) -> Option<String> {
+    names.iter().find_map(|name| words(object.get(*name)?))
+}
+
+fn words(value: &Value) -> Option<String> {
+    match value {
+        Value::String(text) if !text.trim().is_empty() => Some(text.clone()),
+        Value::Number(number) => Some(number.to_string()),
+        Value::String(_) | Value::Null | Value::Bool(_) | Value::Array(_) | Value::Object(_) => None,
+    }
+}
+
+fn list(value: Option<&Value>) -> Vec<String> {
+    match value {
+        Some(Value::Array(items)) => items.iter().filter_map(words).collect(),
+        Some(one) => words(one).into_iter().collect(),
+        None => Vec::new(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    fn read(value: Value) -> Node {
+        node(&value, 7).unwrap()
+    }
+
+    #[test]
+    fn each_work_is_read_by_what_is_there() {
+        let agent = read(json!({"id": "a", "agent": "writer", "objective": "write", "tool": null, "depends_on": ["b", "b", "c"]}));
+        assert_eq!(
+            agent.work,
+            Work::Agent(AgentWork { agent: Some("writer".into()), objective: Some("write".into()), ..Default::default() })
+        );
+        assert_eq!(agent.depends_on, ["b".into(), "c".into()]);
+        let args = json!({"path": "{{a.result}}"});
+        let args = args.as_object().unwrap();
+        assert_eq!(
+            read(json!({"id": "t", "agent": "", "tool": "read_file", "args": args})).work,
+            Work::Tool(ToolWork { tool: "read_file".into(), input: ToolInput::Args(args.clone()) })
+        );
+        assert!(matches!(read(json!({"code": "return 1"})).work, Work::Code(_)));
+        assert!(matches!(read(json!({"value": {"x": "{{a}}"}})).work, Work::Transform(_)));
+        assert!(matches!(read(json!({"ask": "Go?"})).work, Work::Approval(ask) if ask.text == "Go?"));
+        assert!(matches!(read(json!({"ask": {"text": "Go?", "options": ["yes"]}})).work, Work::Approval(ask) if ask.options == ["yes"]));
+    }
+
+    #[test]
+    fn other_dialects_names_and_shapes_are_taken() {
+        let tool = read(json!({"id": 3, "tool": "web_search", "query": "trains", "dependencies": "b"}));
+        assert_eq!((tool.id.as_str(), tool.depends_on), ("3", vec!["b".into()]));
+        assert_eq!(tool.work, Work::Tool(ToolWork { tool: "web_search".into(), input: ToolInput::Query("trains".into()) }));
+        let written = read(json!({"tool": "t", "arguments": "{\"a\": 1}"}));
+        assert!(matches!(written.work, Work::Tool(ToolWork { input: ToolInput::Args(args), .. }) if args["a"] == 1));
+        assert_eq!(read(json!({"approve": true})).policy.approve, Some(Approve::Before));
+    }
+
+    #[test]
+    fn edges_are_read_where_a_model_writes_them_apart() {
+        let pair = |from: &str, to: &str| (from.to_owned(), to.to_owned());
+        let answer = r#"{"nodes": [], "edges": [{"from": "a", "to": "b"}, {"source": "b", "target": "c"}, {"from": 1}, "x"]}"#;
+        assert_eq!(edges(answer), [pair("a", "b"), pair("b", "c")]);
+        assert_eq!(edges("{\"nodes\": []}"), []);
+    }
+
+    #[test]
+    fn what_is_missing_is_left_for_validation() {
+        let empty = read(json!({}));
+        assert_eq!(empty.id.as_str(), "n7");
+        assert_eq!(empty.work, Work::Agent(AgentWork::default()));
+        assert_eq!(node(&json!("a"), 1), None);
+    }
+}

@@ -1,0 +1,226 @@
+//! The planner against a model that answers from a script.
+
+use async_trait::async_trait;
+use serde_json::{Map, Value, json};
+use std::{collections::VecDeque, sync::Mutex};
+
+use super::*;
+use crate::engine::TokenUsage;
+use crate::models::{ChatReply, Finish};
+use crate::plan::{AgentInfo, Risk, ToolInfo, Verdict as Permission};
+
+pub(super) fn catalog() -> Catalog {
+    let agent = |name: &str, description: &str, objective: &str| AgentInfo {
+        name: name.into(),
+        description: description.into(),
+        objective_template: objective.into(),
+        kind: "llm".into(),
+        tools: Vec::new(),
+        origin: "shipped".into(),
+        approve: None,
+    };
+    let schema = json!({"type": "object", "properties": {"path": {"type": "string"}, "limit": {"type": "integer"}}, "required": ["path"]});
+    Catalog {
+        agents: vec![agent("web_researcher", "searches", ""), agent("writer", "writes texts", "Write about {topic}")],
+        tools: vec![ToolInfo {
+            name: "read_file".into(),
+            description: "reads a file".into(),
+            input_schema: schema,
+            risk: Risk::Read,
+            verdict: Permission::Allow,
+        }],
+    }
+}
+
+/// Plays deltas, then an outcome, for each call.
+struct Scripted {
+    answers: Mutex<VecDeque<Answered>>,
+    asked: Mutex<Vec<ChatRequest>>,
+}
+
+#[async_trait]
+impl Model for Scripted {
+    fn provider(&self) -> &str {
+        "script"
+    }
+
+    async fn chat(&self, request: &ChatRequest, sink: &mut (dyn FnMut(Delta) + Send)) -> Result<ChatReply, ModelError> {
+        self.asked.lock().unwrap().push(request.clone());
+        let (deltas, outcome) = self.answers.lock().unwrap().pop_front().expect("an answer for each call");
+        deltas.into_iter().for_each(sink);
+        let text = outcome?;
+        Ok(ChatReply { text, calls: Vec::new(), usage: TokenUsage::default(), estimated: true, finish: Finish::Stop, model: "m".into() })
+    }
+
+    async fn list(&self) -> Result<Vec<String>, ModelError> {
+        Ok(Vec::new())
+    }
+}
+
+#[derive(Default)]
+struct Told {
+    progress: Vec<String>,
+    nodes: Vec<String>,
+}
+
+impl PlanSink for Told {
+    fn progress(&mut self, text: &str) {
+        self.progress.push(text.to_owned());
+    }
+
+    fn node(&mut self, node: Node) {
+        self.nodes.push(node.id.to_string());
+    }
+}
+
+type Answered = (Vec<Delta>, Result<String, ModelError>);
+
+/// An answer that comes whole.
+fn says(answer: &Value) -> Answered {
+    let text = answer.to_string();
+    (vec![Delta::Text(text.clone())], Ok(text))
+}
+
+/// An answer that fails after some text.
+fn fails(text: &str, kind: ModelErrorKind) -> Answered {
+    let error = ModelError { kind, message: "it broke".into(), hint: None, retry_after_ms: None };
+    (vec![Delta::Text(text.to_owned())], Err(error))
+}
+
+fn node(id: &str, agent: &str, depends_on: &[&str]) -> Value {
+    json!({"id": id, "agent": agent, "objective": format!("do {id}"), "depends_on": depends_on})
+}
+
+struct Outcome {
+    planned: Result<Planned, ModelError>,
+    told: Told,
+    asked: Vec<ChatRequest>,
+}
+
+impl Outcome {
+    fn ids(&self) -> Vec<&str> {
+        self.planned.as_ref().unwrap().plan.nodes.iter().map(|node| node.id.as_str()).collect()
+    }
+}
+
+async fn plan_with(ids: Ids, answers: Vec<Answered>) -> Outcome {
+    let model = Scripted { answers: Mutex::new(answers.into()), asked: Mutex::default() };
+    let mut told = Told::default();
+    let planner = ModelPlanner { model: &model, name: "m", settings: ModelSettings::default(), ids };
+    let planned = plan_by_model(&planner, "Plan a trip to Paris", &catalog(), &Map::new(), &mut told).await;
+    assert!(model.answers.lock().unwrap().is_empty(), "every answer was asked for");
+    Outcome { planned, told, asked: model.asked.into_inner().unwrap() }
+}
+
+async fn plan(answers: Vec<Answered>) -> Outcome {
+    plan_with(Ids::Free, answers).await
+}
+
+#[tokio::test]
+async fn a_good_plan_streams_node_by_node_and_is_taken_as_it_is() {
+    let text = json!({"nodes": [node("a", "web_researcher", &[]), node("b", "writer", &["a"])]}).to_string();
+    let pieces = text.as_bytes().chunks(7).map(|piece| Delta::Text(String::from_utf8_lossy(piece).into_owned())).collect();
+    let outcome = plan(vec![(pieces, Ok(text))]).await;
+    assert_eq!(outcome.told.nodes, ["a", "b"]);
+    let planned = outcome.planned.unwrap();
+    assert_eq!(planned.plan.goal, "Plan a trip to Paris");
+    assert_eq!(planned.plan.nodes[1].depends_on, ["a".into()]);
+    assert_eq!((planned.origin.as_str(), planned.remarks), ("m", Vec::new()));
+    assert_eq!(outcome.asked[0].messages.last(), Some(&ChatMessage::User { content: "Plan a trip to Paris".into() }));
+}
+
+#[tokio::test]
+async fn faults_go_back_to_the_model_which_corrects_them() {
+    let wrong = json!({"nodes": [node("a", "writer", &["ghost"])]});
+    let right = json!({"nodes": [node("a", "writer", &[])]});
+    let outcome = plan(vec![says(&wrong), says(&right)]).await;
+    let [_, _, ChatMessage::Assistant { content: said, .. }, ChatMessage::User { content: faults }] = outcome.asked[1].messages.as_slice()
+    else {
+        panic!("{:?}", outcome.asked[1].messages)
+    };
+    assert!(said.contains("\"ghost\"") && faults.contains("ghost"), "{faults}");
+    assert_eq!(outcome.planned.unwrap().remarks, ["the model corrected its plan once"]);
+}
+
+#[tokio::test]
+async fn a_cycle_is_found_and_told() {
+    let wrong = json!({"nodes": [node("a", "writer", &["b"]), node("b", "writer", &["a"])]});
+    let right = json!({"nodes": [node("a", "writer", &[]), node("b", "writer", &["a"])]});
+    let outcome = plan(vec![says(&wrong), says(&right)]).await;
+    assert!(outcome.told.progress.iter().any(|line| line.contains("corrects its plan, round 1 of 2")), "{:?}", outcome.told.progress);
+    assert_eq!(outcome.ids(), ["a", "b"]);
+}
+
+#[tokio::test]
+async fn after_two_corrections_numbered_ids_are_tried() {
+    let wrong = || says(&json!({"nodes": [node("a", "nobody", &["ghost"])]}));
+    let outcome = plan(vec![wrong(), wrong(), wrong(), says(&json!({"nodes": [node("n1", "writer", &[])]}))]).await;
+    assert_eq!(outcome.ids(), ["n1"]);
+    let schema = outcome.asked[3].schema.as_ref().unwrap();
+    assert!(schema.schema["properties"]["nodes"]["prefixItems"].is_array());
+    assert_eq!(outcome.asked[3].messages.len(), 2, "the new way starts afresh");
+}
+
+#[tokio::test]
+async fn a_plan_that_stays_wrong_is_kept_with_the_fewest_faults() {
+    let faulty = |count: usize| says(&json!({"nodes": (0..count).map(|i| node(&format!("x{i}"), "nobody", &[])).collect::<Vec<_>>()}));
+    let outcome = plan(vec![faulty(3), faulty(1), faulty(2), faulty(3), faulty(3), faulty(3)]).await;
+    assert_eq!(outcome.ids(), ["x0"]);
+    let remarks = outcome.planned.unwrap().remarks;
+    assert!(remarks.last().unwrap().starts_with("the plan needs your hand"), "{remarks:?}");
+}
+
+#[tokio::test]
+async fn positional_ids_by_configuration_have_no_other_way() {
+    let wrong = || says(&json!({"nodes": [node("n1", "nobody", &[])]}));
+    let outcome = plan_with(Ids::Positional, vec![wrong(), wrong(), wrong()]).await;
+    assert_eq!(outcome.ids(), ["n1"]);
+}
+
+#[tokio::test]
+async fn a_cut_answer_is_asked_for_again_and_its_nodes_are_not_lost() {
+    let half = format!("{{\"nodes\": [{}, {{\"id\": \"b\", \"agent\": \"wri", node("a", "writer", &[]));
+    let cut = |kind| fails(&half, kind);
+    let whole = says(&json!({"nodes": [node("a", "writer", &[]), node("b", "writer", &["a"])]}));
+    assert_eq!(plan(vec![cut(ModelErrorKind::Nonsense), whole]).await.ids(), ["a", "b"]);
+    let always = (0..6).map(|_| cut(ModelErrorKind::CutStream)).collect();
+    let outcome = plan(always).await;
+    assert_eq!(outcome.ids(), ["a"]);
+    assert_eq!(outcome.planned.unwrap().remarks.last().unwrap(), "it broke");
+}
+
+#[tokio::test]
+async fn a_server_that_fails_ends_planning_unless_there_is_a_draft() {
+    let error = plan(vec![fails("", ModelErrorKind::WrongKey)]).await.planned.unwrap_err();
+    assert_eq!(error.kind, ModelErrorKind::WrongKey);
+    let wrong = says(&json!({"nodes": [node("a", "nobody", &[])]}));
+    assert_eq!(plan(vec![wrong, fails("", ModelErrorKind::RateLimit)]).await.ids(), ["a"]);
+}
+
+#[tokio::test]
+async fn nonsense_all_the_way_is_an_error() {
+    let outcome = plan((0..6).map(|_| fails("Sure thing!", ModelErrorKind::Nonsense)).collect()).await;
+    assert_eq!(outcome.planned.unwrap_err().kind, ModelErrorKind::Nonsense);
+    let outcome = plan((0..6).map(|_| says(&json!({"nodes": []}))).collect()).await;
+    assert!(outcome.planned.unwrap_err().message.contains("without any nodes"));
+}
+
+#[tokio::test]
+async fn a_restart_voids_the_nodes_that_had_come() {
+    let first = json!({"nodes": [node("old", "writer", &[])]}).to_string();
+    let second = json!({"nodes": [node("new", "writer", &[])]}).to_string();
+    let deltas = vec![Delta::Text(first), Delta::Restart { why: "the stream was cut".into() }, Delta::Text(second.clone())];
+    let outcome = plan(vec![(deltas, Ok(second))]).await;
+    assert_eq!(outcome.ids(), ["new"]);
+    assert!(outcome.told.progress.contains(&"starting over: the stream was cut".to_owned()));
+}
+
+#[tokio::test]
+async fn edges_that_references_imply_are_added_and_remarked() {
+    let mut second = node("b", "writer", &[]);
+    second["objective"] = json!("Sum up {{a.result}}");
+    let outcome = plan(vec![says(&json!({"nodes": [node("a", "writer", &[]), second]}))]).await;
+    let planned = outcome.planned.unwrap();
+    assert_eq!(planned.plan.nodes[1].depends_on, ["a".into()]);
+    assert_eq!(planned.remarks, ["`b` now waits for `a`, because it uses {{a.result}}"]);
+}
