@@ -1,5 +1,70 @@
-//! The terminal device: modes, frames, events, signals. Nothing else of the console touches it.
+//! The terminal device: modes, frames, input, signals, children that borrow it. Nothing else of the console touches it.
+//!
+//! `Term::next` says what happened, one thing at a time; the console updates its model, asks for a frame if something
+//! visible changed, and draws on `Event::FrameDue`. Nothing is written when nothing changed, and no frame is composed
+//! while the terminal is still taking the last one.
 
+mod canvas;
+mod child;
+mod clipboard;
+mod clock;
 mod limiter;
+mod modes;
+mod panic;
+mod session;
+mod signals;
+mod writer;
 
+pub use child::{EditError, editor_command};
+pub use clipboard::Copied;
+pub use clock::Clock;
 pub use limiter::Limiter;
+pub use session::{Drawn, Term};
+pub use signals::Stop;
+
+use crossterm::event::KeyEvent;
+
+use crate::engine::Time;
+
+/// Names a frame that was sent to the terminal.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct FrameId(pub u64);
+
+/// What happened at the terminal.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Event {
+    /// A key was pressed, or repeats while held.
+    Key {
+        /// Which.
+        key: KeyEvent,
+        /// When it arrived.
+        at: Time,
+    },
+    /// Text was pasted. Raw: make it `Plain` before it is drawn.
+    Paste {
+        /// What.
+        text: String,
+        /// When it arrived.
+        at: Time,
+    },
+    /// The terminal has another size, or was out of our hands; a frame is already asked for.
+    Resized {
+        /// Columns.
+        width: u16,
+        /// Rows.
+        height: u16,
+    },
+    /// A frame was asked for and may be drawn now: call `Term::draw`.
+    FrameDue,
+    /// The terminal has taken a frame: what it shows may be counted as seen.
+    Flushed {
+        /// Which, as `Term::draw` called it.
+        frame: FrameId,
+        /// When.
+        at: Time,
+    },
+    /// The program is asked to end.
+    Stop(Stop),
+    /// The terminal is gone or broken; end without it.
+    Lost(String),
+}
