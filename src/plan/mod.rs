@@ -2,14 +2,21 @@
 
 mod catalog;
 mod document;
+pub mod edit;
 pub mod expr;
 mod id;
 mod names;
 pub mod native;
 mod node;
+pub mod order;
+#[cfg(test)]
+mod order_tests;
 pub mod reference;
 #[cfg(test)]
 mod reference_tests;
+#[cfg(test)]
+mod samples;
+pub mod tree;
 
 pub use catalog::{AgentInfo, Catalog, Risk, ToolInfo, Verdict};
 pub use document::{Budget, Edge, Plan};

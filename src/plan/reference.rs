@@ -129,6 +129,43 @@ pub fn resolve_text(text: &str, scope: &dyn Scope) -> Result<String, RefError> {
     Ok(rendered)
 }
 
+/// A text with a node's name changed in its references; everything else stays as it is written.
+pub fn rename_text(text: &str, old: &str, new: &str, scope: &dyn Scope) -> String {
+    let mut renamed = String::with_capacity(text.len());
+    let mut done = 0;
+    for piece in pieces(text) {
+        let Piece::Spot { span, inner } = piece else { continue };
+        renamed.push_str(&text[done..span.start]);
+        done = span.end;
+        match inner {
+            Inner::Output(id) if id == old => renamed.push_str(&format!("$OUTPUT[{new}]")),
+            Inner::Output(_) => renamed.push_str(&text[span]),
+            Inner::Braces(inner) => renamed.push_str(&format!("{{{{{}}}}}", rename_inner(inner, old, new, scope))),
+        }
+    }
+    renamed.push_str(&text[done..]);
+    renamed
+}
+
+fn rename_inner(inner: &str, old: &str, new: &str, scope: &dyn Scope) -> String {
+    match plain_path(inner.trim(), scope) {
+        Some(Path { root: Root::Node(id), .. }) if id == old => inner.replacen(old, new, 1),
+        Some(_) => inner.to_owned(),
+        None => super::expr::rename(inner, old, new, scope),
+    }
+}
+
+/// Changes a node's name in the references of a JSON value's texts.
+pub fn rename_value(value: &mut Value, old: &str, new: &str, scope: &dyn Scope) {
+    match value {
+        Value::Null | Value::Bool(_) | Value::Number(_) => {}
+        Value::String(text) if text.contains(old) => *text = rename_text(text, old, new, scope),
+        Value::String(_) => {}
+        Value::Array(list) => list.iter_mut().for_each(|value| rename_value(value, old, new, scope)),
+        Value::Object(map) => map.values_mut().for_each(|value| rename_value(value, old, new, scope)),
+    }
+}
+
 /// What stands between braces.
 enum Spot {
     Path(Path),

@@ -40,7 +40,7 @@ impl<'a> Machine<'a> {
         self.burn(1)?;
         match ast {
             Ast::Literal(value) => Ok(Cow::Borrowed(value)),
-            Ast::Path(path) => match path.find(self.scope) {
+            Ast::Path(path, _) => match path.find(self.scope) {
                 Found::Value(value) => Ok(value),
                 Found::Nothing => Ok(null()),
                 Found::Missing(_) if self.missing == OnMissing::Null => Ok(null()),

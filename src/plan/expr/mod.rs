@@ -15,7 +15,7 @@ mod tests;
 pub(crate) use eval::plain;
 pub use functions::{FUNCTIONS, FunctionInfo};
 
-use super::names::{Path, Scope};
+use super::names::{Path, Root, Scope};
 use parse::Ast;
 use serde_json::Value;
 
@@ -73,7 +73,7 @@ impl Expr {
     /// Every path that it mentions, in order of mention.
     pub fn paths(&self) -> Vec<&Path> {
         let mut paths = Vec::new();
-        self.ast.visit_paths(&mut |path| paths.push(path));
+        self.ast.visit_paths(&mut |path, _| paths.push(path));
         paths
     }
 
@@ -116,6 +116,29 @@ pub fn eval(text: &str, scope: &dyn Scope) -> Result<Value, ExprError> {
 /// When it can't be read or has no value.
 pub fn truthy(text: &str, scope: &dyn Scope) -> Result<bool, ExprError> {
     Expr::parse(text, scope)?.truthy(scope)
+}
+
+/// The text with a node's name changed; unchanged when it can't be read.
+pub fn rename(text: &str, old: &str, new: &str, scope: &dyn Scope) -> String {
+    let Ok(ast) = parse::parse(text, scope) else { return text.to_owned() };
+    let mut spots = Vec::new();
+    ast.visit_paths(&mut |path, span| {
+        if path.node() == Some(old) {
+            spots.push((span.clone(), matches!(path.root, Root::Node(_))));
+        }
+    });
+    spots.sort_by_key(|(span, _)| span.start);
+    let mut renamed = text.to_owned();
+    for (span, bare) in spots.into_iter().rev() {
+        let quoted = text[span.clone()].starts_with(['"', '\'']);
+        let name = match (quoted, bare && parse::is_word_of_language(new)) {
+            (true, _) => format!("\"{new}\""),
+            (false, true) => format!("nodes[\"{new}\"]"),
+            (false, false) => new.to_owned(),
+        };
+        renamed.replace_range(span, &name);
+    }
+    renamed
 }
 
 /// Null, false, 0, and empty texts, lists and objects are false; everything else is true.

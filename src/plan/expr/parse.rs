@@ -3,6 +3,7 @@
 use super::{ExprError, MAX_TEXT, functions::Function};
 use crate::plan::names::{Path, Root, Scope, is_id_byte, longest_known};
 use serde_json::{Number, Value};
+use std::ops::Range;
 
 /// How deep expressions may nest.
 const MAX_DEPTH: usize = 48;
@@ -11,13 +12,18 @@ const MAX_DEPTH: usize = 48;
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum Ast {
     Literal(Value),
-    Path(Path),
+    /// With the place where its root's name is written, quotes included.
+    Path(Path, Range<usize>),
     List(Vec<Ast>),
     Not(Box<Ast>),
     Negate(Box<Ast>),
     And(Box<Ast>, Box<Ast>),
     Or(Box<Ast>, Box<Ast>),
-    If { test: Box<Ast>, yes: Box<Ast>, no: Box<Ast> },
+    If {
+        test: Box<Ast>,
+        yes: Box<Ast>,
+        no: Box<Ast>,
+    },
     Binary(Operator, Box<Ast>, Box<Ast>),
     Index(Box<Ast>, Box<Ast>),
     Call(Function, Vec<Ast>),
@@ -44,10 +50,10 @@ pub(super) enum Operator {
 }
 
 impl Ast {
-    pub(super) fn visit_paths<'a>(&'a self, visit: &mut impl FnMut(&'a Path)) {
+    pub(super) fn visit_paths<'a>(&'a self, visit: &mut impl FnMut(&'a Path, &Range<usize>)) {
         match self {
             Self::Literal(_) => {}
-            Self::Path(path) => visit(path),
+            Self::Path(path, span) => visit(path, span),
             Self::List(items) | Self::Call(_, items) => items.iter().for_each(|item| item.visit_paths(visit)),
             Self::Not(one) | Self::Negate(one) => one.visit_paths(visit),
             Self::And(a, b) | Self::Or(a, b) | Self::Binary(_, a, b) | Self::Index(a, b) => {
@@ -349,8 +355,12 @@ impl<'a> Parser<'a> {
 
     /// The node behind `deps` or `nodes`.
     fn entry(&mut self, word: &str) -> Result<Ast, ExprError> {
+        let start = self.at;
         if let Some(id) = self.quoted_index() {
-            return self.path(Root::Entry(id), 0);
+            let written = &self.text[start..self.at];
+            let quotes = written.find(['"', '\'']).zip(written.rfind(['"', '\'']));
+            let span = quotes.map_or(start..self.at, |(first, last)| start + first..start + last + 1);
+            return self.fields(Root::Entry(id), span);
         }
         if self.eat(".") {
             let run = self.rest().bytes().take_while(|b| is_id_byte(*b)).count();
@@ -368,7 +378,12 @@ impl<'a> Parser<'a> {
 
     /// A root of `length` bytes and the fields behind it that are written out.
     fn path(&mut self, root: Root, length: usize) -> Result<Ast, ExprError> {
+        let span = self.at..self.at + length;
         self.at += length;
+        self.fields(root, span)
+    }
+
+    fn fields(&mut self, root: Root, span: Range<usize>) -> Result<Ast, ExprError> {
         let mut fields = Vec::new();
         loop {
             if let Some(key) = self.quoted_index() {
@@ -381,7 +396,7 @@ impl<'a> Parser<'a> {
                 }
                 fields.push(field.to_owned());
             } else {
-                return Ok(Ast::Path(Path { root, fields }));
+                return Ok(Ast::Path(Path { root, fields }, span));
             }
         }
     }
@@ -508,4 +523,10 @@ impl<'a> Parser<'a> {
 
 fn is_word_char(c: char) -> bool {
     c.is_ascii_alphanumeric() || c == '_'
+}
+
+/// Whether a name alone would be read as something else than a node: a word, a number.
+pub(super) fn is_word_of_language(name: &str) -> bool {
+    let words = ["true", "True", "false", "False", "null", "none", "None", "and", "or", "not", "in", "if", "else"];
+    words.contains(&name) || name.bytes().all(|b| b.is_ascii_digit())
 }

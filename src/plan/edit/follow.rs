@@ -1,0 +1,133 @@
+//! References that follow a rename: dependencies, edges, texts, conditions, and `deps` and `nodes` in code.
+
+use super::Edit;
+use super::lower::{put_edge, put_node};
+use crate::plan::expr::rename as rename_expression;
+use crate::plan::reference::{rename_text, rename_value};
+use std::collections::HashSet;
+
+use crate::plan::{Edge, Names, Node, NodeId, Plan, Policy, ToolInput, Work};
+
+/// The edits that rename the node at `at`.
+pub(super) fn rename(plan: &Plan, at: usize, from: &NodeId, to: &NodeId) -> Vec<Edit> {
+    let names = Names::new(plan.nodes.iter().map(|node| node.id.as_str()), &plan.inputs);
+    let decisions = plan.nodes.iter().filter(|node| matches!(node.work, Work::Decision(_))).map(|node| node.id.as_str()).collect();
+    let follow = Follow { from, to, names, decisions };
+    let mut edits = Vec::new();
+    for (i, node) in plan.nodes.iter().enumerate() {
+        let mut changed = follow.node(node);
+        if i == at {
+            changed.id = to.clone();
+        }
+        if changed != *node {
+            edits.push(put_node(i, changed));
+        }
+    }
+    for (i, edge) in plan.edges.iter().enumerate() {
+        let changed = follow.edge(edge);
+        if changed != *edge {
+            edits.push(put_edge(i, changed));
+        }
+    }
+    edits
+}
+
+struct Follow<'a> {
+    from: &'a NodeId,
+    to: &'a NodeId,
+    names: Names<'a>,
+    decisions: HashSet<&'a str>,
+}
+
+impl Follow<'_> {
+    fn id(&self, id: &NodeId) -> NodeId {
+        if id == self.from { self.to.clone() } else { id.clone() }
+    }
+
+    fn text(&self, text: &mut String) {
+        if text.contains(self.from.as_str()) {
+            *text = rename_text(text, self.from, self.to, &self.names);
+        }
+    }
+
+    fn condition(&self, text: &mut Option<String>) {
+        if let Some(text) = text.as_mut().filter(|text| text.contains(self.from.as_str())) {
+            *text = rename_expression(text, self.from, self.to, &self.names);
+        }
+    }
+
+    fn node(&self, node: &Node) -> Node {
+        let mut node = node.clone();
+        node.depends_on = node.depends_on.iter().map(|id| self.id(id)).collect();
+        self.work(&mut node.work);
+        self.policy(&mut node.policy);
+        node
+    }
+
+    fn work(&self, work: &mut Work) {
+        match work {
+            Work::Agent(agent) => {
+                [&mut agent.objective, &mut agent.role, &mut agent.goal].into_iter().flatten().for_each(|text| self.text(text))
+            }
+            Work::Tool(tool) => match &mut tool.input {
+                ToolInput::Args(args) => args.values_mut().for_each(|value| rename_value(value, self.from, self.to, &self.names)),
+                ToolInput::Query(query) => self.text(query),
+            },
+            Work::Code(code) => code.code = rename_in_code(&code.code, self.from, self.to),
+            Work::Decision(decision) => decision.decide = rename_expression(&decision.decide, self.from, self.to, &self.names),
+            Work::Merge(merge) => merge.template.iter_mut().for_each(|value| rename_value(value, self.from, self.to, &self.names)),
+            Work::Transform(transform) => rename_value(&mut transform.value, self.from, self.to, &self.names),
+            Work::Approval(ask) => self.text(&mut ask.text),
+        }
+    }
+
+    fn policy(&self, policy: &mut Policy) {
+        self.condition(&mut policy.when);
+        self.condition(&mut policy.skip_if);
+        self.condition(&mut policy.replan_when);
+        if let Some(inputs) = &mut policy.inputs {
+            inputs.values_mut().for_each(|value| rename_value(value, self.from, self.to, &self.names));
+        }
+    }
+
+    /// The label of an edge that leaves a decision is no expression, so it stays.
+    fn edge(&self, edge: &Edge) -> Edge {
+        let mut edge = edge.clone();
+        if !self.decisions.contains(edge.from.as_str()) {
+            self.condition(&mut edge.when);
+        }
+        edge.from = self.id(&edge.from);
+        edge.to = self.id(&edge.to);
+        edge
+    }
+}
+
+/// `deps.id`, `deps["id"]` and the same behind `nodes`, wherever they stand in the code.
+fn rename_in_code(code: &str, from: &str, to: &str) -> String {
+    let is_identifier = |c: char| c.is_alphanumeric() || c == '_' || c == '$';
+    let mut renamed = String::with_capacity(code.len());
+    let mut rest = code;
+    while let Some((at, word)) = ["deps", "nodes"].iter().filter_map(|word| rest.find(word).map(|at| (at, *word))).min() {
+        let starts_word = !rest[..at].ends_with(|c: char| is_identifier(c) || c == '.');
+        renamed.push_str(&rest[..at + word.len()]);
+        rest = &rest[at + word.len()..];
+        if !starts_word {
+            continue;
+        }
+        for quote in ['"', '\'', '`'] {
+            if let Some(behind) = rest.strip_prefix(format!("[{quote}{from}{quote}]").as_str()) {
+                renamed.push_str(&format!("[{quote}{to}{quote}]"));
+                rest = behind;
+            }
+        }
+        for dot in [".", "?."] {
+            let behind = rest.strip_prefix(dot).and_then(|behind| behind.strip_prefix(from));
+            if let Some(behind) = behind.filter(|behind| !behind.starts_with(is_identifier)) {
+                let plain = to.chars().all(is_identifier) && !to.starts_with(|c: char| c.is_ascii_digit());
+                renamed.push_str(&if plain { format!("{dot}{to}") } else { format!("{}[\"{to}\"]", if dot == "?." { "?." } else { "" }) });
+                rest = behind;
+            }
+        }
+    }
+    renamed + rest
+}

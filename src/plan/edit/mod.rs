@@ -1,0 +1,311 @@
+//! `Edit`: a change to a plan as plain data. Applying one gives its inverse, which restores an equal plan, order included: every
+//! edit comes down to pieces of the lists `nodes` and `edges` being put in place of others, and the inverse puts the old pieces back.
+//! An edit that would close a cycle is refused with the cycle spelled out.
+
+mod follow;
+mod history;
+mod lower;
+#[cfg(test)]
+mod tests;
+
+pub use history::History;
+
+use super::order::Graph;
+use super::{Budget, Edge, Node, NodeId, Plan, Policy, Work};
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+
+/// A change to a plan.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Edit {
+    /// A new node at a position of `nodes`; `None` is the end.
+    AddNode {
+        /// Its id must be new.
+        node: Box<Node>,
+        /// Position.
+        at: Option<usize>,
+    },
+    /// A node goes, with its edges. Texts that mention it stay as they are.
+    RemoveNode {
+        /// Which.
+        id: NodeId,
+    },
+    /// A node's name changes; dependencies, edges, references, conditions and code follow.
+    RenameNode {
+        /// Old name.
+        from: NodeId,
+        /// New name.
+        to: NodeId,
+    },
+    /// A node is written anew under its old id.
+    ReplaceNode {
+        /// The new node; its id says which.
+        node: Box<Node>,
+    },
+    /// What a node does.
+    SetWork {
+        /// Which.
+        id: NodeId,
+        /// The new work.
+        work: WorkData,
+    },
+    /// How a node is run.
+    SetPolicy {
+        /// Which.
+        id: NodeId,
+        /// The new policy.
+        policy: Box<Policy>,
+    },
+    /// A node moves to another position of `nodes`.
+    MoveNode {
+        /// Which.
+        id: NodeId,
+        /// The position that it has afterwards.
+        to: usize,
+    },
+    /// A copy of a node, right behind it, with the same incoming edges.
+    DuplicateNode {
+        /// Which.
+        id: NodeId,
+        /// The copy's name.
+        copy: NodeId,
+    },
+    /// A plain edge.
+    AddDependency {
+        /// Target.
+        node: NodeId,
+        /// Source.
+        on: NodeId,
+    },
+    /// Every plain edge and every written edge between two nodes goes.
+    RemoveDependency {
+        /// Target.
+        node: NodeId,
+        /// Source.
+        on: NodeId,
+    },
+    /// An edge at a position of `edges`; `None` is the end.
+    AddEdge {
+        /// The edge.
+        edge: Box<Edge>,
+        /// Position.
+        at: Option<usize>,
+    },
+    /// The edge at a position of `edges` goes.
+    RemoveEdge {
+        /// Position.
+        at: usize,
+    },
+    /// The edge at a position of `edges` is written anew.
+    ReplaceEdge {
+        /// Position.
+        at: usize,
+        /// The new edge.
+        edge: Box<Edge>,
+    },
+    /// What the plan is for.
+    SetGoal {
+        /// The new goal.
+        goal: String,
+    },
+    /// Values known at the start.
+    SetInputs {
+        /// The new inputs.
+        inputs: Map<String, Value>,
+    },
+    /// Caps of the whole run.
+    SetBudget {
+        /// The new caps.
+        budget: Budget,
+    },
+    /// Policy for nodes that don't say otherwise.
+    SetDefaults {
+        /// The new defaults.
+        defaults: Box<Policy>,
+    },
+    /// A piece of `nodes` is put in place of another: what inverses are made of.
+    SpliceNodes {
+        /// First position.
+        at: usize,
+        /// How many go.
+        remove: usize,
+        /// What comes.
+        insert: Vec<Node>,
+    },
+    /// A piece of `edges` is put in place of another: what inverses are made of.
+    SpliceEdges {
+        /// First position.
+        at: usize,
+        /// How many go.
+        remove: usize,
+        /// What comes.
+        insert: Vec<Edge>,
+    },
+    /// Several edits as one: all or none.
+    Batch {
+        /// In order.
+        edits: Vec<Edit>,
+    },
+}
+
+/// A work on its own, serialised as the native fields that it has in a node.
+#[derive(Clone, Debug, PartialEq)]
+pub struct WorkData(pub Work);
+
+impl Serialize for WorkData {
+    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        Node::new("work", self.0.clone()).serialize(serializer)
+    }
+}
+
+impl<'de> Deserialize<'de> for WorkData {
+    fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        Node::deserialize(deserializer).map(|node| Self(node.work))
+    }
+}
+
+/// Why an edit is refused.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum EditError {
+    /// There is no such node.
+    #[error("there is no node `{0}`")]
+    NoNode(NodeId),
+    /// There is no edge at this position.
+    #[error("there is no edge number {0}")]
+    NoEdge(usize),
+    /// There is no edge between these nodes.
+    #[error("`{node}` does not depend on `{on}`")]
+    NotDependent {
+        /// Target.
+        node: NodeId,
+        /// Source.
+        on: NodeId,
+    },
+    /// The name is taken.
+    #[error("there is already a node `{0}`")]
+    Taken(NodeId),
+    /// The name is not legal.
+    #[error("`{0}` can't be an id: 1 to 64 of A-Z a-z 0-9 _ -, and not inputs, deps, nodes or run")]
+    BadId(NodeId),
+    /// The edge is there already.
+    #[error("`{node}` already depends on `{on}`")]
+    Dependent {
+        /// Target.
+        node: NodeId,
+        /// Source.
+        on: NodeId,
+    },
+    /// The edit would close a cycle.
+    #[error("that would close a cycle: {0}")]
+    Cycle(String),
+    /// A position is beyond the end.
+    #[error("position {0} is beyond the end")]
+    Beyond(usize),
+}
+
+impl Edit {
+    /// Several edits as one.
+    pub fn batch(edits: impl IntoIterator<Item = Self>) -> Self {
+        Self::Batch { edits: edits.into_iter().collect() }
+    }
+
+    /// Sets what a node does.
+    pub fn set_work(id: impl Into<NodeId>, work: Work) -> Self {
+        Self::SetWork { id: id.into(), work: WorkData(work) }
+    }
+
+    /// Changes the plan and gives the edit that undoes it; `replay` that one.
+    ///
+    /// # Errors
+    /// The plan is unchanged, and the error says why.
+    pub fn apply(&self, plan: &mut Plan) -> Result<Self, EditError> {
+        let watched = self.touches_edges() && Graph::new(plan).cycles().is_empty();
+        let inverse = self.replay(plan)?;
+        if watched {
+            let graph = Graph::new(plan);
+            if let Some(cycle) = graph.cycles().first() {
+                let words = graph.spell(cycle);
+                inverse.replay(plan)?;
+                return Err(EditError::Cycle(words));
+            }
+        }
+        Ok(inverse)
+    }
+
+    /// Changes the plan as `apply` does, without looking for cycles: an undo may bring one back.
+    ///
+    /// # Errors
+    /// The plan is unchanged, and the error says why.
+    pub fn replay(&self, plan: &mut Plan) -> Result<Self, EditError> {
+        match self {
+            Self::SetGoal { goal } => Ok(Self::SetGoal { goal: std::mem::replace(&mut plan.goal, goal.clone()) }),
+            Self::SetInputs { inputs } => Ok(Self::SetInputs { inputs: std::mem::replace(&mut plan.inputs, inputs.clone()) }),
+            Self::SetBudget { budget } => Ok(Self::SetBudget { budget: std::mem::replace(&mut plan.budget, budget.clone()) }),
+            Self::SetDefaults { defaults } => {
+                Ok(Self::SetDefaults { defaults: Box::new(std::mem::replace(&mut plan.defaults, (**defaults).clone())) })
+            }
+            Self::SpliceNodes { at, remove, insert } => {
+                let old = splice(&mut plan.nodes, *at, *remove, insert)?;
+                Ok(Self::SpliceNodes { at: *at, remove: insert.len(), insert: old })
+            }
+            Self::SpliceEdges { at, remove, insert } => {
+                let old = splice(&mut plan.edges, *at, *remove, insert)?;
+                Ok(Self::SpliceEdges { at: *at, remove: insert.len(), insert: old })
+            }
+            Self::Batch { edits } => replay_all(edits, plan),
+            _ => replay_all(&lower::lower(self, plan)?, plan),
+        }
+    }
+
+    fn touches_edges(&self) -> bool {
+        match self {
+            Self::AddNode { .. }
+            | Self::ReplaceNode { .. }
+            | Self::AddDependency { .. }
+            | Self::AddEdge { .. }
+            | Self::ReplaceEdge { .. }
+            | Self::RenameNode { .. }
+            | Self::SpliceNodes { .. }
+            | Self::SpliceEdges { .. } => true,
+            Self::Batch { edits } => edits.iter().any(Self::touches_edges),
+            Self::RemoveNode { .. }
+            | Self::SetWork { .. }
+            | Self::SetPolicy { .. }
+            | Self::MoveNode { .. }
+            | Self::DuplicateNode { .. }
+            | Self::RemoveDependency { .. }
+            | Self::RemoveEdge { .. }
+            | Self::SetGoal { .. }
+            | Self::SetInputs { .. }
+            | Self::SetBudget { .. }
+            | Self::SetDefaults { .. } => false,
+        }
+    }
+}
+
+/// All or none.
+fn replay_all(edits: &[Edit], plan: &mut Plan) -> Result<Edit, EditError> {
+    let mut inverses = Vec::with_capacity(edits.len());
+    for edit in edits {
+        match edit.replay(plan) {
+            Ok(inverse) => inverses.push(inverse),
+            Err(error) => {
+                for inverse in inverses.iter().rev() {
+                    inverse.replay(plan)?;
+                }
+                return Err(error);
+            }
+        }
+    }
+    inverses.reverse();
+    Ok(Edit::Batch { edits: inverses })
+}
+
+fn splice<T: Clone>(list: &mut Vec<T>, at: usize, remove: usize, insert: &[T]) -> Result<Vec<T>, EditError> {
+    let end = at.saturating_add(remove);
+    if end > list.len() {
+        return Err(EditError::Beyond(end));
+    }
+    Ok(list.splice(at..end, insert.iter().cloned()).collect())
+}

@@ -1,0 +1,130 @@
+//! Order, cycles, branches and the tree, on hand-made and random plans.
+
+use super::order::*;
+use super::samples::plan;
+use super::tree::{Orientation, RowKind, Tree};
+use super::{Edge, MergeWork, Node, Plan, Work};
+use proptest::prelude::*;
+use serde_json::json;
+
+fn read(nodes: &[(&str, &[&str])]) -> Plan {
+    let nodes: Vec<_> = nodes.iter().map(|(id, deps)| json!({"id": id, "merge": true, "depends_on": deps})).collect();
+    serde_json::from_value(json!({ "nodes": nodes })).unwrap()
+}
+
+fn names(graph: &Graph, nodes: &[usize]) -> Vec<String> {
+    nodes.iter().map(|&node| graph.id(node).to_string()).collect()
+}
+
+#[test]
+fn edges_come_first_then_dependencies_in_node_order() {
+    let mut plan = read(&[("a", &[]), ("b", &["a"]), ("c", &["b", "nobody"])]);
+    plan.edges.push(Edge::new("a", "c"));
+    let shown: Vec<String> = plan.all_edges().map(|edge| format!("{}-{}", edge.from, edge.to)).collect();
+    assert_eq!(shown, ["a-c", "a-b", "b-c", "nobody-c"]);
+    let graph = Graph::new(&plan);
+    assert_eq!(graph.links()[3], Link { from: None, to: Some(2), place: EdgePlace::Dependency(2, 1) });
+    assert_eq!(graph.incoming(2).collect::<Vec<_>>(), [0, 2]);
+    for (link, edge) in graph.links().iter().zip(plan.all_edges()) {
+        assert_eq!(plan.edge_at(link.place), Some(edge));
+    }
+}
+
+#[test]
+fn each_knot_is_spelled_as_a_cycle() {
+    let plan = read(&[("a", &["c"]), ("b", &["a"]), ("c", &["b"]), ("d", &["d"]), ("e", &["a"]), ("f", &[])]);
+    let graph = Graph::new(&plan);
+    let cycles: Vec<String> = graph.cycles().iter().map(|cycle| graph.spell(cycle)).collect();
+    assert_eq!(cycles, ["a → b → c → a", "d → d"]);
+    assert_eq!(names(&graph, &graph.topological()), ["f"]);
+    assert_eq!(graph.closes(5, 0), None);
+    let chain = Graph::new(&read(&[("a", &[]), ("b", &["a"]), ("c", &["b"])]));
+    assert_eq!(chain.spell(&chain.closes(2, 0).unwrap()), "c → a → b → c");
+}
+
+#[test]
+fn a_branch_is_what_only_it_feeds() {
+    let plan = read(&[("a", &[]), ("b", &["a"]), ("c", &["a"]), ("d", &["b", "c"]), ("e", &[]), ("f", &["d", "e"]), ("g", &["f"])]);
+    let graph = Graph::new(&plan);
+    let branch = graph.branch(0);
+    assert_eq!(
+        (names(&graph, &branch.only), names(&graph, &branch.shared)),
+        (vec!["a".into(), "b".into(), "c".into(), "d".into()], vec!["f".into()])
+    );
+    assert_eq!(names(&graph, &graph.branch(1).shared), ["d"]);
+    assert_eq!(graph.longest_remaining(|_| 1), [5, 4, 4, 3, 3, 2, 1]);
+}
+
+fn draw(plan: &Plan, orientation: Orientation) -> Vec<String> {
+    let graph = Graph::new(plan);
+    let tree = Tree::new(&graph, orientation);
+    (0..tree.rows.len())
+        .map(|at| {
+            let row = tree.rows[at];
+            let guides: String = tree.guides(at).iter().map(|runs| if *runs { "|" } else { "'" }).collect();
+            format!("{guides}{}{}", graph.id(row.node), if row.kind == RowKind::Reference { "*" } else { "" })
+        })
+        .collect()
+}
+
+#[test]
+fn a_node_with_several_parents_stands_once_below_the_last_of_them() {
+    let plan = read(&[("a", &[]), ("b", &["a"]), ("c", &["a"]), ("d", &["b", "c"]), ("e", &["a"])]);
+    assert_eq!(draw(&plan, Orientation::Start), ["a", "|b", "|'d*", "|c", "|'d", "'e"]);
+    assert_eq!(draw(&plan, Orientation::Goal), ["d", "|b", "|'a*", "'c", "''a*", "e", "'a"]);
+    assert_eq!(draw(&read(&[("a", &["b"]), ("b", &["a"]), ("c", &[])]), Orientation::Start), ["c", "a", "'b", "''a*"]);
+}
+
+#[test]
+fn a_chain_of_ten_thousand_is_laid_out_without_recursion() {
+    let mut plan = Plan::default();
+    for n in 0..10_000 {
+        let mut node = Node::new(format!("n{n}").as_str(), Work::Merge(MergeWork::default()));
+        node.depends_on = if n == 0 { vec![] } else { vec![format!("n{}", n - 1).as_str().into()] };
+        plan.nodes.push(node);
+    }
+    let graph = Graph::new(&plan);
+    assert_eq!(Tree::new(&graph, Orientation::Start).rows[9_999].depth, 9_999);
+    assert_eq!(graph.longest_remaining(|_| 1)[0], 10_000);
+}
+
+proptest! {
+    #[test]
+    fn order_respects_edges_and_trees_show_every_node_and_every_edge(plan in plan(12)) {
+        let graph = Graph::new(&plan);
+        let order = graph.topological();
+        prop_assert_eq!(order.len(), graph.len());
+        let mut rank = vec![0; graph.len()];
+        order.iter().enumerate().for_each(|(at, &node)| rank[node] = at);
+        for node in 0..graph.len() {
+            for source in graph.predecessors(node) {
+                prop_assert!(rank[source] < rank[node]);
+                prop_assert!(graph.ancestors(node)[source] && graph.descendants(source)[node]);
+                prop_assert!(graph.closes(node, source).is_some());
+            }
+            let branch = graph.branch(node);
+            // What only the root feeds can't be reached without it.
+            let without = |target: usize| graph.entries().any(|entry| entry != node && reaches(&graph, entry, target, node));
+            prop_assert!(branch.only[1..].iter().all(|&target| !without(target)));
+            prop_assert!(branch.shared.iter().all(|&target| !branch.only.contains(&target)));
+        }
+        for orientation in [Orientation::Start, Orientation::Goal] {
+            let tree = Tree::new(&graph, orientation);
+            let own = tree.rows.iter().filter(|row| row.kind == RowKind::Node).count();
+            prop_assert_eq!(own, graph.len());
+            let below = tree.rows.iter().filter(|row| row.parent.is_some()).count();
+            let mut pairs: Vec<_> = graph.links().iter().map(|link| (link.from, link.to)).collect();
+            pairs.sort_unstable();
+            pairs.dedup();
+            prop_assert_eq!(below, pairs.len());
+            for (at, row) in tree.rows.iter().enumerate() {
+                prop_assert!(row.kind == RowKind::Reference || tree.row_of[row.node] == at);
+                prop_assert_eq!(tree.guides(at).len(), row.depth);
+            }
+        }
+    }
+}
+
+fn reaches(graph: &Graph, from: usize, to: usize, without: usize) -> bool {
+    from == to || graph.successors(from).any(|next| next != without && reaches(graph, next, to, without))
+}

@@ -1,0 +1,128 @@
+//! A DAG as rows of a tree, honestly: each node stands once, below the last of its parents, so that everything it needs is above it;
+//! the other parents have a reference to it. Linear in nodes and edges; stable, since children come in document order.
+
+use super::order::Graph;
+
+/// Which end of the plan is at the top.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum Orientation {
+    /// What starts first is at the top; children are the nodes that need the parent.
+    #[default]
+    Start,
+    /// The goal is at the top; children are what the parent needs.
+    Goal,
+}
+
+/// Whether a row is the node itself.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum RowKind {
+    /// The node's own row.
+    Node,
+    /// A mention of a node that has its row elsewhere.
+    Reference,
+}
+
+/// One row of the drawing.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Row {
+    /// Position of the node in the plan.
+    pub node: usize,
+    /// Own row or mention.
+    pub kind: RowKind,
+    /// 0 for roots.
+    pub depth: usize,
+    /// The row of the parent; `None` for roots.
+    pub parent: Option<usize>,
+    /// No sibling follows.
+    pub last: bool,
+}
+
+/// All rows, top to bottom.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Tree {
+    /// Top to bottom.
+    pub rows: Vec<Row>,
+    /// For each node of the plan, its own row.
+    pub row_of: Vec<usize>,
+}
+
+impl Tree {
+    /// Lays a plan out.
+    pub fn new(graph: &Graph, orientation: Orientation) -> Self {
+        let mut layout = Layout::new(graph, orientation);
+        let roots: Vec<usize> = (0..graph.len()).filter(|&node| layout.waiting[node] == 0).collect();
+        layout.roots(&roots);
+        // What is left hangs on a cycle: its first node in the document becomes a root, so that nothing is hidden.
+        for node in 0..graph.len() {
+            if layout.tree.row_of[node] == usize::MAX {
+                layout.roots(&[node]);
+            }
+        }
+        let mut tree = layout.tree;
+        if let Some(last) = tree.rows.iter_mut().rev().find(|row| row.depth == 0) {
+            last.last = true;
+        }
+        tree
+    }
+
+    /// Whether a line runs down past the row, for each depth from 1 to the row's own; the last tells `├` from `└`.
+    pub fn guides(&self, row: usize) -> Vec<bool> {
+        let mut guides = Vec::new();
+        let mut here = self.rows.get(row);
+        while let Some(row) = here {
+            if row.depth > 0 {
+                guides.push(!row.last);
+            }
+            here = row.parent.and_then(|parent| self.rows.get(parent));
+        }
+        guides.reverse();
+        guides
+    }
+}
+
+struct Layout {
+    children: Vec<Vec<usize>>,
+    /// Parents whose rows are still to come.
+    waiting: Vec<usize>,
+    tree: Tree,
+}
+
+impl Layout {
+    fn new(graph: &Graph, orientation: Orientation) -> Self {
+        let mut waiting = vec![0; graph.len()];
+        let mut children: Vec<Vec<usize>> = Vec::with_capacity(graph.len());
+        for node in 0..graph.len() {
+            let mut list: Vec<usize> = match orientation {
+                Orientation::Start => graph.successors(node).collect(),
+                Orientation::Goal => graph.predecessors(node).collect(),
+            };
+            list.sort_unstable();
+            list.dedup();
+            list.iter().for_each(|&child| waiting[child] += 1);
+            children.push(list);
+        }
+        Self { children, waiting, tree: Tree { rows: Vec::new(), row_of: vec![usize::MAX; graph.len()] } }
+    }
+
+    fn roots(&mut self, roots: &[usize]) {
+        // The stack holds what is still to be drawn: a node, its parent's row, and whether it is the last child.
+        let mut stack: Vec<(usize, Option<usize>, bool)> = roots.iter().rev().map(|&node| (node, None, false)).collect();
+        while let Some((node, parent, last)) = stack.pop() {
+            let at = self.tree.rows.len();
+            let depth = parent.map_or(0, |parent| self.tree.rows[parent].depth + 1);
+            let drawn = self.tree.row_of[node] != usize::MAX;
+            if parent.is_some() {
+                self.waiting[node] = self.waiting[node].saturating_sub(1);
+            }
+            let own = !drawn && (parent.is_none() || self.waiting[node] == 0);
+            let kind = if own { RowKind::Node } else { RowKind::Reference };
+            self.tree.rows.push(Row { node, kind, depth, parent, last });
+            if own {
+                self.tree.row_of[node] = at;
+                let children = &self.children[node];
+                let rows = children.iter().enumerate().rev();
+                stack.extend(rows.map(|(i, &child)| (child, Some(at), i + 1 == children.len())));
+            }
+        }
+    }
+}
