@@ -17,8 +17,10 @@ use super::{
 
 /// The address that is meant when only a key is given.
 pub const OPENAI: &str = "https://api.openai.com/v1";
-/// The model that is meant when none is named.
+/// The model that is meant at OpenAI when none is named.
 pub const DEFAULT_MODEL: &str = "gpt-4o-mini";
+/// Stands for whatever another server offers, when no model is named: the client asks at the first call.
+pub const AUTO: &str = "auto";
 
 /// The `[models]` table of `config.toml`.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -116,7 +118,8 @@ pub fn connect(config: &ModelsConfig, wanted: Option<&str>, env: Lookup<'_>) -> 
         why: format!("the address in {} is not usable: {why}", found.address_from),
         how: "write it like http://localhost:8080/v1".to_owned(),
     })?;
-    let name = model_name(config, wanted, env);
+    let named = model_name(config, wanted, env);
+    let name = named.unwrap_or_else(|| if base.host_str() == Some("api.openai.com") { DEFAULT_MODEL } else { AUTO }.to_owned());
     let server =
         Server { base, address_from: found.address_from, key: found.key, key_from: found.key_from, limits: limits(&config.timeouts)? };
     let model = OpenAi::new(server).map_err(|error| NotConnected { why: error.message, how: error.hint.unwrap_or_default() })?;
@@ -124,15 +127,14 @@ pub fn connect(config: &ModelsConfig, wanted: Option<&str>, env: Lookup<'_>) -> 
     Ok(Connected { model: Arc::new(model), name, provider })
 }
 
-/// The name to ask for: as wanted, as the environment or the configuration says, or the default; aliases resolved.
-pub fn model_name(config: &ModelsConfig, wanted: Option<&str>, env: Lookup<'_>) -> String {
+/// The name to ask for: as wanted, else as the environment or the configuration says; aliases resolved.
+pub fn model_name(config: &ModelsConfig, wanted: Option<&str>, env: Lookup<'_>) -> Option<String> {
     let name = wanted
         .map(str::to_owned)
         .or_else(|| set(env, "DAGDECK_MODEL"))
         .or_else(|| config.default.clone())
-        .or_else(|| set(env, "OPENAI_MODEL"))
-        .unwrap_or_else(|| DEFAULT_MODEL.to_owned());
-    config.resolve(&name)
+        .or_else(|| set(env, "OPENAI_MODEL"))?;
+    Some(config.resolve(&name))
 }
 
 impl ModelsConfig {
@@ -320,11 +322,19 @@ mod tests {
             ..Default::default()
         };
         let variables = [("DAGDECK_MODEL", "from-env"), ("OPENAI_MODEL", "from-openai")];
-        assert_eq!(model_name(&config, Some("haiku"), &env(&variables)), "small-1");
-        assert_eq!(model_name(&config, None, &env(&variables)), "from-env");
-        assert_eq!(model_name(&config, None, &env(&variables[1..])), "from-config");
-        assert_eq!(model_name(&ModelsConfig::default(), None, &env(&variables[1..])), "from-openai");
-        assert_eq!(model_name(&ModelsConfig::default(), None, &env(&[])), DEFAULT_MODEL);
+        let name = |config: &ModelsConfig, wanted, variables| model_name(config, wanted, &env(variables));
+        assert_eq!(name(&config, Some("haiku"), &variables).as_deref(), Some("small-1"));
+        assert_eq!(name(&config, None, &variables).as_deref(), Some("from-env"));
+        assert_eq!(name(&config, None, &variables[1..]).as_deref(), Some("from-config"));
+        assert_eq!(name(&ModelsConfig::default(), None, &variables[1..]).as_deref(), Some("from-openai"));
+        assert_eq!(name(&ModelsConfig::default(), None, &[]), None);
+    }
+
+    #[test]
+    fn without_a_name_openai_has_a_default_and_other_servers_are_asked() {
+        let name = |pairs: &[(&str, &str)]| connect(&ModelsConfig::default(), None, &env(pairs)).unwrap().name;
+        assert_eq!(name(&[("OPENAI_API_KEY", "k")]), DEFAULT_MODEL);
+        assert_eq!(name(&[("OPENAI_BASE_URL", "localhost:11434")]), AUTO);
     }
 
     #[test]

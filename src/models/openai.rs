@@ -17,6 +17,7 @@ use reqwest::Url;
 use secrecy::{ExposeSecret, SecretString};
 use serde_json::Value;
 use std::{
+    borrow::Cow,
     collections::HashMap,
     hash::{BuildHasher, Hasher, RandomState},
     sync::{Mutex, PoisonError},
@@ -28,6 +29,7 @@ use self::{
     failure::{Again, Failure, Whereabouts},
     features::Features,
 };
+use super::config::{AUTO, DEFAULT_MODEL};
 use super::{ChatReply, ChatRequest, Delta, Finish, Model, ModelError, ModelErrorKind, http, json};
 
 /// How long calls may take and how often they are tried.
@@ -104,6 +106,8 @@ pub struct OpenAi {
     limits: Limits,
     /// By model. Filled only after a call succeeded with what was left.
     features: Mutex<HashMap<String, Features>>,
+    /// What `auto` means here.
+    auto: OnceCell<String>,
 }
 
 impl OpenAi {
@@ -122,7 +126,7 @@ impl OpenAi {
         let host = base.host_str().unwrap_or_default();
         let host = base.port().map_or_else(|| host.to_owned(), |port| format!("{host}:{port}"));
         let place = Whereabouts { host, address_from, key_from, has_key: !matches!(key, Key::None) };
-        Ok(Self { http, base, place, key, limits, features: Mutex::default() })
+        Ok(Self { http, base, place, key, limits, features: Mutex::default(), auto: OnceCell::new() })
     }
 
     fn url(&self, path: &str) -> String {
@@ -137,6 +141,28 @@ impl OpenAi {
     fn remember(&self, model: &str, features: Features) {
         let mut known = self.features.lock().unwrap_or_else(PoisonError::into_inner);
         known.insert(model.to_owned(), features);
+    }
+
+    /// What `auto` stands for: OpenAI's default where it is offered (a gateway), else the first model that chats.
+    async fn choose(&self) -> Result<String, ModelError> {
+        let names = self.list().await?;
+        let chats = |name: &&String| !["embed", "whisper", "tts", "rerank", "moderation"].iter().any(|other| name.contains(other));
+        let chosen = names.iter().find(|name| *name == DEFAULT_MODEL).or_else(|| names.iter().find(chats));
+        chosen.cloned().ok_or_else(|| ModelError {
+            kind: ModelErrorKind::UnknownModel,
+            message: format!("`{}` lists no model that chats", self.place.host),
+            hint: Some("load one there, or name one with --model".to_owned()),
+            retry_after_ms: None,
+        })
+    }
+
+    /// The request with a model's real name.
+    async fn named<'r>(&self, request: &'r ChatRequest) -> Result<Cow<'r, ChatRequest>, ModelError> {
+        if request.model != AUTO {
+            return Ok(Cow::Borrowed(request));
+        }
+        let model = self.auto.get_or_try_init(|| self.choose()).await?.clone();
+        Ok(Cow::Owned(ChatRequest { model, ..request.clone() }))
     }
 
     /// Tries until it works or can't.
@@ -247,7 +273,8 @@ impl Model for OpenAi {
     }
 
     async fn chat(&self, request: &ChatRequest, sink: &mut (dyn FnMut(Delta) + Send)) -> Result<ChatReply, ModelError> {
-        match timeout(self.limits.overall, self.converse(request, sink)).await {
+        let call = async { self.converse(&*self.named(request).await?, sink).await };
+        match timeout(self.limits.overall, call).await {
             Ok(outcome) => outcome,
             Err(_elapsed) => {
                 let message = format!("the call to `{}` took longer than {} s", self.place.host, self.limits.overall.as_secs_f64());

@@ -363,3 +363,15 @@ async fn models_are_listed_by_name() {
     assert!(script.seen()[0].head.starts_with("get /v1/models"));
     assert_eq!(client.list().await.unwrap_err().kind, ModelErrorKind::Nonsense);
 }
+
+#[tokio::test]
+async fn auto_means_what_the_server_offers_and_is_asked_once() {
+    let list = Reply::json(200, &json!({"data": [{"id": "a-embed"}, {"id": "b-chat"}]}));
+    let script = Script::play(vec![list, Reply::text("x"), Reply::text("y")]).await;
+    let client = client(&script.address, limits());
+    let request = ChatRequest { model: AUTO.into(), ..request() };
+    for _ in 0..2 {
+        assert_eq!(client.chat(&request, &mut |_| ()).await.unwrap().model, "b-chat");
+    }
+    assert_eq!(script.seen()[2].body["model"], "b-chat");
+}
