@@ -153,6 +153,15 @@ pub enum Event {
         /// `budget_exhausted`, `rehearsal`, `overridden`, … when the result is not a plain one.
         mark: Option<String>,
     },
+    /// A node's worker handed in a result that waits at a gate; the gate's payload is the result. Always in the same batch as the gate.
+    NodeReturned {
+        /// Which.
+        node_id: NodeId,
+        /// Its generation.
+        generation: u32,
+        /// `budget_exhausted`, `rehearsal`, … when the result is not a plain one.
+        mark: Option<String>,
+    },
     /// A node failed for good.
     NodeFailed {
         /// Which.

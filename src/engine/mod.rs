@@ -1,12 +1,23 @@
 //! One run as a pure state machine: inputs in, events out, effects from events. No clock, no I/O, no randomness.
 
+mod branch;
+mod decide;
+mod effects;
 mod event;
+mod evolve;
+mod flow;
 mod gate;
+mod gates;
+mod graph;
 mod input;
+mod queue;
 mod report;
+mod resolve;
+mod route;
 mod run;
 mod state;
 mod time;
+mod worker;
 
 pub use event::{EdgeId, Event, Outcome, Record, RunId, RunSettings};
 pub use gate::{Actor, Decided, Decision, Gate, GateId, GateKind, Preview};
@@ -15,3 +26,15 @@ pub use report::{DataSource, Done, ErrorKind, FileAccess, ModelCall, NodeError, 
 pub use run::{Batch, Run};
 pub use state::{Lineage, NodeRun, NodeState};
 pub use time::Time;
+
+/// Counts the nodes and edges that a step looks at, so that tests can hold it to what its input touches.
+#[cfg(test)]
+fn touch() {
+    tests::TOUCHES.with(|touches| touches.set(touches.get() + 1));
+}
+
+#[cfg(not(test))]
+fn touch() {}
+
+#[cfg(test)]
+mod tests;

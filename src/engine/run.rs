@@ -1,7 +1,14 @@
-//! `Run`: the state of one run, the fold of its events, and the rules that decide the next ones.
+//! `Run`: the state of one run, the fold of its events, and what may be asked of it. How it moves: `decide` says which events an input or
+//! the agenda calls for, `evolve` folds them, `effects` says what they ask of the world.
 
-use super::{Decided, EdgeId, Effect, Event, Gate, GateId, Input, NodeRun, Outcome, Record, RunId, RunSettings, Time};
-use crate::plan::{NodeId, Plan};
+use super::{
+    Actor, Decided, EdgeId, Effect, Gate, GateId, Input, NodeRun, Outcome, Record, RunId, RunSettings, Time,
+    flow::Flow,
+    graph::{Graph, NodeIx, Settled},
+    queue::Queue,
+};
+use crate::plan::{Node, NodeId, Plan};
+use std::collections::BTreeSet;
 
 /// One input's events and what they ask of the world. Commit `records` first, then carry out `effects`.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -12,18 +19,86 @@ pub struct Batch {
     pub effects: Vec<Effect>,
 }
 
+/// What a run is made of.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct Head {
+    pub run: RunId,
+    pub plan: Plan,
+    pub settings: RunSettings,
+    pub by: Actor,
+}
+
+/// A gate and how it ended.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct GateRun {
+    pub gate: Gate,
+    pub end: GateEnd,
+}
+
+/// How a gate ended.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) enum GateEnd {
+    /// Not yet.
+    Open,
+    Decided(Decided),
+    /// The reason in words.
+    Voided(String),
+}
+
+/// How far the run is.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(super) struct Stage {
+    pub started: bool,
+    pub cancelled_by: Option<Actor>,
+    pub outcome: Option<(Outcome, String)>,
+}
+
+/// Nodes in numbers, so that nothing scans.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub(super) struct Counts {
+    pub unfinished: u32,
+    pub resting: u32,
+    /// Exit nodes that ended well.
+    pub exits: u32,
+    /// Failed, rejected or cancelled.
+    pub bad: u32,
+}
+
 /// The state of one run.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Run {}
+pub struct Run {
+    pub(super) head: Option<Box<Head>>,
+    pub(super) graph: Graph,
+    pub(super) nodes: Vec<NodeRun>,
+    pub(super) flows: Vec<Flow>,
+    /// By edge: taken, dead, or neither yet.
+    pub(super) tokens: Vec<Option<bool>>,
+    pub(super) gates: Vec<GateRun>,
+    pub(super) open: BTreeSet<GateId>,
+    pub(super) queue: Queue,
+    /// Nodes whose phase calls for a decision.
+    pub(super) agenda: BTreeSet<NodeIx>,
+    pub(super) counts: Counts,
+    pub(super) stage: Stage,
+    pub(super) seq: u64,
+}
 
 impl Run {
-    /// Decides, folds, and decides again until nothing follows.
-    pub fn step(&mut self, _input: &Input, _now: Time) -> Batch {
-        Batch::default()
+    /// Decides, folds, and decides again until nothing follows. A settled run takes no more input; see `Run::refusal`.
+    pub fn step(&mut self, input: &Input, now: Time) -> Batch {
+        let mut batch = Batch::default();
+        let mut events = self.decide(input, now);
+        while !events.is_empty() {
+            for event in events {
+                let record = Record { seq: self.seq + 1, at: now, event };
+                batch.effects.extend(self.effects(&record));
+                self.evolve(&record);
+                batch.records.push(record);
+            }
+            events = self.follow(now);
+        }
+        batch
     }
-
-    /// Folds one event into the state. Evaluates no expressions.
-    pub fn evolve(&mut self, _record: &Record) {}
 
     /// The state after these records.
     pub fn replay<'a>(records: impl IntoIterator<Item = &'a Record>) -> Self {
@@ -36,77 +111,113 @@ impl Run {
 
     /// The run's name; `None` before `RunCreated`.
     pub fn id(&self) -> Option<&RunId> {
-        None
+        self.head.as_ref().map(|head| &head.run)
     }
 
     /// The plan that is run.
     pub fn plan(&self) -> Option<&Plan> {
-        None
+        self.head.as_ref().map(|head| &head.plan)
     }
 
     /// The settings kept since the start.
     pub fn settings(&self) -> Option<&RunSettings> {
-        None
+        self.head.as_ref().map(|head| &head.settings)
+    }
+
+    /// Who started it.
+    pub fn by(&self) -> Option<&Actor> {
+        self.head.as_ref().map(|head| &head.by)
     }
 
     /// One node.
-    pub fn node(&self, _id: &NodeId) -> Option<&NodeRun> {
-        None
+    pub fn node(&self, id: &NodeId) -> Option<&NodeRun> {
+        self.graph.find(id).map(|ix| &self.nodes[ix.at()])
     }
 
     /// All nodes in plan order.
     pub fn nodes(&self) -> impl Iterator<Item = (&NodeId, &NodeRun)> {
-        std::iter::empty()
+        self.plan().into_iter().flat_map(|plan| &plan.nodes).map(|node| &node.id).zip(&self.nodes)
     }
 
     /// Whether an edge was taken (`Some(true)`), died (`Some(false)`), or waits.
-    pub fn edge_token(&self, _edge: EdgeId) -> Option<bool> {
-        None
+    pub fn edge_token(&self, edge: EdgeId) -> Option<bool> {
+        self.tokens.get(edge.0 as usize).copied().flatten()
     }
 
     /// Open gates, oldest first.
     pub fn open_gates(&self) -> impl Iterator<Item = &Gate> {
-        std::iter::empty()
+        self.open.iter().filter_map(|&id| self.gate_run(id)).map(|run| &run.gate)
     }
 
     /// A gate, open or decided, with its decision.
-    pub fn gate(&self, _id: GateId) -> Option<(&Gate, Option<&Decided>)> {
-        None
+    pub fn gate(&self, id: GateId) -> Option<(&Gate, Option<&Decided>)> {
+        self.gate_run(id).map(GateRun::view)
     }
 
     /// All gates in order of opening.
     pub fn gates(&self) -> impl Iterator<Item = (&Gate, Option<&Decided>)> {
-        std::iter::empty()
+        self.gates.iter().map(GateRun::view)
+    }
+
+    /// Why a gate ended without an answer; `None` while it is open and when it was answered.
+    pub fn voided(&self, id: GateId) -> Option<&str> {
+        match &self.gate_run(id)?.end {
+            GateEnd::Voided(reason) => Some(reason),
+            GateEnd::Open | GateEnd::Decided(_) => None,
+        }
+    }
+
+    /// Whether the run has begun: nodes may start.
+    pub fn is_started(&self) -> bool {
+        self.stage.started
     }
 
     /// How the run ended and why; `None` while it goes on.
     pub fn outcome(&self) -> Option<(Outcome, &str)> {
-        None
+        self.stage.outcome.as_ref().map(|(outcome, reason)| (*outcome, reason.as_str()))
     }
 
     /// Whether only open gates (or unknown nodes) keep the run from going on: no worker runs, no timer is due.
     pub fn is_parked(&self) -> bool {
-        false
+        let idle = self.queue.busy == 0 && self.queue.resuming.is_empty() && self.counts.resting == 0;
+        self.stage.started && self.stage.outcome.is_none() && idle && !self.open.is_empty()
     }
 
     /// Events folded so far.
     pub fn last_seq(&self) -> u64 {
-        0
+        self.seq
     }
 
-    /// What cancelling the branch at `node` would end: the node itself with what only it feeds, and the shared nodes it touches.
-    pub fn branch(&self, _node: &NodeId) -> (Vec<NodeId>, Vec<NodeId>) {
-        (Vec::new(), Vec::new())
+    pub(super) fn gate_run(&self, id: GateId) -> Option<&GateRun> {
+        self.gates.get((id.0 as usize).checked_sub(1)?)
+    }
+
+    pub(super) fn id_of(&self, ix: NodeIx) -> NodeId {
+        self.doc(ix).map_or_else(|| NodeId::new(""), |node| node.id.clone())
+    }
+
+    pub(super) fn doc(&self, ix: NodeIx) -> Option<&Node> {
+        self.plan()?.nodes.get(ix.at())
+    }
+
+    pub(super) fn policy(&self, ix: NodeIx) -> Option<Settled<'_>> {
+        let plan = self.plan()?;
+        plan.nodes.get(ix.at()).map(|node| Settled { node, defaults: &plan.defaults })
+    }
+
+    /// The node of a worker's input, when it speaks for the attempt under way.
+    pub(super) fn live(&self, node: &NodeId, generation: u32, attempt: u32) -> Option<NodeIx> {
+        let ix = self.graph.find(node)?;
+        let run = &self.nodes[ix.at()];
+        (run.generation == generation && run.attempt == attempt && self.flows[ix.at()].worker.is_some()).then_some(ix)
     }
 }
 
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn replaying_nothing_gives_an_empty_run() {
-        assert_eq!(Run::replay(&[] as &[Record]), Run::default());
-        let _ = Event::RunStarted;
+impl GateRun {
+    fn view(&self) -> (&Gate, Option<&Decided>) {
+        match &self.end {
+            GateEnd::Decided(decided) => (&self.gate, Some(decided)),
+            GateEnd::Open | GateEnd::Voided(_) => (&self.gate, None),
+        }
     }
 }

@@ -1,0 +1,115 @@
+//! What an answered gate calls for, once the answer itself is on record.
+
+use crate::engine::{
+    Decided, Decision, Event, Gate, GateId, GateKind, NodeState, Time, ToolCall,
+    gates::{LOST_OPTIONS, approval_result, edited},
+    graph::NodeIx,
+    run::{GateEnd, Run},
+};
+use crate::plan::{Ask, Work};
+use serde_json::Value;
+
+/// Mark of a result that a person gave or changed.
+const OVERRIDDEN: &str = "overridden";
+
+impl Run {
+    /// A gate of the node as a whole was answered.
+    pub(super) fn follow_answer(&self, ix: NodeIx, id: GateId, now: Time) -> Vec<Event> {
+        let Some((gate, decided)) = self.decided(id) else { return Vec::new() };
+        match &decided.decision {
+            Decision::Skip => return self.skip(ix, format!("skipped by {}", decided.by.who)),
+            Decision::CancelBranch => return self.cancel_branch(ix, &format!("cancelled by {}", decided.by.who)),
+            Decision::Reject { message } => return self.cancel(ix, &rejected(message)),
+            Decision::Approve | Decision::Modify { .. } | Decision::Answer { .. } => {}
+        }
+        match &gate.kind {
+            GateKind::Question { .. } if *self.state_of(ix) == NodeState::Unknown => self.follow_lost(ix, decided),
+            GateKind::Question { .. } => {
+                let nothing = Ask::default();
+                let ask = match self.doc(ix).map(|node| &node.work) {
+                    Some(Work::Approval(ask)) => ask,
+                    Some(Work::Agent(_) | Work::Tool(_) | Work::Code(_) | Work::Decision(_) | Work::Merge(_) | Work::Transform(_))
+                    | None => &nothing,
+                };
+                self.finish(ix, approval_result(ask, &decided.decision), None, now)
+            }
+            GateKind::Before | GateKind::After | GateKind::Tool { .. } => {
+                let mark = match decided.decision {
+                    Decision::Approve => self.flows[ix.at()].mark.clone(),
+                    Decision::Modify { .. }
+                    | Decision::Answer { .. }
+                    | Decision::Reject { .. }
+                    | Decision::Skip
+                    | Decision::CancelBranch => Some(OVERRIDDEN.to_string()),
+                };
+                self.complete(ix, edited(&decided.decision, &gate.payload).clone(), mark)
+            }
+        }
+    }
+
+    /// Somebody said what became of a node that nobody knew about.
+    fn follow_lost(&self, ix: NodeIx, decided: &Decided) -> Vec<Event> {
+        let [again, done, skip] = LOST_OPTIONS;
+        match &decided.decision {
+            Decision::Answer { value } if *value == again => vec![self.ready_event(ix)],
+            Decision::Answer { value } if *value == done => self.complete(ix, Value::Null, Some(OVERRIDDEN.to_string())),
+            Decision::Answer { value } if *value == skip => self.skip(ix, format!("skipped by {}", decided.by.who)),
+            Decision::Modify { payload } => self.complete(ix, payload.clone(), Some(OVERRIDDEN.to_string())),
+            Decision::Answer { .. } | Decision::Approve | Decision::Reject { .. } | Decision::Skip | Decision::CancelBranch => {
+                self.skip(ix, "nobody could say what became of it".to_string())
+            }
+        }
+    }
+
+    /// Answers that a worker waits for, all that are there. One that ends the node ends it for all of them.
+    pub(super) fn deliver_answers(&self, ix: NodeIx) -> Vec<Event> {
+        let Some(worker) = &self.flows[ix.at()].worker else { return Vec::new() };
+        let mut events = Vec::new();
+        for pending in worker.pending.iter().filter(|pending| pending.decided) {
+            let Some((gate, decided)) = self.decided(pending.gate) else { continue };
+            match &decided.decision {
+                Decision::Skip => return self.skip(ix, format!("skipped by {}", decided.by.who)),
+                Decision::CancelBranch => return self.cancel_branch(ix, &format!("cancelled by {}", decided.by.who)),
+                Decision::Approve | Decision::Modify { .. } | Decision::Reject { .. } | Decision::Answer { .. } => {
+                    events.push(self.delivery(ix, gate, &decided.decision, &pending.call));
+                }
+            }
+        }
+        events
+    }
+
+    fn delivery(&self, ix: NodeIx, gate: &Gate, decision: &Decision, call: &str) -> Event {
+        let (node_id, generation, call) = (self.id_of(ix), self.generation(ix), call.to_string());
+        match (&gate.kind, decision) {
+            (_, Decision::Reject { message }) => {
+                let message = if message.is_empty() { "the operator said no".to_string() } else { rejected(message) };
+                Event::ToolRefused { node_id, generation, call, message }
+            }
+            (GateKind::Tool { .. }, Decision::Answer { value }) => Event::ToolAnswered { node_id, generation, call, value: value.clone() },
+            (GateKind::Tool { tool, .. }, _) => {
+                let args = edited(decision, &gate.payload).clone();
+                Event::ToolStarted { node_id, generation, call: ToolCall { id: call, tool: tool.clone(), args } }
+            }
+            (GateKind::Question { .. } | GateKind::Before | GateKind::After, _) => {
+                Event::QuestionAnswered { node_id, generation, call, value: edited(decision, &gate.payload).clone() }
+            }
+        }
+    }
+
+    fn decided(&self, id: GateId) -> Option<(&Gate, &Decided)> {
+        let run = self.gate_run(id)?;
+        match &run.end {
+            GateEnd::Decided(decided) => Some((&run.gate, decided)),
+            GateEnd::Open | GateEnd::Voided(_) => None,
+        }
+    }
+
+    pub(super) fn state_of(&self, ix: NodeIx) -> &NodeState {
+        &self.nodes[ix.at()].state
+    }
+}
+
+/// The reason of a node or call that a person rejected.
+fn rejected(message: &str) -> String {
+    if message.is_empty() { "rejected".to_string() } else { format!("rejected: {message}") }
+}

@@ -1,0 +1,104 @@
+//! How a node ends: with a result and its routes, in failure, skipped, or cancelled. Open gates are voided first.
+
+use crate::engine::{
+    ErrorKind, Event, GateKind, NodeError, Time, flow::Phase, gates::schema_misfit, graph::NodeIx, resolve::safe_result, run::Run,
+};
+use crate::plan::OnFailure;
+use serde_json::Value;
+
+impl Run {
+    /// A result is there: it is checked, waits at the gate after the node if there is one, else the node is complete.
+    pub(super) fn finish(&self, ix: NodeIx, result: Value, mark: Option<String>, now: Time) -> Vec<Event> {
+        let schema = self.policy(ix).and_then(|policy| policy.get(|policy| policy.output_schema.as_ref()));
+        if let Some(why) = schema.and_then(|schema| schema_misfit(schema, &result)) {
+            return self.fail(ix, NodeError::permanent(format!("the result doesn't fit its schema: {why}")), Some(result));
+        }
+        if !self.graph.nodes[ix.at()].gates.after {
+            return self.complete(ix, result, mark);
+        }
+        let returned = Event::NodeReturned { node_id: self.id_of(ix), generation: self.generation(ix), mark };
+        let gate = self.gate_event(ix, GateKind::After, result, "its result is to be approved before it is used", now);
+        self.voids(ix, "the node has its result").into_iter().chain([returned, gate]).collect()
+    }
+
+    /// The node has its result; its routes are evaluated before that is recorded.
+    pub(super) fn complete(&self, ix: NodeIx, result: Value, mark: Option<String>) -> Vec<Event> {
+        let mut events = self.voids(ix, "the node has its result");
+        let (node_id, generation) = (self.id_of(ix), self.generation(ix));
+        match self.routes(ix, Some(&result)) {
+            Ok(routes) => {
+                events.push(Event::NodeRouted { node_id: node_id.clone(), generation, taken: routes.taken, dead: routes.dead });
+                events.push(Event::NodeCompleted { node_id, generation, result, mark });
+                events
+            }
+            Err(message) => self.fail(ix, plan_error(message), Some(result)),
+        }
+    }
+
+    /// The node failed for good. One that fails safe takes its edges with the error as its result.
+    pub(super) fn fail(&self, ix: NodeIx, error: NodeError, result: Option<Value>) -> Vec<Event> {
+        let mut events = self.voids(ix, "the node failed");
+        let (node_id, generation) = (self.id_of(ix), self.generation(ix));
+        let safe = match self.policy(ix).and_then(|policy| policy.get(|policy| policy.on_failure)) {
+            Some(OnFailure::Safe) => self.routes(ix, Some(&safe_result(&error))).ok(),
+            Some(OnFailure::Fail | OnFailure::Replan | OnFailure::Ask) | None => None,
+        };
+        match safe {
+            Some(routes) => {
+                events.push(Event::NodeRouted { node_id: node_id.clone(), generation, taken: routes.taken, dead: routes.dead });
+                events.push(Event::NodeFailed { node_id, generation, error, safe: true, result });
+            }
+            None => events.push(Event::NodeFailed { node_id, generation, error, safe: false, result }),
+        }
+        events
+    }
+
+    /// `skip_if` held: routing goes on from here without a result.
+    pub(super) fn pass(&self, ix: NodeIx, reason: String) -> Vec<Event> {
+        let (node_id, generation) = (self.id_of(ix), self.generation(ix));
+        match self.routes(ix, None) {
+            Ok(routes) => vec![
+                Event::NodeRouted { node_id: node_id.clone(), generation, taken: routes.taken, dead: routes.dead },
+                Event::NodePassed { node_id, generation, reason },
+            ],
+            Err(message) => self.fail(ix, plan_error(message), None),
+        }
+    }
+
+    pub(super) fn skip(&self, ix: NodeIx, reason: String) -> Vec<Event> {
+        let mut events = self.voids(ix, "the node is skipped");
+        events.push(Event::NodeSkipped { node_id: self.id_of(ix), generation: self.generation(ix), reason });
+        events
+    }
+
+    pub(super) fn cancel(&self, ix: NodeIx, reason: &str) -> Vec<Event> {
+        let mut events = self.voids(ix, "the node is cancelled");
+        events.push(Event::NodeCancelled { node_id: self.id_of(ix), generation: self.generation(ix), reason: reason.to_string() });
+        events
+    }
+
+    /// Cancels what is not over of a node's branch, the root with its own reason.
+    pub(super) fn cancel_branch(&self, root: NodeIx, reason: &str) -> Vec<Event> {
+        let below = format!("cancelled with the branch at `{}`", self.id_of(root));
+        let own = self.branch_of(root).own;
+        let open = own.into_iter().filter(|&ix| !self.is_over(ix));
+        open.flat_map(|ix| self.cancel(ix, if ix == root { reason } else { &below })).collect()
+    }
+
+    pub(super) fn voids(&self, ix: NodeIx, reason: &str) -> Vec<Event> {
+        self.open_of(ix).into_iter().map(|gate| Event::GateVoided { gate, reason: reason.to_string() }).collect()
+    }
+
+    pub(super) fn is_over(&self, ix: NodeIx) -> bool {
+        self.flows[ix.at()].phase == Phase::Ended
+    }
+
+    pub(super) fn generation(&self, ix: NodeIx) -> u32 {
+        self.nodes[ix.at()].generation
+    }
+}
+
+/// A reference or expression of the plan is wrong.
+pub(super) fn plan_error(message: String) -> NodeError {
+    NodeError { kind: ErrorKind::Plan, message, hint: None, retry_after_ms: None }
+}

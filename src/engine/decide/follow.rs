@@ -1,0 +1,189 @@
+//! What follows from the state alone: the agenda, slots given back, starts, and the end of the run. One step at a time.
+
+use super::end::plan_error;
+use crate::engine::{
+    ErrorKind, Event, GateKind, Job, NodeError, Outcome, Time,
+    flow::Phase,
+    gates::LOST_OPTIONS,
+    graph::{NodeIx, tool_of, verdict},
+    run::Run,
+};
+use crate::plan::{Node, Verdict, Work};
+
+impl Run {
+    /// The next step that the state calls for; none when nothing follows.
+    pub(in crate::engine) fn follow(&self, now: Time) -> Vec<Event> {
+        let begun = self.stage.started || self.stage.cancelled_by.is_some();
+        if !begun || self.stage.outcome.is_some() {
+            return Vec::new();
+        }
+        if let Some(&ix) = self.agenda.first() {
+            return self.follow_node(ix, now);
+        }
+        if self.queue.has_slot()
+            && let Some(&(_, ix)) = self.queue.resuming.first()
+        {
+            return self.deliver_answers(ix);
+        }
+        if let Some(ix) = self.queue.next(|ix| self.graph.nodes[ix.at()].takes_slot) {
+            return self.follow_queue(ix, now);
+        }
+        if self.counts.unfinished == 0 { vec![self.settle()] } else { Vec::new() }
+    }
+
+    fn follow_node(&self, ix: NodeIx, now: Time) -> Vec<Event> {
+        crate::engine::touch();
+        match self.flows[ix.at()].phase {
+            Phase::Joined { go: true } => self.follow_join(ix),
+            Phase::Joined { go: false } => self.skip(ix, self.dead_reason(ix)),
+            Phase::Asking => match self.payload(ix) {
+                Ok(payload) => vec![self.gate_event(ix, GateKind::Before, payload, self.before_reason(ix), now)],
+                Err(message) => self.fail(ix, plan_error(message), None),
+            },
+            Phase::Answered(gate) => self.follow_answer(ix, gate, now),
+            Phase::Lost => {
+                let kind = GateKind::Question {
+                    text: format!("did `{}` take effect?", self.id_of(ix)),
+                    options: LOST_OPTIONS.map(str::to_string).to_vec(),
+                    fields: Vec::new(),
+                    call: None,
+                };
+                let job = self.payload(ix).unwrap_or_default();
+                vec![self.gate_event(ix, kind, job, self.nodes[ix.at()].reason.clone(), now)]
+            }
+            Phase::Working => self.deliver_answers(ix),
+            Phase::Inputs | Phase::AtGate(_) | Phase::Queued | Phase::Locked(_) | Phase::Resting | Phase::Ended => Vec::new(),
+        }
+    }
+
+    /// Guards of a node whose inputs are there.
+    fn follow_join(&self, ix: NodeIx) -> Vec<Event> {
+        let Some(node) = self.doc(ix) else { return Vec::new() };
+        let policy = self.policy(ix);
+        if let Some(when) = policy.and_then(|policy| policy.get(|policy| policy.when.as_ref())) {
+            match self.holds(when, None) {
+                Ok(true) => {}
+                Ok(false) => return self.skip(ix, format!("its condition doesn't hold: {when}")),
+                Err(message) => return self.fail(ix, plan_error(message), None),
+            }
+        }
+        if let Some(skip_if) = policy.and_then(|policy| policy.get(|policy| policy.skip_if.as_ref())) {
+            match self.holds(skip_if, None) {
+                Ok(true) => return self.pass(ix, format!("passed through: {skip_if}")),
+                Ok(false) => {}
+                Err(message) => return self.fail(ix, plan_error(message), None),
+            }
+        }
+        match self.denied(node) {
+            Some(error) => self.fail(ix, error, None),
+            None => vec![self.ready_event(ix)],
+        }
+    }
+
+    fn denied(&self, node: &Node) -> Option<NodeError> {
+        let tool = tool_of(node)?;
+        match verdict(&self.settings()?.catalog, tool) {
+            Verdict::Deny => Some(NodeError {
+                kind: ErrorKind::Rejected,
+                message: format!("`{tool}` is denied by the permission rules"),
+                hint: Some("allow it in the configuration, or take another tool".to_string()),
+                retry_after_ms: None,
+            }),
+            Verdict::Allow | Verdict::Ask => None,
+        }
+    }
+
+    /// Why its join can't be satisfied: the first source whose edge died.
+    fn dead_reason(&self, ix: NodeIx) -> String {
+        let ins = &self.graph.nodes[ix.at()].ins;
+        let dead = ins.iter().find(|edge| self.edge_token(**edge) == Some(false)).map(|&edge| self.graph.link(edge).from);
+        dead.map_or_else(String::new, |source| {
+            let state = self.state_of(source);
+            let how = if state.is_final() { state.word() } else { "not taken" };
+            match state {
+                crate::engine::NodeState::Succeeded | crate::engine::NodeState::Passed | crate::engine::NodeState::FailedSafe => {
+                    format!("`{}` went another way", self.id_of(source))
+                }
+                crate::engine::NodeState::Pending
+                | crate::engine::NodeState::Ready
+                | crate::engine::NodeState::Held
+                | crate::engine::NodeState::Waiting { .. }
+                | crate::engine::NodeState::Running
+                | crate::engine::NodeState::Retrying { .. }
+                | crate::engine::NodeState::Skipped
+                | crate::engine::NodeState::Failed
+                | crate::engine::NodeState::Cancelled
+                | crate::engine::NodeState::Unknown => format!("`{}` was {how}", self.id_of(source)),
+            }
+        })
+    }
+
+    fn before_reason(&self, ix: NodeIx) -> String {
+        let asked = self.policy(ix).and_then(|policy| policy.get(|policy| policy.approve));
+        match (asked, self.doc(ix).and_then(tool_of)) {
+            (Some(_), _) => "the plan asks before this node starts".to_string(),
+            (None, Some(tool)) => format!("`{tool}` asks before it runs"),
+            (None, None) => "its card asks before it starts".to_string(),
+        }
+    }
+
+    /// The best node in line: it starts, or waits for a lock.
+    fn follow_queue(&self, ix: NodeIx, now: Time) -> Vec<Event> {
+        crate::engine::touch();
+        let (node_id, generation) = (self.id_of(ix), self.generation(ix));
+        if let Some((lock, holder)) = self.queue.taken(&self.graph.nodes[ix.at()].locks) {
+            let reason = format!("waits for lock `{}`, which `{}` holds", self.graph.locks[lock as usize], self.id_of(holder));
+            return vec![Event::NodeHeld { node_id, generation, reason }];
+        }
+        let job = match self.job(ix) {
+            Ok(job) => job,
+            Err(message) => return self.fail(ix, plan_error(message), None),
+        };
+        let inline = match &job {
+            Job::Inline { .. } => true,
+            Job::Agent(_) | Job::Tool { .. } | Job::Code { .. } => false,
+        };
+        let attempt = self.nodes[ix.at()].attempt + 1;
+        let started = Event::NodeStarted { node_id, generation, attempt, job: Box::new(job) };
+        let rest = if inline { self.follow_inline(ix, now) } else { Vec::new() };
+        [started].into_iter().chain(rest).collect()
+    }
+
+    /// Work that the engine does itself, right behind its start.
+    fn follow_inline(&self, ix: NodeIx, now: Time) -> Vec<Event> {
+        let Some(node) = self.doc(ix) else { return Vec::new() };
+        let value = match self.approved_payload(ix) {
+            Some(payload) => Ok(payload.clone()),
+            None => self.value(ix, node),
+        };
+        match (value, &node.work) {
+            (Err(message), _) => self.fail(ix, plan_error(message), None),
+            (Ok(text), Work::Approval(ask)) => {
+                let text = text.as_str().unwrap_or(&ask.text).to_string();
+                let shown = self.deps(ix).into_iter().map(|dep| (dep.node.to_string(), (*dep.result).clone()));
+                let payload = serde_json::Value::Object(shown.collect());
+                let kind = GateKind::Question { text: text.clone(), options: ask.options.clone(), fields: ask.fields.clone(), call: None };
+                vec![self.gate_event(ix, kind, payload, text, now)]
+            }
+            (Ok(value), Work::Agent(_) | Work::Tool(_) | Work::Code(_) | Work::Decision(_) | Work::Merge(_) | Work::Transform(_)) => {
+                self.finish(ix, value, None, now)
+            }
+        }
+    }
+
+    /// How the run ended: by its exits, and by what went wrong.
+    fn settle(&self) -> Event {
+        let counts = self.counts;
+        let ended_badly = match counts.bad {
+            1 => "one node failed or was cancelled".to_string(),
+            bad => format!("{bad} nodes failed or were cancelled"),
+        };
+        let (outcome, reason) = match &self.stage.cancelled_by {
+            Some(by) => (Outcome::Cancelled, format!("cancelled by {}", by.who)),
+            None if counts.bad == 0 => (Outcome::Succeeded, "everything that was due is done".to_string()),
+            None if counts.exits == 0 => (Outcome::Failed, format!("{ended_badly}, and no end of the plan was reached")),
+            None => (Outcome::Partial, ended_badly),
+        };
+        Event::RunSettled { outcome, reason }
+    }
+}

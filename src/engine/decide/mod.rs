@@ -1,0 +1,83 @@
+//! What an input calls for, and what follows from the state until nothing does. Looks only at state; one function an input.
+
+mod answer;
+mod command;
+mod end;
+mod follow;
+mod work;
+
+use super::{
+    Actor, Event, Input, NodeError, Outcome, RunId, RunSettings, Time, Timer, TimerKind,
+    flow::Phase,
+    graph::{Graph, NodeIx},
+    run::Run,
+};
+use crate::plan::Plan;
+
+impl Run {
+    /// Events of one input.
+    pub(super) fn decide(&self, input: &Input, now: Time) -> Vec<Event> {
+        if self.stage.outcome.is_some() {
+            return Vec::new();
+        }
+        match input {
+            Input::Create { run, plan, settings, by } => self.decide_create(run, plan, settings, by),
+            Input::Command { command, by } => self.decide_command(command, by),
+            Input::Work { node, generation, attempt, fact } => match self.live(node, *generation, *attempt) {
+                Some(ix) => self.decide_work(ix, fact, now),
+                None => self.decide_late(node, fact),
+            },
+            Input::TimerDue { timer } => self.decide_timer(timer, now),
+        }
+    }
+
+    /// A plan that can't be run is settled at once, with the reason.
+    fn decide_create(&self, run: &RunId, plan: &Plan, settings: &RunSettings, by: &Actor) -> Vec<Event> {
+        if self.head.is_some() {
+            return Vec::new();
+        }
+        let mut events = vec![Event::RunCreated {
+            run: run.clone(),
+            plan: Box::new(plan.clone()),
+            settings: Box::new(settings.clone()),
+            by: by.clone(),
+        }];
+        if let Err(reason) = Graph::of(plan, &settings.catalog) {
+            events.push(Event::RunSettled { outcome: Outcome::Failed, reason });
+        }
+        events
+    }
+
+    fn decide_timer(&self, timer: &Timer, now: Time) -> Vec<Event> {
+        let Some(ix) = self.graph.find(&timer.node) else { return Vec::new() };
+        let node = &self.nodes[ix.at()];
+        if (node.generation, node.attempt) != (timer.generation, timer.attempt) {
+            return Vec::new();
+        }
+        match timer.kind {
+            TimerKind::Retry if self.flows[ix.at()].phase == Phase::Resting => vec![self.ready_event(ix)],
+            TimerKind::Retry => Vec::new(),
+            TimerKind::Timeout => self.decide_timeout(ix, now),
+        }
+    }
+
+    /// A clock that stood still in between is not over yet; going on set a new timer.
+    fn decide_timeout(&self, ix: NodeIx, now: Time) -> Vec<Event> {
+        let (Some(worker), Some(limit)) = (&self.flows[ix.at()].worker, self.limit_ms(ix)) else { return Vec::new() };
+        let Some(since) = worker.since else { return Vec::new() };
+        if worker.worked_ms + now.since(since) < limit {
+            return Vec::new();
+        }
+        let error = NodeError {
+            kind: super::ErrorKind::Timeout,
+            message: format!("it worked for {} s, which is its limit", limit as f64 / 1000.0),
+            hint: Some("raise `timeout_s` of the node".to_string()),
+            retry_after_ms: None,
+        };
+        self.decide_failure(ix, error, now)
+    }
+
+    pub(super) fn ready_event(&self, ix: NodeIx) -> Event {
+        Event::NodeReady { node_id: self.id_of(ix), generation: self.nodes[ix.at()].generation }
+    }
+}

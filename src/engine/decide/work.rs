@@ -1,0 +1,129 @@
+//! What a worker's facts call for.
+
+use crate::engine::{
+    ErrorKind, Event, GateKind, NodeError, Time, ToolCall, WorkFact,
+    gates::{REJECTIONS_BEFORE_SILENCE, call_key},
+    graph::{NodeIx, tool_of},
+    run::Run,
+};
+use crate::plan::{NodeId, Retry, Verdict, Work};
+
+impl Run {
+    pub(super) fn decide_work(&self, ix: NodeIx, fact: &WorkFact, now: Time) -> Vec<Event> {
+        let (node_id, generation) = (self.id_of(ix), self.generation(ix));
+        match fact {
+            WorkFact::Done(done) => self.finish(ix, done.result.clone(), done.mark.clone(), now),
+            WorkFact::Failed(error) => self.decide_failure(ix, error.clone(), now),
+            WorkFact::Aborted => self.cancel(ix, "its worker was stopped"),
+            WorkFact::ToolAsked { call, verdict, why } => self.decide_tool(ix, call, *verdict, why, now),
+            WorkFact::ToolDone { call, report } => {
+                vec![Event::ToolFinished { node_id, generation, call: call.clone(), report: report.clone() }]
+            }
+            WorkFact::QuestionAsked { call, text, options, fields, payload } => {
+                let kind =
+                    GateKind::Question { text: text.clone(), options: options.clone(), fields: fields.clone(), call: Some(call.clone()) };
+                vec![self.gate_event(ix, kind, payload.clone(), text.clone(), now)]
+            }
+            WorkFact::ModelCalled(call) => vec![Event::ModelCalled { node_id, generation, call: call.clone() }],
+            WorkFact::Message { role, content } => {
+                vec![Event::Message { node_id, generation, role: role.clone(), content: content.clone() }]
+            }
+            WorkFact::Output(text) => vec![Event::Output { node_id, generation, text: text.clone() }],
+            WorkFact::Log(text) => vec![Event::LogLine { node_id, text: text.clone() }],
+        }
+    }
+
+    /// A fact of an attempt that is over: on record where something ended, and nothing more.
+    pub(super) fn decide_late(&self, node: &NodeId, fact: &WorkFact) -> Vec<Event> {
+        let words = match fact {
+            WorkFact::Done(_) => "a result came after the attempt was over; it is not used",
+            WorkFact::Failed(_) => "a failure came after the attempt was over",
+            WorkFact::ToolDone { .. } => "a tool call ended after the attempt was over",
+            WorkFact::Aborted
+            | WorkFact::ToolAsked { .. }
+            | WorkFact::QuestionAsked { .. }
+            | WorkFact::ModelCalled(_)
+            | WorkFact::Message { .. }
+            | WorkFact::Output(_)
+            | WorkFact::Log(_) => return Vec::new(),
+        };
+        self.graph.find(node).map(|_| Event::LogLine { node_id: node.clone(), text: words.to_string() }).into_iter().collect()
+    }
+
+    /// Another attempt, the end, or a question: after an effect that may have happened, only a person may go on.
+    pub(super) fn decide_failure(&self, ix: NodeIx, error: NodeError, now: Time) -> Vec<Event> {
+        let passes = match error.kind {
+            ErrorKind::NothingBegan => true,
+            ErrorKind::Transient if self.may_have_begun(ix) => {
+                let reason = format!("{}; nobody knows whether it took effect", error.message);
+                let lost = Event::NodeUnknown { node_id: self.id_of(ix), generation: self.generation(ix), reason };
+                return self.voids(ix, "the attempt is over").into_iter().chain([lost]).collect();
+            }
+            ErrorKind::Transient => true,
+            ErrorKind::Timeout | ErrorKind::Limit | ErrorKind::Plan | ErrorKind::Rejected | ErrorKind::Permanent => false,
+        };
+        let retry = self.policy(ix).and_then(|policy| policy.get(|policy| policy.retry.clone())).unwrap_or_default();
+        let attempt = self.nodes[ix.at()].attempt;
+        if !passes || attempt >= retry.attempts {
+            return self.fail(ix, error, None);
+        }
+        let until = now.plus(self.pause(ix, &retry, attempt).max(error.retry_after_ms.unwrap_or(0)));
+        let retrying = Event::NodeRetrying { node_id: self.id_of(ix), generation: self.generation(ix), attempt, error, until };
+        self.voids(ix, "the attempt is over").into_iter().chain([retrying]).collect()
+    }
+
+    /// Agents act only through calls on record; other work is judged by what it may do.
+    fn may_have_begun(&self, ix: NodeIx) -> bool {
+        let began = self.flows[ix.at()].worker.as_ref().is_some_and(|worker| worker.began);
+        began || self.graph.nodes[ix.at()].side_effects && !self.is_agent(ix)
+    }
+
+    fn is_agent(&self, ix: NodeIx) -> bool {
+        self.doc(ix).is_some_and(|node| matches!(node.work, Work::Agent(_)))
+    }
+
+    /// Doubles each time up to the longest; between half of that and all of it, by a hash of run, node and attempt.
+    fn pause(&self, ix: NodeIx, retry: &Retry, attempt: u32) -> u64 {
+        let doubled = retry.backoff_ms.saturating_mul(1 << attempt.saturating_sub(1).min(30)).min(retry.max_ms);
+        let run = self.id().map_or("", |run| run.0.as_str());
+        let name = format!("{run}/{}/{attempt}", self.id_of(ix));
+        let hash = name.bytes().fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3));
+        doubled / 2 + (hash >> 16) % (doubled / 2 + 1)
+    }
+
+    /// Proposed, then started, refused, or asked about. What was rejected before never runs unasked.
+    fn decide_tool(&self, ix: NodeIx, call: &ToolCall, verdict: Verdict, why: &str, now: Time) -> Vec<Event> {
+        let (node_id, generation) = (self.id_of(ix), self.generation(ix));
+        let mut events = vec![Event::ToolProposed { node_id: node_id.clone(), generation, call: call.clone() }];
+        let rejected = self.flows[ix.at()].rejections.get(&call_key(&call.tool, &call.args)).copied().unwrap_or(0);
+        let refuse = |message: String| Event::ToolRefused { node_id: node_id.clone(), generation, call: call.id.clone(), message };
+        let next = match verdict {
+            Verdict::Deny => refuse(format!("`{}` is denied by the permission rules: {why}", call.tool)),
+            Verdict::Allow | Verdict::Ask if rejected >= REJECTIONS_BEFORE_SILENCE => {
+                refuse(format!("the operator rejected this call {rejected} times; don't propose it again"))
+            }
+            Verdict::Allow if rejected == 0 => Event::ToolStarted { node_id: node_id.clone(), generation, call: call.clone() },
+            Verdict::Ask if self.stands_approved(ix, call) => {
+                Event::ToolStarted { node_id: node_id.clone(), generation, call: call.clone() }
+            }
+            Verdict::Allow | Verdict::Ask => {
+                let kind = GateKind::Tool { call: call.id.clone(), tool: call.tool.clone() };
+                self.gate_event(ix, kind, call.args.clone(), why, now)
+            }
+        };
+        events.push(next);
+        events
+    }
+
+    /// A tool node's own call, as its plan has it: approved at the gate before the node, or freed of asking by the plan.
+    fn stands_approved(&self, ix: NodeIx, call: &ToolCall) -> bool {
+        if self.doc(ix).and_then(tool_of) != Some(call.tool.as_str()) {
+            return false;
+        }
+        let approve = self.policy(ix).and_then(|policy| policy.get(|policy| policy.approve));
+        match self.approved_payload(ix) {
+            Some(args) => *args == call.args,
+            None => approve == Some(crate::plan::Approve::Never),
+        }
+    }
+}

@@ -1,0 +1,128 @@
+//! What an event asks of the world, read from the event and the state before it. Nothing is asked that no event says.
+
+use super::{Answer, Effect, ErrorKind, Event, Job, Record, Time, Timer, TimerKind, graph::NodeIx, run::Run};
+
+impl Run {
+    /// Effects of an event that is about to be folded.
+    pub(super) fn effects(&self, record: &Record) -> Vec<Effect> {
+        let Some(ix) = super::evolve::node_of(&record.event).and_then(|id| self.graph.find(id)) else { return Vec::new() };
+        match &record.event {
+            Event::NodeStarted { attempt, job, .. } => self.start_effects(ix, *attempt, job, record.at),
+            Event::NodeRetrying { attempt, error, until, .. } => {
+                let timer = self.timer(ix, *attempt, TimerKind::Retry);
+                self.abort_if(ix, error.kind).into_iter().chain([Effect::SetTimer { timer, at: *until }]).collect()
+            }
+            Event::NodeFailed { error, .. } => self.abort_if(ix, error.kind).into_iter().collect(),
+            Event::NodeCancelled { .. } | Event::NodeSkipped { .. } => self.abort(ix).into_iter().collect(),
+            Event::ToolStarted { call, .. } => {
+                let timer = self.resumed(ix, &call.id, Goes::ToWork, record.at);
+                [self.answer(ix, &call.id, Answer::Run { args: call.args.clone() })].into_iter().chain(timer).collect()
+            }
+            Event::ToolRefused { call, message, .. } => {
+                let timer = self.resumed(ix, call, Goes::OnlyIfLast, record.at);
+                [self.answer(ix, call, Answer::Refused { message: message.clone() })].into_iter().chain(timer).collect()
+            }
+            Event::ToolAnswered { call, value, .. } | Event::QuestionAnswered { call, value, .. } => {
+                let timer = self.resumed(ix, call, Goes::OnlyIfLast, record.at);
+                [self.answer(ix, call, Answer::Value(value.clone()))].into_iter().chain(timer).collect()
+            }
+            Event::RunCreated { .. }
+            | Event::RunStarted
+            | Event::RunCancelled { .. }
+            | Event::RunSettled { .. }
+            | Event::NodeReady { .. }
+            | Event::NodeHeld { .. }
+            | Event::ApprovalRequired { .. }
+            | Event::GateDecided { .. }
+            | Event::GateVoided { .. }
+            | Event::NodeRouted { .. }
+            | Event::NodeReturned { .. }
+            | Event::NodeCompleted { .. }
+            | Event::NodePassed { .. }
+            | Event::NodeUnknown { .. }
+            | Event::ToolProposed { .. }
+            | Event::ToolFinished { .. }
+            | Event::ModelCalled { .. }
+            | Event::Message { .. }
+            | Event::Output { .. }
+            | Event::LogLine { .. }
+            | Event::Touched { .. }
+            | Event::Refused { .. } => Vec::new(),
+        }
+    }
+
+    fn start_effects(&self, ix: NodeIx, attempt: u32, job: &Job, at: Time) -> Vec<Effect> {
+        match job {
+            Job::Inline { .. } => Vec::new(),
+            Job::Agent(_) | Job::Tool { .. } | Job::Code { .. } => {
+                let start = Effect::Start {
+                    node: self.id_of(ix),
+                    generation: self.nodes[ix.at()].generation,
+                    attempt,
+                    job: Box::new(job.clone()),
+                    deps: self.deps(ix),
+                    approved: self.flows[ix.at()].approval.is_some(),
+                };
+                let timer = self
+                    .limit_ms(ix)
+                    .map(|limit| Effect::SetTimer { timer: self.timer(ix, attempt, TimerKind::Timeout), at: at.plus(limit) });
+                [start].into_iter().chain(timer).collect()
+            }
+        }
+    }
+
+    /// Working time of one attempt in milliseconds.
+    pub(super) fn limit_ms(&self, ix: NodeIx) -> Option<u64> {
+        let seconds = self.time_limit(ix)?;
+        std::time::Duration::try_from_secs_f64(seconds).ok().map(|limit| u64::try_from(limit.as_millis()).unwrap_or(u64::MAX))
+    }
+
+    fn timer(&self, ix: NodeIx, attempt: u32, kind: TimerKind) -> Timer {
+        Timer { node: self.id_of(ix), generation: self.nodes[ix.at()].generation, attempt, kind }
+    }
+
+    /// A new timer for what is left, when this answer sends a resting worker back to work.
+    fn resumed(&self, ix: NodeIx, call: &str, goes: Goes, at: Time) -> Option<Effect> {
+        let worker = self.flows[ix.at()].worker.as_ref()?;
+        let last = worker.pending.len() == 1 && worker.pending.iter().any(|pending| pending.call == call);
+        let resumes = match goes {
+            Goes::ToWork => true,
+            Goes::OnlyIfLast => last,
+        };
+        let left = self.limit_ms(ix)?.saturating_sub(worker.worked_ms);
+        (resumes && worker.since.is_none())
+            .then(|| Effect::SetTimer { timer: self.timer(ix, self.nodes[ix.at()].attempt, TimerKind::Timeout), at: at.plus(left) })
+    }
+
+    fn answer(&self, ix: NodeIx, call: &str, answer: Answer) -> Effect {
+        let node = &self.nodes[ix.at()];
+        Effect::Answer { node: self.id_of(ix), generation: node.generation, attempt: node.attempt, call: call.to_string(), answer }
+    }
+
+    /// Stops the worker, if there is one.
+    fn abort(&self, ix: NodeIx) -> Option<Effect> {
+        let node = &self.nodes[ix.at()];
+        let there = self.flows[ix.at()].worker.is_some();
+        there.then(|| Effect::Abort { node: self.id_of(ix), generation: node.generation, attempt: node.attempt })
+    }
+
+    /// A worker that reported its failure is gone; one that ran out of time is not.
+    fn abort_if(&self, ix: NodeIx, kind: ErrorKind) -> Option<Effect> {
+        match kind {
+            ErrorKind::Timeout => self.abort(ix),
+            ErrorKind::NothingBegan
+            | ErrorKind::Transient
+            | ErrorKind::Limit
+            | ErrorKind::Plan
+            | ErrorKind::Rejected
+            | ErrorKind::Permanent => None,
+        }
+    }
+}
+
+/// Whether an answer sends its worker back to work by itself, or only when nothing else is pending.
+#[derive(Clone, Copy)]
+enum Goes {
+    ToWork,
+    OnlyIfLast,
+}

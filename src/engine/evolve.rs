@@ -1,0 +1,408 @@
+//! `Run::evolve`: folds one event into the state. Total, evaluates no expressions, asks nobody: the same code live, in views and in replay.
+
+use super::{
+    Decided, EdgeId, Event, Job, Lineage, NodeError, NodeRun, NodeState, Record, Span, Time,
+    flow::{Flow, Origin, Phase, Worker},
+    graph::{Graph, NodeIx},
+    queue::Queue,
+    run::{Counts, GateEnd, Head, Run},
+};
+use crate::plan::NodeId;
+use serde_json::Value;
+use std::sync::Arc;
+
+/// Nodes that may work at once when settings don't say.
+pub(super) const DEFAULT_SLOTS: u32 = 16;
+
+/// How a node's generation ends.
+struct End {
+    state: NodeState,
+    reason: String,
+}
+
+impl Run {
+    /// Folds one event into the state. Evaluates no expressions.
+    pub fn evolve(&mut self, record: &Record) {
+        self.seq = record.seq;
+        let at = record.at;
+        match &record.event {
+            Event::RunCreated { run, plan, settings, by } => {
+                let head = Head { run: run.clone(), plan: (**plan).clone(), settings: (**settings).clone(), by: by.clone() };
+                self.create(head);
+            }
+            Event::RunStarted => self.start(),
+            Event::RunCancelled { by } => self.stage.cancelled_by = Some(by.clone()),
+            Event::RunSettled { outcome, reason } => self.stage.outcome = Some((*outcome, reason.clone())),
+            Event::ApprovalRequired { gate } => self.open_gate(gate, at),
+            Event::GateDecided { gate, decision, by } => {
+                self.close_gate(*gate, GateEnd::Decided(Decided { decision: decision.clone(), by: by.clone(), at }));
+                self.answered(*gate, decision);
+            }
+            Event::GateVoided { gate, reason } => {
+                self.close_gate(*gate, GateEnd::Voided(reason.clone()));
+                self.forget_gate(*gate);
+            }
+            Event::Refused { .. } | Event::Message { .. } | Event::Output { .. } | Event::LogLine { .. } => {}
+            Event::NodeReady { node_id, .. }
+            | Event::NodeHeld { node_id, .. }
+            | Event::NodeStarted { node_id, .. }
+            | Event::NodeRetrying { node_id, .. }
+            | Event::NodeRouted { node_id, .. }
+            | Event::NodeReturned { node_id, .. }
+            | Event::NodeCompleted { node_id, .. }
+            | Event::NodeFailed { node_id, .. }
+            | Event::NodeSkipped { node_id, .. }
+            | Event::NodePassed { node_id, .. }
+            | Event::NodeCancelled { node_id, .. }
+            | Event::NodeUnknown { node_id, .. }
+            | Event::ToolProposed { node_id, .. }
+            | Event::ToolStarted { node_id, .. }
+            | Event::ToolRefused { node_id, .. }
+            | Event::ToolAnswered { node_id, .. }
+            | Event::ToolFinished { node_id, .. }
+            | Event::QuestionAnswered { node_id, .. }
+            | Event::ModelCalled { node_id, .. }
+            | Event::Touched { node_id, .. } => {
+                if let Some(ix) = self.graph.find(node_id) {
+                    self.evolve_node(ix, &record.event, at);
+                }
+            }
+        }
+    }
+
+    fn evolve_node(&mut self, ix: NodeIx, event: &Event, at: Time) {
+        match event {
+            Event::NodeReady { .. } => self.ready(ix),
+            Event::NodeHeld { reason, .. } => self.hold(ix, reason),
+            Event::NodeStarted { attempt, job, .. } => self.started(ix, *attempt, job, at),
+            Event::NodeRetrying { error, until, .. } => self.retrying(ix, error, *until),
+            Event::NodeRouted { taken, dead, .. } => {
+                taken.iter().for_each(|&edge| self.token(edge, true));
+                dead.iter().for_each(|&edge| self.token(edge, false));
+            }
+            Event::NodeReturned { mark, .. } => {
+                self.drop_worker(ix);
+                self.flows[ix.at()].mark.clone_from(mark);
+            }
+            Event::NodeCompleted { result, mark, .. } => self.completed(ix, result, mark.as_ref(), at),
+            Event::NodeFailed { error, safe, result, .. } => self.failed(ix, error, *safe, result.as_ref(), at),
+            Event::NodeSkipped { reason, .. } => self.ended(ix, NodeState::Skipped, reason, at),
+            Event::NodePassed { reason, .. } => {
+                self.flows[ix.at()].forwards = self.received(ix);
+                self.ended(ix, NodeState::Passed, reason, at);
+            }
+            Event::NodeCancelled { reason, .. } => self.ended(ix, NodeState::Cancelled, reason, at),
+            Event::NodeUnknown { reason, .. } => self.lost(ix, reason),
+            Event::ToolStarted { call, .. } => self.tool_started(ix, call, at),
+            Event::ToolFinished { call, report, .. } => self.tool_finished(ix, call, report, at),
+            Event::ToolRefused { call, .. } | Event::QuestionAnswered { call, .. } => self.answer_delivered(ix, call, at),
+            Event::ToolAnswered { call, value, .. } => self.tool_answered(ix, call, value, at),
+            Event::ModelCalled { call, .. } => {
+                let lineage = &mut self.nodes[ix.at()].lineage;
+                lineage.tokens.add(call.usage);
+                lineage.cost_usd += call.cost_usd.unwrap_or(0.0);
+                lineage.model_calls += 1;
+            }
+            Event::Touched { files, sources, .. } => {
+                let lineage = &mut self.nodes[ix.at()].lineage;
+                lineage.files.extend_from_slice(files);
+                lineage.sources.extend_from_slice(sources);
+            }
+            Event::ToolProposed { .. }
+            | Event::RunCreated { .. }
+            | Event::RunStarted
+            | Event::RunCancelled { .. }
+            | Event::RunSettled { .. }
+            | Event::ApprovalRequired { .. }
+            | Event::GateDecided { .. }
+            | Event::GateVoided { .. }
+            | Event::Message { .. }
+            | Event::Output { .. }
+            | Event::LogLine { .. }
+            | Event::Refused { .. } => {}
+        }
+    }
+
+    /// A plan that has no shape leaves an empty run; the next event says why.
+    fn create(&mut self, head: Head) {
+        let graph = Graph::of(&head.plan, &head.settings.catalog).unwrap_or_default();
+        let slots = if head.settings.slots == 0 { DEFAULT_SLOTS } else { head.settings.slots };
+        self.queue = Queue::new(slots, graph.locks.len());
+        self.tokens = vec![None; graph.links.len()];
+        self.nodes = vec![fresh(); head.plan.nodes.len()];
+        self.flows = vec![Flow::default(); graph.nodes.len()];
+        for link in &graph.links {
+            let tally = &mut self.flows[link.to.at()].tally;
+            let tokens = if link.alternative { &mut tally.alternatives } else { &mut tally.plain };
+            tokens.waiting += 1;
+        }
+        self.counts = Counts { unfinished: u32::try_from(graph.nodes.len()).unwrap_or(u32::MAX), ..Counts::default() };
+        self.graph = graph;
+        self.head = Some(Box::new(head));
+    }
+
+    fn start(&mut self) {
+        self.stage.started = true;
+        for ix in (0..).map(NodeIx).take(self.graph.nodes.len()) {
+            if self.graph.nodes[ix.at()].ins.is_empty() {
+                self.judge(ix);
+            }
+        }
+    }
+
+    /// Puts a node on the agenda when its join is decided. Later tokens change nothing.
+    fn judge(&mut self, ix: NodeIx) {
+        super::touch();
+        let flow = &mut self.flows[ix.at()];
+        if flow.phase == Phase::Inputs
+            && let Some(go) = flow.tally.verdict(self.graph.nodes[ix.at()].join)
+        {
+            self.enter(ix, Phase::Joined { go });
+        }
+    }
+
+    fn token(&mut self, edge: EdgeId, taken: bool) {
+        super::touch();
+        let Some(slot) = self.tokens.get_mut(edge.0 as usize) else { return };
+        if slot.is_some() {
+            return;
+        }
+        *slot = Some(taken);
+        let link = self.graph.link(edge);
+        let tally = &mut self.flows[link.to.at()].tally;
+        let tokens = if link.alternative { &mut tally.alternatives } else { &mut tally.plain };
+        tokens.waiting = tokens.waiting.saturating_sub(1);
+        if taken {
+            tokens.taken += 1
+        } else {
+            tokens.dead += 1
+        }
+        self.judge(link.to);
+    }
+
+    /// The one place where a phase changes: leaves queue, lock line and agenda, enters those of the new phase.
+    pub(super) fn enter(&mut self, ix: NodeIx, phase: Phase) {
+        let rank = self.graph.rank(ix);
+        match self.flows[ix.at()].phase {
+            Phase::Queued => self.queue.remove(rank),
+            Phase::Locked(lock) => self.queue.stop_waiting(lock, rank),
+            Phase::Resting => self.counts.resting -= 1,
+            Phase::Inputs
+            | Phase::Joined { .. }
+            | Phase::Asking
+            | Phase::AtGate(_)
+            | Phase::Answered(_)
+            | Phase::Working
+            | Phase::Lost
+            | Phase::Ended => {}
+        }
+        self.agenda.remove(&ix);
+        self.flows[ix.at()].phase = phase;
+        match phase {
+            Phase::Joined { .. } | Phase::Asking | Phase::Answered(_) | Phase::Lost => {
+                self.agenda.insert(ix);
+            }
+            Phase::Queued => self.queue.push(rank, self.graph.nodes[ix.at()].takes_slot),
+            Phase::Locked(lock) => self.queue.wait(lock, rank),
+            Phase::Resting => self.counts.resting += 1,
+            Phase::Inputs | Phase::AtGate(_) | Phase::Working | Phase::Ended => {}
+        }
+    }
+
+    pub(super) fn show(&mut self, ix: NodeIx, state: NodeState, reason: impl Into<String>) {
+        let node = &mut self.nodes[ix.at()];
+        node.state = state;
+        node.reason = reason.into();
+    }
+
+    fn ready(&mut self, ix: NodeIx) {
+        self.show(ix, NodeState::Ready, "");
+        let asks = self.graph.nodes[ix.at()].gates.before && self.flows[ix.at()].approval.is_none();
+        self.enter(ix, if asks { Phase::Asking } else { Phase::Queued });
+    }
+
+    fn hold(&mut self, ix: NodeIx, reason: &str) {
+        self.show(ix, NodeState::Held, reason);
+        if let Some((lock, _)) = self.queue.taken(&self.graph.nodes[ix.at()].locks) {
+            self.enter(ix, Phase::Locked(lock));
+        }
+    }
+
+    fn started(&mut self, ix: NodeIx, attempt: u32, job: &Job, at: Time) {
+        self.enter(ix, Phase::Working);
+        self.show(ix, NodeState::Running, "");
+        let node = &mut self.nodes[ix.at()];
+        node.attempt = attempt;
+        node.span.started.get_or_insert(at);
+        for at in 0..self.graph.nodes[ix.at()].locks.len() {
+            self.queue.set_holder(self.graph.nodes[ix.at()].locks[at], Some(ix));
+        }
+        let flow = &mut self.flows[ix.at()];
+        flow.locked = true;
+        match job {
+            Job::Agent(_) | Job::Tool { .. } | Job::Code { .. } => {
+                flow.worker = Some(Box::new(Worker { since: Some(at), ..Worker::default() }));
+                self.queue.busy += 1;
+            }
+            Job::Inline { .. } => {}
+        }
+    }
+
+    fn retrying(&mut self, ix: NodeIx, error: &NodeError, until: Time) {
+        self.drop_worker(ix);
+        self.drop_locks(ix);
+        self.nodes[ix.at()].error = Some(error.clone());
+        self.show(ix, NodeState::Retrying { until }, error.message.clone());
+        self.enter(ix, Phase::Resting);
+    }
+
+    fn lost(&mut self, ix: NodeIx, reason: &str) {
+        self.drop_worker(ix);
+        self.drop_locks(ix);
+        self.show(ix, NodeState::Unknown, reason);
+        self.enter(ix, Phase::Lost);
+    }
+
+    fn completed(&mut self, ix: NodeIx, result: &Value, mark: Option<&String>, at: Time) {
+        let node = &mut self.nodes[ix.at()];
+        node.result = Some(Arc::new(result.clone()));
+        node.mark = mark.cloned();
+        self.ended(ix, NodeState::Succeeded, "", at);
+    }
+
+    fn failed(&mut self, ix: NodeIx, error: &NodeError, safe: bool, result: Option<&Value>, at: Time) {
+        let node = &mut self.nodes[ix.at()];
+        node.error = Some(error.clone());
+        node.result = if safe { Some(Arc::new(super::resolve::safe_result(error))) } else { result.cloned().map(Arc::new) };
+        let state = if safe { NodeState::FailedSafe } else { NodeState::Failed };
+        self.ended(ix, state, &error.message, at);
+    }
+
+    /// The node's generation is over: gives everything back, kills the edges that were not routed, counts.
+    fn ended(&mut self, ix: NodeIx, state: NodeState, reason: &str, at: Time) {
+        let end = End { state, reason: reason.to_string() };
+        self.drop_worker(ix);
+        self.drop_locks(ix);
+        let already = self.flows[ix.at()].phase == Phase::Ended;
+        self.enter(ix, Phase::Ended);
+        for slot in 0..self.graph.nodes[ix.at()].outs.len() {
+            self.token(self.graph.nodes[ix.at()].outs[slot], false);
+        }
+        if !already {
+            self.count(ix, &end.state);
+        }
+        self.show(ix, end.state, end.reason);
+        self.nodes[ix.at()].span.finished = Some(at);
+    }
+
+    fn count(&mut self, ix: NodeIx, state: &NodeState) {
+        let exit = self.graph.nodes[ix.at()].outs.is_empty();
+        let counts = &mut self.counts;
+        counts.unfinished = counts.unfinished.saturating_sub(1);
+        match state {
+            NodeState::Succeeded | NodeState::Passed => counts.exits += u32::from(exit),
+            NodeState::Failed | NodeState::Cancelled => counts.bad += 1,
+            // A failure that its consumers were told of is theirs to judge; at an exit nobody is left to.
+            NodeState::FailedSafe => counts.bad += u32::from(exit),
+            NodeState::Skipped
+            | NodeState::Pending
+            | NodeState::Ready
+            | NodeState::Held
+            | NodeState::Waiting { .. }
+            | NodeState::Running
+            | NodeState::Retrying { .. }
+            | NodeState::Unknown => {}
+        }
+    }
+
+    /// What a node received, in edge order; passed sources hand on what they received themselves.
+    pub(super) fn received(&self, ix: NodeIx) -> Vec<Origin> {
+        let mut origins: Vec<Origin> = Vec::new();
+        for &edge in &self.graph.nodes[ix.at()].ins {
+            super::touch();
+            if self.tokens[edge.0 as usize] != Some(true) {
+                continue;
+            }
+            let source = self.graph.link(edge).from;
+            let narrows = |edge: EdgeId| {
+                let plan = self.plan();
+                plan.and_then(|plan| super::graph::edge_doc(plan, self.graph.link(edge))).is_some_and(|doc| doc.context.is_some())
+            };
+            let step = narrows(edge).then_some(edge);
+            let found = match self.nodes[source.at()].state {
+                NodeState::Passed => self.flows[source.at()].forwards.clone(),
+                NodeState::Succeeded
+                | NodeState::FailedSafe
+                | NodeState::Failed
+                | NodeState::Skipped
+                | NodeState::Cancelled
+                | NodeState::Pending
+                | NodeState::Ready
+                | NodeState::Held
+                | NodeState::Waiting { .. }
+                | NodeState::Running
+                | NodeState::Retrying { .. }
+                | NodeState::Unknown => vec![Origin { node: source, through: Vec::new() }],
+            };
+            for mut origin in found {
+                origin.through.extend(step);
+                if !origins.iter().any(|known| known.node == origin.node) {
+                    origins.push(origin);
+                }
+            }
+        }
+        origins
+    }
+}
+
+/// A node at the start of a run.
+fn fresh() -> NodeRun {
+    NodeRun {
+        state: NodeState::Pending,
+        reason: String::new(),
+        generation: 1,
+        attempt: 0,
+        result: None,
+        error: None,
+        mark: None,
+        span: Span::default(),
+        lineage: Lineage::default(),
+    }
+}
+
+/// The node that an event is about, if it is about one.
+pub(super) fn node_of(event: &Event) -> Option<&NodeId> {
+    match event {
+        Event::NodeReady { node_id, .. }
+        | Event::NodeHeld { node_id, .. }
+        | Event::NodeStarted { node_id, .. }
+        | Event::NodeRetrying { node_id, .. }
+        | Event::NodeRouted { node_id, .. }
+        | Event::NodeReturned { node_id, .. }
+        | Event::NodeCompleted { node_id, .. }
+        | Event::NodeFailed { node_id, .. }
+        | Event::NodeSkipped { node_id, .. }
+        | Event::NodePassed { node_id, .. }
+        | Event::NodeCancelled { node_id, .. }
+        | Event::NodeUnknown { node_id, .. }
+        | Event::ToolProposed { node_id, .. }
+        | Event::ToolStarted { node_id, .. }
+        | Event::ToolRefused { node_id, .. }
+        | Event::ToolAnswered { node_id, .. }
+        | Event::ToolFinished { node_id, .. }
+        | Event::QuestionAnswered { node_id, .. }
+        | Event::ModelCalled { node_id, .. }
+        | Event::Message { node_id, .. }
+        | Event::Output { node_id, .. }
+        | Event::LogLine { node_id, .. }
+        | Event::Touched { node_id, .. } => Some(node_id),
+        Event::ApprovalRequired { gate } => Some(&gate.node),
+        Event::RunCreated { .. }
+        | Event::RunStarted
+        | Event::RunCancelled { .. }
+        | Event::RunSettled { .. }
+        | Event::GateDecided { .. }
+        | Event::GateVoided { .. }
+        | Event::Refused { .. } => None,
+    }
+}

@@ -1,0 +1,118 @@
+//! `Flow`: what the engine keeps of a node beside what views see: its phase, its tokens in numbers, its worker, its approval.
+
+use super::{EdgeId, GateId, Time, graph::NodeIx};
+use crate::plan::Join;
+use std::collections::BTreeMap;
+
+/// Where a node stands for the engine. Finer than `NodeState`; phases marked *agenda* call for a decision at once.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub(super) enum Phase {
+    /// Inputs are missing.
+    #[default]
+    Inputs,
+    /// The join is decided, for or against. *Agenda.*
+    Joined { go: bool },
+    /// A gate must be opened before it starts. *Agenda.*
+    Asking,
+    /// A gate of the node as a whole is open: before it, after it, an approval node's question, or what became of it.
+    AtGate(GateId),
+    /// That gate was answered, and the answer has consequences other than a start. *Agenda.*
+    Answered(GateId),
+    /// In the queue for a slot.
+    Queued,
+    /// Waits for a lock, by its number.
+    Locked(u32),
+    /// Started.
+    Working,
+    /// Waits for its next attempt.
+    Resting,
+    /// Nobody knows what became of it; somebody must be asked. *Agenda.*
+    Lost,
+    /// Its generation is over.
+    Ended,
+}
+
+/// Tokens on incoming edges in numbers, so that a join never scans.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub(super) struct Tally {
+    pub plain: Tokens,
+    pub alternatives: Tokens,
+}
+
+/// Tokens of one class of edges.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub(super) struct Tokens {
+    pub waiting: u32,
+    pub taken: u32,
+    pub dead: u32,
+}
+
+impl Tally {
+    /// What the join says: go, don't, or not yet.
+    pub fn verdict(self, join: Option<Join>) -> Option<bool> {
+        let waiting = self.plain.waiting + self.alternatives.waiting;
+        let taken = self.plain.taken + self.alternatives.taken;
+        let dead = self.plain.dead + self.alternatives.dead;
+        let settled = waiting == 0;
+        if settled && taken + dead == 0 {
+            return Some(true);
+        }
+        match join {
+            None if self.plain.dead > 0 => Some(false),
+            None | Some(Join::Settled) => settled.then_some(taken > 0),
+            Some(Join::All) if dead > 0 => Some(false),
+            Some(Join::All | Join::Always) => settled.then_some(true),
+            Some(Join::Any) if taken > 0 => Some(true),
+            Some(Join::Any) => settled.then_some(false),
+        }
+    }
+}
+
+/// A tool call or question of a running node that a person must answer.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct Pending {
+    pub gate: GateId,
+    pub call: String,
+    pub decided: bool,
+}
+
+/// The worker of the attempt under way.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(super) struct Worker {
+    /// Since when it works; absent while it waits for a person or for its slot back.
+    pub since: Option<Time>,
+    /// Working time before that.
+    pub worked_ms: u64,
+    /// Tool calls under way.
+    pub calls: u32,
+    /// Questions not yet answered to the worker, oldest first.
+    pub pending: Vec<Pending>,
+    /// A call that leaves something behind was let go.
+    pub began: bool,
+}
+
+/// A result that a passed node hands on: whose, and which keys of it.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct Origin {
+    pub node: NodeIx,
+    /// Edges on the way; each lets only its `context` keys through.
+    pub through: Vec<EdgeId>,
+}
+
+/// What the engine keeps of a node.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(super) struct Flow {
+    pub phase: Phase,
+    pub tally: Tally,
+    pub worker: Option<Box<Worker>>,
+    /// Holds its locks.
+    pub locked: bool,
+    /// The gate that approved this generation's start.
+    pub approval: Option<GateId>,
+    /// Mark of a result that waits at a gate.
+    pub mark: Option<String>,
+    /// How often each call was rejected, by tool and arguments.
+    pub rejections: BTreeMap<String, u32>,
+    /// What a passed node hands on.
+    pub forwards: Vec<Origin>,
+}

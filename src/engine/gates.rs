@@ -1,0 +1,203 @@
+//! Gates as the engine makes them: ids, hashes, and the check of an edited payload. No gate opens and none is answered but through here.
+
+use super::{
+    Decision, Event, Gate, GateId, GateKind, Time,
+    graph::{NodeIx, find_tool},
+    resolve::text_of,
+    run::{GateEnd, Run},
+};
+use crate::plan::{Ask, Field, FieldKind, Work};
+use serde_json::{Map, Value};
+use sha2::{Digest, Sha256};
+
+/// From this proposal on, a call that was rejected each time is refused without asking.
+pub(super) const REJECTIONS_BEFORE_SILENCE: u32 = 2;
+
+/// What is offered where nobody knows whether a node's effect happened.
+pub(super) const LOST_OPTIONS: [&str; 3] = ["run again", "mark done", "skip"];
+
+impl Run {
+    /// A gate that opens now. `after` is how many gates of the same decision come before it.
+    pub(super) fn gate_event(&self, ix: NodeIx, kind: GateKind, payload: Value, why: impl Into<String>, now: Time) -> Event {
+        let id = GateId(u32::try_from(self.gates.len() + 1).unwrap_or(u32::MAX));
+        let hash = self.hash(ix, &payload);
+        let node = self.id_of(ix);
+        let generation = self.nodes[ix.at()].generation;
+        Event::ApprovalRequired { gate: Box::new(Gate { id, node, generation, kind, payload, hash, why: why.into(), opened: now }) }
+    }
+
+    /// Hex of SHA-256 over the node's definition and the payload.
+    fn hash(&self, ix: NodeIx, payload: &Value) -> String {
+        let mut hasher = Sha256::new();
+        if let Some(node) = self.doc(ix).and_then(|node| serde_json::to_value(node).ok()) {
+            hasher.update(canonical(&node));
+        }
+        hasher.update([0]);
+        hasher.update(canonical(payload));
+        hex(&hasher.finalize())
+    }
+
+    /// What was approved for this generation's start, as edited.
+    pub(super) fn approved_payload(&self, ix: NodeIx) -> Option<&Value> {
+        let run = self.gate_run(self.flows[ix.at()].approval?)?;
+        match &run.end {
+            GateEnd::Decided(decided) => Some(edited(&decided.decision, &run.gate.payload)),
+            GateEnd::Open | GateEnd::Voided(_) => None,
+        }
+    }
+
+    /// Gates of a node that are still open.
+    pub(super) fn open_of(&self, ix: NodeIx) -> Vec<GateId> {
+        let flow = &self.flows[ix.at()];
+        let whole = match flow.phase {
+            super::flow::Phase::AtGate(gate) => Some(gate),
+            super::flow::Phase::Inputs
+            | super::flow::Phase::Joined { .. }
+            | super::flow::Phase::Asking
+            | super::flow::Phase::Answered(_)
+            | super::flow::Phase::Queued
+            | super::flow::Phase::Locked(_)
+            | super::flow::Phase::Working
+            | super::flow::Phase::Resting
+            | super::flow::Phase::Lost
+            | super::flow::Phase::Ended => None,
+        };
+        let pending = flow.worker.iter().flat_map(|worker| &worker.pending).filter(|pending| !pending.decided);
+        whole.into_iter().chain(pending.map(|pending| pending.gate)).collect()
+    }
+
+    /// Why a decision doesn't fit its gate; `None` when it does.
+    pub(super) fn misfit(&self, gate: &Gate, decision: &Decision) -> Option<String> {
+        let Some(ix) = self.graph.find(&gate.node) else { return Some("its node is gone".to_string()) };
+        let lost = self.nodes[ix.at()].state == super::NodeState::Unknown;
+        match (&gate.kind, decision) {
+            (GateKind::Question { options, .. }, Decision::Answer { value }) if lost => {
+                let known = value.as_str().is_some_and(|answer| options.iter().any(|option| option == answer));
+                (!known).then(|| format!("answer one of: {}", options.join(", ")))
+            }
+            (GateKind::Question { .. }, Decision::Approve) if lost => Some(format!("answer one of: {}", LOST_OPTIONS.join(", "))),
+            (GateKind::Question { call: Some(_), .. }, Decision::Approve) => Some("this is a question: give an answer".to_string()),
+            (GateKind::Question { options, fields, call, .. }, Decision::Answer { value } | Decision::Modify { payload: value })
+                if !lost =>
+            {
+                let options = if call.is_none() && fields.is_empty() { options.as_slice() } else { &[] };
+                answer_misfit(options, fields, value)
+            }
+            (GateKind::Tool { tool, .. }, Decision::Modify { payload }) => self.args_misfit(tool, payload),
+            (GateKind::Before, Decision::Modify { payload }) => self.payload_misfit(ix, payload),
+            (GateKind::Before | GateKind::After | GateKind::Tool { .. } | GateKind::Question { .. }, _) => None,
+        }
+    }
+
+    fn payload_misfit(&self, ix: NodeIx, payload: &Value) -> Option<String> {
+        match &self.doc(ix)?.work {
+            Work::Tool(work) => self.args_misfit(&work.tool, payload),
+            Work::Agent(_) => text_of(payload, "objective").is_none().then(|| "an agent needs an `objective` in words".to_string()),
+            Work::Code(_) => text_of(payload, "code").is_none().then(|| "the payload needs `code` as text".to_string()),
+            Work::Decision(_) | Work::Merge(_) | Work::Transform(_) | Work::Approval(_) => None,
+        }
+    }
+
+    /// Arguments against the tool's schema. A schema that can't be read proves nothing, so it refuses nothing.
+    fn args_misfit(&self, tool: &str, args: &Value) -> Option<String> {
+        if !args.is_object() {
+            return Some(format!("the arguments of `{tool}` must be an object"));
+        }
+        let info = self.settings().and_then(|settings| find_tool(&settings.catalog, tool))?;
+        schema_misfit(&info.input_schema, args).map(|why| format!("the arguments don't fit `{tool}`: {why}"))
+    }
+}
+
+/// The payload after a decision.
+pub(super) fn edited<'a>(decision: &'a Decision, payload: &'a Value) -> &'a Value {
+    match decision {
+        Decision::Modify { payload } => payload,
+        Decision::Answer { value } => value,
+        Decision::Approve | Decision::Reject { .. } | Decision::Skip | Decision::CancelBranch => payload,
+    }
+}
+
+/// What a value has against a schema; `None` when it fits.
+pub(super) fn schema_misfit(schema: &Value, value: &Value) -> Option<String> {
+    let validator = jsonschema::validator_for(schema).ok()?;
+    let faults: Vec<String> = validator
+        .iter_errors(value)
+        .take(3)
+        .map(|fault| match fault.instance_path().to_string() {
+            path if path.is_empty() => fault.to_string(),
+            path => format!("at {path}: {fault}"),
+        })
+        .collect();
+    (!faults.is_empty()).then(|| faults.join("; "))
+}
+
+/// What an answer has against its form.
+fn answer_misfit(options: &[String], fields: &[Field], value: &Value) -> Option<String> {
+    if !options.is_empty() && !value.as_str().is_some_and(|answer| options.iter().any(|option| option == answer)) {
+        return Some(format!("answer one of: {}", options.join(", ")));
+    }
+    if fields.is_empty() {
+        return None;
+    }
+    let Some(map) = value.as_object() else { return Some("the answer must be an object with the form's fields".to_string()) };
+    fields.iter().find_map(|field| {
+        let fits = match (map.get(&field.name), field.kind) {
+            (None | Some(Value::Null), _) => field.default.is_some() || field.kind == FieldKind::Text,
+            (Some(value), FieldKind::Text) => value.is_string(),
+            (Some(value), FieldKind::Number) => value.is_number(),
+            (Some(value), FieldKind::Boolean) => value.is_boolean(),
+        };
+        let kind = match field.kind {
+            FieldKind::Text => "text",
+            FieldKind::Number => "a number",
+            FieldKind::Boolean => "true or false",
+        };
+        (!fits).then(|| format!("`{}` must be {kind}", field.name))
+    })
+}
+
+/// What an approval node gives: the answer, with the form's presets filled in.
+pub(super) fn approval_result(ask: &Ask, decision: &Decision) -> Value {
+    let presets = || ask.fields.iter().filter_map(|field| field.default.clone().map(|value| (field.name.clone(), value)));
+    let answer = match decision {
+        Decision::Answer { value: Value::Object(given) } | Decision::Modify { payload: Value::Object(given) } if !ask.fields.is_empty() => {
+            let mut filled: Map<String, Value> = presets().collect();
+            filled.extend(given.clone());
+            Value::Object(filled)
+        }
+        Decision::Answer { value } | Decision::Modify { payload: value } => value.clone(),
+        Decision::Approve | Decision::Reject { .. } | Decision::Skip | Decision::CancelBranch if ask.fields.is_empty() => {
+            Value::from("approve")
+        }
+        Decision::Approve | Decision::Reject { .. } | Decision::Skip | Decision::CancelBranch => Value::Object(presets().collect()),
+    };
+    Value::Object(Map::from_iter([("answer".to_string(), answer)]))
+}
+
+/// Names a call by what it does, whatever the order of its arguments.
+pub(super) fn call_key(tool: &str, args: &Value) -> String {
+    let mut hasher = Sha256::new();
+    hasher.update(tool);
+    hasher.update([0]);
+    hasher.update(canonical(args));
+    hex(&hasher.finalize())
+}
+
+/// JSON with sorted keys.
+fn canonical(value: &Value) -> String {
+    match value {
+        Value::Object(map) => {
+            let mut entries: Vec<_> = map.iter().collect();
+            entries.sort_by_key(|(key, _)| *key);
+            let parts: Vec<String> =
+                entries.into_iter().map(|(key, value)| format!("{}:{}", Value::from(key.as_str()), canonical(value))).collect();
+            format!("{{{}}}", parts.join(","))
+        }
+        Value::Array(list) => format!("[{}]", list.iter().map(canonical).collect::<Vec<_>>().join(",")),
+        Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => value.to_string(),
+    }
+}
+
+fn hex(bytes: &[u8]) -> String {
+    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
+}

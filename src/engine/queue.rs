@@ -1,0 +1,93 @@
+//! `Queue`: who may start next: slots, locks, and the nodes that wait for them, best first. Pure bookkeeping; no plan, no events.
+
+use super::{
+    GateId,
+    graph::{NodeIx, Rank},
+};
+use std::collections::BTreeSet;
+
+/// One lock.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(super) struct Lock {
+    pub holder: Option<NodeIx>,
+    pub waiters: BTreeSet<Rank>,
+}
+
+/// Slots, locks and those who wait.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(super) struct Queue {
+    pub slots: u32,
+    /// Slots in use.
+    pub busy: u32,
+    /// Nodes in the middle of their work that want their slot back, by the gate that let them go on.
+    pub resuming: BTreeSet<(GateId, NodeIx)>,
+    /// Nodes that want a slot.
+    ready: BTreeSet<Rank>,
+    /// Nodes that the engine does itself.
+    inline: BTreeSet<Rank>,
+    pub locks: Vec<Lock>,
+    /// Free locks that somebody waits for.
+    wakeable: BTreeSet<u32>,
+}
+
+impl Queue {
+    pub fn new(slots: u32, locks: usize) -> Self {
+        Self { slots, locks: vec![Lock::default(); locks], ..Self::default() }
+    }
+
+    pub fn has_slot(&self) -> bool {
+        self.busy < self.slots
+    }
+
+    pub fn push(&mut self, rank: Rank, takes_slot: bool) {
+        if takes_slot {
+            self.ready.insert(rank)
+        } else {
+            self.inline.insert(rank)
+        };
+    }
+
+    pub fn remove(&mut self, rank: Rank) {
+        self.ready.remove(&rank);
+        self.inline.remove(&rank);
+    }
+
+    /// The node that goes next, if one may: of those who wait in line and those whose lock came free.
+    pub fn next(&self, takes_slot: impl Fn(NodeIx) -> bool) -> Option<NodeIx> {
+        if let Some(&(_, ix)) = self.inline.first() {
+            return Some(ix);
+        }
+        let fits = |rank: &&Rank| self.has_slot() || !takes_slot(rank.1);
+        let woken = self.wakeable.iter().filter_map(|&lock| self.locks[lock as usize].waiters.first());
+        self.ready.first().into_iter().chain(woken).filter(fits).min().map(|rank| rank.1)
+    }
+
+    /// The first of these locks that somebody else holds.
+    pub fn taken(&self, locks: &[u32]) -> Option<(u32, NodeIx)> {
+        locks.iter().find_map(|&lock| self.locks[lock as usize].holder.map(|holder| (lock, holder)))
+    }
+
+    pub fn wait(&mut self, lock: u32, rank: Rank) {
+        self.locks[lock as usize].waiters.insert(rank);
+        self.refresh(lock);
+    }
+
+    pub fn stop_waiting(&mut self, lock: u32, rank: Rank) {
+        self.locks[lock as usize].waiters.remove(&rank);
+        self.refresh(lock);
+    }
+
+    pub fn set_holder(&mut self, lock: u32, holder: Option<NodeIx>) {
+        self.locks[lock as usize].holder = holder;
+        self.refresh(lock);
+    }
+
+    fn refresh(&mut self, lock: u32) {
+        let state = &self.locks[lock as usize];
+        if state.holder.is_none() && !state.waiters.is_empty() {
+            self.wakeable.insert(lock)
+        } else {
+            self.wakeable.remove(&lock)
+        };
+    }
+}

@@ -1,0 +1,217 @@
+//! What references and expressions of a node give now: its job, the payload that a gate shows, the value of work that the engine does itself.
+//! Reads state only; every outcome goes into an event.
+
+use super::{
+    AgentJob, Dep, Job, NodeError,
+    flow::Origin,
+    graph::{NodeIx, edge_doc, find_tool},
+    run::Run,
+};
+use crate::plan::{AgentWork, CodeWork, MergeWork, Node, NodeValue, Scope, ToolInput, Work, expr, reference};
+use serde_json::{Map, Value, json};
+use std::sync::{Arc, LazyLock};
+
+/// Limits of an agent node that says nothing of its own.
+pub(super) const AGENT_SECONDS: f64 = 60.0;
+const AGENT_TOKENS: u64 = 10_000;
+const AGENT_ITERATIONS: u32 = 5;
+const MOST_ITERATIONS: u32 = 20;
+
+/// What consumers get of a node that failed safe.
+pub(super) fn safe_result(error: &NodeError) -> Value {
+    json!({ "error": error.message, "failed_safe": true })
+}
+
+/// What is known in a run, with one node's result that is not on record yet.
+pub(super) struct Known<'a> {
+    pub run: &'a Run,
+    pub with: Option<(NodeIx, &'a Value)>,
+}
+
+static NO_INPUTS: LazyLock<Map<String, Value>> = LazyLock::new(Map::new);
+
+impl Scope for Known<'_> {
+    fn node(&self, id: &str) -> Option<NodeValue<'_>> {
+        let ix = self.run.graph.find(id)?;
+        let node = &self.run.nodes[ix.at()];
+        let own = self.with.filter(|(with, _)| *with == ix).map(|(_, value)| value);
+        Some(NodeValue {
+            result: own.or(node.result.as_deref()),
+            status: if own.is_some() { "succeeded" } else { node.state.word() },
+            error: node.error.as_ref().map(|error| error.message.as_str()),
+        })
+    }
+
+    fn inputs(&self) -> &Map<String, Value> {
+        self.run.plan().map_or(&NO_INPUTS, |plan| &plan.inputs)
+    }
+}
+
+impl Run {
+    fn known(&self) -> Known<'_> {
+        Known { run: self, with: None }
+    }
+
+    /// Whether a guard of a node holds.
+    pub(super) fn holds(&self, condition: &str, with: Option<(NodeIx, &Value)>) -> Result<bool, String> {
+        expr::truthy(condition, &Known { run: self, with }).map_err(|error| format!("`{condition}`: {error}"))
+    }
+
+    /// The exact thing that will happen, as a gate before the node shows it.
+    pub(super) fn payload(&self, ix: NodeIx) -> Result<Value, String> {
+        let Some(node) = self.doc(ix) else { return Ok(Value::Null) };
+        match &node.work {
+            Work::Agent(work) => {
+                let job = self.agent_job(ix, work)?;
+                let parts = [("agent", job.agent), ("role", job.role), ("goal", job.goal), ("objective", job.objective)];
+                let mut shown: Map<String, Value> =
+                    parts.into_iter().filter_map(|(key, text)| text.map(|text| (key.to_string(), Value::from(text)))).collect();
+                if !job.inputs.is_empty() {
+                    shown.insert("inputs".to_string(), Value::Object(job.inputs));
+                }
+                Ok(Value::Object(shown))
+            }
+            Work::Tool(work) => self.tool_args(&work.tool, &work.input),
+            Work::Code(work) => Ok(json!({ "code": work.code })),
+            Work::Decision(_) | Work::Merge(_) | Work::Transform(_) | Work::Approval(_) => self.value(ix, node),
+        }
+    }
+
+    /// What a worker does; what a gate approved goes before what the plan says.
+    pub(super) fn job(&self, ix: NodeIx) -> Result<Job, String> {
+        let Some(node) = self.doc(ix) else { return Err("the node is not in the plan".to_string()) };
+        let approved = self.approved_payload(ix);
+        match &node.work {
+            Work::Agent(work) => {
+                let mut job = self.agent_job(ix, work)?;
+                if let Some(objective) = approved.and_then(|payload| text_of(payload, "objective")) {
+                    job.objective = Some(objective);
+                }
+                Ok(Job::Agent(job))
+            }
+            Work::Tool(work) => {
+                let args = match approved {
+                    Some(args) => args.clone(),
+                    None => self.tool_args(&work.tool, &work.input)?,
+                };
+                Ok(Job::Tool { tool: work.tool.clone(), args })
+            }
+            Work::Code(work) => {
+                let code = approved.and_then(|payload| text_of(payload, "code")).unwrap_or_else(|| work.code.clone());
+                let mut inputs = self.plan().map(|plan| plan.inputs.clone()).unwrap_or_default();
+                inputs.extend(self.named_inputs(ix)?);
+                Ok(Job::Code { code: CodeWork { code, sandbox: work.sandbox.clone() }, inputs })
+            }
+            Work::Decision(_) => Ok(Job::Inline { work: "decision".to_string() }),
+            Work::Merge(_) => Ok(Job::Inline { work: "merge".to_string() }),
+            Work::Transform(_) => Ok(Job::Inline { work: "transform".to_string() }),
+            Work::Approval(_) => Ok(Job::Inline { work: "approval".to_string() }),
+        }
+    }
+
+    /// The value of work that the engine does itself.
+    pub(super) fn value(&self, ix: NodeIx, node: &Node) -> Result<Value, String> {
+        let known = self.known();
+        match &node.work {
+            Work::Decision(work) => expr::eval(&work.decide, &known).map_err(|error| format!("`{}`: {error}", work.decide)),
+            Work::Transform(work) => reference::resolve(&work.value, &known).map_err(|error| error.to_string()),
+            Work::Merge(MergeWork { template: Some(template) }) => reference::resolve(template, &known).map_err(|error| error.to_string()),
+            Work::Merge(MergeWork { template: None }) => {
+                let parts = self.deps(ix).into_iter().map(|dep| (dep.node.to_string(), (*dep.result).clone()));
+                Ok(Value::Object(parts.collect()))
+            }
+            Work::Approval(ask) => reference::resolve_text(&ask.text, &known).map(Value::String).map_err(|error| error.to_string()),
+            Work::Agent(_) | Work::Tool(_) | Work::Code(_) => Ok(Value::Null),
+        }
+    }
+
+    /// Results of the dependencies that were taken, in edge order.
+    pub(super) fn deps(&self, ix: NodeIx) -> Vec<Dep> {
+        self.received(ix).iter().map(|origin| self.dep(origin)).collect()
+    }
+
+    fn dep(&self, origin: &Origin) -> Dep {
+        let node = &self.nodes[origin.node.at()];
+        let mut result = node.result.clone().unwrap_or_else(|| Arc::new(Value::Null));
+        for &edge in &origin.through {
+            let doc = self.plan().and_then(|plan| edge_doc(plan, self.graph.link(edge)));
+            if let (Some(keys), Value::Object(map)) = (doc.and_then(|doc| doc.context.as_ref()), &*result) {
+                let kept = keys.iter().filter_map(|key| map.get(key).map(|value| (key.clone(), value.clone())));
+                result = Arc::new(Value::Object(kept.collect()));
+            }
+        }
+        Dep {
+            node: self.id_of(origin.node),
+            result,
+            status: node.state.word().to_string(),
+            error: node.error.as_ref().map(|error| error.message.clone()),
+        }
+    }
+
+    fn agent_job(&self, ix: NodeIx, work: &AgentWork) -> Result<AgentJob, String> {
+        let known = self.known();
+        let text = |text: &Option<String>| {
+            text.as_ref().map(|text| reference::resolve_text(text, &known).map_err(|error| error.to_string())).transpose()
+        };
+        let (Some(policy), Some(plan)) = (self.policy(ix), self.plan()) else { return Ok(AgentJob::default()) };
+        let settings = self.settings();
+        Ok(AgentJob {
+            agent: work.agent.clone(),
+            role: text(&work.role)?,
+            goal: text(&work.goal)?,
+            objective: text(&work.objective)?,
+            plan_goal: plan.goal.clone(),
+            inputs: self.named_inputs(ix)?,
+            model: policy.get(|policy| policy.model.clone()).or_else(|| settings.and_then(|settings| settings.model.clone())),
+            tools: policy.get(|policy| policy.tools.clone()),
+            output_schema: policy.get(|policy| policy.output_schema.clone()),
+            max_iterations: policy.get(|policy| policy.max_iterations).unwrap_or(AGENT_ITERATIONS).clamp(1, MOST_ITERATIONS),
+            max_tokens: policy.get(|policy| policy.budget.as_ref().and_then(|budget| budget.tokens)).unwrap_or(AGENT_TOKENS),
+            timeout_s: self.time_limit(ix).unwrap_or(AGENT_SECONDS),
+            context: policy.get(|policy| policy.context),
+        })
+    }
+
+    /// Working seconds of one attempt. Agents always have a limit.
+    pub(super) fn time_limit(&self, ix: NodeIx) -> Option<f64> {
+        let policy = self.policy(ix)?;
+        let said = policy.get(|policy| policy.timeout_s).or_else(|| policy.get(|policy| policy.budget.as_ref().and_then(|it| it.seconds)));
+        match policy.node.work {
+            Work::Agent(_) => said.or(Some(AGENT_SECONDS)),
+            Work::Tool(_) | Work::Code(_) | Work::Decision(_) | Work::Merge(_) | Work::Transform(_) | Work::Approval(_) => said,
+        }
+    }
+
+    fn named_inputs(&self, ix: NodeIx) -> Result<Map<String, Value>, String> {
+        let inputs = self.policy(ix).and_then(|policy| policy.get(|policy| policy.inputs.as_ref()));
+        inputs.map_or_else(|| Ok(Map::new()), |inputs| reference::resolve_map(inputs, &self.known()).map_err(|error| error.to_string()))
+    }
+
+    fn tool_args(&self, tool: &str, input: &ToolInput) -> Result<Value, String> {
+        let known = self.known();
+        match input {
+            ToolInput::Args(args) => reference::resolve_map(args, &known).map(Value::Object).map_err(|error| error.to_string()),
+            ToolInput::Query(query) => {
+                let value = reference::resolve_text(query, &known).map_err(|error| error.to_string())?;
+                let schema = self.settings().and_then(|settings| find_tool(&settings.catalog, tool)).map(|tool| &tool.input_schema);
+                let name = schema.and_then(query_parameter).unwrap_or_else(|| "query".to_string());
+                Ok(Value::Object(Map::from_iter([(name, Value::String(value))])))
+            }
+        }
+    }
+}
+
+/// A tool's one required parameter; else its only one.
+fn query_parameter(schema: &Value) -> Option<String> {
+    let required = schema.get("required").and_then(Value::as_array);
+    if let Some([name]) = required.map(Vec::as_slice) {
+        return name.as_str().map(str::to_string);
+    }
+    let properties = schema.get("properties").and_then(Value::as_object)?;
+    (properties.len() == 1).then(|| properties.keys().next().cloned()).flatten()
+}
+
+/// The text of a payload: bare, or under its key.
+pub(super) fn text_of(payload: &Value, key: &str) -> Option<String> {
+    payload.as_str().or_else(|| payload.get(key).and_then(Value::as_str)).map(str::to_string)
+}

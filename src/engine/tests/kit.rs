@@ -1,0 +1,174 @@
+//! The driver: a run and everything that came of it. Each step checks that folding the journal gives the live state.
+
+use crate::engine::*;
+use crate::plan::*;
+use serde_json::{Map, Value, json};
+
+pub(super) fn me() -> Actor {
+    Actor { who: "anna".into(), via: "console".into() }
+}
+
+pub(super) fn agent(id: &str, deps: &[&str]) -> Node {
+    node(id, Work::Agent(AgentWork { agent: Some("worker".into()), objective: Some("do it".into()), ..AgentWork::default() }), deps)
+}
+
+pub(super) fn node(id: &str, work: Work, deps: &[&str]) -> Node {
+    Node { id: id.into(), work, depends_on: deps.iter().map(|id| NodeId::from(*id)).collect(), policy: Policy::default(), ext: Map::new() }
+}
+
+pub(super) fn tool(id: &str, tool: &str, args: Value, deps: &[&str]) -> Node {
+    let Value::Object(args) = args else { panic!("arguments are an object") };
+    node(id, Work::Tool(ToolWork { tool: tool.into(), input: ToolInput::Args(args) }), deps)
+}
+
+pub(super) fn transform(id: &str, value: Value, deps: &[&str]) -> Node {
+    node(id, Work::Transform(TransformWork { value }), deps)
+}
+
+pub(super) fn plan(nodes: Vec<Node>) -> Plan {
+    Plan { goal: "a goal".into(), nodes, ..Plan::default() }
+}
+
+pub(super) fn edge(from: &str, to: &str, when: &str) -> Edge {
+    Edge { when: Some(when.into()), ..Edge::new(from, to) }
+}
+
+pub(super) fn settings() -> RunSettings {
+    let info = |name: &str, risk, verdict| ToolInfo {
+        name: name.into(),
+        description: String::new(),
+        input_schema: json!({ "type": "object", "properties": { "path": { "type": "string" } }, "required": ["path"] }),
+        risk,
+        verdict,
+    };
+    let catalog = Catalog {
+        agents: Vec::new(),
+        tools: vec![
+            info("delete", Risk::Write, Verdict::Deny),
+            info("read", Risk::Read, Verdict::Allow),
+            info("save", Risk::Write, Verdict::Allow),
+            info("write", Risk::Write, Verdict::Ask),
+        ],
+    };
+    RunSettings { catalog, ..RunSettings::default() }
+}
+
+/// A run and everything that came of it.
+pub(super) struct World {
+    pub run: Run,
+    pub records: Vec<Record>,
+    pub effects: Vec<Effect>,
+    pub now: u64,
+}
+
+impl World {
+    pub fn new(plan: Plan) -> Self {
+        Self::with(plan, settings())
+    }
+
+    pub fn with(plan: Plan, settings: RunSettings) -> Self {
+        let mut world = Self::created(plan, settings);
+        world.command(Command::Start);
+        world
+    }
+
+    pub fn created(plan: Plan, settings: RunSettings) -> Self {
+        let mut world = Self { run: Run::default(), records: Vec::new(), effects: Vec::new(), now: 1_000 };
+        world.step(Input::Create { run: RunId("run".into()), plan: Box::new(plan), settings: Box::new(settings), by: me() });
+        world
+    }
+
+    pub fn step(&mut self, input: Input) -> Vec<Event> {
+        let before = self.run.clone();
+        let batch = self.run.step(&input, Time(self.now));
+        let mut fold = before;
+        for record in &batch.records {
+            let text = serde_json::to_string(record).unwrap();
+            let read: Record = serde_json::from_str(&text).unwrap_or_else(|error| panic!("{error}: {text}"));
+            assert_eq!(read, *record, "a record reads back equal");
+            fold.evolve(&read);
+        }
+        assert_eq!(fold, self.run, "the fold of the journal is the live state");
+        self.records.extend(batch.records.iter().cloned());
+        self.effects.extend(batch.effects);
+        batch.records.into_iter().map(|record| record.event).collect()
+    }
+
+    pub fn command(&mut self, command: Command) -> Vec<Event> {
+        self.step(Input::Command { command, by: me() })
+    }
+
+    pub fn fact(&mut self, id: &str, fact: WorkFact) -> Vec<Event> {
+        let (generation, attempt) = (self.node(id).generation, self.node(id).attempt);
+        self.step(Input::Work { node: id.into(), generation, attempt, fact })
+    }
+
+    pub fn done(&mut self, id: &str, result: Value) -> Vec<Event> {
+        self.fact(id, WorkFact::Done(Done { result, mark: None }))
+    }
+
+    pub fn fail(&mut self, id: &str, kind: ErrorKind) -> Vec<Event> {
+        self.fact(id, WorkFact::Failed(NodeError { kind, message: "it broke".into(), hint: None, retry_after_ms: None }))
+    }
+
+    pub fn ask(&mut self, id: &str, call: &str, tool: &str, args: Value, verdict: Verdict) -> Vec<Event> {
+        let call = ToolCall { id: call.into(), tool: tool.into(), args };
+        self.fact(id, WorkFact::ToolAsked { call, verdict, why: "it writes".into() })
+    }
+
+    pub fn tool_done(&mut self, id: &str, call: &str, value: Value) -> Vec<Event> {
+        self.fact(id, WorkFact::ToolDone { call: call.into(), report: ToolReport { ok: true, value, ..ToolReport::default() } })
+    }
+
+    pub fn decide(&mut self, gate: u32, decision: Decision) -> Vec<Event> {
+        let hash = self.run.gate(GateId(gate)).map(|(gate, _)| gate.hash.clone()).unwrap_or_default();
+        self.command(Command::Decide { gate: GateId(gate), decision, hash })
+    }
+
+    pub fn due(&mut self, id: &str, kind: TimerKind) -> Vec<Event> {
+        let (generation, attempt) = (self.node(id).generation, self.node(id).attempt);
+        self.step(Input::TimerDue { timer: Timer { node: id.into(), generation, attempt, kind } })
+    }
+
+    pub fn node(&self, id: &str) -> &NodeRun {
+        self.run.node(&id.into()).unwrap_or_else(|| panic!("no node {id}"))
+    }
+
+    pub fn state(&self, id: &str) -> &'static str {
+        self.node(id).state.word()
+    }
+
+    pub fn states(&self) -> String {
+        self.run.nodes().map(|(id, node)| format!("{id} {}", node.state.word())).collect::<Vec<_>>().join(", ")
+    }
+
+    pub fn outcome(&self) -> Option<Outcome> {
+        self.run.outcome().map(|(outcome, _)| outcome)
+    }
+
+    /// Ids of the nodes that were started, in order.
+    pub fn started(&self) -> Vec<String> {
+        let starts = self.effects.iter().filter_map(|effect| match effect {
+            Effect::Start { node, .. } => Some(node.to_string()),
+            _ => None,
+        });
+        starts.collect()
+    }
+
+    /// Answers that went to workers: call and answer.
+    pub fn answers(&self) -> Vec<(String, Answer)> {
+        let answers = self.effects.iter().filter_map(|effect| match effect {
+            Effect::Answer { call, answer, .. } => Some((call.clone(), answer.clone())),
+            _ => None,
+        });
+        answers.collect()
+    }
+
+    pub fn open(&self) -> Vec<u32> {
+        self.run.open_gates().map(|gate| gate.id.0).collect()
+    }
+}
+
+pub(super) fn reject(message: &str) -> Decision {
+    Decision::Reject { message: message.into() }
+}

@@ -1,0 +1,11 @@
+//! Tests of the engine, through one driver: a plan in, inputs, then states, events and effects out.
+
+mod cases;
+mod kit;
+
+use std::cell::Cell;
+
+thread_local! {
+    /// Nodes and edges looked at by this test.
+    pub(super) static TOUCHES: Cell<u64> = const { Cell::new(0) };
+}

@@ -1,0 +1,218 @@
+//! The part of `evolve` about gates and the worker that waits for them: its slot, its clock, its pending calls, its locks.
+
+use super::{
+    Decision, Gate, GateId, GateKind, NodeState, Time, ToolCall, ToolReport,
+    flow::{Pending, Phase},
+    graph::{NodeIx, find_tool, leaves_something},
+    run::{GateEnd, GateRun, Run},
+};
+use serde_json::Value;
+
+impl Run {
+    pub(super) fn open_gate(&mut self, gate: &Gate, at: Time) {
+        self.gates.push(GateRun { gate: gate.clone(), end: GateEnd::Open });
+        self.open.insert(gate.id);
+        let Some(ix) = self.graph.find(&gate.node) else { return };
+        match &gate.kind {
+            GateKind::Tool { call, .. } | GateKind::Question { call: Some(call), .. } => {
+                if let Some(worker) = &mut self.flows[ix.at()].worker {
+                    worker.pending.push(Pending { gate: gate.id, call: call.clone(), decided: false });
+                }
+                self.rest_slot(ix, at);
+                self.show_worker(ix);
+            }
+            GateKind::Before | GateKind::After | GateKind::Question { call: None, .. } => {
+                let lost = self.flows[ix.at()].phase == Phase::Lost;
+                self.enter(ix, Phase::AtGate(gate.id));
+                if !lost {
+                    self.show(ix, NodeState::Waiting { gate: gate.id }, gate.why.clone());
+                }
+            }
+        }
+    }
+
+    pub(super) fn close_gate(&mut self, id: GateId, end: GateEnd) {
+        self.open.remove(&id);
+        if let Some(run) = (id.0 as usize).checked_sub(1).and_then(|at| self.gates.get_mut(at)) {
+            run.end = end;
+        }
+    }
+
+    pub(super) fn answered(&mut self, id: GateId, decision: &Decision) {
+        let Some(gate) = self.gate_run(id).map(|run| run.gate.clone()) else { return };
+        let Some(ix) = self.graph.find(&gate.node) else { return };
+        match (&gate.kind, decision) {
+            (GateKind::Before, Decision::Approve | Decision::Modify { .. }) => {
+                self.flows[ix.at()].approval = Some(id);
+                self.show(ix, NodeState::Ready, "");
+                self.enter(ix, Phase::Queued);
+            }
+            (GateKind::Tool { tool, .. }, _) => {
+                if matches!(decision, Decision::Reject { .. }) {
+                    *self.flows[ix.at()].rejections.entry(super::gates::call_key(tool, &gate.payload)).or_default() += 1;
+                }
+                self.pending_decided(ix, id, decision);
+            }
+            (GateKind::Question { call: Some(_), .. }, _) => self.pending_decided(ix, id, decision),
+            (GateKind::Before | GateKind::After | GateKind::Question { call: None, .. }, _) => self.enter(ix, Phase::Answered(id)),
+        }
+    }
+
+    /// An answer for a worker: delivered at once, unless its work goes on from here and its slot is gone.
+    fn pending_decided(&mut self, ix: NodeIx, id: GateId, decision: &Decision) {
+        let Some(worker) = &mut self.flows[ix.at()].worker else { return };
+        for pending in worker.pending.iter_mut().filter(|pending| pending.gate == id) {
+            pending.decided = true;
+        }
+        let ends = matches!(decision, Decision::Skip | Decision::CancelBranch);
+        if !ends && self.wants_slot(ix) {
+            self.queue.resuming.insert((id, ix));
+        } else {
+            self.agenda.insert(ix);
+        }
+        self.show_worker(ix);
+    }
+
+    /// Whether the answers that are there can only be delivered with a slot.
+    fn wants_slot(&self, ix: NodeIx) -> bool {
+        let Some(worker) = &self.flows[ix.at()].worker else { return false };
+        let starts_call = |gate: GateId| {
+            self.gate_run(gate).is_some_and(|run| match (&run.gate.kind, &run.end) {
+                (GateKind::Tool { .. }, GateEnd::Decided(decided)) => {
+                    matches!(decided.decision, Decision::Approve | Decision::Modify { .. })
+                }
+                (
+                    GateKind::Tool { .. } | GateKind::Before | GateKind::After | GateKind::Question { .. },
+                    GateEnd::Open | GateEnd::Decided(_) | GateEnd::Voided(_),
+                ) => false,
+            })
+        };
+        let all = worker.pending.iter().all(|pending| pending.decided);
+        worker.since.is_none() && (all || worker.pending.iter().any(|pending| pending.decided && starts_call(pending.gate)))
+    }
+
+    pub(super) fn forget_gate(&mut self, id: GateId) {
+        let Some(ix) = self.gate_run(id).and_then(|run| self.graph.find(&run.gate.node)) else { return };
+        if let Some(worker) = &mut self.flows[ix.at()].worker {
+            worker.pending.retain(|pending| pending.gate != id);
+        }
+    }
+
+    /// State and reason of a node whose worker is there.
+    fn show_worker(&mut self, ix: NodeIx) {
+        let Some(worker) = &self.flows[ix.at()].worker else { return };
+        let open = worker.pending.iter().find(|pending| !pending.decided).map(|pending| pending.gate);
+        let working = worker.since.is_some();
+        match open {
+            Some(gate) => {
+                let why = self.gate_run(gate).map(|run| run.gate.why.clone()).unwrap_or_default();
+                self.show(ix, NodeState::Waiting { gate }, why);
+            }
+            None if working => self.show(ix, NodeState::Running, ""),
+            None => self.show(ix, NodeState::Held, "answered; waits for a slot to go on"),
+        }
+    }
+
+    /// A worker that only waits for people gives its slot back and its clock stops.
+    fn rest_slot(&mut self, ix: NodeIx, at: Time) {
+        let Some(worker) = &mut self.flows[ix.at()].worker else { return };
+        if worker.calls == 0
+            && !worker.pending.is_empty()
+            && let Some(since) = worker.since.take()
+        {
+            worker.worked_ms += at.since(since);
+            self.queue.busy = self.queue.busy.saturating_sub(1);
+        }
+    }
+
+    fn take_slot(&mut self, ix: NodeIx, at: Time) {
+        let Some(worker) = &mut self.flows[ix.at()].worker else { return };
+        if worker.since.is_none() {
+            worker.since = Some(at);
+            self.queue.busy += 1;
+        }
+        for pending in &worker.pending {
+            self.queue.resuming.remove(&(pending.gate, ix));
+        }
+    }
+
+    /// The worker hears about a call; it goes on once nothing else is pending.
+    pub(super) fn answer_delivered(&mut self, ix: NodeIx, call: &str, at: Time) {
+        let Some(worker) = &self.flows[ix.at()].worker else { return };
+        if !worker.pending.iter().any(|pending| pending.call == call) {
+            return;
+        }
+        if worker.pending.len() == 1 {
+            self.take_slot(ix, at);
+        }
+        self.deliver(ix, call);
+    }
+
+    fn deliver(&mut self, ix: NodeIx, call: &str) {
+        let Some(worker) = &mut self.flows[ix.at()].worker else { return };
+        for pending in worker.pending.extract_if(.., |pending| pending.call == call) {
+            self.queue.resuming.remove(&(pending.gate, ix));
+        }
+        if !worker.pending.iter().any(|pending| pending.decided) {
+            self.agenda.remove(&ix);
+        } else if worker.since.is_some() {
+            self.agenda.insert(ix);
+        }
+        self.show_worker(ix);
+    }
+
+    pub(super) fn tool_started(&mut self, ix: NodeIx, call: &ToolCall, at: Time) {
+        let leaves = self.settings().is_some_and(|settings| leaves_something(find_tool(&settings.catalog, &call.tool)));
+        self.take_slot(ix, at);
+        self.nodes[ix.at()].lineage.tools.push((call.clone(), None));
+        if let Some(worker) = &mut self.flows[ix.at()].worker {
+            worker.calls += 1;
+            worker.began |= leaves;
+        }
+        self.deliver(ix, &call.id);
+    }
+
+    pub(super) fn tool_finished(&mut self, ix: NodeIx, call: &str, report: &ToolReport, at: Time) {
+        let lineage = &mut self.nodes[ix.at()].lineage;
+        lineage.files.extend_from_slice(&report.files);
+        lineage.sources.extend_from_slice(&report.sources);
+        if let Some((_, slot)) = lineage.tools.iter_mut().rev().find(|(known, report)| known.id == call && report.is_none()) {
+            *slot = Some(report.clone());
+        }
+        if let Some(worker) = &mut self.flows[ix.at()].worker {
+            worker.calls = worker.calls.saturating_sub(1);
+        }
+        self.rest_slot(ix, at);
+        self.show_worker(ix);
+    }
+
+    pub(super) fn tool_answered(&mut self, ix: NodeIx, call: &str, value: &Value, at: Time) {
+        let pending = self.flows[ix.at()].worker.as_ref().and_then(|worker| worker.pending.iter().find(|pending| pending.call == call));
+        let gate = pending.and_then(|pending| self.gate_run(pending.gate)).map(|run| run.gate.clone());
+        if let Some(Gate { kind: GateKind::Tool { tool, .. }, payload, .. }) = gate {
+            let report = ToolReport { ok: true, value: value.clone(), ..ToolReport::default() };
+            self.nodes[ix.at()].lineage.tools.push((ToolCall { id: call.to_string(), tool, args: payload }, Some(report)));
+        }
+        self.answer_delivered(ix, call, at);
+    }
+
+    pub(super) fn drop_worker(&mut self, ix: NodeIx) {
+        let Some(worker) = self.flows[ix.at()].worker.take() else { return };
+        if worker.since.is_some() {
+            self.queue.busy = self.queue.busy.saturating_sub(1);
+        }
+        for pending in &worker.pending {
+            self.queue.resuming.remove(&(pending.gate, ix));
+        }
+        self.agenda.remove(&ix);
+    }
+
+    pub(super) fn drop_locks(&mut self, ix: NodeIx) {
+        if !std::mem::take(&mut self.flows[ix.at()].locked) {
+            return;
+        }
+        for at in 0..self.graph.nodes[ix.at()].locks.len() {
+            self.queue.set_holder(self.graph.nodes[ix.at()].locks[at], None);
+        }
+    }
+}
