@@ -119,10 +119,8 @@ fn cards(places: &Places) -> Check {
 
 async fn sandbox(config: &SandboxConfig) -> Check {
     match javascript(config, "return 6 * 7", json!({}), json!({}), &SandboxLimits::default()).await {
-        Ok(outcome) if outcome.value == Value::from(42) => Check::fine("sandbox", "JavaScript runs in its own process"),
-        Ok(outcome) => {
-            Check::broken("sandbox", Problem { message: format!("a script gave {} instead of 42", outcome.value), hint: None })
-        }
+        Ok(outcome) if outcome.value == 42 => Check::fine("sandbox", "JavaScript runs in its own process"),
+        Ok(outcome) => Check::broken("sandbox", Problem { message: format!("a script gave {} instead of 42", outcome.value), hint: None }),
         Err(error) => Check::broken("sandbox", Problem { message: error.to_string(), hint: error.hint() }),
     }
 }

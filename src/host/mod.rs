@@ -4,8 +4,11 @@ pub mod client;
 mod clock;
 pub mod config;
 mod connection;
+mod doctor;
 mod gates;
 mod headless;
+#[cfg(test)]
+mod host_tests;
 mod jobs;
 mod local;
 mod models;
@@ -13,6 +16,8 @@ mod places;
 mod planning;
 mod run_task;
 mod session;
+#[cfg(test)]
+mod session_tests;
 mod streams;
 mod timers;
 mod worker_agent;
@@ -21,6 +26,7 @@ mod worker_tool;
 mod workers;
 
 pub use clock::{Clock, SystemClock};
+pub use doctor::{Check, Health, examine};
 pub use headless::{Flags, Headless, HeadlessEnd, ParkedGate, Yes};
 pub use local::LocalHost;
 pub use places::Places;
