@@ -13,7 +13,7 @@ use crate::plan::SandboxLimits;
 use crate::store::{Scope, Store};
 use crate::tools::sandbox::{SandboxConfig, javascript};
 use serde::Serialize;
-use serde_json::{Value, json};
+use serde_json::json;
 use std::{path::Path, time::Duration};
 
 /// How long the model's server may take to say which models it has.

@@ -43,6 +43,10 @@ impl Models {
         &self.prices
     }
 
+    pub(super) fn config(&self) -> &ModelsConfig {
+        &self.config
+    }
+
     pub(super) fn status(&self, choice: Option<&str>) -> ModelStatus {
         match (choice, &self.server) {
             (Some(OPERATOR), _) => ModelStatus::Operator,

@@ -1,10 +1,79 @@
-//! Planning.
+//! From a request to a plan: by the model where one is connected, else by the built-in planner. Planning goes on beside runs.
+
 use super::{
     client::{Notice, PlanningId, Problem},
-    local::Shared,
+    local::{LocalHost, Shared},
     session::Listener,
 };
+use crate::models::ModelError;
+use crate::plan::{Catalog, Node};
+use crate::planner::{
+    PlanSink, Planned,
+    model::{Ids, ModelPlanner, plan_by_model},
+};
+use serde_json::{Map, Value};
 use std::sync::Arc;
-pub(super) async fn plan(_shared: Arc<Shared>, id: PlanningId, _text: String, listener: Listener) {
-    let _ = listener.send(Notice::PlanFailed { id, problem: Problem { message: "no planner is connected".into(), hint: None } });
+
+impl LocalHost {
+    /// Makes a plan. It may have findings.
+    ///
+    /// # Errors
+    /// When the request is empty.
+    pub async fn plan(&self, request: &str, inputs: &Map<String, Value>, sink: &mut dyn PlanSink) -> Result<Planned, Problem> {
+        self.shared().plan(request, inputs, sink).await
+    }
+}
+
+impl Shared {
+    async fn plan(&self, request: &str, inputs: &Map<String, Value>, sink: &mut dyn PlanSink) -> Result<Planned, Problem> {
+        if request.trim().is_empty() {
+            return Err(Problem { message: "the request is empty".into(), hint: Some("say in a sentence what is to be done".into()) });
+        }
+        let catalog = self.kit.catalog();
+        match self.by_model(request, &catalog, inputs, sink).await {
+            Some(planned) => planned.map_err(|error| Problem { message: error.message, hint: error.hint }),
+            None => Err(Problem { message: "no model is connected".into(), hint: None }),
+        }
+    }
+
+    async fn by_model(
+        &self,
+        request: &str,
+        catalog: &Catalog,
+        inputs: &Map<String, Value>,
+        sink: &mut dyn PlanSink,
+    ) -> Option<Result<Planned, ModelError>> {
+        let models = &self.kit.models;
+        let (model, name) = models.real(self.chosen().as_deref()).ok().flatten()?;
+        let ids = if models.config().positional_plans { Ids::Positional } else { Ids::Free };
+        let planner = ModelPlanner { model: model.as_ref(), name: &name, settings: models.config().settings.clone(), ids };
+        Some(plan_by_model(&planner, request, catalog, inputs, sink).await)
+    }
+}
+
+/// Makes a plan for a client and tells it as it grows.
+pub(super) async fn plan(shared: Arc<Shared>, id: PlanningId, text: String, listener: Listener) {
+    let mut sink = Told { id, listener: listener.clone() };
+    let notice = match shared.plan(&text, &Map::new(), &mut sink).await {
+        Ok(Planned { plan, origin, remarks }) => Notice::PlanReady { id, plan: Box::new(plan), origin, remarks },
+        Err(problem) => Notice::PlanFailed { id, problem },
+    };
+    // A client that has gone needs no plan.
+    let _ = listener.send(notice);
+}
+
+/// Tells a client how its plan grows.
+struct Told {
+    id: PlanningId,
+    listener: Listener,
+}
+
+impl PlanSink for Told {
+    fn progress(&mut self, text: &str) {
+        let _ = self.listener.send(Notice::PlanProgress { id: self.id, text: text.to_owned() });
+    }
+
+    fn node(&mut self, node: Node) {
+        let _ = self.listener.send(Notice::PlanNode { id: self.id, node: Box::new(node) });
+    }
 }
