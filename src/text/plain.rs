@@ -148,49 +148,70 @@ impl Plain {
     /// Lines of at most so many columns, broken between words; words longer than a line are cut. At least one line.
     /// Spaces at a break are left out, those that indent the first line stay.
     pub fn wrap(&self, max: usize) -> Vec<Self> {
-        let max = max.max(1);
-        let (mut lines, mut line, mut taken) = (Vec::new(), String::new(), 0);
+        let mut wrapping = Wrapping { max: max.max(1), lines: Vec::new(), line: String::new(), taken: 0 };
         let mut rest = self.text.as_str();
         while !rest.is_empty() {
             let (gap, after) = rest.split_at(rest.find(|c| c != ' ').unwrap_or(rest.len()));
             let (word, after) = after.split_at(after.find(' ').unwrap_or(after.len()));
+            wrapping.word(gap, word);
             rest = after;
-            let (indent, width) = (gap.len(), columns(word));
-            let fits = taken + indent + width <= max;
-            if word.is_empty() || fits || (width > max && taken + indent < max) {
-                if !word.is_empty() {
-                    line.push_str(gap);
-                    taken += indent;
-                }
-            } else {
-                if !line.is_empty() {
-                    lines.push(std::mem::take(&mut line));
-                }
-                taken = 0;
-            }
-            let mut word = word;
-            while !word.is_empty() {
-                let (part, more) = word.split_at(fit(word, max - taken.min(max)));
-                line.push_str(part);
-                taken += columns(part);
-                word = more;
-                if word.is_empty() {
-                    break;
-                }
-                if part.is_empty() && taken == 0 {
-                    // A wide character in a single column: it stands alone rather than never.
-                    let (first, more) = word.split_at(word.graphemes(true).next().map_or(word.len(), str::len));
-                    line.push_str(first);
-                    word = more;
-                }
-                lines.push(std::mem::take(&mut line));
-                taken = 0;
-            }
         }
-        if !line.is_empty() || lines.is_empty() {
-            lines.push(line);
+        wrapping.finish()
+    }
+}
+
+/// A text on its way into lines.
+struct Wrapping {
+    max: usize,
+    lines: Vec<Plain>,
+    line: String,
+    taken: usize,
+}
+
+impl Wrapping {
+    /// Puts a word, with the spaces before it, behind what is there or on a line of its own.
+    fn word(&mut self, gap: &str, word: &str) {
+        let width = columns(word);
+        let behind = self.taken + gap.len();
+        if word.is_empty() {
+            return;
         }
-        lines.into_iter().map(|text| Self { text, hidden: 0 }).collect()
+        if behind + width <= self.max || (width > self.max && behind < self.max) {
+            self.line.push_str(gap);
+            self.taken = behind;
+        } else if !self.line.is_empty() {
+            self.end_line();
+        }
+        self.letters(word);
+    }
+
+    /// Puts letters behind what is there, over as many lines as they need.
+    fn letters(&mut self, mut word: &str) {
+        loop {
+            let room = fit(word, self.max.saturating_sub(self.taken));
+            // A wide character in a single column stands alone rather than never.
+            let at = if room == 0 && self.line.is_empty() { word.graphemes(true).next().map_or(0, str::len) } else { room };
+            let (part, more) = word.split_at(at);
+            self.line.push_str(part);
+            self.taken += columns(part);
+            if more.is_empty() {
+                return;
+            }
+            self.end_line();
+            word = more;
+        }
+    }
+
+    fn end_line(&mut self) {
+        self.lines.push(Plain::escaped(std::mem::take(&mut self.line), 0));
+        self.taken = 0;
+    }
+
+    fn finish(mut self) -> Vec<Plain> {
+        if !self.line.is_empty() || self.lines.is_empty() {
+            self.end_line();
+        }
+        self.lines
     }
 }
 

@@ -38,7 +38,12 @@ impl Canvas {
         Ok(bytes)
     }
 
-    /// The size of the next frames; another size paints all of the next one.
+    /// The size of the next frame.
+    pub(super) fn size(&self) -> Size {
+        self.terminal.backend().size
+    }
+
+    /// Sets the size of the next frames; another size paints all of the next one.
     pub(super) fn resize(&mut self, size: Size) {
         self.terminal.backend_mut().size = size;
     }

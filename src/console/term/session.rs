@@ -94,6 +94,12 @@ impl Term {
         self.clock.now()
     }
 
+    /// Columns and rows of the next frame.
+    pub fn size(&self) -> (u16, u16) {
+        let size = self.canvas.size();
+        (size.width, size.height)
+    }
+
     /// Asks for a frame. Asking often costs nothing: one frame shows it all.
     pub fn request_frame(&mut self) {
         self.pace.wanted = true;
