@@ -3,11 +3,16 @@
 mod calculator;
 mod current_time;
 mod edit_file;
+mod fetch_url;
 #[cfg(test)]
 mod fixture;
 mod list_directory;
 mod read_file;
+mod run_command;
+mod run_javascript;
 mod search_files;
+mod summarize;
+mod web_search;
 mod write_file;
 
 use schemars::{JsonSchema, generate::SchemaSettings};
@@ -23,14 +28,19 @@ use crate::engine::FileAccess;
 use crate::plan::{Risk, ToolInfo, Verdict};
 
 /// All of them.
-pub(super) fn all(_config: &ToolsConfig) -> Vec<Arc<dyn Tool>> {
+pub(super) fn all(config: &ToolsConfig) -> Vec<Arc<dyn Tool>> {
     vec![
         Arc::new(calculator::Calculator::new()),
         Arc::new(current_time::CurrentTime::new()),
         Arc::new(edit_file::EditFile::new()),
+        Arc::new(fetch_url::FetchUrl::new(config)),
         Arc::new(list_directory::ListDirectory::new()),
         Arc::new(read_file::ReadFile::new()),
+        Arc::new(run_command::RunCommand::new(config)),
+        Arc::new(run_javascript::RunJavascript::new(config)),
         Arc::new(search_files::SearchFiles::new()),
+        Arc::new(summarize::Summarize::new()),
+        Arc::new(web_search::WebSearch::new(config)),
         Arc::new(write_file::WriteFile::new()),
     ]
 }

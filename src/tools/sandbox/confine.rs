@@ -94,6 +94,9 @@ mod platform {
     /// Newest rules used; older kernels get what they know of them.
     const LANDLOCK: ABI = ABI::V6;
 
+    /// Pushes input into a terminal; its type differs between C libraries.
+    const TIOCSTI: u64 = 0x5412;
+
     /// All that a worker needs once its job is read: memory, time, its pipes, its end.
     const WORKER: [i64; 31] = [
         libc::SYS_read,
@@ -183,7 +186,7 @@ mod platform {
             rules.insert(libc::SYS_socket, Vec::new());
         }
         // Pushing input into the terminal that dagdeck was started from.
-        let push = SeccompCondition::new(1, SeccompCmpArgLen::Dword, SeccompCmpOp::Eq, libc::TIOCSTI as u64);
+        let push = SeccompCondition::new(1, SeccompCmpArgLen::Dword, SeccompCmpOp::Eq, TIOCSTI);
         let rule = push.and_then(|condition| SeccompRule::new(vec![condition])).map_err(|cause| cause.to_string())?;
         rules.insert(libc::SYS_ioctl, vec![rule]);
         apply(rules, SeccompAction::Allow, SeccompAction::Errno(libc::EPERM as u32))

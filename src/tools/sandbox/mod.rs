@@ -21,8 +21,6 @@ pub(super) use exec::{Confined, wrap};
 pub(super) use process::{Caps, Finished, run};
 pub use worker::worker_main;
 
-pub(super) use html::strip_tags;
-
 /// Memory of a script when it doesn't say, and the most that it may ask for, in MiB.
 const MEMORY_MB: (u64, u64) = (64, 2048);
 /// Time of a script when it doesn't say, and the most that it may ask for, in milliseconds.
@@ -119,7 +117,7 @@ pub(super) async fn html_text(config: &SandboxConfig, html: String) -> String {
     let Job::Html { html } = job else { return String::new() };
     match answer {
         Ok(Answer::Value { value: Value::String(text), .. }) => text,
-        Ok(_) | Err(_) => strip_tags(&html),
+        Ok(_) | Err(_) => html::strip_tags(&html),
     }
 }
 

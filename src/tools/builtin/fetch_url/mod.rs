@@ -1,0 +1,208 @@
+//! `fetch_url`: a page as readable text, JSON as data. Every hop is checked: its host by name, then the addresses that the name leads
+//! to, and the connection goes to exactly those. A private host can be reached only when it stands in the call itself, where a person
+//! or a rule decided on it, or in the configuration; a redirect or a name that leads there is refused.
+
+mod address;
+mod body;
+
+use async_trait::async_trait;
+use reqwest::{Response, StatusCode, Url, header, redirect};
+use schemars::JsonSchema;
+use serde::Deserialize;
+use serde_json::Value;
+use std::{
+    net::{IpAddr, SocketAddr},
+    time::Duration,
+};
+
+use super::{arguments, describe};
+use crate::engine::DataSource;
+use crate::models::http;
+use crate::plan::{Risk, ToolInfo};
+use crate::tools::{Assessment, FetchConfig, Tool, ToolContext, ToolError, ToolOutput, ToolsConfig, sandbox::SandboxConfig};
+use address::Reach;
+
+/// Most redirects that are followed.
+const HOPS: usize = 5;
+/// Text of an answer that doesn't ask for more, in characters.
+const TEXT: usize = 100_000;
+
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+struct Args {
+    /// Address, `http` or `https`.
+    #[schemars(length(min = 1))]
+    url: String,
+    /// Most characters of text to give; more is cut, which is said at the end. Default: 100000.
+    #[schemars(range(min = 100))]
+    max_chars: Option<usize>,
+}
+
+pub(super) struct FetchUrl {
+    info: ToolInfo,
+    config: FetchConfig,
+    sandbox: SandboxConfig,
+}
+
+impl FetchUrl {
+    pub(super) fn new(config: &ToolsConfig) -> Self {
+        let words = "Fetch a web page. Gives readable text, or data when the answer is JSON.";
+        let info = describe::<Args>("fetch_url", words, Risk::Network);
+        Self { info, config: config.fetch.clone(), sandbox: config.sandbox.clone() }
+    }
+
+    /// Whose a host is, going by what stands in the address and in the configuration.
+    fn reach(&self, url: &Url) -> Reach {
+        let host = host(url);
+        if self.config.private_hosts.iter().any(|allowed| allowed.eq_ignore_ascii_case(&host)) {
+            return Reach::Public;
+        }
+        host.parse::<IpAddr>().map_or_else(|_| address::of_name(&host), address::of_address)
+    }
+
+    /// Gets a page, following redirects, each checked like the first.
+    async fn get(&self, first: Url) -> Result<Response, ToolError> {
+        let approved = host(&first);
+        let mut url = first;
+        for _ in 0..=HOPS {
+            let response = self.hop(&url, &approved).await?;
+            let next = response.headers().get(header::LOCATION).and_then(|to| to.to_str().ok());
+            match next.filter(|_| response.status().is_redirection()) {
+                None => return Ok(response),
+                Some(next) => {
+                    let next = url.join(next).map_err(|cause| ToolError::failed(format!("`{url}` leads to a bad address: {cause}")))?;
+                    allowed_scheme(&next)?;
+                    url = next;
+                }
+            }
+        }
+        Err(ToolError::failed(format!("more than {HOPS} redirects")))
+    }
+
+    async fn hop(&self, url: &Url, approved: &str) -> Result<Response, ToolError> {
+        let host = host(url);
+        let most = match self.reach(url) {
+            Reach::Public if self.config.private_hosts.iter().any(|allowed| allowed.eq_ignore_ascii_case(&host)) => Reach::Never,
+            Reach::Public => Reach::Public,
+            Reach::Private if host == approved => Reach::Private,
+            Reach::Private | Reach::Never => return Err(closed(&host)),
+        };
+        let proxies = http::proxies_for(url);
+        let mut client = http::builder(Duration::from_secs(10), proxies).redirect(redirect::Policy::none());
+        // A proxy looks names up by itself, and where there is one this computer often can't.
+        if proxies == http::Proxies::Direct || !proxied() {
+            let addresses = resolve(url, &host).await?;
+            if addresses.iter().any(|address| address::of_address(address.ip()) > most) {
+                return Err(closed(&host));
+            }
+            client = client.no_proxy().resolve_to_addrs(&host, &addresses);
+        }
+        let client = client.build().map_err(|cause| ToolError::refused(format!("no HTTP client: {}", http::causes(&cause))))?;
+        let accept = "text/html,text/plain,application/json;q=0.9,*/*;q=0.5";
+        let sent = client.get(url.clone()).header(header::ACCEPT, accept).send().await;
+        sent.map_err(|cause| {
+            let words = format!("`{url}` can't be reached: {}", http::causes(&cause.without_url()));
+            ToolError { nothing_began: true, ..ToolError::failed(words).transient() }
+        })
+    }
+}
+
+#[async_trait]
+impl Tool for FetchUrl {
+    fn info(&self) -> &ToolInfo {
+        &self.info
+    }
+
+    fn assess(&self, args: &Value, _context: &ToolContext) -> Assessment {
+        let Ok(url) = parse(args["url"].as_str().unwrap_or_default()) else {
+            return Assessment { risk: Risk::Network, why: "fetches no valid address; it will be refused".into() };
+        };
+        let host = host(&url);
+        match self.reach(&url) {
+            Reach::Public => Assessment { risk: Risk::Network, why: format!("fetches from {host}") },
+            Reach::Private => {
+                Assessment { risk: Risk::Execute, why: format!("fetches from the private address {host}: nobody knows what answers there") }
+            }
+            Reach::Never => Assessment { risk: Risk::Execute, why: format!("{host} is closed to tools; it will be refused") },
+        }
+    }
+
+    async fn call(&self, args: Value, _context: &ToolContext) -> Result<ToolOutput, ToolError> {
+        let args: Args = arguments(args)?;
+        let url = parse(&args.url)?;
+        let limit = Duration::from_secs(self.config.timeout_s);
+        let timeout = |_| ToolError::failed(format!("`{url}` did not answer within {} s", limit.as_secs())).transient();
+        let work = async {
+            let response = accepted(self.get(url.clone()).await?)?;
+            body::read(response, &self.config, &self.sandbox, args.max_chars.unwrap_or(TEXT)).await
+        };
+        let value = tokio::time::timeout(limit, work).await.map_err(timeout)??;
+        let source = DataSource { kind: "web".into(), identifier: url.to_string(), query: None };
+        Ok(ToolOutput { value, files: Vec::new(), sources: vec![source] })
+    }
+}
+
+/// The host as it stands in the address, without the brackets of IPv6.
+fn host(url: &Url) -> String {
+    url.host_str().unwrap_or_default().trim_matches(['[', ']']).to_owned()
+}
+
+fn parse(text: &str) -> Result<Url, ToolError> {
+    let text = text.trim();
+    // People write addresses without the scheme.
+    let whole = if text.contains("://") { text.to_owned() } else { format!("https://{text}") };
+    let url = Url::parse(&whole).map_err(|cause| ToolError::refused(format!("`{}` is no address: {cause}", text.escape_debug())))?;
+    allowed_scheme(&url)?;
+    Ok(url)
+}
+
+fn allowed_scheme(url: &Url) -> Result<(), ToolError> {
+    if !matches!(url.scheme(), "http" | "https") || url.host_str().is_none() {
+        return Err(ToolError::refused(format!("`{}` addresses are not fetched", url.scheme())).hint("give an `http` or `https` address"));
+    }
+    if !url.username().is_empty() || url.password().is_some() {
+        return Err(ToolError::refused("an address with a user name or password in it is not fetched"));
+    }
+    Ok(())
+}
+
+fn closed(host: &str) -> ToolError {
+    ToolError::refused(format!("`{host}` leads to an address of this computer or its network"))
+        .hint(format!("if that is meant, add `{host}` to `tools.fetch.private_hosts` in the configuration"))
+}
+
+/// Whether the environment names a proxy.
+fn proxied() -> bool {
+    ["HTTPS_PROXY", "https_proxy", "HTTP_PROXY", "http_proxy", "ALL_PROXY", "all_proxy"]
+        .iter()
+        .any(|name| std::env::var_os(name).is_some_and(|value| !value.is_empty()))
+}
+
+async fn resolve(url: &Url, host: &str) -> Result<Vec<SocketAddr>, ToolError> {
+    let port = url.port_or_known_default().unwrap_or(443);
+    let unknown = |cause: String| {
+        let words = format!("`{host}` can't be found: {cause}");
+        ToolError { nothing_began: true, ..ToolError::failed(words).transient().hint("check the name and the network") }
+    };
+    let found = tokio::time::timeout(Duration::from_secs(10), tokio::net::lookup_host((host, port))).await;
+    let found = found.map_err(|_| unknown("no name server answers".into()))?.map_err(|cause| unknown(cause.to_string()))?;
+    Ok(found.collect())
+}
+
+/// An answer that carries a page.
+fn accepted(response: Response) -> Result<Response, ToolError> {
+    let status = response.status();
+    if status.is_success() {
+        return Ok(response);
+    }
+    let words = format!("`{}` answers {status}", response.url());
+    Err(match status {
+        StatusCode::TOO_MANY_REQUESTS => ToolError { nothing_began: true, ..ToolError::failed(words).transient() },
+        StatusCode::REQUEST_TIMEOUT | StatusCode::TOO_EARLY => ToolError::failed(words).transient(),
+        _ if status.is_server_error() => ToolError::failed(words).transient(),
+        _ => ToolError::failed(words),
+    })
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,152 @@
+//! `run_command`: a shell command in the workspace, confined: no network, nothing written outside the workspace and a scratch
+//! directory, none of dagdeck's keys in its environment, ended with everything it started.
+
+use async_trait::async_trait;
+use schemars::JsonSchema;
+use serde::Deserialize;
+use serde_json::{Value, json};
+use std::time::Duration;
+
+use super::{arguments, describe};
+use crate::engine::Preview;
+use crate::plan::{Risk, ToolInfo};
+use crate::tools::{
+    Assessment, CommandConfig, Tool, ToolContext, ToolError, ToolOutput, ToolsConfig, Workspace,
+    sandbox::{self, Caps, Confined, Finished, SandboxConfig},
+};
+
+/// Bytes kept of each stream.
+const OUTPUT: usize = 64 << 10;
+/// Time of a command that doesn't ask for more, in seconds.
+const TIME_S: u64 = 60;
+/// Variables that pass to commands: where things are and how text is written, never what opens doors.
+const PASSED: [&str; 18] = [
+    "PATH",
+    "HOME",
+    "USER",
+    "LOGNAME",
+    "SHELL",
+    "LANG",
+    "LANGUAGE",
+    "LC_ALL",
+    "LC_CTYPE",
+    "TZ",
+    "CARGO_HOME",
+    "RUSTUP_HOME",
+    "GOPATH",
+    "GOROOT",
+    "JAVA_HOME",
+    "NVM_DIR",
+    "PYENV_ROOT",
+    "VIRTUAL_ENV",
+];
+
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+struct Args {
+    /// Command for `sh -c`, run in the workspace's top directory.
+    #[schemars(length(min = 1))]
+    command: String,
+    /// Longest time in seconds. Default: 60.
+    #[schemars(range(min = 1))]
+    timeout_s: Option<u64>,
+    /// Hand back the output also when the command fails, instead of an error. Default: false.
+    #[serde(default)]
+    allow_failure: bool,
+}
+
+pub(super) struct RunCommand {
+    info: ToolInfo,
+    command: CommandConfig,
+    sandbox: SandboxConfig,
+}
+
+impl RunCommand {
+    pub(super) fn new(config: &ToolsConfig) -> Self {
+        let words = "Run a shell command in the workspace, without network, unable to write elsewhere. Gives {exit_code, stdout, stderr}; \
+                     an exit code other than 0 is an error unless `allow_failure` is set.";
+        let info = describe::<Args>("run_command", words, Risk::Execute);
+        Self { info, command: config.command.clone(), sandbox: config.sandbox.clone() }
+    }
+
+    /// What confines a command here, in words.
+    fn bounds(&self) -> String {
+        let network = if self.command.network { "with network" } else { "without network" };
+        match sandbox::confinement().missing() {
+            None => format!("{network}, writes only inside the workspace"),
+            Some(missing) => format!("{network}; note: {missing}"),
+        }
+    }
+}
+
+#[async_trait]
+impl Tool for RunCommand {
+    fn info(&self) -> &ToolInfo {
+        &self.info
+    }
+
+    fn assess(&self, args: &Value, _context: &ToolContext) -> Assessment {
+        let command: String = args["command"].as_str().unwrap_or_default().chars().take(80).collect();
+        Assessment { risk: Risk::Execute, why: format!("runs `{command}`") }
+    }
+
+    async fn call(&self, args: Value, context: &ToolContext) -> Result<ToolOutput, ToolError> {
+        let args: Args = arguments(args)?;
+        let workspace = Workspace::new(&context.workspace)?;
+        let scratch = tempfile::Builder::new().prefix("dagdeck-").tempdir();
+        let scratch = scratch.map_err(|cause| ToolError::refused(format!("no scratch directory: {cause}")))?;
+        let seconds = args.timeout_s.unwrap_or(TIME_S).min(self.command.max_timeout_s);
+        let confined = Confined {
+            command: args.command.clone(),
+            writable: vec![workspace.root().to_path_buf(), scratch.path().to_path_buf()],
+            network: self.command.network,
+            memory_mb: self.command.memory_mb,
+            // A program may use several processors.
+            cpu_s: seconds.saturating_mul(8),
+        };
+        let refused = |cause: String| ToolError::refused(format!("the command can't be started: {cause}"));
+        let mut command = sandbox::wrap(&self.sandbox, &confined).map_err(|cause| refused(cause.to_string()))?;
+        let passed = PASSED.iter().copied().chain(self.command.env.iter().map(String::as_str));
+        command.env_clear().envs(passed.filter_map(|name| Some((name, std::env::var_os(name)?))));
+        command.env("TMPDIR", scratch.path()).env("TERM", "dumb").env("NO_COLOR", "1").current_dir(workspace.root());
+        let caps = Caps { wall: Duration::from_secs(seconds), stdout: OUTPUT, stderr: OUTPUT };
+        let done = sandbox::run(command, b"", &caps).await.map_err(|cause| refused(cause.to_string()))?;
+        report(&args, seconds, &done)
+    }
+
+    fn preview(&self, args: &Value, _context: &ToolContext) -> Option<Preview> {
+        Some(Preview::Text(format!("$ {}\n\n{}", args["command"].as_str()?, self.bounds())))
+    }
+}
+
+fn report(args: &Args, seconds: u64, done: &Finished) -> Result<ToolOutput, ToolError> {
+    use std::os::unix::process::ExitStatusExt as _;
+    let (stdout, stderr) = (done.stdout.text(), done.stderr.text());
+    let Some(status) = done.status else {
+        let message = format!("the command was ended after {seconds} s{}", said(&stdout, &stderr));
+        return Err(ToolError::failed(message).hint("give it a higher `timeout_s`, or less to do"));
+    };
+    let how = match (status.code(), status.signal()) {
+        (Some(code), _) => format!("exit code {code}"),
+        (None, Some(signal)) => format!("signal {signal}"),
+        (None, None) => status.to_string(),
+    };
+    if !status.success() && !args.allow_failure {
+        return Err(ToolError::failed(format!("the command failed with {how}{}", said(&stdout, &stderr))));
+    }
+    // As a shell reports a signal.
+    let code = status.code().or_else(|| status.signal().map(|signal| 128 + signal));
+    let mut value = json!({"exit_code": code, "stdout": stdout, "stderr": stderr});
+    if let (Some(missing), Some(fields)) = (sandbox::confinement().missing(), value.as_object_mut()) {
+        fields.insert("note".into(), Value::from(missing));
+    }
+    Ok(ToolOutput { value, ..ToolOutput::default() })
+}
+
+/// The end of what a command said, for an error.
+fn said(stdout: &str, stderr: &str) -> String {
+    let text = if stderr.trim().is_empty() { stdout.trim() } else { stderr.trim() };
+    let skipped = text.chars().count().saturating_sub(2_000);
+    let end: String = text.chars().skip(skipped).collect();
+    if end.is_empty() { String::new() } else { format!(":\n{end}") }
+}

@@ -1,0 +1,167 @@
+//! Tools that need the real binary as their worker: commands and scripts, confined.
+
+use dagdeck::engine::Preview;
+use dagdeck::plan::Verdict;
+use dagdeck::tools::{
+    Registry, ToolContext, ToolError, ToolOutput, ToolsConfig,
+    sandbox::{SandboxConfig, confinement},
+};
+use serde_json::{Value, json};
+use std::{fs, time::Instant};
+
+struct Fixture {
+    dir: tempfile::TempDir,
+    registry: Registry,
+    runtime: tokio::runtime::Runtime,
+}
+
+impl Fixture {
+    fn new() -> Self {
+        let sandbox = SandboxConfig { program: Some(env!("CARGO_BIN_EXE_dagdeck").into()) };
+        let registry = Registry::builtin(&ToolsConfig { sandbox, ..ToolsConfig::default() }).unwrap();
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+        Self { dir: tempfile::tempdir().unwrap(), registry, runtime }
+    }
+
+    fn context(&self) -> ToolContext {
+        ToolContext { workspace: self.dir.path().to_path_buf(), model: None }
+    }
+
+    fn call(&self, tool: &str, args: Value) -> Result<ToolOutput, ToolError> {
+        self.registry.check(tool, &args)?;
+        self.runtime.block_on(self.registry.get(tool).unwrap().call(args, &self.context()))
+    }
+
+    /// Output of a command that may fail.
+    fn shell(&self, command: &str) -> Value {
+        self.call("run_command", json!({"command": command, "allow_failure": true})).unwrap().value
+    }
+
+    fn stdout(&self, command: &str) -> String {
+        self.shell(command)["stdout"].as_str().unwrap().trim().to_owned()
+    }
+}
+
+#[test]
+fn a_command_runs_in_the_workspace_and_gives_its_output() {
+    let fixture = Fixture::new();
+    fs::write(fixture.dir.path().join("a.txt"), "hello\n").unwrap();
+    let value = fixture.call("run_command", json!({"command": "cat a.txt; echo oops >&2; echo x > made"})).unwrap().value;
+    assert_eq!((&value["exit_code"], &value["stdout"], &value["stderr"]), (&json!(0), &json!("hello\n"), &json!("oops\n")));
+    assert_eq!(fs::read_to_string(fixture.dir.path().join("made")).unwrap(), "x\n");
+    assert_eq!(value.get("note").is_none(), confinement().missing().is_none());
+}
+
+#[test]
+fn a_command_that_fails_is_an_error_with_its_last_words() {
+    let fixture = Fixture::new();
+    let error = fixture.call("run_command", json!({"command": "echo why >&2; exit 3"})).unwrap_err();
+    assert_eq!(error.message, "the command failed with exit code 3:\nwhy");
+    assert!(!error.nothing_began && !error.transient);
+    assert_eq!(fixture.shell("exit 3")["exit_code"], 3);
+    assert_eq!(fixture.shell("kill -9 $$")["exit_code"], 137);
+}
+
+#[test]
+fn a_command_sees_no_keys() {
+    let fixture = Fixture::new();
+    let known = ["PATH", "HOME", "TMPDIR", "TERM", "NO_COLOR", "PWD", "OLDPWD", "_", "SHLVL"];
+    let passed = ["USER", "LOGNAME", "SHELL", "LANG", "LANGUAGE", "TZ", "GOPATH", "GOROOT", "NVM_DIR", "PYENV_ROOT", "VIRTUAL_ENV"];
+    for line in fixture.stdout("env").lines() {
+        let name = line.split('=').next().unwrap();
+        let fine = known.contains(&name) || passed.contains(&name) || name.starts_with("LC_") || name.ends_with("_HOME");
+        assert!(fine, "{name}");
+    }
+}
+
+#[test]
+fn a_command_has_a_scratch_directory_that_is_gone_afterwards() {
+    let fixture = Fixture::new();
+    let scratch = fixture.stdout("touch \"$TMPDIR/x\" && echo \"$TMPDIR\"");
+    assert!(scratch.contains("dagdeck-") && !std::path::Path::new(&scratch).exists(), "{scratch}");
+}
+
+#[test]
+#[cfg(target_os = "linux")]
+fn a_command_has_no_network_and_can_not_leave_its_group() {
+    let fixture = Fixture::new();
+    let server = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let port = server.local_addr().unwrap().port();
+    let connect = format!("bash -c 'exec 3<>/dev/tcp/127.0.0.1/{port} && echo connected'");
+    assert_eq!(fixture.stdout(&connect), "");
+    assert_ne!(fixture.shell("setsid true")["exit_code"], 0);
+    // Pipelines and children work as ever.
+    assert_eq!(fixture.stdout("seq 1 100 | sort -n | tail -1 | xargs echo last"), "last 100");
+}
+
+#[test]
+#[cfg(target_os = "linux")]
+fn files_outside_the_workspace_are_safe_or_the_result_says_that_they_are_not() {
+    let fixture = Fixture::new();
+    let outside = tempfile::tempdir().unwrap();
+    let target = outside.path().join("file");
+    let value = fixture.shell(&format!("echo x > {}", target.display()));
+    if confinement().files {
+        assert!(!target.exists());
+        assert_ne!(value["exit_code"], 0);
+    } else {
+        assert!(value["note"].as_str().unwrap().contains("no Landlock"));
+    }
+}
+
+#[test]
+fn a_command_is_ended_in_time_with_all_its_children() {
+    let fixture = Fixture::new();
+    let start = Instant::now();
+    let error = fixture.call("run_command", json!({"command": "echo early; sleep 1000 & sleep 1000", "timeout_s": 1})).unwrap_err();
+    assert_eq!(error.message, "the command was ended after 1 s:\nearly");
+    let value = fixture.shell("sleep 1000 & echo done");
+    assert_eq!(value["stdout"], "done\n");
+    assert!(start.elapsed().as_secs() < 100);
+}
+
+#[test]
+fn floods_of_output_keep_their_ends() {
+    let text = Fixture::new().stdout("echo first; yes | head -c 3000000; echo last");
+    assert!(text.len() < 70_000 && text.starts_with("first") && text.ends_with("last") && text.contains("bytes left out"));
+}
+
+#[test]
+fn a_command_asks_and_shows_what_will_run() {
+    let fixture = Fixture::new();
+    let args = json!({"command": "cargo test"});
+    let judged = fixture.registry.judge("run_command", &args, &fixture.context()).unwrap();
+    assert_eq!((judged.verdict, judged.why.as_str()), (Verdict::Ask, "runs `cargo test`"));
+    let Some(Preview::Text(text)) = fixture.registry.get("run_command").unwrap().preview(&args, &fixture.context()) else { panic!() };
+    assert!(text.starts_with("$ cargo test\n\nwithout network"), "{text}");
+}
+
+#[test]
+fn an_agents_script_gives_value_and_logs_or_its_error() {
+    let fixture = Fixture::new();
+    let code = "console.log('n', inputs.n); return inputs.n * 2";
+    let output = fixture.call("run_javascript", json!({"code": code, "inputs": {"n": 21}})).unwrap();
+    assert_eq!(output.value, json!({"value": 42, "logs": ["n 21"]}));
+    let error = fixture.call("run_javascript", json!({"code": "console.log('here')\nreturn nothing"})).unwrap_err();
+    assert_eq!(error.message, "ReferenceError: nothing is not defined (line 2); it logged before: here");
+    let error = fixture.call("run_javascript", json!({"code": "while (true) {}", "time_ms": 200})).unwrap_err();
+    assert_eq!((error.message.as_str(), error.hint.is_some()), ("the code ran longer than 200 ms", true));
+}
+
+#[test]
+fn hostile_pages_become_some_text_in_time() {
+    use wiremock::{Mock, MockServer, ResponseTemplate, matchers::any};
+    let fixture = Fixture::new();
+    for page in ["<div>".repeat(300_000), "<b><i>".repeat(100_000), "<table><tr><td>".repeat(50_000), "<a href='".repeat(50_000)] {
+        let server = fixture.runtime.block_on(async {
+            let server = MockServer::start().await;
+            let answer = ResponseTemplate::new(200).set_body_raw(format!("<p>hello</p>{page}"), "text/html");
+            Mock::given(any()).respond_with(answer).mount(&server).await;
+            server
+        });
+        let start = Instant::now();
+        let text = fixture.call("fetch_url", json!({"url": server.uri()})).unwrap().value;
+        assert!(text.as_str().unwrap().contains("hello"));
+        assert!(start.elapsed().as_secs() < 15);
+    }
+}
