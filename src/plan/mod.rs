@@ -1,6 +1,8 @@
 //! The plan document: nodes, edges, edits with inverses, validation, references, conditions, order, dialects. Pure.
 
 mod catalog;
+pub mod dialect;
+pub mod diff;
 mod document;
 pub mod edit;
 pub mod expr;

@@ -1,0 +1,108 @@
+//! Where a path of a JSON document stands in its text. The text is known to be JSON; anything unexpected gives `None`.
+
+/// Line and column, from 1, of the value that `path` leads to (`nodes[2].args`).
+pub(super) fn locate(text: &str, path: &str) -> Option<(usize, usize)> {
+    let mut walk = Walk { text, at: 0 };
+    walk.space();
+    for step in path.split(['.', '[']).filter(|step| !step.is_empty()) {
+        match step.strip_suffix(']') {
+            Some(index) => walk.into_list(index.parse().ok()?)?,
+            None => walk.into_object(step)?,
+        }
+    }
+    let before = &text[..walk.at];
+    let line = before.matches('\n').count() + 1;
+    let column = before.rsplit('\n').next().map_or(0, |line| line.chars().count()) + 1;
+    Some((line, column))
+}
+
+struct Walk<'a> {
+    text: &'a str,
+    at: usize,
+}
+
+impl Walk<'_> {
+    fn byte(&self) -> Option<u8> {
+        self.text.as_bytes().get(self.at).copied()
+    }
+
+    fn space(&mut self) {
+        while self.byte().is_some_and(|b| b.is_ascii_whitespace()) {
+            self.at += 1;
+        }
+    }
+
+    fn take(&mut self, wanted: u8) -> Option<()> {
+        self.space();
+        let found = self.byte() == Some(wanted);
+        self.at += usize::from(found);
+        self.space();
+        found.then_some(())
+    }
+
+    /// Stands at the value of the last such key, which is the one that counts, or stays when there is none.
+    fn into_object(&mut self, key: &str) -> Option<()> {
+        let start = self.at;
+        self.take(b'{')?;
+        let mut found = None;
+        while self.byte()? == b'"' {
+            let from = self.at;
+            self.text();
+            let name: String = serde_json::from_str(self.text.get(from..self.at)?).ok()?;
+            self.take(b':')?;
+            if name == key {
+                found = Some(self.at);
+            }
+            self.value();
+            if self.take(b',').is_none() {
+                break;
+            }
+        }
+        self.at = found.unwrap_or(start);
+        Some(())
+    }
+
+    fn into_list(&mut self, index: usize) -> Option<()> {
+        self.take(b'[')?;
+        for _ in 0..index {
+            self.value();
+            self.take(b',')?;
+        }
+        Some(())
+    }
+
+    fn text(&mut self) {
+        self.at += 1;
+        while let Some(byte) = self.byte() {
+            self.at += if byte == b'\\' { 2 } else { 1 };
+            if byte == b'"' {
+                return;
+            }
+        }
+    }
+
+    /// Steps over one value.
+    fn value(&mut self) {
+        let mut depth = 0_usize;
+        while let Some(byte) = self.byte() {
+            match byte {
+                b'"' => {
+                    self.text();
+                    if depth == 0 {
+                        return;
+                    }
+                    continue;
+                }
+                b'{' | b'[' => depth += 1,
+                b'}' | b']' if depth <= 1 => {
+                    self.at += depth;
+                    return;
+                }
+                b'}' | b']' => depth -= 1,
+                b',' if depth == 0 => return,
+                _ => {}
+            }
+            self.at += 1;
+        }
+    }
+}

@@ -1,0 +1,125 @@
+//! Dialects are told apart by shape, read with places in errors, and written back equal.
+
+use super::*;
+use crate::plan::samples::plan;
+use proptest::prelude::*;
+use serde_json::json;
+
+const ITINERARY: &str = r#"{"nodes": [
+  {"id": "paris", "agent": "web_researcher", "objective": "Hotels", "depends_on": []},
+  {"id": "flights", "agent": "web_researcher", "objective": "Flights", "depends_on": [], "priority": 2},
+  {"id": "plan", "agent": "travel_planner", "objective": "Itinerary from {{paris.result}}", "depends_on": ["paris", "flights"]}
+], "metadata": {"by": "planner"}, "version": "x"}"#;
+
+#[test]
+fn an_orchestration_plan_is_told_by_its_shape_and_written_back_equal() {
+    let (plan, dialect) = read(ITINERARY, "p.json").unwrap();
+    assert_eq!(dialect, Dialect::Orchestration);
+    let written = write(&plan, Format::Orchestration);
+    assert_eq!(written.lost, []);
+    assert_eq!(serde_json::from_str::<Value>(&written.text).unwrap(), serde_json::from_str::<Value>(ITINERARY).unwrap());
+    let (again, dialect) = read(&write(&plan, Format::Native).text, "p.json").unwrap();
+    assert_eq!((again, dialect), (plan, Dialect::Native));
+}
+
+#[test]
+fn other_shapes_are_native_or_named() {
+    let native = r#"{"nodes": [{"id": "a", "agent": "x", "objective": "y", "retry": {"attempts": 2}}]}"#;
+    assert_eq!(read(native, "-").unwrap().1, Dialect::Native);
+    assert_eq!(read(r#"{"nodes": [{"id": "a", "tool": "x"}]}"#, "-").unwrap().1, Dialect::Native);
+    for (text, name) in [
+        (r#"{"dag": []}"#, "tools"),
+        (r#"{"tasks": []}"#, "hybrid"),
+        (r#"{"nodes": [], "connections": []}"#, "workflow"),
+        (r#"{"stages": []}"#, "stages"),
+    ] {
+        let words = format!("f: this is a plan of the {name} dialect; this version reads native and orchestration plans");
+        assert_eq!(read(text, "f").unwrap_err().to_string(), words);
+    }
+}
+
+#[test]
+fn errors_name_file_line_column_and_path() {
+    let cases = [
+        ("{\n  \"nodes\": [\n", "p.json:3:1: not JSON: EOF while parsing a list"),
+        ("  ", "p.json:1:2: the text is empty, a plan is a JSON object"),
+        ("[]", "p.json:1:1: a plan must be an object, not a list"),
+        (
+            "{\"goal\": \"é\", \"nodes\": [{\"id\": \"a\\\"[\", \"merge\": true},\n  {\"id\": 3}]}",
+            "p.json:2:10: `nodes[1].id`: must be text, not a number",
+        ),
+        (
+            "{\"nodes\": [{\"id\": \"a\",\n\"merge\": true, \"retry\": {\"attempts\": -1}}]}",
+            "p.json:2:25: `nodes[0].retry`: invalid value: integer `-1`, expected u32",
+        ),
+        ("{\"nodes\": [{\"x\": 1}]}", "p.json:1:12: `nodes[0]`: a node needs an `id`"),
+    ];
+    for (text, words) in cases {
+        assert_eq!(read(text, "p.json").unwrap_err().to_string(), words);
+    }
+    assert!(read("a: 1", "p.yaml").unwrap_err().to_string().contains("reads plans as JSON only"));
+}
+
+#[test]
+fn what_orchestration_cannot_say_is_listed_by_path() {
+    let document = json!({"goal": "g", "nodes": [
+        {"id": "a", "agent": "x", "objective": "o", "timeout_s": 3.0},
+        {"id": "t", "tool": "read_file", "args": {"path": "p"}},
+        {"id": "b", "agent": "x", "depends_on": ["t"]}
+    ], "edges": [{"from": "a", "to": "b", "when": "a.ok"}]});
+    let (plan, _) = read(&document.to_string(), "-").unwrap();
+    let written = write(&plan, Format::Orchestration);
+    let paths: Vec<&str> = written.lost.iter().map(|loss| loss.path.as_str()).collect();
+    assert_eq!(paths, ["goal", "edges[0].when", "nodes[0].timeout_s", "nodes[1]", "nodes[2]", "nodes[2].depends_on"]);
+    let text: Value = serde_json::from_str(&written.text).unwrap();
+    assert_eq!(text["nodes"][1], json!({"id": "b", "agent": "x", "objective": "", "depends_on": ["a"]}));
+}
+
+#[test]
+fn pictures_show_structure_and_escape_what_authors_wrote() {
+    let document = json!({"goal": "Go \u{1b}[31m", "nodes": [
+        {"id": "a", "agent": "wr\"iter"}, {"id": "b", "decide": "a"}, {"id": "c", "tool": "t", "depends_on": ["a"]}, {"id": "d", "merge": true, "depends_on": ["c"]}
+    ], "edges": [{"from": "a", "to": "b"}, {"from": "b", "to": "d", "when": "yes<no"}]});
+    let (plan, _) = read(&document.to_string(), "-").unwrap();
+    let tree = write(&plan, Format::Tree).text;
+    let rows: Vec<&str> = tree.lines().skip(1).collect();
+    assert_eq!(rows, ["a  agent wr\"iter", "├─ b  decision", "│  └─ → d", "└─ c  tool t", "   └─ d  merge  when yes<no"]);
+    assert!(!tree.contains('\u{1b}'));
+    let mermaid = write(&plan, Format::Mermaid).text;
+    assert!(mermaid.contains("n0[\"a<br/>agent wr&quot;iter\"]") && mermaid.contains("n1 -->|\"yes&lt;no\"| n3"), "{mermaid}");
+    let dot = write(&plan, Format::Dot).text;
+    assert!(dot.contains("n0 [label=\"a: agent wr\\\"iter\"];") && dot.contains("n1 -> n3 [label=\"yes<no\"];"), "{dot}");
+}
+
+#[test]
+fn formats_are_named() {
+    for format in Format::ALL {
+        assert_eq!(format.name().parse(), Ok(format));
+    }
+    assert_eq!("png".parse::<Format>(), Err("unknown format `png`: one of native, orchestration, mermaid, dot, tree".into()));
+}
+
+proptest! {
+    #[test]
+    fn native_text_reads_back_as_the_same_plan(plan in plan(10)) {
+        let text = write(&plan, Format::Native).text;
+        let (again, _) = read(&text, "-").unwrap();
+        prop_assert_eq!(write(&again, Format::Native).text, text);
+        prop_assert_eq!(again, plan);
+    }
+
+    #[test]
+    fn any_text_gives_a_plan_or_an_error(text in "[{}\\[\\]\":,a-e0 nodesi]{0,40}") {
+        if let Err(error) = read(&text, "-") {
+            prop_assert!(!error.message.is_empty());
+        }
+    }
+
+    #[test]
+    fn any_node_gives_a_plan_or_an_error_with_a_place(key in "id|agent|tool|args|retry|ask|merge|budget|locks|when", value in "null|true|3|\"x\"|\\[1\\]|\\{\"a\":1\\}") {
+        let text = format!("{{\"nodes\": [{{\"id\": \"a\", \"value\": 1, {key:?}: {value}}}]}}");
+        if let Err(error) = read(&text, "-") {
+            prop_assert!(error.at.is_some(), "{}", error);
+        }
+    }
+}
