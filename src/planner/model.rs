@@ -16,11 +16,14 @@ use serde_json::{Map, Value};
 pub use schema::Ids;
 
 use super::{PlanSink, Planned};
+use crate::models::config::AUTO;
 use crate::models::{ChatMessage, ChatRequest, Delta, Model, ModelError, ModelErrorKind, ModelSettings};
 use crate::plan::{Catalog, Node, Plan, native};
 
 /// Rounds in which the model corrects its plan.
 const CORRECTIONS: usize = 2;
+/// Added edges that are remarked one by one.
+const EDGES_REMARKED: usize = 4;
 
 /// Who plans, and how it is asked.
 pub struct ModelPlanner<'a> {
@@ -45,7 +48,8 @@ pub async fn plan_by_model(
     inputs: &Map<String, Value>,
     sink: &mut dyn PlanSink,
 ) -> Result<Planned, ModelError> {
-    let mut session = Session { planner, request, catalog, inputs, sink, best: None, corrections: 0, failure: None };
+    let mut session =
+        Session { planner, request, catalog, inputs, sink, best: None, corrections: 0, origin: planner.name.to_owned(), failure: None };
     let ways = match planner.ids {
         Ids::Free => [Ids::Free, Ids::Positional].as_slice(),
         Ids::Positional => &[Ids::Positional],
@@ -97,6 +101,8 @@ struct Session<'a> {
     /// The draft with the fewest faults.
     best: Option<Draft>,
     corrections: usize,
+    /// The model's name for people.
+    origin: String,
     failure: Option<ModelError>,
 }
 
@@ -106,12 +112,11 @@ impl Session<'_> {
         let mut messages = prompt::messages(self.request, self.catalog, self.inputs, ids);
         let opening = messages.len();
         let name = self.planner.name;
-        self.sink.progress(&match (ids, &self.best) {
-            (Ids::Positional, Some(_)) => format!("asking `{name}` for a plan with numbered steps"),
-            (Ids::Free | Ids::Positional, _) => format!("asking `{name}` for a plan"),
-        });
+        let form = if ids == Ids::Positional { "a plan with numbered steps" } else { "a plan" };
+        self.sink.progress(&format!("asking `{name}` for {form}"));
         for round in 0..=CORRECTIONS {
             let answer = self.ask(&messages, ids).await?;
+            self.corrections += usize::from(round > 0);
             let draft = self.draft(answer);
             let (said, faults) = (draft.as_answer(), draft.faults.clone());
             self.keep(draft);
@@ -119,7 +124,6 @@ impl Session<'_> {
                 return Ok(Verdict::Good);
             }
             if round < CORRECTIONS {
-                self.corrections += 1;
                 self.sink.progress(&format!("`{name}` corrects its plan, round {} of {CORRECTIONS}: {}", round + 1, faults[0]));
                 // Only the latest attempt goes back, so that the prompt doesn't grow with each round.
                 messages.truncate(opening);
@@ -160,7 +164,13 @@ impl Session<'_> {
         };
         let outcome = self.planner.model.chat(&request, &mut take).await;
         match outcome {
-            Ok(reply) => Ok(Answer { nodes, edges: read::edges(&reply.text), cut: None }),
+            Ok(reply) => {
+                // Where the server chose the model, people want to know which one it was.
+                if self.planner.name == AUTO {
+                    self.origin.clone_from(&reply.model);
+                }
+                Ok(Answer { nodes, edges: read::edges(&reply.text), cut: None })
+            }
             Err(error) => match error.kind {
                 ModelErrorKind::Nonsense => Ok(Answer { nodes, cut: Some(error), ..Answer::default() }),
                 ModelErrorKind::CutStream | ModelErrorKind::Timeout if !nodes.is_empty() => {
@@ -196,7 +206,7 @@ impl Session<'_> {
     }
 
     fn finish(self) -> Result<Planned, ModelError> {
-        let Some(Draft { plan, faults, mut remarks }) = self.best else {
+        let Some(Draft { plan, faults, remarks: added }) = self.best else {
             return Err(self.failure.unwrap_or_else(|| ModelError {
                 kind: ModelErrorKind::Nonsense,
                 message: format!("`{}` answered with a plan without any nodes", self.planner.name),
@@ -204,18 +214,23 @@ impl Session<'_> {
                 retry_after_ms: None,
             }));
         };
+        let mut remarks: Vec<String> = added.iter().take(EDGES_REMARKED).cloned().collect();
+        if added.len() > EDGES_REMARKED {
+            remarks.push(format!("{} more edges were added for references", added.len() - EDGES_REMARKED));
+        }
         match self.corrections {
             0 => {}
             1 => remarks.push("the model corrected its plan once".to_owned()),
             times => remarks.push(format!("the model corrected its plan {times} times")),
         }
         if !faults.is_empty() {
-            remarks.push(format!("the plan needs your hand: {}", faults.join("; ")));
+            let more = if faults.len() > 1 { format!(", and {} more", faults.len() - 1) } else { String::new() };
+            remarks.push(format!("the plan can't run yet: {}{more}", faults[0]));
             if let Some(error) = self.failure {
                 remarks.push(error.message);
             }
         }
-        Ok(Planned { plan, origin: self.planner.name.to_owned(), remarks })
+        Ok(Planned { plan, origin: self.origin, remarks })
     }
 }
 

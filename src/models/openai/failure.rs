@@ -99,8 +99,15 @@ pub(super) fn of_reply(place: &Whereabouts, model: &str, status: Option<u16>, bo
 fn kind_of(status: u16, complaint: &Complaint, has_key: bool) -> ModelErrorKind {
     let words = format!("{} {}", complaint.message, complaint.code).to_lowercase();
     let says = |phrases: &[&str]| phrases.iter().any(|phrase| words.contains(phrase));
-    let about_key =
-        says(&["invalid_api_key", "incorrect api key", "invalid api key", "api key not valid", "no api key", "missing api key"]);
+    let about_key = says(&[
+        "invalid_api_key",
+        "incorrect api key",
+        "invalid api key",
+        "api key not valid",
+        "no api key",
+        "missing api key",
+        "no connected db",
+    ]);
     let too_long = says(&[
         "context_length",
         "context length",
@@ -169,7 +176,8 @@ pub(super) fn of_transport(place: &Whereabouts, error: reqwest::Error, begun: Be
     match begun {
         Begun::No => Failure::new(ModelErrorKind::NoRoute, format!("`{host}` broke off before it answered: {cause}"), Again::Later)
             .hint(format!("check that the address in {address_from} is a server of chat completions")),
-        Begun::Yes => cut(place, &cause),
+        // The outer errors speak of decoding; the innermost says what happened to the connection.
+        Begun::Yes => cut(place, cause.rsplit(": ").next().unwrap_or(&cause)),
     }
 }
 

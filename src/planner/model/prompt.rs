@@ -9,6 +9,8 @@ use crate::plan::{Catalog, ToolInfo};
 
 /// The longest description of a tool that is passed on.
 const DESCRIPTION: usize = 240;
+/// What the example answers.
+const EXAMPLE_REQUEST: &str = "Find out how to travel to Rome";
 /// The longest value of an input that is passed on.
 const INPUT: usize = 400;
 
@@ -21,7 +23,7 @@ const RULES: &str = "A node has an `id`, `depends_on` (ids of the nodes whose re
 - `tool` and `args`: one call of one tool, exactly with these arguments, without any model. Prefer it where the arguments are known or \
 are another node's result.
 - `code`: the body of a JavaScript function without input or output devices, for counting, sorting, filtering, formatting. It reads \
-`deps.ID.result` and `inputs.NAME` and returns a value.
+`deps.ID.result` and `inputs.NAME` and returns a value: `return deps.files.result.length`.
 - `value`: a text that is put together from references, without any model.
 - `ask`: a question to the operator, only where the request wants a person to decide.
 
@@ -50,8 +52,20 @@ pub(super) fn messages(request: &str, catalog: &Catalog, inputs: &Map<String, Va
             line(&mut system, format_args!("- {name} = {}", clip(&value.to_string(), INPUT)));
         }
     }
-    line(&mut system, format_args!("\nAn example of the form:\n{}", example(catalog)));
-    vec![ChatMessage::System { content: system }, ChatMessage::User { content: request.to_owned() }]
+    let mut messages = Vec::new();
+    match ids {
+        Ids::Free => {
+            line(&mut system, format_args!("\nAn example of the form:\n{}", example(catalog)));
+        }
+        // Small models follow an exchange better than a description.
+        Ids::Positional => {
+            messages.push(ChatMessage::User { content: EXAMPLE_REQUEST.to_owned() });
+            messages.push(ChatMessage::Assistant { content: example(catalog).to_string(), calls: Vec::new() });
+        }
+    }
+    messages.insert(0, ChatMessage::System { content: system });
+    messages.push(ChatMessage::User { content: request.to_owned() });
+    messages
 }
 
 /// What the model hears about a plan that is not right yet.
@@ -106,13 +120,20 @@ fn parameters(tool: &ToolInfo) -> String {
 
 /// A small plan with names that exist, so that a model that copies from it copies nothing wrong.
 fn example(catalog: &Catalog) -> Value {
-    let mut nodes = vec![json!({"id": "n1", "code": "return [3, 1, 2].sort()", "depends_on": []})];
-    if let Some(agent) = catalog.agents.iter().find(|agent| agent.name == "writer").or(catalog.agents.first()) {
-        nodes.push(json!({"id": "n2", "agent": agent.name, "objective": "Explain this list: {{n1.result}}", "depends_on": ["n1"]}));
-    } else {
-        nodes.push(json!({"id": "n2", "value": "The list is {{n1.result}}", "depends_on": ["n1"]}));
-    }
-    json!({"nodes": nodes})
+    let named = |wanted: &[&str]| {
+        let agents = &catalog.agents;
+        wanted.iter().find_map(|name| agents.iter().find(|agent| agent.name == *name)).or(agents.first()).map(|agent| agent.name.as_str())
+    };
+    let gather = |id: &str, what: &str| match named(&["web_researcher", "deep_reasoner"]) {
+        Some(agent) => json!({"id": id, "agent": agent, "objective": what, "depends_on": []}),
+        None => json!({"id": id, "ask": what, "depends_on": []}),
+    };
+    let sum = "Compare both ways to travel and recommend one: {{n1.result}} {{n2.result}}";
+    let last = match named(&["writer"]) {
+        Some(agent) => json!({"id": "n3", "agent": agent, "objective": sum, "depends_on": ["n1", "n2"]}),
+        None => json!({"id": "n3", "value": sum, "depends_on": ["n1", "n2"]}),
+    };
+    json!({"nodes": [gather("n1", "Find trains to Rome"), gather("n2", "Find flights to Rome"), last]})
 }
 
 /// The beginning of a text, on one line.

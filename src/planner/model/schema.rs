@@ -16,6 +16,8 @@ pub enum Ids {
     Positional,
 }
 
+/// The most nodes of a plan with free ids: enough for a person to look through, and an end for models that run away.
+const MOST_FREE: usize = 30;
 /// The most nodes of a plan with positional ids; each has a schema of its own.
 pub(super) const MOST_POSITIONAL: usize = 8;
 
@@ -24,7 +26,7 @@ pub(super) fn plan_schema(catalog: &Catalog, ids: Ids) -> OutputSchema {
         Ids::Free => {
             let id = json!({"type": "string", "description": "short, of lower-case letters, digits and _"});
             let depends_on = json!({"type": "array", "items": {"type": "string"}});
-            json!({"type": "array", "items": node(catalog, &id, &depends_on)})
+            json!({"type": "array", "maxItems": MOST_FREE, "items": {"anyOf": shapes(catalog, &id, &depends_on, Works::All)}})
         }
         Ids::Positional => {
             let items: Vec<Value> = (1..=MOST_POSITIONAL).map(|at| positional(catalog, at)).collect();
@@ -42,11 +44,20 @@ fn positional(catalog: &Catalog, at: usize) -> Value {
     } else {
         json!({"type": "array", "maxItems": earlier.len(), "items": {"type": "string", "enum": earlier}})
     };
-    node(catalog, &json!({"type": "string", "enum": [format!("n{at}")]}), &depends_on)
+    let id = json!({"type": "string", "enum": [format!("n{at}")]});
+    json!({"anyOf": shapes(catalog, &id, &depends_on, Works::Named)})
 }
 
-/// One of the shapes, by the work it does.
-fn node(catalog: &Catalog, id: &Value, depends_on: &Value) -> Value {
+/// Which works are on offer.
+#[derive(PartialEq, Eq)]
+enum Works {
+    All,
+    /// Agents and tools, if there are any: who needs numbered ids writes no code that runs.
+    Named,
+}
+
+/// The shapes of a node, one for each work.
+fn shapes(catalog: &Catalog, id: &Value, depends_on: &Value, works: Works) -> Vec<Value> {
     let text = json!({"type": "string"});
     let agents: Vec<&str> = catalog.agents.iter().map(|agent| agent.name.as_str()).collect();
     let tools: Vec<&str> = catalog.tools.iter().map(|tool| tool.name.as_str()).collect();
@@ -65,10 +76,12 @@ fn node(catalog: &Catalog, id: &Value, depends_on: &Value) -> Value {
     if !tools.is_empty() {
         shape(&[("tool", json!({"type": "string", "enum": tools})), ("args", json!({"type": "object"}))]);
     }
-    shape(&[("code", text.clone())]);
-    shape(&[("value", text.clone())]);
-    shape(&[("ask", text)]);
-    json!({"anyOf": shapes})
+    if works == Works::All || (agents.is_empty() && tools.is_empty()) {
+        shape(&[("code", text.clone())]);
+        shape(&[("value", text.clone())]);
+        shape(&[("ask", text)]);
+    }
+    shapes
 }
 
 #[cfg(test)]
@@ -94,8 +107,8 @@ mod tests {
     #[test]
     fn positional_plans_can_only_look_back() {
         let plan = |first: Value, second: Value| {
-            json!({"nodes": [{"id": "n1", "code": "return 1", "depends_on": first},
-            {"id": "n2", "value": "{{n1}}", "depends_on": second}]})
+            json!({"nodes": [{"id": "n1", "tool": "read_file", "args": {}, "depends_on": first},
+            {"id": "n2", "agent": "writer", "objective": "{{n1}}", "depends_on": second}]})
         };
         assert!(accepts(Ids::Positional, &plan(json!([]), json!(["n1"]))));
         assert!(!accepts(Ids::Positional, &plan(json!(["n2"]), json!(["n1"]))));

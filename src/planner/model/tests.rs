@@ -158,7 +158,7 @@ async fn after_two_corrections_numbered_ids_are_tried() {
     assert_eq!(outcome.ids(), ["n1"]);
     let schema = outcome.asked[3].schema.as_ref().unwrap();
     assert!(schema.schema["properties"]["nodes"]["prefixItems"].is_array());
-    assert_eq!(outcome.asked[3].messages.len(), 2, "the new way starts afresh");
+    assert!(!format!("{:?}", outcome.asked[3].messages).contains("ghost"), "the new way starts afresh");
 }
 
 #[tokio::test]
@@ -167,7 +167,7 @@ async fn a_plan_that_stays_wrong_is_kept_with_the_fewest_faults() {
     let outcome = plan(vec![faulty(3), faulty(1), faulty(2), faulty(3), faulty(3), faulty(3)]).await;
     assert_eq!(outcome.ids(), ["x0"]);
     let remarks = outcome.planned.unwrap().remarks;
-    assert!(remarks.last().unwrap().starts_with("the plan needs your hand"), "{remarks:?}");
+    assert!(remarks.last().unwrap().starts_with("the plan can't run yet: "), "{remarks:?}");
 }
 
 #[tokio::test]

@@ -131,6 +131,12 @@ async fn other_refusals_are_never_repeated_and_say_what_to_do() {
         (401, refused("Incorrect API key provided: sk-secret", json!("invalid_api_key")), ModelErrorKind::WrongKey, "OPENAI_API_KEY"),
         (403, json!({"error": "forbidden"}), ModelErrorKind::WrongKey, "OPENAI_API_KEY"),
         (400, refused("API key not valid", json!(400)), ModelErrorKind::WrongKey, "OPENAI_API_KEY"),
+        (
+            400,
+            json!({"error": {"message": "No connected db.", "type": "no_db_connection", "code": "400"}}),
+            ModelErrorKind::WrongKey,
+            "OPENAI_API_KEY",
+        ),
         (404, refused("The model `m` does not exist", json!("model_not_found")), ModelErrorKind::UnknownModel, "dagdeck models"),
         (400, refused("Invalid model name passed in model=m", json!("400")), ModelErrorKind::UnknownModel, "dagdeck models"),
         (400, refused("maximum context length is 8192 tokens", json!(null)), ModelErrorKind::ContextTooLong, "less context"),
