@@ -18,6 +18,7 @@ pub mod reference;
 mod reference_tests;
 #[cfg(test)]
 mod samples;
+mod schema;
 pub mod tree;
 
 pub use catalog::{AgentInfo, Catalog, Risk, ToolInfo, Verdict};
@@ -28,3 +29,4 @@ pub use node::{
     AgentWork, Approve, Ask, CodeWork, ContextMode, DecisionWork, Field, FieldKind, Join, MergeWork, Node, OnFailure, Policy, Retry, Route,
     SandboxLimits, ToolInput, ToolWork, TransformWork, Work,
 };
+pub use schema::schema;
