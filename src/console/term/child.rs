@@ -31,7 +31,7 @@ pub enum EditError {
 }
 
 /// The operator's editor by `VISUAL`, `EDITOR`, else `vi`; `var` looks a variable up.
-pub fn editor_command(var: impl Fn(&str) -> Option<String>) -> String {
+pub(super) fn editor_command(var: impl Fn(&str) -> Option<String>) -> String {
     ["VISUAL", "EDITOR"].into_iter().filter_map(var).find(|command| !command.trim().is_empty()).unwrap_or_else(|| "vi".to_owned())
 }
 

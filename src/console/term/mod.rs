@@ -15,7 +15,7 @@ mod session;
 mod signals;
 mod writer;
 
-pub use child::{EditError, editor_command};
+pub use child::EditError;
 pub use clipboard::Copied;
 pub use clock::Clock;
 pub use limiter::Limiter;

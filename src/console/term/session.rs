@@ -16,7 +16,7 @@ use super::clipboard::{self, Copied, Route};
 use super::modes::{Modes, Tty};
 use super::signals::{Signalled, Signals};
 use super::writer::{Taken, Writer};
-use super::{Clock, EditError, Event, FrameId, Limiter, child, editor_command, panic};
+use super::{Clock, EditError, Event, FrameId, Limiter, child, panic};
 use crate::engine::Time;
 use crate::text::Plain;
 
@@ -194,7 +194,7 @@ impl Term {
     /// event that says what the terminal is like now.
     pub async fn edit(&mut self, text: &str, suffix: &str, var: impl Fn(&str) -> Option<String>) -> (Result<String, EditError>, Event) {
         let edited = match self.hand_over().await {
-            Ok(()) => child::edit(&editor_command(var), text, suffix).await,
+            Ok(()) => child::edit(&child::editor_command(var), text, suffix).await,
             Err(error) => Err(error.into()),
         };
         child::discard_input();
