@@ -3,7 +3,7 @@
 
 use globset::{GlobBuilder, GlobSet, GlobSetBuilder};
 use jsonschema::{ValidationError, Validator, error::ValidationErrorKind};
-use serde_json::{Map, Value};
+use serde_json::Value;
 use std::{collections::BTreeMap, sync::Arc};
 
 use super::{Assessment, Permission, PermissionError, Tool, ToolContext, ToolError, ToolsConfig, builtin};
@@ -114,21 +114,6 @@ impl Registry {
             .hint(format!("expected: {}", signature(&entry.info.input_schema))))
     }
 
-    /// The arguments that a plain query stands for: the tool's one required string parameter, or the first of its parameters that takes text.
-    ///
-    /// # Errors
-    /// An unknown tool, or one that a single text can't call.
-    pub fn query(&self, name: &str, query: &str) -> Result<Value, ToolError> {
-        let entry = self.entry(name).ok_or_else(|| self.unknown(name))?;
-        let schema = &entry.info.input_schema;
-        let mut required = required(schema).filter(|name| takes_text(&schema["properties"][*name]));
-        let (Some(parameter), None) = (required.next(), required.next()) else {
-            return Err(ToolError::refused(format!("`{}` can't be called with a plain query", entry.info.name))
-                .hint(format!("give `args`: {}", signature(schema))));
-        };
-        Ok(Value::Object(Map::from_iter([(parameter.to_owned(), Value::from(query))])))
-    }
-
     /// What is to be done with a call whose arguments were checked.
     ///
     /// # Errors
@@ -176,14 +161,6 @@ impl Registry {
 
 fn required(schema: &Value) -> impl Iterator<Item = &str> {
     schema["required"].as_array().into_iter().flatten().filter_map(Value::as_str)
-}
-
-fn takes_text(schema: &Value) -> bool {
-    match &schema["type"] {
-        Value::String(one) => one == "string",
-        Value::Array(several) => several.iter().any(|one| one == "string"),
-        _ => false,
-    }
 }
 
 /// One problem in words.
@@ -273,14 +250,6 @@ mod tests {
         let error = registry().check("raed_file", &json!({})).unwrap_err();
         assert_eq!(error.message, "there is no tool `raed_file`");
         assert!(error.hint.unwrap().contains("read_file"));
-    }
-
-    #[test]
-    fn a_plain_query_fills_the_one_required_text() {
-        let registry = registry();
-        assert_eq!(registry.query("serper_web_search", "cats").unwrap(), json!({"query": "cats"}));
-        assert_eq!(registry.query("calculator", "1+1").unwrap(), json!({"expression": "1+1"}));
-        assert!(registry.query("edit_file", "x").unwrap_err().hint.unwrap().contains("old_string"));
     }
 
     #[test]

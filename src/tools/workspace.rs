@@ -73,13 +73,12 @@ impl Workspace {
                 .hint("give a path relative to the workspace; start dagdeck with `--workspace DIR` to work elsewhere")
         };
         let mut at = self.root.clone();
-        let given = Path::new(path);
-        let given = if given.is_absolute() {
-            // The workspace may be reached through a link of its own (`/tmp` on macOS), so the absolute form is tried as it really is.
-            given.strip_prefix(&self.root).map_err(|_| outside())?
-        } else {
-            given
-        };
+        let mut given = PathBuf::from(path);
+        if given.is_absolute() {
+            // The workspace may be named by way of a link (`/tmp` on macOS), so what exists of the path is taken as what it really is.
+            let real = given.ancestors().find_map(|known| Some(known.canonicalize().ok()?.join(given.strip_prefix(known).ok()?)));
+            given = real.and_then(|real| Some(real.strip_prefix(&self.root).ok()?.to_path_buf())).ok_or_else(outside)?;
+        }
         for component in given.components() {
             match component {
                 Component::CurDir => {}
@@ -338,6 +337,36 @@ mod tests {
         }
         for path in ["src", "pipe"] {
             assert!(place.work.write(&place.work.locate_for_writing(path).unwrap(), b"x").is_err(), "{path}");
+        }
+    }
+
+    #[test]
+    fn an_absolute_path_may_name_the_workspace_by_way_of_a_link() {
+        let place = place();
+        let alias = place.dir.path().join("alias");
+        symlink(place.work.root(), &alias).unwrap();
+        for (path, found) in [("src/a.txt", "src/a.txt"), ("src/new/b", "src/new/b"), (".", ".")] {
+            assert_eq!(place.work.locate(alias.join(path).to_str().unwrap()).unwrap().display(), found);
+        }
+        assert!(place.work.locate(alias.join("../outside/secret").to_str().unwrap()).is_err());
+        assert!(place.work.locate(alias.join("new/../../outside/new").to_str().unwrap()).is_err());
+    }
+
+    proptest::proptest! {
+        #[test]
+        fn no_path_of_any_spelling_leads_outside(parts in proptest::collection::vec(0_usize..9, 0..8), absolute: bool) {
+            let place = place();
+            symlink("..", place.work.root().join("src/up")).unwrap();
+            symlink("../..", place.work.root().join("src/out")).unwrap();
+            symlink(place.dir.path().join("outside"), place.work.root().join("link")).unwrap();
+            let names = ["..", ".", "src", "up", "out", "link", "secret", "new", "work"];
+            let relative = parts.iter().map(|part| names[*part]).collect::<Vec<_>>().join("/");
+            let path = if absolute { format!("{}/{relative}", place.work.root().display()) } else { relative };
+            if let Ok(at) = place.work.locate(&path) {
+                let absolute = place.work.absolute(&at);
+                assert!(at.relative.components().all(|part| matches!(part, Component::Normal(_))), "{path}");
+                assert!(absolute.canonicalize().is_ok_and(|real| real == absolute) || absolute.symlink_metadata().is_err(), "{path}");
+            }
         }
     }
 

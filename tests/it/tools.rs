@@ -17,8 +17,12 @@ struct Fixture {
 
 impl Fixture {
     fn new() -> Self {
+        Self::with(ToolsConfig::default())
+    }
+
+    fn with(config: ToolsConfig) -> Self {
         let sandbox = SandboxConfig { program: Some(env!("CARGO_BIN_EXE_dagdeck").into()) };
-        let registry = Registry::builtin(&ToolsConfig { sandbox, ..ToolsConfig::default() }).unwrap();
+        let registry = Registry::builtin(&ToolsConfig { sandbox, ..config }).unwrap();
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
         Self { dir: tempfile::tempdir().unwrap(), registry, runtime }
     }
@@ -89,6 +93,9 @@ fn a_command_has_no_network_and_can_not_leave_its_group() {
     let port = server.local_addr().unwrap().port();
     let connect = format!("bash -c 'exec 3<>/dev/tcp/127.0.0.1/{port} && echo connected'");
     assert_eq!(fixture.stdout(&connect), "");
+    let mut open = ToolsConfig::default();
+    open.command.network = true;
+    assert_eq!(Fixture::with(open).stdout(&connect), "connected");
     assert_ne!(fixture.shell("setsid true")["exit_code"], 0);
     // Pipelines and children work as ever.
     assert_eq!(fixture.stdout("seq 1 100 | sort -n | tail -1 | xargs echo last"), "last 100");

@@ -100,7 +100,7 @@ impl Drop for Group {
 pub(in crate::tools) async fn run(mut command: Command, input: &[u8], caps: &Caps) -> io::Result<Finished> {
     command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).process_group(0).kill_on_drop(true);
     let mut child = command.spawn()?;
-    let group = Group(child.id().and_then(|id| i32::try_from(id).ok()).and_then(Pid::from_raw));
+    let mut group = Group(child.id().and_then(|id| i32::try_from(id).ok()).and_then(Pid::from_raw));
     let (stdin, out, err) = (child.stdin.take(), child.stdout.take(), child.stderr.take());
     let (mut stdout, mut stderr, mut status) = (Capture::new(caps.stdout), Capture::new(caps.stderr), None);
     let feed = async {
@@ -119,6 +119,8 @@ pub(in crate::tools) async fn run(mut command: Command, input: &[u8], caps: &Cap
         group.kill();
         let _ = child.wait().await;
     }
+    // From now on the number may be another process's.
+    group.0 = None;
     Ok(Finished { status, stdout, stderr })
 }
 

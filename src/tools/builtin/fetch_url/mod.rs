@@ -62,7 +62,7 @@ impl FetchUrl {
 
     /// Gets a page, following redirects, each checked like the first.
     async fn get(&self, first: Url) -> Result<Response, ToolError> {
-        let approved = host(&first);
+        let approved = first.clone();
         let mut url = first;
         for _ in 0..=HOPS {
             let response = self.hop(&url, &approved).await?;
@@ -79,12 +79,12 @@ impl FetchUrl {
         Err(ToolError::failed(format!("more than {HOPS} redirects")))
     }
 
-    async fn hop(&self, url: &Url, approved: &str) -> Result<Response, ToolError> {
+    async fn hop(&self, url: &Url, approved: &Url) -> Result<Response, ToolError> {
         let host = host(url);
         let most = match self.reach(url) {
             Reach::Public if self.config.private_hosts.iter().any(|allowed| allowed.eq_ignore_ascii_case(&host)) => Reach::Never,
             Reach::Public => Reach::Public,
-            Reach::Private if host == approved => Reach::Private,
+            Reach::Private if same_place(url, approved) => Reach::Private,
             Reach::Private | Reach::Never => return Err(closed(&host)),
         };
         let proxies = http::proxies_for(url);
@@ -92,7 +92,7 @@ impl FetchUrl {
         // A proxy looks names up by itself, and where there is one this computer often can't.
         if proxies == http::Proxies::Direct || !proxied() {
             let addresses = resolve(url, &host).await?;
-            if addresses.iter().any(|address| address::of_address(address.ip()) > most) {
+            if !reachable(&addresses, most) {
                 return Err(closed(&host));
             }
             client = client.no_proxy().resolve_to_addrs(&host, &addresses);
@@ -101,8 +101,9 @@ impl FetchUrl {
         let accept = "text/html,text/plain,application/json;q=0.9,*/*;q=0.5";
         let sent = client.get(url.clone()).header(header::ACCEPT, accept).send().await;
         sent.map_err(|cause| {
+            let nothing_began = cause.is_connect();
             let words = format!("`{url}` can't be reached: {}", http::causes(&cause.without_url()));
-            ToolError { nothing_began: true, ..ToolError::failed(words).transient() }
+            ToolError { nothing_began, ..ToolError::failed(words).transient() }
         })
     }
 }
@@ -147,6 +148,11 @@ fn host(url: &Url) -> String {
     url.host_str().unwrap_or_default().trim_matches(['[', ']']).to_owned()
 }
 
+/// Whether a hop stays where the call was decided to go: the same host, and its port or a usual one.
+fn same_place(url: &Url, approved: &Url) -> bool {
+    url.host() == approved.host() && (url.port() == approved.port() || url.port().is_none())
+}
+
 fn parse(text: &str) -> Result<Url, ToolError> {
     let text = text.trim();
     // People write addresses without the scheme.
@@ -169,6 +175,11 @@ fn allowed_scheme(url: &Url) -> Result<(), ToolError> {
 fn closed(host: &str) -> ToolError {
     ToolError::refused(format!("`{host}` leads to an address of this computer or its network"))
         .hint(format!("if that is meant, add `{host}` to `tools.fetch.private_hosts` in the configuration"))
+}
+
+/// Whether none of a name's addresses is worse than what was decided on.
+fn reachable(addresses: &[SocketAddr], most: Reach) -> bool {
+    !addresses.is_empty() && addresses.iter().all(|address| address::of_address(address.ip()) <= most)
 }
 
 /// Whether the environment names a proxy.

@@ -90,13 +90,34 @@ fn a_redirect_to_another_private_host_is_refused() {
 }
 
 #[test]
+fn a_redirect_to_another_port_of_a_private_host_is_refused() {
+    let runtime = runtime();
+    let inner = server(&runtime, "/", ResponseTemplate::new(200).set_body_string("inside"));
+    let outer = server(&runtime, "/out", ResponseTemplate::new(302).insert_header("location", inner.uri()));
+    let error = Fixture::new(&[]).call("fetch_url", json!({"url": format!("{}/out", outer.uri())})).unwrap_err();
+    assert!(error.message.starts_with("`127.0.0.1` leads to"), "{error}");
+    assert!(runtime.block_on(inner.received_requests()).unwrap().is_empty());
+}
+
+#[test]
+fn hosts_that_the_configuration_names_may_be_redirected_to() {
+    let runtime = runtime();
+    let inner = server(&runtime, "/", ResponseTemplate::new(200).set_body_string("inside"));
+    let outer = server(&runtime, "/out", ResponseTemplate::new(302).insert_header("location", inner.uri()));
+    let mut config = ToolsConfig::default();
+    config.fetch.private_hosts = vec!["127.0.0.1".into()];
+    let fixture = Fixture::with(config, &[]);
+    assert_eq!(fixture.call("fetch_url", json!({"url": format!("{}/out", outer.uri())})).unwrap().value, json!("inside"));
+}
+
+#[test]
 fn a_name_that_leads_to_a_private_address_is_refused() {
-    let config = FetchConfig::default();
-    let fetch = FetchUrl::new(&ToolsConfig { fetch: config, ..ToolsConfig::default() });
-    // The name was approved as what it seems to be: public. What it resolves to is not.
-    let public = |address: &str| address::of_address(address.parse().unwrap()) > Reach::Public;
-    assert!(public("127.0.0.1") && public("169.254.169.254") && !public("1.1.1.1"));
-    assert_eq!(fetch.reach(&"http://rebind.example.com".parse().unwrap()), Reach::Public);
+    // The name is taken for public, as one would be whose owner points it at this computer.
+    let addresses = ["1.1.1.1:80".parse().unwrap(), "127.0.0.1:80".parse().unwrap()];
+    assert!(reachable(&addresses, Reach::Private));
+    assert!(!reachable(&addresses, Reach::Public));
+    assert!(!reachable(&["169.254.169.254:80".parse().unwrap()], Reach::Private));
+    assert!(!reachable(&[], Reach::Public));
 }
 
 #[test]
