@@ -11,7 +11,7 @@ use crate::agents;
 use crate::models::config::Lookup;
 use crate::plan::SandboxLimits;
 use crate::store::{Scope, Store};
-use crate::tools::sandbox::{SandboxConfig, javascript};
+use crate::tools::sandbox::{SandboxConfig, confinement, javascript};
 use serde::Serialize;
 use serde_json::json;
 use std::{path::Path, time::Duration};
@@ -119,7 +119,10 @@ fn cards(places: &Places) -> Check {
 
 async fn sandbox(config: &SandboxConfig) -> Check {
     match javascript(config, "return 6 * 7", json!({}), json!({}), &SandboxLimits::default()).await {
-        Ok(outcome) if outcome.value == 42 => Check::fine("sandbox", "JavaScript runs in its own process"),
+        Ok(outcome) if outcome.value == 42 => match confinement().missing() {
+            None => Check::fine("sandbox", "JavaScript runs in its own process; commands have no network and write only in the workspace"),
+            Some(missing) => Check::absent("sandbox", missing, "look at each command before you approve it"),
+        },
         Ok(outcome) => Check::broken("sandbox", Problem { message: format!("a script gave {} instead of 42", outcome.value), hint: None }),
         Err(error) => Check::broken("sandbox", Problem { message: error.to_string(), hint: error.hint() }),
     }
