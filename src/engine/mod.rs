@@ -17,6 +17,8 @@ mod route;
 mod run;
 mod state;
 mod time;
+mod transcript;
+mod why;
 mod worker;
 
 pub use event::{EdgeId, Event, Outcome, Record, RunId, RunSettings};
@@ -26,6 +28,7 @@ pub use report::{DataSource, Done, ErrorKind, FileAccess, ModelCall, NodeError, 
 pub use run::{Batch, Run};
 pub use state::{Lineage, NodeRun, NodeState};
 pub use time::Time;
+pub use transcript::{Entry, OUTPUT_KEPT, ToolStatus, Transcript};
 
 /// Counts the nodes and edges that a step looks at, so that tests can hold it to what its input touches.
 #[cfg(test)]
