@@ -231,6 +231,7 @@ pub struct Dep {
 /// What a worker does, with references resolved.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case", tag = "job")]
+#[expect(clippy::large_enum_variant, reason = "a job travels in a box")]
 pub enum Job {
     /// Run an agent.
     Agent(AgentJob),

@@ -2,7 +2,7 @@
 
 use super::end::plan_error;
 use crate::engine::{
-    ErrorKind, Event, GateKind, Job, NodeError, Outcome, Time,
+    ErrorKind, Event, GateKind, Job, NodeError, NodeState, Outcome, Time,
     flow::Phase,
     gates::LOST_OPTIONS,
     graph::{NodeIx, tool_of, verdict},
@@ -98,22 +98,19 @@ impl Run {
         let ins = &self.graph.nodes[ix.at()].ins;
         let dead = ins.iter().find(|edge| self.edge_token(**edge) == Some(false)).map(|&edge| self.graph.link(edge).from);
         dead.map_or_else(String::new, |source| {
-            let state = self.state_of(source);
-            let how = if state.is_final() { state.word() } else { "not taken" };
-            match state {
-                crate::engine::NodeState::Succeeded | crate::engine::NodeState::Passed | crate::engine::NodeState::FailedSafe => {
-                    format!("`{}` went another way", self.id_of(source))
-                }
-                crate::engine::NodeState::Pending
-                | crate::engine::NodeState::Ready
-                | crate::engine::NodeState::Held
-                | crate::engine::NodeState::Waiting { .. }
-                | crate::engine::NodeState::Running
-                | crate::engine::NodeState::Retrying { .. }
-                | crate::engine::NodeState::Skipped
-                | crate::engine::NodeState::Failed
-                | crate::engine::NodeState::Cancelled
-                | crate::engine::NodeState::Unknown => format!("`{}` was {how}", self.id_of(source)),
+            let id = self.id_of(source);
+            match self.state_of(source) {
+                NodeState::Succeeded | NodeState::Passed | NodeState::FailedSafe => format!("`{id}` went another way"),
+                NodeState::Failed => format!("`{id}` failed"),
+                NodeState::Cancelled => format!("`{id}` was cancelled"),
+                NodeState::Skipped => format!("`{id}` was skipped"),
+                NodeState::Pending
+                | NodeState::Ready
+                | NodeState::Held
+                | NodeState::Waiting { .. }
+                | NodeState::Running
+                | NodeState::Retrying { .. }
+                | NodeState::Unknown => format!("the way from `{id}` is closed"),
             }
         })
     }

@@ -2,6 +2,9 @@
 
 mod cases;
 mod kit;
+mod properties;
+mod rules;
+mod work;
 
 use std::cell::Cell;
 
