@@ -58,10 +58,12 @@ fn policy(it: &Drawn) -> Policy {
         skip_if: yes_no(it.guards / 10),
         approve: [None, None, None, Some(Approve::Before), Some(Approve::After), Some(Approve::Both), Some(Approve::Never)]
             [usize::from(it.approve % 7)],
-        on_failure: (it.failing % 4 == 0).then_some(OnFailure::Safe),
-        retry: (it.failing % 3 == 0).then_some(Retry { attempts: 2, ..Retry::default() }),
-        timeout_s: (it.failing % 5 == 0).then_some(5.0),
-        locks: (it.lock % 3 == 0)
+        on_failure: it.failing.is_multiple_of(4).then_some(OnFailure::Safe),
+        retry: it.failing.is_multiple_of(3).then_some(Retry { attempts: 2, ..Retry::default() }),
+        timeout_s: it.failing.is_multiple_of(5).then_some(5.0),
+        locks: it
+            .lock
+            .is_multiple_of(3)
             .then(|| vec![format!("lock{}", it.lock % 2), "lock2".to_string()][..1 + usize::from(it.lock % 2)].to_vec()),
         route: [None, None, None, Some(Route::First), Some(Route::Decision)][usize::from(it.route % 5)],
         ..Policy::default()
@@ -185,9 +187,12 @@ impl Player {
                 let id = format!("c{}", self.calls);
                 self.workers.alive.get_mut(&(node.clone(), attempt)).unwrap().insert(id.clone(), false);
                 let verdict = [Verdict::Ask, Verdict::Allow, Verdict::Deny][usize::from(pick % 3)];
-                // A call let go at once beside an open question may run past the slots; the rest is held to them exactly.
-                let verdict = if blocked && verdict == Verdict::Allow { Verdict::Ask } else { verdict };
-                let call = ToolCall { id, tool: if how % 2 == 0 { "write" } else { "read" }.into(), args: json!({"path": pick % 3}) };
+                // A call let go at once beside an open question may run past the slots; everything else is held to them exactly.
+                let (tool, verdict) = match verdict {
+                    Verdict::Allow | Verdict::Ask if blocked => ("other", Verdict::Ask),
+                    Verdict::Allow | Verdict::Ask | Verdict::Deny => (if how.is_multiple_of(2) { "write" } else { "read" }, verdict),
+                };
+                let call = ToolCall { id, tool: tool.into(), args: json!({"path": pick % 3}) };
                 self.work(&node, attempt, WorkFact::ToolAsked { call, verdict, why: "it asks".into() });
             }
             (2, None) => {
@@ -210,7 +215,7 @@ impl Player {
             (4, None) => self.work(&node, attempt, WorkFact::Output("text".into())),
             (_, None) => {
                 self.workers.alive.remove(&(node.clone(), attempt));
-                let result = if pick % 2 == 0 { json!({"ok": true, "route": "left"}) } else { json!("right") };
+                let result = if pick.is_multiple_of(2) { json!({"ok": true, "route": "left"}) } else { json!("right") };
                 self.work(&node, attempt, WorkFact::Done(Done { result, mark: None }));
             }
         }
@@ -342,6 +347,8 @@ fn check(world: &World, plan: &Plan) {
 }
 
 proptest! {
+    #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
+
     #[test]
     fn any_plan_in_any_order_keeps_the_rules_and_settles(
         nodes in prop::collection::vec(drawn(), 1..12),
