@@ -10,7 +10,7 @@ use crate::models::{Model, ModelSettings};
 use crate::plan::ToolInfo;
 
 /// Provider's name of a model that only rehearses; its results carry the same word as their mark.
-pub const REHEARSAL: &str = "rehearsal";
+pub use crate::models::rehearsal::PROVIDER as REHEARSAL;
 
 /// Provider's name of the operator in a model's place.
 pub const OPERATOR: &str = "operator";

@@ -1,44 +1,42 @@
-//! Counting tokens without a tokenizer: an upper estimate, so that limits hold for every model.
+//! Token counts of conversations, and texts cut to a count.
 
-use crate::models::{ChatMessage, ToolOffer};
-
-/// Tokens that a message costs besides its text.
-const FRAME: u64 = 6;
+use crate::models::tokens::count;
+use crate::models::{ChatMessage, ChatRequest, ToolOffer, tokens};
 
 /// About how many tokens a text takes, rather too many than too few.
 pub(super) fn of_text(text: &str) -> u64 {
-    u64::try_from(text.len().div_ceil(3)).unwrap_or(u64::MAX)
+    count(text)
 }
 
 /// Tokens of a conversation.
 pub(super) fn of_messages(messages: &[ChatMessage]) -> u64 {
-    messages.iter().map(of_message).sum()
+    tokens::count_prompt(&ChatRequest { messages: messages.to_vec(), ..ChatRequest::default() })
 }
 
 /// Tokens of the tools on offer.
 pub(super) fn of_offers(offers: &[ToolOffer]) -> u64 {
-    offers.iter().map(|offer| FRAME + of_text(&offer.name) + of_text(&offer.description) + of_text(&offer.parameters.to_string())).sum()
-}
-
-fn of_message(message: &ChatMessage) -> u64 {
-    FRAME
-        + match message {
-            ChatMessage::System { content } | ChatMessage::User { content } | ChatMessage::Tool { content, .. } => of_text(content),
-            ChatMessage::Assistant { content, calls } => {
-                of_text(content) + calls.iter().map(|call| FRAME + of_text(&call.name) + of_text(&call.arguments)).sum::<u64>()
-            }
-        }
+    tokens::count_prompt(&ChatRequest { tools: offers.to_vec(), ..ChatRequest::default() })
 }
 
 /// The text, or as much of its beginning as the tokens allow, with words that say what was cut.
 pub(super) fn cut(text: &str, tokens: u64) -> String {
-    let bytes = usize::try_from(tokens.saturating_mul(3)).unwrap_or(usize::MAX);
-    if text.len() <= bytes {
+    if count(text) <= tokens {
         return text.to_owned();
     }
-    let end = text.floor_char_boundary(bytes);
-    let (kept, all) = (text[..end].chars().count(), text.chars().count());
-    format!("{}\n[cut here: the first {kept} of {all} characters are shown]", &text[..end])
+    // Quarters of a token, as the count has it: one for a byte of ASCII, two for any other.
+    let mut left = tokens.saturating_mul(4);
+    let end = text.char_indices().find_map(|(at, c)| {
+        let cost = if c.is_ascii() { 1 } else { 2 * c.len_utf8() as u64 };
+        match left.checked_sub(cost) {
+            Some(rest) => {
+                left = rest;
+                None
+            }
+            None => Some(at),
+        }
+    });
+    let shown = &text[..end.unwrap_or(text.len())];
+    format!("{shown}\n[cut here: the first {} of {} characters are shown]", shown.chars().count(), text.chars().count())
 }
 
 #[cfg(test)]
@@ -52,12 +50,8 @@ mod tests {
 
     #[test]
     fn a_cut_says_how_much_is_shown_and_never_splits_a_character() {
-        let text = "é".repeat(10);
-        assert_eq!(cut(&text, 1), "é\n[cut here: the first 1 of 10 characters are shown]");
-    }
-
-    #[test]
-    fn more_text_is_never_fewer_tokens() {
-        assert!(of_text("") == 0 && of_text("a") == 1 && of_text("abcd") == 2);
+        assert_eq!(cut(&"é".repeat(10), 1), "é\n[cut here: the first 1 of 10 characters are shown]");
+        assert_eq!(cut("abcdefgh", 1), "abcd\n[cut here: the first 4 of 8 characters are shown]");
+        assert_eq!(cut("abc", 0), "\n[cut here: the first 0 of 3 characters are shown]");
     }
 }

@@ -1,0 +1,189 @@
+//! `Template`: a plan with slots, as a TOML file. It says which requests it fits, what it takes out of them, and the nodes.
+//! The format is described in `docs/plan-templates.md`. Those shipped are in `plans/`; a project's and a user's come before them.
+
+use serde::Deserialize;
+use serde_json::{Map, Value};
+use std::{collections::BTreeMap, fs, io, path::Path};
+
+use super::shipped::SHIPPED;
+use super::slots::{Request, Slot, SlotKind, matches_form};
+use crate::plan::{Catalog, Verdict};
+
+/// A plan with slots.
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Template {
+    /// Unique; a file in a nearer place with the same name comes first.
+    pub name: String,
+    /// What it does, for people.
+    pub description: String,
+    /// Patterns: words that all have to occur, in any order; `a|b` for alternatives, `a*` for beginnings. One pattern suffices.
+    #[serde(rename = "match")]
+    pub patterns: Vec<String>,
+    /// Words that must not occur.
+    #[serde(default)]
+    pub unless: Vec<String>,
+    /// Verbs of the steps that the plan carries out; a step with another verb is added behind the plan.
+    #[serde(default)]
+    pub verbs: Vec<String>,
+    /// Added to the score, for templates that should win or lose against others.
+    #[serde(default)]
+    pub priority: i64,
+    /// Requests that fit, for people and tests.
+    #[serde(default)]
+    pub examples: Vec<String>,
+    /// By name; each becomes an input of the plan.
+    #[serde(default)]
+    pub slots: BTreeMap<String, Slot>,
+    /// The plan's nodes in native form; `if` and `unless` name a slot that has to be filled, or empty, for the node to be there.
+    pub nodes: Vec<Map<String, Value>>,
+}
+
+/// A template that fits a request.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct Fit {
+    /// Higher is better.
+    pub score: i64,
+    /// Slots that are filled.
+    pub inputs: Map<String, Value>,
+}
+
+/// A template file that can't be used.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{file}: {message}")]
+pub struct TemplateError {
+    /// The file as people know it.
+    pub file: String,
+    /// What is wrong, with line and column where they are known.
+    pub message: String,
+}
+
+/// Longest template file that is read.
+const MAX_BYTES: u64 = 256 * 1024;
+
+impl Template {
+    /// Reads a template file's text.
+    ///
+    /// # Errors
+    /// What is wrong with it, in words.
+    pub fn parse(text: &str, file: &str) -> Result<Self, TemplateError> {
+        let wrong = |message: String| TemplateError { file: file.to_owned(), message };
+        let template: Self = toml::from_str(text).map_err(|error| {
+            let line = error.span().map_or(1, |span| text[..span.start.min(text.len())].lines().count().max(1));
+            wrong(format!("line {line}: {}", error.message()))
+        })?;
+        if template.patterns.iter().all(|pattern| pattern.trim().is_empty()) {
+            return Err(wrong("`match` is empty, so the template would fit nothing".to_owned()));
+        }
+        if template.nodes.is_empty() {
+            return Err(wrong("the template has no `[[nodes]]`".to_owned()));
+        }
+        for key in template.nodes.iter().flat_map(|node| [node.get("if"), node.get("unless")]).flatten() {
+            if key.as_str().is_none_or(|slot| !template.slots.contains_key(slot)) {
+                return Err(wrong(format!("a node asks for the slot {key}, which is not there")));
+            }
+        }
+        Ok(template)
+    }
+
+    /// The shipped templates with those of the user and the project over them, and the files that can't be used.
+    pub fn load(workspace: &Path, user_config: Option<&Path>) -> (Vec<Self>, Vec<TemplateError>) {
+        let mut problems = Vec::new();
+        let mut by_name: BTreeMap<String, Self> = Self::shipped().into_iter().map(|template| (template.name.clone(), template)).collect();
+        let places = user_config.map(|config| config.join("plans")).into_iter().chain([workspace.join(".dagdeck").join("plans")]);
+        for folder in places {
+            match read_folder(&folder) {
+                Ok(read) => {
+                    for one in read {
+                        match one {
+                            Ok(template) => drop(by_name.insert(template.name.clone(), template)),
+                            Err(problem) => problems.push(problem),
+                        }
+                    }
+                }
+                Err(error) => problems.push(TemplateError { file: folder.display().to_string(), message: format!("can't be read: {error}") }),
+            }
+        }
+        (by_name.into_values().collect(), problems)
+    }
+
+    /// The shipped templates, sorted by name.
+    pub fn shipped() -> Vec<Self> {
+        SHIPPED.iter().filter_map(|(file, text)| Self::parse(text, file).ok()).collect()
+    }
+
+    /// Whether all tools and agents of the plan are there to be used.
+    pub(super) fn is_usable(&self, catalog: &Catalog) -> bool {
+        self.nodes.iter().all(|node| {
+            let name = |key: &str| node.get(key).and_then(Value::as_str);
+            name("tool").is_none_or(|name| catalog.tools.iter().any(|tool| tool.name == name && tool.verdict != Verdict::Deny))
+                && name("agent").is_none_or(|name| catalog.agents.iter().any(|agent| agent.name == name))
+        })
+    }
+
+    /// How well the template fits, with the slots filled; `None` when it doesn't.
+    pub(super) fn fit(&self, request: &Request) -> Option<Fit> {
+        let occurs = |form: &str| request.words.iter().any(|word| !word.quoted && matches_form(&word.lower, form));
+        if self.unless.iter().any(|form| occurs(form)) {
+            return None;
+        }
+        let terms = self.patterns.iter().filter_map(|pattern| {
+            let terms: Vec<&str> = pattern.split_whitespace().collect();
+            (!terms.is_empty() && terms.iter().all(|term| term.split('|').any(occurs))).then_some(terms.len())
+        });
+        let terms = i64::try_from(terms.max()?).unwrap_or(0);
+        let mut inputs = Map::new();
+        for (name, slot) in &self.slots {
+            let found = request.take(slot);
+            if slot.required && found.is_none() {
+                return None;
+            }
+            if let Some(value) = found.or_else(|| slot.default.clone()) {
+                inputs.insert(name.clone(), value);
+            }
+        }
+        let required = self.slots.values().filter(|slot| slot.required && slot.kind != SlotKind::Request).count();
+        Some(Fit { score: 3 * terms + self.priority + i64::try_from(required).unwrap_or(0), inputs })
+    }
+
+    /// The nodes for these inputs: those that aren't wanted are left out, and so are references to them in `depends_on`.
+    pub(super) fn nodes(&self, inputs: &Map<String, Value>) -> Vec<Value> {
+        let wanted = |node: &Map<String, Value>| {
+            let filled = |key: &str| node.get(key).and_then(Value::as_str).map(|slot| inputs.contains_key(slot));
+            filled("if") != Some(false) && filled("unless") != Some(true)
+        };
+        let (kept, left_out): (Vec<&Map<String, Value>>, Vec<&Map<String, Value>>) = self.nodes.iter().partition(|node| wanted(node));
+        let gone: Vec<&Value> = left_out.iter().filter_map(|node| node.get("id")).collect();
+        let clean = |node: &Map<String, Value>| {
+            let mut node = node.clone();
+            node.shift_remove("if");
+            node.shift_remove("unless");
+            if let Some(Value::Array(sources)) = node.get_mut("depends_on") {
+                sources.retain(|source| !gone.contains(&source));
+            }
+            Value::Object(node)
+        };
+        kept.into_iter().map(clean).collect()
+    }
+}
+
+fn read_folder(folder: &Path) -> io::Result<Vec<Result<Template, TemplateError>>> {
+    let entries = match fs::read_dir(folder) {
+        Ok(entries) => entries,
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
+        Err(error) => return Err(error),
+    };
+    let mut paths = entries.map(|entry| Ok(entry?.path())).collect::<io::Result<Vec<_>>>()?;
+    paths.retain(|path| path.extension().is_some_and(|ending| ending == "toml") && path.is_file());
+    paths.sort();
+    Ok(paths.iter().map(|path| read_file(path)).collect())
+}
+
+fn read_file(path: &Path) -> Result<Template, TemplateError> {
+    let file = path.display().to_string();
+    let words = |error: io::Error| TemplateError { file: file.clone(), message: format!("can't be read: {error}") };
+    if fs::metadata(path).map_err(words)?.len() > MAX_BYTES {
+        return Err(TemplateError { file, message: format!("the file is larger than {} KiB", MAX_BYTES / 1024) });
+    }
+    Template::parse(&fs::read_to_string(path).map_err(words)?, &file)
+}
