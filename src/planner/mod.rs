@@ -1,5 +1,6 @@
 //! From a request to a plan: by model, or built in.
 
+pub mod builtin;
 pub mod model;
 
 use crate::plan::{Node, Plan};

@@ -83,9 +83,38 @@ pub(super) struct Request<'a> {
 
 /// Verbs that make a file.
 const WRITING: &[&str] = &[
-    "write", "save", "store", "put", "export", "dump", "output", "record", "create", "generate", "produce", "append", "log", "make", "convert",
-    "turn", "send", "report", "results", "result", "summarize", "summarise", "list", "collect", "translate", "print", "compile", "document",
+    "write",
+    "save",
+    "store",
+    "put",
+    "export",
+    "dump",
+    "output",
+    "record",
+    "create",
+    "generate",
+    "produce",
+    "append",
+    "log",
+    "make",
+    "convert",
+    "turn",
+    "send",
+    "report",
+    "results",
+    "result",
+    "summarize",
+    "summarise",
+    "list",
+    "collect",
+    "translate",
+    "print",
+    "compile",
+    "document",
 ];
+
+/// Verbs whose `to` leads to no file that is written.
+const CHANGING: &[&str] = &["compare", "diff", "rename", "replace", "change", "move", "copy"];
 
 impl<'a> Request<'a> {
     pub fn new(text: &'a str) -> Self {
@@ -140,8 +169,14 @@ impl<'a> Request<'a> {
             if is_file(word) || url(&word.raw).is_some() || word.raw.contains('*') {
                 continue;
             }
-            let is_path = word.raw == "." || word.raw == ".." || word.raw.starts_with("./") || (word.raw.contains('/') && is_path_text(&word.raw));
-            if is_path || (self.follows_place(at) && !words::is_stopword(&word.lower) && self.is_folder(at)) {
+            let is_path =
+                word.raw == "." || word.raw == ".." || word.raw.starts_with("./") || (word.raw.contains('/') && is_path_text(&word.raw));
+            if is_path
+                || (self.follows_place(at)
+                    && !words::is_stopword(&word.lower)
+                    && !HERE.contains(&word.lower.as_str())
+                    && self.is_folder(at))
+            {
                 let path = word.raw.trim_end_matches('/');
                 return Some(if path.is_empty() { "/".to_owned() } else { path.to_owned() });
             }
@@ -153,21 +188,62 @@ impl<'a> Request<'a> {
 
     /// Whether the word stands behind `in`, `under` and so on, articles apart.
     fn follows_place(&self, at: usize) -> bool {
-        const PLACES: &[&str] = &["in", "under", "below", "beneath", "inside", "within", "from", "of", "at", "through", "across", "directory", "folder", "for"];
+        const PLACES: &[&str] =
+            &["in", "under", "below", "beneath", "inside", "within", "from", "of", "at", "through", "across", "directory", "folder", "for"];
         self.before(at).is_some_and(|before| PLACES.contains(&self.lower(before)))
     }
 
     /// The place of the last word before this one that is no article.
     fn before(&self, at: usize) -> Option<usize> {
-        (0..at).rev().find(|&before| !matches!(self.lower(before), "the" | "a" | "an" | "my" | "our" | "this" | "file" | "called" | "named" | "new"))
+        (0..at)
+            .rev()
+            .find(|&before| !matches!(self.lower(before), "the" | "a" | "an" | "my" | "our" | "this" | "file" | "called" | "named" | "new"))
     }
 
     /// Whether a plain word names a folder: by its own look, by the words around it, or because it usually does.
     fn is_folder(&self, at: usize) -> bool {
         const COMMON: &[&str] = &[
-            "src", "lib", "libs", "app", "apps", "tests", "test", "docs", "doc", "examples", "bin", "crates", "packages", "pkg", "cmd",
-            "internal", "include", "scripts", "tools", "data", "logs", "build", "dist", "public", "assets", "config", "server", "client",
-            "api", "web", "ui", "core", "benches", "migrations", "modules", "components", "notebooks", "vendor", "agents", "plans", "themes",
+            "src",
+            "lib",
+            "libs",
+            "app",
+            "apps",
+            "tests",
+            "test",
+            "docs",
+            "doc",
+            "examples",
+            "bin",
+            "crates",
+            "packages",
+            "pkg",
+            "cmd",
+            "internal",
+            "include",
+            "scripts",
+            "tools",
+            "data",
+            "logs",
+            "build",
+            "dist",
+            "public",
+            "assets",
+            "config",
+            "server",
+            "client",
+            "api",
+            "web",
+            "ui",
+            "core",
+            "benches",
+            "migrations",
+            "modules",
+            "components",
+            "notebooks",
+            "vendor",
+            "agents",
+            "plans",
+            "themes",
         ];
         let word = &self.words[at];
         let before = self.before(at);
@@ -179,10 +255,14 @@ impl<'a> Request<'a> {
         }
         let beside_files = before.is_some_and(|before| before > 0 && words::is_file_noun(self.lower(before - 1)));
         let lowercase = word.raw.chars().next().is_some_and(|c| !c.is_uppercase());
-        let ends_clause = word.ends_clause || at + 1 == self.words.len() || matches!(self.lower(at + 1), "and" | "or" | "by" | "then" | "to");
+        let ends_clause =
+            word.ends_clause || at + 1 == self.words.len() || matches!(self.lower(at + 1), "and" | "or" | "by" | "then" | "to");
         let known = words::language(&word.lower).is_some() || words::is_filler(&word.lower);
         match place {
-            "under" | "below" | "beneath" | "inside" | "directory" | "folder" => !known,
+            "under" | "below" | "beneath" | "inside" => !known,
+            "directory" | "folder" => {
+                !known && !matches!(word.lower.as_str(), "tree" | "structure" | "listing" | "layout" | "overview" | "contents")
+            }
             "for" => named,
             "in" | "within" | "from" | "at" | "through" | "across" | "of" => {
                 named || COMMON.contains(&word.lower.as_str()) || (beside_files && lowercase && ends_clause && !known && place != "of")
@@ -205,7 +285,10 @@ impl<'a> Request<'a> {
             {
                 return Some(format!("*.{}", ending.to_lowercase()));
             }
-            let singular = word.lower.strip_suffix('s').filter(|_| matches!(word.lower.as_str(), "images" | "notebooks" | "pdfs" | "logs" | "scripts"));
+            let singular = word
+                .lower
+                .strip_suffix('s')
+                .filter(|_| matches!(word.lower.as_str(), "images" | "notebooks" | "pdfs" | "logs" | "scripts"));
             if let Some((glob, name)) = words::language(singular.unwrap_or(&word.lower))
                 && !word.quoted
                 && (name == NameIs::Clear || files_follow || singular.is_some())
@@ -218,11 +301,10 @@ impl<'a> Request<'a> {
 
     fn number(&self) -> Option<u64> {
         let found = self.words.iter().filter(|word| !word.quoted).find_map(|word| words::number(&word.lower));
-        let single = || {
-            const SUPERLATIVES: &[&str] = &["longest", "largest", "biggest", "shortest", "smallest"];
-            let of_one = |at: &usize| (at + 1..=at + 3).any(|next| matches!(self.lower(next), "file" | "module" | "script" | "document"));
-            (0..self.words.len()).filter(|&at| SUPERLATIVES.contains(&self.lower(at))).any(|at| of_one(&at)).then_some(1)
-        };
+        let occurs = |list: &[&str]| self.words.iter().any(|word| !word.quoted && list.contains(&word.lower.as_str()));
+        let superlative = || occurs(&["longest", "largest", "biggest", "heaviest", "shortest", "smallest"]);
+        let one = || occurs(&["file", "module", "script", "document"]) && !occurs(&["files", "modules", "scripts", "documents"]);
+        let single = || (superlative() && one()).then_some(1);
         found.or_else(single).filter(|number| *number > 0)
     }
 
@@ -234,14 +316,15 @@ impl<'a> Request<'a> {
             .find(|&at| matches!(self.lower(at), "and" | "then") && words::is_verb(self.lower(at + 1)) || self.output == Some(at))
             .unwrap_or(self.words.len());
         let mut parts: Vec<&str> = self.words[start..end].iter().map(|word| word.raw.as_str()).collect();
-        while parts.first().is_some_and(|word| matches!(word.to_lowercase().as_str(), "the" | "value" | "result" | "of" | "is" | "convert")) {
+        while parts.first().is_some_and(|word| matches!(word.to_lowercase().as_str(), "the" | "value" | "result" | "of" | "is" | "convert"))
+        {
             parts.remove(0);
         }
         // Brackets were taken off as punctuation; the text itself still has them.
         let text = parts.join(" ");
         let whole = self.span(start, end).unwrap_or(text);
-        let looks = whole.chars().any(|c| c.is_ascii_digit());
-        looks.then(|| strip_opening(whole.trim().trim_end_matches(['?', '=', '.', '!', ',', ':', ' '])).to_owned()).filter(|text| !text.is_empty())
+        let whole = strip_opening(whole.trim().trim_end_matches(['?', '=', '.', '!', ',', ':', ' ']));
+        is_arithmetic(whole).then(|| whole.to_owned())
     }
 
     /// The request's own text from one word to before another.
@@ -266,8 +349,24 @@ impl<'a> Request<'a> {
 
     fn search_text(&self, nth: usize) -> Option<String> {
         const BEFORE: &[&str] = &[
-            "containing", "contain", "contains", "mention", "mentions", "mentioning", "word", "string", "text", "pattern", "phrase", "term",
-            "uses", "usages", "references", "occurrences", "occurrence", "calls",
+            "containing",
+            "contain",
+            "contains",
+            "mention",
+            "mentions",
+            "mentioning",
+            "word",
+            "string",
+            "text",
+            "pattern",
+            "phrase",
+            "term",
+            "uses",
+            "usages",
+            "references",
+            "occurrences",
+            "occurrence",
+            "calls",
         ];
         if let Some(word) = self.words.iter().filter(|word| word.quoted).nth(nth) {
             return Some(word.raw.clone());
@@ -286,7 +385,21 @@ impl<'a> Request<'a> {
         if let Some(at) = between.iter().position(|word| word.quoted) {
             between = vec![between[at]];
         } else {
-            const NOISE: &[&str] = &["all", "every", "each", "occurrences", "occurrence", "of", "the", "word", "string", "text", "function", "variable", "name"];
+            const NOISE: &[&str] = &[
+                "all",
+                "every",
+                "each",
+                "occurrences",
+                "occurrence",
+                "of",
+                "the",
+                "word",
+                "string",
+                "text",
+                "function",
+                "variable",
+                "name",
+            ];
             between.retain(|word| !NOISE.contains(&word.lower.as_str()));
             // `replace a in x.txt with b`: what stands behind `in` is the place.
             if let Some(place) = between.iter().position(|word| word.lower == "in") {
@@ -300,8 +413,8 @@ impl<'a> Request<'a> {
 
     fn command(&self) -> Option<String> {
         const PROGRAMS: &[&str] = &[
-            "cargo", "npm", "pnpm", "yarn", "make", "just", "pytest", "python", "python3", "go", "git", "node", "deno", "bun", "gradle", "mvn",
-            "ls", "cat", "grep", "cmake", "ruff", "tox", "mix", "rake", "bundle", "dotnet", "zig", "docker",
+            "cargo", "npm", "pnpm", "yarn", "make", "just", "pytest", "python", "python3", "go", "git", "node", "deno", "bun", "gradle",
+            "mvn", "ls", "cat", "grep", "cmake", "ruff", "tox", "mix", "rake", "bundle", "dotnet", "zig", "docker",
         ];
         let run = (0..self.words.len()).find(|&at| matches!(self.lower(at), "run" | "execute" | "command" | "running"))?;
         if let Some(word) = self.words[run..].iter().find(|word| word.quoted) {
@@ -309,7 +422,8 @@ impl<'a> Request<'a> {
         }
         let start = (run + 1..self.words.len()).find(|&at| PROGRAMS.contains(&self.words[at].raw.as_str()))?;
         let stops = |at: usize| matches!(self.lower(at), "and" | "then" | "to" | "if" | "in" | "for" | "on");
-        let end = (start..self.words.len()).find(|&at| stops(at) || (at > start && self.words[at - 1].ends_clause)).unwrap_or(self.words.len());
+        let end =
+            (start..self.words.len()).find(|&at| stops(at) || (at > start && self.words[at - 1].ends_clause)).unwrap_or(self.words.len());
         Some(self.words[start..end].iter().map(|word| word.raw.as_str()).collect::<Vec<_>>().join(" "))
     }
 
@@ -317,9 +431,14 @@ impl<'a> Request<'a> {
     fn topic(&self) -> Option<String> {
         const MARKS: &[&str] = &["about", "regarding", "concerning", "on", "research", "investigate", "study", "into", "for", "explore"];
         let end = self.end_of_subject();
-        let start = (0..end).find(|&at| MARKS[..3].contains(&self.lower(at))).or_else(|| (0..end).find(|&at| MARKS.contains(&self.lower(at))));
+        let start =
+            (0..end).find(|&at| MARKS[..3].contains(&self.lower(at))).or_else(|| (0..end).find(|&at| MARKS.contains(&self.lower(at))));
         let mut start = start.map_or(0, |at| at + 1);
-        while start < end && (words::is_filler(self.lower(start)) || words::is_verb(self.lower(start)) || matches!(self.lower(start), "a" | "an" | "about" | "on" | "up")) {
+        while start < end
+            && ((words::is_filler(self.lower(start)) && self.lower(start) != "the")
+                || words::is_verb(self.lower(start))
+                || matches!(self.lower(start), "a" | "an" | "about" | "on" | "up"))
+        {
             start += 1;
         }
         self.span(start, end).map(|text| text.trim().to_owned()).filter(|text| text.chars().filter(|c| c.is_alphanumeric()).count() > 1)
@@ -331,7 +450,9 @@ impl<'a> Request<'a> {
             let second = if words::is_filler(self.lower(at + 1)) { self.lower(at + 2) } else { self.lower(at + 1) };
             matches!(self.lower(at), "and" | "then") && (words::is_verb(self.lower(at + 1)) || words::is_verb(second))
         };
-        let writes = |at: usize| self.output.is_some_and(|output| at < output && output - at <= 3 && matches!(self.lower(at), "to" | "into" | "as" | "in"));
+        let writes = |at: usize| {
+            self.output.is_some_and(|output| at < output && output - at <= 3 && matches!(self.lower(at), "to" | "into" | "as" | "in"))
+        };
         let ends = |at: usize| at > 0 && self.words[at - 1].ends_clause && (words::is_verb(self.lower(at)) || goes_on(at));
         (1..self.words.len()).find(|&at| goes_on(at) || writes(at) || ends(at) || self.output == Some(at)).unwrap_or(self.words.len())
     }
@@ -339,7 +460,8 @@ impl<'a> Request<'a> {
     fn sides(&self) -> Option<Vec<String>> {
         const BETWEEN: &[&str] = &["and", "with", "to", "vs", "vs.", "versus", "against", "or"];
         let opener = (0..self.words.len()).find(|&at| matches!(self.lower(at), "compare" | "between" | "contrast" | "comparison"))?;
-        let start = (opener + 1..self.words.len()).find(|&at| !matches!(self.lower(at), "the" | "a" | "of" | "between" | "differences" | "and" | "contrast"))?;
+        let start = (opener + 1..self.words.len())
+            .find(|&at| !matches!(self.lower(at), "the" | "a" | "of" | "between" | "differences" | "and" | "contrast"))?;
         let middle = (start + 1..self.words.len()).find(|&at| BETWEEN.contains(&self.lower(at)))?;
         let behind = self.words[middle + 1..].iter().position(|word| word.ends_clause).map_or(self.words.len(), |at| middle + 2 + at);
         let stop = |at: usize| matches!(self.lower(at), "for" | "regarding" | "concerning" | "then" | "by" | "as" | "and" | "in" | "with");
@@ -354,11 +476,15 @@ impl<'a> Request<'a> {
     }
 
     fn field(&self) -> Option<String> {
-        if let Some(word) = self.words.iter().find(|word| word.quoted && !is_file(word)) {
+        let is_json = |lower: &str| lower.ends_with(".json");
+        if let Some(word) = self.words.iter().find(|word| word.quoted && !is_json(&word.lower)) {
             return Some(word.raw.clone());
         }
-        let dotted = |raw: &str| raw.contains('.') && raw.split('.').all(|part| !part.is_empty() && part.chars().all(|c| c.is_alphanumeric() || c == '_' || c == '-'));
-        if let Some(word) = self.words.iter().find(|word| dotted(&word.raw) && !is_file(word) && url(&word.raw).is_none()) {
+        let dotted = |raw: &str| {
+            raw.contains('.')
+                && raw.split('.').all(|part| !part.is_empty() && part.chars().all(|c| c.is_alphanumeric() || c == '_' || c == '-'))
+        };
+        if let Some(word) = self.words.iter().find(|word| dotted(&word.raw) && !is_json(&word.lower) && url(&word.raw).is_none()) {
             return Some(word.raw.clone());
         }
         const MARKS: &[&str] = &["field", "key", "keys", "value", "values", "extract", "property", "get"];
@@ -370,19 +496,55 @@ impl<'a> Request<'a> {
 
 /// A form is a word, or a beginning with `*` behind it.
 pub(super) fn matches_form(lower: &str, form: &str) -> bool {
+    let lower = lower.trim_end_matches("'s").trim_end_matches("’s");
     form.strip_suffix('*').map_or(lower == form, |stem| lower.starts_with(stem))
+}
+
+/// Whether a text calculates: an operator beside a number, or a word for one.
+fn is_arithmetic(text: &str) -> bool {
+    const WORDS: &[&str] = &[
+        "plus",
+        "minus",
+        "times",
+        "divided",
+        "percent",
+        "squared",
+        "cubed",
+        "sqrt",
+        "root",
+        "log",
+        "sin",
+        "cos",
+        "to",
+        "in",
+        "difference",
+    ];
+    let signs: Vec<char> = text.chars().filter(|c| !c.is_whitespace()).collect();
+    let number = |at: Option<&char>| at.is_some_and(|c| c.is_ascii_digit() || "().".contains(*c));
+    let operator = (1..signs.len()).any(|at| {
+        let binary = "+-*/^×÷".contains(signs[at]) && number(signs.get(at - 1)) && number(signs.get(at + 1));
+        binary || (signs[at] == '%' && signs[at - 1].is_ascii_digit())
+    });
+    let starts_with_number = || text.trim_start().starts_with(|c: char| c.is_ascii_digit() || c == '-' || c == '(');
+    let wording = || text.split_whitespace().any(|word| WORDS.contains(&word.to_lowercase().as_str()));
+    text.chars().any(|c| c.is_ascii_digit())
+        && (operator || (wording() && (starts_with_number() || text.contains("sqrt") || text.contains("root"))))
 }
 
 fn strip_opening(text: &str) -> &str {
     let mut text = text.trim();
-    for opening in ["the value of ", "the result of ", "the ", "convert "] {
-        text = text.strip_prefix(opening).unwrap_or(text);
+    for opening in ["convert ", "the value of ", "the result of ", "the "] {
+        if text.get(..opening.len()).is_some_and(|start| start.eq_ignore_ascii_case(opening)) {
+            text = &text[opening.len()..];
+        }
     }
     text
 }
 
 fn is_path_text(raw: &str) -> bool {
-    !raw.contains("://") && raw.chars().all(|c| c.is_alphanumeric() || "_-./ ~+@".contains(c)) && raw.chars().any(char::is_alphanumeric)
+    !raw.contains("://")
+        && raw.chars().all(|c| c.is_alphanumeric() || "_-./ ~+@".contains(c))
+        && raw.chars().any(char::is_alphanumeric)
         && !raw.split('/').all(|part| part.chars().all(|c| c.is_ascii_digit()))
         && !matches!(raw.to_lowercase().as_str(), "and/or" | "i/o" | "w/o" | "n/a")
 }
@@ -414,7 +576,9 @@ pub(super) fn url(raw: &str) -> Option<String> {
     }
     let host = lower.split(['/', '?']).next().unwrap_or_default();
     let (name, domain) = host.rsplit_once('.')?;
-    let fits = DOMAINS.contains(&domain) && !name.is_empty() && name.split('.').all(|part| !part.is_empty() && part.chars().all(|c| c.is_ascii_alphanumeric() || c == '-'));
+    let fits = DOMAINS.contains(&domain)
+        && !name.is_empty()
+        && name.split('.').all(|part| !part.is_empty() && part.chars().all(|c| c.is_ascii_alphanumeric() || c == '-'));
     fits.then(|| format!("https://{raw}"))
 }
 
@@ -422,14 +586,19 @@ pub(super) fn url(raw: &str) -> Option<String> {
 fn is_output(words: &[Word], at: usize) -> bool {
     let lower = |at: usize| if words[at].quoted { "" } else { words[at].lower.as_str() };
     let before = (0..at).rev().find(|&before| {
-        !matches!(lower(before), "the" | "a" | "an" | "my" | "our" | "file" | "called" | "named" | "new" | "report" | "document" | "markdown")
+        !matches!(
+            lower(before),
+            "the" | "a" | "an" | "my" | "our" | "file" | "called" | "named" | "new" | "report" | "document" | "markdown"
+        )
     });
     let Some(before) = before else { return false };
-    let verb = (0..=before).rev().map(lower).find(|word| words::is_verb(word) || WRITING.contains(word));
+    let verb = (0..=before).rev().map(lower).find(|word| WRITING.contains(word) || CHANGING.contains(word));
     let called = (before + 1..at).any(|between| matches!(lower(between), "called" | "named"));
     match lower(before) {
-        "to" | "into" | "as" | ">" | "->" | "→" | "in" if verb.is_some_and(|verb| matches!(verb, "compare" | "diff" | "rename" | "replace" | "change")) => false,
-        "to" | "into" | "as" | ">" | "->" | "→" => verb.is_some_and(|verb| WRITING.contains(&verb)) || verb.is_none() || words[before].raw == ">",
+        "to" | "into" | "as" | ">" | "->" | "→" | "in" if verb.is_some_and(|verb| CHANGING.contains(&verb)) => false,
+        "to" | "into" | "as" | ">" | "->" | "→" => {
+            verb.is_some_and(|verb| WRITING.contains(&verb)) || verb.is_none() || words[before].raw == ">"
+        }
         "in" => verb.is_some_and(|verb| matches!(verb, "save" | "store" | "write" | "put" | "record" | "create")),
         "create" | "write" | "generate" | "produce" | "make" | "save" | "update" => true,
         _ => called && verb.is_some_and(|verb| WRITING.contains(&verb)),

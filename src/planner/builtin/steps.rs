@@ -30,27 +30,128 @@ const LONGEST_ITEM: usize = 4;
 
 /// Words that say "and after that", as they stand in a text. Longer ones come first.
 const THEN: &[&str] = &[
-    ", and then ", " and then ", ", then ", " then ", "; then ", ", and finally ", " and finally ", ", finally ", " finally ", ", after that ",
-    " after that ", " afterwards ", ", followed by ", " followed by ", ", next ", ", lastly ", " subsequently ", // English
-    ", und dann ", " und dann ", ", dann ", " dann ", " danach ", " anschließend ", " schließlich ", " zum schluss ", // German
-    " et puis ", ", puis ", " puis ", " ensuite ", " enfin ", // French
-    " y luego ", " luego ", " después ", " finalmente ", " por último ", // Spanish
-    " e poi ", " poi ", " infine ", " e depois ", " depois ", " em seguida ", " daarna ", " vervolgens ", " därefter ", " sedan ", // Italian, Portuguese, Dutch, Swedish
-    " а затем ", " затем ", " потом ", " наконец ", " potem ", " następnie ", // Russian, Polish
-    "，然后", "然后", "，接着", "接着", "，最后", "最后", "それから", "その後", "最後に", "그런 다음", "그 다음", "마지막으로", // Chinese, Japanese, Korean
+    ", and then ",
+    " and then ",
+    ", then ",
+    " then ",
+    "; then ",
+    ", and finally ",
+    " and finally ",
+    ", finally ",
+    " finally ",
+    ", after that ",
+    " after that ",
+    " afterwards ",
+    ", followed by ",
+    " followed by ",
+    ", next ",
+    ", lastly ",
+    " subsequently ", // English
+    ", und dann ",
+    " und dann ",
+    ", dann ",
+    " dann ",
+    " danach ",
+    " anschließend ",
+    " schließlich ",
+    " zum schluss ", // German
+    " et puis ",
+    ", puis ",
+    " puis ",
+    " ensuite ",
+    " enfin ", // French
+    " y luego ",
+    " luego ",
+    " después ",
+    " finalmente ",
+    " por último ", // Spanish
+    " e poi ",
+    " poi ",
+    " infine ",
+    " e depois ",
+    " depois ",
+    " em seguida ",
+    " daarna ",
+    " vervolgens ",
+    " därefter ",
+    " sedan ", // Italian, Portuguese, Dutch, Swedish
+    " а затем ",
+    " затем ",
+    " потом ",
+    " наконец ",
+    " potem ",
+    " następnie ", // Russian, Polish
+    "，然后",
+    "然后",
+    "，接着",
+    "接着",
+    "，最后",
+    "最后",
+    "それから",
+    "その後",
+    "最後に",
+    "그런 다음",
+    "그 다음",
+    "마지막으로", // Chinese, Japanese, Korean
 ];
 
 /// Verbs of steps that look at the world and don't need what came before unless they say so.
 const LOOKING: &[&str] = &[
-    "research", "find", "search", "look", "fetch", "read", "get", "list", "check", "count", "calculate", "compute", "investigate", "review",
-    "analyze", "analyse", "inspect", "collect", "gather", "estimate", "explore", "measure", "identify", "study", "visit", "load", "open",
-    "translate", "summarize", "summarise", "download", "examine", "scan",
+    "research",
+    "find",
+    "search",
+    "look",
+    "fetch",
+    "read",
+    "get",
+    "list",
+    "check",
+    "count",
+    "calculate",
+    "compute",
+    "investigate",
+    "review",
+    "analyze",
+    "analyse",
+    "inspect",
+    "collect",
+    "gather",
+    "estimate",
+    "explore",
+    "measure",
+    "identify",
+    "study",
+    "visit",
+    "load",
+    "open",
+    "translate",
+    "summarize",
+    "summarise",
+    "download",
+    "examine",
+    "scan",
 ];
 
 /// Words that point to something said before.
 const POINTING: &[&str] = &[
-    "it", "them", "they", "their", "its", "these", "those", "both", "result", "results", "findings", "everything", "each", "output", "above",
-    "that", "this", "all",
+    "it",
+    "them",
+    "they",
+    "their",
+    "its",
+    "these",
+    "those",
+    "both",
+    "result",
+    "results",
+    "findings",
+    "everything",
+    "each",
+    "output",
+    "above",
+    "that",
+    "this",
+    "all",
 ];
 
 /// Words that begin a question.
@@ -168,8 +269,11 @@ fn sentences(text: &str) -> Vec<(usize, usize)> {
         let next = at + c.len_utf8();
         let before_space = text[next..].chars().next().is_none_or(char::is_whitespace);
         let ends = match c {
-            '.' => before_space && !SHORT.contains(&text[..next].rsplit(char::is_whitespace).next().unwrap_or("").to_lowercase().as_str())
-                && !text[..at].ends_with(char::is_whitespace),
+            '.' => {
+                before_space
+                    && !SHORT.contains(&text[..next].rsplit(char::is_whitespace).next().unwrap_or("").to_lowercase().as_str())
+                    && !text[..at].ends_with(char::is_whitespace)
+            }
             '!' | '?' | ';' => before_space,
             '\n' => text[next..].trim_start_matches([' ', '\t']).starts_with('\n'),
             '。' | '！' | '？' | '；' => true,
@@ -200,6 +304,11 @@ fn clauses(sentence: &str) -> Vec<(&str, usize, bool)> {
     let mut parts = Vec::new();
     let (mut start, mut then) = (0, false);
     for (end, next, next_then) in cuts {
+        // `Finally, send it`: what is before the comma only introduces the clause.
+        if words::words(&sentence[start..end]).iter().all(|word| words::is_filler(&word.lower)) {
+            then |= next_then;
+            continue;
+        }
         parts.push((&sentence[start..end], end, then));
         (start, then) = (next, next_then);
     }
@@ -220,9 +329,11 @@ fn next_cut(lower: &str, from: usize, is_conditional: bool) -> Option<(usize, us
         .filter_map(|word| Some((lower.get(from..)?.find(word)? + from, word.len(), true)))
         .filter(|(at, _, _)| !in_quotes(lower, *at))
         .min_by_key(|(at, length, _)| (*at, usize::MAX - length));
+    let places = |word: &'static str| lower.get(from..).into_iter().flat_map(move |rest| rest.match_indices(word));
     let verb = [", and ", " and ", ", ", "; "]
-        .iter()
-        .flat_map(|word| lower.get(from..).into_iter().flat_map(|rest| rest.match_indices(word)).map(|(at, word)| (at + from, word.len())))
+        .into_iter()
+        .flat_map(places)
+        .map(|(at, word)| (at + from, word.len()))
         .filter(|(at, length)| !in_quotes(lower, *at) && words::leading_verb(&words::words(short(&lower[at + length..]))).is_some())
         .map(|(at, length)| (at, length, false))
         .min_by_key(|(at, length, _)| (*at, usize::MAX - length));
@@ -244,8 +355,17 @@ fn in_quotes(text: &str, at: usize) -> bool {
 /// The parts of an enumeration: `research flights, hotels and food in Rome` gives three texts, each with its end.
 pub(super) fn enumerated(text: &str) -> Option<Vec<String>> {
     const PAIRS: &[&str] = &[
-        "pros and cons", "search and replace", "terms and conditions", "advantages and disadvantages", "strengths and weaknesses",
-        "cause and effect", "supply and demand", "research and development", "black and white", "between", "trial and error",
+        "pros and cons",
+        "search and replace",
+        "terms and conditions",
+        "advantages and disadvantages",
+        "strengths and weaknesses",
+        "cause and effect",
+        "supply and demand",
+        "research and development",
+        "black and white",
+        "between",
+        "trial and error",
     ];
     const TAILS: &[&str] = &["in", "for", "from", "to", "at", "on", "near", "during", "within", "under", "of", "about"];
     let text = text.trim().trim_end_matches(['.', '!', ';']);
@@ -266,7 +386,11 @@ pub(super) fn enumerated(text: &str) -> Option<Vec<String>> {
     }
     let last = items.pop()?;
     let mut last_words: Vec<&str> = last.split_whitespace().collect();
-    let tail = last_words.iter().skip(1).position(|word| TAILS.contains(&word.to_lowercase().as_str())).map(|at| last_words.split_off(at + 1).join(" "));
+    let tail = last_words
+        .iter()
+        .skip(1)
+        .position(|word| TAILS.contains(&word.to_lowercase().as_str()))
+        .map(|at| last_words.split_off(at + 1).join(" "));
     items.push(last_words.join(" "));
     let fits = |item: &String| item.split_whitespace().count() <= LONGEST_ITEM;
     let tail = tail.map(|tail| format!(" {tail}")).unwrap_or_default();
@@ -294,7 +418,11 @@ mod tests {
     fn clauses_with_verbs_are_steps() {
         check(
             "List the Rust files under src, count their lines, and write the ten longest to longest.md",
-            &[("List the Rust files under src", Link::After), ("count their lines", Link::After), ("write the ten longest to longest.md", Link::After)],
+            &[
+                ("List the Rust files under src", Link::After),
+                ("count their lines", Link::After),
+                ("write the ten longest to longest.md", Link::After),
+            ],
         );
     }
 
@@ -313,17 +441,22 @@ mod tests {
 
     #[test]
     fn lists_are_steps() {
-        check("Do this:\n1. Read a.txt\n2. Sum it up\n   in ten words\n\nThen tell me", &[
-            ("Read a.txt", Link::After),
-            ("Sum it up in ten words", Link::After),
-            ("Then tell me", Link::After),
-        ]);
-        check("- Research A\n- Research B\n- Compare them", &[("Research A", Link::After), ("Research B", Link::Beside), ("Compare them", Link::After)]);
+        check(
+            "Do this:\n1. Read a.txt\n2. Sum it up\n   in ten words\n\nThen tell me",
+            &[("Read a.txt", Link::After), ("Sum it up in ten words", Link::After), ("Then tell me", Link::After)],
+        );
+        check(
+            "- Research A\n- Research B\n- Compare them",
+            &[("Research A", Link::After), ("Research B", Link::Beside), ("Compare them", Link::After)],
+        );
     }
 
     #[test]
     fn other_languages_are_split_at_their_own_words() {
-        check("Lies die Datei a.txt, dann fasse sie zusammen", &[("Lies die Datei a.txt", Link::After), ("fasse sie zusammen", Link::After)]);
+        check(
+            "Lies die Datei a.txt, dann fasse sie zusammen",
+            &[("Lies die Datei a.txt", Link::After), ("fasse sie zusammen", Link::After)],
+        );
         check("列出所有文件，然后统计行数", &[("列出所有文件", Link::After), ("统计行数", Link::After)]);
     }
 

@@ -7,7 +7,7 @@ use std::{collections::BTreeMap, fs, io, path::Path};
 
 use super::shipped::SHIPPED;
 use super::slots::{Request, Slot, SlotKind, matches_form};
-use crate::plan::{Catalog, Verdict};
+use crate::plan::{Catalog, Verdict, native};
 
 /// A plan with slots.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
@@ -83,6 +83,9 @@ impl Template {
                 return Err(wrong(format!("a node asks for the slot {key}, which is not there")));
             }
         }
+        for (at, node) in template.nodes.iter().enumerate() {
+            native::node_from_value(bare(node), &format!("nodes[{at}]")).map_err(|error| wrong(error.to_string()))?;
+        }
         Ok(template)
     }
 
@@ -101,7 +104,9 @@ impl Template {
                         }
                     }
                 }
-                Err(error) => problems.push(TemplateError { file: folder.display().to_string(), message: format!("can't be read: {error}") }),
+                Err(error) => {
+                    problems.push(TemplateError { file: folder.display().to_string(), message: format!("can't be read: {error}") })
+                }
             }
         }
         (by_name.into_values().collect(), problems)
@@ -119,6 +124,11 @@ impl Template {
             name("tool").is_none_or(|name| catalog.tools.iter().any(|tool| tool.name == name && tool.verdict != Verdict::Deny))
                 && name("agent").is_none_or(|name| catalog.agents.iter().any(|agent| agent.name == name))
         })
+    }
+
+    /// Whether the plan works on one topic.
+    pub(super) fn has_topic(&self) -> bool {
+        self.slots.values().any(|slot| slot.kind == SlotKind::Topic)
     }
 
     /// How well the template fits, with the slots filled; `None` when it doesn't.
@@ -153,18 +163,25 @@ impl Template {
             filled("if") != Some(false) && filled("unless") != Some(true)
         };
         let (kept, left_out): (Vec<&Map<String, Value>>, Vec<&Map<String, Value>>) = self.nodes.iter().partition(|node| wanted(node));
-        let gone: Vec<&Value> = left_out.iter().filter_map(|node| node.get("id")).collect();
+        // Two nodes may share an id, one for each state of a slot.
+        let stays = |id: &Value| kept.iter().any(|node| node.get("id") == Some(id));
+        let gone: Vec<&Value> = left_out.iter().filter_map(|node| node.get("id")).filter(|id| !stays(id)).collect();
         let clean = |node: &Map<String, Value>| {
-            let mut node = node.clone();
-            node.shift_remove("if");
-            node.shift_remove("unless");
+            let mut node = bare(node);
             if let Some(Value::Array(sources)) = node.get_mut("depends_on") {
                 sources.retain(|source| !gone.contains(&source));
             }
-            Value::Object(node)
+            node
         };
-        kept.into_iter().map(clean).collect()
+        kept.iter().map(|node| clean(node)).collect()
     }
+}
+
+/// The node without what only a template knows.
+fn bare(node: &Map<String, Value>) -> Value {
+    Value::Object(
+        node.iter().filter(|(key, _)| !matches!(key.as_str(), "if" | "unless")).map(|(key, value)| (key.clone(), value.clone())).collect(),
+    )
 }
 
 fn read_folder(folder: &Path) -> io::Result<Vec<Result<Template, TemplateError>>> {
