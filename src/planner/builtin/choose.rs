@@ -2,7 +2,8 @@
 
 use serde_json::{Value, json};
 
-use super::slots::{self, Request, Slot, SlotKind};
+use super::places;
+use super::slots::{Request, Slot, SlotKind};
 use super::words::{self, Word};
 use crate::plan::{AgentInfo, Catalog, Verdict};
 
@@ -313,7 +314,7 @@ fn stem(word: &str) -> String {
 fn name(step: &[Word]) -> String {
     let carrying = step.iter().skip_while(|word| words::is_filler(&word.lower));
     let parts: Vec<String> = carrying
-        .filter(|word| !words::is_stopword(&word.lower) && !slots::is_file(word) && slots::url(&word.raw).is_none())
+        .filter(|word| !words::is_stopword(&word.lower) && !places::is_file(word) && places::url(&word.raw).is_none())
         .map(|word| word.lower.chars().filter(char::is_ascii_alphanumeric).collect::<String>())
         .filter(|part| !part.is_empty() && part.len() <= 20)
         .take(3)

@@ -2,6 +2,8 @@
 //! gives the same plan for the same request, and always gives one.
 
 mod choose;
+mod phrases;
+mod places;
 mod shipped;
 mod slots;
 mod steps;
@@ -32,7 +34,7 @@ pub fn plan(request: &str, catalog: &Catalog, templates: &[Template], sink: &mut
         Some((template, fit, covered)) => {
             sink.progress(&format!("the template `{}` fits: {}", template.name, template.description));
             draft.inputs = fit.inputs;
-            draft.from_template(template);
+            draft.add_template(template);
             let rest = &steps[covered..];
             draft.append(rest, request);
             let remark = (!rest.is_empty()).then(|| format!("{} beyond the template were added as steps for agents", counted(rest.len())));
@@ -100,7 +102,7 @@ struct Building<'a> {
 }
 
 impl Building<'_> {
-    fn from_template(&mut self, template: &Template) {
+    fn add_template(&mut self, template: &Template) {
         for (at, value) in template.nodes(&self.inputs).into_iter().enumerate() {
             // A template's file is checked when it is read; a node that is none is left out.
             if let Ok(node) = native::node_from_value(value, &format!("nodes[{at}]")) {

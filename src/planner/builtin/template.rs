@@ -5,8 +5,9 @@ use serde::Deserialize;
 use serde_json::{Map, Value};
 use std::{collections::BTreeMap, fs, io, path::Path};
 
+use super::phrases::matches_form;
 use super::shipped::SHIPPED;
-use super::slots::{Request, Slot, SlotKind, matches_form};
+use super::slots::{Request, Slot, SlotKind};
 use crate::plan::{Catalog, Verdict, native};
 
 /// A plan with slots.
@@ -162,7 +163,7 @@ impl Template {
             let filled = |key: &str| node.get(key).and_then(Value::as_str).map(|slot| inputs.contains_key(slot));
             filled("if") != Some(false) && filled("unless") != Some(true)
         };
-        let (kept, left_out): (Vec<&Map<String, Value>>, Vec<&Map<String, Value>>) = self.nodes.iter().partition(|node| wanted(node));
+        let (kept, left_out): (Vec<_>, Vec<_>) = self.nodes.iter().partition(|node| wanted(node));
         // Two nodes may share an id, one for each state of a slot.
         let stays = |id: &Value| kept.iter().any(|node| node.get("id") == Some(id));
         let gone: Vec<&Value> = left_out.iter().filter_map(|node| node.get("id")).filter(|id| !stays(id)).collect();
