@@ -7,6 +7,8 @@ mod connection;
 mod doctor;
 mod gates;
 mod headless;
+#[cfg(test)]
+mod host_tests;
 mod jobs;
 mod local;
 mod models;
@@ -14,6 +16,8 @@ mod places;
 mod planning;
 mod run_task;
 mod session;
+#[cfg(test)]
+mod session_tests;
 mod streams;
 mod timers;
 mod worker_agent;

@@ -1,0 +1,341 @@
+//! The whole host in one process: a temporary home and workspace, real tools, the client protocol, flags.
+
+use super::{
+    client::{Client, Connection, Notice, Problem, Request},
+    config::Config,
+    *,
+};
+use crate::engine::{Actor, Command, Decision, Event, Gate, NodeState, Outcome, Preview, Record, Run, RunId};
+use crate::plan::{NodeId, Plan};
+use crate::store::Store;
+use serde_json::{Map, Value, json};
+use std::path::PathBuf;
+use tempfile::TempDir;
+use tokio_util::sync::CancellationToken;
+
+struct Bed {
+    _folder: TempDir,
+    places: Places,
+    host: LocalHost,
+}
+
+impl Bed {
+    fn new(files: &[(&str, &str)]) -> Self {
+        let folder = TempDir::new().unwrap();
+        let root = folder.path().canonicalize().unwrap();
+        let places = Places { workspace: root.join("work"), home: root.join("home"), config: None };
+        std::fs::create_dir_all(&places.workspace).unwrap();
+        for (path, text) in files {
+            std::fs::write(places.workspace.join(path), text).unwrap();
+        }
+        let host = LocalHost::open(places.clone(), Config::default(), None, &|_| None).unwrap();
+        Self { _folder: folder, places, host }
+    }
+
+    fn path(&self, file: &str) -> PathBuf {
+        self.places.workspace.join(file)
+    }
+
+    fn read(&self, file: &str) -> Option<String> {
+        std::fs::read_to_string(self.path(file)).ok()
+    }
+
+    async fn headless(&self, plan: Plan, flags: Flags) -> Headless {
+        let mut kept = Vec::new();
+        let sink = &mut |record: &Record| kept.push(record.clone());
+        let end = self.host.run_headless(plan, Map::new(), &flags, &CancellationToken::new(), sink).await.unwrap();
+        assert_eq!(kept, self.journal(&end.run));
+        assert_eq!(Run::replay(&kept), end.state);
+        end
+    }
+
+    /// What a process that opens the journal anew reads.
+    fn journal(&self, run: &RunId) -> Vec<Record> {
+        Store::open(&self.places.home).unwrap().records(run).unwrap()
+    }
+}
+
+fn plan(nodes: Value) -> Plan {
+    serde_json::from_value(json!({ "goal": "test", "nodes": nodes })).unwrap()
+}
+
+fn copy_plan() -> Plan {
+    plan(json!([
+        { "id": "read", "tool": "read_file", "args": { "path": "in.txt" } },
+        { "id": "write", "tool": "write_file", "args": { "path": "out.txt", "content": "copied" }, "depends_on": ["read"] },
+    ]))
+}
+
+fn flags(approve: &[&str], deny: &[&str], yes: Yes) -> Flags {
+    let own = |globs: &[&str]| globs.iter().map(|glob| (*glob).to_owned()).collect();
+    Flags { yes, approve: own(approve), deny: own(deny) }
+}
+
+fn settled(end: &Headless) -> Option<Outcome> {
+    match &end.end {
+        HeadlessEnd::Settled { outcome, .. } => Some(*outcome),
+        HeadlessEnd::Parked(_) => None,
+    }
+}
+
+fn state(run: &Run, node: &str) -> NodeState {
+    run.node(&NodeId::new(node)).unwrap().state.clone()
+}
+
+/// A client that folds what it is told.
+struct Seat {
+    connection: Connection,
+    run: Run,
+    id: Option<RunId>,
+}
+
+impl Seat {
+    fn take(bed: &Bed) -> Self {
+        Self { connection: bed.host.connect(), run: Run::default(), id: None }
+    }
+
+    fn ask(&self, request: Request) {
+        self.connection.requests.send(request).unwrap();
+    }
+
+    fn start(&self, plan: Plan) {
+        self.ask(Request::Start { plan: Box::new(plan), inputs: Map::new() });
+    }
+
+    fn decide(&self, gate: &Gate, decision: Decision) {
+        self.command(Command::Decide { gate: gate.id, decision, hash: gate.hash.clone() });
+    }
+
+    fn command(&self, command: Command) {
+        self.ask(Request::Command { run: self.id.clone().unwrap(), command });
+    }
+
+    /// Takes notices in until this picks something.
+    async fn until<T>(&mut self, pick: impl Fn(&Run, &Notice) -> Option<T>) -> T {
+        loop {
+            let notice = self.connection.notices.recv().await.expect("the host is there");
+            if let Notice::RunOpened { run, records, .. } | Notice::Events { run, records } = &notice
+                && self.id.as_ref().is_none_or(|id| id == run)
+            {
+                self.id = Some(run.clone());
+                records.iter().for_each(|record| self.run.evolve(record));
+            }
+            if let Some(found) = pick(&self.run, &notice) {
+                return found;
+            }
+        }
+    }
+
+    async fn gate(&mut self) -> Gate {
+        self.until(|run, _| run.open_gates().next().cloned()).await
+    }
+
+    async fn end(&mut self) -> Outcome {
+        self.until(|run, _| run.outcome().map(|(outcome, _)| outcome)).await
+    }
+
+    async fn problem(&mut self) -> Problem {
+        self.until(|_, notice| if let Notice::Problem(problem) = notice { Some(problem.clone()) } else { None }).await
+    }
+}
+
+#[tokio::test]
+async fn real_tools_run_and_an_approved_write_happens() {
+    let bed = Bed::new(&[("in.txt", "hello")]);
+    let end = bed.headless(copy_plan(), flags(&["write"], &[], Yes::Absent)).await;
+    assert_eq!(settled(&end), Some(Outcome::Succeeded));
+    assert_eq!(bed.read("out.txt").as_deref(), Some("copied"));
+    let decided = bed.journal(&end.run).into_iter().find_map(|record| match record.event {
+        Event::GateDecided { by, .. } => Some(by),
+        _ => None,
+    });
+    let Some(Actor { who, via }) = decided else { panic!("no decision on record") };
+    assert!(who.ends_with("(--approve write)") && via == "rule", "{who} {via}");
+}
+
+#[tokio::test]
+async fn without_a_flag_the_run_is_parked_open_and_names_the_flag() {
+    let bed = Bed::new(&[("in.txt", "hello")]);
+    let end = bed.headless(copy_plan(), Flags::default()).await;
+    let HeadlessEnd::Parked(gates) = &end.end else { panic!("{:?}", end.end) };
+    assert_eq!(gates.len(), 1);
+    assert_eq!((gates[0].node.as_str(), gates[0].tool.as_deref()), ("write", Some("write_file")));
+    assert_eq!(gates[0].flag.as_deref(), Some("--approve write"));
+    assert_eq!(bed.read("out.txt"), None);
+    let runs = bed.host.shared().runs().unwrap();
+    assert_eq!((runs[0].outcome, runs[0].live, runs[0].gates, runs[0].waiting.as_slice()), (None, false, 1, &[NodeId::new("write")][..]));
+}
+
+#[tokio::test]
+async fn deny_beats_approve_and_yes_and_a_rejected_call_never_runs() {
+    let bed = Bed::new(&[("in.txt", "hello")]);
+    let end = bed.headless(copy_plan(), flags(&["write"], &["write_*"], Yes::Given)).await;
+    assert_eq!(bed.read("out.txt"), None);
+    assert_eq!(state(&end.state, "read"), NodeState::Succeeded);
+    assert_eq!(state(&end.state, "write"), NodeState::Cancelled);
+    assert!(settled(&end).is_some_and(|outcome| outcome != Outcome::Succeeded));
+}
+
+#[tokio::test]
+async fn a_question_is_never_answered_by_a_flag() {
+    let bed = Bed::new(&[]);
+    let end = bed.headless(plan(json!([{ "id": "sure", "ask": { "text": "Sure?" } }])), flags(&["*"], &[], Yes::Given)).await;
+    let HeadlessEnd::Parked(gates) = &end.end else { panic!("{:?}", end.end) };
+    assert_eq!((gates[0].node.as_str(), gates[0].flag.as_deref()), ("sure", None));
+}
+
+#[tokio::test]
+async fn a_flag_that_is_no_glob_is_refused_before_anything_starts() {
+    let bed = Bed::new(&[]);
+    let flags = flags(&["a[", "b"], &[], Yes::Absent);
+    let stop = CancellationToken::new();
+    let problem = bed.host.run_headless(copy_plan(), Map::new(), &flags, &stop, &mut |_| {}).await.unwrap_err();
+    assert!(problem.message.starts_with("--approve `a[` is no glob"), "{}", problem.message);
+    assert!(bed.host.shared().runs().unwrap().is_empty());
+}
+
+#[tokio::test]
+async fn stopping_a_headless_run_cancels_it() {
+    let bed = Bed::new(&[]);
+    let stop = CancellationToken::new();
+    stop.cancel();
+    let asks = plan(
+        json!([{ "id": "sure", "ask": { "text": "Sure?" } }, { "id": "late", "tool": "current_time", "args": {}, "depends_on": ["sure"] }]),
+    );
+    let end = bed.host.run_headless(asks, Map::new(), &Flags::default(), &stop, &mut |_| {}).await.unwrap();
+    assert!(matches!(end.end, HeadlessEnd::Settled { outcome: Outcome::Cancelled, .. } | HeadlessEnd::Parked(_)));
+}
+
+#[tokio::test]
+async fn a_client_is_greeted_with_the_catalog_and_how_to_connect_a_model() {
+    let bed = Bed::new(&[]);
+    let mut seat = Seat::take(&bed);
+    let Some(Notice::Hello(hello)) = seat.connection.notices.recv().await else { panic!("no hello") };
+    assert_eq!(hello.workspace, bed.places.workspace.display().to_string());
+    assert!(matches!(hello.model, client::ModelStatus::Rehearsal { how } if how.contains("OPENAI_API_KEY")));
+    let Some(Notice::Catalog { catalog, .. }) = seat.connection.notices.recv().await else { panic!("no catalog") };
+    assert!(catalog.tools.iter().any(|tool| tool.name == "write_file"));
+    assert!(!catalog.agents.is_empty());
+}
+
+#[tokio::test]
+async fn a_gate_is_previewed_edited_checked_again_and_approved() {
+    let bed = Bed::new(&[("in.txt", "hello"), ("out.txt", "old\n")]);
+    let mut seat = Seat::take(&bed);
+    seat.start(copy_plan());
+    let gate = seat.gate().await;
+    seat.ask(Request::Preview { run: seat.id.clone().unwrap(), gate: gate.id, payload: gate.payload.clone() });
+    let preview = seat.until(|_, notice| if let Notice::Preview { preview, .. } = notice { Some(preview.clone()) } else { None }).await;
+    let wanted = Preview::Diff { path: "out.txt".into(), before: Some("old\n".into()), after: "copied".into() };
+    assert_eq!(preview, wanted);
+
+    seat.decide(&gate, Decision::Modify { payload: json!({ "path": "out.txt", "contents": "x" }) });
+    assert!(seat.problem().await.message.contains("`contents` is not known"));
+    assert_eq!(bed.read("out.txt").as_deref(), Some("old\n"));
+
+    seat.decide(&gate, Decision::Modify { payload: json!({ "path": "out.txt", "content": "edited" }) });
+    assert_eq!(seat.end().await, Outcome::Succeeded);
+    assert_eq!(bed.read("out.txt").as_deref(), Some("edited"));
+}
+
+#[tokio::test]
+async fn a_rejected_gate_leaves_the_world_alone_and_the_other_branch_goes_on() {
+    let bed = Bed::new(&[("in.txt", "hello")]);
+    let mut seat = Seat::take(&bed);
+    let mut nodes = serde_json::to_value(copy_plan()).unwrap()["nodes"].clone();
+    nodes.as_array_mut().unwrap().push(json!({ "id": "clock", "tool": "current_time", "args": {} }));
+    seat.start(plan(nodes));
+    let gate = seat.gate().await;
+    seat.until(|run, _| (state(run, "clock") == NodeState::Succeeded).then_some(())).await;
+    seat.decide(&gate, Decision::Reject { message: "not this file".into() });
+    assert_eq!(seat.end().await, Outcome::Partial);
+    assert_eq!(bed.read("out.txt"), None);
+    assert_eq!(state(&seat.run, "write"), NodeState::Cancelled);
+}
+
+#[tokio::test]
+async fn several_runs_go_on_at_once_and_end_apart() {
+    let bed = Bed::new(&[("in.txt", "hello")]);
+    let mut seats: Vec<Seat> = (0..3).map(|_| Seat::take(&bed)).collect();
+    let target = |n: usize| format!("out-{n}.txt");
+    for (n, seat) in seats.iter().enumerate() {
+        let write = json!({ "id": "write", "tool": "write_file", "args": { "path": target(n), "content": target(n) } });
+        seat.start(plan(json!([write])));
+    }
+    let mut gates = Vec::new();
+    for seat in &mut seats {
+        gates.push(seat.gate().await);
+    }
+    assert_eq!(bed.host.shared().live().len(), 3);
+    for n in [2, 0, 1] {
+        seats[n].decide(&gates[n], Decision::Approve);
+        assert_eq!(seats[n].end().await, Outcome::Succeeded);
+        assert_eq!(bed.read(&target(n)), Some(target(n)));
+    }
+    let runs = bed.host.shared().runs().unwrap();
+    assert_eq!(runs.len(), 3);
+    assert!(runs.iter().all(|run| run.outcome == Some(Outcome::Succeeded)));
+}
+
+#[tokio::test]
+async fn a_command_to_a_run_that_has_ended_is_told_so() {
+    let bed = Bed::new(&[]);
+    let mut seat = Seat::take(&bed);
+    seat.start(plan(json!([{ "id": "clock", "tool": "current_time", "args": {} }])));
+    assert_eq!(seat.end().await, Outcome::Succeeded);
+    bed.host.shared().session(seat.id.as_ref().unwrap()).map(|session| session.order(super::session::Order::Leave));
+    while bed.host.shared().session(seat.id.as_ref().unwrap()).is_some() {
+        tokio::task::yield_now().await;
+    }
+    seat.command(Command::CancelRun);
+    assert!(seat.problem().await.message.contains("doesn't go on here"));
+}
+
+#[tokio::test]
+async fn an_old_run_opens_as_it_was_and_an_unknown_one_is_told_so() {
+    let bed = Bed::new(&[("in.txt", "hello")]);
+    let end = bed.headless(copy_plan(), flags(&[], &[], Yes::Given)).await;
+    let mut seat = Seat::take(&bed);
+    seat.ask(Request::OpenRun(end.run.clone()));
+    let live = seat.until(|_, notice| if let Notice::RunOpened { live, .. } = notice { Some(*live) } else { None }).await;
+    assert!(!live);
+    assert_eq!(seat.run, end.state);
+    seat.ask(Request::OpenRun(RunId("nothing".into())));
+    assert!(seat.problem().await.message.contains("`nothing`"));
+}
+
+#[tokio::test]
+async fn shutting_down_cancels_what_goes_on_and_journals_that() {
+    let bed = Bed::new(&[("in.txt", "hello")]);
+    let mut seat = Seat::take(&bed);
+    seat.start(copy_plan());
+    seat.gate().await;
+    bed.host.shutdown().await;
+    let run = Run::replay(&bed.journal(seat.id.as_ref().unwrap()));
+    assert_eq!(run.outcome().unwrap().0, Outcome::Cancelled);
+    assert!(bed.host.shared().live().is_empty());
+}
+
+#[tokio::test]
+async fn an_agent_without_a_model_is_rehearsed_and_marked() {
+    let bed = Bed::new(&[]);
+    let end = bed.headless(plan(json!([{ "id": "write", "agent": "writer", "objective": "Say hello" }])), Flags::default()).await;
+    assert_eq!(settled(&end), Some(Outcome::Succeeded));
+    let node = end.state.node(&NodeId::new("write")).unwrap();
+    assert_eq!(node.mark.as_deref(), Some("rehearsal"));
+    assert_eq!(node.lineage.model_calls, 1);
+}
+
+#[tokio::test]
+async fn models_are_chosen_by_name_and_the_operator_can_take_their_place() {
+    let bed = Bed::new(&[]);
+    let mut seat = Seat::take(&bed);
+    seat.ask(Request::UseModel(Some("operator".into())));
+    let status = seat.until(|_, notice| if let Notice::Model(status) = notice { Some(status.clone()) } else { None }).await;
+    assert_eq!(status, client::ModelStatus::Operator);
+    seat.start(plan(json!([{ "id": "write", "agent": "writer", "objective": "Say hello" }])));
+    let gate = seat.gate().await;
+    seat.decide(&gate, Decision::Answer { value: json!("hello") });
+    assert_eq!(seat.end().await, Outcome::Succeeded);
+    assert_eq!(seat.run.node(&NodeId::new("write")).unwrap().result.as_deref(), Some(&json!("hello")));
+}

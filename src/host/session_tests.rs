@@ -1,0 +1,284 @@
+//! One run against scripted workers, a journal in memory and virtual time: order, speed, freezing, stopping.
+
+use super::{
+    client::Notice,
+    clock::Clock,
+    session::{Order, Services, Session},
+    workers::{Assignment, Desk, Labour},
+};
+use crate::engine::{Actor, Command, Done, Event, NodeState, Outcome, Record, Run, RunId, RunSettings, Time, WorkFact};
+use crate::plan::{NodeId, Plan};
+use crate::store::{Durability, Journal, StoreError};
+use async_trait::async_trait;
+use serde_json::{Value, json};
+use std::{
+    collections::BTreeMap,
+    sync::{
+        Arc, Mutex,
+        atomic::{AtomicBool, AtomicUsize, Ordering},
+    },
+    time::Duration,
+};
+use tokio::{sync::mpsc, time::Instant};
+
+/// What a scripted worker does.
+#[derive(Clone, Debug)]
+enum Act {
+    /// Works this long.
+    Sleep(u64),
+    /// Says so many pieces of text, one each millisecond.
+    Stream(usize),
+    /// Talks without end.
+    Babble,
+    /// Breaks off by a fault.
+    Fault,
+}
+
+#[derive(Default)]
+struct Script {
+    acts: BTreeMap<&'static str, Act>,
+    at_work: Arc<AtomicUsize>,
+}
+
+/// Counts a worker as long as its future lives.
+struct AtWork(Arc<AtomicUsize>);
+
+impl Drop for AtWork {
+    fn drop(&mut self) {
+        self.0.fetch_sub(1, Ordering::SeqCst);
+    }
+}
+
+#[async_trait]
+impl Labour for Script {
+    async fn work(&self, task: Assignment, desk: Desk) -> WorkFact {
+        self.at_work.fetch_add(1, Ordering::SeqCst);
+        let _here = AtWork(self.at_work.clone());
+        match self.acts.get(task.origin.node.as_str()) {
+            Some(Act::Sleep(ms)) => tokio::time::sleep(Duration::from_millis(*ms)).await,
+            Some(Act::Stream(pieces)) => {
+                for piece in 0..*pieces {
+                    desk.say(WorkFact::Output(format!("{piece} ")));
+                    tokio::time::sleep(Duration::from_millis(1)).await;
+                }
+            }
+            Some(Act::Babble) => loop {
+                desk.say(WorkFact::Output("x".repeat(100)));
+                tokio::task::yield_now().await;
+            },
+            Some(Act::Fault) => panic!("a fault in the work"),
+            None => {}
+        }
+        WorkFact::Done(Done { result: Value::from(task.origin.node.as_str()), mark: None })
+    }
+}
+
+#[derive(Default)]
+struct Memory {
+    records: Mutex<Vec<Record>>,
+    full: AtomicBool,
+}
+
+#[async_trait]
+impl Journal for Memory {
+    async fn append(&self, _run: &RunId, records: &[Record], _durability: Durability) -> Result<(), StoreError> {
+        if self.full.load(Ordering::SeqCst) {
+            return Err(StoreError::Full { path: "journal.db".into() });
+        }
+        self.records.lock().unwrap().extend_from_slice(records);
+        Ok(())
+    }
+
+    async fn load(&self, _run: &RunId) -> Result<Vec<Record>, StoreError> {
+        Ok(self.records.lock().unwrap().clone())
+    }
+}
+
+struct Virtual(Instant);
+
+impl Clock for Virtual {
+    fn now(&self) -> Time {
+        Time(1_000_000 + u64::try_from(self.0.elapsed().as_millis()).unwrap())
+    }
+}
+
+struct Stage {
+    session: Session,
+    notices: mpsc::UnboundedReceiver<Notice>,
+    journal: Arc<Memory>,
+    at_work: Arc<AtomicUsize>,
+}
+
+impl Stage {
+    async fn open(acts: &[(&'static str, Act)], nodes: Value) -> Self {
+        let plan: Plan = serde_json::from_value(json!({ "goal": "test", "nodes": nodes })).unwrap();
+        let script = Script { acts: acts.iter().cloned().collect(), ..Script::default() };
+        let (at_work, journal) = (script.at_work.clone(), Arc::new(Memory::default()));
+        let services = Services { journal: journal.clone(), labour: Arc::new(script), clock: Arc::new(Virtual(Instant::now())) };
+        let (listener, notices) = mpsc::unbounded_channel();
+        let session = Session::start(services, plan, RunSettings::default(), by(), Some(listener)).await.unwrap();
+        Self { session, notices, journal, at_work }
+    }
+
+    fn order(&self, command: Command) {
+        assert!(self.session.order(Order::Command { command, by: by() }));
+    }
+
+    async fn end(&self) -> Run {
+        self.session.ended().await;
+        Run::replay(&self.records())
+    }
+
+    fn records(&self) -> Vec<Record> {
+        self.journal.records.lock().unwrap().clone()
+    }
+
+    /// Waits for the first notice that this picks.
+    async fn until<T>(&mut self, pick: impl Fn(&Notice) -> Option<T>) -> T {
+        loop {
+            let notice = self.notices.recv().await.expect("the run goes on");
+            if let Some(found) = pick(&notice) {
+                return found;
+            }
+        }
+    }
+}
+
+fn by() -> Actor {
+    Actor { who: "ann".into(), via: "test".into() }
+}
+
+fn step(id: &str, after: &[&str]) -> Value {
+    json!({ "id": id, "tool": "current_time", "args": {}, "depends_on": after })
+}
+
+fn records_of(notice: &Notice) -> &[Record] {
+    match notice {
+        Notice::RunOpened { records, .. } | Notice::Events { records, .. } => records,
+        _ => &[],
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn the_makespan_is_the_critical_path_to_the_millisecond() {
+    let acts = [("a", 100), ("b", 10), ("c", 200), ("d", 50), ("e", 300)].map(|(id, ms)| (id, Act::Sleep(ms)));
+    let nodes = json!([step("a", &[]), step("b", &["a"]), step("c", &["a"]), step("d", &["b", "c"]), step("e", &[])]);
+    let stage = Stage::open(&acts, nodes).await;
+    let run = stage.end().await;
+    assert_eq!(run.outcome().unwrap().0, Outcome::Succeeded);
+    let records = stage.records();
+    assert_eq!(records.last().unwrap().at.since(records[0].at), 350);
+}
+
+#[tokio::test(start_paused = true)]
+async fn events_are_told_only_after_they_are_journalled_and_in_order() {
+    let mut stage = Stage::open(&[("a", Act::Sleep(5))], json!([step("a", &[]), step("b", &["a"])])).await;
+    let mut told = Vec::new();
+    while let Some(notice) = stage.notices.recv().await {
+        let kept = stage.records();
+        for record in records_of(&notice) {
+            assert!(kept.contains(record));
+            told.push(record.clone());
+        }
+    }
+    assert_eq!(told, stage.records());
+    assert!(told.iter().map(|record| record.seq).eq(1..=told.len() as u64));
+}
+
+#[tokio::test(start_paused = true)]
+async fn streamed_text_is_merged_and_complete_and_comes_before_the_end_of_its_node() {
+    let stage = Stage::open(&[("a", Act::Stream(450))], json!([step("a", &[])])).await;
+    stage.end().await;
+    let records = stage.records();
+    let texts: Vec<(usize, &str)> = records
+        .iter()
+        .enumerate()
+        .filter_map(|(at, record)| match &record.event {
+            Event::Output { text, .. } => Some((at, text.as_str())),
+            _ => None,
+        })
+        .collect();
+    let whole: String = texts.iter().map(|(_, text)| *text).collect();
+    assert_eq!(whole, (0..450).map(|piece| format!("{piece} ")).collect::<String>());
+    assert!((4..=6).contains(&texts.len()), "{} pieces in 450 ms", texts.len());
+    let end = records.iter().position(|record| matches!(record.event, Event::NodeCompleted { .. })).unwrap();
+    assert!(texts.last().unwrap().0 < end);
+}
+
+#[tokio::test]
+async fn a_flood_of_text_does_not_hold_up_a_command() {
+    let mut stage = Stage::open(&[("a", Act::Babble)], json!([step("a", &[])])).await;
+    stage.until(|notice| records_of(notice).iter().any(|record| matches!(record.event, Event::Output { .. })).then_some(())).await;
+    stage.order(Command::CancelRun);
+    let run = stage.end().await;
+    assert_eq!(run.outcome().unwrap().0, Outcome::Cancelled);
+    assert_eq!(stage.at_work.load(Ordering::SeqCst), 0);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_worker_that_breaks_off_fails_its_node_and_no_other() {
+    let stage = Stage::open(&[("a", Act::Fault), ("b", Act::Sleep(5))], json!([step("a", &[]), step("b", &[])])).await;
+    let run = stage.end().await;
+    let node = |id: &str| run.node(&NodeId::new(id)).unwrap().clone();
+    assert_eq!((node("a").state, node("b").state), (NodeState::Failed, NodeState::Succeeded));
+    assert!(node("a").error.unwrap().message.contains("fault of dagdeck"));
+    assert_eq!(run.outcome().unwrap().0, Outcome::Partial);
+}
+
+#[tokio::test(start_paused = true)]
+async fn cancelling_a_node_drops_its_work_and_the_others_finish() {
+    let nodes = json!([step("a", &[]), step("b", &["a"]), step("c", &[])]);
+    let mut stage = Stage::open(&[("a", Act::Sleep(1_000_000)), ("c", Act::Sleep(50))], nodes).await;
+    stage.until(|notice| records_of(notice).iter().any(|record| matches!(record.event, Event::NodeStarted { .. })).then_some(())).await;
+    stage.order(Command::CancelNode { node: NodeId::new("a") });
+    let run = stage.end().await;
+    let state = |id: &str| run.node(&NodeId::new(id)).unwrap().state.clone();
+    assert_eq!((state("a"), state("b"), state("c")), (NodeState::Cancelled, NodeState::Skipped, NodeState::Succeeded));
+    assert_eq!(stage.at_work.load(Ordering::SeqCst), 0);
+    let records = stage.records();
+    assert!(records.last().unwrap().at.since(records[0].at) < 1000);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_journal_that_is_full_freezes_the_run_and_a_command_goes_on_once_there_is_room() {
+    let mut stage = Stage::open(&[("a", Act::Sleep(10))], json!([step("a", &[]), step("b", &["a"])])).await;
+    stage.journal.full.store(true, Ordering::SeqCst);
+    let problem = stage
+        .until(|notice| match notice {
+            Notice::Frozen { problem, .. } => Some(problem.clone()),
+            _ => None,
+        })
+        .await;
+    assert!(problem.message.contains("full") && problem.hint.is_some());
+    tokio::time::sleep(Duration::from_secs(60)).await;
+    let node = |id: &str| Run::replay(&stage.records()).node(&NodeId::new(id)).unwrap().state.clone();
+    assert_eq!((node("a"), node("b")), (NodeState::Running, NodeState::Pending), "nothing went on unrecorded");
+    stage.journal.full.store(false, Ordering::SeqCst);
+    stage.order(Command::Start);
+    let run = stage.end().await;
+    assert_eq!(run.outcome().unwrap().0, Outcome::Succeeded);
+    assert!(stage.records().iter().map(|record| record.seq).eq(1..=run.last_seq()));
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_newcomer_sees_everything_so_far_and_then_what_follows() {
+    let mut stage = Stage::open(&[("a", Act::Sleep(10))], json!([step("a", &[]), step("b", &["a"])])).await;
+    stage.until(|notice| matches!(notice, Notice::RunOpened { .. }).then_some(())).await;
+    let (listener, mut notices) = mpsc::unbounded_channel();
+    stage.session.order(Order::Attach(listener));
+    stage.end().await;
+    let mut seen = Vec::new();
+    while let Some(notice) = notices.recv().await {
+        seen.extend_from_slice(records_of(&notice));
+    }
+    assert_eq!(seen, stage.records());
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_run_that_is_left_stays_open_and_its_workers_stop() {
+    let stage = Stage::open(&[("a", Act::Sleep(1_000_000))], json!([step("a", &[])])).await;
+    stage.session.order(Order::Leave);
+    let run = stage.end().await;
+    assert_eq!(run.outcome(), None);
+    assert_eq!(stage.at_work.load(Ordering::SeqCst), 0);
+}
