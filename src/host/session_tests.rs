@@ -149,7 +149,7 @@ fn by() -> Actor {
 }
 
 fn step(id: &str, after: &[&str]) -> Value {
-    json!({ "id": id, "tool": "current_time", "args": {}, "depends_on": after })
+    json!({ "id": id, "code": "scripted", "depends_on": after })
 }
 
 fn records_of(notice: &Notice) -> &[Record] {
