@@ -9,7 +9,7 @@ use super::{
 };
 use crate::plan::NodeId;
 use serde_json::Value;
-use std::sync::Arc;
+use std::{collections::BTreeSet, sync::Arc};
 
 /// Nodes that may work at once when settings don't say.
 pub(super) const DEFAULT_SLOTS: u32 = 16;
@@ -318,6 +318,7 @@ impl Run {
     /// What a node received, in edge order; passed sources hand on what they received themselves.
     pub(super) fn received(&self, ix: NodeIx) -> Vec<Origin> {
         let mut origins: Vec<Origin> = Vec::new();
+        let mut known = BTreeSet::new();
         for &edge in &self.graph.nodes[ix.at()].ins {
             super::touch();
             if self.tokens[edge.0 as usize] != Some(true) {
@@ -346,7 +347,7 @@ impl Run {
             };
             for mut origin in found {
                 origin.through.extend(step);
-                if !origins.iter().any(|known| known.node == origin.node) {
+                if known.insert(origin.node) {
                     origins.push(origin);
                 }
             }

@@ -17,7 +17,7 @@ pub(super) const REJECTIONS_BEFORE_SILENCE: u32 = 2;
 pub(super) const LOST_OPTIONS: [&str; 3] = ["run again", "mark done", "skip"];
 
 impl Run {
-    /// A gate that opens now. `after` is how many gates of the same decision come before it.
+    /// A gate that opens now. One decision opens at most one: its id is the next one free.
     pub(super) fn gate_event(&self, ix: NodeIx, kind: GateKind, payload: Value, why: impl Into<String>, now: Time) -> Event {
         let id = GateId(u32::try_from(self.gates.len() + 1).unwrap_or(u32::MAX));
         let hash = self.hash(ix, &payload);

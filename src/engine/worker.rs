@@ -161,6 +161,7 @@ impl Run {
         self.show_worker(ix);
     }
 
+    /// A call that needs no answer goes at once even beside an open question of its own node, so slots may run over by such calls.
     pub(super) fn tool_started(&mut self, ix: NodeIx, call: &ToolCall, at: Time) {
         let leaves = self.settings().is_some_and(|settings| leaves_something(find_tool(&settings.catalog, &call.tool)));
         self.take_slot(ix, at);

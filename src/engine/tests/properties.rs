@@ -286,10 +286,16 @@ impl Player {
 fn check(world: &World, plan: &Plan) {
     let mut ended = BTreeSet::new();
     let mut approved = BTreeSet::new();
+    let mut decided = BTreeSet::new();
     let mut gates: BTreeMap<GateId, Gate> = BTreeMap::new();
     let mut tokens: BTreeMap<EdgeId, bool> = BTreeMap::new();
     let run = &world.run;
     for record in &world.records {
+        if let Event::NodeCompleted { node_id, .. } = &record.event {
+            let shape = &run.graph.nodes[run.graph.find(node_id).unwrap().at()];
+            let reviewed = gates.values().any(|gate| gate.node == *node_id && decided.contains(&gate.id));
+            assert!(!shape.gates.after || reviewed, "the result of `{node_id}` is used only after somebody saw it");
+        }
         match &record.event {
             Event::NodeCompleted { node_id, .. }
             | Event::NodeFailed { node_id, .. }
@@ -309,6 +315,7 @@ fn check(world: &World, plan: &Plan) {
                 gates.insert(gate.id, (**gate).clone());
             }
             Event::GateDecided { gate, decision, .. } => {
+                decided.insert(*gate);
                 if matches!(decision, Decision::Approve | Decision::Modify { .. }) {
                     approved.insert(*gate);
                 }
@@ -317,10 +324,10 @@ fn check(world: &World, plan: &Plan) {
                 assert!(!ended.contains(node_id), "`{node_id}` doesn't start after its end");
                 let ix = run.graph.find(node_id).unwrap();
                 let shape = &run.graph.nodes[ix.at()];
-                let decided = shape.ins.iter().filter(|edge| tokens.contains_key(edge)).count();
+                let settled = shape.ins.iter().filter(|edge| tokens.contains_key(edge)).count();
                 match shape.join {
                     Some(Join::Any) => assert!(shape.ins.is_empty() || shape.ins.iter().any(|edge| tokens.get(edge) == Some(&true))),
-                    None | Some(Join::All | Join::Settled | Join::Always) => assert_eq!(decided, shape.ins.len(), "`{node_id}`"),
+                    None | Some(Join::All | Join::Settled | Join::Always) => assert_eq!(settled, shape.ins.len(), "`{node_id}`"),
                 }
                 if shape.gates.before {
                     let yes =
