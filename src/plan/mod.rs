@@ -20,6 +20,7 @@ mod reference_tests;
 mod samples;
 mod schema;
 pub mod tree;
+pub mod validate;
 
 pub use catalog::{AgentInfo, Catalog, Risk, ToolInfo, Verdict};
 pub use document::{Budget, Edge, Plan};

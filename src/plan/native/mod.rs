@@ -4,6 +4,8 @@
 
 mod read;
 #[cfg(test)]
+pub(super) use tests::every_work;
+#[cfg(test)]
 mod tests;
 mod write;
 

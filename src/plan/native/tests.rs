@@ -4,7 +4,8 @@ use super::*;
 use crate::plan::{Join, ToolInput, Work};
 use serde_json::json;
 
-fn every_work() -> Value {
+/// A document with every work and most fields.
+pub(in crate::plan) fn every_work() -> Value {
     json!({
         "dagdeck": 1, "goal": "g", "inputs": {"city": "Oslo"},
         "nodes": [

@@ -1,0 +1,105 @@
+//! The table of findings: code, severity, and what it means.
+
+use serde::{Deserialize, Serialize};
+use std::fmt;
+
+/// Whether a finding stops a run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Severity {
+    /// The plan can't run like this.
+    Error,
+    /// The plan can run; somebody should look.
+    Warning,
+}
+
+/// One row of the table.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct CodeInfo {
+    /// The code.
+    pub code: Code,
+    /// As text: never changes once published.
+    pub name: &'static str,
+    /// Whether it stops a run.
+    pub severity: Severity,
+    /// What it means.
+    pub words: &'static str,
+}
+
+macro_rules! table {
+    ($($code:ident $name:literal $severity:ident $words:literal,)*) => {
+        /// What sort of finding it is.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+        pub enum Code {
+            $(#[doc = $words] #[serde(rename = $name)] $code,)*
+        }
+
+        const TABLE: &[CodeInfo] = &[$(CodeInfo { code: Code::$code, name: $name, severity: Severity::$severity, words: $words },)*];
+    };
+}
+
+table! {
+    EmptyPlan "empty-plan" Error "the plan has no nodes",
+    BadId "bad-id" Error "an id is not 1 to 64 of A-Z a-z 0-9 _ -, or is a reserved name",
+    DuplicateId "duplicate-id" Error "two nodes have the same id",
+    UnknownDependency "unknown-dependency" Error "an edge names a node that does not exist",
+    SelfDependency "self-dependency" Error "a node depends on itself",
+    DuplicateEdge "duplicate-edge" Warning "two plain edges join the same nodes",
+    Cycle "cycle" Error "nodes depend on each other in a circle",
+    Unreachable "unreachable" Warning "a node can never start because it is behind a cycle",
+    NoExit "no-exit" Warning "a node leads to no exit, only into a cycle",
+    UnknownAgent "unknown-agent" Error "no agent card has this name",
+    NoAgent "no-agent" Error "an agent node names no card and has no role",
+    UnknownTool "unknown-tool" Error "no tool has this name",
+    DeniedTool "denied-tool" Warning "the configuration never lets this tool run",
+    BadArguments "bad-arguments" Error "arguments don't fit the tool's schema",
+    BadQuery "bad-query" Error "`query` needs a tool with exactly one required text parameter",
+    ToolPattern "tool-pattern" Warning "a tool pattern matches no tool",
+    BadReference "bad-reference" Error "a reference can't be read",
+    UnknownReference "unknown-reference" Error "a reference names neither a node nor an input",
+    UnknownInput "unknown-input" Warning "a reference names an input that the plan doesn't have yet",
+    UnorderedReference "unordered-reference" Error "a text reads a node that may not have run by then",
+    BadCondition "bad-condition" Error "a condition or expression can't be read",
+    UnknownName "unknown-name" Warning "a condition names neither a node nor an input, so it reads null",
+    EmptyText "empty-text" Error "a question, code or expression is empty",
+    DecisionRoutes "decision-routes" Error "a decision has no way out",
+    OneRoute "one-route" Warning "a decision has only one way out",
+    NoDefault "no-default" Warning "a decision fails when its answer matches none of its edges",
+    RouteLabels "route-labels" Warning "two edges of a decision have the same label, or two are its default",
+    DefaultOutside "default-outside" Warning "only an edge of a decision can be its default",
+    MergeInputs "merge-inputs" Warning "a merge joins fewer than two branches",
+    Alternatives "alternatives" Warning "a node needs several alternatives of one decision, of which only one is taken",
+    BadLimit "bad-limit" Error "a limit is out of bounds",
+    BadSchema "bad-schema" Error "an output schema is no JSON Schema",
+    NoBudget "no-budget" Warning "agents run without a budget of the plan or of their own",
+    OpenSideEffects "open-side-effects" Warning "a tool that changes things runs without approval",
+    NotYet "not-yet" Warning "this version reads a field but doesn't act on it",
+}
+
+impl Code {
+    fn info(self) -> &'static CodeInfo {
+        // The table has a row for every code, in the order of the codes.
+        &TABLE[self as usize]
+    }
+
+    /// Its severity.
+    pub fn severity(self) -> Severity {
+        self.info().severity
+    }
+
+    /// Its name.
+    pub fn name(self) -> &'static str {
+        self.info().name
+    }
+}
+
+impl fmt::Display for Code {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
+}
+
+/// Every code with its severity and words.
+pub fn codes() -> &'static [CodeInfo] {
+    TABLE
+}

@@ -1,0 +1,311 @@
+//! Each finding: its code, place, words and fix; and that applying fixes settles them.
+
+use super::*;
+use crate::plan::samples::plan;
+use crate::plan::{AgentInfo, Risk, ToolInfo, Verdict};
+use proptest::prelude::*;
+use serde_json::json;
+use std::time::Instant;
+
+fn catalog() -> Catalog {
+    let agent = |name: &str, tools: &[&str]| AgentInfo {
+        name: name.into(),
+        description: String::new(),
+        objective_template: String::new(),
+        kind: "llm".into(),
+        tools: tools.iter().map(ToString::to_string).collect(),
+        origin: "test".into(),
+        approve: None,
+    };
+    let tool = |name: &str, schema: Value, risk, verdict| ToolInfo {
+        name: name.into(),
+        description: String::new(),
+        input_schema: schema,
+        risk,
+        verdict,
+    };
+    let text = json!({"type": "string"});
+    Catalog {
+        agents: vec![agent("code_analyzer", &["read_*"]), agent("writer", &["*"])],
+        tools: vec![
+            tool(
+                "echo",
+                json!({"type": "object", "properties": {"text": {"type": ["string", "array"]}, "n": {"type": "integer"}}, "additionalProperties": false}),
+                Risk::Read,
+                Verdict::Allow,
+            ),
+            tool("read_file", json!({"type": "object", "properties": {"path": text}, "required": ["path"]}), Risk::Read, Verdict::Allow),
+            tool("rm", json!({"type": "object"}), Risk::Execute, Verdict::Deny),
+            tool(
+                "write_file",
+                json!({"type": "object", "properties": {"path": text, "content": text}, "required": ["path", "content"]}),
+                Risk::Write,
+                Verdict::Ask,
+            ),
+        ],
+    }
+}
+
+fn read(document: Value) -> Plan {
+    serde_json::from_value(document).unwrap()
+}
+
+/// `code path` of every finding but the one about budgets.
+fn found(document: Value) -> Vec<String> {
+    let findings = validate(&read(document), &catalog());
+    findings.iter().filter(|finding| finding.code != Code::NoBudget).map(|finding| format!("{} {}", finding.code, finding.path)).collect()
+}
+
+fn message(document: Value) -> String {
+    let findings = validate(&read(document), &catalog());
+    findings.into_iter().find(|finding| finding.code != Code::NoBudget).unwrap().message
+}
+
+/// Applies every first fix until none is left; gives the codes that stay.
+fn mended(document: Value) -> Vec<String> {
+    let mut plan = read(document);
+    for _ in 0..20 {
+        let findings = validate(&plan, &catalog());
+        match findings.iter().find_map(|finding| finding.fix.as_ref()) {
+            Some(fix) => drop(fix.edit.apply(&mut plan).unwrap()),
+            None => return findings.iter().map(|finding| finding.code.to_string()).collect(),
+        }
+    }
+    panic!("fixes never end");
+}
+
+#[test]
+fn a_sound_plan_has_no_findings() {
+    let document = json!({"goal": "g", "nodes": [
+        {"id": "a", "agent": "writer", "objective": "x", "budget": {"tokens": 5}},
+        {"id": "b", "tool": "read_file", "query": "{{a.result.path}}", "depends_on": ["a"]},
+        {"id": "c", "decide": "a.route", "depends_on": ["a", "b"]},
+        {"id": "d", "value": "{{b}}"}, {"id": "e", "value": 1}, {"id": "f", "merge": true, "depends_on": ["d", "e"]}
+    ], "edges": [{"from": "c", "to": "d", "when": "yes", "default": true}, {"from": "c", "to": "e", "when": "no"}, {"from": "a", "to": "f", "when": "a.result.ok"}]});
+    assert_eq!(found(document), Vec::<String>::new());
+}
+
+#[test]
+fn ids_and_edges() {
+    let document = json!({"nodes": [
+        {"id": "a b", "value": 1}, {"id": "research", "value": 1}, {"id": "research", "value": 1, "depends_on": ["reserch", "nobody-at-all"]},
+        {"id": "run", "value": 1, "depends_on": ["run"]}, {"id": "x", "value": 1, "depends_on": ["research", "research"]}
+    ], "edges": [{"from": "x", "to": "researsh"}, {"from": "x", "to": "x", "default": true}]});
+    assert_eq!(
+        found(document.clone()),
+        [
+            "bad-id nodes[0].id",
+            "no-exit nodes[1]",
+            "duplicate-id nodes[2].id",
+            "unknown-dependency nodes[2].depends_on[0]",
+            "unknown-dependency nodes[2].depends_on[1]",
+            "bad-id nodes[3].id",
+            "self-dependency nodes[3].depends_on[0]",
+            "duplicate-edge nodes[4].depends_on",
+            "unknown-dependency edges[0].to",
+            "self-dependency edges[1]",
+            "default-outside edges[1].default",
+        ]
+    );
+    assert_eq!(found(json!({"nodes": []})), ["empty-plan nodes"]);
+    let words = message(json!({"nodes": [{"id": "research", "value": 1}, {"id": "b", "value": 1, "depends_on": ["reserch"]}]}));
+    assert_eq!(words, "there is no node `reserch`; did you mean `research`?");
+    let left = mended(document);
+    assert!(
+        !left.iter().any(|code| ["bad-id", "duplicate-id", "unknown-dependency", "self-dependency"].contains(&code.as_str())),
+        "{left:?}"
+    );
+}
+
+#[test]
+fn a_cycle_is_spelled_out_and_its_fix_breaks_it() {
+    let document = json!({"nodes": [
+        {"id": "s", "value": 1}, {"id": "a", "value": 1, "depends_on": ["s", "b"]}, {"id": "b", "value": 1, "depends_on": ["a"]}, {"id": "z", "value": 1, "depends_on": ["b"]}
+    ]});
+    assert_eq!(found(document.clone()), ["cycle nodes[1].depends_on", "unreachable nodes[3]"]);
+    assert_eq!(message(document.clone()), "nodes depend on each other in a circle: a → b → a");
+    assert_eq!(mended(document), Vec::<String>::new());
+    let sink = json!({"nodes": [{"id": "s", "value": 1}, {"id": "a", "value": 1, "depends_on": ["s", "b"]}, {"id": "b", "value": 1, "depends_on": ["a"]}]});
+    assert_eq!(found(sink), ["no-exit nodes[0]", "cycle nodes[1].depends_on"]);
+}
+
+#[test]
+fn agents_tools_and_arguments() {
+    let document = json!({"nodes": [
+        {"id": "a", "agent": "code_analizer"}, {"id": "b", "objective": "x"}, {"id": "c", "tool": "read_fil", "args": {"path": "x"}},
+        {"id": "d", "tool": "read_file", "args": {"path": 3}}, {"id": "e", "tool": "read_file"}, {"id": "f", "tool": "write_file", "query": "x"},
+        {"id": "g", "tool": "echo", "args": {"n": "{{d}}", "text": ["{{d}}"], "extra": 1}, "depends_on": ["d"]},
+        {"id": "h", "tool": "rm"}, {"id": "i", "tool": "write_file", "args": {"path": "a", "content": "b"}, "approve": "never"},
+        {"id": "j", "agent": "writer", "approve": "never", "tools": ["write_file", "gitub:*"]}, {"id": "k", "agent": "code_analyzer", "approve": "never"}
+    ]});
+    assert_eq!(
+        found(document.clone()),
+        [
+            "unknown-agent nodes[0].agent",
+            "no-agent nodes[1].agent",
+            "unknown-tool nodes[2].tool",
+            "bad-arguments nodes[3].args.path",
+            "bad-arguments nodes[4].args",
+            "bad-query nodes[5].query",
+            "bad-arguments nodes[6].args",
+            "denied-tool nodes[7].tool",
+            "open-side-effects nodes[8].approve",
+            "open-side-effects nodes[9].approve",
+            "tool-pattern nodes[9].tools[1]",
+        ]
+    );
+    assert_eq!(message(document.clone()), "there is no agent `code_analizer`; did you mean `code_analyzer`?");
+    assert!(!mended(document).iter().any(|code| code.starts_with("unknown-")));
+}
+
+#[test]
+fn references_and_conditions() {
+    let document = json!({"inputs": {"city": "Oslo"}, "nodes": [
+        {"id": "a", "value": "{{city}} {{inputs.city}} {{inputs.age}} {{nobod}} {{a b}} \\{{x}}"},
+        {"id": "b", "agent": "writer", "objective": "{{a.result}}"},
+        {"id": "c", "value": "$OUTPUT[a]", "depends_on": ["b"], "when": "a >", "skip_if": "nobody.x and d"},
+        {"id": "d", "value": "{{d}}", "depends_on": ["c"], "replan_when": "d.full"},
+        {"id": "e", "code": " "}, {"id": "f", "ask": ""}
+    ], "edges": [{"from": "c", "to": "e", "when": "c.ok and d.ok"}]});
+    assert_eq!(
+        found(document.clone()),
+        [
+            "unknown-input nodes[0].value",
+            "unknown-reference nodes[0].value",
+            "bad-reference nodes[0].value",
+            "unordered-reference nodes[1].objective",
+            "bad-condition nodes[2].when",
+            "unknown-name nodes[2].skip_if",
+            "unordered-reference nodes[2].value",
+            "unordered-reference nodes[2].skip_if",
+            "unordered-reference nodes[3].value",
+            "not-yet nodes[3].replan_when",
+            "empty-text nodes[4].code",
+            "empty-text nodes[5].ask.text",
+            "unordered-reference edges[0].when",
+        ]
+    );
+    let plan = read(document);
+    let findings = validate(&plan, &catalog());
+    let fix = |at: usize| {
+        findings
+            .iter()
+            .filter(|finding| finding.code == Code::UnorderedReference)
+            .nth(at)
+            .unwrap()
+            .fix
+            .as_ref()
+            .map(|fix| fix.title.as_str())
+    };
+    assert_eq!(fix(0), Some("make `b` depend on `a`"));
+    assert_eq!(fix(2), None, "an edge from d to c would close a cycle");
+    let one = json!({"nodes": [{"id": "a", "value": 1}, {"id": "b", "value": "{{a}}"}]});
+    assert_eq!(mended(one), Vec::<String>::new());
+}
+
+#[test]
+fn decisions_and_joins() {
+    let document = json!({"nodes": [
+        {"id": "d", "decide": "1"}, {"id": "a", "value": 1}, {"id": "b", "value": 1}, {"id": "b2", "value": 1, "depends_on": ["b"]},
+        {"id": "all", "value": 1, "depends_on": ["a", "b2"]}, {"id": "fine", "merge": true, "depends_on": ["a", "b2"]},
+        {"id": "lone", "decide": "1", "depends_on": ["all"]}, {"id": "one", "decide": "1", "depends_on": ["all"]}, {"id": "m", "merge": true, "depends_on": ["one"]}
+    ], "edges": [{"from": "d", "to": "a", "when": "x"}, {"from": "d", "to": "b", "when": "x"}]});
+    assert_eq!(
+        found(document.clone()),
+        [
+            "no-default nodes[0]",
+            "alternatives nodes[4].join",
+            "decision-routes nodes[6]",
+            "one-route nodes[7]",
+            "merge-inputs nodes[8]",
+            "route-labels edges[1].when"
+        ]
+    );
+    assert_eq!(mended(document), ["decision-routes", "one-route", "merge-inputs", "route-labels"]);
+    let direct = |join: Value| {
+        json!({"nodes": [{"id": "d", "decide": "1"}, {"id": "x", "value": 1, "join": join}],
+            "edges": [{"from": "d", "to": "x", "when": "a", "default": true}, {"from": "d", "to": "x", "when": "b"}]})
+    };
+    assert_eq!(found(direct(json!("all"))), ["alternatives nodes[1].join"]);
+    assert_eq!(found(direct(Value::Null)), Vec::<String>::new());
+}
+
+#[test]
+fn limits_and_fields_that_are_not_acted_on() {
+    let document = json!({"defaults": {"timeout_s": 0.0}, "budget": {"tokens": 0}, "nodes": [
+        {"id": "a", "agent": "writer", "max_iterations": 21, "retry": {"attempts": 0}, "budget": {"usd": -1.0}, "output_schema": {"type": 3}},
+        {"id": "b", "value": 1, "cache": "off", "breakpoint": "before", "on_failure": "replan", "replan_when": "b", "context": "selected"},
+        {"id": "c", "code": "1", "sandbox": {"time_ms": 0}}
+    ]});
+    assert_eq!(
+        found(document),
+        [
+            "bad-limit defaults.timeout_s",
+            "bad-limit budget.tokens",
+            "not-yet budget",
+            "bad-limit nodes[0].retry.attempts",
+            "bad-limit nodes[0].max_iterations",
+            "bad-limit nodes[0].budget.usd",
+            "bad-schema nodes[0].output_schema",
+            "not-yet nodes[1].cache",
+            "not-yet nodes[1].breakpoint",
+            "not-yet nodes[1].replan_when",
+            "not-yet nodes[1].on_failure",
+            "not-yet nodes[1].context",
+            "bad-limit nodes[2].sandbox.time_ms",
+        ]
+    );
+    let agent = json!({"nodes": [{"id": "a", "agent": "writer"}]});
+    assert_eq!(validate(&read(agent.clone()), &catalog())[0].code, Code::NoBudget);
+    assert_eq!(mended(agent), Vec::<String>::new());
+}
+
+#[test]
+fn every_code_is_published_once() {
+    let mut names: Vec<&str> = codes().iter().map(|info| info.name).collect();
+    for (at, info) in codes().iter().enumerate() {
+        assert_eq!(info.code as usize, at);
+        assert_eq!(serde_json::to_value(info.code).unwrap(), info.name);
+    }
+    names.sort_unstable();
+    names.dedup();
+    assert_eq!(names.len(), codes().len());
+}
+
+#[test]
+fn a_large_wrong_plan_is_told_apart_in_reasonable_time() {
+    let nodes: Vec<Value> = (0..5_000)
+        .map(|n| json!({"id": format!("node-{n}"), "tool": "nope", "query": "{{node-0.result}} {{nobody}}", "depends_on": ["zzz"]}))
+        .collect();
+    let started = Instant::now();
+    let findings = validate(&read(json!({ "nodes": nodes })), &catalog());
+    assert!(findings.len() >= 4 * 5_000);
+    assert!(started.elapsed().as_secs() < 30, "{:?}", started.elapsed());
+}
+
+proptest! {
+    #[test]
+    fn a_dag_that_reads_only_its_sources_has_no_errors(plan in plan(10)) {
+        let findings = validate(&plan, &catalog());
+        prop_assert!(is_runnable(&findings), "{:?}", findings);
+    }
+
+    #[test]
+    fn any_document_is_validated_without_a_panic(plan in plan(6), id in "[a-c \\-{}é]{0,3}", text in "[{}a-c.$\\[\\]n0-3 <>='|()]{0,30}") {
+        let mut plan = plan;
+        plan.nodes[0].id = NodeId::new(&id);
+        plan.nodes[0].depends_on.push(NodeId::new(&id));
+        plan.nodes[0].policy.when = Some(text.clone());
+        plan.edges.push(crate::plan::Edge { when: Some(text), default: true, ..crate::plan::Edge::new("n1", id.as_str()) });
+        for finding in validate(&plan, &catalog()) {
+            if let Some(fix) = finding.fix {
+                let mut plan = plan.clone();
+                let before = plan.clone();
+                if let Ok(inverse) = fix.edit.apply(&mut plan) {
+                    inverse.replay(&mut plan).unwrap();
+                }
+                prop_assert_eq!(plan, before);
+            }
+        }
+    }
+}

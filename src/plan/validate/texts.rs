@@ -1,0 +1,199 @@
+//! References and conditions: they can be read, name something, and what they read has run by then.
+
+use super::{Check, Code, Fix, Place, did_you_mean};
+use crate::plan::edit::Edit;
+use crate::plan::expr;
+use crate::plan::reference::{references, references_in_text};
+use crate::plan::{Path, Root, ToolInput, Work};
+use serde_json::Value;
+use std::collections::BTreeMap;
+
+/// Where a text stands, which decides what may be read.
+#[derive(Clone, Copy, PartialEq)]
+enum Kind {
+    Template,
+    Condition,
+}
+
+/// A node that reads another one which is not next to it: settled in groups at the end.
+struct Read {
+    place: Place,
+    field: String,
+    reader: usize,
+    written: String,
+}
+
+pub(super) fn check(check: &mut Check) {
+    let mut reads: BTreeMap<usize, Vec<Read>> = BTreeMap::new();
+    for at in 0..check.plan.nodes.len() {
+        node(check, at, &mut reads);
+    }
+    let plan = check.plan;
+    for (at, edge) in plan.edges.iter().enumerate() {
+        let (Some(text), Some(from)) = (&edge.when, check.graph.position(&edge.from)) else { continue };
+        if !check.decides(from) {
+            condition(check, Place::Edge(at), "when", text, Some((from, true)), &mut reads);
+        }
+    }
+    for (source, reads) in reads {
+        unordered(check, source, reads);
+    }
+}
+
+type Reads = BTreeMap<usize, Vec<Read>>;
+
+fn node(check: &mut Check, at: usize, reads: &mut Reads) {
+    let place = Place::Node(at);
+    let node = &check.plan.nodes[at];
+    match &node.work {
+        Work::Agent(agent) => {
+            for (field, text) in [("objective", &agent.objective), ("role", &agent.role), ("goal", &agent.goal)] {
+                if let Some(text) = text {
+                    template_text(check, at, field, text, reads);
+                }
+            }
+        }
+        Work::Tool(tool) => match &tool.input {
+            ToolInput::Args(args) => {
+                for (key, value) in args {
+                    template(check, at, &format!("args.{key}"), value, reads);
+                }
+            }
+            ToolInput::Query(query) => template_text(check, at, "query", query, reads),
+        },
+        Work::Code(code) => filled(check, at, "code", &code.code),
+        Work::Decision(decision) => condition(check, place, "decide", &decision.decide, Some((at, false)), reads),
+        Work::Merge(merge) => {
+            if let Some(value) = &merge.template {
+                template(check, at, "merge.template", value, reads);
+            }
+        }
+        Work::Transform(transform) => template(check, at, "value", &transform.value, reads),
+        Work::Approval(ask) => {
+            filled(check, at, "ask.text", &ask.text);
+            template_text(check, at, "ask.text", &ask.text, reads);
+        }
+    }
+    for (field, text) in [("when", &node.policy.when), ("skip_if", &node.policy.skip_if)] {
+        if let Some(text) = text {
+            condition(check, place, field, text, Some((at, false)), reads);
+        }
+    }
+    if let Some(text) = &node.policy.replan_when {
+        condition(check, place, "replan_when", text, Some((at, true)), reads);
+    }
+    for (key, value) in node.policy.inputs.iter().flatten() {
+        template(check, at, &format!("inputs.{key}"), value, reads);
+    }
+}
+
+fn filled(check: &mut Check, at: usize, field: &str, text: &str) {
+    if text.trim().is_empty() {
+        check.find(Code::EmptyText, Place::Node(at), field, format!("`{field}` is empty"), None);
+    }
+}
+
+fn template_text(check: &mut Check, at: usize, field: &str, text: &str, reads: &mut Reads) {
+    if text.contains("{{") || text.contains("$OUTPUT[") {
+        settle(check, at, field, references_in_text(text, check), reads);
+    }
+}
+
+fn template(check: &mut Check, at: usize, field: &str, value: &Value, reads: &mut Reads) {
+    match value {
+        Value::String(text) => template_text(check, at, field, text, reads),
+        Value::Array(_) | Value::Object(_) => settle(check, at, field, references(value, check), reads),
+        Value::Null | Value::Bool(_) | Value::Number(_) => {}
+    }
+}
+
+fn settle(check: &mut Check, at: usize, field: &str, found: Vec<crate::plan::reference::Reference>, reads: &mut Reads) {
+    let place = Place::Node(at);
+    for reference in found {
+        if let Some(error) = &reference.error {
+            let message = format!("`{}` can't be read: {error}; write `\\{{{{` for braces that are text", reference.text.escape_debug());
+            check.find(Code::BadReference, place, field, message, None);
+        }
+        for path in &reference.paths {
+            mention(check, place, field, path, &reference.text, Kind::Template, Some((at, false)), reads);
+        }
+    }
+}
+
+fn condition(check: &mut Check, place: Place, field: &str, text: &str, reader: Option<(usize, bool)>, reads: &mut Reads) {
+    if text.trim().is_empty() {
+        check.find(Code::EmptyText, place, field, format!("`{field}` is empty"), None);
+        return;
+    }
+    match expr::check(text, check) {
+        Err(error) => check.find(Code::BadCondition, place, field, format!("`{}` can't be read: {error}", text.escape_debug()), None),
+        Ok(paths) => {
+            for path in paths {
+                mention(check, place, field, &path, &path.to_string(), Kind::Condition, reader, reads);
+            }
+        }
+    }
+}
+
+/// `reader` is the node whose ancestors may be read, and whether it may be read itself.
+#[expect(clippy::too_many_arguments, reason = "the place and the kind of one mention; a struct would be built for this call alone")]
+fn mention(
+    check: &mut Check,
+    place: Place,
+    field: &str,
+    path: &Path,
+    written: &str,
+    kind: Kind,
+    reader: Option<(usize, bool)>,
+    reads: &mut Reads,
+) {
+    let known = path.node().and_then(|id| check.graph.position(id));
+    match (&path.root, known) {
+        (Root::Node(_) | Root::Entry(_), Some(source)) => {
+            let Some((reader, itself)) = reader else { return };
+            let near = (source == reader && itself) || check.graph.predecessors(reader).any(|other| other == source);
+            if !near {
+                reads.entry(source).or_default().push(Read { place, field: field.to_owned(), reader, written: written.to_owned() });
+            }
+        }
+        (Root::Node(id) | Root::Entry(id) | Root::Unknown(id), _) => {
+            let near = check.nearest_node(id);
+            let (code, words) = match kind {
+                Kind::Template => (Code::UnknownReference, "is neither a node nor an input of the plan"),
+                Kind::Condition => (Code::UnknownName, "is neither a node nor an input of the plan, so it reads null"),
+            };
+            check.find(code, place, field, format!("`{}` {words}{}", id.escape_debug(), did_you_mean(near.as_deref())), None);
+        }
+        (Root::Inputs, _) => {
+            if let Some(name) = path.fields.first().filter(|name| !check.plan.inputs.contains_key(*name)) {
+                let message = format!("the plan has no input `{}`: give it at the start with `--set {0}=…`", name.escape_debug());
+                check.find(Code::UnknownInput, place, field, message, None);
+            }
+        }
+        (Root::Input(_), _) => {}
+    }
+}
+
+/// One source and those that read it from afar. Few readers look back to it; many are found by looking forward once.
+fn unordered(check: &mut Check, source: usize, reads: Vec<Read>) {
+    let after = check.graph.descendants(source);
+    for read in reads {
+        if after[read.reader] {
+            continue;
+        }
+        let (source_id, reader_id) = (check.graph.id(source).clone(), check.graph.id(read.reader).clone());
+        let message = if source == read.reader {
+            format!("`{}` reads the node itself, which has no result yet", read.written.escape_debug())
+        } else {
+            format!(
+                "`{}` reads `{source_id}`, which may not have run by then: `{reader_id}` doesn't depend on it",
+                read.written.escape_debug()
+            )
+        };
+        let closes = source == read.reader || !check.may_suggest() || check.graph.closes(source, read.reader).is_some();
+        let fix = (!closes).then(|| {
+            Fix::new(format!("make `{reader_id}` depend on `{source_id}`"), Edit::AddDependency { node: reader_id, on: source_id })
+        });
+        check.find(Code::UnorderedReference, read.place, &read.field, message, fix);
+    }
+}
