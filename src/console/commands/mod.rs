@@ -1,0 +1,151 @@
+//! The command table: what a person can do, under which words and keys, where, and when not. It feeds the keymap, the help, the
+//! palette and the hint bar, so that none of them can say something else than the others.
+
+mod guards;
+mod table;
+
+use super::{
+    model::Model,
+    update::{Turn, verbs},
+};
+
+/// Whether a command can be used now; else why not, in words.
+pub type Guard = fn(&Model) -> Result<(), &'static str>;
+
+/// One thing that a person can do.
+#[derive(Debug)]
+pub struct Command {
+    /// `group.verb`; what key files use.
+    pub id: &'static str,
+    /// A few words; what palette, help and hints show.
+    pub title: &'static str,
+    /// More words: what it does, for the palette's search and for the docs.
+    pub words: &'static str,
+    /// Default keys by name; the first is the one that hints show.
+    pub keys: &'static [&'static str],
+    /// Where its keys work.
+    pub context: Context,
+    /// Whether it can be used now.
+    pub guard: Guard,
+    /// What it does.
+    pub run: fn(&mut Model, &mut Turn),
+}
+
+/// Where keys work. Several hold at a time, innermost first; see `update::keys::contexts`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Context {
+    /// Everywhere, also while text is typed.
+    Always,
+    /// Everywhere but in dialogs and text fields.
+    Global,
+    /// Wherever something can be moved through.
+    Moving,
+    /// The Plan screen.
+    Plan,
+    /// The tree.
+    Tree,
+    /// The inspector.
+    Inspector,
+    /// The request line.
+    Request,
+    /// The tree's filter line.
+    Filter,
+    /// Changing dependencies in place.
+    Deps,
+    /// The inbox.
+    Inbox,
+    /// The list of runs.
+    Runs,
+    /// A dialog with one line of text.
+    Line,
+    /// A dialog with several lines of text.
+    Editor,
+    /// A form.
+    Form,
+    /// A dialog to pick from, with its search line.
+    Pick,
+    /// The list of findings.
+    Findings,
+    /// A question that wants yes or no.
+    Confirm,
+    /// Text to read: help, or a zoomed pane.
+    Reader,
+}
+
+impl Context {
+    /// A heading for help and docs.
+    pub fn title(self) -> &'static str {
+        match self {
+            Self::Always => "Everywhere, also while typing",
+            Self::Global => "Everywhere",
+            Self::Moving => "Moving",
+            Self::Plan => "Plan screen",
+            Self::Tree => "Tree",
+            Self::Inspector => "Inspector",
+            Self::Request => "Request line",
+            Self::Filter => "Filter line",
+            Self::Deps => "Dependencies",
+            Self::Inbox => "Inbox",
+            Self::Runs => "Runs",
+            Self::Line => "One line of text",
+            Self::Editor => "Text editor",
+            Self::Form => "Form",
+            Self::Pick => "Lists",
+            Self::Findings => "Findings",
+            Self::Confirm => "Questions",
+            Self::Reader => "Reading",
+        }
+    }
+}
+
+/// All commands, in the order that help shows them.
+pub fn all() -> impl Iterator<Item = &'static Command> {
+    table::GROUPS.iter().flat_map(|group| group.iter())
+}
+
+/// A command by its id.
+pub fn find(id: &str) -> Option<&'static Command> {
+    all().find(|command| command.id == id)
+}
+
+impl Command {
+    /// Whether the palette offers it: commands that only make sense in a dialog or while typing are left out.
+    pub fn in_palette(&self) -> bool {
+        match self.context {
+            Context::Always
+            | Context::Global
+            | Context::Plan
+            | Context::Tree
+            | Context::Inspector
+            | Context::Inbox
+            | Context::Runs
+            | Context::Request => self.id != "app.palette" && self.id != "app.back",
+            Context::Moving
+            | Context::Filter
+            | Context::Deps
+            | Context::Line
+            | Context::Editor
+            | Context::Form
+            | Context::Pick
+            | Context::Findings
+            | Context::Confirm
+            | Context::Reader => false,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::collections::BTreeSet;
+
+    #[test]
+    fn ids_are_unique_and_titles_are_short() {
+        let mut seen = BTreeSet::new();
+        for command in all() {
+            assert!(seen.insert(command.id), "`{}` stands twice in the table", command.id);
+            assert!(command.title.len() <= 32, "`{}`: a title is at most 32 characters", command.id);
+            assert!(!command.words.is_empty(), "`{}` says nothing about itself", command.id);
+        }
+    }
+}

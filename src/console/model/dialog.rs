@@ -1,0 +1,280 @@
+//! `Dialog`: what can lie over the screens, as a stack. A dialog carries what it was opened for; none of them decides a gate.
+
+use super::{
+    GateKey,
+    field::{Lines, TextField},
+    fuzzy,
+};
+use crate::plan::{Edge, Field, NodeId};
+use crate::text::Plain;
+
+/// What lies over the screens.
+#[derive(Clone, Debug)]
+pub enum Dialog {
+    /// Pick one of a list.
+    Pick(Pick),
+    /// Type one line.
+    Line(LineDialog),
+    /// Type a text.
+    Editor(EditorDialog),
+    /// Fill in a form.
+    Form(FormDialog),
+    /// All findings.
+    Findings {
+        /// Which one is selected.
+        selected: usize,
+    },
+    /// Yes or no.
+    Confirm(Confirm),
+    /// Something to read.
+    Reader(Reader),
+}
+
+/// A list with a search line.
+#[derive(Clone, Debug)]
+pub struct Pick {
+    /// What is picked.
+    pub title: Plain,
+    /// What is searched for.
+    pub query: TextField,
+    /// All there is.
+    pub items: Vec<PickItem>,
+    /// Which items match, best first.
+    pub shown: Vec<usize>,
+    /// Which line is marked.
+    pub selected: usize,
+    /// What the pick is for.
+    pub then: PickThen,
+}
+
+/// One line of a list to pick from.
+#[derive(Clone, Debug)]
+pub struct PickItem {
+    /// What is given to whoever asked.
+    pub value: String,
+    /// What it is called.
+    pub label: Plain,
+    /// More words.
+    pub detail: Plain,
+    /// The key that does the same, if any.
+    pub key: Option<String>,
+    /// Why it can't be picked now.
+    pub refused: Option<Plain>,
+}
+
+/// What a pick is for.
+#[derive(Clone, Debug, PartialEq)]
+pub enum PickThen {
+    /// Run the command of that id.
+    Command,
+    /// Add a node of that sort of work.
+    AddKind,
+    /// Add a node with that agent or tool.
+    AddWorker {
+        /// `agent` or `tool`.
+        kind: &'static str,
+    },
+    /// Give the node that agent or tool.
+    Worker {
+        /// Which node.
+        node: NodeId,
+    },
+    /// Edit the condition of that incoming edge.
+    Edge {
+        /// Which node.
+        node: NodeId,
+    },
+    /// Use that theme.
+    Theme,
+    /// Use that model.
+    Model,
+    /// Answer with that option.
+    Option {
+        /// Which gate.
+        gate: GateKey,
+    },
+}
+
+impl Pick {
+    /// A list of which everything is shown.
+    pub fn new(title: &str, items: Vec<PickItem>, then: PickThen) -> Self {
+        let shown = (0..items.len()).collect();
+        Self { title: Plain::summary(title), query: TextField::new(Lines::One, ""), items, shown, selected: 0, then }
+    }
+
+    /// Searches again, after the query changed.
+    pub fn search(&mut self) {
+        self.shown = fuzzy::rank(&self.query.text(), self.items.iter().map(|item| (item.label.as_str(), item.detail.as_str())));
+        self.selected = 0;
+    }
+
+    /// The marked item.
+    pub fn marked(&self) -> Option<&PickItem> {
+        self.shown.get(self.selected).and_then(|at| self.items.get(*at))
+    }
+
+    /// Moves the mark.
+    pub fn step(&mut self, by: isize) {
+        self.selected = self.selected.saturating_add_signed(by).min(self.shown.len().saturating_sub(1));
+    }
+}
+
+impl PickItem {
+    /// An item that can be picked.
+    pub fn new(value: &str, label: &str, detail: &str) -> Self {
+        Self { value: value.to_owned(), label: Plain::summary(label), detail: Plain::summary(detail), key: None, refused: None }
+    }
+}
+
+/// One line to type.
+#[derive(Clone, Debug)]
+pub struct LineDialog {
+    /// What is asked.
+    pub title: Plain,
+    /// What is typed.
+    pub field: TextField,
+    /// What was wrong with it, or what to know.
+    pub note: Option<Plain>,
+    /// What the line is for.
+    pub then: LineThen,
+}
+
+/// What a line is for.
+#[derive(Clone, Debug, PartialEq)]
+pub enum LineThen {
+    /// The node's new id.
+    Rename {
+        /// Which node.
+        node: NodeId,
+    },
+    /// The edge's new condition; empty for none.
+    Condition {
+        /// The edge as it is.
+        edge: Box<Edge>,
+    },
+    /// Words to reject a gate with.
+    Reject {
+        /// Which gate.
+        gate: GateKey,
+    },
+}
+
+/// A text to type.
+#[derive(Clone, Debug)]
+pub struct EditorDialog {
+    /// What is edited.
+    pub title: Plain,
+    /// What is typed.
+    pub field: TextField,
+    /// The text as it was.
+    pub before: String,
+    /// What was wrong with it, or what to know.
+    pub note: Option<Plain>,
+    /// What the text is for.
+    pub then: EditThen,
+}
+
+/// What a text is for.
+#[derive(Clone, Debug, PartialEq)]
+pub enum EditThen {
+    /// The node's text.
+    NodeText {
+        /// Which node.
+        node: NodeId,
+    },
+    /// The whole plan as JSON.
+    WholePlan,
+    /// Another payload for a gate.
+    Payload {
+        /// Which gate.
+        gate: GateKey,
+    },
+    /// The answer to a gate's question.
+    Answer {
+        /// Which gate.
+        gate: GateKey,
+    },
+}
+
+/// A form to fill in.
+#[derive(Clone, Debug)]
+pub struct FormDialog {
+    /// What is asked.
+    pub title: Plain,
+    /// The fields.
+    pub fields: Vec<(Field, TextField)>,
+    /// Which one takes keys.
+    pub focus: usize,
+    /// What was wrong with it.
+    pub note: Option<Plain>,
+    /// For which gate.
+    pub gate: GateKey,
+}
+
+/// A question that wants yes or no.
+#[derive(Clone, Debug)]
+pub struct Confirm {
+    /// The question, and what a yes would do.
+    pub lines: Vec<Plain>,
+    /// What a yes does.
+    pub then: Confirmed,
+}
+
+/// What a yes does.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Confirmed {
+    /// Sends a command to a run.
+    Command {
+        /// Which run.
+        run: crate::engine::RunId,
+        /// Which command.
+        command: crate::engine::Command,
+    },
+    /// Cancels all runs and leaves.
+    CancelAllAndQuit,
+    /// Drops the text that was being edited.
+    DropText,
+}
+
+/// Something to read.
+#[derive(Clone, Debug)]
+pub struct Reader {
+    /// What is read.
+    pub what: Reading,
+    /// First line in sight.
+    pub scroll: usize,
+}
+
+/// What is read.
+#[derive(Clone, Debug)]
+pub enum Reading {
+    /// What works here.
+    Help {
+        /// Contexts that held when help was asked for, innermost first.
+        contexts: Vec<crate::console::commands::Context>,
+    },
+    /// The inspector, alone.
+    Inspector,
+    /// The selected gate, alone.
+    Gate,
+    /// Some words.
+    Words {
+        /// A title.
+        title: Plain,
+        /// The words.
+        lines: Vec<Plain>,
+    },
+}
+
+impl Dialog {
+    /// The text field that takes keys, if one does.
+    pub fn field(&mut self) -> Option<&mut TextField> {
+        match self {
+            Self::Pick(pick) => Some(&mut pick.query),
+            Self::Line(line) => Some(&mut line.field),
+            Self::Editor(editor) => Some(&mut editor.field),
+            Self::Form(form) => form.fields.get_mut(form.focus).map(|(_, field)| field),
+            Self::Findings { .. } | Self::Confirm(_) | Self::Reader(_) => None,
+        }
+    }
+}

@@ -1,0 +1,180 @@
+//! A gate in words: who asks what and why, what would change, and the exact payload, escaped. What a person wrote for it stands first.
+
+use serde_json::Value;
+use similar::{ChangeTag, TextDiff};
+
+use crate::console::model::{Doc, Draft, words};
+use crate::console::theme::Role;
+use crate::engine::{Gate, GateKind, Preview};
+use crate::text::{Plain, bytes, clock};
+
+/// What a gate is about, on one line.
+pub fn gate_title(gate: &Gate) -> Plain {
+    Plain::summary(&match &gate.kind {
+        GateKind::Before => format!("{}: may it start?", gate.node),
+        GateKind::After => format!("{}: is its result good?", gate.node),
+        GateKind::Tool { tool, .. } => format!("{}: may it call {tool}?", gate.node),
+        GateKind::Question { text, .. } => format!("{}: {text}", gate.node),
+    })
+}
+
+/// All that there is to know before deciding.
+pub fn gate_doc(gate: &Gate, preview: Option<&Preview>, draft: Option<&Draft>) -> Doc<'static> {
+    let mut doc = Doc::default();
+    written(draft, &mut doc);
+    doc.line(Role::Heading, gate_title(gate));
+    if !gate.why.is_empty() {
+        doc.text(Role::Text, &format!("because {}", gate.why));
+    }
+    doc.line(Role::Dim, Plain::line("asked at ").then(&clock(gate.opened.0)));
+    question(&gate.kind, &mut doc);
+    let payload = match draft {
+        Some(Draft::Payload(edited)) => edited,
+        Some(Draft::Answer(_) | Draft::Words(_)) | None => &gate.payload,
+    };
+    let shown = match preview {
+        Some(Preview::Diff { path, before, after }) => {
+            diff(path, before.as_deref(), after, &mut doc);
+            Some(after.as_str())
+        }
+        Some(Preview::Text(text)) => {
+            doc.heading("what it would do");
+            doc.text(Role::Text, text);
+            None
+        }
+        None => None,
+    };
+    if !payload.is_null() {
+        doc.heading(match gate.kind {
+            GateKind::After => "the exact result",
+            GateKind::Before | GateKind::Tool { .. } => "the exact payload",
+            GateKind::Question { .. } => "what you need to know",
+        });
+        exact(payload, shown, 0, &mut doc);
+    }
+    doc
+}
+
+fn written(draft: Option<&Draft>, doc: &mut Doc<'static>) {
+    match draft {
+        None => return,
+        Some(Draft::Payload(_)) => doc.line(Role::Warning, Plain::line("you edited the payload; it is checked again when approved")),
+        Some(Draft::Answer(value)) => {
+            doc.line(Role::Warning, Plain::line("your answer, not sent yet:"));
+            doc.text(Role::Text, &words::result(value));
+        }
+        Some(Draft::Words(text)) if text.is_empty() => doc.line(Role::Warning, Plain::line("to be rejected without words, not sent yet")),
+        Some(Draft::Words(text)) => {
+            doc.line(Role::Warning, Plain::line("to be rejected, not sent yet, with the words:"));
+            doc.text(Role::Text, text);
+        }
+    }
+    doc.line(Role::Text, Plain::default());
+}
+
+fn question(kind: &GateKind, doc: &mut Doc<'static>) {
+    let GateKind::Question { text, options, fields, .. } = kind else { return };
+    doc.heading("question");
+    doc.text(Role::Text, text);
+    for option in options {
+        doc.line(Role::Text, Plain::line("  or: ").then(&Plain::summary(option)));
+    }
+    for field in fields {
+        doc.line(Role::Text, Plain::line("  field: ").then(&Plain::summary(field.label.as_deref().unwrap_or(&field.name))));
+    }
+}
+
+/// Lines of unchanged text around a change.
+const CONTEXT: usize = 3;
+
+fn diff(path: &str, before: Option<&str>, after: &str, doc: &mut Doc<'static>) {
+    let size = bytes(u64::try_from(after.len()).unwrap_or(u64::MAX));
+    let new = if before.is_none() { "new file " } else { "change to " };
+    doc.heading(Plain::line(new).then(&Plain::summary(path)).then(&Plain::line(", ")).then(&size).as_str());
+    let changes = TextDiff::from_lines(before.unwrap_or_default(), after);
+    let mut any = false;
+    for group in changes.grouped_ops(CONTEXT) {
+        if any {
+            doc.line(Role::Dim, Plain::line("  ..."));
+        }
+        any = true;
+        for change in group.iter().flat_map(|op| changes.iter_changes(op)) {
+            let (sign, role) = match change.tag() {
+                ChangeTag::Delete => ("- ", Role::DiffDel),
+                ChangeTag::Insert => ("+ ", Role::DiffAdd),
+                ChangeTag::Equal => ("  ", Role::Text),
+            };
+            let line = change.value().strip_suffix('\n').unwrap_or(change.value());
+            for piece in crate::console::model::lines(line) {
+                doc.line(role, Plain::line(sign).then(&piece));
+            }
+            if line.is_empty() {
+                doc.line(role, Plain::line(sign));
+            }
+        }
+    }
+    if !any {
+        doc.line(Role::Dim, Plain::line("nothing would change"));
+    }
+}
+
+/// The payload without anything left out, except a text that stands just above as the new text of a file: every line of it is
+/// either shown there as added or is the same as now.
+fn exact(value: &Value, shown: Option<&str>, depth: usize, doc: &mut Doc<'static>) {
+    let indent = Plain::blank(depth * 2);
+    match value {
+        Value::Object(map) if !map.is_empty() => {
+            for (name, value) in map {
+                let name = Plain::line(&Value::String(name.clone()).to_string());
+                entry(&indent.clone().then(&name).then(&Plain::line(":")), value, shown, depth, doc);
+            }
+        }
+        Value::Array(list) if !list.is_empty() => {
+            for value in list {
+                entry(&indent.clone().then(&Plain::line("-")), value, shown, depth, doc);
+            }
+        }
+        Value::String(text) if text.contains('\n') => block(text, &indent, doc),
+        other => leaf(&indent, other, doc),
+    }
+}
+
+fn entry(head: &Plain, value: &Value, shown: Option<&str>, depth: usize, doc: &mut Doc<'static>) {
+    match value {
+        Value::String(text) if shown == Some(text.as_str()) && !text.is_empty() => {
+            doc.line(Role::Code, head.clone().then(&Plain::line(" the new text above, ")).then(&bytes(text.len() as u64)));
+        }
+        Value::String(text) if text.contains('\n') => {
+            doc.line(Role::Code, head.clone().then(&Plain::line(" text, ")).then(&bytes(text.len() as u64)));
+            block(text, &Plain::blank(depth * 2 + 2), doc);
+        }
+        Value::Object(map) if !map.is_empty() => {
+            doc.line(Role::Code, head.clone());
+            exact(value, shown, depth + 1, doc);
+        }
+        Value::Array(list) if !list.is_empty() => {
+            doc.line(Role::Code, head.clone());
+            exact(value, shown, depth + 1, doc);
+        }
+        other => leaf(&head.clone().then(&Plain::blank(1)), other, doc),
+    }
+}
+
+/// A text of several lines, each behind a bar.
+fn block(text: &str, indent: &Plain, doc: &mut Doc<'static>) {
+    for line in text.split('\n') {
+        for piece in crate::console::model::lines(line) {
+            doc.line(Role::Code, indent.clone().then(&Plain::line("| ")).then(&piece));
+        }
+        if line.is_empty() {
+            doc.line(Role::Code, indent.clone().then(&Plain::line("|")));
+        }
+    }
+}
+
+fn leaf(head: &Plain, value: &Value, doc: &mut Doc<'static>) {
+    for (at, piece) in crate::console::model::lines(&value.to_string()).iter().enumerate() {
+        let head = if at == 0 { head.clone() } else { Plain::blank(head.width()) };
+        doc.line(Role::Code, head.then(piece));
+    }
+}

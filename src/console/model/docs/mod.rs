@@ -1,0 +1,35 @@
+//! What panes say, as `Doc`s: pure functions of the model, used for drawing, for copying and for knowing what was seen.
+
+mod gate;
+mod node;
+mod run;
+
+pub use gate::{gate_doc, gate_title};
+
+use super::{Doc, Model, Tab};
+use crate::{console::theme::Role, text::Plain};
+
+/// What the inspector says of the selected node, on its tab.
+pub fn inspector(model: &Model) -> Doc<'_> {
+    let Some(node) = model.selected_node() else { return Doc::default() };
+    let Some(run) = model.shown_run() else {
+        return match model.tab() {
+            Tab::Source => node::source(node),
+            Tab::Node | Tab::Output | Tab::Prompt | Tab::Tools | Tab::Timing => node::details(model, node),
+        };
+    };
+    match model.tab() {
+        Tab::Output => run::output(run, &node.id),
+        Tab::Prompt => run::prompt(run, &node.id),
+        Tab::Tools => run::tools(run, &node.id),
+        Tab::Timing => run::timing(run, &node.id),
+        Tab::Node | Tab::Source => node::details(model, node),
+    }
+}
+
+/// A doc of one dim sentence.
+fn says(words: &str) -> Doc<'static> {
+    let mut doc = Doc::default();
+    doc.line(Role::Dim, Plain::line(words));
+    doc
+}

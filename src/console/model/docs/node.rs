@@ -1,0 +1,96 @@
+//! A node of a plan in words: what it does, what it needs, how it is run, what validation says of it.
+
+use serde_json::Value;
+
+use crate::console::model::{Doc, Model, words};
+use crate::console::theme::Role;
+use crate::plan::{Node, Plan, Policy, Work};
+use crate::text::Plain;
+
+/// What a node is to do, and what is wrong with it.
+pub fn details(model: &Model, node: &Node) -> Doc<'static> {
+    let mut doc = Doc::default();
+    if model.shown_run().is_none() {
+        findings(model, node, &mut doc);
+    }
+    doc.field("node", &Plain::summary(&node.id));
+    doc.field(words::kind(&node.work), &words::worker(node));
+    description(model, node, &mut doc);
+    dependencies(model.plan(), node, &mut doc);
+    doc.heading(words::text_name(&node.work));
+    doc.text(Role::Code, &words::text(node));
+    if let Work::Approval(ask) = &node.work {
+        for option in &ask.options {
+            doc.line(Role::Text, Plain::line("  or: ").then(&Plain::summary(option)));
+        }
+    }
+    policy(&node.policy, &mut doc);
+    doc
+}
+
+/// A node as JSON.
+pub fn source(node: &Node) -> Doc<'static> {
+    let mut doc = Doc::default();
+    let plan = Plan { nodes: vec![node.clone()], ..Plan::default() };
+    let value = serde_json::to_value(&plan).ok().and_then(|plan| plan.get("nodes")?.get(0).cloned()).unwrap_or(Value::Null);
+    doc.text(Role::Code, &words::pretty(&value));
+    doc
+}
+
+fn findings(model: &Model, node: &Node, doc: &mut Doc<'static>) {
+    for finding in model.editor.findings.iter().filter(|finding| finding.node.as_ref() == Some(&node.id)) {
+        let role = words::severity_role(finding.severity);
+        doc.line(role, Plain::line(&format!("{}: {} ({})", words::severity(finding.severity), finding.message, finding.code)));
+        if let Some(fix) = &finding.fix {
+            doc.line(Role::Dim, Plain::line("  fix: ").then(&Plain::summary(&fix.title)));
+        }
+    }
+    if !doc.is_empty() {
+        doc.line(Role::Text, Plain::default());
+    }
+}
+
+fn description(model: &Model, node: &Node, doc: &mut Doc<'static>) {
+    let catalog = &model.session.catalog;
+    let words = match &node.work {
+        Work::Agent(work) => catalog.agents.iter().find(|agent| Some(&agent.name) == work.agent.as_ref()).map(|agent| &agent.description),
+        Work::Tool(work) => catalog.tools.iter().find(|tool| tool.name == work.tool).map(|tool| &tool.description),
+        Work::Code(_) | Work::Decision(_) | Work::Merge(_) | Work::Transform(_) | Work::Approval(_) => None,
+    };
+    if let Some(words) = words {
+        doc.line(Role::Dim, Plain::blank(13).then(&Plain::summary(words)));
+    }
+}
+
+fn dependencies(plan: &Plan, node: &Node, doc: &mut Doc<'static>) {
+    let needs: Vec<&str> = node.depends_on.iter().map(|id| id.as_str()).collect();
+    let conditional = plan.edges.iter().filter(|edge| edge.to == node.id);
+    if !needs.is_empty() {
+        doc.field("needs", &Plain::summary(&needs.join(", ")));
+    }
+    for edge in conditional {
+        let when = edge.when.as_deref().map(|when| format!("{} when {when}", edge.from)).unwrap_or_else(|| edge.from.to_string());
+        doc.field("needs", &Plain::summary(&when));
+    }
+    let plain = plan.nodes.iter().filter(|other| other.depends_on.contains(&node.id)).map(|other| other.id.as_str());
+    let feeds: Vec<&str> = plain.chain(plan.edges.iter().filter(|edge| edge.from == node.id).map(|edge| edge.to.as_str())).collect();
+    if !feeds.is_empty() {
+        doc.field("feeds", &Plain::summary(&feeds.join(", ")));
+    }
+}
+
+fn policy(policy: &Policy, doc: &mut Doc<'static>) {
+    let written = match serde_json::to_value(policy) {
+        Ok(Value::Object(map)) => map,
+        _ => return,
+    };
+    let mut written = written.into_iter().filter(|(_, value)| !value.is_null()).peekable();
+    if written.peek().is_none() {
+        return;
+    }
+    doc.heading("policy");
+    for (name, value) in written {
+        let words = if name == "approve" { words::approve(policy.approve).to_owned() } else { words::result(&value) };
+        doc.field(&name, &Plain::summary(&words));
+    }
+}

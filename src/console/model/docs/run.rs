@@ -1,0 +1,140 @@
+//! A node of a run in words: what it said, what it was told, which tools it called, how long it took.
+
+use super::says;
+use crate::console::model::{Doc, RunView, words};
+use crate::console::theme::Role;
+use crate::engine::{NodeRun, ToolCall, ToolReport};
+use crate::plan::NodeId;
+use crate::text::{Plain, clock, cost, count, duration};
+
+/// Streamed text, then the result or the error.
+pub fn output<'a>(run: &'a RunView, id: &NodeId) -> Doc<'a> {
+    let Some(node) = run.run.node(id) else { return says("this node is not in the run") };
+    let mut doc = Doc::default();
+    if let Some(error) = &node.error {
+        doc.text(Role::Error, &format!("{}: {}", node.state.word(), error.message));
+        if let Some(hint) = &error.hint {
+            doc.text(Role::Text, &format!("hint: {hint}"));
+        }
+    } else if !node.reason.is_empty() {
+        doc.text(Role::Dim, &format!("{}: {}", node.state.word(), node.reason));
+    }
+    if let Some(mark) = &node.mark {
+        doc.text(Role::Warning, &mark_words(mark));
+    }
+    if let Some(transcript) = run.transcripts.get(id) {
+        if !transcript.log.is_empty() {
+            doc.heading("log");
+            doc.lines(Role::Dim, &transcript.log);
+        }
+        if node.result.is_some() {
+            doc.heading("result");
+            doc.lines(Role::Text, &transcript.result);
+        } else if !transcript.output.is_empty() {
+            if !doc.is_empty() {
+                doc.line(Role::Text, Plain::default());
+            }
+            doc.lines(Role::Text, transcript.output.lines());
+        }
+    }
+    if doc.is_empty() { says(&format!("{}: nothing was said yet", node.state.word())) } else { doc }
+}
+
+fn mark_words(mark: &str) -> String {
+    match mark {
+        "rehearsal" => "rehearsal: no model is connected, so this text only shows what would be asked".to_owned(),
+        "budget_exhausted" => "the budget was used up; this is what there was".to_owned(),
+        other => other.to_owned(),
+    }
+}
+
+/// The conversation with a model.
+pub fn prompt<'a>(run: &'a RunView, id: &NodeId) -> Doc<'a> {
+    let messages = run.transcripts.get(id).map(|transcript| transcript.messages.as_slice()).unwrap_or_default();
+    if messages.is_empty() {
+        return says("no model was asked by this node");
+    }
+    let mut doc = Doc::default();
+    for message in messages {
+        doc.heading(message.role.as_str());
+        doc.lines(Role::Text, &message.lines);
+    }
+    doc
+}
+
+/// Tool calls with what they gave.
+pub fn tools(run: &RunView, id: &NodeId) -> Doc<'static> {
+    let calls = run.run.node(id).map(|node| node.lineage.tools.as_slice()).unwrap_or_default();
+    if calls.is_empty() {
+        return says("this node called no tool");
+    }
+    let mut doc = Doc::default();
+    for (call, report) in calls {
+        tool(call, report.as_ref(), &mut doc);
+    }
+    doc
+}
+
+/// Characters of arguments and results that are shown; the journal keeps all.
+const EXCERPT: usize = 4_000;
+
+fn tool(call: &ToolCall, report: Option<&ToolReport>, doc: &mut Doc<'static>) {
+    let ended = match report {
+        None => Plain::line("not ended"),
+        Some(report) => Plain::line(if report.ok { "ok, " } else { "failed, " }).then(&duration(report.duration_ms)),
+    };
+    doc.heading(Plain::summary(&call.tool).then(&Plain::line("  ")).then(&ended).as_str());
+    doc.text(Role::Code, &excerpt(&words::pretty(&call.args)));
+    if let Some(report) = report {
+        doc.text(if report.ok { Role::Text } else { Role::Error }, &excerpt(&words::result(&report.value)));
+        for file in &report.files {
+            doc.text(Role::Dim, &format!("{} {}", file.operation, file.path));
+        }
+    }
+}
+
+fn excerpt(text: &str) -> String {
+    match text.char_indices().nth(EXCERPT) {
+        None => text.to_owned(),
+        Some((end, _)) => format!("{}\n… {} characters more", &text[..end], text[end..].chars().count()),
+    }
+}
+
+/// Times, tokens, money, files and sources.
+pub fn timing(run: &RunView, id: &NodeId) -> Doc<'static> {
+    let Some(node) = run.run.node(id) else { return says("this node is not in the run") };
+    let mut doc = Doc::default();
+    doc.field("state", &Plain::line(node.state.word()));
+    times(node, &mut doc);
+    doc.field("attempts", &Plain::line(&node.attempt.to_string()));
+    if node.generation > 1 {
+        doc.field("generation", &Plain::line(&node.generation.to_string()));
+    }
+    let lineage = &node.lineage;
+    if lineage.model_calls > 0 {
+        doc.field("model calls", &count(u64::from(lineage.model_calls)));
+        let tokens = count(lineage.tokens.prompt).then(&Plain::line(" in, ")).then(&count(lineage.tokens.completion));
+        doc.field("tokens", &tokens.then(&Plain::line(" out")));
+        doc.field("cost", &cost(lineage.cost_usd));
+    }
+    if !lineage.files.is_empty() || !lineage.sources.is_empty() {
+        doc.heading("touched");
+    }
+    for file in &lineage.files {
+        doc.field(&file.operation, &Plain::summary(&file.path));
+    }
+    for source in &lineage.sources {
+        doc.field(&source.kind, &Plain::summary(&source.identifier));
+    }
+    doc
+}
+
+fn times(node: &NodeRun, doc: &mut Doc<'static>) {
+    if let Some(started) = node.span.started {
+        doc.field("started", &clock(started.0));
+        if let Some(finished) = node.span.finished {
+            doc.field("ended", &clock(finished.0));
+            doc.field("took", &duration(finished.since(started)));
+        }
+    }
+}

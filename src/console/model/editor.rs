@@ -1,0 +1,300 @@
+//! `PlanEditor`: the plan that is edited, its history, what validation says of it, and the rows of its tree. Every change goes through
+//! the history, so undo and redo have no limit.
+
+use std::collections::BTreeMap;
+
+use super::{
+    Tree,
+    interim::{Finding, Severity, validate},
+};
+use crate::plan::{
+    Catalog, Edge, Node, NodeId, Plan,
+    edit::{Edit, EditError, History},
+};
+use crate::text::Plain;
+
+/// The plan that is edited.
+#[derive(Clone, Debug, Default)]
+pub struct PlanEditor {
+    plan: Plan,
+    history: History,
+    /// What validation found, errors first.
+    pub findings: Vec<Finding>,
+    /// The worst finding of each node.
+    pub marks: BTreeMap<NodeId, Severity>,
+    /// The rows.
+    pub tree: Tree,
+    /// Who made the plan.
+    pub origin: Plain,
+    /// Remarks of the planner.
+    pub remarks: Vec<Plain>,
+    /// The node whose dependencies are being changed in place.
+    pub deps: Option<NodeId>,
+}
+
+impl PlanEditor {
+    /// The plan as it is now.
+    pub fn plan(&self) -> &Plan {
+        &self.plan
+    }
+
+    /// A node.
+    pub fn node(&self, id: &NodeId) -> Option<&Node> {
+        self.plan.nodes.iter().find(|node| node.id == *id)
+    }
+
+    /// Whether something can be undone.
+    pub fn can_undo(&self) -> bool {
+        self.history.depths().0 > 0
+    }
+
+    /// Whether something can be done again.
+    pub fn can_redo(&self) -> bool {
+        self.history.depths().1 > 0
+    }
+
+    /// Findings that stop a run.
+    pub fn errors(&self) -> usize {
+        self.findings.iter().filter(|finding| finding.severity == Severity::Error).count()
+    }
+
+    /// An id that no node has, made of these words.
+    pub fn free_id(&self, words: &str) -> NodeId {
+        let legal = |c: char| if c.is_ascii_alphanumeric() || c == '_' || c == '-' { c } else { '_' };
+        let base: String = words.chars().map(legal).take(56).collect();
+        let base = if base.is_empty() { "node".to_owned() } else { base };
+        let numbered = (2..).map(|number| NodeId::new(format!("{base}_{number}")));
+        let mut all = std::iter::once(NodeId::new(&base)).chain(numbered);
+        all.find(|id| self.node(id).is_none()).unwrap_or_else(|| NodeId::new(base))
+    }
+
+    /// A new plan comes in place of the old one; undo brings the old one back.
+    pub fn begin(&mut self, plan: Plan) {
+        let (metadata, ext) = (plan.metadata.clone(), plan.ext.clone());
+        let whole = self.whole(&plan);
+        if self.history.apply(&mut self.plan, &whole).is_err() {
+            // Its edges form a cycle: it opens all the same, with the finding, but nothing leads back from it.
+            self.history = History::default();
+            self.plan = plan;
+        }
+        (self.plan.metadata, self.plan.ext) = (metadata, ext);
+        self.deps = None;
+        self.findings.clear();
+        self.marks.clear();
+        self.tree = Tree::default();
+        self.tree.rebuild(&self.plan);
+    }
+
+    /// A node of a plan that is being made came, for the first time or again.
+    pub fn stream(&mut self, node: Node) {
+        match self.plan.nodes.iter_mut().find(|known| known.id == node.id) {
+            Some(known) => *known = node,
+            None => self.plan.nodes.push(node),
+        }
+        self.tree.rebuild(&self.plan);
+    }
+
+    /// The plan that was being made is complete.
+    pub fn complete(&mut self, plan: Plan) {
+        self.plan = plan;
+        self.tree.rebuild(&self.plan);
+    }
+
+    /// The edit that puts a whole plan in place of this one.
+    fn whole(&self, plan: &Plan) -> Edit {
+        Edit::batch([
+            Edit::SpliceNodes { at: 0, remove: self.plan.nodes.len(), insert: plan.nodes.clone() },
+            Edit::SpliceEdges { at: 0, remove: self.plan.edges.len(), insert: plan.edges.clone() },
+            Edit::SetGoal { goal: plan.goal.clone() },
+            Edit::SetInputs { inputs: plan.inputs.clone() },
+            Edit::SetBudget { budget: plan.budget.clone() },
+            Edit::SetDefaults { defaults: Box::new(plan.defaults.clone()) },
+        ])
+    }
+
+    fn apply(&mut self, catalog: &Catalog, edit: &Edit) -> Result<(), String> {
+        self.history.apply(&mut self.plan, edit).map_err(|error| error.to_string())?;
+        self.refresh(catalog);
+        Ok(())
+    }
+
+    /// Puts another plan in place.
+    ///
+    /// # Errors
+    /// Why it is refused, in words.
+    pub fn replace_plan(&mut self, catalog: &Catalog, plan: Plan) -> Result<(), String> {
+        let edit = self.whole(&plan);
+        self.apply(catalog, &edit)?;
+        (self.plan.metadata, self.plan.ext) = (plan.metadata, plan.ext);
+        Ok(())
+    }
+
+    /// Adds a node at the end.
+    ///
+    /// # Errors
+    /// Why it is refused, in words.
+    pub fn add(&mut self, catalog: &Catalog, node: Node) -> Result<(), String> {
+        self.apply(catalog, &Edit::AddNode { node: Box::new(node), at: None })
+    }
+
+    /// Deletes a node with its edges.
+    ///
+    /// # Errors
+    /// Why it is refused, in words.
+    pub fn remove(&mut self, catalog: &Catalog, id: &NodeId) -> Result<(), String> {
+        self.apply(catalog, &Edit::RemoveNode { id: id.clone() })
+    }
+
+    /// Adds a copy of a node behind it.
+    ///
+    /// # Errors
+    /// Why it is refused, in words.
+    pub fn duplicate(&mut self, catalog: &Catalog, id: &NodeId, copy: &NodeId) -> Result<(), String> {
+        self.apply(catalog, &Edit::DuplicateNode { id: id.clone(), copy: copy.clone() })
+    }
+
+    /// Writes a node anew under its id.
+    ///
+    /// # Errors
+    /// Why it is refused, in words.
+    pub fn replace(&mut self, catalog: &Catalog, node: Node) -> Result<(), String> {
+        self.apply(catalog, &Edit::ReplaceNode { node: Box::new(node) })
+    }
+
+    /// Renames a node; what refers to it follows.
+    ///
+    /// # Errors
+    /// Why it is refused, in words.
+    pub fn rename(&mut self, catalog: &Catalog, from: &NodeId, to: &str) -> Result<(), String> {
+        let to = NodeId::new(to);
+        if *from == to {
+            return Ok(());
+        }
+        let rename = Edit::RenameNode { from: from.clone(), to: to.clone() };
+        self.history.apply(&mut self.plan, &rename).map_err(|error| error.to_string())?;
+        self.tree.rename(from, &to);
+        self.refresh(catalog);
+        Ok(())
+    }
+
+    /// Whether a node has an edge from another one.
+    pub fn depends(&self, target: &NodeId, source: &NodeId) -> bool {
+        self.node(target).is_some_and(|node| node.depends_on.contains(source))
+            || self.plan.edges.iter().any(|edge| edge.from == *source && edge.to == *target)
+    }
+
+    /// Takes a dependency, or gives it back.
+    ///
+    /// # Errors
+    /// Why it is refused, in words; a cycle is spelled out.
+    pub fn toggle_dependency(&mut self, catalog: &Catalog, target: &NodeId, source: &NodeId) -> Result<(), String> {
+        if target == source {
+            return Err(format!("`{target}` can't depend on itself"));
+        }
+        let (node, on) = (target.clone(), source.clone());
+        let edit = if self.depends(target, source) { Edit::RemoveDependency { node, on } } else { Edit::AddDependency { node, on } };
+        self.apply(catalog, &edit)
+    }
+
+    /// All edges into a node; plain dependencies as edges without a condition.
+    pub fn edges_into(&self, id: &NodeId) -> Vec<Edge> {
+        let plain = self.node(id).map(|node| node.depends_on.as_slice()).unwrap_or_default();
+        let plain = plain.iter().map(|from| Edge {
+            from: from.clone(),
+            to: id.clone(),
+            when: None,
+            context: None,
+            default: false,
+            id: None,
+            label: None,
+            ext: serde_json::Map::new(),
+        });
+        self.plan.edges.iter().filter(|edge| edge.to == *id).cloned().chain(plain).collect()
+    }
+
+    /// Gives an edge another condition, or none.
+    ///
+    /// # Errors
+    /// Why it is refused, in words.
+    pub fn set_condition(&mut self, catalog: &Catalog, edge: &Edge, when: Option<&str>) -> Result<(), String> {
+        let changed = Box::new(Edge { when: when.map(str::to_owned), ..edge.clone() });
+        let edit = match self.plan.edges.iter().position(|known| known == edge) {
+            Some(at) => Edit::ReplaceEdge { at, edge: changed },
+            None if when.is_none() => return Ok(()),
+            None => Edit::batch([
+                Edit::RemoveDependency { node: edge.to.clone(), on: edge.from.clone() },
+                Edit::AddEdge { edge: changed, at: None },
+            ]),
+        };
+        self.apply(catalog, &edit)
+    }
+
+    /// Applies the fix of a finding.
+    ///
+    /// # Errors
+    /// Why it is refused, in words.
+    pub fn fix(&mut self, catalog: &Catalog, finding: usize) -> Result<(), String> {
+        let fix = self.findings.get(finding).and_then(|finding| finding.fix.clone()).ok_or("this finding has no fix")?;
+        self.apply(catalog, &fix.edit)
+    }
+
+    /// Applies fixes one after the other, as long as each leaves fewer findings. Gives how many were applied.
+    pub fn fix_all(&mut self, catalog: &Catalog) -> usize {
+        let mut applied = 0;
+        let mut at = 0;
+        while let Some(finding) = self.findings.get(at) {
+            let before = self.findings.len();
+            if finding.fix.is_some() && self.fix(catalog, at).is_ok() {
+                applied += 1;
+                at = if self.findings.len() < before { 0 } else { at + 1 };
+            } else {
+                at += 1;
+            }
+        }
+        applied
+    }
+
+    /// Takes the last change back.
+    pub fn undo(&mut self, catalog: &Catalog) {
+        self.step(catalog, History::undo);
+    }
+
+    /// Does the last change that was taken back again.
+    pub fn redo(&mut self, catalog: &Catalog) {
+        self.step(catalog, History::redo);
+    }
+
+    fn step(&mut self, catalog: &Catalog, step: impl FnOnce(&mut History, &mut Plan) -> Result<bool, EditError>) {
+        if step(&mut self.history, &mut self.plan).is_err() {
+            self.history = History::default();
+        }
+        if self.deps.as_ref().is_some_and(|id| self.node(id).is_none()) {
+            self.deps = None;
+        }
+        self.refresh(catalog);
+    }
+
+    /// Selects a node in the tree.
+    pub fn select(&mut self, id: &NodeId) {
+        self.tree.reveal(&self.plan, id);
+    }
+
+    /// Changes the tree.
+    pub fn with_tree(&mut self, change: impl FnOnce(&mut Tree, &Plan)) {
+        change(&mut self.tree, &self.plan);
+    }
+
+    /// Validates again and computes the rows again.
+    pub fn refresh(&mut self, catalog: &Catalog) {
+        self.tree.rebuild(&self.plan);
+        self.findings = validate(&self.plan, catalog);
+        self.findings.sort_by_key(|finding| std::cmp::Reverse(finding.severity));
+        self.marks.clear();
+        for finding in &self.findings {
+            if let Some(node) = &finding.node {
+                let mark = self.marks.entry(node.clone()).or_insert(finding.severity);
+                *mark = (*mark).max(finding.severity);
+            }
+        }
+    }
+}

@@ -1,0 +1,108 @@
+//! `TextField`: text that a person types, of one line or several. Holds raw text; what is drawn of it is `Plain`.
+
+use ratatui_textarea::{CursorMove, TextArea};
+
+use crate::console::keymap::Key;
+use crate::text::Plain;
+
+/// Text being typed.
+#[derive(Clone, Debug)]
+pub struct TextField {
+    area: TextArea<'static>,
+    lines: Lines,
+}
+
+impl Default for TextField {
+    fn default() -> Self {
+        Self::new(Lines::One, "")
+    }
+}
+
+/// Whether a text may have line ends.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Lines {
+    /// Line ends become spaces.
+    One,
+    /// Any number.
+    Many,
+}
+
+impl TextField {
+    /// A field with this text, the cursor behind it.
+    pub fn new(lines: Lines, text: &str) -> Self {
+        let mut field = Self { area: TextArea::default(), lines };
+        field.set(text);
+        field
+    }
+
+    /// Replaces the text, the cursor behind it.
+    pub fn set(&mut self, text: &str) {
+        let text = self.admitted(text);
+        self.area = TextArea::new(text.split('\n').map(str::to_owned).collect());
+        self.area.move_cursor(CursorMove::Bottom);
+        self.area.move_cursor(CursorMove::End);
+    }
+
+    /// Puts the cursor before the text.
+    pub fn rewind(&mut self) {
+        self.area.move_cursor(CursorMove::Top);
+        self.area.move_cursor(CursorMove::Head);
+    }
+
+    /// The text.
+    pub fn text(&self) -> String {
+        self.area.lines().join("\n")
+    }
+
+    /// Whether nothing is typed.
+    pub fn is_empty(&self) -> bool {
+        self.area.lines().iter().all(String::is_empty)
+    }
+
+    /// Takes a key that means no command. Line ends come by `newline` only.
+    pub fn key(&mut self, key: Key) {
+        if !key.ends_line() {
+            self.area.input(key.event());
+            self.area.cancel_selection();
+        }
+    }
+
+    /// A line end at the cursor, where there may be one.
+    pub fn newline(&mut self) {
+        if self.lines == Lines::Many {
+            self.area.insert_newline();
+        }
+    }
+
+    /// Text at the cursor, as pasted.
+    pub fn paste(&mut self, text: &str) {
+        let text = self.admitted(text);
+        self.area.insert_str(text);
+    }
+
+    /// Lines as they may be drawn.
+    pub fn shown(&self) -> impl Iterator<Item = Plain> + '_ {
+        self.area.lines().iter().map(|line| Plain::line(line))
+    }
+
+    /// Number of lines.
+    pub fn height(&self) -> usize {
+        self.area.lines().len()
+    }
+
+    /// The cursor's line and its column on the screen.
+    pub fn cursor(&self) -> (usize, usize) {
+        let at = self.area.cursor();
+        let (row, column) = (at.0, at.1);
+        let before: String = self.area.lines().get(row).map(|line| line.chars().take(column).collect()).unwrap_or_default();
+        (row, Plain::line(&before).width())
+    }
+
+    fn admitted(&self, text: &str) -> String {
+        let text = text.replace("\r\n", "\n").replace('\r', "\n");
+        match self.lines {
+            Lines::One => text.replace('\n', " "),
+            Lines::Many => text,
+        }
+    }
+}

@@ -1,0 +1,141 @@
+//! `Inbox`: all gates that wait, of all runs, oldest first; which one is selected, and what was written for each. Nothing here
+//! decides: a draft is sent by a decision key only.
+
+use std::collections::BTreeMap;
+
+use serde_json::Value;
+
+use super::{Doc, GateKey, RunView};
+use crate::engine::{Gate, Time};
+
+/// All gates that wait.
+#[derive(Clone, Debug, Default)]
+pub struct Inbox {
+    /// Open gates, oldest first.
+    pub gates: Vec<GateKey>,
+    /// The selected gate. It stays selected when it closes; only a person moves the selection.
+    pub selected: Option<GateKey>,
+    /// First line of the list in sight.
+    pub top: usize,
+    /// First line of the payload in sight.
+    pub scroll: usize,
+    /// What was written for gates.
+    pub drafts: BTreeMap<GateKey, Draft>,
+    /// A decision that was asked once more.
+    pub asked: Option<Asked>,
+    /// Texts of gates, made when they open or change.
+    pub docs: BTreeMap<GateKey, GateDoc>,
+    /// Where the selected gate stood last, to go on from there after it closed.
+    at: usize,
+}
+
+/// An answer that was written and not given yet.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Draft {
+    /// Another payload, to approve.
+    Payload(Value),
+    /// An answer to a question.
+    Answer(Value),
+    /// Words to reject with.
+    Words(String),
+}
+
+/// A decision that was asked once more: the same key again gives it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Asked {
+    /// For which gate.
+    pub key: GateKey,
+    /// Which state of its text.
+    pub revision: u64,
+    /// Which decision.
+    pub intent: Intent,
+}
+
+/// A decision as a key means it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Intent {
+    /// Approve, as shown or as edited.
+    Approve,
+    /// Reject with the words written.
+    Reject,
+    /// Skip the node.
+    Skip,
+    /// Cancel the branch.
+    CancelBranch,
+}
+
+/// A gate's text for reading.
+#[derive(Clone, Debug)]
+pub struct GateDoc {
+    /// The text.
+    pub doc: Doc<'static>,
+    /// Changes whenever the text does; what was seen of another revision doesn't count.
+    pub revision: u64,
+}
+
+impl Inbox {
+    /// Collects the open gates again.
+    pub fn refresh(&mut self, runs: &[RunView]) {
+        let mut open: Vec<(Time, GateKey)> = Vec::new();
+        for run in runs.iter().filter(|run| run.goes_on()) {
+            open.extend(run.run.open_gates().map(|gate| (gate.opened, GateKey { run: run.id.clone(), gate: gate.id })));
+        }
+        open.sort();
+        self.gates = open.into_iter().map(|(_, key)| key).collect();
+        let gates = &self.gates;
+        self.drafts.retain(|key, _| gates.contains(key));
+        if let Some(place) = self.place() {
+            self.at = place;
+        }
+    }
+
+    /// Where the selected gate stands in the list; `None` when it is closed or none is selected.
+    pub fn place(&self) -> Option<usize> {
+        let selected = self.selected.as_ref()?;
+        self.gates.iter().position(|key| key == selected)
+    }
+
+    /// Selects a gate.
+    pub fn select(&mut self, key: Option<GateKey>) {
+        if self.selected != key {
+            self.scroll = 0;
+            self.asked = None;
+        }
+        self.selected = key;
+        if let Some(place) = self.place() {
+            self.at = place;
+        }
+    }
+
+    /// Moves the selection by so many gates. From a closed gate it goes to the next one that stood there.
+    pub fn step(&mut self, by: isize) {
+        let Some(last) = self.gates.len().checked_sub(1) else { return };
+        let to = match self.place() {
+            Some(place) => place.saturating_add_signed(by),
+            None if by < 0 => self.at.saturating_sub(1),
+            None => self.at,
+        };
+        self.select(self.gates.get(to.min(last)).cloned());
+    }
+
+    /// The text of a gate.
+    pub fn doc(&self, key: &GateKey) -> Option<&GateDoc> {
+        self.docs.get(key)
+    }
+
+    /// Puts in a gate's text as it is now.
+    pub fn set_doc(&mut self, key: GateKey, doc: Doc<'static>) {
+        let before = self.docs.get(&key);
+        let same = before.is_some_and(|before| before.doc.from(0).eq(doc.from(0)));
+        let revision = before.map_or(1, |before| before.revision + u64::from(!same));
+        self.docs.insert(key, GateDoc { doc, revision });
+    }
+}
+
+/// Whether a gate wants an answer rather than a yes.
+pub fn is_question(gate: &Gate) -> bool {
+    match gate.kind {
+        crate::engine::GateKind::Question { .. } => true,
+        crate::engine::GateKind::Before | crate::engine::GateKind::After | crate::engine::GateKind::Tool { .. } => false,
+    }
+}

@@ -1,0 +1,73 @@
+//! `Inspector`: which side of the selected node is shown, and from which line.
+
+/// Which side of the selected node is shown, and from which line.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Inspector {
+    /// The chosen tab, while a run is shown; the plan has its own.
+    pub run_tab: Tab,
+    /// The chosen tab, while the plan is shown.
+    pub plan_tab: Tab,
+    /// Where reading goes on.
+    pub scroll: Scroll,
+}
+
+impl Default for Inspector {
+    fn default() -> Self {
+        Self { run_tab: Tab::Output, plan_tab: Tab::Node, scroll: Scroll::Start }
+    }
+}
+
+/// Where reading goes on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Scroll {
+    /// From the first line; follows the end on the output tab.
+    Start,
+    /// From this line.
+    Line(usize),
+    /// The end, whatever comes.
+    End,
+}
+
+/// One side of a node.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Tab {
+    /// Streamed text, result, error.
+    Output,
+    /// The conversation with a model.
+    Prompt,
+    /// Tool calls.
+    Tools,
+    /// Times, tokens, money.
+    Timing,
+    /// What the node is to do, and what validation says.
+    Node,
+    /// The node as JSON.
+    Source,
+}
+
+impl Tab {
+    /// Tabs while a run is shown.
+    pub const RUN: [Self; 5] = [Self::Output, Self::Prompt, Self::Tools, Self::Timing, Self::Node];
+    /// Tabs while the plan is shown.
+    pub const PLAN: [Self; 2] = [Self::Node, Self::Source];
+
+    /// The tab's name.
+    pub fn title(self) -> &'static str {
+        match self {
+            Self::Output => "output",
+            Self::Prompt => "prompt",
+            Self::Tools => "tools",
+            Self::Timing => "timing",
+            Self::Node => "node",
+            Self::Source => "source",
+        }
+    }
+
+    /// The tab so many further among these.
+    pub fn step(self, among: &[Self], by: isize) -> Self {
+        let at = among.iter().position(|tab| *tab == self).unwrap_or(0);
+        let len = isize::try_from(among.len()).unwrap_or(1).max(1);
+        let next = (isize::try_from(at).unwrap_or(0) + by).rem_euclid(len);
+        usize::try_from(next).ok().and_then(|next| among.get(next)).copied().unwrap_or(self)
+    }
+}

@@ -1,0 +1,51 @@
+//! `Look`: the theme, and which others there are; the keys. And the one line that says what just happened.
+
+use crate::console::{
+    keymap::Keymap,
+    theme::{Role, Theme},
+};
+use crate::text::Plain;
+
+/// How the console looks and which keys it takes.
+#[derive(Clone, Debug)]
+pub struct Look {
+    /// Styles and glyphs.
+    pub theme: Theme,
+    /// The theme's name.
+    pub name: String,
+    /// Names of all themes.
+    pub themes: Vec<String>,
+    /// Which keys mean what.
+    pub keymap: Keymap,
+}
+
+/// What just happened; shown until the next key.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Status {
+    /// In words.
+    pub text: Plain,
+    /// Good, bad, or neither.
+    pub role: Role,
+}
+
+impl Status {
+    /// Something to know.
+    pub fn note(text: &str) -> Self {
+        Self { text: Plain::summary(text), role: Role::Text }
+    }
+
+    /// Something that went well.
+    pub fn good(text: &str) -> Self {
+        Self { text: Plain::summary(text), role: Role::Success }
+    }
+
+    /// Something that wants attention.
+    pub fn warn(text: &str) -> Self {
+        Self { text: Plain::summary(text), role: Role::Warning }
+    }
+
+    /// Something that went wrong.
+    pub fn bad(text: &str) -> Self {
+        Self { text: Plain::summary(text), role: Role::Error }
+    }
+}

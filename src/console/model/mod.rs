@@ -1,0 +1,189 @@
+//! `Model`: everything that the console shows, as plain data. Changed by `update` only, drawn by `view`. No clock, no I/O.
+
+mod dialog;
+mod doc;
+pub mod docs;
+mod editor;
+mod field;
+mod fuzzy;
+mod inbox;
+mod inspector;
+pub mod interim;
+mod look;
+mod place;
+mod request;
+mod run_view;
+mod runs;
+mod safety;
+mod session;
+mod transcript;
+mod tree;
+pub mod words;
+
+use std::sync::LazyLock;
+
+pub use dialog::{
+    Confirm, Confirmed, Dialog, EditThen, EditorDialog, FormDialog, LineDialog, LineThen, Pick, PickItem, PickThen, Reader, Reading,
+};
+pub use doc::Doc;
+pub use editor::PlanEditor;
+pub use field::{Lines, TextField};
+pub use inbox::{Asked, Draft, GateDoc, Inbox, Intent, is_question};
+pub use inspector::{Inspector, Scroll, Tab};
+pub use look::{Look, Status};
+pub use place::{Focus, Layout, Place, SMALLEST, Screen, Stage};
+pub use request::{EXAMPLES, Planning, RequestLine};
+pub use run_view::{RunView, Standing, Tally};
+pub use runs::Runs;
+pub use safety::{GateKey, GateShown, QUIET_MS, Safety};
+pub use session::Session;
+pub use transcript::{Message, Transcript, lines};
+pub use tree::{Row, RowKind, Tree, scrolled};
+
+use crate::engine::Gate;
+use crate::plan::{Node, NodeId, Plan};
+
+static EMPTY_PLAN: LazyLock<Plan> = LazyLock::new(Plan::default);
+
+/// Everything that the console shows.
+#[derive(Clone, Debug)]
+pub struct Model {
+    /// What the host says about itself.
+    pub session: Session,
+    /// Where the person is.
+    pub place: Place,
+    /// The plan that is edited.
+    pub editor: PlanEditor,
+    /// Runs.
+    pub runs: Runs,
+    /// The inspector.
+    pub inspector: Inspector,
+    /// The request line.
+    pub request: RequestLine,
+    /// Gates.
+    pub inbox: Inbox,
+    /// What lies over the screens, the topmost last.
+    pub dialogs: Vec<Dialog>,
+    /// What a key may decide.
+    pub safety: Safety,
+    /// Theme and keys.
+    pub look: Look,
+    /// What just happened.
+    pub status: Option<Status>,
+}
+
+impl Model {
+    /// An empty console.
+    pub fn new(look: Look, size: (u16, u16)) -> Self {
+        Self {
+            session: Session::default(),
+            place: Place { size, ..Place::default() },
+            editor: PlanEditor::default(),
+            runs: Runs::default(),
+            inspector: Inspector::default(),
+            request: RequestLine::default(),
+            inbox: Inbox::default(),
+            dialogs: Vec::new(),
+            safety: Safety::default(),
+            look,
+            status: None,
+        }
+    }
+
+    /// The run that the Plan screen shows, if it shows one.
+    pub fn shown_run(&self) -> Option<&RunView> {
+        match &self.place.stage {
+            Stage::Plan => None,
+            Stage::Run(id) => self.runs.get(id),
+        }
+    }
+
+    /// The plan that the Plan screen shows: the edited one, or that of the shown run.
+    pub fn plan(&self) -> &Plan {
+        self.shown_run().map_or_else(|| self.editor.plan(), RunView::plan)
+    }
+
+    /// The tree that the Plan screen shows.
+    pub fn tree(&self) -> &Tree {
+        self.shown_run().map_or(&self.editor.tree, |run| &run.tree)
+    }
+
+    /// Changes the tree that the Plan screen shows.
+    pub fn with_tree(&mut self, change: impl FnOnce(&mut Tree, &Plan)) {
+        if let Stage::Run(id) = &self.place.stage
+            && let Some(run) = self.runs.get_mut(id)
+        {
+            let plan = run.run.plan().unwrap_or(&EMPTY_PLAN);
+            change(&mut run.tree, plan);
+        } else {
+            self.editor.with_tree(change);
+        }
+    }
+
+    /// The selected node's id.
+    pub fn selected_id(&self) -> Option<&NodeId> {
+        self.tree().node()
+    }
+
+    /// The selected node.
+    pub fn selected_node(&self) -> Option<&Node> {
+        let row = self.tree().row()?;
+        self.plan().nodes.get(row.index)
+    }
+
+    /// The tabs that the inspector offers now.
+    pub fn tabs(&self) -> &'static [Tab] {
+        if self.shown_run().is_some() { &Tab::RUN } else { &Tab::PLAN }
+    }
+
+    /// The inspector's tab.
+    pub fn tab(&self) -> Tab {
+        if self.shown_run().is_some() { self.inspector.run_tab } else { self.inspector.plan_tab }
+    }
+
+    /// The selected gate while it is open, with its run.
+    pub fn selected_gate(&self) -> Option<(&GateKey, &Gate)> {
+        let key = self.inbox.selected.as_ref()?;
+        let run = self.runs.get(&key.run)?;
+        match run.run.gate(key.gate)? {
+            (gate, None) if self.inbox.place().is_some() => Some((key, gate)),
+            _ => None,
+        }
+    }
+
+    /// What was written for the selected gate.
+    pub fn selected_draft(&self) -> Option<&Draft> {
+        self.inbox.drafts.get(self.inbox.selected.as_ref()?)
+    }
+
+    /// The node whose dependencies are being changed in place, while that can be seen.
+    pub fn deps_target(&self) -> Option<&NodeId> {
+        self.editor.deps.as_ref().filter(|_| self.place.stage == Stage::Plan && self.place.screen == Screen::Plan)
+    }
+
+    /// Whether a text field takes the keys.
+    pub fn types(&self) -> bool {
+        match self.dialogs.last() {
+            Some(Dialog::Pick(_) | Dialog::Line(_) | Dialog::Editor(_) | Dialog::Form(_)) => true,
+            Some(Dialog::Findings { .. } | Dialog::Confirm(_) | Dialog::Reader(_)) => false,
+            None => self.place.screen == Screen::Plan && matches!(self.place.focus, Focus::Request | Focus::Filter),
+        }
+    }
+
+    /// Whether the selected gate takes decision keys, but for the time since the last key: it is before the person's eyes, was
+    /// drawn as it is now, and no text field has the focus.
+    pub fn gate_is_faced(&self) -> bool {
+        let Some((key, _)) = self.selected_gate() else { return false };
+        let Some(doc) = self.inbox.doc(key) else { return false };
+        let over = match self.dialogs.last() {
+            None | Some(Dialog::Reader(Reader { what: Reading::Gate, .. })) => false,
+            Some(_) => true,
+        };
+        self.place.screen == Screen::Inbox && !over && !self.types() && self.safety.drawn(key, doc.revision)
+    }
+
+    /// The geometry now.
+    pub fn layout(&self) -> Layout {
+        self.place.layout(self.request.field.height())
+    }
+}

@@ -1,0 +1,173 @@
+//! Where the person is: the screen, the pane with the focus, and whether the plan or a run is shown. And the geometry that follows
+//! from it, which both moving and drawing need.
+
+use ratatui::layout::Rect;
+
+use crate::engine::RunId;
+
+/// Where the person is.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Place {
+    /// The screen.
+    pub screen: Screen,
+    /// The pane that takes keys.
+    pub focus: Focus,
+    /// What the Plan screen shows.
+    pub stage: Stage,
+    /// Columns and rows of the terminal.
+    pub size: (u16, u16),
+}
+
+impl Default for Place {
+    fn default() -> Self {
+        Self { screen: Screen::Plan, focus: Focus::Request, stage: Stage::Plan, size: (80, 24) }
+    }
+}
+
+/// A screen.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Screen {
+    /// The tree, the inspector, the request line.
+    Plan,
+    /// All waiting gates.
+    Inbox,
+    /// Runs of now and before.
+    Runs,
+}
+
+/// A pane of the Plan screen.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Focus {
+    /// The tree.
+    Tree,
+    /// The tree's filter line.
+    Filter,
+    /// The inspector.
+    Inspector,
+    /// The request line.
+    Request,
+}
+
+/// What the Plan screen shows.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Stage {
+    /// The plan in the editor.
+    Plan,
+    /// A run.
+    Run(RunId),
+}
+
+/// Where things stand on the screen. Areas of no use now are empty.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Layout {
+    /// Title, model, badges.
+    pub header: Rect,
+    /// The tree, or the list of the Inbox and Runs screens.
+    pub list: Rect,
+    /// The inspector, or the gate's payload.
+    pub detail: Rect,
+    /// The request line.
+    pub request: Rect,
+    /// Status and hints.
+    pub footer: Rect,
+}
+
+/// Below this, one sentence is all that is shown.
+pub const SMALLEST: (u16, u16) = (40, 10);
+/// From this width on, list and detail stand side by side.
+const SIDE_BY_SIDE: u16 = 100;
+/// Below this height, only the pane with the focus is shown.
+const BOTH_PANES: u16 = 18;
+
+impl Place {
+    /// Whether anything but one sentence fits.
+    pub fn fits(&self) -> bool {
+        self.size.0 >= SMALLEST.0 && self.size.1 >= SMALLEST.1
+    }
+
+    /// The geometry now, with so many lines of request text.
+    pub fn layout(&self, request_lines: usize) -> Layout {
+        let (width, height) = self.size;
+        if !self.fits() {
+            return Layout::default();
+        }
+        let request_rows = match self.screen {
+            Screen::Plan => u16::try_from(request_lines).unwrap_or(u16::MAX).clamp(1, 6).min(height / 4) + 1,
+            Screen::Inbox | Screen::Runs => 0,
+        };
+        let footer_rows = if height < BOTH_PANES { 1 } else { 2 };
+        let header = Rect::new(0, 0, width, 1);
+        let footer = Rect::new(0, height - footer_rows, width, footer_rows);
+        let request = Rect::new(0, height - footer_rows - request_rows, width, request_rows);
+        let body = Rect::new(0, 1, width, height - 1 - footer_rows - request_rows);
+        let (list, detail) = self.panes(body);
+        Layout { header, list, detail, request, footer }
+    }
+
+    fn panes(&self, body: Rect) -> (Rect, Rect) {
+        let none = Rect::new(body.x, body.y, 0, 0);
+        if self.screen == Screen::Runs {
+            return (body, none);
+        }
+        if body.width >= SIDE_BY_SIDE {
+            let list = body.width * if self.screen == Screen::Inbox { 2 } else { 5 } / if self.screen == Screen::Inbox { 5 } else { 9 };
+            return (
+                Rect::new(body.x, body.y, list, body.height),
+                Rect::new(body.x + list, body.y, body.width - list, body.height),
+            );
+        }
+        if body.height < BOTH_PANES - 4 {
+            return match (self.screen, self.focus) {
+                (Screen::Plan, Focus::Inspector) | (Screen::Inbox, _) => {
+                    let list = if self.screen == Screen::Inbox { 2 } else { 0 };
+                    (
+                        Rect::new(body.x, body.y, if list == 0 { 0 } else { body.width }, list),
+                        Rect::new(body.x, body.y + list, body.width, body.height - list),
+                    )
+                }
+                (Screen::Plan | Screen::Runs, _) => (body, none),
+            };
+        }
+        let list = match self.screen {
+            Screen::Inbox => (body.height / 4).clamp(3, 8),
+            Screen::Plan | Screen::Runs => body.height * 11 / 20,
+        };
+        (
+            Rect::new(body.x, body.y, body.width, list),
+            Rect::new(body.x, body.y + list, body.width, body.height - list),
+        )
+    }
+}
+
+impl Layout {
+    /// Rows of the list pane that hold entries: one is its title.
+    pub fn list_rows(&self) -> usize {
+        usize::from(self.list.height.saturating_sub(1))
+    }
+
+    /// Rows of the detail pane that hold text: one is its title.
+    pub fn detail_rows(&self) -> usize {
+        usize::from(self.detail.height.saturating_sub(1))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn panes_fill_the_screen_and_never_overlap() {
+        for size in [(40, 10), (80, 24), (99, 18), (100, 10), (120, 40), (200, 50), (500, 200)] {
+            for screen in [Screen::Plan, Screen::Inbox, Screen::Runs] {
+                for focus in [Focus::Tree, Focus::Inspector, Focus::Request] {
+                    for lines in [1, 3, 100] {
+                        let layout = Place { screen, focus, stage: Stage::Plan, size }.layout(lines);
+                        let parts = [layout.header, layout.list, layout.detail, layout.request, layout.footer];
+                        let area: u32 = parts.iter().map(Rect::area).sum();
+                        assert_eq!(area, u32::from(size.0) * u32::from(size.1), "{size:?} {screen:?} {focus:?}");
+                    }
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,44 @@
+//! What the host says about itself: workspace, person, model, catalog.
+
+use crate::host::client::{Hello, ModelStatus, Problem};
+use crate::plan::Catalog;
+use crate::text::Plain;
+
+/// What the host says about itself.
+#[derive(Clone, Debug, Default)]
+pub struct Session {
+    /// The workspace's path.
+    pub workspace: Plain,
+    /// The person's name.
+    pub user: Plain,
+    /// Which model is used; `None` until the host says so.
+    pub model: Option<ModelStatus>,
+    /// Agents and tools on offer.
+    pub catalog: Catalog,
+    /// Cards that could not be read.
+    pub card_problems: Vec<Problem>,
+}
+
+impl Session {
+    /// Takes in the first notice.
+    pub fn greet(&mut self, hello: Hello) {
+        self.workspace = Plain::summary(&hello.workspace);
+        self.user = Plain::summary(&hello.user);
+        self.model = Some(hello.model);
+    }
+
+    /// The model in a few words, for the header.
+    pub fn model_words(&self) -> Plain {
+        match &self.model {
+            None => Plain::line("connecting"),
+            Some(ModelStatus::Rehearsal { .. }) => Plain::line("rehearsal"),
+            Some(ModelStatus::Operator) => Plain::line("you answer"),
+            Some(ModelStatus::Connected { model, .. }) => Plain::summary(model),
+        }
+    }
+
+    /// Whether nodes that need a model are only rehearsed.
+    pub fn rehearses(&self) -> bool {
+        matches!(self.model, Some(ModelStatus::Rehearsal { .. }))
+    }
+}

@@ -1,0 +1,253 @@
+//! `Tree`: the rows of a DAG as a person walks them. The list of rows is computed when the plan, the folds, the filter or the
+//! orientation change; moving and drawing touch only the rows in sight.
+
+use std::collections::BTreeSet;
+
+use super::TextField;
+use crate::plan::{Node, NodeId, Plan, order::Graph, tree as order, tree::Orientation};
+use crate::text::Plain;
+
+/// One line of the tree.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Row {
+    /// Which node.
+    pub node: NodeId,
+    /// Index into `Plan::nodes`.
+    pub index: usize,
+    /// How deep it stands.
+    pub depth: usize,
+    /// Its place in the whole drawing, before folding.
+    at: usize,
+    /// The node itself, or a sign that points to it.
+    pub kind: RowKind,
+}
+
+/// The node itself, or a sign that points to it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum RowKind {
+    /// The node; nothing stands below it.
+    Leaf,
+    /// The node; what stands below is shown.
+    Open,
+    /// The node; so many rows below are hidden.
+    Folded(usize),
+    /// The node stands elsewhere and is needed here too.
+    Reference,
+}
+
+/// The rows, and where the person is in them.
+#[derive(Clone, Debug, Default)]
+pub struct Tree {
+    rows: Vec<Row>,
+    /// The whole drawing; empty while a filter is on.
+    grown: order::Tree,
+    selected: usize,
+    top: usize,
+    folded: BTreeSet<NodeId>,
+    /// What rows must match; all are shown while it is empty.
+    pub filter: TextField,
+    orientation: Orientation,
+}
+
+impl Tree {
+    /// Computes the rows again; the selection stays on its node where that is still shown, else on its place.
+    pub fn rebuild(&mut self, plan: &Plan) {
+        let before = self.row().map(|row| (row.node.clone(), row.kind == RowKind::Reference));
+        if self.filter.text().trim().is_empty() {
+            self.grown = order::Tree::new(&Graph::new(plan), self.orientation);
+            self.rows = self.unfolded(plan);
+        } else {
+            self.grown = order::Tree::default();
+            self.rows = self.filtered(plan);
+        }
+        if let Some((node, reference)) = before {
+            let place = self.rows.iter().position(|row| row.node == node && (row.kind == RowKind::Reference) == reference);
+            match place.or_else(|| self.place_of(&node)) {
+                Some(place) => self.selected = place,
+                None => self.selected = self.selected.min(self.rows.len().saturating_sub(1)),
+            }
+        }
+        self.selected = self.selected.min(self.rows.len().saturating_sub(1));
+    }
+
+    fn unfolded(&self, plan: &Plan) -> Vec<Row> {
+        let mut rows: Vec<Row> = Vec::with_capacity(self.grown.rows.len());
+        // The depth below which everything is hidden, and the row that hides it.
+        let mut hidden: Option<(usize, usize)> = None;
+        for (at, line) in self.grown.rows.iter().enumerate() {
+            if let Some((depth, folded)) = hidden {
+                if line.depth > depth {
+                    if let RowKind::Folded(count) = &mut rows[folded].kind {
+                        *count += 1;
+                    }
+                    continue;
+                }
+                hidden = None;
+            }
+            let Some(node) = plan.nodes.get(line.node) else { continue };
+            if let Some(above) = rows.last_mut().filter(|above| above.kind == RowKind::Leaf && above.depth < line.depth) {
+                above.kind = RowKind::Open;
+            }
+            let kind = match line.kind {
+                order::RowKind::Reference => RowKind::Reference,
+                order::RowKind::Node if self.folded.contains(&node.id) => {
+                    hidden = Some((line.depth, rows.len()));
+                    RowKind::Folded(0)
+                }
+                order::RowKind::Node => RowKind::Leaf,
+            };
+            rows.push(Row { node: node.id.clone(), index: line.node, depth: line.depth, at, kind });
+        }
+        for row in rows.iter_mut().filter(|row| row.kind == RowKind::Folded(0)) {
+            row.kind = RowKind::Leaf;
+        }
+        rows
+    }
+
+    fn filtered(&self, plan: &Plan) -> Vec<Row> {
+        let wanted = self.filter.text().trim().to_lowercase();
+        let matching = plan.nodes.iter().enumerate().filter(|(_, node)| matches(node, &wanted));
+        matching
+            .map(|(index, node)| Row { node: node.id.clone(), index, depth: 0, at: usize::MAX, kind: RowKind::Leaf })
+            .collect()
+    }
+
+    /// All rows.
+    pub fn rows(&self) -> &[Row] {
+        &self.rows
+    }
+
+    /// The selected row.
+    pub fn row(&self) -> Option<&Row> {
+        self.rows.get(self.selected)
+    }
+
+    /// Whether a line runs down past a row, for each depth from 1 to its own; the last says whether a sibling follows.
+    pub fn rails(&self, row: &Row) -> Vec<bool> {
+        self.grown.guides(row.at)
+    }
+
+    /// Which row is selected.
+    pub fn selected(&self) -> usize {
+        self.selected
+    }
+
+    /// The selected node.
+    pub fn node(&self) -> Option<&NodeId> {
+        self.row().map(|row| &row.node)
+    }
+
+    /// The first row in sight.
+    pub fn top(&self) -> usize {
+        self.top
+    }
+
+    /// Which way it grows.
+    pub fn orientation(&self) -> Orientation {
+        self.orientation
+    }
+
+    /// Selects a row, or the last one.
+    pub fn select(&mut self, at: usize) {
+        self.selected = at.min(self.rows.len().saturating_sub(1));
+    }
+
+    /// Moves the selection by so many rows.
+    pub fn step(&mut self, by: isize) {
+        self.select(self.selected.saturating_add_signed(by));
+    }
+
+    /// Selects a node where it stands itself, unfolding and unfiltering what hides it. Says whether it is there.
+    pub fn reveal(&mut self, plan: &Plan, node: &NodeId) -> bool {
+        if self.place_of(node).is_none() {
+            self.filter.set("");
+            self.folded.clear();
+            self.rebuild(plan);
+        }
+        let place = self.place_of(node);
+        if let Some(place) = place {
+            self.selected = place;
+        }
+        place.is_some()
+    }
+
+    fn place_of(&self, node: &NodeId) -> Option<usize> {
+        self.rows.iter().position(|row| row.node == *node && row.kind != RowKind::Reference)
+    }
+
+    /// The row that the selected one stands under.
+    pub fn above(&self) -> Option<usize> {
+        let depth = self.row()?.depth;
+        self.rows[..self.selected].iter().rposition(|row| row.depth < depth)
+    }
+
+    /// Folds or unfolds the selected node.
+    pub fn toggle_fold(&mut self, plan: &Plan) {
+        let Some(row) = self.row() else { return };
+        let node = row.node.clone();
+        match row.kind {
+            RowKind::Open => {
+                self.folded.insert(node);
+            }
+            RowKind::Folded(_) => {
+                self.folded.remove(&node);
+            }
+            RowKind::Leaf | RowKind::Reference => return,
+        }
+        self.rebuild(plan);
+    }
+
+    /// Folds every node that has something below it, or unfolds all when any is folded.
+    pub fn toggle_all(&mut self, plan: &Plan) {
+        if self.folded.is_empty() {
+            self.folded = self.rows.iter().filter(|row| row.kind == RowKind::Open).map(|row| row.node.clone()).collect();
+        } else {
+            self.folded.clear();
+        }
+        self.rebuild(plan);
+    }
+
+    /// Turns the tree around.
+    pub fn turn(&mut self, plan: &Plan) {
+        self.orientation = match self.orientation {
+            Orientation::Start => Orientation::Goal,
+            Orientation::Goal => Orientation::Start,
+        };
+        self.rebuild(plan);
+    }
+
+    /// Follows a rename, so that folds and the selection stay.
+    pub fn rename(&mut self, from: &NodeId, to: &NodeId) {
+        if self.folded.remove(from) {
+            self.folded.insert(to.clone());
+        }
+        for row in self.rows.iter_mut().filter(|row| row.node == *from) {
+            row.node = to.clone();
+        }
+    }
+
+    /// Scrolls so that the selected row is among `height` rows in sight.
+    pub fn settle(&mut self, height: usize) {
+        self.top = scrolled(self.top, self.selected, self.rows.len(), height);
+    }
+}
+
+/// The first row in sight, when `selected` must be among `height` of `len` rows: moved no further than needed.
+pub fn scrolled(top: usize, selected: usize, len: usize, height: usize) -> usize {
+    let height = height.max(1);
+    let top = top.min(len.saturating_sub(height));
+    if selected < top {
+        selected
+    } else if selected >= top + height {
+        selected + 1 - height
+    } else {
+        top
+    }
+}
+
+fn matches(node: &Node, wanted: &str) -> bool {
+    node.id.to_lowercase().contains(wanted) || super::words::summary(node).as_str().to_lowercase().contains(wanted) || {
+        let worker: Plain = super::words::worker(node);
+        worker.as_str().to_lowercase().contains(wanted)
+    }
+}

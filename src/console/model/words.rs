@@ -1,0 +1,152 @@
+//! Plans in words: what a node does, by whom, and its text to edit.
+
+use serde_json::Value;
+
+use super::interim::Severity;
+use crate::console::theme::Role;
+use crate::plan::{Approve, Node, ToolInput, Work};
+use crate::text::Plain;
+
+/// The sort of work in one word.
+pub fn kind(work: &Work) -> &'static str {
+    match work {
+        Work::Agent(_) => "agent",
+        Work::Tool(_) => "tool",
+        Work::Code(_) => "code",
+        Work::Decision(_) => "decision",
+        Work::Merge(_) => "merge",
+        Work::Transform(_) => "transform",
+        Work::Approval(_) => "approval",
+    }
+}
+
+/// Who does a node's work: the card's or tool's name, else the sort of work.
+pub fn worker(node: &Node) -> Plain {
+    match &node.work {
+        Work::Agent(work) => Plain::summary(work.agent.as_deref().or(work.role.as_deref()).unwrap_or("agent")),
+        Work::Tool(work) => Plain::summary(&work.tool),
+        Work::Code(_) | Work::Decision(_) | Work::Merge(_) | Work::Transform(_) | Work::Approval(_) => Plain::line(kind(&node.work)),
+    }
+}
+
+/// What a node does, on one line.
+pub fn summary(node: &Node) -> Plain {
+    Plain::summary(&text(node))
+}
+
+/// A node's text as a person edits it: objective, arguments as JSON, code, value, question.
+pub fn text(node: &Node) -> String {
+    match &node.work {
+        Work::Agent(work) => work.objective.clone().or_else(|| work.goal.clone()).unwrap_or_default(),
+        Work::Tool(work) => match &work.input {
+            ToolInput::Args(args) => pretty(&Value::Object(args.clone())),
+            ToolInput::Query(query) => query.clone(),
+        },
+        Work::Code(work) => work.code.clone(),
+        Work::Decision(work) => work.decide.clone(),
+        Work::Merge(work) => work.template.as_ref().map(pretty).unwrap_or_default(),
+        Work::Transform(work) => pretty(&work.value),
+        Work::Approval(ask) => ask.text.clone(),
+    }
+}
+
+/// What the text of a node is called.
+pub fn text_name(work: &Work) -> &'static str {
+    match work {
+        Work::Agent(_) => "objective",
+        Work::Tool(tool) => match tool.input {
+            ToolInput::Args(_) => "arguments",
+            ToolInput::Query(_) => "query",
+        },
+        Work::Code(_) => "code",
+        Work::Decision(_) => "expression",
+        Work::Merge(_) => "template",
+        Work::Transform(_) => "value",
+        Work::Approval(_) => "question",
+    }
+}
+
+/// The end of a file name that tells an editor what the text is.
+pub fn text_suffix(work: &Work) -> &'static str {
+    match work {
+        Work::Agent(_) | Work::Approval(_) | Work::Decision(_) => ".md",
+        Work::Tool(tool) => match tool.input {
+            ToolInput::Args(_) => ".json",
+            ToolInput::Query(_) => ".txt",
+        },
+        Work::Code(_) => ".js",
+        Work::Merge(_) | Work::Transform(_) => ".json",
+    }
+}
+
+/// The node's work with another text.
+///
+/// # Errors
+/// Words for a person when the text must be JSON and is not.
+pub fn with_text(work: &Work, text: &str) -> Result<Work, String> {
+    let mut work = work.clone();
+    match &mut work {
+        Work::Agent(agent) => agent.objective = (!text.trim().is_empty()).then(|| text.to_owned()),
+        Work::Tool(tool) => match &mut tool.input {
+            ToolInput::Args(args) => match parse(text)? {
+                Value::Object(given) => *args = given,
+                _ => return Err("arguments must be a JSON object".into()),
+            },
+            ToolInput::Query(query) => text.clone_into(query),
+        },
+        Work::Code(code) => text.clone_into(&mut code.code),
+        Work::Decision(decision) => text.clone_into(&mut decision.decide),
+        Work::Merge(merge) => merge.template = if text.trim().is_empty() { None } else { Some(parse(text)?) },
+        Work::Transform(transform) => transform.value = parse(text)?,
+        Work::Approval(ask) => text.clone_into(&mut ask.text),
+    }
+    Ok(work)
+}
+
+/// Reads JSON.
+///
+/// # Errors
+/// Words for a person, with line and column.
+pub fn parse(text: &str) -> Result<Value, String> {
+    serde_json::from_str(text).map_err(|error| format!("not valid JSON: {error}"))
+}
+
+/// JSON for reading and editing.
+pub fn pretty(value: &Value) -> String {
+    serde_json::to_string_pretty(value).unwrap_or_default()
+}
+
+/// A result for reading: text as text, the rest as JSON.
+pub fn result(value: &Value) -> String {
+    match value {
+        Value::String(text) => text.clone(),
+        other => pretty(other),
+    }
+}
+
+/// Gates around a node in words.
+pub fn approve(approve: Option<Approve>) -> &'static str {
+    match approve {
+        None => "as the tool or card says",
+        Some(Approve::Never) => "never",
+        Some(Approve::Before) => "before it starts",
+        Some(Approve::After) => "after its result",
+        Some(Approve::Both) => "before and after",
+    }
+}
+
+/// How bad a finding is, in one word.
+pub fn severity(severity: Severity) -> &'static str {
+    match severity {
+        Severity::Error => "error",
+        Severity::Warning => "warning",
+    }
+}
+
+/// How a finding looks.
+pub fn severity_role(severity: Severity) -> Role {
+    match severity {
+        Severity::Error => Role::Error,
+        Severity::Warning => Role::Warning,
+    }
+}

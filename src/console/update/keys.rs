@@ -1,0 +1,98 @@
+//! From a key to the command it means here, or to the text field that takes it.
+
+use super::{Turn, verbs};
+use crate::console::{
+    commands::{Command, Context},
+    keymap::Key,
+    model::{Dialog, Focus, Model, Screen, Status},
+};
+
+/// Contexts that hold now, innermost first.
+pub fn contexts(model: &Model) -> Vec<Context> {
+    if let Some(dialog) = model.dialogs.last() {
+        return match dialog {
+            Dialog::Pick(_) => vec![Context::Pick, Context::Always],
+            Dialog::Line(_) => vec![Context::Line, Context::Always],
+            Dialog::Editor(_) => vec![Context::Editor, Context::Always],
+            Dialog::Form(_) => vec![Context::Form, Context::Always],
+            Dialog::Confirm(_) => vec![Context::Confirm, Context::Always],
+            Dialog::Findings { .. } => vec![Context::Findings, Context::Moving, Context::Always],
+            Dialog::Reader(_) => vec![Context::Reader, Context::Moving, Context::Always],
+        };
+    }
+    match (model.place.screen, model.place.focus) {
+        (Screen::Inbox, _) => vec![Context::Inbox, Context::Moving, Context::Global, Context::Always],
+        (Screen::Runs, _) => vec![Context::Runs, Context::Moving, Context::Global, Context::Always],
+        (Screen::Plan, Focus::Request) => vec![Context::Request, Context::Always],
+        (Screen::Plan, Focus::Filter) => vec![Context::Filter, Context::Always],
+        (Screen::Plan, _) if model.deps_target().is_some() => vec![Context::Deps, Context::Moving, Context::Always],
+        (Screen::Plan, Focus::Tree) => vec![Context::Tree, Context::Plan, Context::Moving, Context::Global, Context::Always],
+        (Screen::Plan, Focus::Inspector) => vec![Context::Inspector, Context::Plan, Context::Moving, Context::Global, Context::Always],
+    }
+}
+
+/// A key came.
+pub fn key(model: &mut Model, turn: &mut Turn, key: Key) {
+    model.safety.key(turn.now);
+    turn.key = Some(key);
+    model.status = None;
+    let asked = model.inbox.asked.take();
+    match model.look.keymap.resolve(&contexts(model), key) {
+        Some(command) => {
+            if command.context == Context::Inbox {
+                model.inbox.asked = asked;
+            }
+            run(model, turn, command);
+        }
+        None if model.types() => type_key(model, key),
+        None => {}
+    }
+}
+
+/// Runs a command, or says why it can't be run now.
+pub fn run(model: &mut Model, turn: &mut Turn, command: &Command) {
+    let selected = model.selected_id().cloned();
+    match (command.guard)(model) {
+        Ok(()) => (command.run)(model, turn),
+        Err(reason) => model.status = Some(Status::warn(&format!("{}: {reason}", command.title))),
+    }
+    if model.selected_id() != selected.as_ref() {
+        model.inspector.scroll = crate::console::model::Scroll::Start;
+    }
+}
+
+/// Text was pasted: it goes into the text field with the focus, and nowhere else.
+pub fn paste(model: &mut Model, turn: &mut Turn, text: &str) {
+    model.safety.key(turn.now);
+    model.inbox.asked = None;
+    if !model.types() {
+        model.status = Some(Status::warn("nothing takes text here: press n for a new request, then paste"));
+        return;
+    }
+    with_field(model, |field| field.paste(text));
+}
+
+fn type_key(model: &mut Model, key: Key) {
+    with_field(model, |field| field.key(key));
+}
+
+fn with_field(model: &mut Model, change: impl FnOnce(&mut crate::console::model::TextField)) {
+    if let Some(dialog) = model.dialogs.last_mut() {
+        if let Some(field) = dialog.field() {
+            change(field);
+        }
+        if let Dialog::Pick(pick) = dialog {
+            pick.search();
+        }
+        return;
+    }
+    match model.place.focus {
+        Focus::Request => change(&mut model.request.field),
+        Focus::Filter => model.with_tree(|tree, plan| {
+            change(&mut tree.filter);
+            tree.rebuild(plan);
+        }),
+        Focus::Tree | Focus::Inspector => {}
+    }
+    verbs::inspector::follow(model);
+}

@@ -1,0 +1,167 @@
+//! Update: what a message changes in the model, and what it asks of the world. Pure: time comes in with the message.
+
+mod keys;
+mod notices;
+pub mod verbs;
+
+#[cfg(test)]
+mod tests;
+
+use super::{
+    keymap::Key,
+    model::{EditThen, GateShown, Model, Stage, Standing, Status},
+    theme::Theme,
+};
+use crate::{
+    engine::Time,
+    host::client::{Notice, Request},
+    text::Plain,
+};
+
+pub use keys::contexts;
+
+/// What happened.
+#[derive(Clone, Debug)]
+pub enum Msg {
+    /// A key came.
+    Key(Key),
+    /// Text was pasted.
+    Paste(String),
+    /// The terminal has another size.
+    Resize(u16, u16),
+    /// The host says something.
+    Notice(Box<Notice>),
+    /// The host is gone.
+    HostGone,
+    /// A frame that showed these gates has reached the terminal.
+    FrameFlushed(Vec<GateShown>),
+    /// The moment that `next_wake` asked for has come.
+    Tick,
+    /// The outside editor has ended; nothing when it failed or changed nothing.
+    Edited {
+        /// What the text was for.
+        then: EditThen,
+        /// The text, or why there is none.
+        text: Result<String, String>,
+    },
+    /// The theme asked for, or why it can't be had.
+    Themed {
+        /// Its name.
+        name: String,
+        /// The theme.
+        theme: Result<Theme, String>,
+    },
+}
+
+/// What is asked of the world.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Action {
+    /// Tell the host.
+    Send(Request),
+    /// Draw a frame soon.
+    Frame,
+    /// Paint everything again.
+    Repaint,
+    /// Put text on the clipboard.
+    Copy(String),
+    /// Let the person edit text in `$EDITOR`.
+    OpenEditor {
+        /// The text.
+        text: String,
+        /// End of the file's name.
+        suffix: &'static str,
+        /// What it is for.
+        then: EditThen,
+    },
+    /// Load a theme.
+    UseTheme(String),
+    /// Gates wait: ring, and say so in the title.
+    Attention {
+        /// How many wait.
+        waiting: usize,
+        /// Whether a new one opened.
+        ring: bool,
+    },
+    /// Back to the shell until `fg`.
+    Suspend,
+    /// Leave, with these lines for the scrollback.
+    Quit {
+        /// A short summary.
+        summary: Vec<Plain>,
+    },
+}
+
+/// One message being worked on: when it came, and what it asks of the world.
+#[derive(Debug)]
+pub struct Turn {
+    /// When the message came.
+    pub now: Time,
+    /// The key, if the message is one.
+    pub key: Option<Key>,
+    /// Whether no key had come for a while before this message.
+    pub quiet: bool,
+    /// What is asked of the world.
+    pub actions: Vec<Action>,
+}
+
+impl Turn {
+    /// Tells the host.
+    pub fn send(&mut self, request: Request) {
+        self.actions.push(Action::Send(request));
+    }
+}
+
+/// Takes in one message.
+pub fn update(model: &mut Model, msg: Msg, now: Time) -> Vec<Action> {
+    let mut turn = Turn { now, key: None, quiet: model.safety.quiet(now), actions: Vec::new() };
+    let mut frame = true;
+    match msg {
+        Msg::Key(key) => keys::key(model, &mut turn, key),
+        Msg::Paste(text) => keys::paste(model, &mut turn, &text),
+        Msg::Resize(width, height) => model.place.size = (width, height),
+        Msg::Notice(notice) => notices::notice(model, &mut turn, *notice),
+        Msg::HostGone => model.status = Some(Status::bad("the host has ended; what is on the screen is the last that was heard")),
+        Msg::FrameFlushed(shown) => {
+            let faced = model.gate_is_faced();
+            shown.into_iter().for_each(|shown| model.safety.flushed(shown));
+            frame = faced != model.gate_is_faced();
+        }
+        Msg::Tick => {}
+        Msg::Edited { then, text } => verbs::dialogs::edited(model, &mut turn, &then, text),
+        Msg::Themed { name, theme } => verbs::app::themed(model, name, theme),
+    }
+    settle(model);
+    if frame {
+        turn.actions.push(Action::Frame);
+    }
+    turn.actions
+}
+
+/// Keeps what is selected in sight.
+fn settle(model: &mut Model) {
+    let layout = model.layout();
+    let rows = layout.list_rows();
+    model.with_tree(|tree, _| tree.settle(rows));
+    let runs = &mut model.runs;
+    runs.selected = runs.selected.min(runs.listing.len().saturating_sub(1));
+    runs.top = super::model::scrolled(runs.top, runs.selected, runs.listing.len(), rows.saturating_sub(1));
+    let inbox = &mut model.inbox;
+    if let Some(place) = inbox.place() {
+        inbox.top = super::model::scrolled(inbox.top, place, inbox.gates.len(), rows);
+    }
+}
+
+/// When something on the screen changes by itself, if it does: a gate becomes ready for keys, or a second of elapsed time goes by
+/// while something runs and is in sight.
+pub fn next_wake(model: &Model, now: Time) -> Option<Time> {
+    let armed = model.gate_is_faced().then(|| model.safety.quiet_from()).filter(|at| *at > now);
+    let ticks = match &model.place.stage {
+        Stage::Run(id) => model.runs.get(id).is_some_and(|run| run.works() && run.tally.count(Standing::Working) > 0),
+        Stage::Plan => model.request.planning.is_some(),
+    };
+    let second = ticks.then(|| Time((now.0 / 1000 + 1) * 1000));
+    match (armed, second) {
+        (Some(armed), Some(second)) => Some(armed.min(second)),
+        (armed, second) => armed.or(second),
+    }
+}

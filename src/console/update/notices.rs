@@ -1,0 +1,179 @@
+//! What the host says: how each notice changes the model.
+
+use super::{Action, Turn, verbs};
+use crate::console::model::{Focus, GateKey, Model, RunView, Screen, Stage, Status};
+use crate::engine::{Event, Outcome, Record, RunId};
+use crate::host::client::{ModelStatus, Notice, PlanningId, Problem, Request};
+use crate::plan::{Node, Plan};
+use crate::text::Plain;
+
+/// Takes in a notice.
+pub fn notice(model: &mut Model, turn: &mut Turn, notice: Notice) {
+    match notice {
+        Notice::Hello(hello) => {
+            model.session.greet(hello);
+            turn.send(Request::ListRuns);
+        }
+        Notice::Catalog { catalog, problems } => {
+            model.session.catalog = catalog;
+            if let Some(problem) = problems.first() {
+                model.status = Some(bad(problem));
+            }
+            model.session.card_problems = problems;
+            model.editor.refresh(&model.session.catalog);
+        }
+        Notice::Model(status) => {
+            let words = match &status {
+                ModelStatus::Rehearsal { .. } => "no model: nodes that need one are rehearsed".to_owned(),
+                ModelStatus::Operator => "you answer in the model's place".to_owned(),
+                ModelStatus::Connected { model, provider } => format!("model {model} at {provider}"),
+            };
+            model.session.model = Some(status);
+            model.status = Some(Status::note(&words));
+        }
+        Notice::PlanProgress { id, text } => {
+            if let Some(planning) = model.request.planning.as_mut().filter(|planning| planning.id == id) {
+                planning.progress = Plain::summary(&text);
+            }
+        }
+        Notice::PlanNode { id, node } => plan_node(model, id, *node),
+        Notice::PlanReady { id, plan, origin, remarks } => plan_ready(model, id, *plan, &origin, &remarks),
+        Notice::PlanFailed { id, problem } => plan_failed(model, id, &problem),
+        Notice::RunOpened { run, records, live } => run_opened(model, turn, run, &records, live),
+        Notice::Events { run, records } => events(model, turn, &run, &records),
+        Notice::Runs(listing) => model.runs.listing = listing,
+        Notice::Preview { run, gate, preview } => {
+            if let Some(view) = model.runs.get_mut(&run) {
+                view.previews.insert(gate, preview);
+            }
+            verbs::gates::refresh_doc(model, &GateKey { run, gate });
+        }
+        Notice::Models(names) => verbs::app::models(model, &names),
+        Notice::Problem(problem) => model.status = Some(bad(&problem)),
+        Notice::Frozen { run, problem } => {
+            model.status = Some(bad(&problem));
+            if let Some(view) = model.runs.get_mut(&run) {
+                view.frozen = Some(problem);
+            }
+        }
+    }
+}
+
+fn bad(problem: &Problem) -> Status {
+    match &problem.hint {
+        Some(hint) => Status::bad(&format!("{} (hint: {hint})", problem.message)),
+        None => Status::bad(&problem.message),
+    }
+}
+
+fn plan_node(model: &mut Model, id: PlanningId, node: Node) {
+    let Some(planning) = model.request.planning.as_mut().filter(|planning| planning.id == id) else { return };
+    if planning.nodes == 0 {
+        let goal = planning.text.as_str().to_owned();
+        model.editor.begin(Plan { goal, ..Plan::default() });
+    }
+    planning.nodes += 1;
+    model.editor.stream(node);
+}
+
+fn plan_ready(model: &mut Model, id: PlanningId, plan: Plan, origin: &str, remarks: &[String]) {
+    let Some(planning) = model.request.planning.take_if(|planning| planning.id == id) else { return };
+    if planning.nodes == 0 {
+        model.editor.begin(plan);
+    } else {
+        model.editor.complete(plan);
+    }
+    model.editor.origin = Plain::summary(origin);
+    model.editor.remarks = remarks.iter().map(|remark| Plain::summary(remark)).collect();
+    model.editor.refresh(&model.session.catalog);
+    model.editor.tree.select(0);
+    let run = model.look.keymap.hint("plan.run").unwrap_or_default();
+    let count = model.editor.plan().nodes.len();
+    model.status = Some(match model.editor.errors() {
+        0 => Status::good(&format!("{count} nodes by {origin}: look it over, then press {run} to run")),
+        errors => Status::warn(&format!("{count} nodes by {origin}, {errors} errors to mend before it can run")),
+    });
+}
+
+fn plan_failed(model: &mut Model, id: PlanningId, problem: &Problem) {
+    let Some(planning) = model.request.planning.take_if(|planning| planning.id == id) else { return };
+    model.status = Some(bad(problem));
+    if model.request.field.is_empty() {
+        model.request.field.set(planning.text.as_str());
+    }
+}
+
+fn run_opened(model: &mut Model, turn: &mut Turn, id: RunId, records: &[Record], live: bool) {
+    let mut view = RunView::new(id.clone(), live);
+    view.apply(records);
+    match model.runs.get_mut(&id) {
+        Some(known) => {
+            view.tree = std::mem::take(&mut known.tree);
+            view.tree.rebuild(view.run.plan().unwrap_or(&Plan::default()));
+            *known = view;
+        }
+        None => model.runs.open.push(view),
+    }
+    let waiting = model.inbox.gates.len();
+    gates_changed(model, turn, waiting);
+    model.place.stage = Stage::Run(id);
+    model.editor.deps = None;
+    if !model.types() {
+        model.place.screen = Screen::Plan;
+        model.place.focus = Focus::Tree;
+    }
+}
+
+fn events(model: &mut Model, turn: &mut Turn, id: &RunId, records: &[Record]) {
+    let waiting = model.inbox.gates.len();
+    let Some(view) = model.runs.get_mut(id) else { return };
+    let gates = view.apply(records);
+    for record in records {
+        told(model, turn, id, &record.event);
+    }
+    let settled = records.iter().any(|record| matches!(record.event, Event::RunSettled { .. }));
+    if gates || settled {
+        gates_changed(model, turn, waiting);
+    }
+    if settled {
+        turn.send(Request::ListRuns);
+    }
+}
+
+/// What a person should hear of an event besides what the screens show anyway.
+fn told(model: &mut Model, turn: &mut Turn, id: &RunId, event: &Event) {
+    let status = match event {
+        Event::RunSettled { outcome, reason } => {
+            let goal = model.runs.get(id).map(RunView::goal).unwrap_or_default();
+            let words = if reason.is_empty() { goal.as_str().to_owned() } else { format!("{} ({reason})", goal.as_str()) };
+            match outcome {
+                Outcome::Succeeded => Status::good(&format!("succeeded: {words}")),
+                Outcome::Partial => Status::warn(&format!("partly succeeded: {words}")),
+                Outcome::Failed => Status::bad(&format!("failed: {words}")),
+                Outcome::Cancelled => Status::warn(&format!("cancelled: {words}")),
+            }
+        }
+        Event::Refused { what, why, .. } => Status::bad(&format!("{what}: {why}")),
+        Event::ApprovalRequired { gate } => {
+            turn.send(Request::Preview { run: id.clone(), gate: gate.id, payload: gate.payload.clone() });
+            let inbox = model.look.keymap.hint("app.inbox").unwrap_or_default();
+            Status::warn(&format!("`{}` waits for you: {inbox} opens the inbox", gate.node))
+        }
+        _ => return,
+    };
+    model.status = Some(status);
+}
+
+/// Gates opened or closed: the inbox, the texts, the title. The focus and the selection stay where they are.
+fn gates_changed(model: &mut Model, turn: &mut Turn, before: usize) {
+    model.inbox.refresh(&model.runs.open);
+    let fresh: Vec<GateKey> = model.inbox.gates.iter().filter(|key| model.inbox.doc(key).is_none()).cloned().collect();
+    let ring = !fresh.is_empty();
+    for key in fresh {
+        verbs::gates::refresh_doc(model, &key);
+    }
+    let waiting = model.inbox.gates.len();
+    if ring || waiting != before {
+        turn.actions.push(Action::Attention { waiting, ring });
+    }
+}

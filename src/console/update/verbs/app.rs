@@ -1,0 +1,199 @@
+//! The program as a whole: screens, panes, palette, help, model, theme, leaving.
+
+use super::super::{Action, Turn, contexts};
+use crate::console::{
+    commands,
+    model::{
+        Confirm, Confirmed, Dialog, Focus, Model, Pick, PickItem, PickThen, Reader, Reading, RunView, Screen, Standing, Status,
+    },
+    theme::Theme,
+};
+use crate::host::client::{ModelStatus, Request};
+use crate::text::{Plain, duration};
+
+/// Commands whose keys decide gates: they take their own key only, never a pick from a list.
+pub const DECIDING: [&str; 4] = ["gate.approve", "gate.reject", "gate.skip", "gate.cancel_branch"];
+
+/// Every command.
+pub fn palette(model: &mut Model, _: &mut Turn) {
+    let items = commands::all().filter(|command| command.in_palette()).map(|command| {
+        let refused = if DECIDING.contains(&command.id) {
+            Err("a decision takes its own key, in the inbox")
+        } else {
+            (command.guard)(model)
+        };
+        PickItem {
+            key: model.look.keymap.hint(command.id),
+            refused: refused.err().map(Plain::line),
+            ..PickItem::new(command.id, command.title, command.words)
+        }
+    });
+    let items = items.collect();
+    model.dialogs.push(Dialog::Pick(Pick::new("commands", items, PickThen::Command)));
+}
+
+/// What works here.
+pub fn help(model: &mut Model, _: &mut Turn) {
+    let contexts = contexts(model);
+    model.dialogs.push(Dialog::Reader(Reader { what: Reading::Help { contexts }, scroll: 0 }));
+}
+
+/// One step back.
+pub fn back(model: &mut Model, _: &mut Turn) {
+    if model.place.screen != Screen::Plan {
+        model.place.screen = Screen::Plan;
+        model.place.focus = Focus::Tree;
+    } else if model.place.focus == Focus::Inspector {
+        model.place.focus = Focus::Tree;
+    } else if !model.tree().filter.is_empty() {
+        super::tree::clear_filter(model);
+    } else {
+        let quit = model.look.keymap.hint("app.quit").unwrap_or_default();
+        model.status = Some(Status::note(&format!("nothing to step back from: {quit} quits")));
+    }
+}
+
+/// The tree with its inspector.
+pub fn plan_screen(model: &mut Model, _: &mut Turn) {
+    model.place.screen = Screen::Plan;
+    model.place.focus = Focus::Tree;
+}
+
+/// All gates. Opened at the selected node's gate, else where it was left, else at the oldest.
+pub fn inbox_screen(model: &mut Model, turn: &mut Turn) {
+    let here = super::gates::of_selected_node(model);
+    model.place.screen = Screen::Inbox;
+    if here.is_some() {
+        model.inbox.select(here);
+    } else if model.inbox.place().is_none() {
+        let oldest = model.inbox.gates.first().cloned();
+        model.inbox.select(oldest);
+    }
+    turn.actions.push(Action::Attention { waiting: model.inbox.gates.len(), ring: false });
+}
+
+/// Runs of now and before.
+pub fn runs_screen(model: &mut Model, turn: &mut Turn) {
+    model.place.screen = Screen::Runs;
+    turn.send(Request::ListRuns);
+}
+
+/// To the next pane.
+pub fn focus_next(model: &mut Model, _: &mut Turn) {
+    focus(model, [Focus::Tree, Focus::Inspector, Focus::Request]);
+}
+
+/// To the previous pane.
+pub fn focus_previous(model: &mut Model, _: &mut Turn) {
+    focus(model, [Focus::Request, Focus::Inspector, Focus::Tree]);
+}
+
+fn focus(model: &mut Model, order: [Focus; 3]) {
+    if model.place.screen != Screen::Plan {
+        model.place.screen = Screen::Plan;
+        model.place.focus = Focus::Tree;
+        return;
+    }
+    let at = order.iter().position(|focus| *focus == model.place.focus).unwrap_or(0);
+    model.place.focus = order[(at + 1) % order.len()];
+}
+
+/// Which model is used, and how to use another one.
+pub fn model(model: &mut Model, turn: &mut Turn) {
+    match &model.session.model {
+        Some(ModelStatus::Rehearsal { how }) => {
+            let mut lines = vec![
+                Plain::line("No model is connected. Nodes that need one are rehearsed: their prompt is put together,"),
+                Plain::line("gates and budgets apply, and the result is a marked rehearsal text. All else runs for real."),
+                Plain::default(),
+            ];
+            lines.extend(Plain::block(how));
+            model.dialogs.push(Dialog::Reader(Reader { what: Reading::Words { title: Plain::line("connect a model"), lines }, scroll: 0 }));
+        }
+        Some(ModelStatus::Operator | ModelStatus::Connected { .. }) | None => {
+            model.status = Some(Status::note("asking which models there are"));
+            turn.send(Request::ListModels);
+        }
+    }
+}
+
+/// The models on offer came.
+pub fn models(model: &mut Model, names: &[String]) {
+    if model.types() {
+        return;
+    }
+    let mut items: Vec<PickItem> = names.iter().map(|name| PickItem::new(name, name, "")).collect();
+    items.push(PickItem::new("", "rehearsal", "no model: prompts are put together and shown, nothing is sent"));
+    model.dialogs.push(Dialog::Pick(Pick::new("model", items, PickThen::Model)));
+}
+
+/// Picks a theme.
+pub fn theme(model: &mut Model, _: &mut Turn) {
+    let items = model.look.themes.iter().map(|name| PickItem::new(name, name, if *name == model.look.name { "in use" } else { "" }));
+    let items = items.collect();
+    model.dialogs.push(Dialog::Pick(Pick::new("theme", items, PickThen::Theme)));
+}
+
+/// The theme came.
+pub fn themed(model: &mut Model, name: String, theme: Result<Theme, String>) {
+    match theme {
+        Ok(theme) => {
+            let glyphs = model.look.theme.glyphs();
+            model.look.theme = theme.with_glyphs(glyphs);
+            model.status = Some(Status::good(&format!("theme {name}")));
+            model.look.name = name;
+        }
+        Err(error) => model.status = Some(Status::bad(&error)),
+    }
+}
+
+/// Back to the shell.
+pub fn suspend(_: &mut Model, turn: &mut Turn) {
+    turn.actions.push(Action::Suspend);
+}
+
+/// Paint everything again.
+pub fn redraw(_: &mut Model, turn: &mut Turn) {
+    turn.actions.push(Action::Repaint);
+}
+
+/// Leaves; asks first while runs are under way.
+pub fn quit(model: &mut Model, turn: &mut Turn) {
+    if matches!(model.dialogs.last(), Some(Dialog::Confirm(Confirm { then: Confirmed::CancelAllAndQuit, .. }))) {
+        return;
+    }
+    let going_on: Vec<Plain> = model.runs.going_on().map(under_way).collect();
+    if going_on.is_empty() {
+        turn.actions.push(Action::Quit { summary: summary(model) });
+        return;
+    }
+    let mut lines = vec![match going_on.len() {
+        1 => Plain::line("A run is under way:"),
+        many => Plain::line(&format!("{many} runs are under way:")),
+    }];
+    lines.extend(going_on);
+    lines.push(Plain::default());
+    lines.push(Plain::line("Cancel and quit? Nodes that have begun may have had effects."));
+    model.dialogs.push(Dialog::Confirm(Confirm { lines, then: Confirmed::CancelAllAndQuit }));
+}
+
+fn under_way(run: &RunView) -> Plain {
+    let done = run.tally.count(Standing::Done);
+    Plain::line("  ").then(&run.goal()).then(&Plain::line(&format!(", {} of {} nodes done, {}", done, run.tally.total(), run.word())))
+}
+
+/// What happened while the console was open: a line for each live run, one for how to read more.
+pub fn summary(model: &Model) -> Vec<Plain> {
+    let mut lines: Vec<Plain> = model.runs.open.iter().filter(|run| run.live).map(run_line).collect();
+    if let Some(last) = model.runs.open.iter().rfind(|run| run.live) {
+        lines.push(Plain::line(&format!("dagdeck show {}", last.id.0)));
+    }
+    lines
+}
+
+fn run_line(run: &RunView) -> Plain {
+    let last = run.run.nodes().filter_map(|(_, node)| node.span.finished).max();
+    let took = last.map(|last| duration(last.since(run.created))).unwrap_or_default();
+    let nodes = format!("  {} of {} nodes, ", run.tally.count(Standing::Done), run.tally.total());
+    Plain::line(run.word()).pad(10).then(&run.goal().truncate(60)).then(&Plain::line(&nodes)).then(&took)
+}

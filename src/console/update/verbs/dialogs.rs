@@ -1,0 +1,203 @@
+//! Dialogs: taking what was typed or picked, leaving.
+
+use serde_json::Value;
+
+use super::{
+    super::{Action, Turn, keys},
+    app, deps, gates, inspector, plan,
+};
+use crate::console::{
+    commands,
+    model::{
+        Confirm, Confirmed, Dialog, Draft, EditThen, EditorDialog, LineDialog, LineThen, Model, PickThen, Reading, Status, docs, words,
+    },
+};
+use crate::engine::Command;
+use crate::host::client::Request;
+use crate::plan::Plan;
+use crate::text::Plain;
+
+/// Leaves the topmost dialog.
+pub fn close(model: &mut Model, _: &mut Turn) {
+    model.dialogs.pop();
+}
+
+/// Takes the line.
+pub fn keep_line(model: &mut Model, turn: &mut Turn) {
+    let Some(Dialog::Line(line)) = model.dialogs.pop() else { return };
+    let text = line.field.text();
+    let done = match &line.then {
+        LineThen::Rename { node } => model.editor.rename(&model.session.catalog, node, text.trim()),
+        LineThen::Condition { edge } => {
+            let when = text.trim();
+            model.editor.set_condition(&model.session.catalog, edge, (!when.is_empty()).then_some(when))
+        }
+        LineThen::Reject { gate } => {
+            gates::keep_draft(model, turn, gate, Draft::Words(text));
+            Ok(())
+        }
+    };
+    if let Err(why) = done {
+        model.dialogs.push(Dialog::Line(LineDialog { note: Some(Plain::summary(&why)), ..line }));
+    }
+}
+
+/// Takes the text.
+pub fn keep_editor(model: &mut Model, turn: &mut Turn) {
+    let Some(Dialog::Editor(editor)) = model.dialogs.pop() else { return };
+    if let Err(why) = keep_text(model, turn, &editor.then, &editor.field.text()) {
+        model.dialogs.push(Dialog::Editor(EditorDialog { note: Some(Plain::summary(&why)), ..editor }));
+    }
+}
+
+fn keep_text(model: &mut Model, turn: &mut Turn, then: &EditThen, text: &str) -> Result<(), String> {
+    match then {
+        EditThen::NodeText { node } => plan::keep_text(model, node, text),
+        EditThen::WholePlan => {
+            let value = words::parse(text)?;
+            let plan: Plan = serde_json::from_value(value).map_err(|error| format!("not a plan: {error}"))?;
+            model.editor.replace_plan(&model.session.catalog, plan)
+        }
+        EditThen::Payload { gate } => {
+            gates::keep_draft(model, turn, gate, Draft::Payload(words::parse(text)?));
+            Ok(())
+        }
+        EditThen::Answer { gate } => {
+            let answer = text.trim_end_matches('\n');
+            gates::keep_draft(model, turn, gate, Draft::Answer(Value::String(answer.to_owned())));
+            Ok(())
+        }
+    }
+}
+
+/// The outside editor has ended. A text that can't be taken comes back in a dialog, so that it isn't lost.
+pub fn edited(model: &mut Model, turn: &mut Turn, then: &EditThen, text: Result<String, String>) {
+    let text = match text {
+        Ok(text) => text,
+        Err(why) => {
+            model.status = Some(Status::warn(&why));
+            return;
+        }
+    };
+    if let Err(why) = keep_text(model, turn, then, &text) {
+        let field = crate::console::model::TextField::new(crate::console::model::Lines::Many, &text);
+        model.dialogs.push(Dialog::Editor(EditorDialog {
+            title: Plain::line("mend it here, or leave it"),
+            field,
+            before: String::new(),
+            note: Some(Plain::summary(&why)),
+            then: then.clone(),
+        }));
+    }
+}
+
+/// Leaves the editor; asks once when the text was changed.
+pub fn leave_editor(model: &mut Model, _: &mut Turn) {
+    let Some(Dialog::Editor(editor)) = model.dialogs.last() else { return };
+    if editor.field.text() == editor.before {
+        model.dialogs.pop();
+        return;
+    }
+    let lines = vec![Plain::line("The text was changed. Drop the changes?")];
+    model.dialogs.push(Dialog::Confirm(Confirm { lines, then: Confirmed::DropText }));
+}
+
+/// The next field of a form.
+pub fn next_field(model: &mut Model, _: &mut Turn) {
+    if let Some(Dialog::Form(form)) = model.dialogs.last_mut() {
+        form.focus = (form.focus + 1) % form.fields.len().max(1);
+    }
+}
+
+/// The previous field of a form.
+pub fn previous_field(model: &mut Model, _: &mut Turn) {
+    if let Some(Dialog::Form(form)) = model.dialogs.last_mut() {
+        let len = form.fields.len().max(1);
+        form.focus = (form.focus + len - 1) % len;
+    }
+}
+
+/// Takes the answers.
+pub fn keep_form(model: &mut Model, turn: &mut Turn) {
+    let Some(Dialog::Form(form)) = model.dialogs.last_mut() else { return };
+    match gates::form_answer(form) {
+        Ok(answer) => {
+            let gate = form.gate.clone();
+            model.dialogs.pop();
+            gates::keep_draft(model, turn, &gate, Draft::Answer(answer));
+        }
+        Err(why) => form.note = Some(Plain::summary(&why)),
+    }
+}
+
+/// Takes the marked line.
+pub fn take(model: &mut Model, turn: &mut Turn) {
+    let Some(Dialog::Pick(pick)) = model.dialogs.last() else { return };
+    let Some(item) = pick.marked() else { return };
+    if let Some(why) = &item.refused {
+        model.status = Some(Status::warn(&format!("{}: {}", item.label.as_str(), why.as_str())));
+        return;
+    }
+    let (value, then) = (item.value.clone(), pick.then.clone());
+    model.dialogs.pop();
+    match then {
+        PickThen::Command => {
+            if let Some(command) = commands::find(&value).filter(|command| !app::DECIDING.contains(&command.id)) {
+                keys::run(model, turn, command);
+            }
+        }
+        PickThen::AddKind => plan::add_kind(model, &value),
+        PickThen::AddWorker { kind } => plan::add_worker(model, kind, &value),
+        PickThen::Worker { node } => plan::set_worker(model, &node, &value),
+        PickThen::Edge { node } => deps::edge_picked(model, &node, &value),
+        PickThen::Theme => turn.actions.push(Action::UseTheme(value)),
+        PickThen::Model => turn.send(Request::UseModel((!value.is_empty()).then_some(value))),
+        PickThen::Option { gate } => gates::keep_draft(model, turn, &gate, Draft::Answer(Value::String(value))),
+    }
+}
+
+/// Moves the mark down.
+pub fn pick_down(model: &mut Model, _: &mut Turn) {
+    pick(model, 1);
+}
+
+/// Moves the mark up.
+pub fn pick_up(model: &mut Model, _: &mut Turn) {
+    pick(model, -1);
+}
+
+fn pick(model: &mut Model, by: isize) {
+    if let Some(Dialog::Pick(pick)) = model.dialogs.last_mut() {
+        pick.step(by);
+    }
+}
+
+/// Does what was asked.
+pub fn yes(model: &mut Model, turn: &mut Turn) {
+    let Some(Dialog::Confirm(confirm)) = model.dialogs.pop() else { return };
+    match confirm.then {
+        Confirmed::Command { run, command } => turn.send(Request::Command { run, command }),
+        Confirmed::CancelAllAndQuit => {
+            let runs: Vec<_> = model.runs.going_on().map(|run| run.id.clone()).collect();
+            for run in runs {
+                turn.send(Request::Command { run, command: Command::CancelRun });
+            }
+            turn.actions.push(Action::Quit { summary: app::summary(model) });
+        }
+        Confirmed::DropText => {
+            model.dialogs.pop();
+        }
+    }
+}
+
+/// Copies what is read.
+pub fn copy_reader(model: &mut Model, turn: &mut Turn) {
+    let Some(Dialog::Reader(reader)) = model.dialogs.last() else { return };
+    let text = match &reader.what {
+        Reading::Inspector => docs::inspector(model).copied(),
+        Reading::Gate => model.inbox.selected.as_ref().and_then(|key| model.inbox.doc(key)).map(|doc| doc.doc.copied()).unwrap_or_default(),
+        Reading::Help { contexts } => crate::console::view::help_lines(model, contexts).copied(),
+        Reading::Words { lines, .. } => lines.iter().map(Plain::as_str).collect::<Vec<_>>().join("\n"),
+    };
+    inspector::copy_text(model, turn, text);
+}

@@ -1,0 +1,75 @@
+//! Findings: the list, going to a node, applying fixes.
+
+use super::{super::Turn, plan::report};
+use crate::console::model::{Dialog, Focus, Model, Status};
+
+/// Opens the list, at the selected node's first finding.
+pub fn open(model: &mut Model, _: &mut Turn) {
+    let here = model.selected_id();
+    let selected = model.editor.findings.iter().position(|finding| finding.node.as_ref() == here).unwrap_or(0);
+    model.dialogs.push(Dialog::Findings { selected });
+}
+
+fn selected(model: &Model) -> Option<usize> {
+    match model.dialogs.last() {
+        Some(Dialog::Findings { selected }) => Some((*selected).min(model.editor.findings.len().checked_sub(1)?)),
+        _ => None,
+    }
+}
+
+/// To the node of the selected finding.
+pub fn go(model: &mut Model, _: &mut Turn) {
+    let node = selected(model).and_then(|at| model.editor.findings[at].node.clone());
+    model.dialogs.pop();
+    if let Some(node) = node {
+        model.editor.select(&node);
+        model.place.focus = Focus::Tree;
+    }
+}
+
+/// Applies the fix of the selected finding.
+pub fn fix(model: &mut Model, _: &mut Turn) {
+    if let Some(at) = selected(model) {
+        fix_at(model, at);
+    }
+    close_when_clean(model);
+}
+
+/// Applies the fix of the selected node's first finding that has one.
+pub fn fix_here(model: &mut Model, _: &mut Turn) {
+    let here = model.selected_id();
+    let mut findings = model.editor.findings.iter();
+    match findings.position(|finding| finding.node.as_ref() == here && finding.fix.is_some()) {
+        Some(at) => fix_at(model, at),
+        None => model.status = Some(Status::warn("no finding here has a fix")),
+    }
+}
+
+fn fix_at(model: &mut Model, at: usize) {
+    let title = model.editor.findings[at].fix.as_ref().map(|fix| fix.title.clone());
+    match title {
+        Some(title) => {
+            let done = model.editor.fix(&model.session.catalog, at);
+            report(model, done, &title);
+        }
+        None => model.status = Some(Status::warn("this finding has no fix: edit the node")),
+    }
+}
+
+/// Applies fixes until none is left that helps.
+pub fn fix_all(model: &mut Model, _: &mut Turn) {
+    let before = model.editor.findings.len();
+    let applied = model.editor.fix_all(&model.session.catalog);
+    let left = model.editor.findings.len();
+    model.status = Some(match applied {
+        0 => Status::warn("no finding has a fix"),
+        _ => Status::good(&format!("{applied} fixes applied, {} of {before} findings gone", before.saturating_sub(left))),
+    });
+    close_when_clean(model);
+}
+
+fn close_when_clean(model: &mut Model) {
+    if model.editor.findings.is_empty() {
+        model.dialogs.pop();
+    }
+}

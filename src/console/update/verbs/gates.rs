@@ -1,0 +1,296 @@
+//! Deciding gates. `decide` is the only place from which a decision leaves the console; it holds the rules of keystroke safety.
+
+use serde_json::Value;
+
+use super::super::{Action, Turn, verbs::inspector::copy_text};
+use crate::console::model::{
+    Asked, Dialog, Draft, EditThen, EditorDialog, Focus, FormDialog, GateKey, Intent, LineDialog, LineThen, Lines, Model, Pick, PickItem,
+    PickThen, Reader, Reading, Screen, Stage, Status, TextField, docs, is_question, words,
+};
+use crate::engine::{Command, Decision, Gate, GateKind, NodeState};
+use crate::host::client::Request;
+use crate::plan::FieldKind;
+use crate::text::Plain;
+
+/// Approves the selected gate, as shown or as edited.
+pub fn approve(model: &mut Model, turn: &mut Turn) {
+    decide(model, turn, Intent::Approve);
+}
+
+/// Rejects the selected gate with the words written; without any, asks for them.
+pub fn reject(model: &mut Model, turn: &mut Turn) {
+    let Some((key, gate)) = model.selected_gate() else { return };
+    if matches!(model.inbox.drafts.get(key), Some(Draft::Words(_))) {
+        return decide(model, turn, Intent::Reject);
+    }
+    let line = LineDialog {
+        title: Plain::line(&format!("reject `{}`: why? The words go back to whoever asked", gate.node)),
+        field: TextField::new(Lines::One, ""),
+        note: Some(Plain::line("nothing is decided yet: after Enter, the reject key sends it")),
+        then: LineThen::Reject { gate: key.clone() },
+    };
+    model.dialogs.push(Dialog::Line(line));
+}
+
+/// Skips the node of the selected gate.
+pub fn skip(model: &mut Model, turn: &mut Turn) {
+    decide(model, turn, Intent::Skip);
+}
+
+/// Cancels the branch of the selected gate's node.
+pub fn cancel_branch(model: &mut Model, turn: &mut Turn) {
+    decide(model, turn, Intent::CancelBranch);
+}
+
+/// Sends a decision, if this key may decide: its gate is selected, was drawn as it is now, no text field has the focus, no key came
+/// for a while, and it is neither Enter nor Space. What was not wholly shown, and what is broad, is asked once more.
+fn decide(model: &mut Model, turn: &mut Turn, intent: Intent) {
+    if let Err(why) = may_decide(model, turn) {
+        model.status = Some(Status::warn(why));
+        return;
+    }
+    let Some((key, gate)) = model.selected_gate() else { return };
+    let Some(revision) = model.inbox.doc(key).map(|doc| doc.revision) else { return };
+    let decision = match decision(gate, model.inbox.drafts.get(key), intent) {
+        Ok(decision) => decision,
+        Err(why) => {
+            model.status = Some(Status::warn(why));
+            return;
+        }
+    };
+    let asked = Asked { key: key.clone(), revision, intent };
+    if let Some(question) = once_more(model, key, gate, revision, intent)
+        && model.inbox.asked.as_ref() != Some(&asked)
+    {
+        model.status = Some(Status::warn(&question));
+        model.inbox.asked = Some(asked);
+        return;
+    }
+    let said = Status::good(&format!("{} `{}`", past(intent), gate.node));
+    let request =
+        Request::Command { run: key.run.clone(), command: Command::Decide { gate: gate.id, decision, hash: gate.hash.clone() } };
+    turn.send(request);
+    model.inbox.asked = None;
+    model.status = Some(said);
+}
+
+fn may_decide(model: &Model, turn: &Turn) -> Result<(), &'static str> {
+    let Some(key) = turn.key else { return Err("a decision takes its own key, in the inbox") };
+    if key.never_decides() {
+        return Err("this key never decides");
+    }
+    if !model.gate_is_faced() {
+        return Err("this gate was not on the screen yet as it is now: look at it, then press again");
+    }
+    if !turn.quiet {
+        return Err("keys came too fast to be meant for a decision: wait half a second, then press again");
+    }
+    Ok(())
+}
+
+/// What must be asked once more before this decision, if anything.
+fn once_more(model: &Model, key: &GateKey, gate: &Gate, revision: u64, intent: Intent) -> Option<String> {
+    match intent {
+        Intent::Approve if !model.safety.whole(key, revision) => {
+            Some("you have not seen all of it: scroll with J and K, or press again to approve all the same".to_owned())
+        }
+        Intent::CancelBranch => {
+            let ends = model.runs.get(&key.run).map(|run| run.run.branch(&gate.node).0).unwrap_or_default();
+            let names: Vec<&str> = ends.iter().take(6).map(|id| id.as_str()).collect();
+            let more = if ends.len() > names.len() { ", …" } else { "" };
+            Some(format!("this ends {} nodes ({}{more}): press again to cancel the branch", ends.len(), names.join(", ")))
+        }
+        Intent::Approve | Intent::Reject | Intent::Skip => None,
+    }
+}
+
+fn decision(gate: &Gate, draft: Option<&Draft>, intent: Intent) -> Result<Decision, &'static str> {
+    let asks = match &gate.kind {
+        GateKind::Question { options, fields, call, .. } => call.is_some() || !options.is_empty() || !fields.is_empty(),
+        GateKind::Before | GateKind::After | GateKind::Tool { .. } => false,
+    };
+    match (intent, draft) {
+        (Intent::Approve, Some(Draft::Words(_))) => Err("you wrote words to reject with: drop them first, or reject"),
+        (Intent::Approve, Some(Draft::Answer(value))) => Ok(Decision::Answer { value: value.clone() }),
+        (Intent::Approve, Some(Draft::Payload(payload))) => Ok(Decision::Modify { payload: payload.clone() }),
+        (Intent::Approve, None) if asks => Err("this is a question: write the answer first, then send it with this key"),
+        (Intent::Approve, None) => Ok(Decision::Approve),
+        (Intent::Reject, Some(Draft::Words(message))) => Ok(Decision::Reject { message: message.clone() }),
+        (Intent::Reject, Some(Draft::Answer(_) | Draft::Payload(_)) | None) => Ok(Decision::Reject { message: String::new() }),
+        (Intent::Skip, _) => Ok(Decision::Skip),
+        (Intent::CancelBranch, _) => Ok(Decision::CancelBranch),
+    }
+}
+
+fn past(intent: Intent) -> &'static str {
+    match intent {
+        Intent::Approve => "approved",
+        Intent::Reject => "rejected",
+        Intent::Skip => "skipped",
+        Intent::CancelBranch => "cancelled the branch of",
+    }
+}
+
+/// Edits the payload, or writes the answer. Nothing is decided by it.
+pub fn edit(model: &mut Model, _: &mut Turn) {
+    let Some((key, gate)) = model.selected_gate() else { return };
+    let (key, draft) = (key.clone(), model.inbox.drafts.get(key));
+    let dialog = match &gate.kind {
+        GateKind::Question { text, options, .. } if !options.is_empty() => {
+            let items = options.iter().map(|option| PickItem::new(option, option, "")).collect();
+            Dialog::Pick(Pick::new(text, items, PickThen::Option { gate: key }))
+        }
+        GateKind::Question { text, fields, .. } if !fields.is_empty() => Dialog::Form(FormDialog {
+            title: Plain::summary(text),
+            fields: fields.iter().map(|field| (field.clone(), TextField::new(Lines::One, &preset(field.default.as_ref())))).collect(),
+            focus: 0,
+            note: None,
+            gate: key,
+        }),
+        GateKind::Question { text, .. } => {
+            let before = match draft {
+                Some(Draft::Answer(value)) => words::result(value),
+                Some(Draft::Payload(_) | Draft::Words(_)) | None => String::new(),
+            };
+            editor(text, before, EditThen::Answer { gate: key })
+        }
+        GateKind::Before | GateKind::After | GateKind::Tool { .. } => {
+            let title = format!("payload of `{}`; nothing is decided yet", gate.node);
+            editor(&title, words::pretty(payload(gate, draft)), EditThen::Payload { gate: key })
+        }
+    };
+    model.dialogs.push(dialog);
+}
+
+fn preset(default: Option<&Value>) -> String {
+    default.map(words::result).unwrap_or_default()
+}
+
+fn payload<'a>(gate: &'a Gate, draft: Option<&'a Draft>) -> &'a Value {
+    match draft {
+        Some(Draft::Payload(edited)) => edited,
+        Some(Draft::Answer(_) | Draft::Words(_)) | None => &gate.payload,
+    }
+}
+
+fn editor(title: &str, before: String, then: EditThen) -> Dialog {
+    let field = TextField::new(Lines::Many, &before);
+    Dialog::Editor(EditorDialog { title: Plain::summary(title), field, before, note: None, then })
+}
+
+/// Edits the payload, or writes the answer, outside.
+pub fn edit_outside(model: &mut Model, turn: &mut Turn) {
+    let Some((key, gate)) = model.selected_gate() else { return };
+    let draft = model.inbox.drafts.get(key);
+    let (text, suffix, then) = match (is_question(gate), draft) {
+        (true, Some(Draft::Answer(value))) => (words::result(value), ".md", EditThen::Answer { gate: key.clone() }),
+        (true, _) => (String::new(), ".md", EditThen::Answer { gate: key.clone() }),
+        (false, draft) => (words::pretty(payload(gate, draft)), ".json", EditThen::Payload { gate: key.clone() }),
+    };
+    turn.actions.push(Action::OpenEditor { text, suffix, then });
+}
+
+/// Keeps what was written for a gate. The picture of its effect is asked for again, and it must be looked at again.
+pub fn keep_draft(model: &mut Model, turn: &mut Turn, key: &GateKey, draft: Draft) {
+    if !model.inbox.gates.contains(key) {
+        model.status = Some(Status::warn("the gate was closed in the meantime; what you wrote was not sent"));
+        return;
+    }
+    let (word, command) = match &draft {
+        Draft::Payload(payload) => {
+            if let Some(view) = model.runs.get_mut(&key.run) {
+                view.previews.remove(&key.gate);
+            }
+            turn.send(Request::Preview { run: key.run.clone(), gate: key.gate, payload: payload.clone() });
+            ("approves it as edited", "gate.approve")
+        }
+        Draft::Answer(_) => ("sends the answer", "gate.approve"),
+        Draft::Words(_) => ("rejects with these words", "gate.reject"),
+    };
+    let hint = model.look.keymap.hint(command).unwrap_or_default();
+    model.status = Some(Status::note(&format!("not sent yet: {hint} {word}")));
+    model.inbox.drafts.insert(key.clone(), draft);
+    model.inbox.scroll = 0;
+    refresh_doc(model, key);
+}
+
+/// Checks a form and gives the answer.
+///
+/// # Errors
+/// Which field is wrong, in words.
+pub fn form_answer(form: &FormDialog) -> Result<Value, String> {
+    let mut answer = serde_json::Map::new();
+    for (field, typed) in &form.fields {
+        let text = typed.text();
+        let text = text.trim();
+        let label = field.label.as_deref().unwrap_or(&field.name);
+        let value = match field.kind {
+            FieldKind::Text => Value::String(text.to_owned()),
+            FieldKind::Number => serde_json::from_str::<serde_json::Number>(text)
+                .map(Value::Number)
+                .map_err(|_| format!("`{label}` must be a number"))?,
+            FieldKind::Boolean => match text.to_lowercase().as_str() {
+                "y" | "yes" | "true" => Value::Bool(true),
+                "n" | "no" | "false" => Value::Bool(false),
+                _ => return Err(format!("`{label}` must be yes or no")),
+            },
+        };
+        answer.insert(field.name.clone(), value);
+    }
+    Ok(Value::Object(answer))
+}
+
+/// Forgets what was written for the selected gate.
+pub fn drop_draft(model: &mut Model, turn: &mut Turn) {
+    let Some((key, gate)) = model.selected_gate() else { return };
+    let request = Request::Preview { run: key.run.clone(), gate: gate.id, payload: gate.payload.clone() };
+    let key = key.clone();
+    if matches!(model.inbox.drafts.remove(&key), Some(Draft::Payload(_))) {
+        turn.send(request);
+    }
+    refresh_doc(model, &key);
+    model.status = Some(Status::note("dropped what you wrote"));
+}
+
+/// Makes a gate's text again from what is known now.
+pub fn refresh_doc(model: &mut Model, key: &GateKey) {
+    let Some(view) = model.runs.get(&key.run) else { return };
+    let Some((gate, _)) = view.run.gate(key.gate) else { return };
+    let doc = docs::gate_doc(gate, view.previews.get(&key.gate), model.inbox.drafts.get(key));
+    model.inbox.set_doc(key.clone(), doc);
+}
+
+/// The gate that the selected node of the shown run waits for.
+pub fn of_selected_node(model: &Model) -> Option<GateKey> {
+    let view = model.shown_run()?;
+    match &view.run.node(model.selected_id()?)?.state {
+        NodeState::Waiting { gate } => Some(GateKey { run: view.id.clone(), gate: *gate }),
+        _ => None,
+    }
+}
+
+/// Shows the selected gate's node in its run.
+pub fn to_node(model: &mut Model, _: &mut Turn) {
+    let Some((key, gate)) = model.selected_gate() else { return };
+    let (run, node) = (key.run.clone(), gate.node.clone());
+    model.place.stage = Stage::Run(run);
+    model.place.screen = Screen::Plan;
+    model.place.focus = Focus::Tree;
+    model.with_tree(|tree, plan| {
+        tree.reveal(plan, &node);
+    });
+}
+
+/// Copies the payload.
+pub fn copy(model: &mut Model, turn: &mut Turn) {
+    let Some((key, gate)) = model.selected_gate() else { return };
+    let text = words::result(payload(gate, model.inbox.drafts.get(key)));
+    let text = Plain::block(&text).iter().map(Plain::as_str).collect::<Vec<_>>().join("\n");
+    copy_text(model, turn, text);
+}
+
+/// The payload alone, without borders.
+pub fn zoom(model: &mut Model, _: &mut Turn) {
+    let scroll = model.inbox.scroll;
+    model.dialogs.push(Dialog::Reader(Reader { what: Reading::Gate, scroll }));
+}

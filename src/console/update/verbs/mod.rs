@@ -1,0 +1,13 @@
+//! One small function for each thing that a person can do. The command table points here.
+
+pub mod app;
+pub mod deps;
+pub mod dialogs;
+pub mod findings;
+pub mod gates;
+pub mod inspector;
+pub mod moving;
+pub mod plan;
+pub mod request;
+pub mod run;
+pub mod tree;

@@ -1,0 +1,130 @@
+//! Moving through whatever has the focus.
+
+use super::{super::Turn, inspector};
+use crate::console::model::{Dialog, Focus, Model, Reading, Screen, docs};
+
+/// How far.
+#[derive(Clone, Copy)]
+enum By {
+    Rows(isize),
+    Top,
+    Bottom,
+}
+
+/// One down.
+pub fn down(model: &mut Model, _: &mut Turn) {
+    go(model, By::Rows(1));
+}
+
+/// One up.
+pub fn up(model: &mut Model, _: &mut Turn) {
+    go(model, By::Rows(-1));
+}
+
+/// A page down.
+pub fn page_down(model: &mut Model, _: &mut Turn) {
+    let page = page(model);
+    go(model, By::Rows(page));
+}
+
+/// A page up.
+pub fn page_up(model: &mut Model, _: &mut Turn) {
+    let page = page(model);
+    go(model, By::Rows(-page));
+}
+
+/// To the start.
+pub fn top(model: &mut Model, _: &mut Turn) {
+    go(model, By::Top);
+}
+
+/// To the end.
+pub fn bottom(model: &mut Model, _: &mut Turn) {
+    go(model, By::Bottom);
+}
+
+/// Scrolls the other pane down.
+pub fn detail_down(model: &mut Model, _: &mut Turn) {
+    detail(model, 1);
+}
+
+/// Scrolls the other pane up.
+pub fn detail_up(model: &mut Model, _: &mut Turn) {
+    detail(model, -1);
+}
+
+fn detail(model: &mut Model, by: isize) {
+    match (model.dialogs.is_empty(), model.place.screen) {
+        (true, Screen::Plan) => inspector::scroll(model, by * 3),
+        (true, Screen::Inbox) => payload(model, By::Rows(by * 3)),
+        (true, Screen::Runs) | (false, _) => go(model, By::Rows(by * 3)),
+    }
+}
+
+/// Half a screen of what has the focus, so that the eye keeps some of it.
+fn page(model: &Model) -> isize {
+    let layout = model.layout();
+    let rows = match (model.dialogs.last(), model.place.screen, model.place.focus) {
+        (Some(_), _, _) => usize::from(model.place.size.1.saturating_sub(2)),
+        (None, Screen::Plan, Focus::Inspector) => layout.detail_rows(),
+        (None, _, _) => layout.list_rows(),
+    };
+    isize::try_from(rows / 2).unwrap_or(1).max(1)
+}
+
+fn go(model: &mut Model, by: By) {
+    let findings = model.editor.findings.len();
+    let read = match model.dialogs.last() {
+        Some(Dialog::Reader(reader)) => reading_len(model, &reader.what),
+        _ => 0,
+    };
+    match model.dialogs.last_mut() {
+        Some(Dialog::Findings { selected }) => *selected = moved(*selected, findings, by),
+        Some(Dialog::Reader(reader)) => reader.scroll = moved(reader.scroll, read, by),
+        Some(Dialog::Pick(_) | Dialog::Line(_) | Dialog::Editor(_) | Dialog::Form(_) | Dialog::Confirm(_)) => {}
+        None => screen(model, by),
+    }
+}
+
+fn screen(model: &mut Model, by: By) {
+    match model.place.screen {
+        Screen::Runs => model.runs.selected = moved(model.runs.selected, model.runs.listing.len(), by),
+        Screen::Inbox => match by {
+            By::Rows(by) => model.inbox.step(by),
+            By::Top | By::Bottom => payload(model, by),
+        },
+        Screen::Plan => match (model.place.focus, by) {
+            (Focus::Inspector, By::Rows(by)) => inspector::scroll(model, by),
+            (Focus::Inspector, By::Top) => inspector::top(model),
+            (Focus::Inspector, By::Bottom) => inspector::bottom(model),
+            (Focus::Tree | Focus::Filter | Focus::Request, by) => model.with_tree(|tree, _| {
+                let to = moved(tree.selected(), tree.rows().len(), by);
+                tree.select(to);
+            }),
+        },
+    }
+}
+
+fn payload(model: &mut Model, by: By) {
+    let len = model.inbox.selected.as_ref().and_then(|key| model.inbox.doc(key)).map_or(0, |doc| doc.doc.len());
+    let last = len.saturating_sub(model.layout().detail_rows() / 2);
+    model.inbox.scroll = moved(model.inbox.scroll, last.max(1), by);
+}
+
+fn reading_len(model: &Model, what: &Reading) -> usize {
+    match what {
+        Reading::Help { contexts } => crate::console::view::help_lines(model, contexts).len(),
+        Reading::Inspector => docs::inspector(model).len(),
+        Reading::Gate => model.inbox.selected.as_ref().and_then(|key| model.inbox.doc(key)).map_or(0, |doc| doc.doc.len()),
+        Reading::Words { lines, .. } => lines.len(),
+    }
+}
+
+fn moved(at: usize, len: usize, by: By) -> usize {
+    let last = len.saturating_sub(1);
+    match by {
+        By::Rows(by) => at.saturating_add_signed(by).min(last),
+        By::Top => 0,
+        By::Bottom => last,
+    }
+}

@@ -1,0 +1,202 @@
+//! Changing the plan: nodes, their text, who does them, their gates; undo and redo.
+
+use serde_json::{Map, Value};
+
+use super::super::{Action, Turn};
+use crate::console::model::{
+    Dialog, EditThen, EditorDialog, LineDialog, LineThen, Lines, Model, Pick, PickItem, PickThen, Status, TextField, words,
+};
+use crate::plan::{
+    AgentWork, Approve, Ask, CodeWork, DecisionWork, MergeWork, Node, Policy, SandboxLimits, ToolInput, ToolWork, TransformWork, Work,
+};
+use crate::text::Plain;
+
+/// Picks the sort of work of a new node.
+pub fn add(model: &mut Model, _: &mut Turn) {
+    let items = vec![
+        PickItem::new("agent", "agent", "an agent card works on an objective"),
+        PickItem::new("tool", "tool", "one tool call, no model"),
+        PickItem::new("code", "code", "JavaScript in the sandbox; sees deps and inputs"),
+        PickItem::new("transform", "transform", "shapes data by a template"),
+        PickItem::new("approval", "approval", "asks you a question"),
+        PickItem::new("merge", "merge", "joins branches"),
+        PickItem::new("decision", "decision", "picks one way out by an expression"),
+    ];
+    model.dialogs.push(Dialog::Pick(Pick::new("add a node: what sort of work?", items, PickThen::AddKind)));
+}
+
+/// The sort of work was picked: agents and tools are picked next, others are added at once.
+pub fn add_kind(model: &mut Model, kind: &str) {
+    let work = match kind {
+        "agent" => return pick_worker(model, "agent", PickThen::AddWorker { kind: "agent" }),
+        "tool" => return pick_worker(model, "tool", PickThen::AddWorker { kind: "tool" }),
+        "code" => Work::Code(CodeWork { code: "return null;".into(), sandbox: SandboxLimits::default() }),
+        "transform" => Work::Transform(TransformWork { value: Value::Object(Map::new()) }),
+        "approval" => Work::Approval(Ask { text: "May this go on?".into(), ..Ask::default() }),
+        "merge" => Work::Merge(MergeWork::default()),
+        "decision" => Work::Decision(DecisionWork { decide: String::new() }),
+        _ => return,
+    };
+    add_node(model, kind, work);
+}
+
+/// The agent or tool of a new node was picked.
+pub fn add_worker(model: &mut Model, kind: &str, name: &str) {
+    let work = match kind {
+        "agent" => Work::Agent(AgentWork { agent: Some(name.to_owned()), objective: Some(String::new()), ..AgentWork::default() }),
+        _ => Work::Tool(ToolWork { tool: name.to_owned(), input: ToolInput::Args(skeleton(model, name)) }),
+    };
+    add_node(model, name, work);
+}
+
+/// Arguments that a tool requires, empty.
+fn skeleton(model: &Model, tool: &str) -> Map<String, Value> {
+    let schema = model.session.catalog.tools.iter().find(|known| known.name == tool).map(|known| &known.input_schema);
+    let required = schema.and_then(|schema| schema.get("required")).and_then(Value::as_array);
+    let names = required.into_iter().flatten().filter_map(Value::as_str);
+    names.map(|name| (name.to_owned(), Value::String(String::new()))).collect()
+}
+
+fn add_node(model: &mut Model, name: &str, work: Work) {
+    let id = model.editor.free_id(name);
+    let depends_on = model.selected_id().cloned().into_iter().collect();
+    let node = Node { id: id.clone(), work, depends_on, policy: Policy::default(), ext: Map::new() };
+    let done = model.editor.add(&model.session.catalog, node);
+    report(model, done, &format!("added `{id}`"));
+    model.editor.select(&id);
+    if model.selected_node().is_some_and(|node| !matches!(node.work, Work::Merge(_))) {
+        edit_text(model);
+    }
+}
+
+fn pick_worker(model: &mut Model, kind: &str, then: PickThen) {
+    let catalog = &model.session.catalog;
+    let items: Vec<PickItem> = match kind {
+        "agent" => catalog.agents.iter().map(|agent| PickItem::new(&agent.name, &agent.name, &agent.description)).collect(),
+        _ => catalog.tools.iter().map(|tool| PickItem::new(&tool.name, &tool.name, &tool.description)).collect(),
+    };
+    model.dialogs.push(Dialog::Pick(Pick::new(kind, items, then)));
+}
+
+/// Deletes the selected node with its edges.
+pub fn delete(model: &mut Model, _: &mut Turn) {
+    let Some(id) = model.selected_id().cloned() else { return };
+    let undo = model.look.keymap.hint("plan.undo").unwrap_or_default();
+    let done = model.editor.remove(&model.session.catalog, &id);
+    report(model, done, &format!("deleted `{id}`; {undo} brings it back"));
+}
+
+/// Asks for the node's new id.
+pub fn rename(model: &mut Model, _: &mut Turn) {
+    let Some(id) = model.selected_id().cloned() else { return };
+    model.dialogs.push(Dialog::Line(LineDialog {
+        title: Plain::line(&format!("new id of `{id}`; references follow")),
+        field: TextField::new(Lines::One, &id),
+        note: None,
+        then: LineThen::Rename { node: id },
+    }));
+}
+
+/// Adds a copy of the selected node.
+pub fn duplicate(model: &mut Model, _: &mut Turn) {
+    let Some(from) = model.selected_id().cloned() else { return };
+    let id = model.editor.free_id(&from);
+    let done = model.editor.duplicate(&model.session.catalog, &from, &id);
+    report(model, done, &format!("added `{id}`"));
+    model.editor.select(&id);
+}
+
+/// Edits the selected node's text in a dialog.
+pub fn edit(model: &mut Model, _: &mut Turn) {
+    edit_text(model);
+}
+
+fn edit_text(model: &mut Model) {
+    let Some(node) = model.selected_node() else { return };
+    let text = words::text(node);
+    let title = Plain::line(&format!("{} of `{}`", words::text_name(&node.work), node.id));
+    let then = EditThen::NodeText { node: node.id.clone() };
+    model.dialogs.push(Dialog::Editor(EditorDialog {
+        title,
+        field: TextField::new(Lines::Many, &text),
+        before: text,
+        note: None,
+        then,
+    }));
+}
+
+/// Edits the selected node's text outside.
+pub fn edit_outside(model: &mut Model, turn: &mut Turn) {
+    let Some(node) = model.selected_node() else { return };
+    let then = EditThen::NodeText { node: node.id.clone() };
+    turn.actions.push(Action::OpenEditor { text: words::text(node), suffix: words::text_suffix(&node.work), then });
+}
+
+/// Edits the whole plan as JSON outside.
+pub fn edit_all(model: &mut Model, turn: &mut Turn) {
+    let text = serde_json::to_string_pretty(model.editor.plan()).unwrap_or_default();
+    turn.actions.push(Action::OpenEditor { text, suffix: ".json", then: EditThen::WholePlan });
+}
+
+/// The node's text was edited.
+///
+/// # Errors
+/// What is wrong with the text, in words.
+pub fn keep_text(model: &mut Model, id: &crate::plan::NodeId, text: &str) -> Result<(), String> {
+    let mut node = model.editor.node(id).cloned().ok_or_else(|| format!("`{id}` is no longer in the plan"))?;
+    node.work = words::with_text(&node.work, text)?;
+    model.editor.replace(&model.session.catalog, node)
+}
+
+/// Picks another agent or tool.
+pub fn worker(model: &mut Model, _: &mut Turn) {
+    let Some((id, kind)) = model.selected_node().map(|node| (node.id.clone(), words::kind(&node.work))) else { return };
+    pick_worker(model, kind, PickThen::Worker { node: id });
+}
+
+/// Another agent or tool was picked.
+pub fn set_worker(model: &mut Model, id: &crate::plan::NodeId, name: &str) {
+    let Some(mut node) = model.editor.node(id).cloned() else { return };
+    match &mut node.work {
+        Work::Agent(work) => work.agent = Some(name.to_owned()),
+        Work::Tool(work) => name.clone_into(&mut work.tool),
+        Work::Code(_) | Work::Decision(_) | Work::Merge(_) | Work::Transform(_) | Work::Approval(_) => return,
+    }
+    let done = model.editor.replace(&model.session.catalog, node);
+    report(model, done, &format!("`{id}` is done by {name}"));
+}
+
+/// The next setting of the gates around the selected node.
+pub fn gate(model: &mut Model, _: &mut Turn) {
+    let Some(mut node) = model.selected_node().cloned() else { return };
+    node.policy.approve = match node.policy.approve {
+        None => Some(Approve::Before),
+        Some(Approve::Before) => Some(Approve::After),
+        Some(Approve::After) => Some(Approve::Both),
+        Some(Approve::Both) => Some(Approve::Never),
+        Some(Approve::Never) => None,
+    };
+    let said = format!("`{}` asks you: {}", node.id, words::approve(node.policy.approve));
+    let done = model.editor.replace(&model.session.catalog, node);
+    report(model, done, &said);
+}
+
+/// Takes the last change back.
+pub fn undo(model: &mut Model, _: &mut Turn) {
+    model.editor.undo(&model.session.catalog);
+    model.status = Some(Status::note("undone"));
+}
+
+/// Does it again.
+pub fn redo(model: &mut Model, _: &mut Turn) {
+    model.editor.redo(&model.session.catalog);
+    model.status = Some(Status::note("done again"));
+}
+
+/// Says what a change did, or why it was refused.
+pub fn report(model: &mut Model, done: Result<(), String>, said: &str) {
+    model.status = Some(match done {
+        Ok(()) => Status::good(said),
+        Err(why) => Status::bad(&why),
+    });
+}

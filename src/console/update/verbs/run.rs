@@ -1,0 +1,131 @@
+//! Runs: starting, switching, cancelling with what it would end shown first.
+
+use serde_json::Map;
+
+use super::super::Turn;
+use crate::console::model::{Confirm, Confirmed, Dialog, Focus, Model, Screen, Stage, Standing, Status};
+use crate::engine::{Command, RunId};
+use crate::host::client::Request;
+use crate::plan::NodeId;
+use crate::text::Plain;
+
+/// Starts the plan.
+pub fn start(model: &mut Model, turn: &mut Turn) {
+    model.editor.deps = None;
+    turn.send(Request::Start { plan: Box::new(model.editor.plan().clone()), inputs: Map::new() });
+    model.status = Some(Status::note("starting"));
+}
+
+/// Asks whether to stop the selected node.
+pub fn cancel_node(model: &mut Model, _: &mut Turn) {
+    let Some((run, node)) = target(model) else { return };
+    let lines = vec![
+        Plain::line(&format!("Cancel `{node}`?")),
+        Plain::line("It stops now. Nodes that need its result are skipped; other branches go on."),
+    ];
+    ask(model, lines, run, Command::CancelNode { node });
+}
+
+/// Asks whether to stop the selected node and what only it feeds.
+pub fn cancel_branch(model: &mut Model, _: &mut Turn) {
+    let Some((run, node)) = target(model) else { return };
+    let lines = branch_lines(model, &run, &node);
+    ask(model, lines, run, Command::CancelBranch { node });
+}
+
+/// What cancelling a branch would end, in words.
+pub fn branch_lines(model: &Model, run: &RunId, node: &NodeId) -> Vec<Plain> {
+    let (ends, shared) = model.runs.get(run).map(|view| view.run.branch(node)).unwrap_or_default();
+    let mut lines = vec![Plain::line(&format!("Cancel the branch at `{node}`?"))];
+    lines.push(listed(&format!("It ends {}", nodes(ends.len())), &ends));
+    if !shared.is_empty() {
+        lines.push(listed(&format!("{} also fed by others, which go by their join", nodes(shared.len())), &shared));
+    }
+    lines
+}
+
+fn nodes(count: usize) -> String {
+    if count == 1 { "1 node".into() } else { format!("{count} nodes") }
+}
+
+fn listed(words: &str, ids: &[NodeId]) -> Plain {
+    let names: Vec<&str> = ids.iter().take(12).map(NodeId::as_str).collect();
+    let more = ids.len().checked_sub(12).filter(|more| *more > 0).map(|more| format!(" and {more} more")).unwrap_or_default();
+    Plain::summary(&format!("{words}: {}{more}", names.join(", ")))
+}
+
+/// Asks whether to stop everything.
+pub fn cancel_run(model: &mut Model, _: &mut Turn) {
+    let Some(view) = model.shown_run() else { return };
+    let stops = view.tally.count(Standing::Working);
+    let never = view.tally.count(Standing::Ahead) + view.tally.count(Standing::Waiting);
+    let lines = vec![
+        Plain::line("Cancel the run: ").then(&view.goal()),
+        Plain::line(&format!("It stops {} at work; {} that did not begin never will.", nodes(stops), nodes(never))),
+    ];
+    let run = view.id.clone();
+    ask(model, lines, run, Command::CancelRun);
+}
+
+fn target(model: &Model) -> Option<(RunId, NodeId)> {
+    Some((model.shown_run()?.id.clone(), model.selected_id()?.clone()))
+}
+
+fn ask(model: &mut Model, lines: Vec<Plain>, run: RunId, command: Command) {
+    model.dialogs.push(Dialog::Confirm(Confirm { lines, then: Confirmed::Command { run, command } }));
+}
+
+/// Opens the inbox at the selected node's gate.
+pub fn to_gate(model: &mut Model, turn: &mut Turn) {
+    if super::gates::of_selected_node(model).is_some() {
+        super::app::inbox_screen(model, turn);
+    } else {
+        model.status = Some(Status::warn("the selected node waits for nobody"));
+    }
+}
+
+/// A copy of the shown run's plan goes into the editor.
+pub fn take_plan(model: &mut Model, _: &mut Turn) {
+    let Some(plan) = model.shown_run().map(|view| view.plan().clone()) else { return };
+    model.editor.begin(plan);
+    model.editor.refresh(&model.session.catalog);
+    model.editor.origin = Plain::line("a run's plan");
+    model.editor.remarks.clear();
+    model.place.stage = Stage::Plan;
+    model.status = Some(Status::good("the run's plan is in the editor; undo brings back what was there"));
+}
+
+/// The next of the plan and the open runs.
+pub fn next_stage(model: &mut Model, _: &mut Turn) {
+    switch(model, 1);
+}
+
+/// The previous of the plan and the open runs.
+pub fn previous_stage(model: &mut Model, _: &mut Turn) {
+    switch(model, model.runs.open.len());
+}
+
+fn switch(model: &mut Model, by: usize) {
+    let stages = model.runs.open.len() + 1;
+    let at = match &model.place.stage {
+        Stage::Plan => 0,
+        Stage::Run(id) => model.runs.open.iter().position(|run| run.id == *id).map_or(0, |at| at + 1),
+    };
+    model.place.stage = match ((at + by) % stages).checked_sub(1) {
+        None => Stage::Plan,
+        Some(run) => Stage::Run(model.runs.open[run].id.clone()),
+    };
+    model.editor.deps = None;
+}
+
+/// Opens the run that is selected in the list.
+pub fn open_listed(model: &mut Model, turn: &mut Turn) {
+    let Some(run) = model.runs.listing.get(model.runs.selected).map(|summary| summary.run.clone()) else { return };
+    if model.runs.get(&run).is_some() {
+        model.place.stage = Stage::Run(run);
+        model.place.screen = Screen::Plan;
+        model.place.focus = Focus::Tree;
+    } else {
+        turn.send(Request::OpenRun(run));
+    }
+}

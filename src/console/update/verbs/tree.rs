@@ -1,0 +1,99 @@
+//! The tree: folding, going in and out, searching, turning, finding what needs a person.
+
+use super::super::Turn;
+use crate::console::model::{Focus, Model, RowKind, Standing, Status};
+use crate::plan::NodeId;
+
+/// To the inspector; on a reference, to the node itself.
+pub fn open(model: &mut Model, _: &mut Turn) {
+    let Some(row) = model.tree().row().cloned() else { return };
+    if row.kind == RowKind::Reference {
+        model.with_tree(|tree, plan| {
+            tree.reveal(plan, &row.node);
+        });
+    } else {
+        model.place.focus = Focus::Inspector;
+    }
+}
+
+/// Unfolds, or goes to the first node below.
+pub fn go_in(model: &mut Model, _: &mut Turn) {
+    model.with_tree(|tree, plan| match tree.row().map(|row| (row.kind, row.node.clone())) {
+        Some((RowKind::Folded(_), _)) => tree.toggle_fold(plan),
+        Some((RowKind::Open, _)) => tree.step(1),
+        Some((RowKind::Reference, node)) => {
+            tree.reveal(plan, &node);
+        }
+        Some((RowKind::Leaf, _)) | None => {}
+    });
+}
+
+/// Folds, or goes to the node above.
+pub fn go_out(model: &mut Model, _: &mut Turn) {
+    model.with_tree(|tree, plan| match (tree.row().map(|row| row.kind), tree.above()) {
+        (Some(RowKind::Open), _) => tree.toggle_fold(plan),
+        (Some(RowKind::Leaf | RowKind::Folded(_) | RowKind::Reference), Some(above)) => tree.select(above),
+        (_, None) | (None, _) => {}
+    });
+}
+
+/// Hides or shows what is below.
+pub fn fold(model: &mut Model, _: &mut Turn) {
+    model.with_tree(|tree, plan| tree.toggle_fold(plan));
+}
+
+/// Folds everything, or unfolds it again.
+pub fn fold_all(model: &mut Model, _: &mut Turn) {
+    model.with_tree(|tree, plan| tree.toggle_all(plan));
+}
+
+/// From the start down, or from the goal down.
+pub fn orient(model: &mut Model, _: &mut Turn) {
+    model.with_tree(|tree, plan| tree.turn(plan));
+}
+
+/// To the filter line.
+pub fn filter(model: &mut Model, _: &mut Turn) {
+    model.place.focus = Focus::Filter;
+}
+
+/// Back to the tree with the filter on.
+pub fn filter_done(model: &mut Model, _: &mut Turn) {
+    model.place.focus = Focus::Tree;
+}
+
+/// Shows all nodes again.
+pub fn filter_clear(model: &mut Model, _: &mut Turn) {
+    model.place.focus = Focus::Tree;
+    clear_filter(model);
+}
+
+/// Takes the filter off; the selection stays on its node.
+pub fn clear_filter(model: &mut Model) {
+    model.with_tree(|tree, plan| {
+        tree.filter.set("");
+        tree.rebuild(plan);
+    });
+}
+
+/// The next node with a finding, a gate, or a failure.
+pub fn attention(model: &mut Model, _: &mut Turn) {
+    let rows = model.tree().rows();
+    let start = model.tree().selected() + 1;
+    let order = (start..rows.len()).chain(0..start.min(rows.len()));
+    let found = order.filter(|at| rows[*at].kind != RowKind::Reference).find(|at| needs_person(model, &rows[*at].node));
+    match found {
+        Some(at) => model.with_tree(|tree, _| tree.select(at)),
+        None => model.status = Some(Status::good("nothing here needs you")),
+    }
+}
+
+fn needs_person(model: &Model, id: &NodeId) -> bool {
+    match model.shown_run() {
+        None => model.editor.marks.contains_key(id),
+        Some(run) => run.run.node(id).is_some_and(|node| match Standing::of(&node.state) {
+            Standing::Waiting | Standing::Failed => true,
+            Standing::Ahead | Standing::Working | Standing::Done | Standing::Dropped => false,
+        }),
+    }
+}
