@@ -19,6 +19,8 @@ pub struct Command {
     pub id: &'static str,
     /// A few words; what palette, help and hints show.
     pub title: &'static str,
+    /// A word or two for the hint bar; empty where the title is short enough.
+    pub hint: &'static str,
     /// More words: what it does, for the palette's search and for the docs.
     pub words: &'static str,
     /// Default keys by name; the first is the one that hints show.

@@ -3,16 +3,16 @@
 use super::{Command, Context, Guard, Turn, guards as when, verbs};
 use crate::console::model::Model;
 
-/// One row of the table.
+/// One row of the table. The second text is the short form for the hint bar; empty: the title.
 const fn row(
     id: &'static str,
     keys: &'static [&'static str],
     context: Context,
-    (title, words): (&'static str, &'static str),
+    (title, hint, words): (&'static str, &'static str, &'static str),
     guard: Guard,
     run: fn(&mut Model, &mut Turn),
 ) -> Command {
-    Command { id, title, words, keys, context, guard, run }
+    Command { id, title, hint, words, keys, context, guard, run }
 }
 
 use Context::{
@@ -24,148 +24,148 @@ pub const GROUPS: &[&[Command]] = &[APP, MOVE, REQUEST, TREE, PLAN, DEPS, RUN, I
 
 #[rustfmt::skip]
 const APP: &[Command] = &[
-    row("app.palette", &[":", "ctrl-p"], Global, ("All commands", "search every command, with its key and why it can't be used now"), when::always, verbs::app::palette),
-    row("app.help", &["?", "f1"], Global, ("Help", "what works here, with keys"), when::always, verbs::app::help),
-    row("app.back", &["esc"], Global, ("One step back", "leave what is open; never quits, approves or rejects"), when::always, verbs::app::back),
-    row("app.plan", &["1"], Global, ("Plan screen", "the tree with its inspector"), when::always, verbs::app::plan_screen),
-    row("app.inbox", &["2", "i"], Global, ("Inbox", "all gates that wait for you, of all runs, oldest first"), when::always, verbs::app::inbox_screen),
-    row("app.runs", &["3"], Global, ("Runs", "runs of now and before"), when::always, verbs::app::runs_screen),
-    row("app.model", &["m"], Global, ("Model", "which model is used, how to connect one, change it"), when::always, verbs::app::model),
-    row("app.theme", &["T"], Global, ("Theme", "change colours and signs"), when::always, verbs::app::theme),
-    row("app.quit", &["q"], Global, ("Quit", "leave; asks first while runs are under way"), when::always, verbs::app::quit),
-    row("app.interrupt", &["ctrl-c"], Always, ("Quit, from anywhere", "as quit, also while typing"), when::always, verbs::app::quit),
-    row("app.suspend", &["ctrl-z"], Always, ("Suspend", "back to the shell; `fg` brings the console back"), when::always, verbs::app::suspend),
-    row("app.redraw", &["ctrl-l"], Always, ("Redraw", "paint the whole screen again"), when::always, verbs::app::redraw),
+    row("app.palette", &[":", "ctrl-p"], Global, ("All commands", "commands", "search every command, with its key and why it can't be used now"), when::always, verbs::app::palette),
+    row("app.help", &["?", "f1"], Global, ("Help", "help", "what works here, with keys"), when::always, verbs::app::help),
+    row("app.back", &["esc"], Global, ("One step back", "back", "leave what is open; never quits, approves or rejects"), when::always, verbs::app::back),
+    row("app.plan", &["1"], Global, ("Plan screen", "", "the tree with its inspector"), when::always, verbs::app::plan_screen),
+    row("app.inbox", &["2", "i"], Global, ("Inbox", "inbox", "all gates that wait for you, of all runs, oldest first"), when::always, verbs::app::inbox_screen),
+    row("app.runs", &["3"], Global, ("Runs", "", "runs of now and before"), when::always, verbs::app::runs_screen),
+    row("app.model", &["m"], Global, ("Model", "", "which model is used, how to connect one, change it"), when::always, verbs::app::model),
+    row("app.theme", &["T"], Global, ("Theme", "", "change colours and signs"), when::always, verbs::app::theme),
+    row("app.quit", &["q"], Global, ("Quit", "quit", "leave; asks first while runs are under way"), when::always, verbs::app::quit),
+    row("app.interrupt", &["ctrl-c"], Always, ("Quit, from anywhere", "", "as quit, also while typing"), when::always, verbs::app::quit),
+    row("app.suspend", &["ctrl-z"], Always, ("Suspend", "", "back to the shell; `fg` brings the console back"), when::always, verbs::app::suspend),
+    row("app.redraw", &["ctrl-l"], Always, ("Redraw", "", "paint the whole screen again"), when::always, verbs::app::redraw),
 ];
 
 #[rustfmt::skip]
 const MOVE: &[Command] = &[
-    row("move.down", &["j", "down"], Moving, ("Down", "one down"), when::always, verbs::moving::down),
-    row("move.up", &["k", "up"], Moving, ("Up", "one up"), when::always, verbs::moving::up),
-    row("move.page_down", &["ctrl-d", "pagedown"], Moving, ("Page down", "a page down"), when::always, verbs::moving::page_down),
-    row("move.page_up", &["ctrl-u", "pageup"], Moving, ("Page up", "a page up"), when::always, verbs::moving::page_up),
-    row("move.top", &["g", "home"], Moving, ("First", "to the start"), when::always, verbs::moving::top),
-    row("move.bottom", &["G", "end"], Moving, ("Last", "to the end; output is followed again"), when::always, verbs::moving::bottom),
-    row("move.detail_down", &["J", "shift-down"], Moving, ("Scroll the other pane down", "scrolls the inspector or the payload while the list keeps the focus"), when::always, verbs::moving::detail_down),
-    row("move.detail_up", &["K", "shift-up"], Moving, ("Scroll the other pane up", "scrolls the inspector or the payload while the list keeps the focus"), when::always, verbs::moving::detail_up),
+    row("move.down", &["j", "down"], Moving, ("Down", "", "one down"), when::always, verbs::moving::down),
+    row("move.up", &["k", "up"], Moving, ("Up", "", "one up"), when::always, verbs::moving::up),
+    row("move.page_down", &["ctrl-d", "pagedown"], Moving, ("Page down", "", "a page down"), when::always, verbs::moving::page_down),
+    row("move.page_up", &["ctrl-u", "pageup"], Moving, ("Page up", "", "a page up"), when::always, verbs::moving::page_up),
+    row("move.top", &["g", "home"], Moving, ("First", "", "to the start"), when::always, verbs::moving::top),
+    row("move.bottom", &["G", "end"], Moving, ("Last", "", "to the end; output is followed again"), when::always, verbs::moving::bottom),
+    row("move.detail_down", &["J", "shift-down"], Moving, ("Scroll the other pane down", "", "scrolls the inspector or the payload while the list keeps the focus"), when::always, verbs::moving::detail_down),
+    row("move.detail_up", &["K", "shift-up"], Moving, ("Scroll the other pane up", "", "scrolls the inspector or the payload while the list keeps the focus"), when::always, verbs::moving::detail_up),
 ];
 
 #[rustfmt::skip]
 const REQUEST: &[Command] = &[
-    row("request.focus", &["n"], Global, ("New request", "type what you want; a plan is made of it"), when::always, verbs::request::focus),
-    row("request.submit", &["enter"], Request, ("Make a plan", "sends the request to the planner"), when::always, verbs::request::submit),
-    row("request.newline", &["alt-enter", "ctrl-j"], Request, ("New line", "a further line in the request"), when::always, verbs::request::newline),
-    row("request.older", &["up", "ctrl-p"], Request, ("Earlier request", "one back in what you asked before"), when::always, verbs::request::older),
-    row("request.newer", &["down", "ctrl-n"], Request, ("Later request", "one forward in what you asked before"), when::always, verbs::request::newer),
-    row("request.leave", &["esc"], Request, ("Leave the line", "to the tree; what is typed stays"), when::always, verbs::request::leave),
-    row("request.tree", &["tab"], Request, ("To the tree", "to the tree; what is typed stays"), when::always, verbs::request::leave),
-    row("request.cancel", &["ctrl-x"], Plan, ("Stop planning", "stops the planner; nodes that came stay"), when::planning, verbs::request::cancel),
+    row("request.focus", &["n"], Global, ("New request", "new request", "type what you want; a plan is made of it"), when::always, verbs::request::focus),
+    row("request.submit", &["enter"], Request, ("Make a plan", "make a plan", "sends the request to the planner"), when::always, verbs::request::submit),
+    row("request.newline", &["alt-enter", "ctrl-j"], Request, ("New line", "new line", "a further line in the request"), when::always, verbs::request::newline),
+    row("request.older", &["up", "ctrl-p"], Request, ("Earlier request", "earlier", "one back in what you asked before"), when::always, verbs::request::older),
+    row("request.newer", &["down", "ctrl-n"], Request, ("Later request", "", "one forward in what you asked before"), when::always, verbs::request::newer),
+    row("request.leave", &["esc"], Request, ("Leave the line", "to the tree", "to the tree; what is typed stays"), when::always, verbs::request::leave),
+    row("request.tree", &["tab"], Request, ("To the tree", "", "to the tree; what is typed stays"), when::always, verbs::request::leave),
+    row("request.cancel", &["ctrl-x"], Plan, ("Stop planning", "stop planning", "stops the planner; nodes that came stay"), when::planning, verbs::request::cancel),
 ];
 
 #[rustfmt::skip]
 const TREE: &[Command] = &[
-    row("tree.open", &["enter"], Tree, ("Look into it", "to the inspector; on a reference, to the node itself"), when::has_nodes, verbs::tree::open),
-    row("tree.in", &["l", "right"], Tree, ("Unfold, go in", "unfolds, or goes to the first node below"), when::has_nodes, verbs::tree::go_in),
-    row("tree.out", &["h", "left"], Tree, ("Fold, go out", "folds, or goes to the node above"), when::has_nodes, verbs::tree::go_out),
-    row("tree.fold", &["space"], Tree, ("Fold or unfold", "hides or shows what is below"), when::has_nodes, verbs::tree::fold),
-    row("tree.fold_all", &["Z"], Tree, ("Fold or unfold all", "folds everything, or unfolds it again"), when::has_nodes, verbs::tree::fold_all),
-    row("tree.orient", &["t"], Tree, ("Turn the tree", "from the start down, or from the goal down"), when::has_nodes, verbs::tree::orient),
-    row("tree.filter", &["/"], Tree, ("Search", "shows only nodes whose id, agent, tool or text match"), when::has_nodes, verbs::tree::filter),
-    row("tree.attention", &["."], Tree, ("Next that needs you", "the next node with a finding, a gate, or a failure"), when::has_nodes, verbs::tree::attention),
-    row("filter.done", &["enter", "down"], Filter, ("Keep the filter", "back to the tree with the filter on"), when::always, verbs::tree::filter_done),
-    row("filter.clear", &["esc"], Filter, ("Clear the filter", "shows all nodes again"), when::always, verbs::tree::filter_clear),
+    row("tree.open", &["enter"], Tree, ("Look into it", "look into it", "to the inspector; on a reference, to the node itself"), when::has_nodes, verbs::tree::open),
+    row("tree.in", &["l", "right"], Tree, ("Unfold, go in", "", "unfolds, or goes to the first node below"), when::has_nodes, verbs::tree::go_in),
+    row("tree.out", &["h", "left"], Tree, ("Fold, go out", "", "folds, or goes to the node above"), when::has_nodes, verbs::tree::go_out),
+    row("tree.fold", &["space"], Tree, ("Fold or unfold", "", "hides or shows what is below"), when::has_nodes, verbs::tree::fold),
+    row("tree.fold_all", &["Z"], Tree, ("Fold or unfold all", "", "folds everything, or unfolds it again"), when::has_nodes, verbs::tree::fold_all),
+    row("tree.orient", &["t"], Tree, ("Turn the tree", "", "from the start down, or from the goal down"), when::has_nodes, verbs::tree::orient),
+    row("tree.filter", &["/"], Tree, ("Search", "search", "shows only nodes whose id, agent, tool or text match"), when::has_nodes, verbs::tree::filter),
+    row("tree.attention", &["."], Tree, ("Next that needs you", "next that needs you", "the next node with a finding, a gate, or a failure"), when::has_nodes, verbs::tree::attention),
+    row("filter.done", &["enter", "down"], Filter, ("Keep the filter", "keep", "back to the tree with the filter on"), when::always, verbs::tree::filter_done),
+    row("filter.clear", &["esc"], Filter, ("Clear the filter", "clear", "shows all nodes again"), when::always, verbs::tree::filter_clear),
 ];
 
 #[rustfmt::skip]
 const PLAN: &[Command] = &[
-    row("plan.run", &["r"], Plan, ("Run", "starts the plan; findings that are errors stop it"), when::can_run, verbs::run::start),
-    row("plan.add", &["a"], Tree, ("Add a node", "a new node that depends on the selected one"), when::editing, verbs::plan::add),
-    row("plan.delete", &["d", "delete"], Tree, ("Delete the node", "with its edges; undo brings it back"), when::editing_nodes, verbs::plan::delete),
-    row("plan.rename", &["R"], Tree, ("Rename the node", "references to it follow"), when::editing_nodes, verbs::plan::rename),
-    row("plan.duplicate", &["c"], Tree, ("Duplicate the node", "a copy with the same dependencies"), when::editing_nodes, verbs::plan::duplicate),
-    row("plan.edit", &["e"], Tree, ("Edit its text", "objective, arguments, code, value or question"), when::editing_nodes, verbs::plan::edit),
-    row("plan.edit_outside", &["E"], Tree, ("Edit its text in $EDITOR", "objective, arguments, code, value or question"), when::editing_nodes, verbs::plan::edit_outside),
-    row("plan.edit_all", &["ctrl-e"], Tree, ("Edit the plan in $EDITOR", "the whole plan as JSON text"), when::editing, verbs::plan::edit_all),
-    row("plan.worker", &["w"], Tree, ("Change agent or tool", "picks another one from the catalog"), when::editing_worker, verbs::plan::worker),
-    row("plan.gate", &["p"], Tree, ("Gate before the node", "asks you before the node, never, after it, or both"), when::editing_nodes, verbs::plan::gate),
-    row("plan.deps", &["D"], Tree, ("Change dependencies", "move over the rows, Space takes a dependency or gives it back"), when::editing_nodes, verbs::deps::begin),
-    row("plan.condition", &["C"], Tree, ("Conditions on its edges", "picks an incoming edge and edits its condition"), when::editing_nodes, verbs::deps::condition),
-    row("plan.undo", &["u"], Tree, ("Undo", "without limit"), when::can_undo, verbs::plan::undo),
-    row("plan.redo", &["U", "ctrl-r"], Tree, ("Redo", "without limit"), when::can_redo, verbs::plan::redo),
-    row("plan.findings", &["F"], Plan, ("Findings", "all that validation found, with fixes"), when::has_findings, verbs::findings::open),
-    row("plan.fix", &["f"], Tree, ("Fix the first finding here", "applies the suggested fix of the selected node's first finding"), when::has_findings, verbs::findings::fix_here),
+    row("plan.run", &["r"], Plan, ("Run", "run", "starts the plan; findings that are errors stop it"), when::can_run, verbs::run::start),
+    row("plan.add", &["a"], Tree, ("Add a node", "add", "a new node that depends on the selected one"), when::editing, verbs::plan::add),
+    row("plan.delete", &["d", "delete"], Tree, ("Delete the node", "", "with its edges; undo brings it back"), when::editing_nodes, verbs::plan::delete),
+    row("plan.rename", &["R"], Tree, ("Rename the node", "", "references to it follow"), when::editing_nodes, verbs::plan::rename),
+    row("plan.duplicate", &["c"], Tree, ("Duplicate the node", "", "a copy with the same dependencies"), when::editing_nodes, verbs::plan::duplicate),
+    row("plan.edit", &["e"], Tree, ("Edit its text", "edit", "objective, arguments, code, value or question"), when::editing_nodes, verbs::plan::edit),
+    row("plan.edit_outside", &["E"], Tree, ("Edit its text in $EDITOR", "", "objective, arguments, code, value or question"), when::editing_nodes, verbs::plan::edit_outside),
+    row("plan.edit_all", &["ctrl-e"], Tree, ("Edit the plan in $EDITOR", "", "the whole plan as JSON text"), when::editing, verbs::plan::edit_all),
+    row("plan.worker", &["w"], Tree, ("Change agent or tool", "", "picks another one from the catalog"), when::editing_worker, verbs::plan::worker),
+    row("plan.gate", &["p"], Tree, ("Gate before the node", "", "asks you before the node, never, after it, or both"), when::editing_nodes, verbs::plan::gate),
+    row("plan.deps", &["D"], Tree, ("Change dependencies", "dependencies", "move over the rows, Space takes a dependency or gives it back"), when::editing_nodes, verbs::deps::begin),
+    row("plan.condition", &["C"], Tree, ("Conditions on its edges", "", "picks an incoming edge and edits its condition"), when::editing_nodes, verbs::deps::condition),
+    row("plan.undo", &["u"], Tree, ("Undo", "undo", "without limit"), when::can_undo, verbs::plan::undo),
+    row("plan.redo", &["U", "ctrl-r"], Tree, ("Redo", "", "without limit"), when::can_redo, verbs::plan::redo),
+    row("plan.findings", &["F"], Plan, ("Findings", "findings", "all that validation found, with fixes"), when::has_findings, verbs::findings::open),
+    row("plan.fix", &["f"], Tree, ("Fix the first finding here", "", "applies the suggested fix of the selected node's first finding"), when::has_findings, verbs::findings::fix_here),
 ];
 
 #[rustfmt::skip]
 const DEPS: &[Command] = &[
-    row("deps.toggle", &["space", "x"], Deps, ("Take or give back", "the node depends on this row, or no longer"), when::always, verbs::deps::toggle),
-    row("deps.undo", &["u"], Deps, ("Undo", "the last change"), when::can_undo, verbs::plan::undo),
-    row("deps.done", &["enter", "esc", "D"], Deps, ("Done", "back to the tree"), when::always, verbs::deps::done),
+    row("deps.toggle", &["space", "x"], Deps, ("Take or give back", "take or give back", "the node depends on this row, or no longer"), when::always, verbs::deps::toggle),
+    row("deps.undo", &["u"], Deps, ("Undo", "", "the last change"), when::can_undo, verbs::plan::undo),
+    row("deps.done", &["enter", "esc", "D"], Deps, ("Done", "done", "back to the tree"), when::always, verbs::deps::done),
 ];
 
 #[rustfmt::skip]
 const RUN: &[Command] = &[
-    row("run.cancel_node", &["x"], Tree, ("Cancel the node", "stops it now; shows first what that ends"), when::node_live, verbs::run::cancel_node),
-    row("run.cancel_branch", &["X"], Tree, ("Cancel the branch", "stops the node and what only it feeds; shows first what that ends"), when::node_live, verbs::run::cancel_branch),
-    row("run.cancel", &["ctrl-k"], Plan, ("Cancel the run", "stops everything; shows first what that ends"), when::run_live, verbs::run::cancel_run),
-    row("run.gate", &["o"], Tree, ("To its gate", "opens the inbox at the selected node's gate"), when::run_shown, verbs::run::to_gate),
-    row("run.take_plan", &["P"], Plan, ("Take its plan into the editor", "a copy of this run's plan, to change and run again"), when::run_shown, verbs::run::take_plan),
-    row("stage.next", &[">"], Plan, ("Next run", "the plan, then each open run"), when::has_stages, verbs::run::next_stage),
-    row("stage.previous", &["<"], Plan, ("Previous run", "the plan, then each open run"), when::has_stages, verbs::run::previous_stage),
+    row("run.cancel_node", &["x"], Tree, ("Cancel the node", "", "stops it now; shows first what that ends"), when::node_live, verbs::run::cancel_node),
+    row("run.cancel_branch", &["X"], Tree, ("Cancel the branch", "cancel branch", "stops the node and what only it feeds; shows first what that ends"), when::node_live, verbs::run::cancel_branch),
+    row("run.cancel", &["ctrl-k"], Plan, ("Cancel the run", "cancel run", "stops everything; shows first what that ends"), when::run_live, verbs::run::cancel_run),
+    row("run.gate", &["o"], Tree, ("To its gate", "to its gate", "opens the inbox at the selected node's gate"), when::run_shown, verbs::run::to_gate),
+    row("run.take_plan", &["P"], Plan, ("Take its plan into the editor", "edit its plan", "a copy of this run's plan, to change and run again"), when::run_shown, verbs::run::take_plan),
+    row("stage.next", &[">"], Plan, ("Next run", "next run", "the plan, then each open run"), when::has_stages, verbs::run::next_stage),
+    row("stage.previous", &["<"], Plan, ("Previous run", "", "the plan, then each open run"), when::has_stages, verbs::run::previous_stage),
 ];
 
 #[rustfmt::skip]
 const INSPECTOR: &[Command] = &[
-    row("focus.next", &["tab"], Global, ("Next pane", "to the next pane"), when::always, verbs::app::focus_next),
-    row("focus.previous", &["backtab"], Global, ("Previous pane", "to the previous pane"), when::always, verbs::app::focus_previous),
-    row("inspector.next", &["]"], Plan, ("Next tab", "output, prompt, tools, timing, node"), when::has_nodes, verbs::inspector::next_tab),
-    row("inspector.previous", &["["], Plan, ("Previous tab", "output, prompt, tools, timing, node"), when::has_nodes, verbs::inspector::previous_tab),
-    row("inspector.right", &["l", "right"], Inspector, ("Next tab", "output, prompt, tools, timing, node"), when::has_nodes, verbs::inspector::next_tab),
-    row("inspector.left", &["h", "left"], Inspector, ("Previous tab", "output, prompt, tools, timing, node"), when::has_nodes, verbs::inspector::previous_tab),
-    row("inspector.zoom", &["z"], Plan, ("Zoom", "the pane alone, without borders, for reading and copying"), when::has_nodes, verbs::inspector::zoom),
-    row("inspector.copy", &["y"], Plan, ("Copy", "copies what the inspector shows and says how much"), when::has_nodes, verbs::inspector::copy),
+    row("focus.next", &["tab"], Global, ("Next pane", "next pane", "to the next pane"), when::always, verbs::app::focus_next),
+    row("focus.previous", &["backtab"], Global, ("Previous pane", "", "to the previous pane"), when::always, verbs::app::focus_previous),
+    row("inspector.next", &["]"], Plan, ("Next tab", "", "output, prompt, tools, timing, node"), when::has_nodes, verbs::inspector::next_tab),
+    row("inspector.previous", &["["], Plan, ("Previous tab", "", "output, prompt, tools, timing, node"), when::has_nodes, verbs::inspector::previous_tab),
+    row("inspector.right", &["l", "right"], Inspector, ("Next tab", "next tab", "output, prompt, tools, timing, node"), when::has_nodes, verbs::inspector::next_tab),
+    row("inspector.left", &["h", "left"], Inspector, ("Previous tab", "", "output, prompt, tools, timing, node"), when::has_nodes, verbs::inspector::previous_tab),
+    row("inspector.zoom", &["z"], Plan, ("Zoom", "zoom", "the pane alone, without borders, for reading and copying"), when::has_nodes, verbs::inspector::zoom),
+    row("inspector.copy", &["y"], Plan, ("Copy", "copy", "copies what the inspector shows and says how much"), when::has_nodes, verbs::inspector::copy),
 ];
 
 #[rustfmt::skip]
 const INBOX: &[Command] = &[
-    row("gate.approve", &["a"], Inbox, ("Approve", "as shown, or as you edited it"), when::gate, verbs::gates::approve),
-    row("gate.edit", &["e"], Inbox, ("Edit or answer", "edit the payload, or write the answer; nothing is decided yet"), when::gate, verbs::gates::edit),
-    row("gate.edit_outside", &["E"], Inbox, ("Edit in $EDITOR", "edit the payload outside; nothing is decided yet"), when::gate, verbs::gates::edit_outside),
-    row("gate.reject", &["x"], Inbox, ("Reject, with words", "write why, then press it again to send"), when::gate, verbs::gates::reject),
-    row("gate.skip", &["s"], Inbox, ("Skip the node", "the node does not run"), when::gate, verbs::gates::skip),
-    row("gate.cancel_branch", &["X"], Inbox, ("Cancel the branch", "the node and what only it feeds; names them and asks once more"), when::gate, verbs::gates::cancel_branch),
-    row("gate.drop", &["u"], Inbox, ("Drop what you wrote", "forgets the edited payload, answer or words"), when::draft, verbs::gates::drop_draft),
-    row("gate.node", &["enter", "o"], Inbox, ("To its node", "shows the node in its run; decides nothing"), when::gate, verbs::gates::to_node),
-    row("gate.copy", &["y"], Inbox, ("Copy the payload", "copies it and says how much"), when::gate, verbs::gates::copy),
-    row("gate.zoom", &["z"], Inbox, ("Zoom", "the payload alone, without borders"), when::gate, verbs::gates::zoom),
+    row("gate.approve", &["a"], Inbox, ("Approve", "approve", "as shown, or as you edited it"), when::gate, verbs::gates::approve),
+    row("gate.edit", &["e"], Inbox, ("Edit or answer", "edit/answer", "edit the payload, or write the answer; nothing is decided yet"), when::gate, verbs::gates::edit),
+    row("gate.edit_outside", &["E"], Inbox, ("Edit in $EDITOR", "", "edit the payload outside; nothing is decided yet"), when::gate, verbs::gates::edit_outside),
+    row("gate.reject", &["x"], Inbox, ("Reject, with words", "reject", "write why, then press it again to send"), when::gate, verbs::gates::reject),
+    row("gate.skip", &["s"], Inbox, ("Skip the node", "skip", "the node does not run"), when::gate, verbs::gates::skip),
+    row("gate.cancel_branch", &["X"], Inbox, ("Cancel the branch", "cancel branch", "the node and what only it feeds; names them and asks once more"), when::gate, verbs::gates::cancel_branch),
+    row("gate.drop", &["u"], Inbox, ("Drop what you wrote", "drop draft", "forgets the edited payload, answer or words"), when::draft, verbs::gates::drop_draft),
+    row("gate.node", &["enter", "o"], Inbox, ("To its node", "to node", "shows the node in its run; decides nothing"), when::gate, verbs::gates::to_node),
+    row("gate.copy", &["y"], Inbox, ("Copy the payload", "", "copies it and says how much"), when::gate, verbs::gates::copy),
+    row("gate.zoom", &["z"], Inbox, ("Zoom", "zoom", "the payload alone, without borders"), when::gate, verbs::gates::zoom),
 ];
 
 #[rustfmt::skip]
 const RUNS: &[Command] = &[
-    row("runs.open", &["enter", "l", "right"], Runs, ("Open the run", "shows it; a past run is only looked at"), when::has_runs, verbs::run::open_listed),
+    row("runs.open", &["enter", "l", "right"], Runs, ("Open the run", "open", "shows it; a past run is only looked at"), when::has_runs, verbs::run::open_listed),
 ];
 
 #[rustfmt::skip]
 const DIALOGS: &[Command] = &[
-    row("line.keep", &["enter"], Line, ("Take it", "takes what you typed"), when::always, verbs::dialogs::keep_line),
-    row("line.cancel", &["esc"], Line, ("Leave", "leaves without a change"), when::always, verbs::dialogs::close),
-    row("editor.keep", &["ctrl-s", "alt-enter"], Editor, ("Take it", "takes the text"), when::always, verbs::dialogs::keep_editor),
-    row("editor.cancel", &["esc"], Editor, ("Leave", "leaves; asks once when the text was changed"), when::always, verbs::dialogs::leave_editor),
-    row("form.next", &["tab", "down", "enter"], Form, ("Next field", "to the next field"), when::always, verbs::dialogs::next_field),
-    row("form.previous", &["backtab", "up"], Form, ("Previous field", "to the previous field"), when::always, verbs::dialogs::previous_field),
-    row("form.keep", &["ctrl-s", "alt-enter"], Form, ("Take it", "takes the answers; nothing is sent yet"), when::always, verbs::dialogs::keep_form),
-    row("form.cancel", &["esc"], Form, ("Leave", "leaves without a change"), when::always, verbs::dialogs::close),
-    row("pick.take", &["enter"], Pick, ("Take it", "takes the marked line"), when::always, verbs::dialogs::take),
-    row("pick.down", &["down", "ctrl-n", "tab"], Pick, ("Down", "one down"), when::always, verbs::dialogs::pick_down),
-    row("pick.up", &["up", "ctrl-p", "backtab"], Pick, ("Up", "one up"), when::always, verbs::dialogs::pick_up),
-    row("pick.cancel", &["esc"], Pick, ("Leave", "leaves without a change"), when::always, verbs::dialogs::close),
-    row("findings.go", &["enter", "l", "right"], Findings, ("To the node", "selects the node in the tree"), when::always, verbs::findings::go),
-    row("findings.fix", &["f"], Findings, ("Fix", "applies the suggested fix"), when::always, verbs::findings::fix),
-    row("findings.fix_all", &["A"], Findings, ("Fix all", "applies every suggested fix"), when::always, verbs::findings::fix_all),
-    row("findings.undo", &["u"], Findings, ("Undo", "the last change"), when::can_undo, verbs::plan::undo),
-    row("findings.close", &["esc", "F", "q"], Findings, ("Close", "back to the tree"), when::always, verbs::dialogs::close),
-    row("confirm.yes", &["y"], Confirm, ("Yes", "does what is asked"), when::always, verbs::dialogs::yes),
-    row("confirm.no", &["n", "esc"], Confirm, ("No", "changes nothing"), when::always, verbs::dialogs::close),
-    row("reader.copy", &["y"], Reader, ("Copy", "copies the text and says how much"), when::always, verbs::dialogs::copy_reader),
-    row("reader.close", &["esc", "q", "z", "?"], Reader, ("Close", "one step back"), when::always, verbs::dialogs::close),
+    row("line.keep", &["enter"], Line, ("Take it", "", "takes what you typed"), when::always, verbs::dialogs::keep_line),
+    row("line.cancel", &["esc"], Line, ("Leave", "", "leaves without a change"), when::always, verbs::dialogs::close),
+    row("editor.keep", &["ctrl-s", "alt-enter"], Editor, ("Take it", "", "takes the text"), when::always, verbs::dialogs::keep_editor),
+    row("editor.cancel", &["esc"], Editor, ("Leave", "", "leaves; asks once when the text was changed"), when::always, verbs::dialogs::leave_editor),
+    row("form.next", &["tab", "down", "enter"], Form, ("Next field", "", "to the next field"), when::always, verbs::dialogs::next_field),
+    row("form.previous", &["backtab", "up"], Form, ("Previous field", "", "to the previous field"), when::always, verbs::dialogs::previous_field),
+    row("form.keep", &["ctrl-s", "alt-enter"], Form, ("Take it", "", "takes the answers; nothing is sent yet"), when::always, verbs::dialogs::keep_form),
+    row("form.cancel", &["esc"], Form, ("Leave", "", "leaves without a change"), when::always, verbs::dialogs::close),
+    row("pick.take", &["enter"], Pick, ("Take it", "", "takes the marked line"), when::always, verbs::dialogs::take),
+    row("pick.down", &["down", "ctrl-n", "tab"], Pick, ("Down", "", "one down"), when::always, verbs::dialogs::pick_down),
+    row("pick.up", &["up", "ctrl-p", "backtab"], Pick, ("Up", "", "one up"), when::always, verbs::dialogs::pick_up),
+    row("pick.cancel", &["esc"], Pick, ("Leave", "", "leaves without a change"), when::always, verbs::dialogs::close),
+    row("findings.go", &["enter", "l", "right"], Findings, ("To the node", "", "selects the node in the tree"), when::always, verbs::findings::go),
+    row("findings.fix", &["f"], Findings, ("Fix", "", "applies the suggested fix"), when::always, verbs::findings::fix),
+    row("findings.fix_all", &["A"], Findings, ("Fix all", "", "applies every suggested fix"), when::always, verbs::findings::fix_all),
+    row("findings.undo", &["u"], Findings, ("Undo", "", "the last change"), when::can_undo, verbs::plan::undo),
+    row("findings.close", &["esc", "F", "q"], Findings, ("Close", "", "back to the tree"), when::always, verbs::dialogs::close),
+    row("confirm.yes", &["y"], Confirm, ("Yes", "", "does what is asked"), when::always, verbs::dialogs::yes),
+    row("confirm.no", &["n", "esc"], Confirm, ("No", "", "changes nothing"), when::always, verbs::dialogs::close),
+    row("reader.copy", &["y"], Reader, ("Copy", "", "copies the text and says how much"), when::always, verbs::dialogs::copy_reader),
+    row("reader.close", &["esc", "q", "z", "?"], Reader, ("Close", "", "one step back"), when::always, verbs::dialogs::close),
 ];

@@ -2,10 +2,10 @@
 
 use serde_json::Value;
 
-use super::interim::Severity;
+use super::interim::{Finding, Severity};
 use crate::console::theme::Role;
 use crate::plan::{Approve, Node, ToolInput, Work};
-use crate::text::Plain;
+use crate::text::{Glyph, Plain};
 
 /// The sort of work in one word.
 pub fn kind(work: &Work) -> &'static str {
@@ -149,4 +149,17 @@ pub fn severity_role(severity: Severity) -> Role {
         Severity::Error => Role::Error,
         Severity::Warning => Role::Warning,
     }
+}
+
+/// The mark of a finding.
+pub fn severity_glyph(severity: Severity) -> Glyph {
+    match severity {
+        Severity::Error => Glyph::Error,
+        Severity::Warning => Glyph::Warning,
+    }
+}
+
+/// Where a finding stands.
+pub fn finding_place(finding: &Finding) -> String {
+    finding.node.as_ref().map_or_else(|| "plan".to_owned(), ToString::to_string)
 }

@@ -4,9 +4,6 @@ mod keys;
 mod notices;
 pub mod verbs;
 
-#[cfg(test)]
-mod tests;
-
 use super::{
     keymap::Key,
     model::{EditThen, GateShown, Model, Stage, Standing, Status},

@@ -1,0 +1,279 @@
+//! The loop that connects model, terminal and host: one message at a time into `update`, its actions out, frames when they are due.
+//! The only part of the console that waits for anything.
+
+use std::{
+    collections::VecDeque,
+    io::{self, Write},
+    path::PathBuf,
+    time::Duration,
+};
+
+use super::{
+    keymap::{Key, Keymap},
+    model::{GateShown, Look, Model},
+    term::{Drawn, Event, FrameId, Term},
+    theme::{self, Depth, Theme},
+    update::{Action, Msg, next_wake, update, verbs},
+    view,
+};
+use crate::engine::Time;
+use crate::host::client::{Client, Connection, Notice, Request};
+use crate::text::{GlyphSet, Plain};
+
+/// How the console is to look, which keys it takes, and what it begins with.
+#[derive(Clone, Debug, Default)]
+pub struct Options {
+    /// Theme name or path; the default theme where absent.
+    pub theme: Option<String>,
+    /// The person's own themes.
+    pub themes: Option<PathBuf>,
+    /// ASCII only.
+    pub ascii: bool,
+    /// Text of the key bindings file, if there is one.
+    pub keys: Option<String>,
+    /// A request to type in at the start, and to send at once.
+    pub request: Option<String>,
+}
+
+/// Runs the console until the person leaves. `out` writes to the terminal; `var` looks an environment variable up.
+///
+/// # Errors
+/// When the terminal can't be taken, or was lost.
+pub async fn run<V>(client: &dyn Client, options: Options, out: Box<dyn Write + Send>, var: V) -> io::Result<()>
+where
+    V: Fn(&str) -> Option<String> + Send + Sync,
+{
+    let depth = Depth::detect(&var);
+    let (look, problems) = look(&options, depth).map_err(io::Error::other)?;
+    let term = Term::open(out, &var)?;
+    let mut model = Model::new(look, term.size());
+    if let Some(problem) = problems.first() {
+        model.status = Some(super::model::Status::warn(problem));
+    }
+    let console = Console { model, term, connection: client.connect(), shown: VecDeque::new(), options, depth, var, host_gone: false };
+    console.run().await
+}
+
+fn look(options: &Options, depth: Depth) -> Result<(Look, Vec<String>), String> {
+    let name = options.theme.clone().unwrap_or_else(|| "terminal".to_owned());
+    let glyphs = if options.ascii { GlyphSet::Ascii } else { GlyphSet::Unicode };
+    let theme = load(options, &name, depth)?.with_glyphs(glyphs);
+    let (keymap, problems) = options.keys.as_deref().map_or_else(|| (Keymap::default(), Vec::new()), Keymap::load);
+    let themes = theme::shipped().into_iter().map(|(name, _)| name.to_owned()).collect();
+    Ok((Look { theme, name, themes, keymap }, problems))
+}
+
+fn load(options: &Options, name: &str, depth: Depth) -> Result<Theme, String> {
+    theme::load(name, options.themes.as_deref(), depth).map_err(|error| error.to_string())
+}
+
+/// The console while it runs.
+struct Console<V> {
+    model: Model,
+    term: Term,
+    connection: Connection,
+    /// Gates of frames that the terminal has not taken yet.
+    shown: VecDeque<(FrameId, Vec<GateShown>)>,
+    options: Options,
+    depth: Depth,
+    var: V,
+    host_gone: bool,
+}
+
+/// Whether the loop goes on.
+enum Next {
+    Go,
+    Leave(Vec<Plain>),
+}
+
+/// What happened first.
+enum Happened {
+    Terminal(Event),
+    Host(Option<Notice>),
+    Woke,
+}
+
+impl<V: Fn(&str) -> Option<String> + Send + Sync> Console<V> {
+    async fn run(mut self) -> io::Result<()> {
+        if let Some(request) = self.options.request.take() {
+            self.model.request.field.set(&request);
+            let now = self.term.now();
+            let submit = Key::parse("enter").map(Msg::Key);
+            if let Ok(submit) = submit {
+                self.take(submit, now).await?;
+            }
+        }
+        self.term.request_frame();
+        loop {
+            let happened = self.happens().await;
+            let next = match happened {
+                Happened::Terminal(event) => self.terminal(event).await?,
+                Happened::Host(notice) => self.host(notice).await?,
+                Happened::Woke => self.take(Msg::Tick, self.term.now()).await?,
+            };
+            if let Next::Leave(summary) = next {
+                return self.term.close(&summary);
+            }
+        }
+    }
+
+    async fn happens(&mut self) -> Happened {
+        let now = self.term.now();
+        let wake = next_wake(&self.model, now).map(|at| Duration::from_millis(at.since(now)));
+        let sleep = async {
+            match wake {
+                Some(wake) => tokio::time::sleep(wake).await,
+                None => std::future::pending().await,
+            }
+        };
+        tokio::select! {
+            biased;
+            event = self.term.next() => Happened::Terminal(event),
+            notice = self.connection.notices.recv(), if !self.host_gone => Happened::Host(notice),
+            () = sleep => Happened::Woke,
+        }
+    }
+
+    async fn terminal(&mut self, event: Event) -> io::Result<Next> {
+        match event {
+            Event::Key { key, at } => self.take(Msg::Key(Key::of(&key)), at).await,
+            Event::Paste { text, at } => self.take(Msg::Paste(text), at).await,
+            Event::Resized { width, height } => self.take(Msg::Resize(width, height), self.term.now()).await,
+            Event::FrameDue => self.draw().await,
+            Event::Flushed { frame, at } => self.flushed(frame, at).await,
+            Event::Stop(_) => Ok(Next::Leave(verbs::app::summary(&self.model))),
+            Event::Lost(why) => Err(io::Error::other(why)),
+        }
+    }
+
+    /// Takes in all notices that are there, then asks for one frame.
+    async fn host(&mut self, first: Option<Notice>) -> io::Result<Next> {
+        let mut next = first;
+        loop {
+            let msg = match next {
+                Some(notice) => Msg::Notice(Box::new(notice)),
+                None => {
+                    self.host_gone = true;
+                    Msg::HostGone
+                }
+            };
+            if let Next::Leave(summary) = self.take(msg, self.term.now()).await? {
+                return Ok(Next::Leave(summary));
+            }
+            match self.connection.notices.try_recv() {
+                Ok(notice) => next = Some(notice),
+                Err(_) => return Ok(Next::Go),
+            }
+        }
+    }
+
+    async fn draw(&mut self) -> io::Result<Next> {
+        let now = self.term.now();
+        let mut shown = view::Shown::default();
+        let model = &self.model;
+        let drawn = self.term.draw(|frame| {
+            shown = view::draw(model, now, frame.buffer_mut());
+            if let Some(cursor) = shown.cursor {
+                frame.set_cursor_position(cursor);
+            }
+        })?;
+        match drawn {
+            Drawn::Same => self.take(Msg::FrameFlushed(shown.gates), now).await,
+            Drawn::Sent(frame) => {
+                self.shown.push_back((frame, shown.gates));
+                Ok(Next::Go)
+            }
+            Drawn::Busy => Ok(Next::Go),
+        }
+    }
+
+    async fn flushed(&mut self, frame: FrameId, at: Time) -> io::Result<Next> {
+        let mut gates = Vec::new();
+        while let Some((id, shown)) = self.shown.pop_front_if(|(id, _)| *id <= frame) {
+            if id == frame {
+                gates = shown;
+            }
+        }
+        self.take(Msg::FrameFlushed(gates), at).await
+    }
+
+    async fn take(&mut self, msg: Msg, now: Time) -> io::Result<Next> {
+        let mut waiting = VecDeque::from([(msg, now)]);
+        while let Some((msg, now)) = waiting.pop_front() {
+            for action in update(&mut self.model, msg, now) {
+                match self.act(action).await {
+                    Acted::Done => {}
+                    Acted::Says(said) => waiting.extend(said.into_iter().map(|msg| (msg, self.term.now()))),
+                    Acted::Leaves(summary) => return Ok(Next::Leave(summary)),
+                    Acted::Lost(why) => return Err(io::Error::other(why)),
+                }
+            }
+        }
+        Ok(Next::Go)
+    }
+
+    async fn act(&mut self, action: Action) -> Acted {
+        match action {
+            Action::Send(request) => return self.send(request),
+            Action::Frame => self.term.request_frame(),
+            Action::Repaint => self.term.repaint(),
+            Action::Copy(text) => {
+                let copied = self.term.copy(&Plain::block(&text));
+                if copied.bytes < copied.of {
+                    let words = format!("copied the first {} of {} bytes: terminals take no more", copied.bytes, copied.of);
+                    self.model.status = Some(super::model::Status::warn(&words));
+                }
+            }
+            Action::OpenEditor { text, suffix, then } => {
+                let (edited, event) = self.term.edit(&text, suffix, &self.var).await;
+                return after(event, Some(Msg::Edited { then, text: edited.map_err(|error| error.to_string()) }));
+            }
+            Action::UseTheme(name) => {
+                let theme = load(&self.options, &name, self.depth);
+                return Acted::Says(vec![Msg::Themed { name, theme }]);
+            }
+            Action::Attention { waiting, ring } => {
+                let title = if waiting == 0 { "dagdeck".to_owned() } else { format!("({waiting}) dagdeck") };
+                self.term.set_title(&Plain::line(&title));
+                if ring {
+                    self.term.bell();
+                }
+            }
+            Action::Suspend => {
+                let event = self.term.suspend().await;
+                return after(event, None);
+            }
+            Action::Quit { summary } => return Acted::Leaves(summary),
+        }
+        Acted::Done
+    }
+
+    fn send(&mut self, request: Request) -> Acted {
+        if self.connection.requests.send(request).is_err() && !self.host_gone {
+            self.host_gone = true;
+            return Acted::Says(vec![Msg::HostGone]);
+        }
+        Acted::Done
+    }
+}
+
+/// What an action led to.
+enum Acted {
+    Done,
+    Says(Vec<Msg>),
+    Leaves(Vec<Plain>),
+    Lost(String),
+}
+
+/// Goes on after somebody else had the terminal.
+fn after(event: Event, msg: Option<Msg>) -> Acted {
+    let mut said = Vec::new();
+    match event {
+        Event::Resized { width, height } => said.push(Msg::Resize(width, height)),
+        Event::Lost(why) => return Acted::Lost(why),
+        Event::Stop(_) => return Acted::Leaves(Vec::new()),
+        Event::Key { .. } | Event::Paste { .. } | Event::FrameDue | Event::Flushed { .. } => {}
+    }
+    said.extend(msg);
+    Acted::Says(said)
+}

@@ -1,0 +1,222 @@
+//! What lies over the screens: lists to pick from, lines, editors, forms, questions, and things to read.
+
+use ratatui::layout::Rect;
+
+use super::{Shown, doc, help_lines, pen::Pen, request::field};
+use crate::console::{
+    model::{
+        Confirm, Dialog, Doc, EditorDialog, FormDialog, GateShown, LineDialog, Model, Pick, PickItem, Reader, Reading, docs, scrolled, words,
+    },
+    theme::Role,
+};
+use crate::text::{Glyph, Plain};
+
+/// Whether the topmost dialog leaves nothing of the screen below.
+pub fn fills_screen(model: &Model) -> bool {
+    match model.dialogs.last() {
+        Some(Dialog::Reader(Reader { what: Reading::Inspector | Reading::Gate, .. })) => true,
+        Some(_) | None => false,
+    }
+}
+
+/// Draws the topmost dialog.
+pub fn draw(model: &Model, pen: &mut Pen<'_>, shown: &mut Shown) {
+    match model.dialogs.last() {
+        None => {}
+        Some(Dialog::Pick(pick)) => draw_pick(model, pick, pen, shown),
+        Some(Dialog::Line(line)) => draw_line(line, pen, shown),
+        Some(Dialog::Editor(editor)) => draw_editor(model, editor, pen, shown),
+        Some(Dialog::Form(form)) => draw_form(model, form, pen, shown),
+        Some(Dialog::Findings { selected }) => draw_findings(model, *selected, pen),
+        Some(Dialog::Confirm(confirm)) => draw_confirm(model, confirm, pen),
+        Some(Dialog::Reader(reader)) => draw_reader(model, reader, pen, shown),
+    }
+}
+
+/// A wide box with room at the sides where the screen has it.
+fn wide(pen: &Pen<'_>) -> u16 {
+    pen.buffer.area.width.saturating_sub(4).min(110)
+}
+
+fn tall(pen: &Pen<'_>) -> u16 {
+    pen.buffer.area.height.saturating_sub(4).max(4)
+}
+
+/// Keys of a dialog on its last row.
+fn keys(model: &Model, pen: &mut Pen<'_>, row: Rect, hints: &[(&str, &str)]) {
+    let mut x = row.x;
+    for (id, words) in hints {
+        let Some(key) = model.look.keymap.hint(id) else { continue };
+        x += pen.words(x, row.y, row.right().saturating_sub(x), &key, Role::Key) + 1;
+        x += pen.words(x, row.y, row.right().saturating_sub(x), words, Role::Hint) + 2;
+    }
+}
+
+fn last_row(area: Rect) -> Rect {
+    Rect { y: area.bottom().saturating_sub(1), height: 1.min(area.height), ..area }
+}
+
+fn row(area: Rect, at: u16) -> Rect {
+    Rect { y: area.y + at.min(area.height.saturating_sub(1)), height: 1.min(area.height), ..area }
+}
+
+fn draw_pick(model: &Model, pick: &Pick, pen: &mut Pen<'_>, shown: &mut Shown) {
+    let rows = u16::try_from(pick.items.len()).unwrap_or(u16::MAX).saturating_add(3).min(tall(pen));
+    let inside = pen.dialog(wide(pen), rows, &pick.title);
+    pen.words(inside.x, inside.y, 1, ">", Role::Key);
+    let query = Rect { x: inside.x + 2, width: inside.width.saturating_sub(2), height: 1, ..inside };
+    field(pen, query, &pick.query, true, shown);
+    let list = Rect { y: inside.y + 1, height: inside.height.saturating_sub(2), ..inside };
+    let top = scrolled(0, pick.selected, pick.shown.len(), usize::from(list.height));
+    if pick.shown.is_empty() {
+        pen.words(list.x, list.y, list.width, "nothing matches", Role::Dim);
+    }
+    let names = pick.items.iter().map(|item| item.label.width()).max().unwrap_or(0).min(34);
+    for (y, (at, item)) in (list.top()..list.bottom()).zip(pick.shown.iter().enumerate().skip(top)) {
+        let Some(item) = pick.items.get(*item) else { continue };
+        let line = Rect { y, height: 1, ..list };
+        draw_item(item, names, pen, line);
+        if at == pick.selected {
+            pen.glyph(line.x, y, 1, Glyph::Cursor, Role::Accent);
+            pen.wash(line, Role::Selection);
+        }
+    }
+    keys(model, pen, last_row(inside), &[("pick.take", "take it"), ("pick.down", "down"), ("pick.up", "up"), ("pick.cancel", "leave")]);
+}
+
+fn draw_item(item: &PickItem, names: usize, pen: &mut Pen<'_>, line: Rect) {
+    let key = Plain::line(item.key.as_deref().unwrap_or_default());
+    let role = if item.refused.is_some() { Role::Dim } else { Role::Text };
+    let words = match &item.refused {
+        Some(why) => Plain::line("not now: ").then(why),
+        None => item.detail.clone(),
+    };
+    let mut pieces = vec![(item.label.pad(names), role)];
+    if item.key.is_some() {
+        pieces.push((Plain::blank(1).then(&key.pad(8)), Role::Key));
+    }
+    pieces.push((Plain::blank(1).then(&words), Role::Dim));
+    pen.pieces(Rect { x: line.x + 2, width: line.width.saturating_sub(2), ..line }, &pieces);
+}
+
+fn draw_line(line: &LineDialog, pen: &mut Pen<'_>, shown: &mut Shown) {
+    let inside = pen.dialog(wide(pen), 2, &line.title);
+    field(pen, row(inside, 0), &line.field, true, shown);
+    if let Some(note) = &line.note {
+        pen.text(inside.x, inside.y + 1, inside.width, note, Role::Dim);
+    }
+}
+
+fn draw_editor(model: &Model, editor: &EditorDialog, pen: &mut Pen<'_>, shown: &mut Shown) {
+    let lines = u16::try_from(editor.field.height()).unwrap_or(u16::MAX).saturating_add(4);
+    let inside = pen.dialog(wide(pen), lines.clamp(10, tall(pen).max(10)), &editor.title);
+    let text = Rect { height: inside.height.saturating_sub(2), ..inside };
+    field(pen, text, &editor.field, true, shown);
+    if let Some(note) = &editor.note {
+        pen.text(inside.x, inside.bottom().saturating_sub(2), inside.width, note, Role::Error);
+    }
+    keys(model, pen, last_row(inside), &[("editor.keep", "take it"), ("editor.cancel", "leave")]);
+}
+
+fn draw_form(model: &Model, form: &FormDialog, pen: &mut Pen<'_>, shown: &mut Shown) {
+    let rows = u16::try_from(form.fields.len() * 2 + 3).unwrap_or(u16::MAX).min(tall(pen));
+    let inside = pen.dialog(wide(pen), rows, &form.title);
+    for (at, (asked, typed)) in form.fields.iter().enumerate() {
+        let y = u16::try_from(at * 2).unwrap_or(u16::MAX);
+        if y + 3 >= inside.height {
+            break;
+        }
+        let label = Plain::summary(asked.label.as_deref().unwrap_or(&asked.name));
+        let focused = at == form.focus;
+        pen.text(inside.x, inside.y + y, inside.width, &label, if focused { Role::Heading } else { Role::Dim });
+        let line = Rect { x: inside.x + 2, width: inside.width.saturating_sub(2), ..row(inside, y + 1) };
+        pen.words(inside.x, line.y, 1, ">", if focused { Role::Key } else { Role::Dim });
+        field(pen, line, typed, focused, shown);
+    }
+    if let Some(note) = &form.note {
+        pen.text(inside.x, inside.bottom().saturating_sub(2), inside.width, note, Role::Error);
+    }
+    keys(model, pen, last_row(inside), &[("form.next", "next field"), ("form.keep", "take the answers"), ("form.cancel", "leave")]);
+}
+
+fn draw_findings(model: &Model, selected: usize, pen: &mut Pen<'_>) {
+    let findings = &model.editor.findings;
+    let rows = u16::try_from(findings.len() * 2 + 2).unwrap_or(u16::MAX).min(tall(pen));
+    let title = Plain::line(&format!("findings: {} of {}", (selected + 1).min(findings.len()), findings.len()));
+    let inside = pen.dialog(wide(pen), rows, &title);
+    let list = Rect { height: inside.height.saturating_sub(1), ..inside };
+    let selected = selected.min(findings.len().saturating_sub(1));
+    let shown = usize::from(list.height / 2).max(1);
+    let top = scrolled(0, selected, findings.len(), shown);
+    for (slot, (at, finding)) in findings.iter().enumerate().skip(top).take(shown).enumerate() {
+        let line = row(list, u16::try_from(slot * 2).unwrap_or(0));
+        let mark = Plain::line(pen.theme.glyph(words::severity_glyph(finding.severity)));
+        let place = Plain::summary(&words::finding_place(finding));
+        let role = words::severity_role(finding.severity);
+        let pieces = [
+            (mark.then(&Plain::line(&format!(" {:<8}", words::severity(finding.severity)))), role),
+            (place.then(&Plain::blank(2)), Role::Accent),
+            (Plain::summary(&finding.message), Role::Text),
+        ];
+        pen.pieces(Rect { x: line.x + 2, width: line.width.saturating_sub(2), ..line }, &pieces);
+        let fix = match &finding.fix {
+            Some(fix) => Plain::line("fix: ").then(&Plain::summary(&fix.title)),
+            None => Plain::line("no fix at hand: edit the node"),
+        };
+        if line.y + 1 < list.bottom() {
+            pen.text(line.x + 4, line.y + 1, line.width.saturating_sub(4), &fix, Role::Dim);
+        }
+        if at == selected {
+            pen.glyph(line.x, line.y, 1, Glyph::Cursor, Role::Accent);
+            pen.wash(line, Role::Selection);
+        }
+    }
+    let hints = [("findings.go", "to the node"), ("findings.fix", "fix"), ("findings.fix_all", "fix all"), ("findings.close", "close")];
+    keys(model, pen, last_row(inside), &hints);
+}
+
+fn draw_confirm(model: &Model, confirm: &Confirm, pen: &mut Pen<'_>) {
+    let width = wide(pen).min(76);
+    let lines: Vec<Plain> = confirm.lines.iter().flat_map(|line| line.wrap(usize::from(width.saturating_sub(4)))).collect();
+    let rows = u16::try_from(lines.len() + 2).unwrap_or(u16::MAX).min(tall(pen));
+    let inside = pen.dialog(width, rows, &Plain::line("sure?"));
+    for (at, line) in lines.iter().enumerate().take(usize::from(inside.height.saturating_sub(2))) {
+        let line_row = row(inside, u16::try_from(at).unwrap_or(0));
+        pen.text(line_row.x, line_row.y, line_row.width, line, if at == 0 { Role::Heading } else { Role::Text });
+    }
+    keys(model, pen, last_row(inside), &[("confirm.yes", "yes"), ("confirm.no", "no")]);
+}
+
+fn draw_reader(model: &Model, reader: &Reader, pen: &mut Pen<'_>, shown: &mut Shown) {
+    let whole = pen.buffer.area;
+    match &reader.what {
+        Reading::Inspector => {
+            doc::draw(pen, whole, &docs::inspector(model), reader.scroll);
+        }
+        Reading::Gate => {
+            let Some(key) = &model.inbox.selected else { return };
+            let Some(text) = model.inbox.doc(key) else { return };
+            let seen = doc::draw(pen, whole, &text.doc, reader.scroll);
+            let (from, to, total) = (seen.from, seen.to, text.doc.len());
+            shown.gates.push(GateShown { key: key.clone(), revision: text.revision, from, to, total });
+        }
+        Reading::Help { contexts } => boxed(model, &Plain::line("help: what works here"), &help_lines(model, contexts), reader.scroll, pen),
+        Reading::Words { title, lines } => {
+            let mut text = Doc::default();
+            text.lines(Role::Text, lines);
+            boxed(model, title, &text, reader.scroll, pen);
+        }
+    }
+}
+
+fn boxed(model: &Model, title: &Plain, text: &Doc<'_>, scroll: usize, pen: &mut Pen<'_>) {
+    let rows = u16::try_from(text.len() + 2).unwrap_or(u16::MAX).min(tall(pen));
+    let inside = pen.dialog(wide(pen), rows, title);
+    let body = Rect { height: inside.height.saturating_sub(1), ..inside };
+    let seen = doc::draw(pen, body, text, scroll.min(text.len().saturating_sub(1)));
+    let mut hints = vec![("reader.close", "close"), ("reader.copy", "copy")];
+    if seen.to < text.len() || seen.from > 0 {
+        hints.insert(0, ("move.down", "more"));
+    }
+    keys(model, pen, last_row(inside), &hints);
+}

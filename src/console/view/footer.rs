@@ -1,0 +1,67 @@
+//! The last rows: what just happened, and which keys help here.
+
+use ratatui::layout::Rect;
+
+use super::pen::Pen;
+use crate::console::{
+    commands::{self, Context},
+    model::{Model, Stage},
+    theme::Role,
+    update::contexts,
+};
+use crate::text::Plain;
+
+/// Draws the last rows. Where there is only one, what happened hides the keys until the next key.
+pub fn draw(model: &Model, pen: &mut Pen<'_>, area: Rect) {
+    let last = Rect { y: area.bottom().saturating_sub(1), height: 1, ..area };
+    if let Some(status) = &model.status {
+        pen.text(area.x + 1, area.y, area.width.saturating_sub(2), &status.text, status.role);
+        if area.height < 2 {
+            return;
+        }
+    }
+    hints(model, pen, last);
+}
+
+fn hints(model: &Model, pen: &mut Pen<'_>, area: Rect) {
+    let mut x = area.x + 1;
+    let end = area.right().saturating_sub(1);
+    for id in hinted(model) {
+        let (Some(command), Some(key)) = (commands::find(id), model.look.keymap.hint(id)) else { continue };
+        if (command.guard)(model).is_err() {
+            continue;
+        }
+        let (key, title) = (Plain::line(&key), Plain::line(if command.hint.is_empty() { command.title } else { command.hint }));
+        let width = u16::try_from(key.width() + 1 + title.width()).unwrap_or(u16::MAX);
+        if x.saturating_add(width) > end {
+            continue;
+        }
+        x += pen.text(x, area.y, end - x, &key, Role::Key) + 1;
+        x += pen.text(x, area.y, end - x, &title, Role::Hint) + 2;
+    }
+}
+
+/// Commands that help most here, the most useful first.
+fn hinted(model: &Model) -> &'static [&'static str] {
+    let run = matches!(model.place.stage, Stage::Run(_));
+    match contexts(model).first() {
+        Some(Context::Request) => &["request.submit", "request.leave", "request.newline", "request.older"],
+        Some(Context::Filter) => &["filter.done", "filter.clear"],
+        Some(Context::Deps) => &["deps.toggle", "deps.done", "deps.undo", "move.down", "move.up"],
+        Some(Context::Tree) if run => &[
+            "app.help", "run.gate", "tree.open", "run.cancel_branch", "run.cancel", "tree.attention", "stage.next", "run.take_plan",
+            "request.focus", "app.inbox", "app.quit",
+        ],
+        Some(Context::Tree) => &[
+            "app.help", "plan.run", "request.cancel", "plan.edit", "plan.add", "plan.deps", "plan.findings", "request.focus", "plan.undo",
+            "tree.filter", "stage.next", "app.palette", "app.quit",
+        ],
+        Some(Context::Inspector) => &["app.help", "inspector.right", "inspector.zoom", "inspector.copy", "app.back", "focus.next"],
+        Some(Context::Inbox) => &[
+            "app.help", "gate.approve", "gate.edit", "gate.reject", "gate.skip", "gate.cancel_branch", "gate.drop", "gate.node",
+            "gate.zoom", "app.back",
+        ],
+        Some(Context::Runs) => &["app.help", "runs.open", "app.back", "app.quit"],
+        _ => &["app.help"],
+    }
+}

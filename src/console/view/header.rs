@@ -1,0 +1,107 @@
+//! The first row: what is shown and how far it is; how many gates wait; which model is used.
+
+use ratatui::layout::Rect;
+
+use super::pen::Pen;
+use crate::console::{
+    model::{Model, RunView, Screen, Stage, Standing},
+    theme::Role,
+};
+use crate::engine::{Outcome, Time};
+use crate::text::{Glyph, Plain, duration};
+
+/// Draws the first row.
+pub fn draw(model: &Model, now: Time, pen: &mut Pen<'_>, area: Rect) {
+    let badges = badges(model, pen);
+    let right = pen.pieces_right(area, &badges);
+    let mut left = vec![(Plain::line(" dagdeck  "), Role::Title)];
+    left.extend(place(model, now));
+    let room = Rect { width: right.saturating_sub(area.x + 1), ..area };
+    pen.pieces(room, &left);
+}
+
+fn badges(model: &Model, pen: &Pen<'_>) -> Vec<(Plain, Role)> {
+    let mut badges = Vec::new();
+    let waiting = model.inbox.gates.len();
+    if waiting > 0 {
+        let mark = pen.theme.glyph(Glyph::Gate);
+        badges.push((Plain::line(&format!(" {mark} {waiting} waiting ")), Role::Badge));
+        badges.push((Plain::blank(1), Role::Text));
+    }
+    let going_on = model.runs.going_on().count();
+    if going_on > 1 {
+        badges.push((Plain::line(&format!("{going_on} runs ")), Role::Running));
+    }
+    let role = if model.session.rehearses() { Role::Badge } else { Role::Dim };
+    let key = model.look.keymap.hint("app.model").unwrap_or_default();
+    let words = model.session.model_words().truncate(24);
+    badges.push((Plain::blank(1).then(&words).then(&Plain::line(&format!(" ({key}) "))), role));
+    badges
+}
+
+fn place(model: &Model, now: Time) -> Vec<(Plain, Role)> {
+    match (model.place.screen, &model.place.stage) {
+        (Screen::Inbox, _) => vec![(Plain::line("inbox"), Role::Heading)],
+        (Screen::Runs, _) => vec![(Plain::line("runs in "), Role::Heading), (model.session.workspace.clone(), Role::Dim)],
+        (Screen::Plan, Stage::Plan) => plan(model, now),
+        (Screen::Plan, Stage::Run(id)) => model.runs.get(id).map(|view| run(model, view, now)).unwrap_or_default(),
+    }
+}
+
+fn plan(model: &Model, now: Time) -> Vec<(Plain, Role)> {
+    if let Some(planning) = &model.request.planning {
+        let took = duration(now.since(planning.since) / 1000 * 1000);
+        let progress = Plain::line("  ").then(&planning.progress);
+        return vec![(Plain::line("planning "), Role::Running), (took, Role::Dim), (progress, Role::Text)];
+    }
+    let count = model.editor.plan().nodes.len();
+    if count == 0 {
+        return vec![(model.session.workspace.clone(), Role::Dim)];
+    }
+    let errors = model.editor.errors();
+    let warnings = model.editor.findings.len() - errors;
+    let mut parts = vec![(Plain::line(&format!("plan, {}", words(count, "node"))), Role::Heading)];
+    if errors > 0 {
+        parts.push((Plain::line("  ").then(&Plain::line(&words(errors, "error"))), Role::Error));
+    }
+    if warnings > 0 {
+        parts.push((Plain::line("  ").then(&Plain::line(&words(warnings, "warning"))), Role::Warning));
+    }
+    parts.push((Plain::line("  ").then(&Plain::summary(&model.editor.plan().goal)), Role::Text));
+    parts
+}
+
+fn words(count: usize, word: &str) -> String {
+    if count == 1 { format!("1 {word}") } else { format!("{count} {word}s") }
+}
+
+fn run(model: &Model, view: &RunView, now: Time) -> Vec<(Plain, Role)> {
+    let at = model.runs.open.iter().position(|run| run.id == view.id).map_or(1, |at| at + 1);
+    let role = match view.run.outcome().map(|(outcome, _)| outcome) {
+        Some(Outcome::Succeeded) => Role::Succeeded,
+        Some(Outcome::Partial) => Role::Warning,
+        Some(Outcome::Failed) => Role::Failed,
+        Some(Outcome::Cancelled) => Role::Cancelled,
+        None if view.word() == "waiting" => Role::Waiting,
+        None => Role::Running,
+    };
+    let tally = &view.tally;
+    let mut parts = vec![
+        (Plain::line(&format!("run {at}/{} ", model.runs.open.len())), Role::Heading),
+        (Plain::line(view.word()), role),
+        (Plain::line(&format!("  {}/{} done", tally.count(Standing::Done), tally.total())), Role::Text),
+    ];
+    for (standing, word, role) in [(Standing::Working, "running", Role::Running), (Standing::Failed, "failed", Role::Failed)] {
+        if tally.count(standing) > 0 {
+            parts.push((Plain::line(&format!("  {} {word}", tally.count(standing))), role));
+        }
+    }
+    if view.works() {
+        parts.push((Plain::line("  ").then(&duration(now.since(view.created) / 1000 * 1000)), Role::Dim));
+    }
+    if !view.live {
+        parts.push((Plain::line("  view only"), Role::Dim));
+    }
+    parts.push((Plain::line("  ").then(&view.goal()), Role::Text));
+    parts
+}

@@ -1,0 +1,37 @@
+//! Help: what works here, made of the command table.
+
+use crate::console::{
+    commands::{self, Context},
+    model::{Doc, Model},
+    theme::Role,
+};
+use crate::text::Plain;
+
+/// Everything that works in these contexts, innermost first, with keys.
+pub fn help_lines(model: &Model, contexts: &[Context]) -> Doc<'static> {
+    let mut doc = Doc::default();
+    for context in contexts {
+        let mut commands = commands::all().filter(|command| command.context == *context).peekable();
+        if commands.peek().is_none() {
+            continue;
+        }
+        doc.heading(context.title());
+        for command in commands {
+            let keys: Vec<String> = model.look.keymap.keys_of(command.id).iter().map(ToString::to_string).collect();
+            let line = Plain::line(&keys.join(" ")).pad(18).then(&Plain::line(command.title));
+            match (command.guard)(model) {
+                Ok(()) => doc.line(Role::Text, line),
+                Err(why) => doc.line(Role::Dim, line.then(&Plain::line(&format!(" (not now: {why})")))),
+            }
+        }
+    }
+    doc.heading("Gates");
+    for words in [
+        "A gate never takes the focus. A key decides only in the inbox, on the selected gate, after",
+        "it was on the screen as it is now, and when no key came for 0.4 s: then it says armed.",
+        "Enter, Space and Esc never decide.",
+    ] {
+        doc.line(Role::Dim, Plain::line(words));
+    }
+    doc
+}

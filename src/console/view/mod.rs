@@ -1,0 +1,85 @@
+//! View: draws the model and changes nothing. Says where the cursor belongs and which gates were drawn, for keystroke safety.
+
+mod dialogs;
+mod doc;
+mod empty;
+mod footer;
+mod header;
+mod help;
+mod inbox;
+mod inspector;
+mod pen;
+mod request;
+mod runs;
+mod tree;
+
+use ratatui::{
+    buffer::Buffer,
+    layout::{Position, Rect},
+};
+
+use super::{
+    model::{GateShown, Model, SMALLEST, Screen},
+    theme::Role,
+    widget::to_ascii,
+};
+use crate::engine::Time;
+use crate::text::{GlyphSet, Plain};
+
+pub use help::help_lines;
+use pen::Pen;
+
+/// What a frame showed.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Shown {
+    /// Where the cursor belongs, while text is typed.
+    pub cursor: Option<Position>,
+    /// Gates, and how much of them.
+    pub gates: Vec<GateShown>,
+}
+
+/// Draws the model as it is at a moment.
+pub fn draw(model: &Model, now: Time, buffer: &mut Buffer) -> Shown {
+    let mut shown = Shown::default();
+    let area = buffer.area;
+    let mut pen = Pen { buffer, theme: &model.look.theme };
+    pen.wash(area, Role::Text);
+    if !model.place.fits() || area.width < SMALLEST.0 || area.height < SMALLEST.1 {
+        too_small(&mut pen, area);
+    } else if dialogs::fills_screen(model) {
+        dialogs::draw(model, &mut pen, &mut shown);
+    } else {
+        screen(model, now, &mut pen, &mut shown);
+    }
+    if model.look.theme.glyphs() == GlyphSet::Ascii {
+        to_ascii(buffer);
+    }
+    shown
+}
+
+fn too_small(pen: &mut Pen<'_>, area: Rect) {
+    let sentence = Plain::line("dagdeck needs 40 columns and 10 rows.");
+    for (y, line) in (area.top()..area.bottom()).zip(sentence.wrap(usize::from(area.width))) {
+        pen.text(area.x, y, area.width, &line, Role::Text);
+    }
+}
+
+fn screen(model: &Model, now: Time, pen: &mut Pen<'_>, shown: &mut Shown) {
+    let layout = model.layout();
+    header::draw(model, now, pen, layout.header);
+    match model.place.screen {
+        Screen::Plan => {
+            tree::draw(model, now, pen, layout.list, shown);
+            inspector::draw(model, pen, layout.detail);
+            request::draw(model, pen, layout.request, shown);
+        }
+        Screen::Inbox => inbox::draw(model, now, pen, &layout, shown),
+        Screen::Runs => runs::draw(model, pen, layout.list),
+    }
+    footer::draw(model, pen, layout.footer);
+    if !model.dialogs.is_empty() {
+        shown.gates.clear();
+        shown.cursor = None;
+        dialogs::draw(model, pen, shown);
+    }
+}

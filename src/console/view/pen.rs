@@ -1,0 +1,107 @@
+//! `Pen`: the only way onto the screen. It takes `Plain` text, glyphs and roles, so that nothing else can be drawn.
+
+use ratatui::{
+    buffer::Buffer,
+    layout::Rect,
+    widgets::{Block, Clear, Widget},
+};
+
+use crate::console::{
+    theme::{Role, Theme},
+    widget,
+};
+use crate::text::{Glyph, Plain};
+
+/// Draws safe text in the styles of a theme.
+pub struct Pen<'a> {
+    /// Where to.
+    pub buffer: &'a mut Buffer,
+    /// How.
+    pub theme: &'a Theme,
+}
+
+impl Pen<'_> {
+    /// Text from a place on, in at most so many columns. Gives the columns used.
+    pub fn text(&mut self, x: u16, y: u16, width: u16, text: &Plain, role: Role) -> u16 {
+        if width == 0 || y >= self.buffer.area.bottom() || x >= self.buffer.area.right() {
+            return 0;
+        }
+        let style = self.theme.style(role);
+        let shown = text.truncate(usize::from(width));
+        let (end, _) = self.buffer.set_stringn(x, y, shown.as_str(), usize::from(width), style);
+        end - x
+    }
+
+    /// Words of our own.
+    pub fn words(&mut self, x: u16, y: u16, width: u16, words: &str, role: Role) -> u16 {
+        self.text(x, y, width, &Plain::line(words), role)
+    }
+
+    /// A mark.
+    pub fn glyph(&mut self, x: u16, y: u16, width: u16, glyph: Glyph, role: Role) -> u16 {
+        let mark = Plain::line(self.theme.glyph(glyph));
+        self.text(x, y, width, &mark, role)
+    }
+
+    /// Pieces one after the other on one row. Gives the column behind the last.
+    pub fn pieces(&mut self, area: Rect, pieces: &[(Plain, Role)]) -> u16 {
+        let mut x = area.x;
+        for (text, role) in pieces {
+            x += self.text(x, area.y, area.right().saturating_sub(x), text, *role);
+        }
+        x
+    }
+
+    /// Pieces at the right end of a row. Gives the column of the first.
+    pub fn pieces_right(&mut self, area: Rect, pieces: &[(Plain, Role)]) -> u16 {
+        let width: usize = pieces.iter().map(|(text, _)| text.width()).sum();
+        let width = u16::try_from(width).unwrap_or(u16::MAX).min(area.width);
+        let at = Rect { x: area.right() - width, width, ..area };
+        self.pieces(at, pieces);
+        at.x
+    }
+
+    /// Puts a role's style over what is there.
+    pub fn wash(&mut self, area: Rect, role: Role) {
+        let style = self.theme.style(role);
+        self.buffer.set_style(area.intersection(self.buffer.area), style);
+    }
+
+    /// A pane's title: words in a line.
+    pub fn title(&mut self, area: Rect, title: &[(Plain, Role)], focused: bool) {
+        let role = if focused { Role::BorderFocused } else { Role::Border };
+        let bar = Plain::line(&self.theme.glyph(Glyph::LineHorizontal).repeat(usize::from(area.width)));
+        let row = Rect { height: 1, ..area };
+        self.text(row.x, row.y, row.width, &bar, role);
+        if !title.is_empty() {
+            self.text(row.x, row.y, 1, &Plain::blank(1), role);
+            let inside = Rect { x: row.x + 1, width: row.width.saturating_sub(2), ..row };
+            let end = self.pieces(inside, title);
+            self.text(end, row.y, row.right().saturating_sub(end).min(1), &Plain::blank(1), role);
+        }
+    }
+
+    /// A vertical line at the left of an area; gives what is left of it.
+    pub fn divide(&mut self, area: Rect) -> Rect {
+        for y in area.top()..area.bottom() {
+            self.glyph(area.x, y, 1, Glyph::LineVertical, Role::Border);
+        }
+        Rect { x: area.x + 1, width: area.width.saturating_sub(1), ..area }
+    }
+
+    /// An empty box over the screen, for a dialog. Gives its inside.
+    pub fn dialog(&mut self, width: u16, height: u16, title: &Plain) -> Rect {
+        let screen = self.buffer.area;
+        let (width, height) = (width.min(screen.width), height.saturating_add(2).min(screen.height));
+        let area = Rect::new(screen.x + (screen.width - width) / 2, screen.y + (screen.height - height) / 3, width, height);
+        Clear.render(area, self.buffer);
+        let title = Plain::blank(1).then(&title.truncate(usize::from(width.saturating_sub(4)))).then(&Plain::blank(1));
+        let block = Block::bordered()
+            .border_style(self.theme.style(Role::BorderFocused))
+            .style(self.theme.style(Role::Text))
+            .title(widget::line(&title, self.theme.style(Role::Title)));
+        let inside = block.inner(area);
+        block.render(area, self.buffer);
+        Rect { x: inside.x + 1, width: inside.width.saturating_sub(2), ..inside }
+    }
+}

@@ -1,0 +1,58 @@
+//! The list of runs, newest first.
+
+use ratatui::layout::Rect;
+
+use super::pen::Pen;
+use crate::console::{
+    model::{Model, Stage},
+    theme::Role,
+};
+use crate::engine::Outcome;
+use crate::host::client::RunSummary;
+use crate::text::{Glyph, Plain, duration, timestamp};
+
+/// Draws the list.
+pub fn draw(model: &Model, pen: &mut Pen<'_>, area: Rect) {
+    let count = model.runs.listing.len();
+    pen.title(area, &[(Plain::line(&format!("runs  {count}")), Role::Title)], true);
+    if count == 0 {
+        pen.words(area.x + 2, area.y + 1, area.width.saturating_sub(2), "No run yet. A plan becomes one when you run it.", Role::Dim);
+        return;
+    }
+    let rows = model.runs.listing.iter().enumerate().skip(model.runs.top);
+    for (y, (at, run)) in (area.top() + 1..area.bottom()).zip(rows) {
+        let line = Rect { y, height: 1, ..area };
+        entry(model, run, pen, line);
+        if at == model.runs.selected {
+            pen.glyph(line.x, y, 1, Glyph::Cursor, Role::Accent);
+            pen.wash(line, Role::Selection);
+        }
+    }
+}
+
+fn entry(model: &Model, run: &RunSummary, pen: &mut Pen<'_>, line: Rect) {
+    let (glyph, word, role) = match (run.outcome, run.live) {
+        (Some(Outcome::Succeeded), _) => (Glyph::Succeeded, "succeeded", Role::Succeeded),
+        (Some(Outcome::Partial), _) => (Glyph::Warning, "partial", Role::Warning),
+        (Some(Outcome::Failed), _) => (Glyph::Failed, "failed", Role::Failed),
+        (Some(Outcome::Cancelled), _) => (Glyph::Cancelled, "cancelled", Role::Cancelled),
+        (None, true) if run.gates > 0 => (Glyph::Waiting, "waiting", Role::Waiting),
+        (None, true) => (Glyph::Running, "running", Role::Running),
+        (None, false) => (Glyph::Unknown, "interrupted", Role::Unknown),
+    };
+    let took = run.finished.map(|finished| duration(finished.since(run.created))).unwrap_or_default();
+    let open = match &model.place.stage {
+        Stage::Run(id) if *id == run.run => "  shown",
+        _ => "",
+    };
+    let pieces = [
+        (Plain::line(pen.theme.glyph(glyph)).then(&Plain::blank(1)), role),
+        (Plain::line(word).pad(12), role),
+        (timestamp(run.created.0).then(&Plain::blank(2)), Role::Dim),
+        (took.pad_start(6), Role::Dim),
+        (Plain::line(&format!("  {:>4} nodes  ", run.nodes)), Role::Dim),
+        (Plain::summary(&run.goal), Role::Text),
+        (Plain::line(open), Role::Dim),
+    ];
+    pen.pieces(Rect { x: line.x + 2, width: line.width.saturating_sub(3), ..line }, &pieces);
+}

@@ -1,0 +1,239 @@
+//! The tree: one row for each node in sight, with its state in glyph, word and style, and what it says.
+
+use ratatui::layout::Rect;
+
+use super::{Shown, empty, pen::Pen, request};
+use crate::console::{
+    model::{Focus, Model, Row, RowKind, RunView, Standing, words},
+    theme::Role,
+};
+use crate::engine::{NodeRun, NodeState, Time};
+use crate::plan::{Approve, Node, tree::Orientation};
+use crate::text::{Glyph, Plain, count, duration};
+
+/// Draws the tree below its title.
+pub fn draw(model: &Model, now: Time, pen: &mut Pen<'_>, area: Rect, shown: &mut Shown) {
+    if area.width == 0 || area.height < 2 {
+        return;
+    }
+    let focused = matches!(model.place.focus, Focus::Tree | Focus::Filter) && model.dialogs.is_empty();
+    title(model, pen, area, focused, shown);
+    let inside = Rect { y: area.y + 1, height: area.height - 1, ..area };
+    let tree = model.tree();
+    if model.plan().nodes.is_empty() {
+        return empty::draw(model, pen, inside);
+    }
+    if tree.rows().is_empty() {
+        pen.words(inside.x + 2, inside.y, inside.width.saturating_sub(2), "no node matches", Role::Dim);
+        return;
+    }
+    let rows = tree.rows().iter().enumerate().skip(tree.top());
+    for (y, (at, row)) in (inside.top()..inside.bottom()).zip(rows) {
+        let Some(node) = model.plan().nodes.get(row.index) else { continue };
+        let line = Rect { y, height: 1, ..inside };
+        Line { model, now, row, node }.draw(pen, line);
+        if at == tree.selected() {
+            pen.glyph(line.x, y, 1, Glyph::Cursor, Role::Accent);
+            pen.wash(line, if focused { Role::Selection } else { Role::SelectionUnfocused });
+        }
+    }
+}
+
+fn title(model: &Model, pen: &mut Pen<'_>, area: Rect, focused: bool, shown: &mut Shown) {
+    let tree = model.tree();
+    let role = if focused { Role::Title } else { Role::Dim };
+    if let Some(target) = model.deps_target() {
+        let words = Plain::line("what ").then(&Plain::summary(target)).then(&Plain::line(" depends on"));
+        return pen.title(area, &[(words, Role::Title)], focused);
+    }
+    if model.place.focus == Focus::Filter || !tree.filter.is_empty() {
+        pen.title(area, &[(Plain::line("search: ").then(&Plain::blank(24)), role)], focused);
+        let line = Rect { x: area.x + 9, width: 24.min(area.width.saturating_sub(10)), height: 1, ..area };
+        request::field(pen, line, &tree.filter, model.place.focus == Focus::Filter && model.dialogs.is_empty(), shown);
+        return;
+    }
+    let mut words = vec![(Plain::line(if model.shown_run().is_some() { "run" } else { "plan" }), role)];
+    if tree.orientation() == Orientation::Goal {
+        words.push((Plain::line(", from the goal"), Role::Dim));
+    }
+    if tree.rows().len() > usize::from(area.height - 1) {
+        words.push((Plain::line(&format!("  {} of {}", tree.selected() + 1, tree.rows().len())), Role::Dim));
+    }
+    if model.shown_run().is_none() && !model.editor.origin.is_empty() {
+        words.push((Plain::line("  by ").then(&model.editor.origin), Role::Dim));
+    }
+    pen.title(area, &words, focused);
+}
+
+/// One row being drawn.
+struct Line<'a> {
+    model: &'a Model,
+    now: Time,
+    row: &'a Row,
+    node: &'a Node,
+}
+
+/// Levels of the tree that are drawn; deeper ones are told by a number.
+const LEVELS: usize = 12;
+
+impl Line<'_> {
+    fn draw(&self, pen: &mut Pen<'_>, line: Rect) {
+        let left = Rect { x: line.x + 2, width: line.width.saturating_sub(2), ..line };
+        let name = (left.width * 2 / 5).clamp(18, 44);
+        let run = self.model.shown_run();
+        let mark = match run {
+            Some(view) => self.state_mark(view, pen, left.x, line.y),
+            None => self.plan_mark(pen, left.x, line.y),
+        };
+        let x = self.rails(pen, Rect { x: mark, width: name / 2, ..left });
+        let room = (left.x + name).saturating_sub(x + 1);
+        let role = if self.row.kind == RowKind::Reference { Role::Dim } else { Role::Text };
+        let mut used = 0;
+        if self.row.kind == RowKind::Reference {
+            used += pen.glyph(x, line.y, room, Glyph::Reference, Role::Dim) + 1;
+        }
+        used += pen.text(x + used, line.y, room.saturating_sub(used), &Plain::summary(&self.node.id), role);
+        if let RowKind::Folded(hidden) = self.row.kind {
+            let fold = Plain::line(&format!(" {}{hidden}", pen.theme.glyph(Glyph::Folded)));
+            pen.text(x + used, line.y, room.saturating_sub(used), &fold, Role::Accent);
+        }
+        let rest = Rect { x: left.x + name, width: left.right().saturating_sub(left.x + name), ..line };
+        match (self.row.kind, run) {
+            (RowKind::Reference, _) => {
+                pen.words(rest.x, rest.y, rest.width, "see its own row", Role::Dim);
+            }
+            (RowKind::Leaf | RowKind::Open | RowKind::Folded(_), Some(view)) => self.run_columns(view, pen, rest),
+            (RowKind::Leaf | RowKind::Open | RowKind::Folded(_), None) => self.plan_columns(pen, rest),
+        }
+    }
+
+    /// The lines that lead to the row. Gives the column behind them.
+    fn rails(&self, pen: &mut Pen<'_>, area: Rect) -> u16 {
+        let rails = self.model.tree().rails(self.row);
+        let levels = LEVELS.min(usize::from(area.width) / 3);
+        let mut x = area.x;
+        if rails.len() > levels {
+            x += pen.words(x, area.y, 6, &format!("{}", rails.len() - levels), Role::Dim);
+        }
+        let shown = &rails[rails.len().saturating_sub(levels)..];
+        for (at, more) in shown.iter().enumerate() {
+            let glyph = match (at + 1 == shown.len(), more) {
+                (true, true) => Glyph::TreeBranch,
+                (true, false) => Glyph::TreeLast,
+                (false, true) => Glyph::TreePipe,
+                (false, false) => Glyph::TreeBlank,
+            };
+            x += pen.glyph(x, area.y, 3, glyph, Role::Border);
+        }
+        x
+    }
+
+    /// The node's state as a mark. Gives the column behind it.
+    fn state_mark(&self, view: &RunView, pen: &mut Pen<'_>, x: u16, y: u16) -> u16 {
+        if self.row.kind != RowKind::Reference
+            && let Some(node) = view.run.node(&self.node.id)
+        {
+            let mark = Plain::line(pen.theme.state(&node.state).glyph);
+            pen.text(x, y, 2, &mark, state_role(&node.state));
+        }
+        x + 2
+    }
+
+    /// What validation says of the node as a mark, or whether it is a dependency. Gives the column behind it.
+    fn plan_mark(&self, pen: &mut Pen<'_>, x: u16, y: u16) -> u16 {
+        if let Some(target) = self.model.deps_target() {
+            let glyph = match (*target == self.node.id, self.model.editor.depends(target, &self.node.id)) {
+                (true, _) => Glyph::ArrowRight,
+                (false, true) => Glyph::Checked,
+                (false, false) => Glyph::Unchecked,
+            };
+            pen.glyph(x, y, 3, glyph, Role::Accent);
+            return x + 4;
+        }
+        match self.model.editor.marks.get(&self.node.id).filter(|_| self.row.kind != RowKind::Reference) {
+            Some(severity) => pen.glyph(x, y, 2, words::severity_glyph(*severity), words::severity_role(*severity)),
+            None => 0,
+        };
+        x + 2
+    }
+
+    fn plan_columns(&self, pen: &mut Pen<'_>, rest: Rect) {
+        let gated = match self.node.policy.approve {
+            Some(Approve::Before | Approve::After | Approve::Both) => true,
+            Some(Approve::Never) | None => false,
+        };
+        if gated {
+            pen.glyph(rest.x, rest.y, 1, Glyph::Gate, Role::Gate);
+        }
+        let worker = worker_width(rest.width);
+        pen.text(rest.x + 2, rest.y, worker, &words::worker(self.node), Role::Accent);
+        let from = rest.x + 3 + worker;
+        pen.text(from, rest.y, rest.right().saturating_sub(from), &words::summary(self.node), Role::Dim);
+    }
+
+    fn run_columns(&self, view: &RunView, pen: &mut Pen<'_>, rest: Rect) {
+        let Some(node) = view.run.node(&self.node.id) else { return };
+        let word = Plain::line(node.state.word());
+        let mut x = rest.x + pen.text(rest.x, rest.y, rest.width.min(11), &word, state_role(&node.state)).max(9) + 1;
+        let worker = worker_width(rest.width.saturating_sub(12));
+        pen.text(x, rest.y, worker.min(rest.right().saturating_sub(x)), &words::worker(self.node), Role::Dim);
+        x += worker + 1;
+        if x + 6 > rest.right() {
+            return;
+        }
+        pen.text(x, rest.y, 6, &took(node, self.now).pad_start(6), Role::Dim);
+        x += 7;
+        if rest.right() > x + 30 {
+            let tokens = node.lineage.tokens.total();
+            let tokens = if tokens == 0 { Plain::default() } else { count(tokens) };
+            pen.text(x, rest.y, 5, &tokens.pad_start(5), Role::Dim);
+            x += 6;
+        }
+        if let Some(said) = self.said(view, node) {
+            pen.text(x, rest.y, rest.right().saturating_sub(x), &said, Role::Dim);
+        }
+    }
+
+    /// What the row says last: why it stands there, else its last line of output.
+    fn said(&self, view: &RunView, node: &NodeRun) -> Option<Plain> {
+        let reason = || (!node.reason.is_empty()).then(|| Plain::summary(&node.reason));
+        let output = || view.transcripts.get(&self.node.id).and_then(|transcript| transcript.last_line().cloned());
+        match Standing::of(&node.state) {
+            Standing::Failed => node.error.as_ref().map(|error| Plain::summary(&error.message)).or_else(reason),
+            Standing::Working | Standing::Done => output().or_else(reason),
+            Standing::Ahead | Standing::Waiting | Standing::Dropped => reason().or_else(output),
+        }
+    }
+}
+
+fn worker_width(width: u16) -> u16 {
+    (width / 4).clamp(10, 18)
+}
+
+/// How long a node has worked, in whole seconds while it does.
+fn took(node: &NodeRun, now: Time) -> Plain {
+    match (node.span.started, node.span.finished) {
+        (Some(started), Some(finished)) => duration(finished.since(started)),
+        (Some(started), None) => duration(now.since(started) / 1000 * 1000),
+        (None, _) => Plain::default(),
+    }
+}
+
+/// The role of a node's state.
+fn state_role(state: &NodeState) -> Role {
+    match state {
+        NodeState::Pending => Role::Pending,
+        NodeState::Ready => Role::Ready,
+        NodeState::Held => Role::Held,
+        NodeState::Waiting { .. } => Role::Waiting,
+        NodeState::Running => Role::Running,
+        NodeState::Retrying { .. } => Role::Retrying,
+        NodeState::Succeeded => Role::Succeeded,
+        NodeState::Passed => Role::Passed,
+        NodeState::Skipped => Role::Skipped,
+        NodeState::Failed => Role::Failed,
+        NodeState::FailedSafe => Role::FailedSafe,
+        NodeState::Cancelled => Role::Cancelled,
+        NodeState::Unknown => Role::Unknown,
+    }
+}
