@@ -208,9 +208,9 @@ impl Keymap {
 
     /// The command that a key means where these contexts hold, innermost first.
     pub fn resolve(&self, contexts: &[Context], key: Key) -> Option<&'static Command> {
-        contexts.iter().find_map(|context| {
-            commands::all().find(|command| command.context == *context && self.keys_of(command.id).contains(&key))
-        })
+        contexts
+            .iter()
+            .find_map(|context| commands::all().find(|command| command.context == *context && self.keys_of(command.id).contains(&key)))
     }
 }
 

@@ -178,7 +178,7 @@ impl<V: Fn(&str) -> Option<String> + Send + Sync> Console<V> {
             }
         })?;
         match drawn {
-            Drawn::Same => self.take(Msg::FrameFlushed(shown.gates), now).await,
+            Drawn::Unchanged => self.take(Msg::FrameFlushed(shown.gates), now).await,
             Drawn::Sent(frame) => {
                 self.shown.push_back((frame, shown.gates));
                 Ok(Next::Go)
@@ -189,14 +189,17 @@ impl<V: Fn(&str) -> Option<String> + Send + Sync> Console<V> {
 
     async fn flushed(&mut self, frame: FrameId, at: Time) -> io::Result<Next> {
         let mut gates = Vec::new();
-        while let Some((id, shown)) = self.shown.pop_front_if(|(id, _)| *id <= frame) {
-            if id == frame {
+        while self.shown.front().is_some_and(|(id, _)| *id <= frame) {
+            if let Some((id, shown)) = self.shown.pop_front()
+                && id == frame
+            {
                 gates = shown;
             }
         }
         self.take(Msg::FrameFlushed(gates), at).await
     }
 
+    /// Works on a message, does what it asks for, and works on what that leads to.
     async fn take(&mut self, msg: Msg, now: Time) -> io::Result<Next> {
         let mut waiting = VecDeque::from([(msg, now)]);
         while let Some((msg, now)) = waiting.pop_front() {
@@ -216,7 +219,11 @@ impl<V: Fn(&str) -> Option<String> + Send + Sync> Console<V> {
         match action {
             Action::Send(request) => return self.send(request),
             Action::Frame => self.term.request_frame(),
-            Action::Repaint => self.term.repaint(),
+            Action::Repaint => {
+                if let Err(error) = self.term.repaint() {
+                    return Acted::Lost(error.to_string());
+                }
+            }
             Action::Copy(text) => {
                 let copied = self.term.copy(&Plain::block(&text));
                 if copied.bytes < copied.of {
@@ -229,7 +236,7 @@ impl<V: Fn(&str) -> Option<String> + Send + Sync> Console<V> {
                 return after(event, Some(Msg::Edited { then, text: edited.map_err(|error| error.to_string()) }));
             }
             Action::UseTheme(name) => {
-                let theme = load(&self.options, &name, self.depth);
+                let theme = load(&self.options, &name, self.depth).map(Box::new);
                 return Acted::Says(vec![Msg::Themed { name, theme }]);
             }
             Action::Attention { waiting, ring } => {

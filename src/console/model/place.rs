@@ -111,10 +111,7 @@ impl Place {
         }
         if body.width >= SIDE_BY_SIDE {
             let list = body.width * if self.screen == Screen::Inbox { 2 } else { 5 } / if self.screen == Screen::Inbox { 5 } else { 9 };
-            return (
-                Rect::new(body.x, body.y, list, body.height),
-                Rect::new(body.x + list, body.y, body.width - list, body.height),
-            );
+            return (Rect::new(body.x, body.y, list, body.height), Rect::new(body.x + list, body.y, body.width - list, body.height));
         }
         if body.height < BOTH_PANES - 4 {
             return match (self.screen, self.focus) {
@@ -132,10 +129,7 @@ impl Place {
             Screen::Inbox => (body.height / 4).clamp(3, 8),
             Screen::Plan | Screen::Runs => body.height * 11 / 20,
         };
-        (
-            Rect::new(body.x, body.y, body.width, list),
-            Rect::new(body.x, body.y + list, body.width, body.height - list),
-        )
+        (Rect::new(body.x, body.y, body.width, list), Rect::new(body.x, body.y + list, body.width, body.height - list))
     }
 }
 

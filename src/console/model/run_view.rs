@@ -154,6 +154,7 @@ impl RunView {
             | Event::NodeStarted { node_id, .. }
             | Event::NodeRetrying { node_id, .. }
             | Event::NodeRouted { node_id, .. }
+            | Event::NodeReturned { node_id, .. }
             | Event::NodeCompleted { node_id, .. }
             | Event::NodeFailed { node_id, .. }
             | Event::NodeSkipped { node_id, .. }

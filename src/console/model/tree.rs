@@ -107,9 +107,7 @@ impl Tree {
     fn filtered(&self, plan: &Plan) -> Vec<Row> {
         let wanted = self.filter.text().trim().to_lowercase();
         let matching = plan.nodes.iter().enumerate().filter(|(_, node)| matches(node, &wanted));
-        matching
-            .map(|(index, node)| Row { node: node.id.clone(), index, depth: 0, at: usize::MAX, kind: RowKind::Leaf })
-            .collect()
+        matching.map(|(index, node)| Row { node: node.id.clone(), index, depth: 0, at: usize::MAX, kind: RowKind::Leaf }).collect()
     }
 
     /// All rows.

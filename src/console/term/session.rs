@@ -105,6 +105,12 @@ impl Term {
         self.pace.wanted = true;
     }
 
+    /// Paints all of the next frame, for a terminal that somebody has written over, and asks for it.
+    pub fn repaint(&mut self) -> io::Result<()> {
+        self.request_frame();
+        self.canvas.repaint()
+    }
+
     /// What happens next. Nothing is lost when this is dropped before it is done, so it fits a `select!`.
     pub async fn next(&mut self) -> Event {
         loop {

@@ -46,7 +46,7 @@ pub enum Msg {
         /// Its name.
         name: String,
         /// The theme.
-        theme: Result<Theme, String>,
+        theme: Result<Box<Theme>, String>,
     },
 }
 
@@ -125,7 +125,7 @@ pub fn update(model: &mut Model, msg: Msg, now: Time) -> Vec<Action> {
         }
         Msg::Tick => {}
         Msg::Edited { then, text } => verbs::dialogs::edited(model, &mut turn, &then, text),
-        Msg::Themed { name, theme } => verbs::app::themed(model, name, theme),
+        Msg::Themed { name, theme } => verbs::app::themed(model, name, theme.map(|theme| *theme)),
     }
     settle(model);
     if frame {

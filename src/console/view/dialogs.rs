@@ -5,7 +5,8 @@ use ratatui::layout::Rect;
 use super::{Shown, doc, help_lines, pen::Pen, request::field};
 use crate::console::{
     model::{
-        Confirm, Dialog, Doc, EditorDialog, FormDialog, GateShown, LineDialog, Model, Pick, PickItem, Reader, Reading, docs, scrolled, words,
+        Confirm, Dialog, Doc, EditorDialog, FormDialog, GateShown, LineDialog, Model, Pick, PickItem, Reader, Reading, docs, scrolled,
+        words,
     },
     theme::Role,
 };

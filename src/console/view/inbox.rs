@@ -68,7 +68,9 @@ fn detail(model: &Model, now: Time, pen: &mut Pen<'_>, area: Rect, shown: &mut S
     shown.gates.push(GateShown { key: key.clone(), revision: text.revision, from: seen.from, to: seen.to, total: text.doc.len() });
     let armed = model.gate_is_faced() && model.safety.quiet(now);
     let mark = match (armed, &model.inbox.asked) {
-        (true, Some(_)) => (Plain::line(&format!("{} press again, or any other key to leave it", pen.theme.glyph(Glyph::Armed))), Role::Armed),
+        (true, Some(_)) => {
+            (Plain::line(&format!("{} press again, or any other key to leave it", pen.theme.glyph(Glyph::Armed))), Role::Armed)
+        }
         (true, None) => (Plain::line(&format!("{} armed: keys decide", pen.theme.glyph(Glyph::Armed))), Role::Armed),
         (false, _) => (Plain::line("not armed yet"), Role::Dim),
     };

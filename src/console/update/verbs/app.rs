@@ -3,9 +3,7 @@
 use super::super::{Action, Turn, contexts};
 use crate::console::{
     commands,
-    model::{
-        Confirm, Confirmed, Dialog, Focus, Model, Pick, PickItem, PickThen, Reader, Reading, RunView, Screen, Standing, Status,
-    },
+    model::{Confirm, Confirmed, Dialog, Focus, Model, Pick, PickItem, PickThen, Reader, Reading, RunView, Screen, Standing, Status},
     theme::Theme,
 };
 use crate::host::client::{ModelStatus, Request};
@@ -17,11 +15,8 @@ pub const DECIDING: [&str; 4] = ["gate.approve", "gate.reject", "gate.skip", "ga
 /// Every command.
 pub fn palette(model: &mut Model, _: &mut Turn) {
     let items = commands::all().filter(|command| command.in_palette()).map(|command| {
-        let refused = if DECIDING.contains(&command.id) {
-            Err("a decision takes its own key, in the inbox")
-        } else {
-            (command.guard)(model)
-        };
+        let refused =
+            if DECIDING.contains(&command.id) { Err("a decision takes its own key, in the inbox") } else { (command.guard)(model) };
         PickItem {
             key: model.look.keymap.hint(command.id),
             refused: refused.err().map(Plain::line),

@@ -67,8 +67,7 @@ fn decide(model: &mut Model, turn: &mut Turn, intent: Intent) {
         return;
     }
     let said = Status::good(&format!("{} `{}`", past(intent), gate.node));
-    let request =
-        Request::Command { run: key.run.clone(), command: Command::Decide { gate: gate.id, decision, hash: gate.hash.clone() } };
+    let request = Request::Command { run: key.run.clone(), command: Command::Decide { gate: gate.id, decision, hash: gate.hash.clone() } };
     turn.send(request);
     model.inbox.asked = None;
     model.status = Some(said);
@@ -226,9 +225,9 @@ pub fn form_answer(form: &FormDialog) -> Result<Value, String> {
         let label = field.label.as_deref().unwrap_or(&field.name);
         let value = match field.kind {
             FieldKind::Text => Value::String(text.to_owned()),
-            FieldKind::Number => serde_json::from_str::<serde_json::Number>(text)
-                .map(Value::Number)
-                .map_err(|_| format!("`{label}` must be a number"))?,
+            FieldKind::Number => {
+                serde_json::from_str::<serde_json::Number>(text).map(Value::Number).map_err(|_| format!("`{label}` must be a number"))?
+            }
             FieldKind::Boolean => match text.to_lowercase().as_str() {
                 "y" | "yes" | "true" => Value::Bool(true),
                 "n" | "no" | "false" => Value::Bool(false),

@@ -116,13 +116,7 @@ fn edit_text(model: &mut Model) {
     let text = words::text(node);
     let title = Plain::line(&format!("{} of `{}`", words::text_name(&node.work), node.id));
     let then = EditThen::NodeText { node: node.id.clone() };
-    model.dialogs.push(Dialog::Editor(EditorDialog {
-        title,
-        field: TextField::new(Lines::Many, &text),
-        before: text,
-        note: None,
-        then,
-    }));
+    model.dialogs.push(Dialog::Editor(EditorDialog { title, field: TextField::new(Lines::Many, &text), before: text, note: None, then }));
 }
 
 /// Edits the selected node's text outside.
