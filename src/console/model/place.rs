@@ -157,7 +157,7 @@ mod tests {
                     for lines in [1, 3, 100] {
                         let layout = Place { screen, focus, stage: Stage::Plan, size }.layout(lines);
                         let parts = [layout.header, layout.list, layout.detail, layout.request, layout.footer];
-                        let area: u32 = parts.iter().map(Rect::area).sum();
+                        let area: u32 = parts.iter().map(|part| part.area()).sum();
                         assert_eq!(area, u32::from(size.0) * u32::from(size.1), "{size:?} {screen:?} {focus:?}");
                     }
                 }
