@@ -9,6 +9,7 @@ use crate::models::ModelError;
 use crate::plan::{Catalog, Node};
 use crate::planner::{
     PlanSink, Planned,
+    builtin::{self, Template},
     model::{Ids, ModelPlanner, plan_by_model},
 };
 use serde_json::{Map, Value};
@@ -32,8 +33,17 @@ impl Shared {
         let catalog = self.kit.catalog();
         match self.by_model(request, &catalog, inputs, sink).await {
             Some(planned) => planned.map_err(|error| Problem { message: error.message, hint: error.hint }),
-            None => Err(Problem { message: "no model is connected".into(), hint: None }),
+            None => Ok(self.built_in(request, catalog, inputs, sink)),
         }
+    }
+
+    /// Plans without a model. Template files that can't be used are told in the remarks.
+    fn built_in(&self, request: &str, catalog: Catalog, inputs: &Map<String, Value>, sink: &mut dyn PlanSink) -> Planned {
+        let (templates, problems) = Template::load(&self.places.workspace, self.places.config.as_deref());
+        let mut planned = builtin::plan(request, &catalog, &templates, sink);
+        planned.plan.inputs.extend(inputs.clone());
+        planned.remarks.extend(problems.iter().map(ToString::to_string));
+        planned
     }
 
     async fn by_model(
