@@ -102,6 +102,14 @@ mod tests {
         assert_eq!(events(&[b": ping\n\nid: 4\nretry: 10\nevent: x\n\n"]), Vec::<String>::new());
     }
 
+    proptest::proptest! {
+        #[test]
+        fn the_pieces_that_bytes_come_in_make_no_difference(bytes in proptest::collection::vec(proptest::sample::select(b"\r\n: data\xef\xbb\xbfx\xff".to_vec()), 0..60), cut in 1..7usize) {
+            let pieces: Vec<&[u8]> = bytes.chunks(cut).collect();
+            proptest::prop_assert_eq!(events(&pieces), events(&[&bytes]));
+        }
+    }
+
     #[test]
     fn an_endless_event_is_refused() {
         let mut decoder = Decoder::default();

@@ -118,7 +118,7 @@ mod tests {
         let mut plan = plan(json!([
             {"id": "a", "code": "return 1"},
             {"id": "b-1", "tool": "t", "args": {"x": {"y": ["{{a.result.z}}"]}}},
-            {"id": "c", "code": "return deps['b-1'].result + deps.a.result"},
+            {"id": "c", "code": "return deps['b-1'].output + deps.a.output"},
             {"id": "d", "value": "$OUTPUT[c]"},
         ]));
         let remarks = add_implied(&mut plan);

@@ -23,7 +23,7 @@ const RULES: &str = "A node has an `id`, `depends_on` (ids of the nodes whose re
 - `tool` and `args`: one call of one tool, exactly with these arguments, without any model. Prefer it where the arguments are known or \
 are another node's result.
 - `code`: the body of a JavaScript function without input or output devices, for counting, sorting, filtering, formatting. It reads \
-`deps.ID.result` and `inputs.NAME` and returns a value: `return deps.files.result.length`.
+`deps.ID.output` and `inputs.NAME` and returns a value: `return deps.files.output.length`.
 - `value`: a text that is put together from references, without any model.
 - `ask`: a question to the operator, only where the request wants a person to decide.
 

@@ -130,6 +130,23 @@ mod tests {
         assert_eq!(ids("{\"nodes\": [{\"id\": 1, \"nodes\": [{\"id\": 2}]}]}"), ["1"]);
     }
 
+    proptest::proptest! {
+        #[test]
+        fn whatever_nodes_hold_they_come_out_as_they_went_in(texts in proptest::collection::vec(".*", 0..5), prose in "[^\\[\\]{}]*", cut in 1..9usize) {
+            let nodes: Vec<Value> = texts.iter().map(|text| json!({"id": text, text: {"nodes": [{text: text}]}})).collect();
+            let answer = format!("{prose}{}", json!({"goal": texts.concat(), "nodes": nodes}));
+            let mut scanner = Scanner::default();
+            let chars: Vec<char> = answer.chars().collect();
+            let found: Vec<Value> = chars.chunks(cut).flat_map(|piece| scanner.push(&piece.iter().collect::<String>())).collect();
+            proptest::prop_assert_eq!(found, nodes);
+        }
+
+        #[test]
+        fn no_text_can_upset_it(text in r#"[\[\]{}:,"\\a ]*|.*"#) {
+            let _nodes = Scanner::default().push(&text);
+        }
+    }
+
     #[test]
     fn rubbish_gives_nothing_and_does_no_harm() {
         for text in ["]]]}}}", "{\"nodes\": [{]}", "\"\"\"", "{\"nodes\": \"[{}]\"}", "\\\\{[\"\\"] {
