@@ -84,7 +84,7 @@ fn is_node(names: &Names<'_>, id: &str) -> bool {
 }
 
 /// Whether `node` is `source` or waits for it, directly or through others.
-pub(super) fn waits_for(plan: &Plan, node: &str, source: &str) -> bool {
+fn waits_for(plan: &Plan, node: &str, source: &str) -> bool {
     let by_id: HashMap<&str, &Node> = plan.nodes.iter().map(|node| (node.id.as_str(), node)).collect();
     let mut seen = HashSet::from([node]);
     let mut left = vec![node];

@@ -9,6 +9,8 @@ use crate::plan::{Catalog, ToolInfo};
 
 /// The longest description of a tool that is passed on.
 const DESCRIPTION: usize = 240;
+/// Faults that are told in one round; the first ones often cause the others.
+const FAULTS: usize = 12;
 /// What the example answers.
 const EXAMPLE_REQUEST: &str = "Find out how to travel to Rome";
 /// The longest value of an input that is passed on.
@@ -71,7 +73,7 @@ pub(super) fn messages(request: &str, catalog: &Catalog, inputs: &Map<String, Va
 /// What the model hears about a plan that is not right yet.
 pub(super) fn correction(faults: &[String]) -> ChatMessage {
     let mut content = String::from("This plan can't run yet:\n");
-    for fault in faults {
+    for fault in faults.iter().take(FAULTS) {
         line(&mut content, format_args!("- {fault}"));
     }
     content.push_str("Answer with the whole corrected plan as one JSON object {\"nodes\": [...]}, all nodes included.");
