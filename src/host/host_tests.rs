@@ -338,3 +338,32 @@ async fn models_are_chosen_by_name_and_the_operator_can_take_their_place() {
     assert_eq!(seat.end().await, Outcome::Succeeded);
     assert_eq!(seat.run.node(&NodeId::new("write")).unwrap().result.as_deref(), Some(&json!("hello")));
 }
+
+#[tokio::test]
+async fn a_request_becomes_a_plan_node_by_node_without_a_model() {
+    let bed = Bed::new(&[]);
+    let mut seat = Seat::take(&bed);
+    let id = client::PlanningId(7);
+    let text = "List the Rust files under src, count their lines, and write the ten longest to longest.md";
+    seat.ask(Request::Plan { id, text: text.into() });
+    let mut grown = Vec::new();
+    let (plan, origin) = loop {
+        match seat.connection.notices.recv().await.unwrap() {
+            Notice::PlanNode { id: of, node } if of == id => grown.push(node.id.clone()),
+            Notice::PlanReady { id: of, plan, origin, .. } if of == id => break (plan, origin),
+            _ => {}
+        }
+    };
+    assert!(origin.starts_with("built-in planner"), "{origin}");
+    assert_eq!(grown, plan.nodes.iter().map(|node| node.id.clone()).collect::<Vec<_>>());
+    assert!(plan.nodes.len() >= 2 && plan.goal == text);
+}
+
+#[tokio::test]
+async fn an_empty_request_is_told_so() {
+    let bed = Bed::new(&[]);
+    let mut seat = Seat::take(&bed);
+    seat.ask(Request::Plan { id: client::PlanningId(1), text: "  ".into() });
+    let problem = seat.until(|_, notice| if let Notice::PlanFailed { problem, .. } = notice { Some(problem.clone()) } else { None }).await;
+    assert_eq!(problem.message, "the request is empty");
+}
