@@ -6,7 +6,7 @@ use serde_json::json;
 
 /// The id of the n-th node: some hold `-`.
 pub(crate) fn id(n: usize) -> NodeId {
-    NodeId::new(if n % 3 == 0 { format!("n-{n}") } else { format!("n{n}") })
+    NodeId::new(if n.is_multiple_of(3) { format!("n-{n}") } else { format!("n{n}") })
 }
 
 fn work(kind: u8, source: Option<usize>) -> Work {

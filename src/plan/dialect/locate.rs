@@ -6,8 +6,8 @@ pub(super) fn locate(text: &str, path: &str) -> Option<(usize, usize)> {
     walk.space();
     for step in path.split(['.', '[']).filter(|step| !step.is_empty()) {
         match step.strip_suffix(']') {
-            Some(index) => walk.into_list(index.parse().ok()?)?,
-            None => walk.into_object(step)?,
+            Some(index) => walk.enter_list(index.parse().ok()?)?,
+            None => walk.enter_object(step)?,
         }
     }
     let before = &text[..walk.at];
@@ -41,7 +41,7 @@ impl Walk<'_> {
     }
 
     /// Stands at the value of the last such key, which is the one that counts, or stays when there is none.
-    fn into_object(&mut self, key: &str) -> Option<()> {
+    fn enter_object(&mut self, key: &str) -> Option<()> {
         let start = self.at;
         self.take(b'{')?;
         let mut found = None;
@@ -62,7 +62,7 @@ impl Walk<'_> {
         Some(())
     }
 
-    fn into_list(&mut self, index: usize) -> Option<()> {
+    fn enter_list(&mut self, index: usize) -> Option<()> {
         self.take(b'[')?;
         for _ in 0..index {
             self.value();

@@ -1,6 +1,6 @@
 //! Values of expressions. Every step and every piece of text costs fuel, so no expression runs long or grows without bound.
 
-use super::parse::{Ast, Operator};
+use super::ast::{Ast, Operator};
 use super::{ExprError, MAX_OUTPUT, OnMissing, is_truthy};
 use crate::plan::names::{Found, Scope};
 use crate::plan::native::kind;

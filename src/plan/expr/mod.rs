@@ -6,6 +6,7 @@
 //! Functions (`length(x)` or `x | length`): see `FUNCTIONS`. A path alone is truthy. In a condition a missing path is null, and null is
 //! neither less nor greater than anything.
 
+mod ast;
 mod eval;
 mod functions;
 mod parse;
@@ -16,7 +17,7 @@ pub(crate) use eval::plain;
 pub use functions::{FUNCTIONS, FunctionInfo};
 
 use super::names::{Path, Root, Scope};
-use parse::Ast;
+use ast::Ast;
 use serde_json::Value;
 
 /// The longest expression in bytes.

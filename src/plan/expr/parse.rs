@@ -1,5 +1,6 @@
 //! The grammar of expressions: precedence climbing over the bytes of the text, with a limit on nesting.
 
+use super::ast::{Ast, Operator};
 use super::{ExprError, MAX_TEXT, functions::Function};
 use crate::plan::names::{Path, Root, Scope, is_id_byte, longest_known};
 use serde_json::{Number, Value};
@@ -7,67 +8,6 @@ use std::ops::Range;
 
 /// How deep expressions may nest.
 const MAX_DEPTH: usize = 48;
-
-/// An expression as a tree.
-#[derive(Clone, Debug, PartialEq)]
-pub(super) enum Ast {
-    Literal(Value),
-    /// With the place where its root's name is written, quotes included.
-    Path(Path, Range<usize>),
-    List(Vec<Ast>),
-    Not(Box<Ast>),
-    Negate(Box<Ast>),
-    And(Box<Ast>, Box<Ast>),
-    Or(Box<Ast>, Box<Ast>),
-    If {
-        test: Box<Ast>,
-        yes: Box<Ast>,
-        no: Box<Ast>,
-    },
-    Binary(Operator, Box<Ast>, Box<Ast>),
-    Index(Box<Ast>, Box<Ast>),
-    Call(Function, Vec<Ast>),
-}
-
-/// Operators that look at both of their values.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Operator {
-    Equal,
-    NotEqual,
-    Less,
-    LessOrEqual,
-    Greater,
-    GreaterOrEqual,
-    In,
-    NotIn,
-    Add,
-    Subtract,
-    Concat,
-    Multiply,
-    Divide,
-    FloorDivide,
-    Remainder,
-}
-
-impl Ast {
-    pub(super) fn visit_paths<'a>(&'a self, visit: &mut impl FnMut(&'a Path, &Range<usize>)) {
-        match self {
-            Self::Literal(_) => {}
-            Self::Path(path, span) => visit(path, span),
-            Self::List(items) | Self::Call(_, items) => items.iter().for_each(|item| item.visit_paths(visit)),
-            Self::Not(one) | Self::Negate(one) => one.visit_paths(visit),
-            Self::And(a, b) | Self::Or(a, b) | Self::Binary(_, a, b) | Self::Index(a, b) => {
-                a.visit_paths(visit);
-                b.visit_paths(visit);
-            }
-            Self::If { test, yes, no } => {
-                yes.visit_paths(visit);
-                test.visit_paths(visit);
-                no.visit_paths(visit);
-            }
-        }
-    }
-}
 
 #[derive(Clone, Copy, PartialEq)]
 enum Infix {
