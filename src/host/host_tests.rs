@@ -282,7 +282,6 @@ async fn a_command_to_a_run_that_has_ended_is_told_so() {
     let mut seat = Seat::take(&bed);
     seat.start(plan(json!([{ "id": "clock", "tool": "current_time", "args": {} }])));
     assert_eq!(seat.end().await, Outcome::Succeeded);
-    bed.host.shared().session(seat.id.as_ref().unwrap()).map(|session| session.order(super::session::Order::Leave));
     while bed.host.shared().session(seat.id.as_ref().unwrap()).is_some() {
         tokio::task::yield_now().await;
     }
@@ -366,4 +365,15 @@ async fn an_empty_request_is_told_so() {
     seat.ask(Request::Plan { id: client::PlanningId(1), text: "  ".into() });
     let problem = seat.until(|_, notice| if let Notice::PlanFailed { problem, .. } = notice { Some(problem.clone()) } else { None }).await;
     assert_eq!(problem.message, "the request is empty");
+}
+
+#[tokio::test]
+async fn a_plan_that_can_not_run_is_refused_with_what_is_wrong_and_leaves_no_run() {
+    let bed = Bed::new(&[]);
+    let mut seat = Seat::take(&bed);
+    let looped = [("a", "b"), ("b", "a")].map(|(id, on)| json!({ "id": id, "tool": "current_time", "args": {}, "depends_on": [on] }));
+    seat.start(plan(json!(looped)));
+    let problem = seat.problem().await;
+    assert!(problem.message.starts_with("the plan can't run: ") && problem.message.contains("a → b"), "{}", problem.message);
+    assert!(bed.host.shared().runs().unwrap().is_empty());
 }

@@ -13,7 +13,10 @@ use super::{
 use crate::agents;
 use crate::engine::{Actor, Command, RunId, RunSettings};
 use crate::models::config::Lookup;
-use crate::plan::{Catalog, Plan};
+use crate::plan::{
+    Catalog, Plan,
+    validate::{Severity, validate},
+};
 use crate::store::{RunRow, Scope, Store};
 use crate::tools;
 use serde_json::json;
@@ -142,11 +145,12 @@ impl Client for LocalHost {
 }
 
 impl Shared {
-    /// Starts a run. The listener hears of it first.
+    /// Starts a run of a plan without errors. The listener hears of it first.
     pub(super) async fn start(&self, plan: Plan, via: &str, listener: Option<Listener>) -> Result<Session, Problem> {
-        let model = self.chosen();
+        let (model, catalog) = (self.chosen(), self.kit.catalog());
+        refuse_wrong(&plan, &catalog)?;
         let settings = RunSettings {
-            catalog: self.kit.catalog(),
+            catalog,
             slots: self.slots,
             model: model.clone(),
             host: json!({ "workspace": self.places.workspace, "dagdeck": env!("CARGO_PKG_VERSION") }),
@@ -218,6 +222,19 @@ impl Shared {
     fn lock_sessions(&self) -> MutexGuard<'_, HashMap<RunId, Session>> {
         self.sessions.lock().unwrap_or_else(PoisonError::into_inner)
     }
+}
+
+/// Errors of a plan stop it before anything is journalled.
+fn refuse_wrong(plan: &Plan, catalog: &Catalog) -> Result<(), Problem> {
+    let findings = validate(plan, catalog);
+    let mut errors = findings.iter().filter(|finding| finding.severity == Severity::Error);
+    let Some(first) = errors.next() else { return Ok(()) };
+    let more = match errors.count() {
+        0 => String::new(),
+        count => format!(" (and {count} more)"),
+    };
+    let fix = first.fix.as_ref().map(|fix| fix.title.clone());
+    Err(Problem { message: format!("the plan can't run: {}{more}", first.message), hint: fix })
 }
 
 /// The person's name as the system has it, for the record.

@@ -1,8 +1,13 @@
 //! A host with the real binary as its sandbox: code nodes between real tools, and what the doctor finds.
 
 use dagdeck::{
-    engine::{Outcome, Run},
-    host::{Flags, Headless, HeadlessEnd, Health, LocalHost, Places, Yes, config::Config, examine},
+    engine::{Command, Decision, Event, NodeState, Outcome, Run, RunId},
+    host::{
+        Flags, Headless, HeadlessEnd, Health, LocalHost, Places, Yes,
+        client::{Client, Connection, Notice, Request},
+        config::Config,
+        examine,
+    },
     plan::{NodeId, Plan},
     store::Store,
 };
@@ -31,12 +36,19 @@ impl Bed {
         Self { _folder: folder, places, config }
     }
 
+    fn host(&self) -> LocalHost {
+        LocalHost::open(self.places.clone(), self.config.clone(), None, &|_| None).unwrap()
+    }
+
     async fn run(&self, nodes: Value, yes: Yes) -> Headless {
-        let host = LocalHost::open(self.places.clone(), self.config.clone(), None, &|_| None).unwrap();
-        let plan: Plan = serde_json::from_value(json!({ "goal": "test", "nodes": nodes })).unwrap();
+        let (host, plan) = (self.host(), plan(nodes));
         let flags = Flags { yes, ..Flags::default() };
         host.run_headless(plan, Map::new(), &flags, &CancellationToken::new(), &mut |_| {}).await.unwrap()
     }
+}
+
+fn plan(nodes: Value) -> Plan {
+    serde_json::from_value(json!({ "goal": "test", "nodes": nodes })).unwrap()
 }
 
 #[tokio::test]
@@ -90,4 +102,56 @@ async fn the_doctor_names_a_broken_configuration_and_goes_on() {
     let broken: Vec<_> = checks.iter().filter(|check| check.health == Health::Broken && check.name != "sandbox").collect();
     assert_eq!(broken.len(), 1);
     assert!(broken[0].found.contains("config.toml:2: `slots`"), "{}", broken[0].found);
+}
+
+/// Takes notices in until the run's state has what this asks for.
+async fn until(connection: &mut Connection, run: &mut Run, reached: impl Fn(&Run, &[Event]) -> bool) -> RunId {
+    loop {
+        let notice = connection.notices.recv().await.unwrap();
+        let (Notice::RunOpened { run: id, records, .. } | Notice::Events { run: id, records }) = notice else { continue };
+        records.iter().for_each(|record| run.evolve(record));
+        let events: Vec<Event> = records.into_iter().map(|record| record.event).collect();
+        if reached(run, &events) {
+            return id;
+        }
+    }
+}
+
+/// Reads a file of the workspace as soon as the command has written it.
+async fn written(path: &std::path::Path) -> String {
+    loop {
+        match std::fs::read_to_string(path) {
+            Ok(text) if text.ends_with('\n') => return text,
+            _ => tokio::task::yield_now().await,
+        }
+    }
+}
+
+#[cfg(target_os = "linux")]
+#[tokio::test]
+async fn cancelling_a_node_kills_the_command_that_it_runs() {
+    let bed = Bed::new(&[]);
+    let host = bed.host();
+    let mut connection = host.connect();
+    let nodes = json!([
+        { "id": "long", "tool": "run_command", "args": { "command": "echo $$ > pid.txt; exec sleep 600" } },
+        { "id": "clock", "tool": "current_time", "args": {} },
+    ]);
+    let mut run = Run::default();
+    connection.requests.send(Request::Start { plan: Box::new(plan(nodes)), inputs: Map::new() }).unwrap();
+    let id = until(&mut connection, &mut run, |run, _| run.open_gates().next().is_some()).await;
+    let gate = run.open_gates().next().unwrap().clone();
+    let ask = |command: Command| connection.requests.send(Request::Command { run: id.clone(), command }).unwrap();
+    ask(Command::Decide { gate: gate.id, decision: Decision::Approve, hash: gate.hash });
+    let pid = written(&bed.places.workspace.join("pid.txt")).await;
+    let process = PathBuf::from("/proc").join(pid.trim());
+    assert!(process.exists());
+    ask(Command::CancelNode { node: NodeId::new("long") });
+    until(&mut connection, &mut run, |run, _| run.outcome().is_some()).await;
+    host.shutdown().await;
+    assert_eq!(run.node(&NodeId::new("long")).unwrap().state, NodeState::Cancelled);
+    assert_eq!(run.node(&NodeId::new("clock")).unwrap().state, NodeState::Succeeded);
+    while process.exists() {
+        tokio::task::yield_now().await;
+    }
 }
