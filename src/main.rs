@@ -1,11 +1,14 @@
 //! Arguments in, exit code out.
 
+use dagdeck::{cli, tools::sandbox};
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
     // The sandbox's workers are this same binary; they must not set up anything else first.
-    if let Some(code) = dagdeck::tools::sandbox::worker_main(std::env::args_os()) {
+    if let Some(code) = sandbox::worker_main(std::env::args_os()) {
         return code;
     }
-    ExitCode::SUCCESS
+    let (mut out, mut err, mut stdin) = (std::io::stdout(), std::io::stderr(), std::io::stdin());
+    let mut io = cli::Io { out: &mut out, err: &mut err, stdin: &mut stdin };
+    cli::main(std::env::args_os(), &mut io).into()
 }

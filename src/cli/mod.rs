@@ -1,1 +1,131 @@
-//! The command line: one file a verb.
+//! The command line: one file a verb. Data goes to stdout, messages to stderr; every failure says what, where, and a way out.
+
+mod args;
+mod console;
+mod doctor;
+mod exit;
+mod export;
+mod io;
+mod list;
+mod ls;
+mod plan;
+mod run;
+mod schema;
+mod show;
+mod source;
+mod validate;
+
+pub use args::{
+    Cli, Common, CompletionsArgs, ConsoleArgs, Document, ExportArgs, ListArgs, LsArgs, PlanArgs, RunArgs, SchemaArgs, ShowArgs,
+    ValidateArgs, Verb,
+};
+pub use exit::{Exit, Failure};
+pub use io::Io;
+
+use crate::{
+    host::{LocalHost, Places, config::Config},
+    store::Store,
+};
+use clap::Parser;
+use std::{ffi::OsString, future::Future};
+
+/// Runs one command line to its exit code.
+pub fn main(args: impl IntoIterator<Item = OsString>, io: &mut Io<'_>) -> Exit {
+    let cli = match Cli::try_parse_from(args) {
+        Ok(cli) => cli,
+        Err(error) => return grammar(&error, io),
+    };
+    match dispatch(&cli, io) {
+        Ok(exit) => exit,
+        Err(failure) => {
+            io.say(&failure.to_string());
+            failure.exit
+        }
+    }
+}
+
+/// Help and version are data; everything else that the grammar refuses is a message.
+fn grammar(error: &clap::Error, io: &mut Io<'_>) -> Exit {
+    let text = error.render();
+    if error.use_stderr() {
+        io.say(text.to_string().trim_end());
+        Exit::Usage
+    } else {
+        io.line(text.to_string().trim_end()).map_or(Exit::Error, |()| Exit::Success)
+    }
+}
+
+fn dispatch(cli: &Cli, io: &mut Io<'_>) -> Result<Exit, Failure> {
+    let place = || Place::find(&cli.common);
+    match &cli.verb {
+        None => console::console(&ConsoleArgs::default(), &place()?),
+        Some(Verb::Console(args)) => console::console(args, &place()?),
+        Some(Verb::Plan(args)) => block_on(plan::plan(args, &place()?, io))?,
+        Some(Verb::Run(args)) => block_on(run::run(args, &place()?, io))?,
+        Some(Verb::Validate(args)) => block_on(validate::validate(args, &place()?, io))?,
+        Some(Verb::Export(args)) => export::export(args, &place()?, io),
+        Some(Verb::Ls(args)) => ls::ls(args, &place()?, io),
+        Some(Verb::Show(args)) => show::show(args, &place()?, io),
+        Some(Verb::Agents(args)) => list::agents(args, &place()?, io),
+        Some(Verb::Tools(args)) => list::tools(args, &place()?, io),
+        Some(Verb::Models(args)) => block_on(list::models(args, &place()?, io))?,
+        Some(Verb::Doctor(args)) => block_on(doctor::doctor(args, &place()?, io))?,
+        Some(Verb::Schema(args)) => schema::schema(args, io),
+        Some(Verb::Completions(args)) => schema::completions(args, io),
+        Some(Verb::Man) => schema::man(io),
+    }
+}
+
+/// Runs a verb that waits for the world. The verb is a spawned-sized task of its own runtime, which ends with it.
+fn block_on<T>(verb: impl Future<Output = T>) -> Result<T, Failure> {
+    let runtime = tokio::runtime::Builder::new_multi_thread()
+        .enable_all()
+        .build()
+        .map_err(|error| Failure::new(format!("can't start the runtime: {error}")))?;
+    Ok(runtime.block_on(verb))
+}
+
+/// Where a verb works, and with which model.
+pub struct Place {
+    /// Workspace, home, and the user's configuration.
+    pub places: Places,
+    /// The model named on the command line.
+    pub model: Option<String>,
+}
+
+impl Place {
+    fn find(common: &Common) -> Result<Self, Failure> {
+        let places = Places::find(Some(common.workspace.clone()), common.home.clone())?;
+        Ok(Self { places, model: common.model.clone() })
+    }
+
+    /// The configuration of user and project.
+    ///
+    /// # Errors
+    /// When a file is there and can't be used; names file and line.
+    pub fn config(&self) -> Result<Config, Failure> {
+        let (user, project) = self.places.config_files();
+        Config::load(user.as_deref(), &project).map_err(|error| Failure::new(error.to_string()).hint(error.hint))
+    }
+
+    /// The journal.
+    ///
+    /// # Errors
+    /// When it can't be opened.
+    pub fn store(&self) -> Result<Store, Failure> {
+        Store::open(&self.places.home).map_err(Failure::from)
+    }
+
+    /// A host in this process.
+    ///
+    /// # Errors
+    /// When the configuration or the journal can't be used.
+    pub fn host(&self) -> Result<LocalHost, Failure> {
+        Ok(LocalHost::open(self.places.clone(), self.config()?, self.model.as_deref(), &env)?)
+    }
+}
+
+/// Looks an environment variable up; an empty one counts as absent.
+fn env(name: &str) -> Option<String> {
+    std::env::var(name).ok().filter(|value| !value.is_empty())
+}

@@ -113,6 +113,11 @@ impl LocalHost {
         self.shared.kit.catalog()
     }
 
+    /// Cards that could not be read: file, line and words.
+    pub fn card_problems(&self) -> Vec<Problem> {
+        self.shared.kit.card_problems()
+    }
+
     /// Which model is used now.
     pub fn model(&self) -> ModelStatus {
         self.shared.model()

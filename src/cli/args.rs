@@ -1,0 +1,222 @@
+//! The command line's grammar. One struct a verb; the verbs themselves live in files of their names.
+
+use crate::plan::dialect::Format;
+use clap::{
+    Args, Parser, Subcommand, ValueEnum,
+    builder::{PossibleValuesParser, TypedValueParser},
+};
+use std::path::PathBuf;
+
+/// Operator console for agent DAGs: type a request, read and edit the plan, run it, decide, see the result.
+///
+/// Without a verb the console opens. Nothing needs a key: with no model connected, plans come from the built-in planner and
+/// nodes that need a model are rehearsed.
+#[derive(Debug, Parser)]
+#[command(name = "dagdeck", version, max_term_width = 100, propagate_version = true)]
+pub struct Cli {
+    /// Settings that every verb understands.
+    #[command(flatten)]
+    pub common: Common,
+    /// What to do.
+    #[command(subcommand)]
+    pub verb: Option<Verb>,
+}
+
+/// Settings that every verb understands.
+#[derive(Clone, Debug, Args)]
+pub struct Common {
+    /// Folder that tools work in
+    #[arg(long, global = true, value_name = "DIR", default_value = ".")]
+    pub workspace: PathBuf,
+    /// Folder for runs and settings [default: by the platform's rules]
+    #[arg(long, global = true, value_name = "DIR", env = "DAGDECK_HOME")]
+    pub home: Option<PathBuf>,
+    /// Model for planning and agents; `rehearsal` or `operator` for none
+    #[arg(long, global = true, value_name = "NAME", env = "DAGDECK_MODEL")]
+    pub model: Option<String>,
+}
+
+/// What to do.
+#[derive(Debug, Subcommand)]
+pub enum Verb {
+    /// Open the console (the same as no verb)
+    Console(ConsoleArgs),
+    /// Make a plan from a request and print it
+    Plan(PlanArgs),
+    /// Run a plan file, or plan and run a request, without a console
+    Run(RunArgs),
+    /// Check a plan and list every finding
+    Validate(ValidateArgs),
+    /// Write a plan in another form
+    Export(ExportArgs),
+    /// List runs, newest first
+    Ls(LsArgs),
+    /// Tell about one run
+    Show(ShowArgs),
+    /// List agent cards
+    Agents(ListArgs),
+    /// List tools, their risk, and what is decided about them
+    Tools(ListArgs),
+    /// List the models on offer
+    Models(ListArgs),
+    /// Say what is configured, what is missing, and how to mend it
+    Doctor(ListArgs),
+    /// Print the JSON Schema of a document
+    Schema(SchemaArgs),
+    /// Print a shell's completions
+    Completions(CompletionsArgs),
+    /// Print the manual page
+    Man,
+}
+
+/// Forms by their names, with completion.
+fn forms() -> impl TypedValueParser<Value = Format> {
+    PossibleValuesParser::new(Format::ALL.map(Format::name)).try_map(|name| name.parse::<Format>())
+}
+
+/// `dagdeck console`
+#[derive(Clone, Debug, Default, Args)]
+pub struct ConsoleArgs {
+    /// A request or a plan file to open with
+    #[arg(value_name = "REQUEST|FILE")]
+    pub open: Option<String>,
+    /// Theme by name or file
+    #[arg(long, value_name = "NAME|FILE", env = "DAGDECK_THEME")]
+    pub theme: Option<String>,
+    /// Draw with ASCII only
+    #[arg(long)]
+    pub ascii: bool,
+}
+
+/// `dagdeck plan`
+#[derive(Debug, Args)]
+pub struct PlanArgs {
+    /// What is wanted; `-` reads it from stdin
+    #[arg(value_name = "REQUEST")]
+    pub request: String,
+    /// Form to print
+    #[arg(long, value_name = "FORM", default_value = "native", value_parser = forms())]
+    pub format: Format,
+    /// Print findings too, all as one JSON object
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// `dagdeck run`
+#[derive(Debug, Args)]
+pub struct RunArgs {
+    /// A plan file (or `-` for stdin), or a request in words
+    #[arg(value_name = "PLAN|REQUEST")]
+    pub what: String,
+    /// A plan input; the value is JSON where it parses as such, else text
+    #[arg(long = "set", value_name = "NAME=VALUE")]
+    pub set: Vec<String>,
+    /// Approve every gate
+    #[arg(long)]
+    pub yes: bool,
+    /// Approve gates whose node or tool matches
+    #[arg(long, value_name = "GLOB")]
+    pub approve: Vec<String>,
+    /// Reject gates whose node or tool matches; beats every approval
+    #[arg(long, value_name = "GLOB")]
+    pub deny: Vec<String>,
+    /// Print events as they come, one JSON object a line
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// `dagdeck validate`
+#[derive(Debug, Args)]
+pub struct ValidateArgs {
+    /// A plan file, or `-` for stdin
+    #[arg(value_name = "FILE")]
+    pub file: String,
+    /// Print the findings as JSON
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// `dagdeck export`
+#[derive(Debug, Args)]
+pub struct ExportArgs {
+    /// A plan file, `-` for stdin, or a run (`last` for the newest)
+    #[arg(value_name = "FILE|RUN")]
+    pub what: String,
+    /// Form to write
+    #[arg(long, value_name = "FORM", default_value = "native", value_parser = forms())]
+    pub format: Format,
+}
+
+/// `dagdeck ls`
+#[derive(Debug, Args)]
+pub struct LsArgs {
+    /// How many at the most
+    #[arg(long, short = 'n', value_name = "N", default_value_t = 20)]
+    pub limit: usize,
+    /// Print as JSON
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// `dagdeck show`
+#[derive(Debug, Args)]
+pub struct ShowArgs {
+    /// The run's name, the beginning of it, or `last`
+    #[arg(value_name = "RUN", default_value = "last")]
+    pub run: String,
+    /// Only this node, with its whole result
+    #[arg(value_name = "NODE")]
+    pub node: Option<String>,
+    /// Print as JSON
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// Verbs that only list something.
+#[derive(Debug, Args)]
+pub struct ListArgs {
+    /// Print as JSON
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// `dagdeck schema`
+#[derive(Debug, Args)]
+pub struct SchemaArgs {
+    /// Which document
+    #[arg(value_enum, default_value_t = Document::Plan)]
+    pub document: Document,
+}
+
+/// `dagdeck completions`
+#[derive(Debug, Args)]
+pub struct CompletionsArgs {
+    /// Which shell
+    #[arg(value_enum)]
+    pub shell: clap_complete::Shell,
+}
+
+/// Documents with a published schema.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum Document {
+    /// A plan in the native form
+    Plan,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use clap::CommandFactory;
+
+    #[test]
+    fn the_grammar_is_sound() {
+        Cli::command().debug_assert();
+    }
+
+    #[test]
+    fn common_settings_stand_before_or_after_the_verb() {
+        let before = Cli::parse_from(["dagdeck", "--home", "h", "ls"]);
+        let after = Cli::parse_from(["dagdeck", "ls", "--home", "h"]);
+        assert_eq!(before.common.home, after.common.home);
+    }
+}

@@ -1,0 +1,34 @@
+//! `dagdeck doctor`: what is configured, what is missing, and how to mend it.
+
+use super::{Exit, Failure, Io, ListArgs, Place, env};
+use crate::{
+    host::{Health, examine},
+    text::Plain,
+};
+use serde_json::json;
+
+/// Looks at everything that dagdeck needs or can use. What is merely absent is no error.
+///
+/// # Errors
+/// When the output can't be written.
+pub async fn doctor(args: &ListArgs, place: &Place, io: &mut Io<'_>) -> Result<Exit, Failure> {
+    let checks = examine(&place.places, place.model.as_deref(), &env).await;
+    let broken = checks.iter().any(|check| check.health == Health::Broken);
+    let exit = if broken { Exit::Error } else { Exit::Success };
+    if args.json {
+        io.json(&json!(checks))?;
+        return Ok(exit);
+    }
+    for check in &checks {
+        let health = match check.health {
+            Health::Fine => "ok",
+            Health::Absent => "absent",
+            Health::Broken => "BROKEN",
+        };
+        io.line(&format!("{health:<7} {:<14} {}", check.name, Plain::line(&check.found)))?;
+        if let Some(remedy) = &check.remedy {
+            io.line(&format!("{:22}  to mend or get it: {}", "", Plain::line(remedy)))?;
+        }
+    }
+    Ok(exit)
+}

@@ -1,0 +1,125 @@
+//! Exit codes and the errors that carry them.
+
+use crate::engine::Outcome;
+use std::{fmt, process::ExitCode};
+
+/// How the program ends; the numbers are part of its interface.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Exit {
+    /// Succeeded, or the plan is valid.
+    Success,
+    /// Something went wrong.
+    Error,
+    /// The command line made no sense.
+    Usage,
+    /// The plan has errors.
+    Invalid,
+    /// The run ended as partial.
+    Partial,
+    /// The run failed.
+    Failed,
+    /// The run was cancelled.
+    Cancelled,
+    /// The run stopped at a gate that nothing decides.
+    Undecided,
+}
+
+impl Exit {
+    /// The number that the shell sees.
+    pub fn number(self) -> u8 {
+        match self {
+            Self::Success => 0,
+            Self::Error => 1,
+            Self::Usage => 2,
+            Self::Invalid => 3,
+            Self::Partial => 4,
+            Self::Failed => 5,
+            Self::Cancelled => 6,
+            Self::Undecided => 7,
+        }
+    }
+}
+
+impl From<Exit> for ExitCode {
+    fn from(exit: Exit) -> Self {
+        Self::from(exit.number())
+    }
+}
+
+impl From<Outcome> for Exit {
+    fn from(outcome: Outcome) -> Self {
+        match outcome {
+            Outcome::Succeeded => Self::Success,
+            Outcome::Partial => Self::Partial,
+            Outcome::Failed => Self::Failed,
+            Outcome::Cancelled => Self::Cancelled,
+        }
+    }
+}
+
+/// Why a verb could not do its work: what and where, then a way out.
+#[derive(Debug)]
+pub struct Failure {
+    /// The exit code.
+    pub exit: Exit,
+    /// Cause, lower-case start.
+    pub message: String,
+    /// A way out.
+    pub hint: Option<String>,
+}
+
+impl Failure {
+    /// An error without a way out.
+    pub fn new(message: impl Into<String>) -> Self {
+        Self { exit: Exit::Error, message: message.into(), hint: None }
+    }
+
+    /// The command line made no sense.
+    pub fn usage(message: impl Into<String>) -> Self {
+        Self { exit: Exit::Usage, ..Self::new(message) }
+    }
+
+    /// The plan can't be used.
+    pub fn invalid(message: impl Into<String>) -> Self {
+        Self { exit: Exit::Invalid, ..Self::new(message) }
+    }
+
+    /// The same with a way out.
+    #[must_use]
+    pub fn hint(mut self, hint: impl Into<String>) -> Self {
+        self.hint = Some(hint.into());
+        self
+    }
+}
+
+impl fmt::Display for Failure {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "error: {}", self.message)?;
+        match &self.hint {
+            Some(hint) => write!(f, "\nhint: {hint}"),
+            None => Ok(()),
+        }
+    }
+}
+
+impl From<crate::host::client::Problem> for Failure {
+    fn from(problem: crate::host::client::Problem) -> Self {
+        Self { exit: Exit::Error, message: problem.message, hint: problem.hint }
+    }
+}
+
+impl From<std::io::Error> for Failure {
+    fn from(error: std::io::Error) -> Self {
+        Self::new(format!("can't write the output: {error}"))
+    }
+}
+
+impl From<crate::store::StoreError> for Failure {
+    fn from(error: crate::store::StoreError) -> Self {
+        let failure = Self::new(error.to_string());
+        match error.hint() {
+            Some(hint) => failure.hint(hint),
+            None => failure,
+        }
+    }
+}

@@ -1,0 +1,28 @@
+//! `dagdeck export`: a plan in another form, with what that form can't express.
+
+use super::{Exit, ExportArgs, Failure, Io, Place, source};
+use crate::{engine::Run, plan::Plan, plan::dialect, store::Scope, text::Plain};
+
+/// Writes a plan file's or a run's plan in another form.
+///
+/// # Errors
+/// When the plan can't be read.
+pub fn export(args: &ExportArgs, place: &Place, io: &mut Io<'_>) -> Result<Exit, Failure> {
+    let plan = plan_of(&args.what, place, io)?;
+    let written = dialect::write(&plan, args.format);
+    io.out.write_all(written.text.as_bytes())?;
+    for loss in &written.lost {
+        io.say(&format!("left out `{}`: {}", Plain::line(&loss.path), Plain::line(&loss.reason)));
+    }
+    Ok(Exit::Success)
+}
+
+fn plan_of(what: &str, place: &Place, io: &mut Io<'_>) -> Result<Plan, Failure> {
+    if source::is_path(what) || std::path::Path::new(what).is_file() {
+        return Ok(source::read(what, io)?);
+    }
+    let store = place.store()?;
+    let id = store.resolve(what, Scope::Workspace(&place.places.workspace))?;
+    let run = Run::replay(&store.records(&id)?);
+    run.plan().cloned().ok_or_else(|| Failure::new(format!("run `{}` has no plan in its journal", id.0)))
+}

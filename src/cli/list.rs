@@ -1,0 +1,106 @@
+//! `dagdeck agents`, `tools`, `models`: what there is to plan with.
+
+use super::{Exit, Failure, Io, ListArgs, Place};
+use crate::{
+    host::client::{Client, ModelStatus, Notice, Request},
+    plan::{Risk, Verdict},
+    text::Plain,
+};
+use serde_json::json;
+
+/// Lists agent cards.
+///
+/// # Errors
+/// When the host can't be opened.
+pub fn agents(args: &ListArgs, place: &Place, io: &mut Io<'_>) -> Result<Exit, Failure> {
+    let host = place.host()?;
+    let catalog = host.catalog();
+    if args.json {
+        io.json(&json!(catalog.agents))?;
+    } else {
+        let width = catalog.agents.iter().map(|agent| Plain::line(&agent.name).width()).max().unwrap_or(0);
+        for agent in &catalog.agents {
+            let name = Plain::line(&agent.name).pad(width);
+            io.line(&format!("{name}  {:<6}  {}  ({})", agent.kind, Plain::summary(&agent.description), Plain::line(&agent.origin)))?;
+        }
+    }
+    for problem in host.card_problems() {
+        io.say(&Failure::from(problem).to_string());
+    }
+    Ok(Exit::Success)
+}
+
+/// Lists tools with their risk and what is decided about them.
+///
+/// # Errors
+/// When the host can't be opened.
+pub fn tools(args: &ListArgs, place: &Place, io: &mut Io<'_>) -> Result<Exit, Failure> {
+    let catalog = place.host()?.catalog();
+    if args.json {
+        io.json(&json!(catalog.tools))?;
+        return Ok(Exit::Success);
+    }
+    let width = catalog.tools.iter().map(|tool| Plain::line(&tool.name).width()).max().unwrap_or(0);
+    for tool in &catalog.tools {
+        let risk = match tool.risk {
+            Risk::Read => "read",
+            Risk::Network => "network",
+            Risk::Write => "write",
+            Risk::Execute => "execute",
+        };
+        let verdict = match tool.verdict {
+            Verdict::Allow => "allow",
+            Verdict::Ask => "ask",
+            Verdict::Deny => "deny",
+        };
+        let name = Plain::line(&tool.name).pad(width);
+        io.line(&format!("{name}  {risk:<7}  {verdict:<5}  {}", Plain::summary(&tool.description).truncate(90)))?;
+    }
+    Ok(Exit::Success)
+}
+
+/// Lists the models on offer, and which one is used.
+///
+/// # Errors
+/// When the provider can't be asked.
+pub async fn models(args: &ListArgs, place: &Place, io: &mut Io<'_>) -> Result<Exit, Failure> {
+    let host = place.host()?;
+    let status = host.model();
+    let mut names = Vec::new();
+    if let ModelStatus::Rehearsal { how } = &status {
+        io.say("no model is connected: nodes that need one are rehearsed");
+        io.say(&format!("hint: {}", Plain::line(how)));
+    } else {
+        let mut connection = host.connect();
+        // A connection that is gone shows below, as the end of its notices.
+        let _ = connection.requests.send(Request::ListModels);
+        while let Some(notice) = connection.notices.recv().await {
+            match notice {
+                Notice::Models(listed) => {
+                    names = listed;
+                    break;
+                }
+                Notice::Problem(problem) => return Err(problem.into()),
+                _ => {}
+            }
+        }
+    }
+    let used = match &status {
+        ModelStatus::Rehearsal { .. } => "rehearsal",
+        ModelStatus::Operator => "operator",
+        ModelStatus::Connected { model, .. } => model,
+    };
+    if args.json {
+        io.json(&json!({"used": used, "models": names}))?;
+        return Ok(Exit::Success);
+    }
+    for name in &names {
+        let mark = if name == used { "*" } else { " " };
+        io.line(&format!("{mark} {}", Plain::line(name)))?;
+    }
+    for own in ["rehearsal", "operator"] {
+        let mark = if own == used { "*" } else { " " };
+        io.line(&format!("{mark} {own}"))?;
+    }
+    Ok(Exit::Success)
+}

@@ -1,0 +1,33 @@
+//! `dagdeck plan`: a plan from a request, printed.
+
+use super::{Exit, Failure, Io, Place, PlanArgs, source, validate};
+use crate::{plan::dialect, text::Plain};
+use serde_json::{Value, json};
+
+/// Plans a request and prints the plan; findings go to stderr, or into the JSON.
+///
+/// # Errors
+/// When no plan could be made.
+pub async fn plan(args: &PlanArgs, place: &Place, io: &mut Io<'_>) -> Result<Exit, Failure> {
+    let request = if args.request == "-" { io.read("-")? } else { args.request.clone() };
+    let host = place.host()?;
+    let answer = source::ask(&host, &request, io).await?;
+    let findings = source::findings(&answer.plan, &host.catalog());
+    let exit = source::verdict(&findings);
+    if args.json {
+        let listed: Vec<Value> = findings.iter().map(validate::as_json).collect();
+        let valid = exit == Exit::Success;
+        io.json(&json!({"plan": answer.plan, "origin": answer.origin, "remarks": answer.remarks, "valid": valid, "findings": listed}))?;
+        return Ok(exit);
+    }
+    let written = dialect::write(&answer.plan, args.format);
+    io.out.write_all(written.text.as_bytes())?;
+    io.say(&format!("planned by {}", Plain::line(&answer.origin)));
+    for remark in &answer.remarks {
+        io.say(&Plain::line(remark).into_string());
+    }
+    for finding in &findings {
+        io.say(&validate::words(finding));
+    }
+    Ok(exit)
+}

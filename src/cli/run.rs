@@ -1,0 +1,188 @@
+//! `dagdeck run`: a plan or a request without a console. Gates are decided by flags; what no flag decides stays open.
+
+use super::{Exit, Failure, Io, Place, RunArgs, ls::short, source, validate};
+use crate::{
+    engine::{Event, Record, Run},
+    host::{Flags, Headless, HeadlessEnd, Yes},
+    plan::{Plan, order::Graph, validate::Severity},
+    text::{Plain, duration},
+};
+use serde_json::{Map, Value, json};
+use tokio_util::sync::CancellationToken;
+
+/// Runs a plan file, or plans and runs a request.
+///
+/// # Errors
+/// When there is no usable plan, or the journal can't be written.
+pub async fn run(args: &RunArgs, place: &Place, io: &mut Io<'_>) -> Result<Exit, Failure> {
+    let inputs = inputs(&args.set)?;
+    let host = place.host()?;
+    let mut plan = if source::is_path(&args.what) || std::path::Path::new(&args.what).is_file() {
+        source::read(&args.what, io)?
+    } else {
+        let answer = source::ask(&host, &args.what, io).await?;
+        io.say(&format!("planned by {}", Plain::line(&answer.origin)));
+        answer.plan
+    };
+    plan.inputs.extend(inputs.clone());
+    let findings = source::findings(&plan, &host.catalog());
+    if source::verdict(&findings) == Exit::Invalid {
+        for finding in findings.iter().filter(|finding| finding.severity == Severity::Error) {
+            io.say(&validate::words(finding));
+        }
+        return Err(Failure::invalid("the plan has errors, so nothing was run").hint("`dagdeck validate FILE` lists every finding"));
+    }
+    let yes = if args.yes { Yes::Given } else { Yes::Absent };
+    let flags = Flags { yes, approve: args.approve.clone(), deny: args.deny.clone() };
+    let stop = CancellationToken::new();
+    cancel_on_interrupt(stop.clone());
+    let ended = {
+        let mut printer = Printer { json: args.json, io: &mut *io };
+        host.run_headless(plan, inputs, &flags, &stop, &mut |record| printer.print(record)).await?
+    };
+    finish(&ended, args, io)
+}
+
+/// `name=value` pairs; a value is JSON where it parses as such, else text.
+fn inputs(pairs: &[String]) -> Result<Map<String, Value>, Failure> {
+    pairs
+        .iter()
+        .map(|pair| {
+            let (name, value) = pair
+                .split_once('=')
+                .ok_or_else(|| Failure::usage(format!("`--set {pair}` has no value")).hint("write it as --set name=value"))?;
+            let value = serde_json::from_str(value).unwrap_or_else(|_| Value::String(value.to_string()));
+            Ok((name.to_string(), value))
+        })
+        .collect()
+}
+
+fn cancel_on_interrupt(stop: CancellationToken) {
+    tokio::spawn(async move {
+        // Where signals can't be had, the system's own handling of them holds.
+        if tokio::signal::ctrl_c().await.is_ok() {
+            stop.cancel();
+        }
+    });
+}
+
+/// Prints what happens as it happens: events as JSON lines to stdout, or words to stderr.
+struct Printer<'a, 'b> {
+    json: bool,
+    io: &'a mut Io<'b>,
+}
+
+impl Printer<'_, '_> {
+    fn print(&mut self, record: &Record) {
+        if !self.json {
+            if let Some(words) = words(&record.event) {
+                self.io.say(&words);
+            }
+            return;
+        }
+        // A reader that went away must not stop the run: its journal has everything.
+        if let Ok(line) = serde_json::to_string(record) {
+            let _ = writeln!(self.io.out, "{line}");
+            let _ = self.io.out.flush();
+        }
+    }
+}
+
+/// An event in words, for those that a person follows.
+fn words(event: &Event) -> Option<String> {
+    let line = |id: &str, what: &str| Some(format!("{}: {}", Plain::line(id), Plain::summary(what).truncate(160)));
+    match event {
+        Event::NodeStarted { node_id, attempt: 1, .. } => line(node_id, "started"),
+        Event::NodeStarted { node_id, attempt, .. } => line(node_id, &format!("started, attempt {attempt}")),
+        Event::NodeCompleted { node_id, mark: Some(mark), .. } => line(node_id, &format!("succeeded ({mark})")),
+        Event::NodeCompleted { node_id, mark: None, .. } => line(node_id, "succeeded"),
+        Event::NodeFailed { node_id, error, .. } => {
+            let hint = error.hint.as_ref().map(|hint| format!("; hint: {hint}")).unwrap_or_default();
+            line(node_id, &format!("failed: {}{hint}", error.message))
+        }
+        Event::NodeRetrying { node_id, error, .. } => line(node_id, &format!("will be tried again: {}", error.message)),
+        Event::NodeSkipped { node_id, reason, .. } => line(node_id, &format!("skipped: {reason}")),
+        Event::NodePassed { node_id, reason, .. } => line(node_id, &format!("passed: {reason}")),
+        Event::NodeCancelled { node_id, reason, .. } => line(node_id, &format!("cancelled: {reason}")),
+        Event::NodeUnknown { node_id, reason, .. } => line(node_id, &format!("unknown: {reason}")),
+        Event::ApprovalRequired { gate } => line(&gate.node, &format!("waits for a decision: {}", gate.why)),
+        Event::Refused { what, why, .. } => Some(format!("refused: {}: {}", Plain::line(what), Plain::line(why))),
+        _ => None,
+    }
+}
+
+fn finish(ended: &Headless, args: &RunArgs, io: &mut Io<'_>) -> Result<Exit, Failure> {
+    let name = short(&ended.run.0);
+    let (exit, outcome, reason) = match &ended.end {
+        HeadlessEnd::Settled { outcome, reason } => (Exit::from(*outcome), json!(outcome), reason.clone()),
+        HeadlessEnd::Parked(_) => (Exit::Undecided, json!("waiting"), "a gate is open that nothing decides".to_string()),
+    };
+    if args.json {
+        let last = json!({"run": ended.run, "outcome": outcome, "reason": reason, "exit": exit.number()});
+        io.line(&last.to_string())?;
+        return Ok(exit);
+    }
+    if let HeadlessEnd::Parked(gates) = &ended.end {
+        for gate in gates {
+            let tool = gate.tool.as_ref().map(|tool| format!(" ({})", Plain::line(tool))).unwrap_or_default();
+            io.say(&format!("gate at {}{tool}: {}", Plain::line(&gate.node), Plain::line(&gate.why)));
+            io.say(&match &gate.flag {
+                Some(flag) => format!("hint: `{}` would approve it; `--yes` approves every gate", Plain::line(flag)),
+                None => "hint: only a person can answer this; open it in the console".to_string(),
+            });
+        }
+    } else {
+        print_results(&ended.state, io)?;
+    }
+    let word = outcome.as_str().unwrap_or_default();
+    let took = took(&ended.state).map(|took| format!(" in {took}")).unwrap_or_default();
+    let reason = if reason.is_empty() { String::new() } else { format!(": {}", Plain::line(&reason)) };
+    io.say(&format!("run {name} {word}{took}{reason}"));
+    Ok(exit)
+}
+
+/// Results of the exit nodes, as data.
+fn print_results(run: &Run, io: &mut Io<'_>) -> Result<(), Failure> {
+    let Some(plan) = run.plan() else { return Ok(()) };
+    let results: Vec<_> = exits(plan).into_iter().filter_map(|id| Some((id, run.node(id)?.result.as_ref()?))).collect();
+    let many = results.len() > 1;
+    for (id, result) in results {
+        if many {
+            io.line(&format!("== {}", Plain::line(id)))?;
+        }
+        let text = result.as_str().map_or_else(|| format!("{result:#}"), str::to_owned);
+        for line in Plain::block(&text) {
+            io.line(line.as_str())?;
+        }
+    }
+    Ok(())
+}
+
+fn exits(plan: &Plan) -> Vec<&crate::plan::NodeId> {
+    let graph = Graph::new(plan);
+    graph.exits().filter_map(|at| plan.nodes.get(at)).map(|node| &node.id).collect()
+}
+
+fn took(run: &Run) -> Option<Plain> {
+    let spans = || run.nodes().map(|(_, node)| node.span);
+    let start = spans().filter_map(|span| span.started).min()?;
+    let end = spans().filter_map(|span| span.finished).max()?;
+    Some(duration(end.since(start)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn inputs_are_json_where_they_parse_and_text_elsewhere() {
+        let set = ["n=3".to_string(), "name=Ada L".to_string(), "list=[1]".to_string(), "eq=a=b".to_string()];
+        let inputs = inputs(&set).unwrap();
+        assert_eq!(Value::Object(inputs), json!({"n": 3, "name": "Ada L", "list": [1], "eq": "a=b"}));
+    }
+
+    #[test]
+    fn an_input_without_a_value_is_a_usage_error() {
+        assert_eq!(inputs(&["x".to_string()]).unwrap_err().exit, Exit::Usage);
+    }
+}

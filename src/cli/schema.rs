@@ -1,0 +1,37 @@
+//! `dagdeck schema`, `completions`, `man`: documents about dagdeck itself.
+
+use super::{Cli, CompletionsArgs, Document, Exit, Failure, Io, SchemaArgs};
+use clap::CommandFactory;
+
+/// Prints the JSON Schema of a document.
+///
+/// # Errors
+/// When the output can't be written.
+pub fn schema(args: &SchemaArgs, io: &mut Io<'_>) -> Result<Exit, Failure> {
+    match args.document {
+        Document::Plan => io.json(&crate::plan::schema())?,
+    }
+    Ok(Exit::Success)
+}
+
+/// Prints a shell's completions.
+///
+/// # Errors
+/// When the output can't be written.
+pub fn completions(args: &CompletionsArgs, io: &mut Io<'_>) -> Result<Exit, Failure> {
+    let mut text = Vec::new();
+    clap_complete::generate(args.shell, &mut Cli::command(), "dagdeck", &mut text);
+    io.out.write_all(&text)?;
+    Ok(Exit::Success)
+}
+
+/// Prints the manual page.
+///
+/// # Errors
+/// When the output can't be written.
+pub fn man(io: &mut Io<'_>) -> Result<Exit, Failure> {
+    let mut text = Vec::new();
+    clap_mangen::Man::new(Cli::command()).render(&mut text)?;
+    io.out.write_all(&text)?;
+    Ok(Exit::Success)
+}

@@ -1,0 +1,177 @@
+//! `dagdeck show`: one run as it stands in the journal: its nodes, its gates, what came out.
+
+use super::{
+    Exit, Failure, Io, Place, ShowArgs,
+    ls::{short, status},
+};
+use crate::{
+    engine::{Decided, Decision, Gate, NodeRun, Run},
+    plan::NodeId,
+    store::Scope,
+    text::{Block, Plain, cost, count, duration, timestamp},
+};
+use serde_json::{Value, json};
+
+/// Columns of a result's first line in the table.
+const RESULT_COLUMNS: usize = 60;
+
+/// Shows a run, or one node of it.
+///
+/// # Errors
+/// When there is no such run or node, or the journal can't be read.
+pub fn show(args: &ShowArgs, place: &Place, io: &mut Io<'_>) -> Result<Exit, Failure> {
+    let store = place.store()?;
+    let id = store.resolve(&args.run, Scope::Workspace(&place.places.workspace))?;
+    let records = store.records(&id)?;
+    let run = Run::replay(&records);
+    let shown = json_of(&run, &id.0);
+    let Some(node) = &args.node else {
+        if args.json {
+            io.json(&shown)?
+        } else {
+            print(&run, &id.0, io)?
+        }
+        return Ok(Exit::Success);
+    };
+    let known = shown["nodes"].as_array().and_then(|nodes| nodes.iter().find(|shown| shown["id"] == node.as_str()));
+    let Some(known) = known else {
+        let ids: Vec<&str> = run.nodes().map(|(id, _)| id.as_str()).collect();
+        return Err(Failure::new(format!("run `{}` has no node `{node}`", short(&id.0))).hint(format!("its nodes are: {}", ids.join(", "))));
+    };
+    if args.json {
+        io.json(known)?
+    } else {
+        print_node(&run, &NodeId::new(node), io)?
+    }
+    Ok(Exit::Success)
+}
+
+/// A run as one JSON document.
+pub(super) fn json_of(run: &Run, id: &str) -> Value {
+    let nodes: Vec<Value> = run.nodes().map(|(id, node)| node_json(run, id, node)).collect();
+    let gates: Vec<Value> = run.gates().map(|(gate, decided)| gate_json(gate, decided)).collect();
+    let waits = run.open_gates().next().is_some();
+    json!({
+        "run": id, "status": status(run.outcome().map(|(outcome, _)| outcome), waits),
+        "reason": run.outcome().map(|(_, reason)| reason), "goal": run.plan().map(|plan| plan.goal.as_str()),
+        "nodes": nodes, "gates": gates,
+    })
+}
+
+fn node_json(run: &Run, id: &NodeId, node: &NodeRun) -> Value {
+    let lineage = &node.lineage;
+    let depends: Vec<&NodeId> = run
+        .plan()
+        .and_then(|plan| plan.nodes.iter().find(|other| other.id == *id))
+        .map(|node| node.depends_on.iter().collect())
+        .unwrap_or_default();
+    let took = node.span.started.zip(node.span.finished).map(|(start, end)| end.since(start));
+    let tools: Vec<Value> = lineage
+        .tools
+        .iter()
+        .map(|(call, report)| {
+            let summary = report.as_ref().map(|report| Plain::summary(&as_text(&report.value)).truncate(200).into_string());
+            json!({"tool_name": call.tool, "arguments": call.args, "ok": report.as_ref().map(|report| report.ok), "result_summary": summary})
+        })
+        .collect();
+    json!({
+        "id": id, "state": node.state.word(), "reason": node.reason, "result": node.result, "mark": node.mark,
+        "error": node.error, "attempts": node.attempt, "started_at": node.span.started, "finished_at": node.span.finished,
+        "tokens": lineage.tokens.total(), "cost_usd": lineage.cost_usd,
+        "metadata": {
+            "sources": lineage.sources, "files_accessed": lineage.files, "dependencies_used": depends, "tools_called": tools,
+            "tokens": {"prompt": lineage.tokens.prompt, "completion": lineage.tokens.completion, "total": lineage.tokens.total()},
+            "duration_ms": took, "started_at": node.span.started, "completed_at": node.span.finished,
+        },
+    })
+}
+
+fn gate_json(gate: &Gate, decided: Option<&Decided>) -> Value {
+    json!({
+        "gate_id": gate.id, "node_id": gate.node, "kind": gate.kind, "why": gate.why, "payload": gate.payload, "hash": gate.hash,
+        "opened_at": gate.opened, "decision": decided.map(|decided| &decided.decision),
+        "by": decided.map(|decided| &decided.by), "decided_at": decided.map(|decided| decided.at),
+    })
+}
+
+/// A result as text: strings bare, other JSON compact.
+fn as_text(value: &Value) -> String {
+    value.as_str().map_or_else(|| value.to_string(), str::to_owned)
+}
+
+fn print(run: &Run, id: &str, io: &mut Io<'_>) -> Result<(), Failure> {
+    let goal = run.plan().map_or("", |plan| plan.goal.as_str());
+    let waits = run.open_gates().next().is_some();
+    let status = status(run.outcome().map(|(outcome, _)| outcome), waits);
+    io.line(&format!("{} {status}: {}", short(id), Plain::summary(goal)))?;
+    if let Some((_, reason)) = run.outcome().filter(|(_, reason)| !reason.is_empty()) {
+        io.line(&format!("  {}", Plain::line(reason)))?;
+    }
+    let width = run.nodes().map(|(id, _)| Plain::line(id).width()).max().unwrap_or(0);
+    for (id, node) in run.nodes() {
+        io.line(&node_line(id, node, width))?;
+    }
+    for (gate, decided) in run.gates() {
+        io.line(&gate_line(gate, decided))?;
+    }
+    Ok(())
+}
+
+fn node_line(id: &NodeId, node: &NodeRun, width: usize) -> String {
+    let took = node.span.started.zip(node.span.finished).map_or_else(String::new, |(start, end)| duration(end.since(start)).into_string());
+    let last = match (&node.error, &node.result) {
+        (Some(error), _) => error.message.clone(),
+        (None, Some(result)) => as_text(result),
+        (None, None) => node.reason.clone(),
+    };
+    let last = Plain::summary(&last).truncate(RESULT_COLUMNS);
+    format!("  {}  {:<11}  {took:>7}  {last}", Plain::line(id).pad(width), node.state.word()).trim_end().to_string()
+}
+
+fn gate_line(gate: &Gate, decided: Option<&Decided>) -> String {
+    let node = Plain::line(&gate.node);
+    let opened = timestamp(gate.opened.0);
+    let Some(decided) = decided else {
+        return format!("  gate {} at {node}, open since {opened}: {}", gate.id.0, Plain::summary(&gate.why));
+    };
+    let word = match &decided.decision {
+        Decision::Approve => "approved",
+        Decision::Modify { .. } => "approved with changes",
+        Decision::Reject { .. } => "rejected",
+        Decision::Answer { .. } => "answered",
+        Decision::Skip => "skipped",
+        Decision::CancelBranch => "branch cancelled",
+    };
+    format!(
+        "  gate {} at {node}: {word} by {} ({}) at {}",
+        gate.id.0,
+        Plain::line(&decided.by.who),
+        decided.by.via,
+        timestamp(decided.at.0)
+    )
+}
+
+fn print_node(run: &Run, id: &NodeId, io: &mut Io<'_>) -> Result<(), Failure> {
+    let Some(node) = run.node(id) else { return Ok(()) };
+    io.line(&format!("{} {}", Plain::line(id), node.state.word()))?;
+    if !node.reason.is_empty() {
+        io.line(&format!("  {}", Plain::line(&node.reason)))?;
+    }
+    if let Some(error) = &node.error {
+        io.line(&format!("  error: {}", Plain::line(&error.message)))?;
+        if let Some(hint) = &error.hint {
+            io.line(&format!("  hint: {}", Plain::line(hint)))?;
+        }
+    }
+    if node.lineage.model_calls > 0 {
+        let tokens = count(node.lineage.tokens.total());
+        io.line(&format!("  {} model calls, {tokens} tokens, {}", node.lineage.model_calls, cost(node.lineage.cost_usd)))?;
+    }
+    if let Some(result) = &node.result {
+        let text = result.as_str().map_or_else(|| serde_json::to_string_pretty(result).unwrap_or_default(), str::to_owned);
+        for line in Block::new(&text).lines() {
+            io.line(line.as_str())?;
+        }
+    }
+    Ok(())
+}
