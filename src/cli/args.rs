@@ -77,8 +77,8 @@ fn forms() -> impl TypedValueParser<Value = Format> {
 /// `dagdeck console`
 #[derive(Clone, Debug, Default, Args)]
 pub struct ConsoleArgs {
-    /// A request or a plan file to open with
-    #[arg(value_name = "REQUEST|FILE")]
+    /// A request to plan at once
+    #[arg(value_name = "REQUEST")]
     pub open: Option<String>,
     /// Theme by name or file
     #[arg(long, value_name = "NAME|FILE", env = "DAGDECK_THEME")]
