@@ -144,30 +144,14 @@ impl Default for Keymap {
 }
 
 impl Keymap {
-    /// The default keys with those of a file over them, and what is wrong with the file, in words.
-    /// The file is TOML: a table `[keys]` of command ids, each with a key or a list of keys; an empty list unbinds.
-    pub fn load(file: &str) -> (Self, Vec<String>) {
+    /// The default keys with a person's own over them, by command id (no key unbinds), and what is wrong with those, in words.
+    pub fn with(bindings: &BTreeMap<String, Vec<String>>) -> (Self, Vec<String>) {
         let mut map = Self::default();
-        let table = match file.parse::<toml::Table>() {
-            Ok(table) => table,
-            Err(error) => return (map, vec![format!("key bindings: {}", error.message())]),
-        };
-        let Some(bindings) = table.get("keys").and_then(toml::Value::as_table) else {
-            return (map, vec!["key bindings: no table `[keys]`".into()]);
-        };
         let mut problems = Vec::new();
-        for (id, value) in bindings {
+        for (id, names) in bindings {
             let Some(command) = commands::find(id) else {
                 problems.push(format!("key bindings: no command `{id}`"));
                 continue;
-            };
-            let names = match value {
-                toml::Value::String(name) => vec![name.as_str()],
-                toml::Value::Array(names) => names.iter().filter_map(toml::Value::as_str).collect(),
-                _ => {
-                    problems.push(format!("key bindings: `{id}` must be a key or a list of keys"));
-                    continue;
-                }
             };
             let mut keys = Vec::new();
             for name in names {
@@ -233,9 +217,10 @@ mod tests {
     }
 
     #[test]
-    fn a_file_rebinds_keys_and_its_faults_are_named() {
-        let file = "[keys]\n\"plan.add\" = [\"insert\"]\n\"no.such\" = \"x\"\n\"plan.undo\" = \"hyper-x\"\n\"plan.delete\" = \"insert\"\n";
-        let (map, problems) = Keymap::load(file);
+    fn a_persons_keys_replace_the_usual_ones_and_faults_are_named() {
+        let own = [("plan.add", "insert"), ("no.such", "x"), ("plan.undo", "hyper-x"), ("plan.delete", "insert")];
+        let own = own.map(|(command, key)| (command.to_owned(), vec![key.to_owned()])).into();
+        let (map, problems) = Keymap::with(&own);
         assert_eq!(map.hint("plan.add").as_deref(), Some("insert"));
         let mut problems = problems;
         problems.sort();

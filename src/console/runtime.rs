@@ -2,7 +2,7 @@
 //! The only part of the console that waits for anything.
 
 use std::{
-    collections::VecDeque,
+    collections::{BTreeMap, VecDeque},
     io::{self, Write},
     path::PathBuf,
     time::Duration,
@@ -29,8 +29,8 @@ pub struct Options {
     pub themes: Option<PathBuf>,
     /// ASCII only.
     pub ascii: bool,
-    /// Text of the key bindings file, if there is one.
-    pub keys: Option<String>,
+    /// The person's own keys by command id, over the usual ones; none unbinds a command.
+    pub keys: BTreeMap<String, Vec<String>>,
     /// A request to type in at the start, and to send at once.
     pub request: Option<String>,
 }
@@ -58,7 +58,7 @@ fn look(options: &Options, depth: Depth) -> Result<(Look, Vec<String>), String> 
     let name = options.theme.clone().unwrap_or_else(|| "terminal".to_owned());
     let glyphs = if options.ascii { GlyphSet::Ascii } else { GlyphSet::Unicode };
     let theme = load(options, &name, depth)?.with_glyphs(glyphs);
-    let (keymap, problems) = options.keys.as_deref().map_or_else(|| (Keymap::default(), Vec::new()), Keymap::load);
+    let (keymap, problems) = Keymap::with(&options.keys);
     let themes = theme::shipped().into_iter().map(|(name, _)| name.to_owned()).collect();
     Ok((Look { theme, name, themes, keymap }, problems))
 }

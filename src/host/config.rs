@@ -65,6 +65,16 @@ pub enum Keys {
     Several(Vec<String>),
 }
 
+impl Keys {
+    /// The keys as a list.
+    pub fn list(self) -> Vec<String> {
+        match self {
+            Self::One(key) => vec![key],
+            Self::Several(keys) => keys,
+        }
+    }
+}
+
 /// `[limits]`.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 #[serde(default, deny_unknown_fields)]
