@@ -19,7 +19,7 @@ pub fn export(args: &ExportArgs, place: &Place, io: &mut Io<'_>) -> Result<Exit,
 
 fn plan_of(what: &str, place: &Place, io: &mut Io<'_>) -> Result<Plan, Failure> {
     if source::is_path(what) || std::path::Path::new(what).is_file() {
-        return Ok(source::read(what, io)?);
+        return source::read(what, io);
     }
     let store = place.store()?;
     let id = store.resolve(what, Scope::Workspace(&place.places.workspace))?;

@@ -121,7 +121,7 @@ impl Player {
     }
 
     fn take_effects(&mut self) {
-        for effect in self.world.effects[self.seen..].to_vec() {
+        for effect in self.world.effects[self.seen..].iter().cloned() {
             match effect {
                 Effect::Start { node, attempt, .. } => {
                     self.workers.alive.insert((node.to_string(), attempt), BTreeMap::new());
