@@ -10,3 +10,6 @@ pub mod theme;
 pub mod update;
 pub mod view;
 pub mod widget;
+
+#[cfg(test)]
+mod tests;

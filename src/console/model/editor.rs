@@ -3,13 +3,11 @@
 
 use std::collections::BTreeMap;
 
-use super::{
-    Tree,
-    interim::{Finding, Severity, validate},
-};
+use super::Tree;
 use crate::plan::{
     Catalog, Edge, Node, NodeId, Plan,
     edit::{Edit, EditError, History},
+    validate::{Finding, Severity, validate},
 };
 use crate::text::Plain;
 
@@ -18,6 +16,8 @@ use crate::text::Plain;
 pub struct PlanEditor {
     plan: Plan,
     history: History,
+    /// The plan that was here before the one that is being made, while it is.
+    aside: Option<Box<Plan>>,
     /// What validation found, errors first.
     pub findings: Vec<Finding>,
     /// The worst finding of each node.
@@ -70,23 +70,40 @@ impl PlanEditor {
 
     /// A new plan comes in place of the old one; undo brings the old one back.
     pub fn begin(&mut self, plan: Plan) {
-        let (metadata, ext) = (plan.metadata.clone(), plan.ext.clone());
-        let whole = self.whole(&plan);
-        if self.history.apply(&mut self.plan, &whole).is_err() {
-            // Its edges form a cycle: it opens all the same, with the finding, but nothing leads back from it.
-            self.history = History::default();
-            self.plan = plan;
-        }
-        (self.plan.metadata, self.plan.ext) = (metadata, ext);
-        self.deps = None;
-        self.findings.clear();
-        self.marks.clear();
+        self.swap(plan);
+        self.forget();
         self.tree = Tree::default();
         self.tree.rebuild(&self.plan);
     }
 
-    /// A node of a plan that is being made came, for the first time or again.
-    pub fn stream(&mut self, node: Node) {
+    fn swap(&mut self, plan: Plan) {
+        let (metadata, ext) = (plan.metadata.clone(), plan.ext.clone());
+        let whole = self.whole(&plan);
+        if self.plan.nodes.is_empty() || self.history.apply(&mut self.plan, &whole).is_err() {
+            // There was nothing to come back to. Or its edges form a cycle: it opens all the same, with the finding, but nothing leads
+            // back from it.
+            self.history = History::default();
+            self.plan = plan;
+        }
+        (self.plan.metadata, self.plan.ext) = (metadata, ext);
+    }
+
+    /// Drops what was known of the plan that was here.
+    fn forget(&mut self) {
+        self.deps = None;
+        self.findings.clear();
+        self.marks.clear();
+    }
+
+    /// A node of a plan that is being made came, for the first time or again. The first one takes the place of the old plan, which
+    /// is kept aside until the new one is settled.
+    pub fn stream(&mut self, goal: &Plain, node: Node) {
+        if self.aside.is_none() {
+            let fresh = Plan { goal: goal.as_str().to_owned(), ..Plan::default() };
+            self.aside = Some(Box::new(std::mem::replace(&mut self.plan, fresh)));
+            self.forget();
+            self.tree = Tree::default();
+        }
         match self.plan.nodes.iter_mut().find(|known| known.id == node.id) {
             Some(known) => *known = node,
             None => self.plan.nodes.push(node),
@@ -96,8 +113,22 @@ impl PlanEditor {
 
     /// The plan that was being made is complete.
     pub fn complete(&mut self, plan: Plan) {
-        self.plan = plan;
-        self.tree.rebuild(&self.plan);
+        match self.aside.take() {
+            Some(before) => {
+                self.plan = *before;
+                self.swap(plan);
+                self.tree.rebuild(&self.plan);
+            }
+            None => self.begin(plan),
+        }
+    }
+
+    /// No more nodes come: what there is of a plan that was being made is the plan.
+    pub fn settle(&mut self) {
+        if self.aside.is_some() {
+            let plan = std::mem::take(&mut self.plan);
+            self.complete(plan);
+        }
     }
 
     /// The edit that puts a whole plan in place of this one.
@@ -287,13 +318,14 @@ impl PlanEditor {
     /// Validates again and computes the rows again.
     pub fn refresh(&mut self, catalog: &Catalog) {
         self.tree.rebuild(&self.plan);
-        self.findings = validate(&self.plan, catalog);
-        self.findings.sort_by_key(|finding| std::cmp::Reverse(finding.severity));
+        // An empty editor is where everybody begins, not a mistake.
+        self.findings = if self.plan.nodes.is_empty() { Vec::new() } else { validate(&self.plan, catalog) };
+        self.findings.sort_by_key(|finding| finding.severity);
         self.marks.clear();
         for finding in &self.findings {
             if let Some(node) = &finding.node {
                 let mark = self.marks.entry(node.clone()).or_insert(finding.severity);
-                *mark = (*mark).max(finding.severity);
+                *mark = (*mark).min(finding.severity);
             }
         }
     }

@@ -8,7 +8,6 @@ mod field;
 mod fuzzy;
 mod inbox;
 mod inspector;
-pub mod interim;
 mod look;
 mod place;
 mod request;

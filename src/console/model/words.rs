@@ -2,9 +2,11 @@
 
 use serde_json::Value;
 
-use super::interim::{Finding, Severity};
 use crate::console::theme::Role;
-use crate::plan::{Approve, Node, ToolInput, Work};
+use crate::plan::{
+    Approve, Node, ToolInput, Work,
+    validate::{Finding, Severity},
+};
 use crate::text::{Glyph, Plain};
 
 /// The sort of work in one word.
@@ -161,5 +163,9 @@ pub fn severity_glyph(severity: Severity) -> Glyph {
 
 /// Where a finding stands.
 pub fn finding_place(finding: &Finding) -> String {
-    finding.node.as_ref().map_or_else(|| "plan".to_owned(), ToString::to_string)
+    match &finding.node {
+        Some(node) => node.to_string(),
+        None if finding.path.is_empty() => "plan".to_owned(),
+        None => finding.path.clone(),
+    }
 }

@@ -68,25 +68,18 @@ fn bad(problem: &Problem) -> Status {
 
 fn plan_node(model: &mut Model, id: PlanningId, node: Node) {
     let Some(planning) = model.request.planning.as_mut().filter(|planning| planning.id == id) else { return };
-    if planning.nodes == 0 {
-        let goal = planning.text.as_str().to_owned();
-        model.editor.begin(Plan { goal, ..Plan::default() });
-    }
     planning.nodes += 1;
-    model.editor.stream(node);
+    model.editor.stream(&planning.text, node);
 }
 
 fn plan_ready(model: &mut Model, id: PlanningId, plan: Plan, origin: &str, remarks: &[String]) {
-    let Some(planning) = model.request.planning.take_if(|planning| planning.id == id) else { return };
-    if planning.nodes == 0 {
-        model.editor.begin(plan);
-    } else {
-        model.editor.complete(plan);
+    if model.request.planning.take_if(|planning| planning.id == id).is_none() {
+        return;
     }
+    model.editor.complete(plan);
     model.editor.origin = Plain::summary(origin);
     model.editor.remarks = remarks.iter().map(|remark| Plain::summary(remark)).collect();
     model.editor.refresh(&model.session.catalog);
-    model.editor.tree.select(0);
     let run = model.look.keymap.hint("plan.run").unwrap_or_default();
     let count = model.editor.plan().nodes.len();
     model.status = Some(match model.editor.errors() {
@@ -97,6 +90,8 @@ fn plan_ready(model: &mut Model, id: PlanningId, plan: Plan, origin: &str, remar
 
 fn plan_failed(model: &mut Model, id: PlanningId, problem: &Problem) {
     let Some(planning) = model.request.planning.take_if(|planning| planning.id == id) else { return };
+    model.editor.settle();
+    model.editor.refresh(&model.session.catalog);
     model.status = Some(bad(problem));
     if model.request.field.is_empty() {
         model.request.field.set(planning.text.as_str());

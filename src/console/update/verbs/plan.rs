@@ -138,7 +138,11 @@ pub fn edit_all(model: &mut Model, turn: &mut Turn) {
 /// What is wrong with the text, in words.
 pub fn keep_text(model: &mut Model, id: &crate::plan::NodeId, text: &str) -> Result<(), String> {
     let mut node = model.editor.node(id).cloned().ok_or_else(|| format!("`{id}` is no longer in the plan"))?;
-    node.work = words::with_text(&node.work, text)?;
+    let work = words::with_text(&node.work, text)?;
+    if work == node.work {
+        return Ok(());
+    }
+    node.work = work;
     model.editor.replace(&model.session.catalog, node)
 }
 

@@ -57,6 +57,7 @@ pub fn cancel(model: &mut Model, turn: &mut Turn) {
     if let Some(planning) = model.request.planning.take() {
         turn.send(Request::CancelPlanning(planning.id));
         model.status = Some(Status::note("planning stopped; what came so far is in the editor"));
+        model.editor.settle();
         model.editor.refresh(&model.session.catalog);
     }
 }

@@ -1,0 +1,137 @@
+//! Changing a plan by keys.
+
+use super::Deck;
+use crate::console::model::{Dialog, RowKind};
+use crate::plan::NodeId;
+
+fn depends(deck: &Deck, id: &str) -> Vec<String> {
+    deck.model.editor.node(&NodeId::new(id)).unwrap().depends_on.iter().map(ToString::to_string).collect()
+}
+
+#[test]
+fn dependencies_are_taken_and_given_back_in_place() {
+    let mut deck = Deck::planned(80, 24);
+    deck.select("write");
+    deck.keys("D");
+    deck.select("list");
+    deck.keys("space");
+    assert_eq!(depends(&deck, "write"), ["count", "scan", "list"]);
+    deck.select("list");
+    deck.keys("space esc u u u");
+    assert_eq!(depends(&deck, "write"), ["count", "scan"]);
+    assert_eq!(deck.model.selected_id().unwrap().as_str(), "write");
+}
+
+#[test]
+fn a_cycle_is_refused_with_the_cycle_spelled_out() {
+    let mut deck = Deck::planned(80, 24);
+    deck.select("list");
+    deck.keys("D");
+    deck.select("write");
+    deck.keys("space");
+    let status = deck.model.status.clone().unwrap();
+    assert!(status.text.as_str().contains("list → count → write → list"), "{status:?}");
+    assert_eq!(depends(&deck, "list"), Vec::<String>::new());
+}
+
+#[test]
+fn a_node_is_added_below_the_selected_one_and_undone() {
+    let mut deck = Deck::planned(80, 24);
+    deck.select("list");
+    deck.keys("a");
+    deck.type_text("tool");
+    deck.keys("enter");
+    deck.type_text("read");
+    deck.keys("enter");
+    assert!(matches!(deck.model.dialogs.last(), Some(Dialog::Editor(_))), "{}", deck.screen());
+    deck.keys("ctrl-s");
+    assert_eq!(depends(&deck, "read_file"), ["list"]);
+    deck.keys("u");
+    assert!(deck.model.editor.node(&NodeId::new("read_file")).is_none());
+    deck.keys("U");
+    assert_eq!(depends(&deck, "read_file"), ["list"]);
+}
+
+#[test]
+fn a_rename_takes_references_with_it() {
+    let mut deck = Deck::planned(80, 24);
+    deck.select("count");
+    deck.keys("R");
+    deck.keys("2 enter");
+    assert_eq!(depends(&deck, "write"), ["count2", "scan"]);
+    let write = deck.model.editor.node(&NodeId::new("write")).unwrap();
+    assert!(crate::console::model::words::text(write).contains("{{count2}}"));
+    assert_eq!(deck.model.selected_id().unwrap().as_str(), "count2");
+}
+
+#[test]
+fn arguments_that_are_no_json_stay_in_the_editor_with_the_reason() {
+    let mut deck = Deck::planned(80, 24);
+    deck.select("list");
+    deck.keys("e");
+    deck.type_text("oops");
+    deck.keys("ctrl-s");
+    assert!(deck.sees("not valid JSON"), "{}", deck.screen());
+    deck.keys("esc y");
+    assert!(deck.model.dialogs.is_empty());
+}
+
+#[test]
+fn findings_show_at_the_node_and_in_a_list_with_a_fix_to_apply() {
+    let mut deck = Deck::new(100, 30);
+    deck.plan.nodes[3].depends_on[0] = NodeId::new("cuont");
+    deck.type_text("x");
+    deck.keys("enter");
+    assert!(deck.model.editor.errors() > 0);
+    deck.keys("r");
+    assert!(deck.sees("the plan has errors"), "{}", deck.screen());
+    deck.keys("F");
+    assert!(deck.sees("fix:"), "{}", deck.screen());
+    deck.keys("f");
+    assert_eq!(depends(&deck, "write"), ["count", "scan"]);
+}
+
+#[test]
+fn a_node_with_several_parents_appears_once_with_a_reference() {
+    let deck = Deck::planned(80, 24);
+    let rows = deck.model.tree().rows();
+    let of = |id: &str, reference: bool| {
+        rows.iter().filter(|row| row.node.as_str() == id && (row.kind == RowKind::Reference) == reference).count()
+    };
+    assert_eq!((of("write", false), of("write", true)), (1, 1));
+}
+
+#[test]
+fn folding_and_searching_keep_the_selection() {
+    let mut deck = Deck::planned(80, 24);
+    deck.select("list");
+    deck.keys("h");
+    assert!(deck.model.tree().rows().iter().any(|row| matches!(row.kind, RowKind::Folded(_))));
+    deck.keys("l /");
+    deck.type_text("scan");
+    deck.keys("enter");
+    assert_eq!(deck.model.tree().rows().len(), 1);
+    assert_eq!(deck.model.selected_id().unwrap().as_str(), "scan");
+    deck.keys("esc");
+    assert!(deck.model.tree().rows().len() > 3);
+    assert_eq!(deck.model.selected_id().unwrap().as_str(), "scan");
+}
+
+#[test]
+fn every_command_says_why_it_cannot_be_used() {
+    let mut deck = Deck::new(80, 24);
+    deck.keys("esc :");
+    assert!(deck.sees("not now:"), "{}", deck.screen());
+}
+
+#[test]
+fn a_new_plan_takes_the_place_of_the_old_one_and_undo_brings_it_back() {
+    let mut deck = Deck::planned(80, 24);
+    deck.plan.nodes.truncate(1);
+    deck.keys("n");
+    deck.type_text("another");
+    deck.keys("enter");
+    assert_eq!(deck.model.editor.plan().nodes.len(), 1);
+    deck.keys("u");
+    assert_eq!(deck.model.editor.plan().nodes.len(), 4);
+}

@@ -1,0 +1,290 @@
+//! The console driven as a person does: keys and text in, screens and requests out. The host is played by the real engine.
+
+mod editing;
+mod safety;
+mod screens;
+mod story;
+
+use std::collections::BTreeMap;
+
+use ratatui::{buffer::Buffer, layout::Rect};
+use serde_json::{Value, json};
+
+use super::{
+    keymap::{Key, Keymap},
+    model::{Look, Model},
+    theme::Theme,
+    update::{Action, Msg, update},
+    view,
+};
+use crate::engine::{Actor, Command, Done, Effect, GateId, Input, Preview, Run, RunId, RunSettings, Time, WorkFact};
+use crate::host::client::{Hello, ModelStatus, Notice, PlanningId, Request};
+use crate::plan::{AgentInfo, Catalog, NodeId, Plan, Risk, ToolInfo, Verdict};
+
+/// A console with a host behind it.
+pub struct Deck {
+    pub model: Model,
+    pub now: Time,
+    /// What the console asked for and the driver doesn't play itself.
+    pub asked: Vec<Action>,
+    /// What to answer a planning request with.
+    pub plan: Plan,
+    runs: BTreeMap<String, Run>,
+    /// Workers that were started: generation and attempt.
+    workers: BTreeMap<(String, NodeId), (u32, u32)>,
+    catalog: Catalog,
+}
+
+impl Deck {
+    pub fn new(width: u16, height: u16) -> Self {
+        Self::themed(width, height, Theme::default())
+    }
+
+    pub fn themed(width: u16, height: u16, theme: Theme) -> Self {
+        let look = Look { theme, name: "terminal".into(), themes: vec!["terminal".into(), "mono".into()], keymap: Keymap::default() };
+        let mut deck = Self {
+            model: Model::new(look, (width, height)),
+            now: Time(1_750_000_000_000),
+            asked: Vec::new(),
+            plan: plan(),
+            runs: BTreeMap::new(),
+            workers: BTreeMap::new(),
+            catalog: catalog(),
+        };
+        let model = ModelStatus::Rehearsal { how: "set OPENAI_API_KEY and start again".into() };
+        deck.notice(Notice::Hello(Hello { workspace: "/home/ada/project".into(), user: "ada".into(), model }));
+        deck.notice(Notice::Catalog { catalog: catalog(), problems: Vec::new() });
+        deck
+    }
+
+    /// A console in which the plan was made.
+    pub fn planned(width: u16, height: u16) -> Self {
+        let mut deck = Self::new(width, height);
+        deck.type_text("list the rust files");
+        deck.keys("enter");
+        deck
+    }
+
+    /// A console in which the plan runs: `scan` and `list` are at work.
+    pub fn running(width: u16, height: u16) -> Self {
+        let mut deck = Self::planned(width, height);
+        deck.keys("r");
+        deck
+    }
+
+    /// A console in which `write` waits for a decision.
+    pub fn waiting(width: u16, height: u16) -> Self {
+        let mut deck = Self::running(width, height);
+        deck.done("list", json!("src/main.rs\nsrc/lib.rs"));
+        deck.done("scan", json!({"todo": 3}));
+        deck.done("count", json!(LONGEST.replace("98", "120")));
+        deck
+    }
+
+    pub fn send(&mut self, msg: Msg) {
+        for action in update(&mut self.model, msg, self.now) {
+            match action {
+                Action::Send(request) => self.host(request),
+                Action::Frame => {}
+                other => self.asked.push(other),
+            }
+        }
+    }
+
+    pub fn notice(&mut self, notice: Notice) {
+        self.send(Msg::Notice(Box::new(notice)));
+    }
+
+    /// Keys by name, far enough apart to be meant.
+    pub fn keys(&mut self, names: &str) {
+        for name in names.split(' ') {
+            self.later(1_000);
+            self.flush();
+            self.send(Msg::Key(Key::parse(name).unwrap()));
+        }
+    }
+
+    /// Text, as fast as fingers go.
+    pub fn type_text(&mut self, text: &str) {
+        for c in text.chars() {
+            self.later(30);
+            let name = if c == ' ' { "space".to_owned() } else { c.to_string() };
+            self.send(Msg::Key(Key::parse(&name).unwrap()));
+        }
+    }
+
+    pub fn later(&mut self, ms: u64) {
+        self.now = self.now.plus(ms);
+    }
+
+    /// Draws a frame that the terminal takes at once.
+    pub fn flush(&mut self) -> Buffer {
+        let (width, height) = self.model.place.size;
+        let mut buffer = Buffer::empty(Rect::new(0, 0, width, height));
+        let shown = view::draw(&self.model, self.now, &mut buffer);
+        self.send(Msg::FrameFlushed(shown.gates));
+        buffer
+    }
+
+    /// The screen as text.
+    pub fn screen(&mut self) -> String {
+        self.flush();
+        text(&self.flush())
+    }
+
+    /// Whether the screen says this.
+    pub fn sees(&mut self, words: &str) -> bool {
+        self.screen().contains(words)
+    }
+
+    fn host(&mut self, request: Request) {
+        match request {
+            Request::Plan { id, .. } => self.made(id),
+            Request::Start { plan, .. } => self.start(*plan),
+            Request::Command { run, command } => self.command(&run, command),
+            Request::Preview { run, gate, payload } => self.picture(run, gate, &payload),
+            other => self.asked.push(Action::Send(other)),
+        }
+    }
+
+    /// A picture of a write, as the host makes it of the file that is there.
+    fn picture(&mut self, run: RunId, gate: GateId, payload: &Value) {
+        let text = |name: &str| payload.get(name).and_then(Value::as_str).map(str::to_owned);
+        if let (Some(path), Some(after)) = (text("path"), text("content")) {
+            let preview = Preview::Diff { path, before: Some(LONGEST.to_owned()), after };
+            self.notice(Notice::Preview { run, gate, preview });
+        }
+    }
+
+    fn made(&mut self, id: PlanningId) {
+        for node in self.plan.nodes.clone() {
+            self.notice(Notice::PlanNode { id, node: Box::new(node) });
+        }
+        let plan = Box::new(self.plan.clone());
+        self.notice(Notice::PlanReady { id, plan, origin: "built-in planner".into(), remarks: Vec::new() });
+    }
+
+    fn start(&mut self, plan: Plan) {
+        let id = RunId(format!("run-{}", self.runs.len() + 1));
+        let settings = Box::new(RunSettings { catalog: self.catalog.clone(), ..RunSettings::default() });
+        let create = Input::Create { run: id.clone(), plan: Box::new(plan), settings, by: actor() };
+        self.runs.insert(id.0.clone(), Run::default());
+        let records = self.step(&id, &create);
+        self.notice(Notice::RunOpened { run: id.clone(), records, live: true });
+        self.command(&id, Command::Start);
+    }
+
+    fn command(&mut self, run: &RunId, command: Command) {
+        let input = Input::Command { command, by: actor() };
+        self.input(run, &input);
+    }
+
+    fn input(&mut self, run: &RunId, input: &Input) {
+        let records = self.step(run, input);
+        self.notice(Notice::Events { run: run.clone(), records });
+    }
+
+    fn step(&mut self, run: &RunId, input: &Input) -> Vec<crate::engine::Record> {
+        let batch = self.runs.get_mut(&run.0).unwrap().step(input, self.now);
+        for effect in batch.effects {
+            if let Effect::Start { node, generation, attempt, .. } = effect {
+                self.workers.insert((run.0.clone(), node), (generation, attempt));
+            }
+        }
+        batch.records
+    }
+
+    /// A worker of the newest run reports.
+    pub fn fact(&mut self, node: &str, fact: WorkFact) {
+        let run = RunId(self.runs.keys().next_back().unwrap().clone());
+        let (generation, attempt) = self.workers[&(run.0.clone(), NodeId::new(node))];
+        self.input(&run, &Input::Work { node: NodeId::new(node), generation, attempt, fact });
+    }
+
+    pub fn done(&mut self, node: &str, result: Value) {
+        self.later(1_200);
+        self.fact(node, WorkFact::Done(Done { result, mark: None }));
+    }
+
+    /// Selects a node in the tree.
+    pub fn select(&mut self, node: &str) {
+        self.model.with_tree(|tree, plan| {
+            tree.reveal(plan, &NodeId::new(node));
+        });
+    }
+
+    /// The engine's own state of the newest run.
+    pub fn engine(&self) -> &Run {
+        self.runs.values().next_back().unwrap()
+    }
+}
+
+/// What stands in the file that the plan of the story writes.
+const LONGEST: &str = "# Longest files\n\n| lines | file |\n| ---: | --- |\n| 98 | src/lib.rs |\n| 40 | src/main.rs |\n";
+
+fn actor() -> Actor {
+    Actor { who: "ada".into(), via: "console".into() }
+}
+
+/// A screen as text, without the empty ends of lines.
+pub fn text(buffer: &Buffer) -> String {
+    let width = usize::from(buffer.area.width);
+    let rows = buffer.content.chunks(width).map(|row| {
+        let mut line = String::new();
+        let mut skip = 0;
+        for cell in row {
+            if skip > 0 {
+                skip -= 1;
+                continue;
+            }
+            line.push_str(cell.symbol());
+            skip = unicode_width::UnicodeWidthStr::width(cell.symbol()).saturating_sub(1);
+        }
+        line.trim_end().to_owned()
+    });
+    rows.collect::<Vec<_>>().join("\n")
+}
+
+/// The plan of the story: two branches, one of them with a gate before a write.
+pub fn plan() -> Plan {
+    serde_json::from_value(json!({
+        "dagdeck": 1,
+        "goal": "list the rust files and count their lines",
+        "budget": {"tokens": 10000},
+        "nodes": [
+            {"id": "list", "tool": "list_directory", "args": {"path": "src"}},
+            {"id": "count", "code": "return Object.keys(deps).length;", "depends_on": ["list"]},
+            {"id": "scan", "agent": "code_analyzer", "objective": "find what is left to do"},
+            {"id": "write", "tool": "write_file", "args": {"path": "longest.md", "content": "{{count}}"}, "depends_on": ["count", "scan"],
+             "approve": "before"},
+        ],
+    }))
+    .unwrap()
+}
+
+pub fn catalog() -> Catalog {
+    let tool = |name: &str, required: Value, risk: Risk, verdict: Verdict| ToolInfo {
+        name: name.into(),
+        description: format!("{name} as its name says"),
+        input_schema: json!({"type": "object", "properties": {"path": {"type": "string"}, "content": {"type": "string"}}, "required": required}),
+        risk,
+        verdict,
+    };
+    let agent = |name: &str| AgentInfo {
+        name: name.into(),
+        description: format!("a {name}"),
+        objective_template: "do it".into(),
+        kind: "llm".into(),
+        tools: Vec::new(),
+        origin: "shipped".into(),
+        approve: None,
+    };
+    Catalog {
+        agents: vec![agent("code_analyzer"), agent("writer")],
+        tools: vec![
+            tool("list_directory", json!(["path"]), Risk::Read, Verdict::Allow),
+            tool("read_file", json!(["path"]), Risk::Read, Verdict::Allow),
+            tool("write_file", json!(["path", "content"]), Risk::Write, Verdict::Ask),
+        ],
+    }
+}

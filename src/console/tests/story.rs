@@ -1,0 +1,152 @@
+//! The story of the main job, on the screen.
+
+use serde_json::json;
+
+use super::{super::update::Action, Deck};
+use crate::console::model::{Focus, Screen};
+use crate::engine::{NodeError, Outcome, WorkFact};
+
+#[test]
+fn an_empty_console_says_what_to_do() {
+    let mut deck = Deck::new(80, 24);
+    let screen = deck.screen();
+    assert!(screen.contains("Type what you want to have done"), "{screen}");
+    assert!(screen.contains("rehearsal (m)"), "{screen}");
+}
+
+#[test]
+fn a_request_becomes_a_plan_in_the_tree() {
+    let mut deck = Deck::planned(80, 24);
+    assert_eq!(deck.model.place.focus, Focus::Tree);
+    let screen = deck.screen();
+    for id in ["list", "count", "scan", "write"] {
+        assert!(screen.contains(id), "{screen}");
+    }
+    assert_eq!(deck.model.editor.errors(), 0, "{:?}", deck.model.editor.findings);
+}
+
+#[test]
+fn nodes_run_at_the_same_time_and_their_output_streams() {
+    let mut deck = Deck::running(120, 40);
+    deck.fact("scan", WorkFact::Output("two things are left\n".into()));
+    deck.select("scan");
+    assert!(deck.sees("2 running"), "{}", deck.screen());
+    assert!(deck.sees("two things are left"), "{}", deck.screen());
+}
+
+#[test]
+fn a_gate_shows_in_row_badge_and_inbox_and_its_approval_lets_the_node_run() {
+    let mut deck = Deck::waiting(100, 30);
+    assert!(deck.sees("1 waiting"), "{}", deck.screen());
+    deck.keys("i");
+    assert!(deck.sees("write: may it start?"), "{}", deck.screen());
+    assert!(deck.sees("longest.md"), "{}", deck.screen());
+    deck.later(1_000);
+    assert!(deck.sees("armed"), "{}", deck.screen());
+    deck.keys("a");
+    deck.done("write", json!({"bytes": 12}));
+    assert_eq!(deck.engine().outcome().unwrap().0, Outcome::Succeeded);
+    assert!(deck.sees("approved by ada"), "{}", deck.screen());
+}
+
+#[test]
+fn words_of_a_rejection_are_sent_by_the_reject_key_only() {
+    let mut deck = Deck::waiting(80, 24);
+    deck.keys("i x");
+    deck.type_text("not there");
+    deck.keys("enter");
+    assert_eq!(deck.engine().open_gates().count(), 1, "nothing is decided by typing or Enter");
+    assert!(deck.sees("not there"), "{}", deck.screen());
+    deck.keys("x");
+    assert_eq!(deck.engine().open_gates().count(), 0);
+    assert!(deck.engine().node(&"write".into()).unwrap().reason.contains("not there"));
+}
+
+#[test]
+fn text_typed_while_a_gate_opens_goes_into_the_request_line_all_of_it() {
+    let mut deck = Deck::running(80, 24);
+    deck.keys("n");
+    deck.type_text("approve all ");
+    deck.done("list", json!("x"));
+    deck.done("scan", json!("y"));
+    deck.done("count", json!(1));
+    assert_eq!(deck.engine().open_gates().count(), 1);
+    deck.type_text("axsX y");
+    assert_eq!(deck.model.request.field.text(), "approve all axsX y");
+    assert_eq!(deck.engine().open_gates().count(), 1);
+    assert_eq!(deck.model.place.screen, Screen::Plan);
+}
+
+#[test]
+fn a_failure_shows_its_cause_and_leaves_other_branches_alone() {
+    let mut deck = Deck::running(120, 40);
+    deck.fact("scan", WorkFact::Failed(NodeError::permanent("the server said no")));
+    deck.select("scan");
+    assert!(deck.sees("the server said no"), "{}", deck.screen());
+    deck.done("list", json!("x"));
+    assert!(deck.sees("count"), "{}", deck.screen());
+}
+
+#[test]
+fn cancelling_a_branch_shows_what_it_ends_and_asks_first() {
+    let mut deck = Deck::running(80, 24);
+    deck.keys("X");
+    assert!(deck.sees("Cancel the branch at `list`?"), "{}", deck.screen());
+    deck.keys("enter space");
+    assert!(!deck.engine().node(&"list".into()).unwrap().state.is_final());
+    deck.keys("y");
+    let state = deck.engine().node(&"count".into()).unwrap().state.word();
+    assert!(matches!(state, "cancelled" | "skipped"), "{state}");
+    assert_eq!(deck.engine().node(&"scan".into()).unwrap().state.word(), "running");
+}
+
+#[test]
+fn quitting_with_a_run_under_way_asks_and_leaves_a_summary() {
+    let mut deck = Deck::running(80, 24);
+    deck.keys("q");
+    assert!(deck.asked.iter().all(|action| !matches!(action, Action::Quit { .. })));
+    assert!(deck.sees("A run is under way"), "{}", deck.screen());
+    deck.keys("esc q y");
+    let Some(Action::Quit { summary }) = deck.asked.last() else { panic!("{:?}", deck.asked) };
+    assert!(summary.len() <= 4, "{summary:?}");
+}
+
+#[test]
+fn escape_never_quits_and_goes_back_one_step() {
+    let mut deck = Deck::waiting(80, 24);
+    deck.keys("i ? esc esc enter esc esc esc esc");
+    assert_eq!(deck.model.place.screen, Screen::Plan);
+    assert_eq!(deck.engine().open_gates().count(), 1);
+    assert!(deck.asked.iter().all(|action| !matches!(action, Action::Quit { .. })));
+}
+
+#[test]
+fn an_edited_payload_is_approved_as_edited() {
+    let mut deck = Deck::waiting(100, 30);
+    deck.keys("i e");
+    let text = "{\"path\": \"other.md\", \"content\": \"x\"}";
+    deck.model.dialogs.last_mut().unwrap().field().unwrap().set(text);
+    deck.keys("ctrl-s");
+    assert!(deck.sees("you edited the payload"), "{}", deck.screen());
+    deck.keys("a");
+    let (_, decided) = deck.engine().gates().next().unwrap();
+    assert!(matches!(&decided.unwrap().decision, crate::engine::Decision::Modify { payload } if payload["path"] == "other.md"));
+}
+
+#[test]
+fn copying_says_how_much() {
+    let mut deck = Deck::running(80, 24);
+    deck.done("list", json!("one\ntwo"));
+    deck.keys("y");
+    assert!(deck.asked.iter().any(|action| matches!(action, Action::Copy(text) if text.contains("one"))), "{:?}", deck.asked);
+    assert!(deck.sees("copied"), "{}", deck.screen());
+}
+
+#[test]
+fn hostile_text_is_shown_escaped() {
+    let mut deck = Deck::running(120, 40);
+    deck.fact("list", WorkFact::Output("\u{1b}]52;c;aGk=\u{7}\u{202e}evil\u{9b}2J\n".into()));
+    let screen = deck.screen();
+    assert!(!screen.contains(['\u{1b}', '\u{7}', '\u{202e}', '\u{9b}']), "{screen:?}");
+    assert!(screen.contains("evil"), "{screen}");
+}
