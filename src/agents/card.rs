@@ -61,15 +61,13 @@ pub enum Class {
 }
 
 /// Limits of a card; a node's policy comes first.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Limits {
     /// Turns of the agent loop, 1 to 20.
     pub max_iterations: Option<u32>,
     /// Prompt and answer tokens together.
     pub max_tokens: Option<u64>,
-    /// Working seconds.
-    pub timeout_s: Option<f64>,
 }
 
 /// A card that can't be used, and where it is wrong.
@@ -269,9 +267,6 @@ fn check_limits(limits: &Limits) -> Result<(), String> {
     }
     if limits.max_tokens == Some(0) {
         return Err("`max_tokens` is at least 1".to_owned());
-    }
-    if limits.timeout_s.is_some_and(|s| !(s.is_finite() && s > 0.0)) {
-        return Err("`timeout_s` is a number of seconds above 0".to_owned());
     }
     Ok(())
 }

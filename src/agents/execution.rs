@@ -21,7 +21,7 @@ const ITERATIONS: u32 = 5;
 const MOST_ITERATIONS: u32 = 20;
 /// Tokens where neither node nor card says how many.
 const TOKENS: u64 = 10_000;
-/// Seconds where neither node nor card says how many.
+/// Seconds where the node doesn't say how many.
 const SECONDS: f64 = 60.0;
 
 /// With what an agent is run.
@@ -67,11 +67,11 @@ impl Caps {
     fn new(job: &AgentJob, card: &Card) -> Self {
         let iterations = if job.max_iterations > 0 { Some(job.max_iterations) } else { card.limits.max_iterations };
         let tokens = if job.max_tokens > 0 { Some(job.max_tokens) } else { card.limits.max_tokens };
-        let seconds = if job.timeout_s > 0.0 { Some(job.timeout_s) } else { card.limits.timeout_s };
+        let seconds = if job.timeout_s > 0.0 { job.timeout_s } else { SECONDS };
         Self {
             iterations: iterations.unwrap_or(ITERATIONS).clamp(1, MOST_ITERATIONS),
             tokens: tokens.unwrap_or(TOKENS),
-            time: Duration::try_from_secs_f64(seconds.unwrap_or(SECONDS)).unwrap_or(Duration::MAX),
+            time: Duration::try_from_secs_f64(seconds).unwrap_or(Duration::MAX),
         }
     }
 }

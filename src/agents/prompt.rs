@@ -12,6 +12,9 @@ const CONTEXT_TOKENS: u64 = 10_000;
 /// Their largest share of the node's own limit, in percent.
 const CONTEXT_PERCENT: u64 = 40;
 
+/// Most tokens of the plan's goal that every agent is told.
+const GOAL_TOKENS: u64 = 300;
+
 /// An assembled prompt.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Prompt {
@@ -31,8 +34,14 @@ impl Prompt {
              as it is: the result itself, without remarks about how you work.",
             card.prompt
         );
+        if !job.plan_goal.trim().is_empty() {
+            system.push_str(&format!(
+                "\n\nThe plan serves this request, for your orientation only:\n{}",
+                tokens::cut(job.plan_goal.trim(), GOAL_TOKENS)
+            ));
+        }
         if let Some(schema) = &job.output_schema {
-            system.push_str(&format!(" It has to be JSON that matches this JSON Schema, and nothing else:\n{schema}"));
+            system.push_str(&format!("\n\nYour result has to be JSON that matches this JSON Schema, and nothing else:\n{schema}"));
         }
         let limit = CONTEXT_TOKENS.min(max_tokens.saturating_mul(CONTEXT_PERCENT) / 100);
         Self { system, context: context(job, deps, limit), objective: objective(job, card) }
@@ -194,6 +203,14 @@ mod tests {
         let inputs = json!({ "topic": "bees" }).as_object().cloned().unwrap();
         let job = AgentJob { plan_goal: "Learn.".into(), inputs, ..AgentJob::default() };
         assert_eq!(objective(&job, &card()), "Research bees for the num people\n\nThis serves the goal of the plan: Learn.");
+    }
+
+    #[test]
+    fn every_agent_knows_what_the_plan_is_for() {
+        let job = AgentJob { plan_goal: "Learn about bees.".into(), objective: Some("Search.".into()), ..AgentJob::default() };
+        let prompt = Prompt::new(&job, &[], &card(), 10_000);
+        assert!(prompt.system.ends_with("orientation only:\nLearn about bees."));
+        assert_eq!(prompt.user(), "Search.");
     }
 
     #[test]

@@ -324,6 +324,19 @@ async fn the_default_is_five_iterations_and_twenty_are_the_most() {
 }
 
 #[tokio::test]
+async fn a_cards_limits_hold_where_the_plan_says_nothing() {
+    let read = || calls(&[("read_file", r#"{"path":"a"}"#)]);
+    let stage = Stage::new(vec![read(), read()]);
+    let limits = Limits { max_iterations: Some(2), max_tokens: None };
+    let stage = Stage {
+        execution: Execution { card: Arc::new(Card { limits, ..(*stage.execution.card).clone() }), ..stage.execution.clone() },
+        ..stage
+    };
+    assert_eq!(kind(&stage.run().await), Some(ErrorKind::Limit));
+    assert_eq!(stage.requests().len(), 2);
+}
+
+#[tokio::test]
 async fn with_one_iteration_the_agent_answers_without_tools() {
     let mut stage = Stage::new(vec![text("ok")]);
     stage.job.max_iterations = 1;

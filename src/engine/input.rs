@@ -278,9 +278,9 @@ pub struct AgentJob {
     pub tools: Option<Vec<String>>,
     /// JSON Schema of the result.
     pub output_schema: Option<Value>,
-    /// 1 to 20.
+    /// 1 to 20; 0 where the plan leaves it to the card.
     pub max_iterations: u32,
-    /// Prompt and answer tokens together.
+    /// Prompt and answer tokens together; 0 where the plan leaves it to the card.
     pub max_tokens: u64,
     /// Working seconds.
     pub timeout_s: f64,

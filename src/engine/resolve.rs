@@ -13,8 +13,6 @@ use std::sync::{Arc, LazyLock};
 
 /// Limits of an agent node that says nothing of its own.
 pub(super) const AGENT_SECONDS: f64 = 60.0;
-const AGENT_TOKENS: u64 = 10_000;
-const AGENT_ITERATIONS: u32 = 5;
 const MOST_ITERATIONS: u32 = 20;
 
 /// What consumers get of a node that failed safe.
@@ -165,8 +163,9 @@ impl Run {
             model: policy.get(|policy| policy.model.clone()).or_else(|| settings.and_then(|settings| settings.model.clone())),
             tools: policy.get(|policy| policy.tools.clone()),
             output_schema: policy.get(|policy| policy.output_schema.clone()),
-            max_iterations: policy.get(|policy| policy.max_iterations).unwrap_or(AGENT_ITERATIONS).clamp(1, MOST_ITERATIONS),
-            max_tokens: policy.get(|policy| policy.budget.as_ref().and_then(|budget| budget.tokens)).unwrap_or(AGENT_TOKENS),
+            // What the plan leaves open, the card says, and else the loop's own default.
+            max_iterations: policy.get(|policy| policy.max_iterations).map_or(0, |most| most.clamp(1, MOST_ITERATIONS)),
+            max_tokens: policy.get(|policy| policy.budget.as_ref().and_then(|budget| budget.tokens)).unwrap_or(0),
             timeout_s: self.time_limit(ix).unwrap_or(AGENT_SECONDS),
             context: policy.get(|policy| policy.context),
         })

@@ -3,5 +3,6 @@
 
 mod host;
 mod house;
+mod requests;
 mod sandbox;
 mod tools;
