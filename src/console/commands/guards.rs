@@ -85,6 +85,12 @@ pub fn node_live(model: &Model) -> Result<(), &'static str> {
     }
 }
 
+/// The selected node of the shown run waits for a decision.
+pub fn node_gated(model: &Model) -> Result<(), &'static str> {
+    run_shown(model)?;
+    model.selected_nodes_gate().map(|_| ()).ok_or("the selected node waits for nobody")
+}
+
 /// Planning goes on.
 pub fn planning(model: &Model) -> Result<(), &'static str> {
     if model.request.planning.is_some() { Ok(()) } else { Err("no plan is being made") }

@@ -39,7 +39,7 @@ pub use session::Session;
 pub use transcript::{Message, Transcript, lines};
 pub use tree::{Row, RowKind, Tree, scrolled};
 
-use crate::engine::Gate;
+use crate::engine::{Gate, NodeState};
 use crate::plan::{Node, NodeId, Plan};
 
 static EMPTY_PLAN: LazyLock<Plan> = LazyLock::new(Plan::default);
@@ -150,6 +150,21 @@ impl Model {
         }
     }
 
+    /// Whether the selected node of the shown run goes on, so that its output may grow.
+    pub fn selected_works(&self) -> bool {
+        let Some(run) = self.shown_run().filter(|run| run.goes_on()) else { return false };
+        self.selected_id().and_then(|id| run.run.node(id)).is_some_and(|node| !node.state.is_final())
+    }
+
+    /// The gate that the selected node of the shown run waits for.
+    pub fn selected_nodes_gate(&self) -> Option<GateKey> {
+        let view = self.shown_run()?;
+        match &view.run.node(self.selected_id()?)?.state {
+            NodeState::Waiting { gate } => Some(GateKey { run: view.id.clone(), gate: *gate }),
+            _ => None,
+        }
+    }
+
     /// What was written for the selected gate.
     pub fn selected_draft(&self) -> Option<&Draft> {
         self.inbox.drafts.get(self.inbox.selected.as_ref()?)
@@ -183,6 +198,11 @@ impl Model {
 
     /// The geometry now.
     pub fn layout(&self) -> Layout {
-        self.place.layout(self.request.field.height())
+        let entries = match self.place.screen {
+            Screen::Plan => self.tree().rows().len(),
+            Screen::Inbox => self.inbox.gates.len(),
+            Screen::Runs => self.runs.listing.len(),
+        };
+        self.place.layout(self.request.field.height(), entries)
     }
 }

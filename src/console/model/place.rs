@@ -85,8 +85,8 @@ impl Place {
         self.size.0 >= SMALLEST.0 && self.size.1 >= SMALLEST.1
     }
 
-    /// The geometry now, with so many lines of request text.
-    pub fn layout(&self, request_lines: usize) -> Layout {
+    /// The geometry now, with so many lines of request text, and so many entries in the list.
+    pub fn layout(&self, request_lines: usize, entries: usize) -> Layout {
         let (width, height) = self.size;
         if !self.fits() {
             return Layout::default();
@@ -100,11 +100,11 @@ impl Place {
         let footer = Rect::new(0, height - footer_rows, width, footer_rows);
         let request = Rect::new(0, height - footer_rows - request_rows, width, request_rows);
         let body = Rect::new(0, 1, width, height - 1 - footer_rows - request_rows);
-        let (list, detail) = self.panes(body);
+        let (list, detail) = self.panes(body, entries);
         Layout { header, list, detail, request, footer }
     }
 
-    fn panes(&self, body: Rect) -> (Rect, Rect) {
+    fn panes(&self, body: Rect, entries: usize) -> (Rect, Rect) {
         let none = Rect::new(body.x, body.y, 0, 0);
         if self.screen == Screen::Runs {
             return (body, none);
@@ -125,10 +125,12 @@ impl Place {
                 (Screen::Plan | Screen::Runs, _) => (body, none),
             };
         }
-        let list = match self.screen {
-            Screen::Inbox => (body.height / 4).clamp(3, 8),
-            Screen::Plan | Screen::Runs => body.height * 11 / 20,
+        // One above the other, the list takes no more rows than it has entries, so that the rest is there for reading.
+        let (least, most) = match self.screen {
+            Screen::Inbox => (3, (body.height / 4).clamp(3, 8)),
+            Screen::Plan | Screen::Runs => (6, body.height * 11 / 20),
         };
+        let list = u16::try_from(entries + 2).unwrap_or(u16::MAX).clamp(least, most);
         (Rect::new(body.x, body.y, body.width, list), Rect::new(body.x, body.y + list, body.width, body.height - list))
     }
 }
@@ -155,7 +157,7 @@ mod tests {
             for screen in [Screen::Plan, Screen::Inbox, Screen::Runs] {
                 for focus in [Focus::Tree, Focus::Inspector, Focus::Request] {
                     for lines in [1, 3, 100] {
-                        let layout = Place { screen, focus, stage: Stage::Plan, size }.layout(lines);
+                        let layout = Place { screen, focus, stage: Stage::Plan, size }.layout(lines, lines);
                         let parts = [layout.header, layout.list, layout.detail, layout.request, layout.footer];
                         let area: u32 = parts.iter().map(|part| part.area()).sum();
                         assert_eq!(area, u32::from(size.0) * u32::from(size.1), "{size:?} {screen:?} {focus:?}");

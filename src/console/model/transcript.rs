@@ -16,6 +16,8 @@ pub struct Transcript {
     pub output: Block,
     /// Its result for reading.
     pub result: Vec<Plain>,
+    /// Its result on one line.
+    headline: Option<Plain>,
     /// Its conversation with a model: role, text.
     pub messages: Vec<Message>,
     /// Lines of its log.
@@ -44,6 +46,7 @@ impl Transcript {
     /// Takes in the result.
     pub fn finish(&mut self, result: &Value) {
         self.result = lines(&super::words::result(result));
+        self.headline = headline(result);
     }
 
     /// Takes in a message.
@@ -58,10 +61,27 @@ impl Transcript {
         }
     }
 
-    /// The last line that shows anything, for the row in the tree.
+    /// What the row in the tree says: the result once it is there, before that the last line that shows anything.
     pub fn last_line(&self) -> Option<&Plain> {
-        self.output.last_visible().or_else(|| self.result.iter().find(|line| !line.as_str().trim().is_empty())).or_else(|| self.log.last())
+        self.headline.as_ref().or_else(|| self.output.last_visible()).or_else(|| self.log.last())
     }
+}
+
+/// Bytes of a result that are looked at for its one line.
+const HEADLINE: usize = 400;
+
+/// A result on one line: the first line of text that shows anything, the number of items, else compact JSON.
+fn headline(result: &Value) -> Option<Plain> {
+    match result {
+        Value::Null => None,
+        Value::String(text) => text.lines().find(|line| !line.trim().is_empty()).map(|line| Plain::summary(start(line))),
+        Value::Array(items) if items.len() != 1 => Some(Plain::line(&format!("{} items", items.len()))),
+        other => Some(Plain::summary(start(&other.to_string()))),
+    }
+}
+
+fn start(text: &str) -> &str {
+    &text[..text.floor_char_boundary(HEADLINE)]
 }
 
 /// Raw text as lines, long ones cut into pieces that scrolling can reach.

@@ -81,10 +81,11 @@ fn plan_ready(model: &mut Model, id: PlanningId, plan: Plan, origin: &str, remar
     model.editor.remarks = remarks.iter().map(|remark| Plain::summary(remark)).collect();
     model.editor.refresh(&model.session.catalog);
     let run = model.look.keymap.hint("plan.run").unwrap_or_default();
+    let findings = model.look.keymap.hint("plan.findings").unwrap_or_default();
     let count = model.editor.plan().nodes.len();
     model.status = Some(match model.editor.errors() {
-        0 => Status::good(&format!("{count} nodes by {origin}: look it over, then press {run} to run")),
-        errors => Status::warn(&format!("{count} nodes by {origin}, {errors} errors to mend before it can run")),
+        0 => Status::good(&format!("{count} nodes: look the plan over, then press {run} to run it")),
+        errors => Status::warn(&format!("{count} nodes, errors to mend before it can run: {errors}; {findings} lists them")),
     });
 }
 

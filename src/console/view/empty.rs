@@ -12,34 +12,37 @@ use crate::text::{Glyph, Plain};
 /// Says what to do when there is no plan.
 pub fn draw(model: &Model, pen: &mut Pen<'_>, area: Rect) {
     let area = Rect { x: area.x + 2, width: area.width.saturating_sub(4).min(100), ..area };
-    let mut lines: Vec<(Plain, Role)> = Vec::new();
+    // What stands before a line, the line, its role.
+    let mut lines: Vec<(Plain, Plain, Role)> = Vec::new();
+    let none = Plain::default;
     if let Some(planning) = &model.request.planning {
-        lines.push((Plain::line("Making a plan. Its nodes appear here as they come."), Role::Text));
-        lines.push((planning.text.clone(), Role::Dim));
+        lines.push((none(), Plain::line("Making a plan. Its nodes appear here as they come."), Role::Text));
+        lines.push((none(), planning.text.clone(), Role::Dim));
     } else {
-        lines.push((Plain::line("Type what you want to have done, then press Enter."), Role::Heading));
-        lines.push((Plain::line("It becomes a plan that you read, change, and run. Nothing runs before you say so."), Role::Text));
-        lines.push((Plain::default(), Role::Text));
-        lines.push((Plain::line("For example"), Role::Dim));
+        lines.push((none(), Plain::line("Type what you want to have done, then press Enter."), Role::Heading));
+        lines.push((none(), Plain::line("It becomes a plan that you read, change, and run. Nothing runs before you say so."), Role::Text));
+        lines.push((none(), Plain::default(), Role::Text));
+        lines.push((none(), Plain::line("For example"), Role::Dim));
         let bullet = Plain::line(pen.theme.glyph(Glyph::Bullet)).then(&Plain::blank(1));
-        lines.extend(EXAMPLES.iter().map(|example| (bullet.clone().then(&Plain::line(example)), Role::Text)));
+        lines.extend(EXAMPLES.iter().map(|example| (bullet.clone(), Plain::line(example), Role::Text)));
         if model.session.rehearses() {
             let key = model.look.keymap.hint("app.model").unwrap_or_default();
             let words = format!(
                 "No model is connected: plans come from the built-in planner, tools run for real, and nodes that need a model are \
                  rehearsed. In the tree, {key} tells how to connect one."
             );
-            lines.push((Plain::default(), Role::Text));
-            lines.push((Plain::line(&words), Role::Dim));
+            lines.push((none(), Plain::default(), Role::Text));
+            lines.push((none(), Plain::line(&words), Role::Dim));
         }
     }
     let mut y = area.y + u16::from(area.height > 12);
-    for (line, role) in lines {
-        for piece in line.wrap(usize::from(area.width)) {
+    for (before, line, role) in lines {
+        let indent = pen.text(area.x, y, area.width, &before, role);
+        for piece in line.wrap(usize::from(area.width - indent)) {
             if y >= area.bottom() {
                 return;
             }
-            pen.text(area.x, y, area.width, &piece, role);
+            pen.text(area.x + indent, y, area.width - indent, &piece, role);
             y += 1;
         }
     }

@@ -11,16 +11,26 @@ use crate::console::{
 };
 use crate::text::Plain;
 
-/// Draws the last rows. Where there is only one, what happened hides the keys until the next key.
+/// Draws the last rows. Where it needs them all, what happened hides the keys until the next key.
 pub fn draw(model: &Model, pen: &mut Pen<'_>, area: Rect) {
     let last = Rect { y: area.bottom().saturating_sub(1), height: 1, ..area };
     if let Some(status) = &model.status {
-        pen.text(area.x + 1, area.y, area.width.saturating_sub(2), &status.text, status.role);
-        if area.height < 2 {
+        let width = area.width.saturating_sub(2);
+        let mut lines = status.text.wrap(usize::from(width));
+        if lines.len() > usize::from(area.height) {
+            lines = vec![status.text.clone()];
+        }
+        for (y, line) in (area.top()..area.bottom()).zip(&lines) {
+            pen.text(area.x + 1, y, width, line, status.role);
+        }
+        if lines.len() == usize::from(area.height) {
             return;
         }
     }
-    hints(model, pen, last);
+    // A dialog shows its own keys.
+    if model.dialogs.is_empty() {
+        hints(model, pen, last);
+    }
 }
 
 fn hints(model: &Model, pen: &mut Pen<'_>, area: Rect) {
@@ -28,7 +38,8 @@ fn hints(model: &Model, pen: &mut Pen<'_>, area: Rect) {
     let end = area.right().saturating_sub(1);
     for id in hinted(model) {
         let (Some(command), Some(key)) = (commands::find(id), model.look.keymap.hint(id)) else { continue };
-        if (command.guard)(model).is_err() {
+        let idle = *id == "app.inbox" && model.inbox.gates.is_empty();
+        if idle || (command.guard)(model).is_err() {
             continue;
         }
         let (key, title) = (Plain::line(&key), Plain::line(if command.hint.is_empty() { command.title } else { command.hint }));
@@ -51,14 +62,15 @@ fn hinted(model: &Model) -> &'static [&'static str] {
         Some(Context::Tree) if run => &[
             "app.help",
             "run.gate",
+            "app.inbox",
             "tree.open",
             "run.cancel_branch",
             "run.cancel",
             "tree.attention",
-            "stage.next",
-            "run.take_plan",
             "request.focus",
-            "app.inbox",
+            "run.take_plan",
+            "stage.next",
+            "app.runs",
             "app.quit",
         ],
         Some(Context::Tree) => &[

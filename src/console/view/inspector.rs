@@ -21,7 +21,7 @@ pub fn draw(model: &Model, pen: &mut Pen<'_>, area: Rect) {
     let focused = model.place.focus == Focus::Inspector && model.dialogs.is_empty();
     let inside = Rect { x: area.x + 1, y: area.y + 1, width: area.width.saturating_sub(2), height: area.height - 1 };
     let said = docs::inspector(model);
-    let live = model.shown_run().is_some_and(|run| run.goes_on()) && model.tab() == Tab::Output;
+    let live = model.tab() == Tab::Output && model.selected_works();
     let seen = match model.inspector.scroll {
         Scroll::Line(at) => doc::draw(pen, inside, &said, at.min(said.len().saturating_sub(1))),
         Scroll::Start if !live => doc::draw(pen, inside, &said, 0),

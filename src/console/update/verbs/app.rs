@@ -56,7 +56,7 @@ pub fn plan_screen(model: &mut Model, _: &mut Turn) {
 
 /// All gates. Opened at the selected node's gate, else where it was left, else at the oldest.
 pub fn inbox_screen(model: &mut Model, turn: &mut Turn) {
-    let here = super::gates::of_selected_node(model);
+    let here = model.selected_nodes_gate();
     model.place.screen = Screen::Inbox;
     if here.is_some() {
         model.inbox.select(here);

@@ -7,7 +7,7 @@ use crate::console::model::{
     Asked, Dialog, Draft, EditThen, EditorDialog, Focus, FormDialog, GateKey, Intent, LineDialog, LineThen, Lines, Model, Pick, PickItem,
     PickThen, Reader, Reading, Screen, Stage, Status, TextField, docs, is_question, words,
 };
-use crate::engine::{Command, Decision, Gate, GateKind, NodeState};
+use crate::engine::{Command, Decision, Gate, GateKind};
 use crate::host::client::Request;
 use crate::plan::FieldKind;
 use crate::text::Plain;
@@ -91,7 +91,7 @@ fn may_decide(model: &Model, turn: &Turn) -> Result<(), &'static str> {
 fn once_more(model: &Model, key: &GateKey, gate: &Gate, revision: u64, intent: Intent) -> Option<String> {
     match intent {
         Intent::Approve if !model.safety.whole(key, revision) => {
-            Some("you have not seen all of it: scroll with J and K, or press again to approve all the same".to_owned())
+            Some("not all of it was seen: J and K scroll, or press again to approve".to_owned())
         }
         Intent::CancelBranch => {
             let ends = model.runs.get(&key.run).map(|run| run.run.branch(&gate.node).0).unwrap_or_default();
@@ -257,15 +257,6 @@ pub fn refresh_doc(model: &mut Model, key: &GateKey) {
     let Some((gate, _)) = view.run.gate(key.gate) else { return };
     let doc = docs::gate_doc(gate, view.previews.get(&key.gate), model.inbox.drafts.get(key));
     model.inbox.set_doc(key.clone(), doc);
-}
-
-/// The gate that the selected node of the shown run waits for.
-pub fn of_selected_node(model: &Model) -> Option<GateKey> {
-    let view = model.shown_run()?;
-    match &view.run.node(model.selected_id()?)?.state {
-        NodeState::Waiting { gate } => Some(GateKey { run: view.id.clone(), gate: *gate }),
-        _ => None,
-    }
 }
 
 /// Shows the selected gate's node in its run.
