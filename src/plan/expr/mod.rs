@@ -1,29 +1,45 @@
-//! Conditions and expressions: one small, total language without side effects. It reads JSON in place (nothing is copied into another
-//! value model), knows ids with `-`, and has no loops, no statements and no way to build more than `MAX_OUTPUT` bytes of text.
+//! Conditions and expressions: one small, total language without side effects. minijinja parses and evaluates them, in an environment that
+//! holds nothing but our own list of functions. Before it stand names (ids may hold `-`: `scan`) and guards around operands (null and
+//! hostile sizes must not matter: `guards`), behind it the border to JSON (`values`). There are no loops, no statements and no way to make
+//! more than `MAX_OUTPUT` bytes of text.
 //!
 //! Values: paths (`a.result.score`, `deps["a-b"].status`, `inputs.city`), numbers, text in quotes, lists, `true`, `false`, `null`.
 //! Operators: `or and not == != < <= > >= in, not in, + - ~ * / // %`, `x if c else y`; `|| && !` mean the same as their words.
 //! Functions (`length(x)` or `x | length`): see `FUNCTIONS`. A path alone is truthy. In a condition a missing path is null, and null is
-//! neither less nor greater than anything.
+//! neither less nor greater than anything; calculating with null gives null.
 
-mod ast;
-mod eval;
 mod functions;
-mod parse;
+mod guards;
+mod scan;
 #[cfg(test)]
 mod tests;
+mod values;
 
-pub(crate) use eval::plain;
 pub use functions::{FUNCTIONS, FunctionInfo};
 
-use super::names::{Path, Root, Scope};
-use ast::Ast;
+use super::names::{Found, Path, Root, Scope};
+use minijinja::{Environment, Error, ErrorKind, Expression, UndefinedBehavior, value::Value as Inner};
 use serde_json::Value;
+use std::borrow::Cow;
+use std::ops::Range;
+use std::sync::{Arc, LazyLock};
 
 /// The longest expression in bytes.
 pub const MAX_TEXT: usize = 512;
-/// The longest text that an expression may make, in bytes.
-pub const MAX_OUTPUT: usize = 1 << 20;
+/// How much text one evaluation may make, in bytes: all of its steps together.
+pub const MAX_OUTPUT: usize = 4 << 20;
+/// Instructions of one evaluation.
+const FUEL: u64 = 10_000;
+
+/// Empty but for our own functions and guards: the library's own can take gigabytes.
+static ENVIRONMENT: LazyLock<Environment<'static>> = LazyLock::new(|| {
+    let mut env = Environment::empty();
+    env.set_undefined_behavior(UndefinedBehavior::Chainable);
+    env.set_fuel(Some(FUEL));
+    functions::add(&mut env);
+    guards::add(&mut env);
+    env
+});
 
 /// Why an expression can't be read or has no value.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -47,6 +63,17 @@ pub enum ExprError {
     TooMuch(String),
 }
 
+impl From<Error> for ExprError {
+    fn from(error: Error) -> Self {
+        let words = error.detail().map_or_else(|| error.kind().to_string(), str::to_owned);
+        match error.kind() {
+            ErrorKind::UndefinedError => Self::Missing(words),
+            ErrorKind::OutOfFuel => Self::TooMuch(words),
+            _ => Self::Mismatch(words),
+        }
+    }
+}
+
 /// What a missing path means.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum OnMissing {
@@ -57,9 +84,13 @@ pub enum OnMissing {
 }
 
 /// An expression that was read; reading fixes which node or input each name means.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug)]
 pub struct Expr {
-    ast: Ast,
+    compiled: Arc<Expression<'static, 'static>>,
+    /// In order of mention, with the place of the root's name.
+    paths: Vec<(Path, Range<usize>)>,
+    /// It is a path and nothing else, so its value is read in place.
+    is_path: bool,
 }
 
 impl Expr {
@@ -68,14 +99,19 @@ impl Expr {
     /// # Errors
     /// When it is empty, too long, or doesn't follow the grammar.
     pub fn parse(text: &str, scope: &dyn Scope) -> Result<Self, ExprError> {
-        parse::parse(text, scope).map(|ast| Self { ast })
+        let scan::Scanned { tokens, paths } = scan::scan(text, scope)?;
+        let is_path = tokens.len() == 1 && paths.len() == 1;
+        let source = guards::Source::new(&tokens)?;
+        let compiled = ENVIRONMENT.compile_expression_owned(source.text.clone()).map_err(|error| {
+            let at = source.character(error.range().map_or(0, |range| range.start));
+            ExprError::Syntax { message: ExprError::from(error).to_string(), at }
+        })?;
+        Ok(Self { compiled: Arc::new(compiled), paths, is_path })
     }
 
     /// Every path that it mentions, in order of mention.
     pub fn paths(&self) -> Vec<&Path> {
-        let mut paths = Vec::new();
-        self.ast.visit_paths(&mut |path, _| paths.push(path));
-        paths
+        self.paths.iter().map(|(path, _)| path).collect()
     }
 
     /// Its value.
@@ -83,7 +119,14 @@ impl Expr {
     /// # Errors
     /// When an operator or a function doesn't fit its values, or `missing` says so.
     pub fn eval(&self, scope: &dyn Scope, missing: OnMissing) -> Result<Value, ExprError> {
-        eval::eval(&self.ast, scope, missing)
+        if let Some((path, _)) = self.paths.first().filter(|_| self.is_path) {
+            return match (path.find(scope), missing) {
+                (Found::Value(value), _) => Ok(value.into_owned()),
+                (Found::Nothing, _) | (Found::Missing(_), OnMissing::Null) => Ok(Value::Null),
+                (Found::Missing(words), OnMissing::Error) => Err(ExprError::Missing(words)),
+            };
+        }
+        Ok(values::json(&self.run(scope, missing)?)?)
     }
 
     /// Whether it holds as a condition.
@@ -91,7 +134,25 @@ impl Expr {
     /// # Errors
     /// When an operator or a function doesn't fit its values.
     pub fn truthy(&self, scope: &dyn Scope) -> Result<bool, ExprError> {
-        self.eval(scope, OnMissing::Null).map(|value| is_truthy(&value))
+        match self.paths.first().filter(|_| self.is_path) {
+            Some((path, _)) => Ok(matches!(path.find(scope), Found::Value(value) if is_truthy(&value))),
+            None => self.run(scope, OnMissing::Null).map(|value| value.is_true()),
+        }
+    }
+
+    fn run(&self, scope: &dyn Scope, missing: OnMissing) -> Result<Inner, ExprError> {
+        let mut variables = vec![(values::METER.to_owned(), Inner::from_object(values::Meter::default()))];
+        let mut left = values::MAX_READ;
+        for (i, (path, _)) in self.paths.iter().enumerate() {
+            let value = match (path.find(scope), missing) {
+                (Found::Value(value), _) => values::read(&value, &mut left)?,
+                (Found::Nothing, _) | (Found::Missing(_), OnMissing::Null) => Inner::UNDEFINED,
+                // It fails when it is really read.
+                (Found::Missing(words), OnMissing::Error) => Inner::from(Error::new(ErrorKind::UndefinedError, words)),
+            };
+            variables.push((format!("p{i}"), value));
+        }
+        Ok(self.compiled.eval(Inner::from_pairs(variables))?)
     }
 }
 
@@ -100,7 +161,7 @@ impl Expr {
 /// # Errors
 /// When it can't be read.
 pub fn check(text: &str, scope: &dyn Scope) -> Result<Vec<Path>, ExprError> {
-    Expr::parse(text, scope).map(|expr| expr.paths().into_iter().cloned().collect())
+    Expr::parse(text, scope).map(|expr| expr.paths.into_iter().map(|(path, _)| path).collect())
 }
 
 /// Reads a text and gives its value, with missing paths as null.
@@ -121,18 +182,12 @@ pub fn truthy(text: &str, scope: &dyn Scope) -> Result<bool, ExprError> {
 
 /// The text with a node's name changed; unchanged when it can't be read.
 pub fn rename(text: &str, old: &str, new: &str, scope: &dyn Scope) -> String {
-    let Ok(ast) = parse::parse(text, scope) else { return text.to_owned() };
-    let mut spots = Vec::new();
-    ast.visit_paths(&mut |path, span| {
-        if path.node() == Some(old) {
-            spots.push((span.clone(), matches!(path.root, Root::Node(_))));
-        }
-    });
-    spots.sort_by_key(|(span, _)| span.start);
+    let Ok(Expr { paths, .. }) = Expr::parse(text, scope) else { return text.to_owned() };
     let mut renamed = text.to_owned();
-    for (span, bare) in spots.into_iter().rev() {
+    for (path, span) in paths.into_iter().rev().filter(|(path, _)| path.node() == Some(old)) {
         let quoted = text[span.clone()].starts_with(['"', '\'']);
-        let name = match (quoted, bare && parse::is_word_of_language(new)) {
+        let bare = matches!(path.root, Root::Node(_));
+        let name = match (quoted, bare && scan::is_word_of_language(new)) {
             (true, _) => format!("\"{new}\""),
             (false, true) => format!("nodes[\"{new}\"]"),
             (false, false) => new.to_owned(),
@@ -151,5 +206,14 @@ pub fn is_truthy(value: &Value) -> bool {
         Value::String(text) => !text.is_empty(),
         Value::Array(list) => !list.is_empty(),
         Value::Object(map) => !map.is_empty(),
+    }
+}
+
+/// A value as text: texts bare, null empty, everything else as compact JSON.
+pub(crate) fn plain(value: &Value) -> Cow<'_, str> {
+    match value {
+        Value::Null => Cow::Borrowed(""),
+        Value::String(text) => Cow::Borrowed(text),
+        other => Cow::Owned(other.to_string()),
     }
 }

@@ -1,0 +1,96 @@
+//! The border to the library: JSON in, JSON out, and a meter that counts the text which one evaluation makes, because the library's fuel
+//! counts instructions only, not how much one of them does.
+
+use super::MAX_OUTPUT;
+use minijinja::value::{Object, Value as Inner, ValueKind};
+use minijinja::{Error, ErrorKind, State};
+use serde_json::Value;
+use std::borrow::Cow;
+use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
+
+/// How much an expression may read: values, and text by 64 bytes.
+pub(super) const MAX_READ: usize = 1_000_000;
+/// The variable that holds the meter; no path is called so.
+pub(super) const METER: &str = "meter_";
+
+/// How many bytes one evaluation has made.
+#[derive(Debug, Default)]
+pub(super) struct Meter(AtomicUsize);
+
+impl Object for Meter {}
+
+/// Counts what is about to be made.
+pub(super) fn make(state: &State, bytes: usize) -> Result<(), Error> {
+    let meter = state.lookup(METER);
+    let before = meter.as_ref().and_then(|meter| meter.downcast_object_ref::<Meter>()).map(|meter| meter.0.fetch_add(bytes, Relaxed));
+    if before.is_some_and(|before| before.saturating_add(bytes) <= MAX_OUTPUT) {
+        Ok(())
+    } else {
+        Err(too_much(format!("the expression makes more than {MAX_OUTPUT} bytes of text")))
+    }
+}
+
+/// A text that was made.
+pub(super) fn made(state: &State, text: String) -> Result<Inner, Error> {
+    make(state, text.len()).map(|()| Inner::from(text))
+}
+
+/// A value for the library. Null is the library's undefined: it has no fields, holds nothing and equals only itself.
+pub(super) fn read(value: &Value, left: &mut usize) -> Result<Inner, Error> {
+    let weight = 1 + value.as_str().map_or(0, |text| text.len() / 64);
+    *left = left.checked_sub(weight).ok_or_else(|| too_much("the expression reads too much".to_owned()))?;
+    Ok(match value {
+        Value::Null => Inner::UNDEFINED,
+        Value::Bool(yes) => Inner::from(*yes),
+        Value::Number(number) => match (number.as_i64(), number.as_u64()) {
+            (Some(whole), _) => Inner::from(whole),
+            (None, Some(whole)) => Inner::from(whole),
+            (None, None) => number.as_f64().map_or(Inner::UNDEFINED, Inner::from),
+        },
+        Value::String(text) => Inner::from(text.as_str()),
+        Value::Array(list) => Inner::from(list.iter().map(|value| read(value, left)).collect::<Result<Vec<_>, _>>()?),
+        Value::Object(map) => {
+            let fields = map.iter().map(|(key, value)| Ok((key.as_str(), read(value, left)?)));
+            Inner::from_pairs(fields.collect::<Result<Vec<_>, Error>>()?)
+        }
+    })
+}
+
+/// The JSON of a value of the library.
+pub(super) fn json(value: &Inner) -> Result<Value, Error> {
+    serde_json::to_value(value).map_err(|_| misfit("the number is too large"))
+}
+
+fn too_much(words: String) -> Error {
+    Error::new(ErrorKind::OutOfFuel, words)
+}
+
+/// An error of values that don't fit.
+pub(super) fn misfit(words: impl Into<Cow<'static, str>>) -> Error {
+    Error::new(ErrorKind::InvalidOperation, words)
+}
+
+pub(super) fn is_null(value: &Inner) -> bool {
+    value.is_undefined() || value.is_none()
+}
+
+/// What a value is, in a person's words.
+pub(super) fn kind(value: &Inner) -> &'static str {
+    match value.kind() {
+        ValueKind::Bool => "true or false",
+        ValueKind::Number => "a number",
+        ValueKind::String => "text",
+        ValueKind::Seq | ValueKind::Iterable => "a list",
+        ValueKind::Map => "an object",
+        _ => "null",
+    }
+}
+
+/// A value as text: texts bare, null empty, everything else as compact JSON.
+pub(super) fn text_of(value: &Inner) -> Result<Cow<'_, str>, Error> {
+    match value.as_str() {
+        Some(text) => Ok(Cow::Borrowed(text)),
+        None if is_null(value) => Ok(Cow::Borrowed("")),
+        None => json(value).map(|value| Cow::Owned(value.to_string())),
+    }
+}
