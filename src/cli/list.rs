@@ -2,7 +2,11 @@
 
 use super::{Exit, Failure, Io, ListArgs, Place};
 use crate::{
-    host::client::{Client, ModelStatus, Notice, Request},
+    host::{
+        LocalHost,
+        client::{Client, ModelStatus, Notice, Request},
+    },
+    models::config::AUTO,
     plan::{Risk, Verdict},
     text::Plain,
 };
@@ -66,25 +70,11 @@ pub fn tools(args: &ListArgs, place: &Place, io: &mut Io<'_>) -> Result<Exit, Fa
 pub async fn models(args: &ListArgs, place: &Place, io: &mut Io<'_>) -> Result<Exit, Failure> {
     let host = place.host()?;
     let status = host.model();
-    let mut names = Vec::new();
     if let ModelStatus::Rehearsal { how } = &status {
         io.say("no model is connected: nodes that need one are rehearsed");
         io.say(&format!("hint: {}", Plain::line(how)));
-    } else {
-        let mut connection = host.connect();
-        // A connection that is gone shows below, as the end of its notices.
-        let _ = connection.requests.send(Request::ListModels);
-        while let Some(notice) = connection.notices.recv().await {
-            match notice {
-                Notice::Models(listed) => {
-                    names = listed;
-                    break;
-                }
-                Notice::Problem(problem) => return Err(problem.into()),
-                _ => {}
-            }
-        }
     }
+    let names = offered(&host).await?;
     let used = match &status {
         ModelStatus::Rehearsal { .. } => "rehearsal",
         ModelStatus::Operator => "operator",
@@ -94,13 +84,27 @@ pub async fn models(args: &ListArgs, place: &Place, io: &mut Io<'_>) -> Result<E
         io.json(&json!({"used": used, "models": names}))?;
         return Ok(Exit::Success);
     }
+    if used == AUTO {
+        io.say("no model is named, so the first one here that chats is used; --model or OPENAI_MODEL names one");
+    }
     for name in &names {
         let mark = if name == used { "*" } else { " " };
         io.line(&format!("{mark} {}", Plain::line(name)))?;
     }
-    for own in ["rehearsal", "operator"] {
-        let mark = if own == used { "*" } else { " " };
-        io.line(&format!("{mark} {own}"))?;
-    }
     Ok(Exit::Success)
+}
+
+/// The server's models and the ways to do without one.
+async fn offered(host: &LocalHost) -> Result<Vec<String>, Failure> {
+    let mut connection = host.connect();
+    // A connection that is gone shows below, as the end of its notices.
+    let _ = connection.requests.send(Request::ListModels);
+    while let Some(notice) = connection.notices.recv().await {
+        match notice {
+            Notice::Models(names) => return Ok(names),
+            Notice::Problem(problem) => return Err(problem.into()),
+            _ => {}
+        }
+    }
+    Err(Failure::new("the host ended without a list of models"))
 }

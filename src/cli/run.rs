@@ -22,6 +22,9 @@ pub async fn run(args: &RunArgs, place: &Place, io: &mut Io<'_>) -> Result<Exit,
     } else {
         let answer = source::ask(&host, &args.what, io).await?;
         io.say(&format!("planned by {}", Plain::line(&answer.origin)));
+        for remark in &answer.remarks {
+            io.say(&Plain::line(remark).into_string());
+        }
         answer.plan
     };
     plan.inputs.extend(inputs.clone());
@@ -91,14 +94,16 @@ impl Printer<'_, '_> {
 /// An event in words, for those that a person follows.
 fn words(event: &Event) -> Option<String> {
     let line = |id: &str, what: &str| Some(format!("{}: {}", Plain::line(id), Plain::summary(what).truncate(160)));
+    // What a person has to act on is never cut.
+    let whole = |id: &str, what: &str| format!("{}: {}", Plain::line(id), Plain::line(what));
     match event {
         Event::NodeStarted { node_id, attempt: 1, .. } => line(node_id, "started"),
         Event::NodeStarted { node_id, attempt, .. } => line(node_id, &format!("started, attempt {attempt}")),
         Event::NodeCompleted { node_id, mark: Some(mark), .. } => line(node_id, &format!("succeeded ({mark})")),
         Event::NodeCompleted { node_id, mark: None, .. } => line(node_id, "succeeded"),
         Event::NodeFailed { node_id, error, .. } => {
-            let hint = error.hint.as_ref().map(|hint| format!("; hint: {hint}")).unwrap_or_default();
-            line(node_id, &format!("failed: {}{hint}", error.message))
+            let hint = error.hint.as_ref().map(|hint| format!("\nhint: {}", Plain::line(hint))).unwrap_or_default();
+            Some(whole(node_id, &format!("failed: {}", error.message)) + &hint)
         }
         Event::NodeRetrying { node_id, error, .. } => line(node_id, &format!("will be tried again: {}", error.message)),
         Event::NodeSkipped { node_id, reason, .. } => line(node_id, &format!("skipped: {reason}")),

@@ -43,6 +43,15 @@ pub fn proxies_for(url: &reqwest::Url) -> Proxies {
     if loopback { Proxies::Direct } else { Proxies::Environment }
 }
 
+/// What happened, as the innermost cause says it: the outer ones only tell which layer passed it on.
+pub fn root_cause(error: &dyn std::error::Error) -> String {
+    let mut innermost = error;
+    while let Some(error) = innermost.source() {
+        innermost = error;
+    }
+    innermost.to_string()
+}
+
 /// An error with its causes, innermost last, as one line. reqwest's own text leaves the causes out.
 pub fn causes(error: &dyn std::error::Error) -> String {
     let mut parts: Vec<String> = Vec::new();

@@ -50,12 +50,13 @@ pub async fn plan_by_model(
 ) -> Result<Planned, ModelError> {
     let mut session =
         Session { planner, request, catalog, inputs, sink, best: None, corrections: 0, origin: planner.name.to_owned(), failure: None };
+    // Numbered ids are the last resort: whoever could not correct its plan twice is not asked for corrections again.
     let ways = match planner.ids {
-        Ids::Free => [Ids::Free, Ids::Positional].as_slice(),
-        Ids::Positional => &[Ids::Positional],
+        Ids::Free => [(Ids::Free, CORRECTIONS), (Ids::Positional, 0)].as_slice(),
+        Ids::Positional => &[(Ids::Positional, CORRECTIONS)],
     };
-    for ids in ways {
-        match session.rounds(*ids).await {
+    for (ids, corrections) in ways {
+        match session.rounds(*ids, *corrections).await {
             Ok(Verdict::Good) => break,
             Ok(Verdict::Wrong) => {}
             Err(error) => {
@@ -74,10 +75,16 @@ enum Verdict {
     Wrong,
 }
 
+/// What the model hears when its answer ended before its end.
+const CUT: &str = "the answer ended before its end: be brief, and answer in JSON only";
+
 /// A plan with what is wrong with it.
 struct Draft {
     plan: Plan,
+    /// What validation finds.
     faults: Vec<String>,
+    /// Whether the answer ended before its end, so that steps may be missing.
+    is_cut: bool,
     /// Edges that were added.
     remarks: Vec<String>,
 }
@@ -108,23 +115,28 @@ struct Session<'a> {
 
 impl Session<'_> {
     /// Asks, checks, has corrected.
-    async fn rounds(&mut self, ids: Ids) -> Result<Verdict, ModelError> {
+    async fn rounds(&mut self, ids: Ids, corrections: usize) -> Result<Verdict, ModelError> {
         let mut messages = prompt::messages(self.request, self.catalog, self.inputs, ids);
         let opening = messages.len();
         let name = self.planner.name;
         let form = if ids == Ids::Positional { "a plan with numbered steps" } else { "a plan" };
         self.sink.progress(&format!("asking `{name}` for {form}"));
-        for round in 0..=CORRECTIONS {
+        for round in 0..=corrections {
             let answer = self.ask(&messages, ids).await?;
+            let broken = answer.cut.clone().filter(|error| error.kind != ModelErrorKind::Nonsense);
             self.corrections += usize::from(round > 0);
             let draft = self.draft(answer);
-            let (said, faults) = (draft.as_answer(), draft.faults.clone());
+            let (said, faults) = (draft.as_answer(), draft.told());
             self.keep(draft);
+            // The client has tried again already where that can help; a person who waited that long gets what there is.
+            if let Some(error) = broken {
+                return Err(error);
+            }
             if faults.is_empty() {
                 return Ok(Verdict::Good);
             }
-            if round < CORRECTIONS {
-                self.sink.progress(&format!("`{name}` corrects its plan, round {} of {CORRECTIONS}: {}", round + 1, faults[0]));
+            if round < corrections {
+                self.sink.progress(&format!("`{name}` corrects its plan, round {} of {corrections}: {}", round + 1, faults[0]));
                 // Only the latest attempt goes back, so that the prompt doesn't grow with each round.
                 messages.truncate(opening);
                 messages.push(ChatMessage::Assistant { content: said, calls: Vec::new() });
@@ -186,18 +198,16 @@ impl Session<'_> {
         let mut plan = Plan { goal: self.request.to_owned(), inputs: self.inputs.clone(), nodes, ..Plan::default() };
         edges::add_written(&mut plan, &edges);
         let remarks = edges::add_implied(&mut plan);
-        let mut faults = check::faults(&plan, self.catalog);
-        if let Some(error) = cut {
-            faults.insert(0, "the answer ended before its end: be brief, and answer in JSON only".to_owned());
-            self.failure = Some(error);
-        }
-        Draft { plan, faults, remarks }
+        let faults = check::faults(&plan, self.catalog);
+        let is_cut = cut.is_some();
+        self.failure = cut.or(self.failure.take());
+        Draft { plan, faults, is_cut, remarks }
     }
 
     /// Keeps the better draft: a plan without nodes is none; else fewer faults, else the later one.
     fn keep(&mut self, draft: Draft) {
         let better = match &self.best {
-            Some(best) => draft.faults.len() <= best.faults.len(),
+            Some(best) => draft.told().len() <= best.told().len(),
             None => true,
         };
         if better && !draft.plan.nodes.is_empty() {
@@ -206,7 +216,7 @@ impl Session<'_> {
     }
 
     fn finish(self) -> Result<Planned, ModelError> {
-        let Some(Draft { plan, faults, remarks: added }) = self.best else {
+        let Some(Draft { plan, faults, is_cut, remarks: added }) = self.best else {
             return Err(self.failure.unwrap_or_else(|| ModelError {
                 kind: ModelErrorKind::Nonsense,
                 message: format!("`{}` answered with a plan without any nodes", self.planner.name),
@@ -226,15 +236,21 @@ impl Session<'_> {
         if !faults.is_empty() {
             let more = if faults.len() > 1 { format!(", and {} more", faults.len() - 1) } else { String::new() };
             remarks.push(format!("the plan can't run yet: {}{more}", faults[0]));
-            if let Some(error) = self.failure {
-                remarks.push(error.message);
-            }
+        }
+        if let Some(error) = self.failure.filter(|_| is_cut || !faults.is_empty()) {
+            let lack = if is_cut { "steps may be missing: " } else { "" };
+            remarks.push(format!("{lack}{}", error.message));
         }
         Ok(Planned { plan, origin: self.origin, remarks })
     }
 }
 
 impl Draft {
+    /// What the model hears about it.
+    fn told(&self) -> Vec<String> {
+        self.is_cut.then(|| CUT.to_owned()).into_iter().chain(self.faults.iter().cloned()).collect()
+    }
+
     /// The plan as the model would have written it, for the next round: only what was understood, in the usual form.
     fn as_answer(&self) -> String {
         let nodes: Vec<Value> = self.plan.nodes.iter().map(native::node_to_value).collect();

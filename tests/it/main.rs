@@ -1,8 +1,10 @@
 //! Tests of the whole program: one binary, one module a subject.
-#![expect(clippy::unwrap_used, reason = "helpers of tests may fail a test by it, as the tests themselves do")]
+#![expect(clippy::unwrap_used, clippy::panic, reason = "helpers of tests may fail a test by them, as the tests themselves do")]
 
+mod chat;
 mod host;
 mod house;
 mod requests;
 mod sandbox;
+mod support;
 mod tools;

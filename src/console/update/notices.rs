@@ -83,9 +83,10 @@ fn plan_ready(model: &mut Model, id: PlanningId, plan: Plan, origin: &str, remar
     let run = model.look.keymap.hint("plan.run").unwrap_or_default();
     let findings = model.look.keymap.hint("plan.findings").unwrap_or_default();
     let count = model.editor.plan().nodes.len();
+    let remarks: String = remarks.iter().map(|remark| format!(" · {remark}")).collect();
     model.status = Some(match model.editor.errors() {
-        0 => Status::good(&format!("{count} nodes: look the plan over, then press {run} to run it")),
-        errors => Status::warn(&format!("{count} nodes, errors to mend before it can run: {errors}; {findings} lists them")),
+        0 => Status::good(&format!("{count} nodes: look the plan over, then press {run} to run it{remarks}")),
+        errors => Status::warn(&format!("{count} nodes, errors to mend before it can run: {errors}; {findings} lists them{remarks}")),
     });
 }
 

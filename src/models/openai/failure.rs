@@ -166,7 +166,7 @@ fn again(kind: ModelErrorKind, status: u16, complaint: &Complaint) -> Again {
 /// Sorts an error of the transport. `begun` says whether a part of the answer had come.
 pub(super) fn of_transport(place: &Whereabouts, error: reqwest::Error, begun: Begun) -> Failure {
     let error = error.without_url();
-    let cause = http::causes(&error);
+    let cause = http::root_cause(&error);
     let Whereabouts { host, address_from, .. } = place;
     if error.is_connect() {
         let again = if cause.contains("certificate") { Again::Never } else { Again::Later };
@@ -176,8 +176,7 @@ pub(super) fn of_transport(place: &Whereabouts, error: reqwest::Error, begun: Be
     match begun {
         Begun::No => Failure::new(ModelErrorKind::NoRoute, format!("`{host}` broke off before it answered: {cause}"), Again::Later)
             .hint(format!("check that the address in {address_from} is a server of chat completions")),
-        // The outer errors speak of decoding; the innermost says what happened to the connection.
-        Begun::Yes => cut(place, cause.rsplit(": ").next().unwrap_or(&cause)),
+        Begun::Yes => cut(place, &cause),
     }
 }
 

@@ -164,7 +164,7 @@ async fn after_two_corrections_numbered_ids_are_tried() {
 #[tokio::test]
 async fn a_plan_that_stays_wrong_is_kept_with_the_fewest_faults() {
     let faulty = |count: usize| says(&json!({"nodes": (0..count).map(|i| node(&format!("x{i}"), "nobody", &[])).collect::<Vec<_>>()}));
-    let outcome = plan(vec![faulty(3), faulty(1), faulty(2), faulty(3), faulty(3), faulty(3)]).await;
+    let outcome = plan(vec![faulty(3), faulty(1), faulty(2), faulty(3)]).await;
     assert_eq!(outcome.ids(), ["x0"]);
     let remarks = outcome.planned.unwrap().remarks;
     assert!(remarks.last().unwrap().starts_with("the plan can't run yet: "), "{remarks:?}");
@@ -183,10 +183,9 @@ async fn a_cut_answer_is_asked_for_again_and_its_nodes_are_not_lost() {
     let cut = |kind| fails(&half, kind);
     let whole = says(&json!({"nodes": [node("a", "writer", &[]), node("b", "writer", &["a"])]}));
     assert_eq!(plan(vec![cut(ModelErrorKind::Nonsense), whole]).await.ids(), ["a", "b"]);
-    let always = (0..6).map(|_| cut(ModelErrorKind::CutStream)).collect();
-    let outcome = plan(always).await;
-    assert_eq!(outcome.ids(), ["a"]);
-    assert_eq!(outcome.planned.unwrap().remarks.last().unwrap(), "it broke");
+    let outcome = plan(vec![cut(ModelErrorKind::CutStream)]).await;
+    assert_eq!(outcome.ids(), ["a"], "what came is shown, and nobody waits for more from a broken line");
+    assert_eq!(outcome.planned.unwrap().remarks, ["steps may be missing: it broke"]);
 }
 
 #[tokio::test]
@@ -199,9 +198,9 @@ async fn a_server_that_fails_ends_planning_unless_there_is_a_draft() {
 
 #[tokio::test]
 async fn nonsense_all_the_way_is_an_error() {
-    let outcome = plan((0..6).map(|_| fails("Sure thing!", ModelErrorKind::Nonsense)).collect()).await;
+    let outcome = plan((0..4).map(|_| fails("Sure thing!", ModelErrorKind::Nonsense)).collect()).await;
     assert_eq!(outcome.planned.unwrap_err().kind, ModelErrorKind::Nonsense);
-    let outcome = plan((0..6).map(|_| says(&json!({"nodes": []}))).collect()).await;
+    let outcome = plan((0..4).map(|_| says(&json!({"nodes": []}))).collect()).await;
     assert!(outcome.planned.unwrap_err().message.contains("without any nodes"));
 }
 

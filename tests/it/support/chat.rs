@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 use std::{
     io::{BufRead, BufReader, Read, Write},
     net::{TcpListener, TcpStream},
-    sync::{Arc, Mutex},
+    sync::{Arc, Condvar, Mutex},
     thread,
 };
 
@@ -13,6 +13,8 @@ use std::{
 pub enum Reply {
     /// Streams text in pieces, then usage.
     Text(String),
+    /// Streams the first text, then waits for `ChatServer::release` before it streams the second.
+    Held(String, String),
     /// Asks for tool calls: `(name, arguments)`.
     Calls(Vec<(String, Value)>),
     /// A status with a body and extra headers.
@@ -23,13 +25,32 @@ pub enum Reply {
     Nonsense,
     /// Never answers.
     Hang,
+    /// Streams some text, then says nothing more, with the connection open.
+    Stall(String),
+}
+
+/// One chat request as it came.
+#[derive(Clone, Debug)]
+pub struct Asked {
+    /// Its body.
+    pub body: Value,
+    /// Its `authorization` header.
+    pub authorization: String,
 }
 
 /// The server; it ends with the test's process.
 pub struct ChatServer {
     /// Base URL to configure.
     pub url: String,
-    requests: Arc<Mutex<Vec<Value>>>,
+    shared: Arc<Shared>,
+}
+
+struct Shared {
+    script: Vec<Reply>,
+    asked: Mutex<Vec<Asked>>,
+    /// Held replies that may go on.
+    released: Mutex<usize>,
+    release: Condvar,
 }
 
 impl ChatServer {
@@ -37,78 +58,101 @@ impl ChatServer {
     pub fn start(script: Vec<Reply>) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let url = format!("http://{}/v1", listener.local_addr().unwrap());
-        let requests = Arc::new(Mutex::new(Vec::new()));
-        let seen = Arc::clone(&requests);
+        let shared = Arc::new(Shared { script, asked: Mutex::default(), released: Mutex::default(), release: Condvar::new() });
+        let server = Arc::clone(&shared);
         thread::spawn(move || {
             for stream in listener.incoming().flatten() {
-                let seen = Arc::clone(&seen);
-                let script = script.clone();
-                thread::spawn(move || serve(stream, &script, &seen));
+                let server = Arc::clone(&server);
+                thread::spawn(move || serve(stream, &server));
             }
         });
-        Self { url, requests }
+        Self { url, shared }
+    }
+
+    /// The chat requests so far.
+    pub fn asked(&self) -> Vec<Asked> {
+        self.shared.asked.lock().unwrap().clone()
     }
 
     /// Bodies of the chat requests so far.
     pub fn requests(&self) -> Vec<Value> {
-        self.requests.lock().unwrap().clone()
+        self.asked().into_iter().map(|asked| asked.body).collect()
+    }
+
+    /// Lets one held reply go on.
+    pub fn release(&self) {
+        *self.shared.released.lock().unwrap() += 1;
+        self.shared.release.notify_all();
     }
 }
 
-fn serve(stream: TcpStream, script: &[Reply], seen: &Mutex<Vec<Value>>) {
+fn serve(stream: TcpStream, shared: &Shared) {
     let mut reader = BufReader::new(stream.try_clone().unwrap());
     let mut stream = stream;
-    while let Some((path, body)) = read_request(&mut reader) {
+    while let Some((path, asked)) = read_request(&mut reader) {
         if path.ends_with("/models") {
             let body = json!({"object": "list", "data": [{"id": "test-model", "object": "model"}]}).to_string();
             respond(&mut stream, 200, "application/json", &[], &body);
             continue;
         }
         let number = {
-            let mut seen = seen.lock().unwrap();
-            seen.push(serde_json::from_slice(&body).unwrap_or(Value::Null));
-            seen.len() - 1
+            let mut list = shared.asked.lock().unwrap();
+            list.push(asked);
+            list.len() - 1
         };
-        match &script[number.min(script.len() - 1)] {
+        match &shared.script[number.min(shared.script.len() - 1)] {
             Reply::Text(text) => stream_events(&mut stream, &text_chunks(text), End::Whole),
+            Reply::Held(first, second) => {
+                send(&mut stream, &(HEAD.to_owned() + &events(&opening(first))));
+                let released = shared.released.lock().unwrap();
+                *shared.release.wait_while(released, |released| *released == 0).unwrap() -= 1;
+                send(&mut stream, &(events(&text_chunks(second)) + DONE));
+            }
             Reply::Calls(calls) => stream_events(&mut stream, &call_chunks(calls), End::Whole),
             Reply::Status(status, body, headers) => respond(&mut stream, *status, "application/json", headers, body),
             Reply::Nonsense => respond(&mut stream, 200, "text/html", &[], "<html>welcome to the proxy</html>"),
             Reply::Cut(text) => {
-                let mut chunks = text_chunks(text);
-                chunks.truncate(chunks.len() - 2);
-                stream_events(&mut stream, &chunks, End::Cut);
+                stream_events(&mut stream, &opening(text), End::Cut);
                 return;
             }
-            Reply::Hang => loop {
-                thread::park();
-            },
+            Reply::Stall(text) => {
+                stream_events(&mut stream, &opening(text), End::Open);
+                wait_for_ever();
+            }
+            Reply::Hang => wait_for_ever(),
         }
     }
 }
 
-fn read_request(reader: &mut BufReader<TcpStream>) -> Option<(String, Vec<u8>)> {
+fn wait_for_ever() -> ! {
+    loop {
+        thread::park();
+    }
+}
+
+fn read_request(reader: &mut BufReader<TcpStream>) -> Option<(String, Asked)> {
     let mut line = String::new();
     if reader.read_line(&mut line).ok()? == 0 {
         return None;
     }
     let path = line.split_whitespace().nth(1)?.to_string();
-    let mut length = 0;
+    let (mut length, mut authorization) = (0, String::new());
     loop {
         let mut header = String::new();
         reader.read_line(&mut header).ok()?;
         if header.trim().is_empty() {
             break;
         }
-        if let Some((name, value)) = header.split_once(':')
-            && name.eq_ignore_ascii_case("content-length")
-        {
-            length = value.trim().parse().ok()?;
+        let Some((name, value)) = header.split_once(':') else { continue };
+        match name.to_ascii_lowercase().as_str() {
+            "content-length" => length = value.trim().parse().ok()?,
+            "authorization" => value.trim().clone_into(&mut authorization),
+            _ => {}
         }
     }
     let mut body = vec![0; length];
     reader.read_exact(&mut body).ok()?;
-    Some((path, body))
+    Some((path, Asked { body: serde_json::from_slice(&body).unwrap_or(Value::Null), authorization }))
 }
 
 /// How an event stream ends.
@@ -116,25 +160,33 @@ fn read_request(reader: &mut BufReader<TcpStream>) -> Option<(String, Vec<u8>)> 
 enum End {
     Whole,
     Cut,
+    Open,
 }
 
+const HEAD: &str = "HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\ntransfer-encoding: chunked\r\n\r\n";
+const DONE: &str = "e\r\ndata: [DONE]\n\n\r\n0\r\n\r\n";
+
 fn stream_events(stream: &mut TcpStream, chunks: &[Value], end: End) {
-    let head = "HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\ntransfer-encoding: chunked\r\n\r\n";
-    let mut out = head.to_string();
-    let mut push = |text: &str| out.push_str(&format!("{:x}\r\n{text}\r\n", text.len()));
-    for chunk in chunks {
-        push(&format!("data: {chunk}\n\n"));
-    }
-    if end == End::Whole {
-        push("data: [DONE]\n\n");
-        out.push_str("0\r\n\r\n");
-    }
-    // A client that has gone away is its own business.
-    let _ = stream.write_all(out.as_bytes());
-    let _ = stream.flush();
+    let tail = if end == End::Whole { DONE } else { "" };
+    send(stream, &(HEAD.to_owned() + &events(chunks) + tail));
     if end == End::Cut {
         let _ = stream.shutdown(std::net::Shutdown::Both);
     }
+}
+
+/// Chunks as server-sent events in pieces of the chunked encoding.
+fn events(chunks: &[Value]) -> String {
+    let event = |chunk: &Value| {
+        let text = format!("data: {chunk}\n\n");
+        format!("{:x}\r\n{text}\r\n", text.len())
+    };
+    chunks.iter().map(event).collect()
+}
+
+fn send(stream: &mut TcpStream, text: &str) {
+    // A client that has gone away is its own business.
+    let _ = stream.write_all(text.as_bytes());
+    let _ = stream.flush();
 }
 
 fn chunk(delta: &Value, finish: Option<&str>) -> Value {
@@ -153,6 +205,13 @@ fn text_chunks(text: &str) -> Vec<Value> {
     chunks.extend(letters.chunks(7).map(|piece| chunk(&json!({"content": piece.iter().collect::<String>()}), None)));
     chunks.push(chunk(&json!({}), Some("stop")));
     chunks.push(usage_chunk());
+    chunks
+}
+
+/// The beginning of an answer that goes on.
+fn opening(text: &str) -> Vec<Value> {
+    let mut chunks = text_chunks(text);
+    chunks.truncate(chunks.len() - 2);
     chunks
 }
 
@@ -175,6 +234,5 @@ fn call_chunks(calls: &[(String, Value)]) -> Vec<Value> {
 fn respond(stream: &mut TcpStream, status: u16, kind: &str, headers: &[(String, String)], body: &str) {
     let extra: String = headers.iter().map(|(name, value)| format!("{name}: {value}\r\n")).collect();
     let text = format!("HTTP/1.1 {status} X\r\ncontent-type: {kind}\r\ncontent-length: {}\r\n{extra}\r\n{body}", body.len());
-    let _ = stream.write_all(text.as_bytes());
-    let _ = stream.flush();
+    send(stream, &text);
 }

@@ -1,4 +1,5 @@
-//! What the tests share: a terminal to drive the real program in, and a server that speaks chat completions.
+//! What the tests share: the real program with and without a terminal, and a server that speaks chat completions.
 
 pub mod chat;
+pub mod program;
 pub mod pty;

@@ -4,6 +4,7 @@
 use portable_pty::{Child, CommandBuilder, MasterPty, PtySize, native_pty_system};
 use std::{
     io::{Read, Write},
+    num::NonZeroU16,
     path::Path,
     sync::mpsc::{self, Receiver, RecvTimeoutError},
     thread,
@@ -40,8 +41,7 @@ impl Terminal {
         let pair = native_pty_system().openpty(PtySize { rows, cols: columns, pixel_width: 0, pixel_height: 0 }).unwrap();
         let mut command = CommandBuilder::new(env!("CARGO_BIN_EXE_dagdeck"));
         command.env_clear();
-        for (name, value) in
-            [("TERM", "xterm-256color"), ("PATH", "/usr/local/bin:/usr/bin:/bin"), ("LANG", "C.UTF-8"), ("USER", "tester")]
+        for (name, value) in [("TERM", "xterm-256color"), ("PATH", "/usr/local/bin:/usr/bin:/bin"), ("LANG", "C.UTF-8"), ("USER", "tester")]
         {
             command.env(name, value);
         }
@@ -65,7 +65,7 @@ impl Terminal {
                 }
             }
         });
-        let parser = vt100::Parser::new(rows, columns, 2000);
+        let parser = vt100::Parser::new(cells(rows), cells(columns), 2000);
         Self { parser, raw: Vec::new(), bytes, keys, child, master: pair.master }
     }
 
@@ -135,7 +135,7 @@ impl Terminal {
     /// Another size.
     pub fn resize(&mut self, columns: u16, rows: u16) {
         self.master.resize(PtySize { rows, cols: columns, pixel_width: 0, pixel_height: 0 }).unwrap();
-        self.parser.screen_mut().set_size(rows, columns);
+        self.parser.screen_mut().set_size(cells(rows), cells(columns));
     }
 
     /// The program's process.
@@ -156,6 +156,11 @@ impl Terminal {
         }
         self.child.wait().unwrap().exit_code()
     }
+}
+
+/// The emulator knows no terminal without cells.
+fn cells(count: u16) -> NonZeroU16 {
+    NonZeroU16::new(count).unwrap()
 }
 
 impl Drop for Terminal {

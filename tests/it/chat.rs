@@ -1,0 +1,368 @@
+//! The real program against a server of chat completions: what it asks, what it makes of answers, and what it says when they go wrong.
+
+use super::support::{
+    chat::{ChatServer, Reply},
+    program::{Ended, Program},
+    pty::{Start, Terminal},
+};
+use serde_json::{Value, json};
+
+fn text(text: impl ToString) -> Reply {
+    Reply::Text(text.to_string())
+}
+
+fn call(tool: &str, arguments: Value) -> Reply {
+    Reply::Calls(vec![(tool.into(), arguments)])
+}
+
+/// A refusal in OpenAI's form.
+fn refusal(status: u16, code: &str, message: &str) -> Reply {
+    let body = json!({"error": {"message": message, "type": "invalid_request_error", "param": null, "code": code}});
+    Reply::Status(status, body.to_string(), Vec::new())
+}
+
+/// A failure that asks to come again at once, so that no test waits.
+fn failure(status: u16) -> Reply {
+    let body = json!({"error": {"message": "the engine is on fire", "type": "server_error"}});
+    Reply::Status(status, body.to_string(), vec![("retry-after".into(), "0".into())])
+}
+
+/// A plan of one agent, as a model writes it.
+fn one_agent(agent: &str, objective: &str) -> Value {
+    json!({"nodes": [{"id": "answer", "agent": agent, "objective": objective, "depends_on": []}]})
+}
+
+/// Runs a plan of one agent that is tried once.
+fn run_agent(program: &Program, agent: &str, flags: &[&str]) -> Ended {
+    let node = json!({"id": "answer", "agent": agent, "objective": "Say it.", "retry": {"attempts": 1}});
+    let plan = program.file("plan.json", json!({"dagdeck": 1, "goal": "test", "nodes": [node]}).to_string());
+    program.run(&[&["run", &plan], flags].concat())
+}
+
+fn shown(program: &Program) -> Value {
+    program.json(&["show", "last", "--json"])
+}
+
+fn answer(shown: &Value) -> &Value {
+    shown["nodes"].as_array().unwrap().iter().find(|node| node["id"] == "answer").unwrap()
+}
+
+/// The content of the last message of a request.
+fn last_words(request: &Value) -> &str {
+    request["messages"].as_array().unwrap().last().unwrap()["content"].as_str().unwrap()
+}
+
+#[test]
+fn a_request_is_planned_and_run_by_the_model_with_tools_that_really_run() {
+    let plan = one_agent("writer", "Sum up notes.md");
+    let server = ChatServer::start(vec![text(plan), call("read_file", json!({"path": "notes.md"})), text("Two things are left to do.")]);
+    let program = Program::connected(&server);
+    program.file("notes.md", "- buy a kayak\n- paint the shed\n");
+    let ended = program.run(&["run", "Sum up my notes"]).code(0).says(&["planned by test-model", "answer: succeeded"]);
+    assert_eq!(ended.out, "Two things are left to do.\n");
+
+    let asked = server.asked();
+    assert_eq!(asked.len(), 3);
+    assert!(asked.iter().all(|asked| asked.authorization == "Bearer sk-test" && asked.body["stream"] == true));
+    let [planning, first, second] = server.requests().try_into().unwrap();
+    assert_eq!(planning["response_format"]["type"], "json_schema");
+    assert_eq!(last_words(&planning), "Sum up my notes");
+    assert!(first["tools"].as_array().unwrap().iter().any(|tool| tool["function"]["name"] == "read_file"), "{first}");
+    assert!(last_words(&first).contains("Sum up notes.md"));
+    let messages = second["messages"].as_array().unwrap();
+    let [said, result] = &messages[messages.len() - 2..] else { panic!("{second}") };
+    assert_eq!(said["tool_calls"][0]["id"], result["tool_call_id"]);
+    assert!(result["role"] == "tool" && last_words(&second).contains("paint the shed"), "{result}");
+
+    let shown = shown(&program);
+    let node = answer(&shown);
+    assert_eq!((&shown["status"], &node["result"]), (&json!("succeeded"), &json!("Two things are left to do.")));
+    assert_eq!(node["metadata"]["tokens"], json!({"prompt": 22, "completion": 14, "total": 36}));
+    assert_eq!(node["metadata"]["tools_called"][0]["tool_name"], "read_file");
+    assert_eq!(node["metadata"]["files_accessed"][0]["path"], "notes.md");
+}
+
+#[test]
+fn the_key_is_nowhere_in_the_journal_and_nowhere_on_the_screen() {
+    let server = ChatServer::start(vec![refusal(401, "invalid_api_key", "Incorrect API key provided: sk-very-secret-key.")]);
+    let program = Program::connected(&server).env("OPENAI_API_KEY", "sk-very-secret-key");
+    let ended = run_agent(&program, "writer", &["--json"]).code(5);
+    assert_eq!(server.asked()[0].authorization, "Bearer sk-very-secret-key");
+    assert!(!ended.to_string().contains("very-secret"), "{ended}");
+    for entry in std::fs::read_dir(program.home().join("state")).unwrap() {
+        let bytes = std::fs::read(entry.unwrap().path()).unwrap();
+        assert!(!String::from_utf8_lossy(&bytes).contains("very-secret"));
+    }
+}
+
+#[test]
+fn plan_prints_the_models_plan_with_the_edges_that_its_references_imply() {
+    let nodes = json!({"nodes": [
+        {"id": "find", "tool": "search_files", "args": {"pattern": "TODO"}, "depends_on": []},
+        {"id": "tell", "agent": "writer", "objective": "Sum up {{find.result}}", "depends_on": []},
+    ]});
+    let program = Program::connected(&ChatServer::start(vec![text(nodes)]));
+    let planned = program.run(&["plan", "what is left to do?", "--json"]).code(0).json();
+    assert_eq!(planned["plan"]["nodes"][1]["depends_on"], json!(["find"]));
+    assert_eq!((&planned["origin"], &planned["valid"]), (&json!("test-model"), &json!(true)));
+    assert!(planned["remarks"][0].as_str().unwrap().contains("`tell` now waits for `find`"), "{planned}");
+}
+
+#[test]
+fn the_events_of_a_run_carry_the_streamed_answer_and_the_usage() {
+    let program = Program::connected(&ChatServer::start(vec![text("It is said, and said again.")]));
+    let events = run_agent(&program, "writer", &["--json"]).code(0).lines();
+    let of = |kind: &str| events.iter().filter(|event| event["type"] == kind).collect::<Vec<_>>();
+    let streamed: String = of("output").iter().map(|event| event["text"].as_str().unwrap()).collect();
+    assert_eq!(streamed, "It is said, and said again.");
+    assert_eq!(of("model_called").len(), 1, "{events:?}");
+    assert_eq!(events.last().unwrap()["outcome"], "succeeded");
+}
+
+#[test]
+fn a_write_that_nobody_allowed_has_no_effect_and_names_the_flag() {
+    let script = || vec![call("write_file", json!({"path": "out.txt", "content": "hello"})), text("Written.")];
+    let server = ChatServer::start(script());
+    let program = Program::connected(&server);
+    run_agent(&program, "code_executor", &[]).code(7).says(&["write_file", "--approve answer", "--yes"]);
+    assert!(!program.workspace().join("out.txt").exists());
+    assert_eq!(server.requests().len(), 1, "the model waits with its node");
+
+    let server = ChatServer::start(script());
+    let program = Program::connected(&server);
+    run_agent(&program, "code_executor", &["--approve", "write_*"]).code(0);
+    assert_eq!(program.read("out.txt"), "hello");
+
+    let server = ChatServer::start(script());
+    let program = Program::connected(&server);
+    run_agent(&program, "code_executor", &["--yes", "--deny", "write_file"]).code(0);
+    assert!(!program.workspace().join("out.txt").exists());
+    assert!(last_words(&server.requests()[1]).contains("--deny write_file"), "{}", last_words(&server.requests()[1]));
+}
+
+#[test]
+fn wrong_calls_go_back_to_the_model_as_errors() {
+    let calls = Reply::Calls(vec![("no_such_tool".into(), json!({})), ("read_file".into(), json!({"paht": "x"}))]);
+    let server = ChatServer::start(vec![calls, text("Done without.")]);
+    let program = Program::connected(&server);
+    run_agent(&program, "writer", &[]).code(0);
+    let second = &server.requests()[1];
+    let told: Vec<&str> =
+        second["messages"].as_array().unwrap().iter().filter(|m| m["role"] == "tool").map(|m| m["content"].as_str().unwrap()).collect();
+    assert!(told[0].contains("no_such_tool") && told[1].contains("paht"), "{told:?}");
+}
+
+#[test]
+fn a_wrong_plan_goes_back_with_its_faults_and_the_corrected_one_runs() {
+    let wrong = json!({"nodes": [{"id": "answer", "agent": "writre", "objective": "x", "depends_on": ["ghost"]}]});
+    let server = ChatServer::start(vec![text(wrong), text(one_agent("writer", "Say it.")), text("Said.")]);
+    let program = Program::connected(&server);
+    let ended = program.run(&["run", "say it"]).code(0).says(&["corrects its plan, round 1 of 2"]);
+    assert_eq!(ended.out, "Said.\n");
+    let faults = server.requests()[1].clone();
+    assert!(last_words(&faults).contains("`ghost`") && last_words(&faults).contains("`writre`"), "{faults}");
+}
+
+#[test]
+fn a_plan_that_stays_wrong_is_corrected_twice_and_then_told_with_what_is_wrong() {
+    let server = ChatServer::start(vec![text(one_agent("nobody", "Say it."))]);
+    let program = Program::connected(&server);
+    let planned = program.run(&["plan", "say it", "--json"]).code(3).json();
+    let asked = server.requests();
+    let corrections = asked.iter().filter(|request| last_words(request).contains("can't run yet")).count();
+    assert_eq!((asked.len(), corrections), (4, 2), "as asked, corrected twice, and once with numbered ids");
+    assert_eq!((&planned["valid"], &planned["plan"]["nodes"][0]["agent"]), (&json!(false), &json!("nobody")), "nothing is thrown away");
+    let error = planned["findings"].as_array().unwrap().iter().find(|finding| finding["severity"] == "error").unwrap();
+    assert!(error["message"].as_str().unwrap().contains("`nobody`"), "{planned}");
+    program.run(&["run", "say it"]).code(3).says(&["`nobody`", "nothing was run"]);
+    assert_eq!(program.json(&["ls", "--json"]), json!([]));
+}
+
+#[test]
+fn a_rate_limit_is_waited_out_as_long_as_the_server_asks() {
+    let server = ChatServer::start(vec![failure(429), text(one_agent("writer", "Say it.")), failure(429), text("Said.")]);
+    let program = Program::connected(&server);
+    program.run(&["run", "say it"]).code(0);
+    assert_eq!(server.requests().len(), 4);
+    assert_eq!(answer(&shown(&program))["result"], "Said.");
+}
+
+#[test]
+fn a_server_that_fails_and_fails_is_given_up_with_its_words() {
+    let server = ChatServer::start(vec![failure(500)]);
+    let program = Program::connected(&server);
+    let ended = run_agent(&program, "writer", &[]).code(5).says(&["(500)", "the engine is on fire", "hint: "]);
+    assert_eq!(server.requests().len(), 3, "{ended}");
+    program.run(&["plan", "say it"]).code(1).says(&["error: ", "(500)", "the engine is on fire", "hint: "]);
+    let shown = program.run(&["show", "last", "answer"]).code(0);
+    assert!(shown.out.contains("the engine is on fire") && shown.out.contains("hint: "), "{shown}");
+}
+
+#[test]
+fn a_node_is_tried_again_by_the_run_when_the_call_has_given_up() {
+    let server = ChatServer::start(vec![failure(503), failure(503), failure(503), text("Back again.")]);
+    let program = Program::connected(&server);
+    let retry = json!({"attempts": 2, "backoff_ms": 1});
+    let plan = json!({"goal": "test", "nodes": [{"id": "answer", "agent": "writer", "objective": "Say it.", "retry": retry}]});
+    program.run(&["run", &program.file("plan.json", plan.to_string())]).code(0).says(&["will be tried again", "attempt 2"]);
+    assert_eq!(answer(&shown(&program))["attempts"], 2);
+}
+
+#[test]
+fn a_stream_that_is_cut_starts_again_and_nothing_of_the_first_part_stays() {
+    let plan = one_agent("writer", "Say it.").to_string();
+    let half = plan[..plan.len() - 20].to_owned();
+    let server = ChatServer::start(vec![Reply::Cut(half), text(plan), Reply::Cut("Half of an ans".into()), text("A whole answer.")]);
+    let program = Program::connected(&server);
+    let ended = program.run(&["run", "say it"]).code(0).says(&["starting over"]);
+    assert_eq!(ended.out, "A whole answer.\n");
+    assert_eq!(shown(&program)["nodes"].as_array().unwrap().len(), 1);
+}
+
+#[test]
+fn a_stream_that_is_always_cut_fails_with_words_that_say_so() {
+    let program = Program::connected(&ChatServer::start(vec![Reply::Cut("Half of an ans".into())]));
+    run_agent(&program, "writer", &[]).code(5).says(&["was cut off", "hint: "]);
+}
+
+#[test]
+fn a_web_page_in_place_of_an_answer_points_at_the_address() {
+    let program = Program::connected(&ChatServer::start(vec![Reply::Nonsense]));
+    run_agent(&program, "writer", &[]).code(5).says(&["a web page", "OPENAI_BASE_URL"]);
+    program.run(&["plan", "say it"]).code(1).says(&["a web page", "OPENAI_BASE_URL"]);
+}
+
+#[test]
+fn words_in_place_of_a_plan_are_asked_for_again_and_at_last_told() {
+    let program = Program::connected(&ChatServer::start(vec![text("Sure! First I would think about it.")]));
+    program.run(&["plan", "say it"]).code(1).says(&["where JSON was asked for", "Sure! First I would think about it.", "hint: "]);
+}
+
+#[test]
+fn a_server_that_never_answers_is_left_after_the_configured_time() {
+    let hanging = Program::connected(&ChatServer::start(vec![Reply::Hang]));
+    hanging.configure("[models.timeouts]\nfirst_s = 0.2\n");
+    run_agent(&hanging, "writer", &[]).code(5).says(&["did not answer within 0.2 s", "[models.timeouts]"]);
+    hanging.run(&["plan", "say it"]).code(1).says(&["did not answer within 0.2 s"]);
+
+    let stalling = Program::connected(&ChatServer::start(vec![Reply::Stall("So far".into())]));
+    stalling.configure("[models.timeouts]\nbetween_s = 0.2\n");
+    run_agent(&stalling, "writer", &[]).code(5).says(&["stopped in the middle of its answer for 0.2 s"]);
+}
+
+#[test]
+fn refusals_say_what_to_do() {
+    let cases: [(Reply, &[&str]); 4] = [
+        (refusal(401, "invalid_api_key", "Incorrect API key provided."), &["refused the key", "check OPENAI_API_KEY"]),
+        (
+            refusal(404, "model_not_found", "The model `test-model` does not exist"),
+            &["does not offer the model `test-model`", "`dagdeck models`"],
+        ),
+        (
+            refusal(400, "context_length_exceeded", "This model's maximum context length is 8192 tokens."),
+            &["too long for `test-model`", "8192 tokens", "less context"],
+        ),
+        (refusal(429, "insufficient_quota", "You exceeded your current quota."), &["quota", "billing"]),
+    ];
+    for (reply, words) in cases {
+        let server = ChatServer::start(vec![reply]);
+        let program = Program::connected(&server);
+        run_agent(&program, "writer", &[]).code(5).says(words);
+        assert_eq!(server.requests().len(), 1, "asking again helps nobody: {words:?}");
+        program.run(&["plan", "say it"]).code(1).says(words).says(&["error: ", "hint: "]);
+    }
+}
+
+#[test]
+fn a_server_without_a_key_that_wants_one_says_which_variable_to_set() {
+    let server = ChatServer::start(vec![refusal(401, "", "Missing bearer authentication")]);
+    let program = Program::new().env("OPENAI_BASE_URL", &server.url);
+    run_agent(&program, "writer", &[]).code(5).says(&["wants a key", "set OPENAI_API_KEY"]);
+    assert_eq!(server.asked()[0].authorization, "");
+    assert_eq!(server.requests()[0]["model"], "test-model", "without a name the server's own model is used");
+}
+
+#[test]
+fn no_route_names_the_host_and_the_variable() {
+    // A port that was free a moment ago: nobody listens there.
+    let port = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
+    let address = format!("http://127.0.0.1:{port}/v1");
+    let program = Program::new().env("OPENAI_BASE_URL", &address).env("OPENAI_MODEL", "test-model");
+    let host = format!("cannot reach `127.0.0.1:{port}`");
+    run_agent(&program, "writer", &[]).code(5).says(&[&host, "refused", "OPENAI_BASE_URL"]);
+    program.run(&["models"]).code(1).says(&[&host, "hint: "]);
+    let doctor = program.run(&["doctor"]).code(1);
+    assert!(doctor.out.contains("BROKEN  model") && doctor.out.contains(&host), "{doctor}");
+}
+
+#[test]
+fn a_server_without_schemas_is_asked_for_json_and_then_by_words() {
+    let unknown = || refusal(400, "", "response_format is not supported by this backend");
+    let server = ChatServer::start(vec![unknown(), unknown(), text(one_agent("writer", "Say it.")), text("Said.")]);
+    let program = Program::connected(&server);
+    program.run(&["run", "say it"]).code(0);
+    let requests = server.requests();
+    let formats: Vec<&Value> = requests.iter().map(|request| &request["response_format"]["type"]).collect();
+    assert_eq!(formats, [&json!("json_schema"), &json!("json_object"), &Value::Null, &Value::Null]);
+    let system = requests[2]["messages"][0]["content"].as_str().unwrap();
+    assert!(system.contains("JSON Schema") && system.contains("depends_on"), "the schema is in the words now");
+}
+
+#[test]
+fn a_result_with_a_schema_is_checked_and_repaired_once() {
+    let schema = json!({"type": "object", "properties": {"n": {"type": "integer"}}, "required": ["n"], "additionalProperties": false});
+    let node = json!({"id": "answer", "agent": "writer", "objective": "Count.", "output_schema": schema});
+    let plan = json!({"goal": "count", "nodes": [node]}).to_string();
+    let server = ChatServer::start(vec![text("{\"n\": \"many\"}"), text("{\"n\": 3}")]);
+    let program = Program::connected(&server);
+    program.run(&["run", &program.file("plan.json", &plan)]).code(0);
+    assert_eq!(answer(&shown(&program))["result"], json!({"n": 3}));
+    assert!(last_words(&server.requests()[1]).contains("does not match"), "{}", server.requests()[1]);
+
+    let program = Program::connected(&ChatServer::start(vec![text("{\"n\": \"many\"}")]));
+    program.run(&["run", &program.file("plan.json", &plan)]).code(5).says(&["schema"]);
+}
+
+#[test]
+fn models_lists_each_name_once_and_marks_the_one_in_use() {
+    let program = Program::connected(&ChatServer::start(vec![text("unused")]));
+    let listed = program.run(&["models"]).code(0);
+    assert_eq!(listed.out, "* test-model\n  operator\n  rehearsal\n", "{listed}");
+    assert_eq!(program.json(&["models", "--json"]), json!({"used": "test-model", "models": ["test-model", "operator", "rehearsal"]}));
+    let doctor = program.run(&["doctor"]);
+    assert!(doctor.out.contains("ok      model          `test-model` at 127.0.0.1"), "{doctor}");
+}
+
+#[test]
+fn a_plan_whose_stream_breaks_for_good_is_shown_as_far_as_it_came() {
+    let server = ChatServer::start(vec![Reply::Cut(r#"{"nodes": [{"id": "answer", "agent": "writer", "objective": "x"}, {"id": "#.into())]);
+    let program = Program::connected(&server);
+    let planned = program.run(&["plan", "say it", "--json"]).json();
+    assert_eq!(planned["plan"]["nodes"].as_array().unwrap().len(), 1);
+    assert!(planned["remarks"][0].as_str().unwrap().starts_with("steps may be missing: "), "{planned}");
+    assert_eq!(server.requests().len(), 3, "a broken line is no fault of the plan, so nothing is corrected");
+}
+
+#[test]
+fn in_the_console_the_plan_streams_into_the_tree_and_the_answer_into_the_inspector() {
+    let first = r#"{"nodes": [{"id": "gather", "agent": "writer", "objective": "Gather it", "depends_on": []}, {"id": "ans"#;
+    let second = r#"wer", "agent": "writer", "objective": "Say it", "depends_on": ["gather"]}]}"#;
+    let server = ChatServer::start(vec![
+        Reply::Held(first.into(), second.into()),
+        text("Gathered."),
+        Reply::Held("The first half of the answer".into(), ", and the second.".into()),
+    ]);
+    let program = Program::connected(&server);
+    let start = Start { args: &[], workspace: &program.workspace(), home: &program.home(), size: (80, 24), env: &program.variables() };
+    let mut terminal = Terminal::start(&start);
+    terminal.sees("test-model").sees("Type what you want").send("say something\r");
+    terminal.sees("gather ");
+    assert!(!terminal.screen().contains("answer"), "the plan is still under way\n{}", terminal.screen());
+    server.release();
+    terminal.sees("answer ").sees("look the plan over").send("r").sees("Gathered.").send("j");
+    terminal.sees("The first half of the answer");
+    server.release();
+    terminal.sees("The first half of the answer, and the second.").sees("succeeded").send("q");
+    assert_eq!(terminal.ended(), 0);
+    assert_eq!(server.requests().len(), 3);
+}
