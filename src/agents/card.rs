@@ -4,7 +4,7 @@ use globset::{Glob, GlobSet, GlobSetBuilder};
 use serde::Deserialize;
 use std::fmt;
 
-use crate::plan::{AgentInfo, Approve, Risk, ToolInfo, Verdict};
+use crate::plan::{AgentInfo, Approve, Catalog, Risk, ToolInfo, Verdict};
 
 /// An agent.
 #[derive(Clone, Debug, PartialEq)]
@@ -205,10 +205,11 @@ impl Card {
     }
 
     /// The tools that this card may use out of those there are, narrowed by a node's globs. Denied tools are not offered.
-    pub fn narrow(&self, tools: &[ToolInfo], node: Option<&[String]>) -> Vec<ToolInfo> {
-        let own = globs(&self.tools);
-        let node = node.map(globs);
-        tools
+    pub fn narrow(&self, catalog: &Catalog, node: Option<&[String]>) -> Vec<ToolInfo> {
+        let own = globs(&self.tools, catalog);
+        let node = node.map(|node| globs(node, catalog));
+        catalog
+            .tools
             .iter()
             .filter(|tool| own.is_match(&tool.name) && node.as_ref().is_none_or(|set| set.is_match(&tool.name)))
             .filter(|tool| tool.verdict != Verdict::Deny)
@@ -229,10 +230,10 @@ pub(super) fn fault(file: &str, line: Option<u64>, message: impl Into<String>) -
     CardError { file: file.to_owned(), line, message: message.into(), hint: None }
 }
 
-/// A set of tool patterns; patterns that are none match nothing.
-fn globs(patterns: &[String]) -> GlobSet {
+/// A set of tool patterns, where a tool may have any of its names; patterns that are none match nothing.
+fn globs(patterns: &[String], catalog: &Catalog) -> GlobSet {
     let mut set = GlobSetBuilder::new();
-    for glob in patterns.iter().filter_map(|pattern| Glob::new(pattern).ok()) {
+    for glob in patterns.iter().filter_map(|pattern| Glob::new(catalog.canonical(pattern)).ok()) {
         set.add(glob);
     }
     set.build().unwrap_or_default()
@@ -394,23 +395,26 @@ mod tests {
     #[test]
     fn a_node_can_only_narrow_its_cards_tools() {
         let card = parse("---\nname: a\ndescription: b\ntools: ['read_*', 'github:*']\n---\nx").unwrap();
-        let tools = [
+        let tools = vec![
             tool("read_file", Risk::Read, Verdict::Allow),
             tool("read_mail", Risk::Read, Verdict::Deny),
             tool("write_file", Risk::Write, Verdict::Ask),
             tool("github:issues", Risk::Execute, Verdict::Ask),
         ];
-        let names = |node: Option<&[String]>| card.narrow(&tools, node).into_iter().map(|t| t.name).collect::<Vec<_>>();
+        let catalog = Catalog { tools, aliases: [("cat".into(), "read_file".into())].into(), ..Catalog::default() };
+        let names = |node: Option<&[String]>| card.narrow(&catalog, node).into_iter().map(|t| t.name).collect::<Vec<_>>();
         assert_eq!(names(None), ["read_file", "github:issues"]);
         assert_eq!(names(Some(&["*".into()])), ["read_file", "github:issues"]);
         assert_eq!(names(Some(&["read_file".into(), "write_file".into()])), ["read_file"]);
+        assert_eq!(names(Some(&["cat".into()])), ["read_file"]);
         assert!(names(Some(&[])).is_empty());
     }
 
     #[test]
     fn an_inline_card_without_a_tool_list_gets_no_tools_with_side_effects() {
-        let tools = [tool("read_file", Risk::Read, Verdict::Allow), tool("write_file", Risk::Write, Verdict::Allow)];
-        assert_eq!(Card::inline("a clerk", "file it", false).narrow(&tools, None).len(), 1);
-        assert_eq!(Card::inline("a clerk", "file it", true).narrow(&tools, Some(&["*".into()])).len(), 2);
+        let tools = vec![tool("read_file", Risk::Read, Verdict::Allow), tool("write_file", Risk::Write, Verdict::Allow)];
+        let catalog = Catalog { tools, ..Catalog::default() };
+        assert_eq!(Card::inline("a clerk", "file it", false).narrow(&catalog, None).len(), 1);
+        assert_eq!(Card::inline("a clerk", "file it", true).narrow(&catalog, Some(&["*".into()])).len(), 2);
     }
 }

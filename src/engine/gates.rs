@@ -2,7 +2,7 @@
 
 use super::{
     Decision, Event, Gate, GateId, GateKind, Time,
-    graph::{NodeIx, find_tool},
+    graph::NodeIx,
     resolve::text_of,
     run::{GateEnd, Run},
 };
@@ -98,12 +98,26 @@ impl Run {
         }
     }
 
+    /// Names a call by what it does, whichever of its names the tool is called by and whatever the order of the arguments.
+    pub(super) fn call_key(&self, tool: &str, args: &Value) -> String {
+        let mut hasher = Sha256::new();
+        hasher.update(self.tool_name(tool));
+        hasher.update([0]);
+        hasher.update(canonical(args));
+        hex(&hasher.finalize())
+    }
+
+    /// A tool's own name, whichever of its names is given.
+    pub(super) fn tool_name<'a>(&'a self, name: &'a str) -> &'a str {
+        self.settings().map_or(name, |settings| settings.catalog.canonical(name))
+    }
+
     /// Arguments against the tool's schema. A schema that can't be read proves nothing, so it refuses nothing.
     fn args_misfit(&self, tool: &str, args: &Value) -> Option<String> {
         if !args.is_object() {
             return Some(format!("the arguments of `{tool}` must be an object"));
         }
-        let info = self.settings().and_then(|settings| find_tool(&settings.catalog, tool))?;
+        let info = self.settings().and_then(|settings| settings.catalog.tool(tool))?;
         schema_misfit(&info.input_schema, args).map(|why| format!("the arguments don't fit `{tool}`: {why}"))
     }
 }
@@ -172,15 +186,6 @@ pub(super) fn approval_result(ask: &Ask, decision: &Decision) -> Value {
         Decision::Approve | Decision::Reject { .. } | Decision::Skip | Decision::CancelBranch => Value::Object(presets().collect()),
     };
     Value::Object(Map::from_iter([("answer".to_string(), answer)]))
-}
-
-/// Names a call by what it does, whatever the order of its arguments.
-pub(super) fn call_key(tool: &str, args: &Value) -> String {
-    let mut hasher = Sha256::new();
-    hasher.update(tool);
-    hasher.update([0]);
-    hasher.update(canonical(args));
-    hex(&hasher.finalize())
 }
 
 /// JSON with sorted keys.

@@ -79,7 +79,7 @@ impl Graph {
         let mut locks = BTreeMap::new();
         for (ix, node) in plan.nodes.iter().enumerate() {
             let policy = Settled { node, defaults: &plan.defaults };
-            let tool = tool_of(node).and_then(|name| find_tool(catalog, name));
+            let tool = tool_of(node).and_then(|name| catalog.tool(name));
             let shape = &mut graph.nodes[ix];
             shape.join = policy.join();
             shape.gates = policy.gates(catalog);
@@ -219,13 +219,9 @@ pub(super) fn tool_of(node: &Node) -> Option<&str> {
     }
 }
 
-pub(super) fn find_tool<'a>(catalog: &'a crate::plan::Catalog, name: &str) -> Option<&'a ToolInfo> {
-    catalog.tools.iter().find(|tool| tool.name == name)
-}
-
 /// What configuration says of a tool; one that nobody knows asks.
 pub(super) fn verdict(catalog: &crate::plan::Catalog, tool: &str) -> Verdict {
-    find_tool(catalog, tool).map_or(Verdict::Ask, |tool| tool.verdict)
+    catalog.tool(tool).map_or(Verdict::Ask, |tool| tool.verdict)
 }
 
 /// Whether a risk leaves something behind; unknown means it does.

@@ -4,7 +4,7 @@
 use super::{
     AgentJob, Dep, Job, NodeError,
     flow::Origin,
-    graph::{NodeIx, edge_doc, find_tool},
+    graph::{NodeIx, edge_doc},
     run::Run,
 };
 use crate::plan::{AgentWork, CodeWork, MergeWork, Node, NodeValue, Scope, ToolInput, Work, expr, reference};
@@ -192,7 +192,7 @@ impl Run {
             ToolInput::Args(args) => reference::resolve_map(args, &known).map(Value::Object).map_err(|error| error.to_string()),
             ToolInput::Query(query) => {
                 let value = reference::resolve_text(query, &known).map_err(|error| error.to_string())?;
-                let schema = self.settings().and_then(|settings| find_tool(&settings.catalog, tool)).map(|tool| &tool.input_schema);
+                let schema = self.settings().and_then(|settings| settings.catalog.tool(tool)).map(|tool| &tool.input_schema);
                 let name = schema.and_then(query_parameter).unwrap_or_else(|| "query".to_string());
                 Ok(Value::Object(Map::from_iter([(name, Value::String(value))])))
             }

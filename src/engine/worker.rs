@@ -3,7 +3,7 @@
 use super::{
     Decision, Gate, GateId, GateKind, NodeState, Time, ToolCall, ToolReport,
     flow::{Pending, Phase},
-    graph::{NodeIx, find_tool, leaves_something},
+    graph::{NodeIx, leaves_something},
     run::{GateEnd, GateRun, Run},
 };
 use serde_json::Value;
@@ -49,7 +49,8 @@ impl Run {
             }
             (GateKind::Tool { tool, .. }, _) => {
                 if matches!(decision, Decision::Reject { .. }) {
-                    *self.flows[ix.at()].rejections.entry(super::gates::call_key(tool, &gate.payload)).or_default() += 1;
+                    let key = self.call_key(tool, &gate.payload);
+                    *self.flows[ix.at()].rejections.entry(key).or_default() += 1;
                 }
                 self.pending_decided(ix, id, decision);
             }
@@ -163,7 +164,7 @@ impl Run {
 
     /// A call that needs no answer goes at once even beside an open question of its own node, so slots may run over by such calls.
     pub(super) fn tool_started(&mut self, ix: NodeIx, call: &ToolCall, at: Time) {
-        let leaves = self.settings().is_some_and(|settings| leaves_something(find_tool(&settings.catalog, &call.tool)));
+        let leaves = self.settings().is_some_and(|settings| leaves_something(settings.catalog.tool(&call.tool)));
         self.take_slot(ix, at);
         self.nodes[ix.at()].lineage.tools.push((call.clone(), None));
         if let Some(worker) = &mut self.flows[ix.at()].worker {

@@ -7,7 +7,7 @@ use super::{
     planning,
     session::{Listener, Order},
 };
-use crate::engine::{Command, GateId, RunId};
+use crate::engine::{Command, GateId, Run, RunId};
 use crate::plan::Plan;
 use serde_json::{Map, Value};
 use std::{collections::HashMap, sync::Arc};
@@ -104,15 +104,24 @@ impl Desk {
     }
 
     async fn command(&self, run: RunId, command: Command) {
-        let Some(session) = self.shared.session(&run) else {
-            return self.tell(Notice::Problem(not_live(&run)));
-        };
+        let Some(session) = self.shared.session(&run) else { return self.turn_away(&run, &command) };
         if let Err(problem) = gates::check_edit(&self.shared.kit, &session, &command).await {
             return self.tell(Notice::Problem(problem));
         }
-        if !session.order(Order::Command { command, by: self.shared.actor(VIA) }) {
-            self.tell(Notice::Problem(not_live(&run)));
+        let order = Order::Command { command: command.clone(), by: self.shared.actor(VIA), asker: Some(self.listener.clone()) };
+        if !session.order(order) {
+            self.turn_away(&run, &command);
         }
+    }
+
+    /// Says why a run that doesn't go on here takes no command: what became of it meanwhile, if that says why.
+    fn turn_away(&self, run: &RunId, command: &Command) {
+        let refusal = self.shared.store.records(run).map(|records| Run::replay(&records).refusal(command));
+        self.tell(Notice::Problem(match refusal {
+            Ok(Some(message)) => Problem { message, hint: None },
+            Ok(None) => not_live(run),
+            Err(error) => super::session::problem(&error),
+        }));
     }
 
     fn open(&self, run: RunId) {
@@ -158,5 +167,5 @@ impl Desk {
 }
 
 fn not_live(run: &RunId) -> Problem {
-    Problem { message: format!("run `{}` doesn't go on here: it has ended, or was only opened to look at", run.0), hint: None }
+    Problem { message: format!("run `{}` doesn't go on here: it was only opened to look at", run.0), hint: None }
 }

@@ -99,7 +99,7 @@ impl LocalHost {
                 notice = notices.recv() => notice,
                 () = stop.cancelled(), if !stopping => {
                     stopping = true;
-                    session.order(Order::Command { command: Command::CancelRun, by: self.shared().actor("cli") });
+                    session.command(Command::CancelRun, self.shared().actor("cli"));
                     continue;
                 }
             };
@@ -152,7 +152,7 @@ impl Warden<'_> {
         let Some((decision, flag)) = self.rules.decide(&seen) else { return };
         let command = Command::Decide { gate: gate.id, decision, hash: gate.hash.clone() };
         let by = Actor { who: format!("{} ({flag})", self.shared.user), via: "rule".into() };
-        if self.session.order(Order::Command { command, by }) {
+        if self.session.command(command, by) {
             self.asked += 1;
         }
     }

@@ -277,7 +277,7 @@ async fn several_runs_go_on_at_once_and_end_apart() {
 }
 
 #[tokio::test]
-async fn a_command_to_a_run_that_has_ended_is_told_so() {
+async fn a_command_to_a_run_that_has_ended_is_told_why_it_does_nothing() {
     let bed = Bed::new(&[]);
     let mut seat = Seat::take(&bed);
     seat.start(plan(json!([{ "id": "clock", "tool": "current_time", "args": {} }])));
@@ -286,7 +286,40 @@ async fn a_command_to_a_run_that_has_ended_is_told_so() {
         tokio::task::yield_now().await;
     }
     seat.command(Command::CancelRun);
-    assert!(seat.problem().await.message.contains("doesn't go on here"));
+    assert_eq!(seat.problem().await.message, "the run is over");
+}
+
+#[tokio::test]
+async fn whoever_decides_second_is_told_who_decided() {
+    let bed = Bed::new(&[("in.txt", "hello")]);
+    let (mut first, mut second) = (Seat::take(&bed), Seat::take(&bed));
+    first.start(copy_plan());
+    let gate = first.gate().await;
+    second.ask(Request::OpenRun(first.id.clone().unwrap()));
+    assert_eq!(second.gate().await, gate);
+    first.decide(&gate, Decision::Reject { message: "not this file".into() });
+    assert_eq!(first.end().await, Outcome::Failed);
+    // The run may still be on its way out, or gone: either way there is an answer.
+    second.decide(&gate, Decision::Approve);
+    let told = second.problem().await.message;
+    assert_eq!(told, format!("{} decided already: rejected", bed.host.shared().actor("").who));
+    assert_eq!(bed.read("out.txt"), None);
+}
+
+#[tokio::test]
+async fn a_tool_by_the_name_that_other_programs_use_is_found_without_a_finding_and_runs() {
+    let bed = Bed::new(&[("notes.txt", "one two"), ("numbers.txt", "three")]);
+    let aliased = plan(json!([
+        { "id": "find", "tool": "grep", "query": "thr" },
+        { "id": "list", "tool": "list_files", "args": {} },
+        { "id": "search", "tool": "serper_web_search", "query": "age of Julius Caesar at death", "when": "1 > 2" },
+    ]));
+    assert_eq!(crate::plan::validate::validate(&aliased, &bed.host.catalog()), []);
+    let end = bed.headless(aliased, Flags::default()).await;
+    assert_eq!(settled(&end), Some(Outcome::Succeeded), "{:?}", end.end);
+    let found = end.state.node(&NodeId::new("find")).unwrap().result.clone().unwrap();
+    assert!(found.to_string().contains("numbers.txt") && !found.to_string().contains("notes.txt"), "{found}");
+    assert_eq!(state(&end.state, "search"), NodeState::Skipped);
 }
 
 #[tokio::test]

@@ -30,7 +30,8 @@ pub(super) struct Kit {
 impl Kit {
     /// What plans may name.
     pub(super) fn catalog(&self) -> Catalog {
-        Catalog { agents: self.cards().infos(), tools: self.registry.infos() }
+        let aliases = self.registry.aliases().map(|(from, to)| (from.to_owned(), to.to_owned())).collect();
+        Catalog { agents: self.cards().infos(), tools: self.registry.infos(), aliases }
     }
 
     /// The cards as they are now.
@@ -69,9 +70,7 @@ impl Jobs {
         // Cards are looked up now, so that an edited one takes effect for the next node that starts.
         let card = self.kit.cards().for_job(job)?;
         let responder = self.kit.models.responder(self.model.as_deref(), job.model.as_deref())?;
-        let globs: Option<Vec<String>> =
-            job.tools.as_ref().map(|globs| globs.iter().map(|glob| self.kit.registry.canonical(glob).to_owned()).collect());
-        let tools = card.narrow(&self.kit.registry.infos(), globs.as_deref());
+        let tools = card.narrow(&self.kit.catalog(), job.tools.as_deref());
         let port = AgentPort { bench, prices: self.kit.models.prices() };
         agents::run(job, deps, &Execution { card, responder, tools }, &port).await.map(WorkFact::Done)
     }

@@ -8,7 +8,7 @@ use super::{
     jobs::{Jobs, Kit},
     models::Models,
     places::Places,
-    session::{Listener, Order, Services, Session, problem},
+    session::{Listener, Services, Session, problem},
 };
 use crate::agents;
 use crate::engine::{Actor, Command, RunId, RunSettings};
@@ -128,7 +128,7 @@ impl LocalHost {
         let live = self.shared.live();
         let by = self.shared.actor("shutdown");
         for session in &live {
-            session.order(Order::Command { command: Command::CancelRun, by: by.clone() });
+            session.command(Command::CancelRun, by.clone());
         }
         for session in &live {
             session.ended().await;

@@ -2,14 +2,14 @@
 //! tells the listeners, and only then acts. It sleeps when nothing is due.
 
 use super::{
-    client::Notice,
+    client::{Notice, Problem},
     gates::Seen,
     session::{Listener, Order, Services, append, problem, sooner},
     streams::Streams,
     timers::Timers,
     workers::{Assignment, Origin, Report, Workers, is_last},
 };
-use crate::engine::{Batch, Effect, Event, Input, Record, Run, Time, Timer, TimerKind};
+use crate::engine::{Batch, Command, Effect, Event, Input, Record, Run, Time, Timer, TimerKind};
 use crate::plan::Risk;
 use crate::store::Durability;
 use std::time::Duration;
@@ -65,10 +65,39 @@ impl RunTask {
                 break;
             }
         }
+        self.close().await;
         // Workers that still speak find nobody and stop waiting.
         drop(self.reports);
         self.workers.dismiss().await;
         drop(ended);
+    }
+
+    /// Answers those who came too late; whoever comes from now on finds the door closed.
+    async fn close(&mut self) {
+        self.orders.close();
+        while let Ok(order) = self.orders.try_recv() {
+            self.backlog.push(order);
+        }
+        for order in std::mem::take(&mut self.backlog) {
+            match order {
+                Order::Command { command, asker, .. } => self.turn_away(&command, asker.as_ref()),
+                Order::Attach(listener) => self.attach(listener).await,
+                Order::Gate { gate, reply } => {
+                    // Whoever asked may have gone.
+                    let _ = reply.send(Seen::of(&self.run, gate));
+                }
+                Order::Leave => {}
+            }
+        }
+    }
+
+    /// Says why a run that is over, or left, takes no command.
+    fn turn_away(&self, command: &Command, asker: Option<&Listener>) {
+        let message = self.run.refusal(command).unwrap_or_else(|| "the run is left as it stands".to_owned());
+        if let Some(asker) = asker {
+            // Whoever asked may have gone.
+            let _ = asker.send(Notice::Problem(Problem { message, hint: None }));
+        }
     }
 
     /// Waits until there is something to do: an order, a report (given back), or something due.
@@ -93,13 +122,14 @@ impl RunTask {
     /// Takes everything that is there, in order of rank, and carries it through: step, journal, listeners, effects.
     async fn turn(&mut self, first: Option<Report>) -> Flow {
         let now = self.services.clock.now();
-        let (mut inputs, mut flow) = (Vec::new(), Flow::On);
+        let (mut inputs, mut batch, mut flow) = (Vec::new(), Batch::default(), Flow::On);
         while let Ok(order) = self.orders.try_recv() {
             self.backlog.push(order);
         }
         for order in std::mem::take(&mut self.backlog) {
             match order {
-                Order::Command { command, by } => inputs.push(Input::Command { command, by }),
+                Order::Command { command, asker, .. } if self.run.outcome().is_some() => self.turn_away(&command, asker.as_ref()),
+                Order::Command { command, by, .. } => append(&mut batch, self.run.step(&Input::Command { command, by }, now)),
                 Order::Attach(listener) => self.attach(listener).await,
                 Order::Gate { gate, reply } => {
                     // Whoever asked may have gone.
@@ -111,7 +141,6 @@ impl RunTask {
         self.take_reports(first, now, &mut inputs);
         inputs.extend(self.timers.take_due(now).into_iter().map(|timer| Input::TimerDue { timer }));
         inputs.extend(self.streams.take_due(if flow == Flow::Over { Time(u64::MAX) } else { now }));
-        let mut batch = Batch::default();
         for input in &inputs {
             append(&mut batch, self.run.step(input, now));
         }
@@ -184,7 +213,7 @@ impl RunTask {
     async fn attach(&mut self, listener: Listener) {
         let Some(run) = self.run.id().cloned() else { return };
         let notice = match self.services.journal.load(&run).await {
-            Ok(records) => Notice::RunOpened { run, records, live: true },
+            Ok(records) => Notice::RunOpened { run, records, live: self.run.outcome().is_none() },
             Err(error) => Notice::Problem(problem(&error)),
         };
         if listener.send(notice).is_ok() {
@@ -213,6 +242,6 @@ fn durability(run: &Run, records: &[Record]) -> Durability {
 
 /// By the catalog that the run started with; a tool that isn't in it is thought able to do anything.
 fn changes_world(run: &Run, tool: &str) -> bool {
-    let tools = run.settings().map(|settings| settings.catalog.tools.as_slice()).unwrap_or_default();
-    tools.iter().find(|info| info.name == tool).is_none_or(|info| matches!(info.risk, Risk::Write | Risk::Execute))
+    let info = run.settings().and_then(|settings| settings.catalog.tool(tool));
+    info.is_none_or(|info| matches!(info.risk, Risk::Write | Risk::Execute))
 }

@@ -28,8 +28,8 @@ pub(super) struct Services {
 /// What a session is told, ahead of everything that its workers say.
 #[derive(Debug)]
 pub(super) enum Order {
-    /// Somebody asks something of the run.
-    Command { command: Command, by: Actor },
+    /// Somebody asks something of the run. Who comes when it is over is told so; all else is answered by its events.
+    Command { command: Command, by: Actor, asker: Option<Listener> },
     /// Somebody wants to see the run: all so far, then what follows.
     Attach(Listener),
     /// Somebody wants to see a gate, and the plan's tool behind it.
@@ -79,6 +79,11 @@ impl Session {
     /// Passes an order on; false when the run has ended.
     pub(super) fn order(&self, order: Order) -> bool {
         self.orders.send(order).is_ok()
+    }
+
+    /// Passes on a command whose answer nobody waits for; false when the run has ended.
+    pub(super) fn command(&self, command: Command, by: Actor) -> bool {
+        self.order(Order::Command { command, by, asker: None })
     }
 
     /// Whether the run still goes on in this host.

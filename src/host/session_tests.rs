@@ -121,7 +121,7 @@ impl Stage {
     }
 
     fn order(&self, command: Command) {
-        assert!(self.session.order(Order::Command { command, by: by() }));
+        assert!(self.session.command(command, by()));
     }
 
     async fn end(&self) -> Run {
@@ -272,6 +272,18 @@ async fn a_newcomer_sees_everything_so_far_and_then_what_follows() {
         seen.extend_from_slice(records_of(&notice));
     }
     assert_eq!(seen, stage.records());
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_command_behind_the_one_that_ended_the_run_is_answered() {
+    let stage = Stage::open(&[("a", Act::Sleep(1_000_000))], json!([step("a", &[])])).await;
+    let (asker, mut answers) = mpsc::unbounded_channel();
+    stage.order(Command::CancelRun);
+    let late = Command::CancelNode { node: NodeId::new("a") };
+    stage.session.order(Order::Command { command: late, by: by(), asker: Some(asker) });
+    stage.end().await;
+    let told = answers.recv().await;
+    assert!(matches!(&told, Some(Notice::Problem(problem)) if problem.message == "the run is over"), "{told:?}");
 }
 
 #[tokio::test(start_paused = true)]

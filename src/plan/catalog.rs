@@ -2,6 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
+use std::collections::BTreeMap;
 
 /// What is there to be used by plans.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -10,6 +11,22 @@ pub struct Catalog {
     pub agents: Vec<AgentInfo>,
     /// Sorted by name.
     pub tools: Vec<ToolInfo>,
+    /// Other names that plans may use for tools, each with the tool's own.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub aliases: BTreeMap<String, String>,
+}
+
+impl Catalog {
+    /// A tool by any of its names.
+    pub fn tool(&self, name: &str) -> Option<&ToolInfo> {
+        let find = |name: &str| self.tools.iter().find(|tool| tool.name == name);
+        find(name).or_else(|| find(self.aliases.get(name)?))
+    }
+
+    /// The name that a tool is registered under, whichever of its names is given. Other texts, such as globs, stay as they are.
+    pub fn canonical<'a>(&'a self, name: &'a str) -> &'a str {
+        self.tool(name).map_or(name, |tool| &tool.name)
+    }
 }
 
 /// The public side of an agent card, and what gates need to know of it.

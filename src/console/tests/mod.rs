@@ -286,5 +286,6 @@ pub fn catalog() -> Catalog {
             tool("read_file", json!(["path"]), Risk::Read, Verdict::Allow),
             tool("write_file", json!(["path", "content"]), Risk::Write, Verdict::Ask),
         ],
+        ..Catalog::default()
     }
 }

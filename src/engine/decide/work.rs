@@ -2,7 +2,7 @@
 
 use crate::engine::{
     ErrorKind, Event, GateKind, NodeError, Time, ToolCall, WorkFact,
-    gates::{REJECTIONS_BEFORE_SILENCE, call_key},
+    gates::REJECTIONS_BEFORE_SILENCE,
     graph::{NodeIx, tool_of},
     run::Run,
 };
@@ -95,7 +95,7 @@ impl Run {
     fn decide_tool(&self, ix: NodeIx, call: &ToolCall, verdict: Verdict, why: &str, now: Time) -> Vec<Event> {
         let (node_id, generation) = (self.id_of(ix), self.generation(ix));
         let mut events = vec![Event::ToolProposed { node_id: node_id.clone(), generation, call: call.clone() }];
-        let rejected = self.flows[ix.at()].rejections.get(&call_key(&call.tool, &call.args)).copied().unwrap_or(0);
+        let rejected = self.flows[ix.at()].rejections.get(&self.call_key(&call.tool, &call.args)).copied().unwrap_or(0);
         let refuse = |message: String| Event::ToolRefused { node_id: node_id.clone(), generation, call: call.id.clone(), message };
         let next = match verdict {
             Verdict::Deny => refuse(format!("`{}` is denied by the permission rules: {why}", call.tool)),
@@ -117,7 +117,7 @@ impl Run {
 
     /// A tool node's own call, as its plan has it: approved at the gate before the node, or freed of asking by the plan.
     fn stands_approved(&self, ix: NodeIx, call: &ToolCall) -> bool {
-        if self.doc(ix).and_then(tool_of) != Some(call.tool.as_str()) {
+        if self.doc(ix).and_then(tool_of).map(|tool| self.tool_name(tool)) != Some(self.tool_name(&call.tool)) {
             return false;
         }
         let approve = self.policy(ix).and_then(|policy| policy.get(|policy| policy.approve));

@@ -49,6 +49,8 @@ pub(super) fn settings() -> RunSettings {
             info("save", Risk::Write, Verdict::Allow),
             info("write", Risk::Write, Verdict::Ask),
         ],
+        aliases: [("put".into(), "write".into()), ("rm".into(), "delete".into())].into(),
+        ..Catalog::default()
     };
     RunSettings { catalog, ..RunSettings::default() }
 }

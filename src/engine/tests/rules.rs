@@ -262,6 +262,26 @@ fn cancelling_the_run_ends_everything_and_stops_its_workers() {
 }
 
 #[test]
+fn another_name_of_a_tool_changes_nothing_about_what_is_asked_and_denied() {
+    let mut world = World::new(plan(vec![tool("w", "put", json!({"path": "x"}), &[]), tool("d", "rm", json!({"path": "x"}), &[])]));
+    assert_eq!(world.states(), "w waiting, d failed");
+    let events = world.decide(1, Decision::Modify { payload: json!({"path": 7}) });
+    assert!(matches!(events.as_slice(), [Event::Refused { .. }]), "{events:?}");
+    world.decide(1, Decision::Approve);
+    world.ask("w", "1", "write", json!({"path": "x"}), Verdict::Ask);
+    assert_eq!(world.open(), [0; 0], "what was approved isn't asked about again under the tool's own name");
+
+    let mut world = World::new(plan(vec![agent("a", &[])]));
+    for (call, name) in [("1", "put"), ("2", "write")] {
+        world.ask("a", call, name, json!({"path": "x"}), Verdict::Ask);
+        let gate = world.open()[0];
+        world.decide(gate, reject("no"));
+    }
+    world.ask("a", "3", "put", json!({"path": "x"}), Verdict::Ask);
+    assert_eq!(world.open(), [0; 0], "a call that was rejected twice is refused, whatever the tool is called by");
+}
+
+#[test]
 fn a_denied_tool_fails_its_node_and_no_policy_lets_it_go() {
     let mut free = tool("d", "delete", json!({"path": "x"}), &[]);
     free.policy.approve = Some(Approve::Never);

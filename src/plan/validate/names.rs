@@ -11,7 +11,12 @@ use std::collections::HashMap;
 pub(super) fn check(check: &mut Check) {
     let catalog = check.catalog;
     let agents: HashMap<&str, usize> = catalog.agents.iter().enumerate().map(|(at, agent)| (agent.name.as_str(), at)).collect();
-    let tools: HashMap<&str, usize> = catalog.tools.iter().enumerate().map(|(at, tool)| (tool.name.as_str(), at)).collect();
+    let mut tools: HashMap<&str, usize> = catalog.tools.iter().enumerate().map(|(at, tool)| (tool.name.as_str(), at)).collect();
+    for (alias, name) in &catalog.aliases {
+        if let Some(&at) = tools.get(name.as_str()) {
+            tools.entry(alias).or_insert(at);
+        }
+    }
     let mut validators: Vec<Option<Option<Validator>>> = Vec::new();
     validators.resize_with(catalog.tools.len(), || None);
     let mut patterns: HashMap<&str, bool> = HashMap::new();
@@ -41,7 +46,7 @@ pub(super) fn check(check: &mut Check) {
 }
 
 fn matches_a_tool(check: &Check, pattern: &str) -> bool {
-    let Ok(glob) = globset::Glob::new(pattern) else { return false };
+    let Ok(glob) = globset::Glob::new(check.catalog.canonical(pattern)) else { return false };
     let glob = glob.compile_matcher();
     check.catalog.tools.iter().any(|tool| glob.is_match(&tool.name))
 }
@@ -68,7 +73,8 @@ fn agent(check: &mut Check, at: usize, work: &AgentWork, agents: &HashMap<&str, 
     let policy = &check.plan.nodes[at].policy;
     if policy.approve.or(check.plan.defaults.approve) == Some(Approve::Never) {
         let globs = policy.tools.as_ref().unwrap_or(&check.catalog.agents[card].tools);
-        let reach = globs.iter().filter_map(|glob| globset::Glob::new(glob).ok()).map(|glob| glob.compile_matcher());
+        let reach =
+            globs.iter().filter_map(|glob| globset::Glob::new(check.catalog.canonical(glob)).ok()).map(|glob| glob.compile_matcher());
         let reach: Vec<_> = reach.collect();
         let open = check.catalog.tools.iter().find(|tool| is_open(tool) && reach.iter().any(|glob| glob.is_match(&tool.name)));
         if let Some(tool) = open {

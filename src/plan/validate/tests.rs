@@ -43,6 +43,8 @@ fn catalog() -> Catalog {
                 Verdict::Ask,
             ),
         ],
+        aliases: [("cat".into(), "read_file".into()), ("save".into(), "write_file".into()), ("gone".into(), "nothing".into())].into(),
+        ..Catalog::default()
     }
 }
 
@@ -308,4 +310,17 @@ proptest! {
             }
         }
     }
+}
+
+#[test]
+fn a_tool_may_have_any_of_its_names() {
+    let codes = found(json!({ "nodes": [
+        {"id": "a", "tool": "cat", "args": {"path": "x"}},
+        {"id": "b", "tool": "cat", "query": "x"},
+        {"id": "c", "agent": "writer", "objective": "x", "tools": ["cat"]},
+        {"id": "d", "tool": "cat", "args": {}},
+        {"id": "e", "tool": "save", "args": {"path": "x", "content": "y"}, "approve": "never"},
+        {"id": "f", "tool": "gone", "args": {}},
+    ]}));
+    assert_eq!(codes, ["bad-arguments nodes[3].args", "open-side-effects nodes[4].approve", "unknown-tool nodes[5].tool"]);
 }

@@ -156,7 +156,7 @@ pub(super) fn literal(text: &str) -> String {
 }
 
 fn has(setting: &Setting, tool: &str) -> bool {
-    setting.catalog.tools.iter().any(|info| info.name == tool && info.verdict != Verdict::Deny)
+    setting.catalog.tool(tool).is_some_and(|info| info.verdict != Verdict::Deny)
 }
 
 fn slot(kind: SlotKind) -> Slot {
@@ -345,7 +345,7 @@ mod tests {
     use crate::agents::Registry;
 
     fn catalog() -> Catalog {
-        Catalog { agents: Registry::open(std::path::Path::new("/nonexistent"), None).cards().infos(), tools: Vec::new() }
+        Catalog { agents: Registry::open(std::path::Path::new("/nonexistent"), None).cards().infos(), ..Catalog::default() }
     }
 
     fn agent(text: &str) -> String {

@@ -122,7 +122,7 @@ impl Template {
     pub(super) fn is_usable(&self, catalog: &Catalog) -> bool {
         self.nodes.iter().all(|node| {
             let name = |key: &str| node.get(key).and_then(Value::as_str);
-            name("tool").is_none_or(|name| catalog.tools.iter().any(|tool| tool.name == name && tool.verdict != Verdict::Deny))
+            name("tool").is_none_or(|name| catalog.tool(name).is_some_and(|tool| tool.verdict != Verdict::Deny))
                 && name("agent").is_none_or(|name| catalog.agents.iter().any(|agent| agent.name == name))
         })
     }

@@ -47,7 +47,7 @@ fn catalog() -> Catalog {
         verdict: Verdict::Allow,
     };
     let agents = Registry::open(Path::new("/nonexistent"), None).cards().infos();
-    Catalog { agents, tools: names.into_iter().map(tool).collect() }
+    Catalog { agents, tools: names.into_iter().map(tool).collect(), ..Catalog::default() }
 }
 
 fn planned(request: &str) -> Planned {

@@ -29,6 +29,7 @@ pub(super) fn catalog() -> Catalog {
             risk: Risk::Read,
             verdict: Permission::Allow,
         }],
+        ..Catalog::default()
     }
 }
 

@@ -54,7 +54,7 @@ fn description(model: &Model, node: &Node, doc: &mut Doc<'static>) {
     let catalog = &model.session.catalog;
     let words = match &node.work {
         Work::Agent(work) => catalog.agents.iter().find(|agent| Some(&agent.name) == work.agent.as_ref()).map(|agent| &agent.description),
-        Work::Tool(work) => catalog.tools.iter().find(|tool| tool.name == work.tool).map(|tool| &tool.description),
+        Work::Tool(work) => catalog.tool(&work.tool).map(|tool| &tool.description),
         Work::Code(_) | Work::Decision(_) | Work::Merge(_) | Work::Transform(_) | Work::Approval(_) => None,
     };
     if let Some(words) = words {

@@ -51,7 +51,7 @@ pub fn add_worker(model: &mut Model, kind: &str, name: &str) {
 
 /// Arguments that a tool requires, empty.
 fn skeleton(model: &Model, tool: &str) -> Map<String, Value> {
-    let schema = model.session.catalog.tools.iter().find(|known| known.name == tool).map(|known| &known.input_schema);
+    let schema = model.session.catalog.tool(tool).map(|known| &known.input_schema);
     let required = schema.and_then(|schema| schema.get("required")).and_then(Value::as_array);
     let names = required.into_iter().flatten().filter_map(Value::as_str);
     names.map(|name| (name.to_owned(), Value::String(String::new()))).collect()
