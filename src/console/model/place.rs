@@ -106,7 +106,7 @@ impl Place {
 
     fn panes(&self, body: Rect, entries: usize) -> (Rect, Rect) {
         let none = Rect::new(body.x, body.y, 0, 0);
-        if self.screen == Screen::Runs {
+        if self.screen == Screen::Runs || (self.screen == Screen::Plan && entries == 0) {
             return (body, none);
         }
         if body.width >= SIDE_BY_SIDE {

@@ -14,7 +14,7 @@ use crate::text::Plain;
 
 /// Draws the inspector below its tabs.
 pub fn draw(model: &Model, pen: &mut Pen<'_>, area: Rect) {
-    if area.width < 4 || area.height < 2 || model.plan().nodes.is_empty() {
+    if area.width < 4 || area.height < 2 {
         return;
     }
     let area = if area.x > 0 { pen.divide(area) } else { area };
