@@ -144,7 +144,7 @@ fn told(model: &mut Model, turn: &mut Turn, id: &RunId, event: &Event) {
             let goal = model.runs.get(id).map(RunView::goal).unwrap_or_default();
             let words = if reason.is_empty() { goal.as_str().to_owned() } else { format!("{} ({reason})", goal.as_str()) };
             match outcome {
-                Outcome::Succeeded => Status::good(&format!("succeeded: {words}")),
+                Outcome::Succeeded => Status::good(&format!("succeeded: {}", goal.as_str())),
                 Outcome::Partial => Status::warn(&format!("partly succeeded: {words}")),
                 Outcome::Failed => Status::bad(&format!("failed: {words}")),
                 Outcome::Cancelled => Status::warn(&format!("cancelled: {words}")),

@@ -82,7 +82,7 @@ fn draw_pick(model: &Model, pick: &Pick, pen: &mut Pen<'_>, shown: &mut Shown) {
             pen.wash(line, Role::Selection);
         }
     }
-    keys(model, pen, last_row(inside), &[("pick.take", "take it"), ("pick.down", "down"), ("pick.up", "up"), ("pick.cancel", "leave")]);
+    keys(model, pen, last_row(inside), &[("pick.take", "take it"), ("pick.cancel", "leave")]);
 }
 
 fn draw_item(item: &PickItem, names: usize, pen: &mut Pen<'_>, line: Rect) {

@@ -179,16 +179,19 @@ fn under_way(run: &RunView) -> Plain {
 
 /// What happened while the console was open: a line for each live run, one for how to read more.
 pub fn summary(model: &Model) -> Vec<Plain> {
-    let mut lines: Vec<Plain> = model.runs.open.iter().filter(|run| run.live).map(run_line).collect();
+    let mut lines: Vec<Plain> = model.runs.open.iter().filter(|run| run.live).map(|run| run_line(run, model.place.size.0)).collect();
     if let Some(last) = model.runs.open.iter().rfind(|run| run.live) {
         lines.push(Plain::line(&format!("dagdeck show {}", last.id.0)));
     }
     lines
 }
 
-fn run_line(run: &RunView) -> Plain {
+/// A run on one line of so many columns.
+fn run_line(run: &RunView, width: u16) -> Plain {
     let last = run.run.nodes().filter_map(|(_, node)| node.span.finished).max();
     let took = last.map(|last| duration(last.since(run.created))).unwrap_or_default();
     let nodes = format!("  {} of {} nodes, ", run.tally.count(Standing::Done), run.tally.total());
-    Plain::line(run.word()).pad(10).then(&run.goal().truncate(60)).then(&Plain::line(&nodes)).then(&took)
+    let (word, end) = (Plain::line(run.word()).pad(10), Plain::line(&nodes).then(&took));
+    let room = usize::from(width).saturating_sub(word.width() + end.width());
+    word.then(&run.goal().truncate(room)).then(&end)
 }
