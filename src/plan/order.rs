@@ -1,8 +1,12 @@
-//! The plan as a graph of dense indices: canonical edge order, topological order, cycles, longest paths, ancestors, branches.
+//! The plan as a graph of dense indices: canonical edge order, topological order, cycles, longest paths, what needs what.
 //! Everything is linear in nodes and edges; edges that name unknown nodes have a place in the list but connect nothing.
 
 use super::{Edge, NodeId, Plan};
-use std::collections::{HashMap, VecDeque};
+use petgraph::Direction::{self, Incoming, Outgoing};
+use petgraph::algo::{astar, kosaraju_scc, toposort};
+use petgraph::graph::{DiGraph, NodeIndex};
+use petgraph::visit::Dfs;
+use std::collections::HashMap;
 
 /// Where an edge is written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -24,55 +28,15 @@ pub struct Link {
     pub place: EdgePlace,
 }
 
-/// What cancelling a branch touches.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Branch {
-    /// The root and what only it feeds, in the order in which they were found.
-    pub only: Vec<usize>,
-    /// Nodes that the branch feeds and others too.
-    pub shared: Vec<usize>,
-}
-
 /// A plan's graph. Positions are those of `Plan::nodes`; of nodes with the same id the first is meant.
 #[derive(Clone, Debug)]
 pub struct Graph {
     ids: Vec<NodeId>,
     positions: HashMap<NodeId, usize>,
     links: Vec<Link>,
-    out: Lists,
-    into: Lists,
-}
-
-/// Lists of edge numbers, one after the other.
-#[derive(Clone, Debug, Default)]
-struct Lists {
-    starts: Vec<u32>,
-    items: Vec<u32>,
-}
-
-impl Lists {
-    fn new(nodes: usize, ends: impl Iterator<Item = Option<usize>> + Clone) -> Self {
-        let mut starts = vec![0_u32; nodes + 1];
-        for at in ends.clone().flatten() {
-            starts[at + 1] += 1;
-        }
-        for i in 0..nodes {
-            starts[i + 1] += starts[i];
-        }
-        let mut next = starts.clone();
-        let mut items = vec![0; starts[nodes] as usize];
-        for (link, at) in ends.enumerate() {
-            if let (Some(at), Ok(link)) = (at, u32::try_from(link)) {
-                items[next[at] as usize] = link;
-                next[at] += 1;
-            }
-        }
-        Self { starts, items }
-    }
-
-    fn of(&self, node: usize) -> &[u32] {
-        &self.items[self.starts[node] as usize..self.starts[node + 1] as usize]
-    }
+    /// The edges whose ends both exist, with their numbers. They were added from the last to the first, because petgraph gives a node's
+    /// latest edge first.
+    net: DiGraph<(), usize>,
 }
 
 impl Graph {
@@ -92,10 +56,16 @@ impl Graph {
                 links.push(Link { from: find(source), to: Some(at), place: EdgePlace::Dependency(at, i) });
             }
         }
-        let whole = |link: &Link| link.from.zip(link.to);
-        let out = Lists::new(ids.len(), links.iter().map(|link| whole(link).map(|(from, _)| from)));
-        let into = Lists::new(ids.len(), links.iter().map(|link| whole(link).map(|(_, to)| to)));
-        Self { ids, positions, links, out, into }
+        let mut net = DiGraph::with_capacity(ids.len(), links.len());
+        for _ in &ids {
+            net.add_node(());
+        }
+        for (number, link) in links.iter().enumerate().rev() {
+            if let (Some(from), Some(to)) = (link.from, link.to) {
+                net.add_edge(NodeIndex::new(from), NodeIndex::new(to), number);
+            }
+        }
+        Self { ids, positions, links, net }
     }
 
     /// How many nodes there are.
@@ -124,110 +94,103 @@ impl Graph {
     }
 
     /// Numbers of the edges that leave a node, in canonical order.
-    pub fn outgoing(&self, node: usize) -> impl ExactSizeIterator<Item = usize> + '_ {
-        self.out.of(node).iter().map(|&link| link as usize)
+    pub fn outgoing(&self, node: usize) -> impl Iterator<Item = usize> + '_ {
+        self.net.edges(NodeIndex::new(node)).map(|edge| *edge.weight())
     }
 
     /// Numbers of the edges that enter a node, in canonical order.
-    pub fn incoming(&self, node: usize) -> impl ExactSizeIterator<Item = usize> + '_ {
-        self.into.of(node).iter().map(|&link| link as usize)
+    pub fn incoming(&self, node: usize) -> impl Iterator<Item = usize> + '_ {
+        self.net.edges_directed(NodeIndex::new(node), Incoming).map(|edge| *edge.weight())
     }
 
     /// Targets of a node's edges; one that two edges lead to comes twice.
     pub fn successors(&self, node: usize) -> impl Iterator<Item = usize> + '_ {
-        self.outgoing(node).filter_map(|link| self.links[link].to)
+        self.near(node, Outgoing)
     }
 
     /// Sources of a node's edges; one that two edges come from comes twice.
     pub fn predecessors(&self, node: usize) -> impl Iterator<Item = usize> + '_ {
-        self.incoming(node).filter_map(|link| self.links[link].from)
+        self.near(node, Incoming)
+    }
+
+    fn near(&self, node: usize, direction: Direction) -> impl Iterator<Item = usize> + '_ {
+        self.net.neighbors_directed(NodeIndex::new(node), direction).map(NodeIndex::index)
     }
 
     /// Nodes without incoming edges, in document order.
     pub fn entries(&self) -> impl Iterator<Item = usize> + '_ {
-        (0..self.len()).filter(|&node| self.into.of(node).is_empty())
+        self.net.externals(Incoming).map(NodeIndex::index)
     }
 
     /// Nodes without outgoing edges, in document order.
     pub fn exits(&self) -> impl Iterator<Item = usize> + '_ {
-        (0..self.len()).filter(|&node| self.out.of(node).is_empty())
+        self.net.externals(Outgoing).map(NodeIndex::index)
     }
 
     /// Nodes so that each comes after its sources; nodes on cycles and behind them are left out.
     pub fn topological(&self) -> Vec<usize> {
-        let mut waiting: Vec<usize> = (0..self.len()).map(|node| self.into.of(node).len()).collect();
-        let mut order: Vec<usize> = self.entries().collect();
-        let mut next = 0;
-        while let Some(&node) = order.get(next) {
-            next += 1;
-            for target in self.successors(node) {
-                waiting[target] -= 1;
-                if waiting[target] == 0 {
-                    order.push(target);
-                }
+        toposort(&self.net, None).map_or_else(|_| self.sound(), |order| order.into_iter().map(NodeIndex::index).collect())
+    }
+
+    /// What neither is on a cycle nor comes behind one, in topological order.
+    fn sound(&self) -> Vec<usize> {
+        let mut wrong = vec![false; self.len()];
+        let mut order = Vec::new();
+        // Knots come from the last to the first.
+        for knot in kosaraju_scc(&self.net).into_iter().rev() {
+            let is_wrong = self.is_cyclic(&knot) || knot.iter().any(|node| self.predecessors(node.index()).any(|source| wrong[source]));
+            for node in knot {
+                wrong[node.index()] = is_wrong;
+                order.extend((!is_wrong).then_some(node.index()));
             }
         }
         order
     }
 
-    /// Cycles, at least one of each knot, as positions without the closing repeat; empty for a DAG.
+    /// Whether nodes that all reach each other are more than a node alone.
+    fn is_cyclic(&self, knot: &[NodeIndex]) -> bool {
+        knot.len() > 1 || knot.first().is_some_and(|node| self.net.contains_edge(*node, *node))
+    }
+
+    /// Cycles, one of each knot, as positions without the closing repeat; empty for a DAG.
     pub fn cycles(&self) -> Vec<Vec<usize>> {
-        let order = self.topological();
-        if order.len() == self.len() {
+        if toposort(&self.net, None).is_ok() {
             return Vec::new();
         }
-        let mut seen = vec![0_usize; self.len()];
-        order.iter().for_each(|&node| seen[node] = usize::MAX);
-        let mut cycles = Vec::new();
-        for start in 0..self.len() {
-            let mut here = start;
-            // Each node that is left has a source that is left, so going back ends on the walk itself or on an earlier one.
-            while seen[here] == 0 {
-                seen[here] = start + 1;
-                here = self.predecessors(here).find(|&source| seen[source] != usize::MAX).unwrap_or(here);
-            }
-            if seen[here] == start + 1 {
-                let mut cycle = vec![here];
-                let mut back = here;
-                loop {
-                    back = self.predecessors(back).find(|&source| seen[source] != usize::MAX).unwrap_or(here);
-                    if back == here {
-                        break;
-                    }
-                    cycle.push(back);
-                }
-                cycle.reverse();
-                cycle.rotate_right(1);
-                cycles.push(cycle);
-            }
+        let mut knots = kosaraju_scc(&self.net);
+        knots.retain(|knot| self.is_cyclic(knot));
+        let mut knot_of = vec![usize::MAX; self.len()];
+        for (number, knot) in knots.iter().enumerate() {
+            knot.iter().for_each(|node| knot_of[node.index()] = number);
         }
+        let mut cycles: Vec<_> = knots.iter().filter_map(|knot| self.cycle_in(knot.iter().min()?.index(), &knot_of)).collect();
+        cycles.sort_unstable();
         cycles
+    }
+
+    /// Each node of a knot has a source in it, so going back comes to where one has been. The first node in document order comes first.
+    fn cycle_in(&self, start: usize, knot_of: &[usize]) -> Option<Vec<usize>> {
+        let mut way = vec![start];
+        let mut place = HashMap::from([(start, 0)]);
+        loop {
+            let here = *way.last()?;
+            let source = self.predecessors(here).find(|source| knot_of[*source] == knot_of[start])?;
+            if let Some(from) = place.insert(source, way.len()) {
+                let mut cycle = way.split_off(from);
+                cycle.reverse();
+                let first = cycle.iter().enumerate().min_by_key(|(_, node)| **node)?.0;
+                cycle.rotate_left(first);
+                return Some(cycle);
+            }
+            way.push(source);
+        }
     }
 
     /// A way from one node to another along edges, with both ends.
     pub fn path(&self, from: usize, to: usize) -> Option<Vec<usize>> {
-        let mut came = vec![usize::MAX; self.len()];
-        let mut queue = VecDeque::from([from]);
-        came[from] = from;
-        while let Some(node) = queue.pop_front() {
-            if node == to {
-                let mut path = vec![to];
-                let mut here = to;
-                while here != from {
-                    here = came[here];
-                    path.push(here);
-                }
-                path.reverse();
-                return Some(path);
-            }
-            for target in self.successors(node) {
-                if came[target] == usize::MAX {
-                    came[target] = node;
-                    queue.push_back(target);
-                }
-            }
-        }
-        None
+        let to = NodeIndex::new(to);
+        let (_, path) = astar(&self.net, NodeIndex::new(from), |node| node == to, |_| 1, |_| 0)?;
+        Some(path.into_iter().map(NodeIndex::index).collect())
     }
 
     /// The cycle that an edge would close, without the closing repeat; `None` when it closes none.
@@ -253,50 +216,14 @@ impl Graph {
         longest
     }
 
-    /// Which nodes a node needs, directly or not, itself excepted.
-    pub fn ancestors(&self, node: usize) -> Vec<bool> {
-        self.reach(node, |here| self.into.of(here), |link| link.from)
-    }
-
     /// Which nodes need a node, directly or not, itself excepted.
     pub fn descendants(&self, node: usize) -> Vec<bool> {
-        self.reach(node, |here| self.out.of(here), |link| link.to)
-    }
-
-    fn reach<'g>(&'g self, node: usize, edges: impl Fn(usize) -> &'g [u32], end: impl Fn(&Link) -> Option<usize>) -> Vec<bool> {
-        let mut reached = vec![false; self.len()];
-        let mut stack = vec![node];
-        while let Some(here) = stack.pop() {
-            for next in edges(here).iter().filter_map(|&link| end(&self.links[link as usize])) {
-                if !std::mem::replace(&mut reached[next], true) {
-                    stack.push(next);
-                }
-            }
+        let mut needs = vec![false; self.len()];
+        let mut search = Dfs::new(&self.net, NodeIndex::new(node));
+        while let Some(found) = search.next(&self.net) {
+            needs[found.index()] = found.index() != node;
         }
-        reached
-    }
-
-    /// A node with what only it feeds, and what it feeds together with others. Proportional to the branch.
-    pub fn branch(&self, root: usize) -> Branch {
-        let mut fed: HashMap<usize, usize> = HashMap::new();
-        let mut only = vec![root];
-        let mut touched = Vec::new();
-        let mut next = 0;
-        while let Some(&node) = only.get(next) {
-            next += 1;
-            for target in self.successors(node) {
-                let count = fed.entry(target).or_insert(0);
-                *count += 1;
-                if *count == 1 {
-                    touched.push(target);
-                }
-                if *count == self.into.of(target).len() && target != root {
-                    only.push(target);
-                }
-            }
-        }
-        touched.retain(|target| *target != root && fed.get(target).is_some_and(|count| *count < self.into.of(*target).len()));
-        Branch { only, shared: touched }
+        needs
     }
 }
 

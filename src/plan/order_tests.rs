@@ -1,4 +1,4 @@
-//! Order, cycles, branches and the tree, on hand-made and random plans.
+//! Order, cycles and the tree, on hand-made and random plans.
 
 use super::order::*;
 use super::samples::plan;
@@ -43,15 +43,19 @@ fn each_knot_is_spelled_as_a_cycle() {
 }
 
 #[test]
-fn a_branch_is_what_only_it_feeds() {
+fn a_node_behind_a_cycle_or_on_two_has_no_place_in_the_order() {
+    let plan = read(&[("x", &[]), ("a", &["x", "c", "b"]), ("b", &["a"]), ("c", &["b"]), ("d", &["c", "y"]), ("y", &[]), ("z", &["y"])]);
+    let graph = Graph::new(&plan);
+    let mut sound = names(&graph, &graph.topological());
+    sound.sort_unstable();
+    assert_eq!(sound, ["x", "y", "z"]);
+    assert_eq!(graph.cycles().len(), 1, "one cycle of each knot");
+}
+
+#[test]
+fn the_longest_way_to_an_exit_is_counted_from_each_node() {
     let plan = read(&[("a", &[]), ("b", &["a"]), ("c", &["a"]), ("d", &["b", "c"]), ("e", &[]), ("f", &["d", "e"]), ("g", &["f"])]);
     let graph = Graph::new(&plan);
-    let branch = graph.branch(0);
-    assert_eq!(
-        (names(&graph, &branch.only), names(&graph, &branch.shared)),
-        (vec!["a".into(), "b".into(), "c".into(), "d".into()], vec!["f".into()])
-    );
-    assert_eq!(names(&graph, &graph.branch(1).shared), ["d"]);
     assert_eq!(graph.longest_remaining(|_| 1), [5, 4, 4, 3, 3, 2, 1]);
 }
 
@@ -99,14 +103,9 @@ proptest! {
         for node in 0..graph.len() {
             for source in graph.predecessors(node) {
                 prop_assert!(rank[source] < rank[node]);
-                prop_assert!(graph.ancestors(node)[source] && graph.descendants(source)[node]);
+                prop_assert!(graph.descendants(source)[node]);
                 prop_assert!(graph.closes(node, source).is_some());
             }
-            let branch = graph.branch(node);
-            // What only the root feeds can't be reached without it.
-            let without = |target: usize| graph.entries().any(|entry| entry != node && reaches(&graph, entry, target, node));
-            prop_assert!(branch.only[1..].iter().all(|&target| !without(target)));
-            prop_assert!(branch.shared.iter().all(|&target| !branch.only.contains(&target)));
         }
         for orientation in [Orientation::Start, Orientation::Goal] {
             let tree = Tree::new(&graph, orientation);
@@ -123,8 +122,4 @@ proptest! {
             }
         }
     }
-}
-
-fn reaches(graph: &Graph, from: usize, to: usize, without: usize) -> bool {
-    from == to || graph.successors(from).any(|next| next != without && reaches(graph, next, to, without))
 }

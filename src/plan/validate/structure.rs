@@ -22,7 +22,7 @@ pub(super) fn check(check: &mut Check) {
         if check.decides(at) {
             decision(check, at);
         }
-        if matches!(check.plan.nodes[at].work, Work::Merge(_)) && check.graph.incoming(at).len() < 2 {
+        if matches!(check.plan.nodes[at].work, Work::Merge(_)) && check.graph.incoming(at).count() < 2 {
             check.find(Code::MergeInputs, Place::Node(at), "", "a merge needs at least two incoming edges to join anything", None);
         }
     }
