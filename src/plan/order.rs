@@ -29,7 +29,7 @@ pub struct Link {
 }
 
 /// A plan's graph. Positions are those of `Plan::nodes`; of nodes with the same id the first is meant.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub struct Graph {
     ids: Vec<NodeId>,
     positions: HashMap<NodeId, usize>,

@@ -67,16 +67,15 @@ impl Tree {
 
     /// Whether a line runs down past the row, for each depth from 1 to the row's own; the last tells `├` from `└`.
     pub fn guides(&self, row: usize) -> Vec<bool> {
-        let mut guides = Vec::new();
-        let mut here = self.rows.get(row);
-        while let Some(row) = here {
-            if row.depth > 0 {
-                guides.push(!row.last);
-            }
-            here = row.parent.and_then(|parent| self.rows.get(parent));
-        }
+        let mut guides: Vec<bool> = self.guides_up(row).collect();
         guides.reverse();
         guides
+    }
+
+    /// The same from the row's own depth upwards, as far as it is taken.
+    pub fn guides_up(&self, row: usize) -> impl Iterator<Item = bool> + '_ {
+        let above = |row: &&Row| row.parent.and_then(|parent| self.rows.get(parent));
+        std::iter::successors(self.rows.get(row), above).filter(|row| row.depth > 0).map(|row| !row.last)
     }
 }
 

@@ -111,18 +111,19 @@ pub fn find(id: &str) -> Option<&'static Command> {
 }
 
 impl Command {
+    /// Its words in the hint bar.
+    pub fn in_hints(&self) -> String {
+        if self.hint.is_empty() { self.title.to_lowercase() } else { self.hint.to_owned() }
+    }
+
     /// Whether the palette offers it: commands that only make sense in a dialog or while typing are left out.
     pub fn in_palette(&self) -> bool {
         match self.context {
-            Context::Always
-            | Context::Global
-            | Context::Plan
-            | Context::Tree
-            | Context::Inspector
-            | Context::Inbox
-            | Context::Runs
-            | Context::Request => self.id != "app.palette" && self.id != "app.back",
+            Context::Always | Context::Global | Context::Plan | Context::Tree | Context::Inbox | Context::Runs | Context::Request => {
+                self.id != "app.palette" && self.id != "app.back"
+            }
             Context::Moving
+            | Context::Inspector
             | Context::Filter
             | Context::Deps
             | Context::Line
@@ -147,7 +148,8 @@ mod tests {
         for command in all() {
             assert!(seen.insert(command.id), "`{}` stands twice in the table", command.id);
             assert!(command.title.len() <= 32, "`{}`: a title is at most 32 characters", command.id);
-            assert!(!command.words.is_empty(), "`{}` says nothing about itself", command.id);
+            let words = command.words.chars().count();
+            assert!((1..=57).contains(&words), "`{}`: {words} characters of words; help has room for 57", command.id);
         }
     }
 }

@@ -24,7 +24,7 @@ pub const GROUPS: &[&[Command]] = &[APP, MOVE, REQUEST, TREE, PLAN, DEPS, RUN, I
 
 #[rustfmt::skip]
 const APP: &[Command] = &[
-    row("app.palette", &[":", "ctrl-p"], Global, ("All commands", "commands", "search every command, with its key and why it can't be used now"), when::always, verbs::app::palette),
+    row("app.palette", &[":", "ctrl-p"], Global, ("All commands", "commands", "every command with its key, or why it can't be used now"), when::always, verbs::app::palette),
     row("app.help", &["?", "f1"], Global, ("Help", "help", "what works here, with keys"), when::always, verbs::app::help),
     row("app.back", &["esc"], Global, ("One step back", "back", "leave what is open; never quits, approves or rejects"), when::always, verbs::app::back),
     row("app.plan", &["1"], Global, ("Plan screen", "", "the tree with its inspector"), when::always, verbs::app::plan_screen),
@@ -46,8 +46,8 @@ const MOVE: &[Command] = &[
     row("move.page_up", &["ctrl-u", "pageup"], Moving, ("Page up", "", "a page up"), when::always, verbs::moving::page_up),
     row("move.top", &["g", "home"], Moving, ("First", "", "to the start"), when::always, verbs::moving::top),
     row("move.bottom", &["G", "end"], Moving, ("Last", "", "to the end; output is followed again"), when::always, verbs::moving::bottom),
-    row("move.detail_down", &["J", "shift-down"], Moving, ("Scroll the other pane down", "", "scrolls the inspector or the payload while the list keeps the focus"), when::always, verbs::moving::detail_down),
-    row("move.detail_up", &["K", "shift-up"], Moving, ("Scroll the other pane up", "", "scrolls the inspector or the payload while the list keeps the focus"), when::always, verbs::moving::detail_up),
+    row("move.detail_down", &["J", "shift-down"], Moving, ("Scroll the other pane down", "", "the inspector or payload, while the list has the focus"), when::always, verbs::moving::detail_down),
+    row("move.detail_up", &["K", "shift-up"], Moving, ("Scroll the other pane up", "", "the inspector or payload, while the list has the focus"), when::always, verbs::moving::detail_up),
 ];
 
 #[rustfmt::skip]
@@ -88,12 +88,12 @@ const PLAN: &[Command] = &[
     row("plan.edit_all", &["ctrl-e"], Tree, ("Edit the plan in $EDITOR", "", "the whole plan as JSON text"), when::editing, verbs::plan::edit_all),
     row("plan.worker", &["w"], Tree, ("Change agent or tool", "", "picks another one from the catalog"), when::editing_worker, verbs::plan::worker),
     row("plan.gate", &["p"], Tree, ("Gate before the node", "", "asks you before the node, never, after it, or both"), when::editing_nodes, verbs::plan::gate),
-    row("plan.deps", &["D"], Tree, ("Change dependencies", "dependencies", "move over the rows, Space takes a dependency or gives it back"), when::editing_nodes, verbs::deps::begin),
+    row("plan.deps", &["D"], Tree, ("Change dependencies", "dependencies", "Space on a row takes a dependency or gives it back"), when::editing_nodes, verbs::deps::begin),
     row("plan.condition", &["C"], Tree, ("Conditions on its edges", "", "picks an incoming edge and edits its condition"), when::editing_nodes, verbs::deps::condition),
     row("plan.undo", &["u"], Tree, ("Undo", "undo", "without limit"), when::can_undo, verbs::plan::undo),
     row("plan.redo", &["U", "ctrl-r"], Tree, ("Redo", "", "without limit"), when::can_redo, verbs::plan::redo),
     row("plan.findings", &["F"], Plan, ("Findings", "findings", "all that validation found, with fixes"), when::has_findings, verbs::findings::open),
-    row("plan.fix", &["f"], Tree, ("Fix the first finding here", "", "applies the suggested fix of the selected node's first finding"), when::has_findings, verbs::findings::fix_here),
+    row("plan.fix", &["f"], Tree, ("Fix the first finding here", "", "applies the first fix suggested for the selected node"), when::has_findings, verbs::findings::fix_here),
 ];
 
 #[rustfmt::skip]
@@ -106,7 +106,7 @@ const DEPS: &[Command] = &[
 #[rustfmt::skip]
 const RUN: &[Command] = &[
     row("run.cancel_node", &["x"], Tree, ("Cancel the node", "", "stops it now; shows first what that ends"), when::node_live, verbs::run::cancel_node),
-    row("run.cancel_branch", &["X"], Tree, ("Cancel the branch", "cancel branch", "stops the node and what only it feeds; shows first what that ends"), when::node_live, verbs::run::cancel_branch),
+    row("run.cancel_branch", &["X"], Tree, ("Cancel the branch", "cancel branch", "the node and what only it feeds; first shows what it ends"), when::node_live, verbs::run::cancel_branch),
     row("run.cancel", &["ctrl-k"], Plan, ("Cancel the run", "cancel run", "stops everything; shows first what that ends"), when::run_live, verbs::run::cancel_run),
     row("run.gate", &["o"], Tree, ("To its gate", "to its gate", "opens the inbox at the selected node's gate"), when::node_gated, verbs::run::to_gate),
     row("run.take_plan", &["P"], Plan, ("Take its plan into the editor", "edit its plan", "a copy of this run's plan, to change and run again"), when::run_shown, verbs::run::take_plan),
@@ -129,11 +129,11 @@ const INSPECTOR: &[Command] = &[
 #[rustfmt::skip]
 const INBOX: &[Command] = &[
     row("gate.approve", &["a"], Inbox, ("Approve", "approve", "as shown, or as you edited it"), when::gate, verbs::gates::approve),
-    row("gate.edit", &["e"], Inbox, ("Edit or answer", "edit/answer", "edit the payload, or write the answer; nothing is decided yet"), when::gate, verbs::gates::edit),
+    row("gate.edit", &["e"], Inbox, ("Edit or answer", "edit/answer", "edit the payload or write the answer; decides nothing yet"), when::gate, verbs::gates::edit),
     row("gate.edit_outside", &["E"], Inbox, ("Edit in $EDITOR", "", "edit the payload outside; nothing is decided yet"), when::gate, verbs::gates::edit_outside),
     row("gate.reject", &["x"], Inbox, ("Reject, with words", "reject", "write why, then press it again to send"), when::gate, verbs::gates::reject),
     row("gate.skip", &["s"], Inbox, ("Skip the node", "skip", "the node does not run"), when::gate, verbs::gates::skip),
-    row("gate.cancel_branch", &["X"], Inbox, ("Cancel the branch", "cancel branch", "the node and what only it feeds; names them and asks once more"), when::gate, verbs::gates::cancel_branch),
+    row("gate.cancel_branch", &["X"], Inbox, ("Cancel the branch", "cancel branch", "the node and what only it feeds; names them, asks again"), when::gate, verbs::gates::cancel_branch),
     row("gate.drop", &["u"], Inbox, ("Drop what you wrote", "drop draft", "forgets the edited payload, answer or words"), when::draft, verbs::gates::drop_draft),
     row("gate.node", &["enter", "o"], Inbox, ("To its node", "to node", "shows the node in its run; decides nothing"), when::gate, verbs::gates::to_node),
     row("gate.copy", &["y"], Inbox, ("Copy the payload", "", "copies it and says how much"), when::gate, verbs::gates::copy),

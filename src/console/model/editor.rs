@@ -20,8 +20,8 @@ pub struct PlanEditor {
     aside: Option<Box<Plan>>,
     /// What validation found, errors first.
     pub findings: Vec<Finding>,
-    /// The worst finding of each node.
-    pub marks: BTreeMap<NodeId, Severity>,
+    /// The findings of each node, the worst first, by their place among all.
+    marks: BTreeMap<NodeId, Vec<usize>>,
     /// The rows.
     pub tree: Tree,
     /// Who made the plan.
@@ -53,9 +53,14 @@ impl PlanEditor {
         self.history.depths().1 > 0
     }
 
-    /// Findings that stop a run.
+    /// Findings that stop a run. They stand first.
     pub fn errors(&self) -> usize {
-        self.findings.iter().filter(|finding| finding.severity == Severity::Error).count()
+        self.findings.partition_point(|finding| finding.severity == Severity::Error)
+    }
+
+    /// What validation says of a node, the worst first.
+    pub fn findings_of(&self, id: &NodeId) -> impl Iterator<Item = &Finding> {
+        self.marks.get(id).into_iter().flatten().filter_map(|at| self.findings.get(*at))
     }
 
     /// An id that no node has, made of these words.
@@ -322,10 +327,9 @@ impl PlanEditor {
         self.findings = if self.plan.nodes.is_empty() { Vec::new() } else { validate(&self.plan, catalog) };
         self.findings.sort_by_key(|finding| finding.severity);
         self.marks.clear();
-        for finding in &self.findings {
+        for (at, finding) in self.findings.iter().enumerate() {
             if let Some(node) = &finding.node {
-                let mark = self.marks.entry(node.clone()).or_insert(finding.severity);
-                *mark = (*mark).min(finding.severity);
+                self.marks.entry(node.clone()).or_default().push(at);
             }
         }
     }

@@ -14,7 +14,9 @@ pub fn rank<'a>(query: &str, items: impl Iterator<Item = (&'a str, &'a str)>) ->
     let mut found: Vec<(u32, usize)> = Vec::new();
     for (at, (name, words)) in items.enumerate() {
         let mut score = |text: &str| pattern.score(Utf32Str::new(text, &mut buffer), &mut matcher);
-        let by_name = score(name).map(|score| score * 2);
+        // The whole name comes before a longer one that begins so.
+        let whole = u32::from(name.eq_ignore_ascii_case(query.trim()));
+        let by_name = score(name).map(|score| score * 2 + whole);
         let both = score(&format!("{name} {words}"));
         if let Some(best) = by_name.max(both) {
             found.push((best, at));
@@ -33,6 +35,7 @@ mod tests {
         let items = [("Undo", "take a change back"), ("Theme", "change colours"), ("Change agent", "another card")];
         assert_eq!(rank("", items.into_iter()), [0, 1, 2]);
         assert_eq!(rank("chan", items.into_iter())[0], 2);
+        assert_eq!(rank("run", [("Runs", "of now and before"), ("Run", "the plan")].into_iter()), [1, 0]);
         assert_eq!(rank("zzz", items.into_iter()), Vec::<usize>::new());
     }
 }

@@ -37,7 +37,7 @@ pub use runs::Runs;
 pub use safety::{GateKey, GateShown, QUIET_MS, Safety};
 pub use session::Session;
 pub use transcript::{Message, Transcript, lines};
-pub use tree::{Row, RowKind, Tree, scrolled};
+pub use tree::{Columns, LEVELS, Row, RowKind, Tree, scrolled};
 
 use crate::engine::{Gate, NodeState};
 use crate::plan::{Node, NodeId, Plan};
@@ -199,7 +199,7 @@ impl Model {
     /// The geometry now.
     pub fn layout(&self) -> Layout {
         let entries = match self.place.screen {
-            Screen::Plan => self.tree().rows().len(),
+            Screen::Plan => self.tree().whole(),
             Screen::Inbox => self.inbox.gates.len(),
             Screen::Runs => self.runs.listing.len(),
         };

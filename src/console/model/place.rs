@@ -156,8 +156,8 @@ mod tests {
         for size in [(40, 10), (80, 24), (99, 18), (100, 10), (120, 40), (200, 50), (500, 200)] {
             for screen in [Screen::Plan, Screen::Inbox, Screen::Runs] {
                 for focus in [Focus::Tree, Focus::Inspector, Focus::Request] {
-                    for lines in [1, 3, 100] {
-                        let layout = Place { screen, focus, stage: Stage::Plan, size }.layout(lines, lines);
+                    for (lines, rows) in [(1, 0), (1, 4), (3, 20), (100, 10_000)] {
+                        let layout = Place { screen, focus, stage: Stage::Plan, size }.layout(lines, rows);
                         let parts = [layout.header, layout.list, layout.detail, layout.request, layout.footer];
                         let area: u32 = parts.iter().map(|part| part.area()).sum();
                         assert_eq!(area, u32::from(size.0) * u32::from(size.1), "{size:?} {screen:?} {focus:?}");

@@ -27,6 +27,8 @@ pub struct RunView {
     pub frozen: Option<Problem>,
     /// Nodes by how they stand.
     pub tally: Tally,
+    /// Tokens that models took so far.
+    pub tokens: u64,
     /// When its first event happened.
     pub created: Time,
 }
@@ -100,6 +102,7 @@ impl RunView {
             live,
             frozen: None,
             tally: Tally::default(),
+            tokens: 0,
             created: Time::default(),
         }
     }
@@ -133,6 +136,7 @@ impl RunView {
                 self.transcripts.insert(node_id.clone(), Transcript::default());
             }
             Event::Output { node_id, text, .. } => self.transcript(node_id).stream(text),
+            Event::ModelCalled { call, .. } => self.tokens += call.usage.total(),
             Event::Message { node_id, role, content, .. } => self.transcript(node_id).say(role, content),
             Event::LogLine { node_id, text } => self.transcript(node_id).note(text),
             Event::NodeCompleted { node_id, result, .. } => self.transcript(node_id).finish(result),

@@ -39,8 +39,12 @@ pub enum RowKind {
 #[derive(Clone, Debug, Default)]
 pub struct Tree {
     rows: Vec<Row>,
-    /// The whole drawing; empty while a filter is on.
+    /// The plan as a graph, for what feeds what.
+    graph: Graph,
+    /// The whole drawing.
     grown: order::Tree,
+    /// Columns that the widest cells take.
+    columns: Columns,
     selected: usize,
     top: usize,
     folded: BTreeSet<NodeId>,
@@ -49,17 +53,26 @@ pub struct Tree {
     orientation: Orientation,
 }
 
+/// Columns that the widest cells of all rows take, so that columns stay where they are while rows scroll.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Columns {
+    /// Lines of the tree with the id behind them.
+    pub name: usize,
+    /// Agent, tool, or sort of work.
+    pub worker: usize,
+}
+
+/// Levels of the tree that are drawn; deeper ones are told by a number.
+pub const LEVELS: usize = 12;
+
 impl Tree {
     /// Computes the rows again; the selection stays on its node where that is still shown, else on its place.
     pub fn rebuild(&mut self, plan: &Plan) {
         let before = self.row().map(|row| (row.node.clone(), row.kind == RowKind::Reference));
-        if self.filter.text().trim().is_empty() {
-            self.grown = order::Tree::new(&Graph::new(plan), self.orientation);
-            self.rows = self.unfolded(plan);
-        } else {
-            self.grown = order::Tree::default();
-            self.rows = self.filtered(plan);
-        }
+        self.graph = Graph::new(plan);
+        self.grown = order::Tree::new(&self.graph, self.orientation);
+        self.rows = if self.filter.text().trim().is_empty() { self.unfolded(plan) } else { self.filtered(plan) };
+        self.columns = self.measured(plan);
         if let Some((node, reference)) = before {
             let place = self.rows.iter().position(|row| row.node == node && (row.kind == RowKind::Reference) == reference);
             match place.or_else(|| self.place_of(&node)) {
@@ -110,6 +123,32 @@ impl Tree {
         matching.map(|(index, node)| Row { node: node.id.clone(), index, depth: 0, at: usize::MAX, kind: RowKind::Leaf }).collect()
     }
 
+    fn measured(&self, plan: &Plan) -> Columns {
+        let mut columns = Columns::default();
+        for (row, node) in self.grown.rows.iter().filter_map(|row| Some((row, plan.nodes.get(row.node)?))) {
+            let sign = if row.kind == order::RowKind::Reference { 2 } else { 0 };
+            let lines = row.depth.min(LEVELS) * 3 + if row.depth > LEVELS { 4 } else { 0 };
+            columns.name = columns.name.max(lines + sign + Plain::summary(&node.id).width());
+            columns.worker = columns.worker.max(super::words::worker(node).width());
+        }
+        columns
+    }
+
+    /// The plan as a graph; its positions are those of the plan's nodes.
+    pub fn graph(&self) -> &Graph {
+        &self.graph
+    }
+
+    /// Columns that the widest cells take.
+    pub fn columns(&self) -> Columns {
+        self.columns
+    }
+
+    /// Rows of the whole drawing, folded or not, filtered or not.
+    pub fn whole(&self) -> usize {
+        self.grown.rows.len()
+    }
+
     /// All rows.
     pub fn rows(&self) -> &[Row] {
         &self.rows
@@ -120,9 +159,16 @@ impl Tree {
         self.rows.get(self.selected)
     }
 
-    /// Whether a line runs down past a row, for each depth from 1 to its own; the last says whether a sibling follows.
-    pub fn rails(&self, row: &Row) -> Vec<bool> {
-        self.grown.guides(row.at)
+    /// Whether a line runs down past a row, for the deepest `levels` of its depths; the last says whether a sibling follows.
+    pub fn rails(&self, row: &Row, levels: usize) -> Vec<bool> {
+        let mut rails: Vec<bool> = self.grown.guides_up(row.at).take(levels).collect();
+        rails.reverse();
+        rails
+    }
+
+    /// Whether the node that a row mentions has its own row further down.
+    pub fn stands_below(&self, row: &Row) -> bool {
+        self.grown.row_of.get(row.index).is_some_and(|own| *own > row.at)
     }
 
     /// Which row is selected.

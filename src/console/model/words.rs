@@ -4,7 +4,7 @@ use serde_json::Value;
 
 use crate::console::theme::Role;
 use crate::plan::{
-    Approve, Node, ToolInput, Work,
+    Approve, Catalog, Node, ToolInput, ToolWork, Verdict, Work,
     validate::{Finding, Severity},
 };
 use crate::text::{Glyph, Plain};
@@ -31,9 +31,45 @@ pub fn worker(node: &Node) -> Plain {
     }
 }
 
+/// Characters of a node's text that a line may need.
+const ON_A_LINE: usize = 400;
+
 /// What a node does, on one line.
 pub fn summary(node: &Node) -> Plain {
-    Plain::summary(&text(node))
+    let short = |text: &str| Plain::summary(&text.chars().take(ON_A_LINE).collect::<String>());
+    match &node.work {
+        Work::Tool(ToolWork { input: ToolInput::Args(args), .. }) => {
+            let mut line = Plain::default();
+            for (at, (name, value)) in args.iter().enumerate().take(8) {
+                let value = value.as_str().map_or_else(|| short(&value.to_string()), short);
+                let gap = Plain::blank(if at == 0 { 0 } else { 2 });
+                line = line.then(&gap).then(&short(name)).then(&Plain::line(": ")).then(&value);
+            }
+            line
+        }
+        Work::Tool(_) | Work::Agent(_) | Work::Code(_) | Work::Decision(_) | Work::Merge(_) | Work::Transform(_) | Work::Approval(_) => {
+            short(&text(node))
+        }
+    }
+}
+
+/// Whether a person is asked before or after the node: by the plan, else by its tool or card.
+pub fn gated(node: &Node, catalog: &Catalog) -> bool {
+    let asks = |approve: Option<Approve>| match approve {
+        Some(Approve::Before | Approve::After | Approve::Both) => Some(true),
+        Some(Approve::Never) => Some(false),
+        None => None,
+    };
+    let usual = || match &node.work {
+        Work::Approval(_) => true,
+        Work::Tool(work) => catalog.tools.iter().any(|tool| tool.name == work.tool && tool.verdict == Verdict::Ask),
+        Work::Agent(work) => {
+            let card = catalog.agents.iter().find(|agent| Some(&agent.name) == work.agent.as_ref());
+            card.and_then(|card| asks(card.approve)).unwrap_or(false)
+        }
+        Work::Code(_) | Work::Decision(_) | Work::Merge(_) | Work::Transform(_) => false,
+    };
+    asks(node.policy.approve).unwrap_or_else(usual)
 }
 
 /// A node's text as a person edits it: objective, arguments as JSON, code, value, question.

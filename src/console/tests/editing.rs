@@ -121,6 +121,7 @@ fn folding_and_searching_keep_the_selection() {
 fn every_command_says_why_it_cannot_be_used() {
     let mut deck = Deck::new(80, 24);
     deck.keys("esc :");
+    deck.type_text("run");
     assert!(deck.sees("not now:"), "{}", deck.screen());
 }
 

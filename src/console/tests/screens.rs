@@ -1,12 +1,16 @@
 //! Screens as snapshots: every state of the main job at three sizes, in colour and without.
 
 use insta::assert_snapshot;
-use ratatui::{buffer::Buffer, style::Modifier};
+use ratatui::{
+    buffer::{Buffer, Cell},
+    style::{Color, Modifier},
+};
 use serde_json::json;
 
 use super::{Deck, text};
 use crate::console::theme::{Depth, Theme, load};
-use crate::engine::{NodeError, WorkFact};
+use crate::engine::{NodeError, Outcome, RunId, WorkFact};
+use crate::host::client::{Notice, RunSummary};
 
 const SIZES: [(u16, u16); 3] = [(80, 24), (120, 40), (200, 50)];
 
@@ -15,13 +19,12 @@ fn shoot(name: &str, make: impl Fn(u16, u16) -> Deck) {
         let mut deck = make(width, height);
         deck.later(1_000);
         deck.flush();
-        let buffer = deck.flush();
-        assert_snapshot!(format!("{name}_{width}x{height}"), text(&buffer));
-        if width == 80 {
-            assert_snapshot!(format!("{name}_{width}x{height}_styles"), marks(&buffer));
-            deck.model.look.theme = mono();
-            assert_snapshot!(format!("{name}_{width}x{height}_no_colour"), marks(&deck.flush()));
-        }
+        let colour = deck.flush();
+        deck.model.look.theme = mono();
+        let plain = deck.flush();
+        assert_eq!(text(&colour), text(&plain), "without colour the words are the same");
+        let screen = format!("{}\n\nin colour\n{}\nNO_COLOR\n{}", text(&colour), looks(&colour), looks(&plain));
+        assert_snapshot!(format!("{name}_{width}x{height}"), screen);
     }
 }
 
@@ -29,32 +32,36 @@ fn mono() -> Theme {
     load("terminal", None, Depth::Mono).unwrap()
 }
 
-/// The screen with a letter for each way in which cells look, and what the letters mean.
-fn marks(buffer: &Buffer) -> String {
-    let mut looks: Vec<String> = Vec::new();
-    let mut map = String::new();
-    for row in buffer.content.chunks(usize::from(buffer.area.width)) {
-        let mut line = String::new();
-        for cell in row {
-            let plain = cell.modifier == Modifier::empty() && format!("{:?}{:?}", cell.fg, cell.bg) == "ResetReset";
-            let look = format!("{:?} on {:?} {:?}", cell.fg, cell.bg, cell.modifier);
-            line.push(if plain {
-                '.'
-            } else {
-                let at = looks.iter().position(|known| *known == look).unwrap_or_else(|| {
-                    looks.push(look.clone());
-                    looks.len() - 1
-                });
-                char::from(b'a' + u8::try_from(at).unwrap())
-            });
+/// How the cells of each row look, where they don't look ordinary: row, then looks with columns.
+fn looks(buffer: &Buffer) -> String {
+    let mut all = String::new();
+    for (y, row) in buffer.content.chunks(usize::from(buffer.area.width)).enumerate() {
+        let mut runs: Vec<(String, usize, usize)> = Vec::new();
+        for (x, cell) in row.iter().enumerate() {
+            let look = look(cell);
+            match runs.last_mut() {
+                Some((last, _, to)) if *last == look => *to = x,
+                _ => runs.push((look, x, x)),
+            }
         }
-        map.push_str(line.trim_end_matches('.'));
-        map.push('\n');
+        let runs = runs.iter().filter(|(look, _, _)| !look.is_empty());
+        let runs: Vec<String> = runs.map(|(look, from, to)| format!("{look} {from}-{to}")).collect();
+        if !runs.is_empty() {
+            all.push_str(&format!("{y:>3}  {}\n", runs.join(", ")));
+        }
     }
-    for (at, look) in looks.iter().enumerate() {
-        map.push_str(&format!("{}: {look}\n", char::from(b'a' + u8::try_from(at).unwrap())));
+    all
+}
+
+fn look(cell: &Cell) -> String {
+    let mut words: Vec<String> = cell.modifier.iter_names().map(|(name, _)| name.to_lowercase()).collect();
+    if cell.fg != Color::Reset {
+        words.push(format!("{:?}", cell.fg).to_lowercase());
     }
-    map
+    if cell.bg != Color::Reset {
+        words.push(format!("on {:?}", cell.bg).to_lowercase());
+    }
+    words.join(" ")
 }
 
 #[test]
@@ -71,7 +78,7 @@ fn plan() {
 fn editing() {
     shoot("editing", |width, height| {
         let mut deck = Deck::planned(width, height);
-        deck.model.editor.select(&"write".into());
+        deck.select("write");
         deck.keys("D k k");
         deck
     });
@@ -92,9 +99,7 @@ fn running() {
         let mut deck = Deck::running(width, height);
         deck.done("list", json!("src/main.rs\nsrc/lib.rs"));
         deck.fact("scan", WorkFact::Output("reading src/main.rs\nreading src/lib.rs\ntwo things are".into()));
-        deck.model.with_tree(|tree, plan| {
-            tree.reveal(plan, &"scan".into());
-        });
+        deck.select("scan");
         deck
     });
 }
@@ -120,9 +125,7 @@ fn failed() {
         deck.done("list", json!("src/main.rs"));
         deck.fact("scan", WorkFact::Failed(NodeError::permanent("the server refused the key").hint("set OPENAI_API_KEY to a valid key")));
         deck.done("count", json!(2));
-        deck.model.with_tree(|tree, plan| {
-            tree.reveal(plan, &"scan".into());
-        });
+        deck.select("scan");
         deck
     });
 }
@@ -142,6 +145,53 @@ fn palette() {
         let mut deck = Deck::planned(width, height);
         deck.keys(":");
         deck.type_text("run");
+        deck
+    });
+}
+
+#[test]
+fn findings() {
+    shoot("findings", |width, height| {
+        let mut deck = Deck::new(width, height);
+        deck.plan.nodes[3].depends_on[0] = "cuont".into();
+        deck.type_text("list the rust files");
+        deck.keys("enter F");
+        deck
+    });
+}
+
+#[test]
+fn runs() {
+    shoot("runs", |width, height| {
+        let mut deck = Deck::waiting(width, height);
+        let now = deck.now;
+        let run = |name: &str, goal: &str, outcome: Option<Outcome>| RunSummary {
+            run: RunId(name.into()),
+            goal: goal.into(),
+            created: now,
+            finished: outcome.map(|_| now.plus(83_000)),
+            outcome,
+            live: outcome.is_none(),
+            nodes: 4,
+            gates: u32::from(outcome.is_none()),
+            waiting: Vec::new(),
+        };
+        let listing = vec![
+            run("run-1", "list the rust files and count their lines", None),
+            run("run-0", "compare README.md with what the code does", Some(Outcome::Partial)),
+            run("run-a", "find every TODO in this folder", Some(Outcome::Succeeded)),
+        ];
+        deck.notice(Notice::Runs(listing));
+        deck.keys("3");
+        deck
+    });
+}
+
+#[test]
+fn cancelling() {
+    shoot("cancelling", |width, height| {
+        let mut deck = Deck::running(width, height);
+        deck.keys("X");
         deck
     });
 }

@@ -11,7 +11,7 @@ mod role;
 #[cfg(test)]
 mod tests;
 
-use ratatui::style::Style;
+use ratatui::style::{Color, Modifier, Style};
 
 use crate::engine::NodeState;
 use crate::text::{Glyph, GlyphSet};
@@ -43,6 +43,12 @@ impl Theme {
     /// The style of a role. A role without a background leaves the one below, so that rows keep their selection.
     pub fn style(&self, role: Role) -> Style {
         self.styles[role as usize]
+    }
+
+    /// The style of a role that keeps nothing of what was drawn before but the background.
+    pub fn style_over(&self, role: Role) -> Style {
+        let text = self.style(Role::Text).fg.unwrap_or(Color::Reset);
+        Style { fg: Some(text), sub_modifier: Modifier::all(), ..Style::new() }.patch(self.style(role))
     }
 
     /// The characters of a mark.

@@ -142,7 +142,7 @@ fn told(model: &mut Model, turn: &mut Turn, id: &RunId, event: &Event) {
     let status = match event {
         Event::RunSettled { outcome, reason } => {
             let goal = model.runs.get(id).map(RunView::goal).unwrap_or_default();
-            let words = if reason.is_empty() { goal.as_str().to_owned() } else { format!("{} ({reason})", goal.as_str()) };
+            let words = if reason.is_empty() { goal.as_str() } else { reason };
             match outcome {
                 Outcome::Succeeded => Status::good(&format!("succeeded: {}", goal.as_str())),
                 Outcome::Partial => Status::warn(&format!("partly succeeded: {words}")),

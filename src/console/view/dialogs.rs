@@ -2,7 +2,13 @@
 
 use ratatui::layout::Rect;
 
-use super::{Shown, doc, help_lines, pen::Pen, request::field};
+use super::{
+    Shown,
+    doc::{self, InSight},
+    help_lines,
+    pen::Pen,
+    request::field,
+};
 use crate::console::{
     model::{
         Confirm, Dialog, Doc, EditorDialog, FormDialog, GateShown, LineDialog, Model, Pick, PickItem, Reader, Reading, docs, scrolled,
@@ -10,7 +16,7 @@ use crate::console::{
     },
     theme::Role,
 };
-use crate::text::{Glyph, Plain};
+use crate::text::Plain;
 
 /// Whether the topmost dialog leaves nothing of the screen below.
 pub fn fills_screen(model: &Model) -> bool {
@@ -34,10 +40,16 @@ pub fn draw(model: &Model, pen: &mut Pen<'_>, shown: &mut Shown) {
     }
 }
 
-/// A wide box with room at the sides where the screen has it.
-fn wide(pen: &Pen<'_>) -> u16 {
-    pen.buffer.area.width.saturating_sub(4).min(110)
+/// Columns of a box that would like to have so many. Where only little would be left of the screen below, it takes that too.
+fn wide(pen: &Pen<'_>, wanted: u16) -> u16 {
+    let width = pen.buffer.area.width;
+    if width < wanted + 24 { width } else { wanted }
 }
+
+/// Columns of most boxes.
+const WIDE: u16 = 110;
+/// Columns of a question.
+const NARROW: u16 = 76;
 
 fn tall(pen: &Pen<'_>) -> u16 {
     pen.buffer.area.height.saturating_sub(4).max(4)
@@ -62,12 +74,12 @@ fn row(area: Rect, at: u16) -> Rect {
 }
 
 fn draw_pick(model: &Model, pick: &Pick, pen: &mut Pen<'_>, shown: &mut Shown) {
-    let rows = u16::try_from(pick.items.len()).unwrap_or(u16::MAX).saturating_add(3).min(tall(pen));
-    let inside = pen.dialog(wide(pen), rows, &pick.title);
+    let rows = u16::try_from(pick.items.len()).unwrap_or(u16::MAX).saturating_add(4).min(tall(pen));
+    let inside = pen.dialog(wide(pen, WIDE), rows, &pick.title);
     pen.words(inside.x, inside.y, 1, ">", Role::Key);
     let query = Rect { x: inside.x + 2, width: inside.width.saturating_sub(2), height: 1, ..inside };
     field(pen, query, &pick.query, true, shown);
-    let list = Rect { y: inside.y + 1, height: inside.height.saturating_sub(2), ..inside };
+    let list = Rect { y: inside.y + 1, height: inside.height.saturating_sub(3), ..inside };
     let top = scrolled(0, pick.selected, pick.shown.len(), usize::from(list.height));
     if pick.shown.is_empty() {
         pen.words(list.x, list.y, list.width, "nothing matches", Role::Dim);
@@ -78,30 +90,35 @@ fn draw_pick(model: &Model, pick: &Pick, pen: &mut Pen<'_>, shown: &mut Shown) {
         let line = Rect { y, height: 1, ..list };
         draw_item(item, names, pen, line);
         if at == pick.selected {
-            pen.glyph(line.x, y, 1, Glyph::Cursor, Role::Accent);
-            pen.wash(line, Role::Selection);
+            pen.select(line, true);
         }
     }
+    let marked = pick.marked().map(item_words).unwrap_or_default();
+    pen.text(inside.x, list.bottom(), inside.width, &marked, Role::Text);
     keys(model, pen, last_row(inside), &[("pick.take", "take it"), ("pick.cancel", "leave")]);
+}
+
+/// What an item does, or why it can't be taken.
+fn item_words(item: &PickItem) -> Plain {
+    match &item.refused {
+        Some(why) => Plain::line("not now: ").then(why),
+        None => item.detail.clone(),
+    }
 }
 
 fn draw_item(item: &PickItem, names: usize, pen: &mut Pen<'_>, line: Rect) {
     let key = Plain::line(item.key.as_deref().unwrap_or_default());
     let role = if item.refused.is_some() { Role::Dim } else { Role::Text };
-    let words = match &item.refused {
-        Some(why) => Plain::line("not now: ").then(why),
-        None => item.detail.clone(),
-    };
     let mut pieces = vec![(item.label.pad(names), role)];
     if item.key.is_some() {
         pieces.push((Plain::blank(1).then(&key.pad(8)), Role::Key));
     }
-    pieces.push((Plain::blank(1).then(&words), Role::Dim));
+    pieces.push((Plain::blank(1).then(&item_words(item)), Role::Dim));
     pen.pieces(Rect { x: line.x + 2, width: line.width.saturating_sub(2), ..line }, &pieces);
 }
 
 fn draw_line(line: &LineDialog, pen: &mut Pen<'_>, shown: &mut Shown) {
-    let inside = pen.dialog(wide(pen), 2, &line.title);
+    let inside = pen.dialog(wide(pen, WIDE), 2, &line.title);
     field(pen, row(inside, 0), &line.field, true, shown);
     if let Some(note) = &line.note {
         pen.text(inside.x, inside.y + 1, inside.width, note, Role::Dim);
@@ -110,7 +127,7 @@ fn draw_line(line: &LineDialog, pen: &mut Pen<'_>, shown: &mut Shown) {
 
 fn draw_editor(model: &Model, editor: &EditorDialog, pen: &mut Pen<'_>, shown: &mut Shown) {
     let lines = u16::try_from(editor.field.height()).unwrap_or(u16::MAX).saturating_add(4);
-    let inside = pen.dialog(wide(pen), lines.clamp(10, tall(pen).max(10)), &editor.title);
+    let inside = pen.dialog(wide(pen, WIDE), lines.clamp(10, tall(pen).max(10)), &editor.title);
     let text = Rect { height: inside.height.saturating_sub(2), ..inside };
     field(pen, text, &editor.field, true, shown);
     if let Some(note) = &editor.note {
@@ -121,7 +138,7 @@ fn draw_editor(model: &Model, editor: &EditorDialog, pen: &mut Pen<'_>, shown: &
 
 fn draw_form(model: &Model, form: &FormDialog, pen: &mut Pen<'_>, shown: &mut Shown) {
     let rows = u16::try_from(form.fields.len() * 2 + 3).unwrap_or(u16::MAX).min(tall(pen));
-    let inside = pen.dialog(wide(pen), rows, &form.title);
+    let inside = pen.dialog(wide(pen, WIDE), rows, &form.title);
     for (at, (asked, typed)) in form.fields.iter().enumerate() {
         let y = u16::try_from(at * 2).unwrap_or(u16::MAX);
         if y + 3 >= inside.height {
@@ -142,10 +159,10 @@ fn draw_form(model: &Model, form: &FormDialog, pen: &mut Pen<'_>, shown: &mut Sh
 
 fn draw_findings(model: &Model, selected: usize, pen: &mut Pen<'_>) {
     let findings = &model.editor.findings;
-    let rows = u16::try_from(findings.len() * 2 + 2).unwrap_or(u16::MAX).min(tall(pen));
+    let rows = u16::try_from(findings.len() * 2 + 5).unwrap_or(u16::MAX).min(tall(pen));
     let title = Plain::line(&format!("findings: {} of {}", (selected + 1).min(findings.len()), findings.len()));
-    let inside = pen.dialog(wide(pen), rows, &title);
-    let list = Rect { height: inside.height.saturating_sub(1), ..inside };
+    let inside = pen.dialog(wide(pen, WIDE), rows, &title);
+    let list = Rect { height: inside.height.saturating_sub(4), ..inside };
     let selected = selected.min(findings.len().saturating_sub(1));
     let shown = usize::from(list.height / 2).max(1);
     let top = scrolled(0, selected, findings.len(), shown);
@@ -162,22 +179,27 @@ fn draw_findings(model: &Model, selected: usize, pen: &mut Pen<'_>) {
         pen.pieces(Rect { x: line.x + 2, width: line.width.saturating_sub(2), ..line }, &pieces);
         let fix = match &finding.fix {
             Some(fix) => Plain::line("fix: ").then(&Plain::summary(&fix.title)),
-            None => Plain::line("no fix at hand: edit the node"),
+            None if finding.node.is_some() => Plain::line("no fix at hand: edit the node"),
+            None => Plain::line("no fix at hand: edit the plan"),
         };
         if line.y + 1 < list.bottom() {
             pen.text(line.x + 4, line.y + 1, line.width.saturating_sub(4), &fix, Role::Dim);
         }
         if at == selected {
-            pen.glyph(line.x, line.y, 1, Glyph::Cursor, Role::Accent);
-            pen.wash(line, Role::Selection);
+            pen.select(line, true);
         }
+    }
+    // The selected one in full, since its row may be cut.
+    let whole = findings.get(selected).map(|finding| Plain::summary(&finding.message)).unwrap_or_default();
+    for (y, piece) in (list.bottom() + 1..last_row(inside).y).zip(whole.wrap(usize::from(inside.width))) {
+        pen.text(inside.x, y, inside.width, &piece, Role::Text);
     }
     let hints = [("findings.go", "to the node"), ("findings.fix", "fix"), ("findings.fix_all", "fix all"), ("findings.close", "close")];
     keys(model, pen, last_row(inside), &hints);
 }
 
 fn draw_confirm(model: &Model, confirm: &Confirm, pen: &mut Pen<'_>) {
-    let width = wide(pen).min(76);
+    let width = wide(pen, NARROW);
     let lines: Vec<Plain> = confirm.lines.iter().flat_map(|line| line.wrap(usize::from(width.saturating_sub(4)))).collect();
     let rows = u16::try_from(lines.len() + 2).unwrap_or(u16::MAX).min(tall(pen));
     let inside = pen.dialog(width, rows, &Plain::line("sure?"));
@@ -189,15 +211,14 @@ fn draw_confirm(model: &Model, confirm: &Confirm, pen: &mut Pen<'_>) {
 }
 
 fn draw_reader(model: &Model, reader: &Reader, pen: &mut Pen<'_>, shown: &mut Shown) {
-    let whole = pen.buffer.area;
     match &reader.what {
         Reading::Inspector => {
-            doc::draw(pen, whole, &docs::inspector(model), reader.scroll);
+            bare(model, &docs::inspector(model), reader.scroll, pen);
         }
         Reading::Gate => {
             let Some(key) = &model.inbox.selected else { return };
             let Some(text) = model.inbox.doc(key) else { return };
-            let seen = doc::draw(pen, whole, &text.doc, reader.scroll);
+            let seen = bare(model, &text.doc, reader.scroll, pen);
             let (from, to, total) = (seen.from, seen.to, text.doc.len());
             shown.gates.push(GateShown { key: key.clone(), revision: text.revision, from, to, total });
         }
@@ -210,14 +231,30 @@ fn draw_reader(model: &Model, reader: &Reader, pen: &mut Pen<'_>, shown: &mut Sh
     }
 }
 
+/// Text alone on the screen, for reading and for copying with the mouse, with one row of keys below it.
+fn bare(model: &Model, text: &Doc<'_>, scroll: usize, pen: &mut Pen<'_>) -> InSight {
+    let whole = pen.buffer.area;
+    let body = Rect { height: whole.height.saturating_sub(1), ..whole };
+    let seen = doc::draw(pen, body, text, scroll);
+    reader_keys(model, seen, text.len(), pen, last_row(whole));
+    seen
+}
+
+fn reader_keys(model: &Model, seen: InSight, len: usize, pen: &mut Pen<'_>, row: Rect) {
+    let mut hints = vec![("reader.close", "back"), ("reader.copy", "copy")];
+    if seen.to < len || seen.from > 0 {
+        hints.insert(0, ("move.page_down", "page down"));
+        hints.insert(0, ("move.down", "down"));
+        let place = Plain::line(&format!("{}-{} of {len}", seen.from + 1, seen.to));
+        pen.pieces_right(row, &[(place, Role::Dim)]);
+    }
+    keys(model, pen, row, &hints);
+}
+
 fn boxed(model: &Model, title: &Plain, text: &Doc<'_>, scroll: usize, pen: &mut Pen<'_>) {
     let rows = u16::try_from(text.len() + 2).unwrap_or(u16::MAX).min(tall(pen));
-    let inside = pen.dialog(wide(pen), rows, title);
+    let inside = pen.dialog(wide(pen, WIDE), rows, title);
     let body = Rect { height: inside.height.saturating_sub(1), ..inside };
     let seen = doc::draw(pen, body, text, scroll.min(text.len().saturating_sub(1)));
-    let mut hints = vec![("reader.close", "close"), ("reader.copy", "copy")];
-    if seen.to < text.len() || seen.from > 0 {
-        hints.insert(0, ("move.down", "more"));
-    }
-    keys(model, pen, last_row(inside), &hints);
+    reader_keys(model, seen, text.len(), pen, last_row(inside));
 }

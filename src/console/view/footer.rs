@@ -5,7 +5,7 @@ use ratatui::layout::Rect;
 use super::pen::Pen;
 use crate::console::{
     commands::{self, Context},
-    model::{Model, Stage},
+    model::Model,
     theme::Role,
     update::contexts,
 };
@@ -42,7 +42,7 @@ fn hints(model: &Model, pen: &mut Pen<'_>, area: Rect) {
         if idle || (command.guard)(model).is_err() {
             continue;
         }
-        let (key, title) = (Plain::line(&key), Plain::line(if command.hint.is_empty() { command.title } else { command.hint }));
+        let (key, title) = (Plain::line(&key), Plain::line(&command.in_hints()));
         let width = u16::try_from(key.width() + 1 + title.width()).unwrap_or(u16::MAX);
         if x.saturating_add(width) > end {
             continue;
@@ -52,56 +52,93 @@ fn hints(model: &Model, pen: &mut Pen<'_>, area: Rect) {
     }
 }
 
-/// Commands that help most here, the most useful first.
+/// Commands that help most here, the most useful first. Dialogs show their own keys.
 fn hinted(model: &Model) -> &'static [&'static str] {
-    let run = matches!(model.place.stage, Stage::Run(_));
     match contexts(model).first() {
-        Some(Context::Request) => &["request.submit", "request.leave", "request.newline", "request.older"],
+        Some(Context::Request) => &["request.submit", "request.leave", "request.newline", "request.older", "app.interrupt"],
         Some(Context::Filter) => &["filter.done", "filter.clear"],
         Some(Context::Deps) => &["deps.toggle", "deps.done", "deps.undo", "move.down", "move.up"],
-        Some(Context::Tree) if run => &[
+        Some(Context::Tree) => match model.shown_run() {
+            Some(run) if run.goes_on() => RUN_GOES_ON,
+            Some(_) => RUN_ENDED,
+            None if model.plan().nodes.is_empty() => {
+                &["app.help", "request.focus", "request.cancel", "app.runs", "app.palette", "app.quit"]
+            }
+            None => PLAN,
+        },
+        Some(Context::Inspector) => &[
             "app.help",
-            "run.gate",
-            "app.inbox",
-            "tree.open",
-            "run.cancel_branch",
-            "run.cancel",
-            "tree.attention",
-            "request.focus",
-            "run.take_plan",
-            "stage.next",
-            "app.runs",
-            "app.quit",
-        ],
-        Some(Context::Tree) => &[
-            "app.help",
-            "plan.run",
-            "request.cancel",
-            "plan.edit",
-            "plan.add",
-            "plan.deps",
-            "plan.findings",
-            "request.focus",
-            "plan.undo",
-            "tree.filter",
-            "stage.next",
-            "app.palette",
-            "app.quit",
-        ],
-        Some(Context::Inspector) => &["app.help", "inspector.right", "inspector.zoom", "inspector.copy", "app.back", "focus.next"],
-        Some(Context::Inbox) => &[
-            "app.help",
-            "gate.approve",
-            "gate.edit",
-            "gate.reject",
-            "gate.skip",
-            "gate.cancel_branch",
-            "gate.drop",
-            "gate.node",
-            "gate.zoom",
             "app.back",
+            "move.down",
+            "inspector.right",
+            "inspector.zoom",
+            "inspector.copy",
+            "app.inbox",
+            "focus.next",
+            "app.quit",
         ],
+        Some(Context::Inbox) if model.selected_gate().is_some() => GATE,
+        Some(Context::Inbox) => &["app.help", "move.down", "app.back", "app.runs", "app.quit"],
         Some(Context::Runs) => &["app.help", "runs.open", "app.back", "app.quit"],
-        _ => &["app.help"],
+        _ => &[],
     }
 }
+
+const PLAN: &[&str] = &[
+    "app.help",
+    "plan.run",
+    "app.inbox",
+    "request.cancel",
+    "plan.edit",
+    "plan.add",
+    "plan.deps",
+    "plan.findings",
+    "request.focus",
+    "plan.undo",
+    "tree.filter",
+    "stage.next",
+    "tree.attention",
+    "app.palette",
+    "app.quit",
+];
+
+const RUN_GOES_ON: &[&str] = &[
+    "app.help",
+    "run.gate",
+    "app.inbox",
+    "tree.open",
+    "run.cancel_branch",
+    "run.cancel",
+    "tree.attention",
+    "request.focus",
+    "stage.next",
+    "run.take_plan",
+    "app.palette",
+    "app.quit",
+];
+
+const RUN_ENDED: &[&str] = &[
+    "app.help",
+    "app.inbox",
+    "tree.open",
+    "tree.attention",
+    "run.take_plan",
+    "request.focus",
+    "stage.next",
+    "app.runs",
+    "app.palette",
+    "app.quit",
+];
+
+const GATE: &[&str] = &[
+    "app.help",
+    "gate.approve",
+    "gate.edit",
+    "gate.reject",
+    "gate.skip",
+    "gate.drop",
+    "gate.cancel_branch",
+    "gate.node",
+    "gate.zoom",
+    "app.back",
+];

@@ -8,7 +8,7 @@ use crate::console::{
     theme::Role,
 };
 use crate::engine::{Outcome, Time};
-use crate::text::{Glyph, Plain, duration};
+use crate::text::{Glyph, Plain, count, duration};
 
 /// Draws the first row.
 pub fn draw(model: &Model, now: Time, pen: &mut Pen<'_>, area: Rect) {
@@ -25,7 +25,8 @@ fn badges(model: &Model, pen: &Pen<'_>) -> Vec<(Plain, Role)> {
     let waiting = model.inbox.gates.len();
     if waiting > 0 {
         let mark = pen.theme.glyph(Glyph::Gate);
-        badges.push((Plain::line(&format!(" {mark} {waiting} waiting ")), Role::Badge));
+        let key = model.look.keymap.hint("app.inbox").unwrap_or_default();
+        badges.push((Plain::line(&format!(" {mark} {waiting} waiting ({key}) ")), Role::Badge));
         badges.push((Plain::blank(1), Role::Text));
     }
     let going_on = model.runs.going_on().count();
@@ -95,6 +96,9 @@ fn run(model: &Model, view: &RunView, now: Time) -> Vec<(Plain, Role)> {
         if tally.count(standing) > 0 {
             parts.push((Plain::line(&format!("  {} {word}", tally.count(standing))), role));
         }
+    }
+    if view.tokens > 0 {
+        parts.push((Plain::line("  ").then(&count(view.tokens)).then(&Plain::line(" tokens")), Role::Dim));
     }
     if view.works() {
         parts.push((Plain::line("  ").then(&duration(now.since(view.created) / 1000 * 1000)), Role::Dim));

@@ -7,9 +7,15 @@ use crate::console::{
 };
 use crate::text::Plain;
 
+/// From this width on, each line also says what the command does.
+const WIDE: u16 = 110;
+/// Columns of keys and title.
+const HEAD: usize = 50;
+
 /// Everything that works in these contexts, innermost first, with keys.
 pub fn help_lines(model: &Model, contexts: &[Context]) -> Doc<'static> {
     let mut doc = Doc::default();
+    let wide = model.place.size.0 >= WIDE;
     for context in contexts {
         let mut commands = commands::all().filter(|command| command.context == *context).peekable();
         if commands.peek().is_none() {
@@ -18,18 +24,20 @@ pub fn help_lines(model: &Model, contexts: &[Context]) -> Doc<'static> {
         doc.heading(context.title());
         for command in commands {
             let keys: Vec<String> = model.look.keymap.keys_of(command.id).iter().map(ToString::to_string).collect();
-            let line = Plain::line(&keys.join(" ")).pad(18).then(&Plain::line(command.title));
+            let line = Plain::line(&keys.join(", ")).pad(18).then(&Plain::line(command.title));
             match (command.guard)(model) {
+                Ok(()) if wide => doc.line(Role::Text, line.pad(HEAD).then(&Plain::line(command.words))),
                 Ok(()) => doc.line(Role::Text, line),
-                Err(why) => doc.line(Role::Dim, line.then(&Plain::line(&format!(" (not now: {why})")))),
+                Err(why) if wide => doc.line(Role::Dim, line.pad(HEAD).then(&Plain::line(&format!("not now: {why}")))),
+                Err(why) => doc.line(Role::Dim, line.pad(42).then(&Plain::line("not now: ")).then(&Plain::line(why)).truncate(74)),
             }
         }
     }
     doc.heading("Gates");
     for words in [
-        "A gate never takes the focus. A key decides only in the inbox, on the selected gate, after",
-        "it was on the screen as it is now, and when no key came for 0.4 s: then it says armed.",
-        "Enter, Space and Esc never decide.",
+        "A gate never takes the focus. A key decides only in the inbox, on the",
+        "selected gate, after it was on the screen as it is now, and when no key",
+        "came for 0.4 s: then it says armed. Enter, Space and Esc never decide.",
     ] {
         doc.line(Role::Dim, Plain::line(words));
     }

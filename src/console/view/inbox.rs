@@ -32,8 +32,7 @@ fn list(model: &Model, pen: &mut Pen<'_>, area: Rect) {
         let line = Rect { y, height: 1, ..area };
         entry(model, key, pen, line);
         if model.inbox.selected.as_ref() == Some(key) {
-            pen.glyph(line.x, y, 1, Glyph::Cursor, Role::Accent);
-            pen.wash(line, Role::Selection);
+            pen.select(line, true);
         }
     }
 }

@@ -26,7 +26,7 @@ impl Pen<'_> {
         if width == 0 || y >= self.buffer.area.bottom() || x >= self.buffer.area.right() {
             return 0;
         }
-        let style = self.theme.style(role);
+        let style = self.theme.style_over(role);
         let shown = text.truncate(usize::from(width));
         let (end, _) = self.buffer.set_stringn(x, y, shown.as_str(), usize::from(width), style);
         end - x
@@ -65,6 +65,24 @@ impl Pen<'_> {
     pub fn wash(&mut self, area: Rect, role: Role) {
         let style = self.theme.style(role);
         self.buffer.set_style(area.intersection(self.buffer.area), style);
+    }
+
+    /// Marks a row as the selected one, in one look from end to end where the pane has the focus.
+    pub fn select(&mut self, row: Rect, focused: bool) {
+        if focused {
+            let style = self.theme.style_over(Role::Selection);
+            self.buffer.set_style(row.intersection(self.buffer.area), style);
+        } else {
+            self.wash(row, Role::SelectionUnfocused);
+        }
+        self.glyph_over(row, Glyph::Cursor);
+    }
+
+    /// A mark in the first cell of a row, in the row's own look.
+    fn glyph_over(&mut self, row: Rect, glyph: Glyph) {
+        if let Some(cell) = self.buffer.cell_mut((row.x, row.y)) {
+            cell.set_symbol(self.theme.glyph(glyph));
+        }
     }
 
     /// A pane's title: words in a line.

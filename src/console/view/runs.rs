@@ -24,11 +24,15 @@ pub fn draw(model: &Model, pen: &mut Pen<'_>, area: Rect) {
         let line = Rect { y, height: 1, ..area };
         entry(model, run, pen, line);
         if at == model.runs.selected {
-            pen.glyph(line.x, y, 1, Glyph::Cursor, Role::Accent);
-            pen.wash(line, Role::Selection);
+            pen.select(line, true);
         }
     }
 }
+
+/// `2026-11-21 11:38`.
+const MINUTES: usize = 16;
+/// From this width on, the number of nodes has room.
+const WIDE: u16 = 100;
 
 fn entry(model: &Model, run: &RunSummary, pen: &mut Pen<'_>, line: Rect) {
     let (glyph, word, role) = match (run.outcome, run.live) {
@@ -45,13 +49,17 @@ fn entry(model: &Model, run: &RunSummary, pen: &mut Pen<'_>, line: Rect) {
         Stage::Run(id) if *id == run.run => "  shown",
         _ => "",
     };
+    let began = timestamp(run.created.0);
+    // To the minute; the seconds matter to nobody who looks for a run.
+    let began = began.as_str().get(..MINUTES).map_or_else(|| began.clone(), Plain::line);
+    let nodes = if line.width < WIDE { String::new() } else { format!("{:>5} nodes", run.nodes) };
     let pieces = [
         (Plain::line(pen.theme.glyph(glyph)).then(&Plain::blank(1)), role),
         (Plain::line(word).pad(12), role),
-        (timestamp(run.created.0).then(&Plain::blank(2)), Role::Dim),
+        (began.then(&Plain::blank(1)), Role::Dim),
         (took.pad_start(6), Role::Dim),
-        (Plain::line(&format!("  {:>4} nodes  ", run.nodes)), Role::Dim),
-        (Plain::summary(&run.goal), Role::Text),
+        (Plain::line(&nodes), Role::Dim),
+        (Plain::blank(2).then(&Plain::summary(&run.goal)), Role::Text),
         (Plain::line(open), Role::Dim),
     ];
     pen.pieces(Rect { x: line.x + 2, width: line.width.saturating_sub(3), ..line }, &pieces);

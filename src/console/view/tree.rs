@@ -4,11 +4,11 @@ use ratatui::layout::Rect;
 
 use super::{Shown, empty, pen::Pen, request};
 use crate::console::{
-    model::{Focus, Model, Row, RowKind, RunView, Standing, words},
+    model::{Focus, LEVELS, Model, Row, RowKind, RunView, Standing, words},
     theme::Role,
 };
 use crate::engine::{NodeRun, NodeState, Time};
-use crate::plan::{Approve, Node, tree::Orientation};
+use crate::plan::{Node, tree::Orientation};
 use crate::text::{Glyph, Plain, count, duration};
 
 /// Draws the tree below its title.
@@ -27,14 +27,16 @@ pub fn draw(model: &Model, now: Time, pen: &mut Pen<'_>, area: Rect, shown: &mut
         pen.words(inside.x + 2, inside.y, inside.width.saturating_sub(2), "no node matches", Role::Dim);
         return;
     }
+    let grid = Grid::of(model, inside.width.saturating_sub(2));
+    let target = model.deps_target().and_then(|target| tree.graph().position(target));
+    let needs: Vec<usize> = target.map(|target| tree.graph().predecessors(target).collect()).unwrap_or_default();
     let rows = tree.rows().iter().enumerate().skip(tree.top());
     for (y, (at, row)) in (inside.top()..inside.bottom()).zip(rows) {
         let Some(node) = model.plan().nodes.get(row.index) else { continue };
         let line = Rect { y, height: 1, ..inside };
-        Line { model, now, row, node }.draw(pen, line);
+        Line { model, now, row, node, grid, needs: &needs }.draw(pen, line);
         if at == tree.selected() {
-            pen.glyph(line.x, y, 1, Glyph::Cursor, Role::Accent);
-            pen.wash(line, if focused { Role::Selection } else { Role::SelectionUnfocused });
+            pen.select(line, focused);
         }
     }
 }
@@ -65,59 +67,94 @@ fn title(model: &Model, pen: &mut Pen<'_>, area: Rect, focused: bool, shown: &mu
     pen.title(area, &words, focused);
 }
 
+/// Columns of the rows, the same for all.
+#[derive(Clone, Copy)]
+struct Grid {
+    /// Marks, lines and ids.
+    name: u16,
+    /// Agent or tool.
+    worker: u16,
+}
+
+impl Grid {
+    fn of(model: &Model, width: u16) -> Self {
+        let columns = model.tree().columns();
+        let mark = mark_width(model);
+        let needed = |columns: usize| u16::try_from(columns).unwrap_or(u16::MAX);
+        let name = needed(columns.name).saturating_add(mark + 2).clamp(12, (width / 2).max(12));
+        Self { name, worker: needed(columns.worker).clamp(4, (width / 4).max(10)) }
+    }
+}
+
+/// Columns of an id that the lines of the tree leave room for, however deep they go.
+const SHORTEST_ID: usize = 8;
+
+/// Columns of the mark before the lines of the tree.
+fn mark_width(model: &Model) -> u16 {
+    if model.deps_target().is_some() { 4 } else { 2 }
+}
+
 /// One row being drawn.
 struct Line<'a> {
     model: &'a Model,
     now: Time,
     row: &'a Row,
     node: &'a Node,
+    grid: Grid,
+    /// Positions of the nodes that the node whose dependencies are changed depends on.
+    needs: &'a [usize],
 }
-
-/// Levels of the tree that are drawn; deeper ones are told by a number.
-const LEVELS: usize = 12;
 
 impl Line<'_> {
     fn draw(&self, pen: &mut Pen<'_>, line: Rect) {
         let left = Rect { x: line.x + 2, width: line.width.saturating_sub(2), ..line };
-        let name = (left.width * 2 / 5).clamp(18, 44);
         let run = self.model.shown_run();
-        let mark = match run {
+        match run {
             Some(view) => self.state_mark(view, pen, left.x, line.y),
             None => self.plan_mark(pen, left.x, line.y),
-        };
-        let x = self.rails(pen, Rect { x: mark, width: name / 2, ..left });
-        let room = (left.x + name).saturating_sub(x + 1);
-        let role = if self.row.kind == RowKind::Reference { Role::Dim } else { Role::Text };
-        let mut used = 0;
-        if self.row.kind == RowKind::Reference {
-            used += pen.glyph(x, line.y, room, Glyph::Reference, Role::Dim) + 1;
         }
-        used += pen.text(x + used, line.y, room.saturating_sub(used), &Plain::summary(&self.node.id), role);
-        if let RowKind::Folded(hidden) = self.row.kind {
-            let fold = Plain::line(&format!(" {}{hidden}", pen.theme.glyph(Glyph::Folded)));
-            pen.text(x + used, line.y, room.saturating_sub(used), &fold, Role::Accent);
-        }
-        let rest = Rect { x: left.x + name, width: left.right().saturating_sub(left.x + name), ..line };
+        self.name(pen, Rect { x: left.x + mark_width(self.model), width: self.grid.name.saturating_sub(mark_width(self.model)), ..left });
+        let rest = Rect { x: left.x + self.grid.name, width: left.width.saturating_sub(self.grid.name), ..line };
         match (self.row.kind, run) {
             (RowKind::Reference, _) => {
-                pen.words(rest.x, rest.y, rest.width, "see its own row", Role::Dim);
+                let words = if self.model.tree().stands_below(self.row) { "stands below" } else { "stands above" };
+                let x = rest.x + if run.is_some() { 0 } else { 2 };
+                pen.words(x, rest.y, rest.right().saturating_sub(x), words, Role::Dim);
             }
             (RowKind::Leaf | RowKind::Open | RowKind::Folded(_), Some(view)) => self.run_columns(view, pen, rest),
             (RowKind::Leaf | RowKind::Open | RowKind::Folded(_), None) => self.plan_columns(pen, rest),
         }
     }
 
+    /// The lines that lead to the row, and the id.
+    fn name(&self, pen: &mut Pen<'_>, area: Rect) {
+        let mut x = self.rails(pen, area);
+        let room = |x: u16| area.right().saturating_sub(x + 1);
+        let role = if self.row.kind == RowKind::Reference { Role::Dim } else { Role::Text };
+        if self.row.kind == RowKind::Reference {
+            let arrow = if self.model.tree().stands_below(self.row) { Glyph::ArrowDown } else { Glyph::ArrowUp };
+            x += pen.glyph(x, area.y, room(x), arrow, Role::Dim) + 1;
+        }
+        let fold = match self.row.kind {
+            RowKind::Folded(hidden) => Plain::line(&format!(" {}{hidden}", pen.theme.glyph(Glyph::Folded))),
+            RowKind::Leaf | RowKind::Open | RowKind::Reference => Plain::default(),
+        };
+        let sign = u16::try_from(fold.width()).unwrap_or(0);
+        x += pen.text(x, area.y, room(x).saturating_sub(sign), &Plain::summary(&self.node.id), role);
+        pen.text(x, area.y, room(x), &fold, Role::Accent);
+    }
+
     /// The lines that lead to the row. Gives the column behind them.
     fn rails(&self, pen: &mut Pen<'_>, area: Rect) -> u16 {
-        let rails = self.model.tree().rails(self.row);
-        let levels = LEVELS.min(usize::from(area.width) / 3);
+        let id = Plain::summary(&self.node.id).width().min(SHORTEST_ID) + 1;
+        let levels = LEVELS.min(usize::from(area.width).saturating_sub(id) / 3);
         let mut x = area.x;
-        if rails.len() > levels {
-            x += pen.words(x, area.y, 6, &format!("{}", rails.len() - levels), Role::Dim);
+        if self.row.depth > levels {
+            x += pen.words(x, area.y, 6, &format!("{}", self.row.depth - levels), Role::Dim);
         }
-        let shown = &rails[rails.len().saturating_sub(levels)..];
-        for (at, more) in shown.iter().enumerate() {
-            let glyph = match (at + 1 == shown.len(), more) {
+        let rails = self.model.tree().rails(self.row, levels);
+        for (at, more) in rails.iter().enumerate() {
+            let glyph = match (at + 1 == rails.len(), more) {
                 (true, true) => Glyph::TreeBranch,
                 (true, false) => Glyph::TreeLast,
                 (false, true) => Glyph::TreePipe,
@@ -128,46 +165,39 @@ impl Line<'_> {
         x
     }
 
-    /// The node's state as a mark. Gives the column behind it.
-    fn state_mark(&self, view: &RunView, pen: &mut Pen<'_>, x: u16, y: u16) -> u16 {
+    /// The node's state as a mark.
+    fn state_mark(&self, view: &RunView, pen: &mut Pen<'_>, x: u16, y: u16) {
         if self.row.kind != RowKind::Reference
             && let Some(node) = view.run.node(&self.node.id)
         {
             let mark = Plain::line(pen.theme.state(&node.state).glyph);
             pen.text(x, y, 2, &mark, state_role(&node.state));
         }
-        x + 2
     }
 
-    /// What validation says of the node as a mark, or whether it is a dependency. Gives the column behind it.
-    fn plan_mark(&self, pen: &mut Pen<'_>, x: u16, y: u16) -> u16 {
+    /// What validation says of the node as a mark, or whether it is a dependency.
+    fn plan_mark(&self, pen: &mut Pen<'_>, x: u16, y: u16) {
         if let Some(target) = self.model.deps_target() {
-            let glyph = match (*target == self.node.id, self.model.editor.depends(target, &self.node.id)) {
+            let glyph = match (*target == self.node.id, self.needs.contains(&self.row.index)) {
                 (true, _) => Glyph::ArrowRight,
                 (false, true) => Glyph::Checked,
                 (false, false) => Glyph::Unchecked,
             };
             pen.glyph(x, y, 3, glyph, Role::Accent);
-            return x + 4;
+            return;
         }
-        match self.model.editor.marks.get(&self.node.id).filter(|_| self.row.kind != RowKind::Reference) {
-            Some(severity) => pen.glyph(x, y, 2, words::severity_glyph(*severity), words::severity_role(*severity)),
-            None => 0,
-        };
-        x + 2
+        let worst = self.model.editor.findings_of(&self.node.id).next().filter(|_| self.row.kind != RowKind::Reference);
+        if let Some(finding) = worst {
+            pen.glyph(x, y, 2, words::severity_glyph(finding.severity), words::severity_role(finding.severity));
+        }
     }
 
     fn plan_columns(&self, pen: &mut Pen<'_>, rest: Rect) {
-        let gated = match self.node.policy.approve {
-            Some(Approve::Before | Approve::After | Approve::Both) => true,
-            Some(Approve::Never) | None => false,
-        };
-        if gated {
+        if words::gated(self.node, &self.model.session.catalog) {
             pen.glyph(rest.x, rest.y, 1, Glyph::Gate, Role::Gate);
         }
-        let worker = worker_width(rest.width);
-        pen.text(rest.x + 2, rest.y, worker, &words::worker(self.node), Role::Accent);
-        let from = rest.x + 3 + worker;
+        pen.text(rest.x + 2, rest.y, self.grid.worker.min(rest.width.saturating_sub(2)), &words::worker(self.node), Role::Accent);
+        let from = rest.x + 4 + self.grid.worker;
         pen.text(from, rest.y, rest.right().saturating_sub(from), &words::summary(self.node), Role::Dim);
     }
 
@@ -175,19 +205,19 @@ impl Line<'_> {
         let Some(node) = view.run.node(&self.node.id) else { return };
         let word = Plain::line(node.state.word());
         let mut x = rest.x + pen.text(rest.x, rest.y, rest.width.min(11), &word, state_role(&node.state)).max(9) + 1;
-        let worker = worker_width(rest.width.saturating_sub(12));
+        let worker = self.grid.worker;
         pen.text(x, rest.y, worker.min(rest.right().saturating_sub(x)), &words::worker(self.node), Role::Dim);
         x += worker + 1;
         if x + 6 > rest.right() {
             return;
         }
         pen.text(x, rest.y, 6, &took(node, self.now).pad_start(6), Role::Dim);
-        x += 7;
-        if rest.right() > x + 30 {
+        x += 8;
+        if view.tokens > 0 && rest.right() > x + 30 {
             let tokens = node.lineage.tokens.total();
-            let tokens = if tokens == 0 { Plain::default() } else { count(tokens) };
-            pen.text(x, rest.y, 5, &tokens.pad_start(5), Role::Dim);
-            x += 6;
+            let tokens = if tokens == 0 { Plain::default() } else { count(tokens).then(&Plain::line(" tok")) };
+            pen.text(x, rest.y, 8, &tokens.pad_start(8), Role::Dim);
+            x += 10;
         }
         if let Some(said) = self.said(view, node) {
             pen.text(x, rest.y, rest.right().saturating_sub(x), &said, Role::Dim);
@@ -204,10 +234,6 @@ impl Line<'_> {
             Standing::Ahead | Standing::Waiting | Standing::Dropped => reason().or_else(output),
         }
     }
-}
-
-fn worker_width(width: u16) -> u16 {
-    (width / 4).clamp(10, 18)
 }
 
 /// How long a node has worked, in whole seconds while it does.

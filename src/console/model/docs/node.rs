@@ -4,7 +4,7 @@ use serde_json::Value;
 
 use crate::console::model::{Doc, Model, words};
 use crate::console::theme::Role;
-use crate::plan::{Node, Plan, Policy, Work};
+use crate::plan::{Node, NodeId, Plan, Policy, Work, order::EdgePlace};
 use crate::text::Plain;
 
 /// What a node is to do, and what is wrong with it.
@@ -16,7 +16,7 @@ pub fn details(model: &Model, node: &Node) -> Doc<'static> {
     doc.field("node", &Plain::summary(&node.id));
     doc.field(words::kind(&node.work), &words::worker(node));
     description(model, node, &mut doc);
-    dependencies(model.plan(), node, &mut doc);
+    dependencies(model, node, &mut doc);
     doc.heading(words::text_name(&node.work));
     doc.text(Role::Code, &words::text(node));
     if let Work::Approval(ask) = &node.work {
@@ -38,7 +38,7 @@ pub fn source(node: &Node) -> Doc<'static> {
 }
 
 fn findings(model: &Model, node: &Node, doc: &mut Doc<'static>) {
-    for finding in model.editor.findings.iter().filter(|finding| finding.node.as_ref() == Some(&node.id)) {
+    for finding in model.editor.findings_of(&node.id) {
         let role = words::severity_role(finding.severity);
         doc.line(role, Plain::line(&format!("{}: {} ({})", words::severity(finding.severity), finding.message, finding.code)));
         if let Some(fix) = &finding.fix {
@@ -62,21 +62,34 @@ fn description(model: &Model, node: &Node, doc: &mut Doc<'static>) {
     }
 }
 
-fn dependencies(plan: &Plan, node: &Node, doc: &mut Doc<'static>) {
-    let needs: Vec<&str> = node.depends_on.iter().map(|id| id.as_str()).collect();
-    let conditional = plan.edges.iter().filter(|edge| edge.to == node.id);
-    if !needs.is_empty() {
-        doc.field("needs", &Plain::summary(&needs.join(", ")));
+/// Ids of neighbours that are named one by one.
+const NAMED: usize = 40;
+
+/// What the selected node needs and what it feeds, found by its own edges.
+fn dependencies(model: &Model, node: &Node, doc: &mut Doc<'static>) {
+    let (graph, Some(row)) = (model.tree().graph(), model.tree().row()) else { return };
+    listed("needs", node.depends_on.iter().map(NodeId::as_str), doc);
+    if row.index >= graph.len() {
+        return;
     }
-    for edge in conditional {
+    let written = graph.incoming(row.index).filter_map(|link| match graph.links()[link].place {
+        EdgePlace::Edge(at) => model.plan().edges.get(at),
+        EdgePlace::Dependency(_, _) => None,
+    });
+    for edge in written.take(NAMED) {
         let when = edge.when.as_deref().map(|when| format!("{} when {when}", edge.from)).unwrap_or_else(|| edge.from.to_string());
         doc.field("needs", &Plain::summary(&when));
     }
-    let plain = plan.nodes.iter().filter(|other| other.depends_on.contains(&node.id)).map(|other| other.id.as_str());
-    let feeds: Vec<&str> = plain.chain(plan.edges.iter().filter(|edge| edge.from == node.id).map(|edge| edge.to.as_str())).collect();
-    if !feeds.is_empty() {
-        doc.field("feeds", &Plain::summary(&feeds.join(", ")));
+    listed("feeds", graph.successors(row.index).map(|at| graph.id(at).as_str()), doc);
+}
+
+fn listed<'a>(name: &str, ids: impl Iterator<Item = &'a str>, doc: &mut Doc<'static>) {
+    let ids: Vec<&str> = ids.collect();
+    if ids.is_empty() {
+        return;
     }
+    let more = if ids.len() > NAMED { format!(" and {} more", ids.len() - NAMED) } else { String::new() };
+    doc.field(name, &Plain::summary(&format!("{}{more}", ids[..ids.len().min(NAMED)].join(", "))));
 }
 
 fn policy(policy: &Policy, doc: &mut Doc<'static>) {

@@ -97,7 +97,7 @@ fn once_more(model: &Model, key: &GateKey, gate: &Gate, revision: u64, intent: I
             let ends = model.runs.get(&key.run).map(|run| run.run.branch(&gate.node).0).unwrap_or_default();
             let names: Vec<&str> = ends.iter().take(6).map(|id| id.as_str()).collect();
             let more = if ends.len() > names.len() { ", …" } else { "" };
-            Some(format!("this ends {} nodes ({}{more}): press again to cancel the branch", ends.len(), names.join(", ")))
+            Some(format!("this ends {} ({}{more}): press again to cancel the branch", super::run::nodes(ends.len()), names.join(", ")))
         }
         Intent::Approve | Intent::Reject | Intent::Skip => None,
     }

@@ -39,12 +39,13 @@ pub fn branch_lines(model: &Model, run: &RunId, node: &NodeId) -> Vec<Plain> {
     let mut lines = vec![Plain::line(&format!("Cancel the branch at `{node}`?"))];
     lines.push(listed(&format!("It ends {}", nodes(ends.len())), &ends));
     if !shared.is_empty() {
-        lines.push(listed(&format!("{} also fed by others, which go by their join", nodes(shared.len())), &shared));
+        lines.push(listed(&format!("{} that others feed too, left to their join", nodes(shared.len())), &shared));
     }
     lines
 }
 
-fn nodes(count: usize) -> String {
+/// A number of nodes in words.
+pub fn nodes(count: usize) -> String {
     if count == 1 { "1 node".into() } else { format!("{count} nodes") }
 }
 

@@ -90,7 +90,7 @@ pub fn attention(model: &mut Model, _: &mut Turn) {
 
 fn needs_person(model: &Model, id: &NodeId) -> bool {
     match model.shown_run() {
-        None => model.editor.marks.contains_key(id),
+        None => model.editor.findings_of(id).next().is_some(),
         Some(run) => run.run.node(id).is_some_and(|node| match Standing::of(&node.state) {
             Standing::Waiting | Standing::Failed => true,
             Standing::Ahead | Standing::Working | Standing::Done | Standing::Dropped => false,
