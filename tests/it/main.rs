@@ -6,5 +6,6 @@ mod host;
 mod house;
 mod requests;
 mod sandbox;
+mod story;
 mod support;
 mod tools;
