@@ -7,6 +7,7 @@ mod exit;
 mod export;
 mod io;
 mod list;
+mod log;
 mod ls;
 mod plan;
 mod run;
@@ -116,12 +117,14 @@ impl Place {
         Store::open(&self.places.home).map_err(Failure::from)
     }
 
-    /// A host in this process.
+    /// A host in this process, and the log that it writes.
     ///
     /// # Errors
     /// When the configuration or the journal can't be used.
     pub fn host(&self) -> Result<LocalHost, Failure> {
-        Ok(LocalHost::open(self.places.clone(), self.config()?, self.model.as_deref(), &env)?)
+        let host = LocalHost::open(self.places.clone(), self.config()?, self.model.as_deref(), &env)?;
+        log::start(&self.places.home, env("DAGDECK_LOG").as_deref());
+        Ok(host)
     }
 }
 

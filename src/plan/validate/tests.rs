@@ -44,7 +44,6 @@ fn catalog() -> Catalog {
             ),
         ],
         aliases: [("cat".into(), "read_file".into()), ("save".into(), "write_file".into()), ("gone".into(), "nothing".into())].into(),
-        ..Catalog::default()
     }
 }
 
