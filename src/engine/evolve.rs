@@ -7,7 +7,6 @@ use super::{
     queue::Queue,
     run::{Counts, GateEnd, Head, Run},
 };
-use crate::plan::NodeId;
 use serde_json::Value;
 use std::{collections::BTreeSet, sync::Arc};
 
