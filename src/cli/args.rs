@@ -77,8 +77,8 @@ fn forms() -> impl TypedValueParser<Value = Format> {
 /// `dagdeck console`
 #[derive(Clone, Debug, Default, Args)]
 pub struct ConsoleArgs {
-    /// A request to plan at once
-    #[arg(value_name = "REQUEST")]
+    /// A plan file to open, or a request to plan at once
+    #[arg(value_name = "PLAN|REQUEST")]
     pub open: Option<String>,
     /// Theme by name or file
     #[arg(long, value_name = "NAME|FILE", env = "DAGDECK_THEME")]

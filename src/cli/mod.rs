@@ -59,8 +59,8 @@ fn grammar(error: &clap::Error, io: &mut Io<'_>) -> Exit {
 fn dispatch(cli: &Cli, io: &mut Io<'_>) -> Result<Exit, Failure> {
     let place = || Place::find(&cli.common);
     match &cli.verb {
-        None => console::console(&ConsoleArgs::default(), &place()?),
-        Some(Verb::Console(args)) => console::console(args, &place()?),
+        None => console::console(&ConsoleArgs::default(), &place()?, io),
+        Some(Verb::Console(args)) => console::console(args, &place()?, io),
         Some(Verb::Plan(args)) => block_on(plan::plan(args, &place()?, io))?,
         Some(Verb::Run(args)) => block_on(run::run(args, &place()?, io))?,
         Some(Verb::Validate(args)) => block_on(validate::validate(args, &place()?, io))?,
