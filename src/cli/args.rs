@@ -111,7 +111,7 @@ pub struct RunArgs {
     /// A plan input; the value is JSON where it parses as such, else text
     #[arg(long = "set", value_name = "NAME=VALUE")]
     pub set: Vec<String>,
-    /// Approve every gate
+    /// Approve every gate that a yes can answer
     #[arg(long)]
     pub yes: bool,
     /// Approve gates whose node or tool matches
@@ -151,8 +151,8 @@ pub struct ExportArgs {
 #[derive(Debug, Args)]
 pub struct LsArgs {
     /// How many at the most
-    #[arg(long, short = 'n', value_name = "N", default_value_t = 20)]
-    pub limit: usize,
+    #[arg(long, short = 'n', value_name = "N", default_value_t = 20, value_parser = clap::value_parser!(u16).range(1..))]
+    pub limit: u16,
     /// Print as JSON
     #[arg(long)]
     pub json: bool,

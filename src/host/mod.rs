@@ -19,6 +19,7 @@ mod session;
 #[cfg(test)]
 mod session_tests;
 mod streams;
+mod survey;
 mod timers;
 mod worker_agent;
 mod worker_code;
@@ -30,3 +31,4 @@ pub use doctor::{Check, Health, examine};
 pub use headless::{Flags, Headless, HeadlessEnd, ParkedGate, Yes};
 pub use local::LocalHost;
 pub use places::Places;
+pub use survey::Survey;
