@@ -9,4 +9,5 @@ mod requests;
 mod sandbox;
 mod story;
 mod support;
+mod terminal;
 mod tools;

@@ -51,7 +51,7 @@ impl Terminal {
     /// Moves down the tree from its first row to a node's own row.
     #[track_caller]
     fn goes_to(&mut self, id: &str) -> &mut Self {
-        let at = |line: &str, id: &str| line.split_whitespace().any(|word| word == id) && !line.contains("see its own row");
+        let at = |line: &str, id: &str| line.split_whitespace().any(|word| word == id) && !line.contains(['↓', '↑']);
         let rows = self.screen().lines().skip(2).position(|line| at(line, id));
         let rows = rows.unwrap_or_else(|| panic!("no row of {id}\n{}", self.screen()));
         self.send("g").send(&"j".repeat(rows));
@@ -84,7 +84,7 @@ fn the_main_job_from_the_first_key_to_the_last() {
 fn a_request_becomes_a_plan(deck: &mut Terminal) {
     deck.sees("Type what you want to have done").send(REQUEST).sees("longest to longest.md").send(ENTER);
     deck.sees("plan, 5 nodes").sees("look the plan over");
-    for row in ["list_files", "├─ rank", "└─ totals", "└─ report", "◆ write_file", "↑ report"] {
+    for row in ["list_files", "├─ rank", "└─ totals", "└─ report", "◆ write_file", "↓ report"] {
         assert!(deck.screen().contains(row), "{row}\n{}", deck.screen());
     }
     assert!(deck.row().contains("list_files"), "{}", deck.screen());

@@ -85,7 +85,7 @@ impl Terminal {
 
     /// The screen as text, without trailing blanks.
     pub fn screen(&self) -> String {
-        self.parser.screen().contents()
+        self.parser.screen().contents().lines().map(str::trim_end).collect::<Vec<_>>().join("\n")
     }
 
     /// The terminal emulator's state, for modes and attributes.
