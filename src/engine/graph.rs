@@ -192,7 +192,8 @@ impl<'a> Settled<'a> {
         })
     }
 
-    /// A card's wish counts where the plan says nothing; `never` silences a tool that would ask; an approval node is its own gate.
+    /// A card's wish counts where the plan says nothing. A plan can add gates and silence a card; where the configuration asks
+    /// about the node's tool, no plan takes that away. An approval node is its own gate.
     fn gates(self, catalog: &crate::plan::Catalog) -> Gates {
         let card = match &self.node.work {
             Work::Agent(agent) => agent.agent.as_deref().and_then(|name| catalog.agents.iter().find(|info| info.name == name)),
@@ -202,11 +203,10 @@ impl<'a> Settled<'a> {
         let asks = tool_of(self.node).is_some_and(|name| verdict(catalog, name) == Verdict::Ask);
         let asks_itself = matches!(self.node.work, Work::Approval(_));
         match wish {
-            Some(Approve::Never) => Gates::default(),
             Some(Approve::Before) => Gates { before: !asks_itself, after: false },
             Some(Approve::After) => Gates { before: asks, after: true },
             Some(Approve::Both) => Gates { before: !asks_itself, after: true },
-            None => Gates { before: asks, after: false },
+            Some(Approve::Never) | None => Gates { before: asks, after: false },
         }
     }
 }

@@ -262,7 +262,7 @@ pub enum Route {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Approve {
-    /// No gate, even where the tool's risk would ask.
+    /// No gate of the plan's or the card's own. What the configuration asks about is asked all the same.
     Never,
     /// Before it starts.
     Before,

@@ -53,23 +53,23 @@ pub fn summary(node: &Node) -> Plain {
     }
 }
 
-/// Whether a person is asked before or after the node: by the plan, else by its tool or card.
+/// Whether a person is asked before or after the node: by the configuration about its tool, by the plan, else by its card.
 pub fn gated(node: &Node, catalog: &Catalog) -> bool {
     let asks = |approve: Option<Approve>| match approve {
         Some(Approve::Before | Approve::After | Approve::Both) => Some(true),
         Some(Approve::Never) => Some(false),
         None => None,
     };
-    let usual = || match &node.work {
-        Work::Approval(_) => true,
-        Work::Tool(work) => catalog.tools.iter().any(|tool| tool.name == work.tool && tool.verdict == Verdict::Ask),
+    let (certain, usual) = match &node.work {
+        Work::Approval(_) => (true, None),
+        Work::Tool(work) => (catalog.tool(&work.tool).is_some_and(|tool| tool.verdict == Verdict::Ask), None),
         Work::Agent(work) => {
             let card = catalog.agents.iter().find(|agent| Some(&agent.name) == work.agent.as_ref());
-            card.and_then(|card| asks(card.approve)).unwrap_or(false)
+            (false, card.and_then(|card| asks(card.approve)))
         }
-        Work::Code(_) | Work::Decision(_) | Work::Merge(_) | Work::Transform(_) => false,
+        Work::Code(_) | Work::Decision(_) | Work::Merge(_) | Work::Transform(_) => (false, None),
     };
-    asks(node.policy.approve).unwrap_or_else(usual)
+    certain || asks(node.policy.approve).or(usual).unwrap_or(false)
 }
 
 /// A node's text as a person edits it: objective, arguments as JSON, code, value, question.
@@ -166,7 +166,7 @@ pub fn result(value: &Value) -> String {
 pub fn approve(approve: Option<Approve>) -> &'static str {
     match approve {
         None => "as the tool or card says",
-        Some(Approve::Never) => "never",
+        Some(Approve::Never) => "only where the configuration asks",
         Some(Approve::Before) => "before it starts",
         Some(Approve::After) => "after its result",
         Some(Approve::Both) => "before and after",

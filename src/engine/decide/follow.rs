@@ -8,7 +8,7 @@ use crate::engine::{
     graph::{NodeIx, tool_of, verdict},
     run::Run,
 };
-use crate::plan::{Node, Verdict, Work};
+use crate::plan::{Approve, Node, Verdict, Work};
 
 impl Run {
     /// The next step that the state calls for; none when nothing follows.
@@ -118,9 +118,9 @@ impl Run {
     fn before_reason(&self, ix: NodeIx) -> String {
         let asked = self.policy(ix).and_then(|policy| policy.get(|policy| policy.approve));
         match (asked, self.doc(ix).and_then(tool_of)) {
-            (Some(_), _) => "the plan asks before this node starts".to_string(),
-            (None, Some(tool)) => format!("`{tool}` asks before it runs"),
-            (None, None) => "its card asks before it starts".to_string(),
+            (Some(Approve::Before | Approve::Both), _) => "the plan asks before this node starts".to_string(),
+            (Some(Approve::Never | Approve::After) | None, Some(tool)) => format!("`{tool}` asks before it runs"),
+            (Some(Approve::Never | Approve::After) | None, None) => "its card asks before it starts".to_string(),
         }
     }
 

@@ -115,15 +115,11 @@ impl Run {
         events
     }
 
-    /// A tool node's own call, as its plan has it: approved at the gate before the node, or freed of asking by the plan.
+    /// A tool node's own call, exactly as it was approved at the gate before the node.
     fn stands_approved(&self, ix: NodeIx, call: &ToolCall) -> bool {
         if self.doc(ix).and_then(tool_of).map(|tool| self.tool_name(tool)) != Some(self.tool_name(&call.tool)) {
             return false;
         }
-        let approve = self.policy(ix).and_then(|policy| policy.get(|policy| policy.approve));
-        match self.approved_payload(ix) {
-            Some(args) => *args == call.args,
-            None => approve == Some(crate::plan::Approve::Never),
-        }
+        self.approved_payload(ix) == Some(&call.args)
     }
 }

@@ -291,6 +291,23 @@ fn a_denied_tool_fails_its_node_and_no_policy_lets_it_go() {
 }
 
 #[test]
+fn no_plan_silences_what_the_configuration_asks_about() {
+    let mut free = tool("w", "write", json!({"path": "x"}), &[]);
+    free.policy.approve = Some(Approve::Never);
+    let mut plan = plan(vec![free, tool("p", "put", json!({"path": "x"}), &[])]);
+    plan.defaults.approve = Some(Approve::Never);
+    let mut world = World::new(plan);
+    assert_eq!(world.states(), "w waiting, p waiting");
+    assert_eq!(world.started(), [""; 0]);
+    world.decide(1, Decision::Approve);
+    let events = world.ask("w", "1", "write", json!({"path": "elsewhere"}), Verdict::Ask);
+    assert!(
+        events.iter().any(|event| matches!(event, Event::ApprovalRequired { .. })),
+        "another call than the approved one asks: {events:?}"
+    );
+}
+
+#[test]
 fn the_first_join_starts_once_and_later_tokens_change_nothing() {
     let mut first = agent("c", &["a", "b"]);
     first.policy.join = Some(Join::Any);

@@ -71,22 +71,30 @@ fn agent(check: &mut Check, at: usize, work: &AgentWork, agents: &HashMap<&str, 
         return;
     };
     let policy = &check.plan.nodes[at].policy;
-    if policy.approve.or(check.plan.defaults.approve) == Some(Approve::Never) {
+    if is_unasked(policy.approve.or(check.plan.defaults.approve)) {
         let globs = policy.tools.as_ref().unwrap_or(&check.catalog.agents[card].tools);
         let reach =
             globs.iter().filter_map(|glob| globset::Glob::new(check.catalog.canonical(glob)).ok()).map(|glob| glob.compile_matcher());
         let reach: Vec<_> = reach.collect();
         let open = check.catalog.tools.iter().find(|tool| is_open(tool) && reach.iter().any(|glob| glob.is_match(&tool.name)));
         if let Some(tool) = open {
-            let message = format!("`approve: never` lets this agent call `{}` without asking", tool.name);
+            let message = format!("the configuration lets this agent call `{}` without asking, and the plan doesn't ask either", tool.name);
             check.find(Code::OpenSideEffects, place, "approve", message, None);
         }
     }
 }
 
-/// Changes things and would be asked about.
+/// Changes things and isn't asked about by the configuration. Where that asks, no plan can silence it.
 fn is_open(tool: &ToolInfo) -> bool {
-    tool.risk >= Risk::Write && tool.verdict == Verdict::Ask
+    tool.risk >= Risk::Write && tool.verdict == Verdict::Allow
+}
+
+/// Whether a plan asks nothing before a node starts.
+fn is_unasked(approve: Option<Approve>) -> bool {
+    match approve {
+        None | Some(Approve::Never | Approve::After) => true,
+        Some(Approve::Before | Approve::Both) => false,
+    }
 }
 
 fn permission(check: &mut Check, at: usize, info: &ToolInfo) {
@@ -94,11 +102,11 @@ fn permission(check: &mut Check, at: usize, info: &ToolInfo) {
         check.find(Code::DeniedTool, Place::Node(at), "tool", format!("the configuration never lets `{}` run", info.name), None);
     }
     let node = &check.plan.nodes[at];
-    if is_open(info) && node.policy.approve.or(check.plan.defaults.approve) == Some(Approve::Never) {
+    if is_open(info) && is_unasked(node.policy.approve.or(check.plan.defaults.approve)) {
         let mut policy = node.policy.clone();
         policy.approve = Some(Approve::Before);
         let fix = Fix::new("ask before it runs", Edit::SetPolicy { id: node.id.clone(), policy: Box::new(policy) });
-        let message = format!("`approve: never` lets `{}` change things without asking", info.name);
+        let message = format!("the configuration lets `{}` change things without asking, and the plan doesn't ask either", info.name);
         check.find(Code::OpenSideEffects, Place::Node(at), "approve", message, Some(fix));
     }
 }

@@ -26,8 +26,9 @@ fn catalog() -> Catalog {
     };
     let text = json!({"type": "string"});
     Catalog {
-        agents: vec![agent("code_analyzer", &["read_*"]), agent("writer", &["*"])],
+        agents: vec![agent("code_analyzer", &["read_*"]), agent("writer", &["*_file"])],
         tools: vec![
+            tool("append", json!({"type": "object"}), Risk::Write, Verdict::Allow),
             tool(
                 "echo",
                 json!({"type": "object", "properties": {"text": {"type": ["string", "array"]}, "n": {"type": "integer"}}, "additionalProperties": false}),
@@ -43,7 +44,8 @@ fn catalog() -> Catalog {
                 Verdict::Ask,
             ),
         ],
-        aliases: [("cat".into(), "read_file".into()), ("save".into(), "write_file".into()), ("gone".into(), "nothing".into())].into(),
+        aliases: [("cat".into(), "read_file".into()), ("add".into(), "append".into()), ("gone".into(), "nothing".into())].into(),
+        ..Catalog::default()
     }
 }
 
@@ -136,8 +138,8 @@ fn agents_tools_and_arguments() {
         {"id": "a", "agent": "code_analizer"}, {"id": "b", "objective": "x"}, {"id": "c", "tool": "read_fil", "args": {"path": "x"}},
         {"id": "d", "tool": "read_file", "args": {"path": 3}}, {"id": "e", "tool": "read_file"}, {"id": "f", "tool": "write_file", "query": "x"},
         {"id": "g", "tool": "echo", "args": {"n": "{{d}}", "text": ["{{d}}"], "extra": 1}, "depends_on": ["d"]},
-        {"id": "h", "tool": "rm"}, {"id": "i", "tool": "write_file", "args": {"path": "a", "content": "b"}, "approve": "never"},
-        {"id": "j", "agent": "writer", "approve": "never", "tools": ["write_file", "gitub:*"]}, {"id": "k", "agent": "code_analyzer", "approve": "never"}
+        {"id": "h", "tool": "rm"}, {"id": "i", "tool": "append", "args": {}, "approve": "never"},
+        {"id": "j", "agent": "writer", "approve": "never", "tools": ["append", "gitub:*"]}, {"id": "k", "agent": "code_analyzer", "approve": "never"}
     ]});
     assert_eq!(
         found(document.clone()),
@@ -312,31 +314,25 @@ proptest! {
 }
 
 #[test]
+fn a_change_is_open_only_where_neither_configuration_nor_plan_asks() {
+    let codes = found(json!({ "nodes": [
+        {"id": "a", "tool": "append", "args": {}, "approve": "before"},
+        {"id": "b", "tool": "append", "args": {}, "approve": "after"},
+        {"id": "c", "tool": "write_file", "args": {"path": "a", "content": "b"}, "approve": "never"},
+        {"id": "d", "tool": "append", "args": {}},
+    ]}));
+    assert_eq!(codes, ["open-side-effects nodes[1].approve", "open-side-effects nodes[3].approve"]);
+}
+
+#[test]
 fn a_tool_may_have_any_of_its_names() {
     let codes = found(json!({ "nodes": [
         {"id": "a", "tool": "cat", "args": {"path": "x"}},
         {"id": "b", "tool": "cat", "query": "x"},
         {"id": "c", "agent": "writer", "objective": "x", "tools": ["cat"]},
         {"id": "d", "tool": "cat", "args": {}},
-        {"id": "e", "tool": "save", "args": {"path": "x", "content": "y"}, "approve": "never"},
+        {"id": "e", "tool": "add", "args": {}},
         {"id": "f", "tool": "gone", "args": {}},
     ]}));
     assert_eq!(codes, ["bad-arguments nodes[3].args", "open-side-effects nodes[4].approve", "unknown-tool nodes[5].tool"]);
-}
-
-#[test]
-fn fields_that_look_like_a_slip_are_told_and_others_are_left_alone() {
-    let document = json!({"dagdeck": 1, "goal": "g", "input": {}, "x_owner": "me", "nodes": [
-        {"id": "a", "value": 1},
-        {"id": "b", "value": 2, "depend_on": ["a"], "tags": ["x"], "args": {}},
-    ], "edges": [{"from": "a", "to": "b", "lable": "a"}]});
-    assert_eq!(
-        found(document.clone()),
-        ["unknown-field input", "unknown-field nodes[1].depend_on", "unknown-field nodes[1].args", "unknown-field edges[0].lable"]
-    );
-    let mut plan = read(document);
-    let finding = validate(&plan, &catalog()).into_iter().find(|finding| finding.path.ends_with("depend_on")).unwrap();
-    assert_eq!(finding.message, "`depend_on` is no field of dagdeck's, so it does nothing; did you mean `depends_on`?");
-    finding.fix.unwrap().edit.apply(&mut plan).unwrap();
-    assert_eq!(plan.nodes[1].depends_on, ["a".into()]);
 }
