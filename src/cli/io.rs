@@ -1,7 +1,8 @@
 //! `Io`: the streams that verbs write to and read from, handed down from main so that tests can stand in for them.
 
 use super::Failure;
-use std::io::{ErrorKind, Read, Write};
+use crate::text::{Plain, safe_json};
+use std::io::{Read, Write};
 
 /// Data goes to `out`, messages go to `err`.
 pub struct Io<'a> {
@@ -19,8 +20,16 @@ impl Io<'_> {
     /// # Errors
     /// When the output can't be written.
     pub fn json(&mut self, value: &serde_json::Value) -> Result<(), Failure> {
-        serde_json::to_writer_pretty(&mut *self.out, value).map_err(std::io::Error::from)?;
-        self.line("")
+        self.line(&safe_json(&format!("{value:#}")))
+    }
+
+    /// Prints one JSON document on one line.
+    ///
+    /// # Errors
+    /// When the output can't be written.
+    pub fn json_line(&mut self, value: &impl serde::Serialize) -> Result<(), Failure> {
+        let text = serde_json::to_string(value).map_err(std::io::Error::from)?;
+        self.line(&safe_json(&text))
     }
 
     /// Prints one line of data. The text must already be safe to show, or go to a machine.
@@ -31,10 +40,12 @@ impl Io<'_> {
         Ok(writeln!(self.out, "{text}")?)
     }
 
-    /// Prints one message for a person.
+    /// Prints a message for a person, of one or more lines. Whatever it quotes is made safe to show here, once for all verbs.
     pub fn say(&mut self, text: &str) {
-        // Nobody is left to tell when standard error is closed.
-        let _ = writeln!(self.err, "{text}");
+        for line in Plain::block(text) {
+            // Nobody is left to tell when standard error is closed.
+            let _ = writeln!(self.err, "{line}");
+        }
     }
 
     /// The text of a file, or of stdin for `-`, with the name to use in messages.
@@ -43,69 +54,40 @@ impl Io<'_> {
     /// When it can't be read, or isn't text.
     pub fn read(&mut self, name: &str) -> Result<String, Failure> {
         if name == "-" {
-            let mut bytes = Vec::new();
-            self.stdin.read_to_end(&mut bytes).map_err(|error| Failure::new(format!("can't read stdin: {error}")))?;
-            return text_of(bytes, "stdin");
+            let mut text = String::new();
+            return match self.stdin.read_to_string(&mut text) {
+                Ok(_) => Ok(text),
+                Err(error) => Err(Failure::new(format!("can't read stdin: {error}"))),
+            };
         }
-        let bytes = std::fs::read(name).map_err(|error| unreadable(name, &error))?;
-        text_of(bytes, name)
+        std::fs::read_to_string(name).map_err(|error| Failure::new(format!("can't read `{name}`: {error}")))
     }
 }
 
-fn unreadable(name: &str, error: &std::io::Error) -> Failure {
-    let failure = Failure::new(format!("can't read `{name}`: {error}"));
-    match error.kind() {
-        ErrorKind::NotFound => failure.hint("check the path; words for a planner go in quotes and don't look like one file's name"),
-        ErrorKind::IsADirectory => failure.hint("name a file in it"),
-        ErrorKind::PermissionDenied => failure.hint("check the file's permissions"),
-        _ => failure,
-    }
-}
+#[cfg(test)]
+mod tests {
+    use super::*;
 
-fn text_of(bytes: Vec<u8>, name: &str) -> Result<String, Failure> {
-    String::from_utf8(bytes).map_err(|error| {
-        let at = error.utf8_error().valid_up_to();
-        Failure::invalid(format!("`{name}` is no text: byte {} is not UTF-8", at + 1)).hint("save it as UTF-8")
-    })
-}
-
-/// Output that someone may stop listening to (`| head -1`). Nobody misses the rest, so that is no error.
-pub(super) struct Listened<'a> {
-    to: &'a mut (dyn Write + Send),
-    listener: Listener,
-}
-
-#[derive(PartialEq, Eq)]
-enum Listener {
-    There,
-    Gone,
-}
-
-impl<'a> Listened<'a> {
-    pub(super) fn new(to: &'a mut (dyn Write + Send)) -> Self {
-        Self { to, listener: Listener::There }
+    fn printed(print: impl FnOnce(&mut Io<'_>)) -> (String, String) {
+        let (mut out, mut err, mut stdin) = (Vec::new(), Vec::new(), std::io::empty());
+        print(&mut Io { out: &mut out, err: &mut err, stdin: &mut stdin });
+        (String::from_utf8(out).unwrap(), String::from_utf8(err).unwrap())
     }
 
-    fn pass<T>(&mut self, instead: T, act: impl FnOnce(&mut dyn Write) -> std::io::Result<T>) -> std::io::Result<T> {
-        if self.listener == Listener::Gone {
-            return Ok(instead);
+    #[test]
+    fn a_message_never_reaches_the_terminal_raw() {
+        let failure = Failure::new("run has no node `\x1b]52;c;eA==\x07`").hint("its nodes are: \u{202e}a, \u{9b}2J");
+        let (_, err) = printed(|io| io.say(&failure.to_string()));
+        assert_eq!(err, "error: run has no node `\\u{1b}]52;c;eA==\\u{7}`\nhint: its nodes are: \\u{202e}a, \\u{9b}2J\n");
+    }
+
+    #[test]
+    fn json_for_machines_means_the_same_and_moves_no_cursor() {
+        let value = serde_json::json!({"goal": "\x1b[2J \u{9b}2J \u{202e} \u{7f} \u{e0041} \u{200b}é🦀"});
+        for (out, _) in [printed(|io| io.json(&value).unwrap()), printed(|io| io.json_line(&value).unwrap())] {
+            assert_eq!(serde_json::from_str::<serde_json::Value>(&out).unwrap(), value);
+            assert_eq!(Plain::block(&out).iter().map(Plain::hidden).sum::<u32>(), 0, "{out}");
+            assert!(out.contains("é🦀"));
         }
-        match act(self.to) {
-            Err(error) if error.kind() == ErrorKind::BrokenPipe => {
-                self.listener = Listener::Gone;
-                Ok(instead)
-            }
-            outcome => outcome,
-        }
-    }
-}
-
-impl Write for Listened<'_> {
-    fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
-        self.pass(bytes.len(), |to| to.write(bytes))
-    }
-
-    fn flush(&mut self) -> std::io::Result<()> {
-        self.pass((), |to| to.flush())
     }
 }

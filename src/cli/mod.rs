@@ -7,7 +7,6 @@ mod exit;
 mod export;
 mod io;
 mod list;
-mod log;
 mod ls;
 mod plan;
 mod run;
@@ -22,28 +21,24 @@ pub use args::{
 };
 pub use exit::{Exit, Failure};
 pub use io::Io;
-use io::Listened;
 
 use crate::{
-    host::{LocalHost, Places, Survey, config::Config},
+    host::{LocalHost, Places, config::Config},
     store::Store,
 };
 use clap::Parser;
-use std::{ffi::OsString, future::Future};
+use std::{ffi::OsString, future::Future, time::Duration};
+
+/// How long threads that still read files may take when everything else is done.
+const FAREWELL: Duration = Duration::from_secs(1);
 
 /// Runs one command line to its exit code.
 pub fn main(args: impl IntoIterator<Item = OsString>, io: &mut Io<'_>) -> Exit {
-    let mut out = Listened::new(io.out);
-    let io = &mut Io { out: &mut out, err: io.err, stdin: io.stdin };
     let cli = match Cli::try_parse_from(args) {
         Ok(cli) => cli,
         Err(error) => return grammar(&error, io),
     };
-    let ended = dispatch(&cli, io).and_then(|exit| {
-        io.out.flush()?;
-        Ok(exit)
-    });
-    match ended {
+    match dispatch(&cli, io) {
         Ok(exit) => exit,
         Err(failure) => {
             io.say(&failure.to_string());
@@ -57,9 +52,6 @@ fn grammar(error: &clap::Error, io: &mut Io<'_>) -> Exit {
     let text = error.render();
     if error.use_stderr() {
         io.say(text.to_string().trim_end());
-        if error.kind() == clap::error::ErrorKind::InvalidSubcommand {
-            io.say("hint: `dagdeck run \"…\"` takes a request in words, `dagdeck console \"…\"` opens the console with it");
-        }
         Exit::Usage
     } else {
         io.line(text.to_string().trim_end()).map_or(Exit::Error, |()| Exit::Success)
@@ -69,11 +61,11 @@ fn grammar(error: &clap::Error, io: &mut Io<'_>) -> Exit {
 fn dispatch(cli: &Cli, io: &mut Io<'_>) -> Result<Exit, Failure> {
     let place = || Place::find(&cli.common);
     match &cli.verb {
-        None => console::console(&ConsoleArgs::default(), &place()?, io),
-        Some(Verb::Console(args)) => console::console(args, &place()?, io),
+        None => console::console(&ConsoleArgs::default(), &place()?),
+        Some(Verb::Console(args)) => console::console(args, &place()?),
         Some(Verb::Plan(args)) => block_on(plan::plan(args, &place()?, io))?,
         Some(Verb::Run(args)) => block_on(run::run(args, &place()?, io))?,
-        Some(Verb::Validate(args)) => validate::validate(args, &place()?, io),
+        Some(Verb::Validate(args)) => block_on(validate::validate(args, &place()?, io))?,
         Some(Verb::Export(args)) => export::export(args, &place()?, io),
         Some(Verb::Ls(args)) => ls::ls(args, &place()?, io),
         Some(Verb::Show(args)) => show::show(args, &place()?, io),
@@ -93,7 +85,10 @@ fn block_on<T>(verb: impl Future<Output = T>) -> Result<T, Failure> {
         .enable_all()
         .build()
         .map_err(|error| Failure::new(format!("can't start the runtime: {error}")))?;
-    Ok(runtime.block_on(verb))
+    let ended = runtime.block_on(verb);
+    // A thread that reads a pipe nobody writes to must not keep the program open.
+    runtime.shutdown_timeout(FAREWELL);
+    Ok(ended)
 }
 
 /// Where a verb works, and with which model.
@@ -127,22 +122,12 @@ impl Place {
         Store::open(&self.places.home).map_err(Failure::from)
     }
 
-    /// What there is to plan with; works without a journal.
-    ///
-    /// # Errors
-    /// When the configuration can't be used.
-    pub fn survey(&self) -> Result<Survey, Failure> {
-        Ok(Survey::new(&self.places, self.config()?, self.model.as_deref(), &env)?)
-    }
-
-    /// A host in this process, and the log that it writes.
+    /// A host in this process.
     ///
     /// # Errors
     /// When the configuration or the journal can't be used.
     pub fn host(&self) -> Result<LocalHost, Failure> {
-        let host = LocalHost::open(self.places.clone(), self.config()?, self.model.as_deref(), &env)?;
-        log::start(&self.places.home, env("DAGDECK_LOG").as_deref());
-        Ok(host)
+        Ok(LocalHost::open(self.places.clone(), self.config()?, self.model.as_deref(), &env)?)
     }
 }
 

@@ -4,7 +4,7 @@
 //! that can't be seen (zero-width, tags, fillers) becomes `\u{hex}`. What only dresses an emoji (one variation selector,
 //! a skin tone, joiners between emoji) is left out, because terminals disagree on its width and nothing can hide in it.
 
-use std::fmt::Write as _;
+use std::{borrow::Cow, fmt::Write as _};
 use unicode_width::UnicodeWidthChar;
 
 /// Columns from one tab stop to the next.
@@ -120,6 +120,27 @@ impl Escaper {
     pub(super) fn hidden(&self) -> u32 {
         self.hidden
     }
+}
+
+/// A JSON document with everything in it that a terminal would obey or hide written as JSON's own escapes: it means the same.
+pub fn safe_json(json: &str) -> Cow<'_, str> {
+    // Outside its texts JSON has nothing of this kind but line ends.
+    let unsafe_ones = |c: char| is_hidden(c) && c != '\n';
+    if !json.contains(unsafe_ones) {
+        return Cow::Borrowed(json);
+    }
+    let mut safe = String::with_capacity(json.len() + 32);
+    for c in json.chars() {
+        if unsafe_ones(c) {
+            for unit in c.encode_utf16(&mut [0; 2]) {
+                // Writing to a String has no way to fail.
+                let _ = write!(safe, "\\u{unit:04x}");
+            }
+        } else {
+            safe.push(c);
+        }
+    }
+    Cow::Owned(safe)
 }
 
 /// What a terminal obeys, what reorders text, and what leaves no trace on the screen.

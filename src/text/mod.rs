@@ -13,6 +13,7 @@ mod plain;
 mod tests;
 
 pub use block::Block;
+pub use escape::safe_json;
 pub use figures::{bytes, clock, cost, count, duration, timestamp};
 pub use glyphs::{Glyph, GlyphSet, ascii_of};
 pub use plain::Plain;

@@ -3,6 +3,7 @@
 use super::{Format, picture};
 use crate::plan::native::{edge_to_value, node_to_value, plan_to_value};
 use crate::plan::{Node, Plan, Work};
+use crate::text::safe_json;
 use serde_json::{Map, Value, json};
 
 /// A plan in a format.
@@ -35,7 +36,7 @@ pub fn write(plan: &Plan, format: Format) -> Written {
 }
 
 fn pretty(value: &Value) -> String {
-    format!("{value:#}\n")
+    format!("{}\n", safe_json(&format!("{value:#}")))
 }
 
 fn orchestration(plan: &Plan) -> Written {
