@@ -172,3 +172,32 @@ fn hostile_pages_become_some_text_in_time() {
         assert!(start.elapsed().as_secs() < 15);
     }
 }
+
+/// A variable of this very process, as a key is one of dagdeck's.
+#[cfg(target_os = "linux")]
+#[test]
+fn a_command_can_not_read_the_keys_out_of_the_process_that_started_it() {
+    if confinement().missing().is_some() {
+        return;
+    }
+    let fixture = Fixture::new();
+    let own = std::process::id();
+    assert!(fs::read(format!("/proc/{own}/environ")).unwrap().starts_with(b""));
+    for file in ["environ", "maps", "mem"] {
+        let value = fixture.shell(&format!("head -c 1 /proc/{own}/{file}"));
+        assert_ne!(value["exit_code"], 0, "{file}: {value}");
+    }
+    assert_eq!(fixture.stdout("kill -0 $PPID && echo signalled; true"), "");
+}
+
+#[test]
+fn a_command_has_no_terminal_to_write_to() {
+    let fixture = Fixture::new();
+    let value = fixture.shell("(printf '\\033]0;x\\007' > /dev/tty) 2>&1; ps -o tty= -p $$ 2>/dev/null");
+    let said = value["stdout"].as_str().unwrap();
+    assert!(said.contains("/dev/tty") && (said.trim_end().ends_with('?') || !said.contains("pts")), "{said}");
+    // A session of its own, led by the shell: the sixth and fifth field behind the name in `stat`.
+    let ids = fixture.stdout("read -r line < /proc/$$/stat; set -- ${line##*) }; echo $3 $4; echo $$");
+    let ids: Vec<&str> = ids.split_whitespace().collect();
+    assert!(ids.iter().all(|id| *id == ids[2]), "{ids:?}");
+}

@@ -66,6 +66,7 @@ pub(super) fn command(limits: &CommandLimits<'_>) -> Result<(), String> {
     limit(Resource::Fsize, 4 << 30)?;
     // Counted over all processes of the user, so it can only stop an explosion.
     limit(Resource::Nproc, 8192)?;
+    platform::drop_privileges()?;
     platform::protect_files(limits.writable)?;
     platform::filter_command(limits.network)
 }
@@ -84,6 +85,7 @@ mod platform {
         ABI, Access as _, AccessFs, CompatLevel, Compatible as _, Ruleset, RulesetAttr as _, RulesetCreatedAttr as _, Scope,
         path_beneath_rules,
     };
+    use rustix::thread::{CapabilitySet, CapabilitySets, capabilities, set_capabilities};
     use seccompiler::{
         BpfProgram, SeccompAction, SeccompCmpArgLen, SeccompCmpOp, SeccompCondition, SeccompFilter, SeccompRule, apply_filter_all_threads,
     };
@@ -201,9 +203,26 @@ mod platform {
         apply_filter_all_threads(&program).map_err(|cause| cause.to_string())
     }
 
+    /// What is left of the superuser's powers is what ordinary work on files needs. Above all the powers to look into other
+    /// processes go, which Landlock doesn't withhold from their holder: dagdeck's environment holds the keys.
+    pub(super) fn drop_privileges() -> Result<(), String> {
+        const KEPT: CapabilitySet = CapabilitySet::CHOWN
+            .union(CapabilitySet::DAC_OVERRIDE)
+            .union(CapabilitySet::FOWNER)
+            .union(CapabilitySet::FSETID)
+            .union(CapabilitySet::SETUID)
+            .union(CapabilitySet::SETGID)
+            .union(CapabilitySet::KILL);
+        let failed = |cause: rustix::io::Errno| format!("privileges can't be dropped: {cause}");
+        let now = capabilities(None).map_err(failed)?;
+        let less = CapabilitySets { effective: now.effective & KEPT, permitted: now.permitted & KEPT, inheritable: CapabilitySet::empty() };
+        // The filters below forbid new privileges, so no program brings any back.
+        set_capabilities(None, less).map_err(failed)
+    }
+
     /// Everything may be read and run; only these directories and the harmless devices may be written to.
     pub(super) fn protect_files(writable: &[PathBuf]) -> Result<(), String> {
-        let devices = ["/dev/null", "/dev/zero", "/dev/full", "/dev/tty"].map(PathBuf::from);
+        let devices = ["/dev/null", "/dev/zero", "/dev/full"].map(PathBuf::from);
         let rules = || {
             Ruleset::default()
                 .set_compatibility(CompatLevel::BestEffort)
@@ -234,6 +253,10 @@ mod platform {
     }
 
     pub(super) fn filter_command(_network: bool) -> Result<(), String> {
+        Ok(())
+    }
+
+    pub(super) fn drop_privileges() -> Result<(), String> {
         Ok(())
     }
 

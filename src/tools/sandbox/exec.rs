@@ -30,7 +30,7 @@ pub(in crate::tools) struct Confined {
     pub(in crate::tools) cpu_s: u64,
 }
 
-/// The process that becomes the command.
+/// The process that becomes the command: the leader of a session, and with that of a group, of its own.
 pub(in crate::tools) fn wrap(config: &SandboxConfig, confined: &Confined) -> Result<tokio::process::Command, SandboxError> {
     let order = serde_json::to_string(confined).map_err(|cause| SandboxError::Start(cause.to_string()))?;
     let mut command = tokio::process::Command::new(program(config)?);
@@ -42,8 +42,10 @@ pub(in crate::tools) fn wrap(config: &SandboxConfig, confined: &Confined) -> Res
 pub(super) fn exec(args: Vec<OsString>) -> ExitCode {
     let order = args.first().and_then(|arg| arg.to_str()).and_then(|arg| serde_json::from_str::<Confined>(arg).ok());
     let Some(order) = order else { return ExitCode::from(126) };
+    // Without a terminal of its own a command can't write past dagdeck to the operator's, nor read what is typed there.
+    let alone = rustix::process::setsid().map_err(|cause| format!("no session of its own: {cause}"));
     let limits = CommandLimits { writable: &order.writable, network: order.network, memory_mb: order.memory_mb, cpu_s: order.cpu_s };
-    let words = match confine::command(&limits) {
+    let words = match alone.and_then(|_| confine::command(&limits)) {
         Ok(()) => Command::new("sh").arg("-c").arg(&order.command).exec().to_string(),
         Err(cause) => format!("the sandbox can't be set up: {cause}"),
     };

@@ -125,7 +125,7 @@ pub(super) async fn html_text(config: &SandboxConfig, html: String) -> String {
 async fn work(config: &SandboxConfig, job: &Job, time_ms: u64) -> Result<Answer, SandboxError> {
     let input = serde_json::to_vec(job).map_err(|cause| SandboxError::Start(cause.to_string()))?;
     let mut command = Command::new(program(config)?);
-    command.arg0("dagdeck-sandbox").arg(worker::JOB).env_clear().env("TZ", "UTC").current_dir("/");
+    command.arg0("dagdeck-sandbox").arg(worker::JOB).env_clear().env("TZ", "UTC").current_dir("/").process_group(0);
     let caps = Caps { wall: Duration::from_millis(time_ms) + GRACE, stdout: OUTPUT * 2, stderr: 4096 };
     let done = run(command, &input, &caps).await.map_err(|cause| SandboxError::Start(cause.to_string()))?;
     let Some(status) = done.status else { return Err(SandboxError::Time { ms: time_ms }) };

@@ -1,4 +1,4 @@
-//! A child process as leader of its own group: fed, listened to within caps, and ended with everything it started, whether it ends,
+//! A child process as leader of a group of its own (its caller sees to that): fed, listened to within caps, and ended with everything it started, whether it ends,
 //! runs out of time, or nobody waits for it any more.
 
 use rustix::process::{Pid, Signal, kill_process_group};
@@ -98,7 +98,7 @@ impl Drop for Group {
 
 /// Runs a command to its end. Dropping the future kills its group.
 pub(in crate::tools) async fn run(mut command: Command, input: &[u8], caps: &Caps) -> io::Result<Finished> {
-    command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).process_group(0).kill_on_drop(true);
+    command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).kill_on_drop(true);
     let mut child = command.spawn()?;
     let mut group = Group(child.id().and_then(|id| i32::try_from(id).ok()).and_then(Pid::from_raw));
     let (stdin, out, err) = (child.stdin.take(), child.stdout.take(), child.stderr.take());
@@ -117,6 +117,8 @@ pub(in crate::tools) async fn run(mut command: Command, input: &[u8], caps: &Cap
     let all = async { tokio::join!(feed, listen(out, &mut stdout), listen(err, &mut stderr), wait) };
     if tokio::time::timeout(caps.wall, all).await.is_err() {
         group.kill();
+        // It may not have come to lead its group yet.
+        let _ = child.start_kill();
         let _ = child.wait().await;
     }
     // From now on the number may be another process's.
@@ -154,7 +156,7 @@ mod tests {
 
     fn shell(script: &str) -> Command {
         let mut command = Command::new("sh");
-        command.arg("-c").arg(script);
+        command.arg("-c").arg(script).process_group(0);
         command
     }
 

@@ -2,9 +2,7 @@
 //! the deadline only turns a hang into a failure.
 
 use portable_pty::{Child, CommandBuilder, MasterPty, PtySize, native_pty_system};
-use rustix::termios::{LocalModes, tcgetattr};
 use std::{
-    fs::File,
     io::{Read, Write},
     num::NonZeroU16,
     path::Path,
@@ -39,21 +37,16 @@ pub struct Start<'a> {
 impl Terminal {
     /// Starts dagdeck with an environment of its own: no keys, no colour settings, no SSH.
     pub fn start(start: &Start<'_>) -> Self {
-        Self::start_program(env!("CARGO_BIN_EXE_dagdeck"), start)
-    }
-
-    /// Starts any program in that environment, as the leader of a session on a terminal of its own.
-    pub fn start_program(program: &str, start: &Start<'_>) -> Self {
         let (columns, rows) = start.size;
         let pair = native_pty_system().openpty(PtySize { rows, cols: columns, pixel_width: 0, pixel_height: 0 }).unwrap();
-        let mut command = CommandBuilder::new(program);
+        let mut command = CommandBuilder::new(env!("CARGO_BIN_EXE_dagdeck"));
         command.env_clear();
         for (name, value) in [("TERM", "xterm-256color"), ("PATH", "/usr/local/bin:/usr/bin:/bin"), ("LANG", "C.UTF-8"), ("USER", "tester")]
         {
             command.env(name, value);
         }
         command.env("HOME", start.home);
-        command.env("DAGDECK_HOME", start.home.join("state"));
+        command.env("DAGDECK_HOME", start.home);
         for (name, value) in start.env {
             command.env(name, value);
         }
@@ -85,18 +78,12 @@ impl Terminal {
 
     /// The screen as text, without trailing blanks.
     pub fn screen(&self) -> String {
-        self.parser.screen().contents().lines().map(str::trim_end).collect::<Vec<_>>().join("\n")
+        self.parser.screen().contents()
     }
 
     /// The terminal emulator's state, for modes and attributes.
     pub fn emulator(&self) -> &vt100::Screen {
         self.parser.screen()
-    }
-
-    /// Whether the terminal itself echoes keys and gathers them into lines, as a shell needs it.
-    pub fn cooked(&self) -> bool {
-        let tty = File::open(self.master.tty_name().unwrap()).unwrap();
-        tcgetattr(tty).unwrap().local_modes.contains(LocalModes::ECHO | LocalModes::ICANON | LocalModes::ISIG)
     }
 
     /// Takes in what has been written; gives how many bytes came before the silence of `wait`.
