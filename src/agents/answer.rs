@@ -92,4 +92,13 @@ mod tests {
         assert!(Check::new(Some(&json!({ "type": 7 }))).is_err());
         assert!(argument_faults(&json!({ "type": 7 }), &json!({})).is_none());
     }
+
+    #[test]
+    fn a_schema_that_refers_to_itself_in_circles_ends() {
+        for schema in [json!({ "$ref": "#" }), json!({ "allOf": [{ "$ref": "#" }] }), json!({ "not": { "anyOf": [{ "$ref": "#" }] } })] {
+            if let Ok(check) = Check::new(Some(&schema)) {
+                let _ = check.faults(&json!({ "a": 1 }));
+            }
+        }
+    }
 }

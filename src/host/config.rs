@@ -1,7 +1,7 @@
 //! `Config`: what `config.toml` says, the user's with the project's over it.
 //!
 //! A project's file comes with whatever was cloned, so it may choose looks and models' names and narrow what is allowed; it can't
-//! allow more, run a command, or say where keys and prompts go.
+//! allow more, run a command, change what a key does, or say where keys and prompts go.
 
 use crate::models::config::ModelsConfig;
 use crate::plan::Verdict;
@@ -9,12 +9,16 @@ use crate::tools::{PermissionConfig, ToolsConfig};
 use serde::Deserialize;
 use std::{
     collections::BTreeMap,
+    io::ErrorKind,
     path::{Path, PathBuf},
 };
 use toml::{Table, Value};
 
+/// Largest file in bytes.
+const MAX_BYTES: u64 = 1 << 20;
+
 /// Keys that only the user's own file may set, with everything under them.
-const OWN: [&[&str]; 8] = [
+const OWN: [&[&str]; 9] = [
     &["models", "base_url"],
     &["models", "api_key_env"],
     &["models", "api_key_command"],
@@ -23,6 +27,7 @@ const OWN: [&[&str]; 8] = [
     &["tools", "fetch", "private_hosts"],
     &["tools", "search", "url"],
     &["tools", "command"],
+    &["console", "keys"],
 ];
 
 /// Everything that can be configured. Absent fields have working defaults; unknown ones are errors.
@@ -151,20 +156,31 @@ impl Source {
 }
 
 fn read(file: &Path) -> Result<Option<Source>, ConfigError> {
-    let text = match std::fs::read_to_string(file) {
+    let unreadable = |cause: String| ConfigError {
+        file: file.to_path_buf(),
+        line: None,
+        message: format!("the file can't be read: {cause}"),
+        hint: "check its permissions, or move it away".into(),
+    };
+    let text = match plain_file(file) {
         Ok(text) => text,
-        Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(None),
-        Err(error) => {
-            return Err(ConfigError {
-                file: file.to_path_buf(),
-                line: None,
-                message: format!("the file can't be read: {error}"),
-                hint: "check its permissions, or move it away".into(),
-            });
-        }
+        Err(error) if error.kind() == ErrorKind::NotFound => return Ok(None),
+        Err(error) => return Err(unreadable(error.to_string())),
     };
     let table = toml::from_str(&text).map_err(|error| fault(file, &text, &error))?;
     Ok(Some(Source { file: file.to_path_buf(), text, table }))
+}
+
+/// The text of a small regular file. A project's file comes with whatever was cloned: a pipe would be waited for forever.
+fn plain_file(file: &Path) -> std::io::Result<String> {
+    let about = std::fs::metadata(file)?;
+    if !about.is_file() {
+        return Err(std::io::Error::new(ErrorKind::InvalidInput, "it is no regular file"));
+    }
+    if about.len() > MAX_BYTES {
+        return Err(std::io::Error::new(ErrorKind::FileTooLarge, format!("it is larger than {} KiB", MAX_BYTES / 1024)));
+    }
+    std::fs::read_to_string(file)
 }
 
 fn fault(file: &Path, text: &str, error: &toml::de::Error) -> ConfigError {
@@ -292,6 +308,23 @@ mod tests {
             assert!(error.message.contains("may not be set by a project"), "{error}");
             assert!(load(text, "").is_ok());
         }
+    }
+
+    #[test]
+    fn a_project_can_not_put_a_decision_on_another_key() {
+        let error = load("", "[console.keys]\napprove = \"j\"").unwrap_err();
+        assert!(error.message.contains("`console.keys` may not be set by a project"), "{error}");
+    }
+
+    #[test]
+    fn a_file_that_is_no_small_text_is_an_error_and_nothing_to_wait_for() {
+        let folder = TempDir::new().unwrap();
+        let pipe = folder.path().join("config.toml");
+        rustix::fs::mknodat(rustix::fs::CWD, &pipe, rustix::fs::FileType::Fifo, rustix::fs::Mode::from_raw_mode(0o600), 0).unwrap();
+        assert!(Config::load(None, &pipe).unwrap_err().message.contains("no regular file"));
+        let huge = folder.path().join("huge.toml");
+        std::fs::write(&huge, "#".repeat(2 << 20)).unwrap();
+        assert!(Config::load(None, &huge).unwrap_err().message.contains("larger than 1024 KiB"));
     }
 
     #[test]

@@ -5,9 +5,9 @@ use super::{
     gates,
     local::Shared,
     planning,
-    session::{Listener, Order},
+    session::{Listener, Order, Session},
 };
-use crate::engine::{Command, GateId, Run, RunId};
+use crate::engine::{Command, GateId, Preview, Run, RunId};
 use crate::plan::Plan;
 use serde_json::{Map, Value};
 use std::{collections::HashMap, sync::Arc};
@@ -108,10 +108,21 @@ impl Desk {
         if let Err(problem) = gates::check_edit(&self.shared.kit, &session, &command).await {
             return self.tell(Notice::Problem(problem));
         }
+        if let Some((gate, preview)) = self.outdated(&session, &command).await {
+            self.tell(Notice::Preview { run, gate, preview });
+            let message = "what would happen has changed since it was shown; look again".to_owned();
+            return self.tell(Notice::Problem(Problem { message, hint: None }));
+        }
         let order = Order::Command { command: command.clone(), by: self.shared.actor(VIA), asker: Some(self.listener.clone()) };
         if !session.order(order) {
             self.turn_away(&run, &command);
         }
+    }
+
+    /// What an approval would do now, if that isn't what was shown. A gate that is decided already is told so by its run.
+    async fn outdated(&self, session: &Session, command: &Command) -> Option<(GateId, Preview)> {
+        let Command::Decide { gate, .. } = command else { return None };
+        Some((*gate, gates::outdated(&self.shared.kit, session, command).await?))
     }
 
     /// Says why a run that doesn't go on here takes no command: what became of it meanwhile, if that says why.

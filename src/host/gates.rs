@@ -15,6 +15,7 @@ use tokio::sync::oneshot;
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Seen {
     pub(super) gate: Gate,
+    /// By its own name, whichever the plan calls it by.
     pub(super) tool: Option<String>,
 }
 
@@ -26,7 +27,9 @@ impl Seen {
             GateKind::Tool { tool, .. } => Some(tool.clone()),
             GateKind::Before => run.plan().and_then(|plan| {
                 plan.nodes.iter().find(|node| node.id == gate.node).and_then(|node| match &node.work {
-                    Work::Tool(work) => Some(work.tool.clone()),
+                    Work::Tool(work) => {
+                        Some(run.settings().map_or(&*work.tool, |settings| settings.catalog.canonical(&work.tool)).to_owned())
+                    }
                     Work::Agent(_) | Work::Code(_) | Work::Decision(_) | Work::Merge(_) | Work::Transform(_) | Work::Approval(_) => None,
                 })
             }),
@@ -52,15 +55,39 @@ pub(super) async fn check_edit(kit: &Kit, session: &Session, command: &Command) 
     }
 }
 
-/// A picture of what a gate's payload would do, if there is one.
+/// A picture of what a gate's payload would do, if there is one. It counts as shown.
 pub(super) async fn preview(shared: &Shared, run: &RunId, gate: GateId, payload: &Value) -> Option<Preview> {
     let seen = match shared.session(run) {
         Some(session) => look(&session, gate).await,
         None => Seen::of(&Run::replay(&shared.store.records(run).ok()?), gate),
     }?;
     let tool = shared.kit.registry.get(&seen.tool?)?.clone();
-    let (context, payload) = (shared.kit.context(), payload.clone());
-    tokio::task::spawn_blocking(move || tool.preview(&payload, &context)).await.ok()?
+    let (context, payload, sights) = (shared.kit.context(), payload.clone(), shared.kit.sights.clone());
+    let picture = move || {
+        let picture = tool.preview(&payload, &context)?;
+        sights.note(&tool.info().name, &payload, &picture);
+        Some(picture)
+    };
+    tokio::task::spawn_blocking(picture).await.ok()?
+}
+
+/// The picture as it is now, if an approval goes by one that has changed since it was shown. From now on this one counts as shown.
+pub(super) async fn outdated(kit: &Kit, session: &Session, command: &Command) -> Option<Preview> {
+    let Command::Decide { gate, decision, .. } = command else { return None };
+    let edited = match decision {
+        Decision::Approve => None,
+        Decision::Modify { payload } => Some(payload.clone()),
+        Decision::Reject { .. } | Decision::Answer { .. } | Decision::Skip | Decision::CancelBranch => return None,
+    };
+    let Seen { gate, tool } = look(session, *gate).await?;
+    let (tool, payload) = (kit.registry.get(&tool?)?.clone(), edited.unwrap_or(gate.payload));
+    let (context, sights) = (kit.context(), kit.sights.clone());
+    let compare = move || {
+        let now = sights.changed(&*tool, &payload, &context)?;
+        sights.note(&tool.info().name, &payload, &now);
+        Some(now)
+    };
+    tokio::task::spawn_blocking(compare).await.ok()?
 }
 
 async fn look(session: &Session, gate: GateId) -> Option<Seen> {

@@ -7,7 +7,7 @@ use super::{
     session::{Order, Session},
 };
 use crate::engine::{Actor, Command, Decision, Event, Gate, GateId, GateKind, Outcome, Record, Run, RunId};
-use crate::plan::{NodeId, Plan};
+use crate::plan::{Catalog, NodeId, Plan};
 use globset::{Glob, GlobSet, GlobSetBuilder};
 use serde_json::{Map, Value};
 use tokio::sync::mpsc;
@@ -22,16 +22,6 @@ pub struct Flags {
     pub approve: Vec<String>,
     /// `--deny GLOB`: node ids or tools.
     pub deny: Vec<String>,
-}
-
-impl Flags {
-    /// Whether every glob can be read; to be asked before a plan is paid for.
-    ///
-    /// # Errors
-    /// The first flag that is no glob.
-    pub fn check(&self) -> Result<(), Problem> {
-        Rules::new(self).map(drop)
-    }
 }
 
 /// Whether `--yes` was given.
@@ -98,7 +88,7 @@ impl LocalHost {
         stop: &CancellationToken,
         sink: &mut (dyn FnMut(&Record) + Send),
     ) -> Result<Headless, Problem> {
-        let rules = Rules::new(flags)?;
+        let rules = Rules::new(flags, &self.catalog())?;
         plan.inputs.extend(inputs);
         let (listener, mut notices) = mpsc::unbounded_channel();
         let session = self.shared().start(plan, "cli", Some(listener)).await?;
@@ -181,16 +171,11 @@ impl Warden<'_> {
 
     fn parked(&self, gate: &Gate) -> Option<ParkedGate> {
         let seen = Seen::of(&self.state, gate.id)?;
-        let flag = (!wants_words(&gate.kind)).then(|| format!("--approve {}", gate.node));
+        let flag = match gate.kind {
+            GateKind::Question { .. } => None,
+            GateKind::Before | GateKind::After | GateKind::Tool { .. } => Some(format!("--approve {}", gate.node)),
+        };
         Some(ParkedGate { gate: gate.id, node: gate.node.clone(), tool: seen.tool, why: gate.why.clone(), flag })
-    }
-}
-
-/// Whether a yes or no is not enough of an answer, so that only a person can give it.
-fn wants_words(kind: &GateKind) -> bool {
-    match kind {
-        GateKind::Question { options, fields, call, .. } => call.is_some() || !options.is_empty() || !fields.is_empty(),
-        GateKind::Before | GateKind::After | GateKind::Tool { .. } => false,
     }
 }
 
@@ -208,13 +193,14 @@ struct List {
 }
 
 impl Rules {
-    fn new(flags: &Flags) -> Result<Self, Problem> {
-        Ok(Self { deny: List::new("--deny", &flags.deny)?, approve: List::new("--approve", &flags.approve)?, yes: flags.yes })
+    fn new(flags: &Flags, catalog: &Catalog) -> Result<Self, Problem> {
+        let list = |flag, globs| List::new(flag, globs, catalog);
+        Ok(Self { deny: list("--deny", &flags.deny)?, approve: list("--approve", &flags.approve)?, yes: flags.yes })
     }
 
-    /// The decision with the flag that made it.
+    /// The decision with the flag that made it. Questions are for people.
     fn decide(&self, seen: &Seen) -> Option<(Decision, String)> {
-        if wants_words(&seen.gate.kind) {
+        if let GateKind::Question { .. } = seen.gate.kind {
             return None;
         }
         if let Some(flag) = self.deny.find(seen) {
@@ -226,16 +212,22 @@ impl Rules {
 }
 
 impl List {
-    fn new(flag: &'static str, globs: &[String]) -> Result<Self, Problem> {
+    /// A glob that is another name of a tool stands for the tool, too: gates go by the tool's own name.
+    fn new(flag: &'static str, globs: &[String], catalog: &Catalog) -> Result<Self, Problem> {
         let refuse = |glob: &str, error: &globset::Error| Problem {
             message: format!("{flag} `{glob}` is no glob: {}", error.kind()),
             hint: Some("name node ids or tools, with `*` for any text".into()),
         };
         let mut set = GlobSetBuilder::new();
+        let mut given = Vec::new();
         for glob in globs {
-            set.add(Glob::new(glob).map_err(|error| refuse(glob, &error))?);
+            let own = Some(catalog.canonical(glob)).filter(|own| own != glob);
+            for meant in [Some(glob.as_str()), own].into_iter().flatten() {
+                set.add(Glob::new(meant).map_err(|error| refuse(glob, &error))?);
+                given.push(glob.clone());
+            }
         }
-        Ok(Self { flag, globs: globs.to_vec(), set: set.build().map_err(|error| refuse("", &error))? })
+        Ok(Self { flag, globs: given, set: set.build().map_err(|error| refuse("", &error))? })
     }
 
     fn find(&self, seen: &Seen) -> Option<String> {

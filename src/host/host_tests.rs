@@ -177,11 +177,19 @@ async fn deny_beats_approve_and_yes_and_a_rejected_call_never_runs() {
 }
 
 #[tokio::test]
-async fn a_question_that_wants_words_is_never_answered_by_a_flag() {
+async fn a_flag_means_a_tool_by_any_of_its_names() {
+    for denied in ["grep", "search_files", "search_*"] {
+        let bed = Bed::new(&[("in.txt", "hello")]);
+        let asked = plan(json!([{ "id": "find", "tool": "grep", "query": "hello", "approve": "before" }]));
+        let end = bed.headless(asked, flags(&[], &[denied], Yes::Given)).await;
+        assert_eq!(state(&end.state, "find"), NodeState::Cancelled, "{denied}");
+    }
+}
+
+#[tokio::test]
+async fn a_question_is_never_answered_by_a_flag() {
     let bed = Bed::new(&[]);
-    let end = bed
-        .headless(plan(json!([{ "id": "sure", "ask": { "text": "Which?", "options": ["a", "b"] } }])), flags(&["*"], &[], Yes::Given))
-        .await;
+    let end = bed.headless(plan(json!([{ "id": "sure", "ask": { "text": "Sure?" } }])), flags(&["*"], &[], Yes::Given)).await;
     let HeadlessEnd::Parked(gates) = &end.end else { panic!("{:?}", end.end) };
     assert_eq!((gates[0].node.as_str(), gates[0].flag.as_deref()), ("sure", None));
 }
@@ -238,6 +246,49 @@ async fn a_gate_is_previewed_edited_checked_again_and_approved() {
     seat.decide(&gate, Decision::Modify { payload: json!({ "path": "out.txt", "content": "edited" }) });
     assert_eq!(seat.end().await, Outcome::Succeeded);
     assert_eq!(bed.read("out.txt").as_deref(), Some("edited"));
+}
+
+#[tokio::test]
+async fn an_approval_of_a_picture_that_has_changed_does_nothing_but_show_the_new_one() {
+    let bed = Bed::new(&[("in.txt", "hello"), ("out.txt", "old\n")]);
+    let mut seat = Seat::take(&bed);
+    seat.start(copy_plan());
+    let gate = seat.gate().await;
+    let picture = |_: &Run, notice: &Notice| if let Notice::Preview { preview, .. } = notice { Some(preview.clone()) } else { None };
+    seat.ask(Request::Preview { run: seat.id.clone().unwrap(), gate: gate.id, payload: gate.payload.clone() });
+    seat.until(picture).await;
+    std::fs::write(bed.path("out.txt"), "somebody's work\n").unwrap();
+
+    seat.decide(&gate, Decision::Approve);
+    let now = seat.until(picture).await;
+    assert_eq!(now, Preview::Diff { path: "out.txt".into(), before: Some("somebody's work\n".into()), after: "copied".into() });
+    assert!(seat.problem().await.message.contains("has changed since it was shown"));
+    assert_eq!(bed.read("out.txt").as_deref(), Some("somebody's work\n"));
+
+    seat.decide(&gate, Decision::Approve);
+    assert_eq!(seat.end().await, Outcome::Succeeded);
+    assert_eq!(bed.read("out.txt").as_deref(), Some("copied"));
+}
+
+#[tokio::test]
+async fn a_file_that_changes_between_approval_and_write_is_not_written_over() {
+    let bed = Bed::new(&[("in.txt", "hello"), ("out.txt", "old\n")]);
+    let mut seat = Seat::take(&bed);
+    seat.start(copy_plan());
+    let gate = seat.gate().await;
+    let run = seat.id.clone().unwrap();
+    seat.ask(Request::Preview { run: run.clone(), gate: gate.id, payload: gate.payload.clone() });
+    seat.until(|_, notice| matches!(notice, Notice::Preview { .. }).then_some(())).await;
+    std::fs::write(bed.path("out.txt"), "somebody's work\n").unwrap();
+
+    // Straight to the run, as an approval that was on its way before the file changed.
+    let approve = Command::Decide { gate: gate.id, decision: Decision::Approve, hash: gate.hash.clone() };
+    let shared = bed.host.shared();
+    assert!(shared.session(&run).unwrap().command(approve, shared.actor("console")));
+    assert_ne!(seat.end().await, Outcome::Succeeded);
+    assert_eq!(bed.read("out.txt").as_deref(), Some("somebody's work\n"));
+    let error = seat.run.node(&NodeId::new("write")).unwrap().error.clone().unwrap();
+    assert!(error.message.contains("is not what was shown any more"), "{}", error.message);
 }
 
 #[tokio::test]

@@ -2,9 +2,8 @@
 
 use super::{
     client::Problem,
-    config::Config,
     models::Models,
-    places::Places,
+    sights::Sights,
     worker_agent::AgentPort,
     worker_code,
     worker_tool::{self, Bench},
@@ -12,7 +11,6 @@ use super::{
 };
 use crate::agents::{self, Cards, Execution, Registry as CardRegistry, Responder};
 use crate::engine::{AgentJob, Dep, Job, NodeError, WorkFact};
-use crate::models::config::Lookup;
 use crate::plan::Catalog;
 use crate::tools::{Registry, ToolContext, sandbox::SandboxConfig};
 use async_trait::async_trait;
@@ -28,21 +26,11 @@ pub(super) struct Kit {
     pub(super) cards: Mutex<CardRegistry>,
     pub(super) models: Models,
     pub(super) sandbox: SandboxConfig,
+    /// Pictures of effects that people were shown.
+    pub(super) sights: Arc<Sights>,
 }
 
 impl Kit {
-    /// Reads the cards and makes ready what is configured; no model is asked yet.
-    ///
-    /// # Errors
-    /// When the configuration holds a list of tools that can't be read.
-    pub(super) fn new(places: &Places, config: Config, env: Lookup<'_>) -> Result<Self, Problem> {
-        let registry = Registry::builtin(&config.tools)
-            .map_err(|error| Problem { message: error.to_string(), hint: Some("mend the list in config.toml".into()) })?;
-        let models = Models::new(config.models, env);
-        let cards = Mutex::new(CardRegistry::open(&places.workspace, places.config.as_deref()));
-        Ok(Self { workspace: places.workspace.clone(), registry, cards, models, sandbox: config.tools.sandbox })
-    }
-
     /// What plans may name.
     pub(super) fn catalog(&self) -> Catalog {
         let aliases = self.registry.aliases().map(|(from, to)| (from.to_owned(), to.to_owned())).collect();
@@ -108,7 +96,7 @@ impl Jobs {
 impl Labour for Jobs {
     async fn work(&self, task: Assignment, desk: Desk) -> WorkFact {
         let context = self.context(&task.job);
-        let bench = Bench { registry: &self.kit.registry, context: &context, desk: &desk };
+        let bench = Bench { registry: &self.kit.registry, context: &context, desk: &desk, sights: &self.kit.sights };
         match &task.job {
             Job::Agent(job) => self.agent(job, &task.deps, bench).await.unwrap_or_else(WorkFact::Failed),
             Job::Tool { tool, args } => worker_tool::work(&task, tool, args.clone(), &bench).await,

@@ -18,8 +18,8 @@ mod run_task;
 mod session;
 #[cfg(test)]
 mod session_tests;
+mod sights;
 mod streams;
-mod survey;
 mod timers;
 mod worker_agent;
 mod worker_code;
@@ -31,4 +31,3 @@ pub use doctor::{Check, Health, examine};
 pub use headless::{Flags, Headless, HeadlessEnd, ParkedGate, Yes};
 pub use local::LocalHost;
 pub use places::Places;
-pub use survey::Survey;

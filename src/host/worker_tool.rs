@@ -1,10 +1,14 @@
 //! One tool call, from its check to its report: for tool nodes and for agents alike. Nothing is called before the run has said so.
 
-use super::workers::{Assignment, Desk};
+use super::{
+    sights::Sights,
+    workers::{Assignment, Desk},
+};
 use crate::engine::{Answer, Done, ErrorKind, NodeError, ToolCall, ToolReport, WorkFact};
 use crate::plan::Verdict;
-use crate::tools::{Registry, ToolContext, ToolError, ToolOutput};
+use crate::tools::{Registry, Tool, ToolContext, ToolError, ToolOutput};
 use serde_json::Value;
+use std::sync::Arc;
 use tokio::time::Instant;
 
 /// What a worker needs to call tools.
@@ -12,6 +16,7 @@ pub(super) struct Bench<'a> {
     pub(super) registry: &'a Registry,
     pub(super) context: &'a ToolContext,
     pub(super) desk: &'a Desk,
+    pub(super) sights: &'a Arc<Sights>,
 }
 
 /// Whether a gate has approved the exact call before.
@@ -107,7 +112,21 @@ impl Bench<'_> {
 
     async fn invoke(&self, call: &ToolCall) -> Result<ToolOutput, ToolError> {
         let tool = self.registry.get(&call.tool).ok_or_else(|| ToolError::refused(format!("there is no tool `{}`", call.tool)))?;
-        tool.call(call.args.clone(), self.context).await
+        self.still_as_shown(tool, call).await?;
+        let output = tool.call(call.args.clone(), self.context).await?;
+        self.sights.forget(&call.tool, &call.args);
+        Ok(output)
+    }
+
+    /// Between an approval and its effect, files may change: what would happen now may not be what somebody approved.
+    async fn still_as_shown(&self, tool: &Arc<dyn Tool>, call: &ToolCall) -> Result<(), ToolError> {
+        let (sights, tool, args, context) = (self.sights.clone(), tool.clone(), call.args.clone(), self.context.clone());
+        let changed = tokio::task::spawn_blocking(move || sights.changed(&*tool, &args, &context)).await;
+        match changed {
+            Ok(None) => Ok(()),
+            Ok(Some(_)) | Err(_) => Err(ToolError::refused(format!("what `{}` would change is not what was shown any more", call.tool))
+                .hint("something else changed the file after the approval; run the node again and look at it as it is now")),
+        }
     }
 }
 
