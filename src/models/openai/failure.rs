@@ -77,6 +77,11 @@ pub(super) fn of_reply(place: &Whereabouts, model: &str, status: Option<u16>, bo
         ModelErrorKind::RateLimit => {
             (format!("`{host}` limits how fast it is asked{status_words}{said}"), "wait a little, or run fewer nodes at once".into())
         }
+        // LiteLLM's proxy without a database fails like this when no key comes.
+        ModelErrorKind::Server if !place.has_key => (
+            format!("`{host}` failed{status_words}{said}"),
+            format!("this often passes; retry the node; if it wants a key, set {key_from}"),
+        ),
         ModelErrorKind::Server => (format!("`{host}` failed{status_words}{said}"), "this often passes; retry the node".into()),
         ModelErrorKind::Timeout => (format!("`{host}` gave up waiting{status_words}{said}"), "retry the node".into()),
         ModelErrorKind::NoRoute => {
