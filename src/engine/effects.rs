@@ -73,8 +73,9 @@ impl Run {
 
     /// Working time of one attempt in milliseconds.
     pub(super) fn limit_ms(&self, ix: NodeIx) -> Option<u64> {
-        let seconds = self.time_limit(ix)?;
-        std::time::Duration::try_from_secs_f64(seconds).ok().map(|limit| u64::try_from(limit.as_millis()).unwrap_or(u64::MAX))
+        let seconds = self.time_limit(ix)?.max(0.0);
+        let limit = std::time::Duration::try_from_secs_f64(seconds).unwrap_or(std::time::Duration::MAX);
+        Some(u64::try_from(limit.as_millis()).unwrap_or(u64::MAX))
     }
 
     fn timer(&self, ix: NodeIx, attempt: u32, kind: TimerKind) -> Timer {

@@ -267,6 +267,8 @@ impl Run {
         let node = &mut self.nodes[ix.at()];
         node.result = Some(Arc::new(result.clone()));
         node.mark = mark.cloned();
+        // What an earlier attempt met is no error of a node that succeeded.
+        node.error = None;
         self.ended(ix, NodeState::Succeeded, "", at);
     }
 

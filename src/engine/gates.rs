@@ -84,18 +84,32 @@ impl Run {
                 answer_misfit(options, fields, value)
             }
             (GateKind::Tool { tool, .. }, Decision::Modify { payload }) => self.args_misfit(tool, payload),
-            (GateKind::Before, Decision::Modify { payload }) => self.payload_misfit(ix, payload),
+            (GateKind::Before, Decision::Modify { payload }) => self.payload_misfit(ix, &gate.payload, payload),
+            (GateKind::After, Decision::Modify { payload: value }) | (GateKind::Before | GateKind::After, Decision::Answer { value }) => {
+                self.result_misfit(ix, value)
+            }
             (GateKind::Before | GateKind::After | GateKind::Tool { .. } | GateKind::Question { .. }, _) => None,
         }
     }
 
-    fn payload_misfit(&self, ix: NodeIx, payload: &Value) -> Option<String> {
+    /// What a person edited is what will happen, so nothing may stand there that would be ignored.
+    fn payload_misfit(&self, ix: NodeIx, shown: &Value, payload: &Value) -> Option<String> {
         match &self.doc(ix)?.work {
             Work::Tool(work) => self.args_misfit(&work.tool, payload),
-            Work::Agent(_) => text_of(payload, "objective").is_none().then(|| "an agent needs an `objective` in words".to_string()),
-            Work::Code(_) => text_of(payload, "code").is_none().then(|| "the payload needs `code` as text".to_string()),
+            Work::Agent(_) if text_of(payload, "objective").is_none() && shown.get("objective").is_some() => {
+                Some("an agent needs an `objective` in words".to_string())
+            }
+            Work::Agent(_) => fields_misfit(&["role", "goal", "objective"], shown, payload),
+            Work::Code(_) if text_of(payload, "code").is_none() => Some("the payload needs `code` as text".to_string()),
+            Work::Code(_) => fields_misfit(&["code"], shown, payload),
             Work::Decision(_) | Work::Merge(_) | Work::Transform(_) | Work::Approval(_) => None,
         }
+    }
+
+    /// A result that a person gives is held to the same schema as the node's own.
+    fn result_misfit(&self, ix: NodeIx, value: &Value) -> Option<String> {
+        let schema = self.policy(ix)?.get(|policy| policy.output_schema.as_ref())?;
+        schema_misfit(schema, value).map(|why| format!("the result doesn't fit its schema: {why}"))
     }
 
     /// Names a call by what it does, whichever of its names the tool is called by and whatever the order of the arguments.
@@ -129,6 +143,16 @@ pub(super) fn edited<'a>(decision: &'a Decision, payload: &'a Value) -> &'a Valu
         Decision::Answer { value } => value,
         Decision::Approve | Decision::Reject { .. } | Decision::Skip | Decision::CancelBranch => payload,
     }
+}
+
+/// What an edited payload has against its gate: these fields are texts, `inputs` is an object, all else stays as it was shown.
+fn fields_misfit(texts: &[&str], shown: &Value, payload: &Value) -> Option<String> {
+    let fields = payload.as_object()?;
+    fields.iter().find_map(|(key, value)| match key.as_str() {
+        text if texts.contains(&text) => (!value.is_string()).then(|| format!("`{text}` must be text")),
+        "inputs" => (!value.is_object()).then(|| "`inputs` must be an object".to_string()),
+        other => (shown.get(other) != Some(value)).then(|| format!("`{other}` can't be changed here: edit the plan and run it again")),
+    })
 }
 
 /// What a value has against a schema; `None` when it fits.

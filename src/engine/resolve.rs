@@ -20,10 +20,21 @@ pub(super) fn safe_result(error: &NodeError) -> Value {
     json!({ "error": error.message, "failed_safe": true })
 }
 
-/// What is known in a run, with one node's result that is not on record yet.
-pub(super) struct Known<'a> {
-    pub run: &'a Run,
-    pub with: Option<(NodeIx, &'a Value)>,
+/// How a node is about to end: what conditions on its edges read of it before it is on record.
+#[derive(Clone, Copy)]
+pub(super) struct Ending<'a> {
+    pub node: NodeIx,
+    /// As `NodeState` will be.
+    pub state: &'static str,
+    /// A passed node has none.
+    pub result: Option<&'a Value>,
+    pub error: Option<&'a str>,
+}
+
+/// What is known in a run, with one node's end that is not on record yet.
+struct Known<'a> {
+    run: &'a Run,
+    with: Option<Ending<'a>>,
 }
 
 static NO_INPUTS: LazyLock<Map<String, Value>> = LazyLock::new(Map::new);
@@ -31,13 +42,12 @@ static NO_INPUTS: LazyLock<Map<String, Value>> = LazyLock::new(Map::new);
 impl Scope for Known<'_> {
     fn node(&self, id: &str) -> Option<NodeValue<'_>> {
         let ix = self.run.graph.find(id)?;
+        if let Some(own) = self.with.filter(|own| own.node == ix) {
+            return Some(NodeValue { result: own.result, status: own.state, error: own.error });
+        }
         let node = &self.run.nodes[ix.at()];
-        let own = self.with.filter(|(with, _)| *with == ix).map(|(_, value)| value);
-        Some(NodeValue {
-            result: own.or(node.result.as_deref()),
-            status: if own.is_some() { "succeeded" } else { node.state.word() },
-            error: node.error.as_ref().map(|error| error.message.as_str()),
-        })
+        let error = node.error.as_ref().map(|error| error.message.as_str());
+        Some(NodeValue { result: node.result.as_deref(), status: node.state.word(), error })
     }
 
     fn inputs(&self) -> &Map<String, Value> {
@@ -51,7 +61,7 @@ impl Run {
     }
 
     /// Whether a guard of a node holds.
-    pub(super) fn holds(&self, condition: &str, with: Option<(NodeIx, &Value)>) -> Result<bool, String> {
+    pub(super) fn holds(&self, condition: &str, with: Option<Ending<'_>>) -> Result<bool, String> {
         expr::truthy(condition, &Known { run: self, with }).map_err(|error| format!("`{condition}`: {error}"))
     }
 
@@ -70,7 +80,10 @@ impl Run {
                 Ok(Value::Object(shown))
             }
             Work::Tool(work) => self.tool_args(&work.tool, &work.input),
-            Work::Code(work) => Ok(json!({ "code": work.code })),
+            Work::Code(work) => {
+                let inputs = self.named_inputs(ix)?;
+                Ok(if inputs.is_empty() { json!({ "code": work.code }) } else { json!({ "code": work.code, "inputs": inputs }) })
+            }
             Work::Decision(_) | Work::Merge(_) | Work::Transform(_) | Work::Approval(_) => self.value(ix, node),
         }
     }
@@ -82,8 +95,14 @@ impl Run {
         match &node.work {
             Work::Agent(work) => {
                 let mut job = self.agent_job(ix, work)?;
-                if let Some(objective) = approved.and_then(|payload| text_of(payload, "objective")) {
-                    job.objective = Some(objective);
+                match approved {
+                    Some(Value::Object(shown)) => {
+                        let text = |key| shown.get(key).and_then(Value::as_str).map(str::to_string);
+                        (job.role, job.goal, job.objective) = (text("role"), text("goal"), text("objective"));
+                        job.inputs = shown_inputs(shown);
+                    }
+                    Some(payload) => job.objective = text_of(payload, "objective"),
+                    None => {}
                 }
                 Ok(Job::Agent(job))
             }
@@ -97,7 +116,10 @@ impl Run {
             Work::Code(work) => {
                 let code = approved.and_then(|payload| text_of(payload, "code")).unwrap_or_else(|| work.code.clone());
                 let mut inputs = self.plan().map(|plan| plan.inputs.clone()).unwrap_or_default();
-                inputs.extend(self.named_inputs(ix)?);
+                inputs.extend(match approved {
+                    Some(Value::Object(shown)) => shown_inputs(shown),
+                    Some(_) | None => self.named_inputs(ix)?,
+                });
                 Ok(Job::Code { code: CodeWork { code, sandbox: work.sandbox.clone() }, inputs })
             }
             Work::Decision(_) => Ok(Job::Inline { work: "decision".to_string() }),
@@ -171,10 +193,11 @@ impl Run {
         })
     }
 
-    /// Working seconds of one attempt. Agents always have a limit.
+    /// Working seconds of one attempt, by whichever limit is tighter. Agents always have one.
     pub(super) fn time_limit(&self, ix: NodeIx) -> Option<f64> {
         let policy = self.policy(ix)?;
-        let said = policy.get(|policy| policy.timeout_s).or_else(|| policy.get(|policy| policy.budget.as_ref().and_then(|it| it.seconds)));
+        let cap = policy.get(|policy| policy.budget.as_ref().and_then(|budget| budget.seconds));
+        let said = policy.get(|policy| policy.timeout_s).into_iter().chain(cap).reduce(f64::min);
         match policy.node.work {
             Work::Agent(_) => said.or(Some(AGENT_SECONDS)),
             Work::Tool(_) | Work::Code(_) | Work::Decision(_) | Work::Merge(_) | Work::Transform(_) | Work::Approval(_) => said,
@@ -208,6 +231,11 @@ fn query_parameter(schema: &Value) -> Option<String> {
     }
     let properties = schema.get("properties").and_then(Value::as_object)?;
     (properties.len() == 1).then(|| properties.keys().next().cloned()).flatten()
+}
+
+/// The extra context as a gate showed it, or as it was edited there.
+fn shown_inputs(shown: &Map<String, Value>) -> Map<String, Value> {
+    shown.get("inputs").and_then(Value::as_object).cloned().unwrap_or_default()
 }
 
 /// The text of a payload: bare, or under its key.

@@ -1,10 +1,6 @@
 //! Which outgoing edges a result takes: all whose condition holds, the first, or the one that a decision names.
 
-use super::{
-    EdgeId,
-    graph::{NodeIx, edge_doc},
-    run::Run,
-};
+use super::{EdgeId, graph::edge_doc, resolve::Ending, run::Run};
 use crate::plan::{Edge, Route};
 use serde_json::Value;
 
@@ -16,17 +12,18 @@ pub(super) struct Routes {
 }
 
 impl Run {
-    /// Decides the routes of a node that ends with this result (a passed node has none).
+    /// Decides the routes of a node that is about to end.
     ///
     /// # Errors
     /// When a condition has no value, or a decision's answer names no edge.
-    pub(super) fn routes(&self, ix: NodeIx, result: Option<&Value>) -> Result<Routes, String> {
+    pub(super) fn routes(&self, ending: Ending<'_>) -> Result<Routes, String> {
+        let ix = ending.node;
         let Some(policy) = self.policy(ix) else { return Ok(Routes::default()) };
         let edges = &self.graph.nodes[ix.at()].outs;
         let chosen = match policy.route() {
-            Route::Decision => self.decided_edge(edges, result)?.into_iter().collect(),
-            Route::First => self.holding(ix, edges, result, 1)?,
-            Route::All => self.holding(ix, edges, result, usize::MAX)?,
+            Route::Decision => self.decided_edge(edges, ending.result)?.into_iter().collect(),
+            Route::First => self.holding(ending, edges, 1)?,
+            Route::All => self.holding(ending, edges, usize::MAX)?,
         };
         let (taken, dead) = edges.iter().partition(|edge| {
             super::touch();
@@ -40,9 +37,7 @@ impl Run {
     }
 
     /// The first so many edges whose condition holds; the default edge stands in when no conditional one does.
-    fn holding(&self, ix: NodeIx, edges: &[EdgeId], result: Option<&Value>, most: usize) -> Result<Vec<EdgeId>, String> {
-        let nothing = Value::Null;
-        let with = Some((ix, result.unwrap_or(&nothing)));
+    fn holding(&self, ending: Ending<'_>, edges: &[EdgeId], most: usize) -> Result<Vec<EdgeId>, String> {
         let mut chosen = Vec::new();
         let mut conditional = false;
         for &edge in edges {
@@ -51,7 +46,7 @@ impl Run {
             }
             let doc = self.edge(edge);
             match doc.and_then(|doc| doc.when.as_ref()) {
-                Some(when) if self.holds(when, with)? => {
+                Some(when) if self.holds(when, Some(ending))? => {
                     conditional = true;
                     chosen.push(edge);
                 }

@@ -87,7 +87,7 @@ pub struct NodeRun {
     pub attempt: u32,
     /// Its result, once it has one.
     pub result: Option<Arc<Value>>,
-    /// Its last error.
+    /// Its last error; none once it succeeded.
     pub error: Option<NodeError>,
     /// `budget_exhausted`, `rehearsal`, … when the result is not a plain one.
     pub mark: Option<String>,

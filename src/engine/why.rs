@@ -58,14 +58,17 @@ impl Run {
             NodeState::Running => (format!("`{id}` is running"), None),
             NodeState::Retrying { .. } => (format!("`{id}` tries again soon{because}"), None),
             NodeState::Unknown => (format!("somebody must say what became of `{id}`{because}"), None),
-            NodeState::Skipped => {
-                let dead = self.graph.nodes[ix.at()].ins.iter().find(|edge| self.tokens[edge.0 as usize] == Some(false));
-                (format!("`{id}` was skipped{because}"), dead.map(|&edge| self.graph.link(edge).from))
-            }
+            NodeState::Skipped => (format!("`{id}` was skipped{because}"), self.closed_by(ix)),
             NodeState::Succeeded | NodeState::Passed | NodeState::Failed | NodeState::FailedSafe | NodeState::Cancelled => {
                 (format!("`{id}` {}{because}", node.state.word().replace('_', " ")), None)
             }
         }
+    }
+
+    /// The source that closed a node's join: of an edge that it needs, before one of several alternatives.
+    pub(super) fn closed_by(&self, ix: NodeIx) -> Option<NodeIx> {
+        let links = self.graph.nodes[ix.at()].ins.iter().filter(|edge| self.tokens[edge.0 as usize] == Some(false));
+        links.map(|&edge| self.graph.link(edge)).min_by_key(|link| link.alternative).map(|link| link.from)
     }
 
     /// Of several sources, the one that a person can do something about, else one that waits itself.

@@ -3,7 +3,7 @@
 use super::{
     Decision, Gate, GateId, GateKind, NodeState, Time, ToolCall, ToolReport,
     flow::{Pending, Phase},
-    graph::{NodeIx, leaves_something},
+    graph::{NodeIx, leaves_something, tool_of},
     run::{GateEnd, GateRun, Run},
 };
 use serde_json::Value;
@@ -65,7 +65,12 @@ impl Run {
         for pending in worker.pending.iter_mut().filter(|pending| pending.gate == id) {
             pending.decided = true;
         }
-        let ends = matches!(decision, Decision::Skip | Decision::CancelBranch);
+        let is_tool = self.doc(ix).and_then(tool_of).is_some();
+        let ends = match decision {
+            Decision::Skip | Decision::CancelBranch => true,
+            Decision::Reject { .. } => is_tool,
+            Decision::Approve | Decision::Modify { .. } | Decision::Answer { .. } => false,
+        };
         if !ends && self.wants_slot(ix) {
             self.queue.resuming.insert((id, ix));
         } else {

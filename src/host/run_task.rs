@@ -171,8 +171,9 @@ impl RunTask {
         let Some(run) = self.run.id().cloned().filter(|_| !records.is_empty()) else { return Flow::On };
         let durability = durability(&self.run, records);
         while let Err(error) = self.services.journal.append(&run, records, durability).await {
-            self.tell(&Notice::Frozen { run: run.clone(), problem: problem(&error) });
-            if self.wait_frozen().await == Flow::Over {
+            let frozen = Notice::Frozen { run: run.clone(), problem: problem(&error) };
+            self.tell(&frozen);
+            if self.wait_frozen(&frozen).await == Flow::Over {
                 return Flow::Over;
             }
         }
@@ -180,7 +181,9 @@ impl RunTask {
         Flow::On
     }
 
-    async fn wait_frozen(&mut self) -> Flow {
+    /// Waits for a command, which tries again. Who only wants to see something is answered meanwhile: a client may look at a gate
+    /// before it sends its command.
+    async fn wait_frozen(&mut self, frozen: &Notice) -> Flow {
         loop {
             match self.orders.recv().await {
                 Some(Order::Leave) | None => return Flow::Over,
@@ -188,7 +191,15 @@ impl RunTask {
                     self.backlog.push(order);
                     return Flow::On;
                 }
-                Some(order @ (Order::Attach(_) | Order::Gate { .. })) => self.backlog.push(order),
+                Some(Order::Attach(listener)) => {
+                    self.attach(listener.clone()).await;
+                    // Whoever asked may have gone.
+                    let _ = listener.send(frozen.clone());
+                }
+                Some(Order::Gate { gate, reply }) => {
+                    // Whoever asked may have gone.
+                    let _ = reply.send(Seen::of(&self.run, gate));
+                }
             }
         }
     }

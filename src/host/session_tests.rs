@@ -6,7 +6,7 @@ use super::{
     session::{Order, Services, Session},
     workers::{Assignment, Desk, Labour},
 };
-use crate::engine::{Actor, Command, Done, Event, NodeState, Outcome, Record, Run, RunId, RunSettings, Time, WorkFact};
+use crate::engine::{Actor, Command, Decision, Done, Event, GateId, NodeState, Outcome, Record, Run, RunId, RunSettings, Time, WorkFact};
 use crate::plan::{NodeId, Plan};
 use crate::store::{Durability, Journal, StoreError};
 use async_trait::async_trait;
@@ -38,6 +38,8 @@ enum Act {
 struct Script {
     acts: BTreeMap<&'static str, Act>,
     at_work: Arc<AtomicUsize>,
+    /// Workers that ever began.
+    begun: Arc<AtomicUsize>,
 }
 
 /// Counts a worker as long as its future lives.
@@ -52,6 +54,7 @@ impl Drop for AtWork {
 #[async_trait]
 impl Labour for Script {
     async fn work(&self, task: Assignment, desk: Desk) -> WorkFact {
+        self.begun.fetch_add(1, Ordering::SeqCst);
         self.at_work.fetch_add(1, Ordering::SeqCst);
         let _here = AtWork(self.at_work.clone());
         match self.acts.get(task.origin.node.as_str()) {
@@ -76,16 +79,21 @@ impl Labour for Script {
 #[derive(Default)]
 struct Memory {
     records: Mutex<Vec<Record>>,
+    /// Those that outlive a loss of power by an append of their own.
+    synced: Mutex<Vec<Record>>,
     full: AtomicBool,
 }
 
 #[async_trait]
 impl Journal for Memory {
-    async fn append(&self, _run: &RunId, records: &[Record], _durability: Durability) -> Result<(), StoreError> {
+    async fn append(&self, _run: &RunId, records: &[Record], durability: Durability) -> Result<(), StoreError> {
         if self.full.load(Ordering::SeqCst) {
             return Err(StoreError::Full { path: "journal.db".into() });
         }
         self.records.lock().unwrap().extend_from_slice(records);
+        if durability == Durability::Power {
+            self.synced.lock().unwrap().extend_from_slice(records);
+        }
         Ok(())
     }
 
@@ -107,17 +115,18 @@ struct Stage {
     notices: mpsc::UnboundedReceiver<Notice>,
     journal: Arc<Memory>,
     at_work: Arc<AtomicUsize>,
+    begun: Arc<AtomicUsize>,
 }
 
 impl Stage {
     async fn open(acts: &[(&'static str, Act)], nodes: Value) -> Self {
         let plan: Plan = serde_json::from_value(json!({ "goal": "test", "nodes": nodes })).unwrap();
         let script = Script { acts: acts.iter().cloned().collect(), ..Script::default() };
-        let (at_work, journal) = (script.at_work.clone(), Arc::new(Memory::default()));
+        let (at_work, begun, journal) = (script.at_work.clone(), script.begun.clone(), Arc::new(Memory::default()));
         let services = Services { journal: journal.clone(), labour: Arc::new(script), clock: Arc::new(Virtual(Instant::now())) };
         let (listener, notices) = mpsc::unbounded_channel();
         let session = Session::start(services, plan, RunSettings::default(), by(), Some(listener)).await.unwrap();
-        Self { session, notices, journal, at_work }
+        Self { session, notices, journal, at_work, begun }
     }
 
     fn order(&self, command: Command) {
@@ -253,11 +262,57 @@ async fn a_journal_that_is_full_freezes_the_run_and_a_command_goes_on_once_there
     tokio::time::sleep(Duration::from_secs(60)).await;
     let node = |id: &str| Run::replay(&stage.records()).node(&NodeId::new(id)).unwrap().state.clone();
     assert_eq!((node("a"), node("b")), (NodeState::Running, NodeState::Pending), "nothing went on unrecorded");
+    assert_eq!(stage.begun.load(Ordering::SeqCst), 1, "nothing was begun that isn't on record");
     stage.journal.full.store(false, Ordering::SeqCst);
     stage.order(Command::Start);
     let run = stage.end().await;
     assert_eq!(run.outcome().unwrap().0, Outcome::Succeeded);
     assert!(stage.records().iter().map(|record| record.seq).eq(1..=run.last_seq()));
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_decision_is_on_the_disk_before_anything_follows_from_it() {
+    let mut gated = step("a", &[]);
+    gated["approve"] = json!("before");
+    let mut stage = Stage::open(&[], json!([gated])).await;
+    let gate = stage
+        .until(|notice| {
+            records_of(notice).iter().find_map(|record| match &record.event {
+                Event::ApprovalRequired { gate } => Some(gate.clone()),
+                _ => None,
+            })
+        })
+        .await;
+    stage.order(Command::Decide { gate: gate.id, decision: Decision::Approve, hash: gate.hash });
+    stage.end().await;
+    let synced = stage.journal.synced.lock().unwrap();
+    let at = |wanted: fn(&Event) -> bool| synced.iter().position(|record| wanted(&record.event));
+    let decided = at(|event| matches!(event, Event::GateDecided { .. }));
+    assert!(decided.is_some() && decided < at(|event| matches!(event, Event::NodeStarted { .. })));
+    assert_eq!(at(|event| matches!(event, Event::NodeCompleted { .. })), None, "what no effect follows isn't waited for");
+}
+
+#[tokio::test(start_paused = true)]
+async fn whoever_only_looks_at_a_frozen_run_is_answered_and_sees_what_is_committed() {
+    let mut stage = Stage::open(&[("a", Act::Sleep(10))], json!([step("a", &[])])).await;
+    stage.journal.full.store(true, Ordering::SeqCst);
+    stage.until(|notice| matches!(notice, Notice::Frozen { .. }).then_some(())).await;
+    let (reply, gate) = tokio::sync::oneshot::channel();
+    stage.session.order(Order::Gate { gate: GateId(1), reply });
+    assert_eq!(gate.await, Ok(None), "a client that looks before it decides doesn't hang");
+    let (listener, mut notices) = mpsc::unbounded_channel();
+    stage.session.order(Order::Attach(listener));
+    let opened = notices.recv().await.unwrap();
+    assert_eq!(records_of(&opened), stage.records());
+    assert!(matches!(notices.recv().await, Some(Notice::Frozen { .. })));
+    stage.journal.full.store(false, Ordering::SeqCst);
+    stage.order(Command::Start);
+    stage.end().await;
+    let mut seen = records_of(&opened).to_vec();
+    while let Some(notice) = notices.recv().await {
+        seen.extend_from_slice(records_of(&notice));
+    }
+    assert_eq!(seen, stage.records());
 }
 
 #[tokio::test(start_paused = true)]

@@ -177,6 +177,40 @@ async fn a_locked_journal_is_named_and_works_again_once_it_is_free() {
 }
 
 #[test]
+fn programs_that_make_the_journal_at_the_same_moment_all_open_it() {
+    for _ in 0..5 {
+        let home = TempDir::new().unwrap();
+        let start = std::sync::Barrier::new(6);
+        std::thread::scope(|scope| {
+            let open = || {
+                start.wait();
+                Store::open(home.path()).map(drop)
+            };
+            let opened: Vec<_> = (0..6).map(|_| scope.spawn(open)).collect();
+            opened.into_iter().for_each(|opened| opened.join().unwrap().unwrap());
+        });
+    }
+}
+
+#[tokio::test]
+async fn two_programs_write_their_own_runs_into_one_journal() {
+    let home = TempDir::new().unwrap();
+    let (here, there) = (Store::open(home.path()).unwrap(), Store::open(home.path()).unwrap());
+    let write = async |store: &Store, run: &str| {
+        append(store, run, &records(1, vec![created("/w", run)])).await.unwrap();
+        for seq in 2..40 {
+            append(store, run, &records(seq, vec![output("text")])).await.unwrap();
+        }
+    };
+    tokio::join!(write(&here, "one"), write(&there, "two"));
+    for run in ["one", "two"] {
+        let kept = here.records(&RunId(run.into())).unwrap();
+        assert_eq!(kept, there.records(&RunId(run.into())).unwrap());
+        assert!(kept.iter().map(|record| record.seq).eq(1..40));
+    }
+}
+
+#[test]
 fn a_file_that_is_no_database_is_named_with_a_way_out() {
     let home = TempDir::new().unwrap();
     std::fs::write(Store::file(home.path()), "this is not a database, whatever its name says\n".repeat(50)).unwrap();

@@ -3,7 +3,7 @@
 use crate::engine::{
     Decided, Decision, Event, Gate, GateId, GateKind, NodeState, Time, ToolCall,
     gates::{LOST_OPTIONS, approval_result, edited},
-    graph::NodeIx,
+    graph::{NodeIx, tool_of},
     run::{GateEnd, Run},
 };
 use crate::plan::{Ask, Work};
@@ -61,7 +61,8 @@ impl Run {
         }
     }
 
-    /// Answers that a worker waits for, all that are there. One that ends the node ends it for all of them.
+    /// Answers that a worker waits for, all that are there. One that ends the node ends it for all of them. A tool node has nothing but
+    /// its call, so a rejection of that is one of the node, wherever it was asked about.
     pub(super) fn deliver_answers(&self, ix: NodeIx) -> Vec<Event> {
         let Some(worker) = &self.flows[ix.at()].worker else { return Vec::new() };
         let mut events = Vec::new();
@@ -70,6 +71,7 @@ impl Run {
             match &decided.decision {
                 Decision::Skip => return self.skip(ix, format!("skipped by {}", decided.by.who)),
                 Decision::CancelBranch => return self.cancel_branch(ix, &format!("cancelled by {}", decided.by.who)),
+                Decision::Reject { message } if self.doc(ix).and_then(tool_of).is_some() => return self.cancel(ix, &rejected(message)),
                 Decision::Approve | Decision::Modify { .. } | Decision::Reject { .. } | Decision::Answer { .. } => {
                     events.push(self.delivery(ix, gate, &decided.decision, &pending.call));
                 }

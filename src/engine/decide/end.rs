@@ -1,7 +1,12 @@
 //! How a node ends: with a result and its routes, in failure, skipped, or cancelled. Open gates are voided first.
 
 use crate::engine::{
-    ErrorKind, Event, GateKind, NodeError, Time, flow::Phase, gates::schema_misfit, graph::NodeIx, resolve::safe_result, run::Run,
+    ErrorKind, Event, GateKind, NodeError, Time,
+    flow::Phase,
+    gates::schema_misfit,
+    graph::NodeIx,
+    resolve::{Ending, safe_result},
+    run::Run,
 };
 use crate::plan::OnFailure;
 use serde_json::Value;
@@ -25,7 +30,7 @@ impl Run {
     pub(super) fn complete(&self, ix: NodeIx, result: Value, mark: Option<String>) -> Vec<Event> {
         let mut events = self.voids(ix, "the node has its result");
         let (node_id, generation) = (self.id_of(ix), self.generation(ix));
-        match self.routes(ix, Some(&result)) {
+        match self.routes(Ending { node: ix, state: "succeeded", result: Some(&result), error: None }) {
             Ok(routes) => {
                 events.push(Event::NodeRouted { node_id: node_id.clone(), generation, taken: routes.taken, dead: routes.dead });
                 events.push(Event::NodeCompleted { node_id, generation, result, mark });
@@ -40,7 +45,10 @@ impl Run {
         let mut events = self.voids(ix, "the node failed");
         let (node_id, generation) = (self.id_of(ix), self.generation(ix));
         let safe = match self.policy(ix).and_then(|policy| policy.get(|policy| policy.on_failure)) {
-            Some(OnFailure::Safe) => self.routes(ix, Some(&safe_result(&error))).ok(),
+            Some(OnFailure::Safe) => {
+                let told = safe_result(&error);
+                self.routes(Ending { node: ix, state: "failed_safe", result: Some(&told), error: Some(&error.message) }).ok()
+            }
             Some(OnFailure::Fail | OnFailure::Replan | OnFailure::Ask) | None => None,
         };
         match safe {
@@ -56,7 +64,7 @@ impl Run {
     /// `skip_if` held: routing goes on from here without a result.
     pub(super) fn pass(&self, ix: NodeIx, reason: String) -> Vec<Event> {
         let (node_id, generation) = (self.id_of(ix), self.generation(ix));
-        match self.routes(ix, None) {
+        match self.routes(Ending { node: ix, state: "passed", result: None, error: None }) {
             Ok(routes) => vec![
                 Event::NodeRouted { node_id: node_id.clone(), generation, taken: routes.taken, dead: routes.dead },
                 Event::NodePassed { node_id, generation, reason },

@@ -93,11 +93,9 @@ impl Run {
         }
     }
 
-    /// Why its join can't be satisfied: the first source whose edge died.
+    /// Why its join can't be satisfied, by the source that closed it.
     fn dead_reason(&self, ix: NodeIx) -> String {
-        let ins = &self.graph.nodes[ix.at()].ins;
-        let dead = ins.iter().find(|edge| self.edge_token(**edge) == Some(false)).map(|&edge| self.graph.link(edge).from);
-        dead.map_or_else(String::new, |source| {
+        self.closed_by(ix).map_or_else(String::new, |source| {
             let id = self.id_of(source);
             match self.state_of(source) {
                 NodeState::Succeeded | NodeState::Passed | NodeState::FailedSafe => format!("`{id}` went another way"),

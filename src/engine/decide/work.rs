@@ -72,8 +72,12 @@ impl Run {
         self.voids(ix, "the attempt is over").into_iter().chain([retrying]).collect()
     }
 
-    /// Agents act only through calls on record; other work is judged by what it may do.
+    /// Agents act only through calls on record; other work is judged by what it may do. A plan that says that nothing is left behind
+    /// is believed.
     fn may_have_begun(&self, ix: NodeIx) -> bool {
+        if self.policy(ix).and_then(|policy| policy.get(|policy| policy.side_effects)) == Some(false) {
+            return false;
+        }
         let began = self.flows[ix.at()].worker.as_ref().is_some_and(|worker| worker.began);
         began || self.graph.nodes[ix.at()].side_effects && !self.is_agent(ix)
     }

@@ -1,8 +1,10 @@
 //! Tests of the engine, through one driver: a plan in, inputs, then states, events and effects out.
 
 mod cases;
+mod decisions;
 mod kit;
 mod properties;
+mod routing;
 mod rules;
 mod work;
 

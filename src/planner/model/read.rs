@@ -90,10 +90,11 @@ fn ask(question: &Value) -> Ask {
     }
 }
 
+/// A model may ask for more gates, never for fewer: what asks by configuration is a person's to free.
 fn approve(value: &Value) -> Option<Approve> {
     match value {
         Value::Bool(true) => Some(Approve::Before),
-        other => serde_json::from_value(other.clone()).ok(),
+        other => serde_json::from_value(other.clone()).ok().filter(|approve| *approve != Approve::Never),
     }
 }
 
@@ -160,6 +161,8 @@ mod tests {
         let written = read(json!({"tool": "t", "arguments": "{\"a\": 1}"}));
         assert!(matches!(written.work, Work::Tool(ToolWork { input: ToolInput::Args(args), .. }) if args["a"] == 1));
         assert_eq!(read(json!({"approve": true})).policy.approve, Some(Approve::Before));
+        assert_eq!(read(json!({"approve": "after"})).policy.approve, Some(Approve::After));
+        assert_eq!(read(json!({"approve": "never"})).policy.approve, None, "a model frees nothing of its gate");
     }
 
     #[test]
