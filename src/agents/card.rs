@@ -306,7 +306,9 @@ fn yaml_fault(file: &str, error: &serde_saphyr::Error) -> CardError {
     let words = error.without_snippet().to_string();
     let words = words.lines().next().unwrap_or("this is not YAML").trim();
     let words = words.strip_prefix("error: ").unwrap_or(words);
-    fault(file, line, words)
+    // The place within the front matter is told by the file's own line.
+    let words = words.rsplit_once(" at line ").map_or(words, |(words, _)| words);
+    fault(file, line, words).hint("front matter is YAML; the shipped cards (`dagdeck agents` lists them) are examples")
 }
 
 #[cfg(test)]

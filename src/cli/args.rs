@@ -77,8 +77,8 @@ fn forms() -> impl TypedValueParser<Value = Format> {
 /// `dagdeck console`
 #[derive(Clone, Debug, Default, Args)]
 pub struct ConsoleArgs {
-    /// A request to plan at once
-    #[arg(value_name = "REQUEST")]
+    /// A plan file to open, or a request to plan at once
+    #[arg(value_name = "PLAN|REQUEST")]
     pub open: Option<String>,
     /// Theme by name or file
     #[arg(long, value_name = "NAME|FILE", env = "DAGDECK_THEME")]
@@ -111,7 +111,7 @@ pub struct RunArgs {
     /// A plan input; the value is JSON where it parses as such, else text
     #[arg(long = "set", value_name = "NAME=VALUE")]
     pub set: Vec<String>,
-    /// Approve every gate
+    /// Approve every gate that a yes can answer
     #[arg(long)]
     pub yes: bool,
     /// Approve gates whose node or tool matches
@@ -151,8 +151,8 @@ pub struct ExportArgs {
 #[derive(Debug, Args)]
 pub struct LsArgs {
     /// How many at the most
-    #[arg(long, short = 'n', value_name = "N", default_value_t = 20)]
-    pub limit: usize,
+    #[arg(long, short = 'n', value_name = "N", default_value_t = 20, value_parser = clap::value_parser!(u16).range(1..))]
+    pub limit: u16,
     /// Print as JSON
     #[arg(long)]
     pub json: bool,

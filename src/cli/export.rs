@@ -22,7 +22,9 @@ fn plan_of(what: &str, place: &Place, io: &mut Io<'_>) -> Result<Plan, Failure> 
         return source::read(what, io);
     }
     let store = place.store()?;
-    let id = store.resolve(what, Scope::Workspace(&place.places.workspace))?;
+    let id = store
+        .resolve(what, Scope::Workspace(&place.places.workspace))
+        .map_err(|error| Failure::from(error).hint("name a plan file, `-` for stdin, or a run as `dagdeck ls` lists it"))?;
     let run = Run::replay(&store.records(&id)?);
     run.plan().cloned().ok_or_else(|| Failure::new(format!("run `{}` has no plan in its journal", id.0)))
 }

@@ -2,7 +2,7 @@
 
 use super::Failure;
 use crate::text::{Plain, safe_json};
-use std::io::{Read, Write};
+use std::io::{ErrorKind, Read, Write};
 
 /// Data goes to `out`, messages go to `err`.
 pub struct Io<'a> {
@@ -54,13 +54,70 @@ impl Io<'_> {
     /// When it can't be read, or isn't text.
     pub fn read(&mut self, name: &str) -> Result<String, Failure> {
         if name == "-" {
-            let mut text = String::new();
-            return match self.stdin.read_to_string(&mut text) {
-                Ok(_) => Ok(text),
-                Err(error) => Err(Failure::new(format!("can't read stdin: {error}"))),
-            };
+            let mut bytes = Vec::new();
+            self.stdin.read_to_end(&mut bytes).map_err(|error| Failure::new(format!("can't read stdin: {error}")))?;
+            return text_of(bytes, "stdin");
         }
-        std::fs::read_to_string(name).map_err(|error| Failure::new(format!("can't read `{name}`: {error}")))
+        let bytes = std::fs::read(name).map_err(|error| unreadable(name, &error))?;
+        text_of(bytes, name)
+    }
+}
+
+fn unreadable(name: &str, error: &std::io::Error) -> Failure {
+    let failure = Failure::new(format!("can't read `{name}`: {error}"));
+    match error.kind() {
+        ErrorKind::NotFound => failure.hint("check the path; words for a planner go in quotes and don't look like one file's name"),
+        ErrorKind::IsADirectory => failure.hint("name a file in it"),
+        ErrorKind::PermissionDenied => failure.hint("check the file's permissions"),
+        _ => failure,
+    }
+}
+
+fn text_of(bytes: Vec<u8>, name: &str) -> Result<String, Failure> {
+    String::from_utf8(bytes).map_err(|error| {
+        let at = error.utf8_error().valid_up_to();
+        Failure::invalid(format!("`{name}` is no text: byte {} is not UTF-8", at + 1)).hint("save it as UTF-8")
+    })
+}
+
+/// Output that someone may stop listening to (`| head -1`). Nobody misses the rest, so that is no error.
+pub(super) struct Listened<'a> {
+    to: &'a mut (dyn Write + Send),
+    listener: Listener,
+}
+
+#[derive(PartialEq, Eq)]
+enum Listener {
+    There,
+    Gone,
+}
+
+impl<'a> Listened<'a> {
+    pub(super) fn new(to: &'a mut (dyn Write + Send)) -> Self {
+        Self { to, listener: Listener::There }
+    }
+
+    fn pass<T>(&mut self, instead: T, act: impl FnOnce(&mut dyn Write) -> std::io::Result<T>) -> std::io::Result<T> {
+        if self.listener == Listener::Gone {
+            return Ok(instead);
+        }
+        match act(self.to) {
+            Err(error) if error.kind() == ErrorKind::BrokenPipe => {
+                self.listener = Listener::Gone;
+                Ok(instead)
+            }
+            outcome => outcome,
+        }
+    }
+}
+
+impl Write for Listened<'_> {
+    fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
+        self.pass(bytes.len(), |to| to.write(bytes))
+    }
+
+    fn flush(&mut self) -> std::io::Result<()> {
+        self.pass((), |to| to.flush())
     }
 }
 

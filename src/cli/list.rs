@@ -2,10 +2,7 @@
 
 use super::{Exit, Failure, Io, ListArgs, Place};
 use crate::{
-    host::{
-        LocalHost,
-        client::{Client, ModelStatus, Notice, Request},
-    },
+    host::client::ModelStatus,
     models::config::AUTO,
     plan::{Risk, Verdict},
     text::Plain,
@@ -15,10 +12,10 @@ use serde_json::json;
 /// Lists agent cards.
 ///
 /// # Errors
-/// When the host can't be opened.
+/// When the configuration can't be used.
 pub fn agents(args: &ListArgs, place: &Place, io: &mut Io<'_>) -> Result<Exit, Failure> {
-    let host = place.host()?;
-    let catalog = host.catalog();
+    let survey = place.survey()?;
+    let catalog = survey.catalog();
     if args.json {
         io.json(&json!(catalog.agents))?;
     } else {
@@ -28,7 +25,7 @@ pub fn agents(args: &ListArgs, place: &Place, io: &mut Io<'_>) -> Result<Exit, F
             io.line(&format!("{name}  {:<6}  {}  ({})", agent.kind, Plain::summary(&agent.description), Plain::line(&agent.origin)))?;
         }
     }
-    for problem in host.card_problems() {
+    for problem in survey.card_problems() {
         io.say(&Failure::from(problem).to_string());
     }
     Ok(Exit::Success)
@@ -37,9 +34,9 @@ pub fn agents(args: &ListArgs, place: &Place, io: &mut Io<'_>) -> Result<Exit, F
 /// Lists tools with their risk and what is decided about them.
 ///
 /// # Errors
-/// When the host can't be opened.
+/// When the configuration can't be used.
 pub fn tools(args: &ListArgs, place: &Place, io: &mut Io<'_>) -> Result<Exit, Failure> {
-    let catalog = place.host()?.catalog();
+    let catalog = place.survey()?.catalog();
     if args.json {
         io.json(&json!(catalog.tools))?;
         return Ok(Exit::Success);
@@ -68,14 +65,14 @@ pub fn tools(args: &ListArgs, place: &Place, io: &mut Io<'_>) -> Result<Exit, Fa
 /// # Errors
 /// When the provider can't be asked.
 pub async fn models(args: &ListArgs, place: &Place, io: &mut Io<'_>) -> Result<Exit, Failure> {
-    let host = place.host()?;
-    let status = host.model();
-    if let ModelStatus::Rehearsal { how } = &status {
+    let survey = place.survey()?;
+    let status = survey.model();
+    if let ModelStatus::Rehearsal { how } = status {
         io.say("no model is connected: nodes that need one are rehearsed");
         io.say(&format!("hint: {}", Plain::line(how)));
     }
-    let names = offered(&host).await?;
-    let used = match &status {
+    let names = survey.models().await?;
+    let used = match status {
         ModelStatus::Rehearsal { .. } => "rehearsal",
         ModelStatus::Operator => "operator",
         ModelStatus::Connected { model, .. } => model,
@@ -92,19 +89,4 @@ pub async fn models(args: &ListArgs, place: &Place, io: &mut Io<'_>) -> Result<E
         io.line(&format!("{mark} {}", Plain::line(name)))?;
     }
     Ok(Exit::Success)
-}
-
-/// The server's models and the ways to do without one.
-async fn offered(host: &LocalHost) -> Result<Vec<String>, Failure> {
-    let mut connection = host.connect();
-    // A connection that is gone shows below, as the end of its notices.
-    let _ = connection.requests.send(Request::ListModels);
-    while let Some(notice) = connection.notices.recv().await {
-        match notice {
-            Notice::Models(names) => return Ok(names),
-            Notice::Problem(problem) => return Err(problem.into()),
-            _ => {}
-        }
-    }
-    Err(Failure::new("the host ended without a list of models"))
 }

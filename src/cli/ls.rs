@@ -17,7 +17,7 @@ const GOAL_COLUMNS: usize = 60;
 /// When the journal can't be read.
 pub fn ls(args: &LsArgs, place: &Place, io: &mut Io<'_>) -> Result<Exit, Failure> {
     let mut runs = place.store()?.runs(Scope::Workspace(&place.places.workspace))?;
-    runs.truncate(args.limit);
+    runs.truncate(usize::from(args.limit));
     if args.json {
         io.json(&Value::Array(runs.iter().map(as_json).collect()))?;
         return Ok(Exit::Success);

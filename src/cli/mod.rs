@@ -7,6 +7,7 @@ mod exit;
 mod export;
 mod io;
 mod list;
+mod log;
 mod ls;
 mod plan;
 mod run;
@@ -21,9 +22,10 @@ pub use args::{
 };
 pub use exit::{Exit, Failure};
 pub use io::Io;
+use io::Listened;
 
 use crate::{
-    host::{LocalHost, Places, config::Config},
+    host::{LocalHost, Places, Survey, config::Config},
     store::Store,
 };
 use clap::Parser;
@@ -34,11 +36,17 @@ const FAREWELL: Duration = Duration::from_secs(1);
 
 /// Runs one command line to its exit code.
 pub fn main(args: impl IntoIterator<Item = OsString>, io: &mut Io<'_>) -> Exit {
+    let mut out = Listened::new(io.out);
+    let io = &mut Io { out: &mut out, err: io.err, stdin: io.stdin };
     let cli = match Cli::try_parse_from(args) {
         Ok(cli) => cli,
         Err(error) => return grammar(&error, io),
     };
-    match dispatch(&cli, io) {
+    let ended = dispatch(&cli, io).and_then(|exit| {
+        io.out.flush()?;
+        Ok(exit)
+    });
+    match ended {
         Ok(exit) => exit,
         Err(failure) => {
             io.say(&failure.to_string());
@@ -52,6 +60,9 @@ fn grammar(error: &clap::Error, io: &mut Io<'_>) -> Exit {
     let text = error.render();
     if error.use_stderr() {
         io.say(text.to_string().trim_end());
+        if error.kind() == clap::error::ErrorKind::InvalidSubcommand {
+            io.say("hint: `dagdeck run \"…\"` takes a request in words, `dagdeck console \"…\"` opens the console with it");
+        }
         Exit::Usage
     } else {
         io.line(text.to_string().trim_end()).map_or(Exit::Error, |()| Exit::Success)
@@ -61,11 +72,11 @@ fn grammar(error: &clap::Error, io: &mut Io<'_>) -> Exit {
 fn dispatch(cli: &Cli, io: &mut Io<'_>) -> Result<Exit, Failure> {
     let place = || Place::find(&cli.common);
     match &cli.verb {
-        None => console::console(&ConsoleArgs::default(), &place()?),
-        Some(Verb::Console(args)) => console::console(args, &place()?),
+        None => console::console(&ConsoleArgs::default(), &place()?, io),
+        Some(Verb::Console(args)) => console::console(args, &place()?, io),
         Some(Verb::Plan(args)) => block_on(plan::plan(args, &place()?, io))?,
         Some(Verb::Run(args)) => block_on(run::run(args, &place()?, io))?,
-        Some(Verb::Validate(args)) => block_on(validate::validate(args, &place()?, io))?,
+        Some(Verb::Validate(args)) => validate::validate(args, &place()?, io),
         Some(Verb::Export(args)) => export::export(args, &place()?, io),
         Some(Verb::Ls(args)) => ls::ls(args, &place()?, io),
         Some(Verb::Show(args)) => show::show(args, &place()?, io),
@@ -122,12 +133,22 @@ impl Place {
         Store::open(&self.places.home).map_err(Failure::from)
     }
 
-    /// A host in this process.
+    /// What there is to plan with; works without a journal.
+    ///
+    /// # Errors
+    /// When the configuration can't be used.
+    pub fn survey(&self) -> Result<Survey, Failure> {
+        Ok(Survey::new(&self.places, self.config()?, self.model.as_deref(), &env)?)
+    }
+
+    /// A host in this process, and the log that it writes.
     ///
     /// # Errors
     /// When the configuration or the journal can't be used.
     pub fn host(&self) -> Result<LocalHost, Failure> {
-        Ok(LocalHost::open(self.places.clone(), self.config()?, self.model.as_deref(), &env)?)
+        let host = LocalHost::open(self.places.clone(), self.config()?, self.model.as_deref(), &env)?;
+        log::start(&self.places.home, env("DAGDECK_LOG").as_deref());
+        Ok(host)
     }
 }
 

@@ -16,6 +16,9 @@ use tokio_util::sync::CancellationToken;
 /// When there is no usable plan, or the journal can't be written.
 pub async fn run(args: &RunArgs, place: &Place, io: &mut Io<'_>) -> Result<Exit, Failure> {
     let inputs = inputs(&args.set)?;
+    let yes = if args.yes { Yes::Given } else { Yes::Absent };
+    let flags = Flags { yes, approve: args.approve.clone(), deny: args.deny.clone() };
+    flags.check().map_err(|problem| Failure { exit: Exit::Usage, ..Failure::from(problem) })?;
     let host = place.host()?;
     let mut plan = if source::is_path(&args.what) || std::path::Path::new(&args.what).is_file() {
         source::read(&args.what, io)?
@@ -35,10 +38,8 @@ pub async fn run(args: &RunArgs, place: &Place, io: &mut Io<'_>) -> Result<Exit,
         }
         return Err(Failure::invalid("the plan has errors, so nothing was run").hint("`dagdeck validate FILE` lists every finding"));
     }
-    let yes = if args.yes { Yes::Given } else { Yes::Absent };
-    let flags = Flags { yes, approve: args.approve.clone(), deny: args.deny.clone() };
     let stop = CancellationToken::new();
-    cancel_on_interrupt(stop.clone());
+    cancel_on_signal(stop.clone());
     let ended = {
         let mut printer = Printer { json: args.json, io: &mut *io };
         host.run_headless(plan, inputs, &flags, &stop, &mut |record| printer.print(record)).await?
@@ -53,20 +54,39 @@ fn inputs(pairs: &[String]) -> Result<Map<String, Value>, Failure> {
         .map(|pair| {
             let (name, value) = pair
                 .split_once('=')
-                .ok_or_else(|| Failure::usage(format!("`--set {pair}` has no value")).hint("write it as --set name=value"))?;
+                .filter(|(name, _)| !name.is_empty())
+                .ok_or_else(|| Failure::usage(format!("`--set {pair}` has no name or no value")).hint("write it as --set name=value"))?;
             let value = serde_json::from_str(value).unwrap_or_else(|_| Value::String(value.to_string()));
             Ok((name.to_string(), value))
         })
         .collect()
 }
 
-fn cancel_on_interrupt(stop: CancellationToken) {
+/// The first Ctrl-C or SIGTERM cancels the run and lets it end in order; whoever asks twice doesn't want to wait.
+fn cancel_on_signal(stop: CancellationToken) {
     tokio::spawn(async move {
         // Where signals can't be had, the system's own handling of them holds.
-        if tokio::signal::ctrl_c().await.is_ok() {
-            stop.cancel();
+        if asked_to_stop().await.is_err() {
+            return;
+        }
+        stop.cancel();
+        if asked_to_stop().await.is_ok() {
+            std::process::exit(i32::from(Exit::Cancelled.number()));
         }
     });
+}
+
+async fn asked_to_stop() -> std::io::Result<()> {
+    #[cfg(unix)]
+    {
+        let mut terminate = tokio::signal::unix::signal(tokio::signal::unix::SignalKind::terminate())?;
+        tokio::select! {
+            interrupted = tokio::signal::ctrl_c() => interrupted,
+            _ = terminate.recv() => Ok(()),
+        }
+    }
+    #[cfg(not(unix))]
+    tokio::signal::ctrl_c().await
 }
 
 /// Prints what happens as it happens: events as JSON lines to stdout, or words to stderr.
@@ -131,7 +151,7 @@ fn finish(ended: &Headless, args: &RunArgs, io: &mut Io<'_>) -> Result<Exit, Fai
             io.say(&format!("gate at {}{tool}: {}", Plain::line(&gate.node), Plain::line(&gate.why)));
             io.say(&match &gate.flag {
                 Some(flag) => format!("hint: `{}` would approve it; `--yes` approves every gate", Plain::line(flag)),
-                None => "hint: only a person can answer this; open it in the console".to_string(),
+                None => "hint: only a person can answer this: run the plan in the console".to_string(),
             });
         }
     } else {

@@ -12,10 +12,12 @@ use crate::{
     },
 };
 
-/// Whether an argument means a file rather than words: a path-like argument must exist and is never taken for a request.
+/// Whether an argument means a file rather than words: a path-like argument must exist and is never taken for a request. A sentence
+/// may end in a file's name (`turn data.csv into data.json`) and hold slashes.
 pub(super) fn is_path(argument: &str) -> bool {
+    let words = argument.split_whitespace().count();
     let ending = [".json", ".yaml", ".yml", ".toml"].iter().any(|ending| argument.ends_with(ending));
-    argument == "-" || ending || (argument.contains('/') && !argument.contains(char::is_whitespace))
+    argument == "-" || (ending && words < 3) || (argument.contains('/') && words == 1)
 }
 
 /// Reads a plan from a file, or from stdin for `-`.
@@ -62,4 +64,19 @@ pub(super) fn findings(plan: &Plan, catalog: &Catalog) -> Vec<Finding> {
 /// Whether the findings stop a run.
 pub(super) fn verdict(findings: &[Finding]) -> Exit {
     if findings.iter().any(|finding| finding.severity == Severity::Error) { Exit::Invalid } else { Exit::Success }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sentences_are_no_paths_though_they_name_files() {
+        for path in ["plan.json", "my plan.json", "./plan", "-", "dir/plan.yaml"] {
+            assert!(is_path(path), "{path}");
+        }
+        for request in ["turn data.csv into data.json", "list src/ and tests/", "hello"] {
+            assert!(!is_path(request), "{request}");
+        }
+    }
 }

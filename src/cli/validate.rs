@@ -11,9 +11,19 @@ use serde_json::{Value, json};
 ///
 /// # Errors
 /// When the file can't be read as a plan.
-pub async fn validate(args: &ValidateArgs, place: &Place, io: &mut Io<'_>) -> Result<Exit, Failure> {
-    let plan = source::read(&args.file, io)?;
-    let findings = source::findings(&plan, &place.host()?.catalog());
+pub fn validate(args: &ValidateArgs, place: &Place, io: &mut Io<'_>) -> Result<Exit, Failure> {
+    let plan = match source::read(&args.file, io) {
+        Ok(plan) => plan,
+        // What asks for JSON gets JSON also for a text that is no plan at all.
+        Err(failure) if args.json && failure.exit == Exit::Invalid => {
+            let finding =
+                json!({"code": "no-plan", "severity": "error", "node": null, "path": "", "message": failure.message, "fix": null});
+            io.json(&json!({"valid": false, "findings": [finding]}))?;
+            return Ok(Exit::Invalid);
+        }
+        Err(failure) => return Err(failure),
+    };
+    let findings = source::findings(&plan, &place.survey()?.catalog());
     let exit = source::verdict(&findings);
     if args.json {
         let listed: Vec<Value> = findings.iter().map(as_json).collect();

@@ -18,6 +18,7 @@ use super::{
 };
 use crate::engine::Time;
 use crate::host::client::{Client, Connection, Notice, Request};
+use crate::plan::Plan;
 use crate::text::{GlyphSet, Plain};
 
 /// How the console is to look, which keys it takes, and what it begins with.
@@ -31,8 +32,22 @@ pub struct Options {
     pub ascii: bool,
     /// The person's own keys by command id, over the usual ones; none unbinds a command.
     pub keys: BTreeMap<String, Vec<String>>,
-    /// A request to type in at the start, and to send at once.
-    pub request: Option<String>,
+    /// What it begins with; the empty request line where absent.
+    pub open: Option<Opened>,
+}
+
+/// What the console begins with.
+#[derive(Clone, Debug)]
+pub enum Opened {
+    /// A request, typed in and sent at once.
+    Request(String),
+    /// A plan, in the editor.
+    Plan {
+        /// The plan.
+        plan: Box<Plan>,
+        /// Where it comes from, for people.
+        origin: String,
+    },
 }
 
 /// Runs the console until the person leaves. `out` writes to the terminal; `var` looks an environment variable up.
@@ -95,12 +110,14 @@ enum Happened {
 
 impl<V: Fn(&str) -> Option<String> + Send + Sync> Console<V> {
     async fn run(mut self) -> io::Result<()> {
-        if let Some(request) = self.options.request.take() {
-            self.model.request.field.set(&request);
-            let now = self.term.now();
-            let submit = Key::parse("enter").map(Msg::Key);
-            if let Ok(submit) = submit {
-                self.take(submit, now).await?;
+        match self.options.open.take() {
+            None => {}
+            Some(Opened::Plan { plan, origin }) => verbs::plan::open(&mut self.model, *plan, &origin),
+            Some(Opened::Request(request)) => {
+                self.model.request.field.set(&request);
+                if let Ok(submit) = Key::parse("enter").map(Msg::Key) {
+                    self.take(submit, self.term.now()).await?;
+                }
             }
         }
         self.term.request_frame();

@@ -5,7 +5,7 @@ use super::{Answer, Effect, ErrorKind, Event, Job, Record, Time, Timer, TimerKin
 impl Run {
     /// Effects of an event that is about to be folded.
     pub(super) fn effects(&self, record: &Record) -> Vec<Effect> {
-        let Some(ix) = super::evolve::node_of(&record.event).and_then(|id| self.graph.find(id)) else { return Vec::new() };
+        let Some(ix) = record.event.node().and_then(|id| self.graph.find(id)) else { return Vec::new() };
         match &record.event {
             Event::NodeStarted { attempt, job, .. } => self.start_effects(ix, *attempt, job, record.at),
             Event::NodeRetrying { attempt, error, until, .. } => {

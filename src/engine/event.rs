@@ -342,3 +342,42 @@ pub enum Outcome {
     /// Somebody cancelled the run.
     Cancelled,
 }
+
+impl Event {
+    /// The node that an event is about, if it is about one.
+    pub fn node(&self) -> Option<&NodeId> {
+        match self {
+            Self::NodeReady { node_id, .. }
+            | Self::NodeHeld { node_id, .. }
+            | Self::NodeStarted { node_id, .. }
+            | Self::NodeRetrying { node_id, .. }
+            | Self::NodeRouted { node_id, .. }
+            | Self::NodeReturned { node_id, .. }
+            | Self::NodeCompleted { node_id, .. }
+            | Self::NodeFailed { node_id, .. }
+            | Self::NodeSkipped { node_id, .. }
+            | Self::NodePassed { node_id, .. }
+            | Self::NodeCancelled { node_id, .. }
+            | Self::NodeUnknown { node_id, .. }
+            | Self::ToolProposed { node_id, .. }
+            | Self::ToolStarted { node_id, .. }
+            | Self::ToolRefused { node_id, .. }
+            | Self::ToolAnswered { node_id, .. }
+            | Self::ToolFinished { node_id, .. }
+            | Self::QuestionAnswered { node_id, .. }
+            | Self::ModelCalled { node_id, .. }
+            | Self::Message { node_id, .. }
+            | Self::Output { node_id, .. }
+            | Self::LogLine { node_id, .. }
+            | Self::Touched { node_id, .. } => Some(node_id),
+            Self::ApprovalRequired { gate } => Some(&gate.node),
+            Self::RunCreated { .. }
+            | Self::RunStarted
+            | Self::RunCancelled { .. }
+            | Self::RunSettled { .. }
+            | Self::GateDecided { .. }
+            | Self::GateVoided { .. }
+            | Self::Refused { .. } => None,
+        }
+    }
+}

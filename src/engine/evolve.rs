@@ -7,7 +7,6 @@ use super::{
     queue::Queue,
     run::{Counts, GateEnd, Head, Run},
 };
-use crate::plan::NodeId;
 use serde_json::Value;
 use std::{collections::BTreeSet, sync::Arc};
 
@@ -370,42 +369,5 @@ fn fresh() -> NodeRun {
         mark: None,
         span: Span::default(),
         lineage: Lineage::default(),
-    }
-}
-
-/// The node that an event is about, if it is about one.
-pub(super) fn node_of(event: &Event) -> Option<&NodeId> {
-    match event {
-        Event::NodeReady { node_id, .. }
-        | Event::NodeHeld { node_id, .. }
-        | Event::NodeStarted { node_id, .. }
-        | Event::NodeRetrying { node_id, .. }
-        | Event::NodeRouted { node_id, .. }
-        | Event::NodeReturned { node_id, .. }
-        | Event::NodeCompleted { node_id, .. }
-        | Event::NodeFailed { node_id, .. }
-        | Event::NodeSkipped { node_id, .. }
-        | Event::NodePassed { node_id, .. }
-        | Event::NodeCancelled { node_id, .. }
-        | Event::NodeUnknown { node_id, .. }
-        | Event::ToolProposed { node_id, .. }
-        | Event::ToolStarted { node_id, .. }
-        | Event::ToolRefused { node_id, .. }
-        | Event::ToolAnswered { node_id, .. }
-        | Event::ToolFinished { node_id, .. }
-        | Event::QuestionAnswered { node_id, .. }
-        | Event::ModelCalled { node_id, .. }
-        | Event::Message { node_id, .. }
-        | Event::Output { node_id, .. }
-        | Event::LogLine { node_id, .. }
-        | Event::Touched { node_id, .. } => Some(node_id),
-        Event::ApprovalRequired { gate } => Some(&gate.node),
-        Event::RunCreated { .. }
-        | Event::RunStarted
-        | Event::RunCancelled { .. }
-        | Event::RunSettled { .. }
-        | Event::GateDecided { .. }
-        | Event::GateVoided { .. }
-        | Event::Refused { .. } => None,
     }
 }

@@ -24,6 +24,16 @@ pub struct Flags {
     pub deny: Vec<String>,
 }
 
+impl Flags {
+    /// Whether every glob can be read; to be asked before a plan is paid for.
+    ///
+    /// # Errors
+    /// The first flag that is no glob.
+    pub fn check(&self) -> Result<(), Problem> {
+        Rules::new(self, &Catalog::default()).map(drop)
+    }
+}
+
 /// Whether `--yes` was given.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Yes {
@@ -171,11 +181,16 @@ impl Warden<'_> {
 
     fn parked(&self, gate: &Gate) -> Option<ParkedGate> {
         let seen = Seen::of(&self.state, gate.id)?;
-        let flag = match gate.kind {
-            GateKind::Question { .. } => None,
-            GateKind::Before | GateKind::After | GateKind::Tool { .. } => Some(format!("--approve {}", gate.node)),
-        };
+        let flag = (!wants_words(&gate.kind)).then(|| format!("--approve {}", gate.node));
         Some(ParkedGate { gate: gate.id, node: gate.node.clone(), tool: seen.tool, why: gate.why.clone(), flag })
+    }
+}
+
+/// Whether a yes or no is not enough of an answer, so that only a person can give it.
+fn wants_words(kind: &GateKind) -> bool {
+    match kind {
+        GateKind::Question { options, fields, call, .. } => call.is_some() || !options.is_empty() || !fields.is_empty(),
+        GateKind::Before | GateKind::After | GateKind::Tool { .. } => false,
     }
 }
 
@@ -198,9 +213,9 @@ impl Rules {
         Ok(Self { deny: list("--deny", &flags.deny)?, approve: list("--approve", &flags.approve)?, yes: flags.yes })
     }
 
-    /// The decision with the flag that made it. Questions are for people.
+    /// The decision with the flag that made it.
     fn decide(&self, seen: &Seen) -> Option<(Decision, String)> {
-        if let GateKind::Question { .. } = seen.gate.kind {
+        if wants_words(&seen.gate.kind) {
             return None;
         }
         if let Some(flag) = self.deny.find(seen) {

@@ -187,9 +187,11 @@ async fn a_flag_means_a_tool_by_any_of_its_names() {
 }
 
 #[tokio::test]
-async fn a_question_is_never_answered_by_a_flag() {
+async fn a_question_that_wants_words_is_never_answered_by_a_flag() {
     let bed = Bed::new(&[]);
-    let end = bed.headless(plan(json!([{ "id": "sure", "ask": { "text": "Sure?" } }])), flags(&["*"], &[], Yes::Given)).await;
+    let end = bed
+        .headless(plan(json!([{ "id": "sure", "ask": { "text": "Which?", "options": ["a", "b"] } }])), flags(&["*"], &[], Yes::Given))
+        .await;
     let HeadlessEnd::Parked(gates) = &end.end else { panic!("{:?}", end.end) };
     assert_eq!((gates[0].node.as_str(), gates[0].flag.as_deref()), ("sure", None));
 }

@@ -2,7 +2,9 @@
 
 use super::{
     client::Problem,
+    config::Config,
     models::Models,
+    places::Places,
     sights::Sights,
     worker_agent::AgentPort,
     worker_code,
@@ -11,6 +13,7 @@ use super::{
 };
 use crate::agents::{self, Cards, Execution, Registry as CardRegistry, Responder};
 use crate::engine::{AgentJob, Dep, Job, NodeError, WorkFact};
+use crate::models::config::Lookup;
 use crate::plan::Catalog;
 use crate::tools::{Registry, ToolContext, sandbox::SandboxConfig};
 use async_trait::async_trait;
@@ -31,6 +34,18 @@ pub(super) struct Kit {
 }
 
 impl Kit {
+    /// Reads the cards and makes ready what is configured; no model is asked yet.
+    ///
+    /// # Errors
+    /// When the configuration holds a list of tools that can't be read.
+    pub(super) fn new(places: &Places, config: Config, env: Lookup<'_>) -> Result<Self, Problem> {
+        let registry = Registry::builtin(&config.tools)
+            .map_err(|error| Problem { message: error.to_string(), hint: Some("mend the list in config.toml".into()) })?;
+        let models = Models::new(config.models, env);
+        let cards = Mutex::new(CardRegistry::open(&places.workspace, places.config.as_deref()));
+        Ok(Self { workspace: places.workspace.clone(), registry, cards, models, sandbox: config.tools.sandbox, sights: Arc::default() })
+    }
+
     /// What plans may name.
     pub(super) fn catalog(&self) -> Catalog {
         let aliases = self.registry.aliases().map(|(from, to)| (from.to_owned(), to.to_owned())).collect();

@@ -6,7 +6,6 @@ use super::{
     config::Config,
     connection,
     jobs::{Jobs, Kit},
-    models::Models,
     places::Places,
     session::{Listener, Services, Session, problem},
 };
@@ -18,7 +17,6 @@ use crate::plan::{
     validate::{Severity, validate},
 };
 use crate::store::{RunRow, Scope, Store};
-use crate::tools;
 use serde_json::json;
 use std::{
     collections::HashMap,
@@ -72,19 +70,15 @@ impl LocalHost {
         clock: Arc<dyn Clock>,
     ) -> Result<Self, Problem> {
         let store = Store::open(&places.home).map_err(|error| problem(&error))?;
-        let registry = tools::Registry::builtin(&config.tools)
-            .map_err(|error| Problem { message: error.to_string(), hint: Some("mend the list in config.toml".into()) })?;
-        let models = Models::new(config.models, env);
-        let chosen = models.preset(model);
-        let cards = Mutex::new(agents::Registry::open(&places.workspace, places.config.as_deref()));
-        let kit =
-            Kit { workspace: places.workspace.clone(), registry, cards, models, sandbox: config.tools.sandbox, sights: Arc::default() };
+        let slots = config.limits.slots;
+        let kit = Kit::new(&places, config, env)?;
+        let chosen = kit.models.preset(model);
         let shared = Shared {
             places,
             kit: Arc::new(kit),
             store: Arc::new(store),
             user: user(),
-            slots: config.limits.slots,
+            slots,
             clock,
             sessions: Mutex::default(),
             news: News { model: watch::Sender::new(chosen), cards: watch::Sender::new(0) },

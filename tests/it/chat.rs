@@ -3,7 +3,6 @@
 use super::support::{
     chat::{ChatServer, Reply},
     program::{Ended, Program},
-    pty::{Start, Terminal},
 };
 use serde_json::{Value, json};
 
@@ -353,8 +352,7 @@ fn in_the_console_the_plan_streams_into_the_tree_and_the_answer_into_the_inspect
         Reply::Held("The first half of the answer".into(), ", and the second.".into()),
     ]);
     let program = Program::connected(&server);
-    let start = Start { args: &[], workspace: &program.workspace(), home: &program.home(), size: (80, 24), env: &program.variables() };
-    let mut terminal = Terminal::start(&start);
+    let mut terminal = program.console((80, 24));
     terminal.sees("test-model").sees("Type what you want").send("say something\r");
     terminal.sees("gather ");
     assert!(!terminal.screen().contains("answer"), "the plan is still under way\n{}", terminal.screen());

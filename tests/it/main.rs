@@ -2,9 +2,12 @@
 #![expect(clippy::unwrap_used, clippy::panic, reason = "helpers of tests may fail a test by them, as the tests themselves do")]
 
 mod chat;
+mod cli;
 mod host;
 mod house;
 mod requests;
 mod sandbox;
+mod story;
 mod support;
+mod terminal;
 mod tools;

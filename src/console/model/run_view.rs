@@ -150,39 +150,11 @@ impl RunView {
         }
     }
 
-    /// The node whose state an event may have changed.
+    /// The node that an event is about, itself or by its gate.
     fn touched(&self, event: &Event) -> Option<NodeId> {
         match event {
-            Event::NodeReady { node_id, .. }
-            | Event::NodeHeld { node_id, .. }
-            | Event::NodeStarted { node_id, .. }
-            | Event::NodeRetrying { node_id, .. }
-            | Event::NodeRouted { node_id, .. }
-            | Event::NodeReturned { node_id, .. }
-            | Event::NodeCompleted { node_id, .. }
-            | Event::NodeFailed { node_id, .. }
-            | Event::NodeSkipped { node_id, .. }
-            | Event::NodePassed { node_id, .. }
-            | Event::NodeCancelled { node_id, .. }
-            | Event::NodeUnknown { node_id, .. }
-            | Event::ToolProposed { node_id, .. }
-            | Event::ToolStarted { node_id, .. }
-            | Event::ToolRefused { node_id, .. }
-            | Event::ToolAnswered { node_id, .. }
-            | Event::ToolFinished { node_id, .. }
-            | Event::QuestionAnswered { node_id, .. } => Some(node_id.clone()),
-            Event::ApprovalRequired { gate } => Some(gate.node.clone()),
             Event::GateDecided { gate, .. } | Event::GateVoided { gate, .. } => self.run.gate(*gate).map(|(gate, _)| gate.node.clone()),
-            Event::RunCreated { .. }
-            | Event::RunStarted
-            | Event::RunCancelled { .. }
-            | Event::RunSettled { .. }
-            | Event::ModelCalled { .. }
-            | Event::Message { .. }
-            | Event::Output { .. }
-            | Event::LogLine { .. }
-            | Event::Touched { .. }
-            | Event::Refused { .. } => None,
+            other => other.node().cloned(),
         }
     }
 

@@ -9,11 +9,16 @@ const KEPT: usize = 20_000;
 /// Columns of one kept line: longer ones go on in the next, so that scrolling by lines reaches everything.
 const LONGEST: usize = 240;
 
+/// Bytes of a streamed line after which it goes on in the next, so that a frame never wraps more than a few of them.
+const LONGEST_STREAMED: usize = 4_000;
+
 /// What a node said and did, in this generation.
 #[derive(Clone, Debug, Default)]
 pub struct Transcript {
     /// Streamed text.
     pub output: Block,
+    /// Bytes of the line that still grows.
+    open: usize,
     /// Its result for reading.
     pub result: Vec<Plain>,
     /// Its result on one line.
@@ -36,7 +41,18 @@ pub struct Message {
 impl Transcript {
     /// Takes in streamed text.
     pub fn stream(&mut self, text: &str) {
-        self.output.push(text);
+        let mut rest = text;
+        while !rest.is_empty() {
+            let end = rest.find('\n').map_or(rest.len(), |end| end + 1);
+            let (piece, after) = rest.split_at(rest.floor_char_boundary(end.min(LONGEST_STREAMED)));
+            if self.open + piece.len() > LONGEST_STREAMED {
+                self.output.push("\n");
+                self.open = 0;
+            }
+            self.output.push(piece);
+            self.open = if piece.ends_with('\n') { 0 } else { self.open + piece.len() };
+            rest = after;
+        }
         if self.output.lines().len() > KEPT * 2 {
             let kept: Vec<&str> = self.output.lines()[KEPT..].iter().map(Plain::as_str).collect();
             self.output = Block::new(&kept.join("\n"));
@@ -95,4 +111,23 @@ pub fn lines(raw: &str) -> Vec<Plain> {
         }
     }
     all
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_stream_without_line_ends_becomes_lines_that_a_frame_can_wrap() {
+        let mut transcript = Transcript::default();
+        for _ in 0..3_000 {
+            transcript.stream("wörd ");
+        }
+        transcript.stream(&"x".repeat(10_000));
+        transcript.stream("\nend");
+        let lines = transcript.output.lines();
+        assert!(lines.iter().all(|line| line.as_str().len() <= LONGEST_STREAMED));
+        assert_eq!(lines.iter().map(|line| line.as_str().len()).sum::<usize>(), 3_000 * 6 + 10_000 + 3);
+        assert_eq!(lines.last().map(Plain::as_str), Some("end"));
+    }
 }

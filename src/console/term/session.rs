@@ -263,7 +263,9 @@ impl Term {
             Some(Ok(Input::Resize(width, height))) => {
                 self.canvas.resize(Size::new(width, height));
                 self.pace.wanted = true;
-                Some(Event::Resized { width, height })
+                // Also at the size of the last frame: the terminal may have had another one in between, and lost text by it.
+                let painted = self.canvas.repaint().map(|()| Event::Resized { width, height });
+                Some(painted.unwrap_or_else(|error| Event::Lost(error.to_string())))
             }
             Some(Ok(Input::FocusGained | Input::FocusLost | Input::Mouse(_))) => None,
             Some(Err(error)) => Some(Event::Lost(error.to_string())),

@@ -150,3 +150,20 @@ fn hostile_text_is_shown_escaped() {
     assert!(!screen.contains(['\u{1b}', '\u{7}', '\u{202e}', '\u{9b}']), "{screen:?}");
     assert!(screen.contains("evil"), "{screen}");
 }
+
+#[test]
+fn a_streamed_word_changes_a_few_cells_however_large_the_plan_is() {
+    for nodes in [10, 2_000] {
+        let mut deck = Deck::new(80, 24);
+        let node = |at: usize| json!({"id": format!("n{at}"), "tool": "list_directory", "args": {"path": "src"}});
+        deck.plan =
+            serde_json::from_value(json!({"dagdeck": 1, "goal": "large", "nodes": (0..nodes).map(node).collect::<Vec<_>>()})).unwrap();
+        deck.type_text("x");
+        deck.keys("enter r");
+        deck.fact("n0", WorkFact::Output("once".into()));
+        let before = deck.flush();
+        deck.fact("n0", WorkFact::Output(" upon".into()));
+        let cells = before.diff(&deck.flush()).len();
+        assert!((1..=10).contains(&cells), "{cells} cells with {nodes} nodes");
+    }
+}

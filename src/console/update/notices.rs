@@ -77,7 +77,7 @@ fn plan_ready(model: &mut Model, id: PlanningId, plan: Plan, origin: &str, remar
         return;
     }
     model.editor.complete(plan);
-    model.editor.origin = Plain::summary(origin);
+    model.editor.origin = Plain::summary(&format!("by {origin}"));
     model.editor.remarks = remarks.iter().map(|remark| Plain::summary(remark)).collect();
     model.editor.refresh(&model.session.catalog);
     let run = model.look.keymap.hint("plan.run").unwrap_or_default();

@@ -50,16 +50,22 @@ fn wide(pen: &Pen<'_>, wanted: u16) -> u16 {
 const WIDE: u16 = 110;
 /// Columns of a question.
 const NARROW: u16 = 76;
+/// Below so many columns for the keys of something to read, the way out goes before the way on.
+const ROOM_FOR_PAGES: u16 = 40;
 
 fn tall(pen: &Pen<'_>) -> u16 {
     pen.buffer.area.height.saturating_sub(4).max(4)
 }
 
-/// Keys of a dialog on its last row.
+/// Keys of a dialog on its last row; those that don't fit are left out.
 fn keys(model: &Model, pen: &mut Pen<'_>, row: Rect, hints: &[(&str, &str)]) {
     let mut x = row.x;
     for (id, words) in hints {
         let Some(key) = model.look.keymap.hint(id) else { continue };
+        let width = Plain::line(&key).width() + 1 + Plain::line(words).width();
+        if usize::from(x) + width > usize::from(row.right()) {
+            continue;
+        }
         x += pen.words(x, row.y, row.right().saturating_sub(x), &key, Role::Key) + 1;
         x += pen.words(x, row.y, row.right().saturating_sub(x), words, Role::Hint) + 2;
     }
@@ -242,13 +248,16 @@ fn bare(model: &Model, text: &Doc<'_>, scroll: usize, pen: &mut Pen<'_>) -> InSi
 
 fn reader_keys(model: &Model, seen: InSight, len: usize, pen: &mut Pen<'_>, row: Rect) {
     let mut hints = vec![("reader.close", "back"), ("reader.copy", "copy")];
+    let mut room = row;
     if seen.to < len || seen.from > 0 {
-        hints.insert(0, ("move.page_down", "page down"));
-        hints.insert(0, ("move.down", "down"));
         let place = Plain::line(&format!("{}-{} of {len}", seen.from + 1, seen.to));
-        pen.pieces_right(row, &[(place, Role::Dim)]);
+        room.width = pen.pieces_right(row, &[(place, Role::Dim)]).saturating_sub(row.x + 2);
+        if room.width >= ROOM_FOR_PAGES {
+            hints.insert(0, ("move.page_down", "page down"));
+        }
+        hints.insert(0, ("move.down", "down"));
     }
-    keys(model, pen, row, &hints);
+    keys(model, pen, room, &hints);
 }
 
 fn boxed(model: &Model, title: &Plain, text: &Doc<'_>, scroll: usize, pen: &mut Pen<'_>) {

@@ -62,7 +62,7 @@ fn title(model: &Model, pen: &mut Pen<'_>, area: Rect, focused: bool, shown: &mu
         words.push((Plain::line(&format!("  {} of {}", tree.selected() + 1, tree.rows().len())), Role::Dim));
     }
     if model.shown_run().is_none() && !model.editor.origin.is_empty() {
-        words.push((Plain::line("  by ").then(&model.editor.origin), Role::Dim));
+        words.push((Plain::line("  ").then(&model.editor.origin), Role::Dim));
     }
     pen.title(area, &words, focused);
 }

@@ -50,7 +50,6 @@ pub(super) fn settings() -> RunSettings {
             info("write", Risk::Write, Verdict::Ask),
         ],
         aliases: [("put".into(), "write".into()), ("rm".into(), "delete".into())].into(),
-        ..Catalog::default()
     };
     RunSettings { catalog, ..RunSettings::default() }
 }

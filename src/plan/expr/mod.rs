@@ -86,11 +86,10 @@ pub enum OnMissing {
 /// An expression that was read; reading fixes which node or input each name means.
 #[derive(Clone, Debug)]
 pub struct Expr {
-    compiled: Arc<Expression<'static, 'static>>,
     /// In order of mention, with the place of the root's name.
     paths: Vec<(Path, Range<usize>)>,
-    /// It is a path and nothing else, so its value is read in place.
-    is_path: bool,
+    /// Absent when it is its one path and nothing else, whose value is read in place.
+    compiled: Option<Arc<Expression<'static, 'static>>>,
 }
 
 impl Expr {
@@ -100,13 +99,15 @@ impl Expr {
     /// When it is empty, too long, or doesn't follow the grammar.
     pub fn parse(text: &str, scope: &dyn Scope) -> Result<Self, ExprError> {
         let scan::Scanned { tokens, paths } = scan::scan(text, scope)?;
-        let is_path = tokens.len() == 1 && paths.len() == 1;
+        if tokens.len() == 1 && paths.len() == 1 {
+            return Ok(Self { paths, compiled: None });
+        }
         let source = guards::Source::new(&tokens)?;
         let compiled = ENVIRONMENT.compile_expression_owned(source.text.clone()).map_err(|error| {
             let at = source.character(error.range().map_or(0, |range| range.start));
             ExprError::Syntax { message: ExprError::from(error).to_string(), at }
         })?;
-        Ok(Self { compiled: Arc::new(compiled), paths, is_path })
+        Ok(Self { paths, compiled: Some(Arc::new(compiled)) })
     }
 
     /// Every path that it mentions, in order of mention.
@@ -119,14 +120,14 @@ impl Expr {
     /// # Errors
     /// When an operator or a function doesn't fit its values, or `missing` says so.
     pub fn eval(&self, scope: &dyn Scope, missing: OnMissing) -> Result<Value, ExprError> {
-        if let Some((path, _)) = self.paths.first().filter(|_| self.is_path) {
-            return match (path.find(scope), missing) {
-                (Found::Value(value), _) => Ok(value.into_owned()),
-                (Found::Nothing, _) | (Found::Missing(_), OnMissing::Null) => Ok(Value::Null),
-                (Found::Missing(words), OnMissing::Error) => Err(ExprError::Missing(words)),
-            };
+        if let Some(compiled) = &self.compiled {
+            return Ok(values::json(&self.run(compiled, scope, missing)?)?);
         }
-        Ok(values::json(&self.run(scope, missing)?)?)
+        match (self.found(scope), missing) {
+            (Found::Value(value), _) => Ok(value.into_owned()),
+            (Found::Nothing, _) | (Found::Missing(_), OnMissing::Null) => Ok(Value::Null),
+            (Found::Missing(words), OnMissing::Error) => Err(ExprError::Missing(words)),
+        }
     }
 
     /// Whether it holds as a condition.
@@ -134,13 +135,18 @@ impl Expr {
     /// # Errors
     /// When an operator or a function doesn't fit its values.
     pub fn truthy(&self, scope: &dyn Scope) -> Result<bool, ExprError> {
-        match self.paths.first().filter(|_| self.is_path) {
-            Some((path, _)) => Ok(matches!(path.find(scope), Found::Value(value) if is_truthy(&value))),
-            None => self.run(scope, OnMissing::Null).map(|value| value.is_true()),
+        match &self.compiled {
+            Some(compiled) => self.run(compiled, scope, OnMissing::Null).map(|value| value.is_true()),
+            None => Ok(matches!(self.found(scope), Found::Value(value) if is_truthy(&value))),
         }
     }
 
-    fn run(&self, scope: &dyn Scope, missing: OnMissing) -> Result<Inner, ExprError> {
+    /// What the first path leads to.
+    fn found<'a>(&self, scope: &'a dyn Scope) -> Found<'a> {
+        self.paths.first().map_or(Found::Nothing, |(path, _)| path.find(scope))
+    }
+
+    fn run(&self, compiled: &Expression, scope: &dyn Scope, missing: OnMissing) -> Result<Inner, ExprError> {
         let mut variables = vec![(values::METER.to_owned(), Inner::from_object(values::Meter::default()))];
         let mut left = values::MAX_READ;
         for (i, (path, _)) in self.paths.iter().enumerate() {
@@ -152,7 +158,7 @@ impl Expr {
             };
             variables.push((format!("p{i}"), value));
         }
-        Ok(self.compiled.eval(Inner::from_pairs(variables))?)
+        Ok(compiled.eval(Inner::from_pairs(variables))?)
     }
 }
 

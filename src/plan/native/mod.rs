@@ -10,6 +10,7 @@ mod tests;
 mod write;
 
 pub(crate) use read::kind;
+pub(in crate::plan) use read::{EDGE_FIELDS, PLAN_FIELDS, is_node_field, node_fields};
 pub use read::{edge_from_value, node_from_value, plan_from_value};
 pub use write::{edge_to_value, node_to_value, plan_to_value};
 

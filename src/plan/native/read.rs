@@ -21,6 +21,12 @@ const WORKS: [(&str, &str); 9] = [
     ("value", "value"),
     ("ask", "ask"),
 ];
+/// Fields of the document itself.
+pub(in crate::plan) const PLAN_FIELDS: [&str; 8] = ["dagdeck", "goal", "inputs", "nodes", "edges", "budget", "defaults", "metadata"];
+/// Fields of an edge.
+pub(in crate::plan) const EDGE_FIELDS: [&str; 7] = ["from", "to", "when", "context", "default", "id", "label"];
+/// Fields of a node beside those that show its work and those of its policy.
+const NODE_FIELDS: [&str; 6] = ["id", "depends_on", "goal", "args", "query", "sandbox"];
 /// Every field of `Policy`.
 const POLICY_FIELDS: [&str; 21] = [
     "when",
@@ -45,6 +51,16 @@ const POLICY_FIELDS: [&str; 21] = [
     "replan_when",
     "notes",
 ];
+
+/// Every field that some node may have.
+pub(in crate::plan) fn node_fields() -> impl Iterator<Item = &'static str> {
+    NODE_FIELDS.into_iter().chain(WORKS.iter().map(|(field, _)| *field)).chain(POLICY_FIELDS)
+}
+
+/// Whether some node may have this field.
+pub(in crate::plan) fn is_node_field(name: &str) -> bool {
+    node_fields().any(|field| field == name)
+}
 
 /// Reads a whole document. The format version may be absent.
 ///

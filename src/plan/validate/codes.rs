@@ -73,6 +73,7 @@ table! {
     BadSchema "bad-schema" Error "an output schema is no JSON Schema",
     NoBudget "no-budget" Warning "agents run without a budget of the plan or of their own",
     OpenSideEffects "open-side-effects" Warning "a tool that changes things runs without approval",
+    UnknownField "unknown-field" Warning "a field means nothing where it stands, and looks like a slip of the pen",
     NotYet "not-yet" Warning "this version reads a field but doesn't act on it",
 }
 

@@ -2,6 +2,7 @@
 //! that the editor can apply. Errors stop a run, warnings don't. Pure; close to linear in nodes and edges.
 
 mod codes;
+mod fields;
 mod names;
 mod policy;
 mod structure;
@@ -58,6 +59,7 @@ pub fn validate(plan: &Plan, catalog: &Catalog) -> Vec<Finding> {
     names::check(&mut check);
     texts::check(&mut check);
     policy::check(&mut check);
+    fields::check(&mut check);
     let mut findings = check.findings;
     findings.sort_by_key(|(place, _)| *place);
     findings.into_iter().map(|(_, finding)| finding).collect()

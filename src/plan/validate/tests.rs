@@ -45,7 +45,6 @@ fn catalog() -> Catalog {
             ),
         ],
         aliases: [("cat".into(), "read_file".into()), ("add".into(), "append".into()), ("gone".into(), "nothing".into())].into(),
-        ..Catalog::default()
     }
 }
 
@@ -335,4 +334,21 @@ fn a_tool_may_have_any_of_its_names() {
         {"id": "f", "tool": "gone", "args": {}},
     ]}));
     assert_eq!(codes, ["bad-arguments nodes[3].args", "open-side-effects nodes[4].approve", "unknown-tool nodes[5].tool"]);
+}
+
+#[test]
+fn fields_that_look_like_a_slip_are_told_and_others_are_left_alone() {
+    let document = json!({"dagdeck": 1, "goal": "g", "input": {}, "x_owner": "me", "nodes": [
+        {"id": "a", "value": 1},
+        {"id": "b", "value": 2, "depend_on": ["a"], "tags": ["x"], "args": {}},
+    ], "edges": [{"from": "a", "to": "b", "lable": "a"}]});
+    assert_eq!(
+        found(document.clone()),
+        ["unknown-field input", "unknown-field nodes[1].depend_on", "unknown-field nodes[1].args", "unknown-field edges[0].lable"]
+    );
+    let mut plan = read(document);
+    let finding = validate(&plan, &catalog()).into_iter().find(|finding| finding.path.ends_with("depend_on")).unwrap();
+    assert_eq!(finding.message, "`depend_on` is no field of dagdeck's, so it does nothing; did you mean `depends_on`?");
+    finding.fix.unwrap().edit.apply(&mut plan).unwrap();
+    assert_eq!(plan.nodes[1].depends_on, ["a".into()]);
 }

@@ -1,6 +1,9 @@
-//! The real program without a terminal: a home and a workspace of its own, an environment with nothing in it but what a test puts there.
+//! The real program: a home and a workspace of its own, an environment with nothing in it but what a test puts there.
 
-use super::chat::ChatServer;
+use super::{
+    chat::ChatServer,
+    pty::{Start, Terminal},
+};
 use assert_cmd::Command;
 use serde_json::Value;
 use std::{
@@ -74,6 +77,11 @@ impl Program {
     /// Writes the person's own `config.toml`.
     pub fn configure(&self, text: &str) {
         write(&self.home().join(".config/dagdeck/config.toml"), text.as_bytes());
+    }
+
+    /// The console in a terminal of so many columns and rows.
+    pub fn console(&self, size: (u16, u16)) -> Terminal {
+        Terminal::start(&Start { args: &[], workspace: &self.workspace(), home: &self.home(), size, env: &self.variables() })
     }
 
     /// The command line, to be changed before it is run.

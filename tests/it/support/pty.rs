@@ -2,7 +2,9 @@
 //! the deadline only turns a hang into a failure.
 
 use portable_pty::{Child, CommandBuilder, MasterPty, PtySize, native_pty_system};
+use rustix::termios::{LocalModes, tcgetattr};
 use std::{
+    fs::File,
     io::{Read, Write},
     num::NonZeroU16,
     path::Path,
@@ -37,16 +39,21 @@ pub struct Start<'a> {
 impl Terminal {
     /// Starts dagdeck with an environment of its own: no keys, no colour settings, no SSH.
     pub fn start(start: &Start<'_>) -> Self {
+        Self::start_program(env!("CARGO_BIN_EXE_dagdeck"), start)
+    }
+
+    /// Starts any program in that environment, as the leader of a session on a terminal of its own.
+    pub fn start_program(program: &str, start: &Start<'_>) -> Self {
         let (columns, rows) = start.size;
         let pair = native_pty_system().openpty(PtySize { rows, cols: columns, pixel_width: 0, pixel_height: 0 }).unwrap();
-        let mut command = CommandBuilder::new(env!("CARGO_BIN_EXE_dagdeck"));
+        let mut command = CommandBuilder::new(program);
         command.env_clear();
         for (name, value) in [("TERM", "xterm-256color"), ("PATH", "/usr/local/bin:/usr/bin:/bin"), ("LANG", "C.UTF-8"), ("USER", "tester")]
         {
             command.env(name, value);
         }
         command.env("HOME", start.home);
-        command.env("DAGDECK_HOME", start.home);
+        command.env("DAGDECK_HOME", start.home.join("state"));
         for (name, value) in start.env {
             command.env(name, value);
         }
@@ -78,12 +85,18 @@ impl Terminal {
 
     /// The screen as text, without trailing blanks.
     pub fn screen(&self) -> String {
-        self.parser.screen().contents()
+        self.parser.screen().contents().lines().map(str::trim_end).collect::<Vec<_>>().join("\n")
     }
 
     /// The terminal emulator's state, for modes and attributes.
     pub fn emulator(&self) -> &vt100::Screen {
         self.parser.screen()
+    }
+
+    /// Whether the terminal itself echoes keys and gathers them into lines, as a shell needs it.
+    pub fn cooked(&self) -> bool {
+        let tty = File::open(self.master.tty_name().unwrap()).unwrap();
+        tcgetattr(tty).unwrap().local_modes.contains(LocalModes::ECHO | LocalModes::ICANON | LocalModes::ISIG)
     }
 
     /// Takes in what has been written; gives how many bytes came before the silence of `wait`.

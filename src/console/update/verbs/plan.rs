@@ -4,12 +4,22 @@ use serde_json::{Map, Value};
 
 use super::super::{Action, Turn};
 use crate::console::model::{
-    Dialog, EditThen, EditorDialog, LineDialog, LineThen, Lines, Model, Pick, PickItem, PickThen, Status, TextField, words,
+    Dialog, EditThen, EditorDialog, Focus, LineDialog, LineThen, Lines, Model, Pick, PickItem, PickThen, Stage, Status, TextField, words,
 };
 use crate::plan::{
-    AgentWork, Approve, Ask, CodeWork, DecisionWork, MergeWork, Node, Policy, SandboxLimits, ToolInput, ToolWork, TransformWork, Work,
+    AgentWork, Approve, Ask, CodeWork, DecisionWork, MergeWork, Node, Plan, Policy, SandboxLimits, ToolInput, ToolWork, TransformWork, Work,
 };
 use crate::text::Plain;
+
+/// A plan that is there already goes into the editor; `origin` says where it comes from (`from plan.json`).
+pub fn open(model: &mut Model, plan: Plan, origin: &str) {
+    model.editor.begin(plan);
+    model.editor.refresh(&model.session.catalog);
+    model.editor.origin = Plain::summary(origin);
+    model.editor.remarks.clear();
+    model.place.stage = Stage::Plan;
+    model.place.focus = Focus::Tree;
+}
 
 /// Picks the sort of work of a new node.
 pub fn add(model: &mut Model, _: &mut Turn) {

@@ -1,0 +1,51 @@
+//! `Survey`: what there is to plan with: agents, tools, models. It needs no journal, so it works where nothing may be written.
+
+use super::{
+    client::{ModelStatus, Problem},
+    config::Config,
+    jobs::Kit,
+    places::Places,
+};
+use crate::models::config::Lookup;
+use crate::plan::Catalog;
+
+/// What there is to plan with.
+pub struct Survey {
+    kit: Kit,
+    model: ModelStatus,
+}
+
+impl Survey {
+    /// Reads the cards and makes ready what is configured. `model` is what was named on the command line.
+    ///
+    /// # Errors
+    /// When the configuration holds a list of tools that can't be read.
+    pub fn new(places: &Places, config: Config, model: Option<&str>, env: Lookup<'_>) -> Result<Self, Problem> {
+        let kit = Kit::new(places, config, env)?;
+        let model = kit.models.status(kit.models.preset(model).as_deref());
+        Ok(Self { kit, model })
+    }
+
+    /// What plans may name.
+    pub fn catalog(&self) -> Catalog {
+        self.kit.catalog()
+    }
+
+    /// Cards that could not be read: file, line and words.
+    pub fn card_problems(&self) -> Vec<Problem> {
+        self.kit.card_problems()
+    }
+
+    /// Which model would be used.
+    pub fn model(&self) -> &ModelStatus {
+        &self.model
+    }
+
+    /// Names of the models on offer, with the ways to do without.
+    ///
+    /// # Errors
+    /// When the server can't be asked.
+    pub async fn models(&self) -> Result<Vec<String>, Problem> {
+        self.kit.models.list().await.map_err(|error| Problem { message: error.message, hint: error.hint })
+    }
+}

@@ -1,0 +1,535 @@
+//! The verbs as a shell sees them: exit codes, what goes to which stream, the shapes of JSON, and what is said about bad input.
+
+use super::support::program::{Ended, Program};
+use rustix::process::{Pid, Signal, kill_process};
+use serde_json::{Map, Value, json};
+use std::{
+    io::{BufRead, BufReader},
+    process::{Command, Stdio},
+};
+
+/// Two nodes that run for real, and need nothing.
+fn small() -> Value {
+    json!({"dagdeck": 1, "goal": "double it", "nodes": [
+        {"id": "sum", "tool": "calculator", "args": {"expression": "20 + 1"}},
+        {"id": "twice", "code": "return Number(deps.sum.output) * 2", "depends_on": ["sum"]},
+    ]})
+}
+
+/// A plan of nodes, in the workspace.
+fn plan(program: &Program, nodes: Value) -> String {
+    program.file("plan.json", json!({"dagdeck": 1, "goal": "test", "nodes": nodes}).to_string())
+}
+
+fn keys(value: &Value) -> Vec<&str> {
+    value.as_object().unwrap().keys().map(String::as_str).collect()
+}
+
+fn codes(validated: &Value) -> Vec<&str> {
+    validated["findings"].as_array().unwrap().iter().map(|finding| finding["code"].as_str().unwrap()).collect()
+}
+
+#[test]
+fn validate_tells_good_plans_from_bad_ones() {
+    let program = Program::new();
+    let good = program.file("good.json", small().to_string());
+    program.run(&["validate", &good]).code(0).says(&["valid: 2 nodes, 0 warnings"]);
+    assert_eq!(program.json(&["validate", &good, "--json"]), json!({"valid": true, "findings": []}));
+
+    let bad = plan(
+        &program,
+        json!([
+            {"id": "a", "tool": "read_flie", "args": {}, "depends_on": ["b"]},
+            {"id": "b", "value": "{{ghost}}", "depends_on": ["a"]},
+        ]),
+    );
+    let ended = program.run(&["validate", &bad]).code(3).says(&["not valid: 3 errors"]);
+    for words in ["a → b → a", "`read_file`", "ghost"] {
+        assert!(ended.out.contains(words), "{words}\n{ended}");
+    }
+    let validated = program.run(&["validate", &bad, "--json"]).code(3).json();
+    assert_eq!((keys(&validated), &validated["valid"]), (vec!["valid", "findings"], &json!(false)));
+    assert!(["cycle", "unknown-tool", "unknown-reference"].iter().all(|code| codes(&validated).contains(code)), "{validated}");
+    for finding in validated["findings"].as_array().unwrap() {
+        assert_eq!(keys(finding)[..6], ["code", "severity", "node", "path", "message", "fix"], "{finding}");
+    }
+}
+
+#[test]
+fn validate_reads_stdin_and_answers_in_json_even_when_the_text_is_no_plan() {
+    let program = Program::new();
+    program.feed(&["validate", "-"], small().to_string()).code(0);
+    program.feed(&["validate", "-"], "").code(3).says(&["stdin:1:1", "the text is empty", "hint: "]);
+    let validated = program.feed(&["validate", "-", "--json"], "{\"nodes\": [").code(3).json();
+    assert_eq!(validated["valid"], false);
+    assert!(validated["findings"][0]["message"].as_str().unwrap().starts_with("stdin:1:11: not JSON"), "{validated}");
+}
+
+#[test]
+fn a_slip_of_the_pen_in_a_fields_name_is_told_with_what_was_meant() {
+    let program = Program::new();
+    let file = plan(&program, json!([{"id": "a", "value": 1}, {"id": "b", "value": 2, "depend_on": ["a"]}]));
+    let ended = program.run(&["validate", &file]).code(0);
+    assert!(ended.out.contains("warning[unknown-field] nodes[1].depend_on: ") && ended.out.contains("`depends_on`"), "{ended}");
+}
+
+/// Bad documents, with what has to be said about each of them.
+fn bad_documents() -> Vec<(&'static str, Vec<u8>, Vec<&'static str>)> {
+    let deep = |open: &str, close: &str| [open.repeat(100_000), close.repeat(100_000)].concat().into_bytes();
+    let node = |fields: &str| format!("{{\n \"goal\": \"g\",\n \"nodes\": [\n  {{\"id\": \"a\", {fields}}}\n ]\n}}").into_bytes();
+    vec![
+        ("empty", Vec::new(), vec![":1:1", "empty"]),
+        ("blank", b" \n\n ".to_vec(), vec!["empty"]),
+        ("cut", b"{\n \"nodes\": [".to_vec(), vec![":2:", "not JSON"]),
+        ("huge", vec![b'x'; 10_000_000], vec![":1:1", "not JSON"]),
+        ("deep list", deep("[", "]"), vec!["recursion limit"]),
+        ("deep object", deep("{\"a\":", "}"), vec!["recursion limit"]),
+        ("NUL", b"{\"goal\": \"a\0b\"}".to_vec(), vec![":1:", "control character"]),
+        ("no text", b"{\"goal\": \"\xff\xfe\"}".to_vec(), vec!["byte 11 is not UTF-8"]),
+        ("UTF-16", b"\xff\xfe{\0}\0".to_vec(), vec!["byte 1 is not UTF-8"]),
+        ("a list", b"[1, 2]".to_vec(), vec!["must be an object, not a list"]),
+        ("a number", b"42".to_vec(), vec!["must be an object, not a number"]),
+        ("no nodes", b"{\"goal\": \"g\"}".to_vec(), vec!["list of `nodes`"]),
+        ("nodes as object", b"{\n\"nodes\": {}}".to_vec(), vec![":2:", "`nodes`: must be a list"]),
+        ("a newer format", b"{\"dagdeck\": 99, \"nodes\": []}".to_vec(), vec!["`dagdeck`", "version 99"]),
+        ("another dialect", b"{\"stages\": []}".to_vec(), vec!["stages dialect"]),
+        ("no work", node("\"notes\": \"x\""), vec![":4:", "`nodes[0]`", "no work"]),
+        ("two works", node("\"tool\": \"x\", \"code\": \"y\""), vec![":4:", "more than one work"]),
+        ("a later work", node("\"over\": \"x\""), vec!["`map` node"]),
+        ("goal as number", b"{\"goal\": 5, \"nodes\": []}".to_vec(), vec![":1:10", "`goal`: must be text"]),
+        ("id as number", b"{\"nodes\": [{\"id\": 7, \"value\": 1}]}".to_vec(), vec!["`nodes[0].id`: must be text"]),
+        ("retry as text", node("\"value\": 1, \"retry\": \"often\""), vec![":4:", "`nodes[0].retry`"]),
+        ("negative budget", node("\"value\": 1, \"budget\": {\"tokens\": -5}"), vec!["`nodes[0].budget`", "-5"]),
+        ("time as text", node("\"value\": 1, \"timeout_s\": \"soon\""), vec!["`nodes[0].timeout_s`"]),
+        ("dependency as number", node("\"value\": 1, \"depends_on\": [3]"), vec!["`nodes[0].depends_on[0]`"]),
+    ]
+}
+
+#[test]
+fn documents_that_are_no_plans_are_told_with_place_and_way_out_by_every_verb_that_reads_them() {
+    let program = Program::new();
+    for (name, text, words) in bad_documents() {
+        let file = program.file("bad.json", &text);
+        for verb in ["validate", "run", "export"] {
+            let ended = program.run(&[verb, &file]);
+            assert_eq!((ended.code, ended.out.as_str()), (3, ""), "{name}, {verb}: {ended}");
+            ended.says(&words).says(&["error: ", "bad.json", "hint: "]);
+        }
+    }
+    assert_eq!(program.json(&["ls", "--json"]), json!([]), "nothing was run");
+}
+
+#[test]
+fn limits_out_of_bounds_and_unknown_names_stop_a_run_before_it_begins() {
+    let program = Program::new();
+    for (nodes, words) in [
+        (json!([{"id": "a", "value": 1, "depends_on": ["a"]}]), "a"),
+        (json!([{"id": "a", "value": 1, "depends_on": ["b"]}, {"id": "b", "value": 1, "depends_on": ["a"]}]), "a → b → a"),
+        (json!([{"id": "a", "value": 1}, {"id": "a", "value": 2}]), "duplicate-id"),
+        (json!([{"id": "a b\u{1b}[31m", "value": 1}]), "bad-id"),
+        (json!([{"id": "a", "tool": "rm_rf", "args": {}}]), "unknown-tool"),
+        (json!([{"id": "a", "tool": "read_file", "args": {"path": 7}}]), "bad-arguments"),
+        (json!([{"id": "a", "agent": "nobody", "objective": "x"}]), "unknown-agent"),
+        (json!([{"id": "a", "value": "{{b}}"}]), "unknown-reference"),
+        (json!([{"id": "a", "value": 1, "when": "1 +"}]), "bad-condition"),
+        (json!([{"id": "a", "value": 1, "timeout_s": -1}]), "bad-limit"),
+        (json!([{"id": "a", "value": 1, "retry": {"attempts": 0}}]), "bad-limit"),
+        (json!([{"id": "a", "value": 1, "max_iterations": 21}]), "bad-limit"),
+        (json!([]), "empty-plan"),
+    ] {
+        let ended = program.run(&["run", &plan(&program, nodes), "--yes"]).code(3).says(&[words, "nothing was run", "hint: "]);
+        assert!(!ended.err.contains('\u{1b}'), "{:?}", ended.err);
+    }
+    assert_eq!(program.json(&["ls", "--json"]), json!([]));
+}
+
+#[test]
+fn files_that_can_not_be_read_are_named() {
+    let program = Program::new();
+    std::fs::create_dir(program.workspace().join("folder.json")).unwrap();
+    for (name, words) in [("missing.json", "No such file"), ("./missing", "No such file"), ("folder.json", "Is a directory")] {
+        for verb in ["validate", "run"] {
+            program.run(&[verb, name]).code(1).says(&["error: can't read", name, words, "hint: "]);
+        }
+    }
+}
+
+#[test]
+fn run_prints_the_results_on_stdout_and_what_happens_on_stderr() {
+    let program = Program::new();
+    let file = program.file("plan.json", small().to_string());
+    let ended = program.run(&["run", &file]).code(0).says(&["sum: started", "twice: succeeded", " succeeded in "]);
+    assert_eq!(ended.out, "42\n");
+    let ended = program.feed(&["run", "-"], small().to_string()).code(0);
+    assert_eq!(ended.out, "42\n");
+}
+
+#[test]
+fn run_json_prints_events_and_last_the_outcome() {
+    let program = Program::new();
+    let file = program.file("plan.json", small().to_string());
+    let mut lines = program.run(&["run", &file, "--json"]).code(0).lines();
+    let last = lines.pop().unwrap();
+    assert_eq!(keys(&last), ["run", "outcome", "reason", "exit"]);
+    assert_eq!((&last["outcome"], &last["exit"]), (&json!("succeeded"), &json!(0)));
+    assert_eq!((&lines[0]["type"], &lines[0]["run"]), (&json!("run_created"), &last["run"]));
+    let seqs: Vec<u64> = lines.iter().map(|line| line["seq"].as_u64().unwrap()).collect();
+    assert_eq!(seqs, (1..=seqs.len() as u64).collect::<Vec<_>>(), "without gaps");
+    let order: Vec<(&str, &str)> = lines
+        .iter()
+        .filter(|line| ["node_started", "node_completed"].contains(&line["type"].as_str().unwrap()))
+        .map(|line| (line["type"].as_str().unwrap(), line["node_id"].as_str().unwrap()))
+        .collect();
+    assert_eq!(order, [("node_started", "sum"), ("node_completed", "sum"), ("node_started", "twice"), ("node_completed", "twice")]);
+}
+
+#[test]
+fn the_exit_code_tells_how_the_run_ended() {
+    let program = Program::new();
+    let fails = || json!({"id": "fails", "code": "throw new Error('boom')"});
+    program.run(&["run", &plan(&program, json!([{"id": "a", "value": 1}, fails()]))]).code(4).says(&["boom", " partial "]);
+    program.run(&["run", &plan(&program, json!([fails()]))]).code(5).says(&["boom", " failed "]);
+    let outcomes: Vec<Value> = program.json(&["ls", "--json"]).as_array().unwrap().iter().map(|run| run["status"].clone()).collect();
+    assert_eq!(outcomes, ["failed", "partial"], "newest first");
+}
+
+#[test]
+fn inputs_are_set_by_flag_and_wrong_flags_are_refused_before_anything_happens() {
+    let program = Program::new();
+    let file = plan(&program, json!([{"id": "a", "value": "{{inputs.name}} is {{inputs.age}}"}]));
+    let ended = program.run(&["run", &file, "--set", "name=Ada L=", "--set", "age=36"]).code(0);
+    assert_eq!(ended.out, "Ada L= is 36\n");
+    for wrong in [["--set", "name"], ["--set", "=1"], ["--approve", "["], ["--deny", "a{b"]] {
+        program.run(&["run", &file, wrong[0], wrong[1]]).code(2).says(&["error: ", wrong[0], "hint: "]);
+    }
+    assert_eq!(program.json(&["ls", "--json"]).as_array().unwrap().len(), 1);
+}
+
+/// One gate of each kind that a flag can decide, and one that only a person can.
+fn gated(program: &Program) -> String {
+    plan(
+        program,
+        json!([
+            {"id": "note", "tool": "write_file", "args": {"path": "note.txt", "content": "hello"}},
+            {"id": "before", "value": 1, "approve": "before"},
+            {"id": "after", "value": 2, "approve": "after"},
+            {"id": "sure", "ask": "Go on?"},
+        ]),
+    )
+}
+
+#[test]
+fn headless_gates_fail_closed_and_name_the_flag_that_would_decide() {
+    let program = Program::new();
+    let ended = program.run(&["run", &gated(&program)]).code(7);
+    for node in ["note", "before", "after", "sure"] {
+        assert!(ended.err.contains(&format!("hint: `--approve {node}` would approve it; `--yes` ")), "{node}\n{ended}");
+    }
+    assert!(!program.workspace().join("note.txt").exists());
+    let shown = program.json(&["show", "--json"]);
+    assert_eq!(shown["status"], "waiting");
+    assert!(shown["gates"].as_array().unwrap().iter().all(|gate| gate["decision"].is_null()));
+    assert_eq!(shown["gates"][0]["payload"], json!({"path": "note.txt", "content": "hello"}), "the exact payload");
+
+    let last = program.run(&["run", &gated(&program), "--json"]).code(7).lines().pop().unwrap();
+    assert_eq!((&last["outcome"], &last["exit"]), (&json!("waiting"), &json!(7)));
+}
+
+#[test]
+fn yes_approves_and_deny_beats_it_and_who_decided_is_on_record() {
+    let program = Program::new();
+    program.run(&["run", &gated(&program), "--yes"]).code(0);
+    assert_eq!(program.read("note.txt"), "hello");
+    let gates = program.json(&["show", "--json"])["gates"].clone();
+    assert_eq!(gates.as_array().unwrap().len(), 4);
+    assert!(gates.as_array().unwrap().iter().all(|gate| gate["by"] == json!({"who": "tester (--yes)", "via": "rule"})), "{gates}");
+
+    std::fs::remove_file(program.workspace().join("note.txt")).unwrap();
+    program
+        .run(&["run", &gated(&program), "--yes", "--deny", "write_*"])
+        .code(4)
+        .says(&["note: cancelled: rejected: denied by --deny write_*"]);
+    assert!(!program.workspace().join("note.txt").exists());
+
+    program.run(&["run", &gated(&program), "--approve", "n*"]).code(7);
+    assert_eq!(program.read("note.txt"), "hello");
+}
+
+#[test]
+fn a_question_that_wants_words_waits_for_a_person_whatever_the_flags() {
+    let program = Program::new();
+    let file = plan(&program, json!([{"id": "pick", "ask": {"text": "Which?", "options": ["red", "blue"]}}]));
+    program.run(&["run", &file, "--yes"]).code(7).says(&["Which?", "only a person can answer this"]);
+}
+
+#[cfg(unix)]
+#[test]
+fn an_interrupted_run_is_cancelled_with_its_commands_and_says_so() {
+    for signal in [Signal::INT, Signal::TERM] {
+        let program = Program::new();
+        let file = plan(&program, json!([{"id": "long", "tool": "run_command", "args": {"command": "exec sleep 600"}}]));
+        let mut child = started(&program, &["run", &file, "--yes", "--json"]);
+        let mut lines =
+            BufReader::new(child.stdout.take().unwrap()).lines().map(|line| serde_json::from_str::<Value>(&line.unwrap()).unwrap());
+        lines.find(|line| line["type"] == "tool_started").unwrap();
+        kill_process(Pid::from_child(&child), signal).unwrap();
+        assert_eq!(lines.last().unwrap()["outcome"], "cancelled");
+        assert_eq!(child.wait().unwrap().code(), Some(6));
+        assert_eq!(program.json(&["show", "--json"])["nodes"][0]["state"], "cancelled");
+    }
+}
+
+/// The program under way, with its output in a pipe.
+fn started(program: &Program, args: &[&str]) -> std::process::Child {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_dagdeck"));
+    command.env_clear().env("PATH", "/usr/local/bin:/usr/bin:/bin").env("HOME", program.home());
+    command.env("DAGDECK_HOME", program.home().join("state")).current_dir(program.workspace()).args(args);
+    command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap()
+}
+
+#[test]
+fn a_reader_that_goes_away_is_no_error_and_the_run_goes_on() {
+    let program = Program::new();
+    let nodes: Vec<Value> = (0..2000).map(|i| json!({"id": format!("n{i}"), "value": "x".repeat(100)})).collect();
+    let file = plan(&program, json!(nodes));
+    for args in [vec!["export", &file], vec!["run", &file, "--json"], vec!["run", &file], vec!["schema"], vec!["man"], vec!["--help"]] {
+        let mut child = started(&program, &args);
+        drop(child.stdout.take());
+        let ended = child.wait_with_output().unwrap();
+        let err = String::from_utf8_lossy(&ended.stderr);
+        assert_eq!(ended.status.code(), Some(0), "{args:?}: {err}");
+        assert!(!err.contains("error") && !err.contains("panicked"), "{args:?}: {err}");
+    }
+    assert_eq!(program.json(&["ls", "--json"]).as_array().unwrap().iter().filter(|run| run["status"] == "succeeded").count(), 2);
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn a_full_disk_under_stdout_is_an_error() {
+    let program = Program::new();
+    for args in [["schema"], ["man"], ["agents"]] {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_dagdeck"));
+        command.env("HOME", program.home()).env("DAGDECK_HOME", program.home()).current_dir(program.workspace()).args(args);
+        let full = std::fs::OpenOptions::new().write(true).open("/dev/full").unwrap();
+        let ended = command.stdout(full).output().unwrap();
+        let err = String::from_utf8_lossy(&ended.stderr);
+        assert!(ended.status.code() == Some(1) && err.contains("can't write the output: No space left"), "{args:?}: {err}");
+    }
+}
+
+#[test]
+fn export_writes_every_form_and_reads_its_own_back() {
+    let program = Program::new();
+    let agents = json!([
+        {"id": "find", "agent": "web_researcher", "objective": "Find \"it\""},
+        {"id": "tell", "agent": "writer", "objective": "Tell {{find.result}}", "depends_on": ["find"]},
+    ]);
+    let file = plan(&program, agents.clone());
+    let export = |form: &str| program.run(&["export", &file, "--format", form]).code(0);
+    assert_eq!(export("native").json(), json!({"dagdeck": 1, "goal": "test", "nodes": agents}));
+    let orchestration = export("orchestration").says(&["left out `goal`"]);
+    assert_eq!(keys(&orchestration.json()["nodes"][0]), ["id", "agent", "objective", "depends_on"]);
+    let again = program.feed(&["export", "-", "--format", "orchestration"], orchestration.out.clone()).code(0);
+    assert_eq!(again.out, orchestration.out);
+    for (form, words) in [("mermaid", "flowchart"), ("dot", "digraph"), ("tree", "└─ tell")] {
+        let exported = export(form);
+        assert!(exported.out.contains(words) && exported.out.contains("find"), "{form}: {exported}");
+    }
+    program.run(&["run", &program.file("small.json", small().to_string())]).code(0);
+    assert_eq!(program.run(&["export", "last"]).code(0).json(), small());
+    program.run(&["export", "nothing"]).code(1).says(&["`nothing`", "hint: "]);
+    program.run(&["export", &file, "--format", "svg"]).code(2).says(&["svg", "mermaid"]);
+}
+
+#[test]
+fn ls_and_show_tell_about_runs() {
+    let program = Program::new();
+    program.run(&["ls"]).code(0).says(&["no runs", "hint: "]);
+    program.run(&["show"]).code(1).says(&["no runs yet", "hint: "]);
+    program.run(&["run", &program.file("small.json", small().to_string())]).code(0);
+    let listed = program.json(&["ls", "--json"]);
+    assert_eq!(keys(&listed[0]), ["run", "status", "goal", "workspace", "created_at", "finished_at", "nodes", "waiting"]);
+    let shown = program.json(&["show", "last", "--json"]);
+    assert_eq!(keys(&shown), ["run", "status", "reason", "goal", "nodes", "gates"]);
+    let expected =
+        ["id", "state", "reason", "result", "mark", "error", "attempts", "started_at", "finished_at", "tokens", "cost_usd", "metadata"];
+    assert_eq!(keys(&shown["nodes"][1]), expected);
+    assert_eq!((&shown["nodes"][1]["result"], &shown["run"]), (&json!(42), &listed[0]["run"]));
+
+    let name = listed[0]["run"].as_str().unwrap();
+    let end = &name[name.len() - 8..];
+    let text = program.run(&["show", end]).code(0);
+    assert!(text.out.starts_with(&format!("{end} succeeded: double it\n")), "{text}");
+    assert_eq!(program.json(&["show", end, "twice", "--json"])["result"], 42);
+    program.run(&["show", end, "thrice"]).code(1).says(&["no node `thrice`", "sum, twice"]);
+    program.run(&["show", "nothing"]).code(1).says(&["no run is called `nothing`", "`dagdeck ls`"]);
+    program.run(&["ls", "-n", "0"]).code(2).says(&["0", "--limit"]);
+
+    let other = tempfile::tempdir().unwrap();
+    let elsewhere = program.run(&["ls", "--json", "--workspace", other.path().to_str().unwrap()]);
+    assert_eq!(elsewhere.json(), json!([]), "runs belong to their workspace");
+}
+
+#[test]
+fn plan_prints_a_plan_that_validates_and_fits_the_published_schema() {
+    let program = Program::new();
+    let schema = program.run(&["schema"]).code(0).json();
+    let planned = program.run(&["plan", "count the lines of every file and write them to lines.md", "--json"]).code(0).json();
+    assert_eq!(keys(&planned), ["plan", "origin", "remarks", "valid", "findings"]);
+    let faults: Vec<String> = jsonschema::validator_for(&schema).unwrap().iter_errors(&planned["plan"]).map(|e| e.to_string()).collect();
+    assert_eq!(faults, Vec::<String>::new());
+    let text = program.run(&["plan", "count the lines of every file and write them to lines.md"]).code(0).says(&["planned by "]);
+    assert_eq!(text.json(), planned["plan"]);
+    program.feed(&["validate", "-"], text.out).code(0);
+    assert!(program.feed(&["plan", "-", "--format", "tree"], "find all TODO comments").code(0).out.contains("TODO"));
+    for empty in ["", "  \n"] {
+        program.run(&["plan", empty]).code(2).says(&["the request is empty", "hint: "]);
+        program.run(&["run", empty]).code(2).says(&["the request is empty", "hint: "]);
+    }
+}
+
+#[test]
+fn a_request_may_end_in_a_files_name() {
+    let program = Program::new();
+    let planned = program.run(&["run", "turn people.csv into people.json"]);
+    assert!(planned.err.contains("planned by "), "{planned}");
+}
+
+#[test]
+fn agents_tools_models_and_doctor_list_what_there_is() {
+    let program = Program::new();
+    let agents = program.json(&["agents", "--json"]);
+    assert!(agents.as_array().unwrap().iter().any(|agent| agent["name"] == "deep_reasoner"), "{agents}");
+    assert!(program.run(&["agents"]).code(0).out.contains("deep_reasoner"));
+    let tools = program.json(&["tools", "--json"]);
+    let tool = |name: &str| tools.as_array().unwrap().iter().find(|tool| tool["name"] == name).unwrap().clone();
+    assert_eq!((&tool("write_file")["risk"], &tool("write_file")["verdict"]), (&json!("write"), &json!("ask")));
+    assert!(tool("read_file")["input_schema"]["properties"]["path"].is_object());
+    assert!(program.run(&["tools"]).code(0).out.contains("run_command"));
+    assert_eq!(program.json(&["models", "--json"]), json!({"used": "rehearsal", "models": ["operator", "rehearsal"]}));
+    program.run(&["models"]).code(0).says(&["no model is connected", "OPENAI_API_KEY"]);
+    let checks = program.run(&["doctor", "--json"]).json();
+    for check in checks.as_array().unwrap() {
+        assert!(["fine", "absent", "broken"].contains(&check["health"].as_str().unwrap()), "{check}");
+        assert!(check["health"] == "fine" || check["remedy"].is_string(), "every fault has a remedy: {check}");
+    }
+}
+
+#[test]
+fn completions_and_man_are_written_for_every_verb() {
+    let program = Program::new();
+    let man = program.run(&["man"]).code(0).out;
+    assert!(man.contains(".TH dagdeck 1"));
+    for shell in ["bash", "zsh", "fish", "powershell", "elvish"] {
+        let text = program.run(&["completions", shell]).code(0).out;
+        for verb in ["validate", "export", "doctor"] {
+            assert!(text.contains(verb), "{shell} lacks {verb}");
+        }
+    }
+    program.run(&["completions", "tcsh"]).code(2).says(&["tcsh", "zsh"]);
+    program.run(&["schema", "card"]).code(2).says(&["card", "plan"]);
+}
+
+#[test]
+fn command_lines_that_make_no_sense_are_usage_errors_with_a_way_out() {
+    let program = Program::new();
+    for args in [vec!["run"], vec!["validate"], vec!["export"], vec!["plan"], vec!["completions"], vec!["run", "x", "--bogus"]] {
+        program.run(&args).code(2).says(&["error: ", "--help"]);
+    }
+    program.run(&["list my files"]).code(2).says(&["hint: `dagdeck run "]);
+    program.run(&[]).code(2).says(&["the console needs a terminal", "hint: "]);
+    program.run(&["ls", "--workspace", "/nowhere/at/all"]).code(1).says(&["/nowhere/at/all", "--workspace"]);
+    program.run(&["ls", "--workspace", &program.file("file.txt", "x")]).code(1).says(&["file.txt", "no folder", "--workspace"]);
+    assert!(program.run(&["--version"]).code(0).out.starts_with("dagdeck "));
+}
+
+#[test]
+fn a_configuration_that_can_not_be_read_is_named_with_its_line() {
+    for (text, words) in [
+        ("[limits]\nslots = \"many\"\n", "config.toml:2: `slots`"),
+        ("[console]\n\nthem = \"dark\"\n", "config.toml:3: `them`"),
+        ("[limits\n", "config.toml:1"),
+        ("\0", "config.toml:1"),
+    ] {
+        let program = Program::new();
+        program.configure(text);
+        for args in [vec!["tools"], vec!["run", "find all TODO comments"]] {
+            program.run(&args).code(1).says(&["error: ", words, "hint: "]);
+        }
+        let doctor = program.run(&["doctor"]).code(1);
+        assert!(doctor.out.contains("BROKEN  configuration") && doctor.out.contains(words), "{doctor}");
+    }
+    let program = Program::new();
+    program.file(".dagdeck/config.toml", "[permissions]\nallow = [\"*\"]\n");
+    program.run(&["tools"]).code(1).says(&["config.toml:2", "may not be set by a project"]);
+}
+
+#[test]
+fn a_card_that_can_not_be_read_is_told_and_the_others_stay() {
+    let program = Program::new();
+    program.file(".dagdeck/agents/broken.md", "---\nname: broken\ndescription: x\ntype: wizard\n---\nHello.\n");
+    let listed = program.run(&["agents"]).code(0).says(&["broken.md:4: ", "wizard", "hint: "]);
+    assert!(listed.out.contains("writer"));
+}
+
+/// The verbs that only look at a plan or at what there is.
+const LOOKERS: [&[&str]; 5] = [&["validate", "plan.json"], &["export", "plan.json"], &["agents"], &["tools"], &["models"]];
+
+#[test]
+fn a_damaged_journal_is_told_with_a_way_out_and_stops_only_what_needs_it() {
+    for damage in [&b"hello, I am no database"[..], &b"SQLite format 3\0"[..], &[0xAB; 10_000][..]] {
+        let program = Program::new();
+        plan(&program, json!([{"id": "a", "value": 1}]));
+        std::fs::create_dir(program.home().join("state")).unwrap();
+        let journal = program.home().join("state/journal.db");
+        std::fs::write(&journal, damage).unwrap();
+        for args in [vec!["ls"], vec!["show"], vec!["run", "plan.json"], vec!["export", "last"]] {
+            program.run(&args).code(1).says(&["error: ", "journal.db", "hint: "]);
+        }
+        assert_eq!(std::fs::read(&journal).unwrap(), damage, "nothing is lost");
+        let doctor = program.run(&["doctor"]).code(1);
+        assert!(doctor.out.contains("BROKEN  journal"), "{doctor}");
+        for args in LOOKERS {
+            program.run(args).code(0);
+        }
+    }
+}
+
+#[test]
+fn a_home_that_can_not_be_written_is_told_and_stops_only_what_needs_it() {
+    let program = Program::new();
+    plan(&program, json!([{"id": "a", "value": 1}]));
+    let home = program.file("a-file", "x") + "/home";
+    let run = |args: &[&str]| Ended::of(program.command(args).env("DAGDECK_HOME", &home));
+    for args in [vec!["ls"], vec!["run", "plan.json"]] {
+        run(&args).code(1).says(&["error: ", "a-file", "hint: ", "--home"]);
+    }
+    for args in LOOKERS {
+        run(args).code(0);
+    }
+}
+
+#[test]
+fn without_a_home_variable_everything_still_works() {
+    let program = Program::new();
+    let file = program.file("plan.json", small().to_string());
+    for args in [vec!["run", &file], vec!["ls"], vec!["doctor", "--json"], vec!["agents"]] {
+        Ended::of(program.command(&args).env_remove("HOME").env_remove("USER")).code(0);
+    }
+}
+
+#[test]
+fn many_programs_at_once_share_one_journal() {
+    let program = Program::new();
+    let file = program.file("plan.json", small().to_string());
+    let children: Vec<_> = (0..6).map(|_| started(&program, &["run", &file])).collect();
+    for child in children {
+        let ended = child.wait_with_output().unwrap();
+        assert!(ended.status.success(), "{}", String::from_utf8_lossy(&ended.stderr));
+    }
+    let runs = program.json(&["ls", "--json"]);
+    let done: Map<String, Value> =
+        runs.as_array().unwrap().iter().map(|run| (run["run"].as_str().unwrap().to_owned(), run["status"].clone())).collect();
+    assert_eq!(done.len(), 6);
+    assert!(done.values().all(|status| status == "succeeded"), "{done:?}");
+}

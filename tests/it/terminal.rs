@@ -1,0 +1,308 @@
+//! The real program and its terminal: what it leaves behind, however it ends; suspend, resize, paste, silence, colours.
+
+use super::support::{
+    program::Program,
+    pty::{Start, Terminal},
+};
+use dagdeck::console::term::{Event, Term};
+use ratatui::widgets::Paragraph;
+use rustix::process::{Pid, Signal, kill_process};
+use serde_json::json;
+use std::time::{Duration, Instant};
+
+const CTRL_Z: &str = "\x1a";
+const REQUEST: &str = "List the Rust files under src, count their lines, and write the ten longest to longest.md";
+
+/// Silence after which everything that was asked for has been drawn.
+const SETTLED: Duration = Duration::from_secs(1);
+/// How long the program is watched while nothing happens.
+const WATCHED: Duration = Duration::from_secs(3);
+
+fn machine() -> Program {
+    let program = Program::new();
+    program.file("src/one.rs", "fn one() {}\n");
+    program.file("src/two.rs", "fn two() {}\n\nfn more() {}\n");
+    program
+}
+
+/// The console with a plan in it that nobody has touched.
+fn planned(program: &Program, size: (u16, u16)) -> Terminal {
+    let mut deck = program.console(size);
+    deck.sees("Type what you want").send(REQUEST).send("\r").sees("plan, 5 nodes").sees("look the plan over");
+    // The last row is drawn last: then the frame is whole.
+    deck.until("the last row", |screen| screen.ends_with("quit") || screen.ends_with('…'));
+    deck
+}
+
+/// The console with a run that waits for an approval.
+fn waiting(program: &Program) -> Terminal {
+    let mut deck = planned(program, (80, 24));
+    deck.send("r").sees("◆ 1 waiting").sees("4/5 done");
+    deck
+}
+
+fn signal(deck: &Terminal, signal: Signal) {
+    let pid = Pid::from_raw(i32::try_from(deck.pid()).unwrap()).unwrap();
+    kill_process(pid, signal).unwrap();
+}
+
+/// Fails when the program left anything of its own in the terminal but words.
+#[track_caller]
+fn given_back(deck: &Terminal) {
+    let screen = deck.emulator();
+    assert!(!screen.alternate_screen(), "still on the alternate screen");
+    assert!(!screen.hide_cursor(), "the cursor is hidden");
+    assert!(!screen.bracketed_paste(), "pasted text is still bracketed");
+    assert!(!screen.application_cursor() && !screen.application_keypad(), "keys are still the program's");
+    assert_eq!((screen.fgcolor(), screen.bgcolor()), (vt100::Color::Default, vt100::Color::Default));
+    assert!(!screen.bold() && !screen.inverse() && !screen.underline(), "text is still styled");
+    assert!(deck.cooked(), "the terminal is still raw");
+}
+
+#[test]
+fn the_first_frame_comes_in_well_under_a_second() {
+    let program = machine();
+    let first_frame = || {
+        let start = Instant::now();
+        program.console((80, 24)).sees("Type what you want");
+        start.elapsed()
+    };
+    // Of several starts the quickest counts: a busy machine slows some of them, never all.
+    let quickest = (0..5).map(|_| first_frame()).min().unwrap();
+    assert!(quickest < Duration::from_secs(1), "{quickest:?}");
+}
+
+#[test]
+fn a_signal_to_end_leaves_the_terminal_clean_and_the_journal_whole() {
+    for ending in [Signal::TERM, Signal::HUP, Signal::INT] {
+        let program = machine();
+        let mut deck = waiting(&program);
+        signal(&deck, ending);
+        deck.ended();
+        given_back(&deck);
+        assert!(deck.screen().contains("dagdeck show "), "{}", deck.screen());
+        journal_is_whole(&program);
+    }
+}
+
+#[test]
+fn a_program_that_is_killed_leaves_the_journal_whole() {
+    let program = machine();
+    let mut deck = waiting(&program);
+    signal(&deck, Signal::KILL);
+    deck.ended();
+    journal_is_whole(&program);
+}
+
+#[track_caller]
+fn journal_is_whole(program: &Program) {
+    let shown = program.json(&["show", "last", "--json"]);
+    let states: Vec<&str> = shown["nodes"].as_array().unwrap().iter().filter_map(|node| node["state"].as_str()).collect();
+    assert_eq!(states[..4], ["succeeded"; 4], "{shown}");
+    assert_eq!(shown["gates"][0]["node_id"], "write_report");
+    assert!(!program.workspace().join("longest.md").exists());
+}
+
+#[test]
+fn a_panic_gives_the_terminal_back_before_its_message() {
+    let program = machine();
+    let test = std::env::current_exe().unwrap();
+    let args = ["--ignored", "--exact", "--nocapture", "terminal::a_console_that_panics"];
+    let env = [("DAGDECK_TEST_PANIC", "1")];
+    let start = Start { args: &args, workspace: &program.workspace(), home: &program.home(), size: (80, 24), env: &env };
+    let mut deck = Terminal::start_program(test.to_str().unwrap(), &start);
+    assert_ne!(deck.ended(), 0);
+    given_back(&deck);
+    assert!(String::from_utf8_lossy(&deck.raw).contains("a-frame-of-the-console"));
+    assert!(deck.screen().contains("on purpose") && !deck.screen().contains("a-frame-of-the-console"), "{}", deck.screen());
+}
+
+#[test]
+#[ignore = "another test starts it, in a terminal"]
+fn a_console_that_panics() {
+    // Whoever runs the ignored tests as well has no terminal for it.
+    if std::env::var_os("DAGDECK_TEST_PANIC").is_none() {
+        return;
+    }
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+    runtime.block_on(async {
+        let mut term = Term::open(Box::new(std::io::stdout()), |_| None).unwrap();
+        loop {
+            match term.next().await {
+                Event::FrameDue => {
+                    term.draw(|frame| frame.render_widget(Paragraph::new("a-frame-of-the-console"), frame.area())).unwrap();
+                }
+                Event::Flushed { .. } => panic!("on purpose"),
+                _ => {}
+            }
+        }
+    });
+}
+
+#[test]
+fn a_suspended_console_leaves_the_shell_alone_and_comes_back_as_it_was() {
+    let program = machine();
+    let (workspace, home) = (program.workspace(), program.home());
+    let env = [("DAGDECK", env!("CARGO_BIN_EXE_dagdeck"))];
+    let start = Start { args: &["-i"], workspace: &workspace, home: &home, size: (80, 24), env: &env };
+    let mut shell = Terminal::start_program("sh", &start);
+    shell.send("\"$DAGDECK\"\r").sees("Type what you want").send(REQUEST).send("\r").sees("look the plan over").send("G");
+    shell.sees("── write_report ─").loses("look the plan over");
+    let before = shell.screen();
+
+    for _ in 0..2 {
+        shell.send(CTRL_Z).until("the shell", |screen| !screen.contains("── write_report ─"));
+        // The shell works as ever: it echoes, and takes whole lines.
+        shell.send("echo $((40 + 2)) times\r").sees("42 times");
+        assert!(!shell.emulator().alternate_screen() && !shell.emulator().hide_cursor());
+        shell.send("fg\r").until("the screen as it was", |screen| screen == before);
+        assert!(shell.emulator().alternate_screen() && shell.emulator().hide_cursor());
+    }
+    shell.send("q").until("the shell", |screen| !screen.contains("── write_report ─"));
+    shell.send("echo $((50 + 5)) is the end; exit\r").sees("55 is the end");
+    shell.ended();
+    assert!(!shell.emulator().alternate_screen() && !shell.emulator().hide_cursor());
+}
+
+#[test]
+fn an_editor_borrows_the_terminal_and_gives_it_back() {
+    let program = machine().env("EDITOR", "printf 'the editor is here\\n'; sed -i s/10/3/");
+    let mut deck = planned(&program, (80, 24));
+    deck.send("\x05").sees("u undo").send("r").sees("◆ 1 waiting").send("G").sees("── write_report ─");
+    assert!(String::from_utf8_lossy(&deck.raw).contains("the editor is here"));
+    assert!(!deck.screen().contains("the editor is here"), "{}", deck.screen());
+    let shown = program.json(&["show", "last", "--json"]);
+    assert_eq!(shown["nodes"][0]["state"], json!("succeeded"));
+}
+
+#[test]
+fn another_size_is_drawn_as_if_it_had_always_been_so() {
+    let program = machine();
+    let mut deck = planned(&program, (80, 24));
+    for size in [(120, 40), (200, 50), (40, 10), (80, 24)] {
+        let fresh = planned(&program, size).screen();
+        deck.resize(size.0, size.1);
+        deck.until(&format!("the screen of a fresh start at {size:?}"), |screen| screen == fresh);
+        // There and back again before anything can be drawn: the terminal has lost text all the same.
+        deck.resize(20, 5);
+        deck.resize(size.0, size.1);
+        deck.until(&format!("the same screen at {size:?}"), |screen| screen == fresh);
+    }
+}
+
+#[test]
+fn no_size_is_too_small() {
+    let program = machine();
+    let mut deck = planned(&program, (80, 24));
+    // Whatever is open: the tree alone, and what lies over it.
+    any_size(deck.send("gj").sees("── rank ─"));
+    for (keys, opened) in [("?", "what works here"), (":", "┌ commands"), ("gje", "code of `rank`"), ("ga", "what sort of work?")] {
+        any_size(deck.send(keys).sees(opened));
+        deck.send("\x1b").until("the tree alone", |screen| !screen.contains('┌') && screen.contains("? help"));
+    }
+}
+
+/// Takes the terminal through sizes in which nothing or something odd fits, and back.
+#[track_caller]
+fn any_size(deck: &mut Terminal) {
+    for (columns, rows) in [(20, 5), (39, 10), (40, 9), (5, 2), (1, 1)] {
+        deck.resize(columns, rows);
+        // Keys work as ever, also where nothing shows.
+        deck.send("\x1b[B").until("a sentence", |screen| !screen.contains("plan, 5 nodes"));
+    }
+    deck.resize(20, 5);
+    deck.sees("dagdeck needs 40");
+    for (columns, rows) in [(40, 10), (300, 12), (41, 100), (80, 24)] {
+        deck.resize(columns, rows);
+        // A row from edge to edge says that it was drawn at this size.
+        deck.until("a screen", |screen| screen.lines().any(|line| line.chars().count() == usize::from(columns)));
+    }
+}
+
+#[test]
+fn nothing_is_written_and_nobody_wakes_while_nothing_happens() {
+    let program = machine();
+    let mut deck = program.console((80, 24));
+    deck.sees("Type what you want");
+    silent(&mut deck, "an empty console");
+    deck.send(REQUEST).send("\r").sees("look the plan over");
+    silent(&mut deck, "a plan");
+    deck.send("r").sees("◆ 1 waiting").sees("4/5 done");
+    silent(&mut deck, "a run that waits");
+    deck.send("2").sees("armed: keys decide");
+    silent(&mut deck, "an open gate");
+}
+
+/// Fails when anything is written, or any thread of the program wakes up, while nothing happens.
+#[track_caller]
+fn silent(deck: &mut Terminal, what: &str) {
+    deck.take_in(SETTLED);
+    let before = wake_ups(deck.pid());
+    assert_eq!(deck.take_in(WATCHED), 0, "{what} writes\n{}", deck.screen());
+    let woken = wake_ups(deck.pid()) - before;
+    assert!(woken <= 2, "{what} woke {woken} times");
+}
+
+/// How often the program's threads have waited for something and gone on; zero where the system doesn't tell.
+fn wake_ups(pid: u32) -> u64 {
+    let Ok(threads) = std::fs::read_dir(format!("/proc/{pid}/task")) else { return 0 };
+    let waits = |status: String| {
+        let line = status.lines().find(|line| line.starts_with("voluntary_ctxt_switches"))?;
+        line.split_whitespace().last()?.parse::<u64>().ok()
+    };
+    threads.flatten().filter_map(|thread| waits(std::fs::read_to_string(thread.path().join("status")).ok()?)).sum()
+}
+
+#[test]
+fn pasted_text_is_text_and_never_keys() {
+    let program = machine();
+    let mut deck = program.console((80, 24));
+    deck.sees("Type what you want").send("\x1b[200~first line\nsecond line\rthird\x1b[201~").sees("third");
+    assert!(deck.screen().contains("> first line") && deck.screen().contains("Type what you want"), "{}", deck.screen());
+
+    let mut deck = planned(&program, (80, 24));
+    deck.send("\x1b[200~d\nr\nq\ny\n\x1b[201~").sees("press n for a new request");
+    assert!(deck.screen().contains("plan, 5 nodes"), "{}", deck.screen());
+    // In the inbox a pasted key decides nothing, not even long after the last one.
+    deck.send("r").sees("◆ 1 waiting").send("GJJ2").sees("1 gate waits").send("JJ").sees("the exact payload").sees("armed: keys decide");
+    deck.send("\x1b[200~a\x1b[201~").sees("press n for a new request");
+    deck.sees("armed: keys decide").send("q").sees("Cancel and quit?");
+}
+
+#[test]
+fn without_colour_no_colour_is_written_and_the_selection_still_shows() {
+    let program = machine().env("NO_COLOR", "1");
+    let mut deck = waiting(&program);
+    deck.send("2").sees("armed: keys decide").send("?").sees("what works here").send("q").loses("what works here");
+    let colours: Vec<String> = styles(&deck.raw).into_iter().filter(|style| is_colour(style)).collect();
+    assert_eq!(colours, Vec::<String>::new());
+    let screen = deck.emulator();
+    let marked = (0..24).any(|row| (0..80).any(|column| screen.cell(row, column).is_some_and(|cell| cell.inverse() || cell.bold())));
+    assert!(marked, "nothing stands out without colour");
+}
+
+#[test]
+fn with_colour_only_the_terminals_own_sixteen_are_used_by_default() {
+    let program = machine();
+    let deck = waiting(&program);
+    let styles = styles(&deck.raw);
+    assert!(styles.iter().any(|style| is_colour(style)), "no colour at all");
+    let other: Vec<&String> = styles.iter().filter(|style| style.contains("38;2") || style.contains("48;2")).collect();
+    assert!(other.is_empty(), "{other:?}");
+}
+
+/// The parameters of all `SGR` sequences.
+fn styles(raw: &[u8]) -> Vec<String> {
+    let text = String::from_utf8_lossy(raw);
+    let parameters = |rest: &str| {
+        let end = rest.find(|c: char| !c.is_ascii_digit() && c != ';' && c != ':')?;
+        rest[end..].starts_with('m').then(|| rest[..end].to_owned())
+    };
+    text.split("\x1b[").skip(1).filter_map(parameters).collect()
+}
+
+/// Whether a style sets a colour; back to the terminal's own colours is none.
+fn is_colour(style: &str) -> bool {
+    let sets = |code: u32| matches!(code, 30..=38 | 40..=48 | 58 | 90..=97 | 100..=107);
+    style.split([';', ':']).filter_map(|code| code.parse().ok()).any(sets)
+}
