@@ -1,6 +1,7 @@
 //! The plan document: nodes, edges, edits with inverses, validation, references, conditions, order, dialects. Pure.
 
 mod catalog;
+mod code;
 pub mod dialect;
 pub mod diff;
 mod document;
@@ -23,6 +24,7 @@ pub mod tree;
 pub mod validate;
 
 pub use catalog::{AgentInfo, Catalog, Risk, ToolInfo, Verdict};
+pub use code::names_in_code;
 pub use document::{Budget, Edge, Plan};
 pub use id::NodeId;
 pub use names::{Found, Names, NodeValue, Path, RESERVED_IDS, Root, Scope, is_legal_id};

@@ -86,6 +86,8 @@ const PLAN: &[Command] = &[
     row("plan.edit", &["e"], Tree, ("Edit its text", "edit", "objective, arguments, code, value or question"), when::editing_nodes, verbs::plan::edit),
     row("plan.edit_outside", &["E"], Tree, ("Edit its text in $EDITOR", "", "objective, arguments, code, value or question"), when::editing_nodes, verbs::plan::edit_outside),
     row("plan.edit_all", &["ctrl-e"], Tree, ("Edit the plan in $EDITOR", "", "the whole plan as JSON text"), when::editing, verbs::plan::edit_all),
+    row("plan.inputs", &["I"], Tree, ("Inputs of the plan", "inputs", "the values that nodes name as {{inputs.…}}"), when::editing_nodes, verbs::plan::inputs),
+    row("plan.goal", &["O"], Tree, ("Goal of the plan", "", "what the plan is for, in your words; agents read it"), when::editing_nodes, verbs::plan::goal),
     row("plan.worker", &["w"], Tree, ("Change agent or tool", "", "picks another one from the catalog"), when::editing_worker, verbs::plan::worker),
     row("plan.gate", &["p"], Tree, ("Gate before the node", "", "asks you before the node, never, after it, or both"), when::editing_nodes, verbs::plan::gate),
     row("plan.deps", &["D"], Tree, ("Change dependencies", "dependencies", "Space on a row takes a dependency or gives it back"), when::editing_nodes, verbs::deps::begin),

@@ -147,6 +147,8 @@ pub enum LineThen {
         /// Which node.
         node: NodeId,
     },
+    /// The plan's new goal.
+    Goal,
     /// The edge's new condition; empty for none.
     Condition {
         /// The edge as it is.
@@ -182,6 +184,8 @@ pub enum EditThen {
         /// Which node.
         node: NodeId,
     },
+    /// The plan's inputs as JSON.
+    Inputs,
     /// The whole plan as JSON.
     WholePlan,
     /// Another payload for a gate.

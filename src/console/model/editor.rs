@@ -3,6 +3,8 @@
 
 use std::collections::BTreeMap;
 
+use serde_json::{Map, Value};
+
 use super::Tree;
 use crate::plan::{
     Catalog, Edge, Node, NodeId, Plan,
@@ -211,6 +213,22 @@ impl PlanEditor {
         self.tree.rename(from, &to);
         self.refresh(catalog);
         Ok(())
+    }
+
+    /// Gives the plan other inputs.
+    ///
+    /// # Errors
+    /// Why it is refused, in words.
+    pub fn set_inputs(&mut self, catalog: &Catalog, inputs: Map<String, Value>) -> Result<(), String> {
+        self.apply(catalog, &Edit::SetInputs { inputs })
+    }
+
+    /// Gives the plan another goal.
+    ///
+    /// # Errors
+    /// Why it is refused, in words.
+    pub fn set_goal(&mut self, catalog: &Catalog, goal: &str) -> Result<(), String> {
+        self.apply(catalog, &Edit::SetGoal { goal: goal.to_owned() })
     }
 
     /// Whether a node has an edge from another one.

@@ -7,6 +7,7 @@ mod editor;
 mod field;
 mod fuzzy;
 mod inbox;
+mod inputs;
 mod inspector;
 mod look;
 mod place;

@@ -132,8 +132,11 @@ impl RunView {
                     self.tally.note(id, Standing::of(&node.state));
                 }
             }
-            Event::NodeStarted { node_id, attempt, .. } if *attempt == 1 => {
-                self.transcripts.insert(node_id.clone(), Transcript::default());
+            Event::NodeStarted { node_id, attempt, job, .. } => {
+                if *attempt == 1 {
+                    self.transcripts.insert(node_id.clone(), Transcript::default());
+                }
+                self.transcript(node_id).give(job);
             }
             Event::Output { node_id, text, .. } => self.transcript(node_id).stream(text),
             Event::ModelCalled { call, .. } => self.tokens += call.usage.total(),

@@ -2,6 +2,7 @@
 
 use serde_json::Value;
 
+use crate::engine::Job;
 use crate::text::{Block, Plain};
 
 /// Lines of streamed text that are kept for the screen; the journal keeps all.
@@ -25,6 +26,8 @@ pub struct Transcript {
     headline: Option<Plain>,
     /// Its conversation with a model: role, text.
     pub messages: Vec<Message>,
+    /// What its last attempt was given, with references resolved.
+    pub given: Vec<Plain>,
     /// Lines of its log.
     pub log: Vec<Plain>,
 }
@@ -61,8 +64,17 @@ impl Transcript {
 
     /// Takes in the result.
     pub fn finish(&mut self, result: &Value) {
-        self.result = lines(&super::words::result(result));
+        self.result = lines(&super::words::told(result));
         self.headline = headline(result);
+    }
+
+    /// Takes in what an attempt is given.
+    pub fn give(&mut self, job: &Job) {
+        self.given = match job {
+            Job::Agent(agent) => lines(cut(agent.objective.as_deref().unwrap_or_default())),
+            Job::Tool { args, .. } => lines(cut(&super::words::pretty(args))),
+            Job::Code { .. } | Job::Inline { .. } => Vec::new(),
+        };
     }
 
     /// Takes in a message.
@@ -94,6 +106,13 @@ fn headline(result: &Value) -> Option<Plain> {
         Value::Array(items) if items.len() != 1 => Some(Plain::line(&format!("{} items", items.len()))),
         other => Some(Plain::summary(start(&other.to_string()))),
     }
+}
+
+/// Bytes of what an attempt is given that are kept for the screen; the journal keeps all.
+const GIVEN: usize = 64 << 10;
+
+fn cut(text: &str) -> &str {
+    &text[..text.floor_char_boundary(GIVEN)]
 }
 
 fn start(text: &str) -> &str {

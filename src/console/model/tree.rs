@@ -119,7 +119,7 @@ impl Tree {
 
     fn filtered(&self, plan: &Plan) -> Vec<Row> {
         let wanted = self.filter.text().trim().to_lowercase();
-        let matching = plan.nodes.iter().enumerate().filter(|(_, node)| matches(node, &wanted));
+        let matching = plan.nodes.iter().enumerate().filter(|(_, node)| matches(node, &plan.inputs, &wanted));
         matching.map(|(index, node)| Row { node: node.id.clone(), index, depth: 0, at: usize::MAX, kind: RowKind::Leaf }).collect()
     }
 
@@ -289,8 +289,8 @@ pub fn scrolled(top: usize, selected: usize, len: usize, height: usize) -> usize
     }
 }
 
-fn matches(node: &Node, wanted: &str) -> bool {
-    node.id.to_lowercase().contains(wanted) || super::words::summary(node).as_str().to_lowercase().contains(wanted) || {
+fn matches(node: &Node, inputs: &serde_json::Map<String, serde_json::Value>, wanted: &str) -> bool {
+    node.id.to_lowercase().contains(wanted) || super::words::summary(node, inputs).as_str().to_lowercase().contains(wanted) || {
         let worker: Plain = super::words::worker(node);
         worker.as_str().to_lowercase().contains(wanted)
     }

@@ -1,7 +1,8 @@
 //! Plans in words: what a node does, by whom, and its text to edit.
 
-use serde_json::Value;
+use serde_json::{Map, Value};
 
+use super::inputs;
 use crate::console::theme::Role;
 use crate::plan::{
     Approve, Catalog, Node, ToolInput, ToolWork, Verdict, Work,
@@ -34,9 +35,9 @@ pub fn worker(node: &Node) -> Plain {
 /// Characters of a node's text that a line may need.
 const ON_A_LINE: usize = 400;
 
-/// What a node does, on one line.
-pub fn summary(node: &Node) -> Plain {
-    let short = |text: &str| Plain::summary(&text.chars().take(ON_A_LINE).collect::<String>());
+/// What a node does, on one line, with the values of the plan's inputs in their places.
+pub fn summary(node: &Node, inputs: &Map<String, Value>) -> Plain {
+    let short = |text: &str| Plain::summary(&inputs::filled(&text.chars().take(ON_A_LINE).collect::<String>(), inputs));
     match &node.work {
         Work::Tool(ToolWork { input: ToolInput::Args(args), .. }) => {
             let mut line = Plain::default();
@@ -162,6 +163,24 @@ pub fn result(value: &Value) -> String {
     }
 }
 
+/// A result for reading where nobody edits it: an object with texts of several lines is told by its fields, line by line.
+pub fn told(value: &Value) -> String {
+    let long = |value: &Value| value.as_str().is_some_and(|text| text.contains('\n'));
+    match value {
+        Value::Object(fields) if fields.values().any(long) => {
+            let tell = |(name, value): (&String, &Value)| match value {
+                Value::String(text) if text.contains('\n') => {
+                    let lines = text.trim_end_matches('\n').split('\n').map(|line| format!("\n  {line}"));
+                    format!("{name}:{}", lines.collect::<String>())
+                }
+                other => format!("{name}: {other}"),
+            };
+            fields.iter().map(tell).collect::<Vec<_>>().join("\n")
+        }
+        other => result(other),
+    }
+}
+
 /// Gates around a node in words.
 pub fn approve(approve: Option<Approve>) -> &'static str {
     match approve {
@@ -203,5 +222,18 @@ pub fn finding_place(finding: &Finding) -> String {
         Some(node) => node.to_string(),
         None if finding.path.is_empty() => "plan".to_owned(),
         None => finding.path.clone(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::told;
+    use serde_json::json;
+
+    #[test]
+    fn long_texts_in_a_result_are_told_line_by_line() {
+        assert_eq!(told(&json!({"exit_code": 0, "stdout": "a\nb\n", "stderr": ""})), "exit_code: 0\nstdout:\n  a\n  b\nstderr: \"\"");
+        assert_eq!(told(&json!({"a": "b"})), "{\n  \"a\": \"b\"\n}");
+        assert_eq!(told(&json!("a\nb")), "a\nb");
     }
 }

@@ -1,8 +1,8 @@
 //! Changing a plan by keys.
 
 use super::Deck;
-use crate::console::model::{Dialog, RowKind};
-use crate::plan::NodeId;
+use crate::console::model::{Dialog, Lines, RowKind, TextField};
+use crate::plan::{NodeId, ToolInput, ToolWork, Work};
 
 fn depends(deck: &Deck, id: &str) -> Vec<String> {
     deck.model.editor.node(&NodeId::new(id)).unwrap().depends_on.iter().map(ToString::to_string).collect()
@@ -144,4 +144,36 @@ fn a_plan_file_opens_in_the_tree_ready_to_run() {
     assert!(deck.sees("from plan.json"), "{}", deck.screen());
     deck.keys("r");
     assert!(deck.model.shown_run().is_some(), "{}", deck.screen());
+}
+
+#[test]
+fn the_inputs_of_a_plan_are_seen_where_nodes_name_them_and_are_changed_in_one_place() {
+    let mut deck = Deck::new(100, 30);
+    deck.plan.inputs.insert("glob".into(), "*.rs".into());
+    let Work::Tool(ToolWork { input: ToolInput::Args(args), .. }) = &mut deck.plan.nodes[0].work else { panic!() };
+    args.insert("path".into(), "{{inputs.glob}}".into());
+    deck.type_text("x");
+    deck.keys("enter");
+    deck.select("list");
+    assert!(deck.sees("path: *.rs"), "{}", deck.screen());
+    assert!(deck.sees("glob: *.rs") && deck.sees("I changes them"), "{}", deck.screen());
+    deck.keys("I");
+    let Some(Dialog::Editor(editor)) = deck.model.dialogs.last_mut() else { panic!() };
+    editor.field = TextField::new(Lines::Many, "{\"glob\": \"*.md\"}");
+    deck.keys("ctrl-s");
+    assert!(deck.sees("path: *.md") && deck.sees("glob: *.md"), "{}", deck.screen());
+    deck.keys("u");
+    assert!(deck.sees("path: *.rs"), "{}", deck.screen());
+}
+
+#[test]
+fn the_goal_is_changed_and_undone() {
+    let mut deck = Deck::planned(80, 24);
+    let before = deck.model.plan().goal.clone();
+    deck.keys("O");
+    deck.type_text(" soon");
+    deck.keys("enter");
+    assert_eq!(deck.model.plan().goal, format!("{before} soon"));
+    deck.keys("u");
+    assert_eq!(deck.model.plan().goal, before);
 }

@@ -261,8 +261,12 @@ fn reader_keys(model: &Model, seen: InSight, len: usize, pen: &mut Pen<'_>, row:
 }
 
 fn boxed(model: &Model, title: &Plain, text: &Doc<'_>, scroll: usize, pen: &mut Pen<'_>) {
-    let rows = u16::try_from(text.len() + 2).unwrap_or(u16::MAX).min(tall(pen));
-    let inside = pen.dialog(wide(pen, WIDE), rows, title);
+    let (width, room) = (wide(pen, WIDE), tall(pen));
+    // Lines that are wrapped take several rows; no more are counted than fit.
+    let inner = usize::from(width.saturating_sub(4));
+    let lines = text.from(0).take(usize::from(room)).map(|(_, line)| line.wrap(inner).len()).sum::<usize>();
+    let rows = u16::try_from(lines + 2).unwrap_or(u16::MAX).min(room);
+    let inside = pen.dialog(width, rows, title);
     let body = Rect { height: inside.height.saturating_sub(1), ..inside };
     let seen = doc::draw(pen, body, text, scroll.min(text.len().saturating_sub(1)));
     reader_keys(model, seen, text.len(), pen, last_row(inside));

@@ -38,7 +38,7 @@ fn hints(model: &Model, pen: &mut Pen<'_>, area: Rect) {
     let end = area.right().saturating_sub(1);
     for id in hinted(model) {
         let (Some(command), Some(key)) = (commands::find(id), model.look.keymap.hint(id)) else { continue };
-        let idle = *id == "app.inbox" && model.inbox.gates.is_empty();
+        let idle = (*id == "app.inbox" && model.inbox.gates.is_empty()) || (*id == "plan.inputs" && model.plan().inputs.is_empty());
         if idle || (command.guard)(model).is_err() {
             continue;
         }
@@ -92,6 +92,7 @@ const PLAN: &[&str] = &[
     "plan.edit",
     "plan.add",
     "plan.deps",
+    "plan.inputs",
     "plan.findings",
     "request.focus",
     "plan.undo",

@@ -198,7 +198,8 @@ impl Line<'_> {
         }
         pen.text(rest.x + 2, rest.y, self.grid.worker.min(rest.width.saturating_sub(2)), &words::worker(self.node), Role::Accent);
         let from = rest.x + 4 + self.grid.worker;
-        pen.text(from, rest.y, rest.right().saturating_sub(from), &words::summary(self.node), Role::Dim);
+        let does = words::summary(self.node, &self.model.plan().inputs);
+        pen.text(from, rest.y, rest.right().saturating_sub(from), &does, Role::Dim);
     }
 
     fn run_columns(&self, view: &RunView, pen: &mut Pen<'_>, rest: Rect) {

@@ -6,6 +6,7 @@ use crate::plan::expr::rename as rename_expression;
 use crate::plan::reference::{rename_text, rename_value};
 use std::collections::HashSet;
 
+use crate::plan::code::is_identifier;
 use crate::plan::{Edge, Names, Node, NodeId, Plan, Policy, ToolInput, Work};
 
 /// The edits that rename the node at `at`.
@@ -104,7 +105,6 @@ impl Follow<'_> {
 
 /// `deps.id`, `deps["id"]` and the same behind `nodes`, wherever they stand in the code.
 fn rename_in_code(code: &str, from: &str, to: &str) -> String {
-    let is_identifier = |c: char| c.is_alphanumeric() || c == '_' || c == '$';
     let mut renamed = String::with_capacity(code.len());
     let mut rest = code;
     while let Some((at, word)) = ["deps", "nodes"].iter().filter_map(|word| rest.find(word).map(|at| (at, *word))).min() {

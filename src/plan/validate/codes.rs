@@ -59,6 +59,7 @@ table! {
     UnknownReference "unknown-reference" Error "a reference names neither a node nor an input",
     UnknownInput "unknown-input" Warning "a reference names an input that the plan doesn't have yet",
     UnorderedReference "unordered-reference" Error "a text reads a node that may not have run by then",
+    CodeReads "code-reads" Warning "code reads a node that it doesn't depend on, which is not there when it runs",
     BadCondition "bad-condition" Error "a condition or expression can't be read",
     UnknownName "unknown-name" Warning "a condition names neither a node nor an input, so it reads null",
     EmptyText "empty-text" Error "a question, code or expression is empty",

@@ -206,6 +206,17 @@ fn references_and_conditions() {
 }
 
 #[test]
+fn code_that_reads_a_node_without_depending_on_it_is_found_and_mended() {
+    let document = json!({"nodes": [
+        {"id": "a", "value": 1}, {"id": "b", "value": 1},
+        {"id": "c", "code": "return deps.a.output + deps['b'].output + deps.gone", "depends_on": ["a"]},
+    ]});
+    assert_eq!(found(document.clone()), ["code-reads nodes[2].code", "code-reads nodes[2].code"]);
+    let fixes: Vec<_> = validate(&read(document), &catalog()).into_iter().map(|finding| finding.fix.map(|fix| fix.title)).collect();
+    assert_eq!(fixes, [Some("make `c` depend on `b`".to_owned()), None]);
+}
+
+#[test]
 fn decisions_and_joins() {
     let document = json!({"nodes": [
         {"id": "d", "decide": "1"}, {"id": "a", "value": 1}, {"id": "b", "value": 1}, {"id": "b2", "value": 1, "depends_on": ["b"]},

@@ -4,7 +4,7 @@ use super::{Check, Code, Fix, Place, did_you_mean};
 use crate::plan::edit::Edit;
 use crate::plan::expr;
 use crate::plan::reference::{references, references_in_text};
-use crate::plan::{Path, Root, ToolInput, Work};
+use crate::plan::{NodeId, Path, Root, ToolInput, Work, names_in_code};
 use serde_json::Value;
 use std::collections::BTreeMap;
 
@@ -61,7 +61,10 @@ fn node(check: &mut Check, at: usize, reads: &mut Reads) {
             }
             ToolInput::Query(query) => template_text(check, at, "query", query, reads),
         },
-        Work::Code(code) => filled(check, at, "code", &code.code),
+        Work::Code(code) => {
+            filled(check, at, "code", &code.code);
+            code_reads(check, at, &code.code);
+        }
         Work::Decision(decision) => condition(check, place, "decide", &decision.decide, Some((at, false)), reads),
         Work::Merge(merge) => {
             if let Some(value) = &merge.template {
@@ -90,6 +93,31 @@ fn node(check: &mut Check, at: usize, reads: &mut Reads) {
 fn filled(check: &mut Check, at: usize, field: &str, text: &str) {
     if text.trim().is_empty() {
         check.find(Code::EmptyText, Place::Node(at), field, format!("`{field}` is empty"), None);
+    }
+}
+
+/// Code gets the results of its direct dependencies and nothing else.
+fn code_reads(check: &mut Check, at: usize, code: &str) {
+    for name in names_in_code(code, "deps") {
+        let source = check.graph.position(name);
+        if source.is_some_and(|source| check.graph.predecessors(at).any(|other| other == source)) {
+            continue;
+        }
+        let (node, on) = (check.graph.id(at).clone(), NodeId::new(name));
+        let (message, fix) = match source {
+            None => {
+                let near = check.nearest_node(name);
+                (format!("the code reads `deps.{}`, and there is no such node{}", name.escape_debug(), did_you_mean(near.as_deref())), None)
+            }
+            Some(source) => {
+                let closes = source == at || !check.may_suggest() || check.graph.closes(source, at).is_some();
+                let fix = (!closes).then(|| {
+                    Fix::new(format!("make `{node}` depend on `{on}`"), Edit::AddDependency { node: node.clone(), on: on.clone() })
+                });
+                (format!("the code reads `deps.{on}`, and `{node}` doesn't depend on it"), fix)
+            }
+        };
+        check.find(Code::CodeReads, Place::Node(at), "code", message, fix);
     }
 }
 
@@ -166,8 +194,14 @@ fn mention(
         }
         (Root::Inputs, _) => {
             if let Some(name) = path.fields.first().filter(|name| !check.plan.inputs.contains_key(*name)) {
-                let message = format!("the plan has no input `{}`: give it at the start with `--set {0}=…`", name.escape_debug());
-                check.find(Code::UnknownInput, place, field, message, None);
+                let message = format!(
+                    "the plan has no input `{}`: write it into the plan's inputs, or give it at the start with `--set {0}=…`",
+                    name.escape_debug()
+                );
+                let mut inputs = check.plan.inputs.clone();
+                inputs.insert(name.clone(), Value::String(String::new()));
+                let fix = Fix::new(format!("add the input `{}`, empty", name.escape_debug()), Edit::SetInputs { inputs });
+                check.find(Code::UnknownInput, place, field, message, Some(fix));
             }
         }
         (Root::Input(_), _) => {}

@@ -75,7 +75,7 @@ pub(super) fn drafts(text: &str, setting: &Setting) -> Vec<Draft> {
     let text = clean(text);
     let request = Request::new(&text);
     let verb = words::leading_verb(&request.words).unwrap_or_default().to_owned();
-    if let Some(draft) = tool_step(&verb, &request, setting) {
+    if let Some(draft) = as_it_stands(&text, setting).or_else(|| tool_step(&verb, &request, setting)) {
         return vec![draft];
     }
     let mut drafts = Vec::new();
@@ -93,6 +93,14 @@ pub(super) fn drafts(text: &str, setting: &Setting) -> Vec<Draft> {
             | "inspect"
             | "evaluate"
             | "improve"
+            | "sort"
+            | "count"
+            | "shorten"
+            | "proofread"
+            | "answer"
+            | "tell"
+            // A language whose verbs are not known here.
+            | ""
     );
     let source = request.take(&slot(SlotKind::File)).filter(|_| can_read && has(setting, "read_file"));
     let page = request.take(&slot(SlotKind::Url)).filter(|_| has(setting, "fetch_url"));
@@ -181,6 +189,27 @@ fn write(path: &str) -> Draft {
     Draft { name: "write_file".to_owned(), node: json!({ "tool": "write_file", "args": args, "approve": "before" }) }
 }
 
+/// Programs whose name at the beginning makes a step a command line.
+const PROGRAMS: &[&str] = &["git", "cargo", "npm", "npx", "pnpm", "yarn", "docker", "kubectl", "python3", "pytest", "rustc", "pip", "curl"];
+
+/// A step that is itself a command line, or nothing but a sum.
+fn as_it_stands(text: &str, setting: &Setting) -> Option<Draft> {
+    let mut words = text.split_whitespace();
+    let program = words.next()?.to_lowercase();
+    let argument = words.next().map(str::to_lowercase);
+    let is_prose = text.ends_with('?') || argument.as_deref().is_some_and(|word| words::is_stopword(word));
+    if PROGRAMS.contains(&program.as_str()) && argument.is_some() && !is_prose && has(setting, "run_command") {
+        let command = format!("{program}{}", &text[program.len()..]);
+        return Some(tool("run_command", "run_command", json!({ "command": command })));
+    }
+    let sum = text.trim_end_matches(['=', '?', ' ']);
+    let is_sum = sum.starts_with(|c: char| c.is_ascii_digit() || c == '(')
+        && sum.contains(['+', '-', '*', '/', '^', '%'])
+        && sum.chars().all(|c| c.is_ascii_digit() || " .()+-*/^%".contains(c))
+        && sum.matches('-').count() + sum.matches('/').count() + sum.matches('.').count() < 2;
+    (is_sum && has(setting, "calculator")).then(|| tool("calculate", "calculator", json!({ "expression": sum })))
+}
+
 /// A step that is exactly one tool call.
 fn tool_step(verb: &str, request: &Request, setting: &Setting) -> Option<Draft> {
     let take = |kind: SlotKind| request.take(&slot(kind)).and_then(|value| value.as_str().map(str::to_owned));
@@ -214,9 +243,11 @@ fn tool_step(verb: &str, request: &Request, setting: &Setting) -> Option<Draft> 
                     .map(|path| tool("read_file", "read_file", json!({ "path": path })))
             })
         }
-        "show" | "print" | "display" if few_words && has(setting, "read_file") => {
-            take(SlotKind::File).map(|path| tool("read_file", "read_file", json!({ "path": path })))
-        }
+        "show" | "print" | "display" if request.words.len() <= 9 && has(setting, "read_file") => take(SlotKind::File).map(|path| {
+            let limit = request.take(&slot(SlotKind::Number)).filter(|_| says(&["lines", "line"]) && says(&["first", "top"]));
+            let args = limit.map_or_else(|| json!({ "path": path }), |limit| json!({ "path": path, "limit": limit }));
+            tool("read_file", "read_file", args)
+        }),
         "run" | "execute" if has(setting, "run_command") => {
             take(SlotKind::Command).map(|command| tool("run_command", "run_command", json!({ "command": command })))
         }
@@ -315,11 +346,30 @@ fn name(step: &[Word]) -> String {
     let carrying = step.iter().skip_while(|word| words::is_filler(&word.lower));
     let parts: Vec<String> = carrying
         .filter(|word| !words::is_stopword(&word.lower) && !places::is_file(word) && places::url(&word.raw).is_none())
-        .map(|word| word.lower.chars().filter(char::is_ascii_alphanumeric).collect::<String>())
+        .map(|word| word.lower.chars().map(plain_letter).collect::<String>())
         .filter(|part| !part.is_empty() && part.len() <= 20)
         .take(3)
         .collect();
     parts.join("_")
+}
+
+/// A letter as ids can have it; nothing for what is no letter of theirs.
+fn plain_letter(c: char) -> &'static str {
+    const LETTERS: &str = "abcdefghijklmnopqrstuvwxyz0123456789";
+    match c {
+        'ä' | 'æ' => "ae",
+        'ö' | 'ø' | 'œ' => "oe",
+        'ü' => "ue",
+        'ß' => "ss",
+        'à' | 'á' | 'â' | 'ã' | 'å' => "a",
+        'ç' => "c",
+        'è' | 'é' | 'ê' | 'ë' => "e",
+        'ì' | 'í' | 'î' | 'ï' => "i",
+        'ñ' => "n",
+        'ò' | 'ó' | 'ô' | 'õ' => "o",
+        'ù' | 'ú' | 'û' => "u",
+        _ => LETTERS.find(c).map_or("", |at| &LETTERS[at..=at]),
+    }
 }
 
 /// The step without politeness at its beginning and full stop at its end.
@@ -372,6 +422,11 @@ mod tests {
         ] {
             assert_eq!(agent(text), expected, "{text}");
         }
+    }
+
+    #[test]
+    fn names_of_steps_keep_their_letters() {
+        assert_eq!(name(&words::words("Zähle Größen")), "zaehle_groessen");
     }
 
     #[test]

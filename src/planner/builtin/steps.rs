@@ -254,10 +254,15 @@ fn last_is_bare(step: &Step) -> bool {
 fn link_of(words: &[Word]) -> Link {
     let points = words.iter().any(|word| !word.quoted && POINTING.contains(&word.lower.as_str()));
     match words::leading_verb(words) {
-        Some(verb) if LOOKING.contains(&verb) && !points => Link::Beside,
+        // A verb that names nothing, as in `and summarize`, means what was said before.
+        Some(verb) if LOOKING.contains(&verb) && !points && words.iter().any(|word| names_something(word, verb)) => Link::Beside,
         None if !points && words.first().is_some_and(|word| QUESTIONS.contains(&word.lower.as_str())) => Link::Beside,
         Some(_) | None => Link::After,
     }
+}
+
+fn names_something(word: &Word, verb: &str) -> bool {
+    word.quoted || !(word.lower == verb || words::is_stopword(&word.lower) || words::is_filler(&word.lower))
 }
 
 /// Bounds of the sentences. Full stops in names of files and numbers end nothing.
@@ -437,6 +442,12 @@ mod tests {
                 ("Finally, send it to me", Link::After),
             ],
         );
+    }
+
+    #[test]
+    fn a_verb_that_names_nothing_needs_what_was_said_before() {
+        check("Search the web for tea and summarize", &[("Search the web for tea", Link::After), ("summarize", Link::After)]);
+        check("Read a.txt, summarize b.txt", &[("Read a.txt", Link::After), ("summarize b.txt", Link::Beside)]);
     }
 
     #[test]

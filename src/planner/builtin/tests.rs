@@ -531,3 +531,46 @@ fn other_reports_are_made() {
     let places = json!({ "find_places": { "matches": [{ "line": 1, "text": "oldName()" }], "truncated": false } });
     assert_eq!(run_code(&plan, "show_places", &places)[0]["after"], "newName()");
 }
+
+#[test]
+fn command_lines_and_sums_are_taken_as_they_stand() {
+    let only = |request: &str| native::node_to_value(&planned(request).plan.nodes[0]);
+    assert_eq!(only("git status")["args"], json!({"command": "git status"}));
+    assert_eq!(only("2+2")["args"], json!({"expression": "2+2"}));
+    for prose in ["git is what?", "docker and its rivals", "1-2-3", "12.11.2026", "git"] {
+        assert!(only(prose).get("agent").is_some(), "{prose}");
+    }
+}
+
+#[test]
+fn what_people_ask_of_a_project_goes_to_its_files_and_not_to_the_web() {
+    for (request, template) in [
+        ("Compare README.md with what the code does and list what is missing", "compare_with_code"),
+        ("Compare PostgreSQL and SQLite for a small web shop", "compare_topics"),
+        ("write a short report about the architecture of this project to report.md", "project_report"),
+        ("rename README.md to READ.md", "rename_file"),
+        ("rename oldName to newName in src/app.js", "replace_text"),
+        ("which files are bigger than 20 KB?", "files_by_size"),
+        ("count how many times the word dagdeck appears in README.md", "find_text"),
+    ] {
+        let planned = planned(request);
+        assert_eq!(template_of(&planned), template, "{request}");
+        let agents = planned.plan.nodes.iter().map(native::node_to_value).filter_map(|node| node["agent"].as_str().map(str::to_owned));
+        assert!(template == "compare_topics" || agents.clone().all(|agent| agent != "web_researcher"), "{request}");
+    }
+    assert_eq!(shape(&planned("Zähle die Wörter in README.md").plan)[0], "read_file");
+    let first = native::node_to_value(&planned("show me the first 20 lines of Cargo.toml").plan.nodes[0]);
+    assert_eq!(first["args"], json!({"path": "Cargo.toml", "limit": 20}));
+}
+
+#[test]
+fn a_rename_names_both_files_and_a_size_is_read_out_of_the_request() {
+    let rename = planned("rename README.md to READ.md").plan;
+    assert_eq!((&rename.inputs["old"], &rename.inputs["new"]), (&json!("README.md"), &json!("READ.md")));
+    let sizes = planned("which files are bigger than 20 KB?").plan;
+    let file = |path: &str, size: u64| json!({"type": "file", "path": path, "size": size, "lines": 3});
+    let listed = json!({"list_files": [file("a", 25_000), file("b", 19_000), file("c", 90_000)]});
+    let chosen = run_code(&sizes, "choose", &listed);
+    assert_eq!(chosen["files"].as_array().unwrap().iter().map(|file| file["path"].clone()).collect::<Vec<_>>(), ["c", "a"]);
+    assert_eq!(chosen["limit"], "over 20000 bytes");
+}

@@ -3,7 +3,7 @@
 use serde_json::Value;
 use similar::{ChangeTag, TextDiff};
 
-use crate::console::model::{Doc, Draft, words};
+use crate::console::model::{Doc, Draft, is_question, words};
 use crate::console::theme::Role;
 use crate::engine::{Gate, GateKind, Preview};
 use crate::text::{Plain, bytes, clock};
@@ -22,9 +22,15 @@ pub fn gate_title(gate: &Gate) -> Plain {
 pub fn gate_doc(gate: &Gate, preview: Option<&Preview>, draft: Option<&Draft>) -> Doc<'static> {
     let mut doc = Doc::default();
     written(draft, &mut doc);
-    doc.line(Role::Heading, gate_title(gate));
-    if !gate.why.is_empty() {
-        doc.text(Role::Text, &format!("because {}", gate.why));
+    match &gate.kind {
+        GateKind::Question { text, .. } => {
+            doc.line(Role::Heading, Plain::summary(&gate.node).then(&Plain::line(" asks you")));
+            reason(Some(&gate.why).filter(|why| *why != text), &mut doc);
+        }
+        GateKind::Before | GateKind::After | GateKind::Tool { .. } => {
+            doc.line(Role::Heading, gate_title(gate));
+            reason(Some(&gate.why), &mut doc);
+        }
     }
     doc.line(Role::Dim, Plain::line("asked at ").then(&clock(gate.opened.0)));
     question(&gate.kind, &mut doc);
@@ -44,7 +50,8 @@ pub fn gate_doc(gate: &Gate, preview: Option<&Preview>, draft: Option<&Draft>) -
         }
         None => None,
     };
-    if !payload.is_null() {
+    let says_nothing = payload.is_null() || (is_question(gate) && payload.as_object().is_some_and(serde_json::Map::is_empty));
+    if !says_nothing {
         doc.heading(match gate.kind {
             GateKind::After => "the exact result",
             GateKind::Before | GateKind::Tool { .. } => "the exact payload",
@@ -53,6 +60,12 @@ pub fn gate_doc(gate: &Gate, preview: Option<&Preview>, draft: Option<&Draft>) -
         exact(payload, shown, 0, &mut doc);
     }
     doc
+}
+
+fn reason(why: Option<&String>, doc: &mut Doc<'static>) {
+    if let Some(why) = why.filter(|why| !why.is_empty()) {
+        doc.text(Role::Text, &format!("because {why}"));
+    }
 }
 
 fn written(draft: Option<&Draft>, doc: &mut Doc<'static>) {

@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use crate::console::model::{Doc, Model, words};
+use crate::console::model::{Doc, Model, inputs, words};
 use crate::console::theme::Role;
 use crate::plan::{Node, NodeId, Plan, Policy, Work, order::EdgePlace};
 use crate::text::Plain;
@@ -17,8 +17,10 @@ pub fn details(model: &Model, node: &Node) -> Doc<'static> {
     doc.field(words::kind(&node.work), &words::worker(node));
     description(model, node, &mut doc);
     dependencies(model, node, &mut doc);
+    inputs(model, node, &mut doc);
     doc.heading(words::text_name(&node.work));
     doc.text(Role::Code, &words::text(node));
+    given(model, node, &mut doc);
     if let Work::Approval(ask) = &node.work {
         for option in &ask.options {
             doc.line(Role::Text, Plain::line("  or: ").then(&Plain::summary(option)));
@@ -59,6 +61,36 @@ fn description(model: &Model, node: &Node, doc: &mut Doc<'static>) {
     };
     if let Some(words) = words {
         doc.line(Role::Dim, Plain::blank(13).then(&Plain::summary(words)));
+    }
+}
+
+/// The plan's inputs that the node names, with their values.
+fn inputs(model: &Model, node: &Node, doc: &mut Doc<'static>) {
+    let plan = model.plan();
+    let named = inputs::named(plan, node);
+    for (at, name) in named.iter().enumerate() {
+        let value = match plan.inputs.get(name) {
+            Some(Value::String(text)) => Plain::summary(text),
+            Some(value) => Plain::summary(&value.to_string()),
+            None => Plain::line("not given"),
+        };
+        doc.field(if at == 0 { "inputs" } else { "" }, &Plain::summary(name).then(&Plain::line(": ")).then(&value));
+    }
+    if let (false, None, Some(key)) = (named.is_empty(), model.shown_run(), model.look.keymap.hint("plan.inputs")) {
+        doc.line(Role::Dim, Plain::blank(13).then(&Plain::line(&format!("{key} changes them"))));
+    }
+}
+
+/// What the node was given in the run, where that is not what the plan says.
+fn given(model: &Model, node: &Node, doc: &mut Doc<'static>) {
+    let given = model.shown_run().and_then(|run| run.transcripts.get(&node.id)).map(|transcript| transcript.given.as_slice());
+    let Some(given) = given.filter(|given| !given.is_empty()) else { return };
+    let written = crate::console::model::lines(&words::text(node));
+    if written != given {
+        doc.heading(&format!("{} as given in this run", words::text_name(&node.work)));
+        for line in given {
+            doc.line(Role::Code, line.clone());
+        }
     }
 }
 

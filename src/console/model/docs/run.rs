@@ -37,7 +37,15 @@ pub fn output<'a>(run: &'a RunView, id: &NodeId) -> Doc<'a> {
             doc.lines(Role::Text, transcript.output.lines());
         }
     }
-    if doc.is_empty() { says(&format!("{}: nothing was said yet", node.state.word())) } else { doc }
+    if !doc.is_empty() {
+        return doc;
+    }
+    doc.line(Role::Dim, Plain::line(&format!("{}: nothing was said yet", node.state.word())));
+    if let Some(given) = run.transcripts.get(id).map(|transcript| transcript.given.as_slice()).filter(|given| !given.is_empty()) {
+        doc.heading("given");
+        doc.lines(Role::Code, given);
+    }
+    doc
 }
 
 fn mark_words(mark: &str) -> String {
@@ -86,7 +94,7 @@ fn tool(call: &ToolCall, report: Option<&ToolReport>, doc: &mut Doc<'static>) {
     doc.heading(Plain::summary(&call.tool).then(&Plain::line("  ")).then(&ended).as_str());
     doc.text(Role::Code, &excerpt(&words::pretty(&call.args)));
     if let Some(report) = report {
-        doc.text(if report.ok { Role::Text } else { Role::Error }, &excerpt(&words::result(&report.value)));
+        doc.text(if report.ok { Role::Text } else { Role::Error }, &excerpt(&words::told(&report.value)));
         for file in &report.files {
             doc.text(Role::Dim, &format!("{} {}", file.operation, file.path));
         }

@@ -97,12 +97,13 @@ fn focus(model: &mut Model, order: [Focus; 3]) {
 pub fn model(model: &mut Model, turn: &mut Turn) {
     match &model.session.model {
         Some(ModelStatus::Rehearsal { how }) => {
-            let mut lines = vec![
-                Plain::line("No model is connected. Nodes that need one are rehearsed: their prompt is put together,"),
-                Plain::line("gates and budgets apply, and the result is a marked rehearsal text. All else runs for real."),
-                Plain::default(),
-            ];
+            let mut lines = vec![Plain::line("No model is connected. To connect one:"), Plain::default()];
             lines.extend(Plain::block(how));
+            lines.push(Plain::default());
+            lines.push(Plain::line(
+                "Until then, nodes that need one are rehearsed: their prompt is put together, gates and budgets apply, and the result is a \
+                 marked rehearsal text. All else runs for real.",
+            ));
             model.dialogs.push(Dialog::Reader(Reader { what: Reading::Words { title: Plain::line("connect a model"), lines }, scroll: 0 }));
         }
         Some(ModelStatus::Operator | ModelStatus::Connected { .. }) | None => {

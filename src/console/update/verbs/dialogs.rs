@@ -28,6 +28,7 @@ pub fn keep_line(model: &mut Model, turn: &mut Turn) {
     let text = line.field.text();
     let done = match &line.then {
         LineThen::Rename { node } => model.editor.rename(&model.session.catalog, node, text.trim()),
+        LineThen::Goal => model.editor.set_goal(&model.session.catalog, text.trim()),
         LineThen::Condition { edge } => {
             let when = text.trim();
             model.editor.set_condition(&model.session.catalog, edge, (!when.is_empty()).then_some(when))
@@ -53,6 +54,7 @@ pub fn keep_editor(model: &mut Model, turn: &mut Turn) {
 fn keep_text(model: &mut Model, turn: &mut Turn, then: &EditThen, text: &str) -> Result<(), String> {
     match then {
         EditThen::NodeText { node } => plan::keep_text(model, node, text),
+        EditThen::Inputs => plan::keep_inputs(model, text),
         EditThen::WholePlan => {
             let value = words::parse(text)?;
             let plan: Plan = serde_json::from_value(value).map_err(|error| format!("not a plan: {error}"))?;

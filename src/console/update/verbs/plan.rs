@@ -142,6 +142,40 @@ pub fn edit_all(model: &mut Model, turn: &mut Turn) {
     turn.actions.push(Action::OpenEditor { text, suffix: ".json", then: EditThen::WholePlan });
 }
 
+/// Edits the plan's inputs as JSON.
+pub fn inputs(model: &mut Model, _: &mut Turn) {
+    let text = words::pretty(&Value::Object(model.plan().inputs.clone()));
+    model.dialogs.push(Dialog::Editor(EditorDialog {
+        title: Plain::line("inputs of the plan"),
+        field: TextField::new(Lines::Many, &text),
+        before: text,
+        note: None,
+        then: EditThen::Inputs,
+    }));
+}
+
+/// The plan's inputs were edited.
+///
+/// # Errors
+/// What is wrong with the text, in words.
+pub fn keep_inputs(model: &mut Model, text: &str) -> Result<(), String> {
+    let Value::Object(inputs) = words::parse(text)? else { return Err("inputs must be a JSON object: name and value".into()) };
+    if inputs == model.plan().inputs {
+        return Ok(());
+    }
+    model.editor.set_inputs(&model.session.catalog, inputs)
+}
+
+/// Asks for the plan's goal.
+pub fn goal(model: &mut Model, _: &mut Turn) {
+    model.dialogs.push(Dialog::Line(LineDialog {
+        title: Plain::line("goal of the plan"),
+        field: TextField::new(Lines::One, &model.plan().goal),
+        note: None,
+        then: LineThen::Goal,
+    }));
+}
+
 /// The node's text was edited.
 ///
 /// # Errors
