@@ -32,12 +32,12 @@ impl Bench {
         Self::new(vec![("OPENAI_BASE_URL", url)])
     }
 
-    /// Models answer the same each time.
+    /// Models answer the same each time, and never ramble on. Without any chance in it, a small model would go in circles.
     fn new(env: Vec<(&'static str, String)>) -> Self {
         let folder = tempfile::tempdir().unwrap();
         let config = folder.path().join(".config/dagdeck");
         std::fs::create_dir_all(&config).unwrap();
-        std::fs::write(config.join("config.toml"), "[models.settings]\ntemperature = 0.0\nseed = 1\n").unwrap();
+        std::fs::write(config.join("config.toml"), "[models.settings]\ntemperature = 0.7\nseed = 1\nmax_tokens = 250\n").unwrap();
         Self { folder, env }
     }
 
