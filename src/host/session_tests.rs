@@ -179,6 +179,34 @@ async fn the_makespan_is_the_critical_path_to_the_millisecond() {
     assert_eq!(records.last().unwrap().at.since(records[0].at), 350);
 }
 
+/// Case 32, with a worker behind each node.
+#[tokio::test(start_paused = true)]
+async fn a_chain_goes_on_beside_one_that_waits_for_a_decision_and_the_gated_body_runs_once() {
+    let acts = ["a", "b", "c", "d", "e"].map(|id| (id, Act::Sleep(100)));
+    let mut gated = step("b", &["a"]);
+    gated["approve"] = json!("before");
+    let mut stage = Stage::open(&acts, json!([step("a", &[]), gated, step("c", &[]), step("d", &["c"]), step("e", &["d"])])).await;
+    let completed = |id: &'static str| {
+        move |notice: &Notice| {
+            let is_it = |record: &Record| matches!(&record.event, Event::NodeCompleted { node_id, .. } if node_id.as_str() == id);
+            records_of(notice).iter().any(is_it).then_some(())
+        }
+    };
+    stage.until(completed("e")).await;
+    let run = Run::replay(&stage.records());
+    let gate = run.open_gates().next().unwrap().clone();
+    assert!(
+        (gate.node.as_str(), stage.records().last().unwrap().at.since(stage.records()[0].at)) == ("b", 300),
+        "the other chain took its own time"
+    );
+    tokio::time::sleep(Duration::from_secs(3_600)).await;
+    stage.order(Command::Decide { gate: gate.id, decision: Decision::Approve, hash: gate.hash });
+    assert_eq!(stage.end().await.outcome().unwrap().0, Outcome::Succeeded);
+    let starts =
+        stage.records().into_iter().filter(|record| matches!(&record.event, Event::NodeStarted { node_id, .. } if node_id.as_str() == "b"));
+    assert_eq!(starts.count(), 1);
+}
+
 #[tokio::test(start_paused = true)]
 async fn events_are_told_only_after_they_are_journalled_and_in_order() {
     let mut stage = Stage::open(&[("a", Act::Sleep(5))], json!([step("a", &[]), step("b", &["a"])])).await;

@@ -1,5 +1,6 @@
 //! The console driven as a person does: keys and text in, screens and requests out. The host is played by the real engine.
 
+mod cases;
 mod editing;
 mod safety;
 mod screens;

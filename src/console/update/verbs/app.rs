@@ -12,6 +12,9 @@ use crate::text::{Plain, duration};
 /// Commands whose keys decide gates: they take their own key only, never a pick from a list.
 pub const DECIDING: [&str; 4] = ["gate.approve", "gate.reject", "gate.skip", "gate.cancel_branch"];
 
+/// Most runs that the farewell tells of.
+const SUMMARY_RUNS: usize = 8;
+
 /// Every command.
 pub fn palette(model: &mut Model, _: &mut Turn) {
     let items = commands::all().filter(|command| command.in_palette()).map(|command| {
@@ -178,10 +181,15 @@ fn under_way(run: &RunView) -> Plain {
     Plain::line("  ").then(&run.goal()).then(&Plain::line(&format!(", {} of {} nodes done, {}", done, run.tally.total(), run.word())))
 }
 
-/// What happened while the console was open: a line for each live run, one for how to read more.
+/// What happened while the console was open: a line for each of the latest live runs, one for how to read more.
 pub fn summary(model: &Model) -> Vec<Plain> {
-    let mut lines: Vec<Plain> = model.runs.open.iter().filter(|run| run.live).map(|run| run_line(run, model.place.size.0)).collect();
-    if let Some(last) = model.runs.open.iter().rfind(|run| run.live) {
+    let live: Vec<&RunView> = model.runs.open.iter().filter(|run| run.live).collect();
+    let earlier = live.len().saturating_sub(SUMMARY_RUNS);
+    let mut lines: Vec<Plain> = live[earlier..].iter().map(|run| run_line(run, model.place.size.0)).collect();
+    if earlier > 0 {
+        lines.insert(0, Plain::line(&format!("{earlier} earlier: dagdeck ls")));
+    }
+    if let Some(last) = live.last() {
         lines.push(Plain::line(&format!("dagdeck show {}", last.id.0)));
     }
     lines
