@@ -8,6 +8,7 @@ use crate::{
     text::{Plain, duration},
 };
 use serde_json::{Map, Value, json};
+use tokio::signal::unix::{SignalKind, signal};
 use tokio_util::sync::CancellationToken;
 
 /// Runs a plan file, or plans and runs a request.
@@ -62,31 +63,41 @@ fn inputs(pairs: &[String]) -> Result<Map<String, Value>, Failure> {
         .collect()
 }
 
-/// The first Ctrl-C or SIGTERM cancels the run and lets it end in order; whoever asks twice doesn't want to wait.
+/// The first signal to end cancels the run and lets it end in order, so that nothing it started goes on without it; whoever asks twice
+/// doesn't want to wait.
 fn cancel_on_signal(stop: CancellationToken) {
     tokio::spawn(async move {
-        // Where signals can't be had, the system's own handling of them holds.
-        if asked_to_stop().await.is_err() {
-            return;
-        }
+        told_to_end().await;
         stop.cancel();
-        if asked_to_stop().await.is_ok() {
-            std::process::exit(i32::from(Exit::Cancelled.number()));
-        }
+        told_to_end().await;
+        std::process::exit(i32::from(Exit::Cancelled.number()));
     });
 }
 
-async fn asked_to_stop() -> std::io::Result<()> {
-    #[cfg(unix)]
-    {
-        let mut terminate = tokio::signal::unix::signal(tokio::signal::unix::SignalKind::terminate())?;
-        tokio::select! {
-            interrupted = tokio::signal::ctrl_c() => interrupted,
-            _ = terminate.recv() => Ok(()),
+/// Waits for Ctrl-C, a request to terminate, or the end of the terminal, unless that is meant not to matter (`nohup`).
+async fn told_to_end() {
+    async fn comes(kind: SignalKind) {
+        match signal(kind) {
+            Ok(mut signal) => {
+                signal.recv().await;
+            }
+            // Where a signal can't be had, the system's own handling of it holds.
+            Err(_) => std::future::pending().await,
         }
     }
-    #[cfg(not(unix))]
-    tokio::signal::ctrl_c().await
+    let hang_up = async { if hang_ups_are_ignored() { std::future::pending().await } else { comes(SignalKind::hangup()).await } };
+    tokio::select! {
+        () = comes(SignalKind::interrupt()) => {}
+        () = comes(SignalKind::terminate()) => {}
+        () = hang_up => {}
+    }
+}
+
+/// Whether the program was started with hang-ups ignored; elsewhere than on Linux nobody can tell.
+fn hang_ups_are_ignored() -> bool {
+    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let mask = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));
+    mask.and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok()).is_some_and(|mask| mask & 1 == 1)
 }
 
 /// Prints what happens as it happens: events as JSON lines to stdout, or words to stderr.
