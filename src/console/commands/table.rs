@@ -25,7 +25,8 @@ pub const GROUPS: &[&[Command]] = &[APP, MOVE, REQUEST, TREE, PLAN, DEPS, RUN, I
 #[rustfmt::skip]
 const APP: &[Command] = &[
     row("app.palette", &[":", "ctrl-p"], Global, ("All commands", "commands", "every command with its key, or why it can't be used now"), when::always, verbs::app::palette),
-    row("app.help", &["?", "f1"], Global, ("Help", "help", "what works here, with keys"), when::always, verbs::app::help),
+    row("app.help", &["?"], Global, ("Help", "help", "what works here, with keys"), when::always, verbs::app::help),
+    row("app.help_here", &["f1"], Always, ("Help, from anywhere", "help", "as help, also while typing"), when::always, verbs::app::help),
     row("app.back", &["esc"], Global, ("One step back", "back", "leave what is open; never quits, approves or rejects"), when::always, verbs::app::back),
     row("app.plan", &["1"], Global, ("Plan screen", "", "the tree with its inspector"), when::always, verbs::app::plan_screen),
     row("app.inbox", &["2", "i"], Global, ("Inbox", "inbox", "all gates that wait for you, of all runs, oldest first"), when::always, verbs::app::inbox_screen),
@@ -33,7 +34,7 @@ const APP: &[Command] = &[
     row("app.model", &["m"], Global, ("Model", "", "which model is used, how to connect one, change it"), when::always, verbs::app::model),
     row("app.theme", &["T"], Global, ("Theme", "", "change colours and signs"), when::always, verbs::app::theme),
     row("app.quit", &["q"], Global, ("Quit", "quit", "leave; asks first while runs are under way"), when::always, verbs::app::quit),
-    row("app.interrupt", &["ctrl-c"], Always, ("Quit, from anywhere", "", "as quit, also while typing"), when::always, verbs::app::quit),
+    row("app.interrupt", &["ctrl-c"], Always, ("Quit, from anywhere", "quit", "as quit, also while typing"), when::always, verbs::app::quit),
     row("app.suspend", &["ctrl-z"], Always, ("Suspend", "", "back to the shell; `fg` brings the console back"), when::always, verbs::app::suspend),
     row("app.redraw", &["ctrl-l"], Always, ("Redraw", "", "paint the whole screen again"), when::always, verbs::app::redraw),
 ];

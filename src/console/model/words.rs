@@ -35,21 +35,36 @@ pub fn worker(node: &Node) -> Plain {
 /// Characters of a node's text that a line may need.
 const ON_A_LINE: usize = 400;
 
+/// Text on one line, with the values of the plan's inputs in their places.
+fn short(text: &str, inputs: &Map<String, Value>) -> Plain {
+    Plain::summary(&inputs::filled(&text.chars().take(ON_A_LINE).collect::<String>(), inputs))
+}
+
+/// A tool's arguments on one line.
+pub fn arguments(args: &Value) -> Plain {
+    match args {
+        Value::Object(args) => named(args, &Map::new()),
+        Value::Null => Plain::default(),
+        other => short(&other.to_string(), &Map::new()),
+    }
+}
+
+fn named(args: &Map<String, Value>, inputs: &Map<String, Value>) -> Plain {
+    let mut line = Plain::default();
+    for (at, (name, value)) in args.iter().enumerate().take(8) {
+        let value = value.as_str().map_or_else(|| short(&value.to_string(), inputs), |text| short(text, inputs));
+        let gap = Plain::blank(if at == 0 { 0 } else { 2 });
+        line = line.then(&gap).then(&short(name, inputs)).then(&Plain::line(": ")).then(&value);
+    }
+    line
+}
+
 /// What a node does, on one line, with the values of the plan's inputs in their places.
 pub fn summary(node: &Node, inputs: &Map<String, Value>) -> Plain {
-    let short = |text: &str| Plain::summary(&inputs::filled(&text.chars().take(ON_A_LINE).collect::<String>(), inputs));
     match &node.work {
-        Work::Tool(ToolWork { input: ToolInput::Args(args), .. }) => {
-            let mut line = Plain::default();
-            for (at, (name, value)) in args.iter().enumerate().take(8) {
-                let value = value.as_str().map_or_else(|| short(&value.to_string()), short);
-                let gap = Plain::blank(if at == 0 { 0 } else { 2 });
-                line = line.then(&gap).then(&short(name)).then(&Plain::line(": ")).then(&value);
-            }
-            line
-        }
+        Work::Tool(ToolWork { input: ToolInput::Args(args), .. }) => named(args, inputs),
         Work::Tool(_) | Work::Agent(_) | Work::Code(_) | Work::Decision(_) | Work::Merge(_) | Work::Transform(_) | Work::Approval(_) => {
-            short(&text(node))
+            short(&text(node), inputs)
         }
     }
 }

@@ -2,9 +2,13 @@
 
 use serde_json::json;
 
-use super::{super::update::Action, Deck};
+use super::{
+    super::update::{Action, Msg, next_wake, update},
+    Deck,
+};
 use crate::console::model::{Focus, Screen};
-use crate::engine::{NodeError, Outcome, WorkFact};
+use crate::engine::{Decision, NodeError, Outcome, ToolCall, WorkFact};
+use crate::plan::Verdict;
 
 #[test]
 fn an_empty_console_says_what_to_do() {
@@ -166,4 +170,148 @@ fn a_streamed_word_changes_a_few_cells_however_large_the_plan_is() {
         let cells = before.diff(&deck.flush()).len();
         assert!((1..=10).contains(&cells), "{cells} cells with {nodes} nodes");
     }
+}
+
+/// A console in which three nodes wait at the same time.
+fn three_gates() -> Deck {
+    let mut deck = Deck::new(100, 30);
+    let node = |id: &str| json!({"id": id, "tool": "write_file", "args": {"path": id, "content": id}, "approve": "before"});
+    let nodes = ["one", "two", "three"].map(node);
+    deck.plan = serde_json::from_value(json!({"dagdeck": 1, "goal": "three", "nodes": nodes})).unwrap();
+    deck.type_text("x");
+    deck.keys("enter r i");
+    deck
+}
+
+#[test]
+fn rejecting_the_first_of_three_gates_leaves_the_other_two_undecided() {
+    let mut deck = three_gates();
+    deck.keys("x");
+    deck.type_text("no");
+    deck.keys("enter x");
+    let open: Vec<_> = deck.engine().open_gates().map(|gate| gate.node.to_string()).collect();
+    assert_eq!(open, ["two", "three"]);
+    deck.keys("a a s");
+    assert_eq!(deck.engine().open_gates().count(), 2, "the selection stays on the gate that was decided");
+    assert!(deck.sees("rejected by ada"), "{}", deck.screen());
+}
+
+#[test]
+fn oldest_gate_comes_first_and_cancelling_one_keeps_the_others() {
+    let mut deck = three_gates();
+    assert_eq!(deck.model.selected_gate().unwrap().1.node.as_str(), "one");
+    deck.keys("j X X");
+    let open: Vec<_> = deck.engine().open_gates().map(|gate| gate.node.to_string()).collect();
+    assert_eq!(open, ["one", "three"]);
+}
+
+/// A console in which a question waits.
+fn asked(ask: serde_json::Value) -> Deck {
+    let mut deck = Deck::new(100, 30);
+    deck.plan = serde_json::from_value(json!({"dagdeck": 1, "goal": "ask", "nodes": [{"id": "ask", "ask": ask}]})).unwrap();
+    deck.type_text("x");
+    deck.keys("enter r i");
+    deck
+}
+
+fn answer(deck: &Deck) -> serde_json::Value {
+    match &deck.engine().gates().next().unwrap().1.unwrap().decision {
+        Decision::Answer { value } => value.clone(),
+        other => panic!("{other:?}"),
+    }
+}
+
+#[test]
+fn an_option_is_picked_first_and_sent_by_the_approving_key() {
+    let mut deck = asked(json!({"text": "Which one?", "options": ["red", "blue"]}));
+    deck.keys("a");
+    assert!(deck.sees("write the answer first"), "{}", deck.screen());
+    deck.keys("e");
+    deck.type_text("blu");
+    deck.keys("enter");
+    assert_eq!(deck.engine().open_gates().count(), 1, "a pick decides nothing");
+    deck.keys("a");
+    assert_eq!(answer(&deck), json!("blue"));
+}
+
+#[test]
+fn a_form_is_checked_before_its_answers_are_taken() {
+    let fields = json!([{"name": "count", "kind": "number"}, {"name": "sure", "kind": "boolean"}]);
+    let mut deck = asked(json!({"text": "How many?", "fields": fields}));
+    deck.keys("e");
+    deck.type_text("many");
+    deck.keys("ctrl-s");
+    assert!(deck.sees("`count` must be a number"), "{}", deck.screen());
+    deck.keys("backspace backspace backspace backspace 3 tab y ctrl-s");
+    assert_eq!(deck.engine().open_gates().count(), 1, "a form decides nothing");
+    deck.keys("a");
+    assert_eq!(answer(&deck), json!({"count": 3, "sure": true}));
+}
+
+#[test]
+fn hostile_text_in_ids_titles_arguments_and_results_is_shown_escaped() {
+    const EVIL: &str = "\u{1b}[2J\u{202e}evil\u{200b}";
+    let mut deck = Deck::new(160, 40);
+    let node = json!({"id": EVIL, "tool": "write_file", "args": {"path": EVIL, "content": EVIL}, "approve": "before"});
+    deck.plan = serde_json::from_value(json!({"dagdeck": 1, "goal": EVIL, "nodes": [node, {"id": "b", "tool": "read_file"}]})).unwrap();
+    deck.type_text("x");
+    deck.keys("enter");
+    let mut screens = vec![deck.screen()];
+    for keys in ["e", "esc R", "esc F", "esc"] {
+        deck.keys(keys);
+        screens.push(deck.screen());
+    }
+    deck.start(deck.plan.clone());
+    deck.done("b", json!({EVIL: EVIL}));
+    for keys in ["i", "1 j", "]", "]", "]", "3", "q"] {
+        deck.keys(keys);
+        screens.push(deck.screen());
+    }
+    for screen in screens {
+        assert!(!screen.contains(['\u{1b}', '\u{202e}', '\u{200b}']), "{screen:?}");
+    }
+}
+
+#[test]
+fn a_gate_says_that_its_payload_holds_hidden_characters() {
+    let mut deck = Deck::new(100, 30);
+    let node = json!({"id": "w", "tool": "write_file", "args": {"path": "a", "content": "x\u{202e}y"}, "approve": "before"});
+    deck.plan = serde_json::from_value(json!({"dagdeck": 1, "goal": "w", "nodes": [node]})).unwrap();
+    deck.type_text("x");
+    deck.keys("enter r i");
+    assert!(deck.sees("would obey or hide: 1"), "{}", deck.screen());
+    assert!(deck.sees("x\\u{202e}y"), "{}", deck.screen());
+}
+
+#[test]
+fn a_row_tells_which_tool_its_node_uses_right_now() {
+    let mut deck = Deck::running(200, 50);
+    let call = ToolCall { id: "1".into(), tool: "read_file".into(), args: json!({"path": "src/lib.rs"}) };
+    deck.fact("scan", WorkFact::ToolAsked { call, verdict: Verdict::Allow, why: String::new() });
+    assert!(deck.sees("calls read_file"), "{}", deck.screen());
+}
+
+#[test]
+fn nothing_is_drawn_and_nobody_wakes_while_nothing_happens() {
+    for mut deck in [Deck::new(80, 24), Deck::planned(80, 24), Deck::waiting(80, 24)] {
+        deck.later(10_000);
+        let before = deck.flush();
+        deck.later(3_600_000);
+        assert_eq!(next_wake(&deck.model, deck.now), None);
+        assert_eq!(update(&mut deck.model, Msg::FrameFlushed(Vec::new()), deck.now), []);
+        assert!(before.diff(&deck.flush()).is_empty(), "time alone changes nothing");
+    }
+    let deck = Deck::running(80, 24);
+    assert_eq!(next_wake(&deck.model, deck.now), Some(crate::engine::Time(deck.now.0 / 1000 * 1000 + 1000)), "elapsed seconds go on");
+}
+
+#[test]
+fn help_is_there_while_typing_and_goes_back_to_it() {
+    let mut deck = Deck::new(80, 24);
+    deck.type_text("half a");
+    deck.keys("f1");
+    assert!(deck.sees("Request line"), "{}", deck.screen());
+    deck.keys("esc");
+    deck.type_text(" request");
+    assert_eq!(deck.model.request.field.text(), "half a request");
 }

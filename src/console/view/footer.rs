@@ -55,8 +55,10 @@ fn hints(model: &Model, pen: &mut Pen<'_>, area: Rect) {
 /// Commands that help most here, the most useful first. Dialogs show their own keys.
 fn hinted(model: &Model) -> &'static [&'static str] {
     match contexts(model).first() {
-        Some(Context::Request) => &["request.submit", "request.leave", "request.newline", "request.older", "app.interrupt"],
-        Some(Context::Filter) => &["filter.done", "filter.clear"],
+        Some(Context::Request) => {
+            &["request.submit", "request.leave", "request.newline", "request.older", "app.help_here", "app.interrupt"]
+        }
+        Some(Context::Filter) => &["filter.done", "filter.clear", "app.help_here"],
         Some(Context::Deps) => &["deps.toggle", "deps.done", "deps.undo", "move.down", "move.up"],
         Some(Context::Tree) => match model.shown_run() {
             Some(run) if run.goes_on() => RUN_GOES_ON,

@@ -140,8 +140,22 @@ impl Line<'_> {
             RowKind::Leaf | RowKind::Open | RowKind::Reference => Plain::default(),
         };
         let sign = u16::try_from(fold.width()).unwrap_or(0);
-        x += pen.text(x, area.y, room(x).saturating_sub(sign), &Plain::summary(&self.node.id), role);
+        let id = Plain::summary(&self.node.id);
+        let width = pen.text(x, area.y, room(x).saturating_sub(sign), &id, role);
+        self.found(pen, Rect { x, width, ..area }, &id);
+        x += width;
         pen.text(x, area.y, room(x), &fold, Role::Accent);
+    }
+
+    /// Marks what the search found in the id.
+    fn found(&self, pen: &mut Pen<'_>, area: Rect, id: &Plain) {
+        let wanted = self.model.tree().filter.text().trim().to_lowercase();
+        let at = id.as_str().to_lowercase().find(&wanted).filter(|_| !wanted.is_empty() && id.as_str().is_ascii());
+        if let Some(at) = at {
+            let (at, len) = (u16::try_from(at).unwrap_or(u16::MAX), u16::try_from(wanted.len()).unwrap_or(u16::MAX));
+            let x = area.x.saturating_add(at);
+            pen.wash(Rect { x, width: len.min(area.right().saturating_sub(x)), height: 1, ..area }, Role::Match);
+        }
     }
 
     /// The lines that lead to the row. Gives the column behind them.
@@ -231,10 +245,17 @@ impl Line<'_> {
         let output = || view.transcripts.get(&self.node.id).and_then(|transcript| transcript.last_line().cloned());
         match Standing::of(&node.state) {
             Standing::Failed => node.error.as_ref().map(|error| Plain::summary(&error.message)).or_else(reason),
-            Standing::Working | Standing::Done => output().or_else(reason),
+            Standing::Working => calls(node).or_else(output).or_else(reason),
+            Standing::Done => output().or_else(reason),
             Standing::Ahead | Standing::Waiting | Standing::Dropped => reason().or_else(output),
         }
     }
+}
+
+/// The tool that a node uses right now.
+fn calls(node: &NodeRun) -> Option<Plain> {
+    let (call, _) = node.lineage.tools.iter().rfind(|(_, report)| report.is_none())?;
+    Some(Plain::line("calls ").then(&Plain::summary(&call.tool)).then(&Plain::blank(2)).then(&words::arguments(&call.args)))
 }
 
 /// How long a node has worked, in whole seconds while it does.

@@ -33,12 +33,18 @@ pub fn gate_doc(gate: &Gate, preview: Option<&Preview>, draft: Option<&Draft>) -
         }
     }
     doc.line(Role::Dim, Plain::line("asked at ").then(&clock(gate.opened.0)));
-    question(&gate.kind, &mut doc);
     let payload = match draft {
         Some(Draft::Payload(edited)) => edited,
         Some(Draft::Answer(_) | Draft::Words(_)) | None => &gate.payload,
     };
+    let hidden = hidden(payload);
+    if hidden > 0 {
+        let words = format!("characters that a terminal would obey or hide: {hidden}; they are spelled out below");
+        doc.text(Role::Hidden, &words);
+    }
+    question(&gate.kind, &mut doc);
     let shown = match preview {
+        Some(Preview::Diff { after, .. }) if after.lines().count() > LONGEST_DIFF => None,
         Some(Preview::Diff { path, before, after }) => {
             diff(path, before.as_deref(), after, &mut doc);
             Some(after.as_str())
@@ -65,6 +71,19 @@ pub fn gate_doc(gate: &Gate, preview: Option<&Preview>, draft: Option<&Draft>) -
 fn reason(why: Option<&String>, doc: &mut Doc<'static>) {
     if let Some(why) = why.filter(|why| !why.is_empty()) {
         doc.text(Role::Text, &format!("because {why}"));
+    }
+}
+
+/// Lines of a new text up to which it is compared with the old one; a longer one is shown whole, as part of the payload.
+const LONGEST_DIFF: usize = 10_000;
+
+/// Characters in texts of a value that are spelled out when it is drawn.
+fn hidden(value: &Value) -> u32 {
+    match value {
+        Value::String(text) => Plain::block(text).iter().map(Plain::hidden).sum(),
+        Value::Array(list) => list.iter().map(hidden).sum(),
+        Value::Object(map) => map.iter().map(|(name, value)| Plain::line(name).hidden() + hidden(value)).sum(),
+        Value::Null | Value::Bool(_) | Value::Number(_) => 0,
     }
 }
 

@@ -32,6 +32,9 @@ pub fn palette(model: &mut Model, _: &mut Turn) {
 
 /// What works here.
 pub fn help(model: &mut Model, _: &mut Turn) {
+    if matches!(model.dialogs.last(), Some(Dialog::Reader(Reader { what: Reading::Help { .. }, .. }))) {
+        return;
+    }
     let contexts = contexts(model);
     model.dialogs.push(Dialog::Reader(Reader { what: Reading::Help { contexts }, scroll: 0 }));
 }
