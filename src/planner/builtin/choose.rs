@@ -197,7 +197,7 @@ fn as_it_stands(text: &str, setting: &Setting) -> Option<Draft> {
     let mut words = text.split_whitespace();
     let program = words.next()?.to_lowercase();
     let argument = words.next().map(str::to_lowercase);
-    let is_prose = text.ends_with('?') || argument.as_deref().is_some_and(|word| words::is_stopword(word));
+    let is_prose = text.ends_with('?') || argument.as_deref().is_some_and(words::is_stopword);
     if PROGRAMS.contains(&program.as_str()) && argument.is_some() && !is_prose && has(setting, "run_command") {
         let command = format!("{program}{}", &text[program.len()..]);
         return Some(tool("run_command", "run_command", json!({ "command": command })));
