@@ -28,9 +28,7 @@ fn machine() -> Program {
 /// The console with a plan in it that nobody has touched.
 fn planned(program: &Program, size: (u16, u16)) -> Terminal {
     let mut deck = program.console(size);
-    deck.sees("Type what you want").send(REQUEST).send("\r").sees("plan, 5 nodes").sees("look the plan over");
-    // The last row is drawn last: then the frame is whole.
-    deck.until("the last row", |screen| screen.ends_with("quit") || screen.ends_with('…'));
+    deck.sees("Type what you want").send(REQUEST).send("\r").sees("plan, 5 nodes").sees("look the plan over").drawn();
     deck
 }
 
@@ -147,7 +145,7 @@ fn a_suspended_console_leaves_the_shell_alone_and_comes_back_as_it_was() {
     let start = Start { args: &["-i"], workspace: &workspace, home: &home, size: (80, 24), env: &env };
     let mut shell = Terminal::start_program("sh", &start);
     shell.send("\"$DAGDECK\"\r").sees("Type what you want").send(REQUEST).send("\r").sees("look the plan over").send("G");
-    shell.sees("── write_report ─").loses("look the plan over");
+    shell.sees("── write_report ─").loses("look the plan over").drawn();
     let before = shell.screen();
 
     for _ in 0..2 {

@@ -117,16 +117,27 @@ impl Terminal {
     /// Waits until the screen fulfils a condition; fails with the screen when it doesn't.
     #[track_caller]
     pub fn until(&mut self, what: &str, holds: impl Fn(&str) -> bool) -> &mut Self {
+        self.wait(what, |terminal| holds(&terminal.screen()))
+    }
+
+    /// Waits until the frame that is being drawn is whole.
+    #[track_caller]
+    pub fn drawn(&mut self) -> &mut Self {
+        self.wait("the end of the frame", |terminal| terminal.raw.ends_with(b"\x1b[?2026l"))
+    }
+
+    #[track_caller]
+    fn wait(&mut self, what: &str, holds: impl Fn(&Self) -> bool) -> &mut Self {
         let deadline = Instant::now() + DEADLINE;
         loop {
-            if holds(&self.screen()) {
+            if holds(self) {
                 return self;
             }
             match self.bytes.recv_timeout(deadline.saturating_duration_since(Instant::now())) {
                 Ok(piece) => self.feed(&piece),
                 Err(RecvTimeoutError::Timeout) => panic!("never seen: {what}\n--- screen ---\n{}\n---", self.screen()),
                 Err(RecvTimeoutError::Disconnected) => {
-                    assert!(holds(&self.screen()), "ended before: {what}\n--- screen ---\n{}\n---", self.screen());
+                    assert!(holds(self), "ended before: {what}\n--- screen ---\n{}\n---", self.screen());
                     return self;
                 }
             }
