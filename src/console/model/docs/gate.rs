@@ -44,7 +44,11 @@ pub fn gate_doc(gate: &Gate, preview: Option<&Preview>, draft: Option<&Draft>) -
     }
     question(&gate.kind, &mut doc);
     let shown = match preview {
-        Some(Preview::Diff { after, .. }) if after.lines().count() > LONGEST_DIFF => None,
+        Some(Preview::Diff { path, before, after }) if length(before.as_deref()) + length(Some(after.as_str())) > LONGEST_DIFF => {
+            let words = if before.is_some() { "change to" } else { "new file" };
+            doc.heading(&format!("{words} {path}: too long to compare, the whole new text follows"));
+            None
+        }
         Some(Preview::Diff { path, before, after }) => {
             diff(path, before.as_deref(), after, &mut doc);
             Some(after.as_str())
@@ -74,8 +78,12 @@ fn reason(why: Option<&String>, doc: &mut Doc<'static>) {
     }
 }
 
-/// Lines of a new text up to which it is compared with the old one; a longer one is shown whole, as part of the payload.
-const LONGEST_DIFF: usize = 10_000;
+/// Lines of an old and a new text together up to which they are compared.
+const LONGEST_DIFF: usize = 20_000;
+
+fn length(text: Option<&str>) -> usize {
+    text.unwrap_or_default().lines().count()
+}
 
 /// Characters in texts of a value that are spelled out when it is drawn.
 fn hidden(value: &Value) -> u32 {
