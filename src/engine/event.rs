@@ -173,6 +173,7 @@ pub enum Event {
         /// `on_failure: safe`: its edges are taken with `{error, failed_safe: true}`.
         safe: bool,
         /// A result that it had before the failure (a route that could not be evaluated), if any.
+        #[serde(default, skip_serializing_if = "Option::is_none", deserialize_with = "present")]
         result: Option<Value>,
     },
     /// A node never ran: a guard or a join said so, or a person skipped it.
@@ -341,6 +342,11 @@ pub enum Outcome {
     Failed,
     /// Somebody cancelled the run.
     Cancelled,
+}
+
+/// A value that is written is there, null too.
+fn present<'de, D: serde::Deserializer<'de>>(value: D) -> Result<Option<Value>, D::Error> {
+    Value::deserialize(value).map(Some)
 }
 
 impl Event {

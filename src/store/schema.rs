@@ -1,11 +1,11 @@
 //! Opening the database: private files, pragmas, migrations by `user_version`. A step that has shipped is never edited.
 
 use super::StoreError;
-use rusqlite::{Connection, TransactionBehavior};
+use rusqlite::{Connection, ErrorCode, TransactionBehavior};
 use std::{
     fs::{DirBuilder, OpenOptions},
     path::Path,
-    time::Duration,
+    time::{Duration, Instant},
 };
 
 /// One step for each schema version, from 1.
@@ -59,7 +59,7 @@ fn make_private(path: &Path) -> std::io::Result<()> {
     let mut folder = DirBuilder::new();
     folder.recursive(true);
     let mut file = OpenOptions::new();
-    file.create(true).append(true);
+    file.create_new(true).append(true);
     #[cfg(unix)]
     {
         use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
@@ -69,19 +69,36 @@ fn make_private(path: &Path) -> std::io::Result<()> {
     if let Some(parent) = path.parent() {
         folder.create(parent)?;
     }
-    // SQLite gives the write-ahead files the permissions of the database file.
-    file.open(path).map(drop)
+    // Made once and not opened again: closing a file drops this process's locks on it. SQLite gives the write-ahead files the
+    // permissions of the database file.
+    match file.open(path) {
+        Err(error) if error.kind() == std::io::ErrorKind::AlreadyExists => Ok(()),
+        made => made.map(drop),
+    }
 }
 
 fn prepare(db: &Connection, tuning: Tuning) -> rusqlite::Result<()> {
     db.busy_timeout(tuning.patience)?;
-    db.pragma_update(None, "journal_mode", "WAL")?;
+    write_ahead(db, tuning.patience)?;
     db.pragma_update(None, "synchronous", "NORMAL")?;
     db.pragma_update(None, "foreign_keys", "ON")?;
     if let Some(pages) = tuning.max_pages {
         db.pragma_update(None, "max_page_count", pages)?;
     }
     Ok(())
+}
+
+/// Switches to the write-ahead log. SQLite doesn't wait for others that do the same at this moment, so we do.
+fn write_ahead(db: &Connection, patience: Duration) -> rusqlite::Result<()> {
+    let end = Instant::now() + patience;
+    loop {
+        let done = db.pragma_update(None, "journal_mode", "WAL");
+        let busy = done.as_ref().is_err_and(|error| error.sqlite_error_code() == Some(ErrorCode::DatabaseBusy));
+        if !busy || Instant::now() >= end {
+            return done;
+        }
+        std::thread::sleep(Duration::from_millis(5));
+    }
 }
 
 fn migrate(db: &mut Connection, path: &Path) -> Result<(), StoreError> {
