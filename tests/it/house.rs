@@ -192,11 +192,25 @@ fn exceptions_to_lints_are_expected_with_a_reason() {
 }
 
 #[test]
+fn only_tests_with_real_programs_are_ignored() {
+    let mut paths = Vec::new();
+    collect(&root().join("src"), &mut paths);
+    collect(&root().join("tests/it"), &mut paths);
+    let ignored =
+        paths.iter().filter(|path| fs::read_to_string(path).unwrap().lines().any(|line| line.trim_start().starts_with("#[ignore")));
+    report(
+        &ignored
+            .map(|path| format!("{}: an ignored test; tests that need real programs stand in tests/peers", path.display()))
+            .collect::<Vec<_>>(),
+    );
+}
+
+#[test]
 fn nothing_is_left_to_do() {
     report(&faults(
         |_| true,
         |_, line| {
-            let left = ["// TODO", "// FIXME", "todo!(", "unimplemented!("].iter().find(|word| line.contains(**word))?;
+            let left = ["TODO", "FIXME", "todo!(", "unimplemented!("].iter().find(|word| line.contains(**word))?;
             Some(format!("`{left}`: finish it, or take it out"))
         },
     ));

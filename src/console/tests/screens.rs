@@ -179,7 +179,7 @@ fn runs() {
         let listing = vec![
             run("run-1", "list the rust files and count their lines", None),
             run("run-0", "compare README.md with what the code does", Some(Outcome::Partial)),
-            run("run-a", "find every TODO in this folder", Some(Outcome::Succeeded)),
+            run("run-a", "find every todo in this folder", Some(Outcome::Succeeded)),
         ];
         deck.notice(Notice::Runs(listing));
         deck.keys("3");

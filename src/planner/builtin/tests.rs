@@ -208,7 +208,7 @@ fn every_example_of_every_template_finds_it() {
 
 /// A request, its template, and slots that it fills.
 const SLOTS: &[(&str, &str, &str)] = &[
-    ("Find all TODOs in src and write a report to todos.md", "find_todos", r#"{ "path": "src", "output": "todos.md", "glob": "*" }"#),
+    ("Find all todos in src and write a report to todos.md", "find_todos", r#"{ "path": "src", "output": "todos.md", "glob": "*" }"#),
     ("Find every file that contains \"unsafe\" under src", "find_text", r#"{ "text": "unsafe", "path": "src" }"#),
     ("search for 'connection refused' in app.log", "find_text", r#"{ "text": "connection refused", "file": "app.log" }"#),
     (
@@ -306,7 +306,7 @@ fn templates_leave_out_what_was_not_asked_for() {
 
 #[test]
 fn what_a_template_does_not_do_is_added_behind_it() {
-    let planned = planned("Find all TODOs in src, then email them to Ann");
+    let planned = planned("Find all todos in src, then email them to Ann");
     assert_eq!(template_of(&planned), "find_todos");
     assert_eq!(shape(&planned.plan), ["search", "report<search", "email_ann<report"]);
     assert_eq!(planned.remarks, ["one step beyond the template were added as steps for agents"]);
@@ -502,9 +502,9 @@ fn json_is_queried_by_path_and_by_key() {
 
 #[test]
 fn other_reports_are_made() {
-    let plan = planned("Find all TODOs in src and write a report to todos.md").plan;
-    let found = json!({ "search": { "matches": [{ "path": "a.rs", "line": 3, "text": " // TODO: x | y" }], "truncated": false } });
-    assert!(run_code(&plan, "report", &found).as_str().unwrap().contains("## a.rs\n\n- line 3: // TODO: x \\| y"));
+    let plan = planned("Find all todos in src and write a report to todos.md").plan;
+    let found = json!({ "search": { "matches": [{ "path": "a.rs", "line": 3, "text": " // todo: x | y" }], "truncated": false } });
+    assert!(run_code(&plan, "report", &found).as_str().unwrap().contains("## a.rs\n\n- line 3: // todo: x \\| y"));
     let plan = planned("Find every file that contains \"unsafe\" under src").plan;
     assert!(run_code(&plan, "report", &found).as_str().unwrap().contains("1 lines in 1 files"));
     let plan = planned("Count the lines by language in src and write them to lines.md").plan;
