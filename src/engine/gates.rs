@@ -6,7 +6,7 @@ use super::{
     resolve::text_of,
     run::{GateEnd, Run},
 };
-use crate::plan::{Ask, Field, FieldKind, Work};
+use crate::plan::{Ask, DecisionWork, Field, FieldKind, Work};
 use serde_json::{Map, Value};
 use sha2::{Digest, Sha256};
 
@@ -96,13 +96,16 @@ impl Run {
     fn payload_misfit(&self, ix: NodeIx, shown: &Value, payload: &Value) -> Option<String> {
         match &self.doc(ix)?.work {
             Work::Tool(work) => self.args_misfit(&work.tool, payload),
-            Work::Agent(_) if text_of(payload, "objective").is_none() && shown.get("objective").is_some() => {
+            Work::Agent(_) | Work::Decision(DecisionWork::Agent(_))
+                if text_of(payload, "objective").is_none() && shown.get("objective").is_some() =>
+            {
                 Some("an agent needs an `objective` in words".to_string())
             }
-            Work::Agent(_) => fields_misfit(&["role", "goal", "objective"], shown, payload),
+            Work::Agent(_) | Work::Decision(DecisionWork::Agent(_)) => fields_misfit(&["role", "goal", "objective"], shown, payload),
             Work::Code(_) if text_of(payload, "code").is_none() => Some("the payload needs `code` as text".to_string()),
             Work::Code(_) => fields_misfit(&["code"], shown, payload),
-            Work::Decision(_) | Work::Merge(_) | Work::Transform(_) | Work::Approval(_) => None,
+            Work::Decision(DecisionWork::Expression(_)) | Work::Merge(_) | Work::Transform(_) | Work::Approval(_) => None,
+            Work::Plan(_) | Work::Loop(_) | Work::Map(_) => fields_misfit(&[], shown, payload),
         }
     }
 

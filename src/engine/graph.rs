@@ -2,7 +2,7 @@
 //! each node once it is laid over the plan's defaults and the catalog. Made once a run; everything later reads it by index.
 
 use super::EdgeId;
-use crate::plan::{Approve, Edge, Join, Node, NodeId, Plan, Policy, Risk, Route, ToolInfo, Verdict, Work};
+use crate::plan::{Approve, DecisionWork, Edge, Join, Node, NodeId, Plan, Policy, Risk, Route, ToolInfo, Verdict, Work};
 use std::{cmp::Reverse, collections::BTreeMap};
 
 /// A node's place in `Plan::nodes`.
@@ -176,7 +176,15 @@ impl<'a> Settled<'a> {
     fn join(self) -> Option<Join> {
         let natural = match self.node.work {
             Work::Merge(_) => Some(Join::Settled),
-            Work::Agent(_) | Work::Tool(_) | Work::Code(_) | Work::Decision(_) | Work::Transform(_) | Work::Approval(_) => None,
+            Work::Agent(_)
+            | Work::Tool(_)
+            | Work::Code(_)
+            | Work::Decision(_)
+            | Work::Transform(_)
+            | Work::Approval(_)
+            | Work::Plan(_)
+            | Work::Loop(_)
+            | Work::Map(_) => None,
         };
         self.get(|policy| policy.join).or(natural)
     }
@@ -184,7 +192,15 @@ impl<'a> Settled<'a> {
     pub fn route(self) -> Route {
         let natural = match self.node.work {
             Work::Decision(_) => Route::Decision,
-            Work::Agent(_) | Work::Tool(_) | Work::Code(_) | Work::Merge(_) | Work::Transform(_) | Work::Approval(_) => Route::All,
+            Work::Agent(_)
+            | Work::Tool(_)
+            | Work::Code(_)
+            | Work::Merge(_)
+            | Work::Transform(_)
+            | Work::Approval(_)
+            | Work::Plan(_)
+            | Work::Loop(_)
+            | Work::Map(_) => Route::All,
         };
         self.node.policy.route.unwrap_or(match natural {
             Route::Decision => Route::Decision,
@@ -195,10 +211,8 @@ impl<'a> Settled<'a> {
     /// A card's wish counts where the plan says nothing. A plan can add gates and silence a card; where the configuration asks
     /// about the node's tool, no plan takes that away. An approval node is its own gate.
     fn gates(self, catalog: &crate::plan::Catalog) -> Gates {
-        let card = match &self.node.work {
-            Work::Agent(agent) => agent.agent.as_deref().and_then(|name| catalog.agents.iter().find(|info| info.name == name)),
-            Work::Tool(_) | Work::Code(_) | Work::Decision(_) | Work::Merge(_) | Work::Transform(_) | Work::Approval(_) => None,
-        };
+        let name = self.node.work.agent().and_then(|agent| agent.agent.as_deref());
+        let card = name.and_then(|name| catalog.agents.iter().find(|info| info.name == name));
         let wish = self.get(|policy| policy.approve).or_else(|| card.and_then(|card| card.approve));
         let asks = tool_of(self.node).is_some_and(|name| verdict(catalog, name) == Verdict::Ask);
         let asks_itself = matches!(self.node.work, Work::Approval(_));
@@ -215,7 +229,15 @@ impl<'a> Settled<'a> {
 pub(super) fn tool_of(node: &Node) -> Option<&str> {
     match &node.work {
         Work::Tool(work) => Some(&work.tool),
-        Work::Agent(_) | Work::Code(_) | Work::Decision(_) | Work::Merge(_) | Work::Transform(_) | Work::Approval(_) => None,
+        Work::Agent(_)
+        | Work::Code(_)
+        | Work::Decision(_)
+        | Work::Merge(_)
+        | Work::Transform(_)
+        | Work::Approval(_)
+        | Work::Plan(_)
+        | Work::Loop(_)
+        | Work::Map(_) => None,
     }
 }
 
@@ -234,8 +256,14 @@ pub(super) fn leaves_something(tool: Option<&ToolInfo>) -> bool {
 
 fn takes_slot(work: &Work) -> bool {
     match work {
-        Work::Agent(_) | Work::Tool(_) | Work::Code(_) => true,
-        Work::Decision(_) | Work::Merge(_) | Work::Transform(_) | Work::Approval(_) => false,
+        Work::Agent(_) | Work::Tool(_) | Work::Code(_) | Work::Decision(DecisionWork::Agent(_)) => true,
+        Work::Decision(DecisionWork::Expression(_))
+        | Work::Merge(_)
+        | Work::Transform(_)
+        | Work::Approval(_)
+        | Work::Plan(_)
+        | Work::Loop(_)
+        | Work::Map(_) => false,
     }
 }
 
@@ -243,7 +271,15 @@ fn takes_slot(work: &Work) -> bool {
 fn has_side_effects(work: &Work, tool: Option<&ToolInfo>) -> bool {
     match work {
         Work::Tool(_) => leaves_something(tool),
-        Work::Agent(_) | Work::Code(_) | Work::Decision(_) | Work::Merge(_) | Work::Transform(_) | Work::Approval(_) => false,
+        Work::Agent(_)
+        | Work::Code(_)
+        | Work::Decision(_)
+        | Work::Merge(_)
+        | Work::Transform(_)
+        | Work::Approval(_)
+        | Work::Plan(_)
+        | Work::Loop(_)
+        | Work::Map(_) => false,
     }
 }
 

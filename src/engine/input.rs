@@ -284,6 +284,8 @@ pub struct AgentJob {
     pub max_tokens: u64,
     /// Working seconds.
     pub timeout_s: f64,
+    /// Labels or targets of the ways out, of which the answer must name one; empty unless the agent decides.
+    pub routes: Vec<String>,
     /// How dependency results reach the model.
     pub context: Option<crate::plan::ContextMode>,
 }

@@ -7,13 +7,14 @@ use super::{
     graph::{NodeIx, edge_doc},
     run::Run,
 };
-use crate::plan::{AgentWork, CodeWork, MergeWork, Node, NodeValue, Scope, ToolInput, Work, expr, reference};
+use crate::plan::{AgentWork, CodeWork, DecisionWork, MergeWork, Node, NodeValue, Scope, ToolInput, Work, expr, reference};
 use serde_json::{Map, Value, json};
 use std::sync::{Arc, LazyLock};
 
 /// Limits of an agent node that says nothing of its own.
 pub(super) const AGENT_SECONDS: f64 = 60.0;
 const MOST_ITERATIONS: u32 = 20;
+const NOT_YET: &str = "nodes with a plan inside are not run by this version";
 
 /// What consumers get of a node that failed safe.
 pub(super) fn safe_result(error: &NodeError) -> Value {
@@ -69,7 +70,7 @@ impl Run {
     pub(super) fn payload(&self, ix: NodeIx) -> Result<Value, String> {
         let Some(node) = self.doc(ix) else { return Ok(Value::Null) };
         match &node.work {
-            Work::Agent(work) => {
+            Work::Agent(work) | Work::Decision(DecisionWork::Agent(work)) => {
                 let job = self.agent_job(ix, work)?;
                 let parts = [("agent", job.agent), ("role", job.role), ("goal", job.goal), ("objective", job.objective)];
                 let mut shown: Map<String, Value> =
@@ -84,7 +85,8 @@ impl Run {
                 let inputs = self.named_inputs(ix)?;
                 Ok(if inputs.is_empty() { json!({ "code": work.code }) } else { json!({ "code": work.code, "inputs": inputs }) })
             }
-            Work::Decision(_) | Work::Merge(_) | Work::Transform(_) | Work::Approval(_) => self.value(ix, node),
+            Work::Decision(DecisionWork::Expression(_)) | Work::Merge(_) | Work::Transform(_) | Work::Approval(_) => self.value(ix, node),
+            Work::Plan(_) | Work::Loop(_) | Work::Map(_) => Err(NOT_YET.to_string()),
         }
     }
 
@@ -93,7 +95,7 @@ impl Run {
         let Some(node) = self.doc(ix) else { return Err("the node is not in the plan".to_string()) };
         let approved = self.approved_payload(ix);
         match &node.work {
-            Work::Agent(work) => {
+            Work::Agent(work) | Work::Decision(DecisionWork::Agent(work)) => {
                 let mut job = self.agent_job(ix, work)?;
                 match approved {
                     Some(Value::Object(shown)) => {
@@ -122,7 +124,8 @@ impl Run {
                 });
                 Ok(Job::Code { code: CodeWork { code, sandbox: work.sandbox.clone() }, inputs })
             }
-            Work::Decision(_) => Ok(Job::Inline { work: "decision".to_string() }),
+            Work::Plan(_) | Work::Loop(_) | Work::Map(_) => Err(NOT_YET.to_string()),
+            Work::Decision(DecisionWork::Expression(_)) => Ok(Job::Inline { work: "decision".to_string() }),
             Work::Merge(_) => Ok(Job::Inline { work: "merge".to_string() }),
             Work::Transform(_) => Ok(Job::Inline { work: "transform".to_string() }),
             Work::Approval(_) => Ok(Job::Inline { work: "approval".to_string() }),
@@ -133,7 +136,7 @@ impl Run {
     pub(super) fn value(&self, ix: NodeIx, node: &Node) -> Result<Value, String> {
         let known = self.known();
         match &node.work {
-            Work::Decision(work) => expr::eval(&work.decide, &known).map_err(|error| format!("`{}`: {error}", work.decide)),
+            Work::Decision(DecisionWork::Expression(text)) => expr::eval(text, &known).map_err(|error| format!("`{text}`: {error}")),
             Work::Transform(work) => reference::resolve(&work.value, &known).map_err(|error| error.to_string()),
             Work::Merge(MergeWork { template: Some(template) }) => reference::resolve(template, &known).map_err(|error| error.to_string()),
             Work::Merge(MergeWork { template: None }) => {
@@ -141,7 +144,13 @@ impl Run {
                 Ok(Value::Object(parts.collect()))
             }
             Work::Approval(ask) => reference::resolve_text(&ask.text, &known).map(Value::String).map_err(|error| error.to_string()),
-            Work::Agent(_) | Work::Tool(_) | Work::Code(_) => Ok(Value::Null),
+            Work::Agent(_)
+            | Work::Tool(_)
+            | Work::Code(_)
+            | Work::Decision(DecisionWork::Agent(_))
+            | Work::Plan(_)
+            | Work::Loop(_)
+            | Work::Map(_) => Ok(Value::Null),
         }
     }
 
@@ -189,6 +198,7 @@ impl Run {
             max_iterations: policy.get(|policy| policy.max_iterations).map_or(0, |most| most.clamp(1, MOST_ITERATIONS)),
             max_tokens: policy.get(|policy| policy.budget.as_ref().and_then(|budget| budget.tokens)).unwrap_or(0),
             timeout_s: self.time_limit(ix).unwrap_or(AGENT_SECONDS),
+            routes: if policy.node.work.is_decision() { self.route_names(ix) } else { Vec::new() },
             context: policy.get(|policy| policy.context),
         })
     }
@@ -198,10 +208,7 @@ impl Run {
         let policy = self.policy(ix)?;
         let cap = policy.get(|policy| policy.budget.as_ref().and_then(|budget| budget.seconds));
         let said = policy.get(|policy| policy.timeout_s).into_iter().chain(cap).reduce(f64::min);
-        match policy.node.work {
-            Work::Agent(_) => said.or(Some(AGENT_SECONDS)),
-            Work::Tool(_) | Work::Code(_) | Work::Decision(_) | Work::Merge(_) | Work::Transform(_) | Work::Approval(_) => said,
-        }
+        if policy.node.work.agent().is_some() { said.or(Some(AGENT_SECONDS)) } else { said }
     }
 
     fn named_inputs(&self, ix: NodeIx) -> Result<Map<String, Value>, String> {

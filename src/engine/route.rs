@@ -1,6 +1,11 @@
 //! Which outgoing edges a result takes: all whose condition holds, the first, or the one that a decision names.
 
-use super::{EdgeId, graph::edge_doc, resolve::Ending, run::Run};
+use super::{
+    EdgeId,
+    graph::{NodeIx, edge_doc},
+    resolve::Ending,
+    run::Run,
+};
 use crate::plan::{Edge, Route};
 use serde_json::Value;
 
@@ -83,9 +88,19 @@ impl Run {
         })
     }
 
-    fn edge_name(&self, edge: EdgeId) -> String {
+    /// What an answer may name to take each of a node's edges, in edge order.
+    pub(super) fn route_names(&self, ix: NodeIx) -> Vec<String> {
+        let edges = &self.graph.nodes[ix.at()].outs;
+        edges.iter().map(|&edge| self.route_name(edge)).collect()
+    }
+
+    fn route_name(&self, edge: EdgeId) -> String {
         let label = self.edge(edge).and_then(|doc| doc.when.clone());
-        format!("`{}`", label.unwrap_or_else(|| self.id_of(self.graph.link(edge).to).to_string()))
+        label.unwrap_or_else(|| self.id_of(self.graph.link(edge).to).to_string())
+    }
+
+    fn edge_name(&self, edge: EdgeId) -> String {
+        format!("`{}`", self.route_name(edge))
     }
 }
 

@@ -30,7 +30,15 @@ impl Seen {
                     Work::Tool(work) => {
                         Some(run.settings().map_or(&*work.tool, |settings| settings.catalog.canonical(&work.tool)).to_owned())
                     }
-                    Work::Agent(_) | Work::Code(_) | Work::Decision(_) | Work::Merge(_) | Work::Transform(_) | Work::Approval(_) => None,
+                    Work::Agent(_)
+                    | Work::Code(_)
+                    | Work::Decision(_)
+                    | Work::Merge(_)
+                    | Work::Transform(_)
+                    | Work::Approval(_)
+                    | Work::Plan(_)
+                    | Work::Loop(_)
+                    | Work::Map(_) => None,
                 })
             }),
             GateKind::After | GateKind::Question { .. } => None,

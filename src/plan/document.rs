@@ -19,10 +19,56 @@ pub struct Plan {
     pub budget: Budget,
     /// Policy for nodes that don't say otherwise.
     pub defaults: Policy,
+    /// By whose rules it is read.
+    pub dialect: Dialect,
     /// Free data of the author.
     pub metadata: Map<String, Value>,
     /// Fields of the document that this version doesn't know, kept for writing back.
     pub ext: Map<String, Value>,
+}
+
+/// By whose rules a plan is read: which shape it came in, how tokens walk, which findings it can have.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Dialect {
+    /// dagdeck's own.
+    #[default]
+    Native,
+    /// `{nodes: [{id, agent, objective, depends_on}], metadata}`.
+    Orchestration,
+    /// `{dag: [{id, tool, query, dependencies}]}`.
+    Tools,
+    /// `{tasks: […]}`: tool calls, code and delegated agents.
+    Hybrid,
+    /// `{nodes, connections}`: one token walks, the first connection whose condition holds.
+    Workflow,
+    /// `{stages, edges}`: one token walks from stage to stage.
+    Stages,
+}
+
+impl Dialect {
+    /// Every dialect, in the order of help.
+    pub const ALL: [Self; 6] = [Self::Native, Self::Orchestration, Self::Tools, Self::Hybrid, Self::Workflow, Self::Stages];
+
+    /// Its name on the command line and in the native form.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Native => "native",
+            Self::Orchestration => "orchestration",
+            Self::Tools => "tools",
+            Self::Hybrid => "hybrid",
+            Self::Workflow => "workflow",
+            Self::Stages => "stages",
+        }
+    }
+
+    /// Whether one token walks the plan, from its entry along one edge at a time.
+    pub fn walks(self) -> bool {
+        match self {
+            Self::Workflow | Self::Stages => true,
+            Self::Native | Self::Orchestration | Self::Tools | Self::Hybrid => false,
+        }
+    }
 }
 
 /// An edge from one node to another. Its serialised form is the native one (`super::native`).

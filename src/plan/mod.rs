@@ -25,11 +25,11 @@ pub mod validate;
 
 pub use catalog::{AgentInfo, Catalog, Risk, ToolInfo, Verdict};
 pub use code::names_in_code;
-pub use document::{Budget, Edge, Plan};
+pub use document::{Budget, Dialect, Edge, Plan};
 pub use id::NodeId;
 pub use names::{Found, Names, NodeValue, Path, RESERVED_IDS, Root, Scope, is_legal_id};
 pub use node::{
-    AgentWork, Approve, Ask, CodeWork, ContextMode, DecisionWork, Field, FieldKind, Join, MergeWork, Node, OnFailure, Policy, Retry, Route,
-    SandboxLimits, ToolInput, ToolWork, TransformWork, Work,
+    AgentWork, Approve, Ask, CodeWork, ContextMode, DecisionWork, Field, FieldKind, Join, LoopWork, MapWork, MergeWork, Node, OnFailure,
+    PlanWork, Policy, Retry, Route, SandboxLimits, ToolInput, ToolWork, TransformWork, Work,
 };
 pub use schema::schema;

@@ -1,6 +1,6 @@
 //! `Node`: one step of a plan: exactly one work, its plain dependencies, its policy.
 
-use super::{Budget, NodeId};
+use super::{Budget, NodeId, Plan};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
@@ -13,6 +13,10 @@ pub struct Node {
     pub work: Work,
     /// Sources of plain edges, in order; edges with conditions stand in `Plan::edges`.
     pub depends_on: Vec<NodeId>,
+    /// Where the token of a walk starts (workflow and stages).
+    pub entry: bool,
+    /// Where a walk may end; in stages it ends there.
+    pub exit: bool,
     /// How it is run.
     pub policy: Policy,
     /// Fields of the document that this version doesn't know, kept for writing back.
@@ -22,7 +26,7 @@ pub struct Node {
 impl Node {
     /// A node without dependencies and with no policy of its own.
     pub fn new(id: impl Into<NodeId>, work: Work) -> Self {
-        Self { id: id.into(), work, depends_on: Vec::new(), policy: Policy::default(), ext: Map::new() }
+        Self { id: id.into(), work, depends_on: Vec::new(), entry: false, exit: false, policy: Policy::default(), ext: Map::new() }
     }
 }
 
@@ -35,7 +39,7 @@ pub enum Work {
     Tool(ToolWork),
     /// JavaScript in the sandbox; sees `deps` and `inputs`; its `return` value is the result.
     Code(CodeWork),
-    /// Picks exactly one outgoing edge by an expression's value.
+    /// Picks exactly one outgoing edge by an expression's value or an agent's answer.
     Decision(DecisionWork),
     /// Joins branches; the result is an object by source id, or the template's value.
     Merge(MergeWork),
@@ -43,6 +47,81 @@ pub enum Work {
     Transform(TransformWork),
     /// A question to a person as a node of its own.
     Approval(Ask),
+    /// A sub-plan as a node.
+    Plan(PlanWork),
+    /// Repeats its body until a condition holds.
+    Loop(LoopWork),
+    /// Runs its body once for each entry of a list.
+    Map(MapWork),
+}
+
+impl Work {
+    /// The plan inside: of a sub-plan whose file was loaded, a loop, or a map.
+    pub fn body(&self) -> Option<&Plan> {
+        match self {
+            Self::Plan(PlanWork::Inline(body) | PlanWork::File { loaded: Some(body), .. }) => Some(body),
+            Self::Loop(LoopWork { body, .. }) | Self::Map(MapWork { body, .. }) => Some(body),
+            Self::Plan(PlanWork::File { loaded: None, .. }) => None,
+            Self::Agent(_)
+            | Self::Tool(_)
+            | Self::Code(_)
+            | Self::Decision(_)
+            | Self::Merge(_)
+            | Self::Transform(_)
+            | Self::Approval(_) => None,
+        }
+    }
+
+    /// The plan inside, to change it. A loaded file is not changed from here.
+    pub fn body_mut(&mut self) -> Option<&mut Plan> {
+        match self {
+            Self::Plan(PlanWork::Inline(body)) => Some(body),
+            Self::Loop(LoopWork { body, .. }) | Self::Map(MapWork { body, .. }) => Some(body),
+            Self::Plan(PlanWork::File { .. })
+            | Self::Agent(_)
+            | Self::Tool(_)
+            | Self::Code(_)
+            | Self::Decision(_)
+            | Self::Merge(_)
+            | Self::Transform(_)
+            | Self::Approval(_) => None,
+        }
+    }
+
+    /// Whether other nodes run inside it: a sub-plan, a loop, or a map.
+    pub fn is_composite(&self) -> bool {
+        match self {
+            Self::Plan(_) | Self::Loop(_) | Self::Map(_) => true,
+            Self::Agent(_)
+            | Self::Tool(_)
+            | Self::Code(_)
+            | Self::Decision(_)
+            | Self::Merge(_)
+            | Self::Transform(_)
+            | Self::Approval(_) => false,
+        }
+    }
+
+    /// Whether its answer names one of its ways out.
+    pub fn is_decision(&self) -> bool {
+        matches!(self, Self::Decision(_))
+    }
+
+    /// The agent that works, or decides.
+    pub fn agent(&self) -> Option<&AgentWork> {
+        match self {
+            Self::Agent(agent) | Self::Decision(DecisionWork::Agent(agent)) => Some(agent),
+            Self::Tool(_)
+            | Self::Code(_)
+            | Self::Decision(DecisionWork::Expression(_))
+            | Self::Merge(_)
+            | Self::Transform(_)
+            | Self::Approval(_)
+            | Self::Plan(_)
+            | Self::Loop(_)
+            | Self::Map(_) => None,
+        }
+    }
 }
 
 /// An agent's work. Either `agent` names a card or `role` and `goal` make one.
@@ -98,11 +177,47 @@ pub struct SandboxLimits {
     pub time_ms: Option<u64>,
 }
 
-/// A decision by expression.
+/// What names a decision's route.
 #[derive(Clone, Debug, PartialEq)]
-pub struct DecisionWork {
-    /// The expression whose value names a route.
-    pub decide: String,
+pub enum DecisionWork {
+    /// An expression's value.
+    Expression(String),
+    /// An agent's answer.
+    Agent(AgentWork),
+}
+
+/// A sub-plan.
+#[derive(Clone, Debug, PartialEq)]
+pub enum PlanWork {
+    /// Written where it is used.
+    Inline(Box<Plan>),
+    /// A file of its own.
+    File {
+        /// Relative to the file of the plan that names it.
+        path: String,
+        /// What stands in it, once somebody who may read files has read it. Never written.
+        loaded: Option<Box<Plan>>,
+    },
+}
+
+/// A loop. `Policy::max_iterations` of the node limits it. The body gets the inputs `iteration` (from 1) and `previous` (the result before).
+#[derive(Clone, Debug, PartialEq)]
+pub struct LoopWork {
+    /// What is repeated.
+    pub body: Box<Plan>,
+    /// Condition over the body's nodes and inputs, read after each time; true ends the loop.
+    pub until: String,
+}
+
+/// Fan-out decided at run time. The body gets the inputs `item` and `index` (from 0).
+#[derive(Clone, Debug, PartialEq)]
+pub struct MapWork {
+    /// Expression that gives a list.
+    pub over: String,
+    /// What runs once for each entry.
+    pub body: Box<Plan>,
+    /// Bodies that run at once; absent: as many as there are slots.
+    pub max_parallel: Option<u32>,
 }
 
 /// A merge.

@@ -18,6 +18,7 @@ pub fn schema() -> Value {
             "edges": { "type": "array", "items": { "$ref": "#/$defs/edge" } },
             "budget": { "$ref": "#/$defs/budget" },
             "defaults": { "type": "object", "properties": policy(), "additionalProperties": false, "description": "policy for nodes that don't say otherwise" },
+            "dialect": { "enum": super::Dialect::ALL.map(super::Dialect::name), "description": "by whose rules the plan is read; native when absent" },
             "metadata": { "type": "object" }
         },
         "$defs": {
@@ -41,15 +42,19 @@ fn node() -> Value {
         "depends_on".into(),
         json!({ "type": "array", "items": { "$ref": "#/$defs/id" }, "description": "sources of plain edges" }),
     );
+    for (field, words) in [("entry", "where the token of a walk starts"), ("exit", "where a walk may end; in stages it ends there")] {
+        properties.insert(field.into(), json!({ "type": "boolean", "description": words }));
+    }
     let one = |field: &str| json!({ "required": [field] });
     json!({
         "type": "object",
-        "description": "one step with exactly one work: agent, tool, code, decide, merge, value or ask",
+        "description": "one step with exactly one work: agent, tool, code, decide, merge, value, ask, plan, until (a loop) or over (a map)",
         "required": ["id"],
         "properties": properties,
         "oneOf": [
             { "anyOf": [one("agent"), one("role"), one("objective")] },
-            one("tool"), one("code"), one("decide"), one("merge"), one("value"), one("ask")
+            one("tool"), one("code"), one("decide"), one("merge"), one("value"), one("ask"), one("plan"),
+            { "required": ["until", "body"] }, { "required": ["over", "body"] }
         ],
         "not": { "required": ["args", "query"] }
     })
@@ -70,13 +75,28 @@ fn works() -> Map<String, Value> {
             "properties": { "memory_mb": { "type": "integer", "minimum": 1 }, "time_ms": { "type": "integer", "minimum": 1 } },
             "additionalProperties": false
         },
-        "decide": text("expression whose value names a route"),
+        "decide": {
+            "description": "what names a route: an expression, or an agent whose answer does",
+            "oneOf": [
+                { "type": "string" },
+                {
+                    "type": "object",
+                    "properties": { "agent": { "type": "string" }, "objective": { "type": "string" }, "role": { "type": "string" }, "goal": { "type": "string" } },
+                    "additionalProperties": false
+                }
+            ]
+        },
         "merge": {
             "description": "true, or an object with a template",
             "oneOf": [{ "const": true }, { "type": "object", "properties": { "template": true }, "additionalProperties": false }]
         },
         "value": { "description": "JSON whose texts may hold references; a reference alone keeps its type" },
-        "ask": { "oneOf": [text("the question"), ask()] }
+        "ask": { "oneOf": [text("the question"), ask()] },
+        "plan": { "description": "a plan inside, or the path of its file", "oneOf": [{ "type": "string" }, { "$ref": "#" }] },
+        "until": text("condition over the body's nodes and inputs, read after each time: true ends the loop"),
+        "over": text("expression that gives a list: the body runs once for each entry, as the input `item`"),
+        "body": { "$ref": "#", "description": "the plan that is repeated; it sees its own nodes and its inputs" },
+        "max_parallel": { "type": "integer", "minimum": 1, "description": "bodies of a map that run at once" }
     });
     object(works)
 }

@@ -3,7 +3,7 @@
 use serde_json::{Map, Value};
 
 use crate::plan::{
-    Names, Node, NodeValue, Path, Plan, Root, Scope, ToolInput, Work, expr, names_in_code,
+    DecisionWork, Names, Node, NodeValue, Path, Plan, Root, Scope, ToolInput, Work, expr, names_in_code,
     reference::{references, references_in_text, resolve_text},
 };
 
@@ -29,13 +29,17 @@ pub fn named<'a>(plan: &'a Plan, node: &'a Node) -> Vec<String> {
     let scope = InPlan(plan);
     let mut named = Found { scope, names: Vec::new() };
     match &node.work {
-        Work::Agent(work) => [&work.role, &work.goal, &work.objective].into_iter().flatten().for_each(|text| named.text(text)),
+        Work::Agent(work) | Work::Decision(DecisionWork::Agent(work)) => {
+            [&work.role, &work.goal, &work.objective].into_iter().flatten().for_each(|text| named.text(text))
+        }
         Work::Tool(work) => match &work.input {
             ToolInput::Args(args) => args.values().for_each(|value| named.value(value)),
             ToolInput::Query(query) => named.text(query),
         },
         Work::Code(work) => names_in_code(&work.code, "inputs").into_iter().for_each(|name| named.add(name)),
-        Work::Decision(work) => named.condition(&work.decide),
+        Work::Decision(DecisionWork::Expression(text)) => named.condition(text),
+        Work::Map(work) => named.condition(&work.over),
+        Work::Plan(_) | Work::Loop(_) => {}
         Work::Merge(work) => work.template.iter().for_each(|value| named.value(value)),
         Work::Transform(work) => named.value(&work.value),
         Work::Approval(ask) => named.text(&ask.text),

@@ -5,7 +5,8 @@ use serde_json::{Map, Value};
 use super::inputs;
 use crate::console::theme::Role;
 use crate::plan::{
-    Approve, Catalog, Node, ToolInput, ToolWork, Verdict, Work,
+    Approve, Catalog, DecisionWork, Node, PlanWork, ToolInput, ToolWork, Verdict, Work,
+    native::{plan_from_value, plan_to_value},
     validate::{Finding, Severity},
 };
 use crate::text::{Glyph, Plain};
@@ -20,15 +21,27 @@ pub fn kind(work: &Work) -> &'static str {
         Work::Merge(_) => "merge",
         Work::Transform(_) => "transform",
         Work::Approval(_) => "approval",
+        Work::Plan(_) => "plan",
+        Work::Loop(_) => "loop",
+        Work::Map(_) => "map",
     }
 }
 
 /// Who does a node's work: the card's or tool's name, else the sort of work.
 pub fn worker(node: &Node) -> Plain {
     match &node.work {
-        Work::Agent(work) => Plain::summary(work.agent.as_deref().or(work.role.as_deref()).unwrap_or("agent")),
+        Work::Agent(work) | Work::Decision(DecisionWork::Agent(work)) => {
+            Plain::summary(work.agent.as_deref().or(work.role.as_deref()).unwrap_or("agent"))
+        }
         Work::Tool(work) => Plain::summary(&work.tool),
-        Work::Code(_) | Work::Decision(_) | Work::Merge(_) | Work::Transform(_) | Work::Approval(_) => Plain::line(kind(&node.work)),
+        Work::Code(_)
+        | Work::Decision(DecisionWork::Expression(_))
+        | Work::Merge(_)
+        | Work::Transform(_)
+        | Work::Approval(_)
+        | Work::Plan(_)
+        | Work::Loop(_)
+        | Work::Map(_) => Plain::line(kind(&node.work)),
     }
 }
 
@@ -63,9 +76,17 @@ fn named(args: &Map<String, Value>, inputs: &Map<String, Value>) -> Plain {
 pub fn summary(node: &Node, inputs: &Map<String, Value>) -> Plain {
     match &node.work {
         Work::Tool(ToolWork { input: ToolInput::Args(args), .. }) => named(args, inputs),
-        Work::Tool(_) | Work::Agent(_) | Work::Code(_) | Work::Decision(_) | Work::Merge(_) | Work::Transform(_) | Work::Approval(_) => {
-            short(&text(node), inputs)
-        }
+        Work::Tool(_)
+        | Work::Agent(_)
+        | Work::Code(_)
+        | Work::Decision(_)
+        | Work::Merge(_)
+        | Work::Transform(_)
+        | Work::Approval(_)
+        | Work::Loop(_)
+        | Work::Map(_) => short(&text(node), inputs),
+        Work::Plan(PlanWork::File { path, .. }) => Plain::summary(path),
+        Work::Plan(PlanWork::Inline(plan)) => short(&plan.goal, inputs),
     }
 }
 
@@ -79,11 +100,17 @@ pub fn gated(node: &Node, catalog: &Catalog) -> bool {
     let (certain, usual) = match &node.work {
         Work::Approval(_) => (true, None),
         Work::Tool(work) => (catalog.tool(&work.tool).is_some_and(|tool| tool.verdict == Verdict::Ask), None),
-        Work::Agent(work) => {
+        Work::Agent(work) | Work::Decision(DecisionWork::Agent(work)) => {
             let card = catalog.agents.iter().find(|agent| Some(&agent.name) == work.agent.as_ref());
             (false, card.and_then(|card| asks(card.approve)))
         }
-        Work::Code(_) | Work::Decision(_) | Work::Merge(_) | Work::Transform(_) => (false, None),
+        Work::Code(_)
+        | Work::Decision(DecisionWork::Expression(_))
+        | Work::Merge(_)
+        | Work::Transform(_)
+        | Work::Plan(_)
+        | Work::Loop(_)
+        | Work::Map(_) => (false, None),
     };
     certain || asks(node.policy.approve).or(usual).unwrap_or(false)
 }
@@ -91,32 +118,42 @@ pub fn gated(node: &Node, catalog: &Catalog) -> bool {
 /// A node's text as a person edits it: objective, arguments as JSON, code, value, question.
 pub fn text(node: &Node) -> String {
     match &node.work {
-        Work::Agent(work) => work.objective.clone().or_else(|| work.goal.clone()).unwrap_or_default(),
+        Work::Agent(work) | Work::Decision(DecisionWork::Agent(work)) => {
+            work.objective.clone().or_else(|| work.goal.clone()).unwrap_or_default()
+        }
         Work::Tool(work) => match &work.input {
             ToolInput::Args(args) => pretty(&Value::Object(args.clone())),
             ToolInput::Query(query) => query.clone(),
         },
         Work::Code(work) => work.code.clone(),
-        Work::Decision(work) => work.decide.clone(),
+        Work::Decision(DecisionWork::Expression(text)) => text.clone(),
         Work::Merge(work) => work.template.as_ref().map(pretty).unwrap_or_default(),
         Work::Transform(work) => pretty(&work.value),
         Work::Approval(ask) => ask.text.clone(),
+        Work::Plan(PlanWork::Inline(plan)) => pretty(&plan_to_value(plan)),
+        Work::Plan(PlanWork::File { path, .. }) => path.clone(),
+        Work::Loop(work) => work.until.clone(),
+        Work::Map(work) => work.over.clone(),
     }
 }
 
 /// What the text of a node is called.
 pub fn text_name(work: &Work) -> &'static str {
     match work {
-        Work::Agent(_) => "objective",
+        Work::Agent(_) | Work::Decision(DecisionWork::Agent(_)) => "objective",
         Work::Tool(tool) => match tool.input {
             ToolInput::Args(_) => "arguments",
             ToolInput::Query(_) => "query",
         },
         Work::Code(_) => "code",
-        Work::Decision(_) => "expression",
+        Work::Decision(DecisionWork::Expression(_)) => "expression",
         Work::Merge(_) => "template",
         Work::Transform(_) => "value",
         Work::Approval(_) => "question",
+        Work::Plan(PlanWork::Inline(_)) => "plan inside",
+        Work::Plan(PlanWork::File { .. }) => "file",
+        Work::Loop(_) => "repeats until",
+        Work::Map(_) => "once for each of",
     }
 }
 
@@ -124,12 +161,13 @@ pub fn text_name(work: &Work) -> &'static str {
 pub fn text_suffix(work: &Work) -> &'static str {
     match work {
         Work::Agent(_) | Work::Approval(_) | Work::Decision(_) => ".md",
+        Work::Loop(_) | Work::Map(_) | Work::Plan(PlanWork::File { .. }) => ".txt",
         Work::Tool(tool) => match tool.input {
             ToolInput::Args(_) => ".json",
             ToolInput::Query(_) => ".txt",
         },
         Work::Code(_) => ".js",
-        Work::Merge(_) | Work::Transform(_) => ".json",
+        Work::Merge(_) | Work::Transform(_) | Work::Plan(PlanWork::Inline(_)) => ".json",
     }
 }
 
@@ -140,7 +178,9 @@ pub fn text_suffix(work: &Work) -> &'static str {
 pub fn with_text(work: &Work, text: &str) -> Result<Work, String> {
     let mut work = work.clone();
     match &mut work {
-        Work::Agent(agent) => agent.objective = (!text.trim().is_empty()).then(|| text.to_owned()),
+        Work::Agent(agent) | Work::Decision(DecisionWork::Agent(agent)) => {
+            agent.objective = (!text.trim().is_empty()).then(|| text.to_owned())
+        }
         Work::Tool(tool) => match &mut tool.input {
             ToolInput::Args(args) => match parse(text)? {
                 Value::Object(given) => *args = given,
@@ -149,10 +189,17 @@ pub fn with_text(work: &Work, text: &str) -> Result<Work, String> {
             ToolInput::Query(query) => text.clone_into(query),
         },
         Work::Code(code) => text.clone_into(&mut code.code),
-        Work::Decision(decision) => text.clone_into(&mut decision.decide),
+        Work::Decision(DecisionWork::Expression(expression)) => text.clone_into(expression),
         Work::Merge(merge) => merge.template = if text.trim().is_empty() { None } else { Some(parse(text)?) },
         Work::Transform(transform) => transform.value = parse(text)?,
         Work::Approval(ask) => text.clone_into(&mut ask.text),
+        Work::Plan(PlanWork::Inline(plan)) => **plan = plan_from_value(parse(text)?).map_err(|error| error.to_string())?,
+        Work::Plan(PlanWork::File { path, loaded }) => {
+            text.trim().clone_into(path);
+            *loaded = None;
+        }
+        Work::Loop(work) => text.clone_into(&mut work.until),
+        Work::Map(work) => text.clone_into(&mut work.over),
     }
     Ok(work)
 }

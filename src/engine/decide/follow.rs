@@ -160,9 +160,18 @@ impl Run {
                 let kind = GateKind::Question { text: text.clone(), options: ask.options.clone(), fields: ask.fields.clone(), call: None };
                 vec![self.gate_event(ix, kind, payload, text, now)]
             }
-            (Ok(value), Work::Agent(_) | Work::Tool(_) | Work::Code(_) | Work::Decision(_) | Work::Merge(_) | Work::Transform(_)) => {
-                self.finish(ix, value, None, now)
-            }
+            (
+                Ok(value),
+                Work::Agent(_)
+                | Work::Tool(_)
+                | Work::Code(_)
+                | Work::Decision(_)
+                | Work::Merge(_)
+                | Work::Transform(_)
+                | Work::Plan(_)
+                | Work::Loop(_)
+                | Work::Map(_),
+            ) => self.finish(ix, value, None, now),
         }
     }
 

@@ -6,7 +6,7 @@ use crate::engine::{
     graph::{NodeIx, tool_of},
     run::Run,
 };
-use crate::plan::{NodeId, Retry, Verdict, Work};
+use crate::plan::{NodeId, Retry, Verdict};
 
 impl Run {
     pub(super) fn decide_work(&self, ix: NodeIx, fact: &WorkFact, now: Time) -> Vec<Event> {
@@ -83,7 +83,7 @@ impl Run {
     }
 
     fn is_agent(&self, ix: NodeIx) -> bool {
-        self.doc(ix).is_some_and(|node| matches!(node.work, Work::Agent(_)))
+        self.doc(ix).is_some_and(|node| node.work.agent().is_some())
     }
 
     /// Doubles each time up to the longest; between half of that and all of it, by a hash of run, node and attempt.

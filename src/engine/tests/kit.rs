@@ -2,7 +2,7 @@
 
 use crate::engine::*;
 use crate::plan::*;
-use serde_json::{Map, Value, json};
+use serde_json::{Value, json};
 
 pub(super) fn me() -> Actor {
     Actor { who: "anna".into(), via: "console".into() }
@@ -13,7 +13,7 @@ pub(super) fn agent(id: &str, deps: &[&str]) -> Node {
 }
 
 pub(super) fn node(id: &str, work: Work, deps: &[&str]) -> Node {
-    Node { id: id.into(), work, depends_on: deps.iter().map(|id| NodeId::from(*id)).collect(), policy: Policy::default(), ext: Map::new() }
+    Node { depends_on: deps.iter().map(|id| NodeId::from(*id)).collect(), ..Node::new(id, work) }
 }
 
 pub(super) fn tool(id: &str, tool: &str, args: Value, deps: &[&str]) -> Node {

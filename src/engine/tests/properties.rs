@@ -39,7 +39,7 @@ fn work(code: u8) -> Work {
         6 => tool("write"),
         7 => Work::Code(CodeWork { code: "return 1".into(), sandbox: SandboxLimits::default() }),
         8 => Work::Transform(TransformWork { value: json!({"route": "left", "ok": true}) }),
-        9 => Work::Decision(DecisionWork { decide: if code > 128 { "'left'".into() } else { "'right'".into() } }),
+        9 => Work::Decision(DecisionWork::Expression(if code > 128 { "'left'".into() } else { "'right'".into() })),
         10 => Work::Merge(MergeWork::default()),
         _ if code > 250 => tool("delete"),
         _ => Work::Approval(Ask { text: "go on?".into(), ..Ask::default() }),

@@ -6,7 +6,7 @@ use crate::plan::*;
 use serde_json::json;
 
 fn decision(id: &str, expression: &str, deps: &[&str]) -> Node {
-    node(id, Work::Decision(DecisionWork { decide: expression.into() }), deps)
+    node(id, Work::Decision(DecisionWork::Expression(expression.into())), deps)
 }
 
 #[test]

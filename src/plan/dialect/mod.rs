@@ -9,19 +9,10 @@ mod write;
 
 pub use write::{Loss, Written, write};
 
-use super::Plan;
 use super::native::{ShapeError, plan_from_value};
+use super::{Dialect, Plan};
 use serde_json::{Map, Value};
 use std::{fmt, str::FromStr};
-
-/// A shape that is read.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Dialect {
-    /// dagdeck's own.
-    Native,
-    /// `{nodes: [{id, agent, objective, depends_on}], metadata}`.
-    Orchestration,
-}
 
 /// A form that is written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -100,10 +91,13 @@ pub fn read(text: &str, origin: &str) -> Result<(Plan, Dialect), ReadError> {
     let text = text.strip_prefix('\u{feff}').unwrap_or(text);
     let value: Value = serde_json::from_str(text).map_err(|error| not_json(text, origin, &error))?;
     let dialect = tell(&value).map_err(|message| ReadError { origin: origin.into(), at: None, path: String::new(), message })?;
-    let plan = plan_from_value(value).map_err(|ShapeError { path, message }| {
+    let mut plan = plan_from_value(value).map_err(|ShapeError { path, message }| {
         let at = locate::locate(text, &path);
         ReadError { origin: origin.into(), at, path, message }
     })?;
+    if plan.dialect == Dialect::Native {
+        plan.dialect = dialect;
+    }
     Ok((plan, dialect))
 }
 

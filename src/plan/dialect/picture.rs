@@ -18,6 +18,9 @@ fn words(work: &Work) -> String {
         Work::Merge(_) => "merge".into(),
         Work::Transform(_) => "value".into(),
         Work::Approval(_) => "question".into(),
+        Work::Plan(_) => "sub-plan".into(),
+        Work::Loop(_) => "loop".into(),
+        Work::Map(_) => "map".into(),
     }
 }
 
@@ -38,6 +41,7 @@ pub(super) fn mermaid(plan: &Plan) -> String {
             Work::Decision(_) => ("{", "}"),
             Work::Approval(_) => ("[/", "/]"),
             Work::Merge(_) => ("((", "))"),
+            Work::Plan(_) | Work::Loop(_) | Work::Map(_) => ("[[", "]]"),
             Work::Agent(_) | Work::Tool(_) | Work::Code(_) | Work::Transform(_) => ("[", "]"),
         };
         text.push_str(&format!("  n{i}{open}\"{}<br/>{}\"{close}\n", escape(&node.id), escape(&words(&node.work))));
@@ -58,6 +62,7 @@ pub(super) fn dot(plan: &Plan) -> String {
             Work::Decision(_) => ", shape=diamond",
             Work::Approval(_) => ", shape=parallelogram",
             Work::Merge(_) => ", shape=circle",
+            Work::Plan(_) | Work::Loop(_) | Work::Map(_) => ", shape=box3d",
             Work::Agent(_) | Work::Tool(_) | Work::Code(_) | Work::Transform(_) => "",
         };
         let label = quote(&format!("{}: {}", node.id, words(&node.work)));

@@ -7,7 +7,7 @@ use crate::plan::reference::{rename_text, rename_value};
 use std::collections::HashSet;
 
 use crate::plan::code::is_identifier;
-use crate::plan::{Edge, Names, Node, NodeId, Plan, Policy, ToolInput, Work};
+use crate::plan::{DecisionWork, Edge, Names, Node, NodeId, Plan, Policy, ToolInput, Work};
 
 /// The edits that rename the node at `at`.
 pub(super) fn rename(plan: &Plan, at: usize, from: &NodeId, to: &NodeId) -> Vec<Edit> {
@@ -67,7 +67,7 @@ impl Follow<'_> {
 
     fn work(&self, work: &mut Work) {
         match work {
-            Work::Agent(agent) => {
+            Work::Agent(agent) | Work::Decision(DecisionWork::Agent(agent)) => {
                 [&mut agent.objective, &mut agent.role, &mut agent.goal].into_iter().flatten().for_each(|text| self.text(text))
             }
             Work::Tool(tool) => match &mut tool.input {
@@ -75,10 +75,13 @@ impl Follow<'_> {
                 ToolInput::Query(query) => self.text(query),
             },
             Work::Code(code) => code.code = rename_in_code(&code.code, self.from, self.to),
-            Work::Decision(decision) => decision.decide = rename_expression(&decision.decide, self.from, self.to, &self.names),
+            Work::Decision(DecisionWork::Expression(text)) => *text = rename_expression(text, self.from, self.to, &self.names),
+            Work::Map(map) => map.over = rename_expression(&map.over, self.from, self.to, &self.names),
             Work::Merge(merge) => merge.template.iter_mut().for_each(|value| rename_value(value, self.from, self.to, &self.names)),
             Work::Transform(transform) => rename_value(&mut transform.value, self.from, self.to, &self.names),
             Work::Approval(ask) => self.text(&mut ask.text),
+            // What stands inside sees nothing of the plan around it; it gets `inputs`, which follow with the policy.
+            Work::Plan(_) | Work::Loop(_) => {}
         }
     }
 

@@ -73,7 +73,7 @@ fn code_keeps_its_grammar_when_a_name_needs_brackets() {
 fn names_that_are_words_of_the_language_are_written_in_brackets() {
     let mut plan = read(json!({"nodes": [{"id": "a", "agent": "x"}, {"id": "d", "decide": "a.route if a else 'x'"}]}));
     Edit::RenameNode { from: "a".into(), to: "true".into() }.apply(&mut plan).unwrap();
-    assert_eq!(plan.nodes[1].work, Work::Decision(DecisionWork { decide: "nodes[\"true\"].route if nodes[\"true\"] else 'x'".into() }));
+    assert_eq!(plan.nodes[1].work, Work::Decision(DecisionWork::Expression("nodes[\"true\"].route if nodes[\"true\"] else 'x'".into())));
 }
 
 #[test]

@@ -9,6 +9,7 @@ pub(super) use tests::every_work;
 mod tests;
 mod write;
 
+pub use read::MAX_DEPTH;
 pub(crate) use read::kind;
 pub(in crate::plan) use read::{EDGE_FIELDS, PLAN_FIELDS, is_node_field, node_fields};
 pub use read::{edge_from_value, node_from_value, plan_from_value};

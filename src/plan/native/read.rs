@@ -2,15 +2,16 @@
 
 use super::{FORMAT, ShapeError};
 use crate::plan::{
-    AgentWork, Ask, Budget, CodeWork, DecisionWork, Edge, MergeWork, Node, NodeId, Plan, Policy, ToolInput, ToolWork, TransformWork, Work,
+    AgentWork, Ask, Budget, CodeWork, DecisionWork, Edge, LoopWork, MapWork, MergeWork, Node, NodeId, Plan, PlanWork, Policy, ToolInput,
+    ToolWork, TransformWork, Work,
 };
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
 
-/// Works of later versions, by the field that shows them.
-const LATER_WORKS: [(&str, &str); 5] = [("plan", "plan"), ("over", "map"), ("map", "map"), ("loop", "loop"), ("body", "loop")];
-/// Fields that show a work of this version; the first of each work is the one that messages name.
-const WORKS: [(&str, &str); 9] = [
+/// Plans within plans, at most; also the limit of what is read.
+pub const MAX_DEPTH: usize = 8;
+/// Fields that show a work; the first of each work is the one that messages name.
+const WORKS: [(&str, &str); 12] = [
     ("agent", "agent"),
     ("role", "agent"),
     ("objective", "agent"),
@@ -20,13 +21,19 @@ const WORKS: [(&str, &str); 9] = [
     ("merge", "merge"),
     ("value", "value"),
     ("ask", "ask"),
+    ("plan", "plan"),
+    ("until", "until"),
+    ("over", "over"),
 ];
+/// Fields that stand beside those.
+const BESIDE: [&str; 5] = ["args", "query", "sandbox", "body", "max_parallel"];
 /// Fields of the document itself.
-pub(in crate::plan) const PLAN_FIELDS: [&str; 8] = ["dagdeck", "goal", "inputs", "nodes", "edges", "budget", "defaults", "metadata"];
+pub(in crate::plan) const PLAN_FIELDS: [&str; 9] =
+    ["dagdeck", "goal", "inputs", "nodes", "edges", "budget", "defaults", "dialect", "metadata"];
 /// Fields of an edge.
 pub(in crate::plan) const EDGE_FIELDS: [&str; 7] = ["from", "to", "when", "context", "default", "id", "label"];
 /// Fields of a node beside those that show its work and those of its policy.
-const NODE_FIELDS: [&str; 6] = ["id", "depends_on", "goal", "args", "query", "sandbox"];
+const NODE_FIELDS: [&str; 10] = ["id", "depends_on", "entry", "exit", "goal", "args", "query", "sandbox", "body", "max_parallel"];
 /// Every field of `Policy`.
 const POLICY_FIELDS: [&str; 21] = [
     "when",
@@ -67,7 +74,15 @@ pub(in crate::plan) fn is_node_field(name: &str) -> bool {
 /// # Errors
 /// The first place that is not as it should be.
 pub fn plan_from_value(value: Value) -> Result<Plan, ShapeError> {
-    let mut fields = Fields::new(value, "", "a plan")?;
+    plan_at(value, "", 0)
+}
+
+/// A plan at a place, so many plans deep.
+fn plan_at(value: Value, path: &str, depth: usize) -> Result<Plan, ShapeError> {
+    let mut fields = Fields::new(value, path, "a plan")?;
+    if depth > MAX_DEPTH {
+        return Err(fields.wrong("", format!("plans can stand {MAX_DEPTH} deep in each other, no deeper")));
+    }
     match fields.take("dagdeck") {
         None => {}
         Some(Value::Number(version)) if version.as_u64() == Some(FORMAT) => {}
@@ -78,11 +93,17 @@ pub fn plan_from_value(value: Value) -> Result<Plan, ShapeError> {
     let goal = fields.text("goal")?.unwrap_or_default();
     let inputs = fields.map("inputs")?.unwrap_or_default();
     let nodes = fields.list("nodes")?.ok_or_else(|| fields.wrong("", "a plan needs a list of `nodes`"))?;
-    let nodes =
-        nodes.into_iter().enumerate().map(|(i, node)| node_from_value(node, &format!("nodes[{i}]"))).collect::<Result<Vec<_>, _>>()?;
+    let nodes = nodes
+        .into_iter()
+        .enumerate()
+        .map(|(i, node)| node_at(node, &fields.place(&format!("nodes[{i}]")), depth))
+        .collect::<Result<Vec<_>, _>>()?;
     let edges = fields.list("edges")?.unwrap_or_default();
-    let edges =
-        edges.into_iter().enumerate().map(|(i, edge)| edge_from_value(edge, &format!("edges[{i}]"))).collect::<Result<Vec<_>, _>>()?;
+    let edges = edges
+        .into_iter()
+        .enumerate()
+        .map(|(i, edge)| edge_from_value(edge, &fields.place(&format!("edges[{i}]"))))
+        .collect::<Result<Vec<_>, _>>()?;
     let budget: Budget = fields.typed("budget")?.unwrap_or_default();
     let defaults = match fields.take("defaults") {
         Some(value) => {
@@ -95,8 +116,9 @@ pub fn plan_from_value(value: Value) -> Result<Plan, ShapeError> {
         }
         None => Policy::default(),
     };
+    let dialect = fields.typed("dialect")?.unwrap_or_default();
     let metadata = fields.map("metadata")?.unwrap_or_default();
-    Ok(Plan { goal, inputs, nodes, edges, budget, defaults, metadata, ext: fields.map })
+    Ok(Plan { goal, inputs, nodes, edges, budget, defaults, dialect, metadata, ext: fields.map })
 }
 
 /// Reads one node; `path` is where it stands.
@@ -104,12 +126,18 @@ pub fn plan_from_value(value: Value) -> Result<Plan, ShapeError> {
 /// # Errors
 /// The first place that is not as it should be; also when the node has no work or more than one.
 pub fn node_from_value(value: Value, path: &str) -> Result<Node, ShapeError> {
+    node_at(value, path, 0)
+}
+
+fn node_at(value: Value, path: &str, depth: usize) -> Result<Node, ShapeError> {
     let mut fields = Fields::new(value, path, "a node")?;
     let id = fields.text("id")?.ok_or_else(|| fields.wrong("", "a node needs an `id`"))?;
-    let work = work(&mut fields, &id)?;
+    let work = work(&mut fields, &id, depth)?;
     let depends_on = fields.texts("depends_on")?.unwrap_or_default().iter().map(NodeId::new).collect();
+    let entry = fields.typed("entry")?.unwrap_or(false);
+    let exit = fields.typed("exit")?.unwrap_or(false);
     let policy = fields.policy()?;
-    Ok(Node { id: NodeId::new(id), work, depends_on, policy, ext: fields.map })
+    Ok(Node { id: NodeId::new(id), work, depends_on, entry, exit, policy, ext: fields.map })
 }
 
 /// Reads one edge; `path` is where it stands.
@@ -132,7 +160,7 @@ pub fn edge_from_value(value: Value, path: &str) -> Result<Edge, ShapeError> {
     })
 }
 
-fn work(fields: &mut Fields, id: &str) -> Result<Work, ShapeError> {
+fn work(fields: &mut Fields, id: &str, depth: usize) -> Result<Work, ShapeError> {
     let mut found: Vec<&str> = Vec::new();
     for (field, work) in WORKS {
         if fields.has(field) && !found.contains(&work) {
@@ -144,19 +172,24 @@ fn work(fields: &mut Fields, id: &str) -> Result<Work, ShapeError> {
         found.push("value");
     }
     let value = if found == ["value"] { fields.map.shift_remove("value") } else { None };
-    let known = |key: &String| WORKS.iter().any(|(field, _)| field == key) || ["args", "query", "sandbox"].contains(&key.as_str());
+    let known = |key: &String| WORKS.iter().any(|(field, _)| field == key) || BESIDE.contains(&key.as_str());
     fields.map.retain(|key, value| !(value.is_null() && known(key)));
     if let Some(value) = value {
         return Ok(Work::Transform(TransformWork { value }));
     }
     match found.as_slice() {
-        [work] => one_work(fields, work),
+        [work] => one_work(fields, work, depth),
+        [] if fields.has("body") => {
+            Err(fields
+                .wrong("", format!("`{id}` has a `body`: `until` makes it a loop, `over` makes it run once for each entry of a list")))
+        }
         [] => {
-            if let Some((_, later)) = LATER_WORKS.iter().find(|(field, _)| fields.has(field)) {
-                return Err(fields.wrong("", format!("`{id}` is a `{later}` node, which this version doesn't know")));
-            }
-            let words = "has no work: give it one of `agent`, `tool`, `code`, `decide`, `merge`, `value`, `ask`";
+            let words = "has no work: give it one of `agent`, `tool`, `code`, `decide`, `merge`, `value`, `ask`, `plan`, `until`, `over`";
             Err(fields.wrong("", format!("`{id}` {words}")))
+        }
+        ["agent", "decide"] if fields.map.get("decide") == Some(&Value::Bool(true)) => {
+            fields.take("decide");
+            agent(fields).map(|agent| Work::Decision(DecisionWork::Agent(agent)))
         }
         [first, second, ..] => {
             Err(fields.wrong("", format!("`{id}` has more than one work, `{first}` and `{second}`: a node has exactly one")))
@@ -164,14 +197,18 @@ fn work(fields: &mut Fields, id: &str) -> Result<Work, ShapeError> {
     }
 }
 
-fn one_work(fields: &mut Fields, work: &str) -> Result<Work, ShapeError> {
+fn agent(fields: &mut Fields) -> Result<AgentWork, ShapeError> {
+    Ok(AgentWork {
+        agent: fields.text("agent")?,
+        objective: fields.text("objective")?,
+        role: fields.text("role")?,
+        goal: fields.text("goal")?,
+    })
+}
+
+fn one_work(fields: &mut Fields, work: &str, depth: usize) -> Result<Work, ShapeError> {
     Ok(match work {
-        "agent" => Work::Agent(AgentWork {
-            agent: fields.text("agent")?,
-            objective: fields.text("objective")?,
-            role: fields.text("role")?,
-            goal: fields.text("goal")?,
-        }),
+        "agent" => Work::Agent(agent(fields)?),
         "tool" => {
             let tool = fields.text("tool")?.unwrap_or_default();
             let input = match (fields.map("args")?, fields.text("query")?) {
@@ -185,10 +222,52 @@ fn one_work(fields: &mut Fields, work: &str) -> Result<Work, ShapeError> {
             let code = fields.text("code")?.unwrap_or_default();
             Work::Code(CodeWork { code, sandbox: fields.typed("sandbox")?.unwrap_or_default() })
         }
-        "decide" => Work::Decision(DecisionWork { decide: fields.text("decide")?.unwrap_or_default() }),
+        "decide" => Work::Decision(decision(fields)?),
         "merge" => Work::Merge(merge(fields)?),
+        "plan" => Work::Plan(sub_plan(fields, depth)?),
+        "until" => {
+            let until = fields.text("until")?.unwrap_or_default();
+            Work::Loop(LoopWork { body: body(fields, "until", depth)?, until })
+        }
+        "over" => {
+            let over = fields.text("over")?.unwrap_or_default();
+            let body = body(fields, "over", depth)?;
+            Work::Map(MapWork { over, body, max_parallel: fields.typed("max_parallel")? })
+        }
         _ => Work::Approval(ask(fields)?),
     })
+}
+
+/// An expression, or an agent in an object of its own.
+fn decision(fields: &mut Fields) -> Result<DecisionWork, ShapeError> {
+    let wrong = "must be an expression as text, or an object with `agent` and `objective`";
+    match fields.take("decide") {
+        Some(Value::String(expression)) => Ok(DecisionWork::Expression(expression)),
+        Some(value @ Value::Object(_)) => {
+            let mut inner = Fields::new(value, &fields.place("decide"), "a decision")?;
+            let agent = agent(&mut inner)?;
+            match inner.map.keys().next() {
+                None => Ok(DecisionWork::Agent(agent)),
+                Some(key) => Err(inner.wrong(key, "not a field of a decision: `agent`, `objective`, `role`, `goal`")),
+            }
+        }
+        _ => Err(fields.wrong("decide", wrong)),
+    }
+}
+
+fn sub_plan(fields: &mut Fields, depth: usize) -> Result<PlanWork, ShapeError> {
+    match fields.take("plan") {
+        Some(Value::String(path)) => Ok(PlanWork::File { path, loaded: None }),
+        Some(value) => plan_at(value, &fields.place("plan"), depth + 1).map(|plan| PlanWork::Inline(Box::new(plan))),
+        None => Err(fields.wrong("plan", "must be a plan or the path of its file")),
+    }
+}
+
+fn body(fields: &mut Fields, work: &str, depth: usize) -> Result<Box<Plan>, ShapeError> {
+    match fields.take("body") {
+        Some(value) => plan_at(value, &fields.place("body"), depth + 1).map(Box::new),
+        None => Err(fields.wrong("", format!("`{work}` needs a `body`: the plan that is repeated"))),
+    }
 }
 
 fn merge(fields: &mut Fields) -> Result<MergeWork, ShapeError> {

@@ -16,7 +16,12 @@ pub(in crate::plan) fn every_work() -> Value {
             {"id": "e", "decide": "a.result"},
             {"id": "f", "merge": true}, {"id": "g", "merge": {"template": {"k": "{{a}}"}}},
             {"id": "h", "value": null}, {"id": "i", "value": ["{{a}}"]},
-            {"id": "j", "ask": {"text": "Sure?", "options": ["yes"], "fields": [{"name": "n", "kind": "number", "default": 3}]}}
+            {"id": "j", "ask": {"text": "Sure?", "options": ["yes"], "fields": [{"name": "n", "kind": "number", "default": 3}]}},
+            {"id": "k", "plan": {"dagdeck": 1, "nodes": [{"id": "a", "value": 1, "entry": true}], "dialect": "workflow", "by": "me"}},
+            {"id": "l", "plan": "sub/other.json", "inputs": {"x": "{{a}}"}},
+            {"id": "m", "until": "a.result", "body": {"dagdeck": 1, "nodes": [{"id": "a", "value": "{{inputs.iteration}}"}]}, "max_iterations": 3},
+            {"id": "n", "over": "a.result", "max_parallel": 2, "body": {"dagdeck": 1, "nodes": [{"id": "a", "value": "{{inputs.item}}"}]}},
+            {"id": "o", "decide": {"agent": "writer", "objective": "Which way?"}, "exit": true}
         ],
         "edges": [{"from": "e", "to": "f", "when": "yes", "default": true, "context": ["k"], "id": "e1", "label": "l", "weight": 3}],
         "budget": {"tokens": 10}, "defaults": {"timeout_s": 9.0}, "metadata": {"m": 1}, "author": "me"
@@ -60,9 +65,23 @@ fn all_policy_fields_are_known_to_the_reader() {
         replan_when: Some("x".into()),
         notes: Some("n".into()),
     };
-    let node = Node { id: "a".into(), work: Work::Merge(Default::default()), depends_on: vec![], policy, ext: Default::default() };
+    let node = Node { policy, ..Node::new("a", Work::Merge(Default::default())) };
     let text = serde_json::to_string(&node).unwrap();
     assert_eq!(serde_json::from_str::<Node>(&text).unwrap(), node);
+}
+
+#[test]
+fn an_agent_that_decides_may_stand_flat_in_its_node() {
+    let flat: Node = serde_json::from_value(json!({"id": "a", "decide": true, "agent": "writer", "objective": "Which?"})).unwrap();
+    let written = serde_json::to_value(&flat).unwrap();
+    assert_eq!(written, json!({"id": "a", "decide": {"agent": "writer", "objective": "Which?"}}));
+}
+
+#[test]
+fn plans_stand_eight_deep_in_each_other_and_no_deeper() {
+    let nested = |depth: usize| (0..depth).fold(json!({"nodes": []}), |body, _| json!({"nodes": [{"id": "a", "plan": body}]}));
+    assert!(plan_from_value(nested(MAX_DEPTH)).is_ok());
+    assert!(error(nested(MAX_DEPTH + 1)).ends_with("plans can stand 8 deep in each other, no deeper"));
 }
 
 fn error(value: Value) -> String {
@@ -81,15 +100,30 @@ fn an_error_names_its_place() {
         (node(json!({"id": 3})), "`nodes[1].id`: must be text, not a number"),
         (
             node(json!({"id": "a"})),
-            "`nodes[1]`: `a` has no work: give it one of `agent`, `tool`, `code`, `decide`, `merge`, `value`, `ask`",
+            "`nodes[1]`: `a` has no work: give it one of `agent`, `tool`, `code`, `decide`, `merge`, `value`, `ask`, `plan`, `until`, `over`",
         ),
         (
             node(json!({"id": "a", "tool": "t", "code": "c"})),
             "`nodes[1]`: `a` has more than one work, `tool` and `code`: a node has exactly one",
         ),
-        (node(json!({"id": "a", "loop": {}})), "`nodes[1]`: `a` is a `loop` node, which this version doesn't know"),
-        (node(json!({"id": "a", "plan": {}})), "`nodes[1]`: `a` is a `plan` node, which this version doesn't know"),
-        (node(json!({"id": "a", "over": "x", "map": {}})), "`nodes[1]`: `a` is a `map` node, which this version doesn't know"),
+        (node(json!({"id": "a", "plan": {}})), "`nodes[1].plan`: a plan needs a list of `nodes`"),
+        (node(json!({"id": "a", "over": "x"})), "`nodes[1]`: `over` needs a `body`: the plan that is repeated"),
+        (
+            node(json!({"id": "a", "body": {"nodes": []}})),
+            "`nodes[1]`: `a` has a `body`: `until` makes it a loop, `over` makes it run once for each entry of a list",
+        ),
+        (
+            node(json!({"id": "a", "until": "x", "body": {"nodes": [{"id": "b", "value": 1, "depends_on": 3}]}})),
+            "`nodes[1].body.nodes[0].depends_on`: must be a list, not a number",
+        ),
+        (
+            node(json!({"id": "a", "decide": {"agent": "w", "tool": "t"}})),
+            "`nodes[1].decide.tool`: not a field of a decision: `agent`, `objective`, `role`, `goal`",
+        ),
+        (
+            json!({"nodes": [], "dialect": "klingon"}),
+            "`dialect`: unknown variant `klingon`, expected one of `native`, `orchestration`, `tools`, `hybrid`, `workflow`, `stages`",
+        ),
         (node(json!({"id": "a", "tool": "t", "args": {}, "query": "q"})), "`nodes[1].query`: a tool takes `args` or `query`, not both"),
         (node(json!({"id": "a", "merge": 3})), "`nodes[1].merge`: must be `true` or an object with a `template`"),
         (node(json!({"id": "a", "merge": true, "depends_on": ["z", 4]})), "`nodes[1].depends_on[1]`: must be text, not a number"),

@@ -1,7 +1,9 @@
 //! From the plan's types to native JSON. Absent and empty fields are left out; unknown fields come last, as they were.
 
 use super::FORMAT;
-use crate::plan::{AgentWork, CodeWork, Edge, MergeWork, Node, NodeId, Plan, ToolInput, ToolWork, Work};
+use crate::plan::{
+    AgentWork, CodeWork, DecisionWork, Dialect, Edge, LoopWork, MapWork, MergeWork, Node, NodeId, Plan, PlanWork, ToolInput, ToolWork, Work,
+};
 use serde::Serialize;
 use serde_json::{Map, Value, json};
 
@@ -19,6 +21,9 @@ pub fn plan_to_value(plan: &Plan) -> Value {
     }
     put_object(&mut map, "budget", &plan.budget);
     put_object(&mut map, "defaults", &plan.defaults);
+    if plan.dialect != Dialect::Native {
+        map.insert("dialect".into(), json!(plan.dialect));
+    }
     put_map(&mut map, "metadata", &plan.metadata);
     put_ext(&mut map, &plan.ext);
     Value::Object(map)
@@ -31,6 +36,11 @@ pub fn node_to_value(node: &Node) -> Value {
     put_work(&mut map, &node.work);
     if !node.depends_on.is_empty() {
         map.insert("depends_on".into(), ids(&node.depends_on));
+    }
+    for (field, set) in [("entry", node.entry), ("exit", node.exit)] {
+        if set {
+            map.insert(field.into(), Value::Bool(true));
+        }
     }
     map.append(&mut object(&node.policy));
     put_ext(&mut map, &node.ext);
@@ -57,12 +67,7 @@ pub fn edge_to_value(edge: &Edge) -> Value {
 
 fn put_work(map: &mut Map<String, Value>, work: &Work) {
     match work {
-        Work::Agent(AgentWork { agent, objective, role, goal }) => {
-            put_text(map, "agent", agent.as_deref());
-            put_text(map, "role", role.as_deref());
-            put_text(map, "goal", goal.as_deref());
-            put_text(map, "objective", objective.as_deref());
-        }
+        Work::Agent(agent) => put_agent(map, agent),
         Work::Tool(ToolWork { tool, input }) => {
             put_text(map, "tool", Some(tool));
             match input {
@@ -74,7 +79,12 @@ fn put_work(map: &mut Map<String, Value>, work: &Work) {
             put_text(map, "code", Some(code));
             put_object(map, "sandbox", sandbox);
         }
-        Work::Decision(decision) => put_text(map, "decide", Some(&decision.decide)),
+        Work::Decision(DecisionWork::Expression(expression)) => put_text(map, "decide", Some(expression)),
+        Work::Decision(DecisionWork::Agent(agent)) => {
+            let mut decide = Map::new();
+            put_agent(&mut decide, agent);
+            map.insert("decide".into(), Value::Object(decide));
+        }
         Work::Merge(MergeWork { template: None }) => {
             map.insert("merge".into(), Value::Bool(true));
         }
@@ -87,7 +97,29 @@ fn put_work(map: &mut Map<String, Value>, work: &Work) {
         Work::Approval(ask) => {
             map.insert("ask".into(), Value::Object(object(ask)));
         }
+        Work::Plan(PlanWork::Inline(plan)) => {
+            map.insert("plan".into(), plan_to_value(plan));
+        }
+        Work::Plan(PlanWork::File { path, .. }) => put_text(map, "plan", Some(path)),
+        Work::Loop(LoopWork { body, until }) => {
+            put_text(map, "until", Some(until));
+            map.insert("body".into(), plan_to_value(body));
+        }
+        Work::Map(MapWork { over, body, max_parallel }) => {
+            put_text(map, "over", Some(over));
+            if let Some(most) = max_parallel {
+                map.insert("max_parallel".into(), json!(most));
+            }
+            map.insert("body".into(), plan_to_value(body));
+        }
     }
+}
+
+fn put_agent(map: &mut Map<String, Value>, AgentWork { agent, objective, role, goal }: &AgentWork) {
+    put_text(map, "agent", agent.as_deref());
+    put_text(map, "role", role.as_deref());
+    put_text(map, "goal", goal.as_deref());
+    put_text(map, "objective", objective.as_deref());
 }
 
 fn text(id: &NodeId) -> Value {

@@ -3,7 +3,7 @@
 use super::{Check, Code, Fix, Place, did_you_mean};
 use crate::plan::edit::Edit;
 use crate::plan::reference::has_references;
-use crate::plan::{AgentWork, Approve, Risk, ToolInfo, ToolInput, ToolWork, Verdict, Work};
+use crate::plan::{AgentWork, Approve, DecisionWork, Risk, ToolInfo, ToolInput, ToolWork, Verdict, Work};
 use jsonschema::Validator;
 use serde_json::{Map, Value};
 use std::collections::HashMap;
@@ -23,7 +23,7 @@ pub(super) fn check(check: &mut Check) {
     let plan = check.plan;
     for (at, node) in plan.nodes.iter().enumerate() {
         match &node.work {
-            Work::Agent(work) => agent(check, at, work, &agents),
+            Work::Agent(work) | Work::Decision(DecisionWork::Agent(work)) => agent(check, at, work, &agents),
             Work::Tool(work) => match tools.get(work.tool.as_str()) {
                 None => unknown_tool(check, at, work),
                 Some(&tool) => {
@@ -33,7 +33,14 @@ pub(super) fn check(check: &mut Check) {
                     permission(check, at, info);
                 }
             },
-            Work::Code(_) | Work::Decision(_) | Work::Merge(_) | Work::Transform(_) | Work::Approval(_) => {}
+            Work::Code(_)
+            | Work::Decision(DecisionWork::Expression(_))
+            | Work::Merge(_)
+            | Work::Transform(_)
+            | Work::Approval(_)
+            | Work::Plan(_)
+            | Work::Loop(_)
+            | Work::Map(_) => {}
         }
         for (i, pattern) in node.policy.tools.iter().flatten().enumerate() {
             if !*patterns.entry(pattern).or_insert_with(|| matches_a_tool(check, pattern)) {
@@ -63,8 +70,12 @@ fn agent(check: &mut Check, at: usize, work: &AgentWork, agents: &HashMap<&str, 
         let catalog = check.catalog;
         let near = check.nearest(name, catalog.agents.iter().map(|agent| agent.name.as_str()));
         let fix = near.map(|near| {
-            let work = AgentWork { agent: Some(near.to_owned()), ..work.clone() };
-            Fix::new(format!("use `{near}`"), Edit::set_work(check.plan.nodes[at].id.clone(), Work::Agent(work)))
+            let agent = AgentWork { agent: Some(near.to_owned()), ..work.clone() };
+            let work = match check.plan.nodes[at].work {
+                Work::Decision(_) => Work::Decision(DecisionWork::Agent(agent)),
+                _ => Work::Agent(agent),
+            };
+            Fix::new(format!("use `{near}`"), Edit::set_work(check.plan.nodes[at].id.clone(), work))
         });
         let message = format!("there is no agent `{}`{}", name.escape_debug(), did_you_mean(near));
         check.find(Code::UnknownAgent, place, "agent", message, fix);

@@ -4,7 +4,7 @@ use super::{Check, Code, Fix, Place, did_you_mean};
 use crate::plan::edit::Edit;
 use crate::plan::expr;
 use crate::plan::reference::{references, references_in_text};
-use crate::plan::{NodeId, Path, Root, ToolInput, Work, names_in_code};
+use crate::plan::{DecisionWork, NodeId, Path, Root, ToolInput, Work, names_in_code};
 use serde_json::Value;
 use std::collections::BTreeMap;
 
@@ -46,7 +46,7 @@ fn node(check: &mut Check, at: usize, reads: &mut Reads) {
     let place = Place::Node(at);
     let node = &check.plan.nodes[at];
     match &node.work {
-        Work::Agent(agent) => {
+        Work::Agent(agent) | Work::Decision(DecisionWork::Agent(agent)) => {
             for (field, text) in [("objective", &agent.objective), ("role", &agent.role), ("goal", &agent.goal)] {
                 if let Some(text) = text {
                     template_text(check, at, field, text, reads);
@@ -65,7 +65,10 @@ fn node(check: &mut Check, at: usize, reads: &mut Reads) {
             filled(check, at, "code", &code.code);
             code_reads(check, at, &code.code);
         }
-        Work::Decision(decision) => condition(check, place, "decide", &decision.decide, Some((at, false)), reads),
+        Work::Decision(DecisionWork::Expression(text)) => condition(check, place, "decide", text, Some((at, false)), reads),
+        Work::Map(map) => condition(check, place, "over", &map.over, Some((at, false)), reads),
+        // `until` is read inside the body.
+        Work::Plan(_) | Work::Loop(_) => {}
         Work::Merge(merge) => {
             if let Some(value) = &merge.template {
                 template(check, at, "merge.template", value, reads);

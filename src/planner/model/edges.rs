@@ -49,7 +49,7 @@ fn read_by(node: &Node, names: &Names<'_>) -> Vec<(String, String)> {
             ToolInput::Query(query) => vec![Value::from(query.as_str())],
         },
         Work::Code(code) => return read_by_code(&code.code, names),
-        Work::Decision(_) => Vec::new(),
+        Work::Decision(_) | Work::Plan(_) | Work::Loop(_) | Work::Map(_) => Vec::new(),
         Work::Merge(merge) => merge.template.iter().cloned().collect(),
         Work::Transform(transform) => vec![transform.value.clone()],
         Work::Approval(ask) => vec![Value::from(ask.text.as_str())],

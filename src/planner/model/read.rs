@@ -27,7 +27,7 @@ pub(super) fn node(value: &Value, position: usize) -> Option<Node> {
         notes: text(object, &["notes"]),
         ..Policy::default()
     };
-    Some(Node { id: NodeId::new(id.trim()), work: work(object), depends_on, policy, ext: Map::new() })
+    Some(Node { id: NodeId::new(id.trim()), work: work(object), depends_on, entry: false, exit: false, policy, ext: Map::new() })
 }
 
 /// The `edges` of a whole answer, as from and to.
@@ -57,7 +57,7 @@ fn work(object: &Map<String, Value>) -> Work {
         return Work::Approval(ask(question));
     }
     if let Some(decide) = text(object, &["decide"]) {
-        return Work::Decision(DecisionWork { decide });
+        return Work::Decision(DecisionWork::Expression(decide));
     }
     if let Some(template) = object.get("merge") {
         return Work::Merge(MergeWork { template: template.get("template").cloned() });

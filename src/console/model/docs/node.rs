@@ -4,7 +4,7 @@ use serde_json::Value;
 
 use crate::console::model::{Doc, Model, inputs, words};
 use crate::console::theme::Role;
-use crate::plan::{Node, NodeId, Plan, Policy, Work, order::EdgePlace};
+use crate::plan::{DecisionWork, Node, NodeId, Plan, Policy, Work, order::EdgePlace};
 use crate::text::Plain;
 
 /// What a node is to do, and what is wrong with it.
@@ -55,9 +55,18 @@ fn findings(model: &Model, node: &Node, doc: &mut Doc<'static>) {
 fn description(model: &Model, node: &Node, doc: &mut Doc<'static>) {
     let catalog = &model.session.catalog;
     let words = match &node.work {
-        Work::Agent(work) => catalog.agents.iter().find(|agent| Some(&agent.name) == work.agent.as_ref()).map(|agent| &agent.description),
+        Work::Agent(work) | Work::Decision(DecisionWork::Agent(work)) => {
+            catalog.agents.iter().find(|agent| Some(&agent.name) == work.agent.as_ref()).map(|agent| &agent.description)
+        }
         Work::Tool(work) => catalog.tool(&work.tool).map(|tool| &tool.description),
-        Work::Code(_) | Work::Decision(_) | Work::Merge(_) | Work::Transform(_) | Work::Approval(_) => None,
+        Work::Code(_)
+        | Work::Decision(DecisionWork::Expression(_))
+        | Work::Merge(_)
+        | Work::Transform(_)
+        | Work::Approval(_)
+        | Work::Plan(_)
+        | Work::Loop(_)
+        | Work::Map(_) => None,
     };
     if let Some(words) = words {
         doc.line(Role::Dim, Plain::blank(13).then(&Plain::summary(words)));

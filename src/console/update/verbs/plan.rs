@@ -7,7 +7,7 @@ use crate::console::model::{
     Dialog, EditThen, EditorDialog, Focus, LineDialog, LineThen, Lines, Model, Pick, PickItem, PickThen, Stage, Status, TextField, words,
 };
 use crate::plan::{
-    AgentWork, Approve, Ask, CodeWork, DecisionWork, MergeWork, Node, Plan, Policy, SandboxLimits, ToolInput, ToolWork, TransformWork, Work,
+    AgentWork, Approve, Ask, CodeWork, DecisionWork, MergeWork, Node, Plan, SandboxLimits, ToolInput, ToolWork, TransformWork, Work,
 };
 use crate::text::Plain;
 
@@ -44,7 +44,7 @@ pub fn add_kind(model: &mut Model, kind: &str) {
         "transform" => Work::Transform(TransformWork { value: Value::Object(Map::new()) }),
         "approval" => Work::Approval(Ask { text: "May this go on?".into(), ..Ask::default() }),
         "merge" => Work::Merge(MergeWork::default()),
-        "decision" => Work::Decision(DecisionWork { decide: String::new() }),
+        "decision" => Work::Decision(DecisionWork::Expression(String::new())),
         _ => return,
     };
     add_node(model, kind, work);
@@ -70,7 +70,7 @@ fn skeleton(model: &Model, tool: &str) -> Map<String, Value> {
 fn add_node(model: &mut Model, name: &str, work: Work) {
     let id = model.editor.free_id(name);
     let depends_on = model.selected_id().cloned().into_iter().collect();
-    let node = Node { id: id.clone(), work, depends_on, policy: Policy::default(), ext: Map::new() };
+    let node = Node { depends_on, ..Node::new(id.clone(), work) };
     let done = model.editor.add(&model.session.catalog, node);
     report(model, done, &format!("added `{id}`"));
     model.editor.select(&id);
@@ -200,9 +200,16 @@ pub fn worker(model: &mut Model, _: &mut Turn) {
 pub fn set_worker(model: &mut Model, id: &crate::plan::NodeId, name: &str) {
     let Some(mut node) = model.editor.node(id).cloned() else { return };
     match &mut node.work {
-        Work::Agent(work) => work.agent = Some(name.to_owned()),
+        Work::Agent(work) | Work::Decision(DecisionWork::Agent(work)) => work.agent = Some(name.to_owned()),
         Work::Tool(work) => name.clone_into(&mut work.tool),
-        Work::Code(_) | Work::Decision(_) | Work::Merge(_) | Work::Transform(_) | Work::Approval(_) => return,
+        Work::Code(_)
+        | Work::Decision(DecisionWork::Expression(_))
+        | Work::Merge(_)
+        | Work::Transform(_)
+        | Work::Approval(_)
+        | Work::Plan(_)
+        | Work::Loop(_)
+        | Work::Map(_) => return,
     }
     let done = model.editor.replace(&model.session.catalog, node);
     report(model, done, &format!("`{id}` is done by {name}"));
