@@ -1,8 +1,10 @@
-//! Turning a model's last words into a result: JSON where it is JSON, checked where a schema asks for it.
+//! Turning a model's last words into a result: JSON where it is JSON, checked where a schema or the routes of a decision ask for it.
 
-use serde_json::Value;
+use serde_json::{Value, json};
 
-use crate::engine::NodeError;
+use super::{Port, prompt};
+use crate::engine::{AgentJob, NodeError};
+use crate::models::OutputSchema;
 
 /// Findings that are told to the model or a person; more would not help either.
 const MOST_FINDINGS: usize = 5;
@@ -22,23 +24,130 @@ fn unfence(text: &str) -> Option<&str> {
     (tag.trim().is_empty() || tag.trim().eq_ignore_ascii_case("json")).then_some(body.trim())
 }
 
-/// A check of results.
-pub(super) struct Check(Option<jsonschema::Validator>);
+/// What a result has to be: JSON by a schema, or the name of a route, where the node asks for that.
+pub(super) struct Check {
+    schema: Option<(Value, jsonschema::Validator)>,
+    /// The ways out of a decision.
+    routes: Vec<String>,
+}
+
+/// Why a result is not taken yet.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Fault {
+    /// It doesn't match the schema; what is wrong, in words.
+    Schema(String),
+    /// It names none of the routes, which are these.
+    Route(Vec<String>),
+}
 
 impl Check {
-    /// A check against a schema, or one that lets everything pass.
-    pub fn new(schema: Option<&Value>) -> Result<Self, NodeError> {
-        let Some(schema) = schema else { return Ok(Self(None)) };
-        let validator = jsonschema::validator_for(schema).map_err(|error| {
-            NodeError::permanent(format!("`output_schema` is not a JSON Schema: {error}"))
-                .hint("edit the node's policy, or take the schema away")
-        })?;
-        Ok(Self(Some(validator)))
+    /// The check that a job asks for; a job that asks for nothing lets everything pass.
+    pub fn new(job: &AgentJob) -> Result<Self, NodeError> {
+        let schema = job.output_schema.as_ref().map(|schema| {
+            let validator = jsonschema::validator_for(schema).map_err(|error| {
+                NodeError::permanent(format!("`output_schema` is not a JSON Schema: {error}"))
+                    .hint("edit the node's policy, or take the schema away")
+            })?;
+            Ok((schema.clone(), validator))
+        });
+        Ok(Self { schema: schema.transpose()?, routes: job.routes.clone() })
     }
 
-    /// What is wrong with a value, as one text; nothing if all is well.
-    pub fn faults(&self, value: &Value) -> Option<String> {
-        faults(self.0.as_ref()?, value)
+    /// The node's own schema.
+    pub fn schema(&self) -> Option<&Value> {
+        self.schema.as_ref().map(|(schema, _)| schema)
+    }
+
+    /// Structured output to ask a model for. A decision's reason comes with it, for whoever asks later why this way.
+    pub fn asked(&self) -> Option<OutputSchema> {
+        let decision = || {
+            json!({
+                "type": "object",
+                "properties": { "route": { "enum": self.routes }, "reason": { "type": "string" } },
+                "required": ["route", "reason"],
+                "additionalProperties": false
+            })
+        };
+        match (self.schema(), self.routes.is_empty()) {
+            (Some(schema), _) => Some(OutputSchema { name: "result".to_owned(), schema: schema.clone() }),
+            (None, false) => Some(OutputSchema { name: "decision".to_owned(), schema: decision() }),
+            (None, true) => None,
+        }
+    }
+
+    /// Names that may be answered.
+    pub fn routes(&self) -> &[String] {
+        &self.routes
+    }
+
+    /// The result with its route as the plan spells it, or the first thing that is wrong with it.
+    pub fn judge(&self, result: &Value) -> Result<Value, Fault> {
+        if let Some(words) = self.schema.as_ref().and_then(|(_, validator)| faults(validator, result)) {
+            return Err(Fault::Schema(words));
+        }
+        if self.routes.is_empty() {
+            return Ok(result.clone());
+        }
+        self.routed(result).ok_or_else(|| Fault::Route(self.routes.clone()))
+    }
+
+    /// A rehearsal's text stands for an answer, and nothing of it can be checked; a decision goes the first way.
+    pub fn rehearsed(&self, result: Value) -> Value {
+        match (self.routed(&result), self.routes.first(), result) {
+            (Some(routed), _, _) => routed,
+            (None, Some(first), Value::Object(mut answer)) => {
+                answer.insert("route".to_owned(), first.clone().into());
+                answer.into()
+            }
+            (None, Some(first), _) => first.clone().into(),
+            (None, None, result) => result,
+        }
+    }
+
+    /// The answer with the route that it names, if it names one: the first of `condition`, `route` and `next`, or all of it.
+    fn routed(&self, result: &Value) -> Option<Value> {
+        let Value::Object(answer) = result else { return self.route(result).map(Value::from) };
+        let key = ["condition", "route", "next"].into_iter().find(|key| answer.contains_key(*key))?;
+        let route = self.route(answer.get(key)?)?;
+        let mut answer = answer.clone();
+        answer.insert(key.to_owned(), route.into());
+        Some(answer.into())
+    }
+
+    /// The route that a word means: quotes, a full stop and capitals make no difference.
+    fn route(&self, said: &Value) -> Option<String> {
+        let said = prompt::plain(said);
+        let bare = said.trim().trim_matches(|c: char| c.is_whitespace() || "\"'`*.".contains(c));
+        let is = |name: &str| self.routes.iter().find(|route| route.as_str() == name).cloned();
+        is(said.trim()).or_else(|| is(bare)).or_else(|| self.routes.iter().find(|route| route.eq_ignore_ascii_case(bare)).cloned())
+    }
+}
+
+impl Fault {
+    /// Words for the model, or for the person in its place.
+    pub fn request(&self) -> String {
+        match self {
+            Self::Schema(faults) => {
+                format!(
+                    "Your result does not match the JSON Schema of this step: {faults}. Reply with the corrected JSON and nothing else."
+                )
+            }
+            Self::Route(routes) => {
+                format!("Your answer names none of the routes. Reply with exactly one of these and nothing else: {}", routes.join(", "))
+            }
+        }
+    }
+
+    /// What becomes of a result that is still wrong: nothing by a schema; a route that isn't one goes by the plan's own rules.
+    pub fn settle(self, result: Value, port: &dyn Port) -> Result<Value, NodeError> {
+        match self {
+            Self::Schema(faults) => Err(NodeError::permanent(format!("the answer doesn't match the node's output schema: {faults}"))
+                .hint("run the node again, or loosen `output_schema` in the node's policy")),
+            Self::Route(routes) => {
+                port.log(&format!("the answer names none of the routes {}", routes.join(", ")));
+                Ok(result)
+            }
+        }
     }
 }
 
@@ -78,26 +187,60 @@ mod tests {
         assert_eq!(parse(""), json!(""));
     }
 
+    fn check(schema: Option<Value>, routes: &[&str]) -> Result<Check, NodeError> {
+        let routes = routes.iter().map(|route| (*route).to_owned()).collect();
+        Check::new(&AgentJob { output_schema: schema, routes, ..AgentJob::default() })
+    }
+
     #[test]
     fn a_check_names_the_place() {
         let schema = json!({ "type": "object", "properties": { "n": { "type": "integer" } }, "required": ["n"] });
-        let check = Check::new(Some(&schema)).unwrap_or(Check(None));
-        assert!(check.faults(&json!({ "n": 1 })).is_none());
-        assert!(check.faults(&json!({ "n": "x" })).is_some_and(|words| words.starts_with("at /n: ")));
-        assert!(check.faults(&json!("x")).is_some());
+        let check = check(Some(schema), &[]).unwrap();
+        assert_eq!(check.judge(&json!({ "n": 1 })), Ok(json!({ "n": 1 })));
+        assert!(matches!(check.judge(&json!({ "n": "x" })), Err(Fault::Schema(words)) if words.starts_with("at /n: ")));
+        assert!(check.judge(&json!("x")).is_err());
+    }
+
+    #[test]
+    fn a_route_may_be_said_bare_or_in_an_object_and_is_spelled_as_in_the_plan() {
+        let check = check(None, &["ship it", "Mend", "7"]).unwrap();
+        for (said, taken) in [
+            (json!("ship it"), json!("ship it")),
+            (json!(" **mend**.\n"), json!("Mend")),
+            (json!("`MEND`"), json!("Mend")),
+            (json!(7), json!("7")),
+            (json!({ "route": "mend", "reason": "weak" }), json!({ "route": "Mend", "reason": "weak" })),
+            (json!({ "next": "\"ship it\"" }), json!({ "next": "ship it" })),
+            (json!({ "next": "nowhere", "condition": "Mend" }), json!({ "next": "nowhere", "condition": "Mend" })),
+        ] {
+            assert_eq!(check.judge(&said), Ok(taken), "{said}");
+        }
+        for said in
+            [json!("do not ship it"), json!({ "route": "nowhere" }), json!({ "route": null }), json!({ "answer": "Mend" }), json!(null)]
+        {
+            assert!(matches!(check.judge(&said), Err(Fault::Route(_))), "{said}");
+        }
+    }
+
+    #[test]
+    fn a_rehearsed_decision_goes_the_first_way() {
+        let check = check(None, &["a", "b"]).unwrap();
+        assert_eq!(check.rehearsed(json!("[rehearsal] …")), json!("a"));
+        assert_eq!(check.rehearsed(json!({ "k": 1 })), json!({ "k": 1, "route": "a" }));
+        assert_eq!(check.rehearsed(json!("b")), json!("b"));
     }
 
     #[test]
     fn a_schema_that_is_none_is_an_error_of_the_plan_not_a_panic() {
-        assert!(Check::new(Some(&json!({ "type": 7 }))).is_err());
+        assert!(check(Some(json!({ "type": 7 })), &[]).is_err());
         assert!(argument_faults(&json!({ "type": 7 }), &json!({})).is_none());
     }
 
     #[test]
     fn a_schema_that_refers_to_itself_in_circles_ends() {
         for schema in [json!({ "$ref": "#" }), json!({ "allOf": [{ "$ref": "#" }] }), json!({ "not": { "anyOf": [{ "$ref": "#" }] } })] {
-            if let Ok(check) = Check::new(Some(&schema)) {
-                let _ = check.faults(&json!({ "a": 1 }));
+            if let Ok(check) = check(Some(schema), &[]) {
+                let _ = check.judge(&json!({ "a": 1 }));
             }
         }
     }

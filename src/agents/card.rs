@@ -53,6 +53,15 @@ impl CardKind {
     }
 }
 
+/// Whether a node that needs no card says which tools it may use.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ToolList {
+    /// It lists them.
+    Given,
+    /// It doesn't: it gets only tools without side effects.
+    Open,
+}
+
 /// A built-in class of agent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Class {
@@ -174,20 +183,24 @@ impl Card {
         })
     }
 
-    /// A card for a node that has a role and a goal instead of an agent's name.
-    /// Without a tool list of its own such a node gets only tools without side effects.
-    pub fn inline(role: &str, goal: &str, has_tool_list: bool) -> Self {
+    /// A card for a node that has a role and a goal instead of an agent's name. The goal is what the node is asked to do; `beside`
+    /// is a goal that stands beside an objective of its own.
+    pub fn inline(role: &str, beside: Option<&str>, tools: ToolList) -> Self {
+        let goal = beside.map(|goal| format!("\n\nYour goal: {goal}")).unwrap_or_default();
         Self {
             name: "inline".to_owned(),
             description: role.to_owned(),
-            objective_template: goal.to_owned(),
+            objective_template: String::new(),
             kind: CardKind::Llm,
             tools: vec!["*".to_owned()],
             approve: None,
             limits: Limits::default(),
-            prompt: format!("You are {role}.\n\nYour goal: {goal}"),
+            prompt: format!(
+                "You are a specialized agent. Your role: {role}.{goal}\n\nWork efficiently and stay with what you are asked. When it is done, \
+                 hand in your final output with the tool `return_result`."
+            ),
             origin: "the plan".to_owned(),
-            harmless_only: !has_tool_list,
+            harmless_only: tools == ToolList::Open,
         }
     }
 
@@ -416,7 +429,7 @@ mod tests {
     fn an_inline_card_without_a_tool_list_gets_no_tools_with_side_effects() {
         let tools = vec![tool("read_file", Risk::Read, Verdict::Allow), tool("write_file", Risk::Write, Verdict::Allow)];
         let catalog = Catalog { tools, ..Catalog::default() };
-        assert_eq!(Card::inline("a clerk", "file it", false).narrow(&catalog, None).len(), 1);
-        assert_eq!(Card::inline("a clerk", "file it", true).narrow(&catalog, Some(&["*".into()])).len(), 2);
+        assert_eq!(Card::inline("a clerk", None, ToolList::Open).narrow(&catalog, None).len(), 1);
+        assert_eq!(Card::inline("a clerk", None, ToolList::Given).narrow(&catalog, Some(&["*".into()])).len(), 2);
     }
 }

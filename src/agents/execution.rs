@@ -4,10 +4,19 @@ use serde_json::{Value, json};
 use std::{sync::Arc, time::Duration};
 use tokio::time::Instant;
 
-use super::{Card, CardKind, Class, Port, Question, answer, class::deep_reasoner, prompt, prompt::Prompt, session::Session, turns};
+use super::{
+    Card, CardKind, Class, Port, Question,
+    answer::{self, Check, Fault},
+    class::deep_reasoner,
+    context::{Form, Material},
+    prompt::{self, Prompt},
+    select,
+    session::Session,
+    turns,
+};
 use crate::engine::{AgentJob, Dep, Done, ErrorKind, ModelCall, NodeError, TokenUsage};
 use crate::models::{Model, ModelSettings};
-use crate::plan::ToolInfo;
+use crate::plan::{ContextMode, ToolInfo};
 
 /// Provider's name of a model that only rehearses; its results carry the same word as their mark.
 pub use crate::models::rehearsal::PROVIDER as REHEARSAL;
@@ -76,24 +85,55 @@ impl Caps {
     }
 }
 
+/// How an attempt ended, unless it simply failed.
+#[derive(Clone, Debug, PartialEq)]
+pub enum End {
+    /// With a result.
+    Done(Done),
+    /// At a limit that fails the node, with what there was until then.
+    Limit {
+        /// Which limit, in words.
+        error: NodeError,
+        /// What the agent handed back.
+        handed_back: Value,
+    },
+}
+
 /// Runs one attempt of an agent node. Dropping the future cancels it.
 ///
 /// # Errors
 /// Why the attempt failed, in the terms that retry understands.
-pub async fn run(job: &AgentJob, deps: &[Dep], execution: &Execution, port: &dyn Port) -> Result<Done, NodeError> {
-    let caps = Caps::new(job, &execution.card);
-    let prompt = Prompt::new(job, deps, &execution.card, caps.tokens);
-    match (execution.card.kind, &execution.responder) {
-        (CardKind::Human, _) => Ok(ask_person(&prompt, job, port).await),
-        (CardKind::Llm | CardKind::Class(_), Responder::Operator) => stand_in(&prompt, job, execution, port).await,
-        (CardKind::Llm, Responder::Model { provider, name, settings }) => {
-            let session = Session::new(provider.as_ref(), name, settings, caps, port);
-            turns::converse(session, &prompt, &execution.tools, job.output_schema.as_ref()).await
+pub async fn run(job: &AgentJob, deps: &[Dep], execution: &Execution, port: &dyn Port) -> Result<End, NodeError> {
+    let Execution { card, responder, tools } = execution;
+    let caps = Caps::new(job, card);
+    let check = Check::new(job)?;
+    let mut material = Material::of(job, deps);
+    let form = match job.context {
+        Some(ContextMode::Structured) => Form::Json,
+        None | Some(ContextMode::Concat | ContextMode::Selected) => Form::Text,
+    };
+    let told = |material: &Material<'_>| {
+        let context = material.context(form, caps.tokens);
+        if let Some(missing) = &context.missing {
+            port.log(missing);
         }
-        (CardKind::Class(Class::DeepReasoner), Responder::Model { provider, name, settings }) => {
-            let session = Session::new(provider.as_ref(), name, settings, caps, port);
-            deep_reasoner::reason(session, &prompt, job.output_schema.as_ref()).await
+        Prompt::new(job, context, card)
+    };
+    let (provider, name, settings) = match (card.kind, responder) {
+        (CardKind::Human, _) => return ask_person(&told(&material), job, &check, port).await.map(End::Done),
+        (CardKind::Llm | CardKind::Class(_), Responder::Operator) => {
+            return stand_in(&told(&material), &check, tools, port).await.map(End::Done);
         }
+        (CardKind::Llm | CardKind::Class(_), Responder::Model { provider, name, settings }) => (provider, name, settings),
+    };
+    let mut session = Session::new(provider.as_ref(), name, settings, caps, port);
+    if job.context == Some(ContextMode::Selected) {
+        select::narrow(&mut material, &prompt::objective(job, card), &mut session).await;
+    }
+    let prompt = told(&material);
+    match card.kind {
+        CardKind::Class(Class::DeepReasoner) => deep_reasoner::reason(session, &prompt, &check).await.map(End::Done),
+        CardKind::Llm | CardKind::Human => turns::converse(session, &prompt, tools, check).await,
     }
 }
 
@@ -102,28 +142,33 @@ pub(super) fn call_id() -> String {
     uuid::Uuid::now_v7().simple().to_string()
 }
 
-/// A `human` agent: the objective is the question.
-async fn ask_person(prompt: &Prompt, job: &AgentJob, port: &dyn Port) -> Done {
+/// A `human` agent: the objective is the question, and the routes of a decision are what may be chosen.
+async fn ask_person(prompt: &Prompt, job: &AgentJob, check: &Check, port: &dyn Port) -> Result<Done, NodeError> {
     port.message("user", &prompt.user());
     let payload = if prompt.context.is_empty() { Value::Null } else { json!({ "context": prompt.context, "inputs": job.inputs }) };
-    let question = Question { call: call_id(), text: prompt.objective.clone(), options: Vec::new(), fields: Vec::new(), payload };
+    let text = prompt.objective.clone();
+    let question = Question { call: call_id(), text, options: check.routes().to_vec(), fields: Vec::new(), payload };
     let result = answered(port.ask(question).await);
     port.message("assistant", &prompt::plain(&result));
-    Done { result, mark: None }
+    let result = match check.judge(&result) {
+        Err(fault @ Fault::Route(_)) => fault.settle(result, port)?,
+        Err(Fault::Schema(_)) => result,
+        Ok(judged) => judged,
+    };
+    Ok(Done { result, mark: None })
 }
 
 /// The operator answers in the model's place: the assembled prompt is shown, the answer is the reply.
-async fn stand_in(prompt: &Prompt, job: &AgentJob, execution: &Execution, port: &dyn Port) -> Result<Done, NodeError> {
-    let check = answer::Check::new(job.output_schema.as_ref())?;
+async fn stand_in(prompt: &Prompt, check: &Check, tools: &[ToolInfo], port: &dyn Port) -> Result<Done, NodeError> {
     port.message("system", &prompt.system);
     port.message("user", &prompt.user());
-    let tools: Vec<&str> = execution.tools.iter().map(|tool| tool.name.as_str()).collect();
+    let tools: Vec<&str> = tools.iter().map(|tool| tool.name.as_str()).collect();
     let payload = json!({ "system": prompt.system, "user": prompt.user(), "tools": tools });
     let mut text = format!("answer in the model's place: {}", prompt.objective);
     let mut rounds = 0;
     loop {
         let started = Instant::now();
-        let question = Question { call: call_id(), text, options: Vec::new(), fields: Vec::new(), payload: payload.clone() };
+        let question = Question { call: call_id(), text, options: check.routes().to_vec(), fields: Vec::new(), payload: payload.clone() };
         let result = answered(port.ask(question).await);
         port.model_called(ModelCall {
             model: OPERATOR.to_owned(),
@@ -135,12 +180,19 @@ async fn stand_in(prompt: &Prompt, job: &AgentJob, execution: &Execution, port: 
             finish: "stop".to_owned(),
         });
         port.message("assistant", &prompt::plain(&result));
-        let Some(faults) = check.faults(&result) else { return Ok(Done { result, mark: None }) };
+        let fault = match check.judge(&result) {
+            Ok(result) => return Ok(Done { result, mark: None }),
+            Err(fault) => fault,
+        };
         rounds += 1;
         if rounds == 2 {
-            return Err(schema_error(&faults));
+            return fault.settle(result, port).map(|result| Done { result, mark: None });
         }
-        text = format!("the answer doesn't match the node's output schema ({faults}); answer once more: {}", prompt.objective);
+        let why = match &fault {
+            Fault::Schema(faults) => format!("the answer doesn't match the node's output schema ({faults})"),
+            Fault::Route(routes) => format!("the answer names none of the routes ({})", routes.join(", ")),
+        };
+        text = format!("{why}; answer once more: {}", prompt.objective);
     }
 }
 
@@ -154,11 +206,6 @@ fn answered(value: Value) -> Value {
 
 pub(super) fn millis(time: Duration) -> u64 {
     u64::try_from(time.as_millis()).unwrap_or(u64::MAX)
-}
-
-pub(super) fn schema_error(faults: &str) -> NodeError {
-    NodeError::permanent(format!("the answer doesn't match the node's output schema: {faults}"))
-        .hint("run the node again, or loosen `output_schema` in the node's policy")
 }
 
 pub(super) fn limit(message: impl Into<String>, hint: &str) -> NodeError {

@@ -4,10 +4,12 @@ mod answer;
 mod calls;
 mod card;
 mod class;
+mod context;
 mod execution;
 mod offers;
 mod prompt;
 mod registry;
+mod select;
 mod session;
 mod shipped;
 #[cfg(test)]
@@ -16,8 +18,8 @@ mod tokens;
 mod turns;
 mod watch;
 
-pub use card::{Card, CardError, CardKind, Class, Limits};
-pub use execution::{Execution, OPERATOR, REHEARSAL, Responder, run};
+pub use card::{Card, CardError, CardKind, Class, Limits, ToolList};
+pub use execution::{End, Execution, OPERATOR, REHEARSAL, Responder, run};
 pub use registry::{Cards, Registry, Reloaded};
 pub use shipped::SHIPPED;
 pub use watch::Watch;

@@ -9,7 +9,7 @@ use std::{
     sync::Arc,
 };
 
-use super::card::{CardError, MAX_BYTES, fault};
+use super::card::{CardError, MAX_BYTES, ToolList, fault};
 use super::{Card, shipped::SHIPPED};
 use crate::engine::{AgentJob, NodeError};
 use crate::plan::AgentInfo;
@@ -129,8 +129,11 @@ impl Cards {
     pub fn for_job(&self, job: &AgentJob) -> Result<Arc<Card>, NodeError> {
         let Some(name) = &job.agent else {
             let role = job.role.as_deref().unwrap_or("a careful assistant");
-            let goal = job.goal.as_deref().unwrap_or(&job.plan_goal);
-            return Ok(Arc::new(Card::inline(role, goal, job.tools.is_some())));
+            // Without an objective the goal is the objective, and is not said twice.
+            let objective = job.objective.as_deref().filter(|text| !text.trim().is_empty());
+            let beside = objective.and(job.goal.as_deref());
+            let tools = if job.tools.is_some() { ToolList::Given } else { ToolList::Open };
+            return Ok(Arc::new(Card::inline(role, beside, tools)));
         };
         self.get(name).cloned().ok_or_else(|| {
             let known: Vec<&str> = self.by_name.keys().map(String::as_str).collect();
@@ -350,6 +353,6 @@ mod tests {
         assert_eq!(error.message, "there is no agent `wroter`");
         assert!(error.hint.unwrap().contains("writer"));
         let inline = AgentJob { role: Some("a clerk".into()), goal: Some("file it".into()), ..AgentJob::default() };
-        assert!(cards.for_job(&inline).unwrap().prompt.contains("a clerk"));
+        assert!(cards.for_job(&inline).unwrap().prompt.contains("Your role: a clerk."));
     }
 }

@@ -1,9 +1,9 @@
 //! The agent loop against a scripted model and a port that records everything.
 
 use super::*;
-use crate::engine::{AgentJob, Dep, Done, ErrorKind, NodeError, TokenUsage};
+use crate::engine::{AgentJob, Dep, Done, ErrorKind, NodeError, Provenance, TokenUsage};
 use crate::models::{CallRequest, ChatMessage, ChatReply, ChatRequest, Delta, Finish, Model, ModelError, ModelErrorKind, ModelSettings};
-use crate::plan::{Risk, ToolInfo, Verdict};
+use crate::plan::{ContextMode, Risk, ToolInfo, Verdict};
 use serde_json::{Value, json};
 use std::{
     collections::VecDeque,
@@ -63,6 +63,7 @@ impl Model for Script {
 #[derive(Default)]
 struct Desk {
     log: Mutex<Vec<String>>,
+    notes: Mutex<Vec<String>>,
     output: Mutex<String>,
     tools: Mutex<Vec<ToolCall>>,
     questions: Mutex<Vec<Question>>,
@@ -102,7 +103,9 @@ impl Port for Desk {
         self.output.lock().unwrap().push_str(text);
     }
 
-    fn log(&self, _line: &str) {}
+    fn log(&self, line: &str) {
+        self.notes.lock().unwrap().push(line.to_owned());
+    }
 }
 
 fn text(text: &str) -> Line {
@@ -158,7 +161,7 @@ impl Stage {
             Responder::Model { provider: Arc::clone(&script) as Arc<dyn Model>, name: "m".into(), settings: ModelSettings::default() };
         let tools =
             vec![tool("read_file", Risk::Read), tool("git:log", Risk::Read), tool("write_file", Risk::Write), tool("broken", Risk::Read)];
-        let card = Arc::new(Card::inline("a clerk", "file it", true));
+        let card = Arc::new(Card::inline("a clerk", None, ToolList::Given));
         let job = AgentJob { objective: Some("Do it.".into()), ..AgentJob::default() };
         Self { job, deps: Vec::new(), execution: Execution { card, responder, tools }, script, desk: Desk::default() }
     }
@@ -169,8 +172,33 @@ impl Stage {
         self
     }
 
-    async fn run(&self) -> Result<Done, NodeError> {
+    async fn end(&self) -> Result<End, NodeError> {
         run(&self.job, &self.deps, &self.execution, &self.desk).await
+    }
+
+    async fn run(&self) -> Result<Done, NodeError> {
+        match self.end().await? {
+            End::Done(done) => Ok(done),
+            End::Limit { error, .. } => Err(error),
+        }
+    }
+
+    fn depends_on(mut self, results: &[(&str, Value)]) -> Self {
+        self.deps = results
+            .iter()
+            .map(|(id, result)| Dep {
+                node: (*id).into(),
+                result: Arc::new(result.clone()),
+                status: "succeeded".into(),
+                error: None,
+                provenance: Provenance::default(),
+            })
+            .collect();
+        self
+    }
+
+    fn notes(&self) -> Vec<String> {
+        self.desk.notes.lock().unwrap().clone()
     }
 
     fn requests(&self) -> Vec<ChatRequest> {
@@ -201,12 +229,11 @@ fn kind(result: &Result<Done, NodeError>) -> Option<ErrorKind> {
 
 #[tokio::test]
 async fn an_answer_is_streamed_reported_and_is_the_result() {
-    let mut stage = Stage::new(vec![text("All is well.")]);
-    stage.deps = vec![Dep { node: "a".into(), result: Arc::new(json!("found")), status: "succeeded".into(), error: None }];
+    let stage = Stage::new(vec![text("All is well.")]).depends_on(&[("a", json!("found"))]);
     assert_eq!(stage.run().await, plain(json!("All is well.")));
     assert_eq!(*stage.desk.output.lock().unwrap(), "All is well.");
     let log = stage.desk.log.lock().unwrap().clone();
-    assert!(log[0].starts_with("system: You are a clerk"));
+    assert!(log[0].contains("Your role: a clerk."));
     assert!(log[1].contains("[a]: found") && log[1].ends_with("Objective:\nDo it."));
     assert_eq!(log[2], "assistant: All is well.");
     let calls = stage.desk.calls.lock().unwrap();
@@ -297,11 +324,13 @@ async fn an_agent_can_ask_the_operator() {
 }
 
 #[tokio::test]
-async fn at_the_last_iteration_there_is_one_turn_without_tools_and_what_it_hands_back_is_marked() {
+async fn at_the_last_iteration_there_is_one_turn_without_tools_and_the_node_fails_with_what_it_hands_back() {
     let read = || calls(&[("read_file", r#"{"path":"a"}"#)]);
     let mut stage = Stage::new(vec![read(), read(), text("so far")]);
     stage.job.max_iterations = 3;
-    assert_eq!(stage.run().await, done(json!("so far"), "iteration_limit"));
+    let Ok(End::Limit { error, handed_back }) = stage.end().await else { panic!("a limit was reached") };
+    assert_eq!((error.kind, handed_back), (ErrorKind::Limit, json!("so far")));
+    assert!(error.message.contains("after 3 turns") && error.hint.unwrap().contains("max_iterations"));
     let requests = stage.requests();
     assert!(!requests[1].tools.is_empty() && requests[2].tools.is_empty());
     let mut stage = Stage::new(vec![read(), read()]);
@@ -316,6 +345,7 @@ async fn the_default_is_five_iterations_and_twenty_are_the_most() {
     let read = || calls(&[("read_file", r#"{"path":"a"}"#)]);
     let stage = Stage::new((0..5).map(|_| read()).collect());
     assert_eq!(kind(&stage.run().await), Some(ErrorKind::Limit));
+    assert_eq!(stage.requests().len(), 5);
     let mut stage = Stage::new((0..20).map(|_| read()).collect());
     stage.job.max_iterations = 100;
     stage.job.max_tokens = 1_000_000;
@@ -468,7 +498,7 @@ async fn the_operator_answers_in_the_models_place_and_sees_the_assembled_prompt(
     stage.desk.answers.lock().unwrap().push_back(json!("{\"a\": 1}"));
     assert_eq!(stage.run().await, plain(json!({ "a": 1 })));
     let questions = stage.desk.questions.lock().unwrap();
-    assert!(questions[0].payload["system"].as_str().unwrap().starts_with("You are a clerk"));
+    assert!(questions[0].payload["system"].as_str().unwrap().contains("Your role: a clerk."));
     assert_eq!(questions[0].payload["user"], "Do it.");
     assert_eq!(stage.desk.calls.lock().unwrap()[0].provider, OPERATOR);
 }
@@ -544,4 +574,153 @@ fn a_running_agent_can_move_between_threads() {
     fn is_send<T: Send>(_: &T) {}
     let stage = Stage::new(Vec::new());
     is_send(&stage.run());
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_was_said_before_the_time_was_over_is_handed_back() {
+    let said = ChatReply { text: "half of it".into(), ..reply_of(calls(&[("read_file", r#"{"path":"a"}"#)])) };
+    let stage = Stage::new(vec![Line::Reply(said), Line::Hang]);
+    let Ok(End::Limit { error, handed_back }) = stage.end().await else { panic!("the time is over") };
+    assert_eq!((error.kind, handed_back), (ErrorKind::Timeout, json!("half of it")));
+}
+
+fn reply_of(line: Line) -> ChatReply {
+    let Line::Reply(reply) = line else { unreachable!() };
+    reply
+}
+
+fn routes(stage: Stage, routes: &[&str]) -> Stage {
+    let routes = routes.iter().map(|route| (*route).to_owned()).collect();
+    Stage { job: AgentJob { routes, ..stage.job.clone() }, ..stage }
+}
+
+#[tokio::test]
+async fn a_decision_is_one_of_its_routes_said_bare_or_with_a_reason() {
+    let stage = routes(Stage::new(vec![text("Mend.")]), &["ship", "mend"]);
+    assert_eq!(stage.run().await, plain(json!("mend")));
+    let request = &stage.requests()[0];
+    assert_eq!(request.schema.as_ref().unwrap().schema["properties"]["route"]["enum"], json!(["ship", "mend"]));
+    let stage = routes(Stage::new(vec![calls(&[("return_result", r#"{"result":{"route":"SHIP","reason":"good"}}"#)])]), &["ship", "mend"]);
+    assert_eq!(stage.run().await, plain(json!({ "route": "ship", "reason": "good" })));
+}
+
+#[tokio::test]
+async fn a_decision_that_names_no_route_is_asked_once_more_and_then_left_to_the_plan() {
+    let stage = routes(Stage::new(vec![text("hard to say"), text("ship")]), &["ship", "mend"]);
+    assert_eq!(stage.run().await, plain(json!("ship")));
+    let ChatMessage::User { content } = stage.requests()[1].messages[3].clone() else { panic!("a request") };
+    assert!(content.ends_with("exactly one of these and nothing else: ship, mend"), "{content}");
+    let stage = routes(Stage::new(vec![text("hard to say"), text("neither")]), &["ship", "mend"]);
+    assert_eq!(stage.run().await, plain(json!("neither")));
+    assert_eq!(stage.notes(), ["the answer names none of the routes ship, mend"]);
+}
+
+fn rehearsing(mut stage: Stage) -> Stage {
+    let provider: Arc<dyn Model> = Arc::new(crate::models::rehearsal::Rehearsal);
+    stage.execution.responder = Responder::Model { provider, name: REHEARSAL.into(), settings: ModelSettings::default() };
+    stage
+}
+
+#[tokio::test]
+async fn a_rehearsed_decision_takes_the_first_route_and_is_marked() {
+    let stage = routes(rehearsing(Stage::new(Vec::new())), &["ship", "mend"]);
+    assert_eq!(stage.run().await, done(json!({ "route": "ship", "reason": "[rehearsal] reason" }), "rehearsal"));
+}
+
+#[tokio::test]
+async fn people_choose_a_route_from_the_options() {
+    for mut stage in [Stage::new(Vec::new()).shipped("operator"), Stage::new(Vec::new())] {
+        stage.execution.responder = Responder::Operator;
+        let stage = routes(stage, &["ship", "mend"]);
+        stage.desk.answers.lock().unwrap().push_back(json!("mend"));
+        assert_eq!(stage.run().await, plain(json!("mend")));
+        assert_eq!(stage.desk.questions.lock().unwrap()[0].options, ["ship", "mend"]);
+    }
+}
+
+#[tokio::test]
+async fn the_deep_reasoner_decides_too() {
+    let mut stage = routes(Stage::new(vec![text("unsure"), text("mend")]).shipped("deep_reasoner"), &["ship", "mend"]);
+    stage.job.max_iterations = 2;
+    stage.job.max_tokens = 50_000;
+    assert_eq!(stage.run().await, plain(json!("mend")));
+}
+
+fn selecting(lines: Vec<Line>) -> Stage {
+    let mut stage = Stage::new(lines).depends_on(&[("bees", json!("they hum")), ("cars", json!("they honk")), ("law", json!("a lot"))]);
+    stage.job.context = Some(ContextMode::Selected);
+    stage
+}
+
+fn user(request: &ChatRequest) -> String {
+    let ChatMessage::User { content } = request.messages[1].clone() else { panic!("a user's message") };
+    content
+}
+
+#[tokio::test]
+async fn a_model_picks_what_is_relevant_and_the_call_counts_and_is_on_record() {
+    let stage = selecting(vec![spent(r#"{"relevant": ["law", "nothing", "bees"]}"#, 700), text("done")]);
+    assert_eq!(stage.run().await, plain(json!("done")));
+    let requests = stage.requests();
+    assert!(user(&requests[0]).contains("Do it.") && user(&requests[0]).contains("[cars] (3 tokens): they honk"));
+    let told = user(&requests[1]);
+    assert!(told.contains("[bees]: they hum\n\n[law]: a lot") && told.contains("Not picked as relevant: `cars`."), "{told}");
+    assert!(!told.contains("honk"));
+    assert_eq!(stage.notes(), ["context: the model picked `bees`, `law`; left out: `cars`"]);
+    assert_eq!(stage.desk.calls.lock().unwrap()[0].usage.total(), 700);
+    assert!(requests[1].settings.max_tokens.unwrap() < 10_000 - 700, "what picking took is gone from the node's limit");
+    let log = stage.desk.log.lock().unwrap().join("\n");
+    assert!(log.contains("assistant: {\"relevant\""), "{log}");
+    assert_eq!(*stage.desk.output.lock().unwrap(), "done", "picking is no output");
+}
+
+#[tokio::test]
+async fn when_picking_fails_all_results_are_given_and_the_log_says_why() {
+    for (line, why) in [
+        (fails(ModelErrorKind::Server), "the model could not pick: no"),
+        (text("the first two, I think"), "the model's answer is no list of results"),
+        (text(r#"{"relevant": ["nonsense"]}"#), "the model picked none of them"),
+    ] {
+        let stage = selecting(vec![line, text("done")]);
+        assert_eq!(stage.run().await, plain(json!("done")));
+        assert!(user(&stage.requests()[1]).contains("[bees]: they hum\n\n[cars]: they honk\n\n[law]: a lot"));
+        assert_eq!(stage.notes(), [format!("context: all results are given, because {why}")]);
+    }
+}
+
+#[tokio::test]
+async fn nobody_picks_in_a_rehearsal_with_too_few_tokens_or_with_one_result() {
+    let rehearsal = rehearsing(selecting(Vec::new()));
+    rehearsal.run().await.unwrap();
+    assert_eq!(rehearsal.notes(), ["context: all results are given, because nobody picks in a rehearsal"]);
+    let mut short = selecting(vec![text("done")]);
+    short.job.max_tokens = 2_000;
+    assert_eq!(short.run().await, plain(json!("done")));
+    assert_eq!(short.notes(), ["context: all results are given, because the node's 2000 tokens are too few to pick first"]);
+    let mut one = selecting(vec![text("done")]);
+    one.deps.truncate(1);
+    assert_eq!(one.run().await, plain(json!("done")));
+    assert!(one.notes().is_empty());
+}
+
+#[tokio::test]
+async fn what_was_cut_of_the_context_is_in_the_log_of_the_node() {
+    let stage = Stage::new(vec![text("done")]).depends_on(&[("long", json!("x".repeat(40_000)))]);
+    stage.run().await.unwrap();
+    let notes = stage.notes();
+    assert!(notes[0].contains("tokens of `long` were cut") && notes[0].contains("at most 4000 tokens"), "{notes:?}");
+    assert!(user(&stage.requests()[0]).contains("tokens of `long` were cut]\n\nObjective:\nDo it."));
+}
+
+#[tokio::test]
+async fn a_node_without_a_card_has_its_goal_as_objective_and_its_role_in_the_system_prompt() {
+    let mut stage = Stage::new(vec![calls(&[("return_result", r#"{"result":{"findings":["a"]}}"#)])]);
+    stage.job = AgentJob { role: Some("api_researcher".into()), goal: Some("Find {the} limits".into()), ..AgentJob::default() };
+    stage.execution.card = Registry::open(std::path::Path::new("/nonexistent"), None).cards().for_job(&stage.job).unwrap();
+    assert_eq!(stage.run().await, plain(json!({ "findings": ["a"] })));
+    let request = &stage.requests()[0];
+    let ChatMessage::System { content } = &request.messages[0] else { panic!("a system prompt") };
+    assert!(content.contains("Your role: api_researcher.") && content.contains("`return_result`") && !content.contains("limits"));
+    assert_eq!(user(request), "Find {the} limits");
+    assert!(request.tools.iter().any(|tool| tool.name == "return_result"));
 }

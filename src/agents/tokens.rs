@@ -20,8 +20,17 @@ pub(super) fn of_offers(offers: &[ToolOffer]) -> u64 {
 
 /// The text, or as much of its beginning as the tokens allow, with words that say what was cut.
 pub(super) fn cut(text: &str, tokens: u64) -> String {
-    if count(text) <= tokens {
+    let shown = head(text, tokens);
+    if shown.len() == text.len() {
         return text.to_owned();
+    }
+    format!("{shown}\n[cut here: the first {} of {} characters are shown]", shown.chars().count(), text.chars().count())
+}
+
+/// As much of a text's beginning as the tokens allow.
+pub(super) fn head(text: &str, tokens: u64) -> &str {
+    if count(text) <= tokens {
+        return text;
     }
     // Quarters of a token, as the count has it: one for a byte of ASCII, two for any other.
     let mut left = tokens.saturating_mul(4);
@@ -35,8 +44,7 @@ pub(super) fn cut(text: &str, tokens: u64) -> String {
             None => Some(at),
         }
     });
-    let shown = &text[..end.unwrap_or(text.len())];
-    format!("{shown}\n[cut here: the first {} of {} characters are shown]", shown.chars().count(), text.chars().count())
+    &text[..end.unwrap_or(text.len())]
 }
 
 #[cfg(test)]

@@ -3,15 +3,15 @@
 
 use serde_json::Value;
 
-use super::answer::{self, Check};
+use super::answer::{self, Check, Fault};
 use super::calls::{self, Outcome, Trace};
-use super::execution::{limit, schema_error};
+use super::execution::{End, limit};
 use super::offers::Offers;
 use super::prompt::Prompt;
 use super::session::{Call, SHORTEST_ANSWER, Session, Stream};
 use super::tokens;
-use crate::engine::{Done, NodeError};
-use crate::models::{ChatMessage, ChatReply, Finish, OutputSchema};
+use crate::engine::{Done, ErrorKind, NodeError};
+use crate::models::{ChatMessage, ChatReply, Finish};
 use crate::plan::ToolInfo;
 
 /// Tokens kept free for the last turn's answer.
@@ -19,9 +19,6 @@ const LAST_ANSWER: u64 = 256;
 
 /// The mark of a result handed back at the limit of tokens.
 const BUDGET_EXHAUSTED: &str = "budget_exhausted";
-
-/// The mark of a result handed back at the limit of iterations.
-const ITERATION_LIMIT: &str = "iteration_limit";
 
 /// What the next turn may do.
 enum Turn {
@@ -50,7 +47,6 @@ struct Conversation<'a> {
     session: Session<'a>,
     offers: Offers,
     check: Check,
-    schema: Option<&'a Value>,
     messages: Vec<ChatMessage>,
     /// The last words of the model, for a turn that has no room for the whole conversation.
     last_words: String,
@@ -59,14 +55,12 @@ struct Conversation<'a> {
     repaired: bool,
 }
 
-/// Talks until there is a result.
-pub(super) async fn converse(session: Session<'_>, prompt: &Prompt, tools: &[ToolInfo], schema: Option<&Value>) -> Result<Done, NodeError> {
-    let check = Check::new(schema)?;
+/// Talks until there is a result, or a limit is reached.
+pub(super) async fn converse(session: Session<'_>, prompt: &Prompt, tools: &[ToolInfo], check: Check) -> Result<End, NodeError> {
     let mut talk = Conversation {
         session,
-        offers: Offers::new(tools, schema),
+        offers: Offers::new(tools, check.schema()),
         check,
-        schema,
         messages: Vec::new(),
         last_words: String::new(),
         at_work: false,
@@ -74,20 +68,30 @@ pub(super) async fn converse(session: Session<'_>, prompt: &Prompt, tools: &[Too
     };
     talk.push(ChatMessage::System { content: prompt.system.clone() });
     talk.push(ChatMessage::User { content: prompt.user() });
-    for number in 1..=talk.session.caps.iterations {
-        let next = match talk.turn(number)? {
-            Turn::Open(cap) => talk.open_turn(cap).await?,
-            Turn::Answer(cap) => talk.answer_turn(cap).await?,
-            Turn::Last(why) => return talk.last_turn(why).await,
-        };
-        if let Next::Done(done) = next {
-            return Ok(done);
+    match talk.talk().await {
+        // What was said before the time was over is handed back.
+        Err(error) if error.kind == ErrorKind::Timeout && !talk.last_words.trim().is_empty() => {
+            Ok(End::Limit { error, handed_back: answer::parse(&talk.last_words) })
         }
+        end => end,
     }
-    Err(limit("the agent reached its limit of iterations without an answer", "raise `max_iterations` in the node's policy"))
 }
 
 impl Conversation<'_> {
+    async fn talk(&mut self) -> Result<End, NodeError> {
+        for number in 1..=self.session.caps.iterations {
+            let next = match self.turn(number)? {
+                Turn::Open(cap) => self.open_turn(cap).await?,
+                Turn::Answer(cap) => self.answer_turn(cap).await?,
+                Turn::Last(why) => return self.last_turn(why).await,
+            };
+            if let Next::Done(done) = next {
+                return Ok(End::Done(done));
+            }
+        }
+        Err(out_of_turns("the agent reached its limit of iterations without an answer"))
+    }
+
     /// What the next turn may do: with tools only if a last turn still fits behind it.
     fn turn(&self, number: u32) -> Result<Turn, NodeError> {
         let last_turn = tokens::of_messages(self.opening()) + LAST_ANSWER;
@@ -114,14 +118,14 @@ impl Conversation<'_> {
     }
 
     async fn open_turn(&mut self, cap: u64) -> Result<Next, NodeError> {
-        let call = Call { messages: &self.messages, offers: self.offers.list(), schema: self.output_schema(), cap, stream: Stream::Show };
+        let call = Call { messages: &self.messages, offers: self.offers.list(), schema: self.check.asked(), cap, stream: Stream::Show };
         let reply = self.session.call(call).await?;
         self.heard(&reply);
         if reply.calls.is_empty() { self.answered(&reply, cap) } else { self.carry_out(reply).await }
     }
 
     async fn answer_turn(&mut self, cap: u64) -> Result<Next, NodeError> {
-        let call = Call { messages: &self.messages, offers: &[], schema: self.output_schema(), cap, stream: Stream::Show };
+        let call = Call { messages: &self.messages, offers: &[], schema: self.check.asked(), cap, stream: Stream::Show };
         let reply = self.session.call(call).await?;
         self.heard(&reply);
         match handed_in(&reply) {
@@ -139,11 +143,12 @@ impl Conversation<'_> {
         self.hand_in(answer::parse(&reply.text), mark)
     }
 
-    /// One turn without tools, to hand back what there is.
-    async fn last_turn(mut self, why: Why) -> Result<Done, NodeError> {
-        let (reached, mark) = match why {
-            Why::Iterations => ("the limit of turns", ITERATION_LIMIT),
-            Why::Tokens => ("the limit of tokens", BUDGET_EXHAUSTED),
+    /// One turn without tools, to hand back what there is. At the limit of tokens that is the node's result; an agent that was still at
+    /// work at the limit of iterations has failed, whatever it hands back.
+    async fn last_turn(&mut self, why: Why) -> Result<End, NodeError> {
+        let reached = match why {
+            Why::Iterations => "the limit of turns",
+            Why::Tokens => "the limit of tokens",
         };
         let words =
             format!("This is your last turn: {reached} is reached, and tools are gone. Hand back the best result that you have now.");
@@ -153,8 +158,8 @@ impl Conversation<'_> {
         }
         self.push(ChatMessage::User { content: words.clone() });
         let messages = self.fitting(&words);
-        let Some(cap) = self.session.room(&messages, &[]) else { return self.out_of_tokens(mark) };
-        let call = Call { messages: &messages, offers: &[], schema: self.output_schema(), cap, stream: Stream::Show };
+        let Some(cap) = self.session.room(&messages, &[]) else { return self.out_of_tokens() };
+        let call = Call { messages: &messages, offers: &[], schema: self.check.asked(), cap, stream: Stream::Show };
         let reply = self.session.call(call).await?;
         self.heard(&reply);
         let result = match handed_in(&reply) {
@@ -167,10 +172,19 @@ impl Conversation<'_> {
             }
             None => answer::parse(&reply.text),
         };
-        if let Some(faults) = self.faults(&result) {
-            return Err(schema_error(&faults));
+        match why {
+            Why::Iterations => {
+                let words = format!("the agent was still at work after {} turns; it handed back what it had", self.session.caps.iterations);
+                Ok(End::Limit { error: out_of_turns(words), handed_back: result })
+            }
+            Why::Tokens => self.exhausted(result),
         }
-        Ok(Done { result, mark: self.session.plain_mark().or(Some(mark.to_owned())) })
+    }
+
+    /// What is handed back at the limit of tokens.
+    fn exhausted(&self, result: Value) -> Result<End, NodeError> {
+        let result = self.judged(&result).or_else(|fault| fault.settle(result, self.session.port))?;
+        Ok(End::Done(Done { result, mark: self.session.plain_mark().or(Some(BUDGET_EXHAUSTED.to_owned())) }))
     }
 
     /// The whole conversation if it fits, else its opening and the model's last words.
@@ -188,13 +202,13 @@ impl Conversation<'_> {
     }
 
     /// A provider took more than was asked for: what was said last is all there is.
-    fn out_of_tokens(self, mark: &str) -> Result<Done, NodeError> {
+    fn out_of_tokens(&self) -> Result<End, NodeError> {
         let result = answer::parse(&self.last_words);
-        if self.last_words.trim().is_empty() || self.faults(&result).is_some() {
+        if self.last_words.trim().is_empty() || matches!(self.judged(&result), Err(Fault::Schema(_))) {
             let message = format!("the limit of {} tokens is used up, and the agent handed nothing back", self.session.caps.tokens);
             return Err(limit(message, "raise `budget.tokens` in the node's policy"));
         }
-        Ok(Done { result, mark: self.session.plain_mark().or(Some(mark.to_owned())) })
+        self.exhausted(result)
     }
 
     async fn carry_out(&mut self, reply: ChatReply) -> Result<Next, NodeError> {
@@ -230,26 +244,22 @@ impl Conversation<'_> {
 
     /// A result that passes ends the node; one that doesn't gets one round of repair.
     fn hand_in(&mut self, result: Value, mark: Option<&str>) -> Result<Next, NodeError> {
-        let Some(faults) = self.faults(&result) else {
-            let mark = self.session.plain_mark().or_else(|| mark.map(str::to_owned));
-            return Ok(Next::Done(Done { result, mark }));
+        let result = match self.judged(&result) {
+            Ok(result) => result,
+            Err(fault) if self.repaired => fault.settle(result, self.session.port)?,
+            Err(fault) => {
+                self.repaired = true;
+                self.at_work = false;
+                self.push(ChatMessage::User { content: fault.request() });
+                return Ok(Next::GoOn);
+            }
         };
-        if self.repaired {
-            return Err(schema_error(&faults));
-        }
-        self.repaired = true;
-        self.at_work = false;
-        self.push(ChatMessage::User {
-            content: format!(
-                "Your result does not match the JSON Schema of this step: {faults}. Reply with the corrected JSON and nothing else."
-            ),
-        });
-        Ok(Next::GoOn)
+        let mark = self.session.plain_mark().or_else(|| mark.map(str::to_owned));
+        Ok(Next::Done(Done { result, mark }))
     }
 
-    fn faults(&self, result: &Value) -> Option<String> {
-        // A rehearsal's text stands for an answer; nothing of it can be checked.
-        if self.session.is_rehearsal() { None } else { self.check.faults(result) }
+    fn judged(&self, result: &Value) -> Result<Value, Fault> {
+        if self.session.is_rehearsal() { Ok(self.check.rehearsed(result.clone())) } else { self.check.judge(result) }
     }
 
     fn empty(&mut self, reply: &ChatReply) -> Result<Next, NodeError> {
@@ -273,10 +283,6 @@ impl Conversation<'_> {
             Finish::Length | Finish::Filtered => Some("cut"),
             Finish::Stop | Finish::ToolCalls => None,
         }
-    }
-
-    fn output_schema(&self) -> Option<OutputSchema> {
-        self.schema.map(|schema| OutputSchema { name: "result".to_owned(), schema: schema.clone() })
     }
 
     fn heard(&mut self, reply: &ChatReply) {
@@ -306,6 +312,10 @@ impl Conversation<'_> {
         }
         self.messages.push(message);
     }
+}
+
+fn out_of_turns(message: impl Into<String>) -> NodeError {
+    limit(message, "raise `max_iterations` in the node's policy")
 }
 
 /// A result that a model hands in by tool although none is on offer.

@@ -101,6 +101,7 @@ impl Run {
                 lineage.tokens.add(call.usage);
                 lineage.cost_usd += call.cost_usd.unwrap_or(0.0);
                 lineage.model_calls += 1;
+                lineage.model = Some(call.model.clone());
             }
             Event::Touched { files, sources, .. } => {
                 let lineage = &mut self.nodes[ix.at()].lineage;

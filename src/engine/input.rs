@@ -1,6 +1,6 @@
 //! `Input`, `Command`, `Effect`, `Job`: what the world tells a run, what people ask of it, and what it asks of the world. Plain data.
 
-use super::{Actor, Decision, Done, GateId, ModelCall, NodeError, RunId, RunSettings, Time, ToolCall, ToolReport};
+use super::{Actor, DataSource, Decision, Done, FileAccess, GateId, ModelCall, NodeError, RunId, RunSettings, Time, ToolCall, ToolReport};
 use crate::plan::{CodeWork, Field, NodeId, Plan, Verdict};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
@@ -52,6 +52,13 @@ pub enum WorkFact {
     Done(Done),
     /// The work failed.
     Failed(NodeError),
+    /// The work failed at a limit, and handed back what it had.
+    HandedBack {
+        /// Why it failed.
+        error: NodeError,
+        /// What it had.
+        result: Value,
+    },
     /// The work stopped because it was told to (`Effect::Abort`).
     Aborted,
     /// A tool call is proposed; the answer comes as `Effect::Answer`.
@@ -226,6 +233,23 @@ pub struct Dep {
     pub status: String,
     /// Its error's words, if it failed safe.
     pub error: Option<String>,
+    /// How its result came about.
+    pub provenance: Provenance,
+}
+
+/// How a result came about, for those who work with it.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Provenance {
+    /// The card that made it.
+    pub agent: Option<String>,
+    /// The model that was asked last.
+    pub model: Option<String>,
+    /// Where its data came from.
+    pub sources: Vec<DataSource>,
+    /// Files that were touched.
+    pub files: Vec<FileAccess>,
+    /// Tokens that it took.
+    pub tokens: u64,
 }
 
 /// What a worker does, with references resolved.
@@ -288,4 +312,7 @@ pub struct AgentJob {
     pub routes: Vec<String>,
     /// How dependency results reach the model.
     pub context: Option<crate::plan::ContextMode>,
+    /// Labels or targets of the edges that a decision chooses from, in order; empty for any other work.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub routes: Vec<String>,
 }

@@ -23,7 +23,7 @@ mod worker;
 
 pub use event::{EdgeId, Event, Outcome, Record, RunId, RunSettings};
 pub use gate::{Actor, Decided, Decision, Gate, GateId, GateKind, Preview};
-pub use input::{AgentJob, Answer, Command, Dep, Effect, Input, Job, Timer, TimerKind, WorkFact};
+pub use input::{AgentJob, Answer, Command, Dep, Effect, Input, Job, Provenance, Timer, TimerKind, WorkFact};
 pub use report::{DataSource, Done, ErrorKind, FileAccess, ModelCall, NodeError, Span, TokenUsage, ToolCall, ToolReport};
 pub use run::{Batch, Run};
 pub use state::{Lineage, NodeRun, NodeState};

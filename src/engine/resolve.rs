@@ -2,7 +2,7 @@
 //! Reads state only; every outcome goes into an event.
 
 use super::{
-    AgentJob, Dep, Job, NodeError,
+    AgentJob, Dep, Job, NodeError, Provenance,
     flow::Origin,
     graph::{NodeIx, edge_doc},
     run::Run,
@@ -174,6 +174,24 @@ impl Run {
             result,
             status: node.state.word().to_string(),
             error: node.error.as_ref().map(|error| error.message.clone()),
+            provenance: self.provenance(origin.node),
+        }
+    }
+
+    fn provenance(&self, ix: NodeIx) -> Provenance {
+        let lineage = &self.nodes[ix.at()].lineage;
+        let agent = match self.doc(ix).map(|node| &node.work) {
+            Some(Work::Agent(work)) => work.agent.clone().or_else(|| work.role.clone()),
+            Some(Work::Tool(_) | Work::Code(_) | Work::Decision(_) | Work::Merge(_) | Work::Transform(_) | Work::Approval(_)) | None => {
+                None
+            }
+        };
+        Provenance {
+            agent,
+            model: lineage.model.clone(),
+            sources: lineage.sources.clone(),
+            files: lineage.files.clone(),
+            tokens: lineage.tokens.total(),
         }
     }
 
@@ -200,6 +218,7 @@ impl Run {
             timeout_s: self.time_limit(ix).unwrap_or(AGENT_SECONDS),
             routes: if policy.node.work.is_decision() { self.route_names(ix) } else { Vec::new() },
             context: policy.get(|policy| policy.context),
+            routes: Vec::new(),
         })
     }
 

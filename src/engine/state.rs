@@ -106,6 +106,8 @@ pub struct Lineage {
     pub cost_usd: f64,
     /// Model calls made.
     pub model_calls: u32,
+    /// The model that was asked last.
+    pub model: Option<String>,
     /// Tool calls in order, with what they gave once they ended.
     pub tools: Vec<(ToolCall, Option<ToolReport>)>,
     /// Files touched.

@@ -11,7 +11,7 @@ use super::{
     worker_tool::{self, Bench},
     workers::{Assignment, Desk, Labour},
 };
-use crate::agents::{self, Cards, Execution, Registry as CardRegistry, Responder};
+use crate::agents::{self, Cards, End, Execution, Registry as CardRegistry, Responder};
 use crate::engine::{AgentJob, Dep, Job, NodeError, WorkFact};
 use crate::models::config::Lookup;
 use crate::plan::Catalog;
@@ -90,7 +90,10 @@ impl Jobs {
         let responder = self.kit.models.responder(self.model.as_deref(), job.model.as_deref())?;
         let tools = card.narrow(&self.kit.catalog(), job.tools.as_deref());
         let port = AgentPort { bench, prices: self.kit.models.prices() };
-        agents::run(job, deps, &Execution { card, responder, tools }, &port).await.map(WorkFact::Done)
+        Ok(match agents::run(job, deps, &Execution { card, responder, tools }, &port).await? {
+            End::Done(done) => WorkFact::Done(done),
+            End::Limit { error, handed_back } => WorkFact::HandedBack { error, result: handed_back },
+        })
     }
 
     /// A tool that needs a model uses the one that its node uses.

@@ -40,6 +40,7 @@ fn node_error(error: &SandboxError) -> NodeError {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::engine::Provenance;
     use crate::plan::NodeId;
     use std::sync::Arc;
 
@@ -50,6 +51,7 @@ mod tests {
             result: Arc::new(result),
             status: status.into(),
             error: error.map(str::to_owned),
+            provenance: Provenance::default(),
         };
         let deps = [dep("a-b", json!({ "n": 1 }), "succeeded", None), dep("c", Value::Null, "failed_safe", Some("no route"))];
         assert_eq!(

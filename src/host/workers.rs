@@ -161,7 +161,7 @@ impl Workers {
 /// Whether a worker has nothing more to say after this.
 pub(super) fn is_last(fact: &WorkFact) -> bool {
     match fact {
-        WorkFact::Done(_) | WorkFact::Failed(_) | WorkFact::Aborted => true,
+        WorkFact::Done(_) | WorkFact::Failed(_) | WorkFact::HandedBack { .. } | WorkFact::Aborted => true,
         WorkFact::ToolAsked { .. }
         | WorkFact::ToolDone { .. }
         | WorkFact::QuestionAsked { .. }

@@ -1,10 +1,8 @@
 //! `deep_reasoner`: finds the questions behind a question, answers them one by one, attacks the result, then answers.
 //! Every stage is one model call under the node's limits; fewer turns or tokens mean fewer stages, never no answer.
 
-use serde_json::Value;
-
 use crate::agents::answer::{self, Check};
-use crate::agents::execution::{limit, schema_error};
+use crate::agents::execution::limit;
 use crate::agents::prompt::Prompt;
 use crate::agents::session::{Call, SHORTEST_ANSWER, Session, Stream};
 use crate::agents::tokens;
@@ -35,8 +33,7 @@ struct Reasoning<'a> {
 }
 
 /// Reasons until there is an answer.
-pub(in crate::agents) async fn reason(session: Session<'_>, prompt: &Prompt, schema: Option<&Value>) -> Result<Done, NodeError> {
-    let check = Check::new(schema)?;
+pub(in crate::agents) async fn reason(session: Session<'_>, prompt: &Prompt, check: &Check) -> Result<Done, NodeError> {
     session.port.message("system", &prompt.system);
     let calls_left = session.caps.iterations;
     let mut work = Reasoning { session, prompt, notes: Vec::new(), calls_left, shortened: false };
@@ -46,7 +43,7 @@ pub(in crate::agents) async fn reason(session: Session<'_>, prompt: &Prompt, sch
         work.think(&questions).await?;
         work.criticize().await?;
     }
-    work.conclude(&check, schema).await
+    work.conclude(check).await
 }
 
 impl Reasoning<'_> {
@@ -105,7 +102,7 @@ impl Reasoning<'_> {
         Ok(Some(text))
     }
 
-    async fn conclude(mut self, check: &Check, schema: Option<&Value>) -> Result<Done, NodeError> {
+    async fn conclude(mut self, check: &Check) -> Result<Done, NodeError> {
         let mut repaired = false;
         let mut task =
             "Last stage. Write the answer to the objective, with your reasons and how sure you are. Don't mention the stages.".to_owned();
@@ -114,24 +111,24 @@ impl Reasoning<'_> {
             let Some(cap) = self.session.room(&messages, &[]) else {
                 return Err(limit("the tokens don't suffice for an answer", "raise `budget.tokens` in the node's policy"));
             };
-            let text = self.speak(&messages, &task, cap, schema, Stream::Show).await?;
+            let text = self.speak(&messages, &task, cap, check.asked(), Stream::Show).await?;
             if text.trim().is_empty() {
                 return Err(limit("the model gave an empty answer", "run the node again, or raise `budget.tokens` in its policy"));
             }
             let result = answer::parse(&text);
-            let faults = if self.session.is_rehearsal() { None } else { check.faults(&result) };
-            let Some(faults) = faults else {
-                let exhausted = self.shortened.then(|| "budget_exhausted".to_owned());
-                return Ok(Done { result, mark: self.session.plain_mark().or(exhausted) });
+            let judged = if self.session.is_rehearsal() { Ok(check.rehearsed(result.clone())) } else { check.judge(&result) };
+            let result = match judged {
+                Ok(result) => result,
+                Err(fault) if self.calls_left == 0 || repaired => fault.settle(result, self.session.port)?,
+                Err(fault) => {
+                    repaired = true;
+                    self.notes.push(("answer so far".to_owned(), text));
+                    task = fault.request();
+                    continue;
+                }
             };
-            if self.calls_left == 0 || repaired {
-                return Err(schema_error(&faults));
-            }
-            repaired = true;
-            self.notes.push(("answer so far".to_owned(), text));
-            task = format!(
-                "Your answer does not match the JSON Schema of this step: {faults}. Reply with the corrected JSON and nothing else."
-            );
+            let exhausted = self.shortened.then(|| "budget_exhausted".to_owned());
+            return Ok(Done { result, mark: self.session.plain_mark().or(exhausted) });
         }
     }
 
@@ -140,11 +137,10 @@ impl Reasoning<'_> {
         messages: &[ChatMessage],
         task: &str,
         cap: u64,
-        schema: Option<&Value>,
+        schema: Option<OutputSchema>,
         stream: Stream,
     ) -> Result<String, NodeError> {
         self.calls_left = self.calls_left.saturating_sub(1);
-        let schema = schema.map(|schema| OutputSchema { name: "result".to_owned(), schema: schema.clone() });
         let first = self.notes.is_empty();
         self.session.port.message("user", &if first { format!("{}\n\n{task}", self.prompt.user()) } else { task.to_owned() });
         let reply = self.session.call(Call { messages, offers: &[], schema, cap, stream }).await?;

@@ -14,6 +14,7 @@ impl Run {
         match fact {
             WorkFact::Done(done) => self.finish(ix, done.result.clone(), done.mark.clone(), now),
             WorkFact::Failed(error) => self.decide_failure(ix, error.clone(), now),
+            WorkFact::HandedBack { error, result } => self.fail(ix, error.clone(), Some(result.clone())),
             WorkFact::Aborted => self.cancel(ix, "its worker was stopped"),
             WorkFact::ToolAsked { call, verdict, why } => self.decide_tool(ix, call, *verdict, why, now),
             WorkFact::ToolDone { call, report } => {
@@ -37,7 +38,7 @@ impl Run {
     pub(super) fn decide_late(&self, node: &NodeId, fact: &WorkFact) -> Vec<Event> {
         let words = match fact {
             WorkFact::Done(_) => "a result came after the attempt was over; it is not used",
-            WorkFact::Failed(_) => "a failure came after the attempt was over",
+            WorkFact::Failed(_) | WorkFact::HandedBack { .. } => "a failure came after the attempt was over",
             WorkFact::ToolDone { .. } => "a tool call ended after the attempt was over",
             WorkFact::Aborted
             | WorkFact::ToolAsked { .. }
