@@ -78,7 +78,7 @@ pub async fn models(args: &ListArgs, place: &Place, io: &mut Io<'_>) -> Result<E
         ModelStatus::Connected { model, .. } => model,
     };
     if args.json {
-        io.json(&json!({"used": used, "models": names}))?;
+        io.json(&json!({"used": used, "models": names, "classes": survey.classes()}))?;
         return Ok(Exit::Success);
     }
     if used == AUTO {
@@ -87,6 +87,14 @@ pub async fn models(args: &ListArgs, place: &Place, io: &mut Io<'_>) -> Result<E
     for name in &names {
         let mark = if name == used { "*" } else { " " };
         io.line(&format!("{mark} {}", Plain::line(name)))?;
+    }
+    // A class is no model, so it goes where the words for people go.
+    for (class, model) in survey.classes() {
+        let model = model.map_or_else(
+            || format!("the run's model ([models.classes] {} = \"model\" in config.toml sets another)", Plain::line(class)),
+            |model| Plain::line(&model).to_string(),
+        );
+        io.say(&format!("class {}: {model}", Plain::line(class)));
     }
     Ok(Exit::Success)
 }

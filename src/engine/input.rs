@@ -312,7 +312,4 @@ pub struct AgentJob {
     pub routes: Vec<String>,
     /// How dependency results reach the model.
     pub context: Option<crate::plan::ContextMode>,
-    /// Labels or targets of the edges that a decision chooses from, in order; empty for any other work.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub routes: Vec<String>,
 }

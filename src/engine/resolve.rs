@@ -180,12 +180,7 @@ impl Run {
 
     fn provenance(&self, ix: NodeIx) -> Provenance {
         let lineage = &self.nodes[ix.at()].lineage;
-        let agent = match self.doc(ix).map(|node| &node.work) {
-            Some(Work::Agent(work)) => work.agent.clone().or_else(|| work.role.clone()),
-            Some(Work::Tool(_) | Work::Code(_) | Work::Decision(_) | Work::Merge(_) | Work::Transform(_) | Work::Approval(_)) | None => {
-                None
-            }
-        };
+        let agent = self.doc(ix).and_then(|node| node.work.agent()).and_then(|work| work.agent.clone().or_else(|| work.role.clone()));
         Provenance {
             agent,
             model: lineage.model.clone(),
@@ -218,7 +213,6 @@ impl Run {
             timeout_s: self.time_limit(ix).unwrap_or(AGENT_SECONDS),
             routes: if policy.node.work.is_decision() { self.route_names(ix) } else { Vec::new() },
             context: policy.get(|policy| policy.context),
-            routes: Vec::new(),
         })
     }
 

@@ -8,7 +8,7 @@ use super::{
     session::problem,
 };
 use crate::agents;
-use crate::models::config::Lookup;
+use crate::models::config::{Lookup, ModelsConfig};
 use crate::plan::SandboxLimits;
 use crate::store::{Scope, Store};
 use crate::tools::sandbox::{SandboxConfig, confinement, javascript};
@@ -75,6 +75,7 @@ pub async fn examine(places: &Places, wanted: Option<&str>, env: Lookup<'_>) -> 
         cards(places),
         sandbox(&config.tools.sandbox).await,
         search(env),
+        classes(&config.models),
         model(&Models::new(config.models, env), wanted).await,
     ]
 }
@@ -134,6 +135,18 @@ fn search(env: Lookup<'_>) -> Check {
         Some(name) => Check::fine("web search", format!("by {name}")),
         None => Check::absent("web search", "no search service is configured", format!("set one of {}", known.join(", "))),
     }
+}
+
+fn classes(config: &ModelsConfig) -> Check {
+    let all = config.all_classes();
+    let open: Vec<&str> = all.iter().filter(|(_, model)| model.is_none()).map(|(class, _)| *class).collect();
+    let set: Vec<String> = all.iter().filter_map(|(class, model)| Some(format!("{class} is `{}`", model.as_ref()?))).collect();
+    if open.is_empty() {
+        return Check::fine("model classes", set.join(", "));
+    }
+    let set = set.iter().map(|words| format!("{words}, ")).collect::<String>();
+    let words = format!("{set}the run's model stands in for {}", open.join(", "));
+    Check::absent("model classes", words, format!("write {} = \"model\" under [models.classes] in config.toml", open[0]))
 }
 
 async fn model(models: &Models, wanted: Option<&str>) -> Check {

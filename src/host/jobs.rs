@@ -88,6 +88,9 @@ impl Jobs {
         // Cards are looked up now, so that an edited one takes effect for the next node that starts.
         let card = self.kit.cards().for_job(job)?;
         let responder = self.kit.models.responder(self.model.as_deref(), job.model.as_deref())?;
+        if let Some(words) = self.kit.models.stand_in(self.model.as_deref(), job.model.as_deref()) {
+            bench.desk.say(WorkFact::Log(words));
+        }
         let tools = card.narrow(&self.kit.catalog(), job.tools.as_deref());
         let port = AgentPort { bench, prices: self.kit.models.prices() };
         Ok(match agents::run(job, deps, &Execution { card, responder, tools }, &port).await? {

@@ -68,10 +68,11 @@ impl Models {
         Ok(Some((server.model.clone(), self.config.resolve(name))))
     }
 
-    /// Who answers for a node: its own model where it names one, else the run's. In a rehearsal all is rehearsed, except what a
-    /// node gives to the operator.
+    /// Who answers for a node: its own model where it names one, else the run's; the run's too for a class that no model is known for.
+    /// In a rehearsal all is rehearsed, except what a node gives to the operator.
     pub(super) fn responder(&self, run: Option<&str>, node: Option<&str>) -> Result<Responder, NodeError> {
-        let choice = match (run, node) {
+        let node = node.filter(|name| !self.config.is_open_class(name)).map(|name| self.config.resolve(name));
+        let choice = match (run, node.as_deref()) {
             (_, Some(OPERATOR)) => Some(OPERATOR),
             (None, _) => None,
             (Some(run), node) => Some(node.unwrap_or(run)),
@@ -86,6 +87,15 @@ impl Models {
         }
     }
 
+    /// Words for the log of a node that asks for a class which no model is known for.
+    pub(super) fn stand_in(&self, run: Option<&str>, node: Option<&str>) -> Option<String> {
+        let class = node.filter(|name| self.config.is_open_class(name))?;
+        let run = run.filter(|run| *run != class)?;
+        Some(format!(
+            "no model is set for the class `{class}`, so the run's model `{run}` works; set one in config.toml: [models.classes] {class} = \"model\""
+        ))
+    }
+
     /// Names of the models on offer, with the ways to do without.
     ///
     /// # Errors
@@ -97,5 +107,41 @@ impl Models {
         };
         names.extend([OPERATOR.to_owned(), REHEARSAL.to_owned()]);
         Ok(names)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn models(table: &str) -> Models {
+        let config = toml::from_str(table).unwrap();
+        Models::new(config, &|name: &str| (name == "OPENAI_API_KEY").then(|| "k".to_owned()))
+    }
+
+    fn named(models: &Models, run: Option<&str>, node: Option<&str>) -> String {
+        match models.responder(run, node) {
+            Ok(Responder::Model { name, .. }) => name,
+            Ok(Responder::Operator) => OPERATOR.to_owned(),
+            Err(error) => error.message,
+        }
+    }
+
+    #[test]
+    fn a_class_is_worked_by_its_model_and_without_one_by_the_runs_with_a_line_in_the_log() {
+        let models = models("[classes]\nhaiku = \"mini-1\"\nopus = \"operator\"");
+        assert_eq!(named(&models, Some("gpt-4o"), Some("haiku")), "mini-1");
+        assert_eq!(named(&models, Some("gpt-4o"), Some("opus")), OPERATOR);
+        assert_eq!(named(&models, Some("gpt-4o"), Some("sonnet")), "gpt-4o");
+        assert_eq!(named(&models, Some("gpt-4o"), Some("own-model")), "own-model");
+        assert_eq!(named(&models, Some("gpt-4o"), None), "gpt-4o");
+        assert_eq!(named(&models, None, Some("haiku")), REHEARSAL);
+        let words = models.stand_in(Some("gpt-4o"), Some("sonnet")).unwrap();
+        assert!(words.contains("run's model `gpt-4o`") && words.ends_with("[models.classes] sonnet = \"model\""), "{words}");
+        for (run, node) in
+            [(Some("gpt-4o"), Some("haiku")), (Some("gpt-4o"), None), (None, Some("sonnet")), (Some("sonnet"), Some("sonnet"))]
+        {
+            assert_eq!(models.stand_in(run, node), None);
+        }
     }
 }

@@ -8,6 +8,7 @@ use super::{
 };
 use crate::models::config::Lookup;
 use crate::plan::Catalog;
+use std::collections::BTreeMap;
 
 /// What there is to plan with.
 pub struct Survey {
@@ -39,6 +40,11 @@ impl Survey {
     /// Which model would be used.
     pub fn model(&self) -> &ModelStatus {
         &self.model
+    }
+
+    /// Classes that plans may ask for, and the model behind each, if there is one.
+    pub fn classes(&self) -> BTreeMap<&str, Option<String>> {
+        self.kit.models.config().all_classes()
     }
 
     /// Names of the models on offer, with the ways to do without.

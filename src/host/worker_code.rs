@@ -2,17 +2,16 @@
 
 use super::workers::Desk;
 use crate::engine::{Dep, Done, ErrorKind, NodeError, WorkFact};
-use crate::plan::CodeWork;
-use crate::tools::sandbox::{SandboxConfig, SandboxError, javascript};
+use crate::plan::{CodeWork, names_in_code};
+use crate::tools::sandbox::{SandboxConfig, SandboxError, javascript, over};
 use serde_json::{Map, Value, json};
 
 pub(super) async fn work(code: &CodeWork, inputs: &Map<String, Value>, deps: &[Dep], sandbox: &SandboxConfig, desk: &Desk) -> WorkFact {
-    let ran = javascript(sandbox, &code.code, seen(deps), Value::Object(inputs.clone()), &code.sandbox).await;
-    let logs = match &ran {
-        Ok(outcome) => outcome.logs.as_slice(),
-        Err(SandboxError::Script { logs, .. }) => logs,
-        Err(SandboxError::Time { .. } | SandboxError::Died(_) | SandboxError::Start(_)) => &[],
-    };
+    for words in over(&code.sandbox) {
+        desk.say(WorkFact::Log(words));
+    }
+    let ran = javascript(sandbox, &code.code, seen(&code.code, deps), Value::Object(inputs.clone()), &code.sandbox).await;
+    let logs = ran.as_ref().map_or_else(SandboxError::logs, |outcome| outcome.logs.as_slice());
     for line in logs {
         desk.say(WorkFact::Log(line.clone()));
     }
@@ -22,10 +21,15 @@ pub(super) async fn work(code: &CodeWork, inputs: &Map<String, Value>, deps: &[D
     }
 }
 
-/// What code sees as `deps`: by node id the output, the state in a word, and the error of one that failed safe.
-fn seen(deps: &[Dep]) -> Value {
-    let entry = |dep: &Dep| json!({ "output": &*dep.result, "status": dep.status, "error": dep.error });
-    deps.iter().map(|dep| (dep.node.as_str().to_owned(), entry(dep))).collect::<Map<_, _>>().into()
+/// What code sees as `deps`: by node id the result (as `output` too), the state in a word, and the error of one that failed safe.
+/// A step that the code names and whose path died reads as null instead of breaking the code.
+fn seen(code: &str, deps: &[Dep]) -> Value {
+    let entry =
+        |result: &Value, status: &str, error: Option<&str>| json!({ "output": result, "result": result, "status": status, "error": error });
+    let named = names_in_code(code, "deps").into_iter().chain(names_in_code(code, "nodes"));
+    let mut seen: Map<String, Value> = named.map(|name| (name.to_owned(), entry(&Value::Null, "not_taken", None))).collect();
+    seen.extend(deps.iter().map(|dep| (dep.node.to_string(), entry(&dep.result, &dep.status, dep.error.as_deref()))));
+    seen.into()
 }
 
 /// The same code on the same data fails the same way: nothing of it is worth a retry.
@@ -45,7 +49,7 @@ mod tests {
     use std::sync::Arc;
 
     #[test]
-    fn code_sees_output_status_and_error_of_each_dependency() {
+    fn code_sees_result_status_and_error_of_each_dependency_and_null_for_one_that_is_not_there() {
         let dep = |node: &str, result: Value, status: &str, error: Option<&str>| Dep {
             node: NodeId::new(node),
             result: Arc::new(result),
@@ -55,10 +59,11 @@ mod tests {
         };
         let deps = [dep("a-b", json!({ "n": 1 }), "succeeded", None), dep("c", Value::Null, "failed_safe", Some("no route"))];
         assert_eq!(
-            seen(&deps),
+            seen("return deps.c ?? deps.gone.output", &deps),
             json!({
-                "a-b": { "output": { "n": 1 }, "status": "succeeded", "error": null },
-                "c": { "output": null, "status": "failed_safe", "error": "no route" },
+                "c": { "output": null, "result": null, "status": "failed_safe", "error": "no route" },
+                "gone": { "output": null, "result": null, "status": "not_taken", "error": null },
+                "a-b": { "output": { "n": 1 }, "result": { "n": 1 }, "status": "succeeded", "error": null },
             })
         );
     }

@@ -22,6 +22,9 @@ pub const DEFAULT_MODEL: &str = "gpt-4o-mini";
 /// Stands for whatever another server offers, when no model is named: the client asks at the first call.
 pub const AUTO: &str = "auto";
 
+/// Classes of models, from cheap to able, that plans name where the model itself is nobody's business but the configuration's.
+pub const CLASSES: [&str; 3] = ["haiku", "sonnet", "opus"];
+
 /// The `[models]` table of `config.toml`.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
@@ -38,8 +41,11 @@ pub struct ModelsConfig {
     pub timeouts: TimeoutsConfig,
     /// Sampling and limits for every call.
     pub settings: ModelSettings,
-    /// Own names for models (`haiku = "gpt-4o-mini"`).
+    /// Own names for models (`small = "gpt-4o-mini"`).
     pub aliases: BTreeMap<String, String>,
+    /// The models behind the classes that plans ask for (`haiku = "gpt-4o-mini"`); a model may be named by its alias. A class without
+    /// a model is worked by the model of the run.
+    pub classes: BTreeMap<String, String>,
     /// Own prices in US dollars per million tokens.
     pub prices: BTreeMap<String, Price>,
     /// Ask for plans with ids n1, n2, …, each depending on earlier ones only: for models that can't keep ids straight.
@@ -138,9 +144,21 @@ pub fn model_name(config: &ModelsConfig, wanted: Option<&str>, env: Lookup<'_>) 
 }
 
 impl ModelsConfig {
-    /// A name with the aliases resolved. An alias of an alias is not followed.
+    /// A name with class and alias resolved: a class may be worked by an alias. An alias of an alias is not followed.
     pub fn resolve(&self, name: &str) -> String {
+        let name = self.classes.get(name).map_or(name, String::as_str);
         self.aliases.get(name).cloned().unwrap_or_else(|| name.to_owned())
+    }
+
+    /// Whether a name is that of a class which no model is known for.
+    pub fn is_open_class(&self, name: &str) -> bool {
+        CLASSES.contains(&name) && !self.classes.contains_key(name) && !self.aliases.contains_key(name)
+    }
+
+    /// The classes that plans may ask for, and the model behind each, if there is one.
+    pub fn all_classes(&self) -> BTreeMap<&str, Option<String>> {
+        let names = CLASSES.into_iter().chain(self.classes.keys().map(String::as_str));
+        names.map(|name| (name, (!self.is_open_class(name)).then(|| self.resolve(name)))).collect()
     }
 }
 
@@ -328,6 +346,20 @@ mod tests {
         assert_eq!(name(&config, None, &variables[1..]).as_deref(), Some("from-config"));
         assert_eq!(name(&ModelsConfig::default(), None, &variables[1..]).as_deref(), Some("from-openai"));
         assert_eq!(name(&ModelsConfig::default(), None, &[]), None);
+    }
+
+    #[test]
+    fn a_class_stands_for_a_model_or_for_its_alias() {
+        let table = "[classes]\nhaiku = \"small\"\nreview = \"big-2\"\n[aliases]\nsmall = \"mini-1\"\nopus = \"big-1\"";
+        let config: ModelsConfig = toml::from_str(table).unwrap();
+        assert_eq!(
+            (config.resolve("haiku"), config.resolve("opus"), config.resolve("review")),
+            ("mini-1".into(), "big-1".into(), "big-2".into())
+        );
+        let classes: Vec<(&str, Option<String>)> = config.all_classes().into_iter().collect();
+        let some = |name: &str| Some(name.to_owned());
+        assert_eq!(classes, [("haiku", some("mini-1")), ("opus", some("big-1")), ("review", some("big-2")), ("sonnet", None)]);
+        assert!(config.is_open_class("sonnet") && !config.is_open_class("haiku") && !config.is_open_class("gpt-4o"));
     }
 
     #[test]

@@ -82,6 +82,60 @@ fn a_request_is_planned_and_run_by_the_model_with_tools_that_really_run() {
 }
 
 #[test]
+fn a_node_without_a_card_works_by_its_class_and_code_takes_its_result_apart() {
+    let found = json!({"result": {"findings": ["a", "b", "c", "d"]}});
+    let server = ChatServer::start(vec![call("return_result", found)]);
+    let program = Program::connected(&server);
+    let nodes = json!([
+        {"id": "research", "role": "researcher", "goal": "Find what is best", "model": "haiku", "tools": ["read_file"], "max_iterations": 3},
+        {"id": "answer", "code": "console.log('hi'); return { summary: deps.research.output.findings.slice(0, 3), ok: deps.research.status }",
+         "depends_on": ["research"]},
+    ]);
+    let plan = program.file("plan.json", json!({"dagdeck": 1, "goal": "test", "nodes": nodes}).to_string());
+    let events = program.run(&["run", &plan, "--json"]).code(0).lines();
+    let lines: Vec<&str> = events.iter().filter(|event| event["type"] == "log_line").filter_map(|event| event["text"].as_str()).collect();
+    assert!(lines[0].contains("no model is set for the class `haiku`, so the run's model `test-model` works"), "{lines:?}");
+    assert_eq!(lines[1], "hi");
+    assert_eq!(answer(&shown(&program))["result"], json!({"summary": ["a", "b", "c"], "ok": "succeeded"}));
+    let request = &server.requests()[0];
+    assert_eq!((&request["model"], last_words(request)), (&json!("test-model"), "Find what is best"));
+    assert!(request["messages"][0]["content"].as_str().unwrap().contains("Your role: researcher."));
+    let tools: Vec<&Value> = request["tools"].as_array().unwrap().iter().map(|tool| &tool["function"]["name"]).collect();
+    assert_eq!(tools, ["read_file", "return_result", "ask_operator"]);
+}
+
+#[test]
+fn an_agent_that_is_still_at_work_at_its_limit_of_turns_fails_and_what_it_had_is_kept() {
+    let server = ChatServer::start(vec![call("list_directory", json!({"path": "."})), text("half of it")]);
+    let program = Program::connected(&server);
+    let node = json!({"id": "answer", "agent": "writer", "objective": "Say it.", "max_iterations": 2});
+    let plan = program.file("plan.json", json!({"dagdeck": 1, "goal": "test", "nodes": [node]}).to_string());
+    program.run(&["run", &plan]).code(5).says(&["still at work after 2 turns", "max_iterations"]);
+    let shown = shown(&program);
+    assert_eq!((&answer(&shown)["state"], &answer(&shown)["result"]), (&json!("failed"), &json!("half of it")));
+}
+
+#[test]
+fn an_agent_decides_which_way_a_plan_goes() {
+    let server = ChatServer::start(vec![text("It depends."), text("**Mend**"), text("Mended.")]);
+    let program = Program::connected(&server);
+    let plan = json!({
+        "dagdeck": 1, "goal": "test",
+        "nodes": [
+            {"id": "check", "decide": {"agent": "writer", "objective": "Is it good?"}},
+            {"id": "answer", "agent": "writer", "objective": "Mend it."},
+            {"id": "ship", "agent": "writer", "objective": "Ship it."},
+        ],
+        "edges": [{"from": "check", "to": "ship", "when": "ship"}, {"from": "check", "to": "answer", "when": "mend"}],
+    });
+    let plan = program.file("plan.json", plan.to_string());
+    assert_eq!(program.run(&["run", &plan]).code(0).out, "Mended.\n");
+    let requests = server.requests();
+    assert!(last_words(&requests[0]).contains("exactly one of these routes:\n- ship\n- mend\n"), "{}", last_words(&requests[0]));
+    assert!(last_words(&requests[1]).ends_with("nothing else: ship, mend"));
+}
+
+#[test]
 fn the_key_is_nowhere_in_the_journal_and_nowhere_on_the_screen() {
     let server = ChatServer::start(vec![refusal(401, "invalid_api_key", "Incorrect API key provided: sk-very-secret-key.")]);
     let program = Program::connected(&server).env("OPENAI_API_KEY", "sk-very-secret-key");
@@ -327,7 +381,10 @@ fn models_lists_each_name_once_and_marks_the_one_in_use() {
     let program = Program::connected(&ChatServer::start(vec![text("unused")]));
     let listed = program.run(&["models"]).code(0);
     assert_eq!(listed.out, "* test-model\n  operator\n  rehearsal\n", "{listed}");
-    assert_eq!(program.json(&["models", "--json"]), json!({"used": "test-model", "models": ["test-model", "operator", "rehearsal"]}));
+    assert_eq!(
+        program.json(&["models", "--json"]),
+        json!({"used": "test-model", "models": ["test-model", "operator", "rehearsal"], "classes": {"haiku": null, "opus": null, "sonnet": null}})
+    );
     let doctor = program.run(&["doctor"]);
     assert!(doctor.out.contains("ok      model          `test-model` at 127.0.0.1"), "{doctor}");
 }

@@ -406,7 +406,10 @@ fn agents_tools_models_and_doctor_list_what_there_is() {
     assert_eq!((&tool("write_file")["risk"], &tool("write_file")["verdict"]), (&json!("write"), &json!("ask")));
     assert!(tool("read_file")["input_schema"]["properties"]["path"].is_object());
     assert!(program.run(&["tools"]).code(0).out.contains("run_command"));
-    assert_eq!(program.json(&["models", "--json"]), json!({"used": "rehearsal", "models": ["operator", "rehearsal"]}));
+    assert_eq!(
+        program.json(&["models", "--json"]),
+        json!({"used": "rehearsal", "models": ["operator", "rehearsal"], "classes": {"haiku": null, "opus": null, "sonnet": null}})
+    );
     program.run(&["models"]).code(0).says(&["no model is connected", "OPENAI_API_KEY"]);
     let checks = program.run(&["doctor", "--json"]).json();
     for check in checks.as_array().unwrap() {

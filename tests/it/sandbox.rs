@@ -1,7 +1,7 @@
 //! The sandbox with the real binary as its worker: hostile code ends in time, says why, and touches nothing.
 
 use dagdeck::plan::SandboxLimits;
-use dagdeck::tools::sandbox::{JsOutcome, SandboxConfig, SandboxError, javascript};
+use dagdeck::tools::sandbox::{JsOutcome, SandboxConfig, SandboxError, javascript, over};
 use serde_json::{Value, json};
 use std::time::{Duration, Instant};
 
@@ -60,7 +60,9 @@ fn no_native_loop_outlives_the_limit() {
         assert!(took < Duration::from_secs(10), "{code} took {took:?}");
         assert!(result.is_err() || result.is_ok_and(|outcome| outcome.value == Value::Null), "{code}");
     }
-    assert_eq!(run_within("while (true) {}", &limits).unwrap_err(), SandboxError::Time { ms: 500 });
+    let error = run_within("console.log('begun'); while (true) {}", &limits).unwrap_err();
+    assert_eq!(error, SandboxError::Time { ms: 500, logs: vec!["begun".into()] });
+    assert_eq!(error.to_string(), "the code ran longer than 500 ms");
 }
 
 #[test]
@@ -81,6 +83,45 @@ fn memory_bombs_recursion_and_floods_of_output_are_refused() {
     let limits = SandboxLimits { memory_mb: Some(16), time_ms: None };
     assert!(run_within("return new Uint8Array(12 << 20).length", &limits).is_ok());
     assert!(run_within("return new Uint8Array(20 << 20).length", &limits).is_err());
+}
+
+#[test]
+fn a_limit_beyond_what_is_given_is_said() {
+    let limits = SandboxLimits { memory_mb: Some(1 << 20), time_ms: Some(1_000) };
+    assert_eq!(over(&limits), ["`sandbox.memory_mb` is 1048576; 2048 is the most that is given"]);
+    assert_eq!(run_within("return 1", &limits).unwrap().value, json!(1));
+}
+
+#[test]
+fn the_code_of_a_hybrid_plan_runs_as_it_is_written() {
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+    let output = |value: Value| json!({"output": value, "result": value, "status": "succeeded", "error": null});
+    let deps = json!({"research": output(json!({"findings": ["a", "b", "c", "d"]})), "implement_auth": output(json!("done"))});
+    let run = |code: &str| {
+        runtime.block_on(javascript(&config(), code, deps.clone(), json!({}), &SandboxLimits::default())).map(|outcome| outcome.value)
+    };
+    let summarize = "
+          const research = deps.research.output;
+          return {
+            summary: research.findings.slice(0, 3),
+            source: \"agent_delegation\"
+          };
+        ";
+    assert_eq!(run(summarize), Ok(json!({"summary": ["a", "b", "c"], "source": "agent_delegation"})));
+    let report = "
+        return {
+          research: deps.research.output,
+          implementation: deps.implement_auth.output,
+          status: \"complete\"
+        };
+      ";
+    assert_eq!(run(report).unwrap()["implementation"], "done");
+    let helper = "
+        const patterns = deps.research.output.patterns;
+        return generateMermaidDiagram(patterns);
+      ";
+    let error = run(helper).unwrap_err().to_string();
+    assert_eq!(error, "ReferenceError: generateMermaidDiagram is not defined (line 3)");
 }
 
 #[test]

@@ -323,3 +323,39 @@ fn a_plan_with_a_cycle_settles_at_once_with_the_reason() {
     let world = World::created(plan(vec![agent("a", &["b"]), agent("b", &["a"])]), settings());
     assert_eq!(world.run.outcome(), Some((Outcome::Failed, "the plan has a cycle at `a`")));
 }
+
+#[test]
+fn a_node_that_fails_at_a_limit_keeps_what_it_handed_back_and_is_not_tried_again() {
+    let mut world = World::new(plan(vec![agent("a", &[]), agent("b", &["a"])]));
+    let error = NodeError { kind: ErrorKind::Limit, ..NodeError::permanent("at work after 5 turns") };
+    world.fact("a", WorkFact::HandedBack { error, result: json!({"half": true}) });
+    assert_eq!(world.states(), "a failed, b skipped");
+    assert_eq!(world.node("a").result.as_deref(), Some(&json!({"half": true})));
+    assert_eq!(world.outcome(), Some(Outcome::Failed));
+}
+
+#[test]
+fn a_dependencys_result_comes_with_how_it_came_about() {
+    let mut world = World::new(plan(vec![agent("a", &[]), agent("b", &["a"])]));
+    world.ask("a", "1", "read", json!({"path": "x"}), Verdict::Allow);
+    let source = DataSource { kind: "file".into(), identifier: "x".into(), query: None };
+    let report = ToolReport { ok: true, sources: vec![source.clone()], ..ToolReport::default() };
+    world.fact("a", WorkFact::ToolDone { call: "1".into(), report });
+    let call = ModelCall {
+        model: "small-1".into(),
+        provider: "server".into(),
+        usage: TokenUsage { prompt: 3, completion: 4 },
+        estimated: false,
+        cost_usd: None,
+        duration_ms: 1,
+        finish: "stop".into(),
+    };
+    world.fact("a", WorkFact::ModelCalled(call));
+    world.done("a", json!("found"));
+    let Some(Effect::Start { deps, .. }) = world.effects.iter().rev().find(|effect| matches!(effect, Effect::Start { .. })) else {
+        panic!("b starts")
+    };
+    let made = &deps[0].provenance;
+    assert_eq!((made.model.as_deref(), made.tokens, made.sources.as_slice()), (Some("small-1"), 7, [source].as_slice()));
+    assert!(made.agent.is_some());
+}

@@ -18,6 +18,12 @@ const LIMIT: Duration = Duration::from_secs(1);
 /// The evaluator recurses; within the length cap no nesting reaches the end of this. It is only reserved, not used.
 const STACK: usize = 512 << 20;
 
+/// Words of a text that reads like a sentence and not like a calculation.
+const SENTENCE: usize = 12;
+const EXAMPLE: &str = "give an expression such as `(69 - 55) * 2`, or simple words such as `difference between 69 and 55`";
+const PROSE: &str = "it reads like text, perhaps of an earlier step; let that step give the number alone, or take it out in between with a code node \
+                     such as `return Number(deps.step.output.match(/\\d+/)[0])`; then simple words such as `difference between 69 and 55` will do";
+
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 struct Args {
@@ -53,20 +59,25 @@ impl Tool for Calculator {
 }
 
 fn calculate(text: &str, stop: &Stop) -> Result<Value, ToolError> {
+    let shown: String = text.trim().chars().take(100).collect();
     if text.len() > CAP {
-        return Err(ToolError::refused(format!("the expression is longer than {CAP} bytes")).hint("calculate in `run_javascript` instead"));
+        let words = format!("`{} …` has {} bytes, and at most {CAP} are calculated", shown.escape_debug(), text.len());
+        return Err(ToolError::refused(words).hint(if is_prose(text) { PROSE } else { "calculate in `run_javascript` instead" }));
     }
     let expression = expression(text);
-    let shown: String = text.trim().chars().take(100).collect();
     let clock = Clock { end: Instant::now() + LIMIT, stop: stop.clone() };
     let worker = std::thread::Builder::new().name("calculator".into()).stack_size(STACK).spawn(move || evaluate(&expression, &clock));
     let result = worker.map_err(|cause| ToolError::failed(format!("no thread for the calculator: {cause}")).transient())?.join();
     match result {
         Ok(Ok(value)) => Ok(value),
         Ok(Err(cause)) => Err(ToolError::refused(format!("`{}` can't be calculated: {cause}", shown.escape_debug()))
-            .hint("give an expression such as `(69 - 55) * 2`, or simple words such as `difference between 69 and 55`")),
+            .hint(if is_prose(text) { PROSE } else { EXAMPLE })),
         Err(_) => Err(ToolError::refused(format!("`{}` is too much for the calculator", shown.escape_debug()))),
     }
+}
+
+fn is_prose(text: &str) -> bool {
+    text.split_whitespace().filter(|word| word.chars().any(char::is_alphabetic)).count() > SENTENCE
 }
 
 struct Clock {
@@ -300,6 +311,19 @@ mod tests {
             assert!(error.message.contains("can't be calculated"), "{text}: {error}");
             assert!(error.hint.unwrap().contains("difference between 69 and 55"));
         }
+    }
+
+    #[test]
+    fn text_in_the_place_of_a_number_is_told_as_such() {
+        let sentence = "Emperor Wu of Han was born in 156 BC and died in 87 BC, so he was 69 years old when he died. ";
+        for times in [1, 50] {
+            let text = format!("Calculate the difference between {} and 55", sentence.repeat(times));
+            let error = calculate(&text, &Stop::default()).unwrap_err();
+            assert!(error.message.starts_with("`Calculate the difference between Emperor Wu"), "{error}");
+            assert!(error.message.len() < 300 && error.hint.unwrap().contains("the number alone"));
+        }
+        let digits = calculate(&"1+".repeat(2_000), &Stop::default()).unwrap_err();
+        assert!(digits.message.contains("4000 bytes") && digits.hint.unwrap().contains("run_javascript"));
     }
 
     #[test]

@@ -65,10 +65,8 @@ impl Tool for RunJavascript {
 /// An error for whoever wrote the code: with what it logged before.
 fn words(error: SandboxError) -> ToolError {
     let mut message = error.to_string();
-    if let SandboxError::Script { logs, .. } = &error
-        && !logs.is_empty()
-    {
-        message.push_str(&format!("; it logged before: {}", logs.join(" | ")));
+    if !error.logs().is_empty() {
+        message.push_str(&format!("; it logged before: {}", error.logs().join(" | ")));
     }
     let failed = ToolError::failed(message);
     error.hint().map_or(failed.clone(), |hint| failed.hint(hint))

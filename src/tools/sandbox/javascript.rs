@@ -26,7 +26,8 @@ const CONSOLE: &str = "(push) => {
     try { return JSON.stringify(v) ?? String(v); } catch { return String(v); }
   };
   const write = (...items) => push(items.map(show).join(' '));
-  globalThis.console = Object.freeze({ log: write, info: write, warn: write, error: write, debug: write });
+  const as = (level) => (...items) => push(`${level}: ${items.map(show).join(' ')}`);
+  globalThis.console = Object.freeze({ log: write, info: write, debug: write, warn: as('warning'), error: as('error') });
 }";
 
 /// Refuses what JSON would drop without a word.
@@ -46,7 +47,7 @@ pub(super) fn run(code: &str, deps: &Value, inputs: &Value, memory_mb: u64, time
     let logs = logs.take();
     match result {
         Ok(value) => Answer::Value { value, logs },
-        Err(_) if Instant::now() >= end => Answer::Time,
+        Err(_) if Instant::now() >= end => Answer::Time { logs },
         Err(Failure { message, line }) => Answer::Failed { message, line, logs },
     }
 }
@@ -193,10 +194,12 @@ mod tests {
 
     #[test]
     fn logs_are_kept_in_order_and_capped() {
-        let Answer::Value { logs, .. } = answer("console.log('a', 1, {b: [2]}, undefined); console.error(new TypeError('x'))") else {
+        let Answer::Value { logs, .. } =
+            answer("console.log('a', 1, {b: [2]}, undefined); console.warn('hm'); console.error(new TypeError('x'))")
+        else {
             panic!()
         };
-        assert_eq!(logs, ["a 1 {\"b\":[2]} undefined", "TypeError: x"]);
+        assert_eq!(logs, ["a 1 {\"b\":[2]} undefined", "warning: hm", "error: TypeError: x"]);
         let Answer::Value { logs, .. } = answer("for (let i = 0; i < 5000; i++) console.log(i)") else { panic!() };
         assert_eq!((logs.len(), logs.last().unwrap().as_str()), (1001, "[log cut]"));
     }
@@ -239,9 +242,10 @@ mod tests {
 
     #[test]
     fn loops_recursion_and_memory_bombs_end() {
-        assert_eq!(answer("while (true) {}"), Answer::Time);
-        assert_eq!(answer("async function f() { while (true) await null } await f()"), Answer::Time);
-        assert_eq!(answer("const again = () => { Promise.resolve().then(again) }; again(); await new Promise(() => {})"), Answer::Time);
+        let timeout = |logs: &[&str]| Answer::Time { logs: logs.iter().map(|line| (*line).to_owned()).collect() };
+        assert_eq!(answer("console.log('before'); while (true) {}"), timeout(&["before"]));
+        assert_eq!(answer("async function f() { while (true) await null } await f()"), timeout(&[]));
+        assert_eq!(answer("const again = () => { Promise.resolve().then(again) }; again(); await new Promise(() => {})"), timeout(&[]));
         assert!(failure("function f() { return f() + 1 } return f()").0.contains("stack"));
         assert!(failure("let s = 'x'; while (true) s += s").0.contains("Error"));
         assert!(failure("const a = []; while (true) a.push(new Array(1000).fill(0))").0.contains("memory"));

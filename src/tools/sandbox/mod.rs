@@ -64,6 +64,8 @@ pub enum SandboxError {
     Time {
         /// The limit.
         ms: u64,
+        /// What it wrote before, unless it had to be killed.
+        logs: Vec<String>,
     },
     /// The worker died.
     #[error("the sandbox ended the code: {0}")]
@@ -77,7 +79,25 @@ fn located(message: &str, line: Option<u32>) -> String {
     line.map_or_else(|| message.to_owned(), |line| format!("{message} (line {line})"))
 }
 
+/// Words for each limit that asks for more than is given; such a script runs within what is given.
+pub fn over(limits: &SandboxLimits) -> Vec<String> {
+    let asked = [("memory_mb", limits.memory_mb, MEMORY_MB.1), ("time_ms", limits.time_ms, TIME_MS.1)];
+    let words = |(name, asked, most): (&str, Option<u64>, u64)| {
+        let asked = asked.filter(|asked| *asked > most)?;
+        Some(format!("`sandbox.{name}` is {asked}; {most} is the most that is given"))
+    };
+    asked.into_iter().filter_map(words).collect()
+}
+
 impl SandboxError {
+    /// What the script wrote before it ended, as far as that is known.
+    pub fn logs(&self) -> &[String] {
+        match self {
+            Self::Script { logs, .. } | Self::Time { logs, .. } => logs,
+            Self::Died(_) | Self::Start(_) => &[],
+        }
+    }
+
     /// A way out.
     pub fn hint(&self) -> Option<String> {
         match self {
@@ -105,7 +125,7 @@ pub async fn javascript(
     let job = Job::Javascript { code: code.to_owned(), deps, inputs, memory_mb, time_ms };
     match work(config, &job, time_ms).await? {
         Answer::Value { value, logs } => Ok(JsOutcome { value, logs }),
-        Answer::Time => Err(SandboxError::Time { ms: time_ms }),
+        Answer::Time { logs } => Err(SandboxError::Time { ms: time_ms, logs }),
         Answer::Failed { message, line, logs } => Err(SandboxError::Script { message, line, logs }),
     }
 }
@@ -128,7 +148,7 @@ async fn work(config: &SandboxConfig, job: &Job, time_ms: u64) -> Result<Answer,
     command.arg0("dagdeck-sandbox").arg(worker::JOB).env_clear().env("TZ", "UTC").current_dir("/").process_group(0);
     let caps = Caps { wall: Duration::from_millis(time_ms) + GRACE, stdout: OUTPUT * 2, stderr: 4096 };
     let done = run(command, &input, &caps).await.map_err(|cause| SandboxError::Start(cause.to_string()))?;
-    let Some(status) = done.status else { return Err(SandboxError::Time { ms: time_ms }) };
+    let Some(status) = done.status else { return Err(SandboxError::Time { ms: time_ms, logs: Vec::new() }) };
     done.stdout.whole().and_then(|bytes| serde_json::from_slice(&bytes).ok()).ok_or_else(|| {
         let said = done.stderr.text();
         let said = said.trim();

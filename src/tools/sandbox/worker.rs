@@ -51,7 +51,10 @@ pub(super) enum Answer {
         logs: Vec<String>,
     },
     /// The time was up.
-    Time,
+    Time {
+        /// What was logged before.
+        logs: Vec<String>,
+    },
     /// It failed.
     Failed {
         /// In words.
