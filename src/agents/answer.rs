@@ -1,6 +1,6 @@
 //! Turning a model's last words into a result: JSON where it is JSON, checked where a schema or the routes of a decision ask for it.
 
-use serde_json::{Value, json};
+use serde_json::Value;
 
 use super::{Port, prompt};
 use crate::engine::{AgentJob, NodeError};
@@ -58,21 +58,9 @@ impl Check {
         self.schema.as_ref().map(|(schema, _)| schema)
     }
 
-    /// Structured output to ask a model for. A decision's reason comes with it, for whoever asks later why this way.
+    /// Structured output to ask a model for. A decision may be said in a word, so it asks for none.
     pub fn asked(&self) -> Option<OutputSchema> {
-        let decision = || {
-            json!({
-                "type": "object",
-                "properties": { "route": { "enum": self.routes }, "reason": { "type": "string" } },
-                "required": ["route", "reason"],
-                "additionalProperties": false
-            })
-        };
-        match (self.schema(), self.routes.is_empty()) {
-            (Some(schema), _) => Some(OutputSchema { name: "result".to_owned(), schema: schema.clone() }),
-            (None, false) => Some(OutputSchema { name: "decision".to_owned(), schema: decision() }),
-            (None, true) => None,
-        }
+        self.schema().map(|schema| OutputSchema { name: "result".to_owned(), schema: schema.clone() })
     }
 
     /// Names that may be answered.

@@ -1,12 +1,12 @@
 //! Picking what is relevant: one call of the node's own model, before its work begins, says which results of earlier steps matter.
 //! The call counts toward the node's limit and is on record like any other. Whatever goes wrong with it, all results are given.
 
-use serde_json::{Value, json};
+use serde_json::Value;
 
 use super::context::{Material, names};
 use super::session::{Call, Session, Stream};
 use super::{answer, tokens};
-use crate::models::{ChatMessage, OutputSchema};
+use crate::models::ChatMessage;
 
 /// The largest share of the node's limit that picking takes, in percent.
 const PERCENT: u64 = 15;
@@ -48,17 +48,8 @@ async fn picked<'a>(results: &[(&'a str, String)], objective: &str, session: &mu
         return Err("nobody picks in a rehearsal".to_owned());
     }
     let ids: Vec<&str> = results.iter().map(|(id, _)| *id).collect();
-    let schema = OutputSchema {
-        name: "relevant".to_owned(),
-        schema: json!({
-            "type": "object",
-            "properties": { "relevant": { "type": "array", "items": { "enum": ids } } },
-            "required": ["relevant"],
-            "additionalProperties": false
-        }),
-    };
     let limit = session.caps.tokens * PERCENT / 100;
-    let bare = tokens::of_messages(&messages(results, objective, 0)) + tokens::of_text(&schema.schema.to_string()) + ANSWER;
+    let bare = tokens::of_messages(&messages(results, objective, 0)) + ANSWER;
     let count = u64::try_from(results.len()).unwrap_or(u64::MAX);
     let excerpt = limit.saturating_sub(bare) / count;
     let messages = messages(results, objective, excerpt);
@@ -67,7 +58,8 @@ async fn picked<'a>(results: &[(&'a str, String)], objective: &str, session: &mu
     }
     session.port.message("system", SYSTEM);
     session.port.message("user", &question(results, objective, excerpt));
-    let call = Call { messages: &messages, offers: &[], schema: Some(schema), cap: ANSWER, stream: Stream::Hide };
+    // No schema: a server that has none would be asked again and again, and this is to be one call.
+    let call = Call { messages: &messages, offers: &[], schema: None, cap: ANSWER, stream: Stream::Hide };
     let reply = session.call(call).await.map_err(|error| format!("the model could not pick: {}", error.message))?;
     session.port.message("assistant", &reply.text);
     let named = relevant(&answer::parse(&reply.text)).ok_or("the model's answer is no list of results")?;

@@ -598,8 +598,7 @@ fn routes(stage: Stage, routes: &[&str]) -> Stage {
 async fn a_decision_is_one_of_its_routes_said_bare_or_with_a_reason() {
     let stage = routes(Stage::new(vec![text("Mend.")]), &["ship", "mend"]);
     assert_eq!(stage.run().await, plain(json!("mend")));
-    let request = &stage.requests()[0];
-    assert_eq!(request.schema.as_ref().unwrap().schema["properties"]["route"]["enum"], json!(["ship", "mend"]));
+    assert_eq!(stage.requests()[0].schema, None, "a word is no JSON");
     let stage = routes(Stage::new(vec![calls(&[("return_result", r#"{"result":{"route":"SHIP","reason":"good"}}"#)])]), &["ship", "mend"]);
     assert_eq!(stage.run().await, plain(json!({ "route": "ship", "reason": "good" })));
 }
@@ -624,7 +623,7 @@ fn rehearsing(mut stage: Stage) -> Stage {
 #[tokio::test]
 async fn a_rehearsed_decision_takes_the_first_route_and_is_marked() {
     let stage = routes(rehearsing(Stage::new(Vec::new())), &["ship", "mend"]);
-    assert_eq!(stage.run().await, done(json!({ "route": "ship", "reason": "[rehearsal] reason" }), "rehearsal"));
+    assert_eq!(stage.run().await, done(json!("ship"), "rehearsal"));
 }
 
 #[tokio::test]

@@ -104,8 +104,11 @@ impl Reasoning<'_> {
 
     async fn conclude(mut self, check: &Check) -> Result<Done, NodeError> {
         let mut repaired = false;
-        let mut task =
-            "Last stage. Write the answer to the objective, with your reasons and how sure you are. Don't mention the stages.".to_owned();
+        let mut task = match check.routes() {
+            [] => "Last stage. Write the answer to the objective, with your reasons and how sure you are. Don't mention the stages.",
+            _ => "Last stage. Decide: name exactly one of the routes.",
+        }
+        .to_owned();
         loop {
             let messages = self.fitting(&task);
             let Some(cap) = self.session.room(&messages, &[]) else {
