@@ -36,6 +36,10 @@ impl Run {
             | Event::GateDecided { .. }
             | Event::GateVoided { .. }
             | Event::NodeRouted { .. }
+            | Event::BodyStarted { .. }
+            | Event::StageStarted { .. }
+            | Event::Checkpoint { .. }
+            | Event::StageFinished { .. }
             | Event::NodeReturned { .. }
             | Event::NodeCompleted { .. }
             | Event::NodePassed { .. }
@@ -53,7 +57,7 @@ impl Run {
 
     fn start_effects(&self, ix: NodeIx, attempt: u32, job: &Job, at: Time) -> Vec<Effect> {
         match job {
-            Job::Inline { .. } => Vec::new(),
+            Job::Inline { .. } | Job::Inside { .. } => Vec::new(),
             Job::Agent(_) | Job::Tool { .. } | Job::Code { .. } => {
                 let start = Effect::Start {
                     node: self.id_of(ix),

@@ -141,6 +141,33 @@ pub enum Event {
         taken: Vec<EdgeId>,
         /// Edges that died.
         dead: Vec<EdgeId>,
+        /// Why these and not others, in words, where there was something to choose.
+        #[serde(default, skip_serializing_if = "String::is_empty")]
+        why: String,
+    },
+    /// A body of a composite node begins: its nodes enter the run.
+    BodyStarted {
+        /// The composite node.
+        node_id: NodeId,
+        /// Its generation.
+        generation: u32,
+        /// Which turn of a loop (from 1), which entry of a map (from 0).
+        index: Option<u32>,
+    },
+    /// A stage of a stages plan starts.
+    StageStarted {
+        /// Which.
+        node_id: NodeId,
+    },
+    /// A stage's results are in the journal.
+    Checkpoint {
+        /// After which stage.
+        node_id: NodeId,
+    },
+    /// A stage is over.
+    StageFinished {
+        /// Which.
+        node_id: NodeId,
     },
     /// A node ended with a result.
     NodeCompleted {
@@ -358,6 +385,10 @@ impl Event {
             | Self::NodeStarted { node_id, .. }
             | Self::NodeRetrying { node_id, .. }
             | Self::NodeRouted { node_id, .. }
+            | Self::BodyStarted { node_id, .. }
+            | Self::StageStarted { node_id }
+            | Self::Checkpoint { node_id }
+            | Self::StageFinished { node_id }
             | Self::NodeReturned { node_id, .. }
             | Self::NodeCompleted { node_id, .. }
             | Self::NodeFailed { node_id, .. }

@@ -1,13 +1,15 @@
 //! `Run::evolve`: folds one event into the state. Total, evaluates no expressions, asks nobody: the same code live, in views and in replay.
 
 use super::{
-    Decided, EdgeId, Event, Job, Lineage, NodeError, NodeRun, NodeState, Record, Span, Time,
-    flow::{Flow, Origin, Phase, Worker},
-    graph::{Graph, NodeIx},
+    Decided, EdgeId, Event, Inside, Job, Lineage, NodeError, NodeRun, NodeState, Record, Span, Time,
+    flow::{Origin, Phase, Worker},
+    frame::{Bodies, FrameIx, times},
+    graph::NodeIx,
     queue::Queue,
-    run::{Counts, GateEnd, Head, Run},
+    run::{GateEnd, Head, PARTIAL, Run},
 };
-use serde_json::Value;
+use crate::plan::{Dialect, Plan};
+use serde_json::{Map, Value};
 use std::{collections::BTreeSet, sync::Arc};
 
 /// Nodes that may work at once when settings don't say.
@@ -26,8 +28,8 @@ impl Run {
         let at = record.at;
         match &record.event {
             Event::RunCreated { run, plan, settings, by } => {
-                let head = Head { run: run.clone(), plan: (**plan).clone(), settings: (**settings).clone(), by: by.clone() };
-                self.create(head);
+                let head = Head { run: run.clone(), settings: (**settings).clone(), by: by.clone() };
+                self.create(head, (**plan).clone());
             }
             Event::RunStarted => self.start(),
             Event::RunCancelled { by } => self.stage.cancelled_by = Some(by.clone()),
@@ -41,12 +43,19 @@ impl Run {
                 self.close_gate(*gate, GateEnd::Voided(reason.clone()));
                 self.forget_gate(*gate);
             }
-            Event::Refused { .. } | Event::Message { .. } | Event::Output { .. } | Event::LogLine { .. } => {}
+            Event::Refused { .. }
+            | Event::Message { .. }
+            | Event::Output { .. }
+            | Event::LogLine { .. }
+            | Event::StageStarted { .. }
+            | Event::Checkpoint { .. }
+            | Event::StageFinished { .. } => {}
             Event::NodeReady { node_id, .. }
             | Event::NodeHeld { node_id, .. }
             | Event::NodeStarted { node_id, .. }
             | Event::NodeRetrying { node_id, .. }
             | Event::NodeRouted { node_id, .. }
+            | Event::BodyStarted { node_id, .. }
             | Event::NodeReturned { node_id, .. }
             | Event::NodeCompleted { node_id, .. }
             | Event::NodeFailed { node_id, .. }
@@ -75,10 +84,12 @@ impl Run {
             Event::NodeHeld { reason, .. } => self.hold(ix, reason),
             Event::NodeStarted { attempt, job, .. } => self.started(ix, *attempt, job, at),
             Event::NodeRetrying { error, until, .. } => self.retrying(ix, error, *until),
-            Event::NodeRouted { taken, dead, .. } => {
+            Event::NodeRouted { taken, dead, why, .. } => {
+                self.flows[ix.at()].chosen.clone_from(why);
                 taken.iter().for_each(|&edge| self.token(edge, true));
                 dead.iter().for_each(|&edge| self.token(edge, false));
             }
+            Event::BodyStarted { index, .. } => self.begin_body(ix, *index),
             Event::NodeReturned { mark, .. } => {
                 self.drop_worker(ix);
                 self.flows[ix.at()].mark.clone_from(mark);
@@ -109,6 +120,9 @@ impl Run {
                 lineage.sources.extend_from_slice(sources);
             }
             Event::ToolProposed { .. }
+            | Event::StageStarted { .. }
+            | Event::Checkpoint { .. }
+            | Event::StageFinished { .. }
             | Event::RunCreated { .. }
             | Event::RunStarted
             | Event::RunCancelled { .. }
@@ -124,34 +138,21 @@ impl Run {
     }
 
     /// A plan that has no shape leaves an empty run; the next event says why.
-    fn create(&mut self, head: Head) {
-        let graph = Graph::of(&head.plan, &head.settings.catalog).unwrap_or_default();
+    fn create(&mut self, head: Head, plan: Plan) {
         let slots = if head.settings.slots == 0 { DEFAULT_SLOTS } else { head.settings.slots };
-        self.queue = Queue::new(slots, graph.locks.len());
-        self.tokens = vec![None; graph.links.len()];
-        self.nodes = vec![fresh(); head.plan.nodes.len()];
-        self.flows = vec![Flow::default(); graph.nodes.len()];
-        for link in &graph.links {
-            let tally = &mut self.flows[link.to.at()].tally;
-            let tokens = if link.alternative { &mut tally.alternatives } else { &mut tally.plain };
-            tokens.waiting += 1;
-        }
-        self.counts = Counts { unfinished: u32::try_from(graph.nodes.len()).unwrap_or(u32::MAX), ..Counts::default() };
-        self.graph = graph;
+        self.queue = Queue::new(slots);
         self.head = Some(Box::new(head));
+        let inputs = plan.inputs.clone();
+        self.add_frame(Arc::new(plan), None, String::new(), inputs);
     }
 
     fn start(&mut self) {
         self.stage.started = true;
-        for ix in (0..).map(NodeIx).take(self.graph.nodes.len()) {
-            if self.graph.nodes[ix.at()].ins.is_empty() {
-                self.judge(ix);
-            }
-        }
+        self.begin_frame(FrameIx(0));
     }
 
     /// Puts a node on the agenda when its join is decided. Later tokens change nothing.
-    fn judge(&mut self, ix: NodeIx) {
+    pub(super) fn judge(&mut self, ix: NodeIx) {
         super::touch();
         let flow = &mut self.flows[ix.at()];
         if flow.phase == Phase::Inputs
@@ -186,12 +187,15 @@ impl Run {
         match self.flows[ix.at()].phase {
             Phase::Queued => self.queue.remove(rank),
             Phase::Locked(lock) => self.queue.stop_waiting(lock, rank),
-            Phase::Resting => self.counts.resting -= 1,
+            Phase::Resting => self.queue.resting -= 1,
             Phase::Inputs
             | Phase::Joined { .. }
             | Phase::Asking
             | Phase::AtGate(_)
             | Phase::Answered(_)
+            | Phase::Inline
+            | Phase::Bodies
+            | Phase::Inside
             | Phase::Working
             | Phase::Lost
             | Phase::Ended => {}
@@ -199,13 +203,13 @@ impl Run {
         self.agenda.remove(&ix);
         self.flows[ix.at()].phase = phase;
         match phase {
-            Phase::Joined { .. } | Phase::Asking | Phase::Answered(_) | Phase::Lost => {
+            Phase::Joined { .. } | Phase::Asking | Phase::Answered(_) | Phase::Inline | Phase::Bodies | Phase::Lost => {
                 self.agenda.insert(ix);
             }
             Phase::Queued => self.queue.push(rank, self.graph.nodes[ix.at()].takes_slot),
             Phase::Locked(lock) => self.queue.wait(lock, rank),
-            Phase::Resting => self.counts.resting += 1,
-            Phase::Inputs | Phase::AtGate(_) | Phase::Working | Phase::Ended => {}
+            Phase::Resting => self.queue.resting += 1,
+            Phase::Inputs | Phase::AtGate(_) | Phase::Inside | Phase::Working | Phase::Ended => {}
         }
     }
 
@@ -244,8 +248,19 @@ impl Run {
                 flow.worker = Some(Box::new(Worker { since: Some(at), ..Worker::default() }));
                 self.queue.busy += 1;
             }
-            Job::Inline { .. } => {}
+            Job::Inline { .. } => self.enter(ix, Phase::Inline),
+            Job::Inside { inputs, items } => self.open_bodies(ix, inputs, items.as_ref()),
         }
+    }
+
+    fn open_bodies(&mut self, ix: NodeIx, inputs: &Map<String, Value>, items: Option<&Vec<Value>>) {
+        let Some(node) = self.doc(ix) else { return };
+        let Some(body) = node.work.body() else { return };
+        let (times, most) = times(&node.work, node.policy.max_iterations, items);
+        let body = Arc::new(body.clone());
+        let bodies = Bodies { body, inputs: inputs.clone(), times, frames: Vec::new(), open: 0, most };
+        self.flows[ix.at()].bodies = Some(Box::new(bodies));
+        self.await_bodies(ix);
     }
 
     fn retrying(&mut self, ix: NodeIx, error: &NodeError, until: Time) {
@@ -270,6 +285,13 @@ impl Run {
         // What an earlier attempt met is no error of a node that succeeded.
         node.error = None;
         self.ended(ix, NodeState::Succeeded, "", at);
+        let home = self.graph.nodes[ix.at()].home;
+        let Some(frame) = self.frames.get_mut(home.at()) else { return };
+        frame.last = Some(ix);
+        frame.counts.bad += u32::from(mark.is_some_and(|mark| mark == PARTIAL));
+        if let (Dialect::Workflow, Value::Object(given)) = (frame.plan.dialect, result) {
+            frame.inputs.extend(given.clone());
+        }
     }
 
     fn failed(&mut self, ix: NodeIx, error: &NodeError, safe: bool, result: Option<&Value>, at: Time) {
@@ -297,9 +319,12 @@ impl Run {
         self.nodes[ix.at()].span.finished = Some(at);
     }
 
+    /// Counts an end in its frame and for those around it; the last one of a body lets the owner go on.
     fn count(&mut self, ix: NodeIx, state: &NodeState) {
-        let exit = self.graph.nodes[ix.at()].outs.is_empty();
-        let counts = &mut self.counts;
+        let exit = self.graph.nodes[ix.at()].outs.is_empty() || self.is_terminal(ix);
+        let home = self.graph.nodes[ix.at()].home;
+        let Some(frame) = self.frames.get_mut(home.at()) else { return };
+        let counts = &mut frame.counts;
         counts.unfinished = counts.unfinished.saturating_sub(1);
         match state {
             NodeState::Succeeded | NodeState::Passed => counts.exits += u32::from(exit),
@@ -315,6 +340,14 @@ impl Run {
             | NodeState::Retrying { .. }
             | NodeState::Unknown => {}
         }
+        let over = (counts.unfinished == 0).then_some(frame.owner).flatten();
+        let owners: Vec<NodeIx> = self.owners(ix).collect();
+        for owner in owners {
+            self.nodes[owner.at()].inside.over += 1;
+        }
+        if let Some(owner) = over.filter(|&owner| !self.is_over(owner)) {
+            self.body_ended(owner);
+        }
     }
 
     /// What a node received, in edge order; passed sources hand on what they received themselves.
@@ -327,10 +360,7 @@ impl Run {
                 continue;
             }
             let source = self.graph.link(edge).from;
-            let narrows = |edge: EdgeId| {
-                let plan = self.plan();
-                plan.and_then(|plan| super::graph::edge_doc(plan, self.graph.link(edge))).is_some_and(|doc| doc.context.is_some())
-            };
+            let narrows = |edge: EdgeId| self.edge(edge).is_some_and(|doc| doc.context.is_some());
             let step = narrows(edge).then_some(edge);
             let found = match self.nodes[source.at()].state {
                 NodeState::Passed => self.flows[source.at()].forwards.clone(),
@@ -359,7 +389,7 @@ impl Run {
 }
 
 /// A node at the start of a run.
-fn fresh() -> NodeRun {
+pub(super) fn fresh() -> NodeRun {
     NodeRun {
         state: NodeState::Pending,
         reason: String::new(),
@@ -370,5 +400,6 @@ fn fresh() -> NodeRun {
         mark: None,
         span: Span::default(),
         lineage: Lineage::default(),
+        inside: Inside::default(),
     }
 }

@@ -1,6 +1,6 @@
 //! `Flow`: what the engine keeps of a node beside what views see: its phase, its tokens in numbers, its worker, its approval.
 
-use super::{EdgeId, GateId, Time, graph::NodeIx};
+use super::{EdgeId, GateId, Time, frame::Bodies, graph::NodeIx};
 use crate::plan::Join;
 use std::collections::BTreeMap;
 
@@ -22,6 +22,12 @@ pub(super) enum Phase {
     Queued,
     /// Waits for a lock, by its number.
     Locked(u32),
+    /// Started; the engine does the work itself. *Agenda.*
+    Inline,
+    /// A body may begin, or all are over. *Agenda.*
+    Bodies,
+    /// Bodies are at work.
+    Inside,
     /// Started.
     Working,
     /// Waits for its next attempt.
@@ -115,4 +121,8 @@ pub(super) struct Flow {
     pub rejections: BTreeMap<String, u32>,
     /// What a passed node hands on.
     pub forwards: Vec<Origin>,
+    /// What runs inside it.
+    pub bodies: Option<Box<Bodies>>,
+    /// Why its routes were taken as they were, in words.
+    pub chosen: String,
 }

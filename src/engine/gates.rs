@@ -57,6 +57,9 @@ impl Run {
             | super::flow::Phase::Answered(_)
             | super::flow::Phase::Queued
             | super::flow::Phase::Locked(_)
+            | super::flow::Phase::Inline
+            | super::flow::Phase::Bodies
+            | super::flow::Phase::Inside
             | super::flow::Phase::Working
             | super::flow::Phase::Resting
             | super::flow::Phase::Lost
@@ -105,7 +108,7 @@ impl Run {
             Work::Code(_) if text_of(payload, "code").is_none() => Some("the payload needs `code` as text".to_string()),
             Work::Code(_) => fields_misfit(&["code"], shown, payload),
             Work::Decision(DecisionWork::Expression(_)) | Work::Merge(_) | Work::Transform(_) | Work::Approval(_) => None,
-            Work::Plan(_) | Work::Loop(_) | Work::Map(_) => fields_misfit(&[], shown, payload),
+            Work::Plan(_) | Work::Loop(_) | Work::Map(_) => body_misfit(shown, payload),
         }
     }
 
@@ -156,6 +159,16 @@ fn fields_misfit(texts: &[&str], shown: &Value, payload: &Value) -> Option<Strin
         "inputs" => (!value.is_object()).then(|| "`inputs` must be an object".to_string()),
         other => (shown.get(other) != Some(value)).then(|| format!("`{other}` can't be changed here: edit the plan and run it again")),
     })
+}
+
+/// Inputs and entries of what runs inside may be changed, and nothing else.
+fn body_misfit(shown: &Value, payload: &Value) -> Option<String> {
+    let Some(fields) = payload.as_object() else { return Some("the payload must be an object with `inputs`".to_string()) };
+    match fields.get("items") {
+        Some(items) if shown.get("items").is_some() && !items.is_array() => Some("`items` must be a list".to_string()),
+        Some(_) if shown.get("items").is_some() => None,
+        Some(_) | None => fields_misfit(&[], shown, payload),
+    }
 }
 
 /// What a value has against a schema; `None` when it fits.

@@ -1,8 +1,8 @@
 //! `Graph`: the shape of a run's plan by dense numbers: edges with their slots, joins, longest remaining paths, and what policy says of
 //! each node once it is laid over the plan's defaults and the catalog. Made once a run; everything later reads it by index.
 
-use super::EdgeId;
-use crate::plan::{Approve, DecisionWork, Edge, Join, Node, NodeId, Plan, Policy, Risk, Route, ToolInfo, Verdict, Work};
+use super::{EdgeId, frame::FrameIx};
+use crate::plan::{Approve, Catalog, DecisionWork, Dialect, Join, Node, NodeId, Plan, Policy, Risk, Route, ToolInfo, Verdict, Work};
 use std::{cmp::Reverse, collections::BTreeMap};
 
 /// A node's place in `Plan::nodes`.
@@ -23,7 +23,7 @@ pub(super) type Rank = (Reverse<u32>, NodeIx);
 pub(super) struct Link {
     pub from: NodeIx,
     pub to: NodeIx,
-    /// In `Plan::edges`; plain dependencies have none.
+    /// In `Plan::edges` of its frame; plain dependencies have none.
     pub doc: Option<u32>,
     /// It carries a condition or leaves a decision, so it is an alternative to the target's others.
     pub alternative: bool,
@@ -39,6 +39,8 @@ pub(super) struct Gates {
 /// What never changes about a node.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(super) struct Shape {
+    /// The plan that it stands in.
+    pub home: FrameIx,
     /// Incoming edges in edge order.
     pub ins: Vec<EdgeId>,
     /// Outgoing edges in edge order.
@@ -56,49 +58,78 @@ pub(super) struct Shape {
     pub side_effects: bool,
 }
 
-/// The shape of a plan.
+/// The shape of a run: of its plan, and of every body that began.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(super) struct Graph {
     pub index: BTreeMap<NodeId, NodeIx>,
+    /// By node, as in `index`.
+    pub ids: Vec<NodeId>,
     pub nodes: Vec<Shape>,
     pub links: Vec<Link>,
     pub locks: Vec<String>,
+    lock_of: BTreeMap<String, u32>,
 }
 
 impl Graph {
-    /// The shape of a plan, or why it has none.
-    pub fn of(plan: &Plan, catalog: &crate::plan::Catalog) -> Result<Self, String> {
-        let mut graph = Self { nodes: vec![Shape::default(); plan.nodes.len()], ..Self::default() };
-        for (ix, node) in plan.nodes.iter().enumerate() {
-            let ix = NodeIx(u32::try_from(ix).map_err(|_| "the plan has too many nodes".to_string())?);
-            if graph.index.insert(node.id.clone(), ix).is_some() {
+    /// Takes in the nodes of a plan behind those that are there; their ids get `prefix`, and `below` nodes follow after each of its ends.
+    ///
+    /// # Errors
+    /// Why the plan has no shape. Then nothing was taken in.
+    pub fn append(&mut self, plan: &Plan, catalog: &Catalog, home: FrameIx, prefix: &str, below: u32) -> Result<(), String> {
+        let (nodes, links) = (self.nodes.len(), self.links.len());
+        let added = self.add_nodes(plan, home, prefix).and_then(|()| {
+            let part = Part { plan, prefix, first: nodes };
+            self.add_links(part)?;
+            self.measure(part, below)
+        });
+        if added.is_err() {
+            for id in self.ids.drain(nodes..) {
+                if self.index.get(&id).is_some_and(|ix| ix.at() >= nodes) {
+                    self.index.remove(&id);
+                }
+            }
+            self.nodes.truncate(nodes);
+            self.links.truncate(links);
+            return added;
+        }
+        for (at, node) in plan.nodes.iter().enumerate() {
+            self.settle(nodes + at, Settled { node, plan }, catalog);
+        }
+        Ok(())
+    }
+
+    fn add_nodes(&mut self, plan: &Plan, home: FrameIx, prefix: &str) -> Result<(), String> {
+        for node in &plan.nodes {
+            let ix = NodeIx(u32::try_from(self.nodes.len()).map_err(|_| "the plan has too many nodes".to_string())?);
+            let id = if prefix.is_empty() { node.id.clone() } else { NodeId::new(format!("{prefix}{}", node.id)) };
+            self.ids.push(id.clone());
+            self.nodes.push(Shape { home, ..Shape::default() });
+            if self.index.contains_key(&id) {
                 return Err(format!("two nodes have the id `{}`", node.id));
             }
+            self.index.insert(id, ix);
         }
-        graph.add_links(plan)?;
-        let mut locks = BTreeMap::new();
-        for (ix, node) in plan.nodes.iter().enumerate() {
-            let policy = Settled { node, defaults: &plan.defaults };
-            let tool = tool_of(node).and_then(|name| catalog.tool(name));
-            let shape = &mut graph.nodes[ix];
-            shape.join = policy.join();
-            shape.gates = policy.gates(catalog);
-            shape.takes_slot = takes_slot(&node.work);
-            shape.side_effects = policy.get(|policy| policy.side_effects).unwrap_or_else(|| has_side_effects(&node.work, tool));
-            let names = policy.get(|policy| policy.locks.as_ref());
-            for name in names.into_iter().flatten() {
-                let next = u32::try_from(graph.locks.len()).unwrap_or(u32::MAX);
-                let lock = *locks.entry(name.clone()).or_insert(next);
-                if lock == next {
-                    graph.locks.push(name.clone());
-                }
-                shape.locks.push(lock);
+        Ok(())
+    }
+
+    /// What policy says of a node once it is laid over the plan's defaults and the catalog.
+    fn settle(&mut self, at: usize, policy: Settled<'_>, catalog: &Catalog) {
+        let tool = tool_of(policy.node).and_then(|name| catalog.tool(name));
+        let shape = &mut self.nodes[at];
+        shape.join = policy.join();
+        shape.gates = policy.gates(catalog);
+        shape.takes_slot = takes_slot(&policy.node.work);
+        shape.side_effects = policy.side_effects().unwrap_or_else(|| has_side_effects(&policy.node.work, tool));
+        for name in policy.get(|policy| policy.locks.as_ref()).into_iter().flatten() {
+            let next = u32::try_from(self.locks.len()).unwrap_or(u32::MAX);
+            let lock = *self.lock_of.entry(name.clone()).or_insert(next);
+            if lock == next {
+                self.locks.push(name.clone());
             }
-            shape.locks.sort_unstable();
-            shape.locks.dedup();
+            shape.locks.push(lock);
         }
-        graph.measure(plan)?;
-        Ok(graph)
+        shape.locks.sort_unstable();
+        shape.locks.dedup();
     }
 
     pub fn find(&self, id: &str) -> Option<NodeIx> {
@@ -113,23 +144,27 @@ impl Graph {
         (Reverse(self.nodes[ix.at()].longest), ix)
     }
 
-    fn add_links(&mut self, plan: &Plan) -> Result<(), String> {
-        for (at, edge) in plan.edges.iter().enumerate() {
+    fn add_links(&mut self, part: Part<'_>) -> Result<(), String> {
+        for (at, edge) in part.plan.edges.iter().enumerate() {
             let alternative = edge.when.is_some() || edge.default;
-            self.add_link(plan, &edge.from, &edge.to, u32::try_from(at).ok(), alternative)?;
+            self.add_link(part, &edge.from, &edge.to, u32::try_from(at).ok(), alternative)?;
         }
-        for node in &plan.nodes {
+        for node in &part.plan.nodes {
             for source in &node.depends_on {
-                self.add_link(plan, source, &node.id, None, false)?;
+                self.add_link(part, source, &node.id, None, false)?;
             }
         }
         Ok(())
     }
 
-    fn add_link(&mut self, plan: &Plan, from: &NodeId, to: &NodeId, doc: Option<u32>, alternative: bool) -> Result<(), String> {
-        let find = |id: &NodeId| self.find(id).ok_or_else(|| format!("an edge names `{id}`, which is not a node of the plan"));
+    fn add_link(&mut self, part: Part<'_>, from: &NodeId, to: &NodeId, doc: Option<u32>, alternative: bool) -> Result<(), String> {
+        let find = |id: &NodeId| {
+            let ix = if part.prefix.is_empty() { self.find(id) } else { self.find(&format!("{}{id}", part.prefix)) };
+            ix.ok_or_else(|| format!("an edge names `{id}`, which is not a node of the plan"))
+        };
         let (source, target) = (find(from)?, find(to)?);
-        let decides = Settled { node: &plan.nodes[source.at()], defaults: &plan.defaults }.route() == Route::Decision;
+        let policy = part.plan.nodes.get(source.at() - part.first).map(|node| Settled { node, plan: part.plan });
+        let decides = policy.is_some_and(|policy| policy.route() == Route::Decision);
         let edge = EdgeId(u32::try_from(self.links.len()).map_err(|_| "the plan has too many edges".to_string())?);
         self.links.push(Link { from: source, to: target, doc, alternative: alternative || decides });
         self.nodes[source.at()].outs.push(edge);
@@ -138,43 +173,53 @@ impl Graph {
     }
 
     /// Longest remaining paths, against the direction of the edges; what is left over lies on a cycle.
-    fn measure(&mut self, plan: &Plan) -> Result<(), String> {
-        let mut left: Vec<usize> = self.nodes.iter().map(|node| node.outs.len()).collect();
-        let mut free: Vec<usize> = (0..left.len()).filter(|&ix| left[ix] == 0).collect();
+    fn measure(&mut self, part: Part<'_>, below: u32) -> Result<(), String> {
+        let first = part.first;
+        let mut left: Vec<usize> = self.nodes[first..].iter().map(|node| node.outs.len()).collect();
+        let mut free: Vec<usize> = (first..self.nodes.len()).filter(|&ix| left[ix - first] == 0).collect();
         let mut measured = 0;
         while let Some(ix) = free.pop() {
             measured += 1;
-            let below = self.nodes[ix].outs.iter().map(|&edge| self.nodes[self.link(edge).to.at()].longest).max();
-            self.nodes[ix].longest = below.unwrap_or(0) + 1;
+            let after = self.nodes[ix].outs.iter().map(|&edge| self.nodes[self.link(edge).to.at()].longest).max();
+            self.nodes[ix].longest = after.unwrap_or(below) + 1;
             for at in 0..self.nodes[ix].ins.len() {
                 let source = self.link(self.nodes[ix].ins[at]).from.at();
-                left[source] -= 1;
-                if left[source] == 0 {
+                left[source - first] -= 1;
+                if left[source - first] == 0 {
                     free.push(source);
                 }
             }
         }
         match left.iter().position(|&outs| outs > 0) {
-            Some(ix) if measured < left.len() => Err(format!("the plan has a cycle at `{}`", plan.nodes[ix].id)),
+            Some(at) if measured < left.len() => Err(format!("the plan has a cycle at `{}`", part.plan.nodes[at].id)),
             Some(_) | None => Ok(()),
         }
     }
 }
 
-/// A node's policy laid over the plan's defaults.
+/// A plan whose nodes stand in the graph from `first` on.
+#[derive(Clone, Copy)]
+struct Part<'a> {
+    plan: &'a Plan,
+    prefix: &'a str,
+    first: usize,
+}
+
+/// A node's policy laid over the plan's defaults and what its dialect says.
 #[derive(Clone, Copy)]
 pub(super) struct Settled<'a> {
     pub node: &'a Node,
-    pub defaults: &'a Policy,
+    pub plan: &'a Plan,
 }
 
 impl<'a> Settled<'a> {
     pub fn get<T>(self, field: impl Fn(&'a Policy) -> Option<T>) -> Option<T> {
-        field(&self.node.policy).or_else(|| field(self.defaults))
+        field(&self.node.policy).or_else(|| field(&self.plan.defaults))
     }
 
     fn join(self) -> Option<Join> {
         let natural = match self.node.work {
+            _ if self.plan.dialect.walks() => Some(Join::Settled),
             Work::Merge(_) => Some(Join::Settled),
             Work::Agent(_)
             | Work::Tool(_)
@@ -190,27 +235,23 @@ impl<'a> Settled<'a> {
     }
 
     pub fn route(self) -> Route {
-        let natural = match self.node.work {
-            Work::Decision(_) => Route::Decision,
-            Work::Agent(_)
-            | Work::Tool(_)
-            | Work::Code(_)
-            | Work::Merge(_)
-            | Work::Transform(_)
-            | Work::Approval(_)
-            | Work::Plan(_)
-            | Work::Loop(_)
-            | Work::Map(_) => Route::All,
+        let natural = if self.plan.dialect.walks() { Route::First } else { Route::All };
+        let decides = self.node.work.is_decision().then_some(Route::Decision);
+        self.node.policy.route.or(decides).or(self.plan.defaults.route).unwrap_or(natural)
+    }
+
+    /// What the plan says of side effects; in a hybrid plan also where it says nothing.
+    pub fn side_effects(self) -> Option<bool> {
+        let natural = match self.plan.dialect {
+            Dialect::Hybrid => tool_of(self.node).map(|_| true),
+            Dialect::Native | Dialect::Orchestration | Dialect::Tools | Dialect::Workflow | Dialect::Stages => None,
         };
-        self.node.policy.route.unwrap_or(match natural {
-            Route::Decision => Route::Decision,
-            Route::All | Route::First => self.defaults.route.unwrap_or(natural),
-        })
+        self.get(|policy| policy.side_effects).or(natural)
     }
 
     /// A card's wish counts where the plan says nothing. A plan can add gates and silence a card; where the configuration asks
     /// about the node's tool, no plan takes that away. An approval node is its own gate.
-    fn gates(self, catalog: &crate::plan::Catalog) -> Gates {
+    fn gates(self, catalog: &Catalog) -> Gates {
         let name = self.node.work.agent().and_then(|agent| agent.agent.as_deref());
         let card = name.and_then(|name| catalog.agents.iter().find(|info| info.name == name));
         let wish = self.get(|policy| policy.approve).or_else(|| card.and_then(|card| card.approve));
@@ -242,7 +283,7 @@ pub(super) fn tool_of(node: &Node) -> Option<&str> {
 }
 
 /// What configuration says of a tool; one that nobody knows asks.
-pub(super) fn verdict(catalog: &crate::plan::Catalog, tool: &str) -> Verdict {
+pub(super) fn verdict(catalog: &Catalog, tool: &str) -> Verdict {
     catalog.tool(tool).map_or(Verdict::Ask, |tool| tool.verdict)
 }
 
@@ -281,9 +322,4 @@ fn has_side_effects(work: &Work, tool: Option<&ToolInfo>) -> bool {
         | Work::Loop(_)
         | Work::Map(_) => false,
     }
-}
-
-/// The document of an edge, for its condition and its keys.
-pub(super) fn edge_doc(plan: &Plan, link: Link) -> Option<&Edge> {
-    link.doc.and_then(|at| plan.edges.get(at as usize))
 }

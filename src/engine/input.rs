@@ -278,6 +278,14 @@ pub enum Job {
         /// The work's name.
         work: String,
     },
+    /// Run the plan inside, as often as it takes; the bodies follow as events of their own.
+    Inside {
+        /// What each body gets.
+        inputs: Map<String, Value>,
+        /// The entries of a map.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        items: Option<Vec<Value>>,
+    },
 }
 
 /// An agent's job.

@@ -21,6 +21,8 @@ pub(super) struct Queue {
     pub busy: u32,
     /// Nodes in the middle of their work that want their slot back, by the gate that let them go on.
     pub resuming: BTreeSet<(GateId, NodeIx)>,
+    /// Nodes that wait for their next attempt.
+    pub resting: u32,
     /// Nodes that want a slot.
     ready: BTreeSet<Rank>,
     /// Nodes that the engine does itself.
@@ -31,8 +33,8 @@ pub(super) struct Queue {
 }
 
 impl Queue {
-    pub fn new(slots: u32, locks: usize) -> Self {
-        Self { slots, locks: vec![Lock::default(); locks], ..Self::default() }
+    pub fn new(slots: u32) -> Self {
+        Self { slots, ..Self::default() }
     }
 
     pub fn has_slot(&self) -> bool {

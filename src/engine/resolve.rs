@@ -4,17 +4,24 @@
 use super::{
     AgentJob, Dep, Job, NodeError, Provenance,
     flow::Origin,
-    graph::{NodeIx, edge_doc},
+    frame::{Frame, FrameIx, MOST_ITEMS},
+    graph::{NodeIx, leaves_something},
     run::Run,
 };
-use crate::plan::{AgentWork, CodeWork, DecisionWork, MergeWork, Node, NodeValue, Scope, ToolInput, Work, expr, reference};
+use crate::plan::{
+    AgentWork, CodeWork, DecisionWork, Dialect, MergeWork, Node, NodeValue, Scope, ToolInput, Work, expr, native::kind, reference,
+};
 use serde_json::{Map, Value, json};
 use std::sync::{Arc, LazyLock};
+
+/// The model class of an agent in a hybrid plan that names none (seed 002).
+const HYBRID_MODEL: &str = "haiku";
+/// Stands in where a node has no plan, which no journal of a created run gives.
+static NOWHERE: LazyLock<Frame> = LazyLock::new(Frame::default);
 
 /// Limits of an agent node that says nothing of its own.
 pub(super) const AGENT_SECONDS: f64 = 60.0;
 const MOST_ITERATIONS: u32 = 20;
-const NOT_YET: &str = "nodes with a plan inside are not run by this version";
 
 /// What consumers get of a node that failed safe.
 pub(super) fn safe_result(error: &NodeError) -> Value {
@@ -35,14 +42,16 @@ pub(super) struct Ending<'a> {
 /// What is known in a run, with one node's end that is not on record yet.
 struct Known<'a> {
     run: &'a Run,
+    /// The plan whose names are meant.
+    frame: &'a Frame,
     with: Option<Ending<'a>>,
+    /// The context of a workflow, with the result of the node that is about to end.
+    context: Option<Map<String, Value>>,
 }
-
-static NO_INPUTS: LazyLock<Map<String, Value>> = LazyLock::new(Map::new);
 
 impl Scope for Known<'_> {
     fn node(&self, id: &str) -> Option<NodeValue<'_>> {
-        let ix = self.run.graph.find(id)?;
+        let ix = self.run.find_in(self.frame, id)?;
         if let Some(own) = self.with.filter(|own| own.node == ix) {
             return Some(NodeValue { result: own.result, status: own.state, error: own.error });
         }
@@ -52,18 +61,33 @@ impl Scope for Known<'_> {
     }
 
     fn inputs(&self) -> &Map<String, Value> {
-        self.run.plan().map_or(&NO_INPUTS, |plan| &plan.inputs)
+        self.context.as_ref().unwrap_or(&self.frame.inputs)
     }
 }
 
 impl Run {
-    fn known(&self) -> Known<'_> {
-        Known { run: self, with: None }
+    fn known(&self, ix: NodeIx) -> Known<'_> {
+        Known { run: self, frame: self.home(ix), with: None, context: None }
     }
 
-    /// Whether a guard of a node holds.
-    pub(super) fn holds(&self, condition: &str, with: Option<Ending<'_>>) -> Result<bool, String> {
-        expr::truthy(condition, &Known { run: self, with }).map_err(|error| format!("`{condition}`: {error}"))
+    /// The plan that a node stands in.
+    fn home(&self, ix: NodeIx) -> &Frame {
+        self.frame_of(ix).unwrap_or(&NOWHERE)
+    }
+
+    /// Whether a condition of a node holds; `ending` is what its own edges read of it before that is on record.
+    pub(super) fn holds(&self, condition: &str, ix: NodeIx, ending: Option<Ending<'_>>) -> Result<bool, String> {
+        let frame = self.home(ix);
+        let given = ending.and_then(|ending| ending.result).and_then(Value::as_object);
+        let context = given.filter(|_| frame.plan.dialect == Dialect::Workflow && ending.is_some_and(|ending| ending.state == "succeeded"));
+        let context = context.map(|given| frame.inputs.clone().into_iter().chain(given.clone()).collect());
+        truthy(condition, &Known { run: self, frame, with: ending, context })
+    }
+
+    /// Whether a condition holds among the names of a frame.
+    pub(super) fn holds_in(&self, condition: &str, frame: FrameIx) -> Result<bool, String> {
+        let frame = self.frame(frame).unwrap_or(&NOWHERE);
+        truthy(condition, &Known { run: self, frame, with: None, context: None })
     }
 
     /// The exact thing that will happen, as a gate before the node shows it.
@@ -80,13 +104,31 @@ impl Run {
                 }
                 Ok(Value::Object(shown))
             }
-            Work::Tool(work) => self.tool_args(&work.tool, &work.input),
+            Work::Tool(work) => self.tool_args(ix, &work.tool, &work.input),
             Work::Code(work) => {
                 let inputs = self.named_inputs(ix)?;
                 Ok(if inputs.is_empty() { json!({ "code": work.code }) } else { json!({ "code": work.code, "inputs": inputs }) })
             }
             Work::Decision(DecisionWork::Expression(_)) | Work::Merge(_) | Work::Transform(_) | Work::Approval(_) => self.value(ix, node),
-            Work::Plan(_) | Work::Loop(_) | Work::Map(_) => Err(NOT_YET.to_string()),
+            Work::Plan(_) | Work::Loop(_) | Work::Map(_) => {
+                let mut shown = Map::from_iter([("inputs".to_string(), Value::Object(self.named_inputs(ix)?))]);
+                if let Some(items) = self.items(ix, node)? {
+                    shown.insert("items".to_string(), Value::Array(items));
+                }
+                Ok(Value::Object(shown))
+            }
+        }
+    }
+
+    /// The entries of a map.
+    fn items(&self, ix: NodeIx, node: &Node) -> Result<Option<Vec<Value>>, String> {
+        let Work::Map(work) = &node.work else { return Ok(None) };
+        match expr::eval(&work.over, &self.known(ix)).map_err(|error| format!("`{}`: {error}", work.over))? {
+            Value::Array(items) if items.len() > MOST_ITEMS => {
+                Err(format!("`{}` gives {} entries: a map takes {MOST_ITEMS} at most", work.over, items.len()))
+            }
+            Value::Array(items) => Ok(Some(items)),
+            other => Err(format!("`{}` gives {}, and a map needs a list", work.over, kind(&other))),
         }
     }
 
@@ -111,20 +153,29 @@ impl Run {
             Work::Tool(work) => {
                 let args = match approved {
                     Some(args) => args.clone(),
-                    None => self.tool_args(&work.tool, &work.input)?,
+                    None => self.tool_args(ix, &work.tool, &work.input)?,
                 };
                 Ok(Job::Tool { tool: work.tool.clone(), args })
             }
             Work::Code(work) => {
                 let code = approved.and_then(|payload| text_of(payload, "code")).unwrap_or_else(|| work.code.clone());
-                let mut inputs = self.plan().map(|plan| plan.inputs.clone()).unwrap_or_default();
+                let mut inputs = self.home(ix).inputs.clone();
                 inputs.extend(match approved {
                     Some(Value::Object(shown)) => shown_inputs(shown),
                     Some(_) | None => self.named_inputs(ix)?,
                 });
                 Ok(Job::Code { code: CodeWork { code, sandbox: work.sandbox.clone() }, inputs })
             }
-            Work::Plan(_) | Work::Loop(_) | Work::Map(_) => Err(NOT_YET.to_string()),
+            Work::Plan(_) | Work::Loop(_) | Work::Map(_) => Ok(Job::Inside {
+                inputs: match approved {
+                    Some(Value::Object(shown)) => shown_inputs(shown),
+                    Some(_) | None => self.named_inputs(ix)?,
+                },
+                items: match approved.and_then(|shown| shown.get("items")).and_then(Value::as_array) {
+                    Some(items) => Some(items.clone()),
+                    None => self.items(ix, node)?,
+                },
+            }),
             Work::Decision(DecisionWork::Expression(_)) => Ok(Job::Inline { work: "decision".to_string() }),
             Work::Merge(_) => Ok(Job::Inline { work: "merge".to_string() }),
             Work::Transform(_) => Ok(Job::Inline { work: "transform".to_string() }),
@@ -134,7 +185,7 @@ impl Run {
 
     /// The value of work that the engine does itself.
     pub(super) fn value(&self, ix: NodeIx, node: &Node) -> Result<Value, String> {
-        let known = self.known();
+        let known = self.known(ix);
         match &node.work {
             Work::Decision(DecisionWork::Expression(text)) => expr::eval(text, &known).map_err(|error| format!("`{text}`: {error}")),
             Work::Transform(work) => reference::resolve(&work.value, &known).map_err(|error| error.to_string()),
@@ -159,18 +210,23 @@ impl Run {
         self.received(ix).iter().map(|origin| self.dep(origin)).collect()
     }
 
+    /// Keys that an edge lets through are those of the result; in a workflow, those of the context.
     fn dep(&self, origin: &Origin) -> Dep {
         let node = &self.nodes[origin.node.at()];
         let mut result = node.result.clone().unwrap_or_else(|| Arc::new(Value::Null));
-        for &edge in &origin.through {
-            let doc = self.plan().and_then(|plan| edge_doc(plan, self.graph.link(edge)));
-            if let (Some(keys), Value::Object(map)) = (doc.and_then(|doc| doc.context.as_ref()), &*result) {
-                let kept = keys.iter().filter_map(|key| map.get(key).map(|value| (key.clone(), value.clone())));
-                result = Arc::new(Value::Object(kept.collect()));
-            }
+        let frame = self.home(origin.node);
+        for (at, &edge) in origin.through.iter().enumerate() {
+            let Some(keys) = self.edge(edge).and_then(|doc| doc.context.as_ref()) else { continue };
+            let from = match &*result {
+                _ if at == 0 && frame.plan.dialect == Dialect::Workflow => &frame.inputs,
+                Value::Object(map) => map,
+                Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) | Value::Array(_) => continue,
+            };
+            let kept = keys.iter().filter_map(|key| from.get(key).map(|value| (key.clone(), value.clone())));
+            result = Arc::new(Value::Object(kept.collect()));
         }
         Dep {
-            node: self.id_of(origin.node),
+            node: self.doc(origin.node).map_or_else(|| self.id_of(origin.node), |node| node.id.clone()),
             result,
             status: node.state.word().to_string(),
             error: node.error.as_ref().map(|error| error.message.clone()),
@@ -191,21 +247,23 @@ impl Run {
     }
 
     fn agent_job(&self, ix: NodeIx, work: &AgentWork) -> Result<AgentJob, String> {
-        let known = self.known();
+        let known = self.known(ix);
         let text = |text: &Option<String>| {
             text.as_ref().map(|text| reference::resolve_text(text, &known).map_err(|error| error.to_string())).transpose()
         };
         let (Some(policy), Some(plan)) = (self.policy(ix), self.plan()) else { return Ok(AgentJob::default()) };
         let settings = self.settings();
+        let hybrid = policy.plan.dialect == Dialect::Hybrid;
+        let class = hybrid.then(|| HYBRID_MODEL.to_string());
         Ok(AgentJob {
             agent: work.agent.clone(),
             role: text(&work.role)?,
             goal: text(&work.goal)?,
             objective: text(&work.objective)?,
-            plan_goal: plan.goal.clone(),
+            plan_goal: if policy.plan.goal.is_empty() { plan.goal.clone() } else { policy.plan.goal.clone() },
             inputs: self.named_inputs(ix)?,
-            model: policy.get(|policy| policy.model.clone()).or_else(|| settings.and_then(|settings| settings.model.clone())),
-            tools: policy.get(|policy| policy.tools.clone()),
+            model: policy.get(|policy| policy.model.clone()).or(class).or_else(|| settings.and_then(|settings| settings.model.clone())),
+            tools: policy.get(|policy| policy.tools.clone()).or_else(|| hybrid.then(|| self.harmless_tools())),
             output_schema: policy.get(|policy| policy.output_schema.clone()),
             // What the plan leaves open, the card says, and else the loop's own default.
             max_iterations: policy.get(|policy| policy.max_iterations).map_or(0, |most| most.clamp(1, MOST_ITERATIONS)),
@@ -225,12 +283,24 @@ impl Run {
     }
 
     fn named_inputs(&self, ix: NodeIx) -> Result<Map<String, Value>, String> {
-        let inputs = self.policy(ix).and_then(|policy| policy.get(|policy| policy.inputs.as_ref()));
-        inputs.map_or_else(|| Ok(Map::new()), |inputs| reference::resolve_map(inputs, &self.known()).map_err(|error| error.to_string()))
+        let Some(policy) = self.policy(ix) else { return Ok(Map::new()) };
+        let given = match policy.get(|policy| policy.inputs.as_ref()) {
+            Some(inputs) => reference::resolve_map(inputs, &self.known(ix)).map_err(|error| error.to_string())?,
+            None => Map::new(),
+        };
+        // Nothing leads to the entry of a workflow, so what the walk starts with is its context.
+        let starts = policy.plan.dialect == Dialect::Workflow && policy.node.entry;
+        Ok(if starts { self.home(ix).inputs.clone().into_iter().chain(given).collect() } else { given })
     }
 
-    fn tool_args(&self, tool: &str, input: &ToolInput) -> Result<Value, String> {
-        let known = self.known();
+    /// Names of the tools that leave nothing behind: what an agent of a hybrid plan may use when the plan doesn't say.
+    fn harmless_tools(&self) -> Vec<String> {
+        let tools = self.settings().map(|settings| settings.catalog.tools.as_slice()).unwrap_or_default();
+        tools.iter().filter(|tool| !leaves_something(Some(tool))).map(|tool| tool.name.clone()).collect()
+    }
+
+    fn tool_args(&self, ix: NodeIx, tool: &str, input: &ToolInput) -> Result<Value, String> {
+        let known = self.known(ix);
         match input {
             ToolInput::Args(args) => reference::resolve_map(args, &known).map(Value::Object).map_err(|error| error.to_string()),
             ToolInput::Query(query) => {
@@ -241,6 +311,10 @@ impl Run {
             }
         }
     }
+}
+
+fn truthy(condition: &str, known: &Known<'_>) -> Result<bool, String> {
+    expr::truthy(condition, known).map_err(|error| format!("`{condition}`: {error}"))
 }
 
 /// A tool's one required parameter; else its only one.

@@ -1,12 +1,7 @@
 //! Which outgoing edges a result takes: all whose condition holds, the first, or the one that a decision names.
 
-use super::{
-    EdgeId,
-    graph::{NodeIx, edge_doc},
-    resolve::Ending,
-    run::Run,
-};
-use crate::plan::{Edge, Route};
+use super::{EdgeId, graph::NodeIx, resolve::Ending, run::Run};
+use crate::plan::{Dialect, Edge, Route};
 use serde_json::Value;
 
 /// Edges taken and edges that died, both in edge order.
@@ -14,6 +9,10 @@ use serde_json::Value;
 pub(super) struct Routes {
     pub taken: Vec<EdgeId>,
     pub dead: Vec<EdgeId>,
+    /// Why, in words, where there was something to choose.
+    pub why: String,
+    /// An answer named none of the ways, and a stages plan went on all the same.
+    pub astray: bool,
 }
 
 impl Run {
@@ -25,67 +24,107 @@ impl Run {
         let ix = ending.node;
         let Some(policy) = self.policy(ix) else { return Ok(Routes::default()) };
         let edges = &self.graph.nodes[ix.at()].outs;
-        let chosen = match policy.route() {
-            Route::Decision => self.decided_edge(edges, ending.result)?.into_iter().collect(),
+        let mut routes = match policy.route() {
+            _ if self.is_terminal(ix) => Routes { why: "a terminal stage ends the walk".to_string(), ..Routes::default() },
+            Route::Decision => self.decided_edge(edges, ending.result, policy.plan.dialect)?,
             Route::First => self.holding(ending, edges, 1)?,
             Route::All => self.holding(ending, edges, usize::MAX)?,
         };
-        let (taken, dead) = edges.iter().partition(|edge| {
-            super::touch();
-            chosen.binary_search(edge).is_ok()
-        });
-        Ok(Routes { taken, dead })
+        routes.dead = edges
+            .iter()
+            .copied()
+            .filter(|edge| {
+                super::touch();
+                routes.taken.binary_search(edge).is_err()
+            })
+            .collect();
+        if edges.is_empty() {
+            routes.why = String::new();
+        }
+        Ok(routes)
     }
 
-    fn edge(&self, edge: EdgeId) -> Option<&Edge> {
-        self.plan().and_then(|plan| edge_doc(plan, self.graph.link(edge)))
+    /// Whether a walk ends here whatever edges there are.
+    pub(super) fn is_terminal(&self, ix: NodeIx) -> bool {
+        self.policy(ix).is_some_and(|policy| match policy.plan.dialect {
+            Dialect::Stages => policy.node.exit && !policy.plan.edges.is_empty(),
+            Dialect::Native | Dialect::Orchestration | Dialect::Tools | Dialect::Hybrid | Dialect::Workflow => false,
+        })
+    }
+
+    pub(super) fn edge(&self, edge: EdgeId) -> Option<&Edge> {
+        let link = self.graph.link(edge);
+        link.doc.and_then(|at| self.frame_of(link.from)?.plan.edges.get(at as usize))
     }
 
     /// The first so many edges whose condition holds; the default edge stands in when no conditional one does.
-    fn holding(&self, ending: Ending<'_>, edges: &[EdgeId], most: usize) -> Result<Vec<EdgeId>, String> {
-        let mut chosen = Vec::new();
-        let mut conditional = false;
+    fn holding(&self, ending: Ending<'_>, edges: &[EdgeId], most: usize) -> Result<Routes, String> {
+        let mut taken = Vec::new();
+        let mut held: Vec<&str> = Vec::new();
         for &edge in edges {
-            if chosen.len() == most {
+            if taken.len() == most {
                 break;
             }
             let doc = self.edge(edge);
             match doc.and_then(|doc| doc.when.as_ref()) {
-                Some(when) if self.holds(when, Some(ending))? => {
-                    conditional = true;
-                    chosen.push(edge);
+                Some(when) if self.holds(when, ending.node, Some(ending))? => {
+                    held.push(when);
+                    taken.push(edge);
                 }
                 Some(_) => {}
                 None if doc.is_some_and(|doc| doc.default) => {}
-                None => chosen.push(edge),
+                None => taken.push(edge),
             }
         }
-        if !conditional && chosen.len() < most {
+        let asked = edges.iter().any(|&edge| self.edge(edge).is_some_and(|doc| doc.when.is_some()));
+        if held.is_empty() && taken.len() < most {
             let default = edges.iter().copied().find(|&edge| self.edge(edge).is_some_and(|doc| doc.default));
-            chosen.extend(default.filter(|edge| !chosen.contains(edge)));
-            chosen.sort_unstable();
+            taken.extend(default.filter(|edge| !taken.contains(edge)));
+            taken.sort_unstable();
         }
-        Ok(chosen)
+        let why = match (asked, &held[..], &taken[..]) {
+            (false, _, _) => String::new(),
+            (true, [], []) => "none of its conditions holds".to_string(),
+            (true, [], _) => "none of its conditions holds, so the way without one is taken".to_string(),
+            (true, held, _) => held.iter().map(|when| format!("`{when}` holds")).collect::<Vec<_>>().join(", "),
+        };
+        Ok(Routes { taken, why, ..Routes::default() })
     }
 
-    /// The edge that a decision's answer names: one alone, else the first whose label or target matches, else the default.
-    fn decided_edge(&self, edges: &[EdgeId], result: Option<&Value>) -> Result<Option<EdgeId>, String> {
-        if edges.len() < 2 {
-            return Ok(edges.first().copied());
+    /// The edge that a decision's answer names: one alone, else the first whose label or target matches, else the default. A stages plan
+    /// takes its first edge where no other one is named (seed 004, `resolve_edge`).
+    fn decided_edge(&self, edges: &[EdgeId], result: Option<&Value>, dialect: Dialect) -> Result<Routes, String> {
+        let one = |edge: EdgeId, why: String| Routes { taken: vec![edge], why, ..Routes::default() };
+        let (first, more) = match edges {
+            [] => return Ok(Routes::default()),
+            [first, more @ ..] => (*first, more),
+        };
+        if more.is_empty() {
+            return Ok(one(first, "it is the only way out".to_string()));
         }
         let answer = result.and_then(named_route);
         let matches = |edge: EdgeId| {
             let Some(answer) = answer.as_deref() else { return false };
             let label = self.edge(edge).and_then(|doc| doc.when.as_deref());
-            label == Some(answer) || &*self.id_of(self.graph.link(edge).to) == answer
+            label == Some(answer) || self.doc(self.graph.link(edge).to).is_some_and(|node| &*node.id == answer)
         };
         let named = edges.iter().copied().find(|&edge| matches(edge));
-        let default = || edges.iter().copied().find(|&edge| self.edge(edge).is_some_and(|doc| doc.default));
-        named.or_else(default).map(Some).ok_or_else(|| {
-            let labels: Vec<String> = edges.iter().map(|&edge| self.edge_name(edge)).collect();
-            let answer = answer.map_or_else(|| "no route".to_string(), |answer| format!("`{answer}`"));
-            format!("the answer names {answer}, which is none of its ways out: {}", labels.join(", "))
-        })
+        let answer = answer.as_deref().map_or_else(|| "no route".to_string(), |answer| format!("`{answer}`"));
+        if let Some(edge) = named {
+            return Ok(one(edge, format!("the answer names {answer}")));
+        }
+        let ways = || edges.iter().map(|&edge| format!("`{}`", self.route_name(edge))).collect::<Vec<_>>().join(", ");
+        let default = edges.iter().copied().find(|&edge| self.edge(edge).is_some_and(|doc| doc.default));
+        match (default, dialect) {
+            (Some(edge), _) => Ok(one(edge, format!("the answer names {answer}, none of its ways out, so the default is taken"))),
+            (None, Dialect::Stages) => {
+                let why = format!("the answer names {answer}, which is none of its ways out ({}), so the first is taken", ways());
+                Ok(Routes { astray: true, ..one(first, why) })
+            }
+            (None, Dialect::Native | Dialect::Orchestration | Dialect::Tools | Dialect::Hybrid | Dialect::Workflow) => {
+                Err(format!("the answer names {answer}, which is none of its ways out: {}", ways()))
+            }
+        }
     }
 
     /// What an answer may name to take each of a node's edges, in edge order.
@@ -96,11 +135,7 @@ impl Run {
 
     fn route_name(&self, edge: EdgeId) -> String {
         let label = self.edge(edge).and_then(|doc| doc.when.clone());
-        label.unwrap_or_else(|| self.id_of(self.graph.link(edge).to).to_string())
-    }
-
-    fn edge_name(&self, edge: EdgeId) -> String {
-        format!("`{}`", self.route_name(edge))
+        label.unwrap_or_else(|| self.doc(self.graph.link(edge).to).map(|node| node.id.to_string()).unwrap_or_default())
     }
 }
 

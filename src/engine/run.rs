@@ -4,6 +4,7 @@
 use super::{
     Actor, Decided, EdgeId, Effect, Gate, GateId, Input, NodeRun, Outcome, Record, RunId, RunSettings, Time,
     flow::Flow,
+    frame::Frame,
     graph::{Graph, NodeIx, Settled},
     queue::Queue,
 };
@@ -19,11 +20,13 @@ pub struct Batch {
     pub effects: Vec<Effect>,
 }
 
-/// What a run is made of.
+/// Mark of a composite node inside which something went wrong, but not everything.
+pub(super) const PARTIAL: &str = "partial";
+
+/// What a run is made of, beside its plan.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Head {
     pub run: RunId,
-    pub plan: Plan,
     pub settings: RunSettings,
     pub by: Actor,
 }
@@ -53,17 +56,6 @@ pub(super) struct Stage {
     pub outcome: Option<(Outcome, String)>,
 }
 
-/// Nodes in numbers, so that nothing scans.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub(super) struct Counts {
-    pub unfinished: u32,
-    pub resting: u32,
-    /// Exit nodes that ended well.
-    pub exits: u32,
-    /// Failed, rejected or cancelled.
-    pub bad: u32,
-}
-
 /// The state of one run.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Run {
@@ -78,7 +70,8 @@ pub struct Run {
     pub(super) queue: Queue,
     /// Nodes whose phase calls for a decision.
     pub(super) agenda: BTreeSet<NodeIx>,
-    pub(super) counts: Counts,
+    /// Its own plan first, then every body that began.
+    pub(super) frames: Vec<Frame>,
     pub(super) stage: Stage,
     pub(super) seq: u64,
 }
@@ -116,7 +109,7 @@ impl Run {
 
     /// The plan that is run.
     pub fn plan(&self) -> Option<&Plan> {
-        self.head.as_ref().map(|head| &head.plan)
+        self.frames.first().map(|frame| &*frame.plan)
     }
 
     /// The settings kept since the start.
@@ -134,9 +127,9 @@ impl Run {
         self.graph.find(id).map(|ix| &self.nodes[ix.at()])
     }
 
-    /// All nodes in plan order.
+    /// All nodes: those of the plan in its order, then those of bodies as they began.
     pub fn nodes(&self) -> impl Iterator<Item = (&NodeId, &NodeRun)> {
-        self.plan().into_iter().flat_map(|plan| &plan.nodes).map(|node| &node.id).zip(&self.nodes)
+        self.graph.ids.iter().zip(&self.nodes)
     }
 
     /// Whether an edge was taken (`Some(true)`), died (`Some(false)`), or waits.
@@ -179,7 +172,7 @@ impl Run {
 
     /// Whether only open gates (or unknown nodes) keep the run from going on: no worker runs, no timer is due.
     pub fn is_parked(&self) -> bool {
-        let idle = self.queue.busy == 0 && self.queue.resuming.is_empty() && self.counts.resting == 0;
+        let idle = self.queue.busy == 0 && self.queue.resuming.is_empty() && self.queue.resting == 0;
         self.stage.started && self.stage.outcome.is_none() && idle && !self.open.is_empty()
     }
 
@@ -193,16 +186,17 @@ impl Run {
     }
 
     pub(super) fn id_of(&self, ix: NodeIx) -> NodeId {
-        self.doc(ix).map_or_else(|| NodeId::new(""), |node| node.id.clone())
+        self.graph.ids.get(ix.at()).cloned().unwrap_or_else(|| NodeId::new(""))
     }
 
     pub(super) fn doc(&self, ix: NodeIx) -> Option<&Node> {
-        self.plan()?.nodes.get(ix.at())
+        self.policy(ix).map(|policy| policy.node)
     }
 
     pub(super) fn policy(&self, ix: NodeIx) -> Option<Settled<'_>> {
-        let plan = self.plan()?;
-        plan.nodes.get(ix.at()).map(|node| Settled { node, defaults: &plan.defaults })
+        let frame = self.frame_of(ix)?;
+        let node = frame.plan.nodes.get(ix.at().checked_sub(frame.first.at())?)?;
+        Some(Settled { node, plan: &frame.plan })
     }
 
     /// The node of a worker's input, when it speaks for the attempt under way.

@@ -95,6 +95,19 @@ pub struct NodeRun {
     pub span: Span,
     /// What it used and touched.
     pub lineage: Lineage,
+    /// What runs inside it.
+    pub inside: Inside,
+}
+
+/// Nodes that run inside a composite node, at any depth, in numbers.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Inside {
+    /// That began or may begin.
+    pub nodes: u32,
+    /// That are over.
+    pub over: u32,
+    /// Open gates among them.
+    pub waiting: u32,
 }
 
 /// What a node used and touched (seed 000's metadata).

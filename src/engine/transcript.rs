@@ -148,6 +148,10 @@ impl Transcript {
             | Event::GateDecided { .. }
             | Event::GateVoided { .. }
             | Event::NodeRouted { .. }
+            | Event::BodyStarted { .. }
+            | Event::StageStarted { .. }
+            | Event::Checkpoint { .. }
+            | Event::StageFinished { .. }
             | Event::NodeReturned { .. }
             | Event::NodeCompleted { .. }
             | Event::NodeFailed { .. }

@@ -47,6 +47,9 @@ impl Run {
                     | Phase::AtGate(_)
                     | Phase::Answered(_)
                     | Phase::Queued
+                    | Phase::Inline
+                    | Phase::Bodies
+                    | Phase::Inside
                     | Phase::Working
                     | Phase::Resting
                     | Phase::Lost
@@ -55,6 +58,10 @@ impl Run {
                 (format!("`{id}` is held{because}"), holder)
             }
             NodeState::Waiting { gate } => (format!("`{id}` waits for an answer to gate {}{because}", gate.0), None),
+            NodeState::Running if node.inside.nodes > 0 => {
+                let open: Vec<NodeIx> = self.open_inside(ix).collect();
+                (format!("`{id}` is running: {} of {} inside are over", node.inside.over, node.inside.nodes), self.worst(&open))
+            }
             NodeState::Running => (format!("`{id}` is running"), None),
             NodeState::Retrying { .. } => (format!("`{id}` tries again soon{because}"), None),
             NodeState::Unknown => (format!("somebody must say what became of `{id}`{because}"), None),

@@ -13,6 +13,8 @@ impl Run {
         self.gates.push(GateRun { gate: gate.clone(), end: GateEnd::Open });
         self.open.insert(gate.id);
         let Some(ix) = self.graph.find(&gate.node) else { return };
+        let owners: Vec<NodeIx> = self.owners(ix).collect();
+        owners.into_iter().for_each(|owner| self.nodes[owner.at()].inside.waiting += 1);
         match &gate.kind {
             GateKind::Tool { call, .. } | GateKind::Question { call: Some(call), .. } => {
                 if let Some(worker) = &mut self.flows[ix.at()].worker {
@@ -32,7 +34,15 @@ impl Run {
     }
 
     pub(super) fn close_gate(&mut self, id: GateId, end: GateEnd) {
-        self.open.remove(&id);
+        if !self.open.remove(&id) {
+            return;
+        }
+        let node = self.gate_run(id).and_then(|run| self.graph.find(&run.gate.node));
+        let owners: Vec<NodeIx> = node.into_iter().flat_map(|ix| self.owners(ix)).collect();
+        for owner in owners {
+            let inside = &mut self.nodes[owner.at()].inside;
+            inside.waiting = inside.waiting.saturating_sub(1);
+        }
         if let Some(run) = (id.0 as usize).checked_sub(1).and_then(|at| self.gates.get_mut(at)) {
             run.end = end;
         }

@@ -103,7 +103,7 @@ impl Jobs {
     fn context(&self, job: &Job) -> ToolContext {
         let node = match job {
             Job::Agent(job) => job.model.as_deref(),
-            Job::Tool { .. } | Job::Code { .. } | Job::Inline { .. } => None,
+            Job::Tool { .. } | Job::Code { .. } | Job::Inline { .. } | Job::Inside { .. } => None,
         };
         let model = match self.kit.models.responder(self.model.as_deref(), node) {
             Ok(Responder::Model { provider, name, .. }) => Some((provider, name)),
@@ -123,6 +123,9 @@ impl Labour for Jobs {
             Job::Tool { tool, args } => worker_tool::work(&task, tool, args.clone(), &bench).await,
             Job::Code { code, inputs } => worker_code::work(code, inputs, &task.deps, &self.kit.sandbox, &desk).await,
             Job::Inline { work } => WorkFact::Failed(NodeError::permanent(format!("`{work}` is done by the engine, not by a worker"))),
+            Job::Inside { .. } => {
+                WorkFact::Failed(NodeError::permanent("the plan inside is run by the engine, not by a worker".to_owned()))
+            }
         }
     }
 }

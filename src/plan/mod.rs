@@ -10,6 +10,7 @@ pub mod expr;
 mod id;
 mod names;
 pub mod native;
+pub mod nest;
 mod node;
 pub mod order;
 #[cfg(test)]

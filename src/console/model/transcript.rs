@@ -73,7 +73,8 @@ impl Transcript {
         self.given = match job {
             Job::Agent(agent) => lines(cut(agent.objective.as_deref().unwrap_or_default())),
             Job::Tool { args, .. } => lines(cut(&super::words::pretty(args))),
-            Job::Code { .. } | Job::Inline { .. } => Vec::new(),
+            Job::Inside { inputs, .. } if !inputs.is_empty() => lines(cut(&super::words::pretty(&Value::Object(inputs.clone())))),
+            Job::Code { .. } | Job::Inline { .. } | Job::Inside { .. } => Vec::new(),
         };
     }
 

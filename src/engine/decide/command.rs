@@ -2,7 +2,7 @@
 
 use crate::engine::{
     Actor, Command, Decision, Event, GateId,
-    graph::NodeIx,
+    frame::Frame,
     run::{GateEnd, Run},
 };
 
@@ -21,7 +21,8 @@ impl Run {
             Command::CancelNode { node } => find(node).map(|ix| self.cancel(ix, &reason)).unwrap_or_default(),
             Command::CancelBranch { node } => find(node).map(|ix| self.cancel_branch(ix, &reason)).unwrap_or_default(),
             Command::CancelRun => {
-                let open = (0..).map(NodeIx).take(self.flows.len()).filter(|&ix| !self.is_over(ix));
+                let own = self.frames.first().into_iter().flat_map(Frame::nodes);
+                let open = own.filter(|&ix| !self.is_over(ix));
                 let cancels = open.flat_map(|ix| self.cancel(ix, &format!("the run was {reason}")));
                 [Event::RunCancelled { by: by.clone() }].into_iter().chain(cancels).collect()
             }

@@ -6,9 +6,10 @@ use crate::engine::{
     gates::schema_misfit,
     graph::NodeIx,
     resolve::{Ending, safe_result},
+    route::Routes,
     run::Run,
 };
-use crate::plan::OnFailure;
+use crate::plan::{Dialect, OnFailure};
 use serde_json::Value;
 
 impl Run {
@@ -32,8 +33,9 @@ impl Run {
         let (node_id, generation) = (self.id_of(ix), self.generation(ix));
         match self.routes(Ending { node: ix, state: "succeeded", result: Some(&result), error: None }) {
             Ok(routes) => {
-                events.push(Event::NodeRouted { node_id: node_id.clone(), generation, taken: routes.taken, dead: routes.dead });
+                events.extend(self.routed(ix, routes));
                 events.push(Event::NodeCompleted { node_id, generation, result, mark });
+                events.extend(self.stage_over(ix));
                 events
             }
             Err(message) => self.fail(ix, plan_error(message), Some(result)),
@@ -53,22 +55,42 @@ impl Run {
         };
         match safe {
             Some(routes) => {
-                events.push(Event::NodeRouted { node_id: node_id.clone(), generation, taken: routes.taken, dead: routes.dead });
+                events.extend(self.routed(ix, routes));
                 events.push(Event::NodeFailed { node_id, generation, error, safe: true, result });
             }
             None => events.push(Event::NodeFailed { node_id, generation, error, safe: false, result }),
         }
+        if self.nodes[ix.at()].attempt > 0 {
+            events.extend(self.stage_over(ix));
+        }
         events
+    }
+
+    /// The routes of a node's end; a decision of a stages plan that names none of them is told in its log.
+    fn routed(&self, ix: NodeIx, routes: Routes) -> impl Iterator<Item = Event> + use<> {
+        let (node_id, generation) = (self.id_of(ix), self.generation(ix));
+        let told = routes.astray.then(|| Event::LogLine { node_id: node_id.clone(), text: routes.why.clone() });
+        told.into_iter().chain([Event::NodeRouted { node_id, generation, taken: routes.taken, dead: routes.dead, why: routes.why }])
+    }
+
+    /// What a stages plan tells when a stage that started is over (seed 004: a checkpoint after the results, then the end).
+    fn stage_over(&self, ix: NodeIx) -> Vec<Event> {
+        if !self.is_stage(ix) {
+            return Vec::new();
+        }
+        let node_id = self.id_of(ix);
+        vec![Event::Checkpoint { node_id: node_id.clone() }, Event::StageFinished { node_id }]
+    }
+
+    pub(super) fn is_stage(&self, ix: NodeIx) -> bool {
+        self.frame_of(ix).is_some_and(|frame| frame.plan.dialect == Dialect::Stages)
     }
 
     /// `skip_if` held: routing goes on from here without a result.
     pub(super) fn pass(&self, ix: NodeIx, reason: String) -> Vec<Event> {
         let (node_id, generation) = (self.id_of(ix), self.generation(ix));
         match self.routes(Ending { node: ix, state: "passed", result: None, error: None }) {
-            Ok(routes) => vec![
-                Event::NodeRouted { node_id: node_id.clone(), generation, taken: routes.taken, dead: routes.dead },
-                Event::NodePassed { node_id, generation, reason },
-            ],
+            Ok(routes) => self.routed(ix, routes).chain([Event::NodePassed { node_id, generation, reason }]).collect(),
             Err(message) => self.fail(ix, plan_error(message), None),
         }
     }
@@ -79,8 +101,11 @@ impl Run {
         events
     }
 
+    /// Cancels a node, after everything that runs inside it.
     pub(super) fn cancel(&self, ix: NodeIx, reason: &str) -> Vec<Event> {
-        let mut events = self.voids(ix, "the node is cancelled");
+        let inside = format!("cancelled with `{}`, which it is a part of", self.id_of(ix));
+        let mut events: Vec<Event> = self.open_inside(ix).flat_map(|inner| self.cancel(inner, &inside)).collect();
+        events.extend(self.voids(ix, "the node is cancelled"));
         events.push(Event::NodeCancelled { node_id: self.id_of(ix), generation: self.generation(ix), reason: reason.to_string() });
         events
     }
@@ -97,7 +122,7 @@ impl Run {
         self.open_of(ix).into_iter().map(|gate| Event::GateVoided { gate, reason: reason.to_string() }).collect()
     }
 
-    pub(super) fn is_over(&self, ix: NodeIx) -> bool {
+    pub(in crate::engine) fn is_over(&self, ix: NodeIx) -> bool {
         self.flows[ix.at()].phase == Phase::Ended
     }
 

@@ -2,13 +2,13 @@
 
 use super::end::plan_error;
 use crate::engine::{
-    ErrorKind, Event, GateKind, Job, NodeError, NodeState, Outcome, Time,
+    ErrorKind, Event, GateKind, NodeError, NodeState, Outcome, Time,
     flow::Phase,
     gates::LOST_OPTIONS,
     graph::{NodeIx, tool_of, verdict},
     run::Run,
 };
-use crate::plan::{Approve, Node, Verdict, Work};
+use crate::plan::{Approve, Dialect, Node, Verdict, Work};
 
 impl Run {
     /// The next step that the state calls for; none when nothing follows.
@@ -26,9 +26,10 @@ impl Run {
             return self.deliver_answers(ix);
         }
         if let Some(ix) = self.queue.next(|ix| self.graph.nodes[ix.at()].takes_slot) {
-            return self.follow_queue(ix, now);
+            return self.follow_queue(ix);
         }
-        if self.counts.unfinished == 0 { vec![self.settle()] } else { Vec::new() }
+        let over = self.frames.first().is_none_or(|frame| frame.counts.unfinished == 0);
+        if over { vec![self.settle()] } else { Vec::new() }
     }
 
     fn follow_node(&self, ix: NodeIx, now: Time) -> Vec<Event> {
@@ -52,7 +53,11 @@ impl Run {
                 vec![self.gate_event(ix, kind, job, self.nodes[ix.at()].reason.clone(), now)]
             }
             Phase::Working => self.deliver_answers(ix),
-            Phase::Inputs | Phase::AtGate(_) | Phase::Queued | Phase::Locked(_) | Phase::Resting | Phase::Ended => Vec::new(),
+            Phase::Inline => self.follow_inline(ix, now),
+            Phase::Bodies => self.follow_bodies(ix, now),
+            Phase::Inputs | Phase::Inside | Phase::AtGate(_) | Phase::Queued | Phase::Locked(_) | Phase::Resting | Phase::Ended => {
+                Vec::new()
+            }
         }
     }
 
@@ -61,14 +66,15 @@ impl Run {
         let Some(node) = self.doc(ix) else { return Vec::new() };
         let policy = self.policy(ix);
         if let Some(when) = policy.and_then(|policy| policy.get(|policy| policy.when.as_ref())) {
-            match self.holds(when, None) {
+            match self.holds(when, ix, None) {
                 Ok(true) => {}
                 Ok(false) => return self.skip(ix, format!("its condition doesn't hold: {when}")),
                 Err(message) => return self.fail(ix, plan_error(message), None),
             }
         }
-        if let Some(skip_if) = policy.and_then(|policy| policy.get(|policy| policy.skip_if.as_ref())) {
-            match self.holds(skip_if, None) {
+        let is_entry = self.frame_of(ix).is_some_and(|frame| frame.plan.dialect == Dialect::Workflow && frame.entry() == Some(ix));
+        if let Some(skip_if) = policy.and_then(|policy| policy.get(|policy| policy.skip_if.as_ref())).filter(|_| !is_entry) {
+            match self.holds(skip_if, ix, None) {
                 Ok(true) => return self.pass(ix, format!("passed through: {skip_if}")),
                 Ok(false) => {}
                 Err(message) => return self.fail(ix, plan_error(message), None),
@@ -95,7 +101,13 @@ impl Run {
 
     /// Why its join can't be satisfied, by the source that closed it.
     fn dead_reason(&self, ix: NodeIx) -> String {
-        self.closed_by(ix).map_or_else(String::new, |source| {
+        let Some(source) = self.closed_by(ix) else {
+            return self
+                .frame_of(ix)
+                .and_then(|frame| frame.entry())
+                .map_or_else(String::new, |entry| format!("one token walks this plan, and it starts at `{}`", self.id_of(entry)));
+        };
+        {
             let id = self.id_of(source);
             match self.state_of(source) {
                 NodeState::Succeeded | NodeState::Passed | NodeState::FailedSafe => format!("`{id}` went another way"),
@@ -110,7 +122,7 @@ impl Run {
                 | NodeState::Retrying { .. }
                 | NodeState::Unknown => format!("the way from `{id}` is closed"),
             }
-        })
+        }
     }
 
     fn before_reason(&self, ix: NodeIx) -> String {
@@ -123,7 +135,7 @@ impl Run {
     }
 
     /// The best node in line: it starts, or waits for a lock.
-    fn follow_queue(&self, ix: NodeIx, now: Time) -> Vec<Event> {
+    fn follow_queue(&self, ix: NodeIx) -> Vec<Event> {
         crate::engine::touch();
         let (node_id, generation) = (self.id_of(ix), self.generation(ix));
         if let Some((lock, holder)) = self.queue.taken(&self.graph.nodes[ix.at()].locks) {
@@ -134,17 +146,12 @@ impl Run {
             Ok(job) => job,
             Err(message) => return self.fail(ix, plan_error(message), None),
         };
-        let inline = match &job {
-            Job::Inline { .. } => true,
-            Job::Agent(_) | Job::Tool { .. } | Job::Code { .. } => false,
-        };
         let attempt = self.nodes[ix.at()].attempt + 1;
-        let started = Event::NodeStarted { node_id, generation, attempt, job: Box::new(job) };
-        let rest = if inline { self.follow_inline(ix, now) } else { Vec::new() };
-        [started].into_iter().chain(rest).collect()
+        let stage = (attempt == 1 && self.is_stage(ix)).then(|| Event::StageStarted { node_id: node_id.clone() });
+        [Event::NodeStarted { node_id, generation, attempt, job: Box::new(job) }].into_iter().chain(stage).collect()
     }
 
-    /// Work that the engine does itself, right behind its start.
+    /// Work that the engine does itself.
     fn follow_inline(&self, ix: NodeIx, now: Time) -> Vec<Event> {
         let Some(node) = self.doc(ix) else { return Vec::new() };
         let value = match self.approved_payload(ix) {
@@ -177,7 +184,7 @@ impl Run {
 
     /// How the run ended: by its exits, and by what went wrong.
     fn settle(&self) -> Event {
-        let counts = self.counts;
+        let counts = self.frames.first().map(|frame| frame.counts).unwrap_or_default();
         let ended_badly = match counts.bad {
             1 => "one node failed or was cancelled".to_string(),
             bad => format!("{bad} nodes failed or were cancelled"),

@@ -1,16 +1,14 @@
 //! What an input calls for, and what follows from the state until nothing does. Looks only at state; one function an input.
 
 mod answer;
+mod bodies;
 mod command;
 mod end;
 mod follow;
 mod work;
 
 use super::{
-    Actor, Event, Input, NodeError, Outcome, RunId, RunSettings, Time, Timer, TimerKind,
-    flow::Phase,
-    graph::{Graph, NodeIx},
-    run::Run,
+    Actor, Event, Input, NodeError, Outcome, RunId, RunSettings, Time, Timer, TimerKind, flow::Phase, frame::unfit, graph::NodeIx, run::Run,
 };
 use crate::plan::Plan;
 
@@ -42,7 +40,7 @@ impl Run {
             settings: Box::new(settings.clone()),
             by: by.clone(),
         }];
-        if let Err(reason) = Graph::of(plan, &settings.catalog) {
+        if let Some(reason) = unfit(plan, &settings.catalog, &[]) {
             events.push(Event::RunSettled { outcome: Outcome::Failed, reason });
         }
         events

@@ -1,11 +1,13 @@
 //! Tests of the engine, through one driver: a plan in, inputs, then states, events and effects out.
 
+mod bodies;
 mod cases;
 mod decisions;
 mod kit;
 mod properties;
 mod routing;
 mod rules;
+mod walks;
 mod work;
 
 use std::cell::Cell;

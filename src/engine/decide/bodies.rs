@@ -1,0 +1,102 @@
+//! A composite node at work: when its next body begins, and what it gives once all are over.
+
+use super::end::plan_error;
+use crate::engine::{
+    ErrorKind, Event, NodeError, Time,
+    frame::{Bodies, Counts, FrameIx, Times},
+    graph::NodeIx,
+    run::{PARTIAL, Run},
+};
+use crate::plan::Work;
+use serde_json::Value;
+
+impl Run {
+    /// The next step of a composite node: a body begins, or the node ends.
+    pub(super) fn follow_bodies(&self, ix: NodeIx, now: Time) -> Vec<Event> {
+        let Some(bodies) = &self.flows[ix.at()].bodies else { return Vec::new() };
+        if bodies.may_begin() {
+            return vec![self.body_event(ix, bodies)];
+        }
+        match bodies.times {
+            Times::Once => self.follow_once(ix, bodies, now),
+            Times::Until(most) => self.follow_loop(ix, bodies, most, now),
+            Times::Each(_) => self.follow_map(ix, bodies, now),
+        }
+    }
+
+    fn body_event(&self, ix: NodeIx, bodies: &Bodies) -> Event {
+        Event::BodyStarted { node_id: self.id_of(ix), generation: self.generation(ix), index: bodies.next_index() }
+    }
+
+    fn follow_once(&self, ix: NodeIx, bodies: &Bodies, now: Time) -> Vec<Event> {
+        let Some(&frame) = bodies.frames.last() else { return Vec::new() };
+        let counts = self.counts_of(frame);
+        if has_failed(counts) {
+            return self.fail(ix, body_failed("the plan inside reached none of its ends"), None);
+        }
+        self.finish(ix, self.body_result(frame), partial(counts.bad > 0), now)
+    }
+
+    /// Loops ask their condition inside the body that has just ended.
+    fn follow_loop(&self, ix: NodeIx, bodies: &Bodies, most: u32, now: Time) -> Vec<Event> {
+        let (Some(&frame), Some(Work::Loop(work))) = (bodies.frames.last(), self.doc(ix).map(|node| &node.work)) else {
+            return Vec::new();
+        };
+        let turn = bodies.frames.len();
+        let result = self.body_result(frame);
+        if has_failed(self.counts_of(frame)) {
+            return self.fail(ix, body_failed(&format!("turn {turn} reached none of its ends")), None);
+        }
+        match self.holds_in(&work.until, frame) {
+            Err(message) => self.fail(ix, plan_error(message), Some(result)),
+            Ok(true) => self.finish(ix, result, partial(self.any_bad(bodies)), now),
+            Ok(false) if turn < most as usize => vec![self.body_event(ix, bodies)],
+            Ok(false) => {
+                let error = NodeError {
+                    kind: ErrorKind::Limit,
+                    message: format!("after {turn} turns `{}` does not hold", work.until),
+                    hint: Some("raise `max_iterations` of the loop, or mend what it repeats".to_string()),
+                    retry_after_ms: None,
+                };
+                self.fail(ix, error, Some(result))
+            }
+        }
+    }
+
+    /// A list by entry; null where a body failed. When none of them ended well, the node failed.
+    fn follow_map(&self, ix: NodeIx, bodies: &Bodies, now: Time) -> Vec<Event> {
+        let failed = bodies.frames.iter().filter(|&&frame| has_failed(self.counts_of(frame))).count();
+        if failed > 0 && failed == bodies.frames.len() {
+            return self.fail(ix, body_failed(&format!("none of the {failed} entries reached an end")), None);
+        }
+        let result = |&frame: &FrameIx| if has_failed(self.counts_of(frame)) { Value::Null } else { self.body_result(frame) };
+        let results = bodies.frames.iter().map(result).collect();
+        self.finish(ix, Value::Array(results), partial(self.any_bad(bodies)), now)
+    }
+
+    fn any_bad(&self, bodies: &Bodies) -> bool {
+        bodies.frames.iter().any(|&frame| self.counts_of(frame).bad > 0)
+    }
+
+    fn counts_of(&self, frame: FrameIx) -> Counts {
+        self.frame(frame).map(|frame| frame.counts).unwrap_or_default()
+    }
+}
+
+/// As a run: something went wrong and no end was reached.
+fn has_failed(counts: Counts) -> bool {
+    counts.bad > 0 && counts.exits == 0
+}
+
+fn partial(bad: bool) -> Option<String> {
+    bad.then(|| PARTIAL.to_string())
+}
+
+fn body_failed(message: &str) -> NodeError {
+    NodeError {
+        kind: ErrorKind::Permanent,
+        message: message.to_string(),
+        hint: Some("look at the nodes inside".to_string()),
+        retry_after_ms: None,
+    }
+}

@@ -1,0 +1,307 @@
+//! `Frame`: one plan of a run: its own, or the body of a composite node, as often as that runs. Nodes of a body stand in the run like all
+//! others, under ids such as `outer/inner` and `map[3]/inner`; their references see their own frame and nothing else.
+
+use super::{
+    graph::{Graph, NodeIx, Settled},
+    run::Run,
+};
+use crate::plan::{Catalog, Dialect, LoopWork, MapWork, Plan, PlanWork, Work};
+use serde_json::{Map, Value};
+use std::sync::Arc;
+
+/// A frame's place in `Run::frames`; the run's own plan is the first.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct FrameIx(pub u32);
+
+impl FrameIx {
+    pub fn at(self) -> usize {
+        self.0 as usize
+    }
+}
+
+/// The most entries that a map may have.
+pub(super) const MOST_ITEMS: usize = 10_000;
+
+/// Nodes of a frame in numbers, so that nothing scans.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub(super) struct Counts {
+    pub unfinished: u32,
+    /// Exit nodes that ended well.
+    pub exits: u32,
+    /// Failed, rejected or cancelled, or a composite that ended in part.
+    pub bad: u32,
+}
+
+/// One plan that is run.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(super) struct Frame {
+    pub plan: Arc<Plan>,
+    /// The composite node that it is a body of.
+    pub owner: Option<NodeIx>,
+    /// What stands before the ids of its nodes: `map[3]/`; empty for the run's own plan.
+    pub prefix: String,
+    /// Its nodes follow each other from here, in plan order.
+    pub first: NodeIx,
+    /// What names read that are no nodes. In a workflow it is the context: results are merged into it.
+    pub inputs: Map<String, Value>,
+    pub counts: Counts,
+    /// The node that completed last.
+    pub last: Option<NodeIx>,
+}
+
+impl Frame {
+    /// The nodes of the frame.
+    pub fn nodes(&self) -> impl Iterator<Item = NodeIx> + use<> {
+        (self.first.0..).map(NodeIx).take(self.plan.nodes.len())
+    }
+
+    /// Where the one token of a walk starts; `None` where every node without incoming edges does.
+    pub fn entry(&self) -> Option<NodeIx> {
+        let first = NodeIx(self.first.0);
+        let marked = || self.nodes().zip(&self.plan.nodes).find(|(_, node)| node.entry).map(|(ix, _)| ix);
+        match self.plan.dialect {
+            Dialect::Native | Dialect::Orchestration | Dialect::Tools | Dialect::Hybrid => None,
+            Dialect::Stages if self.plan.edges.is_empty() => Some(first),
+            Dialect::Workflow | Dialect::Stages => marked().or(Some(first)),
+        }
+    }
+}
+
+/// How often the body of a composite node runs.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) enum Times {
+    Once,
+    /// Until its condition holds, at most so often.
+    Until(u32),
+    Each(Vec<Value>),
+}
+
+/// A composite node at work.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct Bodies {
+    pub body: Arc<Plan>,
+    /// What every body gets beside its own defaults.
+    pub inputs: Map<String, Value>,
+    pub times: Times,
+    /// Those that began, in order.
+    pub frames: Vec<FrameIx>,
+    /// Those that have not ended.
+    pub open: u32,
+    /// How many may be open at once.
+    pub most: u32,
+}
+
+impl Bodies {
+    /// How many there will be at most.
+    pub fn all(&self) -> usize {
+        match &self.times {
+            Times::Once => 1,
+            Times::Until(most) => *most as usize,
+            Times::Each(items) => items.len(),
+        }
+    }
+
+    /// Whether the next body may begin without any condition being asked.
+    pub fn may_begin(&self) -> bool {
+        let room = self.open < self.most && self.frames.len() < self.all();
+        match self.times {
+            Times::Once | Times::Each(_) => room,
+            Times::Until(_) => room && self.frames.is_empty(),
+        }
+    }
+
+    /// Whether the node must decide something now: a body may begin, or all are over.
+    pub fn calls(&self) -> bool {
+        self.open == 0 || self.may_begin()
+    }
+
+    /// The number in the id of the next body: maps count from 0, loops from 1.
+    pub fn next_index(&self) -> Option<u32> {
+        let begun = u32::try_from(self.frames.len()).unwrap_or(u32::MAX);
+        match self.times {
+            Times::Once => None,
+            Times::Until(_) => Some(begun + 1),
+            Times::Each(_) => Some(begun),
+        }
+    }
+}
+
+impl Run {
+    pub(super) fn frame(&self, frame: FrameIx) -> Option<&Frame> {
+        self.frames.get(frame.at())
+    }
+
+    pub(super) fn frame_of(&self, ix: NodeIx) -> Option<&Frame> {
+        self.frame(self.graph.nodes.get(ix.at())?.home)
+    }
+
+    /// A node by the id that it has in the plan of a frame.
+    pub(super) fn find_in(&self, frame: &Frame, id: &str) -> Option<NodeIx> {
+        if frame.prefix.is_empty() { self.graph.find(id) } else { self.graph.find(&format!("{}{id}", frame.prefix)) }
+    }
+
+    /// The composite nodes around a node, the nearest first.
+    pub(super) fn owners(&self, ix: NodeIx) -> impl Iterator<Item = NodeIx> + '_ {
+        std::iter::successors(self.frame_of(ix).and_then(|frame| frame.owner), |&owner| self.frame_of(owner).and_then(|frame| frame.owner))
+    }
+
+    /// Nodes inside a composite one that are not over, at any depth of its own bodies.
+    pub(super) fn open_inside(&self, ix: NodeIx) -> impl Iterator<Item = NodeIx> + '_ {
+        let frames = self.flows[ix.at()].bodies.iter().flat_map(|bodies| &bodies.frames).filter_map(|&frame| self.frame(frame));
+        frames.filter(|frame| frame.counts.unfinished > 0).flat_map(Frame::nodes).filter(|&ix| !self.is_over(ix))
+    }
+
+    /// A body of a composite node enters the run.
+    pub(super) fn begin_body(&mut self, ix: NodeIx, index: Option<u32>) {
+        let Some(inputs) = self.body_inputs(ix) else { return };
+        let id = self.id_of(ix);
+        let prefix = match index {
+            Some(index) => format!("{id}[{index}]/"),
+            None => format!("{id}/"),
+        };
+        let Some(bodies) = &mut self.flows[ix.at()].bodies else { return };
+        bodies.frames.push(FrameIx(u32::try_from(self.frames.len()).unwrap_or(u32::MAX)));
+        bodies.open += 1;
+        let body = Arc::clone(&bodies.body);
+        let nodes = u32::try_from(body.nodes.len()).unwrap_or(u32::MAX);
+        self.add_frame(body, Some(ix), prefix, inputs);
+        let owners: Vec<NodeIx> = [ix].into_iter().chain(self.owners(ix)).collect();
+        for owner in owners {
+            self.nodes[owner.at()].inside.nodes += nodes;
+        }
+        self.begin_frame(FrameIx(u32::try_from(self.frames.len() - 1).unwrap_or(u32::MAX)));
+        if nodes == 0 {
+            self.body_ended(ix);
+        } else {
+            self.await_bodies(ix);
+        }
+    }
+
+    /// What the next body of a composite node gets: the inputs around it, its own defaults, those of the node, and what its turn gives.
+    fn body_inputs(&self, ix: NodeIx) -> Option<Map<String, Value>> {
+        let bodies = self.flows[ix.at()].bodies.as_ref()?;
+        let mut inputs = self.frame_of(ix)?.inputs.clone();
+        inputs.extend(bodies.body.inputs.clone());
+        inputs.extend(bodies.inputs.clone());
+        match &bodies.times {
+            Times::Once => {}
+            Times::Until(_) => {
+                let previous = bodies.frames.last().map_or(Value::Null, |&frame| self.body_result(frame));
+                inputs.insert("iteration".to_string(), Value::from(bodies.frames.len() + 1));
+                inputs.insert("previous".to_string(), previous);
+            }
+            Times::Each(items) => {
+                let at = bodies.frames.len();
+                inputs.insert("item".to_string(), items.get(at).cloned().unwrap_or_default());
+                inputs.insert("index".to_string(), Value::from(at));
+            }
+        }
+        Some(inputs)
+    }
+
+    /// What a body gives: the result of its one exit, else an object by exit; of a walk, what it gave last.
+    pub(super) fn body_result(&self, frame: FrameIx) -> Value {
+        let Some(frame) = self.frame(frame) else { return Value::Null };
+        let result = |ix: NodeIx| self.nodes[ix.at()].result.as_deref().cloned();
+        if frame.plan.dialect.walks() {
+            return frame.last.and_then(result).unwrap_or_default();
+        }
+        let exits: Vec<NodeIx> = frame.nodes().filter(|ix| self.graph.nodes[ix.at()].outs.is_empty()).collect();
+        match exits[..] {
+            [exit] => result(exit).unwrap_or_default(),
+            _ => {
+                let named = exits.into_iter().filter_map(|ix| Some((self.doc(ix)?.id.to_string(), result(ix)?)));
+                Value::Object(named.collect())
+            }
+        }
+    }
+
+    /// Takes a plan's nodes into the run. That they have a shape was found out before the run was created.
+    pub(super) fn add_frame(&mut self, plan: Arc<Plan>, owner: Option<NodeIx>, prefix: String, inputs: Map<String, Value>) {
+        let first = NodeIx(u32::try_from(self.graph.nodes.len()).unwrap_or(u32::MAX));
+        let links = self.graph.links.len();
+        let home = FrameIx(u32::try_from(self.frames.len()).unwrap_or(u32::MAX));
+        let below = owner.map_or(0, |owner| self.graph.nodes[owner.at()].longest.saturating_sub(1));
+        let nothing = Catalog::default();
+        let catalog = self.head.as_ref().map_or(&nothing, |head| &head.settings.catalog);
+        let shaped = self.graph.append(&plan, catalog, home, &prefix, below);
+        let count = if shaped.is_ok() { plan.nodes.len() } else { 0 };
+        self.tokens.resize(self.graph.links.len(), None);
+        self.nodes.resize(self.nodes.len() + count, super::evolve::fresh());
+        self.flows.resize(self.flows.len() + count, super::flow::Flow::default());
+        self.queue.locks.resize(self.graph.locks.len(), super::queue::Lock::default());
+        for link in &self.graph.links[links..] {
+            let tally = &mut self.flows[link.to.at()].tally;
+            let tokens = if link.alternative { &mut tally.alternatives } else { &mut tally.plain };
+            tokens.waiting += 1;
+        }
+        let counts = Counts { unfinished: u32::try_from(count).unwrap_or(u32::MAX), ..Counts::default() };
+        self.frames.push(Frame { plan, owner, prefix, first, inputs, counts, last: None });
+    }
+
+    /// Nodes without incoming edges may start; of a walk only its entry, and every other one never will.
+    pub(super) fn begin_frame(&mut self, frame: FrameIx) {
+        let Some((entry, nodes)) = self.frame(frame).map(|frame| (frame.entry(), frame.nodes())) else { return };
+        for ix in nodes {
+            let is_root = self.graph.nodes[ix.at()].ins.is_empty();
+            match entry {
+                Some(entry) if entry == ix => self.enter(ix, super::flow::Phase::Joined { go: true }),
+                Some(_) if is_root => self.enter(ix, super::flow::Phase::Joined { go: false }),
+                None if is_root => self.judge(ix),
+                Some(_) | None => {}
+            }
+        }
+    }
+
+    /// A body is over, so its owner goes on.
+    pub(super) fn body_ended(&mut self, owner: NodeIx) {
+        if let Some(bodies) = &mut self.flows[owner.at()].bodies {
+            bodies.open = bodies.open.saturating_sub(1);
+        }
+        self.await_bodies(owner);
+    }
+
+    /// Puts a composite node on the agenda when it must decide something, else lets it wait.
+    pub(super) fn await_bodies(&mut self, ix: NodeIx) {
+        let calls = self.flows[ix.at()].bodies.as_ref().is_some_and(|bodies| bodies.calls());
+        self.enter(ix, if calls { super::flow::Phase::Bodies } else { super::flow::Phase::Inside });
+    }
+}
+
+/// Why a plan can't be run, bodies included; `held` are the locks of the nodes around it.
+pub(super) fn unfit(plan: &Plan, catalog: &Catalog, held: &[String]) -> Option<String> {
+    if let Err(reason) = Graph::default().append(plan, catalog, FrameIx(0), "", 0) {
+        return Some(reason);
+    }
+    plan.nodes.iter().find_map(|node| {
+        let policy = Settled { node, plan };
+        let own = policy.get(|policy| policy.locks.as_ref());
+        if let Some(lock) = own.into_iter().flatten().find(|lock| held.contains(lock)) {
+            return Some(format!("`{}` names the lock `{lock}`, which the node around it holds", node.id));
+        }
+        if let Work::Plan(PlanWork::File { path, loaded: None }) = &node.work {
+            return Some(format!("`{}` is a plan of its own in `{path}`, which was not read", node.id));
+        }
+        let held: Vec<String> = held.iter().chain(own.into_iter().flatten()).cloned().collect();
+        let inside = unfit(node.work.body()?, catalog, &held)?;
+        Some(format!("inside `{}`: {inside}", node.id))
+    })
+}
+
+/// How often a node's body runs, and how many at once.
+pub(super) fn times(work: &Work, most: Option<u32>, items: Option<&Vec<Value>>) -> (Times, u32) {
+    match work {
+        Work::Loop(LoopWork { .. }) => (Times::Until(most.unwrap_or(1).clamp(1, 20)), 1),
+        Work::Map(MapWork { max_parallel, .. }) => {
+            (Times::Each(items.cloned().unwrap_or_default()), max_parallel.unwrap_or(u32::MAX).max(1))
+        }
+        Work::Plan(_)
+        | Work::Agent(_)
+        | Work::Tool(_)
+        | Work::Code(_)
+        | Work::Decision(_)
+        | Work::Merge(_)
+        | Work::Transform(_)
+        | Work::Approval(_) => (Times::Once, 1),
+    }
+}

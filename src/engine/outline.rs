@@ -1,0 +1,61 @@
+//! What views see of a run's plans: all nodes that there are, with those of bodies under their full ids, and the ways out of a node.
+
+use super::{frame::FrameIx, graph::NodeIx, run::Run};
+use crate::plan::{Edge, Node, NodeId, Plan, nest};
+
+/// One way out of a node.
+#[derive(Clone, Debug, PartialEq)]
+pub struct WayOut {
+    /// Where it leads.
+    pub to: NodeId,
+    /// Its condition, or the label of the route.
+    pub when: Option<String>,
+    /// Whether it was taken (`Some(true)`), died (`Some(false)`), or waits.
+    pub taken: Option<bool>,
+}
+
+impl Run {
+    /// The plan that is run with all that stands inside its nodes, as one flat plan: behind each composite node stand the nodes of its
+    /// bodies, of those that began under the ids that they run by, else under those of the document. In proportion to all of them.
+    pub fn outline(&self) -> Plan {
+        let Some(plan) = self.plan() else { return Plan::default() };
+        let mut flat = Plan { nodes: Vec::new(), edges: Vec::new(), ..plan.clone() };
+        self.outline_frame(FrameIx(0), &mut flat);
+        flat
+    }
+
+    fn outline_frame(&self, at: FrameIx, flat: &mut Plan) {
+        let Some(frame) = self.frame(at) else { return };
+        flat.edges.extend(frame.plan.edges.iter().map(|edge| nest::edge_under(&frame.prefix, edge)));
+        for (ix, node) in frame.nodes().zip(&frame.plan.nodes) {
+            flat.nodes.push(nest::node_under(&frame.prefix, node));
+            match &self.flows[ix.at()].bodies {
+                Some(bodies) => bodies.frames.iter().for_each(|&frame| self.outline_frame(frame, flat)),
+                None => nest::unfold(node, &frame.prefix, flat),
+            }
+        }
+    }
+
+    /// The document's node behind an id of the run.
+    pub fn node_doc(&self, id: &NodeId) -> Option<&Node> {
+        self.graph.find(id).and_then(|ix| self.doc(ix))
+    }
+
+    /// A node's ways out in edge order, with what became of them.
+    pub fn ways_out(&self, id: &NodeId) -> Vec<WayOut> {
+        let Some(ix) = self.graph.find(id) else { return Vec::new() };
+        let edges = self.graph.nodes[ix.at()].outs.iter();
+        edges
+            .map(|&edge| WayOut {
+                to: self.id_of(self.graph.link(edge).to),
+                when: self.edge(edge).and_then(|doc: &Edge| doc.when.clone()),
+                taken: self.edge_token(edge),
+            })
+            .collect()
+    }
+
+    /// Why a node's routes were taken as they were, in words; empty while they are not decided and where nothing was chosen.
+    pub fn why_this_way(&self, id: &NodeId) -> &str {
+        self.graph.find(id).map_or("", |ix: NodeIx| self.flows[ix.at()].chosen.as_str())
+    }
+}
