@@ -1,6 +1,7 @@
 //! The plan document: nodes, edges, edits with inverses, validation, references, conditions, order, dialects. Pure.
 
 mod catalog;
+pub mod chart;
 mod code;
 pub mod dialect;
 pub mod diff;
@@ -8,6 +9,7 @@ mod document;
 pub mod edit;
 pub mod expr;
 mod id;
+pub mod layers;
 mod names;
 pub mod native;
 pub mod nest;

@@ -27,11 +27,13 @@ pub enum Format {
     Dot,
     /// A picture of the tree as text.
     Tree,
+    /// A picture with boxes and lines as text.
+    Text,
 }
 
 impl Format {
     /// Every format, in the order of help.
-    pub const ALL: [Self; 5] = [Self::Native, Self::Orchestration, Self::Mermaid, Self::Dot, Self::Tree];
+    pub const ALL: [Self; 6] = [Self::Native, Self::Orchestration, Self::Mermaid, Self::Dot, Self::Tree, Self::Text];
 
     /// Its name on the command line.
     pub fn name(self) -> &'static str {
@@ -41,6 +43,7 @@ impl Format {
             Self::Mermaid => "mermaid",
             Self::Dot => "dot",
             Self::Tree => "tree",
+            Self::Text => "text",
         }
     }
 }

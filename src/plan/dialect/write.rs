@@ -1,9 +1,10 @@
 //! Plans as text of each format, with what is lost on the way.
 
 use super::{Format, picture};
+use crate::plan::chart;
 use crate::plan::native::{edge_to_value, node_to_value, plan_to_value};
 use crate::plan::{Node, Plan, Work};
-use crate::text::safe_json;
+use crate::text::{GlyphSet, safe_json};
 use serde_json::{Map, Value, json};
 
 /// A plan in a format.
@@ -32,6 +33,7 @@ pub fn write(plan: &Plan, format: Format) -> Written {
         Format::Mermaid => Written { text: picture::mermaid(plan), lost: Vec::new() },
         Format::Dot => Written { text: picture::dot(plan), lost: Vec::new() },
         Format::Tree => Written { text: picture::tree(plan), lost: Vec::new() },
+        Format::Text => Written { text: chart::text(plan, GlyphSet::Unicode), lost: Vec::new() },
     }
 }
 

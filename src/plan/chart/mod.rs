@@ -1,0 +1,221 @@
+//! A plan as a picture of boxes and lines: which boxes there are, what stands in them, how they are joined. A sub-plan is one box
+//! when it is folded, else a frame around its own picture; lines never lead through a frame, since bodies are closed. The picture is
+//! computed once for a plan and its folds; `sight` then gives what a window shows of it, touching only what is in the window.
+
+mod sight;
+mod stroke;
+#[cfg(test)]
+mod tests;
+mod text;
+mod walk;
+
+pub use sight::{Note, Seen, Sight, Window};
+pub use stroke::{Line, Stroke};
+pub use text::text;
+pub use walk::Step;
+
+use super::layers::{Area, Layers, Size, Sketch, Tie};
+use super::order::Graph;
+use super::{Edge, NodeId, Plan, Work};
+use crate::text::Plain;
+use std::collections::HashMap;
+
+/// The least columns inside a box: room for a state in its upper edge.
+const NARROWEST: usize = 11;
+/// The most columns inside a box.
+const WIDEST: usize = 26;
+/// The most columns of an edge's words.
+const WORDS: usize = 32;
+
+/// The picture of a plan.
+#[derive(Clone, Debug, Default)]
+pub struct Chart {
+    /// The plan itself, then the bodies that are shown.
+    panes: Vec<Pane>,
+    /// Those of a pane stand together, in document order.
+    nodes: Vec<Box>,
+    /// Boxes by their addresses; of those with the same address the first.
+    places: HashMap<NodeId, usize>,
+}
+
+/// One plan in the picture, or the body of an unfolded sub-plan.
+#[derive(Clone, Debug)]
+pub struct Pane {
+    /// The box that it stands in; `None` for the plan itself.
+    pub owner: Option<usize>,
+    /// Its first box in `Chart::nodes`.
+    first: usize,
+    /// Where its first cell stands in the whole picture.
+    origin: (u32, u32),
+    layers: Layers,
+    graph: Graph,
+    /// The edge of each tie: its number in canonical order, and its words.
+    edges: Vec<(usize, Plain)>,
+}
+
+/// One box.
+#[derive(Clone, Debug)]
+pub struct Box {
+    /// The node's address: `outer/inner` in a body.
+    pub id: NodeId,
+    /// Its pane.
+    pub pane: usize,
+    /// The node's position in the plan of its pane.
+    pub at: usize,
+    /// The node's own id.
+    pub title: Plain,
+    /// Who does it, or what sort of work it is.
+    pub caption: Plain,
+    /// What is inside, where the node has a plan of its own.
+    pub body: Body,
+}
+
+/// What is inside a box.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Body {
+    /// The node has no plan of its own.
+    None,
+    /// It has one of so many nodes, which is not shown.
+    Folded(usize),
+    /// It is shown: the pane.
+    Open(usize),
+}
+
+impl Chart {
+    /// The picture of a plan. `is_open` says of the address of a node with a plan of its own whether that is shown.
+    pub fn new(plan: &Plan, is_open: &dyn Fn(&NodeId) -> bool) -> Self {
+        let mut chart = Self::default();
+        chart.pane(plan, None, is_open);
+        // Outer panes come before the inner ones, so that origins add up.
+        for pane in 1..chart.panes.len() {
+            if let Some(owner) = chart.panes[pane].owner {
+                let area = chart.area(owner);
+                chart.panes[pane].origin = (area.x + 2, area.y + 1);
+            }
+        }
+        for (place, node) in chart.nodes.iter().enumerate() {
+            chart.places.entry(node.id.clone()).or_insert(place);
+        }
+        chart
+    }
+
+    fn pane(&mut self, plan: &Plan, owner: Option<usize>, is_open: &dyn Fn(&NodeId) -> bool) -> usize {
+        let (pane, first) = (self.panes.len(), self.nodes.len());
+        let graph = Graph::new(plan);
+        self.panes.push(Pane { owner, first, origin: (0, 0), layers: Layers::default(), graph, edges: Vec::new() });
+        for (at, node) in plan.nodes.iter().enumerate() {
+            let id = match owner {
+                Some(owner) => NodeId::new(format!("{}/{}", self.nodes[owner].id, node.id)),
+                None => node.id.clone(),
+            };
+            let body = body(&node.work).map_or(Body::None, |plan| Body::Folded(plan.nodes.len()));
+            let mut caption = worker(&node.work);
+            if let Body::Folded(nodes) = body {
+                caption = caption.then(&Plain::line(&format!(", {nodes} {}", if nodes == 1 { "node" } else { "nodes" })));
+            }
+            self.nodes.push(Box { id, pane, at, title: Plain::summary(&node.id), caption, body });
+        }
+        for (at, node) in plan.nodes.iter().enumerate() {
+            let inner = body(&node.work).filter(|inner| !inner.nodes.is_empty() && is_open(&self.nodes[first + at].id));
+            if let Some(inner) = inner {
+                self.nodes[first + at].body = Body::Open(self.pane(inner, Some(first + at), is_open));
+            }
+        }
+        let boxes = (first..first + plan.nodes.len()).map(|place| self.size_of(place)).collect();
+        let graph = &self.panes[pane].graph;
+        let joined = graph.links().iter().enumerate().filter_map(|(number, link)| Some((number, link.from?, link.to?, link.place)));
+        let (mut edges, mut ties) = (Vec::new(), Vec::new());
+        for (number, from, to, place) in joined {
+            let words = plan.edge_at(place).and_then(|edge| caption(&edge)).unwrap_or_default();
+            ties.push(Tie { from, to, label: columns(words.width()) });
+            edges.push((number, words));
+        }
+        self.panes[pane].layers = Layers::new(&Sketch { boxes, ties });
+        self.panes[pane].edges = edges;
+        pane
+    }
+
+    fn size_of(&self, place: usize) -> Size {
+        let node = &self.nodes[place];
+        let mark = if node.body == Body::None { 0 } else { 2 };
+        let inside = (node.title.width() + mark).max(node.caption.width()).clamp(NARROWEST, WIDEST);
+        let odd = |width: u32| width | 1;
+        match node.body {
+            Body::None | Body::Folded(_) => Size { width: odd(columns(inside) + 4), height: 4 },
+            Body::Open(pane) => {
+                let inner = self.panes[pane].layers.size;
+                let title = columns((node.title.width() + node.caption.width() + 8).min(2 * WIDEST));
+                Size { width: odd((inner.width + 4).max(title)), height: inner.height + 2 }
+            }
+        }
+    }
+
+    /// Columns and rows of the whole picture.
+    pub fn size(&self) -> Size {
+        self.panes.first().map_or(Size::default(), |pane| pane.layers.size)
+    }
+
+    /// All boxes.
+    pub fn nodes(&self) -> &[Box] {
+        &self.nodes
+    }
+
+    /// A node's place among the boxes, while it has one.
+    pub fn place(&self, id: &str) -> Option<usize> {
+        self.places.get(id).copied()
+    }
+
+    /// Where a box stands.
+    pub fn area(&self, place: usize) -> Area {
+        let Some(node) = self.nodes.get(place) else { return Area::default() };
+        let pane = &self.panes[node.pane];
+        let area = pane.layers.boxes.get(node.at).copied().unwrap_or_default();
+        Area { x: area.x + pane.origin.0, y: area.y + pane.origin.1, ..area }
+    }
+
+    /// How many edges of a node have no line, since the picture would be mostly lines, or since they close a cycle.
+    pub fn undrawn(&self) -> Vec<(NodeId, NodeId)> {
+        let of = |pane: &Pane| {
+            let id = |at: usize| self.nodes[pane.first + at].id.clone();
+            let edge = |tie: &usize| {
+                let link = pane.graph.links()[pane.edges[*tie].0];
+                Some((id(link.from?), id(link.to?)))
+            };
+            pane.layers.cut.iter().filter_map(edge).collect::<Vec<_>>()
+        };
+        self.panes.iter().flat_map(of).collect()
+    }
+
+    /// The address of the node in whose body a pane stands.
+    pub fn owner(&self, pane: &Pane) -> Option<&NodeId> {
+        pane.owner.map(|owner| &self.nodes[owner].id)
+    }
+}
+
+fn columns(width: usize) -> u32 {
+    u32::try_from(width).unwrap_or(u32::MAX)
+}
+
+/// The plan that a node has of its own.
+fn body(_: &Work) -> Option<&Plan> {
+    None
+}
+
+/// An edge in few words: what people call it, else its condition.
+fn caption(edge: &Edge) -> Option<Plain> {
+    let words = edge.label.as_deref().or(edge.when.as_deref()).or(edge.default.then_some("else"))?;
+    Some(Plain::summary(words).truncate(WORDS))
+}
+
+/// Who does the work, or its sort.
+fn worker(work: &Work) -> Plain {
+    match work {
+        Work::Agent(agent) => Plain::summary(agent.agent.as_deref().or(agent.role.as_deref()).unwrap_or("agent")),
+        Work::Tool(tool) => Plain::summary(&tool.tool),
+        Work::Code(_) => Plain::line("code"),
+        Work::Decision(_) => Plain::line("decision"),
+        Work::Merge(_) => Plain::line("merge"),
+        Work::Transform(_) => Plain::line("value"),
+        Work::Approval(_) => Plain::line("question"),
+    }
+}

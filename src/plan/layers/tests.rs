@@ -1,0 +1,1 @@
+//! Drawings of random graphs: nothing stands on anything else, every line leads from its source to its target.
