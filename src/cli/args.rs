@@ -145,6 +145,9 @@ pub struct ExportArgs {
     /// Form to write
     #[arg(long, value_name = "FORM", default_value = "native", value_parser = forms())]
     pub format: Format,
+    /// Draw the form `text` with ASCII only
+    #[arg(long)]
+    pub ascii: bool,
 }
 
 /// `dagdeck ls`

@@ -1,7 +1,15 @@
 //! `dagdeck export`: a plan in another form, with what that form can't express.
 
 use super::{Exit, ExportArgs, Failure, Io, Place, source};
-use crate::{engine::Run, plan::Plan, plan::dialect, store::Scope, text::Plain};
+use crate::{
+    engine::Run,
+    plan::{
+        Plan, chart,
+        dialect::{self, Format},
+    },
+    store::Scope,
+    text::{GlyphSet, Plain},
+};
 
 /// Writes a plan file's or a run's plan in another form.
 ///
@@ -9,6 +17,10 @@ use crate::{engine::Run, plan::Plan, plan::dialect, store::Scope, text::Plain};
 /// When the plan can't be read.
 pub fn export(args: &ExportArgs, place: &Place, io: &mut Io<'_>) -> Result<Exit, Failure> {
     let plan = plan_of(&args.what, place, io)?;
+    if args.ascii && args.format == Format::Text {
+        io.out.write_all(chart::text(&plan, GlyphSet::Ascii).as_bytes())?;
+        return Ok(Exit::Success);
+    }
     let written = dialect::write(&plan, args.format);
     io.out.write_all(written.text.as_bytes())?;
     for loss in &written.lost {

@@ -163,7 +163,7 @@ fn escapes_and_bidi_in_ids_arguments_and_results_are_printed_escaped() {
             ]
         }))
         .map(|(verb, file, flags)| [&[verb, file.as_str()], flags].concat())
-        .chain(["mermaid", "dot", "tree"].map(|format| vec!["export", &good, "--format", format]))
+        .chain(["mermaid", "dot", "tree", "text"].map(|format| vec!["export", &good, "--format", format]))
         .chain([vec!["ls"], vec!["ls", "--json"], vec!["show", "last"], vec!["show", "last", "--json"], vec!["show", "last", HOSTILE]])
         .chain(["a", "b", "c", "d"].map(|node| vec!["show", "last", node]))
         .collect();

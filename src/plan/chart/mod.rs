@@ -16,7 +16,7 @@ pub use walk::Step;
 
 use super::layers::{Area, Layers, Size, Sketch, Tie};
 use super::order::Graph;
-use super::{Edge, NodeId, Plan, Work};
+use super::{DecisionWork, Edge, NodeId, Plan, PlanWork, Work};
 use crate::text::Plain;
 use std::collections::HashMap;
 
@@ -64,7 +64,7 @@ pub struct Box {
     pub at: usize,
     /// The node's own id.
     pub title: Plain,
-    /// Who does it, or what sort of work it is.
+    /// Who does it, or what sort of work it is; on a frame, what happens to the plan in it.
     pub caption: Plain,
     /// What is inside, where the node has a plan of its own.
     pub body: Body,
@@ -108,7 +108,7 @@ impl Chart {
                 Some(owner) => NodeId::new(format!("{}/{}", self.nodes[owner].id, node.id)),
                 None => node.id.clone(),
             };
-            let body = body(&node.work).map_or(Body::None, |plan| Body::Folded(plan.nodes.len()));
+            let body = node.work.body().map_or(Body::None, |plan| Body::Folded(plan.nodes.len()));
             let mut caption = worker(&node.work);
             if let Body::Folded(nodes) = body {
                 caption = caption.then(&Plain::line(&format!(", {nodes} {}", if nodes == 1 { "node" } else { "nodes" })));
@@ -116,9 +116,10 @@ impl Chart {
             self.nodes.push(Box { id, pane, at, title: Plain::summary(&node.id), caption, body });
         }
         for (at, node) in plan.nodes.iter().enumerate() {
-            let inner = body(&node.work).filter(|inner| !inner.nodes.is_empty() && is_open(&self.nodes[first + at].id));
+            let inner = node.work.body().filter(|inner| !inner.nodes.is_empty() && is_open(&self.nodes[first + at].id));
             if let Some(inner) = inner {
                 self.nodes[first + at].body = Body::Open(self.pane(inner, Some(first + at), is_open));
+                self.nodes[first + at].caption = rule(&node.work);
             }
         }
         let boxes = (first..first + plan.nodes.len()).map(|place| self.size_of(place)).collect();
@@ -196,11 +197,6 @@ fn columns(width: usize) -> u32 {
     u32::try_from(width).unwrap_or(u32::MAX)
 }
 
-/// The plan that a node has of its own.
-fn body(_: &Work) -> Option<&Plan> {
-    None
-}
-
 /// An edge in few words: what people call it, else its condition.
 fn caption(edge: &Edge) -> Option<Plain> {
     let words = edge.label.as_deref().or(edge.when.as_deref()).or(edge.default.then_some("else"))?;
@@ -210,12 +206,34 @@ fn caption(edge: &Edge) -> Option<Plain> {
 /// Who does the work, or its sort.
 fn worker(work: &Work) -> Plain {
     match work {
-        Work::Agent(agent) => Plain::summary(agent.agent.as_deref().or(agent.role.as_deref()).unwrap_or("agent")),
+        Work::Agent(agent) | Work::Decision(DecisionWork::Agent(agent)) => {
+            Plain::summary(agent.agent.as_deref().or(agent.role.as_deref()).unwrap_or("agent"))
+        }
         Work::Tool(tool) => Plain::summary(&tool.tool),
         Work::Code(_) => Plain::line("code"),
-        Work::Decision(_) => Plain::line("decision"),
+        Work::Decision(DecisionWork::Expression(_)) => Plain::line("decision"),
         Work::Merge(_) => Plain::line("merge"),
         Work::Transform(_) => Plain::line("value"),
         Work::Approval(_) => Plain::line("question"),
+        Work::Plan(PlanWork::Inline(_)) => Plain::line("plan"),
+        Work::Plan(PlanWork::File { path, .. }) => Plain::summary(path),
+        Work::Loop(_) => Plain::line("loop"),
+        Work::Map(_) => Plain::line("map"),
+    }
+}
+
+/// What happens to the plan in a frame.
+fn rule(work: &Work) -> Plain {
+    match work {
+        Work::Loop(work) => Plain::line("loop until ").then(&Plain::summary(&work.until)),
+        Work::Map(work) => Plain::line("for each of ").then(&Plain::summary(&work.over)),
+        Work::Plan(_)
+        | Work::Agent(_)
+        | Work::Tool(_)
+        | Work::Code(_)
+        | Work::Decision(_)
+        | Work::Merge(_)
+        | Work::Transform(_)
+        | Work::Approval(_) => worker(work),
     }
 }

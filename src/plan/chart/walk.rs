@@ -75,13 +75,13 @@ impl Chart {
         band.boxes.get(here.checked_add_signed(by)?).map(|at| pane.first + *at as usize)
     }
 
-    /// The box whose middle is nearest to that of another; on edges of the same length the left one.
+    /// The box in the nearest layer; of those the one whose middle is nearest, and of those the left one.
     fn nearest(&self, to: usize, among: impl Iterator<Item = usize>) -> Option<usize> {
         let middle = |place: usize| {
             let area = self.area(place);
             area.x + area.width / 2
         };
         let (here, row) = (middle(to), self.area(to).y);
-        among.filter(|place| *place != to).min_by_key(|place| (middle(*place).abs_diff(here), self.area(*place).y.abs_diff(row), *place))
+        among.filter(|place| *place != to).min_by_key(|place| (self.area(*place).y.abs_diff(row), middle(*place).abs_diff(here), *place))
     }
 }

@@ -96,7 +96,7 @@ fn formats_are_named() {
     for format in Format::ALL {
         assert_eq!(format.name().parse(), Ok(format));
     }
-    assert_eq!("png".parse::<Format>(), Err("unknown format `png`: one of native, orchestration, mermaid, dot, tree".into()));
+    assert_eq!("png".parse::<Format>(), Err("unknown format `png`: one of native, orchestration, mermaid, dot, tree, text".into()));
 }
 
 proptest! {

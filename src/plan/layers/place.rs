@@ -6,7 +6,7 @@ use super::{Sketch, rank::Web};
 /// Blank columns between two boxes.
 const BETWEEN_BOXES: i64 = 3;
 /// Blank columns between a line and what stands beside it.
-const BESIDE_LINES: i64 = 1;
+const BESIDE_LINES: i64 = 2;
 /// Times that the layers are gone through down and up.
 const ROUNDS: usize = 4;
 /// Columns of a label that boxes make room for.
