@@ -2,27 +2,18 @@
 //! The limit is shared fairly; whatever is cut or left out is said in the text and, in one line, for the node's log.
 
 use serde_json::{Map, Value, json};
-use std::borrow::Cow;
 
 use super::{prompt::plain, tokens};
 use crate::engine::{AgentJob, DataSource, Dep, FileAccess};
 
-/// Most tokens that the material takes where nothing else is configured.
-pub const CONTEXT_TOKENS: u64 = 10_000;
+/// Most tokens that the material takes.
+const MOST: u64 = 10_000;
 
 /// Its largest share of the node's own limit, in percent.
 const PERCENT: u64 = 40;
 
-/// What the material may take in a node whose own limit is `max_tokens`, where at most `most` are configured.
-pub(super) fn room(most: u64, max_tokens: u64) -> u64 {
-    most.min(max_tokens.saturating_mul(PERCENT) / 100)
-}
-
 /// Most sources and files that a structured entry names.
 const MOST_ORIGINS: usize = 8;
-
-/// Tokens from which on a result that is also a named input is said only once.
-const WORTH_SAYING_ONCE: u64 = 20;
 
 /// Longest name of a source or file in characters.
 const LONGEST_ORIGIN: usize = 160;
@@ -56,10 +47,9 @@ pub(super) struct Context {
 }
 
 /// One result, or one named input.
-#[derive(Clone)]
 struct Piece<'a> {
     name: &'a str,
-    value: Cow<'a, Value>,
+    value: &'a Value,
     /// The step that it comes from; a named input has none.
     step: Option<&'a Dep>,
 }
@@ -69,10 +59,10 @@ impl<'a> Material<'a> {
     pub fn of(job: &'a AgentJob, deps: &'a [Dep]) -> Self {
         let results = deps.iter().filter(|dep| dep.error.is_some() || !dep.result.is_null()).map(|dep| Piece {
             name: dep.node.as_str(),
-            value: Cow::Borrowed(&*dep.result),
+            value: &dep.result,
             step: Some(dep),
         });
-        let inputs = job.inputs.iter().map(|(name, value)| Piece { name, value: Cow::Borrowed(value), step: None });
+        let inputs = job.inputs.iter().map(|(name, value)| Piece { name, value, step: None });
         Self { pieces: results.chain(inputs).collect(), unpicked: Vec::new() }
     }
 
@@ -92,17 +82,17 @@ impl<'a> Material<'a> {
         &self.unpicked
     }
 
-    /// The text, in at most this many tokens.
-    pub fn context(&self, form: Form, limit: u64) -> Context {
+    /// The text for a node whose own limit is `max_tokens`; it never takes more than its share of that.
+    pub fn context(&self, form: Form, max_tokens: u64) -> Context {
         if self.pieces.is_empty() {
             return Context::default();
         }
+        let limit = MOST.min(max_tokens.saturating_mul(PERCENT) / 100);
         let mut text = INTRO.to_owned();
         if !self.unpicked.is_empty() {
             text.push_str(&format!(" Not picked as relevant: {}.", names(&self.unpicked)));
         }
-        let pieces: Vec<Piece<'_>> = self.pieces.iter().map(|piece| self.said_once(piece)).collect();
-        let pieces: Vec<Written<'_>> = pieces.iter().map(|piece| Written::new(piece, form)).collect();
+        let pieces: Vec<Written<'_>> = self.pieces.iter().map(|piece| Written::new(piece, form)).collect();
         let fit = fit(&pieces, limit.saturating_sub(tokens::of_text(&text) + tokens::of_text(SOME_CUT)));
         let (shown, left_out) = pieces.split_at(fit.len());
         let mut cuts: Vec<(u64, &str)> = Vec::new();
@@ -125,16 +115,6 @@ impl<'a> Material<'a> {
         }
         Context { text, missing: missing(&cuts, &left_out, limit) }
     }
-
-    /// A named input that repeats a long result only says so: otherwise each of the two would get half of the room.
-    fn said_once(&self, piece: &Piece<'a>) -> Piece<'a> {
-        let repeats = |other: &&Piece<'_>| other.step.is_some() && other.error().is_none() && other.value == piece.value;
-        let same = self.pieces.iter().find(|other| piece.step.is_none() && repeats(other));
-        match same.filter(|same| tokens::of_text(&same.text(Form::Text)) > WORTH_SAYING_ONCE) {
-            Some(same) => Piece { value: Cow::Owned(format!("the result of `{}` above", same.name).into()), ..piece.clone() },
-            None => piece.clone(),
-        }
-    }
 }
 
 impl Piece<'_> {
@@ -146,7 +126,7 @@ impl Piece<'_> {
         match (self.error(), form) {
             (Some(error), Form::Text) => format!("failed: {error}"),
             (Some(error), Form::Json) => Value::from(error).to_string(),
-            (None, Form::Text) => plain(&self.value),
+            (None, Form::Text) => plain(self.value),
             (None, Form::Json) => self.value.to_string(),
         }
     }
@@ -257,7 +237,7 @@ impl Part<'_> {
     fn entry(&self) -> Map<String, Value> {
         let mut entry = self.piece.lineage();
         let value = match (self.cut, self.piece.error()) {
-            (0, None) => self.piece.value.clone().into_owned(),
+            (0, None) => self.piece.value.clone(),
             (0, Some(error)) => error.into(),
             (cut, _) => format!("{}{}", self.shown, note(cut, self.piece.name)).into(),
         };
@@ -375,7 +355,7 @@ mod tests {
     }
 
     fn told(deps: &[Dep], form: Form, max_tokens: u64) -> Context {
-        Material::of(&AgentJob::default(), deps).context(form, room(CONTEXT_TOKENS, max_tokens))
+        Material::of(&AgentJob::default(), deps).context(form, max_tokens)
     }
 
     fn json_of(context: &Context) -> Value {
@@ -481,18 +461,6 @@ mod tests {
         material.pick(&["b"]);
         let text = material.context(Form::Text, 10_000).text;
         assert!(text.ends_with("Not picked as relevant: `a`.\n\n[b]: 2\n\n[input k]: v"), "{text}");
-    }
-
-    #[test]
-    fn a_named_input_that_repeats_a_long_result_only_says_so_unless_the_result_was_not_picked() {
-        let long = json!("word ".repeat(100));
-        let inputs = json!({ "best": long, "short": 1 }).as_object().cloned().unwrap();
-        let (job, deps) = (AgentJob { inputs, ..AgentJob::default() }, [dep("a", long), dep("b", json!(1))]);
-        let mut material = Material::of(&job, &deps);
-        let text = material.context(Form::Text, 10_000).text;
-        assert!(text.ends_with("[input best]: the result of `a` above\n\n[input short]: 1"), "{text}");
-        material.pick(&["b"]);
-        assert!(material.context(Form::Text, 10_000).text.contains("[input best]: word word"));
     }
 
     #[test]

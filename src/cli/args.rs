@@ -145,6 +145,9 @@ pub struct ExportArgs {
     /// Form to write
     #[arg(long, value_name = "FORM", default_value = "native", value_parser = forms())]
     pub format: Format,
+    /// Write YAML rather than JSON; for the forms that are documents, not pictures
+    #[arg(long, conflicts_with = "ascii")]
+    pub yaml: bool,
     /// Draw the form `text` with ASCII only
     #[arg(long)]
     pub ascii: bool,

@@ -5,7 +5,7 @@ use crate::{
     engine::Run,
     plan::{
         Plan, chart,
-        dialect::{self, Format},
+        dialect::{self, Format, Syntax},
     },
     store::Scope,
     text::{GlyphSet, Plain},
@@ -16,12 +16,17 @@ use crate::{
 /// # Errors
 /// When the plan can't be read.
 pub fn export(args: &ExportArgs, place: &Place, io: &mut Io<'_>) -> Result<Exit, Failure> {
+    if args.yaml && args.format.is_picture() {
+        let words = format!("`{}` is a picture, and `--yaml` is for documents", args.format.name());
+        return Err(Failure::usage(words).hint("leave one of `--yaml` and `--format` out"));
+    }
     let plan = plan_of(&args.what, place, io)?;
     if args.ascii && args.format == Format::Text {
         io.out.write_all(chart::text(&plan, GlyphSet::Ascii).as_bytes())?;
         return Ok(Exit::Success);
     }
-    let written = dialect::write(&plan, args.format);
+    let syntax = if args.yaml { Syntax::Yaml } else { Syntax::Json };
+    let written = dialect::write_as(&plan, args.format, syntax);
     io.out.write_all(written.text.as_bytes())?;
     for loss in &written.lost {
         io.say(&format!("left out `{}`: {}", Plain::line(&loss.path), Plain::line(&loss.reason)));

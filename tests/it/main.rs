@@ -4,6 +4,7 @@
 mod cases;
 mod chat;
 mod cli;
+mod dialects;
 mod endings;
 mod host;
 mod house;

@@ -1,13 +1,49 @@
 //! Where a path of a JSON document stands in its text. The text is known to be JSON; anything unexpected gives `None`.
 
+/// One step of a path.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Step {
+    /// Into an object.
+    Key(String),
+    /// Into a list.
+    Index(usize),
+}
+
+/// The steps of a path such as `nodes[2].args` or `stages["a b"].type`; ends at the first thing that is no step.
+pub(super) fn steps(path: &str) -> Vec<Step> {
+    let mut steps = Vec::new();
+    let mut rest = path;
+    while !rest.is_empty() {
+        if let Some(inner) = rest.strip_prefix('[') {
+            let mut quoted = serde_json::Deserializer::from_str(inner).into_iter::<String>();
+            let (step, taken) = match quoted.next() {
+                Some(Ok(key)) => (Step::Key(key), quoted.byte_offset()),
+                _ => {
+                    let digits = inner.find(']').unwrap_or(inner.len());
+                    let Ok(index) = inner[..digits].parse() else { return steps };
+                    (Step::Index(index), digits)
+                }
+            };
+            steps.push(step);
+            rest = inner[taken..].strip_prefix(']').unwrap_or_default();
+        } else {
+            let name = rest.strip_prefix('.').unwrap_or(rest);
+            let end = name.find(['.', '[']).unwrap_or(name.len());
+            steps.push(Step::Key(name[..end].to_owned()));
+            rest = &name[end..];
+        }
+    }
+    steps
+}
+
 /// Line and column, from 1, of the value that `path` leads to (`nodes[2].args`).
 pub(super) fn locate(text: &str, path: &str) -> Option<(usize, usize)> {
     let mut walk = Walk { text, at: 0 };
     walk.space();
-    for step in path.split(['.', '[']).filter(|step| !step.is_empty()) {
-        match step.strip_suffix(']') {
-            Some(index) => walk.enter_list(index.parse().ok()?)?,
-            None => walk.enter_object(step)?,
+    for step in steps(path) {
+        match step {
+            Step::Index(index) => walk.enter_list(index)?,
+            Step::Key(key) => walk.enter_object(&key)?,
         }
     }
     let before = &text[..walk.at];
@@ -15,7 +51,6 @@ pub(super) fn locate(text: &str, path: &str) -> Option<(usize, usize)> {
     let column = before.rsplit('\n').next().map_or(0, |line| line.chars().count()) + 1;
     Some((line, column))
 }
-
 struct Walk<'a> {
     text: &'a str,
     at: usize,

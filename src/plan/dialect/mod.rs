@@ -1,16 +1,31 @@
-//! Dialects: documents of different shapes that are one plan inside. `read` tells the shape by looking at it; `write` gives any
-//! format's text and lists what that format can't express. Reading then writing the same dialect gives an equal document.
+//! Dialects: documents of different shapes that are one plan inside. `read` tells the shape by looking at it, in JSON or YAML; `write`
+//! gives any format's text and lists what that format can't express. Reading then writing the same dialect gives an equal document.
+//!
+//! A dialect's reader takes its fields into the plan's types. What says nothing there (null, false, an empty list) and what it doesn't
+//! know stays in `ext`, and its writer gives it back. A name that belongs to another dialect is an error that tells the right one.
 
+mod draft;
+mod fields;
+mod forms;
+mod hybrid;
+mod json;
 mod locate;
+mod orchestration;
 mod picture;
+mod source;
+mod stages;
 #[cfg(test)]
 mod tests;
+mod tools;
+mod workflow;
 mod write;
+mod yaml;
 
-pub use write::{Loss, Written, write};
+pub use write::{Loss, Syntax, Written, write, write_as};
 
 use super::native::{ShapeError, plan_from_value};
-use super::{Dialect, Plan};
+use super::{Dialect, Edge, Node, Plan};
+use fields::Fields;
 use serde_json::{Map, Value};
 use std::{fmt, str::FromStr};
 
@@ -21,6 +36,14 @@ pub enum Format {
     Native,
     /// `{nodes: [{id, agent, objective, depends_on}], metadata}`.
     Orchestration,
+    /// `{dag: [{id, tool, query, dependencies}]}`.
+    Tools,
+    /// `{tasks: […]}` of tool calls, code and delegated agents.
+    Hybrid,
+    /// `{nodes, connections}`.
+    Workflow,
+    /// `{stages, edges}`.
+    Stages,
     /// A Mermaid flowchart.
     Mermaid,
     /// Graphviz.
@@ -33,17 +56,40 @@ pub enum Format {
 
 impl Format {
     /// Every format, in the order of help.
-    pub const ALL: [Self; 6] = [Self::Native, Self::Orchestration, Self::Mermaid, Self::Dot, Self::Tree, Self::Text];
+    pub const ALL: [Self; 10] = [
+        Self::Native,
+        Self::Orchestration,
+        Self::Tools,
+        Self::Hybrid,
+        Self::Workflow,
+        Self::Stages,
+        Self::Mermaid,
+        Self::Dot,
+        Self::Tree,
+        Self::Text,
+    ];
 
     /// Its name on the command line.
     pub fn name(self) -> &'static str {
         match self {
-            Self::Native => "native",
-            Self::Orchestration => "orchestration",
+            Self::Native => Dialect::Native.name(),
+            Self::Orchestration => Dialect::Orchestration.name(),
+            Self::Tools => Dialect::Tools.name(),
+            Self::Hybrid => Dialect::Hybrid.name(),
+            Self::Workflow => Dialect::Workflow.name(),
+            Self::Stages => Dialect::Stages.name(),
             Self::Mermaid => "mermaid",
             Self::Dot => "dot",
             Self::Tree => "tree",
             Self::Text => "text",
+        }
+    }
+
+    /// Whether it is a picture of the plan rather than a document that can be read again.
+    pub fn is_picture(self) -> bool {
+        match self {
+            Self::Mermaid | Self::Dot | Self::Tree | Self::Text => true,
+            Self::Native | Self::Orchestration | Self::Tools | Self::Hybrid | Self::Workflow | Self::Stages => false,
         }
     }
 }
@@ -86,61 +132,58 @@ impl fmt::Display for ReadError {
 
 impl std::error::Error for ReadError {}
 
-/// Reads a plan; `origin` names the text in errors.
+/// Reads a plan; `origin` names the text in errors. The second value is the shape that was found, which for a native document may
+/// differ from the dialect by whose rules its plan is read.
 ///
 /// # Errors
-/// When the text is no JSON, no plan, or a plan of a shape that this version doesn't read.
+/// When the text is neither JSON nor YAML, or no plan.
 pub fn read(text: &str, origin: &str) -> Result<(Plan, Dialect), ReadError> {
-    let text = text.strip_prefix('\u{feff}').unwrap_or(text);
-    let value: Value = serde_json::from_str(text).map_err(|error| not_json(text, origin, &error))?;
-    let dialect = tell(&value).map_err(|message| ReadError { origin: origin.into(), at: None, path: String::new(), message })?;
-    let mut plan = plan_from_value(value).map_err(|ShapeError { path, message }| {
-        let at = locate::locate(text, &path);
-        ReadError { origin: origin.into(), at, path, message }
-    })?;
-    if plan.dialect == Dialect::Native {
-        plan.dialect = dialect;
-    }
-    Ok((plan, dialect))
-}
-
-fn not_json(text: &str, origin: &str, error: &serde_json::Error) -> ReadError {
-    let words = error.to_string();
-    // serde_json repeats the place at the end of its words.
-    let message = words.rsplit_once(" at line ").map_or(words.as_str(), |(message, _)| message);
-    let message = if text.trim().is_empty() {
-        "the text is empty, a plan is a JSON object".into()
-    } else if origin.ends_with(".yaml") || origin.ends_with(".yml") {
-        format!("this version reads plans as JSON only ({message})")
-    } else {
-        format!("not JSON: {message}")
+    let source = source::Source::open(text, origin)?;
+    let (value, source) = source.parse()?;
+    let shape = tell(&value).map_err(|error| source.fault(error))?;
+    let plan = match shape {
+        Dialect::Native => plan_from_value(value),
+        Dialect::Orchestration => orchestration::read(value),
+        Dialect::Tools => tools::read(value),
+        Dialect::Hybrid => hybrid::read(value),
+        Dialect::Workflow => workflow::read(value),
+        Dialect::Stages => stages::read(value),
     };
-    ReadError { origin: origin.into(), at: Some((error.line().max(1), error.column().max(1))), path: String::new(), message }
+    Ok((plan.map_err(|error| source.fault(error))?, shape))
 }
 
 /// The dialect of a document by its shape.
-fn tell(value: &Value) -> Result<Dialect, String> {
+fn tell(value: &Value) -> Result<Dialect, ShapeError> {
     let Value::Object(map) = value else { return Ok(Dialect::Native) };
     if map.contains_key("dagdeck") {
         return Ok(Dialect::Native);
     }
-    let other = if map.contains_key("dag") {
-        Some("tools")
-    } else if map.contains_key("tasks") {
-        Some("hybrid")
-    } else if map.contains_key("connections") {
-        Some("workflow")
-    } else if map.contains_key("stages") {
-        Some("stages")
-    } else {
-        None
-    };
-    if let Some(name) = other {
-        return Err(format!("this is a plan of the {name} dialect; this version reads native and orchestration plans"));
+    let has_graph = stages::GRAPHS.iter().any(|name| map.get(*name).is_some_and(|graph| graph.get("stages").is_some()));
+    let shapes = [
+        ("dag", Dialect::Tools, map.contains_key("dag")),
+        ("tasks", Dialect::Hybrid, map.contains_key("tasks")),
+        ("connections", Dialect::Workflow, map.contains_key("connections")),
+        ("stages", Dialect::Stages, map.contains_key("stages") || has_graph),
+    ];
+    let mut found = shapes.iter().filter(|(_, _, there)| *there);
+    match (found.next(), found.next()) {
+        (Some((first, one, _)), Some((second, other, _))) => {
+            let words = format!("`{first}` makes it a {} plan and `{second}` a {} plan: keep one of them", one.name(), other.name());
+            return Err(ShapeError { path: (*second).to_owned(), message: words });
+        }
+        (Some((_, dialect, _)), None) => return Ok(*dialect),
+        (None, _) => {}
     }
-    let nodes = map.get("nodes").and_then(Value::as_array);
+    let Some(nodes) = map.get("nodes") else {
+        let words = "this is no plan: a plan has `nodes` (native, orchestration, workflow), `dag` (tools), `tasks` (hybrid) or `stages`";
+        return Err(ShapeError { path: String::new(), message: words.into() });
+    };
+    let nodes = nodes.as_array().map_or(&[][..], Vec::as_slice);
+    if nodes.iter().any(|node| node.get("agent_name").is_some()) {
+        return Ok(Dialect::Workflow);
+    }
     let plain = !["goal", "inputs", "edges", "budget", "defaults"].iter().any(|field| map.contains_key(*field));
-    let is_orchestration = plain && nodes.is_some_and(|nodes| !nodes.is_empty() && nodes.iter().all(is_orchestration_node));
+    let is_orchestration = plain && !nodes.is_empty() && nodes.iter().all(is_orchestration_node);
     Ok(if is_orchestration { Dialect::Orchestration } else { Dialect::Native })
 }
 
@@ -149,4 +192,27 @@ fn is_orchestration_node(node: &Value) -> bool {
     node.as_object().is_some_and(|map| {
         map.contains_key("agent") && map.contains_key("objective") && read(map).is_some_and(|node| node.policy == super::Policy::default())
     })
+}
+
+/// The entries of the list that makes the document a plan of its dialect.
+fn nodes(fields: &mut Fields, key: &str, read: fn(Value, &str) -> Result<Node, ShapeError>) -> Result<Vec<Node>, ShapeError> {
+    let list = fields.list(key)?.ok_or_else(|| fields.missing(key))?;
+    list.into_iter().enumerate().map(|(i, value)| read(value, &format!("{key}[{i}]"))).collect()
+}
+
+/// The edges of a dialect that has some; an empty list is kept.
+fn edges(fields: &mut Fields, key: &str, read: fn(Value, &str) -> Result<Edge, ShapeError>) -> Result<Vec<Edge>, ShapeError> {
+    let list = fields.list(key)?;
+    if list.as_ref().is_some_and(Vec::is_empty) {
+        fields.keep(key, Value::Array(Vec::new()));
+    }
+    list.unwrap_or_default().into_iter().enumerate().map(|(i, value)| read(value, &format!("{key}[{i}]"))).collect()
+}
+
+/// A plan with what any document may carry beside its nodes: a goal, inputs, free data.
+fn plan(dialect: Dialect, nodes: Vec<Node>, edges: Vec<Edge>, mut fields: Fields) -> Plan {
+    let goal = fields.text_if_any("goal");
+    let inputs = fields.object_if_any("inputs");
+    let metadata = fields.object_if_any("metadata");
+    Plan { goal, inputs, nodes, edges, dialect, metadata, ext: fields.rest(), ..Plan::default() }
 }

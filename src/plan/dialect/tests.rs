@@ -23,18 +23,20 @@ fn an_orchestration_plan_is_told_by_its_shape_and_written_back_equal() {
 }
 
 #[test]
-fn other_shapes_are_native_or_named() {
+fn a_dialect_is_told_by_its_shape() {
     let native = r#"{"nodes": [{"id": "a", "agent": "x", "objective": "y", "retry": {"attempts": 2}}]}"#;
     assert_eq!(read(native, "-").unwrap().1, Dialect::Native);
     assert_eq!(read(r#"{"nodes": [{"id": "a", "tool": "x"}]}"#, "-").unwrap().1, Dialect::Native);
-    for (text, name) in [
-        (r#"{"dag": []}"#, "tools"),
-        (r#"{"tasks": []}"#, "hybrid"),
-        (r#"{"nodes": [], "connections": []}"#, "workflow"),
-        (r#"{"stages": []}"#, "stages"),
+    for (text, dialect) in [
+        (r#"{"dag": []}"#, Dialect::Tools),
+        (r#"{"tasks": []}"#, Dialect::Hybrid),
+        (r#"{"nodes": [], "connections": []}"#, Dialect::Workflow),
+        (r#"{"nodes": [{"id": "a", "agent_name": "x"}]}"#, Dialect::Workflow),
+        (r#"{"stages": []}"#, Dialect::Stages),
+        (r#"{"graph": {"stages": []}}"#, Dialect::Stages),
     ] {
-        let words = format!("f: this is a plan of the {name} dialect; this version reads native and orchestration plans");
-        assert_eq!(read(text, "f").unwrap_err().to_string(), words);
+        let (plan, shape) = read(text, "f").unwrap();
+        assert_eq!((plan.dialect, shape), (dialect, dialect), "{text}");
     }
 }
 
@@ -42,7 +44,7 @@ fn other_shapes_are_native_or_named() {
 fn errors_name_file_line_column_and_path() {
     let cases = [
         ("{\n  \"nodes\": [\n", "p.json:3:1: not JSON: EOF while parsing a list"),
-        ("  ", "p.json:1:2: the text is empty, a plan is a JSON object"),
+        ("  ", "p.json:1:2: the text is empty; a plan is an object in JSON or YAML"),
         ("[]", "p.json:1:1: a plan must be an object, not a list"),
         (
             "{\"goal\": \"é\", \"nodes\": [{\"id\": \"a\\\"[\", \"merge\": true},\n  {\"id\": 3}]}",
@@ -57,7 +59,7 @@ fn errors_name_file_line_column_and_path() {
     for (text, words) in cases {
         assert_eq!(read(text, "p.json").unwrap_err().to_string(), words);
     }
-    assert!(read("a: 1", "p.yaml").unwrap_err().to_string().contains("reads plans as JSON only"));
+    assert_eq!(read("nodes:\n  - id: é\n    merge: yes\n", "p.yml").unwrap_err().at, Some((3, 12)));
 }
 
 #[test]
@@ -70,7 +72,7 @@ fn what_orchestration_cannot_say_is_listed_by_path() {
     let (plan, _) = read(&document.to_string(), "-").unwrap();
     let written = write(&plan, Format::Orchestration);
     let paths: Vec<&str> = written.lost.iter().map(|loss| loss.path.as_str()).collect();
-    assert_eq!(paths, ["goal", "edges[0].when", "nodes[0].timeout_s", "nodes[1]", "nodes[2]", "nodes[2].depends_on"]);
+    assert_eq!(paths, ["nodes[1]", "goal", "edges[0].when", "nodes[0].timeout_s", "nodes[2]", "nodes[2].depends_on"]);
     let text: Value = serde_json::from_str(&written.text).unwrap();
     assert_eq!(text["nodes"][1], json!({"id": "b", "agent": "x", "objective": "", "depends_on": ["a"]}));
 }
@@ -96,7 +98,10 @@ fn formats_are_named() {
     for format in Format::ALL {
         assert_eq!(format.name().parse(), Ok(format));
     }
-    assert_eq!("png".parse::<Format>(), Err("unknown format `png`: one of native, orchestration, mermaid, dot, tree, text".into()));
+    assert_eq!(
+        "png".parse::<Format>(),
+        Err("unknown format `png`: one of native, orchestration, tools, hybrid, workflow, stages, mermaid, dot, tree, text".into())
+    );
 }
 
 proptest! {

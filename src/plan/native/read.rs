@@ -34,6 +34,8 @@ pub(in crate::plan) const PLAN_FIELDS: [&str; 9] =
 pub(in crate::plan) const EDGE_FIELDS: [&str; 7] = ["from", "to", "when", "context", "default", "id", "label"];
 /// Fields of a node beside those that show its work and those of its policy.
 const NODE_FIELDS: [&str; 10] = ["id", "depends_on", "entry", "exit", "goal", "args", "query", "sandbox", "body", "max_parallel"];
+/// Holds fields of another dialect whose names mean something else here.
+pub(super) const APART: &str = "ext";
 /// Every field of `Policy`.
 const POLICY_FIELDS: [&str; 21] = [
     "when",
@@ -67,6 +69,23 @@ pub(in crate::plan) fn node_fields() -> impl Iterator<Item = &'static str> {
 /// Whether some node may have this field.
 pub(in crate::plan) fn is_node_field(name: &str) -> bool {
     node_fields().any(|field| field == name)
+}
+
+/// Whether a field of a node with this work would be read as something known.
+pub(super) fn is_taken(name: &str, value: &Value, work: &Work) -> bool {
+    let beside = match work {
+        Work::Agent(_) => name == "goal",
+        Work::Tool(_) => ["args", "query"].contains(&name),
+        Work::Code(_) => name == "sandbox",
+        Work::Loop(_) => name == "body",
+        Work::Map(_) => ["body", "max_parallel"].contains(&name),
+        Work::Decision(_) | Work::Merge(_) | Work::Transform(_) | Work::Approval(_) | Work::Plan(_) => false,
+    };
+    beside
+        || ["id", "depends_on", "entry", "exit"].contains(&name)
+        || WORKS.iter().any(|(field, _)| *field == name)
+        || POLICY_FIELDS.contains(&name)
+        || (value.is_null() && BESIDE.contains(&name))
 }
 
 /// Reads a whole document. The format version may be absent.
@@ -118,7 +137,8 @@ fn plan_at(value: Value, path: &str, depth: usize) -> Result<Plan, ShapeError> {
     };
     let dialect = fields.typed("dialect")?.unwrap_or_default();
     let metadata = fields.map("metadata")?.unwrap_or_default();
-    Ok(Plan { goal, inputs, nodes, edges, budget, defaults, dialect, metadata, ext: fields.map })
+    let ext = fields.rest(|key, _| PLAN_FIELDS.contains(&key));
+    Ok(Plan { goal, inputs, nodes, edges, budget, defaults, dialect, metadata, ext })
 }
 
 /// Reads one node; `path` is where it stands.
@@ -137,7 +157,8 @@ fn node_at(value: Value, path: &str, depth: usize) -> Result<Node, ShapeError> {
     let entry = fields.typed("entry")?.unwrap_or(false);
     let exit = fields.typed("exit")?.unwrap_or(false);
     let policy = fields.policy()?;
-    Ok(Node { id: NodeId::new(id), work, depends_on, entry, exit, policy, ext: fields.map })
+    let ext = fields.rest(|key, value| is_taken(key, value, &work));
+    Ok(Node { id: NodeId::new(id), work, depends_on, entry, exit, policy, ext })
 }
 
 /// Reads one edge; `path` is where it stands.
@@ -156,7 +177,7 @@ pub fn edge_from_value(value: Value, path: &str) -> Result<Edge, ShapeError> {
         default: fields.typed("default")?.unwrap_or(false),
         id: fields.text("id")?,
         label: fields.text("label")?,
-        ext: fields.map,
+        ext: fields.rest(|key, _| EDGE_FIELDS.contains(&key)),
     })
 }
 
@@ -362,6 +383,20 @@ impl Fields {
     fn typed<T: DeserializeOwned>(&mut self, key: &str) -> Result<Option<T>, ShapeError> {
         let Some(value) = self.take(key) else { return Ok(None) };
         serde_json::from_value(value).map(Some).map_err(|error| self.wrong(key, error.to_string()))
+    }
+
+    /// What is unknown; fields that stood apart because their names are `taken` here come back among them.
+    fn rest(mut self, taken: impl Fn(&str, &Value) -> bool) -> Map<String, Value> {
+        if let Some(Value::Object(apart)) = self.map.get_mut(APART) {
+            let (back, stay): (Map<_, _>, Map<_, _>) = std::mem::take(apart).into_iter().partition(|(key, value)| taken(key, value));
+            if stay.is_empty() && !back.is_empty() {
+                self.map.shift_remove(APART);
+            } else {
+                *apart = stay;
+            }
+            self.map.extend(back);
+        }
+        self.map
     }
 
     fn policy(&mut self) -> Result<Policy, ShapeError> {

@@ -1,6 +1,7 @@
 //! From the plan's types to native JSON. Absent and empty fields are left out; unknown fields come last, as they were.
 
 use super::FORMAT;
+use super::read::{APART, EDGE_FIELDS, PLAN_FIELDS, is_taken};
 use crate::plan::{
     AgentWork, CodeWork, DecisionWork, Dialect, Edge, LoopWork, MapWork, MergeWork, Node, NodeId, Plan, PlanWork, ToolInput, ToolWork, Work,
 };
@@ -25,7 +26,7 @@ pub fn plan_to_value(plan: &Plan) -> Value {
         map.insert("dialect".into(), json!(plan.dialect));
     }
     put_map(&mut map, "metadata", &plan.metadata);
-    put_ext(&mut map, &plan.ext);
+    put_ext(&mut map, &plan.ext, |key, _| PLAN_FIELDS.contains(&key));
     Value::Object(map)
 }
 
@@ -43,7 +44,7 @@ pub fn node_to_value(node: &Node) -> Value {
         }
     }
     map.append(&mut object(&node.policy));
-    put_ext(&mut map, &node.ext);
+    put_ext(&mut map, &node.ext, |key, value| is_taken(key, value, &node.work));
     Value::Object(map)
 }
 
@@ -61,7 +62,7 @@ pub fn edge_to_value(edge: &Edge) -> Value {
     }
     put_text(&mut map, "id", edge.id.as_deref());
     put_text(&mut map, "label", edge.label.as_deref());
-    put_ext(&mut map, &edge.ext);
+    put_ext(&mut map, &edge.ext, |key, _| EDGE_FIELDS.contains(&key));
     Value::Object(map)
 }
 
@@ -157,11 +158,21 @@ fn object(value: &impl Serialize) -> Map<String, Value> {
     }
 }
 
-/// Unknown fields never take the place of known ones.
-fn put_ext(map: &mut Map<String, Value>, ext: &Map<String, Value>) {
+/// Unknown fields never take the place of known ones. A field of another dialect whose name is `taken` here stands in an object of its
+/// own, so that it isn't read as what it doesn't mean.
+fn put_ext(map: &mut Map<String, Value>, ext: &Map<String, Value>, taken: impl Fn(&str, &Value) -> bool) {
+    let mut apart = Map::new();
     for (key, value) in ext {
-        if !map.contains_key(key) {
+        if taken(key, value) {
+            apart.insert(key.clone(), value.clone());
+        } else if !map.contains_key(key) {
             map.insert(key.clone(), value.clone());
+        }
+    }
+    if !apart.is_empty() {
+        match map.get_mut(APART) {
+            Some(Value::Object(written)) => written.append(&mut apart),
+            _ => drop(map.insert(APART.into(), Value::Object(apart))),
         }
     }
 }

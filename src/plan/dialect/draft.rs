@@ -1,0 +1,256 @@
+//! What every writer of a dialect shares: the fields that are left when a writer has taken those that it can express, the links
+//! between nodes, unknown fields, and the list of what is lost.
+
+use super::fields::is_quiet;
+use super::{Loss, forms};
+use crate::plan::native::{edge_to_value, node_to_value, plan_to_value};
+use crate::plan::{Dialect, Edge, Node, Plan, Work};
+use serde_json::{Map, Value};
+use std::collections::{HashMap, HashSet};
+
+/// A document while it is written.
+pub(super) struct Draft<'p> {
+    plan: &'p Plan,
+    target: Dialect,
+    lost: Vec<Loss>,
+    /// Nodes that the target can't hold.
+    left_out: HashSet<&'p str>,
+    /// Positions in `Plan::edges` by target.
+    incoming: HashMap<&'p str, Vec<usize>>,
+}
+
+/// Which unknown fields a place may carry.
+#[derive(Clone, Copy)]
+pub(super) enum Kind {
+    Plan,
+    Node,
+    Edge,
+}
+
+impl<'p> Draft<'p> {
+    /// Begins with the nodes that the target can't hold.
+    pub fn new(plan: &'p Plan, target: Dialect, holds: impl Fn(&Work) -> bool) -> Self {
+        let mut draft = Self { plan, target, lost: Vec::new(), left_out: HashSet::new(), incoming: HashMap::new() };
+        for (at, edge) in plan.edges.iter().enumerate() {
+            draft.incoming.entry(edge.to.as_str()).or_default().push(at);
+        }
+        for (at, node) in plan.nodes.iter().enumerate() {
+            if !holds(&node.work) {
+                draft.left_out.insert(node.id.as_str());
+                draft.lose(format!("nodes[{at}]"), format!("{} has no such node, so `{}` is left out", draft.name(), node.id));
+            }
+        }
+        draft
+    }
+
+    /// The target in words.
+    fn name(&self) -> String {
+        format!("the {} format", self.target.name())
+    }
+
+    /// Whether the plan is of the dialect that is written.
+    pub fn is_same(&self) -> bool {
+        self.plan.dialect == self.target
+    }
+
+    /// Nodes that are written, with their positions.
+    pub fn nodes(&self) -> Vec<(usize, &'p Node)> {
+        let plan = self.plan;
+        plan.nodes.iter().enumerate().filter(|(_, node)| !self.left_out.contains(node.id.as_str())).collect()
+    }
+
+    /// Notes something that the target can't express.
+    pub fn lose(&mut self, path: impl Into<String>, reason: impl Into<String>) {
+        self.lost.push(Loss { path: path.into(), reason: reason.into() });
+    }
+
+    /// The native fields of a node's work and policy, from which a writer takes what it can express.
+    pub fn fields(&self, node: &Node) -> Map<String, Value> {
+        let bare = Node { depends_on: Vec::new(), ext: Map::new(), ..node.clone() };
+        let mut fields = object(node_to_value(&bare));
+        fields.shift_remove("id");
+        fields
+    }
+
+    /// Notes the fields that nobody took.
+    pub fn lose_rest(&mut self, place: &str, rest: &Map<String, Value>) {
+        for (key, value) in rest {
+            if !is_quiet(value) {
+                self.lose(format!("{place}.{key}"), format!("{} has no such field", self.name()));
+            }
+        }
+    }
+
+    /// What stands beside the nodes: goal, inputs and free data, which the plan's own dialect carries as further fields. `known` are
+    /// fields that the target has by itself.
+    pub fn head(&mut self, document: &mut Map<String, Value>, known: &[&str]) {
+        let bare = Plan { nodes: Vec::new(), edges: Vec::new(), ext: Map::new(), dialect: Dialect::Native, ..self.plan.clone() };
+        let mut fields = object(plan_to_value(&bare));
+        for key in ["dagdeck", "nodes", "edges"] {
+            fields.shift_remove(key);
+        }
+        for key in ["goal", "inputs", "metadata"] {
+            if (self.is_same() || known.contains(&key))
+                && let Some(value) = fields.shift_remove(key)
+            {
+                document.insert(key.to_owned(), value);
+            }
+        }
+        for (key, value) in &fields {
+            if !is_quiet(value) {
+                self.lose(key.as_str(), format!("{} has no such field", self.name()));
+            }
+        }
+        self.carry("", document, &self.plan.ext, Kind::Plan);
+    }
+
+    /// Unknown fields: all of them in the plan's own dialect; in another one those that mean nothing there.
+    pub fn carry(&mut self, place: &str, target: &mut Map<String, Value>, ext: &Map<String, Value>, kind: Kind) {
+        for (key, value) in ext {
+            let memo = forms::is_memo(self.plan.dialect, kind, key);
+            if target.contains_key(key) || (memo && !self.is_same()) {
+                continue;
+            }
+            if self.is_same() {
+                if !memo || forms::is_field(self.target, kind, key) {
+                    target.insert(key.clone(), value.clone());
+                }
+            } else if forms::is_field(self.target, kind, key) {
+                if !is_quiet(value) {
+                    let path = if place.is_empty() { key.clone() } else { format!("{place}.{key}") };
+                    self.lose(path, format!("`{key}` means something else in {}", self.name()));
+                }
+            } else if !(is_quiet(value) && forms::is_field(self.plan.dialect, kind, key)) {
+                target.insert(key.clone(), value.clone());
+            }
+        }
+    }
+
+    /// Ids of the nodes that a node waits for, for targets without edges; conditions and the like are lost.
+    pub fn sources(&mut self, at: usize) -> Vec<&'p str> {
+        let node = &self.plan.nodes[at];
+        let written = self.incoming.get(node.id.as_str()).cloned().unwrap_or_default();
+        let mut sources: Vec<&'p str> = Vec::new();
+        let mut absent = Vec::new();
+        for edge in written {
+            let source = self.plan.edges[edge].from.as_str();
+            if self.left_out.contains(source) {
+                absent.push(source);
+            } else if !sources.contains(&source) {
+                sources.push(source);
+            }
+        }
+        let own = sources.len();
+        for source in &node.depends_on {
+            if self.left_out.contains(source.as_str()) {
+                absent.push(source);
+            } else if !sources[..own].contains(&source.as_str()) {
+                sources.push(source);
+            }
+        }
+        for source in absent {
+            self.lose(format!("nodes[{at}].depends_on"), format!("`{source}` is left out"));
+        }
+        sources
+    }
+
+    /// Notes what the plan's edges say beyond an order, for targets without edges.
+    pub fn lose_edges(&mut self) {
+        let plan = self.plan;
+        for (at, edge) in plan.edges.iter().enumerate() {
+            for key in object(edge_to_value(edge)).keys().filter(|key| !["from", "to"].contains(&key.as_str())) {
+                if !edge.ext.get(key).is_some_and(|value| is_quiet(value) || forms::is_memo(plan.dialect, Kind::Edge, key)) {
+                    self.lose(format!("edges[{at}].{key}"), format!("{} has plain dependencies only", self.name()));
+                }
+            }
+        }
+        if plan.dialect.walks() {
+            let mut ways: HashMap<&str, usize> = HashMap::new();
+            plan.edges.iter().for_each(|edge| *ways.entry(edge.from.as_str()).or_default() += 1);
+            for (at, node) in self.nodes() {
+                if let Some(ways) = ways.get(node.id.as_str()).filter(|ways| **ways > 1) {
+                    self.lose(format!("nodes[{at}]"), format!("one of its {ways} ways out is taken, {} runs them all", self.name()));
+                }
+            }
+        }
+    }
+
+    /// The plan's edges and then its dependencies, in canonical order, for targets that have edges.
+    pub fn edges(&mut self) -> Vec<(String, Edge)> {
+        let plan = self.plan;
+        let mut edges = Vec::new();
+        let written = plan.edges.iter().enumerate().map(|(at, edge)| (format!("edges[{at}]"), edge.clone()));
+        let plain = plan.nodes.iter().enumerate().flat_map(|(at, node)| {
+            node.depends_on.iter().map(move |source| (format!("nodes[{at}].depends_on"), Edge::new(source.clone(), node.id.clone())))
+        });
+        for (path, edge) in written.chain(plain) {
+            let absent = [&edge.from, &edge.to].into_iter().find(|id| self.left_out.contains(id.as_str()));
+            match absent {
+                Some(id) => self.lose(path, format!("`{id}` is left out")),
+                None => edges.push((path, edge)),
+            }
+        }
+        edges
+    }
+
+    /// Notes where a plan that runs branches side by side becomes one that takes one way.
+    pub fn lose_branches(&mut self, edges: &[(String, Edge)]) {
+        if self.plan.dialect.walks() {
+            return;
+        }
+        let mut ways: HashMap<&str, Vec<&str>> = HashMap::new();
+        for (_, edge) in edges.iter().filter(|(_, edge)| edge.when.is_none()) {
+            ways.entry(edge.from.as_str()).or_default().push(edge.to.as_str());
+        }
+        for (at, node) in self.nodes() {
+            let open = ways.get(node.id.as_str()).filter(|open| open.len() > 1 && !matches!(node.work, Work::Decision(_)));
+            if let Some([first, ..]) = open.map(Vec::as_slice) {
+                self.lose(format!("nodes[{at}]"), format!("{} takes one way out, so of several only `{first}` would run", self.name()));
+            }
+        }
+    }
+
+    /// Whether the target must be told where runs start or end: no node says so by itself.
+    pub fn flags(&self, edges: &[(String, Edge)]) -> (HashSet<&'p str>, HashSet<&'p str>) {
+        let pick = |flag: fn(&Node) -> bool, touched: HashSet<&str>| -> HashSet<&'p str> {
+            let nodes = self.nodes();
+            let told: HashSet<&'p str> = nodes.iter().filter(|(_, node)| flag(node)).map(|(_, node)| node.id.as_str()).collect();
+            if !told.is_empty() || self.is_same() {
+                return told;
+            }
+            nodes.iter().map(|(_, node)| node.id.as_str()).filter(|id| !touched.contains(id)).collect()
+        };
+        let entries = pick(|node| node.entry, edges.iter().map(|(_, edge)| edge.to.as_str()).collect());
+        let exits = pick(|node| node.exit, edges.iter().map(|(_, edge)| edge.from.as_str()).collect());
+        (entries, exits)
+    }
+
+    /// The native fields of an edge beside its ends.
+    pub fn edge_fields(&self, edge: &Edge) -> Map<String, Value> {
+        let bare = Edge { ext: Map::new(), ..edge.clone() };
+        let mut fields = object(edge_to_value(&bare));
+        for key in ["from", "to"] {
+            fields.shift_remove(key);
+        }
+        fields
+    }
+
+    /// Everything that was lost.
+    pub fn finish(self) -> Vec<Loss> {
+        self.lost
+    }
+}
+
+/// Moves a field under another name.
+pub(super) fn rename(from: &mut Map<String, Value>, key: &str, to: &mut Map<String, Value>, name: &str) {
+    if let Some(value) = from.shift_remove(key) {
+        to.insert(name.to_owned(), value);
+    }
+}
+
+fn object(value: Value) -> Map<String, Value> {
+    match value {
+        Value::Object(map) => map,
+        _ => Map::new(),
+    }
+}

@@ -1,0 +1,275 @@
+//! Hybrid plans: `{tasks: […]}` of tool calls (`tool`, `arguments`), `code_execution` and `agent_delegation`. A task without side
+//! effects is safe to fail: that is read into the policy and not written back.
+
+use super::draft::{Draft, Kind, rename};
+use super::fields::{Fields, Slips};
+use super::{Loss, nodes};
+use crate::plan::native::ShapeError;
+use crate::plan::{AgentWork, Budget, CodeWork, Dialect, Node, OnFailure, Plan, Policy, SandboxLimits, ToolInput, ToolWork, Work};
+use serde_json::{Map, Value, json};
+
+/// Fields of a task of any type.
+pub(super) const FIELDS: [&str; 16] = [
+    "id",
+    "type",
+    "tool",
+    "arguments",
+    "code",
+    "sandbox_config",
+    "agent_role",
+    "agent_goal",
+    "agent_model",
+    "agent_tools",
+    "agent_context",
+    "max_iterations",
+    "timeout",
+    "budget",
+    "depends_on",
+    "side_effects",
+];
+const DOCUMENT: Slips = Slips {
+    what: "a hybrid plan",
+    renamed: &[],
+    elsewhere: &[
+        ("edges", "an order is told by each task's `depends_on`"),
+        ("connections", "an order is told by each task's `depends_on`"),
+    ],
+};
+const TASK: Slips = Slips {
+    what: "a hybrid task",
+    renamed: &[("dependencies", "depends_on"), ("deps", "depends_on"), ("name", "id"), ("args", "arguments"), ("timeout_ms", "timeout")],
+    elsewhere: &[("timeout_s", "write `timeout`, in milliseconds"), ("timeout_seconds", "write `timeout`, in milliseconds")],
+};
+const AGENT: Slips = Slips {
+    what: "an agent_delegation task",
+    renamed: &[
+        ("agent", "agent_role"),
+        ("role", "agent_role"),
+        ("goal", "agent_goal"),
+        ("objective", "agent_goal"),
+        ("model", "agent_model"),
+        ("tools", "agent_tools"),
+        ("context", "agent_context"),
+    ],
+    elsewhere: &[],
+};
+const CODE_TYPE: &str = "code_execution";
+const AGENT_TYPE: &str = "agent_delegation";
+
+pub(super) fn read(value: Value) -> Result<Plan, ShapeError> {
+    let mut fields = Fields::open(value, "", &DOCUMENT)?;
+    let nodes = nodes(&mut fields, "tasks", task)?;
+    Ok(super::plan(Dialect::Hybrid, nodes, Vec::new(), fields))
+}
+
+fn task(value: Value, path: &str) -> Result<Node, ShapeError> {
+    let is_agent = value.get("type").and_then(Value::as_str) == Some(AGENT_TYPE);
+    let mut fields = Fields::open(value, path, &TASK)?;
+    if is_agent {
+        fields.refuse(&AGENT)?;
+    }
+    let id = fields.need_text("id")?;
+    let kind = fields.take("type");
+    let mut policy = Policy::default();
+    let work = match kind.as_ref().map(Value::as_str) {
+        None if fields.has("tool") => tool(&mut fields)?,
+        None if fields.has("code") => return Err(fields.wrong("", format!("`{id}` has `code`; say so with `type: {CODE_TYPE}`"))),
+        None if fields.has("agent_role") || fields.has("agent_goal") => {
+            return Err(fields.wrong("", format!("`{id}` delegates to an agent; say so with `type: {AGENT_TYPE}`")));
+        }
+        None => return Err(fields.wrong("", format!("`{id}` has no work: it needs a `tool`, or `type` {CODE_TYPE} or {AGENT_TYPE}"))),
+        Some(Some(CODE_TYPE)) => code(&mut fields)?,
+        Some(Some(AGENT_TYPE)) => agent(&mut fields, &mut policy)?,
+        Some(Some(kind)) if fields.has("tool") => {
+            fields.keep("type", json!(kind));
+            tool(&mut fields)?
+        }
+        Some(_) => {
+            let kind = kind.unwrap_or_default();
+            return Err(fields.wrong("type", format!("{kind} is no type of task: {CODE_TYPE}, {AGENT_TYPE}, or none and a `tool`")));
+        }
+    };
+    let depends_on = fields.ids("depends_on")?;
+    policy.side_effects = fields.choice("side_effects")?;
+    policy.timeout_s = fields.amount("timeout")?.map(|ms| ms / 1000.0);
+    if !has_side_effects(&work, &policy) {
+        policy.on_failure = Some(OnFailure::Safe);
+    }
+    Ok(Node { depends_on, policy, ext: fields.rest(), ..Node::new(id.as_str(), work) })
+}
+
+/// What the format says of a task that doesn't: tools and agents have some, code has none.
+fn has_side_effects(work: &Work, policy: &Policy) -> bool {
+    policy.side_effects.unwrap_or(!matches!(work, Work::Code(_)))
+}
+
+fn tool(fields: &mut Fields) -> Result<Work, ShapeError> {
+    let tool = fields.need_text("tool")?;
+    let args = fields.object("arguments")?;
+    if args.as_ref().is_some_and(Map::is_empty) {
+        fields.keep("arguments", json!({}));
+    }
+    Ok(Work::Tool(ToolWork { tool, input: ToolInput::Args(args.unwrap_or_default()) }))
+}
+
+fn code(fields: &mut Fields) -> Result<Work, ShapeError> {
+    let code = fields.need_text("code")?;
+    let mut sandbox = SandboxLimits::default();
+    if let Some(config) = fields.object("sandbox_config")? {
+        sandbox = limits(&config);
+        fields.keep("sandbox_config", Value::Object(config));
+    }
+    Ok(Work::Code(CodeWork { code, sandbox }))
+}
+
+/// The limits that a sandbox configuration sets, under the names that are in use.
+fn limits(config: &Map<String, Value>) -> SandboxLimits {
+    let figure = |names: &[&str]| names.iter().find_map(|name| config.get(*name).and_then(Value::as_u64)).filter(|figure| *figure > 0);
+    SandboxLimits {
+        memory_mb: figure(&["memory_mb", "memoryLimit", "memory_limit"]),
+        time_ms: figure(&["time_ms", "timeout", "timeout_ms"]),
+    }
+}
+
+fn agent(fields: &mut Fields, policy: &mut Policy) -> Result<Work, ShapeError> {
+    let role = Some(fields.need_text("agent_role")?);
+    let goal = Some(fields.need_text("agent_goal")?);
+    policy.model = fields.text("agent_model")?;
+    policy.tools = fields.texts("agent_tools")?;
+    policy.inputs = fields.object("agent_context")?;
+    let most = fields.count("max_iterations")?.map(u32::try_from).transpose();
+    policy.max_iterations = most.map_err(|_| fields.wrong("max_iterations", "more than any loop can do; write 1 to 20"))?;
+    let tokens = fields.count("budget")?;
+    policy.budget = tokens.map(|tokens| Budget { tokens: Some(tokens), ..Budget::default() });
+    Ok(Work::Agent(AgentWork { role, goal, ..AgentWork::default() }))
+}
+
+pub(super) fn write(plan: &Plan) -> (Value, Vec<Loss>) {
+    let holds = |work: &Work| matches!(work, Work::Agent(_) | Work::Tool(_) | Work::Code(_));
+    let mut draft = Draft::new(plan, Dialect::Hybrid, holds);
+    let mut document = Map::new();
+    document.insert("tasks".into(), Value::Null);
+    draft.head(&mut document, &[]);
+    draft.lose_edges();
+    let mut tasks = Vec::new();
+    for (at, node) in draft.nodes() {
+        let place = format!("nodes[{at}]");
+        let mut fields = draft.fields(node);
+        let mut written = Map::from_iter([("id".to_owned(), json!(node.id.as_str()))]);
+        put_work(&mut draft, &place, node, &mut fields, &mut written);
+        let sources = draft.sources(at);
+        if !sources.is_empty() {
+            written.insert("depends_on".into(), json!(sources));
+        }
+        put_policy(&mut draft, &place, node, &mut fields, &mut written);
+        draft.lose_rest(&place, &fields);
+        draft.carry(&place, &mut written, &node.ext, Kind::Node);
+        tasks.push(Value::Object(written));
+    }
+    document.insert("tasks".into(), Value::Array(tasks));
+    (Value::Object(document), draft.finish())
+}
+
+fn put_work(draft: &mut Draft, place: &str, node: &Node, fields: &mut Map<String, Value>, written: &mut Map<String, Value>) {
+    match &node.work {
+        Work::Tool(_) => {
+            rename(fields, "tool", written, "tool");
+            rename(fields, "args", written, "arguments");
+            if let Some(query) = fields.shift_remove("query") {
+                draft.lose(format!("{place}.query"), "the hybrid format has named arguments, so the query is written as `query`");
+                written.insert("arguments".into(), json!({ "query": query }));
+            }
+        }
+        Work::Code(code) => {
+            written.insert("type".into(), json!(CODE_TYPE));
+            rename(fields, "code", written, "code");
+            fields.shift_remove("sandbox");
+            put_sandbox(node, &code.sandbox, written);
+        }
+        Work::Agent(agent) => {
+            written.insert("type".into(), json!(AGENT_TYPE));
+            for key in ["role", "goal", "agent", "objective"] {
+                fields.shift_remove(key);
+            }
+            if let Some(card) = &agent.agent {
+                draft.lose(
+                    format!("{place}.agent"),
+                    "the hybrid format has roles rather than cards, so the card's name is written as the role",
+                );
+                written.insert("agent_role".into(), json!(card));
+            } else {
+                written.insert("agent_role".into(), json!(agent.role.as_deref().unwrap_or(&node.id)));
+            }
+            let goal = match (&agent.goal, &agent.objective) {
+                (Some(goal), Some(objective)) => {
+                    draft
+                        .lose(format!("{place}.objective"), "the hybrid format has one text for an agent, so it is joined to `agent_goal`");
+                    format!("{goal}\n\n{objective}")
+                }
+                (goal, objective) => goal.clone().or_else(|| objective.clone()).unwrap_or_default(),
+            };
+            written.insert("agent_goal".into(), json!(goal));
+            rename(fields, "model", written, "agent_model");
+            rename(fields, "tools", written, "agent_tools");
+            rename(fields, "inputs", written, "agent_context");
+            rename(fields, "max_iterations", written, "max_iterations");
+        }
+        Work::Decision(_) | Work::Merge(_) | Work::Transform(_) | Work::Approval(_) | Work::Plan(_) | Work::Loop(_) | Work::Map(_) => {}
+    }
+}
+
+fn put_sandbox(node: &Node, sandbox: &SandboxLimits, written: &mut Map<String, Value>) {
+    let mut config = node.ext.get("sandbox_config").and_then(Value::as_object).cloned().unwrap_or_default();
+    if limits(&config) == *sandbox {
+        // As it was read, if it was there at all.
+        return if !config.is_empty() {
+            drop(written.insert("sandbox_config".into(), Value::Object(config)))
+        };
+    }
+    for (names, figure) in
+        [(["memory_mb", "memoryLimit", "memory_limit"], sandbox.memory_mb), (["time_ms", "timeout", "timeout_ms"], sandbox.time_ms)]
+    {
+        let name = names.into_iter().find(|name| config.contains_key(*name)).unwrap_or(names[1]);
+        config.shift_remove(name);
+        if let Some(figure) = figure {
+            config.insert(name.into(), json!(figure));
+        }
+    }
+    written.insert("sandbox_config".into(), Value::Object(config));
+}
+
+fn put_policy(draft: &mut Draft, place: &str, node: &Node, fields: &mut Map<String, Value>, written: &mut Map<String, Value>) {
+    rename(fields, "side_effects", written, "side_effects");
+    if fields.shift_remove("timeout_s").is_some()
+        && let Some(seconds) = node.policy.timeout_s
+    {
+        written.insert("timeout".into(), milliseconds(seconds));
+    }
+    let budget = node.policy.budget.as_ref().filter(|_| matches!(node.work, Work::Agent(_)));
+    if let Some(tokens) = budget.and_then(|budget| budget.tokens) {
+        written.insert("budget".into(), json!(tokens));
+        if let Some(Value::Object(mut rest)) = fields.shift_remove("budget") {
+            rest.shift_remove("tokens");
+            draft.lose_rest(&format!("{place}.budget"), &rest);
+        }
+    }
+    let safe = fields.shift_remove("on_failure").map(|how| how == json!("safe"));
+    match (has_side_effects(&node.work, &node.policy), safe) {
+        (true, Some(true)) => {
+            draft.lose(format!("{place}.on_failure"), "in the hybrid format only tasks without side effects are safe to fail");
+        }
+        (false, Some(false) | None) => {
+            draft.lose(format!("{place}.on_failure"), "in the hybrid format a task without side effects is safe to fail");
+        }
+        (_, Some(false)) if node.policy.on_failure != Some(OnFailure::Fail) => {
+            draft.lose(format!("{place}.on_failure"), "the hybrid format has no such field");
+        }
+        (true, Some(false) | None) | (false, Some(true)) => {}
+    }
+}
+
+/// Milliseconds as a whole number where they are one.
+fn milliseconds(seconds: f64) -> Value {
+    let ms = (seconds * 1e9).round() / 1e6;
+    if ms.fract() == 0.0 && (0.0..9e15).contains(&ms) { json!(ms as u64) } else { json!(ms) }
+}

@@ -1,0 +1,62 @@
+//! Orchestration plans: `{nodes: [{id, agent, objective, depends_on}], metadata}`.
+
+use super::draft::{Draft, Kind};
+use super::fields::{Fields, Slips};
+use super::{Loss, nodes};
+use crate::plan::native::ShapeError;
+use crate::plan::{AgentWork, Dialect, Node, Plan, Work};
+use serde_json::{Map, Value, json};
+
+const DOCUMENT: Slips =
+    Slips { what: "an orchestration plan", renamed: &[], elsewhere: &[("connections", "an order is told by each node's `depends_on`")] };
+const NODE: Slips = Slips {
+    what: "an orchestration node",
+    renamed: &[("dependencies", "depends_on"), ("deps", "depends_on"), ("after", "depends_on")],
+    elsewhere: &[],
+};
+
+pub(super) fn read(value: Value) -> Result<Plan, ShapeError> {
+    let mut fields = Fields::open(value, "", &DOCUMENT)?;
+    let nodes = nodes(&mut fields, "nodes", node)?;
+    let metadata = fields.object_if_any("metadata");
+    Ok(Plan { dialect: Dialect::Orchestration, nodes, metadata, ext: fields.rest(), ..Plan::default() })
+}
+
+fn node(value: Value, path: &str) -> Result<Node, ShapeError> {
+    let mut fields = Fields::open(value, path, &NODE)?;
+    let id = fields.need_text("id")?;
+    let work =
+        AgentWork { agent: Some(fields.need_text("agent")?), objective: Some(fields.need_text("objective")?), ..AgentWork::default() };
+    let depends_on = fields.ids("depends_on")?;
+    Ok(Node { depends_on, ext: fields.rest(), ..Node::new(id.as_str(), Work::Agent(work)) })
+}
+
+pub(super) fn write(plan: &Plan) -> (Value, Vec<Loss>) {
+    let mut draft = Draft::new(plan, Dialect::Orchestration, |work| matches!(work, Work::Agent(_)));
+    let mut document = Map::new();
+    document.insert("nodes".into(), Value::Null);
+    draft.head(&mut document, &["metadata"]);
+    draft.lose_edges();
+    let mut nodes = Vec::new();
+    for (at, node) in draft.nodes() {
+        let place = format!("nodes[{at}]");
+        let mut fields = draft.fields(node);
+        let mut written = Map::from_iter([("id".to_owned(), json!(node.id.as_str()))]);
+        for key in ["agent", "objective"] {
+            let value = fields.shift_remove(key).unwrap_or_else(|| {
+                draft.lose(place.as_str(), format!("the orchestration format needs `{key}`, so it is written empty"));
+                json!("")
+            });
+            written.insert(key.into(), value);
+        }
+        let sources = draft.sources(at);
+        if !sources.is_empty() || !draft.is_same() {
+            written.insert("depends_on".into(), json!(sources));
+        }
+        draft.lose_rest(&place, &fields);
+        draft.carry(&place, &mut written, &node.ext, Kind::Node);
+        nodes.push(Value::Object(written));
+    }
+    document.insert("nodes".into(), Value::Array(nodes));
+    (Value::Object(document), draft.finish())
+}

@@ -1,0 +1,81 @@
+//! The text of a document: which syntax it is in, its value, and where a path of it stands.
+
+use super::json::Strict;
+use super::{ReadError, Syntax, locate, yaml};
+use crate::plan::native::ShapeError;
+use serde_json::Value;
+
+/// A text with the name of where it came from.
+#[derive(Clone, Copy)]
+pub(super) struct Source<'t> {
+    text: &'t str,
+    origin: &'t str,
+    syntax: Syntax,
+}
+
+impl<'t> Source<'t> {
+    /// Tells the syntax: by the file's ending, else by the first character.
+    ///
+    /// # Errors
+    /// When there is no text.
+    pub fn open(text: &'t str, origin: &'t str) -> Result<Self, ReadError> {
+        let text = text.strip_prefix('\u{feff}').unwrap_or(text);
+        let ends = |ending: &str| origin.to_ascii_lowercase().ends_with(ending);
+        let syntax = if ends(".yaml") || ends(".yml") {
+            Syntax::Yaml
+        } else if ends(".json") || text.trim_start().starts_with(['{', '[', '"']) {
+            Syntax::Json
+        } else {
+            Syntax::Yaml
+        };
+        let source = Self { text, origin, syntax };
+        if text.trim().is_empty() {
+            let line = text.matches('\n').count() + 1;
+            let column = text.rsplit('\n').next().map_or(0, str::len).max(1);
+            return Err(source.error(Some((line, column)), "the text is empty; a plan is an object in JSON or YAML"));
+        }
+        Ok(source)
+    }
+
+    /// The value of the text.
+    ///
+    /// # Errors
+    /// When the text isn't of its syntax.
+    pub fn parse(self) -> Result<(Value, Self), ReadError> {
+        match self.syntax {
+            Syntax::Json => match serde_json::from_str::<Strict>(self.text) {
+                Ok(value) => Ok((value.0, self)),
+                Err(error) => {
+                    let words = error.to_string();
+                    // serde_json repeats the place at the end of its words.
+                    let words = words.rsplit_once(" at line ").map_or(words.as_str(), |(words, _)| words);
+                    let message = if error.is_data() {
+                        words.to_owned()
+                    } else if words.starts_with("recursion limit") {
+                        "nested too deeply for a plan".to_owned()
+                    } else {
+                        format!("not JSON: {words}")
+                    };
+                    Err(self.error(Some((error.line().max(1), error.column().max(1))), message))
+                }
+            },
+            Syntax::Yaml => match yaml::read(self.text) {
+                Ok(value) => Ok((value, self)),
+                Err((words, at)) => Err(self.error(at, words)),
+            },
+        }
+    }
+
+    /// The error for a place in the document.
+    pub fn fault(&self, ShapeError { path, message }: ShapeError) -> ReadError {
+        let at = match self.syntax {
+            Syntax::Json => locate::locate(self.text, &path),
+            Syntax::Yaml => yaml::locate(self.text, &path),
+        };
+        ReadError { path, ..self.error(at, message) }
+    }
+
+    fn error(&self, at: Option<(usize, usize)>, message: impl Into<String>) -> ReadError {
+        ReadError { origin: self.origin.to_owned(), at, path: String::new(), message: message.into() }
+    }
+}

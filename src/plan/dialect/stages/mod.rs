@@ -1,0 +1,118 @@
+//! Stage plans: stages of type AGENT, TOOL, DECISION, MERGE or TRANSFORM, and edges `{from_stage_id, to_stage_id, condition, edge_id,
+//! edge_type}`. One token walks from an entry to a terminal stage. Without edges the stages are one line, in their order.
+
+mod layout;
+mod read;
+mod write;
+
+pub(super) use layout::{GRAPHS, LAYOUT};
+pub(super) use read::read;
+pub(super) use write::write;
+
+use crate::plan::{AgentWork, DecisionWork, Dialect, Node, NodeId, TransformWork, Work};
+use serde_json::Value;
+
+/// Fields of a stage of any type.
+pub(super) const FIELDS: [&str; 20] = [
+    "stage_id",
+    "id",
+    "type",
+    "entrypoint",
+    "terminal",
+    "agent_id",
+    "agent",
+    "agent_name",
+    "objective",
+    "tool_id",
+    "tool",
+    "tool_name",
+    "args",
+    "arguments",
+    "query",
+    "decide",
+    "expression",
+    "template",
+    "value",
+    "role",
+];
+
+/// Names of a stage's agent; the first is the one that is written.
+const AGENT: [&str; 3] = ["agent_id", "agent", "agent_name"];
+/// Names of what an agent is asked to do.
+const OBJECTIVE: [&str; 4] = ["objective", "goal", "prompt", "instructions"];
+/// Names of a stage's tool.
+const TOOL: [&str; 3] = ["tool_id", "tool", "tool_name"];
+/// Names of a tool's arguments.
+const ARGS: [&str; 4] = ["args", "arguments", "inputs", "parameters"];
+/// Names of a decision's expression.
+const DECIDE: [&str; 3] = ["decide", "expression", "decision"];
+/// Names of a transform's value.
+const VALUE: [&str; 3] = ["value", "template", "expression"];
+
+/// Whether a reader keeps this name only to know how the stage was written.
+pub(super) fn is_memo(name: &str) -> bool {
+    ["type", "stage_id"].contains(&name)
+        || [&AGENT[..], &OBJECTIVE, &TOOL, &ARGS, &DECIDE, &VALUE].iter().any(|names| names.contains(&name))
+}
+
+/// The type of a stage.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Kind {
+    Agent,
+    Tool,
+    Decision,
+    Merge,
+    Transform,
+}
+
+impl Kind {
+    const ALL: [(Self, &str); 5] = [
+        (Self::Agent, "AGENT"),
+        (Self::Tool, "TOOL"),
+        (Self::Decision, "DECISION"),
+        (Self::Merge, "MERGE"),
+        (Self::Transform, "TRANSFORM"),
+    ];
+
+    /// By its name in any case.
+    fn named(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|(_, known)| name.eq_ignore_ascii_case(known)).map(|(kind, _)| kind)
+    }
+
+    fn name(self) -> &'static str {
+        Self::ALL.into_iter().find(|(kind, _)| *kind == self).map_or("", |(_, name)| name)
+    }
+
+    fn of(work: &Work) -> Option<Self> {
+        match work {
+            Work::Agent(_) => Some(Self::Agent),
+            Work::Tool(_) => Some(Self::Tool),
+            Work::Decision(_) => Some(Self::Decision),
+            Work::Merge(_) => Some(Self::Merge),
+            Work::Transform(_) => Some(Self::Transform),
+            Work::Code(_) | Work::Approval(_) | Work::Plan(_) | Work::Loop(_) | Work::Map(_) => None,
+        }
+    }
+}
+
+/// What a stage does that says no more than its type: it works by its name, decides by what came in, or passes it on.
+fn plain_work(kind: Kind, name: &str, sources: &[&NodeId]) -> Option<Work> {
+    let came_in = || match sources {
+        [] => "inputs".to_owned(),
+        sources => sources.iter().map(|id| format!("{id}.result")).collect::<Vec<_>>().join(" or "),
+    };
+    match kind {
+        Kind::Agent => Some(Work::Agent(AgentWork { role: Some(name.to_owned()), ..AgentWork::default() })),
+        Kind::Decision => Some(Work::Decision(DecisionWork::Expression(came_in()))),
+        Kind::Transform => Some(Work::Transform(TransformWork { value: Value::String(format!("{{{{{}}}}}", came_in())) })),
+        Kind::Tool | Kind::Merge => None,
+    }
+}
+
+/// The name that stands for a stage without an agent.
+fn name_of(node: &Node) -> &str {
+    node.ext.get("name").and_then(Value::as_str).filter(|name| !name.is_empty()).unwrap_or(&node.id)
+}
+
+/// The dialect of this room.
+const DIALECT: Dialect = Dialect::Stages;

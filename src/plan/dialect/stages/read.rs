@@ -1,0 +1,269 @@
+//! From a stage document to a plan.
+
+use super::super::fields::{Fields, Slips};
+use super::layout::{self, Placed};
+use super::{AGENT, ARGS, DECIDE, DIALECT, Kind, OBJECTIVE, TOOL, VALUE, name_of, plain_work};
+use crate::plan::native::{ShapeError, kind};
+use crate::plan::{AgentWork, DecisionWork, Edge, MergeWork, Node, NodeId, Plan, ToolInput, ToolWork, TransformWork, Work};
+use serde_json::{Value, json};
+use std::collections::HashMap;
+
+const DOCUMENT: Slips = Slips { what: "a stage plan", renamed: &[("connections", "edges"), ("transitions", "edges")], elsewhere: &[] };
+const STAGE: Slips = Slips {
+    what: "a stage",
+    renamed: &[
+        ("kind", "type"),
+        ("stage_type", "type"),
+        ("is_entry", "entrypoint"),
+        ("entry", "entrypoint"),
+        ("is_exit", "terminal"),
+        ("exit", "terminal"),
+    ],
+    elsewhere: &[
+        ("depends_on", "write an edge with `from_stage_id` and `to_stage_id`"),
+        ("dependencies", "write an edge with `from_stage_id` and `to_stage_id`"),
+        ("next", "write an edge with `from_stage_id` and `to_stage_id`"),
+    ],
+};
+const EDGE: Slips = Slips {
+    what: "an edge between stages",
+    renamed: &[
+        ("from", "from_stage_id"),
+        ("from_id", "from_stage_id"),
+        ("source", "from_stage_id"),
+        ("source_id", "from_stage_id"),
+        ("to", "to_stage_id"),
+        ("to_id", "to_stage_id"),
+        ("target", "to_stage_id"),
+        ("target_id", "to_stage_id"),
+        ("when", "condition"),
+    ],
+    elsewhere: &[],
+};
+
+pub(in super::super) fn read(value: Value) -> Result<Plan, ShapeError> {
+    let fields = Fields::open(value, "", &DOCUMENT)?;
+    let parts = layout::take(fields.rest())?;
+    let mut nodes = Vec::with_capacity(parts.stages.len());
+    let mut plain = Vec::new();
+    for Placed { path, key, value } in parts.stages {
+        let (node, says) = stage(value, &path, key.as_deref())?;
+        if says == Says::TypeOnly {
+            plain.push(nodes.len());
+        }
+        nodes.push(node);
+    }
+    let mut rest = parts.rest;
+    let edges = match parts.edges {
+        Some((path, Value::Array(list))) => {
+            if list.is_empty() {
+                rest.insert("edges".into(), json!([]));
+            }
+            list.into_iter().enumerate().map(|(i, value)| edge(value, &format!("{path}[{i}]"))).collect::<Result<Vec<_>, _>>()?
+        }
+        Some((_, Value::Null)) => {
+            rest.insert("edges".into(), Value::Null);
+            Vec::new()
+        }
+        Some((path, other)) => return Err(ShapeError { path, message: format!("must be a list, not {}", kind(&other)) }),
+        None => Vec::new(),
+    };
+    if edges.is_empty() {
+        chain(&mut nodes);
+    }
+    let fields = Fields::open(Value::Object(rest), "", &DOCUMENT)?;
+    let mut plan = super::super::plan(DIALECT, nodes, edges, fields);
+    fill(&mut plan, &plain);
+    Ok(plan)
+}
+
+/// Each stage after the one before it.
+fn chain(nodes: &mut [Node]) {
+    for at in 1..nodes.len() {
+        let before = nodes[at - 1].id.clone();
+        if before != nodes[at].id {
+            nodes[at].depends_on = vec![before];
+        }
+    }
+}
+
+/// Gives stages that say no more than their type their work.
+fn fill(plan: &mut Plan, plain: &[usize]) {
+    let sources = sources(plan);
+    let works: Vec<(usize, Option<Work>)> = plain
+        .iter()
+        .map(|at| {
+            let node = &plan.nodes[*at];
+            let sources = sources.get(&node.id).map_or(&[][..], Vec::as_slice);
+            (*at, Kind::of(&node.work).and_then(|kind| plain_work(kind, name_of(node), sources)))
+        })
+        .collect();
+    for (at, work) in works {
+        if let Some(work) = work {
+            plan.nodes[at].work = work;
+        }
+    }
+}
+
+/// What leads into each node, each source once.
+pub(super) fn sources(plan: &Plan) -> HashMap<NodeId, Vec<&NodeId>> {
+    let mut sources: HashMap<NodeId, Vec<&NodeId>> = HashMap::new();
+    let written = plan.edges.iter().map(|edge| (&edge.from, &edge.to));
+    let plain = plan.nodes.iter().flat_map(|node| node.depends_on.iter().map(move |from| (from, &node.id)));
+    for (from, to) in written.chain(plain) {
+        let list = sources.entry(to.clone()).or_default();
+        if !list.contains(&from) {
+            list.push(from);
+        }
+    }
+    sources
+}
+
+/// Whether a stage says what it does.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Says {
+    TypeOnly,
+    More,
+}
+
+fn stage(value: Value, path: &str, key: Option<&str>) -> Result<(Node, Says), ShapeError> {
+    let mut fields = Fields::open(value, path, &STAGE)?;
+    let id = id(&mut fields, key)?;
+    let entry = fields.flag("entrypoint")?;
+    let exit = fields.flag("terminal")?;
+    let (work, says) = work(&mut fields)?;
+    let ext = fields.rest();
+    Ok((Node { entry, exit, ext, ..Node::new(id.as_str(), work) }, says))
+}
+
+/// The id, and under which name it stood.
+fn id(fields: &mut Fields, key: Option<&str>) -> Result<String, ShapeError> {
+    for name in ["stage_id", "id"] {
+        let Some(id) = fields.text(name)? else { continue };
+        if let Some(key) = key.filter(|key| *key != id) {
+            return Err(fields.wrong(name, format!("this stage stands under `{key}` and calls itself `{id}`")));
+        }
+        if name == "stage_id" || key.is_some() {
+            fields.keep(name, json!(id));
+        }
+        return Ok(id);
+    }
+    key.map(str::to_owned).ok_or_else(|| fields.missing("stage_id"))
+}
+
+fn stage_kind(fields: &mut Fields) -> Result<Kind, ShapeError> {
+    let names = Kind::ALL.map(|(_, name)| name).join(", ");
+    let missing = format!("a stage needs a `type`: one of {names}");
+    if fields.peek("type").is_some_and(Value::is_null) {
+        return Err(fields.wrong("type", missing));
+    }
+    if let Some(name) = fields.text("type")? {
+        let kind = Kind::named(&name).ok_or_else(|| fields.wrong("type", format!("`{name}` is no type of stage: one of {names}")))?;
+        fields.keep("type", json!(name));
+        return Ok(kind);
+    }
+    // Noted, so that it isn't written where it wasn't.
+    fields.keep("type", Value::Null);
+    if let Some(kind) = fields.peek("role").and_then(Value::as_str).and_then(Kind::named) {
+        return Ok(kind);
+    }
+    let says = |names: &[&str]| names.iter().any(|name| fields.has(name));
+    match (says(&TOOL), says(&AGENT)) {
+        (true, _) => Ok(Kind::Tool),
+        (false, true) => Ok(Kind::Agent),
+        (false, false) => Err(fields.wrong("", missing)),
+    }
+}
+
+fn work(fields: &mut Fields) -> Result<(Work, Says), ShapeError> {
+    let work = match stage_kind(fields)? {
+        Kind::Agent => {
+            let agent = agent(fields)?;
+            if agent == AgentWork::default() {
+                return Ok((Work::Agent(agent), Says::TypeOnly));
+            }
+            Work::Agent(agent)
+        }
+        Kind::Tool => tool(fields)?,
+        Kind::Decision => {
+            let expression = named(fields, &DECIDE).map(|name| fields.words(name).map(|words| (name, words))).transpose()?;
+            let agent = agent(fields)?;
+            match expression {
+                Some((name, Some(expression))) => {
+                    if agent.agent.is_some() {
+                        return Err(fields.wrong(name, "a stage decides by an expression or by an agent, not by both"));
+                    }
+                    remember(fields, &DECIDE, name, &json!(expression));
+                    Work::Decision(DecisionWork::Expression(expression))
+                }
+                _ if agent.agent.is_some() => Work::Decision(DecisionWork::Agent(agent)),
+                _ => return Ok((Work::Decision(DecisionWork::Expression(String::new())), Says::TypeOnly)),
+            }
+        }
+        Kind::Merge => Work::Merge(MergeWork { template: fields.take("template") }),
+        Kind::Transform => {
+            let Some(name) = named(fields, &VALUE) else {
+                return Ok((Work::Transform(TransformWork { value: Value::Null }), Says::TypeOnly));
+            };
+            let value = fields.take(name).unwrap_or_default();
+            remember(fields, &VALUE, name, &value);
+            Work::Transform(TransformWork { value })
+        }
+    };
+    Ok((work, Says::More))
+}
+
+fn tool(fields: &mut Fields) -> Result<Work, ShapeError> {
+    let name = named(fields, &TOOL).ok_or_else(|| fields.missing(TOOL[0]))?;
+    let tool = fields.need_text(name)?;
+    remember(fields, &TOOL, name, &json!(tool));
+    let args = ARGS.into_iter().find(|name| fields.peek(name).is_some_and(Value::is_object));
+    let query = fields.text("query")?;
+    if let (Some(_), Some(_)) = (args, &query) {
+        return Err(fields.wrong("query", "a tool takes arguments or a `query`, not both"));
+    }
+    if let Some(query) = query {
+        return Ok(Work::Tool(ToolWork { tool, input: ToolInput::Query(query) }));
+    }
+    let Some(name) = args else { return Ok(Work::Tool(ToolWork { tool, input: ToolInput::Args(serde_json::Map::new()) })) };
+    let args = fields.object(name)?.unwrap_or_default();
+    if args.is_empty() {
+        fields.keep(name, json!({}));
+    } else {
+        remember(fields, &ARGS, name, &Value::Object(args.clone()));
+    }
+    Ok(Work::Tool(ToolWork { tool, input: ToolInput::Args(args) }))
+}
+
+fn agent(fields: &mut Fields) -> Result<AgentWork, ShapeError> {
+    let mut text = |names: &[&'static str]| {
+        let Some(name) = named(fields, names) else { return Ok(None) };
+        let text = fields.words(name)?;
+        if let Some(text) = &text {
+            remember(fields, names, name, &json!(text));
+        }
+        Ok(text)
+    };
+    Ok(AgentWork { agent: text(&AGENT)?, objective: text(&OBJECTIVE)?, ..AgentWork::default() })
+}
+
+/// The first of several names that says something.
+fn named(fields: &Fields, names: &[&'static str]) -> Option<&'static str> {
+    names.iter().copied().find(|name| fields.has(name))
+}
+
+/// Notes that a field stood under another name than the one that is written by default.
+fn remember(fields: &mut Fields, names: &[&str], name: &str, value: &Value) {
+    if names.first() != Some(&name) {
+        fields.keep(name, value.clone());
+    }
+}
+
+fn edge(value: Value, path: &str) -> Result<Edge, ShapeError> {
+    let mut fields = Fields::open(value, path, &EDGE)?;
+    let from = fields.need_text("from_stage_id")?;
+    let to = fields.need_text("to_stage_id")?;
+    let when = fields.words("condition")?;
+    let id = fields.words("edge_id")?;
+    Ok(Edge { when, id, ext: fields.rest(), ..Edge::new(from.as_str(), to.as_str()) })
+}

@@ -1,0 +1,156 @@
+//! From a plan to a stage document.
+
+use super::super::Loss;
+use super::super::draft::{Draft, Kind as Place, rename};
+use super::layout::Note;
+use super::{AGENT, ARGS, DECIDE, DIALECT, Kind, OBJECTIVE, TOOL, VALUE, name_of, plain_work, read};
+use crate::plan::{Edge, Node, NodeId, Plan};
+use serde_json::{Map, Value, json};
+
+pub(in super::super) fn write(plan: &Plan) -> (Value, Vec<Loss>) {
+    let mut draft = Draft::new(plan, DIALECT, |work| Kind::of(work).is_some());
+    let mut document = Map::new();
+    draft.head(&mut document, &[]);
+    let note = if draft.is_same() { Note::of(&plan.ext) } else { Note::default() };
+    let is_line = draft.is_same() && is_line(plan);
+    let edges = draft.edges();
+    draft.lose_branches(&edges);
+    let (entries, exits) = draft.flags(&edges);
+    let stage_ids = !draft.is_same() || plan.nodes.iter().any(|node| node.ext.contains_key("stage_id"));
+    let sources = read::sources(plan);
+    let mut stages = Vec::new();
+    for (at, node) in draft.nodes() {
+        let place = format!("nodes[{at}]");
+        let Some(kind) = Kind::of(&node.work) else { continue };
+        let mut written = Map::new();
+        let key = match (node.ext.contains_key("stage_id"), note.keyed()) {
+            (true, _) => Some("stage_id"),
+            (false, true) => node.ext.contains_key("id").then_some("id"),
+            (false, false) if stage_ids && (node.ext.is_empty() || !draft.is_same()) => Some("stage_id"),
+            (false, false) => Some("id"),
+        };
+        written.extend(key.map(|key| (key.to_owned(), json!(node.id.as_str()))));
+        let mut ext = node.ext.clone();
+        put_type(&draft, &mut ext, kind, &mut written);
+        for (name, flags) in [("entrypoint", &entries), ("terminal", &exits)] {
+            if flags.contains(node.id.as_str()) {
+                written.insert(name.into(), json!(true));
+            }
+        }
+        let mut fields = draft.fields(node);
+        ["entry", "exit"].iter().for_each(|key| drop(fields.shift_remove(*key)));
+        let from: &[&NodeId] = sources.get(&node.id).map_or(&[], Vec::as_slice);
+        put_work(&mut draft, &place, (node, kind, from), &mut fields, &mut written);
+        draft.lose_rest(&place, &fields);
+        draft.carry(&place, &mut written, &ext, Place::Node);
+        stages.push((node.id.to_string(), Value::Object(written)));
+    }
+    let edges = if is_line { None } else { put_edges(plan, &mut draft, &edges) };
+    note.put(&mut document, stages, edges);
+    (Value::Object(document), draft.finish())
+}
+
+/// The type as it was written, if the work is still of that type; a stage that was read without one may do without.
+fn put_type(draft: &Draft, ext: &mut Map<String, Value>, kind: Kind, written: &mut Map<String, Value>) {
+    let noted = ext.shift_remove("type").filter(|_| draft.is_same());
+    let name = match &noted {
+        Some(Value::String(name)) if Kind::named(name) == Some(kind) => name.as_str(),
+        Some(Value::Null) if told(ext, kind) => return,
+        Some(_) => {
+            // The work was changed since: how it was written before is of no use.
+            ext.retain(|key, _| !super::is_memo(key));
+            kind.name()
+        }
+        None => kind.name(),
+    };
+    written.insert("type".into(), json!(name));
+}
+
+/// Whether other fields than the type tell it.
+fn told(ext: &Map<String, Value>, kind: Kind) -> bool {
+    match ext.get("role").and_then(Value::as_str).and_then(Kind::named) {
+        Some(role) => role == kind,
+        None => matches!(kind, Kind::Agent | Kind::Tool),
+    }
+}
+
+/// Whether the plan is one line in document order, which is what a document without edges says.
+fn is_line(plan: &Plan) -> bool {
+    let mut before: Option<&NodeId> = None;
+    plan.edges.is_empty()
+        && plan.nodes.iter().all(|node| {
+            let expected = before.replace(&node.id).filter(|before| **before != node.id);
+            node.depends_on.len() <= 1 && node.depends_on.first() == expected
+        })
+}
+
+/// The name under which a field stood, or the first of its names.
+fn under<'n>(node: &Node, names: &[&'n str]) -> &'n str {
+    let noted = names.iter().skip(1).find(|name| node.ext.get(**name).is_some_and(|value| !value.is_null()));
+    noted.or(names.first()).copied().unwrap_or_default()
+}
+
+fn put_work(
+    draft: &mut Draft,
+    place: &str,
+    (node, kind, sources): (&Node, Kind, &[&NodeId]),
+    fields: &mut Map<String, Value>,
+    written: &mut Map<String, Value>,
+) {
+    let name = |names: &[&'static str]| if draft.is_same() { under(node, names) } else { names[0] };
+    if draft.is_same() && plain_work(kind, name_of(node), sources).as_ref() == Some(&node.work) {
+        for key in ["role", "decide", "value"] {
+            fields.shift_remove(key);
+        }
+        return;
+    }
+    match kind {
+        Kind::Agent => put_agent(fields, written, name(&AGENT), name(&OBJECTIVE)),
+        Kind::Tool => {
+            rename(fields, "tool", written, name(&TOOL));
+            rename(fields, "query", written, "query");
+            rename(fields, "args", written, name(&ARGS));
+        }
+        Kind::Decision => match fields.shift_remove("decide") {
+            Some(Value::Object(mut agent)) => {
+                put_agent(&mut agent, written, name(&AGENT), name(&OBJECTIVE));
+                draft.lose_rest(&format!("{place}.decide"), &agent);
+            }
+            Some(expression) => {
+                written.insert(name(&DECIDE).into(), expression);
+            }
+            None => {}
+        },
+        Kind::Merge => {
+            if let Some(Value::Object(mut merge)) = fields.shift_remove("merge") {
+                rename(&mut merge, "template", written, "template");
+            }
+        }
+        Kind::Transform => rename(fields, "value", written, name(&VALUE)),
+    }
+}
+
+fn put_agent(fields: &mut Map<String, Value>, written: &mut Map<String, Value>, agent: &str, objective: &str) {
+    rename(fields, "agent", written, agent);
+    rename(fields, "objective", written, objective);
+}
+
+fn put_edges(plan: &Plan, draft: &mut Draft, edges: &[(String, Edge)]) -> Option<Value> {
+    let mut list = Vec::new();
+    for (place, edge) in edges {
+        let mut fields = draft.edge_fields(edge);
+        let mut written =
+            Map::from_iter([("from_stage_id".to_owned(), json!(edge.from.as_str())), ("to_stage_id".to_owned(), json!(edge.to.as_str()))]);
+        rename(&mut fields, "when", &mut written, "condition");
+        rename(&mut fields, "id", &mut written, "edge_id");
+        let first = plan.edges.iter().find(|other| other.from == edge.from);
+        if first == Some(edge) {
+            // A decision without a match takes its first way anyhow.
+            fields.shift_remove("default");
+        }
+        draft.lose_rest(place, &fields);
+        draft.carry(place, &mut written, &edge.ext, Place::Edge);
+        list.push(Value::Object(written));
+    }
+    (!list.is_empty()).then_some(Value::Array(list))
+}

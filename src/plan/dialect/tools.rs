@@ -1,0 +1,87 @@
+//! Tools plans: `{dag: [{id, tool, query, dependencies}]}`, where a query may hold `{{id.field}}`.
+
+use super::draft::{Draft, Kind};
+use super::fields::{Fields, Slips};
+use super::{Loss, nodes};
+use crate::plan::native::ShapeError;
+use crate::plan::{Dialect, Node, Plan, ToolInput, ToolWork, Work};
+use serde_json::{Map, Value, json};
+
+const DOCUMENT: Slips = Slips {
+    what: "a tools plan",
+    renamed: &[],
+    elsewhere: &[
+        ("edges", "an order is told by each task's `dependencies`"),
+        ("connections", "an order is told by each task's `dependencies`"),
+    ],
+};
+const TASK: Slips = Slips {
+    what: "a tools task",
+    renamed: &[
+        ("depends_on", "dependencies"),
+        ("deps", "dependencies"),
+        ("name", "id"),
+        ("input", "query"),
+        ("args", "query"),
+        ("arguments", "query"),
+    ],
+    elsewhere: &[],
+};
+
+pub(super) fn read(value: Value) -> Result<Plan, ShapeError> {
+    let mut fields = Fields::open(value, "", &DOCUMENT)?;
+    let nodes = nodes(&mut fields, "dag", task)?;
+    Ok(super::plan(Dialect::Tools, nodes, Vec::new(), fields))
+}
+
+fn task(value: Value, path: &str) -> Result<Node, ShapeError> {
+    let mut fields = Fields::open(value, path, &TASK)?;
+    let id = fields.need_text("id")?;
+    let work = ToolWork { tool: fields.need_text("tool")?, input: ToolInput::Query(fields.need_text("query")?) };
+    let depends_on = fields.ids("dependencies")?;
+    Ok(Node { depends_on, ext: fields.rest(), ..Node::new(id.as_str(), Work::Tool(work)) })
+}
+
+pub(super) fn write(plan: &Plan) -> (Value, Vec<Loss>) {
+    let mut draft = Draft::new(plan, Dialect::Tools, |work| matches!(work, Work::Tool(_)));
+    let mut document = Map::new();
+    document.insert("dag".into(), Value::Null);
+    draft.head(&mut document, &[]);
+    draft.lose_edges();
+    let mut tasks = Vec::new();
+    for (at, node) in draft.nodes() {
+        let place = format!("nodes[{at}]");
+        let mut fields = draft.fields(node);
+        let mut written = Map::from_iter([("id".to_owned(), json!(node.id.as_str()))]);
+        written.insert("tool".into(), fields.shift_remove("tool").unwrap_or_default());
+        let args = fields.shift_remove("args");
+        let query = fields.shift_remove("query").unwrap_or_else(|| query(&mut draft, &place, args));
+        written.insert("query".into(), query);
+        let sources = draft.sources(at);
+        if !sources.is_empty() || !draft.is_same() {
+            written.insert("dependencies".into(), json!(sources));
+        }
+        draft.lose_rest(&place, &fields);
+        draft.carry(&place, &mut written, &node.ext, Kind::Node);
+        tasks.push(Value::Object(written));
+    }
+    document.insert("dag".into(), Value::Array(tasks));
+    (Value::Object(document), draft.finish())
+}
+
+/// The one text that can stand for arguments.
+fn query(draft: &mut Draft, place: &str, args: Option<Value>) -> Value {
+    let args = args.as_ref().and_then(Value::as_object);
+    let only = args.filter(|args| args.len() == 1).and_then(|args| args.iter().next());
+    match (only, args) {
+        (Some((name, Value::String(text))), _) => {
+            draft.lose(format!("{place}.args.{name}"), "the tools format has one `query`, so the argument's name is lost");
+            json!(text)
+        }
+        (_, Some(_)) => {
+            draft.lose(format!("{place}.args"), "the tools format has one text, `query`, so the arguments are left out");
+            json!("")
+        }
+        (_, None) => json!(""),
+    }
+}

@@ -1,0 +1,130 @@
+//! Workflow plans: `{nodes: [{id, agent_name, is_entry, is_exit, skip_condition}], connections: [{source_id, target_id, condition,
+//! context_passed}]}`. One token walks; the first connection whose condition holds is taken.
+
+use super::draft::{Draft, Kind, rename};
+use super::fields::{Fields, Slips};
+use super::{Loss, nodes};
+use crate::plan::native::ShapeError;
+use crate::plan::{AgentWork, Dialect, Edge, Node, Plan, Policy, Work};
+use serde_json::{Map, Value, json};
+
+const DOCUMENT: Slips = Slips { what: "a workflow", renamed: &[("edges", "connections"), ("links", "connections")], elsewhere: &[] };
+const NODE: Slips = Slips {
+    what: "a workflow node",
+    renamed: &[
+        ("agent", "agent_name"),
+        ("agent_id", "agent_name"),
+        ("entry", "is_entry"),
+        ("entrypoint", "is_entry"),
+        ("exit", "is_exit"),
+        ("terminal", "is_exit"),
+        ("skip_if", "skip_condition"),
+        ("skip_when", "skip_condition"),
+        ("node_id", "id"),
+    ],
+    elsewhere: &[
+        ("depends_on", "write a connection with `source_id` and `target_id`"),
+        ("dependencies", "write a connection with `source_id` and `target_id`"),
+    ],
+};
+const CONNECTION: Slips = Slips {
+    what: "a connection",
+    renamed: &[
+        ("source", "source_id"),
+        ("from", "source_id"),
+        ("target", "target_id"),
+        ("to", "target_id"),
+        ("when", "condition"),
+        ("context", "context_passed"),
+    ],
+    elsewhere: &[],
+};
+
+pub(super) fn read(value: Value) -> Result<Plan, ShapeError> {
+    let mut fields = Fields::open(value, "", &DOCUMENT)?;
+    let nodes = nodes(&mut fields, "nodes", node)?;
+    let edges = super::edges(&mut fields, "connections", connection)?;
+    Ok(super::plan(Dialect::Workflow, nodes, edges, fields))
+}
+
+fn node(value: Value, path: &str) -> Result<Node, ShapeError> {
+    let mut fields = Fields::open(value, path, &NODE)?;
+    let id = fields.need_text("id")?;
+    let work = AgentWork { agent: Some(fields.need_text("agent_name")?), objective: fields.words("objective")?, ..AgentWork::default() };
+    let entry = fields.flag("is_entry")?;
+    let exit = fields.flag("is_exit")?;
+    let policy = Policy { skip_if: fields.words("skip_condition")?, ..Policy::default() };
+    Ok(Node { entry, exit, policy, ext: fields.rest(), ..Node::new(id.as_str(), Work::Agent(work)) })
+}
+
+fn connection(value: Value, path: &str) -> Result<Edge, ShapeError> {
+    let mut fields = Fields::open(value, path, &CONNECTION)?;
+    let from = fields.need_text("source_id")?;
+    let to = fields.need_text("target_id")?;
+    let when = fields.words("condition")?;
+    let context = fields.texts("context_passed")?;
+    let id = fields.words("id")?;
+    let label = fields.words("label")?;
+    Ok(Edge { when, context, id, label, ext: fields.rest(), ..Edge::new(from.as_str(), to.as_str()) })
+}
+
+pub(super) fn write(plan: &Plan) -> (Value, Vec<Loss>) {
+    let mut draft = Draft::new(plan, Dialect::Workflow, |work| matches!(work, Work::Agent(_)));
+    let mut document = Map::new();
+    document.insert("nodes".into(), Value::Null);
+    document.insert("connections".into(), Value::Null);
+    draft.head(&mut document, &[]);
+    let edges = draft.edges();
+    draft.lose_branches(&edges);
+    let (entries, exits) = draft.flags(&edges);
+    let mut nodes = Vec::new();
+    for (at, node) in draft.nodes() {
+        let place = format!("nodes[{at}]");
+        let mut fields = draft.fields(node);
+        let mut written = Map::from_iter([("id".to_owned(), json!(node.id.as_str()))]);
+        let name = fields.shift_remove("agent").unwrap_or_else(|| {
+            draft.lose(place.as_str(), "a workflow node needs the name of an agent, so `agent_name` is the node's id");
+            json!(node.id.as_str())
+        });
+        written.insert("agent_name".into(), name);
+        if draft.is_same() {
+            rename(&mut fields, "objective", &mut written, "objective");
+        }
+        fields.shift_remove("entry");
+        fields.shift_remove("exit");
+        if entries.contains(node.id.as_str()) {
+            written.insert("is_entry".into(), json!(true));
+        }
+        if exits.contains(node.id.as_str()) {
+            written.insert("is_exit".into(), json!(true));
+        }
+        rename(&mut fields, "skip_if", &mut written, "skip_condition");
+        draft.lose_rest(&place, &fields);
+        draft.carry(&place, &mut written, &node.ext, Kind::Node);
+        nodes.push(Value::Object(written));
+    }
+    document.insert("nodes".into(), Value::Array(nodes));
+    let mut connections = Vec::new();
+    for (place, edge) in &edges {
+        let mut fields = draft.edge_fields(edge);
+        let mut written =
+            Map::from_iter([("source_id".to_owned(), json!(edge.from.as_str())), ("target_id".to_owned(), json!(edge.to.as_str()))]);
+        rename(&mut fields, "when", &mut written, "condition");
+        rename(&mut fields, "context", &mut written, "context_passed");
+        if draft.is_same() {
+            rename(&mut fields, "id", &mut written, "id");
+            rename(&mut fields, "label", &mut written, "label");
+        }
+        draft.lose_rest(place, &fields);
+        draft.carry(place, &mut written, &edge.ext, Kind::Edge);
+        connections.push(Value::Object(written));
+    }
+    // A workflow of one node may do without the list.
+    let absent = draft.is_same() && connections.is_empty() && !plan.ext.contains_key("connections");
+    if absent {
+        document.shift_remove("connections");
+    } else {
+        document.insert("connections".into(), Value::Array(connections));
+    }
+    (Value::Object(document), draft.finish())
+}

@@ -1,0 +1,316 @@
+//! YAML beside JSON: a text read into JSON's values, the place of a path in it, and a value written as YAML. Booleans are `true` and
+//! `false` only (YAML 1.2), a key may stand once, and aliases can't blow a small text up.
+
+use super::locate::{Step, steps};
+use crate::text::safe_json;
+use serde::de::{Deserialize, Deserializer, IgnoredAny, MapAccess, SeqAccess, Visitor};
+use serde_json::{Map, Value};
+use serde_saphyr::budget::BudgetBreach;
+use serde_saphyr::{Error, Options, Spanned};
+use std::fmt::{self, Write as _};
+
+/// Why a text is no YAML: the words, and line and column from 1.
+pub(super) type Fault = (String, Option<(usize, usize)>);
+
+/// Reads a text.
+///
+/// # Errors
+/// When it is no YAML, or YAML that isn't taken: several documents, too deep, too many aliases.
+pub(super) fn read(text: &str) -> Result<Value, Fault> {
+    let value: super::json::Strict = serde_saphyr::from_str_with_options(text, options()).map_err(|error| {
+        let at = error.location().and_then(|at| place(at.line(), at.column()));
+        (words(error.without_snippet()), at)
+    })?;
+    Ok(value.0)
+}
+
+/// What is wrong, without the place.
+fn words(error: &Error) -> String {
+    match error {
+        Error::Budget { breach: BudgetBreach::Documents { .. }, .. } | Error::MultipleDocuments { .. } => {
+            "the text holds several documents; a plan is one".into()
+        }
+        Error::Budget { breach: BudgetBreach::Depth { .. }, .. } => "nested too deeply for a plan".into(),
+        Error::Budget { .. }
+        | Error::AliasReplayLimitExceeded { .. }
+        | Error::AliasExpansionLimitExceeded { .. }
+        | Error::AliasReplayStackDepthExceeded { .. } => "it holds more, by its aliases, than a plan needs".into(),
+        Error::DuplicateMappingKey { key: Some(key), .. } => format!("`{key}` stands twice in one object; keep one of them"),
+        other => {
+            let words = other.to_string();
+            let words = words.lines().next().unwrap_or_default().trim();
+            let words = words.strip_prefix("error: ").unwrap_or(words);
+            // The place is told beside the words.
+            let words = words.rsplit_once(" at line ").map_or(words, |(words, _)| words);
+            format!("not YAML: {words}")
+        }
+    }
+}
+
+fn options() -> Options {
+    // A hundred thousand nodes are a plan; a text that its aliases swell is none.
+    serde_saphyr::options! {
+        strict_booleans: true,
+        budget: serde_saphyr::budget! {
+            max_events: 20_000_000,
+            max_nodes: 10_000_000,
+            max_documents: 1,
+        },
+        alias_limits: serde_saphyr::alias_limits! { max_total_replayed_events: 200_000 },
+    }
+}
+
+fn place(line: u64, column: u64) -> Option<(usize, usize)> {
+    let at = (usize::try_from(line).ok()?, usize::try_from(column).ok()?);
+    (at.0 > 0 && at.1 > 0).then_some(at)
+}
+
+/// Line and column, from 1, of the value that `path` leads to, or of the nearest thing around it.
+pub(super) fn locate(text: &str, path: &str) -> Option<(usize, usize)> {
+    let root: Spanned<Tree> = serde_saphyr::from_str_with_options(text, options()).ok()?;
+    let mut here = &root;
+    for step in steps(path) {
+        let next = match (&here.value, step) {
+            (Tree::Map(entries), Step::Key(key)) => entries.iter().find(|(name, _)| *name == key).map(|(_, value)| value),
+            (Tree::List(items), Step::Index(index)) => items.get(index),
+            _ => None,
+        };
+        let Some(next) = next else { break };
+        here = next;
+    }
+    place(here.referenced.line(), here.referenced.column())
+}
+
+/// The shape of a document, with places.
+enum Tree {
+    Map(Vec<(String, Spanned<Tree>)>),
+    List(Vec<Spanned<Tree>>),
+    Leaf,
+}
+
+impl<'de> Deserialize<'de> for Tree {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        deserializer.deserialize_any(TreeVisitor)
+    }
+}
+
+struct TreeVisitor;
+
+impl<'de> Visitor<'de> for TreeVisitor {
+    type Value = Tree;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("any value")
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Tree, A::Error> {
+        let mut entries = Vec::new();
+        while let Some(entry) = map.next_entry()? {
+            entries.push(entry);
+        }
+        Ok(Tree::Map(entries))
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, mut list: A) -> Result<Tree, A::Error> {
+        let mut items = Vec::new();
+        while let Some(item) = list.next_element()? {
+            items.push(item);
+        }
+        Ok(Tree::List(items))
+    }
+
+    fn visit_some<D: Deserializer<'de>>(self, deserializer: D) -> Result<Tree, D::Error> {
+        IgnoredAny::deserialize(deserializer).map(|_| Tree::Leaf)
+    }
+
+    fn visit_bool<E>(self, _: bool) -> Result<Tree, E> {
+        Ok(Tree::Leaf)
+    }
+
+    fn visit_i64<E>(self, _: i64) -> Result<Tree, E> {
+        Ok(Tree::Leaf)
+    }
+
+    fn visit_u64<E>(self, _: u64) -> Result<Tree, E> {
+        Ok(Tree::Leaf)
+    }
+
+    fn visit_f64<E>(self, _: f64) -> Result<Tree, E> {
+        Ok(Tree::Leaf)
+    }
+
+    fn visit_str<E>(self, _: &str) -> Result<Tree, E> {
+        Ok(Tree::Leaf)
+    }
+
+    fn visit_unit<E>(self) -> Result<Tree, E> {
+        Ok(Tree::Leaf)
+    }
+
+    fn visit_none<E>(self) -> Result<Tree, E> {
+        Ok(Tree::Leaf)
+    }
+}
+
+/// Columns of a line up to which a list of plain values stands in one.
+const LINE: usize = 100;
+
+/// Writes a value, with a line break at its end.
+pub(super) fn write(value: &Value) -> String {
+    let mut out = String::new();
+    match value {
+        Value::Object(map) if !map.is_empty() => write_map(map, 0, &mut out),
+        Value::Array(list) if !list.is_empty() => write_list(list, 0, &mut out),
+        other => {
+            out.push_str(&scalar(other, Within::Block));
+            out.push('\n');
+        }
+    }
+    out
+}
+
+/// Where a plain text stands: commas and brackets mean something in a flow.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Within {
+    Block,
+    Flow,
+}
+
+/// Each entry on its own line; the first without indentation, which the caller has written.
+fn write_map(map: &Map<String, Value>, indent: usize, out: &mut String) {
+    for (i, (key, value)) in map.iter().enumerate() {
+        if i > 0 {
+            pad(indent, out);
+        }
+        out.push_str(&text(key, Within::Block));
+        out.push(':');
+        match value {
+            Value::Object(map) if !map.is_empty() => {
+                out.push('\n');
+                pad(indent + 2, out);
+                write_map(map, indent + 2, out);
+            }
+            Value::Array(list) if !list.is_empty() => match flow(list, indent + key.len() + 2) {
+                Some(line) => line_end(&line, out),
+                None => {
+                    out.push('\n');
+                    pad(indent + 2, out);
+                    write_list(list, indent + 2, out);
+                }
+            },
+            Value::String(text) if is_literal(text) => literal(text, indent + 2, out),
+            other => line_end(&scalar(other, Within::Block), out),
+        }
+    }
+}
+
+fn write_list(list: &[Value], indent: usize, out: &mut String) {
+    for (i, value) in list.iter().enumerate() {
+        if i > 0 {
+            pad(indent, out);
+        }
+        out.push('-');
+        match value {
+            Value::Object(map) if !map.is_empty() => {
+                out.push(' ');
+                write_map(map, indent + 2, out);
+            }
+            Value::Array(inner) if !inner.is_empty() => match flow(inner, indent + 2) {
+                Some(line) => line_end(&line, out),
+                None => {
+                    out.push(' ');
+                    write_list(inner, indent + 2, out);
+                }
+            },
+            other => line_end(&scalar(other, Within::Block), out),
+        }
+    }
+}
+
+fn pad(indent: usize, out: &mut String) {
+    out.extend(std::iter::repeat_n(' ', indent));
+}
+
+fn line_end(words: &str, out: &mut String) {
+    out.push(' ');
+    out.push_str(words);
+    out.push('\n');
+}
+
+/// A short list of plain values in one line.
+fn flow(list: &[Value], column: usize) -> Option<String> {
+    if list
+        .iter()
+        .any(|value| matches!(value, Value::Array(list) if !list.is_empty()) || matches!(value, Value::Object(map) if !map.is_empty()))
+    {
+        return None;
+    }
+    let line = list.iter().map(|value| scalar(value, Within::Flow)).collect::<Vec<_>>().join(", ");
+    (column + line.chars().count() + 2 <= LINE).then(|| format!("[{line}]"))
+}
+
+fn scalar(value: &Value, within: Within) -> String {
+    match value {
+        Value::String(words) => text(words, within),
+        other => other.to_string(),
+    }
+}
+
+fn text(words: &str, within: Within) -> String {
+    if is_plain(words, within) { words.to_owned() } else { quoted(words) }
+}
+
+/// Whether a text can't be taken for anything else when it stands without quotes.
+fn is_plain(words: &str, within: Within) -> bool {
+    let starts = words.chars().next().is_some_and(|c| c.is_alphabetic() || c == '_');
+    let allowed = |c: char| c.is_alphanumeric() || " _-./+=;!?%'()".contains(c) || (within == Within::Block && c == ',');
+    let lower = words.to_ascii_lowercase();
+    let is_word = ["true", "false", "null", "yes", "no", "on", "off", "y", "n", "inf", "nan"].contains(&lower.as_str());
+    starts && !words.ends_with(' ') && !is_word && words.chars().all(allowed) && safe_json(words) == words
+}
+
+/// In double quotes, with everything that a terminal would obey or hide written as an escape.
+fn quoted(words: &str) -> String {
+    let mut out = String::with_capacity(words.len() + 2);
+    out.push('"');
+    for c in words.chars() {
+        match c {
+            '"' => out.push_str("\\\""),
+            '\\' => out.push_str("\\\\"),
+            '\n' => out.push_str("\\n"),
+            '\t' => out.push_str("\\t"),
+            c if c.is_ascii() && !c.is_control() => out.push(c),
+            c => {
+                let alone = c.to_string();
+                match u32::from(c) {
+                    _ if safe_json(&alone) == alone => out.push(c),
+                    // Writing to a String has no way to fail.
+                    code @ 0..=0xffff => drop(write!(out, "\\u{code:04x}")),
+                    code => drop(write!(out, "\\U{code:08x}")),
+                }
+            }
+        }
+    }
+    out.push('"');
+    out
+}
+
+/// Whether a text of several lines can stand as it is.
+fn is_literal(text: &str) -> bool {
+    let breaks = text.trim_end_matches('\n').contains('\n');
+    breaks && !text.ends_with("\n\n") && text.lines().all(|line| safe_json(line) == line && !line.ends_with(' ')) && !text.contains('\r')
+}
+
+fn literal(text: &str, indent: usize, out: &mut String) {
+    // The figure says where the text's own indentation begins.
+    let own = if text.starts_with([' ', '\n']) { "2" } else { "" };
+    let end = if text.ends_with('\n') { "" } else { "-" };
+    line_end(&format!("|{own}{end}"), out);
+    for line in text.lines() {
+        if !line.is_empty() {
+            pad(indent, out);
+            out.push_str(line);
+        }
+        out.push('\n');
+    }
+}
