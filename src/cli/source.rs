@@ -5,6 +5,7 @@ use crate::{
     host::{
         LocalHost,
         client::{Client, Notice, PlanningId, Request},
+        link,
     },
     plan::{
         Catalog, Plan, dialect,
@@ -24,9 +25,12 @@ pub(super) fn is_path(argument: &str) -> bool {
 pub(super) fn read(name: &str, io: &mut Io<'_>) -> Result<Plan, Failure> {
     let text = io.read(name)?;
     let origin = if name == "-" { "stdin" } else { name };
-    let read = dialect::read(&text, origin);
-    read.map(|(plan, _)| plan)
-        .map_err(|error| Failure::invalid(error.to_string()).hint("`dagdeck schema plan` prints the format of a plan"))
+    let folder = std::path::Path::new(name).parent().filter(|folder| !folder.as_os_str().is_empty());
+    let read = dialect::read(&text, origin).and_then(|(mut plan, _)| {
+        link(&mut plan, folder.unwrap_or(std::path::Path::new(".")))?;
+        Ok(plan)
+    });
+    read.map_err(|error| Failure::invalid(error.to_string()).hint("`dagdeck schema plan` prints the format of a plan"))
 }
 
 /// A plan that a planner made.

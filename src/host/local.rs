@@ -6,6 +6,7 @@ use super::{
     config::Config,
     connection,
     jobs::{Jobs, Kit},
+    link,
     places::Places,
     session::{Listener, Services, Session, problem},
 };
@@ -13,7 +14,7 @@ use crate::agents;
 use crate::engine::{Actor, Command, RunId, RunSettings};
 use crate::models::config::Lookup;
 use crate::plan::{
-    Catalog, Plan,
+    Catalog, Plan, nest,
     validate::{Severity, validate},
 };
 use crate::store::{RunRow, Scope, Store};
@@ -148,6 +149,9 @@ impl Shared {
     /// Starts a run of a plan without errors. The listener hears of it first.
     pub(super) async fn start(&self, plan: Plan, via: &str, listener: Option<Listener>) -> Result<Session, Problem> {
         let (model, catalog) = (self.chosen(), self.kit.catalog());
+        let mut plan = plan;
+        link(&mut plan, &self.places.workspace).map_err(|error| Problem { message: error.to_string(), hint: None })?;
+        let plan = nest::inlined(plan);
         refuse_wrong(&plan, &catalog)?;
         let settings = RunSettings {
             catalog,

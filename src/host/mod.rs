@@ -10,6 +10,7 @@ mod headless;
 #[cfg(test)]
 mod host_tests;
 mod jobs;
+mod link;
 mod local;
 mod models;
 mod places;
@@ -30,6 +31,7 @@ mod workers;
 pub use clock::{Clock, SystemClock};
 pub use doctor::{Check, Health, examine};
 pub use headless::{Flags, Headless, HeadlessEnd, ParkedGate, Yes};
+pub use link::link;
 pub use local::LocalHost;
 pub use places::Places;
 pub use survey::Survey;

@@ -1,7 +1,7 @@
 //! Plans inside of plans, laid flat: a node that stands inside of `outer` is `outer/inner` from outside. Legal ids hold no `/`, so an
 //! address tells by itself where its node stands.
 
-use super::{Edge, Node, NodeId, Plan};
+use super::{Edge, LoopWork, MapWork, MergeWork, Node, NodeId, Plan, PlanWork, Work};
 
 /// A plan with what stands inside its nodes, flat: the nodes of a body follow their owner under their addresses.
 pub fn outline(plan: &Plan) -> Plan {
@@ -40,6 +40,48 @@ pub fn edge_under(prefix: &str, edge: &Edge) -> Edge {
     Edge { from: under(prefix, &edge.from), to: under(prefix, &edge.to), ..edge.clone() }
 }
 
+/// A node of the plan at `prefix` as it stands there: the opposite of `node_under`.
+pub fn node_within(prefix: &str, node: &Node) -> Node {
+    let mut node = node.clone();
+    node.id = within(prefix, &node.id);
+    node.depends_on.iter_mut().for_each(|source| *source = within(prefix, source));
+    node
+}
+
+/// An edge of the plan at `prefix` as it stands there: the opposite of `edge_under`.
+pub fn edge_within(prefix: &str, edge: &Edge) -> Edge {
+    Edge { from: within(prefix, &edge.from), to: within(prefix, &edge.to), ..edge.clone() }
+}
+
+fn within(prefix: &str, id: &NodeId) -> NodeId {
+    id.strip_prefix(prefix).map_or_else(|| id.clone(), NodeId::new)
+}
+
+/// What stands before the ids of those beside a node: `a/map/` of `a/map/inner`, nothing for nodes of the plan itself.
+pub fn prefix(address: &str) -> &str {
+    address.rfind('/').map_or("", |at| &address[..=at])
+}
+
+/// The plan with what was loaded from files written where it is used: what a run keeps.
+pub fn inlined(mut plan: Plan) -> Plan {
+    for node in &mut plan.nodes {
+        node.work = match std::mem::replace(&mut node.work, Work::Merge(MergeWork::default())) {
+            Work::Plan(PlanWork::Inline(body) | PlanWork::File { loaded: Some(body), .. }) => {
+                Work::Plan(PlanWork::Inline(Box::new(inlined(*body))))
+            }
+            Work::Loop(work) => Work::Loop(LoopWork { body: Box::new(inlined(*work.body)), ..work }),
+            Work::Map(work) => Work::Map(MapWork { body: Box::new(inlined(*work.body)), ..work }),
+            work => work,
+        };
+    }
+    plan
+}
+
+/// Whether a plan has nodes with plans inside.
+pub fn is_nested(plan: &Plan) -> bool {
+    plan.nodes.iter().any(|node| node.work.body().is_some())
+}
+
 fn under(prefix: &str, id: &NodeId) -> NodeId {
     if prefix.is_empty() { id.clone() } else { NodeId::new(format!("{prefix}{id}")) }
 }
@@ -64,6 +106,9 @@ pub fn name(address: &str) -> &str {
 /// The node at an address of the document; numbers of turns and entries don't matter.
 pub fn find<'a>(plan: &'a Plan, address: &str) -> Option<&'a Node> {
     let mut plan = plan;
+    if !address.contains('/') {
+        return plan.nodes.iter().find(|node| &*node.id == address);
+    }
     let mut steps = address.split('/').map(|step| step.split_once('[').map_or(step, |(id, _)| id)).peekable();
     while let Some(step) = steps.next() {
         let node = plan.nodes.iter().find(|node| &*node.id == step)?;

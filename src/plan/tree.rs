@@ -1,7 +1,8 @@
 //! A DAG as rows of a tree, honestly: each node stands once, below the last of its parents, so that everything it needs is above it;
-//! the other parents have a reference to it. Linear in nodes and edges; stable, since children come in document order.
+//! the other parents have a reference to it. What runs inside a node (`outer/inner`) stands right below it, before the nodes that need it.
+//! Linear in nodes and edges; stable, since children come in document order.
 
-use super::order::Graph;
+use super::{nest, order::Graph};
 
 /// Which end of the plan is at the top.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
@@ -35,6 +36,8 @@ pub struct Row {
     pub parent: Option<usize>,
     /// No sibling follows.
     pub last: bool,
+    /// It runs inside the parent, and is not one that needs it or that it needs.
+    pub inside: bool,
 }
 
 /// All rows, top to bottom.
@@ -79,8 +82,19 @@ impl Tree {
     }
 }
 
+/// What is still to be drawn.
+struct Drawn {
+    node: usize,
+    /// Its row.
+    parent: Option<usize>,
+    last: bool,
+    inside: bool,
+}
+
 struct Layout {
+    /// What stands below each node; the first so many of them run inside it.
     children: Vec<Vec<usize>>,
+    inside: Vec<usize>,
     /// Parents whose rows are still to come.
     waiting: Vec<usize>,
     tree: Tree,
@@ -100,13 +114,24 @@ impl Layout {
             list.iter().for_each(|&child| waiting[child] += 1);
             children.push(list);
         }
-        Self { children, waiting, tree: Tree { rows: Vec::new(), row_of: vec![usize::MAX; graph.len()] } }
+        let mut inside: Vec<Vec<usize>> = vec![Vec::new(); graph.len()];
+        for node in 0..graph.len() {
+            let owner = nest::owner(graph.id(node)).and_then(|owner| graph.position(owner)).filter(|_| waiting[node] == 0);
+            if let Some(owner) = owner {
+                inside[owner].push(node);
+                waiting[node] = 1;
+            }
+        }
+        for (children, inside) in children.iter_mut().zip(&mut inside).filter(|(_, inside)| !inside.is_empty()) {
+            children.splice(0..0, inside.iter().copied());
+        }
+        let inside = inside.into_iter().map(|inside| inside.len()).collect();
+        Self { children, inside, waiting, tree: Tree { rows: Vec::new(), row_of: vec![usize::MAX; graph.len()] } }
     }
 
     fn roots(&mut self, roots: &[usize]) {
-        // The stack holds what is still to be drawn: a node, its parent's row, and whether it is the last child.
-        let mut stack: Vec<(usize, Option<usize>, bool)> = roots.iter().rev().map(|&node| (node, None, false)).collect();
-        while let Some((node, parent, last)) = stack.pop() {
+        let mut stack: Vec<Drawn> = roots.iter().rev().map(|&node| Drawn { node, parent: None, last: false, inside: false }).collect();
+        while let Some(Drawn { node, parent, last, inside }) = stack.pop() {
             let at = self.tree.rows.len();
             let depth = parent.map_or(0, |parent| self.tree.rows[parent].depth + 1);
             let drawn = self.tree.row_of[node] != usize::MAX;
@@ -115,12 +140,17 @@ impl Layout {
             }
             let own = !drawn && (parent.is_none() || self.waiting[node] == 0);
             let kind = if own { RowKind::Node } else { RowKind::Reference };
-            self.tree.rows.push(Row { node, kind, depth, parent, last });
+            self.tree.rows.push(Row { node, kind, depth, parent, last, inside });
             if own {
                 self.tree.row_of[node] = at;
                 let children = &self.children[node];
                 let rows = children.iter().enumerate().rev();
-                stack.extend(rows.map(|(i, &child)| (child, Some(at), i + 1 == children.len())));
+                stack.extend(rows.map(|(i, &child)| Drawn {
+                    node: child,
+                    parent: Some(at),
+                    last: i + 1 == children.len(),
+                    inside: i < self.inside[node],
+                }));
             }
         }
     }

@@ -47,6 +47,8 @@ pub enum Glyph {
     TreeLast,
     TreePipe,
     TreeBlank,
+    InsideBranch,
+    InsideLast,
     LineHorizontal,
     LineVertical,
     Cursor,
@@ -61,7 +63,7 @@ pub enum Glyph {
 
 impl Glyph {
     /// All of them, in order.
-    pub const ALL: [Self; 42] = [
+    pub const ALL: [Self; 44] = [
         Self::Pending,
         Self::Ready,
         Self::Held,
@@ -94,6 +96,8 @@ impl Glyph {
         Self::TreeLast,
         Self::TreePipe,
         Self::TreeBlank,
+        Self::InsideBranch,
+        Self::InsideLast,
         Self::LineHorizontal,
         Self::LineVertical,
         Self::Cursor,
@@ -141,6 +145,8 @@ impl Glyph {
             Self::TreeLast => ("└─ ", "`- "),
             Self::TreePipe => ("│  ", "|  "),
             Self::TreeBlank => ("   ", "   "),
+            Self::InsideBranch => ("╞═ ", "|= "),
+            Self::InsideLast => ("╘═ ", "`= "),
             Self::LineHorizontal => ("─", "-"),
             Self::LineVertical => ("│", "|"),
             Self::Cursor => ("❯", ">"),

@@ -9,6 +9,7 @@ use super::Tree;
 use crate::plan::{
     Catalog, Edge, Node, NodeId, Plan,
     edit::{Edit, EditError, History},
+    nest,
     validate::{Finding, Severity, validate},
 };
 use crate::text::Plain;
@@ -17,6 +18,8 @@ use crate::text::Plain;
 #[derive(Clone, Debug, Default)]
 pub struct PlanEditor {
     plan: Plan,
+    /// The same with what stands inside its nodes, flat, where there is any.
+    outline: Option<Box<Plan>>,
     history: History,
     /// The plan that was here before the one that is being made, while it is.
     aside: Option<Box<Plan>>,
@@ -40,9 +43,20 @@ impl PlanEditor {
         &self.plan
     }
 
-    /// A node.
-    pub fn node(&self, id: &NodeId) -> Option<&Node> {
-        self.plan.nodes.iter().find(|node| node.id == *id)
+    /// The plan as the tree shows it: with what stands inside its nodes, flat.
+    pub fn shown(&self) -> &Plan {
+        self.outline.as_deref().unwrap_or(&self.plan)
+    }
+
+    /// A node by its address, as the tree shows it.
+    pub fn node(&self, address: &NodeId) -> Option<&Node> {
+        self.shown().nodes.iter().find(|node| node.id == *address)
+    }
+
+    fn outline(&mut self) {
+        self.outline = nest::is_nested(&self.plan).then(|| Box::new(nest::outline(&self.plan)));
+        let shown = self.outline.as_deref().unwrap_or(&self.plan);
+        self.tree.rebuild(shown);
     }
 
     /// Whether something can be undone.
@@ -65,14 +79,16 @@ impl PlanEditor {
         self.marks.get(id).into_iter().flatten().filter_map(|at| self.findings.get(*at))
     }
 
-    /// An id that no node has, made of these words.
-    pub fn free_id(&self, words: &str) -> NodeId {
+    /// An id that no node beside `beside` has, made of these words; as an address.
+    pub fn free_id(&self, beside: Option<&NodeId>, words: &str) -> NodeId {
+        let prefix = beside.map_or("", |beside| nest::prefix(beside));
         let legal = |c: char| if c.is_ascii_alphanumeric() || c == '_' || c == '-' { c } else { '_' };
         let base: String = words.chars().map(legal).take(56).collect();
         let base = if base.is_empty() { "node".to_owned() } else { base };
-        let numbered = (2..).map(|number| NodeId::new(format!("{base}_{number}")));
-        let mut all = std::iter::once(NodeId::new(&base)).chain(numbered);
-        all.find(|id| self.node(id).is_none()).unwrap_or_else(|| NodeId::new(base))
+        let numbered = (2..).map(|number| NodeId::new(format!("{prefix}{base}_{number}")));
+        let first = NodeId::new(format!("{prefix}{base}"));
+        let mut all = std::iter::once(first.clone()).chain(numbered);
+        all.find(|id| self.node(id).is_none()).unwrap_or(first)
     }
 
     /// A new plan comes in place of the old one; undo brings the old one back.
@@ -80,7 +96,7 @@ impl PlanEditor {
         self.swap(plan);
         self.forget();
         self.tree = Tree::default();
-        self.tree.rebuild(&self.plan);
+        self.outline();
     }
 
     fn swap(&mut self, plan: Plan) {
@@ -115,7 +131,7 @@ impl PlanEditor {
             Some(known) => *known = node,
             None => self.plan.nodes.push(node),
         }
-        self.tree.rebuild(&self.plan);
+        self.outline();
     }
 
     /// The plan that was being made is complete.
@@ -124,7 +140,7 @@ impl PlanEditor {
             Some(before) => {
                 self.plan = *before;
                 self.swap(plan);
-                self.tree.rebuild(&self.plan);
+                self.outline();
             }
             None => self.begin(plan),
         }
@@ -150,6 +166,11 @@ impl PlanEditor {
         ])
     }
 
+    /// Changes the plan that a node stands in; the edit is made of ids as they are there.
+    fn apply_at(&mut self, catalog: &Catalog, address: &NodeId, edit: Edit) -> Result<(), String> {
+        self.apply(catalog, &Edit::within(nest::owner(address), edit))
+    }
+
     fn apply(&mut self, catalog: &Catalog, edit: &Edit) -> Result<(), String> {
         self.history.apply(&mut self.plan, edit).map_err(|error| error.to_string())?;
         self.refresh(catalog);
@@ -172,7 +193,8 @@ impl PlanEditor {
     /// # Errors
     /// Why it is refused, in words.
     pub fn add(&mut self, catalog: &Catalog, node: Node) -> Result<(), String> {
-        self.apply(catalog, &Edit::AddNode { node: Box::new(node), at: None })
+        let within = nest::node_within(nest::prefix(&node.id), &node);
+        self.apply_at(catalog, &node.id, Edit::AddNode { node: Box::new(within), at: None })
     }
 
     /// Deletes a node with its edges.
@@ -180,7 +202,7 @@ impl PlanEditor {
     /// # Errors
     /// Why it is refused, in words.
     pub fn remove(&mut self, catalog: &Catalog, id: &NodeId) -> Result<(), String> {
-        self.apply(catalog, &Edit::RemoveNode { id: id.clone() })
+        self.apply_at(catalog, id, Edit::RemoveNode { id: local(id) })
     }
 
     /// Adds a copy of a node behind it.
@@ -188,7 +210,7 @@ impl PlanEditor {
     /// # Errors
     /// Why it is refused, in words.
     pub fn duplicate(&mut self, catalog: &Catalog, id: &NodeId, copy: &NodeId) -> Result<(), String> {
-        self.apply(catalog, &Edit::DuplicateNode { id: id.clone(), copy: copy.clone() })
+        self.apply_at(catalog, id, Edit::DuplicateNode { id: local(id), copy: local(copy) })
     }
 
     /// Writes a node anew under its id.
@@ -196,7 +218,8 @@ impl PlanEditor {
     /// # Errors
     /// Why it is refused, in words.
     pub fn replace(&mut self, catalog: &Catalog, node: Node) -> Result<(), String> {
-        self.apply(catalog, &Edit::ReplaceNode { node: Box::new(node) })
+        let within = nest::node_within(nest::prefix(&node.id), &node);
+        self.apply_at(catalog, &node.id, Edit::ReplaceNode { node: Box::new(within) })
     }
 
     /// Renames a node; what refers to it follows.
@@ -205,12 +228,12 @@ impl PlanEditor {
     /// Why it is refused, in words.
     pub fn rename(&mut self, catalog: &Catalog, from: &NodeId, to: &str) -> Result<(), String> {
         let to = NodeId::new(to);
-        if *from == to {
+        if local(from) == to {
             return Ok(());
         }
-        let rename = Edit::RenameNode { from: from.clone(), to: to.clone() };
+        let rename = Edit::within(nest::owner(from), Edit::RenameNode { from: local(from), to: to.clone() });
         self.history.apply(&mut self.plan, &rename).map_err(|error| error.to_string())?;
-        self.tree.rename(from, &to);
+        self.tree.rename(from, &NodeId::new(format!("{}{to}", nest::prefix(from))));
         self.refresh(catalog);
         Ok(())
     }
@@ -234,7 +257,7 @@ impl PlanEditor {
     /// Whether a node has an edge from another one.
     pub fn depends(&self, target: &NodeId, source: &NodeId) -> bool {
         self.node(target).is_some_and(|node| node.depends_on.contains(source))
-            || self.plan.edges.iter().any(|edge| edge.from == *source && edge.to == *target)
+            || self.shown().edges.iter().any(|edge| edge.from == *source && edge.to == *target)
     }
 
     /// Takes a dependency, or gives it back.
@@ -245,9 +268,14 @@ impl PlanEditor {
         if target == source {
             return Err(format!("`{target}` can't depend on itself"));
         }
-        let (node, on) = (target.clone(), source.clone());
+        if nest::prefix(target) != nest::prefix(source) {
+            return Err(format!(
+                "`{target}` and `{source}` don't stand in the same plan: a plan inside a node gets what it needs as `inputs`"
+            ));
+        }
+        let (node, on) = (local(target), local(source));
         let edit = if self.depends(target, source) { Edit::RemoveDependency { node, on } } else { Edit::AddDependency { node, on } };
-        self.apply(catalog, &edit)
+        self.apply_at(catalog, target, edit)
     }
 
     /// All edges into a node; plain dependencies as edges without a condition.
@@ -263,7 +291,7 @@ impl PlanEditor {
             label: None,
             ext: serde_json::Map::new(),
         });
-        self.plan.edges.iter().filter(|edge| edge.to == *id).cloned().chain(plain).collect()
+        self.shown().edges.iter().filter(|edge| edge.to == *id).cloned().chain(plain).collect()
     }
 
     /// Gives an edge another condition, or none.
@@ -271,8 +299,14 @@ impl PlanEditor {
     /// # Errors
     /// Why it is refused, in words.
     pub fn set_condition(&mut self, catalog: &Catalog, edge: &Edge, when: Option<&str>) -> Result<(), String> {
+        let address = edge.to.clone();
+        let edge = nest::edge_within(nest::prefix(&address), edge);
         let changed = Box::new(Edge { when: when.map(str::to_owned), ..edge.clone() });
-        let edit = match self.plan.edges.iter().position(|known| known == edge) {
+        let edges = match nest::owner(&address) {
+            Some(owner) => nest::find(&self.plan, owner).and_then(|node| node.work.body()).map(|body| &body.edges),
+            None => Some(&self.plan.edges),
+        };
+        let edit = match edges.into_iter().flatten().position(|known| *known == edge) {
             Some(at) => Edit::ReplaceEdge { at, edge: changed },
             None if when.is_none() => return Ok(()),
             None => Edit::batch([
@@ -280,7 +314,7 @@ impl PlanEditor {
                 Edit::AddEdge { edge: changed, at: None },
             ]),
         };
-        self.apply(catalog, &edit)
+        self.apply_at(catalog, &address, edit)
     }
 
     /// Applies the fix of a finding.
@@ -330,17 +364,19 @@ impl PlanEditor {
 
     /// Selects a node in the tree.
     pub fn select(&mut self, id: &NodeId) {
-        self.tree.reveal(&self.plan, id);
+        self.with_tree(|tree, plan| {
+            tree.reveal(plan, id);
+        });
     }
 
     /// Changes the tree.
     pub fn with_tree(&mut self, change: impl FnOnce(&mut Tree, &Plan)) {
-        change(&mut self.tree, &self.plan);
+        change(&mut self.tree, self.outline.as_deref().unwrap_or(&self.plan));
     }
 
     /// Validates again and computes the rows again.
     pub fn refresh(&mut self, catalog: &Catalog) {
-        self.tree.rebuild(&self.plan);
+        self.outline();
         // An empty editor is where everybody begins, not a mistake.
         self.findings = if self.plan.nodes.is_empty() { Vec::new() } else { validate(&self.plan, catalog) };
         self.findings.sort_by_key(|finding| finding.severity);
@@ -351,4 +387,9 @@ impl PlanEditor {
             }
         }
     }
+}
+
+/// The id of a node as it is in the plan that it stands in.
+fn local(address: &NodeId) -> NodeId {
+    NodeId::new(&address[nest::prefix(address).len()..])
 }

@@ -20,8 +20,6 @@ mod transcript;
 mod tree;
 pub mod words;
 
-use std::sync::LazyLock;
-
 pub use dialog::{
     Confirm, Confirmed, Dialog, EditThen, EditorDialog, FormDialog, LineDialog, LineThen, Pick, PickItem, PickThen, Reader, Reading,
 };
@@ -42,8 +40,6 @@ pub use tree::{Columns, LEVELS, Row, RowKind, Tree, scrolled};
 
 use crate::engine::{Gate, NodeState};
 use crate::plan::{Node, NodeId, Plan};
-
-static EMPTY_PLAN: LazyLock<Plan> = LazyLock::new(Plan::default);
 
 /// Everything that the console shows.
 #[derive(Clone, Debug)]
@@ -100,7 +96,7 @@ impl Model {
 
     /// The plan that the Plan screen shows: the edited one, or that of the shown run.
     pub fn plan(&self) -> &Plan {
-        self.shown_run().map_or_else(|| self.editor.plan(), RunView::plan)
+        self.shown_run().map_or_else(|| self.editor.shown(), RunView::plan)
     }
 
     /// The tree that the Plan screen shows.
@@ -113,8 +109,7 @@ impl Model {
         if let Stage::Run(id) = &self.place.stage
             && let Some(run) = self.runs.get_mut(id)
         {
-            let plan = run.run.plan().unwrap_or(&EMPTY_PLAN);
-            change(&mut run.tree, plan);
+            run.with_tree(change);
         } else {
             self.editor.with_tree(change);
         }

@@ -15,6 +15,10 @@ pub struct RunView {
     pub id: RunId,
     /// The fold of its events.
     pub run: Run,
+    /// Its plan with all that runs inside its nodes, flat.
+    outline: Plan,
+    /// Bodies began since the rows were made.
+    grown: bool,
     /// The rows of its plan.
     pub tree: Tree,
     /// What nodes said.
@@ -96,6 +100,8 @@ impl RunView {
         Self {
             id,
             run: Run::default(),
+            outline: Plan::default(),
+            grown: false,
             tree: Tree::default(),
             transcripts: BTreeMap::new(),
             previews: BTreeMap::new(),
@@ -118,6 +124,7 @@ impl RunView {
             self.tell(record);
             gates |= matches!(record.event, Event::ApprovalRequired { .. } | Event::GateDecided { .. } | Event::GateVoided { .. });
         }
+        self.grow();
         gates
     }
 
@@ -125,10 +132,15 @@ impl RunView {
         match &record.event {
             Event::RunCreated { .. } => {
                 self.created = record.at;
-                if let Some(plan) = self.run.plan() {
-                    self.tree.rebuild(plan);
-                }
+                self.grown = true;
                 for (id, node) in self.run.nodes() {
+                    self.tally.note(id, Standing::of(&node.state));
+                }
+            }
+            Event::BodyStarted { .. } => {
+                self.grown = true;
+                let known = self.tally.total();
+                for (id, node) in self.run.nodes().skip(known) {
                     self.tally.note(id, Standing::of(&node.state));
                 }
             }
@@ -165,9 +177,22 @@ impl RunView {
         self.transcripts.entry(node.clone()).or_default()
     }
 
-    /// The plan that is run; an empty one before its first event.
+    /// The plan that is run with all that runs inside its nodes, flat; an empty one before its first event.
     pub fn plan(&self) -> &Plan {
-        self.run.plan().unwrap_or(&super::EMPTY_PLAN)
+        &self.outline
+    }
+
+    /// Makes the rows again where nodes came since they were made: once for all events that came together.
+    fn grow(&mut self) {
+        if std::mem::take(&mut self.grown) {
+            self.outline = self.run.outline();
+            self.tree.rebuild(&self.outline);
+        }
+    }
+
+    /// Changes the tree.
+    pub fn with_tree(&mut self, change: impl FnOnce(&mut Tree, &Plan)) {
+        change(&mut self.tree, &self.outline);
     }
 
     /// Whether it goes on in this host.

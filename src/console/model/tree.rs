@@ -4,7 +4,7 @@
 use std::collections::BTreeSet;
 
 use super::TextField;
-use crate::plan::{Node, NodeId, Plan, order::Graph, tree as order, tree::Orientation};
+use crate::plan::{Node, NodeId, Plan, nest, order::Graph, tree as order, tree::Orientation};
 use crate::text::Plain;
 
 /// One line of the tree.
@@ -20,6 +20,8 @@ pub struct Row {
     at: usize,
     /// The node itself, or a sign that points to it.
     pub kind: RowKind,
+    /// It runs inside the node above.
+    pub inside: bool,
 }
 
 /// The node itself, or a sign that points to it.
@@ -85,11 +87,13 @@ impl Tree {
 
     fn unfolded(&self, plan: &Plan) -> Vec<Row> {
         let mut rows: Vec<Row> = Vec::with_capacity(self.grown.rows.len());
-        // The depth below which everything is hidden, and the row that hides it.
+        // The depth below which everything is hidden, and the row that hides it. One that runs others inside it hides those alone.
         let mut hidden: Option<(usize, usize)> = None;
         for (at, line) in self.grown.rows.iter().enumerate() {
             if let Some((depth, folded)) = hidden {
-                if line.depth > depth {
+                let beside = line.depth == depth + 1 && !line.inside && matches!(rows[folded].kind, RowKind::Folded(count) if count > 0);
+                let only_inside = self.grown.rows.get(rows[folded].at + 1).is_some_and(|first| first.inside);
+                if line.depth > depth && !(beside && only_inside) {
                     if let RowKind::Folded(count) = &mut rows[folded].kind {
                         *count += 1;
                     }
@@ -109,7 +113,7 @@ impl Tree {
                 }
                 order::RowKind::Node => RowKind::Leaf,
             };
-            rows.push(Row { node: node.id.clone(), index: line.node, depth: line.depth, at, kind });
+            rows.push(Row { node: node.id.clone(), index: line.node, depth: line.depth, at, kind, inside: line.inside });
         }
         for row in rows.iter_mut().filter(|row| row.kind == RowKind::Folded(0)) {
             row.kind = RowKind::Leaf;
@@ -120,7 +124,9 @@ impl Tree {
     fn filtered(&self, plan: &Plan) -> Vec<Row> {
         let wanted = self.filter.text().trim().to_lowercase();
         let matching = plan.nodes.iter().enumerate().filter(|(_, node)| matches(node, &plan.inputs, &wanted));
-        matching.map(|(index, node)| Row { node: node.id.clone(), index, depth: 0, at: usize::MAX, kind: RowKind::Leaf }).collect()
+        matching
+            .map(|(index, node)| Row { node: node.id.clone(), index, depth: 0, at: usize::MAX, kind: RowKind::Leaf, inside: false })
+            .collect()
     }
 
     fn measured(&self, plan: &Plan) -> Columns {
@@ -128,7 +134,7 @@ impl Tree {
         for (row, node) in self.grown.rows.iter().filter_map(|row| Some((row, plan.nodes.get(row.node)?))) {
             let sign = if row.kind == order::RowKind::Reference { 2 } else { 0 };
             let lines = row.depth.min(LEVELS) * 3 + if row.depth > LEVELS { 4 } else { 0 };
-            columns.name = columns.name.max(lines + sign + Plain::summary(&node.id).width());
+            columns.name = columns.name.max(lines + sign + Plain::summary(nest::name(&node.id)).width());
             columns.worker = columns.worker.max(super::words::worker(node).width());
         }
         columns

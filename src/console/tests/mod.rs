@@ -2,6 +2,7 @@
 
 mod cases;
 mod editing;
+mod nesting;
 mod safety;
 mod screens;
 mod story;

@@ -1,7 +1,7 @@
 //! What the host says: how each notice changes the model.
 
 use super::{Action, Turn, verbs};
-use crate::console::model::{Focus, GateKey, Model, RunView, Screen, Stage, Status};
+use crate::console::model::{Focus, GateKey, Model, RunView, Screen, Stage, Status, Tree};
 use crate::engine::{Event, Outcome, Record, RunId};
 use crate::host::client::{ModelStatus, Notice, PlanningId, Problem, Request};
 use crate::plan::{Node, Plan};
@@ -106,7 +106,7 @@ fn run_opened(model: &mut Model, turn: &mut Turn, id: RunId, records: &[Record],
     match model.runs.get_mut(&id) {
         Some(known) => {
             view.tree = std::mem::take(&mut known.tree);
-            view.tree.rebuild(view.run.plan().unwrap_or(&Plan::default()));
+            view.with_tree(Tree::rebuild);
             *known = view;
         }
         None => model.runs.open.push(view),

@@ -7,8 +7,8 @@ use crate::console::{
     model::{Focus, LEVELS, Model, Row, RowKind, RunView, Standing, words},
     theme::Role,
 };
-use crate::engine::{NodeRun, NodeState, Time};
-use crate::plan::{Node, tree::Orientation};
+use crate::engine::{Inside, NodeRun, NodeState, Time};
+use crate::plan::{Node, nest, tree::Orientation};
 use crate::text::{Glyph, Plain, count, duration};
 
 /// Draws the tree below its title.
@@ -140,11 +140,17 @@ impl Line<'_> {
             RowKind::Leaf | RowKind::Open | RowKind::Reference => Plain::default(),
         };
         let sign = u16::try_from(fold.width()).unwrap_or(0);
-        let id = Plain::summary(&self.node.id);
+        let id = self.id();
         let width = pen.text(x, area.y, room(x).saturating_sub(sign), &id, role);
         self.found(pen, Rect { x, width, ..area }, &id);
         x += width;
         pen.text(x, area.y, room(x), &fold, Role::Accent);
+    }
+
+    /// The id as it is told here: inside of what stands above, or whole in a list that shows no tree.
+    fn id(&self) -> Plain {
+        let whole = !self.model.tree().filter.text().trim().is_empty();
+        Plain::summary(if whole { &self.node.id } else { nest::name(&self.node.id) })
     }
 
     /// Marks what the search found in the id.
@@ -160,7 +166,7 @@ impl Line<'_> {
 
     /// The lines that lead to the row. Gives the column behind them.
     fn rails(&self, pen: &mut Pen<'_>, area: Rect) -> u16 {
-        let id = Plain::summary(&self.node.id).width().min(SHORTEST_ID) + 1;
+        let id = self.id().width().min(SHORTEST_ID) + 1;
         let levels = LEVELS.min(usize::from(area.width).saturating_sub(id) / 3);
         let mut x = area.x;
         if self.row.depth > levels {
@@ -169,6 +175,8 @@ impl Line<'_> {
         let rails = self.model.tree().rails(self.row, levels);
         for (at, more) in rails.iter().enumerate() {
             let glyph = match (at + 1 == rails.len(), more) {
+                (true, true) if self.row.inside => Glyph::InsideBranch,
+                (true, false) if self.row.inside => Glyph::InsideLast,
                 (true, true) => Glyph::TreeBranch,
                 (true, false) => Glyph::TreeLast,
                 (false, true) => Glyph::TreePipe,
@@ -235,7 +243,8 @@ impl Line<'_> {
             x += 10;
         }
         if let Some(said) = self.said(view, node) {
-            pen.text(x, rest.y, rest.right().saturating_sub(x), &said, Role::Dim);
+            let role = if node.inside.waiting > 0 { Role::Waiting } else { Role::Dim };
+            pen.text(x, rest.y, rest.right().saturating_sub(x), &said, role);
         }
     }
 
@@ -245,11 +254,22 @@ impl Line<'_> {
         let output = || view.transcripts.get(&self.node.id).and_then(|transcript| transcript.last_line().cloned());
         match Standing::of(&node.state) {
             Standing::Failed => node.error.as_ref().map(|error| Plain::summary(&error.message)).or_else(reason),
-            Standing::Working => calls(node).or_else(output).or_else(reason),
+            Standing::Working => calls(node).or_else(|| inside(node)).or_else(output).or_else(reason),
             Standing::Done => output().or_else(reason),
             Standing::Ahead | Standing::Waiting | Standing::Dropped => reason().or_else(output),
         }
     }
+}
+
+/// How far what runs inside a node is, and whether something there waits for a person.
+fn inside(node: &NodeRun) -> Option<Plain> {
+    let Inside { nodes, over, waiting } = node.inside;
+    let words = match waiting {
+        0 => format!("{over} of {nodes} inside over"),
+        1 => format!("1 inside waits, {over} of {nodes} over"),
+        waiting => format!("{waiting} inside wait, {over} of {nodes} over"),
+    };
+    (nodes > 0).then(|| Plain::line(&words))
 }
 
 /// The tool that a node uses right now.

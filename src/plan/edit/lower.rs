@@ -59,6 +59,7 @@ pub(super) fn lower(edit: &Edit, plan: &Plan) -> Result<Vec<Edit>, EditError> {
         | Edit::SetDefaults { .. }
         | Edit::SpliceNodes { .. }
         | Edit::SpliceEdges { .. }
+        | Edit::Within { .. }
         | Edit::Batch { .. } => Ok(vec![edit.clone()]),
     }
 }

@@ -142,6 +142,13 @@ pub enum Edit {
         /// What comes.
         insert: Vec<Edge>,
     },
+    /// A change to the plan inside a node.
+    Within {
+        /// The node.
+        node: NodeId,
+        /// What changes there.
+        edit: Box<Edit>,
+    },
     /// Several edits as one: all or none.
     Batch {
         /// In order.
@@ -202,12 +209,21 @@ pub enum EditError {
     /// A position is beyond the end.
     #[error("position {0} is beyond the end")]
     Beyond(usize),
+    /// The node has no plan that can be changed here.
+    #[error("`{0}` holds no plan that can be changed here; a plan in a file of its own is changed there")]
+    NoBody(NodeId),
 }
 
 impl Edit {
     /// Several edits as one.
     pub fn batch(edits: impl IntoIterator<Item = Self>) -> Self {
         Self::Batch { edits: edits.into_iter().collect() }
+    }
+
+    /// The edit for the plan inside the node at an address, `None` for the plan itself.
+    pub fn within(owner: Option<&str>, edit: Self) -> Self {
+        let steps = owner.into_iter().flat_map(|owner| owner.rsplit('/'));
+        steps.fold(edit, |edit, step| Self::Within { node: NodeId::new(step), edit: Box::new(edit) })
     }
 
     /// Sets what a node does.
@@ -220,6 +236,10 @@ impl Edit {
     /// # Errors
     /// The plan is unchanged, and the error says why.
     pub fn apply(&self, plan: &mut Plan) -> Result<Self, EditError> {
+        if let Self::Within { node, edit } = self {
+            let inverse = edit.apply(body(plan, node)?)?;
+            return Ok(Self::Within { node: node.clone(), edit: Box::new(inverse) });
+        }
         let watched = self.touches_edges() && Graph::new(plan).cycles().is_empty();
         let inverse = self.replay(plan)?;
         if watched {
@@ -254,10 +274,15 @@ impl Edit {
                 Ok(Self::SpliceEdges { at: *at, remove: insert.len(), insert: old })
             }
             Self::Batch { edits } => replay_all(edits, plan),
+            Self::Within { node, edit } => {
+                let inverse = edit.replay(body(plan, node)?)?;
+                Ok(Self::Within { node: node.clone(), edit: Box::new(inverse) })
+            }
             _ => replay_all(&lower::lower(self, plan)?, plan),
         }
     }
 
+    /// An edit inside a node leaves the edges around it as they are.
     fn touches_edges(&self) -> bool {
         match self {
             Self::AddNode { .. }
@@ -276,12 +301,19 @@ impl Edit {
             | Self::DuplicateNode { .. }
             | Self::RemoveDependency { .. }
             | Self::RemoveEdge { .. }
+            | Self::Within { .. }
             | Self::SetGoal { .. }
             | Self::SetInputs { .. }
             | Self::SetBudget { .. }
             | Self::SetDefaults { .. } => false,
         }
     }
+}
+
+/// The plan inside a node.
+fn body<'a>(plan: &'a mut Plan, id: &NodeId) -> Result<&'a mut Plan, EditError> {
+    let node = plan.nodes.iter_mut().find(|node| node.id == *id).ok_or_else(|| EditError::NoNode(id.clone()))?;
+    node.work.body_mut().ok_or_else(|| EditError::NoBody(id.clone()))
 }
 
 /// All or none.

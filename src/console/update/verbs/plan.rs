@@ -7,7 +7,7 @@ use crate::console::model::{
     Dialog, EditThen, EditorDialog, Focus, LineDialog, LineThen, Lines, Model, Pick, PickItem, PickThen, Stage, Status, TextField, words,
 };
 use crate::plan::{
-    AgentWork, Approve, Ask, CodeWork, DecisionWork, MergeWork, Node, Plan, SandboxLimits, ToolInput, ToolWork, TransformWork, Work,
+    AgentWork, Approve, Ask, CodeWork, DecisionWork, MergeWork, Node, Plan, SandboxLimits, ToolInput, ToolWork, TransformWork, Work, nest,
 };
 use crate::text::Plain;
 
@@ -68,7 +68,7 @@ fn skeleton(model: &Model, tool: &str) -> Map<String, Value> {
 }
 
 fn add_node(model: &mut Model, name: &str, work: Work) {
-    let id = model.editor.free_id(name);
+    let id = model.editor.free_id(model.selected_id(), name);
     let depends_on = model.selected_id().cloned().into_iter().collect();
     let node = Node { depends_on, ..Node::new(id.clone(), work) };
     let done = model.editor.add(&model.session.catalog, node);
@@ -101,7 +101,7 @@ pub fn rename(model: &mut Model, _: &mut Turn) {
     let Some(id) = model.selected_id().cloned() else { return };
     model.dialogs.push(Dialog::Line(LineDialog {
         title: Plain::line(&format!("new id of `{id}`; references follow")),
-        field: TextField::new(Lines::One, &id),
+        field: TextField::new(Lines::One, &id[nest::prefix(&id).len()..]),
         note: None,
         then: LineThen::Rename { node: id },
     }));
@@ -110,7 +110,7 @@ pub fn rename(model: &mut Model, _: &mut Turn) {
 /// Adds a copy of the selected node.
 pub fn duplicate(model: &mut Model, _: &mut Turn) {
     let Some(from) = model.selected_id().cloned() else { return };
-    let id = model.editor.free_id(&from);
+    let id = model.editor.free_id(Some(&from), nest::name(&from));
     let done = model.editor.duplicate(&model.session.catalog, &from, &id);
     report(model, done, &format!("added `{id}`"));
     model.editor.select(&id);

@@ -83,7 +83,7 @@ pub fn to_gate(model: &mut Model, turn: &mut Turn) {
 
 /// A copy of the shown run's plan goes into the editor.
 pub fn take_plan(model: &mut Model, _: &mut Turn) {
-    let Some(plan) = model.shown_run().map(|view| view.plan().clone()) else { return };
+    let Some(plan) = model.shown_run().and_then(|view| view.run.plan().cloned()) else { return };
     super::plan::open(model, plan, "from a run");
     model.status = Some(Status::good("the run's plan is in the editor; undo brings back what was there"));
 }

@@ -93,7 +93,8 @@ fn needs_person(model: &Model, id: &NodeId) -> bool {
         None => model.editor.findings_of(id).next().is_some(),
         Some(run) => run.run.node(id).is_some_and(|node| match Standing::of(&node.state) {
             Standing::Waiting | Standing::Failed => true,
-            Standing::Ahead | Standing::Working | Standing::Done | Standing::Dropped => false,
+            Standing::Working => node.inside.waiting > 0,
+            Standing::Ahead | Standing::Done | Standing::Dropped => false,
         }),
     }
 }
