@@ -2,18 +2,27 @@
 //! The limit is shared fairly; whatever is cut or left out is said in the text and, in one line, for the node's log.
 
 use serde_json::{Map, Value, json};
+use std::borrow::Cow;
 
 use super::{prompt::plain, tokens};
 use crate::engine::{AgentJob, DataSource, Dep, FileAccess};
 
-/// Most tokens that the material takes.
-const MOST: u64 = 10_000;
+/// Most tokens that the material takes where nothing else is configured.
+pub const CONTEXT_TOKENS: u64 = 10_000;
 
 /// Its largest share of the node's own limit, in percent.
 const PERCENT: u64 = 40;
 
+/// What the material may take in a node whose own limit is `max_tokens`, where at most `most` are configured.
+pub(super) fn room(most: u64, max_tokens: u64) -> u64 {
+    most.min(max_tokens.saturating_mul(PERCENT) / 100)
+}
+
 /// Most sources and files that a structured entry names.
 const MOST_ORIGINS: usize = 8;
+
+/// Tokens from which on a result that is also a named input is said only once.
+const WORTH_SAYING_ONCE: u64 = 20;
 
 /// Longest name of a source or file in characters.
 const LONGEST_ORIGIN: usize = 160;
@@ -47,9 +56,10 @@ pub(super) struct Context {
 }
 
 /// One result, or one named input.
+#[derive(Clone)]
 struct Piece<'a> {
     name: &'a str,
-    value: &'a Value,
+    value: Cow<'a, Value>,
     /// The step that it comes from; a named input has none.
     step: Option<&'a Dep>,
 }
@@ -59,10 +69,10 @@ impl<'a> Material<'a> {
     pub fn of(job: &'a AgentJob, deps: &'a [Dep]) -> Self {
         let results = deps.iter().filter(|dep| dep.error.is_some() || !dep.result.is_null()).map(|dep| Piece {
             name: dep.node.as_str(),
-            value: &dep.result,
+            value: Cow::Borrowed(&*dep.result),
             step: Some(dep),
         });
-        let inputs = job.inputs.iter().map(|(name, value)| Piece { name, value, step: None });
+        let inputs = job.inputs.iter().map(|(name, value)| Piece { name, value: Cow::Borrowed(value), step: None });
         Self { pieces: results.chain(inputs).collect(), unpicked: Vec::new() }
     }
 
@@ -82,17 +92,17 @@ impl<'a> Material<'a> {
         &self.unpicked
     }
 
-    /// The text for a node whose own limit is `max_tokens`; it never takes more than its share of that.
-    pub fn context(&self, form: Form, max_tokens: u64) -> Context {
+    /// The text, in at most this many tokens.
+    pub fn context(&self, form: Form, limit: u64) -> Context {
         if self.pieces.is_empty() {
             return Context::default();
         }
-        let limit = MOST.min(max_tokens.saturating_mul(PERCENT) / 100);
         let mut text = INTRO.to_owned();
         if !self.unpicked.is_empty() {
             text.push_str(&format!(" Not picked as relevant: {}.", names(&self.unpicked)));
         }
-        let pieces: Vec<Written<'_>> = self.pieces.iter().map(|piece| Written::new(piece, form)).collect();
+        let pieces: Vec<Piece<'_>> = self.pieces.iter().map(|piece| self.said_once(piece)).collect();
+        let pieces: Vec<Written<'_>> = pieces.iter().map(|piece| Written::new(piece, form)).collect();
         let fit = fit(&pieces, limit.saturating_sub(tokens::of_text(&text) + tokens::of_text(SOME_CUT)));
         let (shown, left_out) = pieces.split_at(fit.len());
         let mut cuts: Vec<(u64, &str)> = Vec::new();
@@ -115,6 +125,16 @@ impl<'a> Material<'a> {
         }
         Context { text, missing: missing(&cuts, &left_out, limit) }
     }
+
+    /// A named input that repeats a long result only says so: otherwise each of the two would get half of the room.
+    fn said_once(&self, piece: &Piece<'a>) -> Piece<'a> {
+        let repeats = |other: &&Piece<'_>| other.step.is_some() && other.error().is_none() && other.value == piece.value;
+        let same = self.pieces.iter().find(|other| piece.step.is_none() && repeats(other));
+        match same.filter(|same| tokens::of_text(&same.text(Form::Text)) > WORTH_SAYING_ONCE) {
+            Some(same) => Piece { value: Cow::Owned(format!("the result of `{}` above", same.name).into()), ..piece.clone() },
+            None => piece.clone(),
+        }
+    }
 }
 
 impl Piece<'_> {
@@ -126,7 +146,7 @@ impl Piece<'_> {
         match (self.error(), form) {
             (Some(error), Form::Text) => format!("failed: {error}"),
             (Some(error), Form::Json) => Value::from(error).to_string(),
-            (None, Form::Text) => plain(self.value),
+            (None, Form::Text) => plain(&self.value),
             (None, Form::Json) => self.value.to_string(),
         }
     }
@@ -237,7 +257,7 @@ impl Part<'_> {
     fn entry(&self) -> Map<String, Value> {
         let mut entry = self.piece.lineage();
         let value = match (self.cut, self.piece.error()) {
-            (0, None) => self.piece.value.clone(),
+            (0, None) => self.piece.value.clone().into_owned(),
             (0, Some(error)) => error.into(),
             (cut, _) => format!("{}{}", self.shown, note(cut, self.piece.name)).into(),
         };
@@ -348,6 +368,7 @@ fn missing(cuts: &[(u64, &str)], left_out: &[&str], limit: u64) -> Option<String
 mod tests {
     use super::*;
     use crate::engine::Provenance;
+    use proptest::prelude::*;
     use std::sync::Arc;
 
     fn dep(id: &str, result: Value) -> Dep {
@@ -355,7 +376,7 @@ mod tests {
     }
 
     fn told(deps: &[Dep], form: Form, max_tokens: u64) -> Context {
-        Material::of(&AgentJob::default(), deps).context(form, max_tokens)
+        Material::of(&AgentJob::default(), deps).context(form, room(CONTEXT_TOKENS, max_tokens))
     }
 
     fn json_of(context: &Context) -> Value {
@@ -461,6 +482,46 @@ mod tests {
         material.pick(&["b"]);
         let text = material.context(Form::Text, 10_000).text;
         assert!(text.ends_with("Not picked as relevant: `a`.\n\n[b]: 2\n\n[input k]: v"), "{text}");
+    }
+
+    #[test]
+    fn a_named_input_that_repeats_a_long_result_only_says_so_unless_the_result_was_not_picked() {
+        let long = json!("word ".repeat(100));
+        let inputs = json!({ "best": long, "short": 1 }).as_object().cloned().unwrap();
+        let (job, deps) = (AgentJob { inputs, ..AgentJob::default() }, [dep("a", long), dep("b", json!(1))]);
+        let mut material = Material::of(&job, &deps);
+        let text = material.context(Form::Text, 10_000).text;
+        assert!(text.ends_with("[input best]: the result of `a` above\n\n[input short]: 1"), "{text}");
+        material.pick(&["b"]);
+        assert!(material.context(Form::Text, 10_000).text.contains("[input best]: word word"));
+    }
+
+    fn any_result() -> impl Strategy<Value = Value> {
+        prop_oneof![
+            "\\PC{0,60}".prop_map(Value::from),
+            ("[\"\\\\a-z\\n 蜂]{1,20}", 1..300_usize).prop_map(|(text, times)| text.repeat(times).into()),
+            proptest::collection::vec("[a-z]{1,30}", 0..300).prop_map(|words| json!({ "words": words })),
+            any::<f64>().prop_map(Value::from),
+        ]
+    }
+
+    proptest! {
+        #[test]
+        fn no_material_takes_more_than_its_limit_and_json_stays_json(
+            results in proptest::collection::vec(any_result(), 1..16), limit in 400..12_000_u64
+        ) {
+            let deps: Vec<Dep> = results.into_iter().enumerate().map(|(n, result)| dep(&format!("step-{n}"), result)).collect();
+            let (job, all) = (AgentJob::default(), deps.len());
+            let material = Material::of(&job, &deps);
+            for form in [Form::Text, Form::Json] {
+                let context = material.context(form, limit);
+                prop_assert!(tokens::of_text(&context.text) <= limit, "{} of {limit} for {all} as {form:?}", tokens::of_text(&context.text));
+                if form == Form::Json && !material.pieces.is_empty() {
+                    let text = context.text.split("\n\n").nth(1).unwrap();
+                    prop_assert!(serde_json::from_str::<Value>(text).is_ok(), "{text}");
+                }
+            }
+        }
     }
 
     #[test]

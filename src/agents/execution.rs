@@ -8,7 +8,7 @@ use super::{
     Card, CardKind, Class, Port, Question,
     answer::{self, Check, Fault},
     class::deep_reasoner,
-    context::{Form, Material},
+    context::{self, Form, Material},
     prompt::{self, Prompt},
     select,
     session::Session,
@@ -42,6 +42,8 @@ pub struct Execution {
     pub responder: Responder,
     /// Tools that it may use, already narrowed (`Card::narrow`).
     pub tools: Vec<ToolInfo>,
+    /// Most tokens that results of earlier steps take in its prompt.
+    pub context_tokens: u64,
 }
 
 /// Who answers for a model.
@@ -104,7 +106,7 @@ pub enum End {
 /// # Errors
 /// Why the attempt failed, in the terms that retry understands.
 pub async fn run(job: &AgentJob, deps: &[Dep], execution: &Execution, port: &dyn Port) -> Result<End, NodeError> {
-    let Execution { card, responder, tools } = execution;
+    let Execution { card, responder, tools, context_tokens } = execution;
     let caps = Caps::new(job, card);
     let check = Check::new(job)?;
     let mut material = Material::of(job, deps);
@@ -113,7 +115,7 @@ pub async fn run(job: &AgentJob, deps: &[Dep], execution: &Execution, port: &dyn
         None | Some(ContextMode::Concat | ContextMode::Selected) => Form::Text,
     };
     let told = |material: &Material<'_>| {
-        let context = material.context(form, caps.tokens);
+        let context = material.context(form, context::room(*context_tokens, caps.tokens));
         if let Some(missing) = &context.missing {
             port.log(missing);
         }

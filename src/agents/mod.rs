@@ -19,6 +19,7 @@ mod turns;
 mod watch;
 
 pub use card::{Card, CardError, CardKind, Class, Limits, ToolList};
+pub use context::CONTEXT_TOKENS;
 pub use execution::{End, Execution, OPERATOR, REHEARSAL, Responder, run};
 pub use registry::{Cards, Registry, Reloaded};
 pub use shipped::SHIPPED;

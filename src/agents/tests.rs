@@ -163,7 +163,13 @@ impl Stage {
             vec![tool("read_file", Risk::Read), tool("git:log", Risk::Read), tool("write_file", Risk::Write), tool("broken", Risk::Read)];
         let card = Arc::new(Card::inline("a clerk", None, ToolList::Given));
         let job = AgentJob { objective: Some("Do it.".into()), ..AgentJob::default() };
-        Self { job, deps: Vec::new(), execution: Execution { card, responder, tools }, script, desk: Desk::default() }
+        Self {
+            job,
+            deps: Vec::new(),
+            execution: Execution { card, responder, tools, context_tokens: CONTEXT_TOKENS },
+            script,
+            desk: Desk::default(),
+        }
     }
 
     fn shipped(mut self, name: &str) -> Self {
@@ -709,6 +715,10 @@ async fn what_was_cut_of_the_context_is_in_the_log_of_the_node() {
     let notes = stage.notes();
     assert!(notes[0].contains("tokens of `long` were cut") && notes[0].contains("at most 4000 tokens"), "{notes:?}");
     assert!(user(&stage.requests()[0]).contains("tokens of `long` were cut]\n\nObjective:\nDo it."));
+    let mut narrow = Stage::new(vec![text("done")]).depends_on(&[("long", json!("x".repeat(40_000)))]);
+    narrow.execution.context_tokens = 500;
+    narrow.run().await.unwrap();
+    assert!(narrow.notes()[0].contains("at most 500 tokens"));
 }
 
 #[tokio::test]

@@ -3,6 +3,7 @@
 //! A project's file comes with whatever was cloned, so it may choose looks and models' names and narrow what is allowed; it can't
 //! allow more, run a command, change what a key does, or say where keys and prompts go.
 
+use crate::agents::CONTEXT_TOKENS;
 use crate::models::config::ModelsConfig;
 use crate::plan::Verdict;
 use crate::tools::{PermissionConfig, ToolsConfig};
@@ -86,11 +87,13 @@ impl Keys {
 pub struct LimitsConfig {
     /// Nodes of one run that may work at once.
     pub slots: u32,
+    /// Most tokens that results of earlier steps take in an agent's prompt; never more than 40 % of the node's own limit.
+    pub context_tokens: u64,
 }
 
 impl Default for LimitsConfig {
     fn default() -> Self {
-        Self { slots: 16 }
+        Self { slots: 16, context_tokens: CONTEXT_TOKENS }
     }
 }
 

@@ -29,6 +29,8 @@ pub(super) struct Kit {
     pub(super) cards: Mutex<CardRegistry>,
     pub(super) models: Models,
     pub(super) sandbox: SandboxConfig,
+    /// Most tokens that results of earlier steps take in an agent's prompt.
+    pub(super) context_tokens: u64,
     /// Pictures of effects that people were shown.
     pub(super) sights: Arc<Sights>,
 }
@@ -43,7 +45,15 @@ impl Kit {
             .map_err(|error| Problem { message: error.to_string(), hint: Some("mend the list in config.toml".into()) })?;
         let models = Models::new(config.models, env);
         let cards = Mutex::new(CardRegistry::open(&places.workspace, places.config.as_deref()));
-        Ok(Self { workspace: places.workspace.clone(), registry, cards, models, sandbox: config.tools.sandbox, sights: Arc::default() })
+        Ok(Self {
+            workspace: places.workspace.clone(),
+            registry,
+            cards,
+            models,
+            sandbox: config.tools.sandbox,
+            context_tokens: config.limits.context_tokens,
+            sights: Arc::default(),
+        })
     }
 
     /// What plans may name.
@@ -93,7 +103,8 @@ impl Jobs {
         }
         let tools = card.narrow(&self.kit.catalog(), job.tools.as_deref());
         let port = AgentPort { bench, prices: self.kit.models.prices() };
-        Ok(match agents::run(job, deps, &Execution { card, responder, tools }, &port).await? {
+        let execution = Execution { card, responder, tools, context_tokens: self.kit.context_tokens };
+        Ok(match agents::run(job, deps, &execution, &port).await? {
             End::Done(done) => WorkFact::Done(done),
             End::Limit { error, handed_back } => WorkFact::HandedBack { error, result: handed_back },
         })

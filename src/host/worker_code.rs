@@ -2,6 +2,7 @@
 
 use super::workers::Desk;
 use crate::engine::{Dep, Done, ErrorKind, NodeError, WorkFact};
+use crate::models::rehearsal::MARK;
 use crate::plan::{CodeWork, names_in_code};
 use crate::tools::sandbox::{SandboxConfig, SandboxError, javascript, over};
 use serde_json::{Map, Value, json};
@@ -17,7 +18,7 @@ pub(super) async fn work(code: &CodeWork, inputs: &Map<String, Value>, deps: &[D
     }
     match ran {
         Ok(outcome) => WorkFact::Done(Done { result: outcome.value, mark: None }),
-        Err(error) => WorkFact::Failed(node_error(&error)),
+        Err(error) => WorkFact::Failed(node_error(&error, deps)),
     }
 }
 
@@ -33,12 +34,23 @@ fn seen(code: &str, deps: &[Dep]) -> Value {
 }
 
 /// The same code on the same data fails the same way: nothing of it is worth a retry.
-fn node_error(error: &SandboxError) -> NodeError {
+fn node_error(error: &SandboxError, deps: &[Dep]) -> NodeError {
     let kind = match error {
         SandboxError::Time { .. } => ErrorKind::Limit,
         SandboxError::Script { .. } | SandboxError::Died(_) | SandboxError::Start(_) => ErrorKind::Permanent,
     };
-    NodeError { kind, message: error.to_string(), hint: error.hint(), retry_after_ms: None }
+    let hint = error.hint().or_else(|| rehearsed(deps));
+    NodeError { kind, message: error.to_string(), hint, retry_after_ms: None }
+}
+
+/// Code that fails on a rehearsal's text is not to blame.
+fn rehearsed(deps: &[Dep]) -> Option<String> {
+    let dep = deps.iter().find(|dep| dep.result.as_str().is_some_and(|text| text.starts_with(MARK)))?;
+    Some(format!(
+        "`{}` was only rehearsed, so its result is a text where the code may expect data; connect a model, or give `{}` an `output_schema`, \
+         whose shape a rehearsal keeps to",
+        dep.node, dep.node
+    ))
 }
 
 #[cfg(test)]
@@ -48,15 +60,27 @@ mod tests {
     use crate::plan::NodeId;
     use std::sync::Arc;
 
-    #[test]
-    fn code_sees_result_status_and_error_of_each_dependency_and_null_for_one_that_is_not_there() {
-        let dep = |node: &str, result: Value, status: &str, error: Option<&str>| Dep {
+    fn dep(node: &str, result: Value, status: &str, error: Option<&str>) -> Dep {
+        Dep {
             node: NodeId::new(node),
             result: Arc::new(result),
             status: status.into(),
             error: error.map(str::to_owned),
             provenance: Provenance::default(),
-        };
+        }
+    }
+
+    #[test]
+    fn code_that_fails_on_a_rehearsals_text_is_not_to_blame() {
+        let error = SandboxError::Script { message: "TypeError: no".into(), line: Some(1), logs: Vec::new() };
+        let rehearsal = dep("research", json!("[rehearsal] No model is connected"), "succeeded", None);
+        let hint = node_error(&error, &[rehearsal]).hint.unwrap();
+        assert!(hint.starts_with("`research` was only rehearsed") && hint.contains("`output_schema`"), "{hint}");
+        assert_eq!(node_error(&error, &[dep("a", json!("text"), "succeeded", None)]).hint, None);
+    }
+
+    #[test]
+    fn code_sees_result_status_and_error_of_each_dependency_and_null_for_one_that_is_not_there() {
         let deps = [dep("a-b", json!({ "n": 1 }), "succeeded", None), dep("c", Value::Null, "failed_safe", Some("no route"))];
         assert_eq!(
             seen("return deps.c ?? deps.gone.output", &deps),

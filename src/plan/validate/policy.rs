@@ -2,7 +2,7 @@
 
 use super::{Check, Code, Fix, Place};
 use crate::plan::edit::Edit;
-use crate::plan::{Budget, ContextMode, OnFailure, Policy, Work};
+use crate::plan::{Budget, OnFailure, Policy, Work};
 
 /// The most iterations of an agent.
 const MAX_ITERATIONS: u32 = 20;
@@ -95,7 +95,6 @@ fn not_yet(check: &mut Check, place: Place, prefix: &str, policy: &Policy) {
         ("replan_when", policy.replan_when.is_some(), "nothing is replanned yet"),
         ("on_failure", policy.on_failure == Some(OnFailure::Replan), "nothing is replanned yet: the node fails"),
         ("on_failure", policy.on_failure == Some(OnFailure::Ask), "nobody is asked yet: the node fails"),
-        ("context", policy.context == Some(ContextMode::Selected), "no model picks what is relevant yet: all results are passed"),
     ];
     for (field, written, message) in fields {
         if written {

@@ -264,7 +264,6 @@ fn limits_and_fields_that_are_not_acted_on() {
             "not-yet nodes[1].breakpoint",
             "not-yet nodes[1].replan_when",
             "not-yet nodes[1].on_failure",
-            "not-yet nodes[1].context",
             "bad-limit nodes[2].sandbox.time_ms",
         ]
     );
