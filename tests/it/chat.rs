@@ -105,6 +105,24 @@ fn a_node_without_a_card_works_by_its_class_and_code_takes_its_result_apart() {
 }
 
 #[test]
+fn a_hybrid_plan_runs_as_it_is_written_and_its_agents_take_the_class_that_the_format_means() {
+    let plan = include_str!("../fixtures/plans/hybrid/seed_poc1.json");
+    let found = json!({"result": {"findings": ["Use custom Error classes", "Implement Result<T, E>", "Use try-catch", "more"]}});
+    let server = ChatServer::start(vec![call("return_result", found)]);
+    let program = Program::connected(&server);
+    program.configure("[models.classes]\nhaiku = \"small-1\"\n");
+    let plan = program.file("plan.json", plan);
+    program.run(&["run", &plan]).code(0);
+    let request = &server.requests()[0];
+    assert_eq!(request["model"], "small-1");
+    assert_eq!(last_words(request), "Research TypeScript best practices for error handling");
+    let shown = shown(&program);
+    let summary = shown["nodes"].as_array().unwrap().iter().find(|node| node["id"] == "summarize").unwrap();
+    let summarized = json!(["Use custom Error classes", "Implement Result<T, E>", "Use try-catch"]);
+    assert_eq!(summary["result"], json!({"summary": summarized, "source": "agent_delegation"}));
+}
+
+#[test]
 fn an_agent_that_is_still_at_work_at_its_limit_of_turns_fails_and_what_it_had_is_kept() {
     let server = ChatServer::start(vec![call("list_directory", json!({"path": "."})), text("half of it")]);
     let program = Program::connected(&server);
