@@ -197,3 +197,38 @@ fn moving_down_at_80x24(bencher: Bencher, nodes: usize) {
         screen.frame()
     });
 }
+
+/// A plan as boxes and lines; the layout is there.
+#[divan::bench(args = NODES)]
+fn whole_frame_of_a_graph_at_200x50(bencher: Bencher, nodes: usize) {
+    let mut screen = Screen::planned(nodes, 200, 50);
+    screen.key("v");
+    bencher.bench_local(|| screen.whole());
+}
+
+/// A run as boxes and lines.
+#[divan::bench(args = NODES)]
+fn whole_frame_of_a_runs_graph_at_200x50(bencher: Bencher, nodes: usize) {
+    let mut screen = Screen::running(nodes, 200, 50);
+    screen.key("v");
+    bencher.bench_local(|| screen.whole());
+}
+
+/// From a key to the box that it selects, among the ten thousand of the lowest layers.
+#[divan::bench(args = NODES)]
+fn moving_along_a_graph_at_80x24(bencher: Bencher, nodes: usize) {
+    let mut screen = Screen::planned(nodes, 80, 24);
+    screen.key("v");
+    screen.key("G");
+    bencher.bench_local(|| {
+        screen.key("l");
+        screen.frame()
+    });
+}
+
+/// What changes when a plan does: the layout of all boxes and lines.
+#[divan::bench(args = NODES)]
+fn layout_of_a_graph(bencher: Bencher, nodes: usize) {
+    let plan = plan(nodes);
+    bencher.bench_local(|| dagdeck::plan::chart::Chart::new(&plan, &|_| true).size());
+}

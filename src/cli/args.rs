@@ -49,6 +49,8 @@ pub enum Verb {
     Validate(ValidateArgs),
     /// Write a plan in another form
     Export(ExportArgs),
+    /// Tell what differs between two plans
+    Diff(DiffArgs),
     /// List runs, newest first
     Ls(LsArgs),
     /// Tell about one run
@@ -151,6 +153,22 @@ pub struct ExportArgs {
     /// Draw the form `text` with ASCII only
     #[arg(long)]
     pub ascii: bool,
+}
+
+/// `dagdeck diff`
+///
+/// The order of nodes doesn't count. Exit code 0: the plans are equal; 4: they differ; 1 to 3 are errors, as everywhere.
+#[derive(Debug, Args)]
+pub struct DiffArgs {
+    /// The plan as it was: a file, `-` for stdin, or a run (`last` for the newest)
+    #[arg(value_name = "OLD")]
+    pub old: String,
+    /// The plan as it is: a file, `-` for stdin, or a run
+    #[arg(value_name = "NEW")]
+    pub new: String,
+    /// Print as JSON
+    #[arg(long)]
+    pub json: bool,
 }
 
 /// `dagdeck ls`

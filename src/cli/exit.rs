@@ -14,7 +14,7 @@ pub enum Exit {
     Usage,
     /// The plan has errors.
     Invalid,
-    /// The run ended as partial.
+    /// The run ended as partial; or two plans differ.
     Partial,
     /// The run failed.
     Failed,

@@ -34,7 +34,7 @@ pub fn export(args: &ExportArgs, place: &Place, io: &mut Io<'_>) -> Result<Exit,
     Ok(Exit::Success)
 }
 
-fn plan_of(what: &str, place: &Place, io: &mut Io<'_>) -> Result<Plan, Failure> {
+pub(super) fn plan_of(what: &str, place: &Place, io: &mut Io<'_>) -> Result<Plan, Failure> {
     if source::is_path(what) || std::path::Path::new(what).is_file() {
         return source::read(what, io);
     }

@@ -2,6 +2,7 @@
 
 mod args;
 mod console;
+mod diff;
 mod doctor;
 mod exit;
 mod export;
@@ -17,7 +18,7 @@ mod source;
 mod validate;
 
 pub use args::{
-    Cli, Common, CompletionsArgs, ConsoleArgs, Document, ExportArgs, ListArgs, LsArgs, PlanArgs, RunArgs, SchemaArgs, ShowArgs,
+    Cli, Common, CompletionsArgs, ConsoleArgs, DiffArgs, Document, ExportArgs, ListArgs, LsArgs, PlanArgs, RunArgs, SchemaArgs, ShowArgs,
     ValidateArgs, Verb,
 };
 pub use exit::{Exit, Failure};
@@ -78,6 +79,7 @@ fn dispatch(cli: &Cli, io: &mut Io<'_>) -> Result<Exit, Failure> {
         Some(Verb::Run(args)) => block_on(run::run(args, &place()?, io))?,
         Some(Verb::Validate(args)) => validate::validate(args, &place()?, io),
         Some(Verb::Export(args)) => export::export(args, &place()?, io),
+        Some(Verb::Diff(args)) => diff::diff(args, &place()?, io),
         Some(Verb::Ls(args)) => ls::ls(args, &place()?, io),
         Some(Verb::Show(args)) => show::show(args, &place()?, io),
         Some(Verb::Agents(args)) => list::agents(args, &place()?, io),

@@ -68,6 +68,8 @@ pub enum Request {
     UseModel(Option<String>),
     /// Names of the models on offer; answered by `Models`.
     ListModels,
+    /// Read the plan in a file, by its path from the workspace; answered by `PlanRead` or `Problem`.
+    ReadPlan(String),
 }
 
 /// What a client is told.
@@ -134,6 +136,13 @@ pub enum Notice {
     },
     /// The list of runs, newest first.
     Runs(Vec<RunSummary>),
+    /// The plan that stands in a file.
+    PlanRead {
+        /// The path as it was asked for.
+        path: String,
+        /// The plan, with those that it names by file.
+        plan: Box<Plan>,
+    },
     /// A picture of what a gate's payload would do.
     Preview {
         /// Which run.

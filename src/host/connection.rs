@@ -93,6 +93,7 @@ impl Desk {
             Request::Preview { run, gate, payload } => self.preview(run, gate, payload),
             Request::UseModel(model) => self.shared.choose(model.as_deref()),
             Request::ListModels => self.list_models(),
+            Request::ReadPlan(path) => self.read_plan(path),
         }
     }
 
@@ -163,6 +164,18 @@ impl Desk {
                 Err(error) => Notice::Problem(Problem { message: error.message, hint: error.hint }),
             };
             // A client that has gone needs no list.
+            let _ = listener.send(notice);
+        });
+    }
+
+    fn read_plan(&mut self, path: String) {
+        let (file, listener) = (self.shared.places.workspace.join(&path), self.listener.clone());
+        self.tasks.spawn_blocking(move || {
+            let notice = match super::link::open(&file) {
+                Ok(plan) => Notice::PlanRead { path, plan: Box::new(plan) },
+                Err(message) => Notice::Problem(Problem { message: format!("`{path}`: {message}"), hint: None }),
+            };
+            // A client that has gone compares nothing.
             let _ = listener.send(notice);
         });
     }

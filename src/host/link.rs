@@ -61,6 +61,15 @@ fn inside(path: &Path) -> Option<PathBuf> {
     Some(clean)
 }
 
+/// The plan in a file, with those that it names.
+pub(super) fn open(file: &Path) -> Result<Plan, String> {
+    let (Some(folder), Some(name)) = (file.parent(), file.file_name()) else { return Err("is no file".into()) };
+    let text = read(folder, Path::new(name))?;
+    let (mut plan, _) = dialect::read(&text, &name.to_string_lossy()).map_err(|error| error.to_string())?;
+    link(&mut plan, folder).map_err(|error| error.to_string())?;
+    Ok(plan)
+}
+
 fn read(root: &Path, file: &Path) -> Result<String, String> {
     let told = |error: std::io::Error| format!("can't be read: {error}");
     let whole = root.join(file).canonicalize().map_err(told)?;

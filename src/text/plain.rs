@@ -100,6 +100,12 @@ impl Plain {
         Self { text, hidden: self.hidden }
     }
 
+    /// The first columns; that the rest is cut doesn't show. For what goes on beyond the edge of a pane.
+    #[must_use]
+    pub fn cut(&self, max: usize) -> Self {
+        Self { text: self.text[..fit(&self.text, max)].to_owned(), hidden: self.hidden }
+    }
+
     /// At most so many columns; what was cut from the start shows as `…`. For paths and for what came last.
     #[must_use]
     pub fn truncate_start(&self, max: usize) -> Self {

@@ -342,6 +342,23 @@ fn export_writes_every_form_and_reads_its_own_back() {
 }
 
 #[test]
+fn diff_tells_what_differs_and_by_its_exit_code_whether_something_does() {
+    let program = Program::new();
+    let node = |objective: &str| json!({"id": "tell", "agent": "writer", "objective": objective});
+    let old = program.file("old.json", json!({"dagdeck": 1, "nodes": [node("say it"), {"id": "gone", "value": 1}]}).to_string());
+    let new =
+        program.file("new.json", json!({"dagdeck": 1, "nodes": [{"id": "first", "value": "\u{1b}[2J"}, node("say that")]}).to_string());
+    let told = program.run(&["diff", &old, &new]).code(4).says(&["1 added, 1 removed, 1 changed"]);
+    assert!(told.out.contains("~ node  tell  objective\n    - say it\n    + say that\n"), "{told}");
+    assert!(told.out.contains("+ node  first") && told.out.contains("- node  gone") && !told.out.contains('\u{1b}'), "{told}");
+    let pieces = program.run(&["diff", &old, &new, "--json"]).code(4).json();
+    assert_eq!((&pieces["equal"], pieces["pieces"].as_array().unwrap().len()), (&json!(false), 3));
+    program.run(&["diff", &old, &old]).code(0).says(&["equal"]);
+    program.run(&["diff", &old, "missing.json"]).code(1).says(&["missing.json", "hint: "]);
+    program.run(&["diff", "-", "-"]).code(2).says(&["stdin"]);
+}
+
+#[test]
 fn ls_and_show_tell_about_runs() {
     let program = Program::new();
     program.run(&["ls"]).code(0).says(&["no runs", "hint: "]);

@@ -51,6 +51,34 @@ pub fn can_redo(model: &Model) -> Result<(), &'static str> {
     if model.editor.can_redo() { Ok(()) } else { Err("nothing to redo") }
 }
 
+/// It is known how the plan came.
+pub fn has_version(model: &Model) -> Result<(), &'static str> {
+    editing(model)?;
+    if model.editor.compare.has_version() { Ok(()) } else { Err("there is no plan yet: type a request first") }
+}
+
+/// A difference to how the plan came is selected.
+pub fn differs_from_version(model: &Model) -> Result<(), &'static str> {
+    editing(model)?;
+    let compare = &model.editor.compare;
+    match (compare.piece(), compare.is_with_version()) {
+        (Some(_), true) => Ok(()),
+        (Some(_), false) => Err("this compares with another plan: take the difference over instead"),
+        (None, _) => Err("there is no difference"),
+    }
+}
+
+/// A difference to another plan is selected.
+pub fn differs_from_other(model: &Model) -> Result<(), &'static str> {
+    editing(model)?;
+    let compare = &model.editor.compare;
+    match (compare.piece(), compare.is_with_version()) {
+        (Some(_), false) => Ok(()),
+        (Some(_), true) => Err("this compares with how the plan came: take the difference back instead"),
+        (None, _) => Err("there is no difference"),
+    }
+}
+
 /// There are findings.
 pub fn has_findings(model: &Model) -> Result<(), &'static str> {
     editing(model)?;

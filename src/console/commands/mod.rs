@@ -46,6 +46,8 @@ pub enum Context {
     Plan,
     /// The tree.
     Tree,
+    /// The Graph screen.
+    Graph,
     /// The inspector.
     Inspector,
     /// The request line.
@@ -58,6 +60,8 @@ pub enum Context {
     Inbox,
     /// The list of runs.
     Runs,
+    /// The comparison of two plans.
+    Compare,
     /// A dialog with one line of text.
     Line,
     /// A dialog with several lines of text.
@@ -83,12 +87,14 @@ impl Context {
             Self::Moving => "Moving",
             Self::Plan => "Plan screen",
             Self::Tree => "Tree",
+            Self::Graph => "Graph",
             Self::Inspector => "Inspector",
             Self::Request => "Request line",
             Self::Filter => "Filter line",
             Self::Deps => "Dependencies",
             Self::Inbox => "Inbox",
             Self::Runs => "Runs",
+            Self::Compare => "Comparison",
             Self::Line => "One line of text",
             Self::Editor => "Text editor",
             Self::Form => "Form",
@@ -123,6 +129,8 @@ impl Command {
                 self.id != "app.palette" && self.id != "app.back"
             }
             Context::Moving
+            | Context::Graph
+            | Context::Compare
             | Context::Inspector
             | Context::Filter
             | Context::Deps

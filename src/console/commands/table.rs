@@ -16,11 +16,12 @@ const fn row(
 }
 
 use Context::{
-    Always, Confirm, Deps, Editor, Filter, Findings, Form, Global, Inbox, Inspector, Line, Moving, Pick, Plan, Reader, Request, Runs, Tree,
+    Always, Compare, Confirm, Deps, Editor, Filter, Findings, Form, Global, Graph, Inbox, Inspector, Line, Moving, Pick, Plan, Reader,
+    Request, Runs, Tree,
 };
 
 /// All groups.
-pub const GROUPS: &[&[Command]] = &[APP, MOVE, REQUEST, TREE, PLAN, DEPS, RUN, INSPECTOR, INBOX, RUNS, DIALOGS];
+pub const GROUPS: &[&[Command]] = &[APP, MOVE, REQUEST, TREE, GRAPH, PLAN, DEPS, RUN, INSPECTOR, INBOX, RUNS, COMPARE, DIALOGS];
 
 #[rustfmt::skip]
 const APP: &[Command] = &[
@@ -31,6 +32,7 @@ const APP: &[Command] = &[
     row("app.plan", &["1"], Global, ("Plan screen", "", "the tree with its inspector"), when::always, verbs::app::plan_screen),
     row("app.inbox", &["2", "i"], Global, ("Inbox", "inbox", "all gates that wait for you, of all runs, oldest first"), when::always, verbs::app::inbox_screen),
     row("app.runs", &["3"], Global, ("Runs", "runs", "runs of now and before"), when::always, verbs::app::runs_screen),
+    row("app.graph", &["v", "4"], Global, ("Graph, or back to the tree", "graph", "the plan as boxes and lines; the same key leads back"), when::always, verbs::graph::toggle),
     row("app.model", &["m"], Global, ("Model", "", "which model is used, how to connect one, change it"), when::always, verbs::app::model),
     row("app.theme", &["T"], Global, ("Theme", "", "change colours and signs"), when::always, verbs::app::theme),
     row("app.quit", &["q"], Global, ("Quit", "quit", "leave; asks first while runs are under way"), when::always, verbs::app::quit),
@@ -78,6 +80,17 @@ const TREE: &[Command] = &[
 ];
 
 #[rustfmt::skip]
+const GRAPH: &[Command] = &[
+    row("graph.left", &["h", "left"], Graph, ("Left", "", "to the box on the left in the same layer"), when::has_nodes, verbs::graph::left),
+    row("graph.right", &["l", "right"], Graph, ("Right", "", "to the box on the right in the same layer"), when::has_nodes, verbs::graph::right),
+    row("graph.open", &["enter"], Graph, ("Look into it", "details", "the details of the selected node beside the graph"), when::has_nodes, verbs::graph::open),
+    row("graph.fold", &["space"], Graph, ("Fold or unfold", "fold", "hides or shows the plan inside the node, or around it"), when::has_nodes, verbs::graph::fold),
+    row("graph.fold_all", &["Z"], Graph, ("Fold or unfold all", "", "hides all plans inside of nodes, or shows them again"), when::has_nodes, verbs::graph::fold_all),
+    row("graph.next_turn", &["}"], Graph, ("Next turn", "", "the next turn of the loop or entry of the map"), when::run_shown, verbs::graph::next_turn),
+    row("graph.previous_turn", &["{"], Graph, ("Previous turn", "", "the turn of the loop or entry of the map before"), when::run_shown, verbs::graph::previous_turn),
+];
+
+#[rustfmt::skip]
 const PLAN: &[Command] = &[
     row("plan.run", &["r"], Plan, ("Run", "run", "starts the plan; findings that are errors stop it"), when::can_run, verbs::run::start),
     row("plan.add", &["a"], Tree, ("Add a node", "add", "a new node that depends on the selected one"), when::editing, verbs::plan::add),
@@ -95,6 +108,8 @@ const PLAN: &[Command] = &[
     row("plan.condition", &["C"], Tree, ("Conditions on its edges", "", "picks an incoming edge and edits its condition"), when::editing_nodes, verbs::deps::condition),
     row("plan.undo", &["u"], Tree, ("Undo", "undo", "without limit"), when::can_undo, verbs::plan::undo),
     row("plan.redo", &["U", "ctrl-r"], Tree, ("Redo", "", "without limit"), when::can_redo, verbs::plan::redo),
+    row("plan.compare", &["="], Plan, ("Compare with how it came", "compare", "what you changed, piece by piece, to take back one by one"), when::has_version, verbs::compare::toggle),
+    row("plan.compare_file", &[], Plan, ("Compare with a file …", "", "what a plan in a file has other, to take over one by one"), when::editing_nodes, verbs::compare::ask_file),
     row("plan.findings", &["F"], Plan, ("Findings", "findings", "all that validation found, with fixes"), when::has_findings, verbs::findings::open),
     row("plan.fix", &["f"], Tree, ("Fix the first finding here", "", "applies the first fix suggested for the selected node"), when::has_findings, verbs::findings::fix_here),
 ];
@@ -146,6 +161,16 @@ const INBOX: &[Command] = &[
 #[rustfmt::skip]
 const RUNS: &[Command] = &[
     row("runs.open", &["enter", "l", "right"], Runs, ("Open the run", "open", "shows it; a past run is only looked at"), when::has_runs, verbs::run::open_listed),
+];
+
+#[rustfmt::skip]
+const COMPARE: &[Command] = &[
+    row("compare.back", &["x", "delete"], Compare, ("Take it back", "take back", "the plan is there as it came"), when::differs_from_version, verbs::compare::take_back),
+    row("compare.accept", &["a"], Compare, ("Take it over", "take over", "the plan is there as the other one"), when::differs_from_other, verbs::compare::accept),
+    row("compare.node", &["enter", "o"], Compare, ("To its node", "to node", "selects the node in the tree"), when::has_nodes, verbs::compare::to_node),
+    row("compare.undo", &["u"], Compare, ("Undo", "undo", "the last change"), when::can_undo, verbs::compare::undo),
+    row("compare.redo", &["U", "ctrl-r"], Compare, ("Redo", "", "the last change that was undone"), when::can_redo, verbs::compare::redo),
+    row("compare.close", &["="], Compare, ("Close", "", "back to the tree"), when::always, verbs::compare::toggle),
 ];
 
 #[rustfmt::skip]

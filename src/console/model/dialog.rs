@@ -154,6 +154,8 @@ pub enum LineThen {
         /// The edge as it is.
         edge: Box<Edge>,
     },
+    /// The file of a plan to compare with.
+    CompareFile,
     /// Words to reject a gate with.
     Reject {
         /// Which gate.

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 
 use serde_json::{Map, Value};
 
-use super::Tree;
+use super::{Compare, Tree};
 use crate::plan::{
     Catalog, Edge, Node, NodeId, Plan,
     edit::{Edit, EditError, History},
@@ -35,6 +35,8 @@ pub struct PlanEditor {
     pub remarks: Vec<Plain>,
     /// The node whose dependencies are being changed in place.
     pub deps: Option<NodeId>,
+    /// How it came, and what it is compared with.
+    pub compare: Compare,
 }
 
 impl PlanEditor {
@@ -100,7 +102,7 @@ impl PlanEditor {
     }
 
     fn swap(&mut self, plan: Plan) {
-        let (metadata, ext) = (plan.metadata.clone(), plan.ext.clone());
+        self.compare.came(&plan);
         let whole = self.whole(&plan);
         if self.plan.nodes.is_empty() || self.history.apply(&mut self.plan, &whole).is_err() {
             // There was nothing to come back to. Or its edges form a cycle: it opens all the same, with the finding, but nothing leads
@@ -108,7 +110,6 @@ impl PlanEditor {
             self.history = History::default();
             self.plan = plan;
         }
-        (self.plan.metadata, self.plan.ext) = (metadata, ext);
     }
 
     /// Drops what was known of the plan that was here.
@@ -159,10 +160,7 @@ impl PlanEditor {
         Edit::batch([
             Edit::SpliceNodes { at: 0, remove: self.plan.nodes.len(), insert: plan.nodes.clone() },
             Edit::SpliceEdges { at: 0, remove: self.plan.edges.len(), insert: plan.edges.clone() },
-            Edit::SetGoal { goal: plan.goal.clone() },
-            Edit::SetInputs { inputs: plan.inputs.clone() },
-            Edit::SetBudget { budget: plan.budget.clone() },
-            Edit::SetDefaults { defaults: Box::new(plan.defaults.clone()) },
+            Edit::SetHead { head: Box::new(Plan { nodes: Vec::new(), edges: Vec::new(), ..plan.clone() }) },
         ])
     }
 
@@ -183,8 +181,32 @@ impl PlanEditor {
     /// Why it is refused, in words.
     pub fn replace_plan(&mut self, catalog: &Catalog, plan: Plan) -> Result<(), String> {
         let edit = self.whole(&plan);
+        self.apply(catalog, &edit)
+    }
+
+    /// Compares with how the plan came.
+    pub fn compare_with_version(&mut self) {
+        self.compare.with_version(&self.plan);
+    }
+
+    /// Compares with another plan.
+    pub fn compare_with(&mut self, name: &str, other: Plan) {
+        self.compare.with_other(&self.plan, name, other);
+    }
+
+    /// Compares again, after the plan changed.
+    pub fn compare_again(&mut self) {
+        self.compare.refresh(&self.plan);
+    }
+
+    /// Makes the difference that is selected in the comparison.
+    ///
+    /// # Errors
+    /// Why it is refused, in words.
+    pub fn make_piece(&mut self, catalog: &Catalog) -> Result<(), String> {
+        let edit = self.compare.edit(&self.plan)?;
         self.apply(catalog, &edit)?;
-        (self.plan.metadata, self.plan.ext) = (plan.metadata, plan.ext);
+        self.compare_again();
         Ok(())
     }
 
@@ -367,6 +389,11 @@ impl PlanEditor {
         self.with_tree(|tree, plan| {
             tree.reveal(plan, id);
         });
+    }
+
+    /// Computes the picture again, where it must be.
+    pub fn draw_picture(&mut self) {
+        self.tree.picture.refresh(&self.plan);
     }
 
     /// Changes the tree.

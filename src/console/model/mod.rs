@@ -1,5 +1,6 @@
 //! `Model`: everything that the console shows, as plain data. Changed by `update` only, drawn by `view`. No clock, no I/O.
 
+mod compare;
 mod dialog;
 mod doc;
 pub mod docs;
@@ -10,6 +11,7 @@ mod inbox;
 mod inputs;
 mod inspector;
 mod look;
+mod picture;
 mod place;
 mod request;
 mod run_view;
@@ -18,8 +20,10 @@ mod safety;
 mod session;
 mod transcript;
 mod tree;
+mod turns;
 pub mod words;
 
+pub use compare::Compare;
 pub use dialog::{
     Confirm, Confirmed, Dialog, EditThen, EditorDialog, FormDialog, LineDialog, LineThen, Pick, PickItem, PickThen, Reader, Reading,
 };
@@ -29,6 +33,7 @@ pub use field::{Lines, TextField};
 pub use inbox::{Asked, Draft, GateDoc, Inbox, Intent, is_question};
 pub use inspector::{Inspector, Scroll, Tab};
 pub use look::{Look, Status};
+pub use picture::{Picture, address};
 pub use place::{Focus, Layout, Place, SMALLEST, Screen, Stage};
 pub use request::{EXAMPLES, Planning, RequestLine};
 pub use run_view::{RunView, Standing, Tally};
@@ -37,6 +42,7 @@ pub use safety::{GateKey, GateShown, QUIET_MS, Safety};
 pub use session::Session;
 pub use transcript::{Message, Transcript, lines};
 pub use tree::{Columns, LEVELS, Row, RowKind, Tree, scrolled};
+pub use turns::Turns;
 
 use crate::engine::{Gate, NodeState};
 use crate::plan::{Node, NodeId, Plan};
@@ -112,6 +118,19 @@ impl Model {
             run.with_tree(change);
         } else {
             self.editor.with_tree(change);
+        }
+    }
+
+    /// Computes the picture of what is shown again, where it must be.
+    pub fn draw_picture(&mut self) {
+        if let Stage::Run(id) = &self.place.stage
+            && let Some(run) = self.runs.get_mut(id)
+        {
+            if let Some(plan) = run.run.plan() {
+                run.tree.picture.refresh(plan);
+            }
+        } else {
+            self.editor.draw_picture();
         }
     }
 
@@ -195,8 +214,9 @@ impl Model {
     /// The geometry now.
     pub fn layout(&self) -> Layout {
         let entries = match self.place.screen {
-            Screen::Plan => self.tree().whole(),
+            Screen::Plan | Screen::Graph => self.tree().whole(),
             Screen::Inbox => self.inbox.gates.len(),
+            Screen::Compare => self.editor.compare.told().len(),
             Screen::Runs => self.runs.listing.len(),
         };
         self.place.layout(self.request.field.height(), entries)

@@ -29,10 +29,14 @@ impl Default for Place {
 pub enum Screen {
     /// The tree, the inspector, the request line.
     Plan,
+    /// The plan as boxes and lines.
+    Graph,
     /// All waiting gates.
     Inbox,
     /// Runs of now and before.
     Runs,
+    /// The plan beside another version of it.
+    Compare,
 }
 
 /// A pane of the Plan screen.
@@ -93,7 +97,7 @@ impl Place {
         }
         let request_rows = match self.screen {
             Screen::Plan => u16::try_from(request_lines).unwrap_or(u16::MAX).clamp(1, 6).min(height / 4) + 1,
-            Screen::Inbox | Screen::Runs => 0,
+            Screen::Graph | Screen::Inbox | Screen::Runs | Screen::Compare => 0,
         };
         let footer_rows = if height < BOTH_PANES { 1 } else { 2 };
         let header = Rect::new(0, 0, width, 1);
@@ -106,7 +110,15 @@ impl Place {
 
     fn panes(&self, body: Rect, entries: usize) -> (Rect, Rect) {
         let none = Rect::new(body.x, body.y, 0, 0);
-        if self.screen == Screen::Runs || (self.screen == Screen::Plan && entries == 0) {
+        let alone = match self.screen {
+            Screen::Runs => true,
+            Screen::Plan => entries == 0,
+            // The details come when they are asked for.
+            Screen::Graph => entries == 0 || self.focus != Focus::Inspector,
+            Screen::Inbox => false,
+            Screen::Compare => entries == 0,
+        };
+        if alone {
             return (body, none);
         }
         if body.width >= SIDE_BY_SIDE {
@@ -115,19 +127,21 @@ impl Place {
         }
         if body.height < BOTH_PANES - 4 {
             return match (self.screen, self.focus) {
-                (Screen::Plan, Focus::Inspector) | (Screen::Inbox, _) => {
+                (Screen::Plan | Screen::Graph, Focus::Inspector) | (Screen::Inbox, _) => {
                     let list = if self.screen == Screen::Inbox { 2 } else { 0 };
                     (
                         Rect::new(body.x, body.y, if list == 0 { 0 } else { body.width }, list),
                         Rect::new(body.x, body.y + list, body.width, body.height - list),
                     )
                 }
-                (Screen::Plan | Screen::Runs, _) => (body, none),
+                (Screen::Plan | Screen::Graph | Screen::Runs | Screen::Compare, _) => (body, none),
             };
         }
         // One above the other, the list takes no more rows than it has entries, so that the rest is there for reading.
         let (least, most) = match self.screen {
             Screen::Inbox => (3, (body.height / 4).clamp(3, 8)),
+            Screen::Graph => (body.height / 2, body.height / 2),
+            Screen::Compare => (3, body.height / 2),
             Screen::Plan | Screen::Runs => (6, body.height * 11 / 20),
         };
         let list = u16::try_from(entries + 2).unwrap_or(u16::MAX).clamp(least, most);
@@ -154,7 +168,7 @@ mod tests {
     #[test]
     fn panes_fill_the_screen_and_never_overlap() {
         for size in [(40, 10), (80, 24), (99, 18), (100, 10), (120, 40), (200, 50), (500, 200)] {
-            for screen in [Screen::Plan, Screen::Inbox, Screen::Runs] {
+            for screen in [Screen::Plan, Screen::Graph, Screen::Inbox, Screen::Runs, Screen::Compare] {
                 for focus in [Focus::Tree, Focus::Inspector, Focus::Request] {
                     for (lines, rows) in [(1, 0), (1, 4), (3, 20), (100, 10_000)] {
                         let layout = Place { screen, focus, stage: Stage::Plan, size }.layout(lines, rows);

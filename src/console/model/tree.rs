@@ -3,7 +3,7 @@
 
 use std::collections::BTreeSet;
 
-use super::TextField;
+use super::{Picture, TextField};
 use crate::plan::{Node, NodeId, Plan, nest, order::Graph, tree as order, tree::Orientation};
 use crate::text::Plain;
 
@@ -53,6 +53,8 @@ pub struct Tree {
     /// What rows must match; all are shown while it is empty.
     pub filter: TextField,
     orientation: Orientation,
+    /// The same as boxes and lines.
+    pub picture: Picture,
 }
 
 /// Columns that the widest cells of all rows take, so that columns stay where they are while rows scroll.
@@ -71,6 +73,7 @@ impl Tree {
     /// Computes the rows again; the selection stays on its node where that is still shown, else on its place.
     pub fn rebuild(&mut self, plan: &Plan) {
         let before = self.row().map(|row| (row.node.clone(), row.kind == RowKind::Reference));
+        self.picture.stale();
         self.graph = Graph::new(plan);
         self.grown = order::Tree::new(&self.graph, self.orientation);
         self.rows = if self.filter.text().trim().is_empty() { self.unfolded(plan) } else { self.filtered(plan) };

@@ -1,7 +1,9 @@
 //! The console driven as a person does: keys and text in, screens and requests out. The host is played by the real engine.
 
 mod cases;
+mod compare;
 mod editing;
+mod graph;
 mod nesting;
 mod safety;
 mod screens;

@@ -15,7 +15,12 @@ use crate::host::client::{Notice, RunSummary};
 const SIZES: [(u16, u16); 3] = [(80, 24), (120, 40), (200, 50)];
 
 fn shoot(name: &str, make: impl Fn(u16, u16) -> Deck) {
-    for (width, height) in SIZES {
+    shoot_at(&SIZES, name, make);
+}
+
+/// Screens at these sizes, in colour and without.
+pub fn shoot_at(sizes: &[(u16, u16)], name: &str, make: impl Fn(u16, u16) -> Deck) {
+    for (width, height) in sizes.iter().copied() {
         let mut deck = make(width, height);
         deck.later(1_000);
         deck.flush();

@@ -22,7 +22,12 @@ pub fn contexts(model: &Model) -> Vec<Context> {
     }
     match (model.place.screen, model.place.focus) {
         (Screen::Inbox, _) => vec![Context::Inbox, Context::Moving, Context::Global, Context::Always],
+        (Screen::Compare, _) => vec![Context::Compare, Context::Moving, Context::Global, Context::Always],
         (Screen::Runs, _) => vec![Context::Runs, Context::Moving, Context::Global, Context::Always],
+        (Screen::Graph, Focus::Inspector) => vec![Context::Inspector, Context::Plan, Context::Moving, Context::Global, Context::Always],
+        (Screen::Graph, _) => {
+            vec![Context::Graph, Context::Tree, Context::Plan, Context::Moving, Context::Global, Context::Always]
+        }
         (Screen::Plan, Focus::Request) => vec![Context::Request, Context::Always],
         (Screen::Plan, Focus::Filter) => vec![Context::Filter, Context::Always],
         (Screen::Plan, _) if model.deps_target().is_some() => vec![Context::Deps, Context::Moving, Context::Always],

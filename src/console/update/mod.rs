@@ -6,7 +6,7 @@ pub mod verbs;
 
 use super::{
     keymap::Key,
-    model::{EditThen, GateShown, Model, Stage, Standing, Status},
+    model::{EditThen, GateShown, Model, Screen, Stage, Standing, Status},
     theme::Theme,
 };
 use crate::{
@@ -139,9 +139,19 @@ fn settle(model: &mut Model) {
     let layout = model.layout();
     let rows = layout.list_rows();
     model.with_tree(|tree, _| tree.settle(rows));
+    if model.place.screen == Screen::Graph {
+        model.draw_picture();
+        let (width, height) = (u32::from(layout.list.width), u32::from(layout.list.height.saturating_sub(1)));
+        model.with_tree(|tree, _| {
+            let selected = tree.node().cloned();
+            tree.picture.settle(selected.as_ref(), width, height);
+        });
+    }
     let runs = &mut model.runs;
     runs.selected = runs.selected.min(runs.listing.len().saturating_sub(1));
     runs.top = super::model::scrolled(runs.top, runs.selected, runs.listing.len(), rows.saturating_sub(1));
+    let compare = &mut model.editor.compare;
+    compare.top = super::model::scrolled(compare.top, compare.selected, compare.told().len(), rows);
     let inbox = &mut model.inbox;
     if let Some(place) = inbox.place() {
         inbox.top = super::model::scrolled(inbox.top, place, inbox.gates.len(), rows);

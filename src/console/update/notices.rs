@@ -48,6 +48,7 @@ pub fn notice(model: &mut Model, turn: &mut Turn, notice: Notice) {
             }
             verbs::gates::refresh_doc(model, &GateKey { run, gate });
         }
+        Notice::PlanRead { path, plan } => verbs::compare::with(model, &path, *plan),
         Notice::Models(names) => verbs::app::models(model, &names),
         Notice::Problem(problem) => model.status = Some(bad(&problem)),
         Notice::Frozen { run, problem } => {
@@ -77,6 +78,7 @@ fn plan_ready(model: &mut Model, id: PlanningId, plan: Plan, origin: &str, remar
         return;
     }
     model.editor.complete(plan);
+    model.editor.compare_again();
     model.editor.origin = Plain::summary(&format!("by {origin}"));
     model.editor.remarks = remarks.iter().map(|remark| Plain::summary(remark)).collect();
     model.editor.refresh(&model.session.catalog);
@@ -116,7 +118,9 @@ fn run_opened(model: &mut Model, turn: &mut Turn, id: RunId, records: &[Record],
     model.place.stage = Stage::Run(id);
     model.editor.deps = None;
     if !model.types() {
-        model.place.screen = Screen::Plan;
+        if model.place.screen != Screen::Graph {
+            model.place.screen = Screen::Plan;
+        }
         model.place.focus = Focus::Tree;
     }
 }

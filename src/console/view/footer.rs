@@ -68,6 +68,7 @@ fn hinted(model: &Model) -> &'static [&'static str] {
             }
             None => PLAN,
         },
+        Some(Context::Graph) => GRAPH,
         Some(Context::Inspector) => &[
             "app.help",
             "app.back",
@@ -81,6 +82,9 @@ fn hinted(model: &Model) -> &'static [&'static str] {
         ],
         Some(Context::Inbox) if model.selected_gate().is_some() => GATE,
         Some(Context::Inbox) => &["app.help", "move.down", "app.back", "app.runs", "app.quit"],
+        Some(Context::Compare) => {
+            &["app.help", "app.back", "compare.back", "compare.accept", "compare.undo", "compare.node", "move.down", "app.quit"]
+        }
         Some(Context::Runs) => &["app.help", "runs.open", "app.back", "app.quit"],
         _ => &[],
     }
@@ -101,6 +105,25 @@ const PLAN: &[&str] = &[
     "tree.filter",
     "stage.next",
     "tree.attention",
+    "app.palette",
+    "app.quit",
+];
+
+const GRAPH: &[&str] = &[
+    "app.help",
+    "app.back",
+    "graph.open",
+    "graph.fold",
+    "plan.run",
+    "run.gate",
+    "app.inbox",
+    "tree.attention",
+    "plan.edit",
+    "plan.add",
+    "run.cancel_branch",
+    "graph.next_turn",
+    "plan.undo",
+    "stage.next",
     "app.palette",
     "app.quit",
 ];

@@ -43,9 +43,10 @@ fn badges(model: &Model, pen: &Pen<'_>) -> Vec<(Plain, Role)> {
 fn place(model: &Model, now: Time) -> Vec<(Plain, Role)> {
     match (model.place.screen, &model.place.stage) {
         (Screen::Inbox, _) => vec![(Plain::line("inbox"), Role::Heading)],
+        (Screen::Compare, _) => vec![(Plain::line("compare  "), Role::Heading), (Plain::summary(&model.editor.plan().goal), Role::Text)],
         (Screen::Runs, _) => vec![(Plain::line("runs in "), Role::Heading), (model.session.workspace.clone(), Role::Dim)],
-        (Screen::Plan, Stage::Plan) => plan(model, now),
-        (Screen::Plan, Stage::Run(id)) => model.runs.get(id).map(|view| run(model, view, now)).unwrap_or_default(),
+        (Screen::Plan | Screen::Graph, Stage::Plan) => plan(model, now),
+        (Screen::Plan | Screen::Graph, Stage::Run(id)) => model.runs.get(id).map(|view| run(model, view, now)).unwrap_or_default(),
     }
 }
 

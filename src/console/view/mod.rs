@@ -1,9 +1,11 @@
 //! View: draws the model and changes nothing. Says where the cursor belongs and which gates were drawn, for keystroke safety.
 
+mod compare;
 mod dialogs;
 mod doc;
 mod empty;
 mod footer;
+mod graph;
 mod header;
 mod help;
 mod inbox;
@@ -73,7 +75,12 @@ fn screen(model: &Model, now: Time, pen: &mut Pen<'_>, shown: &mut Shown) {
             inspector::draw(model, pen, layout.detail);
             request::draw(model, pen, layout.request, shown);
         }
+        Screen::Graph => {
+            graph::draw(model, now, pen, layout.list);
+            inspector::draw(model, pen, layout.detail);
+        }
         Screen::Inbox => inbox::draw(model, now, pen, &layout, shown),
+        Screen::Compare => compare::draw(model, pen, &layout),
         Screen::Runs => runs::draw(model, pen, layout.list),
     }
     footer::draw(model, pen, layout.footer);

@@ -69,13 +69,21 @@ impl Pen<'_> {
 
     /// Marks a row as the selected one, in one look from end to end where the pane has the focus.
     pub fn select(&mut self, row: Rect, focused: bool) {
+        if row.is_empty() {
+            return;
+        }
+        self.mark(row, focused);
+        self.glyph_over(row, Glyph::Cursor);
+    }
+
+    /// Gives a row the look of the selected one, without a mark.
+    pub fn mark(&mut self, row: Rect, focused: bool) {
         if focused {
             let style = self.theme.style_over(Role::Selection);
             self.buffer.set_style(row.intersection(self.buffer.area), style);
         } else {
             self.wash(row, Role::SelectionUnfocused);
         }
-        self.glyph_over(row, Glyph::Cursor);
     }
 
     /// A mark in the first cell of a row, in the row's own look.

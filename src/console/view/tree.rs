@@ -279,7 +279,7 @@ fn calls(node: &NodeRun) -> Option<Plain> {
 }
 
 /// How long a node has worked, in whole seconds while it does.
-fn took(node: &NodeRun, now: Time) -> Plain {
+pub(super) fn took(node: &NodeRun, now: Time) -> Plain {
     match (node.span.started, node.span.finished) {
         (Some(started), Some(finished)) => duration(finished.since(started)),
         (Some(started), None) => duration(now.since(started) / 1000 * 1000),
@@ -288,7 +288,7 @@ fn took(node: &NodeRun, now: Time) -> Plain {
 }
 
 /// The role of a node's state.
-fn state_role(state: &NodeState) -> Role {
+pub(super) fn state_role(state: &NodeState) -> Role {
     match state {
         NodeState::Pending => Role::Pending,
         NodeState::Ready => Role::Ready,

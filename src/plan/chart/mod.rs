@@ -24,6 +24,8 @@ use std::collections::HashMap;
 const NARROWEST: usize = 11;
 /// The most columns inside a box.
 const WIDEST: usize = 26;
+/// Columns of a frame's upper edge for the state and the turn of what is in it.
+const FRAME: usize = 22;
 /// The most columns of an edge's words.
 const WORDS: usize = 32;
 
@@ -145,7 +147,7 @@ impl Chart {
             Body::None | Body::Folded(_) => Size { width: odd(columns(inside) + 4), height: 4 },
             Body::Open(pane) => {
                 let inner = self.panes[pane].layers.size;
-                let title = columns((node.title.width() + node.caption.width() + 8).min(2 * WIDEST));
+                let title = columns((node.title.width() + node.caption.width() + FRAME).min(2 * WIDEST));
                 Size { width: odd((inner.width + 4).max(title)), height: inner.height + 2 }
             }
         }
@@ -190,6 +192,14 @@ impl Chart {
     /// The address of the node in whose body a pane stands.
     pub fn owner(&self, pane: &Pane) -> Option<&NodeId> {
         pane.owner.map(|owner| &self.nodes[owner].id)
+    }
+}
+
+impl Pane {
+    /// The own id of the node that an edge leaves, and the edge's place among the ways out of it.
+    pub fn way_out(&self, edge: usize) -> Option<(&NodeId, usize)> {
+        let source = self.graph.links().get(edge)?.from?;
+        Some((self.graph.id(source), self.graph.outgoing(source).position(|link| link == edge)?))
     }
 }
 

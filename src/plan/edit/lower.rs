@@ -57,6 +57,7 @@ pub(super) fn lower(edit: &Edit, plan: &Plan) -> Result<Vec<Edit>, EditError> {
         | Edit::SetInputs { .. }
         | Edit::SetBudget { .. }
         | Edit::SetDefaults { .. }
+        | Edit::SetHead { .. }
         | Edit::SpliceNodes { .. }
         | Edit::SpliceEdges { .. }
         | Edit::Within { .. }

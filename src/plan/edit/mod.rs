@@ -124,6 +124,11 @@ pub enum Edit {
         /// The new defaults.
         defaults: Box<Policy>,
     },
+    /// Everything of the plan but its nodes and edges.
+    SetHead {
+        /// A plan without nodes and edges.
+        head: Box<Plan>,
+    },
     /// A piece of `nodes` is put in place of another: what inverses are made of.
     SpliceNodes {
         /// First position.
@@ -206,6 +211,9 @@ pub enum EditError {
     /// The edit would close a cycle.
     #[error("that would close a cycle: {0}")]
     Cycle(String),
+    /// What it would make is no node, or no plan.
+    #[error("{0}")]
+    Shape(String),
     /// A position is beyond the end.
     #[error("position {0} is beyond the end")]
     Beyond(usize),
@@ -265,6 +273,11 @@ impl Edit {
             Self::SetDefaults { defaults } => {
                 Ok(Self::SetDefaults { defaults: Box::new(std::mem::replace(&mut plan.defaults, (**defaults).clone())) })
             }
+            Self::SetHead { head } => {
+                let (nodes, edges) = (std::mem::take(&mut plan.nodes), std::mem::take(&mut plan.edges));
+                let old = std::mem::replace(plan, Plan { nodes, edges, ..(**head).clone() });
+                Ok(Self::SetHead { head: Box::new(old) })
+            }
             Self::SpliceNodes { at, remove, insert } => {
                 let old = splice(&mut plan.nodes, *at, *remove, insert)?;
                 Ok(Self::SpliceNodes { at: *at, remove: insert.len(), insert: old })
@@ -305,7 +318,8 @@ impl Edit {
             | Self::SetGoal { .. }
             | Self::SetInputs { .. }
             | Self::SetBudget { .. }
-            | Self::SetDefaults { .. } => false,
+            | Self::SetDefaults { .. }
+            | Self::SetHead { .. } => false,
         }
     }
 }

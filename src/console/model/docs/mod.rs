@@ -1,9 +1,11 @@
 //! What panes say, as `Doc`s: pure functions of the model, used for drawing, for copying and for knowing what was seen.
 
+mod compare;
 mod gate;
 mod node;
 mod run;
 
+pub use compare::{compare, mark_role};
 pub use gate::{gate_doc, gate_title};
 
 use super::{Doc, Model, Tab};

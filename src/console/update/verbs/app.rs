@@ -41,7 +41,9 @@ pub fn help(model: &mut Model, _: &mut Turn) {
 
 /// One step back.
 pub fn back(model: &mut Model, _: &mut Turn) {
-    if model.place.screen != Screen::Plan {
+    if model.place.screen == Screen::Graph && model.place.focus == Focus::Inspector {
+        model.place.focus = Focus::Tree;
+    } else if model.place.screen != Screen::Plan {
         model.place.screen = Screen::Plan;
         model.place.focus = Focus::Tree;
     } else if model.place.focus == Focus::Inspector {
@@ -90,6 +92,10 @@ pub fn focus_previous(model: &mut Model, _: &mut Turn) {
 }
 
 fn focus(model: &mut Model, order: [Focus; 3]) {
+    if model.place.screen == Screen::Graph {
+        model.place.focus = if model.place.focus == Focus::Inspector { Focus::Tree } else { Focus::Inspector };
+        return;
+    }
     if model.place.screen != Screen::Plan {
         model.place.screen = Screen::Plan;
         model.place.focus = Focus::Tree;

@@ -1,7 +1,7 @@
 //! Dependencies in place: the tree stays, rows are taken and given back, and the effect shows at once.
 
 use super::{super::Turn, plan::report};
-use crate::console::model::{Dialog, LineDialog, LineThen, Lines, Model, Pick, PickItem, PickThen, Status, TextField};
+use crate::console::model::{Dialog, LineDialog, LineThen, Lines, Model, Pick, PickItem, PickThen, Screen, Status, TextField};
 use crate::plan::{Edge, NodeId};
 use crate::text::Plain;
 
@@ -9,6 +9,7 @@ use crate::text::Plain;
 pub fn begin(model: &mut Model, _: &mut Turn) {
     let Some(id) = model.selected_id().cloned() else { return };
     model.status = Some(Status::note(&format!("what `{id}` depends on: move, Space takes or gives back, Esc ends")));
+    model.place.screen = Screen::Plan;
     model.editor.deps = Some(id);
 }
 

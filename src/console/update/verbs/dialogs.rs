@@ -4,7 +4,7 @@ use serde_json::Value;
 
 use super::{
     super::{Action, Turn, keys},
-    app, deps, gates, inspector, plan,
+    app, compare, deps, gates, inspector, plan,
 };
 use crate::console::{
     commands,
@@ -29,6 +29,10 @@ pub fn keep_line(model: &mut Model, turn: &mut Turn) {
     let done = match &line.then {
         LineThen::Rename { node } => model.editor.rename(&model.session.catalog, node, text.trim()),
         LineThen::Goal => model.editor.set_goal(&model.session.catalog, text.trim()),
+        LineThen::CompareFile => {
+            compare::read_file(model, turn, text.trim());
+            Ok(())
+        }
         LineThen::Condition { edge } => {
             let when = text.trim();
             model.editor.set_condition(&model.session.catalog, edge, (!when.is_empty()).then_some(when))

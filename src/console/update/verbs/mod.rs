@@ -1,10 +1,12 @@
 //! One small function for each thing that a person can do. The command table points here.
 
 pub mod app;
+pub mod compare;
 pub mod deps;
 pub mod dialogs;
 pub mod findings;
 pub mod gates;
+pub mod graph;
 pub mod inspector;
 pub mod moving;
 pub mod plan;

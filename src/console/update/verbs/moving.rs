@@ -1,7 +1,11 @@
 //! Moving through whatever has the focus.
 
-use super::{super::Turn, inspector};
+use super::{super::Turn, graph, inspector};
 use crate::console::model::{Dialog, Focus, Model, Reading, Screen, docs};
+use crate::plan::chart::Step;
+
+/// Layers of the graph that a page is.
+const PAGE_OF_LAYERS: isize = 3;
 
 /// How far.
 #[derive(Clone, Copy)]
@@ -55,8 +59,9 @@ pub fn detail_up(model: &mut Model, _: &mut Turn) {
 
 fn detail(model: &mut Model, by: isize) {
     match (model.dialogs.is_empty(), model.place.screen) {
-        (true, Screen::Plan) => inspector::scroll(model, by * 3),
+        (true, Screen::Plan | Screen::Graph) => inspector::scroll(model, by * 3),
         (true, Screen::Inbox) => payload(model, By::Rows(by * 3)),
+        (true, Screen::Compare) => difference(model, by * 3),
         (true, Screen::Runs) | (false, _) => go(model, By::Rows(by * 3)),
     }
 }
@@ -66,7 +71,8 @@ fn page(model: &Model) -> isize {
     let layout = model.layout();
     let rows = match (model.dialogs.last(), model.place.screen, model.place.focus) {
         (Some(_), _, _) => usize::from(model.place.size.1.saturating_sub(2)),
-        (None, Screen::Plan, Focus::Inspector) => layout.detail_rows(),
+        (None, Screen::Graph, Focus::Tree) => return PAGE_OF_LAYERS,
+        (None, Screen::Plan | Screen::Graph, Focus::Inspector) => layout.detail_rows(),
         (None, _, _) => layout.list_rows(),
     };
     isize::try_from(rows / 2).unwrap_or(1).max(1)
@@ -89,11 +95,26 @@ fn go(model: &mut Model, by: By) {
 fn screen(model: &mut Model, by: By) {
     match model.place.screen {
         Screen::Runs => model.runs.selected = moved(model.runs.selected, model.runs.listing.len(), by),
+        Screen::Compare => {
+            let compare = &mut model.editor.compare;
+            let selected = moved(compare.selected, compare.told().len(), by);
+            if selected != compare.selected {
+                (compare.selected, compare.scroll) = (selected, 0);
+            }
+        }
         Screen::Inbox => match by {
             By::Rows(by) => model.inbox.step(by),
             By::Top | By::Bottom => payload(model, by),
         },
-        Screen::Plan => match (model.place.focus, by) {
+        Screen::Graph if model.place.focus != Focus::Inspector => match by {
+            By::Rows(by) => {
+                let step = if by < 0 { Step::Up } else { Step::Down };
+                (0..by.unsigned_abs()).for_each(|_| graph::step(model, step));
+            }
+            By::Top => graph::end(model, true),
+            By::Bottom => graph::end(model, false),
+        },
+        Screen::Plan | Screen::Graph => match (model.place.focus, by) {
             (Focus::Inspector, By::Rows(by)) => inspector::scroll(model, by),
             (Focus::Inspector, By::Top) => inspector::top(model),
             (Focus::Inspector, By::Bottom) => inspector::bottom(model),
@@ -103,6 +124,11 @@ fn screen(model: &mut Model, by: By) {
             }),
         },
     }
+}
+
+fn difference(model: &mut Model, by: isize) {
+    let last = docs::compare(model).len().saturating_sub(model.layout().detail_rows() / 2).max(1);
+    model.editor.compare.scroll = moved(model.editor.compare.scroll, last, By::Rows(by));
 }
 
 fn payload(model: &mut Model, by: By) {

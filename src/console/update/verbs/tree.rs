@@ -1,7 +1,7 @@
 //! The tree: folding, going in and out, searching, turning, finding what needs a person.
 
 use super::super::Turn;
-use crate::console::model::{Focus, Model, RowKind, Standing, Status};
+use crate::console::model::{Focus, Model, RowKind, Screen, Standing, Status};
 use crate::plan::NodeId;
 
 /// To the inspector; on a reference, to the node itself.
@@ -49,11 +49,13 @@ pub fn fold_all(model: &mut Model, _: &mut Turn) {
 
 /// From the start down, or from the goal down.
 pub fn orient(model: &mut Model, _: &mut Turn) {
+    model.place.screen = Screen::Plan;
     model.with_tree(|tree, plan| tree.turn(plan));
 }
 
 /// To the filter line.
 pub fn filter(model: &mut Model, _: &mut Turn) {
+    model.place.screen = Screen::Plan;
     model.place.focus = Focus::Filter;
 }
 

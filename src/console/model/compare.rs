@@ -1,0 +1,116 @@
+//! `Compare`: the plan being edited beside how it came, or beside another plan: what differs, piece by piece, and how to make a piece.
+
+use crate::plan::{
+    Plan,
+    diff::{Diff, Piece, Told},
+    edit::Edit,
+};
+use crate::text::Plain;
+
+/// What the plan can be compared with, and the comparison that is shown.
+#[derive(Clone, Debug, Default)]
+pub struct Compare {
+    /// The plan as it came; nothing before one did.
+    came: Option<Box<Plan>>,
+    /// The plan that it is compared with, where that is another one.
+    other: Option<(Plain, Box<Plan>)>,
+    /// What differs: from how it came to the plan, or from the plan to the other one.
+    diff: Diff,
+    /// The pieces in words.
+    told: Vec<Told>,
+    /// Which piece is selected.
+    pub selected: usize,
+    /// The first row in sight.
+    pub top: usize,
+    /// The first line of the selected piece in sight.
+    pub scroll: usize,
+}
+
+impl Compare {
+    /// A plan came: from a planner, a file, or a run.
+    pub fn came(&mut self, plan: &Plan) {
+        self.came = Some(Box::new(plan.clone()));
+    }
+
+    /// Whether it is known how the plan came.
+    pub fn has_version(&self) -> bool {
+        self.came.is_some()
+    }
+
+    /// Whether the plan is compared with how it came.
+    pub fn is_with_version(&self) -> bool {
+        self.other.is_none()
+    }
+
+    /// What the plan is compared with, by its name; `None` for how it came.
+    pub fn name(&self) -> Option<&Plain> {
+        self.other.as_ref().map(|(name, _)| name)
+    }
+
+    /// Compares with how the plan came.
+    pub fn with_version(&mut self, plan: &Plan) {
+        self.other = None;
+        self.begin(plan);
+    }
+
+    /// Compares with another plan.
+    pub fn with_other(&mut self, plan: &Plan, name: &str, other: Plan) {
+        self.other = Some((Plain::summary(name), Box::new(other)));
+        self.begin(plan);
+    }
+
+    fn begin(&mut self, plan: &Plan) {
+        (self.selected, self.top, self.scroll) = (0, 0, 0);
+        self.refresh(plan);
+    }
+
+    /// Compares again, after the plan changed.
+    pub fn refresh(&mut self, plan: &Plan) {
+        self.diff = match (&self.other, &self.came) {
+            (Some((_, other)), _) => Diff::new(plan, other),
+            (None, Some(came)) => Diff::new(came, plan),
+            (None, None) => Diff::default(),
+        };
+        self.told = self.diff.pieces.iter().map(Piece::told).collect();
+        self.selected = self.selected.min(self.told.len().saturating_sub(1));
+    }
+
+    /// The pieces in words.
+    pub fn told(&self) -> &[Told] {
+        &self.told
+    }
+
+    /// The selected piece.
+    pub fn piece(&self) -> Option<&Piece> {
+        self.diff.pieces.get(self.selected)
+    }
+
+    /// The differences as they are made: back to how the plan came, or on to the other plan.
+    fn makes(&self) -> Diff {
+        if self.is_with_version() { self.diff.inverse() } else { self.diff.clone() }
+    }
+
+    /// Positions of other pieces that must be made together with the selected one.
+    pub fn needed(&self, plan: &Plan) -> Vec<usize> {
+        let mut needed = self.makes().with_needed(plan, self.selected);
+        needed.retain(|at| *at != self.selected);
+        needed
+    }
+
+    /// The edit that makes the selected piece, with those that it needs.
+    ///
+    /// # Errors
+    /// Why it can't be made, in words.
+    pub fn edit(&self, plan: &Plan) -> Result<Edit, String> {
+        let makes = self.makes();
+        let mut tried = plan.clone();
+        let mut edits = Vec::new();
+        for at in makes.with_needed(plan, self.selected) {
+            let Some(piece) = makes.pieces.get(at) else { continue };
+            let edit = piece.edit(&tried).map_err(|error| error.to_string())?;
+            edit.apply(&mut tried).map_err(|error| error.to_string())?;
+            edits.push(edit);
+        }
+        Ok(Edit::batch(edits))
+    }
+}

@@ -1,0 +1,96 @@
+//! Comparing the plan with how it came, or with a plan in a file, and making one difference at a time. Undo takes back what was made.
+
+use super::{super::Turn, plan::report};
+use crate::console::model::{Dialog, Focus, LineDialog, LineThen, Lines, Model, Screen, Stage, Status, TextField};
+use crate::host::client::Request;
+use crate::plan::Plan;
+use crate::text::Plain;
+
+/// Compares with how the plan came; from there back to the tree.
+pub fn toggle(model: &mut Model, _: &mut Turn) {
+    if model.place.screen == Screen::Compare {
+        model.place.screen = Screen::Plan;
+        return;
+    }
+    model.editor.compare_with_version();
+    show(model);
+}
+
+fn show(model: &mut Model) {
+    model.place.stage = Stage::Plan;
+    model.place.screen = Screen::Compare;
+    model.place.focus = Focus::Tree;
+    model.editor.deps = None;
+}
+
+/// Asks for the file of a plan to compare with.
+pub fn ask_file(model: &mut Model, _: &mut Turn) {
+    model.dialogs.push(Dialog::Line(LineDialog {
+        title: Plain::line("compare with the plan in which file?"),
+        field: TextField::new(Lines::One, ""),
+        note: Some(Plain::line("a path from the workspace; any form that dagdeck reads")),
+        then: LineThen::CompareFile,
+    }));
+}
+
+/// The file's name was typed.
+pub fn read_file(model: &mut Model, turn: &mut Turn, path: &str) {
+    if !path.is_empty() {
+        turn.send(Request::ReadPlan(path.to_owned()));
+        model.status = Some(Status::note("reading the plan"));
+    }
+}
+
+/// The plan to compare with came.
+pub fn with(model: &mut Model, name: &str, plan: Plan) {
+    if model.types() || model.request.planning.is_some() {
+        return;
+    }
+    model.editor.compare_with(name, plan);
+    model.status = None;
+    show(model);
+}
+
+/// Takes the selected difference back, so that the plan is there as it came.
+pub fn take_back(model: &mut Model, _: &mut Turn) {
+    make(model, "taken back");
+}
+
+/// Takes the selected difference over from the other plan.
+pub fn accept(model: &mut Model, _: &mut Turn) {
+    make(model, "taken over");
+}
+
+fn make(model: &mut Model, done: &str) {
+    let compare = &model.editor.compare;
+    let Some(told) = compare.told().get(compare.selected) else { return };
+    let what = format!("{} {} {}", told.sort, told.subject, told.field);
+    let undo = model.look.keymap.hint("compare.undo").unwrap_or_default();
+    let made = model.editor.make_piece(&model.session.catalog);
+    report(model, made, &format!("{done}: {}; {undo} undoes", what.trim_end()));
+}
+
+/// Takes the last change back.
+pub fn undo(model: &mut Model, turn: &mut Turn) {
+    super::plan::undo(model, turn);
+    model.editor.compare_again();
+}
+
+/// Makes it again.
+pub fn redo(model: &mut Model, turn: &mut Turn) {
+    super::plan::redo(model, turn);
+    model.editor.compare_again();
+}
+
+/// To the node of the selected difference.
+pub fn to_node(model: &mut Model, _: &mut Turn) {
+    let node = model.editor.compare.piece().and_then(crate::plan::diff::Piece::node);
+    match node.filter(|node| model.editor.node(node).is_some()) {
+        Some(node) => {
+            model.editor.select(&node);
+            model.place.screen = Screen::Plan;
+            model.place.focus = Focus::Tree;
+        }
+        None => model.status = Some(Status::note("the plan has no such node")),
+    }
+}

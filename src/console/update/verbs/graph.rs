@@ -1,0 +1,105 @@
+//! The Graph screen: stepping along edges, folding bodies, going through the turns of a body. The selection is the tree's own.
+
+use super::super::Turn;
+use crate::console::model::{Focus, Model, Screen, Status, address};
+use crate::plan::{NodeId, chart::Step, nest};
+
+/// To the graph; from the graph back to the tree.
+pub fn toggle(model: &mut Model, _: &mut Turn) {
+    model.place.screen = if model.place.screen == Screen::Graph { Screen::Plan } else { Screen::Graph };
+    model.place.focus = Focus::Tree;
+    model.editor.deps = None;
+}
+
+/// To the box on the left.
+pub fn left(model: &mut Model, _: &mut Turn) {
+    step(model, Step::Left);
+}
+
+/// To the box on the right.
+pub fn right(model: &mut Model, _: &mut Turn) {
+    step(model, Step::Right);
+}
+
+/// One step from the selected box.
+pub fn step(model: &mut Model, step: Step) {
+    let Some(here) = shown(model) else { return };
+    if let Some(next) = model.tree().picture.chart().and_then(|chart| chart.step(&here, step).cloned()) {
+        select(model, &next);
+    }
+}
+
+/// To the first box, or to the last.
+pub fn end(model: &mut Model, first: bool) {
+    let chart = model.tree().picture.chart();
+    let to = chart.and_then(|chart| if first { chart.first() } else { chart.last() }).cloned();
+    if let Some(to) = to {
+        select(model, &to);
+    }
+}
+
+/// The address of the box that shows the selected node.
+fn shown(model: &Model) -> Option<NodeId> {
+    let picture = &model.tree().picture;
+    let place = picture.place(model.selected_id()?)?;
+    picture.chart()?.nodes().get(place).map(|node| node.id.clone())
+}
+
+/// Selects a box's node: in a run the one of the turn that the picture shows.
+fn select(model: &mut Model, address: &NodeId) {
+    let id = model.standing_at(address);
+    model.with_tree(|tree, plan| {
+        tree.reveal(plan, &id);
+    });
+}
+
+/// To the details of the selected node.
+pub fn open(model: &mut Model, _: &mut Turn) {
+    model.place.focus = Focus::Inspector;
+}
+
+/// Folds or unfolds the body of the selected node, or the one that it stands in.
+pub fn fold(model: &mut Model, _: &mut Turn) {
+    let Some(id) = model.selected_id().cloned() else { return };
+    let mut folded = None;
+    model.with_tree(|tree, _| folded = tree.picture.toggle(&id));
+    match folded {
+        Some(owner) => select(model, &owner),
+        None => model.status = Some(Status::note("nothing to fold: the node has no plan inside and stands in none")),
+    }
+}
+
+/// Folds every body, or unfolds all.
+pub fn fold_all(model: &mut Model, _: &mut Turn) {
+    model.with_tree(|tree, _| tree.picture.toggle_all());
+}
+
+/// The same node in the next turn of its body.
+pub fn next_turn(model: &mut Model, _: &mut Turn) {
+    turn(model, 1);
+}
+
+/// The same node in the turn before.
+pub fn previous_turn(model: &mut Model, _: &mut Turn) {
+    turn(model, -1);
+}
+
+fn turn(model: &mut Model, by: isize) {
+    let Some(here) = model.selected_id().cloned() else { return };
+    let next = model.shown_run().and_then(|_| {
+        let (outer, inner) = here.rsplit_once(']')?;
+        let (owner, number) = outer.rsplit_once('[')?;
+        let next = number.parse::<usize>().ok()?.checked_add_signed(by)?;
+        Some(NodeId::new(format!("{owner}[{next}]{inner}")))
+    });
+    let there = next.filter(|next| model.shown_run().is_some_and(|run| run.run.node(next).is_some()));
+    match there {
+        Some(next) => model.with_tree(|tree, plan| {
+            tree.reveal(plan, &next);
+        }),
+        None if nest::owner(&address(&here)).is_none() => {
+            model.status = Some(Status::note("the selected node stands in no loop and no map"));
+        }
+        None => model.status = Some(Status::note("there is no other turn that way")),
+    }
+}

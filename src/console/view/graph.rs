@@ -1,0 +1,310 @@
+//! The graph: the boxes and lines that a window shows, with states, the taken way, and the selected box.
+
+use std::{cell::RefCell, collections::BTreeMap};
+
+use ratatui::layout::Rect;
+
+use super::{
+    empty,
+    pen::Pen,
+    tree::{state_role, took},
+};
+use crate::console::{
+    model::{Focus, Model, RunView, Turns, words},
+    theme::Role,
+};
+use crate::engine::{EdgeId, NodeState, Time};
+use crate::plan::{
+    NodeId,
+    chart::{Body, Chart, Line, Note, Pane, Seen, Window},
+};
+use crate::text::{Glyph, GlyphSet, Plain};
+
+/// Draws the graph below its title.
+pub fn draw(model: &Model, now: Time, pen: &mut Pen<'_>, area: Rect) {
+    if area.width < 4 || area.height < 2 {
+        return;
+    }
+    let focused = model.place.focus == Focus::Tree && model.dialogs.is_empty();
+    let inside = Rect { y: area.y + 1, height: area.height - 1, ..area };
+    title(model, pen, area, focused);
+    let picture = &model.tree().picture;
+    let Some(chart) = picture.chart().filter(|_| !model.plan().nodes.is_empty()) else { return empty::draw(model, pen, inside) };
+    let size = chart.size();
+    let blank = inside.width.saturating_sub(u16::try_from(size.width).unwrap_or(u16::MAX)) / 2;
+    let pane = Rect { x: inside.x + blank, width: inside.width - blank, ..inside };
+    let window = picture.window(u32::from(pane.width), u32::from(pane.height));
+    let states = States { model, chart, turns: RefCell::default(), ways: RefCell::default() };
+    let sight = chart.sight(window, &|pane, edge| states.line(pane, edge));
+    let glyphs = pen.theme.glyphs();
+    let selected = model.selected_id().and_then(|id| picture.place(id)).map(|place| &chart.nodes()[place].id);
+    let mut sheet = Sheet { pen, pane, window };
+    for y in window.y..window.y + window.height {
+        sheet.lines(y, |x| {
+            let stroke = sight.stroke(x, y);
+            stroke.line().map(|line| (stroke.symbol(glyphs), line))
+        });
+    }
+    for Note { x, y, words, line } in &sight.notes {
+        sheet.put(*x, *y, words, if *line == Line::Dead { Role::Dim } else { Role::Accent });
+    }
+    for seen in &sight.boxes {
+        let edge: String = (seen.area.x + 1..seen.area.x + seen.area.width - 1)
+            .map(|x| sight.stroke(x, seen.area.y + seen.area.height - 1).on_edge().symbol(glyphs))
+            .collect();
+        let is_selected = selected == Some(&seen.node.id);
+        Card { model, now, states: &states, seen, glyphs }.draw(&mut sheet, &edge, is_selected, focused);
+    }
+}
+
+fn title(model: &Model, pen: &mut Pen<'_>, area: Rect, focused: bool) {
+    let role = if focused { Role::Title } else { Role::Dim };
+    let what = if model.shown_run().is_some() { "graph of the run" } else { "graph of the plan" };
+    let mut pieces = vec![(Plain::line(what), role)];
+    let undrawn = model.tree().picture.chart().map_or(0, |chart| chart.undrawn().len());
+    if undrawn > 0 {
+        pieces.push((Plain::line(&format!("  {undrawn} edges without a line")), Role::Warning));
+    }
+    pen.title(area, &pieces, focused);
+    if model.shown_run().is_some() && area.width >= 60 {
+        let (taken, waiting, dead) = match pen.theme.glyphs() {
+            GlyphSet::Unicode => (" ━▼ ", " ─▽ ", " ┄× "),
+            GlyphSet::Ascii => (" =V ", " -v ", " .x "),
+        };
+        let legend = [
+            (Plain::line(taken), Role::Succeeded),
+            (Plain::line("taken"), Role::Dim),
+            (Plain::line(waiting), Role::Border),
+            (Plain::line("waits"), Role::Dim),
+            (Plain::line(dead), Role::Dim),
+            (Plain::line("dead "), Role::Dim),
+        ];
+        pen.pieces_right(Rect { width: area.width - 1, height: 1, ..area }, &legend);
+    }
+}
+
+/// What the run says of boxes and edges; what was looked up stays known for the frame.
+struct States<'a> {
+    model: &'a Model,
+    chart: &'a Chart,
+    turns: RefCell<BTreeMap<NodeId, Option<Turns>>>,
+    /// By the id of the source: what became of its ways out, in order.
+    ways: RefCell<BTreeMap<NodeId, Vec<Option<bool>>>>,
+}
+
+impl States<'_> {
+    fn turns(&self, owner: &NodeId) -> Option<Turns> {
+        if let Some(known) = self.turns.borrow().get(owner) {
+            return known.clone();
+        }
+        let turns = self.model.turns(owner);
+        self.turns.borrow_mut().insert(owner.clone(), turns.clone());
+        turns
+    }
+
+    fn line(&self, pane: &Pane, edge: usize) -> Line {
+        let Some(view) = self.model.shown_run() else { return Line::Plain };
+        let token = match self.chart.owner(pane) {
+            None => u32::try_from(edge).ok().and_then(|edge| view.run.edge_token(EdgeId(edge))),
+            Some(owner) => self.turns(owner).and_then(|turns| self.way(view, pane, edge, &turns)),
+        };
+        match token {
+            Some(true) => Line::Taken,
+            Some(false) => Line::Dead,
+            None => Line::Waiting,
+        }
+    }
+
+    fn way(&self, view: &RunView, pane: &Pane, edge: usize, turns: &Turns) -> Option<bool> {
+        let (source, nth) = pane.way_out(edge)?;
+        let id = NodeId::new(format!("{}{source}", turns.prefix));
+        if let Some(known) = self.ways.borrow().get(&id) {
+            return known.get(nth).copied().flatten();
+        }
+        let ways: Vec<Option<bool>> = view.run.ways_out(&id).into_iter().map(|way| way.taken).collect();
+        let token = ways.get(nth).copied().flatten();
+        self.ways.borrow_mut().insert(id, ways);
+        token
+    }
+}
+
+/// The part of a screen that shows a window of the picture.
+struct Sheet<'a, 'b> {
+    pen: &'a mut Pen<'b>,
+    pane: Rect,
+    window: Window,
+}
+
+impl Sheet<'_, '_> {
+    /// Text at a column and row of the picture, as far as that is in the window.
+    fn put(&mut self, x: u32, y: u32, text: &Plain, role: Role) {
+        let Some(row) = y.checked_sub(self.window.y).filter(|row| *row < self.window.height) else { return };
+        let hidden = self.window.x.saturating_sub(x);
+        let from = (x + hidden) - self.window.x;
+        if from >= self.window.width {
+            return;
+        }
+        let shown = text.skip_columns(hidden as usize);
+        let room = (self.window.width - from).min(u32::try_from(shown.width()).unwrap_or(u32::MAX));
+        let (Ok(from), Ok(row), Ok(room)) = (u16::try_from(from), u16::try_from(row), u16::try_from(room)) else { return };
+        // What goes on beyond the edge is cut, not shortened: it is not all there is.
+        let shown = if usize::from(room) < shown.width() { shown.cut(usize::from(room)) } else { shown };
+        self.pen.text(self.pane.x + from, self.pane.y + row, room, &shown, role);
+    }
+
+    /// A row of lines, in as few pieces as there are looks.
+    fn lines<'s>(&mut self, y: u32, at: impl Fn(u32) -> Option<(&'s str, Line)>) {
+        let mut piece = String::new();
+        let (mut start, mut look) = (0, None);
+        let end = self.window.x + self.window.width;
+        for x in self.window.x..=end {
+            let cell = if x < end { at(x) } else { None };
+            let role = cell.map(|(_, line)| line_role(line));
+            if role != look {
+                if let Some(role) = look {
+                    self.put(start, y, &Plain::line(&piece), role);
+                }
+                piece.clear();
+                (start, look) = (x, role);
+            }
+            piece.push_str(cell.map_or("", |(symbol, _)| symbol));
+        }
+    }
+
+    /// The cells of a row of the picture that are in the window.
+    fn row(&self, x: u32, y: u32, width: u32) -> Rect {
+        let (left, right) = (x.max(self.window.x), (x + width).min(self.window.x + self.window.width));
+        let row = y.checked_sub(self.window.y).filter(|row| *row < self.window.height);
+        let (Some(row), Some(width)) = (row, right.checked_sub(left)) else { return Rect::default() };
+        let narrow = |value: u32| u16::try_from(value).unwrap_or(0);
+        Rect { x: self.pane.x + narrow(left - self.window.x), y: self.pane.y + narrow(row), width: narrow(width), height: 1 }
+    }
+}
+
+fn line_role(line: Line) -> Role {
+    match line {
+        Line::Taken => Role::Succeeded,
+        Line::Plain | Line::Waiting => Role::Border,
+        Line::Dead => Role::Dim,
+    }
+}
+
+/// One box being drawn.
+struct Card<'a> {
+    model: &'a Model,
+    now: Time,
+    states: &'a States<'a>,
+    seen: &'a Seen<'a>,
+    glyphs: GlyphSet,
+}
+
+impl Card<'_> {
+    fn draw(&self, sheet: &mut Sheet<'_, '_>, edge: &str, is_selected: bool, focused: bool) {
+        let (node, area) = (self.seen.node, self.seen.area);
+        let (last, right, inside) = (area.y + area.height - 1, area.x + area.width - 1, area.width as usize - 2);
+        let border = if is_selected { Role::BorderFocused } else { Role::Border };
+        let [side, across] = match self.glyphs {
+            GlyphSet::Unicode => ["│", "─"],
+            GlyphSet::Ascii => ["|", "-"],
+        };
+        let corners = match self.glyphs {
+            GlyphSet::Unicode => ["┌", "┐", "└", "┘"],
+            GlyphSet::Ascii => ["+"; 4],
+        };
+        sheet.put(area.x, area.y, &Plain::line(&format!("{}{}{}", corners[0], across.repeat(inside), corners[1])), border);
+        for y in area.y + 1..last {
+            sheet.put(area.x, y, &Plain::line(side), border);
+            sheet.put(right, y, &Plain::line(side), border);
+        }
+        sheet.put(area.x, last, &Plain::line(&format!("{}{edge}{}", corners[2], corners[3])), border);
+        let id = match self.seen_owner() {
+            Some(turns) => NodeId::new(format!("{}{}", turns.prefix, node.title.as_str())),
+            None => node.id.clone(),
+        };
+        let head = self.head(sheet, &id);
+        match node.body {
+            Body::Open(_) => self.frame(sheet, head, is_selected, focused),
+            Body::None | Body::Folded(_) => self.inside(sheet, &id, is_selected, focused),
+        }
+    }
+
+    /// The turn in which the box stands.
+    fn seen_owner(&self) -> Option<Turns> {
+        crate::plan::nest::owner(&self.seen.node.id).and_then(|owner| self.states.turns(&NodeId::new(owner)))
+    }
+
+    /// What the upper edge says first: the state in the run, or what validation says of the plan. Gives the columns used.
+    fn head(&self, sheet: &mut Sheet<'_, '_>, id: &NodeId) -> u32 {
+        let area = self.seen.area;
+        let mark = match self.model.shown_run() {
+            Some(view) => view.run.node(id).map(|node| &node.state).map(|state| self.state(sheet, state)),
+            None => self.model.editor.findings_of(id).next().map(|finding| {
+                let glyph = sheet.pen.theme.glyph(words::severity_glyph(finding.severity));
+                (format!(" {glyph} {} ", words::severity(finding.severity)), words::severity_role(finding.severity))
+            }),
+        };
+        let Some((words, role)) = mark else { return self.gate(sheet, id) };
+        let words = Plain::line(&words).truncate(area.width as usize - 2);
+        sheet.put(area.x + 1, area.y, &words, role);
+        u32::try_from(words.width()).unwrap_or(0)
+    }
+
+    fn state(&self, sheet: &Sheet<'_, '_>, state: &NodeState) -> (String, Role) {
+        (format!(" {} {} ", sheet.pen.theme.state(state).glyph, state.word()), state_role(state))
+    }
+
+    /// Says that the node asks.
+    fn gate(&self, sheet: &mut Sheet<'_, '_>, id: &NodeId) -> u32 {
+        let asks = self.model.shown_run().is_none()
+            && self.model.editor.node(id).is_some_and(|node| words::gated(node, &self.model.session.catalog));
+        if asks {
+            let words = Plain::line(&format!(" {} asks ", sheet.pen.theme.glyph(Glyph::Gate)));
+            sheet.put(self.seen.area.x + 1, self.seen.area.y, &words, Role::Gate);
+            return u32::try_from(words.width()).unwrap_or(0);
+        }
+        0
+    }
+
+    /// What is in a box without an open body.
+    fn inside(&self, sheet: &mut Sheet<'_, '_>, id: &NodeId, is_selected: bool, focused: bool) {
+        let (node, area) = (self.seen.node, self.seen.area);
+        let (x, room) = (area.x + 2, area.width as usize - 4);
+        let title = match node.body {
+            Body::Folded(_) => Plain::line(&format!("{} ", sheet.pen.theme.glyph(Glyph::Folded))).then(&node.title),
+            Body::None | Body::Open(_) => node.title.clone(),
+        };
+        sheet.put(x, area.y + 1, &title.truncate(room), Role::Text);
+        let took = self.model.shown_run().and_then(|view| view.run.node(id)).map(|node| took(node, self.now)).unwrap_or_default();
+        let caption = node.caption.truncate(room);
+        let gap = room.saturating_sub(caption.width() + took.width());
+        sheet.put(x, area.y + 2, &caption, Role::Dim);
+        if gap > 0 && !took.is_empty() {
+            let at = x + u32::try_from(caption.width() + gap).unwrap_or(0);
+            sheet.put(at, area.y + 2, &took, Role::Dim);
+        }
+        if is_selected {
+            let [first, second] = [1, 2].map(|row| sheet.row(area.x + 1, area.y + row, area.width - 2));
+            sheet.pen.select(first, focused);
+            sheet.pen.mark(second, focused);
+        }
+    }
+
+    /// The upper edge of an open body: whose it is, and which turn is shown.
+    fn frame(&self, sheet: &mut Sheet<'_, '_>, head: u32, is_selected: bool, focused: bool) {
+        let (node, area) = (self.seen.node, self.seen.area);
+        let turn = match self.states.turns(&node.id).and_then(|turns| turns.of) {
+            Some((at, count)) => format!(" [{at} of {count}]"),
+            None => String::new(),
+        };
+        let sign = sheet.pen.theme.glyph(Glyph::Unfolded);
+        let words = Plain::line(&format!(" {sign} ")).then(&node.title).then(&Plain::line(&turn));
+        let words = words.then(&Plain::line(": ")).then(&node.caption).then(&Plain::blank(1));
+        let room = (area.width - 2).saturating_sub(head);
+        let words = words.truncate(room as usize);
+        sheet.put(area.x + 1 + head, area.y, &words, if is_selected { Role::Title } else { Role::Heading });
+        if is_selected {
+            let row = sheet.row(area.x + 1 + head, area.y, u32::try_from(words.width()).unwrap_or(0));
+            sheet.pen.select(row, focused);
+        }
+    }
+}
