@@ -1,4 +1,5 @@
-//! Random plans, random orders of completion, failures, calls, answers and cancels. After every event the rules hold.
+//! Random plans with every work, join and route, plans inside of plans, by the rules of every dialect; random orders of completion,
+//! failures, calls, answers and cancels. After every event the rules hold.
 
 use super::kit::*;
 use crate::engine::*;
@@ -32,7 +33,7 @@ fn work(code: u8) -> Work {
         let input = ToolInput::Args([("path".to_string(), json!("x"))].into_iter().collect());
         Work::Tool(ToolWork { tool: name.into(), input })
     };
-    match code % 12 {
+    match code % 15 {
         0..=3 => Work::Agent(AgentWork { agent: Some("worker".into()), objective: Some("do it".into()), ..AgentWork::default() }),
         4 => tool("read"),
         5 => tool("save"),
@@ -41,9 +42,33 @@ fn work(code: u8) -> Work {
         8 => Work::Transform(TransformWork { value: json!({"route": "left", "ok": true}) }),
         9 => Work::Decision(DecisionWork::Expression(if code > 128 { "'left'".into() } else { "'right'".into() })),
         10 => Work::Merge(MergeWork::default()),
+        11 if code > 128 => Work::Decision(DecisionWork::Agent(AgentWork { agent: Some("worker".into()), ..AgentWork::default() })),
+        12 => Work::Plan(PlanWork::Inline(Box::new(body(code)))),
+        13 => Work::Loop(LoopWork { body: Box::new(body(code)), until: "iteration > 1 or b.ok".into() }),
+        14 => Work::Map(MapWork {
+            over: format!("[{}]", ["", "1", "1, 2, 3"][usize::from(code % 3)]),
+            body: Box::new(body(code / 2)),
+            max_parallel: code.is_multiple_of(2).then_some(2),
+        }),
         _ if code > 250 => tool("delete"),
         _ => Work::Approval(Ask { text: "go on?".into(), ..Ask::default() }),
     }
+}
+
+/// What runs inside: a chain with a gate, a walk, or another plan inside.
+fn body(code: u8) -> Plan {
+    let mut inner = match code % 4 {
+        0 => plan(vec![node("a", work(6), &[]), node("b", work(0), &["a"])]),
+        1 => plan(vec![node("b", Work::Map(MapWork { over: "[1, 2]".into(), body: Box::new(body(2)), max_parallel: None }), &[])]),
+        2 => plan(vec![node("a", work(0), &[]), node("b", work(8), &["a"])]),
+        _ => Plan {
+            dialect: Dialect::Workflow,
+            ..plan(vec![node("a", work(0), &[]), node("b", work(7), &["a"]), node("c", work(4), &["b"])])
+        },
+    };
+    inner.nodes[0].entry = true;
+    inner.nodes[0].policy.on_failure = code.is_multiple_of(5).then_some(OnFailure::Safe);
+    inner
 }
 
 fn policy(it: &Drawn) -> Policy {
@@ -65,17 +90,20 @@ fn policy(it: &Drawn) -> Policy {
             .lock
             .is_multiple_of(3)
             .then(|| vec![format!("lock{}", it.lock % 2), "lock2".to_string()][..1 + usize::from(it.lock % 2)].to_vec()),
+        max_iterations: Some(2),
         route: [None, None, None, Some(Route::First), Some(Route::Decision)][usize::from(it.route % 5)],
         ..Policy::default()
     }
 }
 
-fn build(drawn: &[Drawn]) -> Plan {
-    let mut plan = plan(Vec::new());
+fn build(drawn: &[Drawn], dialect: Dialect) -> Plan {
+    let mut plan = Plan { dialect, ..plan(Vec::new()) };
     for (at, it) in drawn.iter().enumerate() {
         let id = format!("n{at}");
         let mut own = node(&id, work(it.work), &[]);
         own.policy = policy(it);
+        own.entry = at == 0;
+        own.exit = it.route > 200;
         let mut sources = BTreeSet::new();
         for (source, kind) in it.sources.iter().filter(|_| at > 0) {
             let source = usize::from(*source) % at;
@@ -145,7 +173,9 @@ impl Player {
     }
 
     fn check_slots(&self) {
-        let working = self.world.run.nodes().filter(|(_, node)| node.state == NodeState::Running).count();
+        let run = &self.world.run;
+        let working =
+            run.nodes().filter(|(id, node)| node.state == NodeState::Running && !run.node_doc(id).unwrap().work.is_composite()).count();
         let slots = self.world.run.settings().unwrap().slots;
         assert!(working <= slots as usize, "{working} nodes work with {slots} slots");
     }
@@ -253,7 +283,7 @@ impl Player {
 
     fn play_cancel(&mut self, pick: u8, how: u8) {
         let count = self.world.run.nodes().count();
-        let node = NodeId::new(format!("n{}", usize::from(pick) % count));
+        let node = self.world.run.nodes().nth(usize::from(pick) % count).unwrap().0.clone();
         match how % 16 {
             0 => drop(self.world.command(Command::CancelRun)),
             1..=3 => drop(self.world.command(Command::CancelNode { node })),
@@ -282,8 +312,28 @@ impl Player {
     }
 }
 
+/// What is inside runs between the start and the end of what it is inside of.
+fn check_inside(world: &World) {
+    let mut going: BTreeSet<&str> = BTreeSet::new();
+    for record in &world.records {
+        let Some(id) = record.event.node() else { continue };
+        if let Some(owner) = nest::owner(id) {
+            assert!(going.contains(owner), "`{id}` has an event while `{owner}` doesn't run: {:?}", record.event);
+        }
+        match &record.event {
+            Event::NodeStarted { .. } => drop(going.insert(id)),
+            Event::NodeCompleted { .. } | Event::NodeFailed { .. } | Event::NodeCancelled { .. } => drop(going.remove(&**id)),
+            _ => {}
+        }
+    }
+    for (id, node) in world.run.nodes() {
+        assert_eq!((node.inside.over, node.inside.waiting), (node.inside.nodes, 0), "`{id}`");
+    }
+}
+
 /// Everything that must hold of a whole journal.
-fn check(world: &World, plan: &Plan) {
+fn check(world: &World) {
+    check_inside(world);
     let mut ended = BTreeSet::new();
     let mut approved = BTreeSet::new();
     let mut decided = BTreeSet::new();
@@ -345,7 +395,7 @@ fn check(world: &World, plan: &Plan) {
             _ => {}
         }
     }
-    assert_eq!(ended.len(), plan.nodes.len(), "no node is left over: {}", world.states());
+    assert_eq!(ended.len(), run.nodes().count(), "no node is left over: {}", world.states());
     assert!(matches!(world.records.last().unwrap().event, Event::RunSettled { .. }));
     assert!(world.records.iter().zip(1..).all(|(record, seq)| record.seq == seq));
     assert!(run.open.is_empty() && run.agenda.is_empty() && run.queue.busy == 0, "{run:?}");
@@ -361,13 +411,14 @@ proptest! {
         nodes in prop::collection::vec(drawn(), 1..12),
         slots in 1_u32..4,
         draws in prop::collection::vec(any::<Draw>(), 0..60),
+        dialect in 0..10_usize,
     ) {
-        let plan = build(&nodes);
-        let mut player = Player::new(plan.clone(), slots);
+        let dialect = Dialect::ALL.get(dialect).copied().unwrap_or_default();
+        let mut player = Player::new(build(&nodes, dialect), slots);
         for draw in draws {
             player.play(draw);
         }
         player.finish();
-        check(&player.world, &plan);
+        check(&player.world);
     }
 }
