@@ -4,6 +4,7 @@ mod bodies;
 mod cases;
 mod decisions;
 mod kit;
+mod literal;
 mod properties;
 mod routing;
 mod rules;
