@@ -115,11 +115,10 @@ impl Layout {
             children.push(list);
         }
         let mut inside: Vec<Vec<usize>> = vec![Vec::new(); graph.len()];
-        for node in 0..graph.len() {
-            let owner = nest::owner(graph.id(node)).and_then(|owner| graph.position(owner)).filter(|_| waiting[node] == 0);
-            if let Some(owner) = owner {
+        for (node, waiting) in waiting.iter_mut().enumerate().filter(|(_, waiting)| **waiting == 0) {
+            if let Some(owner) = nest::owner(graph.id(node)).and_then(|owner| graph.position(owner)) {
                 inside[owner].push(node);
-                waiting[node] = 1;
+                *waiting = 1;
             }
         }
         for (children, inside) in children.iter_mut().zip(&mut inside).filter(|(_, inside)| !inside.is_empty()) {

@@ -95,11 +95,15 @@ impl Kind {
     }
 }
 
-/// What a stage does that says no more than its type: it works by its name, decides by what came in, or passes it on.
+/// What a stage does that says no more than its type: it works by its name, decides by what came in, or passes it on. One token walks,
+/// so what came in is from the last source on its way; `sources` names later ones first.
 fn plain_work(kind: Kind, name: &str, sources: &[&NodeId]) -> Option<Work> {
     let came_in = || match sources {
         [] => "inputs".to_owned(),
-        sources => sources.iter().map(|id| format!("{id}.result")).collect::<Vec<_>>().join(" or "),
+        [later @ .., first] => {
+            let visited = later.iter().map(|id| format!("{id}.result if nodes[\"{id}\"].status == \"succeeded\" else "));
+            visited.chain([format!("{first}.result")]).collect()
+        }
     };
     match kind {
         Kind::Agent => Some(Work::Agent(AgentWork { role: Some(name.to_owned()), ..AgentWork::default() })),

@@ -4,6 +4,7 @@ use super::super::fields::{Fields, Slips};
 use super::layout::{self, Placed};
 use super::{AGENT, ARGS, DECIDE, DIALECT, Kind, OBJECTIVE, TOOL, VALUE, name_of, plain_work};
 use crate::plan::native::{ShapeError, kind};
+use crate::plan::order::Graph;
 use crate::plan::{AgentWork, DecisionWork, Edge, MergeWork, Node, NodeId, Plan, ToolInput, ToolWork, TransformWork, Work};
 use serde_json::{Value, json};
 use std::collections::HashMap;
@@ -105,7 +106,7 @@ fn fill(plan: &mut Plan, plain: &[usize]) {
     }
 }
 
-/// What leads into each node, each source once.
+/// What leads into each node, each source once, those that run later first.
 pub(super) fn sources(plan: &Plan) -> HashMap<NodeId, Vec<&NodeId>> {
     let mut sources: HashMap<NodeId, Vec<&NodeId>> = HashMap::new();
     let written = plan.edges.iter().map(|edge| (&edge.from, &edge.to));
@@ -116,6 +117,9 @@ pub(super) fn sources(plan: &Plan) -> HashMap<NodeId, Vec<&NodeId>> {
             list.push(from);
         }
     }
+    let order = Graph::new(plan).topological();
+    let rank: HashMap<&NodeId, usize> = order.into_iter().enumerate().map(|(rank, at)| (&plan.nodes[at].id, rank)).collect();
+    sources.values_mut().for_each(|list| list.sort_by_key(|id| std::cmp::Reverse(rank.get(*id).copied())));
     sources
 }
 
