@@ -19,7 +19,8 @@ pub fn schema() -> Value {
             "budget": { "$ref": "#/$defs/budget" },
             "defaults": { "type": "object", "properties": policy(), "additionalProperties": false, "description": "policy for nodes that don't say otherwise" },
             "dialect": { "enum": super::Dialect::ALL.map(super::Dialect::name), "description": "by whose rules the plan is read; native when absent" },
-            "metadata": { "type": "object" }
+            "metadata": { "type": "object" },
+            "ext": apart()
         },
         "$defs": {
             "id": { "type": "string", "pattern": "^[A-Za-z0-9_-]{1,64}$", "not": { "enum": super::RESERVED_IDS } },
@@ -34,9 +35,14 @@ fn text(words: &str) -> Value {
     json!({ "type": "string", "description": words })
 }
 
+fn apart() -> Value {
+    json!({ "type": "object", "description": "fields of another dialect whose names mean something else here" })
+}
+
 fn node() -> Value {
     let mut properties = policy();
     properties.append(&mut works());
+    properties.insert("ext".into(), apart());
     properties.insert("id".into(), json!({ "$ref": "#/$defs/id" }));
     properties.insert(
         "depends_on".into(),
@@ -173,7 +179,8 @@ fn edge() -> Value {
             "context": { "type": "array", "items": { "type": "string" }, "description": "keys of the source's result that pass" },
             "default": { "type": "boolean", "description": "taken when a decision's answer matches no edge" },
             "id": { "type": "string" },
-            "label": { "type": "string" }
+            "label": { "type": "string" },
+            "ext": apart()
         }
     })
 }

@@ -1,8 +1,10 @@
 //! Every plan in `tests/fixtures/plans`: a right one reads, and writing its own dialect gives an equal document, in JSON and YAML, also
 //! by way of the native form; a wrong one gives the error that its sidecar `<name>.expect.json` tells, with place and words.
 
+use dagdeck::plan::Plan;
 use dagdeck::plan::dialect::{Format, Syntax, read, write, write_as};
-use serde_json::Value;
+use proptest::prelude::*;
+use serde_json::{Value, json};
 use std::{fs, path::Path, path::PathBuf};
 
 const ROOT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/fixtures/plans");
@@ -111,4 +113,179 @@ fn a_wrong_plan_is_refused_with_its_place() {
         assert_eq!(found.as_deref(), fixture.error(), "{place}");
         assert_eq!(fixture.name.starts_with("wrong_"), found.is_some(), "{place} is called what it is");
     }
+}
+
+/// What stands in the place of another value.
+fn odd(choice: usize) -> Value {
+    let odd = [
+        Value::Null,
+        Value::Bool(false),
+        Value::Bool(true),
+        json!(""),
+        json!("x"),
+        json!("{{a.result}}"),
+        json!([]),
+        json!(["a"]),
+        json!({}),
+        json!({"a": null}),
+        json!(0),
+        json!(2.5),
+        json!("line\n  two\n"),
+        json!("\u{1b}[31m yes: \u{202e}#\u{e0041}"),
+    ];
+    odd[choice % odd.len()].clone()
+}
+
+/// Names that mean something somewhere.
+const NAMES: [&str; 24] = [
+    "id",
+    "agent",
+    "objective",
+    "depends_on",
+    "dependencies",
+    "tool",
+    "query",
+    "arguments",
+    "type",
+    "code",
+    "agent_role",
+    "timeout",
+    "agent_name",
+    "is_entry",
+    "skip_condition",
+    "condition",
+    "stage_id",
+    "agent_id",
+    "tool_id",
+    "value",
+    "edges",
+    "metadata",
+    "goal",
+    "new field",
+];
+
+/// Changes one value of a document: puts another in its place, takes it away, copies it, or adds one.
+fn mutate(document: &mut Value, at: usize, how: usize) {
+    let count = size(document);
+    let Some(place) = nth(document, &mut (at % count)) else { return };
+    match (how % 4, place) {
+        (1, Value::Object(map)) if !map.is_empty() => {
+            let key = map.keys().nth(how / 4 % map.len()).cloned().unwrap();
+            map.remove(&key);
+        }
+        (2, Value::Array(list)) if !list.is_empty() => list.push(list[how / 4 % list.len()].clone()),
+        (3, Value::Object(map)) => drop(map.insert(NAMES[how / 4 % NAMES.len()].into(), odd(at))),
+        (_, place) => *place = odd(how / 4),
+    }
+}
+
+fn size(value: &Value) -> usize {
+    1 + match value {
+        Value::Array(list) => list.iter().map(size).sum(),
+        Value::Object(map) => map.values().map(size).sum(),
+        _ => 0,
+    }
+}
+
+fn nth<'v>(value: &'v mut Value, at: &mut usize) -> Option<&'v mut Value> {
+    if *at == 0 {
+        return Some(value);
+    }
+    *at -= 1;
+    match value {
+        Value::Array(list) => list.iter_mut().find_map(|inner| nth(inner, at)),
+        Value::Object(map) => map.values_mut().find_map(|inner| nth(inner, at)),
+        _ => None,
+    }
+}
+
+/// Every form of a plan: all must be made, and the documents among them must be read again.
+fn write_all(plan: &Plan, place: &str) {
+    for format in Format::ALL {
+        for syntax in [Syntax::Json, Syntax::Yaml] {
+            let written = write_as(plan, format, syntax);
+            let name = if syntax == Syntax::Json { "x.json" } else { "x.yaml" };
+            assert!(written.lost.iter().all(|loss| !loss.path.is_empty() && !loss.reason.is_empty()), "{place}");
+            if !format.is_picture() {
+                let again = read(&written.text, name);
+                assert!(again.is_ok(), "{place} as {}: {again:?}\n{}", format.name(), written.text);
+            }
+        }
+    }
+}
+
+proptest! {
+    #[test]
+    fn any_document_of_a_dialect_is_refused_or_written_back_equal(at in any::<prop::sample::Index>(), changes in prop::collection::vec((0..10_000_usize, 0..10_000_usize), 1..5)) {
+        let fixtures: Vec<Fixture> = fixtures().into_iter().filter(|fixture| fixture.error().is_none() && fixture.dialect != "native").collect();
+        let fixture = at.get(&fixtures);
+        let mut value = document(&fixture.text, &fixture.name);
+        changes.iter().for_each(|(at, how)| mutate(&mut value, *at, *how));
+        let text = value.to_string();
+        let place = format!("{} as {text}", fixture.place());
+        match read(&text, "x.json") {
+            Ok((plan, shape)) => {
+                let format: Format = shape.name().parse().unwrap();
+                if format != Format::Native {
+                    let written = write(&plan, format);
+                    prop_assert_eq!(document(&written.text, "x.json"), plain(value), "{}", place);
+                    prop_assert_eq!(&written.lost, &[], "{}", place);
+                }
+                prop_assert_eq!(&read(&write(&plan, Format::Native).text, "x.json").unwrap().0, &plan, "{}", place);
+                write_all(&plan, &place);
+            }
+            Err(error) => prop_assert!(error.at.is_some() && !error.message.is_empty(), "{place}: {error}"),
+        }
+    }
+
+    #[test]
+    fn broken_texts_are_refused_without_a_panic(at in any::<prop::sample::Index>(), cut in any::<prop::sample::Index>(), changes in prop::collection::vec((any::<prop::sample::Index>(), any::<u8>()), 0..4), copied in 0..60_usize) {
+        let fixtures = fixtures();
+        let fixture = at.get(&fixtures);
+        let mut bytes = fixture.text.clone().into_bytes();
+        bytes.push(b'\n');
+        for (place, byte) in changes {
+            let place = place.index(bytes.len());
+            bytes[place] = byte;
+        }
+        let from = cut.index(bytes.len());
+        let twice = bytes[from..bytes.len().min(from + copied)].to_vec();
+        let whole = [&bytes[..from], &twice, &bytes[from..]].concat();
+        for bytes in [&bytes[..from], &whole] {
+            let text = String::from_utf8_lossy(bytes);
+            for name in ["x.json", "x.yaml", "-"] {
+                match read(&text, name) {
+                    Ok((plan, _)) => write_all(&plan, &text),
+                    Err(error) => prop_assert!(!error.message.is_empty()),
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn texts_that_would_swell_or_sink_are_refused_quickly() {
+    let mut laughs = String::from("a0: &a0 [lol, lol, lol, lol, lol, lol, lol, lol, lol]\n");
+    for level in 1..30 {
+        let list = vec![format!("*a{}", level - 1); 9].join(", ");
+        laughs.push_str(&format!("a{level}: &a{level} [{list}]\n"));
+    }
+    laughs.push_str("nodes: *a29\n");
+    let cases = [
+        ("x.yaml", laughs),
+        ("x.yaml", "[".repeat(10_000)),
+        ("x.yaml", "nodes: ".to_owned() + &"[".repeat(10_000) + &"]".repeat(10_000)),
+        ("x.yaml", (0..10_000).map(|depth| format!("{}a:\n", " ".repeat(depth))).collect()),
+        ("x.yaml", "- ".repeat(10_000) + "a"),
+        ("x.yaml", "nodes: &a [*a]".into()),
+        ("x.json", "[".repeat(10_000)),
+        ("x.json", "{\"nodes\":".repeat(10_000)),
+        ("x.json", "{\"stages\":".to_owned() + &"[".repeat(100) + &"]".repeat(100) + "}"),
+    ];
+    let begun = std::time::Instant::now();
+    for (name, text) in cases {
+        let error = read(&text, name).unwrap_err();
+        assert!(!error.message.is_empty() && error.message.len() < 200, "{error}");
+    }
+    assert!(begun.elapsed() < std::time::Duration::from_secs(5), "{:?}", begun.elapsed());
 }

@@ -1,8 +1,9 @@
 //! What every writer of a dialect shares: the fields that are left when a writer has taken those that it can express, the links
 //! between nodes, unknown fields, and the list of what is lost.
 
+use super::Loss;
 use super::fields::is_quiet;
-use super::{Loss, forms};
+use super::forms::{self, Part};
 use crate::plan::native::{edge_to_value, node_to_value, plan_to_value};
 use crate::plan::{Dialect, Edge, Node, Plan, Work};
 use serde_json::{Map, Value};
@@ -17,14 +18,6 @@ pub(super) struct Draft<'p> {
     left_out: HashSet<&'p str>,
     /// Positions in `Plan::edges` by target.
     incoming: HashMap<&'p str, Vec<usize>>,
-}
-
-/// Which unknown fields a place may carry.
-#[derive(Clone, Copy)]
-pub(super) enum Kind {
-    Plan,
-    Node,
-    Edge,
 }
 
 impl<'p> Draft<'p> {
@@ -101,26 +94,26 @@ impl<'p> Draft<'p> {
                 self.lose(key.as_str(), format!("{} has no such field", self.name()));
             }
         }
-        self.carry("", document, &self.plan.ext, Kind::Plan);
+        self.carry("", document, &self.plan.ext, Part::Plan);
     }
 
     /// Unknown fields: all of them in the plan's own dialect; in another one those that mean nothing there.
-    pub fn carry(&mut self, place: &str, target: &mut Map<String, Value>, ext: &Map<String, Value>, kind: Kind) {
+    pub fn carry(&mut self, place: &str, target: &mut Map<String, Value>, ext: &Map<String, Value>, part: Part) {
         for (key, value) in ext {
-            let memo = forms::is_memo(self.plan.dialect, kind, key);
+            let memo = forms::is_memo(self.plan.dialect, part, key);
             if target.contains_key(key) || (memo && !self.is_same()) {
                 continue;
             }
             if self.is_same() {
-                if !memo || forms::is_field(self.target, kind, key) {
+                if !memo || forms::is_field(self.target, part, key) {
                     target.insert(key.clone(), value.clone());
                 }
-            } else if forms::is_field(self.target, kind, key) {
+            } else if forms::is_taken(self.target, part, key) {
                 if !is_quiet(value) {
                     let path = if place.is_empty() { key.clone() } else { format!("{place}.{key}") };
                     self.lose(path, format!("`{key}` means something else in {}", self.name()));
                 }
-            } else if !(is_quiet(value) && forms::is_field(self.plan.dialect, kind, key)) {
+            } else if !(is_quiet(value) && forms::is_field(self.plan.dialect, part, key)) {
                 target.insert(key.clone(), value.clone());
             }
         }
@@ -159,7 +152,7 @@ impl<'p> Draft<'p> {
         let plan = self.plan;
         for (at, edge) in plan.edges.iter().enumerate() {
             for key in object(edge_to_value(edge)).keys().filter(|key| !["from", "to"].contains(&key.as_str())) {
-                if !edge.ext.get(key).is_some_and(|value| is_quiet(value) || forms::is_memo(plan.dialect, Kind::Edge, key)) {
+                if !edge.ext.get(key).is_some_and(|value| is_quiet(value) || forms::is_memo(plan.dialect, Part::Edge, key)) {
                     self.lose(format!("edges[{at}].{key}"), format!("{} has plain dependencies only", self.name()));
                 }
             }
@@ -210,15 +203,16 @@ impl<'p> Draft<'p> {
         }
     }
 
-    /// Whether the target must be told where runs start or end: no node says so by itself.
-    pub fn flags(&self, edges: &[(String, Edge)]) -> (HashSet<&'p str>, HashSet<&'p str>) {
-        let pick = |flag: fn(&Node) -> bool, touched: HashSet<&str>| -> HashSet<&'p str> {
+    /// Positions of the nodes where a run starts and where it may end: those that say so, or where none does, those that nothing leads to
+    /// or that lead nowhere.
+    pub fn flags(&self, edges: &[(String, Edge)]) -> (HashSet<usize>, HashSet<usize>) {
+        let pick = |flag: fn(&Node) -> bool, touched: HashSet<&str>| -> HashSet<usize> {
             let nodes = self.nodes();
-            let told: HashSet<&'p str> = nodes.iter().filter(|(_, node)| flag(node)).map(|(_, node)| node.id.as_str()).collect();
+            let told: HashSet<usize> = nodes.iter().filter(|(_, node)| flag(node)).map(|(at, _)| *at).collect();
             if !told.is_empty() || self.is_same() {
                 return told;
             }
-            nodes.iter().map(|(_, node)| node.id.as_str()).filter(|id| !touched.contains(id)).collect()
+            nodes.iter().filter(|(_, node)| !touched.contains(node.id.as_str())).map(|(at, _)| *at).collect()
         };
         let entries = pick(|node| node.entry, edges.iter().map(|(_, edge)| edge.to.as_str()).collect());
         let exits = pick(|node| node.exit, edges.iter().map(|(_, edge)| edge.from.as_str()).collect());

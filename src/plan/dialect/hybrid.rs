@@ -1,8 +1,9 @@
 //! Hybrid plans: `{tasks: […]}` of tool calls (`tool`, `arguments`), `code_execution` and `agent_delegation`. A task without side
 //! effects is safe to fail: that is read into the policy and not written back.
 
-use super::draft::{Draft, Kind, rename};
+use super::draft::{Draft, rename};
 use super::fields::{Fields, Slips};
+use super::forms::Part;
 use super::{Loss, nodes};
 use crate::plan::native::ShapeError;
 use crate::plan::{AgentWork, Budget, CodeWork, Dialect, Node, OnFailure, Plan, Policy, SandboxLimits, ToolInput, ToolWork, Work};
@@ -27,7 +28,7 @@ pub(super) const FIELDS: [&str; 16] = [
     "depends_on",
     "side_effects",
 ];
-const DOCUMENT: Slips = Slips {
+pub(super) const DOCUMENT: Slips = Slips {
     what: "a hybrid plan",
     renamed: &[],
     elsewhere: &[
@@ -35,12 +36,12 @@ const DOCUMENT: Slips = Slips {
         ("connections", "an order is told by each task's `depends_on`"),
     ],
 };
-const TASK: Slips = Slips {
+pub(super) const TASK: Slips = Slips {
     what: "a hybrid task",
     renamed: &[("dependencies", "depends_on"), ("deps", "depends_on"), ("name", "id"), ("args", "arguments"), ("timeout_ms", "timeout")],
     elsewhere: &[("timeout_s", "write `timeout`, in milliseconds"), ("timeout_seconds", "write `timeout`, in milliseconds")],
 };
-const AGENT: Slips = Slips {
+pub(super) const AGENT: Slips = Slips {
     what: "an agent_delegation task",
     renamed: &[
         ("agent", "agent_role"),
@@ -163,7 +164,7 @@ pub(super) fn write(plan: &Plan) -> (Value, Vec<Loss>) {
         }
         put_policy(&mut draft, &place, node, &mut fields, &mut written);
         draft.lose_rest(&place, &fields);
-        draft.carry(&place, &mut written, &node.ext, Kind::Node);
+        draft.carry(&place, &mut written, &node.ext, Part::Node);
         tasks.push(Value::Object(written));
     }
     document.insert("tasks".into(), Value::Array(tasks));

@@ -21,6 +21,7 @@ mod workflow;
 mod write;
 mod yaml;
 
+pub(in crate::plan) use forms::{Part, fields as known_fields, is_field, is_kept};
 pub use write::{Loss, Syntax, Written, write, write_as};
 
 use super::native::{ShapeError, plan_from_value};
@@ -175,7 +176,7 @@ fn tell(value: &Value) -> Result<Dialect, ShapeError> {
         (None, _) => {}
     }
     let Some(nodes) = map.get("nodes") else {
-        let words = "this is no plan: a plan has `nodes` (native, orchestration, workflow), `dag` (tools), `tasks` (hybrid) or `stages`";
+        let words = "a plan needs a list of `nodes` (native, orchestration, workflow), `dag` (tools), `tasks` (hybrid) or `stages`";
         return Err(ShapeError { path: String::new(), message: words.into() });
     };
     let nodes = nodes.as_array().map_or(&[][..], Vec::as_slice);

@@ -1,15 +1,16 @@
 //! Orchestration plans: `{nodes: [{id, agent, objective, depends_on}], metadata}`.
 
-use super::draft::{Draft, Kind};
+use super::draft::Draft;
 use super::fields::{Fields, Slips};
+use super::forms::Part;
 use super::{Loss, nodes};
 use crate::plan::native::ShapeError;
 use crate::plan::{AgentWork, Dialect, Node, Plan, Work};
 use serde_json::{Map, Value, json};
 
-const DOCUMENT: Slips =
+pub(super) const DOCUMENT: Slips =
     Slips { what: "an orchestration plan", renamed: &[], elsewhere: &[("connections", "an order is told by each node's `depends_on`")] };
-const NODE: Slips = Slips {
+pub(super) const NODE: Slips = Slips {
     what: "an orchestration node",
     renamed: &[("dependencies", "depends_on"), ("deps", "depends_on"), ("after", "depends_on")],
     elsewhere: &[],
@@ -54,7 +55,7 @@ pub(super) fn write(plan: &Plan) -> (Value, Vec<Loss>) {
             written.insert("depends_on".into(), json!(sources));
         }
         draft.lose_rest(&place, &fields);
-        draft.carry(&place, &mut written, &node.ext, Kind::Node);
+        draft.carry(&place, &mut written, &node.ext, Part::Node);
         nodes.push(Value::Object(written));
     }
     document.insert("nodes".into(), Value::Array(nodes));

@@ -127,4 +127,29 @@ proptest! {
             prop_assert!(error.at.is_some(), "{}", error);
         }
     }
+
+    #[test]
+    fn a_plan_written_in_any_dialect_is_a_document_of_it(plan in plan(10)) {
+        for format in [Format::Orchestration, Format::Tools, Format::Hybrid, Format::Workflow, Format::Stages] {
+            let written = write(&plan, format);
+            let (again, shape) = read(&written.text, "-").unwrap();
+            // Without a node, nodes of agents can't be told from native ones.
+            prop_assert!(shape.name() == format.name() || again.nodes.is_empty(), "{}", written.text);
+            if shape != Dialect::Native {
+                let second = write(&again, format);
+                prop_assert_eq!(&second.lost, &[]);
+                let value = |text: &str| serde_json::from_str::<Value>(text).unwrap();
+                prop_assert_eq!(value(&second.text), value(&written.text));
+            }
+            let left_out = plan.nodes.len() - again.nodes.len();
+            prop_assert!(left_out <= written.lost.len());
+        }
+    }
+
+    #[test]
+    fn yaml_says_what_json_says(text in "[ -~\\n\t\u{85}\u{a0}é\u{200b}\u{e0041}𝄞]{0,12}", number in any::<f64>().prop_filter("finite", |n| n.is_finite())) {
+        let value = json!({&text: [text, number, {"a": {&text: text}, "b": [[text], []]}, {}], "n": number, "t": text});
+        let written = yaml::write(&value);
+        prop_assert_eq!(yaml::read(&written).map_err(|fault| format!("{fault:?}\n{written}")), Ok(value), "{}", written);
+    }
 }

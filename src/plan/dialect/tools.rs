@@ -1,13 +1,14 @@
 //! Tools plans: `{dag: [{id, tool, query, dependencies}]}`, where a query may hold `{{id.field}}`.
 
-use super::draft::{Draft, Kind};
+use super::draft::Draft;
 use super::fields::{Fields, Slips};
+use super::forms::Part;
 use super::{Loss, nodes};
 use crate::plan::native::ShapeError;
 use crate::plan::{Dialect, Node, Plan, ToolInput, ToolWork, Work};
 use serde_json::{Map, Value, json};
 
-const DOCUMENT: Slips = Slips {
+pub(super) const DOCUMENT: Slips = Slips {
     what: "a tools plan",
     renamed: &[],
     elsewhere: &[
@@ -15,7 +16,7 @@ const DOCUMENT: Slips = Slips {
         ("connections", "an order is told by each task's `dependencies`"),
     ],
 };
-const TASK: Slips = Slips {
+pub(super) const TASK: Slips = Slips {
     what: "a tools task",
     renamed: &[
         ("depends_on", "dependencies"),
@@ -62,7 +63,7 @@ pub(super) fn write(plan: &Plan) -> (Value, Vec<Loss>) {
             written.insert("dependencies".into(), json!(sources));
         }
         draft.lose_rest(&place, &fields);
-        draft.carry(&place, &mut written, &node.ext, Kind::Node);
+        draft.carry(&place, &mut written, &node.ext, Part::Node);
         tasks.push(Value::Object(written));
     }
     document.insert("dag".into(), Value::Array(tasks));

@@ -1,15 +1,17 @@
 //! Workflow plans: `{nodes: [{id, agent_name, is_entry, is_exit, skip_condition}], connections: [{source_id, target_id, condition,
 //! context_passed}]}`. One token walks; the first connection whose condition holds is taken.
 
-use super::draft::{Draft, Kind, rename};
+use super::draft::{Draft, rename};
 use super::fields::{Fields, Slips};
+use super::forms::Part;
 use super::{Loss, nodes};
 use crate::plan::native::ShapeError;
 use crate::plan::{AgentWork, Dialect, Edge, Node, Plan, Policy, Work};
 use serde_json::{Map, Value, json};
 
-const DOCUMENT: Slips = Slips { what: "a workflow", renamed: &[("edges", "connections"), ("links", "connections")], elsewhere: &[] };
-const NODE: Slips = Slips {
+pub(super) const DOCUMENT: Slips =
+    Slips { what: "a workflow", renamed: &[("edges", "connections"), ("links", "connections")], elsewhere: &[] };
+pub(super) const NODE: Slips = Slips {
     what: "a workflow node",
     renamed: &[
         ("agent", "agent_name"),
@@ -27,7 +29,7 @@ const NODE: Slips = Slips {
         ("dependencies", "write a connection with `source_id` and `target_id`"),
     ],
 };
-const CONNECTION: Slips = Slips {
+pub(super) const CONNECTION: Slips = Slips {
     what: "a connection",
     renamed: &[
         ("source", "source_id"),
@@ -92,15 +94,15 @@ pub(super) fn write(plan: &Plan) -> (Value, Vec<Loss>) {
         }
         fields.shift_remove("entry");
         fields.shift_remove("exit");
-        if entries.contains(node.id.as_str()) {
+        if entries.contains(&at) {
             written.insert("is_entry".into(), json!(true));
         }
-        if exits.contains(node.id.as_str()) {
+        if exits.contains(&at) {
             written.insert("is_exit".into(), json!(true));
         }
         rename(&mut fields, "skip_if", &mut written, "skip_condition");
         draft.lose_rest(&place, &fields);
-        draft.carry(&place, &mut written, &node.ext, Kind::Node);
+        draft.carry(&place, &mut written, &node.ext, Part::Node);
         nodes.push(Value::Object(written));
     }
     document.insert("nodes".into(), Value::Array(nodes));
@@ -116,15 +118,15 @@ pub(super) fn write(plan: &Plan) -> (Value, Vec<Loss>) {
             rename(&mut fields, "label", &mut written, "label");
         }
         draft.lose_rest(place, &fields);
-        draft.carry(place, &mut written, &edge.ext, Kind::Edge);
+        draft.carry(place, &mut written, &edge.ext, Part::Edge);
         connections.push(Value::Object(written));
     }
-    // A workflow of one node may do without the list.
-    let absent = draft.is_same() && connections.is_empty() && !plan.ext.contains_key("connections");
-    if absent {
-        document.shift_remove("connections");
-    } else {
-        document.insert("connections".into(), Value::Array(connections));
-    }
+    // A workflow of one node may do without the list, or with nothing in its place.
+    let connections =
+        if draft.is_same() && connections.is_empty() { plan.ext.get("connections").cloned() } else { Some(Value::Array(connections)) };
+    match connections {
+        Some(connections) => document.insert("connections".into(), connections),
+        None => document.shift_remove("connections"),
+    };
     (Value::Object(document), draft.finish())
 }

@@ -2,12 +2,17 @@
 //! looks like a slip of the pen is told, because the plan would otherwise run without what was meant.
 
 use super::{Check, Code, Fix, Place, distance};
+use crate::plan::dialect::{Part, is_field, is_kept, known_fields};
 use crate::plan::edit::Edit;
 use crate::plan::native::{self, EDGE_FIELDS, PLAN_FIELDS, is_node_field, node_fields};
-use crate::plan::{Node, Plan};
+use crate::plan::{Dialect, Node, Plan};
+use serde_json::{Map, Value};
 
 pub(super) fn check(check: &mut Check) {
     let plan = check.plan;
+    if plan.dialect != Dialect::Native {
+        return of_dialect(check);
+    }
     for name in plan.ext.keys() {
         if let Some(meant) = meant(name, PLAN_FIELDS.into_iter()) {
             check.find(Code::UnknownField, Place::Plan, name, words(name, meant), None);
@@ -26,6 +31,33 @@ pub(super) fn check(check: &mut Check) {
         }
     }
 }
+
+/// Fields that a plan of another dialect carries along: those that would mean something in a native plan, and slips.
+fn of_dialect(check: &mut Check) {
+    let plan = check.plan;
+    let mut look = |part: Part, place: Place, ext: &Map<String, Value>| {
+        for (name, value) in ext {
+            if is_kept(plan.dialect, part, name, value) || is_field(plan.dialect, part, name) {
+                continue;
+            }
+            let dialect = plan.dialect.name();
+            let message = if is_field(Dialect::Native, part, name) && !HARMLESS.contains(&name.as_str()) {
+                format!("`{name}` means nothing in the {dialect} form: export the plan to the native form and write it there")
+            } else if let Some(meant) = meant(name, known_fields(plan.dialect, part).iter().copied()) {
+                format!("`{name}` is no field of the {dialect} form, so it does nothing; did you mean `{meant}`?")
+            } else {
+                continue;
+            };
+            check.find(Code::UnknownField, place, name, message, None);
+        }
+    };
+    look(Part::Plan, Place::Plan, &plan.ext);
+    plan.nodes.iter().enumerate().for_each(|(at, node)| look(Part::Node, Place::Node(at), &node.ext));
+    plan.edges.iter().enumerate().for_each(|(at, edge)| look(Part::Edge, Place::Edge(at), &edge.ext));
+}
+
+/// Fields of people and screens, which nobody expects to do anything.
+const HARMLESS: [&str; 4] = ["notes", "label", "id", "metadata"];
 
 fn of_node(check: &mut Check, at: usize, name: &str) {
     if is_node_field(name) {

@@ -362,3 +362,22 @@ fn fields_that_look_like_a_slip_are_told_and_others_are_left_alone() {
     finding.fix.unwrap().edit.apply(&mut plan).unwrap();
     assert_eq!(plan.nodes[1].depends_on, ["a".into()]);
 }
+
+#[test]
+fn fields_without_effect_in_another_dialect_are_told_unless_they_say_nothing() {
+    let document = json!({"nodes": [
+        {"id": "a", "agent_name": "writer", "is_entry": true, "is_exit": false, "approve": "before", "skip_conditoin": "x", "position": {"x": 1}},
+        {"id": "b", "agent_name": "writer", "is_exit": true, "skip_condition": null, "tools": []},
+    ], "connections": [{"source_id": "a", "target_id": "b", "context_pased": ["x"], "condition": null, "label": "then"}]});
+    let (plan, _) = crate::plan::dialect::read(&document.to_string(), "-").unwrap();
+    let findings = validate(&plan, &catalog());
+    let told: Vec<&str> = findings.iter().filter(|f| f.code == Code::UnknownField).map(|f| f.message.as_str()).collect();
+    assert_eq!(
+        told,
+        [
+            "`approve` means nothing in the workflow form: export the plan to the native form and write it there",
+            "`skip_conditoin` is no field of the workflow form, so it does nothing; did you mean `skip_condition`?",
+            "`context_pased` is no field of the workflow form, so it does nothing; did you mean `context_passed`?",
+        ]
+    );
+}

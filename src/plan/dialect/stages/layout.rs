@@ -1,7 +1,7 @@
 //! Where the stages of a document stand: a list of objects, an object by id, or a list of ids with the objects beside it; all of it
 //! at the top or inside of a `workflow`. What isn't the plain list is noted, so that the document is written back as it was.
 
-use super::super::fields::step;
+use super::super::fields::{is_quiet, step};
 use crate::plan::native::{ShapeError, kind};
 use serde_json::{Map, Value, json};
 
@@ -40,7 +40,9 @@ pub(super) fn take(mut document: Map<String, Value>) -> Result<Parts, ShapeError
         prefix = format!("{name}.");
         note.insert("graph".into(), json!(name));
         stages = inner.shift_remove("stages");
-        graph_edges = inner.shift_remove("edges");
+        // Edges that say nothing stay as they are.
+        let says = inner.get("edges").is_some_and(|edges| !is_quiet(edges));
+        graph_edges = says.then(|| inner.shift_remove("edges")).flatten();
     }
     let edges = match graph_edges {
         Some(edges) => {
@@ -115,7 +117,7 @@ fn beside(
                     seen.push(id.clone());
                     Value::String(id)
                 }
-                _ => stage,
+                _ => json!([stage]),
             });
             note.insert("places".into(), places.collect());
             note.insert("objects".into(), json!(home));
@@ -125,9 +127,7 @@ fn beside(
                 let value = objects.get(id).cloned().ok_or_else(|| missing(i, id))?;
                 placed.push(Placed { path: step(&step("", home), id), key: Some(id.clone()), value });
             }
-            for id in &ids {
-                objects.insert(id.clone(), Value::Null);
-            }
+            ids.iter().for_each(|id| drop(objects.shift_remove(id)));
             note.insert("places".into(), Value::Object(objects));
             note.insert("objects".into(), json!(home));
         }
@@ -204,9 +204,10 @@ impl<'n> Note<'n> {
             Some(Value::Array(places)) => {
                 let mut objects = Vec::new();
                 for place in places {
-                    match place.as_str() {
-                        Some(id) => objects.extend(stages.iter().find(|(known, _)| known == id).map(|(_, stage)| stage.clone())),
-                        None => objects.push(place.clone()),
+                    match place {
+                        Value::String(id) => objects.extend(stages.iter().find(|(known, _)| known == id).map(|(_, stage)| stage.clone())),
+                        // What is no stage of the plan stands in a list, as it was.
+                        other => objects.extend(other.as_array().into_iter().flatten().cloned()),
                     }
                 }
                 let mut written: Vec<&str> = places.iter().filter_map(Value::as_str).collect();
@@ -219,8 +220,7 @@ impl<'n> Note<'n> {
                 document.insert(home, Value::Array(objects));
             }
             Some(Value::Object(places)) => {
-                let unused = places.iter().filter(|(_, stage)| !stage.is_null()).map(|(id, stage)| (id.clone(), stage.clone()));
-                let objects: Map<String, Value> = unused.chain(stages).collect();
+                let objects: Map<String, Value> = places.clone().into_iter().chain(stages).collect();
                 document.insert(home, Value::Object(objects));
             }
             _ => document.extend(stages),

@@ -6,14 +6,14 @@ mod read;
 mod write;
 
 pub(super) use layout::{GRAPHS, LAYOUT};
-pub(super) use read::read;
+pub(super) use read::{DOCUMENT, EDGE, STAGE, read};
 pub(super) use write::write;
 
 use crate::plan::{AgentWork, DecisionWork, Dialect, Node, NodeId, TransformWork, Work};
 use serde_json::Value;
 
 /// Fields of a stage of any type.
-pub(super) const FIELDS: [&str; 20] = [
+pub(super) const FIELDS: [&str; 26] = [
     "stage_id",
     "id",
     "type",
@@ -23,14 +23,20 @@ pub(super) const FIELDS: [&str; 20] = [
     "agent",
     "agent_name",
     "objective",
+    "goal",
+    "prompt",
+    "instructions",
     "tool_id",
     "tool",
     "tool_name",
     "args",
     "arguments",
+    "inputs",
+    "parameters",
     "query",
     "decide",
     "expression",
+    "decision",
     "template",
     "value",
     "role",

@@ -9,8 +9,9 @@ use crate::plan::{AgentWork, DecisionWork, Edge, MergeWork, Node, NodeId, Plan, 
 use serde_json::{Value, json};
 use std::collections::HashMap;
 
-const DOCUMENT: Slips = Slips { what: "a stage plan", renamed: &[("connections", "edges"), ("transitions", "edges")], elsewhere: &[] };
-const STAGE: Slips = Slips {
+pub(in super::super) const DOCUMENT: Slips =
+    Slips { what: "a stage plan", renamed: &[("connections", "edges"), ("transitions", "edges")], elsewhere: &[] };
+pub(in super::super) const STAGE: Slips = Slips {
     what: "a stage",
     renamed: &[
         ("kind", "type"),
@@ -26,7 +27,7 @@ const STAGE: Slips = Slips {
         ("next", "write an edge with `from_stage_id` and `to_stage_id`"),
     ],
 };
-const EDGE: Slips = Slips {
+pub(in super::super) const EDGE: Slips = Slips {
     what: "an edge between stages",
     renamed: &[
         ("from", "from_stage_id"),
@@ -189,21 +190,10 @@ fn work(fields: &mut Fields) -> Result<(Work, Says), ShapeError> {
             Work::Agent(agent)
         }
         Kind::Tool => tool(fields)?,
-        Kind::Decision => {
-            let expression = named(fields, &DECIDE).map(|name| fields.words(name).map(|words| (name, words))).transpose()?;
-            let agent = agent(fields)?;
-            match expression {
-                Some((name, Some(expression))) => {
-                    if agent.agent.is_some() {
-                        return Err(fields.wrong(name, "a stage decides by an expression or by an agent, not by both"));
-                    }
-                    remember(fields, &DECIDE, name, &json!(expression));
-                    Work::Decision(DecisionWork::Expression(expression))
-                }
-                _ if agent.agent.is_some() => Work::Decision(DecisionWork::Agent(agent)),
-                _ => return Ok((Work::Decision(DecisionWork::Expression(String::new())), Says::TypeOnly)),
-            }
-        }
+        Kind::Decision => match decision(fields)? {
+            Some(decision) => Work::Decision(decision),
+            None => return Ok((Work::Decision(DecisionWork::Expression(String::new())), Says::TypeOnly)),
+        },
         Kind::Merge => Work::Merge(MergeWork { template: fields.take("template") }),
         Kind::Transform => {
             let Some(name) = named(fields, &VALUE) else {
@@ -215,6 +205,21 @@ fn work(fields: &mut Fields) -> Result<(Work, Says), ShapeError> {
         }
     };
     Ok((work, Says::More))
+}
+
+/// By an expression or an agent; neither when the stage says no more than its type.
+fn decision(fields: &mut Fields) -> Result<Option<DecisionWork>, ShapeError> {
+    if let Some(name) = named(fields, &DECIDE)
+        && let Some(expression) = fields.words(name)?
+    {
+        if named(fields, &AGENT).is_some() {
+            return Err(fields.wrong(name, "a stage decides by an expression or by an agent, not by both"));
+        }
+        remember(fields, &DECIDE, name, &json!(expression));
+        return Ok(Some(DecisionWork::Expression(expression)));
+    }
+    let agent = agent(fields)?;
+    Ok((agent != AgentWork::default()).then_some(DecisionWork::Agent(agent)))
 }
 
 fn tool(fields: &mut Fields) -> Result<Work, ShapeError> {
@@ -256,9 +261,9 @@ fn named(fields: &Fields, names: &[&'static str]) -> Option<&'static str> {
     names.iter().copied().find(|name| fields.has(name))
 }
 
-/// Notes that a field stood under another name than the one that is written by default.
+/// Notes the name under which a field stood: another than the one that is written by default, or one of several.
 fn remember(fields: &mut Fields, names: &[&str], name: &str, value: &Value) {
-    if names.first() != Some(&name) {
+    if names.first() != Some(&name) || names.iter().any(|other| fields.has(other)) {
         fields.keep(name, value.clone());
     }
 }

@@ -1,7 +1,8 @@
 //! From a plan to a stage document.
 
 use super::super::Loss;
-use super::super::draft::{Draft, Kind as Place, rename};
+use super::super::draft::{Draft, rename};
+use super::super::forms::Part;
 use super::layout::Note;
 use super::{AGENT, ARGS, DECIDE, DIALECT, Kind, OBJECTIVE, TOOL, VALUE, name_of, plain_work, read};
 use crate::plan::{Edge, Node, NodeId, Plan};
@@ -16,16 +17,16 @@ pub(in super::super) fn write(plan: &Plan) -> (Value, Vec<Loss>) {
     let edges = draft.edges();
     draft.lose_branches(&edges);
     let (entries, exits) = draft.flags(&edges);
-    let stage_ids = !draft.is_same() || plan.nodes.iter().any(|node| node.ext.contains_key("stage_id"));
+    let stage_ids = !draft.is_same() || plan.nodes.iter().any(|node| stood(node, "stage_id"));
     let sources = read::sources(plan);
     let mut stages = Vec::new();
     for (at, node) in draft.nodes() {
         let place = format!("nodes[{at}]");
         let Some(kind) = Kind::of(&node.work) else { continue };
         let mut written = Map::new();
-        let key = match (node.ext.contains_key("stage_id"), note.keyed()) {
+        let key = match (stood(node, "stage_id"), note.keyed()) {
             (true, _) => Some("stage_id"),
-            (false, true) => node.ext.contains_key("id").then_some("id"),
+            (false, true) => stood(node, "id").then_some("id"),
             (false, false) if stage_ids && (node.ext.is_empty() || !draft.is_same()) => Some("stage_id"),
             (false, false) => Some("id"),
         };
@@ -33,7 +34,7 @@ pub(in super::super) fn write(plan: &Plan) -> (Value, Vec<Loss>) {
         let mut ext = node.ext.clone();
         put_type(&draft, &mut ext, kind, &mut written);
         for (name, flags) in [("entrypoint", &entries), ("terminal", &exits)] {
-            if flags.contains(node.id.as_str()) {
+            if flags.contains(&at) {
                 written.insert(name.into(), json!(true));
             }
         }
@@ -42,7 +43,7 @@ pub(in super::super) fn write(plan: &Plan) -> (Value, Vec<Loss>) {
         let from: &[&NodeId] = sources.get(&node.id).map_or(&[], Vec::as_slice);
         put_work(&mut draft, &place, (node, kind, from), &mut fields, &mut written);
         draft.lose_rest(&place, &fields);
-        draft.carry(&place, &mut written, &ext, Place::Node);
+        draft.carry(&place, &mut written, &ext, Part::Node);
         stages.push((node.id.to_string(), Value::Object(written)));
     }
     let edges = if is_line { None } else { put_edges(plan, &mut draft, &edges) };
@@ -84,9 +85,14 @@ fn is_line(plan: &Plan) -> bool {
         })
 }
 
+/// Whether a field of this name was read.
+fn stood(node: &Node, name: &str) -> bool {
+    node.ext.get(name).is_some_and(|value| !value.is_null())
+}
+
 /// The name under which a field stood, or the first of its names.
 fn under<'n>(node: &Node, names: &[&'n str]) -> &'n str {
-    let noted = names.iter().skip(1).find(|name| node.ext.get(**name).is_some_and(|value| !value.is_null()));
+    let noted = names.iter().find(|name| stood(node, name));
     noted.or(names.first()).copied().unwrap_or_default()
 }
 
@@ -149,7 +155,7 @@ fn put_edges(plan: &Plan, draft: &mut Draft, edges: &[(String, Edge)]) -> Option
             fields.shift_remove("default");
         }
         draft.lose_rest(place, &fields);
-        draft.carry(place, &mut written, &edge.ext, Place::Edge);
+        draft.carry(place, &mut written, &edge.ext, Part::Edge);
         list.push(Value::Object(written));
     }
     (!list.is_empty()).then_some(Value::Array(list))
