@@ -3,6 +3,7 @@
 use super::{DiffArgs, Exit, Failure, Io, Place, export};
 use crate::{
     plan::{
+        Plan,
         diff::{Diff, Mark, Piece},
         nest,
     },
@@ -24,22 +25,40 @@ pub fn diff(args: &DiffArgs, place: &Place, io: &mut Io<'_>) -> Result<Exit, Fai
     let diff = Diff::new(&old, &new);
     let exit = if diff.is_empty() { Exit::Success } else { Exit::Partial };
     if args.json {
-        let pieces: Vec<Value> = diff.pieces.iter().map(Piece::to_json).collect();
+        let as_json = |(at, piece): (usize, &Piece)| {
+            let mut value = piece.to_json();
+            value["needs"] = json!(needs(&diff, &old, at));
+            value
+        };
+        let pieces: Vec<Value> = diff.pieces.iter().enumerate().map(as_json).collect();
         io.json(&json!({"equal": diff.is_empty(), "pieces": pieces}))?;
         return Ok(exit);
     }
-    for piece in &diff.pieces {
+    for (at, piece) in diff.pieces.iter().enumerate() {
         print(piece, io)?;
+        for other in needs(&diff, &old, at) {
+            io.line(&Plain::line(&format!("    only together with: {}", head(&diff.pieces[other]))).into_string())?;
+        }
     }
     io.say(&summary(&diff));
     Ok(exit)
 }
 
-fn print(piece: &Piece, io: &mut Io<'_>) -> Result<(), Failure> {
+/// Positions of the pieces without which this one can't be made, since it would close a cycle.
+fn needs(diff: &Diff, old: &Plan, at: usize) -> Vec<usize> {
+    diff.with_needed(old, at).into_iter().filter(|other| *other != at).collect()
+}
+
+/// The piece on one line.
+fn head(piece: &Piece) -> String {
     let told = piece.told();
     let words = [told.sort, &told.subject, &told.field].into_iter().filter(|words| !words.is_empty());
-    io.line(&Plain::line(&format!("{} {}", told.mark.sign(), words.collect::<Vec<_>>().join("  "))).into_string())?;
-    for (mark, line) in &told.lines {
+    format!("{} {}", told.mark.sign(), words.collect::<Vec<_>>().join("  "))
+}
+
+fn print(piece: &Piece, io: &mut Io<'_>) -> Result<(), Failure> {
+    io.line(&Plain::line(&head(piece)).into_string())?;
+    for (mark, line) in &piece.told().lines {
         let sign = match mark {
             Mark::Added | Mark::Removed => mark.sign(),
             Mark::Changed => " ",

@@ -173,10 +173,10 @@ fn turns_of_a_loop_are_gone_through() {
     let mut deck = running(120, 36);
     deck.select("refine[2]/draft");
     deck.keys("ctrl-l");
-    assert!(deck.sees("refine [2 of 2]"), "{}", deck.screen());
+    assert!(deck.sees("refine[2] of 2"), "{}", deck.screen());
     deck.keys("{");
     assert_eq!(selected(&deck), "refine[1]/draft");
-    assert!(deck.sees("refine [1 of 2]"), "{}", deck.screen());
+    assert!(deck.sees("refine[1] of 2"), "{}", deck.screen());
     deck.keys("{");
     assert!(deck.sees("no other turn"), "{}", deck.screen());
 }

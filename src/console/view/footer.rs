@@ -105,6 +105,7 @@ const PLAN: &[&str] = &[
     "tree.filter",
     "stage.next",
     "tree.attention",
+    "app.graph",
     "app.palette",
     "app.quit",
 ];
@@ -136,6 +137,7 @@ const RUN_GOES_ON: &[&str] = &[
     "run.cancel_branch",
     "run.cancel",
     "tree.attention",
+    "app.graph",
     "request.focus",
     "stage.next",
     "run.take_plan",
@@ -148,6 +150,7 @@ const RUN_ENDED: &[&str] = &[
     "app.inbox",
     "tree.open",
     "tree.attention",
+    "app.graph",
     "run.take_plan",
     "request.focus",
     "stage.next",

@@ -61,7 +61,7 @@ fn title(model: &Model, pen: &mut Pen<'_>, area: Rect, focused: bool) {
     let role = if focused { Role::Title } else { Role::Dim };
     let what = if model.shown_run().is_some() { "graph of the run" } else { "graph of the plan" };
     let mut pieces = vec![(Plain::line(what), role)];
-    let undrawn = model.tree().picture.chart().map_or(0, |chart| chart.undrawn().len());
+    let undrawn = model.tree().picture.chart().map_or(0, Chart::cut);
     if undrawn > 0 {
         pieces.push((Plain::line(&format!("  {undrawn} edges without a line")), Role::Warning));
     }
@@ -212,7 +212,8 @@ impl Card<'_> {
             GlyphSet::Ascii => ["+"; 4],
         };
         sheet.put(area.x, area.y, &Plain::line(&format!("{}{}{}", corners[0], across.repeat(inside), corners[1])), border);
-        for y in area.y + 1..last {
+        let window = sheet.window;
+        for y in (area.y + 1).max(window.y)..last.min(window.y + window.height) {
             sheet.put(area.x, y, &Plain::line(side), border);
             sheet.put(right, y, &Plain::line(side), border);
         }
@@ -293,7 +294,7 @@ impl Card<'_> {
     fn frame(&self, sheet: &mut Sheet<'_, '_>, head: u32, is_selected: bool, focused: bool) {
         let (node, area) = (self.seen.node, self.seen.area);
         let turn = match self.states.turns(&node.id).and_then(|turns| turns.of) {
-            Some((at, count)) => format!(" [{at} of {count}]"),
+            Some((at, count)) => format!("[{at}] of {count}"),
             None => String::new(),
         };
         let sign = sheet.pen.theme.glyph(Glyph::Unfolded);

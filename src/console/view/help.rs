@@ -2,6 +2,7 @@
 
 use crate::console::{
     commands::{self, Context},
+    keymap::Key,
     model::{Doc, Model},
     theme::Role,
 };
@@ -12,12 +13,19 @@ const WIDE: u16 = 110;
 /// Columns of keys and title.
 const HEAD: usize = 50;
 
-/// Everything that works in these contexts, innermost first, with keys.
+/// Everything that works in these contexts, innermost first, with keys. A command all of whose keys mean something else further
+/// inside doesn't.
 pub fn help_lines(model: &Model, contexts: &[Context]) -> Doc<'static> {
     let mut doc = Doc::default();
     let wide = model.place.size.0 >= WIDE;
     for context in contexts {
-        let mut commands = commands::all().filter(|command| command.context == *context).peekable();
+        let keymap = &model.look.keymap;
+        let is_reached = |command: &&commands::Command| {
+            let keys = keymap.keys_of(command.id);
+            let means = |key: &Key| keymap.resolve(contexts, *key).is_some_and(|meant| meant.id == command.id);
+            keys.is_empty() || keys.iter().any(means)
+        };
+        let mut commands = commands::all().filter(|command| command.context == *context).filter(is_reached).peekable();
         if commands.peek().is_none() {
             continue;
         }

@@ -25,7 +25,7 @@ const NARROWEST: usize = 11;
 /// The most columns inside a box.
 const WIDEST: usize = 26;
 /// Columns of a frame's upper edge for the state and the turn of what is in it.
-const FRAME: usize = 22;
+const FRAME: usize = 14;
 /// The most columns of an edge's words.
 const WORDS: usize = 32;
 
@@ -92,7 +92,8 @@ impl Chart {
         for pane in 1..chart.panes.len() {
             if let Some(owner) = chart.panes[pane].owner {
                 let area = chart.area(owner);
-                chart.panes[pane].origin = (area.x + 2, area.y + 1);
+                let inner = chart.panes[pane].layers.size.width;
+                chart.panes[pane].origin = (area.x + area.width.saturating_sub(inner) / 2, area.y + 1);
             }
         }
         for (place, node) in chart.nodes.iter().enumerate() {
@@ -176,7 +177,12 @@ impl Chart {
         Area { x: area.x + pane.origin.0, y: area.y + pane.origin.1, ..area }
     }
 
-    /// How many edges of a node have no line, since the picture would be mostly lines, or since they close a cycle.
+    /// How many edges have no line.
+    pub fn cut(&self) -> usize {
+        self.panes.iter().map(|pane| pane.layers.cut.len()).sum()
+    }
+
+    /// Edges without a line, since the picture would be mostly lines, or since they close a cycle.
     pub fn undrawn(&self) -> Vec<(NodeId, NodeId)> {
         let of = |pane: &Pane| {
             let id = |at: usize| self.nodes[pane.first + at].id.clone();

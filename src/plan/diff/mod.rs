@@ -113,6 +113,12 @@ impl Diff {
     /// A piece with those that must be made of the plan before it, in order.
     pub fn with_needed(&self, plan: &Plan, at: usize) -> Vec<usize> {
         let mut needed = vec![at];
+        let Some(piece) = self.pieces.get(at) else { return Vec::new() };
+        let adds = matches!(piece.change, Change::Added(_) | Change::Edge { old: None, .. });
+        let may_close = adds && self.pieces.iter().any(|other| other.within == piece.within && other.goes());
+        if !may_close {
+            return needed;
+        }
         let gone = |edge: &(NodeId, NodeId)| {
             self.pieces.iter().position(|piece| piece.within == self.pieces[at].within && piece.ends_edge(&edge.0, &edge.1))
         };
@@ -182,6 +188,11 @@ impl Piece {
             Some(within) => NodeId::new(format!("{within}/{id}")),
             None => id.clone(),
         })
+    }
+
+    /// Whether it takes something away.
+    fn goes(&self) -> bool {
+        matches!(self.change, Change::Removed(_) | Change::Edge { new: None, .. })
     }
 
     /// Whether it takes an edge between two nodes away.

@@ -200,8 +200,8 @@ fn cut_longest(sketch: &Sketch, layer: &[u32], cut: &mut [bool]) {
     let mut trunks = sketch.boxes.len() - longer.first().copied().unwrap_or(0);
     let mut left = (JOINTS_EACH * (sketch.boxes.len() + sketch.ties.len())).max(JOINTS_LEAST);
     let mut most = 1;
-    for length in 1..longest {
-        trunks -= longer[length];
+    for (length, ending) in longer.iter().enumerate().take(longest).skip(1) {
+        trunks -= ending;
         let Some(rest) = left.checked_sub(trunks) else { break };
         left = rest;
         most = length + 1;

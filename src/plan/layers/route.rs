@@ -127,7 +127,7 @@ impl Router<'_> {
                 self.columns[target as usize] = column;
                 vec![column]
             } else {
-                ports.into_box(self.layers.boxes[target as usize], &from)
+                ports.enter(self.layers.boxes[target as usize], &from)
             };
             for ((_, source), column) in from.iter().zip(columns) {
                 nets[self.places[*source as usize]].ends.push(End { column, target, ties: 0..0 });
@@ -264,7 +264,7 @@ impl Ports {
     }
 
     /// The columns where lines from these sources, from left to right, enter a box.
-    fn into_box(&mut self, area: Area, from: &[(u32, u32)]) -> Vec<u32> {
+    fn enter(&mut self, area: Area, from: &[(u32, u32)]) -> Vec<u32> {
         let (low, high) = (area.x + CORNER, (area.x + area.width).saturating_sub(1 + CORNER).max(area.x + CORNER));
         let gaps = u32::try_from(from.len().saturating_sub(1)).unwrap_or(u32::MAX);
         let step = (high - low).checked_div(gaps).unwrap_or(0).min(STEP);
