@@ -106,6 +106,8 @@ const PLAN: &[Command] = &[
     row("plan.gate", &["p"], Tree, ("Gate before the node", "", "asks you before the node, never, after it, or both"), when::editing_nodes, verbs::plan::gate),
     row("plan.deps", &["D"], Tree, ("Change dependencies", "dependencies", "Space on a row takes a dependency or gives it back"), when::editing_nodes, verbs::deps::begin),
     row("plan.condition", &["C"], Tree, ("Conditions on its edges", "", "picks an incoming edge and edits its condition"), when::editing_nodes, verbs::deps::condition),
+    row("plan.edge", &["L"], Tree, ("Edit an edge whole", "", "as JSON: condition, keys that pass, default, label"), when::editing_nodes, verbs::deps::whole_edge),
+    row("plan.node", &["S"], Tree, ("Edit the node whole", "", "as JSON: its work, guards, retries, limits, model"), when::editing_nodes, verbs::plan::node),
     row("plan.undo", &["u"], Tree, ("Undo", "undo", "without limit"), when::can_undo, verbs::plan::undo),
     row("plan.redo", &["U", "ctrl-r"], Tree, ("Redo", "", "without limit"), when::can_redo, verbs::plan::redo),
     row("plan.compare", &["="], Plan, ("Compare with how it came", "compare", "what you changed, piece by piece, to take back one by one"), when::has_version, verbs::compare::toggle),

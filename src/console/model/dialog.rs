@@ -84,6 +84,11 @@ pub enum PickThen {
         /// Which node.
         node: NodeId,
     },
+    /// To edit whole.
+    WholeEdge {
+        /// Which node.
+        node: NodeId,
+    },
     /// Use that theme.
     Theme,
     /// Use that model.
@@ -185,6 +190,16 @@ pub enum EditThen {
     NodeText {
         /// Which node.
         node: NodeId,
+    },
+    /// The whole node as JSON.
+    Node {
+        /// Which node.
+        node: NodeId,
+    },
+    /// An edge as JSON.
+    Edge {
+        /// As it was, by addresses.
+        edge: Box<Edge>,
     },
     /// The plan's inputs as JSON.
     Inputs,

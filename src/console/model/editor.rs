@@ -321,16 +321,27 @@ impl PlanEditor {
     /// # Errors
     /// Why it is refused, in words.
     pub fn set_condition(&mut self, catalog: &Catalog, edge: &Edge, when: Option<&str>) -> Result<(), String> {
+        if edge.when.as_deref() == when {
+            return Ok(());
+        }
+        let changed = Edge { when: when.map(str::to_owned), ..nest::edge_within(nest::prefix(&edge.to), edge) };
+        self.replace_edge(catalog, edge, changed)
+    }
+
+    /// Writes an edge anew; `changed` names nodes as they are called where it stands.
+    ///
+    /// # Errors
+    /// Why it is refused, in words; a cycle is spelled out.
+    pub fn replace_edge(&mut self, catalog: &Catalog, edge: &Edge, changed: Edge) -> Result<(), String> {
         let address = edge.to.clone();
         let edge = nest::edge_within(nest::prefix(&address), edge);
-        let changed = Box::new(Edge { when: when.map(str::to_owned), ..edge.clone() });
         let edges = match nest::owner(&address) {
             Some(owner) => nest::find(&self.plan, owner).and_then(|node| node.work.body()).map(|body| &body.edges),
             None => Some(&self.plan.edges),
         };
+        let changed = Box::new(changed);
         let edit = match edges.into_iter().flatten().position(|known| *known == edge) {
             Some(at) => Edit::ReplaceEdge { at, edge: changed },
-            None if when.is_none() => return Ok(()),
             None => Edit::batch([
                 Edit::RemoveDependency { node: edge.to.clone(), on: edge.from.clone() },
                 Edit::AddEdge { edge: changed, at: None },

@@ -3,6 +3,7 @@
 use serde_json::json;
 
 use super::{super::update::Msg, Deck};
+use crate::console::model::{Dialog, Lines, TextField};
 use crate::plan::{NodeId, Plan};
 
 /// A gather step, a map whose body asks before it writes, and a report.
@@ -86,4 +87,67 @@ fn a_gate_inside_shows_on_the_folded_owner_and_is_decided_in_the_inbox() {
     deck.keys("a");
     deck.done("each[0]/save", json!("saved"));
     assert_eq!(deck.engine().node(&NodeId::new("each")).unwrap().inside.over, 2);
+}
+
+#[test]
+fn each_kind_of_node_is_added_and_a_new_body_has_a_step_to_begin_with() {
+    let mut deck = planned();
+    for (kind, id) in [("sub-plan", "plan"), ("map", "map"), ("loop", "loop")] {
+        deck.select("find");
+        deck.keys("a");
+        deck.type_text(kind);
+        deck.keys("enter");
+        if id != "plan" {
+            deck.keys("ctrl-s");
+        }
+        let node = deck.model.editor.node(&NodeId::new(id)).unwrap_or_else(|| panic!("no {id}"));
+        assert_eq!(node.depends_on, [NodeId::new("find")]);
+        assert!(deck.model.editor.node(&NodeId::new(format!("{id}/step"))).is_some());
+    }
+    deck.keys("a");
+    deck.type_text("decision by");
+    deck.keys("enter enter ctrl-s");
+    let decider = deck.model.editor.plan().nodes.last().unwrap();
+    assert!(decider.work.is_decision() && decider.work.agent().is_some(), "{decider:?}");
+}
+
+#[test]
+fn a_node_and_an_edge_are_edited_whole() {
+    let mut deck = planned();
+    let write = |deck: &mut Deck, text: &str| {
+        let Some(Dialog::Editor(editor)) = deck.model.dialogs.last_mut() else { panic!("no dialog") };
+        editor.field = TextField::new(Lines::Many, text);
+        deck.keys("ctrl-s");
+    };
+    deck.select("each/look");
+    deck.keys("S");
+    assert!(deck.sees("look at {{item}}"), "{}", deck.screen());
+    write(&mut deck, r#"{"id": "other", "agent": "researcher"}"#);
+    assert!(deck.sees("the id stays `look` here"), "{}", deck.screen());
+    write(&mut deck, r#"{"id": "look", "agent": "researcher", "objective": "o", "max_iterations": 3}"#);
+    let body = |deck: &Deck| deck.model.editor.plan().nodes[1].work.body().unwrap().clone();
+    assert_eq!(body(&deck).nodes[0].policy.max_iterations, Some(3));
+    deck.select("each/save");
+    deck.keys("L");
+    write(&mut deck, r#"{"from": "look", "to": "save", "when": "look", "context": ["text"]}"#);
+    assert_eq!(body(&deck).edges[0].context.as_deref(), Some(&["text".to_owned()][..]));
+    assert!(body(&deck).nodes[1].depends_on.is_empty());
+    assert!(deck.sees("each/look when look"), "{}", deck.screen());
+}
+
+#[test]
+fn a_decision_tells_why_this_way() {
+    let mut deck = Deck::new(120, 24);
+    deck.plan = serde_json::from_value(json!({"goal": "g", "nodes": [
+        {"id": "which", "decide": "'left'"}, {"id": "a", "value": 1}, {"id": "b", "value": 2}
+    ], "edges": [{"from": "which", "to": "a", "when": "left"}, {"from": "which", "to": "b", "default": true}]}))
+    .unwrap();
+    deck.type_text("go left");
+    deck.keys("enter r");
+    deck.select("which");
+    deck.keys("[");
+    let screen = deck.screen();
+    for words in ["a when left  taken", "b by default  not taken", "why this way the answer names `left`"] {
+        assert!(screen.contains(words), "{words}\n{screen}");
+    }
 }

@@ -4,7 +4,7 @@ use serde_json::Value;
 
 use crate::console::model::{Doc, Model, inputs, words};
 use crate::console::theme::Role;
-use crate::plan::{DecisionWork, Node, NodeId, Plan, Policy, Work, order::EdgePlace};
+use crate::plan::{DecisionWork, Edge, MapWork, Node, NodeId, Plan, PlanWork, Policy, Work, nest, order::EdgePlace};
 use crate::text::Plain;
 
 /// What a node is to do, and what is wrong with it.
@@ -16,6 +16,7 @@ pub fn details(model: &Model, node: &Node) -> Doc<'static> {
     doc.field("node", &Plain::summary(&node.id));
     doc.field(words::kind(&node.work), &words::worker(node));
     description(model, node, &mut doc);
+    turns(model, node, &mut doc);
     dependencies(model, node, &mut doc);
     inputs(model, node, &mut doc);
     doc.heading(words::text_name(&node.work));
@@ -77,10 +78,10 @@ fn description(model: &Model, node: &Node, doc: &mut Doc<'static>) {
 fn inputs(model: &Model, node: &Node, doc: &mut Doc<'static>) {
     let plan = model.plan();
     let named = inputs::named(plan, node);
+    let owner = nest::owner(&node.id).and_then(|owner| plan.nodes.iter().find(|node| &*node.id == owner));
     for (at, name) in named.iter().enumerate() {
-        let value = match plan.inputs.get(name) {
-            Some(Value::String(text)) => Plain::summary(text),
-            Some(value) => Plain::summary(&value.to_string()),
+        let value = match owner.and_then(|owner| passed(owner, name)).or_else(|| plan.inputs.get(name).map(value_line)) {
+            Some(value) => value,
             None => Plain::line("not given"),
         };
         doc.field(if at == 0 { "inputs" } else { "" }, &Plain::summary(name).then(&Plain::line(": ")).then(&value));
@@ -121,7 +122,85 @@ fn dependencies(model: &Model, node: &Node, doc: &mut Doc<'static>) {
         let when = edge.when.as_deref().map(|when| format!("{} when {when}", edge.from)).unwrap_or_else(|| edge.from.to_string());
         doc.field("needs", &Plain::summary(&when));
     }
-    listed("feeds", graph.successors(row.index).map(|at| graph.id(at).as_str()), doc);
+    ways_out(model, node, row.index, doc);
+}
+
+/// Where a node leads, by which condition or label, and in a run what became of each way.
+fn ways_out(model: &Model, node: &Node, at: usize, doc: &mut Doc<'static>) {
+    let graph = model.tree().graph();
+    let ways: Vec<(String, Option<&Edge>)> = graph
+        .outgoing(at)
+        .filter_map(|link| {
+            let link = graph.links()[link];
+            let edge = match link.place {
+                EdgePlace::Edge(at) => model.plan().edges.get(at),
+                EdgePlace::Dependency(_, _) => None,
+            };
+            Some((graph.id(link.to?).to_string(), edge))
+        })
+        .collect();
+    if ways.iter().all(|(_, edge)| edge.is_none_or(|edge| edge.when.is_none() && !edge.default)) {
+        return listed("feeds", ways.iter().map(|(to, _)| to.as_str()), doc);
+    }
+    let ends = model.shown_run().map(|view| view.run.ways_out(&node.id)).unwrap_or_default();
+    for (number, (to, edge)) in ways.iter().enumerate().take(NAMED) {
+        let when = match edge {
+            Some(Edge { when: Some(when), default: true, .. }) => format!("{to} when {when}, else by default"),
+            Some(Edge { when: Some(when), .. }) => format!("{to} when {when}"),
+            Some(Edge { default: true, .. }) => format!("{to} by default"),
+            Some(_) | None => to.clone(),
+        };
+        let end = match ends.get(number).and_then(|way| way.taken) {
+            Some(true) => "  taken",
+            Some(false) => "  not taken",
+            None => "",
+        };
+        doc.field("leads to", &Plain::summary(&when).then(&Plain::line(end)));
+    }
+    let why = model.shown_run().map_or("", |view| view.run.why_this_way(&node.id));
+    if !why.is_empty() {
+        doc.field("why this way", &Plain::summary(why));
+    }
+}
+
+/// How often what is inside runs, and how far it is.
+fn turns(model: &Model, node: &Node, doc: &mut Doc<'static>) {
+    let most = node.policy.max_iterations.unwrap_or(1);
+    let words = match &node.work {
+        Work::Plan(PlanWork::File { path, .. }) => format!("the plan in {path}"),
+        Work::Plan(PlanWork::Inline(_)) => "once".to_owned(),
+        Work::Loop(work) => format!("until {}, {most} times at most", work.until),
+        Work::Map(MapWork { over, max_parallel: Some(most), .. }) => format!("once for each of {over}, {most} at once"),
+        Work::Map(MapWork { over, .. }) => format!("once for each of {over}"),
+        Work::Agent(_) | Work::Tool(_) | Work::Code(_) | Work::Decision(_) | Work::Merge(_) | Work::Transform(_) | Work::Approval(_) => {
+            return;
+        }
+    };
+    doc.field("runs inside", &Plain::summary(&words));
+    let inside = model.shown_run().and_then(|view| view.run.node(&node.id)).map(|node| node.inside).unwrap_or_default();
+    if inside.nodes > 0 {
+        let waits = if inside.waiting > 0 { format!(", {} waiting for you", inside.waiting) } else { String::new() };
+        doc.field("", &Plain::line(&format!("{} of {} nodes over{waits}", inside.over, inside.nodes)));
+    }
+}
+
+/// A value on one line.
+fn value_line(value: &Value) -> Plain {
+    value.as_str().map_or_else(|| Plain::summary(&value.to_string()), Plain::summary)
+}
+
+/// What the node around it gives to a node inside, under a name.
+fn passed(owner: &Node, name: &str) -> Option<Plain> {
+    let turn = match (&owner.work, name) {
+        (Work::Map(work), "item") => Some(format!("each of {}", work.over)),
+        (Work::Map(_), "index") => Some("its place, from 0".to_owned()),
+        (Work::Loop(_), "iteration") => Some("the turn, from 1".to_owned()),
+        (Work::Loop(_), "previous") => Some("what the turn before gave".to_owned()),
+        _ => None,
+    };
+    let given = || owner.policy.inputs.as_ref()?.get(name).map(value_line);
+    let own = || owner.work.body()?.inputs.get(name).map(value_line);
+    turn.map(|words| Plain::summary(&words)).or_else(given).or_else(own)
 }
 
 fn listed<'a>(name: &str, ids: impl Iterator<Item = &'a str>, doc: &mut Doc<'static>) {

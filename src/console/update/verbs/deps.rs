@@ -1,8 +1,14 @@
 //! Dependencies in place: the tree stays, rows are taken and given back, and the effect shows at once.
 
 use super::{super::Turn, plan::report};
-use crate::console::model::{Dialog, LineDialog, LineThen, Lines, Model, Pick, PickItem, PickThen, Screen, Status, TextField};
-use crate::plan::{Edge, NodeId};
+use crate::console::model::{
+    Dialog, EditThen, EditorDialog, LineDialog, LineThen, Lines, Model, Pick, PickItem, PickThen, Screen, Status, TextField, words,
+};
+use crate::plan::{
+    Edge, NodeId,
+    native::{edge_from_value, edge_to_value},
+    nest,
+};
 use crate::text::Plain;
 
 /// Starts changing the selected node's dependencies.
@@ -31,31 +37,76 @@ pub fn done(model: &mut Model, _: &mut Turn) {
 
 /// Picks an incoming edge to put a condition on.
 pub fn condition(model: &mut Model, _: &mut Turn) {
+    pick_edge(model, "condition on which edge", |node| PickThen::Edge { node }, edit_condition);
+}
+
+/// Picks an incoming edge to edit whole.
+pub fn whole_edge(model: &mut Model, _: &mut Turn) {
+    pick_edge(model, "edit which edge", |node| PickThen::WholeEdge { node }, edit_edge);
+}
+
+/// One edge is taken at once; of several, one is picked.
+fn pick_edge(model: &mut Model, title: &str, then: fn(NodeId) -> PickThen, take: fn(&mut Model, Edge)) {
     let Some(id) = model.selected_id().cloned() else { return };
-    let edges = model.editor.edges_into(&id);
+    let mut edges = model.editor.edges_into(&id);
     match edges.len() {
         0 => model.status = Some(Status::warn(&format!("`{id}` depends on nothing"))),
-        1 => edit_condition(model, edges.into_iter().next()),
+        1 => edges.pop().into_iter().for_each(|edge| take(model, edge)),
         _ => {
             let items = edges.iter().map(|edge| PickItem::new(&edge.from, &edge.from, edge.when.as_deref().unwrap_or("always")));
-            let pick = Pick::new(&format!("condition on which edge into `{id}`?"), items.collect(), PickThen::Edge { node: id });
-            model.dialogs.push(Dialog::Pick(pick));
+            model.dialogs.push(Dialog::Pick(Pick::new(&format!("{title} into `{id}`?"), items.collect(), then(id))));
         }
     }
 }
 
-/// The edge was picked.
+/// The edge whose condition is edited was picked.
 pub fn edge_picked(model: &mut Model, to: &NodeId, from: &str) {
-    let edge = model.editor.edges_into(to).into_iter().find(|edge| edge.from.as_str() == from);
-    edit_condition(model, edge);
+    if let Some(edge) = edge_between(model, to, from) {
+        edit_condition(model, edge);
+    }
 }
 
-fn edit_condition(model: &mut Model, edge: Option<Edge>) {
-    let Some(edge) = edge else { return };
+/// The edge that is edited whole was picked.
+pub fn whole_edge_picked(model: &mut Model, to: &NodeId, from: &str) {
+    if let Some(edge) = edge_between(model, to, from) {
+        edit_edge(model, edge);
+    }
+}
+
+fn edge_between(model: &Model, to: &NodeId, from: &str) -> Option<Edge> {
+    model.editor.edges_into(to).into_iter().find(|edge| edge.from.as_str() == from)
+}
+
+fn edit_condition(model: &mut Model, edge: Edge) {
+    let decides = model.editor.node(&edge.from).is_some_and(|node| node.work.is_decision());
+    let note = match decides {
+        true => "the answer that takes this way; empty means the id of where it leads",
+        false => "an expression over results, such as score > 0.8; empty means always",
+    };
     model.dialogs.push(Dialog::Line(LineDialog {
         title: Plain::line(&format!("`{}` to `{}` when", edge.from, edge.to)),
         field: TextField::new(Lines::One, edge.when.as_deref().unwrap_or_default()),
-        note: Some(Plain::line("an expression over results, such as score > 0.8; empty means always")),
+        note: Some(Plain::line(note)),
         then: LineThen::Condition { edge: Box::new(edge) },
     }));
+}
+
+fn edit_edge(model: &mut Model, edge: Edge) {
+    let text = words::pretty(&edge_to_value(&nest::edge_within(nest::prefix(&edge.to), &edge)));
+    model.dialogs.push(Dialog::Editor(EditorDialog {
+        title: Plain::line(&format!("edge from `{}` to `{}`", edge.from, edge.to)),
+        field: TextField::new(Lines::Many, &text),
+        before: text,
+        note: Some(Plain::line("`when`, `context` (keys that pass), `default` (of a decision), `label`")),
+        then: EditThen::Edge { edge: Box::new(edge) },
+    }));
+}
+
+/// The edge was edited.
+///
+/// # Errors
+/// What is wrong with the text, in words.
+pub fn keep_edge(model: &mut Model, edge: &Edge, text: &str) -> Result<(), String> {
+    let changed = edge_from_value(words::parse(text)?, "edge").map_err(|error| error.to_string())?;
+    model.editor.replace_edge(&model.session.catalog, edge, changed)
 }

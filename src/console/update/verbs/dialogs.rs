@@ -58,6 +58,8 @@ pub fn keep_editor(model: &mut Model, turn: &mut Turn) {
 fn keep_text(model: &mut Model, turn: &mut Turn, then: &EditThen, text: &str) -> Result<(), String> {
     match then {
         EditThen::NodeText { node } => plan::keep_text(model, node, text),
+        EditThen::Node { node } => plan::keep_node(model, node, text),
+        EditThen::Edge { edge } => deps::keep_edge(model, edge, text),
         EditThen::Inputs => plan::keep_inputs(model, text),
         EditThen::WholePlan => {
             let value = words::parse(text)?;
@@ -156,6 +158,7 @@ pub fn take(model: &mut Model, turn: &mut Turn) {
         PickThen::AddWorker { kind } => plan::add_worker(model, kind, &value),
         PickThen::Worker { node } => plan::set_worker(model, &node, &value),
         PickThen::Edge { node } => deps::edge_picked(model, &node, &value),
+        PickThen::WholeEdge { node } => deps::whole_edge_picked(model, &node, &value),
         PickThen::Theme => turn.actions.push(Action::UseTheme(value)),
         PickThen::Model => turn.send(Request::UseModel((!value.is_empty()).then_some(value))),
         PickThen::Option { gate } => gates::keep_draft(model, turn, &gate, Draft::Answer(Value::String(value))),

@@ -1,13 +1,16 @@
 //! Changing the plan: nodes, their text, who does them, their gates; undo and redo.
 
-use serde_json::{Map, Value};
+use serde_json::{Map, Value, json};
 
 use super::super::{Action, Turn};
 use crate::console::model::{
     Dialog, EditThen, EditorDialog, Focus, LineDialog, LineThen, Lines, Model, Pick, PickItem, PickThen, Stage, Status, TextField, words,
 };
 use crate::plan::{
-    AgentWork, Approve, Ask, CodeWork, DecisionWork, MergeWork, Node, Plan, SandboxLimits, ToolInput, ToolWork, TransformWork, Work, nest,
+    AgentWork, Approve, Ask, CodeWork, DecisionWork, LoopWork, MapWork, MergeWork, Node, Plan, PlanWork, SandboxLimits, ToolInput,
+    ToolWork, TransformWork, Work,
+    native::{node_from_value, node_to_value},
+    nest,
 };
 use crate::text::Plain;
 
@@ -31,6 +34,10 @@ pub fn add(model: &mut Model, _: &mut Turn) {
         PickItem::new("approval", "approval", "asks you a question"),
         PickItem::new("merge", "merge", "joins branches"),
         PickItem::new("decision", "decision", "picks one way out by an expression"),
+        PickItem::new("decider", "decision by an agent", "an agent's answer picks one way out"),
+        PickItem::new("plan", "sub-plan", "a plan inside, which runs as one node"),
+        PickItem::new("map", "map", "runs the plan inside once for each entry of a list"),
+        PickItem::new("loop", "loop", "repeats the plan inside until a condition holds"),
     ];
     model.dialogs.push(Dialog::Pick(Pick::new("add a node: what sort of work?", items, PickThen::AddKind)));
 }
@@ -40,6 +47,10 @@ pub fn add_kind(model: &mut Model, kind: &str) {
     let work = match kind {
         "agent" => return pick_worker(model, "agent", PickThen::AddWorker { kind: "agent" }),
         "tool" => return pick_worker(model, "tool", PickThen::AddWorker { kind: "tool" }),
+        "decider" => return pick_worker(model, "agent", PickThen::AddWorker { kind: "decider" }),
+        "plan" => Work::Plan(PlanWork::Inline(Box::new(step_of(json!("done"))))),
+        "map" => Work::Map(MapWork { over: "inputs.items".into(), body: Box::new(step_of(json!("{{inputs.item}}"))), max_parallel: None }),
+        "loop" => Work::Loop(LoopWork { body: Box::new(step_of(json!("{{inputs.iteration}}"))), until: "step == 3".into() }),
         "code" => Work::Code(CodeWork { code: "return null;".into(), sandbox: SandboxLimits::default() }),
         "transform" => Work::Transform(TransformWork { value: Value::Object(Map::new()) }),
         "approval" => Work::Approval(Ask { text: "May this go on?".into(), ..Ask::default() }),
@@ -50,10 +61,17 @@ pub fn add_kind(model: &mut Model, kind: &str) {
     add_node(model, kind, work);
 }
 
+/// A plan of one step to begin with; steps are added beside it.
+fn step_of(value: Value) -> Plan {
+    Plan { nodes: vec![Node::new("step", Work::Transform(TransformWork { value }))], ..Plan::default() }
+}
+
 /// The agent or tool of a new node was picked.
 pub fn add_worker(model: &mut Model, kind: &str, name: &str) {
+    let agent = || AgentWork { agent: Some(name.to_owned()), objective: Some(String::new()), ..AgentWork::default() };
     let work = match kind {
-        "agent" => Work::Agent(AgentWork { agent: Some(name.to_owned()), objective: Some(String::new()), ..AgentWork::default() }),
+        "agent" => Work::Agent(agent()),
+        "decider" => Work::Decision(DecisionWork::Agent(agent())),
         _ => Work::Tool(ToolWork { tool: name.to_owned(), input: ToolInput::Args(skeleton(model, name)) }),
     };
     add_node(model, name, work);
@@ -70,11 +88,12 @@ fn skeleton(model: &Model, tool: &str) -> Map<String, Value> {
 fn add_node(model: &mut Model, name: &str, work: Work) {
     let id = model.editor.free_id(model.selected_id(), name);
     let depends_on = model.selected_id().cloned().into_iter().collect();
-    let node = Node { depends_on, ..Node::new(id.clone(), work) };
+    let mut node = Node { depends_on, ..Node::new(id.clone(), work) };
+    node.policy.max_iterations = matches!(node.work, Work::Loop(_)).then_some(5);
     let done = model.editor.add(&model.session.catalog, node);
     report(model, done, &format!("added `{id}`"));
     model.editor.select(&id);
-    if model.selected_node().is_some_and(|node| !matches!(node.work, Work::Merge(_))) {
+    if model.selected_node().is_some_and(|node| !matches!(node.work, Work::Merge(_) | Work::Plan(_))) {
         edit_text(model);
     }
 }
@@ -127,6 +146,32 @@ fn edit_text(model: &mut Model) {
     let title = Plain::line(&format!("{} of `{}`", words::text_name(&node.work), node.id));
     let then = EditThen::NodeText { node: node.id.clone() };
     model.dialogs.push(Dialog::Editor(EditorDialog { title, field: TextField::new(Lines::Many, &text), before: text, note: None, then }));
+}
+
+/// Edits the selected node with all its fields as JSON.
+pub fn node(model: &mut Model, _: &mut Turn) {
+    let Some(node) = model.selected_node() else { return };
+    let text = words::pretty(&node_to_value(&nest::node_within(nest::prefix(&node.id), node)));
+    model.dialogs.push(Dialog::Editor(EditorDialog {
+        title: Plain::line(&format!("node `{}`", node.id)),
+        field: TextField::new(Lines::Many, &text),
+        before: text,
+        note: None,
+        then: EditThen::Node { node: node.id.clone() },
+    }));
+}
+
+/// The node was edited with all its fields.
+///
+/// # Errors
+/// What is wrong with the text, in words.
+pub fn keep_node(model: &mut Model, id: &crate::plan::NodeId, text: &str) -> Result<(), String> {
+    let node = node_from_value(words::parse(text)?, "").map_err(|error| error.to_string())?;
+    let prefix = nest::prefix(id);
+    if id[prefix.len()..] != *node.id {
+        return Err(format!("the id stays `{}` here: renaming takes references along", &id[prefix.len()..]));
+    }
+    model.editor.replace(&model.session.catalog, nest::node_under(prefix, &node))
 }
 
 /// Edits the selected node's text outside.
