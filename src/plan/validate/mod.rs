@@ -2,21 +2,31 @@
 //! that the editor can apply. Errors stop a run, warnings don't. Pure; close to linear in nodes and edges.
 
 mod codes;
+mod decisions;
 mod fields;
 mod names;
+mod nested;
+#[cfg(test)]
+mod nested_tests;
+mod outer;
 mod policy;
 mod structure;
 #[cfg(test)]
 mod tests;
 mod texts;
+#[cfg(test)]
+mod walk_tests;
+mod walks;
 
 pub use codes::{Code, CodeInfo, Severity, codes};
 
 use super::edit::Edit;
 use super::order::Graph;
-use super::{Catalog, Node, NodeId, NodeValue, Plan, Route, Scope, Work};
+use super::{Catalog, Dialect, Node, NodeId, NodeValue, Plan, Policy, Route, Scope, Work};
+use names::Stock;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
+use std::{borrow::Cow, rc::Rc};
 
 /// Something that is wrong with a plan, or may be.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -25,9 +35,10 @@ pub struct Finding {
     pub code: Code,
     /// As `codes` says.
     pub severity: Severity,
-    /// The node that it is about.
+    /// The node that it is about: its address, `outer/inner`, if it stands inside another. What is about a plan or an edge inside a node
+    /// is about that node.
     pub node: Option<NodeId>,
-    /// The edge that it is about: its position in `edges`.
+    /// The edge that it is about: its position in `edges` of the plan that it stands in.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub edge: Option<usize>,
     /// The place in the native form, such as `nodes[2].args.path`.
@@ -52,15 +63,15 @@ pub fn is_runnable(findings: &[Finding]) -> bool {
     findings.iter().all(|finding| finding.severity == Severity::Warning)
 }
 
-/// Everything that is to be said about a plan: first the plan, then its nodes in order, then its edges.
+/// Everything that is to be said about a plan: first the plan, then its nodes in order, each with what stands inside it, then its edges.
 pub fn validate(plan: &Plan, catalog: &Catalog) -> Vec<Finding> {
-    let mut check = Check { plan, catalog, graph: Graph::new(plan), findings: Vec::new(), suggestions: 200 };
-    structure::check(&mut check);
-    names::check(&mut check);
-    texts::check(&mut check);
-    policy::check(&mut check);
-    fields::check(&mut check);
-    let mut findings = check.findings;
+    let around = Around { inputs: Cow::Borrowed(&plan.inputs), is_open: plan.dialect == Dialect::Workflow, ..Around::default() };
+    let mut check = Check::new(plan, catalog, around, Stock::new(catalog));
+    check.everything();
+    in_order(check.findings)
+}
+
+fn in_order(mut findings: Vec<(Place, Finding)>) -> Vec<Finding> {
     findings.sort_by_key(|(place, _)| *place);
     findings.into_iter().map(|(_, finding)| finding).collect()
 }
@@ -68,36 +79,110 @@ pub fn validate(plan: &Plan, catalog: &Catalog) -> Vec<Finding> {
 /// Where a finding belongs; the order of the list.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Place {
+    /// The node whose body the plan is, for what stands there and speaks of the body.
+    Owner,
     Plan,
     Node(usize),
     Edge(usize),
 }
 
+/// What a plan stands in; nothing for the plan itself.
+#[derive(Clone, Default)]
+struct Around<'a> {
+    /// The node that the plan is the body of, and the plan of that node.
+    outer: Option<Rc<Outer<'a>>>,
+    /// Every input that its texts can read.
+    inputs: Cow<'a, Map<String, Value>>,
+    /// A workflow runs around it or in it, whose results become inputs as it goes: names need not be known before.
+    is_open: bool,
+    /// Locks that the nodes around it hold.
+    held: Vec<&'a str>,
+    /// The file that it stands in; nothing there can be changed from here.
+    file: Option<&'a str>,
+    /// The run that it belongs to has a budget.
+    is_capped: bool,
+}
+
+/// The node that a plan is the body of.
+struct Outer<'a> {
+    /// The plan that it stands in.
+    plan: &'a Plan,
+    graph: Rc<Graph>,
+    /// What that plan stands in.
+    around: Around<'a>,
+    /// Its position.
+    at: usize,
+    /// Its address: `a/map`.
+    address: String,
+    /// Its place: `nodes[0].body.nodes[2]`.
+    path: String,
+}
+
 struct Check<'a> {
     plan: &'a Plan,
     catalog: &'a Catalog,
-    graph: Graph,
+    graph: Rc<Graph>,
+    around: Around<'a>,
     findings: Vec<(Place, Finding)>,
-    /// How many more fixes and near names may be looked for: each costs in proportion to the plan.
-    suggestions: usize,
+    stock: Stock<'a>,
 }
 
 impl<'a> Check<'a> {
-    /// `field` is empty for the place itself.
+    fn new(plan: &'a Plan, catalog: &'a Catalog, around: Around<'a>, stock: Stock<'a>) -> Self {
+        Self { plan, catalog, graph: Rc::new(Graph::new(plan)), around, findings: Vec::new(), stock }
+    }
+
+    fn everything(&mut self) {
+        structure::check(self);
+        decisions::check(self);
+        walks::check(self);
+        names::check(self);
+        texts::check(self);
+        policy::check(self);
+        fields::check(self);
+        nested::check(self);
+    }
+
+    /// `field` is empty for the place itself. The fix is one of this plan.
     fn find(&mut self, code: Code, place: Place, field: &str, message: impl Into<String>, fix: Option<Fix>) {
+        let fix = fix.filter(|_| self.around.file.is_none());
+        let owner = self.around.outer.as_ref().map(|outer| outer.address.as_str());
+        let fix = fix.map(|fix| Fix { edit: Edit::within(owner, fix.edit), ..fix });
+        self.push(code, place, field, message.into(), fix);
+    }
+
+    /// As `find`, with a fix of the whole document.
+    fn push(&mut self, code: Code, place: Place, field: &str, message: String, fix: Option<Fix>) {
+        let outer = self.around.outer.as_deref();
+        let owner = outer.map(|outer| NodeId::new(&outer.address));
+        let local = |at: usize| &self.plan.nodes[at].id;
+        let inside = outer.map_or_else(String::new, |outer| format!("{}.{}.", outer.path, outer.field()));
         let (node, edge, base) = match place {
-            Place::Plan => (None, None, String::new()),
-            Place::Node(at) => (Some(self.plan.nodes[at].id.clone()), None, format!("nodes[{at}]")),
-            Place::Edge(at) => (None, Some(at), format!("edges[{at}]")),
+            Place::Owner => (owner, None, outer.map_or_else(String::new, |outer| outer.path.clone())),
+            Place::Plan => (owner, None, inside.trim_end_matches('.').to_owned()),
+            Place::Node(at) => (Some(self.address(local(at))), None, format!("{inside}nodes[{at}]")),
+            Place::Edge(at) => (owner, Some(at), format!("{inside}edges[{at}]")),
         };
         let path = if field.is_empty() || base.is_empty() { base + field } else { format!("{base}.{field}") };
-        self.findings.push((place, Finding { code, severity: code.severity(), node, edge, path, message: message.into(), fix }));
+        let message = match self.around.file {
+            Some(file) if place != Place::Owner => format!("in `{}`: {message}", file.escape_debug()),
+            Some(_) | None => message,
+        };
+        self.findings.push((place, Finding { code, severity: code.severity(), node, edge, path, message, fix }));
+    }
+
+    /// A node's id as it is from outside.
+    fn address(&self, id: &NodeId) -> NodeId {
+        match &self.around.outer {
+            Some(outer) => NodeId::new(format!("{}/{id}", outer.address)),
+            None => id.clone(),
+        }
     }
 
     /// Spends one suggestion, if there is one left.
     fn may_suggest(&mut self) -> bool {
-        let may = self.suggestions > 0;
-        self.suggestions = self.suggestions.saturating_sub(1);
+        let may = self.stock.suggestions > 0;
+        self.stock.suggestions = self.stock.suggestions.saturating_sub(1);
         may
     }
 
@@ -117,13 +202,28 @@ impl<'a> Check<'a> {
         Edit::SpliceNodes { at, remove: 1, insert: vec![node] }
     }
 
-    /// Whether edges that leave the node carry labels, of which an answer names one.
+    fn with_policy(&self, at: usize, title: impl Into<String>, change: impl FnOnce(&mut Policy)) -> Option<Fix> {
+        Some(Fix::new(title, self.changed(at, |node| change(&mut node.policy))))
+    }
+
+    /// Whether one of the edges that leave the node is named by its answer, which may be a label.
     fn decides(&self, at: usize) -> bool {
         let node = &self.plan.nodes[at];
         match node.policy.route {
             Some(route) => route == Route::Decision,
-            None => matches!(node.work, Work::Decision(_)) || self.plan.defaults.route == Some(Route::Decision),
+            None => node.work.is_decision() || self.plan.defaults.route == Some(Route::Decision),
         }
+    }
+}
+
+impl Outer<'_> {
+    fn node(&self) -> &Node {
+        &self.plan.nodes[self.at]
+    }
+
+    /// The field that the body stands in.
+    fn field(&self) -> &'static str {
+        if matches!(self.node().work, Work::Plan(_)) { "plan" } else { "body" }
     }
 }
 
@@ -134,12 +234,13 @@ impl Fix {
 }
 
 impl Scope for Check<'_> {
+    /// Nodes of the plans around count as known, so that a body that names one can be told how to get it.
     fn node(&self, id: &str) -> Option<NodeValue<'_>> {
-        self.graph.position(id).map(|_| NodeValue::default())
+        (self.graph.position(id).is_some() || outer::find(self, id).is_some()).then(NodeValue::default)
     }
 
     fn inputs(&self) -> &Map<String, Value> {
-        &self.plan.inputs
+        &self.around.inputs
     }
 }
 

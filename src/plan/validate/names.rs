@@ -1,38 +1,45 @@
 //! Agents and tools by name, tool arguments against their schema, tool patterns.
 
 use super::{Check, Code, Fix, Place, did_you_mean};
-use crate::plan::edit::Edit;
 use crate::plan::reference::has_references;
-use crate::plan::{AgentWork, Approve, DecisionWork, Risk, ToolInfo, ToolInput, ToolWork, Verdict, Work};
-use jsonschema::Validator;
+use crate::plan::{AgentWork, Approve, Catalog, DecisionWork, Risk, ToolInfo, ToolInput, ToolWork, Verdict, Work};
+use globset::GlobMatcher;
+use jsonschema::{Validator, error::ValidationErrorKind};
 use serde_json::{Map, Value};
-use std::collections::HashMap;
+use std::{collections::HashMap, rc::Rc};
+
+/// What the catalog holds, by name, with what was worked out about it so far; the same for a plan and what stands inside it.
+#[derive(Default)]
+pub(super) struct Stock<'a> {
+    agents: HashMap<&'a str, usize>,
+    tools: HashMap<&'a str, usize>,
+    /// By tool: made when first needed; nothing for a schema that is none.
+    validators: HashMap<usize, Option<Rc<Validator>>>,
+    /// By pattern, whether it matches any tool.
+    patterns: HashMap<&'a str, bool>,
+    /// How many more fixes and near names may be looked for: each costs in proportion to the plan.
+    pub suggestions: usize,
+}
+
+impl<'a> Stock<'a> {
+    pub fn new(catalog: &'a Catalog) -> Self {
+        let agents = catalog.agents.iter().enumerate().map(|(at, agent)| (agent.name.as_str(), at)).collect();
+        let mut tools: HashMap<&str, usize> = catalog.tools.iter().enumerate().map(|(at, tool)| (tool.name.as_str(), at)).collect();
+        for (alias, name) in &catalog.aliases {
+            if let Some(&at) = tools.get(name.as_str()) {
+                tools.entry(alias).or_insert(at);
+            }
+        }
+        Self { agents, tools, suggestions: 200, ..Self::default() }
+    }
+}
 
 pub(super) fn check(check: &mut Check) {
-    let catalog = check.catalog;
-    let agents: HashMap<&str, usize> = catalog.agents.iter().enumerate().map(|(at, agent)| (agent.name.as_str(), at)).collect();
-    let mut tools: HashMap<&str, usize> = catalog.tools.iter().enumerate().map(|(at, tool)| (tool.name.as_str(), at)).collect();
-    for (alias, name) in &catalog.aliases {
-        if let Some(&at) = tools.get(name.as_str()) {
-            tools.entry(alias).or_insert(at);
-        }
-    }
-    let mut validators: Vec<Option<Option<Validator>>> = Vec::new();
-    validators.resize_with(catalog.tools.len(), || None);
-    let mut patterns: HashMap<&str, bool> = HashMap::new();
     let plan = check.plan;
     for (at, node) in plan.nodes.iter().enumerate() {
         match &node.work {
-            Work::Agent(work) | Work::Decision(DecisionWork::Agent(work)) => agent(check, at, work, &agents),
-            Work::Tool(work) => match tools.get(work.tool.as_str()) {
-                None => unknown_tool(check, at, work),
-                Some(&tool) => {
-                    let info = &catalog.tools[tool];
-                    let validator = validators[tool].get_or_insert_with(|| jsonschema::options().build(&info.input_schema).ok());
-                    arguments(check, at, work, info, validator.as_ref());
-                    permission(check, at, info);
-                }
-            },
+            Work::Agent(work) | Work::Decision(DecisionWork::Agent(work)) => agent(check, at, work),
+            Work::Tool(work) => tool(check, at, work),
             Work::Code(_)
             | Work::Decision(DecisionWork::Expression(_))
             | Work::Merge(_)
@@ -42,57 +49,97 @@ pub(super) fn check(check: &mut Check) {
             | Work::Loop(_)
             | Work::Map(_) => {}
         }
-        for (i, pattern) in node.policy.tools.iter().flatten().enumerate() {
-            if !*patterns.entry(pattern).or_insert_with(|| matches_a_tool(check, pattern)) {
-                let near = check.nearest(pattern, catalog.tools.iter().map(|tool| tool.name.as_str()));
-                let message = format!("`{}` matches no tool{}", pattern.escape_debug(), did_you_mean(near));
-                check.find(Code::ToolPattern, Place::Node(at), &format!("tools[{i}]"), message, None);
-            }
+        patterns(check, Place::Node(at), "", node.policy.tools.as_deref());
+    }
+    patterns(check, Place::Plan, "defaults.", plan.defaults.tools.as_deref());
+}
+
+fn patterns<'a>(check: &mut Check<'a>, place: Place, prefix: &str, patterns: Option<&'a [String]>) {
+    for (i, pattern) in patterns.unwrap_or_default().iter().enumerate() {
+        let known = check.stock.patterns.get(pattern.as_str()).copied();
+        let fits = known.unwrap_or_else(|| matches_a_tool(check, pattern));
+        check.stock.patterns.insert(pattern, fits);
+        if !fits {
+            let catalog = check.catalog;
+            let near = check.nearest(pattern, catalog.tools.iter().map(|tool| tool.name.as_str()));
+            let message = format!("`{}` matches no tool{}", pattern.escape_debug(), did_you_mean(near));
+            let fix = match (near, place) {
+                (Some(near), Place::Node(at)) => check
+                    .with_policy(at, format!("use `{near}`"), |policy| policy.tools.iter_mut().for_each(|list| list[i] = near.to_owned())),
+                (Some(_) | None, _) => None,
+            };
+            check.find(Code::ToolPattern, place, &format!("{prefix}tools[{i}]"), message, fix);
         }
     }
 }
 
 fn matches_a_tool(check: &Check, pattern: &str) -> bool {
-    let Ok(glob) = globset::Glob::new(check.catalog.canonical(pattern)) else { return false };
-    let glob = glob.compile_matcher();
+    let Some(glob) = glob(check, pattern) else { return false };
     check.catalog.tools.iter().any(|tool| glob.is_match(&tool.name))
 }
 
-fn agent(check: &mut Check, at: usize, work: &AgentWork, agents: &HashMap<&str, usize>) {
+fn glob(check: &Check, pattern: &str) -> Option<GlobMatcher> {
+    globset::Glob::new(check.catalog.canonical(pattern)).ok().map(|glob| glob.compile_matcher())
+}
+
+fn agent(check: &mut Check, at: usize, work: &AgentWork) {
     let place = Place::Node(at);
+    let plan = check.plan;
+    let written = plan.nodes[at].policy.tools.as_deref().or(plan.defaults.tools.as_deref());
     let Some(name) = work.agent.as_deref() else {
         if work.role.is_none() {
             check.find(Code::NoAgent, place, "agent", "names no agent card and has no `role`", None);
         }
-        return;
+        return reach(check, at, written.unwrap_or_default());
     };
-    let Some(&card) = agents.get(name) else {
-        let catalog = check.catalog;
+    let catalog = check.catalog;
+    let Some(&card) = check.stock.agents.get(name) else {
         let near = check.nearest(name, catalog.agents.iter().map(|agent| agent.name.as_str()));
         let fix = near.map(|near| {
             let agent = AgentWork { agent: Some(near.to_owned()), ..work.clone() };
-            let work = match check.plan.nodes[at].work {
-                Work::Decision(_) => Work::Decision(DecisionWork::Agent(agent)),
-                _ => Work::Agent(agent),
-            };
-            Fix::new(format!("use `{near}`"), Edit::set_work(check.plan.nodes[at].id.clone(), work))
+            let work = if plan.nodes[at].work.is_decision() { Work::Decision(DecisionWork::Agent(agent)) } else { Work::Agent(agent) };
+            Fix::new(format!("use `{near}`"), check.changed(at, |node| node.work = work))
         });
         let message = format!("there is no agent `{}`{}", name.escape_debug(), did_you_mean(near));
-        check.find(Code::UnknownAgent, place, "agent", message, fix);
-        return;
+        return check.find(Code::UnknownAgent, place, "agent", message, fix);
     };
-    let policy = &check.plan.nodes[at].policy;
-    if is_unasked(policy.approve.or(check.plan.defaults.approve)) {
-        let globs = policy.tools.as_ref().unwrap_or(&check.catalog.agents[card].tools);
-        let reach =
-            globs.iter().filter_map(|glob| globset::Glob::new(check.catalog.canonical(glob)).ok()).map(|glob| glob.compile_matcher());
-        let reach: Vec<_> = reach.collect();
-        let open = check.catalog.tools.iter().find(|tool| is_open(tool) && reach.iter().any(|glob| glob.is_match(&tool.name)));
-        if let Some(tool) = open {
-            let message = format!("the configuration lets this agent call `{}` without asking, and the plan doesn't ask either", tool.name);
-            check.find(Code::OpenSideEffects, place, "approve", message, None);
-        }
+    reach(check, at, written.unwrap_or(&catalog.agents[card].tools));
+}
+
+/// Tools that an agent may call and nobody is asked about.
+fn reach(check: &mut Check, at: usize, patterns: &[String]) {
+    let plan = check.plan;
+    if !is_unasked(plan.nodes[at].policy.approve.or(plan.defaults.approve)) {
+        return;
     }
+    let open = patterns.iter().find_map(|pattern| {
+        let glob = glob(check, pattern)?;
+        let tool = check.catalog.tools.iter().find(|tool| is_open(tool) && glob.is_match(&tool.name))?;
+        Some((pattern, &tool.name))
+    });
+    if let Some((pattern, tool)) = open {
+        let by = if check.catalog.canonical(pattern) == tool { String::new() } else { format!(" (by `{}`)", pattern.escape_debug()) };
+        let message = format!("the configuration lets this agent call `{tool}`{by} without asking, and the plan doesn't ask either");
+        let fix = check.with_policy(at, "ask before it starts", |policy| policy.approve = Some(asking(policy.approve)));
+        check.find(Code::OpenSideEffects, Place::Node(at), "approve", message, fix);
+    }
+}
+
+/// What asks before, beside what is asked already.
+fn asking(approve: Option<Approve>) -> Approve {
+    match approve {
+        None | Some(Approve::Never | Approve::Before) => Approve::Before,
+        Some(Approve::After | Approve::Both) => Approve::Both,
+    }
+}
+
+fn tool(check: &mut Check, at: usize, work: &ToolWork) {
+    let Some(&tool) = check.stock.tools.get(work.tool.as_str()) else { return unknown_tool(check, at, work) };
+    let info = &check.catalog.tools[tool];
+    let made = check.stock.validators.entry(tool);
+    let validator = made.or_insert_with(|| jsonschema::options().build(&info.input_schema).ok().map(Rc::new)).clone();
+    arguments(check, at, work, info, validator.as_deref());
+    permission(check, at, info);
 }
 
 /// Changes things and isn't asked about by the configuration. Where that asks, no plan can silence it.
@@ -114,11 +161,9 @@ fn permission(check: &mut Check, at: usize, info: &ToolInfo) {
     }
     let node = &check.plan.nodes[at];
     if is_open(info) && is_unasked(node.policy.approve.or(check.plan.defaults.approve)) {
-        let mut policy = node.policy.clone();
-        policy.approve = Some(Approve::Before);
-        let fix = Fix::new("ask before it runs", Edit::SetPolicy { id: node.id.clone(), policy: Box::new(policy) });
+        let fix = check.with_policy(at, "ask before it runs", |policy| policy.approve = Some(asking(policy.approve)));
         let message = format!("the configuration lets `{}` change things without asking, and the plan doesn't ask either", info.name);
-        check.find(Code::OpenSideEffects, Place::Node(at), "approve", message, Some(fix));
+        check.find(Code::OpenSideEffects, Place::Node(at), "approve", message, fix);
     }
 }
 
@@ -127,7 +172,7 @@ fn unknown_tool(check: &mut Check, at: usize, work: &ToolWork) {
     let near = check.nearest(&work.tool, catalog.tools.iter().map(|tool| tool.name.as_str()));
     let fix = near.map(|near| {
         let work = ToolWork { tool: near.to_owned(), ..work.clone() };
-        Fix::new(format!("use `{near}`"), Edit::set_work(check.plan.nodes[at].id.clone(), Work::Tool(work)))
+        Fix::new(format!("use `{near}`"), check.changed(at, |node| node.work = Work::Tool(work)))
     });
     let message = format!("there is no tool `{}`{}", work.tool.escape_debug(), did_you_mean(near));
     check.find(Code::UnknownTool, Place::Node(at), "tool", message, fix);
@@ -157,15 +202,56 @@ fn arguments(check: &mut Check, at: usize, work: &ToolWork, info: &ToolInfo, val
         },
     };
     let Some(validator) = validator.filter(|validator| !validator.is_valid(&args)) else { return };
+    let is_query = matches!(work.input, ToolInput::Query(_));
     for error in validator.iter_errors(&args) {
         let pointer = error.instance_path().to_string();
-        let about_names = matches!(error.schema_path().to_string().rsplit('/').next(), Some("required" | "additionalProperties"));
-        // What a reference gives is not known yet; which arguments there are is.
-        if !about_names && args.pointer(&pointer).is_some_and(has_references) {
-            continue;
+        let inside = if is_query { "query".to_owned() } else { format!("args{}", pointer.replace('/', ".")) };
+        match error.kind() {
+            ValidationErrorKind::Required { property } => {
+                let name = property.as_str().unwrap_or_default();
+                let message = format!("`{}` needs the argument `{}`", info.name, argument(&pointer, name));
+                check.find(Code::BadArguments, place, &format!("{inside}.{name}"), message, None);
+            }
+            ValidationErrorKind::AdditionalProperties { unexpected } => {
+                for name in unexpected {
+                    unexpected_argument(check, at, info, &pointer, &format!("{inside}.{name}"), name);
+                }
+            }
+            // What a reference gives is not known yet.
+            _ if args.pointer(&pointer).is_some_and(has_references) => {}
+            _ => {
+                let name = if pointer.is_empty() { "arguments".to_owned() } else { format!("argument `{}`", argument(&pointer, "")) };
+                check.find(Code::BadArguments, place, &inside, format!("the {name} of `{}`: {error}", info.name), None);
+            }
         }
-        let field =
-            if matches!(work.input, ToolInput::Query(_)) { "query".to_owned() } else { format!("args{}", pointer.replace('/', ".")) };
-        check.find(Code::BadArguments, place, &field, format!("`{}` does not take this: {error}", info.name), None);
     }
+}
+
+/// An argument as people write it: `path`, `options.depth`.
+fn argument(pointer: &str, name: &str) -> String {
+    let parts = pointer.split('/').chain([name]).filter(|part| !part.is_empty());
+    parts.map(|part| part.escape_debug().to_string()).collect::<Vec<_>>().join(".")
+}
+
+/// A name that the tool doesn't have takes the place of a near one that is free.
+fn unexpected_argument(check: &mut Check, at: usize, info: &ToolInfo, pointer: &str, field: &str, name: &str) {
+    let plan = check.plan;
+    let args = match &plan.nodes[at].work {
+        Work::Tool(ToolWork { input: ToolInput::Args(args), .. }) if pointer.is_empty() => Some(args),
+        _ => None,
+    };
+    let known = info.input_schema.get("properties").and_then(Value::as_object);
+    let free = known.into_iter().flat_map(Map::keys).filter(|known| args.is_some_and(|args| !args.contains_key(*known)));
+    let near = check.nearest(name, free.map(String::as_str));
+    let fix = near.zip(args).map(|(near, args)| {
+        let renamed = args.iter().map(|(key, value)| (if key == name { near.to_owned() } else { key.clone() }, value.clone())).collect();
+        let edit = check.changed(at, |node| {
+            if let Work::Tool(tool) = &mut node.work {
+                tool.input = ToolInput::Args(renamed);
+            }
+        });
+        Fix::new(format!("call it `{near}`"), edit)
+    });
+    let message = format!("`{}` has no argument `{}`{}", info.name, argument(pointer, name), did_you_mean(near));
+    check.find(Code::BadArguments, Place::Node(at), field, message, fix);
 }

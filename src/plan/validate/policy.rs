@@ -2,12 +2,14 @@
 
 use super::{Check, Code, Fix, Place};
 use crate::plan::edit::Edit;
-use crate::plan::{Budget, OnFailure, Policy, Work};
+use crate::plan::{Budget, Dialect, Node, OnFailure, Plan, Policy, Work};
 
 /// The most iterations of an agent.
 const MAX_ITERATIONS: u32 = 20;
 /// The most attempts of a node.
 const MAX_ATTEMPTS: u32 = 20;
+/// What an agent may use that nobody gave a budget.
+const AGENT_TOKENS: u64 = 10_000;
 
 pub(super) fn check(check: &mut Check) {
     let plan = check.plan;
@@ -17,20 +19,8 @@ pub(super) fn check(check: &mut Check) {
     if plan.budget != Budget::default() {
         check.find(Code::NotYet, Place::Plan, "budget", "caps of the whole run are not enforced yet, those of a node's tokens are", None);
     }
-    let own = |policy: &Policy| policy.budget.is_some();
-    let is_open = |node: &crate::plan::Node| matches!(node.work, Work::Agent(_)) && !own(&node.policy);
-    if plan.budget == Budget::default() && !own(&plan.defaults) && plan.nodes.iter().any(is_open) {
-        let mut defaults = plan.defaults.clone();
-        defaults.budget = Some(Budget { tokens: Some(10_000), ..Budget::default() });
-        let fix = Fix::new("give each agent 10,000 tokens", Edit::SetDefaults { defaults: Box::new(defaults) });
-        check.find(
-            Code::NoBudget,
-            Place::Plan,
-            "budget",
-            "agents run without a budget: the default of 10,000 tokens each applies",
-            Some(fix),
-        );
-    }
+    agents_without_budget(check);
+    low_budget(check);
     for (at, node) in plan.nodes.iter().enumerate() {
         let place = Place::Node(at);
         if node.policy != Policy::default() {
@@ -47,21 +37,73 @@ pub(super) fn check(check: &mut Check) {
     }
 }
 
+/// In hybrid documents a budget stands with each task; elsewhere the plan's defaults can give one to all.
+fn agents_without_budget(check: &mut Check) {
+    let plan = check.plan;
+    if check.around.is_capped || plan.budget != Budget::default() || plan.defaults.budget.is_some() {
+        return;
+    }
+    let budget = Budget { tokens: Some(AGENT_TOKENS), ..Budget::default() };
+    let title = "give each agent 10,000 tokens";
+    let mut open = plan.nodes.iter().enumerate().filter(|(_, node)| node.work.agent().is_some() && node.policy.budget.is_none());
+    let message = "agents run without a budget: the default of 10,000 tokens each applies";
+    if plan.dialect == Dialect::Hybrid {
+        for (at, _) in open {
+            let message = "this agent runs without a budget: the default of 10,000 tokens applies";
+            let fix = check.with_policy(at, "give it 10,000 tokens", |policy| policy.budget = Some(budget.clone()));
+            check.find(Code::NoBudget, Place::Node(at), "budget", message, fix);
+        }
+    } else if open.next().is_some() {
+        let defaults = Policy { budget: Some(budget), ..plan.defaults.clone() };
+        let fix = Fix::new(title, Edit::SetDefaults { defaults: Box::new(defaults) });
+        check.find(Code::NoBudget, Place::Plan, "budget", message, Some(fix));
+    }
+}
+
+/// A plan whose cap is lower than the caps of its agents together can run out of it before they do.
+fn low_budget(check: &mut Check) {
+    let Some(cap) = check.plan.budget.tokens.filter(|cap| *cap > 0) else { return };
+    let all = tokens(check.plan);
+    if all > cap {
+        let message = format!("the agents may use {all} tokens together by their own budgets, and the plan has {cap}");
+        let budget = Budget { tokens: Some(all), ..check.plan.budget.clone() };
+        let fix = Fix::new(format!("raise it to {all}"), Edit::SetBudget { budget });
+        check.find(Code::LowBudget, Place::Plan, "budget.tokens", message, Some(fix));
+    }
+}
+
+/// What the agents of a plan may use by the budgets that they were given; a loop as often as it may run.
+fn tokens(plan: &Plan) -> u64 {
+    let of = |node: &Node| {
+        let own = node.policy.budget.as_ref().or(plan.defaults.budget.as_ref()).and_then(|budget| budget.tokens);
+        let own = own.filter(|_| node.work.agent().is_some()).unwrap_or(0);
+        let times = match node.work {
+            Work::Loop(_) => node.policy.max_iterations.or(plan.defaults.max_iterations).unwrap_or(1).clamp(1, MAX_ITERATIONS),
+            _ => 1,
+        };
+        own.saturating_add(node.work.body().map_or(0, tokens).saturating_mul(times.into()))
+    };
+    plan.nodes.iter().map(of).fold(0, u64::saturating_add)
+}
+
 fn limits(check: &mut Check, place: Place, prefix: &str, policy: &Policy) {
-    let mut wrong = |field: &str, message: String| check.find(Code::BadLimit, place, &format!("{prefix}{field}"), message, None);
-    if let Some(attempts) = policy.retry.as_ref().map(|retry| retry.attempts).filter(|n| !(1..=MAX_ATTEMPTS).contains(n)) {
-        wrong("retry.attempts", format!("`attempts` must be 1 to {MAX_ATTEMPTS}, not {attempts}"));
+    if let Some(retry) = policy.retry.as_ref().filter(|retry| !(1..=MAX_ATTEMPTS).contains(&retry.attempts)) {
+        let attempts = retry.attempts.clamp(1, MAX_ATTEMPTS);
+        let message = format!("`attempts` must be 1 to {MAX_ATTEMPTS}, not {}", retry.attempts);
+        let fix = set(check, place, format!("set it to {attempts}"), |policy| {
+            policy.retry.iter_mut().for_each(|retry| retry.attempts = attempts);
+        });
+        check.find(Code::BadLimit, place, &format!("{prefix}retry.attempts"), message, fix);
     }
     if let Some(seconds) = policy.timeout_s.filter(|seconds| !(seconds.is_finite() && *seconds > 0.0)) {
-        wrong("timeout_s", format!("`timeout_s` must be more than 0, not {seconds}"));
+        let message = format!("`timeout_s` must be more than 0, not {seconds}");
+        let fix = set(check, place, "take the limit away", |policy| policy.timeout_s = None);
+        check.find(Code::BadLimit, place, &format!("{prefix}timeout_s"), message, fix);
     }
     if let Some(iterations) = policy.max_iterations.filter(|n| !(1..=MAX_ITERATIONS).contains(n)) {
-        let fix = (if let Place::Node(at) = place { Some(at) } else { None }).map(|at| {
-            let clamped = iterations.clamp(1, MAX_ITERATIONS);
-            let policy = Policy { max_iterations: Some(clamped), ..policy.clone() };
-            Fix::new(format!("set it to {clamped}"), Edit::SetPolicy { id: check.plan.nodes[at].id.clone(), policy: Box::new(policy) })
-        });
+        let clamped = iterations.clamp(1, MAX_ITERATIONS);
         let message = format!("`max_iterations` must be 1 to {MAX_ITERATIONS}, not {iterations}");
+        let fix = set(check, place, format!("set it to {clamped}"), |policy| policy.max_iterations = Some(clamped));
         check.find(Code::BadLimit, place, &format!("{prefix}max_iterations"), message, fix);
     }
     if let Some(caps) = &policy.budget {
@@ -74,6 +116,18 @@ fn limits(check: &mut Check, place: Place, prefix: &str, policy: &Policy) {
     }
 }
 
+/// Changes the policy that stands at a place: a node's, or the plan's defaults.
+pub(super) fn set(check: &Check, place: Place, title: impl Into<String>, change: impl FnOnce(&mut Policy)) -> Option<Fix> {
+    match place {
+        Place::Node(at) => check.with_policy(at, title, change),
+        Place::Owner | Place::Plan | Place::Edge(_) => {
+            let mut defaults = check.plan.defaults.clone();
+            change(&mut defaults);
+            Some(Fix::new(title, Edit::SetDefaults { defaults: Box::new(defaults) }))
+        }
+    }
+}
+
 fn budget(check: &mut Check, place: Place, field: &str, caps: &Budget) {
     let positive = |cap: Option<f64>| cap.is_none_or(|cap| cap.is_finite() && cap > 0.0);
     for (cap, fine) in [
@@ -83,9 +137,30 @@ fn budget(check: &mut Check, place: Place, field: &str, caps: &Budget) {
         ("model_calls", caps.model_calls != Some(0)),
     ] {
         if !fine {
-            check.find(Code::BadLimit, place, &format!("{field}.{cap}"), format!("`{cap}` must be more than 0"), None);
+            let message = format!("`{cap}` must be more than 0");
+            check.find(Code::BadLimit, place, &format!("{field}.{cap}"), message, uncapped(check, place, field, cap));
         }
     }
+}
+
+/// Takes one cap away.
+fn uncapped(check: &Check, place: Place, field: &str, cap: &str) -> Option<Fix> {
+    let drop_cap = |budget: &mut Budget| match cap {
+        "tokens" => budget.tokens = None,
+        "usd" => budget.usd = None,
+        "seconds" => budget.seconds = None,
+        _ => budget.model_calls = None,
+    };
+    let title = format!("take the cap on `{cap}` away");
+    if field == "budget" && place == Place::Plan {
+        let mut budget = check.plan.budget.clone();
+        drop_cap(&mut budget);
+        return Some(Fix::new(title, Edit::SetBudget { budget }));
+    }
+    set(check, place, title, |policy| {
+        policy.budget.iter_mut().for_each(drop_cap);
+        policy.budget = policy.budget.take().filter(|budget| *budget != Budget::default());
+    })
 }
 
 fn not_yet(check: &mut Check, place: Place, prefix: &str, policy: &Policy) {

@@ -1,14 +1,18 @@
-//! Ids, edges, cycles, decisions, joins.
+//! Ids, edges, cycles.
 
 use super::{Check, Code, Fix, Place, did_you_mean};
 use crate::plan::edit::Edit;
 use crate::plan::order::{EdgePlace, Link};
-use crate::plan::{Join, NodeId, Work, is_legal_id};
+use crate::plan::{NodeId, is_legal_id};
 use std::collections::HashSet;
 
 pub(super) fn check(check: &mut Check) {
     if check.plan.nodes.is_empty() {
-        check.find(Code::EmptyPlan, Place::Plan, "nodes", "the plan has no nodes", None);
+        let message = match &check.around.outer {
+            Some(outer) => format!("the plan inside `{}` has no nodes", outer.address),
+            None => "the plan has no nodes".to_owned(),
+        };
+        check.find(Code::EmptyPlan, Place::Plan, "nodes", message, None);
         return;
     }
     ids(check);
@@ -19,15 +23,7 @@ pub(super) fn check(check: &mut Check) {
     cycles(check);
     for at in 0..check.plan.nodes.len() {
         duplicate_edges(check, at);
-        if check.decides(at) {
-            decision(check, at);
-        }
-        if matches!(check.plan.nodes[at].work, Work::Merge(_)) && check.graph.incoming(at).count() < 2 {
-            check.find(Code::MergeInputs, Place::Node(at), "", "a merge needs at least two incoming edges to join anything", None);
-        }
     }
-    default_outside(check);
-    alternatives(check);
 }
 
 fn ids(check: &mut Check) {
@@ -116,6 +112,9 @@ fn cycles(check: &mut Check) {
         let message = format!("nodes depend on each other in a circle: {}", check.graph.spell(cycle));
         check.find(Code::Cycle, Place::Node(first), "depends_on", message, Some(fix));
     }
+    if check.plan.dialect.walks() {
+        return;
+    }
     let mut starts = vec![false; check.graph.len()];
     check.graph.topological().into_iter().for_each(|node| starts[node] = true);
     let dead_ends = leads_to_exit(check);
@@ -154,116 +153,5 @@ fn duplicate_edges(check: &mut Check, at: usize) {
     for source in doubles {
         let message = format!("two plain edges lead here from `{}`", check.graph.id(source));
         check.find(Code::DuplicateEdge, Place::Node(at), "depends_on", message, None);
-    }
-}
-
-fn decision(check: &mut Check, at: usize) {
-    let plan = check.plan;
-    let edges: Vec<(Option<usize>, Option<&str>, bool)> = check
-        .graph
-        .outgoing(at)
-        .map(|link| match check.graph.links()[link].place {
-            EdgePlace::Edge(edge) => (Some(edge), plan.edges[edge].when.as_deref(), plan.edges[edge].default),
-            EdgePlace::Dependency(..) => (None, None, false),
-        })
-        .collect();
-    let place = Place::Node(at);
-    match edges.len() {
-        0 => check.find(Code::DecisionRoutes, place, "", "a decision needs at least one way out", None),
-        1 => check.find(Code::OneRoute, place, "", "this decision has one way out, which is always taken", None),
-        _ => {
-            let defaults = edges.iter().filter(|(_, _, default)| *default).count();
-            if defaults == 0 {
-                let last = edges.iter().rev().find_map(|(edge, _, _)| *edge);
-                let fix = last.map(|at| {
-                    let edge = crate::plan::Edge { default: true, ..plan.edges[at].clone() };
-                    Fix::new(format!("make the edge to `{}` the default", edge.to), Edit::ReplaceEdge { at, edge: Box::new(edge) })
-                });
-                check.find(Code::NoDefault, place, "", "the node fails when its answer matches none of its edges", fix);
-            }
-            if defaults > 1 {
-                check.find(
-                    Code::RouteLabels,
-                    place,
-                    "",
-                    format!("{defaults} edges of this decision are its default; the first counts"),
-                    None,
-                );
-            }
-            let mut labels = HashSet::new();
-            for (edge, label) in edges.iter().filter_map(|(edge, label, _)| Some(((*edge)?, (*label)?))) {
-                if !labels.insert(label) {
-                    let message = format!("another edge of this decision has the label `{}`; the first counts", label.escape_debug());
-                    check.find(Code::RouteLabels, Place::Edge(edge), "when", message, None);
-                }
-            }
-        }
-    }
-}
-
-fn default_outside(check: &mut Check) {
-    let plan = check.plan;
-    for (at, edge) in plan.edges.iter().enumerate().filter(|(_, edge)| edge.default) {
-        if check.graph.position(&edge.from).is_some_and(|from| !check.decides(from)) {
-            let edge = crate::plan::Edge { default: false, ..edge.clone() };
-            let fix = Some(Fix::new("drop `default`", Edit::SpliceEdges { at, remove: 1, insert: vec![edge] }));
-            check.find(
-                Code::DefaultOutside,
-                Place::Edge(at),
-                "default",
-                "`default` means something only on an edge that leaves a decision",
-                fix,
-            );
-        }
-    }
-}
-
-/// How many alternatives of decisions are remembered for one node.
-const GUARDS: usize = 8;
-
-/// A node that needs every incoming edge can't need two alternatives of one decision. Each node inherits the alternatives that it
-/// certainly depends on from the sources that it needs.
-fn alternatives(check: &mut Check) {
-    let order = check.graph.topological();
-    let mut guards: Vec<Vec<(usize, usize)>> = vec![Vec::new(); check.graph.len()];
-    for node in order {
-        let written = check.plan.nodes[node].policy.join.or(check.plan.defaults.join);
-        let natural = if matches!(check.plan.nodes[node].work, Work::Merge(_)) { Some(Join::Settled) } else { None };
-        let (all, explicit) = match written.or(natural) {
-            None => (true, false),
-            Some(Join::All) => (true, true),
-            Some(Join::Settled | Join::Any | Join::Always) => (false, false),
-        };
-        let links: Vec<(usize, Link)> = check.graph.incoming(node).map(|at| (at, check.graph.links()[at])).collect();
-        let is_alternative = |check: &Check, link: &Link| {
-            let conditional = matches!(link.place, EdgePlace::Edge(at) if check.plan.edges[at].when.is_some());
-            conditional || link.from.is_some_and(|from| check.decides(from))
-        };
-        let needed = links.iter().filter(|(_, link)| links.len() == 1 || (all && (explicit || !is_alternative(check, link))));
-        let mut own: Vec<(usize, usize)> = Vec::new();
-        let mut clash = None;
-        for (at, link) in needed {
-            let Some(from) = link.from else { continue };
-            let edge = if check.decides(from) { Some((from, *at)) } else { None };
-            for guard in guards[from].iter().copied().chain(edge) {
-                if let Some(other) = own.iter().find(|other| other.0 == guard.0 && other.1 != guard.1) {
-                    clash = Some(other.0);
-                } else if own.len() < GUARDS && !own.contains(&guard) {
-                    own.push(guard);
-                }
-            }
-        }
-        if let Some(decision) = clash {
-            let mut policy = check.plan.nodes[node].policy.clone();
-            policy.join = Some(Join::Settled);
-            let id = check.plan.nodes[node].id.clone();
-            let fix = Fix::new("join what is taken: `join: settled`", Edit::SetPolicy { id, policy: Box::new(policy) });
-            let message = format!(
-                "needs several alternatives of the decision `{}`, of which only one is taken: it would be skipped",
-                check.graph.id(decision)
-            );
-            check.find(Code::Alternatives, Place::Node(node), "join", message, Some(fix));
-        }
-        guards[node] = own;
     }
 }

@@ -7,7 +7,7 @@ use proptest::prelude::*;
 use serde_json::json;
 use std::time::Instant;
 
-fn catalog() -> Catalog {
+pub(super) fn catalog() -> Catalog {
     let agent = |name: &str, tools: &[&str]| AgentInfo {
         name: name.into(),
         description: String::new(),
@@ -48,23 +48,23 @@ fn catalog() -> Catalog {
     }
 }
 
-fn read(document: Value) -> Plan {
+pub(super) fn read(document: Value) -> Plan {
     serde_json::from_value(document).unwrap()
 }
 
 /// `code path` of every finding but the one about budgets.
-fn found(document: Value) -> Vec<String> {
+pub(super) fn found(document: Value) -> Vec<String> {
     let findings = validate(&read(document), &catalog());
     findings.iter().filter(|finding| finding.code != Code::NoBudget).map(|finding| format!("{} {}", finding.code, finding.path)).collect()
 }
 
-fn message(document: Value) -> String {
+pub(super) fn message(document: Value) -> String {
     let findings = validate(&read(document), &catalog());
     findings.into_iter().find(|finding| finding.code != Code::NoBudget).unwrap().message
 }
 
 /// Applies every first fix until none is left; gives the codes that stay.
-fn mended(document: Value) -> Vec<String> {
+pub(super) fn mended(document: Value) -> Vec<String> {
     let mut plan = read(document);
     for _ in 0..20 {
         let findings = validate(&plan, &catalog());
@@ -147,9 +147,9 @@ fn agents_tools_and_arguments() {
             "no-agent nodes[1].agent",
             "unknown-tool nodes[2].tool",
             "bad-arguments nodes[3].args.path",
-            "bad-arguments nodes[4].args",
+            "bad-arguments nodes[4].args.path",
             "bad-query nodes[5].query",
-            "bad-arguments nodes[6].args",
+            "bad-arguments nodes[6].args.extra",
             "denied-tool nodes[7].tool",
             "open-side-effects nodes[8].approve",
             "open-side-effects nodes[9].approve",
@@ -218,8 +218,8 @@ fn code_that_reads_a_node_without_depending_on_it_is_found_and_mended() {
 
 #[test]
 fn decisions_and_joins() {
-    let document = json!({"nodes": [
-        {"id": "d", "decide": "1"}, {"id": "a", "value": 1}, {"id": "b", "value": 1}, {"id": "b2", "value": 1, "depends_on": ["b"]},
+    let document = json!({"inputs": {"r": 1}, "nodes": [
+        {"id": "d", "decide": "r"}, {"id": "a", "value": 1}, {"id": "b", "value": 1}, {"id": "b2", "value": 1, "depends_on": ["b"]},
         {"id": "all", "value": 1, "depends_on": ["a", "b2"]}, {"id": "fine", "merge": true, "depends_on": ["a", "b2"]},
         {"id": "lone", "decide": "1", "depends_on": ["all"]}, {"id": "one", "decide": "1", "depends_on": ["all"]}, {"id": "m", "merge": true, "depends_on": ["one"]}
     ], "edges": [{"from": "d", "to": "a", "when": "x"}, {"from": "d", "to": "b", "when": "x"}]});
@@ -343,7 +343,7 @@ fn a_tool_may_have_any_of_its_names() {
         {"id": "e", "tool": "add", "args": {}},
         {"id": "f", "tool": "gone", "args": {}},
     ]}));
-    assert_eq!(codes, ["bad-arguments nodes[3].args", "open-side-effects nodes[4].approve", "unknown-tool nodes[5].tool"]);
+    assert_eq!(codes, ["bad-arguments nodes[3].args.path", "open-side-effects nodes[4].approve", "unknown-tool nodes[5].tool"]);
 }
 
 #[test]

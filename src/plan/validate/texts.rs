@@ -1,6 +1,6 @@
 //! References and conditions: they can be read, name something, and what they read has run by then.
 
-use super::{Check, Code, Fix, Place, did_you_mean};
+use super::{Check, Code, Fix, Place, did_you_mean, outer};
 use crate::plan::edit::Edit;
 use crate::plan::expr;
 use crate::plan::reference::{references, references_in_text};
@@ -42,6 +42,11 @@ pub(super) fn check(check: &mut Check) {
 
 type Reads = BTreeMap<usize, Vec<Read>>;
 
+/// The end of a loop is read among the names of its body, once all of that is over.
+pub(super) fn until(check: &mut Check, text: &str) {
+    condition(check, Place::Owner, "until", text, None, &mut BTreeMap::new());
+}
+
 fn node(check: &mut Check, at: usize, reads: &mut Reads) {
     let place = Place::Node(at);
     let node = &check.plan.nodes[at];
@@ -67,7 +72,7 @@ fn node(check: &mut Check, at: usize, reads: &mut Reads) {
         }
         Work::Decision(DecisionWork::Expression(text)) => condition(check, place, "decide", text, Some((at, false)), reads),
         Work::Map(map) => condition(check, place, "over", &map.over, Some((at, false)), reads),
-        // `until` is read inside the body.
+        // `until` is read with the body.
         Work::Plan(_) | Work::Loop(_) => {}
         Work::Merge(merge) => {
             if let Some(value) = &merge.template {
@@ -108,15 +113,19 @@ fn code_reads(check: &mut Check, at: usize, code: &str) {
         }
         let (node, on) = (check.graph.id(at).clone(), NodeId::new(name));
         let (message, fix) = match source {
+            None if outer::find(check, name).is_some() => {
+                let name = name.escape_debug();
+                let words = format!(
+                    "the code reads `deps.{name}`, which stands outside: give it as one of the `inputs` around, and read `inputs.{name}`"
+                );
+                (words, None)
+            }
             None => {
                 let near = check.nearest_node(name);
                 (format!("the code reads `deps.{}`, and there is no such node{}", name.escape_debug(), did_you_mean(near.as_deref())), None)
             }
             Some(source) => {
-                let closes = source == at || !check.may_suggest() || check.graph.closes(source, at).is_some();
-                let fix = (!closes).then(|| {
-                    Fix::new(format!("make `{node}` depend on `{on}`"), Edit::AddDependency { node: node.clone(), on: on.clone() })
-                });
+                let fix = dependency(check, source, at);
                 (format!("the code reads `deps.{on}`, and `{node}` doesn't depend on it"), fix)
             }
         };
@@ -188,27 +197,47 @@ fn mention(
             }
         }
         (Root::Node(id) | Root::Entry(id) | Root::Unknown(id), _) => {
-            let near = check.nearest_node(id);
-            let (code, words) = match kind {
-                Kind::Template => (Code::UnknownReference, "is neither a node nor an input of the plan"),
-                Kind::Condition => (Code::UnknownName, "is neither a node nor an input of the plan, so it reads null"),
-            };
-            check.find(code, place, field, format!("`{}` {words}{}", id.escape_debug(), did_you_mean(near.as_deref())), None);
+            if !outer::told(check, place, field, id) {
+                unknown(check, place, field, id, kind);
+            }
         }
         (Root::Inputs, _) => {
-            if let Some(name) = path.fields.first().filter(|name| !check.plan.inputs.contains_key(*name)) {
-                let message = format!(
-                    "the plan has no input `{}`: write it into the plan's inputs, or give it at the start with `--set {0}=…`",
-                    name.escape_debug()
-                );
-                let mut inputs = check.plan.inputs.clone();
-                inputs.insert(name.clone(), Value::String(String::new()));
-                let fix = Fix::new(format!("add the input `{}`, empty", name.escape_debug()), Edit::SetInputs { inputs });
-                check.find(Code::UnknownInput, place, field, message, Some(fix));
+            if let Some(name) = path.fields.first().filter(|name| !check.around.inputs.contains_key(*name)) {
+                unknown_input(check, place, field, name);
             }
         }
         (Root::Input(_), _) => {}
     }
+}
+
+/// The results of a workflow become inputs as it goes, so there a name may be known later: a condition that it fails to find reads null.
+fn unknown(check: &mut Check, place: Place, field: &str, id: &str, kind: Kind) {
+    let near = check.nearest_node(id);
+    let name = id.escape_debug();
+    let (code, words) = match kind {
+        Kind::Condition if check.around.is_open => return,
+        Kind::Template if check.around.is_open => {
+            (Code::UnknownInput, "is neither a node nor an input yet: an earlier result must hold it, or the node fails")
+        }
+        Kind::Template => (Code::UnknownReference, "is neither a node nor an input of the plan"),
+        Kind::Condition => (Code::UnknownName, "is neither a node nor an input of the plan, so it reads null"),
+    };
+    check.find(code, place, field, format!("`{name}` {words}{}", did_you_mean(near.as_deref())), None);
+}
+
+fn unknown_input(check: &mut Check, place: Place, field: &str, name: &str) {
+    let name_shown = name.escape_debug();
+    let message = if check.around.outer.is_some() {
+        format!("no input `{name_shown}` reaches this: give it among the `inputs` of the node around, or of the plan")
+    } else {
+        format!(
+            "the plan has no input `{name_shown}`: write it into the plan's inputs, or give it at the start with `--set {name_shown}=…`"
+        )
+    };
+    let mut inputs = check.plan.inputs.clone();
+    inputs.insert(name.to_owned(), Value::String(String::new()));
+    let fix = Fix::new(format!("add the input `{name_shown}`, empty"), Edit::SetInputs { inputs });
+    check.find(Code::UnknownInput, place, field, message, Some(fix));
 }
 
 /// One source and those that read it from afar. Few readers look back to it; many are found by looking forward once.
@@ -227,10 +256,16 @@ fn unordered(check: &mut Check, source: usize, reads: Vec<Read>) {
                 read.written.escape_debug()
             )
         };
-        let closes = source == read.reader || !check.may_suggest() || check.graph.closes(source, read.reader).is_some();
-        let fix = (!closes).then(|| {
-            Fix::new(format!("make `{reader_id}` depend on `{source_id}`"), Edit::AddDependency { node: reader_id, on: source_id })
-        });
+        let fix = dependency(check, source, read.reader);
         check.find(Code::UnorderedReference, read.place, &read.field, message, fix);
     }
+}
+
+/// An edge, if it closes no cycle. In a walk it would be another way to go, not something to wait for.
+fn dependency(check: &mut Check, source: usize, reader: usize) -> Option<Fix> {
+    if source == reader || check.plan.dialect.walks() || !check.may_suggest() || check.graph.closes(source, reader).is_some() {
+        return None;
+    }
+    let (node, on) = (check.graph.id(reader).clone(), check.graph.id(source).clone());
+    Some(Fix::new(format!("make `{node}` depend on `{on}`"), Edit::AddDependency { node, on }))
 }

@@ -1,0 +1,198 @@
+//! Decisions and their edges, merges, joins over alternatives.
+
+use super::{Check, Code, Fix, Place};
+use crate::plan::edit::Edit;
+use crate::plan::expr::Expr;
+use crate::plan::order::{EdgePlace, Link};
+use crate::plan::{DecisionWork, Dialect, Edge, Join, NodeId, Work};
+use serde_json::Value;
+use std::collections::HashSet;
+
+pub(super) fn check(check: &mut Check) {
+    for at in 0..check.plan.nodes.len() {
+        if check.decides(at) {
+            decision(check, at);
+        }
+        let is_merge = matches!(check.plan.nodes[at].work, Work::Merge(_));
+        if is_merge && check.plan.dialect != Dialect::Stages && check.graph.incoming(at).count() < 2 {
+            check.find(Code::MergeInputs, Place::Node(at), "", "a merge needs at least two incoming edges to join anything", None);
+        }
+    }
+    default_outside(check);
+    if !check.plan.dialect.walks() {
+        alternatives(check);
+    }
+}
+
+/// One way out of a decision: its position in `edges` if it is written there, its target, its label.
+struct Way<'a> {
+    edge: Option<usize>,
+    to: &'a NodeId,
+    label: Option<&'a str>,
+    default: bool,
+}
+
+fn ways<'a>(check: &Check<'a>, at: usize) -> Vec<Way<'a>> {
+    let plan = check.plan;
+    let way = |link: Link| match link.place {
+        EdgePlace::Edge(at) => {
+            let edge = &plan.edges[at];
+            Way { edge: Some(at), to: &edge.to, label: edge.when.as_deref(), default: edge.default }
+        }
+        EdgePlace::Dependency(node, _) => Way { edge: None, to: &plan.nodes[node].id, label: None, default: false },
+    };
+    check.graph.outgoing(at).map(|link| way(check.graph.links()[link])).collect()
+}
+
+/// A stages plan takes the first edge where no other one is named, so there a decision needs neither a default nor two ways out.
+fn decision(check: &mut Check, at: usize) {
+    let ways = ways(check, at);
+    let place = Place::Node(at);
+    let is_stage = check.plan.dialect == Dialect::Stages;
+    match &ways[..] {
+        // Stages have a rule of their own for it.
+        [] if is_stage => {}
+        [] => check.find(Code::DecisionRoutes, place, "", "a decision needs at least one way out", None),
+        [_] if is_stage => {}
+        [_] => check.find(Code::OneRoute, place, "", "this decision has one way out, which is always taken", None),
+        [_, _, ..] => routes(check, at, &ways),
+    }
+}
+
+fn routes(check: &mut Check, at: usize, ways: &[Way]) {
+    let place = Place::Node(at);
+    let goes_on = check.plan.dialect == Dialect::Stages;
+    let defaults = ways.iter().filter(|way| way.default).count();
+    if defaults > 1 {
+        let message = format!("{defaults} edges of this decision are its default; the first counts");
+        check.find(Code::RouteLabels, place, "", message, None);
+    }
+    let certain = certain_route(check, at);
+    match certain.filter(|route| defaults == 0 && !goes_on && !is_named(route.as_deref(), ways)) {
+        Some(route) => {
+            let answer = route.map_or_else(|| "no route".to_owned(), |route| format!("`{}`", route.escape_debug()));
+            let names: Vec<String> = ways.iter().map(|way| format!("`{}`", way.label.unwrap_or(way.to).escape_debug())).collect();
+            let message = format!("it always answers {answer}, which is none of its ways out: {}", names.join(", "));
+            check.find(Code::NoRoute, place, "decide", message, make_default(check, ways));
+        }
+        None if defaults == 0 && !goes_on => {
+            let fix = make_default(check, ways);
+            check.find(Code::NoDefault, place, "", "the node fails when its answer matches none of its edges", fix);
+        }
+        None => {}
+    }
+    let mut labels = HashSet::new();
+    for (edge, label) in ways.iter().filter_map(|way| Some((way.edge?, way.label?))) {
+        if !labels.insert(label) {
+            let message = format!("another edge of this decision has the label `{}`; the first counts", label.escape_debug());
+            check.find(Code::RouteLabels, Place::Edge(edge), "when", message, None);
+        }
+    }
+    if labels.is_empty() && matches!(check.plan.nodes[at].work, Work::Decision(DecisionWork::Agent(_))) {
+        let message = "none of its ways out has a label, so the agent must answer with the id of a node";
+        check.find(Code::NoLabels, place, "", message, label_ways(check, ways));
+    }
+}
+
+fn make_default(check: &Check, ways: &[Way]) -> Option<Fix> {
+    let at = ways.iter().rev().find_map(|way| way.edge)?;
+    let edge = Edge { default: true, ..check.plan.edges[at].clone() };
+    Some(Fix::new(format!("make the edge to `{}` the default", edge.to), replaced(at, edge)))
+}
+
+fn label_ways(check: &Check, ways: &[Way]) -> Option<Fix> {
+    let edits: Vec<Edit> = ways
+        .iter()
+        .filter_map(|way| way.edge)
+        .map(|at| {
+            let edge = &check.plan.edges[at];
+            replaced(at, Edge { when: Some(edge.to.to_string()), ..edge.clone() })
+        })
+        .collect();
+    (edits.len() == ways.len()).then(|| Fix::new("label each edge with its target", Edit::batch(edits)))
+}
+
+fn replaced(at: usize, edge: Edge) -> Edit {
+    Edit::SpliceEdges { at, remove: 1, insert: vec![edge] }
+}
+
+/// What a decision answers that reads nothing: the route, or that it names none. Absent when the answer isn't known before it runs.
+fn certain_route(check: &Check, at: usize) -> Option<Option<String>> {
+    let Work::Decision(DecisionWork::Expression(text)) = &check.plan.nodes[at].work else { return None };
+    let expression = Expr::parse(text, check).ok().filter(|expression| expression.paths().is_empty())?;
+    match expression.eval(check, crate::plan::expr::OnMissing::Null).ok()? {
+        Value::String(route) => Some(Some(route)),
+        Value::Number(route) => Some(Some(route.to_string())),
+        Value::Bool(route) => Some(Some(route.to_string())),
+        Value::Null | Value::Array(_) | Value::Object(_) => None,
+    }
+}
+
+fn is_named(route: Option<&str>, ways: &[Way]) -> bool {
+    route.is_some_and(|route| ways.iter().any(|way| way.label == Some(route) || way.to.as_str() == route))
+}
+
+/// Beside conditions an edge can be the one that is taken when none of them holds.
+fn default_outside(check: &mut Check) {
+    let plan = check.plan;
+    for (at, edge) in plan.edges.iter().enumerate().filter(|(_, edge)| edge.default) {
+        let Some(from) = check.graph.position(&edge.from).filter(|from| !check.decides(*from)) else { continue };
+        let is_conditional = |link: usize| matches!(check.graph.links()[link].place, EdgePlace::Edge(at) if plan.edges[at].when.is_some());
+        if check.graph.outgoing(from).any(is_conditional) {
+            continue;
+        }
+        let fix = Some(Fix::new("drop `default`", replaced(at, Edge { default: false, ..edge.clone() })));
+        let message = "`default` means something only on an edge that leaves a decision, or beside edges with conditions";
+        check.find(Code::DefaultOutside, Place::Edge(at), "default", message, fix);
+    }
+}
+
+/// How many alternatives of decisions are remembered for one node.
+const GUARDS: usize = 8;
+
+/// A node that needs every incoming edge can't need two alternatives of one decision. Each node inherits the alternatives that it
+/// certainly depends on from the sources that it needs.
+fn alternatives(check: &mut Check) {
+    let order = check.graph.topological();
+    let mut guards: Vec<Vec<(usize, usize)>> = vec![Vec::new(); check.graph.len()];
+    for node in order {
+        let written = check.plan.nodes[node].policy.join.or(check.plan.defaults.join);
+        let natural = if matches!(check.plan.nodes[node].work, Work::Merge(_)) { Some(Join::Settled) } else { None };
+        let (all, explicit) = match written.or(natural) {
+            None => (true, false),
+            Some(Join::All) => (true, true),
+            Some(Join::Settled | Join::Any | Join::Always) => (false, false),
+        };
+        let links: Vec<(usize, Link)> = check.graph.incoming(node).map(|at| (at, check.graph.links()[at])).collect();
+        let is_alternative = |check: &Check, link: &Link| {
+            let conditional = matches!(link.place, EdgePlace::Edge(at) if check.plan.edges[at].when.is_some());
+            conditional || link.from.is_some_and(|from| check.decides(from))
+        };
+        let needed = links.iter().filter(|(_, link)| links.len() == 1 || (all && (explicit || !is_alternative(check, link))));
+        let mut own: Vec<(usize, usize)> = Vec::new();
+        let mut clash = None;
+        for (at, link) in needed {
+            let Some(from) = link.from else { continue };
+            let edge = if check.decides(from) { Some((from, *at)) } else { None };
+            for guard in guards[from].iter().copied().chain(edge) {
+                if let Some(other) = own.iter().find(|other| other.0 == guard.0 && other.1 != guard.1) {
+                    clash = Some(other.0);
+                } else if own.len() < GUARDS && !own.contains(&guard) {
+                    own.push(guard);
+                }
+            }
+        }
+        if let Some(decision) = clash {
+            let mut policy = check.plan.nodes[node].policy.clone();
+            policy.join = Some(Join::Settled);
+            let id = check.plan.nodes[node].id.clone();
+            let fix = Fix::new("join what is taken: `join: settled`", Edit::SetPolicy { id, policy: Box::new(policy) });
+            let message = format!(
+                "needs several alternatives of the decision `{}`, of which only one is taken: it would be skipped",
+                check.graph.id(decision)
+            );
+            check.find(Code::Alternatives, Place::Node(node), "join", message, Some(fix));
+        }
+        guards[node] = own;
+    }
+}

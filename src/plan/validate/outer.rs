@@ -1,0 +1,150 @@
+//! A body that names a node of a plan around it. It doesn't see that node; the node that holds the body can hand the result in as one of
+//! its `inputs`. Then the name means the result itself, so `{{a.result.title}}` becomes `{{a.title}}` wherever the body says it.
+
+use super::{Check, Code, Fix, Outer, Place};
+use crate::plan::edit::Edit;
+use crate::plan::native::{plan_from_value, plan_to_value};
+use crate::plan::reference::references_in_text;
+use crate::plan::{Names, NodeId, Plan, PlanWork, Root, Work, expr};
+use serde_json::{Map, Value};
+use std::rc::Rc;
+
+/// The nearest plan around this one that has such a node, unless an input has the name, or may be meant by it.
+pub(super) fn find<'a, 'c>(check: &'c Check<'a>, id: &str) -> Option<&'c Rc<Outer<'a>>> {
+    let is_input = |name: &String| name.strip_prefix(id).is_some_and(|rest| rest.is_empty() || rest.starts_with('-'));
+    let mut next = check.around.outer.as_ref();
+    while let Some(outer) = next {
+        if outer.graph.position(id).is_some() {
+            return (!check.around.inputs.keys().any(is_input)).then_some(outer);
+        }
+        next = outer.around.outer.as_ref();
+    }
+    None
+}
+
+/// Tells of such a name; `false` if it is none.
+pub(super) fn told(check: &mut Check, place: Place, field: &str, id: &str) -> bool {
+    let Some(outer) = find(check, id).map(Rc::clone) else { return false };
+    let owner = &outer.node().id;
+    let itself = outer.graph.position(id) == Some(outer.at);
+    let message = if itself {
+        format!("`{id}` is the node around this one, which has no result yet")
+    } else {
+        format!(
+            "`{id}` stands outside of `{}`, where a body sees nothing: give it as `inputs: {{\"{id}\": \"{{{{{id}}}}}\"}}` of `{owner}`",
+            outer.address
+        )
+    };
+    let fix = if itself || !check.may_suggest() { None } else { given(&outer, id) };
+    check.push(Code::OuterReference, place, field, message, fix);
+    true
+}
+
+/// Hands the result in at the node that stands beside the one that is named.
+fn given(outer: &Outer, id: &str) -> Option<Fix> {
+    let mut node = outer.node().clone();
+    let rewrite = |body: &Plan| rewritten(body, id);
+    match &mut node.work {
+        Work::Plan(PlanWork::Inline(body)) => **body = rewrite(body)?,
+        Work::Loop(work) => {
+            *work.body = rewrite(&work.body)?;
+            work.until = condition(&work.until, id);
+        }
+        Work::Map(work) => *work.body = rewrite(&work.body)?,
+        _ => return None,
+    }
+    let inputs = node.policy.inputs.get_or_insert_with(|| outer.plan.defaults.inputs.clone().unwrap_or_default());
+    inputs.insert(id.to_owned(), Value::from(format!("{{{{{id}}}}}")));
+    let edit = Edit::SpliceNodes { at: outer.at, remove: 1, insert: vec![node] };
+    let mut edits = vec![edit];
+    let (target, source) = (outer.at, outer.graph.position(id)?);
+    let after = outer.graph.descendants(source)[target];
+    if !after && outer.plan.dialect.walks() {
+        return None;
+    }
+    if !after {
+        if outer.graph.closes(source, target).is_some() {
+            return None;
+        }
+        edits.push(Edit::AddDependency { node: outer.node().id.clone(), on: NodeId::new(id) });
+    }
+    let place = outer.around.outer.as_ref().map(|outer| outer.address.as_str());
+    let edit = Edit::within(place, if edits.len() == 1 { edits.remove(0) } else { Edit::batch(edits) });
+    outer.around.file.is_none().then(|| Fix::new(format!("give `{id}` to `{}` as an input", outer.address), edit))
+}
+
+/// Fields that hold conditions; all other texts hold references between braces.
+const CONDITIONS: [&str; 6] = ["when", "skip_if", "replan_when", "until", "over", "decide"];
+/// Fields that hold neither.
+const OTHERS: [&str; 8] = ["id", "depends_on", "from", "to", "code", "agent", "tool", "metadata"];
+
+/// Absent when the body can't be written down whole, as with plans that were read from files.
+fn rewritten(body: &Plan, id: &str) -> Option<Plan> {
+    let mut value = plan_to_value(body);
+    plan_from_value(value.clone()).ok().filter(|same| same == body)?;
+    walk(&mut value, "", id);
+    plan_from_value(value).ok()
+}
+
+fn walk(value: &mut Value, field: &str, id: &str) {
+    match value {
+        Value::String(text) if !text.contains(id) || OTHERS.contains(&field) => {}
+        Value::String(text) if CONDITIONS.contains(&field) => *text = condition(text, id),
+        Value::String(text) => *text = template(text, id),
+        Value::Array(list) => list.iter_mut().for_each(|value| walk(value, field, id)),
+        Value::Object(map) => map.iter_mut().for_each(|(key, value)| walk(value, key, id)),
+        Value::Null | Value::Bool(_) | Value::Number(_) => {}
+    }
+}
+
+fn template(text: &str, id: &str) -> String {
+    let inputs = Map::new();
+    let mut written = String::with_capacity(text.len());
+    let mut done = 0;
+    for reference in references_in_text(text, &Names::new([id], &inputs)) {
+        written.push_str(&text[done..reference.span.start]);
+        done = reference.span.end;
+        let inner = reference.text.strip_prefix("{{").and_then(|text| text.strip_suffix("}}"));
+        let is_entry = reference.paths.iter().any(|path| path.root == Root::Entry(id.to_owned()));
+        match inner {
+            Some(inner) => written.push_str(&format!("{{{{{}}}}}", condition(inner, id))),
+            None if is_entry => written.push_str(&format!("{{{{{id}}}}}")),
+            None => written.push_str(&reference.text),
+        }
+    }
+    written + &text[done..]
+}
+
+/// An expression that reads the result itself where it read the node: `a.result.x`, `deps.a.output.x`, `deps["a"].x`.
+fn condition(text: &str, id: &str) -> String {
+    let inputs = Map::new();
+    let Ok(expression) = expr::Expr::parse(text, &Names::new([id], &inputs)) else { return text.to_owned() };
+    if !expression.paths().iter().any(|path| path.node() == Some(id)) {
+        return text.to_owned();
+    }
+    let mut written = text.to_owned();
+    for table in ["deps", "nodes"] {
+        for entry in [format!("{table}.{id}"), format!("{table}[\"{id}\"]"), format!("{table}['{id}']")] {
+            written = replaced(&written, &format!("{entry}.output"), id);
+            written = replaced(&written, &format!("{entry}.result"), id);
+            written = replaced(&written, &entry, id);
+        }
+    }
+    replaced(&written, &format!("{id}.result"), id)
+}
+
+/// Replaces a text where it stands as a name of its own.
+fn replaced(text: &str, from: &str, to: &str) -> String {
+    let is_name = |c: char| c.is_alphanumeric() || c == '_' || c == '-' || c == '.';
+    let mut written = String::with_capacity(text.len());
+    let mut rest = text;
+    while let Some(at) = rest.find(from) {
+        let (before, behind) = (&rest[..at], &rest[at + from.len()..]);
+        let ends = !behind.starts_with(|c: char| c.is_alphanumeric() || c == '_' || c == '-');
+        let starts = !before.ends_with(is_name) && !(before.is_empty() && written.ends_with(is_name));
+        written.push_str(before);
+        written.push_str(if starts && ends { to } else { from });
+        rest = behind;
+    }
+    written + rest
+}
