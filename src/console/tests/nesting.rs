@@ -11,7 +11,7 @@ fn nested() -> Plan {
     serde_json::from_value(json!({"goal": "mend all files", "nodes": [
         {"id": "find", "tool": "read_file", "args": {"path": "list"}},
         {"id": "each", "depends_on": ["find"], "over": "['a', 'b']", "body": {"nodes": [
-            {"id": "look", "agent": "researcher", "objective": "look at {{item}}"},
+            {"id": "look", "agent": "writer", "objective": "look at {{item}}", "budget": {"tokens": 9000}},
             {"id": "save", "tool": "write_file", "args": {"path": "{{item}}", "content": "{{look}}"}, "depends_on": ["look"]}
         ]}},
         {"id": "report", "value": "{{each}}", "depends_on": ["each"]}
