@@ -342,6 +342,25 @@ fn export_writes_every_form_and_reads_its_own_back() {
 }
 
 #[test]
+fn a_plan_of_another_system_is_read_from_yaml_and_written_in_every_form_that_holds_it() {
+    let program = Program::new();
+    let text = "nodes:\n  - {id: hi, agent_name: writer, is_entry: true}\n  - {id: bye, agent_name: writer, is_exit: true}\nconnections:\n  - {source_id: hi, target_id: bye, condition: hi.result}\n";
+    let file = program.file("talk.yaml", text);
+    let export = |options: &[&str]| program.run(&[&["export", &file][..], options].concat()).code(0);
+    let workflow = export(&["--format", "workflow"]);
+    assert_eq!((&workflow.json()["connections"][0]["condition"], workflow.err.as_str()), (&json!("hi.result"), ""));
+    let yaml = export(&["--format", "workflow", "--yaml"]);
+    assert!(yaml.out.starts_with("nodes:\n  - id: hi\n    agent_name: writer\n    is_entry: true\n"), "{yaml}");
+    let again = program.feed(&["export", "-", "--format", "workflow"], yaml.out.clone()).code(0);
+    assert_eq!(again.out, workflow.out);
+    assert_eq!(export(&[]).json()["dialect"], "workflow");
+    export(&["--format", "orchestration"]).says(&["left out `edges[0].when`", "left out `nodes[0].entry`"]);
+    program.run(&["export", &file, "--format", "dot", "--yaml"]).code(2).says(&["`dot` is a picture", "hint: "]);
+    let wrong = program.file("wrong.yaml", text.replace("target_id", "target"));
+    program.run(&["validate", &wrong]).code(3).says(&["wrong.yaml:5:29: `connections[0].target`", "write `target_id`"]);
+}
+
+#[test]
 fn diff_tells_what_differs_and_by_its_exit_code_whether_something_does() {
     let program = Program::new();
     let node = |objective: &str| json!({"id": "tell", "agent": "writer", "objective": objective});

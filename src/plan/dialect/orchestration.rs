@@ -43,10 +43,19 @@ pub(super) fn write(plan: &Plan) -> (Value, Vec<Loss>) {
         let place = format!("nodes[{at}]");
         let mut fields = draft.fields(node);
         let mut written = Map::from_iter([("id".to_owned(), json!(node.id.as_str()))]);
-        for key in ["agent", "objective"] {
-            let value = fields.shift_remove(key).unwrap_or_else(|| {
-                draft.lose(place.as_str(), format!("the orchestration format needs `{key}`, so it is written empty"));
-                json!("")
+        for (key, instead) in [("agent", "role"), ("objective", "goal")] {
+            let value = fields.shift_remove(key).unwrap_or_else(|| match fields.shift_remove(instead) {
+                Some(value) => {
+                    draft.lose(
+                        format!("{place}.{instead}"),
+                        format!("the orchestration format has no `{instead}`, so it is written as `{key}`"),
+                    );
+                    value
+                }
+                None => {
+                    draft.lose(place.as_str(), format!("the orchestration format needs `{key}`, so it is written empty"));
+                    json!("")
+                }
             });
             written.insert(key.into(), value);
         }

@@ -104,6 +104,84 @@ fn formats_are_named() {
     );
 }
 
+fn lost(document: Value, format: Format) -> Vec<String> {
+    let (plan, _) = read(&document.to_string(), "-").unwrap();
+    write(&plan, format).lost.into_iter().map(|loss| format!("{}: {}", loss.path, loss.reason)).collect()
+}
+
+#[test]
+fn what_one_dialect_says_and_another_cannot_is_listed() {
+    let fan = json!({"nodes": [
+        {"id": "a", "agent": "writer"}, {"id": "b", "agent": "writer", "depends_on": ["a"], "approve": "before"},
+        {"id": "c", "agent": "writer", "depends_on": ["a"]}, {"id": "d", "code": "return 1", "depends_on": ["b", "c"]}
+    ]});
+    assert_eq!(
+        lost(fan, Format::Workflow),
+        [
+            "nodes[3]: the workflow format has no such node, so `d` is left out",
+            "nodes[3].depends_on: `d` is left out",
+            "nodes[3].depends_on: `d` is left out",
+            "nodes[0]: the workflow format takes one way out, so of several only `b` would run",
+            "nodes[1].approve: the workflow format has no such field",
+        ]
+    );
+    let stages = json!({"stages": [
+        {"stage_id": "a", "type": "TOOL", "tool_id": "clock", "role": "transform", "args": {"zone": "UTC"}},
+        {"stage_id": "b", "type": "AGENT", "agent_id": "writer", "objective": "Tell", "terminal": true}
+    ], "edges": [{"from_stage_id": "a", "to_stage_id": "b", "condition": "a.result", "edge_type": "normal"}]});
+    assert_eq!(
+        lost(stages.clone(), Format::Tools),
+        [
+            "nodes[1]: the tools format has no such node, so `b` is left out",
+            "edges[0].when: the tools format has plain dependencies only",
+            "edges[0].edge_type: the tools format has plain dependencies only",
+            "nodes[0].args.zone: the tools format has one `query`, so the argument's name is lost",
+        ]
+    );
+    assert_eq!(lost(stages, Format::Native), [""; 0]);
+    let hybrid = json!({"tasks": [
+        {"id": "a", "type": "agent_delegation", "agent_role": "coder", "agent_goal": "Write", "budget": 5, "side_effects": false}
+    ]});
+    assert_eq!(
+        lost(hybrid, Format::Orchestration),
+        [
+            "nodes[0].role: the orchestration format has no `role`, so it is written as `agent`",
+            "nodes[0].goal: the orchestration format has no `goal`, so it is written as `objective`",
+            "nodes[0].budget: the orchestration format has no such field",
+            "nodes[0].on_failure: the orchestration format has no such field",
+        ]
+    );
+}
+
+#[test]
+fn a_hybrid_task_without_side_effects_is_safe_to_fail() {
+    let document = json!({"tasks": [
+        {"id": "a", "tool": "x", "arguments": {}}, {"id": "b", "tool": "x", "side_effects": false}, {"id": "c", "type": "code_execution", "code": "return 1"},
+        {"id": "d", "type": "code_execution", "code": "return 1", "side_effects": true},
+        {"id": "e", "type": "agent_delegation", "agent_role": "r", "agent_goal": "g", "timeout": 1500, "budget": 10}
+    ]});
+    let (mut plan, _) = read(&document.to_string(), "-").unwrap();
+    let safe: Vec<bool> = plan.nodes.iter().map(|node| node.policy.on_failure == Some(crate::plan::OnFailure::Safe)).collect();
+    assert_eq!(safe, [false, true, true, false, false]);
+    assert_eq!((plan.nodes[4].policy.timeout_s, plan.nodes[4].policy.budget.as_ref().unwrap().tokens), (Some(1.5), Some(10)));
+    plan.nodes[0].policy.on_failure = Some(crate::plan::OnFailure::Safe);
+    plan.nodes[1].policy.on_failure = None;
+    let paths: Vec<String> = write(&plan, Format::Hybrid).lost.into_iter().map(|loss| loss.path).collect();
+    assert_eq!(paths, ["nodes[0].on_failure", "nodes[1].on_failure"]);
+}
+
+#[test]
+fn stages_without_edges_are_one_line_and_become_edges_when_they_are_no_more() {
+    let document =
+        json!({"stages": [{"stage_id": "a", "type": "TRANSFORM"}, {"stage_id": "b", "type": "Merge"}, {"stage_id": "c", "type": "agent"}]});
+    let (mut plan, _) = read(&document.to_string(), "-").unwrap();
+    assert_eq!(plan.nodes.iter().map(|node| node.depends_on.len()).collect::<Vec<_>>(), [0, 1, 1]);
+    plan.nodes[2].depends_on = vec!["a".into()];
+    let written: Value = serde_json::from_str(&write(&plan, Format::Stages).text).unwrap();
+    assert_eq!(written["stages"], document["stages"]);
+    assert_eq!(written["edges"], json!([{"from_stage_id": "a", "to_stage_id": "b"}, {"from_stage_id": "a", "to_stage_id": "c"}]));
+}
+
 proptest! {
     #[test]
     fn native_text_reads_back_as_the_same_plan(plan in plan(10)) {

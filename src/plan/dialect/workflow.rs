@@ -85,8 +85,10 @@ pub(super) fn write(plan: &Plan) -> (Value, Vec<Loss>) {
         let mut fields = draft.fields(node);
         let mut written = Map::from_iter([("id".to_owned(), json!(node.id.as_str()))]);
         let name = fields.shift_remove("agent").unwrap_or_else(|| {
-            draft.lose(place.as_str(), "a workflow node needs the name of an agent, so `agent_name` is the node's id");
-            json!(node.id.as_str())
+            let role = fields.shift_remove("role");
+            let words = if role.is_some() { "the role is written as one" } else { "the node's id is written as one" };
+            draft.lose(place.as_str(), format!("the workflow format needs the name of an agent, so {words}"));
+            role.unwrap_or_else(|| json!(node.id.as_str()))
         });
         written.insert("agent_name".into(), name);
         if draft.is_same() {
