@@ -13,7 +13,7 @@ use super::{
     model::{GateShown, Look, Model},
     term::{Drawn, Event, FrameId, Term},
     theme::{self, Depth, Theme},
-    update::{Action, Msg, next_wake, update, verbs},
+    update::{Action, Msg, next_wake, prepare, update, verbs},
     view,
 };
 use crate::engine::Time;
@@ -187,6 +187,7 @@ impl<V: Fn(&str) -> Option<String> + Send + Sync> Console<V> {
     async fn draw(&mut self) -> io::Result<Next> {
         let now = self.term.now();
         let mut shown = view::Shown::default();
+        prepare(&mut self.model);
         let model = &self.model;
         let drawn = self.term.draw(|frame| {
             shown = view::draw(model, now, frame.buffer_mut());

@@ -124,7 +124,6 @@ impl RunView {
             self.tell(record);
             gates |= matches!(record.event, Event::ApprovalRequired { .. } | Event::GateDecided { .. } | Event::GateVoided { .. });
         }
-        self.grow();
         gates
     }
 
@@ -182,8 +181,8 @@ impl RunView {
         &self.outline
     }
 
-    /// Makes the rows again where nodes came since they were made: once for all events that came together.
-    fn grow(&mut self) {
+    /// Makes the rows again where nodes came since they were made: once a frame, however many events came in between.
+    pub fn grow(&mut self) {
         if std::mem::take(&mut self.grown) {
             self.outline = self.run.outline();
             self.tree.rebuild(&self.outline);

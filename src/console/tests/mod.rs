@@ -18,7 +18,7 @@ use super::{
     keymap::{Key, Keymap},
     model::{Look, Model},
     theme::Theme,
-    update::{Action, Msg, update},
+    update::{Action, Msg, prepare, update},
     view,
 };
 use crate::engine::{Actor, Command, Done, Effect, GateId, Input, Preview, Run, RunId, RunSettings, Time, WorkFact};
@@ -125,6 +125,7 @@ impl Deck {
     pub fn flush(&mut self) -> Buffer {
         let (width, height) = self.model.place.size;
         let mut buffer = Buffer::empty(Rect::new(0, 0, width, height));
+        prepare(&mut self.model);
         let shown = view::draw(&self.model, self.now, &mut buffer);
         self.send(Msg::FrameFlushed(shown.gates));
         buffer
@@ -212,6 +213,7 @@ impl Deck {
 
     /// Selects a node in the tree.
     pub fn select(&mut self, node: &str) {
+        self.flush();
         self.model.with_tree(|tree, plan| {
             tree.reveal(plan, &NodeId::new(node));
         });

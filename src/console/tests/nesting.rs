@@ -27,18 +27,19 @@ fn planned() -> Deck {
     deck
 }
 
-fn rows(deck: &Deck) -> Vec<String> {
+fn rows(deck: &mut Deck) -> Vec<String> {
+    deck.flush();
     deck.model.tree().rows().iter().map(|row| format!("{}{}", " ".repeat(row.depth), row.node)).collect()
 }
 
 #[test]
 fn nodes_inside_stand_below_their_owner_before_what_needs_it() {
     let mut deck = planned();
-    assert_eq!(rows(&deck), ["find", " each", "  each/look", "   each/save", "  report"]);
+    assert_eq!(rows(&mut deck), ["find", " each", "  each/look", "   each/save", "  report"]);
     insta::assert_snapshot!(deck.screen());
     deck.select("each");
     deck.keys("h");
-    assert_eq!(rows(&deck), ["find", " each", "  report"], "folding hides what is inside, and nothing else");
+    assert_eq!(rows(&mut deck), ["find", " each", "  report"], "folding hides what is inside, and nothing else");
 }
 
 #[test]
@@ -76,7 +77,7 @@ fn a_gate_inside_shows_on_the_folded_owner_and_is_decided_in_the_inbox() {
     deck.send(Msg::Resize(130, 24));
     deck.keys("r");
     deck.done("find", json!("a\nb"));
-    assert_eq!(rows(&deck), ["find", " each", "  each[0]/look", "   each[0]/save", "  each[1]/look", "   each[1]/save", "  report"]);
+    assert_eq!(rows(&mut deck), ["find", " each", "  each[0]/look", "   each[0]/save", "  each[1]/look", "   each[1]/save", "  report"]);
     deck.done("each[0]/look", json!("fine"));
     deck.select("each");
     deck.keys("h");

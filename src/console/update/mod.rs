@@ -134,6 +134,16 @@ pub fn update(model: &mut Model, msg: Msg, now: Time) -> Vec<Action> {
     turn.actions
 }
 
+/// Works out what only a frame needs, right before one is drawn.
+pub fn prepare(model: &mut Model) {
+    if let Stage::Run(id) = &model.place.stage
+        && let Some(run) = model.runs.get_mut(id)
+    {
+        run.grow();
+    }
+    settle(model);
+}
+
 /// Keeps what is selected in sight.
 fn settle(model: &mut Model) {
     let layout = model.layout();

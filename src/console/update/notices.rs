@@ -105,6 +105,7 @@ fn plan_failed(model: &mut Model, id: PlanningId, problem: &Problem) {
 fn run_opened(model: &mut Model, turn: &mut Turn, id: RunId, records: &[Record], live: bool) {
     let mut view = RunView::new(id.clone(), live);
     view.apply(records);
+    view.grow();
     match model.runs.get_mut(&id) {
         Some(known) => {
             view.tree = std::mem::take(&mut known.tree);
