@@ -2,7 +2,7 @@
 
 use crate::plan::order::{EdgePlace, Graph};
 use crate::plan::tree::{Orientation, RowKind, Tree};
-use crate::plan::{Edge, Plan, Work};
+use crate::plan::{Edge, Plan, Work, nest};
 use crate::text::Plain;
 
 /// The work in a few words: `agent writer`, `tool read_file`, `code`.
@@ -32,47 +32,105 @@ fn safe(text: &str) -> String {
     Plain::summary(text).into_string()
 }
 
-pub(super) fn mermaid(plan: &Plan) -> String {
-    let escape = |text: &str| safe(text).replace('&', "&amp;").replace('"', "&quot;").replace('<', "&lt;").replace('>', "&gt;");
-    let graph = Graph::new(plan);
-    let mut text = String::from("flowchart TD\n");
-    for (i, node) in plan.nodes.iter().enumerate() {
-        let (open, close) = match node.work {
-            Work::Decision(_) => ("{", "}"),
-            Work::Approval(_) => ("[/", "/]"),
-            Work::Merge(_) => ("((", "))"),
-            Work::Plan(_) | Work::Loop(_) | Work::Map(_) => ("[[", "]]"),
-            Work::Agent(_) | Work::Tool(_) | Work::Code(_) | Work::Transform(_) => ("[", "]"),
-        };
-        text.push_str(&format!("  n{i}{open}\"{}<br/>{}\"{close}\n", escape(&node.id), escape(&words(&node.work))));
+/// A plan with what stands inside its nodes, flat, and for each node those right inside it.
+struct Nested {
+    plan: Plan,
+    inside: Vec<Vec<usize>>,
+    /// Nodes of the plan itself.
+    outer: Vec<usize>,
+}
+
+impl Nested {
+    fn new(plan: &Plan) -> Self {
+        let plan = nest::outline(plan);
+        let graph = Graph::new(&plan);
+        let mut inside = vec![Vec::new(); plan.nodes.len()];
+        let mut outer = Vec::new();
+        for (i, node) in plan.nodes.iter().enumerate() {
+            match nest::owner(&node.id).and_then(|owner| graph.position(owner)) {
+                Some(owner) => inside[owner].push(i),
+                None => outer.push(i),
+            }
+        }
+        Self { plan, inside, outer }
     }
-    for (from, to, edge) in whole_edges(plan, &graph) {
-        let arrow = caption(&edge).map_or_else(|| "-->".into(), |caption| format!("-->|\"{}\"|", escape(caption)));
+
+    fn name(&self, i: usize) -> &str {
+        nest::name(&self.plan.nodes[i].id)
+    }
+}
+
+pub(super) fn mermaid(plan: &Plan) -> String {
+    let nested = Nested::new(plan);
+    let mut text = String::from("flowchart TD\n");
+    nested.outer.iter().for_each(|&i| mermaid_node(&nested, i, 1, &mut text));
+    for (from, to, edge) in whole_edges(&nested.plan, &Graph::new(&nested.plan)) {
+        let arrow = caption(&edge).map_or_else(|| "-->".into(), |caption| format!("-->|\"{}\"|", html(caption)));
         text.push_str(&format!("  n{from} {arrow} n{to}\n"));
     }
     text
 }
 
-pub(super) fn dot(plan: &Plan) -> String {
-    let quote = |text: &str| format!("\"{}\"", safe(text).replace('\\', "\\\\").replace('"', "\\\""));
-    let graph = Graph::new(plan);
-    let mut text = String::from("digraph plan {\n  node [shape=box];\n");
-    for (i, node) in plan.nodes.iter().enumerate() {
-        let shape = match node.work {
-            Work::Decision(_) => ", shape=diamond",
-            Work::Approval(_) => ", shape=parallelogram",
-            Work::Merge(_) => ", shape=circle",
-            Work::Plan(_) | Work::Loop(_) | Work::Map(_) => ", shape=box3d",
-            Work::Agent(_) | Work::Tool(_) | Work::Code(_) | Work::Transform(_) => "",
-        };
-        let label = quote(&format!("{}: {}", node.id, words(&node.work)));
-        text.push_str(&format!("  n{i} [label={label}{shape}];\n"));
+fn html(text: &str) -> String {
+    safe(text).replace('&', "&amp;").replace('"', "&quot;").replace('<', "&lt;").replace('>', "&gt;")
+}
+
+/// A box, or a frame around what stands inside.
+fn mermaid_node(nested: &Nested, i: usize, depth: usize, text: &mut String) {
+    let work = &nested.plan.nodes[i].work;
+    let (gap, name, words) = ("  ".repeat(depth), html(nested.name(i)), html(&words(work)));
+    if !nested.inside[i].is_empty() {
+        text.push_str(&format!("{gap}subgraph n{i}[\"{name}: {words}\"]\n"));
+        nested.inside[i].iter().for_each(|&inner| mermaid_node(nested, inner, depth + 1, text));
+        text.push_str(&format!("{gap}end\n"));
+        return;
     }
-    for (from, to, edge) in whole_edges(plan, &graph) {
+    let (open, close) = match work {
+        Work::Decision(_) => ("{", "}"),
+        Work::Approval(_) => ("[/", "/]"),
+        Work::Merge(_) => ("((", "))"),
+        Work::Plan(_) | Work::Loop(_) | Work::Map(_) => ("[[", "]]"),
+        Work::Agent(_) | Work::Tool(_) | Work::Code(_) | Work::Transform(_) => ("[", "]"),
+    };
+    text.push_str(&format!("{gap}n{i}{open}\"{name}<br/>{words}\"{close}\n"));
+}
+
+pub(super) fn dot(plan: &Plan) -> String {
+    let nested = Nested::new(plan);
+    let mut text = String::from("digraph plan {\n  node [shape=box];\n");
+    nested.outer.iter().for_each(|&i| dot_node(&nested, i, 1, &mut text));
+    for (from, to, edge) in whole_edges(&nested.plan, &Graph::new(&nested.plan)) {
         let label = caption(&edge).map_or_else(String::new, |caption| format!(" [label={}]", quote(caption)));
         text.push_str(&format!("  n{from} -> n{to}{label};\n"));
     }
     text + "}\n"
+}
+
+fn quote(text: &str) -> String {
+    format!("\"{}\"", safe(text).replace('\\', "\\\\").replace('"', "\\\""))
+}
+
+/// A box; what stands inside is drawn in a frame of its own, which begins with the box. Edges of Graphviz can't end at frames.
+fn dot_node(nested: &Nested, i: usize, depth: usize, text: &mut String) {
+    let work = &nested.plan.nodes[i].work;
+    let gap = "  ".repeat(depth);
+    let shape = match work {
+        Work::Decision(_) => ", shape=diamond",
+        Work::Approval(_) => ", shape=parallelogram",
+        Work::Merge(_) => ", shape=circle",
+        Work::Plan(_) | Work::Loop(_) | Work::Map(_) => ", shape=box3d",
+        Work::Agent(_) | Work::Tool(_) | Work::Code(_) | Work::Transform(_) => "",
+    };
+    let label = quote(&format!("{}: {}", nested.name(i), words(work)));
+    if nested.inside[i].is_empty() {
+        text.push_str(&format!("{gap}n{i} [label={label}{shape}];\n"));
+        return;
+    }
+    text.push_str(&format!("{gap}subgraph cluster_n{i} {{\n{gap}  n{i} [label={label}{shape}];\n"));
+    for &inner in &nested.inside[i] {
+        dot_node(nested, inner, depth + 1, text);
+    }
+    text.push_str(&format!("{gap}}}\n"));
 }
 
 /// Edges whose ends exist, in canonical order.
@@ -81,6 +139,7 @@ fn whole_edges<'a>(plan: &'a Plan, graph: &'a Graph) -> impl Iterator<Item = (us
 }
 
 pub(super) fn tree(plan: &Plan) -> String {
+    let plan = &nest::outline(plan);
     let graph = Graph::new(plan);
     let tree = Tree::new(&graph, Orientation::Start);
     let mut text = String::new();
@@ -91,12 +150,18 @@ pub(super) fn tree(plan: &Plan) -> String {
         let guides = tree.guides(at);
         let (own, above) = guides.split_last().map_or((None, &[][..]), |(own, above)| (Some(*own), above));
         above.iter().for_each(|runs| text.push_str(if *runs { "│  " } else { "   " }));
-        text.push_str(own.map_or("", |runs| if runs { "├─ " } else { "└─ " }));
+        text.push_str(match (own, row.inside) {
+            (None, _) => "",
+            (Some(true), false) => "├─ ",
+            (Some(false), false) => "└─ ",
+            (Some(true), true) => "╞═ ",
+            (Some(false), true) => "╘═ ",
+        });
         let node = &plan.nodes[row.node];
         match row.kind {
-            RowKind::Reference => text.push_str(&format!("→ {}\n", safe(&node.id))),
+            RowKind::Reference => text.push_str(&format!("→ {}\n", safe(nest::name(&node.id)))),
             RowKind::Node => {
-                text.push_str(&format!("{}  {}", safe(&node.id), safe(&words(&node.work))));
+                text.push_str(&format!("{}  {}", safe(nest::name(&node.id)), safe(&words(&node.work))));
                 let conditions = graph.incoming(row.node).filter_map(|link| condition(plan, graph.links()[link].place));
                 let conditions: Vec<String> = conditions.collect();
                 if !conditions.is_empty() {

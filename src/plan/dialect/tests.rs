@@ -104,6 +104,25 @@ fn formats_are_named() {
     );
 }
 
+#[test]
+fn pictures_show_what_stands_inside_of_nodes() {
+    let text = r#"{"nodes": [{"id": "a", "value": 1}, {"id": "each", "depends_on": ["a"], "over": "a", "body": {"nodes": [{"id": "b", "value": 1}]}},
+        {"id": "c", "value": 1, "depends_on": ["each"]}]}"#;
+    let (plan, _) = read(text, "-").unwrap();
+    let picture = |format| write(&plan, format).text;
+    assert_eq!(picture(Format::Tree), "a  value\n└─ each  map\n   ╞═ b  value\n   └─ c  value\n");
+    let mermaid = picture(Format::Mermaid);
+    assert!(
+        mermaid.contains("  subgraph n1[\"each: map\"]\n    n2[\"b<br/>value\"]\n  end\n") && mermaid.contains("n1 --> n3"),
+        "{mermaid}"
+    );
+    let dot = picture(Format::Dot);
+    assert!(
+        dot.contains("  subgraph cluster_n1 {\n    n1 [label=\"each: map\", shape=box3d];\n    n2 [label=\"b: value\"];\n  }\n"),
+        "{dot}"
+    );
+}
+
 fn lost(document: Value, format: Format) -> Vec<String> {
     let (plan, _) = read(&document.to_string(), "-").unwrap();
     write(&plan, format).lost.into_iter().map(|loss| format!("{}: {}", loss.path, loss.reason)).collect()
