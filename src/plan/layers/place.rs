@@ -13,6 +13,8 @@ const ROUNDS: usize = 4;
 const LABEL: u32 = 24;
 /// How much straighter a line between two joints should be than one between boxes.
 const STRAIGHT: f64 = 6.0;
+/// How much a box keeps its place while joints are put above each other.
+const FIRM: f64 = 60.0;
 /// What nothing pulls keeps its place, but gives way.
 const LOOSE: f64 = 0.02;
 
@@ -39,6 +41,8 @@ pub(super) fn columns(web: &Web, sketch: &Sketch) -> Vec<i64> {
     }
     (0..depth).for_each(|layer| settle(web, layer, &offsets[layer], &mut columns, Pull::Both));
     (1..depth).for_each(|layer| settle(web, layer, &offsets[layer], &mut columns, Pull::Up));
+    // Lines that something pushes aside below are straightened up to where they begin.
+    (0..depth).rev().for_each(|layer| settle(web, layer, &offsets[layer], &mut columns, Pull::Joints));
     let edge = web.layers.iter().filter_map(|layer| layer.first()).map(|first| columns[*first as usize] - breadths[*first as usize].left);
     let edge = edge.min().unwrap_or(0);
     columns.iter_mut().for_each(|column| *column -= edge);
@@ -93,6 +97,8 @@ enum Pull {
     Up,
     Down,
     Both,
+    /// Joints go above what follows, boxes stay.
+    Joints,
 }
 
 /// Neighbours whose columns are wanted alike. The first and last cell of each run move as one.
@@ -128,6 +134,13 @@ fn wanted(web: &Web, vertex: u32, columns: &[i64], pull: Pull) -> (f64, f64) {
     let none: &[u32] = &[];
     let (up, down) = (web.up[vertex as usize].as_slice(), web.down[vertex as usize].as_slice());
     let near = match pull {
+        Pull::Joints => {
+            let here = columns[vertex as usize] as f64;
+            return match down.iter().find(|below| web.is_joint(**below)) {
+                Some(below) if web.is_joint(vertex) => (columns[*below as usize] as f64, 1.0),
+                Some(_) | None => (here, if web.is_joint(vertex) { LOOSE } else { FIRM }),
+            };
+        }
         Pull::Up => [up, none],
         Pull::Down => [none, down],
         Pull::Both => [up, down],
