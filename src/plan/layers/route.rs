@@ -248,10 +248,14 @@ struct Ports {
 }
 
 impl Ports {
+    /// Whether a line of another source comes down in a column.
+    fn is_others(&self, column: u32, source: u32) -> bool {
+        self.above.binary_search_by_key(&column, |line| line.0).is_ok_and(|at| self.above[at].1 != source)
+    }
+
     /// Whether a line of this source may go down in a column.
     fn is_free(&self, column: u32, source: u32) -> bool {
-        let other = self.above.binary_search_by_key(&column, |line| line.0).is_ok_and(|at| self.above[at].1 != source);
-        !other && !self.taken.contains(&column)
+        !self.is_others(column, source) && !self.taken.contains(&column)
     }
 
     /// The column of a joint that would like to stand here.
@@ -278,8 +282,9 @@ impl Ports {
             let before = if at + 1 == from.len() { high } else { even(at + 1).saturating_sub(2) };
             let is_straight = (after..=before).contains(above);
             let wanted = if is_straight { *above } else { even(at).max(after.min(high)) };
-            let near = [wanted, wanted + 1, wanted.saturating_sub(1), wanted + 2, wanted.saturating_sub(2)];
-            let free = near.into_iter().find(|column| (low..=high).contains(column) && self.is_free(*column, *source));
+            let near = |allowed: &dyn Fn(u32) -> bool| (low..=high).filter(|column| allowed(*column)).min_by_key(|c| c.abs_diff(wanted));
+            // Where there are more lines than places, lines share one.
+            let free = near(&|column| self.is_free(column, *source)).or_else(|| near(&|column| !self.is_others(column, *source)));
             let column = free.unwrap_or(wanted.clamp(low, high));
             self.taken.insert(column);
             columns.push(column);
