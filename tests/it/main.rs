@@ -6,6 +6,7 @@ mod chat;
 mod cli;
 mod dialects;
 mod endings;
+mod findings;
 mod host;
 mod house;
 mod requests;

@@ -10,7 +10,7 @@ use crate::plan::{
     Catalog, Edge, Node, NodeId, Plan,
     edit::{Edit, EditError, History},
     nest,
-    validate::{Finding, Severity, validate},
+    validate::{Finding, Severity, mend, validate},
 };
 use crate::text::Plain;
 
@@ -359,19 +359,11 @@ impl PlanEditor {
         self.apply(catalog, &fix.edit)
     }
 
-    /// Applies fixes one after the other, as long as each leaves fewer findings. Gives how many were applied.
+    /// Applies every fix that makes things better, each as a change of its own. Gives how many were applied.
     pub fn fix_all(&mut self, catalog: &Catalog) -> usize {
-        let mut applied = 0;
-        let mut at = 0;
-        while let Some(finding) = self.findings.get(at) {
-            let before = self.findings.len();
-            if finding.fix.is_some() && self.fix(catalog, at).is_ok() {
-                applied += 1;
-                at = if self.findings.len() < before { 0 } else { at + 1 };
-            } else {
-                at += 1;
-            }
-        }
+        let edits = mend(&self.plan, catalog);
+        let applied = edits.iter().take_while(|edit| self.history.apply(&mut self.plan, edit).is_ok()).count();
+        self.refresh(catalog);
         applied
     }
 

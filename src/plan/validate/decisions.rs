@@ -183,15 +183,12 @@ fn alternatives(check: &mut Check) {
             }
         }
         if let Some(decision) = clash {
-            let mut policy = check.plan.nodes[node].policy.clone();
-            policy.join = Some(Join::Settled);
-            let id = check.plan.nodes[node].id.clone();
-            let fix = Fix::new("join what is taken: `join: settled`", Edit::SetPolicy { id, policy: Box::new(policy) });
+            let fix = check.with_policy(node, "join what is taken: `join: settled`", |policy| policy.join = Some(Join::Settled));
             let message = format!(
                 "needs several alternatives of the decision `{}`, of which only one is taken: it would be skipped",
                 check.graph.id(decision)
             );
-            check.find(Code::Alternatives, Place::Node(node), "join", message, Some(fix));
+            check.find(Code::Alternatives, Place::Node(node), "join", message, fix);
         }
         guards[node] = own;
     }

@@ -4,6 +4,9 @@
 mod codes;
 mod decisions;
 mod fields;
+mod mend;
+#[cfg(test)]
+mod mend_tests;
 mod names;
 mod nested;
 #[cfg(test)]
@@ -19,6 +22,7 @@ mod walk_tests;
 mod walks;
 
 pub use codes::{Code, CodeInfo, Severity, codes};
+pub use mend::mend;
 
 use super::edit::Edit;
 use super::order::Graph;
@@ -97,8 +101,10 @@ struct Around<'a> {
     is_open: bool,
     /// Locks that the nodes around it hold.
     held: Vec<&'a str>,
-    /// The file that it stands in; nothing there can be changed from here.
+    /// The file that it stands in.
     file: Option<&'a str>,
+    /// No edit reaches it: it stands in a file of its own, or in the second of two nodes with the same id.
+    is_sealed: bool,
     /// The run that it belongs to has a budget.
     is_capped: bool,
 }
@@ -145,7 +151,7 @@ impl<'a> Check<'a> {
 
     /// `field` is empty for the place itself. The fix is one of this plan.
     fn find(&mut self, code: Code, place: Place, field: &str, message: impl Into<String>, fix: Option<Fix>) {
-        let fix = fix.filter(|_| self.around.file.is_none());
+        let fix = fix.filter(|_| !self.around.is_sealed);
         let owner = self.around.outer.as_ref().map(|outer| outer.address.as_str());
         let fix = fix.map(|fix| Fix { edit: Edit::within(owner, fix.edit), ..fix });
         self.push(code, place, field, message.into(), fix);
@@ -164,10 +170,8 @@ impl<'a> Check<'a> {
             Place::Edge(at) => (owner, Some(at), format!("{inside}edges[{at}]")),
         };
         let path = if field.is_empty() || base.is_empty() { base + field } else { format!("{base}.{field}") };
-        let message = match self.around.file {
-            Some(file) if place != Place::Owner => format!("in `{}`: {message}", file.escape_debug()),
-            Some(_) | None => message,
-        };
+        let file = if place == Place::Owner { outer.and_then(|outer| outer.around.file) } else { self.around.file };
+        let message = file.map_or_else(|| message.clone(), |file| format!("in `{}`: {message}", file.escape_debug()));
         self.findings.push((place, Finding { code, severity: code.severity(), node, edge, path, message, fix }));
     }
 

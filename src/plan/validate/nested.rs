@@ -42,10 +42,11 @@ pub(super) fn check(check: &mut Check) {
 /// A lock that a node around holds is free only when that node is over.
 fn locks(check: &mut Check, place: Place, prefix: &str, names: Option<&[String]>) {
     let Some(i) = names.unwrap_or_default().iter().position(|name| check.around.held.contains(&name.as_str())) else { return };
-    let name = names.unwrap_or_default()[i].escape_debug().to_string();
+    let wanted = names.unwrap_or_default()[i].clone();
+    let name = wanted.escape_debug();
     let message = format!("a node around this one holds the lock `{name}`, so it would wait for ever");
     let drop_lock = |policy: &mut Policy| {
-        policy.locks.iter_mut().for_each(|locks| drop(locks.remove(i)));
+        policy.locks.iter_mut().for_each(|locks| locks.retain(|lock| *lock != wanted));
         policy.locks = policy.locks.take().filter(|locks| !locks.is_empty());
     };
     let title = format!("take the lock `{name}` away");
@@ -145,6 +146,7 @@ fn around<'a>(check: &Check<'a>, at: usize, body: &'a Plan, outer: Outer<'a>) ->
     let inputs: Map<String, Value> = names.map(|name| (name, Value::Null)).collect();
     let mut held = check.around.held.clone();
     held.extend(node.policy.locks.as_ref().or(plan.defaults.locks.as_ref()).into_iter().flatten().map(String::as_str));
+    let is_second = check.graph.position(&node.id) != Some(at);
     let file = match &node.work {
         Work::Plan(PlanWork::File { path, .. }) => Some(path.as_str()),
         _ => check.around.file,
@@ -155,6 +157,7 @@ fn around<'a>(check: &Check<'a>, at: usize, body: &'a Plan, outer: Outer<'a>) ->
         is_open: check.around.is_open || body.dialect == Dialect::Workflow,
         held,
         file,
+        is_sealed: check.around.is_sealed || is_second || matches!(node.work, Work::Plan(PlanWork::File { .. })),
         is_capped: check.around.is_capped || plan.budget != crate::plan::Budget::default(),
     }
 }

@@ -59,18 +59,20 @@ fn given(outer: &Outer, id: &str) -> Option<Fix> {
     let mut edits = vec![edit];
     let (target, source) = (outer.at, outer.graph.position(id)?);
     let after = outer.graph.descendants(source)[target];
-    if !after && outer.plan.dialect.walks() {
+    let is_first = outer.graph.position(&outer.node().id) == Some(target);
+    if !is_first || outer.around.is_sealed {
         return None;
     }
     if !after {
-        if outer.graph.closes(source, target).is_some() {
+        // In a walk an edge is another way to go, not something to wait for.
+        if outer.plan.dialect.walks() || outer.graph.closes(source, target).is_some() {
             return None;
         }
         edits.push(Edit::AddDependency { node: outer.node().id.clone(), on: NodeId::new(id) });
     }
     let place = outer.around.outer.as_ref().map(|outer| outer.address.as_str());
     let edit = Edit::within(place, if edits.len() == 1 { edits.remove(0) } else { Edit::batch(edits) });
-    outer.around.file.is_none().then(|| Fix::new(format!("give `{id}` to `{}` as an input", outer.address), edit))
+    Some(Fix::new(format!("give `{id}` to `{}` as an input", outer.address), edit))
 }
 
 /// Fields that hold conditions; all other texts hold references between braces.

@@ -3,7 +3,7 @@
 use super::{Check, Code, Fix, Place, did_you_mean};
 use crate::plan::edit::Edit;
 use crate::plan::order::{EdgePlace, Link};
-use crate::plan::{NodeId, is_legal_id};
+use crate::plan::{Edge, NodeId, is_legal_id};
 use std::collections::HashSet;
 
 pub(super) fn check(check: &mut Check) {
@@ -31,8 +31,12 @@ fn ids(check: &mut Check) {
     let plan = check.plan;
     for (at, node) in plan.nodes.iter().enumerate() {
         if !is_legal_id(&node.id) {
-            let fix = free_id(check, &node.id)
-                .map(|id| Fix::new(format!("rename to `{id}`"), Edit::RenameNode { from: node.id.clone(), to: id }));
+            let is_first = check.graph.position(&node.id) == Some(at);
+            let fix = free_id(check, &node.id).map(|id| {
+                let title = format!("rename to `{id}`");
+                let follow = Edit::RenameNode { from: node.id.clone(), to: id.clone() };
+                Fix::new(title, if is_first { follow } else { check.changed(at, |node| node.id = id) })
+            });
             let words = "is no legal id: 1 to 64 of A-Z a-z 0-9 _ -, and not inputs, deps, nodes or run";
             check.find(Code::BadId, Place::Node(at), "id", format!("`{}` {words}", node.id.escape_debug()), fix);
         }
@@ -65,7 +69,7 @@ fn ends(check: &mut Check, link: Link) {
     if edge.from == edge.to {
         let fix = match link.place {
             EdgePlace::Edge(at) => Edit::RemoveEdge { at },
-            EdgePlace::Dependency(..) => Edit::RemoveDependency { node: edge.to.clone(), on: edge.from.clone() },
+            EdgePlace::Dependency(node, i) => check.changed(node, |node| drop(node.depends_on.remove(i))),
         };
         let fix = Some(Fix::new("remove the dependency", fix));
         check.find(Code::SelfDependency, place, &field, format!("`{}` depends on itself", edge.to), fix);
@@ -74,7 +78,7 @@ fn ends(check: &mut Check, link: Link) {
         if end.is_some() {
             continue;
         }
-        let near = check.nearest_node(id).filter(|near| *near != edge.to || !is_source);
+        let near = check.nearest_node(id).filter(|near| fits(check, near, &edge, is_source));
         let fix = match (link.place, &near) {
             (EdgePlace::Edge(at), Some(near)) => {
                 let mut edge = edge.clone();
@@ -95,6 +99,15 @@ fn ends(check: &mut Check, link: Link) {
         let field = if field.is_empty() { if is_source { "from" } else { "to" } } else { field.as_str() };
         let message = format!("there is no node `{}`{}", id.escape_debug(), did_you_mean(near.as_deref()));
         check.find(Code::UnknownDependency, place, field, message, Some(fix));
+    }
+}
+
+/// Whether an edge may have this end: it joins two nodes and closes no cycle.
+fn fits(check: &Check, near: &NodeId, edge: &Edge, is_source: bool) -> bool {
+    let (from, to) = if is_source { (near, &edge.to) } else { (&edge.from, near) };
+    match (check.graph.position(from), check.graph.position(to)) {
+        (Some(from), Some(to)) => from != to && check.graph.closes(from, to).is_none(),
+        (Some(_) | None, _) => true,
     }
 }
 
@@ -146,12 +159,21 @@ fn duplicate_edges(check: &mut Check, at: usize) {
         EdgePlace::Edge(edge) => plan.edges[edge].when.is_none(),
         EdgePlace::Dependency(..) => true,
     };
-    let links = check.graph.incoming(at).map(|link| check.graph.links()[link]).filter(is_plain);
-    let mut sources: Vec<usize> = links.filter_map(|link| link.from).collect();
-    sources.sort_unstable();
-    let doubles: Vec<usize> = sources.windows(2).filter(|pair| pair[0] == pair[1]).map(|pair| pair[0]).collect();
-    for source in doubles {
+    let mut links: Vec<(usize, EdgePlace)> = check
+        .graph
+        .incoming(at)
+        .map(|link| check.graph.links()[link])
+        .filter(is_plain)
+        .filter_map(|link| Some((link.from?, link.place)))
+        .collect();
+    links.sort_by_key(|(source, _)| *source);
+    let doubles: Vec<(usize, EdgePlace)> = links.windows(2).filter(|pair| pair[0].0 == pair[1].0).map(|pair| pair[1]).collect();
+    for (source, place) in doubles {
         let message = format!("two plain edges lead here from `{}`", check.graph.id(source));
-        check.find(Code::DuplicateEdge, Place::Node(at), "depends_on", message, None);
+        let edit = match place {
+            EdgePlace::Edge(at) => Edit::RemoveEdge { at },
+            EdgePlace::Dependency(node, i) => check.changed(node, |node| drop(node.depends_on.remove(i))),
+        };
+        check.find(Code::DuplicateEdge, Place::Node(at), "depends_on", message, Some(Fix::new("take one of them away", edit)));
     }
 }

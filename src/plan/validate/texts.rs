@@ -263,7 +263,8 @@ fn unordered(check: &mut Check, source: usize, reads: Vec<Read>) {
 
 /// An edge, if it closes no cycle. In a walk it would be another way to go, not something to wait for.
 fn dependency(check: &mut Check, source: usize, reader: usize) -> Option<Fix> {
-    if source == reader || check.plan.dialect.walks() || !check.may_suggest() || check.graph.closes(source, reader).is_some() {
+    let is_second = check.graph.position(check.graph.id(reader)) != Some(reader);
+    if is_second || source == reader || check.plan.dialect.walks() || !check.may_suggest() || check.graph.closes(source, reader).is_some() {
         return None;
     }
     let (node, on) = (check.graph.id(reader).clone(), check.graph.id(source).clone());

@@ -62,7 +62,7 @@ pub fn fix_all(model: &mut Model, _: &mut Turn) {
     let applied = model.editor.fix_all(&model.session.catalog);
     let left = model.editor.findings.len();
     model.status = Some(match applied {
-        0 => Status::warn("no finding has a fix"),
+        0 => Status::warn("no finding has a fix that makes things better"),
         _ => Status::good(&format!("{applied} fixes applied, {} of {before} findings gone", before.saturating_sub(left))),
     });
     close_when_clean(model);

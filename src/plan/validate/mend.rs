@@ -1,0 +1,64 @@
+//! Applying fixes one after the other. A fix may uncover other findings, so each is tried on a copy and kept only if the plan is better
+//! for it; each finding is tried once, so this ends whatever the fixes are.
+
+use super::{Code, Finding, Severity, validate};
+use crate::plan::edit::Edit;
+use crate::plan::{Catalog, NodeId, Plan};
+use std::collections::BTreeSet;
+
+/// How much is looked at in one go, in nodes: each try reads the whole plan.
+const MOST_NODES: usize = 2_000_000;
+
+/// The edits that mend what can be mended, in order: errors first. None makes a plan worse, and none brings an error for a warning.
+pub fn mend(plan: &Plan, catalog: &Catalog) -> Vec<Edit> {
+    let mut plan = plan.clone();
+    let mut findings = by_severity(&plan, catalog);
+    let mut tried: BTreeSet<(Code, Option<NodeId>, String)> = BTreeSet::new();
+    let mut made = Vec::new();
+    for _ in 0..(MOST_NODES / (plan.nodes.len() + 1)).clamp(8, 400) {
+        let untried = findings.iter().find(|finding| finding.fix.is_some() && !tried.contains(&name(finding)));
+        let Some((finding, fix)) = untried.and_then(|finding| Some((finding, finding.fix.as_ref()?))) else { break };
+        let this = name(finding);
+        let mut changed = plan.clone();
+        if fix.edit.apply(&mut changed).is_err() {
+            tried.insert(this);
+            continue;
+        }
+        let after = by_severity(&changed, catalog);
+        let is_better = is_better(&findings, &after, finding);
+        // Another finding may stand in the place of one that is settled, under the same name: as long as there are fewer, it is tried too.
+        if !is_better || weight(&after) >= weight(&findings) {
+            tried.insert(this);
+        }
+        if is_better {
+            made.push(fix.edit.clone());
+            (plan, findings) = (changed, after);
+        }
+    }
+    made
+}
+
+fn by_severity(plan: &Plan, catalog: &Catalog) -> Vec<Finding> {
+    let mut findings = validate(plan, catalog);
+    findings.sort_by_key(|finding| finding.severity);
+    findings
+}
+
+/// What tells a finding from others, wherever its place moves.
+fn name(finding: &Finding) -> (Code, Option<NodeId>, String) {
+    (finding.code, finding.node.clone(), format!("{}: {}", finding.path, finding.message))
+}
+
+/// Errors first, then everything.
+fn weight(findings: &[Finding]) -> (usize, usize) {
+    (findings.iter().filter(|finding| finding.severity == Severity::Error).count(), findings.len())
+}
+
+/// Fewer errors; or as many, no more warnings, and at least the finding itself is settled.
+fn is_better(before: &[Finding], after: &[Finding], settled: &Finding) -> bool {
+    let same = |findings: &[Finding]| {
+        findings.iter().filter(|one| (one.code, &one.node, &one.message) == (settled.code, &settled.node, &settled.message)).count()
+    };
+    let ((errors, all), (errors_before, all_before)) = (weight(after), weight(before));
+    errors < errors_before || (errors == errors_before && all <= all_before && same(after) < same(before))
+}

@@ -1,0 +1,160 @@
+//! Fixes of random broken plans: each settles its finding or is refused, and mending ends and makes nothing worse.
+
+use super::tests::{catalog, read};
+use super::*;
+use crate::plan::samples::plan;
+use crate::plan::{
+    AgentWork, DecisionWork, Edge, LoopWork, MapWork, PlanWork, ToolInput, ToolWork, TransformWork, Work, dialect, samples::id,
+};
+use proptest::prelude::*;
+use serde_json::json;
+
+/// One thing that goes wrong, at one node with another in mind.
+fn spoil(plan: &mut Plan, how: u8, at: usize, other: usize) {
+    let (at, other) = (at % plan.nodes.len(), other % plan.nodes.len());
+    let named = plan.nodes[other].id.clone();
+    let node = &mut plan.nodes[at];
+    match how % 24 {
+        0 => node.depends_on.push(named),
+        1 => node.depends_on.push("n-00".into()),
+        2 => node.id = named,
+        3 => node.id = "a b".into(),
+        4 => node.policy.max_iterations = Some(99),
+        5 => node.policy.timeout_s = Some(-1.0),
+        6 => node.policy.when = Some(format!("{named}.result.x > n00 and inputs.n")),
+        7 => {
+            let inner = Node { depends_on: vec![], ..node.clone() };
+            let body = Plan { nodes: vec![inner, Node::new("x", works(&named))], ..Plan::default() };
+            node.work = Work::Loop(LoopWork { body: Box::new(body), until: format!("x.result == {named}.result") });
+        }
+        8 => {
+            let body = Plan { nodes: vec![node.clone(), Node::new("x", works(&named))], edges: plan.edges.clone(), ..Plan::default() };
+            node.work = Work::Map(MapWork { over: "[1]".into(), body: Box::new(body), max_parallel: Some(0) });
+        }
+        9 => {
+            let body = Plan { nodes: vec![node.clone()], ..Plan::default() };
+            node.work = Work::Plan(PlanWork::File { path: "x.json".into(), loaded: Some(Box::new(body)) });
+        }
+        10 => node.work = Work::Decision(DecisionWork::Expression("'left'".into())),
+        11 => node.work = Work::Decision(DecisionWork::Agent(AgentWork { agent: Some("writr".into()), ..AgentWork::default() })),
+        12 => node.work = works(&named),
+        13 => {
+            let args = [("txt".to_owned(), json!(1)), ("n".to_owned(), json!("x"))].into_iter().collect();
+            node.work = Work::Tool(ToolWork { tool: "echo".into(), input: ToolInput::Args(args) });
+        }
+        14 => node.work = Work::Tool(ToolWork { tool: "apend".into(), input: ToolInput::Args(serde_json::Map::new()) }),
+        15 => node.policy.locks = Some(vec!["disk".into()]),
+        16 => plan.dialect = Dialect::ALL[other % Dialect::ALL.len()],
+        17 => (node.entry, node.exit) = (other.is_multiple_of(2), at.is_multiple_of(2)),
+        18 => plan.edges.push(Edge { default: true, ..Edge::new(node.id.clone(), named) }),
+        19 => plan.edges.push(Edge::new(node.id.clone(), id(other + 40))),
+        20 => node.policy.tools = Some(vec!["apend".into(), "*".into()]),
+        21 => plan.budget.tokens = Some(other as u64),
+        22 => node.policy.budget = Some(crate::plan::Budget { tokens: Some(at as u64), usd: Some(-1.0), ..Default::default() }),
+        _ => drop(node.ext.insert("depend_on".into(), json!([named]))),
+    }
+}
+
+fn works(named: &NodeId) -> Work {
+    Work::Transform(TransformWork { value: json!([format!("{{{{{named}.result.a}}}} $OUTPUT[{named}] {{{{inputs.q}}}}")]) })
+}
+
+fn broken() -> impl Strategy<Value = Plan> {
+    (plan(5), proptest::collection::vec((any::<u8>(), any::<u8>(), any::<u8>()), 1..9)).prop_map(|(mut plan, ways)| {
+        ways.into_iter().for_each(|(how, at, other)| spoil(&mut plan, how, at.into(), other.into()));
+        plan
+    })
+}
+
+fn counts(plan: &Plan) -> (usize, usize) {
+    let findings = validate(plan, &catalog());
+    (findings.iter().filter(|finding| finding.severity == Severity::Error).count(), findings.len())
+}
+
+proptest! {
+    #[test]
+    fn a_fix_settles_its_finding_or_is_refused(plan in broken()) {
+        let findings = validate(&plan, &catalog());
+        for finding in &findings {
+            let Some(fix) = &finding.fix else { continue };
+            let mut changed = plan.clone();
+            let Ok(inverse) = fix.edit.apply(&mut changed) else {
+                prop_assert_eq!(&changed, &plan);
+                continue;
+            };
+            let same = |findings: &[Finding]| findings.iter().filter(|one| (one.code, &one.node, &one.message) == (finding.code, &finding.node, &finding.message)).count();
+            let after = validate(&changed, &catalog());
+            prop_assert!(same(&after) < same(&findings), "{finding:?}\nleft {after:?}");
+            inverse.replay(&mut changed).unwrap();
+            prop_assert_eq!(&changed, &plan);
+        }
+    }
+
+    #[test]
+    fn mending_ends_and_makes_nothing_worse(plan in broken()) {
+        let mut mended = plan.clone();
+        let before = counts(&plan);
+        for edit in mend(&plan, &catalog()) {
+            let last = counts(&mended);
+            edit.apply(&mut mended).unwrap();
+            prop_assert!(counts(&mended).0 <= last.0);
+        }
+        let after = counts(&mended);
+        prop_assert!(after.0 < before.0 || after == before || (after.0 == before.0 && after.1 <= before.1), "{before:?} {after:?}");
+        prop_assert_eq!(mend(&mended, &catalog()).len(), 0, "what is left can't be mended");
+    }
+
+    #[test]
+    fn every_finding_stands_where_its_path_says(plan in broken()) {
+        let document = serde_json::to_value(&plan).unwrap();
+        for finding in validate(&plan, &catalog()).iter().filter(|finding| !finding.message.starts_with("in `x.json`")) {
+            let address = follow(&document, &finding.path);
+            prop_assert_eq!(address.as_deref(), finding.node.as_deref(), "{:?}", finding);
+        }
+    }
+}
+
+/// Goes along a path as far as there are nodes and plans, and gives the address that it comes to.
+fn follow(document: &Value, path: &str) -> Option<String> {
+    let mut here = document;
+    let mut address: Option<String> = None;
+    for step in path.split('.') {
+        match step.strip_prefix("nodes[").and_then(|rest| rest.strip_suffix(']')).and_then(|at| at.parse::<usize>().ok()) {
+            Some(at) => {
+                here = &here["nodes"][at];
+                let id = here["id"].as_str().unwrap();
+                address = Some(address.map_or_else(|| id.to_owned(), |address| format!("{address}/{id}")));
+            }
+            None if (step == "body" || step == "plan") && here[step].is_object() => here = &here[step],
+            None => break,
+        }
+    }
+    address
+}
+
+#[test]
+fn mending_settles_a_knot_of_cycles_one_by_one() {
+    let plan = read(json!({"nodes": [
+        {"id": "a", "value": 1, "depends_on": ["b", "c"]}, {"id": "b", "value": 1, "depends_on": ["a"]}, {"id": "c", "value": 1, "depends_on": ["a"]}
+    ]}));
+    let mut mended = plan.clone();
+    mend(&plan, &catalog()).iter().for_each(|edit| drop(edit.apply(&mut mended).unwrap()));
+    assert_eq!(validate(&mended, &catalog()), []);
+}
+
+#[test]
+fn a_fix_that_would_bring_more_errors_is_left_alone() {
+    // Without its mark the second stage would not be reached at all.
+    let (plan, _) = dialect::read(
+        &json!({"stages": [{"stage_id": "a", "type": "TRANSFORM", "entrypoint": true, "terminal": true}, {"stage_id": "b", "type": "TRANSFORM", "entrypoint": true},
+            {"stage_id": "c", "type": "TRANSFORM", "terminal": true}], "edges": [{"from_stage_id": "b", "to_stage_id": "c"}, {"from_stage_id": "c", "to_stage_id": "b"}]})
+        .to_string(),
+        "x.json",
+    )
+    .unwrap();
+    let findings = validate(&plan, &catalog());
+    assert!(findings.iter().any(|finding| finding.code == Code::LaterEntry && finding.fix.is_some()), "{findings:?}");
+    let mut mended = plan.clone();
+    mend(&plan, &catalog()).iter().for_each(|edit| drop(edit.apply(&mut mended).unwrap()));
+    assert!(mended.nodes[1].entry);
+}
