@@ -143,9 +143,9 @@ fn replaced(text: &str, from: &str, to: &str) -> String {
     while let Some(at) = rest.find(from) {
         let (before, behind) = (&rest[..at], &rest[at + from.len()..]);
         let ends = !behind.starts_with(|c: char| c.is_alphanumeric() || c == '_' || c == '-');
-        let starts = !before.ends_with(is_name) && !(before.is_empty() && written.ends_with(is_name));
+        let goes_on = if before.is_empty() { written.ends_with(is_name) } else { before.ends_with(is_name) };
         written.push_str(before);
-        written.push_str(if starts && ends { to } else { from });
+        written.push_str(if ends && !goes_on { to } else { from });
         rest = behind;
     }
     written + rest

@@ -142,7 +142,8 @@ fn reached(check: &mut Check, entries: &[usize]) {
     let mut reached = vec![false; check.graph.len()];
     let mut stack = entries.to_vec();
     while let Some(at) = stack.pop() {
-        if !std::mem::replace(&mut reached[at], true) && !(stops && check.plan.nodes[at].exit) {
+        let is_end = stops && check.plan.nodes[at].exit;
+        if !std::mem::replace(&mut reached[at], true) && !is_end {
             stack.extend(check.graph.successors(at));
         }
     }
