@@ -225,6 +225,8 @@ pub struct CompletionsArgs {
 pub enum Document {
     /// A plan in the native form
     Plan,
+    /// Every code that a finding may have, with its severity
+    Findings,
 }
 
 #[cfg(test)]

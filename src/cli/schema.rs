@@ -1,15 +1,21 @@
 //! `dagdeck schema`, `completions`, `man`: documents about dagdeck itself.
 
 use super::{Cli, CompletionsArgs, Document, Exit, Failure, Io, SchemaArgs};
+use crate::plan::validate::codes;
 use clap::CommandFactory;
+use serde_json::json;
 
-/// Prints the JSON Schema of a document.
+/// Prints the JSON Schema of a document, or the codes of findings.
 ///
 /// # Errors
 /// When the output can't be written.
 pub fn schema(args: &SchemaArgs, io: &mut Io<'_>) -> Result<Exit, Failure> {
     match args.document {
         Document::Plan => io.json(&crate::plan::schema())?,
+        Document::Findings => {
+            let rows = codes().iter().map(|row| json!({"code": row.code, "severity": row.severity, "words": row.words}));
+            io.json(&rows.collect())?;
+        }
     }
     Ok(Exit::Success)
 }

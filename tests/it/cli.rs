@@ -407,6 +407,13 @@ fn ls_and_show_tell_about_runs() {
 }
 
 #[test]
+fn every_code_of_a_finding_is_published_with_its_severity() {
+    let codes = Program::new().run(&["schema", "findings"]).code(0).json();
+    let of = |code: &str| codes.as_array().unwrap().iter().find(|row| row["code"] == code).unwrap()["severity"].clone();
+    assert_eq!((of("cycle"), of("no-entry"), of("no-budget")), (json!("error"), json!("error"), json!("warning")));
+}
+
+#[test]
 fn plan_prints_a_plan_that_validates_and_fits_the_published_schema() {
     let program = Program::new();
     let schema = program.run(&["schema"]).code(0).json();

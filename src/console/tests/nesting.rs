@@ -152,3 +152,24 @@ fn a_decision_tells_why_this_way() {
         assert!(screen.contains(words), "{words}\n{screen}");
     }
 }
+
+#[test]
+fn findings_inside_are_marked_at_their_node_and_mended_one_by_one_or_all() {
+    let mut deck = Deck::new(100, 24);
+    deck.plan = nested();
+    let body = deck.plan.nodes[1].work.body_mut().unwrap();
+    body.nodes[0].policy.max_iterations = Some(40);
+    body.nodes[1].depends_on.push(NodeId::new("lok"));
+    deck.type_text("mend all files");
+    deck.keys("enter");
+    assert_eq!(deck.model.editor.errors(), 2);
+    deck.keys("F");
+    assert!(deck.sees("each/look") && deck.sees("each/save"), "{}", deck.screen());
+    deck.keys("f");
+    assert_eq!(deck.model.editor.errors(), 1);
+    deck.keys("A");
+    assert_eq!(deck.model.editor.findings, []);
+    assert!(deck.model.dialogs.is_empty());
+    deck.keys("u u");
+    assert_eq!(deck.model.editor.errors(), 2);
+}

@@ -1,5 +1,5 @@
 //! Applying fixes one after the other. A fix may uncover other findings, so each is tried on a copy and kept only if the plan is better
-//! for it; each finding is tried once, so this ends whatever the fixes are.
+//! for it. Between two steps that leave fewer findings each one is tried once, so this ends whatever the fixes are.
 
 use super::{Code, Finding, Severity, validate};
 use crate::plan::edit::Edit;
@@ -26,8 +26,10 @@ pub fn mend(plan: &Plan, catalog: &Catalog) -> Vec<Edit> {
         }
         let after = by_severity(&changed, catalog);
         let is_better = is_better(&findings, &after, finding);
-        // Another finding may stand in the place of one that is settled, under the same name: as long as there are fewer, it is tried too.
-        if !is_better || weight(&after) >= weight(&findings) {
+        if is_better && weight(&after) < weight(&findings) {
+            // What was refused before may go now.
+            tried.clear();
+        } else {
             tried.insert(this);
         }
         if is_better {
