@@ -36,6 +36,9 @@ pub(super) fn told(check: &mut Check, place: Place, field: &str, id: &str) -> bo
         )
     };
     let fix = if itself || !check.may_suggest() { None } else { given(&outer, id) };
+    // The whole body is written anew, which costs in proportion to it.
+    let cost = outer.node().work.body().map_or(0, |body| body.nodes.len() / 50);
+    check.stock.suggestions = check.stock.suggestions.saturating_sub(cost);
     check.push(Code::OuterReference, place, field, message, fix);
     true
 }
