@@ -198,6 +198,30 @@ fn moving_down_at_80x24(bencher: Bencher, nodes: usize) {
     });
 }
 
+/// From the key that folds the root, and unfolds it again, to the frame.
+#[divan::bench(args = NODES)]
+fn folding_at_80x24(bencher: Bencher, nodes: usize) {
+    let mut screen = Screen::planned(nodes, 80, 24);
+    bencher.bench_local(|| {
+        screen.key("space");
+        screen.frame()
+    });
+}
+
+/// From a letter in the search line to the rows that match.
+#[divan::bench(args = NODES)]
+fn searching_at_80x24(bencher: Bencher, nodes: usize) {
+    let mut screen = Screen::planned(nodes, 80, 24);
+    screen.key("/");
+    screen.key("n");
+    bencher.bench_local(|| {
+        screen.key("9");
+        screen.frame();
+        screen.key("backspace");
+        screen.frame()
+    });
+}
+
 /// A plan as boxes and lines; the layout is there.
 #[divan::bench(args = NODES)]
 fn whole_frame_of_a_graph_at_200x50(bencher: Bencher, nodes: usize) {
