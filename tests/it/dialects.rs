@@ -1,6 +1,7 @@
 //! Every plan in `tests/fixtures/plans`: a right one reads, and writing its own dialect gives an equal document, in JSON and YAML, also
 //! by way of the native form; a wrong one gives the error that its sidecar `<name>.expect.json` tells, with place and words.
 
+use crate::support::program::Program;
 use dagdeck::plan::Plan;
 use dagdeck::plan::dialect::{Format, Syntax, read, write, write_as};
 use proptest::prelude::*;
@@ -288,4 +289,19 @@ fn texts_that_would_swell_or_sink_are_refused_quickly() {
         assert!(!error.message.is_empty() && error.message.len() < 200, "{error}");
     }
     assert!(begun.elapsed() < std::time::Duration::from_secs(5), "{:?}", begun.elapsed());
+}
+
+#[test]
+fn every_example_in_the_documents_is_a_plan_without_errors_that_runs_to_its_end() {
+    let text = fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/docs/plans.md")).unwrap();
+    let examples: Vec<&str> = text.split("```json\n").skip(1).filter_map(|rest| rest.split("```").next()).collect();
+    assert_eq!(examples.len(), 2);
+    for example in examples {
+        let program = Program::new();
+        program.file("plan.json", example);
+        for verb in ["validate", "run"] {
+            let ended = program.run(&[verb, "plan.json"]);
+            assert_eq!(ended.code, 0, "{verb}: {ended:?}");
+        }
+    }
 }

@@ -107,21 +107,19 @@ impl Run {
                 .and_then(|frame| frame.entry())
                 .map_or_else(String::new, |entry| format!("one token walks this plan, and it starts at `{}`", self.id_of(entry)));
         };
-        {
-            let id = self.id_of(source);
-            match self.state_of(source) {
-                NodeState::Succeeded | NodeState::Passed | NodeState::FailedSafe => format!("`{id}` went another way"),
-                NodeState::Failed => format!("`{id}` failed"),
-                NodeState::Cancelled => format!("`{id}` was cancelled"),
-                NodeState::Skipped => format!("`{id}` was skipped"),
-                NodeState::Pending
-                | NodeState::Ready
-                | NodeState::Held
-                | NodeState::Waiting { .. }
-                | NodeState::Running
-                | NodeState::Retrying { .. }
-                | NodeState::Unknown => format!("the way from `{id}` is closed"),
-            }
+        let id = self.id_of(source);
+        match self.state_of(source) {
+            NodeState::Succeeded | NodeState::Passed | NodeState::FailedSafe => format!("`{id}` went another way"),
+            NodeState::Failed => format!("`{id}` failed"),
+            NodeState::Cancelled => format!("`{id}` was cancelled"),
+            NodeState::Skipped => format!("`{id}` was skipped"),
+            NodeState::Pending
+            | NodeState::Ready
+            | NodeState::Held
+            | NodeState::Waiting { .. }
+            | NodeState::Running
+            | NodeState::Retrying { .. }
+            | NodeState::Unknown => format!("the way from `{id}` is closed"),
         }
     }
 
