@@ -6,7 +6,7 @@ use super::{
 };
 use crate::{
     engine::{Decided, Decision, Gate, NodeRun, Run},
-    plan::NodeId,
+    plan::{NodeId, nest},
     store::Scope,
     text::{Block, Plain, cost, count, duration, timestamp},
 };
@@ -48,7 +48,7 @@ pub fn show(args: &ShowArgs, place: &Place, io: &mut Io<'_>) -> Result<Exit, Fai
 
 /// A run as one JSON document.
 pub(super) fn json_of(run: &Run, id: &str) -> Value {
-    let nodes: Vec<Value> = run.nodes().map(|(id, node)| node_json(run, id, node)).collect();
+    let nodes: Vec<Value> = run.nodes_in_order().into_iter().map(|(id, node)| node_json(run, id, node)).collect();
     let gates: Vec<Value> = run.gates().map(|(gate, decided)| gate_json(gate, decided)).collect();
     let waits = run.open_gates().next().is_some();
     json!({
@@ -60,11 +60,9 @@ pub(super) fn json_of(run: &Run, id: &str) -> Value {
 
 fn node_json(run: &Run, id: &NodeId, node: &NodeRun) -> Value {
     let lineage = &node.lineage;
-    let depends: Vec<&NodeId> = run
-        .plan()
-        .and_then(|plan| plan.nodes.iter().find(|other| other.id == *id))
-        .map(|node| node.depends_on.iter().collect())
-        .unwrap_or_default();
+    let prefix = nest::prefix(id);
+    let sources = run.node_doc(id).map(|node| node.depends_on.as_slice()).unwrap_or_default();
+    let depends: Vec<String> = sources.iter().map(|source| format!("{prefix}{source}")).collect();
     let took = node.span.started.zip(node.span.finished).map(|(start, end)| end.since(start));
     let tools: Vec<Value> = lineage
         .tools
@@ -108,11 +106,11 @@ fn print(run: &Run, id: &str, io: &mut Io<'_>) -> Result<(), Failure> {
         io.line(&format!("  {}", Plain::line(reason)))?;
     }
     let width = run.nodes().map(|(id, _)| Plain::line(id).width()).max().unwrap_or(0);
-    for (id, node) in run.nodes() {
+    for (id, node) in run.nodes_in_order() {
         io.line(&node_line(id, node, width))?;
     }
     for (gate, decided) in run.gates() {
-        io.line(&gate_line(gate, decided))?;
+        io.line(&gate_line(run, gate, decided))?;
     }
     Ok(())
 }
@@ -128,9 +126,12 @@ fn node_line(id: &NodeId, node: &NodeRun, width: usize) -> String {
     format!("  {}  {:<11}  {took:>7}  {last}", Plain::line(id).pad(width), node.state.word()).trim_end().to_string()
 }
 
-fn gate_line(gate: &Gate, decided: Option<&Decided>) -> String {
+fn gate_line(run: &Run, gate: &Gate, decided: Option<&Decided>) -> String {
     let node = Plain::line(&gate.node);
     let opened = timestamp(gate.opened.0);
+    if let Some(reason) = run.voided(gate.id) {
+        return format!("  gate {} at {node}: void, {}", gate.id.0, Plain::summary(reason));
+    }
     let Some(decided) = decided else {
         return format!("  gate {} at {node}, open since {opened}: {}", gate.id.0, Plain::summary(&gate.why));
     };

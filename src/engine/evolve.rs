@@ -341,9 +341,24 @@ impl Run {
             | NodeState::Unknown => {}
         }
         let over = (counts.unfinished == 0).then_some(frame.owner).flatten();
+        let bad = match state {
+            NodeState::Failed | NodeState::FailedSafe | NodeState::Cancelled => 1,
+            NodeState::Succeeded
+            | NodeState::Passed
+            | NodeState::Skipped
+            | NodeState::Pending
+            | NodeState::Ready
+            | NodeState::Held
+            | NodeState::Waiting { .. }
+            | NodeState::Running
+            | NodeState::Retrying { .. }
+            | NodeState::Unknown => 0,
+        };
         let owners: Vec<NodeIx> = self.owners(ix).collect();
         for owner in owners {
-            self.nodes[owner.at()].inside.over += 1;
+            let inside = &mut self.nodes[owner.at()].inside;
+            inside.over += 1;
+            inside.bad += bad;
         }
         if let Some(owner) = over.filter(|&owner| !self.is_over(owner)) {
             self.body_ended(owner);

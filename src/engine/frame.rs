@@ -22,6 +22,9 @@ impl FrameIx {
 /// The most entries that a map may have.
 pub(super) const MOST_ITEMS: usize = 10_000;
 
+/// The most nodes that a run may have, those inside others included; a plan of its own may be larger.
+pub(super) const MOST_NODES: usize = 200_000;
+
 /// Nodes of a frame in numbers, so that nothing scans.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(super) struct Counts {

@@ -38,6 +38,8 @@ pub enum Input {
         /// What happened.
         fact: WorkFact,
     },
+    /// Nothing happened: what follows from the state goes on, where a step ended before all was done.
+    Proceed,
     /// A timer that an effect asked for is due.
     TimerDue {
         /// Which.

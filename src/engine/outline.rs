@@ -1,6 +1,6 @@
 //! What views see of a run's plans: all nodes that there are, with those of bodies under their full ids, and the ways out of a node.
 
-use super::{frame::FrameIx, graph::NodeIx, run::Run};
+use super::{NodeRun, frame::FrameIx, graph::NodeIx, run::Run};
 use crate::plan::{Edge, Node, NodeId, Plan, nest};
 
 /// One way out of a node.
@@ -33,6 +33,22 @@ impl Run {
                 Some(bodies) => bodies.frames.iter().for_each(|&frame| self.outline_frame(frame, flat)),
                 None => nest::unfold(node, &frame.prefix, flat),
             }
+        }
+    }
+
+    /// All nodes that there are, those of bodies right behind the node that they run in.
+    pub fn nodes_in_order(&self) -> Vec<(&NodeId, &NodeRun)> {
+        let mut nodes = Vec::with_capacity(self.nodes.len());
+        self.order_frame(FrameIx(0), &mut nodes);
+        nodes
+    }
+
+    fn order_frame<'a>(&'a self, at: FrameIx, nodes: &mut Vec<(&'a NodeId, &'a NodeRun)>) {
+        let Some(frame) = self.frame(at) else { return };
+        for ix in frame.nodes() {
+            nodes.push((&self.graph.ids[ix.at()], &self.nodes[ix.at()]));
+            let bodies = self.flows[ix.at()].bodies.iter().flat_map(|bodies| &bodies.frames);
+            bodies.for_each(|&frame| self.order_frame(frame, nodes));
         }
     }
 

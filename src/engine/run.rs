@@ -18,7 +18,12 @@ pub struct Batch {
     pub records: Vec<Record>,
     /// In order; only after the records are in the journal.
     pub effects: Vec<Effect>,
+    /// More may follow from the state: ask for it with `Input::Proceed`, after other inputs that are there.
+    pub more: bool,
 }
+
+/// Events after which a step ends even where more would follow, so that work that needs no worker can't keep people from being heard.
+const MOST_AT_ONCE: usize = 2_000;
 
 /// Mark of a composite node inside which something went wrong, but not everything.
 pub(super) const PARTIAL: &str = "partial";
@@ -77,18 +82,22 @@ pub struct Run {
 }
 
 impl Run {
-    /// Decides, folds, and decides again until nothing follows. A settled run takes no more input; see `Run::refusal`.
+    /// Decides, folds, and decides again until nothing follows, or enough has been done for one step. A settled run takes no more input; see `Run::refusal`.
     pub fn step(&mut self, input: &Input, now: Time) -> Batch {
         let mut batch = Batch::default();
         let mut events = self.decide(input, now);
-        while !events.is_empty() {
+        loop {
             for event in events {
                 let record = Record { seq: self.seq + 1, at: now, event };
                 batch.effects.extend(self.effects(&record));
                 self.evolve(&record);
                 batch.records.push(record);
             }
-            events = self.follow(now);
+            batch.more = batch.records.len() >= MOST_AT_ONCE;
+            events = if batch.more { Vec::new() } else { self.follow(now) };
+            if events.is_empty() {
+                break;
+            }
         }
         batch
     }

@@ -108,6 +108,8 @@ pub struct Inside {
     pub over: u32,
     /// Open gates among them.
     pub waiting: u32,
+    /// That failed, were rejected or cancelled.
+    pub bad: u32,
 }
 
 /// What a node used and touched (seed 000's metadata).

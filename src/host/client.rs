@@ -70,6 +70,24 @@ pub enum Request {
     ListModels,
     /// Read the plan in a file, by its path from the workspace; answered by `PlanRead` or `Problem`.
     ReadPlan(String),
+    /// Write a plan into a file, by its path from the workspace; answered by `PlanSaved`, `PlanThere` or `Problem`.
+    SavePlan {
+        /// Its ending tells JSON (else) from YAML (`.yaml`, `.yml`).
+        path: String,
+        /// What is written, in its own dialect.
+        plan: Box<Plan>,
+        /// What happens to a file that is there.
+        there: There,
+    },
+}
+
+/// What happens to a file that is there already.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum There {
+    /// It stays, and that it is there is told.
+    Stays,
+    /// It is replaced, in one step.
+    IsReplaced,
 }
 
 /// What a client is told.
@@ -141,6 +159,20 @@ pub enum Notice {
         /// The path as it was asked for.
         path: String,
         /// The plan, with those that it names by file.
+        plan: Box<Plan>,
+    },
+    /// A plan was written.
+    PlanSaved {
+        /// The path as it was asked for.
+        path: String,
+        /// What was written.
+        plan: Box<Plan>,
+    },
+    /// There is a file already, and nothing was written.
+    PlanThere {
+        /// The path as it was asked for.
+        path: String,
+        /// What was to be written.
         plan: Box<Plan>,
     },
     /// A picture of what a gate's payload would do.

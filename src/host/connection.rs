@@ -1,10 +1,11 @@
 //! One client's connection: requests in, notices out. Two tasks: requests are never held up by a screen that is slow to take notices.
 
 use super::{
-    client::{Hello, Notice, PlanningId, Problem, Request},
+    client::{Hello, Notice, PlanningId, Problem, Request, There},
     gates,
     local::Shared,
     planning,
+    save::{self, Saved},
     session::{Listener, Order, Session},
 };
 use crate::engine::{Command, GateId, Preview, Run, RunId};
@@ -94,6 +95,7 @@ impl Desk {
             Request::UseModel(model) => self.shared.choose(model.as_deref()),
             Request::ListModels => self.list_models(),
             Request::ReadPlan(path) => self.read_plan(path),
+            Request::SavePlan { path, plan, there } => self.save_plan(path, plan, there),
         }
     }
 
@@ -176,6 +178,19 @@ impl Desk {
                 Err(message) => Notice::Problem(Problem { message: format!("`{path}`: {message}"), hint: None }),
             };
             // A client that has gone compares nothing.
+            let _ = listener.send(notice);
+        });
+    }
+
+    fn save_plan(&mut self, path: String, plan: Box<Plan>, there: There) {
+        let (file, listener) = (self.shared.places.workspace.join(&path), self.listener.clone());
+        self.tasks.spawn_blocking(move || {
+            let notice = match save::plan(&plan, &file, there) {
+                Ok(Saved::Written) => Notice::PlanSaved { path, plan },
+                Ok(Saved::IsThere) => Notice::PlanThere { path, plan },
+                Err(error) => Notice::Problem(Problem { message: format!("`{path}` can't be written: {error}"), hint: None }),
+            };
+            // A client that has gone is told nothing; the file is there.
             let _ = listener.send(notice);
         });
     }

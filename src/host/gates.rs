@@ -25,21 +25,17 @@ impl Seen {
         let (gate, _) = run.gate(id)?;
         let tool = match &gate.kind {
             GateKind::Tool { tool, .. } => Some(tool.clone()),
-            GateKind::Before => run.plan().and_then(|plan| {
-                plan.nodes.iter().find(|node| node.id == gate.node).and_then(|node| match &node.work {
-                    Work::Tool(work) => {
-                        Some(run.settings().map_or(&*work.tool, |settings| settings.catalog.canonical(&work.tool)).to_owned())
-                    }
-                    Work::Agent(_)
-                    | Work::Code(_)
-                    | Work::Decision(_)
-                    | Work::Merge(_)
-                    | Work::Transform(_)
-                    | Work::Approval(_)
-                    | Work::Plan(_)
-                    | Work::Loop(_)
-                    | Work::Map(_) => None,
-                })
+            GateKind::Before => run.node_doc(&gate.node).and_then(|node| match &node.work {
+                Work::Tool(work) => Some(run.settings().map_or(&*work.tool, |settings| settings.catalog.canonical(&work.tool)).to_owned()),
+                Work::Agent(_)
+                | Work::Code(_)
+                | Work::Decision(_)
+                | Work::Merge(_)
+                | Work::Transform(_)
+                | Work::Approval(_)
+                | Work::Plan(_)
+                | Work::Loop(_)
+                | Work::Map(_) => None,
             }),
             GateKind::After | GateKind::Question { .. } => None,
         };

@@ -226,6 +226,26 @@ impl Rules {
     }
 }
 
+/// The number of a turn or entry in an id (`each[3]/write`) means itself, and no set of characters.
+fn literal_turns(glob: &str) -> String {
+    let mut literal = String::with_capacity(glob.len());
+    let mut rest = glob;
+    while let Some((before, after)) = rest.split_once('[') {
+        literal.push_str(before);
+        match after.split_once(']') {
+            Some((number, behind)) if !number.is_empty() && number.bytes().all(|b| b.is_ascii_digit()) => {
+                literal.push_str(&format!("[[]{number}[]]"));
+                rest = behind;
+            }
+            _ => {
+                literal.push('[');
+                rest = after;
+            }
+        }
+    }
+    literal + rest
+}
+
 impl List {
     /// A glob that is another name of a tool stands for the tool, too: gates go by the tool's own name.
     fn new(flag: &'static str, globs: &[String], catalog: &Catalog) -> Result<Self, Problem> {
@@ -238,7 +258,7 @@ impl List {
         for glob in globs {
             let own = Some(catalog.canonical(glob)).filter(|own| own != glob);
             for meant in [Some(glob.as_str()), own].into_iter().flatten() {
-                set.add(Glob::new(meant).map_err(|error| refuse(glob, &error))?);
+                set.add(Glob::new(&literal_turns(meant)).map_err(|error| refuse(glob, &error))?);
                 given.push(glob.clone());
             }
         }
@@ -249,5 +269,20 @@ impl List {
         let names = [Some(seen.gate.node.as_str()), seen.tool.as_deref()];
         let index = names.into_iter().flatten().find_map(|name| self.set.matches(name).first().copied())?;
         self.globs.get(index).map(|glob| format!("{} {glob}", self.flag))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::literal_turns;
+    use globset::Glob;
+
+    #[test]
+    fn a_flag_names_one_entry_by_its_number() {
+        let matches = |glob: &str, id: &str| Glob::new(&literal_turns(glob)).unwrap().compile_matcher().is_match(id);
+        assert!(matches("each[1]/write", "each[1]/write"));
+        assert!(!matches("each[1]/write", "each1/write"));
+        assert!(matches("each*/write", "each[12]/write"));
+        assert!(matches("write[ab]", "writeb"), "other sets stay sets");
     }
 }

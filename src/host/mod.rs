@@ -16,6 +16,7 @@ mod models;
 mod places;
 mod planning;
 mod run_task;
+mod save;
 mod session;
 #[cfg(test)]
 mod session_tests;

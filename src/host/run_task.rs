@@ -30,6 +30,8 @@ pub(super) struct RunTask {
     streams: Streams,
     timers: Timers,
     listeners: Vec<Listener>,
+    /// The engine has more to do by itself.
+    more: bool,
 }
 
 /// Whether a run goes on.
@@ -53,12 +55,14 @@ impl RunTask {
             streams: Streams::default(),
             timers: Timers::default(),
             listeners,
+            more: false,
         }
     }
 
     /// Runs until the run settles or is left. The guard tells others once everything is cleaned up.
-    pub(super) async fn drive(mut self, effects: Vec<Effect>, ended: DropGuard) {
-        self.act(effects);
+    pub(super) async fn drive(mut self, first: Batch, ended: DropGuard) {
+        self.more = first.more;
+        self.act(first.effects);
         while self.run.outcome().is_none() {
             let report = self.wait().await;
             if self.turn(report).await == Flow::Over {
@@ -102,7 +106,7 @@ impl RunTask {
 
     /// Waits until there is something to do: an order, a report (given back), or something due.
     async fn wait(&mut self) -> Option<Report> {
-        if !self.backlog.is_empty() {
+        if !self.backlog.is_empty() || self.more {
             return None;
         }
         let due = sooner(self.timers.next(), self.streams.next());
@@ -141,9 +145,13 @@ impl RunTask {
         self.take_reports(first, now, &mut inputs);
         inputs.extend(self.timers.take_due(now).into_iter().map(|timer| Input::TimerDue { timer }));
         inputs.extend(self.streams.take_due(if flow == Flow::Over { Time(u64::MAX) } else { now }));
+        if self.more {
+            inputs.push(Input::Proceed);
+        }
         for input in &inputs {
             append(&mut batch, self.run.step(input, now));
         }
+        self.more = batch.more;
         if self.commit(&batch.records).await == Flow::Over || flow == Flow::Over {
             return Flow::Over;
         }

@@ -72,7 +72,7 @@ impl Session {
         let (orders, inbox) = mpsc::unbounded_channel();
         let ended = CancellationToken::new();
         let task = RunTask::new(services, run, inbox, listener.into_iter().collect());
-        tokio::spawn(task.drive(first.effects, ended.clone().drop_guard()));
+        tokio::spawn(task.drive(first, ended.clone().drop_guard()));
         Ok(Self { run: id, orders, ended })
     }
 
@@ -101,6 +101,7 @@ impl Session {
 pub(super) fn append(batch: &mut Batch, more: Batch) {
     batch.records.extend(more.records);
     batch.effects.extend(more.effects);
+    batch.more = more.more;
 }
 
 /// A store error as people are told.

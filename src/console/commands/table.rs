@@ -108,6 +108,7 @@ const PLAN: &[Command] = &[
     row("plan.condition", &["C"], Tree, ("Conditions on its edges", "", "picks an incoming edge and edits its condition"), when::editing_nodes, verbs::deps::condition),
     row("plan.edge", &["L"], Tree, ("Edit an edge whole", "", "as JSON: condition, keys that pass, default, label"), when::editing_nodes, verbs::deps::whole_edge),
     row("plan.node", &["S"], Tree, ("Edit the node whole", "", "as JSON: its work, guards, retries, limits, model"), when::editing_nodes, verbs::plan::node),
+    row("plan.save", &["ctrl-s"], Plan, ("Save the plan to a file …", "save", "asks for the name; .yaml writes YAML"), when::editing_nodes, verbs::save::ask),
     row("plan.undo", &["u"], Tree, ("Undo", "undo", "without limit"), when::can_undo, verbs::plan::undo),
     row("plan.redo", &["U", "ctrl-r"], Tree, ("Redo", "", "without limit"), when::can_redo, verbs::plan::redo),
     row("plan.compare", &["="], Plan, ("Compare with how it came", "compare", "what you changed, piece by piece, to take back one by one"), when::has_version, verbs::compare::toggle),

@@ -12,6 +12,8 @@ use crate::text::Plain;
 pub struct Compare {
     /// The plan as it came; nothing before one did.
     came: Option<Box<Plan>>,
+    /// The plan as it was last written into a file or run.
+    kept: Option<Box<Plan>>,
     /// The plan that it is compared with, where that is another one.
     other: Option<(Plain, Box<Plan>)>,
     /// What differs: from how it came to the plan, or from the plan to the other one.
@@ -30,6 +32,17 @@ impl Compare {
     /// A plan came: from a planner, a file, or a run.
     pub fn came(&mut self, plan: &Plan) {
         self.came = Some(Box::new(plan.clone()));
+    }
+
+    /// The plan stands in a file or in a run now.
+    pub fn keep(&mut self, plan: &Plan) {
+        self.kept = Some(Box::new(plan.clone()));
+    }
+
+    /// Whether the plan was changed since it came, was written and was run, so that leaving would lose the changes.
+    pub fn would_be_lost(&self, plan: &Plan) -> bool {
+        let is_changed = |known: &Option<Box<Plan>>| known.as_ref().is_none_or(|known| **known != *plan);
+        self.came.is_some() && !plan.nodes.is_empty() && is_changed(&self.came) && is_changed(&self.kept)
     }
 
     /// Whether it is known how the plan came.

@@ -159,6 +159,8 @@ pub enum LineThen {
         /// The edge as it is.
         edge: Box<Edge>,
     },
+    /// The file to write the plan into.
+    SaveFile,
     /// The file of a plan to compare with.
     CompareFile,
     /// Words to reject a gate with.
@@ -255,6 +257,15 @@ pub enum Confirmed {
     CancelAllAndQuit,
     /// Drops the text that was being edited.
     DropText,
+    /// Leaves; the plan's changes are lost.
+    Leave,
+    /// Writes a plan over the file that is there.
+    Replace {
+        /// The file.
+        path: String,
+        /// The plan.
+        plan: Box<crate::plan::Plan>,
+    },
 }
 
 /// Something to read.

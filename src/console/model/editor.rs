@@ -81,6 +81,33 @@ impl PlanEditor {
         self.marks.get(id).into_iter().flatten().filter_map(|at| self.findings.get(*at))
     }
 
+    /// What validation says of nodes that stand inside a node, at any depth.
+    pub fn findings_inside(&self, id: &NodeId) -> impl Iterator<Item = &Finding> {
+        let prefix = format!("{id}/");
+        let inside = self.marks.range(NodeId::new(&prefix)..).take_while(move |(node, _)| node.starts_with(&prefix));
+        inside.flat_map(|(_, marks)| marks).filter_map(|at| self.findings.get(*at))
+    }
+
+    /// The node at which a finding is shown: one of an edge at the node that the edge leads to.
+    pub fn home_of(&self, finding: &Finding) -> Option<NodeId> {
+        match self.edge_of(finding) {
+            Some(edge) => Some(edge.to),
+            None => finding.node.clone(),
+        }
+    }
+
+    /// The edge that a finding is about, by addresses.
+    pub fn edge_of(&self, finding: &Finding) -> Option<Edge> {
+        let at = finding.edge?;
+        match &finding.node {
+            None => self.plan.edges.get(at).cloned(),
+            Some(owner) => {
+                let body = nest::find(&self.plan, owner)?.work.body()?;
+                body.edges.get(at).map(|edge| nest::edge_under(&format!("{owner}/"), edge))
+            }
+        }
+    }
+
     /// An id that no node beside `beside` has, made of these words; as an address.
     pub fn free_id(&self, beside: Option<&NodeId>, words: &str) -> NodeId {
         let prefix = beside.map_or("", |beside| nest::prefix(beside));
@@ -410,12 +437,13 @@ impl PlanEditor {
         // An empty editor is where everybody begins, not a mistake.
         self.findings = if self.plan.nodes.is_empty() { Vec::new() } else { validate(&self.plan, catalog) };
         self.findings.sort_by_key(|finding| finding.severity);
-        self.marks.clear();
+        let mut marks: BTreeMap<NodeId, Vec<usize>> = BTreeMap::new();
         for (at, finding) in self.findings.iter().enumerate() {
-            if let Some(node) = &finding.node {
-                self.marks.entry(node.clone()).or_default().push(at);
+            if let Some(node) = self.home_of(finding) {
+                marks.entry(node).or_default().push(at);
             }
         }
+        self.marks = marks;
     }
 }
 

@@ -5,7 +5,7 @@ use serde_json::{Map, Value};
 use super::inputs;
 use crate::console::theme::Role;
 use crate::plan::{
-    Approve, Catalog, DecisionWork, Node, PlanWork, ToolInput, ToolWork, Verdict, Work,
+    Approve, Catalog, DecisionWork, Edge, Node, PlanWork, ToolInput, ToolWork, Verdict, Work,
     native::{plan_from_value, plan_to_value},
     validate::{Finding, Severity},
 };
@@ -278,12 +278,13 @@ pub fn severity_glyph(severity: Severity) -> Glyph {
     }
 }
 
-/// Where a finding stands.
-pub fn finding_place(finding: &Finding) -> String {
-    match &finding.node {
-        Some(node) => node.to_string(),
-        None if finding.path.is_empty() => "plan".to_owned(),
-        None => finding.path.clone(),
+/// Where a finding stands: at which node, or on which edge.
+pub fn finding_place(finding: &Finding, edge: Option<&Edge>) -> String {
+    match (&finding.node, edge) {
+        (_, Some(edge)) => format!("{} to {}", edge.from, edge.to),
+        (Some(node), None) => node.to_string(),
+        (None, None) if finding.path.is_empty() => "plan".to_owned(),
+        (None, None) => finding.path.clone(),
     }
 }
 

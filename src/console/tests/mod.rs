@@ -189,14 +189,21 @@ impl Deck {
         self.notice(Notice::Events { run: run.clone(), records });
     }
 
+    /// Carries an input through with all that follows from it, as the host does.
     fn step(&mut self, run: &RunId, input: &Input) -> Vec<crate::engine::Record> {
-        let batch = self.runs.get_mut(&run.0).unwrap().step(input, self.now);
-        for effect in batch.effects {
-            if let Effect::Start { node, generation, attempt, .. } = effect {
-                self.workers.insert((run.0.clone(), node), (generation, attempt));
+        let mut records = Vec::new();
+        let mut input = Some(input.clone());
+        while let Some(next) = input.take() {
+            let batch = self.runs.get_mut(&run.0).unwrap().step(&next, self.now);
+            for effect in batch.effects {
+                if let Effect::Start { node, generation, attempt, .. } = effect {
+                    self.workers.insert((run.0.clone(), node), (generation, attempt));
+                }
             }
+            records.extend(batch.records);
+            input = batch.more.then_some(Input::Proceed);
         }
-        batch.records
+        records
     }
 
     /// A worker of the newest run reports.

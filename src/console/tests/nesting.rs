@@ -2,8 +2,12 @@
 
 use serde_json::json;
 
-use super::{super::update::Msg, Deck};
+use super::{
+    super::update::{Action, Msg},
+    Deck,
+};
 use crate::console::model::{Dialog, Lines, TextField};
+use crate::host::client::{Notice, Request, There};
 use crate::plan::{NodeId, Plan};
 
 /// A gather step, a map whose body asks before it writes, and a report.
@@ -172,4 +176,59 @@ fn findings_inside_are_marked_at_their_node_and_mended_one_by_one_or_all() {
     assert!(deck.model.dialogs.is_empty());
     deck.keys("u u");
     assert_eq!(deck.model.editor.errors(), 2);
+}
+
+#[test]
+fn a_folded_owner_tells_of_failures_inside_and_is_found_by_the_key_for_what_needs_a_person() {
+    let mut deck = planned();
+    deck.send(Msg::Resize(150, 24));
+    deck.keys("r");
+    deck.done("find", json!("a\nb"));
+    deck.fact("each[0]/look", crate::engine::WorkFact::Failed(crate::engine::NodeError::permanent("it broke")));
+    deck.done("each[1]/look", json!("fine"));
+    deck.keys("i x enter");
+    deck.keys("1");
+    deck.select("each");
+    deck.keys("h g");
+    assert!(deck.sees("1 inside failed") || deck.sees("inside wait"), "{}", deck.screen());
+    deck.keys(".");
+    assert_eq!(deck.model.selected_id().map(|id| id.as_str()), Some("each"));
+}
+
+#[test]
+fn a_finding_of_an_edge_is_shown_where_the_edge_leads() {
+    let mut deck = planned();
+    deck.select("each/save");
+    deck.keys("C");
+    deck.type_text("look ===");
+    deck.keys("enter");
+    assert!(deck.sees("edge from each/look"), "{}", deck.screen());
+    deck.select("find");
+    deck.keys("F");
+    assert!(deck.sees("each/look to each/save"), "{}", deck.screen());
+    deck.keys("enter");
+    assert_eq!(deck.model.selected_id().map(|id| id.as_str()), Some("each/save"));
+}
+
+#[test]
+fn a_changed_plan_is_saved_or_left_only_when_the_person_says_so() {
+    let mut deck = planned();
+    deck.keys("q");
+    assert!(matches!(deck.asked.pop(), Some(Action::Quit { .. })), "nothing was changed");
+    deck.select("report");
+    deck.keys("d q");
+    assert!(deck.sees("neither saved nor run since"), "{}", deck.screen());
+    deck.keys("esc ctrl-s");
+    deck.keys("enter");
+    let Some(Action::Send(Request::SavePlan { path, plan, there: There::Stays })) = deck.asked.pop() else { panic!("{:?}", deck.asked) };
+    assert_eq!(path, "plan.json");
+    deck.notice(Notice::PlanThere { path: path.clone(), plan });
+    assert!(deck.sees("There is already a file plan.json"), "{}", deck.screen());
+    deck.keys("y");
+    let Some(Action::Send(Request::SavePlan { path, plan, there: There::IsReplaced })) = deck.asked.pop() else {
+        panic!("{:?}", deck.asked)
+    };
+    deck.notice(Notice::PlanSaved { path, plan });
+    deck.keys("q");
+    assert!(matches!(deck.asked.pop(), Some(Action::Quit { .. })), "it is saved");
 }

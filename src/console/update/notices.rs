@@ -49,6 +49,8 @@ pub fn notice(model: &mut Model, turn: &mut Turn, notice: Notice) {
             verbs::gates::refresh_doc(model, &GateKey { run, gate });
         }
         Notice::PlanRead { path, plan } => verbs::compare::with(model, &path, *plan),
+        Notice::PlanSaved { path, plan } => verbs::save::saved(model, &path, &plan),
+        Notice::PlanThere { path, plan } => verbs::save::is_there(model, path, plan),
         Notice::Models(names) => verbs::app::models(model, &names),
         Notice::Problem(problem) => model.status = Some(bad(&problem)),
         Notice::Frozen { run, problem } => {

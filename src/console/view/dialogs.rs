@@ -175,7 +175,7 @@ fn draw_findings(model: &Model, selected: usize, pen: &mut Pen<'_>) {
     for (slot, (at, finding)) in findings.iter().enumerate().skip(top).take(shown).enumerate() {
         let line = row(list, u16::try_from(slot * 2).unwrap_or(0));
         let mark = Plain::line(pen.theme.glyph(words::severity_glyph(finding.severity)));
-        let place = Plain::summary(&words::finding_place(finding));
+        let place = Plain::summary(&words::finding_place(finding, model.editor.edge_of(finding).as_ref()));
         let role = words::severity_role(finding.severity);
         let pieces = [
             (mark.then(&Plain::line(&format!(" {:<8}", words::severity(finding.severity)))), role),
@@ -185,6 +185,7 @@ fn draw_findings(model: &Model, selected: usize, pen: &mut Pen<'_>) {
         pen.pieces(Rect { x: line.x + 2, width: line.width.saturating_sub(2), ..line }, &pieces);
         let fix = match &finding.fix {
             Some(fix) => Plain::line("fix: ").then(&Plain::summary(&fix.title)),
+            None if finding.edge.is_some() => Plain::line("no fix at hand: edit the edge"),
             None if finding.node.is_some() => Plain::line("no fix at hand: edit the node"),
             None => Plain::line("no fix at hand: edit the plan"),
         };

@@ -208,7 +208,14 @@ impl Line<'_> {
             pen.glyph(x, y, 3, glyph, Role::Accent);
             return;
         }
-        let worst = self.model.editor.findings_of(&self.node.id).next().filter(|_| self.row.kind != RowKind::Reference);
+        let editor = &self.model.editor;
+        let worst = match self.row.kind {
+            RowKind::Reference => None,
+            RowKind::Folded(_) => {
+                editor.findings_of(&self.node.id).chain(editor.findings_inside(&self.node.id)).min_by_key(|it| it.severity)
+            }
+            RowKind::Leaf | RowKind::Open => editor.findings_of(&self.node.id).next(),
+        };
         if let Some(finding) = worst {
             pen.glyph(x, y, 2, words::severity_glyph(finding.severity), words::severity_role(finding.severity));
         }
@@ -243,7 +250,11 @@ impl Line<'_> {
             x += 10;
         }
         if let Some(said) = self.said(view, node) {
-            let role = if node.inside.waiting > 0 { Role::Waiting } else { Role::Dim };
+            let role = match node.inside {
+                Inside { waiting: 1.., .. } => Role::Waiting,
+                Inside { bad: 1.., .. } => Role::Failed,
+                Inside { .. } => Role::Dim,
+            };
             pen.text(x, rest.y, rest.right().saturating_sub(x), &said, role);
         }
     }
@@ -255,19 +266,21 @@ impl Line<'_> {
         match Standing::of(&node.state) {
             Standing::Failed => node.error.as_ref().map(|error| Plain::summary(&error.message)).or_else(reason),
             Standing::Working => calls(node).or_else(|| inside(node)).or_else(output).or_else(reason),
+            Standing::Done if node.inside.bad > 0 => inside(node),
             Standing::Done => output().or_else(reason),
             Standing::Ahead | Standing::Waiting | Standing::Dropped => reason().or_else(output),
         }
     }
 }
 
-/// How far what runs inside a node is, and whether something there waits for a person.
+/// How far what runs inside a node is, and whether something there needs a person.
 fn inside(node: &NodeRun) -> Option<Plain> {
-    let Inside { nodes, over, waiting } = node.inside;
-    let words = match waiting {
-        0 => format!("{over} of {nodes} inside over"),
-        1 => format!("1 inside waits, {over} of {nodes} over"),
-        waiting => format!("{waiting} inside wait, {over} of {nodes} over"),
+    let Inside { nodes, over, waiting, bad } = node.inside;
+    let words = match (waiting, bad) {
+        (0, 0) => format!("{over} of {nodes} inside over"),
+        (0, bad) => format!("{bad} inside failed, {over} of {nodes} over"),
+        (1, _) => format!("1 inside waits, {over} of {nodes} over"),
+        (waiting, _) => format!("{waiting} inside wait, {over} of {nodes} over"),
     };
     (nodes > 0).then(|| Plain::line(&words))
 }

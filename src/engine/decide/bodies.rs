@@ -3,7 +3,7 @@
 use super::end::plan_error;
 use crate::engine::{
     ErrorKind, Event, NodeError, Time,
-    frame::{Bodies, Counts, FrameIx, Times},
+    frame::{Bodies, Counts, FrameIx, MOST_NODES, Times},
     graph::NodeIx,
     run::{PARTIAL, Run},
 };
@@ -14,6 +14,10 @@ impl Run {
     /// The next step of a composite node: a body begins, or the node ends.
     pub(super) fn follow_bodies(&self, ix: NodeIx, now: Time) -> Vec<Event> {
         let Some(bodies) = &self.flows[ix.at()].bodies else { return Vec::new() };
+        let next = self.graph.nodes.len() + bodies.body.nodes.len();
+        if bodies.frames.len() < bodies.all() && next > MOST_NODES {
+            return self.fail_whole(ix, &format!("the run would have {next} nodes: bodies begin up to {MOST_NODES}"));
+        }
         if bodies.may_begin() {
             return vec![self.body_event(ix, bodies)];
         }
@@ -22,6 +26,15 @@ impl Run {
             Times::Until(most) => self.follow_loop(ix, bodies, most, now),
             Times::Each(_) => self.follow_map(ix, bodies, now),
         }
+    }
+
+    /// What goes on inside is cancelled first.
+    fn fail_whole(&self, ix: NodeIx, message: &str) -> Vec<Event> {
+        let reason = format!("cancelled with `{}`, which it is a part of", self.id_of(ix));
+        let inside = self.open_inside(ix).flat_map(|inner| self.cancel(inner, &reason));
+        let hint = Some("make the lists shorter, or the plan inside smaller".to_string());
+        let error = NodeError { kind: ErrorKind::Limit, message: message.to_string(), hint, retry_after_ms: None };
+        inside.chain(self.fail(ix, error, None)).collect()
     }
 
     fn body_event(&self, ix: NodeIx, bodies: &Bodies) -> Event {

@@ -25,6 +25,7 @@ impl Run {
                 Some(ix) => self.decide_work(ix, fact, now),
                 None => self.decide_late(node, fact),
             },
+            Input::Proceed => Vec::new(),
             Input::TimerDue { timer } => self.decide_timer(timer, now),
         }
     }

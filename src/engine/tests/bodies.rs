@@ -29,7 +29,7 @@ fn a_sub_plan_runs_as_a_node_and_gives_the_result_of_its_exit() {
         _ => None,
     });
     assert!(matches!(*job.unwrap(), Job::Agent(job) if job.objective.as_deref() == Some("Oslo 3 km")));
-    assert_eq!(world.node("outer").inside, Inside { nodes: 2, over: 0, waiting: 0 });
+    assert_eq!(world.node("outer").inside, Inside { nodes: 2, over: 0, waiting: 0, bad: 0 });
     world.done("outer/a", json!("far"));
     assert_eq!(world.node("z").result.as_deref(), Some(&json!("far!")));
     assert_eq!(world.outcome(), Some(Outcome::Succeeded));
@@ -193,4 +193,20 @@ fn views_see_all_nodes_flat_those_of_bodies_by_the_ids_that_they_run_by() {
     assert_eq!(ids(&world.run), ["a", "each", "each/w"]);
     world.done("a", json!(1));
     assert_eq!(ids(&world.run), ["a", "each", "each[0]/w", "each[1]/w"]);
+}
+
+#[test]
+fn work_without_workers_is_done_in_steps_so_that_people_are_heard_in_between() {
+    let items: Vec<u32> = (0..3_000).collect();
+    let plan = read(json!({"goal": "g", "inputs": {"items": items}, "nodes": [
+        {"id": "each", "over": "items", "body": {"nodes": [{"id": "w", "value": 1}]}}
+    ]}));
+    let mut run = Run::default();
+    let create = Input::Create { run: RunId("run".into()), plan: Box::new(plan), settings: Box::new(settings()), by: me() };
+    run.step(&create, Time(1));
+    let batch = run.step(&Input::Command { command: Command::Start, by: me() }, Time(2));
+    assert!(batch.more && batch.records.len() < 3_000, "{}", batch.records.len());
+    run.step(&Input::Command { command: Command::CancelRun, by: me() }, Time(3));
+    while run.step(&Input::Proceed, Time(4)).more {}
+    assert_eq!(run.outcome().map(|(outcome, _)| outcome), Some(Outcome::Cancelled));
 }

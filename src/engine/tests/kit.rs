@@ -79,20 +79,26 @@ impl World {
         world
     }
 
+    /// Carries an input through, with all that follows from it.
     pub fn step(&mut self, input: Input) -> Vec<Event> {
-        let before = self.run.clone();
-        let batch = self.run.step(&input, Time(self.now));
-        let mut fold = before;
-        for record in &batch.records {
-            let text = serde_json::to_string(record).unwrap();
-            let read: Record = serde_json::from_str(&text).unwrap_or_else(|error| panic!("{error}: {text}"));
-            assert_eq!(read, *record, "a record reads back equal");
-            fold.evolve(&read);
+        let mut events = Vec::new();
+        let mut input = Some(input);
+        while let Some(next) = input.take() {
+            let mut fold = self.run.clone();
+            let batch = self.run.step(&next, Time(self.now));
+            for record in &batch.records {
+                let text = serde_json::to_string(record).unwrap();
+                let read: Record = serde_json::from_str(&text).unwrap_or_else(|error| panic!("{error}: {text}"));
+                assert_eq!(read, *record, "a record reads back equal");
+                fold.evolve(&read);
+            }
+            assert_eq!(fold, self.run, "the fold of the journal is the live state");
+            self.records.extend(batch.records.iter().cloned());
+            self.effects.extend(batch.effects);
+            events.extend(batch.records.into_iter().map(|record| record.event));
+            input = batch.more.then_some(Input::Proceed);
         }
-        assert_eq!(fold, self.run, "the fold of the journal is the live state");
-        self.records.extend(batch.records.iter().cloned());
-        self.effects.extend(batch.effects);
-        batch.records.into_iter().map(|record| record.event).collect()
+        events
     }
 
     pub fn command(&mut self, command: Command) -> Vec<Event> {

@@ -43,7 +43,8 @@ pub fn source(node: &Node) -> Doc<'static> {
 fn findings(model: &Model, node: &Node, doc: &mut Doc<'static>) {
     for finding in model.editor.findings_of(&node.id) {
         let role = words::severity_role(finding.severity);
-        doc.line(role, Plain::line(&format!("{}: {} ({})", words::severity(finding.severity), finding.message, finding.code)));
+        let edge = model.editor.edge_of(finding).map(|edge| format!("edge from {}: ", edge.from)).unwrap_or_default();
+        doc.line(role, Plain::line(&format!("{}: {edge}{} ({})", words::severity(finding.severity), finding.message, finding.code)));
         if let Some(fix) = &finding.fix {
             doc.line(Role::Dim, Plain::line("  fix: ").then(&Plain::summary(&fix.title)));
         }
@@ -86,8 +87,15 @@ fn inputs(model: &Model, node: &Node, doc: &mut Doc<'static>) {
         };
         doc.field(if at == 0 { "inputs" } else { "" }, &Plain::summary(name).then(&Plain::line(": ")).then(&value));
     }
-    if let (false, None, Some(key)) = (named.is_empty(), model.shown_run(), model.look.keymap.hint("plan.inputs")) {
-        doc.line(Role::Dim, Plain::blank(13).then(&Plain::line(&format!("{key} changes them"))));
+    if named.is_empty() || model.shown_run().is_some() {
+        return;
+    }
+    let hint = match owner {
+        Some(owner) => model.look.keymap.hint("plan.node").map(|key| format!("{key} on {} changes what it gives", owner.id)),
+        None => model.look.keymap.hint("plan.inputs").map(|key| format!("{key} changes them")),
+    };
+    if let Some(hint) = hint {
+        doc.line(Role::Dim, Plain::blank(13).then(&Plain::summary(&hint)));
     }
 }
 

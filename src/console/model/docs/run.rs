@@ -3,7 +3,7 @@
 use super::says;
 use crate::console::model::{Doc, RunView, words};
 use crate::console::theme::Role;
-use crate::engine::{NodeRun, ToolCall, ToolReport};
+use crate::engine::{NodeRun, NodeState, ToolCall, ToolReport};
 use crate::plan::NodeId;
 use crate::text::{Plain, clock, cost, count, duration};
 
@@ -40,7 +40,11 @@ pub fn output<'a>(run: &'a RunView, id: &NodeId) -> Doc<'a> {
     if !doc.is_empty() {
         return doc;
     }
-    doc.line(Role::Dim, Plain::line(&format!("{}: nothing was said yet", node.state.word())));
+    if node.state.is_final() || node.state == NodeState::Running && node.inside.nodes == 0 {
+        doc.line(Role::Dim, Plain::line(&format!("{}: nothing was said yet", node.state.word())));
+    } else {
+        run.run.why(id).iter().for_each(|link| doc.text(Role::Dim, link));
+    }
     if let Some(given) = run.transcripts.get(id).map(|transcript| transcript.given.as_slice()).filter(|given| !given.is_empty()) {
         doc.heading("given");
         doc.lines(Role::Code, given);
@@ -51,6 +55,7 @@ pub fn output<'a>(run: &'a RunView, id: &NodeId) -> Doc<'a> {
 fn mark_words(mark: &str) -> String {
     match mark {
         "rehearsal" => "rehearsal: no model is connected, so this text only shows what would be asked".to_owned(),
+        "partial" => "something inside failed; this is what the rest gave".to_owned(),
         "budget_exhausted" => "the budget was used up; this is what there was".to_owned(),
         other => other.to_owned(),
     }

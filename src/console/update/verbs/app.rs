@@ -171,6 +171,17 @@ pub fn quit(model: &mut Model, turn: &mut Turn) {
         return;
     }
     let going_on: Vec<Plain> = model.runs.going_on().map(under_way).collect();
+    if going_on.is_empty() && model.editor.compare.would_be_lost(model.editor.plan()) {
+        if !matches!(model.dialogs.last(), Some(Dialog::Confirm(_))) {
+            let save = model.look.keymap.hint("plan.save").unwrap_or_default();
+            let lines = vec![
+                Plain::line("The plan was changed, and neither saved nor run since."),
+                Plain::line(&format!("Leave without it? ({save} saves it)")),
+            ];
+            model.dialogs.push(Dialog::Confirm(Confirm { lines, then: Confirmed::Leave }));
+        }
+        return;
+    }
     if going_on.is_empty() {
         turn.actions.push(Action::Quit { summary: summary(model) });
         return;

@@ -4,7 +4,7 @@ use serde_json::Value;
 
 use super::{
     super::{Action, Turn, keys},
-    app, compare, deps, gates, inspector, plan,
+    app, compare, deps, gates, inspector, plan, save,
 };
 use crate::console::{
     commands,
@@ -13,7 +13,7 @@ use crate::console::{
     },
 };
 use crate::engine::Command;
-use crate::host::client::Request;
+use crate::host::client::{Request, There};
 use crate::plan::Plan;
 use crate::text::Plain;
 
@@ -31,6 +31,10 @@ pub fn keep_line(model: &mut Model, turn: &mut Turn) {
         LineThen::Goal => model.editor.set_goal(&model.session.catalog, text.trim()),
         LineThen::CompareFile => {
             compare::read_file(model, turn, text.trim());
+            Ok(())
+        }
+        LineThen::SaveFile => {
+            save::to_file(model, turn, text.trim());
             Ok(())
         }
         LineThen::Condition { edge } => {
@@ -196,6 +200,8 @@ pub fn yes(model: &mut Model, turn: &mut Turn) {
         Confirmed::DropText => {
             model.dialogs.pop();
         }
+        Confirmed::Leave => turn.actions.push(Action::Quit { summary: app::summary(model) }),
+        Confirmed::Replace { path, plan } => turn.send(Request::SavePlan { path, plan, there: There::IsReplaced }),
     }
 }
 

@@ -6,7 +6,7 @@ use crate::console::model::{Dialog, Focus, Model, Status};
 /// Opens the list, at the selected node's first finding.
 pub fn open(model: &mut Model, _: &mut Turn) {
     let here = model.selected_id();
-    let selected = model.editor.findings.iter().position(|finding| finding.node.as_ref() == here).unwrap_or(0);
+    let selected = model.editor.findings.iter().position(|finding| model.editor.home_of(finding).as_ref() == here).unwrap_or(0);
     model.dialogs.push(Dialog::Findings { selected });
 }
 
@@ -19,7 +19,7 @@ fn selected(model: &Model) -> Option<usize> {
 
 /// To the node of the selected finding.
 pub fn go(model: &mut Model, _: &mut Turn) {
-    let node = selected(model).and_then(|at| model.editor.findings[at].node.clone());
+    let node = selected(model).and_then(|at| model.editor.home_of(&model.editor.findings[at]));
     model.dialogs.pop();
     if let Some(node) = node {
         model.editor.select(&node);
@@ -39,7 +39,7 @@ pub fn fix(model: &mut Model, _: &mut Turn) {
 pub fn fix_here(model: &mut Model, _: &mut Turn) {
     let here = model.selected_id();
     let mut findings = model.editor.findings.iter();
-    match findings.position(|finding| finding.node.as_ref() == here && finding.fix.is_some()) {
+    match findings.position(|finding| finding.fix.is_some() && model.editor.home_of(finding).as_ref() == here) {
         Some(at) => fix_at(model, at),
         None => model.status = Some(Status::warn("no finding here has a fix")),
     }

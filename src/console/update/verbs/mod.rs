@@ -12,4 +12,5 @@ pub mod moving;
 pub mod plan;
 pub mod request;
 pub mod run;
+pub mod save;
 pub mod tree;

@@ -12,7 +12,9 @@ use crate::text::Plain;
 /// Starts the plan.
 pub fn start(model: &mut Model, turn: &mut Turn) {
     model.editor.deps = None;
-    turn.send(Request::Start { plan: Box::new(model.editor.plan().clone()), inputs: Map::new() });
+    let plan = model.editor.plan().clone();
+    model.editor.compare.keep(&plan);
+    turn.send(Request::Start { plan: Box::new(plan), inputs: Map::new() });
     model.status = Some(Status::note("starting"));
 }
 

@@ -1,8 +1,7 @@
 //! The tree: folding, going in and out, searching, turning, finding what needs a person.
 
 use super::super::Turn;
-use crate::console::model::{Focus, Model, RowKind, Screen, Standing, Status};
-use crate::plan::NodeId;
+use crate::console::model::{Focus, Model, Row, RowKind, Screen, Standing, Status};
 
 /// To the inspector; on a reference, to the node itself.
 pub fn open(model: &mut Model, _: &mut Turn) {
@@ -83,20 +82,25 @@ pub fn attention(model: &mut Model, _: &mut Turn) {
     let rows = model.tree().rows();
     let start = model.tree().selected() + 1;
     let order = (start..rows.len()).chain(0..start.min(rows.len()));
-    let found = order.filter(|at| rows[*at].kind != RowKind::Reference).find(|at| needs_person(model, &rows[*at].node));
+    let found = order.filter(|at| rows[*at].kind != RowKind::Reference).find(|at| needs_person(model, &rows[*at]));
     match found {
         Some(at) => model.with_tree(|tree, _| tree.select(at)),
         None => model.status = Some(Status::good("nothing here needs you")),
     }
 }
 
-fn needs_person(model: &Model, id: &NodeId) -> bool {
+/// A folded row stands for what is inside it too.
+fn needs_person(model: &Model, row: &Row) -> bool {
+    let folded = matches!(row.kind, RowKind::Folded(_));
     match model.shown_run() {
-        None => model.editor.findings_of(id).next().is_some(),
-        Some(run) => run.run.node(id).is_some_and(|node| match Standing::of(&node.state) {
+        None => {
+            let editor = &model.editor;
+            editor.findings_of(&row.node).next().is_some() || folded && editor.findings_inside(&row.node).next().is_some()
+        }
+        Some(run) => run.run.node(&row.node).is_some_and(|node| match Standing::of(&node.state) {
             Standing::Waiting | Standing::Failed => true,
-            Standing::Working => node.inside.waiting > 0,
-            Standing::Ahead | Standing::Done | Standing::Dropped => false,
+            Standing::Working | Standing::Done => folded && node.inside.waiting + node.inside.bad > 0,
+            Standing::Ahead | Standing::Dropped => false,
         }),
     }
 }

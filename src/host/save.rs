@@ -1,0 +1,81 @@
+//! Writes a plan into a file, whole or not at all: beside it first, then in its place.
+
+use super::client::There;
+use crate::plan::{
+    Dialect, Plan,
+    dialect::{Format, Syntax, write_as},
+};
+use std::{
+    io::{Error, ErrorKind, Result, Write},
+    path::Path,
+};
+
+/// What became of a plan that was to be written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Saved {
+    Written,
+    /// There is such a file, which stayed as it was.
+    IsThere,
+}
+
+/// Writes a plan in its own dialect; a file's ending tells JSON from YAML. What a plan names by file stays a name. A dialect that can't
+/// express what was edited gives way to the native form, which keeps everything.
+pub(super) fn plan(plan: &Plan, file: &Path, there: There) -> Result<Saved> {
+    let syntax = match file.extension().and_then(|ending| ending.to_str()) {
+        Some("yaml" | "yml") => Syntax::Yaml,
+        Some(_) | None => Syntax::Json,
+    };
+    let own = write_as(plan, format(plan.dialect), syntax);
+    let text = if own.lost.is_empty() { own.text } else { write_as(plan, Format::Native, syntax).text };
+    let folder =
+        file.parent().filter(|folder| folder.is_dir()).ok_or_else(|| Error::new(ErrorKind::NotFound, "there is no such folder"))?;
+    let mut beside = tempfile::NamedTempFile::new_in(folder)?;
+    beside.write_all(text.as_bytes())?;
+    match there {
+        There::Stays => match beside.persist_noclobber(file) {
+            Ok(_) => Ok(Saved::Written),
+            Err(fault) if fault.error.kind() == ErrorKind::AlreadyExists => Ok(Saved::IsThere),
+            Err(fault) => Err(fault.error),
+        },
+        There::IsReplaced => beside.persist(file).map(|_| Saved::Written).map_err(|fault| fault.error),
+    }
+}
+
+fn format(dialect: Dialect) -> Format {
+    match dialect {
+        Dialect::Native => Format::Native,
+        Dialect::Orchestration => Format::Orchestration,
+        Dialect::Tools => Format::Tools,
+        Dialect::Hybrid => Format::Hybrid,
+        Dialect::Workflow => Format::Workflow,
+        Dialect::Stages => Format::Stages,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::plan::dialect::read;
+
+    #[test]
+    fn a_plan_is_written_in_its_own_form_and_no_file_is_lost() {
+        let folder = tempfile::tempdir().unwrap();
+        let (doc, _) = read(r#"{"dag": [{"id": "a", "tool": "calculator", "query": "1 + 1", "dependencies": []}]}"#, "-").unwrap();
+        let json = folder.path().join("plan.json");
+        assert_eq!(plan(&doc, &json, There::Stays).unwrap(), Saved::Written);
+        let written = std::fs::read_to_string(&json).unwrap();
+        assert_eq!(read(&written, "-").unwrap().0, doc);
+        assert!(written.contains("\"dag\""), "{written}");
+        let mut edited = doc.clone();
+        edited.nodes[0].policy.timeout_s = Some(3.0);
+        assert_eq!(plan(&edited, &json, There::Stays).unwrap(), Saved::IsThere);
+        assert_eq!(std::fs::read_to_string(&json).unwrap(), written);
+        assert_eq!(plan(&edited, &json, There::IsReplaced).unwrap(), Saved::Written);
+        assert_eq!(read(&std::fs::read_to_string(&json).unwrap(), "-").unwrap().0, edited, "what the form can't say is kept natively");
+        let yaml = folder.path().join("plan.yaml");
+        plan(&doc, &yaml, There::Stays).unwrap();
+        assert!(std::fs::read_to_string(&yaml).unwrap().starts_with("dag:"));
+        assert!(plan(&doc, &folder.path().join("none/plan.json"), There::Stays).is_err());
+        assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 2, "nothing is left beside");
+    }
+}
