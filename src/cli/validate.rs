@@ -3,7 +3,7 @@
 use super::{Exit, Failure, Io, Place, ValidateArgs, source};
 use crate::{
     plan::validate::{Finding, Severity},
-    text::Plain,
+    text::{Plain, counted},
 };
 use serde_json::{Value, json};
 
@@ -36,8 +36,8 @@ pub fn validate(args: &ValidateArgs, place: &Place, io: &mut Io<'_>) -> Result<E
     let errors = findings.iter().filter(|finding| finding.severity == Severity::Error).count();
     let warnings = findings.len() - errors;
     io.say(&match exit {
-        Exit::Success => format!("valid: {} nodes, {warnings} warnings", plan.nodes.len()),
-        _ => format!("not valid: {errors} errors, {warnings} warnings"),
+        Exit::Success => format!("valid: {}, {}", counted(plan.nodes.len(), "node"), counted(warnings, "warning")),
+        _ => format!("not valid: {}, {}", counted(errors, "error"), counted(warnings, "warning")),
     });
     Ok(exit)
 }

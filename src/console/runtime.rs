@@ -158,7 +158,7 @@ impl<V: Fn(&str) -> Option<String> + Send + Sync> Console<V> {
             Event::Resized { width, height } => self.take(Msg::Resize(width, height), self.term.now()).await,
             Event::FrameDue => self.draw().await,
             Event::Flushed { frame, at } => self.flushed(frame, at).await,
-            Event::Stop(_) => Ok(Next::Leave(verbs::app::summary(&self.model))),
+            Event::Stop(_) => Ok(Next::Leave(verbs::app::summary(&self.model, self.term.now(), "interrupted"))),
             Event::Lost(why) => Err(io::Error::other(why)),
         }
     }
@@ -251,7 +251,7 @@ impl<V: Fn(&str) -> Option<String> + Send + Sync> Console<V> {
             }
             Action::OpenEditor { text, suffix, then } => {
                 let (edited, event) = self.term.edit(&text, suffix, &self.var).await;
-                return after(event, Some(Msg::Edited { then, text: edited.map_err(|error| error.to_string()) }));
+                return after(event, Some(Msg::Edited { then, before: text, text: edited.map_err(|error| error.to_string()) }));
             }
             Action::UseTheme(name) => {
                 let theme = load(&self.options, &name, self.depth).map(Box::new);

@@ -59,6 +59,14 @@ pub enum GateKind {
     },
 }
 
+/// Key of the option taken in the answer to a question that has a form as well.
+pub const OPTION: &str = "option";
+
+/// Whether an answer to a form also names one of the options: there are some, and no field of the form has taken their key.
+pub fn form_has_option(options: &[String], fields: &[Field]) -> bool {
+    !options.is_empty() && fields.iter().all(|field| field.name != OPTION)
+}
+
 /// An answer to a gate.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case", tag = "decision")]

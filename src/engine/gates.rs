@@ -1,7 +1,7 @@
 //! Gates as the engine makes them: ids, hashes, and the check of an edited payload. No gate opens and none is answered but through here.
 
 use super::{
-    Decision, Event, Gate, GateId, GateKind, Time,
+    Decision, Event, Gate, GateId, GateKind, OPTION, Time, form_has_option,
     graph::NodeIx,
     resolve::text_of,
     run::{GateEnd, Run},
@@ -83,7 +83,8 @@ impl Run {
             (GateKind::Question { options, fields, call, .. }, Decision::Answer { value } | Decision::Modify { payload: value })
                 if !lost =>
             {
-                let options = if call.is_none() && fields.is_empty() { options.as_slice() } else { &[] };
+                // What an agent offers are suggestions; any other answer goes back to it too.
+                let options = if call.is_none() { options.as_slice() } else { &[] };
                 answer_misfit(options, fields, value)
             }
             (GateKind::Tool { tool, .. }, Decision::Modify { payload }) => self.args_misfit(tool, payload),
@@ -187,13 +188,15 @@ pub(super) fn schema_misfit(schema: &Value, value: &Value) -> Option<String> {
 
 /// What an answer has against its form.
 fn answer_misfit(options: &[String], fields: &[Field], value: &Value) -> Option<String> {
-    if !options.is_empty() && !value.as_str().is_some_and(|answer| options.iter().any(|option| option == answer)) {
-        return Some(format!("answer one of: {}", options.join(", ")));
-    }
+    let offered = |answer: Option<&str>| answer.is_some_and(|answer| options.iter().any(|option| option == answer));
     if fields.is_empty() {
-        return None;
+        let fits = options.is_empty() || offered(value.as_str());
+        return (!fits).then(|| format!("answer one of: {}", options.join(", ")));
     }
     let Some(map) = value.as_object() else { return Some("the answer must be an object with the form's fields".to_string()) };
+    if form_has_option(options, fields) && !offered(map.get(OPTION).and_then(Value::as_str)) {
+        return Some(format!("`{OPTION}` must be one of: {}", options.join(", ")));
+    }
     fields.iter().find_map(|field| {
         let fits = match (map.get(&field.name), field.kind) {
             (None | Some(Value::Null), _) => field.default.is_some() || field.kind == FieldKind::Text,
@@ -210,7 +213,8 @@ fn answer_misfit(options: &[String], fields: &[Field], value: &Value) -> Option<
     })
 }
 
-/// What an approval node gives: the answer, with the form's presets filled in.
+/// What an approval node gives: the answer, with the form's presets filled in. Where options stand beside a form, the one taken is
+/// the answer's `option`.
 pub(super) fn approval_result(ask: &Ask, decision: &Decision) -> Value {
     let presets = || ask.fields.iter().filter_map(|field| field.default.clone().map(|value| (field.name.clone(), value)));
     let answer = match decision {

@@ -24,7 +24,7 @@ mod why;
 mod worker;
 
 pub use event::{EdgeId, Event, Outcome, Record, RunId, RunSettings};
-pub use gate::{Actor, Decided, Decision, Gate, GateId, GateKind, Preview};
+pub use gate::{Actor, Decided, Decision, Gate, GateId, GateKind, OPTION, Preview, form_has_option};
 pub use input::{AgentJob, Answer, Command, Dep, Effect, Input, Job, Provenance, Timer, TimerKind, WorkFact};
 pub use outline::WayOut;
 pub use report::{DataSource, Done, ErrorKind, FileAccess, ModelCall, NodeError, Span, TokenUsage, ToolCall, ToolReport};

@@ -20,6 +20,11 @@ pub fn count(n: u64) -> Plain {
     Plain::line(&scaled(n, &["", "k", "M", "G", "T", "P", "E"]))
 }
 
+/// So many of something in words: `1 node`, `2 nodes`; for words that take an `s`.
+pub fn counted(n: usize, word: &str) -> String {
+    if n == 1 { format!("1 {word}") } else { format!("{n} {word}s") }
+}
+
 /// A size as `999 B`, `1.2 kB`, `34 MB`; powers of 1000.
 pub fn bytes(n: u64) -> Plain {
     Plain::line(&scaled(n, &[" B", " kB", " MB", " GB", " TB", " PB", " EB"]))

@@ -26,6 +26,7 @@ const ESC: &str = "\x1b";
 const ENTER: &str = "\r";
 const TAKE: &str = "\x13";
 const UP_TO_END_OF_LINE: &str = "\x1b[A\x1b[F";
+const DOWN: &str = "\x1b[B";
 const LEFT: &str = "\x1b[D";
 const BACKSPACE: &str = "\x7f";
 
@@ -93,7 +94,7 @@ fn a_request_becomes_a_plan(deck: &mut Terminal) {
 
 fn arguments_are_changed(deck: &mut Terminal) {
     deck.goes_to("list_files").send("e").sees("arguments of `list_files`").send("x").send(TAKE).sees("not valid JSON");
-    deck.send(BACKSPACE).send(UP_TO_END_OF_LINE).send(UP_TO_END_OF_LINE).send(&LEFT.repeat(2));
+    deck.send(BACKSPACE).send(&DOWN.repeat(9)).send(UP_TO_END_OF_LINE).send(UP_TO_END_OF_LINE).send(&LEFT.repeat(2));
     deck.send(&BACKSPACE.repeat("{{inputs.path}}".len())).send("src").sees("\"path\": \"src\"");
     deck.send(TAKE).loses("ctrl-s").send("JJ").sees("\"path\": \"src\"");
 }
@@ -158,7 +159,12 @@ fn the_write_waits_until_it_is_approved(deck: &mut Terminal, program: &Program) 
 fn a_branch_is_cancelled_and_the_rest_finishes(deck: &mut Terminal) {
     deck.send("n").send("Count the words in notes.md").send(ENTER).sees("plan, 3 nodes");
     deck.send("a").sees("what sort of work?").send("tool").send(ENTER).sees("┌ tool").send("run_command").send(ENTER);
-    deck.sees("arguments of `run_command`").send(UP_TO_END_OF_LINE).send(LEFT).send("sleep 600").sees("\"sleep 600\"");
+    deck.sees("arguments of `run_command`")
+        .send(&DOWN.repeat(9))
+        .send(UP_TO_END_OF_LINE)
+        .send(LEFT)
+        .send("sleep 600")
+        .sees("\"sleep 600\"");
     deck.send(TAKE).loses("ctrl-s").goes_to("count").send("p").sees("`count` asks you: before").send("r").sees("◆ 2 waiting");
 
     deck.goes_to("run_command").send("o").sees("$ sleep 600").decides("a").sees("approved `run_command`").sees("◆ 1 waiting");
@@ -177,10 +183,10 @@ fn the_terminal_is_given_back(deck: &mut Terminal) {
     assert!(!screen.alternate_screen() && !screen.hide_cursor() && !screen.bracketed_paste(), "{}", deck.screen());
     assert!(deck.cooked());
     let lines: Vec<String> = deck.screen().lines().map(str::to_owned).collect();
-    assert_eq!(lines.len(), 3, "{}", deck.screen());
+    assert_eq!(lines.len(), 4, "{}", deck.screen());
     assert!(lines[0].starts_with("succeeded") && lines[0].contains("6 of 6 nodes"), "{lines:?}");
-    assert!(lines[1].starts_with("partial") && lines[1].contains("3 of 4 nodes"), "{lines:?}");
-    assert!(lines[2].starts_with("dagdeck show "), "{lines:?}");
+    assert!(lines[2].starts_with("partial") && lines[2].contains("3 of 4 nodes"), "{lines:?}");
+    assert!(lines[1].starts_with("  dagdeck show ") && lines[3].starts_with("  dagdeck show "), "{lines:?}");
 }
 
 fn the_journal_tells_of_both_runs(program: &Program) {

@@ -28,7 +28,7 @@ const APP: &[Command] = &[
     row("app.palette", &[":", "ctrl-p"], Global, ("All commands", "commands", "every command with its key, or why it can't be used now"), when::always, verbs::app::palette),
     row("app.help", &["?"], Global, ("Help", "help", "what works here, with keys"), when::always, verbs::app::help),
     row("app.help_here", &["f1"], Always, ("Help, from anywhere", "help", "as help, also while typing"), when::always, verbs::app::help),
-    row("app.back", &["esc"], Global, ("One step back", "back", "leave what is open; never quits, approves or rejects"), when::always, verbs::app::back),
+    row("app.back", &["esc"], Global, ("One step back", "back", "leave what is open, at last a run; never quits or decides"), when::always, verbs::app::back),
     row("app.plan", &["1"], Global, ("Plan screen", "", "the tree with its inspector"), when::always, verbs::app::plan_screen),
     row("app.inbox", &["2", "i"], Global, ("Inbox", "inbox", "all gates that wait for you, of all runs, oldest first"), when::always, verbs::app::inbox_screen),
     row("app.runs", &["3"], Global, ("Runs", "runs", "runs of now and before"), when::always, verbs::app::runs_screen),
@@ -131,8 +131,8 @@ const RUN: &[Command] = &[
     row("run.cancel", &["ctrl-k"], Plan, ("Cancel the run", "cancel run", "stops everything; shows first what that ends"), when::run_live, verbs::run::cancel_run),
     row("run.gate", &["o"], Tree, ("To its gate", "to its gate", "opens the inbox at the selected node's gate"), when::node_gated, verbs::run::to_gate),
     row("run.take_plan", &["P"], Plan, ("Take its plan into the editor", "edit its plan", "a copy of this run's plan, to change and run again"), when::run_shown, verbs::run::take_plan),
-    row("stage.next", &[">"], Plan, ("Next run", "next run", "the plan, then each open run"), when::has_stages, verbs::run::next_stage),
-    row("stage.previous", &["<"], Plan, ("Previous run", "", "the plan, then each open run"), when::has_stages, verbs::run::previous_stage),
+    row("stage.next", &[">"], Plan, ("Next of plan and runs", "next run", "the plan, then each open run"), when::has_stages, verbs::run::next_stage),
+    row("stage.previous", &["<"], Plan, ("Previous of plan and runs", "", "the plan, then each open run"), when::has_stages, verbs::run::previous_stage),
 ];
 
 #[rustfmt::skip]

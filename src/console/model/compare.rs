@@ -29,9 +29,11 @@ pub struct Compare {
 }
 
 impl Compare {
-    /// A plan came: from a planner, a file, or a run.
-    pub fn came(&mut self, plan: &Plan) {
-        self.came = Some(Box::new(plan.clone()));
+    /// The plan goes back to this one: from a planner, a file, or a run.
+    pub fn came(&mut self, plan: Option<&Plan>) {
+        if self.came.as_deref() != plan {
+            self.came = plan.cloned().map(Box::new);
+        }
     }
 
     /// The plan stands in a file or in a run now.

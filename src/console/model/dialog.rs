@@ -217,6 +217,40 @@ pub enum EditThen {
         /// Which gate.
         gate: GateKey,
     },
+    /// The answer to a gate's form, as JSON.
+    FormAnswer {
+        /// Which gate.
+        gate: GateKey,
+    },
+}
+
+impl EditorDialog {
+    /// A text to edit, from its start on.
+    pub fn new(title: Plain, text: &str, then: EditThen) -> Self {
+        let mut field = TextField::new(Lines::Many, text);
+        field.rewind();
+        Self { title, field, before: text.to_owned(), note: None, then }
+    }
+}
+
+impl LineThen {
+    /// Whether it edits something that is there, so that a line left as it was changes nothing.
+    pub fn is_edit(&self) -> bool {
+        match self {
+            Self::Rename { .. } | Self::Goal | Self::Condition { .. } => true,
+            Self::SaveFile | Self::CompareFile | Self::Reject { .. } => false,
+        }
+    }
+}
+
+impl EditThen {
+    /// Whether it edits something that is there, so that a text left as it was changes nothing.
+    pub fn is_edit(&self) -> bool {
+        match self {
+            Self::NodeText { .. } | Self::Node { .. } | Self::Edge { .. } | Self::Inputs | Self::WholePlan | Self::Payload { .. } => true,
+            Self::Answer { .. } | Self::FormAnswer { .. } => false,
+        }
+    }
 }
 
 /// A form to fill in.
@@ -224,14 +258,23 @@ pub enum EditThen {
 pub struct FormDialog {
     /// What is asked.
     pub title: Plain,
-    /// The fields.
-    pub fields: Vec<(Field, TextField)>,
+    /// The fields; first the option to take, where there are some.
+    pub fields: Vec<(Asks, TextField)>,
     /// Which one takes keys.
     pub focus: usize,
     /// What was wrong with it.
     pub note: Option<Plain>,
     /// For which gate.
     pub gate: GateKey,
+}
+
+/// What a line of a form asks for.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Asks {
+    /// One of these options.
+    Option(Vec<String>),
+    /// A field.
+    Field(Field),
 }
 
 /// A question that wants yes or no.

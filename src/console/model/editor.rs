@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 
 use serde_json::{Map, Value};
 
-use super::{Compare, Tree};
+use super::{Compare, Tree, Version, versions::Versions};
 use crate::plan::{
     Catalog, Edge, Node, NodeId, Plan,
     edit::{Edit, EditError, History},
@@ -29,10 +29,8 @@ pub struct PlanEditor {
     marks: BTreeMap<NodeId, Vec<usize>>,
     /// The rows.
     pub tree: Tree,
-    /// Who made the plan.
-    pub origin: Plain,
-    /// Remarks of the planner.
-    pub remarks: Vec<Plain>,
+    /// The plans that came, and which of them this one goes back to.
+    versions: Versions,
     /// The node whose dependencies are being changed in place.
     pub deps: Option<NodeId>,
     /// How it came, and what it is compared with.
@@ -53,6 +51,11 @@ impl PlanEditor {
     /// A node by its address, as the tree shows it.
     pub fn node(&self, address: &NodeId) -> Option<&Node> {
         self.shown().nodes.iter().find(|node| node.id == *address)
+    }
+
+    /// The plan as it came, with who made it; nothing before one did, and while one is being made.
+    pub fn version(&self) -> Option<&Version> {
+        if self.aside.is_some() { None } else { self.versions.at(self.history.depths().0) }
     }
 
     fn outline(&mut self) {
@@ -121,22 +124,37 @@ impl PlanEditor {
     }
 
     /// A new plan comes in place of the old one; undo brings the old one back.
-    pub fn begin(&mut self, plan: Plan) {
-        self.swap(plan);
+    pub fn begin(&mut self, version: Version) {
+        self.swap(version);
         self.forget();
         self.tree = Tree::default();
         self.outline();
     }
 
-    fn swap(&mut self, plan: Plan) {
-        self.compare.came(&plan);
-        let whole = self.whole(&plan);
-        if self.plan.nodes.is_empty() || self.history.apply(&mut self.plan, &whole).is_err() {
+    fn swap(&mut self, version: Version) {
+        let whole = self.whole(&version.plan);
+        if self.plan.nodes.is_empty() || self.change(&whole).is_err() {
             // There was nothing to come back to. Or its edges form a cycle: it opens all the same, with the finding, but nothing leads
             // back from it.
             self.history = History::default();
-            self.plan = plan;
+            self.plan = (*version.plan).clone();
         }
+        self.versions.push(self.history.depths().0, version);
+        self.follow_version();
+    }
+
+    /// Compares with the version that the plan goes back to now.
+    fn follow_version(&mut self) {
+        let version = self.versions.at(self.history.depths().0);
+        self.compare.came(version.map(|version| &*version.plan));
+    }
+
+    /// Applies an edit to the plan; what was undone before can't be done again any more.
+    fn change(&mut self, edit: &Edit) -> Result<(), EditError> {
+        let edits = self.history.depths().0;
+        self.history.apply(&mut self.plan, edit)?;
+        self.versions.forget_after(edits);
+        Ok(())
     }
 
     /// Drops what was known of the plan that was here.
@@ -163,22 +181,22 @@ impl PlanEditor {
     }
 
     /// The plan that was being made is complete.
-    pub fn complete(&mut self, plan: Plan) {
+    pub fn complete(&mut self, version: Version) {
         match self.aside.take() {
             Some(before) => {
                 self.plan = *before;
-                self.swap(plan);
+                self.swap(version);
                 self.outline();
             }
-            None => self.begin(plan),
+            None => self.begin(version),
         }
     }
 
     /// No more nodes come: what there is of a plan that was being made is the plan.
     pub fn settle(&mut self) {
         if self.aside.is_some() {
-            let plan = std::mem::take(&mut self.plan);
-            self.complete(plan);
+            let plan = Box::new(std::mem::take(&mut self.plan));
+            self.complete(Version { plan, ..Version::default() });
         }
     }
 
@@ -197,7 +215,7 @@ impl PlanEditor {
     }
 
     fn apply(&mut self, catalog: &Catalog, edit: &Edit) -> Result<(), String> {
-        self.history.apply(&mut self.plan, edit).map_err(|error| error.to_string())?;
+        self.change(edit).map_err(|error| error.to_string())?;
         self.refresh(catalog);
         Ok(())
     }
@@ -207,6 +225,9 @@ impl PlanEditor {
     /// # Errors
     /// Why it is refused, in words.
     pub fn replace_plan(&mut self, catalog: &Catalog, plan: Plan) -> Result<(), String> {
+        if plan == self.plan {
+            return Ok(());
+        }
         let edit = self.whole(&plan);
         self.apply(catalog, &edit)
     }
@@ -267,6 +288,9 @@ impl PlanEditor {
     /// # Errors
     /// Why it is refused, in words.
     pub fn replace(&mut self, catalog: &Catalog, node: Node) -> Result<(), String> {
+        if self.node(&node.id) == Some(&node) {
+            return Ok(());
+        }
         let within = nest::node_within(nest::prefix(&node.id), &node);
         self.apply_at(catalog, &node.id, Edit::ReplaceNode { node: Box::new(within) })
     }
@@ -281,7 +305,7 @@ impl PlanEditor {
             return Ok(());
         }
         let rename = Edit::within(nest::owner(from), Edit::RenameNode { from: local(from), to: to.clone() });
-        self.history.apply(&mut self.plan, &rename).map_err(|error| error.to_string())?;
+        self.change(&rename).map_err(|error| error.to_string())?;
         self.tree.rename(from, &NodeId::new(format!("{}{to}", nest::prefix(from))));
         self.refresh(catalog);
         Ok(())
@@ -300,6 +324,9 @@ impl PlanEditor {
     /// # Errors
     /// Why it is refused, in words.
     pub fn set_goal(&mut self, catalog: &Catalog, goal: &str) -> Result<(), String> {
+        if goal == self.plan.goal {
+            return Ok(());
+        }
         self.apply(catalog, &Edit::SetGoal { goal: goal.to_owned() })
     }
 
@@ -362,6 +389,9 @@ impl PlanEditor {
     pub fn replace_edge(&mut self, catalog: &Catalog, edge: &Edge, changed: Edge) -> Result<(), String> {
         let address = edge.to.clone();
         let edge = nest::edge_within(nest::prefix(&address), edge);
+        if edge == changed {
+            return Ok(());
+        }
         let edges = match nest::owner(&address) {
             Some(owner) => nest::find(&self.plan, owner).and_then(|node| node.work.body()).map(|body| &body.edges),
             None => Some(&self.plan.edges),
@@ -389,7 +419,7 @@ impl PlanEditor {
     /// Applies every fix that makes things better, each as a change of its own. Gives how many were applied.
     pub fn fix_all(&mut self, catalog: &Catalog) -> usize {
         let edits = mend(&self.plan, catalog);
-        let applied = edits.iter().take_while(|edit| self.history.apply(&mut self.plan, edit).is_ok()).count();
+        let applied = edits.iter().take_while(|edit| self.change(edit).is_ok()).count();
         self.refresh(catalog);
         applied
     }
@@ -406,8 +436,12 @@ impl PlanEditor {
 
     fn step(&mut self, catalog: &Catalog, step: impl FnOnce(&mut History, &mut Plan) -> Result<bool, EditError>) {
         if step(&mut self.history, &mut self.plan).is_err() {
+            let version = self.version().cloned();
             self.history = History::default();
+            self.versions = Versions::default();
+            version.into_iter().for_each(|version| self.versions.push(0, version));
         }
+        self.follow_version();
         if self.deps.as_ref().is_some_and(|id| self.node(id).is_none()) {
             self.deps = None;
         }

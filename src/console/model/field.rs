@@ -10,6 +10,8 @@ use crate::text::Plain;
 pub struct TextField {
     area: TextArea<'static>,
     lines: Lines,
+    /// The text that was put in.
+    before: String,
 }
 
 impl Default for TextField {
@@ -30,7 +32,7 @@ pub enum Lines {
 impl TextField {
     /// A field with this text, the cursor behind it.
     pub fn new(lines: Lines, text: &str) -> Self {
-        let mut field = Self { area: TextArea::default(), lines };
+        let mut field = Self { area: TextArea::default(), lines, before: String::new() };
         field.set(text);
         field
     }
@@ -39,6 +41,7 @@ impl TextField {
     pub fn set(&mut self, text: &str) {
         let text = self.admitted(text);
         self.area = TextArea::new(text.split('\n').map(str::to_owned).collect());
+        self.before = text;
         self.area.move_cursor(CursorMove::Bottom);
         self.area.move_cursor(CursorMove::End);
     }
@@ -52,6 +55,17 @@ impl TextField {
     /// The text.
     pub fn text(&self) -> String {
         self.area.lines().join("\n")
+    }
+
+    /// Whether the text is another one than was put in.
+    pub fn is_changed(&self) -> bool {
+        self.text() != self.before
+    }
+
+    /// Takes everything out that was typed.
+    pub fn clear(&mut self) {
+        self.area.select_all();
+        self.area.cut();
     }
 
     /// Whether nothing is typed.

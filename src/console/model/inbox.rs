@@ -109,13 +109,18 @@ impl Inbox {
 
     /// Moves the selection by so many gates. From a closed gate it goes to the next one that stood there.
     pub fn step(&mut self, by: isize) {
-        let Some(last) = self.gates.len().checked_sub(1) else { return };
         let to = match self.place() {
             Some(place) => place.saturating_add_signed(by),
             None if by < 0 => self.at.saturating_sub(1),
             None => self.at,
         };
-        self.select(self.gates.get(to.min(last)).cloned());
+        self.select_at(to);
+    }
+
+    /// Selects a gate by its place, or the last one.
+    pub fn select_at(&mut self, at: usize) {
+        let Some(last) = self.gates.len().checked_sub(1) else { return };
+        self.select(self.gates.get(at.min(last)).cloned());
     }
 
     /// The text of a gate.

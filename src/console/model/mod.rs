@@ -21,11 +21,12 @@ mod session;
 mod transcript;
 mod tree;
 mod turns;
+mod versions;
 pub mod words;
 
 pub use compare::Compare;
 pub use dialog::{
-    Confirm, Confirmed, Dialog, EditThen, EditorDialog, FormDialog, LineDialog, LineThen, Pick, PickItem, PickThen, Reader, Reading,
+    Asks, Confirm, Confirmed, Dialog, EditThen, EditorDialog, FormDialog, LineDialog, LineThen, Pick, PickItem, PickThen, Reader, Reading,
 };
 pub use doc::Doc;
 pub use editor::PlanEditor;
@@ -43,6 +44,7 @@ pub use session::Session;
 pub use transcript::{Message, Transcript, lines};
 pub use tree::{Columns, LEVELS, Row, RowKind, Tree, scrolled};
 pub use turns::Turns;
+pub use versions::Version;
 
 use crate::engine::{Gate, NodeState};
 use crate::plan::{Node, NodeId, Plan};
@@ -98,6 +100,17 @@ impl Model {
             Stage::Plan => None,
             Stage::Run(id) => self.runs.get(id),
         }
+    }
+
+    /// What comes so many steps after what is shown: the plan, then each open run, then the plan again.
+    pub fn stage_after(&self, steps: usize) -> Stage {
+        let at = match &self.place.stage {
+            Stage::Plan => 0,
+            Stage::Run(id) => self.runs.open.iter().position(|run| run.id == *id).map_or(0, |at| at + 1),
+        };
+        let to = (at + steps) % (self.runs.open.len() + 1);
+        let run = to.checked_sub(1).and_then(|run| self.runs.open.get(run));
+        run.map_or(Stage::Plan, |run| Stage::Run(run.id.clone()))
     }
 
     /// The plan that the Plan screen shows: the edited one, or that of the shown run.

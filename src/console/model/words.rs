@@ -5,7 +5,7 @@ use serde_json::{Map, Value};
 use super::inputs;
 use crate::console::theme::Role;
 use crate::plan::{
-    Approve, Catalog, DecisionWork, Edge, Node, PlanWork, ToolInput, ToolWork, Verdict, Work,
+    Approve, Catalog, DecisionWork, Edge, Field, FieldKind, Node, PlanWork, ToolInput, ToolWork, Verdict, Work,
     native::{plan_from_value, plan_to_value},
     validate::{Finding, Severity},
 };
@@ -241,6 +241,17 @@ pub fn told(value: &Value) -> String {
         }
         other => result(other),
     }
+}
+
+/// A field of a form: what it is called and what it takes.
+pub fn field(field: &Field) -> Plain {
+    let kind = match field.kind {
+        FieldKind::Text => "text",
+        FieldKind::Number => "a number",
+        FieldKind::Boolean => "yes or no",
+    };
+    let name = field.label.as_deref().unwrap_or(&field.name);
+    Plain::summary(name).then(&Plain::line(&format!(" ({kind})")))
 }
 
 /// Gates around a node in words.

@@ -4,6 +4,7 @@ mod cases;
 mod compare;
 mod editing;
 mod graph;
+mod mending;
 mod nesting;
 mod safety;
 mod screens;

@@ -34,10 +34,12 @@ pub enum Msg {
     FrameFlushed(Vec<GateShown>),
     /// The moment that `next_wake` asked for has come.
     Tick,
-    /// The outside editor has ended; nothing when it failed or changed nothing.
+    /// The outside editor has ended.
     Edited {
         /// What the text was for.
         then: EditThen,
+        /// The text as it was given.
+        before: String,
         /// The text, or why there is none.
         text: Result<String, String>,
     },
@@ -124,7 +126,7 @@ pub fn update(model: &mut Model, msg: Msg, now: Time) -> Vec<Action> {
             frame = faced != model.gate_is_faced();
         }
         Msg::Tick => {}
-        Msg::Edited { then, text } => verbs::dialogs::edited(model, &mut turn, &then, text),
+        Msg::Edited { then, before, text } => verbs::dialogs::edited(model, &mut turn, &then, &before, text),
         Msg::Themed { name, theme } => verbs::app::themed(model, name, theme.map(|theme| *theme)),
     }
     settle(model);

@@ -1,11 +1,11 @@
 //! What the host says: how each notice changes the model.
 
 use super::{Action, Turn, verbs};
-use crate::console::model::{Focus, GateKey, Model, RunView, Screen, Stage, Status, Tree};
+use crate::console::model::{Focus, GateKey, Model, RunView, Screen, Stage, Status, Tree, Version};
 use crate::engine::{Event, Outcome, Record, RunId};
 use crate::host::client::{ModelStatus, Notice, PlanningId, Problem, Request};
 use crate::plan::{Node, Plan};
-use crate::text::Plain;
+use crate::text::{Plain, counted};
 
 /// Takes in a notice.
 pub fn notice(model: &mut Model, turn: &mut Turn, notice: Notice) {
@@ -79,18 +79,16 @@ fn plan_ready(model: &mut Model, id: PlanningId, plan: Plan, origin: &str, remar
     if model.request.planning.take_if(|planning| planning.id == id).is_none() {
         return;
     }
-    model.editor.complete(plan);
+    model.editor.complete(Version { plan: Box::new(plan), origin: Plain::summary(&format!("by {origin}")) });
     model.editor.compare_again();
-    model.editor.origin = Plain::summary(&format!("by {origin}"));
-    model.editor.remarks = remarks.iter().map(|remark| Plain::summary(remark)).collect();
     model.editor.refresh(&model.session.catalog);
     let run = model.look.keymap.hint("plan.run").unwrap_or_default();
     let findings = model.look.keymap.hint("plan.findings").unwrap_or_default();
-    let count = model.editor.plan().nodes.len();
+    let count = counted(model.editor.plan().nodes.len(), "node");
     let remarks: String = remarks.iter().map(|remark| format!(" · {remark}")).collect();
     model.status = Some(match model.editor.errors() {
-        0 => Status::good(&format!("{count} nodes: look the plan over, then press {run} to run it{remarks}")),
-        errors => Status::warn(&format!("{count} nodes, errors to mend before it can run: {errors}; {findings} lists them{remarks}")),
+        0 => Status::good(&format!("{count}: look the plan over, then press {run} to run it{remarks}")),
+        errors => Status::warn(&format!("{count}, errors to mend before it can run: {errors}; {findings} lists them{remarks}")),
     });
 }
 
@@ -118,6 +116,11 @@ fn run_opened(model: &mut Model, turn: &mut Turn, id: RunId, records: &[Record],
     }
     let waiting = model.inbox.gates.len();
     gates_changed(model, turn, waiting);
+    if live {
+        // It is there now, and a short one may have ended already.
+        let end = model.runs.get(&id).and_then(|view| view.run.outcome().map(|(outcome, reason)| ended(view, outcome, reason)));
+        model.status = end;
+    }
     model.place.stage = Stage::Run(id);
     model.editor.deps = None;
     if !model.types() {
@@ -148,24 +151,31 @@ fn events(model: &mut Model, turn: &mut Turn, id: &RunId, records: &[Record]) {
 fn told(model: &mut Model, turn: &mut Turn, id: &RunId, event: &Event) {
     let status = match event {
         Event::RunSettled { outcome, reason } => {
-            let goal = model.runs.get(id).map(RunView::goal).unwrap_or_default();
-            let words = if reason.is_empty() { goal.as_str() } else { reason };
-            match outcome {
-                Outcome::Succeeded => Status::good(&format!("succeeded: {}", goal.as_str())),
-                Outcome::Partial => Status::warn(&format!("partly succeeded: {words}")),
-                Outcome::Failed => Status::bad(&format!("failed: {words}")),
-                Outcome::Cancelled => Status::warn(&format!("cancelled: {words}")),
-            }
+            let Some(view) = model.runs.get(id) else { return };
+            ended(view, *outcome, reason)
         }
         Event::Refused { what, why, .. } => Status::bad(&format!("{what}: {why}")),
         Event::ApprovalRequired { gate } => {
             turn.send(Request::Preview { run: id.clone(), gate: gate.id, payload: gate.payload.clone() });
-            let inbox = model.look.keymap.hint("app.inbox").unwrap_or_default();
-            Status::warn(&format!("`{}` waits for you: {inbox} opens the inbox", gate.node))
+            let inbox = model.look.keymap.hint("app.inbox").filter(|_| model.place.screen != Screen::Inbox);
+            let way = inbox.map(|key| format!(": {key} opens the inbox")).unwrap_or_default();
+            Status::warn(&format!("`{}` waits for you{way}", gate.node))
         }
         _ => return,
     };
     model.status = Some(status);
+}
+
+/// How a run ended, in words.
+fn ended(view: &RunView, outcome: Outcome, reason: &str) -> Status {
+    let goal = view.goal();
+    let words = if reason.is_empty() { goal.as_str() } else { reason };
+    match outcome {
+        Outcome::Succeeded => Status::good(&format!("succeeded: {}", goal.as_str())),
+        Outcome::Partial => Status::warn(&format!("partly succeeded: {words}")),
+        Outcome::Failed => Status::bad(&format!("failed: {words}")),
+        Outcome::Cancelled => Status::warn(&format!("cancelled: {words}")),
+    }
 }
 
 /// Gates opened or closed: the inbox, the texts, the title. The focus and the selection stay where they are.

@@ -11,8 +11,8 @@ use super::{
 };
 use crate::console::{
     model::{
-        Confirm, Dialog, Doc, EditorDialog, FormDialog, GateShown, LineDialog, Model, Pick, PickItem, Reader, Reading, docs, scrolled,
-        words,
+        Asks, Confirm, Dialog, Doc, EditorDialog, FormDialog, GateShown, LineDialog, Model, Pick, PickItem, Reader, Reading, docs,
+        scrolled, words,
     },
     theme::Role,
 };
@@ -150,7 +150,10 @@ fn draw_form(model: &Model, form: &FormDialog, pen: &mut Pen<'_>, shown: &mut Sh
         if y + 3 >= inside.height {
             break;
         }
-        let label = Plain::summary(asked.label.as_deref().unwrap_or(&asked.name));
+        let label = match asked {
+            Asks::Option(options) => Plain::summary(&format!("one of: {}", options.join(", "))),
+            Asks::Field(field) => words::field(field),
+        };
         let focused = at == form.focus;
         pen.text(inside.x, inside.y + y, inside.width, &label, if focused { Role::Heading } else { Role::Dim });
         let line = Rect { x: inside.x + 2, width: inside.width.saturating_sub(2), ..row(inside, y + 1) };

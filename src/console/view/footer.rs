@@ -5,7 +5,7 @@ use ratatui::layout::Rect;
 use super::pen::Pen;
 use crate::console::{
     commands::{self, Context},
-    model::Model,
+    model::{Model, Stage},
     theme::Role,
     update::contexts,
 };
@@ -42,13 +42,26 @@ fn hints(model: &Model, pen: &mut Pen<'_>, area: Rect) {
         if idle || (command.guard)(model).is_err() {
             continue;
         }
-        let (key, title) = (Plain::line(&key), Plain::line(&command.in_hints()));
+        let title = if *id == "stage.next" { next_stage(model) } else { command.in_hints() };
+        let (key, title) = (Plain::line(&key), Plain::line(&title));
         let width = u16::try_from(key.width() + 1 + title.width()).unwrap_or(u16::MAX);
         if x.saturating_add(width) > end {
             continue;
         }
         x += pen.text(x, area.y, end - x, &key, Role::Key) + 1;
         x += pen.text(x, area.y, end - x, &title, Role::Hint) + 2;
+    }
+}
+
+/// What comes next of the plan and the open runs.
+fn next_stage(model: &Model) -> String {
+    match model.stage_after(1) {
+        Stage::Plan => "plan".to_owned(),
+        Stage::Run(_) if model.runs.open.len() == 1 => "run".to_owned(),
+        Stage::Run(id) => {
+            let at = model.runs.open.iter().position(|run| run.id == id).unwrap_or(0);
+            format!("run {}", at + 1)
+        }
     }
 }
 
@@ -134,12 +147,12 @@ const RUN_GOES_ON: &[&str] = &[
     "run.gate",
     "app.inbox",
     "tree.open",
+    "stage.next",
     "run.cancel_branch",
     "run.cancel",
     "tree.attention",
     "app.graph",
     "request.focus",
-    "stage.next",
     "run.take_plan",
     "app.palette",
     "app.quit",
@@ -149,11 +162,11 @@ const RUN_ENDED: &[&str] = &[
     "app.help",
     "app.inbox",
     "tree.open",
+    "stage.next",
     "tree.attention",
     "app.graph",
     "run.take_plan",
     "request.focus",
-    "stage.next",
     "app.runs",
     "app.palette",
     "app.quit",

@@ -8,7 +8,7 @@ use crate::console::{
     theme::Role,
 };
 use crate::engine::{Outcome, Time};
-use crate::text::{Glyph, Plain, count, duration};
+use crate::text::{Glyph, Plain, count, counted, duration};
 
 /// Draws the first row.
 pub fn draw(model: &Model, now: Time, pen: &mut Pen<'_>, area: Rect) {
@@ -62,19 +62,15 @@ fn plan(model: &Model, now: Time) -> Vec<(Plain, Role)> {
     }
     let errors = model.editor.errors();
     let warnings = model.editor.findings.len() - errors;
-    let mut parts = vec![(Plain::line(&format!("plan, {}", words(count, "node"))), Role::Heading)];
+    let mut parts = vec![(Plain::line(&format!("plan, {}", counted(count, "node"))), Role::Heading)];
     if errors > 0 {
-        parts.push((Plain::line("  ").then(&Plain::line(&words(errors, "error"))), Role::Error));
+        parts.push((Plain::line("  ").then(&Plain::line(&counted(errors, "error"))), Role::Error));
     }
     if warnings > 0 {
-        parts.push((Plain::line("  ").then(&Plain::line(&words(warnings, "warning"))), Role::Warning));
+        parts.push((Plain::line("  ").then(&Plain::line(&counted(warnings, "warning"))), Role::Warning));
     }
     parts.push((Plain::line("  ").then(&Plain::summary(&model.editor.plan().goal)), Role::Text));
     parts
-}
-
-fn words(count: usize, word: &str) -> String {
-    if count == 1 { format!("1 {word}") } else { format!("{count} {word}s") }
 }
 
 fn run(model: &Model, view: &RunView, now: Time) -> Vec<(Plain, Role)> {

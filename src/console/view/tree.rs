@@ -61,8 +61,9 @@ fn title(model: &Model, pen: &mut Pen<'_>, area: Rect, focused: bool, shown: &mu
     if tree.rows().len() > usize::from(area.height - 1) {
         words.push((Plain::line(&format!("  {} of {}", tree.selected() + 1, tree.rows().len())), Role::Dim));
     }
-    if model.shown_run().is_none() && !model.editor.origin.is_empty() {
-        words.push((Plain::line("  ").then(&model.editor.origin), Role::Dim));
+    let version = model.editor.version().filter(|_| model.shown_run().is_none());
+    if let Some(version) = version.filter(|version| !version.origin.is_empty()) {
+        words.push((Plain::line("  ").then(&version.origin), Role::Dim));
     }
     pen.title(area, &words, focused);
 }

@@ -120,7 +120,8 @@ fn question(kind: &GateKind, doc: &mut Doc<'static>) {
         doc.line(Role::Text, Plain::line("  or: ").then(&Plain::summary(option)));
     }
     for field in fields {
-        doc.line(Role::Text, Plain::line("  field: ").then(&Plain::summary(field.label.as_deref().unwrap_or(&field.name))));
+        let preset = field.default.as_ref().map(|value| Plain::line(", preset ").then(&Plain::summary(&value.to_string())));
+        doc.line(Role::Text, Plain::line("  field: ").then(&words::field(field)).then(&preset.unwrap_or_default()));
     }
 }
 

@@ -3,17 +3,20 @@
 use super::super::{Action, Turn, contexts};
 use crate::console::{
     commands,
-    model::{Confirm, Confirmed, Dialog, Focus, Model, Pick, PickItem, PickThen, Reader, Reading, RunView, Screen, Standing, Status},
+    model::{
+        Confirm, Confirmed, Dialog, Focus, Model, Pick, PickItem, PickThen, Reader, Reading, RunView, Screen, Stage, Standing, Status,
+    },
     theme::Theme,
 };
+use crate::engine::Time;
 use crate::host::client::{ModelStatus, Request};
-use crate::text::{Plain, duration};
+use crate::text::{Plain, counted, duration};
 
 /// Commands whose keys decide gates: they take their own key only, never a pick from a list.
 pub const DECIDING: [&str; 4] = ["gate.approve", "gate.reject", "gate.skip", "gate.cancel_branch"];
 
 /// Most runs that the farewell tells of.
-const SUMMARY_RUNS: usize = 8;
+const SUMMARY_RUNS: usize = 4;
 
 /// Every command.
 pub fn palette(model: &mut Model, _: &mut Turn) {
@@ -50,6 +53,8 @@ pub fn back(model: &mut Model, _: &mut Turn) {
         model.place.focus = Focus::Tree;
     } else if !model.tree().filter.is_empty() {
         super::tree::clear_filter(model);
+    } else if matches!(model.place.stage, Stage::Run(_)) {
+        super::run::to_plan(model);
     } else {
         let quit = model.look.keymap.hint("app.quit").unwrap_or_default();
         model.status = Some(Status::note(&format!("nothing to step back from: {quit} quits")));
@@ -183,7 +188,7 @@ pub fn quit(model: &mut Model, turn: &mut Turn) {
         return;
     }
     if going_on.is_empty() {
-        turn.actions.push(Action::Quit { summary: summary(model) });
+        turn.actions.push(Action::Quit { summary: summary(model, turn.now, "interrupted") });
         return;
     }
     let mut lines = vec![match going_on.len() {
@@ -198,29 +203,37 @@ pub fn quit(model: &mut Model, turn: &mut Turn) {
 
 fn under_way(run: &RunView) -> Plain {
     let done = run.tally.count(Standing::Done);
-    Plain::line("  ").then(&run.goal()).then(&Plain::line(&format!(", {} of {} nodes done, {}", done, run.tally.total(), run.word())))
+    Plain::line("  ").then(&run.goal()).then(&Plain::line(&format!(
+        ", {} of {} done, {}",
+        done,
+        counted(run.tally.total(), "node"),
+        run.word()
+    )))
 }
 
-/// What happened while the console was open: a line for each of the latest live runs, one for how to read more.
-pub fn summary(model: &Model) -> Vec<Plain> {
+/// What happened while the console was open: a line for each of the latest live runs, with one for how to read more. `left` is the
+/// word for runs that end by leaving.
+pub fn summary(model: &Model, now: Time, left: &str) -> Vec<Plain> {
     let live: Vec<&RunView> = model.runs.open.iter().filter(|run| run.live).collect();
     let earlier = live.len().saturating_sub(SUMMARY_RUNS);
-    let mut lines: Vec<Plain> = live[earlier..].iter().map(|run| run_line(run, model.place.size.0)).collect();
+    let mut lines = Vec::new();
     if earlier > 0 {
-        lines.insert(0, Plain::line(&format!("{earlier} earlier: dagdeck ls")));
+        lines.push(Plain::line(&format!("{earlier} earlier: dagdeck ls")));
     }
-    if let Some(last) = live.last() {
-        lines.push(Plain::line(&format!("dagdeck show {}", last.id.0)));
+    for run in &live[earlier..] {
+        lines.push(run_line(run, now, left, model.place.size.0));
+        lines.push(Plain::line(&format!("  dagdeck show {}", run.id.0)));
     }
     lines
 }
 
 /// A run on one line of so many columns.
-fn run_line(run: &RunView, width: u16) -> Plain {
+fn run_line(run: &RunView, now: Time, left: &str, width: u16) -> Plain {
     let last = run.run.nodes().filter_map(|(_, node)| node.span.finished).max();
-    let took = last.map(|last| duration(last.since(run.created))).unwrap_or_default();
-    let nodes = format!("  {} of {} nodes, ", run.tally.count(Standing::Done), run.tally.total());
-    let (word, end) = (Plain::line(run.word()).pad(10), Plain::line(&nodes).then(&took));
+    let (word, end) = if run.goes_on() { (left, now) } else { (run.word(), last.unwrap_or(run.created)) };
+    let nodes = format!("  {} of {}, ", run.tally.count(Standing::Done), counted(run.tally.total(), "node"));
+    let end = Plain::line(&nodes).then(&duration(end.since(run.created)));
+    let word = Plain::line(word).pad(12);
     let room = usize::from(width).saturating_sub(word.width() + end.width());
     word.then(&run.goal().truncate(room)).then(&end)
 }

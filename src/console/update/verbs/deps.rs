@@ -93,13 +93,10 @@ fn edit_condition(model: &mut Model, edge: Edge) {
 
 fn edit_edge(model: &mut Model, edge: Edge) {
     let text = words::pretty(&edge_to_value(&nest::edge_within(nest::prefix(&edge.to), &edge)));
-    model.dialogs.push(Dialog::Editor(EditorDialog {
-        title: Plain::line(&format!("edge from `{}` to `{}`", edge.from, edge.to)),
-        field: TextField::new(Lines::Many, &text),
-        before: text,
-        note: Some(Plain::line("`when`, `context` (keys that pass), `default` (of a decision), `label`")),
-        then: EditThen::Edge { edge: Box::new(edge) },
-    }));
+    let title = Plain::line(&format!("edge from `{}` to `{}`", edge.from, edge.to));
+    let note = Some(Plain::line("`when`, `context` (keys that pass), `default` (of a decision), `label`"));
+    let editor = EditorDialog::new(title, &text, EditThen::Edge { edge: Box::new(edge) });
+    model.dialogs.push(Dialog::Editor(EditorDialog { note, ..editor }));
 }
 
 /// The edge was edited.

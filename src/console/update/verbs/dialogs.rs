@@ -26,6 +26,9 @@ pub fn close(model: &mut Model, _: &mut Turn) {
 pub fn keep_line(model: &mut Model, turn: &mut Turn) {
     let Some(Dialog::Line(line)) = model.dialogs.pop() else { return };
     let text = line.field.text();
+    if !line.field.is_changed() && line.then.is_edit() {
+        return;
+    }
     let done = match &line.then {
         LineThen::Rename { node } => model.editor.rename(&model.session.catalog, node, text.trim()),
         LineThen::Goal => model.editor.set_goal(&model.session.catalog, text.trim()),
@@ -54,6 +57,9 @@ pub fn keep_line(model: &mut Model, turn: &mut Turn) {
 /// Takes the text.
 pub fn keep_editor(model: &mut Model, turn: &mut Turn) {
     let Some(Dialog::Editor(editor)) = model.dialogs.pop() else { return };
+    if editor.field.text() == editor.before && editor.then.is_edit() {
+        return;
+    }
     if let Err(why) = keep_text(model, turn, &editor.then, &editor.field.text()) {
         model.dialogs.push(Dialog::Editor(EditorDialog { note: Some(Plain::summary(&why)), ..editor }));
     }
@@ -79,12 +85,21 @@ fn keep_text(model: &mut Model, turn: &mut Turn, then: &EditThen, text: &str) ->
             gates::keep_draft(model, turn, gate, Draft::Answer(Value::String(answer.to_owned())));
             Ok(())
         }
+        EditThen::FormAnswer { gate } => {
+            gates::keep_draft(model, turn, gate, Draft::Answer(words::parse(text)?));
+            Ok(())
+        }
     }
 }
 
 /// The outside editor has ended. A text that can't be taken comes back in a dialog, so that it isn't lost.
-pub fn edited(model: &mut Model, turn: &mut Turn, then: &EditThen, text: Result<String, String>) {
+pub fn edited(model: &mut Model, turn: &mut Turn, then: &EditThen, before: &str, text: Result<String, String>) {
     let text = match text {
+        // Editors end the last line by themselves.
+        Ok(text) if text.trim_end_matches('\n') == before.trim_end_matches('\n') => {
+            model.status = Some(Status::note("nothing was changed"));
+            return;
+        }
         Ok(text) => text,
         Err(why) => {
             model.status = Some(Status::warn(&why));
@@ -92,14 +107,8 @@ pub fn edited(model: &mut Model, turn: &mut Turn, then: &EditThen, text: Result<
         }
     };
     if let Err(why) = keep_text(model, turn, then, &text) {
-        let field = crate::console::model::TextField::new(crate::console::model::Lines::Many, &text);
-        model.dialogs.push(Dialog::Editor(EditorDialog {
-            title: Plain::line("mend it here, or leave it"),
-            field,
-            before: String::new(),
-            note: Some(Plain::summary(&why)),
-            then: then.clone(),
-        }));
+        let editor = EditorDialog::new(Plain::line("mend it here, or leave it"), &text, then.clone());
+        model.dialogs.push(Dialog::Editor(EditorDialog { before: before.to_owned(), note: Some(Plain::summary(&why)), ..editor }));
     }
 }
 
@@ -195,12 +204,12 @@ pub fn yes(model: &mut Model, turn: &mut Turn) {
             for run in runs {
                 turn.send(Request::Command { run, command: Command::CancelRun });
             }
-            turn.actions.push(Action::Quit { summary: app::summary(model) });
+            turn.actions.push(Action::Quit { summary: app::summary(model, turn.now, "cancelled") });
         }
         Confirmed::DropText => {
             model.dialogs.pop();
         }
-        Confirmed::Leave => turn.actions.push(Action::Quit { summary: app::summary(model) }),
+        Confirmed::Leave => turn.actions.push(Action::Quit { summary: app::summary(model, turn.now, "interrupted") }),
         Confirmed::Replace { path, plan } => turn.send(Request::SavePlan { path, plan, there: There::IsReplaced }),
     }
 }

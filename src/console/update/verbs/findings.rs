@@ -2,6 +2,7 @@
 
 use super::{super::Turn, plan::report};
 use crate::console::model::{Dialog, Focus, Model, Status};
+use crate::text::counted;
 
 /// Opens the list, at the selected node's first finding.
 pub fn open(model: &mut Model, _: &mut Turn) {
@@ -63,9 +64,13 @@ pub fn fix_all(model: &mut Model, _: &mut Turn) {
     let left = model.editor.findings.len();
     model.status = Some(match applied {
         0 => Status::warn("no finding has a fix that makes things better"),
-        _ => Status::good(&format!("{applied} fixes applied, {} of {before} findings gone", before.saturating_sub(left))),
+        _ => Status::good(&format!("{} applied, {} of {} gone", fixes(applied), before.saturating_sub(left), counted(before, "finding"))),
     });
     close_when_clean(model);
+}
+
+fn fixes(count: usize) -> String {
+    if count == 1 { "1 fix".to_owned() } else { format!("{count} fixes") }
 }
 
 fn close_when_clean(model: &mut Model) {

@@ -4,12 +4,12 @@ use serde_json::Value;
 
 use super::super::{Action, Turn, verbs::inspector::copy_text};
 use crate::console::model::{
-    Asked, Dialog, Draft, EditThen, EditorDialog, Focus, FormDialog, GateKey, Intent, LineDialog, LineThen, Lines, Model, Pick, PickItem,
-    PickThen, Reader, Reading, Screen, Stage, Status, TextField, docs, is_question, words,
+    Asked, Asks, Dialog, Draft, EditThen, EditorDialog, Focus, FormDialog, GateKey, Intent, LineDialog, LineThen, Lines, Model, Pick,
+    PickItem, PickThen, Reader, Reading, Screen, Stage, Status, TextField, docs, words,
 };
-use crate::engine::{Command, Decision, Gate, GateKind};
+use crate::engine::{Command, Decision, Gate, GateKind, OPTION, form_has_option};
 use crate::host::client::Request;
-use crate::plan::FieldKind;
+use crate::plan::{Field, FieldKind};
 use crate::text::Plain;
 
 /// Approves the selected gate, as shown or as edited.
@@ -135,34 +135,56 @@ pub fn edit(model: &mut Model, _: &mut Turn) {
     let Some((key, gate)) = model.selected_gate() else { return };
     let (key, draft) = (key.clone(), model.inbox.drafts.get(key));
     let dialog = match &gate.kind {
+        GateKind::Question { text, options, fields, .. } if !fields.is_empty() => {
+            let lines = form_lines(options, fields, written(draft));
+            Dialog::Form(FormDialog { title: Plain::summary(text), fields: lines, focus: 0, note: None, gate: key })
+        }
         GateKind::Question { text, options, .. } if !options.is_empty() => {
             let items = options.iter().map(|option| PickItem::new(option, option, "")).collect();
             Dialog::Pick(Pick::new(text, items, PickThen::Option { gate: key }))
         }
-        GateKind::Question { text, fields, .. } if !fields.is_empty() => Dialog::Form(FormDialog {
-            title: Plain::summary(text),
-            fields: fields.iter().map(|field| (field.clone(), TextField::new(Lines::One, &preset(field.default.as_ref())))).collect(),
-            focus: 0,
-            note: None,
-            gate: key,
-        }),
         GateKind::Question { text, .. } => {
-            let before = match draft {
-                Some(Draft::Answer(value)) => words::result(value),
-                Some(Draft::Payload(_) | Draft::Words(_)) | None => String::new(),
-            };
-            editor(text, before, EditThen::Answer { gate: key })
+            let before = written(draft).map(words::result).unwrap_or_default();
+            editor(text, &before, EditThen::Answer { gate: key })
         }
         GateKind::Before | GateKind::After | GateKind::Tool { .. } => {
             let title = format!("payload of `{}`; nothing is decided yet", gate.node);
-            editor(&title, words::pretty(payload(gate, draft)), EditThen::Payload { gate: key })
+            editor(&title, &words::pretty(payload(gate, draft)), EditThen::Payload { gate: key })
         }
     };
     model.dialogs.push(dialog);
 }
 
-fn preset(default: Option<&Value>) -> String {
-    default.map(words::result).unwrap_or_default()
+/// The answer that was written before.
+fn written(draft: Option<&Draft>) -> Option<&Value> {
+    match draft {
+        Some(Draft::Answer(value)) => Some(value),
+        Some(Draft::Payload(_) | Draft::Words(_)) | None => None,
+    }
+}
+
+/// The lines of a form, filled in with what was written before, else with the presets.
+fn form_lines(options: &[String], fields: &[Field], written: Option<&Value>) -> Vec<(Asks, TextField)> {
+    let line = |value: Option<&Value>| TextField::new(Lines::One, &value.map(words::result).unwrap_or_default());
+    let before = |name: &str| written.and_then(|answer| answer.get(name));
+    let option = form_has_option(options, fields).then(|| (Asks::Option(options.to_vec()), line(before(OPTION))));
+    let fields = fields.iter().map(|field| (Asks::Field(field.clone()), line(before(&field.name).or(field.default.as_ref()))));
+    option.into_iter().chain(fields).collect()
+}
+
+/// A form as JSON to fill in: with what was written before, else with the presets.
+fn form_text(options: &[String], fields: &[Field], written: Option<&Value>) -> String {
+    let option = form_has_option(options, fields).then(|| (OPTION.to_owned(), Value::from(options.join(" | "))));
+    let fields = fields.iter().map(|field| (field.name.clone(), field.default.clone().unwrap_or_else(|| blank(field.kind))));
+    words::pretty(written.unwrap_or(&Value::Object(option.into_iter().chain(fields).collect())))
+}
+
+fn blank(kind: FieldKind) -> Value {
+    match kind {
+        FieldKind::Text => Value::String(String::new()),
+        FieldKind::Number => Value::from(0),
+        FieldKind::Boolean => Value::Bool(false),
+    }
 }
 
 fn payload<'a>(gate: &'a Gate, draft: Option<&'a Draft>) -> &'a Value {
@@ -172,19 +194,23 @@ fn payload<'a>(gate: &'a Gate, draft: Option<&'a Draft>) -> &'a Value {
     }
 }
 
-fn editor(title: &str, before: String, then: EditThen) -> Dialog {
-    let field = TextField::new(Lines::Many, &before);
-    Dialog::Editor(EditorDialog { title: Plain::summary(title), field, before, note: None, then })
+fn editor(title: &str, before: &str, then: EditThen) -> Dialog {
+    Dialog::Editor(EditorDialog::new(Plain::summary(title), before, then))
 }
 
 /// Edits the payload, or writes the answer, outside.
 pub fn edit_outside(model: &mut Model, turn: &mut Turn) {
     let Some((key, gate)) = model.selected_gate() else { return };
     let draft = model.inbox.drafts.get(key);
-    let (text, suffix, then) = match (is_question(gate), draft) {
-        (true, Some(Draft::Answer(value))) => (words::result(value), ".md", EditThen::Answer { gate: key.clone() }),
-        (true, _) => (String::new(), ".md", EditThen::Answer { gate: key.clone() }),
-        (false, draft) => (words::pretty(payload(gate, draft)), ".json", EditThen::Payload { gate: key.clone() }),
+    let gate_of = || key.clone();
+    let (text, suffix, then) = match &gate.kind {
+        GateKind::Question { options, fields, .. } if !fields.is_empty() => {
+            (form_text(options, fields, written(draft)), ".json", EditThen::FormAnswer { gate: gate_of() })
+        }
+        GateKind::Question { .. } => (written(draft).map(words::result).unwrap_or_default(), ".md", EditThen::Answer { gate: gate_of() }),
+        GateKind::Before | GateKind::After | GateKind::Tool { .. } => {
+            (words::pretty(payload(gate, draft)), ".json", EditThen::Payload { gate: gate_of() })
+        }
     };
     turn.actions.push(Action::OpenEditor { text, suffix, then });
 }
@@ -219,9 +245,16 @@ pub fn keep_draft(model: &mut Model, turn: &mut Turn, key: &GateKey, draft: Draf
 /// Which field is wrong, in words.
 pub fn form_answer(form: &FormDialog) -> Result<Value, String> {
     let mut answer = serde_json::Map::new();
-    for (field, typed) in &form.fields {
+    for (asks, typed) in &form.fields {
         let text = typed.text();
         let text = text.trim();
+        let field = match asks {
+            Asks::Option(options) => {
+                answer.insert(OPTION.to_owned(), Value::String(option_meant(options, text)?));
+                continue;
+            }
+            Asks::Field(field) => field,
+        };
         let label = field.label.as_deref().unwrap_or(&field.name);
         let value = match field.kind {
             FieldKind::Text => Value::String(text.to_owned()),
@@ -237,6 +270,16 @@ pub fn form_answer(form: &FormDialog) -> Result<Value, String> {
         answer.insert(field.name.clone(), value);
     }
     Ok(Value::Object(answer))
+}
+
+/// The option that begins as it was typed, where only one does.
+fn option_meant(options: &[String], typed: &str) -> Result<String, String> {
+    let begins = |option: &&String| !typed.is_empty() && option.to_lowercase().starts_with(&typed.to_lowercase());
+    let mut meant = options.iter().filter(begins);
+    match (options.iter().find(|option| *option == typed), meant.next(), meant.next()) {
+        (Some(option), _, _) | (None, Some(option), None) => Ok(option.clone()),
+        (None, _, _) => Err(format!("type one of: {}", options.join(", "))),
+    }
 }
 
 /// Forgets what was written for the selected gate.

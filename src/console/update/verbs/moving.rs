@@ -104,7 +104,8 @@ fn screen(model: &mut Model, by: By) {
         }
         Screen::Inbox => match by {
             By::Rows(by) => model.inbox.step(by),
-            By::Top | By::Bottom => payload(model, by),
+            By::Top => model.inbox.select_at(0),
+            By::Bottom => model.inbox.select_at(usize::MAX),
         },
         Screen::Graph if model.place.focus != Focus::Inspector => match by {
             By::Rows(by) => {

@@ -4,7 +4,8 @@ use serde_json::{Map, Value, json};
 
 use super::super::{Action, Turn};
 use crate::console::model::{
-    Dialog, EditThen, EditorDialog, Focus, LineDialog, LineThen, Lines, Model, Pick, PickItem, PickThen, Stage, Status, TextField, words,
+    Dialog, EditThen, EditorDialog, Focus, LineDialog, LineThen, Lines, Model, Pick, PickItem, PickThen, Stage, Status, TextField, Version,
+    words,
 };
 use crate::plan::{
     AgentWork, Approve, Ask, CodeWork, DecisionWork, LoopWork, MapWork, MergeWork, Node, Plan, PlanWork, SandboxLimits, ToolInput,
@@ -16,10 +17,8 @@ use crate::text::Plain;
 
 /// A plan that is there already goes into the editor; `origin` says where it comes from (`from plan.json`).
 pub fn open(model: &mut Model, plan: Plan, origin: &str) {
-    model.editor.begin(plan);
+    model.editor.begin(Version { plan: Box::new(plan), origin: Plain::summary(origin) });
     model.editor.refresh(&model.session.catalog);
-    model.editor.origin = Plain::summary(origin);
-    model.editor.remarks.clear();
     model.place.stage = Stage::Plan;
     model.place.focus = Focus::Tree;
 }
@@ -145,20 +144,16 @@ fn edit_text(model: &mut Model) {
     let text = words::text(node);
     let title = Plain::line(&format!("{} of `{}`", words::text_name(&node.work), node.id));
     let then = EditThen::NodeText { node: node.id.clone() };
-    model.dialogs.push(Dialog::Editor(EditorDialog { title, field: TextField::new(Lines::Many, &text), before: text, note: None, then }));
+    model.dialogs.push(Dialog::Editor(EditorDialog::new(title, &text, then)));
 }
 
 /// Edits the selected node with all its fields as JSON.
 pub fn node(model: &mut Model, _: &mut Turn) {
     let Some(node) = model.selected_node() else { return };
     let text = words::pretty(&node_to_value(&nest::node_within(nest::prefix(&node.id), node)));
-    model.dialogs.push(Dialog::Editor(EditorDialog {
-        title: Plain::line(&format!("node `{}`", node.id)),
-        field: TextField::new(Lines::Many, &text),
-        before: text,
-        note: None,
-        then: EditThen::Node { node: node.id.clone() },
-    }));
+    let title = Plain::line(&format!("node `{}`", node.id));
+    let then = EditThen::Node { node: node.id.clone() };
+    model.dialogs.push(Dialog::Editor(EditorDialog::new(title, &text, then)));
 }
 
 /// The node was edited with all its fields.
@@ -190,13 +185,7 @@ pub fn edit_all(model: &mut Model, turn: &mut Turn) {
 /// Edits the plan's inputs as JSON.
 pub fn inputs(model: &mut Model, _: &mut Turn) {
     let text = words::pretty(&Value::Object(model.plan().inputs.clone()));
-    model.dialogs.push(Dialog::Editor(EditorDialog {
-        title: Plain::line("inputs of the plan"),
-        field: TextField::new(Lines::Many, &text),
-        before: text,
-        note: None,
-        then: EditThen::Inputs,
-    }));
+    model.dialogs.push(Dialog::Editor(EditorDialog::new(Plain::line("inputs of the plan"), &text, EditThen::Inputs)));
 }
 
 /// The plan's inputs were edited.

@@ -3,11 +3,11 @@
 use serde_json::Map;
 
 use super::super::Turn;
-use crate::console::model::{Confirm, Confirmed, Dialog, Focus, Model, Screen, Stage, Standing, Status};
+use crate::console::model::{Confirm, Confirmed, Dialog, Focus, Model, RunView, Screen, Stage, Standing, Status};
 use crate::engine::{Command, RunId};
 use crate::host::client::Request;
 use crate::plan::NodeId;
-use crate::text::Plain;
+use crate::text::{Plain, counted};
 
 /// Starts the plan.
 pub fn start(model: &mut Model, turn: &mut Turn) {
@@ -48,7 +48,7 @@ pub fn branch_lines(model: &Model, run: &RunId, node: &NodeId) -> Vec<Plain> {
 
 /// A number of nodes in words.
 pub fn nodes(count: usize) -> String {
-    if count == 1 { "1 node".into() } else { format!("{count} nodes") }
+    counted(count, "node")
 }
 
 fn listed(words: &str, ids: &[NodeId]) -> Plain {
@@ -101,16 +101,26 @@ pub fn previous_stage(model: &mut Model, _: &mut Turn) {
 }
 
 fn switch(model: &mut Model, by: usize) {
-    let stages = model.runs.open.len() + 1;
-    let at = match &model.place.stage {
-        Stage::Plan => 0,
-        Stage::Run(id) => model.runs.open.iter().position(|run| run.id == *id).map_or(0, |at| at + 1),
-    };
-    model.place.stage = match ((at + by) % stages).checked_sub(1) {
-        None => Stage::Plan,
-        Some(run) => Stage::Run(model.runs.open[run].id.clone()),
-    };
+    model.place.stage = model.stage_after(by);
     model.editor.deps = None;
+}
+
+/// From a run to the plan. The run goes on.
+pub fn to_plan(model: &mut Model) {
+    let Stage::Run(id) = &model.place.stage else { return };
+    let at = model.runs.open.iter().position(|run| run.id == *id);
+    let goes_on = model.shown_run().is_some_and(RunView::goes_on);
+    let way = match at {
+        Some(0) => "stage.next",
+        Some(at) if at + 1 == model.runs.open.len() => "stage.previous",
+        Some(_) | None => "app.runs",
+    };
+    let key = model.look.keymap.hint(way).unwrap_or_default();
+    model.place.stage = Stage::Plan;
+    model.status = Some(Status::note(&match goes_on {
+        true => format!("the plan; the run goes on, {key} returns to it"),
+        false => format!("the plan; {key} returns to the run"),
+    }));
 }
 
 /// Opens the run that is selected in the list.

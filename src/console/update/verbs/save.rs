@@ -8,7 +8,8 @@ use crate::text::Plain;
 
 /// Asks for the file; a plan that came from one offers that.
 pub fn ask(model: &mut Model, _: &mut Turn) {
-    let from = model.editor.origin.as_str().strip_prefix("from ").filter(|origin| *origin != "a run").unwrap_or("plan.json");
+    let origin = model.editor.version().map(|version| version.origin.as_str()).unwrap_or_default();
+    let from = origin.strip_prefix("from ").filter(|origin| *origin != "a run").unwrap_or("plan.json");
     model.dialogs.push(Dialog::Line(LineDialog {
         title: Plain::line("save the plan to which file?"),
         field: TextField::new(Lines::One, from),

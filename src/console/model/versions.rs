@@ -1,0 +1,38 @@
+//! `Versions`: which plans came one after the other, from whom, and which of them the edited plan goes back to. It follows undo and
+//! redo, so that origin and comparison always speak of the plan that is there.
+
+use crate::{plan::Plan, text::Plain};
+
+/// The plans that came, in order.
+#[derive(Clone, Debug, Default)]
+pub struct Versions {
+    /// Each with the number of edits that can be undone right after it came; these numbers go up.
+    all: Vec<(usize, Version)>,
+}
+
+/// A plan as it came.
+#[derive(Clone, Debug, Default)]
+pub struct Version {
+    /// The plan.
+    pub plan: Box<Plan>,
+    /// Who made it, or where it comes from.
+    pub origin: Plain,
+}
+
+impl Versions {
+    /// The version that the plan goes back to while so many edits can be undone.
+    pub fn at(&self, edits: usize) -> Option<&Version> {
+        self.all.iter().rev().find(|(since, _)| *since <= edits).map(|(_, version)| version)
+    }
+
+    /// What came after so many edits can't be done again any more.
+    pub fn forget_after(&mut self, edits: usize) {
+        self.all.retain(|(since, _)| *since <= edits);
+    }
+
+    /// A version came by the edit with that number. Number 0 stands for a plan that nothing leads back from.
+    pub fn push(&mut self, since: usize, version: Version) {
+        self.all.retain(|(earlier, _)| *earlier < since);
+        self.all.push((since, version));
+    }
+}

@@ -1,0 +1,171 @@
+//! Answers to forms, edits that change nothing, and what undo brings back with a plan.
+
+use super::Deck;
+use crate::console::{
+    model::{EditThen, Stage},
+    update::{Action, Msg},
+};
+use crate::engine::Decision;
+use crate::plan::Plan;
+use serde_json::{Value, json};
+
+fn read(document: Value) -> Plan {
+    serde_json::from_value(document).unwrap()
+}
+
+/// A run of one question with options and a form.
+fn asking() -> Deck {
+    let mut deck = Deck::new(100, 30);
+    deck.start(read(json!({ "goal": "order", "nodes": [{ "id": "ask", "ask": {
+        "text": "How many, and from where?",
+        "options": ["north", "south"],
+        "fields": [{ "name": "count", "kind": "number", "default": 3, "label": "How many" }, { "name": "words", "kind": "text" }],
+    } }] })));
+    deck
+}
+
+fn result(deck: &Deck) -> Value {
+    deck.engine().node(&"ask".into()).unwrap().result.as_deref().cloned().unwrap()
+}
+
+#[test]
+fn a_question_with_options_and_fields_is_answered_by_one_form() {
+    let mut deck = asking();
+    deck.keys("esc i");
+    assert!(deck.sees("How many (a number), preset 3"), "{}", deck.screen());
+    deck.keys("e");
+    assert!(deck.sees("one of: north, south"), "{}", deck.screen());
+    deck.keys("ctrl-s");
+    assert!(deck.sees("type one of: north, south"), "{}", deck.screen());
+    deck.type_text("so");
+    deck.keys("ctrl-s a");
+    assert_eq!(result(&deck), json!({ "answer": { "option": "south", "count": 3, "words": "" } }), "{}", deck.screen());
+}
+
+#[test]
+fn a_form_can_be_answered_outside_as_json() {
+    let mut deck = asking();
+    deck.keys("esc i E");
+    let Some(Action::OpenEditor { text, suffix, then }) = deck.asked.pop() else { panic!("{:?}", deck.asked) };
+    assert_eq!(suffix, ".json");
+    let asked: Value = serde_json::from_str(&text).unwrap();
+    assert_eq!(asked, json!({ "option": "north | south", "count": 3, "words": "" }));
+    let answer = text.replace("north | south", "north");
+    deck.send(Msg::Edited { then, before: text, text: Ok(answer) });
+    deck.keys("a");
+    assert_eq!(result(&deck), json!({ "answer": { "option": "north", "count": 3, "words": "" } }), "{}", deck.screen());
+}
+
+#[test]
+fn an_answer_without_the_option_is_refused() {
+    let mut deck = asking();
+    let run = crate::engine::RunId("run-1".into());
+    let gate = deck.engine().open_gates().next().unwrap();
+    let (gate, hash) = (gate.id, gate.hash.clone());
+    let decision = Decision::Answer { value: json!({ "count": 1 }) };
+    deck.command(&run, crate::engine::Command::Decide { gate, decision, hash });
+    assert!(deck.model.status.as_ref().unwrap().text.as_str().contains("`option` must be one of: north, south"), "{:?}", deck.model.status);
+}
+
+#[test]
+fn origin_and_baseline_follow_undo_across_plans() {
+    let mut deck = Deck::new(100, 30);
+    let from_file = super::plan();
+    crate::console::update::verbs::plan::open(&mut deck.model, from_file, "from plan.json");
+    assert!(deck.sees("from plan.json"), "{}", deck.screen());
+    deck.plan = read(json!({ "goal": "another", "nodes": [{ "id": "only", "value": 1 }] }));
+    deck.keys("n");
+    deck.type_text("another");
+    deck.keys("enter");
+    assert!(deck.sees("by built-in planner") && !deck.sees("from plan.json"), "{}", deck.screen());
+    deck.keys("u");
+    assert!(deck.sees("from plan.json") && !deck.sees("built-in"), "{}", deck.screen());
+    deck.keys("=");
+    assert!(deck.model.editor.compare.told().is_empty(), "{}", deck.screen());
+    deck.keys("= U");
+    assert!(deck.sees("by built-in planner"), "{}", deck.screen());
+    deck.keys("u d");
+    deck.keys("=");
+    assert!(!deck.model.editor.compare.told().is_empty(), "{}", deck.screen());
+    deck.keys("= u r P");
+    assert!(deck.sees("from a run"), "{}", deck.screen());
+    deck.keys("u");
+    assert!(deck.sees("from plan.json"), "{}", deck.screen());
+}
+
+#[test]
+fn the_farewell_says_how_each_run_ended() {
+    let mut deck = Deck::running(80, 24);
+    deck.later(65_000);
+    deck.keys("1 < r");
+    deck.keys("q y");
+    let Some(Action::Quit { summary }) = deck.asked.pop() else { panic!("{:?}", deck.asked) };
+    let lines: Vec<&str> = summary.iter().map(crate::text::Plain::as_str).collect();
+    assert_eq!(lines.len(), 4, "{lines:?}");
+    assert!(lines[0].starts_with("cancelled   ") && lines[0].ends_with("0 of 4 nodes, 1m10s"), "{lines:?}");
+    assert_eq!((lines[1], lines[3]), ("  dagdeck show run-1", "  dagdeck show run-2"));
+}
+
+#[test]
+fn the_inbox_goes_to_its_first_and_last_gate() {
+    let mut deck = Deck::new(100, 30);
+    let node = |id: &str| json!({ "id": id, "agent": "writer", "objective": "x", "approve": "before" });
+    deck.start(read(json!({ "goal": "x", "nodes": [node("a"), node("b"), node("c")] })));
+    deck.keys("esc i G");
+    assert_eq!(deck.model.inbox.place(), Some(2));
+    deck.keys("g");
+    assert_eq!(deck.model.inbox.place(), Some(0));
+    deck.keys("end");
+    assert_eq!(deck.model.inbox.place(), Some(2));
+}
+
+#[test]
+fn a_text_that_comes_back_as_it_was_is_no_answer_and_no_change() {
+    let mut deck = Deck::waiting(100, 30);
+    deck.keys("esc i E");
+    let Some(Action::OpenEditor { text, then, .. }) = deck.asked.pop() else { panic!("{:?}", deck.asked) };
+    deck.send(Msg::Edited { then, before: text.clone(), text: Ok(format!("{text}\n")) });
+    assert!(deck.model.inbox.drafts.is_empty());
+    assert!(deck.sees("nothing was changed"), "{}", deck.screen());
+    deck.keys("e ctrl-s");
+    assert!(deck.model.inbox.drafts.is_empty());
+}
+
+#[test]
+fn edits_that_change_nothing_add_no_step_to_undo() {
+    let mut deck = Deck::planned(100, 30);
+    deck.select("count");
+    deck.keys("ctrl-e");
+    let Some(Action::OpenEditor { text, then, .. }) = deck.asked.pop() else { panic!("{:?}", deck.asked) };
+    let other = format!("\n{text}");
+    deck.send(Msg::Edited { then, before: text.clone(), text: Ok(other) });
+    deck.keys("S ctrl-s L ctrl-s O enter C enter I ctrl-s e ctrl-s R enter");
+    assert!(deck.model.dialogs.is_empty(), "{}", deck.screen());
+    assert!(!deck.model.editor.can_undo(), "{}", deck.screen());
+    let other = text.replace("list the rust files", "count the rust files");
+    deck.send(Msg::Edited { then: EditThen::WholePlan, before: text, text: Ok(other) });
+    assert!(deck.model.editor.can_undo());
+}
+
+#[test]
+fn esc_leads_from_a_run_back_to_the_plan_and_says_how_to_return() {
+    let mut deck = Deck::running(100, 30);
+    assert!(deck.sees("> plan"), "{}", deck.screen());
+    deck.keys("esc");
+    assert_eq!(deck.model.place.stage, Stage::Plan);
+    assert!(deck.sees("the run goes on, > returns to it"), "{}", deck.screen());
+    deck.keys("j >");
+    assert!(matches!(deck.model.place.stage, Stage::Run(_)));
+    assert_eq!(deck.engine().outcome(), None);
+}
+
+#[test]
+fn what_is_said_fits_the_screen_and_the_moment() {
+    let mut deck = Deck::running(100, 30);
+    assert!(!deck.sees("starting"), "{}", deck.screen());
+    deck.keys("i");
+    deck.done("list", json!("x"));
+    deck.done("scan", json!("x"));
+    deck.done("count", json!("x"));
+    assert!(deck.sees("`write` waits for you") && !deck.sees("opens the inbox"), "{}", deck.screen());
+}
