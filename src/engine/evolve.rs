@@ -3,7 +3,7 @@
 use super::{
     Decided, EdgeId, Event, Inside, Job, Lineage, NodeError, NodeRun, NodeState, Record, Span, Time,
     flow::{Origin, Phase, Worker},
-    frame::{Bodies, FrameIx, times},
+    frame::{Bodies, FrameIx, Inputs, times},
     graph::NodeIx,
     queue::Queue,
     run::{GateEnd, Head, PARTIAL, Run},
@@ -142,7 +142,7 @@ impl Run {
         let slots = if head.settings.slots == 0 { DEFAULT_SLOTS } else { head.settings.slots };
         self.queue = Queue::new(slots);
         self.head = Some(Box::new(head));
-        let inputs = plan.inputs.clone();
+        let inputs = Inputs::new(plan.inputs.clone(), None);
         self.add_frame(Arc::new(plan), None, String::new(), inputs);
     }
 
@@ -257,8 +257,10 @@ impl Run {
         let Some(node) = self.doc(ix) else { return };
         let Some(body) = node.work.body() else { return };
         let (times, most) = times(&node.work, node.policy.max_iterations, items);
+        let own = body.inputs.clone().into_iter().chain(inputs.clone()).collect();
+        let around = self.frame_of(ix).map(|frame| Arc::clone(&frame.inputs));
         let body = Arc::new(body.clone());
-        let bodies = Bodies { body, inputs: inputs.clone(), times, frames: Vec::new(), open: 0, most };
+        let bodies = Bodies { body, inputs: Inputs::new(own, around), times, frames: Vec::new(), open: 0, most };
         self.flows[ix.at()].bodies = Some(Box::new(bodies));
         self.await_bodies(ix);
     }
@@ -290,7 +292,7 @@ impl Run {
         frame.last = Some(ix);
         frame.counts.bad += u32::from(mark.is_some_and(|mark| mark == PARTIAL));
         if let (Dialect::Workflow, Value::Object(given)) = (frame.plan.dialect, result) {
-            frame.inputs.extend(given.clone());
+            Arc::make_mut(&mut frame.inputs).extend(given.clone());
         }
     }
 

@@ -23,7 +23,7 @@ impl FrameIx {
 pub(super) const MOST_ITEMS: usize = 10_000;
 
 /// The most nodes that a run may have, those inside others included; a plan of its own may be larger.
-pub(super) const MOST_NODES: usize = 200_000;
+pub(super) const MOST_NODES: usize = 100_000;
 
 /// Nodes of a frame in numbers, so that nothing scans.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -33,6 +33,34 @@ pub(super) struct Counts {
     pub exits: u32,
     /// Failed, rejected or cancelled, or a composite that ended in part.
     pub bad: u32,
+}
+
+/// What names read that are no nodes: layers, of which the innermost that has a name counts. Outer layers are shared by all that stand
+/// inside them, so that a body costs what its own turn gives.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(super) struct Inputs {
+    own: Map<String, Value>,
+    around: Option<Arc<Inputs>>,
+}
+
+impl Inputs {
+    pub fn new(own: Map<String, Value>, around: Option<Arc<Self>>) -> Arc<Self> {
+        Arc::new(Self { own, around })
+    }
+
+    pub fn get(&self, name: &str) -> Option<&Value> {
+        self.own.get(name).or_else(|| self.around.as_ref()?.get(name))
+    }
+
+    /// All layers as one.
+    pub fn all(&self) -> Map<String, Value> {
+        let around = self.around.as_ref().map(|around| around.all()).unwrap_or_default();
+        around.into_iter().chain(self.own.clone()).collect()
+    }
+
+    pub fn extend(&mut self, given: Map<String, Value>) {
+        self.own.extend(given);
+    }
 }
 
 /// One plan that is run.
@@ -46,7 +74,7 @@ pub(super) struct Frame {
     /// Its nodes follow each other from here, in plan order.
     pub first: NodeIx,
     /// What names read that are no nodes. In a workflow it is the context: results are merged into it.
-    pub inputs: Map<String, Value>,
+    pub inputs: Arc<Inputs>,
     pub counts: Counts,
     /// The node that completed last.
     pub last: Option<NodeIx>,
@@ -83,8 +111,8 @@ pub(super) enum Times {
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Bodies {
     pub body: Arc<Plan>,
-    /// What every body gets beside its own defaults.
-    pub inputs: Map<String, Value>,
+    /// What every body gets: the inputs around the node, the body's own defaults, and what the node gives.
+    pub inputs: Arc<Inputs>,
     pub times: Times,
     /// Those that began, in order.
     pub frames: Vec<FrameIx>,
@@ -180,26 +208,22 @@ impl Run {
         }
     }
 
-    /// What the next body of a composite node gets: the inputs around it, its own defaults, those of the node, and what its turn gives.
-    fn body_inputs(&self, ix: NodeIx) -> Option<Map<String, Value>> {
+    /// What the next body of a composite node gets: what all get, and what its turn gives.
+    fn body_inputs(&self, ix: NodeIx) -> Option<Arc<Inputs>> {
         let bodies = self.flows[ix.at()].bodies.as_ref()?;
-        let mut inputs = self.frame_of(ix)?.inputs.clone();
-        inputs.extend(bodies.body.inputs.clone());
-        inputs.extend(bodies.inputs.clone());
-        match &bodies.times {
-            Times::Once => {}
+        let at = bodies.frames.len();
+        let turn = match &bodies.times {
+            Times::Once => Map::new(),
             Times::Until(_) => {
                 let previous = bodies.frames.last().map_or(Value::Null, |&frame| self.body_result(frame));
-                inputs.insert("iteration".to_string(), Value::from(bodies.frames.len() + 1));
-                inputs.insert("previous".to_string(), previous);
+                Map::from_iter([("iteration".to_string(), Value::from(at + 1)), ("previous".to_string(), previous)])
             }
             Times::Each(items) => {
-                let at = bodies.frames.len();
-                inputs.insert("item".to_string(), items.get(at).cloned().unwrap_or_default());
-                inputs.insert("index".to_string(), Value::from(at));
+                let item = items.get(at).cloned().unwrap_or_default();
+                Map::from_iter([("item".to_string(), item), ("index".to_string(), Value::from(at))])
             }
-        }
-        Some(inputs)
+        };
+        Some(Inputs::new(turn, Some(Arc::clone(&bodies.inputs))))
     }
 
     /// What a body gives: the result of its one exit, else an object by exit; of a walk, what it gave last.
@@ -220,7 +244,7 @@ impl Run {
     }
 
     /// Takes a plan's nodes into the run. That they have a shape was found out before the run was created.
-    pub(super) fn add_frame(&mut self, plan: Arc<Plan>, owner: Option<NodeIx>, prefix: String, inputs: Map<String, Value>) {
+    pub(super) fn add_frame(&mut self, plan: Arc<Plan>, owner: Option<NodeIx>, prefix: String, inputs: Arc<Inputs>) {
         let first = NodeIx(u32::try_from(self.graph.nodes.len()).unwrap_or(u32::MAX));
         let links = self.graph.links.len();
         let home = FrameIx(u32::try_from(self.frames.len()).unwrap_or(u32::MAX));

@@ -45,8 +45,8 @@ struct Known<'a> {
     /// The plan whose names are meant.
     frame: &'a Frame,
     with: Option<Ending<'a>>,
-    /// The context of a workflow, with the result of the node that is about to end.
-    context: Option<Map<String, Value>>,
+    /// What the node that is about to end adds to the context of a workflow.
+    context: Option<&'a Map<String, Value>>,
 }
 
 impl Scope for Known<'_> {
@@ -60,8 +60,12 @@ impl Scope for Known<'_> {
         Some(NodeValue { result: node.result.as_deref(), status: node.state.word(), error })
     }
 
-    fn inputs(&self) -> &Map<String, Value> {
-        self.context.as_ref().unwrap_or(&self.frame.inputs)
+    fn input(&self, name: &str) -> Option<&Value> {
+        self.context.and_then(|given| given.get(name)).or_else(|| self.frame.inputs.get(name))
+    }
+
+    fn inputs(&self) -> Map<String, Value> {
+        self.frame.inputs.all().into_iter().chain(self.context.cloned().into_iter().flatten()).collect()
     }
 }
 
@@ -80,7 +84,6 @@ impl Run {
         let frame = self.home(ix);
         let given = ending.and_then(|ending| ending.result).and_then(Value::as_object);
         let context = given.filter(|_| frame.plan.dialect == Dialect::Workflow && ending.is_some_and(|ending| ending.state == "succeeded"));
-        let context = context.map(|given| frame.inputs.clone().into_iter().chain(given.clone()).collect());
         truthy(condition, &Known { run: self, frame, with: ending, context })
     }
 
@@ -159,7 +162,7 @@ impl Run {
             }
             Work::Code(work) => {
                 let code = approved.and_then(|payload| text_of(payload, "code")).unwrap_or_else(|| work.code.clone());
-                let mut inputs = self.home(ix).inputs.clone();
+                let mut inputs = self.home(ix).inputs.all();
                 inputs.extend(match approved {
                     Some(Value::Object(shown)) => shown_inputs(shown),
                     Some(_) | None => self.named_inputs(ix)?,
@@ -217,12 +220,14 @@ impl Run {
         let frame = self.home(origin.node);
         for (at, &edge) in origin.through.iter().enumerate() {
             let Some(keys) = self.edge(edge).and_then(|doc| doc.context.as_ref()) else { continue };
-            let from = match &*result {
-                _ if at == 0 && frame.plan.dialect == Dialect::Workflow => &frame.inputs,
-                Value::Object(map) => map,
-                Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) | Value::Array(_) => continue,
+            let from = |key: &str| match &*result {
+                _ if at == 0 && frame.plan.dialect == Dialect::Workflow => frame.inputs.get(key),
+                other => other.get(key),
             };
-            let kept = keys.iter().filter_map(|key| from.get(key).map(|value| (key.clone(), value.clone())));
+            if !(result.is_object() || at == 0 && frame.plan.dialect == Dialect::Workflow) {
+                continue;
+            }
+            let kept = keys.iter().filter_map(|key| from(key).map(|value| (key.clone(), value.clone())));
             result = Arc::new(Value::Object(kept.collect()));
         }
         Dep {
@@ -290,7 +295,7 @@ impl Run {
         };
         // Nothing leads to the entry of a workflow, so what the walk starts with is its context.
         let starts = policy.plan.dialect == Dialect::Workflow && policy.node.entry;
-        Ok(if starts { self.home(ix).inputs.clone().into_iter().chain(given).collect() } else { given })
+        Ok(if starts { self.home(ix).inputs.all().into_iter().chain(given).collect() } else { given })
     }
 
     /// Names of the tools that leave nothing behind: what an agent of a hybrid plan may use when the plan doesn't say.

@@ -12,8 +12,11 @@ pub trait Scope {
     /// A node of the plan by its exact id; `None` when the plan has no such node.
     fn node(&self, id: &str) -> Option<NodeValue<'_>>;
 
-    /// Plan inputs.
-    fn inputs(&self) -> &Map<String, Value>;
+    /// A plan input by its name.
+    fn input(&self, name: &str) -> Option<&Value>;
+
+    /// All plan inputs.
+    fn inputs(&self) -> Map<String, Value>;
 }
 
 /// What a node has given so far.
@@ -45,8 +48,12 @@ impl Scope for Names<'_> {
         self.ids.contains(id).then(NodeValue::default)
     }
 
-    fn inputs(&self) -> &Map<String, Value> {
-        self.inputs
+    fn input(&self, name: &str) -> Option<&Value> {
+        self.inputs.get(name)
+    }
+
+    fn inputs(&self) -> Map<String, Value> {
+        self.inputs.clone()
     }
 }
 
@@ -105,13 +112,13 @@ impl Path {
                 None => Found::Missing(format!("there is no node `{id}`")),
                 Some(node) => self.entry(node),
             },
-            Root::Input(name) => match scope.inputs().get(name) {
+            Root::Input(name) => match scope.input(name) {
                 None => Found::Missing(format!("the plan has no input `{name}`")),
                 Some(value) => self.walk(value, 0),
             },
             Root::Inputs => match self.fields.first() {
-                None => Found::Value(Cow::Owned(Value::Object(scope.inputs().clone()))),
-                Some(name) => match scope.inputs().get(name) {
+                None => Found::Value(Cow::Owned(Value::Object(scope.inputs()))),
+                Some(name) => match scope.input(name) {
                     None => Found::Missing(format!("the plan has no input `{name}`")),
                     Some(value) => self.walk(value, 1),
                 },
@@ -193,5 +200,5 @@ pub(crate) fn longest_known(run: &str, scope: &dyn Scope) -> Option<(Root, usize
     if let Some(end) = longest(&|name| scope.node(name).is_some()) {
         return Some((Root::Node(run[..end].to_owned()), end));
     }
-    longest(&|name| scope.inputs().contains_key(name)).map(|end| (Root::Input(run[..end].to_owned()), end))
+    longest(&|name| scope.input(name).is_some()).map(|end| (Root::Input(run[..end].to_owned()), end))
 }

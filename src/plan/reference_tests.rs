@@ -18,8 +18,12 @@ impl Scope for World {
         self.results.get(id).map(|result| NodeValue { result: Some(result), status: "succeeded", error: None })
     }
 
-    fn inputs(&self) -> &Map<String, Value> {
-        &self.inputs
+    fn input(&self, name: &str) -> Option<&Value> {
+        self.inputs.get(name)
+    }
+
+    fn inputs(&self) -> Map<String, Value> {
+        self.inputs.clone()
     }
 }
 

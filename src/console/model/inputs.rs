@@ -58,8 +58,12 @@ impl Scope for InPlan<'_> {
         self.0.nodes.iter().any(|node| node.id.as_str() == id).then(NodeValue::default)
     }
 
-    fn inputs(&self) -> &Map<String, Value> {
-        &self.0.inputs
+    fn input(&self, name: &str) -> Option<&Value> {
+        self.0.inputs.get(name)
+    }
+
+    fn inputs(&self) -> Map<String, Value> {
+        self.0.inputs.clone()
     }
 }
 

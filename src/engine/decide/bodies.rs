@@ -14,9 +14,9 @@ impl Run {
     /// The next step of a composite node: a body begins, or the node ends.
     pub(super) fn follow_bodies(&self, ix: NodeIx, now: Time) -> Vec<Event> {
         let Some(bodies) = &self.flows[ix.at()].bodies else { return Vec::new() };
-        let next = self.graph.nodes.len() + bodies.body.nodes.len();
-        if bodies.frames.len() < bodies.all() && next > MOST_NODES {
-            return self.fail_whole(ix, &format!("the run would have {next} nodes: bodies begin up to {MOST_NODES}"));
+        let nodes = bodies.body.nodes.len();
+        if bodies.frames.len() < bodies.all() && self.graph.nodes.len() + nodes > MOST_NODES {
+            return self.fail_whole(ix, self.too_many(nodes));
         }
         if bodies.may_begin() {
             return vec![self.body_event(ix, bodies)];
@@ -29,12 +29,20 @@ impl Run {
     }
 
     /// What goes on inside is cancelled first.
-    fn fail_whole(&self, ix: NodeIx, message: &str) -> Vec<Event> {
+    fn fail_whole(&self, ix: NodeIx, error: NodeError) -> Vec<Event> {
         let reason = format!("cancelled with `{}`, which it is a part of", self.id_of(ix));
         let inside = self.open_inside(ix).flat_map(|inner| self.cancel(inner, &reason));
-        let hint = Some("make the lists shorter, or the plan inside smaller".to_string());
-        let error = NodeError { kind: ErrorKind::Limit, message: message.to_string(), hint, retry_after_ms: None };
         inside.chain(self.fail(ix, error, None)).collect()
+    }
+
+    /// So many nodes more than there are would be too many.
+    pub(super) fn too_many(&self, more: usize) -> NodeError {
+        NodeError {
+            kind: ErrorKind::Limit,
+            message: format!("the run has {} nodes, and {more} more would be beyond {MOST_NODES}", self.graph.nodes.len()),
+            hint: Some("make the lists shorter, or the plans inside smaller".to_string()),
+            retry_after_ms: None,
+        }
     }
 
     fn body_event(&self, ix: NodeIx, bodies: &Bodies) -> Event {

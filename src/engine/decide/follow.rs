@@ -4,6 +4,7 @@ use super::end::plan_error;
 use crate::engine::{
     ErrorKind, Event, GateKind, NodeError, NodeState, Outcome, Time,
     flow::Phase,
+    frame::MOST_NODES,
     gates::LOST_OPTIONS,
     graph::{NodeIx, tool_of, verdict},
     run::Run,
@@ -139,6 +140,9 @@ impl Run {
         if let Some((lock, holder)) = self.queue.taken(&self.graph.nodes[ix.at()].locks) {
             let reason = format!("waits for lock `{}`, which `{}` holds", self.graph.locks[lock as usize], self.id_of(holder));
             return vec![Event::NodeHeld { node_id, generation, reason }];
+        }
+        if self.graph.nodes.len() >= MOST_NODES && self.doc(ix).is_some_and(|node| node.work.is_composite()) {
+            return self.fail(ix, self.too_many(0), None);
         }
         let job = match self.job(ix) {
             Ok(job) => job,

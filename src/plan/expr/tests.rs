@@ -18,8 +18,12 @@ impl Scope for World {
         Some(NodeValue { result, status: if result.is_some() { "succeeded" } else { "skipped" }, error: None })
     }
 
-    fn inputs(&self) -> &Map<String, Value> {
-        &self.inputs
+    fn input(&self, name: &str) -> Option<&Value> {
+        self.inputs.get(name)
+    }
+
+    fn inputs(&self) -> Map<String, Value> {
+        self.inputs.clone()
     }
 }
 

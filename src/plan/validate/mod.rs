@@ -243,8 +243,12 @@ impl Scope for Check<'_> {
         (self.graph.position(id).is_some() || outer::find(self, id).is_some()).then(NodeValue::default)
     }
 
-    fn inputs(&self) -> &Map<String, Value> {
-        &self.around.inputs
+    fn input(&self, name: &str) -> Option<&Value> {
+        self.around.inputs.get(name)
+    }
+
+    fn inputs(&self) -> Map<String, Value> {
+        self.around.inputs.clone().into_owned()
     }
 }
 
