@@ -274,6 +274,9 @@ pub enum Job {
         code: CodeWork,
         /// Plan inputs.
         inputs: Map<String, Value>,
+        /// Dependencies that nothing came from: their paths died, or they were passed.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        absent: Vec<NodeId>,
     },
     /// Done by the engine itself: transform, decision, merge, approval.
     Inline {

@@ -9,10 +9,13 @@ use super::{
     run::Run,
 };
 use crate::plan::{
-    AgentWork, CodeWork, DecisionWork, Dialect, MergeWork, Node, NodeValue, Scope, ToolInput, Work, expr, native::kind, reference,
+    AgentWork, CodeWork, DecisionWork, Dialect, MergeWork, Node, NodeId, NodeValue, Scope, ToolInput, Work, expr, native::kind, reference,
 };
 use serde_json::{Map, Value, json};
-use std::sync::{Arc, LazyLock};
+use std::{
+    collections::BTreeSet,
+    sync::{Arc, LazyLock},
+};
 
 /// The model class of an agent in a hybrid plan that names none (seed 002).
 const HYBRID_MODEL: &str = "haiku";
@@ -167,7 +170,7 @@ impl Run {
                     Some(Value::Object(shown)) => shown_inputs(shown),
                     Some(_) | None => self.named_inputs(ix)?,
                 });
-                Ok(Job::Code { code: CodeWork { code, sandbox: work.sandbox.clone() }, inputs })
+                Ok(Job::Code { code: CodeWork { code, sandbox: work.sandbox.clone() }, inputs, absent: self.absent(ix) })
             }
             Work::Plan(_) | Work::Loop(_) | Work::Map(_) => Ok(Job::Inside {
                 inputs: match approved {
@@ -211,6 +214,14 @@ impl Run {
     /// Results of the dependencies that were taken, in edge order.
     pub(super) fn deps(&self, ix: NodeIx) -> Vec<Dep> {
         self.received(ix).iter().map(|origin| self.dep(origin)).collect()
+    }
+
+    /// The other dependencies: nothing came from them.
+    fn absent(&self, ix: NodeIx) -> Vec<NodeId> {
+        let there: BTreeSet<NodeIx> = self.received(ix).iter().map(|origin| origin.node).collect();
+        let sources = self.graph.nodes[ix.at()].ins.iter().map(|&edge| self.graph.link(edge).from);
+        let absent: BTreeSet<NodeIx> = sources.filter(|source| !there.contains(source)).collect();
+        absent.into_iter().filter_map(|source| Some(self.doc(source)?.id.clone())).collect()
     }
 
     /// Keys that an edge lets through are those of the result; in a workflow, those of the context.

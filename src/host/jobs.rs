@@ -7,7 +7,7 @@ use super::{
     places::Places,
     sights::Sights,
     worker_agent::AgentPort,
-    worker_code,
+    worker_code::{self, Sight},
     worker_tool::{self, Bench},
     workers::{Assignment, Desk, Labour},
 };
@@ -132,7 +132,10 @@ impl Labour for Jobs {
         match &task.job {
             Job::Agent(job) => self.agent(job, &task.deps, bench).await.unwrap_or_else(WorkFact::Failed),
             Job::Tool { tool, args } => worker_tool::work(&task, tool, args.clone(), &bench).await,
-            Job::Code { code, inputs } => worker_code::work(code, inputs, &task.deps, &self.kit.sandbox, &desk).await,
+            Job::Code { code, inputs, absent } => {
+                let sight = Sight { inputs, deps: &task.deps, absent };
+                worker_code::work(code, &sight, &self.kit.sandbox, &desk).await
+            }
             Job::Inline { work } => WorkFact::Failed(NodeError::permanent(format!("`{work}` is done by the engine, not by a worker"))),
             Job::Inside { .. } => {
                 WorkFact::Failed(NodeError::permanent("the plan inside is run by the engine, not by a worker".to_owned()))

@@ -3,44 +3,71 @@
 use super::workers::Desk;
 use crate::engine::{Dep, Done, ErrorKind, NodeError, WorkFact};
 use crate::models::rehearsal::MARK;
-use crate::plan::{CodeWork, names_in_code};
+use crate::plan::{CodeWork, NodeId, names_in_code};
 use crate::tools::sandbox::{SandboxConfig, SandboxError, javascript, over};
 use serde_json::{Map, Value, json};
 
-pub(super) async fn work(code: &CodeWork, inputs: &Map<String, Value>, deps: &[Dep], sandbox: &SandboxConfig, desk: &Desk) -> WorkFact {
+/// What code may read.
+pub(super) struct Sight<'a> {
+    /// The plan's inputs, and the node's own.
+    pub inputs: &'a Map<String, Value>,
+    /// Dependencies with what came from them.
+    pub deps: &'a [Dep],
+    /// The other ones.
+    pub absent: &'a [NodeId],
+}
+
+pub(super) async fn work(code: &CodeWork, sight: &Sight<'_>, sandbox: &SandboxConfig, desk: &Desk) -> WorkFact {
     for words in over(&code.sandbox) {
         desk.say(WorkFact::Log(words));
     }
-    let ran = javascript(sandbox, &code.code, seen(&code.code, deps), Value::Object(inputs.clone()), &code.sandbox).await;
+    let ran = javascript(sandbox, &code.code, seen(sight), Value::Object(sight.inputs.clone()), &code.sandbox).await;
     let logs = ran.as_ref().map_or_else(SandboxError::logs, |outcome| outcome.logs.as_slice());
     for line in logs {
         desk.say(WorkFact::Log(line.clone()));
     }
     match ran {
         Ok(outcome) => WorkFact::Done(Done { result: outcome.value, mark: None }),
-        Err(error) => WorkFact::Failed(node_error(&error, deps)),
+        Err(error) => WorkFact::Failed(node_error(&error, &code.code, sight)),
     }
 }
 
 /// What code sees as `deps`: by node id the result (as `output` too), the state in a word, and the error of one that failed safe.
-/// A step that the code names and whose path died reads as null instead of breaking the code.
-fn seen(code: &str, deps: &[Dep]) -> Value {
+/// A dependency that nothing came from reads as null instead of breaking the code; whatever else it names is not there.
+fn seen(sight: &Sight) -> Value {
     let entry =
         |result: &Value, status: &str, error: Option<&str>| json!({ "output": result, "result": result, "status": status, "error": error });
-    let named = names_in_code(code, "deps").into_iter().chain(names_in_code(code, "nodes"));
-    let mut seen: Map<String, Value> = named.map(|name| (name.to_owned(), entry(&Value::Null, "not_taken", None))).collect();
-    seen.extend(deps.iter().map(|dep| (dep.node.to_string(), entry(&dep.result, &dep.status, dep.error.as_deref()))));
-    seen.into()
+    let absent = sight.absent.iter().map(|node| (node.to_string(), entry(&Value::Null, "not_taken", None)));
+    let there = sight.deps.iter().map(|dep| (dep.node.to_string(), entry(&dep.result, &dep.status, dep.error.as_deref())));
+    Value::Object(absent.chain(there).collect())
 }
 
 /// The same code on the same data fails the same way: nothing of it is worth a retry.
-fn node_error(error: &SandboxError, deps: &[Dep]) -> NodeError {
+fn node_error(error: &SandboxError, code: &str, sight: &Sight) -> NodeError {
     let kind = match error {
         SandboxError::Time { .. } => ErrorKind::Limit,
         SandboxError::Script { .. } | SandboxError::Died(_) | SandboxError::Start(_) => ErrorKind::Permanent,
     };
-    let hint = error.hint().or_else(|| rehearsed(deps));
-    NodeError { kind, message: error.to_string(), hint, retry_after_ms: None }
+    let message = match stranger(error, code, sight) {
+        Some(words) => format!("{error}: {words}"),
+        None => error.to_string(),
+    };
+    let hint = error.hint().or_else(|| rehearsed(sight.deps));
+    NodeError { kind, message, hint, retry_after_ms: None }
+}
+
+/// The first name behind `deps` that is no dependency, if that may be why something was undefined.
+fn stranger(error: &SandboxError, code: &str, sight: &Sight) -> Option<String> {
+    let SandboxError::Script { message, .. } = error else { return None };
+    let known: Vec<&str> = sight.deps.iter().map(|dep| dep.node.as_str()).chain(sight.absent.iter().map(NodeId::as_str)).collect();
+    let named = ["deps", "nodes"].into_iter().flat_map(|object| names_in_code(code, object).into_iter().map(move |name| (object, name)));
+    let (object, name) = named.filter(|_| message.contains("undefined")).find(|(_, name)| !known.contains(name))?;
+    let name = name.escape_debug();
+    let names: Vec<String> = known.iter().map(|id| format!("`{id}`")).collect();
+    Some(match &names[..] {
+        [] => format!("`{object}.{name}` is not there, as this node has no dependencies"),
+        _ => format!("`{object}.{name}` is not there, as this node depends on {} only", names.join(", ")),
+    })
 }
 
 /// Code that fails on a rehearsal's text is not to blame.
@@ -57,7 +84,6 @@ fn rehearsed(deps: &[Dep]) -> Option<String> {
 mod tests {
     use super::*;
     use crate::engine::Provenance;
-    use crate::plan::NodeId;
     use std::sync::Arc;
 
     fn dep(node: &str, result: Value, status: &str, error: Option<&str>) -> Dep {
@@ -70,25 +96,50 @@ mod tests {
         }
     }
 
-    #[test]
-    fn code_that_fails_on_a_rehearsals_text_is_not_to_blame() {
-        let error = SandboxError::Script { message: "TypeError: no".into(), line: Some(1), logs: Vec::new() };
-        let rehearsal = dep("research", json!("[rehearsal] No model is connected"), "succeeded", None);
-        let hint = node_error(&error, &[rehearsal]).hint.unwrap();
-        assert!(hint.starts_with("`research` was only rehearsed") && hint.contains("`output_schema`"), "{hint}");
-        assert_eq!(node_error(&error, &[dep("a", json!("text"), "succeeded", None)]).hint, None);
+    fn sight<'a>(inputs: &'a Map<String, Value>, deps: &'a [Dep], absent: &'a [NodeId]) -> Sight<'a> {
+        Sight { inputs, deps, absent }
+    }
+
+    fn thrown(message: &str) -> SandboxError {
+        SandboxError::Script { message: message.into(), line: Some(1), logs: Vec::new() }
     }
 
     #[test]
-    fn code_sees_result_status_and_error_of_each_dependency_and_null_for_one_that_is_not_there() {
+    fn code_that_fails_on_a_rehearsals_text_is_not_to_blame() {
+        let (none, error) = (Map::new(), thrown("TypeError: no"));
+        let rehearsal = [dep("research", json!("[rehearsal] No model is connected"), "succeeded", None)];
+        let hint = node_error(&error, "", &sight(&none, &rehearsal, &[])).hint.unwrap();
+        assert!(hint.starts_with("`research` was only rehearsed") && hint.contains("`output_schema`"), "{hint}");
+        assert_eq!(node_error(&error, "", &sight(&none, &[dep("a", json!("text"), "succeeded", None)], &[])).hint, None);
+    }
+
+    #[test]
+    fn code_sees_result_status_and_error_of_each_dependency_and_null_for_one_that_nothing_came_from() {
         let deps = [dep("a-b", json!({ "n": 1 }), "succeeded", None), dep("c", Value::Null, "failed_safe", Some("no route"))];
         assert_eq!(
-            seen("return deps.c ?? deps.gone.output", &deps),
+            seen(&sight(&Map::new(), &deps, &[NodeId::new("gone")])),
             json!({
-                "c": { "output": null, "result": null, "status": "failed_safe", "error": "no route" },
                 "gone": { "output": null, "result": null, "status": "not_taken", "error": null },
                 "a-b": { "output": { "n": 1 }, "result": { "n": 1 }, "status": "succeeded", "error": null },
+                "c": { "output": null, "result": null, "status": "failed_safe", "error": "no route" },
             })
         );
+    }
+
+    #[test]
+    fn a_name_that_is_no_dependency_is_told_when_something_is_undefined() {
+        let (none, deps, gone) = (Map::new(), [dep("a", json!(1), "succeeded", None)], [NodeId::new("b")]);
+        let undefined = thrown("TypeError: cannot read property 'output' of undefined");
+        let told = |error: &SandboxError, code: &str, sight: &Sight| node_error(error, code, sight).message;
+        let code = "return deps.a.output + deps.b.output + deps.zz.output";
+        assert_eq!(
+            told(&undefined, code, &sight(&none, &deps, &gone)),
+            "TypeError: cannot read property 'output' of undefined (line 1): `deps.zz` is not there, as this node depends on `a`, `b` only"
+        );
+        assert!(
+            told(&undefined, "nodes['x'].y", &sight(&none, &[], &[])).ends_with("`nodes.x` is not there, as this node has no dependencies")
+        );
+        assert_eq!(told(&thrown("Error: boom"), code, &sight(&none, &deps, &gone)), "Error: boom (line 1)");
+        assert!(told(&undefined, "return deps.a.x.y", &sight(&none, &deps, &gone)).ends_with("(line 1)"));
     }
 }

@@ -1,11 +1,16 @@
-//! What code reads by name: `deps.id`, `deps["id"]` and the same behind `inputs`. A scan for people's eyes, not a parser: code may
-//! build names as it runs, and a name in a comment counts.
+//! What code reads by name: `deps.id`, `deps["id"]` and the same behind `inputs`. A scan, not a parser: code may build names as it
+//! runs. Comments and methods that are called (`deps.hasOwnProperty(…)`) don't count.
+
+use std::ops::Range;
 
 /// Names that stand behind an object such as `deps` in code, in order, each once.
 pub fn names_in_code<'a>(code: &'a str, object: &str) -> Vec<&'a str> {
+    let comments = comments(code);
     let mut names = Vec::new();
     for (at, _) in code.match_indices(object) {
-        if code[..at].ends_with(|c: char| is_identifier(c) || c == '.') {
+        let before = comments.partition_point(|comment| comment.start <= at);
+        let is_comment = before.checked_sub(1).is_some_and(|last| comments[last].contains(&at));
+        if is_comment || code[..at].ends_with(|c: char| is_identifier(c) || c == '.') {
             continue;
         }
         let rest = &code[at + object.len()..];
@@ -21,9 +26,34 @@ pub(super) fn is_identifier(c: char) -> bool {
     c.is_alphanumeric() || c == '_' || c == '$'
 }
 
+/// Where comments stand, in order. What looks like one inside of quotes, or behind a backslash as in `/\//`, is none.
+fn comments(code: &str) -> Vec<Range<usize>> {
+    let mut found = Vec::new();
+    let mut quote = None;
+    let mut at = 0;
+    while let Some(c) = code[at..].chars().next() {
+        let rest = &code[at..];
+        let mut length = c.len_utf8();
+        match (quote, c) {
+            (_, '\\') => length += rest[length..].chars().next().map_or(0, char::len_utf8),
+            (Some(open), _) if c == open || (c == '\n' && open != '`') => quote = None,
+            (None, '"' | '\'' | '`') => quote = Some(c),
+            (None, '/') if rest.starts_with("//") => length = rest.find('\n').unwrap_or(rest.len()),
+            (None, '/') if rest.starts_with("/*") => length = rest[2..].find("*/").map_or(rest.len(), |end| end + 4),
+            _ => {}
+        }
+        if c == '/' && length > 1 {
+            found.push(at..at + length);
+        }
+        at += length;
+    }
+    found
+}
+
 fn dotted(rest: &str) -> Option<&str> {
     let name = rest.strip_prefix('.').or_else(|| rest.strip_prefix("?."))?;
-    Some(&name[..name.find(|c: char| !is_identifier(c)).unwrap_or(name.len())])
+    let (name, behind) = name.split_at(name.find(|c: char| !is_identifier(c)).unwrap_or(name.len()));
+    (!behind.starts_with('(')).then_some(name)
 }
 
 fn bracketed(rest: &str) -> Option<&str> {
@@ -43,5 +73,13 @@ mod tests {
             "deps.a.output + deps['b-2'].x + deps?.c + deps?.[\"d\"] + deps.a + deps[key] + deps[`${e}`] + xdeps.f + o.deps.g + deps";
         assert_eq!(names_in_code(code, "deps"), ["a", "b-2", "c", "d"]);
         assert_eq!(names_in_code("const { x } = inputs; inputs.größe", "inputs"), ["größe"]);
+    }
+
+    #[test]
+    fn comments_and_methods_hold_no_names() {
+        let code = "// deps.a\nreturn deps.b /* deps.c\ndeps.d */ + 'http://' + deps.e + deps.hasOwnProperty('f') // deps.g";
+        assert_eq!(names_in_code(code, "deps"), ["b", "e"]);
+        let code = "return /\\/\\//.test(deps.a) || `${deps.b} // ${deps.c}` || 'it\\'s // ' + deps.d; /* deps.e";
+        assert_eq!(names_in_code(code, "deps"), ["a", "b", "c", "d"]);
     }
 }

@@ -177,6 +177,13 @@ pub struct SandboxLimits {
     pub time_ms: Option<u64>,
 }
 
+impl SandboxLimits {
+    /// The most memory that is given, in MiB.
+    pub const MOST_MEMORY_MB: u64 = 1024;
+    /// The most time that is given, in milliseconds.
+    pub const MOST_TIME_MS: u64 = 600_000;
+}
+
 /// What names a decision's route.
 #[derive(Clone, Debug, PartialEq)]
 pub enum DecisionWork {

@@ -1,6 +1,6 @@
 //! The JSON Schema of the native form, as `dagdeck schema plan` publishes it.
 
-use super::native::FORMAT;
+use super::{SandboxLimits, native::FORMAT};
 use serde_json::{Map, Value, json};
 
 /// The schema (draft 2020-12). Unknown fields are allowed on plans, nodes and edges, since they are kept.
@@ -78,7 +78,10 @@ fn works() -> Map<String, Value> {
         "code": text("body of a JavaScript function that sees deps and inputs; its return value is the result"),
         "sandbox": {
             "type": "object",
-            "properties": { "memory_mb": { "type": "integer", "minimum": 1 }, "time_ms": { "type": "integer", "minimum": 1 } },
+            "properties": {
+                "memory_mb": { "type": "integer", "minimum": 1, "maximum": SandboxLimits::MOST_MEMORY_MB },
+                "time_ms": { "type": "integer", "minimum": 1, "maximum": SandboxLimits::MOST_TIME_MS }
+            },
             "additionalProperties": false
         },
         "decide": {

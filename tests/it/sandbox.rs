@@ -88,7 +88,7 @@ fn memory_bombs_recursion_and_floods_of_output_are_refused() {
 #[test]
 fn a_limit_beyond_what_is_given_is_said() {
     let limits = SandboxLimits { memory_mb: Some(1 << 20), time_ms: Some(1_000) };
-    assert_eq!(over(&limits), ["`sandbox.memory_mb` is 1048576; 2048 is the most that is given"]);
+    assert_eq!(over(&limits), ["`sandbox.memory_mb` is 1048576; 1024 is the most that is given"]);
     assert_eq!(run_within("return 1", &limits).unwrap().value, json!(1));
 }
 

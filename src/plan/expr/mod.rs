@@ -25,7 +25,9 @@ use std::ops::Range;
 use std::sync::{Arc, LazyLock};
 
 /// The longest expression in bytes.
-pub const MAX_TEXT: usize = 512;
+pub const MAX_TEXT: usize = 4096;
+/// The most pieces of an expression: names, values, operators, brackets. The library goes as deep as there are operators.
+pub const MAX_PIECES: usize = 512;
 /// How much text one evaluation may make, in bytes: all of its steps together.
 pub const MAX_OUTPUT: usize = 4 << 20;
 /// Instructions of one evaluation.

@@ -3,7 +3,7 @@
 //! affair.
 
 use super::functions::{self, FunctionInfo};
-use super::{ExprError, MAX_TEXT};
+use super::{ExprError, MAX_PIECES, MAX_TEXT};
 use crate::plan::names::{Path, Root, Scope, is_id_byte, longest_known};
 use std::ops::Range;
 
@@ -89,6 +89,10 @@ pub(super) fn scan(text: &str, scope: &dyn Scope) -> Result<Scanned, ExprError> 
     let mut scanner = Scanner { text: &text[..end], at, scope, tokens: Vec::new(), paths: Vec::new(), open: Vec::new() };
     while let Some(next) = scanner.next() {
         scanner.token(next)?;
+        if scanner.tokens.len() > MAX_PIECES {
+            let words = "names, values and operators: let an earlier node work out a part of it";
+            return Err(ExprError::TooMuch(format!("an expression has at most {MAX_PIECES} {words}")));
+        }
     }
     match scanner.open.last() {
         _ if !scanner.ended() => Err(scanner.unexpected("a value")),

@@ -226,7 +226,7 @@ fn errors_say_what_and_where() {
     );
     assert_eq!(eval("1 / 0", &world()).unwrap_err().to_string(), "unable to calculate 1 / 0");
     assert_eq!(eval("city * 3", &world()).unwrap_err().to_string(), "text can't be calculated with");
-    assert!(matches!(Expr::parse(&"x".repeat(513), &world()), Err(ExprError::TooMuch(_))));
+    assert!(matches!(Expr::parse(&"x".repeat(MAX_TEXT + 1), &world()), Err(ExprError::TooMuch(_))));
 }
 
 #[test]
@@ -265,10 +265,40 @@ fn nothing_repeats_grows_or_reaches_outside() {
 
 #[test]
 fn the_deepest_expression_that_is_read_has_a_value() {
-    check_eval(&format!("{}1", "-".repeat(MAX_TEXT - 1)), json!(-1));
+    check_eval(&format!("{}1", "-".repeat(MAX_PIECES - 1)), json!(-1));
     let deep = |depth: usize| format!("{}1{}", "(-1 + 2 * (".repeat(depth / 2), "))".repeat(depth / 2));
     check_eval(&deep(20), json!(1));
     assert!(Expr::parse(&deep(22), &world()).unwrap_err().to_string().starts_with("the expression nests too deep"));
+}
+
+#[test]
+fn an_expression_may_be_long_but_not_have_too_many_pieces() {
+    let inputs = json!({"country": "c99"});
+    let names = Names::new([], inputs.as_object().unwrap());
+    let any = |count: usize| (0..count).map(|n| format!("inputs.country == \"c{n}\"")).collect::<Vec<_>>().join(" or ");
+    assert_eq!(truthy(&any(30), &names), Ok(false));
+    assert_eq!(truthy(&any(128), &names), Ok(true), "511 pieces");
+    let error = truthy(&any(129), &names).unwrap_err().to_string();
+    assert_eq!(error, "an expression has at most 512 names, values and operators: let an earlier node work out a part of it");
+    let long = format!("'{}'", "x".repeat(MAX_TEXT - 2));
+    assert_eq!(eval(&long, &names).map(|value| value.as_str().unwrap().len()), Ok(MAX_TEXT - 2));
+    assert_eq!(eval(&format!("{long} "), &names).unwrap_err().to_string(), "an expression has at most 4096 bytes, this one has 4097");
+}
+
+/// As deep as the library can be led by what is short: a chain of each operator, and branches in branches.
+#[test]
+fn the_longest_chains_have_a_value_or_are_refused_on_a_small_stack() {
+    let chain = |operator: &str| vec!["1"; MAX_PIECES / 2].join(operator);
+    let texts: Vec<String> = ["+", "-", "*", "/", "//", "%", "~", " and ", " or ", " == 1 or "].into_iter().map(chain).collect();
+    let branches = format!("{}1", "1 if 0 else ".repeat(MAX_PIECES / 4 - 1));
+    let filters = format!("1{}", " | string".repeat(MAX_PIECES / 2 - 1));
+    let nots = format!("{}1", "not ".repeat(MAX_PIECES - 1));
+    let small = std::thread::Builder::new().stack_size(2 << 20);
+    let texts = texts.into_iter().chain([branches, filters, nots]);
+    let work = move || texts.map(|text| (eval(&text, &world()).map(drop), text)).collect::<Vec<_>>();
+    for (result, text) in small.spawn(work).unwrap().join().unwrap() {
+        assert!(!matches!(result, Err(ExprError::Missing(_))), "{text}: {result:?}");
+    }
 }
 
 #[test]

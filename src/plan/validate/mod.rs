@@ -153,7 +153,7 @@ impl<'a> Check<'a> {
     fn find(&mut self, code: Code, place: Place, field: &str, message: impl Into<String>, fix: Option<Fix>) {
         let fix = fix.filter(|_| !self.around.is_sealed);
         let owner = self.around.outer.as_ref().map(|outer| outer.address.as_str());
-        let fix = fix.map(|fix| Fix { edit: Edit::within(owner, fix.edit), ..fix });
+        let fix = fix.map(|fix| Fix { title: cut(&fix.title), edit: Edit::within(owner, fix.edit) });
         self.push(code, place, field, message.into(), fix);
     }
 
@@ -172,6 +172,7 @@ impl<'a> Check<'a> {
         let path = if field.is_empty() || base.is_empty() { base + field } else { format!("{base}.{field}") };
         let file = if place == Place::Owner { outer.and_then(|outer| outer.around.file) } else { self.around.file };
         let message = file.map_or_else(|| message.clone(), |file| format!("in `{}`: {message}", file.escape_debug()));
+        let message = cut(&message);
         self.findings.push((place, Finding { code, severity: code.severity(), node, edge, path, message, fix }));
     }
 
@@ -195,9 +196,10 @@ impl<'a> Check<'a> {
         if self.may_suggest() { nearest(wrong, names) } else { None }
     }
 
-    fn nearest_node(&mut self, wrong: &str) -> Option<NodeId> {
-        let plan = self.plan;
-        self.nearest(wrong, plan.nodes.iter().map(|node| node.id.as_str())).map(NodeId::new)
+    /// The node whose id is nearest to a wrong one, other than the one that says it.
+    fn nearest_node(&mut self, wrong: &str, other_than: Option<&NodeId>) -> Option<NodeId> {
+        let ids = self.plan.nodes.iter().map(|node| &node.id).filter(|id| other_than != Some(*id));
+        self.nearest(wrong, ids.map(NodeId::as_str)).map(NodeId::new)
     }
 
     fn changed(&self, at: usize, change: impl FnOnce(&mut Node)) -> Edit {
@@ -252,10 +254,13 @@ impl Scope for Check<'_> {
     }
 }
 
+/// Longer names than this in bytes are no slips, and comparing them would take long.
+const COMPARED: usize = 128;
+
 /// The name with the fewest edits to `wrong`, if they are few for its length.
 pub fn nearest<'n>(wrong: &str, names: impl Iterator<Item = &'n str>) -> Option<&'n str> {
     let limit = (wrong.len() / 3).max(1) + 1;
-    let close = names.filter(|name| *name != wrong && name.len().abs_diff(wrong.len()) <= limit);
+    let close = names.filter(|name| *name != wrong && wrong.len() <= COMPARED && name.len().abs_diff(wrong.len()) <= limit);
     let measured = close.map(|name| (distance(&wrong.to_lowercase(), &name.to_lowercase()), name));
     measured.filter(|(distance, _)| *distance <= limit).min_by_key(|(distance, _)| *distance).map(|(_, name)| name)
 }
@@ -274,6 +279,23 @@ fn distance(a: &str, b: &str) -> usize {
         }
     }
     row[b.len()]
+}
+
+/// How much of what a plan says is repeated in a message, in characters, and how much a message has at most.
+const QUOTED: (usize, usize) = (80, 600);
+
+/// A message with what it quotes cut: what stands between backticks, and the whole of it.
+fn cut(message: &str) -> String {
+    let parts: Vec<Cow<str>> =
+        message.split('`').enumerate().map(|(i, part)| if i % 2 == 1 { shortened(part, QUOTED.0) } else { Cow::Borrowed(part) }).collect();
+    shortened(&parts.join("`"), QUOTED.1).into_owned()
+}
+
+fn shortened(text: &str, most: usize) -> Cow<'_, str> {
+    match text.char_indices().nth(most) {
+        Some(_) => Cow::Owned(text.chars().take(most - 1).chain(['…']).collect()),
+        None => Cow::Borrowed(text),
+    }
 }
 
 /// The words that follow an unknown name.

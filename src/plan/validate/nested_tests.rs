@@ -62,7 +62,7 @@ fn a_body_sees_its_own_names_and_no_others() {
             "unknown-input nodes[1].until",
             "unknown-reference nodes[1].body.nodes[0].value",
             "unknown-input nodes[1].body.nodes[0].value",
-            "code-reads nodes[1].body.nodes[1].code",
+            "outer-reference nodes[1].body.nodes[1].code",
             "outer-reference nodes[1].body.nodes[1].when",
         ]
     );

@@ -2,7 +2,7 @@
 
 use super::{Check, Code, Fix, Place};
 use crate::plan::edit::Edit;
-use crate::plan::{Budget, Dialect, Node, OnFailure, Plan, Policy, Work};
+use crate::plan::{Budget, CodeWork, Dialect, Node, OnFailure, Plan, Policy, SandboxLimits, Work};
 
 /// The most iterations of an agent.
 const MAX_ITERATIONS: u32 = 20;
@@ -28,12 +28,27 @@ pub(super) fn check(check: &mut Check) {
             not_yet(check, place, "", &node.policy);
         }
         if let Work::Code(code) = &node.work {
-            for (field, limit) in [("sandbox.memory_mb", code.sandbox.memory_mb), ("sandbox.time_ms", code.sandbox.time_ms)] {
-                if limit == Some(0) {
-                    check.find(Code::BadLimit, place, field, format!("`{field}` must be more than 0"), None);
-                }
-            }
+            sandbox(check, at, code);
         }
+    }
+}
+
+fn sandbox(check: &mut Check, at: usize, code: &CodeWork) {
+    let SandboxLimits { memory_mb, time_ms } = code.sandbox;
+    let limits =
+        [("sandbox.memory_mb", memory_mb, SandboxLimits::MOST_MEMORY_MB), ("sandbox.time_ms", time_ms, SandboxLimits::MOST_TIME_MS)];
+    for (field, limit, most) in limits {
+        let Some(limit) = limit.filter(|limit| !(1..=most).contains(limit)) else { continue };
+        let (title, limit_instead) =
+            if limit == 0 { ("take the limit away".to_owned(), None) } else { (format!("set it to {most}"), Some(most)) };
+        let edit = check.changed(at, |node| {
+            if let Work::Code(code) = &mut node.work {
+                let limit = if field == "sandbox.memory_mb" { &mut code.sandbox.memory_mb } else { &mut code.sandbox.time_ms };
+                *limit = limit_instead;
+            }
+        });
+        let message = format!("`{field}` must be 1 to {most}, not {limit}");
+        check.find(Code::BadLimit, Place::Node(at), field, message, Some(Fix::new(title, edit)));
     }
 }
 

@@ -78,7 +78,8 @@ fn ends(check: &mut Check, link: Link) {
         if end.is_some() {
             continue;
         }
-        let near = check.nearest_node(id).filter(|near| fits(check, near, &edge, is_source));
+        let other = if is_source { &edge.to } else { &edge.from };
+        let near = check.nearest_node(id, Some(other)).filter(|near| fits(check, near, &edge, is_source));
         let fix = match (link.place, &near) {
             (EdgePlace::Edge(at), Some(near)) => {
                 let mut edge = edge.clone();

@@ -211,9 +211,70 @@ fn code_that_reads_a_node_without_depending_on_it_is_found_and_mended() {
         {"id": "a", "value": 1}, {"id": "b", "value": 1},
         {"id": "c", "code": "return deps.a.output + deps['b'].output + deps.gone", "depends_on": ["a"]},
     ]});
-    assert_eq!(found(document.clone()), ["code-reads nodes[2].code", "code-reads nodes[2].code"]);
+    assert_eq!(found(document.clone()), ["code-reads nodes[2].code", "unknown-reference nodes[2].code"]);
     let fixes: Vec<_> = validate(&read(document), &catalog()).into_iter().map(|finding| finding.fix.map(|fix| fix.title)).collect();
     assert_eq!(fixes, [Some("make `c` depend on `b`".to_owned()), None]);
+}
+
+#[test]
+fn a_node_is_never_told_to_read_itself() {
+    let document = json!({"nodes": [
+        {"id": "zebra", "value": "{{zebr}}"}, {"id": "debra", "code": "return deps.debr", "depends_on": ["zebra"], "when": "debr2"}
+    ]});
+    let words: Vec<String> = validate(&read(document), &catalog()).into_iter().map(|finding| finding.message).collect();
+    assert_eq!(
+        words,
+        [
+            "`zebr` is neither a node nor an input of the plan; did you mean `debra`?",
+            "the code reads `deps.debr`, and there is no such node; did you mean `zebra`?",
+            "`debr2` is neither a node nor an input of the plan, so it reads null; did you mean `zebra`?",
+        ]
+    );
+    let itself = json!({"nodes": [{"id": "zebra", "value": 1, "depends_on": ["zebr"]}]});
+    assert_eq!(message(itself), "there is no node `zebr`");
+}
+
+#[test]
+fn inputs_that_there_are_not_are_told_in_arguments_too() {
+    let document = json!({"nodes": [{"id": "a", "tool": "read_file", "args": {"path": "{{inputs.y}}/{{inputs.z.list}}"}}]});
+    assert_eq!(found(document), ["unknown-input nodes[0].args.path", "unknown-input nodes[0].args.path"]);
+}
+
+#[test]
+fn the_sandbox_gives_so_much_and_no_more() {
+    let document = json!({"nodes": [
+        {"id": "a", "code": "return 1", "sandbox": {"memory_mb": 1025, "time_ms": 0}},
+        {"id": "b", "code": "return 1", "sandbox": {"memory_mb": 1024, "time_ms": 600_000}},
+        {"id": "c", "code": "return 1", "sandbox": {"time_ms": u64::MAX}}
+    ]});
+    assert_eq!(
+        found(document.clone()),
+        ["bad-limit nodes[0].sandbox.memory_mb", "bad-limit nodes[0].sandbox.time_ms", "bad-limit nodes[2].sandbox.time_ms"]
+    );
+    assert_eq!(message(document.clone()), "`sandbox.memory_mb` must be 1 to 1024, not 1025");
+    let mut plan = read(document.clone());
+    validate(&plan, &catalog())[0].fix.as_ref().unwrap().edit.apply(&mut plan).unwrap();
+    let Work::Code(code) = &plan.nodes[0].work else { panic!() };
+    assert_eq!(code.sandbox.memory_mb, Some(1024));
+    assert_eq!(mended(document), Vec::<String>::new());
+}
+
+#[test]
+fn what_is_quoted_is_cut() {
+    let long = "x".repeat(100_000);
+    let document = json!({"nodes": [
+        {"id": long, "value": format!("{{{{{long}.y}}}}"), "when": format!("{long} ==")},
+        {"id": "b", "tool": long, "args": {"path": [long]}, "depends_on": [long, format!("{long}y")]},
+        {"id": "c", "tool": "read_file", "args": {"path": [long], (long.clone()): 1}},
+    ]});
+    let findings = validate(&read(document), &catalog());
+    assert!(findings.len() >= 6, "{:?}", findings.iter().map(|finding| finding.code).collect::<Vec<_>>());
+    for finding in &findings {
+        assert!(finding.message.len() < 700, "{}", finding.message.len());
+        assert!(finding.fix.as_ref().is_none_or(|fix| fix.title.len() < 300));
+    }
+    let words = findings.iter().find(|finding| finding.code == Code::UnknownTool).unwrap();
+    assert_eq!(words.message, format!("there is no tool `{}…`", "x".repeat(79)));
 }
 
 #[test]

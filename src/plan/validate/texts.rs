@@ -4,7 +4,7 @@ use super::{Check, Code, Fix, Place, did_you_mean, outer};
 use crate::plan::edit::Edit;
 use crate::plan::expr;
 use crate::plan::reference::{references, references_in_text};
-use crate::plan::{DecisionWork, NodeId, Path, Root, ToolInput, Work, names_in_code};
+use crate::plan::{DecisionWork, Path, Root, ToolInput, Work, names_in_code};
 use serde_json::Value;
 use std::collections::BTreeMap;
 
@@ -106,30 +106,29 @@ fn filled(check: &mut Check, at: usize, field: &str, text: &str) {
 
 /// Code gets the results of its direct dependencies and nothing else.
 fn code_reads(check: &mut Check, at: usize, code: &str) {
+    let node = check.graph.id(at).clone();
     for name in names_in_code(code, "deps") {
         let source = check.graph.position(name);
         if source.is_some_and(|source| check.graph.predecessors(at).any(|other| other == source)) {
             continue;
         }
-        let (node, on) = (check.graph.id(at).clone(), NodeId::new(name));
-        let (message, fix) = match source {
+        let shown = name.escape_debug();
+        let (code, message, fix) = match source {
             None if outer::find(check, name).is_some() => {
-                let name = name.escape_debug();
-                let words = format!(
-                    "the code reads `deps.{name}`, which stands outside: give it as one of the `inputs` around, and read `inputs.{name}`"
-                );
-                (words, None)
+                let words = "which stands outside: give it as one of the `inputs` around";
+                (Code::OuterReference, format!("the code reads `deps.{shown}`, {words}, and read `inputs.{shown}`"), None)
             }
             None => {
-                let near = check.nearest_node(name);
-                (format!("the code reads `deps.{}`, and there is no such node{}", name.escape_debug(), did_you_mean(near.as_deref())), None)
+                let near = check.nearest_node(name, Some(&node));
+                let words = format!("the code reads `deps.{shown}`, and there is no such node{}", did_you_mean(near.as_deref()));
+                (Code::UnknownReference, words, None)
             }
             Some(source) => {
                 let fix = dependency(check, source, at);
-                (format!("the code reads `deps.{on}`, and `{node}` doesn't depend on it"), fix)
+                (Code::CodeReads, format!("the code reads `deps.{shown}`, and `{node}` doesn't depend on it"), fix)
             }
         };
-        check.find(Code::CodeReads, Place::Node(at), "code", message, fix);
+        check.find(code, Place::Node(at), "code", message, fix);
     }
 }
 
@@ -198,12 +197,12 @@ fn mention(
         }
         (Root::Node(id) | Root::Entry(id) | Root::Unknown(id), _) => {
             if !outer::told(check, place, field, id) {
-                unknown(check, place, field, id, kind);
+                unknown(check, place, field, id, kind, reader);
             }
         }
         (Root::Inputs, _) => {
             if let Some(name) = path.fields.first().filter(|name| !check.around.inputs.contains_key(*name)) {
-                unknown_input(check, place, field, name);
+                unknown_input(check, place, field, name, kind);
             }
         }
         (Root::Input(_), _) => {}
@@ -211,28 +210,35 @@ fn mention(
 }
 
 /// The results of a workflow become inputs as it goes, so there a name may be known later: a condition that it fails to find reads null.
-fn unknown(check: &mut Check, place: Place, field: &str, id: &str, kind: Kind) {
-    let near = check.nearest_node(id);
+fn unknown(check: &mut Check, place: Place, field: &str, id: &str, kind: Kind, reader: Option<(usize, bool)>) {
+    // What can't read itself isn't told to.
+    let reader = reader.filter(|(_, itself)| !itself).map(|(reader, _)| check.graph.id(reader).clone());
+    let near = check.nearest_node(id, reader.as_ref());
     let name = id.escape_debug();
     let (code, words) = match kind {
         Kind::Condition if check.around.is_open => return,
-        Kind::Template if check.around.is_open => {
-            (Code::UnknownInput, "is neither a node nor an input yet: an earlier result must hold it, or the node fails")
-        }
-        Kind::Template => (Code::UnknownReference, "is neither a node nor an input of the plan"),
-        Kind::Condition => (Code::UnknownName, "is neither a node nor an input of the plan, so it reads null"),
+        Kind::Template if check.around.is_open => (Code::UnknownInput, format!("is neither a node nor an input yet: {LATER}")),
+        Kind::Template => (Code::UnknownReference, "is neither a node nor an input of the plan".to_owned()),
+        Kind::Condition => (Code::UnknownName, "is neither a node nor an input of the plan, so it reads null".to_owned()),
     };
     check.find(code, place, field, format!("`{name}` {words}{}", did_you_mean(near.as_deref())), None);
 }
 
-fn unknown_input(check: &mut Check, place: Place, field: &str, name: &str) {
+/// What must come true for a text of a workflow that names what is not known before.
+const LATER: &str = "an earlier result must hold it, or the node fails";
+
+fn unknown_input(check: &mut Check, place: Place, field: &str, name: &str, kind: Kind) {
     let name_shown = name.escape_debug();
-    let message = if check.around.outer.is_some() {
-        format!("no input `{name_shown}` reaches this: give it among the `inputs` of the node around, or of the plan")
-    } else {
-        format!(
-            "the plan has no input `{name_shown}`: write it into the plan's inputs, or give it at the start with `--set {name_shown}=…`"
-        )
+    let message = match kind {
+        Kind::Condition if check.around.is_open => return,
+        Kind::Template if check.around.is_open => format!("there is no input `{name_shown}` yet: {LATER}"),
+        Kind::Template | Kind::Condition if check.around.outer.is_some() => {
+            format!("no input `{name_shown}` reaches this: give it among the `inputs` of the node around, or of the plan")
+        }
+        Kind::Template | Kind::Condition => {
+            let how = format!("write it into the plan's inputs, or give it at the start with `--set {name_shown}=…`");
+            format!("the plan has no input `{name_shown}`: {how}")
+        }
     };
     let mut inputs = check.plan.inputs.clone();
     inputs.insert(name.to_owned(), Value::String(String::new()));

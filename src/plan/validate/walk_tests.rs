@@ -55,6 +55,13 @@ fn in_a_workflow_only_texts_that_must_have_a_value_are_doubted() {
         json!([{"from": "a", "to": "b"}, {"from": "a", "to": "c"}]),
     );
     assert_eq!(found(document.clone()), ["unknown-input nodes[0].objective", "unordered-reference nodes[1].objective"]);
+    let document_inputs = workflow(
+        json!([{"id": "a", "agent": "writer", "entry": true}, {"id": "b", "agent": "writer", "exit": true, "objective": "{{inputs.mood}}",
+            "skip_if": "inputs.flags.done"}]),
+        json!([{"from": "a", "to": "b", "when": "inputs.flags.ok and flags.ok"}]),
+    );
+    assert_eq!(found(document_inputs.clone()), ["unknown-input nodes[1].objective"]);
+    assert_eq!(message(document_inputs), "there is no input `mood` yet: an earlier result must hold it, or the node fails");
     // An edge would be another way to go, so none is offered.
     assert_eq!(mended(document), ["unknown-input", "unordered-reference"]);
 }
@@ -65,6 +72,14 @@ fn stages_without_edges_are_a_chain() {
     assert_eq!(found(stages(chain, json!([]))), Vec::<String>::new());
     let broken = json!([{"id": "a", "value": 1}, {"id": "b", "value": 1}]);
     assert_eq!(found(stages(broken, json!([]))), ["not-reached nodes[1]"]);
+}
+
+#[test]
+fn a_decision_among_stages_needs_no_default_and_no_second_way() {
+    let nodes = json!([{"id": "a", "value": {"route": 1}, "entry": true}, {"id": "d", "decide": "a.route"}, {"id": "e", "decide": "a.other"},
+        {"id": "x", "value": 1, "exit": true}, {"id": "y", "value": 1, "exit": true}]);
+    let edges = json!([{"from": "a", "to": "d"}, {"from": "d", "to": "e"}, {"from": "e", "to": "x", "when": "p"}, {"from": "e", "to": "y", "when": "q"}]);
+    assert_eq!(found(stages(nodes, edges)), ["unordered-reference nodes[2].decide"][1..]);
 }
 
 #[test]

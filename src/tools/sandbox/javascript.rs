@@ -6,6 +6,7 @@ use rquickjs::{
 };
 use serde_json::Value;
 use std::{
+    borrow::Cow,
     cell::RefCell,
     rc::Rc,
     time::{Duration, Instant},
@@ -25,8 +26,9 @@ const CONSOLE: &str = "(push) => {
     if (v instanceof Error) return `${v}`;
     try { return JSON.stringify(v) ?? String(v); } catch { return String(v); }
   };
-  const write = (...items) => push(items.map(show).join(' '));
-  const as = (level) => (...items) => push(`${level}: ${items.map(show).join(' ')}`);
+  const whole = Function.prototype.call.bind(String.prototype.toWellFormed);
+  const write = (...items) => push(whole(items.map(show).join(' ')));
+  const as = (level) => (...items) => push(whole(`${level}: ${items.map(show).join(' ')}`));
   globalThis.console = Object.freeze({ log: write, info: write, debug: write, warn: as('warning'), error: as('error') });
 }";
 
@@ -74,18 +76,46 @@ impl Failure {
         match error {
             CaughtError::Exception(exception) => {
                 let name: String = exception.as_object().get("name").unwrap_or_else(|_| "Error".into());
-                let message = exception.message().unwrap_or_default();
+                let message = exception.message().or_else(|| {
+                    let message: Js = exception.as_object().get("message").ok()?;
+                    serde_json::from_str(&json(&message)?).ok()
+                });
+                let message = message.unwrap_or_default();
                 Self { message: format!("{name}: {message}"), line: exception.stack().as_deref().and_then(line) }
             }
-            // Out of memory there may be no room left for an error object.
-            CaughtError::Value(value) if value.is_null() => Self::plain("InternalError: out of memory"),
-            CaughtError::Value(value) => {
-                let text = value.ctx().json_stringify(&value).ok().flatten().and_then(|text| text.to_string().ok());
-                Self::plain(format!("thrown: {}", text.as_deref().unwrap_or(value.type_name())))
+            // Out of memory there may be no room left for an error object, and then null is what the engine throws, too.
+            CaughtError::Value(value) if value.is_null() => {
+                Self::plain("the code threw null instead of an error, or had no memory left for one")
             }
+            CaughtError::Value(value) => Self::plain(format!("thrown: {}", json(&value).as_deref().unwrap_or(value.type_name()))),
             CaughtError::Error(error) => Self::plain(error.to_string()),
         }
     }
+}
+
+/// A value as JSON, if it is one and there is memory for it.
+fn json(value: &Js) -> Option<String> {
+    let text = value.ctx().json_stringify(value).ok()??.to_string().ok()?;
+    Some(whole_characters(&text).into_owned())
+}
+
+/// JSON with a replacement character for each half of a character, which code gets by cutting a text and no other language can hold.
+/// `JSON.stringify` writes whole characters out, so whatever it writes as an escape of that range is a half.
+fn whole_characters(json: &str) -> Cow<'_, str> {
+    let mut whole = String::new();
+    let (mut done, mut at) = (0, 0);
+    while let Some(next) = json[at..].find('\\') {
+        at += next;
+        let is_half = json[at + 1..].starts_with("ud") && json[at + 3..].starts_with(['8', '9', 'a', 'b', 'c', 'd', 'e', 'f']);
+        if is_half {
+            whole.push_str(&json[done..at]);
+            whole.push(char::REPLACEMENT_CHARACTER);
+            done = at + "\\ud800".len();
+        }
+        // An escape is never the start of another one. What stands behind a backslash is one byte long.
+        at = if is_half { done } else { at + 2 };
+    }
+    if done == 0 { Cow::Borrowed(json) } else { Cow::Owned(whole + &json[done..]) }
 }
 
 /// The first line of the code that a stack names. The code starts on the first line of what is evaluated.
@@ -126,7 +156,7 @@ impl<'js> Script<'_, 'js> {
         if text.len() > OUTPUT {
             return Err(Failure::plain(format!("the result has {} bytes; at most {OUTPUT} are taken", text.len())));
         }
-        serde_json::from_str(&text).map_err(|cause| Failure::plain(format!("the result is not JSON: {cause}")))
+        serde_json::from_str(&whole_characters(&text)).map_err(|cause| Failure::plain(format!("the result is not JSON: {cause}")))
     }
 
     /// Sets up `console` and gives the replacer, both out of reach of what the script does to its globals later.
@@ -193,6 +223,20 @@ mod tests {
     }
 
     #[test]
+    fn halves_of_characters_are_replaced_wherever_they_stand() {
+        assert_eq!(value("return '🦀'.slice(0, 1)"), json!("\u{fffd}"));
+        assert_eq!(
+            value(r"const half = 'a🦀'.slice(0, 2); return [half, {[half]: '🦀' + half + 'b'}, '\\ud83d', '\\\\' + half]"),
+            json!(["a\u{fffd}", {"a\u{fffd}": "🦀a\u{fffd}b"}, "\\ud83d", "\\\\a\u{fffd}"])
+        );
+        let Answer::Value { logs, .. } = answer("console.log('a🦀'.slice(0, 2), ['🦀'.slice(1)])") else { panic!() };
+        assert_eq!(logs.len(), 1, "{logs:?}");
+        assert!(logs[0].starts_with('a'), "{logs:?}");
+        assert_eq!(failure("throw new Error('no ' + '🦀'.slice(1))").0, "Error: no \u{fffd}");
+        assert_eq!(failure("throw '🦀'.slice(1)").0, "thrown: \"\u{fffd}\"");
+    }
+
+    #[test]
     fn logs_are_kept_in_order_and_capped() {
         let Answer::Value { logs, .. } =
             answer("console.log('a', 1, {b: [2]}, undefined); console.warn('hm'); console.error(new TypeError('x'))")
@@ -210,6 +254,8 @@ mod tests {
         assert_eq!(failure("\nreturn missing.field").1, Some(2));
         assert_eq!(failure("let a = 1;\nlet b = ;").1, Some(2));
         assert_eq!(failure("throw {code: 7}").0, "thrown: {\"code\":7}");
+        assert_eq!(failure("throw null").0, "the code threw null instead of an error, or had no memory left for one");
+        assert_eq!(failure("throw undefined").0, "thrown: undefined");
         assert_eq!(failure("return Promise.reject(new Error('no'))").0, "Error: no");
         assert!(failure("await new Promise(() => {})").0.contains("nothing settles"));
     }

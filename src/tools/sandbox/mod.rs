@@ -22,9 +22,9 @@ pub(super) use process::{Caps, Finished, run};
 pub use worker::worker_main;
 
 /// Memory of a script when it doesn't say, and the most that it may ask for, in MiB.
-const MEMORY_MB: (u64, u64) = (64, 2048);
+const MEMORY_MB: (u64, u64) = (64, SandboxLimits::MOST_MEMORY_MB);
 /// Time of a script when it doesn't say, and the most that it may ask for, in milliseconds.
-const TIME_MS: (u64, u64) = (5_000, 600_000);
+const TIME_MS: (u64, u64) = (5_000, SandboxLimits::MOST_TIME_MS);
 /// Largest result in bytes.
 const OUTPUT: usize = 4 << 20;
 /// What the worker may take beyond its script's time to start and to report.
