@@ -4,7 +4,7 @@ use super::{Exit, ExportArgs, Failure, Io, Place, source};
 use crate::{
     engine::Run,
     plan::{
-        Plan, chart,
+        Catalog, Plan, chart,
         dialect::{self, Format, Syntax},
     },
     store::Scope,
@@ -26,7 +26,10 @@ pub fn export(args: &ExportArgs, place: &Place, io: &mut Io<'_>) -> Result<Exit,
         return Ok(Exit::Success);
     }
     let syntax = if args.yaml { Syntax::Yaml } else { Syntax::Json };
-    let written = dialect::write_as(&plan, args.format, syntax);
+    // Only these two write the text for a tool differently, and asking what tools there are takes time.
+    let asks = matches!(args.format, Format::Tools | Format::Hybrid);
+    let catalog = if asks { place.survey()?.catalog() } else { Catalog::default() };
+    let written = dialect::write_as(&plan, args.format, syntax, &catalog);
     io.out.write_all(written.text.as_bytes())?;
     for loss in &written.lost {
         io.say(&format!("left out `{}`: {}", Plain::line(&loss.path), Plain::line(&loss.reason)));

@@ -20,7 +20,7 @@ pub async fn plan(args: &PlanArgs, place: &Place, io: &mut Io<'_>) -> Result<Exi
         io.json(&json!({"plan": answer.plan, "origin": answer.origin, "remarks": answer.remarks, "valid": valid, "findings": listed}))?;
         return Ok(exit);
     }
-    let written = dialect::write(&answer.plan, args.format);
+    let written = dialect::write_as(&answer.plan, args.format, dialect::Syntax::Json, &host.catalog());
     io.out.write_all(written.text.as_bytes())?;
     io.say(&format!("planned by {}", Plain::line(&answer.origin)));
     for remark in &answer.remarks {

@@ -9,7 +9,8 @@ use super::{
     run::Run,
 };
 use crate::plan::{
-    AgentWork, CodeWork, DecisionWork, Dialect, MergeWork, Node, NodeId, NodeValue, Scope, ToolInput, Work, expr, native::kind, reference,
+    AgentWork, CodeWork, DecisionWork, Dialect, MergeWork, Node, NodeId, NodeValue, Scope, ToolInfo, ToolInput, Work, expr, native::kind,
+    reference,
 };
 use serde_json::{Map, Value, json};
 use std::{
@@ -321,9 +322,9 @@ impl Run {
             ToolInput::Args(args) => reference::resolve_map(args, &known).map(Value::Object).map_err(|error| error.to_string()),
             ToolInput::Query(query) => {
                 let value = reference::resolve_text(query, &known).map_err(|error| error.to_string())?;
-                let schema = self.settings().and_then(|settings| settings.catalog.tool(tool)).map(|tool| &tool.input_schema);
-                let name = schema.and_then(query_parameter).unwrap_or_else(|| "query".to_string());
-                Ok(Value::Object(Map::from_iter([(name, Value::String(value))])))
+                let known = self.settings().and_then(|settings| settings.catalog.tool(tool));
+                let name = known.and_then(ToolInfo::query_parameter).unwrap_or("query");
+                Ok(Value::Object(Map::from_iter([(name.to_string(), Value::String(value))])))
             }
         }
     }
@@ -331,16 +332,6 @@ impl Run {
 
 fn truthy(condition: &str, known: &Known<'_>) -> Result<bool, String> {
     expr::truthy(condition, known).map_err(|error| format!("`{condition}`: {error}"))
-}
-
-/// A tool's one required parameter; else its only one.
-fn query_parameter(schema: &Value) -> Option<String> {
-    let required = schema.get("required").and_then(Value::as_array);
-    if let Some([name]) = required.map(Vec::as_slice) {
-        return name.as_str().map(str::to_string);
-    }
-    let properties = schema.get("properties").and_then(Value::as_object)?;
-    (properties.len() == 1).then(|| properties.keys().next().cloned()).flatten()
 }
 
 /// The extra context as a gate showed it, or as it was edited there.

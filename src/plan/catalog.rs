@@ -63,6 +63,20 @@ pub struct ToolInfo {
     pub verdict: Verdict,
 }
 
+impl ToolInfo {
+    /// The parameter that a `query` fills: the one that is required, or the only one where none is, if it takes text.
+    pub fn query_parameter(&self) -> Option<&str> {
+        let properties = self.input_schema.get("properties")?.as_object()?;
+        let required = self.input_schema.get("required").and_then(Value::as_array).map_or(&[][..], Vec::as_slice);
+        let name = match required {
+            [only] => only.as_str()?,
+            [] if properties.len() == 1 => properties.keys().next()?,
+            _ => return None,
+        };
+        (properties.get(name)?.get("type")?.as_str() == Some("string")).then_some(name)
+    }
+}
+
 /// What a call can do to the world. Ordered from harmless to harmful.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]

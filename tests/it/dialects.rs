@@ -2,8 +2,8 @@
 //! by way of the native form; a wrong one gives the error that its sidecar `<name>.expect.json` tells, with place and words.
 
 use crate::support::program::Program;
-use dagdeck::plan::Plan;
 use dagdeck::plan::dialect::{Format, Syntax, read, write, write_as};
+use dagdeck::plan::{Catalog, Plan};
 use proptest::prelude::*;
 use serde_json::{Value, json};
 use std::{fs, path::Path, path::PathBuf};
@@ -88,7 +88,7 @@ fn a_right_plan_is_read_and_written_back_equal() {
             expected.as_object_mut().unwrap().entry("dagdeck").or_insert(Value::from(1.0));
         }
         let json = write(&plan, format);
-        let yaml = write_as(&plan, format, Syntax::Yaml).text;
+        let yaml = write_as(&plan, format, Syntax::Yaml, &Catalog::default()).text;
         let native = write(&plan, Format::Native);
         let again = |text: &str, name: &str| read(text, name).map(|(plan, _)| plan);
         for (way, equal) in [
@@ -204,7 +204,7 @@ fn nth<'v>(value: &'v mut Value, at: &mut usize) -> Option<&'v mut Value> {
 fn write_all(plan: &Plan, place: &str) {
     for format in Format::ALL {
         for syntax in [Syntax::Json, Syntax::Yaml] {
-            let written = write_as(plan, format, syntax);
+            let written = write_as(plan, format, syntax, &Catalog::default());
             let name = if syntax == Syntax::Json { "x.json" } else { "x.yaml" };
             assert!(written.lost.iter().all(|loss| !loss.path.is_empty() && !loss.reason.is_empty()), "{place}");
             if !format.is_picture() {

@@ -5,8 +5,8 @@ use super::Loss;
 use super::fields::is_quiet;
 use super::forms::{self, Part};
 use crate::plan::native::{edge_to_value, node_to_value, plan_to_value};
-use crate::plan::{Dialect, Edge, Node, Plan, Work};
-use serde_json::{Map, Value};
+use crate::plan::{Dialect, Edge, Join, Node, NodeId, Plan, Route, Work};
+use serde_json::{Map, Value, json};
 use std::collections::{HashMap, HashSet};
 
 /// A document while it is written.
@@ -59,7 +59,12 @@ impl<'p> Draft<'p> {
 
     /// The native fields of a node's work and policy, from which a writer takes what it can express.
     pub fn fields(&self, node: &Node) -> Map<String, Value> {
-        let bare = Node { depends_on: Vec::new(), ext: Map::new(), ..node.clone() };
+        let mut bare = Node { depends_on: Vec::new(), ext: Map::new(), ..node.clone() };
+        if self.target.walks() {
+            // That is how a walk goes anyhow.
+            bare.policy.route = bare.policy.route.filter(|route| *route != Route::First);
+            bare.policy.join = bare.policy.join.filter(|join| *join != Join::Settled);
+        }
         let mut fields = object(node_to_value(&bare));
         fields.shift_remove("id");
         fields
@@ -186,37 +191,115 @@ impl<'p> Draft<'p> {
         edges
     }
 
-    /// Notes where a plan that runs branches side by side becomes one that takes one way.
-    pub fn lose_branches(&mut self, edges: &[(String, Edge)]) {
-        if self.plan.dialect.walks() {
-            return;
+    /// Positions of the nodes where a walk starts and where it may end, for targets in which one token walks: in the plan's own dialect
+    /// those that say so; else one entry, with a note of what that token never comes to.
+    pub fn walk(&mut self, edges: &[(String, Edge)]) -> (HashSet<usize>, HashSet<usize>) {
+        let nodes = self.nodes();
+        let told = |flag: fn(&Node) -> bool| -> Vec<usize> { nodes.iter().filter(|(_, node)| flag(node)).map(|(at, _)| *at).collect() };
+        let untouched = |touched: HashSet<&str>| -> Vec<usize> {
+            nodes.iter().filter(|(_, node)| !touched.contains(node.id.as_str())).map(|(at, _)| *at).collect()
+        };
+        let (mut entries, mut exits) = (told(|node| node.entry), told(|node| node.exit));
+        if self.is_same() {
+            return (entries.into_iter().collect(), exits.into_iter().collect());
         }
-        let mut ways: HashMap<&str, Vec<&str>> = HashMap::new();
-        for (_, edge) in edges.iter().filter(|(_, edge)| edge.when.is_none()) {
-            ways.entry(edge.from.as_str()).or_default().push(edge.to.as_str());
+        if exits.is_empty() {
+            exits = untouched(edges.iter().map(|(_, edge)| edge.from.as_str()).collect());
+        }
+        let marked = entries.len();
+        if marked == 0 {
+            entries = untouched(edges.iter().map(|(_, edge)| edge.to.as_str()).collect());
+        }
+        if let [entry, ref further @ ..] = entries[..] {
+            if marked > 0 {
+                for at in further {
+                    let begin = &self.plan.nodes[entry].id;
+                    self.lose(
+                        format!("nodes[{at}].entry"),
+                        format!("a walk begins at one node, and `{begin}` is the first that is marked"),
+                    );
+                }
+            }
+            if !self.plan.dialect.walks() {
+                self.lose_unreached(edges, entry);
+            }
+        }
+        if !self.plan.dialect.walks() {
+            self.lose_branches(edges);
+            self.lose_joins(edges);
+        }
+        (entries.into_iter().take(1).collect(), exits.into_iter().collect())
+    }
+
+    /// Notes the nodes that no way leads to from where the walk begins.
+    fn lose_unreached(&mut self, edges: &[(String, Edge)], entry: usize) {
+        let begin = &self.plan.nodes[entry].id;
+        let mut ways: HashMap<&NodeId, Vec<&NodeId>> = HashMap::new();
+        edges.iter().for_each(|(_, edge)| ways.entry(&edge.from).or_default().push(&edge.to));
+        let mut reached = HashSet::from([begin]);
+        let mut open = vec![begin];
+        while let Some(id) = open.pop() {
+            open.extend(ways.get(id).into_iter().flatten().copied().filter(|to| reached.insert(*to)));
         }
         for (at, node) in self.nodes() {
-            let open = ways.get(node.id.as_str()).filter(|open| open.len() > 1 && !matches!(node.work, Work::Decision(_)));
-            if let Some([first, ..]) = open.map(Vec::as_slice) {
-                self.lose(format!("nodes[{at}]"), format!("{} takes one way out, so of several only `{first}` would run", self.name()));
+            if !reached.contains(&node.id) {
+                let words = format!("{} begins at one node, `{begin}`, and no way leads from there, so it would never run", self.name());
+                self.lose(format!("nodes[{at}]"), words);
             }
         }
     }
 
-    /// Positions of the nodes where a run starts and where it may end: those that say so, or where none does, those that nothing leads to
-    /// or that lead nowhere.
-    pub fn flags(&self, edges: &[(String, Edge)]) -> (HashSet<usize>, HashSet<usize>) {
-        let pick = |flag: fn(&Node) -> bool, touched: HashSet<&str>| -> HashSet<usize> {
-            let nodes = self.nodes();
-            let told: HashSet<usize> = nodes.iter().filter(|(_, node)| flag(node)).map(|(at, _)| *at).collect();
-            if !told.is_empty() || self.is_same() {
-                return told;
+    /// Notes where several ways are taken at once, of which a walk takes one.
+    fn lose_branches(&mut self, edges: &[(String, Edge)]) {
+        let mut ways: HashMap<&NodeId, Vec<&Edge>> = HashMap::new();
+        edges.iter().for_each(|(_, edge)| ways.entry(&edge.from).or_default().push(edge));
+        for (at, node) in self.nodes() {
+            let route = node.policy.route.or(self.plan.defaults.route);
+            let Some(ways) = ways.get(&node.id).filter(|_| !node.work.is_decision() && route != Some(Route::First)) else { continue };
+            let mut always = ways.iter().filter(|edge| edge.when.is_none()).map(|edge| &edge.to);
+            let words = match (always.next(), ways.iter().any(|edge| edge.when.is_some())) {
+                (Some(first), false) if always.any(|other| other != first) => format!("so of several only `{first}` would run"),
+                (_, true) if ways.iter().any(|edge| edge.to != ways[0].to) => {
+                    "the first that holds, and here all that hold are taken".into()
+                }
+                (Some(_) | None, _) => continue,
+            };
+            self.lose(format!("nodes[{at}]"), format!("{} takes one way out, {words}", self.name()));
+        }
+    }
+
+    /// Notes where a node waits for several, of which the token comes from one.
+    fn lose_joins(&mut self, edges: &[(String, Edge)]) {
+        let decides: HashSet<&NodeId> = self.plan.nodes.iter().filter(|node| node.work.is_decision()).map(|node| &node.id).collect();
+        let mut waits: HashMap<&NodeId, Vec<&NodeId>> = HashMap::new();
+        for (_, edge) in edges.iter().filter(|(_, edge)| edge.when.is_none() && !decides.contains(&edge.from)) {
+            let sources = waits.entry(&edge.to).or_default();
+            if !sources.contains(&&edge.from) {
+                sources.push(&edge.from);
             }
-            nodes.iter().filter(|(_, node)| !touched.contains(node.id.as_str())).map(|(at, _)| *at).collect()
+        }
+        for (at, node) in self.nodes() {
+            let is_any = node.policy.join.or(self.plan.defaults.join) == Some(Join::Any);
+            if let Some(sources) = waits.get(&node.id).filter(|sources| !is_any && sources.len() > 1) {
+                let count = sources.len();
+                self.lose(format!("nodes[{at}]"), format!("{} comes here from one node, and this waits for {count}", self.name()));
+            }
+        }
+    }
+
+    /// The agent's name for targets that know agents by nothing else: its card, else the role where that could name one, else the id.
+    pub fn agent_name(&mut self, place: &str, node: &Node, fields: &mut Map<String, Value>) -> Value {
+        if let Some(card) = fields.shift_remove("agent") {
+            return card;
+        }
+        let role = fields.shift_remove("role");
+        let (path, words, name) = match role.as_ref().and_then(Value::as_str) {
+            Some(role) if is_agent_name(role) => (format!("{place}.role"), "the role is written as one", role),
+            Some(_) => (format!("{place}.role"), "the role, which is no name, is left out and the node's id is written", node.id.as_str()),
+            None => (place.to_owned(), "the node's id is written as one", node.id.as_str()),
         };
-        let entries = pick(|node| node.entry, edges.iter().map(|(_, edge)| edge.to.as_str()).collect());
-        let exits = pick(|node| node.exit, edges.iter().map(|(_, edge)| edge.from.as_str()).collect());
-        (entries, exits)
+        self.lose(path, format!("{} needs the name of an agent: {words}", self.name()));
+        json!(name)
     }
 
     /// The native fields of an edge beside its ends.
@@ -233,6 +316,11 @@ impl<'p> Draft<'p> {
     pub fn finish(self) -> Vec<Loss> {
         self.lost
     }
+}
+
+/// Whether a card may be called so.
+fn is_agent_name(name: &str) -> bool {
+    (1..=64).contains(&name.len()) && name.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'_' || b == b'-')
 }
 
 /// Moves a field under another name.

@@ -6,7 +6,9 @@ use super::fields::{Fields, Slips};
 use super::forms::Part;
 use super::{Loss, nodes};
 use crate::plan::native::ShapeError;
-use crate::plan::{AgentWork, Budget, CodeWork, Dialect, Node, OnFailure, Plan, Policy, SandboxLimits, ToolInput, ToolWork, Work};
+use crate::plan::{
+    AgentWork, Budget, Catalog, CodeWork, Dialect, Node, OnFailure, Plan, Policy, SandboxLimits, ToolInfo, ToolInput, ToolWork, Work,
+};
 use serde_json::{Map, Value, json};
 
 /// Fields of a task of any type.
@@ -145,7 +147,7 @@ fn agent(fields: &mut Fields, policy: &mut Policy) -> Result<Work, ShapeError> {
     Ok(Work::Agent(AgentWork { role, goal, ..AgentWork::default() }))
 }
 
-pub(super) fn write(plan: &Plan) -> (Value, Vec<Loss>) {
+pub(super) fn write(plan: &Plan, catalog: &Catalog) -> (Value, Vec<Loss>) {
     let holds = |work: &Work| matches!(work, Work::Agent(_) | Work::Tool(_) | Work::Code(_));
     let mut draft = Draft::new(plan, Dialect::Hybrid, holds);
     let mut document = Map::new();
@@ -157,7 +159,7 @@ pub(super) fn write(plan: &Plan) -> (Value, Vec<Loss>) {
         let place = format!("nodes[{at}]");
         let mut fields = draft.fields(node);
         let mut written = Map::from_iter([("id".to_owned(), json!(node.id.as_str()))]);
-        put_work(&mut draft, &place, node, &mut fields, &mut written);
+        put_work(&mut draft, &place, (node, catalog), &mut fields, &mut written);
         let sources = draft.sources(at);
         if !sources.is_empty() {
             written.insert("depends_on".into(), json!(sources));
@@ -171,14 +173,23 @@ pub(super) fn write(plan: &Plan) -> (Value, Vec<Loss>) {
     (Value::Object(document), draft.finish())
 }
 
-fn put_work(draft: &mut Draft, place: &str, node: &Node, fields: &mut Map<String, Value>, written: &mut Map<String, Value>) {
+fn put_work(
+    draft: &mut Draft,
+    place: &str,
+    (node, catalog): (&Node, &Catalog),
+    fields: &mut Map<String, Value>,
+    written: &mut Map<String, Value>,
+) {
     match &node.work {
-        Work::Tool(_) => {
+        Work::Tool(work) => {
             rename(fields, "tool", written, "tool");
             rename(fields, "args", written, "arguments");
             if let Some(query) = fields.shift_remove("query") {
-                draft.lose(format!("{place}.query"), "the hybrid format has named arguments, so the query is written as `query`");
-                written.insert("arguments".into(), json!({ "query": query }));
+                let parameter = catalog.tool(&work.tool).and_then(ToolInfo::query_parameter).unwrap_or_else(|| {
+                    draft.lose(format!("{place}.query"), "the hybrid format has named arguments, so the query is written as `query`");
+                    "query"
+                });
+                written.insert("arguments".into(), json!({ parameter: query }));
             }
         }
         Work::Code(code) => {

@@ -43,22 +43,18 @@ pub(super) fn write(plan: &Plan) -> (Value, Vec<Loss>) {
         let place = format!("nodes[{at}]");
         let mut fields = draft.fields(node);
         let mut written = Map::from_iter([("id".to_owned(), json!(node.id.as_str()))]);
-        for (key, instead) in [("agent", "role"), ("objective", "goal")] {
-            let value = fields.shift_remove(key).unwrap_or_else(|| match fields.shift_remove(instead) {
-                Some(value) => {
-                    draft.lose(
-                        format!("{place}.{instead}"),
-                        format!("the orchestration format has no `{instead}`, so it is written as `{key}`"),
-                    );
-                    value
-                }
-                None => {
-                    draft.lose(place.as_str(), format!("the orchestration format needs `{key}`, so it is written empty"));
-                    json!("")
-                }
-            });
-            written.insert(key.into(), value);
-        }
+        written.insert("agent".into(), draft.agent_name(&place, node, &mut fields));
+        let objective = fields.shift_remove("objective").unwrap_or_else(|| match fields.shift_remove("goal") {
+            Some(goal) => {
+                draft.lose(format!("{place}.goal"), "the orchestration format has no `goal`, so it is written as `objective`");
+                goal
+            }
+            None => {
+                draft.lose(place.as_str(), "the orchestration format needs `objective`, so it is written empty");
+                json!("")
+            }
+        });
+        written.insert("objective".into(), objective);
         let sources = draft.sources(at);
         if !sources.is_empty() || !draft.is_same() {
             written.insert("depends_on".into(), json!(sources));

@@ -1,6 +1,7 @@
 //! Dialects are told apart by shape, read with places in errors, and written back equal.
 
 use super::*;
+use crate::plan::Catalog;
 use crate::plan::samples::plan;
 use proptest::prelude::*;
 use serde_json::json;
@@ -164,12 +165,105 @@ fn what_one_dialect_says_and_another_cannot_is_listed() {
     assert_eq!(
         lost(hybrid, Format::Orchestration),
         [
-            "nodes[0].role: the orchestration format has no `role`, so it is written as `agent`",
+            "nodes[0].role: the orchestration format needs the name of an agent: the role is written as one",
             "nodes[0].goal: the orchestration format has no `goal`, so it is written as `objective`",
             "nodes[0].budget: the orchestration format has no such field",
             "nodes[0].on_failure: the orchestration format has no such field",
         ]
     );
+}
+
+#[test]
+fn a_walk_has_one_entry_and_what_it_never_comes_to_or_never_joins_is_told() {
+    let (plan, _) = read(ITINERARY, "p.json").unwrap();
+    for (format, mark) in [(Format::Workflow, "is_entry"), (Format::Stages, "entrypoint")] {
+        let written = write(&plan, format);
+        let name = format!("the {} format", format.name());
+        let lost: Vec<String> = written.lost.iter().map(|loss| format!("{}: {}", loss.path, loss.reason)).collect();
+        let expected = [
+            format!("nodes[1]: {name} begins at one node, `paris`, and no way leads from there, so it would never run"),
+            format!("nodes[2]: {name} comes here from one node, and this waits for 2"),
+        ];
+        assert!(expected.iter().all(|words| lost.contains(words)), "{lost:#?}");
+        assert_eq!(written.text.matches(mark).count(), 1, "{}", written.text);
+    }
+    let tools = json!({"dag": [
+        {"id": "a", "tool": "x", "query": "1", "dependencies": []}, {"id": "b", "tool": "x", "query": "2", "dependencies": []},
+        {"id": "c", "tool": "x", "query": "3", "dependencies": ["b"]}
+    ]});
+    let begins = "the stages format begins at one node, `a`, and no way leads from there, so it would never run";
+    assert_eq!(lost(tools, Format::Stages), [format!("nodes[1]: {begins}"), format!("nodes[2]: {begins}")]);
+}
+
+#[test]
+fn several_conditions_that_may_hold_at_once_are_told_unless_the_plan_takes_the_first() {
+    let mut plan = json!({"nodes": [{"id": "a", "agent": "x"}, {"id": "b", "agent": "x"}, {"id": "c", "agent": "x"}], "edges": [
+        {"from": "a", "to": "b", "when": "a.result.n > 3"}, {"from": "a", "to": "c", "when": "a.result.n > 1"}
+    ]});
+    for format in [Format::Workflow, Format::Stages] {
+        let words =
+            format!("nodes[0]: the {} format takes one way out, the first that holds, and here all that hold are taken", format.name());
+        assert_eq!(lost(plan.clone(), format), [words]);
+    }
+    plan["nodes"][0]["route"] = json!("first");
+    assert_eq!(lost(plan.clone(), Format::Workflow), [""; 0], "that is how a walk goes");
+    plan["nodes"][0] = json!({"id": "a", "decide": "1 > 0"});
+    assert_eq!(lost(plan, Format::Stages), [""; 0], "a decision takes one way");
+}
+
+#[test]
+fn an_agent_without_a_card_is_called_by_its_role_where_that_is_a_name_else_by_its_node() {
+    let hybrid = json!({"tasks": [
+        {"id": "a", "type": "agent_delegation", "agent_role": "coder", "agent_goal": "Write"},
+        {"id": "b", "type": "agent_delegation", "agent_role": "A senior coder", "agent_goal": "Write"}
+    ]});
+    let (plan, _) = read(&hybrid.to_string(), "-").unwrap();
+    for (format, list, key) in [(Format::Orchestration, "nodes", "agent"), (Format::Workflow, "nodes", "agent_name")] {
+        let written = write(&plan, format);
+        let document: Value = serde_json::from_str(&written.text).unwrap();
+        assert_eq!((&document[list][0][key], &document[list][1][key]), (&json!("coder"), &json!("b")));
+        for path in ["nodes[0].role", "nodes[1].role"] {
+            assert!(written.lost.iter().any(|loss| loss.path == path), "{:?}", written.lost);
+        }
+    }
+}
+
+#[test]
+fn a_query_and_the_argument_that_it_fills_are_the_same_where_the_tool_is_known() {
+    let schema = json!({"type": "object", "properties": {"path": {"type": "string"}, "most": {"type": "integer"}}, "required": ["path"]});
+    let tool = crate::plan::ToolInfo {
+        name: "read_file".into(),
+        description: String::new(),
+        input_schema: schema,
+        risk: crate::plan::Risk::Read,
+        verdict: crate::plan::Verdict::Allow,
+    };
+    let catalog = Catalog { tools: vec![tool], ..Catalog::default() };
+    let tools = json!({"dag": [
+        {"id": "a", "tool": "read_file", "query": "a.txt", "dependencies": []}, {"id": "b", "tool": "other", "query": "x", "dependencies": []}
+    ]});
+    let (plan, _) = read(&tools.to_string(), "-").unwrap();
+    let hybrid = write_as(&plan, Format::Hybrid, Syntax::Json, &catalog);
+    let document: Value = serde_json::from_str(&hybrid.text).unwrap();
+    assert_eq!(document["tasks"][0]["arguments"], json!({"path": "a.txt"}));
+    assert_eq!(document["tasks"][1]["arguments"], json!({"query": "x"}));
+    assert!(hybrid.lost.iter().all(|loss| !loss.path.starts_with("nodes[0].query")), "{:?}", hybrid.lost);
+    assert!(hybrid.lost.iter().any(|loss| loss.path == "nodes[1].query"), "{:?}", hybrid.lost);
+    let (back, _) = read(&hybrid.text, "-").unwrap();
+    let written = write_as(&back, Format::Tools, Syntax::Json, &catalog);
+    let document: Value = serde_json::from_str(&written.text).unwrap();
+    assert_eq!(document["dag"][0]["query"], "a.txt");
+    assert!(!written.lost.iter().any(|loss| loss.path.starts_with("nodes[0].args")), "{:?}", written.lost);
+}
+
+#[test]
+fn of_several_marked_entries_a_walk_keeps_the_first_in_another_dialect() {
+    let stages = json!({"stages": [
+        {"stage_id": "a", "type": "AGENT", "agent_id": "x", "entrypoint": true}, {"stage_id": "b", "type": "AGENT", "agent_id": "x", "entrypoint": true},
+        {"stage_id": "c", "type": "AGENT", "agent_id": "x", "terminal": true}
+    ], "edges": [{"from_stage_id": "a", "to_stage_id": "c"}, {"from_stage_id": "b", "to_stage_id": "c"}]});
+    assert_eq!(lost(stages.clone(), Format::Workflow), ["nodes[1].entry: a walk begins at one node, and `a` is the first that is marked"]);
+    assert_eq!(lost(stages, Format::Stages), [""; 0]);
 }
 
 #[test]

@@ -5,7 +5,7 @@ use super::fields::{Fields, Slips};
 use super::forms::Part;
 use super::{Loss, nodes};
 use crate::plan::native::ShapeError;
-use crate::plan::{Dialect, Node, Plan, ToolInput, ToolWork, Work};
+use crate::plan::{Catalog, Dialect, Node, Plan, ToolInfo, ToolInput, ToolWork, Work};
 use serde_json::{Map, Value, json};
 
 pub(super) const DOCUMENT: Slips = Slips {
@@ -43,7 +43,7 @@ fn task(value: Value, path: &str) -> Result<Node, ShapeError> {
     Ok(Node { depends_on, ext: fields.rest(), ..Node::new(id.as_str(), Work::Tool(work)) })
 }
 
-pub(super) fn write(plan: &Plan) -> (Value, Vec<Loss>) {
+pub(super) fn write(plan: &Plan, catalog: &Catalog) -> (Value, Vec<Loss>) {
     let mut draft = Draft::new(plan, Dialect::Tools, |work| matches!(work, Work::Tool(_)));
     let mut document = Map::new();
     document.insert("dag".into(), Value::Null);
@@ -56,7 +56,9 @@ pub(super) fn write(plan: &Plan) -> (Value, Vec<Loss>) {
         let mut written = Map::from_iter([("id".to_owned(), json!(node.id.as_str()))]);
         written.insert("tool".into(), fields.shift_remove("tool").unwrap_or_default());
         let args = fields.shift_remove("args");
-        let query = fields.shift_remove("query").unwrap_or_else(|| query(&mut draft, &place, args));
+        let tool = if let Work::Tool(work) = &node.work { catalog.tool(&work.tool) } else { None };
+        let parameter = tool.and_then(ToolInfo::query_parameter);
+        let query = fields.shift_remove("query").unwrap_or_else(|| query(&mut draft, &place, parameter, args));
         written.insert("query".into(), query);
         let sources = draft.sources(at);
         if !sources.is_empty() || !draft.is_same() {
@@ -70,11 +72,12 @@ pub(super) fn write(plan: &Plan) -> (Value, Vec<Loss>) {
     (Value::Object(document), draft.finish())
 }
 
-/// The one text that can stand for arguments.
-fn query(draft: &mut Draft, place: &str, args: Option<Value>) -> Value {
+/// The one text that can stand for arguments; nothing is lost where it is that of the parameter which a query fills.
+fn query(draft: &mut Draft, place: &str, parameter: Option<&str>, args: Option<Value>) -> Value {
     let args = args.as_ref().and_then(Value::as_object);
     let only = args.filter(|args| args.len() == 1).and_then(|args| args.iter().next());
     match (only, args) {
+        (Some((name, Value::String(text))), _) if parameter == Some(name) => json!(text),
         (Some((name, Value::String(text))), _) => {
             draft.lose(format!("{place}.args.{name}"), "the tools format has one `query`, so the argument's name is lost");
             json!(text)

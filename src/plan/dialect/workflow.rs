@@ -77,20 +77,13 @@ pub(super) fn write(plan: &Plan) -> (Value, Vec<Loss>) {
     document.insert("connections".into(), Value::Null);
     draft.head(&mut document, &[]);
     let edges = draft.edges();
-    draft.lose_branches(&edges);
-    let (entries, exits) = draft.flags(&edges);
+    let (entries, exits) = draft.walk(&edges);
     let mut nodes = Vec::new();
     for (at, node) in draft.nodes() {
         let place = format!("nodes[{at}]");
         let mut fields = draft.fields(node);
         let mut written = Map::from_iter([("id".to_owned(), json!(node.id.as_str()))]);
-        let name = fields.shift_remove("agent").unwrap_or_else(|| {
-            let role = fields.shift_remove("role");
-            let words = if role.is_some() { "the role is written as one" } else { "the node's id is written as one" };
-            draft.lose(place.as_str(), format!("the workflow format needs the name of an agent, so {words}"));
-            role.unwrap_or_else(|| json!(node.id.as_str()))
-        });
-        written.insert("agent_name".into(), name);
+        written.insert("agent_name".into(), draft.agent_name(&place, node, &mut fields));
         if draft.is_same() {
             rename(&mut fields, "objective", &mut written, "objective");
         }

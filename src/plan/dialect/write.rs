@@ -1,9 +1,9 @@
 //! Plans as text of each format, with what is lost on the way.
 
 use super::{Format, hybrid, orchestration, picture, stages, tools, workflow, yaml};
-use crate::plan::Plan;
 use crate::plan::chart;
 use crate::plan::native::plan_to_value;
+use crate::plan::{Catalog, Plan};
 use crate::text::{GlyphSet, safe_json};
 use serde_json::Value;
 
@@ -36,16 +36,17 @@ pub struct Loss {
 
 /// Writes a plan in a format, as JSON where that is a document.
 pub fn write(plan: &Plan, format: Format) -> Written {
-    write_as(plan, format, Syntax::Json)
+    write_as(plan, format, Syntax::Json, &Catalog::default())
 }
 
-/// Writes a plan in a format and a syntax.
-pub fn write_as(plan: &Plan, format: Format, syntax: Syntax) -> Written {
+/// Writes a plan in a format and a syntax. The catalog tells which parameter of a tool a `query` fills; a tool that isn't in it has it
+/// listed as a loss.
+pub fn write_as(plan: &Plan, format: Format, syntax: Syntax, catalog: &Catalog) -> Written {
     let (value, lost) = match format {
         Format::Native => (plan_to_value(plan), Vec::new()),
         Format::Orchestration => orchestration::write(plan),
-        Format::Tools => tools::write(plan),
-        Format::Hybrid => hybrid::write(plan),
+        Format::Tools => tools::write(plan, catalog),
+        Format::Hybrid => hybrid::write(plan, catalog),
         Format::Workflow => workflow::write(plan),
         Format::Stages => stages::write(plan),
         Format::Mermaid => return Written { text: picture::mermaid(plan), lost: Vec::new() },

@@ -178,21 +178,11 @@ fn unknown_tool(check: &mut Check, at: usize, work: &ToolWork) {
     check.find(Code::UnknownTool, Place::Node(at), "tool", message, fix);
 }
 
-/// The one required text parameter of a tool, for `query`.
-pub(crate) fn query_parameter(schema: &Value) -> Option<&str> {
-    let required = schema.get("required")?.as_array()?;
-    let is_text = |name: &str| schema.pointer(&format!("/properties/{name}/type")).and_then(Value::as_str) == Some("string");
-    match required.as_slice() {
-        [only] => only.as_str().filter(|name| is_text(name)),
-        _ => None,
-    }
-}
-
 fn arguments(check: &mut Check, at: usize, work: &ToolWork, info: &ToolInfo, validator: Option<&Validator>) {
     let place = Place::Node(at);
     let args: Value = match &work.input {
         ToolInput::Args(args) => Value::Object(args.clone()),
-        ToolInput::Query(query) => match query_parameter(&info.input_schema) {
+        ToolInput::Query(query) => match info.query_parameter() {
             Some(name) => Value::Object(Map::from_iter([(name.to_owned(), Value::from(query.as_str()))])),
             None => {
                 let message = format!("`{}` has not exactly one required text parameter: give it `args`", info.name);

@@ -15,8 +15,7 @@ pub(in super::super) fn write(plan: &Plan) -> (Value, Vec<Loss>) {
     let note = if draft.is_same() { Note::of(&plan.ext) } else { Note::default() };
     let is_line = draft.is_same() && is_line(plan);
     let edges = draft.edges();
-    draft.lose_branches(&edges);
-    let (entries, exits) = draft.flags(&edges);
+    let (entries, exits) = draft.walk(&edges);
     let stage_ids = !draft.is_same() || plan.nodes.iter().any(|node| stood(node, "stage_id"));
     let sources = read::sources(plan);
     let mut stages = Vec::new();
