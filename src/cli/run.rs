@@ -1,6 +1,6 @@
 //! `dagdeck run`: a plan or a request without a console. Gates are decided by flags; what no flag decides stays open.
 
-use super::{Exit, Failure, Io, Place, RunArgs, ls::short, source, validate};
+use super::{Exit, Failure, Io, Place, RunArgs, ls::short, source, source::Document, validate};
 use crate::{
     engine::{Event, Record, Run},
     host::{Flags, Headless, HeadlessEnd, Yes},
@@ -21,21 +21,22 @@ pub async fn run(args: &RunArgs, place: &Place, io: &mut Io<'_>) -> Result<Exit,
     let flags = Flags { yes, approve: args.approve.clone(), deny: args.deny.clone() };
     flags.check().map_err(|problem| Failure { exit: Exit::Usage, ..Failure::from(problem) })?;
     let host = place.host()?;
-    let mut plan = if source::is_path(&args.what) || std::path::Path::new(&args.what).is_file() {
-        source::read(&args.what, io)?
+    let mut document = if source::is_path(&args.what) || std::path::Path::new(&args.what).is_file() {
+        Document::open(&args.what, io)?
     } else {
         let answer = source::ask(&host, &args.what, io).await?;
         io.say(&format!("planned by {}", Plain::line(&answer.origin)));
         for remark in &answer.remarks {
             io.say(&Plain::line(remark).into_string());
         }
-        answer.plan
+        Document::unwritten(answer.plan)
     };
-    plan.inputs.extend(inputs.clone());
-    let findings = source::findings(&plan, &host.catalog());
+    document.plan.inputs.extend(inputs.clone());
+    let mut findings = source::findings(&document.plan, &host.catalog());
     if source::verdict(&findings) == Exit::Invalid {
-        for finding in findings.iter().filter(|finding| finding.severity == Severity::Error) {
-            io.say(&validate::words(finding));
+        findings.retain(|finding| finding.severity == Severity::Error);
+        for placed in document.place(findings) {
+            io.say(&validate::placed_words(&placed));
         }
         return Err(Failure::invalid("the plan has errors, so nothing was run").hint("`dagdeck validate FILE` lists every finding"));
     }
@@ -43,7 +44,7 @@ pub async fn run(args: &RunArgs, place: &Place, io: &mut Io<'_>) -> Result<Exit,
     cancel_on_signal(stop.clone());
     let ended = {
         let mut printer = Printer { json: args.json, io: &mut *io };
-        host.run_headless(plan, inputs, &flags, &stop, &mut |record| printer.print(record)).await?
+        host.run_headless(document.plan, inputs, &flags, &stop, &mut |record| printer.print(record)).await?
     };
     finish(&ended, args, io)
 }

@@ -8,10 +8,12 @@ use crate::{
         link,
     },
     plan::{
-        Catalog, Plan, dialect,
+        Catalog, Dialect, Plan,
+        dialect::{self, ReadError},
         validate::{Finding, Severity},
     },
 };
+use std::path::Path;
 
 /// Whether an argument means a file rather than words: a path-like argument must exist and is never taken for a request. A sentence
 /// may end in a file's name (`turn data.csv into data.json`) and hold slashes.
@@ -21,16 +23,68 @@ pub(super) fn is_path(argument: &str) -> bool {
     argument == "-" || (ending && words < 3) || (argument.contains('/') && words == 1)
 }
 
+/// A plan with the text that it was read from.
+pub(super) struct Document {
+    pub plan: Plan,
+    shape: Dialect,
+    text: String,
+    origin: String,
+}
+
+/// A finding, and where in the document it is.
+pub(super) struct Placed {
+    pub finding: Finding,
+    /// File, line and column, where they are known.
+    pub at: Option<(String, usize, usize)>,
+}
+
+impl Document {
+    /// Reads the text of a plan; `name` is its file, or `-` for stdin.
+    ///
+    /// # Errors
+    /// When it is no plan, or one that it names by file is none.
+    pub fn parse(name: &str, text: String) -> Result<Self, ReadError> {
+        let origin = if name == "-" { "stdin" } else { name };
+        let folder = Path::new(name).parent().filter(|folder| !folder.as_os_str().is_empty());
+        let (mut plan, shape) = dialect::read(&text, origin)?;
+        link(&mut plan, folder.unwrap_or(Path::new(".")))?;
+        Ok(Self { plan, shape, text, origin: origin.to_owned() })
+    }
+
+    /// Reads a plan from a file, or from stdin for `-`.
+    pub fn open(name: &str, io: &mut Io<'_>) -> Result<Self, Failure> {
+        Self::parse(name, io.read(name)?).map_err(|error| unreadable(&error))
+    }
+
+    /// A plan that no text was read for.
+    pub fn unwritten(plan: Plan) -> Self {
+        Self { plan, shape: Dialect::Native, text: String::new(), origin: String::new() }
+    }
+
+    /// Findings in the terms of the document rather than those of the native form.
+    pub fn place(&self, findings: Vec<Finding>) -> Vec<Placed> {
+        let paths: Vec<String> = findings.iter().map(|finding| dialect::source_path(&self.plan, self.shape, &finding.path)).collect();
+        let places = dialect::locate(&self.text, &self.origin, &paths);
+        let placed = findings.into_iter().zip(paths).zip(places).map(|((finding, path), at)| Placed {
+            finding: Finding { path, ..finding },
+            at: at.map(|(line, column)| (self.origin.clone(), line, column)),
+        });
+        placed.collect()
+    }
+}
+
 /// Reads a plan from a file, or from stdin for `-`.
 pub(super) fn read(name: &str, io: &mut Io<'_>) -> Result<Plan, Failure> {
-    let text = io.read(name)?;
-    let origin = if name == "-" { "stdin" } else { name };
-    let folder = std::path::Path::new(name).parent().filter(|folder| !folder.as_os_str().is_empty());
-    let read = dialect::read(&text, origin).and_then(|(mut plan, _)| {
-        link(&mut plan, folder.unwrap_or(std::path::Path::new(".")))?;
-        Ok(plan)
-    });
-    read.map_err(|error| Failure::invalid(error.to_string()).hint("`dagdeck schema plan` prints the format of a plan"))
+    Document::open(name, io).map(|document| document.plan)
+}
+
+/// A text that is no plan. The format is that of native plans only.
+pub(super) fn unreadable(error: &ReadError) -> Failure {
+    let failure = Failure::invalid(error.to_string());
+    match error.shape {
+        None | Some(Dialect::Native) => failure.hint("`dagdeck schema plan` prints the format of a plan"),
+        Some(_) => failure,
+    }
 }
 
 /// A plan that a planner made.

@@ -1,8 +1,14 @@
 //! `dagdeck validate`: every finding of a plan, with its place and a fix.
 
-use super::{Exit, Failure, Io, Place, ValidateArgs, source};
+use super::{
+    Exit, Failure, Io, Place, ValidateArgs,
+    source::{self, Document, Placed},
+};
 use crate::{
-    plan::validate::{Finding, Severity},
+    plan::{
+        dialect::ReadError,
+        validate::{Finding, Severity},
+    },
     text::{Plain, counted},
 };
 use serde_json::{Value, json};
@@ -12,34 +18,58 @@ use serde_json::{Value, json};
 /// # Errors
 /// When the file can't be read as a plan.
 pub fn validate(args: &ValidateArgs, place: &Place, io: &mut Io<'_>) -> Result<Exit, Failure> {
-    let plan = match source::read(&args.file, io) {
-        Ok(plan) => plan,
+    let document = match Document::parse(&args.file, io.read(&args.file)?) {
+        Ok(document) => document,
         // What asks for JSON gets JSON also for a text that is no plan at all.
-        Err(failure) if args.json && failure.exit == Exit::Invalid => {
-            let finding =
-                json!({"code": "no-plan", "severity": "error", "node": null, "path": "", "message": failure.message, "fix": null});
-            io.json(&json!({"valid": false, "findings": [finding]}))?;
+        Err(error) if args.json => {
+            io.json(&json!({"valid": false, "findings": [no_plan(&error)]}))?;
             return Ok(Exit::Invalid);
         }
-        Err(failure) => return Err(failure),
+        Err(error) => return Err(source::unreadable(&error)),
     };
-    let findings = source::findings(&plan, &place.survey()?.catalog());
+    let findings = source::findings(&document.plan, &place.survey()?.catalog());
     let exit = source::verdict(&findings);
+    let (nodes, findings) = (document.plan.nodes.len(), document.place(findings));
     if args.json {
-        let listed: Vec<Value> = findings.iter().map(as_json).collect();
+        let listed: Vec<Value> = findings.iter().map(placed_json).collect();
         io.json(&json!({"valid": exit == Exit::Success, "findings": listed}))?;
         return Ok(exit);
     }
     for finding in &findings {
-        print(finding, io)?;
+        io.line(&placed_words(finding))?;
     }
-    let errors = findings.iter().filter(|finding| finding.severity == Severity::Error).count();
+    let errors = findings.iter().filter(|placed| placed.finding.severity == Severity::Error).count();
     let warnings = findings.len() - errors;
     io.say(&match exit {
-        Exit::Success => format!("valid: {}, {}", counted(plan.nodes.len(), "node"), counted(warnings, "warning")),
+        Exit::Success => format!("valid: {}, {}", counted(nodes, "node"), counted(warnings, "warning")),
         _ => format!("not valid: {}, {}", counted(errors, "error"), counted(warnings, "warning")),
     });
     Ok(exit)
+}
+
+/// The finding that stands for a text which is no plan.
+fn no_plan(error: &ReadError) -> Value {
+    let (line, column) = error.at.unzip();
+    json!({
+        "code": "no-plan", "severity": "error", "node": null, "path": error.path, "message": error.to_string(), "fix": null,
+        "line": line, "column": column,
+    })
+}
+
+/// A finding as its JSON, with its place in the text where that is known.
+fn placed_json(placed: &Placed) -> Value {
+    let mut told = as_json(&placed.finding);
+    if let (Some((_, line, column)), Some(map)) = (&placed.at, told.as_object_mut()) {
+        map.insert("line".into(), json!(line));
+        map.insert("column".into(), json!(column));
+    }
+    told
+}
+
+/// A finding on one line, behind its place in the text.
+pub(super) fn placed_words(placed: &Placed) -> String {
+    let words = words(&placed.finding);
+    placed.at.as_ref().map_or(words.clone(), |(origin, line, column)| format!("{}:{line}:{column}: {words}", Plain::line(origin)))
 }
 
 /// A finding as its JSON.
@@ -57,8 +87,4 @@ pub(super) fn words(finding: &Finding) -> String {
     let code = json!(finding.code);
     let code = code.as_str().unwrap_or_default();
     Plain::line(&format!("{severity}[{code}] {}: {}{fix}", finding.path, finding.message)).into_string()
-}
-
-fn print(finding: &Finding, io: &mut Io<'_>) -> Result<(), Failure> {
-    io.line(&words(finding))
 }

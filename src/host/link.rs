@@ -23,7 +23,8 @@ pub fn link(plan: &mut Plan, folder: &Path) -> Result<(), ReadError> {
 fn within(plan: &mut Plan, root: &Path, at: &Path, depth: usize) -> Result<(), ReadError> {
     for (i, node) in plan.nodes.iter_mut().enumerate() {
         if let Work::Plan(PlanWork::File { path, loaded }) = &mut node.work {
-            let fail = |message: String| ReadError { origin: path.clone(), at: None, path: format!("nodes[{i}].plan"), message };
+            let fail =
+                |message: String| ReadError { origin: path.clone(), at: None, path: format!("nodes[{i}].plan"), shape: None, message };
             if depth >= MAX_DEPTH {
                 return Err(fail(format!("plans can stand {MAX_DEPTH} deep in each other, no deeper; does a plan name itself?")));
             }

@@ -62,7 +62,26 @@ fn validate_reads_stdin_and_answers_in_json_even_when_the_text_is_no_plan() {
     program.feed(&["validate", "-"], "").code(3).says(&["stdin:1:1", "the text is empty", "hint: "]);
     let validated = program.feed(&["validate", "-", "--json"], "{\"nodes\": [").code(3).json();
     assert_eq!(validated["valid"], false);
-    assert!(validated["findings"][0]["message"].as_str().unwrap().starts_with("stdin:1:11: not JSON"), "{validated}");
+    let finding = &validated["findings"][0];
+    assert!(finding["message"].as_str().unwrap().starts_with("stdin:1:11: not JSON"), "{validated}");
+    assert_eq!((&finding["line"], &finding["column"]), (&json!(1), &json!(11)));
+    let finding = &program.feed(&["validate", "-", "--json"], "{\"dag\": [\n {\"id\": 3}]}").code(3).json()["findings"][0];
+    assert_eq!((&finding["path"], &finding["line"], &finding["column"]), (&json!("dag[0].id"), &json!(2), &json!(9)));
+    let ended = program.feed(&["validate", "-"], "{\"dag\": [\n {\"id\": 3}]}").code(3);
+    assert!(!ended.err.contains("schema plan"), "that is another format: {ended}");
+}
+
+#[test]
+fn findings_stand_where_the_document_has_them_in_its_own_words() {
+    let program = Program::new();
+    let text = "{\"tasks\": [\n  {\"id\": \"a\", \"tool\": \"read_flie\", \"arguments\": {\"path\": \"x\"}}]}";
+    let file = program.file("hybrid.json", text);
+    let finding = &program.run(&["validate", &file, "--json"]).code(3).json()["findings"][0];
+    assert_eq!((&finding["path"], &finding["line"], &finding["column"]), (&json!("tasks[0].tool"), &json!(2), &json!(23)));
+    let place = format!("{file}:2:23: error[unknown-tool] tasks[0].tool: ");
+    let ended = program.run(&["validate", &file]).code(3);
+    assert!(ended.out.contains(&place), "{ended}");
+    program.run(&["run", &file]).code(3).says(&[&place]);
 }
 
 #[test]

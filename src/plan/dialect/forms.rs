@@ -2,8 +2,8 @@
 
 use super::fields::{Slips, is_quiet};
 use super::{hybrid, orchestration, stages, tools, workflow};
-use crate::plan::Dialect;
 use crate::plan::native::{EDGE_FIELDS, PLAN_FIELDS, is_node_field};
+use crate::plan::{Dialect, Plan};
 use serde_json::Value;
 
 /// One kind of object in a document.
@@ -76,12 +76,21 @@ pub(super) fn is_taken(dialect: Dialect, part: Part, name: &str) -> bool {
     native || shape || slip || is_field(dialect, part, name)
 }
 
+/// The unknown field of a body that was read, where it stands, in the shape of its own dialect.
+pub(in crate::plan) const OWN_SHAPE: &str = "own_shape";
+
+/// Whether a body is written in the shape of its own dialect where it stands.
+pub(in crate::plan) fn stands_in_own_shape(body: &Plan) -> bool {
+    body.ext.get(OWN_SHAPE) == Some(&Value::Bool(true))
+}
+
 /// Fields that tell a shape.
 const SHAPES: [&str; 6] = ["dagdeck", "nodes", "dag", "tasks", "connections", "stages"];
 
 /// Whether a reader keeps this name only to write the document back as it was.
 pub(super) fn is_memo(dialect: Dialect, part: Part, name: &str) -> bool {
     match (dialect, part) {
+        (_, Part::Plan) if name == OWN_SHAPE => true,
         (Dialect::Stages, Part::Plan) => name == stages::LAYOUT,
         (Dialect::Stages, Part::Node) => stages::is_memo(name),
         (Dialect::Hybrid, Part::Node) => ["type", "sandbox_config"].contains(&name),

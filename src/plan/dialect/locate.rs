@@ -1,4 +1,5 @@
-//! Where a path of a JSON document stands in its text. The text is known to be JSON; anything unexpected gives `None`.
+//! Where a path of a JSON document stands in its text. The text is known to be JSON; a path that leads to nothing ends at the nearest
+//! thing around.
 
 /// One step of a path.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -41,16 +42,22 @@ pub(super) fn locate(text: &str, path: &str) -> Option<(usize, usize)> {
     let mut walk = Walk { text, at: 0 };
     walk.space();
     for step in steps(path) {
-        match step {
-            Step::Index(index) => walk.enter_list(index)?,
-            Step::Key(key) => walk.enter_object(&key)?,
+        let here = walk.at;
+        let entered = match step {
+            Step::Index(index) => walk.enter_list(index),
+            Step::Key(key) => walk.enter_object(&key),
+        };
+        if entered.is_none() {
+            walk.at = here;
+            break;
         }
     }
-    let before = &text[..walk.at];
+    let before = text.get(..walk.at)?;
     let line = before.matches('\n').count() + 1;
     let column = before.rsplit('\n').next().map_or(0, |line| line.chars().count()) + 1;
     Some((line, column))
 }
+
 struct Walk<'a> {
     text: &'a str,
     at: usize,
@@ -75,9 +82,8 @@ impl Walk<'_> {
         found.then_some(())
     }
 
-    /// Stands at the value of the last such key, which is the one that counts, or stays when there is none.
+    /// Stands at the value of the last such key, which is the one that counts.
     fn enter_object(&mut self, key: &str) -> Option<()> {
-        let start = self.at;
         self.take(b'{')?;
         let mut found = None;
         while self.byte()? == b'"' {
@@ -93,7 +99,7 @@ impl Walk<'_> {
                 break;
             }
         }
-        self.at = found.unwrap_or(start);
+        self.at = found?;
         Some(())
     }
 
@@ -103,7 +109,7 @@ impl Walk<'_> {
             self.value();
             self.take(b',')?;
         }
-        Some(())
+        self.byte().filter(|byte| *byte != b']').map(drop)
     }
 
     fn text(&mut self) {

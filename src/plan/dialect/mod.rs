@@ -12,6 +12,7 @@ mod json;
 mod locate;
 mod orchestration;
 mod picture;
+mod place;
 mod source;
 mod stages;
 #[cfg(test)]
@@ -22,6 +23,7 @@ mod write;
 mod yaml;
 
 pub(in crate::plan) use forms::{Part, fields as known_fields, is_field, is_kept};
+pub use place::{locate, source_path};
 pub use write::{Loss, Syntax, Written, write, write_as};
 
 use super::native::{ShapeError, plan_from_value};
@@ -113,6 +115,8 @@ pub struct ReadError {
     pub at: Option<(usize, usize)>,
     /// The place within the document, such as `nodes[2].args`; may be empty.
     pub path: String,
+    /// Whose document it is, where its shape tells that.
+    pub shape: Option<Dialect>,
     /// Cause, lower-case start.
     pub message: String,
 }
@@ -150,7 +154,7 @@ pub fn read(text: &str, origin: &str) -> Result<(Plan, Dialect), ReadError> {
         Dialect::Workflow => workflow::read(value),
         Dialect::Stages => stages::read(value),
     };
-    Ok((plan.map_err(|error| source.fault(error))?, shape))
+    Ok((plan.map_err(|error| ReadError { shape: Some(shape), ..source.fault(error) })?, shape))
 }
 
 /// The dialect of a document by its shape.

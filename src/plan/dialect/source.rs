@@ -68,14 +68,19 @@ impl<'t> Source<'t> {
 
     /// The error for a place in the document.
     pub fn fault(&self, ShapeError { path, message }: ShapeError) -> ReadError {
-        let at = match self.syntax {
-            Syntax::Json => locate::locate(self.text, &path),
-            Syntax::Yaml => yaml::locate(self.text, &path),
-        };
+        let at = self.locate(&path);
         ReadError { path, ..self.error(at, message) }
     }
 
+    /// Line and column of a place in the document, or of the nearest thing around it.
+    pub fn locate(&self, path: &str) -> Option<(usize, usize)> {
+        match self.syntax {
+            Syntax::Json => locate::locate(self.text, path),
+            Syntax::Yaml => yaml::locate(self.text, path),
+        }
+    }
+
     fn error(&self, at: Option<(usize, usize)>, message: impl Into<String>) -> ReadError {
-        ReadError { origin: self.origin.to_owned(), at, path: String::new(), message: message.into() }
+        ReadError { origin: self.origin.to_owned(), at, path: String::new(), shape: None, message: message.into() }
     }
 }

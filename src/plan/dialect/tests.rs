@@ -344,3 +344,55 @@ proptest! {
         prop_assert_eq!(yaml::read(&written).map_err(|fault| format!("{fault:?}\n{written}")), Ok(value), "{}", written);
     }
 }
+
+#[test]
+fn the_place_of_a_finding_is_told_in_the_words_of_its_document() {
+    let cases = [
+        (
+            json!({"dag": [{"id": "a", "tool": "x", "query": "q", "dependencies": ["b"]}]}),
+            "nodes[0].depends_on[0]",
+            "dag[0].dependencies[0]",
+        ),
+        (json!({"dag": [{"id": "a", "tool": "x", "query": "q"}]}), "nodes[0].args.path", "dag[0].query"),
+        (json!({"tasks": [{"id": "a", "tool": "x", "arguments": {"p": 1}}]}), "nodes[0].args.p", "tasks[0].arguments.p"),
+        (
+            json!({"tasks": [{"id": "a", "type": "agent_delegation", "agent_role": "r", "agent_goal": "g", "agent_tools": ["t"]}]}),
+            "nodes[0].tools[0]",
+            "tasks[0].agent_tools[0]",
+        ),
+        (
+            json!({"nodes": [{"id": "a", "agent_name": "x"}, {"id": "b", "agent_name": "x", "skip_condition": "q"}], "connections": []}),
+            "nodes[1].skip_if",
+            "nodes[1].skip_condition",
+        ),
+        (
+            json!({"nodes": [{"id": "a", "agent_name": "x"}], "connections": [{"source_id": "a", "target_id": "a", "condition": "q"}]}),
+            "edges[0].when",
+            "connections[0].condition",
+        ),
+        (json!({"stages": {"a b": {"type": "AGENT", "agent": "x"}}}), "nodes[0].agent", "stages[\"a b\"].agent"),
+        (
+            json!({"stages": ["a", "b"], "all": [{"id": "b", "type": "MERGE"}, {"id": "a", "type": "TOOL", "tool_name": "x"}]}),
+            "nodes[0].tool",
+            "all[1].tool_name",
+        ),
+        (
+            json!({"graph": {"stages": [{"id": "a", "type": "DECISION", "agent_id": "x"}], "edges": [{"from_stage_id": "a", "to_stage_id": "a"}]}}),
+            "nodes[0].decide.agent",
+            "graph.stages[0].agent_id",
+        ),
+        (
+            json!({"graph": {"stages": [{"id": "a", "type": "MERGE"}], "edges": [{"from_stage_id": "a", "to_stage_id": "a"}]}}),
+            "edges[0].to",
+            "graph.edges[0].to_stage_id",
+        ),
+        (json!({"nodes": [{"id": "a", "value": 1}]}), "nodes[0].value", "nodes[0].value"),
+    ];
+    for (document, native, told) in cases {
+        let (plan, shape) = read(&document.to_string(), "-").unwrap();
+        assert_eq!(source_path(&plan, shape, native), told, "{document}");
+        let text = format!("{document:#}");
+        let places = locate(&text, "-", &[told.to_owned(), format!("{told}.nothing")]);
+        assert!(places[0].is_some_and(|(line, _)| line > 1) && places[0] == places[1], "{places:?} {text}");
+    }
+}

@@ -167,6 +167,36 @@ impl<'n> Note<'n> {
         }
     }
 
+    /// The name of what `stages` and maybe `edges` stand inside, with a point behind it.
+    fn prefix(&self) -> String {
+        self.text("graph").map(|name| format!("{name}.")).unwrap_or_default()
+    }
+
+    /// The place of a stage.
+    pub fn place(&self, at: usize, id: &str) -> String {
+        let list = format!("{}stages", self.prefix());
+        match self.text("form") {
+            Some("map") => step(&list, id),
+            Some("ids") => {
+                let home = step("", self.text("objects").unwrap_or_default());
+                match self.note.and_then(|note| note.get("places")) {
+                    Some(Value::Array(places)) => {
+                        let place = places.iter().position(|place| place.as_str() == Some(id));
+                        place.map_or(format!("{list}[{at}]"), |place| format!("{home}[{place}]"))
+                    }
+                    Some(Value::Object(_)) => step(&home, id),
+                    _ => step("", id),
+                }
+            }
+            _ => format!("{list}[{at}]"),
+        }
+    }
+
+    /// The place of the list of edges.
+    pub fn edges(&self) -> String {
+        if self.text("edges") == Some("graph") { format!("{}edges", self.prefix()) } else { "edges".to_owned() }
+    }
+
     /// Puts stages and edges where they were.
     pub fn put(&self, document: &mut Map<String, Value>, stages: Vec<(String, Value)>, edges: Option<Value>) {
         let ids: Value = stages.iter().map(|(id, _)| json!(id)).collect();

@@ -9,7 +9,7 @@ pub(super) use layout::{GRAPHS, LAYOUT};
 pub(super) use read::{DOCUMENT, EDGE, STAGE, read};
 pub(super) use write::write;
 
-use crate::plan::{AgentWork, DecisionWork, Dialect, Node, NodeId, TransformWork, Work};
+use crate::plan::{AgentWork, DecisionWork, Dialect, Node, NodeId, Plan, TransformWork, Work};
 use serde_json::Value;
 
 /// Fields of a stage of any type.
@@ -98,6 +98,31 @@ impl Kind {
             Work::Transform(_) => Some(Self::Transform),
             Work::Code(_) | Work::Approval(_) | Work::Plan(_) | Work::Loop(_) | Work::Map(_) => None,
         }
+    }
+}
+
+/// The place of a stage in the document that its plan was read from.
+pub(super) fn stage_place(plan: &Plan, at: usize, id: &NodeId) -> String {
+    layout::Note::of(&plan.ext).place(at, id)
+}
+
+/// The place of a written edge in the document that its plan was read from.
+pub(super) fn edge_place(plan: &Plan, at: usize) -> String {
+    format!("{}[{at}]", layout::Note::of(&plan.ext).edges())
+}
+
+/// The name of a native field in a stage, as it was written there.
+pub(super) fn field<'n>(node: &Node, native: &'n str) -> &'n str {
+    match native {
+        "entry" => "entrypoint",
+        "exit" => "terminal",
+        "agent" => write::under(node, &AGENT),
+        "objective" => write::under(node, &OBJECTIVE),
+        "tool" => write::under(node, &TOOL),
+        "args" => write::under(node, &ARGS),
+        "decide" => write::under(node, &DECIDE),
+        "value" => write::under(node, &VALUE),
+        _ => native,
     }
 }
 

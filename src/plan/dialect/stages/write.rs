@@ -90,7 +90,7 @@ fn stood(node: &Node, name: &str) -> bool {
 }
 
 /// The name under which a field stood, or the first of its names.
-fn under<'n>(node: &Node, names: &[&'n str]) -> &'n str {
+pub(super) fn under<'n>(node: &Node, names: &[&'n str]) -> &'n str {
     let noted = names.iter().find(|name| stood(node, name));
     noted.or(names.first()).copied().unwrap_or_default()
 }

@@ -1,0 +1,107 @@
+//! Places in the document that a plan was read from. Findings speak native (`nodes[0].tool`); whoever wrote another dialect looks for
+//! `tasks[0].tool`.
+
+use super::source::Source;
+use super::{forms, stages};
+use crate::plan::{Dialect, Plan, PlanWork, Work};
+
+/// The place that a native path means in a document of this shape. What the document doesn't say by a field of its own, such as the order
+/// of stages without edges, is told by the thing around it.
+pub fn source_path(plan: &Plan, shape: Dialect, path: &str) -> String {
+    if let Some((at, rest)) = entry("nodes", path)
+        && let Some(node) = plan.nodes.get(at)
+    {
+        let place = match shape {
+            Dialect::Native | Dialect::Orchestration | Dialect::Workflow => format!("nodes[{at}]"),
+            Dialect::Tools => format!("dag[{at}]"),
+            Dialect::Hybrid => format!("tasks[{at}]"),
+            Dialect::Stages => stages::stage_place(plan, at, &node.id),
+        };
+        if let Some(body) = node.work.body()
+            && let Some((field, inner)) = rest.split_once('.').filter(|(field, _)| ["plan", "body"].contains(field))
+        {
+            return format!("{place}.{field}.{}", source_path(body, shape_of(&node.work, body), inner));
+        }
+        let (field, tail) = rest.split_at(rest.find(['.', '[']).unwrap_or(rest.len()));
+        return match shape {
+            Dialect::Native | Dialect::Orchestration => under(&place, field, tail),
+            Dialect::Tools => match field {
+                "depends_on" => under(&place, "dependencies", tail),
+                "query" | "args" => under(&place, "query", ""),
+                _ => under(&place, field, tail),
+            },
+            Dialect::Hybrid => hybrid(&place, &node.work, field, tail),
+            Dialect::Workflow => match field {
+                "agent" => under(&place, "agent_name", tail),
+                "entry" => under(&place, "is_entry", tail),
+                "exit" => under(&place, "is_exit", tail),
+                "skip_if" => under(&place, "skip_condition", tail),
+                "depends_on" => place,
+                _ => under(&place, field, tail),
+            },
+            Dialect::Stages => match field {
+                "depends_on" => place,
+                "decide" | "merge" if !tail.is_empty() => under(&place, stages::field(node, &tail[1..]), ""),
+                _ => under(&place, stages::field(node, field), tail),
+            },
+        };
+    }
+    if let Some((at, rest)) = entry("edges", path) {
+        let (field, tail) = rest.split_at(rest.find(['.', '[']).unwrap_or(rest.len()));
+        return match shape {
+            Dialect::Workflow => {
+                let names = [("from", "source_id"), ("to", "target_id"), ("when", "condition"), ("context", "context_passed")];
+                under(&format!("connections[{at}]"), called(&names, field), tail)
+            }
+            Dialect::Stages => {
+                let names = [("from", "from_stage_id"), ("to", "to_stage_id"), ("when", "condition"), ("id", "edge_id")];
+                under(&stages::edge_place(plan, at), called(&names, field), tail)
+            }
+            Dialect::Native | Dialect::Orchestration | Dialect::Tools | Dialect::Hybrid => path.to_owned(),
+        };
+    }
+    path.to_owned()
+}
+
+/// Line and column, from 1, of each of several places in a document's text, or of the nearest thing around it; `origin` is as in `read`.
+pub fn locate(text: &str, origin: &str, paths: &[String]) -> Vec<Option<(usize, usize)>> {
+    let source = Source::open(text, origin).ok();
+    paths.iter().map(|path| source.and_then(|source| source.locate(path))).collect()
+}
+
+/// The shape that a body stands in: a file may be of any, and so may be what is told as one where it stands.
+fn shape_of(work: &Work, body: &Plan) -> Dialect {
+    let is_file = matches!(work, Work::Plan(PlanWork::File { .. }));
+    if is_file || forms::stands_in_own_shape(body) { body.dialect } else { Dialect::Native }
+}
+
+/// The position in a list at the beginning of a path, and what follows it.
+fn entry<'p>(list: &str, path: &'p str) -> Option<(usize, &'p str)> {
+    let (index, rest) = path.strip_prefix(list)?.strip_prefix('[')?.split_once(']')?;
+    Some((index.parse().ok()?, rest.strip_prefix('.').unwrap_or(rest)))
+}
+
+fn under(place: &str, field: &str, tail: &str) -> String {
+    if field.is_empty() { format!("{place}{tail}") } else { format!("{place}.{field}{tail}") }
+}
+
+/// A field by its name in a dialect.
+fn called<'n>(names: &[(&str, &'n str)], field: &'n str) -> &'n str {
+    names.iter().find(|(native, _)| *native == field).map_or(field, |(_, name)| name)
+}
+
+fn hybrid(place: &str, work: &Work, field: &str, tail: &str) -> String {
+    let agent =
+        [("agent", "agent_role"), ("role", "agent_role"), ("goal", "agent_goal"), ("objective", "agent_goal"), ("model", "agent_model")];
+    match field {
+        "args" => under(place, "arguments", tail),
+        "timeout_s" => under(place, "timeout", tail),
+        "tools" => under(place, "agent_tools", tail),
+        "inputs" => under(place, "agent_context", tail),
+        // Both are written otherwise inside.
+        "budget" => under(place, "budget", ""),
+        "sandbox" => under(place, "sandbox_config", ""),
+        _ if work.agent().is_some() => under(place, called(&agent, field), tail),
+        _ => under(place, field, tail),
+    }
+}
