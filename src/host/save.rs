@@ -2,7 +2,7 @@
 
 use super::client::There;
 use crate::plan::{
-    Dialect, Plan,
+    Catalog, Dialect, Plan,
     dialect::{Format, Syntax, write_as},
 };
 use std::{
@@ -25,8 +25,10 @@ pub(super) fn plan(plan: &Plan, file: &Path, there: There) -> Result<Saved> {
         Some("yaml" | "yml") => Syntax::Yaml,
         Some(_) | None => Syntax::Json,
     };
-    let own = write_as(plan, format(plan.dialect), syntax);
-    let text = if own.lost.is_empty() { own.text } else { write_as(plan, Format::Native, syntax).text };
+    // In its own dialect a plan has its tools' arguments as they are.
+    let catalog = Catalog::default();
+    let own = write_as(plan, format(plan.dialect), syntax, &catalog);
+    let text = if own.lost.is_empty() { own.text } else { write_as(plan, Format::Native, syntax, &catalog).text };
     let folder =
         file.parent().filter(|folder| folder.is_dir()).ok_or_else(|| Error::new(ErrorKind::NotFound, "there is no such folder"))?;
     let mut beside = tempfile::NamedTempFile::new_in(folder)?;
