@@ -5,7 +5,7 @@ use super::{
     graph::{Graph, NodeIx, Settled},
     run::Run,
 };
-use crate::plan::{Catalog, Dialect, LoopWork, MapWork, Plan, PlanWork, Work};
+use crate::plan::{Catalog, Dialect, Plan, PlanWork, Work};
 use serde_json::{Map, Value};
 use std::sync::Arc;
 
@@ -317,18 +317,9 @@ pub(super) fn unfit(plan: &Plan, catalog: &Catalog, held: &[String]) -> Option<S
 
 /// How often a node's body runs, and how many at once.
 pub(super) fn times(work: &Work, most: Option<u32>, items: Option<&Vec<Value>>) -> (Times, u32) {
-    match work {
-        Work::Loop(LoopWork { .. }) => (Times::Until(most.unwrap_or(1).clamp(1, 20)), 1),
-        Work::Map(MapWork { max_parallel, .. }) => {
-            (Times::Each(items.cloned().unwrap_or_default()), max_parallel.unwrap_or(u32::MAX).max(1))
-        }
-        Work::Plan(_)
-        | Work::Agent(_)
-        | Work::Tool(_)
-        | Work::Code(_)
-        | Work::Decision(_)
-        | Work::Merge(_)
-        | Work::Transform(_)
-        | Work::Approval(_) => (Times::Once, 1),
+    match (work, items) {
+        (Work::Loop(_), _) => (Times::Until(most.unwrap_or(1).clamp(1, 20)), 1),
+        (Work::Map(map), items) => (Times::Each(items.cloned().unwrap_or_default()), map.max_parallel.unwrap_or(u32::MAX).max(1)),
+        (_, _) => (Times::Once, 1),
     }
 }

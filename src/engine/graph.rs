@@ -218,19 +218,8 @@ impl<'a> Settled<'a> {
     }
 
     fn join(self) -> Option<Join> {
-        let natural = match self.node.work {
-            _ if self.plan.dialect.walks() => Some(Join::Settled),
-            Work::Merge(_) => Some(Join::Settled),
-            Work::Agent(_)
-            | Work::Tool(_)
-            | Work::Code(_)
-            | Work::Decision(_)
-            | Work::Transform(_)
-            | Work::Approval(_)
-            | Work::Plan(_)
-            | Work::Loop(_)
-            | Work::Map(_) => None,
-        };
+        let settles = self.plan.dialect.walks() || matches!(self.node.work, Work::Merge(_));
+        let natural = settles.then_some(Join::Settled);
         self.get(|policy| policy.join).or(natural)
     }
 
@@ -268,18 +257,7 @@ impl<'a> Settled<'a> {
 
 /// The tool of a tool node.
 pub(super) fn tool_of(node: &Node) -> Option<&str> {
-    match &node.work {
-        Work::Tool(work) => Some(&work.tool),
-        Work::Agent(_)
-        | Work::Code(_)
-        | Work::Decision(_)
-        | Work::Merge(_)
-        | Work::Transform(_)
-        | Work::Approval(_)
-        | Work::Plan(_)
-        | Work::Loop(_)
-        | Work::Map(_) => None,
-    }
+    node.work.tool().map(|work| work.tool.as_str())
 }
 
 /// What configuration says of a tool; one that nobody knows asks.
@@ -295,31 +273,12 @@ pub(super) fn leaves_something(tool: Option<&ToolInfo>) -> bool {
     })
 }
 
+/// Whether a worker does it; all else the engine does itself.
 fn takes_slot(work: &Work) -> bool {
-    match work {
-        Work::Agent(_) | Work::Tool(_) | Work::Code(_) | Work::Decision(DecisionWork::Agent(_)) => true,
-        Work::Decision(DecisionWork::Expression(_))
-        | Work::Merge(_)
-        | Work::Transform(_)
-        | Work::Approval(_)
-        | Work::Plan(_)
-        | Work::Loop(_)
-        | Work::Map(_) => false,
-    }
+    matches!(work, Work::Agent(_) | Work::Tool(_) | Work::Code(_) | Work::Decision(DecisionWork::Agent(_)))
 }
 
 /// An agent acts only through tool calls, which are on record: what it did is known per attempt and not guessed here.
 fn has_side_effects(work: &Work, tool: Option<&ToolInfo>) -> bool {
-    match work {
-        Work::Tool(_) => leaves_something(tool),
-        Work::Agent(_)
-        | Work::Code(_)
-        | Work::Decision(_)
-        | Work::Merge(_)
-        | Work::Transform(_)
-        | Work::Approval(_)
-        | Work::Plan(_)
-        | Work::Loop(_)
-        | Work::Map(_) => false,
-    }
+    work.tool().is_some() && leaves_something(tool)
 }

@@ -7,7 +7,7 @@ use super::{
     session::{Order, Session},
 };
 use crate::engine::{Command, Decision, Gate, GateId, GateKind, Preview, Run, RunId};
-use crate::plan::{Verdict, Work};
+use crate::plan::Verdict;
 use serde_json::Value;
 use tokio::sync::oneshot;
 
@@ -25,17 +25,9 @@ impl Seen {
         let (gate, _) = run.gate(id)?;
         let tool = match &gate.kind {
             GateKind::Tool { tool, .. } => Some(tool.clone()),
-            GateKind::Before => run.node_doc(&gate.node).and_then(|node| match &node.work {
-                Work::Tool(work) => Some(run.settings().map_or(&*work.tool, |settings| settings.catalog.canonical(&work.tool)).to_owned()),
-                Work::Agent(_)
-                | Work::Code(_)
-                | Work::Decision(_)
-                | Work::Merge(_)
-                | Work::Transform(_)
-                | Work::Approval(_)
-                | Work::Plan(_)
-                | Work::Loop(_)
-                | Work::Map(_) => None,
+            GateKind::Before => run.node_doc(&gate.node).and_then(|node| node.work.tool()).map(|work| {
+                let own = run.settings().map_or(&*work.tool, |settings| settings.catalog.canonical(&work.tool));
+                own.to_owned()
             }),
             GateKind::After | GateKind::Question { .. } => None,
         };

@@ -58,48 +58,26 @@ pub enum Work {
 impl Work {
     /// The plan inside: of a sub-plan whose file was loaded, a loop, or a map.
     pub fn body(&self) -> Option<&Plan> {
-        match self {
-            Self::Plan(PlanWork::Inline(body) | PlanWork::File { loaded: Some(body), .. }) => Some(body),
-            Self::Loop(LoopWork { body, .. }) | Self::Map(MapWork { body, .. }) => Some(body),
-            Self::Plan(PlanWork::File { loaded: None, .. }) => None,
-            Self::Agent(_)
-            | Self::Tool(_)
-            | Self::Code(_)
-            | Self::Decision(_)
-            | Self::Merge(_)
-            | Self::Transform(_)
-            | Self::Approval(_) => None,
-        }
+        let (Self::Plan(PlanWork::Inline(body) | PlanWork::File { loaded: Some(body), .. })
+        | Self::Loop(LoopWork { body, .. })
+        | Self::Map(MapWork { body, .. })) = self
+        else {
+            return None;
+        };
+        Some(body)
     }
 
     /// The plan inside, to change it. A loaded file is not changed from here.
     pub fn body_mut(&mut self) -> Option<&mut Plan> {
-        match self {
-            Self::Plan(PlanWork::Inline(body)) => Some(body),
-            Self::Loop(LoopWork { body, .. }) | Self::Map(MapWork { body, .. }) => Some(body),
-            Self::Plan(PlanWork::File { .. })
-            | Self::Agent(_)
-            | Self::Tool(_)
-            | Self::Code(_)
-            | Self::Decision(_)
-            | Self::Merge(_)
-            | Self::Transform(_)
-            | Self::Approval(_) => None,
-        }
+        let (Self::Plan(PlanWork::Inline(body)) | Self::Loop(LoopWork { body, .. }) | Self::Map(MapWork { body, .. })) = self else {
+            return None;
+        };
+        Some(body)
     }
 
     /// Whether other nodes run inside it: a sub-plan, a loop, or a map.
     pub fn is_composite(&self) -> bool {
-        match self {
-            Self::Plan(_) | Self::Loop(_) | Self::Map(_) => true,
-            Self::Agent(_)
-            | Self::Tool(_)
-            | Self::Code(_)
-            | Self::Decision(_)
-            | Self::Merge(_)
-            | Self::Transform(_)
-            | Self::Approval(_) => false,
-        }
+        matches!(self, Self::Plan(_) | Self::Loop(_) | Self::Map(_))
     }
 
     /// Whether its answer names one of its ways out.
@@ -109,18 +87,14 @@ impl Work {
 
     /// The agent that works, or decides.
     pub fn agent(&self) -> Option<&AgentWork> {
-        match self {
-            Self::Agent(agent) | Self::Decision(DecisionWork::Agent(agent)) => Some(agent),
-            Self::Tool(_)
-            | Self::Code(_)
-            | Self::Decision(DecisionWork::Expression(_))
-            | Self::Merge(_)
-            | Self::Transform(_)
-            | Self::Approval(_)
-            | Self::Plan(_)
-            | Self::Loop(_)
-            | Self::Map(_) => None,
-        }
+        let (Self::Agent(agent) | Self::Decision(DecisionWork::Agent(agent))) = self else { return None };
+        Some(agent)
+    }
+
+    /// The tool call of a tool node.
+    pub fn tool(&self) -> Option<&ToolWork> {
+        let Self::Tool(tool) = self else { return None };
+        Some(tool)
     }
 }
 

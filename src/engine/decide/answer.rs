@@ -28,18 +28,7 @@ impl Run {
                 let nothing = Ask::default();
                 let ask = match self.doc(ix).map(|node| &node.work) {
                     Some(Work::Approval(ask)) => ask,
-                    Some(
-                        Work::Agent(_)
-                        | Work::Tool(_)
-                        | Work::Code(_)
-                        | Work::Decision(_)
-                        | Work::Merge(_)
-                        | Work::Transform(_)
-                        | Work::Plan(_)
-                        | Work::Loop(_)
-                        | Work::Map(_),
-                    )
-                    | None => &nothing,
+                    Some(_) | None => &nothing,
                 };
                 self.finish(ix, approval_result(ask, &decided.decision), None, now)
             }

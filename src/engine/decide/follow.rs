@@ -160,28 +160,16 @@ impl Run {
             Some(payload) => Ok(payload.clone()),
             None => self.value(ix, node),
         };
-        match (value, &node.work) {
-            (Err(message), _) => self.fail(ix, plan_error(message), None),
-            (Ok(text), Work::Approval(ask)) => {
-                let text = text.as_str().unwrap_or(&ask.text).to_string();
-                let shown = self.deps(ix).into_iter().map(|dep| (dep.node.to_string(), (*dep.result).clone()));
-                let payload = serde_json::Value::Object(shown.collect());
-                let kind = GateKind::Question { text: text.clone(), options: ask.options.clone(), fields: ask.fields.clone(), call: None };
-                vec![self.gate_event(ix, kind, payload, text, now)]
-            }
-            (
-                Ok(value),
-                Work::Agent(_)
-                | Work::Tool(_)
-                | Work::Code(_)
-                | Work::Decision(_)
-                | Work::Merge(_)
-                | Work::Transform(_)
-                | Work::Plan(_)
-                | Work::Loop(_)
-                | Work::Map(_),
-            ) => self.finish(ix, value, None, now),
-        }
+        let value = match value {
+            Ok(value) => value,
+            Err(message) => return self.fail(ix, plan_error(message), None),
+        };
+        let Work::Approval(ask) = &node.work else { return self.finish(ix, value, None, now) };
+        let text = value.as_str().unwrap_or(&ask.text).to_string();
+        let shown = self.deps(ix).into_iter().map(|dep| (dep.node.to_string(), (*dep.result).clone()));
+        let payload = serde_json::Value::Object(shown.collect());
+        let kind = GateKind::Question { text: text.clone(), options: ask.options.clone(), fields: ask.fields.clone(), call: None };
+        vec![self.gate_event(ix, kind, payload, text, now)]
     }
 
     /// How the run ended: by its exits, and by what went wrong.
