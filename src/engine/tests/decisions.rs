@@ -147,6 +147,16 @@ fn what_was_approved_runs_though_other_inputs_arrived_meanwhile() {
 }
 
 #[test]
+fn code_is_told_of_dependencies_that_nothing_came_from() {
+    let mut code = node("c", Work::Code(CodeWork { code: "return 1".into(), sandbox: SandboxLimits::default() }), &["a", "b"]);
+    code.policy.join = Some(Join::Any);
+    let mut world = World::new(plan(vec![agent("a", &[]), agent("b", &[]), code]));
+    world.done("b", json!(1));
+    let Job::Code { absent, .. } = job(&world) else { panic!("code") };
+    assert_eq!(absent, [crate::plan::NodeId::new("a")]);
+}
+
+#[test]
 fn a_plan_that_says_that_nothing_is_left_behind_is_believed() {
     let mut node = tool("s", "save", json!({"path": "x"}), &[]);
     node.policy.side_effects = Some(false);

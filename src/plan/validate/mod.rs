@@ -262,7 +262,9 @@ pub fn nearest<'n>(wrong: &str, names: impl Iterator<Item = &'n str>) -> Option<
     let limit = (wrong.len() / 3).max(1) + 1;
     let close = names.filter(|name| *name != wrong && wrong.len() <= COMPARED && name.len().abs_diff(wrong.len()) <= limit);
     let measured = close.map(|name| (distance(&wrong.to_lowercase(), &name.to_lowercase()), name));
-    measured.filter(|(distance, _)| *distance <= limit).min_by_key(|(distance, _)| *distance).map(|(_, name)| name)
+    // A name that shares no letter is no slip either.
+    let is_slip = |distance: usize, name: &str| distance <= limit && distance < wrong.len().max(name.len());
+    measured.filter(|(distance, name)| is_slip(*distance, name)).min_by_key(|(distance, _)| *distance).map(|(_, name)| name)
 }
 
 /// Letters to insert, delete or replace.

@@ -230,6 +230,8 @@ fn a_node_is_never_told_to_read_itself() {
             "`debr2` is neither a node nor an input of the plan, so it reads null; did you mean `zebra`?",
         ]
     );
+    let unlike = json!({"nodes": [{"id": "a", "value": 1}, {"id": "b", "code": "return deps.zz", "depends_on": ["a"]}]});
+    assert_eq!(message(unlike), "the code reads `deps.zz`, and there is no such node");
     let itself = json!({"nodes": [{"id": "zebra", "value": 1, "depends_on": ["zebr"]}]});
     assert_eq!(message(itself), "there is no node `zebr`");
 }
