@@ -47,7 +47,11 @@ impl Document {
         let origin = if name == "-" { "stdin" } else { name };
         let folder = Path::new(name).parent().filter(|folder| !folder.as_os_str().is_empty());
         let (mut plan, shape) = dialect::read(&text, origin)?;
-        link(&mut plan, folder.unwrap_or(Path::new(".")))?;
+        link(&mut plan, origin, folder.unwrap_or(Path::new("."))).map_err(|error| {
+            let path = dialect::source_path(&plan, shape, &error.path);
+            let at = dialect::locate(&text, origin, std::slice::from_ref(&path)).into_iter().flatten().next();
+            ReadError { at, path, shape: Some(shape), ..error }
+        })?;
         Ok(Self { plan, shape, text, origin: origin.to_owned() })
     }
 

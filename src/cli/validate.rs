@@ -5,10 +5,7 @@ use super::{
     source::{self, Document, Placed},
 };
 use crate::{
-    plan::{
-        dialect::ReadError,
-        validate::{Finding, Severity},
-    },
+    plan::validate::{Finding, Severity},
     text::{Plain, counted},
 };
 use serde_json::{Value, json};
@@ -18,11 +15,19 @@ use serde_json::{Value, json};
 /// # Errors
 /// When the file can't be read as a plan.
 pub fn validate(args: &ValidateArgs, place: &Place, io: &mut Io<'_>) -> Result<Exit, Failure> {
-    let document = match Document::parse(&args.file, io.read(&args.file)?) {
+    let text = match io.read(&args.file) {
+        Ok(text) => text,
+        // What asks for JSON gets JSON also for what is no plan at all.
+        Err(failure) if args.json && failure.exit == Exit::Invalid => {
+            io.json(&json!({"valid": false, "findings": [no_plan(&failure.message, "", None)]}))?;
+            return Ok(Exit::Invalid);
+        }
+        Err(failure) => return Err(failure),
+    };
+    let document = match Document::parse(&args.file, text) {
         Ok(document) => document,
-        // What asks for JSON gets JSON also for a text that is no plan at all.
         Err(error) if args.json => {
-            io.json(&json!({"valid": false, "findings": [no_plan(&error)]}))?;
+            io.json(&json!({"valid": false, "findings": [no_plan(&error.to_string(), &error.path, error.at)]}))?;
             return Ok(Exit::Invalid);
         }
         Err(error) => return Err(source::unreadable(&error)),
@@ -48,11 +53,10 @@ pub fn validate(args: &ValidateArgs, place: &Place, io: &mut Io<'_>) -> Result<E
 }
 
 /// The finding that stands for a text which is no plan.
-fn no_plan(error: &ReadError) -> Value {
-    let (line, column) = error.at.unzip();
+fn no_plan(message: &str, path: &str, at: Option<(usize, usize)>) -> Value {
+    let (line, column) = at.unzip();
     json!({
-        "code": "no-plan", "severity": "error", "node": null, "path": error.path, "message": error.to_string(), "fix": null,
-        "line": line, "column": column,
+        "code": "no-plan", "severity": "error", "node": null, "path": path, "message": message, "fix": null, "line": line, "column": column,
     })
 }
 

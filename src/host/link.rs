@@ -11,37 +11,61 @@ use std::path::{Component, Path, PathBuf};
 /// The largest file that is read as a plan, in bytes.
 const MOST_BYTES: u64 = 16 << 20;
 
-/// Loads every plan that `plan` names by file, at any depth. `folder` is that of the plan's own file.
+/// Loads every plan that `plan` names by file, at any depth. `origin` is the plan's own file, as people call it, and `folder` where it is.
 ///
 /// # Errors
-/// The first file that can't be read or is no plan; plans loaded until then stay.
-pub fn link(plan: &mut Plan, folder: &Path) -> Result<(), ReadError> {
-    within(plan, folder, Path::new(""), 0)
+/// The first file that can't be read or is no plan, told from the outermost file inwards; plans loaded until then stay.
+pub fn link(plan: &mut Plan, origin: &str, folder: &Path) -> Result<(), ReadError> {
+    let own = Path::new(origin).file_name().map(PathBuf::from);
+    Linker { root: folder, open: own.into_iter().collect() }.within(plan, origin, "")
 }
 
-/// `at` is the folder, inside `root`, of the file that `plan` stands in.
-fn within(plan: &mut Plan, root: &Path, at: &Path, depth: usize) -> Result<(), ReadError> {
-    for (i, node) in plan.nodes.iter_mut().enumerate() {
-        if let Work::Plan(PlanWork::File { path, loaded }) = &mut node.work {
-            let fail =
-                |message: String| ReadError { origin: path.clone(), at: None, path: format!("nodes[{i}].plan"), shape: None, message };
-            if depth >= MAX_DEPTH {
-                return Err(fail(format!("plans can stand {MAX_DEPTH} deep in each other, no deeper; does a plan name itself?")));
+struct Linker<'r> {
+    root: &'r Path,
+    /// Files that are being read, each of which names the next one; the paths are those inside of `root`.
+    open: Vec<PathBuf>,
+}
+
+impl Linker<'_> {
+    /// `origin` is the file that the plan stands in, and `prefix` its place there.
+    fn within(&mut self, plan: &mut Plan, origin: &str, prefix: &str) -> Result<(), ReadError> {
+        for (i, node) in plan.nodes.iter_mut().enumerate() {
+            let place = format!("{prefix}nodes[{i}]");
+            let field = if matches!(node.work, Work::Plan(_)) { "plan" } else { "body" };
+            if let Work::Plan(PlanWork::File { path, loaded }) = &mut node.work {
+                let told = |message| ReadError { origin: origin.to_owned(), at: None, path: format!("{place}.plan"), shape: None, message };
+                self.file(path, loaded).map_err(told)?;
+            } else if let Some(body) = node.work.body_mut() {
+                self.within(body, origin, &format!("{place}.{field}."))?;
             }
-            let file = inside(&at.join(path.as_str())).ok_or_else(|| fail("a plan's file must stand in the folder of the plan".into()))?;
-            if loaded.is_none() {
-                let text = read(root, &file).map_err(fail)?;
-                let (body, _) = dialect::read(&text, path)?;
-                *loaded = Some(Box::new(body));
-            }
-            if let Some(body) = loaded {
-                within(body, root, file.parent().unwrap_or(Path::new("")), depth + 1)?;
-            }
-        } else if let Some(body) = node.work.body_mut() {
-            within(body, root, at, depth)?;
         }
+        Ok(())
     }
-    Ok(())
+
+    fn file(&mut self, path: &str, loaded: &mut Option<Box<Plan>>) -> Result<(), String> {
+        let folder = self.open.last().and_then(|file| file.parent()).unwrap_or(Path::new(""));
+        let file = inside(&folder.join(path)).ok_or_else(|| format!("{path}: a plan's file must stand in the folder of the plan"))?;
+        if self.open.last() == Some(&file) {
+            return Err("the plan names itself, and can't stand inside itself".into());
+        }
+        if let Some(first) = self.open.iter().position(|open| *open == file) {
+            let names = self.open[first..].iter().chain([&file]).map(|file| file.display().to_string());
+            return Err(format!("the plan names itself by way of others: {}", names.collect::<Vec<_>>().join(" → ")));
+        }
+        if self.open.len() > MAX_DEPTH {
+            return Err(format!("plans can stand {MAX_DEPTH} deep in each other, no deeper"));
+        }
+        if loaded.is_none() {
+            let text = read(self.root, &file).map_err(|words| format!("{path}: {words}"))?;
+            let (body, _) = dialect::read(&text, path).map_err(|error| error.to_string())?;
+            *loaded = Some(Box::new(body));
+        }
+        let Some(body) = loaded else { return Ok(()) };
+        self.open.push(file);
+        let inner = self.within(body, path, "");
+        self.open.pop();
+        inner.map_err(|error| error.to_string())
+    }
 }
 
 /// The path without `.` and `..`; `None` when it leads out.
@@ -66,8 +90,9 @@ fn inside(path: &Path) -> Option<PathBuf> {
 pub(super) fn open(file: &Path) -> Result<Plan, String> {
     let (Some(folder), Some(name)) = (file.parent(), file.file_name()) else { return Err("is no file".into()) };
     let text = read(folder, Path::new(name))?;
-    let (mut plan, _) = dialect::read(&text, &name.to_string_lossy()).map_err(|error| error.to_string())?;
-    link(&mut plan, folder).map_err(|error| error.to_string())?;
+    let name = name.to_string_lossy();
+    let (mut plan, _) = dialect::read(&text, &name).map_err(|error| error.to_string())?;
+    link(&mut plan, &name, folder).map_err(|error| error.to_string())?;
     Ok(plan)
 }
 
@@ -104,7 +129,7 @@ mod tests {
 
     fn linked(folder: &tempfile::TempDir, plan: &str) -> Result<Plan, String> {
         let (mut plan, _) = dialect::read(plan, "plan.json").unwrap();
-        link(&mut plan, folder.path()).map(|()| plan).map_err(|error| error.to_string())
+        link(&mut plan, "plan.json", folder.path()).map(|()| plan).map_err(|error| error.to_string())
     }
 
     #[test]
@@ -122,12 +147,24 @@ mod tests {
 
     #[test]
     fn a_file_that_is_no_plan_leads_out_or_names_itself_is_told() {
-        let folder = folder(&[("self.json", r#"{"nodes": [{"id": "a", "plan": "self.json"}]}"#), ("bad.json", "{\n  \"nodes\": 3}")]);
+        let folder = folder(&[
+            ("self.json", r#"{"nodes": [{"id": "a", "plan": "self.json"}]}"#),
+            ("sub/back.json", r#"{"nodes": [{"id": "a", "plan": "../plan.json"}]}"#),
+            ("bad.json", "{\n  \"nodes\": 3}"),
+            ("sub/far.json", r#"{"nodes": [{"id": "a", "value": 1}, {"id": "b", "plan": "none.json"}]}"#),
+        ]);
         let error = |path: &str| linked(&folder, &format!(r#"{{"nodes": [{{"id": "a", "plan": "{path}"}}]}}"#)).unwrap_err();
-        assert!(error("none.json").starts_with("none.json: `nodes[0].plan`: can't be read"), "{}", error("none.json"));
-        assert_eq!(error("../x.json"), "../x.json: `nodes[0].plan`: a plan's file must stand in the folder of the plan");
-        assert_eq!(error("/etc/passwd"), "/etc/passwd: `nodes[0].plan`: a plan's file must stand in the folder of the plan");
-        assert_eq!(error("bad.json"), "bad.json:2:12: `nodes`: must be a list, not a number");
-        assert!(error("self.json").ends_with("does a plan name itself?"));
+        assert!(error("none.json").starts_with("plan.json: `nodes[0].plan`: none.json: can't be read"), "{}", error("none.json"));
+        let outside = "a plan's file must stand in the folder of the plan";
+        assert_eq!(error("../x.json"), format!("plan.json: `nodes[0].plan`: ../x.json: {outside}"));
+        assert_eq!(error("/etc/passwd"), format!("plan.json: `nodes[0].plan`: /etc/passwd: {outside}"));
+        assert_eq!(error("bad.json"), "plan.json: `nodes[0].plan`: bad.json:2:12: `nodes`: must be a list, not a number");
+        let itself = "the plan names itself, and can't stand inside itself";
+        assert_eq!(error("self.json"), format!("plan.json: `nodes[0].plan`: self.json: `nodes[0].plan`: {itself}"));
+        assert_eq!(error("plan.json"), format!("plan.json: `nodes[0].plan`: {itself}"));
+        let way = "the plan names itself by way of others: plan.json → sub/back.json → plan.json";
+        assert_eq!(error("sub/back.json"), format!("plan.json: `nodes[0].plan`: sub/back.json: `nodes[0].plan`: {way}"));
+        let far = error("sub/far.json");
+        assert!(far.starts_with("plan.json: `nodes[0].plan`: sub/far.json: `nodes[1].plan`: none.json: can't be read"), "{far}");
     }
 }

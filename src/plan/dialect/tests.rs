@@ -396,3 +396,17 @@ fn the_place_of_a_finding_is_told_in_the_words_of_its_document() {
         assert!(places[0].is_some_and(|(line, _)| line > 1) && places[0] == places[1], "{places:?} {text}");
     }
 }
+
+#[test]
+fn yaml_errors_speak_of_the_text() {
+    let cases = [
+        ("~: 1\nnodes: []", "-:1:1: a key must be text"),
+        ("? [a]\n: 1", "-:1:3: a key must be text"),
+        ("x: &a [*a]", "-:1:8: an alias stands inside what it names, which would never end"),
+        ("nodes: .inf", "-:1:8: a number must be finite"),
+        ("<<: 3\nnodes: []", "-:1:5: `<<` takes the entries of an object, and this is none"),
+    ];
+    for (text, words) in cases {
+        assert_eq!(read(text, "-").unwrap_err().to_string(), words);
+    }
+}

@@ -36,6 +36,11 @@ fn words(error: &Error) -> String {
         | Error::AliasExpansionLimitExceeded { .. }
         | Error::AliasReplayStackDepthExceeded { .. } => "it holds more, by its aliases, than a plan needs".into(),
         Error::DuplicateMappingKey { key: Some(key), .. } => format!("`{key}` stands twice in one object; keep one of them"),
+        Error::NullIntoString { .. } | Error::Unexpected { expected: "string scalar", .. } => "a key must be text".into(),
+        Error::RecursiveReferencesRequireWeakTypes { .. } => "an alias stands inside what it names, which would never end".into(),
+        Error::NonFiniteFloat { .. } => "a number must be finite".into(),
+        Error::BinaryNotUtf8 { .. } => "`!!binary` must hold text".into(),
+        Error::MergeValueNotMapOrSeqOfMaps { .. } => "`<<` takes the entries of an object, and this is none".into(),
         other => {
             let words = other.to_string();
             let words = words.lines().next().unwrap_or_default().trim();
