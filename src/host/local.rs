@@ -150,7 +150,7 @@ impl Shared {
     pub(super) async fn start(&self, plan: Plan, via: &str, listener: Option<Listener>) -> Result<Session, Problem> {
         let (model, catalog) = (self.chosen(), self.kit.catalog());
         let mut plan = plan;
-        link(&mut plan, &self.places.workspace).map_err(|error| Problem { message: error.to_string(), hint: None })?;
+        link(&mut plan, "the plan", &self.places.workspace).map_err(|error| Problem { message: error.to_string(), hint: None })?;
         let plan = nest::inlined(plan);
         refuse_wrong(&plan, &catalog)?;
         let settings = RunSettings {

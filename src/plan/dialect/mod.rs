@@ -27,7 +27,7 @@ pub use place::{locate, source_path};
 pub use write::{Loss, Syntax, Written, write, write_as};
 
 use super::native::{ShapeError, plan_from_value};
-use super::{Dialect, Edge, Node, Plan};
+use super::{Catalog, Dialect, Edge, Node, Plan};
 use fields::Fields;
 use serde_json::{Map, Value};
 use std::{fmt, str::FromStr};
@@ -146,15 +146,52 @@ pub fn read(text: &str, origin: &str) -> Result<(Plan, Dialect), ReadError> {
     let source = source::Source::open(text, origin)?;
     let (value, source) = source.parse()?;
     let shape = tell(&value).map_err(|error| source.fault(error))?;
-    let plan = match shape {
+    let plan = shaped(shape, value);
+    Ok((plan.map_err(|error| ReadError { shape: Some(shape), ..source.fault(error) })?, shape))
+}
+
+fn shaped(shape: Dialect, value: Value) -> Result<Plan, ShapeError> {
+    match shape {
         Dialect::Native => plan_from_value(value),
         Dialect::Orchestration => orchestration::read(value),
         Dialect::Tools => tools::read(value),
         Dialect::Hybrid => hybrid::read(value),
         Dialect::Workflow => workflow::read(value),
         Dialect::Stages => stages::read(value),
+    }
+}
+
+/// Reads the body of a node that stands in the shape of another dialect, and notes that; gives a native one back. Orchestration nodes
+/// mean the same in both.
+pub(in crate::plan) fn read_body(value: Value) -> Result<Result<Plan, Value>, ShapeError> {
+    match tell(&value) {
+        Ok(shape @ (Dialect::Tools | Dialect::Hybrid | Dialect::Workflow | Dialect::Stages)) => {
+            let mut plan = shaped(shape, value)?;
+            plan.ext.insert(forms::OWN_SHAPE.to_owned(), Value::Bool(true));
+            Ok(Ok(plan))
+        }
+        // A native reader has better words for what is no plan.
+        Ok(Dialect::Native | Dialect::Orchestration) | Err(_) => Ok(Err(value)),
+    }
+}
+
+/// A body in the shape that it was read in, as long as that can hold it; `None` for a native one.
+pub(in crate::plan) fn write_body(body: &Plan) -> Option<Value> {
+    if !forms::stands_in_own_shape(body) {
+        return None;
+    }
+    let mut bare = body.clone();
+    bare.ext.shift_remove(forms::OWN_SHAPE);
+    let catalog = Catalog::default();
+    let (value, lost) = match bare.dialect {
+        Dialect::Native | Dialect::Orchestration => return None,
+        Dialect::Tools => tools::write(&bare, &catalog),
+        Dialect::Hybrid => hybrid::write(&bare, &catalog),
+        Dialect::Workflow => workflow::write(&bare),
+        Dialect::Stages => stages::write(&bare),
     };
-    Ok((plan.map_err(|error| ReadError { shape: Some(shape), ..source.fault(error) })?, shape))
+    let same = lost.is_empty() && shaped(bare.dialect, value.clone()).as_ref() == Ok(&bare);
+    same.then_some(value)
 }
 
 /// The dialect of a document by its shape.

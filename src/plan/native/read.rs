@@ -1,6 +1,7 @@
 //! From native JSON to the plan's types, with the place and the words of the first thing that is wrong.
 
 use super::{FORMAT, ShapeError};
+use crate::plan::dialect;
 use crate::plan::{
     AgentWork, Ask, Budget, CodeWork, DecisionWork, Edge, LoopWork, MapWork, MergeWork, Node, NodeId, Plan, PlanWork, Policy, ToolInput,
     ToolWork, TransformWork, Work,
@@ -141,6 +142,19 @@ fn plan_at(value: Value, path: &str, depth: usize) -> Result<Plan, ShapeError> {
     Ok(Plan { goal, inputs, nodes, edges, budget, defaults, dialect, metadata, ext })
 }
 
+/// A plan inside of a node, which may stand in the shape of another dialect, as a file may.
+fn body_at(value: Value, path: &str, depth: usize) -> Result<Plan, ShapeError> {
+    let placed = |error: ShapeError| match error.path.as_str() {
+        "" => ShapeError { path: path.to_owned(), ..error },
+        inner if inner.starts_with('[') => ShapeError { path: format!("{path}{inner}"), ..error },
+        inner => ShapeError { path: format!("{path}.{inner}"), ..error },
+    };
+    match dialect::read_body(value).map_err(placed)? {
+        Ok(plan) => Ok(plan),
+        Err(native) => plan_at(native, path, depth),
+    }
+}
+
 /// Reads one node; `path` is where it stands.
 ///
 /// # Errors
@@ -279,14 +293,14 @@ fn decision(fields: &mut Fields) -> Result<DecisionWork, ShapeError> {
 fn sub_plan(fields: &mut Fields, depth: usize) -> Result<PlanWork, ShapeError> {
     match fields.take("plan") {
         Some(Value::String(path)) => Ok(PlanWork::File { path, loaded: None }),
-        Some(value) => plan_at(value, &fields.place("plan"), depth + 1).map(|plan| PlanWork::Inline(Box::new(plan))),
+        Some(value) => body_at(value, &fields.place("plan"), depth + 1).map(|plan| PlanWork::Inline(Box::new(plan))),
         None => Err(fields.wrong("plan", "must be a plan or the path of its file")),
     }
 }
 
 fn body(fields: &mut Fields, work: &str, depth: usize) -> Result<Box<Plan>, ShapeError> {
     match fields.take("body") {
-        Some(value) => plan_at(value, &fields.place("body"), depth + 1).map(Box::new),
+        Some(value) => body_at(value, &fields.place("body"), depth + 1).map(Box::new),
         None => Err(fields.wrong("", format!("`{work}` needs a `body`: the plan that is repeated"))),
     }
 }

@@ -2,6 +2,7 @@
 
 use super::FORMAT;
 use super::read::{APART, EDGE_FIELDS, PLAN_FIELDS, is_taken};
+use crate::plan::dialect::write_body;
 use crate::plan::{
     AgentWork, CodeWork, DecisionWork, Dialect, Edge, LoopWork, MapWork, MergeWork, Node, NodeId, Plan, PlanWork, ToolInput, ToolWork, Work,
 };
@@ -28,6 +29,11 @@ pub fn plan_to_value(plan: &Plan) -> Value {
     put_map(&mut map, "metadata", &plan.metadata);
     put_ext(&mut map, &plan.ext, |key, _| PLAN_FIELDS.contains(&key));
     Value::Object(map)
+}
+
+/// A plan inside of a node, in the shape that it was read in.
+fn body_to_value(body: &Plan) -> Value {
+    write_body(body).unwrap_or_else(|| plan_to_value(body))
 }
 
 /// One node, with its work and its policy flat in it.
@@ -99,19 +105,19 @@ fn put_work(map: &mut Map<String, Value>, work: &Work) {
             map.insert("ask".into(), Value::Object(object(ask)));
         }
         Work::Plan(PlanWork::Inline(plan)) => {
-            map.insert("plan".into(), plan_to_value(plan));
+            map.insert("plan".into(), body_to_value(plan));
         }
         Work::Plan(PlanWork::File { path, .. }) => put_text(map, "plan", Some(path)),
         Work::Loop(LoopWork { body, until }) => {
             put_text(map, "until", Some(until));
-            map.insert("body".into(), plan_to_value(body));
+            map.insert("body".into(), body_to_value(body));
         }
         Work::Map(MapWork { over, body, max_parallel }) => {
             put_text(map, "over", Some(over));
             if let Some(most) = max_parallel {
                 map.insert("max_parallel".into(), json!(most));
             }
-            map.insert("body".into(), plan_to_value(body));
+            map.insert("body".into(), body_to_value(body));
         }
     }
 }
