@@ -1,7 +1,7 @@
 //! When commands can't be used, and the reason as a person reads it.
 
 use crate::console::model::{Model, Stage};
-use crate::plan::Work;
+use crate::plan::{DecisionWork, Work};
 
 /// Always.
 pub fn always(_: &Model) -> Result<(), &'static str> {
@@ -34,7 +34,7 @@ pub fn editing_nodes(model: &Model) -> Result<(), &'static str> {
 pub fn editing_worker(model: &Model) -> Result<(), &'static str> {
     editing_nodes(model)?;
     match model.selected_node().map(|node| &node.work) {
-        Some(Work::Agent(_) | Work::Tool(_)) => Ok(()),
+        Some(Work::Agent(_) | Work::Tool(_) | Work::Decision(DecisionWork::Agent(_))) => Ok(()),
         _ => Err("the selected node has neither an agent nor a tool"),
     }
 }

@@ -111,6 +111,12 @@ impl PlanEditor {
         }
     }
 
+    /// Whether a plan stands inside a node and has no nodes yet.
+    pub fn is_empty_inside(&self, id: &NodeId) -> bool {
+        let body = nest::find(&self.plan, id).and_then(|node| node.work.body());
+        body.is_some_and(|body| body.nodes.is_empty())
+    }
+
     /// An id that no node beside `beside` has, made of these words; as an address.
     pub fn free_id(&self, beside: Option<&NodeId>, words: &str) -> NodeId {
         let prefix = beside.map_or("", |beside| nest::prefix(beside));

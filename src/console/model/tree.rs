@@ -52,6 +52,8 @@ pub struct Tree {
     folded: BTreeSet<NodeId>,
     /// What rows must match; all are shown while it is empty.
     pub filter: TextField,
+    /// Where the person was when a search began.
+    before_search: Option<NodeId>,
     orientation: Orientation,
     /// The same as boxes and lines.
     pub picture: Picture,
@@ -208,6 +210,23 @@ impl Tree {
     /// Moves the selection by so many rows.
     pub fn step(&mut self, by: isize) {
         self.select(self.selected.saturating_add_signed(by));
+    }
+
+    /// A search begins: a later one without a hit leads back here.
+    pub fn begin_search(&mut self) {
+        if self.filter.text().trim().is_empty() {
+            self.before_search = self.node().cloned();
+        }
+    }
+
+    /// Shows all nodes again. The selection stays on its node; where none was left, it is where it was before the search.
+    pub fn end_search(&mut self, plan: &Plan) {
+        let before = self.before_search.take().filter(|_| self.rows.is_empty());
+        self.filter.set("");
+        self.rebuild(plan);
+        if let Some(node) = before {
+            self.reveal(plan, &node);
+        }
     }
 
     /// Selects a node where it stands itself, unfolding and unfiltering what hides it. Says whether it is there.

@@ -5,7 +5,7 @@ use serde_json::{Map, Value};
 use super::inputs;
 use crate::console::theme::Role;
 use crate::plan::{
-    Approve, Catalog, DecisionWork, Edge, Field, FieldKind, Node, PlanWork, ToolInput, ToolWork, Verdict, Work,
+    AgentWork, Approve, Catalog, DecisionWork, Edge, Field, FieldKind, Node, PlanWork, ToolInput, ToolWork, Verdict, Work,
     native::{plan_from_value, plan_to_value},
     validate::{Finding, Severity},
 };
@@ -30,9 +30,8 @@ pub fn kind(work: &Work) -> &'static str {
 /// Who does a node's work: the card's or tool's name, else the sort of work.
 pub fn worker(node: &Node) -> Plain {
     match &node.work {
-        Work::Agent(work) | Work::Decision(DecisionWork::Agent(work)) => {
-            Plain::summary(work.agent.as_deref().or(work.role.as_deref()).unwrap_or("agent"))
-        }
+        Work::Agent(work) => agent(work),
+        Work::Decision(DecisionWork::Agent(work)) => Plain::line("decision: ").then(&agent(work)),
         Work::Tool(work) => Plain::summary(&work.tool),
         Work::Code(_)
         | Work::Decision(DecisionWork::Expression(_))
@@ -43,6 +42,11 @@ pub fn worker(node: &Node) -> Plain {
         | Work::Loop(_)
         | Work::Map(_) => Plain::line(kind(&node.work)),
     }
+}
+
+/// Which agent works.
+pub fn agent(work: &AgentWork) -> Plain {
+    Plain::summary(work.agent.as_deref().or(work.role.as_deref()).unwrap_or("agent"))
 }
 
 /// Characters of a node's text that a line may need.
@@ -154,6 +158,22 @@ pub fn text_name(work: &Work) -> &'static str {
         Work::Plan(PlanWork::File { .. }) => "file",
         Work::Loop(_) => "repeats until",
         Work::Map(_) => "once for each of",
+    }
+}
+
+/// A title for editing a node's text.
+pub fn text_title(node: &Node) -> String {
+    match &node.work {
+        Work::Loop(_) => format!("`{}` repeats until", node.id),
+        Work::Map(_) => format!("`{}` runs once for each of", node.id),
+        Work::Agent(_)
+        | Work::Tool(_)
+        | Work::Code(_)
+        | Work::Decision(_)
+        | Work::Merge(_)
+        | Work::Transform(_)
+        | Work::Approval(_)
+        | Work::Plan(_) => format!("{} of `{}`", text_name(&node.work), node.id),
     }
 }
 

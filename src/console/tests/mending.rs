@@ -169,3 +169,44 @@ fn what_is_said_fits_the_screen_and_the_moment() {
     deck.done("count", json!("x"));
     assert!(deck.sees("`write` waits for you") && !deck.sees("opens the inbox"), "{}", deck.screen());
 }
+
+#[test]
+fn a_search_without_a_hit_leaves_the_selection_where_it_was() {
+    let mut deck = Deck::planned(100, 30);
+    deck.select("write");
+    deck.keys("/");
+    deck.type_text("zz");
+    deck.keys("esc");
+    assert_eq!(deck.model.selected_id().unwrap().as_str(), "write");
+}
+
+#[test]
+fn rows_that_cannot_be_taken_as_dependencies_have_no_box_to_mark() {
+    let mut deck = Deck::planned(100, 30);
+    deck.select("count");
+    deck.keys("D");
+    let screen = deck.screen();
+    assert_eq!(screen.matches("[ ]").count(), 1, "only `scan` can be taken:\n{screen}");
+}
+
+#[test]
+fn a_node_added_at_an_empty_plan_inside_goes_into_it() {
+    let mut deck = Deck::new(100, 30);
+    let outer = json!({ "id": "outer", "plan": { "nodes": [] } });
+    crate::console::update::verbs::plan::open(&mut deck.model, read(json!({ "goal": "x", "nodes": [outer] })), "from x");
+    deck.keys("a");
+    deck.type_text("merge");
+    deck.keys("enter");
+    assert_eq!(deck.model.selected_id().unwrap().as_str(), "outer/merge");
+    assert!(deck.model.selected_node().unwrap().depends_on.is_empty());
+}
+
+#[test]
+fn changing_a_worker_begins_at_the_one_in_use() {
+    let mut deck = Deck::planned(100, 30);
+    deck.select("write");
+    deck.keys("w");
+    assert!(deck.sees("in use  write_file as its name says"), "{}", deck.screen());
+    deck.keys("enter");
+    assert!(!deck.model.editor.can_undo());
+}

@@ -30,11 +30,12 @@ pub fn draw(model: &Model, now: Time, pen: &mut Pen<'_>, area: Rect, shown: &mut
     let grid = Grid::of(model, inside.width.saturating_sub(2));
     let target = model.deps_target().and_then(|target| tree.graph().position(target));
     let needs: Vec<usize> = target.map(|target| tree.graph().predecessors(target).collect()).unwrap_or_default();
+    let after = target.map(|target| tree.graph().descendants(target)).unwrap_or_default();
     let rows = tree.rows().iter().enumerate().skip(tree.top());
     for (y, (at, row)) in (inside.top()..inside.bottom()).zip(rows) {
         let Some(node) = model.plan().nodes.get(row.index) else { continue };
         let line = Rect { y, height: 1, ..inside };
-        Line { model, now, row, node, grid, needs: &needs }.draw(pen, line);
+        Line { model, now, row, node, grid, needs: &needs, after: &after }.draw(pen, line);
         if at == tree.selected() {
             pen.select(line, focused);
         }
@@ -104,6 +105,8 @@ struct Line<'a> {
     grid: Grid,
     /// Positions of the nodes that the node whose dependencies are changed depends on.
     needs: &'a [usize],
+    /// Whether each node comes after that one, so that depending on it would close a cycle.
+    after: &'a [bool],
 }
 
 impl Line<'_> {
@@ -131,7 +134,7 @@ impl Line<'_> {
     fn name(&self, pen: &mut Pen<'_>, area: Rect) {
         let mut x = self.rails(pen, area);
         let room = |x: u16| area.right().saturating_sub(x + 1);
-        let role = if self.row.kind == RowKind::Reference { Role::Dim } else { Role::Text };
+        let role = if self.row.kind == RowKind::Reference { Role::Dim } else { self.reached(Role::Text) };
         if self.row.kind == RowKind::Reference {
             let arrow = if self.model.tree().stands_below(self.row) { Glyph::ArrowDown } else { Glyph::ArrowUp };
             x += pen.glyph(x, area.y, room(x), arrow, Role::Dim) + 1;
@@ -204,6 +207,7 @@ impl Line<'_> {
             let glyph = match (*target == self.node.id, self.needs.contains(&self.row.index)) {
                 (true, _) => Glyph::ArrowRight,
                 (false, true) => Glyph::Checked,
+                (false, false) if self.is_out_of_reach(target) => return,
                 (false, false) => Glyph::Unchecked,
             };
             pen.glyph(x, y, 3, glyph, Role::Accent);
@@ -222,11 +226,31 @@ impl Line<'_> {
         }
     }
 
+    /// Whether the node whose dependencies are changed can't depend on this one.
+    fn is_out_of_reach(&self, target: &str) -> bool {
+        *target != *self.node.id
+            && (nest::prefix(target) != nest::prefix(&self.node.id) || self.after.get(self.row.index).is_some_and(|after| *after))
+    }
+
+    /// A role, or the dim one where the row can't be taken.
+    fn reached(&self, role: Role) -> Role {
+        match self.model.deps_target() {
+            Some(target) if self.is_out_of_reach(target) => Role::Dim,
+            Some(_) | None => role,
+        }
+    }
+
     fn plan_columns(&self, pen: &mut Pen<'_>, rest: Rect) {
         if words::gated(self.node, &self.model.session.catalog) {
             pen.glyph(rest.x, rest.y, 1, Glyph::Gate, Role::Gate);
         }
-        pen.text(rest.x + 2, rest.y, self.grid.worker.min(rest.width.saturating_sub(2)), &words::worker(self.node), Role::Accent);
+        pen.text(
+            rest.x + 2,
+            rest.y,
+            self.grid.worker.min(rest.width.saturating_sub(2)),
+            &words::worker(self.node),
+            self.reached(Role::Accent),
+        );
         let from = rest.x + 4 + self.grid.worker;
         let does = words::summary(self.node, &self.model.plan().inputs);
         pen.text(from, rest.y, rest.right().saturating_sub(from), &does, Role::Dim);

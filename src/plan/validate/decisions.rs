@@ -1,5 +1,6 @@
 //! Decisions and their edges, merges, joins over alternatives.
 
+use super::legible;
 use super::{Check, Code, Fix, Place};
 use crate::plan::edit::Edit;
 use crate::plan::expr::Expr;
@@ -70,7 +71,7 @@ fn routes(check: &mut Check, at: usize, ways: &[Way]) {
     let certain = certain_route(check, at);
     match certain.filter(|route| defaults == 0 && !goes_on && !is_named(route.as_deref(), ways)) {
         Some(route) => {
-            let answer = route.map_or_else(|| "no route".to_owned(), |route| format!("`{}`", route.escape_debug()));
+            let answer = route.map_or_else(|| "no route".to_owned(), |route| format!("`{}`", legible(&route)));
             let names: Vec<String> = ways.iter().map(|way| format!("`{}`", way.label.unwrap_or(way.to).escape_debug())).collect();
             let message = format!("it always answers {answer}, which is none of its ways out: {}", names.join(", "));
             check.find(Code::NoRoute, place, "decide", message, make_default(check, ways));
@@ -84,7 +85,7 @@ fn routes(check: &mut Check, at: usize, ways: &[Way]) {
     let mut labels = HashSet::new();
     for (edge, label) in ways.iter().filter_map(|way| Some((way.edge?, way.label?))) {
         if !labels.insert(label) {
-            let message = format!("another edge of this decision has the label `{}`; the first counts", label.escape_debug());
+            let message = format!("another edge of this decision has the label `{}`; the first counts", legible(label));
             check.find(Code::RouteLabels, Place::Edge(edge), "when", message, None);
         }
     }

@@ -171,7 +171,7 @@ impl<'a> Check<'a> {
         };
         let path = if field.is_empty() || base.is_empty() { base + field } else { format!("{base}.{field}") };
         let file = if place == Place::Owner { outer.and_then(|outer| outer.around.file) } else { self.around.file };
-        let message = file.map_or_else(|| message.clone(), |file| format!("in `{}`: {message}", file.escape_debug()));
+        let message = file.map_or_else(|| message.clone(), |file| format!("in `{}`: {message}", legible(file)));
         let message = cut(&message);
         self.findings.push((place, Finding { code, severity: code.severity(), node, edge, path, message, fix }));
     }
@@ -303,4 +303,16 @@ fn shortened(text: &str, most: usize) -> Cow<'_, str> {
 /// The words that follow an unknown name.
 fn did_you_mean(name: Option<&str>) -> String {
     name.map_or_else(String::new, |name| format!("; did you mean `{name}`?"))
+}
+
+/// A name or text of the plan as messages show it: nothing in it is obeyed or hidden, and quotes stay as they are.
+fn legible(text: &str) -> String {
+    let mut shown = String::with_capacity(text.len());
+    for c in text.chars() {
+        match c {
+            '\'' | '"' => shown.push(c),
+            other => shown.extend(other.escape_debug()),
+        }
+    }
+    shown
 }

@@ -1,5 +1,6 @@
 //! Agents and tools by name, tool arguments against their schema, tool patterns.
 
+use super::legible;
 use super::{Check, Code, Fix, Place, did_you_mean};
 use crate::plan::reference::has_references;
 use crate::plan::{AgentWork, Approve, Catalog, DecisionWork, Risk, ToolInfo, ToolInput, ToolWork, Verdict, Work};
@@ -62,7 +63,7 @@ fn patterns<'a>(check: &mut Check<'a>, place: Place, prefix: &str, patterns: Opt
         if !fits {
             let catalog = check.catalog;
             let near = check.nearest(pattern, catalog.tools.iter().map(|tool| tool.name.as_str()));
-            let message = format!("`{}` matches no tool{}", pattern.escape_debug(), did_you_mean(near));
+            let message = format!("`{}` matches no tool{}", legible(pattern), did_you_mean(near));
             let fix = match (near, place) {
                 (Some(near), Place::Node(at)) => check
                     .with_policy(at, format!("use `{near}`"), |policy| policy.tools.iter_mut().for_each(|list| list[i] = near.to_owned())),
@@ -100,7 +101,7 @@ fn agent(check: &mut Check, at: usize, work: &AgentWork) {
             let work = if plan.nodes[at].work.is_decision() { Work::Decision(DecisionWork::Agent(agent)) } else { Work::Agent(agent) };
             Fix::new(format!("use `{near}`"), check.changed(at, |node| node.work = work))
         });
-        let message = format!("there is no agent `{}`{}", name.escape_debug(), did_you_mean(near));
+        let message = format!("there is no agent `{}`{}", legible(name), did_you_mean(near));
         return check.find(Code::UnknownAgent, place, "agent", message, fix);
     };
     reach(check, at, written.unwrap_or(&catalog.agents[card].tools));
@@ -118,7 +119,7 @@ fn reach(check: &mut Check, at: usize, patterns: &[String]) {
         Some((pattern, &tool.name))
     });
     if let Some((pattern, tool)) = open {
-        let by = if check.catalog.canonical(pattern) == tool { String::new() } else { format!(" (by `{}`)", pattern.escape_debug()) };
+        let by = if check.catalog.canonical(pattern) == tool { String::new() } else { format!(" (by `{}`)", legible(pattern)) };
         let message = format!("the configuration lets this agent call `{tool}`{by} without asking, and the plan doesn't ask either");
         let fix = check.with_policy(at, "ask before it starts", |policy| policy.approve = Some(asking(policy.approve)));
         check.find(Code::OpenSideEffects, Place::Node(at), "approve", message, fix);
@@ -174,7 +175,7 @@ fn unknown_tool(check: &mut Check, at: usize, work: &ToolWork) {
         let work = ToolWork { tool: near.to_owned(), ..work.clone() };
         Fix::new(format!("use `{near}`"), check.changed(at, |node| node.work = Work::Tool(work)))
     });
-    let message = format!("there is no tool `{}`{}", work.tool.escape_debug(), did_you_mean(near));
+    let message = format!("there is no tool `{}`{}", legible(&work.tool), did_you_mean(near));
     check.find(Code::UnknownTool, Place::Node(at), "tool", message, fix);
 }
 
@@ -220,7 +221,7 @@ fn arguments(check: &mut Check, at: usize, work: &ToolWork, info: &ToolInfo, val
 /// An argument as people write it: `path`, `options.depth`.
 fn argument(pointer: &str, name: &str) -> String {
     let parts = pointer.split('/').chain([name]).filter(|part| !part.is_empty());
-    parts.map(|part| part.escape_debug().to_string()).collect::<Vec<_>>().join(".")
+    parts.map(|part| legible(part)).collect::<Vec<_>>().join(".")
 }
 
 /// A name that the tool doesn't have takes the place of a near one that is free.

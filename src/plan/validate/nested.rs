@@ -1,6 +1,7 @@
 //! What stands inside nodes: sub-plans, loops and maps have their own rules, and their bodies are checked as plans of their own, which see
 //! their own nodes, the inputs that reach them, and nothing else.
 
+use super::legible;
 use super::{Around, Check, Code, Fix, Outer, Place, in_order, policy, texts};
 use crate::plan::native::{MAX_DEPTH, kind};
 use crate::plan::{Dialect, LoopWork, MapWork, Node, Plan, PlanWork, Policy, Work, expr};
@@ -25,7 +26,7 @@ pub(super) fn check(check: &mut Check) {
             | Work::Approval(_) => continue,
             Work::Plan(work) => {
                 if let PlanWork::File { path, loaded: None } = work {
-                    let message = format!("`{}` was not read yet: it is read when the run starts", path.escape_debug());
+                    let message = format!("`{}` was not read yet: it is read when the run starts", legible(path));
                     check.find(Code::NotLoaded, Place::Node(at), "plan", message, None);
                 }
             }
@@ -43,7 +44,7 @@ pub(super) fn check(check: &mut Check) {
 fn locks(check: &mut Check, place: Place, prefix: &str, names: Option<&[String]>) {
     let Some(i) = names.unwrap_or_default().iter().position(|name| check.around.held.contains(&name.as_str())) else { return };
     let wanted = names.unwrap_or_default()[i].clone();
-    let name = wanted.escape_debug();
+    let name = legible(&wanted);
     let message = format!("a node around this one holds the lock `{name}`, so it would wait for ever");
     let drop_lock = |policy: &mut Policy| {
         policy.locks.iter_mut().for_each(|locks| locks.retain(|lock| *lock != wanted));
@@ -77,7 +78,7 @@ fn of_map(check: &mut Check, at: usize, work: &MapWork) {
     }
     let certain = expr::Expr::parse(&work.over, check).ok().filter(|over| over.paths().is_empty());
     if let Some(value) = certain.and_then(|over| over.eval(check, expr::OnMissing::Null).ok()).filter(|value| !value.is_array()) {
-        let message = format!("`{}` gives {}, and a map needs a list", work.over.escape_debug(), kind(&value));
+        let message = format!("`{}` gives {}, and a map needs a list", legible(&work.over), kind(&value));
         check.find(Code::BadCondition, Place::Node(at), "over", message, None);
     }
 }

@@ -1,5 +1,6 @@
 //! Ids, edges, cycles.
 
+use super::legible;
 use super::{Check, Code, Fix, Place, did_you_mean};
 use crate::plan::edit::Edit;
 use crate::plan::order::{EdgePlace, Link};
@@ -38,7 +39,7 @@ fn ids(check: &mut Check) {
                 Fix::new(title, if is_first { follow } else { check.changed(at, |node| node.id = id) })
             });
             let words = "is no legal id: 1 to 64 of A-Z a-z 0-9 _ -, and not inputs, deps, nodes or run";
-            check.find(Code::BadId, Place::Node(at), "id", format!("`{}` {words}", node.id.escape_debug()), fix);
+            check.find(Code::BadId, Place::Node(at), "id", format!("`{}` {words}", legible(&node.id)), fix);
         }
         if !seen.insert(&node.id) {
             let fix = free_id(check, &node.id)
@@ -98,7 +99,7 @@ fn ends(check: &mut Check, link: Link) {
             }
         };
         let field = if field.is_empty() { if is_source { "from" } else { "to" } } else { field.as_str() };
-        let message = format!("there is no node `{}`{}", id.escape_debug(), did_you_mean(near.as_deref()));
+        let message = format!("there is no node `{}`{}", legible(id), did_you_mean(near.as_deref()));
         check.find(Code::UnknownDependency, place, field, message, Some(fix));
     }
 }

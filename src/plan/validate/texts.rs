@@ -1,5 +1,6 @@
 //! References and conditions: they can be read, name something, and what they read has run by then.
 
+use super::legible;
 use super::{Check, Code, Fix, Place, did_you_mean, outer};
 use crate::plan::edit::Edit;
 use crate::plan::expr;
@@ -112,7 +113,7 @@ fn code_reads(check: &mut Check, at: usize, code: &str) {
         if source.is_some_and(|source| check.graph.predecessors(at).any(|other| other == source)) {
             continue;
         }
-        let shown = name.escape_debug();
+        let shown = legible(name);
         let (code, message, fix) = match source {
             None if outer::find(check, name).is_some() => {
                 let words = "which stands outside: give it as one of the `inputs` around";
@@ -150,7 +151,7 @@ fn settle(check: &mut Check, at: usize, field: &str, found: Vec<crate::plan::ref
     let place = Place::Node(at);
     for reference in found {
         if let Some(error) = &reference.error {
-            let message = format!("`{}` can't be read: {error}; write `\\{{{{` for braces that are text", reference.text.escape_debug());
+            let message = format!("`{}` can't be read: {error}; write `\\{{{{` for braces that are text", legible(&reference.text));
             check.find(Code::BadReference, place, field, message, None);
         }
         for path in &reference.paths {
@@ -165,7 +166,7 @@ fn condition(check: &mut Check, place: Place, field: &str, text: &str, reader: O
         return;
     }
     match expr::check(text, check) {
-        Err(error) => check.find(Code::BadCondition, place, field, format!("`{}` can't be read: {error}", text.escape_debug()), None),
+        Err(error) => check.find(Code::BadCondition, place, field, format!("`{}` can't be read: {error}", legible(text)), None),
         Ok(paths) => {
             for path in paths {
                 mention(check, place, field, &path, &path.to_string(), Kind::Condition, reader, reads);
@@ -214,7 +215,7 @@ fn unknown(check: &mut Check, place: Place, field: &str, id: &str, kind: Kind, r
     // What can't read itself isn't told to.
     let reader = reader.filter(|(_, itself)| !itself).map(|(reader, _)| check.graph.id(reader).clone());
     let near = check.nearest_node(id, reader.as_ref());
-    let name = id.escape_debug();
+    let name = legible(id);
     let (code, words) = match kind {
         Kind::Condition if check.around.is_open => return,
         Kind::Template if check.around.is_open => (Code::UnknownInput, format!("is neither a node nor an input yet: {LATER}")),
@@ -228,7 +229,7 @@ fn unknown(check: &mut Check, place: Place, field: &str, id: &str, kind: Kind, r
 const LATER: &str = "an earlier result must hold it, or the node fails";
 
 fn unknown_input(check: &mut Check, place: Place, field: &str, name: &str, kind: Kind) {
-    let name_shown = name.escape_debug();
+    let name_shown = legible(name);
     let message = match kind {
         Kind::Condition if check.around.is_open => return,
         Kind::Template if check.around.is_open => format!("there is no input `{name_shown}` yet: {LATER}"),
@@ -255,12 +256,9 @@ fn unordered(check: &mut Check, source: usize, reads: Vec<Read>) {
         }
         let (source_id, reader_id) = (check.graph.id(source).clone(), check.graph.id(read.reader).clone());
         let message = if source == read.reader {
-            format!("`{}` reads the node itself, which has no result yet", read.written.escape_debug())
+            format!("`{}` reads the node itself, which has no result yet", legible(&read.written))
         } else {
-            format!(
-                "`{}` reads `{source_id}`, which may not have run by then: `{reader_id}` doesn't depend on it",
-                read.written.escape_debug()
-            )
+            format!("`{}` reads `{source_id}`, which may not have run by then: `{reader_id}` doesn't depend on it", legible(&read.written))
         };
         let fix = dependency(check, source, read.reader);
         check.find(Code::UnorderedReference, read.place, &read.field, message, fix);

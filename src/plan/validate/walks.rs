@@ -2,6 +2,7 @@
 //! entries and terminals, every stage between them, and what each type of stage needs; without written edges they are a chain, whose
 //! first and last stage are meant. Cycles are found with those of all plans.
 
+use super::legible;
 use super::{Check, Code, Fix, Place};
 use crate::plan::edit::Edit;
 use crate::plan::order::EdgePlace;
@@ -36,7 +37,7 @@ fn workflow(check: &mut Check) {
                 check.find(Code::ManyEntries, Place::Node(at), "entry", message, Some(fix));
             }
             if let Some(condition) = &check.plan.nodes[entry].policy.skip_if {
-                let message = format!("`{}` is not asked: a walk always starts at its entry", condition.escape_debug());
+                let message = format!("`{}` is not asked: a walk always starts at its entry", legible(condition));
                 let fix = check.with_policy(entry, "take the condition away", |policy| policy.skip_if = None);
                 check.find(Code::NoEffect, Place::Node(entry), "skip_if", message, fix);
             }

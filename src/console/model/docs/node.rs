@@ -14,7 +14,18 @@ pub fn details(model: &Model, node: &Node) -> Doc<'static> {
         findings(model, node, &mut doc);
     }
     doc.field("node", &Plain::summary(&node.id));
-    doc.field(words::kind(&node.work), &words::worker(node));
+    match &node.work {
+        Work::Decision(DecisionWork::Agent(work)) => doc.field("decision by", &words::agent(work)),
+        Work::Agent(_) | Work::Tool(_) => doc.field(words::kind(&node.work), &words::worker(node)),
+        Work::Code(_)
+        | Work::Decision(DecisionWork::Expression(_))
+        | Work::Merge(_)
+        | Work::Transform(_)
+        | Work::Approval(_)
+        | Work::Plan(_)
+        | Work::Loop(_)
+        | Work::Map(_) => doc.field("work", &words::worker(node)),
+    }
     description(model, node, &mut doc);
     turns(model, node, &mut doc);
     dependencies(model, node, &mut doc);

@@ -8,7 +8,7 @@ use crate::console::model::{
     words,
 };
 use crate::plan::{
-    AgentWork, Approve, Ask, CodeWork, DecisionWork, LoopWork, MapWork, MergeWork, Node, Plan, PlanWork, SandboxLimits, ToolInput,
+    AgentWork, Approve, Ask, CodeWork, DecisionWork, LoopWork, MapWork, MergeWork, Node, NodeId, Plan, PlanWork, SandboxLimits, ToolInput,
     ToolWork, TransformWork, Work,
     native::{node_from_value, node_to_value},
     nest,
@@ -44,9 +44,9 @@ pub fn add(model: &mut Model, _: &mut Turn) {
 /// The sort of work was picked: agents and tools are picked next, others are added at once.
 pub fn add_kind(model: &mut Model, kind: &str) {
     let work = match kind {
-        "agent" => return pick_worker(model, "agent", PickThen::AddWorker { kind: "agent" }),
-        "tool" => return pick_worker(model, "tool", PickThen::AddWorker { kind: "tool" }),
-        "decider" => return pick_worker(model, "agent", PickThen::AddWorker { kind: "decider" }),
+        "agent" => return pick_worker(model, "agent", None, PickThen::AddWorker { kind: "agent" }),
+        "tool" => return pick_worker(model, "tool", None, PickThen::AddWorker { kind: "tool" }),
+        "decider" => return pick_worker(model, "agent", None, PickThen::AddWorker { kind: "decider" }),
         "plan" => Work::Plan(PlanWork::Inline(Box::new(step_of(json!("done"))))),
         "map" => Work::Map(MapWork { over: "inputs.items".into(), body: Box::new(step_of(json!("{{inputs.item}}"))), max_parallel: None }),
         "loop" => Work::Loop(LoopWork { body: Box::new(step_of(json!("{{inputs.iteration}}"))), until: "step == 3".into() }),
@@ -85,8 +85,10 @@ fn skeleton(model: &Model, tool: &str) -> Map<String, Value> {
 }
 
 fn add_node(model: &mut Model, name: &str, work: Work) {
-    let id = model.editor.free_id(model.selected_id(), name);
-    let depends_on = model.selected_id().cloned().into_iter().collect();
+    // An empty plan inside the selected node is filled; else the new node comes after the selected one.
+    let inside = model.selected_id().filter(|id| model.editor.is_empty_inside(id)).map(|id| NodeId::new(format!("{id}/")));
+    let id = model.editor.free_id(inside.as_ref().or(model.selected_id()), name);
+    let depends_on = model.selected_id().filter(|_| inside.is_none()).cloned().into_iter().collect();
     let mut node = Node { depends_on, ..Node::new(id.clone(), work) };
     node.policy.max_iterations = matches!(node.work, Work::Loop(_)).then_some(5);
     let done = model.editor.add(&model.session.catalog, node);
@@ -97,13 +99,18 @@ fn add_node(model: &mut Model, name: &str, work: Work) {
     }
 }
 
-fn pick_worker(model: &mut Model, kind: &str, then: PickThen) {
+fn pick_worker(model: &mut Model, kind: &str, current: Option<&str>, then: PickThen) {
     let catalog = &model.session.catalog;
     let items: Vec<PickItem> = match kind {
         "agent" => catalog.agents.iter().map(|agent| PickItem::new(&agent.name, &agent.name, &agent.description)).collect(),
         _ => catalog.tools.iter().map(|tool| PickItem::new(&tool.name, &tool.name, &tool.description)).collect(),
     };
-    model.dialogs.push(Dialog::Pick(Pick::new(kind, items, then)));
+    let selected = items.iter().position(|item| Some(item.value.as_str()) == current).unwrap_or(0);
+    let mut items = items;
+    if let Some(item) = items.get_mut(selected).filter(|_| current.is_some()) {
+        item.detail = Plain::line("in use  ").then(&item.detail);
+    }
+    model.dialogs.push(Dialog::Pick(Pick { selected, ..Pick::new(kind, items, then) }));
 }
 
 /// Deletes the selected node with its edges.
@@ -142,7 +149,7 @@ pub fn edit(model: &mut Model, _: &mut Turn) {
 fn edit_text(model: &mut Model) {
     let Some(node) = model.selected_node() else { return };
     let text = words::text(node);
-    let title = Plain::line(&format!("{} of `{}`", words::text_name(&node.work), node.id));
+    let title = Plain::line(&words::text_title(node));
     let then = EditThen::NodeText { node: node.id.clone() };
     model.dialogs.push(Dialog::Editor(EditorDialog::new(title, &text, then)));
 }
@@ -226,8 +233,21 @@ pub fn keep_text(model: &mut Model, id: &crate::plan::NodeId, text: &str) -> Res
 
 /// Picks another agent or tool.
 pub fn worker(model: &mut Model, _: &mut Turn) {
-    let Some((id, kind)) = model.selected_node().map(|node| (node.id.clone(), words::kind(&node.work))) else { return };
-    pick_worker(model, kind, PickThen::Worker { node: id });
+    let Some(node) = model.selected_node() else { return };
+    let (kind, current) = match &node.work {
+        Work::Tool(work) => ("tool", Some(work.tool.clone())),
+        Work::Agent(work) | Work::Decision(DecisionWork::Agent(work)) => ("agent", work.agent.clone()),
+        Work::Code(_)
+        | Work::Decision(DecisionWork::Expression(_))
+        | Work::Merge(_)
+        | Work::Transform(_)
+        | Work::Approval(_)
+        | Work::Plan(_)
+        | Work::Loop(_)
+        | Work::Map(_) => return,
+    };
+    let then = PickThen::Worker { node: node.id.clone() };
+    pick_worker(model, kind, current.as_deref(), then);
 }
 
 /// Another agent or tool was picked.

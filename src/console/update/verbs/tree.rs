@@ -56,6 +56,7 @@ pub fn orient(model: &mut Model, _: &mut Turn) {
 pub fn filter(model: &mut Model, _: &mut Turn) {
     model.place.screen = Screen::Plan;
     model.place.focus = Focus::Filter;
+    model.with_tree(|tree, _| tree.begin_search());
 }
 
 /// Back to the tree with the filter on.
@@ -71,10 +72,7 @@ pub fn filter_clear(model: &mut Model, _: &mut Turn) {
 
 /// Takes the filter off; the selection stays on its node.
 pub fn clear_filter(model: &mut Model) {
-    model.with_tree(|tree, plan| {
-        tree.filter.set("");
-        tree.rebuild(plan);
-    });
+    model.with_tree(|tree, plan| tree.end_search(plan));
 }
 
 /// The next node with a finding, a gate, or a failure.
