@@ -63,10 +63,17 @@ pub fn source_path(plan: &Plan, shape: Dialect, path: &str) -> String {
     path.to_owned()
 }
 
+/// Bytes of text that are gone through to find places, at most; each place costs the whole text.
+const WORK: usize = 20 << 20;
+/// Places that are found in any text.
+const FEWEST: usize = 20;
+
 /// Line and column, from 1, of each of several places in a document's text, or of the nearest thing around it; `origin` is as in `read`.
+/// In a long text the first ones only are looked for.
 pub fn locate(text: &str, origin: &str, paths: &[String]) -> Vec<Option<(usize, usize)>> {
     let source = Source::open(text, origin).ok();
-    paths.iter().map(|path| source.and_then(|source| source.locate(path))).collect()
+    let most = (WORK / text.len().max(1)).max(FEWEST);
+    paths.iter().enumerate().map(|(i, path)| source.filter(|_| i < most).and_then(|source| source.locate(path))).collect()
 }
 
 /// The shape that a body stands in: a file may be of any, and so may be what is told as one where it stands.
