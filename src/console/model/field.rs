@@ -62,12 +62,6 @@ impl TextField {
         self.text() != self.before
     }
 
-    /// Takes everything out that was typed.
-    pub fn clear(&mut self) {
-        self.area.select_all();
-        self.area.cut();
-    }
-
     /// Whether nothing is typed.
     pub fn is_empty(&self) -> bool {
         self.area.lines().iter().all(String::is_empty)
