@@ -22,7 +22,7 @@ impl FrameIx {
 /// The most entries that a map may have.
 pub(super) const MOST_ITEMS: usize = 10_000;
 
-/// The most nodes that a run may have, those inside others included; a plan of its own may be larger.
+/// The most nodes that may run inside others in one run; the run's own plan doesn't count.
 pub(super) const MOST_NODES: usize = 100_000;
 
 /// Nodes of a frame in numbers, so that nothing scans.
@@ -164,6 +164,12 @@ impl Run {
 
     pub(super) fn frame_of(&self, ix: NodeIx) -> Option<&Frame> {
         self.frame(self.graph.nodes.get(ix.at())?.home)
+    }
+
+    /// Nodes that entered the run with a body.
+    pub(super) fn nodes_inside(&self) -> usize {
+        let own = self.frames.first().map_or(0, |frame| frame.plan.nodes.len());
+        self.graph.nodes.len().saturating_sub(own)
     }
 
     /// A node by the id that it has in the plan of a frame.

@@ -14,12 +14,8 @@ impl Run {
     /// The next step of a composite node: a body begins, or the node ends.
     pub(super) fn follow_bodies(&self, ix: NodeIx, now: Time) -> Vec<Event> {
         let Some(bodies) = &self.flows[ix.at()].bodies else { return Vec::new() };
-        let nodes = bodies.body.nodes.len();
-        if bodies.frames.len() < bodies.all() && self.graph.nodes.len() + nodes > MOST_NODES {
-            return self.fail_whole(ix, self.too_many(nodes));
-        }
         if bodies.may_begin() {
-            return vec![self.body_event(ix, bodies)];
+            return self.begin(ix, bodies);
         }
         match bodies.times {
             Times::Once => self.follow_once(ix, bodies, now),
@@ -39,14 +35,19 @@ impl Run {
     pub(super) fn too_many(&self, more: usize) -> NodeError {
         NodeError {
             kind: ErrorKind::Limit,
-            message: format!("the run has {} nodes, and {more} more would be beyond {MOST_NODES}", self.graph.nodes.len()),
+            message: format!("{} nodes run inside others, and {more} more would be beyond {MOST_NODES}", self.nodes_inside()),
             hint: Some("make the lists shorter, or the plans inside smaller".to_string()),
             retry_after_ms: None,
         }
     }
 
-    fn body_event(&self, ix: NodeIx, bodies: &Bodies) -> Event {
-        Event::BodyStarted { node_id: self.id_of(ix), generation: self.generation(ix), index: bodies.next_index() }
+    /// The next body begins, unless the run would grow too large by it.
+    fn begin(&self, ix: NodeIx, bodies: &Bodies) -> Vec<Event> {
+        let nodes = bodies.body.nodes.len();
+        if self.nodes_inside() + nodes > MOST_NODES {
+            return self.fail_whole(ix, self.too_many(nodes));
+        }
+        vec![Event::BodyStarted { node_id: self.id_of(ix), generation: self.generation(ix), index: bodies.next_index() }]
     }
 
     fn follow_once(&self, ix: NodeIx, bodies: &Bodies, now: Time) -> Vec<Event> {
@@ -71,7 +72,7 @@ impl Run {
         match self.holds_in(&work.until, frame) {
             Err(message) => self.fail(ix, plan_error(message), Some(result)),
             Ok(true) => self.finish(ix, result, partial(self.any_bad(bodies)), now),
-            Ok(false) if turn < most as usize => vec![self.body_event(ix, bodies)],
+            Ok(false) if turn < most as usize => self.begin(ix, bodies),
             Ok(false) => {
                 let error = NodeError {
                     kind: ErrorKind::Limit,

@@ -141,7 +141,7 @@ impl Run {
             let reason = format!("waits for lock `{}`, which `{}` holds", self.graph.locks[lock as usize], self.id_of(holder));
             return vec![Event::NodeHeld { node_id, generation, reason }];
         }
-        if self.graph.nodes.len() >= MOST_NODES && self.doc(ix).is_some_and(|node| node.work.is_composite()) {
+        if self.nodes_inside() >= MOST_NODES && self.doc(ix).is_some_and(|node| node.work.is_composite()) {
             return self.fail(ix, self.too_many(0), None);
         }
         let job = match self.job(ix) {

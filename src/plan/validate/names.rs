@@ -221,7 +221,7 @@ fn arguments(check: &mut Check, at: usize, work: &ToolWork, info: &ToolInfo, val
 /// An argument as people write it: `path`, `options.depth`.
 fn argument(pointer: &str, name: &str) -> String {
     let parts = pointer.split('/').chain([name]).filter(|part| !part.is_empty());
-    parts.map(|part| legible(part)).collect::<Vec<_>>().join(".")
+    parts.map(legible).collect::<Vec<_>>().join(".")
 }
 
 /// A name that the tool doesn't have takes the place of a near one that is free.
