@@ -33,14 +33,7 @@ pub fn worker(node: &Node) -> Plain {
         Work::Agent(work) => agent(work),
         Work::Decision(DecisionWork::Agent(work)) => Plain::line("decision: ").then(&agent(work)),
         Work::Tool(work) => Plain::summary(&work.tool),
-        Work::Code(_)
-        | Work::Decision(DecisionWork::Expression(_))
-        | Work::Merge(_)
-        | Work::Transform(_)
-        | Work::Approval(_)
-        | Work::Plan(_)
-        | Work::Loop(_)
-        | Work::Map(_) => Plain::line(kind(&node.work)),
+        other => Plain::line(kind(other)),
     }
 }
 

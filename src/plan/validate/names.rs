@@ -38,17 +38,10 @@ impl<'a> Stock<'a> {
 pub(super) fn check(check: &mut Check) {
     let plan = check.plan;
     for (at, node) in plan.nodes.iter().enumerate() {
-        match &node.work {
-            Work::Agent(work) | Work::Decision(DecisionWork::Agent(work)) => agent(check, at, work),
-            Work::Tool(work) => tool(check, at, work),
-            Work::Code(_)
-            | Work::Decision(DecisionWork::Expression(_))
-            | Work::Merge(_)
-            | Work::Transform(_)
-            | Work::Approval(_)
-            | Work::Plan(_)
-            | Work::Loop(_)
-            | Work::Map(_) => {}
+        if let Some(work) = node.work.agent() {
+            agent(check, at, work);
+        } else if let Some(work) = node.work.tool() {
+            tool(check, at, work);
         }
         patterns(check, Place::Node(at), "", node.policy.tools.as_deref());
     }

@@ -17,14 +17,7 @@ pub fn details(model: &Model, node: &Node) -> Doc<'static> {
     match &node.work {
         Work::Decision(DecisionWork::Agent(work)) => doc.field("decision by", &words::agent(work)),
         Work::Agent(_) | Work::Tool(_) => doc.field(words::kind(&node.work), &words::worker(node)),
-        Work::Code(_)
-        | Work::Decision(DecisionWork::Expression(_))
-        | Work::Merge(_)
-        | Work::Transform(_)
-        | Work::Approval(_)
-        | Work::Plan(_)
-        | Work::Loop(_)
-        | Work::Map(_) => doc.field("work", &words::worker(node)),
+        _ => doc.field("work", &words::worker(node)),
     }
     description(model, node, &mut doc);
     turns(model, node, &mut doc);
@@ -67,21 +60,9 @@ fn findings(model: &Model, node: &Node, doc: &mut Doc<'static>) {
 
 fn description(model: &Model, node: &Node, doc: &mut Doc<'static>) {
     let catalog = &model.session.catalog;
-    let words = match &node.work {
-        Work::Agent(work) | Work::Decision(DecisionWork::Agent(work)) => {
-            catalog.agents.iter().find(|agent| Some(&agent.name) == work.agent.as_ref()).map(|agent| &agent.description)
-        }
-        Work::Tool(work) => catalog.tool(&work.tool).map(|tool| &tool.description),
-        Work::Code(_)
-        | Work::Decision(DecisionWork::Expression(_))
-        | Work::Merge(_)
-        | Work::Transform(_)
-        | Work::Approval(_)
-        | Work::Plan(_)
-        | Work::Loop(_)
-        | Work::Map(_) => None,
-    };
-    if let Some(words) = words {
+    let card = node.work.agent().and_then(|work| catalog.agents.iter().find(|agent| Some(&agent.name) == work.agent.as_ref()));
+    let tool = node.work.tool().and_then(|work| catalog.tool(&work.tool));
+    if let Some(words) = card.map(|card| &card.description).or(tool.map(|tool| &tool.description)) {
         doc.line(Role::Dim, Plain::blank(13).then(&Plain::summary(words)));
     }
 }

@@ -234,17 +234,10 @@ pub fn keep_text(model: &mut Model, id: &crate::plan::NodeId, text: &str) -> Res
 /// Picks another agent or tool.
 pub fn worker(model: &mut Model, _: &mut Turn) {
     let Some(node) = model.selected_node() else { return };
-    let (kind, current) = match &node.work {
-        Work::Tool(work) => ("tool", Some(work.tool.clone())),
-        Work::Agent(work) | Work::Decision(DecisionWork::Agent(work)) => ("agent", work.agent.clone()),
-        Work::Code(_)
-        | Work::Decision(DecisionWork::Expression(_))
-        | Work::Merge(_)
-        | Work::Transform(_)
-        | Work::Approval(_)
-        | Work::Plan(_)
-        | Work::Loop(_)
-        | Work::Map(_) => return,
+    let (kind, current) = match (node.work.tool(), node.work.agent()) {
+        (Some(work), _) => ("tool", Some(work.tool.clone())),
+        (None, Some(work)) => ("agent", work.agent.clone()),
+        (None, None) => return,
     };
     let then = PickThen::Worker { node: node.id.clone() };
     pick_worker(model, kind, current.as_deref(), then);
@@ -256,14 +249,7 @@ pub fn set_worker(model: &mut Model, id: &crate::plan::NodeId, name: &str) {
     match &mut node.work {
         Work::Agent(work) | Work::Decision(DecisionWork::Agent(work)) => work.agent = Some(name.to_owned()),
         Work::Tool(work) => name.clone_into(&mut work.tool),
-        Work::Code(_)
-        | Work::Decision(DecisionWork::Expression(_))
-        | Work::Merge(_)
-        | Work::Transform(_)
-        | Work::Approval(_)
-        | Work::Plan(_)
-        | Work::Loop(_)
-        | Work::Map(_) => return,
+        _ => return,
     }
     let done = model.editor.replace(&model.session.catalog, node);
     report(model, done, &format!("`{id}` is done by {name}"));
