@@ -139,6 +139,7 @@ fn words(event: &Event) -> Option<String> {
         Event::NodeSkipped { node_id, reason, .. } => line(node_id, &format!("skipped: {reason}")),
         Event::NodePassed { node_id, reason, .. } => line(node_id, &format!("passed: {reason}")),
         Event::NodeCancelled { node_id, reason, .. } => line(node_id, &format!("cancelled: {reason}")),
+        Event::NodeInterrupted { node_id, reason, .. } => line(node_id, &format!("goes again: {reason}")),
         Event::NodeUnknown { node_id, reason, .. } => line(node_id, &format!("unknown: {reason}")),
         Event::ApprovalRequired { gate } => line(&gate.node, &format!("waits for a decision: {}", gate.why)),
         Event::Refused { what, why, .. } => Some(format!("refused: {}: {}", Plain::line(what), Plain::line(why))),

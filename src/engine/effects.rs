@@ -1,10 +1,13 @@
 //! What an event asks of the world, read from the event and the state before it. Nothing is asked that no event says.
 
-use super::{Answer, Effect, ErrorKind, Event, Job, Record, Time, Timer, TimerKind, graph::NodeIx, run::Run};
+use super::{Answer, Effect, ErrorKind, Event, Job, NodeState, Record, Time, Timer, TimerKind, graph::NodeIx, run::Run};
 
 impl Run {
     /// Effects of an event that is about to be folded.
     pub(super) fn effects(&self, record: &Record) -> Vec<Effect> {
+        if let Event::RunRecovered { .. } | Event::Branched { .. } = record.event {
+            return self.retry_timers();
+        }
         let Some(ix) = record.event.node().and_then(|id| self.graph.find(id)) else { return Vec::new() };
         match &record.event {
             Event::NodeStarted { attempt, job, .. } => self.start_effects(ix, *attempt, job, record.at),
@@ -28,6 +31,8 @@ impl Run {
             }
             Event::RunCreated { .. }
             | Event::RunStarted
+            | Event::RunRecovered { .. }
+            | Event::Branched { .. }
             | Event::RunCancelled { .. }
             | Event::RunSettled { .. }
             | Event::NodeReady { .. }
@@ -43,6 +48,7 @@ impl Run {
             | Event::NodeReturned { .. }
             | Event::NodeCompleted { .. }
             | Event::NodePassed { .. }
+            | Event::NodeInterrupted { .. }
             | Event::NodeUnknown { .. }
             | Event::ToolProposed { .. }
             | Event::ToolFinished { .. }
@@ -73,6 +79,26 @@ impl Run {
                 [start].into_iter().chain(timer).collect()
             }
         }
+    }
+
+    /// Timers of nodes that wait for their next attempt; those that were set before went with whoever held them.
+    fn retry_timers(&self) -> Vec<Effect> {
+        let resting = self.nodes.iter().enumerate().filter_map(|(at, node)| match node.state {
+            NodeState::Retrying { until } => Some((NodeIx(u32::try_from(at).ok()?), node.attempt, until)),
+            NodeState::Pending
+            | NodeState::Ready
+            | NodeState::Held
+            | NodeState::Waiting { .. }
+            | NodeState::Running
+            | NodeState::Succeeded
+            | NodeState::Passed
+            | NodeState::Skipped
+            | NodeState::Failed
+            | NodeState::FailedSafe
+            | NodeState::Cancelled
+            | NodeState::Unknown => None,
+        });
+        resting.map(|(ix, attempt, at)| Effect::SetTimer { timer: self.timer(ix, attempt, TimerKind::Retry), at }).collect()
     }
 
     /// Working time of one attempt in milliseconds.

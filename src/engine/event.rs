@@ -58,6 +58,21 @@ pub enum Event {
     },
     /// Nodes may start.
     RunStarted,
+    /// The run goes on after whoever drove it ended in the middle. What becomes of each node that was at work follows in the same batch.
+    RunRecovered {
+        /// Who opened it again.
+        by: Actor,
+    },
+    /// The run leaves the one that its events so far were copied from. What becomes of each node that was at work there follows in the
+    /// same batch, as after a crash.
+    Branched {
+        /// The run that it was.
+        from: RunId,
+        /// The last event that they share.
+        from_seq: u64,
+        /// Who branched it.
+        by: Actor,
+    },
     /// Somebody cancelled the run.
     RunCancelled {
         /// Who.
@@ -230,6 +245,17 @@ pub enum Event {
         /// Why, in words; starts with `rejected` when a gate said no.
         reason: String,
     },
+    /// Whoever drove the run ended in the middle of this attempt, which left nothing behind: the node goes again.
+    NodeInterrupted {
+        /// Which.
+        node_id: NodeId,
+        /// Its generation.
+        generation: u32,
+        /// The attempt that broke off.
+        attempt: u32,
+        /// Why, in words.
+        reason: String,
+    },
     /// Nobody knows whether the node's effect happened; somebody must say.
     NodeUnknown {
         /// Which.
@@ -395,6 +421,7 @@ impl Event {
             | Self::NodeSkipped { node_id, .. }
             | Self::NodePassed { node_id, .. }
             | Self::NodeCancelled { node_id, .. }
+            | Self::NodeInterrupted { node_id, .. }
             | Self::NodeUnknown { node_id, .. }
             | Self::ToolProposed { node_id, .. }
             | Self::ToolStarted { node_id, .. }
@@ -410,6 +437,8 @@ impl Event {
             Self::ApprovalRequired { gate } => Some(&gate.node),
             Self::RunCreated { .. }
             | Self::RunStarted
+            | Self::RunRecovered { .. }
+            | Self::Branched { .. }
             | Self::RunCancelled { .. }
             | Self::RunSettled { .. }
             | Self::GateDecided { .. }

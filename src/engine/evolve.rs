@@ -6,7 +6,7 @@ use super::{
     frame::{Bodies, FrameIx, Inputs, times},
     graph::NodeIx,
     queue::Queue,
-    run::{GateEnd, Head, PARTIAL, Run},
+    run::{GateEnd, Head, PARTIAL, Run, Stage},
 };
 use crate::plan::{Dialect, Plan};
 use serde_json::{Map, Value};
@@ -34,6 +34,9 @@ impl Run {
             Event::RunStarted => self.start(),
             Event::RunCancelled { by } => self.stage.cancelled_by = Some(by.clone()),
             Event::RunSettled { outcome, reason } => self.stage.outcome = Some((*outcome, reason.clone())),
+            Event::RunRecovered { .. } => {}
+            // What ended the other run doesn't end this one.
+            Event::Branched { .. } => self.stage = Stage { started: self.stage.started, ..Stage::default() },
             Event::ApprovalRequired { gate } => self.open_gate(gate, at),
             Event::GateDecided { gate, decision, by } => {
                 self.close_gate(*gate, GateEnd::Decided(Decided { decision: decision.clone(), by: by.clone(), at }));
@@ -62,6 +65,7 @@ impl Run {
             | Event::NodeSkipped { node_id, .. }
             | Event::NodePassed { node_id, .. }
             | Event::NodeCancelled { node_id, .. }
+            | Event::NodeInterrupted { node_id, .. }
             | Event::NodeUnknown { node_id, .. }
             | Event::ToolProposed { node_id, .. }
             | Event::ToolStarted { node_id, .. }
@@ -102,6 +106,7 @@ impl Run {
                 self.ended(ix, NodeState::Passed, reason, at);
             }
             Event::NodeCancelled { reason, .. } => self.ended(ix, NodeState::Cancelled, reason, at),
+            Event::NodeInterrupted { reason, .. } => self.interrupted(ix, reason),
             Event::NodeUnknown { reason, .. } => self.lost(ix, reason),
             Event::ToolStarted { call, .. } => self.tool_started(ix, call, at),
             Event::ToolFinished { call, report, .. } => self.tool_finished(ix, call, report, at),
@@ -125,6 +130,8 @@ impl Run {
             | Event::StageFinished { .. }
             | Event::RunCreated { .. }
             | Event::RunStarted
+            | Event::RunRecovered { .. }
+            | Event::Branched { .. }
             | Event::RunCancelled { .. }
             | Event::RunSettled { .. }
             | Event::ApprovalRequired { .. }
@@ -271,6 +278,14 @@ impl Run {
         self.nodes[ix.at()].error = Some(error.clone());
         self.show(ix, NodeState::Retrying { until }, error.message.clone());
         self.enter(ix, Phase::Resting);
+    }
+
+    /// What was approved for this generation still is, so the node stands where it stood before it started.
+    fn interrupted(&mut self, ix: NodeIx, reason: &str) {
+        self.drop_worker(ix);
+        self.drop_locks(ix);
+        self.ready(ix);
+        self.show(ix, NodeState::Ready, reason);
     }
 
     fn lost(&mut self, ix: NodeIx, reason: &str) {

@@ -93,6 +93,8 @@ pub(super) struct Worker {
     pub calls: u32,
     /// Questions not yet answered to the worker, oldest first.
     pub pending: Vec<Pending>,
+    /// A call was let go, whatever it does.
+    pub acted: bool,
     /// A call that leaves something behind was let go.
     pub began: bool,
 }

@@ -40,6 +40,20 @@ pub enum Input {
     },
     /// Nothing happened: what follows from the state goes on, where a step ended before all was done.
     Proceed,
+    /// The first input of a run whose driver ended without leaving it: nobody works at it any more.
+    Recover {
+        /// Who opens it again.
+        by: Actor,
+    },
+    /// The first input of a run whose events so far were copied from another one.
+    Branch {
+        /// The other one.
+        from: RunId,
+        /// The last event that was copied.
+        from_seq: u64,
+        /// Who branches it.
+        by: Actor,
+    },
     /// A timer that an effect asked for is due.
     TimerDue {
         /// Which.

@@ -126,6 +126,9 @@ impl Transcript {
                 self.push(node_id, Entry::Message { at, role: role.clone(), content: content.clone() });
             }
             Event::Output { node_id, text, .. } => self.node(node_id).stream(at, text),
+            Event::NodeInterrupted { node_id, reason, .. } => {
+                self.push(node_id, Entry::Log { at, text: format!("the attempt broke off: {reason}") });
+            }
             Event::LogLine { node_id, text } => self.push(node_id, Entry::Log { at, text: text.clone() }),
             Event::ModelCalled { node_id, call, .. } => self.push(node_id, Entry::Model { at, call: call.clone() }),
             Event::ToolProposed { node_id, call, .. } => {
@@ -140,6 +143,8 @@ impl Transcript {
             Event::QuestionAnswered { node_id, value, .. } => self.push(node_id, Entry::Answered { at, value: value.clone() }),
             Event::RunCreated { .. }
             | Event::RunStarted
+            | Event::RunRecovered { .. }
+            | Event::Branched { .. }
             | Event::RunCancelled { .. }
             | Event::RunSettled { .. }
             | Event::NodeReady { .. }

@@ -184,6 +184,7 @@ impl Run {
         self.nodes[ix.at()].lineage.tools.push((call.clone(), None));
         if let Some(worker) = &mut self.flows[ix.at()].worker {
             worker.calls += 1;
+            worker.acted = true;
             worker.began |= leaves;
         }
         self.deliver(ix, &call.id);

@@ -5,6 +5,7 @@ mod bodies;
 mod command;
 mod end;
 mod follow;
+mod recover;
 mod work;
 
 use super::{
@@ -15,6 +16,9 @@ use crate::plan::Plan;
 impl Run {
     /// Events of one input.
     pub(super) fn decide(&self, input: &Input, now: Time) -> Vec<Event> {
+        if let Input::Branch { from, from_seq, by } = input {
+            return self.decide_branch(from, *from_seq, by, now);
+        }
         if self.stage.outcome.is_some() {
             return Vec::new();
         }
@@ -25,7 +29,8 @@ impl Run {
                 Some(ix) => self.decide_work(ix, fact, now),
                 None => self.decide_late(node, fact),
             },
-            Input::Proceed => Vec::new(),
+            Input::Proceed | Input::Branch { .. } => Vec::new(),
+            Input::Recover { by } => self.decide_recover(by, now),
             Input::TimerDue { timer } => self.decide_timer(timer, now),
         }
     }

@@ -6,6 +6,7 @@ mod decisions;
 mod kit;
 mod literal;
 mod properties;
+mod recover;
 mod routing;
 mod rules;
 mod walks;

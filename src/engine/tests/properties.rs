@@ -288,8 +288,17 @@ impl Player {
             0 => drop(self.world.command(Command::CancelRun)),
             1..=3 => drop(self.world.command(Command::CancelNode { node })),
             4..=6 => drop(self.world.command(Command::CancelBranch { node })),
+            7 | 8 => self.crash(),
             _ => {}
         }
+    }
+
+    /// The driver ends with its workers and timers, and another one opens what is in the journal.
+    fn crash(&mut self) {
+        self.workers.alive.clear();
+        self.timers.clear();
+        self.world.run = Run::replay(&self.world.records);
+        self.world.step(Input::Recover { by: me() });
     }
 
     /// Answers everything and lets every worker end, until nothing is left to do.

@@ -1,0 +1,69 @@
+//! What becomes of nodes that were at work when whoever drove their run ended without leaving it. Nothing that may have left something
+//! behind goes again unasked; everything else does.
+
+use crate::engine::{
+    Actor, Event, RunId, Time,
+    graph::{NodeIx, tool_of},
+    run::Run,
+};
+use serde_json::Value;
+
+impl Run {
+    pub(super) fn decide_recover(&self, by: &Actor, now: Time) -> Vec<Event> {
+        if self.head.is_none() {
+            return Vec::new();
+        }
+        let recovered = Event::RunRecovered { by: by.clone() };
+        [recovered].into_iter().chain(self.broken_off("the process that drove the run ended", now)).collect()
+    }
+
+    /// What was at work in the other run goes on there, or went on: here it is as if it had broken off.
+    pub(super) fn decide_branch(&self, from: &RunId, from_seq: u64, by: &Actor, now: Time) -> Vec<Event> {
+        if self.head.is_none() {
+            return Vec::new();
+        }
+        let branched = Event::Branched { from: from.clone(), from_seq, by: by.clone() };
+        [branched].into_iter().chain(self.broken_off("the run branched off while it was at work", now)).collect()
+    }
+
+    fn broken_off(&self, why: &str, now: Time) -> Vec<Event> {
+        let at_work = (0..).map(NodeIx).zip(&self.flows).filter(|(_, flow)| flow.worker.is_some());
+        at_work.flat_map(|(ix, _)| self.break_off(ix, why, now)).collect()
+    }
+
+    /// The attempt under way has nobody who works at it any more.
+    fn break_off(&self, ix: NodeIx, why: &str, now: Time) -> Vec<Event> {
+        if let Some(result) = self.returned_by_tool(ix) {
+            return self.finish(ix, result.clone(), None, now);
+        }
+        let (node_id, generation, attempt) = (self.id_of(ix), self.generation(ix), self.nodes[ix.at()].attempt);
+        let next = if self.may_have_acted(ix) {
+            Event::NodeUnknown { node_id, generation, reason: format!("{why}; nobody knows whether it took effect") }
+        } else {
+            Event::NodeInterrupted { node_id, generation, attempt, reason: why.to_string() }
+        };
+        self.voids(ix, "the attempt is over").into_iter().chain([next]).collect()
+    }
+
+    /// What the one call of a tool node gave, when it ended well and only the node's own end is missing.
+    fn returned_by_tool(&self, ix: NodeIx) -> Option<&Value> {
+        self.doc(ix).and_then(tool_of)?;
+        let worker = self.flows[ix.at()].worker.as_ref().filter(|worker| worker.acted && worker.calls == 0)?;
+        let (_, report) = self.nodes[ix.at()].lineage.tools.last().filter(|_| worker.pending.is_empty())?;
+        report.as_ref().filter(|report| report.ok).map(|report| &report.value)
+    }
+
+    /// Whether the attempt may have left something behind. A tool node acts by its one call, and not before that was let go; of an agent
+    /// the calls are on record; everything else is judged by what the plan says of it. A plan that says what a node leaves is believed.
+    fn may_have_acted(&self, ix: NodeIx) -> bool {
+        let Some(worker) = &self.flows[ix.at()].worker else { return false };
+        let Some(node) = self.doc(ix) else { return worker.began };
+        if tool_of(node).is_some() && !worker.acted {
+            return false;
+        }
+        match self.policy(ix).and_then(|policy| policy.side_effects()) {
+            Some(said) => said,
+            None => worker.began,
+        }
+    }
+}

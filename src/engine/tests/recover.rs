@@ -1,0 +1,197 @@
+//! What becomes of nodes that were at work when the driver of their run ended, one sentence a test.
+
+use super::kit::*;
+use crate::engine::*;
+use crate::plan::*;
+use serde_json::json;
+
+impl World {
+    /// The driver dies; another one opens what is in the journal.
+    fn crash(&mut self) -> Vec<Event> {
+        self.run = Run::replay(&self.records);
+        self.effects.clear();
+        self.step(Input::Recover { by: me() })
+    }
+}
+
+fn save(id: &str, deps: &[&str]) -> Node {
+    tool(id, "save", json!({"path": "x"}), deps)
+}
+
+/// Case 8.
+#[test]
+fn in_the_middle_of_a_fan_out_the_run_opens_and_goes_on() {
+    let mut world = World::new(plan(vec![agent("a", &[]), agent("b", &["a"]), agent("c", &["a"]), agent("d", &["b", "c"])]));
+    world.done("a", json!(1));
+    world.done("b", json!(2));
+    assert_eq!(world.states(), "a succeeded, b succeeded, c running, d pending");
+    let events = world.crash();
+    assert!(matches!(&events[0], Event::RunRecovered { by } if *by == me()));
+    assert!(matches!(&events[1], Event::NodeInterrupted { node_id, attempt: 1, .. } if &**node_id == "c"), "{events:?}");
+    assert_eq!(world.started(), ["c"], "what was finished is not run again");
+    assert_eq!(world.node("c").attempt, 2);
+    world.done("c", json!(3));
+    world.done("d", json!(4));
+    assert_eq!(world.outcome(), Some(Outcome::Succeeded));
+}
+
+#[test]
+fn a_tool_whose_call_was_let_go_is_unknown_until_somebody_decides() {
+    let mut world = World::new(plan(vec![save("s", &[]), agent("after", &["s"])]));
+    world.ask("s", "1", "save", json!({"path": "x"}), Verdict::Allow);
+    world.crash();
+    assert_eq!(world.states(), "s unknown, after pending");
+    assert!(world.started().is_empty() && world.run.is_parked());
+    world.decide(1, Decision::Answer { value: json!("run again") });
+    assert_eq!(world.started(), ["s"]);
+    assert_eq!(world.node("s").attempt, 2);
+}
+
+#[test]
+fn a_tool_whose_call_was_never_let_go_has_not_begun_and_goes_again() {
+    for said in [None, Some(true)] {
+        let mut node = save("s", &[]);
+        node.policy.side_effects = said;
+        let mut world = World::new(plan(vec![node]));
+        world.crash();
+        assert_eq!((world.states().as_str(), world.started()), ("s running", vec!["s".to_string()]));
+    }
+}
+
+#[test]
+fn a_call_that_ended_gives_its_node_the_result_and_is_not_made_again() {
+    let mut world = World::new(plan(vec![save("s", &[])]));
+    world.ask("s", "1", "save", json!({"path": "x"}), Verdict::Allow);
+    world.tool_done("s", "1", json!("saved"));
+    world.crash();
+    assert!(world.started().is_empty());
+    assert_eq!(world.node("s").result.as_deref(), Some(&json!("saved")));
+    assert_eq!(world.outcome(), Some(Outcome::Succeeded));
+}
+
+/// Case 9: 500, then the crash, then 200.
+#[test]
+fn a_failure_is_not_replayed_as_the_result() {
+    let mut world = World::new(plan(vec![tool("r", "read", json!({"path": "x"}), &[])]));
+    world.ask("r", "1", "read", json!({"path": "x"}), Verdict::Allow);
+    let report = ToolReport { ok: false, value: json!("500"), ..ToolReport::default() };
+    world.fact("r", WorkFact::ToolDone { call: "1".into(), report });
+    world.crash();
+    assert_eq!(world.started(), ["r"]);
+    world.ask("r", "2", "read", json!({"path": "x"}), Verdict::Allow);
+    world.tool_done("r", "2", json!("200"));
+    world.done("r", json!("200"));
+    assert_eq!(world.node("r").result.as_deref(), Some(&json!("200")));
+    assert_eq!((world.outcome(), &world.node("r").error), (Some(Outcome::Succeeded), &None));
+}
+
+#[test]
+fn an_agent_is_unknown_once_a_call_that_leaves_something_was_let_go() {
+    for (called, state) in [("read", "running"), ("save", "unknown")] {
+        let mut world = World::new(plan(vec![agent("a", &[])]));
+        world.ask("a", "1", called, json!({"path": "x"}), Verdict::Allow);
+        world.tool_done("a", "1", json!(1));
+        world.crash();
+        assert_eq!(world.state("a"), state, "{called}");
+    }
+}
+
+#[test]
+fn a_plan_that_says_what_a_node_leaves_behind_is_believed() {
+    for (said, state) in [(true, "unknown"), (false, "running")] {
+        let mut node = agent("a", &[]);
+        node.policy.side_effects = Some(said);
+        let mut world = World::new(plan(vec![node]));
+        world.ask("a", "1", "save", json!({"path": "x"}), Verdict::Allow);
+        world.crash();
+        assert_eq!(world.state("a"), state, "{said}");
+    }
+}
+
+#[test]
+fn what_was_approved_stays_approved_and_what_was_being_asked_is_asked_again() {
+    let mut world = World::new(plan(vec![tool("w", "write", json!({"path": "x"}), &[]), agent("a", &[])]));
+    world.decide(1, Decision::Approve);
+    world.ask("a", "1", "write", json!({"path": "y"}), Verdict::Ask);
+    assert_eq!(world.states(), "w running, a waiting");
+    world.crash();
+    assert_eq!(world.states(), "w running, a running");
+    assert_eq!(world.run.voided(GateId(2)), Some("the attempt is over"));
+    world.ask("w", "1", "write", json!({"path": "x"}), Verdict::Ask);
+    assert_eq!(world.answers().len(), 1, "the approval holds for the next attempt");
+    world.ask("a", "1", "write", json!({"path": "y"}), Verdict::Ask);
+    assert_eq!(world.open(), [3]);
+}
+
+#[test]
+fn gates_of_nodes_that_have_not_started_stay_open_under_their_names() {
+    let mut gated = agent("a", &[]);
+    gated.policy.approve = Some(Approve::Before);
+    let mut world = World::new(plan(vec![gated, agent("b", &[])]));
+    let hash = world.run.gate(GateId(1)).unwrap().0.hash.clone();
+    world.crash();
+    assert_eq!(world.open(), [1]);
+    assert_eq!(world.run.gate(GateId(1)).unwrap().0.hash, hash);
+}
+
+#[test]
+fn a_node_that_waits_for_its_next_attempt_still_gets_it() {
+    let mut node = agent("a", &[]);
+    node.policy.retry = Some(Retry { attempts: 2, ..Retry::default() });
+    let mut world = World::new(plan(vec![node]));
+    world.fail("a", ErrorKind::Transient);
+    let NodeState::Retrying { until } = world.node("a").state else { panic!("{}", world.states()) };
+    world.crash();
+    let timer = Timer { node: "a".into(), generation: 1, attempt: 1, kind: TimerKind::Retry };
+    assert_eq!(world.effects, [Effect::SetTimer { timer, at: until }]);
+    world.due("a", TimerKind::Retry);
+    assert_eq!(world.started(), ["a"]);
+}
+
+#[test]
+fn locks_and_slots_of_the_dead_are_free() {
+    let locked = |id: &str| {
+        let mut node = save(id, &[]);
+        node.policy.locks = Some(vec!["file".into()]);
+        node
+    };
+    let mut world = World::with(plan(vec![locked("a"), locked("b")]), RunSettings { slots: 1, ..settings() });
+    world.ask("a", "1", "save", json!({"path": "x"}), Verdict::Allow);
+    world.crash();
+    assert_eq!(world.states(), "a unknown, b running");
+}
+
+#[test]
+fn what_runs_inside_of_nodes_goes_on_where_it_was() {
+    let body = plan(vec![agent("x", &[]), agent("y", &["x"])]);
+    let map = node("m", Work::Map(MapWork { over: "[1, 2]".into(), body: Box::new(body), max_parallel: None }), &[]);
+    let mut world = World::new(plan(vec![map]));
+    world.done("m[0]/x", json!(1));
+    world.crash();
+    assert_eq!(world.started(), ["m[1]/x", "m[0]/y"]);
+    assert_eq!(world.node("m").attempt, 1, "the map itself did not break off");
+}
+
+#[test]
+fn a_settled_run_is_not_recovered() {
+    let mut world = World::new(plan(vec![agent("a", &[])]));
+    world.done("a", json!(1));
+    assert_eq!(world.crash(), []);
+}
+
+#[test]
+fn a_branch_goes_on_from_what_it_keeps_also_where_the_other_run_was_over() {
+    let mut world = World::new(plan(vec![agent("a", &[]), save("s", &["a"])]));
+    world.done("a", json!(1));
+    world.ask("s", "1", "save", json!({"path": "x"}), Verdict::Allow);
+    let at = world.records.len();
+    world.command(Command::CancelRun);
+    assert_eq!(world.outcome(), Some(Outcome::Cancelled));
+    for (at, states) in [(2, "a running, s pending"), (at, "a succeeded, s unknown"), (world.records.len(), "a succeeded, s cancelled")] {
+        let mut branch =
+            World { run: Run::replay(&world.records[..at]), records: world.records[..at].to_vec(), ..World::new(plan(vec![])) };
+        branch.step(Input::Branch { from: RunId("run".into()), from_seq: at as u64, by: me() });
+        assert_eq!(branch.states(), states, "{at}");
+        assert!(matches!(&branch.records[at].event, Event::Branched { from_seq: shared, .. } if *shared == at as u64));
+    }
+}
