@@ -82,13 +82,13 @@ pub fn differs_from_other(model: &Model) -> Result<(), &'static str> {
 /// There are findings.
 pub fn has_findings(model: &Model) -> Result<(), &'static str> {
     editing(model)?;
-    if model.editor.findings.is_empty() { Err("there are no findings: the plan is in order") } else { Ok(()) }
+    if model.editor.findings().is_empty() { Err("there are no findings: the plan is in order") } else { Ok(()) }
 }
 
 /// The plan can be started.
 pub fn can_run(model: &Model) -> Result<(), &'static str> {
     editing_nodes(model)?;
-    if model.editor.errors() > 0 { Err("the plan has errors: see the findings") } else { Ok(()) }
+    if model.editor.review.errors() > 0 { Err("the plan has errors: see the findings") } else { Ok(()) }
 }
 
 /// A run is shown, live or past.

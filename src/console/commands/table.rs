@@ -27,7 +27,7 @@ pub const GROUPS: &[&[Command]] = &[APP, MOVE, REQUEST, TREE, GRAPH, PLAN, DEPS,
 const APP: &[Command] = &[
     row("app.palette", &[":", "ctrl-p"], Global, ("All commands", "commands", "every command with its key, or why it can't be used now"), when::always, verbs::app::palette),
     row("app.help", &["?"], Global, ("Help", "help", "what works here, with keys"), when::always, verbs::app::help),
-    row("app.help_here", &["f1"], Always, ("Help, from anywhere", "help", "as help, also while typing"), when::always, verbs::app::help),
+    row("app.help_here", &["f1"], Always, ("Help", "help", "what works here, with keys"), when::always, verbs::app::help),
     row("app.back", &["esc"], Global, ("One step back", "back", "leave what is open, at last a run; never quits or decides"), when::always, verbs::app::back),
     row("app.plan", &["1"], Global, ("Plan screen", "", "the tree with its inspector"), when::always, verbs::app::plan_screen),
     row("app.inbox", &["2", "i"], Global, ("Inbox", "inbox", "all gates that wait for you, of all runs, oldest first"), when::always, verbs::app::inbox_screen),
@@ -36,7 +36,7 @@ const APP: &[Command] = &[
     row("app.model", &["m"], Global, ("Model", "", "which model is used, how to connect one, change it"), when::always, verbs::app::model),
     row("app.theme", &["T"], Global, ("Theme", "", "change colours and signs"), when::always, verbs::app::theme),
     row("app.quit", &["q"], Global, ("Quit", "quit", "leave; asks first while runs are under way"), when::always, verbs::app::quit),
-    row("app.interrupt", &["ctrl-c"], Always, ("Quit, from anywhere", "quit", "as quit, also while typing"), when::always, verbs::app::quit),
+    row("app.interrupt", &["ctrl-c"], Always, ("Quit", "quit", "leave; asks first while runs are under way"), when::always, verbs::app::quit),
     row("app.suspend", &["ctrl-z"], Always, ("Suspend", "", "back to the shell; `fg` brings the console back"), when::always, verbs::app::suspend),
     row("app.redraw", &["ctrl-l"], Always, ("Redraw", "", "paint the whole screen again"), when::always, verbs::app::redraw),
 ];
@@ -60,7 +60,7 @@ const REQUEST: &[Command] = &[
     row("request.newline", &["alt-enter", "ctrl-j"], Request, ("New line", "new line", "a further line in the request"), when::always, verbs::request::newline),
     row("request.older", &["up", "ctrl-p"], Request, ("Earlier request", "earlier", "one back in what you asked before"), when::always, verbs::request::older),
     row("request.newer", &["down", "ctrl-n"], Request, ("Later request", "", "one forward in what you asked before"), when::always, verbs::request::newer),
-    row("request.leave", &["esc"], Request, ("Leave the line", "to the tree", "to the tree; what is typed stays"), when::always, verbs::request::leave),
+    row("request.leave", &["esc"], Request, ("To the tree", "to the tree", "to the tree; what is typed stays"), when::always, verbs::request::leave),
     row("request.tree", &["tab"], Request, ("To the tree", "", "to the tree; what is typed stays"), when::always, verbs::request::leave),
     row("request.cancel", &["ctrl-x"], Plan, ("Stop planning", "stop planning", "stops the planner; nodes that came stay"), when::planning, verbs::request::cancel),
 ];

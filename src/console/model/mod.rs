@@ -1,6 +1,5 @@
 //! `Model`: everything that the console shows, as plain data. Changed by `update` only, drawn by `view`. No clock, no I/O.
 
-mod compare;
 mod dialog;
 mod doc;
 pub mod docs;
@@ -21,15 +20,14 @@ mod session;
 mod transcript;
 mod tree;
 mod turns;
-mod versions;
+
 pub mod words;
 
-pub use compare::Compare;
 pub use dialog::{
     Asks, Confirm, Confirmed, Dialog, EditThen, EditorDialog, FormDialog, LineDialog, LineThen, Pick, PickItem, PickThen, Reader, Reading,
 };
 pub use doc::Doc;
-pub use editor::PlanEditor;
+pub use editor::{Addressed, Compare, PlanEditor, Review, Version};
 pub use field::{Lines, TextField};
 pub use inbox::{Asked, Draft, GateDoc, Inbox, Intent, is_question};
 pub use inspector::{Inspector, Scroll, Tab};
@@ -44,7 +42,6 @@ pub use session::Session;
 pub use transcript::{Message, Transcript, lines};
 pub use tree::{Columns, LEVELS, Row, RowKind, Tree, scrolled};
 pub use turns::Turns;
-pub use versions::Version;
 
 use crate::engine::{Gate, NodeState};
 use crate::plan::{Node, NodeId, Plan};
@@ -116,6 +113,12 @@ impl Model {
     /// The plan that the Plan screen shows: the edited one, or that of the shown run.
     pub fn plan(&self) -> &Plan {
         self.shown_run().map_or_else(|| self.editor.shown(), RunView::plan)
+    }
+
+    /// The plan that the Plan screen shows, by the addresses that the tree shows.
+    pub fn addressed(&self) -> Addressed<'_> {
+        let run = self.shown_run().and_then(|run| Some(Addressed { plan: run.run.plan()?, shown: run.plan() }));
+        run.unwrap_or_else(|| self.editor.addressed())
     }
 
     /// The tree that the Plan screen shows.

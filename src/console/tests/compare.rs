@@ -20,7 +20,8 @@ fn edited(width: u16, height: u16) -> Deck {
         .unwrap()
         .work;
     let catalog = deck.model.session.catalog.clone();
-    deck.model.editor.replace(&catalog, list).unwrap();
+    let edit = deck.model.editor.addressed().replace(&list).unwrap();
+    deck.model.editor.make(&catalog, &edit).unwrap();
     deck
 }
 
@@ -69,7 +70,7 @@ fn one_difference_is_taken_back_and_undone() {
     deck.model.editor.compare.selected = lost;
     deck.keys("x");
     assert!(deck.model.editor.node(&NodeId::new("scan")).is_some(), "{}", deck.screen());
-    assert!(deck.model.editor.depends(&NodeId::new("write"), &NodeId::new("scan")), "it came back with its edges");
+    assert!(deck.model.editor.addressed().depends(&NodeId::new("write"), &NodeId::new("scan")), "it came back with its edges");
     assert!(deck.sees("2 differences") && deck.sees("taken back"), "{}", deck.screen());
     deck.keys("u");
     assert!(deck.sees("3 differences"), "{}", deck.screen());
@@ -91,7 +92,7 @@ fn differences_to_a_file_are_taken_over_one_by_one() {
     assert_eq!(deck.model.editor.plan().goal, other().goal);
     deck.keys("esc u u u");
     assert_eq!(deck.model.editor.plan().goal, plan().goal);
-    assert!(deck.model.editor.depends(&NodeId::new("count"), &NodeId::new("list")));
+    assert!(deck.model.editor.addressed().depends(&NodeId::new("count"), &NodeId::new("list")));
 }
 
 #[test]

@@ -82,7 +82,7 @@ fn findings_show_at_the_node_and_in_a_list_with_a_fix_to_apply() {
     deck.plan.nodes[3].depends_on[0] = NodeId::new("cuont");
     deck.type_text("x");
     deck.keys("enter");
-    assert!(deck.model.editor.errors() > 0);
+    assert!(deck.model.editor.review.errors() > 0);
     deck.keys("r");
     assert!(deck.sees("the plan has errors"), "{}", deck.screen());
     deck.keys("F");

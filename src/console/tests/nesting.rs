@@ -166,16 +166,16 @@ fn findings_inside_are_marked_at_their_node_and_mended_one_by_one_or_all() {
     body.nodes[1].depends_on.push(NodeId::new("lok"));
     deck.type_text("mend all files");
     deck.keys("enter");
-    assert_eq!(deck.model.editor.errors(), 2);
+    assert_eq!(deck.model.editor.review.errors(), 2);
     deck.keys("F");
     assert!(deck.sees("each/look") && deck.sees("each/save"), "{}", deck.screen());
     deck.keys("f");
-    assert_eq!(deck.model.editor.errors(), 1);
+    assert_eq!(deck.model.editor.review.errors(), 1);
     deck.keys("A");
-    assert_eq!(deck.model.editor.findings, []);
+    assert_eq!(deck.model.editor.findings(), []);
     assert!(deck.model.dialogs.is_empty());
     deck.keys("u u");
-    assert_eq!(deck.model.editor.errors(), 2);
+    assert_eq!(deck.model.editor.review.errors(), 2);
 }
 
 #[test]

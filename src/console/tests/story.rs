@@ -26,7 +26,7 @@ fn a_request_becomes_a_plan_in_the_tree() {
     for id in ["list", "count", "scan", "write"] {
         assert!(screen.contains(id), "{screen}");
     }
-    assert_eq!(deck.model.editor.errors(), 0, "{:?}", deck.model.editor.findings);
+    assert_eq!(deck.model.editor.review.errors(), 0, "{:?}", deck.model.editor.findings());
 }
 
 #[test]

@@ -86,7 +86,7 @@ fn plan_ready(model: &mut Model, id: PlanningId, plan: Plan, origin: &str, remar
     let findings = model.look.keymap.hint("plan.findings").unwrap_or_default();
     let count = counted(model.editor.plan().nodes.len(), "node");
     let remarks: String = remarks.iter().map(|remark| format!(" · {remark}")).collect();
-    model.status = Some(match model.editor.errors() {
+    model.status = Some(match model.editor.review.errors() {
         0 => Status::good(&format!("{count}: look the plan over, then press {run} to run it{remarks}")),
         errors => Status::warn(&format!("{count}, errors to mend before it can run: {errors}; {findings} lists them{remarks}")),
     });

@@ -31,7 +31,7 @@ pub fn draw(model: &Model, pen: &mut Pen<'_>, shown: &mut Shown) {
     match model.dialogs.last() {
         None => {}
         Some(Dialog::Pick(pick)) => draw_pick(model, pick, pen, shown),
-        Some(Dialog::Line(line)) => draw_line(line, pen, shown),
+        Some(Dialog::Line(line)) => draw_line(model, line, pen, shown),
         Some(Dialog::Editor(editor)) => draw_editor(model, editor, pen, shown),
         Some(Dialog::Form(form)) => draw_form(model, form, pen, shown),
         Some(Dialog::Findings { selected }) => draw_findings(model, *selected, pen),
@@ -80,12 +80,16 @@ fn row(area: Rect, at: u16) -> Rect {
 }
 
 fn draw_pick(model: &Model, pick: &Pick, pen: &mut Pen<'_>, shown: &mut Shown) {
-    let rows = u16::try_from(pick.items.len()).unwrap_or(u16::MAX).saturating_add(4).min(tall(pen));
-    let inside = pen.dialog(wide(pen, WIDE), rows, &pick.title);
+    let width = wide(pen, WIDE);
+    let marked = pick.marked().map(item_words).unwrap_or_default().wrap(usize::from(width.saturating_sub(4)));
+    // A reason that takes two lines doesn't move the list: there is always room for it.
+    let below = 1 + u16::from(pick.items.iter().any(|item| item_words(item).width() > usize::from(width.saturating_sub(4))));
+    let rows = u16::try_from(pick.items.len()).unwrap_or(u16::MAX).saturating_add(3 + below).min(tall(pen));
+    let inside = pen.dialog(width, rows, &pick.title);
     pen.words(inside.x, inside.y, 1, ">", Role::Key);
     let query = Rect { x: inside.x + 2, width: inside.width.saturating_sub(2), height: 1, ..inside };
     field(pen, query, &pick.query, true, shown);
-    let list = Rect { y: inside.y + 1, height: inside.height.saturating_sub(3), ..inside };
+    let list = Rect { y: inside.y + 1, height: inside.height.saturating_sub(2 + below), ..inside };
     let top = scrolled(0, pick.selected, pick.shown.len(), usize::from(list.height));
     if pick.shown.is_empty() {
         pen.words(list.x, list.y, list.width, "nothing matches", Role::Dim);
@@ -99,8 +103,9 @@ fn draw_pick(model: &Model, pick: &Pick, pen: &mut Pen<'_>, shown: &mut Shown) {
             pen.select(line, true);
         }
     }
-    let marked = pick.marked().map(item_words).unwrap_or_default();
-    pen.text(inside.x, list.bottom(), inside.width, &marked, Role::Text);
+    for (y, piece) in (list.bottom()..last_row(inside).y).zip(&marked) {
+        pen.text(inside.x, y, inside.width, piece, Role::Text);
+    }
     keys(model, pen, last_row(inside), &[("pick.take", "take it"), ("pick.cancel", "leave")]);
 }
 
@@ -123,12 +128,16 @@ fn draw_item(item: &PickItem, names: usize, pen: &mut Pen<'_>, line: Rect) {
     pen.pieces(Rect { x: line.x + 2, width: line.width.saturating_sub(2), ..line }, &pieces);
 }
 
-fn draw_line(line: &LineDialog, pen: &mut Pen<'_>, shown: &mut Shown) {
-    let inside = pen.dialog(wide(pen, WIDE), 2, &line.title);
+fn draw_line(model: &Model, line: &LineDialog, pen: &mut Pen<'_>, shown: &mut Shown) {
+    let width = wide(pen, WIDE);
+    let note = line.note.iter().flat_map(|note| note.wrap(usize::from(width.saturating_sub(4)))).collect::<Vec<_>>();
+    let rows = u16::try_from(note.len() + 2).unwrap_or(u16::MAX).min(tall(pen));
+    let inside = pen.dialog(width, rows, &line.title);
     field(pen, row(inside, 0), &line.field, true, shown);
-    if let Some(note) = &line.note {
-        pen.text(inside.x, inside.y + 1, inside.width, note, Role::Dim);
+    for (y, piece) in (inside.y + 1..last_row(inside).y).zip(&note) {
+        pen.text(inside.x, y, inside.width, piece, Role::Dim);
     }
+    keys(model, pen, last_row(inside), &[("line.keep", "take it"), ("line.cancel", "leave")]);
 }
 
 fn draw_editor(model: &Model, editor: &EditorDialog, pen: &mut Pen<'_>, shown: &mut Shown) {
@@ -167,7 +176,7 @@ fn draw_form(model: &Model, form: &FormDialog, pen: &mut Pen<'_>, shown: &mut Sh
 }
 
 fn draw_findings(model: &Model, selected: usize, pen: &mut Pen<'_>) {
-    let findings = &model.editor.findings;
+    let findings = model.editor.findings();
     let rows = u16::try_from(findings.len() * 2 + 5).unwrap_or(u16::MAX).min(tall(pen));
     let title = Plain::line(&format!("findings: {} of {}", (selected + 1).min(findings.len()), findings.len()));
     let inside = pen.dialog(wide(pen, WIDE), rows, &title);

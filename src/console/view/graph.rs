@@ -239,7 +239,7 @@ impl Card<'_> {
         let area = self.seen.area;
         let mark = match self.model.shown_run() {
             Some(view) => view.run.node(id).map(|node| &node.state).map(|state| self.state(sheet, state)),
-            None => self.model.editor.findings_of(id).next().map(|finding| {
+            None => self.model.editor.review.of_node(id).next().map(|finding| {
                 let glyph = sheet.pen.theme.glyph(words::severity_glyph(finding.severity));
                 (format!(" {glyph} {} ", words::severity(finding.severity)), words::severity_role(finding.severity))
             }),

@@ -60,8 +60,8 @@ fn plan(model: &Model, now: Time) -> Vec<(Plain, Role)> {
     if count == 0 {
         return vec![(model.session.workspace.clone(), Role::Dim)];
     }
-    let errors = model.editor.errors();
-    let warnings = model.editor.findings.len() - errors;
+    let errors = model.editor.review.errors();
+    let warnings = model.editor.findings().len() - errors;
     let mut parts = vec![(Plain::line(&format!("plan, {}", counted(count, "node"))), Role::Heading)];
     if errors > 0 {
         parts.push((Plain::line("  ").then(&Plain::line(&counted(errors, "error"))), Role::Error));

@@ -10,8 +10,12 @@ use crate::text::Plain;
 
 /// From this width on, each line also says what the command does.
 const WIDE: u16 = 110;
-/// Columns of keys and title.
+/// Columns of keys and title, where lines are wide.
 const HEAD: usize = 50;
+/// Columns of words behind the head, where lines are wide.
+const WORDS: usize = 56;
+/// The same where they are not.
+const NARROW: (usize, usize) = (40, 34);
 
 /// Everything that works in these contexts, innermost first, with keys. A command all of whose keys mean something else further
 /// inside doesn't.
@@ -34,10 +38,12 @@ pub fn help_lines(model: &Model, contexts: &[Context]) -> Doc<'static> {
             let keys: Vec<String> = model.look.keymap.keys_of(command.id).iter().map(ToString::to_string).collect();
             let line = Plain::line(&keys.join(", ")).pad(18).then(&Plain::line(command.title));
             match (command.guard)(model) {
-                Ok(()) if wide => doc.line(Role::Text, line.pad(HEAD).then(&Plain::line(command.words))),
+                Ok(()) if wide => behind(&mut doc, Role::Text, &line, command.words, (HEAD, WORDS)),
                 Ok(()) => doc.line(Role::Text, line),
-                Err(why) if wide => doc.line(Role::Dim, line.pad(HEAD).then(&Plain::line(&format!("not now: {why}")))),
-                Err(why) => doc.line(Role::Dim, line.pad(42).then(&Plain::line("not now: ")).then(&Plain::line(why)).truncate(74)),
+                Err(why) => {
+                    let columns = if wide { (HEAD, WORDS) } else { NARROW };
+                    behind(&mut doc, Role::Dim, &line, &format!("not now: {why}"), columns);
+                }
             }
         }
     }
@@ -50,4 +56,13 @@ pub fn help_lines(model: &Model, contexts: &[Context]) -> Doc<'static> {
         doc.line(Role::Dim, Plain::line(words));
     }
     doc
+}
+
+/// Words in a column behind a head, on as many lines as they take.
+fn behind(doc: &mut Doc<'static>, role: Role, head: &Plain, words: &str, (at, width): (usize, usize)) {
+    let mut head = head.clone();
+    for piece in Plain::line(words).wrap(width) {
+        doc.line(role, head.pad(at).then(&piece));
+        head = Plain::default();
+    }
 }

@@ -84,9 +84,23 @@ impl Grid {
         let mark = mark_width(model);
         let needed = |columns: usize| u16::try_from(columns).unwrap_or(u16::MAX);
         let name = needed(columns.name).saturating_add(mark + 2).clamp(12, (width / 2).max(12));
-        Self { name, worker: needed(columns.worker).clamp(4, (width / 4).max(10)) }
+        let worker = needed(columns.worker).clamp(4, (width / 4).max(10));
+        // What a row says last is worth more than who does it.
+        let beside = if model.shown_run().is_some() { STATE + TIME + 1 } else { 4 };
+        let left = width.saturating_sub(name + beside);
+        let worker = worker.min(left.saturating_sub(LAST)).max(if left < LAST + NARROWEST { 0 } else { NARROWEST });
+        Self { name, worker }
     }
 }
+
+/// Columns of the state's word.
+const STATE: u16 = 10;
+/// Columns of the time.
+const TIME: u16 = 8;
+/// Columns that the last column should have at least.
+const LAST: u16 = 20;
+/// Fewer columns tell nothing of agent or tool.
+const NARROWEST: u16 = 6;
 
 /// Columns of an id that the lines of the tree leave room for, however deep they go.
 const SHORTEST_ID: usize = 8;
@@ -217,9 +231,9 @@ impl Line<'_> {
         let worst = match self.row.kind {
             RowKind::Reference => None,
             RowKind::Folded(_) => {
-                editor.findings_of(&self.node.id).chain(editor.findings_inside(&self.node.id)).min_by_key(|it| it.severity)
+                editor.review.of_node(&self.node.id).chain(editor.review.inside(&self.node.id)).min_by_key(|it| it.severity)
             }
-            RowKind::Leaf | RowKind::Open => editor.findings_of(&self.node.id).next(),
+            RowKind::Leaf | RowKind::Open => editor.review.of_node(&self.node.id).next(),
         };
         if let Some(finding) = worst {
             pen.glyph(x, y, 2, words::severity_glyph(finding.severity), words::severity_role(finding.severity));

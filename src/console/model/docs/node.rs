@@ -45,7 +45,7 @@ pub fn source(node: &Node) -> Doc<'static> {
 }
 
 fn findings(model: &Model, node: &Node, doc: &mut Doc<'static>) {
-    for finding in model.editor.findings_of(&node.id) {
+    for finding in model.editor.review.of_node(&node.id) {
         let role = words::severity_role(finding.severity);
         let edge = model.editor.edge_of(finding).map(|edge| format!("edge from {}: ", edge.from)).unwrap_or_default();
         doc.line(role, Plain::line(&format!("{}: {edge}{} ({})", words::severity(finding.severity), finding.message, finding.code)));

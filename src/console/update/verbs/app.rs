@@ -20,16 +20,20 @@ const SUMMARY_RUNS: usize = 4;
 
 /// Every command.
 pub fn palette(model: &mut Model, _: &mut Turn) {
-    let items = commands::all().filter(|command| command.in_palette()).map(|command| {
+    let mut items: Vec<PickItem> = Vec::new();
+    for command in commands::all().filter(|command| command.in_palette()) {
+        let key = model.look.keymap.hint(command.id);
+        let item = PickItem::new(command.id, command.title, command.words);
+        // One that stands in two contexts is listed once, with the keys of both.
+        if let Some(known) = items.iter_mut().find(|known| known.label == item.label && known.detail == item.detail) {
+            let both: Vec<String> = known.key.take().into_iter().chain(key).collect();
+            known.key = (!both.is_empty()).then(|| both.join(" "));
+            continue;
+        }
         let refused =
             if DECIDING.contains(&command.id) { Err("a decision takes its own key, in the inbox") } else { (command.guard)(model) };
-        PickItem {
-            key: model.look.keymap.hint(command.id),
-            refused: refused.err().map(Plain::line),
-            ..PickItem::new(command.id, command.title, command.words)
-        }
-    });
-    let items = items.collect();
+        items.push(PickItem { key, refused: refused.err().map(Plain::line), ..item });
+    }
     model.dialogs.push(Dialog::Pick(Pick::new("commands", items, PickThen::Command)));
 }
 

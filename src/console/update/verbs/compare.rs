@@ -1,6 +1,6 @@
 //! Comparing the plan with how it came, or with a plan in a file, and making one difference at a time. Undo takes back what was made.
 
-use super::{super::Turn, plan::report};
+use super::{super::Turn, change::report};
 use crate::console::model::{Dialog, Focus, LineDialog, LineThen, Lines, Model, Screen, Stage, Status, TextField};
 use crate::host::client::Request;
 use crate::plan::Plan;

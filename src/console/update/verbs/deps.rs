@@ -1,6 +1,9 @@
 //! Dependencies in place: the tree stays, rows are taken and given back, and the effect shows at once.
 
-use super::{super::Turn, plan::report};
+use super::{
+    super::Turn,
+    change::{change, report},
+};
 use crate::console::model::{
     Dialog, EditThen, EditorDialog, LineDialog, LineThen, Lines, Model, Pick, PickItem, PickThen, Screen, Status, TextField, words,
 };
@@ -20,10 +23,10 @@ pub fn begin(model: &mut Model, _: &mut Turn) {
 }
 
 /// Takes the selected row as a dependency, or gives it back.
-pub fn toggle(model: &mut Model, _: &mut Turn) {
+pub fn toggle(model: &mut Model, turn: &mut Turn) {
     let (Some(target), Some(source)) = (model.editor.deps.clone(), model.selected_id().cloned()) else { return };
-    let had = model.editor.depends(&target, &source);
-    let done = model.editor.toggle_dependency(&model.session.catalog, &target, &source);
+    let had = model.addressed().depends(&target, &source);
+    let done = change(model, turn, |plan| plan.toggle_dependency(&target, &source).map(Some));
     let said = if had { format!("`{target}` no longer depends on `{source}`") } else { format!("`{target}` depends on `{source}`") };
     report(model, done, &said);
 }
@@ -48,7 +51,7 @@ pub fn whole_edge(model: &mut Model, _: &mut Turn) {
 /// One edge is taken at once; of several, one is picked.
 fn pick_edge(model: &mut Model, title: &str, then: fn(NodeId) -> PickThen, take: fn(&mut Model, Edge)) {
     let Some(id) = model.selected_id().cloned() else { return };
-    let mut edges = model.editor.edges_into(&id);
+    let mut edges = model.addressed().edges_into(&id);
     match edges.len() {
         0 => model.status = Some(Status::warn(&format!("`{id}` depends on nothing"))),
         1 => edges.pop().into_iter().for_each(|edge| take(model, edge)),
@@ -74,11 +77,11 @@ pub fn whole_edge_picked(model: &mut Model, to: &NodeId, from: &str) {
 }
 
 fn edge_between(model: &Model, to: &NodeId, from: &str) -> Option<Edge> {
-    model.editor.edges_into(to).into_iter().find(|edge| edge.from.as_str() == from)
+    model.addressed().edges_into(to).into_iter().find(|edge| edge.from.as_str() == from)
 }
 
 fn edit_condition(model: &mut Model, edge: Edge) {
-    let decides = model.editor.node(&edge.from).is_some_and(|node| node.work.is_decision());
+    let decides = model.addressed().node(&edge.from).is_some_and(|node| node.work.is_decision());
     let note = match decides {
         true => "the answer that takes this way; empty means the id of where it leads",
         false => "an expression over results, such as score > 0.8; empty means always",
@@ -103,7 +106,7 @@ fn edit_edge(model: &mut Model, edge: Edge) {
 ///
 /// # Errors
 /// What is wrong with the text, in words.
-pub fn keep_edge(model: &mut Model, edge: &Edge, text: &str) -> Result<(), String> {
+pub fn keep_edge(model: &mut Model, turn: &mut Turn, edge: &Edge, text: &str) -> Result<(), String> {
     let changed = edge_from_value(words::parse(text)?, "edge").map_err(|error| error.to_string())?;
-    model.editor.replace_edge(&model.session.catalog, edge, changed)
+    change(model, turn, |plan| Ok(plan.replace_edge(edge, changed)))
 }

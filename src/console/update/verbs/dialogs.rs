@@ -4,7 +4,9 @@ use serde_json::Value;
 
 use super::{
     super::{Action, Turn, keys},
-    app, compare, deps, gates, inspector, plan, save,
+    app,
+    change::change,
+    compare, deps, gates, inspector, plan, save,
 };
 use crate::console::{
     commands,
@@ -30,8 +32,8 @@ pub fn keep_line(model: &mut Model, turn: &mut Turn) {
         return;
     }
     let done = match &line.then {
-        LineThen::Rename { node } => model.editor.rename(&model.session.catalog, node, text.trim()),
-        LineThen::Goal => model.editor.set_goal(&model.session.catalog, text.trim()),
+        LineThen::Rename { node } => plan::keep_id(model, turn, node, text.trim()),
+        LineThen::Goal => plan::keep_goal(model, turn, text.trim()),
         LineThen::CompareFile => {
             compare::read_file(model, turn, text.trim());
             Ok(())
@@ -42,7 +44,7 @@ pub fn keep_line(model: &mut Model, turn: &mut Turn) {
         }
         LineThen::Condition { edge } => {
             let when = text.trim();
-            model.editor.set_condition(&model.session.catalog, edge, (!when.is_empty()).then_some(when))
+            change(model, turn, |plan| Ok(plan.set_condition(edge, (!when.is_empty()).then_some(when))))
         }
         LineThen::Reject { gate } => {
             gates::keep_draft(model, turn, gate, Draft::Words(text));
@@ -67,14 +69,14 @@ pub fn keep_editor(model: &mut Model, turn: &mut Turn) {
 
 fn keep_text(model: &mut Model, turn: &mut Turn, then: &EditThen, text: &str) -> Result<(), String> {
     match then {
-        EditThen::NodeText { node } => plan::keep_text(model, node, text),
-        EditThen::Node { node } => plan::keep_node(model, node, text),
-        EditThen::Edge { edge } => deps::keep_edge(model, edge, text),
-        EditThen::Inputs => plan::keep_inputs(model, text),
+        EditThen::NodeText { node } => plan::keep_text(model, turn, node, text),
+        EditThen::Node { node } => plan::keep_node(model, turn, node, text),
+        EditThen::Edge { edge } => deps::keep_edge(model, turn, edge, text),
+        EditThen::Inputs => plan::keep_inputs(model, turn, text),
         EditThen::WholePlan => {
             let value = words::parse(text)?;
             let plan: Plan = serde_json::from_value(value).map_err(|error| format!("not a plan: {error}"))?;
-            model.editor.replace_plan(&model.session.catalog, plan)
+            model.editor.replace_plan(&model.session.catalog, &plan)
         }
         EditThen::Payload { gate } => {
             gates::keep_draft(model, turn, gate, Draft::Payload(words::parse(text)?));
@@ -167,9 +169,9 @@ pub fn take(model: &mut Model, turn: &mut Turn) {
                 keys::run(model, turn, command);
             }
         }
-        PickThen::AddKind => plan::add_kind(model, &value),
-        PickThen::AddWorker { kind } => plan::add_worker(model, kind, &value),
-        PickThen::Worker { node } => plan::set_worker(model, &node, &value),
+        PickThen::AddKind => plan::add_kind(model, turn, &value),
+        PickThen::AddWorker { kind } => plan::add_worker(model, turn, kind, &value),
+        PickThen::Worker { node } => plan::set_worker(model, turn, &node, &value),
         PickThen::Edge { node } => deps::edge_picked(model, &node, &value),
         PickThen::WholeEdge { node } => deps::whole_edge_picked(model, &node, &value),
         PickThen::Theme => turn.actions.push(Action::UseTheme(value)),

@@ -1,26 +1,26 @@
 //! Findings: the list, going to a node, applying fixes.
 
-use super::{super::Turn, plan::report};
+use super::{super::Turn, change::report};
 use crate::console::model::{Dialog, Focus, Model, Status};
 use crate::text::counted;
 
 /// Opens the list, at the selected node's first finding.
 pub fn open(model: &mut Model, _: &mut Turn) {
     let here = model.selected_id();
-    let selected = model.editor.findings.iter().position(|finding| model.editor.home_of(finding).as_ref() == here).unwrap_or(0);
+    let selected = model.editor.findings().iter().position(|finding| model.editor.home_of(finding).as_ref() == here).unwrap_or(0);
     model.dialogs.push(Dialog::Findings { selected });
 }
 
 fn selected(model: &Model) -> Option<usize> {
     match model.dialogs.last() {
-        Some(Dialog::Findings { selected }) => Some((*selected).min(model.editor.findings.len().checked_sub(1)?)),
+        Some(Dialog::Findings { selected }) => Some((*selected).min(model.editor.findings().len().checked_sub(1)?)),
         _ => None,
     }
 }
 
 /// To the node of the selected finding.
 pub fn go(model: &mut Model, _: &mut Turn) {
-    let node = selected(model).and_then(|at| model.editor.home_of(&model.editor.findings[at]));
+    let node = selected(model).and_then(|at| model.editor.home_of(&model.editor.findings()[at]));
     model.dialogs.pop();
     if let Some(node) = node {
         model.editor.select(&node);
@@ -39,7 +39,7 @@ pub fn fix(model: &mut Model, _: &mut Turn) {
 /// Applies the fix of the selected node's first finding that has one.
 pub fn fix_here(model: &mut Model, _: &mut Turn) {
     let here = model.selected_id();
-    let mut findings = model.editor.findings.iter();
+    let mut findings = model.editor.findings().iter();
     match findings.position(|finding| finding.fix.is_some() && model.editor.home_of(finding).as_ref() == here) {
         Some(at) => fix_at(model, at),
         None => model.status = Some(Status::warn("no finding here has a fix")),
@@ -47,7 +47,7 @@ pub fn fix_here(model: &mut Model, _: &mut Turn) {
 }
 
 fn fix_at(model: &mut Model, at: usize) {
-    let title = model.editor.findings[at].fix.as_ref().map(|fix| fix.title.clone());
+    let title = model.editor.findings()[at].fix.as_ref().map(|fix| fix.title.clone());
     match title {
         Some(title) => {
             let done = model.editor.fix(&model.session.catalog, at);
@@ -59,9 +59,9 @@ fn fix_at(model: &mut Model, at: usize) {
 
 /// Applies fixes until none is left that helps.
 pub fn fix_all(model: &mut Model, _: &mut Turn) {
-    let before = model.editor.findings.len();
+    let before = model.editor.findings().len();
     let applied = model.editor.fix_all(&model.session.catalog);
-    let left = model.editor.findings.len();
+    let left = model.editor.findings().len();
     model.status = Some(match applied {
         0 => Status::warn("no finding has a fix that makes things better"),
         _ => Status::good(&format!("{} applied, {} of {} gone", fixes(applied), before.saturating_sub(left), counted(before, "finding"))),
@@ -74,7 +74,7 @@ fn fixes(count: usize) -> String {
 }
 
 fn close_when_clean(model: &mut Model) {
-    if model.editor.findings.is_empty() {
+    if model.editor.findings().is_empty() {
         model.dialogs.pop();
     }
 }

@@ -1,6 +1,7 @@
 //! One small function for each thing that a person can do. The command table points here.
 
 pub mod app;
+pub mod change;
 pub mod compare;
 pub mod deps;
 pub mod dialogs;

@@ -79,7 +79,7 @@ fn page(model: &Model) -> isize {
 }
 
 fn go(model: &mut Model, by: By) {
-    let findings = model.editor.findings.len();
+    let findings = model.editor.findings().len();
     let read = match model.dialogs.last() {
         Some(Dialog::Reader(reader)) => reading_len(model, &reader.what),
         _ => 0,

@@ -2,7 +2,10 @@
 
 use serde_json::{Map, Value, json};
 
-use super::super::{Action, Turn};
+use super::{
+    super::{Action, Turn},
+    change::{change, report},
+};
 use crate::console::model::{
     Dialog, EditThen, EditorDialog, Focus, LineDialog, LineThen, Lines, Model, Pick, PickItem, PickThen, Stage, Status, TextField, Version,
     words,
@@ -10,6 +13,7 @@ use crate::console::model::{
 use crate::plan::{
     AgentWork, Approve, Ask, CodeWork, DecisionWork, LoopWork, MapWork, MergeWork, Node, NodeId, Plan, PlanWork, SandboxLimits, ToolInput,
     ToolWork, TransformWork, Work,
+    edit::Edit,
     native::{node_from_value, node_to_value},
     nest,
 };
@@ -42,7 +46,7 @@ pub fn add(model: &mut Model, _: &mut Turn) {
 }
 
 /// The sort of work was picked: agents and tools are picked next, others are added at once.
-pub fn add_kind(model: &mut Model, kind: &str) {
+pub fn add_kind(model: &mut Model, turn: &mut Turn, kind: &str) {
     let work = match kind {
         "agent" => return pick_worker(model, "agent", None, PickThen::AddWorker { kind: "agent" }),
         "tool" => return pick_worker(model, "tool", None, PickThen::AddWorker { kind: "tool" }),
@@ -57,7 +61,7 @@ pub fn add_kind(model: &mut Model, kind: &str) {
         "decision" => Work::Decision(DecisionWork::Expression(String::new())),
         _ => return,
     };
-    add_node(model, kind, work);
+    add_node(model, turn, kind, work);
 }
 
 /// A plan of one step to begin with; steps are added beside it.
@@ -66,14 +70,14 @@ fn step_of(value: Value) -> Plan {
 }
 
 /// The agent or tool of a new node was picked.
-pub fn add_worker(model: &mut Model, kind: &str, name: &str) {
+pub fn add_worker(model: &mut Model, turn: &mut Turn, kind: &str, name: &str) {
     let agent = || AgentWork { agent: Some(name.to_owned()), objective: Some(String::new()), ..AgentWork::default() };
     let work = match kind {
         "agent" => Work::Agent(agent()),
         "decider" => Work::Decision(DecisionWork::Agent(agent())),
         _ => Work::Tool(ToolWork { tool: name.to_owned(), input: ToolInput::Args(skeleton(model, name)) }),
     };
-    add_node(model, name, work);
+    add_node(model, turn, name, work);
 }
 
 /// Arguments that a tool requires, empty.
@@ -84,16 +88,16 @@ fn skeleton(model: &Model, tool: &str) -> Map<String, Value> {
     names.map(|name| (name.to_owned(), Value::String(String::new()))).collect()
 }
 
-fn add_node(model: &mut Model, name: &str, work: Work) {
+fn add_node(model: &mut Model, turn: &mut Turn, name: &str, work: Work) {
     // An empty plan inside the selected node is filled; else the new node comes after the selected one.
-    let inside = model.selected_id().filter(|id| model.editor.is_empty_inside(id)).map(|id| NodeId::new(format!("{id}/")));
-    let id = model.editor.free_id(inside.as_ref().or(model.selected_id()), name);
+    let inside = model.selected_id().filter(|id| model.addressed().is_empty_inside(id)).map(|id| NodeId::new(format!("{id}/")));
+    let id = model.addressed().free_id(inside.as_ref().or(model.selected_id()), name);
     let depends_on = model.selected_id().filter(|_| inside.is_none()).cloned().into_iter().collect();
     let mut node = Node { depends_on, ..Node::new(id.clone(), work) };
     node.policy.max_iterations = matches!(node.work, Work::Loop(_)).then_some(5);
-    let done = model.editor.add(&model.session.catalog, node);
+    let done = change(model, turn, |plan| Ok(Some(plan.append(&node))));
     report(model, done, &format!("added `{id}`"));
-    model.editor.select(&id);
+    select(model, &id);
     if model.selected_node().is_some_and(|node| !matches!(node.work, Work::Merge(_) | Work::Plan(_))) {
         edit_text(model);
     }
@@ -114,10 +118,10 @@ fn pick_worker(model: &mut Model, kind: &str, current: Option<&str>, then: PickT
 }
 
 /// Deletes the selected node with its edges.
-pub fn delete(model: &mut Model, _: &mut Turn) {
+pub fn delete(model: &mut Model, turn: &mut Turn) {
     let Some(id) = model.selected_id().cloned() else { return };
     let undo = model.look.keymap.hint("plan.undo").unwrap_or_default();
-    let done = model.editor.remove(&model.session.catalog, &id);
+    let done = change(model, turn, |plan| Ok(Some(plan.remove(&id))));
     report(model, done, &format!("deleted `{id}`; {undo} brings it back"));
 }
 
@@ -133,12 +137,18 @@ pub fn rename(model: &mut Model, _: &mut Turn) {
 }
 
 /// Adds a copy of the selected node.
-pub fn duplicate(model: &mut Model, _: &mut Turn) {
+pub fn duplicate(model: &mut Model, turn: &mut Turn) {
     let Some(from) = model.selected_id().cloned() else { return };
-    let id = model.editor.free_id(Some(&from), nest::name(&from));
-    let done = model.editor.duplicate(&model.session.catalog, &from, &id);
+    let id = model.addressed().free_id(Some(&from), nest::name(&from));
+    let done = change(model, turn, |plan| Ok(Some(plan.duplicate(&from, &id))));
     report(model, done, &format!("added `{id}`"));
-    model.editor.select(&id);
+    select(model, &id);
+}
+
+fn select(model: &mut Model, id: &NodeId) {
+    model.with_tree(|tree, plan| {
+        tree.reveal(plan, id);
+    });
 }
 
 /// Edits the selected node's text in a dialog.
@@ -167,13 +177,13 @@ pub fn node(model: &mut Model, _: &mut Turn) {
 ///
 /// # Errors
 /// What is wrong with the text, in words.
-pub fn keep_node(model: &mut Model, id: &crate::plan::NodeId, text: &str) -> Result<(), String> {
+pub fn keep_node(model: &mut Model, turn: &mut Turn, id: &NodeId, text: &str) -> Result<(), String> {
     let node = node_from_value(words::parse(text)?, "").map_err(|error| error.to_string())?;
     let prefix = nest::prefix(id);
     if id[prefix.len()..] != *node.id {
         return Err(format!("the id stays `{}` here: renaming takes references along", &id[prefix.len()..]));
     }
-    model.editor.replace(&model.session.catalog, nest::node_under(prefix, &node))
+    change(model, turn, |plan| Ok(plan.replace(&nest::node_under(prefix, &node))))
 }
 
 /// Edits the selected node's text outside.
@@ -199,12 +209,9 @@ pub fn inputs(model: &mut Model, _: &mut Turn) {
 ///
 /// # Errors
 /// What is wrong with the text, in words.
-pub fn keep_inputs(model: &mut Model, text: &str) -> Result<(), String> {
+pub fn keep_inputs(model: &mut Model, turn: &mut Turn, text: &str) -> Result<(), String> {
     let Value::Object(inputs) = words::parse(text)? else { return Err("inputs must be a JSON object: name and value".into()) };
-    if inputs == model.plan().inputs {
-        return Ok(());
-    }
-    model.editor.set_inputs(&model.session.catalog, inputs)
+    change(model, turn, |plan| Ok((inputs != plan.plan.inputs).then_some(Edit::SetInputs { inputs })))
 }
 
 /// Asks for the plan's goal.
@@ -217,18 +224,37 @@ pub fn goal(model: &mut Model, _: &mut Turn) {
     }));
 }
 
+/// The plan's goal was edited.
+///
+/// # Errors
+/// Why it is refused, in words.
+pub fn keep_goal(model: &mut Model, turn: &mut Turn, goal: &str) -> Result<(), String> {
+    change(model, turn, |plan| Ok((goal != plan.plan.goal).then(|| Edit::SetGoal { goal: goal.to_owned() })))
+}
+
+/// The node's new id was typed.
+///
+/// # Errors
+/// Why it is refused, in words.
+pub fn keep_id(model: &mut Model, turn: &mut Turn, from: &NodeId, to: &str) -> Result<(), String> {
+    let address = NodeId::new(format!("{}{to}", nest::prefix(from)));
+    // The tree follows first, so that folds and the selection stay with the node.
+    model.with_tree(|tree, _| tree.rename(from, &address));
+    let done = change(model, turn, |plan| Ok(plan.rename(from, &NodeId::new(to))));
+    if done.is_err() {
+        model.with_tree(|tree, _| tree.rename(&address, from));
+    }
+    done
+}
+
 /// The node's text was edited.
 ///
 /// # Errors
 /// What is wrong with the text, in words.
-pub fn keep_text(model: &mut Model, id: &crate::plan::NodeId, text: &str) -> Result<(), String> {
-    let mut node = model.editor.node(id).cloned().ok_or_else(|| format!("`{id}` is no longer in the plan"))?;
-    let work = words::with_text(&node.work, text)?;
-    if work == node.work {
-        return Ok(());
-    }
-    node.work = work;
-    model.editor.replace(&model.session.catalog, node)
+pub fn keep_text(model: &mut Model, turn: &mut Turn, id: &NodeId, text: &str) -> Result<(), String> {
+    let mut node = model.addressed().node(id).cloned().ok_or_else(|| format!("`{id}` is no longer in the plan"))?;
+    node.work = words::with_text(&node.work, text)?;
+    change(model, turn, |plan| Ok(plan.replace(&node)))
 }
 
 /// Picks another agent or tool.
@@ -244,19 +270,19 @@ pub fn worker(model: &mut Model, _: &mut Turn) {
 }
 
 /// Another agent or tool was picked.
-pub fn set_worker(model: &mut Model, id: &crate::plan::NodeId, name: &str) {
-    let Some(mut node) = model.editor.node(id).cloned() else { return };
+pub fn set_worker(model: &mut Model, turn: &mut Turn, id: &NodeId, name: &str) {
+    let Some(mut node) = model.addressed().node(id).cloned() else { return };
     match &mut node.work {
         Work::Agent(work) | Work::Decision(DecisionWork::Agent(work)) => work.agent = Some(name.to_owned()),
         Work::Tool(work) => name.clone_into(&mut work.tool),
         _ => return,
     }
-    let done = model.editor.replace(&model.session.catalog, node);
+    let done = change(model, turn, |plan| Ok(plan.replace(&node)));
     report(model, done, &format!("`{id}` is done by {name}"));
 }
 
 /// The next setting of the gates around the selected node.
-pub fn gate(model: &mut Model, _: &mut Turn) {
+pub fn gate(model: &mut Model, turn: &mut Turn) {
     let Some(mut node) = model.selected_node().cloned() else { return };
     node.policy.approve = match node.policy.approve {
         None => Some(Approve::Before),
@@ -266,7 +292,7 @@ pub fn gate(model: &mut Model, _: &mut Turn) {
         Some(Approve::Never) => None,
     };
     let said = format!("`{}` asks you: {}", node.id, words::approve(node.policy.approve));
-    let done = model.editor.replace(&model.session.catalog, node);
+    let done = change(model, turn, |plan| Ok(plan.replace(&node)));
     report(model, done, &said);
 }
 
@@ -280,12 +306,4 @@ pub fn undo(model: &mut Model, _: &mut Turn) {
 pub fn redo(model: &mut Model, _: &mut Turn) {
     model.editor.redo(&model.session.catalog);
     model.status = Some(Status::note("done again"));
-}
-
-/// Says what a change did, or why it was refused.
-pub fn report(model: &mut Model, done: Result<(), String>, said: &str) {
-    model.status = Some(match done {
-        Ok(()) => Status::good(said),
-        Err(why) => Status::bad(&why),
-    });
 }

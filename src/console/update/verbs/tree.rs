@@ -93,7 +93,7 @@ fn needs_person(model: &Model, row: &Row) -> bool {
     match model.shown_run() {
         None => {
             let editor = &model.editor;
-            editor.findings_of(&row.node).next().is_some() || folded && editor.findings_inside(&row.node).next().is_some()
+            editor.review.of_node(&row.node).next().is_some() || folded && editor.review.inside(&row.node).next().is_some()
         }
         Some(run) => run.run.node(&row.node).is_some_and(|node| match Standing::of(&node.state) {
             Standing::Waiting | Standing::Failed => true,
