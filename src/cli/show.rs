@@ -5,7 +5,7 @@ use super::{
     ls::{short, status},
 };
 use crate::{
-    engine::{Decided, Decision, Gate, NodeRun, Run},
+    engine::{Decided, Gate, NodeRun, Run},
     plan::{NodeId, nest},
     store::Scope,
     text::{Block, Plain, cost, count, duration, timestamp},
@@ -135,14 +135,7 @@ fn gate_line(run: &Run, gate: &Gate, decided: Option<&Decided>) -> String {
     let Some(decided) = decided else {
         return format!("  gate {} at {node}, open since {opened}: {}", gate.id.0, Plain::summary(&gate.why));
     };
-    let word = match &decided.decision {
-        Decision::Approve => "approved",
-        Decision::Modify { .. } => "approved with changes",
-        Decision::Reject { .. } => "rejected",
-        Decision::Answer { .. } => "answered",
-        Decision::Skip => "skipped",
-        Decision::CancelBranch => "branch cancelled",
-    };
+    let word = decided.decision.words();
     format!(
         "  gate {} at {node}: {word} by {} ({}) at {}",
         gate.id.0,

@@ -19,6 +19,8 @@ mod route;
 mod run;
 mod state;
 mod time;
+mod timeline;
+mod trace;
 mod transcript;
 mod why;
 mod worker;
@@ -31,6 +33,8 @@ pub use report::{DataSource, Done, ErrorKind, FileAccess, ModelCall, NodeError, 
 pub use run::{Batch, Run};
 pub use state::{Inside, Lineage, NodeRun, NodeState};
 pub use time::Time;
+pub use timeline::{Bar, Chart, Doing, Stretch, Timeline};
+pub use trace::{Approval, Call, Came, How, Step, Trace, TraceRow};
 pub use transcript::{Entry, OUTPUT_KEPT, ToolStatus, Transcript};
 
 /// Counts the nodes and edges that a step looks at, so that tests can hold it to what its input touches.

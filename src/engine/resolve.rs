@@ -9,8 +9,8 @@ use super::{
     run::Run,
 };
 use crate::plan::{
-    AgentWork, CodeWork, DecisionWork, Dialect, MergeWork, Node, NodeId, NodeValue, Scope, ToolInfo, ToolInput, Work, expr, native::kind,
-    reference,
+    AgentWork, CodeWork, DecisionWork, Dialect, MergeWork, Node, NodeId, NodeValue, Path, Scope, ToolInfo, ToolInput, Work, expr,
+    native::kind, reads, reference,
 };
 use serde_json::{Map, Value, json};
 use std::{
@@ -76,6 +76,16 @@ impl Scope for Known<'_> {
 impl Run {
     fn known(&self, ix: NodeIx) -> Known<'_> {
         Known { run: self, frame: self.home(ix), with: None, context: None }
+    }
+
+    /// What a node's work reads by name.
+    pub(super) fn reads(&self, ix: NodeIx) -> Vec<Path> {
+        self.doc(ix).map(|node| reads(node, &self.known(ix))).unwrap_or_default()
+    }
+
+    /// What a value that a node gives to others reads by name.
+    pub(super) fn reads_in(&self, ix: NodeIx, value: &Value) -> Vec<Path> {
+        reference::references(value, &self.known(ix)).into_iter().flat_map(|found| found.paths).collect()
     }
 
     /// The plan that a node stands in.

@@ -17,6 +17,7 @@ mod node;
 pub mod order;
 #[cfg(test)]
 mod order_tests;
+mod reads;
 pub mod reference;
 #[cfg(test)]
 mod reference_tests;
@@ -35,4 +36,5 @@ pub use node::{
     AgentWork, Approve, Ask, CodeWork, ContextMode, DecisionWork, Field, FieldKind, Join, LoopWork, MapWork, MergeWork, Node, OnFailure,
     PlanWork, Policy, Retry, Route, SandboxLimits, ToolInput, ToolWork, TransformWork, Work,
 };
+pub use reads::reads;
 pub use schema::schema;

@@ -56,6 +56,22 @@ pub enum Work {
 }
 
 impl Work {
+    /// The sort of work in one word, as people are shown it.
+    pub fn kind(&self) -> &'static str {
+        match self {
+            Self::Agent(_) => "agent",
+            Self::Tool(_) => "tool",
+            Self::Code(_) => "code",
+            Self::Decision(_) => "decision",
+            Self::Merge(_) => "merge",
+            Self::Transform(_) => "transform",
+            Self::Approval(_) => "approval",
+            Self::Plan(_) => "plan",
+            Self::Loop(_) => "loop",
+            Self::Map(_) => "map",
+        }
+    }
+
     /// The plan inside: of a sub-plan whose file was loaded, a loop, or a map.
     pub fn body(&self) -> Option<&Plan> {
         let (Self::Plan(PlanWork::Inline(body) | PlanWork::File { loaded: Some(body), .. })

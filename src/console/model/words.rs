@@ -11,29 +11,13 @@ use crate::plan::{
 };
 use crate::text::{Glyph, Plain};
 
-/// The sort of work in one word.
-pub fn kind(work: &Work) -> &'static str {
-    match work {
-        Work::Agent(_) => "agent",
-        Work::Tool(_) => "tool",
-        Work::Code(_) => "code",
-        Work::Decision(_) => "decision",
-        Work::Merge(_) => "merge",
-        Work::Transform(_) => "transform",
-        Work::Approval(_) => "approval",
-        Work::Plan(_) => "plan",
-        Work::Loop(_) => "loop",
-        Work::Map(_) => "map",
-    }
-}
-
 /// Who does a node's work: the card's or tool's name, else the sort of work.
 pub fn worker(node: &Node) -> Plain {
     match &node.work {
         Work::Agent(work) => agent(work),
         Work::Decision(DecisionWork::Agent(work)) => Plain::line("decision: ").then(&agent(work)),
         Work::Tool(work) => Plain::summary(&work.tool),
-        other => Plain::line(kind(other)),
+        other => Plain::line(other.kind()),
     }
 }
 

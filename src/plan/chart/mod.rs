@@ -16,7 +16,7 @@ pub use walk::Step;
 
 use super::layers::{Area, Layers, Size, Sketch, Tie};
 use super::order::Graph;
-use super::{DecisionWork, Edge, NodeId, Plan, PlanWork, Work};
+use super::{AgentWork, DecisionWork, Edge, NodeId, Plan, PlanWork, Work};
 use crate::text::Plain;
 use std::collections::HashMap;
 
@@ -221,20 +221,20 @@ fn caption(edge: &Edge) -> Option<Plain> {
 
 /// Who does the work, or its sort.
 fn worker(work: &Work) -> Plain {
+    let agent = |agent: &AgentWork| Plain::summary(agent.agent.as_deref().or(agent.role.as_deref()).unwrap_or("agent"));
     match work {
-        Work::Agent(agent) | Work::Decision(DecisionWork::Agent(agent)) => {
-            Plain::summary(agent.agent.as_deref().or(agent.role.as_deref()).unwrap_or("agent"))
-        }
+        Work::Agent(work) => agent(work),
+        Work::Decision(DecisionWork::Agent(work)) => Plain::line("decision: ").then(&agent(work)),
         Work::Tool(tool) => Plain::summary(&tool.tool),
-        Work::Code(_) => Plain::line("code"),
-        Work::Decision(DecisionWork::Expression(_)) => Plain::line("decision"),
-        Work::Merge(_) => Plain::line("merge"),
-        Work::Transform(_) => Plain::line("value"),
-        Work::Approval(_) => Plain::line("question"),
-        Work::Plan(PlanWork::Inline(_)) => Plain::line("plan"),
         Work::Plan(PlanWork::File { path, .. }) => Plain::summary(path),
-        Work::Loop(_) => Plain::line("loop"),
-        Work::Map(_) => Plain::line("map"),
+        Work::Code(_)
+        | Work::Decision(DecisionWork::Expression(_))
+        | Work::Merge(_)
+        | Work::Transform(_)
+        | Work::Approval(_)
+        | Work::Plan(PlanWork::Inline(_))
+        | Work::Loop(_)
+        | Work::Map(_) => Plain::line(work.kind()),
     }
 }
 

@@ -7,20 +7,15 @@ use crate::text::Plain;
 
 /// The work in a few words: `agent writer`, `tool read_file`, `code`.
 fn words(work: &Work) -> String {
-    match work {
-        Work::Agent(agent) => {
-            let name = agent.agent.as_deref().or(agent.role.as_deref());
-            name.map_or_else(|| "agent".into(), |name| format!("agent {name}"))
-        }
-        Work::Tool(tool) => format!("tool {}", tool.tool),
-        Work::Code(_) => "code".into(),
-        Work::Decision(_) => "decision".into(),
-        Work::Merge(_) => "merge".into(),
-        Work::Transform(_) => "value".into(),
-        Work::Approval(_) => "question".into(),
-        Work::Plan(_) => "sub-plan".into(),
-        Work::Loop(_) => "loop".into(),
-        Work::Map(_) => "map".into(),
+    let named = match work {
+        Work::Tool(tool) => Some(&tool.tool),
+        _ => work.agent().and_then(|agent| agent.agent.as_ref().or(agent.role.as_ref())),
+    };
+    match (work, named) {
+        (Work::Decision(_), Some(name)) => format!("decision: {name}"),
+        (_, Some(name)) => format!("{} {name}", work.kind()),
+        (Work::Plan(_), None) => "sub-plan".into(),
+        (_, None) => work.kind().into(),
     }
 }
 

@@ -111,7 +111,7 @@ fn pictures_show_what_stands_inside_of_nodes() {
         {"id": "c", "value": 1, "depends_on": ["each"]}]}"#;
     let (plan, _) = read(text, "-").unwrap();
     let picture = |format| write(&plan, format).text;
-    assert_eq!(picture(Format::Tree), "a  value\n└─ each  map\n   ╞═ b  value\n   └─ c  value\n");
+    assert_eq!(picture(Format::Tree), "a  transform\n└─ each  map\n   ╞═ b  transform\n   └─ c  transform\n");
     let mermaid = picture(Format::Mermaid);
     assert!(
         mermaid.contains("  subgraph n1[\"each: map\"]\n    n2[\"b<br/>value\"]\n  end\n") && mermaid.contains("n1 --> n3"),

@@ -16,7 +16,7 @@ pub fn details(model: &Model, node: &Node) -> Doc<'static> {
     doc.field("node", &Plain::summary(&node.id));
     match &node.work {
         Work::Decision(DecisionWork::Agent(work)) => doc.field("decision by", &words::agent(work)),
-        Work::Agent(_) | Work::Tool(_) => doc.field(words::kind(&node.work), &words::worker(node)),
+        Work::Agent(_) | Work::Tool(_) => doc.field(node.work.kind(), &words::worker(node)),
         _ => doc.field("work", &words::worker(node)),
     }
     description(model, node, &mut doc);

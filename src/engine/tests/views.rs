@@ -1,0 +1,179 @@
+//! The folds for views: bars against time, and where results came from.
+
+use super::kit::*;
+use crate::engine::*;
+use crate::plan::*;
+use serde_json::{Value, json};
+
+fn read(document: Value) -> Plan {
+    serde_json::from_value(document).unwrap()
+}
+
+fn at(world: &mut World, now: u64) -> &mut World {
+    world.now = now;
+    world
+}
+
+/// Bars as text: `a inputs 0-5, working 5-9`, from the start of the run.
+fn bars(world: &World) -> Vec<String> {
+    let (timeline, run) = Timeline::replay(&world.records);
+    let chart = timeline.chart(&run, Time(world.now));
+    let start = chart.start.unwrap();
+    let show = |stretch: &Stretch| {
+        let end = stretch.to.map_or_else(|| "…".into(), |to| to.since(start).to_string());
+        format!("{:?} {}-{end}", stretch.doing, stretch.from.since(start)).to_lowercase()
+    };
+    let bar = |bar: &Bar| format!("{} {}", bar.node, bar.stretches.iter().map(show).collect::<Vec<_>>().join(", "));
+    chart.bars.iter().map(bar).collect()
+}
+
+fn chart(world: &World) -> Chart {
+    let (timeline, run) = Timeline::replay(&world.records);
+    timeline.chart(&run, Time(world.now))
+}
+
+#[test]
+fn a_bar_tells_waiting_from_work_and_the_critical_path_is_what_really_held_up() {
+    let mut world = World::new(plan(vec![agent("a", &[]), agent("b", &[]), agent("c", &["a", "b"]), agent("d", &["a"])]));
+    at(&mut world, 1_010).done("a", json!(1));
+    at(&mut world, 1_020).fail("d", ErrorKind::NothingBegan);
+    at(&mut world, 1_030).done("b", json!(1));
+    at(&mut world, 1_050).due("d", TimerKind::Retry);
+    at(&mut world, 1_055).done("d", json!(1));
+    assert_eq!(bars(&world)[2], "c inputs 0-30, working 30-…");
+    at(&mut world, 1_070).done("c", json!(1));
+    let expected =
+        ["a working 0-10", "b working 0-30", "c inputs 0-30, working 30-70", "d inputs 0-10, working 10-20, resting 20-50, working 50-55"];
+    assert_eq!(bars(&world), expected);
+    let chart = chart(&world);
+    assert_eq!(chart.critical, ["b".into(), "c".into()]);
+    assert_eq!((chart.makespan_ms, chart.bound_ms), (70, 70));
+    let after: Vec<Option<&str>> = chart.bars.iter().map(|bar| bar.after.as_deref()).collect();
+    assert_eq!(after, [None, None, Some("b"), Some("a")]);
+}
+
+#[test]
+fn waiting_for_people_and_slots_is_no_part_of_the_lower_bound() {
+    let one_slot = RunSettings { slots: 1, ..settings() };
+    let mut asks = agent("asks", &[]);
+    asks.policy.approve = Some(Approve::Before);
+    let mut world = World::with(plan(vec![agent("a", &[]), agent("b", &[]), asks]), one_slot);
+    at(&mut world, 1_010).done("a", json!(1));
+    at(&mut world, 1_015).done("b", json!(1));
+    at(&mut world, 1_100).decide(1, Decision::Approve);
+    at(&mut world, 1_120).done("asks", json!(1));
+    assert_eq!(bars(&world), ["a working 0-10", "b slot 0-10, working 10-15", "asks gate 0-100, working 100-120"]);
+    let chart = chart(&world);
+    assert_eq!((chart.makespan_ms, chart.bound_ms, chart.critical), (120, 20, vec!["asks".into()]));
+    assert_eq!(chart.bars[2].spent(Doing::Gate, chart.end), 100);
+}
+
+#[test]
+fn what_runs_inside_of_nodes_has_bars_of_its_own_and_is_on_the_critical_path() {
+    let mut world = World::new(read(json!({"nodes": [
+        {"id": "grow", "until": "w.result == 2", "max_iterations": 5, "body": {"nodes": [
+            {"id": "w", "agent": "worker", "objective": "{{previous}}"}, {"id": "x", "agent": "worker", "objective": "x"}
+        ]}},
+        {"id": "z", "agent": "worker", "objective": "{{grow}}", "depends_on": ["grow"]}
+    ]})));
+    at(&mut world, 1_005).done("grow[1]/x", json!(1));
+    at(&mut world, 1_010).done("grow[1]/w", json!(1));
+    at(&mut world, 1_015).done("grow[2]/w", json!(2));
+    at(&mut world, 1_017).done("grow[2]/x", json!(1));
+    at(&mut world, 1_030).done("z", json!(1));
+    let chart = chart(&world);
+    assert_eq!(chart.critical, ["grow", "grow[1]/w", "grow[2]/x", "z"].map(NodeId::from));
+    assert_eq!((chart.makespan_ms, chart.bound_ms), (30, 30));
+    assert_eq!(bars(&world)[0..2], ["grow working 0-17", "grow[1]/w working 0-10"]);
+}
+
+fn came(trace: &Trace) -> Vec<String> {
+    let row = |row: &TraceRow| {
+        let step = trace.step(row).unwrap();
+        let how = row.came.as_ref().map_or("", |came| came.how.words());
+        let again = if row.again { " again" } else { "" };
+        format!("{}{} {how}{again}", "  ".repeat(row.depth), step.node).trim_end().to_owned()
+    };
+    trace.rows.iter().map(row).collect()
+}
+
+fn trace(world: &World, id: &str) -> Trace {
+    let mut transcript = Transcript::default();
+    world.records.iter().for_each(|record| transcript.fold(record));
+    world.run.trace(&id.into(), &transcript).unwrap()
+}
+
+#[test]
+fn a_result_is_traced_to_its_roots_with_each_node_once() {
+    let mut world = World::new(read(json!({"inputs": {"city": "Oslo"}, "nodes": [
+        {"id": "a", "value": "{{inputs.city}}"},
+        {"id": "b", "agent": "worker", "objective": "x", "depends_on": ["a"]},
+        {"id": "gone", "agent": "worker", "objective": "x", "depends_on": ["b"], "skip_if": "true"},
+        {"id": "c", "merge": {}, "depends_on": ["a", "gone"]},
+        {"id": "d", "tool": "write", "args": {"path": "{{a}}"}, "depends_on": ["c"]},
+        {"id": "beside", "value": 1}
+    ]})));
+    let report = ToolReport {
+        ok: true,
+        value: json!("found"),
+        sources: vec![DataSource { kind: "web".into(), identifier: "https://example.org".into(), query: None }],
+        ..ToolReport::default()
+    };
+    world.ask("b", "1", "read", json!({"path": "p"}), Verdict::Allow);
+    world.fact("b", WorkFact::ToolDone { call: "1".into(), report });
+    let call = |model: &str| ModelCall {
+        model: model.into(),
+        provider: "p".into(),
+        usage: TokenUsage { prompt: 3, completion: 2 },
+        estimated: false,
+        cost_usd: Some(0.5),
+        duration_ms: 1,
+        finish: "stop".into(),
+    };
+    world.fact("b", WorkFact::ModelCalled(call("m1")));
+    world.fact("b", WorkFact::ModelCalled(call("m2")));
+    world.done("b", json!("fine"));
+    world.decide(1, Decision::Approve);
+    world.done("d", json!("written"));
+    let trace = trace(&world, "d");
+    assert_eq!(
+        came(&trace),
+        ["d", "  c by an edge", "    a by an edge", "    b by an edge", "      a by an edge again", "  a by name again"]
+    );
+    let step = |id: &str| trace.steps.iter().find(|step| *step.node == *id).unwrap();
+    assert_eq!(step("c").came[1].through.as_deref(), Some("gone"));
+    assert_eq!(step("a").inputs, ["city"]);
+    let b = step("b");
+    assert_eq!((b.made.by.as_str(), b.made.models.join(" "), b.made.tokens.total(), b.made.cost_usd), ("worker", "m1 m2".into(), 10, 1.0));
+    assert_eq!((b.calls[0].tool.as_str(), b.calls[0].result.as_deref(), b.calls[0].ok), ("read", Some("found"), Some(true)));
+    assert_eq!(b.sources[0].identifier, "https://example.org");
+    let approval = &step("d").approvals[0];
+    assert_eq!((approval.about.as_str(), approval.decision, approval.by.as_ref()), ("before", Some("approved"), Some(&me())));
+    assert_eq!(step("d").result.as_deref(), Some("written"));
+}
+
+#[test]
+fn a_trace_goes_into_plans_inside_and_out_of_them_by_what_they_were_given() {
+    let world = World::new(read(json!({"nodes": [
+        {"id": "list", "value": [1]},
+        {"id": "style", "value": "s"},
+        {"id": "each", "over": "list", "depends_on": ["list", "style"], "inputs": {"style": "{{style}}"}, "body": {"nodes": [
+            {"id": "w", "value": "{{item}} {{style}}"}
+        ]}},
+        {"id": "grow", "depends_on": ["each"], "until": "t.result == 'xx'", "max_iterations": 5, "body": {"nodes": [
+            {"id": "t", "value": "{{ (previous or '') ~ 'x' }}"}
+        ]}}
+    ]})));
+    let expected = [
+        "grow",
+        "  each by an edge",
+        "    list by an edge",
+        "    style by an edge",
+        "    each[0]/w from inside",
+        "      list as an input again",
+        "      style as an input again",
+        "  grow[2]/t from inside",
+        "    grow[1]/t from the turn before",
+    ];
+    assert_eq!(came(&trace(&world, "grow")), expected);
+}

@@ -1,0 +1,343 @@
+//! `Timeline`: a third fold of the events, for views: what each node waited for and did, and when. `Timeline::chart` draws it up: a bar a
+//! node, the critical path as it really was, and the shortest time that the same work could have taken.
+
+use super::{Event, NodeRun, NodeState, Record, Time, graph::NodeIx, run::Run};
+use crate::plan::NodeId;
+use serde::Serialize;
+use std::{
+    cmp::Reverse,
+    collections::{BTreeMap, BTreeSet},
+};
+
+/// What a node does for a while.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Doing {
+    /// Waits for its sources.
+    Inputs,
+    /// Ready; waits for a free slot.
+    Slot,
+    /// Held: by a lock, a breakpoint, a hold, a pause.
+    Held,
+    /// Waits for an answer to a gate.
+    Gate,
+    /// Works. A node with a plan inside works as long as that does.
+    Working,
+    /// Rests until its next attempt.
+    Resting,
+    /// Waits for somebody to say what became of it.
+    Unknown,
+}
+
+impl Doing {
+    /// In words.
+    pub fn words(self) -> &'static str {
+        match self {
+            Self::Inputs => "waits for its sources",
+            Self::Slot => "waits for a slot",
+            Self::Held => "is held",
+            Self::Gate => "waits at a gate",
+            Self::Working => "works",
+            Self::Resting => "rests before the next attempt",
+            Self::Unknown => "waits for word of what became of it",
+        }
+    }
+
+    fn of(state: &NodeState) -> Option<Self> {
+        Some(match state {
+            NodeState::Pending => Self::Inputs,
+            NodeState::Ready => Self::Slot,
+            NodeState::Held => Self::Held,
+            NodeState::Waiting { .. } => Self::Gate,
+            NodeState::Running => Self::Working,
+            NodeState::Retrying { .. } => Self::Resting,
+            NodeState::Unknown => Self::Unknown,
+            NodeState::Succeeded
+            | NodeState::Passed
+            | NodeState::Skipped
+            | NodeState::Failed
+            | NodeState::FailedSafe
+            | NodeState::Cancelled => return None,
+        })
+    }
+}
+
+/// A while in which a node does one thing.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+pub struct Stretch {
+    /// What it does.
+    pub doing: Doing,
+    /// In which generation of the node.
+    pub generation: u32,
+    /// In which attempt; 0 before the first.
+    pub attempt: u32,
+    /// Since when.
+    pub from: Time,
+    /// Until when; absent while it goes on.
+    pub to: Option<Time>,
+}
+
+impl Stretch {
+    /// How long it is, where `now` ends what goes on.
+    pub fn ms(&self, now: Time) -> u64 {
+        self.to.unwrap_or(now).since(self.from)
+    }
+}
+
+/// One node against time.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Bar {
+    /// Whose.
+    pub node: NodeId,
+    /// In order and without gaps; empty before the run began.
+    pub stretches: Vec<Stretch>,
+    /// The source that ended last before it could start: what it really started after.
+    pub after: Option<NodeId>,
+    /// Whether it is on the critical path.
+    pub critical: bool,
+}
+
+impl Bar {
+    /// Time spent on one thing, all generations and attempts together.
+    pub fn spent(&self, doing: Doing, now: Time) -> u64 {
+        self.stretches.iter().filter(|stretch| stretch.doing == doing).map(|stretch| stretch.ms(now)).sum()
+    }
+}
+
+/// A run against time.
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+pub struct Chart {
+    /// When the run started; absent before.
+    pub start: Option<Time>,
+    /// Where bars that go on end: when the run settled, else the moment that the chart was asked for.
+    pub end: Time,
+    /// All nodes, those of bodies right behind the node that they run in.
+    pub bars: Vec<Bar>,
+    /// From the first node to the one that ended last, each of which started when the one before it had ended. A node with a plan
+    /// inside stands before those inside it.
+    pub critical: Vec<NodeId>,
+    /// From start to end.
+    pub makespan_ms: u64,
+    /// The longest chain of working times through the plan: less is not possible with this work, however many slots there are and however
+    /// fast people answer.
+    pub bound_ms: u64,
+}
+
+/// What is kept of a node.
+#[derive(Clone, Debug, Default, PartialEq)]
+struct Track {
+    stretches: Vec<Stretch>,
+    /// When its sources were there, as an event.
+    ready: Option<u64>,
+    /// When its generation ended, as an event.
+    ended: Option<u64>,
+}
+
+/// What every node of a run waited for and did, by time.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Timeline {
+    tracks: BTreeMap<NodeId, Track>,
+    /// When each body began, by what stands before its nodes' ids, as a moment and an event. The run's own plan has no prefix.
+    begun: BTreeMap<String, (Time, u64)>,
+    settled: Option<Time>,
+}
+
+impl Timeline {
+    /// Takes in one event, which `run` has just folded.
+    pub fn fold(&mut self, run: &Run, record: &Record) {
+        match &record.event {
+            Event::RunStarted => {
+                self.begun.insert(String::new(), (record.at, record.seq));
+            }
+            Event::RunSettled { .. } => self.settled = Some(record.at),
+            Event::BodyStarted { node_id, index, .. } => {
+                let prefix = index.map_or_else(|| format!("{node_id}/"), |index| format!("{node_id}[{index}]/"));
+                self.begun.insert(prefix, (record.at, record.seq));
+            }
+            Event::GateDecided { gate, .. } | Event::GateVoided { gate, .. } => {
+                if let Some((gate, _)) = run.gate(*gate) {
+                    self.note(run, &gate.node, record);
+                }
+            }
+            event => {
+                if let Some(node) = event.node() {
+                    self.note(run, node, record);
+                }
+            }
+        }
+    }
+
+    /// The timeline of these records, and the run that they are.
+    pub fn replay<'a>(records: impl IntoIterator<Item = &'a Record>) -> (Self, Run) {
+        let (mut timeline, mut run) = (Self::default(), Run::default());
+        for record in records {
+            run.evolve(record);
+            timeline.fold(&run, record);
+        }
+        (timeline, run)
+    }
+
+    /// Notes what a node does from now on, if that is something else.
+    fn note(&mut self, run: &Run, id: &NodeId, record: &Record) {
+        let Some(node) = run.node(id) else { return };
+        if !self.tracks.contains_key(id) {
+            let stretches = self.waiting(id).into_iter().collect();
+            self.tracks.insert(id.clone(), Track { stretches, ..Track::default() });
+        }
+        if let Some(track) = self.tracks.get_mut(id) {
+            track.note(node, record);
+        }
+    }
+
+    /// What a node does that nothing has happened to yet.
+    fn waiting(&self, id: &str) -> Option<Stretch> {
+        let (from, _) = *self.begun.get(crate::plan::nest::prefix(id))?;
+        Some(Stretch { doing: Doing::Inputs, generation: 1, attempt: 0, from, to: None })
+    }
+
+    /// The stretches of one node, oldest first.
+    pub fn stretches(&self, id: &NodeId) -> Vec<Stretch> {
+        self.tracks.get(id).map_or_else(|| self.waiting(id).into_iter().collect(), |track| track.stretches.clone())
+    }
+
+    /// Draws the timeline up as it stands at `now`, which counts only while the run goes on. In proportion to all of it.
+    pub fn chart(&self, run: &Run, now: Time) -> Chart {
+        let end = self.settled.unwrap_or(now);
+        let start = self.begun.get("").map(|(at, _)| *at);
+        let critical = self.critical(run);
+        let on_it: BTreeSet<&NodeId> = critical.iter().collect();
+        let bars = run.nodes_in_order().into_iter().map(|(id, _)| {
+            let after = run.graph.find(id).and_then(|ix| self.sources(run, ix).pop()).map(|ix| run.id_of(ix));
+            Bar { node: id.clone(), stretches: self.stretches(id), after, critical: on_it.contains(id) }
+        });
+        let bars = bars.collect();
+        Chart { start, end, bars, makespan_ms: start.map_or(0, |start| end.since(start)), bound_ms: self.bound(run, end), critical }
+    }
+
+    fn track(&self, run: &Run, ix: NodeIx) -> Option<&Track> {
+        self.tracks.get(run.graph.ids.get(ix.at())?)
+    }
+
+    /// The nodes that had ended when this one could start and that it waited for, by the order in which they ended.
+    fn sources(&self, run: &Run, ix: NodeIx) -> Vec<NodeIx> {
+        let Some(ready) = self.track(run, ix).and_then(|track| track.ready) else { return Vec::new() };
+        let sources = run.graph.nodes[ix.at()].ins.iter().map(|&edge| run.graph.link(edge).from);
+        self.ended_before(run, sources, ready)
+    }
+
+    fn ended_before(&self, run: &Run, nodes: impl Iterator<Item = NodeIx>, seq: u64) -> Vec<NodeIx> {
+        let ended = nodes.filter_map(|ix| Some((self.track(run, ix)?.ended.filter(|&ended| ended < seq)?, ix)));
+        let ended: BTreeSet<(u64, NodeIx)> = ended.collect();
+        ended.into_iter().map(|(_, ix)| ix).collect()
+    }
+
+    /// What a node that no edge leads to waited for: where bodies run one after the other, all of the one before.
+    fn turn_before(&self, run: &Run, ix: NodeIx) -> Vec<NodeIx> {
+        let begun = run.frame_of(ix).and_then(|frame| self.begun.get(&frame.prefix));
+        let (Some(&(_, begun)), Some(before)) = (begun, run.turn_before(ix)) else { return Vec::new() };
+        self.ended_before(run, run.frame(before).into_iter().flat_map(|frame| frame.nodes()), begun)
+    }
+
+    fn all_sources(&self, run: &Run, ix: NodeIx) -> Vec<NodeIx> {
+        if run.graph.nodes[ix.at()].ins.is_empty() { self.turn_before(run, ix) } else { self.sources(run, ix) }
+    }
+
+    /// Backwards from the node that ended last, always on to the one that held it up last.
+    fn critical(&self, run: &Run) -> Vec<NodeId> {
+        let own = run.frame(super::frame::FrameIx(0)).into_iter().flat_map(|frame| frame.nodes());
+        let mut path = Vec::new();
+        self.walk_back(run, self.last_of(run, own), &mut path);
+        path.reverse();
+        path.into_iter().map(|ix| run.id_of(ix)).collect()
+    }
+
+    /// Of several nodes the one that ended last; one that is still at it comes after all that ended.
+    fn last_of(&self, run: &Run, nodes: impl Iterator<Item = NodeIx>) -> Option<NodeIx> {
+        let ran = nodes.filter_map(|ix| Some((self.track(run, ix).filter(|track| track.has_worked())?, ix)));
+        ran.max_by_key(|(track, ix)| (track.ended.unwrap_or(u64::MAX), Reverse(*ix))).map(|(_, ix)| ix)
+    }
+
+    fn walk_back(&self, run: &Run, from: Option<NodeIx>, path: &mut Vec<NodeIx>) {
+        let mut here = from;
+        while let Some(ix) = here {
+            let inside = run.flows[ix.at()].bodies.iter().flat_map(|bodies| &bodies.frames).filter_map(|&frame| run.frame(frame));
+            // A plan stands only so deep in others, so this ends soon.
+            self.walk_back(run, self.last_of(run, inside.flat_map(|frame| frame.nodes())), path);
+            path.push(ix);
+            here = self.all_sources(run, ix).pop();
+        }
+    }
+
+    /// The longest chain of working times: sources come before those who wait for them, and what is inside before what is around it.
+    fn bound(&self, run: &Run, now: Time) -> u64 {
+        let mut order: Vec<(u64, Reverse<usize>, NodeIx)> = Vec::new();
+        for (at, id) in (0..).zip(&run.graph.ids) {
+            if let Some(track) = self.tracks.get(id) {
+                order.push((track.ended.unwrap_or(u64::MAX), Reverse(id.matches('/').count()), NodeIx(at)));
+            }
+        }
+        order.sort_unstable();
+        let mut chains: BTreeMap<NodeIx, u64> = BTreeMap::new();
+        let mut inside: BTreeMap<NodeIx, u64> = BTreeMap::new();
+        let mut longest = 0;
+        for (_, _, ix) in order {
+            let own = match inside.get(&ix) {
+                Some(&inside) => inside,
+                None => self.track(run, ix).map_or(0, |track| track.worked_ms(now)),
+            };
+            let before = self.all_sources(run, ix).iter().filter_map(|source| chains.get(source)).max().copied().unwrap_or(0);
+            let chain = before + own;
+            chains.insert(ix, chain);
+            let around = match run.frame_of(ix).and_then(|frame| frame.owner) {
+                Some(owner) => inside.entry(owner).or_default(),
+                None => &mut longest,
+            };
+            *around = chain.max(*around);
+        }
+        longest
+    }
+}
+
+impl Track {
+    fn note(&mut self, node: &NodeRun, record: &Record) {
+        let before = self.generation();
+        let doing = Doing::of(&node.state);
+        let (generation, attempt, at) = (node.generation, node.attempt, record.at);
+        if let Some(last) = self.stretches.last_mut().filter(|last| last.to.is_none()) {
+            if doing == Some(last.doing) && (last.generation, last.attempt) == (generation, attempt) {
+                return;
+            }
+            last.to = Some(at);
+            // What took no time is no wait; work shows even so.
+            if last.from == at && last.doing != Doing::Working {
+                self.stretches.pop();
+            }
+        }
+        if doing == Some(Doing::Inputs) || generation != before {
+            self.ready = None;
+        }
+        if doing != Some(Doing::Inputs) {
+            self.ready.get_or_insert(record.seq);
+        }
+        match doing {
+            Some(_) => self.ended = None,
+            None => _ = self.ended.get_or_insert(record.seq),
+        }
+        self.stretches.extend(doing.map(|doing| Stretch { doing, generation, attempt, from: at, to: None }));
+    }
+
+    fn generation(&self) -> u32 {
+        self.stretches.last().map_or(1, |last| last.generation)
+    }
+
+    /// Working time of the generation that it is in.
+    fn worked_ms(&self, now: Time) -> u64 {
+        let generation = self.generation();
+        let works = |stretch: &&Stretch| stretch.doing == Doing::Working && stretch.generation == generation;
+        self.stretches.iter().filter(works).map(|stretch| stretch.ms(now)).sum()
+    }
+
+    fn has_worked(&self) -> bool {
+        self.stretches.iter().any(|stretch| stretch.doing == Doing::Working)
+    }
+}

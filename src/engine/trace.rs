@@ -1,0 +1,402 @@
+//! `Trace`: where a result came from: the results that went into it, what was called and touched on the way, who approved, down to the
+//! roots. Each node stands in it once; wherever else it went in, a row says so.
+
+use super::{
+    Actor, DataSource, Decision, Entry, FileAccess, Gate, GateId, GateKind, Time, TokenUsage, Transcript, frame::FrameIx, graph::NodeIx,
+    run::Run,
+};
+use crate::plan::{CodeWork, LoopWork, MapWork, NodeId, Path, Root, Work, names_in_code};
+use serde::Serialize;
+use serde_json::Value;
+use std::collections::{BTreeMap, BTreeSet};
+
+/// Characters of a result that are told.
+const SHORT: usize = 200;
+
+/// Where a result came from.
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+pub struct Trace {
+    /// The node that was asked for, then those that went into it, each once.
+    pub steps: Vec<Step>,
+    /// The tree: each row behind what it went into.
+    pub rows: Vec<TraceRow>,
+}
+
+/// One row of the tree.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct TraceRow {
+    /// 0 for the node that was asked for.
+    pub depth: usize,
+    /// In `Trace::steps`.
+    pub step: usize,
+    /// How it went into the row that it stands under; the node that was asked for went into none.
+    pub came: Option<Came>,
+    /// It stands further up with all that went into it.
+    pub again: bool,
+}
+
+/// What one node made, and of what.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Step {
+    /// Which.
+    pub node: NodeId,
+    /// Its state in one word.
+    pub state: &'static str,
+    /// `rehearsal`, `overridden`, … when the result is not a plain one.
+    pub mark: Option<String>,
+    /// The beginning of its result, or of its error where it has none.
+    pub result: Option<String>,
+    /// Who made it, and at what price.
+    #[serde(flatten)]
+    pub made: Made,
+    /// Plan inputs that it read.
+    pub inputs: Vec<String>,
+    /// The results that went into it.
+    pub came: Vec<Came>,
+    /// Its tool calls, in order.
+    pub calls: Vec<Call>,
+    /// Files touched.
+    pub files: Vec<FileAccess>,
+    /// Sources read: URLs, searches, databases.
+    pub sources: Vec<DataSource>,
+    /// Its gates, in order.
+    pub approvals: Vec<Approval>,
+}
+
+/// Who made a result, and at what price.
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+pub struct Made {
+    /// The agent, tool or kind of work.
+    pub by: String,
+    /// Models that were asked, each once.
+    pub models: Vec<String>,
+    /// Of the node.
+    pub generation: u32,
+    /// Attempts in this generation.
+    pub attempts: u32,
+    /// Of its model calls.
+    pub tokens: TokenUsage,
+    /// US dollars, as far as prices are known.
+    pub cost_usd: f64,
+    /// When it started.
+    pub started_at: Option<Time>,
+    /// When it ended.
+    pub finished_at: Option<Time>,
+}
+
+/// A result that went into another node.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Came {
+    /// Whose.
+    pub node: NodeId,
+    /// By which way.
+    pub how: How,
+    /// Who handed it on: a node that was passed through, or the one whose plan is inside.
+    pub through: Option<NodeId>,
+}
+
+/// The way of a result into another node.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum How {
+    /// An edge.
+    Edge,
+    /// A text of the node names it.
+    Reference,
+    /// It is what the plan inside gave.
+    Inside,
+    /// The node around it gave it as an input.
+    Input,
+    /// The turn before gave it.
+    Previous,
+}
+
+impl How {
+    /// In words.
+    pub fn words(self) -> &'static str {
+        match self {
+            Self::Edge => "by an edge",
+            Self::Reference => "by name",
+            Self::Inside => "from inside",
+            Self::Input => "as an input",
+            Self::Previous => "from the turn before",
+        }
+    }
+}
+
+/// A tool call.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Call {
+    /// Its full name.
+    pub tool: String,
+    /// Exact arguments.
+    pub args: Value,
+    /// Whether it succeeded; absent while it runs.
+    pub ok: Option<bool>,
+    /// The beginning of what it gave.
+    pub result: Option<String>,
+}
+
+/// A gate and its answer.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Approval {
+    /// Which.
+    pub gate: GateId,
+    /// What it asked about: `before`, `after`, `question`, or the tool.
+    pub about: String,
+    /// When it opened.
+    pub asked: Time,
+    /// The answer in words; absent while it is open, and where it ended without one.
+    pub decision: Option<&'static str>,
+    /// Who answered.
+    pub by: Option<Actor>,
+    /// When.
+    pub at: Option<Time>,
+}
+
+impl Trace {
+    /// The step of a row.
+    pub fn step(&self, row: &TraceRow) -> Option<&Step> {
+        self.steps.get(row.step)
+    }
+}
+
+impl Run {
+    /// Where a node's result came from; `None` when the run has no such node. `transcript` is of the same events.
+    pub fn trace(&self, id: &NodeId, transcript: &Transcript) -> Option<Trace> {
+        let mut gates: BTreeMap<&NodeId, Vec<GateId>> = BTreeMap::new();
+        for (gate, _) in self.gates() {
+            gates.entry(&gate.node).or_default().push(gate.id);
+        }
+        let mut trace = Trace::default();
+        let mut known: BTreeMap<NodeIx, usize> = BTreeMap::new();
+        let mut next = vec![(0, None, self.graph.find(id)?)];
+        while let Some((depth, came, ix)) = next.pop() {
+            let seen = known.get(&ix).copied();
+            let step = seen.unwrap_or(trace.steps.len());
+            trace.rows.push(TraceRow { depth, step, came, again: seen.is_some() });
+            if seen.is_none() {
+                known.insert(ix, step);
+                let step = self.step_of(ix, transcript, gates.get(&self.id_of(ix)).map_or(&[], Vec::as_slice));
+                let sources = step.came.iter().rev().filter_map(|came| Some((depth + 1, Some(came.clone()), self.graph.find(&came.node)?)));
+                next.extend(sources);
+                trace.steps.push(step);
+            }
+        }
+        Some(trace)
+    }
+
+    /// The nodes that say what a body gives: of a walk, the one that ended last.
+    fn exits(&self, frame: FrameIx) -> Vec<NodeIx> {
+        let Some(frame) = self.frame(frame) else { return Vec::new() };
+        let gave = |ix: &NodeIx| self.nodes[ix.at()].result.is_some();
+        if frame.plan.dialect.walks() {
+            return frame.last.into_iter().collect();
+        }
+        frame.nodes().filter(|ix| self.graph.nodes[ix.at()].outs.is_empty()).filter(gave).collect()
+    }
+
+    /// The body that ran before the one that a node stands in, where they run one after the other.
+    pub(super) fn turn_before(&self, ix: NodeIx) -> Option<FrameIx> {
+        let owner = self.frame_of(ix)?.owner?;
+        let bodies = self.flows[owner.at()].bodies.as_ref().filter(|bodies| bodies.most == 1)?;
+        let turn = bodies.frames.binary_search(&self.graph.nodes[ix.at()].home).ok()?;
+        bodies.frames.get(turn.checked_sub(1)?).copied()
+    }
+
+    fn step_of(&self, ix: NodeIx, transcript: &Transcript, gates: &[GateId]) -> Step {
+        let (id, node) = (self.id_of(ix), &self.nodes[ix.at()]);
+        let lineage = &node.lineage;
+        let result = node.result.as_deref().map(short).or_else(|| node.error.as_ref().map(|error| cut(&error.message)));
+        let call = |(call, report): &(super::ToolCall, Option<super::ToolReport>)| Call {
+            tool: call.tool.clone(),
+            args: call.args.clone(),
+            ok: report.as_ref().map(|report| report.ok),
+            result: report.as_ref().map(|report| short(&report.value)),
+        };
+        let mut origins = Origins { run: self, seen: BTreeSet::new(), came: Vec::new(), inputs: Vec::new() };
+        origins.of(ix);
+        Step {
+            state: node.state.word(),
+            mark: node.mark.clone(),
+            result,
+            made: Made {
+                by: self.doc(ix).map(|node| worker(&node.work)).unwrap_or_default(),
+                models: models(transcript.entries(&id)),
+                generation: node.generation,
+                attempts: node.attempt,
+                tokens: lineage.tokens,
+                cost_usd: lineage.cost_usd,
+                started_at: node.span.started,
+                finished_at: node.span.finished,
+            },
+            inputs: origins.inputs,
+            came: origins.came,
+            calls: lineage.tools.iter().map(call).collect(),
+            files: lineage.files.clone(),
+            sources: lineage.sources.clone(),
+            approvals: gates.iter().filter_map(|&gate| self.gate(gate)).map(approval).collect(),
+            node: id,
+        }
+    }
+}
+
+/// What went into one node.
+struct Origins<'a> {
+    run: &'a Run,
+    seen: BTreeSet<NodeIx>,
+    came: Vec<Came>,
+    inputs: Vec<String>,
+}
+
+impl Origins<'_> {
+    fn of(&mut self, ix: NodeIx) {
+        self.by_edges(ix);
+        let reads = self.run.reads(ix);
+        self.by_name(ix, &reads, How::Reference, None);
+        let mut names: Vec<String> = reads.iter().filter_map(input).collect();
+        if let Some(Work::Code(CodeWork { code, .. })) = self.run.doc(ix).map(|node| &node.work) {
+            names.extend(names_in_code(code, "inputs").into_iter().map(str::to_owned));
+        }
+        self.by_input(ix, names);
+        let inside = self.run.flows[ix.at()].bodies.iter().flat_map(|bodies| {
+            // Of a loop only the last turn is the result.
+            let turns = if matches!(self.run.doc(ix).map(|node| &node.work), Some(Work::Loop(_))) { 1 } else { bodies.frames.len() };
+            bodies.frames.iter().rev().take(turns).rev().copied()
+        });
+        let exits: Vec<NodeIx> = inside.flat_map(|frame| self.run.exits(frame)).collect();
+        exits.into_iter().for_each(|exit| self.add(exit, How::Inside, None));
+    }
+
+    fn add(&mut self, ix: NodeIx, how: How, through: Option<NodeIx>) {
+        if self.seen.insert(ix) {
+            self.came.push(Came { node: self.run.id_of(ix), how, through: through.map(|ix| self.run.id_of(ix)) });
+        }
+    }
+
+    fn by_edges(&mut self, ix: NodeIx) {
+        for &edge in &self.run.graph.nodes[ix.at()].ins {
+            if self.run.edge_token(edge) != Some(true) {
+                continue;
+            }
+            let source = self.run.graph.link(edge).from;
+            let handed_on = &self.run.flows[source.at()].forwards;
+            match self.run.nodes[source.at()].state {
+                super::NodeState::Passed => handed_on.iter().for_each(|origin| self.add(origin.node, How::Edge, Some(source))),
+                _ => self.add(source, How::Edge, None),
+            }
+        }
+    }
+
+    /// The nodes that a text names, as seen from `ix`.
+    fn by_name(&mut self, ix: NodeIx, reads: &[Path], how: How, through: Option<NodeIx>) {
+        let Some(frame) = self.run.frame_of(ix) else { return };
+        let named: Vec<NodeIx> = reads.iter().filter_map(|path| self.run.find_in(frame, path.node()?)).collect();
+        named.into_iter().for_each(|source| self.add(source, how, through));
+    }
+
+    /// What stands behind the inputs that a node reads: what the nodes around it gave; what they didn't are inputs of the plan.
+    fn by_input(&mut self, ix: NodeIx, mut names: Vec<String>) {
+        let mut inner = ix;
+        for owner in self.run.owners(ix).collect::<Vec<_>>() {
+            let Some(policy) = self.run.policy(owner) else { continue };
+            let given = policy.get(|policy| policy.inputs.as_ref());
+            let work = &policy.node.work;
+            names.retain(|name| {
+                match (given.and_then(|given| given.get(name)), work, name.as_str()) {
+                    (Some(value), _, _) => {
+                        let reads = self.run.reads_in(owner, value);
+                        self.by_name(owner, &reads, How::Input, Some(owner));
+                    }
+                    (None, Work::Map(MapWork { .. }), "item" | "index") => {
+                        let reads = self.run.reads(owner);
+                        self.by_name(owner, &reads, How::Input, Some(owner));
+                    }
+                    (None, Work::Loop(LoopWork { .. }), "previous") => {
+                        let before = self.run.turn_before(inner);
+                        let exits = before.map(|frame| self.run.exits(frame)).unwrap_or_default();
+                        exits.into_iter().for_each(|exit| self.add(exit, How::Previous, Some(owner)));
+                    }
+                    (None, Work::Loop(LoopWork { .. }), "iteration") => {}
+                    (None, _, _) => return work.body().is_none_or(|body| !body.inputs.contains_key(name)),
+                }
+                false
+            });
+            inner = owner;
+        }
+        names.sort_unstable();
+        names.dedup();
+        self.inputs = names;
+    }
+}
+
+/// The input that a path reads; all of them are none in particular.
+fn input(path: &Path) -> Option<String> {
+    match &path.root {
+        Root::Input(name) => Some(name.clone()),
+        Root::Inputs => path.fields.first().cloned(),
+        Root::Node(_) | Root::Entry(_) | Root::Unknown(_) => None,
+    }
+}
+
+/// Who does a node's work.
+fn worker(work: &Work) -> String {
+    let agent = || work.agent().and_then(|agent| agent.agent.clone().or_else(|| agent.role.clone()));
+    let tool = || work.tool().map(|tool| tool.tool.clone());
+    agent().or_else(tool).unwrap_or_else(|| work.kind().to_owned())
+}
+
+fn models(entries: &[Entry]) -> Vec<String> {
+    let mut models: Vec<String> = Vec::new();
+    for entry in entries {
+        if let Entry::Model { call, .. } = entry
+            && !models.contains(&call.model)
+        {
+            models.push(call.model.clone());
+        }
+    }
+    models
+}
+
+fn approval((gate, decided): (&Gate, Option<&super::Decided>)) -> Approval {
+    let about = match &gate.kind {
+        GateKind::Before => "before".to_owned(),
+        GateKind::After => "after".to_owned(),
+        GateKind::Tool { tool, .. } => tool.clone(),
+        GateKind::Question { .. } => "question".to_owned(),
+    };
+    Approval {
+        gate: gate.id,
+        about,
+        asked: gate.opened,
+        decision: decided.map(|decided| decided.decision.words()),
+        by: decided.map(|decided| decided.by.clone()),
+        at: decided.map(|decided| decided.at),
+    }
+}
+
+impl Decision {
+    /// What became of the question, in words.
+    pub fn words(&self) -> &'static str {
+        match self {
+            Self::Approve => "approved",
+            Self::Modify { .. } => "approved with changes",
+            Self::Reject { .. } => "rejected",
+            Self::Answer { .. } => "answered",
+            Self::Skip => "skipped",
+            Self::CancelBranch => "branch cancelled",
+        }
+    }
+}
+
+/// The beginning of a value: text without quotes.
+fn short(value: &Value) -> String {
+    value.as_str().map_or_else(|| cut(&value.to_string()), cut)
+}
+
+fn cut(text: &str) -> String {
+    match text.char_indices().nth(SHORT) {
+        Some((end, _)) => format!("{}…", &text[..end]),
+        None => text.to_owned(),
+    }
+}
