@@ -1,12 +1,15 @@
 //! What an event asks of the world, read from the event and the state before it. Nothing is asked that no event says.
 
-use super::{Answer, Effect, ErrorKind, Event, Job, NodeState, Record, Time, Timer, TimerKind, graph::NodeIx, run::Run};
+use super::{Answer, Effect, ErrorKind, Event, Job, NodeState, Record, Time, Timer, TimerKind, Verb, graph::NodeIx, run::Run};
 
 impl Run {
     /// Effects of an event that is about to be folded.
     pub(super) fn effects(&self, record: &Record) -> Vec<Effect> {
         if let Event::RunRecovered { .. } | Event::Branched { .. } = record.event {
             return self.retry_timers();
+        }
+        if let Event::Acted { verb, .. } = &record.event {
+            return self.verb_effects(verb);
         }
         let Some(ix) = record.event.node().and_then(|id| self.graph.find(id)) else { return Vec::new() };
         match &record.event {
@@ -57,7 +60,35 @@ impl Run {
             | Event::Output { .. }
             | Event::LogLine { .. }
             | Event::Touched { .. }
+            | Event::BreakHit { .. }
+            | Event::Acted { .. }
+            | Event::Carried
+            | Event::Undone { .. }
             | Event::Refused { .. } => Vec::new(),
+        }
+    }
+
+    /// What a verb asks of the world by itself; what follows from it asks for the rest.
+    fn verb_effects(&self, verb: &Verb) -> Vec<Effect> {
+        match verb {
+            Verb::Override { node, .. } => self.graph.find(node).and_then(|ix| self.abort(ix)).into_iter().collect(),
+            Verb::Cancel { .. }
+            | Verb::Stop { .. }
+            | Verb::Hold { .. }
+            | Verb::Release { .. }
+            | Verb::Retry { .. }
+            | Verb::Rerun { .. }
+            | Verb::Skip { .. }
+            | Verb::Edit { .. }
+            | Verb::Guide { .. }
+            | Verb::Rewind { .. }
+            | Verb::Pause
+            | Verb::Resume
+            | Verb::Step { .. }
+            | Verb::RunTo { .. }
+            | Verb::StepInto { .. }
+            | Verb::Break { .. }
+            | Verb::Unbreak { .. } => Vec::new(),
         }
     }
 

@@ -1,6 +1,9 @@
 //! `Event`: every fact of a run, in the order it became true. Plain data; the journal keeps them, everything shown is a fold of them.
 
-use super::{Actor, DataSource, Decision, FileAccess, Gate, GateId, Job, ModelCall, NodeError, Time, ToolCall, ToolReport};
+use super::{
+    Actor, BreakId, DataSource, Decision, FileAccess, Gate, GateId, Job, Kept, ModelCall, Moment, NodeError, Time, ToolCall, ToolReport,
+    Verb,
+};
 use crate::plan::{Catalog, NodeId, Plan};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -372,6 +375,41 @@ pub enum Event {
         /// Sources.
         sources: Vec<DataSource>,
     },
+    /// Somebody asked something of the run; what follows from it comes right behind.
+    Acted {
+        /// What.
+        verb: Box<Verb>,
+        /// The nodes that it changes by itself: held, released, reset, …
+        nodes: Vec<NodeId>,
+        /// Who.
+        by: Actor,
+        /// Why, in their words; may be empty.
+        why: String,
+    },
+    /// All that a verb called for at once is on record. From here on it can be taken back, until something happens because of it.
+    Carried,
+    /// A verb was taken back: the run stands as if it had not been said.
+    Undone {
+        /// The verb's place in the run.
+        verb: u64,
+        /// Who.
+        by: Actor,
+    },
+    /// A breakpoint keeps a node.
+    BreakHit {
+        /// Which node.
+        node_id: NodeId,
+        /// Its generation.
+        generation: u32,
+        /// Which breakpoint; absent when the plan's own `breakpoint` does.
+        point: Option<BreakId>,
+        /// When.
+        at: Moment,
+        /// What waits.
+        kept: Box<Kept>,
+        /// In words.
+        reason: String,
+    },
     /// A command that could not be carried out, and why (a late decision is told who decided).
     Refused {
         /// Who asked.
@@ -423,6 +461,7 @@ impl Event {
             | Self::NodeCancelled { node_id, .. }
             | Self::NodeInterrupted { node_id, .. }
             | Self::NodeUnknown { node_id, .. }
+            | Self::BreakHit { node_id, .. }
             | Self::ToolProposed { node_id, .. }
             | Self::ToolStarted { node_id, .. }
             | Self::ToolRefused { node_id, .. }
@@ -443,6 +482,9 @@ impl Event {
             | Self::RunSettled { .. }
             | Self::GateDecided { .. }
             | Self::GateVoided { .. }
+            | Self::Acted { .. }
+            | Self::Carried
+            | Self::Undone { .. }
             | Self::Refused { .. } => None,
         }
     }

@@ -1,7 +1,7 @@
 //! `Run::evolve`: folds one event into the state. Total, evaluates no expressions, asks nobody: the same code live, in views and in replay.
 
 use super::{
-    Decided, EdgeId, Event, Inside, Job, Lineage, NodeError, NodeRun, NodeState, Record, Span, Time,
+    Decided, EdgeId, Event, Inside, Job, Kept, Lineage, NodeError, NodeRun, NodeState, Record, Span, Time,
     flow::{Origin, Phase, Worker},
     frame::{Bodies, FrameIx, Inputs, times},
     graph::NodeIx,
@@ -24,6 +24,12 @@ struct End {
 impl Run {
     /// Folds one event into the state. Evaluates no expressions.
     pub fn evolve(&mut self, record: &Record) {
+        self.shade(record);
+        self.fold(record);
+    }
+
+    /// Folds one event, shadows apart.
+    pub(super) fn fold(&mut self, record: &Record) {
         self.seq = record.seq;
         let at = record.at;
         match &record.event {
@@ -46,7 +52,10 @@ impl Run {
                 self.close_gate(*gate, GateEnd::Voided(reason.clone()));
                 self.forget_gate(*gate);
             }
+            Event::Acted { verb, nodes, by, .. } => self.acted(verb, nodes, &by.who),
+            Event::Undone { verb, .. } => self.undone(*verb, record.seq),
             Event::Refused { .. }
+            | Event::Carried
             | Event::Message { .. }
             | Event::Output { .. }
             | Event::LogLine { .. }
@@ -67,6 +76,7 @@ impl Run {
             | Event::NodeCancelled { node_id, .. }
             | Event::NodeInterrupted { node_id, .. }
             | Event::NodeUnknown { node_id, .. }
+            | Event::BreakHit { node_id, .. }
             | Event::ToolProposed { node_id, .. }
             | Event::ToolStarted { node_id, .. }
             | Event::ToolRefused { node_id, .. }
@@ -108,6 +118,7 @@ impl Run {
             Event::NodeCancelled { reason, .. } => self.ended(ix, NodeState::Cancelled, reason, at),
             Event::NodeInterrupted { reason, .. } => self.interrupted(ix, reason),
             Event::NodeUnknown { reason, .. } => self.lost(ix, reason),
+            Event::BreakHit { at, kept, reason, .. } => self.broke(ix, *at, kept, reason),
             Event::ToolStarted { call, .. } => self.tool_started(ix, call, at),
             Event::ToolFinished { call, report, .. } => self.tool_finished(ix, call, report, at),
             Event::ToolRefused { call, .. } | Event::QuestionAnswered { call, .. } => self.answer_delivered(ix, call, at),
@@ -140,6 +151,9 @@ impl Run {
             | Event::Message { .. }
             | Event::Output { .. }
             | Event::LogLine { .. }
+            | Event::Acted { .. }
+            | Event::Carried
+            | Event::Undone { .. }
             | Event::Refused { .. } => {}
         }
     }
@@ -195,6 +209,7 @@ impl Run {
             Phase::Queued => self.queue.remove(rank),
             Phase::Locked(lock) => self.queue.stop_waiting(lock, rank),
             Phase::Resting => self.queue.resting -= 1,
+            Phase::Kept => self.queue.kept -= 1,
             Phase::Inputs
             | Phase::Joined { .. }
             | Phase::Asking
@@ -204,18 +219,20 @@ impl Run {
             | Phase::Bodies
             | Phase::Inside
             | Phase::Working
+            | Phase::Freed
             | Phase::Lost
             | Phase::Ended => {}
         }
         self.agenda.remove(&ix);
         self.flows[ix.at()].phase = phase;
         match phase {
-            Phase::Joined { .. } | Phase::Asking | Phase::Answered(_) | Phase::Inline | Phase::Bodies | Phase::Lost => {
+            Phase::Joined { .. } | Phase::Asking | Phase::Answered(_) | Phase::Inline | Phase::Bodies | Phase::Freed | Phase::Lost => {
                 self.agenda.insert(ix);
             }
             Phase::Queued => self.queue.push(rank, self.graph.nodes[ix.at()].takes_slot),
             Phase::Locked(lock) => self.queue.wait(lock, rank),
             Phase::Resting => self.queue.resting += 1,
+            Phase::Kept => self.queue.kept += 1,
             Phase::Inputs | Phase::AtGate(_) | Phase::Inside | Phase::Working | Phase::Ended => {}
         }
     }
@@ -227,9 +244,29 @@ impl Run {
     }
 
     fn ready(&mut self, ix: NodeIx) {
+        self.arrived(ix);
         self.show(ix, NodeState::Ready, "");
         let asks = self.graph.nodes[ix.at()].gates.before && self.flows[ix.at()].approval.is_none();
-        self.enter(ix, if asks { Phase::Asking } else { Phase::Queued });
+        if asks && self.flows[ix.at()].hold.is_none() {
+            self.enter(ix, Phase::Asking);
+        } else {
+            self.queue_up(ix);
+        }
+    }
+
+    /// Into the line for a start, unless a person holds it.
+    pub(super) fn queue_up(&mut self, ix: NodeIx) {
+        self.flows[ix.at()].kept = None;
+        match &self.flows[ix.at()].hold {
+            Some(who) => {
+                let reason = format!("held by {who}");
+                self.keep(ix, Kept::Start, &reason);
+            }
+            None => {
+                self.show(ix, NodeState::Ready, "");
+                self.enter(ix, Phase::Queued);
+            }
+        }
     }
 
     fn hold(&mut self, ix: NodeIx, reason: &str) {
@@ -240,6 +277,7 @@ impl Run {
     }
 
     fn started(&mut self, ix: NodeIx, attempt: u32, job: &Job, at: Time) {
+        self.count_start(ix);
         self.enter(ix, Phase::Working);
         self.show(ix, NodeState::Running, "");
         let node = &mut self.nodes[ix.at()];
@@ -324,6 +362,8 @@ impl Run {
         let end = End { state, reason: reason.to_string() };
         self.drop_worker(ix);
         self.drop_locks(ix);
+        self.flows[ix.at()].kept = None;
+        self.arrived(ix);
         let already = self.flows[ix.at()].phase == Phase::Ended;
         self.enter(ix, Phase::Ended);
         for slot in 0..self.graph.nodes[ix.at()].outs.len() {

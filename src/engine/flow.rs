@@ -1,8 +1,8 @@
 //! `Flow`: what the engine keeps of a node beside what views see: its phase, its tokens in numbers, its worker, its approval.
 
-use super::{EdgeId, GateId, Time, frame::Bodies, graph::NodeIx};
+use super::{EdgeId, GateId, Kept, Moment, Time, frame::Bodies, graph::NodeIx};
 use crate::plan::Join;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// Where a node stands for the engine. Finer than `NodeState`; phases marked *agenda* call for a decision at once.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -32,6 +32,10 @@ pub(super) enum Phase {
     Working,
     /// Waits for its next attempt.
     Resting,
+    /// Kept by a hold or a breakpoint.
+    Kept,
+    /// Let go; what was kept goes on. *Agenda.*
+    Freed,
     /// Nobody knows what became of it; somebody must be asked. *Agenda.*
     Lost,
     /// Its generation is over.
@@ -125,6 +129,12 @@ pub(super) struct Flow {
     pub forwards: Vec<Origin>,
     /// What runs inside it.
     pub bodies: Option<Box<Bodies>>,
+    /// Who holds it, if a person does.
+    pub hold: Option<String>,
+    /// What waits while it is kept.
+    pub kept: Option<Box<Kept>>,
+    /// Breakpoints met in this generation, by their moment.
+    pub met: BTreeSet<Moment>,
     /// Why its routes were taken as they were, in words.
     pub chosen: String,
 }

@@ -19,7 +19,7 @@ pub(super) const LOST_OPTIONS: [&str; 3] = ["run again", "mark done", "skip"];
 impl Run {
     /// A gate that opens now. One decision opens at most one: its id is the next one free.
     pub(super) fn gate_event(&self, ix: NodeIx, kind: GateKind, payload: Value, why: impl Into<String>, now: Time) -> Event {
-        let id = GateId(u32::try_from(self.gates.len() + 1).unwrap_or(u32::MAX));
+        let id = GateId(self.gates.all.keys().next_back().map_or(1, |last| last.0.saturating_add(1)));
         let hash = self.hash(ix, &payload);
         let node = self.id_of(ix);
         let generation = self.nodes[ix.at()].generation;
@@ -62,6 +62,8 @@ impl Run {
             | super::flow::Phase::Inside
             | super::flow::Phase::Working
             | super::flow::Phase::Resting
+            | super::flow::Phase::Kept
+            | super::flow::Phase::Freed
             | super::flow::Phase::Lost
             | super::flow::Phase::Ended => None,
         };

@@ -1,6 +1,8 @@
 //! `Input`, `Command`, `Effect`, `Job`: what the world tells a run, what people ask of it, and what it asks of the world. Plain data.
 
-use super::{Actor, DataSource, Decision, Done, FileAccess, GateId, ModelCall, NodeError, RunId, RunSettings, Time, ToolCall, ToolReport};
+use super::{
+    Actor, DataSource, Decision, Done, FileAccess, GateId, ModelCall, NodeError, RunId, RunSettings, Time, ToolCall, ToolReport, Verb,
+};
 use crate::plan::{CodeWork, Field, NodeId, Plan, Verdict};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
@@ -136,18 +138,22 @@ pub enum Command {
         /// The gate's hash as it was shown; a different one now refuses the answer.
         hash: String,
     },
-    /// Stop one node now.
-    CancelNode {
-        /// Which.
-        node: NodeId,
+    /// Something else.
+    Act {
+        /// What.
+        verb: Box<Verb>,
+        /// Why, in their words; may be empty.
+        why: String,
     },
-    /// Stop a node and what only it feeds.
-    CancelBranch {
-        /// Its root.
-        node: NodeId,
-    },
-    /// Stop everything.
-    CancelRun,
+    /// Take the newest verb back whose effect has not begun.
+    Undo,
+}
+
+impl Command {
+    /// A verb without words of why.
+    pub fn act(verb: Verb) -> Self {
+        Self::Act { verb: Box::new(verb), why: String::new() }
+    }
 }
 
 /// A timer of a run.

@@ -1,5 +1,6 @@
 //! One run as a pure state machine: inputs in, events out, effects from events. No clock, no I/O, no randomness.
 
+mod blast;
 mod branch;
 mod decide;
 mod effects;
@@ -18,13 +19,17 @@ mod resolve;
 mod route;
 mod run;
 mod state;
+mod steer;
 mod time;
 mod timeline;
 mod trace;
 mod transcript;
+mod undo;
+mod verb;
 mod why;
 mod worker;
 
+pub use blast::Blast;
 pub use event::{EdgeId, Event, Outcome, Record, RunId, RunSettings};
 pub use gate::{Actor, Decided, Decision, Gate, GateId, GateKind, OPTION, Preview, form_has_option};
 pub use input::{AgentJob, Answer, Command, Dep, Effect, Input, Job, Provenance, Timer, TimerKind, WorkFact};
@@ -32,10 +37,12 @@ pub use outline::WayOut;
 pub use report::{DataSource, Done, ErrorKind, FileAccess, ModelCall, NodeError, Span, TokenUsage, ToolCall, ToolReport};
 pub use run::{Batch, Run};
 pub use state::{Inside, Lineage, NodeRun, NodeState};
+pub use steer::Pace;
 pub use time::Time;
 pub use timeline::{Bar, Chart, Doing, Stretch, Timeline};
 pub use trace::{Approval, Call, Came, How, Step, Trace, TraceRow};
 pub use transcript::{Entry, OUTPUT_KEPT, ToolStatus, Transcript};
+pub use verb::{BreakId, Breakpoint, Kept, Moment, Scope, Target, Verb};
 
 /// Counts the nodes and edges that a step looks at, so that tests can hold it to what its input touches.
 #[cfg(test)]

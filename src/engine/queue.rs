@@ -23,6 +23,8 @@ pub(super) struct Queue {
     pub resuming: BTreeSet<(GateId, NodeIx)>,
     /// Nodes that wait for their next attempt.
     pub resting: u32,
+    /// Nodes that a hold or a breakpoint keeps.
+    pub kept: u32,
     /// Nodes that want a slot.
     ready: BTreeSet<Rank>,
     /// Nodes that the engine does itself.
@@ -62,6 +64,14 @@ impl Queue {
         let fits = |rank: &&Rank| self.has_slot() || !takes_slot(rank.1);
         let woken = self.wakeable.iter().filter_map(|&lock| self.locks[lock as usize].waiters.first());
         self.ready.first().into_iter().chain(woken).filter(fits).min().map(|rank| rank.1)
+    }
+
+    /// The node that goes next of those that may. Goes through the line, so it is for people's steps only.
+    pub fn next_of(&self, takes_slot: impl Fn(NodeIx) -> bool, may: impl Fn(NodeIx) -> bool) -> Option<NodeIx> {
+        let fits = |rank: &&Rank| may(rank.1) && (self.has_slot() || !takes_slot(rank.1));
+        let woken = self.wakeable.iter().filter_map(|&lock| self.locks[lock as usize].waiters.iter().find(fits));
+        let inline = self.inline.iter().find(|rank| may(rank.1)).map(|rank| rank.1);
+        inline.or_else(|| self.ready.iter().find(fits).into_iter().chain(woken).min().map(|rank| rank.1))
     }
 
     /// The first of these locks that somebody else holds.

@@ -2,14 +2,15 @@
 //! the agenda calls for, `evolve` folds them, `effects` says what they ask of the world.
 
 use super::{
-    Actor, Decided, EdgeId, Effect, Gate, GateId, Input, NodeRun, Outcome, Record, RunId, RunSettings, Time,
+    Actor, Decided, EdgeId, Effect, Event, Gate, GateId, Input, NodeRun, Outcome, Record, RunId, RunSettings, Time,
     flow::Flow,
     frame::Frame,
     graph::{Graph, NodeIx, Settled},
     queue::Queue,
+    steer::{Speed, Steer},
 };
 use crate::plan::{Node, NodeId, Plan};
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// One input's events and what they ask of the world. Commit `records` first, then carry out `effects`.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -53,6 +54,13 @@ pub(super) enum GateEnd {
     Voided(String),
 }
 
+/// The gates of a run.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(super) struct Gates {
+    pub all: BTreeMap<GateId, GateRun>,
+    pub open: BTreeSet<GateId>,
+}
+
 /// How far the run is.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(super) struct Stage {
@@ -70,14 +78,14 @@ pub struct Run {
     pub(super) flows: Vec<Flow>,
     /// By edge: taken, dead, or neither yet.
     pub(super) tokens: Vec<Option<bool>>,
-    pub(super) gates: Vec<GateRun>,
-    pub(super) open: BTreeSet<GateId>,
+    pub(super) gates: Gates,
     pub(super) queue: Queue,
     /// Nodes whose phase calls for a decision.
     pub(super) agenda: BTreeSet<NodeIx>,
     /// Its own plan first, then every body that began.
     pub(super) frames: Vec<Frame>,
     pub(super) stage: Stage,
+    pub(super) steer: Steer,
     pub(super) seq: u64,
 }
 
@@ -87,19 +95,24 @@ impl Run {
         let mut batch = Batch::default();
         let mut events = self.decide(input, now);
         loop {
-            for event in events {
-                let record = Record { seq: self.seq + 1, at: now, event };
-                batch.effects.extend(self.effects(&record));
-                self.evolve(&record);
-                batch.records.push(record);
-            }
+            events.into_iter().for_each(|event| self.take(event, now, &mut batch));
             batch.more = batch.records.len() >= MOST_AT_ONCE;
             events = if batch.more { Vec::new() } else { self.follow(now) };
             if events.is_empty() {
                 break;
             }
         }
+        if self.steer.shadow.as_ref().is_some_and(|shadow| shadow.open) {
+            self.take(Event::Carried, now, &mut batch);
+        }
         batch
+    }
+
+    fn take(&mut self, event: Event, now: Time, batch: &mut Batch) {
+        let record = Record { seq: self.seq + 1, at: now, event };
+        batch.effects.extend(self.effects(&record));
+        self.evolve(&record);
+        batch.records.push(record);
     }
 
     /// The state after these records.
@@ -148,7 +161,7 @@ impl Run {
 
     /// Open gates, oldest first.
     pub fn open_gates(&self) -> impl Iterator<Item = &Gate> {
-        self.open.iter().filter_map(|&id| self.gate_run(id)).map(|run| &run.gate)
+        self.gates.open.iter().filter_map(|&id| self.gate_run(id)).map(|run| &run.gate)
     }
 
     /// A gate, open or decided, with its decision.
@@ -158,7 +171,7 @@ impl Run {
 
     /// All gates in order of opening.
     pub fn gates(&self) -> impl Iterator<Item = (&Gate, Option<&Decided>)> {
-        self.gates.iter().map(GateRun::view)
+        self.gates.all.values().map(GateRun::view)
     }
 
     /// Why a gate ended without an answer; `None` while it is open and when it was answered.
@@ -179,10 +192,11 @@ impl Run {
         self.stage.outcome.as_ref().map(|(outcome, reason)| (*outcome, reason.as_str()))
     }
 
-    /// Whether only open gates (or unknown nodes) keep the run from going on: no worker runs, no timer is due.
+    /// Whether only people keep the run from going on (open gates, unknown nodes, holds, breakpoints, a pause): no worker runs, no timer is due.
     pub fn is_parked(&self) -> bool {
         let idle = self.queue.busy == 0 && self.queue.resuming.is_empty() && self.queue.resting == 0;
-        self.stage.started && self.stage.outcome.is_none() && idle && !self.open.is_empty()
+        let waits = !self.gates.open.is_empty() || self.queue.kept > 0 || matches!(self.steer.speed, Speed::Halted { .. });
+        self.stage.started && self.stage.outcome.is_none() && idle && waits
     }
 
     /// Events folded so far.
@@ -191,7 +205,7 @@ impl Run {
     }
 
     pub(super) fn gate_run(&self, id: GateId) -> Option<&GateRun> {
-        self.gates.get((id.0 as usize).checked_sub(1)?)
+        self.gates.all.get(&id)
     }
 
     pub(super) fn id_of(&self, ix: NodeIx) -> NodeId {

@@ -129,6 +129,7 @@ impl Transcript {
             Event::NodeInterrupted { node_id, reason, .. } => {
                 self.push(node_id, Entry::Log { at, text: format!("the attempt broke off: {reason}") });
             }
+            Event::BreakHit { node_id, reason, .. } => self.push(node_id, Entry::Log { at, text: reason.clone() }),
             Event::LogLine { node_id, text } => self.push(node_id, Entry::Log { at, text: text.clone() }),
             Event::ModelCalled { node_id, call, .. } => self.push(node_id, Entry::Model { at, call: call.clone() }),
             Event::ToolProposed { node_id, call, .. } => {
@@ -165,6 +166,9 @@ impl Transcript {
             | Event::NodeCancelled { .. }
             | Event::NodeUnknown { .. }
             | Event::Touched { .. }
+            | Event::Acted { .. }
+            | Event::Carried
+            | Event::Undone { .. }
             | Event::Refused { .. } => {}
         }
     }

@@ -52,6 +52,8 @@ impl Run {
                     | Phase::Inside
                     | Phase::Working
                     | Phase::Resting
+                    | Phase::Kept
+                    | Phase::Freed
                     | Phase::Lost
                     | Phase::Ended => None,
                 };

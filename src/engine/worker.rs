@@ -10,8 +10,8 @@ use serde_json::Value;
 
 impl Run {
     pub(super) fn open_gate(&mut self, gate: &Gate, at: Time) {
-        self.gates.push(GateRun { gate: gate.clone(), end: GateEnd::Open });
-        self.open.insert(gate.id);
+        self.gates.all.insert(gate.id, GateRun { gate: gate.clone(), end: GateEnd::Open });
+        self.gates.open.insert(gate.id);
         let Some(ix) = self.graph.find(&gate.node) else { return };
         let owners: Vec<NodeIx> = self.owners(ix).collect();
         owners.into_iter().for_each(|owner| self.nodes[owner.at()].inside.waiting += 1);
@@ -34,7 +34,7 @@ impl Run {
     }
 
     pub(super) fn close_gate(&mut self, id: GateId, end: GateEnd) {
-        if !self.open.remove(&id) {
+        if !self.gates.open.remove(&id) {
             return;
         }
         let node = self.gate_run(id).and_then(|run| self.graph.find(&run.gate.node));
@@ -43,7 +43,7 @@ impl Run {
             let inside = &mut self.nodes[owner.at()].inside;
             inside.waiting = inside.waiting.saturating_sub(1);
         }
-        if let Some(run) = (id.0 as usize).checked_sub(1).and_then(|at| self.gates.get_mut(at)) {
+        if let Some(run) = self.gates.all.get_mut(&id) {
             run.end = end;
         }
     }
@@ -54,8 +54,7 @@ impl Run {
         match (&gate.kind, decision) {
             (GateKind::Before, Decision::Approve | Decision::Modify { .. }) => {
                 self.flows[ix.at()].approval = Some(id);
-                self.show(ix, NodeState::Ready, "");
-                self.enter(ix, Phase::Queued);
+                self.queue_up(ix);
             }
             (GateKind::Tool { tool, .. }, _) => {
                 if matches!(decision, Decision::Reject { .. }) {

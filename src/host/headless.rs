@@ -6,7 +6,7 @@ use super::{
     local::{LocalHost, Shared},
     session::{Order, Session},
 };
-use crate::engine::{Actor, Command, Decision, Event, Gate, GateId, GateKind, Outcome, Record, Run, RunId};
+use crate::engine::{Actor, Command, Decision, Event, Gate, GateId, GateKind, Outcome, Record, Run, RunId, Target, Verb};
 use crate::plan::{Catalog, NodeId, Plan};
 use globset::{Glob, GlobSet, GlobSetBuilder};
 use serde_json::{Map, Value};
@@ -109,7 +109,7 @@ impl LocalHost {
                 notice = notices.recv() => notice,
                 () = stop.cancelled(), if !stopping => {
                     stopping = true;
-                    session.command(Command::CancelRun, self.shared().actor("cli"));
+                    session.command(Command::act(Verb::Cancel { target: Target::Run }), self.shared().actor("cli"));
                     continue;
                 }
             };

@@ -5,7 +5,7 @@ use super::{
     config::Config,
     *,
 };
-use crate::engine::{Actor, Command, Decision, Event, Gate, NodeState, Outcome, Preview, Record, Run, RunId};
+use crate::engine::{Actor, Command, Decision, Event, Gate, NodeState, Outcome, Preview, Record, Run, RunId, Target, Verb};
 use crate::plan::{NodeId, Plan};
 use crate::store::Store;
 use serde_json::{Map, Value, json};
@@ -372,7 +372,7 @@ async fn a_command_to_a_run_that_has_ended_is_told_why_it_does_nothing() {
     while bed.host.shared().session(seat.id.as_ref().unwrap()).is_some() {
         tokio::task::yield_now().await;
     }
-    seat.command(Command::CancelRun);
+    seat.command(Command::act(Verb::Cancel { target: Target::Run }));
     assert_eq!(seat.problem().await.message, "the run is over");
 }
 

@@ -11,7 +11,7 @@ use super::{
     session::{Listener, Services, Session, problem},
 };
 use crate::agents;
-use crate::engine::{Actor, Command, RunId, RunSettings};
+use crate::engine::{Actor, Command, RunId, RunSettings, Target, Verb};
 use crate::models::config::Lookup;
 use crate::plan::{
     Catalog, Plan, nest,
@@ -124,7 +124,7 @@ impl LocalHost {
         let live = self.shared.live();
         let by = self.shared.actor("shutdown");
         for session in &live {
-            session.command(Command::CancelRun, by.clone());
+            session.command(Command::act(Verb::Cancel { target: Target::Run }), by.clone());
         }
         for session in &live {
             session.ended().await;

@@ -6,7 +6,9 @@ use super::{
     session::{Order, Services, Session},
     workers::{Assignment, Desk, Labour},
 };
-use crate::engine::{Actor, Command, Decision, Done, Event, GateId, NodeState, Outcome, Record, Run, RunId, RunSettings, Time, WorkFact};
+use crate::engine::{
+    Actor, Command, Decision, Done, Event, GateId, NodeState, Outcome, Record, Run, RunId, RunSettings, Target, Time, Verb, WorkFact,
+};
 use crate::plan::{NodeId, Plan};
 use crate::store::{Durability, Journal, StoreError};
 use async_trait::async_trait;
@@ -246,7 +248,7 @@ async fn streamed_text_is_merged_and_complete_and_comes_before_the_end_of_its_no
 async fn a_flood_of_text_does_not_hold_up_a_command() {
     let mut stage = Stage::open(&[("a", Act::Babble)], json!([step("a", &[])])).await;
     stage.until(|notice| records_of(notice).iter().any(|record| matches!(record.event, Event::Output { .. })).then_some(())).await;
-    stage.order(Command::CancelRun);
+    stage.order(Command::act(Verb::Cancel { target: Target::Run }));
     let run = stage.end().await;
     assert_eq!(run.outcome().unwrap().0, Outcome::Cancelled);
     assert_eq!(stage.at_work.load(Ordering::SeqCst), 0);
@@ -267,7 +269,7 @@ async fn cancelling_a_node_drops_its_work_and_the_others_finish() {
     let nodes = json!([step("a", &[]), step("b", &["a"]), step("c", &[])]);
     let mut stage = Stage::open(&[("a", Act::Sleep(1_000_000)), ("c", Act::Sleep(50))], nodes).await;
     stage.until(|notice| records_of(notice).iter().any(|record| matches!(record.event, Event::NodeStarted { .. })).then_some(())).await;
-    stage.order(Command::CancelNode { node: NodeId::new("a") });
+    stage.order(Command::act(Verb::Cancel { target: Target::Node(NodeId::new("a")) }));
     let run = stage.end().await;
     let state = |id: &str| run.node(&NodeId::new(id)).unwrap().state.clone();
     assert_eq!((state("a"), state("b"), state("c")), (NodeState::Cancelled, NodeState::Skipped, NodeState::Succeeded));
@@ -361,8 +363,8 @@ async fn a_newcomer_sees_everything_so_far_and_then_what_follows() {
 async fn a_command_behind_the_one_that_ended_the_run_is_answered() {
     let stage = Stage::open(&[("a", Act::Sleep(1_000_000))], json!([step("a", &[])])).await;
     let (asker, mut answers) = mpsc::unbounded_channel();
-    stage.order(Command::CancelRun);
-    let late = Command::CancelNode { node: NodeId::new("a") };
+    stage.order(Command::act(Verb::Cancel { target: Target::Run }));
+    let late = Command::act(Verb::Cancel { target: Target::Node(NodeId::new("a")) });
     stage.session.order(Order::Command { command: late, by: by(), asker: Some(asker) });
     stage.end().await;
     let told = answers.recv().await;

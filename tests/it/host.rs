@@ -1,7 +1,7 @@
 //! A host with the real binary as its sandbox: code nodes between real tools, and what the doctor finds.
 
 use dagdeck::{
-    engine::{Command, Decision, Event, NodeState, Outcome, Run, RunId},
+    engine::{Command, Decision, Event, NodeState, Outcome, Run, RunId, Target, Verb},
     host::{
         Flags, Headless, HeadlessEnd, Health, LocalHost, Places, Yes,
         client::{Client, Connection, Notice, Request},
@@ -146,7 +146,7 @@ async fn cancelling_a_node_kills_the_command_that_it_runs() {
     let pid = written(&bed.places.workspace.join("pid.txt")).await;
     let process = PathBuf::from("/proc").join(pid.trim());
     assert!(process.exists());
-    ask(Command::CancelNode { node: NodeId::new("long") });
+    ask(Command::act(Verb::Cancel { target: Target::Node(NodeId::new("long")) }));
     until(&mut connection, &mut run, |run, _| run.outcome().is_some()).await;
     host.shutdown().await;
     assert_eq!(run.node(&NodeId::new("long")).unwrap().state, NodeState::Cancelled);

@@ -7,7 +7,7 @@ use crate::console::{
     update::{Action, Msg, update},
     view,
 };
-use crate::engine::{Command, Time};
+use crate::engine::{Command, Target, Time, Verb};
 use crate::host::client::{Notice, Request};
 use ratatui::{buffer::Buffer, layout::Rect};
 use serde_json::json;
@@ -81,7 +81,7 @@ fn random_keys(seed: u64, keys: usize) -> usize {
                     assert!(!key.never_decides(), "`{key}` decided");
                     decided += 1;
                 }
-                if !matches!(command, Command::CancelRun) {
+                if command != Command::act(Verb::Cancel { target: Target::Run }) {
                     let fresh = deck.engine().outcome().is_none();
                     if fresh {
                         deck.command(&run, command);

@@ -1,5 +1,6 @@
 //! What an answered gate calls for, once the answer itself is on record.
 
+use super::verbs::OVERRIDDEN;
 use crate::engine::{
     Decided, Decision, Event, Gate, GateId, GateKind, NodeState, Time, ToolCall,
     gates::{LOST_OPTIONS, approval_result, edited},
@@ -8,9 +9,6 @@ use crate::engine::{
 };
 use crate::plan::{Ask, Work};
 use serde_json::Value;
-
-/// Mark of a result that a person gave or changed.
-const OVERRIDDEN: &str = "overridden";
 
 impl Run {
     /// A gate of the node as a whole was answered.

@@ -2,7 +2,6 @@
 
 use crate::engine::{
     Actor, Command, Decision, Event, GateId,
-    frame::Frame,
     run::{GateEnd, Run},
 };
 
@@ -11,21 +10,13 @@ impl Run {
         if let Some(why) = self.refusal(command) {
             return vec![Event::Refused { by: by.clone(), what: describe(command), why }];
         }
-        let reason = format!("cancelled by {}", by.who);
-        let find = |node: &crate::plan::NodeId| self.graph.find(node);
         match command {
             Command::Start => vec![Event::RunStarted],
             Command::Decide { gate, decision, hash: _ } => {
                 vec![Event::GateDecided { gate: *gate, decision: decision.clone(), by: by.clone() }]
             }
-            Command::CancelNode { node } => find(node).map(|ix| self.cancel(ix, &reason)).unwrap_or_default(),
-            Command::CancelBranch { node } => find(node).map(|ix| self.cancel_branch(ix, &reason)).unwrap_or_default(),
-            Command::CancelRun => {
-                let own = self.frames.first().into_iter().flat_map(Frame::nodes);
-                let open = own.filter(|&ix| !self.is_over(ix));
-                let cancels = open.flat_map(|ix| self.cancel(ix, &format!("the run was {reason}")));
-                [Event::RunCancelled { by: by.clone() }].into_iter().chain(cancels).collect()
-            }
+            Command::Act { verb, why } => self.decide_act(verb, why, by),
+            Command::Undo => self.undoable().map(|(verb, _)| Event::Undone { verb, by: by.clone() }).into_iter().collect(),
         }
     }
 
@@ -34,28 +25,12 @@ impl Run {
         if self.head.is_none() {
             return Some("there is no run yet".to_string());
         }
-        if let Command::Decide { gate, decision, hash } = command {
-            return self.decision_refusal(*gate, decision, hash);
-        }
-        if self.stage.outcome.is_some() {
-            return Some("the run is over".to_string());
-        }
+        let over = self.stage.outcome.is_some().then(|| "the run is over".to_string());
         match command {
-            Command::Start => self.stage.started.then(|| "the run has started already".to_string()),
-            Command::CancelNode { node } => match self.graph.find(node) {
-                None => Some(format!("there is no node `{node}`")),
-                Some(ix) => self.is_over(ix).then(|| format!("`{node}` is {} already", self.nodes[ix.at()].state.word())),
-            },
-            Command::CancelBranch { node } => match self.graph.find(node) {
-                None => Some(format!("there is no node `{node}`")),
-                Some(ix) => self
-                    .branch_of(ix)
-                    .own
-                    .into_iter()
-                    .all(|ix| self.is_over(ix))
-                    .then(|| format!("everything in the branch at `{node}` is over already")),
-            },
-            Command::CancelRun | Command::Decide { .. } => None,
+            Command::Start => over.or_else(|| self.stage.started.then(|| "the run has started already".to_string())),
+            Command::Decide { gate, decision, hash } => self.decision_refusal(*gate, decision, hash),
+            Command::Act { verb, .. } => self.verb_refusal(verb),
+            Command::Undo => self.undoable().is_none().then(|| "there is nothing that could still be taken back".to_string()),
         }
     }
 
@@ -89,8 +64,7 @@ fn describe(command: &Command) -> String {
     match command {
         Command::Start => "start the run".to_string(),
         Command::Decide { gate, decision, .. } => format!("gate {}: {}", gate.0, decision.word()),
-        Command::CancelNode { node } => format!("cancel `{node}`"),
-        Command::CancelBranch { node } => format!("cancel the branch at `{node}`"),
-        Command::CancelRun => "cancel the run".to_string(),
+        Command::Act { verb, .. } => verb.words(),
+        Command::Undo => "take the last verb back".to_string(),
     }
 }

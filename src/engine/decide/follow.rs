@@ -26,7 +26,7 @@ impl Run {
         {
             return self.deliver_answers(ix);
         }
-        if let Some(ix) = self.queue.next(|ix| self.graph.nodes[ix.at()].takes_slot) {
+        if let Some(ix) = self.next_start() {
             return self.follow_queue(ix);
         }
         let over = self.frames.first().is_none_or(|frame| frame.counts.unfinished == 0);
@@ -56,9 +56,15 @@ impl Run {
             Phase::Working => self.deliver_answers(ix),
             Phase::Inline => self.follow_inline(ix, now),
             Phase::Bodies => self.follow_bodies(ix, now),
-            Phase::Inputs | Phase::Inside | Phase::AtGate(_) | Phase::Queued | Phase::Locked(_) | Phase::Resting | Phase::Ended => {
-                Vec::new()
-            }
+            Phase::Freed => self.follow_freed(ix),
+            Phase::Inputs
+            | Phase::Inside
+            | Phase::AtGate(_)
+            | Phase::Queued
+            | Phase::Locked(_)
+            | Phase::Resting
+            | Phase::Kept
+            | Phase::Ended => Vec::new(),
         }
     }
 

@@ -6,6 +6,7 @@ mod command;
 mod end;
 mod follow;
 mod recover;
+mod verbs;
 mod work;
 
 use super::{

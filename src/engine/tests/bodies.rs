@@ -120,7 +120,7 @@ fn cancelling_a_composite_node_ends_everything_inside_it_and_nothing_else() {
         ]}},
         {"id": "other", "agent": "worker", "objective": "o"}
     ]));
-    world.command(Command::CancelNode { node: "each".into() });
+    world.command(Command::act(Verb::Cancel { target: Target::Node("each".into()) }));
     let states = world.states();
     assert_eq!(states.matches("cancelled").count(), 7, "{states}");
     assert_eq!(world.state("other"), "running");
@@ -135,7 +135,7 @@ fn cancelling_one_entry_leaves_the_others() {
     let mut world = world(json!([
         {"id": "each", "over": "[1, 2]", "body": {"nodes": [{"id": "w", "agent": "worker", "objective": "o"}]}}
     ]));
-    world.command(Command::CancelNode { node: "each[0]/w".into() });
+    world.command(Command::act(Verb::Cancel { target: Target::Node("each[0]/w".into()) }));
     world.done("each[1]/w", json!("two"));
     assert_eq!(world.node("each").result.as_deref(), Some(&json!([null, "two"])));
 }
@@ -206,7 +206,7 @@ fn work_without_workers_is_done_in_steps_so_that_people_are_heard_in_between() {
     run.step(&create, Time(1));
     let batch = run.step(&Input::Command { command: Command::Start, by: me() }, Time(2));
     assert!(batch.more && batch.records.len() < 3_000, "{}", batch.records.len());
-    run.step(&Input::Command { command: Command::CancelRun, by: me() }, Time(3));
+    run.step(&Input::Command { command: Command::act(Verb::Cancel { target: Target::Run }), by: me() }, Time(3));
     while run.step(&Input::Proceed, Time(4)).more {}
     assert_eq!(run.outcome().map(|(outcome, _)| outcome), Some(Outcome::Cancelled));
 }

@@ -148,7 +148,7 @@ fn a_call_proposed_again_after_its_rejection_is_refused_without_asking_from_the_
 #[test]
 fn the_oldest_gate_comes_first_and_cancelling_one_keeps_the_others() {
     let mut world = World::new(plan(vec![gated("a", &[]), gated("b", &[]), gated("c", &[])]));
-    world.command(Command::CancelNode { node: "a".into() });
+    world.command(Command::act(Verb::Cancel { target: Target::Node("a".into()) }));
     assert_eq!(world.open(), [2, 3]);
     assert_eq!(world.states(), "a cancelled, b waiting, c waiting");
     assert_eq!(world.run.voided(GateId(1)), Some("the node is cancelled"));
@@ -173,7 +173,7 @@ fn arguments_can_be_edited_then_approved_and_are_checked_again() {
 #[test]
 fn one_running_agent_can_be_cancelled_and_its_late_result_changes_nothing() {
     let mut world = World::new(plan(vec![agent("a", &[]), agent("b", &[]), agent("c", &["a"])]));
-    world.command(Command::CancelNode { node: "a".into() });
+    world.command(Command::act(Verb::Cancel { target: Target::Node("a".into()) }));
     assert_eq!(world.states(), "a cancelled, b running, c skipped");
     assert!(world.effects.iter().any(|effect| matches!(effect, Effect::Abort { node, .. } if &**node == "a")));
     world.done("a", json!("late"));

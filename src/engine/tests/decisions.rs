@@ -59,7 +59,7 @@ fn cancelling_the_branch_at_one_gate_voids_the_others_of_its_node_and_leaves_oth
 fn cancelling_a_node_in_the_middle_of_a_call_stops_its_worker_and_the_late_end_of_the_call_is_only_noted() {
     let mut world = World::new(plan(vec![agent("a", &[]), agent("b", &[])]));
     world.ask("a", "1", "save", json!({"path": "x"}), Verdict::Allow);
-    world.command(Command::CancelNode { node: "a".into() });
+    world.command(Command::act(Verb::Cancel { target: Target::Node("a".into()) }));
     assert!(matches!(world.effects.last(), Some(Effect::Abort { node, .. }) if &**node == "a"));
     let events = world.tool_done("a", "1", json!("saved"));
     assert!(matches!(events.as_slice(), [Event::LogLine { .. }]), "{events:?}");

@@ -9,6 +9,7 @@ mod properties;
 mod recover;
 mod routing;
 mod rules;
+mod steering;
 mod views;
 mod walks;
 mod work;

@@ -285,9 +285,9 @@ impl Player {
         let count = self.world.run.nodes().count();
         let node = self.world.run.nodes().nth(usize::from(pick) % count).unwrap().0.clone();
         match how % 16 {
-            0 => drop(self.world.command(Command::CancelRun)),
-            1..=3 => drop(self.world.command(Command::CancelNode { node })),
-            4..=6 => drop(self.world.command(Command::CancelBranch { node })),
+            0 => drop(self.world.command(Command::act(Verb::Cancel { target: Target::Run }))),
+            1..=3 => drop(self.world.command(Command::act(Verb::Cancel { target: Target::Node(node) }))),
+            4..=6 => drop(self.world.command(Command::act(Verb::Cancel { target: Target::Branch(node) }))),
             7 | 8 => self.crash(),
             _ => {}
         }
@@ -407,7 +407,7 @@ fn check(world: &World) {
     assert_eq!(ended.len(), run.nodes().count(), "no node is left over: {}", world.states());
     assert!(matches!(world.records.last().unwrap().event, Event::RunSettled { .. }));
     assert!(world.records.iter().zip(1..).all(|(record, seq)| record.seq == seq));
-    assert!(run.open.is_empty() && run.agenda.is_empty() && run.queue.busy == 0, "{run:?}");
+    assert!(run.gates.open.is_empty() && run.agenda.is_empty() && run.queue.busy == 0, "{run:?}");
     assert!(run.queue.locks.iter().all(|lock| lock.holder.is_none() && lock.waiters.is_empty()));
     assert_eq!(&Run::replay(&world.records), run);
 }

@@ -185,7 +185,7 @@ fn a_branch_goes_on_from_what_it_keeps_also_where_the_other_run_was_over() {
     world.done("a", json!(1));
     world.ask("s", "1", "save", json!({"path": "x"}), Verdict::Allow);
     let at = world.records.len();
-    world.command(Command::CancelRun);
+    world.command(Command::act(Verb::Cancel { target: Target::Run }));
     assert_eq!(world.outcome(), Some(Outcome::Cancelled));
     for (at, states) in [(2, "a running, s pending"), (at, "a succeeded, s unknown"), (world.records.len(), "a succeeded, s cancelled")] {
         let mut branch =

@@ -244,7 +244,7 @@ fn cancelling_a_branch_ends_what_only_it_feeds_and_shared_nodes_follow_their_joi
     shared.policy.join = Some(Join::Settled);
     let mut world = World::new(plan(vec![agent("a", &[]), agent("b", &["a"]), agent("x", &[]), shared]));
     assert_eq!(world.run.branch(&"a".into()), (vec!["a".into(), "b".into()], vec!["s".into()]));
-    world.command(Command::CancelBranch { node: "a".into() });
+    world.command(Command::act(Verb::Cancel { target: Target::Branch("a".into()) }));
     assert_eq!(world.states(), "a cancelled, b cancelled, x running, s pending");
     world.done("x", json!(1));
     assert_eq!(world.state("s"), "running");
@@ -253,12 +253,12 @@ fn cancelling_a_branch_ends_what_only_it_feeds_and_shared_nodes_follow_their_joi
 #[test]
 fn cancelling_the_run_ends_everything_and_stops_its_workers() {
     let mut world = World::new(plan(vec![agent("a", &[]), agent("b", &["a"]), tool("w", "write", json!({"path": "x"}), &[])]));
-    world.command(Command::CancelRun);
+    world.command(Command::act(Verb::Cancel { target: Target::Run }));
     assert_eq!(world.states(), "a cancelled, b cancelled, w cancelled");
     assert_eq!(world.outcome(), Some(Outcome::Cancelled));
     assert!(world.open().is_empty());
     assert!(world.command(Command::Start).is_empty(), "a settled run takes no more input");
-    assert_eq!(world.run.refusal(&Command::CancelRun).as_deref(), Some("the run is over"));
+    assert_eq!(world.run.refusal(&Command::act(Verb::Cancel { target: Target::Run })).as_deref(), Some("the run is over"));
 }
 
 #[test]

@@ -14,7 +14,7 @@ use crate::console::{
         Confirm, Confirmed, Dialog, Draft, EditThen, EditorDialog, LineDialog, LineThen, Model, PickThen, Reading, Status, docs, words,
     },
 };
-use crate::engine::Command;
+use crate::engine::{Command, Target, Verb};
 use crate::host::client::{Request, There};
 use crate::plan::Plan;
 use crate::text::Plain;
@@ -204,7 +204,7 @@ pub fn yes(model: &mut Model, turn: &mut Turn) {
         Confirmed::CancelAllAndQuit => {
             let runs: Vec<_> = model.runs.going_on().map(|run| run.id.clone()).collect();
             for run in runs {
-                turn.send(Request::Command { run, command: Command::CancelRun });
+                turn.send(Request::Command { run, command: Command::act(Verb::Cancel { target: Target::Run }) });
             }
             turn.actions.push(Action::Quit { summary: app::summary(model, turn.now, "cancelled") });
         }

@@ -4,7 +4,7 @@ use serde_json::Map;
 
 use super::super::Turn;
 use crate::console::model::{Confirm, Confirmed, Dialog, Focus, Model, RunView, Screen, Stage, Standing, Status};
-use crate::engine::{Command, RunId};
+use crate::engine::{Command, RunId, Target, Verb};
 use crate::host::client::Request;
 use crate::plan::NodeId;
 use crate::text::{Plain, counted};
@@ -25,14 +25,14 @@ pub fn cancel_node(model: &mut Model, _: &mut Turn) {
         Plain::line(&format!("Cancel `{node}`?")),
         Plain::line("It stops now. Nodes that need its result are skipped; other branches go on."),
     ];
-    ask(model, lines, run, Command::CancelNode { node });
+    ask(model, lines, run, Command::act(Verb::Cancel { target: Target::Node(node) }));
 }
 
 /// Asks whether to stop the selected node and what only it feeds.
 pub fn cancel_branch(model: &mut Model, _: &mut Turn) {
     let Some((run, node)) = target(model) else { return };
     let lines = branch_lines(model, &run, &node);
-    ask(model, lines, run, Command::CancelBranch { node });
+    ask(model, lines, run, Command::act(Verb::Cancel { target: Target::Branch(node) }));
 }
 
 /// What cancelling a branch would end, in words.
@@ -67,7 +67,7 @@ pub fn cancel_run(model: &mut Model, _: &mut Turn) {
         Plain::line(&format!("It stops {} at work; {} that did not begin never will.", nodes(stops), nodes(never))),
     ];
     let run = view.id.clone();
-    ask(model, lines, run, Command::CancelRun);
+    ask(model, lines, run, Command::act(Verb::Cancel { target: Target::Run }));
 }
 
 fn target(model: &Model) -> Option<(RunId, NodeId)> {

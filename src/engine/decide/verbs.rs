@@ -1,0 +1,180 @@
+//! What people's verbs call for: the verb itself as one event, and what follows from it. And why one can't be carried out.
+
+use crate::engine::{Actor, Event, Kept, NodeState, Target, Verb, flow::Phase, graph::NodeIx, run::Run};
+use crate::plan::NodeId;
+
+/// Mark of a result that a person gave or changed.
+pub(super) const OVERRIDDEN: &str = "overridden";
+
+impl Run {
+    pub(super) fn decide_act(&self, verb: &Verb, why: &str, by: &Actor) -> Vec<Event> {
+        let nodes = self.affected(verb).into_iter().map(|ix| self.id_of(ix)).collect();
+        let acted = Event::Acted { verb: Box::new(verb.clone()), nodes, by: by.clone(), why: why.to_string() };
+        [acted].into_iter().chain(self.consequences(verb, by)).collect()
+    }
+
+    /// Nodes that a verb changes by itself.
+    fn affected(&self, verb: &Verb) -> Vec<NodeIx> {
+        match verb {
+            Verb::Hold { target } => self.members(target).into_iter().filter(|&ix| self.may_hold(ix)).collect(),
+            Verb::Release { target } => self.members(target).into_iter().filter(|&ix| self.may_release(ix)).collect(),
+            Verb::Resume => self.members(&Target::Run).into_iter().filter(|&ix| self.is_broken(ix)).collect(),
+            Verb::Step { node } => node.iter().filter_map(|node| self.graph.find(node)).collect(),
+            Verb::RunTo { node } => self.graph.find(node).map(|ix| self.upstream(ix).into_iter().collect()).unwrap_or_default(),
+            Verb::Cancel { .. }
+            | Verb::Stop { .. }
+            | Verb::Retry { .. }
+            | Verb::Rerun { .. }
+            | Verb::Skip { .. }
+            | Verb::Override { .. }
+            | Verb::Edit { .. }
+            | Verb::Guide { .. }
+            | Verb::Rewind { .. }
+            | Verb::Pause
+            | Verb::StepInto { .. }
+            | Verb::Break { .. }
+            | Verb::Unbreak { .. } => Vec::new(),
+        }
+    }
+
+    fn consequences(&self, verb: &Verb, by: &Actor) -> Vec<Event> {
+        let cancelled = format!("cancelled by {}", by.who);
+        let find = |node: &NodeId| self.graph.find(node);
+        match verb {
+            Verb::Cancel { target: Target::Node(node) } => find(node).map(|ix| self.cancel(ix, &cancelled)).unwrap_or_default(),
+            Verb::Cancel { target: Target::Branch(node) } => find(node).map(|ix| self.cancel_branch(ix, &cancelled)).unwrap_or_default(),
+            Verb::Cancel { target: Target::Run } => {
+                let open = self.members(&Target::Run).into_iter().filter(|&ix| !self.is_over(ix));
+                let cancels = open.flat_map(|ix| self.cancel(ix, &format!("the run was {cancelled}")));
+                [Event::RunCancelled { by: by.clone() }].into_iter().chain(cancels).collect()
+            }
+            Verb::Skip { node } => find(node).map(|ix| self.skip(ix, format!("skipped by {}", by.who))).unwrap_or_default(),
+            Verb::Override { node, value } => {
+                find(node).map(|ix| self.complete(ix, value.clone(), Some(OVERRIDDEN.to_string()))).unwrap_or_default()
+            }
+            Verb::Stop { .. }
+            | Verb::Hold { .. }
+            | Verb::Release { .. }
+            | Verb::Retry { .. }
+            | Verb::Rerun { .. }
+            | Verb::Edit { .. }
+            | Verb::Guide { .. }
+            | Verb::Rewind { .. }
+            | Verb::Pause
+            | Verb::Resume
+            | Verb::Step { .. }
+            | Verb::RunTo { .. }
+            | Verb::StepInto { .. }
+            | Verb::Break { .. }
+            | Verb::Unbreak { .. } => Vec::new(),
+        }
+    }
+
+    /// Why a verb can't be carried out now; `None` when it can.
+    pub(super) fn verb_refusal(&self, verb: &Verb) -> Option<String> {
+        if self.stage.outcome.is_some() {
+            return Some("the run is over".to_string());
+        }
+        let ix = match verb.node() {
+            Some(node) => match self.graph.find(node) {
+                Some(ix) => Some(ix),
+                None => return Some(format!("there is no node `{node}`")),
+            },
+            None => None,
+        };
+        match verb {
+            Verb::Cancel { target } => self.nobody(target, "is over already", |ix| !self.is_over(ix)),
+            Verb::Hold { target } => self.nobody(target, "can be held: it has started, is held, or is over", |ix| self.may_hold(ix)),
+            Verb::Release { target } => self.nobody(target, "is held", |ix| self.may_release(ix)),
+            Verb::Skip { .. } | Verb::Override { .. } => ix.and_then(|ix| self.is_over(ix).then(|| self.over_already(ix))),
+            Verb::Pause => self.is_halted().then(|| "the run is paused already".to_string()),
+            Verb::Resume => {
+                let broken = self.members(&Target::Run).into_iter().any(|ix| self.is_broken(ix));
+                (!self.is_halted() && !self.is_led() && !broken).then(|| "the run is not paused, and stands at no breakpoint".to_string())
+            }
+            Verb::Step { .. } => ix.and_then(|ix| self.step_refusal(ix)),
+            Verb::RunTo { .. } => ix.and_then(|ix| self.has_begun(ix).then(|| format!("`{}` has started already", self.id_of(ix)))),
+            Verb::Unbreak { point } => (!self.steer.points.contains_key(point)).then(|| format!("there is no breakpoint {}", point.0)),
+            Verb::Break { .. } => None,
+            Verb::Stop { .. }
+            | Verb::Retry { .. }
+            | Verb::Rerun { .. }
+            | Verb::Edit { .. }
+            | Verb::Guide { .. }
+            | Verb::Rewind { .. }
+            | Verb::StepInto { .. } => Some("this can't be done".to_string()),
+        }
+    }
+
+    /// A refusal when a verb fits no node of its target.
+    fn nobody(&self, target: &Target, what: &str, fits: impl Fn(NodeIx) -> bool) -> Option<String> {
+        let members = self.members(target);
+        if members.iter().any(|&ix| fits(ix)) {
+            return None;
+        }
+        Some(match (target, members.first()) {
+            (Target::Node(_), Some(&ix)) => format!("`{}` is {}: nothing of it {what}", self.id_of(ix), self.nodes[ix.at()].state.word()),
+            (target, _) => format!("nothing in {} {what}", target.words()),
+        })
+    }
+
+    fn over_already(&self, ix: NodeIx) -> String {
+        format!("`{}` is {} already", self.id_of(ix), self.nodes[ix.at()].state.word())
+    }
+
+    fn step_refusal(&self, ix: NodeIx) -> Option<String> {
+        match self.nodes[ix.at()].state {
+            NodeState::Ready | NodeState::Held => None,
+            NodeState::Pending
+            | NodeState::Waiting { .. }
+            | NodeState::Running
+            | NodeState::Retrying { .. }
+            | NodeState::Succeeded
+            | NodeState::Passed
+            | NodeState::Skipped
+            | NodeState::Failed
+            | NodeState::FailedSafe
+            | NodeState::Cancelled
+            | NodeState::Unknown => Some(format!("`{}` is {}, not ready", self.id_of(ix), self.nodes[ix.at()].state.word())),
+        }
+    }
+
+    /// Whether a breakpoint keeps it, and not a hold.
+    fn is_broken(&self, ix: NodeIx) -> bool {
+        self.flows[ix.at()].phase == Phase::Kept && self.flows[ix.at()].hold.is_none()
+    }
+
+    fn may_release(&self, ix: NodeIx) -> bool {
+        self.flows[ix.at()].hold.is_some() || self.flows[ix.at()].phase == Phase::Kept
+    }
+
+    fn may_hold(&self, ix: NodeIx) -> bool {
+        self.flows[ix.at()].hold.is_none() && !self.has_begun(ix)
+    }
+
+    /// Whether its attempt is under way or its generation is over.
+    fn has_begun(&self, ix: NodeIx) -> bool {
+        match self.flows[ix.at()].phase {
+            Phase::Inputs
+            | Phase::Joined { .. }
+            | Phase::Asking
+            | Phase::AtGate(_)
+            | Phase::Answered(_)
+            | Phase::Queued
+            | Phase::Locked(_)
+            | Phase::Resting
+            | Phase::Lost => false,
+            Phase::Kept | Phase::Freed => !matches!(self.flows[ix.at()].kept.as_deref(), None | Some(Kept::Start)),
+            Phase::Inline | Phase::Bodies | Phase::Inside | Phase::Working | Phase::Ended => true,
+        }
+    }
+
+    /// What was kept goes on.
+    pub(super) fn follow_freed(&self, ix: NodeIx) -> Vec<Event> {
+        match self.flows[ix.at()].kept.as_deref() {
+            None | Some(Kept::Start) => vec![self.ready_event(ix)],
+            Some(Kept::Result { result, mark }) => self.complete(ix, result.clone(), mark.clone()),
+            Some(Kept::Failure { error, result }) => self.fail(ix, error.clone(), result.clone()),
+        }
+    }
+}

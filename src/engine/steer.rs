@@ -1,0 +1,245 @@
+//! `Steer`: how people drive a run: pace, holds, breakpoints. What of it evolves, and who may start.
+
+use super::{BreakId, Breakpoint, Kept, Moment, NodeState, Target, Verb, flow::Phase, graph::NodeIx, run::Run, undo::Shadow};
+use crate::plan::NodeId;
+use std::collections::{BTreeMap, BTreeSet};
+
+/// How a run goes on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Pace {
+    /// By itself.
+    Going,
+    /// Nothing starts any more; what is under way finishes.
+    Pausing,
+    /// Nothing is under way.
+    Paused,
+}
+
+/// Who may start.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(super) enum Speed {
+    /// Whoever is ready.
+    #[default]
+    Free,
+    /// Nobody but these, and so many others.
+    Halted { go: BTreeSet<NodeIx>, steps: u32 },
+    /// What leads to a node; before it all halt.
+    To { target: NodeIx, way: BTreeSet<NodeIx> },
+}
+
+/// How people drive a run.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(super) struct Steer {
+    pub speed: Speed,
+    pub points: BTreeMap<BreakId, Breakpoint>,
+    /// Breakpoints that there ever were.
+    pub made: u32,
+    /// The run as it would be without the newest verb that can be taken back.
+    pub shadow: Option<Box<Shadow>>,
+}
+
+impl Steer {
+    fn halt(&mut self) {
+        self.speed = Speed::Halted { go: BTreeSet::new(), steps: 0 };
+    }
+}
+
+impl Run {
+    /// How the run goes on.
+    pub fn pace(&self) -> Pace {
+        let idle = self.queue.busy == 0 && self.queue.resuming.is_empty();
+        match self.steer.speed {
+            Speed::Halted { .. } if idle && self.next_start().is_none() => Pace::Paused,
+            Speed::Halted { .. } => Pace::Pausing,
+            Speed::Free | Speed::To { .. } => Pace::Going,
+        }
+    }
+
+    /// Breakpoints, oldest first.
+    pub fn breakpoints(&self) -> impl Iterator<Item = (BreakId, &Breakpoint)> {
+        self.steer.points.iter().map(|(&id, point)| (id, point))
+    }
+
+    /// Whether a person holds the node, started or not.
+    pub fn is_held(&self, node: &NodeId) -> bool {
+        self.graph.find(node).is_some_and(|ix| self.flows[ix.at()].hold.is_some())
+    }
+
+    /// What a breakpoint or a hold keeps from happening at a node.
+    pub fn kept(&self, node: &NodeId) -> Option<&Kept> {
+        self.graph.find(node).and_then(|ix| self.flows[ix.at()].kept.as_deref())
+    }
+
+    pub(super) fn is_halted(&self) -> bool {
+        matches!(self.steer.speed, Speed::Halted { .. })
+    }
+
+    /// Whether it runs to a node.
+    pub(super) fn is_led(&self) -> bool {
+        matches!(self.steer.speed, Speed::To { .. })
+    }
+
+    /// The node that goes next, if one may.
+    pub(super) fn next_start(&self) -> Option<NodeIx> {
+        let takes_slot = |ix: NodeIx| self.graph.nodes[ix.at()].takes_slot;
+        match &self.steer.speed {
+            Speed::Free => self.queue.next(takes_slot),
+            Speed::Halted { go, steps: 0 } if go.is_empty() => None,
+            Speed::Halted { go, steps: 0 } => self.queue.next_of(takes_slot, |ix| go.contains(&ix)),
+            Speed::Halted { .. } => self.queue.next(takes_slot),
+            Speed::To { way, .. } => {
+                self.queue.next_of(takes_slot, |ix| way.contains(&ix) || self.owners(ix).any(|owner| way.contains(&owner)))
+            }
+        }
+    }
+
+    /// The part of a verb that is a change of its own; all else follows as events.
+    pub(super) fn acted(&mut self, verb: &Verb, nodes: &[NodeId], who: &str) {
+        let found: Vec<NodeIx> = nodes.iter().filter_map(|id| self.graph.find(id)).collect();
+        match verb {
+            Verb::Hold { .. } => found.into_iter().for_each(|ix| self.hold_back(ix, who)),
+            Verb::Release { .. } => found.into_iter().for_each(|ix| self.let_go(ix)),
+            Verb::Pause => self.steer.halt(),
+            Verb::Resume => {
+                self.steer.speed = Speed::Free;
+                found.into_iter().for_each(|ix| self.let_go(ix));
+            }
+            Verb::Step { .. } => self.step_on(&found),
+            Verb::RunTo { node } => {
+                if let Some(target) = self.graph.find(node) {
+                    self.steer.speed = Speed::To { target, way: found.into_iter().collect() };
+                }
+            }
+            Verb::Break { point } => {
+                self.steer.made += 1;
+                self.steer.points.insert(BreakId(self.steer.made), point.clone());
+            }
+            Verb::Unbreak { point } => {
+                self.steer.points.remove(point);
+            }
+            Verb::Cancel { .. }
+            | Verb::Stop { .. }
+            | Verb::Retry { .. }
+            | Verb::Rerun { .. }
+            | Verb::Skip { .. }
+            | Verb::Override { .. }
+            | Verb::Edit { .. }
+            | Verb::Guide { .. }
+            | Verb::Rewind { .. }
+            | Verb::StepInto { .. } => {}
+        }
+    }
+
+    fn step_on(&mut self, nodes: &[NodeIx]) {
+        if !matches!(self.steer.speed, Speed::Halted { .. }) {
+            self.steer.halt();
+        }
+        nodes.iter().for_each(|&ix| self.let_go(ix));
+        if let Speed::Halted { go, steps } = &mut self.steer.speed {
+            match nodes {
+                [] => *steps += 1,
+                nodes => go.extend(nodes),
+            }
+        }
+    }
+
+    /// A start uses up what a step allowed.
+    pub(super) fn count_start(&mut self, ix: NodeIx) {
+        if let Speed::Halted { go, steps } = &mut self.steer.speed
+            && !go.remove(&ix)
+        {
+            *steps = steps.saturating_sub(1);
+        }
+    }
+
+    /// A run to here ends where the node may start, or never will.
+    pub(super) fn arrived(&mut self, ix: NodeIx) {
+        if matches!(self.steer.speed, Speed::To { target, .. } if target == ix) {
+            self.steer.halt();
+        }
+    }
+
+    fn hold_back(&mut self, ix: NodeIx, who: &str) {
+        self.flows[ix.at()].hold = Some(who.to_string());
+        let reason = format!("held by {who}");
+        match self.flows[ix.at()].phase {
+            Phase::Asking | Phase::Queued | Phase::Locked(_) => self.keep(ix, Kept::Start, &reason),
+            Phase::Inputs | Phase::Joined { .. } => self.nodes[ix.at()].reason = reason,
+            Phase::AtGate(_)
+            | Phase::Answered(_)
+            | Phase::Inline
+            | Phase::Bodies
+            | Phase::Inside
+            | Phase::Working
+            | Phase::Resting
+            | Phase::Kept
+            | Phase::Freed
+            | Phase::Lost
+            | Phase::Ended => {}
+        }
+    }
+
+    /// Puts a node aside until somebody lets it go.
+    pub(super) fn keep(&mut self, ix: NodeIx, kept: Kept, reason: &str) {
+        self.flows[ix.at()].kept = Some(Box::new(kept));
+        self.show(ix, NodeState::Held, reason);
+        self.enter(ix, Phase::Kept);
+    }
+
+    /// Ends a hold, and what keeps the node.
+    fn let_go(&mut self, ix: NodeIx) {
+        let held = self.flows[ix.at()].hold.take().is_some();
+        match self.flows[ix.at()].phase {
+            Phase::Kept => self.enter(ix, Phase::Freed),
+            Phase::Inputs | Phase::Joined { .. } if held => self.nodes[ix.at()].reason = String::new(),
+            Phase::Inputs
+            | Phase::Joined { .. }
+            | Phase::Asking
+            | Phase::AtGate(_)
+            | Phase::Answered(_)
+            | Phase::Queued
+            | Phase::Locked(_)
+            | Phase::Inline
+            | Phase::Bodies
+            | Phase::Inside
+            | Phase::Working
+            | Phase::Resting
+            | Phase::Freed
+            | Phase::Lost
+            | Phase::Ended => {}
+        }
+    }
+
+    /// A breakpoint keeps a node; this generation doesn't meet it again at this moment.
+    pub(super) fn broke(&mut self, ix: NodeIx, at: Moment, kept: &Kept, reason: &str) {
+        self.flows[ix.at()].met.insert(at);
+        match kept {
+            Kept::Start => {}
+            Kept::Result { .. } | Kept::Failure { .. } => {
+                self.drop_worker(ix);
+                self.drop_locks(ix);
+            }
+        }
+        self.keep(ix, kept.clone(), reason);
+    }
+
+    /// Nodes that a verb would hold or release: those of its target that are not over.
+    pub(super) fn members(&self, target: &Target) -> Vec<NodeIx> {
+        match target {
+            Target::Node(node) => self.graph.find(node).into_iter().collect(),
+            Target::Branch(node) => self.graph.find(node).map(|ix| self.branch_of(ix).own).unwrap_or_default(),
+            Target::Run => self.frames.first().into_iter().flat_map(super::frame::Frame::nodes).collect(),
+        }
+    }
+
+    /// Everything that a node needs, nearest first.
+    pub(super) fn upstream(&self, ix: NodeIx) -> BTreeSet<NodeIx> {
+        let mut known = BTreeSet::new();
+        let mut next = vec![ix];
+        while let Some(ix) = next.pop() {
+            let sources = self.graph.nodes[ix.at()].ins.iter().map(|&edge| self.graph.link(edge).from);
+            next.extend(sources.filter(|&source| known.insert(source)));
+        }
+        known
+    }
+}

@@ -1,0 +1,162 @@
+//! Pause, step, run to, hold, release, skip, override and undo, each as a person would meet it.
+
+use super::kit::*;
+use crate::engine::*;
+use crate::plan::NodeId;
+use serde_json::json;
+
+fn act(world: &mut World, verb: Verb) -> Vec<Event> {
+    world.command(Command::act(verb))
+}
+
+fn on(id: &str) -> Target {
+    Target::Node(NodeId::new(id))
+}
+
+/// The state as far as an undo restores it: all but what is on record only.
+fn same(run: &Run) -> Run {
+    let mut run = run.clone();
+    run.seq = 0;
+    run.gates.all.retain(|_, gate| !matches!(gate.end, crate::engine::run::GateEnd::Voided(_)));
+    run
+}
+
+#[test]
+fn a_paused_run_lets_what_runs_finish_and_starts_nothing() {
+    let mut world = World::new(plan(vec![agent("a", &[]), agent("b", &["a"])]));
+    act(&mut world, Verb::Pause);
+    assert_eq!(world.run.pace(), Pace::Pausing);
+    world.done("a", json!(1));
+    assert_eq!((world.run.pace(), world.state("b")), (Pace::Paused, "ready"));
+    assert!(world.run.is_parked() && world.outcome().is_none(), "a paused run is not a failed run");
+    act(&mut world, Verb::Resume);
+    assert_eq!((world.run.pace(), world.state("b")), (Pace::Going, "running"));
+}
+
+#[test]
+fn a_step_lets_exactly_one_node_go() {
+    let mut world = World::new(plan(vec![agent("a", &[]), agent("b", &["a"]), agent("c", &["a"]), agent("d", &["a"])]));
+    act(&mut world, Verb::Pause);
+    world.done("a", json!(1));
+    act(&mut world, Verb::Step { node: Some("c".into()) });
+    assert_eq!(world.started(), ["a", "c"]);
+    act(&mut world, Verb::Step { node: None });
+    assert_eq!(world.started(), ["a", "c", "b"]);
+    world.done("b", json!(1));
+    world.done("c", json!(1));
+    assert_eq!(world.started().len(), 3, "nothing else goes: {}", world.states());
+    let refused = act(&mut world, Verb::Step { node: Some("a".into()) });
+    assert!(matches!(&refused[..], [Event::Refused { why, .. }] if why == "`a` is succeeded, not ready"), "{refused:?}");
+}
+
+#[test]
+fn running_to_a_node_runs_what_it_needs_and_stops_before_it() {
+    let mut world = World::new(plan(vec![agent("a", &[]), agent("b", &["a"]), agent("other", &["a"]), agent("c", &["b"])]));
+    act(&mut world, Verb::Pause);
+    world.done("a", json!(1));
+    act(&mut world, Verb::RunTo { node: "c".into() });
+    assert_eq!((world.state("b"), world.state("other")), ("running", "ready"));
+    world.done("b", json!(1));
+    assert_eq!((world.state("c"), world.state("other"), world.run.pace()), ("ready", "ready", Pace::Paused));
+}
+
+#[test]
+fn a_held_node_waits_behind_its_inputs_and_goes_on_when_released() {
+    let mut world = World::new(plan(vec![agent("a", &[]), agent("b", &["a"]), agent("c", &["a"])]));
+    act(&mut world, Verb::Hold { target: on("b") });
+    assert_eq!((world.state("b"), world.node("b").reason.as_str()), ("pending", "held by anna"));
+    world.done("a", json!(1));
+    assert_eq!((world.state("b"), world.state("c")), ("held", "running"));
+    world.done("c", json!(1));
+    assert!(world.run.is_parked());
+    act(&mut world, Verb::Release { target: on("b") });
+    assert_eq!(world.state("b"), "running");
+    let refused = act(&mut world, Verb::Hold { target: on("b") });
+    assert!(matches!(&refused[..], [Event::Refused { .. }]));
+}
+
+#[test]
+fn an_approved_node_that_is_held_starts_only_when_released_and_does_not_ask_again() {
+    let mut gated = agent("a", &[]);
+    gated.policy.approve = Some(crate::plan::Approve::Before);
+    let mut world = World::new(plan(vec![gated]));
+    act(&mut world, Verb::Hold { target: Target::Run });
+    world.decide(1, Decision::Approve);
+    assert_eq!(world.state("a"), "held");
+    act(&mut world, Verb::Release { target: Target::Run });
+    assert_eq!((world.state("a"), world.open().len()), ("running", 0));
+}
+
+#[test]
+fn marking_done_lets_consumers_go_on_and_is_visibly_marked() {
+    let mut world = World::new(plan(vec![agent("a", &[]), agent("b", &["a"])]));
+    act(&mut world, Verb::Hold { target: on("b") });
+    act(&mut world, Verb::Override { node: "a".into(), value: json!({"n": 1}) });
+    assert_eq!((world.state("a"), world.node("a").mark.as_deref(), world.state("b")), ("succeeded", Some("overridden"), "held"));
+    assert!(
+        matches!(world.effects.last(), Some(Effect::Abort { node, .. }) if *node == "a".into()),
+        "its worker stops: {:?}",
+        world.effects
+    );
+}
+
+#[test]
+fn a_verb_is_taken_back_until_something_happens_because_of_it() {
+    let mut world = World::new(plan(vec![agent("a", &[]), agent("b", &[]), agent("c", &["b"]), agent("d", &["c"])]));
+    let before = same(&world.run);
+    act(&mut world, Verb::Skip { node: "c".into() });
+    assert_eq!((world.state("c"), world.state("d")), ("skipped", "skipped"));
+    assert_eq!(world.run.undoable().map(|(_, words)| words.to_string()).as_deref(), Some("skip `c`"));
+    world.done("a", json!(1));
+    assert!(world.run.undoable().is_some(), "`a` has nothing to do with it");
+    world.command(Command::Undo);
+    assert_eq!((world.state("c"), world.state("d"), world.state("a")), ("pending", "pending", "succeeded"));
+    let mut plain = World::new(plan(vec![agent("a", &[]), agent("b", &[]), agent("c", &["b"]), agent("d", &["c"])]));
+    assert_eq!(same(&plain.run), before);
+    plain.done("a", json!(1));
+    assert_eq!(same(&world.run), same(&plain.run));
+    act(&mut world, Verb::Skip { node: "c".into() });
+    world.done("b", json!(1));
+    assert_eq!(world.run.undoable(), None, "`b` would have let `c` start");
+    assert!(world.outcome().is_some());
+}
+
+#[test]
+fn verbs_are_taken_back_in_turn_and_one_with_an_effect_leaves_those_before_it() {
+    let mut world = World::new(plan(vec![agent("a", &[]), agent("b", &["a"]), agent("c", &["a"])]));
+    let before = same(&world.run);
+    act(&mut world, Verb::Hold { target: on("b") });
+    act(&mut world, Verb::Hold { target: on("c") });
+    world.command(Command::Undo);
+    assert!(!world.run.is_held(&"c".into()) && world.run.is_held(&"b".into()));
+    world.command(Command::Undo);
+    assert_eq!(same(&world.run), before);
+    act(&mut world, Verb::Hold { target: on("b") });
+    act(&mut world, Verb::Cancel { target: on("a") });
+    assert_eq!(world.state("b"), "skipped");
+    assert_eq!(world.run.undoable(), None, "the hold of `b` means nothing any more");
+    let mut world = World::new(plan(vec![agent("a", &[]), agent("b", &["a"]), agent("c", &[])]));
+    act(&mut world, Verb::Hold { target: on("b") });
+    act(&mut world, Verb::Cancel { target: on("c") });
+    assert_eq!(world.run.undoable().map(|(_, words)| words.to_string()).as_deref(), Some("hold `b`"));
+    world.command(Command::Undo);
+    assert_eq!((world.state("b"), world.state("c"), world.run.is_held(&"b".into())), ("pending", "cancelled", false));
+}
+
+#[test]
+fn a_gate_that_a_verb_took_away_is_there_again_and_its_number_is_never_used_twice() {
+    let mut gated = agent("a", &[]);
+    gated.policy.approve = Some(crate::plan::Approve::Before);
+    let mut other = gated.clone();
+    other.id = "b".into();
+    other.depends_on = vec!["c".into()];
+    let mut world = World::new(plan(vec![gated, agent("c", &[]), other]));
+    let blast = world.run.blast(&Verb::Skip { node: "a".into() }, Time(world.now));
+    assert_eq!((blast.skips, blast.voids), (vec![NodeId::new("a")], vec![NodeId::new("a")]));
+    act(&mut world, Verb::Skip { node: "a".into() });
+    assert_eq!(world.open(), Vec::<u32>::new());
+    world.command(Command::Undo);
+    assert_eq!(world.open(), [1]);
+    world.done("c", json!(1));
+    assert_eq!(world.open(), [1, 2]);
+}

@@ -1,0 +1,144 @@
+//! Taking a verb back. From the verb on a shadow of the run is kept: the run as it would be without it. Events that have nothing to do
+//! with the verb go to both. The first one that does means that its effect has begun, and the shadow is dropped.
+
+use super::{
+    Event, GateId, Record, Verb,
+    run::{GateEnd, GateRun, Run},
+};
+use crate::plan::NodeId;
+
+/// The most verbs that can be taken back one after the other.
+const MOST: u32 = 8;
+
+/// The run without its newest verb.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct Shadow {
+    /// The verb's place in the run.
+    pub verb: u64,
+    pub words: String,
+    /// The verb's own events are still coming.
+    pub open: bool,
+    /// The verb's own events, for the shadow below when this one is dropped.
+    own: Vec<Record>,
+    run: Run,
+}
+
+impl Run {
+    /// The newest verb that can be taken back: its place in the run, and in words.
+    pub fn undoable(&self) -> Option<(u64, &str)> {
+        self.steer.shadow.as_ref().map(|shadow| (shadow.verb, shadow.words.as_str()))
+    }
+
+    /// Keeps shadows in step; comes before the event is folded.
+    pub(super) fn shade(&mut self, record: &Record) {
+        if let Event::Acted { verb, .. } = &record.event {
+            return self.cast_shadow(record, verb);
+        }
+        let Some(mut shadow) = self.steer.shadow.take() else { return };
+        let stays = match &record.event {
+            Event::Undone { .. } => true,
+            Event::Carried => {
+                shadow.open = false;
+                true
+            }
+            _ if shadow.open => {
+                shadow.own.push(record.clone());
+                self.is_thought(record)
+            }
+            _ if shadow.run.stands_like(self, &record.event) => {
+                shadow.run.evolve(record);
+                true
+            }
+            _ => false,
+        };
+        self.steer.shadow = if stays { Some(shadow) } else { shadow.below(record) };
+    }
+
+    /// A verb begins: the run as it is goes into the shadow, unless the verb itself has an effect.
+    fn cast_shadow(&mut self, record: &Record, verb: &Verb) {
+        let mut run = self.clone();
+        run.cut_shadows(MOST - 1);
+        let words = verb.words();
+        let thought = self.is_thought(record);
+        let shadow = Shadow { verb: record.seq, words, open: true, own: vec![record.clone()], run };
+        self.steer.shadow = if thought { Some(Box::new(shadow)) } else { shadow.below(record) };
+    }
+
+    /// Puts the shadow in the run's place. Gates that the verb opened stay on record.
+    pub(super) fn undone(&mut self, verb: u64, seq: u64) {
+        let Some(shadow) = self.steer.shadow.take_if(|shadow| shadow.verb == verb) else { return };
+        let gates = std::mem::replace(self, shadow.run).gates;
+        for (id, gate) in gates.all {
+            let taken_back = || GateRun { end: GateEnd::Voided("the verb that led to it was taken back".to_string()), ..gate };
+            self.gates.all.entry(id).or_insert_with(taken_back);
+        }
+        self.seq = seq;
+    }
+
+    /// Folds an event of a verb that stays.
+    fn pass_on(&mut self, record: &Record) {
+        if let Some(mut shadow) = self.steer.shadow.take()
+            && shadow.run.stands_like(self, &record.event)
+        {
+            shadow.run.pass_on(record);
+            self.steer.shadow = Some(shadow);
+        }
+        self.fold(record);
+    }
+
+    fn cut_shadows(&mut self, most: u32) {
+        match &mut self.steer.shadow {
+            Some(_) if most == 0 => self.steer.shadow = None,
+            Some(shadow) => shadow.run.cut_shadows(most - 1),
+            None => {}
+        }
+    }
+
+    /// Whether an event of a verb itself is only a matter of the state: nothing in the world follows from it, and nothing is over by it.
+    fn is_thought(&self, record: &Record) -> bool {
+        let ends = matches!(record.event, Event::RunSettled { .. } | Event::RunCancelled { .. });
+        !ends && self.effects(record).is_empty()
+    }
+
+    /// Whether an event is about something that is the same here and there.
+    fn stands_like(&self, other: &Self, event: &Event) -> bool {
+        match event {
+            Event::Acted { verb, nodes, .. } => verb.node().into_iter().chain(nodes).all(|node| self.node_like(other, node)),
+            Event::ApprovalRequired { gate } => self.node_like(other, &gate.node),
+            Event::GateDecided { gate, .. } | Event::GateVoided { gate, .. } => self.gate_like(other, *gate),
+            Event::RunSettled { .. } | Event::RunCancelled { .. } => false,
+            event => event.node().is_none_or(|node| self.node_like(other, node)),
+        }
+    }
+
+    fn gate_like(&self, other: &Self, gate: GateId) -> bool {
+        match (self.gate_run(gate), other.gate_run(gate)) {
+            (Some(here), Some(there)) => here == there && self.node_like(other, &here.gate.node),
+            (_, _) => false,
+        }
+    }
+
+    fn node_like(&self, other: &Self, node: &NodeId) -> bool {
+        let (Some(here), Some(there)) = (self.graph.find(node), other.graph.find(node)) else { return false };
+        let (flow, other_flow) = (&self.flows[here.at()], &other.flows[there.at()]);
+        let (node, other_node) = (&self.nodes[here.at()], &other.nodes[there.at()]);
+        (flow.phase, flow.tally, &flow.hold, node.generation, node.attempt)
+            == (other_flow.phase, other_flow.tally, &other_flow.hold, other_node.generation, other_node.attempt)
+    }
+}
+
+impl Shadow {
+    /// The shadow below, brought to where this one's verb has its effect; none when that touches what it would take back.
+    fn below(self, record: &Record) -> Option<Box<Self>> {
+        let mut run = self.run;
+        let mut lower = run.steer.shadow.take()?;
+        for own in self.own.iter().filter(|own| own.seq != record.seq).chain([record]) {
+            if !lower.run.stands_like(&run, &own.event) {
+                return None;
+            }
+            lower.run.pass_on(own);
+            run.fold(own);
+        }
+        Some(lower)
+    }
+}

@@ -1,0 +1,263 @@
+//! `Verb`: what people ask of a run beside answering its gates, as plain data. One verb is one event, with who and why.
+
+use super::NodeError;
+use crate::plan::{NodeId, edit::Edit};
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+/// What a verb is about.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case", tag = "on", content = "node")]
+pub enum Target {
+    /// One node.
+    Node(NodeId),
+    /// A node and what only it feeds.
+    Branch(NodeId),
+    /// Everything.
+    Run,
+}
+
+/// How far a rerun reaches.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Scope {
+    /// The node alone: its edges stay as they are, and its consumers are marked stale.
+    Alone,
+    /// The node and everything that can be reached from it.
+    Downstream,
+}
+
+/// Names a breakpoint within its run; counts up from 1.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct BreakId(pub u32);
+
+/// When a breakpoint looks.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Moment {
+    /// Before a node starts, before its gate.
+    Before,
+    /// After its result, before that is used.
+    After,
+    /// When it fails for good, before its consumers hear of it.
+    Failure,
+    /// Before each model call and each tool call of a node.
+    Call,
+}
+
+/// Where a run is to stop.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Breakpoint {
+    /// When it looks.
+    pub at: Moment,
+    /// Glob over node ids; absent: every node.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub node: Option<String>,
+    /// A condition over `node`, `tool`, `model`, `args`, `output`, `error`, `cost_usd`, `tokens`, `attempt`, `first_use`; absent: always.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub when: Option<String>,
+}
+
+/// What people ask.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case", tag = "verb")]
+pub enum Verb {
+    /// Stop now.
+    Cancel {
+        /// What.
+        target: Target,
+    },
+    /// Wrap up: agents hand back what they have.
+    Stop {
+        /// What.
+        target: Target,
+    },
+    /// Don't start until released.
+    Hold {
+        /// What.
+        target: Target,
+    },
+    /// End a hold, or go on from a breakpoint.
+    Release {
+        /// What.
+        target: Target,
+    },
+    /// Try again a node that ended badly, or now one that waits for its next attempt.
+    Retry {
+        /// Which.
+        node: NodeId,
+    },
+    /// Run again a node that is over.
+    Rerun {
+        /// Which.
+        node: NodeId,
+        /// How far.
+        scope: Scope,
+    },
+    /// Never run it.
+    Skip {
+        /// Which.
+        node: NodeId,
+    },
+    /// Take this as its result; null marks it done.
+    Override {
+        /// Which.
+        node: NodeId,
+        /// The result.
+        value: Value,
+    },
+    /// Change the plan. Nodes that are over and changed run again, with what depends on them.
+    Edit {
+        /// All at once.
+        edits: Vec<Edit>,
+    },
+    /// Words for an agent's next turn, or for the node when it starts.
+    Guide {
+        /// Which.
+        node: NodeId,
+        /// The words.
+        text: String,
+    },
+    /// Reject a result with feedback to a node upstream: that one and what depends on it run again.
+    Rewind {
+        /// Whose result.
+        node: NodeId,
+        /// Who is to do better; may be the node itself.
+        to: NodeId,
+        /// The words for it.
+        feedback: String,
+    },
+    /// Start nothing more.
+    Pause,
+    /// Go on, also from breakpoints.
+    Resume,
+    /// Let one node go, and pause.
+    Step {
+        /// Which; absent: the next.
+        node: Option<NodeId>,
+    },
+    /// Run what the node needs, and pause before it.
+    RunTo {
+        /// Which.
+        node: NodeId,
+    },
+    /// Stop before each model call and each tool call of a node.
+    StepInto {
+        /// Which.
+        node: NodeId,
+    },
+    /// A breakpoint.
+    Break {
+        /// Where.
+        point: Breakpoint,
+    },
+    /// A breakpoint goes.
+    Unbreak {
+        /// Which.
+        point: BreakId,
+    },
+}
+
+/// What a breakpoint keeps from happening.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case", tag = "kept")]
+pub enum Kept {
+    /// The start of the node.
+    Start,
+    /// The use of its result.
+    Result {
+        /// The result.
+        result: Value,
+        /// Its mark.
+        mark: Option<String>,
+    },
+    /// Its failure.
+    Failure {
+        /// Why it failed.
+        error: NodeError,
+        /// What it had.
+        result: Option<Value>,
+    },
+}
+
+impl Target {
+    /// The node that it names.
+    pub fn node(&self) -> Option<&NodeId> {
+        match self {
+            Self::Node(node) | Self::Branch(node) => Some(node),
+            Self::Run => None,
+        }
+    }
+
+    /// In words.
+    pub fn words(&self) -> String {
+        match self {
+            Self::Node(node) => format!("`{node}`"),
+            Self::Branch(node) => format!("the branch at `{node}`"),
+            Self::Run => "the run".to_string(),
+        }
+    }
+}
+
+impl Verb {
+    /// The node that it is about, if it is about one.
+    pub fn node(&self) -> Option<&NodeId> {
+        match self {
+            Self::Cancel { target } | Self::Stop { target } | Self::Hold { target } | Self::Release { target } => target.node(),
+            Self::Retry { node }
+            | Self::Rerun { node, .. }
+            | Self::Skip { node }
+            | Self::Override { node, .. }
+            | Self::Guide { node, .. }
+            | Self::Rewind { node, .. }
+            | Self::RunTo { node }
+            | Self::StepInto { node } => Some(node),
+            Self::Step { node } => node.as_ref(),
+            Self::Edit { .. } | Self::Pause | Self::Resume | Self::Break { .. } | Self::Unbreak { .. } => None,
+        }
+    }
+
+    /// In words, as in `somebody tried to …`.
+    pub fn words(&self) -> String {
+        match self {
+            Self::Cancel { target } => format!("cancel {}", target.words()),
+            Self::Stop { target } => format!("stop {}", target.words()),
+            Self::Hold { target } => format!("hold {}", target.words()),
+            Self::Release { target } => format!("release {}", target.words()),
+            Self::Retry { node } => format!("retry `{node}`"),
+            Self::Rerun { node, scope: Scope::Alone } => format!("run `{node}` again alone"),
+            Self::Rerun { node, scope: Scope::Downstream } => format!("run `{node}` again with what depends on it"),
+            Self::Skip { node } => format!("skip `{node}`"),
+            Self::Override { node, value: Value::Null } => format!("mark `{node}` done"),
+            Self::Override { node, .. } => format!("override the result of `{node}`"),
+            Self::Edit { edits } if edits.len() == 1 => "edit the plan".to_string(),
+            Self::Edit { edits } => format!("edit the plan in {} places", edits.len()),
+            Self::Guide { node, .. } => format!("guide `{node}`"),
+            Self::Rewind { node, to, .. } => format!("reject the result of `{node}` with feedback to `{to}`"),
+            Self::Pause => "pause the run".to_string(),
+            Self::Resume => "resume the run".to_string(),
+            Self::Step { node: None } => "step".to_string(),
+            Self::Step { node: Some(node) } => format!("step `{node}`"),
+            Self::RunTo { node } => format!("run to `{node}`"),
+            Self::StepInto { node } => format!("step into `{node}`"),
+            Self::Break { point } => format!("add a breakpoint {}", point.words()),
+            Self::Unbreak { point } => format!("remove breakpoint {}", point.0),
+        }
+    }
+}
+
+impl Breakpoint {
+    /// In words: `before `fetch``, `at each call of any node when cost_usd > 1`.
+    pub fn words(&self) -> String {
+        let at = match self.at {
+            Moment::Before => "before",
+            Moment::After => "after",
+            Moment::Failure => "on failure of",
+            Moment::Call => "at each call of",
+        };
+        let node = self.node.as_ref().map_or("any node".to_string(), |node| format!("`{node}`"));
+        let when = self.when.as_ref().map_or(String::new(), |when| format!(" when {when}"));
+        format!("{at} {node}{when}")
+    }
+}
