@@ -56,8 +56,20 @@ impl Prompt {
     }
 }
 
-/// The node's objective; else the card's template filled from the inputs, with the plan's goal.
+/// What is to be done, and what people said to it.
 pub(super) fn objective(job: &AgentJob, card: &Card) -> String {
+    let mut text = what_is_due(job, card);
+    if !job.guidance.is_empty() {
+        text.push_str("\n\nThe operator says, and it goes before everything else here:");
+        for words in &job.guidance {
+            text.push_str(&format!("\n- {}", words.trim().replace('\n', "\n  ")));
+        }
+    }
+    text
+}
+
+/// The node's objective; else the card's template filled from the inputs, with the plan's goal.
+fn what_is_due(job: &AgentJob, card: &Card) -> String {
     if let Some(objective) = job.objective.as_deref().filter(|text| !text.trim().is_empty()) {
         return objective.to_owned();
     }
@@ -123,6 +135,14 @@ mod tests {
         let inputs = json!({ "topic": "bees" }).as_object().cloned().unwrap();
         let job = AgentJob { plan_goal: "Learn.".into(), inputs, ..AgentJob::default() };
         assert_eq!(objective(&job, &card()), "Research bees for the num people\n\nThis serves the goal of the plan: Learn.");
+    }
+
+    #[test]
+    fn what_people_said_stands_behind_the_objective() {
+        let guidance = vec!["use metric units".into(), "the first result\nwas too long".into()];
+        let job = AgentJob { objective: Some("Measure.".into()), guidance, ..AgentJob::default() };
+        let told = "The operator says, and it goes before everything else here:\n- use metric units\n- the first result\n  was too long";
+        assert_eq!(objective(&job, &card()), format!("Measure.\n\n{told}"));
     }
 
     #[test]

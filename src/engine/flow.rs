@@ -137,4 +137,6 @@ pub(super) struct Flow {
     pub met: BTreeSet<Moment>,
     /// Why its routes were taken as they were, in words.
     pub chosen: String,
+    /// What people said to it, oldest first. Outlives its generation.
+    pub guidance: Vec<String>,
 }

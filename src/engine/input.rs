@@ -345,4 +345,7 @@ pub struct AgentJob {
     pub routes: Vec<String>,
     /// How dependency results reach the model.
     pub context: Option<crate::plan::ContextMode>,
+    /// What people said to it, oldest first: guidance, and what was wrong with an earlier result.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub guidance: Vec<String>,
 }

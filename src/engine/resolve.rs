@@ -119,6 +119,9 @@ impl Run {
                 if !job.inputs.is_empty() {
                     shown.insert("inputs".to_string(), Value::Object(job.inputs));
                 }
+                if !job.guidance.is_empty() {
+                    shown.insert("guidance".to_string(), Value::from(job.guidance));
+                }
                 Ok(Value::Object(shown))
             }
             Work::Tool(work) => self.tool_args(ix, &work.tool, &work.input),
@@ -298,6 +301,7 @@ impl Run {
             timeout_s: self.time_limit(ix).unwrap_or(AGENT_SECONDS),
             routes: if policy.node.work.is_decision() { self.route_names(ix) } else { Vec::new() },
             context: policy.get(|policy| policy.context),
+            guidance: self.flows[ix.at()].guidance.clone(),
         })
     }
 
