@@ -50,6 +50,7 @@ pub enum Glyph {
     InsideBranch,
     InsideLast,
     LineHorizontal,
+    LineHeavy,
     LineVertical,
     Cursor,
     Modified,
@@ -63,7 +64,7 @@ pub enum Glyph {
 
 impl Glyph {
     /// All of them, in order.
-    pub const ALL: [Self; 44] = [
+    pub const ALL: [Self; 45] = [
         Self::Pending,
         Self::Ready,
         Self::Held,
@@ -99,6 +100,7 @@ impl Glyph {
         Self::InsideBranch,
         Self::InsideLast,
         Self::LineHorizontal,
+        Self::LineHeavy,
         Self::LineVertical,
         Self::Cursor,
         Self::Modified,
@@ -148,6 +150,7 @@ impl Glyph {
             Self::InsideBranch => ("╞═ ", "|= "),
             Self::InsideLast => ("╘═ ", "`= "),
             Self::LineHorizontal => ("─", "-"),
+            Self::LineHeavy => ("━", "="),
             Self::LineVertical => ("│", "|"),
             Self::Cursor => ("❯", ">"),
             Self::Modified => ("*", "*"),
@@ -181,7 +184,7 @@ pub fn ascii_of(cell: &str) -> &'static str {
     }
     match cell {
         "⏎" => "^",
-        "═" | "━" | "╌" | "┄" | "▔" | "▁" => "-",
+        "═" | "╌" | "┄" | "▔" | "▁" => "-",
         "║" | "▌" | "▐" | "▏" | "▕" => "|",
         "▀" | "▄" | "▒" | "▓" => "#",
         "‘" | "’" => "'",

@@ -1,146 +1,179 @@
 //! When commands can't be used, and the reason as a person reads it.
 
-use crate::console::model::{Model, Stage};
+use std::borrow::Cow;
+
+use super::Why;
+use crate::console::model::{Model, RunView, Stage};
 use crate::plan::{DecisionWork, Work};
 
 /// Always.
-pub fn always(_: &Model) -> Result<(), &'static str> {
+pub fn always(_: &Model) -> Result<(), Why> {
     Ok(())
 }
 
 /// There is a plan or a run to look at.
-pub fn has_nodes(model: &Model) -> Result<(), &'static str> {
-    if model.plan().nodes.is_empty() { Err("there is no plan yet: type a request first") } else { Ok(()) }
+pub fn has_nodes(model: &Model) -> Result<(), Why> {
+    if model.plan().nodes.is_empty() { Err("there is no plan yet: type a request first".into()) } else { Ok(()) }
 }
 
 /// The plan itself is shown, and nobody is generating it.
-pub fn editing(model: &Model) -> Result<(), &'static str> {
+pub fn editing(model: &Model) -> Result<(), Why> {
     if model.request.planning.is_some() {
-        return Err("the plan is still being made: wait, or cancel it");
+        return Err("the plan is still being made: wait, or cancel it".into());
     }
     match model.place.stage {
         Stage::Plan => Ok(()),
-        Stage::Run(_) => Err("this is a run: take its plan into the editor to change it"),
+        Stage::Run(_) => Err("this is a run: take its plan into the editor to change it".into()),
     }
 }
 
 /// The plan is shown and has nodes.
-pub fn editing_nodes(model: &Model) -> Result<(), &'static str> {
+pub fn editing_nodes(model: &Model) -> Result<(), Why> {
     editing(model)?;
     has_nodes(model)
 }
 
 /// The selected node runs an agent or a tool.
-pub fn editing_worker(model: &Model) -> Result<(), &'static str> {
+pub fn editing_worker(model: &Model) -> Result<(), Why> {
     editing_nodes(model)?;
     match model.selected_node().map(|node| &node.work) {
         Some(Work::Agent(_) | Work::Tool(_) | Work::Decision(DecisionWork::Agent(_))) => Ok(()),
-        _ => Err("the selected node has neither an agent nor a tool"),
+        _ => Err("the selected node has neither an agent nor a tool".into()),
     }
 }
 
 /// Something can be undone.
-pub fn can_undo(model: &Model) -> Result<(), &'static str> {
+pub fn can_undo(model: &Model) -> Result<(), Why> {
     editing(model)?;
-    if model.editor.can_undo() { Ok(()) } else { Err("nothing to undo") }
+    if model.editor.can_undo() { Ok(()) } else { Err("nothing to undo".into()) }
 }
 
 /// Something can be done again.
-pub fn can_redo(model: &Model) -> Result<(), &'static str> {
+pub fn can_redo(model: &Model) -> Result<(), Why> {
     editing(model)?;
-    if model.editor.can_redo() { Ok(()) } else { Err("nothing to redo") }
+    if model.editor.can_redo() { Ok(()) } else { Err("nothing to redo".into()) }
 }
 
 /// It is known how the plan came.
-pub fn has_version(model: &Model) -> Result<(), &'static str> {
+pub fn has_version(model: &Model) -> Result<(), Why> {
     editing(model)?;
-    if model.editor.compare.has_version() { Ok(()) } else { Err("there is no plan yet: type a request first") }
+    if model.editor.compare.has_version() { Ok(()) } else { Err("there is no plan yet: type a request first".into()) }
 }
 
 /// A difference to how the plan came is selected.
-pub fn differs_from_version(model: &Model) -> Result<(), &'static str> {
+pub fn differs_from_version(model: &Model) -> Result<(), Why> {
     editing(model)?;
     let compare = &model.editor.compare;
     match (compare.piece(), compare.is_with_version()) {
         (Some(_), true) => Ok(()),
-        (Some(_), false) => Err("this compares with another plan: take the difference over instead"),
-        (None, _) => Err("there is no difference"),
+        (Some(_), false) => Err("this compares with another plan: take the difference over instead".into()),
+        (None, _) => Err("there is no difference".into()),
     }
 }
 
 /// A difference to another plan is selected.
-pub fn differs_from_other(model: &Model) -> Result<(), &'static str> {
+pub fn differs_from_other(model: &Model) -> Result<(), Why> {
     editing(model)?;
     let compare = &model.editor.compare;
     match (compare.piece(), compare.is_with_version()) {
         (Some(_), false) => Ok(()),
-        (Some(_), true) => Err("this compares with how the plan came: take the difference back instead"),
-        (None, _) => Err("there is no difference"),
+        (Some(_), true) => Err("this compares with how the plan came: take the difference back instead".into()),
+        (None, _) => Err("there is no difference".into()),
     }
 }
 
 /// There are findings.
-pub fn has_findings(model: &Model) -> Result<(), &'static str> {
+pub fn has_findings(model: &Model) -> Result<(), Why> {
     editing(model)?;
-    if model.editor.findings().is_empty() { Err("there are no findings: the plan is in order") } else { Ok(()) }
+    if model.editor.findings().is_empty() { Err("there are no findings: the plan is in order".into()) } else { Ok(()) }
 }
 
 /// The plan can be started.
-pub fn can_run(model: &Model) -> Result<(), &'static str> {
+pub fn can_run(model: &Model) -> Result<(), Why> {
     editing_nodes(model)?;
-    if model.editor.review.errors() > 0 { Err("the plan has errors: see the findings") } else { Ok(()) }
+    if model.editor.review.errors() > 0 { Err("the plan has errors: see the findings".into()) } else { Ok(()) }
 }
 
 /// A run is shown, live or past.
-pub fn run_shown(model: &Model) -> Result<(), &'static str> {
-    model.shown_run().map(|_| ()).ok_or("no run is shown")
+pub fn run_shown(model: &Model) -> Result<(), Why> {
+    model.shown_run().map(|_| ()).ok_or(Cow::Borrowed("no run is shown"))
+}
+
+/// The run is shown as it is now: what was can't be changed.
+fn present(run: &RunView) -> Result<(), Why> {
+    match run.replay() {
+        None => Ok(()),
+        Some(replay) => Err(format!("you are looking at event {} of {}", replay.at(), run.journal().len()).into()),
+    }
+}
+
+/// The log of the shown run has a line.
+pub fn has_events(model: &Model) -> Result<(), Why> {
+    run_shown(model)?;
+    let some = model.shown_run().is_some_and(|view| !view.log.is_empty());
+    if some { Ok(()) } else { Err("no event is here".into()) }
+}
+
+/// The shown run is looked at as it was.
+pub fn replaying(model: &Model) -> Result<(), Why> {
+    run_shown(model)?;
+    if model.replay().is_some() { Ok(()) } else { Err("no replay: begin one first".into()) }
+}
+
+/// The same, and an event was searched for.
+pub fn searched(model: &Model) -> Result<(), Why> {
+    replaying(model)?;
+    let wanted = model.replay().is_some_and(|replay| !replay.wanted.is_empty());
+    if wanted { Ok(()) } else { Err("search for an event first".into()) }
 }
 
 /// The shown run goes on.
-pub fn run_live(model: &Model) -> Result<(), &'static str> {
-    let run = model.shown_run().ok_or("no run is shown")?;
-    if run.goes_on() { Ok(()) } else { Err("this run has ended") }
+pub fn run_live(model: &Model) -> Result<(), Why> {
+    let run = model.shown_run().ok_or(Cow::Borrowed("no run is shown"))?;
+    present(run)?;
+    if run.goes_on() { Ok(()) } else { Err("this run has ended".into()) }
 }
 
 /// The selected node of the shown run has not ended.
-pub fn node_live(model: &Model) -> Result<(), &'static str> {
+pub fn node_live(model: &Model) -> Result<(), Why> {
     run_live(model)?;
-    let state = model.selected_id().and_then(|id| model.shown_run()?.run.node(id)).map(|node| node.state.is_final());
+    let state = model.selected_id().and_then(|id| model.shown_run()?.seen().run.node(id)).map(|node| node.state.is_final());
     match state {
         Some(false) => Ok(()),
-        Some(true) => Err("the selected node has ended"),
-        None => Err("no node is selected"),
+        Some(true) => Err("the selected node has ended".into()),
+        None => Err("no node is selected".into()),
     }
 }
 
 /// The selected node of the shown run waits for a decision.
-pub fn node_gated(model: &Model) -> Result<(), &'static str> {
+pub fn node_gated(model: &Model) -> Result<(), Why> {
     run_shown(model)?;
-    model.selected_nodes_gate().map(|_| ()).ok_or("the selected node waits for nobody")
+    model.selected_nodes_gate().map(|_| ()).ok_or(Cow::Borrowed("the selected node waits for nobody"))
 }
 
 /// Planning goes on.
-pub fn planning(model: &Model) -> Result<(), &'static str> {
-    if model.request.planning.is_some() { Ok(()) } else { Err("no plan is being made") }
+pub fn planning(model: &Model) -> Result<(), Why> {
+    if model.request.planning.is_some() { Ok(()) } else { Err("no plan is being made".into()) }
 }
 
 /// A gate is selected in the inbox.
-pub fn gate(model: &Model) -> Result<(), &'static str> {
-    model.selected_gate().map(|_| ()).ok_or("no gate is open")
+pub fn gate(model: &Model) -> Result<(), Why> {
+    let (key, _) = model.selected_gate().ok_or(Cow::Borrowed("no gate is open"))?;
+    model.runs.get(&key.run).map_or(Ok(()), present)
 }
 
 /// The selected gate has an answer that was written but not given.
-pub fn draft(model: &Model) -> Result<(), &'static str> {
+pub fn draft(model: &Model) -> Result<(), Why> {
     gate(model)?;
-    if model.selected_draft().is_some() { Ok(()) } else { Err("nothing was written for this gate") }
+    if model.selected_draft().is_some() { Ok(()) } else { Err("nothing was written for this gate".into()) }
 }
 
 /// There are runs in the list.
-pub fn has_runs(model: &Model) -> Result<(), &'static str> {
-    if model.runs.listing.is_empty() { Err("there are no runs yet") } else { Ok(()) }
+pub fn has_runs(model: &Model) -> Result<(), Why> {
+    if model.runs.listing.is_empty() { Err("there are no runs yet".into()) } else { Ok(()) }
 }
 
 /// The plan or a run can be switched to.
-pub fn has_stages(model: &Model) -> Result<(), &'static str> {
-    if model.runs.open.is_empty() { Err("no run is open") } else { Ok(()) }
+pub fn has_stages(model: &Model) -> Result<(), Why> {
+    if model.runs.open.is_empty() { Err("no run is open".into()) } else { Ok(()) }
 }

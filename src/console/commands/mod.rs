@@ -4,13 +4,18 @@
 mod guards;
 mod table;
 
+use std::borrow::Cow;
+
 use super::{
     model::Model,
     update::{Turn, verbs},
 };
 
-/// Whether a command can be used now; else why not, in words.
-pub type Guard = fn(&Model) -> Result<(), &'static str>;
+/// Why a command can't be used now, in words.
+pub type Why = Cow<'static, str>;
+
+/// Whether a command can be used now; else why not.
+pub type Guard = fn(&Model) -> Result<(), Why>;
 
 /// One thing that a person can do.
 #[derive(Debug)]
@@ -46,6 +51,14 @@ pub enum Context {
     Plan,
     /// The tree.
     Tree,
+    /// A run, on every screen that shows it.
+    Run,
+    /// A run that is looked at as it was.
+    Replay,
+    /// The log of a run.
+    Log,
+    /// The log's filter line.
+    LogFilter,
     /// The Graph screen.
     Graph,
     /// The inspector.
@@ -87,6 +100,10 @@ impl Context {
             Self::Moving => "Moving",
             Self::Plan => "Plan screen",
             Self::Tree => "Tree",
+            Self::Run => "Run",
+            Self::Replay => "Replay",
+            Self::Log => "Log",
+            Self::LogFilter => "Filter line of the log",
             Self::Graph => "Graph",
             Self::Inspector => "Inspector",
             Self::Request => "Request line",
@@ -125,11 +142,19 @@ impl Command {
     /// Whether the palette offers it: commands that only make sense in a dialog or while typing are left out.
     pub fn in_palette(&self) -> bool {
         match self.context {
-            Context::Always | Context::Global | Context::Plan | Context::Tree | Context::Inbox | Context::Runs | Context::Request => {
-                self.id != "app.palette" && self.id != "app.back"
-            }
+            Context::Always
+            | Context::Global
+            | Context::Plan
+            | Context::Tree
+            | Context::Run
+            | Context::Replay
+            | Context::Inbox
+            | Context::Runs
+            | Context::Request => self.id != "app.palette" && self.id != "app.back",
             Context::Moving
             | Context::Graph
+            | Context::Log
+            | Context::LogFilter
             | Context::Compare
             | Context::Inspector
             | Context::Filter

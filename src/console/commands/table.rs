@@ -16,12 +16,13 @@ const fn row(
 }
 
 use Context::{
-    Always, Compare, Confirm, Deps, Editor, Filter, Findings, Form, Global, Graph, Inbox, Inspector, Line, Moving, Pick, Plan, Reader,
-    Request, Runs, Tree,
+    Always, Compare, Confirm, Deps, Editor, Filter, Findings, Form, Global, Graph, Inbox, Inspector, Line, Log, LogFilter, Moving, Pick,
+    Plan, Reader, Replay, Request, Run, Runs, Tree,
 };
 
 /// All groups.
-pub const GROUPS: &[&[Command]] = &[APP, MOVE, REQUEST, TREE, GRAPH, PLAN, DEPS, RUN, INSPECTOR, INBOX, RUNS, COMPARE, DIALOGS];
+pub const GROUPS: &[&[Command]] =
+    &[APP, MOVE, REQUEST, TREE, GRAPH, PLAN, DEPS, RUN, REPLAY, LOG, INSPECTOR, INBOX, RUNS, COMPARE, DIALOGS];
 
 #[rustfmt::skip]
 const APP: &[Command] = &[
@@ -32,6 +33,7 @@ const APP: &[Command] = &[
     row("app.plan", &["1"], Global, ("Plan screen", "", "the tree with its inspector"), when::always, verbs::app::plan_screen),
     row("app.inbox", &["2", "i"], Global, ("Inbox", "inbox", "all gates that wait for you, of all runs, oldest first"), when::always, verbs::app::inbox_screen),
     row("app.runs", &["3"], Global, ("Runs", "runs", "runs of now and before"), when::always, verbs::app::runs_screen),
+    row("app.log", &["5"], Global, ("Log", "log", "the events of the shown run as they come"), when::run_shown, verbs::log::screen),
     row("app.graph", &["v", "4"], Global, ("Graph, or back to the tree", "graph", "the plan as boxes and lines; the same key leads back"), when::always, verbs::graph::toggle),
     row("app.model", &["m"], Global, ("Model", "", "which model is used, how to connect one, change it"), when::always, verbs::app::model),
     row("app.theme", &["T"], Global, ("Theme", "", "change colours and signs"), when::always, verbs::app::theme),
@@ -133,6 +135,36 @@ const RUN: &[Command] = &[
     row("run.take_plan", &["P"], Plan, ("Take its plan into the editor", "edit its plan", "a copy of this run's plan, to change and run again"), when::run_shown, verbs::run::take_plan),
     row("stage.next", &[">"], Plan, ("Next of plan and runs", "next run", "the plan, then each open run"), when::has_stages, verbs::run::next_stage),
     row("stage.previous", &["<"], Plan, ("Previous of plan and runs", "", "the plan, then each open run"), when::has_stages, verbs::run::previous_stage),
+];
+
+#[rustfmt::skip]
+const REPLAY: &[Command] = &[
+    row("replay.toggle", &["H"], Run, ("Replay, or back to now", "replay", "the run as it was, event by event; nothing is called"), when::run_shown, verbs::replay::toggle),
+    row("replay.back", &["["], Replay, ("An event back", "event back", "the run before the last event"), when::replaying, verbs::replay::back),
+    row("replay.forward", &["]"], Replay, ("An event forward", "forward", "the run after the next event"), when::replaying, verbs::replay::forward),
+    row("replay.node_back", &["("], Replay, ("To a node's start or end before", "node", "back to where a node started or ended, and to that node"), when::replaying, verbs::replay::node_back),
+    row("replay.node_forward", &[")"], Replay, ("To the next node's start or end", "", "on to where a node starts or ends, and to that node"), when::replaying, verbs::replay::node_forward),
+    row("replay.time_back", &["{"], Replay, ("10 seconds back", "", "the run as it was 10 seconds before"), when::replaying, verbs::replay::time_back),
+    row("replay.time_forward", &["}"], Replay, ("10 seconds forward", "", "the run as it was 10 seconds later"), when::replaying, verbs::replay::time_forward),
+    row("replay.play", &["space", "p"], Replay, ("Play or stop", "play", "goes on by itself; waits longer than 2 s are cut short"), when::replaying, verbs::replay::play),
+    row("replay.faster", &["+"], Replay, ("Play faster", "", "up to 256 times as fast as it was"), when::replaying, verbs::replay::faster),
+    row("replay.slower", &["-"], Replay, ("Play slower", "", "down to as fast as it was"), when::replaying, verbs::replay::slower),
+    row("replay.find", &["/"], Replay, ("Search for an event", "search", "by node, kind, or any text of the event"), when::replaying, verbs::replay::find),
+    row("replay.next", &["n"], Replay, ("Next event found", "", "the next one that the search finds"), when::searched, verbs::replay::next),
+    row("replay.previous", &["N"], Replay, ("Previous event found", "", "the one before that the search finds"), when::searched, verbs::replay::previous),
+    row("replay.first", &["0"], Replay, ("To the first event", "", "where the run began"), when::replaying, verbs::replay::first),
+    row("replay.last", &["$"], Replay, ("To the end: now", "now", "ends the replay and shows the run as it is now"), when::replaying, verbs::replay::last),
+];
+
+#[rustfmt::skip]
+const LOG: &[Command] = &[
+    row("log.go", &["enter"], Log, ("Replay from this event", "to this event", "shows the run as it was right after this event"), when::has_events, verbs::log::go),
+    row("log.filter", &["/"], Log, ("Filter", "filter", "words, node:ID, kind:WORD; an event must match them all"), when::run_shown, verbs::log::filter),
+    row("log.node", &["o"], Log, ("Only this node", "only this node", "events of the selected event's node; again: all"), when::has_events, verbs::log::only_node),
+    row("log.follow", &["f"], Log, ("Follow the end", "follow", "the newest event stays selected as events come"), when::run_shown, verbs::log::follow),
+    row("log.copy", &["y"], Log, ("Copy the event", "copy", "the event as JSON"), when::has_events, verbs::log::copy),
+    row("log.filter_done", &["enter", "down"], LogFilter, ("Keep the filter", "keep", "back to the events with the filter on"), when::always, verbs::log::filter_done),
+    row("log.filter_clear", &["esc"], LogFilter, ("Clear the filter", "clear", "shows all events again"), when::always, verbs::log::filter_clear),
 ];
 
 #[rustfmt::skip]

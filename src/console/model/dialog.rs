@@ -163,6 +163,8 @@ pub enum LineThen {
     SaveFile,
     /// The file of a plan to compare with.
     CompareFile,
+    /// What an event is to say.
+    FindEvent,
     /// Words to reject a gate with.
     Reject {
         /// Which gate.
@@ -238,7 +240,7 @@ impl LineThen {
     pub fn is_edit(&self) -> bool {
         match self {
             Self::Rename { .. } | Self::Goal | Self::Condition { .. } => true,
-            Self::SaveFile | Self::CompareFile | Self::Reject { .. } => false,
+            Self::SaveFile | Self::CompareFile | Self::FindEvent | Self::Reject { .. } => false,
         }
     }
 }

@@ -78,7 +78,7 @@ impl Inbox {
     pub fn refresh(&mut self, runs: &[RunView]) {
         let mut open: Vec<(Time, GateKey)> = Vec::new();
         for run in runs.iter().filter(|run| run.goes_on()) {
-            open.extend(run.run.open_gates().map(|gate| (gate.opened, GateKey { run: run.id.clone(), gate: gate.id })));
+            open.extend(run.newest().run.open_gates().map(|gate| (gate.opened, GateKey { run: run.id.clone(), gate: gate.id })));
         }
         open.sort();
         self.gates = open.into_iter().map(|(_, key)| key).collect();

@@ -9,11 +9,12 @@ mod fuzzy;
 mod inbox;
 mod inputs;
 mod inspector;
+pub mod log;
 mod look;
 mod picture;
 mod place;
 mod request;
-mod run_view;
+mod run;
 mod runs;
 mod safety;
 mod session;
@@ -31,11 +32,12 @@ pub use editor::{Addressed, Compare, PlanEditor, Review, Version};
 pub use field::{Lines, TextField};
 pub use inbox::{Asked, Draft, GateDoc, Inbox, Intent, is_question};
 pub use inspector::{Inspector, Scroll, Tab};
+pub use log::Log;
 pub use look::{Look, Status};
 pub use picture::{Picture, address};
-pub use place::{Focus, Layout, Place, SMALLEST, Screen, Stage};
+pub use place::{Below, Focus, Layout, Place, SMALLEST, Screen, Stage};
 pub use request::{EXAMPLES, Planning, RequestLine};
-pub use run_view::{RunView, Standing, Tally};
+pub use run::{Fold, Journal, Mark, Replay, RunView, Standing, Tally};
 pub use runs::Runs;
 pub use safety::{GateKey, GateShown, QUIET_MS, Safety};
 pub use session::Session;
@@ -99,6 +101,19 @@ impl Model {
         }
     }
 
+    /// The same, to change it.
+    pub fn shown_run_mut(&mut self) -> Option<&mut RunView> {
+        match &self.place.stage {
+            Stage::Plan => None,
+            Stage::Run(id) => self.runs.get_mut(id),
+        }
+    }
+
+    /// The replay that is shown, while the shown run is looked at as it was.
+    pub fn replay(&self) -> Option<&Replay> {
+        self.shown_run()?.replay()
+    }
+
     /// What comes so many steps after what is shown: the plan, then each open run, then the plan again.
     pub fn stage_after(&self, steps: usize) -> Stage {
         let at = match &self.place.stage {
@@ -117,7 +132,7 @@ impl Model {
 
     /// The plan that the Plan screen shows, by the addresses that the tree shows.
     pub fn addressed(&self) -> Addressed<'_> {
-        let run = self.shown_run().and_then(|run| Some(Addressed { plan: run.run.plan()?, shown: run.plan() }));
+        let run = self.shown_run().and_then(|run| Some(Addressed { plan: run.seen().run.plan()?, shown: run.plan() }));
         run.unwrap_or_else(|| self.editor.addressed())
     }
 
@@ -142,9 +157,7 @@ impl Model {
         if let Stage::Run(id) = &self.place.stage
             && let Some(run) = self.runs.get_mut(id)
         {
-            if let Some(plan) = run.run.plan() {
-                run.tree.picture.refresh(plan);
-            }
+            run.draw_picture();
         } else {
             self.editor.draw_picture();
         }
@@ -175,7 +188,7 @@ impl Model {
     pub fn selected_gate(&self) -> Option<(&GateKey, &Gate)> {
         let key = self.inbox.selected.as_ref()?;
         let run = self.runs.get(&key.run)?;
-        match run.run.gate(key.gate)? {
+        match run.newest().run.gate(key.gate)? {
             (gate, None) if self.inbox.place().is_some() => Some((key, gate)),
             _ => None,
         }
@@ -184,13 +197,13 @@ impl Model {
     /// Whether the selected node of the shown run goes on, so that its output may grow.
     pub fn selected_works(&self) -> bool {
         let Some(run) = self.shown_run().filter(|run| run.goes_on()) else { return false };
-        self.selected_id().and_then(|id| run.run.node(id)).is_some_and(|node| !node.state.is_final())
+        self.selected_id().and_then(|id| run.seen().run.node(id)).is_some_and(|node| !node.state.is_final())
     }
 
     /// The gate that the selected node of the shown run waits for.
     pub fn selected_nodes_gate(&self) -> Option<GateKey> {
         let view = self.shown_run()?;
-        match &view.run.node(self.selected_id()?)?.state {
+        match &view.seen().run.node(self.selected_id()?)?.state {
             NodeState::Waiting { gate } => Some(GateKey { run: view.id.clone(), gate: *gate }),
             _ => None,
         }
@@ -211,7 +224,11 @@ impl Model {
         match self.dialogs.last() {
             Some(Dialog::Pick(_) | Dialog::Line(_) | Dialog::Editor(_) | Dialog::Form(_)) => true,
             Some(Dialog::Findings { .. } | Dialog::Confirm(_) | Dialog::Reader(_)) => false,
-            None => self.place.screen == Screen::Plan && matches!(self.place.focus, Focus::Request | Focus::Filter),
+            None => match self.place.screen {
+                Screen::Plan => matches!(self.place.focus, Focus::Request | Focus::Filter),
+                Screen::Log => self.place.focus == Focus::Filter,
+                Screen::Graph | Screen::Inbox | Screen::Runs | Screen::Compare => false,
+            },
         }
     }
 
@@ -234,7 +251,12 @@ impl Model {
             Screen::Inbox => self.inbox.gates.len(),
             Screen::Compare => self.editor.compare.told().len(),
             Screen::Runs => self.runs.listing.len(),
+            Screen::Log => self.shown_run().map_or(0, |view| view.log.len()),
         };
-        self.place.layout(self.request.field.height(), entries)
+        let below = match self.replay() {
+            Some(_) => Below::Scrub,
+            None => Below::Request(self.request.field.height()),
+        };
+        self.place.layout(below, entries)
     }
 }

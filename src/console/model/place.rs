@@ -37,6 +37,8 @@ pub enum Screen {
     Runs,
     /// The plan beside another version of it.
     Compare,
+    /// The events of the shown run.
+    Log,
 }
 
 /// A pane of the Plan screen.
@@ -72,14 +74,30 @@ pub struct Layout {
     pub detail: Rect,
     /// The request line.
     pub request: Rect,
+    /// How far a replay is.
+    pub scrub: Rect,
     /// Status and hints.
     pub footer: Rect,
 }
+
+/// What stands between the panes and the last rows.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Below {
+    /// The request line with so many lines of text, where there is one.
+    Request(usize),
+    /// How far a replay is.
+    Scrub,
+}
+
+/// Rows of a replay's bar.
+const SCRUB: u16 = 2;
 
 /// Below this, one sentence is all that is shown.
 pub const SMALLEST: (u16, u16) = (40, 10);
 /// From this width on, list and detail stand side by side.
 const SIDE_BY_SIDE: u16 = 100;
+/// The same for the log.
+const LINES_SIDE_BY_SIDE: u16 = 160;
 /// Below this height, only the pane with the focus is shown.
 const BOTH_PANES: u16 = 18;
 
@@ -89,23 +107,25 @@ impl Place {
         self.size.0 >= SMALLEST.0 && self.size.1 >= SMALLEST.1
     }
 
-    /// The geometry now, with so many lines of request text, and so many entries in the list.
-    pub fn layout(&self, request_lines: usize, entries: usize) -> Layout {
+    /// The geometry now, with so many entries in the list.
+    pub fn layout(&self, below: Below, entries: usize) -> Layout {
         let (width, height) = self.size;
         if !self.fits() {
             return Layout::default();
         }
-        let request_rows = match self.screen {
-            Screen::Plan => u16::try_from(request_lines).unwrap_or(u16::MAX).clamp(1, 6).min(height / 4) + 1,
-            Screen::Graph | Screen::Inbox | Screen::Runs | Screen::Compare => 0,
+        let (request_rows, scrub_rows) = match (self.screen, below) {
+            (Screen::Plan, Below::Request(lines)) => (u16::try_from(lines).unwrap_or(u16::MAX).clamp(1, 6).min(height / 4) + 1, 0),
+            (Screen::Plan | Screen::Graph | Screen::Log, Below::Scrub) => (0, SCRUB),
+            (Screen::Graph | Screen::Log, Below::Request(_)) | (Screen::Inbox | Screen::Runs | Screen::Compare, _) => (0, 0),
         };
         let footer_rows = if height < BOTH_PANES { 1 } else { 2 };
         let header = Rect::new(0, 0, width, 1);
         let footer = Rect::new(0, height - footer_rows, width, footer_rows);
         let request = Rect::new(0, height - footer_rows - request_rows, width, request_rows);
-        let body = Rect::new(0, 1, width, height - 1 - footer_rows - request_rows);
+        let scrub = Rect::new(0, height - footer_rows - scrub_rows, width, scrub_rows);
+        let body = Rect::new(0, 1, width, height - 1 - footer_rows - request_rows - scrub_rows);
         let (list, detail) = self.panes(body, entries);
-        Layout { header, list, detail, request, footer }
+        Layout { header, list, detail, request, scrub, footer }
     }
 
     fn panes(&self, body: Rect, entries: usize) -> (Rect, Rect) {
@@ -116,12 +136,14 @@ impl Place {
             // The details come when they are asked for.
             Screen::Graph => entries == 0 || self.focus != Focus::Inspector,
             Screen::Inbox => false,
-            Screen::Compare => entries == 0,
+            Screen::Compare | Screen::Log => entries == 0,
         };
         if alone {
             return (body, none);
         }
-        if body.width >= SIDE_BY_SIDE {
+        // Lines of a log are long: what stands beside them needs more room.
+        let beside = if self.screen == Screen::Log { LINES_SIDE_BY_SIDE } else { SIDE_BY_SIDE };
+        if body.width >= beside {
             let list = body.width * if self.screen == Screen::Inbox { 2 } else { 5 } / if self.screen == Screen::Inbox { 5 } else { 9 };
             return (Rect::new(body.x, body.y, list, body.height), Rect::new(body.x + list, body.y, body.width - list, body.height));
         }
@@ -134,7 +156,7 @@ impl Place {
                         Rect::new(body.x, body.y + list, body.width, body.height - list),
                     )
                 }
-                (Screen::Plan | Screen::Graph | Screen::Runs | Screen::Compare, _) => (body, none),
+                (Screen::Plan | Screen::Graph | Screen::Runs | Screen::Compare | Screen::Log, _) => (body, none),
             };
         }
         // One above the other, the list takes no more rows than it has entries, so that the rest is there for reading.
@@ -142,6 +164,7 @@ impl Place {
             Screen::Inbox => (3, (body.height / 4).clamp(3, 8)),
             Screen::Graph => (body.height / 2, body.height / 2),
             Screen::Compare => (3, body.height / 2),
+            Screen::Log => (body.height * 3 / 5, body.height * 3 / 5),
             Screen::Plan | Screen::Runs => (6, body.height * 11 / 20),
         };
         let list = u16::try_from(entries + 2).unwrap_or(u16::MAX).clamp(least, most);
@@ -168,11 +191,12 @@ mod tests {
     #[test]
     fn panes_fill_the_screen_and_never_overlap() {
         for size in [(40, 10), (80, 24), (99, 18), (100, 10), (120, 40), (200, 50), (500, 200)] {
-            for screen in [Screen::Plan, Screen::Graph, Screen::Inbox, Screen::Runs, Screen::Compare] {
+            for screen in [Screen::Plan, Screen::Graph, Screen::Inbox, Screen::Runs, Screen::Compare, Screen::Log] {
                 for focus in [Focus::Tree, Focus::Inspector, Focus::Request] {
-                    for (lines, rows) in [(1, 0), (1, 4), (3, 20), (100, 10_000)] {
-                        let layout = Place { screen, focus, stage: Stage::Plan, size }.layout(lines, rows);
-                        let parts = [layout.header, layout.list, layout.detail, layout.request, layout.footer];
+                    let request = [(1, 0), (1, 4), (3, 20), (100, 10_000)].map(|(lines, rows)| (Below::Request(lines), rows));
+                    for (below, rows) in request.into_iter().chain([(Below::Scrub, 0), (Below::Scrub, 20)]) {
+                        let layout = Place { screen, focus, stage: Stage::Plan, size }.layout(below, rows);
+                        let parts = [layout.header, layout.list, layout.detail, layout.request, layout.scrub, layout.footer];
                         let area: u32 = parts.iter().map(|part| part.area()).sum();
                         assert_eq!(area, u32::from(size.0) * u32::from(size.1), "{size:?} {screen:?} {focus:?}");
                     }

@@ -16,7 +16,7 @@ pub struct Turns {
 impl Model {
     /// The node of the shown run, or of the plan, that a box at this address stands for.
     pub fn standing_at(&self, at: &NodeId) -> NodeId {
-        let known = |id: NodeId| self.shown_run().is_some_and(|run| run.run.node(&id).is_some()).then_some(id);
+        let known = |id: NodeId| self.shown_run().is_some_and(|run| run.seen().run.node(&id).is_some()).then_some(id);
         let owner = nest::owner(at).map(NodeId::new);
         let turns = owner.and_then(|owner| self.turns(&owner));
         turns.and_then(|turns| known(NodeId::new(format!("{}{}", turns.prefix, nest::name(at))))).unwrap_or_else(|| at.clone())
@@ -26,9 +26,9 @@ impl Model {
     pub fn turns(&self, owner: &NodeId) -> Option<Turns> {
         let run = self.shown_run()?;
         let id = self.standing_at(owner);
-        let body = run.run.node_doc(&id)?.work.body()?;
+        let body = run.seen().run.node_doc(&id)?.work.body()?;
         let inner = &body.nodes.first()?.id;
-        let is_there = |middle: &str| run.run.node(&NodeId::new(format!("{id}{middle}/{inner}"))).is_some();
+        let is_there = |middle: &str| run.seen().run.node(&NodeId::new(format!("{id}{middle}/{inner}"))).is_some();
         if is_there("") {
             return Some(Turns { prefix: format!("{id}/"), of: None });
         }

@@ -13,10 +13,10 @@ use ratatui::{buffer::Buffer, layout::Rect};
 use serde_json::json;
 
 /// Small, fast, repeatable.
-struct Dice(u64);
+pub struct Dice(pub u64);
 
 impl Dice {
-    fn roll(&mut self, sides: usize) -> usize {
+    pub fn roll(&mut self, sides: usize) -> usize {
         self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
         usize::try_from((self.0 >> 33) % sides as u64).unwrap()
     }
@@ -25,6 +25,7 @@ impl Dice {
 const KEYS: &[&str] = &[
     "a", "a", "a", "x", "x", "e", "s", "s", "X", "X", "enter", "space", "esc", "esc", "i", "i", "2", "1", "j", "k", "J", "K", "n", "y",
     "z", "tab", ":", "?", "u", "o", "q", "ctrl-s", "ctrl-c", "/", "b", "G", "g", "left", "right", "ctrl-j", "E", "3", ".", ">", "<", "f1",
+    "H", "[", "]", "(", "$", "5",
 ];
 
 /// What the test itself knows of what a person has seen.

@@ -193,6 +193,24 @@ fn runs() {
 }
 
 #[test]
+fn replay() {
+    shoot_at(&SIZES[..2], "replay", |width, height| {
+        let mut deck = Deck::waiting(width, height);
+        deck.keys("H (");
+        deck
+    });
+}
+
+#[test]
+fn log() {
+    shoot_at(&SIZES[..2], "log", |width, height| {
+        let mut deck = Deck::waiting(width, height);
+        deck.keys("5");
+        deck
+    });
+}
+
+#[test]
 fn cancelling() {
     shoot("cancelling", |width, height| {
         let mut deck = Deck::running(width, height);

@@ -24,16 +24,26 @@ pub fn contexts(model: &Model) -> Vec<Context> {
         (Screen::Inbox, _) => vec![Context::Inbox, Context::Moving, Context::Global, Context::Always],
         (Screen::Compare, _) => vec![Context::Compare, Context::Moving, Context::Global, Context::Always],
         (Screen::Runs, _) => vec![Context::Runs, Context::Moving, Context::Global, Context::Always],
-        (Screen::Graph, Focus::Inspector) => vec![Context::Inspector, Context::Plan, Context::Moving, Context::Global, Context::Always],
-        (Screen::Graph, _) => {
-            vec![Context::Graph, Context::Tree, Context::Plan, Context::Moving, Context::Global, Context::Always]
-        }
-        (Screen::Plan, Focus::Request) => vec![Context::Request, Context::Always],
+        (Screen::Log, Focus::Filter) => vec![Context::LogFilter, Context::Always],
+        (Screen::Log, _) => of_a_run(model, &[Context::Log], &[Context::Moving, Context::Global, Context::Always]),
+        (Screen::Graph, Focus::Inspector) => of_a_run(model, &[], INSPECTOR),
+        (Screen::Graph, _) => of_a_run(model, &[Context::Graph], TREE),
+        (Screen::Plan, Focus::Request) if model.replay().is_none() => vec![Context::Request, Context::Always],
         (Screen::Plan, Focus::Filter) => vec![Context::Filter, Context::Always],
         (Screen::Plan, _) if model.deps_target().is_some() => vec![Context::Deps, Context::Moving, Context::Always],
-        (Screen::Plan, Focus::Tree) => vec![Context::Tree, Context::Plan, Context::Moving, Context::Global, Context::Always],
-        (Screen::Plan, Focus::Inspector) => vec![Context::Inspector, Context::Plan, Context::Moving, Context::Global, Context::Always],
+        (Screen::Plan, Focus::Inspector) => of_a_run(model, &[], INSPECTOR),
+        (Screen::Plan, Focus::Tree | Focus::Request) => of_a_run(model, &[], TREE),
     }
+}
+
+const INSPECTOR: &[Context] = &[Context::Inspector, Context::Plan, Context::Moving, Context::Global, Context::Always];
+const TREE: &[Context] = &[Context::Tree, Context::Plan, Context::Moving, Context::Global, Context::Always];
+
+/// Contexts with those of a run between them, where one is shown; what is looked at as it was comes before all that changes it.
+fn of_a_run(model: &Model, inner: &[Context], outer: &[Context]) -> Vec<Context> {
+    let replay = model.replay().map(|_| Context::Replay);
+    let run = model.shown_run().map(|_| Context::Run);
+    inner.iter().copied().chain(replay).chain(run).chain(outer.iter().copied()).collect()
 }
 
 /// A key came.
@@ -93,6 +103,12 @@ fn with_field(model: &mut Model, change: impl FnOnce(&mut crate::console::model:
     }
     match model.place.focus {
         Focus::Request => change(&mut model.request.field),
+        Focus::Filter if model.place.screen == Screen::Log => {
+            if let Some(view) = model.shown_run_mut() {
+                change(&mut view.log.filter);
+                view.filter_log();
+            }
+        }
         Focus::Filter => model.with_tree(|tree, plan| {
             change(&mut tree.filter);
             tree.rebuild(plan);

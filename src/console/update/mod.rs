@@ -6,7 +6,7 @@ pub mod verbs;
 
 use super::{
     keymap::Key,
-    model::{EditThen, GateShown, Model, Screen, Stage, Standing, Status},
+    model::{EditThen, GateShown, Model, Replay, Screen, Stage, Status},
     theme::Theme,
 };
 use crate::{
@@ -125,7 +125,7 @@ pub fn update(model: &mut Model, msg: Msg, now: Time) -> Vec<Action> {
             shown.into_iter().for_each(|shown| model.safety.flushed(shown));
             frame = faced != model.gate_is_faced();
         }
-        Msg::Tick => {}
+        Msg::Tick => verbs::replay::tick(model, now),
         Msg::Edited { then, before, text } => verbs::dialogs::edited(model, &mut turn, &then, &before, text),
         Msg::Themed { name, theme } => verbs::app::themed(model, name, theme.map(|theme| *theme)),
     }
@@ -159,6 +159,9 @@ fn settle(model: &mut Model) {
             tree.picture.settle(selected.as_ref(), width, height);
         });
     }
+    if let Some(view) = model.shown_run_mut() {
+        view.log.settle(rows);
+    }
     let runs = &mut model.runs;
     runs.selected = runs.selected.min(runs.listing.len().saturating_sub(1));
     runs.top = super::model::scrolled(runs.top, runs.selected, runs.listing.len(), rows.saturating_sub(1));
@@ -170,17 +173,15 @@ fn settle(model: &mut Model) {
     }
 }
 
-/// When something on the screen changes by itself, if it does: a gate becomes ready for keys, or a second of elapsed time goes by
-/// while something runs and is in sight.
+/// When something on the screen changes by itself, if it does: a gate becomes ready for keys, a second of elapsed time goes by while
+/// something runs and is in sight, or a replay plays.
 pub fn next_wake(model: &Model, now: Time) -> Option<Time> {
     let armed = model.gate_is_faced().then(|| model.safety.quiet_from()).filter(|at| *at > now);
     let ticks = match &model.place.stage {
-        Stage::Run(id) => model.runs.get(id).is_some_and(|run| run.works() && run.tally.count(Standing::Working) > 0),
+        Stage::Run(id) => model.runs.get(id).is_some_and(|run| run.works()),
         Stage::Plan => model.request.planning.is_some(),
     };
     let second = ticks.then(|| Time((now.0 / 1000 + 1) * 1000));
-    match (armed, second) {
-        (Some(armed), Some(second)) => Some(armed.min(second)),
-        (armed, second) => armed.or(second),
-    }
+    let plays = model.replay().and_then(Replay::due);
+    [armed, second, plays].into_iter().flatten().min()
 }

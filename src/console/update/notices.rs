@@ -118,7 +118,7 @@ fn run_opened(model: &mut Model, turn: &mut Turn, id: RunId, records: &[Record],
     gates_changed(model, turn, waiting);
     if live {
         // It is there now, and a short one may have ended already.
-        let end = model.runs.get(&id).and_then(|view| view.run.outcome().map(|(outcome, reason)| ended(view, outcome, reason)));
+        let end = model.runs.get(&id).and_then(|view| view.newest().run.outcome().map(|(outcome, reason)| ended(view, outcome, reason)));
         model.status = end;
     }
     model.place.stage = Stage::Run(id);

@@ -73,7 +73,10 @@ fn hinted(model: &Model) -> &'static [&'static str] {
         }
         Some(Context::Filter) => &["filter.done", "filter.clear", "app.help_here"],
         Some(Context::Deps) => &["deps.toggle", "deps.done", "deps.undo", "move.down", "move.up"],
-        Some(Context::Tree) => match model.shown_run() {
+        Some(Context::Replay) => REPLAY,
+        Some(Context::Log) => LOG,
+        Some(Context::LogFilter) => &["log.filter_done", "log.filter_clear", "app.help_here"],
+        Some(Context::Tree | Context::Run) => match model.shown_run() {
             Some(run) if run.goes_on() => RUN_GOES_ON,
             Some(_) => RUN_ENDED,
             None if model.plan().nodes.is_empty() => {
@@ -153,6 +156,8 @@ const RUN_GOES_ON: &[&str] = &[
     "tree.attention",
     "app.graph",
     "request.focus",
+    "replay.toggle",
+    "app.log",
     "run.take_plan",
     "app.palette",
     "app.quit",
@@ -164,6 +169,8 @@ const RUN_ENDED: &[&str] = &[
     "tree.open",
     "stage.next",
     "tree.attention",
+    "replay.toggle",
+    "app.log",
     "app.graph",
     "run.take_plan",
     "request.focus",
@@ -171,6 +178,23 @@ const RUN_ENDED: &[&str] = &[
     "app.palette",
     "app.quit",
 ];
+
+const REPLAY: &[&str] = &[
+    "app.help",
+    "replay.back",
+    "replay.forward",
+    "replay.node_back",
+    "replay.play",
+    "replay.find",
+    "replay.next",
+    "replay.last",
+    "app.log",
+    "run.gate",
+    "app.back",
+    "app.quit",
+];
+
+const LOG: &[&str] = &["app.help", "log.go", "log.filter", "log.node", "log.follow", "log.copy", "replay.last", "app.back", "app.quit"];
 
 const GATE: &[&str] = &[
     "app.help",

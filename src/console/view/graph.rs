@@ -105,7 +105,7 @@ impl States<'_> {
     fn line(&self, pane: &Pane, edge: usize) -> Line {
         let Some(view) = self.model.shown_run() else { return Line::Plain };
         let token = match self.chart.owner(pane) {
-            None => u32::try_from(edge).ok().and_then(|edge| view.run.edge_token(EdgeId(edge))),
+            None => u32::try_from(edge).ok().and_then(|edge| view.seen().run.edge_token(EdgeId(edge))),
             Some(owner) => self.turns(owner).and_then(|turns| self.way(view, pane, edge, &turns)),
         };
         match token {
@@ -121,7 +121,7 @@ impl States<'_> {
         if let Some(known) = self.ways.borrow().get(&id) {
             return known.get(nth).copied().flatten();
         }
-        let ways: Vec<Option<bool>> = view.run.ways_out(&id).into_iter().map(|way| way.taken).collect();
+        let ways: Vec<Option<bool>> = view.seen().run.ways_out(&id).into_iter().map(|way| way.taken).collect();
         let token = ways.get(nth).copied().flatten();
         self.ways.borrow_mut().insert(id, ways);
         token
@@ -238,7 +238,7 @@ impl Card<'_> {
     fn head(&self, sheet: &mut Sheet<'_, '_>, id: &NodeId) -> u32 {
         let area = self.seen.area;
         let mark = match self.model.shown_run() {
-            Some(view) => view.run.node(id).map(|node| &node.state).map(|state| self.state(sheet, state)),
+            Some(view) => view.seen().run.node(id).map(|node| &node.state).map(|state| self.state(sheet, state)),
             None => self.model.editor.review.of_node(id).next().map(|finding| {
                 let glyph = sheet.pen.theme.glyph(words::severity_glyph(finding.severity));
                 (format!(" {glyph} {} ", words::severity(finding.severity)), words::severity_role(finding.severity))
@@ -275,7 +275,7 @@ impl Card<'_> {
             Body::None | Body::Open(_) => node.title.clone(),
         };
         sheet.put(x, area.y + 1, &title.truncate(room), Role::Text);
-        let took = self.model.shown_run().and_then(|view| view.run.node(id)).map(|node| took(node, self.now)).unwrap_or_default();
+        let took = self.model.shown_run().and_then(|view| view.seen().run.node(id)).map(|node| took(node, self.now)).unwrap_or_default();
         let caption = node.caption.truncate(room);
         let gap = room.saturating_sub(caption.width() + took.width());
         sheet.put(x, area.y + 2, &caption, Role::Dim);

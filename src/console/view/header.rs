@@ -8,7 +8,7 @@ use crate::console::{
     theme::Role,
 };
 use crate::engine::{Outcome, Time};
-use crate::text::{Glyph, Plain, count, counted, duration};
+use crate::text::{Glyph, Plain, cost, count, counted, duration};
 
 /// Draws the first row.
 pub fn draw(model: &Model, now: Time, pen: &mut Pen<'_>, area: Rect) {
@@ -45,8 +45,10 @@ fn place(model: &Model, now: Time) -> Vec<(Plain, Role)> {
         (Screen::Inbox, _) => vec![(Plain::line("inbox"), Role::Heading)],
         (Screen::Compare, _) => vec![(Plain::line("compare  "), Role::Heading), (Plain::summary(&model.editor.plan().goal), Role::Text)],
         (Screen::Runs, _) => vec![(Plain::line("runs in "), Role::Heading), (model.session.workspace.clone(), Role::Dim)],
-        (Screen::Plan | Screen::Graph, Stage::Plan) => plan(model, now),
-        (Screen::Plan | Screen::Graph, Stage::Run(id)) => model.runs.get(id).map(|view| run(model, view, now)).unwrap_or_default(),
+        (Screen::Plan | Screen::Graph | Screen::Log, Stage::Plan) => plan(model, now),
+        (Screen::Plan | Screen::Graph | Screen::Log, Stage::Run(id)) => {
+            model.runs.get(id).map(|view| run(model, view, now)).unwrap_or_default()
+        }
     }
 }
 
@@ -75,7 +77,7 @@ fn plan(model: &Model, now: Time) -> Vec<(Plain, Role)> {
 
 fn run(model: &Model, view: &RunView, now: Time) -> Vec<(Plain, Role)> {
     let at = model.runs.open.iter().position(|run| run.id == view.id).map_or(1, |at| at + 1);
-    let role = match view.run.outcome().map(|(outcome, _)| outcome) {
+    let role = match view.seen().run.outcome().map(|(outcome, _)| outcome) {
         Some(Outcome::Succeeded) => Role::Succeeded,
         Some(Outcome::Partial) => Role::Warning,
         Some(Outcome::Failed) => Role::Failed,
@@ -83,22 +85,26 @@ fn run(model: &Model, view: &RunView, now: Time) -> Vec<(Plain, Role)> {
         None if view.word() == "waiting" => Role::Waiting,
         None => Role::Running,
     };
-    let tally = &view.tally;
-    let mut parts = vec![
-        (Plain::line(&format!("run {at}/{} ", model.runs.open.len())), Role::Heading),
-        (Plain::line(view.word()), role),
-        (Plain::line(&format!("  {}/{} done", tally.count(Standing::Done), tally.total())), Role::Text),
-    ];
+    let tally = &view.seen().tally;
+    let mut parts = vec![(Plain::line(&format!("run {at}/{} ", model.runs.open.len())), Role::Heading)];
+    match view.replay() {
+        Some(replay) => parts.push((Plain::line(&format!(" replay {}/{} ", replay.at(), view.journal().len())), Role::Badge)),
+        None => parts.push((Plain::line(view.word()), role)),
+    }
+    parts.push((Plain::line(&format!("  {}/{} done", tally.count(Standing::Done), tally.total())), Role::Text));
     for (standing, word, role) in [(Standing::Working, "running", Role::Running), (Standing::Failed, "failed", Role::Failed)] {
         if tally.count(standing) > 0 {
             parts.push((Plain::line(&format!("  {} {word}", tally.count(standing))), role));
         }
     }
-    if view.tokens > 0 {
-        parts.push((Plain::line("  ").then(&count(view.tokens)).then(&Plain::line(" tokens")), Role::Dim));
+    if view.seen().tokens > 0 {
+        parts.push((Plain::line("  ").then(&count(view.seen().tokens)).then(&Plain::line(" tokens")), Role::Dim));
+    }
+    if view.seen().cost_usd > 0.0 {
+        parts.push((Plain::line("  ").then(&cost(view.seen().cost_usd)), Role::Dim));
     }
     if view.works() {
-        parts.push((Plain::line("  ").then(&duration(now.since(view.created) / 1000 * 1000)), Role::Dim));
+        parts.push((Plain::line("  ").then(&duration(now.since(view.newest().created) / 1000 * 1000)), Role::Dim));
     }
     if !view.live {
         parts.push((Plain::line("  view only"), Role::Dim));

@@ -39,7 +39,7 @@ fn list(model: &Model, pen: &mut Pen<'_>, area: Rect) {
 
 fn entry(model: &Model, key: &GateKey, pen: &mut Pen<'_>, line: Rect) {
     let Some(view) = model.runs.get(&key.run) else { return };
-    let Some((gate, _)) = view.run.gate(key.gate) else { return };
+    let Some((gate, _)) = view.newest().run.gate(key.gate) else { return };
     let written = if model.inbox.drafts.contains_key(key) { pen.theme.glyph(Glyph::Modified) } else { " " };
     let pieces = [
         (Plain::line(pen.theme.glyph(Glyph::Gate)), Role::Gate),
@@ -83,7 +83,7 @@ fn detail(model: &Model, now: Time, pen: &mut Pen<'_>, area: Rect, shown: &mut S
 /// What became of the selected gate, or how to select one.
 fn closed(model: &Model, pen: &mut Pen<'_>, area: Rect) {
     let key = model.inbox.selected.as_ref();
-    let gate = key.and_then(|key| model.runs.get(&key.run)?.run.gate(key.gate));
+    let gate = key.and_then(|key| model.runs.get(&key.run)?.newest().run.gate(key.gate));
     let words = match gate {
         Some((gate, Some(decided))) => docs::gate_title(gate).then(&Plain::line(": ")).then(&outcome(decided)),
         Some((gate, None)) => docs::gate_title(gate).then(&Plain::line(": this gate is closed, nobody needs to decide it any more")),

@@ -10,9 +10,11 @@ mod header;
 mod help;
 mod inbox;
 mod inspector;
+mod log;
 mod pen;
 mod request;
 mod runs;
+mod scrub;
 mod tree;
 
 use ratatui::{
@@ -68,6 +70,7 @@ fn too_small(pen: &mut Pen<'_>, area: Rect) {
 
 fn screen(model: &Model, now: Time, pen: &mut Pen<'_>, shown: &mut Shown) {
     let layout = model.layout();
+    let now = model.shown_run().filter(|_| model.place.screen != Screen::Inbox).map_or(now, |view| view.moment(now));
     header::draw(model, now, pen, layout.header);
     match model.place.screen {
         Screen::Plan => {
@@ -82,7 +85,9 @@ fn screen(model: &Model, now: Time, pen: &mut Pen<'_>, shown: &mut Shown) {
         Screen::Inbox => inbox::draw(model, now, pen, &layout, shown),
         Screen::Compare => compare::draw(model, pen, &layout),
         Screen::Runs => runs::draw(model, pen, layout.list),
+        Screen::Log => log::draw(model, pen, &layout, shown),
     }
+    scrub::draw(model, pen, layout.scrub);
     footer::draw(model, pen, layout.footer);
     if !model.dialogs.is_empty() {
         shown.gates.clear();

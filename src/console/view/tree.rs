@@ -208,7 +208,7 @@ impl Line<'_> {
     /// The node's state as a mark.
     fn state_mark(&self, view: &RunView, pen: &mut Pen<'_>, x: u16, y: u16) {
         if self.row.kind != RowKind::Reference
-            && let Some(node) = view.run.node(&self.node.id)
+            && let Some(node) = view.seen().run.node(&self.node.id)
         {
             let mark = Plain::line(pen.theme.state(&node.state).glyph);
             pen.text(x, y, 2, &mark, state_role(&node.state));
@@ -271,7 +271,7 @@ impl Line<'_> {
     }
 
     fn run_columns(&self, view: &RunView, pen: &mut Pen<'_>, rest: Rect) {
-        let Some(node) = view.run.node(&self.node.id) else { return };
+        let Some(node) = view.seen().run.node(&self.node.id) else { return };
         let word = Plain::line(node.state.word());
         let mut x = rest.x + pen.text(rest.x, rest.y, rest.width.min(11), &word, state_role(&node.state)).max(9) + 1;
         let worker = self.grid.worker;
@@ -282,7 +282,7 @@ impl Line<'_> {
         }
         pen.text(x, rest.y, 6, &took(node, self.now).pad_start(6), Role::Dim);
         x += 8;
-        if view.tokens > 0 && rest.right() > x + 30 {
+        if view.seen().tokens > 0 && rest.right() > x + 30 {
             let tokens = node.lineage.tokens.total();
             let tokens = if tokens == 0 { Plain::default() } else { count(tokens).then(&Plain::line(" tok")) };
             pen.text(x, rest.y, 8, &tokens.pad_start(8), Role::Dim);
@@ -301,7 +301,7 @@ impl Line<'_> {
     /// What the row says last: why it stands there, else its last line of output.
     fn said(&self, view: &RunView, node: &NodeRun) -> Option<Plain> {
         let reason = || (!node.reason.is_empty()).then(|| Plain::summary(&node.reason));
-        let output = || view.transcripts.get(&self.node.id).and_then(|transcript| transcript.last_line().cloned());
+        let output = || view.seen().transcript(&self.node.id).and_then(|transcript| transcript.last_line().cloned());
         match Standing::of(&node.state) {
             Standing::Failed => node.error.as_ref().map(|error| Plain::summary(&error.message)).or_else(reason),
             Standing::Working => calls(node).or_else(|| inside(node)).or_else(output).or_else(reason),

@@ -1,11 +1,13 @@
 //! What panes say, as `Doc`s: pure functions of the model, used for drawing, for copying and for knowing what was seen.
 
 mod compare;
+mod event;
 mod gate;
 mod node;
 mod run;
 
 pub use compare::{compare, mark_role};
+pub use event::{Told, event, json as event_json, told};
 pub use gate::{gate_doc, gate_title};
 
 use super::{Doc, Model, Tab};
@@ -27,6 +29,12 @@ pub fn inspector(model: &Model) -> Doc<'_> {
         Tab::Timing => run::timing(run, &node.id),
         Tab::Node | Tab::Source => node::details(model, node),
     }
+}
+
+/// The event that is selected in the log of the shown run.
+pub fn selected_event(model: &Model) -> Doc<'static> {
+    let Some(view) = model.shown_run() else { return Doc::default() };
+    view.selected_event().map(|record| event(record, &view.newest().run)).unwrap_or_default()
 }
 
 /// A doc of one dim sentence.

@@ -93,7 +93,7 @@ fn inputs(model: &Model, node: &Node, doc: &mut Doc<'static>) {
 
 /// What the node was given in the run, where that is not what the plan says.
 fn given(model: &Model, node: &Node, doc: &mut Doc<'static>) {
-    let given = model.shown_run().and_then(|run| run.transcripts.get(&node.id)).map(|transcript| transcript.given.as_slice());
+    let given = model.shown_run().and_then(|run| run.seen().transcript(&node.id)).map(|transcript| transcript.given.as_slice());
     let Some(given) = given.filter(|given| !given.is_empty()) else { return };
     let written = crate::console::model::lines(&words::text(node));
     if written != given {
@@ -142,7 +142,7 @@ fn ways_out(model: &Model, node: &Node, at: usize, doc: &mut Doc<'static>) {
     if ways.iter().all(|(_, edge)| edge.is_none_or(|edge| edge.when.is_none() && !edge.default)) {
         return listed("feeds", ways.iter().map(|(to, _)| to.as_str()), doc);
     }
-    let ends = model.shown_run().map(|view| view.run.ways_out(&node.id)).unwrap_or_default();
+    let ends = model.shown_run().map(|view| view.seen().run.ways_out(&node.id)).unwrap_or_default();
     for (number, (to, edge)) in ways.iter().enumerate().take(NAMED) {
         let when = match edge {
             Some(Edge { when: Some(when), default: true, .. }) => format!("{to} when {when}, else by default"),
@@ -157,7 +157,7 @@ fn ways_out(model: &Model, node: &Node, at: usize, doc: &mut Doc<'static>) {
         };
         doc.field("leads to", &Plain::summary(&when).then(&Plain::line(end)));
     }
-    let why = model.shown_run().map_or("", |view| view.run.why_this_way(&node.id));
+    let why = model.shown_run().map_or("", |view| view.seen().run.why_this_way(&node.id));
     if !why.is_empty() {
         doc.field("why this way", &Plain::summary(why));
     }
@@ -177,7 +177,7 @@ fn turns(model: &Model, node: &Node, doc: &mut Doc<'static>) {
         }
     };
     doc.field("runs inside", &Plain::summary(&words));
-    let inside = model.shown_run().and_then(|view| view.run.node(&node.id)).map(|node| node.inside).unwrap_or_default();
+    let inside = model.shown_run().and_then(|view| view.seen().run.node(&node.id)).map(|node| node.inside).unwrap_or_default();
     if inside.nodes > 0 {
         let waits = if inside.waiting > 0 { format!(", {} waiting for you", inside.waiting) } else { String::new() };
         doc.field("", &Plain::line(&format!("{} of {} nodes over{waits}", inside.over, inside.nodes)));

@@ -9,7 +9,7 @@ use crate::text::{Plain, clock, cost, count, duration};
 
 /// Streamed text, then the result or the error.
 pub fn output<'a>(run: &'a RunView, id: &NodeId) -> Doc<'a> {
-    let Some(node) = run.run.node(id) else { return says("this node is not in the run") };
+    let Some(node) = run.seen().run.node(id) else { return says("this node is not in the run") };
     let mut doc = Doc::default();
     if let Some(error) = &node.error {
         doc.text(Role::Error, &format!("{}: {}", node.state.word(), error.message));
@@ -22,7 +22,7 @@ pub fn output<'a>(run: &'a RunView, id: &NodeId) -> Doc<'a> {
     if let Some(mark) = &node.mark {
         doc.text(Role::Warning, &mark_words(mark));
     }
-    if let Some(transcript) = run.transcripts.get(id) {
+    if let Some(transcript) = run.seen().transcript(id) {
         if !transcript.log.is_empty() {
             doc.heading("log");
             doc.lines(Role::Dim, &transcript.log);
@@ -43,9 +43,9 @@ pub fn output<'a>(run: &'a RunView, id: &NodeId) -> Doc<'a> {
     if node.state.is_final() || node.state == NodeState::Running && node.inside.nodes == 0 {
         doc.line(Role::Dim, Plain::line(&format!("{}: nothing was said yet", node.state.word())));
     } else {
-        run.run.why(id).iter().for_each(|link| doc.text(Role::Dim, link));
+        run.seen().run.why(id).iter().for_each(|link| doc.text(Role::Dim, link));
     }
-    if let Some(given) = run.transcripts.get(id).map(|transcript| transcript.given.as_slice()).filter(|given| !given.is_empty()) {
+    if let Some(given) = run.seen().transcript(id).map(|transcript| transcript.given.as_slice()).filter(|given| !given.is_empty()) {
         doc.heading("given");
         doc.lines(Role::Code, given);
     }
@@ -63,7 +63,7 @@ fn mark_words(mark: &str) -> String {
 
 /// The conversation with a model.
 pub fn prompt<'a>(run: &'a RunView, id: &NodeId) -> Doc<'a> {
-    let messages = run.transcripts.get(id).map(|transcript| transcript.messages.as_slice()).unwrap_or_default();
+    let messages = run.seen().transcript(id).map(|transcript| transcript.messages.as_slice()).unwrap_or_default();
     if messages.is_empty() {
         return says("no model was asked by this node");
     }
@@ -77,7 +77,7 @@ pub fn prompt<'a>(run: &'a RunView, id: &NodeId) -> Doc<'a> {
 
 /// Tool calls with what they gave.
 pub fn tools(run: &RunView, id: &NodeId) -> Doc<'static> {
-    let calls = run.run.node(id).map(|node| node.lineage.tools.as_slice()).unwrap_or_default();
+    let calls = run.seen().run.node(id).map(|node| node.lineage.tools.as_slice()).unwrap_or_default();
     if calls.is_empty() {
         return says("this node called no tool");
     }
@@ -115,7 +115,7 @@ fn excerpt(text: &str) -> String {
 
 /// Times, tokens, money, files and sources.
 pub fn timing(run: &RunView, id: &NodeId) -> Doc<'static> {
-    let Some(node) = run.run.node(id) else { return says("this node is not in the run") };
+    let Some(node) = run.seen().run.node(id) else { return says("this node is not in the run") };
     let mut doc = Doc::default();
     doc.field("state", &Plain::line(node.state.word()));
     times(node, &mut doc);

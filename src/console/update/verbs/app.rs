@@ -31,8 +31,8 @@ pub fn palette(model: &mut Model, _: &mut Turn) {
             continue;
         }
         let refused =
-            if DECIDING.contains(&command.id) { Err("a decision takes its own key, in the inbox") } else { (command.guard)(model) };
-        items.push(PickItem { key, refused: refused.err().map(Plain::line), ..item });
+            if DECIDING.contains(&command.id) { Err("a decision takes its own key, in the inbox".into()) } else { (command.guard)(model) };
+        items.push(PickItem { key, refused: refused.err().map(|why| Plain::line(&why)), ..item });
     }
     model.dialogs.push(Dialog::Pick(Pick::new("commands", items, PickThen::Command)));
 }
@@ -57,6 +57,8 @@ pub fn back(model: &mut Model, _: &mut Turn) {
         model.place.focus = Focus::Tree;
     } else if !model.tree().filter.is_empty() {
         super::tree::clear_filter(model);
+    } else if super::replay::leave(model) {
+        // The run as it is now is one step before leaving it.
     } else if matches!(model.place.stage, Stage::Run(_)) {
         super::run::to_plan(model);
     } else {
@@ -108,6 +110,10 @@ fn focus(model: &mut Model, order: [Focus; 3]) {
     if model.place.screen != Screen::Plan {
         model.place.screen = Screen::Plan;
         model.place.focus = Focus::Tree;
+        return;
+    }
+    if model.replay().is_some() {
+        model.place.focus = if model.place.focus == Focus::Inspector { Focus::Tree } else { Focus::Inspector };
         return;
     }
     let at = order.iter().position(|focus| *focus == model.place.focus).unwrap_or(0);
@@ -206,11 +212,11 @@ pub fn quit(model: &mut Model, turn: &mut Turn) {
 }
 
 fn under_way(run: &RunView) -> Plain {
-    let done = run.tally.count(Standing::Done);
+    let done = run.newest().tally.count(Standing::Done);
     Plain::line("  ").then(&run.goal()).then(&Plain::line(&format!(
         ", {} of {} done, {}",
         done,
-        counted(run.tally.total(), "node"),
+        counted(run.newest().tally.total(), "node"),
         run.word()
     )))
 }
@@ -233,10 +239,10 @@ pub fn summary(model: &Model, now: Time, left: &str) -> Vec<Plain> {
 
 /// A run on one line of so many columns.
 fn run_line(run: &RunView, now: Time, left: &str, width: u16) -> Plain {
-    let last = run.run.nodes().filter_map(|(_, node)| node.span.finished).max();
-    let (word, end) = if run.goes_on() { (left, now) } else { (run.word(), last.unwrap_or(run.created)) };
-    let nodes = format!("  {} of {}, ", run.tally.count(Standing::Done), counted(run.tally.total(), "node"));
-    let end = Plain::line(&nodes).then(&duration(end.since(run.created)));
+    let last = run.newest().run.nodes().filter_map(|(_, node)| node.span.finished).max();
+    let (word, end) = if run.goes_on() { (left, now) } else { (run.word(), last.unwrap_or(run.newest().created)) };
+    let nodes = format!("  {} of {}, ", run.newest().tally.count(Standing::Done), counted(run.newest().tally.total(), "node"));
+    let end = Plain::line(&nodes).then(&duration(end.since(run.newest().created)));
     let word = Plain::line(word).pad(12);
     let room = usize::from(width).saturating_sub(word.width() + end.width());
     word.then(&run.goal().truncate(room)).then(&end)

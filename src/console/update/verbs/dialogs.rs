@@ -6,7 +6,7 @@ use super::{
     super::{Action, Turn, keys},
     app,
     change::change,
-    compare, deps, gates, inspector, plan, save,
+    compare, deps, gates, inspector, plan, replay, save,
 };
 use crate::console::{
     commands,
@@ -36,6 +36,10 @@ pub fn keep_line(model: &mut Model, turn: &mut Turn) {
         LineThen::Goal => plan::keep_goal(model, turn, text.trim()),
         LineThen::CompareFile => {
             compare::read_file(model, turn, text.trim());
+            Ok(())
+        }
+        LineThen::FindEvent => {
+            replay::found(model, &text);
             Ok(())
         }
         LineThen::SaveFile => {

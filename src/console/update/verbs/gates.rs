@@ -94,7 +94,7 @@ fn once_more(model: &Model, key: &GateKey, gate: &Gate, revision: u64, intent: I
             Some("not all of it was seen: J and K scroll, or press again to approve".to_owned())
         }
         Intent::CancelBranch => {
-            let ends = model.runs.get(&key.run).map(|run| run.run.branch(&gate.node).0).unwrap_or_default();
+            let ends = model.runs.get(&key.run).map(|run| run.newest().run.branch(&gate.node).0).unwrap_or_default();
             let names: Vec<&str> = ends.iter().take(6).map(|id| id.as_str()).collect();
             let more = if ends.len() > names.len() { ", …" } else { "" };
             Some(format!("this ends {} ({}{more}): press again to cancel the branch", super::run::nodes(ends.len()), names.join(", ")))
@@ -297,7 +297,7 @@ pub fn drop_draft(model: &mut Model, turn: &mut Turn) {
 /// Makes a gate's text again from what is known now.
 pub fn refresh_doc(model: &mut Model, key: &GateKey) {
     let Some(view) = model.runs.get(&key.run) else { return };
-    let Some((gate, _)) = view.run.gate(key.gate) else { return };
+    let Some((gate, _)) = view.newest().run.gate(key.gate) else { return };
     let doc = docs::gate_doc(gate, view.previews.get(&key.gate), model.inbox.drafts.get(key));
     model.inbox.set_doc(key.clone(), doc);
 }

@@ -92,7 +92,7 @@ fn turn(model: &mut Model, by: isize) {
         let next = number.parse::<usize>().ok()?.checked_add_signed(by)?;
         Some(NodeId::new(format!("{owner}[{next}]{inner}")))
     });
-    let there = next.filter(|next| model.shown_run().is_some_and(|run| run.run.node(next).is_some()));
+    let there = next.filter(|next| model.shown_run().is_some_and(|run| run.seen().run.node(next).is_some()));
     match there {
         Some(next) => model.with_tree(|tree, plan| {
             tree.reveal(plan, &next);

@@ -62,6 +62,7 @@ fn detail(model: &mut Model, by: isize) {
         (true, Screen::Plan | Screen::Graph) => inspector::scroll(model, by * 3),
         (true, Screen::Inbox) => payload(model, By::Rows(by * 3)),
         (true, Screen::Compare) => difference(model, by * 3),
+        (true, Screen::Log) => event(model, by * 3),
         (true, Screen::Runs) | (false, _) => go(model, By::Rows(by * 3)),
     }
 }
@@ -102,6 +103,15 @@ fn screen(model: &mut Model, by: By) {
                 (compare.selected, compare.scroll) = (selected, 0);
             }
         }
+        Screen::Log => {
+            if let Some(view) = model.shown_run_mut() {
+                let (at, len) = (view.log.selected(), view.log.len());
+                let to = moved(at, len, by);
+                view.log.select(to);
+                // Leaving the end lets it go; going there follows it again.
+                view.log.follow = to + 1 == len && view.replay().is_none();
+            }
+        }
         Screen::Inbox => match by {
             By::Rows(by) => model.inbox.step(by),
             By::Top => model.inbox.select_at(0),
@@ -130,6 +140,14 @@ fn screen(model: &mut Model, by: By) {
 fn difference(model: &mut Model, by: isize) {
     let last = docs::compare(model).len().saturating_sub(model.layout().detail_rows() / 2).max(1);
     model.editor.compare.scroll = moved(model.editor.compare.scroll, last, By::Rows(by));
+}
+
+fn event(model: &mut Model, by: isize) {
+    let rows = model.layout().detail_rows();
+    let len = docs::selected_event(model).len();
+    if let Some(view) = model.shown_run_mut() {
+        view.log.scroll = moved(view.log.scroll, len.saturating_sub(rows / 2).max(1), By::Rows(by));
+    }
 }
 
 fn payload(model: &mut Model, by: By) {

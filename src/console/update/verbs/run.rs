@@ -3,7 +3,7 @@
 use serde_json::Map;
 
 use super::super::Turn;
-use crate::console::model::{Confirm, Confirmed, Dialog, Focus, Model, RunView, Screen, Stage, Standing, Status};
+use crate::console::model::{Confirm, Confirmed, Dialog, Focus, Model, Reader, Reading, RunView, Screen, Stage, Standing, Status, docs};
 use crate::engine::{Command, RunId, Target, Verb};
 use crate::host::client::Request;
 use crate::plan::NodeId;
@@ -37,7 +37,7 @@ pub fn cancel_branch(model: &mut Model, _: &mut Turn) {
 
 /// What cancelling a branch would end, in words.
 pub fn branch_lines(model: &Model, run: &RunId, node: &NodeId) -> Vec<Plain> {
-    let (ends, shared) = model.runs.get(run).map(|view| view.run.branch(node)).unwrap_or_default();
+    let (ends, shared) = model.runs.get(run).map(|view| view.newest().run.branch(node)).unwrap_or_default();
     let mut lines = vec![Plain::line(&format!("Cancel the branch at `{node}`?"))];
     lines.push(listed(&format!("It ends {}", nodes(ends.len())), &ends));
     if !shared.is_empty() {
@@ -60,8 +60,8 @@ fn listed(words: &str, ids: &[NodeId]) -> Plain {
 /// Asks whether to stop everything.
 pub fn cancel_run(model: &mut Model, _: &mut Turn) {
     let Some(view) = model.shown_run() else { return };
-    let stops = view.tally.count(Standing::Working);
-    let never = view.tally.count(Standing::Ahead) + view.tally.count(Standing::Waiting);
+    let stops = view.newest().tally.count(Standing::Working);
+    let never = view.newest().tally.count(Standing::Ahead) + view.newest().tally.count(Standing::Waiting);
     let lines = vec![
         Plain::line("Cancel the run: ").then(&view.goal()),
         Plain::line(&format!("It stops {} at work; {} that did not begin never will.", nodes(stops), nodes(never))),
@@ -78,14 +78,21 @@ fn ask(model: &mut Model, lines: Vec<Plain>, run: RunId, command: Command) {
     model.dialogs.push(Dialog::Confirm(Confirm { lines, then: Confirmed::Command { run, command } }));
 }
 
-/// Opens the inbox at the selected node's gate.
+/// Opens the inbox at the selected node's gate. A gate as it was is only read.
 pub fn to_gate(model: &mut Model, turn: &mut Turn) {
-    super::app::inbox_screen(model, turn);
+    if model.replay().is_none() {
+        return super::app::inbox_screen(model, turn);
+    }
+    let Some(view) = model.shown_run() else { return };
+    let Some(gate) = model.selected_nodes_gate().and_then(|key| view.seen().run.gate(key.gate)) else { return };
+    let lines = docs::gate_doc(gate.0, view.previews.get(&gate.0.id), None).from(0).map(|(_, line)| line.clone()).collect();
+    let title = Plain::line("the gate as it was");
+    model.dialogs.push(Dialog::Reader(Reader { what: Reading::Words { title, lines }, scroll: 0 }));
 }
 
 /// A copy of the shown run's plan goes into the editor.
 pub fn take_plan(model: &mut Model, _: &mut Turn) {
-    let Some(plan) = model.shown_run().and_then(|view| view.run.plan().cloned()) else { return };
+    let Some(plan) = model.shown_run().and_then(|view| view.seen().run.plan().cloned()) else { return };
     super::plan::open(model, plan, "from a run");
     model.status = Some(Status::good("the run's plan is in the editor; undo brings back what was there"));
 }

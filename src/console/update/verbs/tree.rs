@@ -95,7 +95,7 @@ fn needs_person(model: &Model, row: &Row) -> bool {
             let editor = &model.editor;
             editor.review.of_node(&row.node).next().is_some() || folded && editor.review.inside(&row.node).next().is_some()
         }
-        Some(run) => run.run.node(&row.node).is_some_and(|node| match Standing::of(&node.state) {
+        Some(run) => run.seen().run.node(&row.node).is_some_and(|node| match Standing::of(&node.state) {
             Standing::Waiting | Standing::Failed => true,
             Standing::Working | Standing::Done => folded && node.inside.waiting + node.inside.bad > 0,
             Standing::Ahead | Standing::Dropped => false,

@@ -1,0 +1,239 @@
+//! An event in words: whose it is, of what sort, what happened, and who did it.
+
+use serde_json::Value;
+
+use crate::console::model::{Doc, words};
+use crate::console::theme::Role;
+use crate::engine::{Actor, Decision, Event, Job, Outcome, Record, Run};
+use crate::plan::NodeId;
+use crate::text::{Plain, count, counted, duration, timestamp};
+
+/// An event on one line.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Told {
+    /// Whose it is, where it is about a node.
+    pub node: Option<NodeId>,
+    /// Of what sort, in one word: what a filter names.
+    pub kind: &'static str,
+    /// What happened.
+    pub what: Plain,
+    /// Who did it: a person, a rule, a model or a tool; empty where it followed by itself.
+    pub who: Plain,
+    /// How it looks.
+    pub role: Role,
+}
+
+/// Characters of a text that a line tells.
+const ON_A_LINE: usize = 200;
+
+fn start(text: &str) -> Plain {
+    let line = text.lines().find(|line| !line.trim().is_empty()).unwrap_or_default();
+    Plain::summary(&line.chars().take(ON_A_LINE).collect::<String>())
+}
+
+fn actor(by: &Actor) -> Plain {
+    Plain::summary(&if by.via.is_empty() || by.via == "console" { by.who.clone() } else { format!("{} ({})", by.who, by.via) })
+}
+
+/// Words with more words behind them, where there are some.
+fn because(words: &str, more: &str) -> Plain {
+    let more = start(more);
+    if more.is_empty() { Plain::line(words) } else { Plain::line(words).then(&Plain::line(": ")).then(&more) }
+}
+
+/// An event in words. `run` knows which node a gate belongs to.
+pub fn told(event: &Event, run: &Run) -> Told {
+    let none = Plain::default();
+    let (kind, what, who, role) = match event {
+        Event::RunCreated { plan, by, .. } => {
+            let words = format!("created, {}", counted(plan.nodes.len(), "node"));
+            ("run", because(&words, &plan.goal), actor(by), Role::Text)
+        }
+        Event::RunStarted => ("run", Plain::line("started"), none, Role::Text),
+        Event::RunRecovered { by } => ("run", Plain::line("opened again after it broke off"), actor(by), Role::Warning),
+        Event::Branched { from, from_seq, by } => {
+            let words = format!("branches off {} after its event {from_seq}", from.0);
+            ("run", Plain::summary(&words), actor(by), Role::Accent)
+        }
+        Event::Acted { verb, by, why, .. } => ("verb", because(&verb.words(), why), actor(by), Role::Accent),
+        Event::Carried => ("verb", Plain::line("carried out"), none, Role::Dim),
+        Event::Undone { verb, by } => ("verb", Plain::line(&format!("took back the verb of event {verb}")), actor(by), Role::Accent),
+        Event::RunCancelled { by } => ("verb", Plain::line("the run was cancelled"), actor(by), Role::Warning),
+        Event::RunSettled { outcome, reason } => ("run", because(outcome_word(*outcome), reason), none, outcome_role(*outcome)),
+        Event::GateDecided { decision, by, .. } => ("gate", decided(decision), actor(by), Role::Accent),
+        Event::GateVoided { reason, .. } => ("gate", because("void", reason), none, Role::Dim),
+        Event::ApprovalRequired { gate } => ("gate", because("asks", &gate.why), none, Role::Gate),
+        Event::Refused { what, why, by } => ("refused", because(&format!("refused: {what}"), why), actor(by), Role::Error),
+        other => return told_of_node(other, run),
+    };
+    Told { node: run_node(event, run), kind, what, who, role }
+}
+
+fn run_node(event: &Event, run: &Run) -> Option<NodeId> {
+    match event {
+        Event::GateDecided { gate, .. } | Event::GateVoided { gate, .. } => run.gate(*gate).map(|(gate, _)| gate.node.clone()),
+        Event::Acted { verb, .. } => verb.node().cloned(),
+        other => other.node().cloned(),
+    }
+}
+
+/// What happened at a node.
+fn told_of_node(event: &Event, run: &Run) -> Told {
+    let none = Plain::default();
+    let (what, role) = match event {
+        Event::NodeReady { .. } => (Plain::line("ready"), Role::Ready),
+        Event::NodeHeld { reason, .. } => (because("held", reason), Role::Held),
+        Event::NodeStarted { attempt: 1, job, .. } => (because("started", &job_words(job)), Role::Running),
+        Event::NodeStarted { attempt, job, .. } => (because(&format!("started, attempt {attempt}"), &job_words(job)), Role::Running),
+        Event::NodeRetrying { attempt, error, .. } => {
+            (because(&format!("attempt {attempt} failed, tries again"), &error.message), Role::Retrying)
+        }
+        Event::NodeRouted { taken, dead, why, .. } if dead.is_empty() && why.is_empty() => {
+            (Plain::line(&format!("leads on by {}", counted(taken.len(), "edge"))), Role::Dim)
+        }
+        Event::NodeRouted { taken, dead, why, .. } => {
+            let words = format!("leads on by {}, {} dead", counted(taken.len(), "edge"), dead.len());
+            (because(&words, why), Role::Dim)
+        }
+        Event::BodyStarted { index: None, .. } => (Plain::line("the plan inside begins"), Role::Running),
+        Event::BodyStarted { index: Some(index), .. } => (Plain::line(&format!("turn {index} of the plan inside begins")), Role::Running),
+        Event::StageStarted { .. } => (Plain::line("stage started"), Role::Dim),
+        Event::Checkpoint { .. } => (Plain::line("checkpoint"), Role::Dim),
+        Event::StageFinished { .. } => (Plain::line("stage finished"), Role::Dim),
+        Event::NodeCompleted { result, mark, .. } => {
+            let words = mark.as_ref().map_or("succeeded".to_owned(), |mark| format!("succeeded, {mark}"));
+            (because(&words, &value_line(result)), Role::Succeeded)
+        }
+        Event::NodeReturned { mark, .. } => (because("returned a result", mark.as_deref().unwrap_or_default()), Role::Waiting),
+        Event::NodeFailed { error, safe: true, .. } => (because("failed, its consumers are told", &error.message), Role::FailedSafe),
+        Event::NodeFailed { error, .. } => (because("failed", &error.message), Role::Failed),
+        Event::NodeSkipped { reason, .. } => (because("skipped", reason), Role::Skipped),
+        Event::NodePassed { reason, .. } => (because("passed", reason), Role::Passed),
+        Event::NodeCancelled { reason, .. } => (because("cancelled", reason), Role::Cancelled),
+        Event::BreakHit { reason, .. } => (because("a breakpoint keeps it", reason), Role::Held),
+        Event::NodeInterrupted { reason, .. } => (because("interrupted", reason), Role::Warning),
+        Event::NodeUnknown { reason, .. } => (because("unknown", reason), Role::Unknown),
+        Event::ToolRefused { message, .. } => (because("call refused", message), Role::Warning),
+        other => return told_of_work(other, run),
+    };
+    Told { node: event.node().cloned(), kind: "node", what, who: none, role }
+}
+
+/// What a node's worker did.
+fn told_of_work(event: &Event, run: &Run) -> Told {
+    let tool_of = |node_id: &NodeId, id: &str| {
+        let tools = run.node(node_id).map(|node| node.lineage.tools.as_slice()).unwrap_or_default();
+        tools.iter().rfind(|(call, _)| call.id == id).map(|(call, _)| Plain::summary(&call.tool)).unwrap_or_default()
+    };
+    let none = Plain::default();
+    let (kind, what, who, role) = match event {
+        Event::ToolProposed { call, .. } => {
+            ("tool", because("proposes a call", &arguments(&call.args)), Plain::summary(&call.tool), Role::Dim)
+        }
+        Event::ToolStarted { call, .. } => {
+            ("tool", because("call started", &arguments(&call.args)), Plain::summary(&call.tool), Role::Code)
+        }
+        Event::ToolAnswered { value, .. } => ("tool", because("answered in the tool's place", &value_line(value)), none, Role::Accent),
+        Event::ToolFinished { node_id, call, report, .. } => {
+            let words = format!("call {} in {}", if report.ok { "ended" } else { "failed" }, duration(report.duration_ms).as_str());
+            let role = if report.ok { Role::Code } else { Role::Error };
+            ("tool", because(&words, &value_line(&report.value)), tool_of(node_id, call), role)
+        }
+        Event::QuestionAnswered { value, .. } => ("gate", because("its question was answered", &value_line(value)), none, Role::Accent),
+        Event::ModelCalled { call, .. } => {
+            let tokens = count(call.usage.total());
+            let words = format!("model call, {} tokens in {}", tokens.as_str(), duration(call.duration_ms).as_str());
+            ("model", because(&words, &call.finish), Plain::summary(&call.model), Role::Text)
+        }
+        Event::Message { role, content, .. } => ("text", because(&format!("message of {role}"), content), none, Role::Dim),
+        Event::Output { text, .. } => ("text", because("says", text), none, Role::Dim),
+        Event::LogLine { text, .. } => ("text", because("log", text), none, Role::Dim),
+        Event::Touched { files, sources, .. } => {
+            let words = format!("touched {} and {}", counted(files.len(), "file"), counted(sources.len(), "source"));
+            ("tool", Plain::line(&words), none, Role::Dim)
+        }
+        other => ("run", name(other), none, Role::Text),
+    };
+    Told { node: event.node().cloned(), kind, what, who, role }
+}
+
+/// The name that an event has in the journal, as words.
+fn name(event: &Event) -> Plain {
+    let value = serde_json::to_value(event).unwrap_or_default();
+    Plain::summary(&value.get("type").and_then(Value::as_str).unwrap_or("event").replace('_', " "))
+}
+
+/// A value as text: as it is, or as JSON without line ends.
+fn value_line(value: &Value) -> String {
+    value.as_str().map_or_else(|| value.to_string(), str::to_owned)
+}
+
+fn arguments(args: &Value) -> String {
+    words::arguments(args).into_string()
+}
+
+fn job_words(job: &Job) -> String {
+    match job {
+        Job::Agent(agent) => agent.objective.clone().unwrap_or_default(),
+        Job::Tool { tool, args } => format!("{tool} {}", arguments(args)),
+        Job::Code { .. } => "code".to_owned(),
+        Job::Inline { .. } | Job::Inside { .. } => String::new(),
+    }
+}
+
+fn decided(decision: &Decision) -> Plain {
+    match decision {
+        Decision::Approve => Plain::line("approved"),
+        Decision::Modify { .. } => Plain::line("approved as edited"),
+        Decision::Reject { message } => because("rejected", message),
+        Decision::Answer { value } => because("answered", &value_line(value)),
+        Decision::Skip => Plain::line("skipped at its gate"),
+        Decision::CancelBranch => Plain::line("its branch was cancelled at the gate"),
+    }
+}
+
+fn outcome_word(outcome: Outcome) -> &'static str {
+    match outcome {
+        Outcome::Succeeded => "the run succeeded",
+        Outcome::Partial => "the run succeeded in part",
+        Outcome::Failed => "the run failed",
+        Outcome::Cancelled => "the run ended as cancelled",
+    }
+}
+
+fn outcome_role(outcome: Outcome) -> Role {
+    match outcome {
+        Outcome::Succeeded => Role::Succeeded,
+        Outcome::Partial => Role::Warning,
+        Outcome::Failed => Role::Failed,
+        Outcome::Cancelled => Role::Cancelled,
+    }
+}
+
+/// Bytes of an event that are shown; the journal keeps all.
+const SHOWN: usize = 64 << 10;
+
+/// An event with all its fields.
+pub fn event(record: &Record, run: &Run) -> Doc<'static> {
+    let told = told(&record.event, run);
+    let mut doc = Doc::default();
+    doc.field("event", &Plain::line(&record.seq.to_string()));
+    doc.field("at", &timestamp(record.at.0));
+    if let Some(node) = &told.node {
+        doc.field("node", &Plain::summary(node));
+    }
+    if !told.who.is_empty() {
+        doc.field("who", &told.who);
+    }
+    doc.line(Role::Text, Plain::default());
+    doc.text(told.role, told.what.as_str());
+    doc.heading("the whole event");
+    let whole = json(record);
+    doc.text(Role::Code, &whole[..whole.floor_char_boundary(SHOWN)]);
+    doc
+}
+
+/// An event as JSON for reading.
+pub fn json(record: &Record) -> String {
+    serde_json::to_value(&record.event).map(|event| words::pretty(&event)).unwrap_or_default()
+}

@@ -1,0 +1,72 @@
+//! `Journal`: the events of a run as the host told them, and where in them something happened that a person looks for. Grows at its
+//! end only; an event costs the same however many came before.
+
+use std::sync::Arc;
+
+use crate::engine::{Event, Record};
+
+/// The events of a run, in order.
+#[derive(Clone, Debug, Default)]
+pub struct Journal {
+    records: Arc<Vec<Record>>,
+    marks: Vec<(usize, Mark)>,
+}
+
+/// What a person looks for in a run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Mark {
+    /// A gate opened.
+    Gate,
+    /// A node failed, or nobody knows what became of it.
+    Failure,
+    /// A person did something.
+    Verb,
+    /// A breakpoint was met.
+    Break,
+}
+
+impl Mark {
+    fn of(event: &Event) -> Option<Self> {
+        match event {
+            Event::ApprovalRequired { .. } => Some(Self::Gate),
+            Event::NodeFailed { .. } | Event::NodeUnknown { .. } => Some(Self::Failure),
+            Event::BreakHit { .. } => Some(Self::Break),
+            Event::GateDecided { .. } | Event::Acted { .. } | Event::Undone { .. } => Some(Self::Verb),
+            _ => None,
+        }
+    }
+}
+
+impl Journal {
+    /// Takes in an event. One that is known already changes nothing; says whether it is new.
+    pub fn push(&mut self, record: &Record) -> bool {
+        if self.records.last().is_some_and(|last| record.seq <= last.seq) {
+            return false;
+        }
+        if let Some(mark) = Mark::of(&record.event) {
+            self.marks.push((self.records.len(), mark));
+        }
+        Arc::make_mut(&mut self.records).push(record.clone());
+        true
+    }
+
+    /// All events.
+    pub fn records(&self) -> &[Record] {
+        &self.records
+    }
+
+    /// Places of what a person looks for, in order.
+    pub fn marks(&self) -> &[(usize, Mark)] {
+        &self.marks
+    }
+
+    /// How many events there are.
+    pub fn len(&self) -> usize {
+        self.records.len()
+    }
+
+    /// Whether nothing happened yet.
+    pub fn is_empty(&self) -> bool {
+        self.records.is_empty()
+    }
+}

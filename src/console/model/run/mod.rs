@@ -1,0 +1,190 @@
+//! `RunView`: one run as the console shows it: its events, its newest state, the state that is looked at where that is an earlier one,
+//! and the tree of its plan.
+
+mod fold;
+mod journal;
+mod replay;
+mod tally;
+
+use std::collections::BTreeMap;
+
+use super::{Log, Tree};
+use crate::engine::{Event, GateId, Outcome, Preview, Record, RunId, Time};
+use crate::host::client::Problem;
+use crate::plan::{NodeId, Plan};
+use crate::text::Plain;
+
+pub use fold::Fold;
+pub use journal::{Journal, Mark};
+pub use replay::Replay;
+pub use tally::{Standing, Tally};
+
+/// One run.
+#[derive(Clone, Debug)]
+pub struct RunView {
+    /// Its name.
+    pub id: RunId,
+    /// Its events.
+    journal: Journal,
+    /// Its state after all of them.
+    newest: Fold,
+    /// An earlier state, while that is looked at.
+    replay: Option<Box<Replay>>,
+    /// Its plan with all that runs inside its nodes, flat, of the shape that the rows were made for.
+    outline: Plan,
+    drawn: u32,
+    /// The rows of its plan.
+    pub tree: Tree,
+    /// Its events as lines.
+    pub log: Log,
+    /// Pictures of what gates' payloads would do.
+    pub previews: BTreeMap<GateId, Preview>,
+    /// Whether it goes on in the host; else it is only looked at.
+    pub live: bool,
+    /// Why its journal can't be written, if it can't.
+    pub frozen: Option<Problem>,
+}
+
+impl RunView {
+    /// A run of which nothing is known yet.
+    pub fn new(id: RunId, live: bool) -> Self {
+        Self {
+            id,
+            journal: Journal::default(),
+            newest: Fold::default(),
+            replay: None,
+            outline: Plan::default(),
+            drawn: 0,
+            tree: Tree::default(),
+            log: Log::default(),
+            previews: BTreeMap::new(),
+            live,
+            frozen: None,
+        }
+    }
+
+    /// Takes in events that are in the journal. Says whether gates opened or closed.
+    pub fn apply(&mut self, records: &[Record]) -> bool {
+        let mut gates = false;
+        for record in records {
+            if self.journal.push(record) {
+                self.newest.apply(record);
+                gates |= matches!(record.event, Event::ApprovalRequired { .. } | Event::GateDecided { .. } | Event::GateVoided { .. });
+            }
+        }
+        self.log.hear(&self.journal, &self.newest);
+        gates
+    }
+
+    /// Its events.
+    pub fn journal(&self) -> &Journal {
+        &self.journal
+    }
+
+    /// The event that is selected in the log.
+    pub fn selected_event(&self) -> Option<&Record> {
+        self.journal.records().get(self.log.event()?)
+    }
+
+    /// Filters the log again, after its filter changed.
+    pub fn filter_log(&mut self) {
+        self.log.filter(&self.journal, &self.newest);
+    }
+
+    /// Shows the log of one node only, or of all.
+    pub fn log_only(&mut self, node: Option<NodeId>) {
+        self.log.only(node, &self.journal, &self.newest);
+    }
+
+    /// Its state after all events: what is true now.
+    pub fn newest(&self) -> &Fold {
+        &self.newest
+    }
+
+    /// The state that is looked at: the newest, or an earlier one.
+    pub fn seen(&self) -> &Fold {
+        self.replay.as_deref().map_or(&self.newest, Replay::fold)
+    }
+
+    /// The replay, while an earlier state is looked at.
+    pub fn replay(&self) -> Option<&Replay> {
+        self.replay.as_deref()
+    }
+
+    /// Changes the replay; begins one at the last event where there is none.
+    pub fn with_replay(&mut self, change: impl FnOnce(&mut Replay, &[Record])) {
+        let records = self.journal.records();
+        if !records.is_empty() {
+            let replay = self.replay.get_or_insert_with(|| Box::new(Replay::at_the_end_of(records)));
+            change(replay, records);
+        }
+    }
+
+    /// Ends the replay: the newest state is shown again. Says whether there was one.
+    pub fn end_replay(&mut self) -> bool {
+        self.replay.take().is_some()
+    }
+
+    /// The plan that is run with all that runs inside its nodes, flat; an empty one before its first event.
+    pub fn plan(&self) -> &Plan {
+        &self.outline
+    }
+
+    /// Makes the rows again where other nodes are seen than they were made for: once a frame, however many events came in between.
+    pub fn grow(&mut self) {
+        let shape = self.seen().shape();
+        if shape != self.drawn {
+            self.drawn = shape;
+            self.outline = self.seen().run.outline();
+            self.tree.rebuild(&self.outline);
+        }
+    }
+
+    /// Changes the tree.
+    pub fn with_tree(&mut self, change: impl FnOnce(&mut Tree, &Plan)) {
+        change(&mut self.tree, &self.outline);
+    }
+
+    /// Computes the picture of what is seen again, where it must be.
+    pub fn draw_picture(&mut self) {
+        let seen = self.replay.as_deref().map_or(&self.newest, Replay::fold);
+        if let Some(plan) = seen.run.plan() {
+            self.tree.picture.refresh(plan);
+        }
+    }
+
+    /// Whether it goes on in this host.
+    pub fn goes_on(&self) -> bool {
+        self.live && self.newest.run.outcome().is_none()
+    }
+
+    /// Whether something that is looked at works right now, so that elapsed times change.
+    pub fn works(&self) -> bool {
+        self.goes_on() && self.replay.is_none() && self.newest.tally.count(Standing::Working) > 0
+    }
+
+    /// The moment that is looked at: now, or when the last event of an earlier state happened.
+    pub fn moment(&self, now: Time) -> Time {
+        self.replay.as_deref().map_or(now, |replay| replay.fold().last)
+    }
+
+    /// The goal for titles.
+    pub fn goal(&self) -> Plain {
+        Plain::summary(&self.outline.goal)
+    }
+
+    /// How it stands now, in one word.
+    pub fn word(&self) -> &'static str {
+        let tally = &self.newest.tally;
+        match self.newest.run.outcome().map(|(outcome, _)| outcome) {
+            Some(Outcome::Succeeded) => "succeeded",
+            Some(Outcome::Partial) => "partial",
+            Some(Outcome::Failed) => "failed",
+            Some(Outcome::Cancelled) => "cancelled",
+            None if self.frozen.is_some() => "frozen",
+            None if !self.live => "interrupted",
+            None if tally.count(Standing::Working) == 0 && tally.count(Standing::Waiting) > 0 => "waiting",
+            None => "running",
+        }
+    }
+}

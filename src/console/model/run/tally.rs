@@ -1,0 +1,64 @@
+//! `Tally`: nodes by how they stand, in numbers.
+
+use std::collections::BTreeMap;
+
+use crate::engine::NodeState;
+use crate::plan::NodeId;
+
+/// Nodes by how they stand, kept up as events come.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Tally {
+    by_node: BTreeMap<NodeId, Standing>,
+    counts: [usize; 6],
+}
+
+/// How a node stands, coarsely.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Standing {
+    /// Has not begun.
+    Ahead,
+    /// At work.
+    Working,
+    /// Waits for a person.
+    Waiting,
+    /// Ended well.
+    Done,
+    /// Ended badly.
+    Failed,
+    /// Ended without a result.
+    Dropped,
+}
+
+impl Standing {
+    /// The standing of a state.
+    pub fn of(state: &NodeState) -> Self {
+        match state {
+            NodeState::Pending | NodeState::Ready | NodeState::Held => Self::Ahead,
+            NodeState::Running | NodeState::Retrying { .. } => Self::Working,
+            NodeState::Waiting { .. } | NodeState::Unknown => Self::Waiting,
+            NodeState::Succeeded | NodeState::Passed => Self::Done,
+            NodeState::Failed | NodeState::FailedSafe => Self::Failed,
+            NodeState::Skipped | NodeState::Cancelled => Self::Dropped,
+        }
+    }
+}
+
+impl Tally {
+    /// Nodes that stand so.
+    pub fn count(&self, standing: Standing) -> usize {
+        self.counts[standing as usize]
+    }
+
+    /// Nodes in all.
+    pub fn total(&self) -> usize {
+        self.by_node.len()
+    }
+
+    /// A node stands so now.
+    pub(super) fn note(&mut self, node: &NodeId, standing: Standing) {
+        self.counts[standing as usize] += 1;
+        if let Some(before) = self.by_node.insert(node.clone(), standing) {
+            self.counts[before as usize] -= 1;
+        }
+    }
+}

@@ -1,0 +1,77 @@
+//! The log: moving to it, filtering, following, and from an event to the run as it was then.
+
+use super::{super::Turn, inspector, replay};
+use crate::console::model::{Focus, Model, RunView, Screen, Status, docs};
+
+/// To the log, or back to the tree.
+pub fn screen(model: &mut Model, _: &mut Turn) {
+    if model.place.screen == Screen::Log {
+        model.place.screen = Screen::Plan;
+    } else {
+        model.place.screen = Screen::Log;
+    }
+    model.place.focus = Focus::Tree;
+}
+
+fn with(model: &mut Model, change: impl FnOnce(&mut RunView)) {
+    if let Some(view) = model.shown_run_mut() {
+        change(view);
+    }
+}
+
+/// Shows the run as it was right after the selected event.
+pub fn go(model: &mut Model, _: &mut Turn) {
+    if let Some(event) = model.shown_run().and_then(|view| view.log.event()) {
+        replay::to(model, event + 1);
+        model.place.screen = Screen::Plan;
+    }
+}
+
+/// To the filter line.
+pub fn filter(model: &mut Model, _: &mut Turn) {
+    model.place.focus = Focus::Filter;
+}
+
+/// Back to the events with the filter on.
+pub fn filter_done(model: &mut Model, _: &mut Turn) {
+    model.place.focus = Focus::Tree;
+}
+
+/// Shows all events again.
+pub fn filter_clear(model: &mut Model, _: &mut Turn) {
+    model.place.focus = Focus::Tree;
+    with(model, |view| {
+        view.log.filter.set("");
+        view.filter_log();
+    });
+}
+
+/// Only events of the selected event's node, or of all nodes again.
+pub fn only_node(model: &mut Model, _: &mut Turn) {
+    let Some(view) = model.shown_run_mut() else { return };
+    let node = match view.log.only_node() {
+        Some(_) => None,
+        None => view.selected_event().and_then(|record| view.newest().node_of(&record.event)),
+    };
+    let none = node.is_none() && view.log.only_node().is_none();
+    view.log_only(node);
+    if none {
+        model.status = Some(Status::note("the selected event is about no node"));
+    }
+}
+
+/// Whether the newest event stays selected as events come.
+pub fn follow(model: &mut Model, _: &mut Turn) {
+    with(model, |view| {
+        view.log.follow = !view.log.follow;
+        if view.log.follow {
+            view.log.select(usize::MAX);
+        }
+    });
+}
+
+/// Copies the selected event.
+pub fn copy(model: &mut Model, turn: &mut Turn) {
+    let text = model.shown_run().and_then(RunView::selected_event).map(docs::event_json).unwrap_or_default();
+    inspector::copy_text(model, turn, text);
+}

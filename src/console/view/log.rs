@@ -1,0 +1,94 @@
+//! The log: one line an event, and the selected one whole.
+
+use ratatui::layout::Rect;
+
+use super::{Shown, doc, pen::Pen, request};
+use crate::console::{
+    model::{Focus, Layout, Model, Replay, RunView, docs},
+    theme::Role,
+};
+use crate::text::{Plain, clock};
+
+/// Draws the events and the selected one.
+pub fn draw(model: &Model, pen: &mut Pen<'_>, layout: &Layout, shown: &mut Shown) {
+    let Some(view) = model.shown_run() else {
+        pen.title(layout.list, &[(Plain::line("log"), Role::Title)], true);
+        pen.words(layout.list.x + 2, layout.list.y + 1, layout.list.width.saturating_sub(2), "No run is shown.", Role::Dim);
+        return;
+    };
+    title(model, view, pen, layout.list, shown);
+    lines(model, view, pen, layout.list);
+    detail(model, view, pen, layout.detail);
+}
+
+fn title(model: &Model, view: &RunView, pen: &mut Pen<'_>, area: Rect, shown: &mut Shown) {
+    let open = model.dialogs.is_empty();
+    let typing = model.place.focus == Focus::Filter;
+    if typing || !view.log.filter.is_empty() {
+        pen.title(area, &[(Plain::line("filter: ").then(&Plain::blank(36)), Role::Title)], open);
+        let line = Rect { x: area.x + 9, width: 36.min(area.width.saturating_sub(10)), height: 1, ..area };
+        request::field(pen, line, &view.log.filter, typing && open, shown);
+    } else {
+        let mut words = vec![(Plain::line("log"), Role::Title)];
+        if let Some(node) = view.log.only_node() {
+            words.push((Plain::line(" of ").then(&Plain::summary(node)), Role::Accent));
+        }
+        pen.title(area, &words, open);
+    }
+    let mut said = format!(" {} of {}", (view.log.selected() + 1).min(view.log.len()), view.log.len());
+    if view.log.len() < view.journal().len() {
+        said.push_str(&format!(", {} in all", view.journal().len()));
+    }
+    if view.log.follow && view.goes_on() {
+        said.push_str(", follows");
+    }
+    said.push(' ');
+    pen.pieces_right(Rect { width: area.width.saturating_sub(1), height: 1, ..area }, &[(Plain::line(&said), Role::Dim)]);
+}
+
+/// Columns of a node's id at most.
+const NODE: usize = 18;
+
+fn lines(model: &Model, view: &RunView, pen: &mut Pen<'_>, area: Rect) {
+    if view.log.is_empty() {
+        pen.words(area.x + 2, area.y + 1, area.width.saturating_sub(2), "no event matches", Role::Dim);
+        return;
+    }
+    // What was not yet at the event that a replay looks at is dim.
+    let now = view.replay().map_or(usize::MAX, Replay::at);
+    let node_width = if area.width < 90 { NODE - 4 } else { NODE };
+    for (y, line) in (area.top() + 1..area.bottom()).zip(view.log.top..) {
+        let Some((at, record)) = view.log.event_at(line).and_then(|at| Some((at, view.journal().records().get(at)?))) else { break };
+        let row = Rect { y, height: 1, ..area };
+        let told = docs::told(&record.event, &view.newest().run);
+        let ahead = |role: Role| if at < now { role } else { Role::Dim };
+        let node = told.node.as_ref().map(|node| Plain::summary(node)).unwrap_or_default();
+        let who = if told.who.is_empty() { Plain::default() } else { Plain::line(" ").then(&told.who).then(&Plain::blank(1)) };
+        let right = pen.pieces_right(Rect { width: row.width.saturating_sub(1), ..row }, &[(who.truncate(22), Role::Dim)]);
+        let pieces = [
+            (clock(record.at.0).then(&Plain::blank(1)), Role::Dim),
+            (Plain::line(told.kind).pad(8), Role::Dim),
+            (node.pad(node_width).then(&Plain::blank(1)), ahead(Role::Accent)),
+            (told.what, ahead(told.role)),
+        ];
+        pen.pieces(Rect { x: row.x + 2, width: right.saturating_sub(row.x + 2), ..row }, &pieces);
+        if line == view.log.selected() {
+            pen.select(row, model.dialogs.is_empty() && model.place.focus != Focus::Filter);
+        }
+    }
+}
+
+fn detail(model: &Model, view: &RunView, pen: &mut Pen<'_>, area: Rect) {
+    if area.height < 2 || area.width < 4 {
+        return;
+    }
+    let area = if area.x > 0 { pen.divide(area) } else { area };
+    let inside = Rect { x: area.x + 1, y: area.y + 1, width: area.width.saturating_sub(2), height: area.height - 1 };
+    let said = docs::selected_event(model);
+    let seen = doc::draw(pen, inside, &said, view.log.scroll.min(said.len().saturating_sub(1)));
+    let mut words = vec![(Plain::line("the event"), Role::Dim)];
+    if seen.from > 0 || seen.to < said.len() {
+        words.push((Plain::line(&format!("  {}-{}/{}", seen.from + 1, seen.to, said.len())), Role::Dim));
+    }
+    pen.title(area, &words, false);
+}

@@ -1,0 +1,78 @@
+//! How far a replay is: a bar with marks for gates, failures and what people did, and the event that is looked at, in words.
+
+use ratatui::layout::Rect;
+
+use super::pen::Pen;
+use crate::console::{
+    model::{Mark, Model, Replay, RunView, docs},
+    theme::Role,
+};
+use crate::text::{Glyph, Plain, clock, duration};
+
+/// Draws the bar and the event.
+pub fn draw(model: &Model, pen: &mut Pen<'_>, area: Rect) {
+    let Some((view, replay)) = model.shown_run().and_then(|view| Some((view, view.replay()?))) else { return };
+    if area.height < 2 {
+        return;
+    }
+    bar(view, replay, pen, Rect { height: 1, ..area });
+    words(model, view, replay, pen, Rect { y: area.y + 1, height: 1, ..area });
+}
+
+/// The column of an event, where so many events share so many columns.
+fn column(event: usize, events: usize, columns: u16) -> u16 {
+    let last = events.saturating_sub(1).max(1);
+    u16::try_from(event * usize::from(columns.saturating_sub(1)) / last).unwrap_or(u16::MAX).min(columns.saturating_sub(1))
+}
+
+fn bar(view: &RunView, replay: &Replay, pen: &mut Pen<'_>, row: Rect) {
+    let pace = match replay.plays() {
+        true => format!(" plays x{} ", replay.speed()),
+        false if replay.speed() > 1 => format!(" stands x{} ", replay.speed()),
+        false => " stands ".to_owned(),
+    };
+    let left = row.x + pen.words(row.x, row.y, row.width, &pace, if replay.plays() { Role::Running } else { Role::Dim });
+    let line = Rect { x: left, width: row.right().saturating_sub(left + 1), ..row };
+    let events = view.journal().len();
+    let here = column(replay.at().saturating_sub(1), events, line.width);
+    let heavy = Plain::line(&pen.theme.glyph(Glyph::LineHeavy).repeat(usize::from(here)));
+    let light = Plain::line(&pen.theme.glyph(Glyph::LineHorizontal).repeat(usize::from(line.width.saturating_sub(here))));
+    pen.pieces(line, &[(heavy, Role::Accent), (light, Role::Border)]);
+    // What went wrong is drawn over what was asked, and that over what was done about it.
+    for wanted in [Mark::Verb, Mark::Break, Mark::Gate, Mark::Failure] {
+        let (glyph, role) = match wanted {
+            Mark::Verb => (Glyph::Unfolded, Role::Accent),
+            Mark::Break => (Glyph::Held, Role::Held),
+            Mark::Gate => (Glyph::Gate, Role::Gate),
+            Mark::Failure => (Glyph::Failed, Role::Failed),
+        };
+        for (at, _) in view.journal().marks().iter().filter(|(_, mark)| *mark == wanted) {
+            pen.glyph(line.x + column(*at, events, line.width), line.y, 1, glyph, role);
+        }
+    }
+    pen.glyph(line.x + here, line.y, 1, Glyph::Running, Role::Title);
+}
+
+fn words(model: &Model, view: &RunView, replay: &Replay, pen: &mut Pen<'_>, row: Rect) {
+    let events = view.journal().len();
+    let goes_on = if view.goes_on() { format!("the run goes on: {} more ", events - replay.at()) } else { String::new() };
+    let right = pen.pieces_right(row, &[(Plain::line(&goes_on), Role::Running)]);
+    let Some(record) = replay.at().checked_sub(1).and_then(|at| view.journal().records().get(at)) else { return };
+    let fold = view.seen();
+    let told = docs::told(&record.event, &fold.run);
+    let since = Plain::line("  +").then(&duration(record.at.since(fold.created)));
+    let mut pieces = vec![
+        (Plain::line(&format!(" event {} of {events}  ", replay.at())), Role::Heading),
+        (clock(record.at.0).then(&since), Role::Dim),
+        (Plain::blank(2), Role::Text),
+    ];
+    if let Some(node) = &told.node {
+        pieces.push((Plain::summary(node).then(&Plain::blank(1)), Role::Accent));
+    }
+    pieces.push((told.what, told.role));
+    if !told.who.is_empty() {
+        pieces.push((Plain::line(", by ").then(&told.who), Role::Dim));
+    }
+    let width = if model.place.size.0 < 60 { row.width } else { right.saturating_sub(row.x + 1) };
+    pen.pieces(Rect { width, ..row }, &pieces);
+}
