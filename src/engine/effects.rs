@@ -1,6 +1,6 @@
 //! What an event asks of the world, read from the event and the state before it. Nothing is asked that no event says.
 
-use super::{Answer, Effect, ErrorKind, Event, Job, NodeState, Record, Time, Timer, TimerKind, Verb, graph::NodeIx, run::Run};
+use super::{Answer, Effect, ErrorKind, Event, Job, Kept, NodeState, Record, Time, Timer, TimerKind, Verb, graph::NodeIx, run::Run};
 
 impl Run {
     /// Effects of an event that is about to be folded.
@@ -19,6 +19,10 @@ impl Run {
                 self.abort_if(ix, error.kind).into_iter().chain([Effect::SetTimer { timer, at: *until }]).collect()
             }
             Event::NodeFailed { error, .. } => self.abort_if(ix, error.kind).into_iter().collect(),
+            Event::BreakHit { kept, .. } => match &**kept {
+                Kept::Failure { error, .. } => self.abort_if(ix, error.kind).into_iter().collect(),
+                Kept::Start | Kept::Result { .. } => Vec::new(),
+            },
             Event::NodeCancelled { .. } | Event::NodeSkipped { .. } => self.abort(ix).into_iter().collect(),
             Event::ToolStarted { call, .. } => {
                 let timer = self.resumed(ix, &call.id, Goes::ToWork, record.at);
@@ -60,7 +64,6 @@ impl Run {
             | Event::Output { .. }
             | Event::LogLine { .. }
             | Event::Touched { .. }
-            | Event::BreakHit { .. }
             | Event::Acted { .. }
             | Event::Carried
             | Event::Undone { .. }

@@ -403,8 +403,8 @@ pub enum Event {
         generation: u32,
         /// Which breakpoint; absent when the plan's own `breakpoint` does.
         point: Option<BreakId>,
-        /// When.
-        at: Moment,
+        /// When it looked.
+        moment: Moment,
         /// What waits.
         kept: Box<Kept>,
         /// In words.
@@ -436,7 +436,7 @@ pub enum Outcome {
 }
 
 /// A value that is written is there, null too.
-fn present<'de, D: serde::Deserializer<'de>>(value: D) -> Result<Option<Value>, D::Error> {
+pub(super) fn present<'de, D: serde::Deserializer<'de>>(value: D) -> Result<Option<Value>, D::Error> {
     Value::deserialize(value).map(Some)
 }
 

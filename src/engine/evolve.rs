@@ -118,7 +118,7 @@ impl Run {
             Event::NodeCancelled { reason, .. } => self.ended(ix, NodeState::Cancelled, reason, at),
             Event::NodeInterrupted { reason, .. } => self.interrupted(ix, reason),
             Event::NodeUnknown { reason, .. } => self.lost(ix, reason),
-            Event::BreakHit { at, kept, reason, .. } => self.broke(ix, *at, kept, reason),
+            Event::BreakHit { moment, kept, reason, .. } => self.broke(ix, *moment, kept, reason),
             Event::ToolStarted { call, .. } => self.tool_started(ix, call, at),
             Event::ToolFinished { call, report, .. } => self.tool_finished(ix, call, report, at),
             Event::ToolRefused { call, .. } | Event::QuestionAnswered { call, .. } => self.answer_delivered(ix, call, at),

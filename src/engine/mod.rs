@@ -29,6 +29,7 @@ mod verb;
 mod why;
 mod worker;
 
+pub use crate::plan::{Breakpoint, Moment};
 pub use blast::Blast;
 pub use event::{EdgeId, Event, Outcome, Record, RunId, RunSettings};
 pub use gate::{Actor, Decided, Decision, Gate, GateId, GateKind, OPTION, Preview, form_has_option};
@@ -42,7 +43,7 @@ pub use time::Time;
 pub use timeline::{Bar, Chart, Doing, Stretch, Timeline};
 pub use trace::{Approval, Call, Came, How, Step, Trace, TraceRow};
 pub use transcript::{Entry, OUTPUT_KEPT, ToolStatus, Transcript};
-pub use verb::{BreakId, Breakpoint, Kept, Moment, Scope, Target, Verb};
+pub use verb::{BreakId, Kept, Scope, Target, Verb};
 
 /// Counts the nodes and edges that a step looks at, so that tests can hold it to what its input touches.
 #[cfg(test)]

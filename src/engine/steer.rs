@@ -34,6 +34,8 @@ pub(super) struct Steer {
     pub points: BTreeMap<BreakId, Breakpoint>,
     /// Breakpoints that there ever were.
     pub made: u32,
+    /// Tools that the run has used, by their own names.
+    pub used: BTreeSet<String>,
     /// The run as it would be without the newest verb that can be taken back.
     pub shadow: Option<Box<Shadow>>,
 }
@@ -135,11 +137,34 @@ impl Run {
             self.steer.halt();
         }
         nodes.iter().for_each(|&ix| self.let_go(ix));
+        let starts: Vec<NodeIx> = nodes.iter().copied().filter(|&ix| self.is_about_to_start(ix)).collect();
         if let Speed::Halted { go, steps } = &mut self.steer.speed {
             match nodes {
                 [] => *steps += 1,
-                nodes => go.extend(nodes),
+                _ => go.extend(starts),
             }
+        }
+    }
+
+    /// Whether nothing but a slot or a lock is between a node and its start, once what was kept goes on.
+    fn is_about_to_start(&self, ix: NodeIx) -> bool {
+        let flow = &self.flows[ix.at()];
+        match flow.phase {
+            Phase::Queued | Phase::Locked(_) => true,
+            Phase::Freed => matches!(flow.kept.as_deref(), None | Some(Kept::Start)),
+            Phase::Inputs
+            | Phase::Joined { .. }
+            | Phase::Asking
+            | Phase::AtGate(_)
+            | Phase::Answered(_)
+            | Phase::Inline
+            | Phase::Bodies
+            | Phase::Inside
+            | Phase::Working
+            | Phase::Resting
+            | Phase::Kept
+            | Phase::Lost
+            | Phase::Ended => false,
         }
     }
 
@@ -214,7 +239,7 @@ impl Run {
     pub(super) fn broke(&mut self, ix: NodeIx, at: Moment, kept: &Kept, reason: &str) {
         self.flows[ix.at()].met.insert(at);
         match kept {
-            Kept::Start => {}
+            Kept::Start => self.arrived(ix),
             Kept::Result { .. } | Kept::Failure { .. } => {
                 self.drop_worker(ix);
                 self.drop_locks(ix);
@@ -230,6 +255,11 @@ impl Run {
             Target::Branch(node) => self.graph.find(node).map(|ix| self.branch_of(ix).own).unwrap_or_default(),
             Target::Run => self.frames.first().into_iter().flat_map(super::frame::Frame::nodes).collect(),
         }
+    }
+
+    /// All nodes, those of bodies too.
+    pub(super) fn all_nodes(&self) -> impl Iterator<Item = NodeIx> + use<> {
+        (0..u32::try_from(self.nodes.len()).unwrap_or(u32::MAX)).map(NodeIx)
     }
 
     /// Everything that a node needs, nearest first.

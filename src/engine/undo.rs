@@ -107,8 +107,17 @@ impl Run {
             Event::ApprovalRequired { gate } => self.node_like(other, &gate.node),
             Event::GateDecided { gate, .. } | Event::GateVoided { gate, .. } => self.gate_like(other, *gate),
             Event::RunSettled { .. } | Event::RunCancelled { .. } => false,
-            event => event.node().is_none_or(|node| self.node_like(other, node)),
+            event => {
+                let like = |node| self.node_like(other, node) && (is_report(event) || self.driven_like(other, node));
+                event.node().is_none_or(like)
+            }
         }
+    }
+
+    /// Whether people drive a node in the same way here and there.
+    fn driven_like(&self, other: &Self, node: &NodeId) -> bool {
+        let points = |run: &Self| run.breakpoints().filter(|(_, point)| point.means(node)).map(|(id, _)| id).collect::<Vec<_>>();
+        points(self) == points(other)
     }
 
     fn gate_like(&self, other: &Self, gate: GateId) -> bool {
@@ -125,6 +134,20 @@ impl Run {
         (flow.phase, flow.tally, &flow.hold, node.generation, node.attempt)
             == (other_flow.phase, other_flow.tally, &other_flow.hold, other_node.generation, other_node.attempt)
     }
+}
+
+/// Whether an event only says what a node's work did: how people drive the node has no part in it.
+fn is_report(event: &Event) -> bool {
+    matches!(
+        event,
+        Event::Message { .. }
+            | Event::Output { .. }
+            | Event::LogLine { .. }
+            | Event::Touched { .. }
+            | Event::ModelCalled { .. }
+            | Event::ToolProposed { .. }
+            | Event::ToolFinished { .. }
+    )
 }
 
 impl Shadow {

@@ -1,7 +1,7 @@
 //! `Verb`: what people ask of a run beside answering its gates, as plain data. One verb is one event, with who and why.
 
 use super::NodeError;
-use crate::plan::{NodeId, edit::Edit};
+use crate::plan::{Breakpoint, NodeId, edit::Edit};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
@@ -31,33 +31,6 @@ pub enum Scope {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct BreakId(pub u32);
-
-/// When a breakpoint looks.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Moment {
-    /// Before a node starts, before its gate.
-    Before,
-    /// After its result, before that is used.
-    After,
-    /// When it fails for good, before its consumers hear of it.
-    Failure,
-    /// Before each model call and each tool call of a node.
-    Call,
-}
-
-/// Where a run is to stop.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Breakpoint {
-    /// When it looks.
-    pub at: Moment,
-    /// Glob over node ids; absent: every node.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub node: Option<String>,
-    /// A condition over `node`, `tool`, `model`, `args`, `output`, `error`, `cost_usd`, `tokens`, `attempt`, `first_use`; absent: always.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub when: Option<String>,
-}
 
 /// What people ask.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -177,6 +150,7 @@ pub enum Kept {
         /// Why it failed.
         error: NodeError,
         /// What it had.
+        #[serde(default, skip_serializing_if = "Option::is_none", deserialize_with = "super::event::present")]
         result: Option<Value>,
     },
 }
@@ -244,20 +218,5 @@ impl Verb {
             Self::Break { point } => format!("add a breakpoint {}", point.words()),
             Self::Unbreak { point } => format!("remove breakpoint {}", point.0),
         }
-    }
-}
-
-impl Breakpoint {
-    /// In words: `before `fetch``, `at each call of any node when cost_usd > 1`.
-    pub fn words(&self) -> String {
-        let at = match self.at {
-            Moment::Before => "before",
-            Moment::After => "after",
-            Moment::Failure => "on failure of",
-            Moment::Call => "at each call of",
-        };
-        let node = self.node.as_ref().map_or("any node".to_string(), |node| format!("`{node}`"));
-        let when = self.when.as_ref().map_or(String::new(), |when| format!(" when {when}"));
-        format!("{at} {node}{when}")
     }
 }

@@ -180,6 +180,8 @@ impl Run {
     pub(super) fn tool_started(&mut self, ix: NodeIx, call: &ToolCall, at: Time) {
         let leaves = self.settings().is_some_and(|settings| leaves_something(settings.catalog.tool(&call.tool)));
         self.take_slot(ix, at);
+        let name = self.tool_name(&call.tool).to_string();
+        self.steer.used.insert(name);
         self.nodes[ix.at()].lineage.tools.push((call.clone(), None));
         if let Some(worker) = &mut self.flows[ix.at()].worker {
             worker.calls += 1;

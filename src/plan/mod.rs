@@ -1,5 +1,6 @@
 //! The plan document: nodes, edges, edits with inverses, validation, references, conditions, order, dialects. Pure.
 
+mod breakpoint;
 mod catalog;
 pub mod chart;
 mod code;
@@ -27,6 +28,7 @@ mod schema;
 pub mod tree;
 pub mod validate;
 
+pub use breakpoint::{Breakpoint, FACTS, Facts, Holds, Moment};
 pub use catalog::{AgentInfo, Catalog, Risk, ToolInfo, Verdict};
 pub use code::names_in_code;
 pub use document::{Budget, Dialect, Edge, Plan};

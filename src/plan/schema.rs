@@ -163,12 +163,22 @@ fn policy() -> Map<String, Value> {
         "cache": { "description": "\"off\" or {\"ttl_s\": seconds}" },
         "locks": texts,
         "output_schema": { "type": ["object", "boolean"] },
-        "breakpoint": true,
+        "breakpoint": breakpoint(),
         "max_iterations": { "type": "integer", "minimum": 1, "maximum": 20 },
         "replan_when": { "type": "string" },
         "notes": { "type": "string" }
     });
     object(policy)
+}
+
+fn breakpoint() -> Value {
+    let moment = json!({ "enum": ["before", "after", "failure", "call"] });
+    let whole = json!({
+        "type": "object",
+        "properties": { "at": moment, "when": text("condition over node, tool, model, args, output, error, cost_usd, tokens, attempt, first_use") },
+        "additionalProperties": false
+    });
+    json!({ "description": "where the run stops at this node; true means before it", "anyOf": [{ "type": ["boolean", "null"] }, moment, whole] })
 }
 
 fn edge() -> Value {

@@ -19,6 +19,9 @@ impl Run {
         if let Some(why) = schema.and_then(|schema| schema_misfit(schema, &result)) {
             return self.fail(ix, NodeError::permanent(format!("the result doesn't fit its schema: {why}")), Some(result));
         }
+        if let Some(hit) = self.break_after(ix, &result, mark.as_ref()) {
+            return self.voids(ix, "the node has its result").into_iter().chain([hit]).collect();
+        }
         if !self.graph.nodes[ix.at()].gates.after {
             return self.complete(ix, result, mark);
         }
@@ -45,6 +48,10 @@ impl Run {
     /// The node failed for good. One that fails safe takes its edges with the error as its result.
     pub(super) fn fail(&self, ix: NodeIx, error: NodeError, result: Option<Value>) -> Vec<Event> {
         let mut events = self.voids(ix, "the node failed");
+        if let Some(hit) = self.break_on_failure(ix, &error, result.as_ref()) {
+            events.push(hit);
+            return events;
+        }
         let (node_id, generation) = (self.id_of(ix), self.generation(ix));
         let safe = match self.policy(ix).and_then(|policy| policy.get(|policy| policy.on_failure)) {
             Some(OnFailure::Safe) => {

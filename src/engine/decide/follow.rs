@@ -56,7 +56,7 @@ impl Run {
             Phase::Working => self.deliver_answers(ix),
             Phase::Inline => self.follow_inline(ix, now),
             Phase::Bodies => self.follow_bodies(ix, now),
-            Phase::Freed => self.follow_freed(ix),
+            Phase::Freed => self.follow_freed(ix, now),
             Phase::Inputs
             | Phase::Inside
             | Phase::AtGate(_)
@@ -89,7 +89,7 @@ impl Run {
         }
         match self.denied(node) {
             Some(error) => self.fail(ix, error, None),
-            None => vec![self.ready_event(ix)],
+            None => vec![self.break_before(ix).unwrap_or_else(|| self.ready_event(ix))],
         }
     }
 
@@ -142,6 +142,13 @@ impl Run {
     /// The best node in line: it starts, or waits for a lock.
     fn follow_queue(&self, ix: NodeIx) -> Vec<Event> {
         crate::engine::touch();
+        // One that was set since the node stood in line; a step goes over it.
+        if self.nodes[ix.at()].attempt == 0
+            && !self.is_halted()
+            && let Some(hit) = self.break_before(ix)
+        {
+            return vec![hit];
+        }
         let (node_id, generation) = (self.id_of(ix), self.generation(ix));
         if let Some((lock, holder)) = self.queue.taken(&self.graph.nodes[ix.at()].locks) {
             let reason = format!("waits for lock `{}`, which `{}` holds", self.graph.locks[lock as usize], self.id_of(holder));

@@ -2,6 +2,7 @@
 
 mod answer;
 mod bodies;
+mod breaks;
 mod command;
 mod end;
 mod follow;

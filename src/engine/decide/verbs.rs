@@ -1,6 +1,6 @@
 //! What people's verbs call for: the verb itself as one event, and what follows from it. And why one can't be carried out.
 
-use crate::engine::{Actor, Event, Kept, NodeState, Target, Verb, flow::Phase, graph::NodeIx, run::Run};
+use crate::engine::{Actor, Event, Kept, NodeState, Target, Time, Verb, flow::Phase, graph::NodeIx, run::Run};
 use crate::plan::NodeId;
 
 /// Mark of a result that a person gave or changed.
@@ -18,8 +18,10 @@ impl Run {
         match verb {
             Verb::Hold { target } => self.members(target).into_iter().filter(|&ix| self.may_hold(ix)).collect(),
             Verb::Release { target } => self.members(target).into_iter().filter(|&ix| self.may_release(ix)).collect(),
-            Verb::Resume => self.members(&Target::Run).into_iter().filter(|&ix| self.is_broken(ix)).collect(),
-            Verb::Step { node } => node.iter().filter_map(|node| self.graph.find(node)).collect(),
+            Verb::Resume => self.all_nodes().filter(|&ix| self.is_broken(ix)).collect(),
+            Verb::Step { node: Some(node) } => self.graph.find(node).into_iter().collect(),
+            // A step from a breakpoint goes on there.
+            Verb::Step { node: None } => self.all_nodes().find(|&ix| self.is_broken(ix)).into_iter().collect(),
             Verb::RunTo { node } => self.graph.find(node).map(|ix| self.upstream(ix).into_iter().collect()).unwrap_or_default(),
             Verb::Cancel { .. }
             | Verb::Stop { .. }
@@ -89,13 +91,13 @@ impl Run {
             Verb::Skip { .. } | Verb::Override { .. } => ix.and_then(|ix| self.is_over(ix).then(|| self.over_already(ix))),
             Verb::Pause => self.is_halted().then(|| "the run is paused already".to_string()),
             Verb::Resume => {
-                let broken = self.members(&Target::Run).into_iter().any(|ix| self.is_broken(ix));
+                let broken = self.all_nodes().any(|ix| self.is_broken(ix));
                 (!self.is_halted() && !self.is_led() && !broken).then(|| "the run is not paused, and stands at no breakpoint".to_string())
             }
             Verb::Step { .. } => ix.and_then(|ix| self.step_refusal(ix)),
             Verb::RunTo { .. } => ix.and_then(|ix| self.has_begun(ix).then(|| format!("`{}` has started already", self.id_of(ix)))),
             Verb::Unbreak { point } => (!self.steer.points.contains_key(point)).then(|| format!("there is no breakpoint {}", point.0)),
-            Verb::Break { .. } => None,
+            Verb::Break { point } => self.break_refusal(point),
             Verb::Stop { .. }
             | Verb::Retry { .. }
             | Verb::Rerun { .. }
@@ -170,10 +172,10 @@ impl Run {
     }
 
     /// What was kept goes on.
-    pub(super) fn follow_freed(&self, ix: NodeIx) -> Vec<Event> {
+    pub(super) fn follow_freed(&self, ix: NodeIx, now: Time) -> Vec<Event> {
         match self.flows[ix.at()].kept.as_deref() {
             None | Some(Kept::Start) => vec![self.ready_event(ix)],
-            Some(Kept::Result { result, mark }) => self.complete(ix, result.clone(), mark.clone()),
+            Some(Kept::Result { result, mark }) => self.finish(ix, result.clone(), mark.clone(), now),
             Some(Kept::Failure { error, result }) => self.fail(ix, error.clone(), result.clone()),
         }
     }

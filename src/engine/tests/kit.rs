@@ -105,6 +105,10 @@ impl World {
         self.step(Input::Command { command, by: me() })
     }
 
+    pub fn act(&mut self, verb: Verb) -> Vec<Event> {
+        self.command(Command::act(verb))
+    }
+
     pub fn fact(&mut self, id: &str, fact: WorkFact) -> Vec<Event> {
         let (generation, attempt) = (self.node(id).generation, self.node(id).attempt);
         self.step(Input::Work { node: id.into(), generation, attempt, fact })
@@ -174,6 +178,10 @@ impl World {
     pub fn open(&self) -> Vec<u32> {
         self.run.open_gates().map(|gate| gate.id.0).collect()
     }
+}
+
+pub(super) fn on(id: &str) -> Target {
+    Target::Node(NodeId::new(id))
 }
 
 pub(super) fn reject(message: &str) -> Decision {

@@ -1,6 +1,7 @@
 //! Tests of the engine, through one driver: a plan in, inputs, then states, events and effects out.
 
 mod bodies;
+mod breaking;
 mod cases;
 mod decisions;
 mod kit;

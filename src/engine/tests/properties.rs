@@ -10,7 +10,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 /// One node as drawn: its work, its policy and which earlier nodes feed it, by which kind of edge.
 #[derive(Clone, Debug)]
-struct Drawn {
+pub(super) struct Drawn {
     work: u8,
     join: u8,
     guards: u8,
@@ -21,7 +21,7 @@ struct Drawn {
     sources: Vec<(u8, u8)>,
 }
 
-fn drawn() -> impl Strategy<Value = Drawn> {
+pub(super) fn drawn() -> impl Strategy<Value = Drawn> {
     let edges = prop::collection::vec((any::<u8>(), any::<u8>()), 0..4);
     (any::<u8>(), any::<u8>(), any::<u8>(), any::<u8>(), any::<u8>(), any::<u8>(), any::<u8>(), edges).prop_map(
         |(work, join, guards, approve, failing, lock, route, sources)| Drawn { work, join, guards, approve, failing, lock, route, sources },
@@ -96,7 +96,7 @@ fn policy(it: &Drawn) -> Policy {
     }
 }
 
-fn build(drawn: &[Drawn], dialect: Dialect) -> Plan {
+pub(super) fn build(drawn: &[Drawn], dialect: Dialect) -> Plan {
     let mut plan = Plan { dialect, ..plan(Vec::new()) };
     for (at, it) in drawn.iter().enumerate() {
         let id = format!("n{at}");
@@ -125,15 +125,15 @@ fn build(drawn: &[Drawn], dialect: Dialect) -> Plan {
 }
 
 /// What happens next, as drawn; what is meant depends on what there is.
-type Draw = (u8, u8, u8);
+pub(super) type Draw = (u8, u8, u8);
 
 /// A worker that was told to start and has not ended, with its open calls.
 struct Workers {
     alive: BTreeMap<(String, u32), BTreeMap<String, bool>>,
 }
 
-struct Player {
-    world: World,
+pub(super) struct Player {
+    pub world: World,
     workers: Workers,
     timers: Vec<(Timer, Time)>,
     calls: u32,
@@ -142,13 +142,18 @@ struct Player {
 
 impl Player {
     fn new(plan: Plan, slots: u32) -> Self {
-        let world = World::with(plan, RunSettings { slots, ..settings() });
-        let mut player = Self { world, workers: Workers { alive: BTreeMap::new() }, timers: Vec::new(), calls: 0, seen: 0 };
+        let mut player = Self::created(plan, slots);
+        player.world.command(Command::Start);
         player.take_effects();
         player
     }
 
-    fn take_effects(&mut self) {
+    pub fn created(plan: Plan, slots: u32) -> Self {
+        let world = World::created(plan, RunSettings { slots, ..settings() });
+        Self { world, workers: Workers { alive: BTreeMap::new() }, timers: Vec::new(), calls: 0, seen: 0 }
+    }
+
+    pub fn take_effects(&mut self) {
         for effect in self.world.effects[self.seen..].iter().cloned() {
             match effect {
                 Effect::Start { node, attempt, .. } => {
@@ -180,7 +185,7 @@ impl Player {
         assert!(working <= slots as usize, "{working} nodes work with {slots} slots");
     }
 
-    fn play(&mut self, (kind, pick, how): Draw) {
+    pub fn play(&mut self, (kind, pick, how): Draw) {
         self.world.now += u64::from(how);
         match kind % 8 {
             0..=3 => self.play_worker(pick, how),
@@ -301,13 +306,32 @@ impl Player {
         self.world.step(Input::Recover { by: me() });
     }
 
+    /// Somebody drives the run.
+    pub fn drive(&mut self, how: u8) {
+        let kept = self.world.run.nodes().find(|(id, _)| self.world.run.kept(id).is_some()).map(|(id, _)| id.clone());
+        match how % 8 {
+            0 => drop(self.world.act(Verb::Pause)),
+            1 => drop(self.world.act(Verb::Resume)),
+            2 => drop(self.world.act(Verb::Step { node: None })),
+            3 | 4 => kept.into_iter().for_each(|id| drop(self.world.act(Verb::Release { target: Target::Node(id) }))),
+            5 => kept.into_iter().for_each(|id| drop(self.world.act(Verb::Step { node: Some(id) }))),
+            _ => {}
+        }
+        self.take_effects();
+    }
+
     /// Answers everything and lets every worker end, until nothing is left to do.
-    fn finish(&mut self) {
+    pub fn finish(&mut self) {
         for round in 0..2_000_u32 {
             if self.world.outcome().is_some() {
                 return;
             }
             let how = u8::try_from(round % 3).unwrap() + 5;
+            if self.world.run.refusal(&Command::act(Verb::Resume)).is_none() {
+                self.world.act(Verb::Resume);
+                self.take_effects();
+                continue;
+            }
             if !self.world.open().is_empty() {
                 self.play_gate(0, how);
             } else if !self.workers.alive.is_empty() {
@@ -341,7 +365,7 @@ fn check_inside(world: &World) {
 }
 
 /// Everything that must hold of a whole journal.
-fn check(world: &World) {
+pub(super) fn check(world: &World) {
     check_inside(world);
     let mut ended = BTreeSet::new();
     let mut approved = BTreeSet::new();

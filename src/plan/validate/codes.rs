@@ -87,6 +87,7 @@ table! {
     NotLoaded "not-loaded" Warning "a sub-plan's file was not read yet, so what stands in it was not checked",
     NoEffect "no-effect" Warning "a field has no effect on this kind of node",
     LowBudget "low-budget" Warning "the plan's budget is lower than what its agents may use together",
+    BadBreakpoint "bad-breakpoint" Error "a breakpoint can't be read, or its condition can't",
     BadSchema "bad-schema" Error "an output schema is no JSON Schema",
     NoBudget "no-budget" Warning "agents run without a budget of the plan or of their own",
     OpenSideEffects "open-side-effects" Warning "a tool that changes things runs without approval",

@@ -2,7 +2,7 @@
 
 use super::{Check, Code, Fix, Place};
 use crate::plan::edit::Edit;
-use crate::plan::{Budget, CodeWork, Dialect, Node, OnFailure, Plan, Policy, SandboxLimits, Work};
+use crate::plan::{Breakpoint, Budget, CodeWork, Dialect, Node, OnFailure, Plan, Policy, SandboxLimits, Work};
 
 /// The most iterations of an agent.
 const MAX_ITERATIONS: u32 = 20;
@@ -14,6 +14,7 @@ const AGENT_TOKENS: u64 = 10_000;
 pub(super) fn check(check: &mut Check) {
     let plan = check.plan;
     limits(check, Place::Plan, "defaults.", &plan.defaults);
+    breakpoint(check, Place::Plan, "defaults.", &plan.defaults);
     not_yet(check, Place::Plan, "defaults.", &plan.defaults);
     budget(check, Place::Plan, "budget", &plan.budget);
     if plan.budget != Budget::default() {
@@ -25,6 +26,7 @@ pub(super) fn check(check: &mut Check) {
         let place = Place::Node(at);
         if node.policy != Policy::default() {
             limits(check, place, "", &node.policy);
+            breakpoint(check, place, "", &node.policy);
             not_yet(check, place, "", &node.policy);
         }
         if let Work::Code(code) = &node.work {
@@ -178,10 +180,16 @@ fn uncapped(check: &Check, place: Place, field: &str, cap: &str) -> Option<Fix> 
     })
 }
 
+fn breakpoint(check: &mut Check, place: Place, prefix: &str, policy: &Policy) {
+    if let Some(Err(message)) = policy.breakpoint.as_ref().map(Breakpoint::written) {
+        let fix = set(check, place, "take the breakpoint away", |policy| policy.breakpoint = None);
+        check.find(Code::BadBreakpoint, place, &format!("{prefix}breakpoint"), message, fix);
+    }
+}
+
 fn not_yet(check: &mut Check, place: Place, prefix: &str, policy: &Policy) {
     let fields = [
         ("cache", policy.cache.is_some(), "results are not cached yet"),
-        ("breakpoint", policy.breakpoint.is_some(), "breakpoints are not acted on yet"),
         ("replan_when", policy.replan_when.is_some(), "nothing is replanned yet"),
         ("on_failure", policy.on_failure == Some(OnFailure::Replan), "nothing is replanned yet: the node fails"),
         ("on_failure", policy.on_failure == Some(OnFailure::Ask), "nobody is asked yet: the node fails"),

@@ -310,7 +310,7 @@ fn decisions_and_joins() {
 fn limits_and_fields_that_are_not_acted_on() {
     let document = json!({"defaults": {"timeout_s": 0.0}, "budget": {"tokens": 0}, "nodes": [
         {"id": "a", "agent": "writer", "max_iterations": 21, "retry": {"attempts": 0}, "budget": {"usd": -1.0}, "output_schema": {"type": 3}},
-        {"id": "b", "value": 1, "cache": "off", "breakpoint": "before", "on_failure": "replan", "replan_when": "b", "context": "selected"},
+        {"id": "b", "value": 1, "cache": "off", "breakpoint": "later", "on_failure": "replan", "replan_when": "b", "context": "selected"},
         {"id": "c", "code": "1", "sandbox": {"time_ms": 0}}
     ]});
     assert_eq!(
@@ -323,8 +323,8 @@ fn limits_and_fields_that_are_not_acted_on() {
             "bad-limit nodes[0].max_iterations",
             "bad-limit nodes[0].budget.usd",
             "bad-schema nodes[0].output_schema",
+            "bad-breakpoint nodes[1].breakpoint",
             "not-yet nodes[1].cache",
-            "not-yet nodes[1].breakpoint",
             "not-yet nodes[1].replan_when",
             "not-yet nodes[1].on_failure",
             "bad-limit nodes[2].sandbox.time_ms",

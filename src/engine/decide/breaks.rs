@@ -1,0 +1,130 @@
+//! Breakpoints: which one keeps a node at a moment, and why. Conditions are judged here and nowhere else; what they say goes into an event.
+
+use crate::engine::{
+    BreakId, Event, Job, Kept, NodeError,
+    graph::{NodeIx, tool_of},
+    run::Run,
+};
+use crate::plan::{Breakpoint, Facts, Holds, Moment};
+use serde_json::Value;
+
+/// What waits at a breakpoint, as far as conditions read it.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Seen {
+    pub tool: Option<String>,
+    pub args: Option<Value>,
+    pub model: Option<String>,
+    pub output: Option<Value>,
+    pub error: Option<String>,
+}
+
+/// The breakpoint that keeps something.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct Hit {
+    /// Absent: the plan's own.
+    pub point: Option<BreakId>,
+    pub reason: String,
+}
+
+impl Run {
+    /// Keeps a node before its start, unless it has met a breakpoint there already.
+    pub(super) fn break_before(&self, ix: NodeIx) -> Option<Event> {
+        self.break_at(ix, Moment::Before, Kept::Start, || match self.job(ix) {
+            Ok(Job::Agent(job)) => Seen { model: job.model, ..Seen::default() },
+            Ok(Job::Tool { tool, args }) => Seen { tool: Some(tool), args: Some(args), ..Seen::default() },
+            // References that lead nowhere fail the node when it starts.
+            Ok(Job::Code { .. } | Job::Inline { .. } | Job::Inside { .. }) | Err(_) => Seen::default(),
+        })
+    }
+
+    /// Keeps a result from being used.
+    pub(super) fn break_after(&self, ix: NodeIx, result: &Value, mark: Option<&String>) -> Option<Event> {
+        let kept = Kept::Result { result: result.clone(), mark: mark.cloned() };
+        self.break_at(ix, Moment::After, kept, || Seen { output: Some(result.clone()), ..self.seen_so_far(ix) })
+    }
+
+    /// Keeps a failure from being told.
+    pub(super) fn break_on_failure(&self, ix: NodeIx, error: &NodeError, result: Option<&Value>) -> Option<Event> {
+        let kept = Kept::Failure { error: error.clone(), result: result.cloned() };
+        self.break_at(ix, Moment::Failure, kept, || Seen {
+            output: result.cloned(),
+            error: Some(error.message.clone()),
+            ..self.seen_so_far(ix)
+        })
+    }
+
+    fn break_at(&self, ix: NodeIx, at: Moment, kept: Kept, seen: impl Fn() -> Seen) -> Option<Event> {
+        if self.flows[ix.at()].met.contains(&at) {
+            return None;
+        }
+        let Hit { point, reason } = self.hit(ix, at, seen)?;
+        Some(Event::BreakHit { node_id: self.id_of(ix), generation: self.generation(ix), point, moment: at, kept: Box::new(kept), reason })
+    }
+
+    /// The first breakpoint that means a node at a moment and whose condition holds: the plan's own, then people's in their order.
+    pub(super) fn hit(&self, ix: NodeIx, at: Moment, seen: impl Fn() -> Seen) -> Option<Hit> {
+        crate::engine::touch();
+        let written = self.policy(ix).and_then(|policy| policy.get(|policy| policy.breakpoint.as_ref()));
+        if written.is_none() && self.steer.points.is_empty() {
+            return None;
+        }
+        let id = self.id_of(ix);
+        let judge = |point: &Breakpoint, named: &str| {
+            if point.at != at || !point.means(&id) {
+                return None;
+            }
+            match point.holds(|| self.facts(ix, at, seen())) {
+                Holds::Yes => Some(format!("{named} {}", point.words())),
+                Holds::No => None,
+                Holds::Unjudged(why) => Some(format!("{named} {}; its condition has no value here: {why}", point.words())),
+            }
+        };
+        // A plan's breakpoint that can't be read was a finding of the plan; here it means what it can't say.
+        if let Some(Ok(Some(point))) = written.map(Breakpoint::written)
+            && let Some(reason) = judge(&Breakpoint { node: Some(id.to_string()), ..point }, "the plan's breakpoint")
+        {
+            return Some(Hit { point: None, reason });
+        }
+        self.breakpoints()
+            .find_map(|(number, point)| judge(point, &format!("breakpoint {}", number.0)).map(|reason| Hit { point: Some(number), reason }))
+    }
+
+    fn facts(&self, ix: NodeIx, at: Moment, seen: Seen) -> Facts {
+        let node = &self.nodes[ix.at()];
+        let first_use = seen.tool.as_ref().map(|tool| !self.steer.used.contains(self.tool_name(tool)));
+        let attempt = match at {
+            Moment::Before => node.attempt + 1,
+            Moment::After | Moment::Failure | Moment::Call => node.attempt,
+        };
+        let text = |text: Option<String>| text.map_or(Value::Null, Value::from);
+        Facts::new([
+            ("node", Value::from(self.id_of(ix).as_str())),
+            ("tool", text(seen.tool)),
+            ("model", text(seen.model)),
+            ("args", seen.args.unwrap_or_default()),
+            ("output", seen.output.unwrap_or_default()),
+            ("error", text(seen.error)),
+            ("cost_usd", Value::from(node.lineage.cost_usd)),
+            ("tokens", Value::from(node.lineage.tokens.total())),
+            ("attempt", Value::from(attempt)),
+            ("first_use", first_use.map_or(Value::Null, Value::from)),
+        ])
+    }
+
+    /// What a node that has been at work used: its own tool with the arguments that it was called with, and the model asked last.
+    fn seen_so_far(&self, ix: NodeIx) -> Seen {
+        let lineage = &self.nodes[ix.at()].lineage;
+        let tool = self.doc(ix).and_then(tool_of).map(str::to_string);
+        let args = tool.as_ref().and_then(|_| lineage.tools.last()).map(|(call, _)| call.args.clone());
+        Seen { tool, args, model: lineage.model.clone(), ..Seen::default() }
+    }
+
+    /// Why a breakpoint can't be set.
+    pub(super) fn break_refusal(&self, point: &Breakpoint) -> Option<String> {
+        if let Err(message) = point.check() {
+            return Some(message);
+        }
+        let node = point.node.as_deref().filter(|node| !node.contains(['*', '/']) && self.graph.find(node).is_none())?;
+        Some(format!("there is no node `{node}`; `*` stands for any part of an id"))
+    }
+}

@@ -1,0 +1,213 @@
+//! Breakpoints as a person would meet them, and over random plans: none is met twice, none is missed.
+
+use super::{
+    kit::*,
+    properties::{Draw, Player, build, check, drawn},
+};
+use crate::engine::*;
+use crate::plan::*;
+use proptest::prelude::*;
+use serde_json::json;
+use std::collections::BTreeSet;
+
+pub(super) fn point(at: Moment, node: Option<&str>, when: Option<&str>) -> Verb {
+    Verb::Break { point: Breakpoint { at, node: node.map(str::to_string), when: when.map(str::to_string) } }
+}
+
+fn hits(events: &[Event]) -> Vec<(String, Moment)> {
+    let hit = |event: &Event| match event {
+        Event::BreakHit { node_id, moment, .. } => Some((node_id.to_string(), *moment)),
+        _ => None,
+    };
+    events.iter().filter_map(hit).collect()
+}
+
+fn all_hits(world: &World) -> Vec<(String, Moment)> {
+    hits(&world.records.iter().map(|record| record.event.clone()).collect::<Vec<_>>())
+}
+
+#[test]
+fn resuming_from_a_breakpoint_does_not_stop_at_it_again() {
+    for go_on in [Verb::Resume, Verb::Release { target: on("a") }, Verb::Step { node: Some("a".into()) }, Verb::Step { node: None }] {
+        let mut retried = agent("a", &[]);
+        retried.policy.retry = Some(Retry { attempts: 2, ..Retry::default() });
+        let mut world = World::created(plan(vec![retried, agent("b", &["a"])]), settings());
+        world.act(point(Moment::Before, Some("a"), None));
+        world.command(Command::Start);
+        assert_eq!((world.state("a"), world.node("a").reason.as_str()), ("held", "breakpoint 1 before `a`"));
+        assert_eq!(world.run.kept(&"a".into()), Some(&Kept::Start));
+        assert!(world.run.is_parked());
+        world.act(go_on);
+        assert_eq!(world.state("a"), "running");
+        world.fail("a", ErrorKind::Transient);
+        world.due("a", TimerKind::Retry);
+        world.act(Verb::Resume);
+        assert_eq!((world.state("a"), world.node("a").attempt), ("running", 2));
+        assert_eq!(all_hits(&world).len(), 1, "a retry doesn't meet it again");
+    }
+}
+
+#[test]
+fn a_breakpoint_comes_before_the_gate_and_both_are_passed_once() {
+    let mut gated = agent("a", &[]);
+    gated.policy.approve = Some(Approve::Both);
+    gated.policy.breakpoint = Some(json!(true));
+    let mut world = World::created(plan(vec![gated, agent("b", &["a"])]), settings());
+    world.act(point(Moment::After, None, None));
+    world.command(Command::Start);
+    assert_eq!((world.open(), world.node("a").reason.as_str()), (vec![], "the plan's breakpoint before `a`"));
+    world.act(Verb::Resume);
+    assert_eq!(world.open(), [1]);
+    world.decide(1, Decision::Approve);
+    assert_eq!(world.state("a"), "running");
+    world.done("a", json!({"n": 1}));
+    assert_eq!((world.state("a"), world.open()), ("held", vec![]));
+    assert_eq!(world.run.kept(&"a".into()), Some(&Kept::Result { result: json!({"n": 1}), mark: None }));
+    world.act(Verb::Release { target: on("a") });
+    assert_eq!(world.open(), [2], "the gate after the node opens behind the breakpoint");
+    world.decide(2, Decision::Approve);
+    assert_eq!((world.state("a"), world.state("b")), ("succeeded", "running"));
+}
+
+#[test]
+fn a_failure_is_kept_until_somebody_has_seen_it_and_may_still_be_mended() {
+    let mut world = World::created(plan(vec![agent("a", &[]), agent("b", &["a"]), agent("c", &[])]), settings());
+    world.act(point(Moment::Failure, None, Some("error | contains('broke')")));
+    world.command(Command::Start);
+    world.fail("a", ErrorKind::Timeout);
+    assert_eq!((world.state("a"), world.state("b"), world.state("c")), ("held", "pending", "running"));
+    assert!(matches!(world.effects.last(), Some(Effect::Abort { .. })), "a worker whose time is over is stopped all the same");
+    world.act(Verb::Override { node: "a".into(), value: json!("mended") });
+    assert_eq!((world.state("a"), world.state("b")), ("succeeded", "running"));
+    world.fail("b", ErrorKind::Permanent);
+    world.act(Verb::Release { target: on("b") });
+    assert_eq!(world.state("b"), "failed");
+}
+
+#[test]
+fn a_breakpoint_set_while_a_node_stands_in_line_is_met_before_it_starts_and_a_step_goes_over_it() {
+    let mut world = World::new(plan(vec![agent("a", &[]), agent("b", &["a"]), agent("c", &["a"])]));
+    world.act(Verb::Pause);
+    world.done("a", json!(1));
+    world.act(point(Moment::Before, Some("*"), None));
+    world.act(Verb::Step { node: Some("c".into()) });
+    assert_eq!((world.state("b"), world.state("c")), ("ready", "running"));
+    world.act(Verb::Resume);
+    assert_eq!(world.state("b"), "held");
+    world.act(Verb::Unbreak { point: BreakId(1) });
+    assert_eq!(world.state("b"), "held", "what is kept stays so until somebody lets it go");
+    world.act(Verb::Resume);
+    assert_eq!(world.state("b"), "running");
+}
+
+#[test]
+fn conditions_read_facts_and_one_without_a_value_stops_and_says_why() {
+    let mut world = World::created(plan(vec![tool("r", "read", json!({"path": "a"}), &[]), agent("b", &[])]), settings());
+    world.act(point(Moment::Before, None, Some("tool == 'read' and args.path == 'a' and first_use and attempt == 1")));
+    world.act(point(Moment::After, Some("b"), Some("output.n > 3")));
+    world.act(point(Moment::After, Some("r"), Some("tokens > 0 or cost_usd > 0")));
+    world.command(Command::Start);
+    assert_eq!((world.state("r"), world.state("b")), ("held", "running"));
+    world.act(Verb::Resume);
+    world.ask("r", "c", "read", json!({"path": "a"}), Verdict::Allow);
+    world.tool_done("r", "c", json!(1));
+    world.done("r", json!(1));
+    assert_eq!(world.state("r"), "succeeded");
+    world.done("b", json!({"n": "many"}));
+    assert_eq!(world.state("b"), "held");
+    assert!(world.node("b").reason.contains("its condition has no value here: "), "{}", world.node("b").reason);
+}
+
+#[test]
+fn what_can_not_be_a_breakpoint_is_refused_in_the_words_of_who_reads_it() {
+    let mut world = World::new(plan(vec![agent("a", &[])]));
+    for (verb, words) in [
+        (point(Moment::Before, None, Some("tokens >")), "`tokens >`: "),
+        (point(Moment::Before, None, Some("token > 3")), "a breakpoint doesn't know `token`"),
+        (point(Moment::Before, Some("b"), None), "there is no node `b`"),
+    ] {
+        let refused = world.act(verb);
+        assert!(matches!(&refused[..], [Event::Refused { why, .. }] if why.contains(words)), "{refused:?}");
+    }
+    assert_eq!(world.run.breakpoints().count(), 0);
+}
+
+#[test]
+fn a_breakpoint_is_taken_back_until_it_is_met() {
+    let mut world = World::new(plan(vec![agent("a", &[]), agent("b", &["a"]), agent("c", &["a"])]));
+    world.act(point(Moment::Before, Some("b"), None));
+    world.done("a", json!(1));
+    assert_eq!((world.state("b"), world.run.undoable()), ("held", None));
+    let mut world = World::new(plan(vec![agent("a", &[]), agent("b", &["a"]), agent("c", &["a"])]));
+    world.act(point(Moment::Before, Some("b"), None));
+    world.fact("a", WorkFact::Output("words".into()));
+    world.command(Command::Undo);
+    world.done("a", json!(1));
+    assert_eq!(world.state("b"), "running");
+}
+
+#[test]
+fn breakpoints_are_met_by_nodes_inside_of_others_and_a_step_without_a_node_goes_on_there() {
+    let body = plan(vec![agent("x", &[])]);
+    let map = Work::Map(MapWork { over: "[1, 2]".into(), body: Box::new(body), max_parallel: None });
+    let mut world = World::created(plan(vec![node("m", map, &[])]), settings());
+    world.act(point(Moment::Before, Some("m[*]/x"), None));
+    world.command(Command::Start);
+    assert_eq!((world.state("m[0]/x"), world.state("m[1]/x")), ("held", "held"));
+    world.act(Verb::Step { node: None });
+    assert_eq!((world.state("m[0]/x"), world.state("m[1]/x")), ("running", "held"));
+    world.act(Verb::Resume);
+    assert_eq!(world.state("m[1]/x"), "running");
+}
+
+/// Each end and each start that a breakpoint means was kept by it, once.
+fn check_hits(world: &World) {
+    let mut met: BTreeSet<(NodeId, u32, Moment)> = BTreeSet::new();
+    let meant = |at: Moment, id: &NodeId| world.run.breakpoints().any(|(_, point)| point.at == at && point.means(id));
+    for record in &world.records {
+        let (id, generation, at) = match &record.event {
+            Event::BreakHit { node_id, generation, moment: at, .. } => {
+                assert!(met.insert((node_id.clone(), *generation, *at)), "`{node_id}` meets {at:?} twice");
+                assert!(meant(*at, node_id));
+                continue;
+            }
+            Event::NodeStarted { node_id, generation, .. } => (node_id, generation, Moment::Before),
+            // What a person says in a node's place is no result of its work.
+            Event::NodeCompleted { mark: Some(mark), .. } if mark == "overridden" => continue,
+            Event::NodeCompleted { node_id, generation, .. } => (node_id, generation, Moment::After),
+            Event::NodeFailed { node_id, generation, .. } => (node_id, generation, Moment::Failure),
+            _ => continue,
+        };
+        if meant(at, id) {
+            assert!(met.contains(&(id.clone(), *generation, at)), "`{id}` goes past its breakpoint {at:?}");
+        }
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn no_breakpoint_is_met_twice_and_none_is_missed(
+        nodes in prop::collection::vec(drawn(), 1..12),
+        slots in 1_u32..4,
+        points in prop::collection::vec((0..3_usize, 0..16_usize), 1..4),
+        draws in prop::collection::vec((any::<Draw>(), any::<u8>()), 0..60),
+        dialect in 0..10_usize,
+    ) {
+        let mut player = Player::created(build(&nodes, Dialect::ALL.get(dialect).copied().unwrap_or_default()), slots);
+        for (at, node) in points {
+            let glob = ["**", "n*", "n*/**", "n*[*]/b"].get(node).map_or_else(|| format!("n{}", node - 4), ToString::to_string);
+            player.world.act(point(Moment::ALL[at], Some(&glob), None));
+        }
+        player.world.command(Command::Start);
+        player.take_effects();
+        for (draw, drive) in draws {
+            player.play(draw);
+            player.drive(drive);
+        }
+        player.finish();
+        check(&player.world);
+        check_hits(&player.world);
+    }
+}
