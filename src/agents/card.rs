@@ -214,6 +214,8 @@ impl Card {
             tools: self.tools.clone(),
             origin: self.origin.clone(),
             approve: self.approve,
+            prompt_tokens: super::tokens::of_text(&self.prompt),
+            max_tokens: self.limits.max_tokens,
         }
     }
 

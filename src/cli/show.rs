@@ -5,10 +5,10 @@ use super::{
     ls::{short, status},
 };
 use crate::{
-    engine::{Decided, Gate, NodeRun, Run},
+    engine::{Decided, Entry, Gate, NodeRun, Run, Transcript},
     plan::{NodeId, nest},
     store::Scope,
-    text::{Block, Plain, cost, count, duration, timestamp},
+    text::{Block, Plain, clock, cost, count, counted, duration, timestamp},
 };
 use serde_json::{Value, json};
 
@@ -38,10 +38,15 @@ pub fn show(args: &ShowArgs, place: &Place, io: &mut Io<'_>) -> Result<Exit, Fai
         let ids: Vec<&str> = run.nodes().map(|(id, _)| id.as_str()).collect();
         return Err(Failure::new(format!("run `{}` has no node `{node}`", short(&id.0))).hint(format!("its nodes are: {}", ids.join(", "))));
     };
+    let mut transcript = Transcript::default();
+    records.iter().for_each(|record| transcript.fold(record));
+    let entries = transcript.entries(&NodeId::new(node));
     if args.json {
-        io.json(known)?
+        let mut known = known.clone();
+        (known["log"], known["messages"]) = (log_json(entries), messages_json(entries));
+        io.json(&known)?
     } else {
-        print_node(&run, &NodeId::new(node), io)?
+        print_node(&run, &NodeId::new(node), entries, io)?
     }
     Ok(Exit::Success)
 }
@@ -84,6 +89,24 @@ fn node_json(run: &Run, id: &NodeId, node: &NodeRun) -> Value {
     })
 }
 
+/// The lines of a node's log.
+fn log_json(entries: &[Entry]) -> Value {
+    let line = |entry: &Entry| match entry {
+        Entry::Log { at, text } => Some(json!({"at": at, "text": text})),
+        _ => None,
+    };
+    entries.iter().filter_map(line).collect()
+}
+
+/// The conversation of a node's agent.
+fn messages_json(entries: &[Entry]) -> Value {
+    let message = |entry: &Entry| match entry {
+        Entry::Message { at, role, content } => Some(json!({"at": at, "role": role, "content": content})),
+        _ => None,
+    };
+    entries.iter().filter_map(message).collect()
+}
+
 fn gate_json(gate: &Gate, decided: Option<&Decided>) -> Value {
     json!({
         "gate_id": gate.id, "node_id": gate.node, "kind": gate.kind, "why": gate.why, "payload": gate.payload, "hash": gate.hash,
@@ -101,7 +124,8 @@ fn print(run: &Run, id: &str, io: &mut Io<'_>) -> Result<(), Failure> {
     let goal = run.plan().map_or("", |plan| plan.goal.as_str());
     let waits = run.open_gates().next().is_some();
     let status = status(run.outcome().map(|(outcome, _)| outcome), waits);
-    io.line(&format!("{} {status}: {}", short(id), Plain::summary(goal)))?;
+    let goal = if goal.trim().is_empty() { Plain::default() } else { Plain::line(": ").then(&Plain::summary(goal)) };
+    io.line(&format!("{} {status}{goal}", short(id)))?;
     if let Some((_, reason)) = run.outcome().filter(|(_, reason)| !reason.is_empty()) {
         io.line(&format!("  {}", Plain::line(reason)))?;
     }
@@ -145,7 +169,7 @@ fn gate_line(run: &Run, gate: &Gate, decided: Option<&Decided>) -> String {
     )
 }
 
-fn print_node(run: &Run, id: &NodeId, io: &mut Io<'_>) -> Result<(), Failure> {
+fn print_node(run: &Run, id: &NodeId, entries: &[Entry], io: &mut Io<'_>) -> Result<(), Failure> {
     let Some(node) = run.node(id) else { return Ok(()) };
     io.line(&format!("{} {}", Plain::line(id), node.state.word()))?;
     if !node.reason.is_empty() {
@@ -159,7 +183,19 @@ fn print_node(run: &Run, id: &NodeId, io: &mut Io<'_>) -> Result<(), Failure> {
     }
     if node.lineage.model_calls > 0 {
         let tokens = count(node.lineage.tokens.total());
-        io.line(&format!("  {} model calls, {tokens} tokens, {}", node.lineage.model_calls, cost(node.lineage.cost_usd)))?;
+        let calls = counted(node.lineage.model_calls as usize, "model call");
+        io.line(&format!("  {calls}, {tokens} tokens, {}", cost(node.lineage.cost_usd)))?;
+    }
+    let messages = entries.iter().filter(|entry| matches!(entry, Entry::Message { .. })).count();
+    if messages > 0 {
+        io.line(&format!("  {}; --json has them", counted(messages, "message")))?;
+    }
+    for entry in entries {
+        if let Entry::Log { at, text } = entry {
+            let (time, mut lines) = (clock(at.0), Plain::block(text).into_iter());
+            io.line(&format!("  log {time}  {}", lines.next().unwrap_or_default()))?;
+            lines.try_for_each(|line| io.line(&format!("  {}  {line}", Plain::blank(time.width() + 4))))?;
+        }
     }
     if let Some(result) = &node.result {
         let text = result.as_str().map_or_else(|| serde_json::to_string_pretty(result).unwrap_or_default(), str::to_owned);

@@ -3,7 +3,7 @@
 use super::{Exit, Failure, Io};
 use crate::{
     host::{
-        LocalHost,
+        Linked, LocalHost,
         client::{Client, Notice, PlanningId, Request},
         link,
     },
@@ -29,6 +29,8 @@ pub(super) struct Document {
     shape: Dialect,
     text: String,
     origin: String,
+    /// The files that it names.
+    linked: Vec<Linked>,
 }
 
 /// A finding, and where in the document it is.
@@ -45,14 +47,13 @@ impl Document {
     /// When it is no plan, or one that it names by file is none.
     pub fn parse(name: &str, text: String) -> Result<Self, ReadError> {
         let origin = if name == "-" { "stdin" } else { name };
-        let folder = Path::new(name).parent().filter(|folder| !folder.as_os_str().is_empty());
         let (mut plan, shape) = dialect::read(&text, origin)?;
-        link(&mut plan, origin, folder.unwrap_or(Path::new("."))).map_err(|error| {
+        let linked = link(&mut plan, origin, folder_of(name).unwrap_or(Path::new("."))).map_err(|error| {
             let path = dialect::source_path(&plan, shape, &error.path);
             let at = dialect::locate(&text, origin, std::slice::from_ref(&path)).into_iter().flatten().next();
             ReadError { at, path, shape: Some(shape), ..error }
         })?;
-        Ok(Self { plan, shape, text, origin: origin.to_owned() })
+        Ok(Self { plan, shape, text, origin: origin.to_owned(), linked })
     }
 
     /// Reads a plan from a file, or from stdin for `-`.
@@ -62,19 +63,71 @@ impl Document {
 
     /// A plan that no text was read for.
     pub fn unwritten(plan: Plan) -> Self {
-        Self { plan, shape: Dialect::Native, text: String::new(), origin: String::new() }
+        Self { plan, shape: Dialect::Native, text: String::new(), origin: String::new(), linked: Vec::new() }
     }
 
-    /// Findings in the terms of the document rather than those of the native form.
+    /// A place and words about it in the terms of the document rather than those of the native form.
+    pub fn told(&self, path: &str, words: &str) -> (String, String) {
+        (dialect::source_path(&self.plan, self.shape, path), dialect::source_words(&self.plan, self.shape, path, words))
+    }
+
+    /// Findings in the terms of the document, each with its place in the file that it is about: the plan's own, or one that it names.
     pub fn place(&self, findings: Vec<Finding>) -> Vec<Placed> {
-        let paths: Vec<String> = findings.iter().map(|finding| dialect::source_path(&self.plan, self.shape, &finding.path)).collect();
-        let places = dialect::locate(&self.text, &self.origin, &paths);
-        let placed = findings.into_iter().zip(paths).zip(places).map(|((finding, path), at)| Placed {
-            finding: Finding { path, ..finding },
-            at: at.map(|(line, column)| (self.origin.clone(), line, column)),
+        let mut wanted: Vec<Vec<String>> = vec![Vec::new(); self.linked.len() + 1];
+        let owner: Vec<(usize, usize)> = findings
+            .iter()
+            .map(|finding| {
+                let (file, path) = self.file_of(&finding.path);
+                wanted[file].push(path);
+                (file, wanted[file].len() - 1)
+            })
+            .collect();
+        let found: Vec<(String, Vec<_>)> = wanted
+            .iter()
+            .enumerate()
+            .map(|(file, paths)| match file.checked_sub(1).and_then(|at| self.linked.get(at)) {
+                Some(inner) => {
+                    let origin = folder_of(&self.origin).unwrap_or(Path::new("")).join(&inner.file).display().to_string();
+                    let places = dialect::locate(&inner.text, &origin, paths);
+                    (origin, places)
+                }
+                None => (self.origin.clone(), dialect::locate(&self.text, &self.origin, paths)),
+            })
+            .collect();
+        let placed = findings.into_iter().zip(owner).map(|(finding, (file, at))| {
+            let (path, message) = self.told(&finding.path, &finding.message);
+            let (origin, places) = &found[file];
+            let at = places.get(at).copied().flatten().map(|(line, column)| (origin.clone(), line, column));
+            Placed { finding: Finding { path, message, ..finding }, at }
         });
         placed.collect()
     }
+
+    /// The file that a native place stands in, 0 for the plan's own, and the place there in the terms of that file.
+    fn file_of(&self, path: &str) -> (usize, String) {
+        let within = |linked: &Linked| path.strip_prefix(linked.place.as_str())?.strip_prefix(".plan").map(str::len);
+        let innermost = self.linked.iter().enumerate().filter_map(|(at, linked)| Some((within(linked)?, at))).min();
+        let inner = innermost.and_then(|(left, at)| {
+            let plan = plan_at(&self.plan, &self.linked[at].place)?;
+            let rest = path[path.len() - left..].trim_start_matches('.');
+            Some((at + 1, dialect::source_path(plan, self.linked[at].shape, rest)))
+        });
+        inner.unwrap_or_else(|| (0, dialect::source_path(&self.plan, self.shape, path)))
+    }
+}
+
+/// The plan inside the node at a native place such as `nodes[2].body.nodes[0]`.
+fn plan_at<'p>(plan: &'p Plan, place: &str) -> Option<&'p Plan> {
+    let mut here = plan;
+    for step in place.split("nodes[").skip(1) {
+        here = here.nodes.get(step.split(']').next()?.parse::<usize>().ok()?)?.work.body()?;
+    }
+    Some(here)
+}
+
+/// The folder of a file, unless that is the one that we are in.
+fn folder_of(name: &str) -> Option<&Path> {
+    Path::new(name).parent().filter(|folder| !folder.as_os_str().is_empty())
 }
 
 /// Reads a plan from a file, or from stdin for `-`.
@@ -131,6 +184,36 @@ pub(super) fn verdict(findings: &[Finding]) -> Exit {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    fn placed(outer: &str, files: &[(&str, &str)]) -> Vec<String> {
+        let folder = tempfile::tempdir().unwrap();
+        let name = folder.path().join("plan.json").display().to_string();
+        for (file, text) in files {
+            let file = folder.path().join(file);
+            std::fs::create_dir_all(file.parent().unwrap()).unwrap();
+            std::fs::write(file, text).unwrap();
+        }
+        let document = Document::parse(&name, outer.to_owned()).unwrap();
+        let findings = findings(&document.plan, &Catalog::default());
+        let told = document.place(findings).into_iter().filter(|placed| placed.finding.severity == Severity::Error).map(|placed| {
+            let (file, line, column) = placed.at.unwrap();
+            let file = Path::new(&file).strip_prefix(folder.path()).unwrap().display().to_string();
+            format!("{file}:{line}:{column} {}", placed.finding.path)
+        });
+        told.collect()
+    }
+
+    #[test]
+    fn a_finding_inside_of_a_plans_file_points_into_that_file() {
+        let outer = r#"{"nodes": [{"id": "a", "tool": "none"}, {"id": "b", "plan": "sub/in.json"}]}"#;
+        let inner = "{\"dag\": [\n  {\"id\": \"c\", \"tool\": \"nothing\", \"query\": \"q\", \"dependencies\": []}]}";
+        let deeper = "nodes:\n- id: d\n  plan: far.json\n";
+        let found = placed(outer, &[("sub/in.json", inner)]);
+        assert_eq!(found, ["plan.json:1:32 nodes[0].tool", "sub/in.json:2:23 nodes[1].plan.dag[0].tool"]);
+        let outer = r#"{"nodes": [{"id": "b", "over": "[1]", "body": {"nodes": [{"id": "x", "plan": "sub/mid.yaml"}]}}]}"#;
+        let found = placed(outer, &[("sub/mid.yaml", deeper), ("sub/far.json", inner)]);
+        assert_eq!(found, ["sub/far.json:2:23 nodes[0].body.nodes[0].plan.nodes[0].plan.dag[0].tool"]);
+    }
 
     #[test]
     fn sentences_are_no_paths_though_they_name_files() {

@@ -63,7 +63,8 @@ fn no_plan(message: &str, path: &str, at: Option<(usize, usize)>) -> Value {
 /// A finding as its JSON, with its place in the text where that is known.
 fn placed_json(placed: &Placed) -> Value {
     let mut told = as_json(&placed.finding);
-    if let (Some((_, line, column)), Some(map)) = (&placed.at, told.as_object_mut()) {
+    if let (Some((file, line, column)), Some(map)) = (&placed.at, told.as_object_mut()) {
+        map.insert("file".into(), json!(file));
         map.insert("line".into(), json!(line));
         map.insert("column".into(), json!(column));
     }

@@ -95,7 +95,7 @@ pub enum There {
 pub enum Notice {
     /// The first notice.
     Hello(Hello),
-    /// The catalog, at first and whenever it changes (an agent card was edited).
+    /// The catalog, at first and whenever it changes (an agent card was edited, another model was chosen).
     Catalog {
         /// What plans may name.
         catalog: Catalog,

@@ -56,7 +56,10 @@ impl Desk {
                     Some(request) => self.handle(request).await,
                     None => return,
                 },
-                Ok(()) = model.changed() => self.tell(Notice::Model(self.shared.model())),
+                Ok(()) = model.changed() => {
+                    self.tell(Notice::Model(self.shared.model()));
+                    self.tell(self.catalog());
+                }
                 Ok(()) = cards.changed() => self.tell(self.catalog()),
                 Some(_) = self.tasks.join_next() => {}
             }
@@ -73,7 +76,7 @@ impl Desk {
     }
 
     fn catalog(&self) -> Notice {
-        Notice::Catalog { catalog: self.shared.kit.catalog(), problems: self.shared.kit.card_problems() }
+        Notice::Catalog { catalog: self.shared.catalog(), problems: self.shared.kit.card_problems() }
     }
 
     async fn handle(&mut self, request: Request) {

@@ -56,10 +56,11 @@ impl Kit {
         })
     }
 
-    /// What plans may name.
-    pub(super) fn catalog(&self) -> Catalog {
+    /// What plans may name, where `model` works for agents that name none.
+    pub(super) fn catalog(&self, model: Option<&str>) -> Catalog {
         let aliases = self.registry.aliases().map(|(from, to)| (from.to_owned(), to.to_owned())).collect();
-        Catalog { agents: self.cards().infos(), tools: self.registry.infos(), aliases }
+        let models = self.models.facts(model, self.context_tokens);
+        Catalog { agents: self.cards().infos(), tools: self.registry.infos(), aliases, models }
     }
 
     /// The cards as they are now.
@@ -101,7 +102,7 @@ impl Jobs {
         if let Some(words) = self.kit.models.stand_in(self.model.as_deref(), job.model.as_deref()) {
             bench.desk.say(WorkFact::Log(words));
         }
-        let tools = card.narrow(&self.kit.catalog(), job.tools.as_deref());
+        let tools = card.narrow(&self.kit.catalog(None), job.tools.as_deref());
         let port = AgentPort { bench, prices: self.kit.models.prices() };
         let execution = Execution { card, responder, tools, context_tokens: self.kit.context_tokens };
         Ok(match agents::run(job, deps, &execution, &port).await? {

@@ -2,7 +2,7 @@
 //! relative to the folder of the file that names it, and stays inside the folder of the first one: a plan can't read what stands elsewhere.
 
 use crate::plan::{
-    Plan, PlanWork, Work,
+    Dialect, Plan, PlanWork, Work,
     dialect::{self, ReadError},
     native::MAX_DEPTH,
 };
@@ -11,38 +11,63 @@ use std::path::{Component, Path, PathBuf};
 /// The largest file that is read as a plan, in bytes.
 const MOST_BYTES: u64 = 16 << 20;
 
-/// Loads every plan that `plan` names by file, at any depth. `origin` is the plan's own file, as people call it, and `folder` where it is.
+/// A file that a plan names, as it was read.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Linked {
+    /// The native place of the node that names it, from the outermost plan on: `nodes[2]`.
+    pub place: String,
+    /// Where it stands, from the folder of the outermost plan on.
+    pub file: PathBuf,
+    /// What stands in it.
+    pub text: String,
+    /// The form that it is in.
+    pub shape: Dialect,
+}
+
+/// Loads every plan that `plan` names by file, at any depth, and gives the files that were read. `origin` is the plan's own file, as people
+/// call it, and `folder` where it is.
 ///
 /// # Errors
 /// The first file that can't be read or is no plan, told from the outermost file inwards; plans loaded until then stay.
-pub fn link(plan: &mut Plan, origin: &str, folder: &Path) -> Result<(), ReadError> {
+pub fn link(plan: &mut Plan, origin: &str, folder: &Path) -> Result<Vec<Linked>, ReadError> {
     let own = Path::new(origin).file_name().map(PathBuf::from);
-    Linker { root: folder, open: own.into_iter().collect() }.within(plan, origin, "")
+    let mut linker = Linker { root: folder, open: own.into_iter().collect(), linked: Vec::new() };
+    linker.within(plan, origin, Place { whole: "", own: "" })?;
+    Ok(linker.linked)
 }
 
 struct Linker<'r> {
     root: &'r Path,
     /// Files that are being read, each of which names the next one; the paths are those inside of `root`.
     open: Vec<PathBuf>,
+    linked: Vec<Linked>,
+}
+
+/// What stands before the places of a plan's nodes: from the outermost plan on, and within the file that the plan stands in.
+#[derive(Clone, Copy)]
+struct Place<'p> {
+    whole: &'p str,
+    own: &'p str,
 }
 
 impl Linker<'_> {
-    /// `origin` is the file that the plan stands in, and `prefix` its place there.
-    fn within(&mut self, plan: &mut Plan, origin: &str, prefix: &str) -> Result<(), ReadError> {
+    /// `origin` is the file that the plan stands in.
+    fn within(&mut self, plan: &mut Plan, origin: &str, place: Place<'_>) -> Result<(), ReadError> {
         for (i, node) in plan.nodes.iter_mut().enumerate() {
-            let place = format!("{prefix}nodes[{i}]");
+            let (whole, own) = (format!("{}nodes[{i}]", place.whole), format!("{}nodes[{i}]", place.own));
             let field = if matches!(node.work, Work::Plan(_)) { "plan" } else { "body" };
             if let Work::Plan(PlanWork::File { path, loaded }) = &mut node.work {
-                let told = |message| ReadError { origin: origin.to_owned(), at: None, path: format!("{place}.plan"), shape: None, message };
-                self.file(path, loaded).map_err(told)?;
+                let told = |message| ReadError { origin: origin.to_owned(), at: None, path: format!("{own}.plan"), shape: None, message };
+                self.file(path, loaded, &whole).map_err(told)?;
             } else if let Some(body) = node.work.body_mut() {
-                self.within(body, origin, &format!("{place}.{field}."))?;
+                self.within(body, origin, Place { whole: &format!("{whole}.{field}."), own: &format!("{own}.{field}.") })?;
             }
         }
         Ok(())
     }
 
-    fn file(&mut self, path: &str, loaded: &mut Option<Box<Plan>>) -> Result<(), String> {
+    /// `place` is the node that names the file.
+    fn file(&mut self, path: &str, loaded: &mut Option<Box<Plan>>, place: &str) -> Result<(), String> {
         let folder = self.open.last().and_then(|file| file.parent()).unwrap_or(Path::new(""));
         let file = inside(&folder.join(path)).ok_or_else(|| format!("{path}: a plan's file must stand in the folder of the plan"))?;
         if self.open.last() == Some(&file) {
@@ -57,12 +82,13 @@ impl Linker<'_> {
         }
         if loaded.is_none() {
             let text = read(self.root, &file).map_err(|words| format!("{path}: {words}"))?;
-            let (body, _) = dialect::read(&text, path).map_err(|error| error.to_string())?;
+            let (body, shape) = dialect::read(&text, path).map_err(|error| error.to_string())?;
             *loaded = Some(Box::new(body));
+            self.linked.push(Linked { place: place.to_owned(), file: file.clone(), text, shape });
         }
         let Some(body) = loaded else { return Ok(()) };
         self.open.push(file);
-        let inner = self.within(body, path, "");
+        let inner = self.within(body, path, Place { whole: &format!("{place}.plan."), own: "" });
         self.open.pop();
         inner.map_err(|error| error.to_string())
     }
@@ -129,7 +155,7 @@ mod tests {
 
     fn linked(folder: &tempfile::TempDir, plan: &str) -> Result<Plan, String> {
         let (mut plan, _) = dialect::read(plan, "plan.json").unwrap();
-        link(&mut plan, "plan.json", folder.path()).map(|()| plan).map_err(|error| error.to_string())
+        link(&mut plan, "plan.json", folder.path()).map(|_| plan).map_err(|error| error.to_string())
     }
 
     #[test]

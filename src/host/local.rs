@@ -106,7 +106,7 @@ impl LocalHost {
 
     /// What plans may name.
     pub fn catalog(&self) -> Catalog {
-        self.shared.kit.catalog()
+        self.shared.catalog()
     }
 
     /// Cards that could not be read: file, line and words.
@@ -148,7 +148,7 @@ impl Client for LocalHost {
 impl Shared {
     /// Starts a run of a plan without errors. The listener hears of it first.
     pub(super) async fn start(&self, plan: Plan, via: &str, listener: Option<Listener>) -> Result<Session, Problem> {
-        let (model, catalog) = (self.chosen(), self.kit.catalog());
+        let (model, catalog) = (self.chosen(), self.catalog());
         let mut plan = plan;
         link(&mut plan, "the plan", &self.places.workspace).map_err(|error| Problem { message: error.to_string(), hint: None })?;
         let plan = nest::inlined(plan);
@@ -183,6 +183,11 @@ impl Shared {
 
     pub(super) fn chosen(&self) -> Option<String> {
         self.news.model.borrow().clone()
+    }
+
+    /// What plans may name.
+    pub(super) fn catalog(&self) -> Catalog {
+        self.kit.catalog(self.chosen().as_deref())
     }
 
     pub(super) fn choose(&self, model: Option<&str>) {

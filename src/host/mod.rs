@@ -32,7 +32,7 @@ mod workers;
 pub use clock::{Clock, SystemClock};
 pub use doctor::{Check, Health, examine};
 pub use headless::{Flags, Headless, HeadlessEnd, ParkedGate, Yes};
-pub use link::link;
+pub use link::{Linked, link};
 pub use local::LocalHost;
 pub use places::Places;
 pub use survey::Survey;

@@ -5,10 +5,11 @@ use crate::agents::{OPERATOR, REHEARSAL, Responder};
 use crate::engine::NodeError;
 use crate::models::{
     Model, ModelError,
-    config::{Choice, Connected, Lookup, ModelsConfig, NotConnected, connect},
+    config::{AUTO, CLASSES, Choice, Connected, Lookup, ModelsConfig, NotConnected, connect},
     prices::Prices,
     rehearsal::Rehearsal,
 };
+use crate::plan::ModelFacts;
 use std::sync::Arc;
 
 /// A real model: where it is asked, and its name there.
@@ -41,6 +42,16 @@ impl Models {
 
     pub(super) fn prices(&self) -> &Prices {
         &self.prices
+    }
+
+    /// What plans are checked against, where `choice` works for agents that name no model.
+    pub(super) fn facts(&self, choice: Option<&str>, context_tokens: u64) -> ModelFacts {
+        let preset = choice.filter(|name| ![OPERATOR, REHEARSAL, AUTO].contains(name)).map(str::to_owned);
+        let windows = self.prices.windows.clone().into_iter().chain(self.config.windows.clone()).collect();
+        // A class that no model is known for is worked by the model of the run.
+        let open = CLASSES.iter().filter(|class| self.config.is_open_class(class)).map(|class| (*class).to_owned());
+        let stand_in = open.filter_map(|class| Some((class, preset.clone()?)));
+        ModelFacts { names: self.config.names().into_iter().chain(stand_in).collect(), preset, windows, context_tokens }
     }
 
     pub(super) fn config(&self) -> &ModelsConfig {

@@ -30,7 +30,7 @@ impl Shared {
         if request.trim().is_empty() {
             return Err(Problem { message: "the request is empty".into(), hint: Some("say in a sentence what is to be done".into()) });
         }
-        let catalog = self.kit.catalog();
+        let catalog = self.catalog();
         match self.by_model(request, &catalog, inputs, sink).await {
             Some(planned) => planned.map_err(|error| Problem { message: error.message, hint: error.hint }),
             None => Ok(self.built_in(request, catalog, inputs, sink)),

@@ -13,6 +13,7 @@ use std::collections::BTreeMap;
 /// What there is to plan with.
 pub struct Survey {
     kit: Kit,
+    chosen: Option<String>,
     model: ModelStatus,
 }
 
@@ -23,13 +24,14 @@ impl Survey {
     /// When the configuration holds a list of tools that can't be read.
     pub fn new(places: &Places, config: Config, model: Option<&str>, env: Lookup<'_>) -> Result<Self, Problem> {
         let kit = Kit::new(places, config, env)?;
-        let model = kit.models.status(kit.models.preset(model).as_deref());
-        Ok(Self { kit, model })
+        let chosen = kit.models.preset(model);
+        let model = kit.models.status(chosen.as_deref());
+        Ok(Self { kit, chosen, model })
     }
 
     /// What plans may name.
     pub fn catalog(&self) -> Catalog {
-        self.kit.catalog()
+        self.kit.catalog(self.chosen.as_deref())
     }
 
     /// Cards that could not be read: file, line and words.

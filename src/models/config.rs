@@ -48,6 +48,8 @@ pub struct ModelsConfig {
     pub classes: BTreeMap<String, String>,
     /// Own prices in US dollars per million tokens.
     pub prices: BTreeMap<String, Price>,
+    /// How many tokens a model takes in (`my-model = 8192`), for models that the shipped table doesn't know.
+    pub windows: BTreeMap<String, u64>,
     /// Ask for plans with ids n1, n2, …, each depending on earlier ones only: for models that can't keep ids straight.
     pub positional_plans: bool,
 }
@@ -148,6 +150,12 @@ impl ModelsConfig {
     pub fn resolve(&self, name: &str) -> String {
         let name = self.classes.get(name).map_or(name, String::as_str);
         self.aliases.get(name).cloned().unwrap_or_else(|| name.to_owned())
+    }
+
+    /// Every alias and class that leads to a model, with the model.
+    pub fn names(&self) -> BTreeMap<String, String> {
+        let names = self.aliases.keys().chain(self.classes.keys());
+        names.map(|name| (name.clone(), self.resolve(name))).collect()
     }
 
     /// Whether a name is that of a class which no model is known for.

@@ -1,9 +1,10 @@
-//! What model calls cost: a slim dated table that is shipped, with the user's own prices over it.
+//! What model calls cost and how much a model takes in: slim dated tables that are shipped, with the user's own figures over them.
 
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
 use crate::engine::TokenUsage;
+use crate::plan::listed;
 
 /// US dollars per million tokens.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
@@ -22,6 +23,8 @@ pub struct Prices {
     pub as_of: String,
     /// By model name, without provider and date.
     pub models: BTreeMap<String, Price>,
+    /// How many tokens a model takes in, prompt and answer together, by the same names.
+    pub windows: BTreeMap<String, u64>,
 }
 
 impl Prices {
@@ -38,23 +41,9 @@ impl Prices {
         prices
     }
 
-    /// The price of a model: by its exact name, else without its provider (`openai/`), else without a date or version at its end.
+    /// The price of a model, whatever provider, date or version its name has.
     pub fn of(&self, model: &str) -> Option<Price> {
-        let bare = model.rsplit('/').next().unwrap_or(model);
-        [model, bare].into_iter().find_map(|name| self.models.get(name)).or_else(|| self.family(bare)).copied()
-    }
-
-    /// The listed model that `name` is a dated version of: `gpt-4o-2024-11-20`, `claude-sonnet-4-20250514`, `o3-latest`.
-    fn family(&self, name: &str) -> Option<&Price> {
-        self.models
-            .iter()
-            .filter(|(listed, _)| {
-                name.strip_prefix(listed.as_str())
-                    .and_then(|rest| rest.strip_prefix(['-', '@', ':']))
-                    .is_some_and(|version| version == "latest" || version.chars().all(|c| c.is_ascii_digit() || c == '-'))
-            })
-            .max_by_key(|(listed, _)| listed.len())
-            .map(|(_, price)| price)
+        listed(&self.models, model).copied()
     }
 
     /// What a call cost in US dollars, if the model's price is known.
@@ -89,6 +78,13 @@ mod tests {
             assert_eq!(prices.of(name), prices.of("gpt-4o-mini"), "{name}");
         }
         assert_eq!(prices.of("gpt-4o-audio-preview"), None);
+    }
+
+    #[test]
+    fn every_model_with_a_price_has_a_window() {
+        let prices = Prices::shipped();
+        assert!(prices.models.keys().all(|model| prices.windows.contains_key(model)));
+        assert!(prices.windows.values().all(|window| *window >= 4_096));
     }
 
     #[test]

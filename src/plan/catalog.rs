@@ -14,6 +14,47 @@ pub struct Catalog {
     /// Other names that plans may use for tools, each with the tool's own.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub aliases: BTreeMap<String, String>,
+    /// The models that work.
+    #[serde(default)]
+    pub models: ModelFacts,
+}
+
+/// What is known of models, as far as plans are checked against it.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct ModelFacts {
+    /// The model of agents that name none; absent: none is asked.
+    pub preset: Option<String>,
+    /// Other names that plans may use for models, and classes, each with the model's own name.
+    pub names: BTreeMap<String, String>,
+    /// How many tokens each model takes in, by its name without provider and date.
+    pub windows: BTreeMap<String, u64>,
+    /// Most tokens that results of earlier steps take in a prompt; 0 where nobody said.
+    pub context_tokens: u64,
+}
+
+impl ModelFacts {
+    /// The model's own name.
+    pub fn resolve<'a>(&'a self, name: &'a str) -> &'a str {
+        self.names.get(name).map_or(name, String::as_str)
+    }
+
+    /// How many tokens a model takes in, if that is known.
+    pub fn window(&self, model: &str) -> Option<u64> {
+        listed(&self.windows, self.resolve(model)).copied()
+    }
+}
+
+/// What a table says of a model: by its exact name, else without its provider (`openai/`), else without a date or version at its end
+/// (`gpt-4o-2024-11-20`, `claude-sonnet-4-20250514`, `o3-latest`).
+pub fn listed<'t, T>(table: &'t BTreeMap<String, T>, model: &str) -> Option<&'t T> {
+    let bare = model.rsplit('/').next().unwrap_or(model);
+    let is_version = |rest: &str| {
+        rest.strip_prefix(['-', '@', ':'])
+            .is_some_and(|version| version == "latest" || version.chars().all(|c| c.is_ascii_digit() || c == '-'))
+    };
+    let family = || table.iter().filter(|(name, _)| bare.strip_prefix(name.as_str()).is_some_and(is_version));
+    table.get(model).or_else(|| table.get(bare)).or_else(|| Some(family().max_by_key(|(name, _)| name.len())?.1))
 }
 
 impl Catalog {
@@ -30,7 +71,7 @@ impl Catalog {
 }
 
 /// The public side of an agent card, and what gates need to know of it.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct AgentInfo {
     /// Unique.
     pub name: String,
@@ -46,6 +87,12 @@ pub struct AgentInfo {
     pub origin: String,
     /// Gates that the card asks for.
     pub approve: Option<super::Approve>,
+    /// Tokens of its own prompt.
+    #[serde(default)]
+    pub prompt_tokens: u64,
+    /// Prompt and answer tokens together that it may use where the plan doesn't say.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub max_tokens: Option<u64>,
 }
 
 /// A tool's description.

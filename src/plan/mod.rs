@@ -29,7 +29,7 @@ pub mod tree;
 pub mod validate;
 
 pub use breakpoint::{Breakpoint, FACTS, Facts, Holds, Moment};
-pub use catalog::{AgentInfo, Catalog, Risk, ToolInfo, Verdict};
+pub use catalog::{AgentInfo, Catalog, ModelFacts, Risk, ToolInfo, Verdict, listed};
 pub use code::names_in_code;
 pub use document::{Budget, Dialect, Edge, Plan};
 pub use id::NodeId;

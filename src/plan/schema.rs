@@ -26,6 +26,7 @@ pub fn schema() -> Value {
             "id": { "type": "string", "pattern": "^[A-Za-z0-9_-]{1,64}$", "not": { "enum": super::RESERVED_IDS } },
             "node": node(),
             "edge": edge(),
+            "foreign": foreign(),
             "budget": budget()
         }
     })
@@ -101,10 +102,13 @@ fn works() -> Map<String, Value> {
         },
         "value": { "description": "JSON whose texts may hold references; a reference alone keeps its type" },
         "ask": { "oneOf": [text("the question"), ask()] },
-        "plan": { "description": "a plan inside, or the path of its file", "oneOf": [{ "type": "string" }, { "$ref": "#" }] },
+        "plan": { "description": "a plan inside, or the path of its file", "anyOf": [{ "type": "string" }, { "$ref": "#" }, { "$ref": "#/$defs/foreign" }] },
         "until": text("condition over the body's nodes and inputs, read after each time: true ends the loop"),
         "over": text("expression that gives a list: the body runs once for each entry, as the input `item`"),
-        "body": { "$ref": "#", "description": "the plan that is repeated; it sees its own nodes and its inputs" },
+        "body": {
+            "description": "the plan that is repeated; it sees its own nodes and its inputs",
+            "anyOf": [{ "$ref": "#" }, { "$ref": "#/$defs/foreign" }]
+        },
         "max_parallel": { "type": "integer", "minimum": 1, "description": "bodies of a map that run at once" }
     });
     object(works)
@@ -198,6 +202,23 @@ fn edge() -> Value {
     })
 }
 
+/// A plan inside that stands in the form of another system. Each form has rules of its own, which reading tells.
+fn foreign() -> Value {
+    let list = |words: &str| json!({ "type": "array", "items": { "type": "object" }, "description": words });
+    let has = |field: &str, value: Value| json!({ "required": [field], "properties": { field: value, "dagdeck": false } });
+    let names_agents = json!({ "type": "array", "contains": { "type": "object", "required": ["agent_name"] } });
+    let graph = json!({ "type": "object", "required": ["stages"] });
+    let mut forms = vec![
+        has("dag", list("tools: id, tool, query, dependencies")),
+        has("tasks", list("hybrid: tool calls, code_execution, agent_delegation")),
+        has("connections", list("workflow, with nodes: source_id, target_id, condition, context_passed")),
+        has("nodes", names_agents),
+        has("stages", json!({ "type": ["array", "object"], "description": "stages: stage_id, type" })),
+    ];
+    forms.extend(super::dialect::STAGE_GRAPHS.map(|name| has(name, graph.clone())));
+    json!({ "type": "object", "description": "a plan in the form of another system, told by its shape", "anyOf": forms })
+}
+
 fn budget() -> Value {
     json!({
         "type": "object",
@@ -237,6 +258,9 @@ mod tests {
             node(json!({"id": "a", "ask": "Sure?"})),
             node(json!({"id": "a", "role": "r", "goal": "g", "objective": "o"})),
             node(json!({"id": "a", "agent": "w", "cache": "off", "budget": {"tokens": 3}, "x": 1})),
+            node(json!({"id": "a", "plan": {"dag": [{"id": "b", "tool": "t", "query": "q", "dependencies": []}]}})),
+            node(json!({"id": "a", "over": "[1]", "body": {"tasks": [{"id": "b", "type": "code_execution", "code": "return 1"}]}})),
+            node(json!({"id": "a", "until": "true", "body": {"nodes": [{"id": "b", "agent": "w", "objective": "o"}]}})),
         ];
         for document in right {
             assert!(is_valid(&document), "{document}");
@@ -253,6 +277,7 @@ mod tests {
             node(json!({"id": "a", "merge": true, "join": "some"})),
             node(json!({"id": "a", "merge": true, "budget": {"dollars": 3}})),
             json!({"nodes": [], "edges": [{"from": "a"}]}),
+            node(json!({"id": "a", "plan": {"steps": []}})),
             json!({"nodes": [], "defaults": {"colour": 1}}),
         ];
         for document in wrong {

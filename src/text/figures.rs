@@ -20,6 +20,21 @@ pub fn count(n: u64) -> Plain {
     Plain::line(&scaled(n, &["", "k", "M", "G", "T", "P", "E"]))
 }
 
+/// Tokens of a text for a model, without its tokenizer: one for each four bytes of ASCII, one for each two bytes of anything else, rounded
+/// up. English prose and JSON come out 5 to 30 % high, scripts without spaces about right.
+pub fn tokens(text: &str) -> u64 {
+    let ascii = text.bytes().filter(u8::is_ascii).count() as u64;
+    let other = text.len() as u64 - ascii;
+    ascii.div_ceil(4) + other.div_ceil(2)
+}
+
+/// A whole number with its thousands apart: `1,234,567`.
+pub fn thousands(n: u64) -> String {
+    let digits = n.to_string();
+    let groups: Vec<&str> = digits.as_bytes().rchunks(3).rev().filter_map(|group| std::str::from_utf8(group).ok()).collect();
+    groups.join(",")
+}
+
 /// So many of something in words: `1 node`, `2 nodes`; for words that take an `s`.
 pub fn counted(n: usize, word: &str) -> String {
     if n == 1 { format!("1 {word}") } else { format!("{n} {word}s") }

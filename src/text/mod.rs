@@ -14,6 +14,6 @@ mod tests;
 
 pub use block::Block;
 pub use escape::safe_json;
-pub use figures::{bytes, clock, cost, count, counted, duration, timestamp};
+pub use figures::{bytes, clock, cost, count, counted, duration, thousands, timestamp, tokens};
 pub use glyphs::{Glyph, GlyphSet, ascii_of};
 pub use plain::Plain;

@@ -123,6 +123,17 @@ impl Plain {
         Self { text: format!("…{}", tail.map_or("", |(at, _)| &self.text[at..])), hidden: self.hidden }
     }
 
+    /// At most so many columns; what was cut from the middle shows as `…`. For names, whose ends tell them apart.
+    #[must_use]
+    pub fn truncate_middle(&self, max: usize) -> Self {
+        if self.width() <= max {
+            return self.clone();
+        }
+        let front = self.cut(max.saturating_sub(1).div_ceil(2));
+        let Some(room) = max.checked_sub(front.width()) else { return Self::default() };
+        front.then(&Self { hidden: 0, ..self.truncate_start(room) })
+    }
+
     /// Exactly so many columns, text to the left.
     #[must_use]
     pub fn pad(&self, width: usize) -> Self {

@@ -100,6 +100,13 @@ proptest! {
 }
 
 #[test]
+fn a_name_that_is_too_long_is_cut_in_its_middle() {
+    let cut = |max| Plain::line("research_of_the_market_2").truncate_middle(max).into_string();
+    assert_eq!((cut(24), cut(11), cut(2)), ("research_of_the_market_2".into(), "resea…ket_2".into(), "r…".into()));
+    assert_eq!(Plain::line("日本語の名前です").truncate_middle(8).width(), 7);
+}
+
+#[test]
 fn esc_osc_c1_and_bidi_are_spelled_out() {
     let shown = Plain::line("a\x1b[31mb\x1b]52;c;aGk=\x07\u{9b}2J\u{202e}c\u{200b}d");
     assert_eq!(shown.as_str(), r"a\u{1b}[31mb\u{1b}]52;c;aGk=\u{7}\u{9b}2J\u{202e}c\u{200b}d");

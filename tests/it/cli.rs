@@ -373,7 +373,7 @@ fn a_plan_of_another_system_is_read_from_yaml_and_written_in_every_form_that_hol
     let again = program.feed(&["export", "-", "--format", "workflow"], yaml.out.clone()).code(0);
     assert_eq!(again.out, workflow.out);
     assert_eq!(export(&[]).json()["dialect"], "workflow");
-    export(&["--format", "orchestration"]).says(&["left out `edges[0].when`", "left out `nodes[0].entry`"]);
+    export(&["--format", "orchestration"]).says(&["left out `connections[0].condition`", "left out `nodes[0].is_entry`"]);
     program.run(&["export", &file, "--format", "dot", "--yaml"]).code(2).says(&["`dot` is a picture", "hint: "]);
     let wrong = program.file("wrong.yaml", text.replace("target_id", "target"));
     program.run(&["validate", &wrong]).code(3).says(&["wrong.yaml:5:29: `connections[0].target`", "write `target_id`"]);

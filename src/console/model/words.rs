@@ -6,7 +6,7 @@ use super::inputs;
 use crate::console::theme::Role;
 use crate::plan::{
     AgentWork, Approve, Catalog, DecisionWork, Edge, Field, FieldKind, Node, PlanWork, ToolInput, ToolWork, Verdict, Work,
-    native::{plan_from_value, plan_to_value},
+    native::{body_from_value, body_to_value},
     validate::{Finding, Severity},
 };
 use crate::text::{Glyph, Plain};
@@ -111,7 +111,7 @@ pub fn text(node: &Node) -> String {
         Work::Merge(work) => work.template.as_ref().map(pretty).unwrap_or_default(),
         Work::Transform(work) => pretty(&work.value),
         Work::Approval(ask) => ask.text.clone(),
-        Work::Plan(PlanWork::Inline(plan)) => pretty(&plan_to_value(plan)),
+        Work::Plan(PlanWork::Inline(plan)) => pretty(&body_to_value(plan)),
         Work::Plan(PlanWork::File { path, .. }) => path.clone(),
         Work::Loop(work) => work.until.clone(),
         Work::Map(work) => work.over.clone(),
@@ -190,7 +190,7 @@ pub fn with_text(work: &Work, text: &str) -> Result<Work, String> {
         Work::Merge(merge) => merge.template = if text.trim().is_empty() { None } else { Some(parse(text)?) },
         Work::Transform(transform) => transform.value = parse(text)?,
         Work::Approval(ask) => text.clone_into(&mut ask.text),
-        Work::Plan(PlanWork::Inline(plan)) => **plan = plan_from_value(parse(text)?).map_err(|error| error.to_string())?,
+        Work::Plan(PlanWork::Inline(plan)) => **plan = body_from_value(parse(text)?).map_err(|error| error.to_string())?,
         Work::Plan(PlanWork::File { path, loaded }) => {
             text.trim().clone_into(path);
             *loaded = None;

@@ -292,7 +292,7 @@ pub fn catalog() -> Catalog {
         kind: "llm".into(),
         tools: Vec::new(),
         origin: "shipped".into(),
-        approve: None,
+        ..AgentInfo::default()
     };
     Catalog {
         agents: vec![agent("code_analyzer"), agent("writer")],

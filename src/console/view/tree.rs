@@ -158,8 +158,9 @@ impl Line<'_> {
             RowKind::Leaf | RowKind::Open | RowKind::Reference => Plain::default(),
         };
         let sign = u16::try_from(fold.width()).unwrap_or(0);
-        let id = self.id();
-        let width = pen.text(x, area.y, room(x).saturating_sub(sign), &id, role);
+        let space = room(x).saturating_sub(sign);
+        let id = self.id().truncate_middle(usize::from(space));
+        let width = pen.text(x, area.y, space, &id, role);
         self.found(pen, Rect { x, width, ..area }, &id);
         x += width;
         pen.text(x, area.y, room(x), &fold, Role::Accent);

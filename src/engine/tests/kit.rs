@@ -50,6 +50,7 @@ pub(super) fn settings() -> RunSettings {
             info("write", Risk::Write, Verdict::Ask),
         ],
         aliases: [("put".into(), "write".into()), ("rm".into(), "delete".into())].into(),
+        ..Catalog::default()
     };
     RunSettings { catalog, ..RunSettings::default() }
 }

@@ -1,5 +1,7 @@
-//! Where a path of a JSON document stands in its text. The text is known to be JSON; a path that leads to nothing ends at the nearest
-//! thing around.
+//! Where paths of a JSON document stand in its text. The text is known to be JSON; a path that leads to nothing ends at the nearest thing
+//! around.
+
+use std::collections::BTreeMap;
 
 /// One step of a path.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -37,33 +39,113 @@ pub(super) fn steps(path: &str) -> Vec<Step> {
     steps
 }
 
-/// Line and column, from 1, of the value that `path` leads to (`nodes[2].args`).
-pub(super) fn locate(text: &str, path: &str) -> Option<(usize, usize)> {
-    let mut walk = Walk { text, at: 0 };
-    walk.space();
-    for step in steps(path) {
-        let here = walk.at;
-        let entered = match step {
-            Step::Index(index) => walk.enter_list(index),
-            Step::Key(key) => walk.enter_object(&key),
-        };
-        if entered.is_none() {
-            walk.at = here;
-            break;
-        }
+/// Line and column, from 1, of the values that several paths lead to (`nodes[2].args`), in one pass over the text.
+pub(super) fn locate<'p>(text: &str, paths: impl Iterator<Item = &'p str>) -> Vec<(usize, usize)> {
+    let mut wanted = Wanted::default();
+    let mut count = 0;
+    for path in paths {
+        wanted.add(&steps(path), count);
+        count += 1;
     }
-    let before = text.get(..walk.at)?;
-    let line = before.matches('\n').count() + 1;
-    let column = before.rsplit('\n').next().map_or(0, |line| line.chars().count()) + 1;
-    Some((line, column))
+    let mut walk = Walk { text, at: 0, found: vec![0; count] };
+    walk.space();
+    walk.find(&wanted);
+    lines(text, &walk.found)
+}
+
+/// Line and column of each of these bytes. They are gone through in their order in the text, so that a long line is counted once.
+fn lines(text: &str, bytes: &[usize]) -> Vec<(usize, usize)> {
+    let mut order: Vec<usize> = (0..bytes.len()).collect();
+    order.sort_unstable_by_key(|&i| bytes[i]);
+    let mut places = vec![(1, 1); bytes.len()];
+    let (mut here, mut place) = (0, (1, 1));
+    for i in order {
+        for c in text.get(here..bytes[i]).unwrap_or_default().chars() {
+            place = if c == '\n' { (place.0 + 1, 1) } else { (place.0, place.1 + 1) };
+        }
+        (here, places[i]) = (bytes[i], place);
+    }
+    places
+}
+
+/// What is looked for below a value: by key or position, and which paths end here.
+#[derive(Default)]
+struct Wanted {
+    paths: Vec<usize>,
+    keys: BTreeMap<String, Wanted>,
+    items: BTreeMap<usize, Wanted>,
+}
+
+impl Wanted {
+    fn add(&mut self, steps: &[Step], path: usize) {
+        let below = match steps.first() {
+            None => return self.paths.push(path),
+            Some(Step::Key(key)) => self.keys.entry(key.clone()).or_default(),
+            Some(Step::Index(index)) => self.items.entry(*index).or_default(),
+        };
+        below.add(&steps[1..], path);
+    }
+
+    /// All paths that end here or below.
+    fn all(&self, of: &mut impl FnMut(usize)) {
+        self.paths.iter().for_each(|&path| of(path));
+        self.keys.values().chain(self.items.values()).for_each(|below| below.all(of));
+    }
 }
 
 struct Walk<'a> {
     text: &'a str,
     at: usize,
+    /// Where each path leads, as far as that is known: the byte of the nearest thing around it.
+    found: Vec<usize>,
 }
 
 impl Walk<'_> {
+    /// Steps over the value here, and notes what is wanted of it.
+    fn find(&mut self, wanted: &Wanted) {
+        wanted.all(&mut |path| self.found[path] = self.at);
+        match self.byte() {
+            Some(b'{') if !wanted.keys.is_empty() => self.object(wanted),
+            Some(b'[') if !wanted.items.is_empty() => self.list(wanted),
+            Some(_) | None => self.value(),
+        }
+    }
+
+    /// Of several entries with the same key the last one counts.
+    fn object(&mut self, wanted: &Wanted) {
+        self.take(b'{');
+        while self.byte() == Some(b'"') {
+            let from = self.at;
+            self.text();
+            let key = self.text.get(from..self.at).and_then(|key| serde_json::from_str::<String>(key).ok());
+            self.take(b':');
+            match key.and_then(|key| wanted.keys.get(&key)) {
+                Some(below) => self.find(below),
+                None => self.value(),
+            }
+            if self.take(b',').is_none() {
+                break;
+            }
+        }
+        self.take(b'}');
+    }
+
+    fn list(&mut self, wanted: &Wanted) {
+        self.take(b'[');
+        let mut index = 0;
+        while self.byte().is_some_and(|byte| byte != b']') {
+            match wanted.items.get(&index) {
+                Some(below) => self.find(below),
+                None => self.value(),
+            }
+            index += 1;
+            if self.take(b',').is_none() {
+                break;
+            }
+        }
+        self.take(b']');
+    }
+
     fn byte(&self) -> Option<u8> {
         self.text.as_bytes().get(self.at).copied()
     }
@@ -80,36 +162,6 @@ impl Walk<'_> {
         self.at += usize::from(found);
         self.space();
         found.then_some(())
-    }
-
-    /// Stands at the value of the last such key, which is the one that counts.
-    fn enter_object(&mut self, key: &str) -> Option<()> {
-        self.take(b'{')?;
-        let mut found = None;
-        while self.byte()? == b'"' {
-            let from = self.at;
-            self.text();
-            let name: String = serde_json::from_str(self.text.get(from..self.at)?).ok()?;
-            self.take(b':')?;
-            if name == key {
-                found = Some(self.at);
-            }
-            self.value();
-            if self.take(b',').is_none() {
-                break;
-            }
-        }
-        self.at = found?;
-        Some(())
-    }
-
-    fn enter_list(&mut self, index: usize) -> Option<()> {
-        self.take(b'[')?;
-        for _ in 0..index {
-            self.value();
-            self.take(b',')?;
-        }
-        self.byte().filter(|byte| *byte != b']').map(drop)
     }
 
     fn text(&mut self) {

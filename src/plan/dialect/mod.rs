@@ -23,7 +23,8 @@ mod write;
 mod yaml;
 
 pub(in crate::plan) use forms::{Part, fields as known_fields, is_field, is_kept};
-pub use place::{locate, source_path};
+pub use place::{locate, source_path, source_words};
+pub(in crate::plan) use stages::GRAPHS as STAGE_GRAPHS;
 pub use write::{Loss, Syntax, Written, write, write_as};
 
 use super::native::{ShapeError, plan_from_value};
@@ -161,17 +162,16 @@ fn shaped(shape: Dialect, value: Value) -> Result<Plan, ShapeError> {
     }
 }
 
-/// Reads the body of a node that stands in the shape of another dialect, and notes that; gives a native one back. Orchestration nodes
-/// mean the same in both.
+/// Reads the body of a node that stands in the shape of another dialect, and notes that; gives a native one back.
 pub(in crate::plan) fn read_body(value: Value) -> Result<Result<Plan, Value>, ShapeError> {
     match tell(&value) {
-        Ok(shape @ (Dialect::Tools | Dialect::Hybrid | Dialect::Workflow | Dialect::Stages)) => {
+        Ok(shape @ (Dialect::Orchestration | Dialect::Tools | Dialect::Hybrid | Dialect::Workflow | Dialect::Stages)) => {
             let mut plan = shaped(shape, value)?;
             plan.ext.insert(forms::OWN_SHAPE.to_owned(), Value::Bool(true));
             Ok(Ok(plan))
         }
         // A native reader has better words for what is no plan.
-        Ok(Dialect::Native | Dialect::Orchestration) | Err(_) => Ok(Err(value)),
+        Ok(Dialect::Native) | Err(_) => Ok(Err(value)),
     }
 }
 
@@ -184,7 +184,8 @@ pub(in crate::plan) fn write_body(body: &Plan) -> Option<Value> {
     bare.ext.shift_remove(forms::OWN_SHAPE);
     let catalog = Catalog::default();
     let (value, lost) = match bare.dialect {
-        Dialect::Native | Dialect::Orchestration => return None,
+        Dialect::Native => return None,
+        Dialect::Orchestration => orchestration::write(&bare),
         Dialect::Tools => tools::write(&bare, &catalog),
         Dialect::Hybrid => hybrid::write(&bare, &catalog),
         Dialect::Workflow => workflow::write(&bare),

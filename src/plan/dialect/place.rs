@@ -4,6 +4,7 @@
 use super::source::Source;
 use super::{forms, stages};
 use crate::plan::{Dialect, Plan, PlanWork, Work};
+use std::borrow::Cow;
 
 /// The place that a native path means in a document of this shape. What the document doesn't say by a field of its own, such as the order
 /// of stages without edges, is told by the thing around it.
@@ -63,17 +64,52 @@ pub fn source_path(plan: &Plan, shape: Dialect, path: &str) -> String {
     path.to_owned()
 }
 
-/// Bytes of text that are gone through to find places, at most; each place costs the whole text.
-const WORK: usize = 20 << 20;
-/// Places that are found in any text.
-const FEWEST: usize = 20;
+/// What a finding says, in the words of a document of this shape: where it names a field of the thing that `path` leads to, the name is
+/// the one that the field has there.
+pub fn source_words(plan: &Plan, shape: Dialect, path: &str, message: &str) -> String {
+    let ends = ["nodes[", "edges["].iter().filter_map(|list| path.rfind(list)).max();
+    let Some(end) = ends.and_then(|at| Some(at + path[at..].find(']')? + 1)) else { return message.to_owned() };
+    let (thing, place) = (&path[..end], source_path(plan, shape, &path[..end]));
+    let name = |word: &str| {
+        let is_field = NAMED.contains(&word) && plan.nodes.iter().all(|node| *node.id != *word);
+        let there = source_path(plan, shape, &format!("{thing}.{word}"));
+        there.strip_prefix(&place).and_then(|field| field.strip_prefix('.')).filter(|_| is_field).map(str::to_owned)
+    };
+    let parts = message.split('`').enumerate().map(|(i, part)| {
+        let named = if i % 2 == 1 { name(part) } else { None };
+        named.map_or(Cow::Borrowed(part), Cow::Owned)
+    });
+    parts.collect::<Vec<_>>().join("`")
+}
+
+/// Native fields that messages name and that other dialects have under other names.
+const NAMED: [&str; 18] = [
+    "args",
+    "query",
+    "depends_on",
+    "agent",
+    "role",
+    "goal",
+    "objective",
+    "model",
+    "timeout_s",
+    "tools",
+    "inputs",
+    "entry",
+    "exit",
+    "skip_if",
+    "from",
+    "to",
+    "when",
+    "context",
+];
 
 /// Line and column, from 1, of each of several places in a document's text, or of the nearest thing around it; `origin` is as in `read`.
-/// In a long text the first ones only are looked for.
 pub fn locate(text: &str, origin: &str, paths: &[String]) -> Vec<Option<(usize, usize)>> {
-    let source = Source::open(text, origin).ok();
-    let most = (WORK / text.len().max(1)).max(FEWEST);
-    paths.iter().enumerate().map(|(i, path)| source.filter(|_| i < most).and_then(|source| source.locate(path))).collect()
+    match Source::open(text, origin) {
+        Ok(source) => source.locate(paths.iter().map(String::as_str)),
+        Err(_) => vec![None; paths.len()],
+    }
 }
 
 /// The shape that a body stands in: a file may be of any, and so may be what is told as one where it stands.

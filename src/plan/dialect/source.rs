@@ -68,15 +68,15 @@ impl<'t> Source<'t> {
 
     /// The error for a place in the document.
     pub fn fault(&self, ShapeError { path, message }: ShapeError) -> ReadError {
-        let at = self.locate(&path);
+        let at = self.locate([path.as_str()].into_iter()).pop().flatten();
         ReadError { path, ..self.error(at, message) }
     }
 
-    /// Line and column of a place in the document, or of the nearest thing around it.
-    pub fn locate(&self, path: &str) -> Option<(usize, usize)> {
+    /// Line and column of several places in the document, or of the nearest thing around each.
+    pub fn locate<'p>(&self, paths: impl Iterator<Item = &'p str>) -> Vec<Option<(usize, usize)>> {
         match self.syntax {
-            Syntax::Json => locate::locate(self.text, path),
-            Syntax::Yaml => yaml::locate(self.text, path),
+            Syntax::Json => locate::locate(self.text, paths).into_iter().map(Some).collect(),
+            Syntax::Yaml => yaml::locate(self.text, paths),
         }
     }
 

@@ -106,6 +106,37 @@ fn formats_are_named() {
 }
 
 #[test]
+fn messages_name_fields_as_the_document_does() {
+    let text = r#"{"tasks": [{"id": "a", "type": "agent_delegation", "agent_role": "r", "agent_goal": "g"}, {"id": "tools", "tool": "t", "arguments": {}}]}"#;
+    let (plan, shape) = read(text, "-").unwrap();
+    let said = |path: &str, words: &str| source_words(&plan, shape, path, words);
+    assert_eq!(said("nodes[0].objective", "give it `objective` or `timeout_s`, not `x`"), "give it `agent_goal` or `timeout`, not `x`");
+    assert_eq!(said("nodes[1]", "`args` and `tools`"), "`arguments` and `tools`", "`tools` is a node here");
+    assert_eq!(said("", "`args`"), "`args`");
+}
+
+#[test]
+fn a_body_in_the_orchestration_form_keeps_it() {
+    let body = json!({"nodes": [{"id": "b", "agent": "w", "objective": "o", "depends_on": []}], "metadata": {"k": 1}});
+    let document = json!({"dagdeck": 1, "nodes": [{"id": "a", "plan": body}]});
+    let (plan, _) = read(&document.to_string(), "-").unwrap();
+    assert_eq!(plan.nodes[0].work.body().map(|body| body.dialect), Some(Dialect::Orchestration));
+    assert_eq!(crate::plan::native::plan_to_value(&plan), document);
+}
+
+#[test]
+fn places_are_found_in_one_pass_and_the_last_of_equal_keys_counts() {
+    let text = "{\"a\": 1, \"b\": [0,\n {\"c\": \"é\", \"d\": {}}],\n \"a\": [2]}";
+    let paths = ["a", "b[1].d", "b[1].d.x", "b[7]", "a[0]", ""].map(str::to_owned);
+    let places: Vec<_> = locate(text, "x.json", &paths).into_iter().flatten().collect();
+    assert_eq!(places, [(3, 7), (2, 18), (2, 18), (1, 15), (3, 8), (1, 1)]);
+    let many: Vec<String> = (0..50_000).map(|i| format!("nodes[{i}].id")).collect();
+    let nodes = (0..50_000).map(|i| format!("{{\"id\": \"n{i}\"}}")).collect::<Vec<_>>().join(",");
+    let found = locate(&format!("{{\"nodes\": [{nodes}]}}"), "x.json", &many);
+    assert!(found.iter().all(Option::is_some), "however many there are");
+}
+
+#[test]
 fn pictures_show_what_stands_inside_of_nodes() {
     let text = r#"{"nodes": [{"id": "a", "value": 1}, {"id": "each", "depends_on": ["a"], "over": "a", "body": {"nodes": [{"id": "b", "value": 1}]}},
         {"id": "c", "value": 1, "depends_on": ["each"]}]}"#;
@@ -114,12 +145,12 @@ fn pictures_show_what_stands_inside_of_nodes() {
     assert_eq!(picture(Format::Tree), "a  transform\n└─ each  map\n   ╞═ b  transform\n   └─ c  transform\n");
     let mermaid = picture(Format::Mermaid);
     assert!(
-        mermaid.contains("  subgraph n1[\"each: map\"]\n    n2[\"b<br/>value\"]\n  end\n") && mermaid.contains("n1 --> n3"),
+        mermaid.contains("  subgraph n1[\"each: map\"]\n    n2[\"b<br/>transform\"]\n  end\n") && mermaid.contains("n1 --> n3"),
         "{mermaid}"
     );
     let dot = picture(Format::Dot);
     assert!(
-        dot.contains("  subgraph cluster_n1 {\n    n1 [label=\"each: map\", shape=box3d];\n    n2 [label=\"b: value\"];\n  }\n"),
+        dot.contains("  subgraph cluster_n1 {\n    n1 [label=\"each: map\", shape=box3d];\n    n2 [label=\"b: transform\"];\n  }\n"),
         "{dot}"
     );
 }

@@ -70,20 +70,23 @@ fn place(line: u64, column: u64) -> Option<(usize, usize)> {
     (at.0 > 0 && at.1 > 0).then_some(at)
 }
 
-/// Line and column, from 1, of the value that `path` leads to, or of the nearest thing around it.
-pub(super) fn locate(text: &str, path: &str) -> Option<(usize, usize)> {
-    let root: Spanned<Tree> = serde_saphyr::from_str_with_options(text, options()).ok()?;
-    let mut here = &root;
-    for step in steps(path) {
-        let next = match (&here.value, step) {
-            (Tree::Map(entries), Step::Key(key)) => entries.iter().find(|(name, _)| *name == key).map(|(_, value)| value),
-            (Tree::List(items), Step::Index(index)) => items.get(index),
-            _ => None,
-        };
-        let Some(next) = next else { break };
-        here = next;
-    }
-    place(here.referenced.line(), here.referenced.column())
+/// Line and column, from 1, of the values that several paths lead to, or of the nearest thing around each.
+pub(super) fn locate<'p>(text: &str, paths: impl Iterator<Item = &'p str>) -> Vec<Option<(usize, usize)>> {
+    let root: Option<Spanned<Tree>> = serde_saphyr::from_str_with_options(text, options()).ok();
+    let find = |path| {
+        let mut here = root.as_ref()?;
+        for step in steps(path) {
+            let next = match (&here.value, step) {
+                (Tree::Map(entries), Step::Key(key)) => entries.iter().find(|(name, _)| *name == key).map(|(_, value)| value),
+                (Tree::List(items), Step::Index(index)) => items.get(index),
+                _ => None,
+            };
+            let Some(next) = next else { break };
+            here = next;
+        }
+        place(here.referenced.line(), here.referenced.column())
+    };
+    paths.map(find).collect()
 }
 
 /// The shape of a document, with places.

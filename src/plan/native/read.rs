@@ -142,7 +142,14 @@ fn plan_at(value: Value, path: &str, depth: usize) -> Result<Plan, ShapeError> {
     Ok(Plan { goal, inputs, nodes, edges, budget, defaults, dialect, metadata, ext })
 }
 
-/// A plan inside of a node, which may stand in the shape of another dialect, as a file may.
+/// Reads a plan inside of a node, which may stand in the shape of another dialect, as a file may.
+///
+/// # Errors
+/// The first place that is not as it should be.
+pub fn body_from_value(value: Value) -> Result<Plan, ShapeError> {
+    body_at(value, "", 0)
+}
+
 fn body_at(value: Value, path: &str, depth: usize) -> Result<Plan, ShapeError> {
     let placed = |error: ShapeError| match error.path.as_str() {
         "" => ShapeError { path: path.to_owned(), ..error },

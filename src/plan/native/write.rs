@@ -32,7 +32,7 @@ pub fn plan_to_value(plan: &Plan) -> Value {
 }
 
 /// A plan inside of a node, in the shape that it was read in.
-fn body_to_value(body: &Plan) -> Value {
+pub fn body_to_value(body: &Plan) -> Value {
     write_body(body).unwrap_or_else(|| plan_to_value(body))
 }
 

@@ -90,6 +90,7 @@ table! {
     BadBreakpoint "bad-breakpoint" Error "a breakpoint can't be read, or its condition can't",
     BadSchema "bad-schema" Error "an output schema is no JSON Schema",
     NoBudget "no-budget" Warning "agents run without a budget of the plan or of their own",
+    PromptWindow "prompt-window" Warning "an agent's prompt may be larger than what its model takes in",
     OpenSideEffects "open-side-effects" Warning "a tool that changes things runs without approval",
     UnknownField "unknown-field" Warning "a field means nothing where it stands, and looks like a slip of the pen",
     NotYet "not-yet" Warning "this version reads a field but doesn't act on it",

@@ -20,6 +20,7 @@ mod texts;
 #[cfg(test)]
 mod walk_tests;
 mod walks;
+mod window;
 
 pub use codes::{Code, CodeInfo, Severity, codes};
 pub use mend::mend;
@@ -145,6 +146,7 @@ impl<'a> Check<'a> {
         names::check(self);
         texts::check(self);
         policy::check(self);
+        window::check(self);
         fields::check(self);
         nested::check(self);
     }

@@ -12,7 +12,7 @@ use std::{collections::HashMap, rc::Rc};
 /// What the catalog holds, by name, with what was worked out about it so far; the same for a plan and what stands inside it.
 #[derive(Default)]
 pub(super) struct Stock<'a> {
-    agents: HashMap<&'a str, usize>,
+    pub(super) agents: HashMap<&'a str, usize>,
     tools: HashMap<&'a str, usize>,
     /// By tool: made when first needed; nothing for a schema that is none.
     validators: HashMap<usize, Option<Rc<Validator>>>,

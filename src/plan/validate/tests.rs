@@ -15,7 +15,7 @@ pub(super) fn catalog() -> Catalog {
         kind: "llm".into(),
         tools: tools.iter().map(ToString::to_string).collect(),
         origin: "test".into(),
-        approve: None,
+        ..AgentInfo::default()
     };
     let tool = |name: &str, schema: Value, risk, verdict| ToolInfo {
         name: name.into(),
@@ -45,6 +45,7 @@ pub(super) fn catalog() -> Catalog {
             ),
         ],
         aliases: [("cat".into(), "read_file".into()), ("add".into(), "append".into()), ("gone".into(), "nothing".into())].into(),
+        ..Catalog::default()
     }
 }
 
@@ -443,4 +444,31 @@ fn fields_without_effect_in_another_dialect_are_told_unless_they_say_nothing() {
             "`context_pased` is no field of the workflow form, so it does nothing; did you mean `context_passed`?",
         ]
     );
+}
+
+#[test]
+fn a_prompt_that_may_be_larger_than_the_models_window_is_a_warning_with_its_numbers() {
+    let mut catalog = catalog();
+    catalog.models.windows = [("tiny".into(), 4_096)].into();
+    catalog.models.names = [("small".into(), "tiny-2".into())].into();
+    let plan = read(json!({"budget": {"tokens": 90_000}, "inputs": {"text": "word ".repeat(4_000)}, "nodes": [
+        {"id": "a", "agent": "writer", "objective": "Write.", "model": "small", "budget": {"tokens": 20_000}},
+        {"id": "b", "agent": "writer", "objective": "Write.", "model": "small", "budget": {"tokens": 20_000}, "depends_on": ["a"]},
+        {"id": "c", "agent": "writer", "objective": "{{inputs.text}}", "model": "tiny", "depends_on": ["b"]},
+        {"id": "d", "agent": "writer", "objective": "Write.", "model": "unknown", "budget": {"tokens": 20_000}, "depends_on": ["c"]},
+        {"id": "e", "agent": "writer", "objective": "Write.", "depends_on": ["d"], "budget": {"tokens": 20_000}}
+    ]}));
+    let of = |catalog: &Catalog| -> Vec<Finding> {
+        validate(&plan, catalog).into_iter().filter(|finding| finding.code == Code::PromptWindow).collect()
+    };
+    let findings = of(&catalog);
+    assert_eq!(findings.iter().map(|finding| finding.path.as_str()).collect::<Vec<_>>(), ["nodes[1]", "nodes[2]"]);
+    assert!(findings[0].message.contains("up to 8,000), and `tiny-2` takes in 4,096"), "{}", findings[0].message);
+    let fix = findings[0].fix.as_ref().unwrap();
+    let mut mended = plan.clone();
+    fix.edit.apply(&mut mended).unwrap();
+    assert!(validate(&mended, &catalog).iter().all(|finding| finding.code != Code::PromptWindow || finding.path == "nodes[2]"));
+    assert_eq!(findings[1].fix, None, "no limit makes an objective shorter");
+    catalog.models.preset = Some("small".into());
+    assert_eq!(of(&catalog).len(), 3, "the model of the run counts where a node names none");
 }

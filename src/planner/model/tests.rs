@@ -17,7 +17,7 @@ pub(super) fn catalog() -> Catalog {
         kind: "llm".into(),
         tools: Vec::new(),
         origin: "shipped".into(),
-        approve: None,
+        ..AgentInfo::default()
     };
     let schema = json!({"type": "object", "properties": {"path": {"type": "string"}, "limit": {"type": "integer"}}, "required": ["path"]});
     Catalog {

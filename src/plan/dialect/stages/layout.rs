@@ -8,7 +8,7 @@ use serde_json::{Map, Value, json};
 /// The unknown field of a plan that holds the note.
 pub(in super::super) const LAYOUT: &str = "stages_layout";
 /// Objects that may hold `stages` and `edges`.
-pub(in super::super) const GRAPHS: [&str; 4] = ["workflow", "graph", "workflow_graph", "pipeline"];
+pub(in crate::plan) const GRAPHS: [&str; 4] = ["workflow", "graph", "workflow_graph", "pipeline"];
 
 /// One stage as it stands.
 pub(super) struct Placed {

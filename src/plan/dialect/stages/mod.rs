@@ -5,7 +5,8 @@ mod layout;
 mod read;
 mod write;
 
-pub(super) use layout::{GRAPHS, LAYOUT};
+pub(in crate::plan) use layout::GRAPHS;
+pub(super) use layout::LAYOUT;
 pub(super) use read::{DOCUMENT, EDGE, STAGE, read};
 pub(super) use write::write;
 
