@@ -17,7 +17,7 @@ use dagdeck::{
         view,
     },
     engine::{Actor, Command, Effect, Input, Record, Run, RunId, RunSettings, Time, WorkFact},
-    host::client::{Notice, PlanningId},
+    host::client::{Driver, Notice, PlanningId},
     plan::{CodeWork, Node, NodeId, Plan, SandboxLimits, Work},
 };
 use divan::{Bencher, counter::BytesCount};
@@ -112,7 +112,7 @@ impl Screen {
         let batch = screen.run.step(&Input::Command { command: Command::Start, by }, screen.now);
         assert!(batch.effects.iter().any(|effect| matches!(effect, Effect::Start { .. })), "the first node starts");
         records.extend(batch.records);
-        screen.send(Msg::Notice(Box::new(Notice::RunOpened { run: RunId("run".into()), records, live: true })));
+        screen.send(Msg::Notice(Box::new(Notice::RunOpened { run: RunId("run".into()), records, driver: Driver::Here })));
         screen
     }
 

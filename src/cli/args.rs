@@ -1,6 +1,6 @@
 //! The command line's grammar. One struct a verb; the verbs themselves live in files of their names.
 
-use crate::plan::dialect::Format;
+use crate::{host::Unknown, plan::dialect::Format};
 use clap::{
     Args, Parser, Subcommand, ValueEnum,
     builder::{PossibleValuesParser, TypedValueParser},
@@ -45,6 +45,8 @@ pub enum Verb {
     Plan(PlanArgs),
     /// Run a plan file, or plan and run a request, without a console
     Run(RunArgs),
+    /// Go on with a run that was interrupted or stopped at a gate
+    Resume(ResumeArgs),
     /// Check a plan and list every finding
     Validate(ValidateArgs),
     /// Write a plan in another form
@@ -74,6 +76,13 @@ pub enum Verb {
 /// Forms by their names, with completion.
 fn forms() -> impl TypedValueParser<Value = Format> {
     PossibleValuesParser::new(Format::ALL.map(Format::name)).try_map(|name| name.parse::<Format>())
+}
+
+/// What may become of unknown nodes, by its names.
+fn unknowns() -> impl TypedValueParser<Value = Unknown> {
+    let all = [Unknown::Again, Unknown::Done, Unknown::Skip];
+    PossibleValuesParser::new(all.map(Unknown::word))
+        .try_map(move |name| all.into_iter().find(|unknown| unknown.word() == name).ok_or("no such word"))
 }
 
 /// `dagdeck console`
@@ -113,6 +122,18 @@ pub struct RunArgs {
     /// A plan input; the value is JSON where it parses as such, else text
     #[arg(long = "set", value_name = "NAME=VALUE")]
     pub set: Vec<String>,
+    /// How gates are decided.
+    #[command(flatten)]
+    pub gates: GateArgs,
+    /// Print events as they come, one JSON object a line
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// How gates are decided without a person.
+#[derive(Debug, Default, Args)]
+#[command(next_help_heading = "Gates")]
+pub struct GateArgs {
     /// Approve every gate that a yes can answer
     #[arg(long)]
     pub yes: bool,
@@ -122,6 +143,20 @@ pub struct RunArgs {
     /// Reject gates whose node or tool matches; beats every approval
     #[arg(long, value_name = "GLOB")]
     pub deny: Vec<String>,
+    /// What becomes of nodes of which nobody knows whether they took effect
+    #[arg(long, value_name = "WHAT", value_parser = unknowns())]
+    pub unknown: Option<Unknown>,
+}
+
+/// `dagdeck resume`
+#[derive(Debug, Args)]
+pub struct ResumeArgs {
+    /// The run's name, the beginning of it, or `last`
+    #[arg(value_name = "RUN", default_value = "last")]
+    pub run: String,
+    /// How gates are decided.
+    #[command(flatten)]
+    pub gates: GateArgs,
     /// Print events as they come, one JSON object a line
     #[arg(long)]
     pub json: bool,

@@ -6,11 +6,13 @@ mod diff;
 mod doctor;
 mod exit;
 mod export;
+mod headless;
 mod io;
 mod list;
 mod log;
 mod ls;
 mod plan;
+mod resume;
 mod run;
 mod schema;
 mod show;
@@ -18,8 +20,8 @@ mod source;
 mod validate;
 
 pub use args::{
-    Cli, Common, CompletionsArgs, ConsoleArgs, DiffArgs, Document, ExportArgs, ListArgs, LsArgs, PlanArgs, RunArgs, SchemaArgs, ShowArgs,
-    ValidateArgs, Verb,
+    Cli, Common, CompletionsArgs, ConsoleArgs, DiffArgs, Document, ExportArgs, GateArgs, ListArgs, LsArgs, PlanArgs, ResumeArgs, RunArgs,
+    SchemaArgs, ShowArgs, ValidateArgs, Verb,
 };
 pub use exit::{Exit, Failure};
 pub use io::Io;
@@ -77,6 +79,7 @@ fn dispatch(cli: &Cli, io: &mut Io<'_>) -> Result<Exit, Failure> {
         Some(Verb::Console(args)) => console::console(args, &place()?, io),
         Some(Verb::Plan(args)) => block_on(plan::plan(args, &place()?, io))?,
         Some(Verb::Run(args)) => block_on(run::run(args, &place()?, io))?,
+        Some(Verb::Resume(args)) => block_on(resume::resume(args, &place()?, io))?,
         Some(Verb::Validate(args)) => validate::validate(args, &place()?, io),
         Some(Verb::Export(args)) => export::export(args, &place()?, io),
         Some(Verb::Diff(args)) => diff::diff(args, &place()?, io),

@@ -13,8 +13,8 @@ use sha2::{Digest, Sha256};
 /// From this proposal on, a call that was rejected each time is refused without asking.
 pub(super) const REJECTIONS_BEFORE_SILENCE: u32 = 2;
 
-/// What is offered where nobody knows whether a node's effect happened.
-pub(super) const LOST_OPTIONS: [&str; 3] = ["run again", "mark done", "skip"];
+/// What is offered where nobody knows whether a node's effect happened: it runs again, it counts as done, it is skipped.
+pub const LOST_OPTIONS: [&str; 3] = ["run again", "mark done", "skip"];
 
 impl Run {
     /// A gate that opens now. One decision opens at most one: its id is the next one free.

@@ -33,6 +33,7 @@ pub use crate::plan::{Breakpoint, Moment};
 pub use blast::Blast;
 pub use event::{EdgeId, Event, Outcome, Record, RunId, RunSettings};
 pub use gate::{Actor, Decided, Decision, Gate, GateId, GateKind, OPTION, Preview, form_has_option};
+pub use gates::LOST_OPTIONS;
 pub use input::{AgentJob, Answer, Command, Dep, Effect, Input, Job, Provenance, Timer, TimerKind, WorkFact};
 pub use outline::WayOut;
 pub use report::{DataSource, Done, ErrorKind, FileAccess, ModelCall, NodeError, Span, TokenUsage, ToolCall, ToolReport};

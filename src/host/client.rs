@@ -53,8 +53,10 @@ pub enum Request {
     },
     /// The list of runs, newest first.
     ListRuns,
-    /// Open a run to look at; answered by `RunOpened`.
+    /// Open a run to look at; answered by `RunOpened`. Starts nothing.
     OpenRun(RunId),
+    /// Drive a run on that was interrupted; answered by `RunOpened`, then its `Events`, or by `Problem`.
+    Resume(RunId),
     /// A picture of what a gate's payload would do; answered by `Preview` when there is one.
     Preview {
         /// Which run.
@@ -142,8 +144,8 @@ pub enum Notice {
         run: RunId,
         /// Its events so far.
         records: Vec<Record>,
-        /// Whether it goes on in this host; else it is only looked at.
-        live: bool,
+        /// Who drives it on.
+        driver: Driver,
     },
     /// What happened in a live run, after it is in the journal.
     Events {
@@ -195,6 +197,24 @@ pub enum Notice {
         /// Why.
         problem: Problem,
     },
+}
+
+/// Who drives a run on.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Driver {
+    /// This host: its commands reach the run.
+    Here,
+    /// Another process, in words for people (`process 4321 (console)`).
+    Elsewhere(String),
+    /// Nobody: the run is over, or was interrupted and may be resumed.
+    Nobody,
+}
+
+impl Driver {
+    /// Whether this host's commands reach the run.
+    pub fn is_here(&self) -> bool {
+        *self == Self::Here
+    }
 }
 
 /// The first notice.
@@ -249,8 +269,8 @@ pub struct RunSummary {
     pub finished: Option<Time>,
     /// How; `None` while open.
     pub outcome: Option<Outcome>,
-    /// Whether it goes on in this host.
-    pub live: bool,
+    /// Who drives it on.
+    pub driver: Driver,
     /// Nodes in all.
     pub nodes: u32,
     /// Open gates.

@@ -94,6 +94,7 @@ impl Desk {
             Request::Command { run, command } => self.command(run, command).await,
             Request::ListRuns => self.tell_or(self.shared.runs().map(Notice::Runs)),
             Request::OpenRun(run) => self.open(run),
+            Request::Resume(run) => self.resume(run).await,
             Request::Preview { run, gate, payload } => self.preview(run, gate, payload),
             Request::UseModel(model) => self.shared.choose(model.as_deref()),
             Request::ListModels => self.list_models(),
@@ -147,8 +148,21 @@ impl Desk {
         {
             return;
         }
-        let opened = self.shared.store.records(&run).map(|records| Notice::RunOpened { run, records, live: false });
+        let opened = self.shared.store.records(&run).map(|records| {
+            let driver = self.shared.driver(&run);
+            Notice::RunOpened { run, records, driver }
+        });
         self.tell_or(opened.map_err(|error| super::session::problem(&error)));
+    }
+
+    /// A run that goes on here already is shown.
+    async fn resume(&self, run: RunId) {
+        if self.shared.session(&run).is_some() {
+            return self.open(run);
+        }
+        if let Err(problem) = self.shared.resume(run, VIA, Some(self.listener.clone())).await {
+            self.tell(Notice::Problem(problem));
+        }
     }
 
     fn preview(&mut self, run: RunId, gate: GateId, payload: Value) {

@@ -6,12 +6,17 @@ use super::{
     local::{LocalHost, Shared},
     session::{Order, Session},
 };
-use crate::engine::{Actor, Command, Decision, Event, Gate, GateId, GateKind, Outcome, Record, Run, RunId, Target, Verb};
+use crate::engine::{
+    Actor, Command, Decision, Event, Gate, GateId, GateKind, LOST_OPTIONS, NodeState, Outcome, Record, Run, RunId, Target, Verb,
+};
 use crate::plan::{Catalog, NodeId, Plan};
 use globset::{Glob, GlobSet, GlobSetBuilder};
 use serde_json::{Map, Value};
 use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
+
+/// How actions without a person are recorded.
+const VIA: &str = "cli";
 
 /// How gates are decided. Deny beats approve beats yes.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -22,6 +27,40 @@ pub struct Flags {
     pub approve: Vec<String>,
     /// `--deny GLOB`: node ids or tools.
     pub deny: Vec<String>,
+    /// `--unknown`: what becomes of nodes of which nobody knows whether they took effect.
+    pub unknown: Option<Unknown>,
+}
+
+/// What becomes of a node of which nobody knows whether it took effect.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Unknown {
+    /// It runs again.
+    Again,
+    /// It took effect, and has no result.
+    Done,
+    /// It is skipped.
+    Skip,
+}
+
+impl Unknown {
+    /// The word of the flag.
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Again => "again",
+            Self::Done => "done",
+            Self::Skip => "skip",
+        }
+    }
+
+    /// The answer to the engine's question.
+    fn answer(self) -> &'static str {
+        let [again, done, skip] = LOST_OPTIONS;
+        match self {
+            Self::Again => again,
+            Self::Done => done,
+            Self::Skip => skip,
+        }
+    }
 }
 
 impl Flags {
@@ -100,21 +139,56 @@ impl LocalHost {
     ) -> Result<Headless, Problem> {
         let rules = Rules::new(flags, &self.catalog())?;
         plan.inputs.extend(inputs);
-        let (listener, mut notices) = mpsc::unbounded_channel();
-        let session = self.shared().start(plan, "cli", Some(listener)).await?;
-        let mut warden = Warden { rules, shared: self.shared(), session: &session, state: Run::default(), asked: 0 };
+        let (listener, notices) = mpsc::unbounded_channel();
+        let session = self.shared().start(plan, VIA, Some(listener)).await?;
+        self.attend(&session, notices, rules, stop, sink).await
+    }
+
+    /// Goes on with a run that was parked or interrupted, to its end or to where it is parked again. Every event that is new goes to
+    /// `sink`. Cancelling `stop` cancels the run.
+    ///
+    /// # Errors
+    /// When a flag is no glob, somebody else drives the run, it is over, or the journal can't be used.
+    pub async fn resume_headless(
+        &self,
+        run: &RunId,
+        flags: &Flags,
+        stop: &CancellationToken,
+        sink: &mut (dyn FnMut(&Record) + Send),
+    ) -> Result<Headless, Problem> {
+        let rules = Rules::new(flags, &self.catalog())?;
+        let (listener, notices) = mpsc::unbounded_channel();
+        let session = self.shared().resume(run.clone(), VIA, Some(listener)).await?;
+        self.attend(&session, notices, rules, stop, sink).await
+    }
+
+    /// Watches a run, and decides its gates by the rules, until it is over or parked.
+    async fn attend(
+        &self,
+        session: &Session,
+        mut notices: mpsc::UnboundedReceiver<Notice>,
+        rules: Rules,
+        stop: &CancellationToken,
+        sink: &mut (dyn FnMut(&Record) + Send),
+    ) -> Result<Headless, Problem> {
+        let mut warden = Warden { rules, shared: self.shared(), session, state: Run::default(), asked: 0 };
         let mut stopping = false;
         loop {
             let notice = tokio::select! {
                 notice = notices.recv() => notice,
                 () = stop.cancelled(), if !stopping => {
                     stopping = true;
-                    session.command(Command::act(Verb::Cancel { target: Target::Run }), self.shared().actor("cli"));
+                    session.command(Command::act(Verb::Cancel { target: Target::Run }), self.shared().actor(VIA));
                     continue;
                 }
             };
             match notice {
-                Some(Notice::RunOpened { records, .. } | Notice::Events { records, .. }) => warden.take(&records, sink),
+                Some(Notice::RunOpened { records, .. }) => {
+                    // What an earlier driver did was told then.
+                    let new = records.iter().rposition(|record| matches!(record.event, Event::RunRecovered { .. })).unwrap_or(0);
+                    warden.take(&records, &records[new..], sink);
+                }
+                Some(Notice::Events { records, .. }) => warden.take(&records, &records, sink),
                 Some(Notice::Frozen { problem, .. }) => {
                     session.order(Order::Leave);
                     return Err(problem);
@@ -143,14 +217,15 @@ struct Warden<'a> {
 }
 
 impl Warden<'_> {
-    fn take(&mut self, records: &[Record], sink: &mut (dyn FnMut(&Record) + Send)) {
+    /// Folds what happened, tells what of it is new, and decides the gates that opened and still wait.
+    fn take(&mut self, records: &[Record], new: &[Record], sink: &mut (dyn FnMut(&Record) + Send)) {
+        new.iter().for_each(|record| sink(record));
         for record in records {
-            sink(record);
             self.state.evolve(record);
         }
         for record in records {
             match &record.event {
-                Event::ApprovalRequired { gate } => self.decide(gate),
+                Event::ApprovalRequired { gate } if self.state.open_gates().any(|open| open.id == gate.id) => self.decide(gate),
                 Event::GateDecided { .. } | Event::Refused { .. } => self.asked = self.asked.saturating_sub(1),
                 _ => {}
             }
@@ -158,13 +233,26 @@ impl Warden<'_> {
     }
 
     fn decide(&mut self, gate: &Gate) {
-        let Some(seen) = Seen::of(&self.state, gate.id) else { return };
-        let Some((decision, flag)) = self.rules.decide(&seen) else { return };
+        let Some((decision, flag)) = self.verdict_on(gate) else { return };
         let command = Command::Decide { gate: gate.id, decision, hash: gate.hash.clone() };
         let by = Actor { who: format!("{} ({flag})", self.shared.user), via: "rule".into() };
         if self.session.command(command, by) {
             self.asked += 1;
         }
+    }
+
+    /// The decision with the flag that made it.
+    fn verdict_on(&self, gate: &Gate) -> Option<(Decision, String)> {
+        if self.is_lost(gate) {
+            let unknown = self.rules.unknown?;
+            return Some((Decision::Answer { value: unknown.answer().into() }, format!("--unknown {}", unknown.word())));
+        }
+        self.rules.decide(&Seen::of(&self.state, gate.id)?)
+    }
+
+    /// Whether the gate asks what became of a node.
+    fn is_lost(&self, gate: &Gate) -> bool {
+        self.state.node(&gate.node).is_some_and(|node| node.state == NodeState::Unknown)
     }
 
     fn is_parked(&self) -> bool {
@@ -181,7 +269,11 @@ impl Warden<'_> {
 
     fn parked(&self, gate: &Gate) -> Option<ParkedGate> {
         let seen = Seen::of(&self.state, gate.id)?;
-        let flag = (!wants_words(&gate.kind)).then(|| format!("--approve {}", gate.node));
+        let flag = match (self.is_lost(gate), wants_words(&gate.kind)) {
+            (true, _) => Some("--unknown again|done|skip".to_owned()),
+            (false, true) => None,
+            (false, false) => Some(format!("--approve {}", gate.node)),
+        };
         Some(ParkedGate { gate: gate.id, node: gate.node.clone(), tool: seen.tool, why: gate.why.clone(), flag })
     }
 }
@@ -199,6 +291,7 @@ struct Rules {
     deny: List,
     approve: List,
     yes: Yes,
+    unknown: Option<Unknown>,
 }
 
 struct List {
@@ -210,7 +303,7 @@ struct List {
 impl Rules {
     fn new(flags: &Flags, catalog: &Catalog) -> Result<Self, Problem> {
         let list = |flag, globs| List::new(flag, globs, catalog);
-        Ok(Self { deny: list("--deny", &flags.deny)?, approve: list("--approve", &flags.approve)?, yes: flags.yes })
+        Ok(Self { deny: list("--deny", &flags.deny)?, approve: list("--approve", &flags.approve)?, yes: flags.yes, unknown: flags.unknown })
     }
 
     /// The decision with the flag that made it.

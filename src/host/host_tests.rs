@@ -1,7 +1,7 @@
 //! The whole host in one process: a temporary home and workspace, real tools, the client protocol, flags.
 
 use super::{
-    client::{Client, Connection, Notice, Problem, Request},
+    client::{Client, Connection, Driver, Notice, Problem, Request},
     config::Config,
     *,
 };
@@ -68,7 +68,7 @@ fn copy_plan() -> Plan {
 
 fn flags(approve: &[&str], deny: &[&str], yes: Yes) -> Flags {
     let own = |globs: &[&str]| globs.iter().map(|glob| (*glob).to_owned()).collect();
-    Flags { yes, approve: own(approve), deny: own(deny) }
+    Flags { yes, approve: own(approve), deny: own(deny), unknown: None }
 }
 
 fn settled(end: &Headless) -> Option<Outcome> {
@@ -163,7 +163,10 @@ async fn without_a_flag_the_run_is_parked_open_and_names_the_flag() {
     assert_eq!(gates[0].flag.as_deref(), Some("--approve write"));
     assert_eq!(bed.read("out.txt"), None);
     let runs = bed.host.shared().runs().unwrap();
-    assert_eq!((runs[0].outcome, runs[0].live, runs[0].gates, runs[0].waiting.as_slice()), (None, false, 1, &[NodeId::new("write")][..]));
+    assert_eq!(
+        (runs[0].outcome, &runs[0].driver, runs[0].gates, runs[0].waiting.as_slice()),
+        (None, &Driver::Nobody, 1, &[NodeId::new("write")][..])
+    );
 }
 
 #[tokio::test]
@@ -415,8 +418,8 @@ async fn an_old_run_opens_as_it_was_and_an_unknown_one_is_told_so() {
     let end = bed.headless(copy_plan(), flags(&[], &[], Yes::Given)).await;
     let mut seat = Seat::take(&bed);
     seat.ask(Request::OpenRun(end.run.clone()));
-    let live = seat.until(|_, notice| if let Notice::RunOpened { live, .. } = notice { Some(*live) } else { None }).await;
-    assert!(!live);
+    let driver = seat.until(|_, notice| if let Notice::RunOpened { driver, .. } = notice { Some(driver.clone()) } else { None }).await;
+    assert_eq!(driver, Driver::Nobody);
     assert_eq!(seat.run, end.state);
     seat.ask(Request::OpenRun(RunId("nothing".into())));
     assert!(seat.problem().await.message.contains("`nothing`"));
@@ -496,4 +499,62 @@ async fn a_plan_that_can_not_run_is_refused_with_what_is_wrong_and_leaves_no_run
     let problem = seat.problem().await;
     assert!(problem.message.starts_with("the plan can't run: ") && problem.message.contains("a → b"), "{}", problem.message);
     assert!(bed.host.shared().runs().unwrap().is_empty());
+}
+
+#[tokio::test]
+async fn opening_an_interrupted_run_starts_nothing_and_resuming_it_drives_it_on() {
+    let bed = Bed::new(&[("in.txt", "hello")]);
+    let parked = bed.headless(copy_plan(), Flags::default()).await;
+    let mut seat = Seat::take(&bed);
+    seat.ask(Request::OpenRun(parked.run.clone()));
+    let opened = |_: &Run, notice: &Notice| match notice {
+        Notice::RunOpened { records, driver, .. } => Some((records.len(), driver.clone())),
+        _ => None,
+    };
+    let before = bed.journal(&parked.run).len();
+    assert_eq!(seat.until(opened).await, (before, Driver::Nobody));
+    assert_eq!(bed.journal(&parked.run).len(), before);
+
+    let mut seat = Seat::take(&bed);
+    seat.ask(Request::Resume(parked.run.clone()));
+    assert_eq!(seat.until(opened).await, (before + 1, Driver::Here));
+    let gate = seat.gate().await;
+    seat.decide(&gate, Decision::Approve);
+    assert_eq!(seat.end().await, Outcome::Succeeded);
+    assert_eq!(bed.read("out.txt").as_deref(), Some("copied"));
+    let reads = |record: &&Record| matches!(&record.event, Event::NodeStarted { node_id, .. } if node_id.as_str() == "read");
+    assert_eq!(bed.journal(&parked.run).iter().filter(reads).count(), 1, "what was finished is not run again");
+    let mut seat = Seat::take(&bed);
+    seat.ask(Request::Resume(parked.run));
+    assert!(seat.problem().await.message.starts_with("the run is over: "));
+}
+
+#[tokio::test]
+async fn a_run_is_driven_by_one_host_at_a_time_and_the_other_says_which() {
+    let bed = Bed::new(&[("in.txt", "hello")]);
+    let mut seat = Seat::take(&bed);
+    seat.start(copy_plan());
+    seat.gate().await;
+    let run = seat.id.clone().unwrap();
+    let other = Bed { host: LocalHost::open(bed.places.clone(), Config::default(), None, &|_| None).unwrap(), ..Bed::new(&[]) };
+    let who = format!("process {} (console)", std::process::id());
+    assert_eq!(other.host.shared().runs().unwrap()[0].driver, Driver::Elsewhere(who.clone()));
+    let mut guest = Seat::take(&other);
+    guest.ask(Request::Resume(run.clone()));
+    assert_eq!(guest.problem().await.message, format!("run `{}` is driven by {who}", run.0));
+    bed.host.shutdown().await;
+    assert_eq!(other.host.shared().driver(&run), Driver::Nobody);
+}
+
+#[tokio::test]
+async fn a_run_of_another_workspace_is_not_driven_by_the_tools_of_this_one() {
+    let bed = Bed::new(&[("in.txt", "hello")]);
+    let parked = bed.headless(copy_plan(), Flags::default()).await;
+    let places = Places { workspace: bed.places.home.clone(), ..bed.places.clone() };
+    let other = Bed { host: LocalHost::open(places, Config::default(), None, &|_| None).unwrap(), ..Bed::new(&[]) };
+    let mut guest = Seat::take(&other);
+    guest.ask(Request::Resume(parked.run.clone()));
+    let hint = format!("resume it there: --workspace {}", bed.places.workspace.display());
+    assert_eq!(guest.problem().await.hint, Some(hint));
+    assert_eq!(bed.host.shared().driver(&parked.run), Driver::Nobody, "it is given back");
 }

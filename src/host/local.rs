@@ -1,17 +1,17 @@
 //! `LocalHost`: dagdeck in one process: its journal, tools, cards and models, and the runs that go on. Clients connect to it.
 
 use super::{
-    client::{Client, Connection, ModelStatus, Problem, RunSummary},
+    client::{Client, Connection, Driver, ModelStatus, Problem, RunSummary},
     clock::{Clock, SystemClock},
     config::Config,
     connection,
     jobs::{Jobs, Kit},
     link,
     places::Places,
-    session::{Listener, Services, Session, problem},
+    session::{Listener, Services, Session, Stored, problem},
 };
 use crate::agents;
-use crate::engine::{Actor, Command, RunId, RunSettings, Target, Verb};
+use crate::engine::{Actor, Command, Run, RunId, RunSettings, Target, Verb};
 use crate::models::config::Lookup;
 use crate::plan::{
     Catalog, Plan, nest,
@@ -159,18 +159,60 @@ impl Shared {
             model: model.clone(),
             host: json!({ "workspace": self.places.workspace, "dagdeck": env!("CARGO_PKG_VERSION") }),
         };
-        let labour = Arc::new(Jobs::new(self.kit.clone(), model));
-        let services = Services { journal: self.store.clone(), labour, clock: self.clock.clone() };
+        let services = self.services(model);
         let session = Session::start(services, plan, settings, self.actor(via), listener).await.map_err(|error| problem(&error))?;
+        self.keep(&session);
+        Ok(session)
+    }
+
+    /// Drives a run on that was interrupted, with the settings that it started with. The listener hears of it first.
+    pub(super) async fn resume(&self, run: RunId, via: &str, listener: Option<Listener>) -> Result<Session, Problem> {
+        let by = self.actor(via);
+        let stored = Stored::take(&*self.store, run, &by).await.map_err(|error| problem(&error))?;
+        self.refuse_foreign(stored.run())?;
+        if let Some((_, reason)) = stored.run().outcome() {
+            return Err(Problem { message: format!("the run is over: {reason}"), hint: None });
+        }
+        let services = self.services(stored.run().settings().and_then(|settings| settings.model.clone()));
+        let session = Session::resume(services, stored, by, listener).await.map_err(|error| problem(&error))?;
+        self.keep(&session);
+        Ok(session)
+    }
+
+    /// The tools of this host work in its own workspace, so a run of another one can't go on here.
+    fn refuse_foreign(&self, run: &Run) -> Result<(), Problem> {
+        let own = run.settings().and_then(|settings| settings.host.get("workspace")).and_then(|path| path.as_str());
+        match own.filter(|own| *own != self.places.workspace.to_string_lossy()) {
+            Some(own) => Err(Problem {
+                message: format!("the run works in `{own}`, and this is `{}`", self.places.workspace.display()),
+                hint: Some(format!("resume it there: --workspace {own}")),
+            }),
+            None => Ok(()),
+        }
+    }
+
+    fn services(&self, model: Option<String>) -> Services {
+        let labour = Arc::new(Jobs::new(self.kit.clone(), model));
+        Services { journal: self.store.clone(), labour, clock: self.clock.clone() }
+    }
+
+    fn keep(&self, session: &Session) {
         let mut sessions = self.lock_sessions();
         sessions.retain(|_, session| session.is_live());
         sessions.insert(session.run.clone(), session.clone());
-        Ok(session)
     }
 
     /// The session of a run that goes on.
     pub(super) fn session(&self, run: &RunId) -> Option<Session> {
         self.lock_sessions().get(run).filter(|session| session.is_live()).cloned()
+    }
+
+    /// Who drives a run on.
+    pub(super) fn driver(&self, run: &RunId) -> Driver {
+        if self.session(run).is_some() {
+            return Driver::Here;
+        }
+        self.store.driver(run).map_or(Driver::Nobody, Driver::Elsewhere)
     }
 
     pub(super) fn live(&self) -> Vec<Session> {
@@ -214,14 +256,17 @@ impl Shared {
     }
 
     fn summary(&self, row: RunRow) -> RunSummary {
-        let live = self.session(&row.run).is_some();
+        let driver = match row.outcome {
+            Some(_) => Driver::Nobody,
+            None => self.driver(&row.run),
+        };
         RunSummary {
             run: row.run,
             goal: row.goal,
             created: row.created,
             finished: row.finished,
             outcome: row.outcome,
-            live,
+            driver,
             nodes: row.nodes,
             gates: u32::try_from(row.waiting.len()).unwrap_or(u32::MAX),
             waiting: row.waiting,

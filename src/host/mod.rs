@@ -31,7 +31,7 @@ mod workers;
 
 pub use clock::{Clock, SystemClock};
 pub use doctor::{Check, Health, examine};
-pub use headless::{Flags, Headless, HeadlessEnd, ParkedGate, Yes};
+pub use headless::{Flags, Headless, HeadlessEnd, ParkedGate, Unknown, Yes};
 pub use link::{Linked, link};
 pub use local::LocalHost;
 pub use places::Places;

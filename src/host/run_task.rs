@@ -2,7 +2,7 @@
 //! tells the listeners, and only then acts. It sleeps when nothing is due.
 
 use super::{
-    client::{Notice, Problem},
+    client::{Driver, Notice, Problem},
     gates::Seen,
     session::{Listener, Order, Services, append, problem, sooner},
     streams::Streams,
@@ -14,7 +14,6 @@ use crate::plan::Risk;
 use crate::store::Durability;
 use std::time::Duration;
 use tokio::sync::mpsc;
-use tokio_util::sync::DropGuard;
 
 /// Places in the channel from the workers; a full one makes them wait.
 const REPORTS: usize = 256;
@@ -59,8 +58,8 @@ impl RunTask {
         }
     }
 
-    /// Runs until the run settles or is left. The guard tells others once everything is cleaned up.
-    pub(super) async fn drive(mut self, first: Batch, ended: DropGuard) {
+    /// Runs until the run settles or is left, and everything is cleaned up.
+    pub(super) async fn drive(mut self, first: Batch) {
         self.more = first.more;
         self.act(first.effects);
         while self.run.outcome().is_none() {
@@ -73,7 +72,6 @@ impl RunTask {
         // Workers that still speak find nobody and stop waiting.
         drop(self.reports);
         self.workers.dismiss().await;
-        drop(ended);
     }
 
     /// Answers those who came too late; whoever comes from now on finds the door closed.
@@ -232,7 +230,10 @@ impl RunTask {
     async fn attach(&mut self, listener: Listener) {
         let Some(run) = self.run.id().cloned() else { return };
         let notice = match self.services.journal.load(&run).await {
-            Ok(records) => Notice::RunOpened { run, records, live: self.run.outcome().is_none() },
+            Ok(records) => {
+                let driver = if self.run.outcome().is_none() { Driver::Here } else { Driver::Nobody };
+                Notice::RunOpened { run, records, driver }
+            }
             Err(error) => Notice::Problem(problem(&error)),
         };
         if listener.send(notice).is_ok() {

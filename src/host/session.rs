@@ -1,15 +1,15 @@
-//! `Session`: the handle of a live run, and how one begins.
+//! `Session`: the handle of a live run, and how one begins: as a new run, or from what an earlier driver left in the journal.
 
 use super::{
-    client::{Notice, Problem},
+    client::{Driver, Notice, Problem},
     clock::Clock,
     gates::Seen,
     run_task::RunTask,
     workers::Labour,
 };
-use crate::engine::{Actor, Batch, Command, GateId, Input, Run, RunId, RunSettings, Time};
+use crate::engine::{Actor, Batch, Command, GateId, Input, Record, Run, RunId, RunSettings, Time};
 use crate::plan::Plan;
-use crate::store::{Durability, Journal, StoreError};
+use crate::store::{Durability, Journal, Ownership, StoreError};
 use std::sync::Arc;
 use tokio::sync::{mpsc, oneshot};
 use tokio_util::sync::CancellationToken;
@@ -38,6 +38,34 @@ pub(super) enum Order {
     Leave,
 }
 
+/// A run as an earlier driver left it, and the right to drive it.
+pub(super) struct Stored {
+    id: RunId,
+    ownership: Ownership,
+    records: Vec<Record>,
+    run: Run,
+}
+
+impl Stored {
+    /// Takes a run over. What was journalled before is there in full, since nobody else writes any more.
+    ///
+    /// # Errors
+    /// When the run is unknown, somebody else drives it, or the journal can't be read.
+    pub(super) async fn take(journal: &dyn Journal, id: RunId, by: &Actor) -> Result<Self, StoreError> {
+        // Asked first, so that a name that fits no run leaves nothing behind.
+        journal.load(&id).await?;
+        let ownership = journal.own(&id, by)?;
+        let records = journal.load(&id).await?;
+        let run = Run::replay(&records);
+        Ok(Self { id, ownership, records, run })
+    }
+
+    /// Its state as journalled.
+    pub(super) fn run(&self) -> &Run {
+        &self.run
+    }
+}
+
 /// A live run.
 #[derive(Clone, Debug)]
 pub(super) struct Session {
@@ -59,20 +87,48 @@ impl Session {
         listener: Option<Listener>,
     ) -> Result<Self, StoreError> {
         let id = RunId(uuid::Uuid::now_v7().to_string());
-        let now = services.clock.now();
-        let mut run = Run::default();
+        let ownership = services.journal.own(&id, &by)?;
         let create = Input::Create { run: id.clone(), plan: Box::new(plan), settings: Box::new(settings), by: by.clone() };
-        let mut first = run.step(&create, now);
-        append(&mut first, run.step(&Input::Command { command: Command::Start, by }, now));
+        let stored = Stored { id, ownership, records: Vec::new(), run: Run::default() };
+        Self::begin(services, stored, &[create, Input::Command { command: Command::Start, by }], listener).await
+    }
+
+    /// Goes on with a run whose driver ended: what was at work then goes again, or is asked about.
+    ///
+    /// # Errors
+    /// When the journal can't be written; nothing goes on then.
+    pub(super) async fn resume(services: Services, stored: Stored, by: Actor, listener: Option<Listener>) -> Result<Self, StoreError> {
+        let mut inputs = vec![Input::Recover { by: by.clone() }];
+        if !stored.run.is_started() {
+            inputs.push(Input::Command { command: Command::Start, by });
+        }
+        Self::begin(services, stored, &inputs, listener).await
+    }
+
+    /// Carries the first inputs through, journals what follows, and drives the run from there.
+    async fn begin(services: Services, stored: Stored, inputs: &[Input], listener: Option<Listener>) -> Result<Self, StoreError> {
+        let Stored { id, ownership, mut records, mut run } = stored;
+        let now = services.clock.now();
+        let mut first = Batch::default();
+        for input in inputs {
+            append(&mut first, run.step(input, now));
+        }
         services.journal.append(&id, &first.records, Durability::Power).await?;
         if let Some(listener) = &listener {
+            records.extend_from_slice(&first.records);
             // A listener that has gone already is dropped with the next notice.
-            let _ = listener.send(Notice::RunOpened { run: id.clone(), records: first.records.clone(), live: true });
+            let _ = listener.send(Notice::RunOpened { run: id.clone(), records, driver: Driver::Here });
         }
         let (orders, inbox) = mpsc::unbounded_channel();
         let ended = CancellationToken::new();
         let task = RunTask::new(services, run, inbox, listener.into_iter().collect());
-        tokio::spawn(task.drive(first, ended.clone().drop_guard()));
+        let guard = ended.clone().drop_guard();
+        tokio::spawn(async move {
+            task.drive(first).await;
+            // Others may drive it before anybody is told that this one doesn't.
+            drop(ownership);
+            drop(guard);
+        });
         Ok(Self { run: id, orders, ended })
     }
 

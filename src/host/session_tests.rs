@@ -10,7 +10,7 @@ use crate::engine::{
     Actor, Command, Decision, Done, Event, GateId, NodeState, Outcome, Record, Run, RunId, RunSettings, Target, Time, Verb, WorkFact,
 };
 use crate::plan::{NodeId, Plan};
-use crate::store::{Durability, Journal, StoreError};
+use crate::store::{Durability, Journal, Ownership, StoreError};
 use async_trait::async_trait;
 use serde_json::{Value, json};
 use std::{
@@ -101,6 +101,10 @@ impl Journal for Memory {
 
     async fn load(&self, _run: &RunId) -> Result<Vec<Record>, StoreError> {
         Ok(self.records.lock().unwrap().clone())
+    }
+
+    fn own(&self, _run: &RunId, _by: &Actor) -> Result<Ownership, StoreError> {
+        Ok(Ownership::unshared())
     }
 }
 

@@ -50,6 +50,14 @@ pub enum StoreError {
         /// The run.
         run: String,
     },
+    /// Another process drives the run.
+    #[error("run `{run}` is driven by {by}")]
+    Driven {
+        /// The run.
+        run: String,
+        /// By whom, for people.
+        by: String,
+    },
     /// No run has this name.
     #[error("no run is called `{name}`")]
     NoSuchRun {
@@ -84,6 +92,7 @@ impl StoreError {
             Self::Newer { .. } => Some("update dagdeck, or use another --home"),
             Self::Unusable { .. } => Some("check the folder's permissions, or use another --home"),
             Self::Conflict { .. } => Some("let only one dagdeck drive a run"),
+            Self::Driven { .. } => Some("decide and watch there; when that process has ended, the run can be resumed here"),
             Self::NoSuchRun { .. } | Self::Ambiguous { .. } => Some("`dagdeck ls` lists the runs; `last` is the newest"),
             Self::NoRuns => Some("start one with `dagdeck run`"),
             Self::Closed => None,

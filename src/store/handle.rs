@@ -1,13 +1,13 @@
 //! `Store`: the handle that the rest of dagdeck holds. Appends go to the writer thread, reads to a connection of their own.
 
 use super::{
-    RunRow, Scope, StoreError,
+    Ownership, RunRow, Scope, StoreError,
     reader::Reader,
     row::{Headline, Row},
     schema::{self, Tuning},
     writer::{Append, Writer},
 };
-use crate::engine::{Record, RunId};
+use crate::engine::{Actor, Record, RunId};
 use async_trait::async_trait;
 use std::path::{Path, PathBuf};
 
@@ -34,6 +34,12 @@ pub trait Journal: Send + Sync {
     /// # Errors
     /// When the run is unknown or the journal can't be read.
     async fn load(&self, run: &RunId) -> Result<Vec<Record>, StoreError>;
+
+    /// The right to drive a run.
+    ///
+    /// # Errors
+    /// When another process has it.
+    fn own(&self, run: &RunId, by: &Actor) -> Result<Ownership, StoreError>;
 }
 
 /// The journal of all runs of one home folder. Dropping it writes out what was handed in and closes the file.
@@ -86,6 +92,15 @@ impl Store {
         self.reader.resolve(name, scope)
     }
 
+    /// Which process drives a run, in words for people; `None` when none does.
+    pub fn driver(&self, run: &RunId) -> Option<String> {
+        Ownership::holder(&self.locks(), run)
+    }
+
+    fn locks(&self) -> PathBuf {
+        self.path.with_file_name("locks")
+    }
+
     /// All committed events of a run, in order.
     ///
     /// # Errors
@@ -113,5 +128,9 @@ impl Journal for Store {
 
     async fn load(&self, run: &RunId) -> Result<Vec<Record>, StoreError> {
         self.records(run)
+    }
+
+    fn own(&self, run: &RunId, by: &Actor) -> Result<Ownership, StoreError> {
+        Ownership::take(&self.locks(), run, by)
     }
 }

@@ -5,6 +5,7 @@
 
 mod error;
 mod handle;
+mod owner;
 mod reader;
 mod row;
 mod schema;
@@ -15,4 +16,5 @@ mod tests;
 
 pub use error::StoreError;
 pub use handle::{Durability, Journal, Store};
+pub use owner::Ownership;
 pub use reader::{RunRow, Scope};

@@ -8,7 +8,7 @@ use crate::console::{
     update::{Action, Msg, next_wake},
 };
 use crate::engine::{NodeError, RunId, Time, ToolCall, ToolReport, WorkFact};
-use crate::host::client::{ModelStatus, Notice, PlanningId, Problem, RunSummary};
+use crate::host::client::{Driver, ModelStatus, Notice, PlanningId, Problem, RunSummary};
 use crate::plan::{Plan, Verdict};
 
 /// An escape sequence that sets the clipboard, one that clears the screen, both as C1 controls too, and text that runs backwards.
@@ -92,7 +92,7 @@ fn escapes_and_bidi_in_ids_titles_arguments_and_results_are_shown_escaped_never_
         created: Time(1),
         finished: None,
         outcome: None,
-        live: false,
+        driver: Driver::Nobody,
         nodes: 1,
         gates: 1,
         waiting: vec![HOSTILE.into()],

@@ -24,7 +24,7 @@ use super::{
     view,
 };
 use crate::engine::{Actor, Command, Done, Effect, GateId, Input, Preview, Run, RunId, RunSettings, Time, WorkFact};
-use crate::host::client::{Hello, ModelStatus, Notice, PlanningId, Request};
+use crate::host::client::{Driver, Hello, ModelStatus, Notice, PlanningId, Request};
 use crate::plan::{AgentInfo, Catalog, NodeId, Plan, Risk, ToolInfo, Verdict};
 
 /// A console with a host behind it.
@@ -177,7 +177,7 @@ impl Deck {
         let create = Input::Create { run: id.clone(), plan: Box::new(plan), settings, by: actor() };
         self.runs.insert(id.0.clone(), Run::default());
         let records = self.step(&id, &create);
-        self.notice(Notice::RunOpened { run: id.clone(), records, live: true });
+        self.notice(Notice::RunOpened { run: id.clone(), records, driver: Driver::Here });
         self.command(&id, Command::Start);
     }
 

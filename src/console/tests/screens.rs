@@ -10,7 +10,7 @@ use serde_json::json;
 use super::{Deck, text};
 use crate::console::theme::{Depth, Theme, load};
 use crate::engine::{NodeError, Outcome, RunId, WorkFact};
-use crate::host::client::{Notice, RunSummary};
+use crate::host::client::{Driver, Notice, RunSummary};
 
 const SIZES: [(u16, u16); 3] = [(80, 24), (120, 40), (200, 50)];
 
@@ -176,7 +176,7 @@ fn runs() {
             created: now,
             finished: outcome.map(|_| now.plus(83_000)),
             outcome,
-            live: outcome.is_none(),
+            driver: if outcome.is_none() { Driver::Here } else { Driver::Nobody },
             nodes: 4,
             gates: u32::from(outcome.is_none()),
             waiting: Vec::new(),

@@ -3,7 +3,7 @@
 use super::{Action, Turn, verbs};
 use crate::console::model::{Focus, GateKey, Model, RunView, Screen, Stage, Status, Tree, Version};
 use crate::engine::{Event, Outcome, Record, RunId};
-use crate::host::client::{ModelStatus, Notice, PlanningId, Problem, Request};
+use crate::host::client::{Driver, ModelStatus, Notice, PlanningId, Problem, Request};
 use crate::plan::{Node, Plan};
 use crate::text::{Plain, counted};
 
@@ -39,7 +39,7 @@ pub fn notice(model: &mut Model, turn: &mut Turn, notice: Notice) {
         Notice::PlanNode { id, node } => plan_node(model, id, *node),
         Notice::PlanReady { id, plan, origin, remarks } => plan_ready(model, id, *plan, &origin, &remarks),
         Notice::PlanFailed { id, problem } => plan_failed(model, id, &problem),
-        Notice::RunOpened { run, records, live } => run_opened(model, turn, run, &records, live),
+        Notice::RunOpened { run, records, driver } => run_opened(model, turn, run, &records, driver),
         Notice::Events { run, records } => events(model, turn, &run, &records),
         Notice::Runs(listing) => model.runs.listing = listing,
         Notice::Preview { run, gate, preview } => {
@@ -102,8 +102,9 @@ fn plan_failed(model: &mut Model, id: PlanningId, problem: &Problem) {
     }
 }
 
-fn run_opened(model: &mut Model, turn: &mut Turn, id: RunId, records: &[Record], live: bool) {
-    let mut view = RunView::new(id.clone(), live);
+fn run_opened(model: &mut Model, turn: &mut Turn, id: RunId, records: &[Record], driver: Driver) {
+    let live = driver.is_here();
+    let mut view = RunView::new(id.clone(), driver);
     view.apply(records);
     view.grow();
     match model.runs.get_mut(&id) {

@@ -8,6 +8,7 @@ use crate::console::{
     theme::Role,
 };
 use crate::engine::{Outcome, Time};
+use crate::host::client::Driver;
 use crate::text::{Glyph, Plain, cost, count, counted, duration};
 
 /// Draws the first row.
@@ -106,8 +107,10 @@ fn run(model: &Model, view: &RunView, now: Time) -> Vec<(Plain, Role)> {
     if view.works() {
         parts.push((Plain::line("  ").then(&duration(now.since(view.newest().created) / 1000 * 1000)), Role::Dim));
     }
-    if !view.live {
-        parts.push((Plain::line("  view only"), Role::Dim));
+    match &view.driver {
+        Driver::Here => {}
+        Driver::Elsewhere(who) => parts.push((Plain::line(&format!("  view only, {who} drives it")), Role::Dim)),
+        Driver::Nobody => parts.push((Plain::line("  view only"), Role::Dim)),
     }
     parts.push((Plain::line("  ").then(&view.goal()), Role::Text));
     parts

@@ -8,7 +8,7 @@ use crate::console::{
     theme::Role,
 };
 use crate::engine::Outcome;
-use crate::host::client::RunSummary;
+use crate::host::client::{Driver, RunSummary};
 use crate::text::{Glyph, Plain, duration, timestamp};
 
 /// Draws the list.
@@ -35,14 +35,14 @@ const MINUTES: usize = 16;
 const WIDE: u16 = 100;
 
 fn entry(model: &Model, run: &RunSummary, pen: &mut Pen<'_>, line: Rect) {
-    let (glyph, word, role) = match (run.outcome, run.live) {
+    let (glyph, word, role) = match (run.outcome, &run.driver) {
         (Some(Outcome::Succeeded), _) => (Glyph::Succeeded, "succeeded", Role::Succeeded),
         (Some(Outcome::Partial), _) => (Glyph::Warning, "partial", Role::Warning),
         (Some(Outcome::Failed), _) => (Glyph::Failed, "failed", Role::Failed),
         (Some(Outcome::Cancelled), _) => (Glyph::Cancelled, "cancelled", Role::Cancelled),
-        (None, true) if run.gates > 0 => (Glyph::Waiting, "waiting", Role::Waiting),
-        (None, true) => (Glyph::Running, "running", Role::Running),
-        (None, false) => (Glyph::Unknown, "interrupted", Role::Unknown),
+        (None, Driver::Here | Driver::Elsewhere(_)) if run.gates > 0 => (Glyph::Waiting, "waiting", Role::Waiting),
+        (None, Driver::Here | Driver::Elsewhere(_)) => (Glyph::Running, "running", Role::Running),
+        (None, Driver::Nobody) => (Glyph::Unknown, "interrupted", Role::Unknown),
     };
     let took = run.finished.map(|finished| duration(finished.since(run.created))).unwrap_or_default();
     let open = match &model.place.stage {

@@ -10,7 +10,7 @@ use std::collections::BTreeMap;
 
 use super::{Log, Tree};
 use crate::engine::{Event, GateId, Outcome, Preview, Record, RunId, Time};
-use crate::host::client::Problem;
+use crate::host::client::{Driver, Problem};
 use crate::plan::{NodeId, Plan};
 use crate::text::Plain;
 
@@ -39,15 +39,15 @@ pub struct RunView {
     pub log: Log,
     /// Pictures of what gates' payloads would do.
     pub previews: BTreeMap<GateId, Preview>,
-    /// Whether it goes on in the host; else it is only looked at.
-    pub live: bool,
+    /// Who drives it on; unless it is this host, it is only looked at.
+    pub driver: Driver,
     /// Why its journal can't be written, if it can't.
     pub frozen: Option<Problem>,
 }
 
 impl RunView {
     /// A run of which nothing is known yet.
-    pub fn new(id: RunId, live: bool) -> Self {
+    pub fn new(id: RunId, driver: Driver) -> Self {
         Self {
             id,
             journal: Journal::default(),
@@ -58,7 +58,7 @@ impl RunView {
             tree: Tree::default(),
             log: Log::default(),
             previews: BTreeMap::new(),
-            live,
+            driver,
             frozen: None,
         }
     }
@@ -155,7 +155,7 @@ impl RunView {
 
     /// Whether it goes on in this host.
     pub fn goes_on(&self) -> bool {
-        self.live && self.newest.run.outcome().is_none()
+        self.driver.is_here() && self.newest.run.outcome().is_none()
     }
 
     /// Whether something that is looked at works right now, so that elapsed times change.
@@ -182,7 +182,7 @@ impl RunView {
             Some(Outcome::Failed) => "failed",
             Some(Outcome::Cancelled) => "cancelled",
             None if self.frozen.is_some() => "frozen",
-            None if !self.live => "interrupted",
+            None if self.driver == Driver::Nobody => "interrupted",
             None if tally.count(Standing::Working) == 0 && tally.count(Standing::Waiting) > 0 => "waiting",
             None => "running",
         }

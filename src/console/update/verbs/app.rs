@@ -224,7 +224,7 @@ fn under_way(run: &RunView) -> Plain {
 /// What happened while the console was open: a line for each of the latest live runs, with one for how to read more. `left` is the
 /// word for runs that end by leaving.
 pub fn summary(model: &Model, now: Time, left: &str) -> Vec<Plain> {
-    let live: Vec<&RunView> = model.runs.open.iter().filter(|run| run.live).collect();
+    let live: Vec<&RunView> = model.runs.open.iter().filter(|run| run.driver.is_here()).collect();
     let earlier = live.len().saturating_sub(SUMMARY_RUNS);
     let mut lines = Vec::new();
     if earlier > 0 {
