@@ -1,7 +1,8 @@
 //! `Blast`: what a verb would change. Found by trying the verb on a copy of the run, so it is what will happen, not a description of it.
 
-use super::{Actor, Command, Input, NodeState, Time, Verb, run::Run};
+use super::{Actor, Command, Event, Input, NodeRun, NodeState, Time, Verb, flow::Phase, graph::NodeIx, run::Run};
 use crate::plan::NodeId;
+use std::collections::BTreeSet;
 
 /// What a verb would change at once. What follows later from nodes that still run is not known to anybody.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -46,36 +47,121 @@ impl Run {
         let batch = after.step(&Input::Command { command: Command::act(verb.clone()), by }, now);
         let mut blast = Blast::default();
         for (id, node) in self.nodes() {
-            let Some(then) = after.node(id) else { continue };
-            if then.generation == node.generation && then.state == node.state && then.reason == node.reason {
-                continue;
+            let Some(ix) = self.graph.find(id) else { continue };
+            let again = after.node(id).is_none_or(|then| then.generation > node.generation);
+            if again {
+                self.weigh_again(ix, verb, &after, &mut blast);
+            } else if let Some(then) = after.node(id) {
+                self.weigh(ix, then, &after, &mut blast);
             }
-            let again = then.generation > node.generation;
-            let list = match (&node.state, &then.state) {
-                (NodeState::Running | NodeState::Retrying { .. }, _) if again || then.state.is_final() => Some(&mut blast.stops),
-                _ if again => Some(&mut blast.reruns),
-                (_, NodeState::Skipped) => Some(&mut blast.skips),
-                (_, NodeState::Cancelled) => Some(&mut blast.cancels),
-                (_, NodeState::Held) => Some(&mut blast.holds),
-                (_, NodeState::Running) => Some(&mut blast.starts),
-                (_, _) if after.is_held(id) && !self.is_held(id) => Some(&mut blast.holds),
-                (_, _) => None,
-            };
-            let Some(list) = list else { continue };
-            list.push(id.clone());
-            let lost = again || then.state.is_final();
+            let lost = if again { self.has_begun(ix) } else { !node.state.is_final() && after.is_over(ix) };
             if lost {
-                blast.tokens += node.lineage.tokens.total();
-                blast.cost_usd += node.lineage.cost_usd;
-                let ended = node.span.finished.unwrap_or(now);
-                blast.time_ms += node.span.started.map_or(0, |started| ended.since(started));
+                self.weigh_loss(ix, now, &mut blast);
             }
         }
-        let voided = batch.records.iter().filter_map(|record| match &record.event {
-            super::Event::GateVoided { gate, .. } => self.gate(*gate).map(|(gate, _)| gate.node.clone()),
-            _ => None,
-        });
-        blast.voids = voided.collect();
+        let voided: BTreeSet<NodeId> = batch.records.iter().filter_map(|record| self.voided_by(&record.event)).collect();
+        blast.voids = voided.into_iter().collect();
         blast
+    }
+
+    /// A node whose generation ends, as it runs again, or leaves the run. What is inside of others goes with those.
+    fn weigh_again(&self, ix: NodeIx, verb: &Verb, after: &Self, blast: &mut Blast) {
+        let id = self.id_of(ix);
+        if self.is_at_work(ix) {
+            blast.stops.push(id.clone());
+        }
+        let is_given = matches!(verb, Verb::Override { node, .. } if *node == id);
+        let stays = |ix: NodeIx| after.node(&self.id_of(ix)).is_some_and(|then| then.generation == self.nodes[ix.at()].generation);
+        if is_given || !self.owners(ix).all(stays) {
+            return;
+        }
+        match after.node(&id) {
+            None => blast.cancels.push(id),
+            Some(_) if self.has_begun(ix) => blast.reruns.push(id),
+            Some(_) => {}
+        }
+    }
+
+    /// A node that stays in its generation.
+    fn weigh(&self, ix: NodeIx, then: &NodeRun, after: &Self, blast: &mut Blast) {
+        let (id, node) = (self.id_of(ix), &self.nodes[ix.at()]);
+        if then.stale.is_some() && node.stale.is_none() {
+            blast.stale.push(id.clone());
+        }
+        if then.state == node.state && then.reason == node.reason {
+            return;
+        }
+        let held = after.is_held(&id) && !self.is_held(&id);
+        let list = match &then.state {
+            state if state.is_final() && self.is_at_work(ix) => &mut blast.stops,
+            NodeState::Skipped => &mut blast.skips,
+            NodeState::Cancelled => &mut blast.cancels,
+            NodeState::Held => &mut blast.holds,
+            NodeState::Running => &mut blast.starts,
+            NodeState::Pending
+            | NodeState::Ready
+            | NodeState::Waiting { .. }
+            | NodeState::Retrying { .. }
+            | NodeState::Succeeded
+            | NodeState::Passed
+            | NodeState::Failed
+            | NodeState::FailedSafe
+            | NodeState::Unknown
+                if held =>
+            {
+                &mut blast.holds
+            }
+            NodeState::Pending
+            | NodeState::Ready
+            | NodeState::Waiting { .. }
+            | NodeState::Retrying { .. }
+            | NodeState::Succeeded
+            | NodeState::Passed
+            | NodeState::Failed
+            | NodeState::FailedSafe
+            | NodeState::Unknown => return,
+        };
+        list.push(id);
+    }
+
+    /// What a node has taken so far. A composite one has taken what those inside it have.
+    fn weigh_loss(&self, ix: NodeIx, now: Time, blast: &mut Blast) {
+        let node = &self.nodes[ix.at()];
+        blast.tokens += node.lineage.tokens.total();
+        blast.cost_usd += node.lineage.cost_usd;
+        if self.flows[ix.at()].bodies.is_none() {
+            let ended = node.span.finished.unwrap_or(now);
+            blast.time_ms += node.span.started.map_or(0, |started| ended.since(started));
+        }
+    }
+
+    fn voided_by(&self, event: &Event) -> Option<NodeId> {
+        match event {
+            Event::GateVoided { gate, .. } => self.gate(*gate).map(|(gate, _)| gate.node.clone()),
+            _ => None,
+        }
+    }
+
+    /// Whether something of it is under way or done.
+    fn has_begun(&self, ix: NodeIx) -> bool {
+        self.is_over(ix) || self.has_started(ix)
+    }
+
+    /// Whether an attempt of it is under way.
+    pub(super) fn is_at_work(&self, ix: NodeIx) -> bool {
+        match self.flows[ix.at()].phase {
+            Phase::Inline | Phase::Bodies | Phase::Inside | Phase::Working | Phase::Resting => true,
+            Phase::Inputs
+            | Phase::Joined { .. }
+            | Phase::Asking
+            | Phase::AtGate(_)
+            | Phase::Answered(_)
+            | Phase::Queued
+            | Phase::Locked(_)
+            | Phase::Kept
+            | Phase::Freed
+            | Phase::Lost
+            | Phase::Ended => false,
+        }
     }
 }

@@ -1,6 +1,7 @@
 //! What an event asks of the world, read from the event and the state before it. Nothing is asked that no event says.
 
 use super::{Answer, Effect, ErrorKind, Event, Job, Kept, NodeState, Record, Time, Timer, TimerKind, Verb, graph::NodeIx, run::Run};
+use crate::plan::NodeId;
 
 impl Run {
     /// Effects of an event that is about to be folded.
@@ -8,8 +9,8 @@ impl Run {
         if let Event::RunRecovered { .. } | Event::Branched { .. } = record.event {
             return self.retry_timers();
         }
-        if let Event::Acted { verb, .. } = &record.event {
-            return self.verb_effects(verb);
+        if let Event::Acted { verb, nodes, .. } = &record.event {
+            return self.verb_effects(verb, nodes);
         }
         let Some(ix) = record.event.node().and_then(|id| self.graph.find(id)) else { return Vec::new() };
         match &record.event {
@@ -39,6 +40,7 @@ impl Run {
             Event::RunCreated { .. }
             | Event::RunStarted
             | Event::RunRecovered { .. }
+            | Event::RunReopened { .. }
             | Event::Branched { .. }
             | Event::RunCancelled { .. }
             | Event::RunSettled { .. }
@@ -72,19 +74,19 @@ impl Run {
     }
 
     /// What a verb asks of the world by itself; what follows from it asks for the rest.
-    fn verb_effects(&self, verb: &Verb) -> Vec<Effect> {
+    fn verb_effects(&self, verb: &Verb, nodes: &[NodeId]) -> Vec<Effect> {
         match verb {
-            Verb::Override { node, .. } => self.graph.find(node).and_then(|ix| self.abort(ix)).into_iter().collect(),
+            Verb::Override { node, .. } if nodes.is_empty() => self.graph.find(node).and_then(|ix| self.abort(ix)).into_iter().collect(),
+            Verb::Retry { .. } | Verb::Rerun { .. } | Verb::Override { .. } | Verb::Edit { .. } | Verb::Rewind { .. } => {
+                let found = nodes.iter().filter_map(|id| self.graph.find(id));
+                found.flat_map(|ix| [ix].into_iter().chain(self.inside_of(ix))).filter_map(|ix| self.abort(ix)).collect()
+            }
             Verb::Cancel { .. }
             | Verb::Stop { .. }
             | Verb::Hold { .. }
             | Verb::Release { .. }
-            | Verb::Retry { .. }
-            | Verb::Rerun { .. }
             | Verb::Skip { .. }
-            | Verb::Edit { .. }
             | Verb::Guide { .. }
-            | Verb::Rewind { .. }
             | Verb::Pause
             | Verb::Resume
             | Verb::Step { .. }

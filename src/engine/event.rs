@@ -66,6 +66,11 @@ pub enum Event {
         /// Who opened it again.
         by: Actor,
     },
+    /// The run was over and goes on, by the verb that comes right behind.
+    RunReopened {
+        /// Who asked for it.
+        by: Actor,
+    },
     /// The run leaves the one that its events so far were copied from. What becomes of each node that was at work there follows in the
     /// same batch, as after a crash.
     Branched {
@@ -81,7 +86,7 @@ pub enum Event {
         /// Who.
         by: Actor,
     },
-    /// Nothing is left to do. The last event of a run.
+    /// Nothing is left to do. The last event of a run, unless somebody opens it again.
     RunSettled {
         /// How it ended.
         outcome: Outcome,
@@ -149,7 +154,7 @@ pub enum Event {
         /// When the next one starts at the earliest.
         until: Time,
     },
-    /// A node's routes were decided; always in the same batch as its end, and before it.
+    /// A node's routes were decided: before its end, in the same batch; or of ways out that an edit gave it after its end.
     NodeRouted {
         /// The source.
         node_id: NodeId,
@@ -477,6 +482,7 @@ impl Event {
             Self::RunCreated { .. }
             | Self::RunStarted
             | Self::RunRecovered { .. }
+            | Self::RunReopened { .. }
             | Self::Branched { .. }
             | Self::RunCancelled { .. }
             | Self::RunSettled { .. }

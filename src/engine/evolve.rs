@@ -1,25 +1,20 @@
 //! `Run::evolve`: folds one event into the state. Total, evaluates no expressions, asks nobody: the same code live, in views and in replay.
 
 use super::{
-    Decided, EdgeId, Event, Inside, Job, Kept, Lineage, NodeError, NodeRun, NodeState, Record, Span, Time,
+    Decided, EdgeId, Event, Job, Kept, NodeError, NodeState, Record, Time,
+    count::Turn,
     flow::{Origin, Phase, Worker},
     frame::{Bodies, FrameIx, Inputs, times},
     graph::NodeIx,
     queue::Queue,
-    run::{GateEnd, Head, PARTIAL, Run, Stage},
+    run::{GateEnd, Head, Run, Stage},
 };
-use crate::plan::{Dialect, Plan};
+use crate::plan::Plan;
 use serde_json::{Map, Value};
 use std::{collections::BTreeSet, sync::Arc};
 
 /// Nodes that may work at once when settings don't say.
 pub(super) const DEFAULT_SLOTS: u32 = 16;
-
-/// How a node's generation ends.
-struct End {
-    state: NodeState,
-    reason: String,
-}
 
 impl Run {
     /// Folds one event into the state. Evaluates no expressions.
@@ -40,6 +35,7 @@ impl Run {
             Event::RunStarted => self.start(),
             Event::RunCancelled { by } => self.stage.cancelled_by = Some(by.clone()),
             Event::RunSettled { outcome, reason } => self.stage.outcome = Some((*outcome, reason.clone())),
+            Event::RunReopened { .. } => self.stage.outcome = None,
             Event::RunRecovered { .. } => {}
             // What ended the other run doesn't end this one.
             Event::Branched { .. } => self.stage = Stage { started: self.stage.started, ..Stage::default() },
@@ -142,6 +138,7 @@ impl Run {
             | Event::RunCreated { .. }
             | Event::RunStarted
             | Event::RunRecovered { .. }
+            | Event::RunReopened { .. }
             | Event::Branched { .. }
             | Event::RunCancelled { .. }
             | Event::RunSettled { .. }
@@ -340,13 +337,6 @@ impl Run {
         // What an earlier attempt met is no error of a node that succeeded.
         node.error = None;
         self.ended(ix, NodeState::Succeeded, "", at);
-        let home = self.graph.nodes[ix.at()].home;
-        let Some(frame) = self.frames.get_mut(home.at()) else { return };
-        frame.last = Some(ix);
-        frame.counts.bad += u32::from(mark.is_some_and(|mark| mark == PARTIAL));
-        if let (Dialect::Workflow, Value::Object(given)) = (frame.plan.dialect, result) {
-            Arc::make_mut(&mut frame.inputs).extend(given.clone());
-        }
     }
 
     fn failed(&mut self, ix: NodeIx, error: &NodeError, safe: bool, result: Option<&Value>, at: Time) {
@@ -359,7 +349,6 @@ impl Run {
 
     /// The node's generation is over: gives everything back, kills the edges that were not routed, counts.
     fn ended(&mut self, ix: NodeIx, state: NodeState, reason: &str, at: Time) {
-        let end = End { state, reason: reason.to_string() };
         self.drop_worker(ix);
         self.drop_locks(ix);
         self.flows[ix.at()].kept = None;
@@ -369,56 +358,11 @@ impl Run {
         for slot in 0..self.graph.nodes[ix.at()].outs.len() {
             self.token(self.graph.nodes[ix.at()].outs[slot], false);
         }
-        if !already {
-            self.count(ix, &end.state);
-        }
-        self.show(ix, end.state, end.reason);
+        self.show(ix, state, reason);
         self.nodes[ix.at()].span.finished = Some(at);
-    }
-
-    /// Counts an end in its frame and for those around it; the last one of a body lets the owner go on.
-    fn count(&mut self, ix: NodeIx, state: &NodeState) {
-        let exit = self.graph.nodes[ix.at()].outs.is_empty() || self.is_terminal(ix);
-        let home = self.graph.nodes[ix.at()].home;
-        let Some(frame) = self.frames.get_mut(home.at()) else { return };
-        let counts = &mut frame.counts;
-        counts.unfinished = counts.unfinished.saturating_sub(1);
-        match state {
-            NodeState::Succeeded | NodeState::Passed => counts.exits += u32::from(exit),
-            NodeState::Failed | NodeState::Cancelled => counts.bad += 1,
-            // A failure that its consumers were told of is theirs to judge; at an exit nobody is left to.
-            NodeState::FailedSafe => counts.bad += u32::from(exit),
-            NodeState::Skipped
-            | NodeState::Pending
-            | NodeState::Ready
-            | NodeState::Held
-            | NodeState::Waiting { .. }
-            | NodeState::Running
-            | NodeState::Retrying { .. }
-            | NodeState::Unknown => {}
-        }
-        let over = (counts.unfinished == 0).then_some(frame.owner).flatten();
-        let bad = match state {
-            NodeState::Failed | NodeState::FailedSafe | NodeState::Cancelled => 1,
-            NodeState::Succeeded
-            | NodeState::Passed
-            | NodeState::Skipped
-            | NodeState::Pending
-            | NodeState::Ready
-            | NodeState::Held
-            | NodeState::Waiting { .. }
-            | NodeState::Running
-            | NodeState::Retrying { .. }
-            | NodeState::Unknown => 0,
-        };
-        let owners: Vec<NodeIx> = self.owners(ix).collect();
-        for owner in owners {
-            let inside = &mut self.nodes[owner.at()].inside;
-            inside.over += 1;
-            inside.bad += bad;
-        }
-        if let Some(owner) = over.filter(|&owner| !self.is_over(owner)) {
-            self.body_ended(owner);
+        if !already {
+            self.walk_on(ix);
+            self.count(ix, Turn::Ends);
         }
     }
 
@@ -457,21 +401,5 @@ impl Run {
             }
         }
         origins
-    }
-}
-
-/// A node at the start of a run.
-pub(super) fn fresh() -> NodeRun {
-    NodeRun {
-        state: NodeState::Pending,
-        reason: String::new(),
-        generation: 1,
-        attempt: 0,
-        result: None,
-        error: None,
-        mark: None,
-        span: Span::default(),
-        lineage: Lineage::default(),
-        inside: Inside::default(),
     }
 }

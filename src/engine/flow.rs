@@ -2,7 +2,11 @@
 
 use super::{EdgeId, GateId, Kept, Moment, Time, frame::Bodies, graph::NodeIx};
 use crate::plan::Join;
-use std::collections::{BTreeMap, BTreeSet};
+use serde_json::Value;
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    sync::Arc,
+};
 
 /// Where a node stands for the engine. Finer than `NodeState`; phases marked *agenda* call for a decision at once.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -139,4 +143,8 @@ pub(super) struct Flow {
     pub chosen: String,
     /// What people said to it, oldest first. Outlives its generation.
     pub guidance: Vec<String>,
+    /// How often it was sent back with feedback. Outlives its generation.
+    pub rewinds: u32,
+    /// Its result before it ran again alone, for those who read it until there is a new one.
+    pub former: Option<Arc<Value>>,
 }

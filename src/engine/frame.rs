@@ -2,6 +2,8 @@
 //! others, under ids such as `outer/inner` and `map[3]/inner`; their references see their own frame and nothing else.
 
 use super::{
+    NodeRun,
+    flow::Phase,
     graph::{Graph, NodeIx, Settled},
     run::Run,
 };
@@ -71,24 +73,26 @@ pub(super) struct Frame {
     pub owner: Option<NodeIx>,
     /// What stands before the ids of its nodes: `map[3]/`; empty for the run's own plan.
     pub prefix: String,
-    /// Its nodes follow each other from here, in plan order.
-    pub first: NodeIx,
+    /// Its nodes, in plan order.
+    pub slots: Vec<NodeIx>,
+    /// What it began with of that which names read that are no nodes.
+    pub base: Arc<Inputs>,
     /// What names read that are no nodes. In a workflow it is the context: results are merged into it.
     pub inputs: Arc<Inputs>,
     pub counts: Counts,
-    /// The node that completed last.
-    pub last: Option<NodeIx>,
+    /// Nodes of a walk that have a result, in the order in which those came.
+    pub walked: Vec<NodeIx>,
 }
 
 impl Frame {
     /// The nodes of the frame.
-    pub fn nodes(&self) -> impl Iterator<Item = NodeIx> + use<> {
-        (self.first.0..).map(NodeIx).take(self.plan.nodes.len())
+    pub fn nodes(&self) -> impl Iterator<Item = NodeIx> + '_ {
+        self.slots.iter().copied()
     }
 
     /// Where the one token of a walk starts; `None` where every node without incoming edges does.
     pub fn entry(&self) -> Option<NodeIx> {
-        let first = NodeIx(self.first.0);
+        let first = *self.slots.first()?;
         let marked = || self.nodes().zip(&self.plan.nodes).find(|(_, node)| node.entry).map(|(ix, _)| ix);
         match self.plan.dialect {
             Dialect::Native | Dialect::Orchestration | Dialect::Tools | Dialect::Hybrid => None,
@@ -168,8 +172,8 @@ impl Run {
 
     /// Nodes that entered the run with a body.
     pub(super) fn nodes_inside(&self) -> usize {
-        let own = self.frames.first().map_or(0, |frame| frame.plan.nodes.len());
-        self.graph.nodes.len().saturating_sub(own)
+        let own = self.frames.first().map_or(0, |frame| frame.slots.len());
+        self.graph.index.len().saturating_sub(own)
     }
 
     /// A node by the id that it has in the plan of a frame.
@@ -237,7 +241,7 @@ impl Run {
         let Some(frame) = self.frame(frame) else { return Value::Null };
         let result = |ix: NodeIx| self.nodes[ix.at()].result.as_deref().cloned();
         if frame.plan.dialect.walks() {
-            return frame.last.and_then(result).unwrap_or_default();
+            return frame.walked.last().copied().and_then(result).unwrap_or_default();
         }
         let exits: Vec<NodeIx> = frame.nodes().filter(|ix| self.graph.nodes[ix.at()].outs.is_empty()).collect();
         match exits[..] {
@@ -260,7 +264,8 @@ impl Run {
         let shaped = self.graph.append(&plan, catalog, home, &prefix, below);
         let count = if shaped.is_ok() { plan.nodes.len() } else { 0 };
         self.tokens.resize(self.graph.links.len(), None);
-        self.nodes.resize(self.nodes.len() + count, super::evolve::fresh());
+        let ids = self.graph.ids[first.at()..].iter();
+        self.nodes.extend(ids.map(|id| NodeRun { generation: self.graph.first_generation(id), ..NodeRun::default() }));
         self.flows.resize(self.flows.len() + count, super::flow::Flow::default());
         self.queue.locks.resize(self.graph.locks.len(), super::queue::Lock::default());
         for link in &self.graph.links[links..] {
@@ -269,20 +274,26 @@ impl Run {
             tokens.waiting += 1;
         }
         let counts = Counts { unfinished: u32::try_from(count).unwrap_or(u32::MAX), ..Counts::default() };
-        self.frames.push(Frame { plan, owner, prefix, first, inputs, counts, last: None });
+        let slots = (first.0..).map(NodeIx).take(count).collect();
+        self.frames.push(Frame { plan, owner, prefix, slots, base: Arc::clone(&inputs), inputs, counts, walked: Vec::new() });
     }
 
-    /// Nodes without incoming edges may start; of a walk only its entry, and every other one never will.
+    /// The nodes of a plan may start.
     pub(super) fn begin_frame(&mut self, frame: FrameIx) {
-        let Some((entry, nodes)) = self.frame(frame).map(|frame| (frame.entry(), frame.nodes())) else { return };
-        for ix in nodes {
-            let is_root = self.graph.nodes[ix.at()].ins.is_empty();
-            match entry {
-                Some(entry) if entry == ix => self.enter(ix, super::flow::Phase::Joined { go: true }),
-                Some(_) if is_root => self.enter(ix, super::flow::Phase::Joined { go: false }),
-                None if is_root => self.judge(ix),
-                Some(_) | None => {}
-            }
+        let Some((entry, nodes)) = self.frame(frame).map(|frame| (frame.entry(), frame.slots.clone())) else { return };
+        nodes.into_iter().for_each(|ix| self.begin_node(ix, entry));
+    }
+
+    /// A node waits for its inputs, or may start as they are there. Of a walk only its entry starts without any, and every other node that
+    /// nothing leads to never will.
+    pub(super) fn begin_node(&mut self, ix: NodeIx, entry: Option<NodeIx>) {
+        if self.flows[ix.at()].phase != Phase::Inputs {
+            return;
+        }
+        match entry {
+            Some(entry) if entry == ix => self.enter(ix, Phase::Joined { go: true }),
+            Some(_) if self.graph.nodes[ix.at()].ins.is_empty() => self.enter(ix, Phase::Joined { go: false }),
+            Some(_) | None => self.judge(ix),
         }
     }
 
@@ -294,10 +305,18 @@ impl Run {
         self.await_bodies(owner);
     }
 
+    /// Something runs again in a body that was over.
+    pub(super) fn body_reopened(&mut self, owner: NodeIx) {
+        if let Some(bodies) = &mut self.flows[owner.at()].bodies {
+            bodies.open += 1;
+        }
+        self.await_bodies(owner);
+    }
+
     /// Puts a composite node on the agenda when it must decide something, else lets it wait.
     pub(super) fn await_bodies(&mut self, ix: NodeIx) {
         let calls = self.flows[ix.at()].bodies.as_ref().is_some_and(|bodies| bodies.calls());
-        self.enter(ix, if calls { super::flow::Phase::Bodies } else { super::flow::Phase::Inside });
+        self.enter(ix, if calls { Phase::Bodies } else { Phase::Inside });
     }
 }
 

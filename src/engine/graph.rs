@@ -5,7 +5,7 @@ use super::{EdgeId, frame::FrameIx};
 use crate::plan::{Approve, Catalog, DecisionWork, Dialect, Join, Node, NodeId, Plan, Policy, Risk, Route, ToolInfo, Verdict, Work};
 use std::{cmp::Reverse, collections::BTreeMap};
 
-/// A node's place in `Plan::nodes`.
+/// A node's slot within its run: those of the plan first, in its order, then others as they came. Never used again.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(super) struct NodeIx(pub u32);
 
@@ -36,11 +36,15 @@ pub(super) struct Gates {
     pub after: bool,
 }
 
-/// What never changes about a node.
+/// What the plan says of a node.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(super) struct Shape {
     /// The plan that it stands in.
     pub home: FrameIx,
+    /// Its place among the nodes of that plan.
+    pub doc: u32,
+    /// It is no node of the run any more.
+    pub gone: bool,
     /// Incoming edges in edge order.
     pub ins: Vec<EdgeId>,
     /// Outgoing edges in edge order.
@@ -62,12 +66,14 @@ pub(super) struct Shape {
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(super) struct Graph {
     pub index: BTreeMap<NodeId, NodeIx>,
-    /// By node, as in `index`.
+    /// By slot. Nodes that are gone keep theirs, but not in `index`.
     pub ids: Vec<NodeId>,
     pub nodes: Vec<Shape>,
     pub links: Vec<Link>,
     pub locks: Vec<String>,
     lock_of: BTreeMap<String, u32>,
+    /// The last generation of nodes that are gone, by id: who comes after them under the same id counts on.
+    past: BTreeMap<NodeId, u32>,
 }
 
 impl Graph {
@@ -99,11 +105,11 @@ impl Graph {
     }
 
     fn add_nodes(&mut self, plan: &Plan, home: FrameIx, prefix: &str) -> Result<(), String> {
-        for node in &plan.nodes {
+        for (doc, node) in (0..).zip(&plan.nodes) {
             let ix = NodeIx(u32::try_from(self.nodes.len()).map_err(|_| "the plan has too many nodes".to_string())?);
             let id = if prefix.is_empty() { node.id.clone() } else { NodeId::new(format!("{prefix}{}", node.id)) };
             self.ids.push(id.clone());
-            self.nodes.push(Shape { home, ..Shape::default() });
+            self.nodes.push(Shape { home, doc, ..Shape::default() });
             if self.index.contains_key(&id) {
                 return Err(format!("two nodes have the id `{}`", node.id));
             }
@@ -142,6 +148,19 @@ impl Graph {
 
     pub fn rank(&self, ix: NodeIx) -> Rank {
         (Reverse(self.nodes[ix.at()].longest), ix)
+    }
+
+    /// A node is no part of the run any more; its slot stays, and its id is free.
+    pub fn remove(&mut self, ix: NodeIx, generation: u32) {
+        let id = &self.ids[ix.at()];
+        self.index.remove(id);
+        self.past.insert(id.clone(), generation);
+        self.nodes[ix.at()].gone = true;
+    }
+
+    /// The first generation of a node that comes under this id.
+    pub fn first_generation(&self, id: &NodeId) -> u32 {
+        self.past.get(id).map_or(1, |last| last + 1)
     }
 
     fn add_links(&mut self, part: Part<'_>) -> Result<(), String> {

@@ -2,6 +2,7 @@
 
 mod blast;
 mod branch;
+mod count;
 mod decide;
 mod effects;
 mod event;
@@ -15,6 +16,7 @@ mod input;
 mod outline;
 mod queue;
 mod report;
+mod rerun;
 mod resolve;
 mod route;
 mod run;
@@ -38,7 +40,7 @@ pub use input::{AgentJob, Answer, Command, Dep, Effect, Input, Job, Provenance, 
 pub use outline::WayOut;
 pub use report::{DataSource, Done, ErrorKind, FileAccess, ModelCall, NodeError, Span, TokenUsage, ToolCall, ToolReport};
 pub use run::{Batch, Run};
-pub use state::{Inside, Lineage, NodeRun, NodeState};
+pub use state::{Inside, Lineage, NodeRun, NodeState, Spent};
 pub use steer::Pace;
 pub use time::Time;
 pub use timeline::{Bar, Chart, Doing, Stretch, Timeline};

@@ -61,7 +61,7 @@ impl Scope for Known<'_> {
         }
         let node = &self.run.nodes[ix.at()];
         let error = node.error.as_ref().map(|error| error.message.as_str());
-        Some(NodeValue { result: node.result.as_deref(), status: node.state.word(), error })
+        Some(NodeValue { result: self.run.result_of(ix).map(|result| &**result), status: node.state.word(), error })
     }
 
     fn input(&self, name: &str) -> Option<&Value> {
@@ -241,7 +241,7 @@ impl Run {
     /// Keys that an edge lets through are those of the result; in a workflow, those of the context.
     fn dep(&self, origin: &Origin) -> Dep {
         let node = &self.nodes[origin.node.at()];
-        let mut result = node.result.clone().unwrap_or_else(|| Arc::new(Value::Null));
+        let mut result = self.result_of(origin.node).cloned().unwrap_or_else(|| Arc::new(Value::Null));
         let frame = self.home(origin.node);
         for (at, &edge) in origin.through.iter().enumerate() {
             let Some(keys) = self.edge(edge).and_then(|doc| doc.context.as_ref()) else { continue };

@@ -4,7 +4,7 @@
 use super::{
     Actor, Decided, EdgeId, Effect, Event, Gate, GateId, Input, NodeRun, Outcome, Record, RunId, RunSettings, Time,
     flow::Flow,
-    frame::Frame,
+    frame::{Frame, FrameIx},
     graph::{Graph, NodeIx, Settled},
     queue::Queue,
     steer::{Speed, Steer},
@@ -149,9 +149,11 @@ impl Run {
         self.graph.find(id).map(|ix| &self.nodes[ix.at()])
     }
 
-    /// All nodes: those of the plan in its order, then those of bodies as they began.
+    /// All nodes that there are: those of the plan in its order, then those of bodies as they began.
     pub fn nodes(&self) -> impl Iterator<Item = (&NodeId, &NodeRun)> {
-        self.graph.ids.iter().zip(&self.nodes)
+        let own = self.frames.first().into_iter().flat_map(Frame::nodes);
+        let inside = (0..).map(NodeIx).zip(&self.graph.nodes).filter(|(_, shape)| shape.home != FrameIx(0) && !shape.gone);
+        own.chain(inside.map(|(ix, _)| ix)).map(|ix| (&self.graph.ids[ix.at()], &self.nodes[ix.at()]))
     }
 
     /// Whether an edge was taken (`Some(true)`), died (`Some(false)`), or waits.
@@ -218,7 +220,7 @@ impl Run {
 
     pub(super) fn policy(&self, ix: NodeIx) -> Option<Settled<'_>> {
         let frame = self.frame_of(ix)?;
-        let node = frame.plan.nodes.get(ix.at().checked_sub(frame.first.at())?)?;
+        let node = frame.plan.nodes.get(self.graph.nodes[ix.at()].doc as usize)?;
         Some(Settled { node, plan: &frame.plan })
     }
 

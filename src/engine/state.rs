@@ -97,6 +97,62 @@ pub struct NodeRun {
     pub lineage: Lineage,
     /// What runs inside it.
     pub inside: Inside,
+    /// Why its result is of an earlier state of things, in words.
+    pub stale: Option<String>,
+    /// What its earlier generations took.
+    pub earlier: Spent,
+}
+
+impl Default for NodeRun {
+    fn default() -> Self {
+        Self {
+            state: NodeState::Pending,
+            reason: String::new(),
+            generation: 1,
+            attempt: 0,
+            result: None,
+            error: None,
+            mark: None,
+            span: Span::default(),
+            lineage: Lineage::default(),
+            inside: Inside::default(),
+            stale: None,
+            earlier: Spent::default(),
+        }
+    }
+}
+
+impl NodeRun {
+    /// What all its generations took together.
+    pub fn spent(&self) -> Spent {
+        let Lineage { tokens, cost_usd, model_calls, .. } = self.lineage;
+        let mut spent = self.earlier;
+        spent.add(Spent { tokens, cost_usd, model_calls, attempts: self.attempt });
+        spent
+    }
+}
+
+/// What work took.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Spent {
+    /// Tokens of its model calls.
+    pub tokens: TokenUsage,
+    /// US dollars, as far as prices are known.
+    pub cost_usd: f64,
+    /// Model calls made.
+    pub model_calls: u32,
+    /// Attempts started.
+    pub attempts: u32,
+}
+
+impl Spent {
+    /// Adds what other work took.
+    pub fn add(&mut self, other: Self) {
+        self.tokens.add(other.tokens);
+        self.cost_usd += other.cost_usd;
+        self.model_calls += other.model_calls;
+        self.attempts += other.attempts;
+    }
 }
 
 /// Nodes that run inside a composite node, at any depth, in numbers.

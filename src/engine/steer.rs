@@ -119,15 +119,12 @@ impl Run {
             Verb::Unbreak { point } => {
                 self.steer.points.remove(point);
             }
+            Verb::Retry { .. } | Verb::Rerun { .. } | Verb::Override { .. } | Verb::Rewind { .. } => self.again(verb, &found),
             Verb::Cancel { .. }
             | Verb::Stop { .. }
-            | Verb::Retry { .. }
-            | Verb::Rerun { .. }
             | Verb::Skip { .. }
-            | Verb::Override { .. }
             | Verb::Edit { .. }
             | Verb::Guide { .. }
-            | Verb::Rewind { .. }
             | Verb::StepInto { .. } => {}
         }
     }
@@ -258,8 +255,8 @@ impl Run {
     }
 
     /// All nodes, those of bodies too.
-    pub(super) fn all_nodes(&self) -> impl Iterator<Item = NodeIx> + use<> {
-        (0..u32::try_from(self.nodes.len()).unwrap_or(u32::MAX)).map(NodeIx)
+    pub(super) fn all_nodes(&self) -> impl Iterator<Item = NodeIx> + '_ {
+        (0..).map(NodeIx).zip(&self.graph.nodes).filter(|(_, shape)| !shape.gone).map(|(ix, _)| ix)
     }
 
     /// Everything that a node needs, nearest first.

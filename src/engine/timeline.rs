@@ -150,6 +150,9 @@ impl Timeline {
                 self.begun.insert(String::new(), (record.at, record.seq));
             }
             Event::RunSettled { .. } => self.settled = Some(record.at),
+            Event::RunReopened { .. } => self.settled = None,
+            Event::Acted { nodes, .. } => nodes.iter().for_each(|node| self.note(run, node, record)),
+            Event::Undone { .. } => run.nodes().for_each(|(node, _)| self.note(run, node, record)),
             Event::BodyStarted { node_id, index, .. } => {
                 let prefix = index.map_or_else(|| format!("{node_id}/"), |index| format!("{node_id}[{index}]/"));
                 self.begun.insert(prefix, (record.at, record.seq));
@@ -271,9 +274,9 @@ impl Timeline {
     /// The longest chain of working times: sources come before those who wait for them, and what is inside before what is around it.
     fn bound(&self, run: &Run, now: Time) -> u64 {
         let mut order: Vec<(u64, Reverse<usize>, NodeIx)> = Vec::new();
-        for (at, id) in (0..).zip(&run.graph.ids) {
+        for (id, &ix) in &run.graph.index {
             if let Some(track) = self.tracks.get(id) {
-                order.push((track.ended.unwrap_or(u64::MAX), Reverse(id.matches('/').count()), NodeIx(at)));
+                order.push((track.ended.unwrap_or(u64::MAX), Reverse(id.matches('/').count()), ix));
             }
         }
         order.sort_unstable();

@@ -191,7 +191,7 @@ impl Run {
         let Some(frame) = self.frame(frame) else { return Vec::new() };
         let gave = |ix: &NodeIx| self.nodes[ix.at()].result.is_some();
         if frame.plan.dialect.walks() {
-            return frame.last.into_iter().collect();
+            return frame.walked.last().copied().into_iter().collect();
         }
         frame.nodes().filter(|ix| self.graph.nodes[ix.at()].outs.is_empty()).filter(gave).collect()
     }

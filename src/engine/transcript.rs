@@ -145,6 +145,7 @@ impl Transcript {
             Event::RunCreated { .. }
             | Event::RunStarted
             | Event::RunRecovered { .. }
+            | Event::RunReopened { .. }
             | Event::Branched { .. }
             | Event::RunCancelled { .. }
             | Event::RunSettled { .. }

@@ -6,6 +6,7 @@ use super::{
     run::{GateEnd, GateRun, Run},
 };
 use crate::plan::NodeId;
+use std::collections::BTreeSet;
 
 /// The most verbs that can be taken back one after the other.
 const MOST: u32 = 8;
@@ -20,6 +21,8 @@ pub(super) struct Shadow {
     pub open: bool,
     /// The verb's own events, for the shadow below when this one is dropped.
     own: Vec<Record>,
+    /// Nodes that read what the verb takes back: none may start by what it left.
+    reach: BTreeSet<NodeId>,
     run: Run,
 }
 
@@ -31,11 +34,12 @@ impl Run {
 
     /// Keeps shadows in step; comes before the event is folded.
     pub(super) fn shade(&mut self, record: &Record) {
-        if let Event::Acted { verb, .. } = &record.event {
-            return self.cast_shadow(record, verb);
+        if let Event::Acted { verb, nodes, .. } = &record.event {
+            return self.cast_shadow(record, verb, nodes);
         }
         let Some(mut shadow) = self.steer.shadow.take() else { return };
         let stays = match &record.event {
+            event if !shadow.open && shadow.is_read_by(event) => false,
             Event::Undone { .. } => true,
             Event::Carried => {
                 shadow.open = false;
@@ -55,12 +59,14 @@ impl Run {
     }
 
     /// A verb begins: the run as it is goes into the shadow, unless the verb itself has an effect.
-    fn cast_shadow(&mut self, record: &Record, verb: &Verb) {
+    fn cast_shadow(&mut self, record: &Record, verb: &Verb, nodes: &[NodeId]) {
         let mut run = self.clone();
         run.cut_shadows(MOST - 1);
         let words = verb.words();
         let thought = self.is_thought(record);
-        let shadow = Shadow { verb: record.seq, words, open: true, own: vec![record.clone()], run };
+        let found = nodes.iter().filter_map(|node| self.graph.find(node)).filter(|_| verb.reopens());
+        let reach = self.downstream(found).into_iter().map(|ix| self.id_of(ix)).collect();
+        let shadow = Shadow { verb: record.seq, words, open: true, own: vec![record.clone()], reach, run };
         self.steer.shadow = if thought { Some(Box::new(shadow)) } else { shadow.below(record) };
     }
 
@@ -108,7 +114,9 @@ impl Run {
             Event::GateDecided { gate, .. } | Event::GateVoided { gate, .. } => self.gate_like(other, *gate),
             Event::RunSettled { .. } | Event::RunCancelled { .. } => false,
             event => {
-                let like = |node| self.node_like(other, node) && (is_report(event) || self.driven_like(other, node));
+                let like = |node| {
+                    self.node_like(other, node) && self.ways_like(other, node, event) && (is_report(event) || self.driven_like(other, node))
+                };
                 event.node().is_none_or(like)
             }
         }
@@ -131,8 +139,33 @@ impl Run {
         let (Some(here), Some(there)) = (self.graph.find(node), other.graph.find(node)) else { return false };
         let (flow, other_flow) = (&self.flows[here.at()], &other.flows[there.at()]);
         let (node, other_node) = (&self.nodes[here.at()], &other.nodes[there.at()]);
-        (flow.phase, flow.tally, &flow.hold, node.generation, node.attempt)
-            == (other_flow.phase, other_flow.tally, &other_flow.hold, other_node.generation, other_node.attempt)
+        let planned = match (self.policy(here), other.policy(there)) {
+            (Some(one), Some(two)) => std::ptr::eq(one.plan, two.plan) || one.node == two.node && one.plan.defaults == two.plan.defaults,
+            (_, _) => false,
+        };
+        planned
+            && (flow.phase, flow.tally, &flow.hold, node.generation, node.attempt)
+                == (other_flow.phase, other_flow.tally, &other_flow.hold, other_node.generation, other_node.attempt)
+    }
+
+    /// Whether the same ways lead out of a node, under the same numbers, where an event decides about them.
+    fn ways_like(&self, other: &Self, node: &NodeId, event: &Event) -> bool {
+        let decides = matches!(
+            event,
+            Event::NodeRouted { .. }
+                | Event::NodeCompleted { .. }
+                | Event::NodeFailed { .. }
+                | Event::NodeSkipped { .. }
+                | Event::NodePassed { .. }
+                | Event::NodeCancelled { .. }
+        );
+        if !decides {
+            return true;
+        }
+        let (Some(here), Some(there)) = (self.graph.find(node), other.graph.find(node)) else { return false };
+        let target = |run: &Self, edge| run.id_of(run.graph.link(edge).to);
+        let (outs, other_outs) = (&self.graph.nodes[here.at()].outs, &other.graph.nodes[there.at()].outs);
+        outs == other_outs && outs.iter().all(|&edge| target(self, edge) == target(other, edge))
     }
 }
 
@@ -151,6 +184,18 @@ fn is_report(event: &Event) -> bool {
 }
 
 impl Shadow {
+    /// Whether an event is a step of a node that works with what the verb left.
+    fn is_read_by(&self, event: &Event) -> bool {
+        match event {
+            Event::NodeStarted { node_id, .. }
+            | Event::NodeRouted { node_id, .. }
+            | Event::NodePassed { node_id, .. }
+            | Event::NodeSkipped { node_id, .. } => self.reach.contains(node_id),
+            Event::ApprovalRequired { gate } => self.reach.contains(&gate.node),
+            _ => false,
+        }
+    }
+
     /// The shadow below, brought to where this one's verb has its effect; none when that touches what it would take back.
     fn below(self, record: &Record) -> Option<Box<Self>> {
         let mut run = self.run;

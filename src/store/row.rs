@@ -19,6 +19,8 @@ pub(super) struct Row {
 pub(super) enum Headline {
     /// The run is new.
     Created { workspace: String, goal: String, created: i64, nodes: i64 },
+    /// The run was over and goes on.
+    Reopened,
     /// The run ended.
     Settled { outcome: &'static str, finished: i64 },
 }
@@ -54,6 +56,7 @@ impl Headline {
                 created: signed(record.at.0),
                 nodes: i64::try_from(plan.nodes.len()).unwrap_or(i64::MAX),
             }),
+            Event::RunReopened { .. } => Some(Self::Reopened),
             Event::RunSettled { outcome, .. } => Some(Self::Settled { outcome: outcome_word(*outcome), finished: signed(record.at.0) }),
             _ => None,
         }

@@ -109,6 +109,9 @@ fn write_one(savepoint: &Savepoint<'_>, append: &Append) -> rusqlite::Result<()>
             Headline::Created { workspace, goal, created, nodes } => savepoint
                 .prepare_cached("INSERT INTO runs (id, workspace, goal, created, nodes) VALUES (?1, ?2, ?3, ?4, ?5)")?
                 .execute(params![append.run, workspace, goal, created, nodes])?,
+            Headline::Reopened => {
+                savepoint.prepare_cached("UPDATE runs SET outcome = NULL, finished = NULL WHERE id = ?1")?.execute(params![append.run])?
+            }
             Headline::Settled { outcome, finished } => savepoint
                 .prepare_cached("UPDATE runs SET outcome = ?2, finished = ?3 WHERE id = ?1")?
                 .execute(params![append.run, outcome, finished])?,

@@ -107,7 +107,7 @@ impl Run {
     }
 
     /// Why its join can't be satisfied, by the source that closed it.
-    fn dead_reason(&self, ix: NodeIx) -> String {
+    pub(super) fn dead_reason(&self, ix: NodeIx) -> String {
         let Some(source) = self.closed_by(ix) else {
             return self
                 .frame_of(ix)

@@ -1,5 +1,6 @@
 //! What an input calls for, and what follows from the state until nothing does. Looks only at state; one function an input.
 
+mod again;
 mod answer;
 mod bodies;
 mod breaks;
@@ -11,7 +12,8 @@ mod verbs;
 mod work;
 
 use super::{
-    Actor, Event, Input, NodeError, Outcome, RunId, RunSettings, Time, Timer, TimerKind, flow::Phase, frame::unfit, graph::NodeIx, run::Run,
+    Actor, Command, Event, Input, NodeError, Outcome, RunId, RunSettings, Time, Timer, TimerKind, flow::Phase, frame::unfit, graph::NodeIx,
+    run::Run,
 };
 use crate::plan::Plan;
 
@@ -22,7 +24,18 @@ impl Run {
             return self.decide_branch(from, *from_seq, by, now);
         }
         if self.stage.outcome.is_some() {
-            return Vec::new();
+            return match input {
+                Input::Command { command: Command::Act { verb, why }, by } if self.verb_refusal(verb).is_none() => {
+                    self.decide_act(verb, why, by)
+                }
+                Input::Create { .. }
+                | Input::Command { .. }
+                | Input::Work { .. }
+                | Input::Proceed
+                | Input::Recover { .. }
+                | Input::Branch { .. }
+                | Input::TimerDue { .. } => Vec::new(),
+            };
         }
         match input {
             Input::Create { run, plan, settings, by } => self.decide_create(run, plan, settings, by),

@@ -8,8 +8,12 @@ pub(super) const OVERRIDDEN: &str = "overridden";
 
 impl Run {
     pub(super) fn decide_act(&self, verb: &Verb, why: &str, by: &Actor) -> Vec<Event> {
-        let nodes = self.affected(verb).into_iter().map(|ix| self.id_of(ix)).collect();
+        let affected = self.affected(verb);
+        let nodes = affected.iter().map(|&ix| self.id_of(ix)).collect();
         let acted = Event::Acted { verb: Box::new(verb.clone()), nodes, by: by.clone(), why: why.to_string() };
+        if self.takes_back(verb) {
+            return self.decide_again(verb, &affected, acted, by);
+        }
         [acted].into_iter().chain(self.consequences(verb, by)).collect()
     }
 
@@ -23,15 +27,12 @@ impl Run {
             // A step from a breakpoint goes on there.
             Verb::Step { node: None } => self.all_nodes().find(|&ix| self.is_broken(ix)).into_iter().collect(),
             Verb::RunTo { node } => self.graph.find(node).map(|ix| self.upstream(ix).into_iter().collect()).unwrap_or_default(),
+            Verb::Retry { .. } | Verb::Rerun { .. } | Verb::Override { .. } | Verb::Rewind { .. } => self.taken_back(verb),
             Verb::Cancel { .. }
             | Verb::Stop { .. }
-            | Verb::Retry { .. }
-            | Verb::Rerun { .. }
             | Verb::Skip { .. }
-            | Verb::Override { .. }
             | Verb::Edit { .. }
             | Verb::Guide { .. }
-            | Verb::Rewind { .. }
             | Verb::Pause
             | Verb::StepInto { .. }
             | Verb::Break { .. }
@@ -39,7 +40,7 @@ impl Run {
         }
     }
 
-    fn consequences(&self, verb: &Verb, by: &Actor) -> Vec<Event> {
+    pub(super) fn consequences(&self, verb: &Verb, by: &Actor) -> Vec<Event> {
         let cancelled = format!("cancelled by {}", by.who);
         let find = |node: &NodeId| self.graph.find(node);
         match verb {
@@ -50,14 +51,16 @@ impl Run {
                 let cancels = open.flat_map(|ix| self.cancel(ix, &format!("the run was {cancelled}")));
                 [Event::RunCancelled { by: by.clone() }].into_iter().chain(cancels).collect()
             }
-            Verb::Skip { node } => find(node).map(|ix| self.skip(ix, format!("skipped by {}", by.who))).unwrap_or_default(),
-            Verb::Override { node, value } => {
-                find(node).map(|ix| self.complete(ix, value.clone(), Some(OVERRIDDEN.to_string()))).unwrap_or_default()
+            Verb::Skip { node } => {
+                find(node).map(|ix| self.instead(ix, self.skip(ix, format!("skipped by {}", by.who)))).unwrap_or_default()
             }
+            Verb::Override { node, value } => {
+                find(node).map(|ix| self.instead(ix, self.complete(ix, value.clone(), Some(OVERRIDDEN.to_string())))).unwrap_or_default()
+            }
+            Verb::Retry { node } => find(node).map(|ix| self.retry_now(ix)).unwrap_or_default(),
             Verb::Stop { .. }
             | Verb::Hold { .. }
             | Verb::Release { .. }
-            | Verb::Retry { .. }
             | Verb::Rerun { .. }
             | Verb::Edit { .. }
             | Verb::Guide { .. }
@@ -74,7 +77,7 @@ impl Run {
 
     /// Why a verb can't be carried out now; `None` when it can.
     pub(super) fn verb_refusal(&self, verb: &Verb) -> Option<String> {
-        if self.stage.outcome.is_some() {
+        if self.stage.outcome.is_some() && !verb.reopens() {
             return Some("the run is over".to_string());
         }
         let ix = match verb.node() {
@@ -88,23 +91,21 @@ impl Run {
             Verb::Cancel { target } => self.nobody(target, "is over already", |ix| !self.is_over(ix)),
             Verb::Hold { target } => self.nobody(target, "can be held: it has started, is held, or is over", |ix| self.may_hold(ix)),
             Verb::Release { target } => self.nobody(target, "is held", |ix| self.may_release(ix)),
-            Verb::Skip { .. } | Verb::Override { .. } => ix.and_then(|ix| self.is_over(ix).then(|| self.over_already(ix))),
+            Verb::Skip { .. } => ix.and_then(|ix| self.is_over(ix).then(|| self.over_already(ix))),
+            Verb::Override { .. } => ix.filter(|&ix| self.is_over(ix)).and_then(|ix| self.inside_refusal(ix)),
+            Verb::Retry { .. } => ix.and_then(|ix| self.retry_refusal(ix)),
+            Verb::Rerun { .. } => ix.and_then(|ix| self.rerun_refusal(ix)),
+            Verb::Rewind { to, feedback, .. } => ix.and_then(|ix| self.rewind_refusal(ix, to, feedback)),
             Verb::Pause => self.is_halted().then(|| "the run is paused already".to_string()),
             Verb::Resume => {
                 let broken = self.all_nodes().any(|ix| self.is_broken(ix));
                 (!self.is_halted() && !self.is_led() && !broken).then(|| "the run is not paused, and stands at no breakpoint".to_string())
             }
             Verb::Step { .. } => ix.and_then(|ix| self.step_refusal(ix)),
-            Verb::RunTo { .. } => ix.and_then(|ix| self.has_begun(ix).then(|| format!("`{}` has started already", self.id_of(ix)))),
+            Verb::RunTo { .. } => ix.and_then(|ix| self.is_beyond_start(ix).then(|| format!("`{}` has started already", self.id_of(ix)))),
             Verb::Unbreak { point } => (!self.steer.points.contains_key(point)).then(|| format!("there is no breakpoint {}", point.0)),
             Verb::Break { point } => self.break_refusal(point),
-            Verb::Stop { .. }
-            | Verb::Retry { .. }
-            | Verb::Rerun { .. }
-            | Verb::Edit { .. }
-            | Verb::Guide { .. }
-            | Verb::Rewind { .. }
-            | Verb::StepInto { .. } => Some("this can't be done".to_string()),
+            Verb::Stop { .. } | Verb::Edit { .. } | Verb::Guide { .. } | Verb::StepInto { .. } => Some("this can't be done".to_string()),
         }
     }
 
@@ -151,11 +152,11 @@ impl Run {
     }
 
     fn may_hold(&self, ix: NodeIx) -> bool {
-        self.flows[ix.at()].hold.is_none() && !self.has_begun(ix)
+        self.flows[ix.at()].hold.is_none() && !self.is_beyond_start(ix)
     }
 
     /// Whether its attempt is under way or its generation is over.
-    fn has_begun(&self, ix: NodeIx) -> bool {
+    fn is_beyond_start(&self, ix: NodeIx) -> bool {
         match self.flows[ix.at()].phase {
             Phase::Inputs
             | Phase::Joined { .. }

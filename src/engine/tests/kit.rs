@@ -188,3 +188,11 @@ pub(super) fn on(id: &str) -> Target {
 pub(super) fn reject(message: &str) -> Decision {
     Decision::Reject { message: message.into() }
 }
+
+/// The state as far as an undo restores it: all but what is on record only.
+pub(super) fn same(run: &Run) -> Run {
+    let mut run = run.clone();
+    run.seq = 0;
+    run.gates.all.retain(|_, gate| !matches!(gate.end, crate::engine::run::GateEnd::Voided(_)));
+    run
+}

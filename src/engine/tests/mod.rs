@@ -1,5 +1,6 @@
 //! Tests of the engine, through one driver: a plan in, inputs, then states, events and effects out.
 
+mod again;
 mod bodies;
 mod breaking;
 mod cases;

@@ -13,14 +13,6 @@ fn on(id: &str) -> Target {
     Target::Node(NodeId::new(id))
 }
 
-/// The state as far as an undo restores it: all but what is on record only.
-fn same(run: &Run) -> Run {
-    let mut run = run.clone();
-    run.seq = 0;
-    run.gates.all.retain(|_, gate| !matches!(gate.end, crate::engine::run::GateEnd::Voided(_)));
-    run
-}
-
 #[test]
 fn a_paused_run_lets_what_runs_finish_and_starts_nothing() {
     let mut world = World::new(plan(vec![agent("a", &[]), agent("b", &["a"])]));

@@ -1,0 +1,110 @@
+//! How ends are counted: in the node's own plan and for those around it. One function for both directions, so that running again takes
+//! back exactly what the end gave. And what ends give to a walk.
+
+use super::{
+    NodeState,
+    graph::NodeIx,
+    run::{PARTIAL, Run},
+};
+use crate::plan::Dialect;
+use serde_json::Value;
+use std::sync::Arc;
+
+/// What happens to a node's generation.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Turn {
+    /// It is over.
+    Ends,
+    /// It was over, and the node runs again.
+    Reopens,
+}
+
+/// What an end counts for.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+struct Weight {
+    /// An exit that ended well.
+    exits: u32,
+    /// Something went wrong, as its plan sees it.
+    bad: u32,
+    /// Something went wrong, as those around it see it.
+    bad_inside: u32,
+}
+
+impl Turn {
+    fn shift(self, number: &mut u32, by: u32) {
+        *number = match self {
+            Self::Ends => *number + by,
+            Self::Reopens => number.saturating_sub(by),
+        };
+    }
+}
+
+impl Run {
+    /// Counts an end in its frame and for those around it, or takes that back. The last one of a body lets the owner go on.
+    pub(super) fn count(&mut self, ix: NodeIx, turn: Turn) {
+        let weight = self.weight(ix);
+        let home = self.graph.nodes[ix.at()].home;
+        let Some(frame) = self.frames.get_mut(home.at()) else { return };
+        turn.shift(&mut frame.counts.exits, weight.exits);
+        turn.shift(&mut frame.counts.bad, weight.bad);
+        let was_over = frame.counts.unfinished == 0;
+        match turn {
+            Turn::Ends => frame.counts.unfinished = frame.counts.unfinished.saturating_sub(1),
+            Turn::Reopens => frame.counts.unfinished += 1,
+        }
+        let is_over = frame.counts.unfinished == 0;
+        let owner = frame.owner;
+        let owners: Vec<NodeIx> = self.owners(ix).collect();
+        for owner in owners {
+            let inside = &mut self.nodes[owner.at()].inside;
+            turn.shift(&mut inside.over, 1);
+            turn.shift(&mut inside.bad, weight.bad_inside);
+        }
+        match owner.filter(|&owner| !self.is_over(owner)) {
+            Some(owner) if is_over => self.body_ended(owner),
+            Some(owner) if was_over => self.body_reopened(owner),
+            Some(_) | None => {}
+        }
+    }
+
+    fn weight(&self, ix: NodeIx) -> Weight {
+        let exit = u32::from(self.graph.nodes[ix.at()].outs.is_empty() || self.is_terminal(ix));
+        let node = &self.nodes[ix.at()];
+        let partial = u32::from(node.mark.as_deref() == Some(PARTIAL));
+        match node.state {
+            NodeState::Succeeded => Weight { exits: exit, bad: partial, bad_inside: 0 },
+            NodeState::Passed => Weight { exits: exit, ..Weight::default() },
+            NodeState::Failed | NodeState::Cancelled => Weight { exits: 0, bad: 1, bad_inside: 1 },
+            // A failure that its consumers were told of is theirs to judge; at an exit nobody is left to.
+            NodeState::FailedSafe => Weight { exits: 0, bad: exit, bad_inside: 1 },
+            NodeState::Skipped
+            | NodeState::Pending
+            | NodeState::Ready
+            | NodeState::Held
+            | NodeState::Waiting { .. }
+            | NodeState::Running
+            | NodeState::Retrying { .. }
+            | NodeState::Unknown => Weight::default(),
+        }
+    }
+
+    /// A walk takes in what a node that has just ended gives. One that ran again alone keeps its place.
+    pub(super) fn walk_on(&mut self, ix: NodeIx) {
+        let again = self.flows[ix.at()].former.take().is_some();
+        let gives = self.nodes[ix.at()].state == NodeState::Succeeded;
+        let result = self.nodes[ix.at()].result.clone().filter(|_| gives);
+        let home = self.graph.nodes[ix.at()].home;
+        let Some(frame) = self.frames.get_mut(home.at()).filter(|frame| frame.plan.dialect.walks()) else { return };
+        if again && frame.walked.contains(&ix) {
+            if result.is_none() {
+                frame.walked.retain(|&walked| walked != ix);
+            }
+            return self.walk_again(home);
+        }
+        let Some(result) = result else { return };
+        frame.walked.push(ix);
+        if let (Dialect::Workflow, Value::Object(given)) = (frame.plan.dialect, &*result) {
+            Arc::make_mut(&mut frame.inputs).extend(given.clone());
+        }
+    }
+}

@@ -1,0 +1,196 @@
+//! Verbs that take nodes back to before they began: rerun, retry, rewind, override of what is over. Which nodes, why not, and what follows.
+
+use crate::engine::GateKind;
+use crate::engine::{
+    Actor, Event, Kept, NodeState, Record, Scope, Time, Verb,
+    flow::Phase,
+    frame::Times,
+    graph::NodeIx,
+    run::{GateEnd, Run},
+};
+use crate::plan::NodeId;
+use std::collections::BTreeSet;
+
+/// The most rounds of feedback to one node.
+const MOST_ROUNDS: u32 = 3;
+
+impl Run {
+    /// Whether what follows from a verb follows from the state behind it, as it takes nodes back or changes the plan.
+    pub(super) fn takes_back(&self, verb: &Verb) -> bool {
+        verb.reopens() && !verb.node().and_then(|node| self.graph.find(node)).is_some_and(|ix| self.goes_on_by(verb, ix))
+    }
+
+    /// Whether a verb that could take its node back only lets it go on from where it stands.
+    fn goes_on_by(&self, verb: &Verb, ix: NodeIx) -> bool {
+        let rests = self.flows[ix.at()].phase == Phase::Resting;
+        matches!(verb, Verb::Retry { .. }) && rests || matches!(verb, Verb::Override { .. }) && !self.is_over(ix)
+    }
+
+    /// The verb, opening a run that is over first; then void questions, then what follows from the state that the verb leaves.
+    pub(super) fn decide_again(&self, verb: &Verb, nodes: &[NodeIx], acted: Event, by: &Actor) -> Vec<Event> {
+        let reopened = self.stage.outcome.is_some().then(|| Event::RunReopened { by: by.clone() });
+        let mut after = self.clone();
+        after.steer.shadow = None;
+        let mut events: Vec<Event> = reopened.into_iter().chain([acted]).collect();
+        for (seq, event) in (self.seq + 1..).zip(&events) {
+            after.fold(&Record { seq, at: Time::default(), event: event.clone() });
+        }
+        let reason = verb.voids_with();
+        let gates = nodes.iter().flat_map(|&ix| self.questions_of(ix));
+        events.extend(gates.map(|gate| Event::GateVoided { gate, reason: reason.clone() }));
+        events.extend(after.consequences(verb, by));
+        events
+    }
+
+    /// Nodes that a verb takes back to before they began, in order of their slots.
+    pub(super) fn taken_back(&self, verb: &Verb) -> Vec<NodeIx> {
+        let to = if let Verb::Rewind { to, .. } = verb { Some(to) } else { verb.node() };
+        let Some(ix) = to.and_then(|to| self.graph.find(to)).filter(|_| self.takes_back(verb)) else { return Vec::new() };
+        let alone = matches!(verb, Verb::Rerun { scope: Scope::Alone, .. });
+        let nodes = if alone { self.alone(ix) } else { self.downstream([ix]) };
+        nodes.into_iter().collect()
+    }
+
+    /// A node, and those next to it that have not begun: they wait for its new result. Nodes that hand a result on stand in between.
+    fn alone(&self, ix: NodeIx) -> BTreeSet<NodeIx> {
+        let mut found = BTreeSet::from([ix]);
+        let mut next = vec![ix];
+        while let Some(from) = next.pop() {
+            for &edge in &self.graph.nodes[from.at()].outs {
+                let target = self.graph.link(edge).to;
+                let hands_on = self.nodes[target.at()].state == NodeState::Passed && self.edge_token(edge) == Some(true);
+                let waits = !self.is_over(target) && !self.has_started(target);
+                if (hands_on || waits) && found.insert(target) && hands_on {
+                    next.push(target);
+                }
+            }
+        }
+        found
+    }
+
+    pub(super) fn rerun_refusal(&self, ix: NodeIx) -> Option<String> {
+        if !self.is_over(ix) && !self.has_started(ix) {
+            return Some(format!("`{}` is {} and has not run yet", self.id_of(ix), self.nodes[ix.at()].state.word()));
+        }
+        self.inside_refusal(ix).or_else(|| self.closed_refusal(ix))
+    }
+
+    pub(super) fn retry_refusal(&self, ix: NodeIx) -> Option<String> {
+        let (id, state) = (self.id_of(ix), &self.nodes[ix.at()].state);
+        match state {
+            NodeState::Retrying { .. } => None,
+            NodeState::Failed | NodeState::FailedSafe | NodeState::Cancelled | NodeState::Skipped | NodeState::Unknown => {
+                self.inside_refusal(ix).or_else(|| self.closed_refusal(ix))
+            }
+            NodeState::Succeeded | NodeState::Passed => {
+                Some(format!("`{id}` is {} and has nothing to try again: run it again instead", state.word()))
+            }
+            NodeState::Pending | NodeState::Ready | NodeState::Held | NodeState::Waiting { .. } | NodeState::Running => {
+                Some(format!("`{id}` is {}, not over", state.word()))
+            }
+        }
+    }
+
+    /// A node whose way is closed would only be skipped again.
+    fn closed_refusal(&self, ix: NodeIx) -> Option<String> {
+        let shape = &self.graph.nodes[ix.at()];
+        let entry = self.frame_of(ix).and_then(|frame| frame.entry());
+        let never = entry.is_some_and(|entry| entry != ix) && shape.ins.is_empty();
+        let closed = entry != Some(ix) && self.flows[ix.at()].tally.verdict(shape.join) == Some(false);
+        let way_out = match self.closed_by(ix) {
+            Some(source) => format!(": run `{}` again", self.id_of(source)),
+            None => String::new(),
+        };
+        (never || closed).then(|| format!("`{}` would be skipped again, as {}{way_out}", self.id_of(ix), self.dead_reason(ix)))
+    }
+
+    /// What is inside a node runs again only while that is at work, and of several turns only in the last.
+    pub(super) fn inside_refusal(&self, ix: NodeIx) -> Option<String> {
+        let mut inner = ix;
+        for owner in self.owners(ix) {
+            let id = self.id_of(owner);
+            let at_work = match self.flows[owner.at()].phase {
+                Phase::Bodies | Phase::Inside => true,
+                Phase::Inputs
+                | Phase::Joined { .. }
+                | Phase::Asking
+                | Phase::AtGate(_)
+                | Phase::Answered(_)
+                | Phase::Queued
+                | Phase::Locked(_)
+                | Phase::Inline
+                | Phase::Working
+                | Phase::Resting
+                | Phase::Kept
+                | Phase::Freed
+                | Phase::Lost
+                | Phase::Ended => false,
+            };
+            if !at_work {
+                return Some(format!("`{}` is a part of `{id}`, which has its result: run `{id}` again", self.id_of(ix)));
+            }
+            let home = self.graph.nodes[inner.at()].home;
+            let bodies = self.flows[owner.at()].bodies.as_ref();
+            if bodies.is_some_and(|bodies| matches!(bodies.times, Times::Until(_)) && bodies.frames.last() != Some(&home)) {
+                return Some(format!("`{}` is a part of a turn of `{id}` that is over: run `{id}` again", self.id_of(ix)));
+            }
+            inner = owner;
+        }
+        None
+    }
+
+    pub(super) fn rewind_refusal(&self, ix: NodeIx, to: &NodeId, feedback: &str) -> Option<String> {
+        let id = self.id_of(ix);
+        let Some(target) = self.graph.find(to) else { return Some(format!("there is no node `{to}`")) };
+        if target != ix && !self.upstream(ix).contains(&target) {
+            return Some(format!("`{id}` doesn't depend on `{to}`: feedback goes to the node itself or to one that it depends on"));
+        }
+        if !self.has_given(ix) {
+            return Some(format!("`{id}` is {} and has no result that could be rejected", self.nodes[ix.at()].state.word()));
+        }
+        if feedback.trim().is_empty() {
+            return Some(format!("say what `{to}` is to do better"));
+        }
+        if self.flows[target.at()].rewinds >= MOST_ROUNDS {
+            let way_out = format!("edit it, run it again, or override the result of `{id}`");
+            return Some(format!("`{to}` was sent back with feedback {MOST_ROUNDS} times already: {way_out}"));
+        }
+        self.inside_refusal(target)
+    }
+
+    /// Whether there is a result: on record, at the gate behind the node, or kept by a breakpoint.
+    fn has_given(&self, ix: NodeIx) -> bool {
+        let flow = &self.flows[ix.at()];
+        let at_gate = match flow.phase {
+            Phase::AtGate(gate) => self.gate_run(gate).is_some_and(|run| run.gate.kind == GateKind::After && run.end == GateEnd::Open),
+            Phase::Inputs
+            | Phase::Joined { .. }
+            | Phase::Asking
+            | Phase::Answered(_)
+            | Phase::Queued
+            | Phase::Locked(_)
+            | Phase::Inline
+            | Phase::Bodies
+            | Phase::Inside
+            | Phase::Working
+            | Phase::Resting
+            | Phase::Kept
+            | Phase::Freed
+            | Phase::Lost
+            | Phase::Ended => false,
+        };
+        at_gate || self.nodes[ix.at()].result.is_some() || matches!(flow.kept.as_deref(), Some(Kept::Result { .. }))
+    }
+
+    /// A node that rests goes at once; one that was taken back goes by itself.
+    pub(super) fn retry_now(&self, ix: NodeIx) -> Vec<Event> {
+        if self.flows[ix.at()].phase == Phase::Resting { vec![self.ready_event(ix)] } else { Vec::new() }
+    }
+
+    /// What takes the place of a composite node's work ends what is inside it first.
+    pub(super) fn instead(&self, ix: NodeIx, events: Vec<Event>) -> Vec<Event> {
+        let reason = format!("cancelled with `{}`, which it is a part of", self.id_of(ix));
+        let inside = self.open_inside(ix).flat_map(|inner| self.cancel(inner, &reason));
+        inside.chain(events).collect()
+    }
+}

@@ -1,0 +1,281 @@
+//! Running again: nodes go back to before they began, in a new generation. Edges between them wait again; edges that lead out of them
+//! stay as they are, and who works with what came over those is stale. What was inside of them is gone.
+
+use super::{
+    GateId, NodeRun, NodeState, Spent, Verb,
+    count::Turn,
+    flow::{Flow, Phase, Tally},
+    frame::{Frame, FrameIx},
+    graph::NodeIx,
+    run::{GateEnd, Run},
+};
+use crate::plan::Dialect;
+use serde_json::Value;
+use std::{collections::BTreeSet, sync::Arc};
+
+impl Verb {
+    /// Whether it may be said of a run that is over, which goes on by it.
+    pub(super) fn reopens(&self) -> bool {
+        match self {
+            Self::Retry { .. } | Self::Rerun { .. } | Self::Override { .. } | Self::Edit { .. } | Self::Rewind { .. } => true,
+            Self::Cancel { .. }
+            | Self::Stop { .. }
+            | Self::Hold { .. }
+            | Self::Release { .. }
+            | Self::Skip { .. }
+            | Self::Guide { .. }
+            | Self::Pause
+            | Self::Resume
+            | Self::Step { .. }
+            | Self::RunTo { .. }
+            | Self::StepInto { .. }
+            | Self::Break { .. }
+            | Self::Unbreak { .. } => false,
+        }
+    }
+
+    /// What becomes of the questions of nodes that it takes back.
+    pub(super) fn voids_with(&self) -> String {
+        match self {
+            Self::Rewind { node, to, .. } => format!("the result of `{node}` was rejected with feedback to `{to}`"),
+            Self::Edit { .. } => "the plan was edited, so it asks again".to_string(),
+            Self::Override { .. } => "its result was overridden".to_string(),
+            Self::Cancel { .. }
+            | Self::Stop { .. }
+            | Self::Hold { .. }
+            | Self::Release { .. }
+            | Self::Retry { .. }
+            | Self::Rerun { .. }
+            | Self::Skip { .. }
+            | Self::Guide { .. }
+            | Self::Pause
+            | Self::Resume
+            | Self::Step { .. }
+            | Self::RunTo { .. }
+            | Self::StepInto { .. }
+            | Self::Break { .. }
+            | Self::Unbreak { .. } => "the node runs again".to_string(),
+        }
+    }
+}
+
+impl Run {
+    /// The part of a verb that makes nodes run again.
+    pub(super) fn again(&mut self, verb: &Verb, nodes: &[NodeIx]) {
+        // Who asks for more of a cancelled run doesn't want it cancelled any longer.
+        self.stage.cancelled_by = None;
+        self.reset(nodes, &verb.voids_with());
+        let Verb::Rewind { node, to, feedback } = verb else { return };
+        if let Some(ix) = self.graph.find(to) {
+            let flow = &mut self.flows[ix.at()];
+            flow.rewinds += 1;
+            flow.guidance.push(format!("the result of `{node}` was rejected: {feedback}"));
+        }
+    }
+
+    /// Takes nodes of one frame back to before they began. Open questions of theirs are void.
+    pub(super) fn reset(&mut self, nodes: &[NodeIx], void: &str) {
+        let all: BTreeSet<NodeIx> = nodes.iter().copied().collect();
+        let Some(&first) = all.first() else { return };
+        all.iter().for_each(|&ix| self.take_back(ix, &all, void));
+        all.iter().for_each(|&ix| self.tally_anew(ix));
+        let home = self.graph.nodes[first.at()].home;
+        if let Some(frame) = self.frames.get_mut(home.at()) {
+            let flows = &self.flows;
+            frame.walked.retain(|ix| !all.contains(ix) || flows[ix.at()].former.is_some());
+        }
+        self.walk_again(home);
+        if !self.stage.started {
+            return;
+        }
+        let entry = self.frame(home).and_then(Frame::entry);
+        all.into_iter().for_each(|ix| self.begin_node(ix, entry));
+    }
+
+    /// One node back to before it began; its tokens are counted anew once all are back.
+    fn take_back(&mut self, ix: NodeIx, all: &BTreeSet<NodeIx>, void: &str) {
+        let former = self.make_stale(ix, all);
+        let mut spent = self.nodes[ix.at()].spent();
+        spent.add(self.empty(ix, void));
+        self.leave(ix, void);
+        if self.is_over(ix) {
+            self.count(ix, Turn::Reopens);
+        }
+        self.enter(ix, Phase::Inputs);
+        for at in 0..self.graph.nodes[ix.at()].outs.len() {
+            let edge = self.graph.nodes[ix.at()].outs[at];
+            if all.contains(&self.graph.link(edge).to) {
+                self.tokens[edge.0 as usize] = None;
+            }
+        }
+        let Flow { hold, guidance, rewinds, .. } = std::mem::take(&mut self.flows[ix.at()]);
+        let reason = hold.as_ref().map_or_else(String::new, |who| format!("held by {who}"));
+        self.flows[ix.at()] = Flow { hold, guidance, rewinds, former, ..Flow::default() };
+        let generation = self.nodes[ix.at()].generation + 1;
+        self.nodes[ix.at()] = NodeRun { generation, reason, earlier: spent, ..NodeRun::default() };
+    }
+
+    /// Marks those who work with a result and stay as they are. Gives that result, for those who read it until there is a new one.
+    fn make_stale(&mut self, ix: NodeIx, all: &BTreeSet<NodeIx>) -> Option<Arc<Value>> {
+        let leads_out = self.graph.nodes[ix.at()].outs.iter().any(|&edge| !all.contains(&self.graph.link(edge).to));
+        if !leads_out {
+            return None;
+        }
+        let reason = format!("`{}` runs again since", self.id_of(ix));
+        for consumer in self.consumers(ix) {
+            if !all.contains(&consumer) {
+                self.nodes[consumer.at()].stale = Some(reason.clone());
+            }
+        }
+        self.result_of(ix).cloned()
+    }
+
+    /// Nodes and all that can be reached from them in their frame.
+    pub(super) fn downstream(&self, nodes: impl IntoIterator<Item = NodeIx>) -> BTreeSet<NodeIx> {
+        let mut next: Vec<NodeIx> = nodes.into_iter().collect();
+        let mut found: BTreeSet<NodeIx> = next.iter().copied().collect();
+        while let Some(ix) = next.pop() {
+            let targets = self.graph.nodes[ix.at()].outs.iter().map(|&edge| self.graph.link(edge).to);
+            next.extend(targets.filter(|&target| found.insert(target)));
+        }
+        found
+    }
+
+    /// Those who got a node's result and have begun to work with it, also through nodes that hand it on.
+    pub(super) fn consumers(&self, ix: NodeIx) -> Vec<NodeIx> {
+        let mut found = Vec::new();
+        let mut next = vec![ix];
+        let mut seen = BTreeSet::new();
+        while let Some(from) = next.pop() {
+            for &edge in &self.graph.nodes[from.at()].outs {
+                let target = self.graph.link(edge).to;
+                if self.edge_token(edge) != Some(true) || !seen.insert(target) {
+                    continue;
+                }
+                match self.nodes[target.at()].state {
+                    NodeState::Passed => next.push(target),
+                    NodeState::Skipped => {}
+                    NodeState::Succeeded
+                    | NodeState::Failed
+                    | NodeState::FailedSafe
+                    | NodeState::Cancelled
+                    | NodeState::Pending
+                    | NodeState::Ready
+                    | NodeState::Held
+                    | NodeState::Waiting { .. }
+                    | NodeState::Running
+                    | NodeState::Retrying { .. }
+                    | NodeState::Unknown => {
+                        if self.has_started(target) {
+                            found.push(target);
+                        }
+                    }
+                }
+            }
+        }
+        found
+    }
+
+    /// Whether something of it is done in this generation: an attempt, or a result that a person gave.
+    pub(super) fn has_started(&self, ix: NodeIx) -> bool {
+        let node = &self.nodes[ix.at()];
+        node.attempt > 0 || node.result.is_some()
+    }
+
+    /// A node gives everything back: questions, worker, locks.
+    fn leave(&mut self, ix: NodeIx, void: &str) {
+        for gate in self.open_of(ix) {
+            self.close_gate(gate, GateEnd::Voided(void.to_string()));
+        }
+        self.drop_worker(ix);
+        self.drop_locks(ix);
+    }
+
+    /// What was inside a composite node is gone: it runs anew from nothing. Gives what it took.
+    fn empty(&mut self, ix: NodeIx, void: &str) -> Spent {
+        let mut spent = Spent::default();
+        let inside = self.inside_of(ix);
+        for &inner in &inside {
+            self.leave(inner, void);
+        }
+        let numbers = self.nodes[ix.at()].inside;
+        let owners: Vec<NodeIx> = self.owners(ix).collect();
+        for owner in owners {
+            let around = &mut self.nodes[owner.at()].inside;
+            around.nodes = around.nodes.saturating_sub(numbers.nodes);
+            around.over = around.over.saturating_sub(numbers.over);
+            around.bad = around.bad.saturating_sub(numbers.bad);
+        }
+        for inner in inside {
+            spent.add(self.nodes[inner.at()].spent());
+            self.bury(inner);
+        }
+        let bodies = self.flows[ix.at()].bodies.take();
+        for frame in bodies.into_iter().flat_map(|bodies| bodies.frames) {
+            self.frames[frame.at()] = Frame::default();
+        }
+        spent
+    }
+
+    /// A node that gave everything back leaves the run.
+    pub(super) fn bury(&mut self, ix: NodeIx) {
+        self.enter(ix, Phase::Ended);
+        self.graph.remove(ix, self.nodes[ix.at()].generation);
+        self.nodes[ix.at()] = NodeRun::default();
+        let old = std::mem::replace(&mut self.flows[ix.at()], Flow { phase: Phase::Ended, ..Flow::default() });
+        for frame in old.bodies.into_iter().flat_map(|bodies| bodies.frames) {
+            self.frames[frame.at()] = Frame::default();
+        }
+    }
+
+    /// Everything inside a composite node, at any depth, over or not.
+    pub(super) fn inside_of(&self, ix: NodeIx) -> Vec<NodeIx> {
+        let mut found = Vec::new();
+        let mut next = vec![ix];
+        while let Some(ix) = next.pop() {
+            let frames = self.flows[ix.at()].bodies.iter().flat_map(|bodies| &bodies.frames).filter_map(|&frame| self.frame(frame));
+            let nodes: Vec<NodeIx> = frames.flat_map(Frame::nodes).collect();
+            found.extend(&nodes);
+            next.extend(nodes);
+        }
+        found
+    }
+
+    /// Open questions of a node and of everything inside it.
+    pub(super) fn questions_of(&self, ix: NodeIx) -> Vec<GateId> {
+        [ix].into_iter().chain(self.inside_of(ix)).flat_map(|ix| self.open_of(ix)).collect()
+    }
+
+    /// Counts a node's tokens from its edges.
+    pub(super) fn tally_anew(&mut self, ix: NodeIx) {
+        let mut tally = Tally::default();
+        for &edge in &self.graph.nodes[ix.at()].ins {
+            super::touch();
+            let class = if self.graph.link(edge).alternative { &mut tally.alternatives } else { &mut tally.plain };
+            match self.edge_token(edge) {
+                None => class.waiting += 1,
+                Some(true) => class.taken += 1,
+                Some(false) => class.dead += 1,
+            }
+        }
+        self.flows[ix.at()].tally = tally;
+    }
+
+    /// The context of a workflow, from its beginning and the results that count.
+    pub(super) fn walk_again(&mut self, home: FrameIx) {
+        let Some(frame) = self.frames.get_mut(home.at()).filter(|frame| frame.plan.dialect == Dialect::Workflow) else { return };
+        let mut context = Arc::clone(&frame.base);
+        for ix in &frame.walked {
+            let result = self.nodes[ix.at()].result.as_ref().or(self.flows[ix.at()].former.as_ref());
+            if let Some(Value::Object(given)) = result.map(|result| &**result) {
+                Arc::make_mut(&mut context).extend(given.clone());
+            }
+        }
+        frame.inputs = context;
+    }
+
+    /// The result that others read: until there is a new one, that of before.
+    pub(super) fn result_of(&self, ix: NodeIx) -> Option<&Arc<Value>> {
+        self.nodes[ix.at()].result.as_ref().or(self.flows[ix.at()].former.as_ref())
+    }
+}
