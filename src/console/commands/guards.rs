@@ -27,6 +27,20 @@ pub fn editing(model: &Model) -> Result<(), Why> {
     }
 }
 
+/// What is shown can be changed: the plan, or a run that goes on.
+pub fn changing(model: &Model) -> Result<(), Why> {
+    match model.place.stage {
+        Stage::Plan => editing(model),
+        Stage::Run(_) => run_live(model),
+    }
+}
+
+/// The same, and there are nodes.
+pub fn changing_nodes(model: &Model) -> Result<(), Why> {
+    changing(model)?;
+    has_nodes(model)
+}
+
 /// The plan is shown and has nodes.
 pub fn editing_nodes(model: &Model) -> Result<(), Why> {
     editing(model)?;
@@ -34,8 +48,8 @@ pub fn editing_nodes(model: &Model) -> Result<(), Why> {
 }
 
 /// The selected node runs an agent or a tool.
-pub fn editing_worker(model: &Model) -> Result<(), Why> {
-    editing_nodes(model)?;
+pub fn changing_worker(model: &Model) -> Result<(), Why> {
+    changing_nodes(model)?;
     match model.selected_node().map(|node| &node.work) {
         Some(Work::Agent(_) | Work::Tool(_) | Work::Decision(DecisionWork::Agent(_))) => Ok(()),
         _ => Err("the selected node has neither an agent nor a tool".into()),
@@ -143,6 +157,24 @@ pub fn node_live(model: &Model) -> Result<(), Why> {
         Some(true) => Err("the selected node has ended".into()),
         None => Err("no node is selected".into()),
     }
+}
+
+/// A run is shown as it is now.
+pub fn run_present(model: &Model) -> Result<(), Why> {
+    present(model.shown_run().ok_or(Cow::Borrowed("no run is shown"))?)
+}
+
+/// The same, and a node is selected.
+pub fn node_present(model: &Model) -> Result<(), Why> {
+    run_present(model)?;
+    model.selected_id().map(|_| ()).ok_or(Cow::Borrowed("no node is selected"))
+}
+
+/// A verb can be taken back.
+pub fn can_take_back(model: &Model) -> Result<(), Why> {
+    run_present(model)?;
+    let undoable = model.shown_run().filter(|run| run.driver.is_here()).and_then(|run| run.newest().run.undoable());
+    undoable.map(|_| ()).ok_or(Cow::Borrowed("nothing could still be taken back"))
 }
 
 /// The selected node of the shown run waits for a decision.

@@ -85,6 +85,10 @@ pub enum Context {
     Pick,
     /// The list of findings.
     Findings,
+    /// A verb before it is said.
+    Act,
+    /// The list of breakpoints.
+    Breaks,
     /// A question that wants yes or no.
     Confirm,
     /// Text to read: help, or a zoomed pane.
@@ -117,6 +121,8 @@ impl Context {
             Self::Form => "Form",
             Self::Pick => "Lists",
             Self::Findings => "Findings",
+            Self::Act => "Before a verb is said",
+            Self::Breaks => "Breakpoints",
             Self::Confirm => "Questions",
             Self::Reader => "Reading",
         }
@@ -164,6 +170,8 @@ impl Command {
             | Context::Form
             | Context::Pick
             | Context::Findings
+            | Context::Act
+            | Context::Breaks
             | Context::Confirm
             | Context::Reader => false,
         }

@@ -1,7 +1,7 @@
 //! `Dialog`: what can lie over the screens, as a stack. A dialog carries what it was opened for; none of them decides a gate.
 
 use super::{
-    GateKey,
+    GateKey, Proposal,
     field::{Lines, TextField},
     fuzzy,
 };
@@ -21,6 +21,13 @@ pub enum Dialog {
     Form(FormDialog),
     /// All findings.
     Findings {
+        /// Which one is selected.
+        selected: usize,
+    },
+    /// A verb before it is said.
+    Act(Box<Proposal>),
+    /// The breakpoints of the shown run.
+    Breaks {
         /// Which one is selected.
         selected: usize,
     },
@@ -87,6 +94,13 @@ pub enum PickThen {
     /// To edit whole.
     WholeEdge {
         /// Which node.
+        node: NodeId,
+    },
+    /// Do that with the shown run.
+    Act,
+    /// That node is to do better.
+    Rewind {
+        /// Whose result is rejected.
         node: NodeId,
     },
     /// Use that theme.
@@ -165,6 +179,13 @@ pub enum LineThen {
     CompareFile,
     /// What an event is to say.
     FindEvent,
+    /// Why a verb is said.
+    Why,
+    /// A breakpoint, in place of that one.
+    Break {
+        /// Which one.
+        id: Option<crate::engine::BreakId>,
+    },
     /// Words to reject a gate with.
     Reject {
         /// Which gate.
@@ -205,6 +226,28 @@ pub enum EditThen {
         /// As it was, by addresses.
         edge: Box<Edge>,
     },
+    /// The text of a node that is added to a run then.
+    NewNode {
+        /// The node.
+        node: Box<crate::plan::Node>,
+    },
+    /// Another result of the node.
+    Override {
+        /// Which node.
+        node: NodeId,
+    },
+    /// Words for the node's next turn.
+    Guide {
+        /// Which node.
+        node: NodeId,
+    },
+    /// Why a result is rejected.
+    Feedback {
+        /// Whose result.
+        node: NodeId,
+        /// Who is to do better.
+        to: NodeId,
+    },
     /// The plan's inputs as JSON.
     Inputs,
     /// The whole plan as JSON.
@@ -240,7 +283,7 @@ impl LineThen {
     pub fn is_edit(&self) -> bool {
         match self {
             Self::Rename { .. } | Self::Goal | Self::Condition { .. } => true,
-            Self::SaveFile | Self::CompareFile | Self::FindEvent | Self::Reject { .. } => false,
+            Self::SaveFile | Self::CompareFile | Self::FindEvent | Self::Why | Self::Break { .. } | Self::Reject { .. } => false,
         }
     }
 }
@@ -250,7 +293,12 @@ impl EditThen {
     pub fn is_edit(&self) -> bool {
         match self {
             Self::NodeText { .. } | Self::Node { .. } | Self::Edge { .. } | Self::Inputs | Self::WholePlan | Self::Payload { .. } => true,
-            Self::Answer { .. } | Self::FormAnswer { .. } => false,
+            Self::NewNode { .. }
+            | Self::Override { .. }
+            | Self::Guide { .. }
+            | Self::Feedback { .. }
+            | Self::Answer { .. }
+            | Self::FormAnswer { .. } => false,
         }
     }
 }
@@ -291,13 +339,6 @@ pub struct Confirm {
 /// What a yes does.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Confirmed {
-    /// Sends a command to a run.
-    Command {
-        /// Which run.
-        run: crate::engine::RunId,
-        /// Which command.
-        command: crate::engine::Command,
-    },
     /// Cancels all runs and leaves.
     CancelAllAndQuit,
     /// Drops the text that was being edited.
@@ -351,7 +392,7 @@ impl Dialog {
             Self::Line(line) => Some(&mut line.field),
             Self::Editor(editor) => Some(&mut editor.field),
             Self::Form(form) => form.fields.get_mut(form.focus).map(|(_, field)| field),
-            Self::Findings { .. } | Self::Confirm(_) | Self::Reader(_) => None,
+            Self::Findings { .. } | Self::Act(_) | Self::Breaks { .. } | Self::Confirm(_) | Self::Reader(_) => None,
         }
     }
 }

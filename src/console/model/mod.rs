@@ -1,5 +1,6 @@
 //! `Model`: everything that the console shows, as plain data. Changed by `update` only, drawn by `view`. No clock, no I/O.
 
+mod act;
 mod dialog;
 mod doc;
 pub mod docs;
@@ -24,6 +25,7 @@ mod turns;
 
 pub mod words;
 
+pub use act::{Fate, Proposal};
 pub use dialog::{
     Asks, Confirm, Confirmed, Dialog, EditThen, EditorDialog, FormDialog, LineDialog, LineThen, Pick, PickItem, PickThen, Reader, Reading,
 };
@@ -216,14 +218,22 @@ impl Model {
 
     /// The node whose dependencies are being changed in place, while that can be seen.
     pub fn deps_target(&self) -> Option<&NodeId> {
-        self.editor.deps.as_ref().filter(|_| self.place.stage == Stage::Plan && self.place.screen == Screen::Plan)
+        self.editor.deps.as_ref().filter(|_| self.place.screen == Screen::Plan && self.replay().is_none())
+    }
+
+    /// The verb that is shown before it is said.
+    pub fn proposal(&self) -> Option<&Proposal> {
+        self.dialogs.iter().rev().find_map(|dialog| match dialog {
+            Dialog::Act(proposal) => Some(&**proposal),
+            _ => None,
+        })
     }
 
     /// Whether a text field takes the keys.
     pub fn types(&self) -> bool {
         match self.dialogs.last() {
             Some(Dialog::Pick(_) | Dialog::Line(_) | Dialog::Editor(_) | Dialog::Form(_)) => true,
-            Some(Dialog::Findings { .. } | Dialog::Confirm(_) | Dialog::Reader(_)) => false,
+            Some(Dialog::Findings { .. } | Dialog::Act(_) | Dialog::Breaks { .. } | Dialog::Confirm(_) | Dialog::Reader(_)) => false,
             None => match self.place.screen {
                 Screen::Plan => matches!(self.place.focus, Focus::Request | Focus::Filter),
                 Screen::Log => self.place.focus == Focus::Filter,

@@ -10,6 +10,7 @@ mod replay;
 mod safety;
 mod screens;
 mod story;
+mod verbs;
 
 use std::collections::BTreeMap;
 

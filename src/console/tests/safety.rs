@@ -25,7 +25,7 @@ impl Dice {
 const KEYS: &[&str] = &[
     "a", "a", "a", "x", "x", "e", "s", "s", "X", "X", "enter", "space", "esc", "esc", "i", "i", "2", "1", "j", "k", "J", "K", "n", "y",
     "z", "tab", ":", "?", "u", "o", "q", "ctrl-s", "ctrl-c", "/", "b", "G", "g", "left", "right", "ctrl-j", "E", "3", ".", ">", "<", "f1",
-    "H", "[", "]", "(", "$", "5",
+    "H", "[", "]", "(", "$", "5", "m", "p", "B", ";", "r", "w",
 ];
 
 /// What the test itself knows of what a person has seen.

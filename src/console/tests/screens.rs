@@ -220,6 +220,28 @@ fn cancelling() {
 }
 
 #[test]
+fn verbs() {
+    shoot_at(&SIZES[..2], "verbs", |width, height| {
+        let mut deck = Deck::running(width, height);
+        deck.select("count");
+        deck.keys("m");
+        deck
+    });
+}
+
+#[test]
+fn breakpoints() {
+    shoot_at(&SIZES[..2], "breakpoints", |width, height| {
+        let mut deck = Deck::running(width, height);
+        deck.select("write");
+        deck.keys("b p B a");
+        deck.type_text(" when attempt > 1");
+        deck.keys("enter");
+        deck
+    });
+}
+
+#[test]
 fn ascii_is_complete() {
     for make in [Deck::new, Deck::planned, Deck::waiting] {
         let mut deck = make(80, 24);

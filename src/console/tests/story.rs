@@ -15,7 +15,7 @@ fn an_empty_console_says_what_to_do() {
     let mut deck = Deck::new(80, 24);
     let screen = deck.screen();
     assert!(screen.contains("Type what you want to have done"), "{screen}");
-    assert!(screen.contains("rehearsal (m)"), "{screen}");
+    assert!(screen.contains("rehearsal (M)"), "{screen}");
 }
 
 #[test]

@@ -15,6 +15,8 @@ pub fn contexts(model: &Model) -> Vec<Context> {
             Dialog::Line(_) => vec![Context::Line, Context::Always],
             Dialog::Editor(_) => vec![Context::Editor, Context::Always],
             Dialog::Form(_) => vec![Context::Form, Context::Always],
+            Dialog::Act(_) => vec![Context::Act, Context::Moving, Context::Always],
+            Dialog::Breaks { .. } => vec![Context::Breaks, Context::Moving, Context::Always],
             Dialog::Confirm(_) => vec![Context::Confirm, Context::Always],
             Dialog::Findings { .. } => vec![Context::Findings, Context::Moving, Context::Always],
             Dialog::Reader(_) => vec![Context::Reader, Context::Moving, Context::Always],

@@ -136,6 +136,7 @@ fn events(model: &mut Model, turn: &mut Turn, id: &RunId, records: &[Record]) {
     let waiting = model.inbox.gates.len();
     let Some(view) = model.runs.get_mut(id) else { return };
     let gates = view.apply(records);
+    verbs::act::refresh(model, id, turn);
     for record in records {
         told(model, turn, id, &record.event);
     }
@@ -154,6 +155,17 @@ fn told(model: &mut Model, turn: &mut Turn, id: &RunId, event: &Event) {
         Event::RunSettled { outcome, reason } => {
             let Some(view) = model.runs.get(id) else { return };
             ended(view, *outcome, reason)
+        }
+        Event::Acted { verb, .. } => {
+            let undo = model.look.keymap.hint("act.undo").unwrap_or_default();
+            let back = model.runs.get(id).and_then(|view| view.newest().run.undoable());
+            let back = back.map(|_| format!("; {undo} takes it back")).unwrap_or_default();
+            Status::good(&format!("done: {}{back}", verb.words()))
+        }
+        Event::Undone { .. } => Status::good("taken back: the run stands as if it had not been said"),
+        Event::BreakHit { node_id, reason, .. } => {
+            let go = model.look.keymap.hint("act.pause").unwrap_or_default();
+            Status::warn(&format!("`{node_id}` is kept by a breakpoint: {reason}; {go} goes on"))
         }
         Event::Refused { what, why, .. } => Status::bad(&format!("{what}: {why}")),
         Event::ApprovalRequired { gate } => {

@@ -3,7 +3,7 @@
 use ratatui::layout::Rect;
 
 use super::{
-    Shown,
+    Shown, act,
     doc::{self, InSight},
     help_lines,
     pen::Pen,
@@ -11,7 +11,7 @@ use super::{
 };
 use crate::console::{
     model::{
-        Asks, Confirm, Dialog, Doc, EditorDialog, FormDialog, GateShown, LineDialog, Model, Pick, PickItem, Reader, Reading, docs,
+        Asks, Confirm, Dialog, Doc, EditorDialog, FormDialog, GateShown, Layout, LineDialog, Model, Pick, PickItem, Reader, Reading, docs,
         scrolled, words,
     },
     theme::Role,
@@ -27,7 +27,7 @@ pub fn fills_screen(model: &Model) -> bool {
 }
 
 /// Draws the topmost dialog.
-pub fn draw(model: &Model, pen: &mut Pen<'_>, shown: &mut Shown) {
+pub fn draw(model: &Model, layout: &Layout, pen: &mut Pen<'_>, shown: &mut Shown) {
     match model.dialogs.last() {
         None => {}
         Some(Dialog::Pick(pick)) => draw_pick(model, pick, pen, shown),
@@ -35,6 +35,8 @@ pub fn draw(model: &Model, pen: &mut Pen<'_>, shown: &mut Shown) {
         Some(Dialog::Editor(editor)) => draw_editor(model, editor, pen, shown),
         Some(Dialog::Form(form)) => draw_form(model, form, pen, shown),
         Some(Dialog::Findings { selected }) => draw_findings(model, *selected, pen),
+        Some(Dialog::Act(proposal)) => act::proposal(model, proposal, pen, layout),
+        Some(Dialog::Breaks { selected }) => act::breakpoints(model, *selected, pen),
         Some(Dialog::Confirm(confirm)) => draw_confirm(model, confirm, pen),
         Some(Dialog::Reader(reader)) => draw_reader(model, reader, pen, shown),
     }
@@ -53,12 +55,18 @@ const NARROW: u16 = 76;
 /// Below so many columns for the keys of something to read, the way out goes before the way on.
 const ROOM_FOR_PAGES: u16 = 40;
 
+/// A box of so many rows. Gives its inside.
+pub(super) fn boxed_rows(pen: &mut Pen<'_>, rows: u16, title: &Plain) -> Rect {
+    let rows = rows.min(tall(pen));
+    pen.dialog(wide(pen, WIDE), rows, title)
+}
+
 fn tall(pen: &Pen<'_>) -> u16 {
     pen.buffer.area.height.saturating_sub(4).max(4)
 }
 
 /// Keys of a dialog on its last row; those that don't fit are left out.
-fn keys(model: &Model, pen: &mut Pen<'_>, row: Rect, hints: &[(&str, &str)]) {
+pub(super) fn keys(model: &Model, pen: &mut Pen<'_>, row: Rect, hints: &[(&str, &str)]) {
     let mut x = row.x;
     for (id, words) in hints {
         let Some(key) = model.look.keymap.hint(id) else { continue };
@@ -71,7 +79,7 @@ fn keys(model: &Model, pen: &mut Pen<'_>, row: Rect, hints: &[(&str, &str)]) {
     }
 }
 
-fn last_row(area: Rect) -> Rect {
+pub(super) fn last_row(area: Rect) -> Rect {
     Rect { y: area.bottom().saturating_sub(1), height: 1.min(area.height), ..area }
 }
 
@@ -94,11 +102,12 @@ fn draw_pick(model: &Model, pick: &Pick, pen: &mut Pen<'_>, shown: &mut Shown) {
     if pick.shown.is_empty() {
         pen.words(list.x, list.y, list.width, "nothing matches", Role::Dim);
     }
+    let keyed = pick.items.iter().any(|item| item.key.is_some());
     let names = pick.items.iter().map(|item| item.label.width()).max().unwrap_or(0).min(34);
     for (y, (at, item)) in (list.top()..list.bottom()).zip(pick.shown.iter().enumerate().skip(top)) {
         let Some(item) = pick.items.get(*item) else { continue };
         let line = Rect { y, height: 1, ..list };
-        draw_item(item, names, pen, line);
+        draw_item(item, (names, keyed), pen, line);
         if at == pick.selected {
             pen.select(line, true);
         }
@@ -117,11 +126,11 @@ fn item_words(item: &PickItem) -> Plain {
     }
 }
 
-fn draw_item(item: &PickItem, names: usize, pen: &mut Pen<'_>, line: Rect) {
+fn draw_item(item: &PickItem, (names, keyed): (usize, bool), pen: &mut Pen<'_>, line: Rect) {
     let key = Plain::line(item.key.as_deref().unwrap_or_default());
     let role = if item.refused.is_some() { Role::Dim } else { Role::Text };
     let mut pieces = vec![(item.label.pad(names), role)];
-    if item.key.is_some() {
+    if keyed {
         pieces.push((Plain::blank(1).then(&key.pad(8)), Role::Key));
     }
     pieces.push((Plain::blank(1).then(&item_words(item)), Role::Dim));

@@ -9,6 +9,7 @@ use crate::console::{
     theme::Role,
     update::contexts,
 };
+use crate::engine::Pace;
 use crate::text::Plain;
 
 /// Draws the last rows. Where it needs them all, what happened hides the keys until the next key.
@@ -42,7 +43,12 @@ fn hints(model: &Model, pen: &mut Pen<'_>, area: Rect) {
         if idle || (command.guard)(model).is_err() {
             continue;
         }
-        let title = if *id == "stage.next" { next_stage(model) } else { command.in_hints() };
+        let title = match *id {
+            "stage.next" => next_stage(model),
+            "act.undo" => undo(model),
+            "act.pause" => pause(model),
+            _ => command.in_hints(),
+        };
         let (key, title) = (Plain::line(&key), Plain::line(&title));
         let width = u16::try_from(key.width() + 1 + title.width()).unwrap_or(u16::MAX);
         if x.saturating_add(width) > end {
@@ -50,6 +56,21 @@ fn hints(model: &Model, pen: &mut Pen<'_>, area: Rect) {
         }
         x += pen.text(x, area.y, end - x, &key, Role::Key) + 1;
         x += pen.text(x, area.y, end - x, &title, Role::Hint) + 2;
+    }
+}
+
+/// Which verb would be taken back.
+fn undo(model: &Model) -> String {
+    let undoable = model.shown_run().and_then(|view| view.newest().run.undoable());
+    undoable.map(|(_, words)| format!("take back: {words}")).unwrap_or_default()
+}
+
+/// What the pausing key does now.
+fn pause(model: &Model) -> String {
+    let pace = model.shown_run().map(|view| view.newest().run.pace());
+    match pace {
+        Some(Pace::Pausing | Pace::Paused) => "go on".to_owned(),
+        Some(Pace::Going) | None => "pause".to_owned(),
     }
 }
 
@@ -149,10 +170,13 @@ const RUN_GOES_ON: &[&str] = &[
     "app.help",
     "run.gate",
     "app.inbox",
-    "tree.open",
+    "act.undo",
+    "act.menu",
+    "act.pause",
     "stage.next",
     "run.cancel_branch",
-    "run.cancel",
+    "act.step",
+    "act.break",
     "tree.attention",
     "app.graph",
     "request.focus",

@@ -84,6 +84,7 @@ fn run(model: &Model, view: &RunView, now: Time) -> Vec<(Plain, Role)> {
         Some(Outcome::Failed) => Role::Failed,
         Some(Outcome::Cancelled) => Role::Cancelled,
         None if view.word() == "waiting" => Role::Waiting,
+        None if matches!(view.word(), "paused" | "pausing") => Role::Held,
         None => Role::Running,
     };
     let tally = &view.seen().tally;

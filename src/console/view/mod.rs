@@ -1,5 +1,6 @@
 //! View: draws the model and changes nothing. Says where the cursor belongs and which gates were drawn, for keystroke safety.
 
+mod act;
 mod compare;
 mod dialogs;
 mod doc;
@@ -23,7 +24,7 @@ use ratatui::{
 };
 
 use super::{
-    model::{GateShown, Model, SMALLEST, Screen},
+    model::{Dialog, GateShown, Model, SMALLEST, Screen},
     theme::Role,
     widget::to_ascii,
 };
@@ -51,7 +52,7 @@ pub fn draw(model: &Model, now: Time, buffer: &mut Buffer) -> Shown {
     if !model.place.fits() || area.width < SMALLEST.0 || area.height < SMALLEST.1 {
         too_small(&mut pen, area);
     } else if dialogs::fills_screen(model) {
-        dialogs::draw(model, &mut pen, &mut shown);
+        dialogs::draw(model, &model.layout(), &mut pen, &mut shown);
     } else {
         screen(model, now, &mut pen, &mut shown);
     }
@@ -92,6 +93,10 @@ fn screen(model: &Model, now: Time, pen: &mut Pen<'_>, shown: &mut Shown) {
     if !model.dialogs.is_empty() {
         shown.gates.clear();
         shown.cursor = None;
-        dialogs::draw(model, pen, shown);
+        // A line of words for a verb leaves what the verb would change in sight.
+        if let (Some(proposal), Some(Dialog::Line(_))) = (model.proposal(), model.dialogs.last()) {
+            act::proposal(model, proposal, pen, &layout);
+        }
+        dialogs::draw(model, &layout, pen, shown);
     }
 }

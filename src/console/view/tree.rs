@@ -128,7 +128,10 @@ impl Line<'_> {
         let left = Rect { x: line.x + 2, width: line.width.saturating_sub(2), ..line };
         let run = self.model.shown_run();
         match run {
-            Some(view) => self.state_mark(view, pen, left.x, line.y),
+            Some(view) => {
+                self.steer_mark(view, pen, line);
+                self.state_mark(view, pen, left.x, line.y);
+            }
             None => self.plan_mark(pen, left.x, line.y),
         }
         self.name(pen, Rect { x: left.x + mark_width(self.model), width: self.grid.name.saturating_sub(mark_width(self.model)), ..left });
@@ -206,6 +209,21 @@ impl Line<'_> {
         x
     }
 
+    /// Whether a breakpoint means the node, or a person holds it, as a mark before the state.
+    fn steer_mark(&self, view: &RunView, pen: &mut Pen<'_>, line: Rect) {
+        let run = &view.seen().run;
+        let id = &self.node.id;
+        if self.row.kind == RowKind::Reference {
+            return;
+        }
+        // One that means every node is told by the list alone.
+        if run.breakpoints().any(|(_, point)| point.node.is_some() && point.means(id)) {
+            pen.glyph(line.x + 1, line.y, 1, Glyph::Bullet, Role::Failed);
+        } else if run.is_held(id) {
+            pen.glyph(line.x + 1, line.y, 1, Glyph::Held, Role::Held);
+        }
+    }
+
     /// The node's state as a mark.
     fn state_mark(&self, view: &RunView, pen: &mut Pen<'_>, x: u16, y: u16) {
         if self.row.kind != RowKind::Reference
@@ -273,8 +291,12 @@ impl Line<'_> {
 
     fn run_columns(&self, view: &RunView, pen: &mut Pen<'_>, rest: Rect) {
         let Some(node) = view.seen().run.node(&self.node.id) else { return };
-        let word = Plain::line(node.state.word());
-        let mut x = rest.x + pen.text(rest.x, rest.y, rest.width.min(11), &word, state_role(&node.state)).max(9) + 1;
+        let (word, role) = match self.model.proposal().and_then(|proposal| proposal.fate(&self.node.id)) {
+            // What a verb would make of the node stands in the place of what it is.
+            Some(fate) => (Plain::line(pen.theme.glyph(Glyph::ArrowRight)).then(&Plain::line(fate.word())), fate.role()),
+            None => (Plain::line(node.state.word()), state_role(&node.state)),
+        };
+        let mut x = rest.x + pen.text(rest.x, rest.y, rest.width.min(11), &word, role).max(9) + 1;
         let worker = self.grid.worker;
         pen.text(x, rest.y, worker.min(rest.right().saturating_sub(x)), &words::worker(self.node), Role::Dim);
         x += worker + 1;

@@ -1,11 +1,13 @@
 //! What panes say, as `Doc`s: pure functions of the model, used for drawing, for copying and for knowing what was seen.
 
+mod act;
 mod compare;
 mod event;
 mod gate;
 mod node;
 mod run;
 
+pub use act::proposal;
 pub use compare::{compare, mark_role};
 pub use event::{Told, event, json as event_json, told};
 pub use gate::{gate_doc, gate_title};

@@ -5,7 +5,7 @@ use std::{collections::BTreeMap, sync::Arc};
 
 use super::{Standing, Tally};
 use crate::console::model::Transcript;
-use crate::engine::{Event, NodeState, Record, Run, Time};
+use crate::engine::{Event, NodeState, Record, Run, Time, Verb};
 use crate::plan::NodeId;
 
 /// A run after some of its events.
@@ -40,7 +40,15 @@ impl Fold {
                 self.count_all();
             }
             // One event changes many nodes, or puts all back.
-            Event::Acted { .. } | Event::Undone { .. } | Event::RunRecovered { .. } | Event::Branched { .. } => self.count_all(),
+            Event::Acted { verb, .. } => {
+                self.shape += u32::from(matches!(**verb, Verb::Edit { .. }));
+                self.count_all();
+            }
+            Event::Undone { .. } => {
+                self.shape += 1;
+                self.count_all();
+            }
+            Event::RunRecovered { .. } | Event::Branched { .. } => self.count_all(),
             Event::BodyStarted { .. } => {
                 self.shape += 1;
                 let known = self.tally.total();

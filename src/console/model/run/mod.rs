@@ -9,7 +9,7 @@ mod tally;
 use std::collections::BTreeMap;
 
 use super::{Log, Tree};
-use crate::engine::{Event, GateId, Outcome, Preview, Record, RunId, Time};
+use crate::engine::{Event, GateId, Outcome, Pace, Preview, Record, RunId, Time};
 use crate::host::client::{Driver, Problem};
 use crate::plan::{NodeId, Plan};
 use crate::text::Plain;
@@ -183,6 +183,8 @@ impl RunView {
             Some(Outcome::Cancelled) => "cancelled",
             None if self.frozen.is_some() => "frozen",
             None if self.driver == Driver::Nobody => "interrupted",
+            None if self.newest.run.pace() == Pace::Paused => "paused",
+            None if self.newest.run.pace() == Pace::Pausing => "pausing",
             None if tally.count(Standing::Working) == 0 && tally.count(Standing::Waiting) > 0 => "waiting",
             None => "running",
         }

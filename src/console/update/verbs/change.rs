@@ -1,24 +1,34 @@
-//! Changing what is shown: the one way that an edit of the plan goes, wherever it was made.
+//! Changing what is shown: the one way that an edit of the plan goes, wherever it was made. In a run it is a verb like others.
 
-use super::super::Turn;
-use crate::console::model::{Addressed, Model, Status};
+use super::{
+    super::Turn,
+    act::{Said, propose},
+};
+use crate::console::model::{Addressed, Model, Stage, Status};
+use crate::engine::Verb;
 use crate::plan::edit::Edit;
 
-/// Makes an edit of the plan that is shown. `make` may find that nothing has to change.
+/// Makes an edit of what is shown. `make` may find that nothing has to change.
 ///
 /// # Errors
 /// Why it is refused, in words.
-pub fn change(model: &mut Model, _: &mut Turn, make: impl FnOnce(Addressed<'_>) -> Result<Option<Edit>, String>) -> Result<(), String> {
-    match make(model.editor.addressed())? {
-        Some(edit) => model.editor.make(&model.session.catalog, &edit),
-        None => Ok(()),
+pub fn change(
+    model: &mut Model,
+    turn: &mut Turn,
+    make: impl FnOnce(Addressed<'_>) -> Result<Option<Edit>, String>,
+) -> Result<Said, String> {
+    let Some(edit) = make(model.addressed())? else { return Ok(Said::Now) };
+    match model.place.stage {
+        Stage::Plan => model.editor.make(&model.session.catalog, &edit).map(|()| Said::Now),
+        Stage::Run(_) => propose(model, turn, Verb::Edit { edits: vec![edit] }),
     }
 }
 
-/// Says what a change did, or why it was refused.
-pub fn report(model: &mut Model, done: Result<(), String>, said: &str) {
-    model.status = Some(match done {
-        Ok(()) => Status::good(said),
-        Err(why) => Status::bad(&why),
-    });
+/// Says what a change did, or why it was refused. One that is asked about first says it itself.
+pub fn report(model: &mut Model, done: Result<Said, String>, said: &str) {
+    model.status = match done {
+        Ok(Said::Now) => Some(Status::good(said)),
+        Ok(Said::Asks) => None,
+        Err(why) => Some(Status::bad(&why)),
+    };
 }

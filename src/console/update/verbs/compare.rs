@@ -1,6 +1,6 @@
 //! Comparing the plan with how it came, or with a plan in a file, and making one difference at a time. Undo takes back what was made.
 
-use super::{super::Turn, change::report};
+use super::{super::Turn, act::Said, change::report};
 use crate::console::model::{Dialog, Focus, LineDialog, LineThen, Lines, Model, Screen, Stage, Status, TextField};
 use crate::host::client::Request;
 use crate::plan::Plan;
@@ -67,7 +67,7 @@ fn make(model: &mut Model, done: &str) {
     let what = format!("{} {} {}", told.sort, told.subject, told.field);
     let undo = model.look.keymap.hint("compare.undo").unwrap_or_default();
     let made = model.editor.make_piece(&model.session.catalog);
-    report(model, made, &format!("{done}: {}; {undo} undoes", what.trim_end()));
+    report(model, made.map(|()| Said::Now), &format!("{done}: {}; {undo} undoes", what.trim_end()));
 }
 
 /// Takes the last change back.

@@ -34,7 +34,9 @@ pub fn toggle(model: &mut Model, turn: &mut Turn) {
 /// Back to the tree, at the node whose dependencies were changed.
 pub fn done(model: &mut Model, _: &mut Turn) {
     if let Some(target) = model.editor.deps.take() {
-        model.editor.select(&target);
+        model.with_tree(|tree, plan| {
+            tree.reveal(plan, &target);
+        });
     }
 }
 
@@ -108,5 +110,5 @@ fn edit_edge(model: &mut Model, edge: Edge) {
 /// What is wrong with the text, in words.
 pub fn keep_edge(model: &mut Model, turn: &mut Turn, edge: &Edge, text: &str) -> Result<(), String> {
     let changed = edge_from_value(words::parse(text)?, "edge").map_err(|error| error.to_string())?;
-    change(model, turn, |plan| Ok(plan.replace_edge(edge, changed)))
+    change(model, turn, |plan| Ok(plan.replace_edge(edge, changed))).map(|_| ())
 }

@@ -4,7 +4,7 @@ use serde_json::Value;
 
 use super::{
     super::{Action, Turn, keys},
-    app,
+    act, app, breaks,
     change::change,
     compare, deps, gates, inspector, plan, replay, save,
 };
@@ -42,13 +42,18 @@ pub fn keep_line(model: &mut Model, turn: &mut Turn) {
             replay::found(model, &text);
             Ok(())
         }
+        LineThen::Why => {
+            act::keep_why(model, &text);
+            Ok(())
+        }
+        LineThen::Break { id } => breaks::keep(model, turn, *id, text.trim()),
         LineThen::SaveFile => {
             save::to_file(model, turn, text.trim());
             Ok(())
         }
         LineThen::Condition { edge } => {
             let when = text.trim();
-            change(model, turn, |plan| Ok(plan.set_condition(edge, (!when.is_empty()).then_some(when))))
+            change(model, turn, |plan| Ok(plan.set_condition(edge, (!when.is_empty()).then_some(when)))).map(|_| ())
         }
         LineThen::Reject { gate } => {
             gates::keep_draft(model, turn, gate, Draft::Words(text));
@@ -76,6 +81,10 @@ fn keep_text(model: &mut Model, turn: &mut Turn, then: &EditThen, text: &str) ->
         EditThen::NodeText { node } => plan::keep_text(model, turn, node, text),
         EditThen::Node { node } => plan::keep_node(model, turn, node, text),
         EditThen::Edge { edge } => deps::keep_edge(model, turn, edge, text),
+        EditThen::NewNode { node } => plan::keep_new(model, turn, node, text),
+        EditThen::Override { node } => act::keep_value(model, turn, node, text),
+        EditThen::Guide { node } => act::keep_guide(model, turn, node, text),
+        EditThen::Feedback { node, to } => act::keep_feedback(model, turn, node, to, text),
         EditThen::Inputs => plan::keep_inputs(model, turn, text),
         EditThen::WholePlan => {
             let value = words::parse(text)?;
@@ -178,6 +187,8 @@ pub fn take(model: &mut Model, turn: &mut Turn) {
         PickThen::Worker { node } => plan::set_worker(model, turn, &node, &value),
         PickThen::Edge { node } => deps::edge_picked(model, &node, &value),
         PickThen::WholeEdge { node } => deps::whole_edge_picked(model, &node, &value),
+        PickThen::Act => act::picked(model, turn, &value),
+        PickThen::Rewind { node } => act::ask_feedback(model, node, value.as_str().into()),
         PickThen::Theme => turn.actions.push(Action::UseTheme(value)),
         PickThen::Model => turn.send(Request::UseModel((!value.is_empty()).then_some(value))),
         PickThen::Option { gate } => gates::keep_draft(model, turn, &gate, Draft::Answer(Value::String(value))),
@@ -204,7 +215,6 @@ fn pick(model: &mut Model, by: isize) {
 pub fn yes(model: &mut Model, turn: &mut Turn) {
     let Some(Dialog::Confirm(confirm)) = model.dialogs.pop() else { return };
     match confirm.then {
-        Confirmed::Command { run, command } => turn.send(Request::Command { run, command }),
         Confirmed::CancelAllAndQuit => {
             let runs: Vec<_> = model.runs.going_on().map(|run| run.id.clone()).collect();
             for run in runs {

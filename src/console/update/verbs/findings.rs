@@ -1,6 +1,6 @@
 //! Findings: the list, going to a node, applying fixes.
 
-use super::{super::Turn, change::report};
+use super::{super::Turn, act::Said, change::report};
 use crate::console::model::{Dialog, Focus, Model, Status};
 use crate::text::counted;
 
@@ -51,7 +51,7 @@ fn fix_at(model: &mut Model, at: usize) {
     match title {
         Some(title) => {
             let done = model.editor.fix(&model.session.catalog, at);
-            report(model, done, &title);
+            report(model, done.map(|()| Said::Now), &title);
         }
         None => model.status = Some(Status::warn("this finding has no fix: edit the node")),
     }

@@ -1,6 +1,8 @@
 //! One small function for each thing that a person can do. The command table points here.
 
+pub mod act;
 pub mod app;
+pub mod breaks;
 pub mod change;
 pub mod compare;
 pub mod deps;

@@ -81,12 +81,15 @@ fn page(model: &Model) -> isize {
 
 fn go(model: &mut Model, by: By) {
     let findings = model.editor.findings().len();
+    let breaks = model.shown_run().map_or(0, |view| view.newest().run.breakpoints().count());
     let read = match model.dialogs.last() {
         Some(Dialog::Reader(reader)) => reading_len(model, &reader.what),
         _ => 0,
     };
     match model.dialogs.last_mut() {
         Some(Dialog::Findings { selected }) => *selected = moved(*selected, findings, by),
+        Some(Dialog::Breaks { selected }) => *selected = moved(*selected, breaks, by),
+        Some(Dialog::Act(proposal)) => proposal.scroll = moved(proposal.scroll, docs::proposal(proposal).len(), by),
         Some(Dialog::Reader(reader)) => reader.scroll = moved(reader.scroll, read, by),
         Some(Dialog::Pick(_) | Dialog::Line(_) | Dialog::Editor(_) | Dialog::Form(_) | Dialog::Confirm(_)) => {}
         None => screen(model, by),

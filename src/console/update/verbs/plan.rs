@@ -95,6 +95,13 @@ fn add_node(model: &mut Model, turn: &mut Turn, name: &str, work: Work) {
     let depends_on = model.selected_id().filter(|_| inside.is_none()).cloned().into_iter().collect();
     let mut node = Node { depends_on, ..Node::new(id.clone(), work) };
     node.policy.max_iterations = matches!(node.work, Work::Loop(_)).then_some(5);
+    if matches!(model.place.stage, Stage::Run(_)) {
+        // It may start as soon as it is there: its text is written first.
+        let title = Plain::line(&words::text_title(&node));
+        let text = words::text(&node);
+        model.dialogs.push(Dialog::Editor(EditorDialog::new(title, &text, EditThen::NewNode { node: Box::new(node) })));
+        return;
+    }
     let done = change(model, turn, |plan| Ok(Some(plan.append(&node))));
     report(model, done, &format!("added `{id}`"));
     select(model, &id);
@@ -115,6 +122,15 @@ fn pick_worker(model: &mut Model, kind: &str, current: Option<&str>, then: PickT
         item.detail = Plain::line("in use  ").then(&item.detail);
     }
     model.dialogs.push(Dialog::Pick(Pick { selected, ..Pick::new(kind, items, then) }));
+}
+
+/// The text of a node that is added to a run was written.
+///
+/// # Errors
+/// What is wrong with it, in words.
+pub fn keep_new(model: &mut Model, turn: &mut Turn, node: &Node, text: &str) -> Result<(), String> {
+    let node = Node { work: words::with_text(&node.work, text)?, ..node.clone() };
+    change(model, turn, |plan| Ok(Some(plan.append(&node)))).map(|_| ())
 }
 
 /// Deletes the selected node with its edges.
@@ -146,6 +162,9 @@ pub fn duplicate(model: &mut Model, turn: &mut Turn) {
 }
 
 fn select(model: &mut Model, id: &NodeId) {
+    if model.addressed().node(id).is_none() {
+        return;
+    }
     model.with_tree(|tree, plan| {
         tree.reveal(plan, id);
     });
@@ -183,7 +202,7 @@ pub fn keep_node(model: &mut Model, turn: &mut Turn, id: &NodeId, text: &str) ->
     if id[prefix.len()..] != *node.id {
         return Err(format!("the id stays `{}` here: renaming takes references along", &id[prefix.len()..]));
     }
-    change(model, turn, |plan| Ok(plan.replace(&nest::node_under(prefix, &node))))
+    change(model, turn, |plan| Ok(plan.replace(&nest::node_under(prefix, &node)))).map(|_| ())
 }
 
 /// Edits the selected node's text outside.
@@ -211,7 +230,7 @@ pub fn inputs(model: &mut Model, _: &mut Turn) {
 /// What is wrong with the text, in words.
 pub fn keep_inputs(model: &mut Model, turn: &mut Turn, text: &str) -> Result<(), String> {
     let Value::Object(inputs) = words::parse(text)? else { return Err("inputs must be a JSON object: name and value".into()) };
-    change(model, turn, |plan| Ok((inputs != plan.plan.inputs).then_some(Edit::SetInputs { inputs })))
+    change(model, turn, |plan| Ok((inputs != plan.plan.inputs).then_some(Edit::SetInputs { inputs }))).map(|_| ())
 }
 
 /// Asks for the plan's goal.
@@ -229,7 +248,7 @@ pub fn goal(model: &mut Model, _: &mut Turn) {
 /// # Errors
 /// Why it is refused, in words.
 pub fn keep_goal(model: &mut Model, turn: &mut Turn, goal: &str) -> Result<(), String> {
-    change(model, turn, |plan| Ok((goal != plan.plan.goal).then(|| Edit::SetGoal { goal: goal.to_owned() })))
+    change(model, turn, |plan| Ok((goal != plan.plan.goal).then(|| Edit::SetGoal { goal: goal.to_owned() }))).map(|_| ())
 }
 
 /// The node's new id was typed.
@@ -241,10 +260,11 @@ pub fn keep_id(model: &mut Model, turn: &mut Turn, from: &NodeId, to: &str) -> R
     // The tree follows first, so that folds and the selection stay with the node.
     model.with_tree(|tree, _| tree.rename(from, &address));
     let done = change(model, turn, |plan| Ok(plan.rename(from, &NodeId::new(to))));
-    if done.is_err() {
+    // A run has the new name only when it says so.
+    if done.is_err() || matches!(model.place.stage, Stage::Run(_)) {
         model.with_tree(|tree, _| tree.rename(&address, from));
     }
-    done
+    done.map(|_| ())
 }
 
 /// The node's text was edited.
@@ -254,7 +274,7 @@ pub fn keep_id(model: &mut Model, turn: &mut Turn, from: &NodeId, to: &str) -> R
 pub fn keep_text(model: &mut Model, turn: &mut Turn, id: &NodeId, text: &str) -> Result<(), String> {
     let mut node = model.addressed().node(id).cloned().ok_or_else(|| format!("`{id}` is no longer in the plan"))?;
     node.work = words::with_text(&node.work, text)?;
-    change(model, turn, |plan| Ok(plan.replace(&node)))
+    change(model, turn, |plan| Ok(plan.replace(&node))).map(|_| ())
 }
 
 /// Picks another agent or tool.

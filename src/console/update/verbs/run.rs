@@ -3,8 +3,8 @@
 use serde_json::Map;
 
 use super::super::Turn;
-use crate::console::model::{Confirm, Confirmed, Dialog, Focus, Model, Reader, Reading, RunView, Screen, Stage, Standing, Status, docs};
-use crate::engine::{Command, RunId, Target, Verb};
+use crate::console::model::{Dialog, Focus, Model, Reader, Reading, RunView, Screen, Stage, Status, docs};
+use crate::engine::RunId;
 use crate::host::client::Request;
 use crate::plan::NodeId;
 use crate::text::{Plain, counted};
@@ -16,23 +16,6 @@ pub fn start(model: &mut Model, turn: &mut Turn) {
     model.editor.compare.keep(&plan);
     turn.send(Request::Start { plan: Box::new(plan), inputs: Map::new() });
     model.status = Some(Status::note("starting"));
-}
-
-/// Asks whether to stop the selected node.
-pub fn cancel_node(model: &mut Model, _: &mut Turn) {
-    let Some((run, node)) = target(model) else { return };
-    let lines = vec![
-        Plain::line(&format!("Cancel `{node}`?")),
-        Plain::line("It stops now. Nodes that need its result are skipped; other branches go on."),
-    ];
-    ask(model, lines, run, Command::act(Verb::Cancel { target: Target::Node(node) }));
-}
-
-/// Asks whether to stop the selected node and what only it feeds.
-pub fn cancel_branch(model: &mut Model, _: &mut Turn) {
-    let Some((run, node)) = target(model) else { return };
-    let lines = branch_lines(model, &run, &node);
-    ask(model, lines, run, Command::act(Verb::Cancel { target: Target::Branch(node) }));
 }
 
 /// What cancelling a branch would end, in words.
@@ -55,27 +38,6 @@ fn listed(words: &str, ids: &[NodeId]) -> Plain {
     let names: Vec<&str> = ids.iter().take(12).map(NodeId::as_str).collect();
     let more = ids.len().checked_sub(12).filter(|more| *more > 0).map(|more| format!(" and {more} more")).unwrap_or_default();
     Plain::summary(&format!("{words}: {}{more}", names.join(", ")))
-}
-
-/// Asks whether to stop everything.
-pub fn cancel_run(model: &mut Model, _: &mut Turn) {
-    let Some(view) = model.shown_run() else { return };
-    let stops = view.newest().tally.count(Standing::Working);
-    let never = view.newest().tally.count(Standing::Ahead) + view.newest().tally.count(Standing::Waiting);
-    let lines = vec![
-        Plain::line("Cancel the run: ").then(&view.goal()),
-        Plain::line(&format!("It stops {} at work; {} that did not begin never will.", nodes(stops), nodes(never))),
-    ];
-    let run = view.id.clone();
-    ask(model, lines, run, Command::act(Verb::Cancel { target: Target::Run }));
-}
-
-fn target(model: &Model) -> Option<(RunId, NodeId)> {
-    Some((model.shown_run()?.id.clone(), model.selected_id()?.clone()))
-}
-
-fn ask(model: &mut Model, lines: Vec<Plain>, run: RunId, command: Command) {
-    model.dialogs.push(Dialog::Confirm(Confirm { lines, then: Confirmed::Command { run, command } }));
 }
 
 /// Opens the inbox at the selected node's gate. A gate as it was is only read.

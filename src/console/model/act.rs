@@ -1,0 +1,134 @@
+//! `Proposal`: a verb before it is said: what it would change, node by node, what that costs, and the words that a person gives for it.
+
+use std::collections::BTreeMap;
+
+use crate::console::theme::Role;
+use crate::engine::{Blast, Command, Run, RunId, Time, Verb};
+use crate::plan::NodeId;
+
+/// A verb before it is said.
+#[derive(Clone, Debug)]
+pub struct Proposal {
+    /// To which run.
+    pub run: RunId,
+    /// Which verb.
+    pub verb: Verb,
+    /// What it would change, as the run stands now.
+    pub blast: Blast,
+    /// Why it can't be carried out any more, where the run went on meanwhile.
+    pub refused: Option<String>,
+    /// Why it is asked, in the person's words.
+    pub why: String,
+    /// First line in sight.
+    pub scroll: usize,
+    fates: BTreeMap<NodeId, Fate>,
+}
+
+/// What a verb would make of a node.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Fate {
+    /// Its result would be of an earlier state of things.
+    Stale,
+    /// Its open question would be void.
+    Void,
+    /// It would start at once.
+    Starts,
+    /// It would be held.
+    Holds,
+    /// It would be skipped.
+    Skips,
+    /// It would be cancelled before it starts.
+    Cancels,
+    /// It would run again.
+    Reruns,
+    /// It is at work and would be stopped.
+    Stops,
+}
+
+impl Fate {
+    /// All of them, the worst last.
+    pub const ALL: [Self; 8] = [Self::Stale, Self::Void, Self::Starts, Self::Holds, Self::Skips, Self::Cancels, Self::Reruns, Self::Stops];
+
+    /// In a word for a row.
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Stale => "stale",
+            Self::Void => "void",
+            Self::Starts => "starts",
+            Self::Holds => "held",
+            Self::Skips => "skipped",
+            Self::Cancels => "cancelled",
+            Self::Reruns => "again",
+            Self::Stops => "stopped",
+        }
+    }
+
+    /// For a list of nodes.
+    pub fn words(self) -> &'static str {
+        match self {
+            Self::Stale => "stale, made of earlier results",
+            Self::Void => "their open questions are void",
+            Self::Starts => "start at once",
+            Self::Holds => "held",
+            Self::Skips => "skipped",
+            Self::Cancels => "cancelled before they start",
+            Self::Reruns => "run again",
+            Self::Stops => "stopped at work",
+        }
+    }
+
+    /// How it looks.
+    pub fn role(self) -> Role {
+        match self {
+            Self::Stale | Self::Void => Role::Warning,
+            Self::Starts => Role::Running,
+            Self::Holds => Role::Held,
+            Self::Skips => Role::Skipped,
+            Self::Cancels => Role::Cancelled,
+            Self::Reruns => Role::Retrying,
+            Self::Stops => Role::Failed,
+        }
+    }
+
+    /// The nodes of it.
+    pub fn of(self, blast: &Blast) -> &[NodeId] {
+        match self {
+            Self::Stale => &blast.stale,
+            Self::Void => &blast.voids,
+            Self::Starts => &blast.starts,
+            Self::Holds => &blast.holds,
+            Self::Skips => &blast.skips,
+            Self::Cancels => &blast.cancels,
+            Self::Reruns => &blast.reruns,
+            Self::Stops => &blast.stops,
+        }
+    }
+}
+
+impl Proposal {
+    /// What a verb would do to a run as it stands now.
+    pub fn new(id: RunId, run: &Run, verb: Verb, now: Time) -> Self {
+        let mut proposal =
+            Self { run: id, verb, blast: Blast::default(), refused: None, why: String::new(), scroll: 0, fates: BTreeMap::new() };
+        proposal.refresh(run, now);
+        proposal
+    }
+
+    /// Looks again, after the run went on.
+    pub fn refresh(&mut self, run: &Run, now: Time) {
+        self.refused = run.refusal(&Command::act(self.verb.clone()));
+        self.blast = if self.refused.is_some() { Blast::default() } else { run.blast(&self.verb, now) };
+        let fates = Fate::ALL.into_iter().flat_map(|fate| fate.of(&self.blast).iter().map(move |node| (node.clone(), fate)));
+        self.fates = fates.collect();
+    }
+
+    /// What would become of a node; the worst of it.
+    pub fn fate(&self, node: &NodeId) -> Option<Fate> {
+        self.fates.get(node).copied()
+    }
+
+    /// The command, with the words.
+    pub fn command(&self) -> Command {
+        Command::Act { verb: Box::new(self.verb.clone()), why: self.why.clone() }
+    }
+}

@@ -1,0 +1,52 @@
+//! A verb before it is said, in words: what it would change and cost, and what was written for it.
+
+use crate::console::model::{Doc, Fate, Proposal};
+use crate::console::theme::Role;
+use crate::plan::NodeId;
+use crate::text::{Plain, cost, count, counted, duration};
+
+/// Nodes of one fate that are named.
+const NAMED: usize = 60;
+
+/// What a verb would change.
+pub fn proposal(proposal: &Proposal) -> Doc<'static> {
+    let mut doc = Doc::default();
+    let words = proposal.verb.words();
+    let mut letters = words.chars();
+    let title: String = letters.next().into_iter().flat_map(char::to_uppercase).chain(letters).collect();
+    doc.line(Role::Heading, Plain::summary(&format!("{title}?")));
+    if let Some(why) = &proposal.refused {
+        doc.line(Role::Error, Plain::summary(&format!("this can't be done any more: {why}")));
+        return doc;
+    }
+    let blast = &proposal.blast;
+    for fate in Fate::ALL.into_iter().rev().filter(|fate| !fate.of(blast).is_empty()) {
+        let nodes = fate.of(blast);
+        let head = Plain::line(&format!("{}, {}: ", counted(nodes.len(), "node"), fate.words()));
+        doc.line(fate.role(), head.then(&names(nodes)));
+    }
+    if Fate::ALL.into_iter().all(|fate| fate.of(blast).is_empty()) {
+        doc.line(Role::Dim, Plain::line("it changes no other node at once"));
+    }
+    if blast.tokens > 0 || blast.cost_usd > 0.0 || blast.time_ms > 0 {
+        let mut lost = Plain::line("lost or done again: ").then(&duration(blast.time_ms)).then(&Plain::line(" of work"));
+        if blast.tokens > 0 {
+            lost = lost.then(&Plain::line(", ")).then(&count(blast.tokens)).then(&Plain::line(" tokens"));
+        }
+        if blast.cost_usd > 0.0 {
+            lost = lost.then(&Plain::line(", ")).then(&cost(blast.cost_usd));
+        }
+        doc.line(Role::Text, lost);
+    }
+    if !proposal.why.is_empty() {
+        doc.line(Role::Text, Plain::default());
+        doc.line(Role::Text, Plain::line("why: ").then(&Plain::summary(&proposal.why)));
+    }
+    doc
+}
+
+fn names(nodes: &[NodeId]) -> Plain {
+    let named: Vec<&str> = nodes.iter().take(NAMED).map(NodeId::as_str).collect();
+    let more = if nodes.len() > NAMED { format!(" and {} more", nodes.len() - NAMED) } else { String::new() };
+    Plain::summary(&format!("{}{more}", named.join(", ")))
+}

@@ -1,0 +1,174 @@
+//! Verbs on a run, as a person says them: what each would change is shown first, each can be taken back, and steering needs no question.
+
+use serde_json::json;
+
+use super::Deck;
+use crate::console::model::{Dialog, Fate};
+use crate::engine::{Event, NodeState, Pace};
+
+fn state(deck: &Deck, node: &str) -> NodeState {
+    deck.engine().node(&node.into()).unwrap().state.clone()
+}
+
+/// The last verb that the engine took.
+fn last_why(deck: &Deck) -> Option<String> {
+    let records = deck.model.shown_run().unwrap().journal().records();
+    records.iter().rev().find_map(|record| match &record.event {
+        Event::Acted { why, .. } => Some(why.clone()),
+        _ => None,
+    })
+}
+
+#[test]
+fn what_a_verb_would_change_is_shown_in_the_tree_and_as_a_list_before_it_is_said() {
+    let mut deck = Deck::running(120, 40);
+    deck.select("list");
+    deck.keys("X");
+    let screen = deck.screen();
+    assert!(screen.contains("Cancel the branch at `list`?"), "{screen}");
+    assert!(screen.contains("→stopped"), "{screen}");
+    assert!(screen.contains("stopped at work: list"), "{screen}");
+    assert_eq!(deck.model.proposal().unwrap().fate(&"list".into()), Some(Fate::Stops));
+    assert_eq!(state(&deck, "list"), NodeState::Running, "nothing is said yet");
+    deck.keys("enter space n");
+    assert!(deck.model.dialogs.is_empty());
+    assert_eq!(state(&deck, "list"), NodeState::Running);
+    deck.keys("X y");
+    assert_eq!(state(&deck, "list"), NodeState::Cancelled);
+}
+
+#[test]
+fn words_of_why_stand_in_the_journal() {
+    let mut deck = Deck::running(80, 24);
+    deck.select("scan");
+    deck.keys("x w");
+    deck.type_text("not needed");
+    deck.keys("enter");
+    assert!(deck.sees("why: not needed"), "{}", deck.screen());
+    deck.keys("y");
+    assert_eq!(state(&deck, "scan"), NodeState::Cancelled);
+    assert_eq!(last_why(&deck).as_deref(), Some("not needed"));
+}
+
+#[test]
+fn a_proposal_looks_again_when_the_run_goes_on() {
+    let mut deck = Deck::running(120, 40);
+    deck.select("list");
+    deck.keys("x");
+    deck.done("list", json!("x"));
+    assert!(deck.sees("can't be done any more"), "{}", deck.screen());
+    deck.keys("y");
+    assert_eq!(state(&deck, "list"), NodeState::Succeeded);
+}
+
+#[test]
+fn a_hold_is_said_at_once_marked_and_taken_back() {
+    let mut deck = Deck::running(120, 40);
+    deck.select("write");
+    deck.keys(";");
+    assert!(deck.engine().is_held(&"write".into()));
+    assert!(deck.sees("‖"), "{}", deck.screen());
+    assert!(deck.sees("takes it back"), "{}", deck.screen());
+    assert!(deck.sees("take back: hold `write`"), "{}", deck.screen());
+    deck.keys("u");
+    assert!(!deck.engine().is_held(&"write".into()));
+    assert!(deck.sees("taken back"), "{}", deck.screen());
+    deck.keys("u");
+    assert!(deck.sees("nothing could still be taken back"), "{}", deck.screen());
+}
+
+#[test]
+fn a_run_pauses_steps_and_goes_on_and_its_header_says_so() {
+    let mut deck = Deck::running(120, 40);
+    deck.keys("p");
+    assert!(deck.sees("pausing"), "{}", deck.screen());
+    deck.done("list", json!("x"));
+    deck.done("scan", json!("y"));
+    assert_eq!(deck.engine().pace(), Pace::Paused);
+    assert!(deck.sees("paused"), "{}", deck.screen());
+    deck.select("count");
+    deck.keys("s");
+    assert_eq!(state(&deck, "count"), NodeState::Running);
+    assert_eq!(deck.engine().pace(), Pace::Pausing);
+    deck.keys("p");
+    assert_eq!(deck.engine().pace(), Pace::Going);
+}
+
+#[test]
+fn a_breakpoint_comes_and_goes_by_its_key_and_is_marked() {
+    let mut deck = Deck::running(120, 40);
+    deck.select("count");
+    deck.keys("b");
+    assert!(deck.sees("•"), "{}", deck.screen());
+    deck.done("list", json!("x"));
+    assert_eq!(state(&deck, "count"), NodeState::Held);
+    assert!(deck.sees("kept by a breakpoint"), "{}", deck.screen());
+    deck.keys("p");
+    assert_eq!(state(&deck, "count"), NodeState::Running);
+    deck.keys("b");
+    assert_eq!(deck.engine().breakpoints().count(), 0);
+}
+
+#[test]
+fn breakpoints_are_added_changed_and_removed_in_their_list() {
+    let mut deck = Deck::running(120, 40);
+    deck.select("write");
+    deck.keys("B a");
+    deck.type_text(" when nonsense > 1");
+    deck.keys("enter");
+    assert!(deck.sees("doesn't know `nonsense`"), "{}", deck.screen());
+    deck.model.dialogs.last_mut().unwrap().field().unwrap().set("before write when attempt > 1");
+    deck.keys("enter");
+    assert!(deck.sees("before `write` when attempt > 1"), "{}", deck.screen());
+    deck.keys("e");
+    deck.model.dialogs.last_mut().unwrap().field().unwrap().set("after write");
+    deck.keys("enter");
+    assert!(deck.sees("after `write`") && !deck.sees("attempt > 1"), "{}", deck.screen());
+    assert_eq!(deck.engine().breakpoints().count(), 1);
+    deck.keys("d");
+    assert_eq!(deck.engine().breakpoints().count(), 0);
+    assert!(matches!(deck.model.dialogs.last(), Some(Dialog::Breaks { .. })));
+}
+
+#[test]
+fn the_menu_offers_what_can_be_done_and_says_why_not_of_the_rest() {
+    let mut deck = Deck::running(120, 40);
+    deck.select("list");
+    deck.keys("m");
+    let Some(Dialog::Pick(pick)) = deck.model.dialogs.last() else { panic!() };
+    let refused: Vec<bool> = pick.items.iter().map(|item| item.refused.is_some()).collect();
+    assert!(refused.is_sorted(), "what can't be done stands last: {refused:?}");
+    let hold = pick.items.iter().find(|item| item.label.as_str() == "hold: list").unwrap();
+    assert!(hold.refused.as_ref().unwrap().as_str().contains("running"), "{hold:?}");
+    deck.type_text("skip");
+    deck.keys("enter");
+    assert!(deck.sees("Skip `list`?"), "{}", deck.screen());
+    deck.keys("y");
+    assert_eq!(state(&deck, "list"), NodeState::Skipped);
+}
+
+#[test]
+fn a_result_is_overridden_by_a_value_that_a_person_writes() {
+    let mut deck = Deck::running(120, 40);
+    deck.select("scan");
+    deck.keys("m");
+    deck.type_text("override");
+    deck.keys("enter");
+    deck.type_text("{\"todo\": 7}");
+    deck.keys("ctrl-s y");
+    let node = deck.engine().node(&"scan".into()).unwrap();
+    assert_eq!((node.result.as_deref(), node.mark.as_deref()), (Some(&json!({"todo": 7})), Some("overridden")));
+}
+
+#[test]
+fn nothing_is_said_to_a_run_that_is_looked_at_as_it_was() {
+    let mut deck = Deck::running(120, 40);
+    deck.keys("H [");
+    let before = deck.engine().last_seq();
+    for keys in ["p", "s", "b", ";", "x", "X", "ctrl-k", "u", "r", "e", "a", "d", "D", "m"] {
+        deck.keys(keys);
+        assert!(deck.model.dialogs.is_empty(), "{keys} opens something");
+    }
+    assert_eq!(deck.engine().last_seq(), before);
+    assert!(deck.sees("you are looking at event"), "{}", deck.screen());
+}

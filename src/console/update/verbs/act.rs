@@ -1,0 +1,399 @@
+//! Verbs on a run: what can be done, what it would change, and saying it. A verb that ends, skips or repeats work is shown first and
+//! asked; one that only steers is said at once. Either can be taken back until its effect begins.
+
+use serde_json::Value;
+
+use super::super::Turn;
+use crate::console::model::{
+    Dialog, EditThen, EditorDialog, LineDialog, LineThen, Lines, Model, Pick, PickItem, PickThen, Proposal, RunView, Status, TextField,
+    words,
+};
+use crate::engine::{Breakpoint, Command, Moment, NodeState, Pace, RunId, Scope, Target, Verb};
+use crate::host::client::Request;
+use crate::plan::NodeId;
+use crate::text::Plain;
+
+/// Says a verb, or shows first what it would change.
+///
+/// # Errors
+/// Why it can't be carried out, in words.
+pub fn propose(model: &mut Model, turn: &mut Turn, verb: Verb) -> Result<Said, String> {
+    let view = model.shown_run().ok_or("no run is shown")?;
+    let run = &view.newest().run;
+    if let Some(why) = run.refusal(&Command::act(verb.clone())) {
+        return Err(why);
+    }
+    let id = view.id.clone();
+    let proposal = Proposal::new(id, run, verb, turn.now);
+    if asks(&proposal) {
+        model.dialogs.push(Dialog::Act(Box::new(proposal)));
+        return Ok(Said::Asks);
+    }
+    turn.send(Request::Command { run: proposal.run.clone(), command: proposal.command() });
+    Ok(Said::Now)
+}
+
+/// Whether a verb was said.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Said {
+    /// It went to the host.
+    Now,
+    /// What it would change is shown first.
+    Asks,
+}
+
+/// Whether a verb is shown before it is said.
+fn asks(proposal: &Proposal) -> bool {
+    match &proposal.verb {
+        Verb::Cancel { .. }
+        | Verb::Stop { .. }
+        | Verb::Retry { .. }
+        | Verb::Rerun { .. }
+        | Verb::Skip { .. }
+        | Verb::Override { .. }
+        | Verb::Rewind { .. } => true,
+        Verb::Hold { .. }
+        | Verb::Release { .. }
+        | Verb::Edit { .. }
+        | Verb::Guide { .. }
+        | Verb::Pause
+        | Verb::Resume
+        | Verb::Step { .. }
+        | Verb::RunTo { .. }
+        | Verb::StepInto { .. }
+        | Verb::Break { .. }
+        | Verb::Unbreak { .. } => !proposal.blast.is_harmless(),
+    }
+}
+
+/// Proposes, and says why not where it can't be done.
+fn say(model: &mut Model, turn: &mut Turn, verb: Verb) {
+    let words = verb.words();
+    if let Err(why) = propose(model, turn, verb) {
+        model.status = Some(Status::warn(&format!("can't {words}: {why}")));
+    }
+}
+
+/// The run went on: what is proposed to it is looked at again.
+pub fn refresh(model: &mut Model, id: &RunId, turn: &Turn) {
+    let Some(view) = model.runs.get(id) else { return };
+    for dialog in &mut model.dialogs {
+        if let Dialog::Act(proposal) = dialog
+            && proposal.run == *id
+        {
+            proposal.refresh(&view.newest().run, turn.now);
+        }
+    }
+}
+
+/// Says the verb that is shown.
+pub fn yes(model: &mut Model, turn: &mut Turn) {
+    let Some(Dialog::Act(proposal)) = model.dialogs.pop() else { return };
+    match &proposal.refused {
+        Some(why) => model.status = Some(Status::warn(why)),
+        None => turn.send(Request::Command { run: proposal.run.clone(), command: proposal.command() }),
+    }
+}
+
+/// Asks for words of why.
+pub fn why(model: &mut Model, _: &mut Turn) {
+    let Some(Dialog::Act(proposal)) = model.dialogs.last() else { return };
+    let field = TextField::new(Lines::One, &proposal.why);
+    let title = Plain::line("why? It stands in the journal with the verb");
+    model.dialogs.push(Dialog::Line(LineDialog { title, field, note: None, then: LineThen::Why }));
+}
+
+/// Words of why were typed.
+pub fn keep_why(model: &mut Model, text: &str) {
+    if let Some(Dialog::Act(proposal)) = model.dialogs.last_mut() {
+        text.trim().clone_into(&mut proposal.why);
+    }
+}
+
+/// Takes the newest verb back.
+pub fn undo(model: &mut Model, turn: &mut Turn) {
+    if let Some(view) = model.shown_run() {
+        turn.send(Request::Command { run: view.id.clone(), command: Command::Undo });
+    }
+}
+
+/// Something that can be offered to be done.
+#[derive(Clone, Debug)]
+enum Offer {
+    Say(Verb),
+    /// Asks for a value first.
+    Value(NodeId),
+    /// Asks for words first.
+    Guide(NodeId),
+    /// Asks for whom first.
+    Rewind(NodeId),
+    /// Asks for a breakpoint.
+    Break(Option<NodeId>),
+    Breaks,
+    Undo,
+}
+
+impl Offer {
+    /// The verb whose refusal is that of the offer.
+    fn verb(&self) -> Option<Verb> {
+        match self {
+            Self::Say(verb) => Some(verb.clone()),
+            Self::Value(node) => Some(Verb::Override { node: node.clone(), value: Value::Null }),
+            Self::Guide(node) => Some(Verb::Guide { node: node.clone(), text: "-".into() }),
+            Self::Rewind(node) => Some(Verb::Rewind { node: node.clone(), to: node.clone(), feedback: "-".into() }),
+            Self::Break(_) | Self::Breaks | Self::Undo => None,
+        }
+    }
+
+    fn refusal(&self, view: &RunView) -> Option<String> {
+        let run = &view.newest().run;
+        match self {
+            Self::Undo => run.refusal(&Command::Undo),
+            Self::Breaks => None,
+            Self::Break(_) => {
+                let point = Breakpoint { at: Moment::Before, node: None, when: None };
+                run.refusal(&Command::act(Verb::Break { point }))
+            }
+            Self::Say(_) | Self::Value(_) | Self::Guide(_) | Self::Rewind(_) => run.refusal(&Command::act(self.verb()?)),
+        }
+    }
+}
+
+/// All that can be done, what it is called, what it does, and the command that does the same by key.
+fn offers(model: &Model) -> Vec<(String, &'static str, &'static str, Offer)> {
+    let mut offers = Vec::new();
+    if let Some(node) = model.selected_id() {
+        of_node(node, &mut offers);
+    }
+    let run = || Target::Run;
+    let mut say = |label: &str, words, key, verb| offers.push((label.to_owned(), words, key, Offer::Say(verb)));
+    say("run: pause", "nothing starts any more; what is under way finishes", "act.pause", Verb::Pause);
+    say("run: resume", "goes on, also from breakpoints", "act.pause", Verb::Resume);
+    say("run: step", "one node goes, then it pauses", "", Verb::Step { node: None });
+    say("run: wrap up", "agents hand back what they have, nothing else starts", "", Verb::Stop { target: run() });
+    say("run: cancel", "everything stops now", "run.cancel", Verb::Cancel { target: run() });
+    say("run: hold all", "nothing that has not begun starts until it is released", "", Verb::Hold { target: run() });
+    say("run: release all", "ends all holds", "", Verb::Release { target: run() });
+    offers.push(("run: breakpoints".into(), "the list: add, change, remove", "act.breaks", Offer::Breaks));
+    offers.push(("run: take the last verb back".into(), "while its effect has not begun", "act.undo", Offer::Undo));
+    offers
+}
+
+fn of_node(node: &NodeId, offers: &mut Vec<(String, &'static str, &'static str, Offer)>) {
+    let at = || node.clone();
+    let one = || Target::Node(node.clone());
+    let branch = || Target::Branch(node.clone());
+    let say = Offer::Say;
+    let mut offer = |label: &str, words, key, offer| offers.push((format!("{label}: {node}"), words, key, offer));
+    offer("retry", "tries again what ended badly, or now what waits to", "act.again", say(Verb::Retry { node: at() }));
+    offer(
+        "run again alone",
+        "its consumers keep their results and are marked stale",
+        "",
+        say(Verb::Rerun { node: at(), scope: Scope::Alone }),
+    );
+    offer(
+        "run again with all after it",
+        "it and everything that depends on it",
+        "",
+        say(Verb::Rerun { node: at(), scope: Scope::Downstream }),
+    );
+    offer("cancel", "stops it now", "run.cancel_node", say(Verb::Cancel { target: one() }));
+    offer("wrap up", "an agent hands back what it has", "", say(Verb::Stop { target: one() }));
+    offer("hold", "it does not start until released", "act.hold", say(Verb::Hold { target: one() }));
+    offer("release", "ends the hold, or goes on from a breakpoint", "act.hold", say(Verb::Release { target: one() }));
+    offer("skip", "it never runs", "", say(Verb::Skip { node: at() }));
+    offer("mark done", "it is over, without a result", "", say(Verb::Override { node: at(), value: Value::Null }));
+    offer("override the result", "takes a value that you write as its result", "", Offer::Value(at()));
+    offer("guide", "your words go into its next turn", "act.guide", Offer::Guide(at()));
+    offer("reject with feedback", "a node upstream does better, by your words", "", Offer::Rewind(at()));
+    offer("step", "lets it go, and pauses", "act.step", say(Verb::Step { node: Some(at()) }));
+    offer("step into", "stops before each of its model and tool calls", "act.into", say(Verb::StepInto { node: at() }));
+    offer("run to here", "runs what it needs, and pauses before it", "act.run_to", say(Verb::RunTo { node: at() }));
+    offer("breakpoint", "before, after, on failure, at each call, with a condition", "act.break", Offer::Break(Some(at())));
+    offer("branch, cancel", "it and what only it feeds", "run.cancel_branch", say(Verb::Cancel { target: branch() }));
+    offer("branch, wrap up", "it and what only it feeds", "", say(Verb::Stop { target: branch() }));
+    offer("branch, hold", "it and what only it feeds", "", say(Verb::Hold { target: branch() }));
+    offer("branch, release", "it and what only it feeds", "", say(Verb::Release { target: branch() }));
+}
+
+/// Everything that can be done here; what can't be done now stands last, with the reason.
+pub fn menu(model: &mut Model, _: &mut Turn) {
+    let Some(view) = model.shown_run() else { return };
+    let mut items: Vec<PickItem> = Vec::new();
+    for (at, (label, words, key, offer)) in offers(model).into_iter().enumerate() {
+        let key = model.look.keymap.hint(key);
+        let refused = offer.refusal(view).map(|why| Plain::summary(&why));
+        items.push(PickItem { key, refused, ..PickItem::new(&at.to_string(), &label, words) });
+    }
+    items.sort_by_key(|item| item.refused.is_some());
+    model.dialogs.push(Dialog::Pick(Pick::new("what can be done", items, PickThen::Act)));
+}
+
+/// Something of the menu was picked.
+pub fn picked(model: &mut Model, turn: &mut Turn, at: &str) {
+    let offer = at.parse::<usize>().ok().and_then(|at| offers(model).into_iter().nth(at));
+    match offer.map(|(_, _, _, offer)| offer) {
+        None => {}
+        Some(Offer::Say(verb)) => say(model, turn, verb),
+        Some(Offer::Value(node)) => ask_value(model, node),
+        Some(Offer::Guide(node)) => ask_guide(model, node),
+        Some(Offer::Rewind(node)) => ask_whom(model, node),
+        Some(Offer::Break(node)) => super::breaks::ask(model, node.as_ref()),
+        Some(Offer::Breaks) => super::breaks::list(model, turn),
+        Some(Offer::Undo) => undo(model, turn),
+    }
+}
+
+fn ask_value(model: &mut Model, node: NodeId) {
+    let result = model.shown_run().and_then(|view| view.newest().run.node(&node)?.result.clone());
+    let text = result.as_deref().map(words::result).unwrap_or_default();
+    let title = Plain::line(&format!("the result of `{node}`: JSON, or text"));
+    model.dialogs.push(Dialog::Editor(EditorDialog::new(title, &text, EditThen::Override { node })));
+}
+
+/// The value was written.
+///
+/// # Errors
+/// Why it can't be taken, in words.
+pub fn keep_value(model: &mut Model, turn: &mut Turn, node: &NodeId, text: &str) -> Result<(), String> {
+    let text = text.trim_end_matches('\n');
+    let value = words::parse(text).unwrap_or_else(|_| Value::String(text.to_owned()));
+    propose(model, turn, Verb::Override { node: node.clone(), value }).map(|_| ())
+}
+
+fn ask_guide(model: &mut Model, node: NodeId) {
+    let title = Plain::line(&format!("words for `{node}`: they go into its next turn"));
+    model.dialogs.push(Dialog::Editor(EditorDialog::new(title, "", EditThen::Guide { node })));
+}
+
+/// The words were written.
+///
+/// # Errors
+/// Why they can't be taken, in words.
+pub fn keep_guide(model: &mut Model, turn: &mut Turn, node: &NodeId, text: &str) -> Result<(), String> {
+    let text = text.trim().to_owned();
+    if text.is_empty() {
+        return Err("write what it should know".into());
+    }
+    propose(model, turn, Verb::Guide { node: node.clone(), text }).map(|_| ())
+}
+
+/// Asks which node is to do better: the node itself, or one upstream, the nearest first.
+fn ask_whom(model: &mut Model, node: NodeId) {
+    let graph = model.tree().graph();
+    let mut near: Vec<usize> = graph.position(&node).into_iter().collect();
+    let mut at = 0;
+    while at < near.len() {
+        for source in graph.predecessors(near[at]).collect::<Vec<_>>() {
+            if !near.contains(&source) {
+                near.push(source);
+            }
+        }
+        at += 1;
+    }
+    let items = near.iter().map(|at| graph.id(*at)).map(|id| PickItem::new(id, id, if *id == node { "itself" } else { "" }));
+    let pick = Pick::new(&format!("reject the result of `{node}`: who is to do better?"), items.collect(), PickThen::Rewind { node });
+    model.dialogs.push(Dialog::Pick(pick));
+}
+
+/// Who is to do better was picked.
+pub fn ask_feedback(model: &mut Model, node: NodeId, to: NodeId) {
+    let title = Plain::line(&format!("what `{to}` is to do better"));
+    model.dialogs.push(Dialog::Editor(EditorDialog::new(title, "", EditThen::Feedback { node, to })));
+}
+
+/// The feedback was written.
+///
+/// # Errors
+/// Why it can't be taken, in words.
+pub fn keep_feedback(model: &mut Model, turn: &mut Turn, node: &NodeId, to: &NodeId, text: &str) -> Result<(), String> {
+    let feedback = text.trim().to_owned();
+    if feedback.is_empty() {
+        return Err("write what is to be better".into());
+    }
+    propose(model, turn, Verb::Rewind { node: node.clone(), to: to.clone(), feedback }).map(|_| ())
+}
+
+/// Pauses, or goes on.
+pub fn pause(model: &mut Model, turn: &mut Turn) {
+    let Some(view) = model.shown_run() else { return };
+    let run = &view.newest().run;
+    let verb = match run.pace() {
+        Pace::Pausing | Pace::Paused => Verb::Resume,
+        // A run that only breakpoints keep goes on by the same key.
+        Pace::Going if run.refusal(&Command::act(Verb::Resume)).is_none() => Verb::Resume,
+        Pace::Going => Verb::Pause,
+    };
+    say(model, turn, verb);
+}
+
+/// Lets the selected node go where it may, else the next.
+pub fn step(model: &mut Model, turn: &mut Turn) {
+    let ready = model.selected_id().filter(|id| {
+        let state = model.shown_run().and_then(|view| view.newest().state(id));
+        matches!(state, Some(NodeState::Ready | NodeState::Held))
+    });
+    let node = ready.cloned();
+    say(model, turn, Verb::Step { node });
+}
+
+fn with_node(model: &mut Model, turn: &mut Turn, verb: impl FnOnce(&Model, NodeId) -> Verb) {
+    if let Some(node) = model.selected_id().cloned() {
+        let verb = verb(model, node);
+        say(model, turn, verb);
+    }
+}
+
+/// Stops before each model and tool call of the selected node.
+pub fn into(model: &mut Model, turn: &mut Turn) {
+    with_node(model, turn, |_, node| Verb::StepInto { node });
+}
+
+/// Runs what the selected node needs, and pauses before it.
+pub fn run_to(model: &mut Model, turn: &mut Turn) {
+    with_node(model, turn, |_, node| Verb::RunTo { node });
+}
+
+/// Holds the selected node, or lets it go.
+pub fn hold(model: &mut Model, turn: &mut Turn) {
+    with_node(model, turn, |model, node| {
+        let release = Verb::Release { target: Target::Node(node.clone()) };
+        let held = model.shown_run().is_some_and(|view| view.newest().run.refusal(&Command::act(release.clone())).is_none());
+        if held { release } else { Verb::Hold { target: Target::Node(node) } }
+    });
+}
+
+/// Tries again what ended badly; else runs again with all that depends on it.
+pub fn again(model: &mut Model, turn: &mut Turn) {
+    with_node(model, turn, |model, node| {
+        let retry = Verb::Retry { node: node.clone() };
+        let may = model.shown_run().is_some_and(|view| view.newest().run.refusal(&Command::act(retry.clone())).is_none());
+        if may { retry } else { Verb::Rerun { node, scope: Scope::Downstream } }
+    });
+}
+
+/// Words for the selected node's next turn.
+pub fn guide(model: &mut Model, _: &mut Turn) {
+    let Some(node) = model.selected_id().cloned() else { return };
+    let offer = Offer::Guide(node.clone());
+    match model.shown_run().and_then(|view| offer.refusal(view)) {
+        Some(why) => model.status = Some(Status::warn(&format!("can't guide `{node}`: {why}"))),
+        None => ask_guide(model, node),
+    }
+}
+
+/// Stops the selected node.
+pub fn cancel_node(model: &mut Model, turn: &mut Turn) {
+    with_node(model, turn, |_, node| Verb::Cancel { target: Target::Node(node) });
+}
+
+/// Stops the selected node and what only it feeds.
+pub fn cancel_branch(model: &mut Model, turn: &mut Turn) {
+    with_node(model, turn, |_, node| Verb::Cancel { target: Target::Branch(node) });
+}
+
+/// Stops everything.
+pub fn cancel_run(model: &mut Model, turn: &mut Turn) {
+    say(model, turn, Verb::Cancel { target: Target::Run });
+}

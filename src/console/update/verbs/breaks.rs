@@ -1,0 +1,134 @@
+//! Breakpoints: one at the selected node by a key, and the list of all, to add, change and remove.
+
+use super::{super::Turn, act};
+use crate::console::model::{Dialog, LineDialog, LineThen, Lines, Model, Status, TextField};
+use crate::engine::{BreakId, Breakpoint, Moment, Verb};
+use crate::plan::NodeId;
+use crate::text::Plain;
+
+/// A plain breakpoint before the selected node comes or goes.
+pub fn toggle(model: &mut Model, turn: &mut Turn) {
+    let Some((node, view)) = model.selected_id().zip(model.shown_run()) else { return };
+    let point = Breakpoint { at: Moment::Before, node: Some(node.to_string()), when: None };
+    let known = view.newest().run.breakpoints().find(|(_, known)| **known == point).map(|(id, _)| id);
+    let verb = known.map_or(Verb::Break { point }, |point| Verb::Unbreak { point });
+    say(model, turn, verb);
+}
+
+fn say(model: &mut Model, turn: &mut Turn, verb: Verb) {
+    if let Err(why) = act::propose(model, turn, verb) {
+        model.status = Some(Status::warn(&why));
+    }
+}
+
+/// The list of all breakpoints.
+pub fn list(model: &mut Model, _: &mut Turn) {
+    model.dialogs.push(Dialog::Breaks { selected: 0 });
+}
+
+/// The selected breakpoint of the list.
+fn selected(model: &Model) -> Option<(BreakId, Breakpoint)> {
+    let Some(Dialog::Breaks { selected }) = model.dialogs.last() else { return None };
+    let run = &model.shown_run()?.newest().run;
+    run.breakpoints().nth(*selected).map(|(id, point)| (id, point.clone()))
+}
+
+/// Asks for a breakpoint, at a node to begin with.
+pub fn ask(model: &mut Model, node: Option<&NodeId>) {
+    let point = Breakpoint { at: Moment::Before, node: node.map(ToString::to_string), when: None };
+    line(model, "new breakpoint", &point, None);
+}
+
+fn line(model: &mut Model, title: &str, point: &Breakpoint, id: Option<BreakId>) {
+    model.dialogs.push(Dialog::Line(LineDialog {
+        title: Plain::line(title),
+        field: TextField::new(Lines::One, &written(point)),
+        note: Some(Plain::line(NOTE)),
+        then: LineThen::Break { id },
+    }));
+}
+
+const NOTE: &str = "before, after, failure or call; then a node (globs are fine, * is any); then `when` and a condition over node, tool, \
+                    model, args, output, error, cost_usd, tokens, attempt, first_use";
+
+/// Adds one.
+pub fn add(model: &mut Model, _: &mut Turn) {
+    let node = model.selected_id().cloned();
+    ask(model, node.as_ref());
+}
+
+/// Changes the selected one.
+pub fn edit(model: &mut Model, _: &mut Turn) {
+    if let Some((id, point)) = selected(model) {
+        line(model, &format!("breakpoint {}", id.0), &point, Some(id));
+    }
+}
+
+/// Removes the selected one.
+pub fn remove(model: &mut Model, turn: &mut Turn) {
+    if let Some((point, _)) = selected(model) {
+        say(model, turn, Verb::Unbreak { point });
+    }
+}
+
+/// A breakpoint as a person types it.
+fn written(point: &Breakpoint) -> String {
+    let at = point.at.word();
+    let node = point.node.as_deref().unwrap_or("*");
+    let when = point.when.as_ref().map(|when| format!(" when {when}")).unwrap_or_default();
+    format!("{at} {node}{when}")
+}
+
+/// A breakpoint was typed; it takes the place of the one that was changed.
+///
+/// # Errors
+/// What is wrong with it, in words.
+pub fn keep(model: &mut Model, turn: &mut Turn, id: Option<BreakId>, text: &str) -> Result<(), String> {
+    let point = read(text)?;
+    let known = model.shown_run().into_iter().flat_map(|view| view.newest().run.breakpoints());
+    if known.into_iter().any(|(_, known)| *known == point) {
+        return Err("there is one just like that already".into());
+    }
+    act::propose(model, turn, Verb::Break { point })?;
+    if let Some(point) = id {
+        act::propose(model, turn, Verb::Unbreak { point })?;
+    }
+    Ok(())
+}
+
+/// Reads `before fetch when attempt > 1`.
+fn read(text: &str) -> Result<Breakpoint, String> {
+    let (head, when) = match text.split_once(" when ") {
+        Some((head, when)) => (head, Some(when.trim().to_owned()).filter(|when| !when.is_empty())),
+        None => (text, None),
+    };
+    let mut words = head.split_whitespace();
+    let word = words.next().unwrap_or_default();
+    let at = Moment::ALL.into_iter().find(|at| at.word() == word);
+    let at = at.ok_or_else(|| format!("begin with before, after, failure or call, and not with `{word}`"))?;
+    let node = words.next().filter(|node| *node != "*").map(str::to_owned);
+    if let Some(word) = words.next() {
+        return Err(format!("`{word}` is one word too many: a condition begins with `when`"));
+    }
+    let point = Breakpoint { at, node, when };
+    point.check()?;
+    Ok(point)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_breakpoint_reads_back_as_it_is_written() {
+        for text in ["before fetch", "after *", "failure map[*]/x when attempt > 1", "call * when tool == 'write file' and cost_usd > 1"] {
+            assert_eq!(written(&read(text).unwrap()), text);
+        }
+        assert_eq!(read("before"), Ok(Breakpoint { at: Moment::Before, node: None, when: None }));
+        for (text, why) in
+            [("", "begin with"), ("sometimes x", "begin with"), ("before x y", "too many"), ("before x when nope > 1", "nope")]
+        {
+            assert!(read(text).unwrap_err().contains(why), "{text}");
+        }
+    }
+}

@@ -1,0 +1,65 @@
+//! A verb before it is said, beside the tree that shows what it would change; and the list of breakpoints.
+
+use ratatui::{
+    layout::Rect,
+    widgets::{Clear, Widget},
+};
+
+use super::{
+    dialogs::{boxed_rows, keys, last_row},
+    doc,
+    pen::Pen,
+};
+use crate::console::{
+    model::{Layout, Model, Proposal, Screen, docs, scrolled},
+    theme::Role,
+};
+use crate::text::{Glyph, Plain};
+
+/// Rows of a proposal that stands where no pane has room for it.
+const ROWS: u16 = 12;
+
+/// Draws the verb that is shown before it is said: in the place of the details, so that the tree stays in sight.
+pub fn proposal(model: &Model, proposal: &Proposal, pen: &mut Pen<'_>, layout: &Layout) {
+    let said = docs::proposal(proposal);
+    let fits = matches!(model.place.screen, Screen::Plan | Screen::Graph) && layout.detail.height >= 5 && layout.detail.width >= 30;
+    let inside = if fits {
+        let area = layout.detail;
+        Clear.render(area, pen.buffer);
+        pen.wash(area, Role::Text);
+        let area = if area.x > 0 { pen.divide(area) } else { area };
+        pen.title(area, &[(Plain::line("before it is said"), Role::Title)], true);
+        Rect { x: area.x + 1, y: area.y + 1, width: area.width.saturating_sub(2), height: area.height - 1 }
+    } else {
+        boxed_rows(pen, ROWS, &Plain::line("before it is said"))
+    };
+    let body = Rect { height: inside.height.saturating_sub(1), ..inside };
+    doc::draw(pen, body, &said, proposal.scroll.min(said.len().saturating_sub(1)));
+    let hints = [("proposal.yes", "do it"), ("proposal.why", "say why"), ("proposal.no", "leave it"), ("move.down", "down")];
+    keys(model, pen, last_row(inside), &hints);
+}
+
+/// Draws the list of breakpoints.
+pub fn breakpoints(model: &Model, selected: usize, pen: &mut Pen<'_>) {
+    let Some(view) = model.shown_run() else { return };
+    let points: Vec<_> = view.seen().run.breakpoints().collect();
+    let rows = u16::try_from(points.len().max(1) + 2).unwrap_or(u16::MAX);
+    let inside = boxed_rows(pen, rows, &Plain::line("breakpoints of this run"));
+    let list = Rect { height: inside.height.saturating_sub(2), ..inside };
+    if points.is_empty() {
+        pen.words(list.x, list.y, list.width, "none: the run stops nowhere by itself", Role::Dim);
+    }
+    let selected = selected.min(points.len().saturating_sub(1));
+    let top = scrolled(0, selected, points.len(), usize::from(list.height));
+    for (y, (at, (id, point))) in (list.top()..list.bottom()).zip(points.iter().enumerate().skip(top)) {
+        let line = Rect { y, height: 1, ..list };
+        let mark = Plain::line(pen.theme.glyph(Glyph::Bullet)).then(&Plain::line(&format!(" {:<3}", id.0)));
+        let pieces = [(mark, Role::Failed), (Plain::summary(&point.words()), Role::Text)];
+        pen.pieces(Rect { x: line.x + 2, width: line.width.saturating_sub(2), ..line }, &pieces);
+        if at == selected {
+            pen.select(line, true);
+        }
+    }
+    let hints = [("breaks.add", "add"), ("breaks.edit", "change"), ("breaks.remove", "remove"), ("breaks.close", "close")];
+    keys(model, pen, last_row(inside), &hints);
+}
