@@ -57,6 +57,10 @@ pub enum Verb {
     Ls(LsArgs),
     /// Tell about one run
     Show(ShowArgs),
+    /// Tell what a node waits for, down to what a person can do
+    Why(WhyArgs),
+    /// Tell where a node's result came from
+    Trace(TraceArgs),
     /// List agent cards
     Agents(ListArgs),
     /// List tools, their risk, and what is decided about them
@@ -201,6 +205,9 @@ pub struct DiffArgs {
     /// The plan as it is: a file, `-` for stdin, or a run
     #[arg(value_name = "NEW")]
     pub new: String,
+    /// Two runs: also what became of each node, what it gave and what it took, side by side
+    #[arg(long)]
+    pub results: bool,
     /// Print as JSON
     #[arg(long)]
     pub json: bool,
@@ -226,6 +233,37 @@ pub struct ShowArgs {
     /// Only this node, with its whole result
     #[arg(value_name = "NODE")]
     pub node: Option<String>,
+    /// The run against time: waiting, work, retries, the critical path
+    #[arg(long, conflicts_with = "node")]
+    pub timeline: bool,
+    /// Print as JSON
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// `dagdeck why`
+#[derive(Debug, Args)]
+pub struct WhyArgs {
+    /// The run's name, the beginning of it, or `last`
+    #[arg(value_name = "RUN")]
+    pub run: String,
+    /// The node, as `dagdeck show` names it
+    #[arg(value_name = "NODE")]
+    pub node: String,
+    /// Print as JSON
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// `dagdeck trace`
+#[derive(Debug, Args)]
+pub struct TraceArgs {
+    /// The run's name, the beginning of it, or `last`
+    #[arg(value_name = "RUN")]
+    pub run: String,
+    /// The node, as `dagdeck show` names it
+    #[arg(value_name = "NODE")]
+    pub node: String,
     /// Print as JSON
     #[arg(long)]
     pub json: bool,

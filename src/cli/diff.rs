@@ -1,15 +1,19 @@
 //! `dagdeck diff`: what differs between two plans, piece by piece.
 
-use super::{DiffArgs, Exit, Failure, Io, Place, export};
+use super::{DiffArgs, Exit, Failure, Io, Place, export, show};
 use crate::{
+    engine::{Change, Comparison, Run, Side, Totals},
     plan::{
         Plan,
         diff::{Diff, Mark, Piece},
         nest,
     },
-    text::Plain,
+    text::{Plain, cost, count, counted, duration},
 };
 use serde_json::{Value, json};
+
+/// Columns of a result's beginning.
+const RESULT_COLUMNS: usize = 60;
 
 /// Tells what differs between two plans: from the first to the second. Plans that differ give the exit code of what is only partly
 /// as it should be, so that no error can be taken for a difference.
@@ -23,7 +27,9 @@ pub fn diff(args: &DiffArgs, place: &Place, io: &mut Io<'_>) -> Result<Exit, Fai
     let old = nest::inlined(export::plan_of(&args.old, place, io)?);
     let new = nest::inlined(export::plan_of(&args.new, place, io)?);
     let diff = Diff::new(&old, &new);
-    let exit = if diff.is_empty() { Exit::Success } else { Exit::Partial };
+    let results = if args.results { Some(results_of(args, place)?) } else { None };
+    let same = diff.is_empty() && results.as_ref().is_none_or(|results| results.changed().next().is_none());
+    let exit = if same { Exit::Success } else { Exit::Partial };
     if args.json {
         let as_json = |(at, piece): (usize, &Piece)| {
             let mut value = piece.to_json();
@@ -31,7 +37,11 @@ pub fn diff(args: &DiffArgs, place: &Place, io: &mut Io<'_>) -> Result<Exit, Fai
             value
         };
         let pieces: Vec<Value> = diff.pieces.iter().enumerate().map(as_json).collect();
-        io.json(&json!({"equal": diff.is_empty(), "pieces": pieces}))?;
+        let mut told = json!({"equal": same, "pieces": pieces});
+        if let Some(results) = &results {
+            told["results"] = json!(results);
+        }
+        io.json(&told)?;
         return Ok(exit);
     }
     for (at, piece) in diff.pieces.iter().enumerate() {
@@ -40,8 +50,65 @@ pub fn diff(args: &DiffArgs, place: &Place, io: &mut Io<'_>) -> Result<Exit, Fai
             io.line(&Plain::line(&format!("    only together with: {}", head(&diff.pieces[other]))).into_string())?;
         }
     }
+    if let Some(results) = &results {
+        print_results(results, io)?;
+    }
     io.say(&summary(&diff));
     Ok(exit)
+}
+
+/// What became of the nodes of two runs.
+fn results_of(args: &DiffArgs, place: &Place) -> Result<Comparison, Failure> {
+    let run = |name: &str| {
+        let (_, records) =
+            show::records(name, place).map_err(|failure| failure.hint("`--results` compares two runs, as `dagdeck ls` lists them"))?;
+        Ok::<_, Failure>(Run::replay(&records))
+    };
+    Ok(Comparison::new(&run(&args.old)?, &run(&args.new)?))
+}
+
+/// The nodes that came out otherwise, side by side, and what both runs took.
+fn print_results(results: &Comparison, io: &mut Io<'_>) -> Result<(), Failure> {
+    let (mut same, mut other) = (0, 0);
+    for versus in &results.nodes {
+        let sign = match versus.change {
+            Change::Same => {
+                same += 1;
+                continue;
+            }
+            Change::Result | Change::State => Mark::Changed.sign(),
+            Change::Removed => Mark::Removed.sign(),
+            Change::Added => Mark::Added.sign(),
+        };
+        other += 1;
+        io.line(&Plain::line(&format!("{sign} result  {}", versus.node)).into_string())?;
+        for (sign, side) in [("-", &versus.left), ("+", &versus.right)] {
+            if let Some(side) = side {
+                io.line(Plain::line(&format!("    {sign} {}", told(side))).as_str().trim_end())?;
+            }
+        }
+    }
+    for (sign, took) in [("-", results.left), ("+", results.right)] {
+        io.line(&format!("{sign} in all: {}", price(took)))?;
+    }
+    io.say(&format!("results: {} the same, {other} otherwise", counted(same, "node")));
+    Ok(())
+}
+
+fn told(side: &Side) -> String {
+    let gave = match (&side.error, &side.result) {
+        (Some(error), _) => error.clone(),
+        (None, Some(result)) => result.as_str().map_or_else(|| result.to_string(), str::to_owned),
+        (None, None) => String::new(),
+    };
+    let mark = side.mark.as_ref().map(|mark| format!(" ({mark})")).unwrap_or_default();
+    format!("{}{mark}, {}  {}", side.state.replace('_', " "), price(side.took), Plain::summary(&gave).truncate(RESULT_COLUMNS))
+}
+
+fn price(took: Totals) -> String {
+    let time = took.time_ms.map_or_else(|| Plain::line("not over"), duration);
+    let tokens = if took.tokens > 0 { format!(", {} tokens, {}", count(took.tokens), cost(took.cost_usd)) } else { String::new() };
+    format!("{time}{tokens}")
 }
 
 /// Positions of the pieces without which this one can't be made, since it would close a cycle.

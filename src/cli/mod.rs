@@ -17,11 +17,14 @@ mod run;
 mod schema;
 mod show;
 mod source;
+mod timeline;
+mod trace;
 mod validate;
+mod why;
 
 pub use args::{
     Cli, Common, CompletionsArgs, ConsoleArgs, DiffArgs, Document, ExportArgs, GateArgs, ListArgs, LsArgs, PlanArgs, ResumeArgs, RunArgs,
-    SchemaArgs, ShowArgs, ValidateArgs, Verb,
+    SchemaArgs, ShowArgs, TraceArgs, ValidateArgs, Verb, WhyArgs,
 };
 pub use exit::{Exit, Failure};
 pub use io::Io;
@@ -85,6 +88,8 @@ fn dispatch(cli: &Cli, io: &mut Io<'_>) -> Result<Exit, Failure> {
         Some(Verb::Diff(args)) => diff::diff(args, &place()?, io),
         Some(Verb::Ls(args)) => ls::ls(args, &place()?, io),
         Some(Verb::Show(args)) => show::show(args, &place()?, io),
+        Some(Verb::Why(args)) => why::why(args, &place()?, io),
+        Some(Verb::Trace(args)) => trace::trace(args, &place()?, io),
         Some(Verb::Agents(args)) => list::agents(args, &place()?, io),
         Some(Verb::Tools(args)) => list::tools(args, &place()?, io),
         Some(Verb::Models(args)) => block_on(list::models(args, &place()?, io))?,

@@ -3,14 +3,18 @@
 use super::{
     Exit, Failure, Io, Place, ShowArgs,
     ls::{short, status},
+    timeline,
 };
 use crate::{
-    engine::{Decided, Entry, Gate, NodeRun, Run, Transcript},
-    plan::{NodeId, nest},
+    engine::{Decided, Entry, Gate, NodeRun, Record, Run, Transcript},
+    plan::{NodeId, nest, validate::nearest},
     store::Scope,
     text::{Block, Plain, clock, cost, count, counted, duration, timestamp},
 };
 use serde_json::{Value, json};
+
+/// Nodes that are named where one is not found.
+const NAMED: usize = 20;
 
 /// Columns of a result's first line in the table.
 const RESULT_COLUMNS: usize = 60;
@@ -20,24 +24,23 @@ const RESULT_COLUMNS: usize = 60;
 /// # Errors
 /// When there is no such run or node, or the journal can't be read.
 pub fn show(args: &ShowArgs, place: &Place, io: &mut Io<'_>) -> Result<Exit, Failure> {
-    let store = place.store()?;
-    let id = store.resolve(&args.run, Scope::Workspace(&place.places.workspace))?;
-    let records = store.records(&id)?;
+    let (id, records) = records(&args.run, place)?;
+    if args.timeline {
+        timeline::timeline(&id, &records, args.json, io)?;
+        return Ok(Exit::Success);
+    }
     let run = Run::replay(&records);
-    let shown = json_of(&run, &id.0);
+    let shown = json_of(&run, &id);
     let Some(node) = &args.node else {
         if args.json {
             io.json(&shown)?
         } else {
-            print(&run, &id.0, io)?
+            print(&run, &id, io)?
         }
         return Ok(Exit::Success);
     };
     let known = shown["nodes"].as_array().and_then(|nodes| nodes.iter().find(|shown| shown["id"] == node.as_str()));
-    let Some(known) = known else {
-        let ids: Vec<&str> = run.nodes().map(|(id, _)| id.as_str()).collect();
-        return Err(Failure::new(format!("run `{}` has no node `{node}`", short(&id.0))).hint(format!("its nodes are: {}", ids.join(", "))));
-    };
+    let Some(known) = known else { return Err(no_such_node(&run, &id, node)) };
     let mut transcript = Transcript::default();
     records.iter().for_each(|record| transcript.fold(record));
     let entries = transcript.entries(&NodeId::new(node));
@@ -49,6 +52,24 @@ pub fn show(args: &ShowArgs, place: &Place, io: &mut Io<'_>) -> Result<Exit, Fai
         print_node(&run, &NodeId::new(node), entries, io)?
     }
     Ok(Exit::Success)
+}
+
+/// The events of the run that goes by this name, and its whole name.
+pub(super) fn records(name: &str, place: &Place) -> Result<(String, Vec<Record>), Failure> {
+    let store = place.store()?;
+    let id = store.resolve(name, Scope::Workspace(&place.places.workspace))?;
+    let records = store.records(&id)?;
+    Ok((id.0, records))
+}
+
+/// The run has no node of this name.
+pub(super) fn no_such_node(run: &Run, id: &str, node: &str) -> Failure {
+    let ids = || run.nodes().map(|(id, _)| id.as_str());
+    let near = nearest(node, ids()).map(|near| format!("did you mean `{near}`? ")).unwrap_or_default();
+    let named: Vec<&str> = ids().take(NAMED).collect();
+    let more = ids().count().saturating_sub(NAMED);
+    let more = if more > 0 { format!(" and {more} more") } else { String::new() };
+    Failure::new(format!("run `{}` has no node `{node}`", short(id))).hint(format!("{near}its nodes are: {}{more}", named.join(", ")))
 }
 
 /// A run as one JSON document.

@@ -2,6 +2,7 @@
 
 mod blast;
 mod branch;
+mod compare;
 mod count;
 mod decide;
 mod effects;
@@ -33,6 +34,7 @@ mod worker;
 
 pub use crate::plan::{Breakpoint, Moment};
 pub use blast::Blast;
+pub use compare::{Change, Comparison, Side, Totals, Versus};
 pub use event::{EdgeId, Event, Outcome, Record, RunId, RunSettings};
 pub use gate::{Actor, Decided, Decision, Gate, GateId, GateKind, OPTION, Preview, form_has_option};
 pub use gates::LOST_OPTIONS;
@@ -44,9 +46,10 @@ pub use state::{Inside, Lineage, NodeRun, NodeState, Spent};
 pub use steer::Pace;
 pub use time::Time;
 pub use timeline::{Bar, Chart, Doing, Stretch, Timeline};
-pub use trace::{Approval, Call, Came, How, Step, Trace, TraceRow};
+pub use trace::{Approval, Call, Came, How, Made, Step, Trace, TraceRow};
 pub use transcript::{Entry, OUTPUT_KEPT, ToolStatus, Transcript};
 pub use verb::{BreakId, Kept, Scope, Target, Verb};
+pub use why::{Link, Obstacle};
 
 /// Counts the nodes and edges that a step looks at, so that tests can hold it to what its input touches.
 #[cfg(test)]

@@ -1,7 +1,7 @@
 //! `Timeline`: a third fold of the events, for views: what each node waited for and did, and when. `Timeline::chart` draws it up: a bar a
 //! node, the critical path as it really was, and the shortest time that the same work could have taken.
 
-use super::{Event, NodeRun, NodeState, Record, Time, graph::NodeIx, run::Run};
+use super::{Event, NodeRun, NodeState, Pace, Record, Time, graph::NodeIx, run::Run};
 use crate::plan::NodeId;
 use serde::Serialize;
 use std::{
@@ -162,6 +162,11 @@ impl Timeline {
                     self.note(run, &gate.node, record);
                 }
             }
+            // A verb, and taking one back, may change what any node waits for.
+            Event::Acted { .. } | Event::Undone { .. } => {
+                let known: Vec<NodeId> = self.tracks.keys().cloned().collect();
+                known.iter().for_each(|node| self.note(run, node, record));
+            }
             event => {
                 if let Some(node) = event.node() {
                     self.note(run, node, record);
@@ -188,7 +193,11 @@ impl Timeline {
             self.tracks.insert(id.clone(), Track { stretches, ..Track::default() });
         }
         if let Some(track) = self.tracks.get_mut(id) {
-            track.note(node, record);
+            let doing = match Doing::of(&node.state) {
+                Some(Doing::Slot) if run.pace() != Pace::Going => Some(Doing::Held),
+                doing => doing,
+            };
+            track.note(node, doing, record);
         }
     }
 
@@ -302,9 +311,9 @@ impl Timeline {
 }
 
 impl Track {
-    fn note(&mut self, node: &NodeRun, record: &Record) {
+    /// From `record` on the node does this; nothing when it is over.
+    fn note(&mut self, node: &NodeRun, doing: Option<Doing>, record: &Record) {
         let before = self.generation();
-        let doing = Doing::of(&node.state);
         let (generation, attempt, at) = (node.generation, node.attempt, record.at);
         if let Some(last) = self.stretches.last_mut().filter(|last| last.to.is_none()) {
             if doing == Some(last.doing) && (last.generation, last.attempt) == (generation, attempt) {

@@ -1,76 +1,205 @@
-//! Why a node isn't running: the chain of what it waits for, down to what a person can do something about.
+//! Why a node isn't running: all that it waits for, down to what a person can do something about.
 
-use super::{NodeState, flow::Phase, graph::NodeIx, run::Run};
-use crate::plan::NodeId;
+use super::{GateId, NodeState, Time, flow::Phase, graph::NodeIx, run::Run, steer::Speed};
+use crate::plan::{NodeId, nest};
+use crate::text::clock;
+use serde::Serialize;
 use std::collections::BTreeSet;
 
-/// The longest chain that is told.
+/// The most links that are told.
 const LINKS: usize = 100;
+/// Names in one sentence.
+const NAMES: usize = 5;
 
-impl Run {
-    /// What a node waits for, one sentence a link: itself first, then the source that holds it up, and so on.
-    pub fn why(&self, node: &NodeId) -> Vec<String> {
-        let mut sentences = Vec::new();
-        let mut seen = BTreeSet::new();
-        let mut next = self.graph.find(node);
-        while let Some(ix) = next.filter(|&ix| seen.insert(ix) && sentences.len() < LINKS) {
-            let (sentence, blocker) = self.link_of(ix);
-            sentences.push(sentence);
-            next = blocker;
+/// One link of what holds a node up. The chain is a tree: each link behind the one that waits for it, each node once.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Link {
+    /// Whose link.
+    pub node: NodeId,
+    /// 0 for the node that was asked for.
+    pub depth: usize,
+    /// What it waits for, in words.
+    pub sentence: String,
+    /// What stands in its way.
+    #[serde(flatten)]
+    pub obstacle: Obstacle,
+}
+
+/// What stands in a node's way.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case", tag = "waits_for")]
+pub enum Obstacle {
+    /// The start of the run.
+    Start,
+    /// Other nodes: the links below it.
+    Nodes,
+    /// A free slot.
+    Slot,
+    /// The end of a pause, or of a run to another node.
+    Pause,
+    /// A lock.
+    Lock,
+    /// Somebody holds it.
+    Hold,
+    /// Somebody has to go on from a breakpoint.
+    Breakpoint,
+    /// An answer.
+    Gate {
+        /// To which gate.
+        gate: GateId,
+    },
+    /// Its next attempt.
+    Retry {
+        /// Not before.
+        until: Time,
+    },
+    /// Somebody has to say what became of it.
+    Word,
+    /// Nothing: it works.
+    Work,
+    /// Nothing: it is over.
+    Nothing,
+}
+
+impl Obstacle {
+    /// Whether a person has to do something.
+    pub fn is_for_people(self) -> bool {
+        match self {
+            Self::Start | Self::Pause | Self::Hold | Self::Breakpoint | Self::Gate { .. } | Self::Word => true,
+            Self::Nodes | Self::Slot | Self::Lock | Self::Retry { .. } | Self::Work | Self::Nothing => false,
         }
-        sentences
+    }
+}
+
+/// What is told of one node, and who holds it up.
+struct Told {
+    sentence: String,
+    obstacle: Obstacle,
+    blockers: Vec<NodeIx>,
+}
+
+impl Told {
+    fn new(sentence: String, obstacle: Obstacle) -> Self {
+        Self { sentence, obstacle, blockers: Vec::new() }
     }
 
-    /// A node's sentence, and who holds it up.
-    fn link_of(&self, ix: NodeIx) -> (String, Option<NodeIx>) {
+    fn by(self, blockers: Vec<NodeIx>) -> Self {
+        Self { blockers, ..self }
+    }
+}
+
+impl Run {
+    /// What a node waits for: itself first, then each of those that hold it up with what holds that one up, what people can do something
+    /// about before the rest. Empty when there is no such node.
+    pub fn why(&self, node: &NodeId) -> Vec<Link> {
+        let mut links = Vec::new();
+        let mut next: Vec<(usize, NodeIx)> = Vec::new();
+        match self.graph.find(node) {
+            Some(ix) => next.push((0, ix)),
+            None => {
+                let owner = std::iter::successors(nest::owner(node), |owner| nest::owner(owner)).find_map(|id| self.graph.find(id));
+                let (Some(owner), Some(_)) = (owner, self.plan().and_then(|plan| nest::find(plan, node))) else { return links };
+                let sentence = format!("`{node}` runs inside `{}`, which has not come to it", self.id_of(owner));
+                links.push(Link { node: node.clone(), depth: 0, sentence, obstacle: Obstacle::Nodes });
+                next.push((1, owner));
+            }
+        }
+        let mut seen = BTreeSet::new();
+        while let Some((depth, ix)) = next.pop() {
+            if !seen.insert(ix) {
+                continue;
+            }
+            let told = self.told(ix);
+            if links.len() == LINKS {
+                let sentence = format!("{} more are in the way", next.len() + 1);
+                links.push(Link { node: self.id_of(ix), depth, sentence, obstacle: told.obstacle });
+                break;
+            }
+            links.push(Link { node: self.id_of(ix), depth, sentence: told.sentence, obstacle: told.obstacle });
+            let mut blockers: Vec<NodeIx> = told.blockers.into_iter().filter(|blocker| !seen.contains(blocker)).collect();
+            blockers.sort_by_key(|&blocker| self.urgency(blocker));
+            next.extend(blockers.into_iter().rev().map(|blocker| (depth + 1, blocker)));
+        }
+        links
+    }
+
+    fn told(&self, ix: NodeIx) -> Told {
         let (id, node) = (self.id_of(ix), &self.nodes[ix.at()]);
         let because = if node.reason.is_empty() { String::new() } else { format!(": {}", node.reason) };
         match &node.state {
-            NodeState::Pending if !self.stage.started => (format!("`{id}` waits for the run to start"), None),
-            NodeState::Pending => {
-                let waiting = self.graph.nodes[ix.at()].ins.iter().filter(|edge| self.tokens[edge.0 as usize].is_none());
-                let sources: Vec<NodeIx> = waiting.map(|&edge| self.graph.link(edge).from).collect();
-                let names: Vec<String> = sources.iter().take(5).map(|&source| format!("`{}`", self.id_of(source))).collect();
-                let more = if sources.len() > names.len() { format!(" and {} more", sources.len() - names.len()) } else { String::new() };
-                (format!("`{id}` waits for {}{more}", names.join(", ")), self.worst(&sources))
+            NodeState::Pending if !self.stage.started => Told::new(format!("`{id}` waits for the run to start"), Obstacle::Start),
+            NodeState::Pending => self.pending(ix, &id),
+            NodeState::Ready => self.not_started(&id),
+            NodeState::Held => self.held(ix, format!("`{id}` is held{because}")),
+            NodeState::Waiting { gate } => {
+                Told::new(format!("`{id}` waits for an answer to gate {}{because}", gate.0), Obstacle::Gate { gate: *gate })
             }
-            NodeState::Ready => {
-                let slots = self.queue.slots;
-                (format!("`{id}` is ready and waits for a free slot ({} of {slots} in use)", self.queue.busy), None)
-            }
-            NodeState::Held => {
-                let holder = match self.flows[ix.at()].phase {
-                    Phase::Locked(lock) => self.queue.locks[lock as usize].holder,
-                    Phase::Inputs
-                    | Phase::Joined { .. }
-                    | Phase::Asking
-                    | Phase::AtGate(_)
-                    | Phase::Answered(_)
-                    | Phase::Queued
-                    | Phase::Inline
-                    | Phase::Bodies
-                    | Phase::Inside
-                    | Phase::Working
-                    | Phase::Resting
-                    | Phase::Kept
-                    | Phase::Freed
-                    | Phase::Lost
-                    | Phase::Ended => None,
-                };
-                (format!("`{id}` is held{because}"), holder)
-            }
-            NodeState::Waiting { gate } => (format!("`{id}` waits for an answer to gate {}{because}", gate.0), None),
             NodeState::Running if node.inside.nodes > 0 => {
-                let open: Vec<NodeIx> = self.open_inside(ix).collect();
-                (format!("`{id}` is running: {} of {} inside are over", node.inside.over, node.inside.nodes), self.worst(&open))
+                let sentence = format!("`{id}` is running: {} of {} inside are over", node.inside.over, node.inside.nodes);
+                Told::new(sentence, Obstacle::Nodes).by(self.open_inside(ix).collect())
             }
-            NodeState::Running => (format!("`{id}` is running"), None),
-            NodeState::Retrying { .. } => (format!("`{id}` tries again soon{because}"), None),
-            NodeState::Unknown => (format!("somebody must say what became of `{id}`{because}"), None),
-            NodeState::Skipped => (format!("`{id}` was skipped{because}"), self.closed_by(ix)),
+            NodeState::Running => Told::new(format!("`{id}` is running"), Obstacle::Work),
+            NodeState::Retrying { until } => {
+                Told::new(format!("`{id}` tries again at {}{because}", clock(until.0)), Obstacle::Retry { until: *until })
+            }
+            NodeState::Unknown => Told::new(format!("somebody must say what became of `{id}`{because}"), Obstacle::Word),
+            NodeState::Skipped => {
+                Told::new(format!("`{id}` was skipped{because}"), Obstacle::Nothing).by(self.closed_by(ix).into_iter().collect())
+            }
             NodeState::Succeeded | NodeState::Passed | NodeState::Failed | NodeState::FailedSafe | NodeState::Cancelled => {
-                (format!("`{id}` {}{because}", node.state.word().replace('_', " ")), None)
+                Told::new(format!("`{id}` {}{because}", node.state.word().replace('_', " ")), Obstacle::Nothing)
             }
+        }
+    }
+
+    /// Its sources, and a hold that waits for it.
+    fn pending(&self, ix: NodeIx, id: &NodeId) -> Told {
+        let waiting = self.graph.nodes[ix.at()].ins.iter().filter(|edge| self.tokens[edge.0 as usize].is_none());
+        let mut sources: Vec<NodeIx> = waiting.map(|&edge| self.graph.link(edge).from).collect();
+        sources.dedup();
+        let names: Vec<String> = sources.iter().take(NAMES).map(|&source| format!("`{}`", self.id_of(source))).collect();
+        let more = if sources.len() > names.len() { format!(" and {} more", sources.len() - names.len()) } else { String::new() };
+        let hold = self.flows[ix.at()].hold.as_ref().map(|who| format!(", and is held by {who} then")).unwrap_or_default();
+        Told::new(format!("`{id}` waits for {}{more}{hold}", names.join(", ")), Obstacle::Nodes).by(sources)
+    }
+
+    /// Nothing but the pace and the slots keep it.
+    fn not_started(&self, id: &NodeId) -> Told {
+        match &self.steer.speed {
+            Speed::Halted { .. } => Told::new(format!("`{id}` is ready, and the run is paused"), Obstacle::Pause),
+            Speed::To { target, way } if self.graph.find(id).is_some_and(|ix| !way.contains(&ix)) => {
+                Told::new(format!("`{id}` is ready, and the run goes to `{}` only", self.id_of(*target)), Obstacle::Pause)
+            }
+            Speed::Free | Speed::To { .. } => {
+                let (busy, slots) = (self.queue.busy, self.queue.slots);
+                Told::new(format!("`{id}` is ready and waits for a free slot ({busy} of {slots} in use)"), Obstacle::Slot)
+            }
+        }
+    }
+
+    fn held(&self, ix: NodeIx, sentence: String) -> Told {
+        let flow = &self.flows[ix.at()];
+        match flow.phase {
+            Phase::Locked(lock) => {
+                let holder = self.queue.locks[lock as usize].holder;
+                Told::new(sentence, Obstacle::Lock).by(holder.into_iter().collect())
+            }
+            Phase::Kept if flow.hold.is_none() => Told::new(sentence, Obstacle::Breakpoint),
+            Phase::Inputs
+            | Phase::Joined { .. }
+            | Phase::Asking
+            | Phase::AtGate(_)
+            | Phase::Answered(_)
+            | Phase::Queued
+            | Phase::Inline
+            | Phase::Bodies
+            | Phase::Inside
+            | Phase::Working
+            | Phase::Resting
+            | Phase::Kept
+            | Phase::Freed
+            | Phase::Lost
+            | Phase::Ended => Told::new(sentence, Obstacle::Hold),
         }
     }
 
@@ -80,9 +209,9 @@ impl Run {
         links.map(|&edge| self.graph.link(edge)).min_by_key(|link| link.alternative).map(|link| link.from)
     }
 
-    /// Of several sources, the one that a person can do something about, else one that waits itself.
-    fn worst(&self, sources: &[NodeIx]) -> Option<NodeIx> {
-        let urgency = |ix: &NodeIx| match self.nodes[ix.at()].state {
+    /// Those that a person can do something about come first, then those that wait themselves.
+    fn urgency(&self, ix: NodeIx) -> u8 {
+        match self.nodes[ix.at()].state {
             NodeState::Waiting { .. } | NodeState::Unknown => 0,
             NodeState::Held => 1,
             NodeState::Retrying { .. } | NodeState::Pending => 2,
@@ -93,7 +222,6 @@ impl Run {
             | NodeState::Failed
             | NodeState::FailedSafe
             | NodeState::Cancelled => 4,
-        };
-        sources.iter().copied().min_by_key(urgency)
+        }
     }
 }

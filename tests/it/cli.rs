@@ -426,6 +426,50 @@ fn ls_and_show_tell_about_runs() {
 }
 
 #[test]
+fn a_run_is_looked_into_by_why_trace_timeline_and_diff() {
+    let program = Program::new();
+    let nodes = json!([
+        {"id": "sum", "tool": "calculator", "args": {"expression": "20 + {{inputs.n}}"}},
+        {"id": "twice", "code": "console.log('at work'); return Number(deps.sum.output) * 2", "depends_on": ["sum"]},
+        {"id": "gone", "value": 1, "when": "sum > 100", "depends_on": ["sum"]},
+    ]);
+    let file = program.file("plan.json", json!({"dagdeck": 1, "inputs": {"n": 1}, "nodes": nodes}).to_string());
+    program.run(&["run", &file]).code(0);
+    let first = program.json(&["show", "--json"])["run"].as_str().unwrap().to_owned();
+    let shown = program.run(&["show", "last"]).code(0);
+    assert!(shown.out.lines().next().unwrap().ends_with(" succeeded"), "a run without a goal has no colon: {shown}");
+    let node = program.run(&["show", "last", "twice"]).code(0);
+    assert!(node.out.contains("at work"), "{node}");
+    assert_eq!(program.json(&["show", "last", "twice", "--json"])["log"][0]["text"], "at work");
+
+    let why = program.run(&["why", "last", "gone"]).code(0);
+    assert!(why.out.starts_with("`gone` was skipped"), "{why}");
+    assert_eq!(program.json(&["why", "last", "gone", "--json"])["links"][0]["waits_for"], "nothing");
+    program.run(&["why", "last", "twise"]).code(1).says(&["no node `twise`", "did you mean `twice`?"]);
+
+    let trace = program.run(&["trace", "last", "twice"]).code(0);
+    for words in ["twice  code, succeeded", "  sum  (by an edge)  calculator, succeeded", "called calculator", "inputs of the plan: n"] {
+        assert!(trace.out.contains(words), "{words}\n{trace}");
+    }
+    let traced = program.json(&["trace", "last", "twice", "--json"]);
+    assert_eq!((&traced["steps"][1]["node"], &traced["rows"][1]["came"]["how"]), (&json!("sum"), &json!("edge")));
+
+    let timeline = program.run(&["show", "last", "--timeline"]).code(0).says(&["critical path"]);
+    assert!(timeline.out.lines().any(|line| line.starts_with("* twice") && line.ends_with("after sum")), "{timeline}");
+    let chart = &program.json(&["show", "last", "--timeline", "--json"])["timeline"];
+    assert_eq!(chart["critical"], json!(["sum", "twice"]));
+    assert!(chart["bound_ms"].as_u64() <= chart["makespan_ms"].as_u64(), "{chart}");
+
+    program.run(&["run", &file, "--set", "n=2"]).code(0);
+    let second = program.json(&["show", "--json"])["run"].as_str().unwrap().to_owned();
+    let diff = program.run(&["diff", &first, &second, "--results"]).code(4).says(&["1 node the same, 2 otherwise"]);
+    assert!(diff.out.contains("result  twice") && diff.out.contains("42") && diff.out.contains("44"), "{diff}");
+    let told = program.run(&["diff", &first, &second, "--results", "--json"]).code(4).json();
+    assert_eq!(told["results"]["nodes"][1]["change"], "result");
+    program.run(&["diff", &file, &second, "--results"]).code(1).says(&["compares two runs"]);
+}
+
+#[test]
 fn every_code_of_a_finding_is_published_with_its_severity() {
     let codes = Program::new().run(&["schema", "findings"]).code(0).json();
     let of = |code: &str| codes.as_array().unwrap().iter().find(|row| row["code"] == code).unwrap()["severity"].clone();

@@ -97,11 +97,11 @@ fn a_gate_inside_a_sub_plan_shows_at_the_top_and_in_the_sub_plan_and_says_who_as
     assert_eq!(&*gate.node, "outer/inner/save");
     assert_eq!((world.node("outer").inside.waiting, world.node("outer/inner").inside.waiting), (1, 1));
     assert_eq!(
-        world.run.why(&"outer".into()),
+        world.why("outer"),
         [
             "`outer` is running: 0 of 2 inside are over",
-            "`outer/inner` is running: 0 of 1 inside are over",
-            "`outer/inner/save` waits for an answer to gate 1: `write` asks before it runs"
+            "  `outer/inner` is running: 0 of 1 inside are over",
+            "    `outer/inner/save` waits for an answer to gate 1: `write` asks before it runs"
         ]
     );
     world.done("other", json!(1));

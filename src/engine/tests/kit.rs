@@ -176,6 +176,11 @@ impl World {
         answers.collect()
     }
 
+    /// What a node waits for, each link as far in as it is deep.
+    pub fn why(&self, id: &str) -> Vec<String> {
+        self.run.why(&id.into()).into_iter().map(|link| format!("{}{}", "  ".repeat(link.depth), link.sentence)).collect()
+    }
+
     pub fn open(&self) -> Vec<u32> {
         self.run.open_gates().map(|gate| gate.id.0).collect()
     }

@@ -122,7 +122,7 @@ fn the_reason_of_a_skipped_node_names_the_source_that_closed_its_way() {
     world.done("other", json!({"ok": false}));
     world.fail("need", ErrorKind::Permanent);
     assert_eq!(world.node("t").reason, "`need` failed");
-    assert_eq!(world.run.why(&"t".into()), ["`t` was skipped: `need` failed", "`need` failed: it broke"]);
+    assert_eq!(world.why("t"), ["`t` was skipped: `need` failed", "  `need` failed: it broke"]);
 }
 
 #[test]

@@ -190,7 +190,7 @@ fn nodes_that_share_a_lock_never_run_together_and_the_waiting_one_says_why() {
     let mut world = World::new(plan(vec![locked("a"), locked("b"), agent("c", &[])]));
     assert_eq!(world.states(), "a running, b held, c running");
     assert_eq!(world.node("b").reason, "waits for lock `db`, which `a` holds");
-    assert_eq!(world.run.why(&"b".into()), ["`b` is held: waits for lock `db`, which `a` holds", "`a` is running"]);
+    assert_eq!(world.why("b"), ["`b` is held: waits for lock `db`, which `a` holds", "  `a` is running"]);
     world.ask("a", "1", "write", json!({"path": "x"}), Verdict::Ask);
     assert_eq!(world.state("b"), "held", "a gate in the middle keeps the lock");
     world.decide(1, Decision::Approve);

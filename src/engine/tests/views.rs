@@ -177,3 +177,93 @@ fn a_trace_goes_into_plans_inside_and_out_of_them_by_what_they_were_given() {
     ];
     assert_eq!(came(&trace(&world, "grow")), expected);
 }
+
+#[test]
+fn why_tells_the_whole_chain_with_every_branch_of_it_and_what_people_can_do_first() {
+    let locked = |id: &str| {
+        let mut node = agent(id, &[]);
+        node.policy.locks = Some(vec!["db".into()]);
+        node
+    };
+    let mut asks = agent("asks", &[]);
+    asks.policy.approve = Some(Approve::Before);
+    let nodes = vec![locked("holds"), locked("waits"), asks, agent("flaky", &[]), agent("mid", &["holds", "waits", "asks"])];
+    let mut world = World::new(plan([nodes, vec![agent("end", &["flaky", "mid", "asks"])]].concat()));
+    world.fail("flaky", ErrorKind::NothingBegan);
+    let NodeState::Retrying { until } = world.node("flaky").state else { panic!("it retries") };
+    let expected = [
+        "`end` waits for `flaky`, `mid`, `asks`".to_string(),
+        "  `asks` waits for an answer to gate 1: the plan asks before this node starts".into(),
+        format!("  `flaky` tries again at {}: it broke", crate::text::clock(until.0)),
+        "  `mid` waits for `holds`, `waits`, `asks`".into(),
+        "    `waits` is held: waits for lock `db`, which `holds` holds".into(),
+        "      `holds` is running".into(),
+    ];
+    assert_eq!(world.why("end"), expected, "{}", world.node("asks").reason);
+    let links = world.run.why(&"end".into());
+    let obstacles: Vec<Obstacle> = links.iter().map(|link| link.obstacle).collect();
+    let expected =
+        [Obstacle::Nodes, Obstacle::Gate { gate: GateId(1) }, Obstacle::Retry { until }, Obstacle::Nodes, Obstacle::Lock, Obstacle::Work];
+    assert_eq!(obstacles, expected);
+    assert_eq!(serde_json::to_value(&links[1]).unwrap()["waits_for"], "gate");
+    assert_eq!(world.run.why(&"nobody".into()), []);
+}
+
+#[test]
+fn why_tells_pauses_holds_breakpoints_and_what_has_not_begun() {
+    let mut world = World::new(read(json!({"nodes": [
+        {"id": "a", "agent": "worker", "objective": "o"},
+        {"id": "b", "agent": "worker", "objective": "o", "depends_on": ["a"]},
+        {"id": "outer", "depends_on": ["b"], "plan": {"nodes": [{"id": "in", "value": 1}]}}
+    ]})));
+    world.act(Verb::Hold { target: Target::Node("b".into()) });
+    assert_eq!(world.why("b"), ["`b` waits for `a`, and is held by anna then", "  `a` is running"]);
+    world.act(Verb::Break { point: Breakpoint { at: Moment::Before, node: Some("outer".into()), when: None } });
+    world.done("a", json!(1));
+    assert_eq!(world.why("b"), ["`b` is held: held by anna"]);
+    let chain = ["`outer/in` runs inside `outer`, which has not come to it", "  `outer` waits for `b`", "    `b` is held: held by anna"];
+    assert_eq!(world.why("outer/in"), chain);
+    world.act(Verb::Pause);
+    world.act(Verb::Release { target: Target::Node("b".into()) });
+    assert_eq!(world.why("b"), ["`b` is ready, and the run is paused"]);
+    let link = |world: &World, id: &str| world.run.why(&id.into()).first().map(|link| link.obstacle);
+    assert_eq!(link(&world, "b"), Some(Obstacle::Pause));
+    world.act(Verb::Resume);
+    world.done("b", json!(1));
+    assert_eq!(link(&world, "outer"), Some(Obstacle::Breakpoint), "{:?}", world.why("outer"));
+}
+
+#[test]
+fn a_pause_and_a_hold_show_in_the_bars_of_those_that_could_start() {
+    let mut world = World::new(plan(vec![agent("a", &[]), agent("b", &["a"]), agent("c", &["a"])]));
+    at(&mut world, 1_010).act(Verb::Pause);
+    at(&mut world, 1_020).done("a", json!(1));
+    at(&mut world, 1_030).act(Verb::Hold { target: Target::Node("c".into()) });
+    at(&mut world, 1_040).act(Verb::Resume);
+    assert_eq!(bars(&world), ["a working 0-20", "b inputs 0-20, held 20-40, working 40-…", "c inputs 0-20, held 20-…"]);
+    at(&mut world, 1_050).act(Verb::Release { target: Target::Node("c".into()) });
+    assert_eq!(bars(&world)[2], "c inputs 0-20, held 20-50, working 50-…");
+}
+
+#[test]
+fn two_runs_are_compared_by_what_became_of_each_node() {
+    let run = |last: &str, result: Value, nodes: Vec<Node>| {
+        let mut world = World::new(plan(nodes));
+        at(&mut world, 1_010).done("a", json!("same"));
+        at(&mut world, 1_030).done("b", result);
+        world.fail(last, ErrorKind::Permanent);
+        world.run
+    };
+    let nodes = || vec![agent("a", &[]), agent("b", &["a"])];
+    let left = run("c", json!(1), [nodes(), vec![agent("c", &[]), agent("old", &["c"])]].concat());
+    let right = run("d", json!(2), [nodes(), vec![agent("d", &[]), agent("c", &[])]].concat());
+    let compared = Comparison::new(&left, &right);
+    let changes: Vec<(&str, Change)> = compared.nodes.iter().map(|versus| (&*versus.node, versus.change)).collect();
+    let expected = [("a", Change::Same), ("b", Change::Result), ("c", Change::State), ("old", Change::Removed), ("d", Change::Added)];
+    assert_eq!(changes, expected);
+    let b = &compared.nodes[1];
+    assert_eq!(b.left.as_ref().and_then(|side| side.took.time_ms), Some(20));
+    assert_eq!(b.right.as_ref().and_then(|side| side.result.as_deref().cloned()), Some(json!(2)));
+    assert_eq!((compared.left.time_ms, compared.right.time_ms), (Some(30), None), "the second run goes on");
+    assert_eq!(Comparison::new(&left, &left).changed().count(), 0);
+}

@@ -43,7 +43,9 @@ pub fn output<'a>(run: &'a RunView, id: &NodeId) -> Doc<'a> {
     if node.state.is_final() || node.state == NodeState::Running && node.inside.nodes == 0 {
         doc.line(Role::Dim, Plain::line(&format!("{}: nothing was said yet", node.state.word())));
     } else {
-        run.seen().run.why(id).iter().for_each(|link| doc.text(Role::Dim, link));
+        for link in run.seen().run.why(id) {
+            doc.text(Role::Dim, &format!("{}{}", "  ".repeat(link.depth), link.sentence));
+        }
     }
     if let Some(given) = run.seen().transcript(id).map(|transcript| transcript.given.as_slice()).filter(|given| !given.is_empty()) {
         doc.heading("given");

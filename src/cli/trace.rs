@@ -1,0 +1,98 @@
+//! `dagdeck trace`: where a node's result came from, down to files, sources and approvals.
+
+use super::{Exit, Failure, Io, Place, TraceArgs, show};
+use crate::{
+    engine::{Run, Step, Trace, TraceRow, Transcript},
+    plan::NodeId,
+    text::{Plain, cost, count, duration, timestamp},
+};
+use serde_json::json;
+
+/// Columns of a result's beginning.
+const RESULT_COLUMNS: usize = 70;
+
+/// Tells where a result came from.
+///
+/// # Errors
+/// When there is no such run or node, or the journal can't be read.
+pub fn trace(args: &TraceArgs, place: &Place, io: &mut Io<'_>) -> Result<Exit, Failure> {
+    let (id, records) = show::records(&args.run, place)?;
+    let run = Run::replay(&records);
+    let mut transcript = Transcript::default();
+    records.iter().for_each(|record| transcript.fold(record));
+    let Some(trace) = run.trace(&NodeId::new(&args.node), &transcript) else {
+        return Err(show::no_such_node(&run, &id, &args.node));
+    };
+    if args.json {
+        io.json(&json!({ "run": id, "node": args.node, "steps": trace.steps, "rows": trace.rows }))?;
+        return Ok(Exit::Success);
+    }
+    for row in &trace.rows {
+        print(&trace, row, io)?;
+    }
+    Ok(Exit::Success)
+}
+
+fn print(trace: &Trace, row: &TraceRow, io: &mut Io<'_>) -> Result<(), Failure> {
+    let Some(step) = trace.step(row) else { return Ok(()) };
+    let indent = "  ".repeat(row.depth);
+    let came = row.came.as_ref().map(|came| {
+        let through = came.through.as_ref().map(|node| format!(" through `{node}`")).unwrap_or_default();
+        format!("  ({}{through})", came.how.words())
+    });
+    let came = came.unwrap_or_default();
+    let line =
+        if row.again { format!("{indent}{}{came}  told above", step.node) } else { format!("{indent}{}{came}  {}", step.node, made(step)) };
+    io.line(Plain::line(&line).as_str())?;
+    let details = if row.again { Vec::new() } else { details(step) };
+    details.into_iter().try_for_each(|words| io.line(&format!("{indent}    {}", Plain::summary(&words))))
+}
+
+/// Who made it, how, and at what price.
+fn made(step: &Step) -> String {
+    let made = &step.made;
+    let mut words = vec![made.by.clone(), step.state.replace('_', " ")];
+    words.extend(step.mark.clone());
+    words.extend((!made.models.is_empty()).then(|| made.models.join(", ")));
+    if made.tokens.total() > 0 {
+        words.push(format!("{} tokens", count(made.tokens.total())));
+    }
+    if made.cost_usd > 0.0 {
+        words.push(cost(made.cost_usd).into_string());
+    }
+    words.extend((made.attempts > 1).then(|| format!("{} attempts", made.attempts)));
+    words.extend((made.generation > 1).then(|| format!("generation {}", made.generation)));
+    let took = made.started_at.zip(made.finished_at).map(|(start, end)| duration(end.since(start)).into_string());
+    words.extend(took);
+    words.join(", ")
+}
+
+fn details(step: &Step) -> Vec<String> {
+    let mut lines = Vec::new();
+    let brief = |text: &str| Plain::summary(text).truncate(RESULT_COLUMNS).into_string();
+    lines.extend(step.result.as_deref().map(|result| format!("gave {}", brief(result))));
+    if !step.inputs.is_empty() {
+        lines.push(format!("inputs of the plan: {}", step.inputs.join(", ")));
+    }
+    for call in &step.calls {
+        let gave = match (call.ok, call.result.as_deref()) {
+            (Some(true), Some(result)) => format!(" gave {}", brief(result)),
+            (Some(false), Some(result)) => format!(" failed: {}", brief(result)),
+            (_, _) => String::new(),
+        };
+        lines.push(format!("called {} {}{gave}", call.tool, brief(&call.args.to_string())));
+    }
+    lines.extend(step.files.iter().map(|file| format!("file {}: {}", file.operation, file.path)));
+    lines.extend(step.sources.iter().map(|source| {
+        let query = source.query.as_ref().map(|query| format!(" ({query})")).unwrap_or_default();
+        format!("{} {}{query}", source.kind, source.identifier)
+    }));
+    for approval in &step.approvals {
+        let asked = format!("gate {} ({})", approval.gate.0, approval.about);
+        lines.push(match (approval.decision, &approval.by, approval.at) {
+            (Some(words), Some(by), Some(at)) => format!("{asked}: {words} by {} ({}) at {}", by.who, by.via, timestamp(at.0)),
+            (_, _, _) => format!("{asked}: not answered"),
+        });
+    }
+    lines
+}

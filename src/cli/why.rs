@@ -1,0 +1,50 @@
+//! `dagdeck why`: what a node of a run waits for, down to what a person can do something about.
+
+use super::{Exit, Failure, Io, Place, WhyArgs, show};
+use crate::{
+    engine::{Link, Obstacle, Run},
+    plan::NodeId,
+    text::Plain,
+};
+use serde_json::json;
+
+/// Tells what holds a node up, or what became of it.
+///
+/// # Errors
+/// When there is no such run or node, or the journal can't be read.
+pub fn why(args: &WhyArgs, place: &Place, io: &mut Io<'_>) -> Result<Exit, Failure> {
+    let (id, records) = show::records(&args.run, place)?;
+    let run = Run::replay(&records);
+    let links = run.why(&NodeId::new(&args.node));
+    if links.is_empty() {
+        return Err(show::no_such_node(&run, &id, &args.node));
+    }
+    if args.json {
+        io.json(&json!({ "run": id, "node": args.node, "links": links }))?;
+        return Ok(Exit::Success);
+    }
+    for link in &links {
+        io.line(Plain::line(&format!("{}{}", "  ".repeat(link.depth), link.sentence)).as_str())?;
+    }
+    for hint in hints(&links) {
+        io.say(&hint);
+    }
+    Ok(Exit::Success)
+}
+
+/// What a person can do.
+fn hints(links: &[Link]) -> Vec<String> {
+    let gates: Vec<u32> = links
+        .iter()
+        .filter_map(|link| match link.obstacle {
+            Obstacle::Gate { gate } => Some(gate.0),
+            _ => None,
+        })
+        .collect();
+    let waits = links.iter().filter(|link| link.obstacle.is_for_people()).count();
+    match (waits, gates.as_slice()) {
+        (0, _) => Vec::new(),
+        (1, [gate]) => vec![format!("hint: answer gate {gate}, and it goes on")],
+        (waits, _) => vec![format!("hint: {waits} of these wait for a person")],
+    }
+}

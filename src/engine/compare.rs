@@ -1,0 +1,131 @@
+//! `Comparison`: two runs side by side, node by node: what became of each, what it gave, and what it took. What differs in their plans is
+//! told by `plan::diff`.
+
+use super::{NodeRun, run::Run};
+use crate::plan::NodeId;
+use serde::Serialize;
+use serde_json::Value;
+use std::{collections::BTreeSet, sync::Arc};
+
+/// Two runs, node by node.
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+pub struct Comparison {
+    /// The nodes of the first run in its order, then those that only the second has.
+    pub nodes: Vec<Versus>,
+    /// What the first run took.
+    pub left: Totals,
+    /// What the second run took.
+    pub right: Totals,
+}
+
+/// One node in both runs.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Versus {
+    /// Which.
+    pub node: NodeId,
+    /// What changed.
+    pub change: Change,
+    /// In the first run.
+    pub left: Option<Side>,
+    /// In the second run.
+    pub right: Option<Side>,
+}
+
+/// What changed from the first run to the second.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Change {
+    /// Nothing that counts: state and result are equal, whatever they took.
+    Same,
+    /// The result.
+    Result,
+    /// The state.
+    State,
+    /// Only the first run has it.
+    Removed,
+    /// Only the second run has it.
+    Added,
+}
+
+/// A node in one run.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Side {
+    /// Its state in one word.
+    pub state: &'static str,
+    /// Its result.
+    pub result: Option<Arc<Value>>,
+    /// Words of its error.
+    pub error: Option<String>,
+    /// `rehearsal`, `overridden`, … when the result is not a plain one.
+    pub mark: Option<String>,
+    /// Attempts in its generation.
+    pub attempts: u32,
+    /// What it took.
+    #[serde(flatten)]
+    pub took: Totals,
+}
+
+/// What a node or a run took.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
+pub struct Totals {
+    /// Of all model calls.
+    pub tokens: u64,
+    /// US dollars, as far as prices are known.
+    pub cost_usd: f64,
+    /// From start to end in milliseconds; absent before the end.
+    pub time_ms: Option<u64>,
+}
+
+impl Comparison {
+    /// Compares two runs: what became of `left`, and what of `right`.
+    pub fn new(left: &Run, right: &Run) -> Self {
+        let known: BTreeSet<&NodeId> = left.nodes().map(|(id, _)| id).collect();
+        let ours = left.nodes_in_order().into_iter().map(|(id, node)| versus(id, Some(node), right.node(id)));
+        let theirs =
+            right.nodes_in_order().into_iter().filter(|(id, _)| !known.contains(id)).map(|(id, node)| versus(id, None, Some(node)));
+        Self { nodes: ours.chain(theirs).collect(), left: totals(left), right: totals(right) }
+    }
+
+    /// The nodes that are not the same in both.
+    pub fn changed(&self) -> impl Iterator<Item = &Versus> {
+        self.nodes.iter().filter(|versus| versus.change != Change::Same)
+    }
+}
+
+fn versus(id: &NodeId, left: Option<&NodeRun>, right: Option<&NodeRun>) -> Versus {
+    let change = match (left, right) {
+        (Some(left), Some(right)) if left.state.word() != right.state.word() => Change::State,
+        (Some(left), Some(right)) if left.result != right.result || left.mark != right.mark => Change::Result,
+        (Some(_), Some(_)) => Change::Same,
+        (Some(_), None) => Change::Removed,
+        (None, _) => Change::Added,
+    };
+    Versus { node: id.clone(), change, left: left.map(side), right: right.map(side) }
+}
+
+fn side(node: &NodeRun) -> Side {
+    let lineage = &node.lineage;
+    Side {
+        state: node.state.word(),
+        result: node.result.clone(),
+        error: node.error.as_ref().map(|error| error.message.clone()),
+        mark: node.mark.clone(),
+        attempts: node.attempt,
+        took: Totals {
+            tokens: lineage.tokens.total(),
+            cost_usd: lineage.cost_usd,
+            time_ms: node.span.started.zip(node.span.finished).map(|(start, end)| end.since(start)),
+        },
+    }
+}
+
+fn totals(run: &Run) -> Totals {
+    let nodes = || run.nodes().map(|(_, node)| node);
+    let start = nodes().filter_map(|node| node.span.started).min();
+    let end = nodes().filter_map(|node| node.span.finished).max().filter(|_| run.outcome().is_some());
+    Totals {
+        tokens: nodes().map(|node| node.lineage.tokens.total()).sum(),
+        cost_usd: nodes().map(|node| node.lineage.cost_usd).sum(),
+        time_ms: start.zip(end).map(|(start, end)| end.since(start)),
+    }
+}
