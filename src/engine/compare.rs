@@ -124,8 +124,8 @@ fn totals(run: &Run) -> Totals {
     let start = nodes().filter_map(|node| node.span.started).min();
     let end = nodes().filter_map(|node| node.span.finished).max().filter(|_| run.outcome().is_some());
     Totals {
-        tokens: nodes().map(|node| node.lineage.tokens.total()).sum(),
-        cost_usd: nodes().map(|node| node.lineage.cost_usd).sum(),
+        tokens: nodes().map(|node| node.spent().tokens.total()).sum(),
+        cost_usd: nodes().map(|node| node.spent().cost_usd).sum(),
         time_ms: start.zip(end).map(|(start, end)| end.since(start)),
     }
 }

@@ -151,8 +151,8 @@ impl Timeline {
             }
             Event::RunSettled { .. } => self.settled = Some(record.at),
             Event::RunReopened { .. } => self.settled = None,
-            Event::Acted { nodes, .. } => nodes.iter().for_each(|node| self.note(run, node, record)),
-            Event::Undone { .. } => run.nodes().for_each(|(node, _)| self.note(run, node, record)),
+            // A verb, and taking one back, may change what any node waits for.
+            Event::Acted { .. } | Event::Undone { .. } => run.nodes().for_each(|(node, _)| self.note(run, node, record)),
             Event::BodyStarted { node_id, index, .. } => {
                 let prefix = index.map_or_else(|| format!("{node_id}/"), |index| format!("{node_id}[{index}]/"));
                 self.begun.insert(prefix, (record.at, record.seq));
@@ -161,11 +161,6 @@ impl Timeline {
                 if let Some((gate, _)) = run.gate(*gate) {
                     self.note(run, &gate.node, record);
                 }
-            }
-            // A verb, and taking one back, may change what any node waits for.
-            Event::Acted { .. } | Event::Undone { .. } => {
-                let known: Vec<NodeId> = self.tracks.keys().cloned().collect();
-                known.iter().for_each(|node| self.note(run, node, record));
             }
             event => {
                 if let Some(node) = event.node() {
@@ -189,8 +184,8 @@ impl Timeline {
     fn note(&mut self, run: &Run, id: &NodeId, record: &Record) {
         let Some(node) = run.node(id) else { return };
         if !self.tracks.contains_key(id) {
-            let stretches = self.waiting(id).into_iter().collect();
-            self.tracks.insert(id.clone(), Track { stretches, ..Track::default() });
+            let Some(waiting) = self.waiting(id) else { return };
+            self.tracks.insert(id.clone(), Track { stretches: vec![waiting], ..Track::default() });
         }
         if let Some(track) = self.tracks.get_mut(id) {
             let doing = match Doing::of(&node.state) {

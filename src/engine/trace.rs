@@ -74,6 +74,8 @@ pub struct Made {
     pub generation: u32,
     /// Attempts in this generation.
     pub attempts: u32,
+    /// Why it is of an earlier state of things, in words.
+    pub stale: Option<String>,
     /// Of its model calls.
     pub tokens: TokenUsage,
     /// US dollars, as far as prices are known.
@@ -225,6 +227,7 @@ impl Run {
                 models: models(transcript.entries(&id)),
                 generation: node.generation,
                 attempts: node.attempt,
+                stale: node.stale.clone(),
                 tokens: lineage.tokens,
                 cost_usd: lineage.cost_usd,
                 started_at: node.span.started,

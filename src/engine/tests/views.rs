@@ -1,7 +1,7 @@
 //! The folds for views: bars against time, and where results came from.
 
 use super::kit::*;
-use crate::engine::*;
+use crate::engine::{Scope, *};
 use crate::plan::*;
 use serde_json::{Value, json};
 
@@ -266,4 +266,21 @@ fn two_runs_are_compared_by_what_became_of_each_node() {
     assert_eq!(b.right.as_ref().and_then(|side| side.result.as_deref().cloned()), Some(json!(2)));
     assert_eq!((compared.left.time_ms, compared.right.time_ms), (Some(30), None), "the second run goes on");
     assert_eq!(Comparison::new(&left, &left).changed().count(), 0);
+}
+
+#[test]
+fn a_node_that_runs_again_waits_and_works_again_in_its_bar() {
+    let mut world = World::new(plan(vec![agent("a", &[]), agent("b", &["a"])]));
+    at(&mut world, 1_010).done("a", json!(1));
+    at(&mut world, 1_020).done("b", json!(1));
+    at(&mut world, 1_100).act(Verb::Rerun { node: "a".into(), scope: Scope::Downstream });
+    at(&mut world, 1_130).done("a", json!(2));
+    at(&mut world, 1_135).done("b", json!(2));
+    let again = ["a working 0-10, working 100-130", "b inputs 0-10, working 10-20, inputs 100-130, working 130-135"];
+    assert_eq!(bars(&world), again);
+    let chart = chart(&world);
+    assert_eq!(chart.bars[1].stretches.iter().map(|stretch| stretch.generation).collect::<Vec<_>>(), [1, 1, 2, 2]);
+    assert_eq!((chart.makespan_ms, chart.bound_ms, chart.critical), (135, 35, vec!["a".into(), "b".into()]));
+    let trace = trace(&world, "b");
+    assert_eq!((trace.steps[0].made.generation, trace.steps[1].result.as_deref()), (2, Some("2")));
 }
