@@ -119,9 +119,10 @@ impl Graph {
     }
 
     /// What policy says of a node once it is laid over the plan's defaults and the catalog.
-    fn settle(&mut self, at: usize, policy: Settled<'_>, catalog: &Catalog) {
+    pub(super) fn settle(&mut self, at: usize, policy: Settled<'_>, catalog: &Catalog) {
         let tool = tool_of(policy.node).and_then(|name| catalog.tool(name));
         let shape = &mut self.nodes[at];
+        shape.locks.clear();
         shape.join = policy.join();
         shape.gates = policy.gates(catalog);
         shape.takes_slot = takes_slot(&policy.node.work);
@@ -156,6 +157,28 @@ impl Graph {
         self.index.remove(id);
         self.past.insert(id.clone(), generation);
         self.nodes[ix.at()].gone = true;
+    }
+
+    /// A node that comes with an edit, without edges.
+    pub fn insert(&mut self, id: NodeId, home: FrameIx) -> NodeIx {
+        let ix = NodeIx(u32::try_from(self.nodes.len()).unwrap_or(u32::MAX));
+        self.ids.push(id.clone());
+        self.index.insert(id, ix);
+        self.nodes.push(Shape { home, ..Shape::default() });
+        ix
+    }
+
+    /// Nodes get other names at once. The generations of the old ones stay used up.
+    pub fn rename(&mut self, names: Vec<(NodeIx, NodeId, u32)>) {
+        for (ix, _, generation) in &names {
+            let old = &self.ids[ix.at()];
+            self.index.remove(old);
+            self.past.insert(old.clone(), *generation);
+        }
+        for (ix, id, _) in names {
+            self.ids[ix.at()] = id.clone();
+            self.index.insert(id, ix);
+        }
     }
 
     /// The first generation of a node that comes under this id.
@@ -234,6 +257,33 @@ pub(super) struct Settled<'a> {
 impl<'a> Settled<'a> {
     pub fn get<T>(self, field: impl Fn(&'a Policy) -> Option<T>) -> Option<T> {
         field(&self.node.policy).or_else(|| field(&self.plan.defaults))
+    }
+
+    /// All of it but what is there for people: notes and breakpoints.
+    pub fn laid_over(self) -> Policy {
+        Policy {
+            when: self.get(|policy| policy.when.clone()),
+            skip_if: self.get(|policy| policy.skip_if.clone()),
+            join: self.join(),
+            route: Some(self.route()),
+            approve: self.get(|policy| policy.approve),
+            side_effects: self.side_effects(),
+            retry: self.get(|policy| policy.retry.clone()),
+            timeout_s: self.get(|policy| policy.timeout_s),
+            budget: self.get(|policy| policy.budget.clone()),
+            model: self.get(|policy| policy.model.clone()),
+            tools: self.get(|policy| policy.tools.clone()),
+            context: self.get(|policy| policy.context),
+            inputs: self.get(|policy| policy.inputs.clone()),
+            on_failure: self.get(|policy| policy.on_failure),
+            cache: self.get(|policy| policy.cache.clone()),
+            locks: self.get(|policy| policy.locks.clone()),
+            output_schema: self.get(|policy| policy.output_schema.clone()),
+            breakpoint: None,
+            max_iterations: self.get(|policy| policy.max_iterations),
+            replan_when: self.get(|policy| policy.replan_when.clone()),
+            notes: None,
+        }
     }
 
     fn join(self) -> Option<Join> {

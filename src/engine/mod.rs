@@ -1,5 +1,6 @@
 //! One run as a pure state machine: inputs in, events out, effects from events. No clock, no I/O, no randomness.
 
+mod amend;
 mod blast;
 mod branch;
 mod compare;
@@ -14,6 +15,7 @@ mod gate;
 mod gates;
 mod graph;
 mod input;
+mod live_edit;
 mod outline;
 mod queue;
 mod report;

@@ -183,7 +183,7 @@ impl Run {
     }
 
     /// A node gives everything back: questions, worker, locks.
-    fn leave(&mut self, ix: NodeIx, void: &str) {
+    pub(super) fn leave(&mut self, ix: NodeIx, void: &str) {
         for gate in self.open_of(ix) {
             self.close_gate(gate, GateEnd::Voided(void.to_string()));
         }

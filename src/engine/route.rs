@@ -3,6 +3,7 @@
 use super::{EdgeId, graph::NodeIx, resolve::Ending, run::Run};
 use crate::plan::{Dialect, Edge, Route};
 use serde_json::Value;
+use std::collections::BTreeSet;
 
 /// Edges taken and edges that died, both in edge order.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -30,12 +31,13 @@ impl Run {
             Route::First => self.holding(ending, edges, 1)?,
             Route::All => self.holding(ending, edges, usize::MAX)?,
         };
+        let taken: BTreeSet<EdgeId> = routes.taken.iter().copied().collect();
         routes.dead = edges
             .iter()
             .copied()
             .filter(|edge| {
                 super::touch();
-                routes.taken.binary_search(edge).is_err()
+                !taken.contains(edge)
             })
             .collect();
         if edges.is_empty() {
@@ -79,8 +81,8 @@ impl Run {
         let asked = edges.iter().any(|&edge| self.edge(edge).is_some_and(|doc| doc.when.is_some()));
         if held.is_empty() && taken.len() < most {
             let default = edges.iter().copied().find(|&edge| self.edge(edge).is_some_and(|doc| doc.default));
-            taken.extend(default.filter(|edge| !taken.contains(edge)));
-            taken.sort_unstable();
+            let with: BTreeSet<EdgeId> = taken.into_iter().chain(default).collect();
+            taken = edges.iter().copied().filter(|edge| with.contains(edge)).collect();
         }
         let why = match (asked, &held[..], &taken[..]) {
             (false, _, _) => String::new(),

@@ -120,12 +120,8 @@ impl Run {
                 self.steer.points.remove(point);
             }
             Verb::Retry { .. } | Verb::Rerun { .. } | Verb::Override { .. } | Verb::Rewind { .. } => self.again(verb, &found),
-            Verb::Cancel { .. }
-            | Verb::Stop { .. }
-            | Verb::Skip { .. }
-            | Verb::Edit { .. }
-            | Verb::Guide { .. }
-            | Verb::StepInto { .. } => {}
+            Verb::Edit { edits } => self.amend(edits, &found, &verb.voids_with()),
+            Verb::Cancel { .. } | Verb::Stop { .. } | Verb::Skip { .. } | Verb::Guide { .. } | Verb::StepInto { .. } => {}
         }
     }
 

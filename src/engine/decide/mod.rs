@@ -5,6 +5,7 @@ mod answer;
 mod bodies;
 mod breaks;
 mod command;
+mod edits;
 mod end;
 mod follow;
 mod recover;

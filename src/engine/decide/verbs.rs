@@ -28,10 +28,10 @@ impl Run {
             Verb::Step { node: None } => self.all_nodes().find(|&ix| self.is_broken(ix)).into_iter().collect(),
             Verb::RunTo { node } => self.graph.find(node).map(|ix| self.upstream(ix).into_iter().collect()).unwrap_or_default(),
             Verb::Retry { .. } | Verb::Rerun { .. } | Verb::Override { .. } | Verb::Rewind { .. } => self.taken_back(verb),
+            Verb::Edit { edits } => self.edited(edits),
             Verb::Cancel { .. }
             | Verb::Stop { .. }
             | Verb::Skip { .. }
-            | Verb::Edit { .. }
             | Verb::Guide { .. }
             | Verb::Pause
             | Verb::StepInto { .. }
@@ -58,11 +58,11 @@ impl Run {
                 find(node).map(|ix| self.instead(ix, self.complete(ix, value.clone(), Some(OVERRIDDEN.to_string())))).unwrap_or_default()
             }
             Verb::Retry { node } => find(node).map(|ix| self.retry_now(ix)).unwrap_or_default(),
+            Verb::Edit { .. } => self.new_ways().unwrap_or_default(),
             Verb::Stop { .. }
             | Verb::Hold { .. }
             | Verb::Release { .. }
             | Verb::Rerun { .. }
-            | Verb::Edit { .. }
             | Verb::Guide { .. }
             | Verb::Rewind { .. }
             | Verb::Pause
@@ -105,7 +105,8 @@ impl Run {
             Verb::RunTo { .. } => ix.and_then(|ix| self.is_beyond_start(ix).then(|| format!("`{}` has started already", self.id_of(ix)))),
             Verb::Unbreak { point } => (!self.steer.points.contains_key(point)).then(|| format!("there is no breakpoint {}", point.0)),
             Verb::Break { point } => self.break_refusal(point),
-            Verb::Stop { .. } | Verb::Edit { .. } | Verb::Guide { .. } | Verb::StepInto { .. } => Some("this can't be done".to_string()),
+            Verb::Edit { edits } => self.edit_refusal(edits),
+            Verb::Stop { .. } | Verb::Guide { .. } | Verb::StepInto { .. } => Some("this can't be done".to_string()),
         }
     }
 

@@ -7,6 +7,7 @@ mod cases;
 mod decisions;
 mod kit;
 mod literal;
+mod live;
 mod properties;
 mod recover;
 mod routing;

@@ -1,0 +1,190 @@
+//! Edits of a running plan: which nodes go back to before they began, why an edit can't be carried out, and where tokens go that new ways
+//! have already earned.
+
+use crate::engine::{
+    Event, NodeState,
+    amend::Amendment,
+    flow::Phase,
+    frame::{Frame, FrameIx, unfit},
+    graph::NodeIx,
+    resolve::{Ending, safe_result},
+    route::Routes,
+    run::Run,
+};
+use crate::plan::{Node, Plan, Route, Work, edit::Edit, validate};
+use std::{collections::BTreeSet, mem::discriminant};
+
+impl Run {
+    /// Nodes that go with an edit, and those that it takes back to before they began.
+    pub(super) fn edited(&self, edits: &[Edit]) -> Vec<NodeIx> {
+        let Ok(amendment) = self.amendment(edits) else { return Vec::new() };
+        self.begin_again(&amendment).union(&amendment.removed).copied().collect()
+    }
+
+    /// Nodes whose result would be another one, with all that depends on them; and those that asked, stood in line or were skipped for
+    /// what is not so any more.
+    fn begin_again(&self, amendment: &Amendment) -> BTreeSet<NodeIx> {
+        let is_skipped = |ix: &NodeIx| self.is_over(*ix) && !self.has_started(*ix);
+        let remade = amendment.remade.iter().filter(|ix| self.is_over(**ix));
+        let rewired = amendment.rewired.iter().filter(|ix| is_skipped(ix));
+        let mut again = self.downstream(remade.chain(rewired).copied());
+        let stands = |ix: &NodeIx| match self.flows[ix.at()].phase {
+            Phase::Joined { .. }
+            | Phase::Asking
+            | Phase::AtGate(_)
+            | Phase::Answered(_)
+            | Phase::Queued
+            | Phase::Locked(_)
+            | Phase::Kept
+            | Phase::Freed
+            | Phase::Lost => true,
+            Phase::Inputs | Phase::Inline | Phase::Bodies | Phase::Inside | Phase::Working | Phase::Resting | Phase::Ended => false,
+        };
+        let others = amendment.changed.iter().chain(&amendment.rewired).chain(&amendment.renamed);
+        again.extend(others.copied().filter(stands));
+        again.retain(|ix| !amendment.removed.contains(ix));
+        again
+    }
+
+    /// Why edits can't be carried out now.
+    pub(super) fn edit_refusal(&self, edits: &[Edit]) -> Option<String> {
+        let amendment = match self.amendment(edits) {
+            Ok(amendment) => amendment,
+            Err(why) => return Some(why),
+        };
+        let again = self.begin_again(&amendment);
+        let nodes = self.frame(FrameIx(0)).into_iter().flat_map(Frame::nodes);
+        let why = nodes.into_iter().find_map(|ix| self.node_edit_refusal(ix, &amendment, &again));
+        why.or_else(|| self.entry_refusal(&amendment)).or_else(|| self.plan_refusal(&amendment.plan)).or_else(|| {
+            let mut after = self.clone();
+            after.steer.shadow = None;
+            after.stage.outcome = None;
+            let nodes: Vec<NodeIx> = again.union(&amendment.removed).copied().collect();
+            after.amend(edits, &nodes, "");
+            after.new_ways().err()
+        })
+    }
+
+    /// What a node that has begun has against an edit.
+    fn node_edit_refusal(&self, ix: NodeIx, amendment: &Amendment, again: &BTreeSet<NodeIx>) -> Option<String> {
+        let id = self.id_of(ix);
+        let touched = [&amendment.removed, &amendment.renamed, &amendment.changed, &amendment.rewired];
+        if !touched.iter().any(|set| set.contains(&ix)) {
+            return None;
+        }
+        let state = &self.nodes[ix.at()].state;
+        if *state == NodeState::Unknown {
+            return Some(format!("nobody knows what became of `{id}`: say that first"));
+        }
+        if amendment.removed.contains(&ix) && (self.has_started(ix) || self.is_engaged(ix)) {
+            let way_out = if self.is_over(ix) { "it stays on record" } else { "cancel or skip it instead" };
+            return Some(format!("`{id}` is {} and can't be removed any more: {way_out}", state.word()));
+        }
+        let named = self.is_engaged(ix) || self.flows[ix.at()].phase == Phase::Resting || self.flows[ix.at()].bodies.is_some();
+        if amendment.renamed.contains(&ix) && named {
+            return Some(format!("`{id}` is {} under its name and keeps it", state.word()));
+        }
+        if amendment.rewired.contains(&ix) && self.has_started(ix) && !again.contains(&ix) {
+            let way_out = "run it again while it is held, and edit it then";
+            return Some(format!("`{id}` has started, so what it waits for stays as it is: {way_out}"));
+        }
+        if amendment.changed.contains(&ix) && self.is_engaged(ix) && !again.contains(&ix) {
+            return self.engaged_refusal(ix, amendment);
+        }
+        None
+    }
+
+    /// What a node at work is told counts from its next attempt on. Some things it can't be told.
+    fn engaged_refusal(&self, ix: NodeIx, amendment: &Amendment) -> Option<String> {
+        let at = amendment.slots.iter().position(|slot| *slot == Some(ix))?;
+        let (now, then) = (self.doc(ix)?, &amendment.plan.nodes[at]);
+        let locks = |node: &Node, plan: &Plan| node.policy.locks.clone().or_else(|| plan.defaults.locks.clone());
+        let what = if discriminant(&now.work) != discriminant(&then.work) {
+            "what kind of work it does"
+        } else if now.work.is_composite() && now.work != then.work {
+            "what runs inside it"
+        } else if matches!(now.work, Work::Decision(_)) && now.work != then.work {
+            "how it decides"
+        } else if locks(now, self.plan()?) != locks(then, &amendment.plan) {
+            "its locks"
+        } else {
+            return None;
+        };
+        Some(format!("`{}` is at work, so {what} can't change: cancel it or wait until it is over", self.id_of(ix)))
+    }
+
+    /// One token walks some plans; where it started is settled.
+    fn entry_refusal(&self, amendment: &Amendment) -> Option<String> {
+        let entry = self.frame(FrameIx(0)).filter(|_| self.stage.started)?.entry()?;
+        let marked = amendment.plan.nodes.iter().position(|node| node.entry && amendment.plan.dialect.walks());
+        let then = amendment.slots.get(marked.unwrap_or(0)).copied().flatten();
+        (then != Some(entry)).then(|| format!("the walk has started at `{}` and can't start elsewhere any more", self.id_of(entry)))
+    }
+
+    /// What an edited plan would have against being run, that the one before had not.
+    fn plan_refusal(&self, plan: &Plan) -> Option<String> {
+        let settings = self.settings()?;
+        if let Some(why) = unfit(plan, &settings.catalog, &[]) {
+            return Some(why);
+        }
+        let errors = |plan: &Plan| {
+            let findings = validate::validate(plan, &settings.catalog);
+            findings.into_iter().filter(|finding| finding.severity == validate::Severity::Error).collect::<Vec<_>>()
+        };
+        let before: BTreeSet<String> = errors(self.plan()?).into_iter().map(|finding| finding.message).collect();
+        errors(plan).into_iter().find(|finding| !before.contains(&finding.message)).map(|finding| finding.message)
+    }
+
+    /// Where tokens go on ways that lead out of nodes that were over when the ways came.
+    ///
+    /// # Errors
+    /// Why a way can't be decided.
+    pub(super) fn new_ways(&self) -> Result<Vec<Event>, String> {
+        let mut events = Vec::new();
+        for ix in self.frame(FrameIx(0)).into_iter().flat_map(Frame::nodes).filter(|&ix| self.is_over(ix)) {
+            let outs = &self.graph.nodes[ix.at()].outs;
+            if outs.iter().all(|&edge| self.edge_token(edge).is_some()) {
+                continue;
+            }
+            let mut routes =
+                self.late_routes(ix).map_err(|why| format!("a new way out of `{}` can't be decided: {why}", self.id_of(ix)))?;
+            routes.taken.retain(|&edge| self.edge_token(edge).is_none());
+            routes.dead.retain(|&edge| self.edge_token(edge).is_none());
+            let (node_id, generation) = (self.id_of(ix), self.generation(ix));
+            events.push(Event::NodeRouted { node_id, generation, taken: routes.taken, dead: routes.dead, why: routes.why });
+        }
+        Ok(events)
+    }
+
+    /// The routes of a node that is over. Where one way is taken at most, a new one is not when another was.
+    fn late_routes(&self, ix: NodeIx) -> Result<Routes, String> {
+        let outs = &self.graph.nodes[ix.at()].outs;
+        let none = || Routes { dead: outs.clone(), why: self.flows[ix.at()].chosen.clone(), ..Routes::default() };
+        let went = outs.iter().any(|&edge| self.edge_token(edge) == Some(true));
+        let one = self.policy(ix).is_some_and(|policy| policy.route() != Route::All);
+        if one && went {
+            return Ok(none());
+        }
+        let node = &self.nodes[ix.at()];
+        let (result, error) = (node.result.as_deref(), node.error.as_ref());
+        match node.state {
+            NodeState::Succeeded => self.routes(Ending { node: ix, state: "succeeded", result, error: None }),
+            NodeState::Passed => self.routes(Ending { node: ix, state: "passed", result: None, error: None }),
+            NodeState::FailedSafe => {
+                let told = error.map(safe_result);
+                let error = error.map(|error| error.message.as_str());
+                self.routes(Ending { node: ix, state: "failed_safe", result: told.as_ref(), error })
+            }
+            NodeState::Failed
+            | NodeState::Skipped
+            | NodeState::Cancelled
+            | NodeState::Pending
+            | NodeState::Ready
+            | NodeState::Held
+            | NodeState::Waiting { .. }
+            | NodeState::Running
+            | NodeState::Retrying { .. }
+            | NodeState::Unknown => Ok(none()),
+        }
+    }
+}

@@ -1,0 +1,153 @@
+//! Live edits: a run's own plan changes while it runs. Nodes that stay keep their slots, edges that stay their numbers and tokens; slots
+//! of nodes that go are never used again. Nodes keep the rank that they had; new ones get theirs from what comes behind them.
+
+use super::{
+    EdgeId, NodeRun,
+    amend::{Amendment, Wire},
+    count::Turn,
+    flow::{Flow, Phase},
+    frame::{Counts, FrameIx},
+    graph::{Link, NodeIx, Settled},
+    queue::Lock,
+    run::Run,
+    steer::Speed,
+};
+use crate::plan::{Catalog, NodeId, edit::Edit, order};
+use std::sync::Arc;
+
+/// The run's own plan, the only one that is edited while it runs.
+const OWN: FrameIx = FrameIx(0);
+
+impl Run {
+    /// Puts the edited plan in place of the one that is run. `nodes` go, or back to before they began.
+    pub(super) fn amend(&mut self, edits: &[Edit], nodes: &[NodeIx], void: &str) {
+        let Ok(amendment) = self.amendment(edits) else { return };
+        self.stage.cancelled_by = None;
+        let back: Vec<NodeIx> = nodes.iter().copied().filter(|ix| !amendment.removed.contains(ix)).collect();
+        // They give back what they hold by what the plan still says.
+        back.iter().for_each(|&ix| self.leave(ix, void));
+        amendment.removed.iter().for_each(|&ix| self.remove(ix, void));
+        let slots = self.take_slots(&amendment);
+        self.lay_wires(&amendment.wires, &slots);
+        self.rank_new(&amendment, &slots);
+        self.settle_anew(amendment, slots);
+        self.reset(&back, void);
+        self.begin_waiting();
+        if let Speed::To { target, .. } = self.steer.speed {
+            self.steer.speed = Speed::To { target, way: self.upstream(target) };
+        }
+    }
+
+    fn remove(&mut self, ix: NodeIx, void: &str) {
+        self.arrived(ix);
+        self.leave(ix, void);
+        self.bury(ix);
+    }
+
+    /// The slot of each node of the new plan, under its new name.
+    fn take_slots(&mut self, amendment: &Amendment) -> Vec<NodeIx> {
+        let stay = amendment.plan.nodes.iter().zip(&amendment.slots);
+        let renamed = stay.filter_map(|(node, slot)| Some((slot.filter(|slot| amendment.renamed.contains(slot))?, node.id.clone())));
+        let renamed: Vec<_> = renamed.map(|(ix, id)| (ix, id, self.nodes[ix.at()].generation)).collect();
+        let names: Vec<NodeIx> = renamed.iter().map(|(ix, ..)| *ix).collect();
+        self.graph.rename(renamed);
+        for ix in names {
+            // Whatever had the name before has used up some generations under it.
+            let first = self.graph.first_generation(&self.graph.ids[ix.at()]);
+            let node = &mut self.nodes[ix.at()];
+            node.generation = node.generation.max(first);
+        }
+        let mut slots = Vec::with_capacity(amendment.slots.len());
+        for (node, slot) in amendment.plan.nodes.iter().zip(&amendment.slots) {
+            slots.push(match slot {
+                Some(ix) => *ix,
+                None => self.insert(node.id.clone()),
+            });
+        }
+        slots
+    }
+
+    fn insert(&mut self, id: NodeId) -> NodeIx {
+        let generation = self.graph.first_generation(&id);
+        self.nodes.push(NodeRun { generation, ..NodeRun::default() });
+        self.flows.push(Flow::default());
+        self.graph.insert(id, OWN)
+    }
+
+    fn lay_wires(&mut self, wires: &[Wire], slots: &[NodeIx]) {
+        for ix in slots {
+            let shape = &mut self.graph.nodes[ix.at()];
+            shape.ins.clear();
+            shape.outs.clear();
+        }
+        for wire in wires {
+            let link = Link { from: slots[wire.from], to: slots[wire.to], doc: wire.doc, alternative: wire.alternative };
+            let edge = wire.kept.unwrap_or_else(|| {
+                self.graph.links.push(link);
+                EdgeId(u32::try_from(self.graph.links.len() - 1).unwrap_or(u32::MAX))
+            });
+            self.graph.links[edge.0 as usize] = link;
+            self.graph.nodes[link.from.at()].outs.push(edge);
+            self.graph.nodes[link.to.at()].ins.push(edge);
+        }
+        self.tokens.resize(self.graph.links.len(), None);
+    }
+
+    /// New nodes stand before what they lead to.
+    fn rank_new(&mut self, amendment: &Amendment, slots: &[NodeIx]) {
+        let graph = order::Graph::new(&amendment.plan);
+        for at in graph.topological().into_iter().rev().filter(|&at| amendment.slots[at].is_none()) {
+            let behind = graph.successors(at).map(|next| self.graph.nodes[slots[next].at()].longest).max();
+            self.graph.nodes[slots[at].at()].longest = behind.unwrap_or(0) + 1;
+        }
+    }
+
+    fn settle_anew(&mut self, amendment: Amendment, slots: Vec<NodeIx>) {
+        let nothing = Catalog::default();
+        let catalog = self.head.as_ref().map_or(&nothing, |head| &head.settings.catalog);
+        for ((doc, node), ix) in (0..).zip(&amendment.plan.nodes).zip(&slots) {
+            self.graph.nodes[ix.at()].doc = doc;
+            self.graph.settle(ix.at(), Settled { node, plan: &amendment.plan }, catalog);
+        }
+        self.queue.locks.resize(self.graph.locks.len(), Lock::default());
+        slots.iter().for_each(|&ix| self.tally_anew(ix));
+        if let Some(frame) = self.frames.get_mut(OWN.at()) {
+            frame.counts = Counts { unfinished: u32::try_from(slots.len()).unwrap_or(u32::MAX), ..Counts::default() };
+            frame.plan = Arc::new(amendment.plan);
+            frame.slots.clone_from(&slots);
+        }
+        // What an end counts for depends on the ways out.
+        for ix in slots {
+            if self.is_over(ix) {
+                self.count(ix, Turn::Ends);
+            }
+        }
+    }
+
+    /// Nodes that wait for inputs may have all of them now.
+    fn begin_waiting(&mut self) {
+        let Some((entry, slots)) = self.frame(OWN).filter(|_| self.stage.started).map(|frame| (frame.entry(), frame.slots.clone())) else {
+            return;
+        };
+        slots.into_iter().for_each(|ix| self.begin_node(ix, entry));
+    }
+
+    /// Whether an attempt of a node is in hands that can't be told of an edit.
+    pub(super) fn is_engaged(&self, ix: NodeIx) -> bool {
+        match self.flows[ix.at()].phase {
+            Phase::Inline | Phase::Bodies | Phase::Inside | Phase::Working => true,
+            Phase::Inputs
+            | Phase::Joined { .. }
+            | Phase::Asking
+            | Phase::AtGate(_)
+            | Phase::Answered(_)
+            | Phase::Queued
+            | Phase::Locked(_)
+            | Phase::Resting
+            | Phase::Kept
+            | Phase::Freed
+            | Phase::Lost
+            | Phase::Ended => false,
+        }
+    }
+}
