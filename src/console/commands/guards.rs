@@ -159,6 +159,12 @@ pub fn node_live(model: &Model) -> Result<(), Why> {
     }
 }
 
+/// A node of a run is selected, live or past.
+pub fn node_shown(model: &Model) -> Result<(), Why> {
+    run_shown(model)?;
+    model.selected_id().map(|_| ()).ok_or(Cow::Borrowed("no node is selected"))
+}
+
 /// A run is shown as it is now.
 pub fn run_present(model: &Model) -> Result<(), Why> {
     present(model.shown_run().ok_or(Cow::Borrowed("no run is shown"))?)

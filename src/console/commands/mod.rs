@@ -59,6 +59,10 @@ pub enum Context {
     Log,
     /// The log's filter line.
     LogFilter,
+    /// The timeline of a run.
+    Timeline,
+    /// The trace of a result.
+    Trace,
     /// The Graph screen.
     Graph,
     /// The inspector.
@@ -89,6 +93,8 @@ pub enum Context {
     Act,
     /// The list of breakpoints.
     Breaks,
+    /// Why a node isn't running.
+    Why,
     /// A question that wants yes or no.
     Confirm,
     /// Text to read: help, or a zoomed pane.
@@ -107,6 +113,8 @@ impl Context {
             Self::Run => "Run",
             Self::Replay => "Replay",
             Self::Log => "Log",
+            Self::Timeline => "Timeline",
+            Self::Trace => "Trace",
             Self::LogFilter => "Filter line of the log",
             Self::Graph => "Graph",
             Self::Inspector => "Inspector",
@@ -123,6 +131,7 @@ impl Context {
             Self::Findings => "Findings",
             Self::Act => "Before a verb is said",
             Self::Breaks => "Breakpoints",
+            Self::Why => "Why a node isn't running",
             Self::Confirm => "Questions",
             Self::Reader => "Reading",
         }
@@ -161,6 +170,8 @@ impl Command {
             | Context::Graph
             | Context::Log
             | Context::LogFilter
+            | Context::Timeline
+            | Context::Trace
             | Context::Compare
             | Context::Inspector
             | Context::Filter
@@ -172,6 +183,7 @@ impl Command {
             | Context::Findings
             | Context::Act
             | Context::Breaks
+            | Context::Why
             | Context::Confirm
             | Context::Reader => false,
         }

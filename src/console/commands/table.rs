@@ -17,7 +17,7 @@ const fn row(
 
 use Context::{
     Act, Always, Breaks, Compare, Confirm, Deps, Editor, Filter, Findings, Form, Global, Graph, Inbox, Inspector, Line, Log, LogFilter,
-    Moving, Pick, Plan, Reader, Replay, Request, Run, Runs, Tree,
+    Moving, Pick, Plan, Reader, Replay, Request, Run, Runs, Timeline, Trace, Tree, Why,
 };
 
 /// All groups.
@@ -34,6 +34,8 @@ const APP: &[Command] = &[
     row("app.inbox", &["2", "i"], Global, ("Inbox", "inbox", "all gates that wait for you, of all runs, oldest first"), when::always, verbs::app::inbox_screen),
     row("app.runs", &["3"], Global, ("Runs", "runs", "runs of now and before"), when::always, verbs::app::runs_screen),
     row("app.log", &["5"], Global, ("Log", "log", "the events of the shown run as they come"), when::run_shown, verbs::log::screen),
+    row("app.timeline", &["6"], Global, ("Timeline", "timeline", "the nodes of the shown run against time"), when::run_shown, verbs::origins::timeline),
+    row("app.trace", &["7"], Global, ("Trace", "trace", "where the selected node's result came from"), when::node_shown, verbs::origins::trace),
     row("app.graph", &["v", "4"], Global, ("Graph, or back to the tree", "graph", "the plan as boxes and lines; the same key leads back"), when::always, verbs::graph::toggle),
     row("app.model", &["M"], Global, ("Model", "", "which model is used, how to connect one, change it"), when::always, verbs::app::model),
     row("app.theme", &["T"], Global, ("Theme", "", "change colours and signs"), when::always, verbs::app::theme),
@@ -138,6 +140,7 @@ const RUN: &[Command] = &[
     row("act.hold", &[";"], Run, ("Hold, or release", "hold", "the node does not start until it is released"), when::node_live, verbs::act::hold),
     row("act.again", &["r"], Run, ("Retry, or run again", "again", "tries again what failed; else runs it and all after it"), when::node_present, verbs::act::again),
     row("act.guide", &["\""], Run, ("Guide", "guide", "your words go into the node's next turn"), when::node_live, verbs::act::guide),
+    row("act.why", &["W"], Run, ("Why it isn't running", "why", "all that it waits for, as it is now, with ways there"), when::node_shown, verbs::why::open),
     row("act.undo", &["u"], Run, ("Take the last verb back", "take back", "while its effect has not begun"), when::can_take_back, verbs::act::undo),
     row("run.cancel_node", &["x"], Run, ("Cancel the node", "", "stops it now; shows first what that ends"), when::node_live, verbs::act::cancel_node),
     row("run.cancel_branch", &["X"], Run, ("Cancel the branch", "cancel branch", "the node and what only it feeds; first shows what it ends"), when::node_live, verbs::act::cancel_branch),
@@ -174,6 +177,10 @@ const LOG: &[Command] = &[
     row("log.node", &["o"], Log, ("Only this node", "only this node", "events of the selected event's node; again: all"), when::has_events, verbs::log::only_node),
     row("log.follow", &["f"], Log, ("Follow the end", "follow", "the newest event stays selected as events come"), when::run_shown, verbs::log::follow),
     row("log.copy", &["y"], Log, ("Copy the event", "copy", "the event as JSON"), when::has_events, verbs::log::copy),
+    row("timeline.node", &["enter"], Timeline, ("To its node", "to node", "the node in the tree"), when::has_nodes, verbs::origins::bar_node),
+    row("timeline.trace", &["o"], Timeline, ("Trace its result", "trace", "where the result of the selected node came from"), when::node_shown, verbs::origins::trace),
+    row("trace.go", &["enter"], Trace, ("Go there", "go there", "the node in the tree, its tools, or the answer in the log"), when::node_shown, verbs::origins::go),
+    row("trace.from", &["o"], Trace, ("Trace from here", "trace from here", "where this line's result came from"), when::node_shown, verbs::origins::from_here),
     row("log.filter_done", &["enter", "down"], LogFilter, ("Keep the filter", "keep", "back to the events with the filter on"), when::always, verbs::log::filter_done),
     row("log.filter_clear", &["esc"], LogFilter, ("Clear the filter", "clear", "shows all events again"), when::always, verbs::log::filter_clear),
 ];
@@ -245,6 +252,8 @@ const DIALOGS: &[Command] = &[
     row("breaks.edit", &["enter", "e"], Breaks, ("Change it", "", "its moment, its nodes, its condition"), when::run_live, verbs::breaks::edit),
     row("breaks.remove", &["d", "delete"], Breaks, ("Remove it", "", "the run no longer stops there"), when::run_live, verbs::breaks::remove),
     row("breaks.close", &["esc", "B", "q"], Breaks, ("Close", "", "back to the run"), when::always, verbs::dialogs::close),
+    row("why.go", &["enter", "l", "right"], Why, ("Go there", "", "to the node that is in the way, or to its gate"), when::always, verbs::why::go),
+    row("why.close", &["esc", "W", "q"], Why, ("Close", "", "back to the run"), when::always, verbs::dialogs::close),
     row("confirm.yes", &["y"], Confirm, ("Yes", "", "does what is asked"), when::always, verbs::dialogs::yes),
     row("confirm.no", &["n", "esc"], Confirm, ("No", "", "changes nothing"), when::always, verbs::dialogs::close),
     row("reader.copy", &["y"], Reader, ("Copy", "", "copies the text and says how much"), when::always, verbs::dialogs::copy_reader),

@@ -31,6 +31,13 @@ pub enum Dialog {
         /// Which one is selected.
         selected: usize,
     },
+    /// Why a node isn't running.
+    Why {
+        /// Which node.
+        node: NodeId,
+        /// Which line is selected.
+        selected: usize,
+    },
     /// Yes or no.
     Confirm(Confirm),
     /// Something to read.
@@ -392,7 +399,7 @@ impl Dialog {
             Self::Line(line) => Some(&mut line.field),
             Self::Editor(editor) => Some(&mut editor.field),
             Self::Form(form) => form.fields.get_mut(form.focus).map(|(_, field)| field),
-            Self::Findings { .. } | Self::Act(_) | Self::Breaks { .. } | Self::Confirm(_) | Self::Reader(_) => None,
+            Self::Findings { .. } | Self::Act(_) | Self::Breaks { .. } | Self::Why { .. } | Self::Confirm(_) | Self::Reader(_) => None,
         }
     }
 }

@@ -19,6 +19,7 @@ mod run;
 mod runs;
 mod safety;
 mod session;
+mod trace;
 mod transcript;
 mod tree;
 mod turns;
@@ -43,6 +44,7 @@ pub use run::{Fold, Journal, Mark, Replay, RunView, Standing, Tally};
 pub use runs::Runs;
 pub use safety::{GateKey, GateShown, QUIET_MS, Safety};
 pub use session::Session;
+pub use trace::{TraceLine, TraceView, Traced};
 pub use transcript::{Message, Transcript, lines};
 pub use tree::{Columns, LEVELS, Row, RowKind, Tree, scrolled};
 pub use turns::Turns;
@@ -233,11 +235,18 @@ impl Model {
     pub fn types(&self) -> bool {
         match self.dialogs.last() {
             Some(Dialog::Pick(_) | Dialog::Line(_) | Dialog::Editor(_) | Dialog::Form(_)) => true,
-            Some(Dialog::Findings { .. } | Dialog::Act(_) | Dialog::Breaks { .. } | Dialog::Confirm(_) | Dialog::Reader(_)) => false,
+            Some(
+                Dialog::Findings { .. }
+                | Dialog::Act(_)
+                | Dialog::Breaks { .. }
+                | Dialog::Why { .. }
+                | Dialog::Confirm(_)
+                | Dialog::Reader(_),
+            ) => false,
             None => match self.place.screen {
                 Screen::Plan => matches!(self.place.focus, Focus::Request | Focus::Filter),
                 Screen::Log => self.place.focus == Focus::Filter,
-                Screen::Graph | Screen::Inbox | Screen::Runs | Screen::Compare => false,
+                Screen::Graph | Screen::Inbox | Screen::Runs | Screen::Compare | Screen::Timeline | Screen::Trace => false,
             },
         }
     }
@@ -262,6 +271,8 @@ impl Model {
             Screen::Compare => self.editor.compare.told().len(),
             Screen::Runs => self.runs.listing.len(),
             Screen::Log => self.shown_run().map_or(0, |view| view.log.len()),
+            Screen::Timeline => self.shown_run().map_or(0, |view| view.seen().run.nodes().count()),
+            Screen::Trace => self.shown_run().and_then(|view| view.trace.as_ref()).map_or(0, |trace| trace.lines().len()),
         };
         let below = match self.replay() {
             Some(_) => Below::Scrub,

@@ -16,11 +16,13 @@ pub struct Place {
     pub stage: Stage,
     /// Columns and rows of the terminal.
     pub size: (u16, u16),
+    /// The first bar of the timeline in sight.
+    pub first_bar: usize,
 }
 
 impl Default for Place {
     fn default() -> Self {
-        Self { screen: Screen::Plan, focus: Focus::Request, stage: Stage::Plan, size: (80, 24) }
+        Self { screen: Screen::Plan, focus: Focus::Request, stage: Stage::Plan, size: (80, 24), first_bar: 0 }
     }
 }
 
@@ -39,6 +41,10 @@ pub enum Screen {
     Compare,
     /// The events of the shown run.
     Log,
+    /// The nodes of the shown run against time.
+    Timeline,
+    /// Where a result of the shown run came from.
+    Trace,
 }
 
 /// A pane of the Plan screen.
@@ -115,8 +121,9 @@ impl Place {
         }
         let (request_rows, scrub_rows) = match (self.screen, below) {
             (Screen::Plan, Below::Request(lines)) => (u16::try_from(lines).unwrap_or(u16::MAX).clamp(1, 6).min(height / 4) + 1, 0),
-            (Screen::Plan | Screen::Graph | Screen::Log, Below::Scrub) => (0, SCRUB),
-            (Screen::Graph | Screen::Log, Below::Request(_)) | (Screen::Inbox | Screen::Runs | Screen::Compare, _) => (0, 0),
+            (Screen::Plan | Screen::Graph | Screen::Log | Screen::Timeline | Screen::Trace, Below::Scrub) => (0, SCRUB),
+            (Screen::Graph | Screen::Log | Screen::Timeline | Screen::Trace, Below::Request(_))
+            | (Screen::Inbox | Screen::Runs | Screen::Compare, _) => (0, 0),
         };
         let footer_rows = if height < BOTH_PANES { 1 } else { 2 };
         let header = Rect::new(0, 0, width, 1);
@@ -136,13 +143,13 @@ impl Place {
             // The details come when they are asked for.
             Screen::Graph => entries == 0 || self.focus != Focus::Inspector,
             Screen::Inbox => false,
-            Screen::Compare | Screen::Log => entries == 0,
+            Screen::Compare | Screen::Log | Screen::Timeline | Screen::Trace => entries == 0,
         };
         if alone {
             return (body, none);
         }
-        // Lines of a log are long: what stands beside them needs more room.
-        let beside = if self.screen == Screen::Log { LINES_SIDE_BY_SIDE } else { SIDE_BY_SIDE };
+        // Lines of a log and bars are long: what stands beside them needs more room.
+        let beside = if matches!(self.screen, Screen::Log | Screen::Timeline | Screen::Trace) { LINES_SIDE_BY_SIDE } else { SIDE_BY_SIDE };
         if body.width >= beside {
             let list = body.width * if self.screen == Screen::Inbox { 2 } else { 5 } / if self.screen == Screen::Inbox { 5 } else { 9 };
             return (Rect::new(body.x, body.y, list, body.height), Rect::new(body.x + list, body.y, body.width - list, body.height));
@@ -156,7 +163,9 @@ impl Place {
                         Rect::new(body.x, body.y + list, body.width, body.height - list),
                     )
                 }
-                (Screen::Plan | Screen::Graph | Screen::Runs | Screen::Compare | Screen::Log, _) => (body, none),
+                (Screen::Plan | Screen::Graph | Screen::Runs | Screen::Compare | Screen::Log | Screen::Timeline | Screen::Trace, _) => {
+                    (body, none)
+                }
             };
         }
         // One above the other, the list takes no more rows than it has entries, so that the rest is there for reading.
@@ -164,7 +173,8 @@ impl Place {
             Screen::Inbox => (3, (body.height / 4).clamp(3, 8)),
             Screen::Graph => (body.height / 2, body.height / 2),
             Screen::Compare => (3, body.height / 2),
-            Screen::Log => (body.height * 3 / 5, body.height * 3 / 5),
+            Screen::Log | Screen::Trace => (body.height * 3 / 5, body.height * 3 / 5),
+            Screen::Timeline => (6, body.height * 7 / 10),
             Screen::Plan | Screen::Runs => (6, body.height * 11 / 20),
         };
         let list = u16::try_from(entries + 2).unwrap_or(u16::MAX).clamp(least, most);
@@ -191,11 +201,13 @@ mod tests {
     #[test]
     fn panes_fill_the_screen_and_never_overlap() {
         for size in [(40, 10), (80, 24), (99, 18), (100, 10), (120, 40), (200, 50), (500, 200)] {
-            for screen in [Screen::Plan, Screen::Graph, Screen::Inbox, Screen::Runs, Screen::Compare, Screen::Log] {
+            for screen in
+                [Screen::Plan, Screen::Graph, Screen::Inbox, Screen::Runs, Screen::Compare, Screen::Log, Screen::Timeline, Screen::Trace]
+            {
                 for focus in [Focus::Tree, Focus::Inspector, Focus::Request] {
                     let request = [(1, 0), (1, 4), (3, 20), (100, 10_000)].map(|(lines, rows)| (Below::Request(lines), rows));
                     for (below, rows) in request.into_iter().chain([(Below::Scrub, 0), (Below::Scrub, 20)]) {
-                        let layout = Place { screen, focus, stage: Stage::Plan, size }.layout(below, rows);
+                        let layout = Place { screen, focus, size, ..Place::default() }.layout(below, rows);
                         let parts = [layout.header, layout.list, layout.detail, layout.request, layout.scrub, layout.footer];
                         let area: u32 = parts.iter().map(|part| part.area()).sum();
                         assert_eq!(area, u32::from(size.0) * u32::from(size.1), "{size:?} {screen:?} {focus:?}");

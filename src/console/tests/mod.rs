@@ -6,6 +6,7 @@ mod editing;
 mod graph;
 mod mending;
 mod nesting;
+mod origins;
 mod replay;
 mod safety;
 mod screens;

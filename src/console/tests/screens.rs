@@ -230,6 +230,42 @@ fn verbs() {
 }
 
 #[test]
+fn timeline() {
+    shoot_at(&SIZES[..2], "timeline", |width, height| {
+        let mut deck = Deck::waiting(width, height);
+        deck.later(4_000);
+        deck.keys("i a");
+        deck.done("write", json!({"bytes": 12}));
+        deck.keys("1 6");
+        deck
+    });
+}
+
+#[test]
+fn trace() {
+    shoot_at(&SIZES[..2], "trace", |width, height| {
+        let mut deck = Deck::waiting(width, height);
+        deck.keys("i a");
+        deck.done("write", json!({"bytes": 12}));
+        deck.select("write");
+        deck.keys("1 7");
+        deck
+    });
+}
+
+#[test]
+fn why() {
+    shoot_at(&SIZES[..2], "why", |width, height| {
+        let mut deck = Deck::running(width, height);
+        deck.select("scan");
+        deck.keys("p");
+        deck.select("write");
+        deck.keys("W");
+        deck
+    });
+}
+
+#[test]
 fn breakpoints() {
     shoot_at(&SIZES[..2], "breakpoints", |width, height| {
         let mut deck = Deck::running(width, height);

@@ -172,3 +172,22 @@ fn nothing_is_said_to_a_run_that_is_looked_at_as_it_was() {
     assert_eq!(deck.engine().last_seq(), before);
     assert!(deck.sees("you are looking at event"), "{}", deck.screen());
 }
+
+#[test]
+fn why_tells_the_whole_chain_live_and_leads_to_whoever_is_in_the_way() {
+    let mut deck = Deck::running(120, 40);
+    deck.select("write");
+    deck.keys("W");
+    let screen = deck.screen();
+    assert!(screen.contains("`write` waits for `count`, `scan`") && screen.contains("`count` waits for `list`"), "{screen}");
+    deck.done("list", json!("x"));
+    deck.done("scan", json!("y"));
+    assert!(deck.sees("`count` is running") && !deck.sees("`count` waits for `list`"), "{}", deck.screen());
+    deck.keys("j enter");
+    assert_eq!(deck.model.selected_id().map(|id| id.as_str()), Some("count"));
+    deck.done("count", json!("z"));
+    deck.select("write");
+    deck.keys("W enter");
+    assert!(deck.sees("write: may it start?"), "{}", deck.screen());
+    assert_eq!(deck.engine().open_gates().count(), 1);
+}

@@ -142,6 +142,9 @@ pub fn prepare(model: &mut Model) {
         && let Some(run) = model.runs.get_mut(id)
     {
         run.grow();
+        if model.place.screen == Screen::Trace {
+            run.refresh_trace();
+        }
     }
     settle(model);
 }
@@ -161,6 +164,17 @@ fn settle(model: &mut Model) {
     }
     if let Some(view) = model.shown_run_mut() {
         view.log.settle(rows);
+        if let Some(trace) = &mut view.trace {
+            trace.top = super::model::scrolled(trace.top, trace.selected, trace.lines().len(), rows);
+        }
+    }
+    if model.place.screen == Screen::Timeline
+        && let Some(view) = model.shown_run()
+    {
+        let bars = view.seen().run.nodes_in_order();
+        let at = model.selected_id().and_then(|id| bars.iter().position(|(bar, _)| *bar == id)).unwrap_or(0);
+        let top = super::model::scrolled(model.place.first_bar, at, bars.len(), rows.saturating_sub(2));
+        model.place.first_bar = top;
     }
     let runs = &mut model.runs;
     runs.selected = runs.selected.min(runs.listing.len().saturating_sub(1));

@@ -13,7 +13,10 @@ use super::{
 use crate::console::{
     model::{Layout, Model, Proposal, Screen, docs, scrolled},
     theme::Role,
+    update::verbs::why::links,
 };
+use crate::engine::Obstacle;
+use crate::plan::NodeId;
 use crate::text::{Glyph, Plain};
 
 /// Rows of a proposal that stands where no pane has room for it.
@@ -38,6 +41,38 @@ pub fn proposal(model: &Model, proposal: &Proposal, pen: &mut Pen<'_>, layout: &
     let hints = [("proposal.yes", "do it"), ("proposal.why", "say why"), ("proposal.no", "leave it"), ("move.down", "down")];
     keys(model, pen, last_row(inside), &hints);
 }
+
+/// Draws why a node isn't running: what it waits for, and what that waits for.
+pub fn why(model: &Model, node: &NodeId, selected: usize, pen: &mut Pen<'_>) {
+    let links = links(model);
+    let rows = u16::try_from(links.len().max(1) + 2).unwrap_or(u16::MAX);
+    let inside = boxed_rows(pen, rows, &Plain::line("why ").then(&Plain::summary(node)).then(&Plain::line(" stands where it does")));
+    let list = Rect { height: inside.height.saturating_sub(2), ..inside };
+    if links.is_empty() {
+        pen.words(list.x, list.y, list.width, "it is not in the run", Role::Dim);
+    }
+    let selected = selected.min(links.len().saturating_sub(1));
+    let top = scrolled(0, selected, links.len(), usize::from(list.height));
+    for (y, (at, link)) in (list.top()..list.bottom()).zip(links.iter().enumerate().skip(top)) {
+        let line = Rect { y, height: 1, ..list };
+        let indent = u16::try_from(link.depth.min(DEEPEST) * 2).unwrap_or(0);
+        let (mark, role) = match (link.obstacle.is_for_people(), link.obstacle) {
+            (true, _) => (Glyph::Gate, Role::Waiting),
+            (false, Obstacle::Work) => (Glyph::Running, Role::Running),
+            (false, _) => (Glyph::Bullet, Role::Dim),
+        };
+        let text = if link.obstacle.is_for_people() { Role::Waiting } else { Role::Text };
+        let pieces = [(Plain::line(pen.theme.glyph(mark)).then(&Plain::blank(1)), role), (Plain::summary(&link.sentence), text)];
+        pen.pieces(Rect { x: line.x + 2 + indent, width: line.width.saturating_sub(2 + indent), ..line }, &pieces);
+        if at == selected {
+            pen.select(line, true);
+        }
+    }
+    keys(model, pen, last_row(inside), &[("why.go", "go there"), ("move.down", "down"), ("why.close", "close")]);
+}
+
+/// Levels that are indented.
+const DEEPEST: usize = 12;
 
 /// Draws the list of breakpoints.
 pub fn breakpoints(model: &Model, selected: usize, pen: &mut Pen<'_>) {

@@ -37,6 +37,7 @@ pub fn draw(model: &Model, layout: &Layout, pen: &mut Pen<'_>, shown: &mut Shown
         Some(Dialog::Findings { selected }) => draw_findings(model, *selected, pen),
         Some(Dialog::Act(proposal)) => act::proposal(model, proposal, pen, layout),
         Some(Dialog::Breaks { selected }) => act::breakpoints(model, *selected, pen),
+        Some(Dialog::Why { node, selected }) => act::why(model, node, *selected, pen),
         Some(Dialog::Confirm(confirm)) => draw_confirm(model, confirm, pen),
         Some(Dialog::Reader(reader)) => draw_reader(model, reader, pen, shown),
     }

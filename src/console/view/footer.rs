@@ -96,6 +96,10 @@ fn hinted(model: &Model) -> &'static [&'static str] {
         Some(Context::Deps) => &["deps.toggle", "deps.done", "deps.undo", "move.down", "move.up"],
         Some(Context::Replay) => REPLAY,
         Some(Context::Log) => LOG,
+        Some(Context::Timeline) => {
+            &["app.help", "timeline.node", "timeline.trace", "act.menu", "act.pause", "replay.toggle", "app.log", "app.back", "app.quit"]
+        }
+        Some(Context::Trace) => &["app.help", "trace.go", "trace.from", "replay.toggle", "app.log", "app.timeline", "app.back", "app.quit"],
         Some(Context::LogFilter) => &["log.filter_done", "log.filter_clear", "app.help_here"],
         Some(Context::Tree | Context::Run) => match model.shown_run() {
             Some(run) if run.goes_on() => RUN_GOES_ON,
@@ -182,6 +186,8 @@ const RUN_GOES_ON: &[&str] = &[
     "request.focus",
     "replay.toggle",
     "app.log",
+    "app.timeline",
+    "app.trace",
     "run.take_plan",
     "app.palette",
     "app.quit",
@@ -193,8 +199,12 @@ const RUN_ENDED: &[&str] = &[
     "tree.open",
     "stage.next",
     "tree.attention",
+    "act.undo",
     "replay.toggle",
+    "app.timeline",
+    "app.trace",
     "app.log",
+    "act.again",
     "app.graph",
     "run.take_plan",
     "request.focus",

@@ -46,8 +46,8 @@ fn place(model: &Model, now: Time) -> Vec<(Plain, Role)> {
         (Screen::Inbox, _) => vec![(Plain::line("inbox"), Role::Heading)],
         (Screen::Compare, _) => vec![(Plain::line("compare  "), Role::Heading), (Plain::summary(&model.editor.plan().goal), Role::Text)],
         (Screen::Runs, _) => vec![(Plain::line("runs in "), Role::Heading), (model.session.workspace.clone(), Role::Dim)],
-        (Screen::Plan | Screen::Graph | Screen::Log, Stage::Plan) => plan(model, now),
-        (Screen::Plan | Screen::Graph | Screen::Log, Stage::Run(id)) => {
+        (Screen::Plan | Screen::Graph | Screen::Log | Screen::Timeline | Screen::Trace, Stage::Plan) => plan(model, now),
+        (Screen::Plan | Screen::Graph | Screen::Log | Screen::Timeline | Screen::Trace, Stage::Run(id)) => {
             model.runs.get(id).map(|view| run(model, view, now)).unwrap_or_default()
         }
     }

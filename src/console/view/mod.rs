@@ -16,6 +16,8 @@ mod pen;
 mod request;
 mod runs;
 mod scrub;
+mod timeline;
+mod trace;
 mod tree;
 
 use ratatui::{
@@ -87,6 +89,8 @@ fn screen(model: &Model, now: Time, pen: &mut Pen<'_>, shown: &mut Shown) {
         Screen::Compare => compare::draw(model, pen, &layout),
         Screen::Runs => runs::draw(model, pen, layout.list),
         Screen::Log => log::draw(model, pen, &layout, shown),
+        Screen::Timeline => timeline::draw(model, now, pen, &layout),
+        Screen::Trace => trace::draw(model, pen, &layout),
     }
     scrub::draw(model, pen, layout.scrub);
     footer::draw(model, pen, layout.footer);

@@ -51,6 +51,7 @@ pub fn told(event: &Event, run: &Run) -> Told {
         }
         Event::RunStarted => ("run", Plain::line("started"), none, Role::Text),
         Event::RunRecovered { by } => ("run", Plain::line("opened again after it broke off"), actor(by), Role::Warning),
+        Event::RunReopened { by } => ("run", Plain::line("goes on after its end"), actor(by), Role::Accent),
         Event::Branched { from, from_seq, by } => {
             let words = format!("branches off {} after its event {from_seq}", from.0);
             ("run", Plain::summary(&words), actor(by), Role::Accent)

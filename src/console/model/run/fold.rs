@@ -5,7 +5,7 @@ use std::{collections::BTreeMap, sync::Arc};
 
 use super::{Standing, Tally};
 use crate::console::model::Transcript;
-use crate::engine::{Event, NodeState, Record, Run, Time, Verb};
+use crate::engine::{Event, NodeState, Record, Run, Time, Timeline, Verb};
 use crate::plan::NodeId;
 
 /// A run after some of its events.
@@ -20,6 +20,8 @@ pub struct Fold {
     pub tokens: u64,
     /// US dollars so far, as far as prices are known.
     pub cost_usd: f64,
+    /// What nodes waited for and did, by time.
+    pub timeline: Timeline,
     /// When its first event happened.
     pub created: Time,
     /// When its last event happened.
@@ -32,6 +34,7 @@ impl Fold {
     /// Takes in the next event.
     pub fn apply(&mut self, record: &Record) {
         self.run.evolve(record);
+        self.timeline.fold(&self.run, record);
         self.last = record.at;
         match &record.event {
             Event::RunCreated { .. } => {
@@ -41,19 +44,28 @@ impl Fold {
             }
             // One event changes many nodes, or puts all back.
             Event::Acted { verb, .. } => {
-                self.shape += u32::from(matches!(**verb, Verb::Edit { .. }));
+                // Those that run again leave what ran inside them behind.
+                let reshapes = matches!(
+                    **verb,
+                    Verb::Edit { .. } | Verb::Retry { .. } | Verb::Rerun { .. } | Verb::Rewind { .. } | Verb::Override { .. }
+                );
+                self.shape += u32::from(reshapes);
                 self.count_all();
             }
             Event::Undone { .. } => {
                 self.shape += 1;
                 self.count_all();
             }
-            Event::RunRecovered { .. } | Event::Branched { .. } => self.count_all(),
-            Event::BodyStarted { .. } => {
+            Event::RunReopened { .. } | Event::RunRecovered { .. } | Event::Branched { .. } => self.count_all(),
+            Event::BodyStarted { node_id, index, .. } => {
                 self.shape += 1;
-                let known = self.tally.total();
-                for (id, node) in self.run.nodes().skip(known) {
-                    self.tally.note(id, Standing::of(&node.state));
+                let turn = index.map(|index| format!("[{index}]")).unwrap_or_default();
+                let body = self.run.node_doc(node_id).and_then(|node| node.work.body());
+                for inner in body.into_iter().flat_map(|body| &body.nodes) {
+                    let id = NodeId::new(format!("{node_id}{turn}/{}", inner.id));
+                    if let Some(node) = self.run.node(&id) {
+                        self.tally.note(&id, Standing::of(&node.state));
+                    }
                 }
             }
             Event::NodeStarted { node_id, attempt, job, .. } => {
@@ -81,6 +93,7 @@ impl Fold {
     }
 
     fn count_all(&mut self) {
+        self.tally = Tally::default();
         for (id, node) in self.run.nodes() {
             self.tally.note(id, Standing::of(&node.state));
         }
@@ -97,7 +110,9 @@ impl Fold {
 
     /// What a node said.
     pub fn transcript(&self, node: &NodeId) -> Option<&Transcript> {
-        self.transcripts.get(node).map(|transcript| &**transcript)
+        // One that is to run again has not said anything yet.
+        let speaks = self.run.node(node).is_some_and(|node| node.attempt > 0 || node.result.is_some());
+        self.transcripts.get(node).filter(|_| speaks).map(|transcript| &**transcript)
     }
 
     fn transcript_mut(&mut self, node: &NodeId) -> &mut Transcript {

@@ -8,7 +8,7 @@ mod tally;
 
 use std::collections::BTreeMap;
 
-use super::{Log, Tree};
+use super::{Log, TraceView, Tree};
 use crate::engine::{Event, GateId, Outcome, Pace, Preview, Record, RunId, Time};
 use crate::host::client::{Driver, Problem};
 use crate::plan::{NodeId, Plan};
@@ -30,19 +30,26 @@ pub struct RunView {
     newest: Fold,
     /// An earlier state, while that is looked at.
     replay: Option<Box<Replay>>,
-    /// Its plan with all that runs inside its nodes, flat, of the shape that the rows were made for.
-    outline: Plan,
-    drawn: u32,
+    outline: Outline,
     /// The rows of its plan.
     pub tree: Tree,
     /// Its events as lines.
     pub log: Log,
+    /// Where a result came from, while that is looked at.
+    pub trace: Option<Box<TraceView>>,
     /// Pictures of what gates' payloads would do.
     pub previews: BTreeMap<GateId, Preview>,
     /// Who drives it on; unless it is this host, it is only looked at.
     pub driver: Driver,
     /// Why its journal can't be written, if it can't.
     pub frozen: Option<Problem>,
+}
+
+/// A plan with all that runs inside its nodes, flat, of the shape that the rows were made for.
+#[derive(Clone, Debug, Default)]
+struct Outline {
+    shape: u32,
+    plan: Plan,
 }
 
 impl RunView {
@@ -53,10 +60,10 @@ impl RunView {
             journal: Journal::default(),
             newest: Fold::default(),
             replay: None,
-            outline: Plan::default(),
-            drawn: 0,
+            outline: Outline::default(),
             tree: Tree::default(),
             log: Log::default(),
+            trace: None,
             previews: BTreeMap::new(),
             driver,
             frozen: None,
@@ -96,6 +103,26 @@ impl RunView {
         self.log.only(node, &self.journal, &self.newest);
     }
 
+    /// The events that are seen.
+    fn seen_records(&self) -> &[Record] {
+        let records = self.journal.records();
+        &records[..self.replay.as_deref().map_or(records.len(), Replay::at).min(records.len())]
+    }
+
+    /// Looks where a node's result came from. Says whether the node is there.
+    pub fn open_trace(&mut self, node: &NodeId) -> bool {
+        self.trace = TraceView::new(self.seen(), self.seen_records(), node).map(Box::new);
+        self.trace.is_some()
+    }
+
+    /// Looks again, where other events are seen than it was made for.
+    pub fn refresh_trace(&mut self) {
+        if let Some(mut trace) = self.trace.take() {
+            trace.refresh(self.seen(), self.seen_records());
+            self.trace = Some(trace);
+        }
+    }
+
     /// Its state after all events: what is true now.
     pub fn newest(&self) -> &Fold {
         &self.newest
@@ -127,22 +154,21 @@ impl RunView {
 
     /// The plan that is run with all that runs inside its nodes, flat; an empty one before its first event.
     pub fn plan(&self) -> &Plan {
-        &self.outline
+        &self.outline.plan
     }
 
     /// Makes the rows again where other nodes are seen than they were made for: once a frame, however many events came in between.
     pub fn grow(&mut self) {
         let shape = self.seen().shape();
-        if shape != self.drawn {
-            self.drawn = shape;
-            self.outline = self.seen().run.outline();
-            self.tree.rebuild(&self.outline);
+        if shape != self.outline.shape {
+            self.outline = Outline { shape, plan: self.seen().run.outline() };
+            self.tree.rebuild(&self.outline.plan);
         }
     }
 
     /// Changes the tree.
     pub fn with_tree(&mut self, change: impl FnOnce(&mut Tree, &Plan)) {
-        change(&mut self.tree, &self.outline);
+        change(&mut self.tree, &self.outline.plan);
     }
 
     /// Computes the picture of what is seen again, where it must be.
@@ -170,7 +196,7 @@ impl RunView {
 
     /// The goal for titles.
     pub fn goal(&self) -> Plain {
-        Plain::summary(&self.outline.goal)
+        Plain::summary(&self.outline.plan.goal)
     }
 
     /// How it stands now, in one word.

@@ -1,6 +1,6 @@
 //! Moving through whatever has the focus.
 
-use super::{super::Turn, graph, inspector};
+use super::{super::Turn, graph, inspector, origins};
 use crate::console::model::{Dialog, Focus, Model, Reading, Screen, docs};
 use crate::plan::chart::Step;
 
@@ -63,7 +63,8 @@ fn detail(model: &mut Model, by: isize) {
         (true, Screen::Inbox) => payload(model, By::Rows(by * 3)),
         (true, Screen::Compare) => difference(model, by * 3),
         (true, Screen::Log) => event(model, by * 3),
-        (true, Screen::Runs) | (false, _) => go(model, By::Rows(by * 3)),
+        (true, Screen::Trace) => behind(model, by * 3),
+        (true, Screen::Runs | Screen::Timeline) | (false, _) => go(model, By::Rows(by * 3)),
     }
 }
 
@@ -81,6 +82,7 @@ fn page(model: &Model) -> isize {
 
 fn go(model: &mut Model, by: By) {
     let findings = model.editor.findings().len();
+    let links = super::why::links(model).len();
     let breaks = model.shown_run().map_or(0, |view| view.newest().run.breakpoints().count());
     let read = match model.dialogs.last() {
         Some(Dialog::Reader(reader)) => reading_len(model, &reader.what),
@@ -89,6 +91,7 @@ fn go(model: &mut Model, by: By) {
     match model.dialogs.last_mut() {
         Some(Dialog::Findings { selected }) => *selected = moved(*selected, findings, by),
         Some(Dialog::Breaks { selected }) => *selected = moved(*selected, breaks, by),
+        Some(Dialog::Why { selected, .. }) => *selected = moved(*selected, links, by),
         Some(Dialog::Act(proposal)) => proposal.scroll = moved(proposal.scroll, docs::proposal(proposal).len(), by),
         Some(Dialog::Reader(reader)) => reader.scroll = moved(reader.scroll, read, by),
         Some(Dialog::Pick(_) | Dialog::Line(_) | Dialog::Editor(_) | Dialog::Form(_) | Dialog::Confirm(_)) => {}
@@ -104,6 +107,13 @@ fn screen(model: &mut Model, by: By) {
             let selected = moved(compare.selected, compare.told().len(), by);
             if selected != compare.selected {
                 (compare.selected, compare.scroll) = (selected, 0);
+            }
+        }
+        Screen::Timeline => origins::step(model, |at, len| moved(at, len, by)),
+        Screen::Trace => {
+            if let Some(trace) = model.shown_run_mut().and_then(|view| view.trace.as_mut()) {
+                trace.selected = moved(trace.selected, trace.lines().len(), by);
+                trace.scroll = 0;
             }
         }
         Screen::Log => {
@@ -143,6 +153,12 @@ fn screen(model: &mut Model, by: By) {
 fn difference(model: &mut Model, by: isize) {
     let last = docs::compare(model).len().saturating_sub(model.layout().detail_rows() / 2).max(1);
     model.editor.compare.scroll = moved(model.editor.compare.scroll, last, By::Rows(by));
+}
+
+fn behind(model: &mut Model, by: isize) {
+    if let Some(trace) = model.shown_run_mut().and_then(|view| view.trace.as_mut()) {
+        trace.scroll = moved(trace.scroll, docs::traced(trace).len(), By::Rows(by));
+    }
 }
 
 fn event(model: &mut Model, by: isize) {

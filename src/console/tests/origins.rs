@@ -1,0 +1,87 @@
+//! Timeline and trace: what each node waited for and did, and where a result came from, with ways from there to the rest.
+
+use serde_json::json;
+
+use super::Deck;
+use crate::console::model::Screen;
+use crate::console::update::next_wake;
+use crate::engine::{ToolCall, ToolReport, WorkFact};
+use crate::plan::Verdict;
+
+fn ended() -> Deck {
+    let mut deck = Deck::waiting(120, 40);
+    deck.later(4_000);
+    deck.keys("i a");
+    deck.done("write", json!({"bytes": 12}));
+    deck.keys("1");
+    deck
+}
+
+#[test]
+fn bars_show_what_nodes_waited_for_and_the_critical_path() {
+    let mut deck = ended();
+    deck.select("write");
+    deck.keys("6");
+    let screen = deck.screen();
+    let row =
+        |id: &str| screen.lines().find(|line| line.contains(id) && (line.contains('█') || line.contains('◆'))).unwrap_or("").to_owned();
+    assert!(row("write").contains('◆') && row("write").contains('█'), "{screen}");
+    assert!(row("write").contains('━'), "the node that ended last is on the critical path: {screen}");
+    assert!(screen.contains("at best"), "{screen}");
+    assert!(screen.contains("waits at a gate"), "what the selected one did is told: {screen}");
+    assert_eq!(next_wake(&deck.model, deck.now), None);
+}
+
+#[test]
+fn a_bar_leads_to_its_node_and_to_its_trace() {
+    let mut deck = ended();
+    deck.keys("6 g j enter");
+    assert_eq!(deck.model.place.screen, Screen::Plan);
+    assert_eq!(deck.model.selected_id().map(|id| id.as_str()), Some("count"));
+    deck.keys("6 o");
+    assert!(deck.sees("where the result of count came from"), "{}", deck.screen());
+}
+
+#[test]
+fn the_timeline_of_a_replay_ends_where_the_replay_stands() {
+    let mut deck = ended();
+    deck.keys("6 H 0 ) )");
+    let screen = deck.screen();
+    assert!(screen.contains("event") && !screen.contains("waits at a gate"), "{screen}");
+}
+
+#[test]
+fn a_trace_goes_down_to_calls_files_and_answers_and_leads_there() {
+    let mut deck = Deck::running(120, 40);
+    let call = ToolCall { id: "1".into(), tool: "read_file".into(), args: json!({"path": "src/lib.rs"}) };
+    deck.fact("scan", WorkFact::ToolAsked { call, verdict: Verdict::Allow, why: String::new() });
+    deck.fact(
+        "scan",
+        WorkFact::ToolDone { call: "1".into(), report: ToolReport { ok: true, value: json!("text"), ..ToolReport::default() } },
+    );
+    deck.done("list", json!("x"));
+    deck.done("scan", json!({"todo": 3}));
+    deck.done("count", json!(2));
+    deck.keys("i a");
+    deck.done("write", json!({"bytes": 12}));
+    deck.keys("1");
+    deck.select("write");
+    deck.keys("7");
+    let screen = deck.screen();
+    for words in ["approved by ada", "call read_file", "count", "scan", "by an edge"] {
+        assert!(screen.contains(words), "{words}: {screen}");
+    }
+    let lines = screen.lines().map(str::to_owned).collect::<Vec<_>>();
+    let at = |words: &str| lines.iter().position(|line| line.contains(words)).unwrap() - 2;
+    let (gate, call) = (at("approved by ada"), at("call read_file"));
+    deck.keys(&vec!["j"; gate].join(" "));
+    deck.keys("enter");
+    assert_eq!(deck.model.place.screen, Screen::Log);
+    assert!(deck.sees("❯ ") && deck.model.shown_run().unwrap().selected_event().is_some());
+    deck.select("write");
+    deck.keys("7");
+    deck.keys(&vec!["j"; call].join(" "));
+    deck.keys("enter");
+    assert_eq!((deck.model.place.screen, deck.model.selected_id().map(|id| id.as_str())), (Screen::Plan, Some("scan")));
+    assert!(deck.sees("[tools]"), "{}", deck.screen());
+}

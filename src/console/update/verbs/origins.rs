@@ -1,0 +1,88 @@
+//! Timeline and trace: moving to them, and from a bar or a line to the node, to the log, or to a trace of its own.
+
+use super::super::Turn;
+use crate::console::model::{Focus, Model, Screen, Status, Tab, Traced};
+use crate::engine::Event;
+use crate::plan::NodeId;
+
+/// To the timeline, or back to the tree.
+pub fn timeline(model: &mut Model, _: &mut Turn) {
+    model.place.screen = if model.place.screen == Screen::Timeline { Screen::Plan } else { Screen::Timeline };
+    model.place.focus = Focus::Tree;
+}
+
+/// To the trace of the selected node, or back to the tree.
+pub fn trace(model: &mut Model, _: &mut Turn) {
+    if model.place.screen == Screen::Trace {
+        model.place.screen = Screen::Plan;
+        return;
+    }
+    if let Some(node) = model.selected_id().cloned() {
+        open(model, &node);
+    }
+}
+
+fn open(model: &mut Model, node: &NodeId) {
+    let Some(view) = model.shown_run_mut() else { return };
+    if view.open_trace(node) {
+        model.place.screen = Screen::Trace;
+        model.place.focus = Focus::Tree;
+    } else {
+        model.status = Some(Status::warn(&format!("`{node}` has not come into the run yet")));
+    }
+}
+
+/// Selects the bar so many further.
+pub fn step(model: &mut Model, to: impl FnOnce(usize, usize) -> usize) {
+    let Some(view) = model.shown_run() else { return };
+    let bars: Vec<NodeId> = view.seen().run.nodes_in_order().into_iter().map(|(id, _)| id.clone()).collect();
+    let at = model.selected_id().and_then(|id| bars.iter().position(|bar| bar == id)).unwrap_or(0);
+    if let Some(node) = bars.get(to(at, bars.len())) {
+        model.with_tree(|tree, plan| {
+            tree.reveal(plan, node);
+        });
+    }
+}
+
+/// From a bar to its node in the tree.
+pub fn bar_node(model: &mut Model, _: &mut Turn) {
+    model.place.screen = Screen::Plan;
+    model.place.focus = Focus::Tree;
+}
+
+/// From a line of a trace to its node; a call leads to the node's tools, a gate to its answer in the log.
+pub fn go(model: &mut Model, _: &mut Turn) {
+    let Some(view) = model.shown_run() else { return };
+    let Some((trace, line)) = view.trace.as_ref().and_then(|trace| Some((trace, trace.line()?))) else { return };
+    let Some(step) = trace.trace().steps.get(line.step) else { return };
+    let node = step.node.clone();
+    let gate = match line.what {
+        Traced::Approval(at) => step.approvals.get(at).map(|approval| approval.gate),
+        Traced::Result(_) | Traced::Input(_) | Traced::Call(_) | Traced::File(_) | Traced::Source(_) => None,
+    };
+    let records = view.journal().records();
+    let event = gate.and_then(|gate| {
+        let answer = |event: &Event| matches!(event, Event::GateDecided { gate: decided, .. } if *decided == gate);
+        let question = |event: &Event| matches!(event, Event::ApprovalRequired { gate: asked } if asked.id == gate);
+        records.iter().rposition(|record| answer(&record.event)).or_else(|| records.iter().rposition(|record| question(&record.event)))
+    });
+    if matches!(line.what, Traced::Call(_) | Traced::File(_) | Traced::Source(_)) {
+        model.inspector.run_tab = Tab::Tools;
+    }
+    model.with_tree(|tree, plan| {
+        tree.reveal(plan, &node);
+    });
+    model.place.screen = if event.is_some() { Screen::Log } else { Screen::Plan };
+    if let (Some(event), Some(view)) = (event, model.shown_run_mut()) {
+        view.log.follow = false;
+        view.log.select_event(event);
+    }
+}
+
+/// A trace of the selected line's node.
+pub fn from_here(model: &mut Model, _: &mut Turn) {
+    let node = model.shown_run().and_then(|view| view.trace.as_ref()?.selected_node().cloned());
+    if let Some(node) = node {
+        open(model, &node);
+    }
+}

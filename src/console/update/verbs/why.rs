@@ -1,0 +1,43 @@
+//! Why a node isn't running: the whole of what it waits for, as it is now, with ways to each of those that hold it up.
+
+use super::super::Turn;
+use crate::console::model::{Dialog, GateKey, Model, Screen};
+use crate::engine::{Link, Obstacle};
+
+/// Opens the list for the selected node.
+pub fn open(model: &mut Model, _: &mut Turn) {
+    if let Some(node) = model.selected_id().cloned() {
+        model.dialogs.push(Dialog::Why { node, selected: 0 });
+    }
+}
+
+/// What the node of the list waits for, as it is seen.
+pub fn links(model: &Model) -> Vec<Link> {
+    match (model.dialogs.last(), model.shown_run()) {
+        (Some(Dialog::Why { node, .. }), Some(view)) => view.seen().run.why(node),
+        (_, _) => Vec::new(),
+    }
+}
+
+fn selected(model: &Model) -> Option<Link> {
+    let Some(Dialog::Why { selected, .. }) = model.dialogs.last() else { return None };
+    let links = links(model);
+    links.get((*selected).min(links.len().saturating_sub(1))).cloned()
+}
+
+/// To the node that is in the way; where it waits for an answer, to its gate.
+pub fn go(model: &mut Model, turn: &mut Turn) {
+    let Some(link) = selected(model) else { return };
+    model.dialogs.pop();
+    if !matches!(model.place.screen, Screen::Plan | Screen::Graph) {
+        model.place.screen = Screen::Plan;
+    }
+    model.with_tree(|tree, plan| {
+        tree.reveal(plan, &link.node);
+    });
+    if let (Obstacle::Gate { gate }, Some(view)) = (link.obstacle, model.shown_run().filter(|view| view.replay().is_none())) {
+        let key = GateKey { run: view.id.clone(), gate };
+        super::app::inbox_screen(model, turn);
+        model.inbox.select(Some(key));
+    }
+}

@@ -1,0 +1,147 @@
+//! The timeline: a bar a node against time, with what it waited for, what it did, and the critical path.
+
+use ratatui::layout::Rect;
+
+use super::{doc, pen::Pen};
+use crate::console::{
+    model::{Layout, Model, docs},
+    theme::Role,
+};
+use crate::engine::{Bar, Chart, Doing, Time};
+use crate::text::{Glyph, Plain, duration};
+
+/// Draws the bars and what the selected node did.
+pub fn draw(model: &Model, now: Time, pen: &mut Pen<'_>, layout: &Layout) {
+    let area = layout.list;
+    let Some(view) = model.shown_run() else {
+        pen.title(area, &[(Plain::line("timeline"), Role::Title)], true);
+        pen.words(area.x + 2, area.y + 1, area.width.saturating_sub(2), "No run is shown.", Role::Dim);
+        return;
+    };
+    let fold = view.seen();
+    let chart = fold.timeline.chart(&fold.run, now);
+    let open = model.dialogs.is_empty();
+    pen.title(area, &[(Plain::line("timeline  "), Role::Title), (docs::spans(&chart, now), Role::Text)], open);
+    let wide = chart.bars.iter().map(|bar| Plain::summary(&bar.node).width()).max().unwrap_or(0);
+    let name = u16::try_from(wide).unwrap_or(u16::MAX).clamp(6, area.width / 3);
+    let scale = Scale::new(&chart, area, name);
+    axis(&scale, pen, Rect { y: area.y + 1, height: 1, ..area });
+    let selected = model.selected_id();
+    let rows = Rect { y: area.y + 2, height: area.height.saturating_sub(3), ..area };
+    for (y, bar) in (rows.top()..rows.bottom()).zip(chart.bars.iter().skip(model.place.first_bar)) {
+        let line = Rect { y, height: 1, ..area };
+        draw_bar(&scale, &chart, bar, name, pen, line);
+        if selected == Some(&bar.node) {
+            pen.select(Rect { width: name + 4, ..line }, open);
+        }
+    }
+    legend(pen, Rect { y: area.bottom().saturating_sub(1), height: 1, ..area });
+    detail(&chart, model, pen, layout.detail);
+}
+
+/// Time on columns.
+struct Scale {
+    start: Time,
+    ms: u64,
+    x: u16,
+    width: u16,
+}
+
+/// Columns of the working time behind a bar.
+const TOOK: u16 = 8;
+
+impl Scale {
+    fn new(chart: &Chart, area: Rect, name: u16) -> Self {
+        let x = area.x + name + 5;
+        let width = area.right().saturating_sub(x + TOOK).max(1);
+        Self { start: chart.start.unwrap_or(chart.end), ms: chart.makespan_ms.max(1), x, width }
+    }
+
+    /// Columns between two moments; one at least.
+    fn columns(&self, from: Time, to: Time) -> std::ops::Range<u16> {
+        let column = |at: Time| u16::try_from(at.since(self.start).saturating_mul(u64::from(self.width)) / self.ms).unwrap_or(u16::MAX);
+        let from = column(from).min(self.width - 1);
+        from..column(to).clamp(from + 1, self.width)
+    }
+}
+
+fn axis(scale: &Scale, pen: &mut Pen<'_>, row: Rect) {
+    for part in 0..=3_u64 {
+        let ms = scale.ms * part / 3;
+        let words = if part == 0 { Plain::line("0") } else { duration(ms) };
+        let at = scale.columns(scale.start, scale.start.plus(ms)).end.min(scale.width);
+        let at = if part == 0 { 0 } else { at.saturating_sub(u16::try_from(words.width()).unwrap_or(0)) };
+        pen.text(scale.x + at, row.y, row.right().saturating_sub(scale.x + at), &words, Role::Dim);
+    }
+}
+
+/// What is drawn over what, the last on top.
+const ORDER: [Doing; 7] = [Doing::Inputs, Doing::Slot, Doing::Resting, Doing::Held, Doing::Gate, Doing::Unknown, Doing::Working];
+
+fn glyph(doing: Doing) -> Glyph {
+    match doing {
+        Doing::Inputs => Glyph::Pending,
+        Doing::Slot => Glyph::Ready,
+        Doing::Held => Glyph::Held,
+        Doing::Gate => Glyph::Gate,
+        Doing::Working => Glyph::BarFull,
+        Doing::Resting => Glyph::Retrying,
+        Doing::Unknown => Glyph::Unknown,
+    }
+}
+
+fn draw_bar(scale: &Scale, chart: &Chart, bar: &Bar, name: u16, pen: &mut Pen<'_>, line: Rect) {
+    let role = if bar.critical { Role::Accent } else { Role::Text };
+    if bar.critical {
+        pen.glyph(line.x + 2, line.y, 1, Glyph::LineHeavy, Role::Accent);
+    }
+    pen.text(line.x + 4, line.y, name, &Plain::summary(&bar.node), role);
+    for doing in ORDER {
+        for stretch in bar.stretches.iter().filter(|stretch| stretch.doing == doing) {
+            let columns = scale.columns(stretch.from, stretch.to.unwrap_or(chart.end));
+            let looks = match doing {
+                Doing::Working if bar.critical => Role::Accent,
+                doing => docs::doing_role(doing),
+            };
+            for column in columns {
+                pen.glyph(scale.x + column, line.y, 1, glyph(doing), looks);
+            }
+        }
+    }
+    let worked = bar.spent(Doing::Working, chart.end);
+    if worked > 0 {
+        let took = duration(worked);
+        pen.pieces_right(Rect { width: line.width.saturating_sub(1), ..line }, &[(took, Role::Dim)]);
+    }
+}
+
+fn legend(pen: &mut Pen<'_>, row: Rect) {
+    let words = [
+        (Doing::Working, "works"),
+        (Doing::Inputs, "waits"),
+        (Doing::Slot, "slot"),
+        (Doing::Gate, "gate"),
+        (Doing::Held, "held"),
+        (Doing::Resting, "rests"),
+        (Doing::Unknown, "unknown"),
+    ];
+    let mut pieces = vec![(Plain::blank(2), Role::Text)];
+    for (doing, word) in words {
+        pieces.push((Plain::line(pen.theme.glyph(glyph(doing))), docs::doing_role(doing)));
+        pieces.push((Plain::line(&format!(" {word}  ")), Role::Dim));
+    }
+    pieces.push((Plain::line(pen.theme.glyph(Glyph::LineHeavy)), Role::Accent));
+    pieces.push((Plain::line(" critical path"), Role::Dim));
+    pen.pieces(row, &pieces);
+}
+
+fn detail(chart: &Chart, model: &Model, pen: &mut Pen<'_>, area: Rect) {
+    if area.height < 2 || area.width < 4 {
+        return;
+    }
+    let area = if area.x > 0 { pen.divide(area) } else { area };
+    let inside = Rect { x: area.x + 1, y: area.y + 1, width: area.width.saturating_sub(2), height: area.height - 1 };
+    let said = model.selected_id().map(|node| docs::stretches(chart, node)).unwrap_or_default();
+    doc::draw(pen, inside, &said, 0);
+    pen.title(area, &[(Plain::line("what it waited for and did"), Role::Dim)], false);
+}
