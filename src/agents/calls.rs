@@ -57,7 +57,10 @@ async fn carry_out_one(wanted: Wanted, port: &dyn Port) -> Outcome {
     match wanted {
         Wanted::Nonsense(words) => Outcome::Wrong(format!("error: {words}")),
         Wanted::Result(value) => Outcome::Result(value),
-        Wanted::Ask(question) => Outcome::Told(prompt::plain(&port.ask(question).await)),
+        Wanted::Ask(question) => match port.ask(question).await {
+            Ok(answer) => Outcome::Told(prompt::plain(&answer)),
+            Err(words) => Outcome::Wrong(format!("refused: {words}")),
+        },
         Wanted::Tool(call, _) => match port.tool(call).await {
             ToolReply::Value(value) => Outcome::Told(prompt::plain(&value)),
             ToolReply::Failed(words) => Outcome::Wrong(format!("error: {words}")),

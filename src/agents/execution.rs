@@ -150,7 +150,7 @@ async fn ask_person(prompt: &Prompt, job: &AgentJob, check: &Check, port: &dyn P
     let payload = if prompt.context.is_empty() { Value::Null } else { json!({ "context": prompt.context, "inputs": job.inputs }) };
     let text = prompt.objective.clone();
     let question = Question { call: call_id(), text, options: check.routes().to_vec(), fields: Vec::new(), payload };
-    let result = answered(port.ask(question).await);
+    let result = answered(port.ask(question).await)?;
     port.message("assistant", &prompt::plain(&result));
     let result = match check.judge(&result) {
         Err(fault @ Fault::Route(_)) => fault.settle(result, port)?,
@@ -169,9 +169,10 @@ async fn stand_in(prompt: &Prompt, check: &Check, tools: &[ToolInfo], port: &dyn
     let mut text = format!("answer in the model's place: {}", prompt.objective);
     let mut rounds = 0;
     loop {
+        port.model(OPERATOR).await.map_err(NodeError::permanent)?;
         let started = Instant::now();
         let question = Question { call: call_id(), text, options: check.routes().to_vec(), fields: Vec::new(), payload: payload.clone() };
-        let result = answered(port.ask(question).await);
+        let result = answered(port.ask(question).await)?;
         port.model_called(ModelCall {
             model: OPERATOR.to_owned(),
             provider: OPERATOR.to_owned(),
@@ -198,11 +199,12 @@ async fn stand_in(prompt: &Prompt, check: &Check, tools: &[ToolInfo], port: &dyn
     }
 }
 
-/// What a person entered: text that is wholly JSON counts as JSON.
-fn answered(value: Value) -> Value {
-    match value {
-        Value::String(text) => answer::parse(&text),
-        other => other,
+/// What a person entered: text that is wholly JSON counts as JSON. Without an answer there is no result.
+fn answered(answer: Result<Value, String>) -> Result<Value, NodeError> {
+    match answer {
+        Ok(Value::String(text)) => Ok(answer::parse(&text)),
+        Ok(other) => Ok(other),
+        Err(words) => Err(NodeError { kind: ErrorKind::Rejected, ..NodeError::permanent(words) }),
     }
 }
 

@@ -38,7 +38,16 @@ pub trait Port: Send + Sync {
     async fn tool(&self, call: ToolCall) -> ToolReply;
 
     /// Asks a person and waits for the answer.
-    async fn ask(&self, question: Question) -> Value;
+    ///
+    /// # Errors
+    /// Why nobody answers, in words for whoever asked.
+    async fn ask(&self, question: Question) -> Result<Value, String>;
+
+    /// Asks whether a model may be called, and waits until it may. No call is made without this.
+    ///
+    /// # Errors
+    /// Why it may not be called, in words.
+    async fn model(&self, model: &str) -> Result<Go, String>;
 
     /// Reports a finished model call.
     fn model_called(&self, call: ModelCall);
@@ -51,6 +60,15 @@ pub trait Port: Send + Sync {
 
     /// Writes a line to the node's log.
     fn log(&self, line: &str);
+}
+
+/// A model call may be made.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Go {
+    /// What people said meanwhile, oldest first.
+    pub guidance: Vec<String>,
+    /// The agent is to hand back what it has, without tools.
+    pub wrap_up: bool,
 }
 
 /// What came of a tool call, for the model.

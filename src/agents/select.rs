@@ -56,10 +56,14 @@ async fn picked<'a>(results: &[(&'a str, String)], objective: &str, session: &mu
     if excerpt < SHORTEST_EXCERPT || session.room(&messages, &[]).is_none() {
         return Err(format!("the node's {} tokens are too few to pick first", session.caps.tokens));
     }
+    let leave = session.leave().await.map_err(|error| error.message)?;
+    if session.wraps_up() {
+        return Err("the operator has stopped the work".to_owned());
+    }
     session.port.message("system", SYSTEM);
     session.port.message("user", &question(results, objective, excerpt));
     // No schema: a server that has none would be asked again and again, and this is to be one call.
-    let call = Call { messages: &messages, offers: &[], schema: None, cap: ANSWER, stream: Stream::Hide };
+    let call = Call { leave, messages: &messages, offers: &[], schema: None, cap: ANSWER, stream: Stream::Hide };
     let reply = session.call(call).await.map_err(|error| format!("the model could not pick: {}", error.message))?;
     session.port.message("assistant", &reply.text);
     let named = relevant(&answer::parse(&reply.text)).ok_or("the model's answer is no list of results")?;

@@ -7,7 +7,7 @@ use super::execution::{Caps, REHEARSAL, millis};
 use super::{Port, tokens};
 use crate::engine::{ErrorKind, ModelCall, NodeError};
 use crate::models::{
-    ChatMessage, ChatReply, ChatRequest, Delta, Finish, Model, ModelError, ModelErrorKind, ModelSettings, OutputSchema, ToolOffer,
+    ChatMessage, ChatReply, ChatRequest, Delta, Model, ModelError, ModelErrorKind, ModelSettings, OutputSchema, ToolOffer,
 };
 
 /// No call is made for an answer that may not even be this long.
@@ -27,10 +27,19 @@ pub(super) struct Session<'a> {
     worked: Duration,
     /// Whether a tool that changes the world was called: from then on a failure proves nothing.
     pub acted: bool,
+    /// What people said that the agent has not been told.
+    said: Vec<String>,
+    /// Whether the agent is to hand back what it has.
+    wraps_up: bool,
 }
+
+/// Leave to make one call. There is no other way to get one than to ask for it.
+pub(super) struct Leave(());
 
 /// One call.
 pub(super) struct Call<'c> {
+    /// That it may be made.
+    pub leave: Leave,
     /// The conversation.
     pub messages: &'c [ChatMessage],
     /// Tools on offer.
@@ -54,7 +63,7 @@ pub(super) enum Stream {
 
 impl<'a> Session<'a> {
     pub fn new(provider: &'a dyn Model, model: &'a str, settings: &'a ModelSettings, caps: Caps, port: &'a dyn Port) -> Self {
-        Self { provider, model, settings, caps, port, spent: 0, worked: Duration::ZERO, acted: false }
+        Self { provider, model, settings, caps, port, spent: 0, worked: Duration::ZERO, acted: false, said: Vec::new(), wraps_up: false }
     }
 
     /// Tokens that are left of the limit.
@@ -83,8 +92,31 @@ impl<'a> Session<'a> {
         self.settings.max_tokens.is_none_or(|own| own > cap)
     }
 
+    /// Asks for leave to make the next call. What comes with it stays here until the agent is told.
+    pub async fn leave(&mut self) -> Result<Leave, NodeError> {
+        let go = self.port.model(self.model).await.map_err(NodeError::permanent)?;
+        self.said.extend(go.guidance);
+        self.wraps_up |= go.wrap_up;
+        Ok(Leave(()))
+    }
+
+    /// What people said and the agent has not been told, in words for it; taken out.
+    pub fn take_said(&mut self) -> Option<String> {
+        if self.said.is_empty() {
+            return None;
+        }
+        let said = std::mem::take(&mut self.said);
+        Some(format!("The operator says, and it goes before everything else here:\n{}", said.join("\n\n")))
+    }
+
+    /// Whether the agent is to hand back what it has.
+    pub fn wraps_up(&self) -> bool {
+        self.wraps_up
+    }
+
     /// Makes one call and reports it.
     pub async fn call(&mut self, call: Call<'_>) -> Result<ChatReply, NodeError> {
+        let Leave(()) = call.leave;
         let mut settings = self.settings.clone();
         settings.max_tokens = Some(settings.max_tokens.map_or(call.cap, |own| own.min(call.cap)));
         let request = ChatRequest {
@@ -133,7 +165,7 @@ impl<'a> Session<'a> {
             estimated: reply.estimated,
             cost_usd: None,
             duration_ms: millis(took),
-            finish: finish_word(reply.finish).to_owned(),
+            finish: reply.finish.word().to_owned(),
         });
     }
 
@@ -160,14 +192,5 @@ impl<'a> Session<'a> {
             ) => ErrorKind::Permanent,
         };
         NodeError { kind, message: error.message, hint: error.hint, retry_after_ms: error.retry_after_ms }
-    }
-}
-
-fn finish_word(finish: Finish) -> &'static str {
-    match finish {
-        Finish::Stop => "stop",
-        Finish::ToolCalls => "tool_calls",
-        Finish::Length => "length",
-        Finish::Filtered => "filtered",
     }
 }

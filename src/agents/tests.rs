@@ -69,6 +69,9 @@ struct Desk {
     questions: Mutex<Vec<Question>>,
     answers: Mutex<VecDeque<Value>>,
     calls: Mutex<Vec<ModelCall>>,
+    /// What people say before each model call, in turn.
+    goes: Mutex<VecDeque<Go>>,
+    asked: Mutex<usize>,
     together: Option<Barrier>,
 }
 
@@ -86,9 +89,14 @@ impl Port for Desk {
         }
     }
 
-    async fn ask(&self, question: Question) -> Value {
+    async fn ask(&self, question: Question) -> Result<Value, String> {
         self.questions.lock().unwrap().push(question);
-        self.answers.lock().unwrap().pop_front().expect("an answer")
+        self.answers.lock().unwrap().pop_front().ok_or_else(|| "nobody answers".to_string())
+    }
+
+    async fn model(&self, _model: &str) -> Result<Go, String> {
+        *self.asked.lock().unwrap() += 1;
+        Ok(self.goes.lock().unwrap().pop_front().unwrap_or_default())
     }
 
     fn model_called(&self, call: ModelCall) {
@@ -732,4 +740,82 @@ async fn a_node_without_a_card_has_its_goal_as_objective_and_its_role_in_the_sys
     assert!(content.contains("Your role: api_researcher.") && content.contains("`return_result`") && !content.contains("limits"));
     assert_eq!(user(request), "Find {the} limits");
     assert!(request.tools.iter().any(|tool| tool.name == "return_result"));
+}
+
+fn guided(words: &str) -> Go {
+    Go { guidance: vec![words.into()], wrap_up: false }
+}
+
+fn stopped() -> Go {
+    Go { guidance: Vec::new(), wrap_up: true }
+}
+
+fn steered(stage: Stage, goes: Vec<Go>) -> Stage {
+    *stage.desk.goes.lock().unwrap() = goes.into();
+    stage
+}
+
+#[tokio::test]
+async fn words_of_the_operator_reach_the_next_turn_and_are_on_record() {
+    let lines = vec![calls(&[("git__log", r#"{"path":"x"}"#)]), text("done")];
+    let stage = steered(Stage::new(lines), vec![Go::default(), guided("be brief")]);
+    assert_eq!(stage.run().await, plain(json!("done")));
+    let requests = stage.requests();
+    let said = "The operator says, and it goes before everything else here:\nbe brief";
+    assert!(!user(&requests[0]).contains("be brief"));
+    assert_eq!(requests[1].messages.last(), Some(&ChatMessage::User { content: said.into() }));
+    assert!(stage.desk.log.lock().unwrap().contains(&format!("user: {said}")));
+    assert_eq!(*stage.desk.asked.lock().unwrap(), 2, "each model call is asked about, once");
+}
+
+#[tokio::test]
+async fn a_stopped_agent_hands_back_what_it_has_in_one_turn_without_tools() {
+    let lines = vec![calls(&[("git__log", r#"{"path":"x"}"#)]), text("half of it")];
+    let stage = steered(Stage::new(lines), vec![Go::default(), stopped()]);
+    assert_eq!(stage.run().await, done(json!("half of it"), "stopped"));
+    let last = stage.requests().pop().unwrap();
+    assert!(last.tools.is_empty());
+    assert!(matches!(last.messages.last(), Some(ChatMessage::User { content }) if content.contains("the operator has stopped the work")));
+    let empty = steered(Stage::new(vec![text("")]), vec![stopped()]);
+    assert!(matches!(empty.run().await, Err(error) if error.message.contains("handed nothing back")));
+}
+
+#[tokio::test]
+async fn the_deep_reasoner_listens_and_stops_between_its_stages() {
+    let deep = |lines, goes| {
+        let mut stage = steered(Stage::new(lines), goes);
+        let kind = CardKind::Class(Class::DeepReasoner);
+        stage.execution.card = Arc::new(Card { kind, ..(*stage.execution.card).clone() });
+        stage.job.max_iterations = 6;
+        stage
+    };
+    let lines = vec![text("1. Why is it?\n2. What then?"), text("so"), text("thus"), text("weak"), text("the answer")];
+    let stage = deep(lines, vec![Go::default(), guided("in metres")]);
+    assert_eq!(stage.run().await, plain(json!("the answer")));
+    let told: Vec<bool> = stage.requests().iter().map(|request| user(request).contains("in metres")).collect();
+    assert_eq!(told, [false, true, true, true, true]);
+    let stage = deep(vec![text("1. Why is it?\n2. What then?"), text("as far as I came")], vec![Go::default(), stopped()]);
+    assert_eq!(stage.run().await, done(json!("as far as I came"), "stopped"));
+    assert_eq!(*stage.desk.asked.lock().unwrap(), 2);
+}
+
+#[tokio::test]
+async fn what_people_say_while_the_model_picks_its_context_reaches_the_agent() {
+    let stage = steered(selecting(vec![text(r#"{"relevant": ["a"]}"#), text("done")]), vec![guided("only facts")]);
+    assert_eq!(stage.run().await, plain(json!("done")));
+    let requests = stage.requests();
+    assert!(
+        !user(&requests[0]).contains("only facts")
+            && requests[1]
+                .messages
+                .iter()
+                .any(|message| { matches!(message, ChatMessage::User { content } if content.contains("only facts")) })
+    );
+}
+
+#[tokio::test]
+async fn without_an_answer_of_a_person_there_is_no_result() {
+    let mut stage = Stage::new(vec![]);
+    stage.execution.responder = Responder::Operator;
+    assert!(matches!(stage.run().await, Err(NodeError { kind: ErrorKind::Rejected, message, .. }) if message == "nobody answers"));
 }

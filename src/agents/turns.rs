@@ -8,7 +8,7 @@ use super::calls::{self, Outcome, Trace};
 use super::execution::{End, limit};
 use super::offers::Offers;
 use super::prompt::Prompt;
-use super::session::{Call, SHORTEST_ANSWER, Session, Stream};
+use super::session::{Call, Leave, SHORTEST_ANSWER, Session, Stream};
 use super::tokens;
 use crate::engine::{Done, ErrorKind, NodeError};
 use crate::models::{ChatMessage, ChatReply, Finish};
@@ -19,6 +19,9 @@ const LAST_ANSWER: u64 = 256;
 
 /// The mark of a result handed back at the limit of tokens.
 const BUDGET_EXHAUSTED: &str = "budget_exhausted";
+
+/// The mark of a result handed back because the operator stopped the work.
+pub(super) const STOPPED: &str = "stopped";
 
 /// What the next turn may do.
 enum Turn {
@@ -35,6 +38,7 @@ enum Turn {
 enum Why {
     Iterations,
     Tokens,
+    Stopped,
 }
 
 /// What a reply leads to.
@@ -80,10 +84,19 @@ pub(super) async fn converse(session: Session<'_>, prompt: &Prompt, tools: &[Too
 impl Conversation<'_> {
     async fn talk(&mut self) -> Result<End, NodeError> {
         for number in 1..=self.session.caps.iterations {
-            let next = match self.turn(number)? {
-                Turn::Open(cap) => self.open_turn(cap).await?,
-                Turn::Answer(cap) => self.answer_turn(cap).await?,
-                Turn::Last(why) => return self.last_turn(why).await,
+            let mut turn = self.turn(number)?;
+            let leave = self.session.leave().await?;
+            if let Some(words) = self.session.take_said() {
+                self.push(ChatMessage::User { content: words });
+                turn = self.turn(number)?;
+            }
+            if self.session.wraps_up() {
+                return self.last_turn(Why::Stopped, leave).await;
+            }
+            let next = match turn {
+                Turn::Open(cap) => self.open_turn(cap, leave).await?,
+                Turn::Answer(cap) => self.answer_turn(cap, leave).await?,
+                Turn::Last(why) => return self.last_turn(why, leave).await,
             };
             if let Next::Done(done) = next {
                 return Ok(End::Done(done));
@@ -117,15 +130,16 @@ impl Conversation<'_> {
         &self.messages[..self.messages.len().min(2)]
     }
 
-    async fn open_turn(&mut self, cap: u64) -> Result<Next, NodeError> {
-        let call = Call { messages: &self.messages, offers: self.offers.list(), schema: self.check.asked(), cap, stream: Stream::Show };
+    async fn open_turn(&mut self, cap: u64, leave: Leave) -> Result<Next, NodeError> {
+        let call =
+            Call { leave, messages: &self.messages, offers: self.offers.list(), schema: self.check.asked(), cap, stream: Stream::Show };
         let reply = self.session.call(call).await?;
         self.heard(&reply);
         if reply.calls.is_empty() { self.answered(&reply, cap) } else { self.carry_out(reply).await }
     }
 
-    async fn answer_turn(&mut self, cap: u64) -> Result<Next, NodeError> {
-        let call = Call { messages: &self.messages, offers: &[], schema: self.check.asked(), cap, stream: Stream::Show };
+    async fn answer_turn(&mut self, cap: u64, leave: Leave) -> Result<Next, NodeError> {
+        let call = Call { leave, messages: &self.messages, offers: &[], schema: self.check.asked(), cap, stream: Stream::Show };
         let reply = self.session.call(call).await?;
         self.heard(&reply);
         match handed_in(&reply) {
@@ -145,30 +159,31 @@ impl Conversation<'_> {
 
     /// One turn without tools, to hand back what there is. At the limit of tokens that is the node's result; an agent that was still at
     /// work at the limit of iterations has failed, whatever it hands back.
-    async fn last_turn(&mut self, why: Why) -> Result<End, NodeError> {
+    async fn last_turn(&mut self, why: Why, leave: Leave) -> Result<End, NodeError> {
         let reached = match why {
-            Why::Iterations => "the limit of turns",
-            Why::Tokens => "the limit of tokens",
+            Why::Iterations => "the limit of turns is reached",
+            Why::Tokens => "the limit of tokens is reached",
+            Why::Stopped => "the operator has stopped the work",
         };
-        let words =
-            format!("This is your last turn: {reached} is reached, and tools are gone. Hand back the best result that you have now.");
+        let words = format!("This is your last turn: {reached}, and tools are gone. Hand back the best result that you have now.");
         if !self.at_work {
             // Nothing was begun with tools, so this is an ordinary answer in less space.
-            self.session.port.log(&format!("{reached} leaves one turn without tools"));
+            self.session.port.log(&format!("{reached}: one turn without tools is left"));
         }
         self.push(ChatMessage::User { content: words.clone() });
         let messages = self.fitting(&words);
-        let Some(cap) = self.session.room(&messages, &[]) else { return self.out_of_tokens() };
-        let call = Call { messages: &messages, offers: &[], schema: self.check.asked(), cap, stream: Stream::Show };
+        let Some(cap) = self.session.room(&messages, &[]) else { return self.out_of_tokens(why) };
+        let call = Call { leave, messages: &messages, offers: &[], schema: self.check.asked(), cap, stream: Stream::Show };
         let reply = self.session.call(call).await?;
         self.heard(&reply);
         let result = match handed_in(&reply) {
             Some(value) => value,
             None if reply.text.trim().is_empty() => {
-                return Err(limit(
-                    format!("{reached} is reached, and the agent handed nothing back"),
-                    "raise the limit in the node's policy",
-                ));
+                let hint = match why {
+                    Why::Iterations | Why::Tokens => "raise the limit in the node's policy",
+                    Why::Stopped => "run the node again",
+                };
+                return Err(limit(format!("{reached}, and the agent handed nothing back"), hint));
             }
             None => answer::parse(&reply.text),
         };
@@ -177,14 +192,15 @@ impl Conversation<'_> {
                 let words = format!("the agent was still at work after {} turns; it handed back what it had", self.session.caps.iterations);
                 Ok(End::Limit { error: out_of_turns(words), handed_back: result })
             }
-            Why::Tokens => self.exhausted(result),
+            Why::Tokens => self.handed_back(result, BUDGET_EXHAUSTED),
+            Why::Stopped => self.handed_back(result, STOPPED),
         }
     }
 
-    /// What is handed back at the limit of tokens.
-    fn exhausted(&self, result: Value) -> Result<End, NodeError> {
+    /// What is handed back at the limit of tokens, or because the work was stopped.
+    fn handed_back(&self, result: Value, mark: &str) -> Result<End, NodeError> {
         let result = self.judged(&result).or_else(|fault| fault.settle(result, self.session.port))?;
-        Ok(End::Done(Done { result, mark: self.session.plain_mark().or(Some(BUDGET_EXHAUSTED.to_owned())) }))
+        Ok(End::Done(Done { result, mark: self.session.plain_mark().or(Some(mark.to_owned())) }))
     }
 
     /// The whole conversation if it fits, else its opening and the model's last words.
@@ -202,13 +218,17 @@ impl Conversation<'_> {
     }
 
     /// A provider took more than was asked for: what was said last is all there is.
-    fn out_of_tokens(&self) -> Result<End, NodeError> {
+    fn out_of_tokens(&self, why: Why) -> Result<End, NodeError> {
         let result = answer::parse(&self.last_words);
         if self.last_words.trim().is_empty() || matches!(self.judged(&result), Err(Fault::Schema(_))) {
             let message = format!("the limit of {} tokens is used up, and the agent handed nothing back", self.session.caps.tokens);
             return Err(limit(message, "raise `budget.tokens` in the node's policy"));
         }
-        self.exhausted(result)
+        let mark = match why {
+            Why::Iterations | Why::Tokens => BUDGET_EXHAUSTED,
+            Why::Stopped => STOPPED,
+        };
+        self.handed_back(result, mark)
     }
 
     async fn carry_out(&mut self, reply: ChatReply) -> Result<Next, NodeError> {

@@ -9,6 +9,8 @@ use std::collections::BTreeSet;
 pub struct Blast {
     /// At work now; they would be stopped.
     pub stops: Vec<NodeId>,
+    /// At work now; they would hand back what they have, and end.
+    pub wraps: Vec<NodeId>,
     /// They would be skipped, as their ways are closed.
     pub skips: Vec<NodeId>,
     /// They would be cancelled before they start.
@@ -34,7 +36,7 @@ pub struct Blast {
 impl Blast {
     /// Whether nothing that was done or asked is lost.
     pub fn is_harmless(&self) -> bool {
-        let lists = [&self.stops, &self.skips, &self.cancels, &self.reruns, &self.voids, &self.stale];
+        let lists = [&self.stops, &self.wraps, &self.skips, &self.cancels, &self.reruns, &self.voids, &self.stale];
         lists.into_iter().all(Vec::is_empty)
     }
 }
@@ -90,6 +92,9 @@ impl Run {
         }
         if then.state == node.state && then.reason == node.reason {
             return;
+        }
+        if after.is_wrapping_up(ix) && !self.is_wrapping_up(ix) {
+            return blast.wraps.push(id);
         }
         let held = after.is_held(&id) && !self.is_held(&id);
         let list = match &then.state {

@@ -25,6 +25,11 @@ impl Run {
                 Kept::Start | Kept::Result { .. } => Vec::new(),
             },
             Event::NodeCancelled { .. } | Event::NodeSkipped { .. } => self.abort(ix).into_iter().collect(),
+            Event::ModelStarted { call, guidance, wrap_up, .. } => {
+                let timer = self.resumed(ix, call, Goes::ToWork, record.at);
+                let go = Answer::Go { guidance: guidance.clone(), wrap_up: *wrap_up };
+                [self.answer(ix, call, go)].into_iter().chain(timer).collect()
+            }
             Event::ToolStarted { call, .. } => {
                 let timer = self.resumed(ix, &call.id, Goes::ToWork, record.at);
                 [self.answer(ix, &call.id, Answer::Run { args: call.args.clone() })].into_iter().chain(timer).collect()
@@ -59,6 +64,7 @@ impl Run {
             | Event::NodePassed { .. }
             | Event::NodeInterrupted { .. }
             | Event::NodeUnknown { .. }
+            | Event::CallHeld { .. }
             | Event::ToolProposed { .. }
             | Event::ToolFinished { .. }
             | Event::ModelCalled { .. }

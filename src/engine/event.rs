@@ -1,8 +1,8 @@
 //! `Event`: every fact of a run, in the order it became true. Plain data; the journal keeps them, everything shown is a fold of them.
 
 use super::{
-    Actor, BreakId, DataSource, Decision, FileAccess, Gate, GateId, Job, Kept, ModelCall, Moment, NodeError, Time, ToolCall, ToolReport,
-    Verb,
+    Actor, BreakId, DataSource, Decision, FileAccess, Gate, GateId, HeldCall, Job, Kept, ModelCall, Moment, NodeError, Time, ToolCall,
+    ToolReport, Verb,
 };
 use crate::plan::{Catalog, NodeId, Plan};
 use serde::{Deserialize, Serialize};
@@ -273,6 +273,34 @@ pub enum Event {
         /// Why, in words.
         reason: String,
     },
+    /// A model call may go; its effect follows from this event.
+    ModelStarted {
+        /// Whose.
+        node_id: NodeId,
+        /// Its generation.
+        generation: u32,
+        /// Ties the answer to the call.
+        call: String,
+        /// The model.
+        model: String,
+        /// What people said and the agent has not been told.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        guidance: Vec<String>,
+        /// The agent is to hand back what it has.
+        #[serde(default, skip_serializing_if = "is_false")]
+        wrap_up: bool,
+    },
+    /// A model call or a tool call is held before it happens.
+    CallHeld {
+        /// Whose.
+        node_id: NodeId,
+        /// Its generation.
+        generation: u32,
+        /// By which breakpoint; absent when people step through the node, or the plan's own breakpoint holds it.
+        point: Option<BreakId>,
+        /// What would be called, and why it is held.
+        held: Box<HeldCall>,
+    },
     /// An agent proposed a tool call.
     ToolProposed {
         /// Whose.
@@ -440,6 +468,10 @@ pub enum Outcome {
     Cancelled,
 }
 
+fn is_false(is: &bool) -> bool {
+    !is
+}
+
 /// A value that is written is there, null too.
 pub(super) fn present<'de, D: serde::Deserializer<'de>>(value: D) -> Result<Option<Value>, D::Error> {
     Value::deserialize(value).map(Some)
@@ -467,6 +499,8 @@ impl Event {
             | Self::NodeInterrupted { node_id, .. }
             | Self::NodeUnknown { node_id, .. }
             | Self::BreakHit { node_id, .. }
+            | Self::ModelStarted { node_id, .. }
+            | Self::CallHeld { node_id, .. }
             | Self::ToolProposed { node_id, .. }
             | Self::ToolStarted { node_id, .. }
             | Self::ToolRefused { node_id, .. }

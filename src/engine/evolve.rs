@@ -73,6 +73,8 @@ impl Run {
             | Event::NodeInterrupted { node_id, .. }
             | Event::NodeUnknown { node_id, .. }
             | Event::BreakHit { node_id, .. }
+            | Event::ModelStarted { node_id, .. }
+            | Event::CallHeld { node_id, .. }
             | Event::ToolProposed { node_id, .. }
             | Event::ToolStarted { node_id, .. }
             | Event::ToolRefused { node_id, .. }
@@ -115,6 +117,8 @@ impl Run {
             Event::NodeInterrupted { reason, .. } => self.interrupted(ix, reason),
             Event::NodeUnknown { reason, .. } => self.lost(ix, reason),
             Event::BreakHit { moment, kept, reason, .. } => self.broke(ix, *moment, kept, reason),
+            Event::ModelStarted { call, guidance, wrap_up, .. } => self.model_started(ix, call, *wrap_up, guidance.len(), at),
+            Event::CallHeld { held, .. } => self.call_held(ix, held, at),
             Event::ToolStarted { call, .. } => self.tool_started(ix, call, at),
             Event::ToolFinished { call, report, .. } => self.tool_finished(ix, call, report, at),
             Event::ToolRefused { call, .. } | Event::QuestionAnswered { call, .. } => self.answer_delivered(ix, call, at),
@@ -287,7 +291,7 @@ impl Run {
         flow.locked = true;
         match job {
             Job::Agent(_) | Job::Tool { .. } | Job::Code { .. } => {
-                flow.worker = Some(Box::new(Worker { since: Some(at), ..Worker::default() }));
+                flow.worker = Some(Box::new(Worker { since: Some(at), told: flow.guidance.len(), ..Worker::default() }));
                 self.queue.busy += 1;
             }
             Job::Inline { .. } => self.enter(ix, Phase::Inline),

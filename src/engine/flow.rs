@@ -1,6 +1,6 @@
 //! `Flow`: what the engine keeps of a node beside what views see: its phase, its tokens in numbers, its worker, its approval.
 
-use super::{EdgeId, GateId, Kept, Moment, Time, frame::Bodies, graph::NodeIx};
+use super::{EdgeId, GateId, HeldCall, Kept, Moment, Time, calls::Drive, frame::Bodies, graph::NodeIx};
 use crate::plan::Join;
 use serde_json::Value;
 use std::{
@@ -82,12 +82,51 @@ impl Tally {
     }
 }
 
-/// A tool call or question of a running node that a person must answer.
+/// A call or question of a running node that a person must answer or let go.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Pending {
-    pub gate: GateId,
+    pub wait: Wait,
     pub call: String,
     pub decided: bool,
+}
+
+/// What a call waits for.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) enum Wait {
+    /// An answer.
+    Gate(GateId),
+    /// Somebody to let it go; `number` counts the holds of its worker, and `inner` calls are made by a tool that is at work.
+    Hold { number: u32, inner: bool, held: Box<HeldCall> },
+}
+
+/// By what a worker that wants its slot back stands in line: held calls first, then by age.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Line {
+    Hold(u32),
+    Gate(GateId),
+}
+
+impl Pending {
+    pub fn line(&self) -> Line {
+        match self.wait {
+            Wait::Gate(gate) => Line::Gate(gate),
+            Wait::Hold { number, .. } => Line::Hold(number),
+        }
+    }
+
+    pub fn gate(&self) -> Option<GateId> {
+        match self.wait {
+            Wait::Gate(gate) => Some(gate),
+            Wait::Hold { .. } => None,
+        }
+    }
+
+    pub fn held(&self) -> Option<&HeldCall> {
+        match &self.wait {
+            Wait::Gate(_) => None,
+            Wait::Hold { held, .. } => Some(held),
+        }
+    }
 }
 
 /// The worker of the attempt under way.
@@ -105,6 +144,18 @@ pub(super) struct Worker {
     pub acted: bool,
     /// A call that leaves something behind was let go.
     pub began: bool,
+    /// So many of the words for its node it was told.
+    pub told: usize,
+    /// Calls that were ever held.
+    pub holds: u32,
+}
+
+impl Worker {
+    /// Whether nothing of it goes on until a person says so.
+    pub fn is_idle(&self) -> bool {
+        let inner = self.pending.iter().filter(|pending| matches!(pending.wait, Wait::Hold { inner: true, .. })).count();
+        !self.pending.is_empty() && self.calls as usize <= inner
+    }
 }
 
 /// A result that a passed node hands on: whose, and which keys of it.
@@ -147,4 +198,6 @@ pub(super) struct Flow {
     pub rewinds: u32,
     /// Its result before it ran again alone, for those who read it until there is a new one.
     pub former: Option<Arc<Value>>,
+    /// How people drive it while it is at work.
+    pub drive: Drive,
 }

@@ -315,7 +315,8 @@ impl Run {
 
     /// Puts a composite node on the agenda when it must decide something, else lets it wait.
     pub(super) fn await_bodies(&mut self, ix: NodeIx) {
-        let calls = self.flows[ix.at()].bodies.as_ref().is_some_and(|bodies| bodies.calls());
+        let stops = self.flows[ix.at()].drive.stopped_by.is_some();
+        let calls = self.flows[ix.at()].bodies.as_ref().is_some_and(|bodies| if stops { bodies.open == 0 } else { bodies.calls() });
         self.enter(ix, if calls { Phase::Bodies } else { Phase::Inside });
     }
 }

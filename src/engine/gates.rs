@@ -67,8 +67,8 @@ impl Run {
             | super::flow::Phase::Lost
             | super::flow::Phase::Ended => None,
         };
-        let pending = flow.worker.iter().flat_map(|worker| &worker.pending).filter(|pending| !pending.decided);
-        whole.into_iter().chain(pending.map(|pending| pending.gate)).collect()
+        let pending = flow.worker.iter().flat_map(|worker| &worker.pending).filter_map(|pending| pending.gate());
+        whole.into_iter().chain(pending.filter(|gate| self.gates.open.contains(gate))).collect()
     }
 
     /// Why a decision doesn't fit its gate; `None` when it does.

@@ -79,6 +79,13 @@ pub enum WorkFact {
     },
     /// The work stopped because it was told to (`Effect::Abort`).
     Aborted,
+    /// A model is about to be asked; the answer comes as `Effect::Answer`, and no call is made without one.
+    ModelAsked {
+        /// Ties the answer to the call.
+        call: String,
+        /// The model.
+        model: String,
+    },
     /// A tool call is proposed; the answer comes as `Effect::Answer`.
     ToolAsked {
         /// The call.
@@ -227,9 +234,16 @@ pub enum Effect {
     },
 }
 
-/// The answer to a worker's `ToolAsked` or `QuestionAsked`.
+/// The answer to a worker's `ModelAsked`, `ToolAsked` or `QuestionAsked`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub enum Answer {
+    /// Make the model call.
+    Go {
+        /// What people said meanwhile; the agent is told before the call.
+        guidance: Vec<String>,
+        /// It is the last turn: without tools, to hand back what there is.
+        wrap_up: bool,
+    },
     /// Run the call, with these arguments.
     Run {
         /// Exact arguments; may differ from those proposed.

@@ -3,6 +3,7 @@
 mod amend;
 mod blast;
 mod branch;
+mod calls;
 mod compare;
 mod count;
 mod decide;
@@ -36,6 +37,7 @@ mod worker;
 
 pub use crate::plan::{Breakpoint, Moment};
 pub use blast::Blast;
+pub use calls::{HeldCall, NextCall};
 pub use compare::{Change, Comparison, Side, Totals, Versus};
 pub use event::{EdgeId, Event, Outcome, Record, RunId, RunSettings};
 pub use gate::{Actor, Decided, Decision, Gate, GateId, GateKind, OPTION, Preview, form_has_option};

@@ -1,7 +1,7 @@
 //! `Queue`: who may start next: slots, locks, and the nodes that wait for them, best first. Pure bookkeeping; no plan, no events.
 
 use super::{
-    GateId,
+    flow::Line,
     graph::{NodeIx, Rank},
 };
 use std::collections::BTreeSet;
@@ -19,12 +19,14 @@ pub(super) struct Queue {
     pub slots: u32,
     /// Slots in use.
     pub busy: u32,
-    /// Nodes in the middle of their work that want their slot back, by the gate that let them go on.
-    pub resuming: BTreeSet<(GateId, NodeIx)>,
+    /// Nodes in the middle of their work that want their slot back, by what let them go on.
+    pub resuming: BTreeSet<(Line, NodeIx)>,
     /// Nodes that wait for their next attempt.
     pub resting: u32,
     /// Nodes that a hold or a breakpoint keeps.
     pub kept: u32,
+    /// Calls of nodes at work that are held.
+    pub held_calls: u32,
     /// Nodes that want a slot.
     ready: BTreeSet<Rank>,
     /// Nodes that the engine does itself.

@@ -62,8 +62,9 @@ impl Verb {
 impl Run {
     /// The part of a verb that makes nodes run again.
     pub(super) fn again(&mut self, verb: &Verb, nodes: &[NodeIx]) {
-        // Who asks for more of a cancelled run doesn't want it cancelled any longer.
+        // Who asks for more of a run that was cancelled or stopped doesn't want that any longer.
         self.stage.cancelled_by = None;
+        self.stage.stopped_by = None;
         self.reset(nodes, &verb.voids_with());
         let Verb::Rewind { node, to, feedback } = verb else { return };
         if let Some(ix) = self.graph.find(to) {

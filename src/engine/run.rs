@@ -66,6 +66,8 @@ pub(super) struct Gates {
 pub(super) struct Stage {
     pub started: bool,
     pub cancelled_by: Option<Actor>,
+    /// Who wanted everything to wrap up.
+    pub stopped_by: Option<String>,
     pub outcome: Option<(Outcome, String)>,
 }
 
@@ -197,7 +199,10 @@ impl Run {
     /// Whether only people keep the run from going on (open gates, unknown nodes, holds, breakpoints, a pause): no worker runs, no timer is due.
     pub fn is_parked(&self) -> bool {
         let idle = self.queue.busy == 0 && self.queue.resuming.is_empty() && self.queue.resting == 0;
-        let waits = !self.gates.open.is_empty() || self.queue.kept > 0 || matches!(self.steer.speed, Speed::Halted { .. });
+        let waits = !self.gates.open.is_empty()
+            || self.queue.kept > 0
+            || self.queue.held_calls > 0
+            || matches!(self.steer.speed, Speed::Halted { .. });
         self.stage.started && self.stage.outcome.is_none() && idle && waits
     }
 

@@ -100,11 +100,11 @@ impl Run {
         let found: Vec<NodeIx> = nodes.iter().filter_map(|id| self.graph.find(id)).collect();
         match verb {
             Verb::Hold { .. } => found.into_iter().for_each(|ix| self.hold_back(ix, who)),
-            Verb::Release { .. } => found.into_iter().for_each(|ix| self.let_go(ix)),
+            Verb::Release { .. } => found.into_iter().for_each(|ix| self.let_go_on(ix)),
             Verb::Pause => self.steer.halt(),
             Verb::Resume => {
                 self.steer.speed = Speed::Free;
-                found.into_iter().for_each(|ix| self.let_go(ix));
+                found.into_iter().for_each(|ix| self.let_go_on(ix));
             }
             Verb::Step { .. } => self.step_on(&found),
             Verb::RunTo { node } => {
@@ -121,21 +121,44 @@ impl Run {
             }
             Verb::Retry { .. } | Verb::Rerun { .. } | Verb::Override { .. } | Verb::Rewind { .. } => self.again(verb, &found),
             Verb::Edit { edits } => self.amend(edits, &found, &verb.voids_with()),
-            Verb::Cancel { .. } | Verb::Stop { .. } | Verb::Skip { .. } | Verb::Guide { .. } | Verb::StepInto { .. } => {}
+            Verb::StepInto { .. } => found.into_iter().for_each(|ix| self.step_into(ix)),
+            Verb::Stop { target } => {
+                if *target == Target::Run {
+                    self.stage.stopped_by = Some(who.to_string());
+                }
+                found.into_iter().for_each(|ix| self.wind_up(ix, who));
+            }
+            Verb::Guide { text, .. } => found.into_iter().for_each(|ix| self.flows[ix.at()].guidance.push(text.clone())),
+            Verb::Cancel { .. } | Verb::Skip { .. } => {}
         }
     }
 
     fn step_on(&mut self, nodes: &[NodeIx]) {
+        // A step inside of a node at work leaves everything else as it goes.
+        let inside: Vec<NodeIx> = nodes.iter().copied().filter(|&ix| self.holds_call(ix)).collect();
+        if !inside.is_empty() {
+            for ix in inside {
+                self.flows[ix.at()].drive.into = true;
+                self.free_calls(ix, 1);
+            }
+            return;
+        }
         if !matches!(self.steer.speed, Speed::Halted { .. }) {
             self.steer.halt();
         }
         nodes.iter().for_each(|&ix| self.let_go(ix));
-        let starts: Vec<NodeIx> = nodes.iter().copied().filter(|&ix| self.is_about_to_start(ix)).collect();
-        if let Speed::Halted { go, steps } = &mut self.steer.speed {
-            match nodes {
-                [] => *steps += 1,
-                _ => go.extend(starts),
-            }
+        nodes.iter().for_each(|&ix| self.allow_start(ix));
+        if let Speed::Halted { steps, .. } = &mut self.steer.speed {
+            *steps += u32::from(nodes.is_empty());
+        }
+    }
+
+    /// A node may start although nothing does.
+    pub(super) fn allow_start(&mut self, ix: NodeIx) {
+        if self.is_about_to_start(ix)
+            && let Speed::Halted { go, .. } = &mut self.steer.speed
+        {
+            go.insert(ix);
         }
     }
 
@@ -204,8 +227,15 @@ impl Run {
         self.enter(ix, Phase::Kept);
     }
 
+    /// Lets a node go, and all of its calls from here on.
+    fn let_go_on(&mut self, ix: NodeIx) {
+        self.flows[ix.at()].drive.into = false;
+        self.free_calls(ix, usize::MAX);
+        self.let_go(ix);
+    }
+
     /// Ends a hold, and what keeps the node.
-    fn let_go(&mut self, ix: NodeIx) {
+    pub(super) fn let_go(&mut self, ix: NodeIx) {
         let held = self.flows[ix.at()].hold.take().is_some();
         match self.flows[ix.at()].phase {
             Phase::Kept => self.enter(ix, Phase::Freed),

@@ -130,6 +130,9 @@ impl Transcript {
                 self.push(node_id, Entry::Log { at, text: format!("the attempt broke off: {reason}") });
             }
             Event::BreakHit { node_id, reason, .. } => self.push(node_id, Entry::Log { at, text: reason.clone() }),
+            Event::CallHeld { node_id, held, .. } => {
+                self.push(node_id, Entry::Log { at, text: format!("{} is held: {}", held.next.words(), held.reason) });
+            }
             Event::LogLine { node_id, text } => self.push(node_id, Entry::Log { at, text: text.clone() }),
             Event::ModelCalled { node_id, call, .. } => self.push(node_id, Entry::Model { at, call: call.clone() }),
             Event::ToolProposed { node_id, call, .. } => {
@@ -166,6 +169,7 @@ impl Transcript {
             | Event::NodePassed { .. }
             | Event::NodeCancelled { .. }
             | Event::NodeUnknown { .. }
+            | Event::ModelStarted { .. }
             | Event::Touched { .. }
             | Event::Acted { .. }
             | Event::Carried

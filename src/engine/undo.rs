@@ -125,7 +125,11 @@ impl Run {
     /// Whether people drive a node in the same way here and there.
     fn driven_like(&self, other: &Self, node: &NodeId) -> bool {
         let points = |run: &Self| run.breakpoints().filter(|(_, point)| point.means(node)).map(|(id, _)| id).collect::<Vec<_>>();
-        points(self) == points(other)
+        let drives = |run: &Self| {
+            let flow = &run.flows[run.graph.find(node)?.at()];
+            Some((flow.drive.clone(), flow.guidance.clone(), flow.worker.as_ref().map(|worker| worker.pending.clone())))
+        };
+        points(self) == points(other) && drives(self) == drives(other)
     }
 
     fn gate_like(&self, other: &Self, gate: GateId) -> bool {

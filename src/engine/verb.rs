@@ -41,7 +41,9 @@ pub enum Verb {
         /// What.
         target: Target,
     },
-    /// Wrap up: agents hand back what they have.
+    /// Wrap up. An agent at work gets one last turn without tools, at its next model call, and its result is marked `stopped`; tool calls
+    /// and questions that wait for a person are refused. Of a plan inside a node nothing more begins. Tools and code hand nothing back:
+    /// alone they can't be stopped, in a branch or a run they finish. What has not started in a branch or a run is cancelled.
     Stop {
         /// What.
         target: Target,
@@ -115,7 +117,8 @@ pub enum Verb {
         /// Which.
         node: NodeId,
     },
-    /// Stop before each model call and each tool call of a node.
+    /// Stop before each model call and each tool call of a node, from its start or from now on. `Step` lets one call go, `Release` and
+    /// `Resume` end it. Of a run that is paused the node starts.
     StepInto {
         /// Which.
         node: NodeId,

@@ -185,6 +185,7 @@ impl Run {
                 Told::new(sentence, Obstacle::Lock).by(holder.into_iter().collect())
             }
             Phase::Kept if flow.hold.is_none() => Told::new(sentence, Obstacle::Breakpoint),
+            Phase::Working if self.holds_call(ix) => Told::new(sentence, Obstacle::Breakpoint),
             Phase::Inputs
             | Phase::Joined { .. }
             | Phase::Asking

@@ -1,11 +1,12 @@
 //! The part of `evolve` about gates and the worker that waits for them: its slot, its clock, its pending calls, its locks.
 
 use super::{
-    Decision, Gate, GateId, GateKind, NodeState, Time, ToolCall, ToolReport,
-    flow::{Pending, Phase},
+    Decision, Gate, GateId, GateKind, NextCall, NodeState, Time, ToolCall, ToolReport,
+    flow::{Pending, Phase, Wait},
     graph::{NodeIx, leaves_something, tool_of},
     run::{GateEnd, GateRun, Run},
 };
+use crate::plan::Verdict;
 use serde_json::Value;
 
 impl Run {
@@ -17,8 +18,10 @@ impl Run {
         owners.into_iter().for_each(|owner| self.nodes[owner.at()].inside.waiting += 1);
         match &gate.kind {
             GateKind::Tool { call, .. } | GateKind::Question { call: Some(call), .. } => {
+                // A call that was held before is not any more: it asks.
+                self.deliver(ix, call);
                 if let Some(worker) = &mut self.flows[ix.at()].worker {
-                    worker.pending.push(Pending { gate: gate.id, call: call.clone(), decided: false });
+                    worker.pending.push(Pending { wait: Wait::Gate(gate.id), call: call.clone(), decided: false });
                 }
                 self.rest_slot(ix, at);
                 self.show_worker(ix);
@@ -61,27 +64,36 @@ impl Run {
                     let key = self.call_key(tool, &gate.payload);
                     *self.flows[ix.at()].rejections.entry(key).or_default() += 1;
                 }
-                self.pending_decided(ix, id, decision);
+                self.call_decided(ix, id, decision);
             }
-            (GateKind::Question { call: Some(_), .. }, _) => self.pending_decided(ix, id, decision),
+            (GateKind::Question { call: Some(_), .. }, _) => self.call_decided(ix, id, decision),
             (GateKind::Before | GateKind::After | GateKind::Question { call: None, .. }, _) => self.enter(ix, Phase::Answered(id)),
         }
     }
 
-    /// An answer for a worker: delivered at once, unless its work goes on from here and its slot is gone.
-    fn pending_decided(&mut self, ix: NodeIx, id: GateId, decision: &Decision) {
-        let Some(worker) = &mut self.flows[ix.at()].worker else { return };
-        for pending in worker.pending.iter_mut().filter(|pending| pending.gate == id) {
-            pending.decided = true;
-        }
+    fn call_decided(&mut self, ix: NodeIx, id: GateId, decision: &Decision) {
         let is_tool = self.doc(ix).and_then(tool_of).is_some();
         let ends = match decision {
             Decision::Skip | Decision::CancelBranch => true,
             Decision::Reject { .. } => is_tool,
             Decision::Approve | Decision::Modify { .. } | Decision::Answer { .. } => false,
         };
+        self.pending_decided(ix, |pending| pending.gate() == Some(id), ends);
+    }
+
+    /// Answers for a worker: delivered at once, unless its work goes on from here and its slot is gone.
+    pub(super) fn pending_decided(&mut self, ix: NodeIx, which: impl Fn(&Pending) -> bool, ends: bool) {
+        let Some(worker) = &mut self.flows[ix.at()].worker else { return };
+        let mut lines = Vec::new();
+        for pending in worker.pending.iter_mut().filter(|pending| which(pending)) {
+            pending.decided = true;
+            lines.push(pending.line());
+        }
+        if lines.is_empty() {
+            return;
+        }
         if !ends && self.wants_slot(ix) {
-            self.queue.resuming.insert((id, ix));
+            self.queue.resuming.extend(lines.into_iter().map(|line| (line, ix)));
         } else {
             self.agenda.insert(ix);
         }
@@ -91,8 +103,8 @@ impl Run {
     /// Whether the answers that are there can only be delivered with a slot.
     fn wants_slot(&self, ix: NodeIx) -> bool {
         let Some(worker) = &self.flows[ix.at()].worker else { return false };
-        let starts_call = |gate: GateId| {
-            self.gate_run(gate).is_some_and(|run| match (&run.gate.kind, &run.end) {
+        let starts_call = |pending: &Pending| {
+            pending.gate().and_then(|gate| self.gate_run(gate)).is_some_and(|run| match (&run.gate.kind, &run.end) {
                 (GateKind::Tool { .. }, GateEnd::Decided(decided)) => {
                     matches!(decided.decision, Decision::Approve | Decision::Modify { .. })
                 }
@@ -102,37 +114,27 @@ impl Run {
                 ) => false,
             })
         };
-        let all = worker.pending.iter().all(|pending| pending.decided);
-        worker.since.is_none() && (all || worker.pending.iter().any(|pending| pending.decided && starts_call(pending.gate)))
+        // A call that is held and then asks about itself needs no slot to ask.
+        let asks = |pending: &Pending| {
+            let asked = matches!(pending.held().map(|held| &held.next), Some(NextCall::Tool { verdict: Verdict::Ask, .. }));
+            asked && self.flows[ix.at()].approval.is_none()
+        };
+        let starts = |pending: &Pending| starts_call(pending) || pending.held().is_some() && !asks(pending);
+        let all = worker.pending.iter().all(|pending| pending.decided && !asks(pending));
+        worker.since.is_none() && (all || worker.pending.iter().any(|pending| pending.decided && starts(pending)))
     }
 
     pub(super) fn forget_gate(&mut self, id: GateId) {
         let Some(ix) = self.gate_run(id).and_then(|run| self.graph.find(&run.gate.node)) else { return };
         if let Some(worker) = &mut self.flows[ix.at()].worker {
-            worker.pending.retain(|pending| pending.gate != id);
-        }
-    }
-
-    /// State and reason of a node whose worker is there.
-    fn show_worker(&mut self, ix: NodeIx) {
-        let Some(worker) = &self.flows[ix.at()].worker else { return };
-        let open = worker.pending.iter().find(|pending| !pending.decided).map(|pending| pending.gate);
-        let working = worker.since.is_some();
-        match open {
-            Some(gate) => {
-                let why = self.gate_run(gate).map(|run| run.gate.why.clone()).unwrap_or_default();
-                self.show(ix, NodeState::Waiting { gate }, why);
-            }
-            None if working => self.show(ix, NodeState::Running, ""),
-            None => self.show(ix, NodeState::Held, "answered; waits for a slot to go on"),
+            worker.pending.retain(|pending| pending.gate() != Some(id));
         }
     }
 
     /// A worker that only waits for people gives its slot back and its clock stops.
-    fn rest_slot(&mut self, ix: NodeIx, at: Time) {
+    pub(super) fn rest_slot(&mut self, ix: NodeIx, at: Time) {
         let Some(worker) = &mut self.flows[ix.at()].worker else { return };
-        if worker.calls == 0
-            && !worker.pending.is_empty()
+        if worker.is_idle()
             && let Some(since) = worker.since.take()
         {
             worker.worked_ms += at.since(since);
@@ -140,14 +142,14 @@ impl Run {
         }
     }
 
-    fn take_slot(&mut self, ix: NodeIx, at: Time) {
+    pub(super) fn take_slot(&mut self, ix: NodeIx, at: Time) {
         let Some(worker) = &mut self.flows[ix.at()].worker else { return };
         if worker.since.is_none() {
             worker.since = Some(at);
             self.queue.busy += 1;
         }
         for pending in &worker.pending {
-            self.queue.resuming.remove(&(pending.gate, ix));
+            self.queue.resuming.remove(&(pending.line(), ix));
         }
     }
 
@@ -163,10 +165,11 @@ impl Run {
         self.deliver(ix, call);
     }
 
-    fn deliver(&mut self, ix: NodeIx, call: &str) {
+    pub(super) fn deliver(&mut self, ix: NodeIx, call: &str) {
         let Some(worker) = &mut self.flows[ix.at()].worker else { return };
         for pending in worker.pending.extract_if(.., |pending| pending.call == call) {
-            self.queue.resuming.remove(&(pending.gate, ix));
+            self.queue.resuming.remove(&(pending.line(), ix));
+            self.queue.held_calls -= u32::from(pending.held().is_some());
         }
         if !worker.pending.iter().any(|pending| pending.decided) {
             self.agenda.remove(&ix);
@@ -207,7 +210,7 @@ impl Run {
 
     pub(super) fn tool_answered(&mut self, ix: NodeIx, call: &str, value: &Value, at: Time) {
         let pending = self.flows[ix.at()].worker.as_ref().and_then(|worker| worker.pending.iter().find(|pending| pending.call == call));
-        let gate = pending.and_then(|pending| self.gate_run(pending.gate)).map(|run| run.gate.clone());
+        let gate = pending.and_then(|pending| self.gate_run(pending.gate()?)).map(|run| run.gate.clone());
         if let Some(Gate { kind: GateKind::Tool { tool, .. }, payload, .. }) = gate {
             let report = ToolReport { ok: true, value: value.clone(), ..ToolReport::default() };
             self.nodes[ix.at()].lineage.tools.push((ToolCall { id: call.to_string(), tool, args: payload }, Some(report)));
@@ -221,7 +224,8 @@ impl Run {
             self.queue.busy = self.queue.busy.saturating_sub(1);
         }
         for pending in &worker.pending {
-            self.queue.resuming.remove(&(pending.gate, ix));
+            self.queue.resuming.remove(&(pending.line(), ix));
+            self.queue.held_calls -= u32::from(pending.held().is_some());
         }
         self.agenda.remove(&ix);
     }

@@ -8,12 +8,13 @@ use super::{
     sights::Sights,
     worker_agent::AgentPort,
     worker_code::{self, Sight},
+    worker_model::Overseen,
     worker_tool::{self, Bench},
     workers::{Assignment, Desk, Labour},
 };
 use crate::agents::{self, Cards, End, Execution, Registry as CardRegistry, Responder};
 use crate::engine::{AgentJob, Dep, Job, NodeError, WorkFact};
-use crate::models::config::Lookup;
+use crate::models::{Model, config::Lookup};
 use crate::plan::Catalog;
 use crate::tools::{Registry, ToolContext, sandbox::SandboxConfig};
 use async_trait::async_trait;
@@ -112,13 +113,16 @@ impl Jobs {
     }
 
     /// A tool that needs a model uses the one that its node uses.
-    fn context(&self, job: &Job) -> ToolContext {
+    fn context(&self, job: &Job, desk: &Desk) -> ToolContext {
         let node = match job {
             Job::Agent(job) => job.model.as_deref(),
             Job::Tool { .. } | Job::Code { .. } | Job::Inline { .. } | Job::Inside { .. } => None,
         };
         let model = match self.kit.models.responder(self.model.as_deref(), node) {
-            Ok(Responder::Model { provider, name, .. }) => Some((provider, name)),
+            Ok(Responder::Model { provider, name, .. }) => {
+                let overseen = Overseen { model: provider, desk: desk.clone(), kit: self.kit.clone() };
+                Some((Arc::new(overseen) as Arc<dyn Model>, name))
+            }
             Ok(Responder::Operator) | Err(_) => None,
         };
         ToolContext { workspace: self.kit.workspace.clone(), model }
@@ -128,7 +132,7 @@ impl Jobs {
 #[async_trait]
 impl Labour for Jobs {
     async fn work(&self, task: Assignment, desk: Desk) -> WorkFact {
-        let context = self.context(&task.job);
+        let context = self.context(&task.job, &desk);
         let bench = Bench { registry: &self.kit.registry, context: &context, desk: &desk, sights: &self.kit.sights };
         match &task.job {
             Job::Agent(job) => self.agent(job, &task.deps, bench).await.unwrap_or_else(WorkFact::Failed),

@@ -26,6 +26,7 @@ mod survey;
 mod timers;
 mod worker_agent;
 mod worker_code;
+mod worker_model;
 mod worker_tool;
 mod workers;
 

@@ -4,7 +4,7 @@ use super::{
     worker_tool::{Bench, Called, Consent, words},
     workers::Desk,
 };
-use crate::agents::{Port, Question, ToolReply};
+use crate::agents::{Go, Port, Question, ToolReply};
 use crate::engine::{Answer, ModelCall, ToolCall, WorkFact};
 use crate::models::prices::Prices;
 use async_trait::async_trait;
@@ -32,14 +32,19 @@ impl Port for AgentPort<'_> {
         }
     }
 
-    async fn ask(&self, question: Question) -> Value {
+    async fn ask(&self, question: Question) -> Result<Value, String> {
         let Question { call, text, options, fields, payload } = question;
         let fact = WorkFact::QuestionAsked { call: call.clone(), text, options, fields, payload };
         match self.desk().ask(call, fact).await {
-            Answer::Value(value) => value,
-            Answer::Refused { message } => Value::from(message),
-            Answer::Run { args } => args,
+            Answer::Value(value) => Ok(value),
+            Answer::Refused { message } => Err(message),
+            Answer::Run { args } => Ok(args),
+            Answer::Go { .. } => Err("nobody answered".to_owned()),
         }
+    }
+
+    async fn model(&self, model: &str) -> Result<Go, String> {
+        self.desk().leave(model).await
     }
 
     fn model_called(&self, mut call: ModelCall) {

@@ -70,6 +70,7 @@ impl Bench<'_> {
             Answer::Run { args } => self.run(ToolCall { args, ..call.clone() }, &call.args).await,
             Answer::Refused { message } => Called::Refused(message),
             Answer::Value(value) => Called::Answered(value),
+            Answer::Go { .. } => Called::Refused("nobody has let the call go".to_owned()),
         }
     }
 

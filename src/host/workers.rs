@@ -3,6 +3,7 @@
 //! What a worker says goes through one queue in order and from there into the run's bounded channel, so a flood of text slows the
 //! worker down and nobody else. A worker that panics is a failed attempt, not a hung run.
 
+use crate::agents::Go;
 use crate::engine::{Answer, Dep, Input, Job, NodeError, ToolCall, WorkFact};
 use crate::plan::{NodeId, Verdict};
 use async_trait::async_trait;
@@ -89,6 +90,16 @@ impl Desk {
         self.ask(id, WorkFact::ToolAsked { call, verdict, why }).await
     }
 
+    /// Asks whether a model may be called, and waits until it may.
+    pub(super) async fn leave(&self, model: &str) -> Result<Go, String> {
+        let call = uuid::Uuid::now_v7().simple().to_string();
+        match self.ask(call.clone(), WorkFact::ModelAsked { call, model: model.to_owned() }).await {
+            Answer::Go { guidance, wrap_up } => Ok(Go { guidance, wrap_up }),
+            Answer::Refused { message } => Err(message),
+            Answer::Run { .. } | Answer::Value(_) => Err("nobody has let the model call go".to_owned()),
+        }
+    }
+
     /// Says something that is answered under this call's id, and waits for the answer.
     pub(super) async fn ask(&self, call: String, fact: WorkFact) -> Answer {
         let (to, answer) = oneshot::channel();
@@ -162,7 +173,8 @@ impl Workers {
 pub(super) fn is_last(fact: &WorkFact) -> bool {
     match fact {
         WorkFact::Done(_) | WorkFact::Failed(_) | WorkFact::HandedBack { .. } | WorkFact::Aborted => true,
-        WorkFact::ToolAsked { .. }
+        WorkFact::ModelAsked { .. }
+        | WorkFact::ToolAsked { .. }
         | WorkFact::ToolDone { .. }
         | WorkFact::QuestionAsked { .. }
         | WorkFact::ModelCalled(_)

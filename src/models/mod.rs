@@ -172,6 +172,18 @@ pub enum Finish {
     Filtered,
 }
 
+impl Finish {
+    /// In a word, for the record.
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Stop => "stop",
+            Self::ToolCalls => "tool_calls",
+            Self::Length => "length",
+            Self::Filtered => "filtered",
+        }
+    }
+}
+
 /// A failed call, in words that a person can act on.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[error("{message}")]

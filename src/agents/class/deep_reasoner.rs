@@ -4,10 +4,11 @@
 use crate::agents::answer::{self, Check};
 use crate::agents::execution::limit;
 use crate::agents::prompt::Prompt;
-use crate::agents::session::{Call, SHORTEST_ANSWER, Session, Stream};
+use crate::agents::session::{Call, Leave, SHORTEST_ANSWER, Session, Stream};
 use crate::agents::tokens;
+use crate::agents::turns::STOPPED;
 use crate::engine::{Done, NodeError};
-use crate::models::{ChatMessage, OutputSchema};
+use crate::models::ChatMessage;
 
 /// Most questions that are answered one by one.
 const MOST_QUESTIONS: usize = 5;
@@ -26,17 +27,21 @@ struct Reasoning<'a> {
     prompt: &'a Prompt,
     /// What was found so far, by stage.
     notes: Vec<(String, String)>,
+    /// What people said on the way.
+    said: Vec<String>,
     /// Calls that may still be made, the last answer included.
     calls_left: u32,
     /// Whether stages were left out for want of tokens.
     shortened: bool,
+    /// Leave that a stage got and didn't use.
+    leave: Option<Leave>,
 }
 
 /// Reasons until there is an answer.
 pub(in crate::agents) async fn reason(session: Session<'_>, prompt: &Prompt, check: &Check) -> Result<Done, NodeError> {
     session.port.message("system", &prompt.system);
     let calls_left = session.caps.iterations;
-    let mut work = Reasoning { session, prompt, notes: Vec::new(), calls_left, shortened: false };
+    let mut work = Reasoning { session, prompt, notes: Vec::new(), said: Vec::new(), calls_left, shortened: false, leave: None };
     // A rehearsal shows the prompt; thinking about rehearsed thoughts would show nothing more.
     if !work.session.is_rehearsal() {
         let questions = work.questions().await?;
@@ -86,6 +91,11 @@ impl Reasoning<'_> {
 
     /// One call on the way; `None` when the tokens have to be kept for the answer.
     async fn stage(&mut self, name: &str, task: &str) -> Result<Option<String>, NodeError> {
+        let leave = self.leave().await?;
+        if self.session.wraps_up() {
+            self.leave = Some(leave);
+            return Ok(None);
+        }
         let messages = self.messages(task, None);
         let answer_prompt = tokens::of_messages(&self.messages("", None)) + SHORTEST_ANSWER;
         // An answer of this stage is read again by each later one, so only a part of what is left may go into it.
@@ -93,11 +103,13 @@ impl Reasoning<'_> {
         let cap = spare.map_or(0, |spare| spare / u64::from(self.calls_left.max(2)));
         if cap < SHORTEST_ANSWER {
             self.shortened = true;
+            self.leave = Some(leave);
             self.session.port.log(&format!("left out for want of tokens: {name}"));
             return Ok(None);
         }
         self.session.port.log(&format!("thinking: {name}"));
-        let text = self.speak(&messages, task, cap, None, Stream::Hide).await?;
+        let call = Call { leave, messages: &messages, offers: &[], schema: None, cap, stream: Stream::Hide };
+        let text = self.speak(task, call).await?;
         self.notes.push((name.chars().take(LONGEST_QUESTION).collect(), text.clone()));
         Ok(Some(text))
     }
@@ -110,11 +122,13 @@ impl Reasoning<'_> {
         }
         .to_owned();
         loop {
+            let leave = self.leave().await?;
             let messages = self.fitting(&task);
             let Some(cap) = self.session.room(&messages, &[]) else {
                 return Err(limit("the tokens don't suffice for an answer", "raise `budget.tokens` in the node's policy"));
             };
-            let text = self.speak(&messages, &task, cap, check.asked(), Stream::Show).await?;
+            let call = Call { leave, messages: &messages, offers: &[], schema: check.asked(), cap, stream: Stream::Show };
+            let text = self.speak(&task, call).await?;
             if text.trim().is_empty() {
                 return Err(limit("the model gave an empty answer", "run the node again, or raise `budget.tokens` in its policy"));
             }
@@ -130,23 +144,30 @@ impl Reasoning<'_> {
                     continue;
                 }
             };
-            let exhausted = self.shortened.then(|| "budget_exhausted".to_owned());
-            return Ok(Done { result, mark: self.session.plain_mark().or(exhausted) });
+            let stopped = self.session.wraps_up().then(|| STOPPED.to_owned());
+            let exhausted = || self.shortened.then(|| "budget_exhausted".to_owned());
+            return Ok(Done { result, mark: self.session.plain_mark().or(stopped).or_else(exhausted) });
         }
     }
 
-    async fn speak(
-        &mut self,
-        messages: &[ChatMessage],
-        task: &str,
-        cap: u64,
-        schema: Option<OutputSchema>,
-        stream: Stream,
-    ) -> Result<String, NodeError> {
+    /// Leave for the next call; what people said with it is on record, and in every call from here on.
+    async fn leave(&mut self) -> Result<Leave, NodeError> {
+        let leave = match self.leave.take() {
+            Some(leave) => leave,
+            None => self.session.leave().await?,
+        };
+        if let Some(words) = self.session.take_said() {
+            self.session.port.message("user", &words);
+            self.said.push(words);
+        }
+        Ok(leave)
+    }
+
+    async fn speak(&mut self, task: &str, call: Call<'_>) -> Result<String, NodeError> {
         self.calls_left = self.calls_left.saturating_sub(1);
         let first = self.notes.is_empty();
         self.session.port.message("user", &if first { format!("{}\n\n{task}", self.prompt.user()) } else { task.to_owned() });
-        let reply = self.session.call(Call { messages, offers: &[], schema, cap, stream }).await?;
+        let reply = self.session.call(call).await?;
         self.session.port.message("assistant", &reply.text);
         Ok(reply.text)
     }
@@ -168,6 +189,9 @@ impl Reasoning<'_> {
         for (name, text) in &self.notes {
             let text = tokens_a_note.map_or_else(|| text.clone(), |most| tokens::cut(text, most));
             content.push_str(&format!("\n\nFound before ({name}):\n{text}"));
+        }
+        for words in &self.said {
+            content.push_str(&format!("\n\n{words}"));
         }
         content.push_str(&format!("\n\n{task}"));
         vec![ChatMessage::System { content: self.prompt.system.clone() }, ChatMessage::User { content }]

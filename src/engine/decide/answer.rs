@@ -60,11 +60,11 @@ impl Run {
 
     /// Answers that a worker waits for, all that are there. One that ends the node ends it for all of them. A tool node has nothing but
     /// its call, so a rejection of that is one of the node, wherever it was asked about.
-    pub(super) fn deliver_answers(&self, ix: NodeIx) -> Vec<Event> {
+    pub(super) fn deliver_answers(&self, ix: NodeIx, now: Time) -> Vec<Event> {
         let Some(worker) = &self.flows[ix.at()].worker else { return Vec::new() };
         let mut events = Vec::new();
         for pending in worker.pending.iter().filter(|pending| pending.decided) {
-            let Some((gate, decided)) = self.decided(pending.gate) else { continue };
+            let Some((gate, decided)) = pending.gate().and_then(|gate| self.decided(gate)) else { continue };
             match &decided.decision {
                 Decision::Skip => return self.skip(ix, format!("skipped by {}", decided.by.who)),
                 Decision::CancelBranch => return self.cancel_branch(ix, &format!("cancelled by {}", decided.by.who)),
@@ -74,7 +74,7 @@ impl Run {
                 }
             }
         }
-        events
+        if events.is_empty() { self.deliver_call(ix, now) } else { events }
     }
 
     fn delivery(&self, ix: NodeIx, gate: &Gate, decision: &Decision, call: &str) -> Event {

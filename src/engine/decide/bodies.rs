@@ -1,6 +1,6 @@
 //! A composite node at work: when its next body begins, and what it gives once all are over.
 
-use super::end::plan_error;
+use super::{end::plan_error, stop::STOPPED};
 use crate::engine::{
     ErrorKind, Event, NodeError, Time,
     frame::{Bodies, Counts, FrameIx, MOST_NODES, Times},
@@ -14,8 +14,10 @@ impl Run {
     /// The next step of a composite node: a body begins, or the node ends.
     pub(super) fn follow_bodies(&self, ix: NodeIx, now: Time) -> Vec<Event> {
         let Some(bodies) = &self.flows[ix.at()].bodies else { return Vec::new() };
-        if bodies.may_begin() {
-            return self.begin(ix, bodies);
+        match &self.flows[ix.at()].drive.stopped_by {
+            Some(who) if bodies.frames.is_empty() => return self.cancel(ix, &format!("stopped by {who}")),
+            None if bodies.may_begin() => return self.begin(ix, bodies),
+            Some(_) | None => {}
         }
         match bodies.times {
             Times::Once => self.follow_once(ix, bodies, now),
@@ -56,7 +58,7 @@ impl Run {
         if has_failed(counts) {
             return self.fail(ix, body_failed("the plan inside reached none of its ends"), None);
         }
-        self.finish(ix, self.body_result(frame), partial(counts.bad > 0), now)
+        self.finish(ix, self.body_result(frame), self.whole_mark(ix, counts.bad > 0), now)
     }
 
     /// Loops ask their condition inside the body that has just ended.
@@ -71,7 +73,8 @@ impl Run {
         }
         match self.holds_in(&work.until, frame) {
             Err(message) => self.fail(ix, plan_error(message), Some(result)),
-            Ok(true) => self.finish(ix, result, partial(self.any_bad(bodies)), now),
+            Ok(true) => self.finish(ix, result, self.whole_mark(ix, self.any_bad(bodies)), now),
+            Ok(false) if self.is_wrapping_up(ix) => self.finish(ix, result, self.whole_mark(ix, self.any_bad(bodies)), now),
             Ok(false) if turn < most as usize => self.begin(ix, bodies),
             Ok(false) => {
                 let error = NodeError {
@@ -93,7 +96,13 @@ impl Run {
         }
         let result = |&frame: &FrameIx| if has_failed(self.counts_of(frame)) { Value::Null } else { self.body_result(frame) };
         let results = bodies.frames.iter().map(result).collect();
-        self.finish(ix, Value::Array(results), partial(self.any_bad(bodies)), now)
+        self.finish(ix, Value::Array(results), self.whole_mark(ix, self.any_bad(bodies)), now)
+    }
+
+    /// The mark of what runs inside a node: it was stopped, or something in it went wrong.
+    fn whole_mark(&self, ix: NodeIx, bad: bool) -> Option<String> {
+        let stopped = self.is_wrapping_up(ix).then(|| STOPPED.to_string());
+        stopped.or_else(|| bad.then(|| PARTIAL.to_string()))
     }
 
     fn any_bad(&self, bodies: &Bodies) -> bool {
@@ -108,10 +117,6 @@ impl Run {
 /// As a run: something went wrong and no end was reached.
 fn has_failed(counts: Counts) -> bool {
     counts.bad > 0 && counts.exits == 0
-}
-
-fn partial(bad: bool) -> Option<String> {
-    bad.then(|| PARTIAL.to_string())
 }
 
 fn body_failed(message: &str) -> NodeError {

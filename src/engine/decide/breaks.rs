@@ -112,7 +112,7 @@ impl Run {
     }
 
     /// What a node that has been at work used: its own tool with the arguments that it was called with, and the model asked last.
-    fn seen_so_far(&self, ix: NodeIx) -> Seen {
+    pub(super) fn seen_so_far(&self, ix: NodeIx) -> Seen {
         let lineage = &self.nodes[ix.at()].lineage;
         let tool = self.doc(ix).and_then(tool_of).map(str::to_string);
         let args = tool.as_ref().and_then(|_| lineage.tools.last()).map(|(call, _)| call.args.clone());

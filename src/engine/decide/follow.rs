@@ -24,7 +24,7 @@ impl Run {
         if self.queue.has_slot()
             && let Some(&(_, ix)) = self.queue.resuming.first()
         {
-            return self.deliver_answers(ix);
+            return self.deliver_answers(ix, now);
         }
         if let Some(ix) = self.next_start() {
             return self.follow_queue(ix);
@@ -53,7 +53,7 @@ impl Run {
                 let job = self.payload(ix).unwrap_or_default();
                 vec![self.gate_event(ix, kind, job, self.nodes[ix.at()].reason.clone(), now)]
             }
-            Phase::Working => self.deliver_answers(ix),
+            Phase::Working => self.deliver_answers(ix, now),
             Phase::Inline => self.follow_inline(ix, now),
             Phase::Bodies => self.follow_bodies(ix, now),
             Phase::Freed => self.follow_freed(ix, now),
@@ -194,6 +194,10 @@ impl Run {
         };
         let (outcome, reason) = match &self.stage.cancelled_by {
             Some(by) => (Outcome::Cancelled, format!("cancelled by {}", by.who)),
+            None if counts.bad > 0 && self.stage.stopped_by.is_some() => {
+                let who = self.stage.stopped_by.as_deref().unwrap_or_default();
+                (Outcome::Cancelled, format!("stopped by {who}; what was done by then is kept"))
+            }
             None if counts.bad == 0 => (Outcome::Succeeded, "everything that was due is done".to_string()),
             None if counts.exits == 0 => (Outcome::Failed, format!("{ended_badly}, and no end of the plan was reached")),
             None => (Outcome::Partial, ended_badly),

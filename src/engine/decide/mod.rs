@@ -4,11 +4,13 @@ mod again;
 mod answer;
 mod bodies;
 mod breaks;
+mod calls;
 mod command;
 mod edits;
 mod end;
 mod follow;
 mod recover;
+mod stop;
 mod verbs;
 mod work;
 

@@ -22,21 +22,16 @@ impl Run {
         match verb {
             Verb::Hold { target } => self.members(target).into_iter().filter(|&ix| self.may_hold(ix)).collect(),
             Verb::Release { target } => self.members(target).into_iter().filter(|&ix| self.may_release(ix)).collect(),
-            Verb::Resume => self.all_nodes().filter(|&ix| self.is_broken(ix)).collect(),
+            Verb::Stop { target } => self.winding_up(target),
+            Verb::Guide { node, .. } | Verb::StepInto { node } => self.graph.find(node).into_iter().collect(),
+            Verb::Resume => self.all_nodes().filter(|&ix| self.stands(ix)).collect(),
             Verb::Step { node: Some(node) } => self.graph.find(node).into_iter().collect(),
             // A step from a breakpoint goes on there.
-            Verb::Step { node: None } => self.all_nodes().find(|&ix| self.is_broken(ix)).into_iter().collect(),
+            Verb::Step { node: None } => self.all_nodes().find(|&ix| self.stands(ix)).into_iter().collect(),
             Verb::RunTo { node } => self.graph.find(node).map(|ix| self.upstream(ix).into_iter().collect()).unwrap_or_default(),
             Verb::Retry { .. } | Verb::Rerun { .. } | Verb::Override { .. } | Verb::Rewind { .. } => self.taken_back(verb),
             Verb::Edit { edits } => self.edited(edits),
-            Verb::Cancel { .. }
-            | Verb::Stop { .. }
-            | Verb::Skip { .. }
-            | Verb::Guide { .. }
-            | Verb::Pause
-            | Verb::StepInto { .. }
-            | Verb::Break { .. }
-            | Verb::Unbreak { .. } => Vec::new(),
+            Verb::Cancel { .. } | Verb::Skip { .. } | Verb::Pause | Verb::Break { .. } | Verb::Unbreak { .. } => Vec::new(),
         }
     }
 
@@ -59,8 +54,8 @@ impl Run {
             }
             Verb::Retry { node } => find(node).map(|ix| self.retry_now(ix)).unwrap_or_default(),
             Verb::Edit { .. } => self.new_ways().unwrap_or_default(),
-            Verb::Stop { .. }
-            | Verb::Hold { .. }
+            Verb::Stop { target } => self.unstarted(target, &by.who),
+            Verb::Hold { .. }
             | Verb::Release { .. }
             | Verb::Rerun { .. }
             | Verb::Guide { .. }
@@ -98,7 +93,7 @@ impl Run {
             Verb::Rewind { to, feedback, .. } => ix.and_then(|ix| self.rewind_refusal(ix, to, feedback)),
             Verb::Pause => self.is_halted().then(|| "the run is paused already".to_string()),
             Verb::Resume => {
-                let broken = self.all_nodes().any(|ix| self.is_broken(ix));
+                let broken = self.all_nodes().any(|ix| self.stands(ix));
                 (!self.is_halted() && !self.is_led() && !broken).then(|| "the run is not paused, and stands at no breakpoint".to_string())
             }
             Verb::Step { .. } => ix.and_then(|ix| self.step_refusal(ix)),
@@ -106,7 +101,9 @@ impl Run {
             Verb::Unbreak { point } => (!self.steer.points.contains_key(point)).then(|| format!("there is no breakpoint {}", point.0)),
             Verb::Break { point } => self.break_refusal(point),
             Verb::Edit { edits } => self.edit_refusal(edits),
-            Verb::Stop { .. } | Verb::Guide { .. } | Verb::StepInto { .. } => Some("this can't be done".to_string()),
+            Verb::Stop { target } => self.stop_refusal(target),
+            Verb::Guide { text, .. } => ix.and_then(|ix| self.guide_refusal(ix, text)),
+            Verb::StepInto { .. } => ix.and_then(|ix| self.step_into_refusal(ix)),
         }
     }
 
@@ -122,11 +119,14 @@ impl Run {
         })
     }
 
-    fn over_already(&self, ix: NodeIx) -> String {
+    pub(super) fn over_already(&self, ix: NodeIx) -> String {
         format!("`{}` is {} already", self.id_of(ix), self.nodes[ix.at()].state.word())
     }
 
     fn step_refusal(&self, ix: NodeIx) -> Option<String> {
+        if self.holds_call(ix) {
+            return None;
+        }
         match self.nodes[ix.at()].state {
             NodeState::Ready | NodeState::Held => None,
             NodeState::Pending
@@ -148,8 +148,15 @@ impl Run {
         self.flows[ix.at()].phase == Phase::Kept && self.flows[ix.at()].hold.is_none()
     }
 
+    /// Whether it stands at a breakpoint or before a call.
+    fn stands(&self, ix: NodeIx) -> bool {
+        self.is_broken(ix) || self.holds_call(ix)
+    }
+
     fn may_release(&self, ix: NodeIx) -> bool {
-        self.flows[ix.at()].hold.is_some() || self.flows[ix.at()].phase == Phase::Kept
+        let flow = &self.flows[ix.at()];
+        let at_call = self.holds_call(ix) || flow.drive.into && flow.phase != Phase::Ended;
+        flow.hold.is_some() || flow.phase == Phase::Kept || at_call
     }
 
     fn may_hold(&self, ix: NodeIx) -> bool {

@@ -1,12 +1,7 @@
 //! What a worker's facts call for.
 
-use crate::engine::{
-    ErrorKind, Event, GateKind, NodeError, Time, ToolCall, WorkFact,
-    gates::REJECTIONS_BEFORE_SILENCE,
-    graph::{NodeIx, tool_of},
-    run::Run,
-};
-use crate::plan::{NodeId, Retry, Verdict};
+use crate::engine::{ErrorKind, Event, NodeError, Time, WorkFact, graph::NodeIx, run::Run};
+use crate::plan::{NodeId, Retry};
 
 impl Run {
     pub(super) fn decide_work(&self, ix: NodeIx, fact: &WorkFact, now: Time) -> Vec<Event> {
@@ -16,15 +11,12 @@ impl Run {
             WorkFact::Failed(error) => self.decide_failure(ix, error.clone(), now),
             WorkFact::HandedBack { error, result } => self.fail(ix, error.clone(), Some(result.clone())),
             WorkFact::Aborted => self.cancel(ix, "its worker was stopped"),
+            WorkFact::ModelAsked { call, model } => self.decide_model(ix, call, model),
             WorkFact::ToolAsked { call, verdict, why } => self.decide_tool(ix, call, *verdict, why, now),
             WorkFact::ToolDone { call, report } => {
                 vec![Event::ToolFinished { node_id, generation, call: call.clone(), report: report.clone() }]
             }
-            WorkFact::QuestionAsked { call, text, options, fields, payload } => {
-                let kind =
-                    GateKind::Question { text: text.clone(), options: options.clone(), fields: fields.clone(), call: Some(call.clone()) };
-                vec![self.gate_event(ix, kind, payload.clone(), text.clone(), now)]
-            }
+            WorkFact::QuestionAsked { .. } => self.decide_question(ix, fact, now),
             WorkFact::ModelCalled(call) => vec![Event::ModelCalled { node_id, generation, call: call.clone() }],
             WorkFact::Message { role, content } => {
                 vec![Event::Message { node_id, generation, role: role.clone(), content: content.clone() }]
@@ -41,6 +33,7 @@ impl Run {
             WorkFact::Failed(_) | WorkFact::HandedBack { .. } => "a failure came after the attempt was over",
             WorkFact::ToolDone { .. } => "a tool call ended after the attempt was over",
             WorkFact::Aborted
+            | WorkFact::ModelAsked { .. }
             | WorkFact::ToolAsked { .. }
             | WorkFact::QuestionAsked { .. }
             | WorkFact::ModelCalled(_)
@@ -65,7 +58,7 @@ impl Run {
         };
         let retry = self.policy(ix).and_then(|policy| policy.get(|policy| policy.retry.clone())).unwrap_or_default();
         let attempt = self.nodes[ix.at()].attempt;
-        if !passes || attempt >= retry.attempts {
+        if !passes || attempt >= retry.attempts || self.is_wrapping_up(ix) {
             return self.fail(ix, error, None);
         }
         let until = now.plus(self.pause(ix, &retry, attempt).max(error.retry_after_ms.unwrap_or(0)));
@@ -94,37 +87,5 @@ impl Run {
         let name = format!("{run}/{}/{attempt}", self.id_of(ix));
         let hash = name.bytes().fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3));
         doubled / 2 + (hash >> 16) % (doubled / 2 + 1)
-    }
-
-    /// Proposed, then started, refused, or asked about. What was rejected before never runs unasked.
-    fn decide_tool(&self, ix: NodeIx, call: &ToolCall, verdict: Verdict, why: &str, now: Time) -> Vec<Event> {
-        let (node_id, generation) = (self.id_of(ix), self.generation(ix));
-        let mut events = vec![Event::ToolProposed { node_id: node_id.clone(), generation, call: call.clone() }];
-        let rejected = self.flows[ix.at()].rejections.get(&self.call_key(&call.tool, &call.args)).copied().unwrap_or(0);
-        let refuse = |message: String| Event::ToolRefused { node_id: node_id.clone(), generation, call: call.id.clone(), message };
-        let next = match verdict {
-            Verdict::Deny => refuse(format!("`{}` is denied by the permission rules: {why}", call.tool)),
-            Verdict::Allow | Verdict::Ask if rejected >= REJECTIONS_BEFORE_SILENCE => {
-                refuse(format!("the operator rejected this call {rejected} times; don't propose it again"))
-            }
-            Verdict::Allow if rejected == 0 => Event::ToolStarted { node_id: node_id.clone(), generation, call: call.clone() },
-            Verdict::Ask if self.stands_approved(ix, call) => {
-                Event::ToolStarted { node_id: node_id.clone(), generation, call: call.clone() }
-            }
-            Verdict::Allow | Verdict::Ask => {
-                let kind = GateKind::Tool { call: call.id.clone(), tool: call.tool.clone() };
-                self.gate_event(ix, kind, call.args.clone(), why, now)
-            }
-        };
-        events.push(next);
-        events
-    }
-
-    /// A tool node's own call, exactly as it was approved at the gate before the node.
-    fn stands_approved(&self, ix: NodeIx, call: &ToolCall) -> bool {
-        if self.doc(ix).and_then(tool_of).map(|tool| self.tool_name(tool)) != Some(self.tool_name(&call.tool)) {
-            return false;
-        }
-        self.approved_payload(ix) == Some(&call.args)
     }
 }

@@ -5,6 +5,7 @@ mod bodies;
 mod breaking;
 mod cases;
 mod decisions;
+mod driving;
 mod kit;
 mod literal;
 mod live;

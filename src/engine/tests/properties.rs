@@ -167,7 +167,7 @@ impl Player {
                     assert!(calls.contains_key(&call), "an answer goes to a call that was asked");
                     match answer {
                         Answer::Run { .. } => calls.insert(call, true),
-                        Answer::Refused { .. } | Answer::Value(_) => calls.remove(&call),
+                        Answer::Refused { .. } | Answer::Value(_) | Answer::Go { .. } => calls.remove(&call),
                     };
                 }
                 Effect::SetTimer { timer, at } => self.timers.push((timer, at)),
@@ -237,6 +237,13 @@ impl Player {
                 let fact =
                     WorkFact::QuestionAsked { call, text: "which?".into(), options: vec![], fields: vec![], payload: json!({"seen": how}) };
                 self.work(&node, attempt, fact);
+            }
+            // Whoever waits for an answer asks no model meanwhile.
+            (7, None) if !blocked => {
+                self.calls += 1;
+                let call = format!("m{}", self.calls);
+                self.workers.alive.get_mut(&(node.clone(), attempt)).unwrap().insert(call.clone(), false);
+                self.work(&node, attempt, WorkFact::ModelAsked { call, model: "m".into() });
             }
             (3, None) => {
                 self.workers.alive.remove(&(node.clone(), attempt));
@@ -308,8 +315,16 @@ impl Player {
 
     /// Somebody drives the run.
     pub fn drive(&mut self, how: u8) {
-        let kept = self.world.run.nodes().find(|(id, _)| self.world.run.kept(id).is_some()).map(|(id, _)| id.clone());
-        match how % 8 {
+        let run = &self.world.run;
+        let stands = |id: &NodeId| run.kept(id).is_some() || run.held_calls(id).next().is_some();
+        let kept = run.nodes().find(|(id, _)| stands(id)).map(|(id, _)| id.clone());
+        let some = run.nodes().nth(usize::from(how) % run.nodes().count()).map(|(id, _)| id.clone());
+        match how % 12 {
+            6 => some.into_iter().for_each(|node| drop(self.world.act(Verb::StepInto { node }))),
+            7 => some.into_iter().for_each(|node| drop(self.world.act(Verb::Guide { node, text: "be brief".into() }))),
+            8 if how > 128 => some.into_iter().for_each(|node| drop(self.world.act(Verb::Stop { target: Target::Branch(node) }))),
+            8 => some.into_iter().for_each(|node| drop(self.world.act(Verb::Stop { target: Target::Node(node) }))),
+            9 if how > 200 => drop(self.world.act(Verb::Stop { target: Target::Run })),
             0 => drop(self.world.act(Verb::Pause)),
             1 => drop(self.world.act(Verb::Resume)),
             2 => drop(self.world.act(Verb::Step { node: None })),
@@ -341,7 +356,8 @@ impl Player {
             }
             self.take_effects();
         }
-        panic!("the run doesn't settle: {}", self.world.states());
+        let run = &self.world.run;
+        panic!("the run doesn't settle: {}; agenda {:?}, queue {:?}", self.world.states(), run.agenda, run.queue);
     }
 }
 

@@ -1,0 +1,130 @@
+//! What a node's calls call for before they happen: a model call and a tool call is held where people step through the node or a
+//! breakpoint says so, refused where the node is to stop, and only then started, asked about, or denied.
+
+use super::breaks::Seen;
+use crate::engine::{
+    Event, GateKind, HeldCall, NextCall, Time, ToolCall, WorkFact,
+    flow::{Pending, Wait},
+    gates::REJECTIONS_BEFORE_SILENCE,
+    graph::{NodeIx, tool_of},
+    run::{GateEnd, Run},
+};
+use crate::plan::{Moment, Verdict};
+
+impl Run {
+    /// A model is about to be asked.
+    pub(super) fn decide_model(&self, ix: NodeIx, call: &str, model: &str) -> Vec<Event> {
+        let next = NextCall::Model { model: model.to_string() };
+        vec![self.hold_call(ix, call, next).unwrap_or_else(|| self.model_event(ix, call, model))]
+    }
+
+    /// Proposed, then held, started, refused, or asked about.
+    pub(super) fn decide_tool(&self, ix: NodeIx, call: &ToolCall, verdict: Verdict, why: &str, now: Time) -> Vec<Event> {
+        let proposed = Event::ToolProposed { node_id: self.id_of(ix), generation: self.generation(ix), call: call.clone() };
+        let next = NextCall::Tool { tool: call.tool.clone(), args: call.args.clone(), verdict, why: why.to_string() };
+        let follows = self.hold_call(ix, &call.id, next).unwrap_or_else(|| self.tool_event(ix, call, verdict, why, now));
+        vec![proposed, follows]
+    }
+
+    /// A question to a person. One of a node that is to stop is not asked any more.
+    pub(super) fn decide_question(&self, ix: NodeIx, fact: &WorkFact, now: Time) -> Vec<Event> {
+        let WorkFact::QuestionAsked { call, text, options, fields, payload } = fact else { return Vec::new() };
+        if let Some(refused) = self.refused_by_stop(ix, call) {
+            return vec![refused];
+        }
+        let kind = GateKind::Question { text: text.clone(), options: options.clone(), fields: fields.clone(), call: Some(call.clone()) };
+        vec![self.gate_event(ix, kind, payload.clone(), text.clone(), now)]
+    }
+
+    /// Holds a call where somebody wants to look at it first.
+    fn hold_call(&self, ix: NodeIx, call: &str, next: NextCall) -> Option<Event> {
+        let drive = &self.flows[ix.at()].drive;
+        if drive.stopped_by.is_some() {
+            return None;
+        }
+        let seen = || match next.clone() {
+            NextCall::Model { model } => Seen { model: Some(model), ..Seen::default() },
+            NextCall::Tool { tool, args, .. } => Seen { tool: Some(tool), args: Some(args), ..self.seen_so_far(ix) },
+        };
+        let (point, reason) = match self.hit(ix, Moment::Call, seen) {
+            Some(hit) => (hit.point, hit.reason),
+            None if drive.into => (None, format!("stepping through `{}`", self.id_of(ix))),
+            None => return None,
+        };
+        let held = Box::new(HeldCall { call: call.to_string(), next, reason });
+        Some(Event::CallHeld { node_id: self.id_of(ix), generation: self.generation(ix), point, held })
+    }
+
+    /// A model call goes, with what people have to say to the agent. Calls that a tool makes are no turns of the agent.
+    fn model_event(&self, ix: NodeIx, call: &str, model: &str) -> Event {
+        let is_turn = self.flows[ix.at()].worker.as_ref().is_some_and(|worker| worker.calls == 0);
+        Event::ModelStarted {
+            node_id: self.id_of(ix),
+            generation: self.generation(ix),
+            call: call.to_string(),
+            model: model.to_string(),
+            guidance: if is_turn { self.untold(ix).to_vec() } else { Vec::new() },
+            wrap_up: is_turn && self.flows[ix.at()].drive.stopped_by.is_some(),
+        }
+    }
+
+    /// What was rejected before never runs unasked.
+    fn tool_event(&self, ix: NodeIx, call: &ToolCall, verdict: Verdict, why: &str, now: Time) -> Event {
+        if let Some(refused) = self.refused_by_stop(ix, &call.id) {
+            return refused;
+        }
+        let (node_id, generation) = (self.id_of(ix), self.generation(ix));
+        let rejected = self.flows[ix.at()].rejections.get(&self.call_key(&call.tool, &call.args)).copied().unwrap_or(0);
+        let refuse = |message: String| Event::ToolRefused { node_id: node_id.clone(), generation, call: call.id.clone(), message };
+        let start = || Event::ToolStarted { node_id: node_id.clone(), generation, call: call.clone() };
+        match verdict {
+            Verdict::Deny => refuse(format!("`{}` is denied by the permission rules: {why}", call.tool)),
+            Verdict::Allow | Verdict::Ask if rejected >= REJECTIONS_BEFORE_SILENCE => {
+                refuse(format!("the operator rejected this call {rejected} times; don't propose it again"))
+            }
+            Verdict::Allow if rejected == 0 => start(),
+            Verdict::Ask if self.stands_approved(ix, call) => start(),
+            Verdict::Allow | Verdict::Ask => {
+                let kind = GateKind::Tool { call: call.id.clone(), tool: call.tool.clone() };
+                self.gate_event(ix, kind, call.args.clone(), why, now)
+            }
+        }
+    }
+
+    /// A tool node's own call, exactly as it was approved at the gate before the node.
+    fn stands_approved(&self, ix: NodeIx, call: &ToolCall) -> bool {
+        if self.doc(ix).and_then(tool_of).map(|tool| self.tool_name(tool)) != Some(self.tool_name(&call.tool)) {
+            return false;
+        }
+        self.approved_payload(ix) == Some(&call.args)
+    }
+
+    /// A node that is to stop calls no more tools and asks nobody.
+    fn refused_by_stop(&self, ix: NodeIx, call: &str) -> Option<Event> {
+        let who = self.flows[ix.at()].drive.stopped_by.as_ref()?;
+        let message = format!("stopped by {who}: no more tools and no more questions; hand back what there is");
+        Some(Event::ToolRefused { node_id: self.id_of(ix), generation: self.generation(ix), call: call.to_string(), message })
+    }
+
+    /// The next of the calls that were let go, and of those that nobody needs to answer any more because the node is to stop. One at a
+    /// time: each may open a gate.
+    pub(super) fn deliver_call(&self, ix: NodeIx, now: Time) -> Vec<Event> {
+        let Some(worker) = &self.flows[ix.at()].worker else { return Vec::new() };
+        let Some(pending) = worker.pending.iter().find(|pending| pending.decided) else { return Vec::new() };
+        let Pending { wait, call, .. } = pending;
+        match wait {
+            Wait::Gate(gate) => {
+                let void = || Event::GateVoided { gate: *gate, reason: "the node is to stop".to_string() };
+                let is_open = self.gate_run(*gate).is_some_and(|run| run.end == GateEnd::Open);
+                self.refused_by_stop(ix, call).into_iter().chain(is_open.then(void)).collect()
+            }
+            Wait::Hold { held, .. } => vec![match &held.next {
+                NextCall::Model { model } => self.model_event(ix, call, model),
+                NextCall::Tool { tool, args, verdict, why } => {
+                    let call = ToolCall { id: call.clone(), tool: tool.clone(), args: args.clone() };
+                    self.tool_event(ix, &call, *verdict, why, now)
+                }
+            }],
+        }
+    }
+}

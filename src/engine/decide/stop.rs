@@ -1,0 +1,148 @@
+//! What people may ask of nodes at work: stop (hand back what there is), words for the next turn, and stepping through their calls.
+
+use crate::engine::{
+    Event, GateKind, Kept, NodeState, Target,
+    flow::Phase,
+    graph::{NodeIx, tool_of},
+    run::Run,
+};
+
+/// Mark of what a node handed back because somebody stopped it.
+pub(super) const STOPPED: &str = "stopped";
+
+/// What a stop does to a node.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Stop {
+    /// An agent gets one last turn without tools; of what runs inside a node nothing more begins.
+    WindsUp,
+    /// It works, or waits for a person, and can't hand anything back before its end.
+    Finishes,
+    /// It has not started, so it is cancelled.
+    Ends,
+    /// Nothing.
+    Over,
+}
+
+impl Run {
+    /// Nodes of a target that wind up, at any depth.
+    pub(super) fn winding_up(&self, target: &Target) -> Vec<NodeIx> {
+        self.at_any_depth(target).into_iter().filter(|&ix| self.stop_of(ix) == Stop::WindsUp).collect()
+    }
+
+    /// What a stop ends: what has not started. A single node is never ended by it.
+    pub(super) fn unstarted(&self, target: &Target, who: &str) -> Vec<Event> {
+        if matches!(target, Target::Node(node) if self.graph.find(node).is_none_or(|ix| self.stop_of(ix) != Stop::WindsUp)) {
+            return Vec::new();
+        }
+        let ends = self.at_any_depth(target).into_iter().filter(|&ix| self.stop_of(ix) == Stop::Ends);
+        ends.flat_map(|ix| self.cancel(ix, &format!("stopped by {who}"))).collect()
+    }
+
+    /// The nodes of a target, with those inside of each.
+    fn at_any_depth(&self, target: &Target) -> Vec<NodeIx> {
+        let mut nodes = self.members(target);
+        let mut at = 0;
+        while let Some(&ix) = nodes.get(at) {
+            at += 1;
+            nodes.extend(self.open_inside(ix));
+        }
+        nodes
+    }
+
+    fn stop_of(&self, ix: NodeIx) -> Stop {
+        let flow = &self.flows[ix.at()];
+        let takes_words = self.doc(ix).is_some_and(|node| node.work.agent().is_some());
+        match flow.phase {
+            Phase::Ended => Stop::Over,
+            Phase::Working | Phase::Bodies | Phase::Inside if flow.drive.stopped_by.is_some() => Stop::Finishes,
+            Phase::Bodies | Phase::Inside => Stop::WindsUp,
+            Phase::Working if takes_words => Stop::WindsUp,
+            Phase::Working | Phase::Inline | Phase::Answered(_) | Phase::Lost => Stop::Finishes,
+            Phase::Inputs | Phase::Joined { .. } | Phase::Asking | Phase::Queued | Phase::Locked(_) | Phase::Resting => Stop::Ends,
+            Phase::Kept | Phase::Freed => match flow.kept.as_deref() {
+                None | Some(Kept::Start) => Stop::Ends,
+                Some(Kept::Result { .. } | Kept::Failure { .. }) => Stop::Finishes,
+            },
+            Phase::AtGate(gate) => match self.gate_run(gate).map(|run| &run.gate.kind) {
+                _ if self.nodes[ix.at()].state == NodeState::Unknown => Stop::Finishes,
+                Some(GateKind::After | GateKind::Tool { .. }) => Stop::Finishes,
+                Some(GateKind::Before | GateKind::Question { .. }) | None => Stop::Ends,
+            },
+        }
+    }
+
+    /// Why nothing can be stopped.
+    pub(super) fn stop_refusal(&self, target: &Target) -> Option<String> {
+        if !self.stage.started {
+            return Some("the run has not started: there is nothing to hand back yet".to_string());
+        }
+        let Target::Node(node) = target else {
+            let any = self.at_any_depth(target).into_iter().any(|ix| matches!(self.stop_of(ix), Stop::WindsUp | Stop::Ends));
+            return (!any).then(|| format!("nothing in {} can be stopped: what is not over finishes by itself", target.words()));
+        };
+        let ix = self.graph.find(node)?;
+        let who = self.flows[ix.at()].drive.stopped_by.as_ref();
+        match (self.stop_of(ix), who) {
+            (Stop::WindsUp, _) => None,
+            (Stop::Over, _) => Some(self.over_already(ix)),
+            (Stop::Finishes, Some(who)) => Some(format!("`{node}` was stopped by {who} already, and hands back what it has")),
+            (Stop::Finishes, None) => Some(format!("`{node}` has nothing to hand back before its end: let it finish, or cancel it")),
+            (Stop::Ends, _) => Some(format!("`{node}` has not started, so it has nothing to hand back: cancel or skip it")),
+        }
+    }
+
+    /// Why words can't reach a node.
+    pub(super) fn guide_refusal(&self, ix: NodeIx, text: &str) -> Option<String> {
+        let id = self.id_of(ix);
+        let flow = &self.flows[ix.at()];
+        if text.trim().is_empty() {
+            return Some("there are no words".to_string());
+        }
+        if self.doc(ix).is_none_or(|node| node.work.agent().is_none()) {
+            return Some(format!("only agents listen: edit `{id}`, or give it another result"));
+        }
+        if self.is_over(ix) {
+            return Some(format!("{}: reject its result with feedback, or run it again", self.over_already(ix)));
+        }
+        if flow.drive.on_last_turn {
+            return Some(format!("`{id}` is on its last turn, and hears nothing more"));
+        }
+        let returned = match flow.phase {
+            Phase::AtGate(gate) => self.gate_run(gate).is_some_and(|run| run.gate.kind == GateKind::After),
+            Phase::Kept | Phase::Freed => !matches!(flow.kept.as_deref(), None | Some(Kept::Start)),
+            Phase::Inputs
+            | Phase::Joined { .. }
+            | Phase::Asking
+            | Phase::Answered(_)
+            | Phase::Queued
+            | Phase::Locked(_)
+            | Phase::Inline
+            | Phase::Bodies
+            | Phase::Inside
+            | Phase::Working
+            | Phase::Resting
+            | Phase::Lost
+            | Phase::Ended => false,
+        };
+        returned.then(|| format!("`{id}` has ended its work: reject its result with feedback, or run it again"))
+    }
+
+    /// Why a node can't be stepped through.
+    pub(super) fn step_into_refusal(&self, ix: NodeIx) -> Option<String> {
+        let (id, node) = (self.id_of(ix), self.doc(ix)?);
+        if self.is_over(ix) {
+            return Some(self.over_already(ix));
+        }
+        if node.work.is_composite() {
+            return Some(format!("`{id}` runs a plan inside: step into a node of that"));
+        }
+        if node.work.agent().is_none() && tool_of(node).is_none() {
+            return Some(format!("`{id}` calls neither models nor tools, so there is nothing to step through"));
+        }
+        if matches!(self.flows[ix.at()].kept.as_deref(), Some(Kept::Result { .. } | Kept::Failure { .. })) {
+            return Some(format!("`{id}` has ended its work"));
+        }
+        let again = self.flows[ix.at()].drive.into && self.flows[ix.at()].phase == Phase::Working;
+        again.then(|| format!("`{id}` is stepped through already"))
+    }
+}

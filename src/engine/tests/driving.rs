@@ -1,0 +1,289 @@
+//! Nodes at work, driven by people: calls held before they happen, words for the next turn, and stops.
+
+use super::{breaking::point, kit::*};
+use crate::engine::*;
+use crate::plan::*;
+use serde_json::{Value, json};
+
+fn go(guidance: &[&str], wrap_up: bool) -> Answer {
+    Answer::Go { guidance: guidance.iter().map(|words| (*words).to_string()).collect(), wrap_up }
+}
+
+fn model(world: &mut World, id: &str, call: &str) -> Vec<Event> {
+    world.fact(id, WorkFact::ModelAsked { call: call.into(), model: "m".into() })
+}
+
+fn held(world: &World, id: &str) -> Vec<String> {
+    world.run.held_calls(&id.into()).map(|held| held.next.words()).collect()
+}
+
+fn answered(world: &World, call: &str) -> Option<Answer> {
+    world.answers().into_iter().find(|(id, _)| id == call).map(|(_, answer)| answer)
+}
+
+fn refused(events: &[Event]) -> String {
+    match events {
+        [Event::Refused { why, .. }] => why.clone(),
+        other => panic!("not refused: {other:?}"),
+    }
+}
+
+#[test]
+fn a_model_call_that_nobody_holds_goes_at_once() {
+    let mut world = World::new(plan(vec![agent("a", &[])]));
+    let events = model(&mut world, "a", "m1");
+    assert!(matches!(&events[..], [Event::ModelStarted { model, wrap_up: false, .. }] if model == "m"));
+    assert_eq!((answered(&world, "m1"), world.state("a")), (Some(go(&[], false)), "running"));
+}
+
+#[test]
+fn stepping_into_a_node_holds_each_of_its_calls_and_gives_its_slot_to_others() {
+    let settings = RunSettings { slots: 1, ..settings() };
+    let mut world = World::with(plan(vec![agent("a", &[]), agent("b", &[])]), settings);
+    world.act(Verb::StepInto { node: "a".into() });
+    assert_eq!((world.state("a"), world.state("b")), ("running", "ready"));
+    model(&mut world, "a", "m1");
+    assert_eq!((world.state("a"), world.state("b")), ("held", "running"));
+    assert_eq!((held(&world, "a"), answered(&world, "m1")), (vec!["the model `m`".to_string()], None));
+    assert_eq!(world.node("a").reason, "about to call the model `m`: stepping through `a`");
+    world.act(Verb::Step { node: Some("a".into()) });
+    assert_eq!((world.state("a"), world.run.pace()), ("held", Pace::Going), "it waits for its slot back");
+    world.done("b", json!(1));
+    assert_eq!((world.state("a"), answered(&world, "m1")), ("running", Some(go(&[], false))));
+    world.ask("a", "t1", "read", json!({"path": "x"}), Verdict::Allow);
+    assert_eq!(held(&world, "a"), ["`read`"]);
+    world.act(Verb::Release { target: on("a") });
+    assert_eq!(answered(&world, "t1"), Some(Answer::Run { args: json!({"path": "x"}) }));
+    world.tool_done("a", "t1", json!(1));
+    model(&mut world, "a", "m2");
+    assert_eq!(answered(&world, "m2"), Some(go(&[], false)), "a release ends the stepping");
+}
+
+#[test]
+fn gates_ask_after_the_hold_and_the_clock_rests_all_the_time() {
+    let mut slow = agent("a", &[]);
+    slow.policy.timeout_s = Some(10.0);
+    let mut world = World::created(plan(vec![slow]), settings());
+    world.act(point(Moment::Call, Some("a"), Some("tool == 'write' and first_use and args.path == 'x'")));
+    world.command(Command::Start);
+    model(&mut world, "a", "m1");
+    world.ask("a", "t1", "write", json!({"path": "x"}), Verdict::Ask);
+    assert_eq!((held(&world, "a"), world.open().len()), (vec!["`write`".to_string()], 0));
+    assert!(world.run.is_parked());
+    world.now += 60_000;
+    world.due("a", TimerKind::Timeout);
+    world.act(Verb::Resume);
+    assert_eq!((world.state("a"), world.open()), ("waiting", vec![1]));
+    world.now += 60_000;
+    world.decide(1, Decision::Approve);
+    assert_eq!((world.state("a"), answered(&world, "t1")), ("running", Some(Answer::Run { args: json!({"path": "x"}) })));
+    world.tool_done("a", "t1", json!(1));
+    world.ask("a", "t2", "write", json!({"path": "x"}), Verdict::Ask);
+    assert_eq!((held(&world, "a").len(), world.open()), (0, vec![2]), "it is not the first use any more");
+}
+
+#[test]
+fn the_calls_of_one_reply_are_held_and_let_go_one_by_one() {
+    let mut world = World::new(plan(vec![agent("a", &[])]));
+    world.act(Verb::StepInto { node: "a".into() });
+    for call in ["t1", "t2", "t3"] {
+        world.ask("a", call, "read", json!({"path": call}), Verdict::Allow);
+    }
+    world.act(Verb::Step { node: Some("a".into()) });
+    assert_eq!((world.answers().len(), held(&world, "a").len(), world.state("a")), (1, 2, "held"));
+    world.act(Verb::Step { node: None });
+    world.act(Verb::Resume);
+    assert_eq!((world.answers().len(), world.state("a")), (3, "running"));
+    assert_eq!(refused(&world.act(Verb::Step { node: Some("a".into()) })), "`a` is running, not ready");
+}
+
+#[test]
+fn a_node_of_a_paused_run_that_is_stepped_into_starts_and_stops_at_its_first_call() {
+    let mut world = World::created(plan(vec![agent("a", &[]), agent("b", &[])]), settings());
+    world.act(Verb::Pause);
+    world.command(Command::Start);
+    world.act(Verb::StepInto { node: "b".into() });
+    assert_eq!((world.state("a"), world.state("b")), ("ready", "running"));
+    model(&mut world, "b", "m1");
+    assert_eq!((world.state("b"), world.run.pace()), ("held", Pace::Paused));
+}
+
+#[test]
+fn a_call_of_a_tool_that_asks_a_model_is_held_with_its_clock_at_rest_and_is_no_turn_of_the_agent() {
+    let mut world = World::new(plan(vec![agent("a", &[])]));
+    world.ask("a", "t1", "read", json!({"path": "x"}), Verdict::Allow);
+    world.act(Verb::Guide { node: "a".into(), text: "be brief".into() });
+    model(&mut world, "a", "inner1");
+    assert_eq!(answered(&world, "inner1"), Some(go(&[], false)));
+    world.act(Verb::StepInto { node: "a".into() });
+    model(&mut world, "a", "inner2");
+    assert!(world.run.is_parked(), "its slot rests: {}", world.states());
+    world.act(Verb::Release { target: on("a") });
+    world.tool_done("a", "t1", json!(1));
+    model(&mut world, "a", "m1");
+    assert_eq!(answered(&world, "m1"), Some(go(&["be brief"], false)));
+}
+
+#[test]
+fn what_can_not_be_stepped_into_is_said() {
+    let map = Work::Map(MapWork { over: "[1]".into(), body: Box::new(plan(vec![agent("x", &[])])), max_parallel: None });
+    let mut world = World::new(plan(vec![agent("a", &[]), transform("t", json!(1), &["a"]), node("m", map, &["a"])]));
+    for (id, words) in [("t", "calls neither models nor tools"), ("m", "step into a node of that"), ("no", "there is no node `no`")] {
+        let why = refused(&world.act(Verb::StepInto { node: id.into() }));
+        assert!(why.contains(words), "{why}");
+    }
+}
+
+#[test]
+fn words_reach_an_agent_with_its_next_turn_once_or_when_it_starts() {
+    let mut retried = agent("a", &[]);
+    retried.policy.retry = Some(Retry { attempts: 2, ..Retry::default() });
+    let mut world = World::new(plan(vec![retried, agent("b", &["a"])]));
+    world.act(Verb::Guide { node: "a".into(), text: "use metres".into() });
+    world.act(Verb::Guide { node: "b".into(), text: "in German".into() });
+    assert_eq!(world.run.undelivered(&"a".into()), ["use metres"]);
+    model(&mut world, "a", "m1");
+    model(&mut world, "a", "m2");
+    assert_eq!((answered(&world, "m1"), answered(&world, "m2")), (Some(go(&["use metres"], false)), Some(go(&[], false))));
+    world.fail("a", ErrorKind::NothingBegan);
+    world.due("a", TimerKind::Retry);
+    world.done("a", json!(1));
+    let told = |world: &World, attempt: u32, id: &str| {
+        world.effects.iter().find_map(|effect| match effect {
+            Effect::Start { node, attempt: of, job, .. } if **node == *id && *of == attempt => match &**job {
+                Job::Agent(job) => Some(job.guidance.clone()),
+                _ => None,
+            },
+            _ => None,
+        })
+    };
+    assert_eq!(told(&world, 2, "a").unwrap(), ["use metres"], "another attempt is told again");
+    assert_eq!(told(&world, 1, "b").unwrap(), ["in German"]);
+    assert!(refused(&world.act(Verb::Guide { node: "a".into(), text: "more".into() })).contains("reject its result with feedback"));
+    model(&mut world, "b", "m3");
+    assert_eq!(answered(&world, "m3"), Some(go(&[], false)));
+}
+
+#[test]
+fn words_are_taken_back_until_they_are_delivered() {
+    let mut world = World::new(plan(vec![agent("a", &[])]));
+    world.act(Verb::Guide { node: "a".into(), text: "use metres".into() });
+    world.fact("a", WorkFact::Output("thinking".into()));
+    world.fact("a", WorkFact::Message { role: "assistant".into(), content: "thinking".into() });
+    assert!(world.run.undoable().is_some(), "what the agent says has nothing to do with it");
+    world.command(Command::Undo);
+    model(&mut world, "a", "m1");
+    assert_eq!(answered(&world, "m1"), Some(go(&[], false)));
+    world.act(Verb::Guide { node: "a".into(), text: "use metres".into() });
+    model(&mut world, "a", "m2");
+    assert_eq!(world.run.undoable(), None);
+}
+
+#[test]
+fn only_agents_that_still_listen_are_guided() {
+    let mut world = World::new(plan(vec![agent("a", &[]), tool("t", "read", json!({"path": "x"}), &[])]));
+    assert!(refused(&world.act(Verb::Guide { node: "t".into(), text: "x".into() })).contains("only agents listen"));
+    assert!(refused(&world.act(Verb::Guide { node: "a".into(), text: "  ".into() })).contains("no words"));
+    world.act(Verb::Stop { target: on("a") });
+    world.act(Verb::Guide { node: "a".into(), text: "and name your sources".into() });
+    model(&mut world, "a", "m1");
+    assert_eq!(answered(&world, "m1"), Some(go(&["and name your sources"], true)));
+    assert!(refused(&world.act(Verb::Guide { node: "a".into(), text: "x".into() })).contains("on its last turn"));
+}
+
+#[test]
+fn one_running_agent_can_be_steered_stopped_and_keeps_what_it_has_or_cancelled() {
+    let mut world = World::new(plan(vec![agent("a", &[]), agent("b", &["a"]), agent("c", &[])]));
+    let blast = world.run.blast(&Verb::Stop { target: on("a") }, Time(world.now));
+    assert_eq!((blast.wraps, blast.stops, blast.starts), (vec![NodeId::new("a")], vec![], vec![]));
+    world.act(Verb::Stop { target: on("a") });
+    assert_eq!((world.state("a"), world.node("a").reason.as_str()), ("running", "stopped by anna; it hands back what it has"));
+    assert!(world.run.undoable().is_some());
+    world.ask("a", "t1", "read", json!({"path": "x"}), Verdict::Allow);
+    assert!(matches!(answered(&world, "t1"), Some(Answer::Refused { message }) if message.starts_with("stopped by anna")));
+    model(&mut world, "a", "m1");
+    assert_eq!((answered(&world, "m1"), world.run.undoable()), (Some(go(&[], true)), None));
+    assert!(refused(&world.act(Verb::Stop { target: on("a") })).contains("was stopped by anna already"));
+    world.fact("a", WorkFact::Done(Done { result: json!("half of it"), mark: Some("stopped".into()) }));
+    assert_eq!((world.node("a").mark.as_deref(), world.state("b")), (Some("stopped"), "running"));
+    world.act(Verb::Cancel { target: on("c") });
+    assert_eq!(world.state("c"), "cancelled");
+}
+
+#[test]
+fn a_stop_refuses_what_the_agent_waits_for() {
+    let settings = RunSettings { slots: 1, ..settings() };
+    let mut world = World::with(plan(vec![agent("a", &[]), agent("b", &[])]), settings);
+    world.ask("a", "t1", "write", json!({"path": "x"}), Verdict::Ask);
+    world.act(Verb::StepInto { node: "a".into() });
+    world.ask("a", "t2", "read", json!({"path": "x"}), Verdict::Allow);
+    let fact = WorkFact::QuestionAsked { call: "q".into(), text: "which?".into(), options: vec![], fields: vec![], payload: Value::Null };
+    world.fact("a", fact);
+    assert_eq!((world.open(), world.state("b")), (vec![1, 2], "running"));
+    world.act(Verb::Stop { target: on("a") });
+    assert!(world.answers().is_empty(), "it waits for its slot");
+    world.done("b", json!(1));
+    assert_eq!((world.open().len(), world.answers().len(), world.state("a")), (0, 3, "running"));
+    assert!(world.answers().iter().all(|(_, answer)| matches!(answer, Answer::Refused { .. })));
+    model(&mut world, "a", "m1");
+    assert_eq!(answered(&world, "m1"), Some(go(&[], true)), "a stopped node is not stepped through");
+}
+
+#[test]
+fn what_hands_nothing_back_is_not_stopped_alone() {
+    let code = node("c", Work::Code(CodeWork { code: "return 1".into(), sandbox: SandboxLimits::default() }), &[]);
+    let mut world = World::new(plan(vec![code, agent("a", &["c"])]));
+    assert!(refused(&world.act(Verb::Stop { target: on("c") })).contains("nothing to hand back before its end"));
+    assert!(refused(&world.act(Verb::Stop { target: on("a") })).contains("has not started"));
+}
+
+#[test]
+fn a_stopped_run_lets_agents_hand_back_and_tools_finish_and_starts_nothing_more() {
+    let body = plan(vec![agent("x", &[]), agent("y", &["x"])]);
+    let map = Work::Map(MapWork { over: "[1, 2, 3]".into(), body: Box::new(body), max_parallel: Some(1) });
+    let nodes = vec![agent("a", &[]), tool("t", "read", json!({"path": "x"}), &[]), agent("b", &["a", "t"]), node("m", map, &[])];
+    let mut world = World::new(plan(nodes));
+    let blast = world.run.blast(&Verb::Stop { target: Target::Run }, Time(world.now));
+    assert_eq!(blast.wraps, [NodeId::new("a"), NodeId::new("m"), NodeId::new("m[0]/x")]);
+    assert_eq!(blast.cancels, [NodeId::new("b"), NodeId::new("m[0]/y")]);
+    world.act(Verb::Stop { target: Target::Run });
+    assert_eq!((world.state("t"), world.state("b"), world.node("b").reason.as_str()), ("running", "cancelled", "stopped by anna"));
+    world.done("m[0]/x", json!(1));
+    world.done("a", json!("half"));
+    world.done("t", json!(1));
+    assert_eq!(world.run.nodes().count(), 6, "no further entry of the map begins");
+    assert_eq!(world.outcome(), Some(Outcome::Cancelled));
+    assert_eq!(world.run.outcome().map(|(_, reason)| reason), Some("stopped by anna; what was done by then is kept"));
+}
+
+#[test]
+fn a_stopped_loop_gives_what_its_last_turn_gave() {
+    let body = plan(vec![agent("x", &[])]);
+    let mut looped = node("l", Work::Loop(LoopWork { body: Box::new(body), until: "false".into() }), &[]);
+    looped.policy.max_iterations = Some(5);
+    let mut world = World::new(plan(vec![looped, agent("b", &["l"])]));
+    world.done("l[1]/x", json!("first"));
+    world.act(Verb::Stop { target: on("l") });
+    model(&mut world, "l[2]/x", "m1");
+    assert_eq!(answered(&world, "m1"), Some(go(&[], true)));
+    world.done("l[2]/x", json!("second"));
+    let looped = world.node("l");
+    assert_eq!(
+        (looped.state.word(), looped.mark.as_deref(), looped.result.as_deref()),
+        ("succeeded", Some("stopped"), Some(&json!("second")))
+    );
+    assert_eq!(world.state("b"), "running");
+}
+
+#[test]
+fn a_call_that_was_held_when_the_driver_ended_was_never_made() {
+    let mut world = World::new(plan(vec![agent("a", &[]), tool("t", "save", json!({"path": "x"}), &[])]));
+    world.act(Verb::StepInto { node: "t".into() });
+    world.ask("t", "t1", "save", json!({"path": "x"}), Verdict::Allow);
+    assert_eq!(held(&world, "t"), ["`save`"]);
+    world.run = Run::replay(&world.records);
+    world.step(Input::Recover { by: me() });
+    assert_eq!((world.state("t"), world.node("t").attempt), ("running", 2), "nothing happened, so it goes again");
+    world.ask("t", "t2", "save", json!({"path": "x"}), Verdict::Allow);
+    assert_eq!(held(&world, "t").len(), 1, "and is stepped through as before");
+}

@@ -1,0 +1,45 @@
+//! The model of a node's tools: each call asks the run first and is reported to it, as an agent's own turns are.
+
+use super::{jobs::Kit, workers::Desk};
+use crate::engine::{ModelCall, WorkFact};
+use crate::models::{ChatReply, ChatRequest, Delta, Model, ModelError, ModelErrorKind};
+use async_trait::async_trait;
+use std::sync::Arc;
+use tokio::time::Instant;
+
+/// A model that its run knows of.
+pub(super) struct Overseen {
+    pub(super) model: Arc<dyn Model>,
+    pub(super) desk: Desk,
+    /// Knows what calls cost.
+    pub(super) kit: Arc<Kit>,
+}
+
+#[async_trait]
+impl Model for Overseen {
+    fn provider(&self) -> &str {
+        self.model.provider()
+    }
+
+    async fn chat(&self, request: &ChatRequest, sink: &mut (dyn FnMut(Delta) + Send)) -> Result<ChatReply, ModelError> {
+        if let Err(message) = self.desk.leave(&request.model).await {
+            return Err(ModelError { kind: ModelErrorKind::Refused, message, hint: None, retry_after_ms: None });
+        }
+        let started = Instant::now();
+        let reply = self.model.chat(request, sink).await?;
+        self.desk.say(WorkFact::ModelCalled(ModelCall {
+            model: request.model.clone(),
+            provider: self.provider().to_owned(),
+            usage: reply.usage,
+            estimated: reply.estimated,
+            cost_usd: self.kit.models.prices().cost(&request.model, reply.usage),
+            duration_ms: u64::try_from(started.elapsed().as_millis()).unwrap_or(u64::MAX),
+            finish: reply.finish.word().to_owned(),
+        }));
+        Ok(reply)
+    }
+
+    async fn list(&self) -> Result<Vec<String>, ModelError> {
+        self.model.list().await
+    }
+}
