@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use tokio::sync::mpsc;
 
-use crate::engine::{Command, GateId, Outcome, Record, RunId, Time};
+use crate::engine::{Command, GateId, Outcome, Record, RunId, Time, Verb};
 use crate::plan::{Catalog, Node, NodeId, Plan};
 
 /// Whoever can connect a console to runs.
@@ -43,6 +43,8 @@ pub enum Request {
         plan: Box<Plan>,
         /// Values over the plan's inputs.
         inputs: Map<String, Value>,
+        /// Said before its nodes may start: a pause, breakpoints.
+        first: Vec<Verb>,
     },
     /// A command to a live run; what follows comes as `Events`.
     Command {

@@ -8,7 +8,7 @@ use super::{
     save::{self, Saved},
     session::{Listener, Order, Session},
 };
-use crate::engine::{Command, GateId, Preview, Run, RunId};
+use crate::engine::{Command, GateId, Preview, Run, RunId, Verb};
 use crate::plan::Plan;
 use serde_json::{Map, Value};
 use std::{collections::HashMap, sync::Arc};
@@ -90,7 +90,7 @@ impl Desk {
                     task.abort();
                 }
             }
-            Request::Start { plan, inputs } => self.start(*plan, inputs).await,
+            Request::Start { plan, inputs, first } => self.start(*plan, inputs, first).await,
             Request::Command { run, command } => self.command(run, command).await,
             Request::ListRuns => self.tell_or(self.shared.runs().map(Notice::Runs)),
             Request::OpenRun(run) => self.open(run),
@@ -103,9 +103,9 @@ impl Desk {
         }
     }
 
-    async fn start(&self, mut plan: Plan, inputs: Map<String, Value>) {
+    async fn start(&self, mut plan: Plan, inputs: Map<String, Value>, first: Vec<Verb>) {
         plan.inputs.extend(inputs);
-        if let Err(problem) = self.shared.start(plan, VIA, Some(self.listener.clone())).await {
+        if let Err(problem) = self.shared.start(plan, first, VIA, Some(self.listener.clone())).await {
             self.tell(Notice::Problem(problem));
         }
     }

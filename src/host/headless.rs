@@ -140,7 +140,7 @@ impl LocalHost {
         let rules = Rules::new(flags, &self.catalog())?;
         plan.inputs.extend(inputs);
         let (listener, notices) = mpsc::unbounded_channel();
-        let session = self.shared().start(plan, VIA, Some(listener)).await?;
+        let session = self.shared().start(plan, Vec::new(), VIA, Some(listener)).await?;
         self.attend(&session, notices, rules, stop, sink).await
     }
 

@@ -99,7 +99,7 @@ impl Seat {
     }
 
     fn start(&self, plan: Plan) {
-        self.ask(Request::Start { plan: Box::new(plan), inputs: Map::new() });
+        self.ask(Request::Start { plan: Box::new(plan), inputs: Map::new(), first: Vec::new() });
     }
 
     fn decide(&self, gate: &Gate, decision: Decision) {

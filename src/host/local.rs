@@ -146,8 +146,8 @@ impl Client for LocalHost {
 }
 
 impl Shared {
-    /// Starts a run of a plan without errors. The listener hears of it first.
-    pub(super) async fn start(&self, plan: Plan, via: &str, listener: Option<Listener>) -> Result<Session, Problem> {
+    /// Starts a run of a plan without errors, with the verbs that come before its nodes may start. The listener hears of it first.
+    pub(super) async fn start(&self, plan: Plan, first: Vec<Verb>, via: &str, listener: Option<Listener>) -> Result<Session, Problem> {
         let (model, catalog) = (self.chosen(), self.catalog());
         let mut plan = plan;
         link(&mut plan, "the plan", &self.places.workspace).map_err(|error| Problem { message: error.to_string(), hint: None })?;
@@ -160,7 +160,7 @@ impl Shared {
             host: json!({ "workspace": self.places.workspace, "dagdeck": env!("CARGO_PKG_VERSION") }),
         };
         let services = self.services(model);
-        let session = Session::start(services, plan, settings, self.actor(via), listener).await.map_err(|error| problem(&error))?;
+        let session = Session::start(services, plan, settings, first, self.actor(via), listener).await.map_err(|error| problem(&error))?;
         self.keep(&session);
         Ok(session)
     }

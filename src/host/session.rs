@@ -7,7 +7,7 @@ use super::{
     run_task::RunTask,
     workers::Labour,
 };
-use crate::engine::{Actor, Batch, Command, GateId, Input, Record, Run, RunId, RunSettings, Time};
+use crate::engine::{Actor, Batch, Command, GateId, Input, Record, Run, RunId, RunSettings, Time, Verb};
 use crate::plan::Plan;
 use crate::store::{Durability, Journal, Ownership, StoreError};
 use std::sync::Arc;
@@ -75,7 +75,7 @@ pub(super) struct Session {
 }
 
 impl Session {
-    /// Creates a run, journals that, and lets its nodes start. The listener hears of it first.
+    /// Creates a run, journals that, carries the first verbs out, and lets its nodes start. The listener hears of it first.
     ///
     /// # Errors
     /// When the journal can't be written; nothing was started then.
@@ -83,6 +83,7 @@ impl Session {
         services: Services,
         plan: Plan,
         settings: RunSettings,
+        first: Vec<Verb>,
         by: Actor,
         listener: Option<Listener>,
     ) -> Result<Self, StoreError> {
@@ -90,7 +91,10 @@ impl Session {
         let ownership = services.journal.own(&id, &by)?;
         let create = Input::Create { run: id.clone(), plan: Box::new(plan), settings: Box::new(settings), by: by.clone() };
         let stored = Stored { id, ownership, records: Vec::new(), run: Run::default() };
-        Self::begin(services, stored, &[create, Input::Command { command: Command::Start, by }], listener).await
+        let commands = first.into_iter().map(Command::act).chain([Command::Start]);
+        let commands = commands.map(|command| Input::Command { command, by: by.clone() });
+        let inputs: Vec<Input> = [create].into_iter().chain(commands).collect();
+        Self::begin(services, stored, &inputs, listener).await
     }
 
     /// Goes on with a run whose driver ended: what was at work then goes again, or is asked about.

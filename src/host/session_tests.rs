@@ -131,7 +131,7 @@ impl Stage {
         let (at_work, begun, journal) = (script.at_work.clone(), script.begun.clone(), Arc::new(Memory::default()));
         let services = Services { journal: journal.clone(), labour: Arc::new(script), clock: Arc::new(Virtual(Instant::now())) };
         let (listener, notices) = mpsc::unbounded_channel();
-        let session = Session::start(services, plan, RunSettings::default(), by(), Some(listener)).await.unwrap();
+        let session = Session::start(services, plan, RunSettings::default(), Vec::new(), by(), Some(listener)).await.unwrap();
         Self { session, notices, journal, at_work, begun }
     }
 

@@ -97,6 +97,7 @@ const GRAPH: &[Command] = &[
 #[rustfmt::skip]
 const PLAN: &[Command] = &[
     row("plan.run", &["r"], Plan, ("Run", "run", "starts the plan; findings that are errors stop it"), when::can_run, verbs::run::start),
+    row("plan.step", &["s"], Plan, ("Run step by step", "", "starts the plan paused; then each step lets one node go"), when::can_run, verbs::run::start_paused),
     row("plan.add", &["a"], Tree, ("Add a node", "add", "a new node that depends on the selected one"), when::changing, verbs::plan::add),
     row("plan.delete", &["d", "delete"], Tree, ("Delete the node", "", "with its edges; undo brings it back"), when::changing_nodes, verbs::plan::delete),
     row("plan.rename", &["R"], Tree, ("Rename the node", "", "references to it follow"), when::changing_nodes, verbs::plan::rename),

@@ -76,7 +76,7 @@ fn escapes_and_bidi_in_ids_titles_arguments_and_results_are_shown_escaped_never_
     let plan_keys = "1 tab ] ] ] ] z y esc j j j k e esc F j esc D esc C esc w esc R esc ? esc : esc / esc m esc a esc t Z";
     each(&mut deck, plan_keys);
 
-    deck.start(hostile_plan());
+    deck.start(hostile_plan(), Vec::new());
     let id = |n: u8| format!("n{n}{HOSTILE}");
     for fact in hostile_facts() {
         deck.fact(&id(1), fact);
@@ -139,7 +139,7 @@ fn leaving_prints_a_short_summary_not_every_buffer() {
     }
     deck.done("scan", json!("a result"));
     for _ in 0..40 {
-        deck.start(super::plan());
+        deck.start(super::plan(), Vec::new());
     }
     deck.keys("ctrl-c y");
     let farewell = farewell(&deck);
@@ -165,7 +165,7 @@ fn the_oldest_gate_comes_first_across_runs_and_cancelling_one_keeps_the_others()
     let mut deck = Deck::new(100, 30);
     for id in ["old", "new"] {
         deck.later(10_000);
-        deck.start(gated(id));
+        deck.start(gated(id), Vec::new());
     }
     let nodes = |deck: &Deck| -> Vec<String> {
         let inbox = deck.model.inbox.gates.iter();

@@ -16,11 +16,14 @@ fn read(document: Value) -> Plan {
 /// A run of one question with options and a form.
 fn asking() -> Deck {
     let mut deck = Deck::new(100, 30);
-    deck.start(read(json!({ "goal": "order", "nodes": [{ "id": "ask", "ask": {
+    deck.start(
+        read(json!({ "goal": "order", "nodes": [{ "id": "ask", "ask": {
         "text": "How many, and from where?",
         "options": ["north", "south"],
         "fields": [{ "name": "count", "kind": "number", "default": 3, "label": "How many" }, { "name": "words", "kind": "text" }],
-    } }] })));
+    } }] })),
+        Vec::new(),
+    );
     deck
 }
 
@@ -110,7 +113,7 @@ fn the_farewell_says_how_each_run_ended() {
 fn the_inbox_goes_to_its_first_and_last_gate() {
     let mut deck = Deck::new(100, 30);
     let node = |id: &str| json!({ "id": id, "agent": "writer", "objective": "x", "approve": "before" });
-    deck.start(read(json!({ "goal": "x", "nodes": [node("a"), node("b"), node("c")] })));
+    deck.start(read(json!({ "goal": "x", "nodes": [node("a"), node("b"), node("c")] })), Vec::new());
     deck.keys("esc i G");
     assert_eq!(deck.model.inbox.place(), Some(2));
     deck.keys("g");

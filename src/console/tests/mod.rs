@@ -25,7 +25,7 @@ use super::{
     update::{Action, Msg, prepare, update},
     view,
 };
-use crate::engine::{Actor, Command, Done, Effect, GateId, Input, Preview, Run, RunId, RunSettings, Time, WorkFact};
+use crate::engine::{Actor, Command, Done, Effect, GateId, Input, Preview, Run, RunId, RunSettings, Time, Verb, WorkFact};
 use crate::host::client::{Driver, Hello, ModelStatus, Notice, PlanningId, Request};
 use crate::plan::{AgentInfo, Catalog, NodeId, Plan, Risk, ToolInfo, Verdict};
 
@@ -149,7 +149,7 @@ impl Deck {
     fn host(&mut self, request: Request) {
         match request {
             Request::Plan { id, .. } => self.made(id),
-            Request::Start { plan, .. } => self.start(*plan),
+            Request::Start { plan, first, .. } => self.start(*plan, first),
             Request::Command { run, command } => self.command(&run, command),
             Request::Preview { run, gate, payload } => self.picture(run, gate, &payload),
             other => self.asked.push(Action::Send(other)),
@@ -173,13 +173,14 @@ impl Deck {
         self.notice(Notice::PlanReady { id, plan, origin: "built-in planner".into(), remarks: Vec::new() });
     }
 
-    fn start(&mut self, plan: Plan) {
+    fn start(&mut self, plan: Plan, first: Vec<Verb>) {
         let id = RunId(format!("run-{}", self.runs.len() + 1));
         let settings = Box::new(RunSettings { catalog: self.catalog.clone(), ..RunSettings::default() });
         let create = Input::Create { run: id.clone(), plan: Box::new(plan), settings, by: actor() };
         self.runs.insert(id.0.clone(), Run::default());
         let records = self.step(&id, &create);
         self.notice(Notice::RunOpened { run: id.clone(), records, driver: Driver::Here });
+        first.into_iter().for_each(|verb| self.command(&id, Command::act(verb)));
         self.command(&id, Command::Start);
     }
 

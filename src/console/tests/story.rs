@@ -261,7 +261,7 @@ fn hostile_text_in_ids_titles_arguments_and_results_is_shown_escaped() {
         deck.keys(keys);
         screens.push(deck.screen());
     }
-    deck.start(deck.plan.clone());
+    deck.start(deck.plan.clone(), Vec::new());
     deck.done("b", json!({EVIL: EVIL}));
     for keys in ["i", "1 j", "]", "]", "]", "3", "q"] {
         deck.keys(keys);

@@ -83,9 +83,11 @@ impl Run {
             None => None,
         };
         match verb {
-            Verb::Cancel { target } => self.nobody(target, "is over already", |ix| !self.is_over(ix)),
-            Verb::Hold { target } => self.nobody(target, "can be held: it has started, is held, or is over", |ix| self.may_hold(ix)),
-            Verb::Release { target } => self.nobody(target, "is held", |ix| self.may_release(ix)),
+            Verb::Cancel { target } => self.nobody(target, " already", "that is not over yet", |ix| !self.is_over(ix)),
+            Verb::Hold { target } => {
+                self.nobody(target, ", too late for a hold", "that has not started and is not held", |ix| self.may_hold(ix))
+            }
+            Verb::Release { target } => self.nobody(target, ", and not held", "that is held", |ix| self.may_release(ix)),
             Verb::Skip { .. } => ix.and_then(|ix| self.is_over(ix).then(|| self.over_already(ix))),
             Verb::Override { .. } => ix.filter(|&ix| self.is_over(ix)).and_then(|ix| self.inside_refusal(ix)),
             Verb::Retry { .. } => ix.and_then(|ix| self.retry_refusal(ix)),
@@ -107,15 +109,15 @@ impl Run {
         }
     }
 
-    /// A refusal when a verb fits no node of its target.
-    fn nobody(&self, target: &Target, what: &str, fits: impl Fn(NodeIx) -> bool) -> Option<String> {
+    /// A refusal when a verb fits no node of its target: in words behind the state of one, and of what there is none among several.
+    fn nobody(&self, target: &Target, one: &str, several: &str, fits: impl Fn(NodeIx) -> bool) -> Option<String> {
         let members = self.members(target);
         if members.iter().any(|&ix| fits(ix)) {
             return None;
         }
         Some(match (target, members.first()) {
-            (Target::Node(_), Some(&ix)) => format!("`{}` is {}: nothing of it {what}", self.id_of(ix), self.nodes[ix.at()].state.word()),
-            (target, _) => format!("nothing in {} {what}", target.words()),
+            (Target::Node(_), Some(&ix)) => format!("`{}` is {}{one}", self.id_of(ix), self.nodes[ix.at()].state.word()),
+            (target, _) => format!("there is nothing in {} {several}", target.words()),
         })
     }
 

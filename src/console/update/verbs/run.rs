@@ -4,17 +4,26 @@ use serde_json::Map;
 
 use super::super::Turn;
 use crate::console::model::{Dialog, Focus, Model, Reader, Reading, RunView, Screen, Stage, Status, docs};
-use crate::engine::RunId;
+use crate::engine::{RunId, Verb};
 use crate::host::client::Request;
 use crate::plan::NodeId;
 use crate::text::{Plain, counted};
 
 /// Starts the plan.
 pub fn start(model: &mut Model, turn: &mut Turn) {
+    start_with(model, turn, Vec::new());
+}
+
+/// Starts the plan paused, so that steps can be taken from its first node on.
+pub fn start_paused(model: &mut Model, turn: &mut Turn) {
+    start_with(model, turn, vec![Verb::Pause]);
+}
+
+fn start_with(model: &mut Model, turn: &mut Turn, first: Vec<Verb>) {
     model.editor.deps = None;
     let plan = model.editor.plan().clone();
     model.editor.compare.keep(&plan);
-    turn.send(Request::Start { plan: Box::new(plan), inputs: Map::new() });
+    turn.send(Request::Start { plan: Box::new(plan), inputs: Map::new(), first });
     model.status = Some(Status::note("starting"));
 }
 
