@@ -180,6 +180,8 @@ pub(super) struct Flow {
     pub mark: Option<String>,
     /// How often each call was rejected, by tool and arguments.
     pub rejections: BTreeMap<String, u32>,
+    /// Answers that its worker never heard, because its driver ended: they hold for the same question of the next attempt.
+    pub owed: Vec<GateId>,
     /// What a passed node hands on.
     pub forwards: Vec<Origin>,
     /// What runs inside it.

@@ -94,8 +94,16 @@ pub struct Run {
 impl Run {
     /// Decides, folds, and decides again until nothing follows, or enough has been done for one step. A settled run takes no more input; see `Run::refusal`.
     pub fn step(&mut self, input: &Input, now: Time) -> Batch {
+        self.steps(std::slice::from_ref(input), now)
+    }
+
+    /// Several inputs as one step: nothing follows from the state before all of them are carried out.
+    pub fn steps(&mut self, inputs: &[Input], now: Time) -> Batch {
         let mut batch = Batch::default();
-        let mut events = self.decide(input, now);
+        for input in inputs {
+            self.decide(input, now).into_iter().for_each(|event| self.take(event, now, &mut batch));
+        }
+        let mut events = Vec::new();
         loop {
             events.into_iter().for_each(|event| self.take(event, now, &mut batch));
             batch.more = batch.records.len() >= MOST_AT_ONCE;

@@ -60,13 +60,17 @@ impl Run {
                 self.queue_up(ix);
             }
             (GateKind::Tool { tool, .. }, _) => {
-                if matches!(decision, Decision::Reject { .. }) {
+                let repeats = self.settle_owed(ix, &gate);
+                if matches!(decision, Decision::Reject { .. }) && !repeats {
                     let key = self.call_key(tool, &gate.payload);
                     *self.flows[ix.at()].rejections.entry(key).or_default() += 1;
                 }
                 self.call_decided(ix, id, decision);
             }
-            (GateKind::Question { call: Some(_), .. }, _) => self.call_decided(ix, id, decision),
+            (GateKind::Question { call: Some(_), .. }, _) => {
+                self.settle_owed(ix, &gate);
+                self.call_decided(ix, id, decision);
+            }
             (GateKind::Before | GateKind::After | GateKind::Question { call: None, .. }, _) => self.enter(ix, Phase::Answered(id)),
         }
     }
@@ -122,6 +126,13 @@ impl Run {
         let starts = |pending: &Pending| starts_call(pending) || pending.held().is_some() && !asks(pending);
         let all = worker.pending.iter().all(|pending| pending.decided && !asks(pending));
         worker.since.is_none() && (all || worker.pending.iter().any(|pending| pending.decided && starts(pending)))
+    }
+
+    /// An answer that was owed is given with this one; says whether there was any.
+    fn settle_owed(&mut self, ix: NodeIx, gate: &Gate) -> bool {
+        let owed = self.owed(ix, &gate.kind, &gate.payload);
+        self.flows[ix.at()].owed.retain(|known| Some(*known) != owed);
+        owed.is_some()
     }
 
     pub(super) fn forget_gate(&mut self, id: GateId) {
@@ -227,6 +238,7 @@ impl Run {
             self.queue.resuming.remove(&(pending.line(), ix));
             self.queue.held_calls -= u32::from(pending.held().is_some());
         }
+        self.flows[ix.at()].owed.extend(worker.pending.iter().filter(|pending| pending.decided).filter_map(Pending::gate));
         self.agenda.remove(&ix);
     }
 

@@ -23,7 +23,7 @@ impl Run {
         let proposed = Event::ToolProposed { node_id: self.id_of(ix), generation: self.generation(ix), call: call.clone() };
         let next = NextCall::Tool { tool: call.tool.clone(), args: call.args.clone(), verdict, why: why.to_string() };
         let follows = self.hold_call(ix, &call.id, next).unwrap_or_else(|| self.tool_event(ix, call, verdict, why, now));
-        vec![proposed, follows]
+        [proposed].into_iter().chain(self.with_owed(ix, follows)).collect()
     }
 
     /// A question to a person. One of a node that is to stop is not asked any more.
@@ -33,7 +33,7 @@ impl Run {
             return vec![refused];
         }
         let kind = GateKind::Question { text: text.clone(), options: options.clone(), fields: fields.clone(), call: Some(call.clone()) };
-        vec![self.gate_event(ix, kind, payload.clone(), text.clone(), now)]
+        self.with_owed(ix, self.gate_event(ix, kind, payload.clone(), text.clone(), now))
     }
 
     /// Holds a call where somebody wants to look at it first.
@@ -118,13 +118,13 @@ impl Run {
                 let is_open = self.gate_run(*gate).is_some_and(|run| run.end == GateEnd::Open);
                 self.refused_by_stop(ix, call).into_iter().chain(is_open.then(void)).collect()
             }
-            Wait::Hold { held, .. } => vec![match &held.next {
-                NextCall::Model { model } => self.model_event(ix, call, model),
+            Wait::Hold { held, .. } => match &held.next {
+                NextCall::Model { model } => vec![self.model_event(ix, call, model)],
                 NextCall::Tool { tool, args, verdict, why } => {
                     let call = ToolCall { id: call.clone(), tool: tool.clone(), args: args.clone() };
-                    self.tool_event(ix, &call, *verdict, why, now)
+                    self.with_owed(ix, self.tool_event(ix, &call, *verdict, why, now))
                 }
-            }],
+            },
         }
     }
 }

@@ -2,7 +2,7 @@
 //! behind goes again unasked; everything else does.
 
 use crate::engine::{
-    Actor, Event, RunId, Time,
+    Actor, Decided, Event, Gate, GateId, GateKind, RunId, Time,
     graph::{NodeIx, tool_of},
     run::Run,
 };
@@ -65,5 +65,32 @@ impl Run {
             Some(said) => said,
             None => worker.began,
         }
+    }
+
+    /// A question with its answer, where a person has answered this very question of this generation before, and nobody heard it.
+    pub(super) fn with_owed(&self, ix: NodeIx, event: Event) -> Vec<Event> {
+        let answer = match &event {
+            Event::ApprovalRequired { gate } => {
+                let owed = self.owed(ix, &gate.kind, &gate.payload).and_then(|known| self.gate(known)?.1.cloned());
+                owed.map(|Decided { decision, by, .. }| Event::GateDecided { gate: gate.id, decision, by })
+            }
+            _ => None,
+        };
+        [event].into_iter().chain(answer).collect()
+    }
+
+    /// The gate whose answer is owed to this question.
+    pub(in crate::engine) fn owed(&self, ix: NodeIx, kind: &GateKind, payload: &Value) -> Option<GateId> {
+        let same = |gate: &Gate| match (&gate.kind, kind) {
+            (GateKind::Tool { tool: before, .. }, GateKind::Tool { tool, .. }) => self.tool_name(before) == self.tool_name(tool),
+            (GateKind::Question { text: before, .. }, GateKind::Question { text, .. }) => before == text,
+            (GateKind::Before | GateKind::After | GateKind::Tool { .. } | GateKind::Question { .. }, _) => false,
+        };
+        let generation = self.generation(ix);
+        self.flows[ix.at()]
+            .owed
+            .iter()
+            .copied()
+            .find(|&id| self.gate(id).is_some_and(|(gate, _)| gate.generation == generation && gate.payload == *payload && same(gate)))
     }
 }

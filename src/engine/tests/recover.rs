@@ -195,3 +195,34 @@ fn a_branch_goes_on_from_what_it_keeps_also_where_the_other_run_was_over() {
         assert!(matches!(&branch.records[at].event, Event::Branched { from_seq: shared, .. } if *shared == at as u64));
     }
 }
+
+#[test]
+fn an_answer_that_the_worker_never_heard_holds_for_the_same_question_of_the_next_attempt() {
+    let mut world = World::new(plan(vec![agent("a", &[])]));
+    world.ask("a", "1", "write", json!({"path": "y"}), Verdict::Ask);
+    let hash = world.run.gate(GateId(1)).unwrap().0.hash.clone();
+    let yes = Command::Decide { gate: GateId(1), decision: Decision::Approve, hash };
+    world.effects.clear();
+    let by = Actor { who: "bob".into(), via: "cli".into() };
+    let batch = world.run.steps(&[Input::Command { command: yes, by: by.clone() }, Input::Recover { by: me() }], Time(2_000));
+    world.records.extend(batch.records);
+    assert_eq!(world.states(), "a running");
+    world.ask("a", "1", "write", json!({"path": "other"}), Verdict::Ask);
+    assert_eq!(world.open(), [2], "another call is asked about");
+    world.ask("a", "2", "write", json!({"path": "y"}), Verdict::Ask);
+    assert_eq!(world.answers(), [("2".to_string(), Answer::Run { args: json!({"path": "y"}) })]);
+    assert_eq!(world.run.gate(GateId(3)).unwrap().1.unwrap().by, by, "it is on record who said yes");
+    world.ask("a", "3", "write", json!({"path": "y"}), Verdict::Ask);
+    assert_eq!(world.open(), [2, 4], "one yes is for one call");
+}
+
+#[test]
+fn verbs_that_come_with_the_recovery_are_heard_before_anything_starts() {
+    let mut world = World::new(plan(vec![agent("a", &[]), agent("b", &["a"])]));
+    let run = &mut Run::replay(&world.records);
+    let pause = Input::Command { command: Command::act(Verb::Pause), by: me() };
+    let batch = run.steps(&[pause, Input::Recover { by: me() }], Time(2_000));
+    assert_eq!(batch.effects, []);
+    world.run = run.clone();
+    assert_eq!(world.states(), "a ready, b pending");
+}
