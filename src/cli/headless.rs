@@ -1,16 +1,64 @@
 //! What verbs have in common that drive a run without a person: flags that decide gates, what is printed as it happens, signals, and
 //! the words and exit code at the end.
 
-use super::{Exit, Failure, GateArgs, Io, ls::short};
+use super::{Exit, Failure, GateArgs, Io, Place, ls::short};
 use crate::{
-    engine::{Event, Record, Run},
+    engine::{Command, Event, Pace, Record, Run, RunId},
     host::{Flags, Headless, HeadlessEnd, Yes},
     plan::{Plan, order::Graph},
+    store::Scope,
     text::{Plain, duration},
 };
 use serde_json::json;
 use tokio::signal::unix::{SignalKind, signal};
 use tokio_util::sync::CancellationToken;
+
+/// A stored run, and how it is to be driven on.
+pub(super) struct Drive {
+    pub(super) run: RunId,
+    pub(super) records: Vec<Record>,
+    /// As journalled.
+    pub(super) state: Run,
+    flags: Flags,
+    json: bool,
+}
+
+impl Drive {
+    /// The run that a person means.
+    pub(super) fn find(name: &str, gates: &GateArgs, json: bool, place: &Place) -> Result<Self, Failure> {
+        let flags = flags(gates)?;
+        let store = place.store()?;
+        let run = store.resolve(name, Scope::Workspace(&place.places.workspace))?;
+        let records = store.records(&run)?;
+        let state = Run::replay(&records);
+        Ok(Self { run, records, state, flags, json })
+    }
+
+    /// Goes on with the run to its end, or to where only people can help, and tells how it stands then.
+    pub(super) async fn resume(&self, commands: Vec<Command>, place: &Place, io: &mut Io<'_>) -> Result<Exit, Failure> {
+        let ended = self.go_on(commands, place, io).await?;
+        self.finish(&ended, io)
+    }
+
+    pub(super) async fn go_on(&self, commands: Vec<Command>, place: &Place, io: &mut Io<'_>) -> Result<Headless, Failure> {
+        let (host, stop) = (place.host()?, CancellationToken::new());
+        cancel_on_signal(stop.clone());
+        let mut printer = Printer { json: self.json, io };
+        Ok(host.resume_headless(&self.run, commands, &self.flags, &stop, &mut |record| printer.print(record)).await?)
+    }
+
+    /// A branch of the run goes on instead.
+    pub(super) async fn branch(&self, seq: u64, commands: Vec<Command>, place: &Place, io: &mut Io<'_>) -> Result<Headless, Failure> {
+        let (host, stop) = (place.host()?, CancellationToken::new());
+        cancel_on_signal(stop.clone());
+        let mut printer = Printer { json: self.json, io };
+        Ok(host.branch_headless((&self.run, seq), commands, &self.flags, &stop, &mut |record| printer.print(record)).await?)
+    }
+
+    pub(super) fn finish(&self, ended: &Headless, io: &mut Io<'_>) -> Result<Exit, Failure> {
+        finish(ended, self.json, io)
+    }
+}
 
 /// The flags, checked before anything is paid for.
 pub(super) fn flags(args: &GateArgs) -> Result<Flags, Failure> {
@@ -78,7 +126,7 @@ impl Printer<'_, '_> {
 }
 
 /// An event in words, for those that a person follows.
-fn words(event: &Event) -> Option<String> {
+pub(super) fn words(event: &Event) -> Option<String> {
     let line = |id: &str, what: &str| Some(format!("{}: {}", Plain::line(id), Plain::summary(what).truncate(160)));
     // What a person has to act on is never cut.
     let whole = |id: &str, what: &str| format!("{}: {}", Plain::line(id), Plain::line(what));
@@ -107,6 +155,10 @@ pub(super) fn finish(ended: &Headless, as_json: bool, io: &mut Io<'_>) -> Result
     let name = short(&ended.run.0);
     let (exit, outcome, reason) = match &ended.end {
         HeadlessEnd::Settled { outcome, reason } => (Exit::from(*outcome), json!(outcome), reason.clone()),
+        HeadlessEnd::Parked(gates) if gates.is_empty() => match ended.state.pace() {
+            Pace::Paused | Pace::Pausing => (Exit::Undecided, json!("paused"), format!("`dagdeck resume {name}` goes on with it")),
+            Pace::Going => (Exit::Undecided, json!("held"), format!("`dagdeck release {name}` lets what is held go")),
+        },
         HeadlessEnd::Parked(_) => (Exit::Undecided, json!("waiting"), "a gate is open that nothing decides".to_string()),
     };
     if as_json {
@@ -120,8 +172,8 @@ pub(super) fn finish(ended: &Headless, as_json: bool, io: &mut Io<'_>) -> Result
             io.say(&format!("gate at {}{tool}: {}", Plain::line(&gate.node), Plain::line(&gate.why)));
             io.say(&match &gate.flag {
                 Some(flag) if flag.starts_with("--unknown") => format!("hint: `dagdeck resume {name} {flag}` says what becomes of it"),
-                Some(flag) => format!("hint: `{}` would approve it; `--yes` approves every gate", Plain::line(flag)),
-                None => format!("hint: only a person can answer this: `dagdeck answer {name} {} VALUE`", Plain::line(&gate.node)),
+                Some(flag) => format!("hint: `dagdeck resume {name} {}` would approve it; `--yes` approves every gate", Plain::line(flag)),
+                None => format!("hint: only a person can answer this: `dagdeck answer {name} {} --value VALUE`", Plain::line(&gate.node)),
             });
         }
     } else {

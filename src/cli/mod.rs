@@ -1,7 +1,10 @@
 //! The command line: one file a verb. Data goes to stdout, messages to stderr; every failure says what, where, and a way out.
 
+mod act;
 mod args;
+mod branch;
 mod console;
+mod decide;
 mod diff;
 mod doctor;
 mod exit;
@@ -12,6 +15,7 @@ mod list;
 mod log;
 mod ls;
 mod plan;
+mod replay;
 mod resume;
 mod run;
 mod schema;
@@ -22,9 +26,11 @@ mod trace;
 mod validate;
 mod why;
 
+use act::Whom;
 pub use args::{
-    Cli, Common, CompletionsArgs, ConsoleArgs, DiffArgs, Document, ExportArgs, GateArgs, ListArgs, LsArgs, PlanArgs, ResumeArgs, RunArgs,
-    SchemaArgs, ShowArgs, TraceArgs, ValidateArgs, Verb, WhyArgs,
+    ActArgs, AnswerArgs, ApproveArgs, BranchArgs, Cli, Common, CompletionsArgs, ConsoleArgs, DecideArgs, DiffArgs, Document, EditArgs,
+    ExportArgs, GateArgs, GuideArgs, ListArgs, LsArgs, NodeArgs, OverrideArgs, PlanArgs, RejectArgs, ReplayArgs, RerunArgs, ResumeArgs,
+    RewindArgs, RunArgs, SchemaArgs, ShowArgs, TargetArgs, TraceArgs, ValidateArgs, Verb, WholeArgs, WhyArgs,
 };
 pub use exit::{Exit, Failure};
 pub use io::Io;
@@ -83,6 +89,24 @@ fn dispatch(cli: &Cli, io: &mut Io<'_>) -> Result<Exit, Failure> {
         Some(Verb::Plan(args)) => block_on(plan::plan(args, &place()?, io))?,
         Some(Verb::Run(args)) => block_on(run::run(args, &place()?, io))?,
         Some(Verb::Resume(args)) => block_on(resume::resume(args, &place()?, io))?,
+        Some(Verb::Approve(args)) => block_on(decide::approve(args, &place()?, io))?,
+        Some(Verb::Reject(args)) => block_on(decide::reject(args, &place()?, io))?,
+        Some(Verb::Answer(args)) => block_on(decide::answer(args, &place()?, io))?,
+        Some(Verb::Cancel(args)) => block_on(act::target(Whom::Cancel, args, &place()?, io))?,
+        Some(Verb::Stop(args)) => block_on(act::target(Whom::Stop, args, &place()?, io))?,
+        Some(Verb::Pause(args)) => block_on(act::pause(args, &place()?, io))?,
+        Some(Verb::Hold(args)) => block_on(act::target(Whom::Hold, args, &place()?, io))?,
+        Some(Verb::Release(args)) => block_on(act::target(Whom::Release, args, &place()?, io))?,
+        Some(Verb::Rerun(args)) => block_on(act::rerun(args, &place()?, io))?,
+        Some(Verb::Retry(args)) => block_on(act::retry(args, &place()?, io))?,
+        Some(Verb::Skip(args)) => block_on(act::skip(args, &place()?, io))?,
+        Some(Verb::Override(args)) => block_on(act::overrule(args, &place()?, io))?,
+        Some(Verb::Guide(args)) => block_on(act::guide(args, &place()?, io))?,
+        Some(Verb::Rewind(args)) => block_on(act::rewind(args, &place()?, io))?,
+        Some(Verb::Edit(args)) => block_on(act::edit(args, &place()?, io))?,
+        Some(Verb::Undo(args)) => block_on(act::undo(args, &place()?, io))?,
+        Some(Verb::Branch(args)) => block_on(branch::branch(args, &place()?, io))?,
+        Some(Verb::Replay(args)) => replay::replay(args, &place()?, io),
         Some(Verb::Validate(args)) => validate::validate(args, &place()?, io),
         Some(Verb::Export(args)) => export::export(args, &place()?, io),
         Some(Verb::Diff(args)) => diff::diff(args, &place()?, io),

@@ -141,7 +141,7 @@ fn as_text(value: &Value) -> String {
     value.as_str().map_or_else(|| value.to_string(), str::to_owned)
 }
 
-fn print(run: &Run, id: &str, io: &mut Io<'_>) -> Result<(), Failure> {
+pub(super) fn print(run: &Run, id: &str, io: &mut Io<'_>) -> Result<(), Failure> {
     let goal = run.plan().map_or("", |plan| plan.goal.as_str());
     let waits = run.open_gates().next().is_some();
     let status = status(run.outcome().map(|(outcome, _)| outcome), waits);

@@ -59,6 +59,15 @@ pub enum Request {
     OpenRun(RunId),
     /// Drive a run on that was interrupted; answered by `RunOpened`, then its `Events`, or by `Problem`.
     Resume(RunId),
+    /// A new run that keeps a run's events up to one of them and goes on from there; answered by `RunOpened` (live) or `Problem`.
+    Branch {
+        /// Which run.
+        run: RunId,
+        /// The last event that is kept.
+        seq: u64,
+        /// Carried out before anything starts: edits, holds, breakpoints, a pause.
+        verbs: Vec<Verb>,
+    },
     /// A picture of what a gate's payload would do; answered by `Preview` when there is one.
     Preview {
         /// Which run.
@@ -279,4 +288,17 @@ pub struct RunSummary {
     pub gates: u32,
     /// Nodes that hold it up, for people.
     pub waiting: Vec<NodeId>,
+    /// What it branched off, if it did.
+    pub parent: Option<Parent>,
+    /// When it was read from a file, if it was.
+    pub imported: Option<Time>,
+}
+
+/// Where a run branched off.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Parent {
+    /// The run that it was.
+    pub run: RunId,
+    /// The last event that they share.
+    pub seq: u64,
 }

@@ -6,7 +6,7 @@ use super::{
     local::Shared,
     planning,
     save::{self, Saved},
-    session::{Listener, Order, Session},
+    session::{Last, Listener, Order, Session},
 };
 use crate::engine::{Command, GateId, Preview, Run, RunId, Verb};
 use crate::plan::Plan;
@@ -95,6 +95,7 @@ impl Desk {
             Request::ListRuns => self.tell_or(self.shared.runs().map(Notice::Runs)),
             Request::OpenRun(run) => self.open(run),
             Request::Resume(run) => self.resume(run).await,
+            Request::Branch { run, seq, verbs } => self.branch(run, seq, verbs).await,
             Request::Preview { run, gate, payload } => self.preview(run, gate, payload),
             Request::UseModel(model) => self.shared.choose(model.as_deref()),
             Request::ListModels => self.list_models(),
@@ -160,7 +161,15 @@ impl Desk {
         if self.shared.session(&run).is_some() {
             return self.open(run);
         }
-        if let Err(problem) = self.shared.resume(run, VIA, Some(self.listener.clone())).await {
+        let last = Last { commands: Vec::new(), by: self.shared.actor(VIA) };
+        if let Err(problem) = self.shared.resume(run, last, Some(self.listener.clone())).await {
+            self.tell(Notice::Problem(problem));
+        }
+    }
+
+    async fn branch(&self, run: RunId, seq: u64, verbs: Vec<Verb>) {
+        let last = Last { commands: verbs.into_iter().map(Command::act).collect(), by: self.shared.actor(VIA) };
+        if let Err(problem) = self.shared.branch(run, seq, last, Some(self.listener.clone())).await {
             self.tell(Notice::Problem(problem));
         }
     }

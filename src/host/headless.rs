@@ -4,7 +4,7 @@ use super::{
     client::{Notice, Problem},
     gates::Seen,
     local::{LocalHost, Shared},
-    session::{Order, Session},
+    session::{Last, Order, Session},
 };
 use crate::engine::{
     Actor, Command, Decision, Event, Gate, GateId, GateKind, LOST_OPTIONS, NodeState, Outcome, Record, Run, RunId, Target, Verb,
@@ -144,21 +144,42 @@ impl LocalHost {
         self.attend(&session, notices, rules, stop, sink).await
     }
 
-    /// Goes on with a run that was parked or interrupted, to its end or to where it is parked again. Every event that is new goes to
-    /// `sink`. Cancelling `stop` cancels the run.
+    /// Goes on with a run that was parked or interrupted, to its end or to where it is parked again; `commands` are heard before anything
+    /// starts. Every event that is new goes to `sink`. Cancelling `stop` cancels the run.
     ///
     /// # Errors
-    /// When a flag is no glob, somebody else drives the run, it is over, or the journal can't be used.
+    /// When a flag is no glob, a command can't be carried out, somebody else drives the run, it is over, or the journal can't be used.
     pub async fn resume_headless(
         &self,
         run: &RunId,
+        commands: Vec<Command>,
         flags: &Flags,
         stop: &CancellationToken,
         sink: &mut (dyn FnMut(&Record) + Send),
     ) -> Result<Headless, Problem> {
         let rules = Rules::new(flags, &self.catalog())?;
         let (listener, notices) = mpsc::unbounded_channel();
-        let session = self.shared().resume(run.clone(), VIA, Some(listener)).await?;
+        let last = Last { commands, by: self.shared().actor(VIA) };
+        let session = self.shared().resume(run.clone(), last, Some(listener)).await?;
+        self.attend(&session, notices, rules, stop, sink).await
+    }
+
+    /// Branches a run off another one after its event `at`, and goes on with that as `resume_headless` does.
+    ///
+    /// # Errors
+    /// When there is no such event, a command can't be carried out, a flag is no glob, or the journal can't be used.
+    pub async fn branch_headless(
+        &self,
+        (run, at): (&RunId, u64),
+        commands: Vec<Command>,
+        flags: &Flags,
+        stop: &CancellationToken,
+        sink: &mut (dyn FnMut(&Record) + Send),
+    ) -> Result<Headless, Problem> {
+        let rules = Rules::new(flags, &self.catalog())?;
+        let (listener, notices) = mpsc::unbounded_channel();
+        let last = Last { commands, by: self.shared().actor(VIA) };
+        let session = self.shared().branch(run.clone(), at, last, Some(listener)).await?;
         self.attend(&session, notices, rules, stop, sink).await
     }
 
@@ -183,12 +204,7 @@ impl LocalHost {
                 }
             };
             match notice {
-                Some(Notice::RunOpened { records, .. }) => {
-                    // What an earlier driver did was told then.
-                    let new = records.iter().rposition(|record| matches!(record.event, Event::RunRecovered { .. })).unwrap_or(0);
-                    warden.take(&records, &records[new..], sink);
-                }
-                Some(Notice::Events { records, .. }) => warden.take(&records, &records, sink),
+                Some(Notice::RunOpened { records, .. } | Notice::Events { records, .. }) => warden.take(&records, sink),
                 Some(Notice::Frozen { problem, .. }) => {
                     session.order(Order::Leave);
                     return Err(problem);
@@ -218,9 +234,12 @@ struct Warden<'a> {
 
 impl Warden<'_> {
     /// Folds what happened, tells what of it is new, and decides the gates that opened and still wait.
-    fn take(&mut self, records: &[Record], new: &[Record], sink: &mut (dyn FnMut(&Record) + Send)) {
-        new.iter().for_each(|record| sink(record));
+    fn take(&mut self, records: &[Record], sink: &mut (dyn FnMut(&Record) + Send)) {
         for record in records {
+            // What an earlier driver did was told then.
+            if record.seq > self.session.known {
+                sink(record);
+            }
             self.state.evolve(record);
         }
         for record in records {

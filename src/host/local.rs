@@ -1,17 +1,17 @@
 //! `LocalHost`: dagdeck in one process: its journal, tools, cards and models, and the runs that go on. Clients connect to it.
 
 use super::{
-    client::{Client, Connection, Driver, ModelStatus, Problem, RunSummary},
+    client::{Client, Connection, Driver, ModelStatus, Parent, Problem, RunSummary},
     clock::{Clock, SystemClock},
     config::Config,
     connection,
     jobs::{Jobs, Kit},
     link,
     places::Places,
-    session::{Listener, Services, Session, Stored, problem},
+    session::{Copied, Last, Listener, Services, Session, Stored, problem},
 };
 use crate::agents;
-use crate::engine::{Actor, Command, Run, RunId, RunSettings, Target, Verb};
+use crate::engine::{Actor, Command, Run, RunId, RunSettings, Target, Time, Verb};
 use crate::models::config::Lookup;
 use crate::plan::{
     Catalog, Plan, nest,
@@ -165,16 +165,34 @@ impl Shared {
         Ok(session)
     }
 
-    /// Drives a run on that was interrupted, with the settings that it started with. The listener hears of it first.
-    pub(super) async fn resume(&self, run: RunId, via: &str, listener: Option<Listener>) -> Result<Session, Problem> {
-        let by = self.actor(via);
-        let stored = Stored::take(&*self.store, run, &by).await.map_err(|error| problem(&error))?;
+    /// Drives a run on that was interrupted, with the settings that it started with; the commands are heard before anything starts. The
+    /// listener hears of it first.
+    pub(super) async fn resume(&self, run: RunId, last: Last, listener: Option<Listener>) -> Result<Session, Problem> {
+        let stored = Stored::take(&*self.store, run, &last.by).await.map_err(|error| problem(&error))?;
         self.refuse_foreign(stored.run())?;
-        if let Some((_, reason)) = stored.run().outcome() {
-            return Err(Problem { message: format!("the run is over: {reason}"), hint: None });
-        }
+        refuse_idle(stored.run(), &last.commands, self.clock.now())?;
         let services = self.services(stored.run().settings().and_then(|settings| settings.model.clone()));
-        let session = Session::resume(services, stored, by, listener).await.map_err(|error| problem(&error))?;
+        let session = Session::resume(services, stored, last, listener).await.map_err(|error| problem(&error))?;
+        self.keep(&session);
+        Ok(session)
+    }
+
+    /// A new run that keeps another one's events up to `at`; the commands are heard before anything starts.
+    pub(super) async fn branch(&self, run: RunId, at: u64, last: Last, listener: Option<Listener>) -> Result<Session, Problem> {
+        let mut records = self.store.records(&run).map_err(|error| problem(&error))?;
+        let there = records.len() as u64;
+        if !(1..=there).contains(&at) {
+            let message = format!("the run has no event {at}: its events are 1 to {there}");
+            return Err(Problem { message, hint: Some("`dagdeck replay RUN --events` lists them".into()) });
+        }
+        records.truncate(usize::try_from(at).unwrap_or(usize::MAX));
+        let kept = Run::replay(&records);
+        if let Some(message) = last.commands.iter().find_map(|command| kept.without_driver(self.clock.now()).refusal(command)) {
+            return Err(Problem { message, hint: None });
+        }
+        let services = self.services(kept.settings().and_then(|settings| settings.model.clone()));
+        let copy = Copied { from: run, records, workspace: self.places.workspace.display().to_string() };
+        let session = Session::branch(services, copy, last, listener).await.map_err(|error| problem(&error))?;
         self.keep(&session);
         Ok(session)
     }
@@ -270,12 +288,26 @@ impl Shared {
             nodes: row.nodes,
             gates: u32::try_from(row.waiting.len()).unwrap_or(u32::MAX),
             waiting: row.waiting,
+            parent: row.parent.map(|(run, seq)| Parent { run, seq }),
+            imported: row.imported,
         }
     }
 
     fn lock_sessions(&self) -> MutexGuard<'_, HashMap<RunId, Session>> {
         self.sessions.lock().unwrap_or_else(PoisonError::into_inner)
     }
+}
+
+/// What can't be carried out is told before anything is written; a run that is over goes on only by a verb.
+fn refuse_idle(run: &Run, commands: &[Command], now: Time) -> Result<(), Problem> {
+    let refusal = match run.outcome().filter(|_| commands.is_empty()) {
+        Some((_, reason)) => Some(format!("the run is over: {reason}")),
+        None => commands.iter().find_map(|command| match command {
+            Command::Decide { .. } => run.refusal(command),
+            Command::Start | Command::Act { .. } | Command::Undo => run.without_driver(now).refusal(command),
+        }),
+    };
+    refusal.map_or(Ok(()), |message| Err(Problem { message, hint: None }))
 }
 
 /// Errors of a plan stop it before anything is journalled.

@@ -7,7 +7,7 @@ use super::{
     run_task::RunTask,
     workers::Labour,
 };
-use crate::engine::{Actor, Batch, Command, GateId, Input, Record, Run, RunId, RunSettings, Time, Verb};
+use crate::engine::{Actor, Batch, Command, Event, GateId, Input, Record, Run, RunId, RunSettings, Time, Verb};
 use crate::plan::Plan;
 use crate::store::{Durability, Journal, Ownership, StoreError};
 use std::sync::Arc;
@@ -43,6 +43,8 @@ pub(super) struct Stored {
     id: RunId,
     ownership: Ownership,
     records: Vec<Record>,
+    /// So many of them are in the journal already.
+    journalled: usize,
     run: Run,
 }
 
@@ -57,7 +59,7 @@ impl Stored {
         let ownership = journal.own(&id, by)?;
         let records = journal.load(&id).await?;
         let run = Run::replay(&records);
-        Ok(Self { id, ownership, records, run })
+        Ok(Self { id, ownership, journalled: records.len(), records, run })
     }
 
     /// Its state as journalled.
@@ -66,10 +68,37 @@ impl Stored {
     }
 }
 
+/// The part of a run that a branch keeps.
+pub(super) struct Copied {
+    pub(super) from: RunId,
+    /// From its first event on.
+    pub(super) records: Vec<Record>,
+    /// Where the branch works.
+    pub(super) workspace: String,
+}
+
+/// Events of one run as those of another one that works in this folder.
+fn rename(records: &mut [Record], name: &RunId, workspace: &str) {
+    if let Some(Record { event: Event::RunCreated { run, settings, .. }, .. }) = records.first_mut() {
+        run.clone_from(name);
+        if let Some(place) = settings.host.get_mut("workspace") {
+            *place = workspace.into();
+        }
+    }
+}
+
+/// What is asked of a run at the moment that it is driven on.
+pub(super) struct Last {
+    pub(super) commands: Vec<Command>,
+    pub(super) by: Actor,
+}
+
 /// A live run.
 #[derive(Clone, Debug)]
 pub(super) struct Session {
     pub(super) run: RunId,
+    /// Events that were there before this session.
+    pub(super) known: u64,
     orders: mpsc::UnboundedSender<Order>,
     ended: CancellationToken,
 }
@@ -90,36 +119,57 @@ impl Session {
         let id = RunId(uuid::Uuid::now_v7().to_string());
         let ownership = services.journal.own(&id, &by)?;
         let create = Input::Create { run: id.clone(), plan: Box::new(plan), settings: Box::new(settings), by: by.clone() };
-        let stored = Stored { id, ownership, records: Vec::new(), run: Run::default() };
+        let stored = Stored { id, ownership, records: Vec::new(), journalled: 0, run: Run::default() };
         let commands = first.into_iter().map(Command::act).chain([Command::Start]);
         let commands = commands.map(|command| Input::Command { command, by: by.clone() });
         let inputs: Vec<Input> = [create].into_iter().chain(commands).collect();
         Self::begin(services, stored, &inputs, listener).await
     }
 
-    /// Goes on with a run whose driver ended: what was at work then goes again, or is asked about.
+    /// Goes on with a run whose driver ended: what was at work then goes again, or is asked about. The commands are heard before
+    /// anything starts. Answers come first of all: they are for questions as they were left.
     ///
     /// # Errors
     /// When the journal can't be written; nothing goes on then.
-    pub(super) async fn resume(services: Services, stored: Stored, by: Actor, listener: Option<Listener>) -> Result<Self, StoreError> {
-        let mut inputs = vec![Input::Recover { by: by.clone() }];
-        if !stored.run.is_started() {
-            inputs.push(Input::Command { command: Command::Start, by });
-        }
+    pub(super) async fn resume(services: Services, stored: Stored, last: Last, listener: Option<Listener>) -> Result<Self, StoreError> {
+        let Last { commands, by } = last;
+        let (answers, verbs): (Vec<_>, Vec<_>) = commands.into_iter().partition(|command| matches!(command, Command::Decide { .. }));
+        let start = (!stored.run.is_started()).then_some(Command::Start);
+        let input = |command| Input::Command { command, by: by.clone() };
+        let mut inputs: Vec<Input> = answers.into_iter().map(input).collect();
+        inputs.push(Input::Recover { by: by.clone() });
+        inputs.extend(start.into_iter().chain(verbs).map(input));
+        Self::begin(services, stored, &inputs, listener).await
+    }
+
+    /// A new run that keeps a part of another one and goes on from there; the commands are heard before anything starts.
+    ///
+    /// # Errors
+    /// When the journal can't be written; nothing was made then.
+    pub(super) async fn branch(services: Services, copy: Copied, last: Last, listener: Option<Listener>) -> Result<Self, StoreError> {
+        let Last { commands, by } = last;
+        let Copied { from, mut records, workspace } = copy;
+        let id = RunId(uuid::Uuid::now_v7().to_string());
+        let ownership = services.journal.own(&id, &by)?;
+        rename(&mut records, &id, &workspace);
+        let run = Run::replay(&records);
+        let start = (!run.is_started()).then_some(Command::Start);
+        let input = |command| Input::Command { command, by: by.clone() };
+        let mut inputs = vec![Input::Branch { from, from_seq: run.last_seq(), by: by.clone() }];
+        inputs.extend(start.into_iter().chain(commands).map(input));
+        let stored = Stored { id, ownership, records, journalled: 0, run };
         Self::begin(services, stored, &inputs, listener).await
     }
 
     /// Carries the first inputs through, journals what follows, and drives the run from there.
     async fn begin(services: Services, stored: Stored, inputs: &[Input], listener: Option<Listener>) -> Result<Self, StoreError> {
-        let Stored { id, ownership, mut records, mut run } = stored;
+        let Stored { id, ownership, mut records, journalled, mut run } = stored;
         let now = services.clock.now();
-        let mut first = Batch::default();
-        for input in inputs {
-            append(&mut first, run.step(input, now));
-        }
-        services.journal.append(&id, &first.records, Durability::Power).await?;
+        let first = run.steps(inputs, now);
+        let known = run.last_seq() - first.records.len() as u64;
+        records.extend_from_slice(&first.records);
+        services.journal.append(&id, &records[journalled..], Durability::Power).await?;
         if let Some(listener) = &listener {
-            records.extend_from_slice(&first.records);
             // A listener that has gone already is dropped with the next notice.
             let _ = listener.send(Notice::RunOpened { run: id.clone(), records, driver: Driver::Here });
         }
@@ -133,7 +183,7 @@ impl Session {
             drop(ownership);
             drop(guard);
         });
-        Ok(Self { run: id, orders, ended })
+        Ok(Self { run: id, known, orders, ended })
     }
 
     /// Passes an order on; false when the run has ended.

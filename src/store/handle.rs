@@ -3,11 +3,11 @@
 use super::{
     Ownership, RunRow, Scope, StoreError,
     reader::Reader,
-    row::{Headline, Row},
+    row::{Headline, Row, signed},
     schema::{self, Tuning},
     writer::{Append, Writer},
 };
-use crate::engine::{Actor, Record, RunId};
+use crate::engine::{Actor, Record, RunId, Time};
 use async_trait::async_trait;
 use std::path::{Path, PathBuf};
 
@@ -92,6 +92,34 @@ impl Store {
         self.reader.resolve(name, scope)
     }
 
+    /// Takes in a run that was read from a file, all or nothing, for the list of this workspace.
+    ///
+    /// # Errors
+    /// When a run of this name is there already, or the journal can't be written.
+    pub async fn import(&self, run: &RunId, records: &[Record], workspace: &Path, now: Time) -> Result<(), StoreError> {
+        let imported = Headline::Imported { workspace: workspace.display().to_string(), at: signed(now.0) };
+        self.write(run, records, Durability::Power, Some(imported)).await
+    }
+
+    async fn write(&self, run: &RunId, records: &[Record], durability: Durability, headline: Option<Headline>) -> Result<(), StoreError> {
+        if records.is_empty() {
+            return Ok(());
+        }
+        let rows = records.iter().map(Row::of).collect::<Result<Vec<_>, _>>().map_err(|error| StoreError::Unusable {
+            path: self.path.clone(),
+            cause: format!("an event can't be written as JSON: {error}"),
+        })?;
+        let headlines = records.iter().filter_map(Headline::of).chain(headline).collect();
+        let (ack, done) = tokio::sync::oneshot::channel();
+        self.writer.send(Append { run: run.0.clone(), rows, headlines, durability, ack })?;
+        done.await.unwrap_or(Err(StoreError::Closed))
+    }
+
+    /// The version of a journal that this program writes.
+    pub fn version() -> i64 {
+        schema::newest()
+    }
+
     /// Which process drives a run, in words for people; `None` when none does.
     pub fn driver(&self, run: &RunId) -> Option<String> {
         Ownership::holder(&self.locks(), run)
@@ -113,17 +141,7 @@ impl Store {
 #[async_trait]
 impl Journal for Store {
     async fn append(&self, run: &RunId, records: &[Record], durability: Durability) -> Result<(), StoreError> {
-        if records.is_empty() {
-            return Ok(());
-        }
-        let rows = records.iter().map(Row::of).collect::<Result<Vec<_>, _>>().map_err(|error| StoreError::Unusable {
-            path: self.path.clone(),
-            cause: format!("an event can't be written as JSON: {error}"),
-        })?;
-        let headlines = records.iter().filter_map(Headline::of).collect();
-        let (ack, done) = tokio::sync::oneshot::channel();
-        self.writer.send(Append { run: run.0.clone(), rows, headlines, durability, ack })?;
-        done.await.unwrap_or(Err(StoreError::Closed))
+        self.write(run, records, durability, None).await
     }
 
     async fn load(&self, run: &RunId) -> Result<Vec<Record>, StoreError> {

@@ -40,6 +40,10 @@ pub struct RunRow {
     pub nodes: u32,
     /// The node of each open gate, oldest first; empty once the run ended.
     pub waiting: Vec<NodeId>,
+    /// The run that it branched off, and the last event that they share.
+    pub parent: Option<(RunId, u64)>,
+    /// When it was read from a file, if it was.
+    pub imported: Option<Time>,
 }
 
 #[derive(Debug)]
@@ -111,7 +115,7 @@ impl Reader {
 
 fn list(db: &Connection, scope: Scope<'_>) -> rusqlite::Result<Vec<RunRow>> {
     let mut query = db.prepare_cached(
-        "SELECT id, workspace, goal, created, finished, outcome, nodes FROM runs
+        "SELECT id, workspace, goal, created, finished, outcome, nodes, parent, parent_seq, imported FROM runs
          WHERE ?1 IS NULL OR workspace = ?1 ORDER BY created DESC, id DESC",
     )?;
     let runs = query.query_map(params![workspace(scope)], |row| {
@@ -124,6 +128,8 @@ fn list(db: &Connection, scope: Scope<'_>) -> rusqlite::Result<Vec<RunRow>> {
             outcome: row.get::<_, Option<String>>(5)?.and_then(|word| outcome_of(&word)),
             nodes: row.get(6)?,
             waiting: Vec::new(),
+            parent: row.get::<_, Option<String>>(7)?.map(RunId).zip(row.get::<_, Option<i64>>(8)?.map(unsigned)),
+            imported: row.get::<_, Option<i64>>(9)?.map(|at| Time(unsigned(at))),
         })
     })?;
     runs.collect()

@@ -21,6 +21,10 @@ pub(super) enum Headline {
     Created { workspace: String, goal: String, created: i64, nodes: i64 },
     /// The run was over and goes on.
     Reopened,
+    /// The run leaves another one, whose end isn't its own.
+    Branched { parent: String, seq: i64 },
+    /// The run was read from a file, into the list of a workspace.
+    Imported { workspace: String, at: i64 },
     /// The run ended.
     Settled { outcome: &'static str, finished: i64 },
 }
@@ -57,6 +61,7 @@ impl Headline {
                 nodes: i64::try_from(plan.nodes.len()).unwrap_or(i64::MAX),
             }),
             Event::RunReopened { .. } => Some(Self::Reopened),
+            Event::Branched { from, from_seq, .. } => Some(Self::Branched { parent: from.0.clone(), seq: signed(*from_seq) }),
             Event::RunSettled { outcome, .. } => Some(Self::Settled { outcome: outcome_word(*outcome), finished: signed(record.at.0) }),
             _ => None,
         }
@@ -77,7 +82,7 @@ pub(super) fn outcome_of(word: &str) -> Option<Outcome> {
 }
 
 // SQLite's integers are signed; a time or count beyond its range can't occur before the year 292 million.
-fn signed(number: u64) -> i64 {
+pub(super) fn signed(number: u64) -> i64 {
     i64::try_from(number).unwrap_or(i64::MAX)
 }
 

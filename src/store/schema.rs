@@ -8,8 +8,12 @@ use std::{
     time::{Duration, Instant},
 };
 
-/// One step for each schema version, from 1.
-const STEPS: &[&str] = &["
+/// One step for each schema version, from 1. Events of every earlier version are read by the same code: what is new in an event has a
+/// default.
+const STEPS: &[&str] = &[FIRST, BRANCHES];
+
+/// Version 1: runs and their events.
+const FIRST: &str = "
     CREATE TABLE runs (
         id TEXT PRIMARY KEY,
         workspace TEXT NOT NULL,
@@ -29,7 +33,19 @@ const STEPS: &[&str] = &["
         PRIMARY KEY (run, seq)
     ) STRICT;
     CREATE INDEX gate_events ON events (run, seq) WHERE kind IN ('approval_required', 'gate_decided', 'gate_voided');
-"];
+";
+
+/// Version 2: runs that branched off others, and runs that were read from a file.
+const BRANCHES: &str = "
+    ALTER TABLE runs ADD COLUMN parent TEXT;
+    ALTER TABLE runs ADD COLUMN parent_seq INTEGER;
+    ALTER TABLE runs ADD COLUMN imported INTEGER;
+";
+
+/// The version of a journal that this program writes.
+pub(super) fn newest() -> i64 {
+    i64::try_from(STEPS.len()).unwrap_or(i64::MAX)
+}
 
 /// How patient a connection is, and how much it may store.
 #[derive(Clone, Copy, Debug)]
@@ -103,7 +119,7 @@ fn write_ahead(db: &Connection, patience: Duration) -> rusqlite::Result<()> {
 
 fn migrate(db: &mut Connection, path: &Path) -> Result<(), StoreError> {
     let wrap = |error: rusqlite::Error| StoreError::sqlite(path, &error);
-    let known = i64::try_from(STEPS.len()).unwrap_or(i64::MAX);
+    let known = newest();
     if version(db).map_err(wrap)? == known {
         return Ok(());
     }

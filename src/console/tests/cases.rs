@@ -96,6 +96,8 @@ fn escapes_and_bidi_in_ids_titles_arguments_and_results_are_shown_escaped_never_
         nodes: 1,
         gates: 1,
         waiting: vec![HOSTILE.into()],
+        parent: None,
+        imported: None,
     };
     deck.notice(Notice::Runs(vec![runs]));
     each(&mut deck, "1 tab ] ] ] ] ] z y esc j ] ] ] z esc j j j . X n ctrl-k n 3 esc i z esc e esc y j e esc j e esc j e esc j enter q y");

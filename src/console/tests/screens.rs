@@ -180,6 +180,8 @@ fn runs() {
             nodes: 4,
             gates: u32::from(outcome.is_none()),
             waiting: Vec::new(),
+            parent: None,
+            imported: None,
         };
         let listing = vec![
             run("run-1", "list the rust files and count their lines", None),

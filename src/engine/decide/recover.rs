@@ -2,13 +2,23 @@
 //! behind goes again unasked; everything else does.
 
 use crate::engine::{
-    Actor, Decided, Event, Gate, GateId, GateKind, RunId, Time,
+    Actor, Decided, Event, Gate, GateId, GateKind, Input, Record, RunId, Time,
     graph::{NodeIx, tool_of},
     run::Run,
 };
 use serde_json::Value;
 
 impl Run {
+    /// The run as it would be recovered, before anything starts again: what verbs on a run that nobody drives are held against.
+    pub fn without_driver(&self, now: Time) -> Self {
+        let mut run = self.clone();
+        let by = Actor { who: String::new(), via: String::new() };
+        for event in run.decide(&Input::Recover { by }, now) {
+            run.evolve(&Record { seq: run.seq + 1, at: now, event });
+        }
+        run
+    }
+
     pub(super) fn decide_recover(&self, by: &Actor, now: Time) -> Vec<Event> {
         if self.head.is_none() {
             return Vec::new();

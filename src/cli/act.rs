@@ -1,0 +1,228 @@
+//! The verbs that steer a run which nobody drives: each says first what it would change, then the run goes on, or stays paused.
+
+use super::{
+    ActArgs, EditArgs, Exit, Failure, GuideArgs, Io, NodeArgs, OverrideArgs, Place, RerunArgs, RewindArgs, TargetArgs, WholeArgs,
+    headless::Drive, source,
+};
+use crate::{
+    engine::{Blast, Command, Outcome, Run, Scope, Target, Time, Verb},
+    host::{Clock, HeadlessEnd, SystemClock},
+    plan::{NodeId, Plan, diff::Diff, edit::Edit},
+    text::{Plain, cost, count, duration},
+};
+use serde_json::{Value, json};
+
+/// A verb that is about nodes, a branch, or the run.
+#[derive(Clone, Copy, Debug)]
+pub enum Whom {
+    /// Stop now.
+    Cancel,
+    /// Wrap up.
+    Stop,
+    /// Don't start.
+    Hold,
+    /// End a hold.
+    Release,
+}
+
+/// Cancels, stops, holds or releases.
+///
+/// # Errors
+/// When nothing fits, or the run can't be driven.
+pub async fn target(whom: Whom, args: &TargetArgs, place: &Place, io: &mut Io<'_>) -> Result<Exit, Failure> {
+    let target = match (&args.node, args.branch) {
+        (None, _) => Target::Run,
+        (Some(node), false) => Target::Node(NodeId::new(node)),
+        (Some(node), true) => Target::Branch(NodeId::new(node)),
+    };
+    let verb = match whom {
+        Whom::Cancel => Verb::Cancel { target },
+        Whom::Stop => Verb::Stop { target },
+        Whom::Hold => Verb::Hold { target },
+        Whom::Release => Verb::Release { target },
+    };
+    act(&args.run, verb, &args.act, place, io).await
+}
+
+/// Pauses a run.
+///
+/// # Errors
+/// When it is paused or over.
+pub async fn pause(args: &WholeArgs, place: &Place, io: &mut Io<'_>) -> Result<Exit, Failure> {
+    act(&args.run, Verb::Pause, &args.act, place, io).await
+}
+
+/// Takes the newest verb back.
+///
+/// # Errors
+/// When there is none whose effect has not begun.
+pub async fn undo(args: &WholeArgs, place: &Place, io: &mut Io<'_>) -> Result<Exit, Failure> {
+    let drive = Drive::find(&args.run, &args.act.gates, args.act.json, place)?;
+    let words = drive.state.undoable().map(|(_, words)| words.to_owned());
+    if let Some(words) = &words {
+        io.say(&format!("takes back: {words}"));
+    }
+    if args.act.dry_run {
+        return match words {
+            Some(_) => Ok(Exit::Success),
+            None => Err(Failure::new("there is nothing that could still be taken back")),
+        };
+    }
+    let commands = paused(&drive.state, &args.act).into_iter().chain([Command::Undo]).collect();
+    drive.resume(commands, place, io).await
+}
+
+/// Runs a node again.
+///
+/// # Errors
+/// When it isn't over, or the run can't be driven.
+pub async fn rerun(args: &RerunArgs, place: &Place, io: &mut Io<'_>) -> Result<Exit, Failure> {
+    let scope = if args.alone { Scope::Alone } else { Scope::Downstream };
+    act(&args.run, Verb::Rerun { node: NodeId::new(&args.node), scope }, &args.act, place, io).await
+}
+
+/// Tries a node again that ended badly.
+///
+/// # Errors
+/// When it didn't, or the run can't be driven.
+pub async fn retry(args: &NodeArgs, place: &Place, io: &mut Io<'_>) -> Result<Exit, Failure> {
+    act(&args.run, Verb::Retry { node: NodeId::new(&args.node) }, &args.act, place, io).await
+}
+
+/// Never runs a node.
+///
+/// # Errors
+/// When it is over, or the run can't be driven.
+pub async fn skip(args: &NodeArgs, place: &Place, io: &mut Io<'_>) -> Result<Exit, Failure> {
+    act(&args.run, Verb::Skip { node: NodeId::new(&args.node) }, &args.act, place, io).await
+}
+
+/// Gives a node's result, or marks it done.
+///
+/// # Errors
+/// When the result doesn't fit, or the run can't be driven.
+pub async fn overrule(args: &OverrideArgs, place: &Place, io: &mut Io<'_>) -> Result<Exit, Failure> {
+    let given = args.value.as_ref().map(|text| serde_json::from_str(text).unwrap_or_else(|_| Value::String(text.clone())));
+    act(&args.run, Verb::Override { node: NodeId::new(&args.node), value: given.unwrap_or_default() }, &args.act, place, io).await
+}
+
+/// Says something to a node.
+///
+/// # Errors
+/// When it takes no words, or the run can't be driven.
+pub async fn guide(args: &GuideArgs, place: &Place, io: &mut Io<'_>) -> Result<Exit, Failure> {
+    act(&args.run, Verb::Guide { node: NodeId::new(&args.node), text: args.text.clone() }, &args.act, place, io).await
+}
+
+/// Rejects a result with feedback.
+///
+/// # Errors
+/// When there is no such way back, or the run can't be driven.
+pub async fn rewind(args: &RewindArgs, place: &Place, io: &mut Io<'_>) -> Result<Exit, Failure> {
+    let node = NodeId::new(&args.node);
+    let to = args.to.as_ref().map_or_else(|| node.clone(), NodeId::new);
+    act(&args.run, Verb::Rewind { node, to, feedback: args.feedback.clone() }, &args.act, place, io).await
+}
+
+/// Makes the plan of a run like the one in a file, as far as it has not run.
+///
+/// # Errors
+/// When the file holds no plan, nothing differs, an edit is refused, or the run can't be driven.
+pub async fn edit(args: &EditArgs, place: &Place, io: &mut Io<'_>) -> Result<Exit, Failure> {
+    let wanted = source::read(&args.file, io)?;
+    let drive = Drive::find(&args.run, &args.act.gates, args.act.json, place)?;
+    let edits = edits(drive.state.plan(), &wanted)?;
+    carry(drive, Verb::Edit { edits }, &args.act, place, io).await
+}
+
+/// The edits that make one plan of another, each after those that it needs.
+pub(super) fn edits(plan: Option<&Plan>, wanted: &Plan) -> Result<Vec<Edit>, Failure> {
+    let mut plan = plan.cloned().unwrap_or_default();
+    let diff = Diff::new(&plan, wanted);
+    let mut edits = Vec::new();
+    for at in diff.order() {
+        let refused = |error: crate::plan::edit::EditError| Failure::invalid(format!("the plan can't be changed so: {error}"));
+        let edit = diff.pieces[at].edit(&plan).map_err(refused)?;
+        edit.apply(&mut plan).map_err(refused)?;
+        edits.push(edit);
+    }
+    if edits.is_empty() {
+        return Err(Failure::invalid("the plan in the file is the one that the run has"));
+    }
+    Ok(edits)
+}
+
+async fn act(run: &str, verb: Verb, args: &ActArgs, place: &Place, io: &mut Io<'_>) -> Result<Exit, Failure> {
+    let drive = Drive::find(run, &args.gates, args.json, place)?;
+    carry(drive, verb, args, place, io).await
+}
+
+async fn carry(drive: Drive, verb: Verb, args: &ActArgs, place: &Place, io: &mut Io<'_>) -> Result<Exit, Failure> {
+    let now = SystemClock.now();
+    let state = drive.state.without_driver(now);
+    let command = Command::Act { verb: Box::new(verb.clone()), why: args.why.clone() };
+    if let Some(why) = state.refusal(&command) {
+        return Err(Failure::new(format!("can't {}: {why}", verb.words())));
+    }
+    let blast = state.blast(&verb, now);
+    if args.dry_run {
+        return told(&verb, &blast, args.json, io);
+    }
+    for line in words(&blast) {
+        io.say(&line);
+    }
+    let (pauses, cancels) = (verb == Verb::Pause, verb == Verb::Cancel { target: Target::Run });
+    let first = if pauses { None } else { paused(&drive.state, args) };
+    let ended = drive.go_on(first.into_iter().chain([command]).collect(), place, io).await?;
+    let exit = drive.finish(&ended, io)?;
+    Ok(match &ended.end {
+        HeadlessEnd::Settled { outcome: Outcome::Cancelled, .. } if cancels => Exit::Success,
+        HeadlessEnd::Parked(_) if pauses || args.pause => Exit::Success,
+        HeadlessEnd::Settled { .. } | HeadlessEnd::Parked(_) => exit,
+    })
+}
+
+/// The pause that keeps a run from going on, unless it is paused already.
+fn paused(state: &Run, args: &ActArgs) -> Option<Command> {
+    let pause = Command::act(Verb::Pause);
+    (args.pause && state.without_driver(Time(0)).refusal(&pause).is_none()).then_some(pause)
+}
+
+/// What a verb would change, and nothing else.
+fn told(verb: &Verb, blast: &Blast, as_json: bool, io: &mut Io<'_>) -> Result<Exit, Failure> {
+    if as_json {
+        io.json(&json!({
+            "verb": verb, "stops": blast.stops, "skips": blast.skips, "cancels": blast.cancels, "reruns": blast.reruns,
+            "holds": blast.holds, "starts": blast.starts, "voids": blast.voids, "stale": blast.stale,
+            "lost": {"tokens": blast.tokens, "cost_usd": blast.cost_usd, "time_ms": blast.time_ms},
+        }))?;
+        return Ok(Exit::Success);
+    }
+    let lines = words(blast);
+    for line in if lines.is_empty() { vec!["changes no node by itself".to_owned()] } else { lines } {
+        io.line(&line)?;
+    }
+    Ok(Exit::Success)
+}
+
+/// A blast radius in words, a line for each kind of change.
+fn words(blast: &Blast) -> Vec<String> {
+    let lists = [
+        ("stops", &blast.stops),
+        ("skips", &blast.skips),
+        ("cancels", &blast.cancels),
+        ("runs again", &blast.reruns),
+        ("holds", &blast.holds),
+        ("starts", &blast.starts),
+        ("voids the questions of", &blast.voids),
+        ("leaves outdated", &blast.stale),
+    ];
+    let named = |nodes: &[NodeId]| nodes.iter().map(|node| Plain::line(node).into_string()).collect::<Vec<_>>().join(", ");
+    let mut lines: Vec<String> =
+        lists.iter().filter(|(_, nodes)| !nodes.is_empty()).map(|(what, nodes)| format!("{what}: {}", named(nodes))).collect();
+    if blast.tokens > 0 || blast.cost_usd > 0.0 || blast.time_ms > 0 {
+        let spent = [count(blast.tokens).then(&Plain::line(" tokens")), cost(blast.cost_usd), duration(blast.time_ms)];
+        lines.push(format!("gives up: {}", spent.iter().map(Plain::as_str).collect::<Vec<_>>().join(", ")));
+    }
+    lines
+}

@@ -1,0 +1,69 @@
+//! `dagdeck replay`: a run as it stood at any of its events. Folds the journal; nothing is called, nothing is needed.
+
+use super::{Exit, Failure, Io, Place, ReplayArgs, headless::words, show};
+use crate::{
+    engine::{Record, Run},
+    store::Scope,
+    text::{Plain, timestamp},
+};
+use serde_json::json;
+
+/// Shows a run at an event, or its events.
+///
+/// # Errors
+/// When there is no such run, event or node, or the journal can't be read.
+pub fn replay(args: &ReplayArgs, place: &Place, io: &mut Io<'_>) -> Result<Exit, Failure> {
+    let store = place.store()?;
+    let id = store.resolve(&args.run, Scope::Workspace(&place.places.workspace))?;
+    let records = store.records(&id)?;
+    let seq = place_of(&records, args.at, args.until.as_deref())?;
+    let kept: Vec<&Record> = records.iter().take_while(|record| record.seq <= seq).collect();
+    if args.events {
+        return events(&kept, args.json, io);
+    }
+    let run = Run::replay(kept.iter().copied());
+    if args.json {
+        let mut shown = show::json_of(&run, &id.0);
+        shown["event"] = json!({"seq": seq, "of": records.len(), "at": kept.last().map(|record| record.at)});
+        io.json(&shown)?;
+        return Ok(Exit::Success);
+    }
+    let at = kept.last().map(|record| timestamp(record.at.0).into_string()).unwrap_or_default();
+    io.line(&format!("event {seq} of {}, {at}", records.len()))?;
+    show::print(&run, &id.0, io)?;
+    Ok(Exit::Success)
+}
+
+/// The events themselves: as JSON lines, or those that a person follows, in words.
+fn events(records: &[&Record], as_json: bool, io: &mut Io<'_>) -> Result<Exit, Failure> {
+    for record in records {
+        if as_json {
+            io.json_line(record)?;
+        } else {
+            let kind = serde_json::to_value(&record.event).ok().and_then(|event| event["type"].as_str().map(str::to_owned));
+            let words = words(&record.event).unwrap_or_else(|| {
+                let node = record.event.node().map(|node| format!("{}: ", Plain::line(node))).unwrap_or_default();
+                format!("{node}{}", kind.unwrap_or_default())
+            });
+            io.line(&format!("{:>6}  {}  {}", record.seq, timestamp(record.at.0), Plain::summary(&words)))?;
+        }
+    }
+    Ok(Exit::Success)
+}
+
+/// The event that is meant: by its number, the last one of a node, or the newest.
+pub(super) fn place_of(records: &[Record], at: Option<u64>, until: Option<&str>) -> Result<u64, Failure> {
+    let newest = records.last().map_or(0, |record| record.seq);
+    if let Some(at) = at {
+        let hint = format!("its events are 1 to {newest}");
+        let there = (1..=newest).contains(&at);
+        return if there { Ok(at) } else { Err(Failure::usage(format!("the run has no event {at}")).hint(hint)) };
+    }
+    let Some(node) = until else { return Ok(newest) };
+    let last = records.iter().rev().find(|record| record.event.node().is_some_and(|id| id.as_str() == node));
+    last.map(|record| record.seq).ok_or_else(|| {
+        let run = Run::replay(records);
+        let ids: Vec<&str> = run.nodes().map(|(id, _)| id.as_str()).collect();
+        Failure::usage(format!("nothing happened at a node `{node}`")).hint(format!("its nodes are: {}", ids.join(", ")))
+    })
+}
