@@ -5,7 +5,7 @@ use super::{
     headless::Drive, source,
 };
 use crate::{
-    engine::{Blast, Command, Outcome, Run, Scope, Target, Time, Verb},
+    engine::{Blast, Command, Input, NodeState, Outcome, Run, Scope, Target, Time, Verb},
     host::{Clock, HeadlessEnd, SystemClock},
     plan::{NodeId, Plan, diff::Diff, edit::Edit},
     text::{Plain, cost, count, duration},
@@ -164,7 +164,11 @@ async fn carry(drive: Drive, verb: Verb, args: &ActArgs, place: &Place, io: &mut
     if let Some(why) = state.refusal(&command) {
         return Err(Failure::new(format!("can't {}: {why}", verb.words())));
     }
-    let blast = state.blast(&verb, now);
+    let mut blast = state.blast(&verb, now);
+    // What the run starts by going on is not the verb's doing.
+    let mut anyway = state.clone();
+    anyway.step(&Input::Proceed, now);
+    blast.starts.retain(|id| anyway.node(id).is_none_or(|node| node.state != NodeState::Running));
     if args.dry_run {
         return told(&verb, &blast, args.json, io);
     }

@@ -1,5 +1,9 @@
 //! The command line's grammar. One struct a verb; the verbs themselves live in files of their names.
 
+use super::{
+    AnswerArgs, ApproveArgs, BranchArgs, EditArgs, GuideArgs, NodeArgs, OverrideArgs, RejectArgs, ReplayArgs, RerunArgs, RewindArgs,
+    TargetArgs, WholeArgs,
+};
 use crate::{host::Unknown, plan::dialect::Format};
 use clap::{
     Args, Parser, Subcommand, ValueEnum,
@@ -85,8 +89,10 @@ pub enum Verb {
     Replay(ReplayArgs),
     /// Check a plan and list every finding
     Validate(ValidateArgs),
-    /// Write a plan in another form
+    /// Write a plan in another form, or a whole run into a file
     Export(ExportArgs),
+    /// Take in a run that was exported, to look at
+    Import(ImportArgs),
     /// Tell what differs between two plans
     Diff(DiffArgs),
     /// List runs, newest first
@@ -202,243 +208,6 @@ pub struct ResumeArgs {
     pub json: bool,
 }
 
-/// What every verb that steers a stored run understands.
-#[derive(Debug, Default, Args)]
-pub struct ActArgs {
-    /// Why, for the record
-    #[arg(long, value_name = "TEXT", default_value = "")]
-    pub why: String,
-    /// Only tell what it would change
-    #[arg(long)]
-    pub dry_run: bool,
-    /// Leave the run paused afterwards, rather than go on with it
-    #[arg(long)]
-    pub pause: bool,
-    /// How gates are decided.
-    #[command(flatten)]
-    pub gates: GateArgs,
-    /// Print as JSON: events as they come, one a line
-    #[arg(long)]
-    pub json: bool,
-}
-
-/// Verbs about a run as a whole.
-#[derive(Debug, Args)]
-pub struct WholeArgs {
-    /// The run's name, the beginning of it, or `last`
-    #[arg(value_name = "RUN", default_value = "last")]
-    pub run: String,
-    /// What all of them understand.
-    #[command(flatten)]
-    pub act: ActArgs,
-}
-
-/// Verbs about a run, a node, or a branch.
-#[derive(Debug, Args)]
-pub struct TargetArgs {
-    /// The run's name, the beginning of it, or `last`
-    #[arg(value_name = "RUN")]
-    pub run: String,
-    /// Only this node
-    #[arg(value_name = "NODE")]
-    pub node: Option<String>,
-    /// The node with everything that only it feeds
-    #[arg(long, requires = "node")]
-    pub branch: bool,
-    /// What all of them understand.
-    #[command(flatten)]
-    pub act: ActArgs,
-}
-
-/// Verbs about a node.
-#[derive(Debug, Args)]
-pub struct NodeArgs {
-    /// The run's name, the beginning of it, or `last`
-    #[arg(value_name = "RUN")]
-    pub run: String,
-    /// The node's id
-    #[arg(value_name = "NODE")]
-    pub node: String,
-    /// What all of them understand.
-    #[command(flatten)]
-    pub act: ActArgs,
-}
-
-/// `dagdeck rerun`
-#[derive(Debug, Args)]
-pub struct RerunArgs {
-    /// The run's name, the beginning of it, or `last`
-    #[arg(value_name = "RUN")]
-    pub run: String,
-    /// The node's id
-    #[arg(value_name = "NODE")]
-    pub node: String,
-    /// Only this node: what depends on it keeps its results, marked outdated
-    #[arg(long)]
-    pub alone: bool,
-    /// What all of them understand.
-    #[command(flatten)]
-    pub act: ActArgs,
-}
-
-/// `dagdeck override`
-#[derive(Debug, Args)]
-pub struct OverrideArgs {
-    /// The run's name, the beginning of it, or `last`
-    #[arg(value_name = "RUN")]
-    pub run: String,
-    /// The node's id
-    #[arg(value_name = "NODE")]
-    pub node: String,
-    /// The result: JSON where it parses as such, else text; without it the node is marked done
-    #[arg(value_name = "VALUE")]
-    pub value: Option<String>,
-    /// What all of them understand.
-    #[command(flatten)]
-    pub act: ActArgs,
-}
-
-/// `dagdeck guide`
-#[derive(Debug, Args)]
-pub struct GuideArgs {
-    /// The run's name, the beginning of it, or `last`
-    #[arg(value_name = "RUN")]
-    pub run: String,
-    /// The node's id
-    #[arg(value_name = "NODE")]
-    pub node: String,
-    /// What it is told
-    #[arg(value_name = "TEXT")]
-    pub text: String,
-    /// What all of them understand.
-    #[command(flatten)]
-    pub act: ActArgs,
-}
-
-/// `dagdeck rewind`
-#[derive(Debug, Args)]
-pub struct RewindArgs {
-    /// The run's name, the beginning of it, or `last`
-    #[arg(value_name = "RUN")]
-    pub run: String,
-    /// The node whose result is rejected
-    #[arg(value_name = "NODE")]
-    pub node: String,
-    /// What is wrong with it
-    #[arg(value_name = "FEEDBACK")]
-    pub feedback: String,
-    /// The node upstream that is to do better [default: the node itself]
-    #[arg(long, value_name = "NODE")]
-    pub to: Option<String>,
-    /// What all of them understand.
-    #[command(flatten)]
-    pub act: ActArgs,
-}
-
-/// `dagdeck edit`
-#[derive(Debug, Args)]
-pub struct EditArgs {
-    /// The run's name, the beginning of it, or `last`
-    #[arg(value_name = "RUN")]
-    pub run: String,
-    /// The plan as it should be: a file, or `-` for stdin; `dagdeck export RUN` writes the one that it has
-    #[arg(value_name = "FILE")]
-    pub file: String,
-    /// What all of them understand.
-    #[command(flatten)]
-    pub act: ActArgs,
-}
-
-/// `dagdeck branch`
-#[derive(Debug, Args)]
-pub struct BranchArgs {
-    /// The run's name, the beginning of it, or `last`
-    #[arg(value_name = "RUN")]
-    pub run: String,
-    /// The last event that is kept [default: the newest]
-    #[arg(long, value_name = "SEQ")]
-    pub at: Option<u64>,
-    /// Keep everything up to the last event of this node
-    #[arg(long, value_name = "NODE", conflicts_with = "at")]
-    pub until: Option<String>,
-    /// The branch's plan: a file, or `-` for stdin
-    #[arg(long, value_name = "FILE")]
-    pub edit: Option<String>,
-    /// What all of them understand.
-    #[command(flatten)]
-    pub act: ActArgs,
-}
-
-/// `dagdeck replay`
-#[derive(Debug, Args)]
-pub struct ReplayArgs {
-    /// The run's name, the beginning of it, or `last`
-    #[arg(value_name = "RUN", default_value = "last")]
-    pub run: String,
-    /// As it stood after this event [default: the newest]
-    #[arg(long, value_name = "SEQ")]
-    pub at: Option<u64>,
-    /// As it stood after the last event of this node
-    #[arg(long, value_name = "NODE", conflicts_with = "at")]
-    pub until: Option<String>,
-    /// List the events up to there
-    #[arg(long)]
-    pub events: bool,
-    /// Print as JSON
-    #[arg(long)]
-    pub json: bool,
-}
-
-/// Which gate of a stored run.
-#[derive(Debug, Args)]
-pub struct DecideArgs {
-    /// The run's name, the beginning of it, or `last`
-    #[arg(value_name = "RUN")]
-    pub run: String,
-    /// The gate's number or its node; not needed where only one is open
-    #[arg(value_name = "GATE|NODE")]
-    pub gate: Option<String>,
-    /// How further gates are decided.
-    #[command(flatten)]
-    pub gates: GateArgs,
-    /// Print events as they come, one JSON object a line
-    #[arg(long)]
-    pub json: bool,
-}
-
-/// `dagdeck approve`
-#[derive(Debug, Args)]
-pub struct ApproveArgs {
-    /// Which gate.
-    #[command(flatten)]
-    pub decide: DecideArgs,
-    /// Approve this payload instead of the one that was shown
-    #[arg(long, value_name = "JSON")]
-    pub payload: Option<String>,
-}
-
-/// `dagdeck reject`
-#[derive(Debug, Args)]
-pub struct RejectArgs {
-    /// Which gate.
-    #[command(flatten)]
-    pub decide: DecideArgs,
-    /// Words that go back to whoever asked
-    #[arg(long, short, value_name = "TEXT", default_value = "")]
-    pub message: String,
-}
-
-/// `dagdeck answer`
-#[derive(Debug, Args)]
-pub struct AnswerArgs {
-    /// Which question.
-    #[command(flatten)]
-    pub decide: DecideArgs,
-    /// The answer: JSON where it parses as such, else text
-    #[arg(long, short, value_name = "VALUE")]
-    pub value: String,
-}
-
 /// `dagdeck validate`
 #[derive(Debug, Args)]
 pub struct ValidateArgs {
@@ -465,6 +234,20 @@ pub struct ExportArgs {
     /// Draw the form `text` with ASCII only
     #[arg(long)]
     pub ascii: bool,
+    /// Write the whole run with all its events into this file (`-` for stdout), secrets taken out; `dagdeck import` reads it
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["format", "yaml", "ascii"])]
+    pub run_file: Option<String>,
+}
+
+/// `dagdeck import`
+#[derive(Debug, Args)]
+pub struct ImportArgs {
+    /// A run file, or `-` for stdin
+    #[arg(value_name = "FILE")]
+    pub file: String,
+    /// Print the run's name as JSON
+    #[arg(long)]
+    pub json: bool,
 }
 
 /// `dagdeck diff`

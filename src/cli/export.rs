@@ -2,6 +2,7 @@
 
 use super::{
     Exit, ExportArgs, Failure, Io, Place,
+    ls::short,
     source::{self, Document},
 };
 use crate::{
@@ -10,15 +11,51 @@ use crate::{
         Catalog, Plan, chart,
         dialect::{self, Format, Syntax},
     },
-    store::Scope,
+    store::{Scope, Secrets, write_run},
     text::{GlyphSet, Plain},
 };
+use std::{io::Write, path::Path};
+
+/// Writes a whole run into one file, beside it first and then in its place, readable for the user alone.
+fn run_file(run: &str, file: &str, place: &Place, io: &mut Io<'_>) -> Result<Exit, Failure> {
+    let store = place.store()?;
+    let id = store.resolve(run, Scope::Workspace(&place.places.workspace))?;
+    let secrets = Secrets::of_environment(
+        std::env::vars_os().filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?))),
+    );
+    let written = write_run(&store.records(&id)?, &secrets)
+        .map_err(|error| Failure::new(format!("the run can't be written without its secrets: {error}")))?;
+    if file == "-" {
+        io.out.write_all(written.text.as_bytes())?;
+    } else {
+        put(file, &written.text).map_err(|error| Failure::new(format!("can't write `{file}`: {error}")))?;
+    }
+    let redacted = match written.redacted {
+        0 => "no secrets were found in them".to_owned(),
+        1 => "one secret was taken out".to_owned(),
+        count => format!("{count} secrets were taken out"),
+    };
+    io.say(&format!("run {}: {} events; {redacted}; look through the file before you give it away", short(&id.0), written.events));
+    Ok(Exit::Success)
+}
+
+fn put(file: &str, text: &str) -> std::io::Result<()> {
+    let path = Path::new(file);
+    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    let mut beside = tempfile::NamedTempFile::new_in(folder)?;
+    beside.write_all(text.as_bytes())?;
+    beside.as_file().sync_all()?;
+    beside.persist(path).map(drop).map_err(|fault| fault.error)
+}
 
 /// Writes a plan file's or a run's plan in another form.
 ///
 /// # Errors
 /// When the plan can't be read.
 pub fn export(args: &ExportArgs, place: &Place, io: &mut Io<'_>) -> Result<Exit, Failure> {
+    if let Some(file) = &args.run_file {
+        return run_file(&args.what, file, place, io);
+    }
     if args.yaml && args.format.is_picture() {
         let words = format!("`{}` is a picture, and `--yaml` is for documents", args.format.name());
         return Err(Failure::usage(words).hint("leave one of `--yaml` and `--format` out"));

@@ -2,11 +2,12 @@
 
 use super::{Exit, Failure, Io, LsArgs, Place};
 use crate::{
-    engine::Outcome,
+    engine::{Outcome, RunId},
     store::{RunRow, Scope},
     text::{Plain, duration, timestamp},
 };
 use serde_json::{Value, json};
+use std::collections::{BTreeMap, BTreeSet};
 
 /// Columns of a run's goal in the list.
 const GOAL_COLUMNS: usize = 60;
@@ -16,40 +17,66 @@ const GOAL_COLUMNS: usize = 60;
 /// # Errors
 /// When the journal can't be read.
 pub fn ls(args: &LsArgs, place: &Place, io: &mut Io<'_>) -> Result<Exit, Failure> {
-    let mut runs = place.store()?.runs(Scope::Workspace(&place.places.workspace))?;
+    let store = place.store()?;
+    let mut runs = store.runs(Scope::Workspace(&place.places.workspace))?;
     runs.truncate(usize::from(args.limit));
+    let driver = |run: &RunRow| if run.outcome.is_none() { store.driver(&run.run) } else { None };
     if args.json {
-        io.json(&Value::Array(runs.iter().map(as_json).collect()))?;
+        io.json(&Value::Array(runs.iter().map(|run| as_json(run, driver(run).as_deref())).collect()))?;
         return Ok(Exit::Success);
     }
     if runs.is_empty() {
         io.say("no runs in this workspace yet");
         io.say("hint: `dagdeck` opens the console; `dagdeck run \"request\"` runs without it");
     }
-    for run in &runs {
-        io.line(&line(run))?;
+    for (depth, run) in families(&runs) {
+        io.line(&line(depth, run, driver(run).as_deref()))?;
     }
     Ok(Exit::Success)
 }
 
-/// How a run stands, in one word.
-pub(super) fn status(outcome: Option<Outcome>, waits: bool) -> &'static str {
-    match outcome {
-        Some(Outcome::Succeeded) => "succeeded",
-        Some(Outcome::Partial) => "partial",
-        Some(Outcome::Failed) => "failed",
-        Some(Outcome::Cancelled) => "cancelled",
-        None if waits => "waiting",
-        None => "open",
+/// How a run stands, in one word. One that is not over and that nobody drives was interrupted, or waits for a person.
+pub(super) fn status(outcome: Option<Outcome>, driver: Option<&str>, waits: bool) -> &'static str {
+    match (outcome, driver) {
+        (Some(Outcome::Succeeded), _) => "succeeded",
+        (Some(Outcome::Partial), _) => "partial",
+        (Some(Outcome::Failed), _) => "failed",
+        (Some(Outcome::Cancelled), _) => "cancelled",
+        (None, _) if waits => "waiting",
+        (None, Some(_)) => "running",
+        (None, None) => "interrupted",
     }
 }
 
-fn line(run: &RunRow) -> String {
-    let status = status(run.outcome, !run.waiting.is_empty());
+/// Runs with their branches below them, and how deep each stands; the newest family first.
+fn families(runs: &[RunRow]) -> Vec<(usize, &RunRow)> {
+    let known: BTreeSet<&RunId> = runs.iter().map(|run| &run.run).collect();
+    let parent = |run: &RunRow| run.parent.as_ref().map(|(parent, _)| parent.clone()).filter(|parent| known.contains(parent));
+    let mut below: BTreeMap<Option<RunId>, Vec<&RunRow>> = BTreeMap::new();
+    for run in runs {
+        below.entry(parent(run)).or_default().push(run);
+    }
+    let mut open: Vec<(usize, &RunRow)> = below.remove(&None).unwrap_or_default().into_iter().rev().map(|run| (0, run)).collect();
+    let mut listed = Vec::new();
+    while let Some((depth, run)) = open.pop() {
+        listed.push((depth, run));
+        let branches = below.remove(&Some(run.run.clone())).unwrap_or_default();
+        open.extend(branches.into_iter().rev().map(|branch| (depth + 1, branch)));
+    }
+    listed
+}
+
+fn line(depth: usize, run: &RunRow, driver: Option<&str>) -> String {
+    let status = status(run.outcome, driver, !run.waiting.is_empty());
     let took = run.finished.map_or_else(|| Plain::line("-"), |end| duration(end.since(run.created)));
-    let goal = Plain::summary(&run.goal).truncate(GOAL_COLUMNS);
+    let branch = match &run.parent {
+        Some((parent, seq)) => format!("{}└ from {} after event {seq}: ", "  ".repeat(depth.saturating_sub(1)), short(&parent.0)),
+        None => String::new(),
+    };
+    let imported = if run.imported.is_some() { "imported: " } else { "" };
+    let goal = Plain::line(&format!("{branch}{imported}")).then(&Plain::summary(&run.goal)).truncate(GOAL_COLUMNS);
     let created = timestamp(run.created.0);
-    format!("{}  {created}  {status:<9}  {:>7}  {:>3} nodes  {goal}", short(&run.run.0), took.as_str(), run.nodes)
+    format!("{}  {created}  {status:<11}  {:>7}  {:>3} nodes  {goal}", short(&run.run.0), took.as_str(), run.nodes)
 }
 
 /// The end of a run's name: enough to tell runs apart, and accepted wherever a run is named.
@@ -57,9 +84,10 @@ pub(super) fn short(run: &str) -> &str {
     run.char_indices().rev().nth(7).map_or(run, |(at, _)| &run[at..])
 }
 
-fn as_json(run: &RunRow) -> Value {
+fn as_json(run: &RunRow, driver: Option<&str>) -> Value {
     json!({
-        "run": run.run, "status": status(run.outcome, !run.waiting.is_empty()), "goal": run.goal, "workspace": run.workspace,
+        "parent": run.parent.as_ref().map(|(run, seq)| json!({"run": run, "seq": seq})), "imported_at": run.imported,
+        "run": run.run, "status": status(run.outcome, driver, !run.waiting.is_empty()), "driver": driver, "goal": run.goal, "workspace": run.workspace,
         "created_at": run.created, "finished_at": run.finished, "nodes": run.nodes, "waiting": run.waiting,
     })
 }

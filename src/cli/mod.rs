@@ -10,6 +10,7 @@ mod doctor;
 mod exit;
 mod export;
 mod headless;
+mod import;
 mod io;
 mod list;
 mod log;
@@ -21,6 +22,7 @@ mod run;
 mod schema;
 mod show;
 mod source;
+mod steering;
 mod timeline;
 mod trace;
 mod validate;
@@ -28,13 +30,16 @@ mod why;
 
 use act::Whom;
 pub use args::{
-    ActArgs, AnswerArgs, ApproveArgs, BranchArgs, Cli, Common, CompletionsArgs, ConsoleArgs, DecideArgs, DiffArgs, Document, EditArgs,
-    ExportArgs, GateArgs, GuideArgs, ListArgs, LsArgs, NodeArgs, OverrideArgs, PlanArgs, RejectArgs, ReplayArgs, RerunArgs, ResumeArgs,
-    RewindArgs, RunArgs, SchemaArgs, ShowArgs, TargetArgs, TraceArgs, ValidateArgs, Verb, WholeArgs, WhyArgs,
+    Cli, Common, CompletionsArgs, ConsoleArgs, DiffArgs, Document, ExportArgs, GateArgs, ImportArgs, ListArgs, LsArgs, PlanArgs,
+    ResumeArgs, RunArgs, SchemaArgs, ShowArgs, TraceArgs, ValidateArgs, Verb, WhyArgs,
 };
 pub use exit::{Exit, Failure};
 pub use io::Io;
 use io::Listened;
+pub use steering::{
+    ActArgs, AnswerArgs, ApproveArgs, BranchArgs, DecideArgs, EditArgs, GuideArgs, NodeArgs, OverrideArgs, RejectArgs, ReplayArgs,
+    RerunArgs, RewindArgs, TargetArgs, WholeArgs,
+};
 
 use crate::{
     host::{LocalHost, Places, Survey, config::Config},
@@ -109,6 +114,7 @@ fn dispatch(cli: &Cli, io: &mut Io<'_>) -> Result<Exit, Failure> {
         Some(Verb::Replay(args)) => replay::replay(args, &place()?, io),
         Some(Verb::Validate(args)) => validate::validate(args, &place()?, io),
         Some(Verb::Export(args)) => export::export(args, &place()?, io),
+        Some(Verb::Import(args)) => block_on(import::import(args, &place()?, io))?,
         Some(Verb::Diff(args)) => diff::diff(args, &place()?, io),
         Some(Verb::Ls(args)) => ls::ls(args, &place()?, io),
         Some(Verb::Show(args)) => show::show(args, &place()?, io),

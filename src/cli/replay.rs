@@ -8,6 +8,9 @@ use crate::{
 };
 use serde_json::json;
 
+/// Whoever drove the run at that event.
+const AS_IT_WAS: Option<&str> = Some("");
+
 /// Shows a run at an event, or its events.
 ///
 /// # Errors
@@ -23,14 +26,14 @@ pub fn replay(args: &ReplayArgs, place: &Place, io: &mut Io<'_>) -> Result<Exit,
     }
     let run = Run::replay(kept.iter().copied());
     if args.json {
-        let mut shown = show::json_of(&run, &id.0);
+        let mut shown = show::json_of(&run, &id.0, AS_IT_WAS);
         shown["event"] = json!({"seq": seq, "of": records.len(), "at": kept.last().map(|record| record.at)});
         io.json(&shown)?;
         return Ok(Exit::Success);
     }
     let at = kept.last().map(|record| timestamp(record.at.0).into_string()).unwrap_or_default();
     io.line(&format!("event {seq} of {}, {at}", records.len()))?;
-    show::print(&run, &id.0, io)?;
+    show::print(&run, &id.0, AS_IT_WAS, io)?;
     Ok(Exit::Success)
 }
 

@@ -6,7 +6,7 @@ use super::{
     timeline,
 };
 use crate::{
-    engine::{Decided, Entry, Gate, NodeRun, Record, Run, Transcript},
+    engine::{Decided, Entry, Gate, NodeRun, Pace, Record, Run, RunId, Transcript},
     plan::{NodeId, nest, validate::nearest},
     store::Scope,
     text::{Block, Plain, clock, cost, count, counted, duration, timestamp},
@@ -30,12 +30,13 @@ pub fn show(args: &ShowArgs, place: &Place, io: &mut Io<'_>) -> Result<Exit, Fai
         return Ok(Exit::Success);
     }
     let run = Run::replay(&records);
-    let shown = json_of(&run, &id);
+    let driver = place.store()?.driver(&RunId(id.clone()));
+    let shown = json_of(&run, &id, driver.as_deref());
     let Some(node) = &args.node else {
         if args.json {
             io.json(&shown)?
         } else {
-            print(&run, &id, io)?
+            print(&run, &id, driver.as_deref(), io)?
         }
         return Ok(Exit::Success);
     };
@@ -72,13 +73,24 @@ pub(super) fn no_such_node(run: &Run, id: &str, node: &str) -> Failure {
     Failure::new(format!("run `{}` has no node `{node}`", short(id))).hint(format!("{near}its nodes are: {}{more}", named.join(", ")))
 }
 
+/// How a run stands, in one word, by who drives it.
+fn standing(run: &Run, driver: Option<&str>) -> &'static str {
+    let waits = run.open_gates().next().is_some();
+    match run.outcome() {
+        Some((outcome, _)) => status(Some(outcome), driver, waits),
+        None if run.pace() == Pace::Paused => "paused",
+        None if driver.is_none() && !run.is_parked() => "interrupted",
+        None if run.is_parked() && !waits => "held",
+        None => status(None, driver, waits),
+    }
+}
+
 /// A run as one JSON document.
-pub(super) fn json_of(run: &Run, id: &str) -> Value {
+pub(super) fn json_of(run: &Run, id: &str, driver: Option<&str>) -> Value {
     let nodes: Vec<Value> = run.nodes_in_order().into_iter().map(|(id, node)| node_json(run, id, node)).collect();
     let gates: Vec<Value> = run.gates().map(|(gate, decided)| gate_json(gate, decided)).collect();
-    let waits = run.open_gates().next().is_some();
     json!({
-        "run": id, "status": status(run.outcome().map(|(outcome, _)| outcome), waits),
+        "run": id, "status": standing(run, driver),
         "reason": run.outcome().map(|(_, reason)| reason), "goal": run.plan().map(|plan| plan.goal.as_str()),
         "nodes": nodes, "gates": gates,
     })
@@ -141,10 +153,9 @@ fn as_text(value: &Value) -> String {
     value.as_str().map_or_else(|| value.to_string(), str::to_owned)
 }
 
-pub(super) fn print(run: &Run, id: &str, io: &mut Io<'_>) -> Result<(), Failure> {
+pub(super) fn print(run: &Run, id: &str, driver: Option<&str>, io: &mut Io<'_>) -> Result<(), Failure> {
     let goal = run.plan().map_or("", |plan| plan.goal.as_str());
-    let waits = run.open_gates().next().is_some();
-    let status = status(run.outcome().map(|(outcome, _)| outcome), waits);
+    let status = standing(run, driver);
     let goal = if goal.trim().is_empty() { Plain::default() } else { Plain::line(": ").then(&Plain::summary(goal)) };
     io.line(&format!("{} {status}{goal}", short(id)))?;
     if let Some((_, reason)) = run.outcome().filter(|(_, reason)| !reason.is_empty()) {

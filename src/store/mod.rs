@@ -8,7 +8,9 @@ mod handle;
 mod owner;
 mod reader;
 mod row;
+mod run_file;
 mod schema;
+mod secrets;
 mod writer;
 
 #[cfg(test)]
@@ -18,3 +20,5 @@ pub use error::StoreError;
 pub use handle::{Durability, Journal, Store};
 pub use owner::Ownership;
 pub use reader::{RunRow, Scope};
+pub use run_file::{RUN_FILE_VERSION, ReadRun, RunFile, RunFileError, read_run, write_run};
+pub use secrets::Secrets;

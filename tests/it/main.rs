@@ -4,6 +4,7 @@
 mod cases;
 mod chat;
 mod cli;
+mod crash;
 mod dialects;
 mod endings;
 mod findings;

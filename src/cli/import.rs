@@ -1,0 +1,44 @@
+//! `dagdeck import`: takes in a run that was exported elsewhere, to look at, replay, and branch off.
+
+use super::{Exit, Failure, ImportArgs, Io, Place, ls::short};
+use crate::{
+    host::{Clock, SystemClock},
+    store::{StoreError, read_run},
+    text::Plain,
+};
+use serde_json::json;
+
+/// Takes in a run, all or nothing.
+///
+/// # Errors
+/// When the file is no run file, is cut off or changed, or the run is there already.
+pub async fn import(args: &ImportArgs, place: &Place, io: &mut Io<'_>) -> Result<Exit, Failure> {
+    let text = io.read(&args.file)?;
+    let name = if args.file == "-" { "stdin" } else { &args.file };
+    let read = read_run(&text, name).map_err(|error| {
+        let failure = Failure::invalid(error.to_string());
+        match error.hint {
+            Some(hint) => failure.hint(hint),
+            None => failure,
+        }
+    })?;
+    let store = place.store()?;
+    match store.import(&read.run, &read.records, &place.places.workspace, SystemClock.now()).await {
+        Err(StoreError::Conflict { run }) => {
+            return Err(Failure::new(format!("run `{run}` is here already")).hint("`dagdeck show` and `dagdeck replay` look at it"));
+        }
+        done => done?,
+    }
+    if args.json {
+        io.json(&json!({"run": read.run, "events": read.records.len(), "redacted": read.redacted}))?;
+    } else {
+        io.line(&read.run.0)?;
+    }
+    let from = Plain::line(&read.dagdeck);
+    io.say(&format!(
+        "run {}: {} events, written by dagdeck {from}; `dagdeck replay {0}` looks at it",
+        short(&read.run.0),
+        read.records.len()
+    ));
+    Ok(Exit::Success)
+}

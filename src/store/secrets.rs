@@ -1,0 +1,240 @@
+//! `Secrets`: takes what looks like a secret out of text that leaves the machine: known values, keys by their beginnings, private keys,
+//! bearer tokens, passwords by the name before them, and passwords in addresses. Each one is counted.
+
+use serde_json::Value;
+
+/// What stands in a secret's place.
+const GONE: &str = "[redacted]";
+
+/// Beginnings of keys, as those who give them out make them.
+const BEGINNINGS: [&str; 20] = [
+    "sk-",
+    "sk_live_",
+    "rk_live_",
+    "ghp_",
+    "gho_",
+    "ghs_",
+    "ghu_",
+    "github_pat_",
+    "glpat-",
+    "xoxb-",
+    "xoxp-",
+    "xoxa-",
+    "AKIA",
+    "ASIA",
+    "AIza",
+    "hf_",
+    "npm_",
+    "pypi-",
+    "dop_v1_",
+    "eyJ",
+];
+/// A key is at least this long.
+const KEY_LENGTH: usize = 20;
+
+/// Names that a secret stands behind, in small letters, with `-` written as `_`.
+const NAMES: [&str; 10] =
+    ["password", "passwd", "passphrase", "secret", "token", "api_key", "apikey", "access_key", "private_key", "authorization"];
+/// A value behind such a name is at least this long.
+const VALUE_LENGTH: usize = 4;
+
+/// A value from the environment is at least this long; a shorter one stands in too many words.
+const KNOWN_LENGTH: usize = 8;
+
+/// Takes secrets out.
+#[derive(Clone, Debug, Default)]
+pub struct Secrets {
+    /// Values that are secret whatever they look like, longest first.
+    known: Vec<String>,
+}
+
+impl Secrets {
+    /// Knows the values of variables whose names say that they are secret.
+    pub fn of_environment(variables: impl IntoIterator<Item = (String, String)>) -> Self {
+        let secret = |name: &str| {
+            let name = name.to_ascii_lowercase();
+            is_named(&name) || name.ends_with("_key") || name.ends_with("credentials")
+        };
+        let named = variables.into_iter().filter(|(name, value)| value.len() >= KNOWN_LENGTH && secret(name));
+        let mut known: Vec<String> = named.map(|(_, value)| value).collect();
+        known.sort_by_key(|value| std::cmp::Reverse(value.len()));
+        Self { known }
+    }
+
+    /// Cleans every text in a value; says how many secrets there were.
+    pub fn clean(&self, value: &mut Value) -> u64 {
+        match value {
+            Value::String(text) => self.clean_text(text),
+            Value::Array(items) => items.iter_mut().map(|item| self.clean(item)).sum(),
+            Value::Object(fields) => fields
+                .iter_mut()
+                .map(|(name, value)| match value {
+                    Value::String(text) if is_named(&name.to_ascii_lowercase()) && text.len() >= VALUE_LENGTH && text != GONE => {
+                        GONE.clone_into(text);
+                        1
+                    }
+                    value => self.clean(value),
+                })
+                .sum(),
+            Value::Null | Value::Bool(_) | Value::Number(_) => 0,
+        }
+    }
+
+    fn clean_text(&self, text: &mut String) -> u64 {
+        let mut count = 0;
+        for known in &self.known {
+            let found = text.matches(known.as_str()).count();
+            if found > 0 {
+                *text = text.replace(known.as_str(), GONE);
+                count += found as u64;
+            }
+        }
+        let spans = spans(text);
+        for span in spans.iter().rev() {
+            text.replace_range(span.clone(), GONE);
+        }
+        count + spans.len() as u64
+    }
+}
+
+fn is_named(name: &str) -> bool {
+    let name = name.replace('-', "_");
+    NAMES.iter().any(|secret| name.ends_with(secret))
+}
+
+/// Where secrets stand in a text, in order, apart from each other.
+fn spans(text: &str) -> Vec<std::ops::Range<usize>> {
+    let mut spans: Vec<std::ops::Range<usize>> = private_keys(text);
+    let mut before: Option<std::ops::Range<usize>> = None;
+    for word in words(text) {
+        let found = secret_word(text, before.as_ref(), &word).or_else(|| named_value(text, &word));
+        before = Some(word);
+        if let Some(found) = found.filter(|found| !text[found.clone()].starts_with(GONE)) {
+            spans.push(found);
+        }
+    }
+    spans.sort_by_key(|span| span.start);
+    let mut apart: Vec<std::ops::Range<usize>> = Vec::new();
+    for span in spans {
+        match apart.last_mut() {
+            Some(last) if span.start < last.end => last.end = last.end.max(span.end),
+            Some(_) | None => apart.push(span),
+        }
+    }
+    apart
+}
+
+fn private_keys(text: &str) -> Vec<std::ops::Range<usize>> {
+    const END: &str = "PRIVATE KEY-----";
+    let mut found = Vec::new();
+    let mut from = 0;
+    while let Some(start) = text[from..].find("-----BEGIN ").map(|at| from + at) {
+        let line = text[start..].find('\n').map_or(text.len(), |at| start + at);
+        let Some(head) = text[start..line.min(text.len())].find(END).map(|at| start + at + END.len()) else {
+            from = start + 1;
+            continue;
+        };
+        let end = text[head..].find(END).map_or(text.len(), |at| head + at + END.len());
+        found.push(start..end);
+        from = end;
+    }
+    found
+}
+
+/// Runs of letters that keys are made of.
+fn words(text: &str) -> impl Iterator<Item = std::ops::Range<usize>> + '_ {
+    let mut from = 0;
+    std::iter::from_fn(move || {
+        let part = |c: char| c.is_ascii_alphanumeric() || "-_./+~".contains(c);
+        let start = from + text[from..].find(part)?;
+        let end = text[start..].find(|c| !part(c)).map_or(text.len(), |at| start + at);
+        from = end;
+        Some(start..end)
+    })
+}
+
+/// A word that is a secret by itself, or by the one before it.
+fn secret_word(text: &str, before: Option<&std::ops::Range<usize>>, word: &std::ops::Range<usize>) -> Option<std::ops::Range<usize>> {
+    let own = &text[word.clone()];
+    if own.len() >= KEY_LENGTH && BEGINNINGS.iter().any(|beginning| own.starts_with(beginning)) {
+        return Some(word.clone());
+    }
+    let before = before?;
+    let between = &text[before.end..word.start];
+    let bearer = text[before.clone()].eq_ignore_ascii_case("bearer") && between.trim().is_empty() && own.len() >= KNOWN_LENGTH;
+    // `https://user:password@host`
+    let in_address = text[before.clone()].starts_with("//") && between == ":" && text[word.end..].starts_with('@');
+    (bearer || in_address).then(|| word.clone())
+}
+
+/// The value behind a name that says that it is secret: `password: …`, `"api_key": "…"`, `TOKEN=…`.
+fn named_value(text: &str, name: &std::ops::Range<usize>) -> Option<std::ops::Range<usize>> {
+    if !is_named(&text[name.clone()].to_ascii_lowercase()) {
+        return None;
+    }
+    let quotes = |c: char| "\"'`\\".contains(c);
+    let behind = text[name.end..].trim_start_matches(|c| quotes(c) || c == ' ');
+    let value = behind.strip_prefix([':', '='])?.trim_start_matches(|c| quotes(c) || c == ' ');
+    let start = text.len() - value.len();
+    let length = value.find(|c: char| c.is_whitespace() || quotes(c) || ",;)}]&".contains(c)).unwrap_or(value.len());
+    // `Authorization: Bearer …` is the bearer's matter, and a reference is no value.
+    let scheme = ["bearer", "basic"].iter().any(|scheme| value[..length].eq_ignore_ascii_case(scheme));
+    (length >= VALUE_LENGTH && !scheme && !value.starts_with("{{") && !value.starts_with('$')).then_some(start..start + length)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    fn cleaned(text: &str) -> (String, u64) {
+        let mut value = Value::from(text);
+        let secrets =
+            Secrets::of_environment([("OPENAI_API_KEY".into(), "my-own-secret-value".into()), ("EDITOR".into(), "editor-name".into())]);
+        let count = secrets.clean(&mut value);
+        (value.as_str().unwrap().to_owned(), count)
+    }
+
+    #[test]
+    fn what_looks_like_a_secret_goes_and_is_counted() {
+        for (text, clean) in [
+            ("key sk-abcdefghijklmnop1234 there", "key [redacted] there"),
+            ("ghp_0123456789abcdefghij0123456789", "[redacted]"),
+            ("Authorization: Bearer abc.def-ghi_jkl", "Authorization: Bearer [redacted]"),
+            ("password=hun!ter2, user=anna", "password=[redacted], user=anna"),
+            (r#"{"api_key": "value-1234", "n": 1}"#, r#"{"api_key": "[redacted]", "n": 1}"#),
+            ("https://anna:letmein@example.org/x", "https://anna:[redacted]@example.org/x"),
+            ("-----BEGIN RSA PRIVATE KEY-----\nabc\n-----END RSA PRIVATE KEY-----\nrest", "[redacted]\nrest"),
+            ("-----BEGIN PRIVATE KEY-----\ncut off", "[redacted]"),
+            ("it is my-own-secret-value.", "it is [redacted]."),
+        ] {
+            assert_eq!(cleaned(text), (clean.to_owned(), 1), "{text}");
+        }
+    }
+
+    #[test]
+    fn ordinary_text_stays() {
+        for text in [
+            "21 tokens, 3 secrets of good prose",
+            "the token: no",
+            "password: {{inputs.password}}",
+            "export TOKEN=$OTHER",
+            "editor-name",
+            "time 12:30@noon",
+            "sk-short",
+            "-----BEGIN CERTIFICATE-----\nabc",
+            "é password",
+            "see https://example.org:8080/a@b",
+        ] {
+            assert_eq!(cleaned(text), (text.to_owned(), 0), "{text}");
+        }
+    }
+
+    #[test]
+    fn fields_are_known_by_their_names_at_any_depth() {
+        let mut value = json!({"args": [{"Client-Secret": "abcd1234", "tokens": 12, "token": 7}], "text": "fine"});
+        assert_eq!(Secrets::default().clean(&mut value), 1);
+        assert_eq!(value, json!({"args": [{"Client-Secret": "[redacted]", "tokens": 12, "token": 7}], "text": "fine"}));
+        assert_eq!(Secrets::default().clean(&mut value), 0, "what is gone is not counted again");
+    }
+}
