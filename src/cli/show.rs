@@ -97,7 +97,7 @@ pub(super) fn json_of(run: &Run, id: &str, driver: Option<&str>) -> Value {
 }
 
 fn node_json(run: &Run, id: &NodeId, node: &NodeRun) -> Value {
-    let lineage = &node.lineage;
+    let (lineage, spent) = (&node.lineage, node.spent());
     let prefix = nest::prefix(id);
     let sources = run.node_doc(id).map(|node| node.depends_on.as_slice()).unwrap_or_default();
     let depends: Vec<String> = sources.iter().map(|source| format!("{prefix}{source}")).collect();
@@ -112,8 +112,8 @@ fn node_json(run: &Run, id: &NodeId, node: &NodeRun) -> Value {
         .collect();
     json!({
         "id": id, "state": node.state.word(), "reason": node.reason, "result": node.result, "mark": node.mark,
-        "error": node.error, "attempts": node.attempt, "started_at": node.span.started, "finished_at": node.span.finished,
-        "tokens": lineage.tokens.total(), "cost_usd": lineage.cost_usd,
+        "error": node.error, "generation": node.generation, "stale": node.stale, "attempts": node.attempt, "started_at": node.span.started, "finished_at": node.span.finished,
+        "tokens": spent.tokens.total(), "cost_usd": spent.cost_usd,
         "metadata": {
             "sources": lineage.sources, "files_accessed": lineage.files, "dependencies_used": depends, "tools_called": tools,
             "tokens": {"prompt": lineage.tokens.prompt, "completion": lineage.tokens.completion, "total": lineage.tokens.total()},
@@ -213,10 +213,11 @@ fn print_node(run: &Run, id: &NodeId, entries: &[Entry], io: &mut Io<'_>) -> Res
             io.line(&format!("  hint: {}", Plain::line(hint)))?;
         }
     }
-    if node.lineage.model_calls > 0 {
-        let tokens = count(node.lineage.tokens.total());
-        let calls = counted(node.lineage.model_calls as usize, "model call");
-        io.line(&format!("  {calls}, {tokens} tokens, {}", cost(node.lineage.cost_usd)))?;
+    let spent = node.spent();
+    if spent.model_calls > 0 {
+        let tokens = count(spent.tokens.total());
+        let calls = counted(spent.model_calls as usize, "model call");
+        io.line(&format!("  {calls}, {tokens} tokens, {}", cost(spent.cost_usd)))?;
     }
     let messages = entries.iter().filter(|entry| matches!(entry, Entry::Message { .. })).count();
     if messages > 0 {

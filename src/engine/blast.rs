@@ -1,6 +1,6 @@
 //! `Blast`: what a verb would change. Found by trying the verb on a copy of the run, so it is what will happen, not a description of it.
 
-use super::{Actor, Command, Event, Input, NodeRun, NodeState, Time, Verb, flow::Phase, graph::NodeIx, run::Run};
+use super::{Actor, Command, Event, Input, NodeState, Time, Verb, flow::Phase, graph::NodeIx, run::Run};
 use crate::plan::NodeId;
 use std::collections::BTreeSet;
 
@@ -48,15 +48,14 @@ impl Run {
         let by = Actor { who: String::new(), via: String::new() };
         let batch = after.step(&Input::Command { command: Command::act(verb.clone()), by }, now);
         let mut blast = Blast::default();
-        for (id, node) in self.nodes() {
-            let Some(ix) = self.graph.find(id) else { continue };
-            let again = after.node(id).is_none_or(|then| then.generation > node.generation);
+        for ix in self.all_nodes() {
+            let again = after.is_another(ix, self);
             if again {
                 self.weigh_again(ix, verb, &after, &mut blast);
-            } else if let Some(then) = after.node(id) {
-                self.weigh(ix, then, &after, &mut blast);
+            } else {
+                self.weigh(ix, &after, &mut blast);
             }
-            let lost = if again { self.has_begun(ix) } else { !node.state.is_final() && after.is_over(ix) };
+            let lost = if again { self.has_begun(ix) } else { !self.is_over(ix) && after.is_over(ix) };
             if lost {
                 self.weigh_loss(ix, now, &mut blast);
             }
@@ -73,20 +72,25 @@ impl Run {
             blast.stops.push(id.clone());
         }
         let is_given = matches!(verb, Verb::Override { node, .. } if *node == id);
-        let stays = |ix: NodeIx| after.node(&self.id_of(ix)).is_some_and(|then| then.generation == self.nodes[ix.at()].generation);
-        if is_given || !self.owners(ix).all(stays) {
+        if is_given || self.owners(ix).any(|owner| after.is_another(owner, self)) {
             return;
         }
-        match after.node(&id) {
-            None => blast.cancels.push(id),
-            Some(_) if self.has_begun(ix) => blast.reruns.push(id),
-            Some(_) => {}
+        if after.graph.nodes[ix.at()].gone {
+            blast.cancels.push(id);
+        } else if self.has_begun(ix) {
+            blast.reruns.push(id);
         }
     }
 
+    /// Whether a node of before is gone, or in another generation. A name that was used before raises the generation by itself.
+    fn is_another(&self, ix: NodeIx, before: &Self) -> bool {
+        let raised = self.nodes[ix.at()].generation > before.nodes[ix.at()].generation;
+        self.graph.nodes[ix.at()].gone || raised && self.graph.ids[ix.at()] == before.graph.ids[ix.at()]
+    }
+
     /// A node that stays in its generation.
-    fn weigh(&self, ix: NodeIx, then: &NodeRun, after: &Self, blast: &mut Blast) {
-        let (id, node) = (self.id_of(ix), &self.nodes[ix.at()]);
+    fn weigh(&self, ix: NodeIx, after: &Self, blast: &mut Blast) {
+        let (id, node, then) = (self.id_of(ix), &self.nodes[ix.at()], &after.nodes[ix.at()]);
         if then.stale.is_some() && node.stale.is_none() {
             blast.stale.push(id.clone());
         }
@@ -96,7 +100,7 @@ impl Run {
         if after.is_wrapping_up(ix) && !self.is_wrapping_up(ix) {
             return blast.wraps.push(id);
         }
-        let held = after.is_held(&id) && !self.is_held(&id);
+        let held = after.flows[ix.at()].hold.is_some() && self.flows[ix.at()].hold.is_none();
         let list = match &then.state {
             state if state.is_final() && self.is_at_work(ix) => &mut blast.stops,
             NodeState::Skipped => &mut blast.skips,

@@ -21,11 +21,11 @@ pub(super) enum Turn {
 
 /// What an end counts for.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
-struct Weight {
+pub(super) struct Weight {
     /// An exit that ended well.
-    exits: u32,
+    pub exits: u32,
     /// Something went wrong, as its plan sees it.
-    bad: u32,
+    pub bad: u32,
     /// Something went wrong, as those around it see it.
     bad_inside: u32,
 }
@@ -67,7 +67,7 @@ impl Run {
         }
     }
 
-    fn weight(&self, ix: NodeIx) -> Weight {
+    pub(super) fn weight(&self, ix: NodeIx) -> Weight {
         let exit = u32::from(self.graph.nodes[ix.at()].outs.is_empty() || self.is_terminal(ix));
         let node = &self.nodes[ix.at()];
         let partial = u32::from(node.mark.as_deref() == Some(PARTIAL));

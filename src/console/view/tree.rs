@@ -306,7 +306,7 @@ impl Line<'_> {
         pen.text(x, rest.y, 6, &took(node, self.now).pad_start(6), Role::Dim);
         x += 8;
         if view.seen().tokens > 0 && rest.right() > x + 30 {
-            let tokens = node.lineage.tokens.total();
+            let tokens = node.spent().tokens.total();
             let tokens = if tokens == 0 { Plain::default() } else { count(tokens).then(&Plain::line(" tok")) };
             pen.text(x, rest.y, 8, &tokens.pad_start(8), Role::Dim);
             x += 10;

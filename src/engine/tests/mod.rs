@@ -1,6 +1,7 @@
 //! Tests of the engine, through one driver: a plan in, inputs, then states, events and effects out.
 
 mod again;
+mod again_properties;
 mod bodies;
 mod breaking;
 mod cases;

@@ -141,7 +141,7 @@ pub(super) struct Player {
 }
 
 impl Player {
-    fn new(plan: Plan, slots: u32) -> Self {
+    pub fn new(plan: Plan, slots: u32) -> Self {
         let mut player = Self::created(plan, slots);
         player.world.command(Command::Start);
         player.take_effects();

@@ -126,11 +126,12 @@ pub fn timing(run: &RunView, id: &NodeId) -> Doc<'static> {
         doc.field("generation", &Plain::line(&node.generation.to_string()));
     }
     let lineage = &node.lineage;
-    if lineage.model_calls > 0 {
-        doc.field("model calls", &count(u64::from(lineage.model_calls)));
-        let tokens = count(lineage.tokens.prompt).then(&Plain::line(" in, ")).then(&count(lineage.tokens.completion));
+    let spent = node.spent();
+    if spent.model_calls > 0 {
+        doc.field("model calls", &count(u64::from(spent.model_calls)));
+        let tokens = count(spent.tokens.prompt).then(&Plain::line(" in, ")).then(&count(spent.tokens.completion));
         doc.field("tokens", &tokens.then(&Plain::line(" out")));
-        doc.field("cost", &cost(lineage.cost_usd));
+        doc.field("cost", &cost(spent.cost_usd));
     }
     if !lineage.files.is_empty() || !lineage.sources.is_empty() {
         doc.heading("touched");

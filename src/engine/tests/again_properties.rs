@@ -1,0 +1,250 @@
+//! Random verbs in random plans and orders: what was counted is what is there, nothing runs before its inputs, no generation ends twice,
+//! answers of old generations change nothing, a verb that is taken back was never said, and the run settles all the same.
+
+use super::kit::*;
+use super::properties::*;
+use crate::engine::Scope;
+use crate::engine::{flow::Phase, frame::*, graph::NodeIx, *};
+use crate::plan::{edit::Edit, *};
+use proptest::prelude::*;
+use serde_json::json;
+use std::collections::{BTreeMap, BTreeSet};
+
+/// A verb about nodes that there are, as drawn.
+fn verb(run: &Run, (kind, pick, how): Draw) -> Verb {
+    let ids: Vec<NodeId> = run.nodes().map(|(id, _)| id.clone()).collect();
+    let at = |pick: u8| ids[usize::from(pick) % ids.len()].clone();
+    let node = at(pick);
+    match kind % 14 {
+        0 | 1 => Verb::Rerun { node, scope: Scope::Downstream },
+        2 | 3 => Verb::Rerun { node, scope: Scope::Alone },
+        4 => Verb::Retry { node },
+        5 => Verb::Override { node, value: json!({"ok": how.is_multiple_of(2), "route": "left"}) },
+        6 => {
+            let upstream: Vec<NodeIx> = run.graph.find(&node).map(|ix| run.upstream(ix).into_iter().collect()).unwrap_or_default();
+            let to = upstream.get(usize::from(how) % (upstream.len() + 1)).map_or_else(|| node.clone(), |&ix| run.id_of(ix));
+            Verb::Rewind { node, to, feedback: "better".into() }
+        }
+        7 => Verb::Skip { node },
+        8 => Verb::Hold { target: Target::Node(node) },
+        9 => Verb::Release { target: Target::Run },
+        10 if how.is_multiple_of(2) => Verb::Pause,
+        10 => Verb::Resume,
+        _ => Verb::Edit { edits: edits(&node, &at(how), how) },
+    }
+}
+
+fn edits(one: &NodeId, two: &NodeId, how: u8) -> Vec<Edit> {
+    let work = |text: &str| Work::Agent(AgentWork { agent: Some("worker".into()), objective: Some(text.into()), ..AgentWork::default() });
+    let fresh = NodeId::new(format!("e{how}"));
+    let policy = Policy { approve: Some(Approve::Before), locks: Some(vec!["lock1".into()]), ..Policy::default() };
+    let all = [
+        vec![Edit::set_work(one.clone(), work(&format!("do {how}")))],
+        vec![Edit::AddNode { node: Box::new(agent(&fresh, &[one])), at: Some(usize::from(how) % 2) }],
+        vec![
+            Edit::AddNode { node: Box::new(agent(&fresh, &[one])), at: None },
+            Edit::AddDependency { node: two.clone(), on: fresh.clone() },
+        ],
+        vec![Edit::RemoveNode { id: one.clone() }],
+        vec![Edit::AddDependency { node: two.clone(), on: one.clone() }],
+        vec![Edit::RemoveDependency { node: two.clone(), on: one.clone() }],
+        vec![Edit::AddEdge { edge: Box::new(edge(one, two, "true")), at: None }],
+        vec![Edit::RenameNode { from: one.clone(), to: fresh.clone() }],
+        vec![Edit::SetPolicy { id: one.clone(), policy: Box::new(policy.clone()) }],
+        vec![Edit::SetDefaults { defaults: Box::new(policy) }],
+        vec![Edit::RemoveEdge { at: usize::from(how) % 3 }],
+    ];
+    all.into_iter().nth(usize::from(how) % 11).unwrap_or_default()
+}
+
+/// The run without what is there only to take verbs back.
+fn plain(run: &Run) -> Run {
+    let mut run = same(run);
+    run.steer.shadow = None;
+    run
+}
+
+/// Numbers that are kept up say what is there.
+fn audit(run: &Run) {
+    let live: Vec<NodeIx> = run.all_nodes().collect();
+    assert_eq!(live.len(), run.graph.index.len());
+    for &ix in &live {
+        let (flow, id) = (&run.flows[ix.at()], run.id_of(ix));
+        assert_eq!(run.graph.find(&id), Some(ix));
+        assert_eq!(run.is_over(ix), run.nodes[ix.at()].state.is_final(), "`{id}` {:?} {:?}", flow.phase, run.nodes[ix.at()].state);
+        if !run.is_over(ix) {
+            let mut anew = run.clone();
+            anew.tally_anew(ix);
+            assert_eq!(flow.tally, anew.flows[ix.at()].tally, "tokens of `{id}`");
+        }
+        let inside: Vec<NodeIx> = run.inside_of(ix);
+        let over = inside.iter().filter(|&&ix| run.is_over(ix)).count();
+        let gates: usize = inside.iter().map(|&ix| run.open_of(ix).len()).sum();
+        let bad = |ix: &&NodeIx| matches!(run.nodes[ix.at()].state, NodeState::Failed | NodeState::FailedSafe | NodeState::Cancelled);
+        let bad = inside.iter().filter(bad).count();
+        let counted = run.nodes[ix.at()].inside;
+        let numbers = [counted.nodes, counted.over, counted.waiting, counted.bad].map(|number| number as usize);
+        assert_eq!(numbers, [inside.len(), over, gates, bad], "inside `{id}`");
+    }
+    let homes: BTreeSet<FrameIx> = live.iter().map(|ix| run.graph.nodes[ix.at()].home).collect();
+    for home in homes {
+        let frame = run.frame(home).unwrap();
+        assert_eq!(frame.slots.len(), frame.plan.nodes.len());
+        let mut counts = Counts::default();
+        for ix in frame.nodes() {
+            let (weight, over) = (run.weight(ix), run.is_over(ix));
+            counts.unfinished += u32::from(!over);
+            counts.exits += weight.exits;
+            counts.bad += weight.bad;
+        }
+        assert_eq!(frame.counts, counts, "in `{}`", frame.prefix);
+    }
+    let phase = |fits: fn(Phase) -> bool| live.iter().filter(|ix| fits(run.flows[ix.at()].phase)).count() as u32;
+    assert_eq!(run.queue.kept, phase(|phase| phase == Phase::Kept));
+    assert_eq!(run.queue.resting, phase(|phase| phase == Phase::Resting));
+    let busy = run.flows.iter().filter(|flow| flow.worker.as_ref().is_some_and(|worker| worker.since.is_some())).count();
+    assert_eq!(run.queue.busy as usize, busy);
+    for lock in &run.queue.locks {
+        assert!(lock.holder.is_none_or(|ix| run.flows[ix.at()].locked));
+    }
+    let open: BTreeSet<GateId> = live.iter().flat_map(|&ix| run.open_of(ix)).collect();
+    assert_eq!(run.gates.open, open);
+}
+
+/// Says a verb and sees to it that it does what it said it would, and sometimes takes it back.
+fn say(player: &mut Player, draw: Draw) {
+    let verb = verb(&player.world.run, draw);
+    if player.world.run.refusal(&Command::act(verb.clone())).is_some() {
+        return;
+    }
+    let before = player.world.run.clone();
+    let blast = before.blast(&verb, Time(player.world.now));
+    let events = player.world.act(verb.clone());
+    player.take_effects();
+    let run = &player.world.run;
+    let touched: BTreeSet<NodeId> = match events.iter().find(|event| matches!(event, Event::Acted { .. })) {
+        Some(Event::Acted { nodes, .. }) => nodes.iter().cloned().collect(),
+        other => panic!("{verb:?} gave {other:?}"),
+    };
+    for (id, node) in before.nodes() {
+        let named = before.graph.find(id).map(|ix| run.id_of(ix)).filter(|_| touched.iter().all(|other| other != id));
+        // A name that was used before raises the generation by itself.
+        let Some(then) = named.filter(|name| name == id).and_then(|id| run.node(&id)) else { continue };
+        if node.state.is_final() && nest::owner(id).is_none() {
+            assert_eq!((then.generation, &then.result, &then.state), (node.generation, &node.result, &node.state), "`{id}` after {verb:?}");
+            assert!(!blast.reruns.contains(id), "`{id}` after {verb:?}");
+        }
+    }
+    eprintln!(
+        "SAID {} {}",
+        verb.words().split(' ').take(2).collect::<Vec<_>>().join(" "),
+        match &verb {
+            Verb::Edit { edits } => format!("{edits:?}").split(' ').take(1).collect::<String>(),
+            _ => String::new(),
+        }
+    );
+    let acted = player.world.records.iter().rev().find(|record| matches!(record.event, Event::Acted { .. })).map(|record| record.seq);
+    let undoable = run.undoable().map(|(seq, _)| seq).filter(|seq| Some(*seq) == acted);
+    if undoable.is_some() && draw.2 % 3 > 0 {
+        player.world.command(Command::Undo);
+        eprintln!("UNDONE {}", verb.words().split(' ').take(2).collect::<Vec<_>>().join(" "));
+        assert_eq!(plain(&player.world.run), plain(&before), "{verb:?} is taken back");
+    }
+    audit(&player.world.run);
+}
+
+/// What a worker of an old generation says is on record, and nothing more.
+fn speak_late(player: &mut Player, pick: u8) {
+    let aborts = player.world.effects.iter().filter_map(|effect| match effect {
+        Effect::Abort { node, generation, attempt } => Some((node.clone(), *generation, *attempt)),
+        Effect::Start { .. } | Effect::Answer { .. } | Effect::SetTimer { .. } => None,
+    });
+    let aborts: Vec<_> = aborts.collect();
+    let Some((node, generation, attempt)) = aborts.get(usize::from(pick) % (aborts.len() + 1)).cloned() else { return };
+    if player.world.run.live(&node, generation, attempt).is_some() {
+        return;
+    }
+    let before = plain(&player.world.run);
+    let fact = WorkFact::Done(Done { result: json!("late"), mark: None });
+    player.world.step(Input::Work { node, generation, attempt, fact });
+    assert_eq!(plain(&player.world.run), before);
+}
+
+fn finish(player: &mut Player) {
+    if player.world.outcome().is_none() {
+        player.world.act(Verb::Release { target: Target::Run });
+        let held: Vec<NodeId> = player.world.run.nodes().map(|(id, _)| id.clone()).filter(|id| player.world.run.is_held(id)).collect();
+        held.into_iter().for_each(|id| drop(player.world.act(Verb::Release { target: Target::Node(id) })));
+        player.take_effects();
+    }
+    player.finish();
+    audit(&player.world.run);
+}
+
+/// Everything that must hold of a whole journal, seen event by event.
+fn check_journal(world: &World) {
+    let mut run = Run::default();
+    let mut ended: BTreeMap<(NodeId, u32), u64> = BTreeMap::new();
+    for record in &world.records {
+        match &record.event {
+            Event::NodeStarted { node_id, generation, .. } => {
+                assert!(!ended.contains_key(&(node_id.clone(), *generation)), "`{node_id}` starts after its end");
+                let ix = run.graph.find(node_id).unwrap();
+                assert_eq!(run.nodes[ix.at()].generation, *generation);
+                let entry = run.frame_of(ix).and_then(Frame::entry);
+                let tally = run.flows[ix.at()].tally;
+                assert!(entry == Some(ix) || tally.verdict(run.graph.nodes[ix.at()].join) == Some(true), "`{node_id}` has its inputs");
+                for &edge in run.graph.nodes[ix.at()].ins.iter().filter(|&&edge| run.edge_token(edge) == Some(true)) {
+                    let source = run.graph.link(edge).from;
+                    assert!(run.is_over(source) || run.flows[source.at()].former.is_some(), "`{node_id}` works with what there is");
+                }
+            }
+            Event::NodeCompleted { node_id, generation, .. }
+            | Event::NodeFailed { node_id, generation, .. }
+            | Event::NodeSkipped { node_id, generation, .. }
+            | Event::NodePassed { node_id, generation, .. }
+            | Event::NodeCancelled { node_id, generation, .. } => {
+                let twice = ended.insert((node_id.clone(), *generation), record.seq);
+                assert_eq!(twice, None, "generation {generation} of `{node_id}` ends once");
+            }
+            Event::Undone { verb, .. } => ended.retain(|_, seq| *seq < *verb),
+            // Who has the name now is somebody else.
+            Event::Acted { verb, .. } if matches!(**verb, Verb::Edit { .. }) => ended.clear(),
+            _ => {}
+        }
+        run.evolve(record);
+    }
+    assert!(run.all_nodes().all(|ix| run.is_over(ix)), "no node is left over: {}", world.states());
+    assert!(run.gates.open.is_empty() && run.agenda.is_empty() && run.queue.busy == 0);
+    assert!(run.queue.locks.iter().all(|lock| lock.holder.is_none() && lock.waiters.is_empty()));
+    assert!(matches!(world.records.last().unwrap().event, Event::RunSettled { .. }));
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn any_verbs_in_any_plan_keep_the_rules_and_one_taken_back_was_never_said(
+        nodes in prop::collection::vec(drawn(), 1..9),
+        slots in 1_u32..4,
+        draws in prop::collection::vec((any::<Draw>(), any::<u8>()), 0..40),
+        after in prop::collection::vec(any::<Draw>(), 0..4),
+        dialect in 0..10_usize,
+    ) {
+        let mut player = Player::new(build(&nodes, Dialect::ALL.get(dialect).copied().unwrap_or_default()), slots);
+        for (draw, what) in draws {
+            match what % 5 {
+                0 | 1 if player.world.run.nodes().next().is_some() => say(&mut player, draw),
+                2 => speak_late(&mut player, draw.1),
+                _ if player.world.outcome().is_none() => player.play(draw),
+                _ => {}
+            }
+        }
+        finish(&mut player);
+        for draw in after {
+            say(&mut player, draw);
+            finish(&mut player);
+        }
+        check_journal(&player.world);
+    }
+}
