@@ -3,6 +3,7 @@
 
 use super::{
     GateId, NodeRun, NodeState, Spent, Verb,
+    calls::Drive,
     count::Turn,
     flow::{Flow, Phase, Tally},
     frame::{Frame, FrameIx},
@@ -109,9 +110,10 @@ impl Run {
                 self.tokens[edge.0 as usize] = None;
             }
         }
-        let Flow { hold, guidance, rewinds, .. } = std::mem::take(&mut self.flows[ix.at()]);
+        let Flow { hold, guidance, rewinds, drive, .. } = std::mem::take(&mut self.flows[ix.at()]);
         let reason = hold.as_ref().map_or_else(String::new, |who| format!("held by {who}"));
-        self.flows[ix.at()] = Flow { hold, guidance, rewinds, former, ..Flow::default() };
+        self.flows[ix.at()] =
+            Flow { hold, guidance, rewinds, former, drive: Drive { into: drive.into, ..Drive::default() }, ..Flow::default() };
         let generation = self.nodes[ix.at()].generation + 1;
         self.nodes[ix.at()] = NodeRun { generation, reason, earlier: spent, ..NodeRun::default() };
     }

@@ -135,19 +135,10 @@ fn say(player: &mut Player, draw: Draw) {
             assert!(!blast.reruns.contains(id), "`{id}` after {verb:?}");
         }
     }
-    eprintln!(
-        "SAID {} {}",
-        verb.words().split(' ').take(2).collect::<Vec<_>>().join(" "),
-        match &verb {
-            Verb::Edit { edits } => format!("{edits:?}").split(' ').take(1).collect::<String>(),
-            _ => String::new(),
-        }
-    );
     let acted = player.world.records.iter().rev().find(|record| matches!(record.event, Event::Acted { .. })).map(|record| record.seq);
     let undoable = run.undoable().map(|(seq, _)| seq).filter(|seq| Some(*seq) == acted);
     if undoable.is_some() && draw.2 % 3 > 0 {
         player.world.command(Command::Undo);
-        eprintln!("UNDONE {}", verb.words().split(' ').take(2).collect::<Vec<_>>().join(" "));
         assert_eq!(plain(&player.world.run), plain(&before), "{verb:?} is taken back");
     }
     audit(&player.world.run);
