@@ -1,8 +1,9 @@
-//! Events a second that the journal takes: one a commit, a hundred a commit, and many runs whose commits are gathered.
+//! Events a second that the journal takes: one a commit, a hundred a commit, and many runs whose commits are gathered; and how long it
+//! takes to replay a run of two hundred model calls from it.
 
 #![expect(clippy::expect_used, reason = "a bench that cannot set itself up has nothing to measure")]
 
-use dagdeck::engine::{Actor, Event, Record, RunId, RunSettings, Time};
+use dagdeck::engine::{Actor, Command, Done, Event, Input, ModelCall, Record, Run, RunId, RunSettings, Time, TokenUsage, WorkFact};
 use dagdeck::plan::{NodeId, Plan};
 use dagdeck::store::{Durability, Journal, Store};
 use divan::{Bencher, counter::ItemsCount};
@@ -93,5 +94,48 @@ fn forty_runs_gathered(bencher: Bencher<'_, '_>) {
             }
         });
         desk
+    });
+}
+
+/// A run of so many agents, each with one model call.
+fn called(run: &RunId, calls: u32) -> Vec<Record> {
+    let ids: Vec<String> = (0..calls).map(|n| format!("agent-{n}")).collect();
+    let nodes: Vec<_> = ids.iter().map(|id| serde_json::json!({"id": id, "agent": "writer", "objective": "say something"})).collect();
+    let plan: Plan = serde_json::from_value(serde_json::json!({"goal": "many calls", "nodes": nodes})).expect("a plan");
+    let by = Actor { who: "bench".into(), via: "bench".into() };
+    let settings = RunSettings { slots: calls, ..RunSettings::default() };
+    let create = Input::Create { run: run.clone(), plan: Box::new(plan), settings: Box::new(settings), by: by.clone() };
+    let mut state = Run::default();
+    let mut records = state.steps(&[create, Input::Command { command: Command::Start, by }], Time(0)).records;
+    let call = ModelCall {
+        model: "a-model".into(),
+        provider: "a provider".into(),
+        usage: TokenUsage::default(),
+        estimated: false,
+        cost_usd: Some(0.01),
+        duration_ms: 900,
+        finish: "stop".into(),
+    };
+    for id in &ids {
+        let text = "a sentence of some length. ".repeat(40);
+        let message = WorkFact::Message { role: "assistant".into(), content: text.clone() };
+        for fact in [WorkFact::ModelCalled(call.clone()), message, WorkFact::Done(Done { result: text.into(), mark: None })] {
+            records.extend(state.step(&Input::Work { node: NodeId::new(id), generation: 1, attempt: 1, fact }, Time(1)).records);
+        }
+    }
+    records
+}
+
+/// Must stay under 50 ms.
+#[divan::bench(args = [200])]
+fn replay_of_calls(bencher: Bencher<'_, '_>, calls: u32) {
+    let desk = desk(0);
+    let run = RunId("run-0".into());
+    let records = called(&run, calls);
+    desk.runtime.block_on(desk.store.append(&run, &records, Durability::Process)).expect("a run");
+    bencher.counter(ItemsCount::new(records.len())).bench_local(|| {
+        let state = Run::replay(&desk.store.records(&run).expect("the events"));
+        assert!(state.outcome().is_some());
+        state
     });
 }

@@ -155,11 +155,11 @@ pub(super) fn finish(ended: &Headless, as_json: bool, io: &mut Io<'_>) -> Result
     let name = short(&ended.run.0);
     let (exit, outcome, reason) = match &ended.end {
         HeadlessEnd::Settled { outcome, reason } => (Exit::from(*outcome), json!(outcome), reason.clone()),
-        HeadlessEnd::Parked(gates) if gates.is_empty() => match ended.state.pace() {
+        HeadlessEnd::Parked(gates) => match ended.state.pace() {
             Pace::Paused | Pace::Pausing => (Exit::Undecided, json!("paused"), format!("`dagdeck resume {name}` goes on with it")),
-            Pace::Going => (Exit::Undecided, json!("held"), format!("`dagdeck release {name}` lets what is held go")),
+            Pace::Going if gates.is_empty() => (Exit::Undecided, json!("held"), format!("`dagdeck release {name}` lets what is held go")),
+            Pace::Going => (Exit::Undecided, json!("waiting"), "a gate is open that nothing decides".to_string()),
         },
-        HeadlessEnd::Parked(_) => (Exit::Undecided, json!("waiting"), "a gate is open that nothing decides".to_string()),
     };
     if as_json {
         let last = json!({"run": ended.run, "outcome": outcome, "reason": reason, "exit": exit.number()});

@@ -139,6 +139,10 @@ fn survive(program: &Program, dice: &mut Dice) -> Vec<Value> {
             continue;
         }
         let shown = program.json(&["show", "last", "--json"]);
+        if shown["status"] == "succeeded" {
+            // It was killed between its last event and its end.
+            return told;
+        }
         let lost = shown["nodes"].as_array().unwrap().iter().find(|node| node["state"] == "unknown");
         args = match (code, lost) {
             (Some(7), Some(node)) => {

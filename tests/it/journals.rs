@@ -1,0 +1,63 @@
+//! Journals of every earlier version open, are shown, and go on.
+
+use super::support::program::Program;
+use dagdeck::store::Store;
+use rusqlite::{Connection, params};
+use serde_json::Value;
+use std::path::PathBuf;
+
+/// The workspace that the fixtures were written in.
+const WRITTEN_IN: &str = "/home/anna/project";
+
+fn fixture(version: i64) -> PathBuf {
+    PathBuf::from(env!("CARGO_MANIFEST_DIR")).join(format!("tests/fixtures/journals/v{version}.db"))
+}
+
+/// A home with a fixture as its journal, as if it had been written in the program's workspace.
+fn home_of(version: i64) -> Program {
+    let program = Program::new();
+    let state = program.home().join("state");
+    std::fs::create_dir(&state).unwrap();
+    std::fs::copy(fixture(version), state.join("journal.db")).unwrap();
+    let db = Connection::open(state.join("journal.db")).unwrap();
+    let workspace = program.workspace().canonicalize().unwrap().display().to_string();
+    db.execute("UPDATE events SET json = replace(json, ?1, ?2)", params![WRITTEN_IN, workspace]).unwrap();
+    db.execute("UPDATE runs SET workspace = ?1", params![workspace]).unwrap();
+    program
+}
+
+fn run_with<'r>(runs: &'r Value, goal: &str, status: &str) -> &'r str {
+    let fits = |run: &&Value| run["goal"] == goal && run["status"] == status;
+    runs.as_array().unwrap().iter().find(fits).unwrap_or_else(|| panic!("{goal} {status}\n{runs:#}"))["run"].as_str().unwrap()
+}
+
+#[test]
+fn a_journal_of_every_earlier_version_is_kept_here() {
+    assert!((1..Store::version()).all(|version| fixture(version).is_file()));
+}
+
+#[test]
+fn a_journal_of_version_1_opens_is_shown_and_goes_on() {
+    let program = home_of(1);
+    let runs = program.json(&["ls", "--json"]);
+    assert_eq!(runs.as_array().unwrap().len(), 6);
+    for run in runs.as_array().unwrap() {
+        let id = run["run"].as_str().unwrap();
+        let shown = program.json(&["show", id, "--json"]);
+        let replayed = program.json(&["replay", id, "--json"]);
+        assert_eq!(shown["nodes"], replayed["nodes"]);
+    }
+    let done = program.json(&["show", run_with(&runs, "fan out and join", "succeeded"), "--json"]);
+    assert_eq!(done["nodes"][1]["result"], 42);
+
+    program.run(&["resume", run_with(&runs, "write after a yes", "waiting"), "--yes"]).code(0);
+    assert_eq!(program.read("out.txt"), "hello");
+
+    let cut = run_with(&runs, "cut off in the middle", "waiting");
+    assert_eq!(program.json(&["show", cut, "--json"])["status"], "interrupted");
+    program.run(&["skip", cut, "slow", "--unknown", "done", "--approve", "write"]).code(0).says(&["shell: unknown"]);
+    let shown = program.json(&["show", cut, "--json"]);
+    assert_eq!((&shown["nodes"][1]["mark"], &shown["nodes"][2]["state"]), (&"overridden".into(), &"skipped".into()), "{shown:#}");
+    assert_eq!(program.read("never.txt"), "x");
+    program.run(&["resume", run_with(&runs, "cut off in the middle", "cancelled")]).code(1).says(&["the run is over"]);
+}

@@ -1,0 +1,125 @@
+//! Runs that nobody drives: paused, decided, steered, branched, replayed and carried elsewhere from the shell.
+
+use super::support::program::Program;
+use serde_json::{Value, json};
+
+/// A copy behind a gate, with something that needs nobody beside it.
+fn parked() -> Program {
+    let program = Program::new();
+    program.file("in.txt", "hello");
+    let nodes = json!([
+        {"id": "read", "tool": "read_file", "args": {"path": "in.txt"}},
+        {"id": "write", "tool": "write_file", "args": {"path": "out.txt", "content": "{{read}}"}, "depends_on": ["read"]},
+        {"id": "beside", "value": "password=letmein"},
+        {"id": "after", "value": "done", "depends_on": ["write"]},
+    ]);
+    let file = program.file("plan.json", json!({"dagdeck": 1, "goal": "copy", "nodes": nodes}).to_string());
+    program.run(&["run", &file]).code(7);
+    program
+}
+
+fn states(program: &Program) -> Vec<String> {
+    let shown = program.json(&["show", "last", "--json"]);
+    shown["nodes"].as_array().unwrap().iter().map(|node| node["state"].as_str().unwrap().to_owned()).collect()
+}
+
+fn events(program: &Program) -> Vec<Value> {
+    let out = program.run(&["replay", "last", "--events", "--json"]).code(0).out;
+    out.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
+}
+
+/// Case 13.
+#[test]
+fn a_paused_run_is_not_a_failed_run() {
+    let program = parked();
+    program.run(&["pause", "last"]).code(0).says(&["paused", "dagdeck resume"]);
+    assert_eq!(program.json(&["show", "last", "--json"])["status"], "paused");
+    program.run(&["approve", "last", "write"]).code(7).says(&["paused"]);
+    assert!(!program.workspace().join("out.txt").exists(), "nothing starts while it is paused");
+    program.run(&["resume", "last"]).code(0);
+    assert_eq!(program.read("out.txt"), "hello");
+    assert_eq!(states(&program), ["succeeded"; 4]);
+}
+
+#[test]
+fn a_gate_is_decided_from_the_shell_and_the_run_goes_on() {
+    let program = parked();
+    program.run(&["approve", "last", "nothing"]).code(1).says(&["no open gate `nothing`", "1 at `write`"]);
+    program.run(&["reject", "last", "--message", "not now"]).code(4);
+    assert_eq!(states(&program), ["succeeded", "cancelled", "succeeded", "skipped"]);
+    let decided = events(&program).into_iter().find(|event| event["type"] == "gate_decided").unwrap();
+    assert_eq!((&decided["by"]["who"], &decided["by"]["via"]), (&json!("tester"), &json!("cli")));
+    program.run(&["approve", "last", "1"]).code(1).says(&["tester decided already: rejected"]);
+    assert_eq!(events(&program).into_iter().filter(|event| event["type"] == "node_started").count(), 2, "what is done isn't done again");
+}
+
+#[test]
+fn a_verb_tells_first_what_it_would_change_and_says_why_on_record() {
+    let program = parked();
+    let before = events(&program).len();
+    let told = program.run(&["cancel", "last", "write", "--branch", "--dry-run"]).code(0);
+    assert!(told.out.contains("cancels: ") && told.out.contains("write") && told.out.contains("after"), "{told}");
+    assert_eq!(events(&program).len(), before, "a dry run leaves nothing behind");
+    program.run(&["override", "last", "write", "\"by hand\"", "--why", "wrote it myself"]).code(0);
+    let acted = events(&program).into_iter().find(|event| event["type"] == "acted").unwrap();
+    assert_eq!((&acted["why"], &acted["by"]["who"]), (&json!("wrote it myself"), &json!("tester")));
+    assert_eq!(states(&program), ["succeeded"; 4]);
+    assert!(!program.workspace().join("out.txt").exists());
+    program.run(&["skip", "last", "write"]).code(1).says(&["can't skip `write`"]);
+}
+
+#[test]
+fn a_replay_shows_the_run_as_it_was_and_calls_nobody() {
+    let program = parked();
+    program.run(&["resume", "last", "--yes"]).code(0);
+    std::fs::remove_file(program.workspace().join("in.txt")).unwrap();
+    let then = program.json(&["replay", "last", "--until", "read", "--json"]);
+    let state = |shown: &Value, at: usize| shown["nodes"][at]["state"].as_str().unwrap().to_owned();
+    assert_eq!((state(&then, 0), state(&then, 1)), ("succeeded".into(), "pending".into()));
+    let first = program.json(&["replay", "last", "--at", "1", "--json"]);
+    assert_eq!(state(&first, 0), "pending");
+    program.run(&["replay", "last", "--at", "9999"]).code(2).says(&["no event 9999"]);
+    let last = program.json(&["replay", "last", "--json"]);
+    assert_eq!(last["nodes"], program.json(&["show", "last", "--json"])["nodes"]);
+}
+
+#[test]
+fn a_branch_keeps_what_came_before_and_stands_below_its_parent() {
+    let program = parked();
+    program.run(&["approve", "last"]).code(0);
+    std::fs::remove_file(program.workspace().join("out.txt")).unwrap();
+    let parent = program.json(&["ls", "--json"])[0]["run"].as_str().unwrap().to_owned();
+    program.run(&["branch", &parent, "--until", "read", "--deny", "write"]).code(4);
+    let runs = program.json(&["ls", "--json"]);
+    assert_eq!(runs[0]["parent"]["run"], json!(parent));
+    assert_eq!(states(&program)[..2], ["succeeded", "cancelled"]);
+    let reads = |event: &&Value| event["type"] == "node_started" && event["node_id"] == "read";
+    assert_eq!(events(&program).iter().filter(reads).count(), 1, "what is kept doesn't run again");
+    assert!(!program.workspace().join("out.txt").exists());
+    let listed = program.run(&["ls"]).code(0).out;
+    let lines: Vec<&str> = listed.lines().collect();
+    assert!(lines[0].starts_with(&parent[parent.len() - 8..]) && lines[1].contains("└ from "), "{listed}");
+}
+
+#[test]
+fn a_run_file_opens_elsewhere_without_its_secrets_and_a_bad_one_leaves_nothing() {
+    let program = parked();
+    let told = program.run(&["export", "last", "--run-file", "run.jsonl"]).code(0);
+    assert!(told.err.contains("secrets were taken out"), "{told}");
+    let file = program.read("run.jsonl");
+    assert!(!file.contains("letmein"));
+    let other = Program::new();
+    let run = other.feed(&["import", "-", "--json"], file.clone()).code(0).json()["run"].as_str().unwrap().to_owned();
+    let there = |program: &Program| {
+        program.json(&["replay", &run, "--json"])["nodes"].as_array().unwrap().iter().map(|n| n["state"].clone()).collect::<Vec<_>>()
+    };
+    assert_eq!(there(&other), there(&program));
+    assert!(other.json(&["ls", "--json"])[0]["imported_at"].is_u64());
+    other.feed(&["import", "-"], file.clone()).code(1).says(&["is here already"]);
+    other.run(&["resume", &run]).code(1).says(&["the run works in `"]);
+
+    let third = Program::new();
+    third.feed(&["import", "-"], file[..file.len() / 2].to_owned()).code(3).says(&["stdin:"]);
+    third.feed(&["import", "-"], "{\"nodes\": []}").code(3).says(&["stdin:1: this is no run file"]);
+    assert_eq!(third.json(&["ls", "--json"]), json!([]));
+}
