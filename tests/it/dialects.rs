@@ -293,13 +293,15 @@ fn texts_that_would_swell_or_sink_are_refused() {
 fn every_example_in_the_documents_is_a_plan_without_errors_that_runs_to_its_end() {
     let text = fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/docs/plans.md")).unwrap();
     let examples: Vec<&str> = text.split("```json\n").skip(1).filter_map(|rest| rest.split("```").next()).collect();
-    assert_eq!(examples.len(), 2);
+    assert!(examples.len() > 2);
     for example in examples {
         let program = Program::new();
         program.file("plan.json", example);
-        for verb in ["validate", "run"] {
+        // Nobody is there to go on from a breakpoint.
+        let stops = if example.contains("\"breakpoint\"") { 7 } else { 0 };
+        for (verb, code) in [("validate", 0), ("run", stops)] {
             let ended = program.run(&[verb, "plan.json"]);
-            assert_eq!(ended.code, 0, "{verb}: {ended:?}");
+            assert_eq!(ended.code, code, "{verb}: {ended:?}");
         }
     }
 }

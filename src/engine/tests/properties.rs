@@ -2,6 +2,7 @@
 //! failures, calls, answers and cancels. After every event the rules hold.
 
 use super::kit::*;
+use super::views::check_views;
 use crate::engine::*;
 use crate::plan::*;
 use proptest::prelude::*;
@@ -467,7 +468,9 @@ proptest! {
         for draw in draws {
             player.play(draw);
         }
+        check_views(&player.world);
         player.finish();
         check(&player.world);
+        check_views(&player.world);
     }
 }

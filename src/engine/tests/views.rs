@@ -32,6 +32,33 @@ fn chart(world: &World) -> Chart {
     timeline.chart(&run, Time(world.now))
 }
 
+/// What holds of every run at any moment: bars without gaps of their own, work that fits into the time, traces that name each node once,
+/// and an answer to why for every node.
+pub(super) fn check_views(world: &World) {
+    let (timeline, run) = Timeline::replay(&world.records);
+    let chart = timeline.chart(&run, Time(world.now));
+    assert!(chart.bound_ms <= chart.makespan_ms, "{} of {}", chart.bound_ms, chart.makespan_ms);
+    for bar in &chart.bars {
+        let node = run.node(&bar.node).unwrap();
+        for pair in bar.stretches.windows(2) {
+            assert!(pair[0].to.is_some_and(|to| to <= pair[1].from), "{bar:?}");
+        }
+        let last = bar.stretches.last();
+        assert_eq!(last.is_some_and(|last| last.to.is_none()), chart.start.is_some() && !node.state.is_final(), "{bar:?} {node:?}");
+        assert!(bar.after.as_ref().is_none_or(|source| run.node(source).is_some_and(|source| source.state.is_final())), "{bar:?}");
+    }
+    for (id, node) in run.nodes() {
+        let why = run.why(id);
+        assert_eq!(why.first().map(|link| &link.node), Some(id));
+        assert!(node.state.is_final() || why.iter().all(|link| link.depth < why.len()));
+        let trace = trace(world, id);
+        let named: std::collections::BTreeSet<&NodeId> = trace.steps.iter().map(|step| &step.node).collect();
+        assert_eq!(named.len(), trace.steps.len(), "each node once");
+        assert_eq!(trace.rows.iter().filter(|row| !row.again).count(), trace.steps.len());
+    }
+    assert_eq!(Comparison::new(&run, &run).changed().count(), 0);
+}
+
 #[test]
 fn a_bar_tells_waiting_from_work_and_the_critical_path_is_what_really_held_up() {
     let mut world = World::new(plan(vec![agent("a", &[]), agent("b", &[]), agent("c", &["a", "b"]), agent("d", &["a"])]));
