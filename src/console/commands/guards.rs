@@ -4,6 +4,7 @@ use std::borrow::Cow;
 
 use super::Why;
 use crate::console::model::{Model, RunView, Stage};
+use crate::host::client::Driver;
 use crate::plan::{DecisionWork, Work};
 
 /// Always.
@@ -156,6 +157,27 @@ pub fn node_live(model: &Model) -> Result<(), Why> {
         Some(false) => Ok(()),
         Some(true) => Err("the selected node has ended".into()),
         None => Err("no node is selected".into()),
+    }
+}
+
+/// The shown run was interrupted.
+pub fn interrupted(model: &Model) -> Result<(), Why> {
+    let run = model.shown_run().ok_or(Cow::Borrowed("no run is shown"))?;
+    match (&run.driver, run.newest().run.outcome()) {
+        (Driver::Nobody, None) => Ok(()),
+        (Driver::Nobody, Some(_)) => Err("this run is over".into()),
+        (Driver::Here, _) => Err("this run is driven here already".into()),
+        (Driver::Elsewhere(who), _) => Err(format!("{who} drives this run").into()),
+    }
+}
+
+/// The run that is selected in the list was interrupted.
+pub fn interrupted_listed(model: &Model) -> Result<(), Why> {
+    let summary = model.runs.listing.get(model.runs.selected).ok_or(Cow::Borrowed("there are no runs yet"))?;
+    match (&summary.driver, summary.outcome) {
+        (Driver::Nobody, None) => Ok(()),
+        (_, Some(_)) => Err("this run is over".into()),
+        (Driver::Here | Driver::Elsewhere(_), None) => Err("this run goes on already".into()),
     }
 }
 

@@ -63,6 +63,8 @@ pub enum Context {
     Timeline,
     /// The trace of a result.
     Trace,
+    /// Two runs side by side.
+    Versus,
     /// The Graph screen.
     Graph,
     /// The inspector.
@@ -115,6 +117,7 @@ impl Context {
             Self::Log => "Log",
             Self::Timeline => "Timeline",
             Self::Trace => "Trace",
+            Self::Versus => "Two runs side by side",
             Self::LogFilter => "Filter line of the log",
             Self::Graph => "Graph",
             Self::Inspector => "Inspector",
@@ -172,6 +175,7 @@ impl Command {
             | Context::LogFilter
             | Context::Timeline
             | Context::Trace
+            | Context::Versus
             | Context::Compare
             | Context::Inspector
             | Context::Filter

@@ -17,7 +17,7 @@ const fn row(
 
 use Context::{
     Act, Always, Breaks, Compare, Confirm, Deps, Editor, Filter, Findings, Form, Global, Graph, Inbox, Inspector, Line, Log, LogFilter,
-    Moving, Pick, Plan, Reader, Replay, Request, Run, Runs, Timeline, Trace, Tree, Why,
+    Moving, Pick, Plan, Reader, Replay, Request, Run, Runs, Timeline, Trace, Tree, Versus, Why,
 };
 
 /// All groups.
@@ -142,6 +142,8 @@ const RUN: &[Command] = &[
     row("act.again", &["r"], Run, ("Retry, or run again", "again", "tries again what failed; else runs it and all after it"), when::node_present, verbs::act::again),
     row("act.guide", &["\""], Run, ("Guide", "guide", "your words go into the node's next turn"), when::node_live, verbs::act::guide),
     row("act.why", &["W"], Run, ("Why it isn't running", "why", "all that it waits for, as it is now, with ways there"), when::node_shown, verbs::why::open),
+    row("run.resume", &["!"], Run, ("Resume the run", "resume", "drives a run on that was interrupted"), when::interrupted, verbs::branch::resume),
+    row("run.compare", &["="], Run, ("Compare with another run", "compare", "plans and results side by side"), when::run_shown, verbs::branch::ask_other),
     row("act.undo", &["u"], Run, ("Take the last verb back", "take back", "while its effect has not begun"), when::can_take_back, verbs::act::undo),
     row("run.cancel_node", &["x"], Run, ("Cancel the node", "", "stops it now; shows first what that ends"), when::node_live, verbs::act::cancel_node),
     row("run.cancel_branch", &["X"], Run, ("Cancel the branch", "cancel branch", "the node and what only it feeds; first shows what it ends"), when::node_live, verbs::act::cancel_branch),
@@ -162,6 +164,7 @@ const REPLAY: &[Command] = &[
     row("replay.time_back", &["{"], Replay, ("10 seconds back", "", "the run as it was 10 seconds before"), when::replaying, verbs::replay::time_back),
     row("replay.time_forward", &["}"], Replay, ("10 seconds forward", "", "the run as it was 10 seconds later"), when::replaying, verbs::replay::time_forward),
     row("replay.play", &["space"], Replay, ("Play or stop", "play", "goes on by itself; waits longer than 2 s are cut short"), when::replaying, verbs::replay::play),
+    row("replay.branch", &["b"], Replay, ("Branch off from here", "branch", "a new run that keeps what was, with an edit or without"), when::replaying, verbs::branch::ask),
     row("replay.faster", &["+"], Replay, ("Play faster", "", "up to 256 times as fast as it was"), when::replaying, verbs::replay::faster),
     row("replay.slower", &["-"], Replay, ("Play slower", "", "down to as fast as it was"), when::replaying, verbs::replay::slower),
     row("replay.find", &["/"], Replay, ("Search for an event", "search", "by node, kind, or any text of the event"), when::replaying, verbs::replay::find),
@@ -178,6 +181,7 @@ const LOG: &[Command] = &[
     row("log.node", &["o"], Log, ("Only this node", "only this node", "events of the selected event's node; again: all"), when::has_events, verbs::log::only_node),
     row("log.follow", &["f"], Log, ("Follow the end", "follow", "the newest event stays selected as events come"), when::run_shown, verbs::log::follow),
     row("log.copy", &["y"], Log, ("Copy the event", "copy", "the event as JSON"), when::has_events, verbs::log::copy),
+    row("versus.node", &["enter"], Versus, ("To its node", "to node", "the node in the run that is shown"), when::run_shown, verbs::branch::to_node),
     row("timeline.node", &["enter"], Timeline, ("To its node", "to node", "the node in the tree"), when::has_nodes, verbs::origins::bar_node),
     row("timeline.trace", &["o"], Timeline, ("Trace its result", "trace", "where the result of the selected node came from"), when::node_shown, verbs::origins::trace),
     row("trace.go", &["enter"], Trace, ("Go there", "go there", "the node in the tree, its tools, or the answer in the log"), when::node_shown, verbs::origins::go),
@@ -215,6 +219,7 @@ const INBOX: &[Command] = &[
 #[rustfmt::skip]
 const RUNS: &[Command] = &[
     row("runs.open", &["enter", "l", "right"], Runs, ("Open the run", "open", "shows it; a past run is only looked at"), when::has_runs, verbs::run::open_listed),
+    row("runs.resume", &["!"], Runs, ("Resume the run", "resume", "drives a run on that was interrupted"), when::interrupted_listed, verbs::branch::resume_listed),
 ];
 
 #[rustfmt::skip]

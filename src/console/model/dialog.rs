@@ -105,6 +105,10 @@ pub enum PickThen {
     },
     /// Do that with the shown run.
     Act,
+    /// Branch off with that.
+    Branch,
+    /// Compare the shown run with that one.
+    CompareRun,
     /// That node is to do better.
     Rewind {
         /// Whose result is rejected.
@@ -248,6 +252,13 @@ pub enum EditThen {
         /// Which node.
         node: NodeId,
     },
+    /// What a branch has other at a node.
+    Branch {
+        /// Which node.
+        node: NodeId,
+        /// What of it.
+        what: Branching,
+    },
     /// Why a result is rejected.
     Feedback {
         /// Whose result.
@@ -274,6 +285,17 @@ pub enum EditThen {
         /// Which gate.
         gate: GateKey,
     },
+}
+
+/// What of a node a branch has other.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Branching {
+    /// Its text.
+    Text,
+    /// All its fields.
+    Node,
+    /// Its result.
+    Value,
 }
 
 impl EditorDialog {
@@ -304,6 +326,7 @@ impl EditThen {
             | Self::Override { .. }
             | Self::Guide { .. }
             | Self::Feedback { .. }
+            | Self::Branch { .. }
             | Self::Answer { .. }
             | Self::FormAnswer { .. } => false,
         }
@@ -346,6 +369,17 @@ pub struct Confirm {
 /// What a yes does.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Confirmed {
+    /// Branches a new run off.
+    Branch {
+        /// Which run.
+        run: crate::engine::RunId,
+        /// The last event that is kept.
+        seq: u64,
+        /// What comes first.
+        verbs: Vec<crate::engine::Verb>,
+    },
+    /// Drives a run on that was interrupted.
+    Resume(crate::engine::RunId),
     /// Cancels all runs and leaves.
     CancelAllAndQuit,
     /// Drops the text that was being edited.

@@ -23,12 +23,14 @@ mod trace;
 mod transcript;
 mod tree;
 mod turns;
+mod versus;
 
 pub mod words;
 
 pub use act::{Fate, Proposal};
 pub use dialog::{
-    Asks, Confirm, Confirmed, Dialog, EditThen, EditorDialog, FormDialog, LineDialog, LineThen, Pick, PickItem, PickThen, Reader, Reading,
+    Asks, Branching, Confirm, Confirmed, Dialog, EditThen, EditorDialog, FormDialog, LineDialog, LineThen, Pick, PickItem, PickThen,
+    Reader, Reading,
 };
 pub use doc::Doc;
 pub use editor::{Addressed, Compare, PlanEditor, Review, Version};
@@ -48,6 +50,7 @@ pub use trace::{TraceLine, TraceView, Traced};
 pub use transcript::{Message, Transcript, lines};
 pub use tree::{Columns, LEVELS, Row, RowKind, Tree, scrolled};
 pub use turns::Turns;
+pub use versus::{Versus, VersusRow};
 
 use crate::engine::{Gate, NodeState};
 use crate::plan::{Node, NodeId, Plan};
@@ -246,7 +249,7 @@ impl Model {
             None => match self.place.screen {
                 Screen::Plan => matches!(self.place.focus, Focus::Request | Focus::Filter),
                 Screen::Log => self.place.focus == Focus::Filter,
-                Screen::Graph | Screen::Inbox | Screen::Runs | Screen::Compare | Screen::Timeline | Screen::Trace => false,
+                Screen::Graph | Screen::Inbox | Screen::Runs | Screen::Compare | Screen::Timeline | Screen::Trace | Screen::Versus => false,
             },
         }
     }
@@ -272,6 +275,7 @@ impl Model {
             Screen::Runs => self.runs.listing.len(),
             Screen::Log => self.shown_run().map_or(0, |view| view.log.len()),
             Screen::Timeline => self.shown_run().map_or(0, |view| view.seen().run.nodes().count()),
+            Screen::Versus => self.runs.versus.as_ref().map_or(0, |versus| versus.len() + 1),
             Screen::Trace => self.shown_run().and_then(|view| view.trace.as_ref()).map_or(0, |trace| trace.lines().len()),
         };
         let below = match self.replay() {

@@ -45,6 +45,8 @@ pub enum Screen {
     Timeline,
     /// Where a result of the shown run came from.
     Trace,
+    /// Two runs side by side.
+    Versus,
 }
 
 /// A pane of the Plan screen.
@@ -123,7 +125,7 @@ impl Place {
             (Screen::Plan, Below::Request(lines)) => (u16::try_from(lines).unwrap_or(u16::MAX).clamp(1, 6).min(height / 4) + 1, 0),
             (Screen::Plan | Screen::Graph | Screen::Log | Screen::Timeline | Screen::Trace, Below::Scrub) => (0, SCRUB),
             (Screen::Graph | Screen::Log | Screen::Timeline | Screen::Trace, Below::Request(_))
-            | (Screen::Inbox | Screen::Runs | Screen::Compare, _) => (0, 0),
+            | (Screen::Inbox | Screen::Runs | Screen::Compare | Screen::Versus, _) => (0, 0),
         };
         let footer_rows = if height < BOTH_PANES { 1 } else { 2 };
         let header = Rect::new(0, 0, width, 1);
@@ -143,13 +145,17 @@ impl Place {
             // The details come when they are asked for.
             Screen::Graph => entries == 0 || self.focus != Focus::Inspector,
             Screen::Inbox => false,
-            Screen::Compare | Screen::Log | Screen::Timeline | Screen::Trace => entries == 0,
+            Screen::Compare | Screen::Log | Screen::Timeline | Screen::Trace | Screen::Versus => entries == 0,
         };
         if alone {
             return (body, none);
         }
         // Lines of a log and bars are long: what stands beside them needs more room.
-        let beside = if matches!(self.screen, Screen::Log | Screen::Timeline | Screen::Trace) { LINES_SIDE_BY_SIDE } else { SIDE_BY_SIDE };
+        let beside = if matches!(self.screen, Screen::Log | Screen::Timeline | Screen::Trace | Screen::Versus) {
+            LINES_SIDE_BY_SIDE
+        } else {
+            SIDE_BY_SIDE
+        };
         if body.width >= beside {
             let list = body.width * if self.screen == Screen::Inbox { 2 } else { 5 } / if self.screen == Screen::Inbox { 5 } else { 9 };
             return (Rect::new(body.x, body.y, list, body.height), Rect::new(body.x + list, body.y, body.width - list, body.height));
@@ -163,9 +169,17 @@ impl Place {
                         Rect::new(body.x, body.y + list, body.width, body.height - list),
                     )
                 }
-                (Screen::Plan | Screen::Graph | Screen::Runs | Screen::Compare | Screen::Log | Screen::Timeline | Screen::Trace, _) => {
-                    (body, none)
-                }
+                (
+                    Screen::Plan
+                    | Screen::Graph
+                    | Screen::Runs
+                    | Screen::Compare
+                    | Screen::Log
+                    | Screen::Timeline
+                    | Screen::Trace
+                    | Screen::Versus,
+                    _,
+                ) => (body, none),
             };
         }
         // One above the other, the list takes no more rows than it has entries, so that the rest is there for reading.
@@ -173,11 +187,14 @@ impl Place {
             Screen::Inbox => (3, (body.height / 4).clamp(3, 8)),
             Screen::Graph => (body.height / 2, body.height / 2),
             Screen::Compare => (3, body.height / 2),
+            Screen::Versus => (4, body.height / 2),
             Screen::Log | Screen::Trace => (body.height * 3 / 5, body.height * 3 / 5),
             Screen::Timeline => (6, body.height * 7 / 10),
             Screen::Plan | Screen::Runs => (6, body.height * 11 / 20),
         };
-        let list = u16::try_from(entries + 2).unwrap_or(u16::MAX).clamp(least, most);
+        // A timeline has rows of its own above and below the bars.
+        let around = if self.screen == Screen::Timeline { 4 } else { 2 };
+        let list = u16::try_from(entries + around).unwrap_or(u16::MAX).clamp(least, most);
         (Rect::new(body.x, body.y, body.width, list), Rect::new(body.x, body.y + list, body.width, body.height - list))
     }
 }
@@ -201,9 +218,17 @@ mod tests {
     #[test]
     fn panes_fill_the_screen_and_never_overlap() {
         for size in [(40, 10), (80, 24), (99, 18), (100, 10), (120, 40), (200, 50), (500, 200)] {
-            for screen in
-                [Screen::Plan, Screen::Graph, Screen::Inbox, Screen::Runs, Screen::Compare, Screen::Log, Screen::Timeline, Screen::Trace]
-            {
+            for screen in [
+                Screen::Plan,
+                Screen::Graph,
+                Screen::Inbox,
+                Screen::Runs,
+                Screen::Compare,
+                Screen::Log,
+                Screen::Timeline,
+                Screen::Trace,
+                Screen::Versus,
+            ] {
                 for focus in [Focus::Tree, Focus::Inspector, Focus::Request] {
                     let request = [(1, 0), (1, 4), (3, 20), (100, 10_000)].map(|(lines, rows)| (Below::Request(lines), rows));
                     for (below, rows) in request.into_iter().chain([(Below::Scrub, 0), (Below::Scrub, 20)]) {

@@ -1,6 +1,8 @@
-//! `Runs`: the runs that are open, and the list of all.
+//! `Runs`: the runs that are open, the list of all as a tree of branches, and two of them side by side.
 
-use super::RunView;
+use std::collections::BTreeMap;
+
+use super::{RunView, Versus};
 use crate::engine::RunId;
 use crate::host::client::RunSummary;
 
@@ -9,12 +11,18 @@ use crate::host::client::RunSummary;
 pub struct Runs {
     /// Open runs in order of opening.
     pub open: Vec<RunView>,
-    /// All runs, newest first, as the host last told.
+    /// All runs as the host last told: newest first, branches below the run that they left.
     pub listing: Vec<RunSummary>,
+    /// How deep each line of the list stands.
+    pub depths: Vec<usize>,
     /// Which line of the list is selected.
     pub selected: usize,
     /// First line in sight.
     pub top: usize,
+    /// Two runs side by side.
+    pub versus: Option<Versus>,
+    /// A run that is being opened to be compared with another one: that one, then the one that is opened.
+    pub awaited: Option<(RunId, RunId)>,
 }
 
 impl Runs {
@@ -31,5 +39,29 @@ impl Runs {
     /// Runs that go on in the host.
     pub fn going_on(&self) -> impl Iterator<Item = &RunView> {
         self.open.iter().filter(|run| run.goes_on())
+    }
+
+    /// Takes in the list of all, newest first. The selection stays on its run.
+    pub fn list(&mut self, listing: Vec<RunSummary>) {
+        let selected = self.listing.get(self.selected).map(|summary| summary.run.clone());
+        let known: BTreeMap<&RunId, usize> = listing.iter().enumerate().map(|(at, summary)| (&summary.run, at)).collect();
+        let mut below: BTreeMap<usize, Vec<usize>> = BTreeMap::new();
+        let mut next: Vec<(usize, usize)> = Vec::new();
+        for (at, summary) in listing.iter().enumerate() {
+            match summary.parent.as_ref().and_then(|parent| known.get(&parent.run)).filter(|parent| **parent != at) {
+                Some(parent) => below.entry(*parent).or_default().push(at),
+                None => next.push((at, 0)),
+            }
+        }
+        next.reverse();
+        let mut order = Vec::with_capacity(listing.len());
+        while let Some((at, depth)) = next.pop() {
+            order.push((at, depth));
+            next.extend(below.remove(&at).into_iter().flatten().rev().map(|child| (child, depth + 1)));
+        }
+        self.depths = order.iter().map(|(_, depth)| *depth).collect();
+        self.listing = order.iter().filter_map(|(at, _)| listing.get(*at).cloned()).collect();
+        let place = selected.and_then(|selected| self.listing.iter().position(|summary| summary.run == selected));
+        self.selected = place.unwrap_or(self.selected);
     }
 }

@@ -8,6 +8,7 @@ mod mending;
 mod nesting;
 mod origins;
 mod replay;
+mod runs;
 mod safety;
 mod screens;
 mod story;

@@ -165,7 +165,7 @@ fn nothing_is_said_to_a_run_that_is_looked_at_as_it_was() {
     let mut deck = Deck::running(120, 40);
     deck.keys("H [");
     let before = deck.engine().last_seq();
-    for keys in ["p", "s", "b", ";", "x", "X", "ctrl-k", "u", "r", "e", "a", "d", "D", "m"] {
+    for keys in ["p", "s", ";", "x", "X", "ctrl-k", "u", "r", "e", "a", "d", "D", "m"] {
         deck.keys(keys);
         assert!(deck.model.dialogs.is_empty(), "{keys} opens something");
     }

@@ -29,6 +29,7 @@ pub fn contexts(model: &Model) -> Vec<Context> {
         (Screen::Runs, _) => vec![Context::Runs, Context::Moving, Context::Global, Context::Always],
         (Screen::Log, Focus::Filter) => vec![Context::LogFilter, Context::Always],
         (Screen::Log, _) => of_a_run(model, &[Context::Log], &[Context::Moving, Context::Global, Context::Always]),
+        (Screen::Versus, _) => vec![Context::Versus, Context::Moving, Context::Global, Context::Always],
         (Screen::Timeline, _) => of_a_run(model, &[Context::Timeline], &[Context::Moving, Context::Global, Context::Always]),
         (Screen::Trace, _) => of_a_run(model, &[Context::Trace], &[Context::Moving, Context::Global, Context::Always]),
         (Screen::Graph, Focus::Inspector) => of_a_run(model, &[], INSPECTOR),

@@ -181,6 +181,9 @@ fn settle(model: &mut Model) {
     runs.top = super::model::scrolled(runs.top, runs.selected, runs.listing.len(), rows.saturating_sub(1));
     let compare = &mut model.editor.compare;
     compare.top = super::model::scrolled(compare.top, compare.selected, compare.told().len(), rows);
+    if let Some(versus) = &mut model.runs.versus {
+        versus.top = super::model::scrolled(versus.top, versus.selected, versus.len(), rows.saturating_sub(1));
+    }
     let inbox = &mut model.inbox;
     if let Some(place) = inbox.place() {
         inbox.top = super::model::scrolled(inbox.top, place, inbox.gates.len(), rows);

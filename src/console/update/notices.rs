@@ -41,7 +41,7 @@ pub fn notice(model: &mut Model, turn: &mut Turn, notice: Notice) {
         Notice::PlanFailed { id, problem } => plan_failed(model, id, &problem),
         Notice::RunOpened { run, records, driver } => run_opened(model, turn, run, &records, driver),
         Notice::Events { run, records } => events(model, turn, &run, &records),
-        Notice::Runs(listing) => model.runs.listing = listing,
+        Notice::Runs(listing) => model.runs.list(listing),
         Notice::Preview { run, gate, preview } => {
             if let Some(view) = model.runs.get_mut(&run) {
                 view.previews.insert(gate, preview);
@@ -122,6 +122,10 @@ fn run_opened(model: &mut Model, turn: &mut Turn, id: RunId, records: &[Record],
         let end = model.runs.get(&id).and_then(|view| view.newest().run.outcome().map(|(outcome, reason)| ended(view, outcome, reason)));
         model.status = end;
     }
+    if verbs::branch::opened(model, &id) {
+        return;
+    }
+    verbs::branch::say_interrupted(model, &id);
     model.place.stage = Stage::Run(id);
     model.editor.deps = None;
     if !model.types() {

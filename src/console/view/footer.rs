@@ -96,6 +96,7 @@ fn hinted(model: &Model) -> &'static [&'static str] {
         Some(Context::Deps) => &["deps.toggle", "deps.done", "deps.undo", "move.down", "move.up"],
         Some(Context::Replay) => REPLAY,
         Some(Context::Log) => LOG,
+        Some(Context::Versus) => &["app.help", "app.back", "versus.node", "move.down", "app.runs", "app.quit"],
         Some(Context::Timeline) => {
             &["app.help", "timeline.node", "timeline.trace", "act.menu", "act.pause", "replay.toggle", "app.log", "app.back", "app.quit"]
         }
@@ -126,7 +127,7 @@ fn hinted(model: &Model) -> &'static [&'static str] {
         Some(Context::Compare) => {
             &["app.help", "app.back", "compare.back", "compare.accept", "compare.undo", "compare.node", "move.down", "app.quit"]
         }
-        Some(Context::Runs) => &["app.help", "runs.open", "app.back", "app.quit"],
+        Some(Context::Runs) => &["app.help", "runs.open", "runs.resume", "app.back", "app.quit"],
         _ => &[],
     }
 }
@@ -195,6 +196,7 @@ const RUN_GOES_ON: &[&str] = &[
 
 const RUN_ENDED: &[&str] = &[
     "app.help",
+    "run.resume",
     "app.inbox",
     "tree.open",
     "stage.next",
@@ -219,6 +221,7 @@ const REPLAY: &[&str] = &[
     "replay.forward",
     "replay.node_back",
     "replay.play",
+    "replay.branch",
     "replay.find",
     "replay.next",
     "replay.last",

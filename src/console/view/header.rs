@@ -45,6 +45,7 @@ fn place(model: &Model, now: Time) -> Vec<(Plain, Role)> {
     match (model.place.screen, &model.place.stage) {
         (Screen::Inbox, _) => vec![(Plain::line("inbox"), Role::Heading)],
         (Screen::Compare, _) => vec![(Plain::line("compare  "), Role::Heading), (Plain::summary(&model.editor.plan().goal), Role::Text)],
+        (Screen::Versus, _) => vec![(Plain::line("two runs side by side"), Role::Heading)],
         (Screen::Runs, _) => vec![(Plain::line("runs in "), Role::Heading), (model.session.workspace.clone(), Role::Dim)],
         (Screen::Plan | Screen::Graph | Screen::Log | Screen::Timeline | Screen::Trace, Stage::Plan) => plan(model, now),
         (Screen::Plan | Screen::Graph | Screen::Log | Screen::Timeline | Screen::Trace, Stage::Run(id)) => {

@@ -19,6 +19,7 @@ mod scrub;
 mod timeline;
 mod trace;
 mod tree;
+mod versus;
 
 use ratatui::{
     buffer::Buffer,
@@ -73,7 +74,8 @@ fn too_small(pen: &mut Pen<'_>, area: Rect) {
 
 fn screen(model: &Model, now: Time, pen: &mut Pen<'_>, shown: &mut Shown) {
     let layout = model.layout();
-    let now = model.shown_run().filter(|_| model.place.screen != Screen::Inbox).map_or(now, |view| view.moment(now));
+    let now =
+        model.shown_run().filter(|_| !matches!(model.place.screen, Screen::Inbox | Screen::Versus)).map_or(now, |view| view.moment(now));
     header::draw(model, now, pen, layout.header);
     match model.place.screen {
         Screen::Plan => {
@@ -91,6 +93,7 @@ fn screen(model: &Model, now: Time, pen: &mut Pen<'_>, shown: &mut Shown) {
         Screen::Log => log::draw(model, pen, &layout, shown),
         Screen::Timeline => timeline::draw(model, now, pen, &layout),
         Screen::Trace => trace::draw(model, pen, &layout),
+        Screen::Versus => versus::draw(model, pen, &layout),
     }
     scrub::draw(model, pen, layout.scrub);
     footer::draw(model, pen, layout.footer);

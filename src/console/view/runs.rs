@@ -22,7 +22,7 @@ pub fn draw(model: &Model, pen: &mut Pen<'_>, area: Rect) {
     let rows = model.runs.listing.iter().enumerate().skip(model.runs.top);
     for (y, (at, run)) in (area.top() + 1..area.bottom()).zip(rows) {
         let line = Rect { y, height: 1, ..area };
-        entry(model, run, pen, line);
+        entry(model, (at, run), pen, line);
         if at == model.runs.selected {
             pen.select(line, true);
         }
@@ -31,10 +31,12 @@ pub fn draw(model: &Model, pen: &mut Pen<'_>, area: Rect) {
 
 /// `2026-11-21 11:38`.
 const MINUTES: usize = 16;
+/// Levels of branches that are indented.
+const DEEPEST: usize = 6;
 /// From this width on, the number of nodes has room.
 const WIDE: u16 = 100;
 
-fn entry(model: &Model, run: &RunSummary, pen: &mut Pen<'_>, line: Rect) {
+fn entry(model: &Model, (at, run): (usize, &RunSummary), pen: &mut Pen<'_>, line: Rect) {
     let (glyph, word, role) = match (run.outcome, &run.driver) {
         (Some(Outcome::Succeeded), _) => (Glyph::Succeeded, "succeeded", Role::Succeeded),
         (Some(Outcome::Partial), _) => (Glyph::Warning, "partial", Role::Warning),
@@ -53,13 +55,21 @@ fn entry(model: &Model, run: &RunSummary, pen: &mut Pen<'_>, line: Rect) {
     // To the minute; the seconds matter to nobody who looks for a run.
     let began = began.as_str().get(..MINUTES).map_or_else(|| began.clone(), Plain::line);
     let nodes = if line.width < WIDE { String::new() } else { format!("{:>5} nodes", run.nodes) };
+    let depth = model.runs.depths.get(at).copied().unwrap_or_default();
+    let rail = match depth {
+        0 => Plain::default(),
+        depth => Plain::blank((depth.min(DEEPEST) - 1) * 2).then(&Plain::line(pen.theme.glyph(Glyph::TreeLast))),
+    };
+    let from = run.parent.as_ref().map(|parent| format!("from event {}: ", parent.seq)).unwrap_or_default();
     let pieces = [
         (Plain::line(pen.theme.glyph(glyph)).then(&Plain::blank(1)), role),
         (Plain::line(word).pad(12), role),
         (began.then(&Plain::blank(1)), Role::Dim),
         (took.pad_start(6), Role::Dim),
         (Plain::line(&nodes), Role::Dim),
-        (Plain::blank(2).then(&Plain::summary(&run.goal)), Role::Text),
+        (Plain::blank(2).then(&rail), Role::Border),
+        (Plain::line(&from), Role::Dim),
+        (Plain::summary(&run.goal), Role::Text),
         (Plain::line(open), Role::Dim),
     ];
     pen.pieces(Rect { x: line.x + 2, width: line.width.saturating_sub(3), ..line }, &pieces);

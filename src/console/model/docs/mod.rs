@@ -7,12 +7,14 @@ mod gate;
 mod node;
 mod run;
 mod trace;
+mod versus;
 
 pub use act::proposal;
 pub use compare::{compare, mark_role};
 pub use event::{Told, event, json as event_json, told};
 pub use gate::{gate_doc, gate_title};
 pub use trace::{doing_role, spans, stretches, trace_line, traced};
+pub use versus::{side, totals, versus};
 
 use super::{Doc, Model, Tab};
 use crate::{console::theme::Role, text::Plain};

@@ -32,19 +32,18 @@ fn result(view: &TraceView, step: &Step, row: usize) -> Vec<(Plain, Role)> {
     let row = view.trace().rows.get(row);
     let how = row.and_then(|row| row.came.as_ref()).map(|came| {
         let through = came.through.as_ref().map(|through| format!(" through {through}")).unwrap_or_default();
-        format!(" {}{through}", came.how.words())
+        format!("{}{through}", came.how.words())
     });
-    let mut pieces = vec![
-        (Plain::summary(&step.node), Role::Accent),
-        (Plain::line(" ").then(&Plain::summary(&step.made.by)), Role::Dim),
-        (Plain::summary(&how.unwrap_or_default()), Role::Dim),
-    ];
+    let mut pieces = vec![(Plain::summary(&step.node), Role::Accent), (Plain::blank(2).then(&Plain::summary(&step.made.by)), Role::Dim)];
+    if let Some(how) = how {
+        pieces.push((Plain::line(", ").then(&Plain::summary(&how)), Role::Dim));
+    }
     if row.is_some_and(|row| row.again) {
         pieces.push((Plain::line("  stands above"), Role::Dim));
         return pieces;
     }
     let mark = step.mark.as_ref().map(|mark| format!(", {mark}")).unwrap_or_default();
-    pieces.push((Plain::summary(&format!("  {}{mark}", step.state)), Role::Text));
+    pieces.push((Plain::blank(2).then(&Plain::summary(&format!("{}{mark}", step.state))), Role::Text));
     if let Some(result) = &step.result {
         pieces.push((Plain::line("  ").then(&Plain::summary(result)), Role::Dim));
     }

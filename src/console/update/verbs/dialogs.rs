@@ -4,7 +4,7 @@ use serde_json::Value;
 
 use super::{
     super::{Action, Turn, keys},
-    act, app, breaks,
+    act, app, branch, breaks,
     change::change,
     compare, deps, gates, inspector, plan, replay, save,
 };
@@ -85,6 +85,7 @@ fn keep_text(model: &mut Model, turn: &mut Turn, then: &EditThen, text: &str) ->
         EditThen::Override { node } => act::keep_value(model, turn, node, text),
         EditThen::Guide { node } => act::keep_guide(model, turn, node, text),
         EditThen::Feedback { node, to } => act::keep_feedback(model, turn, node, to, text),
+        EditThen::Branch { node, what } => branch::keep(model, node, *what, text),
         EditThen::Inputs => plan::keep_inputs(model, turn, text),
         EditThen::WholePlan => {
             let value = words::parse(text)?;
@@ -188,6 +189,8 @@ pub fn take(model: &mut Model, turn: &mut Turn) {
         PickThen::Edge { node } => deps::edge_picked(model, &node, &value),
         PickThen::WholeEdge { node } => deps::whole_edge_picked(model, &node, &value),
         PickThen::Act => act::picked(model, turn, &value),
+        PickThen::Branch => branch::picked(model, &value),
+        PickThen::CompareRun => branch::compare_picked(model, turn, &value),
         PickThen::Rewind { node } => act::ask_feedback(model, node, value.as_str().into()),
         PickThen::Theme => turn.actions.push(Action::UseTheme(value)),
         PickThen::Model => turn.send(Request::UseModel((!value.is_empty()).then_some(value))),
@@ -215,6 +218,8 @@ fn pick(model: &mut Model, by: isize) {
 pub fn yes(model: &mut Model, turn: &mut Turn) {
     let Some(Dialog::Confirm(confirm)) = model.dialogs.pop() else { return };
     match confirm.then {
+        Confirmed::Branch { run, seq, verbs } => turn.send(Request::Branch { run, seq, verbs }),
+        Confirmed::Resume(run) => turn.send(Request::Resume(run)),
         Confirmed::CancelAllAndQuit => {
             let runs: Vec<_> = model.runs.going_on().map(|run| run.id.clone()).collect();
             for run in runs {

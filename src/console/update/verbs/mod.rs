@@ -2,6 +2,7 @@
 
 pub mod act;
 pub mod app;
+pub mod branch;
 pub mod breaks;
 pub mod change;
 pub mod compare;

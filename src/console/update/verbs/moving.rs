@@ -64,6 +64,11 @@ fn detail(model: &mut Model, by: isize) {
         (true, Screen::Compare) => difference(model, by * 3),
         (true, Screen::Log) => event(model, by * 3),
         (true, Screen::Trace) => behind(model, by * 3),
+        (true, Screen::Versus) => {
+            if let Some(versus) = &mut model.runs.versus {
+                versus.scroll = moved(versus.scroll, docs::versus(versus).len(), By::Rows(by * 3));
+            }
+        }
         (true, Screen::Runs | Screen::Timeline) | (false, _) => go(model, By::Rows(by * 3)),
     }
 }
@@ -107,6 +112,12 @@ fn screen(model: &mut Model, by: By) {
             let selected = moved(compare.selected, compare.told().len(), by);
             if selected != compare.selected {
                 (compare.selected, compare.scroll) = (selected, 0);
+            }
+        }
+        Screen::Versus => {
+            if let Some(versus) = &mut model.runs.versus {
+                versus.selected = moved(versus.selected, versus.len(), by);
+                versus.scroll = 0;
             }
         }
         Screen::Timeline => origins::step(model, |at, len| moved(at, len, by)),

@@ -1,0 +1,88 @@
+//! Two runs side by side in words: what differs at one place, line by line.
+
+use similar::{ChangeTag, TextDiff};
+
+use super::mark_role;
+use crate::console::model::{Doc, Versus, VersusRow, words};
+use crate::console::theme::Role;
+use crate::engine::{Side, Totals};
+use crate::plan::diff::Mark;
+use crate::text::{Plain, cost, count, duration};
+
+/// What a run took, on one line.
+pub fn totals(totals: &Totals) -> Plain {
+    let time = totals.time_ms.map_or_else(|| Plain::line("not over"), duration);
+    let mut line = time;
+    if totals.tokens > 0 {
+        line = line.then(&Plain::line(", ")).then(&count(totals.tokens)).then(&Plain::line(" tokens"));
+    }
+    if totals.cost_usd > 0.0 {
+        line = line.then(&Plain::line(", ")).then(&cost(totals.cost_usd));
+    }
+    line
+}
+
+/// What became of a node, on one line.
+pub fn side(side: Option<&Side>) -> Plain {
+    let Some(side) = side else { return Plain::line("not there") };
+    let mark = side.mark.as_ref().map(|mark| format!(", {mark}")).unwrap_or_default();
+    let said = text(side);
+    let first = said.lines().find(|line| !line.trim().is_empty()).unwrap_or_default();
+    Plain::summary(&format!("{}{mark} {}", side.state, first.chars().take(200).collect::<String>()))
+}
+
+fn text(side: &Side) -> String {
+    let result = side.result.as_deref().filter(|result| !result.is_null());
+    result.map(words::told).or_else(|| side.error.clone()).unwrap_or_default()
+}
+
+/// Lines of two results together up to which they are compared.
+const LONGEST: usize = 4_000;
+
+/// What differs at the selected row.
+pub fn versus(versus: &Versus) -> Doc<'static> {
+    let mut doc = Doc::default();
+    match versus.row(versus.selected) {
+        None => {}
+        Some(VersusRow::Plan(told)) => {
+            doc.line(Role::Heading, Plain::summary(&format!("{} {} {}", told.sort, told.subject, told.field)));
+            for (mark, line) in &told.lines {
+                let (sign, role) = match mark {
+                    Mark::Added | Mark::Removed => (mark.sign(), mark_role(*mark)),
+                    Mark::Changed => (" ", Role::Text),
+                };
+                doc.line(role, Plain::line(&format!("{sign} {line}")));
+            }
+        }
+        Some(VersusRow::Node(node)) => {
+            doc.line(Role::Heading, Plain::summary(&node.node));
+            doc.field("first", &node.left.as_ref().map(state).unwrap_or_else(|| Plain::line("not there")));
+            doc.field("second", &node.right.as_ref().map(state).unwrap_or_else(|| Plain::line("not there")));
+            doc.heading("its result, from the first to the second");
+            let (left, right) = (node.left.as_ref().map(text).unwrap_or_default(), node.right.as_ref().map(text).unwrap_or_default());
+            changes(&left, &right, &mut doc);
+        }
+    }
+    doc
+}
+
+fn state(side: &Side) -> Plain {
+    let mark = side.mark.as_ref().map(|mark| format!(", {mark}")).unwrap_or_default();
+    Plain::summary(&format!("{}{mark}, ", side.state)).then(&totals(&side.took))
+}
+
+fn changes(left: &str, right: &str, doc: &mut Doc<'static>) {
+    if left.lines().count() + right.lines().count() > LONGEST {
+        return doc.line(Role::Dim, Plain::line("too long to compare line by line"));
+    }
+    for change in TextDiff::from_lines(left, right).iter_all_changes() {
+        let (sign, role) = match change.tag() {
+            ChangeTag::Delete => ("- ", Role::DiffDel),
+            ChangeTag::Insert => ("+ ", Role::DiffAdd),
+            ChangeTag::Equal => ("  ", Role::Text),
+        };
+        for piece in crate::console::model::lines(change.value().trim_end_matches('\n')) {
+            doc.line(role, Plain::line(sign).then(&piece));
+        }
+    }
+}

@@ -1,0 +1,124 @@
+//! Runs of runs: branches below the run that they left, resuming what was interrupted, and two runs side by side.
+
+use serde_json::json;
+
+use super::Deck;
+use crate::console::{model::Screen, update::Action};
+use crate::engine::{Event, Record, RunId, Verb};
+use crate::host::client::{Driver, Notice, Parent, Request, RunSummary};
+
+fn summary(name: &str, parent: Option<(&str, u64)>) -> RunSummary {
+    RunSummary {
+        run: RunId(name.into()),
+        goal: format!("goal of {name}"),
+        created: crate::engine::Time(1_750_000_000_000),
+        finished: None,
+        outcome: None,
+        driver: Driver::Nobody,
+        nodes: 4,
+        gates: 0,
+        waiting: Vec::new(),
+        parent: parent.map(|(run, seq)| Parent { run: RunId(run.into()), seq }),
+        imported: None,
+    }
+}
+
+fn last_request(deck: &Deck) -> Option<&Request> {
+    deck.asked.iter().rev().find_map(|action| match action {
+        Action::Send(request) => Some(request),
+        _ => None,
+    })
+}
+
+/// The events of the shown run under another name, with another result of a node.
+fn other(deck: &Deck, node: &str) -> Vec<Record> {
+    let mut records = deck.model.shown_run().unwrap().journal().records().to_vec();
+    for record in &mut records {
+        match &mut record.event {
+            Event::RunCreated { run, .. } => *run = RunId("run-9".into()),
+            Event::NodeCompleted { node_id, result, .. } if node_id.as_str() == node => *result = json!("one\ntwo\nother"),
+            _ => {}
+        }
+    }
+    records
+}
+
+#[test]
+fn branches_stand_below_the_run_that_they_left() {
+    let mut deck = Deck::new(120, 40);
+    let listing = vec![summary("d", Some(("b", 7))), summary("c", None), summary("b", Some(("a", 12))), summary("a", None)];
+    deck.notice(Notice::Runs(listing));
+    let order: Vec<&str> = deck.model.runs.listing.iter().map(|summary| summary.run.0.as_str()).collect();
+    assert_eq!((order, deck.model.runs.depths.clone()), (vec!["c", "a", "b", "d"], vec![0, 0, 1, 2]));
+    deck.keys("tab 3");
+    assert!(deck.sees("└─ from event 12: goal of b"), "{}", deck.screen());
+}
+
+#[test]
+fn the_selection_stays_on_its_run_when_the_list_changes() {
+    let mut deck = Deck::new(120, 40);
+    deck.notice(Notice::Runs(vec![summary("b", None), summary("a", None)]));
+    deck.keys("tab 3 j");
+    deck.notice(Notice::Runs(vec![summary("c", None), summary("b", None), summary("a", None)]));
+    assert_eq!(deck.model.runs.listing[deck.model.runs.selected].run.0, "a");
+}
+
+#[test]
+fn a_branch_off_the_event_that_is_looked_at_asks_and_takes_an_edit_along() {
+    let mut deck = Deck::waiting(120, 40);
+    deck.select("count");
+    deck.keys("H 0 ) )");
+    let seq = deck.model.replay().unwrap().at() as u64;
+    deck.select("count");
+    deck.keys("b");
+    deck.type_text("another text");
+    deck.keys("enter");
+    deck.model.dialogs.last_mut().unwrap().field().unwrap().set("return 7;");
+    deck.keys("ctrl-s");
+    assert!(deck.sees(&format!("Branch off after event {seq}")) && deck.sees("First: edit the plan"), "{}", deck.screen());
+    deck.asked.clear();
+    deck.keys("y");
+    let Some(Request::Branch { run, seq: at, verbs }) = last_request(&deck) else { panic!("{:?}", deck.asked) };
+    assert_eq!((run.0.as_str(), *at), ("run-1", seq));
+    assert!(matches!(verbs.as_slice(), [Verb::Edit { .. }]), "{verbs:?}");
+}
+
+#[test]
+fn a_run_that_was_interrupted_says_so_and_is_resumed_after_a_question() {
+    let mut deck = Deck::waiting(120, 40);
+    let records = other(&deck, "none");
+    deck.notice(Notice::RunOpened { run: RunId("run-9".into()), records, driver: Driver::Nobody });
+    assert!(deck.sees("was interrupted and stands still: ! resumes it"), "{}", deck.screen());
+    deck.keys("!");
+    assert!(deck.sees("Resume this run?"), "{}", deck.screen());
+    deck.asked.clear();
+    deck.keys("y");
+    assert_eq!(last_request(&deck), Some(&Request::Resume(RunId("run-9".into()))));
+    deck.keys("<");
+    deck.keys("!");
+    assert!(deck.sees("driven here already"), "{}", deck.screen());
+}
+
+#[test]
+fn two_runs_are_shown_side_by_side_with_plans_and_results() {
+    let mut deck = Deck::waiting(120, 40);
+    let mut records = other(&deck, "list");
+    for record in &mut records {
+        if let Event::RunCreated { plan, .. } = &mut record.event {
+            plan.goal = "another goal".into();
+        }
+    }
+    deck.notice(Notice::Runs(vec![summary("run-9", Some(("run-1", 3)))]));
+    deck.keys("=");
+    deck.keys("enter");
+    assert_eq!(last_request(&deck), Some(&Request::OpenRun(RunId("run-9".into()))));
+    deck.notice(Notice::RunOpened { run: RunId("run-9".into()), records, driver: Driver::Nobody });
+    assert_eq!(deck.model.place.screen, Screen::Versus);
+    assert!(deck.model.place.stage == crate::console::model::Stage::Run(RunId("run-1".into())), "the shown run stays");
+    let screen = deck.screen();
+    assert!(screen.contains("another goal") && screen.contains("succeeded src/main.rs"), "{screen}");
+    deck.keys("G");
+    assert!(deck.sees("+ other"), "{}", deck.screen());
+    deck.keys("enter");
+    assert_eq!(deck.model.selected_id().map(|id| id.as_str()), Some("list"));
+}

@@ -1,0 +1,203 @@
+//! Runs of runs: branching off at the event that is looked at, with an edit or as it is; resuming one that was interrupted; comparing two.
+
+use serde_json::Value;
+
+use super::super::Turn;
+use crate::console::model::{
+    Branching, Confirm, Confirmed, Dialog, EditThen, EditorDialog, Focus, Model, Pick, PickItem, PickThen, Screen, Status, Versus,
+    VersusRow, words,
+};
+use crate::engine::{RunId, Verb};
+use crate::host::client::{Driver, Request};
+use crate::plan::{
+    NodeId,
+    native::{node_from_value, node_to_value},
+    nest,
+};
+use crate::text::Plain;
+
+/// Asks what the branch is to have other than this run.
+pub fn ask(model: &mut Model, _: &mut Turn) {
+    let mut items = vec![
+        PickItem::new("as_is", "as it is", "goes on from this event; what comes then may come otherwise"),
+        PickItem::new("paused", "paused", "the same, and nothing starts before you say so"),
+    ];
+    if let Some(node) = model.selected_id() {
+        items.push(PickItem::new("text", &format!("another text of {node}"), "objective, arguments, code, value or question"));
+        items.push(PickItem::new("node", &format!("{node} edited whole"), "as JSON: its work, guards, retries, limits, model"));
+        items.push(PickItem::new("value", &format!("another result of {node}"), "takes a value that you write as its result"));
+    }
+    let at = model.replay().map_or(0, |replay| replay.at());
+    model.dialogs.push(Dialog::Pick(Pick::new(&format!("branch off after event {at}: with what?"), items, PickThen::Branch)));
+}
+
+/// What the branch is to have other was picked.
+pub fn picked(model: &mut Model, what: &str) {
+    let Some(node) = model.selected_node().cloned() else {
+        return confirm(model, if what == "paused" { vec![Verb::Pause] } else { Vec::new() });
+    };
+    let id = node.id.clone();
+    let (text, title, what) = match what {
+        "as_is" => return confirm(model, Vec::new()),
+        "paused" => return confirm(model, vec![Verb::Pause]),
+        "text" => (words::text(&node), words::text_title(&node), Branching::Text),
+        "value" => {
+            let result = model.shown_run().and_then(|view| view.seen().run.node(&id)?.result.clone());
+            let text = result.as_deref().map(words::result).unwrap_or_default();
+            (text, format!("the result of `{id}`: JSON, or text"), Branching::Value)
+        }
+        _ => {
+            let text = words::pretty(&node_to_value(&nest::node_within(nest::prefix(&id), &node)));
+            (text, format!("node `{id}`"), Branching::Node)
+        }
+    };
+    let then = EditThen::Branch { node: id, what };
+    model.dialogs.push(Dialog::Editor(EditorDialog::new(Plain::line(&format!("{title}, in the branch")), &text, then)));
+}
+
+/// What the branch has other was written.
+///
+/// # Errors
+/// What is wrong with it, in words.
+pub fn keep(model: &mut Model, id: &NodeId, what: Branching, text: &str) -> Result<(), String> {
+    let known = model.addressed().node(id).cloned().ok_or_else(|| format!("`{id}` is not in the plan"))?;
+    let verb = match what {
+        Branching::Value => {
+            let text = text.trim_end_matches('\n');
+            let value = words::parse(text).unwrap_or_else(|_| Value::String(text.to_owned()));
+            Verb::Override { node: id.clone(), value }
+        }
+        Branching::Text | Branching::Node => {
+            let node = match what {
+                Branching::Node => {
+                    let node = node_from_value(words::parse(text)?, "").map_err(|error| error.to_string())?;
+                    nest::node_under(nest::prefix(id), &node)
+                }
+                Branching::Text | Branching::Value => {
+                    let work = words::with_text(&known.work, text)?;
+                    crate::plan::Node { work, ..known.clone() }
+                }
+            };
+            if node.id != *id {
+                return Err(format!("the id stays `{id}` here"));
+            }
+            let edit = model.addressed().replace(&node).ok_or("nothing was changed")?;
+            Verb::Edit { edits: vec![edit] }
+        }
+    };
+    confirm(model, vec![verb]);
+    Ok(())
+}
+
+fn confirm(model: &mut Model, verbs: Vec<Verb>) {
+    let Some(view) = model.shown_run() else { return };
+    let Some(replay) = view.replay() else { return };
+    let Some(record) = replay.at().checked_sub(1).and_then(|at| view.journal().records().get(at)) else { return };
+    let mut lines = vec![
+        Plain::line(&format!("Branch off after event {} of {}?", replay.at(), view.journal().len())),
+        Plain::line(
+            "A new run keeps everything up to here and goes on by itself: from here on, models and tools are called for real. This run stays as it is.",
+        ),
+    ];
+    lines.extend(verbs.iter().map(|verb| Plain::summary(&format!("First: {}.", verb.words()))));
+    let then = Confirmed::Branch { run: view.id.clone(), seq: record.seq, verbs };
+    model.dialogs.push(Dialog::Confirm(Confirm { lines, then }));
+}
+
+/// Asks whether to drive the shown run on.
+pub fn resume(model: &mut Model, _: &mut Turn) {
+    if let Some(id) = model.shown_run().map(|view| view.id.clone()) {
+        ask_resume(model, id);
+    }
+}
+
+/// The same for the run that is selected in the list.
+pub fn resume_listed(model: &mut Model, _: &mut Turn) {
+    if let Some(id) = model.runs.listing.get(model.runs.selected).map(|summary| summary.run.clone()) {
+        ask_resume(model, id);
+    }
+}
+
+fn ask_resume(model: &mut Model, run: RunId) {
+    let lines = vec![
+        Plain::line("Resume this run?"),
+        Plain::line(
+            "It goes on where it broke off. What is finished stays. Nodes that were at work go again where that does no harm; where an effect may have happened, you are asked first.",
+        ),
+    ];
+    model.dialogs.push(Dialog::Confirm(Confirm { lines, then: Confirmed::Resume(run) }));
+}
+
+/// Picks the run to compare the shown one with.
+pub fn ask_other(model: &mut Model, _: &mut Turn) {
+    let Some(shown) = model.shown_run().map(|view| view.id.clone()) else { return };
+    let parent = model.runs.listing.iter().find(|summary| summary.run == shown).and_then(|summary| summary.parent.as_ref());
+    let parent = parent.map(|parent| parent.run.clone());
+    let mut items = Vec::new();
+    for (at, view) in model.runs.open.iter().enumerate().filter(|(_, view)| view.id != shown) {
+        let detail = format!("{}, {}", view.word(), view.goal().as_str());
+        items.push(PickItem::new(&view.id.0, &format!("run {}", at + 1), &detail));
+    }
+    for summary in model.runs.listing.iter().filter(|summary| summary.run != shown && model.runs.get(&summary.run).is_none()) {
+        let began = crate::text::timestamp(summary.created.0);
+        items.push(PickItem::new(&summary.run.0, began.as_str(), &summary.goal));
+    }
+    // The run that it branched off is what people mean most.
+    items.sort_by_key(|item| Some(&item.value) != parent.as_ref().map(|parent| &parent.0));
+    if items.is_empty() {
+        model.status = Some(Status::note("there is no other run to compare with"));
+        return;
+    }
+    model.dialogs.push(Dialog::Pick(Pick::new("compare this run with", items, PickThen::CompareRun)));
+}
+
+/// The other run was picked; one that is not open is opened first.
+pub fn compare_picked(model: &mut Model, turn: &mut Turn, other: &str) {
+    let Some(shown) = model.shown_run().map(|view| view.id.clone()) else { return };
+    let other = RunId(other.to_owned());
+    if model.runs.get(&other).is_some() {
+        compare(model, &shown, &other);
+    } else {
+        model.runs.awaited = Some((shown, other.clone()));
+        turn.send(Request::OpenRun(other));
+    }
+}
+
+/// Shows two runs side by side: the older one first.
+fn compare(model: &mut Model, one: &RunId, other: &RunId) {
+    let (first, second) = if one <= other { (one, other) } else { (other, one) };
+    let (Some(left), Some(right)) = (model.runs.get(first), model.runs.get(second)) else { return };
+    model.runs.versus = Some(Versus::new(left, right));
+    model.place.screen = Screen::Versus;
+    model.place.focus = Focus::Tree;
+}
+
+/// To the selected node in the run that is shown.
+pub fn to_node(model: &mut Model, _: &mut Turn) {
+    let node = model.runs.versus.as_ref().and_then(|versus| match versus.row(versus.selected)? {
+        VersusRow::Node(node) => Some(node.node.clone()),
+        VersusRow::Plan(told) => Some(NodeId::new(&told.subject)),
+    });
+    model.place.screen = Screen::Plan;
+    if let Some(node) = node.filter(|node| model.addressed().node(node).is_some()) {
+        model.with_tree(|tree, plan| {
+            tree.reveal(plan, &node);
+        });
+    }
+}
+
+/// A run was opened: where it was opened to be compared, it is. Says whether it was.
+pub fn opened(model: &mut Model, id: &RunId) -> bool {
+    let Some((shown, _)) = model.runs.awaited.take_if(|(_, awaited)| awaited == id) else { return false };
+    compare(model, &shown, id);
+    true
+}
+
+/// What to say when a run is opened that nobody drives.
+pub fn say_interrupted(model: &mut Model, id: &RunId) {
+    let Some(view) = model.runs.get(id) else { return };
+    if view.driver == Driver::Nobody && view.newest().run.outcome().is_none() {
+        let key = model.look.keymap.hint("run.resume").unwrap_or_default();
+        model.status = Some(Status::warn(&format!("this run was interrupted and stands still: {key} resumes it")));
+    }
+}
