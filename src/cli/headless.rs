@@ -145,6 +145,8 @@ pub(super) fn words(event: &Event) -> Option<String> {
         Event::NodeCancelled { node_id, reason, .. } => line(node_id, &format!("cancelled: {reason}")),
         Event::NodeInterrupted { node_id, reason, .. } => line(node_id, &format!("goes again: {reason}")),
         Event::NodeUnknown { node_id, reason, .. } => line(node_id, &format!("unknown: {reason}")),
+        Event::BreakHit { node_id, reason, .. } => line(node_id, &format!("held: {reason}")),
+        Event::CallHeld { node_id, held, .. } => line(node_id, &format!("held before it calls {}: {}", held.next.words(), held.reason)),
         Event::ApprovalRequired { gate } => line(&gate.node, &format!("waits for a decision: {}", gate.why)),
         Event::Refused { what, why, .. } => Some(format!("refused: {}: {}", Plain::line(what), Plain::line(why))),
         _ => None,

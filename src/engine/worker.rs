@@ -2,7 +2,7 @@
 
 use super::{
     Decision, Gate, GateId, GateKind, NextCall, NodeState, Time, ToolCall, ToolReport,
-    flow::{Pending, Phase, Wait},
+    flow::{Line, Pending, Phase, Wait},
     graph::{NodeIx, leaves_something, tool_of},
     run::{GateEnd, GateRun, Run},
 };
@@ -140,6 +140,8 @@ impl Run {
         if let Some(worker) = &mut self.flows[ix.at()].worker {
             worker.pending.retain(|pending| pending.gate() != Some(id));
         }
+        // A stop puts questions in line that nobody has answered.
+        self.queue.resuming.remove(&(Line::Gate(id), ix));
     }
 
     /// A worker that only waits for people gives its slot back and its clock stops.

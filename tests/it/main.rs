@@ -6,6 +6,7 @@ mod chat;
 mod cli;
 mod crash;
 mod dialects;
+mod driving;
 mod endings;
 mod findings;
 mod host;

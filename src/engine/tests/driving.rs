@@ -230,6 +230,18 @@ fn a_stop_refuses_what_the_agent_waits_for() {
 }
 
 #[test]
+fn an_agent_that_is_to_stop_and_waits_for_its_slot_may_still_be_cancelled() {
+    let settings = RunSettings { slots: 1, ..settings() };
+    let mut world = World::with(plan(vec![agent("a", &[]), agent("b", &[])]), settings);
+    world.ask("a", "t1", "write", json!({"path": "x"}), Verdict::Ask);
+    world.act(Verb::Stop { target: on("a") });
+    world.act(Verb::Cancel { target: on("a") });
+    assert_eq!((world.state("a"), world.open()), ("cancelled", vec![]));
+    world.done("b", json!(1));
+    assert!(world.outcome().is_some(), "{:?}", world.run.queue);
+}
+
+#[test]
 fn what_hands_nothing_back_is_not_stopped_alone() {
     let code = node("c", Work::Code(CodeWork { code: "return 1".into(), sandbox: SandboxLimits::default() }), &[]);
     let mut world = World::new(plan(vec![code, agent("a", &["c"])]));

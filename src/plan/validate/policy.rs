@@ -2,7 +2,7 @@
 
 use super::{Check, Code, Fix, Place};
 use crate::plan::edit::Edit;
-use crate::plan::{Breakpoint, Budget, CodeWork, Dialect, Node, OnFailure, Plan, Policy, SandboxLimits, Work};
+use crate::plan::{Breakpoint, Budget, CodeWork, Dialect, Moment, Node, OnFailure, Plan, Policy, SandboxLimits, Work};
 
 /// The most iterations of an agent.
 const MAX_ITERATIONS: u32 = 20;
@@ -181,10 +181,19 @@ fn uncapped(check: &Check, place: Place, field: &str, cap: &str) -> Option<Fix> 
 }
 
 fn breakpoint(check: &mut Check, place: Place, prefix: &str, policy: &Policy) {
-    if let Some(Err(message)) = policy.breakpoint.as_ref().map(Breakpoint::written) {
-        let fix = set(check, place, "take the breakpoint away", |policy| policy.breakpoint = None);
-        check.find(Code::BadBreakpoint, place, &format!("{prefix}breakpoint"), message, fix);
-    }
+    let calls = |at: usize| {
+        let work = &check.plan.nodes[at].work;
+        work.agent().is_some() || work.tool().is_some()
+    };
+    let (code, message) = match (policy.breakpoint.as_ref().map(Breakpoint::written), place) {
+        (Some(Err(message)), _) => (Code::BadBreakpoint, message),
+        (Some(Ok(Some(point))), Place::Node(at)) if point.at == Moment::Call && !calls(at) => {
+            (Code::NoEffect, "this node calls neither models nor tools, so it never stops there".to_string())
+        }
+        (Some(Ok(_)) | None, _) => return,
+    };
+    let fix = set(check, place, "take the breakpoint away", |policy| policy.breakpoint = None);
+    check.find(code, place, &format!("{prefix}breakpoint"), message, fix);
 }
 
 fn not_yet(check: &mut Check, place: Place, prefix: &str, policy: &Policy) {

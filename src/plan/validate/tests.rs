@@ -312,7 +312,7 @@ fn limits_and_fields_that_are_not_acted_on() {
     let document = json!({"defaults": {"timeout_s": 0.0}, "budget": {"tokens": 0}, "nodes": [
         {"id": "a", "agent": "writer", "max_iterations": 21, "retry": {"attempts": 0}, "budget": {"usd": -1.0}, "output_schema": {"type": 3}},
         {"id": "b", "value": 1, "cache": "off", "breakpoint": "later", "on_failure": "replan", "replan_when": "b", "context": "selected"},
-        {"id": "c", "code": "1", "sandbox": {"time_ms": 0}}
+        {"id": "c", "code": "1", "sandbox": {"time_ms": 0}, "breakpoint": {"at": "call"}}
     ]});
     assert_eq!(
         found(document),
@@ -328,6 +328,7 @@ fn limits_and_fields_that_are_not_acted_on() {
             "not-yet nodes[1].cache",
             "not-yet nodes[1].replan_when",
             "not-yet nodes[1].on_failure",
+            "no-effect nodes[2].breakpoint",
             "bad-limit nodes[2].sandbox.time_ms",
         ]
     );
