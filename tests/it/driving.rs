@@ -39,7 +39,7 @@ impl Seat {
         let host = LocalHost::open(places, Config::default(), Some("test-model"), &env).unwrap();
         let connection = host.connect();
         let plan: Plan = serde_json::from_value(json!({ "goal": "test", "nodes": [node] })).unwrap();
-        connection.requests.send(Request::Start { plan: Box::new(plan), inputs: Map::new() }).unwrap();
+        connection.requests.send(Request::Start { plan: Box::new(plan), inputs: Map::new(), first: Vec::new() }).unwrap();
         Self { folder, host, connection, run: Run::default(), id: None, events: Vec::new() }
     }
 
@@ -118,7 +118,8 @@ async fn an_agent_is_stepped_through_call_by_call_and_hears_what_it_is_told_on_t
 async fn a_stopped_agent_hands_back_what_it_has_and_what_it_waited_for_never_happens() {
     let write = calls("write_file", json!({"path": "out.txt", "content": "x"}));
     let server = ChatServer::start(vec![write, Reply::Text("As far as I came.".into())]);
-    let mut seat = Seat::start(&server, json!({"id": "answer", "agent": "code_executor", "objective": "Write it.", "tools": ["write_file"]}));
+    let mut seat =
+        Seat::start(&server, json!({"id": "answer", "agent": "code_executor", "objective": "Write it.", "tools": ["write_file"]}));
     seat.until(|run| run.open_gates().next().is_some()).await;
     seat.act(Verb::Stop { target: Target::Node(answer()) });
     let (node, _, folder) = seat.end().await;
