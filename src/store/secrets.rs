@@ -109,7 +109,7 @@ fn spans(text: &str) -> Vec<std::ops::Range<usize>> {
     for word in words(text) {
         let found = secret_word(text, before.as_ref(), &word).or_else(|| named_value(text, &word));
         before = Some(word);
-        if let Some(found) = found.filter(|found| !text[found.clone()].starts_with(GONE)) {
+        if let Some(found) = found.filter(|found| !text[found.start..].starts_with(GONE)) {
             spans.push(found);
         }
     }
@@ -163,7 +163,7 @@ fn secret_word(text: &str, before: Option<&std::ops::Range<usize>>, word: &std::
     let between = &text[before.end..word.start];
     let bearer = text[before.clone()].eq_ignore_ascii_case("bearer") && between.trim().is_empty() && own.len() >= KNOWN_LENGTH;
     // `https://user:password@host`
-    let in_address = text[before.clone()].starts_with("//") && between == ":" && text[word.end..].starts_with('@');
+    let in_address = text[before.clone()].starts_with("//") && between == ":" && !own.contains('/') && text[word.end..].starts_with('@');
     (bearer || in_address).then(|| word.clone())
 }
 

@@ -237,7 +237,7 @@ fn a_journal_of_a_newer_version_is_left_alone() {
     let other = rusqlite::Connection::open(&path).unwrap();
     other.pragma_update(None, "user_version", 99).unwrap();
     let error = Store::open(home.path()).unwrap_err();
-    assert_eq!(error, StoreError::Newer { path, found: 99, known: 1 });
+    assert_eq!(error, StoreError::Newer { path, found: 99, known: Store::version() });
 }
 
 #[cfg(unix)]
