@@ -5,6 +5,7 @@ mod cases;
 mod chat;
 mod cli;
 mod crash;
+mod debugging;
 mod dialects;
 mod driving;
 mod endings;
