@@ -1,0 +1,56 @@
+//! `Record`: an event with its place in a run, and what a run is named, keeps from its start, and ends as.
+
+use super::{Event, Time};
+use crate::plan::Catalog;
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+/// Names a run; a UUID v7 as text, so that names sort by time.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct RunId(pub String);
+
+/// Slot of an edge within its run: `Plan::edges` in order, then `depends_on` in node order. Never used again.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct EdgeId(pub u32);
+
+/// An event with its place in the run.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Record {
+    /// From 1, without gaps.
+    pub seq: u64,
+    /// When it was decided.
+    pub at: Time,
+    /// What happened.
+    #[serde(flatten)]
+    pub event: Event,
+}
+
+/// What a run keeps from its start to its end.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct RunSettings {
+    /// The agents and tools that the plan may use, as they were at the start.
+    pub catalog: Catalog,
+    /// Nodes that may work at once; 0 means the default of 16.
+    pub slots: u32,
+    /// Model for agents that don't name one; absent means rehearsal.
+    pub model: Option<String>,
+    /// Whether an agent's objective without dependencies may see plan inputs; kept for the record with other host facts.
+    pub host: Value,
+}
+
+/// How a run ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Outcome {
+    /// Every exit node that was not routed away succeeded.
+    Succeeded,
+    /// Some exit nodes succeeded; something failed, was rejected or cancelled.
+    Partial,
+    /// No exit node succeeded.
+    Failed,
+    /// Somebody cancelled the run.
+    Cancelled,
+}
