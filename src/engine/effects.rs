@@ -20,10 +20,7 @@ impl Run {
                 self.abort_if(ix, error.kind).into_iter().chain([Effect::SetTimer { timer, at: *until }]).collect()
             }
             Event::NodeFailed { error, .. } => self.abort_if(ix, error.kind).into_iter().collect(),
-            Event::BreakHit { kept, .. } => match &**kept {
-                Kept::Failure { error, .. } => self.abort_if(ix, error.kind).into_iter().collect(),
-                Kept::Start | Kept::Result { .. } => Vec::new(),
-            },
+            Event::BreakHit { kept, .. } => self.abort_if_kept(ix, kept).into_iter().collect(),
             Event::NodeCancelled { .. } | Event::NodeSkipped { .. } => self.abort(ix).into_iter().collect(),
             Event::ModelStarted { call, guidance, wrap_up, .. } => {
                 let timer = self.resumed(ix, call, Goes::ToWork, record.at);
@@ -177,6 +174,14 @@ impl Run {
         let node = &self.nodes[ix.at()];
         let there = self.flows[ix.at()].worker.is_some();
         there.then(|| Effect::Abort { node: self.id_of(ix), generation: node.generation, attempt: node.attempt })
+    }
+
+    /// A failure that is kept is one all the same.
+    fn abort_if_kept(&self, ix: NodeIx, kept: &Kept) -> Option<Effect> {
+        match kept {
+            Kept::Failure { error, .. } => self.abort_if(ix, error.kind),
+            Kept::Start | Kept::Result { .. } => None,
+        }
     }
 
     /// A worker that reported its failure is gone; one that ran out of time is not.

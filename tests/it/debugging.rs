@@ -46,8 +46,12 @@ fn the_story_of_the_debugger_is_true_key_by_key() {
     let mut deck = Terminal::start(&Start { args, workspace: &workspace, home: &home, size: (80, 24), env: &[] });
     deck.sees("plan, 5 nodes  How much");
     for (presses, seen) in keys {
-        presses.iter().for_each(|name| drop(deck.send(&key(name))));
-        seen.iter().for_each(|text| drop(deck.sees(text)));
+        for name in presses {
+            deck.send(&key(name));
+        }
+        for text in seen {
+            deck.sees(text);
+        }
     }
     assert_eq!(deck.ended(), 0);
     assert_eq!(program.read("gap.txt"), "Bern is 11 degrees warmer\n");

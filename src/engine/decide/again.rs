@@ -60,7 +60,8 @@ impl Run {
                 let target = self.graph.link(edge).to;
                 let hands_on = self.nodes[target.at()].state == NodeState::Passed && self.edge_token(edge) == Some(true);
                 let waits = !self.is_over(target) && !self.has_started(target);
-                if (hands_on || waits) && found.insert(target) && hands_on {
+                let is_new = (hands_on || waits) && found.insert(target);
+                if is_new && hands_on {
                     next.push(target);
                 }
             }

@@ -137,7 +137,7 @@ fn say(player: &mut Player, draw: Draw) {
     }
     let acted = player.world.records.iter().rev().find(|record| matches!(record.event, Event::Acted { .. })).map(|record| record.seq);
     let undoable = run.undoable().map(|(seq, _)| seq).filter(|seq| Some(*seq) == acted);
-    if undoable.is_some() && draw.2 % 3 > 0 {
+    if undoable.is_some() && !draw.2.is_multiple_of(3) {
         player.world.command(Command::Undo);
         assert_eq!(plain(&player.world.run), plain(&before), "{verb:?} is taken back");
     }
