@@ -110,12 +110,35 @@ impl Run {
                 self.tokens[edge.0 as usize] = None;
             }
         }
+        self.wait_for_sources(ix, all);
         let Flow { hold, guidance, rewinds, drive, .. } = std::mem::take(&mut self.flows[ix.at()]);
         let reason = hold.as_ref().map_or_else(String::new, |who| format!("held by {who}"));
         self.flows[ix.at()] =
             Flow { hold, guidance, rewinds, former, drive: Drive { into: drive.into, ..Drive::default() }, ..Flow::default() };
         let generation = self.nodes[ix.at()].generation + 1;
         self.nodes[ix.at()] = NodeRun { generation, reason, earlier: spent, ..NodeRun::default() };
+    }
+
+    /// A source that runs again alone kept its edges: who runs again behind it waits for its new result, and for none of one that failed.
+    fn wait_for_sources(&mut self, ix: NodeIx, all: &BTreeSet<NodeIx>) {
+        for at in 0..self.graph.nodes[ix.at()].ins.len() {
+            let edge = self.graph.nodes[ix.at()].ins[at];
+            let source = self.graph.link(edge).from;
+            if all.contains(&source) || self.edge_token(edge).is_none() {
+                continue;
+            }
+            match self.nodes[source.at()].state {
+                NodeState::Succeeded | NodeState::Passed | NodeState::FailedSafe => {}
+                NodeState::Failed | NodeState::Cancelled | NodeState::Skipped => self.tokens[edge.0 as usize] = Some(false),
+                NodeState::Pending
+                | NodeState::Ready
+                | NodeState::Held
+                | NodeState::Waiting { .. }
+                | NodeState::Running
+                | NodeState::Retrying { .. }
+                | NodeState::Unknown => self.tokens[edge.0 as usize] = None,
+            }
+        }
     }
 
     /// Marks those who work with a result and stay as they are. Gives that result, for those who read it until there is a new one.

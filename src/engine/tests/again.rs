@@ -340,3 +340,20 @@ fn running_again_is_taken_back_until_something_starts_because_of_it() {
     world.act(Verb::Resume);
     assert!(world.run.undoable().is_none(), "`b` is at work again");
 }
+
+#[test]
+fn a_consumer_that_runs_again_waits_for_a_source_that_runs_again_alone() {
+    let mut world = World::new(plan(vec![agent("a", &[]), agent("b", &["a"])]));
+    all_done(&mut world, &["a", "b"]);
+    world.act(rerun("a", Scope::Alone));
+    world.act(rerun("b", Scope::Downstream));
+    assert_eq!(world.states(), "a running, b pending");
+    world.done("a", json!("new"));
+    assert_eq!(world.state("b"), "running");
+    world.done("b", json!(1));
+    world.act(rerun("a", Scope::Alone));
+    world.fail("a", ErrorKind::Permanent);
+    assert_eq!((world.state("b"), world.outcome()), ("succeeded", Some(Outcome::Partial)));
+    world.act(rerun("b", Scope::Downstream));
+    assert_eq!((world.state("b"), world.node("b").reason.as_str()), ("skipped", "`a` failed"));
+}
