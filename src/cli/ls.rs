@@ -86,8 +86,8 @@ pub(super) fn short(run: &str) -> &str {
 
 fn as_json(run: &RunRow, driver: Option<&str>) -> Value {
     json!({
+        "run": run.run, "status": status(run.outcome, driver, !run.waiting.is_empty()), "driver": driver, "goal": run.goal,
+        "workspace": run.workspace, "created_at": run.created, "finished_at": run.finished, "nodes": run.nodes, "waiting": run.waiting,
         "parent": run.parent.as_ref().map(|(run, seq)| json!({"run": run, "seq": seq})), "imported_at": run.imported,
-        "run": run.run, "status": status(run.outcome, driver, !run.waiting.is_empty()), "driver": driver, "goal": run.goal, "workspace": run.workspace,
-        "created_at": run.created, "finished_at": run.finished, "nodes": run.nodes, "waiting": run.waiting,
     })
 }

@@ -112,8 +112,8 @@ fn node_json(run: &Run, id: &NodeId, node: &NodeRun) -> Value {
         .collect();
     json!({
         "id": id, "state": node.state.word(), "reason": node.reason, "result": node.result, "mark": node.mark,
-        "error": node.error, "generation": node.generation, "stale": node.stale, "attempts": node.attempt, "started_at": node.span.started, "finished_at": node.span.finished,
-        "tokens": spent.tokens.total(), "cost_usd": spent.cost_usd,
+        "error": node.error, "generation": node.generation, "stale": node.stale, "attempts": node.attempt,
+        "started_at": node.span.started, "finished_at": node.span.finished, "tokens": spent.tokens.total(), "cost_usd": spent.cost_usd,
         "metadata": {
             "sources": lineage.sources, "files_accessed": lineage.files, "dependencies_used": depends, "tools_called": tools,
             "tokens": {"prompt": lineage.tokens.prompt, "completion": lineage.tokens.completion, "total": lineage.tokens.total()},

@@ -242,7 +242,7 @@ fn headless_gates_fail_closed_and_name_the_flag_that_would_decide() {
     let program = Program::new();
     let ended = program.run(&["run", &gated(&program)]).code(7);
     for node in ["note", "before", "after", "sure"] {
-        assert!(ended.err.contains(&format!("hint: `--approve {node}` would approve it; `--yes` ")), "{node}\n{ended}");
+        assert!(ended.err.contains(&format!(" --approve {node}` would approve it; `--yes` approves every gate")), "{node}\n{ended}");
     }
     assert!(!program.workspace().join("note.txt").exists());
     let shown = program.json(&["show", "--json"]);
@@ -396,6 +396,28 @@ fn diff_tells_what_differs_and_by_its_exit_code_whether_something_does() {
     program.run(&["diff", "-", "-"]).code(2).says(&["stdin"]);
 }
 
+/// What `ls --json` tells of a run.
+const LISTED: [&str; 11] =
+    ["run", "status", "driver", "goal", "workspace", "created_at", "finished_at", "nodes", "waiting", "parent", "imported_at"];
+
+/// What `show --json` tells of a node.
+const SHOWN: [&str; 14] = [
+    "id",
+    "state",
+    "reason",
+    "result",
+    "mark",
+    "error",
+    "generation",
+    "stale",
+    "attempts",
+    "started_at",
+    "finished_at",
+    "tokens",
+    "cost_usd",
+    "metadata",
+];
+
 #[test]
 fn ls_and_show_tell_about_runs() {
     let program = Program::new();
@@ -403,12 +425,10 @@ fn ls_and_show_tell_about_runs() {
     program.run(&["show"]).code(1).says(&["no runs yet", "hint: "]);
     program.run(&["run", &program.file("small.json", small().to_string())]).code(0);
     let listed = program.json(&["ls", "--json"]);
-    assert_eq!(keys(&listed[0]), ["run", "status", "goal", "workspace", "created_at", "finished_at", "nodes", "waiting"]);
+    assert_eq!(keys(&listed[0]), LISTED);
     let shown = program.json(&["show", "last", "--json"]);
     assert_eq!(keys(&shown), ["run", "status", "reason", "goal", "nodes", "gates"]);
-    let expected =
-        ["id", "state", "reason", "result", "mark", "error", "attempts", "started_at", "finished_at", "tokens", "cost_usd", "metadata"];
-    assert_eq!(keys(&shown["nodes"][1]), expected);
+    assert_eq!(keys(&shown["nodes"][1]), SHOWN);
     assert_eq!((&shown["nodes"][1]["result"], &shown["run"]), (&json!(42), &listed[0]["run"]));
 
     let name = listed[0]["run"].as_str().unwrap();

@@ -61,7 +61,8 @@ fn the_story_of_the_debugger_is_true_key_by_key() {
         for command in commands {
             let words: Vec<&str> = command.split(' ').skip(1).collect();
             let ended = program.run(&words);
-            seen.iter().for_each(|text| assert!(ended.out.contains(text), "`{command}` shows no `{text}`: {ended:?}"));
+            let shown = ended.to_string();
+            seen.iter().for_each(|text| assert!(shown.contains(text), "`{command}` shows no `{text}`: {shown}"));
         }
     }
 }

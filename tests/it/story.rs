@@ -168,8 +168,9 @@ fn a_branch_is_cancelled_and_the_rest_finishes(deck: &mut Terminal) {
     deck.send(TAKE).loses("ctrl-s").goes_to("count").send("p").sees("`count` asks you: before").send("r").sees("◆ 2 waiting");
 
     deck.goes_to("run_command").send("o").sees("$ sleep 600").decides("a").sees("approved `run_command`").sees("◆ 1 waiting");
-    deck.send(ESC).sees("1 running").goes_to("run_command").send("X").sees("Cancel the branch at `run_command`?").sees("It ends 1 node");
-    deck.send("y")
+    deck.send(ESC).sees("1 running").goes_to("run_command").send("X").sees("Cancel the branch at `run_command`?");
+    deck.sees("1 node, stopped at work: run_command")
+        .send("y")
         .until("the row cancelled", |screen| screen.lines().any(|line| line.contains("run_command") && line.contains("cancelled")));
 
     deck.goes_to("count").send("o").sees("count: may it start?").send("J").loses("because the plan asks").decides("a").loses("◆ 1 waiting");
