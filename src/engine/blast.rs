@@ -1,6 +1,6 @@
 //! `Blast`: what a verb would change. Found by trying the verb on a copy of the run, so it is what will happen, not a description of it.
 
-use super::{Actor, Command, Event, Input, NodeState, Time, Verb, flow::Phase, graph::NodeIx, run::Run};
+use super::{Actor, Command, Event, Input, NodeState, Time, Verb, flow::Part, graph::NodeIx, run::Run};
 use crate::plan::NodeId;
 use std::collections::BTreeSet;
 
@@ -158,19 +158,9 @@ impl Run {
 
     /// Whether an attempt of it is under way.
     pub(super) fn is_at_work(&self, ix: NodeIx) -> bool {
-        match self.flows[ix.at()].phase {
-            Phase::Inline | Phase::Bodies | Phase::Inside | Phase::Working | Phase::Resting => true,
-            Phase::Inputs
-            | Phase::Joined { .. }
-            | Phase::Asking
-            | Phase::AtGate(_)
-            | Phase::Answered(_)
-            | Phase::Queued
-            | Phase::Locked(_)
-            | Phase::Kept
-            | Phase::Freed
-            | Phase::Lost
-            | Phase::Ended => false,
+        match self.flows[ix.at()].phase.part() {
+            Part::AtWork | Part::Inside | Part::Resting => true,
+            Part::Ahead | Part::InLine | Part::AtGate(_) | Part::Answered | Part::Kept | Part::Lost | Part::Over => false,
         }
     }
 }

@@ -78,26 +78,17 @@ impl Run {
 
     /// What a verb asks of the world by itself; what follows from it asks for the rest.
     fn verb_effects(&self, verb: &Verb, nodes: &[NodeId]) -> Vec<Effect> {
-        match verb {
-            Verb::Override { node, .. } if nodes.is_empty() => self.graph.find(node).and_then(|ix| self.abort(ix)).into_iter().collect(),
-            Verb::Retry { .. } | Verb::Rerun { .. } | Verb::Override { .. } | Verb::Edit { .. } | Verb::Rewind { .. } => {
-                let found = nodes.iter().filter_map(|id| self.graph.find(id));
-                found.flat_map(|ix| [ix].into_iter().chain(self.inside_of(ix))).filter_map(|ix| self.abort(ix)).collect()
-            }
-            Verb::Cancel { .. }
-            | Verb::Stop { .. }
-            | Verb::Hold { .. }
-            | Verb::Release { .. }
-            | Verb::Skip { .. }
-            | Verb::Guide { .. }
-            | Verb::Pause
-            | Verb::Resume
-            | Verb::Step { .. }
-            | Verb::RunTo { .. }
-            | Verb::StepInto { .. }
-            | Verb::Break { .. }
-            | Verb::Unbreak { .. } => Vec::new(),
+        if !verb.reopens() {
+            return Vec::new();
         }
+        // One that is given its result before its end takes nobody back; what is inside it is cancelled by events of its own.
+        if let Verb::Override { node, .. } = verb
+            && nodes.is_empty()
+        {
+            return self.graph.find(node).and_then(|ix| self.abort(ix)).into_iter().collect();
+        }
+        let found = nodes.iter().filter_map(|id| self.graph.find(id));
+        found.flat_map(|ix| [ix].into_iter().chain(self.inside_of(ix))).filter_map(|ix| self.abort(ix)).collect()
     }
 
     fn start_effects(&self, ix: NodeIx, attempt: u32, job: &Job, at: Time) -> Vec<Effect> {

@@ -46,6 +46,48 @@ pub(super) enum Phase {
     Ended,
 }
 
+/// The part of its generation that a node is in: what most questions about a phase come down to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Part {
+    /// Inputs are missing, or its guards were not asked yet.
+    Ahead,
+    /// Its guards held; a gate, a slot or a lock is between it and its start.
+    InLine,
+    /// A gate of the node as a whole waits for an answer.
+    AtGate(GateId),
+    /// That gate was answered.
+    Answered,
+    /// A hold or a breakpoint keeps it, or has just let it go.
+    Kept,
+    /// The engine or a worker is at it.
+    AtWork,
+    /// What runs inside it is at work.
+    Inside,
+    /// Its next attempt is due later.
+    Resting,
+    /// Nobody knows what became of it.
+    Lost,
+    /// Its generation is over.
+    Over,
+}
+
+impl Phase {
+    pub fn part(self) -> Part {
+        match self {
+            Self::Inputs | Self::Joined { .. } => Part::Ahead,
+            Self::Asking | Self::Queued | Self::Locked(_) => Part::InLine,
+            Self::AtGate(gate) => Part::AtGate(gate),
+            Self::Answered(_) => Part::Answered,
+            Self::Kept | Self::Freed => Part::Kept,
+            Self::Inline | Self::Working => Part::AtWork,
+            Self::Bodies | Self::Inside => Part::Inside,
+            Self::Resting => Part::Resting,
+            Self::Lost => Part::Lost,
+            Self::Ended => Part::Over,
+        }
+    }
+}
+
 /// Tokens on incoming edges in numbers, so that a join never scans.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(super) struct Tally {
@@ -164,6 +206,13 @@ pub(super) struct Origin {
     pub node: NodeIx,
     /// Edges on the way; each lets only its `context` keys through.
     pub through: Vec<EdgeId>,
+}
+
+impl Flow {
+    /// Whether something other than its start is kept: the attempt is over.
+    pub fn keeps_an_end(&self) -> bool {
+        matches!(self.kept.as_deref(), Some(Kept::Result { .. } | Kept::Failure { .. }))
+    }
 }
 
 /// What the engine keeps of a node.

@@ -1,7 +1,9 @@
 //! Gates as the engine makes them: ids, hashes, and the check of an edited payload. No gate opens and none is answered but through here.
 
 use super::{
-    Decision, Event, Gate, GateId, GateKind, OPTION, Time, form_has_option,
+    Decision, Event, Gate, GateId, GateKind, OPTION, Time,
+    flow::Part,
+    form_has_option,
     graph::NodeIx,
     resolve::text_of,
     run::{GateEnd, Run},
@@ -49,26 +51,25 @@ impl Run {
     /// Gates of a node that are still open.
     pub(super) fn open_of(&self, ix: NodeIx) -> Vec<GateId> {
         let flow = &self.flows[ix.at()];
-        let whole = match flow.phase {
-            super::flow::Phase::AtGate(gate) => Some(gate),
-            super::flow::Phase::Inputs
-            | super::flow::Phase::Joined { .. }
-            | super::flow::Phase::Asking
-            | super::flow::Phase::Answered(_)
-            | super::flow::Phase::Queued
-            | super::flow::Phase::Locked(_)
-            | super::flow::Phase::Inline
-            | super::flow::Phase::Bodies
-            | super::flow::Phase::Inside
-            | super::flow::Phase::Working
-            | super::flow::Phase::Resting
-            | super::flow::Phase::Kept
-            | super::flow::Phase::Freed
-            | super::flow::Phase::Lost
-            | super::flow::Phase::Ended => None,
+        let whole = match flow.phase.part() {
+            Part::AtGate(gate) => Some(gate),
+            Part::Ahead
+            | Part::InLine
+            | Part::Answered
+            | Part::Kept
+            | Part::AtWork
+            | Part::Inside
+            | Part::Resting
+            | Part::Lost
+            | Part::Over => None,
         };
         let pending = flow.worker.iter().flat_map(|worker| &worker.pending).filter_map(|pending| pending.gate());
         whole.into_iter().chain(pending.filter(|gate| self.gates.open.contains(gate))).collect()
+    }
+
+    /// Whether its result waits at the gate behind it.
+    pub(super) fn is_at_after_gate(&self, ix: NodeIx) -> bool {
+        self.open_of(ix).into_iter().filter_map(|gate| self.gate_run(gate)).any(|run| run.gate.kind == GateKind::After)
     }
 
     /// Why a decision doesn't fit its gate; `None` when it does.

@@ -5,7 +5,7 @@ use super::{
     EdgeId, NodeRun,
     amend::{Amendment, Wire},
     count::Turn,
-    flow::{Flow, Phase},
+    flow::{Flow, Part},
     frame::{Counts, FrameIx},
     graph::{Link, NodeIx, Settled},
     queue::Lock,
@@ -134,20 +134,9 @@ impl Run {
 
     /// Whether an attempt of a node is in hands that can't be told of an edit.
     pub(super) fn is_engaged(&self, ix: NodeIx) -> bool {
-        match self.flows[ix.at()].phase {
-            Phase::Inline | Phase::Bodies | Phase::Inside | Phase::Working => true,
-            Phase::Inputs
-            | Phase::Joined { .. }
-            | Phase::Asking
-            | Phase::AtGate(_)
-            | Phase::Answered(_)
-            | Phase::Queued
-            | Phase::Locked(_)
-            | Phase::Resting
-            | Phase::Kept
-            | Phase::Freed
-            | Phase::Lost
-            | Phase::Ended => false,
+        match self.flows[ix.at()].phase.part() {
+            Part::AtWork | Part::Inside => true,
+            Part::Ahead | Part::InLine | Part::AtGate(_) | Part::Answered | Part::Kept | Part::Resting | Part::Lost | Part::Over => false,
         }
     }
 }

@@ -1,6 +1,12 @@
 //! `Steer`: how people drive a run: pace, holds, breakpoints. What of it evolves, and who may start.
 
-use super::{BreakId, Breakpoint, Kept, Moment, NodeState, Target, Verb, flow::Phase, graph::NodeIx, run::Run, undo::Shadow};
+use super::{
+    BreakId, Breakpoint, Kept, Moment, NodeState, Target, Verb,
+    flow::{Part, Phase},
+    graph::NodeIx,
+    run::Run,
+    undo::Shadow,
+};
 use crate::plan::NodeId;
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -167,7 +173,7 @@ impl Run {
         let flow = &self.flows[ix.at()];
         match flow.phase {
             Phase::Queued | Phase::Locked(_) => true,
-            Phase::Freed => matches!(flow.kept.as_deref(), None | Some(Kept::Start)),
+            Phase::Freed => !flow.keeps_an_end(),
             Phase::Inputs
             | Phase::Joined { .. }
             | Phase::Asking
@@ -203,20 +209,10 @@ impl Run {
     fn hold_back(&mut self, ix: NodeIx, who: &str) {
         self.flows[ix.at()].hold = Some(who.to_string());
         let reason = format!("held by {who}");
-        match self.flows[ix.at()].phase {
-            Phase::Asking | Phase::Queued | Phase::Locked(_) => self.keep(ix, Kept::Start, &reason),
-            Phase::Inputs | Phase::Joined { .. } => self.nodes[ix.at()].reason = reason,
-            Phase::AtGate(_)
-            | Phase::Answered(_)
-            | Phase::Inline
-            | Phase::Bodies
-            | Phase::Inside
-            | Phase::Working
-            | Phase::Resting
-            | Phase::Kept
-            | Phase::Freed
-            | Phase::Lost
-            | Phase::Ended => {}
+        match self.flows[ix.at()].phase.part() {
+            Part::InLine => self.keep(ix, Kept::Start, &reason),
+            Part::Ahead => self.nodes[ix.at()].reason = reason,
+            Part::AtGate(_) | Part::Answered | Part::AtWork | Part::Inside | Part::Resting | Part::Kept | Part::Lost | Part::Over => {}
         }
     }
 
@@ -237,24 +233,18 @@ impl Run {
     /// Ends a hold, and what keeps the node.
     pub(super) fn let_go(&mut self, ix: NodeIx) {
         let held = self.flows[ix.at()].hold.take().is_some();
-        match self.flows[ix.at()].phase {
-            Phase::Kept => self.enter(ix, Phase::Freed),
-            Phase::Inputs | Phase::Joined { .. } if held => self.nodes[ix.at()].reason = String::new(),
-            Phase::Inputs
-            | Phase::Joined { .. }
-            | Phase::Asking
-            | Phase::AtGate(_)
-            | Phase::Answered(_)
-            | Phase::Queued
-            | Phase::Locked(_)
-            | Phase::Inline
-            | Phase::Bodies
-            | Phase::Inside
-            | Phase::Working
-            | Phase::Resting
-            | Phase::Freed
-            | Phase::Lost
-            | Phase::Ended => {}
+        match self.flows[ix.at()].phase.part() {
+            Part::Kept => self.enter(ix, Phase::Freed),
+            Part::Ahead if held => self.nodes[ix.at()].reason = String::new(),
+            Part::Ahead
+            | Part::InLine
+            | Part::AtGate(_)
+            | Part::Answered
+            | Part::AtWork
+            | Part::Inside
+            | Part::Resting
+            | Part::Lost
+            | Part::Over => {}
         }
     }
 

@@ -1,12 +1,11 @@
 //! Verbs that take nodes back to before they began: rerun, retry, rewind, override of what is over. Which nodes, why not, and what follows.
 
-use crate::engine::GateKind;
 use crate::engine::{
     Actor, Event, Kept, NodeState, Record, Scope, Time, Verb,
-    flow::Phase,
+    flow::{Part, Phase},
     frame::Times,
     graph::NodeIx,
-    run::{GateEnd, Run},
+    run::Run,
 };
 use crate::plan::NodeId;
 use std::collections::BTreeSet;
@@ -110,22 +109,17 @@ impl Run {
         let mut inner = ix;
         for owner in self.owners(ix) {
             let id = self.id_of(owner);
-            let at_work = match self.flows[owner.at()].phase {
-                Phase::Bodies | Phase::Inside => true,
-                Phase::Inputs
-                | Phase::Joined { .. }
-                | Phase::Asking
-                | Phase::AtGate(_)
-                | Phase::Answered(_)
-                | Phase::Queued
-                | Phase::Locked(_)
-                | Phase::Inline
-                | Phase::Working
-                | Phase::Resting
-                | Phase::Kept
-                | Phase::Freed
-                | Phase::Lost
-                | Phase::Ended => false,
+            let at_work = match self.flows[owner.at()].phase.part() {
+                Part::Inside => true,
+                Part::Ahead
+                | Part::InLine
+                | Part::AtGate(_)
+                | Part::Answered
+                | Part::Kept
+                | Part::AtWork
+                | Part::Resting
+                | Part::Lost
+                | Part::Over => false,
             };
             if !at_work {
                 return Some(format!("`{}` is a part of `{id}`, which has its result: run `{id}` again", self.id_of(ix)));
@@ -161,26 +155,8 @@ impl Run {
 
     /// Whether there is a result: on record, at the gate behind the node, or kept by a breakpoint.
     fn has_given(&self, ix: NodeIx) -> bool {
-        let flow = &self.flows[ix.at()];
-        let at_gate = match flow.phase {
-            Phase::AtGate(gate) => self.gate_run(gate).is_some_and(|run| run.gate.kind == GateKind::After && run.end == GateEnd::Open),
-            Phase::Inputs
-            | Phase::Joined { .. }
-            | Phase::Asking
-            | Phase::Answered(_)
-            | Phase::Queued
-            | Phase::Locked(_)
-            | Phase::Inline
-            | Phase::Bodies
-            | Phase::Inside
-            | Phase::Working
-            | Phase::Resting
-            | Phase::Kept
-            | Phase::Freed
-            | Phase::Lost
-            | Phase::Ended => false,
-        };
-        at_gate || self.nodes[ix.at()].result.is_some() || matches!(flow.kept.as_deref(), Some(Kept::Result { .. }))
+        let kept = matches!(self.flows[ix.at()].kept.as_deref(), Some(Kept::Result { .. }));
+        kept || self.nodes[ix.at()].result.is_some() || self.is_at_after_gate(ix)
     }
 
     /// A node that rests goes at once; one that was taken back goes by itself.

@@ -4,7 +4,7 @@
 use crate::engine::{
     Event, NodeState,
     amend::Amendment,
-    flow::Phase,
+    flow::{Part, Phase},
     frame::{Frame, FrameIx, unfit},
     graph::NodeIx,
     resolve::{Ending, safe_result},
@@ -28,17 +28,10 @@ impl Run {
         let remade = amendment.remade.iter().filter(|ix| self.is_over(**ix));
         let rewired = amendment.rewired.iter().filter(|ix| is_skipped(ix));
         let mut again = self.downstream(remade.chain(rewired).copied());
-        let stands = |ix: &NodeIx| match self.flows[ix.at()].phase {
-            Phase::Joined { .. }
-            | Phase::Asking
-            | Phase::AtGate(_)
-            | Phase::Answered(_)
-            | Phase::Queued
-            | Phase::Locked(_)
-            | Phase::Kept
-            | Phase::Freed
-            | Phase::Lost => true,
-            Phase::Inputs | Phase::Inline | Phase::Bodies | Phase::Inside | Phase::Working | Phase::Resting | Phase::Ended => false,
+        let stands = |ix: &NodeIx| match self.flows[ix.at()].phase.part() {
+            Part::Ahead => self.flows[ix.at()].phase != Phase::Inputs,
+            Part::InLine | Part::AtGate(_) | Part::Answered | Part::Kept | Part::Lost => true,
+            Part::AtWork | Part::Inside | Part::Resting | Part::Over => false,
         };
         let others = amendment.changed.iter().chain(&amendment.rewired).chain(&amendment.renamed);
         again.extend(others.copied().filter(stands));

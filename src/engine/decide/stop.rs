@@ -1,7 +1,7 @@
 //! What people may ask of nodes at work: stop (hand back what there is), words for the next turn, and stepping through their calls.
 
 use crate::engine::{
-    Event, GateKind, Kept, NodeState, Target,
+    Event, GateKind, NodeState, Target,
     flow::Phase,
     graph::{NodeIx, tool_of},
     run::Run,
@@ -59,10 +59,8 @@ impl Run {
             Phase::Working if takes_words => Stop::WindsUp,
             Phase::Working | Phase::Inline | Phase::Answered(_) | Phase::Lost => Stop::Finishes,
             Phase::Inputs | Phase::Joined { .. } | Phase::Asking | Phase::Queued | Phase::Locked(_) | Phase::Resting => Stop::Ends,
-            Phase::Kept | Phase::Freed => match flow.kept.as_deref() {
-                None | Some(Kept::Start) => Stop::Ends,
-                Some(Kept::Result { .. } | Kept::Failure { .. }) => Stop::Finishes,
-            },
+            Phase::Kept | Phase::Freed if flow.keeps_an_end() => Stop::Finishes,
+            Phase::Kept | Phase::Freed => Stop::Ends,
             Phase::AtGate(gate) => match self.gate_run(gate).map(|run| &run.gate.kind) {
                 _ if self.nodes[ix.at()].state == NodeState::Unknown => Stop::Finishes,
                 Some(GateKind::After | GateKind::Tool { .. }) => Stop::Finishes,
@@ -107,24 +105,8 @@ impl Run {
         if flow.drive.on_last_turn {
             return Some(format!("`{id}` is on its last turn, and hears nothing more"));
         }
-        let returned = match flow.phase {
-            Phase::AtGate(gate) => self.gate_run(gate).is_some_and(|run| run.gate.kind == GateKind::After),
-            Phase::Kept | Phase::Freed => !matches!(flow.kept.as_deref(), None | Some(Kept::Start)),
-            Phase::Inputs
-            | Phase::Joined { .. }
-            | Phase::Asking
-            | Phase::Answered(_)
-            | Phase::Queued
-            | Phase::Locked(_)
-            | Phase::Inline
-            | Phase::Bodies
-            | Phase::Inside
-            | Phase::Working
-            | Phase::Resting
-            | Phase::Lost
-            | Phase::Ended => false,
-        };
-        returned.then(|| format!("`{id}` has ended its work: reject its result with feedback, or run it again"))
+        let has_ended = flow.keeps_an_end() || self.is_at_after_gate(ix);
+        has_ended.then(|| format!("`{id}` has ended its work: reject its result with feedback, or run it again"))
     }
 
     /// Why a node can't be stepped through.
@@ -139,7 +121,7 @@ impl Run {
         if node.work.agent().is_none() && tool_of(node).is_none() {
             return Some(format!("`{id}` calls neither models nor tools, so there is nothing to step through"));
         }
-        if matches!(self.flows[ix.at()].kept.as_deref(), Some(Kept::Result { .. } | Kept::Failure { .. })) {
+        if self.flows[ix.at()].keeps_an_end() {
             return Some(format!("`{id}` has ended its work"));
         }
         let again = self.flows[ix.at()].drive.into && self.flows[ix.at()].phase == Phase::Working;

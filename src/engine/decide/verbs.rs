@@ -1,6 +1,11 @@
 //! What people's verbs call for: the verb itself as one event, and what follows from it. And why one can't be carried out.
 
-use crate::engine::{Actor, Event, Kept, NodeState, Target, Time, Verb, flow::Phase, graph::NodeIx, run::Run};
+use crate::engine::{
+    Actor, Event, Kept, NodeState, Target, Time, Verb,
+    flow::{Part, Phase},
+    graph::NodeIx,
+    run::Run,
+};
 use crate::plan::NodeId;
 
 /// Mark of a result that a person gave or changed.
@@ -167,18 +172,10 @@ impl Run {
 
     /// Whether its attempt is under way or its generation is over.
     fn is_beyond_start(&self, ix: NodeIx) -> bool {
-        match self.flows[ix.at()].phase {
-            Phase::Inputs
-            | Phase::Joined { .. }
-            | Phase::Asking
-            | Phase::AtGate(_)
-            | Phase::Answered(_)
-            | Phase::Queued
-            | Phase::Locked(_)
-            | Phase::Resting
-            | Phase::Lost => false,
-            Phase::Kept | Phase::Freed => !matches!(self.flows[ix.at()].kept.as_deref(), None | Some(Kept::Start)),
-            Phase::Inline | Phase::Bodies | Phase::Inside | Phase::Working | Phase::Ended => true,
+        match self.flows[ix.at()].phase.part() {
+            Part::Ahead | Part::InLine | Part::AtGate(_) | Part::Answered | Part::Resting | Part::Lost => false,
+            Part::Kept => self.flows[ix.at()].keeps_an_end(),
+            Part::AtWork | Part::Inside | Part::Over => true,
         }
     }
 
