@@ -2,14 +2,15 @@
 //! the words that wait for its next turn. The part of `evolve` about them; what they call for is in `decide/calls.rs`.
 
 use super::{
-    NodeState, Time,
-    flow::{Part, Pending, Phase, Wait},
+    NodeState, Time, ToolCall,
+    flow::{Flow, Part, Pending, Phase, Wait},
     graph::NodeIx,
     run::Run,
 };
 use crate::plan::{NodeId, Verdict};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
+use std::collections::BTreeMap;
 
 /// What a node is about to call.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -53,6 +54,10 @@ pub(super) struct Drive {
     pub stopped_by: Option<String>,
     /// It was told so.
     pub on_last_turn: bool,
+    /// How many calls of each name were let go: an attempt that begins because the last one broke off makes so many of them unheld.
+    pub passed: BTreeMap<String, u32>,
+    /// Calls that were held when their attempt broke off, and that no later attempt has come to: names, and which of that name each was.
+    pub stood: Vec<(String, u32)>,
 }
 
 impl NextCall {
@@ -102,33 +107,97 @@ impl Run {
     /// Whether a call of the node is held.
     pub(super) fn holds_call(&self, ix: NodeIx) -> bool {
         let worker = self.flows[ix.at()].worker.as_ref();
-        worker.is_some_and(|worker| worker.pending.iter().any(|pending| !pending.decided && pending.held().is_some()))
+        worker.is_some_and(|worker| worker.pending.iter().any(Pending::is_held))
+    }
+
+    /// Whether somebody can let a call of the node go: one that is held, or was when its attempt broke off.
+    pub(super) fn stands_at_call(&self, ix: NodeIx) -> bool {
+        self.holds_call(ix) || !self.flows[ix.at()].drive.stood.is_empty()
+    }
+
+    /// What a call is counted by: the same call of a later attempt has the same name.
+    fn call_name(&self, next: &NextCall) -> String {
+        match next {
+            NextCall::Model { model } => format!("model {model}"),
+            NextCall::Tool { tool, args, .. } => self.call_key(tool, args),
+        }
+    }
+
+    /// Whether an attempt that broke off came to this call, and somebody let it go there.
+    pub(super) fn was_let_go(&self, ix: NodeIx, next: &NextCall) -> bool {
+        let flow = &self.flows[ix.at()];
+        if flow.drive.passed.is_empty() {
+            return false;
+        }
+        let name = self.call_name(next);
+        let made = flow.worker.as_ref().and_then(|worker| worker.made.get(&name)).copied().unwrap_or(0);
+        flow.drive.passed.get(&name).is_some_and(|&passed| made < passed)
+    }
+
+    /// A tool call of a node at work was proposed.
+    pub(super) fn tool_proposed(&mut self, ix: NodeIx, call: &ToolCall) {
+        let name = self.call_key(&call.tool, &call.args);
+        self.count_call(ix, name);
+    }
+
+    fn count_call(&mut self, ix: NodeIx, name: String) {
+        if let Some(worker) = &mut self.flows[ix.at()].worker {
+            *worker.made.entry(name).or_default() += 1;
+        }
     }
 
     /// A call waits until somebody lets it go; the clock and the slot of its worker rest as at a gate.
     pub(super) fn call_held(&mut self, ix: NodeIx, held: &HeldCall, at: Time) {
-        let Some(worker) = &mut self.flows[ix.at()].worker else { return };
+        let name = self.call_name(&held.next);
+        // A tool call was counted when it was proposed.
+        if matches!(held.next, NextCall::Model { .. }) {
+            self.count_call(ix, name.clone());
+        }
+        let Flow { worker: Some(worker), drive, .. } = &mut self.flows[ix.at()] else { return };
+        let nth = worker.made.get(&name).copied().unwrap_or(0);
+        drive.stood.retain(|known| *known != (name.clone(), nth));
         worker.holds += 1;
         let (number, inner) = (worker.holds, worker.calls > 0);
-        let wait = Wait::Hold { number, inner, held: Box::new(held.clone()) };
+        let wait = Wait::Hold { number, inner, held: Box::new(held.clone()), name, nth };
         worker.pending.push(Pending { wait, call: held.call.clone(), decided: false });
         self.queue.held_calls += 1;
         self.rest_slot(ix, at);
         self.show_worker(ix);
     }
 
-    /// Lets held calls of a node go: the oldest, or all.
-    pub(super) fn free_calls(&mut self, ix: NodeIx, most: usize) {
-        let Some(worker) = &self.flows[ix.at()].worker else { return };
-        let held = worker.pending.iter().filter(|pending| !pending.decided && pending.held().is_some());
-        let calls: Vec<String> = held.take(most).map(|pending| pending.call.clone()).collect();
-        for call in calls {
-            self.pending_decided(ix, |pending| pending.call == call && pending.held().is_some(), false);
-        }
+    /// Lets the oldest held call of a node go.
+    pub(super) fn free_call(&mut self, ix: NodeIx) {
+        let Flow { worker: Some(worker), drive, .. } = &mut self.flows[ix.at()] else { return };
+        let Some(pending) = worker.pending.iter().find(|pending| pending.is_held()) else { return };
+        drive.passed.extend(pending.place());
+        let call = pending.call.clone();
+        self.pending_decided(ix, |pending| pending.call == call && pending.is_held(), false);
+    }
+
+    /// Lets all held calls of a node go, also those that were held when its attempt broke off.
+    pub(super) fn free_calls(&mut self, ix: NodeIx) {
+        let Flow { worker, drive, .. } = &mut self.flows[ix.at()];
+        let held = worker.iter().flat_map(|worker| &worker.pending).filter(|pending| pending.is_held());
+        let mut places: Vec<(String, u32)> = held.filter_map(Pending::place).collect();
+        places.append(&mut drive.stood);
+        // Of calls by one name the last one counts.
+        places.sort_unstable();
+        drive.passed.extend(places);
+        self.pending_decided(ix, Pending::is_held, false);
+    }
+
+    /// The attempt broke off: whoever lets its held calls go later means those of the next one.
+    pub(super) fn leave_calls(&mut self, ix: NodeIx) {
+        let Flow { worker: Some(worker), drive, .. } = &mut self.flows[ix.at()] else { return };
+        drive.stood.extend(worker.pending.iter().filter(|pending| pending.is_held()).filter_map(Pending::place));
     }
 
     /// The worker is told that its model call may go.
-    pub(super) fn model_started(&mut self, ix: NodeIx, call: &str, last_turn: bool, told: usize, at: Time) {
+    pub(super) fn model_started(&mut self, ix: NodeIx, call: &str, model: &str, last_turn: bool, told: usize, at: Time) {
+        let was_held = self.flows[ix.at()].worker.as_ref().is_some_and(|worker| worker.pending.iter().any(|pending| pending.call == call));
+        if !was_held {
+            self.count_call(ix, self.call_name(&NextCall::Model { model: model.to_string() }));
+        }
         self.take_slot(ix, at);
         if let Some(worker) = &mut self.flows[ix.at()].worker {
             worker.told += told;

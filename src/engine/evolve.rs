@@ -117,7 +117,9 @@ impl Run {
             Event::NodeInterrupted { reason, .. } => self.interrupted(ix, reason),
             Event::NodeUnknown { reason, .. } => self.lost(ix, reason),
             Event::BreakHit { moment, kept, reason, .. } => self.broke(ix, *moment, kept, reason),
-            Event::ModelStarted { call, guidance, wrap_up, .. } => self.model_started(ix, call, *wrap_up, guidance.len(), at),
+            Event::ModelStarted { call, model, guidance, wrap_up, .. } => {
+                self.model_started(ix, call, model, *wrap_up, guidance.len(), at);
+            }
             Event::CallHeld { held, .. } => self.call_held(ix, held, at),
             Event::ToolStarted { call, .. } => self.tool_started(ix, call, at),
             Event::ToolFinished { call, report, .. } => self.tool_finished(ix, call, report, at),
@@ -135,8 +137,8 @@ impl Run {
                 lineage.files.extend_from_slice(files);
                 lineage.sources.extend_from_slice(sources);
             }
-            Event::ToolProposed { .. }
-            | Event::StageStarted { .. }
+            Event::ToolProposed { call, .. } => self.tool_proposed(ix, call),
+            Event::StageStarted { .. }
             | Event::Checkpoint { .. }
             | Event::StageFinished { .. }
             | Event::RunCreated { .. }
@@ -314,6 +316,8 @@ impl Run {
     fn retrying(&mut self, ix: NodeIx, error: &NodeError, until: Time) {
         self.drop_worker(ix);
         self.drop_locks(ix);
+        // A new try after a failure is looked at like the first one.
+        (self.flows[ix.at()].drive.passed, self.flows[ix.at()].drive.stood) = Default::default();
         self.nodes[ix.at()].error = Some(error.clone());
         self.show(ix, NodeState::Retrying { until }, error.message.clone());
         self.enter(ix, Phase::Resting);
@@ -321,6 +325,7 @@ impl Run {
 
     /// What was approved for this generation still is, so the node stands where it stood before it started.
     fn interrupted(&mut self, ix: NodeIx, reason: &str) {
+        self.leave_calls(ix);
         self.drop_worker(ix);
         self.drop_locks(ix);
         self.ready(ix);
@@ -328,6 +333,7 @@ impl Run {
     }
 
     fn lost(&mut self, ix: NodeIx, reason: &str) {
+        self.leave_calls(ix);
         self.drop_worker(ix);
         self.drop_locks(ix);
         self.show(ix, NodeState::Unknown, reason);

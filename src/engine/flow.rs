@@ -137,8 +137,9 @@ pub(super) struct Pending {
 pub(super) enum Wait {
     /// An answer.
     Gate(GateId),
-    /// Somebody to let it go; `number` counts the holds of its worker, and `inner` calls are made by a tool that is at work.
-    Hold { number: u32, inner: bool, held: Box<HeldCall> },
+    /// Somebody to let it go; `number` counts the holds of its worker, `inner` calls are made by a tool that is at work, and the call is
+    /// the `nth` of its name in the attempt.
+    Hold { number: u32, inner: bool, held: Box<HeldCall>, name: String, nth: u32 },
 }
 
 /// By what a worker that wants its slot back stands in line: held calls first, then by age.
@@ -169,6 +170,19 @@ impl Pending {
             Wait::Hold { held, .. } => Some(held),
         }
     }
+
+    /// Whether a call is held, and nobody has let it go.
+    pub fn is_held(&self) -> bool {
+        !self.decided && self.held().is_some()
+    }
+
+    /// Name of a held call, and which of that name it is.
+    pub fn place(&self) -> Option<(String, u32)> {
+        match &self.wait {
+            Wait::Gate(_) => None,
+            Wait::Hold { name, nth, .. } => Some((name.clone(), *nth)),
+        }
+    }
 }
 
 /// The worker of the attempt under way.
@@ -190,6 +204,8 @@ pub(super) struct Worker {
     pub told: usize,
     /// Calls that were ever held.
     pub holds: u32,
+    /// How many calls of each name the attempt has come to.
+    pub made: BTreeMap<String, u32>,
 }
 
 impl Worker {

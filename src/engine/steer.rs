@@ -145,7 +145,7 @@ impl Run {
         if !inside.is_empty() {
             for ix in inside {
                 self.flows[ix.at()].drive.into = true;
-                self.free_calls(ix, 1);
+                self.free_call(ix);
             }
             return;
         }
@@ -226,7 +226,7 @@ impl Run {
     /// Lets a node go, and all of its calls from here on.
     fn let_go_on(&mut self, ix: NodeIx) {
         self.flows[ix.at()].drive.into = false;
-        self.free_calls(ix, usize::MAX);
+        self.free_calls(ix);
         self.let_go(ix);
     }
 

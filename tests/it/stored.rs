@@ -54,6 +54,24 @@ fn a_gate_is_decided_from_the_shell_and_the_run_goes_on() {
 }
 
 #[test]
+fn a_call_that_is_held_waits_in_the_journal_until_the_shell_lets_it_go() {
+    let program = Program::new();
+    program.file("in.txt", "hello");
+    let nodes = json!([
+        {"id": "read", "tool": "read_file", "args": {"path": "in.txt"}, "breakpoint": "call"},
+        {"id": "write", "tool": "write_file", "args": {"path": "out.txt", "content": "{{read}}"}, "depends_on": ["read"], "breakpoint": "call"},
+    ]);
+    let file = program.file("plan.json", json!({"dagdeck": 1, "goal": "copy", "nodes": nodes}).to_string());
+    program.run(&["run", &file, "--yes"]).code(7).says(&["held before it calls `read_file`", "dagdeck release"]);
+    program.run(&["release", "last", "read", "--yes"]).code(7).says(&["held before it calls `write_file`"]);
+    assert_eq!(states(&program), ["succeeded", "held"]);
+    program.run(&["release", "last", "--yes"]).code(0);
+    assert_eq!(program.read("out.txt"), "hello");
+    let held = events(&program).into_iter().filter(|event| event["type"] == "call_held").count();
+    assert_eq!(held, 2, "a call that was let go is not held again");
+}
+
+#[test]
 fn a_verb_tells_first_what_it_would_change_and_says_why_on_record() {
     let program = parked();
     let before = events(&program).len();

@@ -39,7 +39,7 @@ impl Run {
     /// Holds a call where somebody wants to look at it first.
     fn hold_call(&self, ix: NodeIx, call: &str, next: NextCall) -> Option<Event> {
         let drive = &self.flows[ix.at()].drive;
-        if drive.stopped_by.is_some() {
+        if drive.stopped_by.is_some() || self.was_let_go(ix, &next) {
             return None;
         }
         let seen = || match next.clone() {

@@ -157,12 +157,12 @@ impl Run {
 
     /// Whether it stands at a breakpoint or before a call.
     fn stands(&self, ix: NodeIx) -> bool {
-        self.is_broken(ix) || self.holds_call(ix)
+        self.is_broken(ix) || self.stands_at_call(ix)
     }
 
     fn may_release(&self, ix: NodeIx) -> bool {
         let flow = &self.flows[ix.at()];
-        let at_call = self.holds_call(ix) || flow.drive.into && flow.phase != Phase::Ended;
+        let at_call = self.stands_at_call(ix) || flow.drive.into && flow.phase != Phase::Ended;
         flow.hold.is_some() || flow.phase == Phase::Kept || at_call
     }
 

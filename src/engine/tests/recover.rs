@@ -226,3 +226,62 @@ fn verbs_that_come_with_the_recovery_are_heard_before_anything_starts() {
     world.run = run.clone();
     assert_eq!(world.states(), "a ready, b pending");
 }
+
+fn proposes(world: &mut World, id: &str, calls: &[&str]) -> Vec<String> {
+    for call in calls {
+        world.fact(id, WorkFact::ModelAsked { call: format!("m{call}"), model: "m".into() });
+        if world.run.held_calls(&id.into()).next().is_some() {
+            break;
+        }
+        world.ask(id, &format!("t{call}"), "read", json!({"path": call}), Verdict::Allow);
+        if world.run.held_calls(&id.into()).next().is_some() {
+            break;
+        }
+        world.tool_done(id, &format!("t{call}"), json!(1));
+    }
+    world.run.held_calls(&id.into()).map(|held| held.call.clone()).collect()
+}
+
+#[test]
+fn a_call_that_was_let_go_is_not_held_again_in_the_attempt_after_a_crash() {
+    let release = Input::Command { command: Command::act(Verb::Release { target: on("a") }), by: me() };
+    for let_go_first in [false, true] {
+        let mut node = agent("a", &[]);
+        node.policy.breakpoint = Some(json!("call"));
+        let mut world = World::new(plan(vec![node]));
+        let mut stops = Vec::new();
+        loop {
+            let held = proposes(&mut world, "a", &["x", "y"]);
+            if held.is_empty() {
+                break;
+            }
+            stops.extend(held);
+            assert!(world.run.is_parked());
+            // Nobody drives the run on: the next process lets the call go, before or after it has recovered the run.
+            world.run = Run::replay(&world.records);
+            assert_eq!(world.run.without_driver(Time(0)).refusal(&Command::act(Verb::Release { target: on("a") })), None);
+            let recover = Input::Recover { by: me() };
+            for input in if let_go_first { [release.clone(), recover] } else { [recover, release.clone()] } {
+                world.step(input);
+            }
+        }
+        assert_eq!(stops, ["mx", "tx", "my", "ty"], "each is held once, the second of the same name too");
+        world.done("a", json!(1));
+        assert_eq!(world.outcome(), Some(Outcome::Succeeded));
+    }
+}
+
+#[test]
+fn a_new_try_after_a_failure_and_a_call_that_nobody_let_go_are_held_as_before() {
+    let mut node = agent("a", &[]);
+    node.policy.breakpoint = Some(json!("call"));
+    node.policy.retry = Some(Retry { attempts: 4, ..Retry::default() });
+    let mut world = World::new(plan(vec![node]));
+    assert_eq!(proposes(&mut world, "a", &["x"]), ["mx"]);
+    world.crash();
+    assert_eq!(proposes(&mut world, "a", &["x"]), ["mx"], "nobody let it go");
+    world.act(Verb::Step { node: Some("a".into()) });
+    world.fail("a", ErrorKind::NothingBegan);
+    world.due("a", TimerKind::Retry);
+    assert_eq!((world.node("a").attempt, proposes(&mut world, "a", &["x"])), (3, vec!["mx".to_string()]));
+}
