@@ -14,6 +14,7 @@ use std::{
         atomic::{AtomicU64, Ordering},
     },
     thread,
+    time::Duration,
 };
 
 /// How many crashes there are; more are asked for by this variable.
@@ -108,6 +109,27 @@ fn all_gone(workspace: &Path) {
     while there() {
         thread::yield_now();
     }
+}
+
+/// Turns a hang into a failure; generous, since machines may be busy.
+const DEADLINE: Duration = Duration::from_secs(120);
+
+/// Waits for what must come.
+fn until<T>(what: &str, mut look: impl FnMut() -> Option<T>) -> T {
+    let start = std::time::Instant::now();
+    loop {
+        if let Some(found) = look() {
+            return found;
+        }
+        assert!(start.elapsed() < DEADLINE, "{what}");
+        thread::yield_now();
+    }
+}
+
+/// Whether a process is still at work. One that has ended may wait to be collected.
+fn is_at_work(pid: u32) -> bool {
+    let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
+    stat.rsplit_once(") ").is_some_and(|(_, fields)| !fields.starts_with(['Z', 'X']))
 }
 
 /// What a person who looks finds out: whether a node took effect.
@@ -213,4 +235,26 @@ fn kill_9_in_the_middle_of_a_fan_out_the_run_opens_and_goes_on() {
             });
         }
     });
+}
+
+#[test]
+fn kill_9_ends_a_command_with_all_that_it_started_and_its_node_is_unknown() {
+    let program = Program::new();
+    // The shell, what it started, and what that started in turn.
+    let command = "(sleep 1000 & echo $! >> pids; wait) & echo $! >> pids; echo $$ >> pids; wait";
+    let plan = json!({"dagdeck": 1, "nodes": [{"id": "long", "tool": "run_command", "args": {"command": command}}]});
+    let file = program.file("plan.json", plan.to_string());
+    let mut child = spawn(&program, &["run", &file, "--yes"]);
+    let pids = until("the command has started all of it", || {
+        let pids = std::fs::read_to_string(program.workspace().join("pids")).unwrap_or_default();
+        let pids: Vec<u32> = pids.lines().map_while(|line| line.parse().ok()).collect();
+        (pids.len() == 3).then_some(pids)
+    });
+    assert!(pids.iter().all(|&pid| is_at_work(pid)), "{pids:?}");
+    child.kill().unwrap();
+    child.wait().unwrap();
+    until("nothing is at work any more", || pids.iter().all(|&pid| !is_at_work(pid)).then_some(()));
+    program.run(&["resume", "last"]).code(7);
+    let shown = program.json(&["show", "last", "--json"]);
+    assert_eq!(shown["nodes"][0]["state"], "unknown");
 }

@@ -187,7 +187,23 @@ fn a_command_can_not_read_the_keys_out_of_the_process_that_started_it() {
         let value = fixture.shell(&format!("head -c 1 /proc/{own}/{file}"));
         assert_ne!(value["exit_code"], 0, "{file}: {value}");
     }
-    assert_eq!(fixture.stdout("kill -0 $PPID && echo signalled; true"), "");
+    assert_eq!(fixture.stdout(&format!("kill -0 {own} && echo signalled; true")), "");
+}
+
+#[test]
+fn a_command_that_ends_the_process_that_watches_over_it_ends_with_all_it_started() {
+    let start = Instant::now();
+    let value = Fixture::new().shell("sleep 1000 & kill -9 $PPID; sleep 1000");
+    assert_eq!(value["exit_code"], 137);
+    assert!(start.elapsed().as_secs() < 50);
+}
+
+#[test]
+fn a_command_reads_nothing_and_its_signals_stay_signals() {
+    let fixture = Fixture::new();
+    assert_eq!(fixture.stdout("cat; echo end"), "end");
+    let error = fixture.call("run_command", json!({"command": "kill -TERM $$"})).unwrap_err();
+    assert_eq!(error.message, "the command failed with signal 15");
 }
 
 #[test]
@@ -196,8 +212,8 @@ fn a_command_has_no_terminal_to_write_to() {
     let value = fixture.shell("(printf '\\033]0;x\\007' > /dev/tty) 2>&1; ps -o tty= -p $$ 2>/dev/null");
     let said = value["stdout"].as_str().unwrap();
     assert!(said.contains("/dev/tty") && (said.trim_end().ends_with('?') || !said.contains("pts")), "{said}");
-    // A session of its own, led by the shell: the sixth and fifth field behind the name in `stat`.
-    let ids = fixture.stdout("read -r line < /proc/$$/stat; set -- ${line##*) }; echo $3 $4; echo $$");
+    // A session of its own, led by the process that watches over the shell: parent, group and session in `stat`, behind the name.
+    let ids = fixture.stdout("read -r line < /proc/$$/stat; set -- ${line##*) }; echo $2 $3 $4");
     let ids: Vec<&str> = ids.split_whitespace().collect();
     assert!(ids.iter().all(|id| *id == ids[2]), "{ids:?}");
 }

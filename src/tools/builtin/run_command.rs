@@ -1,5 +1,5 @@
 //! `run_command`: a shell command in the workspace, confined: no network, nothing written outside the workspace and a scratch
-//! directory, none of dagdeck's keys in its environment, ended with everything it started.
+//! directory, none of dagdeck's keys in its environment, ended with everything it started, at the latest when dagdeck ends.
 
 use async_trait::async_trait;
 use schemars::JsonSchema;
@@ -12,7 +12,7 @@ use crate::engine::Preview;
 use crate::plan::{Risk, ToolInfo};
 use crate::tools::{
     Assessment, CommandConfig, Tool, ToolContext, ToolError, ToolOutput, ToolsConfig, Workspace,
-    sandbox::{self, Caps, Confined, Finished, SandboxConfig},
+    sandbox::{self, Caps, Confined, Feed, Finished, SandboxConfig},
 };
 
 /// Bytes kept of each stream.
@@ -110,7 +110,7 @@ impl Tool for RunCommand {
         command.env_clear().envs(passed.filter_map(|name| Some((name, std::env::var_os(name)?))));
         command.env("TMPDIR", scratch.path()).env("TERM", "dumb").env("NO_COLOR", "1").current_dir(workspace.root());
         let caps = Caps { wall: Duration::from_secs(seconds), stdout: OUTPUT, stderr: OUTPUT };
-        let done = sandbox::run(command, b"", &caps).await.map_err(|cause| refused(cause.to_string()))?;
+        let done = sandbox::run(command, Feed::Lifeline, &caps).await.map_err(|cause| refused(cause.to_string()))?;
         report(&args, seconds, &done)
     }
 

@@ -1,12 +1,16 @@
-//! Commands: a worker confines itself, then becomes the shell that runs the command.
+//! Commands: a worker leads a session of its own, confines itself, starts the shell in it, and watches over both ends: it ends as the
+//! shell does, and it ends everything when dagdeck is gone, by whatever death. A signal that the kernel sends at a parent's death would
+//! reach the shell alone, and would come with the end of a mere thread, too.
 
+use rustix::process::{Signal, getpid, kill_current_process_group, kill_process};
 use serde::{Deserialize, Serialize};
 use std::{
     ffi::OsString,
-    io::Write as _,
-    os::unix::process::CommandExt as _,
+    io::{Read as _, Write as _},
+    os::unix::process::ExitStatusExt as _,
     path::PathBuf,
-    process::{Command, ExitCode},
+    process::{Command, ExitCode, ExitStatus, Stdio},
+    thread,
 };
 
 use super::{
@@ -14,6 +18,9 @@ use super::{
     confine::{self, CommandLimits},
     program, worker,
 };
+
+/// Stack of the thread that listens for dagdeck's end; it counts against the command's memory.
+const LISTENER_STACK: usize = 128 << 10;
 
 /// How a command is confined.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -30,7 +37,7 @@ pub(in crate::tools) struct Confined {
     pub(in crate::tools) cpu_s: u64,
 }
 
-/// The process that becomes the command: the leader of a session, and with that of a group, of its own.
+/// The process that runs the command: the leader of a session, and with that of a group, of its own. To be run with a lifeline.
 pub(in crate::tools) fn wrap(config: &SandboxConfig, confined: &Confined) -> Result<tokio::process::Command, SandboxError> {
     let order = serde_json::to_string(confined).map_err(|cause| SandboxError::Start(cause.to_string()))?;
     let mut command = tokio::process::Command::new(program(config)?);
@@ -38,17 +45,46 @@ pub(in crate::tools) fn wrap(config: &SandboxConfig, confined: &Confined) -> Res
     Ok(command)
 }
 
-/// The worker's side; comes back only when the command can't be started.
+/// The worker's side.
 pub(super) fn exec(args: Vec<OsString>) -> ExitCode {
     let order = args.first().and_then(|arg| arg.to_str()).and_then(|arg| serde_json::from_str::<Confined>(arg).ok());
     let Some(order) = order else { return ExitCode::from(126) };
+    match oversee(&order) {
+        Ok(status) => end_like(status),
+        Err(words) => {
+            let _ = writeln!(std::io::stderr(), "{words}");
+            ExitCode::from(126)
+        }
+    }
+}
+
+/// Runs the command to its end. What it leaves running is ended by whoever waits for this process.
+fn oversee(order: &Confined) -> Result<ExitStatus, String> {
+    let unset = |cause: String| format!("the sandbox can't be set up: {cause}");
     // Without a terminal of its own a command can't write past dagdeck to the operator's, nor read what is typed there.
-    let alone = rustix::process::setsid().map_err(|cause| format!("no session of its own: {cause}"));
+    rustix::process::setsid().map_err(|cause| unset(format!("no session of its own: {cause}")))?;
     let limits = CommandLimits { writable: &order.writable, network: order.network, memory_mb: order.memory_mb, cpu_s: order.cpu_s };
-    let words = match alone.and_then(|_| confine::command(&limits)) {
-        Ok(()) => Command::new("sh").arg("-c").arg(&order.command).exec().to_string(),
-        Err(cause) => format!("the sandbox can't be set up: {cause}"),
-    };
-    let _ = writeln!(std::io::stderr(), "{words}");
-    ExitCode::from(126)
+    confine::command(&limits).map_err(unset)?;
+    let listener = thread::Builder::new().stack_size(LISTENER_STACK).spawn(end_with_dagdeck);
+    listener.map_err(|cause| unset(cause.to_string()))?;
+    let status = Command::new("sh").arg("-c").arg(&order.command).stdin(Stdio::null()).status();
+    status.map_err(|cause| cause.to_string())
+}
+
+/// Nothing is ever written to the lifeline: it only ends, when dagdeck does. Then so does the group, this process with it.
+fn end_with_dagdeck() {
+    let mut nothing = Vec::new();
+    // However reading ends, nobody holds the other end any more.
+    let _ = std::io::stdin().lock().read_to_end(&mut nothing);
+    let _ = kill_current_process_group(Signal::KILL);
+}
+
+/// Ends as the command did, so that a signal stays a signal.
+fn end_like(status: ExitStatus) -> ExitCode {
+    if let Some(signal) = status.signal().and_then(Signal::from_named_raw) {
+        let _ = kill_process(getpid(), signal);
+    }
+    // As a shell reports a signal, where this process doesn't die of it.
+    let code = status.code().or_else(|| status.signal().map(|signal| 128 + signal));
+    ExitCode::from(code.and_then(|code| u8::try_from(code).ok()).unwrap_or(u8::MAX))
 }

@@ -1,5 +1,6 @@
 //! The sandbox: code that nobody vouches for runs in a worker process of dagdeck's own binary, with limits that the worker sets on
-//! itself before it reads a line of that code. The parent ends the whole process group at the wall limit.
+//! itself before it reads a line of that code. The parent ends the whole process group at the wall limit; where the parent dies itself, a
+//! command's worker ends the group, and a script's worker ends by its limits.
 
 mod confine;
 mod exec;
@@ -18,7 +19,7 @@ use worker::{Answer, Job};
 
 pub use confine::{Confinement, confinement};
 pub(super) use exec::{Confined, wrap};
-pub(super) use process::{Caps, Finished, run};
+pub(super) use process::{Caps, Feed, Finished, run};
 pub use worker::worker_main;
 
 /// Memory of a script when it doesn't say, and the most that it may ask for, in MiB.
@@ -147,7 +148,7 @@ async fn work(config: &SandboxConfig, job: &Job, time_ms: u64) -> Result<Answer,
     let mut command = Command::new(program(config)?);
     command.arg0("dagdeck-sandbox").arg(worker::JOB).env_clear().env("TZ", "UTC").current_dir("/").process_group(0);
     let caps = Caps { wall: Duration::from_millis(time_ms) + GRACE, stdout: OUTPUT * 2, stderr: 4096 };
-    let done = run(command, &input, &caps).await.map_err(|cause| SandboxError::Start(cause.to_string()))?;
+    let done = run(command, Feed::Bytes(&input), &caps).await.map_err(|cause| SandboxError::Start(cause.to_string()))?;
     let Some(status) = done.status else { return Err(SandboxError::Time { ms: time_ms, logs: Vec::new() }) };
     done.stdout.whole().and_then(|bytes| serde_json::from_slice(&bytes).ok()).ok_or_else(|| {
         let said = done.stderr.text();

@@ -1,5 +1,5 @@
-//! A child process as leader of a group of its own (its caller sees to that): fed, listened to within caps, and ended with everything it started, whether it ends,
-//! runs out of time, or nobody waits for it any more.
+//! A child process as leader of a group of its own (its caller sees to that): fed, listened to within caps, and ended with everything it
+//! started, whether it ends, runs out of time, or nobody waits for it any more.
 
 use rustix::process::{Pid, Signal, kill_process_group};
 use std::{
@@ -21,6 +21,15 @@ pub(in crate::tools) struct Caps {
     pub(in crate::tools) stdout: usize,
     /// Bytes kept of its errors.
     pub(in crate::tools) stderr: usize,
+}
+
+/// What a child has as its stdin.
+#[derive(Clone, Copy)]
+pub(in crate::tools) enum Feed<'a> {
+    /// These bytes, then the end.
+    Bytes(&'a [u8]),
+    /// Nothing, and no end before its own or that of this process, by whatever death: what the child can tell it by.
+    Lifeline,
 }
 
 /// A child that is gone.
@@ -97,14 +106,18 @@ impl Drop for Group {
 }
 
 /// Runs a command to its end. Dropping the future kills its group.
-pub(in crate::tools) async fn run(mut command: Command, input: &[u8], caps: &Caps) -> io::Result<Finished> {
+pub(in crate::tools) async fn run(mut command: Command, feed: Feed<'_>, caps: &Caps) -> io::Result<Finished> {
     command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).kill_on_drop(true);
     let mut child = command.spawn()?;
     let mut group = Group(child.id().and_then(|id| i32::try_from(id).ok()).and_then(Pid::from_raw));
-    let (stdin, out, err) = (child.stdin.take(), child.stdout.take(), child.stderr.take());
+    let (mut stdin, out, err) = (child.stdin.take(), child.stdout.take(), child.stderr.take());
     let (mut stdout, mut stderr, mut status) = (Capture::new(caps.stdout), Capture::new(caps.stderr), None);
+    let lifeline = match feed {
+        Feed::Bytes(_) => None,
+        Feed::Lifeline => stdin.take(),
+    };
     let feed = async {
-        if let Some(mut stdin) = stdin {
+        if let (Feed::Bytes(input), Some(mut stdin)) = (feed, stdin) {
             // A child that ends without reading is judged by how it ended.
             let _ = stdin.write_all(input).await;
         }
@@ -123,6 +136,7 @@ pub(in crate::tools) async fn run(mut command: Command, input: &[u8], caps: &Cap
     }
     // From now on the number may be another process's.
     group.0 = None;
+    drop(lifeline);
     Ok(Finished { status, stdout, stderr })
 }
 
@@ -163,14 +177,14 @@ mod tests {
     #[tokio::test]
     async fn a_child_is_fed_and_heard() {
         let caps = Caps { wall: Duration::from_secs(60), stdout: 100, stderr: 100 };
-        let done = run(shell("cat; echo oops >&2; exit 3"), b"hello", &caps).await.unwrap();
+        let done = run(shell("cat; echo oops >&2; exit 3"), Feed::Bytes(b"hello"), &caps).await.unwrap();
         assert_eq!((done.status.unwrap().code(), done.stdout.text(), done.stderr.text()), (Some(3), "hello".into(), "oops\n".into()));
     }
 
     #[tokio::test]
     async fn what_a_child_left_running_is_ended_with_it() {
         let caps = Caps { wall: Duration::from_secs(60), stdout: 100, stderr: 100 };
-        let done = run(shell("sleep 1000 & echo $!"), b"", &caps).await.unwrap();
+        let done = run(shell("sleep 1000 & echo $!"), Feed::Bytes(b""), &caps).await.unwrap();
         let pid = Pid::from_raw(done.stdout.text().trim().parse().unwrap()).unwrap();
         // Its pipe was closed, so it is dead or about to be: such a process is marked as exiting until it is collected.
         let stat = std::fs::read_to_string(format!("/proc/{}/stat", pid.as_raw_nonzero())).unwrap_or_default();
@@ -182,7 +196,7 @@ mod tests {
     #[tokio::test]
     async fn at_the_wall_limit_what_was_heard_so_far_is_kept() {
         let caps = Caps { wall: Duration::from_millis(300), stdout: 100, stderr: 100 };
-        let done = run(shell("echo early; sleep 1000"), b"", &caps).await.unwrap();
+        let done = run(shell("echo early; sleep 1000"), Feed::Bytes(b""), &caps).await.unwrap();
         assert_eq!((done.status, done.stdout.text().as_str()), (None, "early\n"));
     }
 }

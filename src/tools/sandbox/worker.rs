@@ -12,7 +12,7 @@ use super::{confine, exec, html, javascript};
 
 /// First argument of a worker that does a job.
 pub(super) const JOB: &str = "__sandbox-job";
-/// First argument of a worker that becomes a command.
+/// First argument of a worker that runs a command.
 pub(super) const EXEC: &str = "__sandbox-exec";
 /// Stack of the thread that runs the job.
 const STACK: usize = 16 << 20;
