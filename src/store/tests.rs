@@ -1,7 +1,7 @@
 //! The journal against a real disk: what is committed stays, what fails is not half-written, what is wrong is said.
 
 use super::{schema::Tuning, *};
-use crate::engine::{Actor, Decision, Event, Gate, GateId, GateKind, Outcome, Record, RunId, RunSettings, Time};
+use crate::engine::{Actor, Decision, Event, Gate, GateId, GateKind, Outcome, Record, RunId, RunSettings, Time, Verb};
 use crate::plan::{NodeId, Plan};
 use serde_json::{Value, json};
 use std::{path::Path, time::Duration};
@@ -62,6 +62,32 @@ async fn what_was_appended_is_there_after_reopening_in_order_and_equal() {
         ("greet", Time(1001), Some(Time(1005)), Some(Outcome::Partial))
     );
     assert!(store.runs(Scope::Workspace(Path::new("/elsewhere"))).unwrap().is_empty());
+}
+
+#[tokio::test]
+async fn a_run_that_a_verb_opened_again_is_listed_as_going_on_until_it_ends_anew() {
+    let home = TempDir::new().unwrap();
+    let by = || Actor { who: "ann".into(), via: "cli".into() };
+    let store = Store::open(home.path()).unwrap();
+    let headline = || {
+        let row = store.runs(Scope::All).unwrap().remove(0);
+        (row.outcome, row.finished)
+    };
+    let settled = |outcome| Event::RunSettled { outcome, reason: String::new() };
+    append(&store, "one", &records(1, vec![created("/w", "g"), Event::RunStarted, settled(Outcome::Failed)])).await.unwrap();
+    assert_eq!(headline(), (Some(Outcome::Failed), Some(Time(1003))));
+    let verb = Verb::Retry { node: "a".into() };
+    let acted = Event::Acted { verb: Box::new(verb), nodes: vec!["a".into()], by: by(), why: String::new() };
+    append(&store, "one", &records(4, vec![Event::RunReopened { by: by() }, acted])).await.unwrap();
+    assert_eq!(headline(), (None, None));
+    let again = Store::open(home.path()).unwrap();
+    assert_eq!(again.runs(Scope::All).unwrap()[0].outcome, None, "after opening the journal anew too");
+    append(&store, "one", &records(6, vec![settled(Outcome::Succeeded)])).await.unwrap();
+    assert_eq!(headline(), (Some(Outcome::Succeeded), Some(Time(1006))));
+    // An end and a new beginning within one transaction: the last one counts.
+    let both = vec![Event::RunReopened { by: by() }, settled(Outcome::Partial), Event::RunReopened { by: by() }];
+    append(&store, "one", &records(7, both)).await.unwrap();
+    assert_eq!(headline(), (None, None));
 }
 
 #[tokio::test]
