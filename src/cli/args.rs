@@ -28,6 +28,7 @@ pub struct Cli {
 
 /// Settings that every verb understands.
 #[derive(Clone, Debug, Args)]
+#[command(next_help_heading = "Everywhere")]
 pub struct Common {
     /// Folder that tools work in
     #[arg(long, global = true, value_name = "DIR", default_value = ".")]
@@ -49,7 +50,7 @@ pub enum Verb {
     Plan(PlanArgs),
     /// Run a plan file, or plan and run a request, without a console
     Run(RunArgs),
-    /// Go on with a run that was interrupted, stopped at a gate, or is paused
+    /// Go on with a run that was interrupted, is paused, or waits
     Resume(ResumeArgs),
     /// Approve a gate of a stored run, and go on
     Approve(ApproveArgs),
@@ -77,7 +78,9 @@ pub enum Verb {
     Override(OverrideArgs),
     /// Say something to an agent, for when it starts or goes on
     Guide(GuideArgs),
-    /// Reject a result with feedback: who is to do better runs again, with what depends on it
+    /// Reject a result with feedback, and have it made again
+    ///
+    /// Who is to do better runs again with the feedback, and with it everything that depends on it.
     Rewind(RewindArgs),
     /// Change the plan of a stored run, as far as it has not run
     Edit(EditArgs),
@@ -168,12 +171,12 @@ pub struct RunArgs {
     /// A plan input; the value is JSON where it parses as such, else text
     #[arg(long = "set", value_name = "NAME=VALUE")]
     pub set: Vec<String>,
-    /// How gates are decided.
-    #[command(flatten)]
-    pub gates: GateArgs,
     /// Print events as they come, one JSON object a line
     #[arg(long)]
     pub json: bool,
+    /// How gates are decided.
+    #[command(flatten)]
+    pub gates: GateArgs,
 }
 
 /// How gates are decided without a person.
@@ -200,12 +203,12 @@ pub struct ResumeArgs {
     /// The run's name, the beginning of it, or `last`
     #[arg(value_name = "RUN", default_value = "last")]
     pub run: String,
-    /// How gates are decided.
-    #[command(flatten)]
-    pub gates: GateArgs,
     /// Print events as they come, one JSON object a line
     #[arg(long)]
     pub json: bool,
+    /// How gates are decided.
+    #[command(flatten)]
+    pub gates: GateArgs,
 }
 
 /// `dagdeck validate`

@@ -10,6 +10,7 @@ mod doctor;
 mod exit;
 mod export;
 mod headless;
+mod help;
 mod import;
 mod io;
 mod list;
@@ -45,7 +46,7 @@ use crate::{
     host::{LocalHost, Places, Survey, config::Config},
     store::Store,
 };
-use clap::Parser;
+use clap::FromArgMatches;
 use std::{ffi::OsString, future::Future, time::Duration};
 
 /// How long threads that still read files may take when everything else is done.
@@ -55,7 +56,9 @@ const FAREWELL: Duration = Duration::from_secs(1);
 pub fn main(args: impl IntoIterator<Item = OsString>, io: &mut Io<'_>) -> Exit {
     let mut out = Listened::new(io.out);
     let io = &mut Io { out: &mut out, err: io.err, stdin: io.stdin };
-    let cli = match Cli::try_parse_from(args) {
+    let mut command = help::command();
+    let parsed = command.try_get_matches_from_mut(args).and_then(|matches| Cli::from_arg_matches(&matches));
+    let cli = match parsed.map_err(|error| error.format(&mut command)) {
         Ok(cli) => cli,
         Err(error) => return grammar(&error, io),
     };

@@ -7,7 +7,7 @@ use clap::Args;
 #[derive(Debug, Default, Args)]
 pub struct ActArgs {
     /// Why, for the record
-    #[arg(long, value_name = "TEXT", default_value = "")]
+    #[arg(long, value_name = "TEXT", default_value = "", hide_default_value = true)]
     pub why: String,
     /// Only tell what it would change
     #[arg(long)]
@@ -15,12 +15,12 @@ pub struct ActArgs {
     /// Leave the run paused afterwards, rather than go on with it
     #[arg(long)]
     pub pause: bool,
-    /// How gates are decided.
-    #[command(flatten)]
-    pub gates: GateArgs,
     /// Print as JSON: events as they come, one a line
     #[arg(long)]
     pub json: bool,
+    /// How gates are decided.
+    #[command(flatten)]
+    pub gates: GateArgs,
 }
 
 /// Verbs about a run as a whole.
