@@ -140,6 +140,9 @@ pub struct ConsoleArgs {
     /// A plan file to open, or a request to plan at once
     #[arg(value_name = "PLAN|REQUEST")]
     pub open: Option<String>,
+    /// Open this run: its name, the beginning of it, or `last`
+    #[arg(long, value_name = "RUN", conflicts_with = "open")]
+    pub run: Option<String>,
     /// Theme by name or file
     #[arg(long, value_name = "NAME|FILE", env = "DAGDECK_THEME")]
     pub theme: Option<String>,

@@ -4,13 +4,14 @@ use super::{ConsoleArgs, Exit, Failure, Io, Place, block_on, env, source};
 use crate::{
     console::runtime::{self, Opened, Options},
     host::config::ConsoleConfig,
+    store::Scope,
 };
 use std::io::IsTerminal;
 
 /// Opens the console. What still runs when it is left is cancelled: the person was asked.
 ///
 /// # Errors
-/// When there is no terminal, the plan file can't be read, or the configuration or the journal can't be used.
+/// When there is no terminal, the plan file can't be read, there is no such run, or the configuration or the journal can't be used.
 pub fn console(args: &ConsoleArgs, place: &Place, io: &mut Io<'_>) -> Result<Exit, Failure> {
     if !std::io::stdin().is_terminal() || !std::io::stdout().is_terminal() {
         return Err(Failure::usage("the console needs a terminal, and stdin or stdout is none")
@@ -28,12 +29,13 @@ pub fn console(args: &ConsoleArgs, place: &Place, io: &mut Io<'_>) -> Result<Exi
 
 /// The command line's settings over those of the configuration.
 fn options(args: &ConsoleArgs, config: ConsoleConfig, place: &Place, io: &mut Io<'_>) -> Result<Options, Failure> {
-    let open = match args.open.as_deref() {
-        None => None,
-        Some(what) if source::is_path(what) || std::path::Path::new(what).is_file() => {
+    let open = match (args.open.as_deref(), args.run.as_deref()) {
+        (None, None) => None,
+        (None, Some(run)) => Some(Opened::Run(place.store()?.resolve(run, Scope::Workspace(&place.places.workspace))?)),
+        (Some(what), _) if source::is_path(what) || std::path::Path::new(what).is_file() => {
             Some(Opened::Plan { plan: Box::new(source::read(what, io)?), origin: format!("from {what}") })
         }
-        Some(request) => Some(Opened::Request(request.to_owned())),
+        (Some(request), _) => Some(Opened::Request(request.to_owned())),
     };
     Ok(Options {
         theme: args.theme.clone().or(config.theme),

@@ -10,13 +10,13 @@ use std::{
 
 use super::{
     keymap::{Key, Keymap},
-    model::{GateShown, Look, Model},
+    model::{Focus, GateShown, Look, Model},
     term::{Drawn, Event, FrameId, Term},
     theme::{self, Depth, Theme},
     update::{Action, Msg, next_wake, prepare, update, verbs},
     view,
 };
-use crate::engine::Time;
+use crate::engine::{RunId, Time};
 use crate::host::client::{Client, Connection, Notice, Request};
 use crate::plan::Plan;
 use crate::text::{GlyphSet, Plain};
@@ -48,6 +48,8 @@ pub enum Opened {
         /// Where it comes from, for people.
         origin: String,
     },
+    /// A run of the journal, as it stands.
+    Run(RunId),
 }
 
 /// Runs the console until the person leaves. `out` writes to the terminal; `var` looks an environment variable up.
@@ -118,6 +120,11 @@ impl<V: Fn(&str) -> Option<String> + Send + Sync> Console<V> {
                 if let Ok(submit) = Key::parse("enter").map(Msg::Key) {
                     self.take(submit, self.term.now()).await?;
                 }
+            }
+            Some(Opened::Run(run)) => {
+                self.model.place.focus = Focus::Tree;
+                // A host that is gone is known by the end of its notices.
+                let _ = self.connection.requests.send(Request::OpenRun(run));
             }
         }
         self.term.request_frame();

@@ -141,3 +141,21 @@ fn a_run_file_opens_elsewhere_without_its_secrets_and_a_bad_one_leaves_nothing()
     third.feed(&["import", "-"], "{\"nodes\": []}").code(3).says(&["stdin:1: this is no run file"]);
     assert_eq!(third.json(&["ls", "--json"]), json!([]));
 }
+
+#[test]
+fn the_console_opens_at_a_stored_run_and_says_what_is_wrong_with_its_name() {
+    let program = parked();
+    let id = program.json(&["show", "last", "--json"])["run"].as_str().unwrap().to_owned();
+    for name in ["last", &id, &id[..id.len() - 3]] {
+        let mut deck = program.console_with(&["console", "--run", name], (100, 30));
+        deck.sees("copy").sees("2/4 done").sees("! resumes it");
+    }
+    // Its keys are at hand, nothing has to be left first.
+    let mut deck = program.console_with(&["console", "--run", "last"], (100, 30));
+    deck.sees("! resumes it").send("!").sees("Resume this run?").send("y").sees("1 waiting");
+    drop(deck);
+    let mut deck = program.console_with(&["console", "--run", "nothing"], (100, 30));
+    deck.sees("no run is called `nothing`").sees("dagdeck ls");
+    assert_eq!(deck.ended(), 1);
+    program.run(&["console", "plan.json", "--run", "last"]).code(2).says(&["--run <RUN>", "cannot be used with"]);
+}

@@ -81,7 +81,12 @@ impl Program {
 
     /// The console in a terminal of so many columns and rows.
     pub fn console(&self, size: (u16, u16)) -> Terminal {
-        Terminal::start(&Start { args: &[], workspace: &self.workspace(), home: &self.home(), size, env: &self.variables() })
+        self.console_with(&[], size)
+    }
+
+    /// The same, opened by a command line.
+    pub fn console_with(&self, args: &[&str], size: (u16, u16)) -> Terminal {
+        Terminal::start(&Start { args, workspace: &self.workspace(), home: &self.home(), size, env: &self.variables() })
     }
 
     /// The command line, to be changed before it is run.
