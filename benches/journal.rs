@@ -22,12 +22,12 @@ fn created(run: &RunId) -> Record {
         settings: Box::new(RunSettings::default()),
         by: Actor { who: "bench".into(), via: "bench".into() },
     };
-    Record { seq: 1, at: Time(0), event }
+    Record { seq: 1, at: Time(0), more: false, event }
 }
 
 fn event(seq: u64) -> Record {
     let event = Event::NodeReady { node_id: NodeId::new(format!("node-{seq}")), generation: 1 };
-    Record { seq, at: Time(seq), event }
+    Record { seq, at: Time(seq), more: false, event }
 }
 
 struct Desk {

@@ -6,7 +6,7 @@ use super::{
 };
 use crate::{
     engine::{Blast, Command, Input, NodeState, Outcome, Run, Scope, Target, Time, Verb},
-    host::{Clock, HeadlessEnd, SystemClock},
+    host::{Clock, Headless, HeadlessEnd, SystemClock},
     plan::{NodeId, Plan, diff::Diff, edit::Edit},
     text::{Plain, cost, count, duration},
 };
@@ -68,8 +68,14 @@ pub async fn undo(args: &WholeArgs, place: &Place, io: &mut Io<'_>) -> Result<Ex
             None => Err(Failure::new("there is nothing that could still be taken back")),
         };
     }
-    let commands = paused(&drive.state, &args.act).into_iter().chain([Command::Undo]).collect();
-    drive.resume(commands, place, io).await
+    let pause = Command::act(Verb::Pause);
+    let mut commands = vec![Command::Undo];
+    if args.act.pause && drive.state.refusal_of(&[Command::Undo, pause.clone()], SystemClock.now()).is_none() {
+        commands.push(pause);
+    }
+    let ended = drive.go_on(commands, place, io).await?;
+    let exit = drive.finish(&ended, io)?;
+    Ok(parked_as_asked(&ended, args.act.pause).unwrap_or(exit))
 }
 
 /// Runs a node again.
@@ -176,20 +182,29 @@ async fn carry(drive: Drive, verb: Verb, args: &ActArgs, place: &Place, io: &mut
         io.say(&line);
     }
     let (pauses, cancels) = (verb == Verb::Pause, verb == Verb::Cancel { target: Target::Run });
-    let first = if pauses { None } else { paused(&drive.state, args) };
-    let ended = drive.go_on(first.into_iter().chain([command]).collect(), place, io).await?;
+    let commands = if args.pause && !pauses { with_pause(&drive.state, vec![command]) } else { vec![command] };
+    let ended = drive.go_on(commands, place, io).await?;
     let exit = drive.finish(&ended, io)?;
     Ok(match &ended.end {
         HeadlessEnd::Settled { outcome: Outcome::Cancelled, .. } if cancels => Exit::Success,
-        HeadlessEnd::Parked(_) if pauses || args.pause => Exit::Success,
-        HeadlessEnd::Settled { .. } | HeadlessEnd::Parked(_) => exit,
+        HeadlessEnd::Settled { .. } | HeadlessEnd::Parked(_) => parked_as_asked(&ended, pauses || args.pause).unwrap_or(exit),
     })
 }
 
-/// The pause that keeps a run from going on, unless it is paused already.
-fn paused(state: &Run, args: &ActArgs) -> Option<Command> {
-    let pause = Command::act(Verb::Pause);
-    (args.pause && state.without_driver(Time(0)).refusal(&pause).is_none()).then_some(pause)
+/// Success, where a run stands still as its person wanted.
+pub(super) fn parked_as_asked(ended: &Headless, pauses: bool) -> Option<Exit> {
+    match &ended.end {
+        HeadlessEnd::Parked(_) if pauses => Some(Exit::Success),
+        HeadlessEnd::Settled { .. } | HeadlessEnd::Parked(_) => None,
+    }
+}
+
+/// The same, and the run does not go on: it pauses first, so that the verb is the newest thing to take back, or, where it is over until
+/// the verb is said, behind that.
+pub(super) fn with_pause(state: &Run, commands: Vec<Command>) -> Vec<Command> {
+    let pause = || vec![Command::act(Verb::Pause)];
+    let ways = [[pause(), commands.clone()].concat(), [commands.clone(), pause()].concat()];
+    ways.into_iter().find(|way| state.refusal_of(way, Time(0)).is_none()).unwrap_or(commands)
 }
 
 /// What a verb would change, and nothing else.

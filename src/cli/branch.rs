@@ -1,10 +1,18 @@
 //! `dagdeck branch`: a new run that keeps another one's events up to a point, and goes on from there with a changed plan.
 
-use super::{BranchArgs, Exit, Failure, Io, Place, act::edits, headless::Drive, ls::short, replay::place_of, source};
-use crate::{
-    engine::{Command, Run, Verb},
-    text::Plain,
+use super::{
+    BranchArgs, Exit, Failure, Io, Place,
+    act::{edits, parked_as_asked, with_pause},
+    headless::Drive,
+    ls::short,
+    replay::place_of,
+    source,
 };
+use crate::{
+    engine::{Command, Record, Run, Verb},
+    host::{Clock, SystemClock},
+};
+use serde_json::json;
 
 /// Branches a run.
 ///
@@ -13,23 +21,41 @@ use crate::{
 pub async fn branch(args: &BranchArgs, place: &Place, io: &mut Io<'_>) -> Result<Exit, Failure> {
     let wanted = args.edit.as_ref().map(|file| source::read(file, io)).transpose()?;
     let drive = Drive::find(&args.run, &args.act.gates, args.act.json, place)?;
-    let seq = place_of(&drive.records, args.at, args.until.as_deref())?;
+    let seq = Record::whole(&drive.records, place_of(&drive.records, args.at, args.until.as_deref())?);
     let kept = Run::replay(drive.records.iter().take_while(|record| record.seq <= seq));
     let mut commands = Vec::new();
-    if args.act.pause {
-        commands.push(Command::act(Verb::Pause));
-    }
     if let Some(wanted) = wanted {
         let verb = Verb::Edit { edits: edits(kept.plan(), &wanted)? };
         commands.push(Command::Act { verb: Box::new(verb), why: args.act.why.clone() });
     }
-    io.say(&format!("branches off {} after event {seq}: {}", short(&drive.run.0), Plain::summary(&standing(&kept))));
-    if args.act.dry_run {
-        return Ok(Exit::Success);
+    if args.act.pause {
+        commands = with_pause(&kept, commands);
     }
+    if let Some(why) = kept.refusal_of(&commands, SystemClock.now()) {
+        return Err(Failure::new(format!("can't branch so: {why}")));
+    }
+    if args.act.dry_run {
+        return told(&drive, seq, &kept, args.act.json, io);
+    }
+    io.say(&words(&drive, seq, &kept));
     let ended = drive.branch(seq, commands, place, io).await?;
     let exit = drive.finish(&ended, io)?;
-    Ok(if args.act.pause { Exit::Success } else { exit })
+    Ok(parked_as_asked(&ended, args.act.pause).unwrap_or(exit))
+}
+
+/// What would be kept, and nothing else.
+fn told(drive: &Drive, seq: u64, kept: &Run, as_json: bool, io: &mut Io<'_>) -> Result<Exit, Failure> {
+    if as_json {
+        let done = kept.nodes().filter(|(_, node)| node.state.is_final()).count();
+        io.json(&json!({"parent": drive.run.0, "parent_seq": seq, "over": done, "nodes": kept.nodes().count()}))?;
+    } else {
+        io.line(&words(drive, seq, kept))?;
+    }
+    Ok(Exit::Success)
+}
+
+fn words(drive: &Drive, seq: u64, kept: &Run) -> String {
+    format!("branches off {} after event {seq}: {}", short(&drive.run.0), standing(kept))
 }
 
 /// What a branch keeps, in words.

@@ -6,15 +6,18 @@ use crate::plan::NodeId;
 impl Run {
     /// Effects of an event that is about to be folded.
     pub(super) fn effects(&self, record: &Record) -> Vec<Effect> {
-        if let Event::RunRecovered { .. } | Event::Branched { .. } = record.event {
-            return self.retry_timers();
-        }
-        if let Event::Acted { verb, nodes, .. } = &record.event {
-            return self.verb_effects(verb, nodes);
-        }
-        let Some(ix) = record.event.node().and_then(|id| self.graph.find(id)) else { return Vec::new() };
         match &record.event {
-            Event::NodeStarted { attempt, job, .. } => self.start_effects(ix, *attempt, job, record.at),
+            Event::RunRecovered { .. } | Event::Branched { .. } => self.retry_timers(),
+            Event::Undone { verb, .. } => self.without_verb(*verb).map(Self::retry_timers).unwrap_or_default(),
+            Event::Acted { verb, nodes, .. } => self.verb_effects(verb, nodes),
+            event => self.node_effects(event, record.at),
+        }
+    }
+
+    fn node_effects(&self, event: &Event, at: Time) -> Vec<Effect> {
+        let Some(ix) = event.node().and_then(|id| self.graph.find(id)) else { return Vec::new() };
+        match event {
+            Event::NodeStarted { attempt, job, .. } => self.start_effects(ix, *attempt, job, at),
             Event::NodeRetrying { attempt, error, until, .. } => {
                 let timer = self.timer(ix, *attempt, TimerKind::Retry);
                 self.abort_if(ix, error.kind).into_iter().chain([Effect::SetTimer { timer, at: *until }]).collect()
@@ -23,20 +26,20 @@ impl Run {
             Event::BreakHit { kept, .. } => self.abort_if_kept(ix, kept).into_iter().collect(),
             Event::NodeCancelled { .. } | Event::NodeSkipped { .. } => self.abort(ix).into_iter().collect(),
             Event::ModelStarted { call, guidance, wrap_up, .. } => {
-                let timer = self.resumed(ix, call, Goes::ToWork, record.at);
+                let timer = self.resumed(ix, call, Goes::ToWork, at);
                 let go = Answer::Go { guidance: guidance.clone(), wrap_up: *wrap_up };
                 [self.answer(ix, call, go)].into_iter().chain(timer).collect()
             }
             Event::ToolStarted { call, .. } => {
-                let timer = self.resumed(ix, &call.id, Goes::ToWork, record.at);
+                let timer = self.resumed(ix, &call.id, Goes::ToWork, at);
                 [self.answer(ix, &call.id, Answer::Run { args: call.args.clone() })].into_iter().chain(timer).collect()
             }
             Event::ToolRefused { call, message, .. } => {
-                let timer = self.resumed(ix, call, Goes::OnlyIfLast, record.at);
+                let timer = self.resumed(ix, call, Goes::OnlyIfLast, at);
                 [self.answer(ix, call, Answer::Refused { message: message.clone() })].into_iter().chain(timer).collect()
             }
             Event::ToolAnswered { call, value, .. } | Event::QuestionAnswered { call, value, .. } => {
-                let timer = self.resumed(ix, call, Goes::OnlyIfLast, record.at);
+                let timer = self.resumed(ix, call, Goes::OnlyIfLast, at);
                 [self.answer(ix, call, Answer::Value(value.clone()))].into_iter().chain(timer).collect()
             }
             Event::RunCreated { .. }
@@ -111,7 +114,7 @@ impl Run {
         }
     }
 
-    /// Timers of nodes that wait for their next attempt; those that were set before went with whoever held them.
+    /// Timers of nodes that wait for their next attempt; those that were set before went with whoever held them, or rang unheard.
     fn retry_timers(&self) -> Vec<Effect> {
         let resting = self.nodes.iter().enumerate().filter_map(|(at, node)| match node.state {
             NodeState::Retrying { until } => Some((NodeIx(u32::try_from(at).ok()?), node.attempt, until)),

@@ -22,9 +22,20 @@ pub struct Record {
     pub seq: u64,
     /// When it was decided.
     pub at: Time,
+    /// The step that it belongs to goes on with the next event: the run is whole, and may be left or branched, only after the last one.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub more: bool,
     /// What happened.
     #[serde(flatten)]
     pub event: Event,
+}
+
+impl Record {
+    /// The first place from `seq` on after which a run is whole: where the step of that event ends.
+    pub fn whole(records: &[Self], seq: u64) -> u64 {
+        let behind = records.partition_point(|record| record.seq < seq);
+        records[behind..].iter().find(|record| !record.more).map_or(seq, |record| record.seq)
+    }
 }
 
 /// What a run keeps from its start to its end.

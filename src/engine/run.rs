@@ -101,6 +101,7 @@ impl Run {
     pub fn steps(&mut self, inputs: &[Input], now: Time) -> Batch {
         let mut batch = Batch::default();
         for input in inputs {
+            self.close_verb(now, &mut batch);
             self.decide(input, now).into_iter().for_each(|event| self.take(event, now, &mut batch));
         }
         let mut events = Vec::new();
@@ -112,14 +113,22 @@ impl Run {
                 break;
             }
         }
-        if self.steer.shadow.as_ref().is_some_and(|shadow| shadow.open) {
-            self.take(Event::Carried, now, &mut batch);
+        self.close_verb(now, &mut batch);
+        if let Some(last) = batch.records.last_mut() {
+            last.more = false;
         }
         batch
     }
 
+    /// What comes from here on is not the verb's own doing.
+    fn close_verb(&mut self, now: Time, batch: &mut Batch) {
+        if self.steer.shadow.as_ref().is_some_and(|shadow| shadow.open) {
+            self.take(Event::Carried, now, batch);
+        }
+    }
+
     fn take(&mut self, event: Event, now: Time, batch: &mut Batch) {
-        let record = Record { seq: self.seq + 1, at: now, event };
+        let record = Record { seq: self.seq + 1, at: now, more: true, event };
         batch.effects.extend(self.effects(&record));
         self.evolve(&record);
         batch.records.push(record);

@@ -307,7 +307,7 @@ mod tests {
     fn fold(events: Vec<Event>) -> Transcript {
         let mut transcript = Transcript::default();
         for (seq, event) in (1..).zip(events) {
-            transcript.fold(&Record { seq, at: Time(seq), event });
+            transcript.fold(&Record { seq, at: Time(seq), more: false, event });
         }
         transcript
     }

@@ -32,6 +32,11 @@ impl Run {
         self.steer.shadow.as_ref().map(|shadow| (shadow.verb, shadow.words.as_str()))
     }
 
+    /// The run as it is when a verb is taken back.
+    pub(super) fn without_verb(&self, verb: u64) -> Option<&Self> {
+        self.steer.shadow.as_deref().filter(|shadow| shadow.verb == verb).map(|shadow| &shadow.run)
+    }
+
     /// Keeps shadows in step; comes before the event is folded.
     pub(super) fn shade(&mut self, record: &Record) {
         if let Event::Acted { verb, nodes, .. } = &record.event {
@@ -115,7 +120,10 @@ impl Run {
             Event::RunSettled { .. } | Event::RunCancelled { .. } => false,
             event => {
                 let like = |node| {
-                    self.node_like(other, node) && self.ways_like(other, node, event) && (is_report(event) || self.driven_like(other, node))
+                    self.node_like(other, node)
+                        && self.ways_like(other, node, event)
+                        && self.locks_like(other, node, event)
+                        && (is_report(event) || self.driven_like(other, node))
                 };
                 event.node().is_none_or(like)
             }
@@ -130,6 +138,18 @@ impl Run {
             Some((flow.drive.clone(), flow.guidance.clone(), flow.worker.as_ref().map(|worker| worker.pending.clone())))
         };
         points(self) == points(other) && drives(self) == drives(other)
+    }
+
+    /// Whether the locks of a node are in the same hands, where an event takes them.
+    fn locks_like(&self, other: &Self, node: &NodeId, event: &Event) -> bool {
+        if !matches!(event, Event::NodeStarted { .. } | Event::NodeHeld { .. }) {
+            return true;
+        }
+        let holders = |run: &Self| {
+            let locks = &run.graph.nodes[run.graph.find(node)?.at()].locks;
+            Some(locks.iter().map(|&lock| run.queue.locks[lock as usize].holder.map(|ix| run.id_of(ix))).collect::<Vec<_>>())
+        };
+        holders(self) == holders(other)
     }
 
     fn gate_like(&self, other: &Self, gate: GateId) -> bool {

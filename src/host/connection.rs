@@ -112,7 +112,7 @@ impl Desk {
     }
 
     async fn command(&self, run: RunId, command: Command) {
-        let Some(session) = self.shared.session(&run) else { return self.turn_away(&run, &command) };
+        let Some(session) = self.shared.session(&run) else { return self.reopen(run, command).await };
         if let Err(problem) = gates::check_edit(&self.shared.kit, &session, &command).await {
             return self.tell(Notice::Problem(problem));
         }
@@ -123,7 +123,24 @@ impl Desk {
         }
         let order = Order::Command { command: command.clone(), by: self.shared.actor(VIA), asker: Some(self.listener.clone()) };
         if !session.order(order) {
-            self.turn_away(&run, &command);
+            session.ended().await;
+            self.reopen(run, command).await;
+        }
+    }
+
+    /// A verb on a run that is over goes on with it here. Everything else is turned away.
+    async fn reopen(&self, run: RunId, command: Command) {
+        let state = self.shared.store.records(&run).map(|records| Run::replay(&records));
+        let told = match (state, command) {
+            (Err(error), _) => Err(super::session::problem(&error)),
+            (Ok(state), command @ (Command::Act { .. } | Command::Undo)) if state.outcome().is_some() => {
+                let last = Last { commands: vec![command], by: self.shared.actor(VIA) };
+                self.shared.resume(run, last, Some(self.listener.clone())).await.map(|_| ())
+            }
+            (Ok(state), command) => Err(state.refusal(&command).map_or_else(|| not_live(&run), |message| Problem { message, hint: None })),
+        };
+        if let Err(problem) = told {
+            self.tell(Notice::Problem(problem));
         }
     }
 
@@ -131,16 +148,6 @@ impl Desk {
     async fn outdated(&self, session: &Session, command: &Command) -> Option<(GateId, Preview)> {
         let Command::Decide { gate, .. } = command else { return None };
         Some((*gate, gates::outdated(&self.shared.kit, session, command).await?))
-    }
-
-    /// Says why a run that doesn't go on here takes no command: what became of it meanwhile, if that says why.
-    fn turn_away(&self, run: &RunId, command: &Command) {
-        let refusal = self.shared.store.records(run).map(|records| Run::replay(&records).refusal(command));
-        self.tell(Notice::Problem(match refusal {
-            Ok(Some(message)) => Problem { message, hint: None },
-            Ok(None) => not_live(run),
-            Err(error) => super::session::problem(&error),
-        }));
     }
 
     fn open(&self, run: RunId) {

@@ -11,7 +11,7 @@ use super::{
     session::{Copied, Last, Listener, Services, Session, Stored, problem},
 };
 use crate::agents;
-use crate::engine::{Actor, Command, Run, RunId, RunSettings, Target, Time, Verb};
+use crate::engine::{Actor, Command, Record, Run, RunId, RunSettings, Target, Time, Verb};
 use crate::models::config::Lookup;
 use crate::plan::{
     Catalog, Plan, nest,
@@ -177,7 +177,8 @@ impl Shared {
         Ok(session)
     }
 
-    /// A new run that keeps another one's events up to `at`; the commands are heard before anything starts.
+    /// A new run that keeps another one's events up to `at`, and to the end of the step that it is in; the commands are heard before
+    /// anything starts.
     pub(super) async fn branch(&self, run: RunId, at: u64, last: Last, listener: Option<Listener>) -> Result<Session, Problem> {
         let mut records = self.store.records(&run).map_err(|error| problem(&error))?;
         let there = records.len() as u64;
@@ -185,9 +186,10 @@ impl Shared {
             let message = format!("the run has no event {at}: its events are 1 to {there}");
             return Err(Problem { message, hint: Some("`dagdeck replay RUN --events` lists them".into()) });
         }
+        let at = Record::whole(&records, at);
         records.truncate(usize::try_from(at).unwrap_or(usize::MAX));
         let kept = Run::replay(&records);
-        if let Some(message) = last.commands.iter().find_map(|command| kept.without_driver(self.clock.now()).refusal(command)) {
+        if let Some(message) = kept.refusal_of(&last.commands, self.clock.now()) {
             return Err(Problem { message, hint: None });
         }
         let services = self.services(kept.settings().and_then(|settings| settings.model.clone()));
@@ -302,10 +304,7 @@ impl Shared {
 fn refuse_idle(run: &Run, commands: &[Command], now: Time) -> Result<(), Problem> {
     let refusal = match run.outcome().filter(|_| commands.is_empty()) {
         Some((_, reason)) => Some(format!("the run is over: {reason}")),
-        None => commands.iter().find_map(|command| match command {
-            Command::Decide { .. } => run.refusal(command),
-            Command::Start | Command::Act { .. } | Command::Undo => run.without_driver(now).refusal(command),
-        }),
+        None => run.refusal_of(commands, now),
     };
     refusal.map_or(Ok(()), |message| Err(Problem { message, hint: None }))
 }

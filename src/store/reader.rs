@@ -4,7 +4,7 @@ use super::{
     StoreError,
     row::{Row, outcome_of, unsigned},
 };
-use crate::engine::{Event, Outcome, Record, RunId, Time};
+use crate::engine::{Event, Outcome, Record, Run, RunId, Time};
 use crate::plan::NodeId;
 use rusqlite::{Connection, OptionalExtension, params};
 use std::{
@@ -81,8 +81,12 @@ impl Reader {
     }
 
     pub(super) fn records(&self, run: &RunId) -> Result<Vec<Record>, StoreError> {
-        let rows = rows(&self.lock(), "SELECT seq, at, kind, json FROM events WHERE run = ?1 ORDER BY seq", run)
-            .map_err(|error| self.wrap(&error))?;
+        self.all(&self.lock(), run)
+    }
+
+    fn all(&self, db: &Connection, run: &RunId) -> Result<Vec<Record>, StoreError> {
+        let rows =
+            rows(db, "SELECT seq, at, more, kind, json FROM events WHERE run = ?1 ORDER BY seq", run).map_err(|error| self.wrap(&error))?;
         if rows.is_empty() {
             return Err(StoreError::NoSuchRun { name: run.0.clone() });
         }
@@ -90,10 +94,16 @@ impl Reader {
     }
 
     fn waiting(&self, db: &Connection, run: &RunId) -> Result<Vec<NodeId>, StoreError> {
-        let sql = "SELECT seq, at, kind, json FROM events INDEXED BY gate_events
-            WHERE run = ?1 AND kind IN ('approval_required', 'gate_decided', 'gate_voided') ORDER BY seq";
+        let sql = "SELECT seq, at, more, kind, json FROM events INDEXED BY gate_events
+            WHERE run = ?1 AND kind IN ('approval_required', 'gate_decided', 'gate_voided', 'undone') ORDER BY seq";
+        let found = rows(db, sql, run).map_err(|error| self.wrap(&error))?;
+        // A verb that was taken back leaves gates as if it had not been said; only the run as a whole knows which.
+        if found.iter().any(|row| row.kind == "undone") {
+            let records = self.all(db, run)?;
+            return Ok(Run::replay(&records).open_gates().map(|gate| gate.node.clone()).collect());
+        }
         let mut open = Vec::new();
-        for row in rows(db, sql, run).map_err(|error| self.wrap(&error))? {
+        for row in found {
             match row.record(run, &self.path)?.event {
                 Event::ApprovalRequired { gate } => open.push((gate.id, gate.node)),
                 Event::GateDecided { gate, .. } | Event::GateVoided { gate, .. } => open.retain(|(id, _)| *id != gate),
@@ -156,8 +166,9 @@ fn fitting(db: &Connection, name: &str) -> rusqlite::Result<Vec<String>> {
 
 fn rows(db: &Connection, sql: &str, run: &RunId) -> rusqlite::Result<Vec<Row>> {
     let mut query = db.prepare_cached(sql)?;
-    let rows =
-        query.query_map(params![run.0], |row| Ok(Row { seq: row.get(0)?, at: row.get(1)?, kind: row.get(2)?, json: row.get(3)? }))?;
+    let rows = query.query_map(params![run.0], |row| {
+        Ok(Row { seq: row.get(0)?, at: row.get(1)?, more: row.get(2)?, kind: row.get(3)?, json: row.get(4)? })
+    })?;
     rows.collect()
 }
 

@@ -10,6 +10,7 @@ use std::{borrow::Cow, path::Path};
 pub(super) struct Row {
     pub(super) seq: i64,
     pub(super) at: i64,
+    pub(super) more: bool,
     pub(super) kind: String,
     pub(super) json: String,
 }
@@ -39,7 +40,7 @@ impl Row {
     pub(super) fn of(record: &Record) -> Result<Self, serde_json::Error> {
         let json = serde_json::to_string(&record.event)?;
         let kind = serde_json::from_str::<Kind<'_>>(&json)?.kind.into_owned();
-        Ok(Self { seq: signed(record.seq), at: signed(record.at.0), kind, json })
+        Ok(Self { seq: signed(record.seq), at: signed(record.at.0), more: record.more, kind, json })
     }
 
     pub(super) fn record(&self, run: &RunId, path: &Path) -> Result<Record, StoreError> {
@@ -47,7 +48,7 @@ impl Row {
             path: path.to_path_buf(),
             cause: format!("event {} (`{}`) of run `{}` can't be read: {error}", self.seq, self.kind, run.0),
         })?;
-        Ok(Record { seq: unsigned(self.seq), at: Time(unsigned(self.at)), event })
+        Ok(Record { seq: unsigned(self.seq), at: Time(unsigned(self.at)), more: self.more, event })
     }
 }
 

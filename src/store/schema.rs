@@ -10,7 +10,7 @@ use std::{
 
 /// One step for each schema version, from 1. Events of every earlier version are read by the same code: what is new in an event has a
 /// default.
-const STEPS: &[&str] = &[FIRST, BRANCHES];
+const STEPS: &[&str] = &[FIRST, BRANCHES, WHOLE];
 
 /// Version 1: runs and their events.
 const FIRST: &str = "
@@ -40,6 +40,13 @@ const BRANCHES: &str = "
     ALTER TABLE runs ADD COLUMN parent TEXT;
     ALTER TABLE runs ADD COLUMN parent_seq INTEGER;
     ALTER TABLE runs ADD COLUMN imported INTEGER;
+";
+
+/// Version 3: which events are one step, and what changes the gates of a run by taking verbs back.
+const WHOLE: &str = "
+    ALTER TABLE events ADD COLUMN more INTEGER NOT NULL DEFAULT 0;
+    DROP INDEX gate_events;
+    CREATE INDEX gate_events ON events (run, seq) WHERE kind IN ('approval_required', 'gate_decided', 'gate_voided', 'undone');
 ";
 
 /// The version of a journal that this program writes.

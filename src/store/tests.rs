@@ -17,7 +17,7 @@ fn created(workspace: &str, goal: &str) -> Event {
 }
 
 fn records(from: u64, events: Vec<Event>) -> Vec<Record> {
-    events.into_iter().zip(from..).map(|(event, seq)| Record { seq, at: Time(1000 + seq), event }).collect()
+    events.into_iter().zip(from..).map(|(event, seq)| Record { seq, at: Time(1000 + seq), more: seq.is_multiple_of(3), event }).collect()
 }
 
 fn gate(id: u32, node: &str) -> Event {

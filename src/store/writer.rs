@@ -123,9 +123,9 @@ fn write_one(savepoint: &Savepoint<'_>, append: &Append) -> rusqlite::Result<()>
                 .execute(params![append.run, outcome, finished])?,
         };
     }
-    let mut insert = savepoint.prepare_cached("INSERT INTO events (run, seq, at, kind, json) VALUES (?1, ?2, ?3, ?4, ?5)")?;
+    let mut insert = savepoint.prepare_cached("INSERT INTO events (run, seq, at, more, kind, json) VALUES (?1, ?2, ?3, ?4, ?5, ?6)")?;
     for row in &append.rows {
-        insert.execute(params![append.run, row.seq, row.at, row.kind, row.json])?;
+        insert.execute(params![append.run, row.seq, row.at, row.more, row.kind, row.json])?;
     }
     Ok(())
 }

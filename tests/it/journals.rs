@@ -37,6 +37,23 @@ fn a_journal_of_every_earlier_version_is_kept_here() {
 }
 
 #[test]
+fn a_journal_of_version_2_opens_with_its_branches_and_a_gate_that_a_verb_taken_back_closed() {
+    let program = home_of(2);
+    let runs = program.json(&["ls", "--json"]);
+    let (branches, others): (Vec<&Value>, Vec<&Value>) = runs.as_array().unwrap().iter().partition(|run| run["parent"].is_object());
+    let ([branch], [parent]) = (&branches[..], &others[..]) else { panic!("{runs:#}") };
+    assert_eq!(branch["parent"]["run"], parent["run"]);
+    assert_eq!(parent["waiting"], serde_json::json!(["write", "again"]), "the skip of `write` was taken back");
+    let parent = parent["run"].as_str().unwrap();
+    let shown = program.json(&["show", parent, "--json"]);
+    assert_eq!(shown["nodes"], program.json(&["replay", parent, "--json"])["nodes"]);
+    program.run(&["resume", parent, "--approve", "write", "--deny", "again"]).code(4);
+    assert_eq!(program.read("out.txt"), "hello");
+    program.run(&["branch", branch["run"].as_str().unwrap(), "--until", "read", "--yes"]).code(0);
+    assert_eq!(program.read("again.txt"), "hello");
+}
+
+#[test]
 fn a_journal_of_version_1_opens_is_shown_and_goes_on() {
     let program = home_of(1);
     let runs = program.json(&["ls", "--json"]);

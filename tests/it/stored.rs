@@ -159,3 +159,19 @@ fn the_console_opens_at_a_stored_run_and_says_what_is_wrong_with_its_name() {
     assert_eq!(deck.ended(), 1);
     program.run(&["console", "plan.json", "--run", "last"]).code(2).says(&["--run <RUN>", "cannot be used with"]);
 }
+
+#[test]
+fn a_run_that_is_over_is_run_again_paused_and_a_verb_is_taken_back_with_the_run_at_rest() {
+    let program = parked();
+    program.run(&["resume", "last", "--yes"]).code(0);
+    program.run(&["rerun", "last", "write", "--pause", "--yes"]).code(0).says(&["paused"]);
+    assert_eq!(states(&program)[1], "ready", "approved, and not started");
+    program.run(&["resume", "last", "--yes"]).code(0);
+    assert_eq!(states(&program), ["succeeded"; 4]);
+
+    let program = parked();
+    program.run(&["skip", "last", "after", "--pause"]).code(0);
+    program.run(&["undo", "last", "--pause"]).code(0).says(&["takes back: skip `after`", "paused"]);
+    assert_eq!(states(&program), ["succeeded", "waiting", "succeeded", "pending"]);
+    assert_eq!(program.json(&["show", "last", "--json"])["status"], "paused");
+}

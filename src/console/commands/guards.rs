@@ -187,9 +187,18 @@ pub fn node_shown(model: &Model) -> Result<(), Why> {
     model.selected_id().map(|_| ()).ok_or(Cow::Borrowed("no node is selected"))
 }
 
-/// A run is shown as it is now.
+/// A run is shown as it is now, and goes on here or is over: verbs reach it.
 pub fn run_present(model: &Model) -> Result<(), Why> {
-    present(model.shown_run().ok_or(Cow::Borrowed("no run is shown"))?)
+    let run = model.shown_run().ok_or(Cow::Borrowed("no run is shown"))?;
+    present(run)?;
+    match (&run.driver, run.newest().run.outcome()) {
+        (Driver::Here, _) | (Driver::Nobody, Some(_)) => Ok(()),
+        (Driver::Elsewhere(who), _) => Err(format!("{who} drives this run").into()),
+        (Driver::Nobody, None) => {
+            let resume = model.look.keymap.hint("run.resume").unwrap_or_default();
+            Err(format!("nobody drives this run: {resume} resumes it").into())
+        }
+    }
 }
 
 /// The same, and a node is selected.
@@ -201,7 +210,7 @@ pub fn node_present(model: &Model) -> Result<(), Why> {
 /// A verb can be taken back.
 pub fn can_take_back(model: &Model) -> Result<(), Why> {
     run_present(model)?;
-    let undoable = model.shown_run().filter(|run| run.driver.is_here()).and_then(|run| run.newest().run.undoable());
+    let undoable = model.shown_run().and_then(|run| run.newest().run.undoable());
     undoable.map(|_| ()).ok_or(Cow::Borrowed("nothing could still be taken back"))
 }
 

@@ -191,7 +191,13 @@ impl Deck {
     }
 
     fn input(&mut self, run: &RunId, input: &Input) {
+        let was_over = self.runs[&run.0].outcome().is_some();
         let records = self.step(run, input);
+        if was_over && !records.is_empty() {
+            // The host opens a run that was over before it drives it on.
+            let known = self.model.runs.get(run).map(|view| view.journal().records().to_vec()).unwrap_or_default();
+            return self.notice(Notice::RunOpened { run: run.clone(), records: [known, records].concat(), driver: Driver::Here });
+        }
         self.notice(Notice::Events { run: run.clone(), records });
     }
 

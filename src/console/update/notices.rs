@@ -104,17 +104,21 @@ fn plan_failed(model: &mut Model, id: PlanningId, problem: &Problem) {
 
 fn run_opened(model: &mut Model, turn: &mut Turn, id: RunId, records: &[Record], driver: Driver) {
     let live = driver.is_here();
+    let was_shown = model.place.stage == Stage::Run(id.clone());
     let mut view = RunView::new(id.clone(), driver);
     view.apply(records);
     view.grow();
-    match model.runs.get_mut(&id) {
+    let known = match model.runs.get_mut(&id) {
         Some(known) => {
             view.tree = std::mem::take(&mut known.tree);
             view.with_tree(Tree::rebuild);
-            *known = view;
+            std::mem::replace(known, view).journal().len()
         }
-        None => model.runs.open.push(view),
-    }
+        None => {
+            model.runs.open.push(view);
+            records.len()
+        }
+    };
     let waiting = model.inbox.gates.len();
     gates_changed(model, turn, waiting);
     if live {
@@ -122,7 +126,10 @@ fn run_opened(model: &mut Model, turn: &mut Turn, id: RunId, records: &[Record],
         let end = model.runs.get(&id).and_then(|view| view.newest().run.outcome().map(|(outcome, reason)| ended(view, outcome, reason)));
         model.status = end;
     }
-    if verbs::branch::opened(model, &id) {
+    for record in records.get(known..).unwrap_or_default() {
+        told(model, turn, &id, &record.event);
+    }
+    if verbs::branch::opened(model, &id) || was_shown {
         return;
     }
     verbs::branch::say_interrupted(model, &id);

@@ -32,7 +32,7 @@ impl Run {
         after.steer.shadow = None;
         let mut events: Vec<Event> = reopened.into_iter().chain([acted]).collect();
         for (seq, event) in (self.seq + 1..).zip(&events) {
-            after.fold(&Record { seq, at: Time::default(), event: event.clone() });
+            after.fold(&Record { seq, at: Time::default(), more: false, event: event.clone() });
         }
         let reason = verb.voids_with();
         let gates = nodes.iter().flat_map(|&ix| self.questions_of(ix));

@@ -2,7 +2,7 @@
 //! behind goes again unasked; everything else does.
 
 use crate::engine::{
-    Actor, Decided, Event, Gate, GateId, GateKind, Input, Record, RunId, Time,
+    Actor, Command, Decided, Event, Gate, GateId, GateKind, Input, Record, RunId, Time,
     graph::{NodeIx, tool_of},
     run::Run,
 };
@@ -13,10 +13,30 @@ impl Run {
     pub fn without_driver(&self, now: Time) -> Self {
         let mut run = self.clone();
         let by = Actor { who: String::new(), via: String::new() };
-        for event in run.decide(&Input::Recover { by }, now) {
-            run.evolve(&Record { seq: run.seq + 1, at: now, event });
-        }
+        run.hear(&Input::Recover { by }, now);
         run
+    }
+
+    /// Why one of these can't be carried out, each said after those before it, on a run that nobody drives. Answers are for questions as
+    /// they were left.
+    pub fn refusal_of(&self, commands: &[Command], now: Time) -> Option<String> {
+        let mut run = self.without_driver(now);
+        let by = Actor { who: String::new(), via: String::new() };
+        commands.iter().find_map(|command| {
+            let refusal = match command {
+                Command::Decide { .. } => self.refusal(command),
+                Command::Start | Command::Act { .. } | Command::Undo => run.refusal(command),
+            };
+            run.hear(&Input::Command { command: command.clone(), by: by.clone() }, now);
+            refusal
+        })
+    }
+
+    /// Carries an input through, and nothing that follows from it.
+    fn hear(&mut self, input: &Input, now: Time) {
+        for event in self.decide(input, now).into_iter().chain([Event::Carried]) {
+            self.evolve(&Record { seq: self.seq + 1, at: now, more: true, event });
+        }
     }
 
     pub(super) fn decide_recover(&self, by: &Actor, now: Time) -> Vec<Event> {

@@ -8,14 +8,16 @@ use crate::engine::{flow::Phase, frame::*, graph::NodeIx, *};
 use crate::plan::{edit::Edit, *};
 use proptest::prelude::*;
 use serde_json::json;
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 
 /// A verb about nodes that there are, as drawn.
 fn verb(run: &Run, (kind, pick, how): Draw) -> Verb {
     let ids: Vec<NodeId> = run.nodes().map(|(id, _)| id.clone()).collect();
     let at = |pick: u8| ids[usize::from(pick) % ids.len()].clone();
     let node = at(pick);
-    match kind % 14 {
+    let target = if how.is_multiple_of(2) { Target::Node(node.clone()) } else { Target::Branch(node.clone()) };
+    let some = how.is_multiple_of(2).then(|| node.clone());
+    match kind % 24 {
         0 | 1 => Verb::Rerun { node, scope: Scope::Downstream },
         2 | 3 => Verb::Rerun { node, scope: Scope::Alone },
         4 => Verb::Retry { node },
@@ -26,10 +28,22 @@ fn verb(run: &Run, (kind, pick, how): Draw) -> Verb {
             Verb::Rewind { node, to, feedback: "better".into() }
         }
         7 => Verb::Skip { node },
-        8 => Verb::Hold { target: Target::Node(node) },
-        9 => Verb::Release { target: Target::Run },
+        8 => Verb::Hold { target },
+        9 if how.is_multiple_of(3) => Verb::Release { target: Target::Run },
+        9 => Verb::Release { target },
         10 if how.is_multiple_of(2) => Verb::Pause,
         10 => Verb::Resume,
+        11 => Verb::Stop { target: if how > 240 { Target::Run } else { target } },
+        12 => Verb::Guide { node, text: "be brief".into() },
+        13 | 14 => Verb::StepInto { node },
+        15 | 16 => {
+            let at = Moment::ALL[usize::from(how) % Moment::ALL.len()];
+            Verb::Break { point: Breakpoint { at, node: some.map(|node| node.to_string()), when: None } }
+        }
+        17 => Verb::Unbreak { point: BreakId(u32::from(how) % 4 + 1) },
+        18 => Verb::Step { node: some },
+        19 => Verb::RunTo { node },
+        20 => Verb::Cancel { target },
         _ => Verb::Edit { edits: edits(&node, &at(how), how) },
     }
 }
@@ -144,6 +158,15 @@ fn say(player: &mut Player, draw: Draw) {
     audit(&player.world.run);
 }
 
+/// Takes the newest verb back that still can be, whatever came since.
+fn take_back(player: &mut Player) {
+    if player.world.run.undoable().is_some() {
+        player.world.command(Command::Undo);
+        player.take_effects();
+        audit(&player.world.run);
+    }
+}
+
 /// What a worker of an old generation says is on record, and nothing more.
 fn speak_late(player: &mut Player, pick: u8) {
     let aborts = player.world.effects.iter().filter_map(|effect| match effect {
@@ -175,11 +198,11 @@ fn finish(player: &mut Player) {
 /// Everything that must hold of a whole journal, seen event by event.
 fn check_journal(world: &World) {
     let mut run = Run::default();
-    let mut ended: BTreeMap<(NodeId, u32), u64> = BTreeMap::new();
+    let mut ended: BTreeSet<(NodeId, u32)> = BTreeSet::new();
     for record in &world.records {
         match &record.event {
             Event::NodeStarted { node_id, generation, .. } => {
-                assert!(!ended.contains_key(&(node_id.clone(), *generation)), "`{node_id}` starts after its end");
+                assert!(!ended.contains(&(node_id.clone(), *generation)), "`{node_id}` starts after its end");
                 let ix = run.graph.find(node_id).unwrap();
                 assert_eq!(run.nodes[ix.at()].generation, *generation);
                 let entry = run.frame_of(ix).and_then(Frame::entry);
@@ -195,15 +218,16 @@ fn check_journal(world: &World) {
             | Event::NodeSkipped { node_id, generation, .. }
             | Event::NodePassed { node_id, generation, .. }
             | Event::NodeCancelled { node_id, generation, .. } => {
-                let twice = ended.insert((node_id.clone(), *generation), record.seq);
-                assert_eq!(twice, None, "generation {generation} of `{node_id}` ends once");
+                let once = ended.insert((node_id.clone(), *generation));
+                assert!(once, "generation {generation} of `{node_id}` ends once");
             }
-            Event::Undone { verb, .. } => ended.retain(|_, seq| *seq < *verb),
-            // Who has the name now is somebody else.
-            Event::Acted { verb, .. } if matches!(**verb, Verb::Edit { .. }) => ended.clear(),
             _ => {}
         }
         run.evolve(record);
+        // Ends that were taken back, and those of whoever had a name before, are no ends of what is there now.
+        if matches!(&record.event, Event::Undone { .. } | Event::Acted { .. }) {
+            ended.retain(|(id, generation)| run.node(id).is_some_and(|node| node.generation > *generation || node.state.is_final()));
+        }
     }
     assert!(run.all_nodes().all(|ix| run.is_over(ix)), "no node is left over: {}", world.states());
     assert!(run.gates.open.is_empty() && run.agenda.is_empty() && run.queue.busy == 0);
@@ -221,12 +245,14 @@ proptest! {
         draws in prop::collection::vec((any::<Draw>(), any::<u8>()), 0..40),
         after in prop::collection::vec(any::<Draw>(), 0..4),
         dialect in 0..10_usize,
+        place in any::<u16>(),
     ) {
         let mut player = Player::new(build(&nodes, Dialect::ALL.get(dialect).copied().unwrap_or_default()), slots);
         for (draw, what) in draws {
             match what % 5 {
                 0 | 1 if player.world.run.nodes().next().is_some() => say(&mut player, draw),
-                2 => speak_late(&mut player, draw.1),
+                2 if what.is_multiple_of(2) => speak_late(&mut player, draw.1),
+                2 => take_back(&mut player),
                 _ if player.world.outcome().is_none() => player.play(draw),
                 _ => {}
             }
@@ -237,5 +263,9 @@ proptest! {
             finish(&mut player);
         }
         check_journal(&player.world);
+        let mut branch = Player::branch(&player.world.records, u64::from(place) % player.world.records.len() as u64 + 1);
+        audit(&branch.world.run);
+        finish(&mut branch);
+        check_journal(&branch.world);
     }
 }

@@ -82,11 +82,18 @@ impl World {
 
     /// Carries an input through, with all that follows from it.
     pub fn step(&mut self, input: Input) -> Vec<Event> {
+        self.steps(&[input])
+    }
+
+    /// The same with several as one step.
+    pub fn steps(&mut self, inputs: &[Input]) -> Vec<Event> {
         let mut events = Vec::new();
-        let mut input = Some(input);
-        while let Some(next) = input.take() {
+        let mut next = Some(inputs.to_vec());
+        while let Some(inputs) = next.take() {
             let mut fold = self.run.clone();
-            let batch = self.run.step(&next, Time(self.now));
+            let batch = self.run.steps(&inputs, Time(self.now));
+            let within: Vec<bool> = batch.records.iter().map(|record| record.more).collect();
+            assert!(within.iter().rev().skip(1).all(|more| *more) && within.last() != Some(&true), "only the last record ends the step");
             for record in &batch.records {
                 let text = serde_json::to_string(record).unwrap();
                 let read: Record = serde_json::from_str(&text).unwrap_or_else(|error| panic!("{error}: {text}"));
@@ -97,7 +104,7 @@ impl World {
             self.records.extend(batch.records.iter().cloned());
             self.effects.extend(batch.effects);
             events.extend(batch.records.into_iter().map(|record| record.event));
-            input = batch.more.then_some(Input::Proceed);
+            next = batch.more.then(|| vec![Input::Proceed]);
         }
         events
     }

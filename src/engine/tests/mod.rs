@@ -15,6 +15,7 @@ mod recover;
 mod routing;
 mod rules;
 mod steering;
+mod undoing;
 mod views;
 mod walks;
 mod work;

@@ -154,6 +154,19 @@ impl Player {
         Self { world, workers: Workers { alive: BTreeMap::new() }, timers: Vec::new(), calls: 0, seen: 0 }
     }
 
+    /// A new run that keeps the events of another one up to a place, and to the end of the step there.
+    pub fn branch(records: &[Record], at: u64) -> Self {
+        let at = Record::whole(records, at);
+        let records = records[..usize::try_from(at).unwrap()].to_vec();
+        let world = World { run: Run::replay(&records), now: records.last().unwrap().at.0, records, effects: Vec::new() };
+        let mut player = Self { world, workers: Workers { alive: BTreeMap::new() }, timers: Vec::new(), calls: 10_000, seen: 0 };
+        let branch = Input::Branch { from: RunId("run".into()), from_seq: at, by: me() };
+        let start = (!player.world.run.is_started()).then(|| Input::Command { command: Command::Start, by: me() });
+        player.world.steps(&[branch].into_iter().chain(start).collect::<Vec<_>>());
+        player.take_effects();
+        player
+    }
+
     pub fn take_effects(&mut self) {
         for effect in self.world.effects[self.seen..].iter().cloned() {
             match effect {

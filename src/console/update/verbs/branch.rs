@@ -7,7 +7,7 @@ use crate::console::model::{
     Branching, Confirm, Confirmed, Dialog, EditThen, EditorDialog, Focus, Model, Pick, PickItem, PickThen, Screen, Status, Versus,
     VersusRow, words,
 };
-use crate::engine::{RunId, Verb};
+use crate::engine::{Record, RunId, Verb};
 use crate::host::client::{Driver, Request};
 use crate::plan::{
     NodeId,
@@ -93,14 +93,15 @@ fn confirm(model: &mut Model, verbs: Vec<Verb>) {
     let Some(view) = model.shown_run() else { return };
     let Some(replay) = view.replay() else { return };
     let Some(record) = replay.at().checked_sub(1).and_then(|at| view.journal().records().get(at)) else { return };
+    let seq = Record::whole(view.journal().records(), record.seq);
     let mut lines = vec![
-        Plain::line(&format!("Branch off after event {} of {}?", replay.at(), view.journal().len())),
+        Plain::line(&format!("Branch off after event {seq} of {}?", view.journal().len())),
         Plain::line(
             "A new run keeps everything up to here and goes on by itself: from here on, models and tools are called for real. This run stays as it is.",
         ),
     ];
     lines.extend(verbs.iter().map(|verb| Plain::summary(&format!("First: {}.", verb.words()))));
-    let then = Confirmed::Branch { run: view.id.clone(), seq: record.seq, verbs };
+    let then = Confirmed::Branch { run: view.id.clone(), seq, verbs };
     model.dialogs.push(Dialog::Confirm(Confirm { lines, then }));
 }
 

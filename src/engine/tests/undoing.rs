@@ -1,0 +1,97 @@
+//! Verbs that are taken back after other things have happened, or that were said together with others, one sentence a test.
+
+use super::kit::*;
+use crate::engine::*;
+use crate::plan::{edit::Edit, *};
+use serde_json::json;
+
+fn command(command: Command) -> Input {
+    Input::Command { command, by: me() }
+}
+
+fn act(verb: Verb) -> Input {
+    command(Command::act(verb))
+}
+
+fn gated(id: &str, approve: Approve) -> Node {
+    let mut node = agent(id, &[]);
+    node.policy.approve = Some(approve);
+    node
+}
+
+#[test]
+fn a_run_that_was_started_paused_has_started_when_the_pause_is_taken_back() {
+    let mut world = World::created(plan(vec![agent("a", &[])]), settings());
+    world.steps(&[act(Verb::Pause), command(Command::Start)]);
+    assert_eq!((world.run.pace(), world.state("a")), (Pace::Paused, "ready"));
+    world.command(Command::Undo);
+    assert_eq!((world.run.pace(), world.state("a")), (Pace::Going, "running"));
+}
+
+#[test]
+fn verbs_that_were_said_together_are_taken_back_one_by_one_and_nothing_else_is() {
+    let mut world = World::new(plan(vec![agent("a", &[]), agent("b", &["a"]), agent("c", &["b"]), gated("d", Approve::Before)]));
+    world.steps(&[act(Verb::Pause), act(Verb::Skip { node: "c".into() })]);
+    world.done("a", json!(1));
+    world.decide(1, Decision::Approve);
+    assert_eq!(world.states(), "a succeeded, b ready, c skipped, d ready");
+    world.command(Command::Undo);
+    assert_eq!((world.state("c"), world.run.pace()), ("pending", Pace::Paused));
+    world.command(Command::Undo);
+    assert_eq!(world.states(), "a succeeded, b running, c pending, d running");
+    assert_eq!(world.open(), Vec::<u32>::new(), "the answer stands");
+}
+
+#[test]
+fn the_next_attempt_of_a_node_comes_also_when_a_verb_about_it_is_taken_back_late() {
+    let mut world = World::new(plan(vec![agent("a", &[]), agent("b", &[])]));
+    world.fail("a", ErrorKind::NothingBegan);
+    assert_eq!(world.state("a"), "retrying");
+    world.act(Verb::Skip { node: "a".into() });
+    world.now += 120_000;
+    world.due("a", TimerKind::Retry);
+    world.effects.clear();
+    world.command(Command::Undo);
+    let timers = world.effects.iter().filter(|effect| matches!(effect, Effect::SetTimer { timer, .. } if *timer.node == *"a")).count();
+    assert_eq!((world.state("a"), timers), ("retrying", 1));
+    world.due("a", TimerKind::Retry);
+    assert_eq!(world.state("a"), "running");
+}
+
+#[test]
+fn a_lock_that_a_verb_freed_and_somebody_took_is_not_given_back() {
+    let locked = |mut node: Node| {
+        node.policy.locks = Some(vec!["file".into()]);
+        node
+    };
+    let nodes = vec![locked(gated("m", Approve::After)), locked(agent("n", &[])), agent("x", &[])];
+    let mut world = World::with(plan(nodes), RunSettings { slots: 1, ..settings() });
+    world.done("m", json!(1));
+    assert_eq!(world.states(), "m waiting, n held, x running");
+    world.act(Verb::Skip { node: "m".into() });
+    world.done("x", json!(1));
+    assert_eq!((world.state("n"), world.run.undoable()), ("running", None));
+}
+
+#[test]
+fn what_is_refused_is_judged_behind_the_verbs_that_come_before_it() {
+    let world = World::new(plan(vec![agent("a", &[])]));
+    let add = Edit::AddNode { node: Box::new(agent("d", &[])), at: None };
+    let (add, hold) = (Command::act(Verb::Edit { edits: vec![add] }), Command::act(Verb::Hold { target: on("d") }));
+    assert_eq!(world.run.refusal_of(&[add.clone(), hold.clone()], Time(0)), None);
+    assert!(world.run.refusal_of(&[hold, add], Time(0)).unwrap().contains("there is no node `d`"));
+    let (pause, undo) = (Command::act(Verb::Pause), Command::Undo);
+    assert_eq!(world.run.refusal_of(&[pause.clone(), undo.clone(), pause.clone()], Time(0)), None);
+    assert!(world.run.refusal_of(&[pause.clone(), pause], Time(0)).unwrap().contains("paused already"));
+}
+
+#[test]
+fn a_branch_keeps_whole_steps() {
+    let mut world = World::new(plan(vec![agent("a", &[]), agent("b", &["a"])]));
+    world.done("a", json!(7));
+    let routed = world.records.iter().find(|record| matches!(record.event, Event::NodeRouted { .. })).unwrap().seq;
+    let whole = Record::whole(&world.records, routed);
+    assert_eq!(whole, world.records.len() as u64, "the result and what follows from it come with the way");
+    assert_eq!(Record::whole(&world.records, whole), whole);
+    assert!(Record::whole(&world.records, 2) < routed, "earlier steps end before");
+}
