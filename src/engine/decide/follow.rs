@@ -143,8 +143,7 @@ impl Run {
     fn follow_queue(&self, ix: NodeIx) -> Vec<Event> {
         crate::engine::touch();
         // One that was set since the node stood in line; a step goes over it.
-        if self.nodes[ix.at()].attempt == 0
-            && !self.is_halted()
+        if !self.is_halted()
             && let Some(hit) = self.break_before(ix)
         {
             return vec![hit];

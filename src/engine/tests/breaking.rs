@@ -160,6 +160,38 @@ fn breakpoints_are_met_by_nodes_inside_of_others_and_a_step_without_a_node_goes_
     assert_eq!(world.state("m[1]/x"), "running");
 }
 
+#[test]
+fn a_breakpoint_before_a_later_attempt_is_met_once_whenever_it_was_set() {
+    let flaky = || {
+        let mut node = agent("a", &[]);
+        node.policy.retry = Some(Retry { attempts: 3, ..Retry::default() });
+        node
+    };
+    let mut world = World::created(plan(vec![flaky()]), settings());
+    world.act(point(Moment::Before, Some("a"), Some("attempt == 2")));
+    world.command(Command::Start);
+    world.fail("a", ErrorKind::NothingBegan);
+    world.due("a", TimerKind::Retry);
+    assert_eq!((world.state("a"), world.node("a").attempt), ("held", 1));
+    world.act(Verb::Resume);
+    assert_eq!((world.state("a"), world.node("a").attempt), ("running", 2));
+
+    let mut world = World::new(plan(vec![flaky()]));
+    world.fail("a", ErrorKind::NothingBegan);
+    world.act(point(Moment::Before, Some("a"), None));
+    world.due("a", TimerKind::Retry);
+    assert_eq!(world.state("a"), "held", "set while it rested");
+    world.act(Verb::Release { target: on("a") });
+    world.fail("a", ErrorKind::NothingBegan);
+    world.due("a", TimerKind::Retry);
+    assert_eq!((world.state("a"), world.node("a").attempt), ("running", 3), "a generation meets it once");
+
+    let mut world = World::new(plan(vec![flaky()]));
+    world.act(point(Moment::Before, Some("a"), None));
+    world.crash();
+    assert_eq!(world.state("a"), "held", "set before a crash interrupted it");
+}
+
 /// Each end and each start that a breakpoint means was kept by it, once.
 fn check_hits(world: &World) {
     let mut met: BTreeSet<(NodeId, u32, Moment)> = BTreeSet::new();

@@ -7,7 +7,7 @@ use serde_json::json;
 
 impl World {
     /// The driver dies; another one opens what is in the journal.
-    fn crash(&mut self) -> Vec<Event> {
+    pub fn crash(&mut self) -> Vec<Event> {
         self.run = Run::replay(&self.records);
         self.effects.clear();
         self.step(Input::Recover { by: me() })
