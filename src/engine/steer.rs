@@ -1,7 +1,7 @@
 //! `Steer`: how people drive a run: pace, holds, breakpoints. What of it evolves, and who may start.
 
 use super::{
-    BreakId, Breakpoint, Kept, Moment, NodeState, Target, Verb,
+    BreakId, Breakpoint, GateKind, Kept, Moment, NodeState, Target, Verb,
     flow::{Part, Phase},
     graph::NodeIx,
     run::Run,
@@ -116,6 +116,9 @@ impl Run {
             Verb::RunTo { node } => {
                 if let Some(target) = self.graph.find(node) {
                     self.steer.speed = Speed::To { target, way: found.into_iter().collect() };
+                    if self.is_at_start(target) {
+                        self.arrived(target);
+                    }
                 }
             }
             Verb::Break { point } => {
@@ -203,6 +206,16 @@ impl Run {
     pub(super) fn arrived(&mut self, ix: NodeIx) {
         if matches!(self.steer.speed, Speed::To { target, .. } if target == ix) {
             self.steer.halt();
+        }
+    }
+
+    /// Whether nothing but people, a slot or a lock is between a node and its start.
+    fn is_at_start(&self, ix: NodeIx) -> bool {
+        match self.flows[ix.at()].phase.part() {
+            Part::InLine => true,
+            Part::AtGate(gate) => self.gate_run(gate).is_some_and(|run| run.gate.kind == GateKind::Before),
+            Part::Kept => !self.flows[ix.at()].keeps_an_end(),
+            Part::Ahead | Part::Answered | Part::AtWork | Part::Inside | Part::Resting | Part::Lost | Part::Over => false,
         }
     }
 

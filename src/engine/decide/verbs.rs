@@ -1,7 +1,7 @@
 //! What people's verbs call for: the verb itself as one event, and what follows from it. And why one can't be carried out.
 
 use crate::engine::{
-    Actor, Event, Kept, NodeState, Target, Time, Verb,
+    Actor, Event, GateKind, Kept, NodeState, Target, Time, Verb,
     flow::{Part, Phase},
     graph::NodeIx,
     run::Run,
@@ -173,7 +173,11 @@ impl Run {
     /// Whether its attempt is under way or its generation is over.
     fn is_beyond_start(&self, ix: NodeIx) -> bool {
         match self.flows[ix.at()].phase.part() {
-            Part::Ahead | Part::InLine | Part::AtGate(_) | Part::Answered | Part::Resting | Part::Lost => false,
+            Part::Ahead | Part::InLine | Part::Answered | Part::Resting | Part::Lost => false,
+            Part::AtGate(gate) => {
+                let asks_first = self.gate_run(gate).is_some_and(|run| run.gate.kind == GateKind::Before);
+                !asks_first && self.nodes[ix.at()].state != NodeState::Unknown
+            }
             Part::Kept => self.flows[ix.at()].keeps_an_end(),
             Part::AtWork | Part::Inside | Part::Over => true,
         }

@@ -2,7 +2,7 @@
 
 use super::kit::*;
 use crate::engine::*;
-use crate::plan::NodeId;
+use crate::plan::*;
 use serde_json::json;
 
 fn act(world: &mut World, verb: Verb) -> Vec<Event> {
@@ -70,7 +70,7 @@ fn a_held_node_waits_behind_its_inputs_and_goes_on_when_released() {
 #[test]
 fn an_approved_node_that_is_held_starts_only_when_released_and_does_not_ask_again() {
     let mut gated = agent("a", &[]);
-    gated.policy.approve = Some(crate::plan::Approve::Before);
+    gated.policy.approve = Some(Approve::Before);
     let mut world = World::new(plan(vec![gated]));
     act(&mut world, Verb::Hold { target: Target::Run });
     world.decide(1, Decision::Approve);
@@ -138,7 +138,7 @@ fn verbs_are_taken_back_in_turn_and_one_with_an_effect_leaves_those_before_it() 
 #[test]
 fn a_gate_that_a_verb_took_away_is_there_again_and_its_number_is_never_used_twice() {
     let mut gated = agent("a", &[]);
-    gated.policy.approve = Some(crate::plan::Approve::Before);
+    gated.policy.approve = Some(Approve::Before);
     let mut other = gated.clone();
     other.id = "b".into();
     other.depends_on = vec!["c".into()];
@@ -151,4 +151,49 @@ fn a_gate_that_a_verb_took_away_is_there_again_and_its_number_is_never_used_twic
     assert_eq!(world.open(), [1]);
     world.done("c", json!(1));
     assert_eq!(world.open(), [1, 2]);
+}
+
+#[test]
+fn a_run_to_a_node_that_stands_at_its_start_pauses_there_at_once() {
+    let asks = |id: &str, approve| {
+        let mut node = agent(id, &[]);
+        node.policy.approve = Some(approve);
+        node
+    };
+    let locked = |id: &str| {
+        let mut node = agent(id, &[]);
+        node.policy.locks = Some(vec!["db".into()]);
+        node
+    };
+    let to = |world: &mut World, id: &str| {
+        act(world, Verb::RunTo { node: id.into() });
+        assert_eq!(world.run.pace(), Pace::Paused, "`{id}` is {}", world.state(id));
+        assert!(world.run.is_parked());
+    };
+
+    let mut world = World::new(plan(vec![agent("a", &[]), agent("b", &["a"])]));
+    act(&mut world, Verb::Pause);
+    world.done("a", json!(1));
+    to(&mut world, "b");
+
+    let mut world = World::new(plan(vec![asks("a", Approve::Before), agent("b", &["a"])]));
+    to(&mut world, "a");
+    world.decide(1, Decision::Approve);
+    assert_eq!((world.state("a"), world.started().len()), ("ready", 0), "it pauses before it, approved as it is");
+
+    let mut world = World::created(plan(vec![agent("a", &[])]), settings());
+    act(&mut world, Verb::Hold { target: on("a") });
+    world.command(Command::Start);
+    to(&mut world, "a");
+
+    let mut world = World::new(plan(vec![locked("a"), locked("b")]));
+    act(&mut world, Verb::RunTo { node: "b".into() });
+    assert_eq!((world.state("b"), world.run.pace()), ("held", Pace::Pausing));
+    world.done("a", json!(1));
+    assert_eq!((world.started().len(), world.run.pace()), (1, Pace::Paused));
+
+    let mut world = World::new(plan(vec![asks("a", Approve::After)]));
+    world.done("a", json!(1));
+    let refused = act(&mut world, Verb::RunTo { node: "a".into() });
+    assert!(matches!(&refused[..], [Event::Refused { why, .. }] if why == "`a` has started already"), "{refused:?}");
 }
