@@ -110,9 +110,11 @@ impl Run {
         worker.is_some_and(|worker| worker.pending.iter().any(Pending::is_held))
     }
 
-    /// Whether somebody can let a call of the node go: one that is held, or was when its attempt broke off.
+    /// Whether somebody can let a call of the node go: one that is held, or was when its attempt broke off. Of a node that nobody knows
+    /// about, nothing goes before somebody has said what became of it.
     pub(super) fn stands_at_call(&self, ix: NodeIx) -> bool {
-        self.holds_call(ix) || !self.flows[ix.at()].drive.stood.is_empty()
+        let stood = !self.flows[ix.at()].drive.stood.is_empty() && self.nodes[ix.at()].state != NodeState::Unknown;
+        stood || self.holds_call(ix)
     }
 
     /// What a call is counted by: the same call of a later attempt has the same name.
@@ -165,10 +167,16 @@ impl Run {
         self.show_worker(ix);
     }
 
-    /// Lets the oldest held call of a node go.
+    /// Lets the oldest held call of a node go. Where none is held, the oldest of those that were when its attempt broke off goes once the
+    /// node comes to it again.
     pub(super) fn free_call(&mut self, ix: NodeIx) {
-        let Flow { worker: Some(worker), drive, .. } = &mut self.flows[ix.at()] else { return };
-        let Some(pending) = worker.pending.iter().find(|pending| pending.is_held()) else { return };
+        let Flow { worker, drive, .. } = &mut self.flows[ix.at()];
+        let Some(pending) = worker.iter().flat_map(|worker| &worker.pending).find(|pending| pending.is_held()) else {
+            if !drive.stood.is_empty() {
+                drive.passed.extend([drive.stood.remove(0)]);
+            }
+            return;
+        };
         drive.passed.extend(pending.place());
         let call = pending.call.clone();
         self.pending_decided(ix, |pending| pending.call == call && pending.is_held(), false);
@@ -190,6 +198,13 @@ impl Run {
     pub(super) fn leave_calls(&mut self, ix: NodeIx) {
         let Flow { worker: Some(worker), drive, .. } = &mut self.flows[ix.at()] else { return };
         drive.stood.extend(worker.pending.iter().filter(|pending| pending.is_held()).filter_map(Pending::place));
+    }
+
+    /// No later attempt goes on where the one that is over stood.
+    pub(super) fn forget_calls(&mut self, ix: NodeIx) {
+        let drive = &mut self.flows[ix.at()].drive;
+        drive.passed.clear();
+        drive.stood.clear();
     }
 
     /// The worker is told that its model call may go.

@@ -317,7 +317,7 @@ impl Run {
         self.drop_worker(ix);
         self.drop_locks(ix);
         // A new try after a failure is looked at like the first one.
-        (self.flows[ix.at()].drive.passed, self.flows[ix.at()].drive.stood) = Default::default();
+        self.forget_calls(ix);
         self.nodes[ix.at()].error = Some(error.clone());
         self.show(ix, NodeState::Retrying { until }, error.message.clone());
         self.enter(ix, Phase::Resting);
@@ -361,6 +361,7 @@ impl Run {
     fn ended(&mut self, ix: NodeIx, state: NodeState, reason: &str, at: Time) {
         self.drop_worker(ix);
         self.drop_locks(ix);
+        self.forget_calls(ix);
         self.flows[ix.at()].kept = None;
         self.arrived(ix);
         let already = self.flows[ix.at()].phase == Phase::Ended;

@@ -143,12 +143,14 @@ impl Run {
     }
 
     fn step_on(&mut self, nodes: &[NodeIx]) {
-        // A step inside of a node at work leaves everything else as it goes.
-        let inside: Vec<NodeIx> = nodes.iter().copied().filter(|&ix| self.holds_call(ix)).collect();
+        // A step inside of a node leaves everything else as it goes. One that stands at its start again stands at no call yet.
+        let at_call = |ix: &NodeIx| self.stands_at_call(*ix) && self.flows[ix.at()].phase != Phase::Kept;
+        let inside: Vec<NodeIx> = nodes.iter().copied().filter(at_call).collect();
         if !inside.is_empty() {
             for ix in inside {
                 self.flows[ix.at()].drive.into = true;
                 self.free_call(ix);
+                self.allow_start(ix);
             }
             return;
         }

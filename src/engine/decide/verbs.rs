@@ -131,7 +131,7 @@ impl Run {
     }
 
     fn step_refusal(&self, ix: NodeIx) -> Option<String> {
-        if self.holds_call(ix) {
+        if self.stands_at_call(ix) {
             return None;
         }
         match self.nodes[ix.at()].state {

@@ -285,3 +285,43 @@ fn a_new_try_after_a_failure_and_a_call_that_nobody_let_go_are_held_as_before() 
     world.due("a", TimerKind::Retry);
     assert_eq!((world.node("a").attempt, proposes(&mut world, "a", &["x"])), (3, vec!["mx".to_string()]));
 }
+
+#[test]
+fn a_step_after_a_crash_lets_the_node_begin_and_the_one_call_go_that_it_stood_at() {
+    let recover = Input::Recover { by: me() };
+    for verb in [Verb::Step { node: None }, Verb::Step { node: Some("a".into()) }] {
+        for (paused, at_once) in [(false, false), (false, true), (true, false), (true, true)] {
+            let mut node = agent("a", &[]);
+            node.policy.breakpoint = Some(json!("call"));
+            let mut world = World::new(plan(vec![node, agent("b", &[]), agent("c", &["b"])]));
+            assert_eq!(proposes(&mut world, "a", &["x"]), ["mx"]);
+            if paused {
+                world.act(Verb::Pause);
+            }
+            world.run = Run::replay(&world.records);
+            let step = Input::Command { command: Command::act(verb.clone()), by: me() };
+            if at_once {
+                let batch = world.run.steps(&[recover.clone(), step], Time(2_000));
+                world.records.extend(batch.records);
+            } else {
+                world.step(recover.clone());
+                world.step(step);
+            }
+            let beside = if paused { "ready" } else { "running" };
+            assert_eq!((world.state("a"), world.node("a").attempt, world.state("b")), ("running", 2, beside), "{verb:?} {at_once}");
+            assert_eq!(proposes(&mut world, "a", &["x"]), ["tx"], "the one call goes, and the next is held: {verb:?} {paused} {at_once}");
+            assert_eq!(world.run.pace() == Pace::Going, !paused, "all else goes as it went");
+        }
+    }
+}
+
+#[test]
+fn what_a_node_stood_at_is_forgotten_with_its_end() {
+    let mut world = World::new(plan(vec![agent("a", &[]), agent("b", &[])]));
+    world.act(Verb::Break { point: Breakpoint { at: Moment::Call, node: Some("a".into()), when: None } });
+    assert_eq!(proposes(&mut world, "a", &["x"]), ["mx"]);
+    world.crash();
+    world.done("a", json!(1));
+    let why = world.run.refusal(&Command::act(Verb::Resume));
+    assert_eq!(why.as_deref(), Some("the run is not paused, and stands at no breakpoint"));
+}
