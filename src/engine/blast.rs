@@ -100,29 +100,19 @@ impl Run {
         if after.is_wrapping_up(ix) && !self.is_wrapping_up(ix) {
             return blast.wraps.push(id);
         }
-        let held = after.flows[ix.at()].hold.is_some() && self.flows[ix.at()].hold.is_none();
+        if after.flows[ix.at()].hold.is_some() && self.flows[ix.at()].hold.is_none() {
+            return blast.holds.push(id);
+        }
         let list = match &then.state {
             state if state.is_final() && self.is_at_work(ix) => &mut blast.stops,
             NodeState::Skipped => &mut blast.skips,
             NodeState::Cancelled => &mut blast.cancels,
             NodeState::Held => &mut blast.holds,
-            NodeState::Running => &mut blast.starts,
+            NodeState::Running if node.state != NodeState::Running => &mut blast.starts,
             NodeState::Pending
             | NodeState::Ready
             | NodeState::Waiting { .. }
-            | NodeState::Retrying { .. }
-            | NodeState::Succeeded
-            | NodeState::Passed
-            | NodeState::Failed
-            | NodeState::FailedSafe
-            | NodeState::Unknown
-                if held =>
-            {
-                &mut blast.holds
-            }
-            NodeState::Pending
-            | NodeState::Ready
-            | NodeState::Waiting { .. }
+            | NodeState::Running
             | NodeState::Retrying { .. }
             | NodeState::Succeeded
             | NodeState::Passed

@@ -255,8 +255,12 @@ impl Run {
 
     /// Why a node at work is as it is.
     pub(super) fn at_work_reason(&self, ix: NodeIx) -> String {
-        let stopped = self.flows[ix.at()].drive.stopped_by.as_ref();
-        stopped.map_or(String::new(), |who| format!("stopped by {who}; it hands back what it has"))
+        let flow = &self.flows[ix.at()];
+        match (&flow.drive.stopped_by, &flow.hold) {
+            (Some(who), _) => format!("stopped by {who}; it hands back what it has"),
+            (None, Some(who)) => format!("held by {who}: nothing more inside starts"),
+            (None, None) => String::new(),
+        }
     }
 
     /// State and reason of a node whose worker is there.

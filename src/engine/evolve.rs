@@ -362,7 +362,12 @@ impl Run {
         self.drop_worker(ix);
         self.drop_locks(ix);
         self.forget_calls(ix);
-        self.flows[ix.at()].kept = None;
+        let flow = &mut self.flows[ix.at()];
+        flow.kept = None;
+        if flow.bodies.is_some() {
+            // It was what is inside that was not to start.
+            flow.hold = None;
+        }
         self.arrived(ix);
         let already = self.flows[ix.at()].phase == Phase::Ended;
         self.enter(ix, Phase::Ended);

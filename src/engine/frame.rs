@@ -210,7 +210,12 @@ impl Run {
         for owner in owners {
             self.nodes[owner.at()].inside.nodes += nodes;
         }
-        self.begin_frame(FrameIx(u32::try_from(self.frames.len() - 1).unwrap_or(u32::MAX)));
+        let frame = FrameIx(u32::try_from(self.frames.len() - 1).unwrap_or(u32::MAX));
+        if let Some(who) = self.flows[ix.at()].hold.clone() {
+            let slots = self.frame(frame).map(|frame| frame.slots.clone()).unwrap_or_default();
+            slots.into_iter().for_each(|inner| self.hold_back(inner, &who));
+        }
+        self.begin_frame(frame);
         if nodes == 0 {
             self.body_ended(ix);
         } else {

@@ -221,13 +221,15 @@ impl Run {
         }
     }
 
-    fn hold_back(&mut self, ix: NodeIx, who: &str) {
+    /// A node waits for its release. Of a composite one at work nothing more inside starts; what is there is held by itself.
+    pub(super) fn hold_back(&mut self, ix: NodeIx, who: &str) {
         self.flows[ix.at()].hold = Some(who.to_string());
         let reason = format!("held by {who}");
         match self.flows[ix.at()].phase.part() {
             Part::InLine => self.keep(ix, Kept::Start, &reason),
             Part::Ahead => self.nodes[ix.at()].reason = reason,
-            Part::AtGate(_) | Part::Answered | Part::AtWork | Part::Inside | Part::Resting | Part::Kept | Part::Lost | Part::Over => {}
+            Part::Inside => self.nodes[ix.at()].reason = self.at_work_reason(ix),
+            Part::AtGate(_) | Part::Answered | Part::AtWork | Part::Resting | Part::Kept | Part::Lost | Part::Over => {}
         }
     }
 
@@ -251,6 +253,7 @@ impl Run {
         match self.flows[ix.at()].phase.part() {
             Part::Kept => self.enter(ix, Phase::Freed),
             Part::Ahead if held => self.nodes[ix.at()].reason = String::new(),
+            Part::Inside if held => self.nodes[ix.at()].reason = self.at_work_reason(ix),
             Part::Ahead
             | Part::InLine
             | Part::AtGate(_)
@@ -276,13 +279,24 @@ impl Run {
         self.keep(ix, kept.clone(), reason);
     }
 
-    /// Nodes that a verb would hold or release: those of its target that are not over.
+    /// Nodes of a target, over or not; what runs inside of them doesn't count.
     pub(super) fn members(&self, target: &Target) -> Vec<NodeIx> {
         match target {
             Target::Node(node) => self.graph.find(node).into_iter().collect(),
             Target::Branch(node) => self.graph.find(node).map(|ix| self.branch_of(ix).own).unwrap_or_default(),
             Target::Run => self.frames.first().into_iter().flat_map(super::frame::Frame::nodes).collect(),
         }
+    }
+
+    /// Nodes of a target, and of what runs inside of them those that are not over.
+    pub(super) fn at_any_depth(&self, target: &Target) -> Vec<NodeIx> {
+        let mut nodes = self.members(target);
+        let mut at = 0;
+        while let Some(&ix) = nodes.get(at) {
+            at += 1;
+            nodes.extend(self.open_inside(ix));
+        }
+        nodes
     }
 
     /// All nodes, those of bodies too.

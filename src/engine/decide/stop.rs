@@ -38,17 +38,6 @@ impl Run {
         ends.flat_map(|ix| self.cancel(ix, &format!("stopped by {who}"))).collect()
     }
 
-    /// The nodes of a target, with those inside of each.
-    fn at_any_depth(&self, target: &Target) -> Vec<NodeIx> {
-        let mut nodes = self.members(target);
-        let mut at = 0;
-        while let Some(&ix) = nodes.get(at) {
-            at += 1;
-            nodes.extend(self.open_inside(ix));
-        }
-        nodes
-    }
-
     fn stop_of(&self, ix: NodeIx) -> Stop {
         let flow = &self.flows[ix.at()];
         let takes_words = self.doc(ix).is_some_and(|node| node.work.agent().is_some());

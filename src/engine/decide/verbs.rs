@@ -25,8 +25,8 @@ impl Run {
     /// Nodes that a verb changes by itself.
     fn affected(&self, verb: &Verb) -> Vec<NodeIx> {
         match verb {
-            Verb::Hold { target } => self.members(target).into_iter().filter(|&ix| self.may_hold(ix)).collect(),
-            Verb::Release { target } => self.members(target).into_iter().filter(|&ix| self.may_release(ix)).collect(),
+            Verb::Hold { target } => self.at_any_depth(target).into_iter().filter(|&ix| self.may_hold(ix)).collect(),
+            Verb::Release { target } => self.at_any_depth(target).into_iter().filter(|&ix| self.may_release(ix)).collect(),
             Verb::Stop { target } => self.winding_up(target),
             Verb::Guide { node, .. } | Verb::StepInto { node } => self.graph.find(node).into_iter().collect(),
             Verb::Resume => self.all_nodes().filter(|&ix| self.stands(ix)).collect(),
@@ -116,7 +116,7 @@ impl Run {
 
     /// A refusal when a verb fits no node of its target: in words behind the state of one, and of what there is none among several.
     fn nobody(&self, target: &Target, one: &str, several: &str, fits: impl Fn(NodeIx) -> bool) -> Option<String> {
-        let members = self.members(target);
+        let members = self.at_any_depth(target);
         if members.iter().any(|&ix| fits(ix)) {
             return None;
         }
@@ -166,8 +166,13 @@ impl Run {
         flow.hold.is_some() || flow.phase == Phase::Kept || at_call
     }
 
+    /// Whether something of it has not started, and waits if it is held. Of a composite node at work that is what runs inside.
     fn may_hold(&self, ix: NodeIx) -> bool {
-        self.flows[ix.at()].hold.is_none() && !self.is_beyond_start(ix)
+        let flow = &self.flows[ix.at()];
+        let more = || flow.drive.stopped_by.is_none() && flow.bodies.as_ref().is_some_and(|bodies| bodies.frames.len() < bodies.all());
+        let starts =
+            || !self.is_beyond_start(ix) || !self.is_over(ix) && (more() || self.open_inside(ix).any(|inner| self.may_hold(inner)));
+        flow.hold.is_none() && starts()
     }
 
     /// Whether its attempt is under way or its generation is over.

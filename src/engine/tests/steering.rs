@@ -197,3 +197,61 @@ fn a_run_to_a_node_that_stands_at_its_start_pauses_there_at_once() {
     let refused = act(&mut world, Verb::RunTo { node: "a".into() });
     assert!(matches!(&refused[..], [Event::Refused { why, .. }] if why == "`a` has started already"), "{refused:?}");
 }
+
+fn map_of_two() -> World {
+    let body = plan(vec![agent("x", &[]), agent("y", &["x"])]);
+    let map = MapWork { over: "[1, 2]".into(), body: Box::new(body), max_parallel: Some(1) };
+    World::new(plan(vec![node("m", Work::Map(map), &[]), agent("c", &["m"])]))
+}
+
+#[test]
+fn nothing_more_starts_inside_of_what_is_held_at_work_and_what_comes_later_is_held_too() {
+    for target in [Target::Run, on("m"), Target::Branch("m".into())] {
+        let mut world = map_of_two();
+        let blast = world.run.blast(&Verb::Hold { target: target.clone() }, Time(world.now));
+        let holds = blast.holds.iter().map(|id| id.as_str()).filter(|&id| id != "c").collect::<Vec<_>>();
+        assert_eq!((holds, blast.starts), (vec!["m", "m[0]/y"], vec![]), "{target:?}");
+        act(&mut world, Verb::Hold { target: target.clone() });
+        world.done("m[0]/x", json!(1));
+        assert_eq!((world.state("m[0]/y"), world.run.is_parked()), ("held", true));
+        act(&mut world, Verb::Release { target: on("m[0]/y") });
+        world.done("m[0]/y", json!(1));
+        assert_eq!((world.state("m[1]/x"), world.node("m[1]/x").reason.as_str()), ("held", "held by anna"), "{target:?}");
+        assert_eq!(
+            (world.node("m").reason.as_str(), world.run.is_held(&"m[1]/y".into())),
+            ("held by anna: nothing more inside starts", true)
+        );
+        act(&mut world, Verb::Release { target });
+        assert_eq!((world.state("m[1]/x"), world.node("m").reason.as_str()), ("running", ""));
+        world.done("m[1]/x", json!(1));
+        world.done("m[1]/y", json!(1));
+        world.done("c", json!(1));
+        assert_eq!(world.outcome(), Some(Outcome::Succeeded));
+    }
+    let mut world = map_of_two();
+    act(&mut world, Verb::Hold { target: on("m") });
+    act(&mut world, Verb::Cancel { target: on("m") });
+    assert!(!world.run.is_held(&"m".into()), "its end is the end of that");
+}
+
+#[test]
+fn a_release_of_the_run_goes_on_from_breakpoints_inside_of_nodes() {
+    for target in [Target::Run, on("m"), Target::Branch("m".into())] {
+        let mut world = map_of_two();
+        act(&mut world, Verb::Break { point: Breakpoint { at: Moment::Before, node: Some("m[*]/y".into()), when: None } });
+        world.done("m[0]/x", json!(1));
+        assert_eq!(world.state("m[0]/y"), "held");
+        let verb = Verb::Release { target };
+        assert_eq!(world.run.blast(&verb, Time(world.now)).starts, [NodeId::new("m[0]/y")]);
+        act(&mut world, verb);
+        assert_eq!(world.state("m[0]/y"), "running");
+    }
+}
+
+#[test]
+fn a_composite_node_in_which_all_has_started_is_past_holding() {
+    let body = plan(vec![agent("x", &[])]);
+    let mut world = World::new(plan(vec![node("p", Work::Plan(PlanWork::Inline(Box::new(body))), &[])]));
+    let refused = act(&mut world, Verb::Hold { target: on("p") });
+    assert!(matches!(&refused[..], [Event::Refused { why, .. }] if why == "`p` is running, too late for a hold"), "{refused:?}");
+}
