@@ -281,6 +281,10 @@ impl Run {
 
     fn started(&mut self, ix: NodeIx, attempt: u32, job: &Job, at: Time) {
         self.count_start(ix);
+        if attempt == 1 {
+            // A cancel and a stop end all that has not begun: what begins later was asked for since, by an edit or a rerun.
+            self.stage.go_on();
+        }
         self.enter(ix, Phase::Working);
         self.show(ix, NodeState::Running, "");
         let node = &mut self.nodes[ix.at()];

@@ -22,7 +22,6 @@ impl Run {
     /// Puts the edited plan in place of the one that is run. `nodes` go, or back to before they began.
     pub(super) fn amend(&mut self, edits: &[Edit], nodes: &[NodeIx], void: &str) {
         let Ok(amendment) = self.amendment(edits) else { return };
-        self.stage.cancelled_by = None;
         let back: Vec<NodeIx> = nodes.iter().copied().filter(|ix| !amendment.removed.contains(ix)).collect();
         // They give back what they hold by what the plan still says.
         back.iter().for_each(|&ix| self.leave(ix, void));

@@ -63,9 +63,10 @@ impl Verb {
 impl Run {
     /// The part of a verb that makes nodes run again.
     pub(super) fn again(&mut self, verb: &Verb, nodes: &[NodeIx]) {
-        // Who asks for more of a run that was cancelled or stopped doesn't want that any longer.
-        self.stage.cancelled_by = None;
-        self.stage.stopped_by = None;
+        // One that only goes on from where it stands asks for nothing more.
+        if !nodes.is_empty() {
+            self.stage.go_on();
+        }
         self.reset(nodes, &verb.voids_with());
         let Verb::Rewind { node, to, feedback } = verb else { return };
         if let Some(ix) = self.graph.find(to) {

@@ -71,6 +71,14 @@ pub(super) struct Stage {
     pub outcome: Option<(Outcome, String)>,
 }
 
+impl Stage {
+    /// Somebody wants more of a run that was cancelled or stopped, so that is not how it ends.
+    pub fn go_on(&mut self) {
+        self.cancelled_by = None;
+        self.stopped_by = None;
+    }
+}
+
 /// The state of one run.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Run {

@@ -234,3 +234,50 @@ fn locks_that_change_under_a_node_that_waits_for_one_are_given_back() {
     }
     assert!(world.run.queue.locks.iter().all(|lock| lock.holder.is_none() && lock.waiters.is_empty()));
 }
+
+fn noted(id: &str) -> Edit {
+    policy(id, Policy { notes: Some("seen".into()), ..Policy::default() })
+}
+
+#[test]
+fn a_run_that_was_cancelled_or_stopped_ends_as_that_unless_something_more_runs() {
+    let two = || World::new(plan(vec![agent("a", &[]), agent("b", &["a"])]));
+    let mut world = two();
+    world.act(Verb::Cancel { target: Target::Run });
+    world.act(edit([noted("a")]));
+    assert_eq!((world.outcome(), world.run.outcome().map(|(_, why)| why)), (Some(Outcome::Cancelled), Some("cancelled by anna")));
+    world.act(edit([add(agent("late", &["b"]))]));
+    assert_eq!((world.state("late"), world.outcome()), ("skipped", Some(Outcome::Cancelled)), "it never runs");
+    world.act(edit([add(agent("c", &[]))]));
+    world.done("c", json!(1));
+    assert_eq!(world.outcome(), Some(Outcome::Partial), "it went on");
+
+    let mut world = World::created(plan(vec![agent("a", &[])]), settings());
+    world.act(Verb::Cancel { target: Target::Run });
+    world.act(edit([noted("a")]));
+    assert_eq!(world.outcome(), Some(Outcome::Cancelled), "one that never started settles again");
+
+    for (added, outcome) in [(false, Outcome::Cancelled), (true, Outcome::Partial)] {
+        let mut world = two();
+        world.act(Verb::Stop { target: Target::Run });
+        world.act(edit([noted("b")]));
+        if added {
+            world.act(edit([add(agent("c", &["a"]))]));
+        }
+        world.done("a", json!(1));
+        if added {
+            world.done("c", json!(1));
+        }
+        assert_eq!(world.outcome(), Some(outcome));
+    }
+}
+
+#[test]
+fn a_result_given_to_a_node_at_work_does_not_take_back_that_the_run_is_to_stop() {
+    let mut world = World::new(plan(vec![agent("a", &[]), agent("b", &["a"])]));
+    world.act(Verb::Stop { target: Target::Run });
+    world.act(Verb::Override { node: "a".into(), value: json!(1) });
+    assert_eq!(world.outcome(), Some(Outcome::Cancelled));
+    world.act(Verb::Override { node: "b".into(), value: json!(1) });
+    assert_eq!(world.outcome(), Some(Outcome::Succeeded));
+}
