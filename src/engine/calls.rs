@@ -159,7 +159,7 @@ impl Run {
         let nth = worker.made.get(&name).copied().unwrap_or(0);
         drive.stood.retain(|known| *known != (name.clone(), nth));
         worker.holds += 1;
-        let (number, inner) = (worker.holds, worker.calls > 0);
+        let (number, inner) = (worker.holds, worker.asks_from_tool(&held.next));
         let wait = Wait::Hold { number, inner, held: Box::new(held.clone()), name, nth };
         worker.pending.push(Pending { wait, call: held.call.clone(), decided: false });
         self.queue.held_calls += 1;

@@ -1,6 +1,6 @@
 //! `Flow`: what the engine keeps of a node beside what views see: its phase, its tokens in numbers, its worker, its approval.
 
-use super::{EdgeId, GateId, HeldCall, Kept, Moment, Time, calls::Drive, frame::Bodies, graph::NodeIx};
+use super::{EdgeId, GateId, HeldCall, Kept, Moment, NextCall, Time, calls::Drive, frame::Bodies, graph::NodeIx};
 use crate::plan::Join;
 use serde_json::Value;
 use std::{
@@ -209,6 +209,15 @@ pub(super) struct Worker {
 }
 
 impl Worker {
+    /// Whether a tool at work makes a call, and not the agent. An agent's next turn begins when the tools of its last one are done, so a
+    /// model that is asked before that is asked by one of them. Tools call no tools.
+    pub fn asks_from_tool(&self, next: &NextCall) -> bool {
+        match next {
+            NextCall::Model { .. } => self.calls > 0,
+            NextCall::Tool { .. } => false,
+        }
+    }
+
     /// Whether nothing of it goes on until a person says so.
     pub fn is_idle(&self) -> bool {
         let inner = self.pending.iter().filter(|pending| matches!(pending.wait, Wait::Hold { inner: true, .. })).count();

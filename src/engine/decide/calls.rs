@@ -57,7 +57,8 @@ impl Run {
 
     /// A model call goes, with what people have to say to the agent. Calls that a tool makes are no turns of the agent.
     fn model_event(&self, ix: NodeIx, call: &str, model: &str) -> Event {
-        let is_turn = self.flows[ix.at()].worker.as_ref().is_some_and(|worker| worker.calls == 0);
+        let next = NextCall::Model { model: model.to_string() };
+        let is_turn = self.flows[ix.at()].worker.as_ref().is_some_and(|worker| !worker.asks_from_tool(&next));
         Event::ModelStarted {
             node_id: self.id_of(ix),
             generation: self.generation(ix),

@@ -299,3 +299,26 @@ fn a_call_that_was_held_when_the_driver_ended_was_never_made() {
     world.ask("t", "t2", "save", json!({"path": "x"}), Verdict::Allow);
     assert_eq!(held(&world, "t").len(), 1, "and is stepped through as before");
 }
+
+#[test]
+fn a_call_held_beside_one_at_work_leaves_slot_and_clock_to_that_one() {
+    let mut slow = agent("a", &[]);
+    slow.policy.timeout_s = Some(10.0);
+    let mut world = World::created(plan(vec![slow, agent("b", &[])]), RunSettings { slots: 1, ..settings() });
+    world.act(point(Moment::Call, Some("a"), Some("tool == 'save'")));
+    world.command(Command::Start);
+    model(&mut world, "a", "m1");
+    world.ask("a", "t1", "read", json!({"path": "x"}), Verdict::Allow);
+    world.ask("a", "t2", "save", json!({"path": "x"}), Verdict::Allow);
+    assert_eq!((held(&world, "a"), world.state("b"), world.run.is_parked()), (vec!["`save`".to_string()], "ready", false));
+    world.now += 6_000;
+    world.tool_done("a", "t1", json!(1));
+    assert_eq!((world.state("b"), world.run.is_parked()), ("running", false), "now nothing of it works");
+    world.done("b", json!(1));
+    assert!(world.run.is_parked());
+    world.now += 60_000;
+    world.act(Verb::Resume);
+    world.now += 4_000;
+    world.due("a", TimerKind::Timeout);
+    assert_eq!(world.state("a"), "failed", "6 s beside the held call and 4 s after it");
+}
