@@ -77,7 +77,12 @@ impl Run {
         if events.is_empty() { self.deliver_call(ix, now) } else { events }
     }
 
+    /// What an answer comes to for the worker. A call that was approved and has not begun doesn't run in a node that is to stop.
     fn delivery(&self, ix: NodeIx, gate: &Gate, decision: &Decision, call: &str) -> Event {
+        let starts = matches!((&gate.kind, decision), (GateKind::Tool { .. }, Decision::Approve | Decision::Modify { .. }));
+        if let Some(refused) = self.refused_by_stop(ix, call).filter(|_| starts) {
+            return refused;
+        }
         let (node_id, generation, call) = (self.id_of(ix), self.generation(ix), call.to_string());
         match (&gate.kind, decision) {
             (_, Decision::Reject { message }) => {

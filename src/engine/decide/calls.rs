@@ -101,7 +101,7 @@ impl Run {
     }
 
     /// A node that is to stop calls no more tools and asks nobody.
-    fn refused_by_stop(&self, ix: NodeIx, call: &str) -> Option<Event> {
+    pub(super) fn refused_by_stop(&self, ix: NodeIx, call: &str) -> Option<Event> {
         let who = self.flows[ix.at()].drive.stopped_by.as_ref()?;
         let message = format!("stopped by {who}: no more tools and no more questions; hand back what there is");
         Some(Event::ToolRefused { node_id: self.id_of(ix), generation: self.generation(ix), call: call.to_string(), message })

@@ -322,3 +322,36 @@ fn a_call_held_beside_one_at_work_leaves_slot_and_clock_to_that_one() {
     world.due("a", TimerKind::Timeout);
     assert_eq!(world.state("a"), "failed", "6 s beside the held call and 4 s after it");
 }
+
+#[test]
+fn a_tool_that_was_approved_before_or_after_a_stop_does_not_run_any_more() {
+    for approved_first in [true, false] {
+        let settings = RunSettings { slots: 1, ..settings() };
+        let mut world = World::with(plan(vec![agent("a", &[]), agent("b", &[])]), settings);
+        world.ask("a", "t1", "write", json!({"path": "x"}), Verdict::Ask);
+        assert_eq!(world.state("b"), "running");
+        if approved_first {
+            world.decide(1, Decision::Approve);
+        }
+        world.act(Verb::Stop { target: on("a") });
+        if !approved_first {
+            world.decide(1, Decision::Approve);
+        }
+        world.done("b", json!(1));
+        assert!(matches!(answered(&world, "t1"), Some(Answer::Refused { message }) if message.starts_with("stopped by anna")));
+        assert_eq!(world.state("a"), "running");
+        model(&mut world, "a", "m1");
+        assert_eq!(answered(&world, "m1"), Some(go(&[], true)));
+    }
+}
+
+#[test]
+fn an_answer_that_a_person_gave_in_a_tools_place_is_heard_after_a_stop_too() {
+    let settings = RunSettings { slots: 1, ..settings() };
+    let mut world = World::with(plan(vec![agent("a", &[]), agent("b", &[])]), settings);
+    world.ask("a", "t1", "write", json!({"path": "x"}), Verdict::Ask);
+    world.act(Verb::Stop { target: on("a") });
+    world.decide(1, Decision::Answer { value: json!("done by hand") });
+    world.done("b", json!(1));
+    assert_eq!(answered(&world, "t1"), Some(Answer::Value(json!("done by hand"))));
+}
