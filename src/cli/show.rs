@@ -101,7 +101,7 @@ fn node_json(run: &Run, id: &NodeId, node: &NodeRun) -> Value {
     let prefix = nest::prefix(id);
     let sources = run.node_doc(id).map(|node| node.depends_on.as_slice()).unwrap_or_default();
     let depends: Vec<String> = sources.iter().map(|source| format!("{prefix}{source}")).collect();
-    let took = node.span.started.zip(node.span.finished).map(|(start, end)| end.since(start));
+    let took = node.took_in_all_ms();
     let tools: Vec<Value> = lineage
         .tools
         .iter()
@@ -172,7 +172,7 @@ pub(super) fn print(run: &Run, id: &str, driver: Option<&str>, io: &mut Io<'_>) 
 }
 
 fn node_line(id: &NodeId, node: &NodeRun, width: usize) -> String {
-    let took = node.span.started.zip(node.span.finished).map_or_else(String::new, |(start, end)| duration(end.since(start)).into_string());
+    let took = node.took_in_all_ms().map_or_else(String::new, |ms| duration(ms).into_string());
     let last = match (&node.error, &node.result) {
         (Some(error), _) => error.message.clone(),
         (None, Some(result)) => as_text(result),

@@ -63,8 +63,7 @@ fn made(step: &Step) -> String {
     words.extend((made.attempts > 1).then(|| format!("{} attempts", made.attempts)));
     words.extend((made.generation > 1).then(|| format!("generation {}", made.generation)));
     words.extend(made.stale.as_ref().map(|why| format!("stale: {why}")));
-    let took = made.started_at.zip(made.finished_at).map(|(start, end)| duration(end.since(start)).into_string());
-    words.extend(took);
+    words.extend(made.took_ms.map(|took| duration(took).into_string()));
     words.join(", ")
 }
 

@@ -129,8 +129,7 @@ impl Run {
         blast.tokens += node.lineage.tokens.total();
         blast.cost_usd += node.lineage.cost_usd;
         if self.flows[ix.at()].bodies.is_none() {
-            let ended = node.span.finished.unwrap_or(now);
-            blast.time_ms += node.span.started.map_or(0, |started| ended.since(started));
+            blast.time_ms += node.took_ms(now).unwrap_or_default();
         }
     }
 

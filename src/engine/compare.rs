@@ -111,11 +111,7 @@ fn side(node: &NodeRun) -> Side {
         error: node.error.as_ref().map(|error| error.message.clone()),
         mark: node.mark.clone(),
         attempts: node.attempt,
-        took: Totals {
-            tokens: lineage.tokens.total(),
-            cost_usd: lineage.cost_usd,
-            time_ms: node.span.started.zip(node.span.finished).map(|(start, end)| end.since(start)),
-        },
+        took: Totals { tokens: lineage.tokens.total(), cost_usd: lineage.cost_usd, time_ms: node.took_in_all_ms() },
     }
 }
 

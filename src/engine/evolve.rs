@@ -332,6 +332,8 @@ impl Run {
         self.leave_calls(ix);
         self.drop_worker(ix);
         self.drop_locks(ix);
+        // What broke off is no part of the work that goes on: who drove it may have ended long ago.
+        self.nodes[ix.at()].span.started = None;
         self.ready(ix);
         self.show(ix, NodeState::Ready, reason);
     }

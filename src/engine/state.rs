@@ -5,6 +5,9 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use std::sync::Arc;
 
+/// Mark of a result that a person gave or changed.
+pub(super) const OVERRIDDEN: &str = "overridden";
+
 /// Where a node stands. Match without a wildcard arm.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case", tag = "state")]
@@ -123,6 +126,17 @@ impl Default for NodeRun {
 }
 
 impl NodeRun {
+    /// How long its own work took, or has taken by `now`: nothing where it has not begun, and where its result is no work's but a person's.
+    pub fn took_ms(&self, now: Time) -> Option<u64> {
+        let given = self.mark.as_deref() == Some(OVERRIDDEN);
+        self.span.started.filter(|_| !given).map(|started| self.span.finished.unwrap_or(now).since(started))
+    }
+
+    /// The same, once it is over.
+    pub fn took_in_all_ms(&self) -> Option<u64> {
+        self.took_ms(self.span.finished?)
+    }
+
     /// What all its generations took together.
     pub fn spent(&self) -> Spent {
         let Lineage { tokens, cost_usd, model_calls, .. } = self.lineage;

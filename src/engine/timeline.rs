@@ -140,6 +140,8 @@ pub struct Timeline {
     /// When each body began, by what stands before its nodes' ids, as a moment and an event. The run's own plan has no prefix.
     begun: BTreeMap<String, (Time, u64)>,
     settled: Option<Time>,
+    /// When the last event happened.
+    last: Time,
 }
 
 impl Timeline {
@@ -151,6 +153,7 @@ impl Timeline {
             }
             Event::RunSettled { .. } => self.settled = Some(record.at),
             Event::RunReopened { .. } => self.settled = None,
+            Event::RunRecovered { .. } | Event::Branched { .. } => self.break_off(run, record.at),
             // A verb, and taking one back, may change what any node waits for.
             Event::Acted { .. } | Event::Undone { .. } => run.nodes().for_each(|(node, _)| self.note(run, node, record)),
             Event::BodyStarted { node_id, index, .. } => {
@@ -167,6 +170,21 @@ impl Timeline {
                     self.note(run, node, record);
                 }
             }
+        }
+        self.last = record.at;
+    }
+
+    /// Whoever drove the run so far ended with its last event: what was at work stood still from then on, until now.
+    fn break_off(&mut self, run: &Run, at: Time) {
+        for (node, track) in &mut self.tracks {
+            let Some(open) = track.stretches.last_mut().filter(|open| open.to.is_none() && open.doing == Doing::Working) else { continue };
+            open.to = Some(self.last);
+            let still = Stretch { doing: Doing::Held, from: self.last, to: None, ..*open };
+            // What works inside a node is told of by itself; the node goes on around it.
+            let goes_on = run.node(node).is_some_and(|node| node.inside.nodes > 0);
+            let on = goes_on.then_some(Stretch { doing: Doing::Working, from: at, to: None, ..still });
+            track.stretches.push(Stretch { to: goes_on.then_some(at), ..still });
+            track.stretches.extend(on);
         }
     }
 

@@ -84,6 +84,8 @@ pub struct Made {
     pub started_at: Option<Time>,
     /// When it ended.
     pub finished_at: Option<Time>,
+    /// How long its own work took, once it is over.
+    pub took_ms: Option<u64>,
 }
 
 /// A result that went into another node.
@@ -232,6 +234,7 @@ impl Run {
                 cost_usd: lineage.cost_usd,
                 started_at: node.span.started,
                 finished_at: node.span.finished,
+                took_ms: node.took_in_all_ms(),
             },
             inputs: origins.inputs,
             came: origins.came,

@@ -355,10 +355,10 @@ fn calls(node: &NodeRun) -> Option<Plain> {
 
 /// How long a node has worked, in whole seconds while it does.
 pub(super) fn took(node: &NodeRun, now: Time) -> Plain {
-    match (node.span.started, node.span.finished) {
-        (Some(started), Some(finished)) => duration(finished.since(started)),
-        (Some(started), None) => duration(now.since(started) / 1000 * 1000),
-        (None, _) => Plain::default(),
+    match (node.took_in_all_ms(), node.took_ms(now)) {
+        (Some(in_all), _) => duration(in_all),
+        (None, Some(so_far)) => duration(so_far / 1000 * 1000),
+        (None, None) => Plain::default(),
     }
 }
 

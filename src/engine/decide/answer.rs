@@ -1,11 +1,11 @@
 //! What an answered gate calls for, once the answer itself is on record.
 
-use super::verbs::OVERRIDDEN;
 use crate::engine::{
     Decided, Decision, Event, Gate, GateId, GateKind, NodeState, Time, ToolCall,
     gates::{LOST_OPTIONS, approval_result, edited},
     graph::{NodeIx, tool_of},
     run::{GateEnd, Run},
+    state::OVERRIDDEN,
 };
 use crate::plan::{Ask, Work};
 use serde_json::Value;

@@ -5,11 +5,9 @@ use crate::engine::{
     flow::{Part, Phase},
     graph::NodeIx,
     run::Run,
+    state::OVERRIDDEN,
 };
 use crate::plan::NodeId;
-
-/// Mark of a result that a person gave or changed.
-pub(super) const OVERRIDDEN: &str = "overridden";
 
 impl Run {
     pub(super) fn decide_act(&self, verb: &Verb, why: &str, by: &Actor) -> Vec<Event> {

@@ -80,6 +80,22 @@ fn a_bar_tells_waiting_from_work_and_the_critical_path_is_what_really_held_up() 
 }
 
 #[test]
+fn work_that_broke_off_ends_with_the_last_event_and_is_no_part_of_the_work_that_follows() {
+    let mut world = World::new(plan(vec![agent("a", &[]), agent("b", &[])]));
+    at(&mut world, 1_010).fact("a", WorkFact::Output("so far".into()));
+    let mut branch = World { run: world.run.clone(), records: world.records.clone(), ..World::new(plan(vec![])) };
+    at(&mut branch, 60_000).step(Input::Branch { from: RunId("run".into()), from_seq: world.run.last_seq(), by: me() });
+    at(&mut world, 60_000).step(Input::Recover { by: me() });
+    for world in [&mut world, &mut branch] {
+        assert_eq!(bars(world)[0], "a working 0-10, held 10-59000, working 59000-…");
+        at(world, 60_500).done("a", json!(1));
+        assert_eq!(world.node("a").took_in_all_ms(), Some(500));
+        world.act(Verb::Override { node: "b".into(), value: json!(2) });
+        assert_eq!((world.state("b"), world.node("b").took_in_all_ms()), ("succeeded", None), "nobody worked at what a person gave");
+    }
+}
+
+#[test]
 fn waiting_for_people_and_slots_is_no_part_of_the_lower_bound() {
     let one_slot = RunSettings { slots: 1, ..settings() };
     let mut asks = agent("asks", &[]);

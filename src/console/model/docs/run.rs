@@ -150,7 +150,9 @@ fn times(node: &NodeRun, doc: &mut Doc<'static>) {
         doc.field("started", &clock(started.0));
         if let Some(finished) = node.span.finished {
             doc.field("ended", &clock(finished.0));
-            doc.field("took", &duration(finished.since(started)));
+        }
+        if let Some(took) = node.took_in_all_ms() {
+            doc.field("took", &duration(took));
         }
     }
 }
