@@ -2,9 +2,12 @@
 
 use serde_json::json;
 
-use super::Deck;
-use crate::console::{model::Screen, update::Action};
-use crate::engine::{Event, Record, RunId, Verb};
+use super::{Deck, actor};
+use crate::console::{
+    model::Screen,
+    update::{Action, next_wake},
+};
+use crate::engine::{Event, Input, Record, RunId, Verb};
 use crate::host::client::{Driver, Notice, Parent, Request, RunSummary};
 
 fn summary(name: &str, parent: Option<(&str, u64)>) -> RunSummary {
@@ -97,6 +100,41 @@ fn a_run_that_was_interrupted_says_so_and_is_resumed_after_a_question() {
     deck.keys("<");
     deck.keys("!");
     assert!(deck.sees("driven here already"), "{}", deck.screen());
+}
+
+#[test]
+fn the_times_of_a_run_that_nobody_drives_stand_at_its_last_event() {
+    let mut deck = Deck::running(120, 40);
+    deck.done("list", json!("x"));
+    let records = other(&deck, "none");
+    deck.notice(Notice::RunOpened { run: RunId("run-9".into()), records, driver: Driver::Nobody });
+    let standing = |deck: &mut Deck| ["", "6", "5", "4", "1 H"].map(|keys| {
+        if !keys.is_empty() {
+            deck.keys(keys);
+        }
+        deck.screen()
+    });
+    let before = standing(&mut deck);
+    assert!(before[0].contains("interrupted") && before[0].contains("running     code_analyzer      1s"), "{}", before[0]);
+    deck.keys("esc 1");
+    deck.later(3_600_000);
+    let after = standing(&mut deck);
+    for (before, after) in before.iter().zip(&after).skip(1) {
+        assert_eq!(before, after, "an hour changes nothing");
+    }
+    assert_eq!(before[0].lines().take(20).collect::<Vec<_>>(), after[0].lines().take(20).collect::<Vec<_>>());
+    assert_eq!(next_wake(&deck.model, deck.now), None);
+}
+
+#[test]
+fn a_branch_counts_its_time_from_where_it_left_the_other_run() {
+    let mut deck = Deck::running(120, 40);
+    deck.done("list", json!("x"));
+    deck.later(3_600_000);
+    let id = RunId("run-1".into());
+    deck.input(&id, &Input::Branch { from: RunId("run-0".into()), from_seq: 1, by: actor() });
+    assert!(deck.sees("  0s  list the rust"), "{}", deck.screen());
+    assert!(deck.sees("running     code_analyzer      0s"), "what broke off there is no work of the branch: {}", deck.screen());
 }
 
 #[test]

@@ -106,8 +106,8 @@ fn run(model: &Model, view: &RunView, now: Time) -> Vec<(Plain, Role)> {
     if view.seen().cost_usd > 0.0 {
         parts.push((Plain::line("  ").then(&cost(view.seen().cost_usd)), Role::Dim));
     }
-    if view.works() {
-        parts.push((Plain::line("  ").then(&duration(now.since(view.newest().created) / 1000 * 1000)), Role::Dim));
+    if let Some(elapsed) = view.elapsed_ms(now) {
+        parts.push((Plain::line("  ").then(&duration(elapsed / 1000 * 1000)), Role::Dim));
     }
     match &view.driver {
         Driver::Here => {}

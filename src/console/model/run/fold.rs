@@ -22,7 +22,7 @@ pub struct Fold {
     pub cost_usd: f64,
     /// What nodes waited for and did, by time.
     pub timeline: Timeline,
-    /// When its first event happened.
+    /// When it began: with its first event, or where it left another run.
     pub created: Time,
     /// When its last event happened.
     pub last: Time,
@@ -56,7 +56,11 @@ impl Fold {
                 self.shape += 1;
                 self.count_all();
             }
-            Event::RunReopened { .. } | Event::RunRecovered { .. } | Event::Branched { .. } => self.count_all(),
+            Event::Branched { .. } => {
+                self.created = record.at;
+                self.count_all();
+            }
+            Event::RunReopened { .. } | Event::RunRecovered { .. } => self.count_all(),
             Event::BodyStarted { node_id, index, .. } => {
                 self.shape += 1;
                 let turn = index.map(|index| format!("[{index}]")).unwrap_or_default();

@@ -189,9 +189,16 @@ impl RunView {
         self.goes_on() && self.replay.is_none() && self.newest.tally.count(Standing::Working) > 0
     }
 
-    /// The moment that is looked at: now, or when the last event of an earlier state happened.
+    /// The moment that is looked at: now, while the run goes on here; else when the last event happened of what is seen. So the times of
+    /// a run that nobody drives stand still, as it does.
     pub fn moment(&self, now: Time) -> Time {
-        self.replay.as_deref().map_or(now, |replay| replay.fold().last)
+        if self.replay.is_none() && self.goes_on() { now } else { self.seen().last }
+    }
+
+    /// How long the run takes by that moment, unless it only waits: then that time is nobody's work.
+    pub fn elapsed_ms(&self, now: Time) -> Option<u64> {
+        let waits = self.replay.is_none() && self.goes_on() && !self.works();
+        (!waits).then(|| self.moment(now).since(self.seen().created))
     }
 
     /// The goal for titles.
