@@ -234,7 +234,7 @@ fn words(blast: &Blast) -> Vec<String> {
         ("holds", &blast.holds),
         ("starts", &blast.starts),
         ("voids the questions of", &blast.voids),
-        ("leaves outdated", &blast.stale),
+        ("leaves stale", &blast.stale),
     ];
     let named = |nodes: &[NodeId]| nodes.iter().map(|node| Plain::line(node).into_string()).collect::<Vec<_>>().join(", ");
     let mut lines: Vec<String> =

@@ -50,7 +50,7 @@ pub fn show(args: &ShowArgs, place: &Place, io: &mut Io<'_>) -> Result<Exit, Fai
         (known["log"], known["messages"]) = (log_json(entries), messages_json(entries));
         io.json(&known)?
     } else {
-        print_node(&run, &NodeId::new(node), entries, io)?
+        print_node(&run, &id, &NodeId::new(node), entries, io)?
     }
     Ok(Exit::Success)
 }
@@ -178,7 +178,8 @@ fn node_line(id: &NodeId, node: &NodeRun, width: usize) -> String {
         (None, Some(result)) => as_text(result),
         (None, None) => node.reason.clone(),
     };
-    let last = Plain::summary(&last).truncate(RESULT_COLUMNS);
+    let stale = node.stale.as_ref().map(|why| format!("stale, {why}: ")).unwrap_or_default();
+    let last = Plain::line(&stale).then(&Plain::summary(&last).truncate(RESULT_COLUMNS));
     format!("  {}  {:<11}  {took:>7}  {last}", Plain::line(id).pad(width), node.state.word()).trim_end().to_string()
 }
 
@@ -201,11 +202,15 @@ fn gate_line(run: &Run, gate: &Gate, decided: Option<&Decided>) -> String {
     )
 }
 
-fn print_node(run: &Run, id: &NodeId, entries: &[Entry], io: &mut Io<'_>) -> Result<(), Failure> {
+fn print_node(run: &Run, name: &str, id: &NodeId, entries: &[Entry], io: &mut Io<'_>) -> Result<(), Failure> {
     let Some(node) = run.node(id) else { return Ok(()) };
     io.line(&format!("{} {}", Plain::line(id), node.state.word()))?;
     if !node.reason.is_empty() {
         io.line(&format!("  {}", Plain::line(&node.reason)))?;
+    }
+    if let Some(why) = &node.stale {
+        io.line(&format!("  stale: {}; this was made of its earlier result", Plain::line(why)))?;
+        io.line(&format!("  hint: `dagdeck rerun {} {}` runs it again with all after it", short(name), Plain::line(id)))?;
     }
     if let Some(error) = &node.error {
         io.line(&format!("  error: {}", Plain::line(&error.message)))?;

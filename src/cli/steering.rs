@@ -74,7 +74,7 @@ pub struct RerunArgs {
     /// The node's id
     #[arg(value_name = "NODE")]
     pub node: String,
-    /// Only this node: what depends on it keeps its results, marked outdated
+    /// Only this node: what depends on it keeps its results, marked stale
     #[arg(long)]
     pub alone: bool,
     /// What all of them understand.

@@ -28,6 +28,7 @@ pub enum Glyph {
     FailedSafe,
     Cancelled,
     Unknown,
+    Stale,
     Gate,
     Armed,
     Error,
@@ -64,7 +65,7 @@ pub enum Glyph {
 
 impl Glyph {
     /// All of them, in order.
-    pub const ALL: [Self; 45] = [
+    pub const ALL: [Self; 46] = [
         Self::Pending,
         Self::Ready,
         Self::Held,
@@ -78,6 +79,7 @@ impl Glyph {
         Self::FailedSafe,
         Self::Cancelled,
         Self::Unknown,
+        Self::Stale,
         Self::Gate,
         Self::Armed,
         Self::Error,
@@ -128,6 +130,7 @@ impl Glyph {
             Self::FailedSafe => ("⊗", "X"),
             Self::Cancelled => ("■", "#"),
             Self::Unknown => ("?", "?"),
+            Self::Stale => ("◐", "%"),
             Self::Gate => ("◆", "!"),
             Self::Armed => ("◉", "@"),
             Self::Error => ("✗", "x"),

@@ -198,10 +198,10 @@ fn glyphs_are_as_wide_in_ascii_and_states_are_told_apart() {
         assert_eq!(Plain::line(unicode).as_str(), unicode, "{glyph:?}");
     }
     for set in [GlyphSet::Unicode, GlyphSet::Ascii] {
-        let mut states: Vec<_> = Glyph::ALL[..13].iter().map(|glyph| set.get(*glyph)).collect();
+        let mut states: Vec<_> = Glyph::ALL[..14].iter().map(|glyph| set.get(*glyph)).collect();
         states.sort_unstable();
         states.dedup();
-        assert_eq!(states.len(), 13, "{set:?}");
+        assert_eq!(states.len(), 14, "{set:?}");
     }
 }
 

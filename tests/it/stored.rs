@@ -87,6 +87,26 @@ fn a_verb_tells_first_what_it_would_change_and_says_why_on_record() {
 }
 
 #[test]
+fn a_result_made_of_one_that_ran_again_alone_is_told_as_stale_until_it_is_made_anew() {
+    let program = Program::new();
+    let nodes = json!([{"id": "first", "value": 1}, {"id": "second", "code": "return deps.first.output + 1", "depends_on": ["first"]}]);
+    let file = program.file("plan.json", json!({"dagdeck": 1, "goal": "count", "nodes": nodes}).to_string());
+    program.run(&["run", &file]).code(0);
+    let says = |args: &[&str], words: &[&str]| {
+        let told = program.run(args).code(0).out;
+        assert!(words.iter().all(|words| told.contains(words)), "{args:?}: {told}");
+    };
+    says(&["rerun", "last", "first", "--alone", "--dry-run"], &["runs again: first", "leaves stale: second"]);
+    program.run(&["rerun", "last", "first", "--alone"]).code(0);
+    says(&["show", "last"], &["stale, `first` runs again since: 2"]);
+    let why = "stale: `first` runs again since; this was made of its earlier result";
+    says(&["show", "last", "second"], &[why, " second` runs it again with all after it"]);
+    program.run(&["rerun", "last", "second"]).code(0);
+    let shown = program.run(&["show", "last"]).code(0).out;
+    assert!(shown.contains("second") && !shown.contains("stale"), "{shown}");
+}
+
+#[test]
 fn a_replay_shows_the_run_as_it_was_and_calls_nobody() {
     let program = parked();
     program.run(&["resume", "last", "--yes"]).code(0);

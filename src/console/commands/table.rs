@@ -78,7 +78,7 @@ const TREE: &[Command] = &[
     row("tree.fold_all", &["Z"], Tree, ("Fold or unfold all", "", "folds everything, or unfolds it again"), when::has_nodes, verbs::tree::fold_all),
     row("tree.orient", &["t"], Tree, ("Turn the tree", "", "from the start down, or from the goal down"), when::has_nodes, verbs::tree::orient),
     row("tree.filter", &["/"], Tree, ("Search", "search", "shows only nodes whose id, agent, tool or text match"), when::has_nodes, verbs::tree::filter),
-    row("tree.attention", &["."], Tree, ("Next that needs you", "next that needs you", "the next node with a finding, a gate, or a failure"), when::has_nodes, verbs::tree::attention),
+    row("tree.attention", &["."], Tree, ("Next that needs you", "next that needs you", "the next with a finding, gate, failure, or stale result"), when::has_nodes, verbs::tree::attention),
     row("filter.done", &["enter", "down"], Filter, ("Keep the filter", "keep", "back to the tree with the filter on"), when::always, verbs::tree::filter_done),
     row("filter.clear", &["esc"], Filter, ("Clear the filter", "clear", "shows all nodes again"), when::always, verbs::tree::filter_clear),
 ];

@@ -11,6 +11,7 @@ mod replay;
 mod runs;
 mod safety;
 mod screens;
+mod stale;
 mod story;
 mod verbs;
 

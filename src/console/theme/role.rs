@@ -57,6 +57,7 @@ roles! {
     FailedSafe "failed_safe" "State failed_safe.",
     Cancelled "cancelled" "State cancelled.",
     Unknown "unknown" "State unknown.",
+    Stale "stale" "A result that was made of earlier ones.",
 }
 
 impl Role {

@@ -10,10 +10,10 @@ use super::{
     tree::{state_role, took},
 };
 use crate::console::{
-    model::{Focus, Model, RunView, Turns, words},
+    model::{Focus, Model, RunView, Standing, Turns, words},
     theme::Role,
 };
-use crate::engine::{EdgeId, NodeState, Time};
+use crate::engine::{EdgeId, NodeRun, Time};
 use crate::plan::{
     NodeId,
     chart::{Body, Chart, Line, Note, Pane, Seen, Window},
@@ -238,7 +238,7 @@ impl Card<'_> {
     fn head(&self, sheet: &mut Sheet<'_, '_>, id: &NodeId) -> u32 {
         let area = self.seen.area;
         let mark = match self.model.shown_run() {
-            Some(view) => view.seen().run.node(id).map(|node| &node.state).map(|state| self.state(sheet, state)),
+            Some(view) => view.seen().run.node(id).map(|node| self.state(sheet, node)),
             None => self.model.editor.review.of_node(id).next().map(|finding| {
                 let glyph = sheet.pen.theme.glyph(words::severity_glyph(finding.severity));
                 (format!(" {glyph} {} ", words::severity(finding.severity)), words::severity_role(finding.severity))
@@ -250,8 +250,15 @@ impl Card<'_> {
         u32::try_from(words.width()).unwrap_or(0)
     }
 
-    fn state(&self, sheet: &Sheet<'_, '_>, state: &NodeState) -> (String, Role) {
-        (format!(" {} {} ", sheet.pen.theme.state(state).glyph, state.word()), state_role(state))
+    /// A result of earlier ones is told as such; of a node that has none its state counts more.
+    fn state(&self, sheet: &Sheet<'_, '_>, node: &NodeRun) -> (String, Role) {
+        let theme = sheet.pen.theme;
+        match Standing::of(&node.state) {
+            Standing::Done if node.stale.is_some() => (format!(" {} stale ", theme.glyph(Glyph::Stale)), Role::Stale),
+            Standing::Done | Standing::Ahead | Standing::Working | Standing::Waiting | Standing::Failed | Standing::Dropped => {
+                (format!(" {} {} ", theme.state(&node.state).glyph, node.state.word()), state_role(&node.state))
+            }
+        }
     }
 
     /// Says that the node asks.

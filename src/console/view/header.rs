@@ -100,6 +100,9 @@ fn run(model: &Model, view: &RunView, now: Time) -> Vec<(Plain, Role)> {
             parts.push((Plain::line(&format!("  {} {word}", tally.count(standing))), role));
         }
     }
+    if tally.stale() > 0 {
+        parts.push((Plain::line(&format!("  {} stale", tally.stale())), Role::Stale));
+    }
     if view.seen().tokens > 0 {
         parts.push((Plain::line("  ").then(&count(view.seen().tokens)).then(&Plain::line(" tokens")), Role::Dim));
     }
@@ -107,7 +110,8 @@ fn run(model: &Model, view: &RunView, now: Time) -> Vec<(Plain, Role)> {
         parts.push((Plain::line("  ").then(&cost(view.seen().cost_usd)), Role::Dim));
     }
     if let Some(elapsed) = view.elapsed_ms(now) {
-        parts.push((Plain::line("  ").then(&duration(elapsed / 1000 * 1000)), Role::Dim));
+        let shown = if view.works() { elapsed / 1000 * 1000 } else { elapsed };
+        parts.push((Plain::line("  ").then(&duration(shown)), Role::Dim));
     }
     match &view.driver {
         Driver::Here => {}

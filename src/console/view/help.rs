@@ -4,9 +4,9 @@ use crate::console::{
     commands::{self, Context},
     keymap::Key,
     model::{Doc, Model},
-    theme::Role,
+    theme::{Role, Theme},
 };
-use crate::text::Plain;
+use crate::text::{Glyph, Plain};
 
 /// From this width on, each line also says what the command does.
 const WIDE: u16 = 110;
@@ -47,6 +47,7 @@ pub fn help_lines(model: &Model, contexts: &[Context]) -> Doc<'static> {
             }
         }
     }
+    marks(&mut doc, &model.look.theme);
     doc.heading("Gates");
     for words in [
         "A gate never takes the focus. A key decides only in the inbox, on the",
@@ -56,6 +57,31 @@ pub fn help_lines(model: &Model, contexts: &[Context]) -> Doc<'static> {
         doc.line(Role::Dim, Plain::line(words));
     }
     doc
+}
+
+/// What the marks before nodes mean.
+fn marks(doc: &mut Doc<'static>, theme: &Theme) {
+    doc.heading("Marks");
+    for (glyph, role, word, words) in [
+        (Glyph::Pending, Role::Pending, "pending", "waits for its sources"),
+        (Glyph::Ready, Role::Ready, "ready", "starts as soon as a slot is free"),
+        (Glyph::Held, Role::Held, "held", "by a breakpoint, a pause, a lock, or a person"),
+        (Glyph::Waiting, Role::Waiting, "waiting", "for your answer: the inbox has the question"),
+        (Glyph::Running, Role::Running, "running", "at work"),
+        (Glyph::Retrying, Role::Retrying, "retrying", "an attempt failed, another one follows"),
+        (Glyph::Succeeded, Role::Succeeded, "succeeded", "has a result"),
+        (Glyph::Passed, Role::Passed, "passed", "hands on what it received"),
+        (Glyph::Skipped, Role::Skipped, "skipped", "never ran"),
+        (Glyph::Failed, Role::Failed, "failed", "for good"),
+        (Glyph::FailedSafe, Role::FailedSafe, "failed_safe", "failed, and what comes after it was told so"),
+        (Glyph::Cancelled, Role::Cancelled, "cancelled", "ended or rejected by a person"),
+        (Glyph::Unknown, Role::Unknown, "unknown", "nobody knows whether it took effect: say so"),
+        (Glyph::Stale, Role::Stale, "stale", "made of a result that was made anew since"),
+        (Glyph::Bullet, Role::Failed, "breakpoint", "the run stops there"),
+    ] {
+        let head = Plain::line(theme.glyph(glyph)).pad(2).then(&Plain::line(word).pad(13));
+        doc.line(role, head.then(&Plain::line(words)));
+    }
 }
 
 /// Words in a column behind a head, on as many lines as they take.

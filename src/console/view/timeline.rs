@@ -4,10 +4,11 @@ use ratatui::layout::Rect;
 
 use super::{doc, pen::Pen};
 use crate::console::{
-    model::{Layout, Model, docs},
+    model::{Doc, Layout, Model, docs},
     theme::Role,
 };
-use crate::engine::{Bar, Chart, Doing, Time};
+use crate::engine::{Bar, Chart, Doing, Run, Time};
+use crate::plan::NodeId;
 use crate::text::{Glyph, Plain, duration};
 
 /// Draws the bars and what the selected node did.
@@ -21,7 +22,7 @@ pub fn draw(model: &Model, now: Time, pen: &mut Pen<'_>, layout: &Layout) {
     let fold = view.seen();
     let chart = fold.timeline.chart(&fold.run, now);
     let open = model.dialogs.is_empty();
-    pen.title(area, &[(Plain::line("timeline  "), Role::Title), (docs::spans(&chart, now), Role::Text)], open);
+    pen.title(area, &[(Plain::line("timeline  "), Role::Title), (docs::spans(&fold.run, &chart), Role::Text)], open);
     let wide = chart.bars.iter().map(|bar| Plain::summary(&bar.node).width()).max().unwrap_or(0);
     let name = u16::try_from(wide).unwrap_or(u16::MAX).clamp(6, area.width / 3);
     let scale = Scale::new(&chart, area, name);
@@ -31,12 +32,20 @@ pub fn draw(model: &Model, now: Time, pen: &mut Pen<'_>, layout: &Layout) {
     for (y, bar) in (rows.top()..rows.bottom()).zip(chart.bars.iter().skip(model.place.first_bar)) {
         let line = Rect { y, height: 1, ..area };
         draw_bar(&scale, &chart, bar, name, pen, line);
+        if is_stale(&fold.run, &bar.node) {
+            pen.glyph(line.x + 1, line.y, 1, Glyph::Stale, Role::Stale);
+        }
         if selected == Some(&bar.node) {
             pen.select(Rect { width: name + 4, ..line }, open);
         }
     }
-    legend(pen, Rect { y: area.bottom().saturating_sub(1), height: 1, ..area });
-    detail(&chart, model, pen, layout.detail);
+    legend(&chart, &fold.run, pen, Rect { y: area.bottom().saturating_sub(1), height: 1, ..area });
+    let said = selected.map(|node| docs::stretches(&fold.run, &chart, node)).unwrap_or_default();
+    detail(&said, pen, layout.detail);
+}
+
+fn is_stale(run: &Run, node: &NodeId) -> bool {
+    run.node(node).is_some_and(|node| node.stale.is_some())
 }
 
 /// Time on columns.
@@ -115,33 +124,39 @@ fn draw_bar(scale: &Scale, chart: &Chart, bar: &Bar, name: u16, pen: &mut Pen<'_
     }
 }
 
-fn legend(pen: &mut Pen<'_>, row: Rect) {
-    let words = [
-        (Doing::Working, "works"),
-        (Doing::Inputs, "waits"),
-        (Doing::Slot, "slot"),
-        (Doing::Gate, "gate"),
-        (Doing::Held, "held"),
-        (Doing::Resting, "rests"),
-        (Doing::Unknown, "unknown"),
+/// What the marks mean; those that are rare only where they occur.
+fn legend(chart: &Chart, run: &Run, pen: &mut Pen<'_>, row: Rect) {
+    let mut words = vec![
+        (Glyph::BarFull, docs::doing_role(Doing::Working), "works"),
+        (Glyph::Pending, docs::doing_role(Doing::Inputs), "waits"),
+        (Glyph::Ready, docs::doing_role(Doing::Slot), "slot"),
+        (Glyph::Gate, docs::doing_role(Doing::Gate), "gate"),
+        (Glyph::Held, docs::doing_role(Doing::Held), "held"),
+        (Glyph::Retrying, docs::doing_role(Doing::Resting), "rests"),
+        (Glyph::LineHeavy, Role::Accent, "critical path"),
     ];
-    let mut pieces = vec![(Plain::blank(2), Role::Text)];
-    for (doing, word) in words {
-        pieces.push((Plain::line(pen.theme.glyph(glyph(doing))), docs::doing_role(doing)));
-        pieces.push((Plain::line(&format!(" {word}  ")), Role::Dim));
+    if chart.bars.iter().flat_map(|bar| &bar.stretches).any(|stretch| stretch.doing == Doing::Unknown) {
+        words.push((Glyph::Unknown, docs::doing_role(Doing::Unknown), "unknown"));
     }
-    pieces.push((Plain::line(pen.theme.glyph(Glyph::LineHeavy)), Role::Accent));
-    pieces.push((Plain::line(" critical path"), Role::Dim));
+    if chart.bars.iter().any(|bar| is_stale(run, &bar.node)) {
+        words.push((Glyph::Stale, Role::Stale, "stale"));
+    }
+    let wide: usize = words.iter().map(|(_, _, word)| word.len() + 4).sum();
+    let gap = if wide <= usize::from(row.width) { 2 } else { 1 };
+    let mut pieces = vec![(Plain::blank(gap), Role::Text)];
+    for (glyph, role, word) in words {
+        pieces.push((Plain::line(pen.theme.glyph(glyph)), role));
+        pieces.push((Plain::line(&format!(" {word}")).then(&Plain::blank(gap)), Role::Dim));
+    }
     pen.pieces(row, &pieces);
 }
 
-fn detail(chart: &Chart, model: &Model, pen: &mut Pen<'_>, area: Rect) {
+fn detail(said: &Doc<'_>, pen: &mut Pen<'_>, area: Rect) {
     if area.height < 2 || area.width < 4 {
         return;
     }
     let area = if area.x > 0 { pen.divide(area) } else { area };
     let inside = Rect { x: area.x + 1, y: area.y + 1, width: area.width.saturating_sub(2), height: area.height - 1 };
-    let said = model.selected_id().map(|node| docs::stretches(chart, node)).unwrap_or_default();
-    doc::draw(pen, inside, &said, 0);
+    doc::draw(pen, inside, said, 0);
     pen.title(area, &[(Plain::line("what it waited for and did"), Role::Dim)], false);
 }

@@ -311,6 +311,9 @@ impl Line<'_> {
             pen.text(x, rest.y, 8, &tokens.pad_start(8), Role::Dim);
             x += 10;
         }
+        if node.stale.is_some() {
+            x += stale(pen, x, rest.y, rest.right().saturating_sub(x)) + 2;
+        }
         if let Some(said) = self.said(view, node) {
             let role = match node.inside {
                 Inside { waiting: 1.., .. } => Role::Waiting,
@@ -345,6 +348,12 @@ fn inside(node: &NodeRun) -> Option<Plain> {
         (waiting, _) => format!("{waiting} inside wait, {over} of {nodes} over"),
     };
     (nodes > 0).then(|| Plain::line(&words))
+}
+
+/// Says that a result was made of earlier ones, in glyph, word and style. Gives the columns used.
+pub(super) fn stale(pen: &mut Pen<'_>, x: u16, y: u16, width: u16) -> u16 {
+    let mark = Plain::line(&format!("{} stale", pen.theme.glyph(Glyph::Stale)));
+    pen.text(x, y, width, &mark, Role::Stale)
 }
 
 /// The tool that a node uses right now.

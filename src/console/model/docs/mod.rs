@@ -16,8 +16,12 @@ pub use gate::{gate_doc, gate_title};
 pub use trace::{doing_role, spans, stretches, trace_line, traced};
 pub use versus::{side, totals, versus};
 
-use super::{Doc, Model, Tab};
-use crate::{console::theme::Role, text::Plain};
+use super::{Doc, Model, RunView, Tab};
+use crate::{
+    console::theme::Role,
+    plan::NodeId,
+    text::{Glyph, Plain},
+};
 
 /// What the inspector says of the selected node, on its tab.
 pub fn inspector(model: &Model) -> Doc<'_> {
@@ -29,10 +33,10 @@ pub fn inspector(model: &Model) -> Doc<'_> {
         };
     };
     match model.tab() {
-        Tab::Output => run::output(run, &node.id),
+        Tab::Output => run::output(run, &node.id, stale(model, run, &node.id)),
         Tab::Prompt => run::prompt(run, &node.id),
         Tab::Tools => run::tools(run, &node.id),
-        Tab::Timing => run::timing(run, &node.id),
+        Tab::Timing => run::timing(run, &node.id, stale(model, run, &node.id)),
         Tab::Node | Tab::Source => node::details(model, node),
     }
 }
@@ -41,6 +45,19 @@ pub fn inspector(model: &Model) -> Doc<'_> {
 pub fn selected_event(model: &Model) -> Doc<'static> {
     let Some(view) = model.shown_run() else { return Doc::default() };
     view.selected_event().map(|record| event(record, &view.newest().run)).unwrap_or_default()
+}
+
+/// Why a node's result was made of earlier ones, and what to do about it; empty where it was not.
+fn stale(model: &Model, run: &RunView, node: &NodeId) -> Doc<'static> {
+    let mut doc = Doc::default();
+    let Some(why) = run.seen().run.node(node).and_then(|node| node.stale.as_ref()) else { return doc };
+    let mark = Plain::line(&format!("{} stale: ", model.look.theme.glyph(Glyph::Stale)));
+    doc.line(Role::Stale, mark.then(&Plain::summary(&format!("{why}; this was made of its earlier result"))));
+    let key = model.look.keymap.hint("act.again").filter(|_| run.replay().is_none() && run.driver.is_here());
+    if let Some(key) = key {
+        doc.line(Role::Stale, Plain::line(&format!("  {key} runs this again with all after it, and shows first what that changes")));
+    }
+    doc
 }
 
 /// A doc of one dim sentence.

@@ -7,10 +7,10 @@ use crate::engine::{NodeRun, NodeState, ToolCall, ToolReport};
 use crate::plan::NodeId;
 use crate::text::{Plain, clock, cost, count, duration};
 
-/// Streamed text, then the result or the error.
-pub fn output<'a>(run: &'a RunView, id: &NodeId) -> Doc<'a> {
+/// Streamed text, then the result or the error, behind what is to be said first.
+pub fn output<'a>(run: &'a RunView, id: &NodeId, first: Doc<'a>) -> Doc<'a> {
     let Some(node) = run.seen().run.node(id) else { return says("this node is not in the run") };
-    let mut doc = Doc::default();
+    let (before, mut doc) = (first.len(), first);
     if let Some(error) = &node.error {
         doc.text(Role::Error, &format!("{}: {}", node.state.word(), error.message));
         if let Some(hint) = &error.hint {
@@ -37,7 +37,7 @@ pub fn output<'a>(run: &'a RunView, id: &NodeId) -> Doc<'a> {
             doc.lines(Role::Text, transcript.output.lines());
         }
     }
-    if !doc.is_empty() {
+    if doc.len() > before {
         return doc;
     }
     if node.state.is_final() || node.state == NodeState::Running && node.inside.nodes == 0 {
@@ -115,10 +115,9 @@ fn excerpt(text: &str) -> String {
     }
 }
 
-/// Times, tokens, money, files and sources.
-pub fn timing(run: &RunView, id: &NodeId) -> Doc<'static> {
+/// Times, tokens, money, files and sources, behind what is to be said first.
+pub fn timing(run: &RunView, id: &NodeId, mut doc: Doc<'static>) -> Doc<'static> {
     let Some(node) = run.seen().run.node(id) else { return says("this node is not in the run") };
-    let mut doc = Doc::default();
     doc.field("state", &Plain::line(node.state.word()));
     times(node, &mut doc);
     doc.field("attempts", &Plain::line(&node.attempt.to_string()));

@@ -2,7 +2,7 @@
 
 use crate::console::model::{Doc, TraceLine, TraceView, Traced, words};
 use crate::console::theme::Role;
-use crate::engine::{Chart, Doing, Step, Time};
+use crate::engine::{Chart, Doing, Run, Step};
 use crate::plan::NodeId;
 use crate::text::{Plain, clock, cost, count, duration};
 
@@ -44,6 +44,9 @@ fn result(view: &TraceView, step: &Step, row: usize) -> Vec<(Plain, Role)> {
     }
     let mark = step.mark.as_ref().map(|mark| format!(", {mark}")).unwrap_or_default();
     pieces.push((Plain::blank(2).then(&Plain::summary(&format!("{}{mark}", step.state))), Role::Text));
+    if step.made.stale.is_some() {
+        pieces.push((Plain::line(", stale"), Role::Stale));
+    }
     if let Some(result) = &step.result {
         pieces.push((Plain::line("  ").then(&Plain::summary(result)), Role::Dim));
     }
@@ -95,6 +98,9 @@ pub fn traced(view: &TraceView) -> Doc<'static> {
 fn of_step(step: &Step, doc: &mut Doc<'static>) {
     doc.field("node", &Plain::summary(&step.node));
     doc.field("state", &Plain::line(step.state));
+    if let Some(why) = &step.made.stale {
+        doc.line(Role::Stale, Plain::line(&format!("{:<12} ", "stale")).then(&Plain::summary(why)));
+    }
     doc.field("made by", &Plain::summary(&step.made.by));
     for model in &step.made.models {
         doc.field("model", &Plain::summary(model));
@@ -114,11 +120,14 @@ fn of_step(step: &Step, doc: &mut Doc<'static>) {
     }
 }
 
-/// What a node waited for and did.
-pub fn stretches(chart: &Chart, node: &NodeId) -> Doc<'static> {
+/// What a node waited for and did, in a run as it is seen.
+pub fn stretches(run: &Run, chart: &Chart, node: &NodeId) -> Doc<'static> {
     let mut doc = Doc::default();
     let Some(bar) = chart.bars.iter().find(|bar| bar.node == *node) else { return doc };
     doc.field("node", &Plain::summary(node).then(&Plain::line(if bar.critical { "  on the critical path" } else { "" })));
+    if let Some(why) = run.node(node).and_then(|node| node.stale.as_ref()) {
+        doc.line(Role::Stale, Plain::line(&format!("{:<12} ", "stale")).then(&Plain::summary(why)));
+    }
     if let Some(after) = &bar.after {
         doc.field("after", &Plain::summary(after));
     }
@@ -147,10 +156,10 @@ pub fn doing_role(doing: Doing) -> Role {
 }
 
 /// Makespan and bound in words.
-pub fn spans(chart: &Chart, now: Time) -> Plain {
+pub fn spans(run: &Run, chart: &Chart) -> Plain {
     let head = if chart.start.is_none() {
         "not begun"
-    } else if chart.end == now {
+    } else if run.outcome().is_none() {
         "so far "
     } else {
         "took "

@@ -97,10 +97,7 @@ impl Fold {
     }
 
     fn count_all(&mut self) {
-        self.tally = Tally::default();
-        for (id, node) in self.run.nodes() {
-            self.tally.note(id, Standing::of(&node.state));
-        }
+        self.tally = Tally::of(&self.run);
     }
 
     /// The node that an event is about, itself or by its gate.

@@ -195,10 +195,10 @@ impl RunView {
         if self.replay.is_none() && self.goes_on() { now } else { self.seen().last }
     }
 
-    /// How long the run takes by that moment, unless it only waits: then that time is nobody's work.
+    /// How long the run takes by that moment, unless it only waits: then that time is nobody's work. A replay tells it of each event.
     pub fn elapsed_ms(&self, now: Time) -> Option<u64> {
-        let waits = self.replay.is_none() && self.goes_on() && !self.works();
-        (!waits).then(|| self.moment(now).since(self.seen().created))
+        let waits = self.goes_on() && !self.works();
+        (self.replay.is_none() && !waits).then(|| self.moment(now).since(self.newest.created))
     }
 
     /// The goal for titles.

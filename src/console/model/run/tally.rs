@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use crate::engine::NodeState;
+use crate::engine::{NodeState, Run};
 use crate::plan::NodeId;
 
 /// Nodes by how they stand, kept up as events come.
@@ -10,6 +10,7 @@ use crate::plan::NodeId;
 pub struct Tally {
     by_node: BTreeMap<NodeId, Standing>,
     counts: [usize; 6],
+    stale: usize,
 }
 
 /// How a node stands, coarsely.
@@ -52,6 +53,21 @@ impl Tally {
     /// Nodes in all.
     pub fn total(&self) -> usize {
         self.by_node.len()
+    }
+
+    /// Nodes whose result was made of earlier ones.
+    pub fn stale(&self) -> usize {
+        self.stale
+    }
+
+    /// All nodes of a run, counted anew. Only what people do makes results stale or fresh, and then all is counted.
+    pub(super) fn of(run: &Run) -> Self {
+        let mut tally = Self::default();
+        for (id, node) in run.nodes() {
+            tally.note(id, Standing::of(&node.state));
+            tally.stale += usize::from(node.stale.is_some());
+        }
+        tally
     }
 
     /// A node stands so now.

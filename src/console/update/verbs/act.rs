@@ -8,7 +8,7 @@ use crate::console::model::{
     Dialog, EditThen, EditorDialog, LineDialog, LineThen, Lines, Model, Pick, PickItem, PickThen, Proposal, RunView, Status, TextField,
     words,
 };
-use crate::engine::{Breakpoint, Command, Moment, NodeState, Pace, RunId, Scope, Target, Verb};
+use crate::engine::{Breakpoint, Command, Moment, NodeState, Pace, Run, RunId, Scope, Target, Verb};
 use crate::host::client::Request;
 use crate::plan::NodeId;
 use crate::text::Plain;
@@ -162,8 +162,8 @@ impl Offer {
 /// All that can be done, what it is called, what it does, and the command that does the same by key.
 fn offers(model: &Model) -> Vec<(String, &'static str, &'static str, Offer)> {
     let mut offers = Vec::new();
-    if let Some(node) = model.selected_id() {
-        of_node(node, &mut offers);
+    if let Some((view, node)) = model.shown_run().zip(model.selected_id()) {
+        of_node(node, &again_verb(&view.newest().run, node), &mut offers);
     }
     let run = || Target::Run;
     let mut say = |label: &str, words, key, verb| offers.push((label.to_owned(), words, key, Offer::Say(verb)));
@@ -179,25 +179,23 @@ fn offers(model: &Model) -> Vec<(String, &'static str, &'static str, Offer)> {
     offers
 }
 
-fn of_node(node: &NodeId, offers: &mut Vec<(String, &'static str, &'static str, Offer)>) {
+/// All that can be done with a node. `again` is what its key does now: of what makes a node run again, that one has the key.
+fn of_node(node: &NodeId, again: &Verb, offers: &mut Vec<(String, &'static str, &'static str, Offer)>) {
     let at = || node.clone();
     let one = || Target::Node(node.clone());
     let branch = || Target::Branch(node.clone());
     let say = Offer::Say;
     let mut offer = |label: &str, words, key, offer| offers.push((format!("{label}: {node}"), words, key, offer));
-    offer("retry", "tries again what ended badly, or now what waits to", "act.again", say(Verb::Retry { node: at() }));
+    let key_of = |verb: &Verb| if verb == again { "act.again" } else { "" };
+    let (retry, rerun) = (Verb::Retry { node: at() }, Verb::Rerun { node: at(), scope: Scope::Downstream });
+    offer("retry", "tries again what ended badly, or now what waits to", key_of(&retry), say(retry));
     offer(
         "run again alone",
         "its consumers keep their results and are marked stale",
         "",
         say(Verb::Rerun { node: at(), scope: Scope::Alone }),
     );
-    offer(
-        "run again with all after it",
-        "it and everything that depends on it",
-        "",
-        say(Verb::Rerun { node: at(), scope: Scope::Downstream }),
-    );
+    offer("run again with all after it", "it and everything that depends on it; nothing stays stale", key_of(&rerun), say(rerun));
     offer("cancel", "stops it now", "run.cancel_node", say(Verb::Cancel { target: one() }));
     offer("wrap up", "an agent hands back what it has", "", say(Verb::Stop { target: one() }));
     offer("hold", "it does not start until released", "act.hold", say(Verb::Hold { target: one() }));
@@ -366,11 +364,15 @@ pub fn hold(model: &mut Model, turn: &mut Turn) {
 
 /// Tries again what ended badly; else runs again with all that depends on it.
 pub fn again(model: &mut Model, turn: &mut Turn) {
-    with_node(model, turn, |model, node| {
-        let retry = Verb::Retry { node: node.clone() };
-        let may = model.shown_run().is_some_and(|view| view.newest().run.refusal(&Command::act(retry.clone())).is_none());
-        if may { retry } else { Verb::Rerun { node, scope: Scope::Downstream } }
+    with_node(model, turn, |model, node| match model.shown_run() {
+        Some(view) => again_verb(&view.newest().run, &node),
+        None => Verb::Retry { node },
     });
+}
+
+fn again_verb(run: &Run, node: &NodeId) -> Verb {
+    let retry = Verb::Retry { node: node.clone() };
+    if run.refusal(&Command::act(retry.clone())).is_none() { retry } else { Verb::Rerun { node: node.clone(), scope: Scope::Downstream } }
 }
 
 /// Words for the selected node's next turn.

@@ -75,7 +75,7 @@ pub fn clear_filter(model: &mut Model) {
     model.with_tree(|tree, plan| tree.end_search(plan));
 }
 
-/// The next node with a finding, a gate, or a failure.
+/// The next node with a finding, a gate, a failure, or a stale result.
 pub fn attention(model: &mut Model, _: &mut Turn) {
     let rows = model.tree().rows();
     let start = model.tree().selected() + 1;
@@ -96,6 +96,7 @@ fn needs_person(model: &Model, row: &Row) -> bool {
             editor.review.of_node(&row.node).next().is_some() || folded && editor.review.inside(&row.node).next().is_some()
         }
         Some(run) => run.seen().run.node(&row.node).is_some_and(|node| match Standing::of(&node.state) {
+            _ if node.stale.is_some() => true,
             Standing::Waiting | Standing::Failed => true,
             Standing::Working | Standing::Done => folded && node.inside.waiting + node.inside.bad > 0,
             Standing::Ahead | Standing::Dropped => false,
