@@ -100,10 +100,13 @@ pub fn differs_from_other(model: &Model) -> Result<(), Why> {
 /// There are findings.
 pub fn has_findings(model: &Model) -> Result<(), Why> {
     editing(model)?;
+    if !model.session.knows_catalog {
+        return Err("agents and tools are still being read".into());
+    }
     if model.editor.findings().is_empty() { Err("there are no findings: the plan is in order".into()) } else { Ok(()) }
 }
 
-/// The plan can be started.
+/// The plan can be started, or may turn out to be: then the start waits until that is known.
 pub fn can_run(model: &Model) -> Result<(), Why> {
     editing_nodes(model)?;
     if model.editor.review.errors() > 0 { Err("the plan has errors: see the findings".into()) } else { Ok(()) }

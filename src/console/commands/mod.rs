@@ -11,6 +11,8 @@ use super::{
     update::{Turn, verbs},
 };
 
+pub use guards::can_run;
+
 /// Why a command can't be used now, in words.
 pub type Why = Cow<'static, str>;
 

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::{RunView, Versus};
-use crate::engine::RunId;
+use crate::engine::{RunId, Verb};
 use crate::host::client::RunSummary;
 
 /// The runs that are open, and the list of all.
@@ -23,6 +23,8 @@ pub struct Runs {
     pub versus: Option<Versus>,
     /// A run that is being opened to be compared with another one: that one, then the one that is opened.
     pub awaited: Option<(RunId, RunId)>,
+    /// What comes first in a run of the plan that was asked for before its agents and tools were known: it starts once they are.
+    pub asked: Option<Vec<Verb>>,
 }
 
 impl Runs {

@@ -13,8 +13,10 @@ pub struct Session {
     pub user: Plain,
     /// Which model is used; `None` until the host says so.
     pub model: Option<ModelStatus>,
-    /// Agents and tools on offer.
+    /// Agents and tools on offer; none before the host has told of them.
     pub catalog: Catalog,
+    /// Whether it has. Before, no plan can be judged.
+    pub knows_catalog: bool,
     /// Cards that could not be read.
     pub card_problems: Vec<Problem>,
 }
@@ -25,6 +27,12 @@ impl Session {
         self.workspace = Plain::summary(&hello.workspace);
         self.user = Plain::summary(&hello.user);
         self.model = Some(hello.model);
+    }
+
+    /// Takes in what is on offer.
+    pub fn offer(&mut self, catalog: Catalog) {
+        self.catalog = catalog;
+        self.knows_catalog = true;
     }
 
     /// The model in a few words, for the header.

@@ -6,6 +6,7 @@ mod editing;
 mod graph;
 mod mending;
 mod nesting;
+mod opening;
 mod origins;
 mod replay;
 mod runs;
@@ -51,8 +52,15 @@ impl Deck {
     }
 
     pub fn themed(width: u16, height: u16, theme: Theme) -> Self {
+        let mut deck = Self::alone(width, height, theme);
+        deck.greet();
+        deck
+    }
+
+    /// A console whose host has not said anything yet.
+    pub fn alone(width: u16, height: u16, theme: Theme) -> Self {
         let look = Look { theme, name: "terminal".into(), themes: vec!["terminal".into(), "mono".into()], keymap: Keymap::default() };
-        let mut deck = Self {
+        Self {
             model: Model::new(look, (width, height)),
             now: Time(1_750_000_000_000),
             asked: Vec::new(),
@@ -60,11 +68,14 @@ impl Deck {
             runs: BTreeMap::new(),
             workers: BTreeMap::new(),
             catalog: catalog(),
-        };
+        }
+    }
+
+    /// The host says what it says first.
+    pub fn greet(&mut self) {
         let model = ModelStatus::Rehearsal { how: "set OPENAI_API_KEY and start again".into() };
-        deck.notice(Notice::Hello(Hello { workspace: "/home/ada/project".into(), user: "ada".into(), model }));
-        deck.notice(Notice::Catalog { catalog: catalog(), problems: Vec::new() });
-        deck
+        self.notice(Notice::Hello(Hello { workspace: "/home/ada/project".into(), user: "ada".into(), model }));
+        self.notice(Notice::Catalog { catalog: catalog(), problems: Vec::new() });
     }
 
     /// A console in which the plan was made.

@@ -15,12 +15,13 @@ pub fn notice(model: &mut Model, turn: &mut Turn, notice: Notice) {
             turn.send(Request::ListRuns);
         }
         Notice::Catalog { catalog, problems } => {
-            model.session.catalog = catalog;
+            model.session.offer(catalog);
             if let Some(problem) = problems.first() {
                 model.status = Some(bad(problem));
             }
             model.session.card_problems = problems;
             model.editor.refresh(&model.session.catalog);
+            verbs::run::start_asked(model, turn);
         }
         Notice::Model(status) => {
             let words = match &status {

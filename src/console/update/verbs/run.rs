@@ -3,6 +3,7 @@
 use serde_json::Map;
 
 use super::super::Turn;
+use crate::console::commands::can_run;
 use crate::console::model::{Dialog, Focus, Model, Reader, Reading, RunView, Screen, Stage, Status, docs};
 use crate::engine::{RunId, Verb};
 use crate::host::client::Request;
@@ -19,7 +20,21 @@ pub fn start_paused(model: &mut Model, turn: &mut Turn) {
     start_with(model, turn, vec![Verb::Pause]);
 }
 
+/// Agents and tools are known now: a run that was asked for before starts, or it is said why it can't.
+pub fn start_asked(model: &mut Model, turn: &mut Turn) {
+    let Some(first) = model.runs.asked.take() else { return };
+    match can_run(model) {
+        Ok(()) => start_with(model, turn, first),
+        Err(why) => model.status = Some(Status::warn(&format!("it does not start: {why}"))),
+    }
+}
+
 fn start_with(model: &mut Model, turn: &mut Turn, first: Vec<Verb>) {
+    if !model.session.knows_catalog {
+        model.runs.asked = Some(first);
+        model.status = Some(Status::note("agents and tools are being read: the run starts when they are known"));
+        return;
+    }
     model.editor.deps = None;
     let plan = model.editor.plan().clone();
     model.editor.compare.keep(&plan);
