@@ -19,6 +19,9 @@ pub type Why = Cow<'static, str>;
 /// Whether a command can be used now; else why not.
 pub type Guard = fn(&Model) -> Result<(), Why>;
 
+/// Characters of a title at most, so that help shows it whole.
+pub const TITLE: usize = 26;
+
 /// One thing that a person can do.
 #[derive(Debug)]
 pub struct Command {
@@ -206,7 +209,8 @@ mod tests {
         let mut seen = BTreeSet::new();
         for command in all() {
             assert!(seen.insert(command.id), "`{}` stands twice in the table", command.id);
-            assert!(command.title.len() <= 32, "`{}`: a title is at most 32 characters", command.id);
+            let title = command.title.chars().count();
+            assert!(title <= TITLE, "`{}`: {title} characters of title; help has room for {TITLE}", command.id);
             let words = command.words.chars().count();
             assert!((1..=57).contains(&words), "`{}`: {words} characters of words; help has room for 57", command.id);
         }

@@ -45,8 +45,16 @@ pub fn draw(model: &Model, layout: &Layout, pen: &mut Pen<'_>, shown: &mut Shown
 
 /// Columns of a box that would like to have so many. Where only little would be left of the screen below, it takes that too.
 fn wide(pen: &Pen<'_>, wanted: u16) -> u16 {
-    let width = pen.buffer.area.width;
-    if width < wanted + 24 { width } else { wanted }
+    wide_on(pen.buffer.area.width, wanted)
+}
+
+fn wide_on(screen: u16, wanted: u16) -> u16 {
+    if screen < wanted + 24 { screen } else { wanted }
+}
+
+/// Columns of text in a box to read.
+pub(super) fn reading_columns(model: &Model) -> usize {
+    usize::from(wide_on(model.place.size.0, WIDE).saturating_sub(4))
 }
 
 /// Columns of most boxes.

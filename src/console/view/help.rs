@@ -1,27 +1,28 @@
 //! Help: what works here, made of the command table.
 
+use super::dialogs::reading_columns;
 use crate::console::{
-    commands::{self, Context},
+    commands::{self, Context, TITLE},
     keymap::Key,
     model::{Doc, Model},
     theme::{Role, Theme},
 };
 use crate::text::{Glyph, Plain};
 
-/// From this width on, each line also says what the command does.
-const WIDE: u16 = 110;
-/// Columns of keys and title, where lines are wide.
-const HEAD: usize = 50;
-/// Columns of words behind the head, where lines are wide.
-const WORDS: usize = 56;
-/// The same where they are not.
-const NARROW: (usize, usize) = (40, 34);
+/// From so many columns on, each line also says what the command does.
+const WIDE: usize = 106;
+/// Columns of the keys.
+const KEYS: usize = 20;
+/// Columns of keys and title.
+const HEAD: usize = KEYS + TITLE + 2;
+/// With fewer columns behind the head, why a command can't be used stands on a line of its own.
+const LEAST: usize = 24;
 
 /// Everything that works in these contexts, innermost first, with keys. A command all of whose keys mean something else further
 /// inside doesn't.
 pub fn help_lines(model: &Model, contexts: &[Context]) -> Doc<'static> {
     let mut doc = Doc::default();
-    let wide = model.place.size.0 >= WIDE;
+    let columns = reading_columns(model);
     for context in contexts {
         let keymap = &model.look.keymap;
         let is_reached = |command: &&commands::Command| {
@@ -36,13 +37,16 @@ pub fn help_lines(model: &Model, contexts: &[Context]) -> Doc<'static> {
         doc.heading(context.title());
         for command in commands {
             let keys: Vec<String> = model.look.keymap.keys_of(command.id).iter().map(ToString::to_string).collect();
-            let line = Plain::line(&keys.join(", ")).pad(18).then(&Plain::line(command.title));
+            let line = Plain::line(&keys.join(", ")).pad(KEYS).then(&Plain::line(command.title));
             match (command.guard)(model) {
-                Ok(()) if wide => behind(&mut doc, Role::Text, &line, command.words, (HEAD, WORDS)),
+                Ok(()) if columns >= WIDE => behind(&mut doc, Role::Text, &line, command.words, (HEAD, columns - HEAD)),
                 Ok(()) => doc.line(Role::Text, line),
+                Err(why) if columns >= HEAD + LEAST => {
+                    behind(&mut doc, Role::Dim, &line, &format!("not now: {why}"), (HEAD, columns - HEAD));
+                }
                 Err(why) => {
-                    let columns = if wide { (HEAD, WORDS) } else { NARROW };
-                    behind(&mut doc, Role::Dim, &line, &format!("not now: {why}"), columns);
+                    doc.line(Role::Dim, line);
+                    behind(&mut doc, Role::Dim, &Plain::default(), &format!("not now: {why}"), (2, columns.saturating_sub(2)));
                 }
             }
         }
@@ -90,5 +94,51 @@ fn behind(doc: &mut Doc<'static>, role: Role, head: &Plain, words: &str, (at, wi
     for piece in Plain::line(words).wrap(width) {
         doc.line(role, head.pad(at).then(&piece));
         head = Plain::default();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::console::{commands::Context, tests::Deck};
+    use std::collections::BTreeSet;
+
+    /// All lines of help for these contexts, joined where they are one.
+    fn told(deck: &Deck, contexts: &[Context]) -> Vec<String> {
+        help_lines(&deck.model, contexts).from(0).map(|(_, line)| line.as_str().to_owned()).collect()
+    }
+
+    #[test]
+    fn no_key_and_no_title_in_help_is_cut() {
+        let all: BTreeSet<Context> = commands::all().map(|command| command.context).collect();
+        for width in [40, 60, 80, 100, 110, 120, 133, 134, 200] {
+            for deck in [Deck::new(width, 24), Deck::planned(width, 24), Deck::waiting(width, 24)] {
+                for context in &all {
+                    let lines = told(&deck, &[*context]);
+                    for command in commands::all().filter(|command| command.context == *context) {
+                        let line = format!("{:<KEYS$}{}", command.keys.join(", "), command.title);
+                        let whole = |told: &&String| **told == line || told.starts_with(&format!("{line}  "));
+                        assert!(lines.iter().any(|told| whole(&told)), "{width} columns, `{}`:\n{}", command.id, lines.join("\n"));
+                    }
+                    if width >= 80 {
+                        let columns = reading_columns(&deck.model);
+                        let wide = lines.iter().find(|line| Plain::line(line).width() > columns);
+                        assert_eq!(wide, None, "a line fits into {columns} columns");
+                    }
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn every_word_of_why_not_is_told() {
+        for width in [40, 80, 100, 120, 200] {
+            let deck = Deck::waiting(width, 24);
+            let words: Vec<String> =
+                told(&deck, &[Context::Tree]).iter().flat_map(|line| line.split_whitespace()).map(str::to_owned).collect();
+            let why = "not now: this is a run: take its plan into the editor to change it";
+            let why: Vec<&str> = why.split(' ').collect();
+            assert!(words.windows(why.len()).any(|said| said == why), "{width}: {words:?}");
+        }
     }
 }
