@@ -202,6 +202,7 @@ impl Command {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::console::keymap::Keymap;
     use std::collections::BTreeSet;
 
     #[test]
@@ -213,6 +214,56 @@ mod tests {
             assert!(title <= TITLE, "`{}`: {title} characters of title; help has room for {TITLE}", command.id);
             let words = command.words.chars().count();
             assert!((1..=57).contains(&words), "`{}`: {words} characters of words; help has room for 57", command.id);
+        }
+    }
+
+    /// All sources below a folder of the console.
+    fn sources(folder: &str) -> Vec<String> {
+        let mut next = vec![std::path::PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("src/console").join(folder)];
+        let mut found = Vec::new();
+        while let Some(path) = next.pop() {
+            if path.is_dir() {
+                next.extend(std::fs::read_dir(path).unwrap().map(|entry| entry.unwrap().path()));
+            } else {
+                found.push(std::fs::read_to_string(path).unwrap());
+            }
+        }
+        found
+    }
+
+    #[test]
+    fn every_command_that_views_and_verbs_name_exists() {
+        let groups: BTreeSet<&str> = all().filter_map(|command| command.id.split_once('.')).map(|(group, _)| group).collect();
+        let mut named = BTreeSet::new();
+        for source in ["view", "update", "model"].into_iter().flat_map(sources) {
+            let code = source.split("#[cfg(test)]").next().unwrap_or_default();
+            named.extend(
+                code.split('"')
+                    .skip(1)
+                    .filter(|text| {
+                        let plain = |part: &str| !part.is_empty() && part.chars().all(|c| c.is_ascii_lowercase() || c == '_');
+                        text.split_once('.').is_some_and(|(group, verb)| groups.contains(group) && plain(verb))
+                    })
+                    .map(str::to_owned),
+            );
+        }
+        // Names of files look the same.
+        named.remove("plan.json");
+        assert!(named.len() > 100, "{named:?}");
+        for id in named {
+            assert!(find(&id).is_some(), "no command `{id}`");
+        }
+    }
+
+    #[test]
+    fn palette_and_help_show_keys_that_mean_their_command_and_everything_can_be_found_in_one_of_them() {
+        let keymap = Keymap::default();
+        for command in all() {
+            for key in keymap.keys_of(command.id) {
+                let meant = keymap.resolve(&[command.context], *key).map(|meant| meant.id);
+                assert_eq!(meant, Some(command.id), "`{key}`");
+            }
+            assert!(command.in_palette() || !command.keys.is_empty(), "`{}` can't be said by anybody", command.id);
         }
     }
 

@@ -37,7 +37,13 @@ pub fn draw(model: &Model, pen: &mut Pen<'_>, area: Rect) {
 fn hints(model: &Model, pen: &mut Pen<'_>, area: Rect) {
     let mut x = area.x + 1;
     let end = area.right().saturating_sub(1);
-    for id in hinted(model) {
+    let contexts = contexts(model);
+    // A person's own keys may mean something else here.
+    let means = |id: &str| {
+        let key = model.look.keymap.keys_of(id).first();
+        key.and_then(|key| model.look.keymap.resolve(&contexts, *key)).is_some_and(|meant| meant.id == id)
+    };
+    for id in hinted(model).iter().filter(|id| means(id)) {
         let (Some(command), Some(key)) = (commands::find(id), model.look.keymap.hint(id)) else { continue };
         let idle = (*id == "app.inbox" && model.inbox.gates.is_empty()) || (*id == "plan.inputs" && model.plan().inputs.is_empty());
         if idle || (command.guard)(model).is_err() {
@@ -88,7 +94,8 @@ fn next_stage(model: &Model) -> String {
 
 /// Commands that help most here, the most useful first. Dialogs show their own keys.
 fn hinted(model: &Model) -> &'static [&'static str] {
-    match contexts(model).first() {
+    let contexts = contexts(model);
+    match contexts.first() {
         Some(Context::Request) => {
             &["request.submit", "request.leave", "request.newline", "request.older", "app.help_here", "app.interrupt"]
         }
@@ -102,6 +109,7 @@ fn hinted(model: &Model) -> &'static [&'static str] {
         }
         Some(Context::Trace) => &["app.help", "trace.go", "trace.from", "replay.toggle", "app.log", "app.timeline", "app.back", "app.quit"],
         Some(Context::LogFilter) => &["log.filter_done", "log.filter_clear", "app.help_here"],
+        Some(Context::Run) if contexts.contains(&Context::Inspector) => INSPECTOR,
         Some(Context::Tree | Context::Run) => match model.shown_run() {
             Some(run) if run.goes_on() => RUN_GOES_ON,
             Some(_) => RUN_ENDED,
@@ -111,17 +119,7 @@ fn hinted(model: &Model) -> &'static [&'static str] {
             None => PLAN,
         },
         Some(Context::Graph) => GRAPH,
-        Some(Context::Inspector) => &[
-            "app.help",
-            "app.back",
-            "move.down",
-            "inspector.right",
-            "inspector.zoom",
-            "inspector.copy",
-            "app.inbox",
-            "focus.next",
-            "app.quit",
-        ],
+        Some(Context::Inspector) => INSPECTOR,
         Some(Context::Inbox) if model.selected_gate().is_some() => GATE,
         Some(Context::Inbox) => &["app.help", "move.down", "app.back", "app.runs", "app.quit"],
         Some(Context::Compare) => {
@@ -149,6 +147,20 @@ const PLAN: &[&str] = &[
     "tree.attention",
     "app.graph",
     "app.palette",
+    "app.quit",
+];
+
+const INSPECTOR: &[&str] = &[
+    "app.help",
+    "app.back",
+    "move.down",
+    "inspector.right",
+    "inspector.zoom",
+    "inspector.copy",
+    "app.inbox",
+    "focus.next",
+    "act.menu",
+    "act.pause",
     "app.quit",
 ];
 
@@ -245,3 +257,60 @@ const GATE: &[&str] = &[
     "gate.zoom",
     "app.back",
 ];
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::console::{keymap::Key, tests::Deck};
+    use serde_json::json;
+    use std::collections::BTreeSet;
+
+    fn planned() -> Deck {
+        Deck::planned(120, 40)
+    }
+
+    fn waiting() -> Deck {
+        Deck::waiting(120, 40)
+    }
+
+    fn ended() -> Deck {
+        let mut deck = waiting();
+        deck.keys("i a");
+        deck.done("write", json!({"bytes": 12}));
+        deck.keys("1");
+        deck
+    }
+
+    /// A console, and keys from it to places that have hints of their own.
+    type Ways = (fn() -> Deck, &'static [&'static str]);
+
+    const PLACES: [Ways; 4] = [
+        (|| Deck::new(120, 40), &["esc", "3"]),
+        (planned, &["esc", "n", "/", "D", "tab", "4", "=", "2", "3"]),
+        (waiting, &["esc", "<", "n", "/", "tab", "H", "4", "2", "3", "5", "6", "7", "5 /", "5 H", "6 H", "7 H"]),
+        (ended, &["j", "tab", "H", "4", "5", "6", "7"]),
+    ];
+
+    #[test]
+    fn every_hint_is_a_command_and_its_key_means_just_that_where_it_is_shown() {
+        let (mut seen, mut shown) = (BTreeSet::new(), BTreeSet::new());
+        for (make, ways) in PLACES {
+            for keys in ways {
+                let mut deck = make();
+                deck.keys(keys);
+                let contexts = contexts(&deck.model);
+                for id in hinted(&deck.model) {
+                    let command = commands::find(id).unwrap_or_else(|| panic!("no command `{id}`"));
+                    if (command.guard)(&deck.model).is_ok() && !command.keys.is_empty() {
+                        let key = Key::parse(command.keys[0]).unwrap();
+                        let meant = deck.model.look.keymap.resolve(&contexts, key).map(|meant| meant.id);
+                        assert_eq!(meant, Some(*id), "after {keys}, in {contexts:?}");
+                        shown.insert(*id);
+                    }
+                }
+                seen.extend(contexts.first().copied());
+            }
+        }
+        assert!(seen.len() >= 14 && shown.len() >= 60, "{} places, {} hints", seen.len(), shown.len());
+    }
+}

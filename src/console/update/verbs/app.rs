@@ -26,7 +26,8 @@ pub fn palette(model: &mut Model, _: &mut Turn) {
         let item = PickItem::new(command.id, command.title, command.words);
         // One that stands in two contexts is listed once, with the keys of both.
         if let Some(known) = items.iter_mut().find(|known| known.label == item.label && known.detail == item.detail) {
-            let both: Vec<String> = known.key.take().into_iter().chain(key).collect();
+            let other = key.filter(|key| known.key.as_ref() != Some(key));
+            let both: Vec<String> = known.key.take().into_iter().chain(other).collect();
             known.key = (!both.is_empty()).then(|| both.join(" "));
             continue;
         }
