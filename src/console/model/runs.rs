@@ -43,6 +43,28 @@ impl Runs {
         self.open.iter().filter(|run| run.goes_on())
     }
 
+    /// For each level down to a line of the list, whether a further run of that level follows below it.
+    pub fn rails(&self, at: usize) -> Vec<bool> {
+        let mut undecided = self.depths.get(at).copied().unwrap_or_default();
+        let mut rails = vec![false; undecided];
+        for &below in self.depths.iter().skip(at + 1).take_while(|below| **below > 0) {
+            if below <= undecided {
+                rails[below - 1] = true;
+                undecided = below - 1;
+            }
+        }
+        rails
+    }
+
+    /// Compares the two runs that are side by side again, where one of them went on since.
+    pub fn refresh_versus(&mut self) {
+        let Some(mut versus) = self.versus.take() else { return };
+        if let [Some(left), Some(right)] = versus.sides.each_ref().map(|(id, _)| self.get(id)) {
+            versus.refresh(left, right);
+        }
+        self.versus = Some(versus);
+    }
+
     /// Takes in the list of all, newest first. The selection stays on its run.
     pub fn list(&mut self, listing: Vec<RunSummary>) {
         let selected = self.listing.get(self.selected).map(|summary| summary.run.clone());

@@ -1,5 +1,5 @@
-//! `Versus`: two runs side by side: what differs in their plans, and what became of their nodes. Made when it is asked for, of both runs
-//! as they stand then.
+//! `Versus`: two runs side by side: what differs in their plans, and what became of their nodes, as both stand now. Compared anew when
+//! a frame is to be drawn and one of them went on since, so that events cost nothing by themselves.
 
 use crate::engine::{Change, Comparison, RunId};
 use crate::plan::diff::{Diff, Piece, Told};
@@ -12,6 +12,8 @@ use super::RunView;
 pub struct Versus {
     /// Both runs, with their goals.
     pub sides: [(RunId, Plain); 2],
+    /// How both stood when they were compared.
+    stands: [Stand; 2],
     /// What differs in their plans.
     told: Vec<Told>,
     /// What became of their nodes.
@@ -26,6 +28,19 @@ pub struct Versus {
     pub scroll: usize,
 }
 
+/// How a run stands: equal in two states of it means that its plan is equal, and all of it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Stand {
+    shape: u32,
+    seq: u64,
+}
+
+impl Stand {
+    fn of(view: &RunView) -> Self {
+        Self { shape: view.newest().shape(), seq: view.newest().run.last_seq() }
+    }
+}
+
 /// One row.
 #[derive(Clone, Copy, Debug)]
 pub enum VersusRow<'a> {
@@ -38,16 +53,30 @@ pub enum VersusRow<'a> {
 impl Versus {
     /// Compares two runs as they stand now.
     pub fn new(left: &RunView, right: &RunView) -> Self {
-        let (ours, theirs) = (&left.newest().run, &right.newest().run);
-        let told = match (ours.plan(), theirs.plan()) {
-            (Some(ours), Some(theirs)) => Diff::new(ours, theirs).pieces.iter().map(Piece::told).collect(),
-            (_, _) => Vec::new(),
-        };
-        let comparison = Comparison::new(ours, theirs);
-        let nodes = comparison.nodes.iter().enumerate();
-        let changed = nodes.filter(|(_, node)| node.change != Change::Same).map(|(at, _)| at).collect();
+        let (comparison, changed) = compared(left, right);
         let sides = [left, right].map(|view| (view.id.clone(), view.goal()));
-        Self { sides, told, comparison, changed, selected: 0, top: 0, scroll: 0 }
+        let stands = [left, right].map(Stand::of);
+        Self { sides, stands, told: differences(left, right), comparison, changed, selected: 0, top: 0, scroll: 0 }
+    }
+
+    /// Compares again where one of the runs went on since; says whether it did. The selection stays on its row.
+    pub fn refresh(&mut self, left: &RunView, right: &RunView) -> bool {
+        let stands = [left, right].map(Stand::of);
+        if stands == self.stands {
+            return false;
+        }
+        let selected = self.row(self.selected).map(|row| row.place());
+        if stands.map(|stand| stand.shape) != self.stands.map(|stand| stand.shape) {
+            self.told = differences(left, right);
+            self.sides = [left, right].map(|view| (view.id.clone(), view.goal()));
+        }
+        (self.comparison, self.changed) = compared(left, right);
+        self.stands = stands;
+        match (0..self.len()).find(|at| self.row(*at).map(|row| row.place()) == selected) {
+            Some(at) => self.selected = at,
+            None => (self.selected, self.scroll) = (self.selected.min(self.len().saturating_sub(1)), 0),
+        }
+        true
     }
 
     /// Rows in all: what differs in the plans, then the nodes.
@@ -75,4 +104,30 @@ impl Versus {
     pub fn comparison(&self) -> &Comparison {
         &self.comparison
     }
+}
+
+impl VersusRow<'_> {
+    /// Where it tells of something, whatever it tells.
+    fn place(self) -> (&'static str, String, String) {
+        match self {
+            Self::Plan(told) => (told.sort, told.subject.clone(), told.field.clone()),
+            Self::Node(node) => ("", node.node.to_string(), String::new()),
+        }
+    }
+}
+
+/// What differs in the plans of two runs, in words.
+fn differences(left: &RunView, right: &RunView) -> Vec<Told> {
+    match (left.newest().run.plan(), right.newest().run.plan()) {
+        (Some(ours), Some(theirs)) => Diff::new(ours, theirs).pieces.iter().map(Piece::told).collect(),
+        (_, _) => Vec::new(),
+    }
+}
+
+/// What became of the nodes of two runs, and places in it of those that are not the same.
+fn compared(left: &RunView, right: &RunView) -> (Comparison, Vec<usize>) {
+    let comparison = Comparison::new(&left.newest().run, &right.newest().run);
+    let nodes = comparison.nodes.iter().enumerate();
+    let changed = nodes.filter(|(_, node)| node.change != Change::Same).map(|(at, _)| at).collect();
+    (comparison, changed)
 }

@@ -2,13 +2,16 @@
 
 use serde_json::json;
 
-use super::{Deck, actor};
+use super::{Deck, actor, screens::shoot_at};
 use crate::console::{
     model::Screen,
     update::{Action, next_wake},
 };
-use crate::engine::{Event, Input, Record, RunId, Verb};
+use crate::engine::{Command, Event, Input, Outcome, Record, RunId, Verb};
 use crate::host::client::{Driver, Notice, Parent, Request, RunSummary};
+use crate::plan::Approve;
+
+const SIZES: [(u16, u16); 2] = [(80, 24), (120, 40)];
 
 fn summary(name: &str, parent: Option<(&str, u64)>) -> RunSummary {
     RunSummary {
@@ -131,13 +134,14 @@ fn a_branch_counts_its_time_from_where_it_left_the_other_run() {
     assert!(scan.contains("running") && scan.contains(" 0ms"), "what broke off there is no work of the branch: {screen}");
 }
 
-#[test]
-fn two_runs_are_shown_side_by_side_with_plans_and_results() {
-    let mut deck = Deck::waiting(120, 40);
+/// A run beside one that was branched off with another goal and gave another result.
+fn versus(width: u16, height: u16) -> Deck {
+    let mut deck = Deck::waiting(width, height);
     let mut records = other(&deck, "list");
     for record in &mut records {
         if let Event::RunCreated { plan, .. } = &mut record.event {
             plan.goal = "another goal".into();
+            plan.nodes[0].policy.approve = Some(Approve::After);
         }
     }
     deck.notice(Notice::Runs(vec![summary("run-9", Some(("run-1", 3)))]));
@@ -145,6 +149,12 @@ fn two_runs_are_shown_side_by_side_with_plans_and_results() {
     deck.keys("enter");
     assert_eq!(last_request(&deck), Some(&Request::OpenRun(RunId("run-9".into()))));
     deck.notice(Notice::RunOpened { run: RunId("run-9".into()), records, driver: Driver::Nobody });
+    deck
+}
+
+#[test]
+fn two_runs_are_shown_side_by_side_with_plans_and_results() {
+    let mut deck = versus(120, 40);
     assert_eq!(deck.model.place.screen, Screen::Versus);
     assert!(deck.model.place.stage == crate::console::model::Stage::Run(RunId("run-1".into())), "the shown run stays");
     let screen = deck.screen();
@@ -153,4 +163,50 @@ fn two_runs_are_shown_side_by_side_with_plans_and_results() {
     assert!(deck.sees("+ other"), "{}", deck.screen());
     deck.keys("enter");
     assert_eq!(deck.model.selected_id().map(|id| id.as_str()), Some("list"));
+}
+
+#[test]
+fn two_runs_side_by_side_on_the_screen() {
+    shoot_at(&SIZES, "versus_plan", versus);
+    shoot_at(&SIZES, "versus_result", |width, height| {
+        let mut deck = versus(width, height);
+        deck.keys("G");
+        deck
+    });
+}
+
+#[test]
+fn two_runs_side_by_side_go_on_as_the_runs_do_and_the_selection_stays_on_its_row() {
+    let mut deck = versus(120, 40);
+    deck.keys("G");
+    let selected = |deck: &Deck| deck.model.runs.versus.as_ref().map(|versus| (versus.selected, versus.len())).unwrap();
+    let before = selected(&deck);
+    deck.command(&RunId("run-1".into()), Command::act(Verb::Skip { node: "write".into() }));
+    assert_eq!(selected(&deck), before, "an event by itself compares nothing");
+    assert!(deck.sees("skipped                                         waiting"), "{}", deck.screen());
+    assert_eq!(selected(&deck), (before.0, before.1 + 1));
+    assert!(deck.sees("+ other"), "the row that was selected still is: {}", deck.screen());
+    let [left, right] = ["run-1", "run-9"].map(|id| deck.model.runs.get(&RunId(id.into())).unwrap().clone());
+    let versus = deck.model.runs.versus.as_mut().unwrap();
+    assert!(!versus.refresh(&left, &right), "what stands is not compared again");
+}
+
+#[test]
+fn the_list_of_runs_is_a_tree_of_branches_on_the_screen() {
+    shoot_at(&SIZES, "runs_tree", |width, height| {
+        let mut deck = Deck::new(width, height);
+        let ended =
+            |summary: RunSummary, outcome, ms| RunSummary { outcome: Some(outcome), finished: Some(summary.created.plus(ms)), ..summary };
+        let listing = vec![
+            RunSummary { driver: Driver::Here, gates: 1, ..summary("the second branch", Some(("the first", 12))) },
+            ended(summary("the branch of a branch", Some(("the first branch", 31))), Outcome::Failed, 61_000),
+            ended(summary("the first branch", Some(("the first", 7))), Outcome::Partial, 9_500),
+            summary("one that was interrupted", None),
+            ended(summary("the first", None), Outcome::Succeeded, 125_000),
+            ended(summary("a branch of a run that is not here", Some(("gone", 3))), Outcome::Cancelled, 800),
+        ];
+        deck.notice(Notice::Runs(listing));
+        deck.keys("tab 3 j j");
+        deck
+    });
 }

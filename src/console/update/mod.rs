@@ -146,6 +146,9 @@ pub fn prepare(model: &mut Model) {
             run.refresh_trace();
         }
     }
+    if model.place.screen == Screen::Versus {
+        model.runs.refresh_versus();
+    }
     settle(model);
 }
 

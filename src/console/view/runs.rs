@@ -31,7 +31,7 @@ pub fn draw(model: &Model, pen: &mut Pen<'_>, area: Rect) {
 
 /// `2026-11-21 11:38`.
 const MINUTES: usize = 16;
-/// Levels of branches that are indented.
+/// Levels of branches that are drawn.
 const DEEPEST: usize = 6;
 /// From this width on, the number of nodes has room.
 const WIDE: u16 = 100;
@@ -55,11 +55,15 @@ fn entry(model: &Model, (at, run): (usize, &RunSummary), pen: &mut Pen<'_>, line
     // To the minute; the seconds matter to nobody who looks for a run.
     let began = began.as_str().get(..MINUTES).map_or_else(|| began.clone(), Plain::line);
     let nodes = if line.width < WIDE { String::new() } else { format!("{:>5} nodes", run.nodes) };
-    let depth = model.runs.depths.get(at).copied().unwrap_or_default();
-    let rail = match depth {
-        0 => Plain::default(),
-        depth => Plain::blank((depth.min(DEEPEST) - 1) * 2).then(&Plain::line(pen.theme.glyph(Glyph::TreeLast))),
+    let rails = model.runs.rails(at);
+    let glyph_of = |(level, more): (usize, &bool)| match (level + 1 == rails.len(), more) {
+        (true, true) => Glyph::TreeBranch,
+        (true, false) => Glyph::TreeLast,
+        (false, true) => Glyph::TreePipe,
+        (false, false) => Glyph::TreeBlank,
     };
+    let levels = rails.iter().enumerate().skip(rails.len().saturating_sub(DEEPEST));
+    let rail = Plain::line(&levels.map(|rail| pen.theme.glyph(glyph_of(rail))).collect::<String>());
     let from = run.parent.as_ref().map(|parent| format!("from event {}: ", parent.seq)).unwrap_or_default();
     let pieces = [
         (Plain::line(pen.theme.glyph(glyph)).then(&Plain::blank(1)), role),

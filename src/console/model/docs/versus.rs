@@ -68,7 +68,7 @@ pub fn versus(versus: &Versus) -> Doc<'static> {
 
 fn state(side: &Side) -> Plain {
     let mark = side.mark.as_ref().map(|mark| format!(", {mark}")).unwrap_or_default();
-    Plain::summary(&format!("{}{mark}, ", side.state)).then(&totals(&side.took))
+    Plain::summary(&format!("{}{mark}", side.state)).then(&Plain::line(", ")).then(&totals(&side.took))
 }
 
 fn changes(left: &str, right: &str, doc: &mut Doc<'static>) {
