@@ -89,7 +89,9 @@ fn print_results(results: &Comparison, io: &mut Io<'_>) -> Result<(), Failure> {
         }
     }
     for (sign, took) in [("-", results.left), ("+", results.right)] {
-        io.line(&format!("{sign} in all: {}", price(took)))?;
+        let open = if took.time_ms.is_none() { ["not over".to_owned(), price(took)] } else { [price(took), String::new()] };
+        let words = open.into_iter().filter(|words| !words.is_empty()).collect::<Vec<_>>().join(", ");
+        io.line(&format!("{sign} in all: {words}"))?;
     }
     io.say(&format!("results: {} the same, {other} otherwise", counted(same, "node")));
     Ok(())
@@ -102,13 +104,16 @@ fn told(side: &Side) -> String {
         (None, None) => String::new(),
     };
     let mark = side.mark.as_ref().map(|mark| format!(" ({mark})")).unwrap_or_default();
-    format!("{}{mark}, {}  {}", side.state.replace('_', " "), price(side.took), Plain::summary(&gave).truncate(RESULT_COLUMNS))
+    let words = [format!("{}{mark}", side.state.replace('_', " ")), price(side.took)];
+    let head = words.into_iter().filter(|words| !words.is_empty()).collect::<Vec<_>>().join(", ");
+    format!("{head}  {}", Plain::summary(&gave).truncate(RESULT_COLUMNS))
 }
 
+/// What something took, as far as it took anything.
 fn price(took: Totals) -> String {
-    let time = took.time_ms.map_or_else(|| Plain::line("not over"), duration);
-    let tokens = if took.tokens > 0 { format!(", {} tokens, {}", count(took.tokens), cost(took.cost_usd)) } else { String::new() };
-    format!("{time}{tokens}")
+    let time = took.time_ms.map(|ms| duration(ms).into_string());
+    let tokens = (took.tokens > 0).then(|| format!("{} tokens, {}", count(took.tokens), cost(took.cost_usd)));
+    time.into_iter().chain(tokens).collect::<Vec<_>>().join(", ")
 }
 
 /// Positions of the pieces without which this one can't be made, since it would close a cycle.

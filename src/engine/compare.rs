@@ -1,7 +1,7 @@
 //! `Comparison`: two runs side by side, node by node: what became of each, what it gave, and what it took. What differs in their plans is
 //! told by `plan::diff`.
 
-use super::{NodeRun, run::Run};
+use super::{NodeRun, Time, run::Run};
 use crate::plan::NodeId;
 use serde::Serialize;
 use serde_json::Value;
@@ -72,7 +72,8 @@ pub struct Totals {
     pub tokens: u64,
     /// US dollars, as far as prices are known.
     pub cost_usd: f64,
-    /// From start to end in milliseconds; absent before the end.
+    /// Milliseconds of work: of a node its own, of a run those in which any of its nodes was at work, so that a branch compares with the
+    /// run that it left long ago. Absent before the end, and where nobody worked at it.
     pub time_ms: Option<u64>,
 }
 
@@ -117,11 +118,17 @@ fn side(node: &NodeRun) -> Side {
 
 fn totals(run: &Run) -> Totals {
     let nodes = || run.nodes().map(|(_, node)| node);
-    let start = nodes().filter_map(|node| node.span.started).min();
-    let end = nodes().filter_map(|node| node.span.finished).max().filter(|_| run.outcome().is_some());
+    let mut worked: Vec<(Time, Time)> =
+        nodes().filter(|node| node.took_in_all_ms().is_some()).filter_map(|node| node.span.started.zip(node.span.finished)).collect();
+    worked.sort_unstable();
+    let (mut time_ms, mut until) = (0, Time::default());
+    for (from, to) in worked {
+        time_ms += to.since(from.max(until));
+        until = until.max(to);
+    }
     Totals {
         tokens: nodes().map(|node| node.spent().tokens.total()).sum(),
         cost_usd: nodes().map(|node| node.spent().cost_usd).sum(),
-        time_ms: start.zip(end).map(|(start, end)| end.since(start)),
+        time_ms: run.outcome().map(|_| time_ms),
     }
 }

@@ -92,6 +92,7 @@ fn work_that_broke_off_ends_with_the_last_event_and_is_no_part_of_the_work_that_
         assert_eq!(world.node("a").took_in_all_ms(), Some(500));
         world.act(Verb::Override { node: "b".into(), value: json!(2) });
         assert_eq!((world.state("b"), world.node("b").took_in_all_ms()), ("succeeded", None), "nobody worked at what a person gave");
+        assert_eq!(Comparison::new(&world.run, &world.run).left.time_ms, Some(500));
     }
 }
 

@@ -11,15 +11,19 @@ use crate::text::{Plain, cost, count, duration};
 
 /// What a run took, on one line.
 pub fn totals(totals: &Totals) -> Plain {
-    let time = totals.time_ms.map_or_else(|| Plain::line("not over"), duration);
-    let mut line = time;
-    if totals.tokens > 0 {
-        line = line.then(&Plain::line(", ")).then(&count(totals.tokens)).then(&Plain::line(" tokens"));
-    }
-    if totals.cost_usd > 0.0 {
-        line = line.then(&Plain::line(", ")).then(&cost(totals.cost_usd));
-    }
-    line
+    let open = totals.time_ms.is_none().then(|| Plain::line("not over"));
+    listed(open.into_iter().chain(took(totals)))
+}
+
+fn took(totals: &Totals) -> impl Iterator<Item = Plain> {
+    let time = totals.time_ms.map(duration);
+    let tokens = (totals.tokens > 0).then(|| count(totals.tokens).then(&Plain::line(" tokens")));
+    let cost = (totals.cost_usd > 0.0).then(|| cost(totals.cost_usd));
+    [time, tokens, cost].into_iter().flatten()
+}
+
+fn listed(words: impl Iterator<Item = Plain>) -> Plain {
+    words.reduce(|all, next| all.then(&Plain::line(", ")).then(&next)).unwrap_or_default()
 }
 
 /// What became of a node, on one line.
@@ -68,7 +72,7 @@ pub fn versus(versus: &Versus) -> Doc<'static> {
 
 fn state(side: &Side) -> Plain {
     let mark = side.mark.as_ref().map(|mark| format!(", {mark}")).unwrap_or_default();
-    Plain::summary(&format!("{}{mark}", side.state)).then(&Plain::line(", ")).then(&totals(&side.took))
+    listed([Plain::summary(&format!("{}{mark}", side.state))].into_iter().chain(took(&side.took)))
 }
 
 fn changes(left: &str, right: &str, doc: &mut Doc<'static>) {
