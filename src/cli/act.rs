@@ -7,7 +7,12 @@ use super::{
 use crate::{
     engine::{Blast, Command, Input, NodeState, Outcome, Run, Scope, Target, Time, Verb},
     host::{Clock, Headless, HeadlessEnd, SystemClock},
-    plan::{NodeId, Plan, diff::Diff, edit::Edit},
+    plan::{
+        NodeId, Plan,
+        diff::Diff,
+        edit::Edit,
+        validate::{Severity, validate},
+    },
     text::{Plain, cost, count, duration},
 };
 use serde_json::{Value, json};
@@ -137,13 +142,19 @@ pub async fn rewind(args: &RewindArgs, place: &Place, io: &mut Io<'_>) -> Result
 pub async fn edit(args: &EditArgs, place: &Place, io: &mut Io<'_>) -> Result<Exit, Failure> {
     let wanted = source::read(&args.file, io)?;
     let drive = Drive::find(&args.run, &args.act.gates, args.act.json, place)?;
-    let edits = edits(drive.state.plan(), &wanted)?;
+    let edits = edits(&drive.state, &wanted)?;
     carry(drive, Verb::Edit { edits }, &args.act, place, io).await
 }
 
 /// The edits that make one plan of another, each after those that it needs.
-pub(super) fn edits(plan: Option<&Plan>, wanted: &Plan) -> Result<Vec<Edit>, Failure> {
-    let mut plan = plan.cloned().unwrap_or_default();
+pub(super) fn edits(run: &Run, wanted: &Plan) -> Result<Vec<Edit>, Failure> {
+    let catalog = run.settings().map(|settings| settings.catalog.clone()).unwrap_or_default();
+    let findings = validate(wanted, &catalog);
+    if let Some(error) = findings.iter().find(|finding| finding.severity == Severity::Error) {
+        return Err(Failure::invalid(format!("the plan in the file can't run: {}", error.message))
+            .hint("`dagdeck validate FILE` lists all findings"));
+    }
+    let mut plan = run.plan().cloned().unwrap_or_default();
     let diff = Diff::new(&plan, wanted);
     let mut edits = Vec::new();
     for at in diff.order() {

@@ -25,7 +25,7 @@ pub async fn branch(args: &BranchArgs, place: &Place, io: &mut Io<'_>) -> Result
     let kept = Run::replay(drive.records.iter().take_while(|record| record.seq <= seq));
     let mut commands = Vec::new();
     if let Some(wanted) = wanted {
-        let verb = Verb::Edit { edits: edits(kept.plan(), &wanted)? };
+        let verb = Verb::Edit { edits: edits(&kept, &wanted)? };
         commands.push(Command::Act { verb: Box::new(verb), why: args.act.why.clone() });
     }
     if args.act.pause {

@@ -38,7 +38,10 @@ impl Run {
             Event::RunReopened { .. } => self.stage.outcome = None,
             Event::RunRecovered { .. } => {}
             // What ended the other run doesn't end this one.
-            Event::Branched { .. } => self.stage = Stage { started: self.stage.started, ..Stage::default() },
+            Event::Branched { .. } => {
+                self.stage = Stage { started: self.stage.started, ..Stage::default() };
+                self.forget_approvals();
+            }
             Event::ApprovalRequired { gate } => self.open_gate(gate, at),
             Event::GateDecided { gate, decision, by } => {
                 self.close_gate(*gate, GateEnd::Decided(Decided { decision: decision.clone(), by: by.clone(), at }));

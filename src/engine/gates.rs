@@ -1,8 +1,8 @@
 //! Gates as the engine makes them: ids, hashes, and the check of an edited payload. No gate opens and none is answered but through here.
 
 use super::{
-    Decision, Event, Gate, GateId, GateKind, OPTION, Time,
-    flow::Part,
+    Decision, Event, Gate, GateId, GateKind, NodeState, OPTION, Time,
+    flow::{Part, Phase},
     form_has_option,
     graph::NodeIx,
     resolve::text_of,
@@ -70,6 +70,22 @@ impl Run {
     /// Whether its result waits at the gate behind it.
     pub(super) fn is_at_after_gate(&self, ix: NodeIx) -> bool {
         self.open_of(ix).into_iter().filter_map(|gate| self.gate_run(gate)).any(|run| run.gate.kind == GateKind::After)
+    }
+
+    /// A yes was for the run where it was said: what has not ended is asked about again.
+    pub(super) fn forget_approvals(&mut self) {
+        for ix in self.all_nodes().filter(|&ix| !self.is_over(ix)).collect::<Vec<_>>() {
+            self.flows[ix.at()].owed.clear();
+            let answered = match self.flows[ix.at()].phase {
+                Phase::Answered(gate) => self.gate_run(gate).is_some_and(|run| run.gate.kind == GateKind::Before),
+                phase => phase.part() == Part::InLine,
+            };
+            self.flows[ix.at()].approval = None;
+            if answered && self.graph.nodes[ix.at()].gates.before {
+                self.show(ix, NodeState::Ready, "");
+                self.enter(ix, Phase::Asking);
+            }
+        }
     }
 
     /// Why a decision doesn't fit its gate; `None` when it does.

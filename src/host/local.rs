@@ -170,6 +170,7 @@ impl Shared {
     pub(super) async fn resume(&self, run: RunId, last: Last, listener: Option<Listener>) -> Result<Session, Problem> {
         let stored = Stored::take(&*self.store, run, &last.by).await.map_err(|error| problem(&error))?;
         self.refuse_foreign(stored.run())?;
+        self.refuse_imported(stored.id())?;
         refuse_idle(stored.run(), &last.commands, self.clock.now())?;
         let services = self.services(stored.run().settings().and_then(|settings| settings.model.clone()));
         let session = Session::resume(services, stored, last, listener).await.map_err(|error| problem(&error))?;
@@ -209,6 +210,15 @@ impl Shared {
             }),
             None => Ok(()),
         }
+    }
+
+    /// What people allowed in a run that came from elsewhere, or is said to have, holds for nobody here.
+    fn refuse_imported(&self, run: &RunId) -> Result<(), Problem> {
+        if self.store.is_imported(run).map_err(|error| problem(&error))? {
+            let hint = Some(format!("branch off from it: `dagdeck branch {}` asks again what was approved there", run.0));
+            return Err(Problem { message: "the run was read from a file, so it is only looked at".to_owned(), hint });
+        }
+        Ok(())
     }
 
     fn services(&self, model: Option<String>) -> Services {

@@ -62,6 +62,10 @@ impl Stored {
         Ok(Self { id, ownership, journalled: records.len(), records, run })
     }
 
+    pub(super) fn id(&self) -> &RunId {
+        &self.id
+    }
+
     /// Its state as journalled.
     pub(super) fn run(&self) -> &Run {
         &self.run

@@ -115,6 +115,14 @@ impl Store {
         done.await.unwrap_or(Err(StoreError::Closed))
     }
 
+    /// Whether a run was read from a file.
+    ///
+    /// # Errors
+    /// When the journal can't be read.
+    pub fn is_imported(&self, run: &RunId) -> Result<bool, StoreError> {
+        self.reader.is_imported(run)
+    }
+
     /// The version of a journal that this program writes.
     pub fn version() -> i64 {
         schema::newest()

@@ -61,7 +61,8 @@ impl Reader {
         let db = self.lock();
         let mut runs = list(&db, scope).map_err(|error| self.wrap(&error))?;
         for run in runs.iter_mut().filter(|run| run.outcome.is_none()) {
-            run.waiting = self.waiting(&db, &run.run)?;
+            // One damaged run doesn't hide the others; looking at it says what is wrong with it.
+            run.waiting = self.waiting(&db, &run.run).unwrap_or_default();
         }
         Ok(runs)
     }
@@ -90,7 +91,19 @@ impl Reader {
         if rows.is_empty() {
             return Err(StoreError::NoSuchRun { name: run.0.clone() });
         }
+        let place = rows.iter().zip(1..).find(|(row, seq)| row.seq != *seq || (*seq == 1) != (row.kind == "run_created"));
+        if let Some((row, seq)) = place {
+            let cause = format!("event {seq} of run `{}` is missing, and event {} (`{}`) stands there", run.0, row.seq, row.kind);
+            return Err(StoreError::Damaged { path: self.path.clone(), cause });
+        }
         rows.iter().map(|row| row.record(run, &self.path)).collect()
+    }
+
+    /// Whether the run was read from a file.
+    pub(super) fn is_imported(&self, run: &RunId) -> Result<bool, StoreError> {
+        let found =
+            self.lock().query_row("SELECT imported IS NOT NULL FROM runs WHERE id = ?1", params![run.0], |row| row.get(0)).optional();
+        found.map(Option::unwrap_or_default).map_err(|error| self.wrap(&error))
     }
 
     fn waiting(&self, db: &Connection, run: &RunId) -> Result<Vec<NodeId>, StoreError> {
@@ -126,7 +139,7 @@ impl Reader {
 fn list(db: &Connection, scope: Scope<'_>) -> rusqlite::Result<Vec<RunRow>> {
     let mut query = db.prepare_cached(
         "SELECT id, workspace, goal, created, finished, outcome, nodes, parent, parent_seq, imported FROM runs
-         WHERE ?1 IS NULL OR workspace = ?1 ORDER BY created DESC, id DESC",
+         WHERE ?1 IS NULL OR workspace = ?1 ORDER BY coalesce(imported, created) DESC, id DESC",
     )?;
     let runs = query.query_map(params![workspace(scope)], |row| {
         Ok(RunRow {
@@ -146,7 +159,7 @@ fn list(db: &Connection, scope: Scope<'_>) -> rusqlite::Result<Vec<RunRow>> {
 }
 
 fn newest(db: &Connection, scope: Scope<'_>) -> rusqlite::Result<Option<String>> {
-    db.prepare_cached("SELECT id FROM runs WHERE ?1 IS NULL OR workspace = ?1 ORDER BY created DESC, id DESC LIMIT 1")?
+    db.prepare_cached("SELECT id FROM runs WHERE ?1 IS NULL OR workspace = ?1 ORDER BY coalesce(imported, created) DESC, id DESC LIMIT 1")?
         .query_row(params![workspace(scope)], |row| row.get(0))
         .optional()
 }

@@ -23,7 +23,7 @@ pub(super) enum Headline {
     /// The run was over and goes on.
     Reopened,
     /// The run leaves another one, whose end isn't its own.
-    Branched { parent: String, seq: i64 },
+    Branched { parent: String, seq: i64, created: i64 },
     /// The run was read from a file, into the list of a workspace.
     Imported { workspace: String, at: i64 },
     /// The run ended.
@@ -62,7 +62,9 @@ impl Headline {
                 nodes: i64::try_from(plan.nodes.len()).unwrap_or(i64::MAX),
             }),
             Event::RunReopened { .. } => Some(Self::Reopened),
-            Event::Branched { from, from_seq, .. } => Some(Self::Branched { parent: from.0.clone(), seq: signed(*from_seq) }),
+            Event::Branched { from, from_seq, .. } => {
+                Some(Self::Branched { parent: from.0.clone(), seq: signed(*from_seq), created: signed(record.at.0) })
+            }
             Event::RunSettled { outcome, .. } => Some(Self::Settled { outcome: outcome_word(*outcome), finished: signed(record.at.0) }),
             _ => None,
         }

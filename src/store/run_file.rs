@@ -132,7 +132,8 @@ pub fn read_run(text: &str, name: &str) -> Result<ReadRun, RunFileError> {
         Some(_) | None => return Err(wrong(2, format!("the first event does not create the run `{}`", header.run.0))),
     }
     let plain = |c: char| c.is_ascii_alphanumeric() || "-_.".contains(c);
-    if header.run.0.is_empty() || header.run.0.len() > 64 || !header.run.0.chars().all(plain) {
+    let begins = header.run.0.starts_with(|c: char| c.is_ascii_alphanumeric()) && header.run.0 != "last";
+    if !begins || header.run.0.len() > 64 || !header.run.0.chars().all(plain) {
         return Err(wrong(1, "the run's name is none that a run can have".to_owned()));
     }
     Ok(ReadRun { run: header.run, records, redacted: header.redacted, dagdeck: header.dagdeck })

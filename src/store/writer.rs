@@ -112,9 +112,11 @@ fn write_one(savepoint: &Savepoint<'_>, append: &Append) -> rusqlite::Result<()>
             Headline::Reopened => {
                 savepoint.prepare_cached("UPDATE runs SET outcome = NULL, finished = NULL WHERE id = ?1")?.execute(params![append.run])?
             }
-            Headline::Branched { parent, seq } => savepoint
-                .prepare_cached("UPDATE runs SET parent = ?2, parent_seq = ?3, outcome = NULL, finished = NULL WHERE id = ?1")?
-                .execute(params![append.run, parent, seq])?,
+            Headline::Branched { parent, seq, created } => savepoint
+                .prepare_cached(
+                    "UPDATE runs SET parent = ?2, parent_seq = ?3, created = ?4, outcome = NULL, finished = NULL WHERE id = ?1",
+                )?
+                .execute(params![append.run, parent, seq, created])?,
             Headline::Imported { workspace, at } => savepoint
                 .prepare_cached("UPDATE runs SET imported = ?2, workspace = ?3 WHERE id = ?1")?
                 .execute(params![append.run, at, workspace])?,

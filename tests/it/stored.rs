@@ -195,3 +195,38 @@ fn a_run_that_is_over_is_run_again_paused_and_a_verb_is_taken_back_with_the_run_
     assert_eq!(states(&program), ["succeeded", "waiting", "succeeded", "pending"]);
     assert_eq!(program.json(&["show", "last", "--json"])["status"], "paused");
 }
+
+#[test]
+fn a_plan_with_errors_changes_no_run_and_a_run_with_holes_is_not_driven() {
+    let program = parked();
+    let nodes = json!([{"id": "read", "value": 1}, {"id": "write", "value": 2, "depends_on": ["nobody"]}]);
+    let file = program.file("wrong.json", json!({"dagdeck": 1, "goal": "copy", "nodes": nodes}).to_string());
+    let before = events(&program).len();
+    program.run(&["edit", "last", &file]).code(3).says(&["can't run", "nobody"]);
+    program.run(&["branch", "last", "--at", "2", "--edit", &file]).code(3).says(&["can't run", "nobody"]);
+    assert_eq!((events(&program).len(), program.json(&["ls", "--json"]).as_array().unwrap().len()), (before, 1));
+
+    let db = rusqlite::Connection::open(program.home().join("state").join("journal.db")).unwrap();
+    db.execute("DELETE FROM events WHERE seq = 3", []).unwrap();
+    program.run(&["resume", "last", "--yes"]).code(1).says(&["event 3 of run", "is missing"]);
+    db.execute("DELETE FROM events WHERE seq = 1", []).unwrap();
+    program.run(&["resume", "last", "--yes"]).code(1).says(&["event 1 of run", "is missing"]);
+    db.execute("UPDATE events SET json = '{oops' WHERE kind = 'approval_required'", []).unwrap();
+    assert_eq!(program.json(&["ls", "--json"]).as_array().unwrap().len(), 1, "the list is there all the same");
+}
+
+#[test]
+fn a_branch_asks_again_and_is_the_newest_run_and_an_imported_run_is_only_branched() {
+    let program = parked();
+    program.run(&["resume", "last", "--yes"]).code(0);
+    let approved = events(&program).into_iter().find(|event| event["type"] == "gate_decided").unwrap()["seq"].to_string();
+    let parent = program.json(&["show", "last", "--json"])["run"].as_str().unwrap().to_owned();
+    std::fs::remove_file(program.workspace().join("out.txt")).unwrap();
+    program.run(&["branch", &parent, "--at", &approved]).code(7).says(&["gate at write"]);
+    assert!(!program.workspace().join("out.txt").exists(), "a yes is for one run");
+    assert_ne!(program.json(&["show", "last", "--json"])["run"], json!(parent));
+
+    program.run(&["export", &parent, "--run-file", "run.jsonl"]).code(0);
+    let renamed = program.read("run.jsonl").replace(&parent, "00000000-copy");
+    program.feed(&["import", "-"], renamed).code(3).says(&["checksum"]);
+}

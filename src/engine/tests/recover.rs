@@ -325,3 +325,22 @@ fn what_a_node_stood_at_is_forgotten_with_its_end() {
     let why = world.run.refusal(&Command::act(Verb::Resume));
     assert_eq!(why.as_deref(), Some("the run is not paused, and stands at no breakpoint"));
 }
+
+#[test]
+fn what_was_approved_in_a_run_is_asked_again_in_its_branch() {
+    let mut node = save("s", &[]);
+    node.policy.approve = Some(Approve::Before);
+    let mut world = World::with(plan(vec![node, agent("a", &[]), agent("b", &[])]), RunSettings { slots: 1, ..settings() });
+    world.decide(1, Decision::Approve);
+    assert_eq!(world.states(), "s ready, a running, b ready", "approved, and in line");
+    let approved = world.records.len() as u64;
+    world.done("a", json!(1));
+    world.done("b", json!(1));
+    assert_eq!(world.state("s"), "running");
+    for at in [approved, world.records.len() as u64] {
+        let run = Run::replay(&world.records[..usize::try_from(at).unwrap()]);
+        let mut branch = World { run, records: Vec::new(), ..World::new(plan(vec![])) };
+        branch.step(Input::Branch { from: RunId("run".into()), from_seq: at, by: me() });
+        assert_eq!((branch.state("s"), branch.open()), ("waiting", vec![2]), "a yes is for one run");
+    }
+}

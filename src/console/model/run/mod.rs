@@ -76,7 +76,10 @@ impl RunView {
         for record in records {
             if self.journal.push(record) {
                 self.newest.apply(record);
-                gates |= matches!(record.event, Event::ApprovalRequired { .. } | Event::GateDecided { .. } | Event::GateVoided { .. });
+                gates |= matches!(
+                    record.event,
+                    Event::ApprovalRequired { .. } | Event::GateDecided { .. } | Event::GateVoided { .. } | Event::Undone { .. }
+                );
             }
         }
         self.log.hear(&self.journal, &self.newest);
