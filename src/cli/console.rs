@@ -2,13 +2,16 @@
 
 use super::{ConsoleArgs, Exit, Failure, Io, Place, block_on, env, source};
 use crate::{
-    console::runtime::{self, Opened, Options},
+    console::{
+        runtime::{self, Opened, Options},
+        update::Parting,
+    },
     host::config::ConsoleConfig,
     store::Scope,
 };
 use std::io::IsTerminal;
 
-/// Opens the console. What still runs when it is left is cancelled: the person was asked.
+/// Opens the console. What still runs when it is left is cancelled where the person said so, and can be resumed otherwise.
 ///
 /// # Errors
 /// When there is no terminal, the plan file can't be read, there is no such run, or the configuration or the journal can't be used.
@@ -22,8 +25,11 @@ pub fn console(args: &ConsoleArgs, place: &Place, io: &mut Io<'_>) -> Result<Exi
         let host = place.host()?;
         host.watch_cards();
         let ended = runtime::run(&host, options, Box::new(std::io::stdout()), env).await;
-        host.shutdown().await;
-        ended.map(|()| Exit::Success).map_err(|error| Failure::new(format!("the console ended: {error}")))
+        match ended {
+            Ok(Parting::Cancels) => host.shutdown().await,
+            Ok(Parting::Leaves) | Err(_) => host.leave().await,
+        }
+        ended.map(|_| Exit::Success).map_err(|error| Failure::new(format!("the console ended: {error}")))
     })?
 }
 

@@ -13,7 +13,7 @@ use super::{
     model::{Focus, GateShown, Look, Model},
     term::{Drawn, Event, FrameId, Term},
     theme::{self, Depth, Theme},
-    update::{Action, Msg, next_wake, prepare, update, verbs},
+    update::{Action, Msg, Parting, next_wake, prepare, update, verbs},
     view,
 };
 use crate::engine::{RunId, Time};
@@ -52,11 +52,11 @@ pub enum Opened {
     Run(RunId),
 }
 
-/// Runs the console until the person leaves. `out` writes to the terminal; `var` looks an environment variable up.
+/// Runs the console until the person leaves, and says what becomes of runs that go on. `out` writes to the terminal; `var` looks an environment variable up.
 ///
 /// # Errors
 /// When the terminal can't be taken, or was lost.
-pub async fn run<V>(client: &dyn Client, options: Options, out: Box<dyn Write + Send>, var: V) -> io::Result<()>
+pub async fn run<V>(client: &dyn Client, options: Options, out: Box<dyn Write + Send>, var: V) -> io::Result<Parting>
 where
     V: Fn(&str) -> Option<String> + Send + Sync,
 {
@@ -100,7 +100,7 @@ struct Console<V> {
 /// Whether the loop goes on.
 enum Next {
     Go,
-    Leave(Vec<Plain>),
+    Leave(Vec<Plain>, Parting),
 }
 
 /// What happened first.
@@ -111,7 +111,7 @@ enum Happened {
 }
 
 impl<V: Fn(&str) -> Option<String> + Send + Sync> Console<V> {
-    async fn run(mut self) -> io::Result<()> {
+    async fn run(mut self) -> io::Result<Parting> {
         match self.options.open.take() {
             None => {}
             Some(Opened::Plan { plan, origin }) => verbs::plan::open(&mut self.model, *plan, &origin),
@@ -135,8 +135,8 @@ impl<V: Fn(&str) -> Option<String> + Send + Sync> Console<V> {
                 Happened::Host(notice) => self.host(notice).await?,
                 Happened::Woke => self.take(Msg::Tick, self.term.now()).await?,
             };
-            if let Next::Leave(summary) = next {
-                return self.term.close(&summary);
+            if let Next::Leave(summary, parting) = next {
+                return self.term.close(&summary).map(|()| parting);
             }
         }
     }
@@ -165,7 +165,7 @@ impl<V: Fn(&str) -> Option<String> + Send + Sync> Console<V> {
             Event::Resized { width, height } => self.take(Msg::Resize(width, height), self.term.now()).await,
             Event::FrameDue => self.draw().await,
             Event::Flushed { frame, at } => self.flushed(frame, at).await,
-            Event::Stop(_) => Ok(Next::Leave(verbs::app::summary(&self.model, self.term.now(), "interrupted"))),
+            Event::Stop(_) => Ok(Next::Leave(verbs::app::summary(&self.model, self.term.now(), "interrupted"), Parting::Leaves)),
             Event::Lost(why) => Err(io::Error::other(why)),
         }
     }
@@ -181,8 +181,8 @@ impl<V: Fn(&str) -> Option<String> + Send + Sync> Console<V> {
                     Msg::HostGone
                 }
             };
-            if let Next::Leave(summary) = self.take(msg, self.term.now()).await? {
-                return Ok(Next::Leave(summary));
+            if let Next::Leave(summary, parting) = self.take(msg, self.term.now()).await? {
+                return Ok(Next::Leave(summary, parting));
             }
             match self.connection.notices.try_recv() {
                 Ok(notice) => next = Some(notice),
@@ -232,7 +232,7 @@ impl<V: Fn(&str) -> Option<String> + Send + Sync> Console<V> {
                 match self.act(action).await {
                     Acted::Done => {}
                     Acted::Says(said) => waiting.extend(said.into_iter().map(|msg| (msg, self.term.now()))),
-                    Acted::Leaves(summary) => return Ok(Next::Leave(summary)),
+                    Acted::Leaves(summary, parting) => return Ok(Next::Leave(summary, parting)),
                     Acted::Lost(why) => return Err(io::Error::other(why)),
                 }
             }
@@ -275,7 +275,7 @@ impl<V: Fn(&str) -> Option<String> + Send + Sync> Console<V> {
                 let event = self.term.suspend().await;
                 return after(event, None);
             }
-            Action::Quit { summary } => return Acted::Leaves(summary),
+            Action::Quit { summary, parting } => return Acted::Leaves(summary, parting),
         }
         Acted::Done
     }
@@ -293,7 +293,7 @@ impl<V: Fn(&str) -> Option<String> + Send + Sync> Console<V> {
 enum Acted {
     Done,
     Says(Vec<Msg>),
-    Leaves(Vec<Plain>),
+    Leaves(Vec<Plain>, Parting),
     Lost(String),
 }
 
@@ -303,7 +303,7 @@ fn after(event: Event, msg: Option<Msg>) -> Acted {
     match event {
         Event::Resized { width, height } => said.push(Msg::Resize(width, height)),
         Event::Lost(why) => return Acted::Lost(why),
-        Event::Stop(_) => return Acted::Leaves(Vec::new()),
+        Event::Stop(_) => return Acted::Leaves(Vec::new(), Parting::Leaves),
         Event::Key { .. } | Event::Paste { .. } | Event::FrameDue | Event::Flushed { .. } => {}
     }
     said.extend(msg);

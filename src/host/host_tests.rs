@@ -426,6 +426,19 @@ async fn an_old_run_opens_as_it_was_and_an_unknown_one_is_told_so() {
 }
 
 #[tokio::test]
+async fn leaving_keeps_runs_as_they_stand_and_they_can_be_resumed() {
+    let bed = Bed::new(&[("in.txt", "hello")]);
+    let mut seat = Seat::take(&bed);
+    seat.start(copy_plan());
+    seat.gate().await;
+    bed.host.leave().await;
+    let id = seat.id.clone().unwrap();
+    let run = Run::replay(&bed.journal(&id));
+    assert_eq!((run.outcome(), run.open_gates().count()), (None, 1));
+    assert_eq!(bed.host.shared().driver(&id), Driver::Nobody);
+}
+
+#[tokio::test]
 async fn shutting_down_cancels_what_goes_on_and_journals_that() {
     let bed = Bed::new(&[("in.txt", "hello")]);
     let mut seat = Seat::take(&bed);

@@ -8,7 +8,7 @@ use super::{
     jobs::{Jobs, Kit},
     link,
     places::Places,
-    session::{Copied, Last, Listener, Services, Session, Stored, problem},
+    session::{Copied, Last, Listener, Order, Services, Session, Stored, problem},
 };
 use crate::agents;
 use crate::engine::{Actor, Command, Record, Run, RunId, RunSettings, Target, Time, Verb};
@@ -125,6 +125,17 @@ impl LocalHost {
         let by = self.shared.actor("shutdown");
         for session in &live {
             session.command(Command::act(Verb::Cancel { target: Target::Run }), by.clone());
+        }
+        for session in &live {
+            session.ended().await;
+        }
+    }
+
+    /// Leaves the runs that still go on as they stand, and waits until their workers are gone: they can be resumed.
+    pub async fn leave(&self) {
+        let live = self.shared.live();
+        for session in &live {
+            session.order(Order::Leave);
         }
         for session in &live {
             session.ended().await;

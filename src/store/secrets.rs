@@ -1,7 +1,7 @@
 //! `Secrets`: takes what looks like a secret out of text that leaves the machine: known values, keys by their beginnings, private keys,
 //! bearer tokens, passwords by the name before them, and passwords in addresses. Each one is counted.
 
-use serde_json::Value;
+use serde_json::{Map, Value};
 
 /// What stands in a secret's place.
 const GONE: &str = "[redacted]";
@@ -33,8 +33,27 @@ const BEGINNINGS: [&str; 20] = [
 const KEY_LENGTH: usize = 20;
 
 /// Names that a secret stands behind, in small letters, with `-` written as `_`.
-const NAMES: [&str; 10] =
-    ["password", "passwd", "passphrase", "secret", "token", "api_key", "apikey", "access_key", "private_key", "authorization"];
+const NAMES: [&str; 16] = [
+    "password",
+    "passwd",
+    "_pass",
+    "passphrase",
+    "secret",
+    "secret_key",
+    "token",
+    "api_key",
+    "apikey",
+    "access_key",
+    "account_key",
+    "private_key",
+    "credentials",
+    "authorization",
+    "cookie",
+    "connection_string",
+];
+/// What JSON schemas call the kinds of values.
+const KINDS: [&str; 7] = ["string", "number", "integer", "boolean", "array", "object", "null"];
+
 /// A value behind such a name is at least this long.
 const VALUE_LENGTH: usize = 4;
 
@@ -66,18 +85,31 @@ impl Secrets {
         match value {
             Value::String(text) => self.clean_text(text),
             Value::Array(items) => items.iter_mut().map(|item| self.clean(item)).sum(),
-            Value::Object(fields) => fields
-                .iter_mut()
-                .map(|(name, value)| match value {
-                    Value::String(text) if is_named(&name.to_ascii_lowercase()) && text.len() >= VALUE_LENGTH && text != GONE => {
-                        GONE.clone_into(text);
-                        1
-                    }
-                    value => self.clean(value),
-                })
-                .sum(),
+            Value::Object(fields) => {
+                let renamed = self.clean_names(fields);
+                let named = |name: &str, value: &Value| is_named(&name.to_ascii_lowercase()) && !is_schema(value);
+                let cleaned = fields.iter_mut().map(|(name, value)| if named(name, value) { empty(value) } else { self.clean(value) });
+                renamed + cleaned.sum::<u64>()
+            }
             Value::Null | Value::Bool(_) | Value::Number(_) => 0,
         }
+    }
+
+    /// A secret may be the name of a field itself.
+    fn clean_names(&self, fields: &mut Map<String, Value>) -> u64 {
+        let mut count = 0;
+        let names: Vec<String> = fields.keys().filter(|name| name.len() >= KNOWN_LENGTH).cloned().collect();
+        for name in names {
+            let mut clean = name.clone();
+            let found = self.clean_text(&mut clean);
+            if found > 0
+                && let Some(value) = fields.remove(&name)
+            {
+                count += found;
+                fields.insert(clean, value);
+            }
+        }
+        count
     }
 
     fn clean_text(&self, text: &mut String) -> u64 {
@@ -95,6 +127,29 @@ impl Secrets {
         }
         count + spans.len() as u64
     }
+}
+
+/// Takes every text out of what stands behind a secret's name.
+fn empty(value: &mut Value) -> u64 {
+    match value {
+        Value::String(text) if text.len() >= VALUE_LENGTH && text != GONE && !is_reference(text) => {
+            GONE.clone_into(text);
+            1
+        }
+        Value::Array(items) => items.iter_mut().map(empty).sum(),
+        Value::Object(fields) => fields.values_mut().map(empty).sum(),
+        Value::String(_) | Value::Null | Value::Bool(_) | Value::Number(_) => 0,
+    }
+}
+
+/// Whether a value only describes a field of that name.
+fn is_schema(value: &Value) -> bool {
+    value.get("type").is_some_and(|kind| kind.as_str().is_some_and(|kind| KINDS.contains(&kind)) || kind.is_array())
+}
+
+/// Whether a text says where a value comes from, and not what it is.
+fn is_reference(text: &str) -> bool {
+    text.starts_with("{{") || text.starts_with('$')
 }
 
 fn is_named(name: &str) -> bool {
@@ -161,10 +216,42 @@ fn secret_word(text: &str, before: Option<&std::ops::Range<usize>>, word: &std::
     }
     let before = before?;
     let between = &text[before.end..word.start];
-    let bearer = text[before.clone()].eq_ignore_ascii_case("bearer") && between.trim().is_empty() && own.len() >= KNOWN_LENGTH;
-    // `https://user:password@host`
-    let in_address = text[before.clone()].starts_with("//") && between == ":" && !own.contains('/') && text[word.end..].starts_with('@');
-    (bearer || in_address).then(|| word.clone())
+    let scheme = text[before.clone()].to_ascii_lowercase();
+    let header = || text[..before.start].trim_end_matches(|c| " :=\"'\\".contains(c)).to_ascii_lowercase().ends_with("authorization");
+    let scheme = scheme == "bearer" || scheme == "basic" && header();
+    let said = scheme && between.trim().is_empty() && own.len() >= KNOWN_LENGTH;
+    // `--password VALUE`
+    let option = text[before.clone()].starts_with("--") && is_named(&text[before.clone()].to_ascii_lowercase());
+    let given = option && !between.is_empty() && between.trim().is_empty() && own.len() >= VALUE_LENGTH && !own.starts_with("--");
+    if said || given && !text[..word.start].ends_with('$') {
+        return Some(word.clone());
+    }
+    credentials(text, before, word)
+}
+
+/// The password of `https://user:password@host` and of `curl -u user:password`, whatever letters it has.
+fn credentials(text: &str, user: &std::ops::Range<usize>, word: &std::ops::Range<usize>) -> Option<std::ops::Range<usize>> {
+    let start = user.end + text[user.end..].strip_prefix(':').map(|_| 1)?;
+    if word.start < start {
+        return None;
+    }
+    let rest = &text[start..];
+    let rest = &rest[..rest.find(|c: char| c.is_whitespace() || "\"'`<>".contains(c)).unwrap_or(rest.len())];
+    let length = if text[user.clone()].starts_with("//") {
+        let at = rest.find('@')?;
+        if rest[..at].contains('/') {
+            return None;
+        }
+        at
+    } else {
+        let before = text[..user.start].trim_end_matches(|c: char| c == ' ' || "\"'".contains(c));
+        let option = before.rsplit(char::is_whitespace).next().is_some_and(|option| matches!(option, "-u" | "--user" | "--proxy-user"));
+        if !option {
+            return None;
+        }
+        rest.len()
+    };
+    (length > 0 && !is_reference(rest)).then_some(start..start + length)
 }
 
 /// The value behind a name that says that it is secret: `password: …`, `"api_key": "…"`, `TOKEN=…`.
@@ -174,12 +261,20 @@ fn named_value(text: &str, name: &std::ops::Range<usize>) -> Option<std::ops::Ra
     }
     let quotes = |c: char| "\"'`\\".contains(c);
     let behind = text[name.end..].trim_start_matches(|c| quotes(c) || c == ' ');
-    let value = behind.strip_prefix([':', '='])?.trim_start_matches(|c| quotes(c) || c == ' ');
+    let given = behind.strip_prefix([':', '='])?.trim_start_matches(' ');
+    let value = given.trim_start_matches(|c| quotes(c) || c == ' ');
     let start = text.len() - value.len();
-    let length = value.find(|c: char| c.is_whitespace() || quotes(c) || ",;)}]&".contains(c)).unwrap_or(value.len());
+    // What is quoted ends with its quote; everything else with the word.
+    let quoted = given[..given.len() - value.len()].chars().next_back().filter(|&c| quotes(c));
+    let ends = |c: char| match quoted {
+        Some(quote) => c == quote || c == '\\' || c == '\n',
+        None => c.is_whitespace() || quotes(c) || ",;)}]&".contains(c),
+    };
+    let length = value.find(ends).unwrap_or(value.len());
     // `Authorization: Bearer …` is the bearer's matter, and a reference is no value.
-    let scheme = ["bearer", "basic"].iter().any(|scheme| value[..length].eq_ignore_ascii_case(scheme));
-    (length >= VALUE_LENGTH && !scheme && !value.starts_with("{{") && !value.starts_with('$')).then_some(start..start + length)
+    let first = value[..length].split(' ').next().unwrap_or_default();
+    let scheme = ["bearer", "basic"].iter().any(|scheme| first.eq_ignore_ascii_case(scheme));
+    (length >= VALUE_LENGTH && !scheme && !is_reference(value)).then_some(start..start + length)
 }
 
 #[cfg(test)]
@@ -207,6 +302,14 @@ mod tests {
             ("-----BEGIN RSA PRIVATE KEY-----\nabc\n-----END RSA PRIVATE KEY-----\nrest", "[redacted]\nrest"),
             ("-----BEGIN PRIVATE KEY-----\ncut off", "[redacted]"),
             ("it is my-own-secret-value.", "it is [redacted]."),
+            ("Authorization: Basic dXNlcjpodW50ZXIy", "Authorization: Basic [redacted]"),
+            ("postgres://u:s3cr%21t!$=x@db/name", "postgres://u:[redacted]@db/name"),
+            ("curl -u anna:let%me!in https://example.org", "curl -u anna:[redacted] https://example.org"),
+            ("curl --user 'anna:letmein' -v", "curl --user 'anna:[redacted]' -v"),
+            ("login --password letmein now", "login --password [redacted] now"),
+            ("DB_PASS=letmein", "DB_PASS=[redacted]"),
+            ("P_PASSWORD='two words' rest", "P_PASSWORD='[redacted]' rest"),
+            (r#"{"secret_key": "abcdefg"}"#, r#"{"secret_key": "[redacted]"}"#),
         ] {
             assert_eq!(cleaned(text), (clean.to_owned(), 1), "{text}");
         }
@@ -225,6 +328,9 @@ mod tests {
             "-----BEGIN CERTIFICATE-----\nabc",
             "é password",
             "see https://example.org:8080/a@b",
+            "run --token $TOKEN",
+            "curl -u anna:$PASS https://example.org",
+            "basic arithmetic",
         ] {
             assert_eq!(cleaned(text), (text.to_owned(), 0), "{text}");
         }
@@ -236,5 +342,13 @@ mod tests {
         assert_eq!(Secrets::default().clean(&mut value), 1);
         assert_eq!(value, json!({"args": [{"Client-Secret": "[redacted]", "tokens": 12, "token": 7}], "text": "fine"}));
         assert_eq!(Secrets::default().clean(&mut value), 0, "what is gone is not counted again");
+        let mut value = json!({"password": ["abcd"], "secret": {"value": "abcd"}, "token": {"type": "string", "description": "a token"},
+            "sk-abcdefghijklmnop1234": 1, "args": {"password": "{{inputs.word}}"}});
+        assert_eq!(Secrets::default().clean(&mut value), 3);
+        assert_eq!(
+            value,
+            json!({"password": [GONE], "secret": {"value": GONE}, "token": {"type": "string", "description": "a token"},
+            "[redacted]": 1, "args": {"password": "{{inputs.word}}"}})
+        );
     }
 }

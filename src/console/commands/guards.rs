@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 
 use super::Why;
-use crate::console::model::{Model, RunView, Stage};
+use crate::console::model::{Confirm, Confirmed, Dialog, Model, RunView, Stage};
 use crate::host::client::Driver;
 use crate::plan::{DecisionWork, Work};
 
@@ -215,6 +215,12 @@ pub fn can_take_back(model: &Model) -> Result<(), Why> {
     run_present(model)?;
     let undoable = model.shown_run().and_then(|run| run.newest().run.undoable());
     undoable.map(|_| ()).ok_or(Cow::Borrowed("nothing could still be taken back"))
+}
+
+/// Leaving is asked about while runs go on.
+pub fn quitting(model: &Model) -> Result<(), Why> {
+    let asks = matches!(model.dialogs.last(), Some(Dialog::Confirm(Confirm { then: Confirmed::CancelAllAndQuit, .. })));
+    if asks { Ok(()) } else { Err("nothing is left here".into()) }
 }
 
 /// The selected node of the shown run waits for a decision.

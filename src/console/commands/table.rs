@@ -261,6 +261,7 @@ const DIALOGS: &[Command] = &[
     row("why.go", &["enter", "l", "right"], Why, ("Go there", "", "to the node that is in the way, or to its gate"), when::always, verbs::why::go),
     row("why.close", &["esc", "W", "q"], Why, ("Close", "", "back to the run"), when::always, verbs::dialogs::close),
     row("confirm.yes", &["y"], Confirm, ("Yes", "", "does what is asked"), when::always, verbs::dialogs::yes),
+    row("confirm.leave", &["l"], Confirm, ("Leave the runs", "", "quits, and runs that go on can be resumed"), when::quitting, verbs::app::leave),
     row("confirm.no", &["n", "esc"], Confirm, ("No", "", "changes nothing"), when::always, verbs::dialogs::close),
     row("reader.copy", &["y"], Reader, ("Copy", "", "copies the text and says how much"), when::always, verbs::dialogs::copy_reader),
     row("reader.close", &["esc", "q", "z", "?"], Reader, ("Close", "", "one step back"), when::always, verbs::dialogs::close),

@@ -44,7 +44,7 @@ fn is_dangerous(c: char) -> bool {
 /// What was sent to the terminal besides the screen: copied text goes through `Plain` on its way out, the farewell is made of it.
 fn farewell(deck: &Deck) -> String {
     let lines = deck.asked.iter().filter_map(|action| match action {
-        Action::Quit { summary } => Some(summary.iter().map(|line| line.as_str()).collect::<Vec<_>>().join("\n")),
+        Action::Quit { summary, .. } => Some(summary.iter().map(|line| line.as_str()).collect::<Vec<_>>().join("\n")),
         _ => None,
     });
     lines.collect()

@@ -102,7 +102,7 @@ fn the_farewell_says_how_each_run_ended() {
     deck.later(65_000);
     deck.keys("1 < r");
     deck.keys("q y");
-    let Some(Action::Quit { summary }) = deck.asked.pop() else { panic!("{:?}", deck.asked) };
+    let Some(Action::Quit { summary, .. }) = deck.asked.pop() else { panic!("{:?}", deck.asked) };
     let lines: Vec<&str> = summary.iter().map(crate::text::Plain::as_str).collect();
     assert_eq!(lines.len(), 4, "{lines:?}");
     assert!(lines[0].starts_with("cancelled   ") && lines[0].ends_with("0 of 4 nodes, 1m10s"), "{lines:?}");

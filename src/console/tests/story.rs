@@ -111,7 +111,7 @@ fn quitting_with_a_run_under_way_asks_and_leaves_a_summary() {
     assert!(deck.asked.iter().all(|action| !matches!(action, Action::Quit { .. })));
     assert!(deck.sees("A run is under way"), "{}", deck.screen());
     deck.keys("esc q y");
-    let Some(Action::Quit { summary }) = deck.asked.last() else { panic!("{:?}", deck.asked) };
+    let Some(Action::Quit { summary, .. }) = deck.asked.last() else { panic!("{:?}", deck.asked) };
     assert!(summary.len() <= 4, "{summary:?}");
 }
 

@@ -87,7 +87,18 @@ pub enum Action {
     Quit {
         /// A short summary.
         summary: Vec<Plain>,
+        /// What becomes of runs that go on.
+        parting: Parting,
     },
+}
+
+/// What becomes of runs that go on when the console is left.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Parting {
+    /// They are cancelled.
+    Cancels,
+    /// They stand as they are, and can be resumed: what is at work breaks off.
+    Leaves,
 }
 
 /// One message being worked on: when it came, and what it asks of the world.

@@ -11,8 +11,8 @@ use super::{
 };
 use crate::console::{
     model::{
-        Asks, Confirm, Dialog, Doc, EditorDialog, FormDialog, GateShown, Layout, LineDialog, Model, Pick, PickItem, Reader, Reading, docs,
-        scrolled, words,
+        Asks, Confirm, Confirmed, Dialog, Doc, EditorDialog, FormDialog, GateShown, Layout, LineDialog, Model, Pick, PickItem, Reader,
+        Reading, docs, scrolled, words,
     },
     theme::Role,
 };
@@ -244,7 +244,9 @@ fn draw_confirm(model: &Model, confirm: &Confirm, pen: &mut Pen<'_>) {
         let line_row = row(inside, u16::try_from(at).unwrap_or(0));
         pen.text(line_row.x, line_row.y, line_row.width, line, if at == 0 { Role::Heading } else { Role::Text });
     }
-    keys(model, pen, last_row(inside), &[("confirm.yes", "yes"), ("confirm.no", "no")]);
+    let leaves = (confirm.then == Confirmed::CancelAllAndQuit).then_some(("confirm.leave", "leave them"));
+    let hints: Vec<(&str, &str)> = [("confirm.yes", "yes")].into_iter().chain(leaves).chain([("confirm.no", "no")]).collect();
+    keys(model, pen, last_row(inside), &hints);
 }
 
 fn draw_reader(model: &Model, reader: &Reader, pen: &mut Pen<'_>, shown: &mut Shown) {

@@ -1,6 +1,6 @@
 //! The program as a whole: screens, panes, palette, help, model, theme, leaving.
 
-use super::super::{Action, Turn, contexts};
+use super::super::{Action, Parting, Turn, contexts};
 use crate::console::{
     commands,
     model::{
@@ -199,7 +199,7 @@ pub fn quit(model: &mut Model, turn: &mut Turn) {
         return;
     }
     if going_on.is_empty() {
-        turn.actions.push(Action::Quit { summary: summary(model, turn.now, "interrupted") });
+        leave(model, turn);
         return;
     }
     let mut lines = vec![match going_on.len() {
@@ -209,7 +209,14 @@ pub fn quit(model: &mut Model, turn: &mut Turn) {
     lines.extend(going_on);
     lines.push(Plain::default());
     lines.push(Plain::line("Cancel and quit? Nodes that have begun may have had effects."));
+    let key = model.look.keymap.hint("confirm.leave").unwrap_or_default();
+    lines.push(Plain::line(&format!("{key} leaves without cancelling: what is at work breaks off, and the rest can be resumed.")));
     model.dialogs.push(Dialog::Confirm(Confirm { lines, then: Confirmed::CancelAllAndQuit }));
+}
+
+/// Leaves, with runs as they stand.
+pub fn leave(model: &mut Model, turn: &mut Turn) {
+    turn.actions.push(Action::Quit { summary: summary(model, turn.now, "interrupted"), parting: Parting::Leaves });
 }
 
 fn under_way(run: &RunView) -> Plain {

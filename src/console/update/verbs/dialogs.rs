@@ -3,7 +3,7 @@
 use serde_json::Value;
 
 use super::{
-    super::{Action, Turn, keys},
+    super::{Action, Parting, Turn, keys},
     act, app, branch, breaks,
     change::change,
     compare, deps, gates, inspector, plan, replay, save,
@@ -225,12 +225,12 @@ pub fn yes(model: &mut Model, turn: &mut Turn) {
             for run in runs {
                 turn.send(Request::Command { run, command: Command::act(Verb::Cancel { target: Target::Run }) });
             }
-            turn.actions.push(Action::Quit { summary: app::summary(model, turn.now, "cancelled") });
+            turn.actions.push(Action::Quit { summary: app::summary(model, turn.now, "cancelled"), parting: Parting::Cancels });
         }
         Confirmed::DropText => {
             model.dialogs.pop();
         }
-        Confirmed::Leave => turn.actions.push(Action::Quit { summary: app::summary(model, turn.now, "interrupted") }),
+        Confirmed::Leave => app::leave(model, turn),
         Confirmed::Replace { path, plan } => turn.send(Request::SavePlan { path, plan, there: There::IsReplaced }),
     }
 }
