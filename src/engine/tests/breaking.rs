@@ -1,14 +1,9 @@
-//! Breakpoints as a person would meet them, and over random plans: none is met twice, none is missed.
+//! Breakpoints as a person would meet them.
 
-use super::{
-    kit::*,
-    properties::{Draw, Player, build, check, drawn},
-};
+use super::kit::*;
 use crate::engine::*;
 use crate::plan::*;
-use proptest::prelude::*;
 use serde_json::json;
-use std::collections::BTreeSet;
 
 pub(super) fn point(at: Moment, node: Option<&str>, when: Option<&str>) -> Verb {
     Verb::Break { point: Breakpoint { at, node: node.map(str::to_string), when: when.map(str::to_string) } }
@@ -190,56 +185,4 @@ fn a_breakpoint_before_a_later_attempt_is_met_once_whenever_it_was_set() {
     world.act(point(Moment::Before, Some("a"), None));
     world.crash();
     assert_eq!(world.state("a"), "held", "set before a crash interrupted it");
-}
-
-/// Each end and each start that a breakpoint means was kept by it, once.
-fn check_hits(world: &World) {
-    let mut met: BTreeSet<(NodeId, u32, Moment)> = BTreeSet::new();
-    let meant = |at: Moment, id: &NodeId| world.run.breakpoints().any(|(_, point)| point.at == at && point.means(id));
-    for record in &world.records {
-        let (id, generation, at) = match &record.event {
-            Event::BreakHit { node_id, generation, moment: at, .. } => {
-                assert!(met.insert((node_id.clone(), *generation, *at)), "`{node_id}` meets {at:?} twice");
-                assert!(meant(*at, node_id));
-                continue;
-            }
-            Event::NodeStarted { node_id, generation, .. } => (node_id, generation, Moment::Before),
-            // What a person says in a node's place is no result of its work.
-            Event::NodeCompleted { mark: Some(mark), .. } if mark == "overridden" => continue,
-            Event::NodeCompleted { node_id, generation, .. } => (node_id, generation, Moment::After),
-            Event::NodeFailed { node_id, generation, .. } => (node_id, generation, Moment::Failure),
-            _ => continue,
-        };
-        if meant(at, id) {
-            assert!(met.contains(&(id.clone(), *generation, at)), "`{id}` goes past its breakpoint {at:?}");
-        }
-    }
-}
-
-proptest! {
-    #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
-
-    #[test]
-    fn no_breakpoint_is_met_twice_and_none_is_missed(
-        nodes in prop::collection::vec(drawn(), 1..12),
-        slots in 1_u32..4,
-        points in prop::collection::vec((0..3_usize, 0..16_usize), 1..4),
-        draws in prop::collection::vec((any::<Draw>(), any::<u8>()), 0..60),
-        dialect in 0..10_usize,
-    ) {
-        let mut player = Player::created(build(&nodes, Dialect::ALL.get(dialect).copied().unwrap_or_default()), slots);
-        for (at, node) in points {
-            let glob = ["**", "n*", "n*/**", "n*[*]/b"].get(node).map_or_else(|| format!("n{}", node - 4), ToString::to_string);
-            player.world.act(point(Moment::ALL[at], Some(&glob), None));
-        }
-        player.world.command(Command::Start);
-        player.take_effects();
-        for (draw, drive) in draws {
-            player.play(draw);
-            player.drive(drive);
-        }
-        player.finish();
-        check(&player.world);
-        check_hits(&player.world);
-    }
 }

@@ -4,6 +4,7 @@ mod again;
 mod again_properties;
 mod bodies;
 mod breaking;
+mod breaking_properties;
 mod cases;
 mod decisions;
 mod driving;

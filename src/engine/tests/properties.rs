@@ -215,6 +215,12 @@ impl Player {
         self.world.step(Input::Work { node: node.into(), generation, attempt, fact });
     }
 
+    /// A worker is about to ask a model, if none of its calls is under way.
+    pub fn ask_model(&mut self, pick: u8) {
+        self.play_worker(pick, 7);
+        self.take_effects();
+    }
+
     fn play_worker(&mut self, pick: u8, how: u8) {
         let count = self.workers.alive.len();
         if count == 0 {
@@ -320,7 +326,7 @@ impl Player {
     }
 
     /// The driver ends with its workers and timers, and another one opens what is in the journal.
-    fn crash(&mut self) {
+    pub fn crash(&mut self) {
         self.workers.alive.clear();
         self.timers.clear();
         self.world.run = Run::replay(&self.world.records);
@@ -344,6 +350,9 @@ impl Player {
             2 => drop(self.world.act(Verb::Step { node: None })),
             3 | 4 => kept.into_iter().for_each(|id| drop(self.world.act(Verb::Release { target: Target::Node(id) }))),
             5 => kept.into_iter().for_each(|id| drop(self.world.act(Verb::Step { node: Some(id) }))),
+            10 if how > 128 => some.into_iter().for_each(|node| drop(self.world.act(Verb::RunTo { node }))),
+            10 => some.into_iter().for_each(|node| drop(self.world.act(Verb::Hold { target: Target::Node(node) }))),
+            11 if how > 200 => drop(self.world.act(Verb::Hold { target: Target::Run })),
             _ => {}
         }
         self.take_effects();
@@ -356,8 +365,9 @@ impl Player {
                 return;
             }
             let how = u8::try_from(round % 3).unwrap() + 5;
-            if self.world.run.refusal(&Command::act(Verb::Resume)).is_none() {
-                self.world.act(Verb::Resume);
+            let goes_on = [Verb::Resume, Verb::Release { target: Target::Run }];
+            if let Some(verb) = goes_on.into_iter().find(|verb| self.world.run.refusal(&Command::act(verb.clone())).is_none()) {
+                self.world.act(verb);
                 self.take_effects();
                 continue;
             }
