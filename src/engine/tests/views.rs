@@ -4,6 +4,7 @@ use super::kit::*;
 use crate::engine::{Scope, *};
 use crate::plan::*;
 use serde_json::{Value, json};
+use std::collections::BTreeSet;
 
 fn read(document: Value) -> Plan {
     serde_json::from_value(document).unwrap()
@@ -48,15 +49,27 @@ pub(super) fn check_views(world: &World) {
         assert!(bar.after.as_ref().is_none_or(|source| run.node(source).is_some_and(|source| source.state.is_final())), "{bar:?}");
     }
     for (id, node) in run.nodes() {
-        let why = run.why(id);
-        assert_eq!(why.first().map(|link| &link.node), Some(id));
-        assert!(node.state.is_final() || why.iter().all(|link| link.depth < why.len()));
+        check_why(&run, id, node);
         let trace = trace(world, id);
-        let named: std::collections::BTreeSet<&NodeId> = trace.steps.iter().map(|step| &step.node).collect();
+        let named: BTreeSet<&NodeId> = trace.steps.iter().map(|step| &step.node).collect();
         assert_eq!(named.len(), trace.steps.len(), "each node once");
         assert_eq!(trace.rows.iter().filter(|row| !row.again).count(), trace.steps.len());
     }
     assert_eq!(Comparison::new(&run, &run).changed().count(), 0);
+}
+
+/// The chain is a tree that begins with the node itself, tells each node once, and ends where something other than nodes is in the way.
+fn check_why(run: &Run, id: &NodeId, node: &NodeRun) {
+    let why = run.why(id);
+    assert_eq!(why.first().map(|link| (&link.node, link.depth)), Some((id, 0)));
+    for pair in why.windows(2) {
+        assert!((1..=pair[0].depth + 1).contains(&pair[1].depth), "{why:?}");
+    }
+    let named: BTreeSet<&NodeId> = why.iter().map(|link| &link.node).collect();
+    assert_eq!(named.len(), why.len(), "each node once: {why:?}");
+    let ends = why.iter().any(|link| !matches!(link.obstacle, Obstacle::Nodes));
+    let idle = node.state.is_final() || run.outcome().is_some();
+    assert!(idle || ends, "{why:?}");
 }
 
 #[test]
