@@ -77,21 +77,7 @@ impl Run {
         worker.into_iter().flat_map(|worker| &worker.pending).filter(|pending| !pending.decided).filter_map(Pending::held)
     }
 
-    /// Whether each call of a node is held before it happens.
-    pub fn is_stepped_into(&self, node: &NodeId) -> bool {
-        self.graph.find(node).is_some_and(|ix| self.flows[ix.at()].drive.into)
-    }
-
     /// Whether somebody asked a node to hand back what it has, and it is still at that.
-    pub fn is_stopping(&self, node: &NodeId) -> bool {
-        self.graph.find(node).is_some_and(|ix| self.is_wrapping_up(ix))
-    }
-
-    /// Words for a node that its agent has not been told.
-    pub fn undelivered(&self, node: &NodeId) -> &[String] {
-        self.graph.find(node).map_or(&[], |ix| self.untold(ix))
-    }
-
     pub(super) fn is_wrapping_up(&self, ix: NodeIx) -> bool {
         let flow = &self.flows[ix.at()];
         flow.drive.stopped_by.is_some() && flow.phase != Phase::Ended

@@ -94,6 +94,20 @@ pub enum Decision {
     CancelBranch,
 }
 
+impl Decision {
+    /// What became of the question, in words.
+    pub fn words(&self) -> &'static str {
+        match self {
+            Self::Approve => "approved",
+            Self::Modify { .. } => "approved with changes",
+            Self::Reject { .. } => "rejected",
+            Self::Answer { .. } => "answered",
+            Self::Skip => "skipped",
+            Self::CancelBranch => "branch cancelled",
+        }
+    }
+}
+
 /// Who did something: a person, or a rule of the command line.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Actor {

@@ -1,5 +1,5 @@
 //! `Graph`: the shape of a run's plan by dense numbers: edges with their slots, joins, longest remaining paths, and what policy says of
-//! each node once it is laid over the plan's defaults and the catalog. Made once a run; everything later reads it by index.
+//! each node once it is laid over the plan's defaults and the catalog. Grows by bodies that begin and by edits; slots are never used again.
 
 use super::{EdgeId, frame::FrameIx};
 use crate::plan::{Approve, Catalog, DecisionWork, Dialect, Join, Node, NodeId, Plan, Policy, Risk, Route, ToolInfo, Verdict, Work};

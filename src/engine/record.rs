@@ -10,7 +10,8 @@ use serde_json::Value;
 #[serde(transparent)]
 pub struct RunId(pub String);
 
-/// Slot of an edge within its run: `Plan::edges` in order, then `depends_on` in node order. Never used again.
+/// Slot of an edge within its run: those of the plan first (`Plan::edges` in order, then `depends_on` in node order), then those of bodies
+/// and of edits as they came. Never used again.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct EdgeId(pub u32);
@@ -48,7 +49,7 @@ pub struct RunSettings {
     pub slots: u32,
     /// Model for agents that don't name one; absent means rehearsal.
     pub model: Option<String>,
-    /// Whether an agent's objective without dependencies may see plan inputs; kept for the record with other host facts.
+    /// What the host keeps with the run; the engine doesn't read it.
     pub host: Value,
 }
 

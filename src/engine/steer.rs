@@ -304,7 +304,7 @@ impl Run {
         (0..).map(NodeIx).zip(&self.graph.nodes).filter(|(_, shape)| !shape.gone).map(|(ix, _)| ix)
     }
 
-    /// Everything that a node needs, nearest first.
+    /// Everything that a node needs of its own plan.
     pub(super) fn upstream(&self, ix: NodeIx) -> BTreeSet<NodeIx> {
         let mut known = BTreeSet::new();
         let mut next = vec![ix];

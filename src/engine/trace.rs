@@ -2,8 +2,7 @@
 //! roots. Each node stands in it once; wherever else it went in, a row says so.
 
 use super::{
-    Actor, DataSource, Decision, Entry, FileAccess, Gate, GateId, GateKind, Time, TokenUsage, Transcript, frame::FrameIx, graph::NodeIx,
-    run::Run,
+    Actor, DataSource, Entry, FileAccess, Gate, GateId, GateKind, Time, TokenUsage, Transcript, frame::FrameIx, graph::NodeIx, run::Run,
 };
 use crate::plan::{CodeWork, LoopWork, MapWork, NodeId, Path, Root, Work, names_in_code};
 use serde::Serialize;
@@ -378,20 +377,6 @@ fn approval((gate, decided): (&Gate, Option<&super::Decided>)) -> Approval {
         decision: decided.map(|decided| decided.decision.words()),
         by: decided.map(|decided| decided.by.clone()),
         at: decided.map(|decided| decided.at),
-    }
-}
-
-impl Decision {
-    /// What became of the question, in words.
-    pub fn words(&self) -> &'static str {
-        match self {
-            Self::Approve => "approved",
-            Self::Modify { .. } => "approved with changes",
-            Self::Reject { .. } => "rejected",
-            Self::Answer { .. } => "answered",
-            Self::Skip => "skipped",
-            Self::CancelBranch => "branch cancelled",
-        }
     }
 }
 

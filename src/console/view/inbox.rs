@@ -7,7 +7,7 @@ use crate::console::{
     model::{GateKey, GateShown, Layout, Model, docs},
     theme::Role,
 };
-use crate::engine::{Decided, Decision, Time};
+use crate::engine::{Decided, Time};
 use crate::text::{Glyph, Plain, clock};
 
 /// Draws the inbox.
@@ -96,13 +96,6 @@ fn closed(model: &Model, pen: &mut Pen<'_>, area: Rect) {
 }
 
 fn outcome(decided: &Decided) -> Plain {
-    let what = match &decided.decision {
-        Decision::Approve => "approved",
-        Decision::Modify { .. } => "approved as edited",
-        Decision::Reject { .. } => "rejected",
-        Decision::Answer { .. } => "answered",
-        Decision::Skip => "skipped",
-        Decision::CancelBranch => "branch cancelled",
-    };
+    let what = decided.decision.words();
     Plain::line(&format!("{what} by ")).then(&Plain::summary(&decided.by.who)).then(&Plain::line(" at ")).then(&clock(decided.at.0))
 }

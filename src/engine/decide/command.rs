@@ -37,24 +37,10 @@ impl Run {
     fn decision_refusal(&self, id: GateId, decision: &Decision, hash: &str) -> Option<String> {
         let Some(run) = self.gate_run(id) else { return Some(format!("there is no gate {}", id.0)) };
         match &run.end {
-            GateEnd::Decided(decided) => Some(format!("{} decided already: {}", decided.by.who, decided.decision.word())),
+            GateEnd::Decided(decided) => Some(format!("{} decided already: {}", decided.by.who, decided.decision.words())),
             GateEnd::Voided(reason) => Some(format!("the question is void: {reason}")),
             GateEnd::Open if run.gate.hash != hash => Some("what would happen has changed since it was shown; look again".to_string()),
             GateEnd::Open => self.misfit(&run.gate, decision),
-        }
-    }
-}
-
-impl Decision {
-    /// The decision in one word.
-    pub fn word(&self) -> &'static str {
-        match self {
-            Self::Approve => "approved",
-            Self::Modify { .. } => "approved with changes",
-            Self::Reject { .. } => "rejected",
-            Self::Answer { .. } => "answered",
-            Self::Skip => "skipped",
-            Self::CancelBranch => "cancelled the branch",
         }
     }
 }
@@ -63,7 +49,7 @@ impl Decision {
 fn describe(command: &Command) -> String {
     match command {
         Command::Start => "start the run".to_string(),
-        Command::Decide { gate, decision, .. } => format!("gate {}: {}", gate.0, decision.word()),
+        Command::Decide { gate, decision, .. } => format!("gate {}: {}", gate.0, decision.words()),
         Command::Act { verb, .. } => verb.words(),
         Command::Undo => "take the last verb back".to_string(),
     }

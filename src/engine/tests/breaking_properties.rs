@@ -139,8 +139,9 @@ impl Reader {
 
     /// Whether a call must be held: a breakpoint means it, nobody let it go before, and its node is not to stop.
     fn must_hold(&self, id: &NodeId, name: &str, nth: u32) -> bool {
+        let stops = self.run.graph.find(id).is_some_and(|ix| self.run.is_wrapping_up(ix));
         let went = self.calls.get(id).is_some_and(|calls| calls.went(name, nth));
-        !went && !self.run.is_stopping(id) && self.is_meant(Moment::Call, id, self.attempt(id))
+        !went && !stops && self.is_meant(Moment::Call, id, self.attempt(id))
     }
 
     fn read_call(&mut self, event: &Event) {

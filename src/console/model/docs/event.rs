@@ -184,8 +184,7 @@ fn job_words(job: &Job) -> String {
 
 fn decided(decision: &Decision) -> Plain {
     match decision {
-        Decision::Approve => Plain::line("approved"),
-        Decision::Modify { .. } => Plain::line("approved as edited"),
+        Decision::Approve | Decision::Modify { .. } => Plain::line(decision.words()),
         Decision::Reject { message } => because("rejected", message),
         Decision::Answer { value } => because("answered", &value_line(value)),
         Decision::Skip => Plain::line("skipped at its gate"),
