@@ -8,6 +8,7 @@ use super::{
     graph::NodeIx,
     queue::Queue,
     run::{GateEnd, Head, Run, Stage},
+    state::End,
 };
 use crate::plan::Plan;
 use serde_json::{Map, Value};
@@ -239,7 +240,8 @@ impl Run {
             Phase::Locked(lock) => self.queue.wait(lock, rank),
             Phase::Resting => self.queue.resting += 1,
             Phase::Kept => self.queue.kept += 1,
-            Phase::Inputs | Phase::AtGate(_) | Phase::Inside | Phase::Working | Phase::Ended => {}
+            Phase::Inputs | Phase::Ended => self.forgo_start(ix),
+            Phase::AtGate(_) | Phase::Inside | Phase::Working => {}
         }
     }
 
@@ -403,20 +405,9 @@ impl Run {
             let source = self.graph.link(edge).from;
             let narrows = |edge: EdgeId| self.edge(edge).is_some_and(|doc| doc.context.is_some());
             let step = narrows(edge).then_some(edge);
-            let found = match self.nodes[source.at()].state {
-                NodeState::Passed => self.flows[source.at()].forwards.clone(),
-                NodeState::Succeeded
-                | NodeState::FailedSafe
-                | NodeState::Failed
-                | NodeState::Skipped
-                | NodeState::Cancelled
-                | NodeState::Pending
-                | NodeState::Ready
-                | NodeState::Held
-                | NodeState::Waiting { .. }
-                | NodeState::Running
-                | NodeState::Retrying { .. }
-                | NodeState::Unknown => vec![Origin { node: source, through: Vec::new() }],
+            let found = match self.nodes[source.at()].state.end() {
+                End::HandsOn => self.flows[source.at()].forwards.clone(),
+                End::Gives | End::Closes | End::Open => vec![Origin { node: source, through: Vec::new() }],
             };
             for mut origin in found {
                 origin.through.extend(step);

@@ -9,6 +9,7 @@ use super::{
     frame::{Frame, FrameIx},
     graph::NodeIx,
     run::{GateEnd, Run},
+    state::End,
 };
 use crate::plan::Dialect;
 use serde_json::Value;
@@ -17,36 +18,20 @@ use std::{collections::BTreeSet, sync::Arc};
 impl Verb {
     /// Whether it may be said of a run that is over, which goes on by it.
     pub(super) fn reopens(&self) -> bool {
-        match self {
-            Self::Retry { .. } | Self::Rerun { .. } | Self::Override { .. } | Self::Edit { .. } | Self::Rewind { .. } => true,
-            Self::Cancel { .. }
-            | Self::Stop { .. }
-            | Self::Hold { .. }
-            | Self::Release { .. }
-            | Self::Skip { .. }
-            | Self::Guide { .. }
-            | Self::Pause
-            | Self::Resume
-            | Self::Step { .. }
-            | Self::RunTo { .. }
-            | Self::StepInto { .. }
-            | Self::Break { .. }
-            | Self::Unbreak { .. } => false,
-        }
+        self.voids_with().is_some()
     }
 
-    /// What becomes of the questions of nodes that it takes back.
-    pub(super) fn voids_with(&self) -> String {
+    /// What becomes of the questions of nodes that it takes back to before they began; absent: it takes none back.
+    pub(super) fn voids_with(&self) -> Option<String> {
         match self {
-            Self::Rewind { node, to, .. } => format!("the result of `{node}` was rejected with feedback to `{to}`"),
-            Self::Edit { .. } => "the plan was edited, so it asks again".to_string(),
-            Self::Override { .. } => "its result was overridden".to_string(),
+            Self::Retry { .. } | Self::Rerun { .. } => Some("the node runs again".to_string()),
+            Self::Override { .. } => Some("its result was overridden".to_string()),
+            Self::Edit { .. } => Some("the plan was edited, so it asks again".to_string()),
+            Self::Rewind { node, to, .. } => Some(format!("the result of `{node}` was rejected with feedback to `{to}`")),
             Self::Cancel { .. }
             | Self::Stop { .. }
             | Self::Hold { .. }
             | Self::Release { .. }
-            | Self::Retry { .. }
-            | Self::Rerun { .. }
             | Self::Skip { .. }
             | Self::Guide { .. }
             | Self::Pause
@@ -55,7 +40,7 @@ impl Verb {
             | Self::RunTo { .. }
             | Self::StepInto { .. }
             | Self::Break { .. }
-            | Self::Unbreak { .. } => "the node runs again".to_string(),
+            | Self::Unbreak { .. } => None,
         }
     }
 }
@@ -67,7 +52,7 @@ impl Run {
         if !nodes.is_empty() {
             self.stage.go_on();
         }
-        self.reset(nodes, &verb.voids_with());
+        self.reset(nodes, &verb.voids_with().unwrap_or_default());
         let Verb::Rewind { node, to, feedback } = verb else { return };
         if let Some(ix) = self.graph.find(to) {
             let flow = &mut self.flows[ix.at()];
@@ -128,16 +113,10 @@ impl Run {
             if all.contains(&source) || self.edge_token(edge).is_none() {
                 continue;
             }
-            match self.nodes[source.at()].state {
-                NodeState::Succeeded | NodeState::Passed | NodeState::FailedSafe => {}
-                NodeState::Failed | NodeState::Cancelled | NodeState::Skipped => self.tokens[edge.0 as usize] = Some(false),
-                NodeState::Pending
-                | NodeState::Ready
-                | NodeState::Held
-                | NodeState::Waiting { .. }
-                | NodeState::Running
-                | NodeState::Retrying { .. }
-                | NodeState::Unknown => self.tokens[edge.0 as usize] = None,
+            match self.nodes[source.at()].state.end() {
+                End::Gives | End::HandsOn => {}
+                End::Closes => self.tokens[edge.0 as usize] = Some(false),
+                End::Open => self.tokens[edge.0 as usize] = None,
             }
         }
     }
@@ -179,21 +158,11 @@ impl Run {
                 if self.edge_token(edge) != Some(true) || !seen.insert(target) {
                     continue;
                 }
-                match self.nodes[target.at()].state {
-                    NodeState::Passed => next.push(target),
-                    NodeState::Skipped => {}
-                    NodeState::Succeeded
-                    | NodeState::Failed
-                    | NodeState::FailedSafe
-                    | NodeState::Cancelled
-                    | NodeState::Pending
-                    | NodeState::Ready
-                    | NodeState::Held
-                    | NodeState::Waiting { .. }
-                    | NodeState::Running
-                    | NodeState::Retrying { .. }
-                    | NodeState::Unknown => {
-                        if self.has_started(target) {
+                let state = &self.nodes[target.at()].state;
+                match state.end() {
+                    End::HandsOn => next.push(target),
+                    End::Open | End::Gives | End::Closes => {
+                        if *state != NodeState::Skipped && self.has_started(target) {
                             found.push(target);
                         }
                     }

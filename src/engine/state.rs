@@ -68,13 +68,32 @@ impl NodeState {
 
     /// Whether the node's generation has ended.
     pub fn is_final(&self) -> bool {
+        self.end() != End::Open
+    }
+
+    pub(super) fn end(&self) -> End {
         match self {
-            Self::Succeeded | Self::Passed | Self::Skipped | Self::Failed | Self::FailedSafe | Self::Cancelled => true,
+            Self::Succeeded | Self::FailedSafe => End::Gives,
+            Self::Passed => End::HandsOn,
+            Self::Failed | Self::Cancelled | Self::Skipped => End::Closes,
             Self::Pending | Self::Ready | Self::Held | Self::Waiting { .. } | Self::Running | Self::Retrying { .. } | Self::Unknown => {
-                false
+                End::Open
             }
         }
     }
+}
+
+/// What a state comes to for those behind the node.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum End {
+    /// It is not over.
+    Open,
+    /// It gives a result, or word of its failure.
+    Gives,
+    /// It hands on what it received.
+    HandsOn,
+    /// Nothing comes of it.
+    Closes,
 }
 
 /// What is known of one node of a run.

@@ -129,7 +129,7 @@ impl Run {
                 self.steer.points.remove(point);
             }
             Verb::Retry { .. } | Verb::Rerun { .. } | Verb::Override { .. } | Verb::Rewind { .. } => self.again(verb, &found),
-            Verb::Edit { edits } => self.amend(edits, &found, &verb.voids_with()),
+            Verb::Edit { edits } => self.amend(edits, &found, &verb.voids_with().unwrap_or_default()),
             Verb::StepInto { .. } => found.into_iter().for_each(|ix| self.step_into(ix)),
             Verb::Stop { target } => {
                 if *target == Target::Run {
@@ -175,24 +175,17 @@ impl Run {
 
     /// Whether nothing but a slot or a lock is between a node and its start, once what was kept goes on.
     fn is_about_to_start(&self, ix: NodeIx) -> bool {
-        let flow = &self.flows[ix.at()];
-        match flow.phase {
-            Phase::Queued | Phase::Locked(_) => true,
-            Phase::Freed => !flow.keeps_an_end(),
-            Phase::Inputs
-            | Phase::Joined { .. }
-            | Phase::Asking
-            | Phase::AtGate(_)
-            | Phase::Answered(_)
-            | Phase::Inline
-            | Phase::Bodies
-            | Phase::Inside
-            | Phase::Working
-            | Phase::Resting
-            | Phase::Kept
-            | Phase::Lost
-            | Phase::Ended => false,
+        match self.flows[ix.at()].phase.part() {
+            Part::InLine => true,
+            Part::Kept => !self.flows[ix.at()].keeps_an_end(),
+            Part::Ahead | Part::AtGate(_) | Part::Answered | Part::AtWork | Part::Inside | Part::Resting | Part::Lost | Part::Over => false,
         }
+    }
+
+    /// Whether a node stands before its start, or at the gate before that.
+    fn is_at_start(&self, ix: NodeIx) -> bool {
+        let gate = self.open_of(ix).into_iter().filter_map(|gate| self.gate_run(gate)).any(|run| run.gate.kind == GateKind::Before);
+        gate || self.is_about_to_start(ix)
     }
 
     /// A start uses up what a step allowed.
@@ -204,20 +197,17 @@ impl Run {
         }
     }
 
+    /// What a step allowed a node ends with its generation.
+    pub(super) fn forgo_start(&mut self, ix: NodeIx) {
+        if let Speed::Halted { go, .. } = &mut self.steer.speed {
+            go.remove(&ix);
+        }
+    }
+
     /// A run to here ends where the node may start, or never will.
     pub(super) fn arrived(&mut self, ix: NodeIx) {
         if matches!(self.steer.speed, Speed::To { target, .. } if target == ix) {
             self.steer.halt();
-        }
-    }
-
-    /// Whether nothing but people, a slot or a lock is between a node and its start.
-    fn is_at_start(&self, ix: NodeIx) -> bool {
-        match self.flows[ix.at()].phase.part() {
-            Part::InLine => true,
-            Part::AtGate(gate) => self.gate_run(gate).is_some_and(|run| run.gate.kind == GateKind::Before),
-            Part::Kept => !self.flows[ix.at()].keeps_an_end(),
-            Part::Ahead | Part::Answered | Part::AtWork | Part::Inside | Part::Resting | Part::Lost | Part::Over => false,
         }
     }
 

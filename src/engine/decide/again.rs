@@ -34,7 +34,7 @@ impl Run {
         for (seq, event) in (self.seq + 1..).zip(&events) {
             after.fold(&Record { seq, at: Time::default(), more: false, event: event.clone() });
         }
-        let reason = verb.voids_with();
+        let reason = verb.voids_with().unwrap_or_default();
         let gates = nodes.iter().flat_map(|&ix| self.questions_of(ix));
         events.extend(gates.map(|gate| Event::GateVoided { gate, reason: reason.clone() }));
         events.extend(after.consequences(verb, by));

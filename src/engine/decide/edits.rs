@@ -7,9 +7,10 @@ use crate::engine::{
     flow::{Part, Phase},
     frame::{Frame, FrameIx, unfit},
     graph::NodeIx,
-    resolve::{Ending, safe_result},
+    resolve::Ending,
     route::Routes,
     run::Run,
+    state::End,
 };
 use crate::plan::{Node, Plan, Route, Work, edit::Edit, validate};
 use std::{collections::BTreeSet, mem::discriminant};
@@ -159,25 +160,12 @@ impl Run {
             return Ok(none());
         }
         let node = &self.nodes[ix.at()];
-        let (result, error) = (node.result.as_deref(), node.error.as_ref());
-        match node.state {
-            NodeState::Succeeded => self.routes(Ending { node: ix, state: "succeeded", result, error: None }),
-            NodeState::Passed => self.routes(Ending { node: ix, state: "passed", result: None, error: None }),
-            NodeState::FailedSafe => {
-                let told = error.map(safe_result);
-                let error = error.map(|error| error.message.as_str());
-                self.routes(Ending { node: ix, state: "failed_safe", result: told.as_ref(), error })
+        match node.state.end() {
+            End::Gives | End::HandsOn => {
+                let error = node.error.as_ref().map(|error| error.message.as_str());
+                self.routes(Ending { node: ix, state: node.state.word(), result: node.result.as_deref(), error })
             }
-            NodeState::Failed
-            | NodeState::Skipped
-            | NodeState::Cancelled
-            | NodeState::Pending
-            | NodeState::Ready
-            | NodeState::Held
-            | NodeState::Waiting { .. }
-            | NodeState::Running
-            | NodeState::Retrying { .. }
-            | NodeState::Unknown => Ok(none()),
+            End::Closes | End::Open => Ok(none()),
         }
     }
 }

@@ -8,6 +8,7 @@ use crate::engine::{
     gates::LOST_OPTIONS,
     graph::{NodeIx, tool_of, verdict},
     run::Run,
+    state::End,
 };
 use crate::plan::{Approve, Dialect, Node, Verdict, Work};
 
@@ -115,18 +116,12 @@ impl Run {
                 .map_or_else(String::new, |entry| format!("one token walks this plan, and it starts at `{}`", self.id_of(entry)));
         };
         let id = self.id_of(source);
-        match self.state_of(source) {
-            NodeState::Succeeded | NodeState::Passed | NodeState::FailedSafe => format!("`{id}` went another way"),
-            NodeState::Failed => format!("`{id}` failed"),
-            NodeState::Cancelled => format!("`{id}` was cancelled"),
-            NodeState::Skipped => format!("`{id}` was skipped"),
-            NodeState::Pending
-            | NodeState::Ready
-            | NodeState::Held
-            | NodeState::Waiting { .. }
-            | NodeState::Running
-            | NodeState::Retrying { .. }
-            | NodeState::Unknown => format!("the way from `{id}` is closed"),
+        let state = self.state_of(source);
+        match state.end() {
+            End::Gives | End::HandsOn => format!("`{id}` went another way"),
+            End::Closes if *state == NodeState::Failed => format!("`{id}` failed"),
+            End::Closes => format!("`{id}` was {}", state.word()),
+            End::Open => format!("the way from `{id}` is closed"),
         }
     }
 

@@ -129,23 +129,13 @@ impl Run {
     }
 
     fn step_refusal(&self, ix: NodeIx) -> Option<String> {
-        if self.stands_at_call(ix) {
-            return None;
-        }
-        match self.nodes[ix.at()].state {
-            NodeState::Ready | NodeState::Held => None,
-            NodeState::Pending
-            | NodeState::Waiting { .. }
-            | NodeState::Running
-            | NodeState::Retrying { .. }
-            | NodeState::Succeeded
-            | NodeState::Passed
-            | NodeState::Skipped
-            | NodeState::Failed
-            | NodeState::FailedSafe
-            | NodeState::Cancelled
-            | NodeState::Unknown => Some(format!("`{}` is {}, not ready", self.id_of(ix), self.nodes[ix.at()].state.word())),
-        }
+        let may_step = match self.flows[ix.at()].phase.part() {
+            Part::InLine | Part::Kept => true,
+            Part::Ahead | Part::AtGate(_) | Part::Answered | Part::AtWork | Part::Inside | Part::Resting | Part::Lost | Part::Over => {
+                self.stands_at_call(ix)
+            }
+        };
+        (!may_step).then(|| format!("`{}` is {}, not ready", self.id_of(ix), self.nodes[ix.at()].state.word()))
     }
 
     /// Whether a breakpoint keeps it, and not a hold.
@@ -164,13 +154,16 @@ impl Run {
         flow.hold.is_some() || flow.phase == Phase::Kept || at_call
     }
 
-    /// Whether something of it has not started, and waits if it is held. Of a composite node at work that is what runs inside.
+    /// Whether something of it has not started, and waits if it is held.
     fn may_hold(&self, ix: NodeIx) -> bool {
+        self.flows[ix.at()].hold.is_none() && (!self.is_beyond_start(ix) || self.has_more_inside(ix))
+    }
+
+    /// Whether something inside a composite node at work has not started.
+    fn has_more_inside(&self, ix: NodeIx) -> bool {
         let flow = &self.flows[ix.at()];
-        let more = || flow.drive.stopped_by.is_none() && flow.bodies.as_ref().is_some_and(|bodies| bodies.frames.len() < bodies.all());
-        let starts =
-            || !self.is_beyond_start(ix) || !self.is_over(ix) && (more() || self.open_inside(ix).any(|inner| self.may_hold(inner)));
-        flow.hold.is_none() && starts()
+        let bodies = || flow.drive.stopped_by.is_none() && flow.bodies.as_ref().is_some_and(|bodies| bodies.frames.len() < bodies.all());
+        flow.phase.part() == Part::Inside && (bodies() || self.open_inside(ix).any(|inner| self.may_hold(inner)))
     }
 
     /// Whether its attempt is under way or its generation is over.

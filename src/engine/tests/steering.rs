@@ -255,3 +255,20 @@ fn a_composite_node_in_which_all_has_started_is_past_holding() {
     let refused = act(&mut world, Verb::Hold { target: on("p") });
     assert!(matches!(&refused[..], [Event::Refused { why, .. }] if why == "`p` is running, too late for a hold"), "{refused:?}");
 }
+
+#[test]
+fn what_a_step_allowed_ends_with_the_generation_that_it_was_said_of() {
+    let locked = |id: &str| {
+        let mut node = agent(id, &[]);
+        node.policy.locks = Some(vec!["db".into()]);
+        node
+    };
+    let mut world = World::new(plan(vec![locked("a"), locked("b")]));
+    act(&mut world, Verb::Pause);
+    act(&mut world, Verb::Step { node: Some("b".into()) });
+    assert_eq!((world.state("b"), world.run.pace()), ("held", Pace::Pausing));
+    act(&mut world, Verb::Cancel { target: on("b") });
+    world.done("a", json!(1));
+    act(&mut world, Verb::Retry { node: "b".into() });
+    assert_eq!((world.state("b"), world.run.pace()), ("ready", Pace::Paused));
+}
