@@ -40,7 +40,8 @@ impl Verb {
             | Self::RunTo { .. }
             | Self::StepInto { .. }
             | Self::Break { .. }
-            | Self::Unbreak { .. } => None,
+            | Self::Unbreak { .. }
+            | Self::Rebreak { .. } => None,
         }
     }
 }

@@ -128,6 +128,9 @@ impl Run {
             Verb::Unbreak { point } => {
                 self.steer.points.remove(point);
             }
+            Verb::Rebreak { point, with } => {
+                self.steer.points.insert(*point, with.clone());
+            }
             Verb::Retry { .. } | Verb::Rerun { .. } | Verb::Override { .. } | Verb::Rewind { .. } => self.again(verb, &found),
             Verb::Edit { edits } => self.amend(edits, &found, &verb.voids_with().unwrap_or_default()),
             Verb::StepInto { .. } => found.into_iter().for_each(|ix| self.step_into(ix)),

@@ -133,6 +133,13 @@ pub enum Verb {
         /// Which.
         point: BreakId,
     },
+    /// A breakpoint becomes another one, under its number.
+    Rebreak {
+        /// Which.
+        point: BreakId,
+        /// What it is from now on.
+        with: Breakpoint,
+    },
 }
 
 /// What a breakpoint keeps from happening.
@@ -191,7 +198,7 @@ impl Verb {
             | Self::RunTo { node }
             | Self::StepInto { node } => Some(node),
             Self::Step { node } => node.as_ref(),
-            Self::Edit { .. } | Self::Pause | Self::Resume | Self::Break { .. } | Self::Unbreak { .. } => None,
+            Self::Edit { .. } | Self::Pause | Self::Resume | Self::Break { .. } | Self::Unbreak { .. } | Self::Rebreak { .. } => None,
         }
     }
 
@@ -220,6 +227,7 @@ impl Verb {
             Self::StepInto { node } => format!("step into `{node}`"),
             Self::Break { point } => format!("add a breakpoint {}", point.words()),
             Self::Unbreak { point } => format!("remove breakpoint {}", point.0),
+            Self::Rebreak { point, with } => format!("make breakpoint {} one {}", point.0, with.words()),
         }
     }
 }

@@ -119,6 +119,11 @@ impl Run {
         Seen { tool, args, model: lineage.model.clone(), ..Seen::default() }
     }
 
+    /// Why there is nothing to change or remove.
+    pub(super) fn no_such_break(&self, point: BreakId) -> Option<String> {
+        (!self.steer.points.contains_key(&point)).then(|| format!("there is no breakpoint {}", point.0))
+    }
+
     /// Why a breakpoint can't be set.
     pub(super) fn break_refusal(&self, point: &Breakpoint) -> Option<String> {
         if let Err(message) = point.check() {

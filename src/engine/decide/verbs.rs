@@ -34,7 +34,9 @@ impl Run {
             Verb::RunTo { node } => self.graph.find(node).map(|ix| self.upstream(ix).into_iter().collect()).unwrap_or_default(),
             Verb::Retry { .. } | Verb::Rerun { .. } | Verb::Override { .. } | Verb::Rewind { .. } => self.taken_back(verb),
             Verb::Edit { edits } => self.edited(edits),
-            Verb::Cancel { .. } | Verb::Skip { .. } | Verb::Pause | Verb::Break { .. } | Verb::Unbreak { .. } => Vec::new(),
+            Verb::Cancel { .. } | Verb::Skip { .. } | Verb::Pause | Verb::Break { .. } | Verb::Unbreak { .. } | Verb::Rebreak { .. } => {
+                Vec::new()
+            }
         }
     }
 
@@ -69,7 +71,8 @@ impl Run {
             | Verb::RunTo { .. }
             | Verb::StepInto { .. }
             | Verb::Break { .. }
-            | Verb::Unbreak { .. } => Vec::new(),
+            | Verb::Unbreak { .. }
+            | Verb::Rebreak { .. } => Vec::new(),
         }
     }
 
@@ -103,8 +106,9 @@ impl Run {
             }
             Verb::Step { .. } => ix.and_then(|ix| self.step_refusal(ix)),
             Verb::RunTo { .. } => ix.and_then(|ix| self.is_beyond_start(ix).then(|| format!("`{}` has started already", self.id_of(ix)))),
-            Verb::Unbreak { point } => (!self.steer.points.contains_key(point)).then(|| format!("there is no breakpoint {}", point.0)),
+            Verb::Unbreak { point } => self.no_such_break(*point),
             Verb::Break { point } => self.break_refusal(point),
+            Verb::Rebreak { point, with } => self.no_such_break(*point).or_else(|| self.break_refusal(with)),
             Verb::Edit { edits } => self.edit_refusal(edits),
             Verb::Stop { target } => self.stop_refusal(target),
             Verb::Guide { text, .. } => ix.and_then(|ix| self.guide_refusal(ix, text)),

@@ -142,6 +142,25 @@ fn a_breakpoint_is_taken_back_until_it_is_met() {
 }
 
 #[test]
+fn a_changed_breakpoint_keeps_its_number_and_one_undo_brings_it_back_as_it_was() {
+    let mut world = World::new(plan(vec![agent("a", &[]), agent("b", &["a"]), agent("c", &["a"])]));
+    world.act(point(Moment::Before, Some("b"), None));
+    world.act(point(Moment::Before, Some("a"), None));
+    let Verb::Break { point: with } = point(Moment::Before, Some("c"), None) else { unreachable!() };
+    let change = |number| Verb::Rebreak { point: BreakId(number), with: with.clone() };
+    let nodes = |world: &World| world.run.breakpoints().map(|(id, point)| (id.0, point.node.clone().unwrap())).collect::<Vec<_>>();
+    world.act(change(1));
+    assert_eq!(nodes(&world), [(1, "c".to_string()), (2, "a".to_string())]);
+    world.command(Command::Undo);
+    assert_eq!(nodes(&world), [(1, "b".to_string()), (2, "a".to_string())]);
+    world.act(change(1));
+    world.done("a", json!(1));
+    assert_eq!((world.state("b"), world.state("c")), ("running", "held"));
+    let refused = world.act(change(7));
+    assert!(matches!(&refused[..], [Event::Refused { why, .. }] if why == "there is no breakpoint 7"), "{refused:?}");
+}
+
+#[test]
 fn breakpoints_are_met_by_nodes_inside_of_others_and_a_step_without_a_node_goes_on_there() {
     let body = plan(vec![agent("x", &[])]);
     let map = Work::Map(MapWork { over: "[1, 2]".into(), body: Box::new(body), max_parallel: None });

@@ -1,7 +1,7 @@
 //! Breakpoints: one at the selected node by a key, and the list of all, to add, change and remove.
 
 use super::{super::Turn, act};
-use crate::console::model::{Dialog, LineDialog, LineThen, Lines, Model, Status, TextField};
+use crate::console::model::{Dialog, LineDialog, LineThen, Lines, Model, RunView, Status, TextField};
 use crate::engine::{BreakId, Breakpoint, Moment, Verb};
 use crate::plan::NodeId;
 use crate::text::Plain;
@@ -30,7 +30,9 @@ pub fn list(model: &mut Model, _: &mut Turn) {
 fn selected(model: &Model) -> Option<(BreakId, Breakpoint)> {
     let Some(Dialog::Breaks { selected }) = model.dialogs.last() else { return None };
     let run = &model.shown_run()?.newest().run;
-    run.breakpoints().nth(*selected).map(|(id, point)| (id, point.clone()))
+    // One that was removed leaves the mark on the one that moves up, or on the last.
+    let at = (*selected).min(run.breakpoints().count().saturating_sub(1));
+    run.breakpoints().nth(at).map(|(id, point)| (id, point.clone()))
 }
 
 /// Asks for a breakpoint, at a node to begin with.
@@ -85,15 +87,17 @@ fn written(point: &Breakpoint) -> String {
 /// What is wrong with it, in words.
 pub fn keep(model: &mut Model, turn: &mut Turn, id: Option<BreakId>, text: &str) -> Result<(), String> {
     let point = read(text)?;
-    let known = model.shown_run().into_iter().flat_map(|view| view.newest().run.breakpoints());
-    if known.into_iter().any(|(_, known)| *known == point) {
-        return Err("there is one just like that already".into());
+    let like = |view: &RunView| view.newest().run.breakpoints().find(|(_, known)| **known == point).map(|(known, _)| known);
+    match model.shown_run().and_then(like) {
+        known @ Some(_) if known == id => return Ok(()),
+        Some(_) => return Err("there is one just like that already".into()),
+        None => {}
     }
-    act::propose(model, turn, Verb::Break { point })?;
-    if let Some(point) = id {
-        act::propose(model, turn, Verb::Unbreak { point })?;
-    }
-    Ok(())
+    let verb = match id {
+        Some(id) => Verb::Rebreak { point: id, with: point },
+        None => Verb::Break { point },
+    };
+    act::propose(model, turn, verb).map(|_| ())
 }
 
 /// Reads `before fetch when attempt > 1`.
