@@ -221,10 +221,11 @@ pub(super) fn with_pause(state: &Run, commands: Vec<Command>) -> Vec<Command> {
 /// What a verb would change, and nothing else.
 fn told(verb: &Verb, blast: &Blast, as_json: bool, io: &mut Io<'_>) -> Result<Exit, Failure> {
     if as_json {
+        let Blast { stops, wraps, skips, cancels, reruns, holds, starts, voids, stale, tokens, cost_usd, time_ms } = blast;
         io.json(&json!({
-            "verb": verb, "stops": blast.stops, "skips": blast.skips, "cancels": blast.cancels, "reruns": blast.reruns,
-            "holds": blast.holds, "starts": blast.starts, "voids": blast.voids, "stale": blast.stale,
-            "lost": {"tokens": blast.tokens, "cost_usd": blast.cost_usd, "time_ms": blast.time_ms},
+            "verb": verb, "stops": stops, "wraps": wraps, "skips": skips, "cancels": cancels, "reruns": reruns,
+            "holds": holds, "starts": starts, "voids": voids, "stale": stale,
+            "lost": {"tokens": tokens, "cost_usd": cost_usd, "time_ms": time_ms},
         }))?;
         return Ok(Exit::Success);
     }
@@ -237,22 +238,24 @@ fn told(verb: &Verb, blast: &Blast, as_json: bool, io: &mut Io<'_>) -> Result<Ex
 
 /// A blast radius in words, a line for each kind of change.
 fn words(blast: &Blast) -> Vec<String> {
+    let Blast { stops, wraps, skips, cancels, reruns, holds, starts, voids, stale, tokens, cost_usd, time_ms } = blast;
     let lists = [
-        ("stops", &blast.stops),
-        ("skips", &blast.skips),
-        ("cancels", &blast.cancels),
-        ("runs again", &blast.reruns),
-        ("holds", &blast.holds),
-        ("starts", &blast.starts),
-        ("voids the questions of", &blast.voids),
-        ("leaves stale", &blast.stale),
+        ("stops", stops),
+        ("has hand back what there is", wraps),
+        ("skips", skips),
+        ("cancels", cancels),
+        ("runs again", reruns),
+        ("holds", holds),
+        ("starts", starts),
+        ("voids the questions of", voids),
+        ("leaves stale", stale),
     ];
     let named = |nodes: &[NodeId]| nodes.iter().map(|node| Plain::line(node).into_string()).collect::<Vec<_>>().join(", ");
     let mut lines: Vec<String> =
         lists.iter().filter(|(_, nodes)| !nodes.is_empty()).map(|(what, nodes)| format!("{what}: {}", named(nodes))).collect();
-    if blast.tokens > 0 || blast.cost_usd > 0.0 || blast.time_ms > 0 {
-        let spent = [count(blast.tokens).then(&Plain::line(" tokens")), cost(blast.cost_usd), duration(blast.time_ms)];
-        lines.push(format!("gives up: {}", spent.iter().map(Plain::as_str).collect::<Vec<_>>().join(", ")));
+    if *tokens > 0 || *cost_usd > 0.0 || *time_ms > 0 {
+        let spent = [count(*tokens).then(&Plain::line(" tokens")), cost(*cost_usd), duration(*time_ms)];
+        lines.push(format!("lost or done again: {}", spent.iter().map(Plain::as_str).collect::<Vec<_>>().join(", ")));
     }
     lines
 }

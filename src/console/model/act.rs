@@ -35,6 +35,8 @@ pub enum Fate {
     Starts,
     /// It would be held.
     Holds,
+    /// It is at work and would hand back what it has.
+    Wraps,
     /// It would be skipped.
     Skips,
     /// It would be cancelled before it starts.
@@ -47,7 +49,8 @@ pub enum Fate {
 
 impl Fate {
     /// All of them, the worst last.
-    pub const ALL: [Self; 8] = [Self::Stale, Self::Void, Self::Starts, Self::Holds, Self::Skips, Self::Cancels, Self::Reruns, Self::Stops];
+    pub const ALL: [Self; 9] =
+        [Self::Stale, Self::Void, Self::Starts, Self::Holds, Self::Wraps, Self::Skips, Self::Cancels, Self::Reruns, Self::Stops];
 
     /// In a word for a row.
     pub fn word(self) -> &'static str {
@@ -56,6 +59,7 @@ impl Fate {
             Self::Void => "void",
             Self::Starts => "starts",
             Self::Holds => "held",
+            Self::Wraps => "wraps up",
             Self::Skips => "skipped",
             Self::Cancels => "cancelled",
             Self::Reruns => "again",
@@ -70,6 +74,7 @@ impl Fate {
             Self::Void => "their open questions are void",
             Self::Starts => "start at once",
             Self::Holds => "held",
+            Self::Wraps => "hand back what they have, and end",
             Self::Skips => "skipped",
             Self::Cancels => "cancelled before they start",
             Self::Reruns => "run again",
@@ -83,6 +88,7 @@ impl Fate {
             Self::Stale | Self::Void => Role::Warning,
             Self::Starts => Role::Running,
             Self::Holds => Role::Held,
+            Self::Wraps => Role::Warning,
             Self::Skips => Role::Skipped,
             Self::Cancels => Role::Cancelled,
             Self::Reruns => Role::Retrying,
@@ -92,15 +98,18 @@ impl Fate {
 
     /// The nodes of it.
     pub fn of(self, blast: &Blast) -> &[NodeId] {
+        // Without `..`, so that a list that is new there is thought of here.
+        let Blast { stops, wraps, skips, cancels, reruns, holds, starts, voids, stale, tokens: _, cost_usd: _, time_ms: _ } = blast;
         match self {
-            Self::Stale => &blast.stale,
-            Self::Void => &blast.voids,
-            Self::Starts => &blast.starts,
-            Self::Holds => &blast.holds,
-            Self::Skips => &blast.skips,
-            Self::Cancels => &blast.cancels,
-            Self::Reruns => &blast.reruns,
-            Self::Stops => &blast.stops,
+            Self::Stale => stale,
+            Self::Void => voids,
+            Self::Starts => starts,
+            Self::Holds => holds,
+            Self::Wraps => wraps,
+            Self::Skips => skips,
+            Self::Cancels => cancels,
+            Self::Reruns => reruns,
+            Self::Stops => stops,
         }
     }
 }
