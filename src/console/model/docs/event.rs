@@ -4,7 +4,7 @@ use serde_json::Value;
 
 use crate::console::model::{Doc, words};
 use crate::console::theme::Role;
-use crate::engine::{Actor, Decision, Event, Job, Outcome, Record, Run};
+use crate::engine::{Actor, Decision, Event, Job, NextCall, Outcome, Record, Run};
 use crate::plan::NodeId;
 use crate::text::{Plain, count, counted, duration, timestamp};
 
@@ -114,7 +114,6 @@ fn told_of_node(event: &Event, run: &Run) -> Told {
         Event::BreakHit { reason, .. } => (because("a breakpoint keeps it", reason), Role::Held),
         Event::NodeInterrupted { reason, .. } => (because("interrupted", reason), Role::Warning),
         Event::NodeUnknown { reason, .. } => (because("unknown", reason), Role::Unknown),
-        Event::ToolRefused { message, .. } => (because("call refused", message), Role::Warning),
         other => return told_of_work(other, run),
     };
     Told { node: event.node().cloned(), kind: "node", what, who: none, role }
@@ -131,6 +130,14 @@ fn told_of_work(event: &Event, run: &Run) -> Told {
         Event::ToolProposed { call, .. } => {
             ("tool", because("proposes a call", &arguments(&call.args)), Plain::summary(&call.tool), Role::Dim)
         }
+        Event::CallHeld { held, .. } => {
+            let kind = match held.next {
+                NextCall::Model { .. } => "model",
+                NextCall::Tool { .. } => "tool",
+            };
+            (kind, because(&format!("held before it calls {}", held.next.words()), &held.reason), none, Role::Held)
+        }
+        Event::ToolRefused { message, .. } => ("tool", because("call refused", message), none, Role::Warning),
         Event::ToolStarted { call, .. } => {
             ("tool", because("call started", &arguments(&call.args)), Plain::summary(&call.tool), Role::Code)
         }
@@ -140,7 +147,20 @@ fn told_of_work(event: &Event, run: &Run) -> Told {
             let role = if report.ok { Role::Code } else { Role::Error };
             ("tool", because(&words, &value_line(&report.value)), tool_of(node_id, call), role)
         }
+        other => return told_of_words(other),
+    };
+    Told { node: event.node().cloned(), kind, what, who, role }
+}
+
+/// What a node asked of models and people, and what it said.
+fn told_of_words(event: &Event) -> Told {
+    let none = Plain::default();
+    let (kind, what, who, role) = match event {
         Event::QuestionAnswered { value, .. } => ("gate", because("its question was answered", &value_line(value)), none, Role::Accent),
+        Event::ModelStarted { model, guidance, wrap_up, .. } => {
+            let words = if *wrap_up { "last model call started, to hand back what there is" } else { "model call started" };
+            ("model", because(words, &guidance.join(" ")), Plain::summary(model), Role::Dim)
+        }
         Event::ModelCalled { call, .. } => {
             let tokens = count(call.usage.total());
             let words = format!("model call, {} tokens in {}", tokens.as_str(), duration(call.duration_ms).as_str());
@@ -153,15 +173,47 @@ fn told_of_work(event: &Event, run: &Run) -> Told {
             let words = format!("touched {} and {}", counted(files.len(), "file"), counted(sources.len(), "source"));
             ("tool", Plain::line(&words), none, Role::Dim)
         }
-        other => ("run", name(other), none, Role::Text),
+        // Told above; named here, so that an event that is new does not compile until it is told somewhere.
+        Event::RunCreated { .. }
+        | Event::RunStarted
+        | Event::RunRecovered { .. }
+        | Event::RunReopened { .. }
+        | Event::Branched { .. }
+        | Event::RunCancelled { .. }
+        | Event::RunSettled { .. }
+        | Event::NodeReady { .. }
+        | Event::NodeHeld { .. }
+        | Event::ApprovalRequired { .. }
+        | Event::GateDecided { .. }
+        | Event::GateVoided { .. }
+        | Event::NodeStarted { .. }
+        | Event::NodeRetrying { .. }
+        | Event::NodeRouted { .. }
+        | Event::BodyStarted { .. }
+        | Event::StageStarted { .. }
+        | Event::Checkpoint { .. }
+        | Event::StageFinished { .. }
+        | Event::NodeCompleted { .. }
+        | Event::NodeReturned { .. }
+        | Event::NodeFailed { .. }
+        | Event::NodeSkipped { .. }
+        | Event::NodePassed { .. }
+        | Event::NodeCancelled { .. }
+        | Event::NodeInterrupted { .. }
+        | Event::NodeUnknown { .. }
+        | Event::CallHeld { .. }
+        | Event::ToolProposed { .. }
+        | Event::ToolStarted { .. }
+        | Event::ToolRefused { .. }
+        | Event::ToolAnswered { .. }
+        | Event::ToolFinished { .. }
+        | Event::Acted { .. }
+        | Event::Carried
+        | Event::Undone { .. }
+        | Event::BreakHit { .. }
+        | Event::Refused { .. } => ("run", none.clone(), none, Role::Text),
     };
     Told { node: event.node().cloned(), kind, what, who, role }
-}
-
-/// The name that an event has in the journal, as words.
-fn name(event: &Event) -> Plain {
-    let value = serde_json::to_value(event).unwrap_or_default();
-    Plain::summary(&value.get("type").and_then(Value::as_str).unwrap_or("event").replace('_', " "))
 }
 
 /// A value as text: as it is, or as JSON without line ends.

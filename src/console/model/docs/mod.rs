@@ -33,7 +33,11 @@ pub fn inspector(model: &Model) -> Doc<'_> {
         };
     };
     match model.tab() {
-        Tab::Output => run::output(run, &node.id, stale(model, run, &node.id)),
+        Tab::Output => {
+            let mut doc = run::output(run, &node.id, stale(model, run, &node.id));
+            run::held(model, run, &node.id, &mut doc);
+            doc
+        }
         Tab::Prompt => run::prompt(run, &node.id),
         Tab::Tools => run::tools(run, &node.id),
         Tab::Timing => run::timing(run, &node.id, stale(model, run, &node.id)),

@@ -1,9 +1,9 @@
 //! A node of a run in words: what it said, what it was told, which tools it called, how long it took.
 
 use super::says;
-use crate::console::model::{Doc, RunView, words};
+use crate::console::model::{Doc, Model, RunView, words};
 use crate::console::theme::Role;
-use crate::engine::{NodeRun, NodeState, ToolCall, ToolReport};
+use crate::engine::{NextCall, NodeRun, NodeState, ToolCall, ToolReport};
 use crate::plan::NodeId;
 use crate::text::{Plain, clock, cost, count, duration};
 
@@ -52,6 +52,23 @@ pub fn output<'a>(run: &'a RunView, id: &NodeId, first: Doc<'a>) -> Doc<'a> {
         doc.lines(Role::Code, given);
     }
     doc
+}
+
+/// Calls that are held before they happen, with exact arguments, and the keys that let them go. They stand last, where they are in sight.
+pub fn held(model: &Model, run: &RunView, id: &NodeId, doc: &mut Doc<'_>) {
+    let calls: Vec<_> = run.seen().run.held_calls(id).collect();
+    for call in &calls {
+        doc.heading(&format!("held before it calls {}", call.next.words()));
+        if let NextCall::Tool { args, .. } = &call.next {
+            doc.text(Role::Code, &words::pretty(args));
+        }
+    }
+    if calls.is_empty() || run.replay().is_some() {
+        return;
+    }
+    let key = |id: &str| model.look.keymap.hint(id).unwrap_or_default();
+    let which = if calls.len() > 1 { "the first call" } else { "this call" };
+    doc.line(Role::Hint, Plain::line(&format!("{} lets {which} go, {} lets all go", key("act.step"), key("act.hold"))));
 }
 
 fn mark_words(mark: &str) -> String {

@@ -21,7 +21,7 @@ pub enum Mark {
     Failure,
     /// A person did something.
     Verb,
-    /// A breakpoint was met.
+    /// A breakpoint was met, or a call was held.
     Break,
 }
 
@@ -30,9 +30,45 @@ impl Mark {
         match event {
             Event::ApprovalRequired { .. } => Some(Self::Gate),
             Event::NodeFailed { .. } | Event::NodeUnknown { .. } => Some(Self::Failure),
-            Event::BreakHit { .. } => Some(Self::Break),
+            Event::BreakHit { .. } | Event::CallHeld { .. } => Some(Self::Break),
             Event::GateDecided { .. } | Event::Acted { .. } | Event::Undone { .. } => Some(Self::Verb),
-            _ => None,
+            Event::RunCreated { .. }
+            | Event::RunStarted
+            | Event::RunRecovered { .. }
+            | Event::RunReopened { .. }
+            | Event::Branched { .. }
+            | Event::RunCancelled { .. }
+            | Event::RunSettled { .. }
+            | Event::NodeReady { .. }
+            | Event::NodeHeld { .. }
+            | Event::GateVoided { .. }
+            | Event::NodeStarted { .. }
+            | Event::NodeRetrying { .. }
+            | Event::NodeRouted { .. }
+            | Event::BodyStarted { .. }
+            | Event::StageStarted { .. }
+            | Event::Checkpoint { .. }
+            | Event::StageFinished { .. }
+            | Event::NodeCompleted { .. }
+            | Event::NodeReturned { .. }
+            | Event::NodeSkipped { .. }
+            | Event::NodePassed { .. }
+            | Event::NodeCancelled { .. }
+            | Event::NodeInterrupted { .. }
+            | Event::ModelStarted { .. }
+            | Event::ToolProposed { .. }
+            | Event::ToolStarted { .. }
+            | Event::ToolRefused { .. }
+            | Event::ToolAnswered { .. }
+            | Event::ToolFinished { .. }
+            | Event::QuestionAnswered { .. }
+            | Event::ModelCalled { .. }
+            | Event::Message { .. }
+            | Event::Output { .. }
+            | Event::LogLine { .. }
+            | Event::Touched { .. }
+            | Event::Carried
+            | Event::Refused { .. } => None,
         }
     }
 }
