@@ -190,6 +190,12 @@ impl Keymap {
         self.keys_of(id).first().map(ToString::to_string)
     }
 
+    /// The first key of a command that means it where these contexts hold: others mean something else further inside.
+    pub fn reaching(&self, contexts: &[Context], command: &Command) -> Option<Key> {
+        let means = |key: &Key| self.resolve(contexts, *key).is_some_and(|meant| meant.id == command.id);
+        self.keys_of(command.id).iter().copied().find(means)
+    }
+
     /// The command that a key means where these contexts hold, innermost first.
     pub fn resolve(&self, contexts: &[Context], key: Key) -> Option<&'static Command> {
         contexts

@@ -33,6 +33,8 @@ pub fn contexts(model: &Model) -> Vec<Context> {
         (Screen::Timeline, _) => of_a_run(model, &[Context::Timeline], &[Context::Moving, Context::Global, Context::Always]),
         (Screen::Trace, _) => of_a_run(model, &[Context::Trace], &[Context::Moving, Context::Global, Context::Always]),
         (Screen::Graph, Focus::Inspector) => of_a_run(model, &[], INSPECTOR),
+        // What is looked at as it was is replayed by the same keys as beside the tree.
+        (Screen::Graph, _) if model.replay().is_some() => of_a_run(model, &[], GRAPH),
         (Screen::Graph, _) => of_a_run(model, &[Context::Graph], TREE),
         (Screen::Plan, Focus::Request) if model.replay().is_none() => vec![Context::Request, Context::Always],
         (Screen::Plan, Focus::Filter) => vec![Context::Filter, Context::Always],
@@ -43,6 +45,7 @@ pub fn contexts(model: &Model) -> Vec<Context> {
 }
 
 const INSPECTOR: &[Context] = &[Context::Inspector, Context::Plan, Context::Moving, Context::Global, Context::Always];
+const GRAPH: &[Context] = &[Context::Graph, Context::Tree, Context::Plan, Context::Moving, Context::Global, Context::Always];
 const TREE: &[Context] = &[Context::Tree, Context::Plan, Context::Moving, Context::Global, Context::Always];
 
 /// Contexts with those of a run between them, where one is shown; what is looked at as it was comes before all that changes it.

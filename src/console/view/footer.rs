@@ -5,11 +5,12 @@ use ratatui::layout::Rect;
 use super::pen::Pen;
 use crate::console::{
     commands::{self, Context},
+    keymap::Key,
     model::{Model, Stage},
     theme::Role,
-    update::contexts,
+    update::{contexts, verbs::act::pacing},
 };
-use crate::engine::Pace;
+use crate::engine::Verb;
 use crate::text::Plain;
 
 /// Draws the last rows. Where it needs them all, what happened hides the keys until the next key.
@@ -30,32 +31,48 @@ pub fn draw(model: &Model, pen: &mut Pen<'_>, area: Rect) {
     }
     // A dialog shows its own keys.
     if model.dialogs.is_empty() {
-        hints(model, pen, last);
+        draw_hints(model, pen, last);
     }
 }
 
-fn hints(model: &Model, pen: &mut Pen<'_>, area: Rect) {
-    let mut x = area.x + 1;
-    let end = area.right().saturating_sub(1);
+/// A key that helps here.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Hint {
+    /// Which key.
+    pub key: Key,
+    /// The command that it means.
+    pub command: &'static str,
+    /// What it does, in a word or two.
+    pub words: String,
+}
+
+/// Keys that help here, the most useful first. One that means something else here isn't among them.
+pub fn hints(model: &Model) -> Vec<Hint> {
     let contexts = contexts(model);
-    // A person's own keys may mean something else here.
-    let means = |id: &str| {
-        let key = model.look.keymap.keys_of(id).first();
-        key.and_then(|key| model.look.keymap.resolve(&contexts, *key)).is_some_and(|meant| meant.id == id)
-    };
-    for id in hinted(model).iter().filter(|id| means(id)) {
-        let (Some(command), Some(key)) = (commands::find(id), model.look.keymap.hint(id)) else { continue };
+    let mut hints = Vec::new();
+    for id in hinted(model, &contexts) {
+        let Some(command) = commands::find(id) else { continue };
+        let Some(key) = model.look.keymap.reaching(&contexts, command) else { continue };
         let idle = (*id == "app.inbox" && model.inbox.gates.is_empty()) || (*id == "plan.inputs" && model.plan().inputs.is_empty());
         if idle || (command.guard)(model).is_err() {
             continue;
         }
-        let title = match *id {
+        let words = match *id {
             "stage.next" => next_stage(model),
             "act.undo" => undo(model),
             "act.pause" => pause(model),
             _ => command.in_hints(),
         };
-        let (key, title) = (Plain::line(&key), Plain::line(&title));
+        hints.push(Hint { key, command: command.id, words });
+    }
+    hints
+}
+
+fn draw_hints(model: &Model, pen: &mut Pen<'_>, area: Rect) {
+    let mut x = area.x + 1;
+    let end = area.right().saturating_sub(1);
+    for hint in hints(model) {
+        let (key, title) = (Plain::line(&hint.key.to_string()), Plain::line(&hint.words));
         let width = u16::try_from(key.width() + 1 + title.width()).unwrap_or(u16::MAX);
         if x.saturating_add(width) > end {
             continue;
@@ -73,11 +90,8 @@ fn undo(model: &Model) -> String {
 
 /// What the pausing key does now.
 fn pause(model: &Model) -> String {
-    let pace = model.shown_run().map(|view| view.newest().run.pace());
-    match pace {
-        Some(Pace::Pausing | Pace::Paused) => "go on".to_owned(),
-        Some(Pace::Going) | None => "pause".to_owned(),
-    }
+    let goes_on = model.shown_run().is_some_and(|view| pacing(view) == Verb::Resume);
+    if goes_on { "go on".to_owned() } else { "pause".to_owned() }
 }
 
 /// What comes next of the plan and the open runs.
@@ -93,9 +107,10 @@ fn next_stage(model: &Model) -> String {
 }
 
 /// Commands that help most here, the most useful first. Dialogs show their own keys.
-fn hinted(model: &Model) -> &'static [&'static str] {
-    let contexts = contexts(model);
-    match contexts.first() {
+fn hinted(model: &Model, contexts: &[Context]) -> &'static [&'static str] {
+    // Of a run and of a replay there are commands in front of those of the inspector.
+    let inner = contexts.iter().find(|context| **context == Context::Inspector);
+    match inner.or(contexts.first()) {
         Some(Context::Request) => {
             &["request.submit", "request.leave", "request.newline", "request.older", "app.help_here", "app.interrupt"]
         }
@@ -104,12 +119,9 @@ fn hinted(model: &Model) -> &'static [&'static str] {
         Some(Context::Replay) => REPLAY,
         Some(Context::Log) => LOG,
         Some(Context::Versus) => &["app.help", "app.back", "versus.node", "move.down", "app.runs", "app.quit"],
-        Some(Context::Timeline) => {
-            &["app.help", "timeline.node", "timeline.trace", "act.menu", "act.pause", "replay.toggle", "app.log", "app.back", "app.quit"]
-        }
-        Some(Context::Trace) => &["app.help", "trace.go", "trace.from", "replay.toggle", "app.log", "app.timeline", "app.back", "app.quit"],
+        Some(Context::Timeline) => TIMELINE,
+        Some(Context::Trace) => TRACE,
         Some(Context::LogFilter) => &["log.filter_done", "log.filter_clear", "app.help_here"],
-        Some(Context::Run) if contexts.contains(&Context::Inspector) => INSPECTOR,
         Some(Context::Tree | Context::Run) => match model.shown_run() {
             Some(run) if run.goes_on() => RUN_GOES_ON,
             Some(_) => RUN_ENDED,
@@ -147,20 +159,6 @@ const PLAN: &[&str] = &[
     "tree.attention",
     "app.graph",
     "app.palette",
-    "app.quit",
-];
-
-const INSPECTOR: &[&str] = &[
-    "app.help",
-    "app.back",
-    "move.down",
-    "inspector.right",
-    "inspector.zoom",
-    "inspector.copy",
-    "app.inbox",
-    "focus.next",
-    "act.menu",
-    "act.pause",
     "app.quit",
 ];
 
@@ -243,7 +241,66 @@ const REPLAY: &[&str] = &[
     "app.quit",
 ];
 
-const LOG: &[&str] = &["app.help", "log.go", "log.filter", "log.node", "log.follow", "log.copy", "replay.last", "app.back", "app.quit"];
+const LOG: &[&str] = &[
+    "app.help",
+    "log.go",
+    "log.filter",
+    "log.node",
+    "log.follow",
+    "log.copy",
+    "replay.back",
+    "replay.forward",
+    "replay.last",
+    "app.back",
+    "app.quit",
+];
+
+const TIMELINE: &[&str] = &[
+    "app.help",
+    "timeline.node",
+    "timeline.trace",
+    "replay.back",
+    "replay.forward",
+    "replay.last",
+    "act.menu",
+    "act.pause",
+    "replay.toggle",
+    "app.log",
+    "app.back",
+    "app.quit",
+];
+
+const TRACE: &[&str] = &[
+    "app.help",
+    "trace.go",
+    "trace.from",
+    "replay.back",
+    "replay.forward",
+    "replay.last",
+    "replay.toggle",
+    "app.log",
+    "app.timeline",
+    "app.back",
+    "app.quit",
+];
+
+const INSPECTOR: &[&str] = &[
+    "app.help",
+    "app.back",
+    "move.down",
+    "inspector.right",
+    "inspector.zoom",
+    "inspector.copy",
+    "replay.back",
+    "replay.forward",
+    "replay.play",
+    "replay.last",
+    "app.inbox",
+    "act.menu",
+    "act.pause",
+    "focus.next",
+    "app.quit",
+];
 
 const GATE: &[&str] = &[
     "app.help",
@@ -261,7 +318,7 @@ const GATE: &[&str] = &[
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::console::{keymap::Key, tests::Deck};
+    use crate::console::tests::Deck;
     use serde_json::json;
     use std::collections::BTreeSet;
 
@@ -299,7 +356,7 @@ mod tests {
                 let mut deck = make();
                 deck.keys(keys);
                 let contexts = contexts(&deck.model);
-                for id in hinted(&deck.model) {
+                for id in hinted(&deck.model, &contexts) {
                     let command = commands::find(id).unwrap_or_else(|| panic!("no command `{id}`"));
                     if (command.guard)(&deck.model).is_ok() && !command.keys.is_empty() {
                         let key = Key::parse(command.keys[0]).unwrap();

@@ -3,7 +3,6 @@
 use super::dialogs::reading_columns;
 use crate::console::{
     commands::{self, Context, TITLE},
-    keymap::Key,
     model::{Doc, Model},
     theme::{Role, Theme},
 };
@@ -25,11 +24,8 @@ pub fn help_lines(model: &Model, contexts: &[Context]) -> Doc<'static> {
     let columns = reading_columns(model);
     for context in contexts {
         let keymap = &model.look.keymap;
-        let is_reached = |command: &&commands::Command| {
-            let keys = keymap.keys_of(command.id);
-            let means = |key: &Key| keymap.resolve(contexts, *key).is_some_and(|meant| meant.id == command.id);
-            keys.is_empty() || keys.iter().any(means)
-        };
+        let is_reached =
+            |command: &&commands::Command| keymap.keys_of(command.id).is_empty() || keymap.reaching(contexts, command).is_some();
         let mut commands = commands::all().filter(|command| command.context == *context).filter(is_reached).peekable();
         if commands.peek().is_none() {
             continue;

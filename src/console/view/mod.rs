@@ -34,6 +34,7 @@ use super::{
 use crate::engine::Time;
 use crate::text::{GlyphSet, Plain};
 
+pub use footer::{Hint, hints};
 pub use help::help_lines;
 use pen::Pen;
 

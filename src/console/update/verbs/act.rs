@@ -62,7 +62,8 @@ fn asks(proposal: &Proposal) -> bool {
         | Verb::RunTo { .. }
         | Verb::StepInto { .. }
         | Verb::Break { .. }
-        | Verb::Unbreak { .. } => !proposal.blast.is_harmless(),
+        | Verb::Unbreak { .. }
+        | Verb::Rebreak { .. } => !proposal.blast.is_harmless(),
     }
 }
 
@@ -315,22 +316,29 @@ pub fn keep_feedback(model: &mut Model, turn: &mut Turn, node: &NodeId, to: &Nod
 
 /// Pauses, or goes on.
 pub fn pause(model: &mut Model, turn: &mut Turn) {
-    let Some(view) = model.shown_run() else { return };
+    if let Some(view) = model.shown_run() {
+        let verb = pacing(view);
+        say(model, turn, verb);
+    }
+}
+
+/// What the pausing key says to a run as it stands.
+pub fn pacing(view: &RunView) -> Verb {
     let run = &view.newest().run;
-    let verb = match run.pace() {
+    match run.pace() {
         Pace::Pausing | Pace::Paused => Verb::Resume,
         // A run that only breakpoints keep goes on by the same key.
         Pace::Going if run.refusal(&Command::act(Verb::Resume)).is_none() => Verb::Resume,
         Pace::Going => Verb::Pause,
-    };
-    say(model, turn, verb);
+    }
 }
 
 /// Lets the selected node go where it may, else the next.
 pub fn step(model: &mut Model, turn: &mut Turn) {
     let ready = model.selected_id().filter(|id| {
-        let state = model.shown_run().and_then(|view| view.newest().state(id));
-        matches!(state, Some(NodeState::Ready | NodeState::Held))
+        let fold = model.shown_run().map(RunView::newest);
+        let holds_call = fold.is_some_and(|fold| fold.run.held_calls(id).next().is_some());
+        holds_call || matches!(fold.and_then(|fold| fold.state(id)), Some(NodeState::Ready | NodeState::Held))
     });
     let node = ready.cloned();
     say(model, turn, Verb::Step { node });
