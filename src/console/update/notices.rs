@@ -1,7 +1,7 @@
 //! What the host says: how each notice changes the model.
 
 use super::{Action, Turn, verbs};
-use crate::console::model::{Focus, GateKey, Model, RunView, Screen, Stage, Status, Tree, Version};
+use crate::console::model::{Draft, Focus, GateKey, Model, RunView, Screen, Stage, Status, Tree, Version};
 use crate::engine::{Event, Outcome, Record, RunId};
 use crate::host::client::{Driver, ModelStatus, Notice, PlanningId, Problem, Request};
 use crate::plan::{Node, Plan};
@@ -123,6 +123,7 @@ fn run_opened(model: &mut Model, turn: &mut Turn, id: RunId, records: &[Record],
     let waiting = model.inbox.gates.len();
     gates_changed(model, turn, waiting);
     if live {
+        ask_pictures(model, turn, &id);
         // It is there now, and a short one may have ended already.
         let end = model.runs.get(&id).and_then(|view| view.newest().run.outcome().map(|(outcome, reason)| ended(view, outcome, reason)));
         model.status = end;
@@ -144,6 +145,19 @@ fn run_opened(model: &mut Model, turn: &mut Turn, id: RunId, records: &[Record],
     }
 }
 
+/// Asks what the payloads of a run's open gates would do: those as somebody edited them, where somebody did.
+fn ask_pictures(model: &Model, turn: &mut Turn, id: &RunId) {
+    let Some(view) = model.runs.get(id) else { return };
+    for gate in view.newest().run.open_gates() {
+        let key = GateKey { run: id.clone(), gate: gate.id };
+        let payload = match model.inbox.drafts.get(&key) {
+            Some(Draft::Payload(edited)) => edited,
+            Some(Draft::Answer(_) | Draft::Words(_)) | None => &gate.payload,
+        };
+        turn.send(Request::Preview { run: id.clone(), gate: gate.id, payload: payload.clone() });
+    }
+}
+
 fn events(model: &mut Model, turn: &mut Turn, id: &RunId, records: &[Record]) {
     let waiting = model.inbox.gates.len();
     let Some(view) = model.runs.get_mut(id) else { return };
@@ -161,23 +175,29 @@ fn events(model: &mut Model, turn: &mut Turn, id: &RunId, records: &[Record]) {
     }
 }
 
-/// What a person should hear of an event besides what the screens show anyway.
+/// What a person should hear of an event besides what the screens show anyway. Of a run that isn't shown it is told with its number, and
+/// without keys: those act on the shown one.
 fn told(model: &mut Model, turn: &mut Turn, id: &RunId, event: &Event) {
+    let shown = model.place.stage == Stage::Run(id.clone());
+    let key = |command: &str| model.look.keymap.hint(command).filter(|_| shown);
     let status = match event {
         Event::RunSettled { outcome, reason } => {
             let Some(view) = model.runs.get(id) else { return };
             ended(view, *outcome, reason)
         }
         Event::Acted { verb, .. } => {
-            let undo = model.look.keymap.hint("act.undo").unwrap_or_default();
             let back = model.runs.get(id).and_then(|view| view.newest().run.undoable());
-            let back = back.map(|_| format!("; {undo} takes it back")).unwrap_or_default();
+            let back = back.and_then(|_| key("act.undo")).map(|undo| format!("; {undo} takes it back")).unwrap_or_default();
             Status::good(&format!("done: {}{back}", verb.words()))
         }
         Event::Undone { .. } => Status::good("taken back: the run stands as if it had not been said"),
         Event::BreakHit { node_id, reason, .. } => {
-            let go = model.look.keymap.hint("act.pause").unwrap_or_default();
-            Status::warn(&format!("`{node_id}` is kept by a breakpoint: {reason}; {go} goes on"))
+            let go = key("act.pause").map(|go| format!("; {go} goes on")).unwrap_or_default();
+            Status::warn(&format!("`{node_id}` is kept by a breakpoint: {reason}{go}"))
+        }
+        Event::CallHeld { node_id, held, .. } => {
+            let go = key("act.step").map(|step| format!("; {step} lets it go")).unwrap_or_default();
+            Status::warn(&format!("`{node_id}` is about to call {}: {}{go}", held.next.words(), held.reason))
         }
         Event::Refused { what, why, .. } => Status::bad(&format!("{what}: {why}")),
         Event::ApprovalRequired { gate } => {
@@ -188,7 +208,13 @@ fn told(model: &mut Model, turn: &mut Turn, id: &RunId, event: &Event) {
         }
         _ => return,
     };
-    model.status = Some(status);
+    model.status = Some(if shown { status } else { of_another(model, id, status) });
+}
+
+/// What is said of a run that isn't shown.
+fn of_another(model: &Model, id: &RunId, status: Status) -> Status {
+    let at = model.runs.open.iter().position(|run| run.id == *id).map_or(1, |at| at + 1);
+    Status { text: Plain::line(&format!("run {at}: ")).then(&status.text), ..status }
 }
 
 /// How a run ended, in words.
