@@ -63,6 +63,14 @@ pub fn can_undo(model: &Model) -> Result<(), Why> {
     if model.editor.can_undo() { Ok(()) } else { Err("nothing to undo".into()) }
 }
 
+/// The last change to what is shown can be undone: of the plan, or of a run.
+pub fn can_undo_change(model: &Model) -> Result<(), Why> {
+    match model.place.stage {
+        Stage::Plan => can_undo(model),
+        Stage::Run(_) => can_take_back(model),
+    }
+}
+
 /// Something can be done again.
 pub fn can_redo(model: &Model) -> Result<(), Why> {
     editing(model)?;

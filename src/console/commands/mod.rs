@@ -162,6 +162,47 @@ impl Command {
         if self.hint.is_empty() { self.title.to_lowercase() } else { self.hint.to_owned() }
     }
 
+    /// Whether another one does the same under the same words.
+    pub fn is_like(&self, other: &Self) -> bool {
+        self.title == other.title && self.words == other.words && std::ptr::fn_addr_eq(self.run, other.run)
+    }
+
+    /// Where it works, for one that is about what is selected on a screen of its own.
+    pub fn screen(&self) -> Option<&'static str> {
+        match self.context {
+            Context::Graph => Some("works on the graph"),
+            Context::Inbox => Some("works in the inbox"),
+            Context::Runs => Some("works in the list of runs"),
+            Context::Compare => Some("works where plans are compared"),
+            Context::Log => Some("works in the log"),
+            Context::Timeline => Some("works on the timeline"),
+            Context::Trace => Some("works on the trace"),
+            Context::Versus => Some("works where two runs are side by side"),
+            Context::Always
+            | Context::Global
+            | Context::Moving
+            | Context::Plan
+            | Context::Tree
+            | Context::Run
+            | Context::Replay
+            | Context::LogFilter
+            | Context::Inspector
+            | Context::Request
+            | Context::Filter
+            | Context::Deps
+            | Context::Line
+            | Context::Editor
+            | Context::Form
+            | Context::Pick
+            | Context::Findings
+            | Context::Act
+            | Context::Breaks
+            | Context::Why
+            | Context::Confirm
+            | Context::Reader => None,
+        }
+    }
+
     /// Whether the palette offers it: commands that only make sense in a dialog or while typing are left out.
     pub fn in_palette(&self) -> bool {
         match self.context {
@@ -171,17 +212,17 @@ impl Command {
             | Context::Tree
             | Context::Run
             | Context::Replay
-            | Context::Inbox
-            | Context::Runs
-            | Context::Request => self.id != "app.palette" && self.id != "app.back",
-            Context::Moving
             | Context::Graph
             | Context::Log
-            | Context::LogFilter
             | Context::Timeline
             | Context::Trace
             | Context::Versus
+            | Context::Inbox
+            | Context::Runs
             | Context::Compare
+            | Context::Request => self.id != "app.palette" && self.id != "app.back",
+            Context::Moving
+            | Context::LogFilter
             | Context::Inspector
             | Context::Filter
             | Context::Deps

@@ -125,7 +125,7 @@ const PLAN: &[Command] = &[
 #[rustfmt::skip]
 const DEPS: &[Command] = &[
     row("deps.toggle", &["space", "x"], Deps, ("Take or give back", "take or give back", "the node depends on this row, or no longer"), when::always, verbs::deps::toggle),
-    row("deps.undo", &["u"], Deps, ("Undo", "", "the last change"), when::can_undo, verbs::plan::undo),
+    row("deps.undo", &["u"], Deps, ("Undo", "undo", "the last change"), when::can_undo_change, verbs::deps::undo),
     row("deps.done", &["enter", "esc", "D"], Deps, ("Done", "done", "back to the tree"), when::always, verbs::deps::done),
 ];
 
@@ -142,7 +142,7 @@ const RUN: &[Command] = &[
     row("act.again", &["r"], Run, ("Retry, or run again", "again", "tries again what failed; else runs it and all after it"), when::node_present, verbs::act::again),
     row("act.guide", &["\""], Run, ("Guide", "guide", "your words go into the node's next turn"), when::node_live, verbs::act::guide),
     row("act.why", &["W"], Run, ("Why it isn't running", "why", "all that it waits for, as it is now, with ways there"), when::node_shown, verbs::why::open),
-    row("run.resume", &["!"], Run, ("Resume the run", "resume", "drives a run on that was interrupted"), when::interrupted, verbs::branch::resume),
+    row("run.resume", &["!"], Run, ("Resume the shown run", "resume", "drives it on, where it was interrupted"), when::interrupted, verbs::branch::resume),
     row("run.compare", &["="], Run, ("Compare with another run", "compare", "plans and results side by side"), when::run_shown, verbs::branch::ask_other),
     row("act.undo", &["u"], Run, ("Take the last verb back", "take back", "while its effect has not begun"), when::can_take_back, verbs::act::undo),
     row("run.cancel_node", &["x"], Run, ("Cancel the node", "", "stops it now; shows first what that ends"), when::node_live, verbs::act::cancel_node),
@@ -219,7 +219,7 @@ const INBOX: &[Command] = &[
 #[rustfmt::skip]
 const RUNS: &[Command] = &[
     row("runs.open", &["enter", "l", "right"], Runs, ("Open the run", "open", "shows it; a past run is only looked at"), when::has_runs, verbs::run::open_listed),
-    row("runs.resume", &["!"], Runs, ("Resume the run", "resume", "drives a run on that was interrupted"), when::interrupted_listed, verbs::branch::resume_listed),
+    row("runs.resume", &["!"], Runs, ("Resume the marked run", "resume", "drives the one of the list on, where it was interrupted"), when::interrupted_listed, verbs::branch::resume_listed),
 ];
 
 #[rustfmt::skip]

@@ -1,9 +1,11 @@
 //! The console driven as a person does: keys and text in, screens and requests out. The host is played by the real engine.
 
+mod attention;
 mod cases;
 mod compare;
 mod editing;
 mod graph;
+mod hints;
 mod mending;
 mod nesting;
 mod opening;
@@ -13,6 +15,7 @@ mod runs;
 mod safety;
 mod screens;
 mod stale;
+mod steering;
 mod story;
 mod verbs;
 
@@ -240,6 +243,14 @@ impl Deck {
     pub fn done(&mut self, node: &str, result: Value) {
         self.later(1_200);
         self.fact(node, WorkFact::Done(Done { result, mark: None }));
+    }
+
+    /// A worker of another run ends well.
+    pub fn done_in(&mut self, run: &RunId, node: &str, result: Value) {
+        let node = NodeId::new(node);
+        let (generation, attempt) = self.workers[&(run.0.clone(), node.clone())];
+        let fact = WorkFact::Done(Done { result, mark: None });
+        self.input(run, &Input::Work { node, generation, attempt, fact });
     }
 
     /// Selects a node in the tree.

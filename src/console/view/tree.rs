@@ -128,6 +128,7 @@ impl Line<'_> {
         let left = Rect { x: line.x + 2, width: line.width.saturating_sub(2), ..line };
         let run = self.model.shown_run();
         match run {
+            _ if self.model.deps_target().is_some() => self.dependency_mark(pen, left.x, line.y),
             Some(view) => {
                 self.steer_mark(view, pen, line);
                 self.state_mark(view, pen, left.x, line.y);
@@ -234,18 +235,20 @@ impl Line<'_> {
         }
     }
 
-    /// What validation says of the node as a mark, or whether it is a dependency.
+    /// Whether the node is one of the dependencies that are changed, as a mark.
+    fn dependency_mark(&self, pen: &mut Pen<'_>, x: u16, y: u16) {
+        let Some(target) = self.model.deps_target() else { return };
+        let glyph = match (*target == self.node.id, self.needs.contains(&self.row.index)) {
+            (true, _) => Glyph::ArrowRight,
+            (false, true) => Glyph::Checked,
+            (false, false) if self.is_out_of_reach(target) => return,
+            (false, false) => Glyph::Unchecked,
+        };
+        pen.glyph(x, y, 3, glyph, Role::Accent);
+    }
+
+    /// What validation says of the node as a mark.
     fn plan_mark(&self, pen: &mut Pen<'_>, x: u16, y: u16) {
-        if let Some(target) = self.model.deps_target() {
-            let glyph = match (*target == self.node.id, self.needs.contains(&self.row.index)) {
-                (true, _) => Glyph::ArrowRight,
-                (false, true) => Glyph::Checked,
-                (false, false) if self.is_out_of_reach(target) => return,
-                (false, false) => Glyph::Unchecked,
-            };
-            pen.glyph(x, y, 3, glyph, Role::Accent);
-            return;
-        }
         let editor = &self.model.editor;
         let worst = match self.row.kind {
             RowKind::Reference => None,

@@ -2,7 +2,7 @@
 
 use super::super::{Action, Parting, Turn, contexts};
 use crate::console::{
-    commands,
+    commands::{self, Command},
     model::{
         Confirm, Confirmed, Dialog, Focus, Model, Pick, PickItem, PickThen, Reader, Reading, RunView, Screen, Stage, Standing, Status,
     },
@@ -20,21 +20,26 @@ const SUMMARY_RUNS: usize = 4;
 
 /// Every command.
 pub fn palette(model: &mut Model, _: &mut Turn) {
-    let mut items: Vec<PickItem> = Vec::new();
+    let here = contexts(model);
+    let mut items: Vec<(&Command, PickItem)> = Vec::new();
     for command in commands::all().filter(|command| command.in_palette()) {
         let key = model.look.keymap.hint(command.id);
-        let item = PickItem::new(command.id, command.title, command.words);
         // One that stands in two contexts is listed once, with the keys of both.
-        if let Some(known) = items.iter_mut().find(|known| known.label == item.label && known.detail == item.detail) {
+        if let Some((_, known)) = items.iter_mut().find(|(known, _)| known.is_like(command)) {
             let other = key.filter(|key| known.key.as_ref() != Some(key));
             let both: Vec<String> = known.key.take().into_iter().chain(other).collect();
             known.key = (!both.is_empty()).then(|| both.join(" "));
             continue;
         }
-        let refused =
-            if DECIDING.contains(&command.id) { Err("a decision takes its own key, in the inbox".into()) } else { (command.guard)(model) };
-        items.push(PickItem { key, refused: refused.err().map(|why| Plain::line(&why)), ..item });
+        let refused = match command.screen() {
+            _ if DECIDING.contains(&command.id) => Err("a decision takes its own key, in the inbox".into()),
+            Some(screen) if !here.contains(&command.context) => Err(screen.into()),
+            Some(_) | None => (command.guard)(model),
+        };
+        let item = PickItem::new(command.id, command.title, command.words);
+        items.push((command, PickItem { key, refused: refused.err().map(|why| Plain::line(&why)), ..item }));
     }
+    let items = items.into_iter().map(|(_, item)| item).collect();
     model.dialogs.push(Dialog::Pick(Pick::new("commands", items, PickThen::Command)));
 }
 

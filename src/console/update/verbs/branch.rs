@@ -107,21 +107,23 @@ fn confirm(model: &mut Model, verbs: Vec<Verb>) {
 
 /// Asks whether to drive the shown run on.
 pub fn resume(model: &mut Model, _: &mut Turn) {
-    if let Some(id) = model.shown_run().map(|view| view.id.clone()) {
-        ask_resume(model, id);
+    if let Some((id, goal)) = model.shown_run().map(|view| (view.id.clone(), view.goal())) {
+        ask_resume(model, id, &goal);
     }
 }
 
 /// The same for the run that is selected in the list.
 pub fn resume_listed(model: &mut Model, _: &mut Turn) {
-    if let Some(id) = model.runs.listing.get(model.runs.selected).map(|summary| summary.run.clone()) {
-        ask_resume(model, id);
+    let marked = model.runs.listing.get(model.runs.selected);
+    if let Some((id, goal)) = marked.map(|summary| (summary.run.clone(), Plain::summary(&summary.goal))) {
+        ask_resume(model, id, &goal);
     }
 }
 
-fn ask_resume(model: &mut Model, run: RunId) {
+fn ask_resume(model: &mut Model, run: RunId, goal: &Plain) {
     let lines = vec![
         Plain::line("Resume this run?"),
+        Plain::summary(&run.0).then(&Plain::line("  ")).then(goal),
         Plain::line(
             "It goes on where it broke off. What is finished stays. Nodes that were at work go again where that does no harm; where an effect may have happened, you are asked first.",
         ),

@@ -5,7 +5,7 @@ use super::{
     change::{change, report},
 };
 use crate::console::model::{
-    Dialog, EditThen, EditorDialog, LineDialog, LineThen, Lines, Model, Pick, PickItem, PickThen, Screen, Status, TextField, words,
+    Dialog, EditThen, EditorDialog, LineDialog, LineThen, Lines, Model, Pick, PickItem, PickThen, Screen, Stage, Status, TextField, words,
 };
 use crate::plan::{
     Edge, NodeId,
@@ -17,7 +17,9 @@ use crate::text::Plain;
 /// Starts changing the selected node's dependencies.
 pub fn begin(model: &mut Model, _: &mut Turn) {
     let Some(id) = model.selected_id().cloned() else { return };
-    model.status = Some(Status::note(&format!("what `{id}` depends on: move, Space takes or gives back, Esc ends")));
+    let key = |id: &str| model.look.keymap.hint(id).unwrap_or_default();
+    let (toggle, done) = (key("deps.toggle"), key("deps.done"));
+    model.status = Some(Status::note(&format!("what `{id}` depends on: move, {toggle} takes or gives back, {done} ends")));
     model.place.screen = Screen::Plan;
     model.editor.deps = Some(id);
 }
@@ -29,6 +31,14 @@ pub fn toggle(model: &mut Model, turn: &mut Turn) {
     let done = change(model, turn, |plan| plan.toggle_dependency(&target, &source).map(Some));
     let said = if had { format!("`{target}` no longer depends on `{source}`") } else { format!("`{target}` depends on `{source}`") };
     report(model, done, &said);
+}
+
+/// Undoes the last change: of the plan, or of the run that is changed.
+pub fn undo(model: &mut Model, turn: &mut Turn) {
+    match model.place.stage {
+        Stage::Plan => super::plan::undo(model, turn),
+        Stage::Run(_) => super::act::undo(model, turn),
+    }
 }
 
 /// Back to the tree, at the node whose dependencies were changed.

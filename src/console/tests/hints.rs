@@ -1,0 +1,136 @@
+//! Hints and the palette: what they offer is what keys and picks do.
+
+use serde_json::json;
+
+use super::Deck;
+use crate::console::{
+    commands::{self, Context},
+    model::{Dialog, Focus, PickItem, Screen, Stage},
+    update::contexts,
+    view,
+};
+
+/// Consoles that show a plan, a run that goes on, one that is over, and one that is looked at as it was.
+fn stages() -> [(&'static str, Deck); 4] {
+    let mut over = Deck::waiting(400, 40);
+    over.keys("i a");
+    over.done("write", json!("done"));
+    over.keys("1");
+    assert!(over.engine().outcome().is_some());
+    let mut replay = Deck::waiting(400, 40);
+    replay.keys("H [ [");
+    [("plan", Deck::planned(400, 40)), ("run", Deck::waiting(400, 40)), ("over", over), ("replay", replay)]
+}
+
+const SCREENS: [Screen; 9] = [
+    Screen::Plan,
+    Screen::Graph,
+    Screen::Inbox,
+    Screen::Compare,
+    Screen::Runs,
+    Screen::Log,
+    Screen::Timeline,
+    Screen::Trace,
+    Screen::Versus,
+];
+
+#[test]
+fn every_key_that_is_hinted_means_the_command_that_the_hint_names() {
+    for (stage, mut deck) in stages() {
+        for screen in SCREENS {
+            for focus in [Focus::Tree, Focus::Inspector, Focus::Request, Focus::Filter] {
+                (deck.model.place.screen, deck.model.place.focus) = (screen, focus);
+                deck.flush();
+                let hints = view::hints(&deck.model);
+                let keys: Vec<String> = hints.iter().map(|hint| hint.key.to_string()).collect();
+                for hint in &hints {
+                    let meant = deck.model.look.keymap.resolve(&contexts(&deck.model), hint.key).map(|command| command.id);
+                    assert_eq!(meant, Some(hint.command), "{stage}, {screen:?}, {focus:?}: {keys:?}");
+                }
+                assert!(hints.len() >= 2, "{stage}, {screen:?}, {focus:?} tells too little: {keys:?}");
+            }
+        }
+    }
+}
+
+fn hinted(deck: &Deck) -> Vec<&'static str> {
+    view::hints(&deck.model).iter().map(|hint| hint.command).collect()
+}
+
+#[test]
+fn the_inspector_of_a_run_hints_at_its_own_keys() {
+    let mut deck = Deck::running(200, 40);
+    deck.keys("tab");
+    assert_eq!(deck.model.place.focus, Focus::Inspector);
+    let hints = hinted(&deck);
+    assert!(hints.contains(&"inspector.right") && !hints.contains(&"tree.attention"), "{hints:?}");
+}
+
+#[test]
+fn a_graph_in_a_replay_replays_by_the_keys_that_it_hints_at() {
+    let mut deck = Deck::waiting(200, 40);
+    deck.keys("H [ [ v");
+    let at = deck.model.replay().unwrap().at();
+    let hints = hinted(&deck);
+    assert!(hints.contains(&"replay.back") && hints.contains(&"replay.play"), "{hints:?}");
+    deck.keys("{");
+    assert!(deck.model.replay().unwrap().at() < at);
+}
+
+fn palette(deck: &mut Deck) -> Vec<PickItem> {
+    deck.keys(":");
+    let Some(Dialog::Pick(pick)) = deck.model.dialogs.last() else { panic!() };
+    let items = pick.items.clone();
+    deck.keys("esc");
+    items
+}
+
+#[test]
+fn the_palette_has_every_command_of_every_screen_and_says_where_it_works() {
+    let mut deck = Deck::waiting(120, 40);
+    let items = palette(&mut deck);
+    for context in [Context::Log, Context::Timeline, Context::Trace, Context::Versus, Context::Graph, Context::Compare, Context::Runs] {
+        for command in commands::all().filter(|command| command.context == context) {
+            let item = items.iter().find(|item| item.label.as_str() == command.title && item.detail.as_str() == command.words);
+            let item = item.unwrap_or_else(|| panic!("`{}` is not in the palette", command.id));
+            let why = item.refused.as_ref().map(|why| why.as_str()).unwrap_or_default();
+            assert!(why.starts_with("works "), "`{}` is offered on another screen: {why}", command.id);
+        }
+    }
+    deck.keys("5");
+    let follow = palette(&mut deck).into_iter().find(|item| item.label.as_str() == "Follow the end").unwrap();
+    assert_eq!(follow.refused, None);
+}
+
+#[test]
+fn entries_of_the_palette_that_are_one_do_one_thing() {
+    let mut deck = Deck::waiting(120, 40);
+    let items = palette(&mut deck);
+    for item in &items {
+        let alike = items.iter().filter(|other| other.label == item.label && other.detail == item.detail).count();
+        assert_eq!(alike, 1, "{} stands in the palette more than once", item.label.as_str());
+    }
+    for item in &items {
+        let one = commands::find(&item.value).unwrap();
+        for other in commands::all().filter(|other| other.in_palette() && other.title == one.title && other.words == one.words) {
+            assert!(std::ptr::fn_addr_eq(one.run, other.run), "`{}` and `{}` are one entry and do two things", one.id, other.id);
+        }
+    }
+}
+
+#[test]
+fn dependencies_change_in_a_live_run_with_marks_and_an_undo_of_their_own() {
+    let mut deck = Deck::running(120, 40);
+    deck.select("write");
+    deck.keys("D");
+    let screen = deck.screen();
+    assert!(screen.contains("[✓]") && screen.contains("[ ]"), "{screen}");
+    deck.select("list");
+    let before = deck.engine().plan().unwrap().clone();
+    deck.keys("space");
+    assert_ne!(deck.engine().plan(), Some(&before));
+    deck.keys("u");
+    assert!(deck.sees("taken back"), "{}", deck.screen());
+    assert_eq!(deck.engine().plan(), Some(&before));
+    assert!(matches!(deck.model.place.stage, Stage::Run(_)));
+}

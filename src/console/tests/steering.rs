@@ -1,0 +1,112 @@
+//! Steering as a person sees it: what wrapping up does, breakpoints that are changed, calls that are held, and what the pausing key says.
+
+use serde_json::json;
+
+use super::Deck;
+use crate::console::model::{Dialog, Fate, Journal, Mark, RunView};
+use crate::engine::{Pace, ToolCall, WorkFact};
+use crate::plan::Verdict;
+
+fn written(deck: &Deck) -> Vec<(u32, String)> {
+    deck.engine().breakpoints().map(|(id, point)| (id.0, point.words())).collect()
+}
+
+fn marks(deck: &Deck) -> Vec<Mark> {
+    deck.model.shown_run().map(RunView::journal).map(Journal::marks).unwrap().iter().map(|(_, mark)| *mark).collect()
+}
+
+#[test]
+fn wrapping_up_shows_which_nodes_hand_back_what_they_have() {
+    let mut deck = Deck::running(120, 40);
+    deck.select("scan");
+    deck.keys("m");
+    deck.type_text("wrap up: scan");
+    deck.keys("enter");
+    let screen = deck.screen();
+    assert!(screen.contains("1 node, hand back what they have, and end: scan"), "{screen}");
+    assert!(screen.contains("→wraps up") && !screen.contains("changes no other node"), "{screen}");
+    assert_eq!(deck.model.proposal().unwrap().fate(&"scan".into()), Some(Fate::Wraps));
+}
+
+#[test]
+fn a_breakpoint_that_is_removed_leaves_the_mark_on_the_next_one() {
+    let mut deck = Deck::running(120, 40);
+    for node in ["count", "write"] {
+        deck.select(node);
+        deck.keys("b");
+    }
+    deck.keys("B G d d");
+    assert_eq!(written(&deck), []);
+}
+
+#[test]
+fn a_breakpoint_left_as_it_is_changes_nothing_and_one_undo_takes_a_change_back() {
+    let mut deck = Deck::running(120, 40);
+    deck.select("write");
+    deck.keys("b B");
+    let before = deck.engine().last_seq();
+    deck.keys("e enter");
+    assert!(matches!(deck.model.dialogs.last(), Some(Dialog::Breaks { .. })), "{}", deck.screen());
+    assert_eq!(deck.engine().last_seq(), before);
+    deck.keys("e");
+    deck.model.dialogs.last_mut().unwrap().field().unwrap().set("after count");
+    deck.keys("enter esc");
+    assert_eq!(written(&deck), [(1, "after `count`".to_owned())]);
+    deck.keys("u");
+    assert_eq!(written(&deck), [(1, "before `write`".to_owned())]);
+}
+
+#[test]
+fn the_pausing_key_says_what_it_does_where_only_breakpoints_keep_the_run() {
+    let mut deck = Deck::running(120, 40);
+    assert!(deck.sees("p pause"), "{}", deck.screen());
+    deck.select("count");
+    deck.keys("b");
+    deck.done("list", json!("x"));
+    assert_eq!(deck.engine().pace(), Pace::Going);
+    deck.select("write");
+    let screen = deck.screen();
+    assert!(screen.contains("p go on") && !screen.contains("p pause"), "{screen}");
+}
+
+/// A console in which a call of `scan` is held.
+fn held() -> Deck {
+    let mut deck = Deck::running(120, 40);
+    deck.select("scan");
+    deck.keys(",");
+    let call = ToolCall { id: "1".into(), tool: "read_file".into(), args: json!({"path": "src/lib.rs", "lines": [1, 2]}) };
+    deck.fact("scan", WorkFact::ToolAsked { call, verdict: Verdict::Allow, why: String::new() });
+    deck
+}
+
+#[test]
+fn a_held_call_is_told_with_its_exact_arguments_and_the_keys_that_let_it_go() {
+    let mut deck = held();
+    assert_eq!(deck.engine().held_calls(&"scan".into()).count(), 1);
+    let screen = deck.screen();
+    assert!(screen.contains("`scan` is about to call `read_file`"), "{screen}");
+    assert!(marks(&deck).contains(&Mark::Break), "the scrub bar marks it");
+    deck.keys("j k");
+    let screen = deck.screen();
+    assert!(screen.contains("held before it calls `read_file`"), "{screen}");
+    assert!(screen.contains("\"path\": \"src/lib.rs\"") && screen.contains("\"lines\": ["), "{screen}");
+    assert!(screen.contains("s lets this call go") && screen.contains("; lets all go"), "{screen}");
+    deck.keys("s");
+    assert_eq!(deck.engine().held_calls(&"scan".into()).count(), 0);
+    assert!(!deck.sees("held before it calls"), "{}", deck.screen());
+}
+
+#[test]
+fn the_log_tells_held_and_started_calls_by_their_kinds() {
+    let mut deck = held();
+    deck.keys("s");
+    deck.fact("scan", WorkFact::ModelAsked { call: "2".into(), model: "large".into() });
+    deck.keys("s 5 /");
+    deck.type_text("kind:model");
+    let screen = deck.screen();
+    assert!(screen.contains("held before it calls the model `large`") && screen.contains("model call started"), "{screen}");
+    assert!(!screen.contains("held before it calls `read_file`"), "{screen}");
+    deck.model.shown_run_mut().unwrap().log.filter.set("kind:tool");
+    deck.model.shown_run_mut().unwrap().filter_log();
+    assert!(deck.sees("held before it calls `read_file`"), "{}", deck.screen());
+}
