@@ -229,11 +229,14 @@ impl Tree {
         }
     }
 
-    /// Selects a node where it stands itself, unfolding and unfiltering what hides it. Says whether it is there.
+    /// Selects a node where it stands itself, unfolding what hides it, and unfiltering where that does. Says whether it is there.
     pub fn reveal(&mut self, plan: &Plan, node: &NodeId) -> bool {
-        if self.place_of(node).is_none() {
+        if self.place_of(node).is_none() && !self.filter.is_empty() {
             self.filter.set("");
-            self.folded.clear();
+            self.rebuild(plan);
+        }
+        if self.place_of(node).is_none() {
+            self.unfold_above(plan, node);
             self.rebuild(plan);
         }
         let place = self.place_of(node);
@@ -241,6 +244,23 @@ impl Tree {
             self.selected = place;
         }
         place.is_some()
+    }
+
+    /// Unfolds what a node stands below.
+    fn unfold_above(&mut self, plan: &Plan, node: &NodeId) {
+        let own = self.graph.position(node).and_then(|index| self.grown.row_of.get(index).copied());
+        let Some(mut below) = own.and_then(|own| self.grown.rows.get(own)) else { return };
+        for (at, line) in self.grown.rows.iter().enumerate().take(own.unwrap_or_default()).rev() {
+            if line.depth >= below.depth {
+                continue;
+            }
+            // One that runs others inside it hides those alone.
+            let hides = below.inside || self.grown.rows.get(at + 1).is_none_or(|first| !first.inside);
+            if let Some(above) = plan.nodes.get(line.node).filter(|_| hides) {
+                self.folded.remove(&above.id);
+            }
+            below = line;
+        }
     }
 
     fn place_of(&self, node: &NodeId) -> Option<usize> {
