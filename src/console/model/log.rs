@@ -18,6 +18,8 @@ pub struct Log {
     heard: usize,
     /// Which line is selected.
     selected: usize,
+    /// The place in the journal of the event that a person, a replay or the end selected last: where a filter that hid it leads back to.
+    stands: Option<usize>,
     /// First line in sight.
     pub top: usize,
     /// First line of the selected event in sight.
@@ -28,19 +30,31 @@ pub struct Log {
 
 impl Default for Log {
     fn default() -> Self {
-        Self { filter: TextField::default(), only: None, through: None, heard: 0, selected: 0, top: 0, scroll: 0, follow: true }
+        Self {
+            filter: TextField::default(),
+            only: None,
+            through: None,
+            heard: 0,
+            selected: 0,
+            stands: None,
+            top: 0,
+            scroll: 0,
+            follow: true,
+        }
     }
 }
 
 /// What an event must match: every word of it.
-struct Wanted {
+#[derive(Debug)]
+pub struct Wanted {
     words: Vec<String>,
     nodes: Vec<String>,
     kinds: Vec<String>,
 }
 
 impl Wanted {
-    fn parse(text: &str) -> Self {
+    /// Reads what somebody types to find events.
+    pub fn parse(text: &str) -> Self {
         let mut wanted = Self { words: Vec::new(), nodes: Vec::new(), kinds: Vec::new() };
         for word in text.to_lowercase().split_whitespace() {
             match word.split_once(':') {
@@ -56,7 +70,8 @@ impl Wanted {
         self.words.is_empty() && self.nodes.is_empty() && self.kinds.is_empty()
     }
 
-    fn lets(&self, record: &Record, fold: &Fold) -> bool {
+    /// Whether an event matches.
+    pub fn lets(&self, record: &Record, fold: &Fold) -> bool {
         let told = docs::told(&record.event, &fold.run);
         let node = told.node.map(|node| node.to_lowercase()).unwrap_or_default();
         let text = format!("{node} {} {} {}", told.kind, told.what.as_str(), told.who.as_str()).to_lowercase();
@@ -64,11 +79,6 @@ impl Wanted {
             && self.kinds.iter().all(|wanted| told.kind.starts_with(wanted.as_str()))
             && self.words.iter().all(|wanted| text.contains(wanted.as_str()))
     }
-}
-
-/// Whether an event matches what somebody types to find it.
-pub fn matches(wanted: &str, record: &Record, fold: &Fold) -> bool {
-    Wanted::parse(wanted).lets(record, fold)
 }
 
 impl Log {
@@ -89,15 +99,15 @@ impl Log {
         }
     }
 
-    /// Filters again, after the filter changed. The selection stays at its event, or at the one before it.
+    /// Filters again, after the filter changed. The selection stays at its event, or at the one before it as long as that is hidden.
     pub fn filter(&mut self, journal: &Journal, fold: &Fold) {
-        let event = self.event();
         let filters = self.only.is_some() || !Wanted::parse(&self.filter.text()).is_empty();
         self.through = filters.then(Vec::new);
         self.heard = 0;
         self.hear(journal, fold);
         if !self.follow {
-            event.into_iter().for_each(|event| self.select_event(event));
+            let line = self.stands.map_or(self.selected, |event| self.line_of(event));
+            self.mark(line);
         }
     }
 
@@ -142,6 +152,11 @@ impl Log {
 
     /// Selects a line, or the last.
     pub fn select(&mut self, line: usize) {
+        self.mark(line);
+        self.stands = self.event().or(self.stands);
+    }
+
+    fn mark(&mut self, line: usize) {
         let line = line.min(self.len().saturating_sub(1));
         if line != self.selected {
             self.scroll = 0;
@@ -151,11 +166,15 @@ impl Log {
 
     /// Selects the event at a place in the journal, or the last one before it that is let through.
     pub fn select_event(&mut self, event: usize) {
-        let line = match &self.through {
+        self.stands = Some(event);
+        self.mark(self.line_of(event));
+    }
+
+    fn line_of(&self, event: usize) -> usize {
+        match &self.through {
             Some(through) => through.partition_point(|at| *at <= event).saturating_sub(1),
             None => event,
-        };
-        self.select(line);
+        }
     }
 
     /// Scrolls so that the selected line is among `height` lines in sight. At the end that is followed it moves by part of a page, so

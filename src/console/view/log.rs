@@ -24,16 +24,15 @@ pub fn draw(model: &Model, pen: &mut Pen<'_>, layout: &Layout, shown: &mut Shown
 fn title(model: &Model, view: &RunView, pen: &mut Pen<'_>, area: Rect, shown: &mut Shown) {
     let open = model.dialogs.is_empty();
     let typing = model.place.focus == Focus::Filter;
+    let only = view.log.only_node().map(|node| (Plain::line(" of ").then(&Plain::summary(node)), Role::Accent));
     if typing || !view.log.filter.is_empty() {
-        pen.title(area, &[(Plain::line("filter: ").then(&Plain::blank(36)), Role::Title)], open);
+        let words = [(Plain::line("filter: ").then(&Plain::blank(36)), Role::Title)];
+        pen.title(area, &words.into_iter().chain(only).collect::<Vec<_>>(), open);
         let line = Rect { x: area.x + 9, width: 36.min(area.width.saturating_sub(10)), height: 1, ..area };
         request::field(pen, line, &view.log.filter, typing && open, shown);
     } else {
-        let mut words = vec![(Plain::line("log"), Role::Title)];
-        if let Some(node) = view.log.only_node() {
-            words.push((Plain::line(" of ").then(&Plain::summary(node)), Role::Accent));
-        }
-        pen.title(area, &words, open);
+        let words = [(Plain::line("log"), Role::Title)];
+        pen.title(area, &words.into_iter().chain(only).collect::<Vec<_>>(), open);
     }
     let mut said = format!(" {} of {}", (view.log.selected() + 1).min(view.log.len()), view.log.len());
     if view.log.len() < view.journal().len() {

@@ -37,7 +37,7 @@ pub fn filter_done(model: &mut Model, _: &mut Turn) {
     model.place.focus = Focus::Tree;
 }
 
-/// Shows all events again.
+/// Drops the words that are filtered by.
 pub fn filter_clear(model: &mut Model, _: &mut Turn) {
     model.place.focus = Focus::Tree;
     with(model, |view| {

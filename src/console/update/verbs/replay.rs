@@ -1,7 +1,7 @@
 //! Replay: the shown run as it was after any of its events. Steps by event, by node, by time; plays; searches. Nobody is called.
 
 use super::super::Turn;
-use crate::console::model::{Dialog, LineDialog, LineThen, Lines, Model, Replay, RunView, Screen, Stage, Status, TextField, log};
+use crate::console::model::{Dialog, LineDialog, LineThen, Lines, Model, Replay, RunView, Status, TextField, log};
 use crate::engine::{Event, Record, Time};
 use crate::text::Plain;
 
@@ -244,7 +244,8 @@ fn search(model: &mut Model, way: Way) {
     let Some(view) = model.shown_run() else { return };
     let Some(replay) = view.replay() else { return };
     let (at, records) = (replay.at(), view.journal().records());
-    let hits = |record: &Record| log::matches(&replay.wanted, record, view.newest());
+    let wanted = log::Wanted::parse(&replay.wanted);
+    let hits = |record: &Record| wanted.lets(record, view.newest());
     let found = match way {
         Way::Forward => {
             let after = records[at..].iter().position(hits).map(|found| at + found);
@@ -283,9 +284,4 @@ pub fn leave(model: &mut Model) -> bool {
         model.status = Some(Status::note(if goes_on { "live again" } else { "the run as it ended" }));
     }
     was
-}
-
-/// Whether the shown run can be looked at on this screen.
-pub fn is_shown(model: &Model) -> bool {
-    matches!(model.place.stage, Stage::Run(_)) && matches!(model.place.screen, Screen::Plan | Screen::Graph | Screen::Log)
 }
