@@ -171,10 +171,14 @@ pub fn node_live(model: &Model) -> Result<(), Why> {
     }
 }
 
+/// Why a run of a run file doesn't go on, and what does.
+const IMPORTED: &str = "it came from a run file and stays as it is: replay it, and branch off to go on";
+
 /// The shown run was interrupted.
 pub fn interrupted(model: &Model) -> Result<(), Why> {
     let run = model.shown_run().ok_or(Cow::Borrowed("no run is shown"))?;
     match (&run.driver, run.newest().run.outcome()) {
+        (Driver::Nobody, None) if model.runs.is_imported(&run.id) => Err(IMPORTED.into()),
         (Driver::Nobody, None) => Ok(()),
         (Driver::Nobody, Some(_)) => Err("this run is over".into()),
         (Driver::Here, _) => Err("this run is driven here already".into()),
@@ -186,6 +190,7 @@ pub fn interrupted(model: &Model) -> Result<(), Why> {
 pub fn interrupted_listed(model: &Model) -> Result<(), Why> {
     let summary = model.runs.listing.get(model.runs.selected).ok_or(Cow::Borrowed("there are no runs yet"))?;
     match (&summary.driver, summary.outcome) {
+        (Driver::Nobody, None) if summary.imported.is_some() => Err(IMPORTED.into()),
         (Driver::Nobody, None) => Ok(()),
         (_, Some(_)) => Err("this run is over".into()),
         (Driver::Here | Driver::Elsewhere(_), None) => Err("this run goes on already".into()),
@@ -205,6 +210,7 @@ pub fn run_present(model: &Model) -> Result<(), Why> {
     match (&run.driver, run.newest().run.outcome()) {
         (Driver::Here, _) | (Driver::Nobody, Some(_)) => Ok(()),
         (Driver::Elsewhere(who), _) => Err(format!("{who} drives this run").into()),
+        (Driver::Nobody, None) if model.runs.is_imported(&run.id) => Err(IMPORTED.into()),
         (Driver::Nobody, None) => {
             let resume = model.look.keymap.hint("run.resume").unwrap_or_default();
             Err(format!("nobody drives this run: {resume} resumes it").into())

@@ -38,6 +38,11 @@ impl Runs {
         self.open.iter_mut().find(|run| run.id == *id)
     }
 
+    /// Whether a run came from a run file: it is only looked at, and goes on in a branch.
+    pub fn is_imported(&self, id: &RunId) -> bool {
+        self.listing.iter().any(|summary| summary.run == *id && summary.imported.is_some())
+    }
+
     /// Runs that go on in the host.
     pub fn going_on(&self) -> impl Iterator<Item = &RunView> {
         self.open.iter().filter(|run| run.goes_on())

@@ -44,6 +44,7 @@ fn entry(model: &Model, (at, run): (usize, &RunSummary), pen: &mut Pen<'_>, line
         (Some(Outcome::Cancelled), _) => (Glyph::Cancelled, "cancelled", Role::Cancelled),
         (None, Driver::Here | Driver::Elsewhere(_)) if run.gates > 0 => (Glyph::Waiting, "waiting", Role::Waiting),
         (None, Driver::Here | Driver::Elsewhere(_)) => (Glyph::Running, "running", Role::Running),
+        (None, Driver::Nobody) if run.imported.is_some() => (Glyph::Unknown, "not over", Role::Unknown),
         (None, Driver::Nobody) => (Glyph::Unknown, "interrupted", Role::Unknown),
     };
     let took = run.finished.map(|finished| duration(finished.since(run.created))).unwrap_or_default();
@@ -65,6 +66,7 @@ fn entry(model: &Model, (at, run): (usize, &RunSummary), pen: &mut Pen<'_>, line
     let levels = rails.iter().enumerate().skip(rails.len().saturating_sub(DEEPEST));
     let rail = Plain::line(&levels.map(|rail| pen.theme.glyph(glyph_of(rail))).collect::<String>());
     let from = run.parent.as_ref().map(|parent| format!("from event {}: ", parent.seq)).unwrap_or_default();
+    let imported = if run.imported.is_some() { "imported: " } else { "" };
     let pieces = [
         (Plain::line(pen.theme.glyph(glyph)).then(&Plain::blank(1)), role),
         (Plain::line(word).pad(12), role),
@@ -73,6 +75,7 @@ fn entry(model: &Model, (at, run): (usize, &RunSummary), pen: &mut Pen<'_>, line
         (Plain::line(&nodes), Role::Dim),
         (Plain::blank(2).then(&rail), Role::Border),
         (Plain::line(&from), Role::Dim),
+        (Plain::line(imported), Role::Dim),
         (Plain::summary(&run.goal), Role::Text),
         (Plain::line(open), Role::Dim),
     ];

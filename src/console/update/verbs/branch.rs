@@ -200,7 +200,13 @@ pub fn opened(model: &mut Model, id: &RunId) -> bool {
 pub fn say_interrupted(model: &mut Model, id: &RunId) {
     let Some(view) = model.runs.get(id) else { return };
     if view.driver == Driver::Nobody && view.newest().run.outcome().is_none() {
-        let key = model.look.keymap.hint("run.resume").unwrap_or_default();
-        model.status = Some(Status::warn(&format!("this run was interrupted and stands still: {key} resumes it")));
+        let key = |id: &str| model.look.keymap.hint(id).unwrap_or_default();
+        model.status = Some(Status::warn(&match model.runs.is_imported(id) {
+            true => {
+                let (replay, branch) = (key("replay.toggle"), key("replay.branch"));
+                format!("this run came from a run file and is not over: {replay} replays it, {branch} there branches off to go on")
+            }
+            false => format!("this run was interrupted and stands still: {} resumes it", key("run.resume")),
+        }));
     }
 }

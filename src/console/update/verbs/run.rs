@@ -119,6 +119,7 @@ pub fn to_plan(model: &mut Model) {
 /// Opens the run that is selected in the list.
 pub fn open_listed(model: &mut Model, turn: &mut Turn) {
     let Some(run) = model.runs.listing.get(model.runs.selected).map(|summary| summary.run.clone()) else { return };
+    model.runs.awaited = None;
     if model.runs.get(&run).is_some() {
         model.place.stage = Stage::Run(run);
         model.place.screen = Screen::Plan;
