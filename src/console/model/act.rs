@@ -1,10 +1,49 @@
-//! `Proposal`: a verb before it is said: what it would change, node by node, what that costs, and the words that a person gives for it.
+//! `Offer`: what a person may be offered to do with a run. `Proposal`: a verb before it is said: what it would change, node by node, what
+//! that costs, and the words that a person gives for it.
 
 use std::collections::BTreeMap;
 
+use serde_json::Value;
+
+use super::Fold;
 use crate::console::theme::Role;
-use crate::engine::{Blast, Command, Run, RunId, Time, Verb};
-use crate::plan::NodeId;
+use crate::engine::{Blast, Command, Moment, Run, RunId, Time, Verb};
+use crate::plan::{Breakpoint, NodeId};
+
+/// Something that can be offered to be done with a run.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Offer {
+    /// A verb as it is.
+    Say(Verb),
+    /// Asks for a value first.
+    Value(NodeId),
+    /// Asks for words first.
+    Guide(NodeId),
+    /// Asks for whom first.
+    Rewind(NodeId),
+    /// Asks for a breakpoint, at that node to begin with.
+    Break(Option<NodeId>),
+    /// The list of breakpoints.
+    Breaks,
+    /// Takes the newest verb back.
+    Undo,
+}
+
+impl Offer {
+    /// Why it can't be done with a run now; what is asked for first is taken as given.
+    pub fn refusal(&self, run: &Run) -> Option<String> {
+        let verb = match self {
+            Self::Undo => return run.refusal(&Command::Undo),
+            Self::Breaks => return None,
+            Self::Say(verb) => verb.clone(),
+            Self::Value(node) => Verb::Override { node: node.clone(), value: Value::Null },
+            Self::Guide(node) => Verb::Guide { node: node.clone(), text: "-".into() },
+            Self::Rewind(node) => Verb::Rewind { node: node.clone(), to: node.clone(), feedback: "-".into() },
+            Self::Break(_) => Verb::Break { point: Breakpoint { at: Moment::Before, node: None, when: None } },
+        };
+        run.refusal(&Command::act(verb))
+    }
+}
 
 /// A verb before it is said.
 #[derive(Clone, Debug)]
@@ -22,6 +61,8 @@ pub struct Proposal {
     /// First line in sight.
     pub scroll: usize,
     fates: BTreeMap<NodeId, Fate>,
+    /// The last event that was looked at.
+    seq: u64,
 }
 
 /// What a verb would make of a node.
@@ -116,15 +157,22 @@ impl Fate {
 
 impl Proposal {
     /// What a verb would do to a run as it stands now.
-    pub fn new(id: RunId, run: &Run, verb: Verb, now: Time) -> Self {
+    pub fn new(id: RunId, fold: &Fold, verb: Verb, now: Time) -> Self {
         let mut proposal =
-            Self { run: id, verb, blast: Blast::default(), refused: None, why: String::new(), scroll: 0, fates: BTreeMap::new() };
-        proposal.refresh(run, now);
+            Self { run: id, verb, blast: Blast::default(), refused: None, why: String::new(), scroll: 0, fates: BTreeMap::new(), seq: 0 };
+        proposal.look(&fold.run, now);
         proposal
     }
 
-    /// Looks again, after the run went on.
-    pub fn refresh(&mut self, run: &Run, now: Time) {
+    /// Looks again, where the run went on. In proportion to the run, so once a frame at most.
+    pub fn refresh(&mut self, fold: &Fold) {
+        if fold.run.last_seq() != self.seq {
+            self.look(&fold.run, fold.last);
+        }
+    }
+
+    fn look(&mut self, run: &Run, now: Time) {
+        self.seq = run.last_seq();
         self.refused = run.refusal(&Command::act(self.verb.clone()));
         self.blast = if self.refused.is_some() { Blast::default() } else { run.blast(&self.verb, now) };
         let fates = Fate::ALL.into_iter().flat_map(|fate| fate.of(&self.blast).iter().map(move |node| (node.clone(), fate)));

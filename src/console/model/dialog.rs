@@ -1,7 +1,7 @@
 //! `Dialog`: what can lie over the screens, as a stack. A dialog carries what it was opened for; none of them decides a gate.
 
 use super::{
-    GateKey, Proposal,
+    GateKey, Offer, Proposal,
     field::{Lines, TextField},
     fuzzy,
 };
@@ -104,7 +104,10 @@ pub enum PickThen {
         node: NodeId,
     },
     /// Do that with the shown run.
-    Act,
+    Act {
+        /// What was offered when the list was made.
+        offers: Vec<Offer>,
+    },
     /// Branch off with that.
     Branch,
     /// Compare the shown run with that one.

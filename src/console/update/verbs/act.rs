@@ -5,10 +5,10 @@ use serde_json::Value;
 
 use super::super::Turn;
 use crate::console::model::{
-    Dialog, EditThen, EditorDialog, LineDialog, LineThen, Lines, Model, Pick, PickItem, PickThen, Proposal, RunView, Status, TextField,
-    words,
+    Dialog, EditThen, EditorDialog, LineDialog, LineThen, Lines, Model, Offer, Pick, PickItem, PickThen, Proposal, RunView, Status,
+    TextField, words,
 };
-use crate::engine::{Breakpoint, Command, Moment, NodeState, Pace, Run, RunId, Scope, Target, Verb};
+use crate::engine::{Command, NodeState, Pace, Run, Scope, Target, Verb};
 use crate::host::client::Request;
 use crate::plan::NodeId;
 use crate::text::Plain;
@@ -24,7 +24,7 @@ pub fn propose(model: &mut Model, turn: &mut Turn, verb: Verb) -> Result<Said, S
         return Err(why);
     }
     let id = view.id.clone();
-    let proposal = Proposal::new(id, run, verb, turn.now);
+    let proposal = Proposal::new(id, view.newest(), verb, turn.now);
     if asks(&proposal) {
         model.dialogs.push(Dialog::Act(Box::new(proposal)));
         return Ok(Said::Asks);
@@ -75,20 +75,20 @@ fn say(model: &mut Model, turn: &mut Turn, verb: Verb) {
     }
 }
 
-/// The run went on: what is proposed to it is looked at again.
-pub fn refresh(model: &mut Model, id: &RunId, turn: &Turn) {
-    let Some(view) = model.runs.get(id) else { return };
+/// Looks again at what is proposed to runs that went on meanwhile.
+pub fn refresh(model: &mut Model) {
     for dialog in &mut model.dialogs {
         if let Dialog::Act(proposal) = dialog
-            && proposal.run == *id
+            && let Some(view) = model.runs.get(&proposal.run)
         {
-            proposal.refresh(&view.newest().run, turn.now);
+            proposal.refresh(view.newest());
         }
     }
 }
 
 /// Says the verb that is shown.
 pub fn yes(model: &mut Model, turn: &mut Turn) {
+    refresh(model);
     let Some(Dialog::Act(proposal)) = model.dialogs.pop() else { return };
     match &proposal.refused {
         Some(why) => model.status = Some(Status::warn(why)),
@@ -115,48 +115,6 @@ pub fn keep_why(model: &mut Model, text: &str) {
 pub fn undo(model: &mut Model, turn: &mut Turn) {
     if let Some(view) = model.shown_run() {
         turn.send(Request::Command { run: view.id.clone(), command: Command::Undo });
-    }
-}
-
-/// Something that can be offered to be done.
-#[derive(Clone, Debug)]
-enum Offer {
-    Say(Verb),
-    /// Asks for a value first.
-    Value(NodeId),
-    /// Asks for words first.
-    Guide(NodeId),
-    /// Asks for whom first.
-    Rewind(NodeId),
-    /// Asks for a breakpoint.
-    Break(Option<NodeId>),
-    Breaks,
-    Undo,
-}
-
-impl Offer {
-    /// The verb whose refusal is that of the offer.
-    fn verb(&self) -> Option<Verb> {
-        match self {
-            Self::Say(verb) => Some(verb.clone()),
-            Self::Value(node) => Some(Verb::Override { node: node.clone(), value: Value::Null }),
-            Self::Guide(node) => Some(Verb::Guide { node: node.clone(), text: "-".into() }),
-            Self::Rewind(node) => Some(Verb::Rewind { node: node.clone(), to: node.clone(), feedback: "-".into() }),
-            Self::Break(_) | Self::Breaks | Self::Undo => None,
-        }
-    }
-
-    fn refusal(&self, view: &RunView) -> Option<String> {
-        let run = &view.newest().run;
-        match self {
-            Self::Undo => run.refusal(&Command::Undo),
-            Self::Breaks => None,
-            Self::Break(_) => {
-                let point = Breakpoint { at: Moment::Before, node: None, when: None };
-                run.refusal(&Command::act(Verb::Break { point }))
-            }
-            Self::Say(_) | Self::Value(_) | Self::Guide(_) | Self::Rewind(_) => run.refusal(&Command::act(self.verb()?)),
-        }
     }
 }
 
@@ -219,28 +177,27 @@ fn of_node(node: &NodeId, again: &Verb, offers: &mut Vec<(String, &'static str, 
 /// Everything that can be done here; what can't be done now stands last, with the reason.
 pub fn menu(model: &mut Model, _: &mut Turn) {
     let Some(view) = model.shown_run() else { return };
-    let mut items: Vec<PickItem> = Vec::new();
+    let (mut items, mut all) = (Vec::new(), Vec::new());
     for (at, (label, words, key, offer)) in offers(model).into_iter().enumerate() {
         let key = model.look.keymap.hint(key);
-        let refused = offer.refusal(view).map(|why| Plain::summary(&why));
+        let refused = offer.refusal(&view.newest().run).map(|why| Plain::summary(&why));
         items.push(PickItem { key, refused, ..PickItem::new(&at.to_string(), &label, words) });
+        all.push(offer);
     }
-    items.sort_by_key(|item| item.refused.is_some());
-    model.dialogs.push(Dialog::Pick(Pick::new("what can be done", items, PickThen::Act)));
+    items.sort_by_key(|item: &PickItem| item.refused.is_some());
+    model.dialogs.push(Dialog::Pick(Pick::new("what can be done", items, PickThen::Act { offers: all })));
 }
 
 /// Something of the menu was picked.
-pub fn picked(model: &mut Model, turn: &mut Turn, at: &str) {
-    let offer = at.parse::<usize>().ok().and_then(|at| offers(model).into_iter().nth(at));
-    match offer.map(|(_, _, _, offer)| offer) {
-        None => {}
-        Some(Offer::Say(verb)) => say(model, turn, verb),
-        Some(Offer::Value(node)) => ask_value(model, node),
-        Some(Offer::Guide(node)) => ask_guide(model, node),
-        Some(Offer::Rewind(node)) => ask_whom(model, node),
-        Some(Offer::Break(node)) => super::breaks::ask(model, node.as_ref()),
-        Some(Offer::Breaks) => super::breaks::list(model, turn),
-        Some(Offer::Undo) => undo(model, turn),
+pub fn picked(model: &mut Model, turn: &mut Turn, offer: Offer) {
+    match offer {
+        Offer::Say(verb) => say(model, turn, verb),
+        Offer::Value(node) => ask_value(model, node),
+        Offer::Guide(node) => ask_guide(model, node),
+        Offer::Rewind(node) => ask_whom(model, node),
+        Offer::Break(node) => super::breaks::ask(model, node.as_ref()),
+        Offer::Breaks => super::breaks::list(model, turn),
+        Offer::Undo => undo(model, turn),
     }
 }
 
@@ -387,7 +344,7 @@ fn again_verb(run: &Run, node: &NodeId) -> Verb {
 pub fn guide(model: &mut Model, _: &mut Turn) {
     let Some(node) = model.selected_id().cloned() else { return };
     let offer = Offer::Guide(node.clone());
-    match model.shown_run().and_then(|view| offer.refusal(view)) {
+    match model.shown_run().and_then(|view| offer.refusal(&view.newest().run)) {
         Some(why) => model.status = Some(Status::warn(&format!("can't guide `{node}`: {why}"))),
         None => ask_guide(model, node),
     }

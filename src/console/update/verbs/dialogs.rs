@@ -188,7 +188,11 @@ pub fn take(model: &mut Model, turn: &mut Turn) {
         PickThen::Worker { node } => plan::set_worker(model, turn, &node, &value),
         PickThen::Edge { node } => deps::edge_picked(model, &node, &value),
         PickThen::WholeEdge { node } => deps::whole_edge_picked(model, &node, &value),
-        PickThen::Act => act::picked(model, turn, &value),
+        PickThen::Act { mut offers } => {
+            if let Some(at) = value.parse().ok().filter(|at| *at < offers.len()) {
+                act::picked(model, turn, offers.swap_remove(at));
+            }
+        }
         PickThen::Branch => branch::picked(model, &value),
         PickThen::CompareRun => branch::compare_picked(model, turn, &value),
         PickThen::Rewind { node } => act::ask_feedback(model, node, value.as_str().into()),
