@@ -11,8 +11,10 @@ use super::Fold;
 pub struct TraceView {
     /// Whose result.
     node: NodeId,
-    /// After which event it is so.
-    seq: u64,
+    /// After how many events it is so.
+    folded: usize,
+    /// What models were asked until then.
+    asked: Transcript,
     trace: Trace,
     lines: Vec<TraceLine>,
     /// Which line is selected.
@@ -54,21 +56,35 @@ pub enum Traced {
 impl TraceView {
     /// The trace of a node's result after some events; nothing where there is no such node.
     pub fn new(fold: &Fold, records: &[Record], node: &NodeId) -> Option<Self> {
+        Self::after(Transcript::default(), 0, fold, records, node)
+    }
+
+    /// The same, where what models were asked in the first so many of the events is known.
+    fn after(mut asked: Transcript, known: usize, fold: &Fold, records: &[Record], node: &NodeId) -> Option<Self> {
         // Of what nodes said, a trace tells the models alone.
-        let mut transcript = Transcript::default();
-        let calls = records.iter().filter(|record| matches!(record.event, Event::ModelCalled { .. }));
-        calls.for_each(|record| transcript.fold(record));
-        let trace = fold.run.trace(node, &transcript)?;
+        let calls = records.iter().skip(known).filter(|record| matches!(record.event, Event::ModelCalled { .. }));
+        calls.for_each(|record| asked.fold(record));
+        let trace = fold.run.trace(node, &asked)?;
         let lines = trace.rows.iter().enumerate().flat_map(|(at, row)| lines_of(&trace, at, row)).collect();
-        Some(Self { node: node.clone(), seq: fold.run.last_seq(), trace, lines, selected: 0, top: 0, scroll: 0 })
+        Some(Self { node: node.clone(), folded: records.len(), asked, trace, lines, selected: 0, top: 0, scroll: 0 })
     }
 
     /// The same after other events, where they are others; the selection stays where it is.
     pub fn refresh(&mut self, fold: &Fold, records: &[Record]) {
-        if fold.run.last_seq() == self.seq {
+        if records.len() == self.folded {
             return;
         }
-        if let Some(fresh) = Self::new(fold, records, &self.node) {
+        // Words that stream in go into no trace.
+        let is_words = |record: &Record| matches!(record.event, Event::Output { .. } | Event::Message { .. } | Event::LogLine { .. });
+        if records.get(self.folded..).is_some_and(|fresh| fresh.iter().all(is_words)) {
+            self.folded = records.len();
+            return;
+        }
+        let (asked, known) = match records.len() > self.folded {
+            true => (std::mem::take(&mut self.asked), self.folded),
+            false => (Transcript::default(), 0),
+        };
+        if let Some(fresh) = Self::after(asked, known, fold, records, &self.node) {
             let selected = self.selected.min(fresh.lines.len().saturating_sub(1));
             *self = Self { selected, top: self.top, scroll: self.scroll, ..fresh };
         }

@@ -1,5 +1,8 @@
 //! Plans in words: what a node does, by whom, and its text to edit.
 
+use std::io::{self, Write};
+
+use serde::Serialize;
 use serde_json::{Map, Value};
 
 use super::inputs;
@@ -214,6 +217,50 @@ pub fn pretty(value: &Value) -> String {
     serde_json::to_string_pretty(value).unwrap_or_default()
 }
 
+/// The start of what is JSON for reading, so many bytes of it: no more is written than is shown, however large the whole is.
+pub fn pretty_start(value: &impl Serialize, most: usize) -> String {
+    let mut start = Start { text: Vec::new(), most };
+    let cut = serde_json::to_writer_pretty(&mut start, value).is_err();
+    start.into_text(cut)
+}
+
+/// The same on one line.
+pub fn compact_start(value: &impl Serialize, most: usize) -> String {
+    let mut start = Start { text: Vec::new(), most };
+    let cut = serde_json::to_writer(&mut start, value).is_err();
+    start.into_text(cut)
+}
+
+/// Takes so many bytes and no more.
+struct Start {
+    text: Vec<u8>,
+    most: usize,
+}
+
+impl Start {
+    fn into_text(self, cut: bool) -> String {
+        let text = String::from_utf8_lossy(&self.text);
+        // The end may be half a character.
+        if cut { format!("{}…", text.trim_end_matches(char::REPLACEMENT_CHARACTER)) } else { text.into_owned() }
+    }
+}
+
+impl Write for Start {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        let room = self.most - self.text.len();
+        if room == 0 && !bytes.is_empty() {
+            return Err(io::ErrorKind::WriteZero.into());
+        }
+        let taken = &bytes[..bytes.len().min(room)];
+        self.text.extend_from_slice(taken);
+        Ok(taken.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
 /// A result for reading: text as text, the rest as JSON.
 pub fn result(value: &Value) -> String {
     match value {
@@ -298,8 +345,17 @@ pub fn finding_place(finding: &Finding, edge: Option<&Edge>) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::told;
+    use super::{compact_start, pretty, pretty_start, told};
     use serde_json::json;
+
+    #[test]
+    fn of_a_large_value_only_the_start_is_written() {
+        let value = json!({"text": "é".repeat(1_000), "more": [1, 2, 3]});
+        assert_eq!(pretty_start(&value, 1 << 20), pretty(&value));
+        assert_eq!(compact_start(&value, 12), "{\"text\":\"é…");
+        assert_eq!(compact_start(&value, 13), "{\"text\":\"éé…".trim_end_matches("é…").to_owned() + "é…");
+        assert_eq!(pretty_start(&json!(null), 4), "null");
+    }
 
     #[test]
     fn long_texts_in_a_result_are_told_line_by_line() {

@@ -12,26 +12,26 @@ use crate::plan::NodeId;
 use crate::text::{Glyph, Plain, duration};
 
 /// Draws the bars and what the selected node did.
-pub fn draw(model: &Model, now: Time, pen: &mut Pen<'_>, layout: &Layout) {
+pub fn draw(model: &Model, pen: &mut Pen<'_>, layout: &Layout) {
     let area = layout.list;
     let Some(view) = model.shown_run() else {
         pen.title(area, &[(Plain::line("timeline"), Role::Title)], true);
         pen.words(area.x + 2, area.y + 1, area.width.saturating_sub(2), "No run is shown.", Role::Dim);
         return;
     };
+    let Some(chart) = view.chart() else { return };
     let fold = view.seen();
-    let chart = fold.timeline.chart(&fold.run, now);
     let open = model.dialogs.is_empty();
-    pen.title(area, &[(Plain::line("timeline  "), Role::Title), (docs::spans(&fold.run, &chart), Role::Text)], open);
+    pen.title(area, &[(Plain::line("timeline  "), Role::Title), (docs::spans(&fold.run, chart), Role::Text)], open);
     let wide = chart.bars.iter().map(|bar| Plain::summary(&bar.node).width()).max().unwrap_or(0);
     let name = u16::try_from(wide).unwrap_or(u16::MAX).clamp(6, area.width / 3);
-    let scale = Scale::new(&chart, area, name);
+    let scale = Scale::new(chart, area, name);
     axis(&scale, pen, Rect { y: area.y + 1, height: 1, ..area });
     let selected = model.selected_id();
     let rows = Rect { y: area.y + 2, height: area.height.saturating_sub(3), ..area };
     for (y, bar) in (rows.top()..rows.bottom()).zip(chart.bars.iter().skip(model.place.first_bar)) {
         let line = Rect { y, height: 1, ..area };
-        draw_bar(&scale, &chart, bar, name, pen, line);
+        draw_bar(&scale, chart, bar, name, pen, line);
         if is_stale(&fold.run, &bar.node) {
             pen.glyph(line.x + 1, line.y, 1, Glyph::Stale, Role::Stale);
         }
@@ -39,8 +39,8 @@ pub fn draw(model: &Model, now: Time, pen: &mut Pen<'_>, layout: &Layout) {
             pen.select(Rect { width: name + 4, ..line }, open);
         }
     }
-    legend(&chart, &fold.run, pen, Rect { y: area.bottom().saturating_sub(1), height: 1, ..area });
-    let said = selected.map(|node| docs::stretches(&fold.run, &chart, node)).unwrap_or_default();
+    legend(chart, &fold.run, pen, Rect { y: area.bottom().saturating_sub(1), height: 1, ..area });
+    let said = selected.map(|node| docs::stretches(&fold.run, chart, node)).unwrap_or_default();
     detail(&said, pen, layout.detail);
 }
 

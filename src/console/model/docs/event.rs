@@ -280,8 +280,7 @@ pub fn event(record: &Record, run: &Run) -> Doc<'static> {
     doc.line(Role::Text, Plain::default());
     doc.text(told.role, told.what.as_str());
     doc.heading("the whole event");
-    let whole = json(record);
-    doc.text(Role::Code, &whole[..whole.floor_char_boundary(SHOWN)]);
+    doc.text(Role::Code, &words::pretty_start(&record.event, SHOWN));
     doc
 }
 

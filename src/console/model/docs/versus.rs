@@ -1,5 +1,6 @@
 //! Two runs side by side in words: what differs at one place, line by line.
 
+use serde_json::Value;
 use similar::{ChangeTag, TextDiff};
 
 use super::mark_role;
@@ -30,9 +31,20 @@ fn listed(words: impl Iterator<Item = Plain>) -> Plain {
 pub fn side(side: Option<&Side>) -> Plain {
     let Some(side) = side else { return Plain::line("not there") };
     let mark = side.mark.as_ref().map(|mark| format!(", {mark}")).unwrap_or_default();
-    let said = text(side);
-    let first = said.lines().find(|line| !line.trim().is_empty()).unwrap_or_default();
-    Plain::summary(&format!("{}{mark} {}", side.state, first.chars().take(200).collect::<String>()))
+    let first = |text: &str| start(text.lines().find(|line| !line.trim().is_empty()).unwrap_or_default());
+    let said = match side.result.as_deref() {
+        None | Some(Value::Null) => first(side.error.as_deref().unwrap_or_default()),
+        Some(Value::String(text)) => first(text),
+        Some(other) => words::compact_start(other, ON_A_LINE),
+    };
+    Plain::summary(&format!("{}{mark} {said}", side.state))
+}
+
+/// Characters of a result that a row tells.
+const ON_A_LINE: usize = 200;
+
+fn start(line: &str) -> String {
+    line.chars().take(ON_A_LINE).collect()
 }
 
 fn text(side: &Side) -> String {

@@ -28,6 +28,8 @@ pub struct Fold {
     pub last: Time,
     /// How often nodes came, went or were rewritten so far: equal in two folds of one run means that their plans are equal.
     shape: u32,
+    /// The last event after which a node may stand otherwise.
+    moved: u64,
 }
 
 impl Fold {
@@ -36,22 +38,17 @@ impl Fold {
         self.run.evolve(record);
         self.timeline.fold(&self.run, record);
         self.last = record.at;
+        if !matches!(record.event, Event::Output { .. } | Event::Message { .. } | Event::LogLine { .. } | Event::Touched { .. }) {
+            self.moved = record.seq;
+        }
         match &record.event {
             Event::RunCreated { .. } => {
                 self.created = record.at;
                 self.shape += 1;
                 self.count_all();
             }
-            // One event changes many nodes, or puts all back.
-            Event::Acted { verb, .. } => {
-                // Those that run again leave what ran inside them behind.
-                let reshapes = matches!(
-                    **verb,
-                    Verb::Edit { .. } | Verb::Retry { .. } | Verb::Rerun { .. } | Verb::Rewind { .. } | Verb::Override { .. }
-                );
-                self.shape += u32::from(reshapes);
-                self.count_all();
-            }
+            Event::Acted { verb, nodes, .. } => self.acted(verb, nodes),
+            // Puts all back.
             Event::Undone { .. } => {
                 self.shape += 1;
                 self.count_all();
@@ -89,10 +86,36 @@ impl Fold {
             Event::NodeFailed { node_id, result: Some(result), .. } => self.transcript_mut(node_id).finish(result),
             _ => {}
         }
-        if let Some(node) = self.node_of(&record.event)
-            && let Some(state) = self.run.node(&node).map(|node| Standing::of(&node.state))
-        {
-            self.tally.note(&node, state);
+        if let Some(node) = self.node_of(&record.event) {
+            self.count(&node);
+        }
+    }
+
+    /// A verb changes the nodes that it names, one that makes nodes run again or edits the plan any others too.
+    fn acted(&mut self, verb: &Verb, nodes: &[NodeId]) {
+        match verb {
+            Verb::Edit { .. } | Verb::Retry { .. } | Verb::Rerun { .. } | Verb::Rewind { .. } | Verb::Override { .. } => {
+                // Those that run again leave what ran inside them behind.
+                self.shape += 1;
+                self.count_all();
+            }
+            Verb::Cancel { .. } | Verb::Stop { .. } | Verb::Hold { .. } | Verb::Release { .. } | Verb::Skip { .. } | Verb::Resume => {
+                self.count_all();
+            }
+            Verb::Guide { .. }
+            | Verb::Pause
+            | Verb::Step { .. }
+            | Verb::RunTo { .. }
+            | Verb::StepInto { .. }
+            | Verb::Break { .. }
+            | Verb::Unbreak { .. }
+            | Verb::Rebreak { .. } => nodes.iter().for_each(|node| self.count(node)),
+        }
+    }
+
+    fn count(&mut self, node: &NodeId) {
+        if let Some(state) = self.run.node(node).map(|node| Standing::of(&node.state)) {
+            self.tally.note(node, state);
         }
     }
 
@@ -123,6 +146,11 @@ impl Fold {
     /// How a node stands.
     pub fn state(&self, node: &NodeId) -> Option<&NodeState> {
         self.run.node(node).map(|node| &node.state)
+    }
+
+    /// The last event after which a node may stand otherwise than before: others only add words.
+    pub fn moved(&self) -> u64 {
+        self.moved
     }
 
     /// Equal in two folds of one run means that their plans are equal.

@@ -9,7 +9,7 @@ mod tally;
 use std::collections::BTreeMap;
 
 use super::{Log, TraceView, Tree};
-use crate::engine::{Event, GateId, Outcome, Pace, Preview, Record, RunId, Time};
+use crate::engine::{Chart, Event, GateId, Outcome, Pace, Preview, Record, RunId, Time};
 use crate::host::client::{Driver, Problem};
 use crate::plan::{NodeId, Plan};
 use crate::text::Plain;
@@ -30,7 +30,7 @@ pub struct RunView {
     newest: Fold,
     /// An earlier state, while that is looked at.
     replay: Option<Box<Replay>>,
-    outline: Outline,
+    derived: Derived,
     /// The rows of its plan.
     pub tree: Tree,
     /// Its events as lines.
@@ -45,11 +45,17 @@ pub struct RunView {
     pub frozen: Option<Problem>,
 }
 
-/// A plan with all that runs inside its nodes, flat, of the shape that the rows were made for.
+/// What is made of the state that is seen, and kept as long as it would come out the same.
 #[derive(Clone, Debug, Default)]
-struct Outline {
+struct Derived {
+    /// Of which shape the plan is.
     shape: u32,
+    /// The plan with all that runs inside its nodes, flat; the rows are made of it.
     plan: Plan,
+    /// After which event that moved a bar, and in which second, the chart is so.
+    charted: (u64, u64),
+    /// The nodes against time, since that was looked at.
+    chart: Option<Box<Chart>>,
 }
 
 impl RunView {
@@ -60,7 +66,7 @@ impl RunView {
             journal: Journal::default(),
             newest: Fold::default(),
             replay: None,
-            outline: Outline::default(),
+            derived: Derived::default(),
             tree: Tree::default(),
             log: Log::default(),
             trace: None,
@@ -126,6 +132,22 @@ impl RunView {
         }
     }
 
+    /// The nodes that are seen against time, as they were drawn up last.
+    pub fn chart(&self) -> Option<&Chart> {
+        self.derived.chart.as_deref()
+    }
+
+    /// Draws the chart up again, where a bar moved or a second went by since. In proportion to the run, so not once a frame.
+    pub fn refresh_chart(&mut self, now: Time) {
+        let now = self.moment(now);
+        let fold = self.seen();
+        let charted = (fold.moved(), now.0 / 1000);
+        if self.derived.chart.is_none() || self.derived.charted != charted {
+            let chart = Box::new(fold.timeline.chart(&fold.run, now));
+            (self.derived.chart, self.derived.charted) = (Some(chart), charted);
+        }
+    }
+
     /// Its state after all events: what is true now.
     pub fn newest(&self) -> &Fold {
         &self.newest
@@ -157,21 +179,22 @@ impl RunView {
 
     /// The plan that is run with all that runs inside its nodes, flat; an empty one before its first event.
     pub fn plan(&self) -> &Plan {
-        &self.outline.plan
+        &self.derived.plan
     }
 
     /// Makes the rows again where other nodes are seen than they were made for: once a frame, however many events came in between.
     pub fn grow(&mut self) {
         let shape = self.seen().shape();
-        if shape != self.outline.shape {
-            self.outline = Outline { shape, plan: self.seen().run.outline() };
-            self.tree.rebuild(&self.outline.plan);
+        if shape != self.derived.shape {
+            self.derived.plan = self.seen().run.outline();
+            self.derived.shape = shape;
+            self.tree.rebuild(&self.derived.plan);
         }
     }
 
     /// Changes the tree.
     pub fn with_tree(&mut self, change: impl FnOnce(&mut Tree, &Plan)) {
-        change(&mut self.tree, &self.outline.plan);
+        change(&mut self.tree, &self.derived.plan);
     }
 
     /// Computes the picture of what is seen again, where it must be.
@@ -206,7 +229,7 @@ impl RunView {
 
     /// The goal for titles.
     pub fn goal(&self) -> Plain {
-        Plain::summary(&self.outline.plan.goal)
+        Plain::summary(&self.derived.plan.goal)
     }
 
     /// How it stands now, in one word.

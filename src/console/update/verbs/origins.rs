@@ -1,7 +1,7 @@
 //! Timeline and trace: moving to them, and from a bar or a line to the node, to the log, or to a trace of its own.
 
 use super::super::Turn;
-use crate::console::model::{Focus, Model, Screen, Status, Tab, Traced};
+use crate::console::model::{Focus, Model, RunView, Screen, Status, Tab, Traced};
 use crate::engine::Event;
 use crate::plan::NodeId;
 
@@ -34,12 +34,11 @@ fn open(model: &mut Model, node: &NodeId) {
 
 /// Selects the bar so many further.
 pub fn step(model: &mut Model, to: impl FnOnce(usize, usize) -> usize) {
-    let Some(view) = model.shown_run() else { return };
-    let bars: Vec<NodeId> = view.seen().run.nodes_in_order().into_iter().map(|(id, _)| id.clone()).collect();
-    let at = model.selected_id().and_then(|id| bars.iter().position(|bar| bar == id)).unwrap_or(0);
-    if let Some(node) = bars.get(to(at, bars.len())) {
+    let Some(chart) = model.shown_run().and_then(RunView::chart) else { return };
+    let at = model.selected_id().and_then(|id| chart.bars.iter().position(|bar| bar.node == *id)).unwrap_or(0);
+    if let Some(node) = chart.bars.get(to(at, chart.bars.len())).map(|bar| bar.node.clone()) {
         model.with_tree(|tree, plan| {
-            tree.reveal(plan, node);
+            tree.reveal(plan, &node);
         });
     }
 }
