@@ -259,3 +259,17 @@ fn words(blast: &Blast) -> Vec<String> {
     }
     lines
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_kind_of_change_is_told_and_what_is_handed_back_too() {
+        assert_eq!(words(&Blast::default()), Vec::<String>::new());
+        let blast = Blast { wraps: vec!["a".into(), "b".into()], stale: vec!["c".into()], tokens: 7, ..Blast::default() };
+        let told = words(&blast);
+        assert_eq!(told[..2], ["has hand back what there is: a, b", "leaves stale: c"]);
+        assert!(told[2].starts_with("lost or done again: 7 tokens"), "{told:?}");
+    }
+}

@@ -194,7 +194,7 @@ impl<V: Fn(&str) -> Option<String> + Send + Sync> Console<V> {
     async fn draw(&mut self) -> io::Result<Next> {
         let now = self.term.now();
         let mut shown = view::Shown::default();
-        prepare(&mut self.model);
+        prepare(&mut self.model, now);
         let model = &self.model;
         let drawn = self.term.draw(|frame| {
             shown = view::draw(model, now, frame.buffer_mut());

@@ -109,7 +109,7 @@ const PLAN: &[Command] = &[
     row("plan.goal", &["O"], Tree, ("Goal of the plan", "", "what the plan is for, in your words; agents read it"), when::editing_nodes, verbs::plan::goal),
     row("plan.worker", &["w"], Tree, ("Change agent or tool", "", "picks another one from the catalog"), when::changing_worker, verbs::plan::worker),
     row("plan.gate", &["p"], Tree, ("Gate before the node", "", "asks you before the node, never, after it, or both"), when::changing_nodes, verbs::plan::gate),
-    row("plan.deps", &["D"], Tree, ("Change dependencies", "dependencies", "Space on a row takes a dependency or gives it back"), when::changing_nodes, verbs::deps::begin),
+    row("plan.deps", &["D"], Tree, ("Change dependencies", "dependencies", "takes rows as dependencies, and gives them back"), when::changing_nodes, verbs::deps::begin),
     row("plan.condition", &["C"], Tree, ("Conditions on its edges", "", "picks an incoming edge and edits its condition"), when::changing_nodes, verbs::deps::condition),
     row("plan.edge", &["L"], Tree, ("Edit an edge whole", "", "as JSON: condition, keys that pass, default, label"), when::changing_nodes, verbs::deps::whole_edge),
     row("plan.node", &["S"], Tree, ("Edit the node whole", "", "as JSON: its work, guards, retries, limits, model"), when::changing_nodes, verbs::plan::node),
@@ -187,7 +187,7 @@ const LOG: &[Command] = &[
     row("trace.go", &["enter"], Trace, ("Go there", "go there", "the node in the tree, its tools, or the answer in the log"), when::node_shown, verbs::origins::go),
     row("trace.from", &["o"], Trace, ("Trace from here", "trace from here", "where this line's result came from"), when::node_shown, verbs::origins::from_here),
     row("log.filter_done", &["enter", "down"], LogFilter, ("Keep the filter", "keep", "back to the events with the filter on"), when::always, verbs::log::filter_done),
-    row("log.filter_clear", &["esc"], LogFilter, ("Clear the filter", "clear", "shows all events again"), when::always, verbs::log::filter_clear),
+    row("log.filter_clear", &["esc"], LogFilter, ("Clear the filter", "clear", "drops the words; events of one node alone stay so"), when::always, verbs::log::filter_clear),
 ];
 
 #[rustfmt::skip]

@@ -27,7 +27,7 @@ mod versus;
 
 pub mod words;
 
-pub use act::{Fate, Proposal};
+pub use act::{Fate, Offer, Proposal};
 pub use dialog::{
     Asks, Branching, Confirm, Confirmed, Dialog, EditThen, EditorDialog, FormDialog, LineDialog, LineThen, Pick, PickItem, PickThen,
     Reader, Reading,
@@ -274,7 +274,7 @@ impl Model {
             Screen::Compare => self.editor.compare.told().len(),
             Screen::Runs => self.runs.listing.len(),
             Screen::Log => self.shown_run().map_or(0, |view| view.log.len()),
-            Screen::Timeline => self.shown_run().map_or(0, |view| view.seen().run.nodes().count()),
+            Screen::Timeline => self.shown_run().map_or(0, |view| view.seen().tally.total()),
             Screen::Versus => self.runs.versus.as_ref().map_or(0, |versus| versus.len() + 1),
             Screen::Trace => self.shown_run().and_then(|view| view.trace.as_ref()).map_or(0, |trace| trace.lines().len()),
         };

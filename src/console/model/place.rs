@@ -49,6 +49,16 @@ pub enum Screen {
     Versus,
 }
 
+impl Screen {
+    /// Whether it shows the plan or the run that is on the stage, with what goes on there.
+    pub fn shows_stage(self) -> bool {
+        match self {
+            Self::Plan | Self::Graph | Self::Log | Self::Timeline | Self::Trace => true,
+            Self::Inbox | Self::Runs | Self::Compare | Self::Versus => false,
+        }
+    }
+}
+
 /// A pane of the Plan screen.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Focus {

@@ -1,7 +1,7 @@
 //! Which turn of a body a picture shows: that of the selected node, else the last that began. So all states and edges in a frame are
 //! of one turn.
 
-use super::{Model, RunView, picture::address};
+use super::{Model, picture::address};
 use crate::plan::{NodeId, nest};
 
 /// The turn of a body that is shown.
@@ -36,13 +36,13 @@ impl Model {
         let first = usize::from(!is_there("[0]"));
         let count = count(|at| is_there(&format!("[{}]", at + first)));
         let last = count.checked_sub(1)?;
-        let selected = self.selected_turn(run, &id, owner).and_then(|number| number.checked_sub(first)).filter(|at| *at < count);
+        let selected = self.selected_turn(&id, owner).and_then(|number| number.checked_sub(first)).filter(|at| *at < count);
         let at = selected.unwrap_or(last);
         Some(Turns { prefix: format!("{id}[{}]/", at + first), of: Some((at + first, count)) })
     }
 
     /// The number of the turn that the selected node stands in.
-    fn selected_turn(&self, _: &RunView, id: &NodeId, owner: &NodeId) -> Option<usize> {
+    fn selected_turn(&self, id: &NodeId, owner: &NodeId) -> Option<usize> {
         let selected = self.selected_id().filter(|selected| address(selected).starts_with(&**owner))?;
         let rest = selected.strip_prefix(&**id)?.strip_prefix('[')?;
         rest.split_once(']')?.0.parse().ok()

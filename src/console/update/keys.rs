@@ -90,7 +90,8 @@ pub fn paste(model: &mut Model, turn: &mut Turn, text: &str) {
     model.safety.key(turn.now);
     model.inbox.asked = None;
     if !model.types() {
-        model.status = Some(Status::warn("nothing takes text here: press n for a new request, then paste"));
+        let new = model.look.keymap.hint("request.focus").unwrap_or_default();
+        model.status = Some(Status::warn(&format!("nothing takes text here: press {new} for a new request, then paste")));
         return;
     }
     with_field(model, |field| field.paste(text));

@@ -6,7 +6,7 @@ pub mod verbs;
 
 use super::{
     keymap::Key,
-    model::{EditThen, GateShown, Model, Replay, Screen, Stage, Status},
+    model::{EditThen, GateShown, Model, Replay, RunView, Screen, Stage, Status},
     theme::Theme,
 };
 use crate::{
@@ -148,7 +148,7 @@ pub fn update(model: &mut Model, msg: Msg, now: Time) -> Vec<Action> {
 }
 
 /// Works out what only a frame needs, right before one is drawn.
-pub fn prepare(model: &mut Model) {
+pub fn prepare(model: &mut Model, now: Time) {
     if let Stage::Run(id) = &model.place.stage
         && let Some(run) = model.runs.get_mut(id)
     {
@@ -156,10 +156,14 @@ pub fn prepare(model: &mut Model) {
         if model.place.screen == Screen::Trace {
             run.refresh_trace();
         }
+        if model.place.screen == Screen::Timeline {
+            run.refresh_chart(now);
+        }
     }
     if model.place.screen == Screen::Versus {
         model.runs.refresh_versus();
     }
+    verbs::act::refresh(model);
     settle(model);
 }
 
@@ -183,11 +187,10 @@ fn settle(model: &mut Model) {
         }
     }
     if model.place.screen == Screen::Timeline
-        && let Some(view) = model.shown_run()
+        && let Some(chart) = model.shown_run().and_then(RunView::chart)
     {
-        let bars = view.seen().run.nodes_in_order();
-        let at = model.selected_id().and_then(|id| bars.iter().position(|(bar, _)| *bar == id)).unwrap_or(0);
-        let top = super::model::scrolled(model.place.first_bar, at, bars.len(), rows.saturating_sub(2));
+        let at = model.selected_id().and_then(|id| chart.bars.iter().position(|bar| bar.node == *id)).unwrap_or(0);
+        let top = super::model::scrolled(model.place.first_bar, at, chart.bars.len(), rows.saturating_sub(2));
         model.place.first_bar = top;
     }
     let runs = &mut model.runs;
@@ -205,14 +208,15 @@ fn settle(model: &mut Model) {
 }
 
 /// When something on the screen changes by itself, if it does: a gate becomes ready for keys, a second of elapsed time goes by while
-/// something runs and is in sight, or a replay plays.
+/// something runs and is in sight, or a replay plays there.
 pub fn next_wake(model: &Model, now: Time) -> Option<Time> {
     let armed = model.gate_is_faced().then(|| model.safety.quiet_from()).filter(|at| *at > now);
+    let in_sight = model.place.screen.shows_stage();
     let ticks = match &model.place.stage {
         Stage::Run(id) => model.runs.get(id).is_some_and(|run| run.works()),
         Stage::Plan => model.request.planning.is_some(),
     };
-    let second = ticks.then(|| Time((now.0 / 1000 + 1) * 1000));
-    let plays = model.replay().and_then(Replay::due);
+    let second = (ticks && in_sight).then(|| Time((now.0 / 1000 + 1) * 1000));
+    let plays = model.replay().filter(|_| in_sight).and_then(Replay::due);
     [armed, second, plays].into_iter().flatten().min()
 }

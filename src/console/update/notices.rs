@@ -53,7 +53,11 @@ pub fn notice(model: &mut Model, turn: &mut Turn, notice: Notice) {
         Notice::PlanSaved { path, plan } => verbs::save::saved(model, &path, &plan),
         Notice::PlanThere { path, plan } => verbs::save::is_there(model, path, plan),
         Notice::Models(names) => verbs::app::models(model, &names),
-        Notice::Problem(problem) => model.status = Some(bad(&problem)),
+        Notice::Problem(problem) => {
+            // It may say that the run which is awaited can't be opened.
+            model.runs.awaited = None;
+            model.status = Some(bad(&problem));
+        }
         Notice::Frozen { run, problem } => {
             model.status = Some(bad(&problem));
             if let Some(view) = model.runs.get_mut(&run) {
@@ -135,6 +139,14 @@ fn run_opened(model: &mut Model, turn: &mut Turn, id: RunId, records: &[Record],
         return;
     }
     verbs::branch::say_interrupted(model, &id);
+    if !model.dialogs.is_empty() && model.place.stage != Stage::Run(id.clone()) {
+        // What lies open is about what is shown.
+        let at = model.runs.open.iter().position(|run| run.id == id).map_or(1, |at| at + 1);
+        let key = |id: &str| model.look.keymap.hint(id).unwrap_or_default();
+        let words = format!("run {at} is open: {} and {} lead to it", key("stage.next"), key("stage.previous"));
+        model.status = Some(Status::note(&words));
+        return;
+    }
     model.place.stage = Stage::Run(id);
     model.editor.deps = None;
     if !model.types() {
@@ -162,7 +174,8 @@ fn events(model: &mut Model, turn: &mut Turn, id: &RunId, records: &[Record]) {
     let waiting = model.inbox.gates.len();
     let Some(view) = model.runs.get_mut(id) else { return };
     let gates = view.apply(records);
-    verbs::act::refresh(model, id, turn);
+    // What comes is in the journal, so that it can be written again.
+    view.frozen = None;
     for record in records {
         told(model, turn, id, &record.event);
     }

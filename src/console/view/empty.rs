@@ -19,7 +19,8 @@ pub fn draw(model: &Model, pen: &mut Pen<'_>, area: Rect) {
         lines.push((none(), Plain::line("Making a plan. Its nodes appear here as they come."), Role::Text));
         lines.push((none(), planning.text.clone(), Role::Dim));
     } else {
-        lines.push((none(), Plain::line("Type what you want to have done, then press Enter."), Role::Heading));
+        let enter = model.look.keymap.hint("request.submit").unwrap_or_default();
+        lines.push((none(), Plain::line(&format!("Type what you want to have done, then press {enter}.")), Role::Heading));
         lines.push((none(), Plain::line("It becomes a plan that you read, change, and run. Nothing runs before you say so."), Role::Text));
         lines.push((none(), Plain::default(), Role::Text));
         lines.push((none(), Plain::line("For example"), Role::Dim));

@@ -84,11 +84,12 @@ fn detail(model: &Model, now: Time, pen: &mut Pen<'_>, area: Rect, shown: &mut S
 fn closed(model: &Model, pen: &mut Pen<'_>, area: Rect) {
     let key = model.inbox.selected.as_ref();
     let gate = key.and_then(|key| model.runs.get(&key.run)?.newest().run.gate(key.gate));
+    let hint = |id: &str| model.look.keymap.hint(id).unwrap_or_default();
     let words = match gate {
         Some((gate, Some(decided))) => docs::gate_title(gate).then(&Plain::line(": ")).then(&outcome(decided)),
         Some((gate, None)) => docs::gate_title(gate).then(&Plain::line(": this gate is closed, nobody needs to decide it any more")),
-        None if model.inbox.gates.is_empty() => Plain::line("Gates of all runs gather here. Esc goes back."),
-        None => Plain::line("j and k select a gate."),
+        None if model.inbox.gates.is_empty() => Plain::line(&format!("Gates of all runs gather here. {} goes back.", hint("app.back"))),
+        None => Plain::line(&format!("{} and {} select a gate.", hint("move.down"), hint("move.up"))),
     };
     for (y, line) in (area.top()..area.bottom()).zip(words.wrap(usize::from(area.width))) {
         pen.text(area.x, y, area.width, &line, Role::Dim);

@@ -92,7 +92,7 @@ fn screen(model: &Model, now: Time, pen: &mut Pen<'_>, shown: &mut Shown) {
         Screen::Compare => compare::draw(model, pen, &layout),
         Screen::Runs => runs::draw(model, pen, layout.list),
         Screen::Log => log::draw(model, pen, &layout, shown),
-        Screen::Timeline => timeline::draw(model, now, pen, &layout),
+        Screen::Timeline => timeline::draw(model, pen, &layout),
         Screen::Trace => trace::draw(model, pen, &layout),
         Screen::Versus => versus::draw(model, pen, &layout),
     }

@@ -23,10 +23,12 @@ pub fn reject(model: &mut Model, turn: &mut Turn) {
     if matches!(model.inbox.drafts.get(key), Some(Draft::Words(_))) {
         return decide(model, turn, Intent::Reject);
     }
+    let hint = |id: &str| model.look.keymap.hint(id).unwrap_or_default();
+    let (keep, send) = (hint("line.keep"), hint("gate.reject"));
     let line = LineDialog {
         title: Plain::line(&format!("reject `{}`: why? The words go back to whoever asked", gate.node)),
         field: TextField::new(Lines::One, ""),
-        note: Some(Plain::line("nothing is decided yet: after Enter, the reject key sends it")),
+        note: Some(Plain::line(&format!("nothing is decided yet: {keep} takes the words, then {send} sends them"))),
         then: LineThen::Reject { gate: key.clone() },
     };
     model.dialogs.push(Dialog::Line(line));
@@ -91,7 +93,9 @@ fn may_decide(model: &Model, turn: &Turn) -> Result<(), &'static str> {
 fn once_more(model: &Model, key: &GateKey, gate: &Gate, revision: u64, intent: Intent) -> Option<String> {
     match intent {
         Intent::Approve if !model.safety.whole(key, revision) => {
-            Some("not all of it was seen: J and K scroll, or press again to approve".to_owned())
+            let hint = |id: &str| model.look.keymap.hint(id).unwrap_or_default();
+            let (down, up) = (hint("move.detail_down"), hint("move.detail_up"));
+            Some(format!("not all of it was seen: {down} and {up} scroll, or press again to approve"))
         }
         Intent::CancelBranch => {
             let ends = model.runs.get(&key.run).map(|run| run.newest().run.branch(&gate.node).0).unwrap_or_default();
@@ -309,6 +313,10 @@ pub fn to_node(model: &mut Model, _: &mut Turn) {
     model.place.stage = Stage::Run(run);
     model.place.screen = Screen::Plan;
     model.place.focus = Focus::Tree;
+    // Rows of a run that wasn't shown are those of when it was shown last.
+    if let Some(view) = model.shown_run_mut() {
+        view.grow();
+    }
     model.with_tree(|tree, plan| {
         tree.reveal(plan, &node);
     });
