@@ -23,13 +23,15 @@ fn table(header: &str) -> Vec<(Vec<&'static str>, Vec<&'static str>)> {
     .collect()
 }
 
-/// What the terminal sends for a key by its name in the keymap; other text is typed as it is.
+/// What the terminal sends for a key by its name in the keymap; other text is typed as it is. What looks like a name must be one.
 fn key(name: &str) -> String {
     match name {
         "enter" => "\r".to_owned(),
         "esc" => "\x1b".to_owned(),
         "ctrl-home" => "\x1b[1;5H".to_owned(),
         control if control.len() == 6 && control.starts_with("ctrl-") => char::from(control.as_bytes()[5] & 0x1f).to_string(),
+        letter if letter.chars().count() == 1 => letter.to_owned(),
+        name if name.chars().all(|c| c.is_ascii_lowercase() || c == '-') => panic!("the test knows no key `{name}`"),
         text => text.to_owned(),
     }
 }
@@ -62,6 +64,8 @@ fn the_story_of_the_debugger_is_true_key_by_key() {
             let words: Vec<&str> = command.split(' ').skip(1).collect();
             let ended = program.run(&words);
             let shown = ended.to_string();
+            assert_eq!(ended.code, 0, "`{command}`: {shown}");
+            assert!(!seen.is_empty(), "nothing is said of what `{command}` shows");
             seen.iter().for_each(|text| assert!(shown.contains(text), "`{command}` shows no `{text}`: {shown}"));
         }
     }

@@ -10,6 +10,7 @@ mod mending;
 mod nesting;
 mod opening;
 mod origins;
+mod places;
 mod replay;
 mod runs;
 mod safety;
@@ -35,7 +36,15 @@ use crate::engine::{Actor, Command, Done, Effect, GateId, Input, Preview, Run, R
 use crate::host::client::{Driver, Hello, ModelStatus, Notice, PlanningId, Request};
 use crate::plan::{AgentInfo, Catalog, NodeId, Plan, Risk, ToolInfo, Verdict};
 
+/// Keys from the tree of a run to every screen and dialog there, where another run is open too.
+#[rustfmt::skip]
+pub const EVERYWHERE: [&str; 36] = [
+    "1", "i", "i e", "3", "3 !", "?", ":", "a", "e", "z", "D", "R", "F", "q", "v", "5", "5 /", "6", "7", "W", "B", "B a", "b B e", "m", "x",
+    "x w", "\"", "= enter", "<", "H", "H v", "H 5", "H 6", "H 7", "H b", "H /",
+];
+
 /// A console with a host behind it.
+#[derive(Clone)]
 pub struct Deck {
     pub model: Model,
     pub now: Time,
@@ -105,6 +114,14 @@ impl Deck {
         deck
     }
 
+    /// The same beside a second run of the same plan.
+    pub fn beside_another(width: u16, height: u16) -> Self {
+        let mut deck = Self::waiting(width, height);
+        deck.start(plan(), Vec::new());
+        deck.keys("<");
+        deck
+    }
+
     pub fn send(&mut self, msg: Msg) {
         for action in update(&mut self.model, msg, self.now) {
             match action {
@@ -145,7 +162,7 @@ impl Deck {
     pub fn flush(&mut self) -> Buffer {
         let (width, height) = self.model.place.size;
         let mut buffer = Buffer::empty(Rect::new(0, 0, width, height));
-        prepare(&mut self.model);
+        prepare(&mut self.model, self.now);
         let shown = view::draw(&self.model, self.now, &mut buffer);
         self.send(Msg::FrameFlushed(shown.gates));
         buffer

@@ -23,7 +23,7 @@ fn a_step_back_shows_the_run_as_it_was_and_the_end_shows_it_as_it_is() {
     deck.keys("H ( (");
     let before = deck.screen();
     assert!(before.contains("replay") && before.contains("count       running"), "{before}");
-    assert!(!before.contains("waiting   write"), "{before}");
+    assert!(!before.contains("write       waiting"), "{before}");
     deck.keys("$");
     assert!(deck.sees("write       waiting"), "{}", deck.screen());
     assert!(deck.model.replay().is_none());

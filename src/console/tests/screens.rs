@@ -7,7 +7,7 @@ use ratatui::{
 };
 use serde_json::json;
 
-use super::{Deck, text};
+use super::{Deck, EVERYWHERE, text};
 use crate::console::theme::{Depth, Theme, load};
 use crate::engine::{NodeError, Outcome, RunId, WorkFact};
 use crate::host::client::{Driver, Notice, RunSummary};
@@ -281,12 +281,17 @@ fn breakpoints() {
 
 #[test]
 fn ascii_is_complete() {
-    for make in [Deck::new, Deck::planned, Deck::waiting] {
-        let mut deck = make(80, 24);
+    let ascii = |mut deck: Deck, keys: &str| {
         deck.model.look.theme = deck.model.look.theme.clone().with_glyphs(crate::text::GlyphSet::Ascii);
+        deck.keys(keys);
         let screen = deck.screen();
-        assert!(screen.is_ascii(), "{screen}");
+        assert!(screen.is_ascii(), "after {keys}: {screen}");
+    };
+    for make in [Deck::new, Deck::planned, Deck::waiting] {
+        ascii(make(80, 24), "tab");
     }
+    let base = Deck::beside_another(120, 40);
+    EVERYWHERE.into_iter().for_each(|keys| ascii(base.clone(), keys));
 }
 
 #[test]
@@ -307,15 +312,17 @@ fn a_terminal_that_is_too_small_gets_one_sentence() {
 
 #[test]
 fn every_size_is_drawn_without_a_panic() {
+    let bases = [Deck::beside_another(80, 24), Deck::planned(80, 24)];
     for width in [1, 2, 39, 40, 41, 60, 99, 100, 101] {
         for height in [1, 2, 9, 10, 11, 17, 18, 24] {
-            for keys in ["1", "i", "3", "?", ":", "a", "e", "z", "D", "R", "F", "q"] {
-                let mut deck = Deck::waiting(width, height);
-                deck.keys(keys);
-                deck.flush();
-                deck.keys("<");
-                deck.keys(keys);
-                deck.flush();
+            for base in &bases {
+                let mut base = base.clone();
+                base.model.place.size = (width, height);
+                for keys in EVERYWHERE {
+                    let mut deck = base.clone();
+                    deck.keys(keys);
+                    deck.flush();
+                }
             }
         }
     }

@@ -4,7 +4,7 @@ use serde_json::json;
 
 use super::{
     super::update::{Action, Msg, next_wake, update},
-    Deck,
+    Deck, EVERYWHERE,
 };
 use crate::console::model::{Focus, Screen};
 use crate::engine::{Decision, NodeError, Outcome, ToolCall, WorkFact};
@@ -262,10 +262,17 @@ fn hostile_text_in_ids_titles_arguments_and_results_is_shown_escaped() {
         screens.push(deck.screen());
     }
     deck.start(deck.plan.clone(), Vec::new());
+    deck.fact("b", WorkFact::ModelAsked { call: "1".into(), model: EVIL.into() });
     deck.done("b", json!({EVIL: EVIL}));
-    for keys in ["i", "1 j", "]", "]", "]", "3", "q"] {
-        deck.keys(keys);
-        screens.push(deck.screen());
+    deck.start(deck.plan.clone(), Vec::new());
+    deck.keys("<");
+    for node in [EVIL, "b"] {
+        deck.select(node);
+        for keys in EVERYWHERE.into_iter().chain(["]", "] ]", "] ] ]", "] ] ] ]", "H ( (", "5 k", "5 k k k", "7 j j"]) {
+            let mut deck = deck.clone();
+            deck.keys(keys);
+            screens.push(deck.screen());
+        }
     }
     for screen in screens {
         assert!(!screen.contains(['\u{1b}', '\u{202e}', '\u{200b}']), "{screen:?}");
