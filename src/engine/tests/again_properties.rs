@@ -38,7 +38,12 @@ fn verb(run: &Run, (kind, pick, how): Draw) -> Verb {
         13 | 14 => Verb::StepInto { node },
         15 | 16 => {
             let at = Moment::ALL[usize::from(how) % Moment::ALL.len()];
-            Verb::Break { point: Breakpoint { at, node: some.map(|node| node.to_string()), when: None } }
+            let point = Breakpoint { at, node: some.map(|node| node.to_string()), when: None };
+            if how.is_multiple_of(3) {
+                Verb::Rebreak { point: BreakId(u32::from(pick) % 4 + 1), with: point }
+            } else {
+                Verb::Break { point }
+            }
         }
         17 => Verb::Unbreak { point: BreakId(u32::from(how) % 4 + 1) },
         18 => Verb::Step { node: some },
