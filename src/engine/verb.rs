@@ -48,12 +48,13 @@ pub enum Verb {
         /// What.
         target: Target,
     },
-    /// Don't start until released.
+    /// Don't start until released. Of a node with a plan inside that is at work nothing more inside starts, in bodies that begin later
+    /// neither.
     Hold {
         /// What.
         target: Target,
     },
-    /// End a hold, or go on from a breakpoint.
+    /// End a hold, or go on from a breakpoint; with all that runs inside.
     Release {
         /// What.
         target: Target,

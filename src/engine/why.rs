@@ -1,6 +1,6 @@
 //! Why a node isn't running: all that it waits for, down to what a person can do something about.
 
-use super::{GateId, NodeState, Time, flow::Phase, graph::NodeIx, run::Run, steer::Speed};
+use super::{GateId, NodeState, Time, flow::Part, graph::NodeIx, run::Run, steer::Speed};
 use crate::plan::{NodeId, nest};
 use crate::text::clock;
 use serde::Serialize;
@@ -179,28 +179,18 @@ impl Run {
 
     fn held(&self, ix: NodeIx, sentence: String) -> Told {
         let flow = &self.flows[ix.at()];
-        match flow.phase {
-            Phase::Locked(lock) => {
-                let holder = self.queue.locks[lock as usize].holder;
-                Told::new(sentence, Obstacle::Lock).by(holder.into_iter().collect())
+        match flow.phase.part() {
+            Part::InLine => match self.queue.taken(&self.graph.nodes[ix.at()].locks) {
+                Some((_, holder)) => Told::new(sentence, Obstacle::Lock).by(vec![holder]),
+                None => self.not_started(&self.id_of(ix)),
+            },
+            Part::Kept if flow.hold.is_none() => Told::new(sentence, Obstacle::Breakpoint),
+            Part::AtWork if self.holds_call(ix) => Told::new(sentence, Obstacle::Breakpoint),
+            // What it waited for in the middle of its work was answered.
+            Part::AtWork => Told::new(sentence, Obstacle::Slot),
+            Part::Ahead | Part::AtGate(_) | Part::Answered | Part::Kept | Part::Inside | Part::Resting | Part::Lost | Part::Over => {
+                Told::new(sentence, Obstacle::Hold)
             }
-            Phase::Kept if flow.hold.is_none() => Told::new(sentence, Obstacle::Breakpoint),
-            Phase::Working if self.holds_call(ix) => Told::new(sentence, Obstacle::Breakpoint),
-            Phase::Inputs
-            | Phase::Joined { .. }
-            | Phase::Asking
-            | Phase::AtGate(_)
-            | Phase::Answered(_)
-            | Phase::Queued
-            | Phase::Inline
-            | Phase::Bodies
-            | Phase::Inside
-            | Phase::Working
-            | Phase::Resting
-            | Phase::Kept
-            | Phase::Freed
-            | Phase::Lost
-            | Phase::Ended => Told::new(sentence, Obstacle::Hold),
         }
     }
 

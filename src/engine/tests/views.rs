@@ -291,6 +291,29 @@ fn why_tells_pauses_holds_breakpoints_and_what_has_not_begun() {
 }
 
 #[test]
+fn who_was_answered_and_waits_for_a_slot_waits_for_no_person() {
+    let mut world = World::with(plan(vec![agent("a", &[]), agent("b", &[])]), RunSettings { slots: 1, ..settings() });
+    world.ask("a", "t", "write", json!({"path": "x"}), Verdict::Ask);
+    world.decide(1, Decision::Approve);
+    let links = world.run.why(&"a".into());
+    assert_eq!((links[0].sentence.as_str(), links[0].obstacle), ("`a` is held: answered; waits for a slot to go on", Obstacle::Slot));
+}
+
+#[test]
+fn who_waited_for_a_lock_that_came_free_in_a_paused_run_waits_for_its_end() {
+    let locked = |id: &str| {
+        let mut node = agent(id, &[]);
+        node.policy.locks = Some(vec!["db".into()]);
+        node
+    };
+    let mut world = World::new(plan(vec![locked("a"), locked("b")]));
+    assert_eq!(world.why("b"), ["`b` is held: waits for lock `db`, which `a` holds", "  `a` is running"]);
+    world.act(Verb::Pause);
+    world.done("a", json!(1));
+    assert_eq!(world.why("b"), ["`b` is ready, and the run is paused"]);
+}
+
+#[test]
 fn a_pause_and_a_hold_show_in_the_bars_of_those_that_could_start() {
     let mut world = World::new(plan(vec![agent("a", &[]), agent("b", &["a"]), agent("c", &["a"])]));
     at(&mut world, 1_010).act(Verb::Pause);
