@@ -35,16 +35,16 @@ pub fn ls(args: &LsArgs, place: &Place, io: &mut Io<'_>) -> Result<Exit, Failure
     Ok(Exit::Success)
 }
 
-/// How a run stands, in one word. One that is not over and that nobody drives was interrupted, or waits for a person.
-pub(super) fn status(outcome: Option<Outcome>, driver: Option<&str>, waits: bool) -> &'static str {
-    match (outcome, driver) {
-        (Some(Outcome::Succeeded), _) => "succeeded",
-        (Some(Outcome::Partial), _) => "partial",
-        (Some(Outcome::Failed), _) => "failed",
-        (Some(Outcome::Cancelled), _) => "cancelled",
-        (None, _) if waits => "waiting",
-        (None, Some(_)) => "running",
-        (None, None) => "interrupted",
+/// How a run stands, in one word: as it ended, or what it stands still for, or else whether somebody drives it.
+pub(super) fn status(outcome: Option<Outcome>, rest: Option<&'static str>, driver: Option<&str>) -> &'static str {
+    match (outcome, rest, driver) {
+        (Some(Outcome::Succeeded), _, _) => "succeeded",
+        (Some(Outcome::Partial), _, _) => "partial",
+        (Some(Outcome::Failed), _, _) => "failed",
+        (Some(Outcome::Cancelled), _, _) => "cancelled",
+        (None, Some(rest), _) => rest,
+        (None, None, Some(_)) => "running",
+        (None, None, None) => "interrupted",
     }
 }
 
@@ -67,7 +67,7 @@ fn families(runs: &[RunRow]) -> Vec<(usize, &RunRow)> {
 }
 
 fn line(depth: usize, run: &RunRow, driver: Option<&str>) -> String {
-    let status = status(run.outcome, driver, !run.waiting.is_empty());
+    let status = status(run.outcome, run.rest, driver);
     let took = run.finished.map_or_else(|| Plain::line("-"), |end| duration(end.since(run.created)));
     let branch = match &run.parent {
         Some((parent, seq)) => format!("{}└ from {} after event {seq}: ", "  ".repeat(depth.saturating_sub(1)), short(&parent.0)),
@@ -86,7 +86,7 @@ pub(super) fn short(run: &str) -> &str {
 
 fn as_json(run: &RunRow, driver: Option<&str>) -> Value {
     json!({
-        "run": run.run, "status": status(run.outcome, driver, !run.waiting.is_empty()), "driver": driver, "goal": run.goal,
+        "run": run.run, "status": status(run.outcome, run.rest, driver), "driver": driver, "goal": run.goal,
         "workspace": run.workspace, "created_at": run.created, "finished_at": run.finished, "nodes": run.nodes, "waiting": run.waiting,
         "parent": run.parent.as_ref().map(|(run, seq)| json!({"run": run, "seq": seq})), "imported_at": run.imported,
     })

@@ -6,7 +6,7 @@ use super::{
     timeline,
 };
 use crate::{
-    engine::{Decided, Entry, Gate, NodeRun, Pace, Record, Run, RunId, Transcript},
+    engine::{Decided, Entry, Gate, NodeRun, Record, Run, RunId, Transcript},
     plan::{NodeId, nest, validate::nearest},
     store::Scope,
     text::{Block, Plain, clock, cost, count, counted, duration, timestamp},
@@ -75,20 +75,13 @@ pub(super) fn no_such_node(run: &Run, id: &str, node: &str) -> Failure {
 
 /// How a run stands, in one word, by who drives it.
 fn standing(run: &Run, driver: Option<&str>) -> &'static str {
-    let waits = run.open_gates().next().is_some();
-    match run.outcome() {
-        Some((outcome, _)) => status(Some(outcome), driver, waits),
-        None if run.pace() == Pace::Paused => "paused",
-        None if driver.is_none() && !run.is_parked() => "interrupted",
-        None if run.is_parked() && !waits => "held",
-        None => status(None, driver, waits),
-    }
+    status(run.outcome().map(|(outcome, _)| outcome), run.at_rest(), driver)
 }
 
 /// A run as one JSON document.
 pub(super) fn json_of(run: &Run, id: &str, driver: Option<&str>) -> Value {
     let nodes: Vec<Value> = run.nodes_in_order().into_iter().map(|(id, node)| node_json(run, id, node)).collect();
-    let gates: Vec<Value> = run.gates().map(|(gate, decided)| gate_json(gate, decided)).collect();
+    let gates: Vec<Value> = run.gates().map(|(gate, decided)| gate_json(run, gate, decided)).collect();
     json!({
         "run": id, "status": standing(run, driver),
         "reason": run.outcome().map(|(_, reason)| reason), "goal": run.plan().map(|plan| plan.goal.as_str()),
@@ -140,11 +133,11 @@ fn messages_json(entries: &[Entry]) -> Value {
     entries.iter().filter_map(message).collect()
 }
 
-fn gate_json(gate: &Gate, decided: Option<&Decided>) -> Value {
+fn gate_json(run: &Run, gate: &Gate, decided: Option<&Decided>) -> Value {
     json!({
         "gate_id": gate.id, "node_id": gate.node, "kind": gate.kind, "why": gate.why, "payload": gate.payload, "hash": gate.hash,
         "opened_at": gate.opened, "decision": decided.map(|decided| &decided.decision),
-        "by": decided.map(|decided| &decided.by), "decided_at": decided.map(|decided| decided.at),
+        "by": decided.map(|decided| &decided.by), "decided_at": decided.map(|decided| decided.at), "void": run.voided(gate.id),
     })
 }
 

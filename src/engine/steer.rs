@@ -63,6 +63,16 @@ impl Run {
         }
     }
 
+    /// What a run that is not over stands still for, in one word: nothing of it goes on by itself. `None` while something is at work.
+    pub fn at_rest(&self) -> Option<&'static str> {
+        match self.pace() {
+            Pace::Paused => Some("paused"),
+            Pace::Going | Pace::Pausing if !self.is_parked() => None,
+            Pace::Going | Pace::Pausing if self.gates.open.is_empty() => Some("held"),
+            Pace::Going | Pace::Pausing => Some("waiting"),
+        }
+    }
+
     /// Breakpoints, oldest first.
     pub fn breakpoints(&self) -> impl Iterator<Item = (BreakId, &Breakpoint)> {
         self.steer.points.iter().map(|(&id, point)| (id, point))

@@ -288,6 +288,8 @@ pub struct RunSummary {
     pub gates: u32,
     /// Nodes that hold it up, for people.
     pub waiting: Vec<NodeId>,
+    /// What it stands still for, in one word; absent when it is over, or something was at work.
+    pub rest: Option<String>,
     /// What it branched off, if it did.
     pub parent: Option<Parent>,
     /// When it was read from a file, if it was.

@@ -311,6 +311,7 @@ impl Shared {
             nodes: row.nodes,
             gates: u32::try_from(row.waiting.len()).unwrap_or(u32::MAX),
             waiting: row.waiting,
+            rest: row.rest.map(str::to_owned),
             parent: row.parent.map(|(run, seq)| Parent { run, seq }),
             imported: row.imported,
         }

@@ -4,7 +4,7 @@ use super::{
     StoreError,
     row::{Row, outcome_of, unsigned},
 };
-use crate::engine::{Event, Outcome, Record, Run, RunId, Time};
+use crate::engine::{Outcome, Record, Run, RunId, Time};
 use crate::plan::NodeId;
 use rusqlite::{Connection, OptionalExtension, params};
 use std::{
@@ -40,6 +40,8 @@ pub struct RunRow {
     pub nodes: u32,
     /// The node of each open gate, oldest first; empty once the run ended.
     pub waiting: Vec<NodeId>,
+    /// What it stands still for, in one word; `None` when it is over, or something was at work.
+    pub rest: Option<&'static str>,
     /// The run that it branched off, and the last event that they share.
     pub parent: Option<(RunId, u64)>,
     /// When it was read from a file, if it was.
@@ -62,7 +64,10 @@ impl Reader {
         let mut runs = list(&db, scope).map_err(|error| self.wrap(&error))?;
         for run in runs.iter_mut().filter(|run| run.outcome.is_none()) {
             // One damaged run doesn't hide the others; looking at it says what is wrong with it.
-            run.waiting = self.waiting(&db, &run.run).unwrap_or_default();
+            let Ok(records) = self.all(&db, &run.run) else { continue };
+            let state = Run::replay(&records);
+            run.waiting = state.open_gates().map(|gate| gate.node.clone()).collect();
+            run.rest = state.at_rest();
         }
         Ok(runs)
     }
@@ -106,26 +111,6 @@ impl Reader {
         found.map(Option::unwrap_or_default).map_err(|error| self.wrap(&error))
     }
 
-    fn waiting(&self, db: &Connection, run: &RunId) -> Result<Vec<NodeId>, StoreError> {
-        let sql = "SELECT seq, at, more, kind, json FROM events INDEXED BY gate_events
-            WHERE run = ?1 AND kind IN ('approval_required', 'gate_decided', 'gate_voided', 'undone') ORDER BY seq";
-        let found = rows(db, sql, run).map_err(|error| self.wrap(&error))?;
-        // A verb that was taken back leaves gates as if it had not been said; only the run as a whole knows which.
-        if found.iter().any(|row| row.kind == "undone") {
-            let records = self.all(db, run)?;
-            return Ok(Run::replay(&records).open_gates().map(|gate| gate.node.clone()).collect());
-        }
-        let mut open = Vec::new();
-        for row in found {
-            match row.record(run, &self.path)?.event {
-                Event::ApprovalRequired { gate } => open.push((gate.id, gate.node)),
-                Event::GateDecided { gate, .. } | Event::GateVoided { gate, .. } => open.retain(|(id, _)| *id != gate),
-                _ => {}
-            }
-        }
-        Ok(open.into_iter().map(|(_, node)| node).collect())
-    }
-
     fn lock(&self) -> MutexGuard<'_, Connection> {
         // A reader that panicked has changed nothing.
         self.db.lock().unwrap_or_else(PoisonError::into_inner)
@@ -151,6 +136,7 @@ fn list(db: &Connection, scope: Scope<'_>) -> rusqlite::Result<Vec<RunRow>> {
             outcome: row.get::<_, Option<String>>(5)?.and_then(|word| outcome_of(&word)),
             nodes: row.get(6)?,
             waiting: Vec::new(),
+            rest: None,
             parent: row.get::<_, Option<String>>(7)?.map(RunId).zip(row.get::<_, Option<i64>>(8)?.map(unsigned)),
             imported: row.get::<_, Option<i64>>(9)?.map(|at| Time(unsigned(at))),
         })

@@ -42,11 +42,10 @@ const BRANCHES: &str = "
     ALTER TABLE runs ADD COLUMN imported INTEGER;
 ";
 
-/// Version 3: which events are one step, and what changes the gates of a run by taking verbs back.
+/// Version 3: which events are one step. What waits in a run is read from the whole of it, as taking verbs back changes that too.
 const WHOLE: &str = "
     ALTER TABLE events ADD COLUMN more INTEGER NOT NULL DEFAULT 0;
     DROP INDEX gate_events;
-    CREATE INDEX gate_events ON events (run, seq) WHERE kind IN ('approval_required', 'gate_decided', 'gate_voided', 'undone');
 ";
 
 /// The version of a journal that this program writes.

@@ -70,7 +70,7 @@ fn a_journal_of_version_1_opens_is_shown_and_goes_on() {
     program.run(&["resume", run_with(&runs, "write after a yes", "waiting"), "--yes"]).code(0);
     assert_eq!(program.read("out.txt"), "hello");
 
-    let cut = run_with(&runs, "cut off in the middle", "waiting");
+    let cut = run_with(&runs, "cut off in the middle", "interrupted");
     assert_eq!(program.json(&["show", cut, "--json"])["status"], "interrupted");
     program.run(&["skip", cut, "slow", "--unknown", "done", "--approve", "write"]).code(0).says(&["shell: unknown"]);
     let shown = program.json(&["show", cut, "--json"]);

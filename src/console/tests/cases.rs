@@ -96,6 +96,7 @@ fn escapes_and_bidi_in_ids_titles_arguments_and_results_are_shown_escaped_never_
         nodes: 1,
         gates: 1,
         waiting: vec![HOSTILE.into()],
+        rest: None,
         parent: None,
         imported: None,
     };

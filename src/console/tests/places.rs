@@ -109,6 +109,7 @@ fn listed(name: &str, imported: Option<Time>) -> RunSummary {
         nodes: 4,
         gates: 0,
         waiting: Vec::new(),
+        rest: None,
         parent: None,
         imported,
     }

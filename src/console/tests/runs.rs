@@ -24,6 +24,7 @@ fn summary(name: &str, parent: Option<(&str, u64)>) -> RunSummary {
         nodes: 4,
         gates: 0,
         waiting: Vec::new(),
+        rest: None,
         parent: parent.map(|(run, seq)| Parent { run: RunId(run.into()), seq }),
         imported: None,
     }

@@ -180,6 +180,7 @@ fn runs() {
             nodes: 4,
             gates: u32::from(outcome.is_none()),
             waiting: Vec::new(),
+            rest: None,
             parent: None,
             imported: None,
         };

@@ -42,10 +42,13 @@ fn entry(model: &Model, (at, run): (usize, &RunSummary), pen: &mut Pen<'_>, line
         (Some(Outcome::Partial), _) => (Glyph::Warning, "partial", Role::Warning),
         (Some(Outcome::Failed), _) => (Glyph::Failed, "failed", Role::Failed),
         (Some(Outcome::Cancelled), _) => (Glyph::Cancelled, "cancelled", Role::Cancelled),
-        (None, Driver::Here | Driver::Elsewhere(_)) if run.gates > 0 => (Glyph::Waiting, "waiting", Role::Waiting),
-        (None, Driver::Here | Driver::Elsewhere(_)) => (Glyph::Running, "running", Role::Running),
-        (None, Driver::Nobody) if run.imported.is_some() => (Glyph::Unknown, "not over", Role::Unknown),
-        (None, Driver::Nobody) => (Glyph::Unknown, "interrupted", Role::Unknown),
+        (None, driver) => match (run.rest.as_deref(), driver) {
+            (Some("waiting"), _) => (Glyph::Waiting, "waiting", Role::Waiting),
+            (Some(rest), _) => (Glyph::Held, rest, Role::Held),
+            (None, Driver::Here | Driver::Elsewhere(_)) => (Glyph::Running, "running", Role::Running),
+            (None, Driver::Nobody) if run.imported.is_some() => (Glyph::Unknown, "not over", Role::Unknown),
+            (None, Driver::Nobody) => (Glyph::Unknown, "interrupted", Role::Unknown),
+        },
     };
     let took = run.finished.map(|finished| duration(finished.since(run.created))).unwrap_or_default();
     let open = match &model.place.stage {

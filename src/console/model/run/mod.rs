@@ -241,7 +241,7 @@ impl RunView {
             Some(Outcome::Failed) => "failed",
             Some(Outcome::Cancelled) => "cancelled",
             None if self.frozen.is_some() => "frozen",
-            None if self.driver == Driver::Nobody => "interrupted",
+            None if self.driver == Driver::Nobody => self.newest.run.at_rest().unwrap_or("interrupted"),
             None if self.newest.run.pace() == Pace::Paused => "paused",
             None if self.newest.run.pace() == Pace::Pausing => "pausing",
             None if tally.count(Standing::Working) == 0 && tally.count(Standing::Waiting) > 0 => "waiting",
