@@ -5,7 +5,7 @@ use super::{
     headless::Drive, source,
 };
 use crate::{
-    engine::{Blast, Command, Input, NodeState, Outcome, Run, Scope, Target, Time, Verb},
+    engine::{Blast, Command, Input, NodeState, Outcome, Run, Scope, Target, Time, Verb, Written},
     host::{Clock, Headless, HeadlessEnd, SystemClock},
     plan::{
         NodeId, Plan,
@@ -15,7 +15,7 @@ use crate::{
     },
     text::{Plain, cost, count, duration},
 };
-use serde_json::{Value, json};
+use serde_json::json;
 
 /// A verb that is about nodes, a branch, or the run.
 #[derive(Clone, Copy, Debug)]
@@ -113,8 +113,14 @@ pub async fn skip(args: &NodeArgs, place: &Place, io: &mut Io<'_>) -> Result<Exi
 /// # Errors
 /// When the result doesn't fit, or the run can't be driven.
 pub async fn overrule(args: &OverrideArgs, place: &Place, io: &mut Io<'_>) -> Result<Exit, Failure> {
-    let given = args.value.as_ref().map(|text| serde_json::from_str(text).unwrap_or_else(|_| Value::String(text.clone())));
-    act(&args.run, Verb::Override { node: NodeId::new(&args.node), value: given.unwrap_or_default() }, &args.act, place, io).await
+    let given = args.value.as_ref().map(|text| Written::read(text)).transpose().map_err(|why| {
+        Failure::new(format!("the result can't be taken: {why}")).hint("text that begins with {, [ or \" has to be a JSON string in quotes")
+    })?;
+    if let Some(Written::Text(_)) = &given {
+        io.say("the result is not JSON: it is taken as text");
+    }
+    let value = given.map(Written::value).unwrap_or_default();
+    act(&args.run, Verb::Override { node: NodeId::new(&args.node), value }, &args.act, place, io).await
 }
 
 /// Says something to a node.

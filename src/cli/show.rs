@@ -172,7 +172,8 @@ fn node_line(id: &NodeId, node: &NodeRun, width: usize) -> String {
         (None, None) => node.reason.clone(),
     };
     let stale = node.stale.as_ref().map(|why| format!("stale, {why}: ")).unwrap_or_default();
-    let last = Plain::line(&stale).then(&Plain::summary(&last).truncate(RESULT_COLUMNS));
+    let mark = node.mark_words().map(|mark| format!("{mark}: ")).unwrap_or_default();
+    let last = Plain::line(&stale).then(&Plain::line(&mark)).then(&Plain::summary(&last).truncate(RESULT_COLUMNS));
     format!("  {}  {:<11}  {took:>7}  {last}", Plain::line(id).pad(width), node.state.word()).trim_end().to_string()
 }
 
@@ -197,7 +198,8 @@ fn gate_line(run: &Run, gate: &Gate, decided: Option<&Decided>) -> String {
 
 fn print_node(run: &Run, name: &str, id: &NodeId, entries: &[Entry], io: &mut Io<'_>) -> Result<(), Failure> {
     let Some(node) = run.node(id) else { return Ok(()) };
-    io.line(&format!("{} {}", Plain::line(id), node.state.word()))?;
+    let mark = node.mark_words().map(|mark| format!(", {mark}")).unwrap_or_default();
+    io.line(&format!("{} {}{}", Plain::line(id), node.state.word(), Plain::line(&mark)))?;
     if !node.reason.is_empty() {
         io.line(&format!("  {}", Plain::line(&node.reason)))?;
     }

@@ -91,7 +91,7 @@ pub struct OverrideArgs {
     /// The node's id
     #[arg(value_name = "NODE")]
     pub node: String,
-    /// The result: JSON where it parses as such, else text; without it the node is marked done
+    /// The result: JSON, or text that does not begin as JSON does; without it the node is marked done
     #[arg(value_name = "VALUE")]
     pub value: Option<String>,
     /// What all of them understand.

@@ -54,7 +54,7 @@ pub use time::Time;
 pub use timeline::{Bar, Chart, Doing, Stretch, Timeline};
 pub use trace::{Approval, Call, Came, How, Made, Step, Trace, TraceRow};
 pub use transcript::{Entry, OUTPUT_KEPT, ToolStatus, Transcript};
-pub use verb::{BreakId, Kept, Scope, Target, Verb};
+pub use verb::{BreakId, Kept, Scope, Target, Verb, Written};
 pub use why::{Link, Obstacle};
 
 /// Counts the nodes and edges that a step looks at, so that tests can hold it to what its input touches.

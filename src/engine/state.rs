@@ -156,6 +156,13 @@ impl NodeRun {
         self.took_ms(self.span.finished?)
     }
 
+    /// Why its result is no plain one, in a word or two: a person gave it, a limit cut it short, no model made it.
+    pub fn mark_words(&self) -> Option<String> {
+        let mark = self.mark.as_deref()?;
+        let done = self.result.as_deref().is_none_or(Value::is_null);
+        Some(if mark == OVERRIDDEN && done { "marked done".to_owned() } else { mark.replace('_', " ") })
+    }
+
     /// What all its generations took together.
     pub fn spent(&self) -> Spent {
         let Lineage { tokens, cost_usd, model_calls, .. } = self.lineage;

@@ -166,6 +166,53 @@ pub enum Kept {
     },
 }
 
+impl Kept {
+    /// What is kept, on one line; nothing where it is only a start.
+    pub fn words(&self) -> Option<String> {
+        match self {
+            Self::Start => None,
+            Self::Result { result, .. } => Some(format!("its result is {}", on_a_line(result))),
+            Self::Failure { error, .. } => Some(format!("it failed: {}", error.message)),
+        }
+    }
+}
+
+/// A value as it is told on a line: text as it is, the rest as JSON.
+fn on_a_line(value: &Value) -> String {
+    value.as_str().map_or_else(|| value.to_string(), str::to_owned)
+}
+
+/// A value as a person writes it.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Written {
+    /// It is JSON.
+    Json(Value),
+    /// It is no JSON, and is taken as it stands.
+    Text(String),
+}
+
+impl Written {
+    /// Reads a value. What begins as JSON does is meant as JSON, and a mistake in it is not taken for text.
+    ///
+    /// # Errors
+    /// Where the mistake is, in words.
+    pub fn read(text: &str) -> Result<Self, String> {
+        match serde_json::from_str(text) {
+            Ok(value) => Ok(Self::Json(value)),
+            Err(error) if text.trim_start().starts_with(['{', '[', '"']) => Err(format!("not valid JSON: {error}")),
+            Err(_) => Ok(Self::Text(text.to_owned())),
+        }
+    }
+
+    /// The value.
+    pub fn value(self) -> Value {
+        match self {
+            Self::Json(value) => value,
+            Self::Text(text) => Value::String(text),
+        }
+    }
+}
+
 impl Target {
     /// The node that it names.
     pub fn node(&self) -> Option<&NodeId> {

@@ -184,7 +184,10 @@ impl Run {
                 Some((_, holder)) => Told::new(sentence, Obstacle::Lock).by(vec![holder]),
                 None => self.not_started(&self.id_of(ix)),
             },
-            Part::Kept if flow.hold.is_none() => Told::new(sentence, Obstacle::Breakpoint),
+            Part::Kept if flow.hold.is_none() => {
+                let kept = flow.kept.as_ref().and_then(|kept| kept.words()).map(|kept| format!("; {kept}")).unwrap_or_default();
+                Told::new(format!("{sentence}{kept}"), Obstacle::Breakpoint)
+            }
             Part::AtWork if self.holds_call(ix) => Told::new(sentence, Obstacle::Breakpoint),
             // What it waited for in the middle of its work was answered.
             Part::AtWork => Told::new(sentence, Obstacle::Slot),

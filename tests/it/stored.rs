@@ -78,7 +78,10 @@ fn a_verb_tells_first_what_it_would_change_and_says_why_on_record() {
     let told = program.run(&["cancel", "last", "write", "--branch", "--dry-run"]).code(0);
     assert!(told.out.contains("cancels: ") && told.out.contains("write") && told.out.contains("after"), "{told}");
     assert_eq!(events(&program).len(), before, "a dry run leaves nothing behind");
+    program.run(&["override", "last", "write", "{\"a\": 1"]).code(1).says(&["not valid JSON", "line 1 column 7"]);
+    assert_eq!(events(&program).len(), before, "what was not taken leaves nothing behind");
     program.run(&["override", "last", "write", "\"by hand\"", "--why", "wrote it myself"]).code(0);
+    program.run(&["show", "last"]).code(0).says(&["overridden: by hand"]);
     let acted = events(&program).into_iter().find(|event| event["type"] == "acted").unwrap();
     assert_eq!((&acted["why"], &acted["by"]["who"]), (&json!("wrote it myself"), &json!("tester")));
     assert_eq!(states(&program), ["succeeded"; 4]);

@@ -287,6 +287,13 @@ pub fn told(value: &Value) -> String {
     }
 }
 
+/// A value on one line: text by its first line that says something, the rest as JSON.
+pub fn on_a_line(value: &Value) -> Plain {
+    let json = value.to_string();
+    let text = value.as_str().map_or(json.as_str(), |text| text.lines().find(|line| !line.trim().is_empty()).unwrap_or_default());
+    Plain::summary(&text.chars().take(ON_A_LINE).collect::<String>())
+}
+
 /// A field of a form: what it is called and what it takes.
 pub fn field(field: &Field) -> Plain {
     let kind = match field.kind {

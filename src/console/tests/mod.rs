@@ -18,6 +18,7 @@ mod screens;
 mod stale;
 mod steering;
 mod story;
+mod telling;
 mod verbs;
 
 use std::collections::BTreeMap;

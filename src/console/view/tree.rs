@@ -317,6 +317,11 @@ impl Line<'_> {
         if node.stale.is_some() {
             x += stale(pen, x, rest.y, rest.right().saturating_sub(x)) + 2;
         }
+        // A rehearsed text begins with its mark.
+        if let Some(mark) = node.mark_words().filter(|mark| mark != REHEARSAL && Standing::of(&node.state) == Standing::Done) {
+            let mark = Plain::line(&format!("{} {mark}", pen.theme.glyph(Glyph::Modified)));
+            x += pen.text(x, rest.y, rest.right().saturating_sub(x), &mark, Role::Warning) + 2;
+        }
         if let Some(said) = self.said(view, node) {
             let role = match node.inside {
                 Inside { waiting: 1.., .. } => Role::Waiting,
@@ -325,6 +330,14 @@ impl Line<'_> {
             };
             pen.text(x, rest.y, rest.right().saturating_sub(x), &said, role);
         }
+    }
+
+    /// What a breakpoint keeps, before which one.
+    fn kept(&self, view: &RunView) -> Option<Plain> {
+        let run = &view.seen().run;
+        let kept = run.kept(&self.node.id)?.words()?;
+        let reason = run.node(&self.node.id).map(|node| node.reason.as_str()).unwrap_or_default();
+        Some(Plain::summary(&format!("{kept}; {reason}")))
     }
 
     /// What the row says last: why it stands there, else its last line of output.
@@ -336,10 +349,14 @@ impl Line<'_> {
             Standing::Working => calls(node).or_else(|| inside(node)).or_else(output).or_else(reason),
             Standing::Done if node.inside.bad > 0 => inside(node),
             Standing::Done => output().or_else(reason),
-            Standing::Ahead | Standing::Waiting | Standing::Dropped => reason().or_else(output),
+            Standing::Ahead => self.kept(view).or_else(reason).or_else(output),
+            Standing::Waiting | Standing::Dropped => reason().or_else(output),
         }
     }
 }
+
+/// The mark of what no model made.
+const REHEARSAL: &str = "rehearsal";
 
 /// How far what runs inside a node is, and whether something there needs a person.
 fn inside(node: &NodeRun) -> Option<Plain> {

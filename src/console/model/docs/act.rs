@@ -1,7 +1,8 @@
 //! A verb before it is said, in words: what it would change and cost, and what was written for it.
 
-use crate::console::model::{Doc, Fate, Proposal};
+use crate::console::model::{Doc, Fate, Proposal, words};
 use crate::console::theme::Role;
+use crate::engine::Verb;
 use crate::plan::NodeId;
 use crate::text::{Plain, cost, count, counted, duration};
 
@@ -18,6 +19,12 @@ pub fn proposal(proposal: &Proposal) -> Doc<'static> {
     if let Some(why) = &proposal.refused {
         doc.line(Role::Error, Plain::summary(&format!("this can't be done any more: {why}")));
         return doc;
+    }
+    if let Verb::Override { value, .. } = &proposal.verb
+        && !value.is_null()
+    {
+        let sort = if value.is_string() { "the text " } else { "the JSON " };
+        doc.line(Role::Text, Plain::line("takes ").then(&Plain::line(sort)).then(&words::on_a_line(value)));
     }
     let blast = &proposal.blast;
     for fate in Fate::ALL.into_iter().rev().filter(|fate| !fate.of(blast).is_empty()) {

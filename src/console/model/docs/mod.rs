@@ -34,7 +34,7 @@ pub fn inspector(model: &Model) -> Doc<'_> {
     };
     match model.tab() {
         Tab::Output => {
-            let mut doc = run::output(run, &node.id, stale(model, run, &node.id));
+            let mut doc = run::output(run, &node.id, stale(model, run, &node.id), &going_on(model, run));
             run::held(model, run, &node.id, &mut doc);
             doc
         }
@@ -62,6 +62,14 @@ fn stale(model: &Model, run: &RunView, node: &NodeId) -> Doc<'static> {
         doc.line(Role::Stale, Plain::line(&format!("  {key} runs this again with all after it, and shows first what that changes")));
     }
     doc
+}
+
+/// How a node that a breakpoint keeps goes on, by key; nothing where no key reaches it.
+fn going_on(model: &Model, run: &RunView) -> String {
+    let key = |id: &str| model.look.keymap.hint(id);
+    let reaches = run.replay().is_none() && run.goes_on();
+    let keys = key("act.hold").zip(key("act.pause")).zip(key("act.menu")).filter(|_| reaches);
+    keys.map(|((node, all), menu)| format!("{node} lets this node go on, {all} the whole run, {menu} offers more")).unwrap_or_default()
 }
 
 /// A doc of one dim sentence.

@@ -3,12 +3,13 @@
 use super::says;
 use crate::console::model::{Doc, Model, RunView, words};
 use crate::console::theme::Role;
-use crate::engine::{NextCall, NodeRun, NodeState, ToolCall, ToolReport};
+use crate::engine::{Kept, NextCall, NodeRun, NodeState, ToolCall, ToolReport};
 use crate::plan::NodeId;
 use crate::text::{Plain, clock, cost, count, duration};
 
 /// Streamed text, then the result or the error, behind what is to be said first.
-pub fn output<'a>(run: &'a RunView, id: &NodeId, first: Doc<'a>) -> Doc<'a> {
+/// `go_on` says how a node goes on from a breakpoint.
+pub fn output<'a>(run: &'a RunView, id: &NodeId, first: Doc<'a>, go_on: &str) -> Doc<'a> {
     let Some(node) = run.seen().run.node(id) else { return says("this node is not in the run") };
     let (before, mut doc) = (first.len(), first);
     if let Some(error) = &node.error {
@@ -19,8 +20,11 @@ pub fn output<'a>(run: &'a RunView, id: &NodeId, first: Doc<'a>) -> Doc<'a> {
     } else if !node.reason.is_empty() {
         doc.text(Role::Dim, &format!("{}: {}", node.state.word(), node.reason));
     }
-    if let Some(mark) = &node.mark {
-        doc.text(Role::Warning, &mark_words(mark));
+    if let Some(mark) = node.mark_words() {
+        doc.text(Role::Warning, mark_words(&mark));
+    }
+    if let Some(kept) = run.seen().run.kept(id) {
+        tell_kept(kept, go_on, &mut doc);
     }
     if let Some(transcript) = run.seen().transcript(id) {
         if !transcript.log.is_empty() {
@@ -71,12 +75,41 @@ pub fn held(model: &Model, run: &RunView, id: &NodeId, doc: &mut Doc<'_>) {
     doc.line(Role::Hint, Plain::line(&format!("{} lets {which} go, {} lets all go", key("act.step"), key("act.hold"))));
 }
 
-fn mark_words(mark: &str) -> String {
+/// What a breakpoint keeps: nobody has been told of it yet.
+fn tell_kept(kept: &Kept, go_on: &str, doc: &mut Doc<'_>) {
+    let result = match kept {
+        Kept::Start => None,
+        Kept::Result { result, mark } => {
+            let mark = mark.as_ref().map(|mark| format!(", {}", mark.replace('_', " "))).unwrap_or_default();
+            doc.text(Role::Held, &format!("it has its result{mark}; nothing uses it yet"));
+            Some(result)
+        }
+        Kept::Failure { error, result } => {
+            doc.text(Role::Error, &format!("it failed: {}", error.message));
+            if let Some(hint) = &error.hint {
+                doc.text(Role::Text, &format!("hint: {hint}"));
+            }
+            result.as_ref()
+        }
+    };
+    if !go_on.is_empty() {
+        doc.text(Role::Dim, go_on);
+    }
+    if let Some(result) = result {
+        doc.heading("result, kept");
+        doc.text(Role::Text, &words::told(result));
+    }
+}
+
+fn mark_words(mark: &str) -> &str {
     match mark {
-        "rehearsal" => "rehearsal: no model is connected, so this text only shows what would be asked".to_owned(),
-        "partial" => "something inside failed; this is what the rest gave".to_owned(),
-        "budget_exhausted" => "the budget was used up; this is what there was".to_owned(),
-        other => other.to_owned(),
+        "rehearsal" => "rehearsal: no model is connected, so this text only shows what would be asked",
+        "partial" => "something inside failed; this is what the rest gave",
+        "budget exhausted" => "the budget was used up; this is what there was",
+        "overridden" => "overridden: a person gave this result",
+        "marked done" => "marked done: a person said so, and there is no result",
+        "stopped" => "stopped: it was asked to hand back what it had",
+        other => other,
     }
 }
 

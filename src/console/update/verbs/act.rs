@@ -8,7 +8,7 @@ use crate::console::model::{
     Dialog, EditThen, EditorDialog, LineDialog, LineThen, Lines, Model, Offer, Pick, PickItem, PickThen, Proposal, RunView, Status,
     TextField, words,
 };
-use crate::engine::{Command, NodeState, Pace, Run, Scope, Target, Verb};
+use crate::engine::{Command, NodeState, Pace, Run, Scope, Target, Verb, Written};
 use crate::host::client::Request;
 use crate::plan::NodeId;
 use crate::text::Plain;
@@ -201,10 +201,13 @@ pub fn picked(model: &mut Model, turn: &mut Turn, offer: Offer) {
     }
 }
 
+/// What a written result is taken as.
+pub const WRITTEN: &str = "JSON where it begins with {, [ or \", else text";
+
 fn ask_value(model: &mut Model, node: NodeId) {
     let result = model.shown_run().and_then(|view| view.newest().run.node(&node)?.result.clone());
     let text = result.as_deref().map(words::result).unwrap_or_default();
-    let title = Plain::line(&format!("the result of `{node}`: JSON, or text"));
+    let title = Plain::line(&format!("the result of `{node}`: {WRITTEN}"));
     model.dialogs.push(Dialog::Editor(EditorDialog::new(title, &text, EditThen::Override { node })));
 }
 
@@ -214,7 +217,7 @@ fn ask_value(model: &mut Model, node: NodeId) {
 /// Why it can't be taken, in words.
 pub fn keep_value(model: &mut Model, turn: &mut Turn, node: &NodeId, text: &str) -> Result<(), String> {
     let text = text.trim_end_matches('\n');
-    let value = words::parse(text).unwrap_or_else(|_| Value::String(text.to_owned()));
+    let value = Written::read(text)?.value();
     propose(model, turn, Verb::Override { node: node.clone(), value }).map(|_| ())
 }
 
@@ -308,9 +311,13 @@ fn with_node(model: &mut Model, turn: &mut Turn, verb: impl FnOnce(&Model, NodeI
     }
 }
 
-/// Stops before each model and tool call of the selected node.
+/// Stops before each model and tool call of the selected node; where it stands at one, goes on to the next.
 pub fn into(model: &mut Model, turn: &mut Turn) {
-    with_node(model, turn, |_, node| Verb::StepInto { node });
+    with_node(model, turn, |model, node| {
+        let run = model.shown_run().map(|view| &view.newest().run);
+        let stands = run.is_some_and(|run| run.is_stepped_into(&node) && run.held_calls(&node).next().is_some());
+        if stands { Verb::Step { node: Some(node) } } else { Verb::StepInto { node } }
+    });
 }
 
 /// Runs what the selected node needs, and pauses before it.

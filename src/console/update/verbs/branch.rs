@@ -1,13 +1,11 @@
 //! Runs of runs: branching off at the event that is looked at, with an edit or as it is; resuming one that was interrupted; comparing two.
 
-use serde_json::Value;
-
 use super::super::Turn;
 use crate::console::model::{
     Branching, Confirm, Confirmed, Dialog, EditThen, EditorDialog, Focus, Model, Pick, PickItem, PickThen, Screen, Status, Versus,
     VersusRow, words,
 };
-use crate::engine::{Record, RunId, Verb};
+use crate::engine::{Record, RunId, Verb, Written};
 use crate::host::client::{Driver, Request};
 use crate::plan::{
     NodeId,
@@ -44,7 +42,7 @@ pub fn picked(model: &mut Model, what: &str) {
         "value" => {
             let result = model.shown_run().and_then(|view| view.seen().run.node(&id)?.result.clone());
             let text = result.as_deref().map(words::result).unwrap_or_default();
-            (text, format!("the result of `{id}`: JSON, or text"), Branching::Value)
+            (text, format!("the result of `{id}`: {}", super::act::WRITTEN), Branching::Value)
         }
         _ => {
             let text = words::pretty(&node_to_value(&nest::node_within(nest::prefix(&id), &node)));
@@ -64,7 +62,7 @@ pub fn keep(model: &mut Model, id: &NodeId, what: Branching, text: &str) -> Resu
     let verb = match what {
         Branching::Value => {
             let text = text.trim_end_matches('\n');
-            let value = words::parse(text).unwrap_or_else(|_| Value::String(text.to_owned()));
+            let value = Written::read(text)?.value();
             Verb::Override { node: id.clone(), value }
         }
         Branching::Text | Branching::Node => {
