@@ -105,6 +105,21 @@ impl Key {
         }
     }
 
+    /// Whether the key empties the line that is typed, as in a shell.
+    pub fn clears_line(&self) -> bool {
+        self.code == KeyCode::Char('u') && self.mods == KeyModifiers::CONTROL
+    }
+
+    /// Whether the key takes back what was typed last.
+    pub fn takes_back(&self) -> bool {
+        self.code == KeyCode::Char('u') && self.mods == KeyModifiers::ALT
+    }
+
+    /// Whether the key takes a text away.
+    pub fn deletes(&self) -> bool {
+        matches!(self.code, KeyCode::Backspace | KeyCode::Delete)
+    }
+
     /// The key as a terminal event, for widgets that take those.
     pub fn event(&self) -> KeyEvent {
         KeyEvent::new(self.code, self.mods)

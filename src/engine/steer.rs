@@ -88,6 +88,11 @@ impl Run {
         self.graph.find(node).and_then(|ix| self.flows[ix.at()].kept.as_deref())
     }
 
+    /// Whether breakpoints are what the run stands at: some keep a node, or one of its calls.
+    pub fn stands_at_breakpoints(&self) -> bool {
+        self.nodes().any(|(id, node)| node.state == NodeState::Held && (self.kept(id).is_some() || self.held_calls(id).next().is_some()))
+    }
+
     pub(super) fn is_halted(&self) -> bool {
         matches!(self.steer.speed, Speed::Halted { .. })
     }

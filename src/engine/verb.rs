@@ -177,6 +177,16 @@ impl Kept {
     }
 }
 
+/// A change of the plan, as a verb.
+fn edit_words(edit: &Edit) -> String {
+    match edit {
+        Edit::RemoveNode { id } => format!("delete `{id}`"),
+        Edit::AddNode { node, .. } => format!("add `{}`", node.id),
+        Edit::Within { edit, .. } => edit_words(edit),
+        _ => "edit the plan".to_string(),
+    }
+}
+
 /// A value as it is told on a line: text as it is, the rest as JSON.
 fn on_a_line(value: &Value) -> String {
     value.as_str().map_or_else(|| value.to_string(), str::to_owned)
@@ -263,7 +273,7 @@ impl Verb {
             Self::Skip { node } => format!("skip `{node}`"),
             Self::Override { node, value: Value::Null } => format!("mark `{node}` done"),
             Self::Override { node, .. } => format!("override the result of `{node}`"),
-            Self::Edit { edits } if edits.len() == 1 => "edit the plan".to_string(),
+            Self::Edit { edits } if edits.len() == 1 => edits.first().map_or_else(String::new, edit_words),
             Self::Edit { edits } => format!("edit the plan in {} places", edits.len()),
             Self::Guide { node, .. } => format!("guide `{node}`"),
             Self::Rewind { node, to, .. } => format!("reject the result of `{node}` with feedback to `{to}`"),

@@ -11,6 +11,7 @@ use crate::agents;
 use crate::models::config::{Lookup, ModelsConfig};
 use crate::plan::SandboxLimits;
 use crate::store::{Scope, Store};
+use crate::text::counted;
 use crate::tools::sandbox::{SandboxConfig, confinement, javascript};
 use serde::Serialize;
 use serde_json::json;
@@ -102,7 +103,7 @@ fn workspace(folder: &Path) -> Check {
 fn journal(home: &Path) -> Check {
     let opened = Store::open(home).and_then(|store| Ok((store.runs(Scope::All)?.len(), store.path().display().to_string())));
     match opened {
-        Ok((runs, path)) => Check::fine("journal", format!("{path}, {runs} runs")),
+        Ok((runs, path)) => Check::fine("journal", format!("{path}, {}", counted(runs, "run"))),
         Err(error) => Check::broken("journal", problem(&error)),
     }
 }

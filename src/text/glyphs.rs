@@ -119,7 +119,7 @@ impl Glyph {
         match self {
             Self::Pending => ("·", "."),
             Self::Ready => ("○", "o"),
-            Self::Held => ("‖", "="),
+            Self::Held => ("‖", "H"),
             Self::Waiting => ("◆", "!"),
             Self::Running => ("●", ">"),
             Self::Retrying => ("↻", "~"),

@@ -73,6 +73,19 @@ impl<'a> Doc<'a> {
         self.parts.iter().rev().flat_map(|(role, lines)| lines.iter().rev().map(|line| (*role, line)))
     }
 
+    /// The first line of the last page: from it on, all fits into so many rows of so many columns.
+    pub fn last_page(&self, columns: usize, rows: usize) -> usize {
+        let mut left = rows;
+        let fits = self.back().take_while(|(_, line)| {
+            let wrapped = line.wrap(columns).len();
+            let fits = wrapped <= left;
+            left = left.saturating_sub(wrapped);
+            fits
+        });
+        let fit = fits.count();
+        self.len.saturating_sub(fit.max(1))
+    }
+
     /// All of it as text, for the clipboard.
     pub fn copied(&self) -> String {
         self.from(0).map(|(_, line)| line.as_str()).collect::<Vec<_>>().join("\n")

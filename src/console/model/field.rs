@@ -12,6 +12,8 @@ pub struct TextField {
     lines: Lines,
     /// The text that was put in.
     before: String,
+    /// Whether the text is only offered: what is typed first takes its place.
+    offered: bool,
 }
 
 impl Default for TextField {
@@ -32,9 +34,26 @@ pub enum Lines {
 impl TextField {
     /// A field with this text, the cursor behind it.
     pub fn new(lines: Lines, text: &str) -> Self {
-        let mut field = Self { area: TextArea::default(), lines, before: String::new() };
+        let mut field = Self { area: TextArea::default(), lines, before: String::new(), offered: false };
         field.set(text);
         field
+    }
+
+    /// A line with a text that is offered: what is typed first takes its place, a key that moves the cursor keeps it.
+    pub fn offering(text: &str) -> Self {
+        let mut field = Self::new(Lines::One, text);
+        field.offer();
+        field
+    }
+
+    /// Offers the text that is there, as one that was typed before.
+    pub fn offer(&mut self) {
+        self.offered = !self.is_empty();
+    }
+
+    /// Whether the text is only offered.
+    pub fn is_offered(&self) -> bool {
+        self.offered
     }
 
     /// Replaces the text, the cursor behind it.
@@ -42,6 +61,7 @@ impl TextField {
         let text = self.admitted(text);
         self.area = TextArea::new(text.split('\n').map(str::to_owned).collect());
         self.before = text;
+        self.offered = false;
         self.area.move_cursor(CursorMove::Bottom);
         self.area.move_cursor(CursorMove::End);
     }
@@ -69,10 +89,23 @@ impl TextField {
 
     /// Takes a key that means no command. Line ends come by `newline` only.
     pub fn key(&mut self, key: Key) {
-        if !key.ends_line() {
-            self.area.input(key.event());
-            self.area.cancel_selection();
+        if key.ends_line() {
+            return;
         }
+        let offered = std::mem::take(&mut self.offered);
+        let replaced = offered && (key.typed().is_some() || key.deletes());
+        if replaced || key.clears_line() && self.lines == Lines::One {
+            self.area.select_all();
+            self.area.cut();
+        }
+        if key.clears_line() {
+            self.area.delete_line_by_head();
+        } else if key.takes_back() {
+            self.area.undo();
+        } else if !(replaced && key.deletes()) {
+            self.area.input(key.event());
+        }
+        self.area.cancel_selection();
     }
 
     /// A line end at the cursor, where there may be one.
@@ -85,6 +118,9 @@ impl TextField {
     /// Text at the cursor, as pasted.
     pub fn paste(&mut self, text: &str) {
         let text = self.admitted(text);
+        if std::mem::take(&mut self.offered) {
+            self.area.select_all();
+        }
         self.area.insert_str(text);
     }
 

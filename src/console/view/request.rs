@@ -46,6 +46,10 @@ pub fn field(pen: &mut Pen<'_>, area: Rect, field: &TextField, focused: bool, sh
     for (y, line) in (area.top()..area.bottom()).zip(field.shown().skip(top)) {
         pen.text(area.x, y, area.width, &line.skip_columns(skip), Role::Input);
     }
+    if focused && field.is_offered() {
+        let wide = field.shown().next().map_or(0, |line| line.width()).saturating_sub(skip);
+        pen.mark(Rect { width: u16::try_from(wide).unwrap_or(u16::MAX).min(area.width), height: 1, ..area }, true);
+    }
     if focused {
         let x = area.x + u16::try_from(column - skip).unwrap_or(0).min(area.width - 1);
         let y = area.y + u16::try_from(row - top).unwrap_or(0);

@@ -53,9 +53,14 @@ fn bar(view: &RunView, replay: &Replay, pen: &mut Pen<'_>, row: Rect) {
     pen.glyph(line.x + here, line.y, 1, Glyph::Running, Role::Title);
 }
 
+/// Below so many columns only the event is told.
+const ROOM: u16 = 80;
+
 fn words(model: &Model, view: &RunView, replay: &Replay, pen: &mut Pen<'_>, row: Rect) {
     let events = view.journal().len();
-    let goes_on = if view.goes_on() { format!("the run goes on: {} more ", events - replay.at()) } else { String::new() };
+    // The event comes first where there is little room.
+    let more = events.saturating_sub(replay.at());
+    let goes_on = if view.goes_on() && more > 0 && row.width >= ROOM { format!("the run goes on: {more} more ") } else { String::new() };
     let right = pen.pieces_right(row, &[(Plain::line(&goes_on), Role::Running)]);
     let Some(record) = replay.at().checked_sub(1).and_then(|at| view.journal().records().get(at)) else { return };
     let fold = view.seen();

@@ -74,12 +74,51 @@ impl Scale {
     }
 }
 
+/// Milliseconds between two ticks, of which the fewest are taken that leave them apart.
+const TICKS: [u64; 28] = [
+    1,
+    2,
+    5,
+    10,
+    20,
+    50,
+    100,
+    200,
+    500,
+    1_000,
+    2_000,
+    5_000,
+    10_000,
+    15_000,
+    30_000,
+    60_000,
+    120_000,
+    300_000,
+    600_000,
+    900_000,
+    1_800_000,
+    3_600_000,
+    7_200_000,
+    10_800_000,
+    21_600_000,
+    43_200_000,
+    86_400_000,
+    604_800_000,
+];
+/// Columns between two ticks at least.
+const APART: u64 = 12;
+
 fn axis(scale: &Scale, pen: &mut Pen<'_>, row: Rect) {
-    for part in 0..=3_u64 {
-        let ms = scale.ms * part / 3;
-        let words = if part == 0 { Plain::line("0") } else { duration(ms) };
-        let at = scale.columns(scale.start, scale.start.plus(ms)).end.min(scale.width);
-        let at = if part == 0 { 0 } else { at.saturating_sub(u16::try_from(words.width()).unwrap_or(0)) };
+    let tick = TICKS.into_iter().find(|tick| tick.saturating_mul(u64::from(scale.width)) / scale.ms >= APART).unwrap_or(scale.ms);
+    for ms in (0..=scale.ms / tick.max(1)).map(|at| at * tick) {
+        let words = match ms {
+            0 => Plain::line("0"),
+            // A round number of seconds is told as one.
+            1_000..=9_999 if ms % 1_000 == 0 => Plain::line(&format!("{}s", ms / 1_000)),
+            ms => duration(ms),
+        };
+        let wide = u16::try_from(words.width()).unwrap_or(0);
+        let at = scale.columns(scale.start, scale.start.plus(ms)).start.min(scale.width.saturating_sub(wide));
         pen.text(scale.x + at, row.y, row.right().saturating_sub(scale.x + at), &words, Role::Dim);
     }
 }

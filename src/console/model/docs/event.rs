@@ -89,6 +89,9 @@ fn told_of_node(event: &Event, run: &Run) -> Told {
         Event::NodeRetrying { attempt, error, .. } => {
             (because(&format!("attempt {attempt} failed, tries again"), &error.message), Role::Retrying)
         }
+        Event::NodeRouted { taken, dead, why, .. } if taken.is_empty() && dead.is_empty() => {
+            (because("nothing comes after it", why), Role::Dim)
+        }
         Event::NodeRouted { taken, dead, why, .. } if dead.is_empty() && why.is_empty() => {
             (Plain::line(&format!("leads on by {}", counted(taken.len(), "edge"))), Role::Dim)
         }

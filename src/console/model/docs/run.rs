@@ -5,7 +5,7 @@ use crate::console::model::{Doc, Model, RunView, words};
 use crate::console::theme::Role;
 use crate::engine::{Kept, NextCall, NodeRun, NodeState, ToolCall, ToolReport};
 use crate::plan::NodeId;
-use crate::text::{Plain, clock, cost, count, duration};
+use crate::text::{Plain, clock, cost, count, counted, duration};
 
 /// Streamed text, then the result or the error, behind what is to be said first.
 /// `go_on` says how a node goes on from a breakpoint.
@@ -172,7 +172,8 @@ pub fn timing(run: &RunView, id: &NodeId, mut doc: Doc<'static>) -> Doc<'static>
     times(node, &mut doc);
     doc.field("attempts", &Plain::line(&node.attempt.to_string()));
     if node.generation > 1 {
-        doc.field("generation", &Plain::line(&node.generation.to_string()));
+        let times = counted(node.generation as usize - 1, "time");
+        doc.field("generation", &Plain::line(&format!("{}: it was run again {times}", node.generation)));
     }
     let lineage = &node.lineage;
     let spent = node.spent();

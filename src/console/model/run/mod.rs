@@ -244,7 +244,9 @@ impl RunView {
             None if self.driver == Driver::Nobody => self.newest.run.at_rest().unwrap_or("interrupted"),
             None if self.newest.run.pace() == Pace::Paused => "paused",
             None if self.newest.run.pace() == Pace::Pausing => "pausing",
-            None if tally.count(Standing::Working) == 0 && tally.count(Standing::Waiting) > 0 => "waiting",
+            None if tally.count(Standing::Working) > 0 => "running",
+            None if tally.count(Standing::Waiting) > 0 => "waiting",
+            None if self.newest.run.stands_at_breakpoints() => "at breakpoint",
             None => "running",
         }
     }

@@ -186,11 +186,16 @@ fn payload(model: &mut Model, by: By) {
     model.inbox.scroll = moved(model.inbox.scroll, last.max(1), by);
 }
 
+/// Places to begin reading at: from the first line to the one from which the end is in sight.
 fn reading_len(model: &Model, what: &Reading) -> usize {
+    let (width, height) = (usize::from(model.place.size.0), usize::from(model.place.size.1));
     match what {
         Reading::Help { contexts } => crate::console::view::help_lines(model, contexts).len(),
-        Reading::Inspector => docs::inspector(model).len(),
-        Reading::Gate => model.inbox.selected.as_ref().and_then(|key| model.inbox.doc(key)).map_or(0, |doc| doc.doc.len()),
+        Reading::Inspector => docs::inspector(model).last_page(width, height.saturating_sub(1)) + 1,
+        Reading::Gate => {
+            let doc = model.inbox.selected.as_ref().and_then(|key| model.inbox.doc(key));
+            doc.map_or(0, |doc| doc.doc.last_page(width, height.saturating_sub(1)) + 1)
+        }
         Reading::Words { lines, .. } => lines.len(),
     }
 }

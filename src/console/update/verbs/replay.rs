@@ -1,7 +1,7 @@
 //! Replay: the shown run as it was after any of its events. Steps by event, by node, by time; plays; searches. Nobody is called.
 
 use super::super::Turn;
-use crate::console::model::{Dialog, LineDialog, LineThen, Lines, Model, Replay, RunView, Status, TextField, log};
+use crate::console::model::{Dialog, LineDialog, LineThen, Model, Replay, RunView, Status, TextField, log};
 use crate::engine::{Event, Record, Time};
 use crate::text::Plain;
 
@@ -212,7 +212,7 @@ pub fn find(model: &mut Model, _: &mut Turn) {
     let wanted = model.replay().map(|replay| replay.wanted.clone()).unwrap_or_default();
     model.dialogs.push(Dialog::Line(LineDialog {
         title: Plain::line("search for an event"),
-        field: TextField::new(Lines::One, &wanted),
+        field: TextField::offering(&wanted),
         note: Some(Plain::line("words, node:ID, kind:node, gate, tool, model, text, verb or run")),
         then: LineThen::FindEvent,
     }));
@@ -257,7 +257,19 @@ fn search(model: &mut Model, way: Way) {
         }
     };
     match found {
-        Some(found) => to(model, found + 1),
+        Some(found) => {
+            let wanted = replay.wanted.clone();
+            let (which, all) = records
+                .iter()
+                .enumerate()
+                .filter(|(_, record)| hits(record))
+                .fold((0, 0), |(which, all), (at, _)| (which + usize::from(at <= found), all + 1));
+            to(model, found + 1);
+            model.status = Some(Status::note(&match all {
+                1 => format!("the only event that says `{wanted}`"),
+                _ => format!("{which} of {all} events that say `{wanted}`"),
+            }));
+        }
         None => model.status = Some(Status::warn(&format!("no event says `{}`", replay.wanted))),
     }
 }

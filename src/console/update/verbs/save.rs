@@ -1,7 +1,7 @@
 //! Writing the plan into a file.
 
 use super::super::Turn;
-use crate::console::model::{Confirm, Confirmed, Dialog, LineDialog, LineThen, Lines, Model, Status, TextField};
+use crate::console::model::{Confirm, Confirmed, Dialog, LineDialog, LineThen, Model, Status, TextField};
 use crate::host::client::{Request, There};
 use crate::plan::Plan;
 use crate::text::Plain;
@@ -12,7 +12,7 @@ pub fn ask(model: &mut Model, _: &mut Turn) {
     let from = origin.strip_prefix("from ").filter(|origin| *origin != "a run").unwrap_or("plan.json");
     model.dialogs.push(Dialog::Line(LineDialog {
         title: Plain::line("save the plan to which file?"),
-        field: TextField::new(Lines::One, from),
+        field: TextField::offering(from),
         note: Some(Plain::line("a path from the workspace; .yaml writes YAML")),
         then: LineThen::SaveFile,
     }));
