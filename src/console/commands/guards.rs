@@ -125,6 +125,11 @@ pub fn run_shown(model: &Model) -> Result<(), Why> {
     model.shown_run().map(|_| ()).ok_or(Cow::Borrowed("no run is shown"))
 }
 
+/// A run is shown, or one is open that can be.
+pub fn some_run(model: &Model) -> Result<(), Why> {
+    if model.runs.open.is_empty() { run_shown(model) } else { Ok(()) }
+}
+
 /// The run is shown as it is now: what was can't be changed.
 fn present(run: &RunView) -> Result<(), Why> {
     match run.replay() {
@@ -251,7 +256,16 @@ pub fn planning(model: &Model) -> Result<(), Why> {
 /// A gate is selected in the inbox.
 pub fn gate(model: &Model) -> Result<(), Why> {
     let (key, _) = model.selected_gate().ok_or(Cow::Borrowed("no gate is open"))?;
-    model.runs.get(&key.run).map_or(Ok(()), present)
+    let Some(replay) = model.runs.get(&key.run).and_then(RunView::replay) else { return Ok(()) };
+    let now = model.look.keymap.hint("gate.now").unwrap_or_default();
+    Err(format!("its run is looked at as it was after event {}: {now} returns to now", replay.at()).into())
+}
+
+/// The run of the selected gate is looked at as it was.
+pub fn gate_replayed(model: &Model) -> Result<(), Why> {
+    let (key, _) = model.selected_gate().ok_or(Cow::Borrowed("no gate is open"))?;
+    let replayed = model.runs.get(&key.run).is_some_and(|run| run.replay().is_some());
+    if replayed { Ok(()) } else { Err("its run is looked at as it is now".into()) }
 }
 
 /// The selected gate has an answer that was written but not given.

@@ -146,6 +146,44 @@ impl Context {
     }
 }
 
+impl Context {
+    /// Where its keys work, in words for somebody who pressed one elsewhere; nothing where that is no place to go to.
+    pub fn place(self) -> Option<&'static str> {
+        match self {
+            Self::Plan => Some("on the plan screen"),
+            Self::Tree => Some("in the tree"),
+            Self::Run => Some("in a run"),
+            Self::Replay => Some("in a replay"),
+            Self::Log => Some("in the log"),
+            Self::Timeline => Some("on the timeline"),
+            Self::Trace => Some("on the trace"),
+            Self::Versus => Some("where two runs are side by side"),
+            Self::Graph => Some("on the graph"),
+            Self::Inspector => Some("in the inspector"),
+            Self::Inbox => Some("in the inbox"),
+            Self::Runs => Some("in the list of runs"),
+            Self::Compare => Some("where plans are compared"),
+            Self::Always
+            | Self::Global
+            | Self::Moving
+            | Self::LogFilter
+            | Self::Request
+            | Self::Filter
+            | Self::Deps
+            | Self::Line
+            | Self::Editor
+            | Self::Form
+            | Self::Pick
+            | Self::Findings
+            | Self::Act
+            | Self::Breaks
+            | Self::Why
+            | Self::Confirm
+            | Self::Reader => None,
+        }
+    }
+}
+
 /// All commands, in the order that help shows them.
 pub fn all() -> impl Iterator<Item = &'static Command> {
     table::GROUPS.iter().flat_map(|group| group.iter())

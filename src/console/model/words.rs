@@ -7,6 +7,8 @@ use serde_json::{Map, Value};
 
 use super::inputs;
 use crate::console::theme::Role;
+use crate::engine::{Outcome, RunId};
+use crate::host::client::{Driver, RunSummary};
 use crate::plan::{
     AgentWork, Approve, Catalog, DecisionWork, Edge, Field, FieldKind, Node, PlanWork, ToolInput, ToolWork, Verdict, Work,
     native::{body_from_value, body_to_value},
@@ -292,6 +294,28 @@ pub fn on_a_line(value: &Value) -> Plain {
     let json = value.to_string();
     let text = value.as_str().map_or(json.as_str(), |text| text.lines().find(|line| !line.trim().is_empty()).unwrap_or_default());
     Plain::summary(&text.chars().take(ON_A_LINE).collect::<String>())
+}
+
+/// The end of a run's name, which tells it from others.
+pub fn run_name(run: &RunId) -> &str {
+    run.0.char_indices().rev().nth(7).map_or(run.0.as_str(), |(at, _)| &run.0[at..])
+}
+
+/// How a run of the list stands: as a mark, in a word, and in a look.
+pub fn run_word(run: &RunSummary) -> (Glyph, &str, Role) {
+    match (run.outcome, &run.driver) {
+        (Some(Outcome::Succeeded), _) => (Glyph::Succeeded, "succeeded", Role::Succeeded),
+        (Some(Outcome::Partial), _) => (Glyph::Warning, "partial", Role::Warning),
+        (Some(Outcome::Failed), _) => (Glyph::Failed, "failed", Role::Failed),
+        (Some(Outcome::Cancelled), _) => (Glyph::Cancelled, "cancelled", Role::Cancelled),
+        (None, driver) => match (run.rest.as_deref(), driver) {
+            (Some("waiting"), _) => (Glyph::Waiting, "waiting", Role::Waiting),
+            (Some(rest), _) => (Glyph::Held, rest, Role::Held),
+            (None, Driver::Here | Driver::Elsewhere(_)) => (Glyph::Running, "running", Role::Running),
+            (None, Driver::Nobody) if run.imported.is_some() => (Glyph::Unknown, "not over", Role::Unknown),
+            (None, Driver::Nobody) => (Glyph::Unknown, "interrupted", Role::Unknown),
+        },
+    }
 }
 
 /// A field of a form: what it is called and what it takes.

@@ -75,3 +75,90 @@ fn broken_json_is_no_result_and_text_is_said_to_be_text() {
     deck.keys("y");
     assert_eq!(deck.engine().node(&"list".into()).unwrap().result.as_deref(), Some(&json!("two files")));
 }
+
+/// The last row: what helps here.
+fn hints(deck: &mut Deck) -> String {
+    deck.screen().lines().last().unwrap_or_default().to_owned()
+}
+
+#[test]
+fn a_key_that_means_nothing_here_says_where_it_works() {
+    let mut deck = Deck::planned(80, 24);
+    deck.keys("esc B");
+    assert!(deck.sees("nothing here: B works in a run (breakpoints)"), "{}", deck.screen());
+    deck.keys("3 =");
+    assert!(deck.sees("in a run (compare)"), "{}", deck.screen());
+}
+
+#[test]
+fn hints_begin_with_what_the_state_calls_for() {
+    let mut deck = Deck::running(80, 24);
+    deck.select("scan");
+    deck.keys("p");
+    assert!(hints(&mut deck).contains("p go on  s step"), "{}", hints(&mut deck));
+    deck.keys("p");
+    deck.fact("scan", WorkFact::Failed(NodeError::permanent("the server said no")));
+    assert!(hints(&mut deck).contains("? help  r retry"), "{}", hints(&mut deck));
+    deck.done("list", json!("a.rs"));
+    deck.done("count", json!("1"));
+    assert!(hints(&mut deck).contains("m what can be done"), "{}", hints(&mut deck));
+    let mut deck = broken_at(Moment::After);
+    deck.done("scan", json!(1));
+    assert!(hints(&mut deck).contains("? help  ; let it go on"), "{}", hints(&mut deck));
+}
+
+#[test]
+fn a_run_that_only_breakpoints_keep_says_so_in_the_header() {
+    let mut deck = broken_at(Moment::After);
+    deck.done("scan", json!(1));
+    assert!(deck.sees("run 1/1 running"), "others are at work");
+    deck.done("list", json!("a.rs"));
+    deck.done("count", json!("1"));
+    assert!(deck.sees("run 1/1 at breakpoint"), "{}", deck.screen());
+    deck.keys("<");
+    assert!(deck.sees("1 run goes on (>)"), "{}", deck.screen());
+    deck.keys("5");
+    assert!(deck.sees("a breakpoint keeps it"), "the log of the run that goes on: {}", deck.screen());
+}
+
+#[test]
+fn a_replay_tells_the_run_and_what_waits_as_they_were_and_the_way_back_from_the_inbox() {
+    let mut deck = Deck::waiting(120, 40);
+    deck.keys("H 0");
+    assert!(deck.sees("running") && deck.sees("1 waiting now (2)"), "{}", deck.screen());
+    deck.keys("2");
+    assert!(deck.sees("replay at event 1, nothing is decided: $ returns to now"), "{}", deck.screen());
+    deck.keys("$");
+    assert!(deck.model.replay().is_none() && deck.sees("armed: keys decide"), "{}", deck.screen());
+}
+
+#[test]
+fn a_decision_without_a_selected_gate_selects_the_next_and_decides_nothing() {
+    let mut deck = Deck::waiting(80, 24);
+    deck.keys("i");
+    deck.model.inbox.select(None);
+    deck.keys("a");
+    assert!(deck.sees("nothing was decided"), "{}", deck.screen());
+    assert_eq!(deck.engine().open_gates().count(), 1);
+    deck.keys("a");
+    assert_eq!(deck.engine().open_gates().count(), 0, "it was faced, and the key came again");
+}
+
+#[test]
+fn a_search_offers_what_was_typed_before_and_says_which_of_how_many() {
+    let mut deck = Deck::waiting(120, 40);
+    deck.keys("H 0 /");
+    deck.type_text("started");
+    deck.keys("enter");
+    assert!(deck.sees("1 of ") && deck.sees("events that say `started`"), "{}", deck.screen());
+    deck.keys("/");
+    deck.type_text("asks");
+    deck.keys("enter");
+    assert!(deck.sees("the only event that says `asks`"), "{}", deck.screen());
+    deck.keys("/ end");
+    deck.type_text(" nothing");
+    deck.keys("ctrl-u");
+    deck.type_text("count");
+    deck.keys("enter");
+    assert_eq!(deck.model.replay().unwrap().wanted, "count");
+}

@@ -2,7 +2,7 @@
 
 use super::{Turn, verbs};
 use crate::console::{
-    commands::{Command, Context},
+    commands::{self, Command, Context},
     keymap::Key,
     model::{Dialog, Focus, Model, Screen, Status},
 };
@@ -69,8 +69,22 @@ pub fn key(model: &mut Model, turn: &mut Turn, key: Key) {
             run(model, turn, command);
         }
         None if model.types() => type_key(model, key),
+        None if model.dialogs.is_empty() => model.status = elsewhere(model, key).map(|words| Status::note(&words)),
         None => {}
     }
+}
+
+/// Where a key works that means nothing here.
+fn elsewhere(model: &Model, key: Key) -> Option<String> {
+    let mut places: Vec<String> = Vec::new();
+    for command in commands::all().filter(|command| model.look.keymap.keys_of(command.id).contains(&key)) {
+        let Some(place) = command.context.place() else { continue };
+        let words = format!("{place} ({})", command.in_hints());
+        if !places.contains(&words) {
+            places.push(words);
+        }
+    }
+    (!places.is_empty()).then(|| format!("nothing here: {key} works {}", places.join(", ")))
 }
 
 /// Runs a command, or says why it can't be run now.
@@ -78,6 +92,11 @@ pub fn run(model: &mut Model, turn: &mut Turn, command: &Command) {
     let selected = model.selected_id().cloned();
     match (command.guard)(model) {
         Ok(()) => (command.run)(model, turn),
+        // A person who goes on deciding is led to what is next; nothing is decided by that.
+        Err(_) if command.context == Context::Inbox && model.inbox.place().is_none() && !model.inbox.gates.is_empty() => {
+            model.inbox.step(0);
+            model.status = Some(Status::note("nothing was decided: the next gate is selected now, look at it first"));
+        }
         Err(reason) => model.status = Some(Status::warn(&format!("{}: {reason}", command.title))),
     }
     if model.selected_id() != selected.as_ref() {

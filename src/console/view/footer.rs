@@ -2,7 +2,7 @@
 
 use ratatui::layout::Rect;
 
-use super::pen::Pen;
+use super::{called, pen::Pen};
 use crate::console::{
     commands::{self, Context},
     keymap::Key,
@@ -50,7 +50,7 @@ pub struct Hint {
 pub fn hints(model: &Model) -> Vec<Hint> {
     let contexts = contexts(model);
     let mut hints = Vec::new();
-    for id in hinted(model, &contexts) {
+    for id in &called::for_now(model, hinted(model, &contexts)) {
         let Some(command) = commands::find(id) else { continue };
         let Some(key) = model.look.keymap.reaching(&contexts, command) else { continue };
         let idle = (*id == "app.inbox" && model.inbox.gates.is_empty()) || (*id == "plan.inputs" && model.plan().inputs.is_empty());
@@ -61,7 +61,7 @@ pub fn hints(model: &Model) -> Vec<Hint> {
             "stage.next" => next_stage(model),
             "act.undo" => undo(model),
             "act.pause" => pause(model),
-            _ => command.in_hints(),
+            id => called::name(model, id).map_or_else(|| command.in_hints(), str::to_owned),
         };
         hints.push(Hint { key, command: command.id, words });
     }

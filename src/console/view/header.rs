@@ -27,12 +27,21 @@ fn badges(model: &Model, pen: &Pen<'_>) -> Vec<(Plain, Role)> {
     if waiting > 0 {
         let mark = pen.theme.glyph(Glyph::Gate);
         let key = model.look.keymap.hint("app.inbox").unwrap_or_default();
-        badges.push((Plain::line(&format!(" {mark} {waiting} waiting ({key}) ")), Role::Badge));
+        // A replay shows what was; what waits, waits now.
+        let word = if model.replay().is_some() { "waiting now" } else { "waiting" };
+        badges.push((Plain::line(&format!(" {mark} {waiting} {word} ({key}) ")), Role::Badge));
         badges.push((Plain::blank(1), Role::Text));
     }
     let going_on = model.runs.going_on().count();
+    let shown = usize::from(model.shown_run().is_some_and(RunView::goes_on));
     if going_on > 1 {
         badges.push((Plain::line(&format!("{going_on} runs ")), Role::Running));
+    } else if going_on > shown {
+        let key = model.look.keymap.hint("stage.next").unwrap_or_default();
+        badges.push((Plain::line(&format!("1 run goes on ({key}) ")), Role::Running));
+    }
+    if model.replay().is_some() {
+        return badges;
     }
     let role = if model.session.rehearses() { Role::Badge } else { Role::Dim };
     let key = model.look.keymap.hint("app.model").unwrap_or_default();
@@ -79,19 +88,23 @@ fn plan(model: &Model, now: Time) -> Vec<(Plain, Role)> {
 
 fn run(model: &Model, view: &RunView, now: Time) -> Vec<(Plain, Role)> {
     let at = model.runs.open.iter().position(|run| run.id == view.id).map_or(1, |at| at + 1);
+    let word = if view.replay().is_some() { view.word_then() } else { view.word() };
     let role = match view.seen().run.outcome().map(|(outcome, _)| outcome) {
         Some(Outcome::Succeeded) => Role::Succeeded,
         Some(Outcome::Partial) => Role::Warning,
         Some(Outcome::Failed) => Role::Failed,
         Some(Outcome::Cancelled) => Role::Cancelled,
-        None if view.word() == "waiting" => Role::Waiting,
-        None if matches!(view.word(), "paused" | "pausing") => Role::Held,
+        None if word == "waiting" => Role::Waiting,
+        None if matches!(word, "paused" | "pausing" | "at breakpoint") => Role::Held,
         None => Role::Running,
     };
     let tally = &view.seen().tally;
     let mut parts = vec![(Plain::line(&format!("run {at}/{} ", model.runs.open.len())), Role::Heading)];
     match view.replay() {
-        Some(replay) => parts.push((Plain::line(&format!(" replay {}/{} ", replay.at(), view.journal().len())), Role::Badge)),
+        Some(replay) => {
+            parts.push((Plain::line(&format!(" replay {}/{} ", replay.at(), view.journal().len())), Role::Badge));
+            parts.push((Plain::line(&format!(" {}", view.word_then())), role));
+        }
         None => parts.push((Plain::line(view.word()), role)),
     }
     parts.push((Plain::line(&format!("  {}/{} done", tally.count(Standing::Done), tally.total())), Role::Text));

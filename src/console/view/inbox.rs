@@ -4,7 +4,7 @@ use ratatui::layout::Rect;
 
 use super::{Shown, doc, pen::Pen};
 use crate::console::{
-    model::{GateKey, GateShown, Layout, Model, docs},
+    model::{GateKey, GateShown, Layout, Model, Replay, RunView, docs},
     theme::Role,
 };
 use crate::engine::{Decided, Time};
@@ -65,8 +65,14 @@ fn detail(model: &Model, now: Time, pen: &mut Pen<'_>, area: Rect, shown: &mut S
     let start = model.inbox.scroll.min(text.doc.len().saturating_sub(1));
     let seen = doc::draw(pen, inside, &text.doc, start);
     shown.gates.push(GateShown { key: key.clone(), revision: text.revision, from: seen.from, to: seen.to, total: text.doc.len() });
+    let replayed = model.runs.get(&key.run).and_then(RunView::replay).map(Replay::at);
     let armed = model.gate_is_faced() && model.safety.quiet(now);
     let mark = match (armed, &model.inbox.asked) {
+        _ if replayed.is_some() => {
+            let key = model.look.keymap.hint("gate.now").unwrap_or_default();
+            let at = replayed.unwrap_or_default();
+            (Plain::line(&format!("replay at event {at}, nothing is decided: {key} returns to now")), Role::Badge)
+        }
         (true, Some(_)) => {
             (Plain::line(&format!("{} press again, or any other key to leave it", pen.theme.glyph(Glyph::Armed))), Role::Armed)
         }

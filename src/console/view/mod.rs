@@ -1,6 +1,7 @@
 //! View: draws the model and changes nothing. Says where the cursor belongs and which gates were drawn, for keystroke safety.
 
 mod act;
+mod called;
 mod compare;
 mod dialogs;
 mod doc;

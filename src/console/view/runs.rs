@@ -4,11 +4,10 @@ use ratatui::layout::Rect;
 
 use super::pen::Pen;
 use crate::console::{
-    model::{Model, Stage},
+    model::{Model, Stage, words},
     theme::Role,
 };
-use crate::engine::Outcome;
-use crate::host::client::{Driver, RunSummary};
+use crate::host::client::RunSummary;
 use crate::text::{Glyph, Plain, duration, timestamp};
 
 /// Draws the list.
@@ -31,25 +30,15 @@ pub fn draw(model: &Model, pen: &mut Pen<'_>, area: Rect) {
 
 /// `2026-11-21 11:38`.
 const MINUTES: usize = 16;
+/// Where the month begins in it: the year has room on a wide screen.
+const MONTH: usize = 5;
 /// Levels of branches that are drawn.
 const DEEPEST: usize = 6;
 /// From this width on, the number of nodes has room.
 const WIDE: u16 = 100;
 
 fn entry(model: &Model, (at, run): (usize, &RunSummary), pen: &mut Pen<'_>, line: Rect) {
-    let (glyph, word, role) = match (run.outcome, &run.driver) {
-        (Some(Outcome::Succeeded), _) => (Glyph::Succeeded, "succeeded", Role::Succeeded),
-        (Some(Outcome::Partial), _) => (Glyph::Warning, "partial", Role::Warning),
-        (Some(Outcome::Failed), _) => (Glyph::Failed, "failed", Role::Failed),
-        (Some(Outcome::Cancelled), _) => (Glyph::Cancelled, "cancelled", Role::Cancelled),
-        (None, driver) => match (run.rest.as_deref(), driver) {
-            (Some("waiting"), _) => (Glyph::Waiting, "waiting", Role::Waiting),
-            (Some(rest), _) => (Glyph::Held, rest, Role::Held),
-            (None, Driver::Here | Driver::Elsewhere(_)) => (Glyph::Running, "running", Role::Running),
-            (None, Driver::Nobody) if run.imported.is_some() => (Glyph::Unknown, "not over", Role::Unknown),
-            (None, Driver::Nobody) => (Glyph::Unknown, "interrupted", Role::Unknown),
-        },
-    };
+    let (glyph, word, role) = words::run_word(run);
     let took = run.finished.map(|finished| duration(finished.since(run.created))).unwrap_or_default();
     let open = match &model.place.stage {
         Stage::Run(id) if *id == run.run => "  shown",
@@ -57,7 +46,8 @@ fn entry(model: &Model, (at, run): (usize, &RunSummary), pen: &mut Pen<'_>, line
     };
     let began = timestamp(run.created.0);
     // To the minute; the seconds matter to nobody who looks for a run.
-    let began = began.as_str().get(..MINUTES).map_or_else(|| began.clone(), Plain::line);
+    let from = if line.width < WIDE { MONTH } else { 0 };
+    let began = began.as_str().get(from..MINUTES).map_or_else(|| began.clone(), Plain::line);
     let nodes = if line.width < WIDE { String::new() } else { format!("{:>5} nodes", run.nodes) };
     let rails = model.runs.rails(at);
     let glyph_of = |(level, more): (usize, &bool)| match (level + 1 == rails.len(), more) {
@@ -68,7 +58,7 @@ fn entry(model: &Model, (at, run): (usize, &RunSummary), pen: &mut Pen<'_>, line
     };
     let levels = rails.iter().enumerate().skip(rails.len().saturating_sub(DEEPEST));
     let rail = Plain::line(&levels.map(|rail| pen.theme.glyph(glyph_of(rail))).collect::<String>());
-    let from = run.parent.as_ref().map(|parent| format!("from event {}: ", parent.seq)).unwrap_or_default();
+    let origin = run.parent.as_ref().map(|parent| format!("from event {}: ", parent.seq)).unwrap_or_default();
     let imported = if run.imported.is_some() { "imported: " } else { "" };
     let pieces = [
         (Plain::line(pen.theme.glyph(glyph)).then(&Plain::blank(1)), role),
@@ -77,7 +67,8 @@ fn entry(model: &Model, (at, run): (usize, &RunSummary), pen: &mut Pen<'_>, line
         (took.pad_start(6), Role::Dim),
         (Plain::line(&nodes), Role::Dim),
         (Plain::blank(2).then(&rail), Role::Border),
-        (Plain::line(&from), Role::Dim),
+        (Plain::line(words::run_name(&run.run)).then(&Plain::blank(2)), Role::Dim),
+        (Plain::line(&origin), Role::Dim),
         (Plain::line(imported), Role::Dim),
         (Plain::summary(&run.goal), Role::Text),
         (Plain::line(open), Role::Dim),

@@ -5,7 +5,7 @@ use std::{collections::BTreeMap, sync::Arc};
 
 use super::{Standing, Tally};
 use crate::console::model::Transcript;
-use crate::engine::{Event, NodeState, Record, Run, Time, Timeline, Verb};
+use crate::engine::{Event, NodeState, Outcome, Pace, Record, Run, Time, Timeline, Verb};
 use crate::plan::NodeId;
 
 /// A run after some of its events.
@@ -151,6 +151,22 @@ impl Fold {
     /// The last event after which a node may stand otherwise than before: others only add words.
     pub fn moved(&self) -> u64 {
         self.moved
+    }
+
+    /// How the run stands, in one word.
+    pub fn word(&self) -> &'static str {
+        match self.run.outcome().map(|(outcome, _)| outcome) {
+            Some(Outcome::Succeeded) => "succeeded",
+            Some(Outcome::Partial) => "partial",
+            Some(Outcome::Failed) => "failed",
+            Some(Outcome::Cancelled) => "cancelled",
+            None if self.run.pace() == Pace::Paused => "paused",
+            None if self.run.pace() == Pace::Pausing => "pausing",
+            None if self.tally.count(Standing::Working) > 0 => "running",
+            None if self.tally.count(Standing::Waiting) > 0 => "waiting",
+            None if self.run.stands_at_breakpoints() => "at breakpoint",
+            None => "running",
+        }
     }
 
     /// Equal in two folds of one run means that their plans are equal.

@@ -9,7 +9,7 @@ mod tally;
 use std::collections::BTreeMap;
 
 use super::{Log, TraceView, Tree};
-use crate::engine::{Chart, Event, GateId, Outcome, Pace, Preview, Record, RunId, Time};
+use crate::engine::{Chart, Event, GateId, Preview, Record, RunId, Time};
 use crate::host::client::{Driver, Problem};
 use crate::plan::{NodeId, Plan};
 use crate::text::Plain;
@@ -234,20 +234,15 @@ impl RunView {
 
     /// How it stands now, in one word.
     pub fn word(&self) -> &'static str {
-        let tally = &self.newest.tally;
-        match self.newest.run.outcome().map(|(outcome, _)| outcome) {
-            Some(Outcome::Succeeded) => "succeeded",
-            Some(Outcome::Partial) => "partial",
-            Some(Outcome::Failed) => "failed",
-            Some(Outcome::Cancelled) => "cancelled",
+        match self.newest.run.outcome() {
             None if self.frozen.is_some() => "frozen",
             None if self.driver == Driver::Nobody => self.newest.run.at_rest().unwrap_or("interrupted"),
-            None if self.newest.run.pace() == Pace::Paused => "paused",
-            None if self.newest.run.pace() == Pace::Pausing => "pausing",
-            None if tally.count(Standing::Working) > 0 => "running",
-            None if tally.count(Standing::Waiting) > 0 => "waiting",
-            None if self.newest.run.stands_at_breakpoints() => "at breakpoint",
-            None => "running",
+            Some(_) | None => self.newest.word(),
         }
+    }
+
+    /// How it stood after the event that is looked at, in one word.
+    pub fn word_then(&self) -> &'static str {
+        self.seen().word()
     }
 }

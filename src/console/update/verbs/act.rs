@@ -202,7 +202,7 @@ pub fn picked(model: &mut Model, turn: &mut Turn, offer: Offer) {
 }
 
 /// What a written result is taken as.
-pub const WRITTEN: &str = "JSON where it begins with {, [ or \", else text";
+pub const WRITTEN: &str = "JSON where it begins as JSON does, else text";
 
 fn ask_value(model: &mut Model, node: NodeId) {
     let result = model.shown_run().and_then(|view| view.newest().run.node(&node)?.result.clone());
@@ -315,8 +315,10 @@ fn with_node(model: &mut Model, turn: &mut Turn, verb: impl FnOnce(&Model, NodeI
 pub fn into(model: &mut Model, turn: &mut Turn) {
     with_node(model, turn, |model, node| {
         let run = model.shown_run().map(|view| &view.newest().run);
-        let stands = run.is_some_and(|run| run.is_stepped_into(&node) && run.held_calls(&node).next().is_some());
-        if stands { Verb::Step { node: Some(node) } } else { Verb::StepInto { node } }
+        let holds = run.is_some_and(|run| run.held_calls(&node).next().is_some());
+        let into = Verb::StepInto { node: node.clone() };
+        let again = holds && run.is_some_and(|run| run.refusal(&Command::act(into.clone())).is_some());
+        if again { Verb::Step { node: Some(node) } } else { into }
     });
 }
 

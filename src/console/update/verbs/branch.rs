@@ -136,12 +136,13 @@ pub fn ask_other(model: &mut Model, _: &mut Turn) {
     let parent = parent.map(|parent| parent.run.clone());
     let mut items = Vec::new();
     for (at, view) in model.runs.open.iter().enumerate().filter(|(_, view)| view.id != shown) {
-        let detail = format!("{}, {}", view.word(), view.goal().as_str());
+        let detail = told_apart(model, &view.id, view.word(), view.goal().as_str());
         items.push(PickItem::new(&view.id.0, &format!("run {}", at + 1), &detail));
     }
     for summary in model.runs.listing.iter().filter(|summary| summary.run != shown && model.runs.get(&summary.run).is_none()) {
         let began = crate::text::timestamp(summary.created.0);
-        items.push(PickItem::new(&summary.run.0, began.as_str(), &summary.goal));
+        let detail = told_apart(model, &summary.run, words::run_word(summary).1, &summary.goal);
+        items.push(PickItem::new(&summary.run.0, began.as_str(), &detail));
     }
     // The run that it branched off is what people mean most.
     items.sort_by_key(|item| Some(&item.value) != parent.as_ref().map(|parent| &parent.0));
@@ -150,6 +151,13 @@ pub fn ask_other(model: &mut Model, _: &mut Turn) {
         return;
     }
     model.dialogs.push(Dialog::Pick(Pick::new("compare this run with", items, PickThen::CompareRun)));
+}
+
+/// What tells a run from others of the same plan: how it stands, its name, and what it branched off.
+fn told_apart(model: &Model, run: &RunId, word: &str, goal: &str) -> String {
+    let parent = model.runs.listing.iter().find(|summary| summary.run == *run).and_then(|summary| summary.parent.as_ref());
+    let from = parent.map(|parent| format!(", from event {} of {}", parent.seq, words::run_name(&parent.run))).unwrap_or_default();
+    format!("{word}, {}{from}, {goal}", words::run_name(run))
 }
 
 /// The other run was picked; one that is not open is opened first.

@@ -108,10 +108,7 @@ fn once_more(model: &Model, key: &GateKey, gate: &Gate, revision: u64, intent: I
 }
 
 fn decision(gate: &Gate, draft: Option<&Draft>, intent: Intent) -> Result<Decision, &'static str> {
-    let asks = match &gate.kind {
-        GateKind::Question { options, fields, call, .. } => call.is_some() || !options.is_empty() || !fields.is_empty(),
-        GateKind::Before | GateKind::After | GateKind::Tool { .. } => false,
-    };
+    let asks = wants_answer(gate);
     match (intent, draft) {
         (Intent::Approve, Some(Draft::Words(_))) => Err("you wrote words to reject with: drop them first, or reject"),
         (Intent::Approve, Some(Draft::Answer(value))) => Ok(Decision::Answer { value: value.clone() }),
@@ -122,6 +119,14 @@ fn decision(gate: &Gate, draft: Option<&Draft>, intent: Intent) -> Result<Decisi
         (Intent::Reject, Some(Draft::Answer(_) | Draft::Payload(_)) | None) => Ok(Decision::Reject { message: String::new() }),
         (Intent::Skip, _) => Ok(Decision::Skip),
         (Intent::CancelBranch, _) => Ok(Decision::CancelBranch),
+    }
+}
+
+/// Whether a gate wants an answer that has to be written, so that a yes is none.
+pub fn wants_answer(gate: &Gate) -> bool {
+    match &gate.kind {
+        GateKind::Question { options, fields, call, .. } => call.is_some() || !options.is_empty() || !fields.is_empty(),
+        GateKind::Before | GateKind::After | GateKind::Tool { .. } => false,
     }
 }
 
@@ -320,6 +325,15 @@ pub fn to_node(model: &mut Model, _: &mut Turn) {
     model.with_tree(|tree, plan| {
         tree.reveal(plan, &node);
     });
+}
+
+/// Ends the replay of the gate's run, so that it can be decided.
+pub fn now(model: &mut Model, _: &mut Turn) {
+    let Some(run) = model.selected_gate().map(|(key, _)| key.run.clone()) else { return };
+    if let Some(view) = model.runs.get_mut(&run) {
+        super::replay::end_of(view);
+        model.status = Some(Status::note("live again"));
+    }
 }
 
 /// Copies the payload.

@@ -5,6 +5,7 @@ use crate::console::model::{Focus, Model, RunView, Screen, Status, docs};
 
 /// To the log, or back to the tree.
 pub fn screen(model: &mut Model, _: &mut Turn) {
+    super::run::show_one(model);
     if model.place.screen == Screen::Log {
         model.place.screen = Screen::Plan;
     } else {

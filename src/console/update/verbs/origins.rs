@@ -7,6 +7,7 @@ use crate::plan::NodeId;
 
 /// To the timeline, or back to the tree.
 pub fn timeline(model: &mut Model, _: &mut Turn) {
+    super::run::show_one(model);
     model.place.screen = if model.place.screen == Screen::Timeline { Screen::Plan } else { Screen::Timeline };
     model.place.focus = Focus::Tree;
 }
@@ -17,8 +18,10 @@ pub fn trace(model: &mut Model, _: &mut Turn) {
         model.place.screen = Screen::Plan;
         return;
     }
-    if let Some(node) = model.selected_id().cloned() {
-        open(model, &node);
+    super::run::show_one(model);
+    match model.selected_id().cloned() {
+        Some(node) => open(model, &node),
+        None => model.status = Some(Status::warn("no node is selected")),
     }
 }
 

@@ -287,13 +287,21 @@ pub fn last(model: &mut Model, _: &mut Turn) {
 /// Ends the replay of the shown run. Says whether there was one.
 pub fn leave(model: &mut Model) -> bool {
     let Some(view) = model.shown_run_mut() else { return false };
+    let was = end_of(view);
+    if was {
+        let goes_on = view.goes_on();
+        model.status = Some(Status::note(if goes_on { "live again" } else { "the run as it ended" }));
+    }
+    was
+}
+
+/// Shows a run as it is now. Says whether it was shown as it was.
+pub fn end_of(view: &mut RunView) -> bool {
     let was = view.end_replay();
     if was {
         view.grow();
         view.log.follow = true;
         view.log.select(usize::MAX);
-        let goes_on = view.goes_on();
-        model.status = Some(Status::note(if goes_on { "live again" } else { "the run as it ended" }));
     }
     was
 }

@@ -98,6 +98,18 @@ fn switch(model: &mut Model, by: usize) {
     model.editor.deps = None;
 }
 
+/// Shows the newest of the open runs, one that goes on before others, where the plan is shown.
+pub fn show_one(model: &mut Model) {
+    let newest = model.runs.going_on().last().or(model.runs.open.last()).map(|run| run.id.clone());
+    if let (Stage::Plan, Some(run)) = (&model.place.stage, newest) {
+        model.place.stage = Stage::Run(run);
+        model.editor.deps = None;
+        if let Some(view) = model.shown_run_mut() {
+            view.grow();
+        }
+    }
+}
+
 /// From a run to the plan. The run goes on.
 pub fn to_plan(model: &mut Model) {
     let Stage::Run(id) = &model.place.stage else { return };

@@ -1,0 +1,69 @@
+//! What the state calls for: the commands that come first among the hints, those that could not be meant, and what they are called now.
+
+use crate::console::{
+    model::{Draft, Model, Screen, is_question},
+    update::verbs::gates::wants_answer,
+};
+use crate::engine::{NodeState, Pace};
+
+/// The commands that help most here, in the order in which the state calls for them: help first, as everywhere.
+pub fn for_now(model: &Model, usual: &'static [&'static str]) -> Vec<&'static str> {
+    let first = first(model);
+    let (help, rest): (Vec<&str>, Vec<&str>) = usual.iter().copied().partition(|id| *id == "app.help");
+    let rest = rest.into_iter().filter(|id| !first.contains(id) && !is_refused(model, id));
+    help.into_iter().chain(first.iter().copied()).chain(rest).collect()
+}
+
+fn first(model: &Model) -> &'static [&'static str] {
+    if !matches!(model.place.screen, Screen::Plan | Screen::Graph) || model.replay().is_some() || model.types() {
+        return &[];
+    }
+    let Some((view, node)) = model.shown_run().zip(model.selected_id()) else { return &[] };
+    let run = &view.newest().run;
+    if !view.goes_on() {
+        return if failed(model) { &["act.again", "act.menu"] } else { &["act.menu"] };
+    }
+    if model.selected_nodes_gate().is_some() {
+        return &["run.gate"];
+    }
+    if run.held_calls(node).next().is_some() {
+        return &["act.into", "act.step", "act.pause"];
+    }
+    if run.kept(node).is_some() {
+        return &["act.hold", "act.pause", "act.menu"];
+    }
+    match run.pace() {
+        Pace::Pausing | Pace::Paused => &["act.pause", "act.step", "act.menu"],
+        Pace::Going if failed(model) => &["act.again"],
+        Pace::Going => &[],
+    }
+}
+
+fn failed(model: &Model) -> bool {
+    let state = model.shown_run().zip(model.selected_id()).and_then(|(view, node)| view.newest().state(node));
+    matches!(state, Some(NodeState::Failed | NodeState::FailedSafe))
+}
+
+/// Whether the key of a gate would only be refused: a question is answered, and not approved.
+fn is_refused(model: &Model, id: &str) -> bool {
+    let Some((_, gate)) = model.selected_gate() else { return false };
+    id == "gate.approve" && wants_answer(gate) && !matches!(model.selected_draft(), Some(Draft::Answer(_)))
+}
+
+/// What a command is called as things stand; nothing where it is called as always.
+pub fn name(model: &Model, id: &str) -> Option<&'static str> {
+    let node = || model.shown_run().zip(model.selected_id());
+    match id {
+        "act.into" => node().filter(|(view, node)| view.newest().run.held_calls(node).next().is_some()).map(|_| "next stop"),
+        "act.hold" => node().filter(|(view, node)| view.newest().run.kept(node).is_some()).map(|_| "let it go on"),
+        "act.again" => Some(if failed(model) { "retry" } else { "run again" }),
+        "replay.toggle" => model.replay().map(|_| "to now"),
+        "gate.edit" => model.selected_gate().map(|(_, gate)| if is_question(gate) { "answer" } else { "edit" }),
+        "gate.approve" => model.selected_draft().and_then(|draft| match draft {
+            Draft::Answer(_) => Some("send the answer"),
+            Draft::Payload(_) => Some("approve as edited"),
+            Draft::Words(_) => None,
+        }),
+        _ => None,
+    }
+}
