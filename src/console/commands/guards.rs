@@ -255,10 +255,20 @@ pub fn planning(model: &Model) -> Result<(), Why> {
 
 /// A gate is selected in the inbox.
 pub fn gate(model: &Model) -> Result<(), Why> {
-    let (key, _) = model.selected_gate().ok_or(Cow::Borrowed("no gate is open"))?;
+    let (key, _) = model.selected_gate().ok_or_else(|| no_gate(model))?;
     let Some(replay) = model.runs.get(&key.run).and_then(RunView::replay) else { return Ok(()) };
     let now = model.look.keymap.hint("gate.now").unwrap_or_default();
     Err(format!("its run is looked at as it was after event {}: {now} returns to now", replay.at()).into())
+}
+
+/// Why no gate is selected. One that was decided stays selected, so that a key pressed once more decides nothing else.
+fn no_gate(model: &Model) -> Why {
+    let next = model.look.keymap.hint("move.down").unwrap_or_default();
+    match model.inbox.gates.len() {
+        0 => "no gate is open".into(),
+        1 => format!("no gate is selected: {next} selects the one that waits").into(),
+        many => format!("no gate is selected: {next} selects the next of {many} that wait").into(),
+    }
 }
 
 /// The run of the selected gate is looked at as it was.

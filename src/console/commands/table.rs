@@ -212,7 +212,7 @@ const INBOX: &[Command] = &[
     row("gate.cancel_branch", &["X"], Inbox, ("Cancel the branch", "cancel branch", "the node and what only it feeds; names them, asks again"), when::gate, verbs::gates::cancel_branch),
     row("gate.drop", &["u"], Inbox, ("Drop what you wrote", "drop draft", "forgets the edited payload, answer or words"), when::draft, verbs::gates::drop_draft),
     row("gate.node", &["enter", "o"], Inbox, ("To its node", "to node", "shows the node in its run; decides nothing"), when::gate, verbs::gates::to_node),
-    row("gate.now", &["$"], Inbox, ("Its run as it is now", "to now", "ends the replay of the gate's run, so that it can be decided"), when::gate_replayed, verbs::gates::now),
+    row("gate.now", &["$"], Inbox, ("Its run as it is now", "to now", "ends the replay of its run, so that it can be decided"), when::gate_replayed, verbs::gates::now),
     row("gate.copy", &["y"], Inbox, ("Copy the payload", "", "copies it and says how much"), when::gate, verbs::gates::copy),
     row("gate.zoom", &["z"], Inbox, ("Zoom", "zoom", "the payload alone, without borders"), when::gate, verbs::gates::zoom),
 ];

@@ -58,7 +58,7 @@ fn branches_stand_below_the_run_that_they_left() {
     let order: Vec<&str> = deck.model.runs.listing.iter().map(|summary| summary.run.0.as_str()).collect();
     assert_eq!((order, deck.model.runs.depths.clone()), (vec!["c", "a", "b", "d"], vec![0, 0, 1, 2]));
     deck.keys("tab 3");
-    assert!(deck.sees("└─ from event 12: goal of b"), "{}", deck.screen());
+    assert!(deck.sees("└─ b  from event 12: goal of b"), "{}", deck.screen());
 }
 
 #[test]

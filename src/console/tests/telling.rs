@@ -129,19 +129,20 @@ fn a_replay_tells_the_run_and_what_waits_as_they_were_and_the_way_back_from_the_
     deck.keys("2");
     assert!(deck.sees("replay at event 1, nothing is decided: $ returns to now"), "{}", deck.screen());
     deck.keys("$");
+    deck.later(1_000);
     assert!(deck.model.replay().is_none() && deck.sees("armed: keys decide"), "{}", deck.screen());
 }
 
 #[test]
-fn a_decision_without_a_selected_gate_selects_the_next_and_decides_nothing() {
+fn a_decision_without_a_selected_gate_says_how_to_select_the_next() {
     let mut deck = Deck::waiting(80, 24);
     deck.keys("i");
     deck.model.inbox.select(None);
-    deck.keys("a");
-    assert!(deck.sees("nothing was decided"), "{}", deck.screen());
+    deck.keys("a a");
+    assert!(deck.sees("no gate is selected: j selects the one that waits"), "{}", deck.screen());
     assert_eq!(deck.engine().open_gates().count(), 1);
-    deck.keys("a");
-    assert_eq!(deck.engine().open_gates().count(), 0, "it was faced, and the key came again");
+    deck.keys("j a");
+    assert_eq!(deck.engine().open_gates().count(), 0);
 }
 
 #[test]

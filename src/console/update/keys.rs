@@ -92,11 +92,6 @@ pub fn run(model: &mut Model, turn: &mut Turn, command: &Command) {
     let selected = model.selected_id().cloned();
     match (command.guard)(model) {
         Ok(()) => (command.run)(model, turn),
-        // A person who goes on deciding is led to what is next; nothing is decided by that.
-        Err(_) if command.context == Context::Inbox && model.inbox.place().is_none() && !model.inbox.gates.is_empty() => {
-            model.inbox.step(0);
-            model.status = Some(Status::note("nothing was decided: the next gate is selected now, look at it first"));
-        }
         Err(reason) => model.status = Some(Status::warn(&format!("{}: {reason}", command.title))),
     }
     if model.selected_id() != selected.as_ref() {
