@@ -3,7 +3,7 @@
 
 use super::{
     NodeState, Time, ToolCall,
-    flow::{Flow, Part, Pending, Phase, Wait},
+    flow::{Flow, Pending, Phase, Wait},
     graph::NodeIx,
     run::Run,
 };
@@ -219,23 +219,12 @@ impl Run {
     /// A node is to hand back what it has. What it waits for is refused; of one with a plan inside nothing more begins.
     pub(super) fn wind_up(&mut self, ix: NodeIx, who: &str) {
         self.flows[ix.at()].drive.stopped_by = Some(who.to_string());
-        match self.flows[ix.at()].phase.part() {
-            Part::Inside => {
-                self.await_bodies(ix);
-                self.nodes[ix.at()].reason = self.at_work_reason(ix);
-            }
-            Part::Ahead
-            | Part::InLine
-            | Part::AtGate(_)
-            | Part::Answered
-            | Part::Kept
-            | Part::AtWork
-            | Part::Resting
-            | Part::Lost
-            | Part::Over => {
-                self.pending_decided(ix, |pending| !pending.decided, false);
-                self.show_worker(ix);
-            }
+        if self.flows[ix.at()].phase.part().is_inside() {
+            self.await_bodies(ix);
+            self.nodes[ix.at()].reason = self.at_work_reason(ix);
+        } else {
+            self.pending_decided(ix, |pending| !pending.decided, false);
+            self.show_worker(ix);
         }
     }
 

@@ -71,6 +71,24 @@ pub(super) enum Part {
     Over,
 }
 
+impl Part {
+    /// Whether what runs inside the node is at work.
+    pub fn is_inside(self) -> bool {
+        match self {
+            Self::Inside => true,
+            Self::Ahead
+            | Self::InLine
+            | Self::AtGate(_)
+            | Self::Answered
+            | Self::Kept
+            | Self::AtWork
+            | Self::Resting
+            | Self::Lost
+            | Self::Over => false,
+        }
+    }
+}
+
 impl Phase {
     pub fn part(self) -> Part {
         match self {

@@ -1,12 +1,6 @@
 //! Verbs that take nodes back to before they began: rerun, retry, rewind, override of what is over. Which nodes, why not, and what follows.
 
-use crate::engine::{
-    Actor, Event, Kept, NodeState, Record, Scope, Time, Verb,
-    flow::{Part, Phase},
-    frame::Times,
-    graph::NodeIx,
-    run::Run,
-};
+use crate::engine::{Actor, Event, Kept, NodeState, Record, Scope, Time, Verb, flow::Phase, frame::Times, graph::NodeIx, run::Run};
 use crate::plan::NodeId;
 use std::collections::BTreeSet;
 
@@ -109,19 +103,7 @@ impl Run {
         let mut inner = ix;
         for owner in self.owners(ix) {
             let id = self.id_of(owner);
-            let at_work = match self.flows[owner.at()].phase.part() {
-                Part::Inside => true,
-                Part::Ahead
-                | Part::InLine
-                | Part::AtGate(_)
-                | Part::Answered
-                | Part::Kept
-                | Part::AtWork
-                | Part::Resting
-                | Part::Lost
-                | Part::Over => false,
-            };
-            if !at_work {
+            if !self.flows[owner.at()].phase.part().is_inside() {
                 return Some(format!("`{}` is a part of `{id}`, which has its result: run `{id}` again", self.id_of(ix)));
             }
             let home = self.graph.nodes[inner.at()].home;
