@@ -199,7 +199,12 @@ fn the_list_of_runs_is_a_tree_of_branches_on_the_screen() {
         let ended =
             |summary: RunSummary, outcome, ms| RunSummary { outcome: Some(outcome), finished: Some(summary.created.plus(ms)), ..summary };
         let listing = vec![
-            RunSummary { driver: Driver::Here, gates: 1, ..summary("the second branch", Some(("the first", 12))) },
+            RunSummary {
+                driver: Driver::Here,
+                gates: 1,
+                rest: Some("waiting".to_owned()),
+                ..summary("the second branch", Some(("the first", 12)))
+            },
             ended(summary("the branch of a branch", Some(("the first branch", 31))), Outcome::Failed, 61_000),
             ended(summary("the first branch", Some(("the first", 7))), Outcome::Partial, 9_500),
             summary("one that was interrupted", None),

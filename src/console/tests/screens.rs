@@ -180,7 +180,7 @@ fn runs() {
             nodes: 4,
             gates: u32::from(outcome.is_none()),
             waiting: Vec::new(),
-            rest: None,
+            rest: outcome.is_none().then(|| "waiting".to_owned()),
             parent: None,
             imported: None,
         };

@@ -27,13 +27,13 @@ fn first(model: &Model) -> &'static [&'static str] {
         return &["run.gate"];
     }
     if run.held_calls(node).next().is_some() {
-        return &["act.into", "act.step", "act.pause"];
+        return &["act.into", "act.step", "act.pause", "act.undo"];
     }
     if run.kept(node).is_some() {
-        return &["act.hold", "act.pause", "act.menu"];
+        return &["act.hold", "act.pause", "act.undo", "act.menu"];
     }
     match run.pace() {
-        Pace::Pausing | Pace::Paused => &["act.pause", "act.step", "act.menu"],
+        Pace::Pausing | Pace::Paused => &["act.pause", "act.step", "act.undo", "act.menu"],
         Pace::Going if failed(model) => &["act.again"],
         Pace::Going => &[],
     }
