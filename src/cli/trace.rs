@@ -89,10 +89,8 @@ fn details(step: &Step) -> Vec<String> {
     }));
     for approval in &step.approvals {
         let asked = format!("gate {} ({})", approval.gate.0, approval.about);
-        lines.push(match (approval.decision, &approval.by, approval.at) {
-            (Some(words), Some(by), Some(at)) => format!("{asked}: {words} by {} ({}) at {}", by.who, by.via, timestamp(at.0)),
-            (_, _, _) => format!("{asked}: not answered"),
-        });
+        let how = approval.by.as_ref().zip(approval.at).map(|(by, at)| format!(" ({}) at {}", by.via, timestamp(at.0)));
+        lines.push(format!("{asked}: {}{}", approval.words(), how.unwrap_or_default()));
     }
     lines
 }

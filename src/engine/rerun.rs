@@ -24,7 +24,7 @@ impl Verb {
     /// What becomes of the questions of nodes that it takes back to before they began; absent: it takes none back.
     pub(super) fn voids_with(&self) -> Option<String> {
         match self {
-            Self::Retry { .. } | Self::Rerun { .. } => Some("the node runs again".to_string()),
+            Self::Retry { .. } | Self::Rerun { .. } => Some(format!("somebody said to {}, so the node runs again", self.words())),
             Self::Override { .. } => Some("its result was overridden".to_string()),
             Self::Edit { .. } => Some("the plan was edited, so it asks again".to_string()),
             Self::Rewind { node, to, .. } => Some(format!("the result of `{node}` was rejected with feedback to `{to}`")),

@@ -2,7 +2,10 @@
 //! roots. Each node stands in it once; wherever else it went in, a row says so.
 
 use super::{
-    Actor, DataSource, Entry, FileAccess, Gate, GateId, GateKind, Time, TokenUsage, Transcript, frame::FrameIx, graph::NodeIx, run::Run,
+    Actor, DataSource, Entry, FileAccess, GateId, GateKind, Time, TokenUsage, Transcript,
+    frame::FrameIx,
+    graph::NodeIx,
+    run::{GateEnd, GateRun, Run},
 };
 use crate::plan::{CodeWork, LoopWork, MapWork, NodeId, Path, Root, Work, names_in_code};
 use serde::Serialize;
@@ -151,10 +154,26 @@ pub struct Approval {
     pub asked: Time,
     /// The answer in words; absent while it is open, and where it ended without one.
     pub decision: Option<&'static str>,
+    /// Why it ended without an answer, in words.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub voided: Option<String>,
     /// Who answered.
     pub by: Option<Actor>,
     /// When.
     pub at: Option<Time>,
+}
+
+impl Approval {
+    /// How the question stands or ended, in words.
+    pub fn words(&self) -> String {
+        match (self.decision, &self.by, &self.voided) {
+            (Some(decision), Some(by), _) => format!("{decision} by {}", by.who),
+            (Some(decision), None, _) => decision.to_owned(),
+            (None, _, Some(reason)) if reason.is_empty() => "void".to_owned(),
+            (None, _, Some(reason)) => format!("void: {reason}"),
+            (None, _, None) => "not answered yet".to_owned(),
+        }
+    }
 }
 
 impl Trace {
@@ -240,7 +259,7 @@ impl Run {
             calls: lineage.tools.iter().map(call).collect(),
             files: lineage.files.clone(),
             sources: lineage.sources.clone(),
-            approvals: gates.iter().filter_map(|&gate| self.gate(gate)).map(approval).collect(),
+            approvals: gates.iter().filter_map(|&gate| self.gate_run(gate)).map(approval).collect(),
             node: id,
         }
     }
@@ -363,7 +382,13 @@ fn models(entries: &[Entry]) -> Vec<String> {
     models
 }
 
-fn approval((gate, decided): (&Gate, Option<&super::Decided>)) -> Approval {
+fn approval(run: &GateRun) -> Approval {
+    let gate = &run.gate;
+    let (decided, voided) = match &run.end {
+        GateEnd::Open => (None, None),
+        GateEnd::Decided(decided) => (Some(decided), None),
+        GateEnd::Voided(reason) => (None, Some(reason.clone())),
+    };
     let about = match &gate.kind {
         GateKind::Before => "before".to_owned(),
         GateKind::After => "after".to_owned(),
@@ -375,6 +400,7 @@ fn approval((gate, decided): (&Gate, Option<&super::Decided>)) -> Approval {
         about,
         asked: gate.opened,
         decision: decided.map(|decided| decided.decision.words()),
+        voided,
         by: decided.map(|decided| decided.by.clone()),
         at: decided.map(|decided| decided.at),
     }

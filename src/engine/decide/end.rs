@@ -103,7 +103,7 @@ impl Run {
     }
 
     pub(super) fn skip(&self, ix: NodeIx, reason: String) -> Vec<Event> {
-        let mut events = self.voids(ix, "the node is skipped");
+        let mut events = self.voids(ix, &reason);
         events.push(Event::NodeSkipped { node_id: self.id_of(ix), generation: self.generation(ix), reason });
         events
     }
@@ -112,7 +112,7 @@ impl Run {
     pub(super) fn cancel(&self, ix: NodeIx, reason: &str) -> Vec<Event> {
         let inside = format!("cancelled with `{}`, which it is a part of", self.id_of(ix));
         let mut events: Vec<Event> = self.open_inside(ix).flat_map(|inner| self.cancel(inner, &inside)).collect();
-        events.extend(self.voids(ix, "the node is cancelled"));
+        events.extend(self.voids(ix, reason));
         events.push(Event::NodeCancelled { node_id: self.id_of(ix), generation: self.generation(ix), reason: reason.to_string() });
         events
     }

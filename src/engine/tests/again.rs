@@ -109,7 +109,7 @@ fn who_has_not_begun_waits_for_the_new_result_of_a_node_that_runs_again_alone() 
     assert_eq!(world.open(), [1]);
     world.act(rerun("a", Scope::Alone));
     assert_eq!((world.open().len(), world.state("b")), (0, "pending"));
-    assert_eq!(world.run.voided(GateId(1)), Some("the node runs again"));
+    assert_eq!(world.run.voided(GateId(1)), Some("somebody said to run `a` again alone, so the node runs again"));
     world.done("a", json!("new"));
     assert_eq!(world.open(), [2], "it asks again");
     world.decide(2, Decision::Approve);

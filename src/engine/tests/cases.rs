@@ -151,7 +151,7 @@ fn the_oldest_gate_comes_first_and_cancelling_one_keeps_the_others() {
     world.command(Command::act(Verb::Cancel { target: Target::Node("a".into()) }));
     assert_eq!(world.open(), [2, 3]);
     assert_eq!(world.states(), "a cancelled, b waiting, c waiting");
-    assert_eq!(world.run.voided(GateId(1)), Some("the node is cancelled"));
+    assert_eq!(world.run.voided(GateId(1)), Some("cancelled by anna"));
 }
 
 /// Case 24.

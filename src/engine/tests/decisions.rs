@@ -50,8 +50,8 @@ fn cancelling_the_branch_at_one_gate_voids_the_others_of_its_node_and_leaves_oth
     world.decide(1, Decision::CancelBranch);
     assert_eq!(world.states(), "a cancelled, b cancelled, c waiting");
     assert_eq!(world.node("b").reason, "cancelled with the branch at `a`");
-    assert_eq!((world.open(), world.run.voided(GateId(2))), (vec![3], Some("the node is cancelled")));
-    assert_eq!(why(&world.decide(2, Decision::Approve)), "the question is void: the node is cancelled");
+    assert_eq!((world.open(), world.run.voided(GateId(2))), (vec![3], Some("cancelled by anna")));
+    assert_eq!(why(&world.decide(2, Decision::Approve)), "the question is void: cancelled by anna");
     assert!(world.answers().is_empty());
 }
 

@@ -210,6 +210,29 @@ fn a_result_is_traced_to_its_roots_with_each_node_once() {
 }
 
 #[test]
+fn a_trace_says_of_a_void_question_by_what_it_was_void() {
+    let gated = |id: &str, deps: &[&str]| {
+        let mut node = agent(id, deps);
+        node.policy.approve = Some(Approve::Before);
+        node
+    };
+    let mut world = World::new(plan(vec![agent("a", &[]), gated("b", &["a"]), gated("c", &["a"]), gated("d", &["a"])]));
+    world.done("a", json!(1));
+    let asked = |world: &World, id: &str| trace(world, id).steps[0].approvals.iter().map(Approval::words).collect::<Vec<_>>();
+    assert_eq!(asked(&world, "b"), ["not answered yet"]);
+    world.act(Verb::Cancel { target: Target::Node("c".into()) });
+    world.act(Verb::Skip { node: "d".into() });
+    assert_eq!((asked(&world, "c"), asked(&world, "d")), (vec!["void: cancelled by anna".into()], vec!["void: skipped by anna".into()]));
+    world.act(Verb::Rerun { node: "a".into(), scope: Scope::Downstream });
+    world.done("a", json!(2));
+    world.decide(4, Decision::Approve);
+    let again = "void: somebody said to run `a` again with what depends on it, so the node runs again";
+    assert_eq!(asked(&world, "b"), [again, "approved by anna"]);
+    let told = serde_json::to_value(&trace(&world, "b").steps[0].approvals).unwrap();
+    assert_eq!((told[0]["voided"].as_str().map(str::len), told[1].get("voided")), (Some(again.len() - 6), None));
+}
+
+#[test]
 fn a_trace_goes_into_plans_inside_and_out_of_them_by_what_they_were_given() {
     let world = World::new(read(json!({"nodes": [
         {"id": "list", "value": [1]},

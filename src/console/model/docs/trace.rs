@@ -13,11 +13,9 @@ pub fn trace_line(view: &TraceView, line: TraceLine) -> Vec<(Plain, Role)> {
     let said = match line.what {
         Traced::Result(row) => Some(result(view, step, row)),
         Traced::Input(at) => step.inputs.get(at).map(|input| say("input", Role::Text, input)),
-        Traced::Approval(at) => step.approvals.get(at).map(|approval| {
-            let who = approval.by.as_ref().map(|by| format!(" by {}", by.who)).unwrap_or_default();
-            let words = format!("{}{who} ({})", approval.decision.unwrap_or("not answered"), approval.about);
-            say("gate", Role::Gate, &words)
-        }),
+        Traced::Approval(at) => {
+            step.approvals.get(at).map(|approval| say("gate", Role::Gate, &format!("{} ({})", approval.words(), approval.about)))
+        }
         Traced::Call(at) => step.calls.get(at).map(|call| {
             let role = if call.ok == Some(false) { Role::Error } else { Role::Code };
             say("call", role, &format!("{} {}", call.tool, words::arguments(&call.args).as_str()))
@@ -86,6 +84,9 @@ pub fn traced(view: &TraceView) -> Doc<'static> {
             doc.field("gate", &Plain::summary(&approval.about));
             doc.field("asked", &clock(approval.asked.0));
             doc.field("answer", &Plain::line(approval.decision.unwrap_or("none")));
+            if let Some(reason) = &approval.voided {
+                doc.field("void", &Plain::summary(reason));
+            }
             if let Some((by, at)) = approval.by.as_ref().zip(approval.at) {
                 doc.field("by", &Plain::summary(&format!("{} ({})", by.who, by.via)));
                 doc.field("at", &clock(at.0));
