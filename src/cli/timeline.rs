@@ -25,7 +25,7 @@ pub(super) fn timeline(id: &str, records: &[Record], as_json: bool, io: &mut Io<
         let name = Plain::line(&bar.node).truncate_middle(width).pad(width);
         let mark = if bar.critical { '*' } else { ' ' };
         let worked = bar.spent(Doing::Working, chart.end);
-        let after = bar.after.as_ref().map(|node| format!("  after {node}")).unwrap_or_default();
+        let after = bar.after.as_ref().map(|after| format!("  after {}", after.words())).unwrap_or_default();
         let line = format!("{mark} {name}  {}  {}{after}", drawn(bar, &chart), duration(worked).pad_start(7));
         io.line(Plain::line(&line).as_str().trim_end())?;
     }

@@ -13,7 +13,7 @@ use super::{
     steer::Speed,
 };
 use crate::plan::{Catalog, NodeId, edit::Edit, order};
-use std::sync::Arc;
+use std::{collections::BTreeMap, sync::Arc};
 
 /// The run's own plan, the only one that is edited while it runs.
 const OWN: FrameIx = FrameIx(0);
@@ -49,6 +49,12 @@ impl Run {
         let renamed = stay.filter_map(|(node, slot)| Some((slot.filter(|slot| amendment.renamed.contains(slot))?, node.id.clone())));
         let renamed: Vec<_> = renamed.map(|(ix, id)| (ix, id, self.nodes[ix.at()].generation)).collect();
         let names: Vec<NodeIx> = renamed.iter().map(|(ix, ..)| *ix).collect();
+        let ids: BTreeMap<NodeId, NodeId> = renamed.iter().map(|(ix, id, _)| (self.id_of(*ix), id.clone())).collect();
+        for run in self.gates.all.values_mut() {
+            if let Some(id) = ids.get(&run.gate.node) {
+                run.gate.node.clone_from(id);
+            }
+        }
         self.graph.rename(renamed);
         for ix in names {
             // Whatever had the name before has used up some generations under it.

@@ -1,7 +1,8 @@
-//! `Timeline`: a third fold of the events, for views: what each node waited for and did, and when. `Timeline::chart` draws it up: a bar a
-//! node, the critical path as it really was, and the shortest time that the same work could have taken.
+//! `Timeline`: a third fold of the events, for views: what each node waited for and did, and when, and who had what it waited for.
+//! `Timeline::chart` draws it up: a bar a node, the critical path as it really was, and the shortest time that the same work could have
+//! taken. A node that gets another name keeps its bar.
 
-use super::{Event, NodeRun, NodeState, Pace, Record, Time, graph::NodeIx, run::Run};
+use super::{Event, Names, NodeRun, NodeState, Pace, Record, Renames, Time, carry, flow::Phase, graph::NodeIx, run::Run};
 use crate::plan::NodeId;
 use serde::Serialize;
 use std::{
@@ -91,8 +92,8 @@ pub struct Bar {
     pub node: NodeId,
     /// In order and without gaps; empty before the run began.
     pub stretches: Vec<Stretch>,
-    /// The source that ended last before it could start: what it really started after.
-    pub after: Option<NodeId>,
+    /// What it really started after.
+    pub after: Option<After>,
     /// Whether it is on the critical path.
     pub critical: bool,
 }
@@ -101,6 +102,46 @@ impl Bar {
     /// Time spent on one thing, all generations and attempts together.
     pub fn spent(&self, doing: Doing, now: Time) -> u64 {
         self.stretches.iter().filter(|stretch| stretch.doing == doing).map(|stretch| stretch.ms(now)).sum()
+    }
+}
+
+/// The node that held another one up last, before that one could start.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct After {
+    /// Which.
+    pub node: NodeId,
+    /// By what.
+    #[serde(flatten)]
+    pub by: By,
+}
+
+/// What one node starts after another by.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case", tag = "by")]
+pub enum By {
+    /// It was its source and ended.
+    Source,
+    /// It was of the turn before and ended.
+    Turn,
+    /// All slots were in use, and it gave one back.
+    Slot,
+    /// It gave a lock back.
+    Lock {
+        /// Which.
+        lock: String,
+    },
+}
+
+impl After {
+    /// In words, as in `after …`.
+    pub fn words(&self) -> String {
+        let node = &self.node;
+        match &self.by {
+            By::Source => node.to_string(),
+            By::Turn => format!("{node}, of the turn before"),
+            By::Slot => format!("{node}, which gave a slot back"),
+            By::Lock { lock } => format!("{node}, which gave lock `{lock}` back"),
+        }
     }
 }
 
@@ -113,8 +154,8 @@ pub struct Chart {
     pub end: Time,
     /// All nodes, those of bodies right behind the node that they run in.
     pub bars: Vec<Bar>,
-    /// From the first node to the one that ended last, each of which started when the one before it had ended. A node with a plan
-    /// inside stands before those inside it.
+    /// From the first node to the one that ended last, each of which started once the one before it let it: a source by its end, others
+    /// by giving back a slot or a lock. A node with a plan inside stands before those inside it.
     pub critical: Vec<NodeId>,
     /// From start to end.
     pub makespan_ms: u64,
@@ -131,6 +172,41 @@ struct Track {
     ready: Option<u64>,
     /// When its generation ended, as an event.
     ended: Option<u64>,
+    /// Since when it does what it does, as an event.
+    since: u64,
+    /// When its generation started, as an event.
+    started: Option<u64>,
+    /// Whether it stands in line for a lock.
+    locked_out: bool,
+    /// What it has that others may wait for.
+    has: Has,
+    /// Who let it start, where it stood in line for that.
+    let_in: Option<(By, Freed)>,
+}
+
+/// What a node has that others may wait for.
+#[derive(Clone, Debug, Default, PartialEq)]
+struct Has {
+    slot: bool,
+    locks: Vec<u32>,
+}
+
+/// Somebody gave something back.
+#[derive(Clone, Debug, PartialEq)]
+struct Freed {
+    node: NodeId,
+    /// When, as an event.
+    seq: u64,
+}
+
+/// Who gave back last what others wait for.
+#[derive(Clone, Debug, Default, PartialEq)]
+struct LastFreed {
+    /// No slot was free after the event before this one.
+    full: bool,
+    /// A slot, when none was free.
+    slot: Option<Freed>,
+    locks: BTreeMap<u32, Freed>,
 }
 
 /// What every node of a run waited for and did, by time.
@@ -142,11 +218,17 @@ pub struct Timeline {
     settled: Option<Time>,
     /// When the last event happened.
     last: Time,
+    freed: LastFreed,
+    renames: Renames,
 }
 
 impl Timeline {
     /// Takes in one event, which `run` has just folded.
     pub fn fold(&mut self, run: &Run, record: &Record) {
+        let names = self.renames.fold(record);
+        if !names.is_empty() {
+            self.rename(&names);
+        }
         match &record.event {
             Event::RunStarted => {
                 self.begun.insert(String::new(), (record.at, record.seq));
@@ -172,6 +254,7 @@ impl Timeline {
             }
         }
         self.last = record.at;
+        self.freed.full = !run.queue.has_slot();
     }
 
     /// Whoever drove the run so far ended with its last event: what was at work stood still from then on, until now.
@@ -188,6 +271,16 @@ impl Timeline {
         }
     }
 
+    fn rename(&mut self, names: &Names) {
+        carry(&mut self.tracks, names);
+        let let_in = self.tracks.values_mut().filter_map(|track| track.let_in.as_mut()).map(|(_, freed)| freed);
+        for freed in let_in.chain(&mut self.freed.slot).chain(self.freed.locks.values_mut()) {
+            if let Some((_, new)) = names.iter().find(|(old, _)| *old == freed.node) {
+                freed.node.clone_from(new);
+            }
+        }
+    }
+
     /// The timeline of these records, and the run that they are.
     pub fn replay<'a>(records: impl IntoIterator<Item = &'a Record>) -> (Self, Run) {
         let (mut timeline, mut run) = (Self::default(), Run::default());
@@ -200,18 +293,25 @@ impl Timeline {
 
     /// Notes what a node does from now on, if that is something else.
     fn note(&mut self, run: &Run, id: &NodeId, record: &Record) {
-        let Some(node) = run.node(id) else { return };
+        let Some(ix) = run.graph.find(id) else { return };
+        let (node, flow) = (&run.nodes[ix.at()], &run.flows[ix.at()]);
         if !self.tracks.contains_key(id) {
             let Some(waiting) = self.waiting(id) else { return };
             self.tracks.insert(id.clone(), Track { stretches: vec![waiting], ..Track::default() });
         }
-        if let Some(track) = self.tracks.get_mut(id) {
-            let doing = match Doing::of(&node.state) {
-                Some(Doing::Slot) if run.pace() != Pace::Going => Some(Doing::Held),
-                doing => doing,
-            };
-            track.note(node, doing, record);
+        let Some(track) = self.tracks.get_mut(id) else { return };
+        let starts = matches!(record.event, Event::NodeStarted { attempt: 1, .. });
+        let let_in = if starts { self.freed.let_in(track, run, ix, record.at) } else { None };
+        let doing = match Doing::of(&node.state) {
+            Some(Doing::Slot) if run.pace() != Pace::Going => Some(Doing::Held),
+            doing => doing,
+        };
+        track.note(node, doing, record);
+        if starts {
+            (track.started, track.let_in) = (Some(record.seq), let_in);
         }
+        track.locked_out = matches!(flow.phase, Phase::Locked(_));
+        self.freed.note(&mut track.has, run, ix, record.seq);
     }
 
     /// What a node does that nothing has happened to yet.
@@ -229,10 +329,10 @@ impl Timeline {
     pub fn chart(&self, run: &Run, now: Time) -> Chart {
         let end = self.settled.unwrap_or(now);
         let start = self.begun.get("").map(|(at, _)| *at);
-        let critical = self.critical(run);
+        let critical: Vec<NodeId> = self.critical(run).into_iter().map(|ix| run.id_of(ix)).collect();
         let on_it: BTreeSet<&NodeId> = critical.iter().collect();
         let bars = run.nodes_in_order().into_iter().map(|(id, _)| {
-            let after = run.graph.find(id).and_then(|ix| self.sources(run, ix).pop()).map(|ix| run.id_of(ix));
+            let after = run.graph.find(id).and_then(|ix| self.after(run, ix)).map(|(ix, by)| After { node: run.id_of(ix), by });
             Bar { node: id.clone(), stretches: self.stretches(id), after, critical: on_it.contains(id) }
         });
         let bars = bars.collect();
@@ -250,6 +350,18 @@ impl Timeline {
         self.ended_before(run, sources, ready)
     }
 
+    /// When a node that has worked ended, as an event; the greatest number while it is at it.
+    pub(super) fn worked_until(&self, run: &Run, ix: NodeIx) -> Option<u64> {
+        self.track(run, ix).filter(|track| track.has_worked()).map(|track| track.ended.unwrap_or(u64::MAX))
+    }
+
+    /// Who let a node start that stood in line for that, and by what; unless that one has begun anew since.
+    pub(super) fn let_in(&self, run: &Run, ix: NodeIx) -> Option<(NodeIx, By)> {
+        let (by, freed) = self.track(run, ix)?.let_in.as_ref()?;
+        let began = self.tracks.get(&freed.node)?.started.filter(|&began| began < freed.seq);
+        began.and_then(|_| run.graph.find(&freed.node)).map(|holder| (holder, by.clone()))
+    }
+
     fn ended_before(&self, run: &Run, nodes: impl Iterator<Item = NodeIx>, seq: u64) -> Vec<NodeIx> {
         let ended = nodes.filter_map(|ix| Some((self.track(run, ix)?.ended.filter(|&ended| ended < seq)?, ix)));
         let ended: BTreeSet<(u64, NodeIx)> = ended.collect();
@@ -263,34 +375,8 @@ impl Timeline {
         self.ended_before(run, run.frame(before).into_iter().flat_map(|frame| frame.nodes()), begun)
     }
 
-    fn all_sources(&self, run: &Run, ix: NodeIx) -> Vec<NodeIx> {
+    pub(super) fn all_sources(&self, run: &Run, ix: NodeIx) -> Vec<NodeIx> {
         if run.graph.nodes[ix.at()].ins.is_empty() { self.turn_before(run, ix) } else { self.sources(run, ix) }
-    }
-
-    /// Backwards from the node that ended last, always on to the one that held it up last.
-    fn critical(&self, run: &Run) -> Vec<NodeId> {
-        let own = run.frame(super::frame::FrameIx(0)).into_iter().flat_map(|frame| frame.nodes());
-        let mut path = Vec::new();
-        self.walk_back(run, self.last_of(run, own), &mut path);
-        path.reverse();
-        path.into_iter().map(|ix| run.id_of(ix)).collect()
-    }
-
-    /// Of several nodes the one that ended last; one that is still at it comes after all that ended.
-    fn last_of(&self, run: &Run, nodes: impl Iterator<Item = NodeIx>) -> Option<NodeIx> {
-        let ran = nodes.filter_map(|ix| Some((self.track(run, ix).filter(|track| track.has_worked())?, ix)));
-        ran.max_by_key(|(track, ix)| (track.ended.unwrap_or(u64::MAX), Reverse(*ix))).map(|(_, ix)| ix)
-    }
-
-    fn walk_back(&self, run: &Run, from: Option<NodeIx>, path: &mut Vec<NodeIx>) {
-        let mut here = from;
-        while let Some(ix) = here {
-            let inside = run.flows[ix.at()].bodies.iter().flat_map(|bodies| &bodies.frames).filter_map(|&frame| run.frame(frame));
-            // A plan stands only so deep in others, so this ends soon.
-            self.walk_back(run, self.last_of(run, inside.flat_map(|frame| frame.nodes())), path);
-            path.push(ix);
-            here = self.all_sources(run, ix).pop();
-        }
     }
 
     /// The longest chain of working times: sources come before those who wait for them, and what is inside before what is around it.
@@ -323,6 +409,42 @@ impl Timeline {
     }
 }
 
+impl LastFreed {
+    /// Notes what a node has now, and what it has no more.
+    fn note(&mut self, has: &mut Has, run: &Run, ix: NodeIx, seq: u64) {
+        let flow = &run.flows[ix.at()];
+        let freed = || Freed { node: run.id_of(ix), seq };
+        let slot = flow.worker.as_ref().is_some_and(|worker| worker.since.is_some());
+        if std::mem::replace(&mut has.slot, slot) && !slot && self.full {
+            self.slot = Some(freed());
+        }
+        if flow.locked && has.locks.is_empty() {
+            has.locks.clone_from(&run.graph.nodes[ix.at()].locks);
+        } else if !flow.locked {
+            self.locks.extend(has.locks.drain(..).map(|lock| (lock, freed())));
+        }
+    }
+
+    /// Who let a node in that starts now: of those that gave back what it stood in line for, the last.
+    fn let_in(&self, track: &Track, run: &Run, ix: NodeIx, now: Time) -> Option<(By, Freed)> {
+        let stood = track.stretches.last().filter(|last| last.to.is_none() && last.from < now)?;
+        // Each worker takes a slot; what the engine does itself takes none.
+        let slot = || self.slot.iter().filter(|_| run.flows[ix.at()].worker.is_some()).map(|freed| (By::Slot, freed));
+        let locks = run.graph.nodes[ix.at()].locks.iter().filter_map(|&lock| {
+            let by = By::Lock { lock: run.graph.locks.get(lock as usize)?.clone() };
+            Some((by, self.locks.get(&lock)?))
+        });
+        let last = match stood.doing {
+            Doing::Slot => slot().find(|(_, freed)| freed.seq > track.since),
+            Doing::Held if track.locked_out => {
+                slot().chain(locks).filter(|(_, freed)| freed.seq > track.since).max_by_key(|(_, freed)| freed.seq)
+            }
+            Doing::Held | Doing::Inputs | Doing::Gate | Doing::Working | Doing::Resting | Doing::Unknown => None,
+        };
+        last.map(|(by, freed)| (by, freed.clone()))
+    }
+}
+
 impl Track {
     /// From `record` on the node does this; nothing when it is over.
     fn note(&mut self, node: &NodeRun, doing: Option<Doing>, record: &Record) {
@@ -338,12 +460,15 @@ impl Track {
                 self.stretches.pop();
             }
         }
-        if doing == Some(Doing::Inputs) || generation != before {
+        // A name that was used before raises the generation of a node that is over; nothing began anew by that.
+        if doing == Some(Doing::Inputs) || doing.is_some() && generation != before {
             self.ready = None;
+            (self.started, self.let_in) = (None, None);
         }
         if doing != Some(Doing::Inputs) {
             self.ready.get_or_insert(record.seq);
         }
+        self.since = record.seq;
         match doing {
             Some(_) => self.ended = None,
             None => _ = self.ended.get_or_insert(record.seq),

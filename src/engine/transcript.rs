@@ -1,7 +1,7 @@
 //! `Transcript`: a second fold of the events, for views: what each node said and did, in order. Raw text, as the journal has it.
-//! Streamed output is bounded per node: its tail is kept, and how much was cut is known.
+//! A node that gets another name keeps what it said. Streamed output is bounded per node: its tail is kept, and how much was cut is known.
 
-use super::{Event, ModelCall, NodeError, Record, Time, ToolCall, ToolReport};
+use super::{Event, ModelCall, NodeError, Record, Renames, Time, ToolCall, ToolReport, carry};
 use crate::plan::NodeId;
 use serde_json::Value;
 use std::collections::BTreeMap;
@@ -111,12 +111,14 @@ struct NodeTranscript {
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Transcript {
     nodes: BTreeMap<NodeId, NodeTranscript>,
+    renames: Renames,
 }
 
 impl Transcript {
     /// Takes in one event.
     pub fn fold(&mut self, record: &Record) {
         let at = record.at;
+        carry(&mut self.nodes, &self.renames.fold(record));
         match &record.event {
             Event::NodeStarted { node_id, attempt, .. } => self.push(node_id, Entry::Attempt { at, attempt: *attempt }),
             Event::NodeRetrying { node_id, error, until, .. } => {

@@ -61,9 +61,9 @@ impl TraceView {
 
     /// The same, where what models were asked in the first so many of the events is known.
     fn after(mut asked: Transcript, known: usize, fold: &Fold, records: &[Record], node: &NodeId) -> Option<Self> {
-        // Of what nodes said, a trace tells the models alone.
-        let calls = records.iter().skip(known).filter(|record| matches!(record.event, Event::ModelCalled { .. }));
-        calls.for_each(|record| asked.fold(record));
+        // Of what nodes said, a trace tells the models alone; verbs may change names.
+        let told = |record: &&Record| matches!(record.event, Event::ModelCalled { .. } | Event::Acted { .. } | Event::Undone { .. });
+        records.iter().skip(known).filter(told).for_each(|record| asked.fold(record));
         let trace = fold.run.trace(node, &asked)?;
         let lines = trace.rows.iter().enumerate().flat_map(|(at, row)| lines_of(&trace, at, row)).collect();
         Some(Self { node: node.clone(), folded: records.len(), asked, trace, lines, selected: 0, top: 0, scroll: 0 })
@@ -87,6 +87,9 @@ impl TraceView {
         if let Some(fresh) = Self::after(asked, known, fold, records, &self.node) {
             let selected = self.selected.min(fresh.lines.len().saturating_sub(1));
             *self = Self { selected, top: self.top, scroll: self.scroll, ..fresh };
+        } else {
+            // The node has another name now, and may get its own back.
+            (self.asked, self.folded) = (Transcript::default(), 0);
         }
     }
 

@@ -5,8 +5,8 @@ use serde_json::json;
 use super::Deck;
 use crate::console::model::Screen;
 use crate::console::update::next_wake;
-use crate::engine::{ToolCall, ToolReport, WorkFact};
-use crate::plan::Verdict;
+use crate::engine::{Command, Doing, ToolCall, ToolReport, Verb, WorkFact};
+use crate::plan::{Verdict, edit::Edit};
 
 fn ended() -> Deck {
     let mut deck = Deck::waiting(120, 40);
@@ -84,4 +84,23 @@ fn a_trace_goes_down_to_calls_files_and_answers_and_leads_there() {
     deck.keys("enter");
     assert_eq!((deck.model.place.screen, deck.model.selected_id().map(|id| id.as_str())), (Screen::Plan, Some("scan")));
     assert!(deck.sees("[tools]"), "{}", deck.screen());
+}
+
+#[test]
+fn a_node_that_gets_another_name_keeps_what_it_said_and_a_replay_shows_the_old_name() {
+    let mut deck = Deck::running(120, 40);
+    deck.done("list", json!("src/lib.rs"));
+    let run = deck.model.shown_run().unwrap().id.clone();
+    let edit = Edit::RenameNode { from: "list".into(), to: "files".into() };
+    deck.command(&run, Command::act(Verb::Edit { edits: vec![edit] }));
+    let said = |deck: &Deck, id: &str| {
+        let seen = deck.model.shown_run().unwrap().seen();
+        let bar = seen.timeline.stretches(&id.into()).iter().any(|stretch| stretch.doing == Doing::Working);
+        (seen.transcript(&id.into()).map(|said| said.result.len()), bar)
+    };
+    assert_eq!((said(&deck, "files"), said(&deck, "list").0), ((Some(1), true), None));
+    deck.select("files");
+    assert!(deck.sees("src/lib.rs"), "{}", deck.screen());
+    deck.keys("H (");
+    assert_eq!((said(&deck, "list").0, said(&deck, "files").0), (Some(1), None), "{}", deck.screen());
 }

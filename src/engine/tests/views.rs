@@ -33,12 +33,23 @@ fn chart(world: &World) -> Chart {
     timeline.chart(&run, Time(world.now))
 }
 
+/// What nodes really started after, as text.
+fn afters(chart: &Chart) -> Vec<String> {
+    chart.bars.iter().filter_map(|bar| Some(format!("{} after {}", bar.node, bar.after.as_ref()?.words()))).collect()
+}
+
 /// What holds of every run at any moment: bars without gaps of their own, work that fits into the time, traces that name each node once,
 /// and an answer to why for every node.
 pub(super) fn check_views(world: &World) {
     let (timeline, run) = Timeline::replay(&world.records);
     let chart = timeline.chart(&run, Time(world.now));
     assert!(chart.bound_ms <= chart.makespan_ms, "{} of {}", chart.bound_ms, chart.makespan_ms);
+    let marked: std::collections::BTreeSet<&NodeId> = chart.bars.iter().filter(|bar| bar.critical).map(|bar| &bar.node).collect();
+    assert!(
+        marked.len() == chart.critical.len() && chart.critical.iter().all(|node| marked.contains(node)),
+        "each once: {:?}",
+        chart.critical
+    );
     for bar in &chart.bars {
         let node = run.node(&bar.node).unwrap();
         for pair in bar.stretches.windows(2) {
@@ -46,7 +57,8 @@ pub(super) fn check_views(world: &World) {
         }
         let last = bar.stretches.last();
         assert_eq!(last.is_some_and(|last| last.to.is_none()), chart.start.is_some() && !node.state.is_final(), "{bar:?} {node:?}");
-        assert!(bar.after.as_ref().is_none_or(|source| run.node(source).is_some_and(|source| source.state.is_final())), "{bar:?}");
+        let over = |after: &After| run.node(&after.node).is_some_and(|node| node.state.is_final() || after.by == By::Slot);
+        assert!(bar.after.as_ref().is_none_or(over), "{bar:?}");
     }
     for (id, node) in run.nodes() {
         check_why(&run, id, node);
@@ -88,8 +100,7 @@ fn a_bar_tells_waiting_from_work_and_the_critical_path_is_what_really_held_up() 
     let chart = chart(&world);
     assert_eq!(chart.critical, ["b".into(), "c".into()]);
     assert_eq!((chart.makespan_ms, chart.bound_ms), (70, 70));
-    let after: Vec<Option<&str>> = chart.bars.iter().map(|bar| bar.after.as_deref()).collect();
-    assert_eq!(after, [None, None, Some("b"), Some("a")]);
+    assert_eq!(afters(&chart), ["c after b", "d after a"]);
 }
 
 #[test]
@@ -123,6 +134,126 @@ fn waiting_for_people_and_slots_is_no_part_of_the_lower_bound() {
     let chart = chart(&world);
     assert_eq!((chart.makespan_ms, chart.bound_ms, chart.critical), (120, 20, vec!["asks".into()]));
     assert_eq!(chart.bars[2].spent(Doing::Gate, chart.end), 100);
+}
+
+fn locked(id: &str, locks: &[&str], deps: &[&str]) -> Node {
+    let mut node = agent(id, deps);
+    node.policy.locks = Some(locks.iter().map(|lock| (*lock).to_owned()).collect());
+    node
+}
+
+#[test]
+fn the_critical_path_goes_over_who_gave_back_the_slot_or_the_lock() {
+    let one_slot = || RunSettings { slots: 1, ..settings() };
+    let mut world = World::with(plan(vec![agent("a", &[]), agent("b", &[])]), one_slot());
+    at(&mut world, 1_010).done("a", json!(1));
+    at(&mut world, 1_025).done("b", json!(1));
+    let slots = chart(&world);
+    assert_eq!((slots.critical.as_slice(), slots.makespan_ms, slots.bound_ms), (["a", "b"].map(NodeId::from).as_slice(), 25, 15));
+    assert_eq!(afters(&slots), ["b after a, which gave a slot back"]);
+    assert_eq!(serde_json::to_value(&slots.bars[1].after).unwrap(), json!({"node": "a", "by": "slot"}));
+
+    let mut world = World::new(plan(vec![locked("p", &["db"], &[]), locked("q", &["db"], &["s"]), agent("s", &[]), agent("t", &["q"])]));
+    at(&mut world, 1_005).done("s", json!(1));
+    at(&mut world, 1_010).done("p", json!(1));
+    at(&mut world, 1_030).done("q", json!(1));
+    at(&mut world, 1_035).done("t", json!(1));
+    let locks = chart(&world);
+    assert_eq!(locks.critical, ["p", "q", "t"].map(NodeId::from));
+    assert_eq!(afters(&locks), ["q after p, which gave lock `db` back", "t after q"]);
+    assert_eq!((locks.makespan_ms, locks.bound_ms), (35, 30));
+
+    // A source that ended at the moment when the lock came free is what it waited for.
+    let mut world = World::new(plan(vec![locked("p", &["db"], &[]), locked("q", &["db"], &["s"]), agent("s", &[])]));
+    at(&mut world, 1_005).done("p", json!(1));
+    at(&mut world, 1_010).done("s", json!(1));
+    at(&mut world, 1_020).done("q", json!(1));
+    assert_eq!((afters(&chart(&world)), chart(&world).critical), (vec!["q after s".to_owned()], ["s", "q"].map(NodeId::from).to_vec()));
+}
+
+#[test]
+fn a_slot_that_is_given_back_in_the_middle_of_work_lets_others_in() {
+    let mut world = World::with(plan(vec![agent("a", &[]), agent("b", &[])]), RunSettings { slots: 1, ..settings() });
+    at(&mut world, 1_010).ask("a", "1", "write", json!({"path": "x"}), Verdict::Ask);
+    at(&mut world, 1_030).decide(1, Decision::Approve);
+    at(&mut world, 1_040).done("b", json!(1));
+    assert_eq!(afters(&chart(&world)), ["b after a, which gave a slot back"]);
+    assert_eq!(chart(&world).critical, ["a".into()], "it is still at work");
+    at(&mut world, 1_050).done("a", json!(1));
+    assert_eq!(chart(&world).critical, ["a".into()]);
+}
+
+#[test]
+fn the_critical_path_leads_out_of_plans_inside_and_into_them_and_ends_where_somebody_began_anew() {
+    let document = json!({"nodes": [
+        {"id": "each", "over": "[1, 2]", "body": {"nodes": [{"id": "w", "agent": "worker", "objective": "{{item}}"}]}},
+        {"id": "z", "agent": "worker", "objective": "z"},
+        {"id": "y", "agent": "worker", "objective": "y", "depends_on": ["z"]}
+    ]});
+    let mut world = World::with(read(document), RunSettings { slots: 1, ..settings() });
+    for now in [1_010, 1_020, 1_030, 1_040] {
+        let works =
+            world.run.nodes().find(|(id, node)| node.state == NodeState::Running && node.inside.nodes == 0 && id.as_str() != "each");
+        let id = works.unwrap().0.clone();
+        at(&mut world, now).done(&id, json!(1));
+    }
+    let whole = chart(&world);
+    assert_eq!(whole.critical.len(), 5, "all took turns: {:?}", whole.critical);
+    assert_eq!((whole.makespan_ms, whole.bound_ms), (40, 20));
+    let place = |id: &str| whole.critical.iter().position(|node| node.as_str() == id).unwrap();
+    assert!(place("each") < place("each[0]/w") && place("each") < place("each[1]/w"));
+    // The one that let others in works again, after all of them.
+    at(&mut world, 1_050).act(Verb::Rerun { node: "z".into(), scope: Scope::Alone });
+    at(&mut world, 1_060).done("z", json!(2));
+    check_views(&world);
+    assert_eq!(chart(&world).critical.last(), Some(&"z".into()));
+}
+
+#[test]
+fn a_node_keeps_bar_and_words_and_answers_under_its_new_name_and_a_replay_shows_the_old_one() {
+    let gated = |id: &str, deps: &[&str]| {
+        let mut node = agent(id, deps);
+        node.policy.approve = Some(Approve::Before);
+        node
+    };
+    let mut world = World::with(
+        plan(vec![agent("one", &[]), gated("two", &["one"]), agent("c", &[]), gated("open", &[])]),
+        RunSettings { slots: 1, ..settings() },
+    );
+    world.fact("one", WorkFact::Log("picked".into()));
+    at(&mut world, 1_010).done("one", json!("apples"));
+    world.decide(2, Decision::Approve);
+    at(&mut world, 1_020).done("c", json!(1));
+    at(&mut world, 1_030).done("two", json!("pie"));
+    let known = |world: &World, ids: [&str; 3]| {
+        let mut transcript = Transcript::default();
+        world.records.iter().for_each(|record| transcript.fold(record));
+        let traced = |id: &str| world.run.trace(&id.into(), &transcript).unwrap().steps[0].approvals.len();
+        (bars(world), afters(&chart(world)), chart(world).critical, ids.map(|id| (transcript.entries(&id.into()).to_vec(), traced(id))))
+    };
+    let before = known(&world, ["one", "two", "c"]);
+    let old = world.records.clone();
+    let swap = |from: &str, to: &str| edit::Edit::RenameNode { from: from.into(), to: to.into() };
+    world.act(Verb::Edit { edits: vec![swap("one", "aside"), swap("two", "one"), swap("aside", "two")] });
+    let after = known(&world, ["two", "one", "c"]);
+    let swapped = |text: &str| {
+        let word = |word: &str| match word.trim_end_matches(',') {
+            "one" => word.replace("one", "two"),
+            "two" => word.replace("two", "one"),
+            _ => word.to_owned(),
+        };
+        text.split(' ').map(word).collect::<Vec<_>>().join(" ")
+    };
+    assert_eq!(after.0, before.0.iter().map(|bar| swapped(bar)).collect::<Vec<_>>());
+    assert_eq!(after.1, before.1.iter().map(|words| swapped(words)).collect::<Vec<_>>());
+    assert_eq!(after.2, before.2.iter().map(|node| NodeId::new(swapped(node))).collect::<Vec<_>>());
+    assert_eq!(after.3, before.3, "what it said, and who was asked about it");
+    assert!(before.3[0].0.len() > 1 && before.3[1].1 == 1);
+    let (timeline, run) = Timeline::replay(&old);
+    let names: Vec<NodeId> = timeline.chart(&run, Time(world.now)).bars.into_iter().map(|bar| bar.node).collect();
+    assert_eq!(names, ["one", "two", "c", "open"].map(NodeId::from), "as it was called then");
+    world.command(Command::Undo);
+    assert_eq!(known(&world, ["one", "two", "c"]), before, "taken back, all of it");
 }
 
 #[test]

@@ -130,7 +130,7 @@ pub fn stretches(run: &Run, chart: &Chart, node: &NodeId) -> Doc<'static> {
         doc.line(Role::Stale, Plain::line(&format!("{:<12} ", "stale")).then(&Plain::summary(why)));
     }
     if let Some(after) = &bar.after {
-        doc.field("after", &Plain::summary(after));
+        doc.field("after", &Plain::summary(&after.words()));
     }
     for stretch in &bar.stretches {
         let begun = Plain::line("+").then(&duration(stretch.from.since(chart.start.unwrap_or_default()))).pad(8);

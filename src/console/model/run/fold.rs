@@ -5,7 +5,7 @@ use std::{collections::BTreeMap, sync::Arc};
 
 use super::{Standing, Tally};
 use crate::console::model::Transcript;
-use crate::engine::{Event, NodeState, Outcome, Pace, Record, Run, Time, Timeline, Verb};
+use crate::engine::{Event, NodeState, Outcome, Pace, Record, Renames, Run, Time, Timeline, Verb, carry};
 use crate::plan::NodeId;
 
 /// A run after some of its events.
@@ -14,6 +14,7 @@ pub struct Fold {
     /// The engine's fold.
     pub run: Run,
     transcripts: BTreeMap<NodeId, Arc<Transcript>>,
+    renames: Renames,
     /// Nodes by how they stand.
     pub tally: Tally,
     /// Tokens that models took so far.
@@ -41,6 +42,7 @@ impl Fold {
         if !matches!(record.event, Event::Output { .. } | Event::Message { .. } | Event::LogLine { .. } | Event::Touched { .. }) {
             self.moved = record.seq;
         }
+        carry(&mut self.transcripts, &self.renames.fold(record));
         match &record.event {
             Event::RunCreated { .. } => {
                 self.created = record.at;
