@@ -1,6 +1,12 @@
 //! Why a node isn't running: all that it waits for, down to what a person can do something about.
 
-use super::{GateId, NodeState, Time, flow::Part, graph::NodeIx, run::Run, steer::Speed};
+use super::{
+    GateId, NodeState, Time,
+    flow::{Flow, Part},
+    graph::NodeIx,
+    run::Run,
+    steer::Speed,
+};
 use crate::plan::{NodeId, nest};
 use crate::text::clock;
 use serde::Serialize;
@@ -8,7 +14,7 @@ use std::collections::BTreeSet;
 
 /// The most links that are told.
 const LINKS: usize = 100;
-/// Names in one sentence.
+/// Names in one sentence, and links to those who hold what a node waits for.
 const NAMES: usize = 5;
 
 /// One link of what holds a node up. The chain is a tree: each link behind the one that waits for it, each node once.
@@ -130,7 +136,7 @@ impl Run {
             NodeState::Pending if !self.stage.started => Told::new(format!("`{id}` waits for the run to start"), Obstacle::Start),
             NodeState::Pending => self.pending(ix, &id),
             NodeState::Ready => self.not_started(&id),
-            NodeState::Held => self.held(ix, format!("`{id}` is held{because}")),
+            NodeState::Held => self.held(ix, &id, format!("`{id}` is held{because}")),
             NodeState::Waiting { gate } => {
                 Told::new(format!("`{id}` waits for an answer to gate {}{because}", gate.0), Obstacle::Gate { gate: *gate })
             }
@@ -157,10 +163,17 @@ impl Run {
         let waiting = self.graph.nodes[ix.at()].ins.iter().filter(|edge| self.tokens[edge.0 as usize].is_none());
         let mut sources: Vec<NodeIx> = waiting.map(|&edge| self.graph.link(edge).from).collect();
         sources.dedup();
-        let names: Vec<String> = sources.iter().take(NAMES).map(|&source| format!("`{}`", self.id_of(source))).collect();
-        let more = if sources.len() > names.len() { format!(" and {} more", sources.len() - names.len()) } else { String::new() };
+        let names = self.names(&sources);
         let hold = self.flows[ix.at()].hold.as_ref().map(|who| format!(", and is held by {who} then")).unwrap_or_default();
-        Told::new(format!("`{id}` waits for {}{more}{hold}", names.join(", ")), Obstacle::Nodes).by(sources)
+        Told::new(format!("`{id}` waits for {names}{hold}"), Obstacle::Nodes).by(sources)
+    }
+
+    /// The first of these nodes, and how many more there are.
+    fn names(&self, nodes: &[NodeIx]) -> String {
+        let names: Vec<String> = nodes.iter().take(NAMES).map(|&node| format!("`{}`", self.id_of(node))).collect();
+        let more = nodes.len() - names.len();
+        let more = if more > 0 { format!(" and {more} more") } else { String::new() };
+        format!("{}{more}", names.join(", "))
     }
 
     /// Nothing but the pace and the slots keep it.
@@ -170,27 +183,47 @@ impl Run {
             Speed::To { target, way } if self.graph.find(id).is_some_and(|ix| !way.contains(&ix)) => {
                 Told::new(format!("`{id}` is ready, and the run goes to `{}` only", self.id_of(*target)), Obstacle::Pause)
             }
-            Speed::Free | Speed::To { .. } => {
-                let (busy, slots) = (self.queue.busy, self.queue.slots);
-                Told::new(format!("`{id}` is ready and waits for a free slot ({busy} of {slots} in use)"), Obstacle::Slot)
-            }
+            Speed::Free | Speed::To { .. } => self.no_slot(id, "is ready"),
         }
     }
 
-    fn held(&self, ix: NodeIx, sentence: String) -> Told {
+    /// Who has the slots that a node wants, which `stands` as the words say; oldest work first. Looks through all nodes: for people's questions only.
+    fn no_slot(&self, id: &NodeId, stands: &str) -> Told {
+        let since = |flow: &Flow| flow.worker.as_ref().and_then(|worker| worker.since);
+        let mut busy: Vec<(Time, NodeIx)> = (0..).map(NodeIx).zip(&self.flows).filter_map(|(ix, flow)| Some((since(flow)?, ix))).collect();
+        busy.sort_unstable();
+        let mut busy: Vec<NodeIx> = busy.into_iter().map(|(_, ix)| ix).collect();
+        let names = if busy.is_empty() { String::new() } else { format!(": {}", self.names(&busy)) };
+        let sentence = format!("`{id}` {stands} and waits for a free slot ({} of {} in use{names})", busy.len(), self.queue.slots);
+        busy.truncate(NAMES);
+        Told::new(sentence, Obstacle::Slot).by(busy)
+    }
+
+    /// Who has its locks now, which may be others than when it came to stand in line.
+    fn locked_out(&self, ix: NodeIx, id: &NodeId) -> Told {
+        let locks = self.graph.nodes[ix.at()].locks.iter();
+        let taken = locks.filter_map(|&lock| Some((&self.graph.locks[lock as usize], self.queue.locks[lock as usize].holder?)));
+        let taken: Vec<(&String, NodeIx)> = taken.collect();
+        if taken.is_empty() {
+            return self.not_started(id);
+        }
+        let words = taken.iter().map(|(lock, holder)| format!("lock `{lock}`, which `{}` holds", self.id_of(*holder)));
+        let sentence = format!("`{id}` is held: waits for {}", words.collect::<Vec<_>>().join(", and for "));
+        let holders: BTreeSet<NodeIx> = taken.into_iter().map(|(_, holder)| holder).collect();
+        Told::new(sentence, Obstacle::Lock).by(holders.into_iter().collect())
+    }
+
+    fn held(&self, ix: NodeIx, id: &NodeId, sentence: String) -> Told {
         let flow = &self.flows[ix.at()];
         match flow.phase.part() {
-            Part::InLine => match self.queue.taken(&self.graph.nodes[ix.at()].locks) {
-                Some((_, holder)) => Told::new(sentence, Obstacle::Lock).by(vec![holder]),
-                None => self.not_started(&self.id_of(ix)),
-            },
+            Part::InLine => self.locked_out(ix, id),
             Part::Kept if flow.hold.is_none() => {
                 let kept = flow.kept.as_ref().and_then(|kept| kept.words()).map(|kept| format!("; {kept}")).unwrap_or_default();
                 Told::new(format!("{sentence}{kept}"), Obstacle::Breakpoint)
             }
             Part::AtWork if self.holds_call(ix) => Told::new(sentence, Obstacle::Breakpoint),
             // What it waited for in the middle of its work was answered.
-            Part::AtWork => Told::new(sentence, Obstacle::Slot),
+            Part::AtWork => self.no_slot(id, "has its answers"),
             Part::Ahead | Part::AtGate(_) | Part::Answered | Part::Kept | Part::Inside | Part::Resting | Part::Lost | Part::Over => {
                 Told::new(sentence, Obstacle::Hold)
             }

@@ -421,6 +421,34 @@ fn why_tells_the_whole_chain_with_every_branch_of_it_and_what_people_can_do_firs
 }
 
 #[test]
+fn why_names_who_has_the_slots_and_the_locks() {
+    let settings = RunSettings { slots: 7, ..settings() };
+    let ids: Vec<String> = (1..=9).map(|n| format!("n{n}")).collect();
+    let mut world = World::with(plan(ids.iter().map(|id| agent(id, &[])).collect()), settings);
+    let names = "`n1`, `n2`, `n3`, `n4`, `n5` and 2 more";
+    let told = world.why("n8");
+    assert_eq!(told[0], format!("`n8` is ready and waits for a free slot (7 of 7 in use: {names})"));
+    assert_eq!(told[1..], ["n1", "n2", "n3", "n4", "n5"].map(|id| format!("  `{id}` is running")), "a bounded list");
+    at(&mut world, 1_010).done("n1", json!(1));
+    at(&mut world, 1_020).ask("n2", "1", "write", json!({"path": "x"}), Verdict::Ask);
+    assert_eq!(world.state("n9"), "running");
+    world.decide(1, Decision::Approve);
+    let told = world.why("n2");
+    let names = "`n3`, `n4`, `n5`, `n6`, `n7` and 2 more";
+    assert_eq!(told[0], format!("`n2` has its answers and waits for a free slot (7 of 7 in use: {names})"), "oldest work first");
+    assert_eq!(world.run.why(&"n2".into())[0].obstacle, Obstacle::Slot);
+
+    let mut world =
+        World::new(plan(vec![locked("a", &["x"], &[]), locked("b", &["y"], &[]), locked("c", &["x", "y"], &[]), locked("d", &["x"], &[])]));
+    let both = "`c` is held: waits for lock `x`, which `a` holds, and for lock `y`, which `b` holds";
+    assert_eq!(world.why("c"), [both, "  `a` is running", "  `b` is running"]);
+    world.done("b", json!(1));
+    assert_eq!(world.why("c"), ["`c` is held: waits for lock `x`, which `a` holds", "  `a` is running"]);
+    world.done("a", json!(1));
+    assert_eq!(world.why("d"), ["`d` is held: waits for lock `x`, which `c` holds", "  `c` is running"], "who has it now");
+}
+
+#[test]
 fn why_tells_pauses_holds_breakpoints_and_what_has_not_begun() {
     let mut world = World::new(read(json!({"nodes": [
         {"id": "a", "agent": "worker", "objective": "o"},
@@ -450,7 +478,10 @@ fn who_was_answered_and_waits_for_a_slot_waits_for_no_person() {
     world.ask("a", "t", "write", json!({"path": "x"}), Verdict::Ask);
     world.decide(1, Decision::Approve);
     let links = world.run.why(&"a".into());
-    assert_eq!((links[0].sentence.as_str(), links[0].obstacle), ("`a` is held: answered; waits for a slot to go on", Obstacle::Slot));
+    assert_eq!(
+        (links[0].sentence.as_str(), links[0].obstacle),
+        ("`a` has its answers and waits for a free slot (1 of 1 in use: `b`)", Obstacle::Slot)
+    );
 }
 
 #[test]
