@@ -163,3 +163,13 @@ fn a_search_offers_what_was_typed_before_and_says_which_of_how_many() {
     deck.keys("enter");
     assert_eq!(deck.model.replay().unwrap().wanted, "count");
 }
+
+#[test]
+fn the_timeline_has_ticks_at_round_times() {
+    let mut deck = Deck::waiting(120, 40);
+    deck.keys("6");
+    let screen = deck.screen();
+    let axis: Vec<&str> = screen.lines().nth(2).unwrap_or_default().split_whitespace().collect();
+    assert!(axis.len() > 2 && axis[0] == "0" && axis[1..].iter().all(|tick| tick.ends_with("00ms") || tick.ends_with('s')), "{screen}");
+    assert!(!axis.iter().any(|tick| tick.contains('.')), "{screen}");
+}

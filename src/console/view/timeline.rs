@@ -118,7 +118,8 @@ fn axis(scale: &Scale, pen: &mut Pen<'_>, row: Rect) {
             ms => duration(ms),
         };
         let wide = u16::try_from(words.width()).unwrap_or(0);
-        let at = scale.columns(scale.start, scale.start.plus(ms)).start.min(scale.width.saturating_sub(wide));
+        let moment = scale.start.plus(ms);
+        let at = scale.columns(moment, moment).start.min(scale.width.saturating_sub(wide));
         pen.text(scale.x + at, row.y, row.right().saturating_sub(scale.x + at), &words, Role::Dim);
     }
 }
