@@ -1,8 +1,8 @@
 //! `dagdeck replay`: a run as it stood at any of its events. Folds the journal; nothing is called, nothing is needed.
 
-use super::{Exit, Failure, Io, Place, ReplayArgs, headless::words, show};
+use super::{Exit, Failure, Io, Place, ReplayArgs, headless::words, ls::short, show};
 use crate::{
-    engine::{Record, Run},
+    engine::{Actor, Event, Record, Run},
     store::Scope,
     text::{Plain, timestamp},
 };
@@ -44,7 +44,7 @@ fn events(records: &[&Record], as_json: bool, io: &mut Io<'_>) -> Result<Exit, F
             io.json_line(record)?;
         } else {
             let kind = serde_json::to_value(&record.event).ok().and_then(|event| event["type"].as_str().map(str::to_owned));
-            let words = words(&record.event).unwrap_or_else(|| {
+            let words = words(&record.event).or_else(|| by_people(&record.event)).unwrap_or_else(|| {
                 let node = record.event.node().map(|node| format!("{}: ", Plain::line(node))).unwrap_or_default();
                 format!("{node}{}", kind.unwrap_or_default())
             });
@@ -52,6 +52,23 @@ fn events(records: &[&Record], as_json: bool, io: &mut Io<'_>) -> Result<Exit, F
         }
     }
     Ok(Exit::Success)
+}
+
+/// What people did to a run, and how it stands by that, in words.
+fn by_people(event: &Event) -> Option<String> {
+    let who = |by: &Actor| format!("{} ({})", by.who, by.via);
+    Some(match event {
+        Event::Acted { verb, by, why, .. } if why.is_empty() => format!("{}: {}", who(by), verb.words()),
+        Event::Acted { verb, by, why, .. } => format!("{}: {}, because: {why}", who(by), verb.words()),
+        Event::Undone { verb, by } => format!("{}: took back event {verb}", who(by)),
+        Event::GateDecided { gate, decision, by } => format!("{}: gate {} {}", who(by), gate.0, decision.words()),
+        Event::GateVoided { gate, reason } => format!("gate {} is void: {reason}", gate.0),
+        Event::RunCancelled { by } => format!("{}: the run is cancelled", who(by)),
+        Event::RunRecovered { by } => format!("{}: the run goes on after an interruption", who(by)),
+        Event::Branched { from, from_seq, by } => format!("{}: branched off {} after event {from_seq}", who(by), short(&from.0)),
+        Event::RunSettled { reason, .. } => format!("the run is over: {reason}"),
+        _ => return None,
+    })
 }
 
 /// The event that is meant: by its number, the last one of a node, or the newest.

@@ -88,6 +88,8 @@ fn a_verb_tells_first_what_it_would_change_and_says_why_on_record() {
     assert_eq!(states(&program), ["succeeded"; 4]);
     assert!(!program.workspace().join("out.txt").exists());
     program.run(&["skip", "last", "write"]).code(1).says(&["can't skip `write`"]);
+    let told = program.run(&["replay", "last", "--events"]).code(0).out;
+    assert!(told.contains("tester (cli): ") && told.contains("because: wrote it myself"), "{told}");
 }
 
 #[test]
