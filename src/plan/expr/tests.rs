@@ -302,6 +302,15 @@ fn the_longest_chains_have_a_value_or_are_refused_on_a_small_stack() {
 }
 
 #[test]
+fn a_whole_number_of_more_than_64_bits_is_a_float_as_in_json() {
+    for text in ["19223372036854775807", "[19223372036854775807][0]", "9223372036854775807 * 2 + 776627963145224193"] {
+        assert_eq!(eval(text, &world()), Ok(json!(1.922_337_203_685_477_6e19)), "{text}");
+        assert_eq!(truthy(text, &world()), Ok(true), "{text}");
+    }
+    assert_eq!(eval("[9223372036854775807 * 4, 'x']", &world()), Ok(json!([3.689_348_814_741_910_3e19, "x"])));
+}
+
+#[test]
 fn the_paths_of_an_expression_are_those_that_it_mentions() {
     let inputs = Map::new();
     let names = Names::new(["a-b", "c"], &inputs);

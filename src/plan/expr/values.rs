@@ -56,9 +56,10 @@ pub(super) fn read(value: &Value, left: &mut usize) -> Result<Inner, Error> {
     })
 }
 
-/// The JSON of a value of the library.
+/// The JSON of a value of the library. A whole number of more than 64 bits becomes a float, as it does wherever JSON is read.
 pub(super) fn json(value: &Inner) -> Result<Value, Error> {
-    serde_json::to_value(value).map_err(|_| misfit("the number is too large"))
+    let written = || serde_json::from_str(&serde_json::to_string(value)?);
+    serde_json::to_value(value).or_else(|_| written()).map_err(|_| misfit("the number is too large"))
 }
 
 fn too_much(words: String) -> Error {
