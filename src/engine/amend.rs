@@ -60,7 +60,7 @@ impl Run {
             return Err("inputs and dialect of a run stay as they were at its start: branch off from there".to_string());
         }
         let mut old = (*frame.plan).clone();
-        edits.iter().for_each(|edit| follow_names(edit, &mut old));
+        edits.iter().flat_map(Edit::renames).for_each(|(from, to)| follow_name(from, to, &mut old));
         let mut amendment = Amendment { plan, ..Amendment::default() };
         amendment.find_slots(&old, &frame.slots);
         amendment.compare(&old, &frame.plan, self);
@@ -140,39 +140,14 @@ impl Amendment {
     }
 }
 
-/// Gives nodes their new names in the plan of before; whoever has that name there already goes out of the way.
-fn follow_names(edit: &Edit, plan: &mut Plan) {
-    match edit {
-        Edit::RenameNode { from, to } => {
-            if from != to && plan.nodes.iter().any(|node| node.id == *to) {
-                let aside = (0..).map(|number| NodeId::new(format!("aside-{number}")));
-                let free = aside.into_iter().find(|id| plan.nodes.iter().all(|node| node.id != *id));
-                rename(plan, to, free.as_ref().unwrap_or(to));
-            }
-            rename(plan, from, to);
-        }
-        Edit::Batch { edits } => edits.iter().for_each(|edit| follow_names(edit, plan)),
-        Edit::AddNode { .. }
-        | Edit::RemoveNode { .. }
-        | Edit::ReplaceNode { .. }
-        | Edit::SetWork { .. }
-        | Edit::SetPolicy { .. }
-        | Edit::MoveNode { .. }
-        | Edit::DuplicateNode { .. }
-        | Edit::AddDependency { .. }
-        | Edit::RemoveDependency { .. }
-        | Edit::AddEdge { .. }
-        | Edit::RemoveEdge { .. }
-        | Edit::ReplaceEdge { .. }
-        | Edit::SetGoal { .. }
-        | Edit::SetInputs { .. }
-        | Edit::SetBudget { .. }
-        | Edit::SetDefaults { .. }
-        | Edit::SetHead { .. }
-        | Edit::SpliceNodes { .. }
-        | Edit::SpliceEdges { .. }
-        | Edit::Within { .. } => {}
+/// Gives a node its new name in the plan of before; whoever has that name there already goes out of the way.
+fn follow_name(from: &NodeId, to: &NodeId, plan: &mut Plan) {
+    if plan.nodes.iter().any(|node| node.id == *to) {
+        let aside = (0..).map(|number| NodeId::new(format!("aside-{number}")));
+        let free = aside.into_iter().find(|id| plan.nodes.iter().all(|node| node.id != *id));
+        rename(plan, to, free.as_ref().unwrap_or(to));
     }
+    rename(plan, from, to);
 }
 
 fn rename(plan: &mut Plan, from: &NodeId, to: &NodeId) {

@@ -21,7 +21,12 @@ impl Renames {
             Event::Acted { verb, .. } => {
                 let Verb::Edit { edits } = &**verb else { return Names::new() };
                 let mut names = Names::new();
-                edits.iter().for_each(|edit| follow(edit, record.seq, &mut names));
+                for (from, to) in edits.iter().flat_map(Edit::renames) {
+                    // Whoever has the name goes out of the way, as in the run's own plan: it was removed. No node can be called so, so
+                    // nothing is ever told under it; taking the verb back brings it back.
+                    give(&mut names, to, &NodeId::new(format!(" {} {to}", record.seq)));
+                    give(&mut names, from, to);
+                }
                 if !names.is_empty() {
                     self.verbs.insert(record.seq, names.clone());
                 }
@@ -37,39 +42,6 @@ impl Renames {
 pub fn carry<T>(kept: &mut BTreeMap<NodeId, T>, names: &Names) {
     let moved: Vec<(NodeId, T)> = names.iter().filter_map(|(old, new)| Some((new.clone(), kept.remove(old)?))).collect();
     kept.extend(moved);
-}
-
-/// Names after one more edit. Whoever has a name that another one gets goes out of the way, as in the run's own plan: it was removed.
-fn follow(edit: &Edit, seq: u64, names: &mut Names) {
-    match edit {
-        Edit::RenameNode { from, to } if from != to => {
-            // No node can be called so, so nothing is ever told under it; taking the verb back brings it back.
-            give(names, to, &NodeId::new(format!(" {seq} {to}")));
-            give(names, from, to);
-        }
-        Edit::Batch { edits } => edits.iter().for_each(|edit| follow(edit, seq, names)),
-        Edit::RenameNode { .. }
-        | Edit::AddNode { .. }
-        | Edit::RemoveNode { .. }
-        | Edit::ReplaceNode { .. }
-        | Edit::SetWork { .. }
-        | Edit::SetPolicy { .. }
-        | Edit::MoveNode { .. }
-        | Edit::DuplicateNode { .. }
-        | Edit::AddDependency { .. }
-        | Edit::RemoveDependency { .. }
-        | Edit::AddEdge { .. }
-        | Edit::RemoveEdge { .. }
-        | Edit::ReplaceEdge { .. }
-        | Edit::SetGoal { .. }
-        | Edit::SetInputs { .. }
-        | Edit::SetBudget { .. }
-        | Edit::SetDefaults { .. }
-        | Edit::SetHead { .. }
-        | Edit::SpliceNodes { .. }
-        | Edit::SpliceEdges { .. }
-        | Edit::Within { .. } => {}
-    }
 }
 
 /// Whoever is called `from` now is called `to`. A node that came with the same edits under a name that is free by them has no past.

@@ -239,6 +239,35 @@ impl Edit {
         Self::SetWork { id: id.into(), work: WorkData(work) }
     }
 
+    /// The new names that it gives to nodes of the plan itself, in order: each old one with its new one.
+    pub fn renames(&self) -> Vec<(&NodeId, &NodeId)> {
+        match self {
+            Self::RenameNode { from, to } if from != to => vec![(from, to)],
+            Self::Batch { edits } => edits.iter().flat_map(Self::renames).collect(),
+            Self::RenameNode { .. }
+            | Self::AddNode { .. }
+            | Self::RemoveNode { .. }
+            | Self::ReplaceNode { .. }
+            | Self::SetWork { .. }
+            | Self::SetPolicy { .. }
+            | Self::MoveNode { .. }
+            | Self::DuplicateNode { .. }
+            | Self::AddDependency { .. }
+            | Self::RemoveDependency { .. }
+            | Self::AddEdge { .. }
+            | Self::RemoveEdge { .. }
+            | Self::ReplaceEdge { .. }
+            | Self::SetGoal { .. }
+            | Self::SetInputs { .. }
+            | Self::SetBudget { .. }
+            | Self::SetDefaults { .. }
+            | Self::SetHead { .. }
+            | Self::SpliceNodes { .. }
+            | Self::SpliceEdges { .. }
+            | Self::Within { .. } => Vec::new(),
+        }
+    }
+
     /// Changes the plan and gives the edit that undoes it; `replay` that one.
     ///
     /// # Errors
