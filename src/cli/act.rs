@@ -1,8 +1,8 @@
 //! The verbs that steer a run which nobody drives: each says first what it would change, then the run goes on, or stays paused.
 
 use super::{
-    ActArgs, EditArgs, Exit, Failure, GuideArgs, Io, NodeArgs, OverrideArgs, Place, RerunArgs, RewindArgs, TargetArgs, WholeArgs,
-    headless::Drive, source,
+    ActArgs, EditArgs, Exit, Failure, GuideArgs, Io, NodeArgs, OverrideArgs, PauseArgs, Place, RerunArgs, RewindArgs, TargetArgs, UndoArgs,
+    headless::Drive, named, source,
 };
 use crate::{
     engine::{Blast, Command, Input, NodeState, Outcome, Run, Scope, Target, Time, Verb, Written},
@@ -53,34 +53,51 @@ pub async fn target(whom: Whom, args: &TargetArgs, place: &Place, io: &mut Io<'_
 ///
 /// # Errors
 /// When it is paused or over.
-pub async fn pause(args: &WholeArgs, place: &Place, io: &mut Io<'_>) -> Result<Exit, Failure> {
+pub async fn pause(args: &PauseArgs, place: &Place, io: &mut Io<'_>) -> Result<Exit, Failure> {
     act(&args.run, Verb::Pause, &args.act, place, io).await
 }
 
-/// Takes the newest verb back.
+/// Takes the newest verb back; where the run is to stay paused, the newest one that is no pause.
 ///
 /// # Errors
 /// When there is none whose effect has not begun.
-pub async fn undo(args: &WholeArgs, place: &Place, io: &mut Io<'_>) -> Result<Exit, Failure> {
-    let drive = Drive::find(&args.run, &args.act.gates, args.act.json, place)?;
-    let words = drive.state.undoable().map(|(_, words)| words.to_owned());
-    if let Some(words) = &words {
-        io.say(&format!("takes back: {words}"));
+pub async fn undo(args: &UndoArgs, place: &Place, io: &mut Io<'_>) -> Result<Exit, Failure> {
+    let drive = Drive::find(&args.run, &args.on.gates, args.on.json, place)?;
+    let Some(words) = taken_back(&drive, args.on.pause) else {
+        return Err(Failure::new("there is nothing that could still be taken back"));
+    };
+    if args.on.dry_run {
+        if args.on.json {
+            io.json(&json!({ "takes_back": words }))?
+        } else {
+            io.line(&format!("takes back: {}", Plain::line(&words.join(", "))))?
+        }
+        return Ok(Exit::Success);
     }
-    if args.act.dry_run {
-        return match words {
-            Some(_) => Ok(Exit::Success),
-            None => Err(Failure::new("there is nothing that could still be taken back")),
-        };
-    }
+    io.say(&format!("takes back: {}", words.join(", ")));
     let pause = Command::act(Verb::Pause);
-    let mut commands = vec![Command::Undo];
-    if args.act.pause && drive.state.refusal_of(&[Command::Undo, pause.clone()], SystemClock.now()).is_none() {
-        commands.push(pause);
+    let mut commands = vec![Command::Undo; words.len()];
+    let paused = [commands.clone(), vec![pause]].concat();
+    if args.on.pause && drive.state.refusal_of(&paused, SystemClock.now()).is_none() {
+        commands = paused;
     }
     let ended = drive.go_on(commands, place, io).await?;
     let exit = drive.finish(&ended, io)?;
-    Ok(parked_as_asked(&ended, args.act.pause).unwrap_or(exit))
+    Ok(parked_as_asked(&ended, args.on.pause).unwrap_or(exit))
+}
+
+/// The verbs that go, the newest first: the newest one, and where the run is to stay paused the one before its pauses.
+fn taken_back(drive: &Drive, pauses: bool) -> Option<Vec<String>> {
+    let (mut run, mut words) = (drive.state.clone(), Vec::new());
+    loop {
+        let (seq, newest) = run.undoable().map(|(seq, words)| (seq, words.to_owned()))?;
+        let goes_on = pauses && newest == Verb::Pause.words();
+        words.push(newest);
+        if !goes_on {
+            return Some(words);
+        }
+        run = Run::replay(drive.records.iter().take_while(|record| record.seq < seq));
+    }
 }
 
 /// Runs a node again.
@@ -147,7 +164,7 @@ pub async fn rewind(args: &RewindArgs, place: &Place, io: &mut Io<'_>) -> Result
 /// When the file holds no plan, nothing differs, an edit is refused, or the run can't be driven.
 pub async fn edit(args: &EditArgs, place: &Place, io: &mut Io<'_>) -> Result<Exit, Failure> {
     let wanted = source::read(&args.file, io)?;
-    let drive = Drive::find(&args.run, &args.act.gates, args.act.json, place)?;
+    let drive = Drive::find(&args.run, &args.act.on.gates, args.act.on.json, place)?;
     let edits = edits(&drive.state, &wanted)?;
     carry(drive, Verb::Edit { edits }, &args.act, place, io).await
 }
@@ -176,11 +193,14 @@ pub(super) fn edits(run: &Run, wanted: &Plan) -> Result<Vec<Edit>, Failure> {
 }
 
 async fn act(run: &str, verb: Verb, args: &ActArgs, place: &Place, io: &mut Io<'_>) -> Result<Exit, Failure> {
-    let drive = Drive::find(run, &args.gates, args.json, place)?;
+    let drive = Drive::find(run, &args.on.gates, args.on.json, place)?;
     carry(drive, verb, args, place, io).await
 }
 
 async fn carry(drive: Drive, verb: Verb, args: &ActArgs, place: &Place, io: &mut Io<'_>) -> Result<Exit, Failure> {
+    for node in nodes_of(&verb) {
+        named::node(node.as_str(), &drive.run.0, &drive.state, &drive.records)?;
+    }
     let now = SystemClock.now();
     let state = drive.state.without_driver(now);
     let command = Command::Act { verb: Box::new(verb.clone()), why: args.why.clone() };
@@ -192,20 +212,26 @@ async fn carry(drive: Drive, verb: Verb, args: &ActArgs, place: &Place, io: &mut
     let mut anyway = state.clone();
     anyway.step(&Input::Proceed, now);
     blast.starts.retain(|id| anyway.node(id).is_none_or(|node| node.state != NodeState::Running));
-    if args.dry_run {
-        return told(&verb, &blast, args.json, io);
+    if args.on.dry_run {
+        return told(&verb, &blast, args.on.json, io);
     }
     for line in words(&blast) {
         io.say(&line);
     }
     let (pauses, cancels) = (verb == Verb::Pause, verb == Verb::Cancel { target: Target::Run });
-    let commands = if args.pause && !pauses { with_pause(&drive.state, vec![command]) } else { vec![command] };
+    let commands = if args.on.pause && !pauses { with_pause(&drive.state, vec![command]) } else { vec![command] };
     let ended = drive.go_on(commands, place, io).await?;
     let exit = drive.finish(&ended, io)?;
     Ok(match &ended.end {
         HeadlessEnd::Settled { outcome: Outcome::Cancelled, .. } if cancels => Exit::Success,
-        HeadlessEnd::Settled { .. } | HeadlessEnd::Parked(_) => parked_as_asked(&ended, pauses || args.pause).unwrap_or(exit),
+        HeadlessEnd::Settled { .. } | HeadlessEnd::Parked(_) => parked_as_asked(&ended, pauses || args.on.pause).unwrap_or(exit),
     })
+}
+
+/// The nodes that a verb names.
+fn nodes_of(verb: &Verb) -> impl Iterator<Item = &NodeId> {
+    let to = if let Verb::Rewind { to, .. } = verb { Some(to) } else { None };
+    verb.node().into_iter().chain(to)
 }
 
 /// Success, where a run stands still as its person wanted.

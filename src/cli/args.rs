@@ -1,8 +1,8 @@
 //! The command line's grammar. One struct a verb; the verbs themselves live in files of their names.
 
 use super::{
-    AnswerArgs, ApproveArgs, BranchArgs, EditArgs, GuideArgs, NodeArgs, OverrideArgs, RejectArgs, ReplayArgs, RerunArgs, RewindArgs,
-    TargetArgs, WholeArgs,
+    AnswerArgs, ApproveArgs, BranchArgs, EditArgs, GuideArgs, NodeArgs, OverrideArgs, PauseArgs, RejectArgs, ReplayArgs, RerunArgs,
+    RewindArgs, TargetArgs, UndoArgs,
 };
 use crate::{host::Unknown, plan::dialect::Format};
 use clap::{
@@ -26,6 +26,15 @@ pub struct Cli {
     pub verb: Option<Verb>,
 }
 
+impl Cli {
+    /// Whether a model that is named does something.
+    pub(super) fn takes_model(&self) -> bool {
+        let Some(verb) = &self.verb else { return true };
+        use Verb::{Console, Doctor, Models, Plan, Run, Validate};
+        matches!(verb, Console(_) | Plan(_) | Run(_) | Validate(_) | Models(_) | Doctor(_))
+    }
+}
+
 /// Settings that every verb understands.
 #[derive(Clone, Debug, Args)]
 #[command(next_help_heading = "Everywhere")]
@@ -36,7 +45,7 @@ pub struct Common {
     /// Folder for runs and settings [default: by the platform's rules]
     #[arg(long, global = true, value_name = "DIR", env = "DAGDECK_HOME")]
     pub home: Option<PathBuf>,
-    /// Model for planning and agents; `rehearsal` or `operator` for none
+    /// Model of plans and new runs; `rehearsal` or `operator` for none
     #[arg(long, global = true, value_name = "NAME", env = "DAGDECK_MODEL")]
     pub model: Option<String>,
 }
@@ -63,7 +72,7 @@ pub enum Verb {
     /// Let agents hand back what they have
     Stop(TargetArgs),
     /// Pause a stored run: nothing starts until it is resumed
-    Pause(WholeArgs),
+    Pause(PauseArgs),
     /// Keep a node, a branch or a run from starting
     Hold(TargetArgs),
     /// Let go what is held, or stands at a breakpoint
@@ -85,7 +94,7 @@ pub enum Verb {
     /// Change the plan of a stored run, as far as it has not run
     Edit(EditArgs),
     /// Take the newest verb back, unless its effect has begun
-    Undo(WholeArgs),
+    Undo(UndoArgs),
     /// Make a new run that keeps a run's events up to a point
     Branch(BranchArgs),
     /// Show a run as it stood at any of its events; nothing is called
@@ -161,7 +170,7 @@ pub struct PlanArgs {
     #[arg(long, value_name = "FORM", default_value = "native", value_parser = forms())]
     pub format: Format,
     /// Print findings too, all as one JSON object
-    #[arg(long)]
+    #[arg(long, conflicts_with = "format")]
     pub json: bool,
 }
 

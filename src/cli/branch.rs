@@ -5,8 +5,7 @@ use super::{
     act::{edits, parked_as_asked, with_pause},
     headless::Drive,
     ls::short,
-    replay::place_of,
-    source,
+    named, source,
 };
 use crate::{
     engine::{Command, Record, Run, Verb},
@@ -20,27 +19,27 @@ use serde_json::json;
 /// When there is no such run or event, the edit is refused, or the journal can't be used.
 pub async fn branch(args: &BranchArgs, place: &Place, io: &mut Io<'_>) -> Result<Exit, Failure> {
     let wanted = args.edit.as_ref().map(|file| source::read(file, io)).transpose()?;
-    let drive = Drive::find(&args.run, &args.act.gates, args.act.json, place)?;
-    let seq = Record::whole(&drive.records, place_of(&drive.records, args.at, args.until.as_deref())?);
+    let drive = Drive::find(&args.run, &args.on.gates, args.on.json, place)?;
+    let seq = Record::whole(&drive.records, named::event(args.at, args.until.as_deref(), &drive.run.0, &drive.records)?);
     let kept = Run::replay(drive.records.iter().take_while(|record| record.seq <= seq));
     let mut commands = Vec::new();
     if let Some(wanted) = wanted {
         let verb = Verb::Edit { edits: edits(&kept, &wanted)? };
-        commands.push(Command::Act { verb: Box::new(verb), why: args.act.why.clone() });
+        commands.push(Command::Act { verb: Box::new(verb), why: args.why.clone() });
     }
-    if args.act.pause {
+    if args.on.pause {
         commands = with_pause(&kept, commands);
     }
     if let Some(why) = kept.refusal_of(&commands, SystemClock.now()) {
         return Err(Failure::new(format!("can't branch so: {why}")));
     }
-    if args.act.dry_run {
-        return told(&drive, seq, &kept, args.act.json, io);
+    if args.on.dry_run {
+        return told(&drive, seq, &kept, args.on.json, io);
     }
     io.say(&words(&drive, seq, &kept));
     let ended = drive.branch(seq, commands, place, io).await?;
     let exit = drive.finish(&ended, io)?;
-    Ok(parked_as_asked(&ended, args.act.pause).unwrap_or(exit))
+    Ok(parked_as_asked(&ended, args.on.pause).unwrap_or(exit))
 }
 
 /// What would be kept, and nothing else.

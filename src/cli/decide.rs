@@ -1,7 +1,7 @@
 //! `dagdeck approve`, `reject`, `answer`: decides a gate of a run that nobody drives, and goes on with it.
 
-use super::{AnswerArgs, ApproveArgs, DecideArgs, Exit, Failure, Io, Place, RejectArgs, headless::Drive, ls::short};
-use crate::engine::{Command, Decision, Gate, GateId, Run};
+use super::{AnswerArgs, ApproveArgs, DecideArgs, Exit, Failure, Io, Place, RejectArgs, headless::Drive, ls::short, named};
+use crate::engine::{Command, Decision, Gate, GateId};
 use serde_json::Value;
 
 /// Approves a gate, as it is or with another payload.
@@ -39,13 +39,14 @@ pub async fn answer(args: &AnswerArgs, place: &Place, io: &mut Io<'_>) -> Result
 
 async fn decide(args: &DecideArgs, decision: Decision, place: &Place, io: &mut Io<'_>) -> Result<Exit, Failure> {
     let drive = Drive::find(&args.run, &args.gates, args.json, place)?;
-    let gate = find(&drive.state, &drive.run.0, args.gate.as_deref())?;
+    let gate = find(&drive, args.gate.as_deref())?;
     let command = Command::Decide { gate: gate.id, decision, hash: gate.hash.clone() };
     drive.resume(vec![command], place, io).await
 }
 
 /// The open gate that is meant: by its number, by its node, or the only one.
-fn find<'r>(run: &'r Run, id: &str, name: Option<&str>) -> Result<&'r Gate, Failure> {
+fn find<'r>(drive: &'r Drive, name: Option<&str>) -> Result<&'r Gate, Failure> {
+    let (run, id) = (&drive.state, drive.run.0.as_str());
     let fits = |gate: &&Gate| match name {
         None => true,
         Some(name) => name == gate.node.as_str() || name.parse() == Ok(gate.id.0),
@@ -58,13 +59,19 @@ fn find<'r>(run: &'r Run, id: &str, name: Option<&str>) -> Result<&'r Gate, Fail
         ([], Some(name)) => match name.parse().ok().and_then(|number| run.gate(GateId(number))) {
             // Whatever is said of it now is refused, with the reason.
             Some((gate, _)) => Ok(gate),
-            None => Err(Failure::new(format!("run `{}` has no open gate `{name}`", short(id))).hint(told(&open))),
+            None if name.parse::<u32>().is_err() => {
+                let node = named::node(name, id, run, &drive.records)?;
+                Err(told(format!("no gate is open at `{node}`"), &open))
+            }
+            None => Err(told(format!("run `{}` has no gate {name}", short(id)), &open)),
         },
         ([], None) => Err(Failure::new(format!("run `{}` has no open gate", short(id)))),
-        (_, _) => Err(Failure::usage(format!("{} gates are open: say which", fitting.len())).hint(told(&open))),
+        (_, _) => Err(told(format!("{} gates are open: say which", fitting.len()), &open)),
     }
 }
 
-fn told(open: &[String]) -> String {
-    if open.is_empty() { "no gate is open".to_owned() } else { format!("open gates: {}", open.join(", ")) }
+/// What is wrong, with the gates that are open.
+fn told(message: String, open: &[String]) -> Failure {
+    let failure = Failure::new(message);
+    if open.is_empty() { failure } else { failure.hint(format!("open gates: {}", open.join(", "))) }
 }

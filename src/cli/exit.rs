@@ -8,9 +8,9 @@ use std::{fmt, process::ExitCode};
 pub enum Exit {
     /// Succeeded, or the plan is valid.
     Success,
-    /// Something went wrong.
+    /// Something went wrong, or what was named isn't there.
     Error,
-    /// The command line made no sense.
+    /// The command line made no sense, whatever there is.
     Usage,
     /// The plan has errors.
     Invalid,

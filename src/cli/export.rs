@@ -60,9 +60,13 @@ pub fn export(args: &ExportArgs, place: &Place, io: &mut Io<'_>) -> Result<Exit,
         let words = format!("`{}` is a picture, and `--yaml` is for documents", args.format.name());
         return Err(Failure::usage(words).hint("leave one of `--yaml` and `--format` out"));
     }
+    if args.ascii && args.format != Format::Text {
+        let words = format!("`--ascii` is for the form `text`, and this is `{}`", args.format.name());
+        return Err(Failure::usage(words).hint("add `--format text`, or leave `--ascii` out"));
+    }
     let document = document_of(&args.what, place, io)?;
     let plan = &document.plan;
-    if args.ascii && args.format == Format::Text {
+    if args.ascii {
         io.out.write_all(chart::text(plan, GlyphSet::Ascii).as_bytes())?;
         return Ok(Exit::Success);
     }

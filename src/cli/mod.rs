@@ -16,6 +16,7 @@ mod io;
 mod list;
 mod log;
 mod ls;
+mod named;
 mod plan;
 mod replay;
 mod resume;
@@ -38,26 +39,33 @@ pub use exit::{Exit, Failure};
 pub use io::Io;
 use io::Listened;
 pub use steering::{
-    ActArgs, AnswerArgs, ApproveArgs, BranchArgs, DecideArgs, EditArgs, GuideArgs, NodeArgs, OverrideArgs, RejectArgs, ReplayArgs,
-    RerunArgs, RewindArgs, TargetArgs, WholeArgs,
+    ActArgs, AnswerArgs, ApproveArgs, BranchArgs, DecideArgs, EditArgs, GuideArgs, NodeArgs, OnArgs, OverrideArgs, PauseArgs, RejectArgs,
+    ReplayArgs, RerunArgs, RewindArgs, TargetArgs, UndoArgs,
 };
 
 use crate::{
     host::{LocalHost, Places, Survey, config::Config},
     store::Store,
 };
-use clap::FromArgMatches;
+use clap::{FromArgMatches, error::ErrorKind, parser::ValueSource};
 use std::{ffi::OsString, future::Future, time::Duration};
 
 /// How long threads that still read files may take when everything else is done.
 const FAREWELL: Duration = Duration::from_secs(1);
+
+/// Why `--model` is refused.
+const MODEL_OF_A_RUN: &str = "`--model` is for plans and new runs; a stored run keeps the model that it started with";
 
 /// Runs one command line to its exit code.
 pub fn main(args: impl IntoIterator<Item = OsString>, io: &mut Io<'_>) -> Exit {
     let mut out = Listened::new(io.out);
     let io = &mut Io { out: &mut out, err: io.err, stdin: io.stdin };
     let mut command = help::command();
-    let parsed = command.try_get_matches_from_mut(args).and_then(|matches| Cli::from_arg_matches(&matches));
+    let parsed = command.try_get_matches_from_mut(args).and_then(|matches| {
+        let cli = Cli::from_arg_matches(&matches)?;
+        let is_said = matches.value_source("model") == Some(ValueSource::CommandLine);
+        if is_said && !cli.takes_model() { Err(clap::Error::raw(ErrorKind::ArgumentConflict, MODEL_OF_A_RUN)) } else { Ok(cli) }
+    });
     let cli = match parsed.map_err(|error| error.format(&mut command)) {
         Ok(cli) => cli,
         Err(error) => return grammar(&error, io),
@@ -80,7 +88,7 @@ fn grammar(error: &clap::Error, io: &mut Io<'_>) -> Exit {
     let text = error.render();
     if error.use_stderr() {
         io.say(text.to_string().trim_end());
-        if error.kind() == clap::error::ErrorKind::InvalidSubcommand {
+        if error.kind() == ErrorKind::InvalidSubcommand {
             io.say("hint: `dagdeck run \"…\"` takes a request in words, `dagdeck console \"…\"` opens the console with it");
         }
         Exit::Usage

@@ -1,6 +1,6 @@
 //! `dagdeck replay`: a run as it stood at any of its events. Folds the journal; nothing is called, nothing is needed.
 
-use super::{Exit, Failure, Io, Place, ReplayArgs, headless::words, ls::short, show};
+use super::{Exit, Failure, Io, Place, ReplayArgs, headless::words, ls::short, named, show};
 use crate::{
     engine::{Actor, Event, Record, Run},
     store::Scope,
@@ -19,7 +19,7 @@ pub fn replay(args: &ReplayArgs, place: &Place, io: &mut Io<'_>) -> Result<Exit,
     let store = place.store()?;
     let id = store.resolve(&args.run, Scope::Workspace(&place.places.workspace))?;
     let records = store.records(&id)?;
-    let seq = place_of(&records, args.at, args.until.as_deref())?;
+    let seq = named::event(args.at, args.until.as_deref(), &id.0, &records)?;
     let kept: Vec<&Record> = records.iter().take_while(|record| record.seq <= seq).collect();
     if args.events {
         return events(&kept, args.json, io);
@@ -68,22 +68,5 @@ fn by_people(event: &Event) -> Option<String> {
         Event::Branched { from, from_seq, by } => format!("{}: branched off {} after event {from_seq}", who(by), short(&from.0)),
         Event::RunSettled { reason, .. } => format!("the run is over: {reason}"),
         _ => return None,
-    })
-}
-
-/// The event that is meant: by its number, the last one of a node, or the newest.
-pub(super) fn place_of(records: &[Record], at: Option<u64>, until: Option<&str>) -> Result<u64, Failure> {
-    let newest = records.last().map_or(0, |record| record.seq);
-    if let Some(at) = at {
-        let hint = format!("its events are 1 to {newest}");
-        let there = (1..=newest).contains(&at);
-        return if there { Ok(at) } else { Err(Failure::usage(format!("the run has no event {at}")).hint(hint)) };
-    }
-    let Some(node) = until else { return Ok(newest) };
-    let last = records.iter().rev().find(|record| record.event.node().is_some_and(|id| id.as_str() == node));
-    last.map(|record| record.seq).ok_or_else(|| {
-        let run = Run::replay(records);
-        let ids: Vec<&str> = run.nodes().map(|(id, _)| id.as_str()).collect();
-        Failure::usage(format!("nothing happened at a node `{node}`")).hint(format!("its nodes are: {}", ids.join(", ")))
     })
 }

@@ -3,18 +3,15 @@
 use super::{
     Exit, Failure, Io, Place, ShowArgs,
     ls::{short, status},
-    timeline,
+    named, timeline,
 };
 use crate::{
     engine::{Decided, Entry, Gate, NodeRun, Record, Run, RunId, Transcript},
-    plan::{NodeId, nest, validate::nearest},
+    plan::{NodeId, nest},
     store::Scope,
     text::{Block, Plain, clock, cost, count, counted, duration, timestamp},
 };
 use serde_json::{Value, json};
-
-/// Nodes that are named where one is not found.
-const NAMED: usize = 20;
 
 /// Columns of a result's first line in the table.
 const RESULT_COLUMNS: usize = 60;
@@ -40,17 +37,17 @@ pub fn show(args: &ShowArgs, place: &Place, io: &mut Io<'_>) -> Result<Exit, Fai
         }
         return Ok(Exit::Success);
     };
+    let node = named::node(node, &id, &run, &records)?;
     let known = shown["nodes"].as_array().and_then(|nodes| nodes.iter().find(|shown| shown["id"] == node.as_str()));
-    let Some(known) = known else { return Err(no_such_node(&run, &id, node)) };
     let mut transcript = Transcript::default();
     records.iter().for_each(|record| transcript.fold(record));
-    let entries = transcript.entries(&NodeId::new(node));
+    let entries = transcript.entries(&node);
     if args.json {
-        let mut known = known.clone();
+        let mut known = known.cloned().unwrap_or_default();
         (known["log"], known["messages"]) = (log_json(entries), messages_json(entries));
         io.json(&known)?
     } else {
-        print_node(&run, &id, &NodeId::new(node), entries, io)?
+        print_node(&run, &id, &node, entries, io)?
     }
     Ok(Exit::Success)
 }
@@ -61,16 +58,6 @@ pub(super) fn records(name: &str, place: &Place) -> Result<(String, Vec<Record>)
     let id = store.resolve(name, Scope::Workspace(&place.places.workspace))?;
     let records = store.records(&id)?;
     Ok((id.0, records))
-}
-
-/// The run has no node of this name.
-pub(super) fn no_such_node(run: &Run, id: &str, node: &str) -> Failure {
-    let ids = || run.nodes().map(|(id, _)| id.as_str());
-    let near = nearest(node, ids()).map(|near| format!("did you mean `{near}`? ")).unwrap_or_default();
-    let named: Vec<&str> = ids().take(NAMED).collect();
-    let more = ids().count().saturating_sub(NAMED);
-    let more = if more > 0 { format!(" and {more} more") } else { String::new() };
-    Failure::new(format!("run `{}` has no node `{node}`", short(id))).hint(format!("{near}its nodes are: {}{more}", named.join(", ")))
 }
 
 /// How a run stands, in one word, by who drives it.

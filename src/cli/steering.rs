@@ -9,6 +9,14 @@ pub struct ActArgs {
     /// Why, for the record
     #[arg(long, value_name = "TEXT", default_value = "", hide_default_value = true)]
     pub why: String,
+    /// How the run goes on.
+    #[command(flatten)]
+    pub on: OnArgs,
+}
+
+/// How a stored run goes on after a verb.
+#[derive(Debug, Default, Args)]
+pub struct OnArgs {
     /// Only tell what it would change
     #[arg(long)]
     pub dry_run: bool,
@@ -23,15 +31,26 @@ pub struct ActArgs {
     pub gates: GateArgs,
 }
 
-/// Verbs about a run as a whole.
+/// `dagdeck pause`
 #[derive(Debug, Args)]
-pub struct WholeArgs {
+pub struct PauseArgs {
     /// The run's name, the beginning of it, or `last`
     #[arg(value_name = "RUN", default_value = "last")]
     pub run: String,
     /// What all of them understand.
     #[command(flatten)]
     pub act: ActArgs,
+}
+
+/// `dagdeck undo`
+#[derive(Debug, Args)]
+pub struct UndoArgs {
+    /// The run's name, the beginning of it, or `last`
+    #[arg(value_name = "RUN", default_value = "last")]
+    pub run: String,
+    /// How the run goes on.
+    #[command(flatten)]
+    pub on: OnArgs,
 }
 
 /// Verbs about a run, a node, or a branch.
@@ -165,9 +184,12 @@ pub struct BranchArgs {
     /// The branch's plan: a file, or `-` for stdin
     #[arg(long, value_name = "FILE")]
     pub edit: Option<String>,
-    /// What all of them understand.
+    /// Why the plan is another one, for the record
+    #[arg(long, value_name = "TEXT", default_value = "", hide_default_value = true, requires = "edit")]
+    pub why: String,
+    /// How the branch goes on.
     #[command(flatten)]
-    pub act: ActArgs,
+    pub on: OnArgs,
 }
 
 /// `dagdeck replay`

@@ -1,9 +1,8 @@
 //! `dagdeck trace`: where a node's result came from, down to files, sources and approvals.
 
-use super::{Exit, Failure, Io, Place, TraceArgs, show};
+use super::{Exit, Failure, Io, Place, TraceArgs, named, show};
 use crate::{
     engine::{Run, Step, Trace, TraceRow, Transcript},
-    plan::NodeId,
     text::{Plain, cost, count, duration, timestamp},
 };
 use serde_json::json;
@@ -20,9 +19,7 @@ pub fn trace(args: &TraceArgs, place: &Place, io: &mut Io<'_>) -> Result<Exit, F
     let run = Run::replay(&records);
     let mut transcript = Transcript::default();
     records.iter().for_each(|record| transcript.fold(record));
-    let Some(trace) = run.trace(&NodeId::new(&args.node), &transcript) else {
-        return Err(show::no_such_node(&run, &id, &args.node));
-    };
+    let trace = run.trace(&named::node(&args.node, &id, &run, &records)?, &transcript).unwrap_or_default();
     if args.json {
         io.json(&json!({ "run": id, "node": args.node, "steps": trace.steps, "rows": trace.rows }))?;
         return Ok(Exit::Success);

@@ -1,9 +1,8 @@
 //! `dagdeck why`: what a node of a run waits for, down to what a person can do something about.
 
-use super::{Exit, Failure, Io, Place, WhyArgs, show};
+use super::{Exit, Failure, Io, Place, WhyArgs, named, show};
 use crate::{
     engine::{Link, Obstacle, Run},
-    plan::NodeId,
     text::Plain,
 };
 use serde_json::json;
@@ -15,10 +14,7 @@ use serde_json::json;
 pub fn why(args: &WhyArgs, place: &Place, io: &mut Io<'_>) -> Result<Exit, Failure> {
     let (id, records) = show::records(&args.run, place)?;
     let run = Run::replay(&records);
-    let links = run.why(&NodeId::new(&args.node));
-    if links.is_empty() {
-        return Err(show::no_such_node(&run, &id, &args.node));
-    }
+    let links = run.why(&named::node(&args.node, &id, &run, &records)?);
     if args.json {
         io.json(&json!({ "run": id, "node": args.node, "links": links }))?;
         return Ok(Exit::Success);

@@ -1,6 +1,6 @@
 //! Runs that nobody drives: paused, decided, steered, branched, replayed and carried elsewhere from the shell.
 
-use super::support::program::Program;
+use super::support::program::{Ended, Program};
 use serde_json::{Value, json};
 
 /// A copy behind a gate, with something that needs nobody beside it.
@@ -44,7 +44,8 @@ fn a_paused_run_is_not_a_failed_run() {
 #[test]
 fn a_gate_is_decided_from_the_shell_and_the_run_goes_on() {
     let program = parked();
-    program.run(&["approve", "last", "nothing"]).code(1).says(&["no open gate `nothing`", "1 at `write`"]);
+    program.run(&["approve", "last", "read"]).code(1).says(&["no gate is open at `read`", "1 at `write`"]);
+    program.run(&["approve", "last", "7"]).code(1).says(&["has no gate 7", "1 at `write`"]);
     program.run(&["reject", "last", "--message", "not now"]).code(4);
     assert_eq!(states(&program), ["succeeded", "cancelled", "succeeded", "skipped"]);
     let decided = events(&program).into_iter().find(|event| event["type"] == "gate_decided").unwrap();
@@ -122,7 +123,7 @@ fn a_replay_shows_the_run_as_it_was_and_calls_nobody() {
     assert_eq!((state(&then, 0), state(&then, 1)), ("succeeded".into(), "pending".into()));
     let first = program.json(&["replay", "last", "--at", "1", "--json"]);
     assert_eq!(state(&first, 0), "pending");
-    program.run(&["replay", "last", "--at", "9999"]).code(2).says(&["no event 9999"]);
+    program.run(&["replay", "last", "--at", "9999"]).code(1).says(&["no event 9999", "its events are 1 to "]);
     let last = program.json(&["replay", "last", "--json"]);
     assert_eq!(last["nodes"], program.json(&["show", "last", "--json"])["nodes"]);
 }
@@ -200,6 +201,67 @@ fn a_run_that_is_over_is_run_again_paused_and_a_verb_is_taken_back_with_the_run_
     program.run(&["undo", "last", "--pause"]).code(0).says(&["takes back: skip `after`", "paused"]);
     assert_eq!(states(&program), ["succeeded", "waiting", "succeeded", "pending"]);
     assert_eq!(program.json(&["show", "last", "--json"])["status"], "paused");
+
+    // The pause that a verb came with goes with it.
+    program.run(&["resume", "last", "--yes"]).code(0);
+    program.run(&["rerun", "last", "write", "--pause"]).code(0);
+    let told = program.json(&["undo", "last", "--pause", "--dry-run", "--json"]);
+    assert_eq!(told["takes_back"], json!(["pause the run", "run `write` again with what depends on it"]));
+    program.run(&["undo", "last", "--pause"]).code(0).says(&["takes back: pause the run, run `write` again"]);
+    assert_eq!(states(&program), ["succeeded"; 4]);
+    program.run(&["undo", "last", "--dry-run"]).code(1).says(&["nothing that could still be taken back"]);
+}
+
+#[test]
+fn what_is_not_there_is_told_alike_by_every_verb_with_the_name_that_is_near() {
+    let program = parked();
+    let verbs: [&[&str]; 16] = [
+        &["show", "RUN", "wite"],
+        &["why", "RUN", "wite"],
+        &["trace", "RUN", "wite"],
+        &["replay", "RUN", "--until", "wite"],
+        &["branch", "RUN", "--until", "wite"],
+        &["approve", "RUN", "wite"],
+        &["cancel", "RUN", "wite"],
+        &["stop", "RUN", "wite", "--branch"],
+        &["hold", "RUN", "wite"],
+        &["release", "RUN", "wite", "--dry-run"],
+        &["retry", "RUN", "wite"],
+        &["rerun", "RUN", "wite"],
+        &["skip", "RUN", "wite"],
+        &["override", "RUN", "wite", "1"],
+        &["guide", "RUN", "wite", "words"],
+        &["rewind", "RUN", "write", "words", "--to", "wite"],
+    ];
+    let before = events(&program).len();
+    for verb in verbs {
+        let of = |run: &'static str| verb.iter().map(|&word| if word == "RUN" { run } else { word }).collect::<Vec<_>>();
+        program.run(&of("last")).code(1).says(&["has no node `wite`", "did you mean `write`? its nodes are: read, write"]);
+        program.run(&of("nothing")).code(1).says(&["no run is called `nothing`", "`dagdeck ls`"]);
+    }
+    for verb in ["replay", "branch"] {
+        program.run(&[verb, "last", "--at", "0"]).code(1).says(&["has no event 0", "its events are 1 to "]);
+        program.run(&[verb, "last", "--until", "after"]).code(1).says(&["nothing has happened at `after` yet"]);
+    }
+    assert_eq!(events(&program).len(), before);
+}
+
+#[test]
+fn a_flag_that_would_do_nothing_is_refused() {
+    let program = parked();
+    let refused: [(&[&str], &str); 7] = [
+        (&["undo", "last", "--why", "so"], "--why"),
+        (&["branch", "last", "--why", "so"], "--edit <FILE>"),
+        (&["export", "last", "--ascii"], "add `--format text`"),
+        (&["export", "last", "--ascii", "--format", "tree"], "`--ascii` is for the form `text`"),
+        (&["plan", "a request", "--json", "--format", "dot"], "cannot be used with '--format"),
+        (&["resume", "last", "--model", "other"], "a stored run keeps the model"),
+        (&["--model", "other", "ls"], "`--model` is for plans and new runs"),
+    ];
+    for (args, words) in refused {
+        program.run(args).code(2).says(&[words]);
+    }
+    Ended::of(program.command(&["ls"]).env("DAGDECK_MODEL", "other")).code(0);
 }
 
 #[test]

@@ -1,0 +1,132 @@
+//! What a command line names in a stored run: a node, an event. Whatever isn't there is an error and no wrong command line, told in the
+//! same words by every verb, with the name that was meant where one is near.
+
+use super::{Failure, ls::short};
+use crate::{
+    engine::{Record, Renames, Run, carry},
+    plan::{NodeId, validate::nearest},
+};
+use std::collections::BTreeMap;
+
+/// Nodes that are named where one is not found.
+const NAMED: usize = 20;
+
+/// A node by the name that it has now.
+///
+/// # Errors
+/// When no node of the run is called so.
+pub(super) fn node(name: &str, id: &str, run: &Run, records: &[Record]) -> Result<NodeId, Failure> {
+    let given = NodeId::new(name);
+    if run.node(&given).is_some() {
+        return Ok(given);
+    }
+    Err(no_such_node(name, id, run, records))
+}
+
+fn no_such_node(name: &str, id: &str, run: &Run, records: &[Record]) -> Failure {
+    let ids = || run.nodes().map(|(id, _)| id.as_str());
+    let now = called_now(name, records).filter(|now| run.node(now).is_some());
+    let near = match (now, nearest(name, ids())) {
+        (Some(now), _) => format!("it is called `{now}` now; "),
+        (None, Some(near)) => format!("did you mean `{near}`? "),
+        (None, None) => String::new(),
+    };
+    let named: Vec<&str> = ids().take(NAMED).collect();
+    let more = ids().count().saturating_sub(NAMED);
+    let more = if more > 0 { format!(" and {more} more") } else { String::new() };
+    Failure::new(format!("run `{}` has no node `{name}`", short(id))).hint(format!("{near}its nodes are: {}{more}", named.join(", ")))
+}
+
+/// What a node is called today that once had this name.
+fn called_now(name: &str, records: &[Record]) -> Option<NodeId> {
+    let (mut renames, mut names) = (Renames::default(), BTreeMap::new());
+    for record in records {
+        let given = renames.fold(record);
+        // Whoever has had the name last is who is meant.
+        if given.iter().any(|(old, _)| old.as_str() == name) {
+            names = BTreeMap::from([(NodeId::new(name), ())]);
+        }
+        carry(&mut names, &given);
+    }
+    names.into_keys().next().filter(|now| now.as_str() != name)
+}
+
+/// The event that is meant: by its number, the last one of a node as it is called now or was called then, or the newest.
+///
+/// # Errors
+/// When the run has no such event or node, or nothing happened at it.
+pub(super) fn event(at: Option<u64>, until: Option<&str>, id: &str, records: &[Record]) -> Result<u64, Failure> {
+    let newest = records.last().map_or(0, |record| record.seq);
+    if let Some(at) = at {
+        let there = (1..=newest).contains(&at);
+        let missing = || Failure::new(format!("run `{}` has no event {at}", short(id))).hint(format!("its events are 1 to {newest}"));
+        return there.then_some(at).ok_or_else(missing);
+    }
+    let Some(name) = until else { return Ok(newest) };
+    let last = last_of_nodes(records);
+    let then = || records.iter().rev().find(|record| record.event.node().is_some_and(|node| node.as_str() == name));
+    if let Some(seq) = last.get(&NodeId::new(name)).copied().or_else(|| then().map(|record| record.seq)) {
+        return Ok(seq);
+    }
+    let node = node(name, id, &Run::replay(records), records)?;
+    Err(Failure::new(format!("nothing has happened at `{node}` yet"))
+        .hint(format!("its run's events are 1 to {newest}: name one with --at")))
+}
+
+/// The last event of each node, by the name that it has at the end.
+fn last_of_nodes(records: &[Record]) -> BTreeMap<NodeId, u64> {
+    let (mut renames, mut last) = (Renames::default(), BTreeMap::new());
+    for record in records {
+        carry(&mut last, &renames.fold(record));
+        if let Some(node) = record.event.node() {
+            last.insert(node.clone(), record.seq);
+        }
+    }
+    last
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{
+        engine::{Actor, Command, Input, RunId, RunSettings, Time, Verb},
+        plan::{Plan, edit::Edit},
+    };
+    use serde_json::json;
+
+    /// A finished run of `first`, which `second` needs, whose `first` is called `start` since.
+    fn renamed() -> Vec<Record> {
+        let nodes = json!([{"id": "first", "value": 1}, {"id": "second", "value": 2, "depends_on": ["first"]}]);
+        let plan: Plan = serde_json::from_value(json!({ "nodes": nodes })).unwrap();
+        let by = Actor { who: "anna".into(), via: "cli".into() };
+        let rename = Verb::Edit { edits: vec![Edit::RenameNode { from: "first".into(), to: "start".into() }] };
+        let create =
+            Input::Create { run: RunId("r-1".into()), plan: Box::new(plan), settings: Box::new(RunSettings::default()), by: by.clone() };
+        let mut run = Run::default();
+        let mut step = |inputs: &[Input]| run.steps(inputs, Time(5)).records;
+        let mut records = step(&[create, Input::Command { command: Command::Start, by: by.clone() }]);
+        records.extend(step(&[Input::Command { command: Command::act(rename), by }]));
+        records
+    }
+
+    #[test]
+    fn the_last_event_of_a_node_is_found_by_its_name_of_today_and_of_then() {
+        let records = renamed();
+        let last = records.iter().rfind(|record| record.event.node().is_some_and(|node| node.as_str() == "first")).unwrap();
+        for name in ["first", "start"] {
+            assert_eq!(event(None, Some(name), "r-1", &records).unwrap(), last.seq, "{name}");
+        }
+        assert_eq!(event(None, None, "r-1", &records).unwrap(), records.len() as u64);
+    }
+
+    #[test]
+    fn an_old_name_is_told_with_the_new_one() {
+        let records = renamed();
+        let run = Run::replay(&records);
+        assert_eq!(node("start", "r-1", &run, &records).unwrap().as_str(), "start");
+        let hint = |name: &str| node(name, "r-1", &run, &records).unwrap_err().hint.unwrap();
+        assert_eq!(hint("first"), "it is called `start` now; its nodes are: start, second");
+        assert_eq!(hint("strat"), "did you mean `start`? its nodes are: start, second");
+        assert_eq!(hint("x"), "its nodes are: start, second");
+    }
+}
