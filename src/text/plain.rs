@@ -7,6 +7,9 @@ use unicode_width::UnicodeWidthStr;
 
 use super::escape::{Escaper, Step};
 
+/// Columns that a label has at most.
+const LABEL: usize = 16;
+
 /// One line that is safe to draw: no control characters, no line ends, nothing that reorders or hides text.
 #[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Plain {
@@ -165,7 +168,20 @@ impl Plain {
     /// Lines of at most so many columns, broken between words; words longer than a line are cut. At least one line.
     /// Spaces at a break are left out, those that indent the first line stay.
     pub fn wrap(&self, max: usize) -> Vec<Self> {
-        let mut wrapping = Wrapping { max: max.max(1), lines: Vec::new(), line: String::new(), taken: 0 };
+        self.wrap_from(max, 0)
+    }
+
+    /// The same, with the later lines below where the first one's words begin: behind its indent, or behind a label and the spaces after it.
+    pub fn wrap_hanging(&self, max: usize) -> Vec<Self> {
+        let words = self.text.trim_start_matches(' ');
+        let indent = self.text.len() - words.len();
+        let label = words.split_once("  ").filter(|(label, _)| indent == 0 && columns(label) < LABEL);
+        let hang = label.map_or(indent, |(label, value)| columns(label) + 2 + (value.len() - value.trim_start_matches(' ').len()));
+        self.wrap_from(max, if hang > max / 3 { 0 } else { hang })
+    }
+
+    fn wrap_from(&self, max: usize, hang: usize) -> Vec<Self> {
+        let mut wrapping = Wrapping { max: max.max(1), hang, lines: Vec::new(), line: String::new(), taken: 0, start: 0 };
         let mut rest = self.text.as_str();
         while !rest.is_empty() {
             let (gap, after) = rest.split_at(rest.find(|c| c != ' ').unwrap_or(rest.len()));
@@ -180,9 +196,13 @@ impl Plain {
 /// A text on its way into lines.
 struct Wrapping {
     max: usize,
+    /// Columns that lines after the first are indented by.
+    hang: usize,
     lines: Vec<Plain>,
     line: String,
     taken: usize,
+    /// Columns of this line that its indent took.
+    start: usize,
 }
 
 impl Wrapping {
@@ -196,7 +216,7 @@ impl Wrapping {
         if behind + width <= self.max || (width > self.max && behind < self.max) {
             self.line.push_str(gap);
             self.taken = behind;
-        } else if !self.line.is_empty() {
+        } else if self.taken > self.start {
             self.end_line();
         }
         self.letters(word);
@@ -207,7 +227,7 @@ impl Wrapping {
         loop {
             let room = fit(word, self.max.saturating_sub(self.taken));
             // A wide character in a single column stands alone rather than never.
-            let at = if room == 0 && self.line.is_empty() { word.graphemes(true).next().map_or(0, str::len) } else { room };
+            let at = if room == 0 && self.taken == self.start { word.graphemes(true).next().map_or(0, str::len) } else { room };
             let (part, more) = word.split_at(at);
             self.line.push_str(part);
             self.taken += columns(part);
@@ -220,12 +240,12 @@ impl Wrapping {
     }
 
     fn end_line(&mut self) {
-        self.lines.push(Plain::escaped(std::mem::take(&mut self.line), 0));
-        self.taken = 0;
+        self.lines.push(Plain::escaped(std::mem::replace(&mut self.line, " ".repeat(self.hang)), 0));
+        (self.taken, self.start) = (self.hang, self.hang);
     }
 
     fn finish(mut self) -> Vec<Plain> {
-        if !self.line.is_empty() || self.lines.is_empty() {
+        if self.taken > self.start || self.lines.is_empty() {
             self.end_line();
         }
         self.lines

@@ -52,6 +52,15 @@ fn on_screen(line: &Plain) -> (String, usize) {
     (parser.screen().contents(), usize::from(parser.screen().cursor_position().1))
 }
 
+#[test]
+fn later_lines_hang_below_the_words_of_the_first() {
+    let hung = |text: &str| Plain::line(text).wrap_hanging(21).iter().map(ToString::to_string).collect::<Vec<_>>();
+    assert_eq!(hung("  one two three four five"), ["  one two three four", "  five"]);
+    assert_eq!(hung("tool   lists a folder or so"), ["tool   lists a folder", "       or so"]);
+    assert_eq!(hung("no label, but words and  a gap"), ["no label, but words", "and  a gap"]);
+    assert_eq!(hung("          more indent than a third"), ["          more indent", "than a third"]);
+}
+
 proptest! {
     #[test]
     fn nothing_that_a_plain_yields_is_obeyed_or_hidden_by_a_terminal(raw in nasty(), width in 0usize..40) {
@@ -78,12 +87,13 @@ proptest! {
     #[test]
     fn wrapping_loses_nothing_but_spaces_and_keeps_to_the_columns(raw in nasty(), width in 2usize..40) {
         let line = Plain::line(&raw);
-        let wrapped = line.wrap(width);
         let without_spaces = |text: &str| text.replace(' ', "");
-        let joined: String = wrapped.iter().map(|line| without_spaces(line.as_str())).collect();
-        prop_assert_eq!(joined, without_spaces(line.as_str()));
-        prop_assert!(!wrapped.is_empty());
-        prop_assert!(wrapped.iter().all(|line| line.width() <= width), "{:?}", wrapped);
+        for wrapped in [line.wrap(width), line.wrap_hanging(width)] {
+            let joined: String = wrapped.iter().map(|line| without_spaces(line.as_str())).collect();
+            prop_assert_eq!(joined, without_spaces(line.as_str()));
+            prop_assert!(!wrapped.is_empty());
+            prop_assert!(wrapped.iter().all(|line| line.width() <= width), "{:?}", wrapped);
+        }
     }
 
     #[test]

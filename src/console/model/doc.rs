@@ -77,7 +77,7 @@ impl<'a> Doc<'a> {
     pub fn last_page(&self, columns: usize, rows: usize) -> usize {
         let mut left = rows;
         let fits = self.back().take_while(|(_, line)| {
-            let wrapped = line.wrap(columns).len();
+            let wrapped = line.wrap_hanging(columns).len();
             let fits = wrapped <= left;
             left = left.saturating_sub(wrapped);
             fits

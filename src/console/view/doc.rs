@@ -22,7 +22,7 @@ pub fn draw(pen: &mut Pen<'_>, area: Rect, doc: &Doc<'_>, start: usize) -> InSig
         if y >= area.bottom() {
             break;
         }
-        let pieces = line.wrap(usize::from(area.width));
+        let pieces = line.wrap_hanging(usize::from(area.width));
         let room = usize::from(area.bottom() - y);
         for piece in pieces.iter().take(room) {
             pen.text(area.x, y, area.width, piece, role);
@@ -39,7 +39,7 @@ pub fn draw_end(pen: &mut Pen<'_>, area: Rect, doc: &Doc<'_>) -> InSight {
     let mut rows = 0;
     let mut start = doc.len();
     for (_, line) in doc.back() {
-        rows += line.wrap(usize::from(area.width)).len();
+        rows += line.wrap_hanging(usize::from(area.width)).len();
         if rows > height {
             break;
         }
