@@ -3,10 +3,12 @@
 use super::{Exit, Failure, Io, Place, ReplayArgs, headless::words, ls::short, named, show};
 use crate::{
     engine::{Actor, Event, Record, Run},
+    plan::NodeId,
     store::Scope,
-    text::{Plain, timestamp},
+    text::{Plain, thousands, timestamp},
 };
 use serde_json::json;
+use std::collections::BTreeMap;
 
 /// Whoever drove the run at that event.
 const AS_IT_WAS: Option<&str> = Some("");
@@ -37,29 +39,72 @@ pub fn replay(args: &ReplayArgs, place: &Place, io: &mut Io<'_>) -> Result<Exit,
     Ok(Exit::Success)
 }
 
-/// The events themselves: as JSON lines, or those that a person follows, in words.
+/// The events themselves: as JSON lines, or in words, as far as they tell a person something.
 fn events(records: &[&Record], as_json: bool, io: &mut Io<'_>) -> Result<Exit, Failure> {
-    for record in records {
-        if as_json {
-            io.json_line(record)?;
-        } else {
-            let kind = serde_json::to_value(&record.event).ok().and_then(|event| event["type"].as_str().map(str::to_owned));
-            let words = words(&record.event).or_else(|| by_people(&record.event)).unwrap_or_else(|| {
-                let node = record.event.node().map(|node| format!("{}: ", Plain::line(node))).unwrap_or_default();
-                format!("{node}{}", kind.unwrap_or_default())
-            });
-            io.line(&format!("{:>6}  {}  {}", record.seq, timestamp(record.at.0), Plain::summary(&words)))?;
-        }
+    if as_json {
+        records.iter().try_for_each(|record| io.json_line(record))?;
+        return Ok(Exit::Success);
+    }
+    for (record, streamed) in joined(records) {
+        let words = match streamed {
+            Some(text) => said(&record.event, &text),
+            None => words(&record.event).or_else(|| by_people(&record.event)).unwrap_or_else(|| by_name(&record.event)),
+        };
+        io.line(&format!("{:>6}  {}  {}", record.seq, timestamp(record.at.0), Plain::summary(&words)))?;
     }
     Ok(Exit::Success)
+}
+
+/// Events that tell a person something, each with what was streamed from there on: what a node streams piece by piece is one.
+fn joined<'a>(records: &[&'a Record]) -> Vec<(&'a Record, Option<String>)> {
+    let mut joined: Vec<(&Record, Option<String>)> = Vec::new();
+    let mut growing: BTreeMap<&NodeId, usize> = BTreeMap::new();
+    for record in records {
+        match &record.event {
+            Event::Carried => {}
+            Event::Output { node_id, text, .. } => match growing.get(node_id).and_then(|at| joined[*at].1.as_mut()) {
+                Some(before) => before.push_str(text),
+                None => {
+                    growing.insert(node_id, joined.len());
+                    joined.push((record, Some(text.clone())));
+                }
+            },
+            event => {
+                if let Some(node) = event.node() {
+                    growing.remove(node);
+                }
+                joined.push((record, None));
+            }
+        }
+    }
+    joined
+}
+
+/// Characters of streamed text that a line tells.
+const ON_A_LINE: usize = 100;
+
+fn said(event: &Event, text: &str) -> String {
+    let node = event.node().map(|node| Plain::line(node).into_string()).unwrap_or_default();
+    let line = text.lines().rfind(|line| !line.trim().is_empty()).unwrap_or_default();
+    let much = thousands(text.chars().count() as u64);
+    format!("{node}: says {much} characters, at last: {}", Plain::summary(line.trim()).truncate_start(ON_A_LINE))
+}
+
+/// By its name in the journal.
+fn by_name(event: &Event) -> String {
+    let kind = serde_json::to_value(event).ok().and_then(|event| event["type"].as_str().map(str::to_owned)).unwrap_or_default();
+    event.node().map_or(kind.clone(), |node| format!("{}: {kind}", Plain::line(node)))
 }
 
 /// What people did to a run, and how it stands by that, in words.
 fn by_people(event: &Event) -> Option<String> {
     let who = |by: &Actor| format!("{} ({})", by.who, by.via);
     Some(match event {
-        Event::Acted { verb, by, why, .. } if why.is_empty() => format!("{}: {}", who(by), verb.words()),
-        Event::Acted { verb, by, why, .. } => format!("{}: {}, because: {why}", who(by), verb.words()),
+        Event::Acted { verb, by, why, .. } => {
+            let told = verb.told().map(|text| format!(": {text}")).unwrap_or_default();
+            let because = if why.is_empty() { String::new() } else { format!(", because: {why}") };
+            format!("{}: {}{told}{because}", who(by), verb.words())
+        }
         Event::Undone { verb, by } => format!("{}: took back event {verb}", who(by)),
         Event::GateDecided { gate, decision, by } => format!("{}: gate {} {}", who(by), gate.0, decision.words()),
         Event::GateVoided { gate, reason } => format!("gate {} is void: {reason}", gate.0),
@@ -69,4 +114,23 @@ fn by_people(event: &Event) -> Option<String> {
         Event::RunSettled { reason, .. } => format!("the run is over: {reason}"),
         _ => return None,
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::engine::Time;
+
+    #[test]
+    fn what_nodes_stream_at_the_same_time_is_one_line_each_until_they_do_something_else() {
+        let says = |node: &str, text: &str| Event::Output { node_id: node.into(), generation: 1, text: text.into() };
+        let log = Event::LogLine { node_id: "a".into(), text: "x".into() };
+        let events = [says("a", "one "), says("b", "un "), Event::Carried, says("a", "two"), says("b", "deux"), log, says("a", "three")];
+        let records: Vec<Record> = (1..).zip(events).map(|(seq, event)| Record { seq, at: Time(seq), more: false, event }).collect();
+        let kept: Vec<&Record> = records.iter().collect();
+        let told: Vec<(u64, Option<String>)> = joined(&kept).into_iter().map(|(record, text)| (record.seq, text)).collect();
+        let text = |text: &str| Some(text.to_owned());
+        assert_eq!(told, [(1, text("one two")), (2, text("un deux")), (6, None), (7, text("three"))]);
+        assert_eq!(said(&records[0].event, "one\ntwo \n"), "a: says 9 characters, at last: two");
+    }
 }

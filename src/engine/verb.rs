@@ -260,6 +260,30 @@ impl Verb {
         }
     }
 
+    /// What a person wrote for a node with it.
+    pub fn told(&self) -> Option<&str> {
+        match self {
+            Self::Guide { text, .. } | Self::Rewind { feedback: text, .. } => Some(text),
+            Self::Cancel { .. }
+            | Self::Stop { .. }
+            | Self::Hold { .. }
+            | Self::Release { .. }
+            | Self::Retry { .. }
+            | Self::Rerun { .. }
+            | Self::Skip { .. }
+            | Self::Override { .. }
+            | Self::Edit { .. }
+            | Self::Pause
+            | Self::Resume
+            | Self::Step { .. }
+            | Self::RunTo { .. }
+            | Self::StepInto { .. }
+            | Self::Break { .. }
+            | Self::Unbreak { .. }
+            | Self::Rebreak { .. } => None,
+        }
+    }
+
     /// In words, as in `somebody tried to …`.
     pub fn words(&self) -> String {
         match self {

@@ -5,7 +5,7 @@ use serde_json::json;
 use super::{Deck, safety::Dice};
 use crate::console::model::{Replay, Screen};
 use crate::console::update::next_wake;
-use crate::engine::{Run, Time, WorkFact};
+use crate::engine::{Event, Run, Time, WorkFact};
 
 fn at(deck: &Deck) -> usize {
     deck.model.replay().map_or(0, Replay::at)
@@ -232,12 +232,91 @@ fn a_filtered_log_takes_in_what_matches_and_looks_at_each_event_once() {
     assert_eq!(deck.model.shown_run().unwrap().log.len(), 1);
     assert!(deck.sees("says: reading"), "{}", deck.screen());
     deck.keys("/ esc");
-    assert_eq!(deck.model.shown_run().unwrap().log.len(), events(&deck));
+    let tell = |deck: &Deck| {
+        let records = deck.model.shown_run().unwrap().journal().records();
+        records.iter().filter(|record| record.event != Event::Carried).count()
+    };
+    assert_eq!(deck.model.shown_run().unwrap().log.len(), tell(&deck));
     deck.keys("g j j j j j o");
     let view = deck.model.shown_run().unwrap();
     let node = view.log.only_node().cloned().unwrap();
-    assert!((0..view.log.len()).all(|line| {
-        let record = &view.journal().records()[view.log.event_at(line).unwrap()];
+    assert!(view.log.rows().iter().all(|row| {
+        let record = &view.journal().records()[row.last()];
         view.newest().node_of(&record.event).as_ref() == Some(&node)
     }));
+}
+
+/// Two agents that stream word by word, at the same time.
+fn streaming() -> Deck {
+    let mut deck = Deck::new(120, 40);
+    let agent = |id: &str| json!({"id": id, "agent": "code_analyzer", "objective": "look"});
+    deck.plan = serde_json::from_value(json!({"dagdeck": 1, "goal": "two", "nodes": [agent("left"), agent("right")]})).unwrap();
+    deck.type_text("x");
+    deck.keys("enter r 5");
+    for (left, right) in [("Bern ", "It "), ("is ", "rai"), ("11 ", "ns\n"), ("degrees warmer", "in Oslo")] {
+        deck.fact("left", WorkFact::Output(left.into()));
+        deck.fact("right", WorkFact::Output(right.into()));
+    }
+    deck
+}
+
+#[test]
+fn what_an_agent_streams_is_one_row_of_the_log_that_grows() {
+    let mut deck = streaming();
+    let screen = deck.screen();
+    assert!(screen.contains("says 25 characters: Bern is 11 degrees warmer"), "{screen}");
+    assert!(screen.contains("says 16 characters: …in Oslo"), "{screen}");
+    let rows = deck.model.shown_run().unwrap().log.len();
+    deck.fact("left", WorkFact::Output(" than Oslo".into()));
+    assert_eq!(deck.model.shown_run().unwrap().log.len(), rows);
+    deck.keys("k");
+    assert!(deck.sees("5 pieces of ") && deck.sees("Bern is 11 degrees warmer than Oslo"), "{}", deck.screen());
+    // The same words after something else of that node begin another row.
+    deck.fact("left", WorkFact::Log("a note".into()));
+    deck.fact("left", WorkFact::Output("and more".into()));
+    assert!(deck.sees("says: and more"), "{}", deck.screen());
+}
+
+#[test]
+fn a_row_of_streamed_pieces_leads_to_its_last_one_and_is_found_from_each() {
+    let mut deck = streaming();
+    deck.keys("k enter");
+    let here = at(&deck);
+    assert_eq!(here, events(&deck) - 1, "the last piece of `left`");
+    deck.keys("5 esc H 5");
+    deck.keys("[ [ [");
+    let log = &deck.model.shown_run().unwrap().log;
+    let selected = &deck.model.shown_run().unwrap().journal().records()[log.row().unwrap().first()].event;
+    assert!(matches!(selected, Event::Output { text, .. } if text == "It "), "{selected:?}");
+}
+
+#[test]
+fn a_filter_finds_words_that_lie_over_several_pieces() {
+    let mut deck = streaming();
+    deck.keys("/");
+    deck.type_text("rains");
+    let log = &deck.model.shown_run().unwrap().log;
+    assert_eq!(log.len(), 1);
+    deck.fact("right", WorkFact::Output(" today".into()));
+    assert!(deck.sees("…in Oslo today") && deck.model.shown_run().unwrap().log.len() == 1, "{}", deck.screen());
+}
+
+#[test]
+fn events_that_tell_nothing_by_themselves_are_there_for_those_who_ask() {
+    let mut deck = Deck::running(120, 40);
+    deck.keys("b 5");
+    assert!(deck.sees("add a breakpoint") && !deck.sees("carried out"), "{}", deck.screen());
+    deck.keys("/");
+    deck.type_text("carried");
+    assert!(deck.sees("carried out"), "{}", deck.screen());
+}
+
+#[test]
+fn the_log_tells_the_words_of_a_guidance() {
+    let mut deck = Deck::running(120, 40);
+    deck.select("scan");
+    deck.keys("\"");
+    deck.type_text("only the tests");
+    deck.keys("ctrl-s y 5");
+    assert!(deck.sees("guide `scan`: only the tests"), "{}", deck.screen());
 }

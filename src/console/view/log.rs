@@ -4,10 +4,10 @@ use ratatui::layout::Rect;
 
 use super::{Shown, doc, pen::Pen, request};
 use crate::console::{
-    model::{Focus, Layout, Model, Replay, RunView, docs},
+    model::{Focus, Layout, Model, Replay, RunView, docs, log::Row},
     theme::Role,
 };
-use crate::text::{Plain, clock};
+use crate::text::{Plain, clock, counted};
 
 /// Draws the events and the selected one.
 pub fn draw(model: &Model, pen: &mut Pen<'_>, layout: &Layout, shown: &mut Shown) {
@@ -35,8 +35,8 @@ fn title(model: &Model, view: &RunView, pen: &mut Pen<'_>, area: Rect, shown: &m
         pen.title(area, &words.into_iter().chain(only).collect::<Vec<_>>(), open);
     }
     let mut said = format!(" {} of {}", (view.log.selected() + 1).min(view.log.len()), view.log.len());
-    if view.log.len() < view.journal().len() {
-        said.push_str(&format!(", {} in all", view.journal().len()));
+    if view.log.is_filtered() {
+        said.push_str(&format!(", {} in all", counted(view.journal().len(), "event")));
     }
     if view.log.follow && view.goes_on() {
         said.push_str(", follows");
@@ -57,7 +57,9 @@ fn lines(model: &Model, view: &RunView, pen: &mut Pen<'_>, area: Rect) {
     let now = view.replay().map_or(usize::MAX, Replay::at);
     let node_width = if area.width < 90 { NODE - 4 } else { NODE };
     for (y, line) in (area.top() + 1..area.bottom()).zip(view.log.top..) {
-        let Some((at, record)) = view.log.event_at(line).and_then(|at| Some((at, view.journal().records().get(at)?))) else { break };
+        let Some(tells) = view.log.rows().get(line) else { break };
+        let at = tells.first();
+        let Some(record) = view.journal().records().get(at) else { break };
         let row = Rect { y, height: 1, ..area };
         let told = docs::told(&record.event, &view.newest().run);
         let ahead = |role: Role| if at < now { role } else { Role::Dim };
@@ -68,11 +70,24 @@ fn lines(model: &Model, view: &RunView, pen: &mut Pen<'_>, area: Rect) {
             (clock(record.at.0).then(&Plain::blank(1)), Role::Dim),
             (Plain::line(told.kind).pad(8), Role::Dim),
             (node.pad(node_width).then(&Plain::blank(1)), ahead(Role::Accent)),
-            (told.what, ahead(told.role)),
         ];
-        pen.pieces(Rect { x: row.x + 2, width: right.saturating_sub(row.x + 2), ..row }, &pieces);
+        let x = pen.pieces(Rect { x: row.x + 2, width: right.saturating_sub(row.x + 2), ..row }, &pieces);
+        let width = right.saturating_sub(x);
+        pen.text(x, y, width, &what(tells, told.what, width), ahead(told.role));
         if line == view.log.selected() {
             pen.select(row, model.dialogs.is_empty() && model.place.focus != Focus::Filter);
+        }
+    }
+}
+
+/// What a line tells in so many columns: of what is streamed the end, since that is what grows.
+fn what(row: &Row, told: Plain, width: u16) -> Plain {
+    match row {
+        Row::Event(_) => told,
+        Row::Stream(stream) => {
+            let said = docs::said(stream);
+            let room = usize::from(width).saturating_sub(said.width());
+            said.then(&stream.last_words().truncate_start(room))
         }
     }
 }

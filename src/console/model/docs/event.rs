@@ -2,9 +2,9 @@
 
 use serde_json::Value;
 
-use crate::console::model::{Doc, words};
+use crate::console::model::{Doc, log::Stream, words};
 use crate::console::theme::Role;
-use crate::engine::{Actor, Decision, Event, Job, NextCall, Outcome, Record, Run};
+use crate::engine::{Actor, Decision, Event, Job, NextCall, Outcome, Record, Run, Verb};
 use crate::plan::NodeId;
 use crate::text::{Plain, count, counted, duration, timestamp};
 
@@ -56,8 +56,8 @@ pub fn told(event: &Event, run: &Run) -> Told {
             let words = format!("branches off {} after its event {from_seq}", from.0);
             ("run", Plain::summary(&words), actor(by), Role::Accent)
         }
-        Event::Acted { verb, by, why, .. } => ("verb", because(&verb.words(), why), actor(by), Role::Accent),
-        Event::Carried => ("verb", Plain::line("carried out"), none, Role::Dim),
+        Event::Acted { verb, by, why, .. } => ("verb", asked(verb, why), actor(by), Role::Accent),
+        Event::Carried => ("engine", Plain::line("carried out"), none, Role::Dim),
         Event::Undone { verb, by } => ("verb", Plain::line(&format!("took back the verb of event {verb}")), actor(by), Role::Accent),
         Event::RunCancelled { by } => ("verb", Plain::line("the run was cancelled"), actor(by), Role::Warning),
         Event::RunSettled { outcome, reason } => ("run", because(outcome_word(*outcome), reason), none, outcome_role(*outcome)),
@@ -70,11 +70,32 @@ pub fn told(event: &Event, run: &Run) -> Told {
     Told { node: run_node(event, run), kind, what, who, role }
 }
 
+/// What somebody asked, with their words for a node, and why.
+fn asked(verb: &Verb, why: &str) -> Plain {
+    let words = verb.words();
+    let Some(text) = verb.told() else { return because(&words, why) };
+    let told = because(&words, text);
+    if why.trim().is_empty() { told } else { told.then(&because(" (because", why)).then(&Plain::line(")")) }
+}
+
 fn run_node(event: &Event, run: &Run) -> Option<NodeId> {
     match event {
         Event::GateDecided { gate, .. } | Event::GateVoided { gate, .. } => run.gate(*gate).map(|(gate, _)| gate.node.clone()),
         Event::Acted { verb, .. } => verb.node().cloned(),
         other => other.node().cloned(),
+    }
+}
+
+/// What a node streamed, as far as its row knows it. `piece` is one of its events.
+pub fn told_of_stream(stream: &Stream, piece: &Event, run: &Run) -> Told {
+    Told { what: said(stream).then(&Plain::summary(stream.tail())), ..told(piece, run) }
+}
+
+/// How much a node streamed; its words come behind.
+pub fn said(stream: &Stream) -> Plain {
+    match stream.pieces() {
+        [_] => Plain::line("says: "),
+        _ => Plain::line(&format!("says {}: ", stream.much())),
     }
 }
 
@@ -271,8 +292,16 @@ const SHOWN: usize = 64 << 10;
 /// An event with all its fields.
 pub fn event(record: &Record, run: &Run) -> Doc<'static> {
     let told = told(&record.event, run);
+    let mut doc = head(&told, &Plain::line(&record.seq.to_string()), record);
+    doc.text(told.role, told.what.as_str());
+    doc.heading("the whole event");
+    doc.text(Role::Code, &words::pretty_start(&record.event, SHOWN));
+    doc
+}
+
+fn head(told: &Told, which: &Plain, record: &Record) -> Doc<'static> {
     let mut doc = Doc::default();
-    doc.field("event", &Plain::line(&record.seq.to_string()));
+    doc.field("event", which);
     doc.field("at", &timestamp(record.at.0));
     if let Some(node) = &told.node {
         doc.field("node", &Plain::summary(node));
@@ -281,9 +310,30 @@ pub fn event(record: &Record, run: &Run) -> Doc<'static> {
         doc.field("who", &told.who);
     }
     doc.line(Role::Text, Plain::default());
-    doc.text(told.role, told.what.as_str());
-    doc.heading("the whole event");
-    doc.text(Role::Code, &words::pretty_start(&record.event, SHOWN));
+    doc
+}
+
+/// What a node streamed, from its first piece on.
+pub fn streamed(stream: &Stream, records: &[Record], run: &Run) -> Doc<'static> {
+    let pieces = || stream.pieces().iter().filter_map(|at| records.get(*at));
+    let (Some(first), Some(last)) = (pieces().next(), pieces().next_back()) else { return Doc::default() };
+    if first.seq == last.seq {
+        return event(first, run);
+    }
+    let which = format!("{} of {} to {}", counted(stream.pieces().len(), "piece"), first.seq, last.seq);
+    let mut doc = head(&told(&first.event, run), &Plain::line(&which), first);
+    doc.line(Role::Dim, Plain::line(&format!("says {}", stream.much())));
+    doc.heading("what it says");
+    let mut text = String::new();
+    for record in pieces() {
+        let Event::Output { text: piece, .. } = &record.event else { continue };
+        if text.len() + piece.len() > SHOWN {
+            text.push('…');
+            break;
+        }
+        text.push_str(piece);
+    }
+    doc.text(Role::Text, &text);
     doc
 }
 

@@ -11,12 +11,12 @@ mod versus;
 
 pub use act::proposal;
 pub use compare::{compare, mark_role};
-pub use event::{Told, event, json as event_json, told};
+pub use event::{Told, event, json as event_json, said, streamed, told, told_of_stream};
 pub use gate::{gate_doc, gate_title};
 pub use trace::{doing_role, spans, stretches, trace_line, traced};
 pub use versus::{side, totals, versus};
 
-use super::{Doc, Model, RunView, Tab};
+use super::{Doc, Model, RunView, Tab, log::Row};
 use crate::{
     console::theme::Role,
     plan::NodeId,
@@ -45,10 +45,15 @@ pub fn inspector(model: &Model) -> Doc<'_> {
     }
 }
 
-/// The event that is selected in the log of the shown run.
+/// What the selected line in the log of the shown run tells.
 pub fn selected_event(model: &Model) -> Doc<'static> {
     let Some(view) = model.shown_run() else { return Doc::default() };
-    view.selected_event().map(|record| event(record, &view.newest().run)).unwrap_or_default()
+    let (records, run) = (view.journal().records(), &view.newest().run);
+    match view.log.row() {
+        Some(Row::Event(at)) => records.get(*at).map(|record| event(record, run)).unwrap_or_default(),
+        Some(Row::Stream(stream)) => streamed(stream, records, run),
+        None => Doc::default(),
+    }
 }
 
 /// Why a node's result was made of earlier ones, and what to do about it; empty where it was not.

@@ -1,9 +1,13 @@
 //! `Log`: the events of a run as lines: which of them a filter lets through, which one is selected, and whether the newest is followed.
-//! An event that comes costs the same however many came before.
+
+mod rows;
 
 use super::{Fold, Journal, TextField, docs, scrolled};
 use crate::engine::Record;
 use crate::plan::NodeId;
+
+use rows::{Filter, Rows};
+pub use rows::{Row, Stream};
 
 /// The events of a run as lines.
 #[derive(Clone, Debug)]
@@ -12,10 +16,8 @@ pub struct Log {
     pub filter: TextField,
     /// Only events of this node.
     only: Option<NodeId>,
-    /// Places in the journal that are let through; all while nothing is filtered.
-    through: Option<Vec<usize>>,
-    /// Events that were looked at.
-    heard: usize,
+    /// What is let through.
+    rows: Rows,
     /// Which line is selected.
     selected: usize,
     /// The place in the journal of the event that a person, a replay or the end selected last: where a filter that hid it leads back to.
@@ -30,17 +32,7 @@ pub struct Log {
 
 impl Default for Log {
     fn default() -> Self {
-        Self {
-            filter: TextField::default(),
-            only: None,
-            through: None,
-            heard: 0,
-            selected: 0,
-            stands: None,
-            top: 0,
-            scroll: 0,
-            follow: true,
-        }
+        Self { filter: TextField::default(), only: None, rows: Rows::default(), selected: 0, stands: None, top: 0, scroll: 0, follow: true }
     }
 }
 
@@ -72,8 +64,11 @@ impl Wanted {
 
     /// Whether an event matches.
     pub fn lets(&self, record: &Record, fold: &Fold) -> bool {
-        let told = docs::told(&record.event, &fold.run);
-        let node = told.node.map(|node| node.to_lowercase()).unwrap_or_default();
+        self.fits(&docs::told(&record.event, &fold.run))
+    }
+
+    fn fits(&self, told: &docs::Told) -> bool {
+        let node = told.node.as_ref().map(|node| node.to_lowercase()).unwrap_or_default();
         let text = format!("{node} {} {} {}", told.kind, told.what.as_str(), told.who.as_str()).to_lowercase();
         self.nodes.iter().all(|wanted| node.contains(wanted.as_str()))
             && self.kinds.iter().all(|wanted| told.kind.starts_with(wanted.as_str()))
@@ -84,15 +79,10 @@ impl Wanted {
 impl Log {
     /// Takes in the events that came since.
     pub fn hear(&mut self, journal: &Journal, fold: &Fold) {
-        let from = std::mem::replace(&mut self.heard, journal.len());
         let wanted = Wanted::parse(&self.filter.text());
-        if let Some(through) = &mut self.through {
-            let fresh = journal.records().iter().enumerate().skip(from);
-            let only = &self.only;
-            let lets = |record: &Record| {
-                only.as_ref().is_none_or(|only| fold.node_of(&record.event).as_ref() == Some(only)) && wanted.lets(record, fold)
-            };
-            through.extend(fresh.filter(|(_, record)| lets(record)).map(|(at, _)| at));
+        let filter = Filter { wanted: &wanted, only: self.only.as_ref() };
+        for record in journal.records().iter().skip(self.rows.heard()) {
+            self.rows.hear(record, filter, fold);
         }
         if self.follow {
             self.select(usize::MAX);
@@ -101,12 +91,10 @@ impl Log {
 
     /// Filters again, after the filter changed. The selection stays at its event, or at the one before it as long as that is hidden.
     pub fn filter(&mut self, journal: &Journal, fold: &Fold) {
-        let filters = self.only.is_some() || !Wanted::parse(&self.filter.text()).is_empty();
-        self.through = filters.then(Vec::new);
-        self.heard = 0;
+        self.rows = Rows::default();
         self.hear(journal, fold);
         if !self.follow {
-            let line = self.stands.map_or(self.selected, |event| self.line_of(event));
+            let line = self.stands.map_or(self.selected, |event| self.rows.line_of(event));
             self.mark(line);
         }
     }
@@ -122,9 +110,14 @@ impl Log {
         self.only.as_ref()
     }
 
+    /// Whether a person asked for some events only.
+    pub fn is_filtered(&self) -> bool {
+        self.only.is_some() || !Wanted::parse(&self.filter.text()).is_empty()
+    }
+
     /// Lines in all.
     pub fn len(&self) -> usize {
-        self.through.as_ref().map_or(self.heard, Vec::len)
+        self.rows.all().len()
     }
 
     /// Whether there is no line.
@@ -132,12 +125,14 @@ impl Log {
         self.len() == 0
     }
 
-    /// The place in the journal of the event on a line.
-    pub fn event_at(&self, line: usize) -> Option<usize> {
-        match &self.through {
-            Some(through) => through.get(line).copied(),
-            None => (line < self.heard).then_some(line),
-        }
+    /// The lines.
+    pub fn rows(&self) -> &[Row] {
+        self.rows.all()
+    }
+
+    /// What the selected line tells.
+    pub fn row(&self) -> Option<&Row> {
+        self.rows().get(self.selected)
     }
 
     /// The selected line.
@@ -145,9 +140,9 @@ impl Log {
         self.selected
     }
 
-    /// The place in the journal of the selected event.
+    /// The place in the journal of the selected event: of what was streamed the last piece.
     pub fn event(&self) -> Option<usize> {
-        self.event_at(self.selected)
+        self.row().map(Row::last)
     }
 
     /// Selects a line, or the last.
@@ -167,14 +162,7 @@ impl Log {
     /// Selects the event at a place in the journal, or the last one before it that is let through.
     pub fn select_event(&mut self, event: usize) {
         self.stands = Some(event);
-        self.mark(self.line_of(event));
-    }
-
-    fn line_of(&self, event: usize) -> usize {
-        match &self.through {
-            Some(through) => through.partition_point(|at| *at <= event).saturating_sub(1),
-            None => event,
-        }
+        self.mark(self.rows.line_of(event));
     }
 
     /// Scrolls so that the selected line is among `height` lines in sight. At the end that is followed it moves by part of a page, so

@@ -1,0 +1,193 @@
+//! `Rows`: which events make a line of the log. What a node streams piece by piece is one row that grows, however its pieces lie among
+//! those of others; an event that tells a person nothing has none. An event that comes costs the same however many came before.
+
+use std::collections::BTreeMap;
+
+use super::Wanted;
+use crate::console::model::{Fold, docs};
+use crate::engine::{Event, Record};
+use crate::plan::NodeId;
+use crate::text::{Plain, counted, thousands};
+
+/// One line of the log.
+#[derive(Clone, Debug)]
+pub enum Row {
+    /// One event, by its place in the journal.
+    Event(usize),
+    /// What a node streamed, with nothing else of it in between.
+    Stream(Box<Stream>),
+}
+
+impl Row {
+    /// The place in the journal of its first event.
+    pub fn first(&self) -> usize {
+        match self {
+            Self::Event(at) => *at,
+            Self::Stream(stream) => stream.pieces.first().copied().unwrap_or_default(),
+        }
+    }
+
+    /// The place in the journal of its last event.
+    pub fn last(&self) -> usize {
+        match self {
+            Self::Event(at) => *at,
+            Self::Stream(stream) => stream.pieces.last().copied().unwrap_or_default(),
+        }
+    }
+}
+
+/// Streamed text, piece by piece.
+#[derive(Clone, Debug, Default)]
+pub struct Stream {
+    /// Places of its pieces in the journal.
+    pieces: Vec<usize>,
+    chars: u64,
+    /// The end of the text; a filter looks for words that lie within.
+    tail: String,
+}
+
+/// Bytes of streamed text at least that a row knows the end of.
+const TAIL: usize = 400;
+
+impl Stream {
+    fn push(&mut self, at: usize, text: &str) {
+        if self.tail.len() > 2 * TAIL {
+            self.tail.drain(..self.tail.ceil_char_boundary(self.tail.len() - TAIL));
+        }
+        self.tail.push_str(text);
+        self.pieces.push(at);
+        self.chars += text.chars().count() as u64;
+    }
+
+    /// Places of its pieces in the journal, in order; never none.
+    pub fn pieces(&self) -> &[usize] {
+        &self.pieces
+    }
+
+    /// The end of the text, of 400 bytes at least where there are so many.
+    pub fn tail(&self) -> &str {
+        &self.tail
+    }
+
+    /// How much was said.
+    pub fn much(&self) -> String {
+        match self.chars {
+            1 => counted(1, "character"),
+            chars => format!("{} characters", thousands(chars)),
+        }
+    }
+
+    /// The last line with words; what stands before it shows as `…`.
+    pub fn last_words(&self) -> Plain {
+        let text = self.tail.trim_end();
+        let line = text.lines().next_back().unwrap_or_default();
+        let whole = text.len() == line.len() && self.tail.chars().count() as u64 == self.chars;
+        Plain::line(if whole { "" } else { "…" }).then(&Plain::summary(line))
+    }
+}
+
+/// The lines of a log.
+#[derive(Clone, Debug, Default)]
+pub struct Rows {
+    rows: Vec<Row>,
+    /// For each event that was looked at the row that tells of it, or the last one before it.
+    row_of: Vec<usize>,
+    /// Nodes whose next piece belongs to those before it.
+    growing: BTreeMap<NodeId, Growing>,
+}
+
+#[derive(Clone, Debug)]
+enum Growing {
+    /// In this row.
+    Shown(usize),
+    /// Nothing of it was let through yet.
+    Hidden(Box<Stream>),
+}
+
+/// What is let through.
+#[derive(Clone, Copy, Debug)]
+pub struct Filter<'a> {
+    /// Events that match this.
+    pub wanted: &'a Wanted,
+    /// And are about this node, if one is named.
+    pub only: Option<&'a NodeId>,
+}
+
+impl Filter<'_> {
+    fn lets(&self, record: &Record, fold: &Fold) -> bool {
+        if self.only.is_some_and(|only| fold.node_of(&record.event).as_ref() != Some(only)) {
+            return false;
+        }
+        if self.wanted.is_empty() { tells(&record.event) } else { self.wanted.lets(record, fold) }
+    }
+
+    fn lets_stream(&self, stream: &Stream, record: &Record, fold: &Fold) -> bool {
+        let is_its = self.only.is_none_or(|only| record.event.node() == Some(only));
+        is_its && (self.wanted.is_empty() || self.wanted.fits(&docs::told_of_stream(stream, &record.event, &fold.run)))
+    }
+}
+
+/// Whether an event tells a person something; the others are there for those who ask for them.
+fn tells(event: &Event) -> bool {
+    !matches!(event, Event::Carried)
+}
+
+impl Rows {
+    /// How many events were looked at.
+    pub fn heard(&self) -> usize {
+        self.row_of.len()
+    }
+
+    /// Takes in the next event.
+    pub fn hear(&mut self, record: &Record, filter: Filter<'_>, fold: &Fold) {
+        let at = self.heard();
+        let row = match &record.event {
+            Event::Output { node_id, text, .. } => self.stream(at, node_id, text, |stream| filter.lets_stream(stream, record, fold)),
+            event => {
+                if let Some(node) = event.node() {
+                    self.growing.remove(node);
+                }
+                filter.lets(record, fold).then(|| self.push(Row::Event(at)))
+            }
+        };
+        self.row_of.push(row.unwrap_or(self.rows.len().saturating_sub(1)));
+    }
+
+    /// Takes in a piece of streamed text; gives its row, if it is in one.
+    fn stream(&mut self, at: usize, node: &NodeId, text: &str, lets: impl Fn(&Stream) -> bool) -> Option<usize> {
+        if let Some(Growing::Shown(row)) = self.growing.get(node) {
+            if let Some(Row::Stream(stream)) = self.rows.get_mut(*row) {
+                stream.push(at, text);
+            }
+            return Some(*row);
+        }
+        let mut stream = match self.growing.remove(node) {
+            Some(Growing::Hidden(stream)) => stream,
+            Some(Growing::Shown(_)) | None => Box::default(),
+        };
+        stream.push(at, text);
+        let (row, growing) = if lets(&stream) {
+            let row = self.push(Row::Stream(stream));
+            (Some(row), Growing::Shown(row))
+        } else {
+            (None, Growing::Hidden(stream))
+        };
+        self.growing.insert(node.clone(), growing);
+        row
+    }
+
+    fn push(&mut self, row: Row) -> usize {
+        self.rows.push(row);
+        self.rows.len() - 1
+    }
+
+    /// All lines, in the order in which they began.
+    pub fn all(&self) -> &[Row] {
+        &self.rows
+    }
+
+    /// The line of an event, or of the last one before it that is let through.
+    pub fn line_of(&self, event: usize) -> usize {
+        self.row_of.get(event).or(self.row_of.last()).copied().unwrap_or_default()
+    }
+}
