@@ -253,11 +253,11 @@ pub(super) fn with_pause(state: &Run, commands: Vec<Command>) -> Vec<Command> {
 /// What a verb would change, and nothing else.
 fn told(verb: &Verb, blast: &Blast, as_json: bool, io: &mut Io<'_>) -> Result<Exit, Failure> {
     if as_json {
-        let Blast { stops, wraps, skips, cancels, reruns, holds, starts, voids, stale, tokens, cost_usd, time_ms } = blast;
+        let Blast { stops, wraps, skips, cancels, reruns, holds, starts, voids, stale, lost, ends } = blast;
         io.json(&json!({
             "verb": verb, "stops": stops, "wraps": wraps, "skips": skips, "cancels": cancels, "reruns": reruns,
             "holds": holds, "starts": starts, "voids": voids, "stale": stale,
-            "lost": {"tokens": tokens, "cost_usd": cost_usd, "time_ms": time_ms},
+            "lost": {"tokens": lost.tokens, "cost_usd": lost.cost_usd, "time_ms": lost.time_ms}, "ends": ends,
         }))?;
         return Ok(Exit::Success);
     }
@@ -270,7 +270,7 @@ fn told(verb: &Verb, blast: &Blast, as_json: bool, io: &mut Io<'_>) -> Result<Ex
 
 /// A blast radius in words, a line for each kind of change.
 fn words(blast: &Blast) -> Vec<String> {
-    let Blast { stops, wraps, skips, cancels, reruns, holds, starts, voids, stale, tokens, cost_usd, time_ms } = blast;
+    let Blast { stops, wraps, skips, cancels, reruns, holds, starts, voids, stale, lost, ends } = blast;
     let lists = [
         ("stops", stops),
         ("has hand back what there is", wraps),
@@ -285,8 +285,9 @@ fn words(blast: &Blast) -> Vec<String> {
     let named = |nodes: &[NodeId]| nodes.iter().map(|node| Plain::line(node).into_string()).collect::<Vec<_>>().join(", ");
     let mut lines: Vec<String> =
         lists.iter().filter(|(_, nodes)| !nodes.is_empty()).map(|(what, nodes)| format!("{what}: {}", named(nodes))).collect();
-    if *tokens > 0 || *cost_usd > 0.0 || *time_ms > 0 {
-        let spent = [count(*tokens).then(&Plain::line(" tokens")), cost(*cost_usd), duration(*time_ms)];
+    lines.extend(ends.map(|outcome| format!("ends the run: {}", outcome.word())));
+    if !lost.is_nothing() {
+        let spent = [count(lost.tokens).then(&Plain::line(" tokens")), cost(lost.cost_usd), duration(lost.time_ms)];
         lines.push(format!("lost or done again: {}", spent.iter().map(Plain::as_str).collect::<Vec<_>>().join(", ")));
     }
     lines
@@ -295,13 +296,16 @@ fn words(blast: &Blast) -> Vec<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::engine::Lost;
 
     #[test]
     fn every_kind_of_change_is_told_and_what_is_handed_back_too() {
         assert_eq!(words(&Blast::default()), Vec::<String>::new());
-        let blast = Blast { wraps: vec!["a".into(), "b".into()], stale: vec!["c".into()], tokens: 7, ..Blast::default() };
+        let lost = Lost { tokens: 7, ..Lost::default() };
+        let ends = Some(Outcome::Failed);
+        let blast = Blast { wraps: vec!["a".into(), "b".into()], stale: vec!["c".into()], lost, ends, ..Blast::default() };
         let told = words(&blast);
-        assert_eq!(told[..2], ["has hand back what there is: a, b", "leaves stale: c"]);
-        assert!(told[2].starts_with("lost or done again: 7 tokens"), "{told:?}");
+        assert_eq!(told[..3], ["has hand back what there is: a, b", "leaves stale: c", "ends the run: failed"]);
+        assert!(told[3].starts_with("lost or done again: 7 tokens"), "{told:?}");
     }
 }

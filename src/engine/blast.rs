@@ -1,6 +1,6 @@
 //! `Blast`: what a verb would change. Found by trying the verb on a copy of the run, so it is what will happen, not a description of it.
 
-use super::{Actor, Command, Event, Input, NodeState, Time, Verb, flow::Part, graph::NodeIx, run::Run};
+use super::{Actor, Command, Event, Input, NodeState, Outcome, Time, Verb, flow::Part, graph::NodeIx, run::Run};
 use crate::plan::NodeId;
 use std::collections::BTreeSet;
 
@@ -25,12 +25,28 @@ pub struct Blast {
     pub voids: Vec<NodeId>,
     /// Their results would be of an earlier state of things.
     pub stale: Vec<NodeId>,
-    /// Tokens that what would be stopped or done again has taken so far.
+    /// What would be stopped or done again has taken so much so far.
+    pub lost: Lost,
+    /// The run would be over by it, and how.
+    pub ends: Option<Outcome>,
+}
+
+/// What work took that is lost.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Lost {
+    /// Tokens.
     pub tokens: u64,
-    /// US dollars, likewise.
+    /// US dollars.
     pub cost_usd: f64,
-    /// Working time in milliseconds, likewise.
+    /// Working time in milliseconds.
     pub time_ms: u64,
+}
+
+impl Lost {
+    /// Whether that is nothing.
+    pub fn is_nothing(&self) -> bool {
+        *self == Self::default()
+    }
 }
 
 impl Blast {
@@ -62,6 +78,7 @@ impl Run {
         }
         let voided: BTreeSet<NodeId> = batch.records.iter().filter_map(|record| self.voided_by(&record.event)).collect();
         blast.voids = voided.into_iter().collect();
+        blast.ends = if self.stage.outcome.is_none() { after.outcome().map(|(outcome, _)| outcome) } else { None };
         blast
     }
 
@@ -126,10 +143,10 @@ impl Run {
     /// What a node has taken so far. A composite one has taken what those inside it have.
     fn weigh_loss(&self, ix: NodeIx, now: Time, blast: &mut Blast) {
         let node = &self.nodes[ix.at()];
-        blast.tokens += node.lineage.tokens.total();
-        blast.cost_usd += node.lineage.cost_usd;
+        blast.lost.tokens += node.lineage.tokens.total();
+        blast.lost.cost_usd += node.lineage.cost_usd;
         if self.flows[ix.at()].bodies.is_none() {
-            blast.time_ms += node.took_ms(now).unwrap_or_default();
+            blast.lost.time_ms += node.took_ms(now).unwrap_or_default();
         }
     }
 

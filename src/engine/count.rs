@@ -2,7 +2,7 @@
 //! back exactly what the end gave. And what ends give to a walk.
 
 use super::{
-    NodeState,
+    NodeState, SkippedBy,
     graph::NodeIx,
     run::{PARTIAL, Run},
 };
@@ -24,6 +24,8 @@ pub(super) enum Turn {
 pub(super) struct Weight {
     /// An exit that ended well.
     pub exits: u32,
+    /// An exit that a person kept from running.
+    pub forgone: u32,
     /// Something went wrong, as its plan sees it.
     pub bad: u32,
     /// Something went wrong, as those around it see it.
@@ -46,6 +48,7 @@ impl Run {
         let home = self.graph.nodes[ix.at()].home;
         let Some(frame) = self.frames.get_mut(home.at()) else { return };
         turn.shift(&mut frame.counts.exits, weight.exits);
+        turn.shift(&mut frame.counts.forgone, weight.forgone);
         turn.shift(&mut frame.counts.bad, weight.bad);
         let was_over = frame.counts.unfinished == 0;
         match turn {
@@ -72,13 +75,16 @@ impl Run {
         let node = &self.nodes[ix.at()];
         let partial = u32::from(node.mark.as_deref() == Some(PARTIAL));
         match node.state {
-            NodeState::Succeeded => Weight { exits: exit, bad: partial, bad_inside: 0 },
+            NodeState::Succeeded => Weight { exits: exit, bad: partial, ..Weight::default() },
             NodeState::Passed => Weight { exits: exit, ..Weight::default() },
-            NodeState::Failed | NodeState::Cancelled => Weight { exits: 0, bad: 1, bad_inside: 1 },
+            NodeState::Failed | NodeState::Cancelled => Weight { bad: 1, bad_inside: 1, ..Weight::default() },
             // A failure that its consumers were told of is theirs to judge; at an exit nobody is left to.
-            NodeState::FailedSafe => Weight { exits: 0, bad: exit, bad_inside: 1 },
-            NodeState::Skipped
-            | NodeState::Pending
+            NodeState::FailedSafe => Weight { bad: exit, bad_inside: 1, ..Weight::default() },
+            NodeState::Skipped => match self.flows[ix.at()].skipped_by {
+                SkippedBy::Person => Weight { forgone: exit, ..Weight::default() },
+                SkippedBy::Plan => Weight::default(),
+            },
+            NodeState::Pending
             | NodeState::Ready
             | NodeState::Held
             | NodeState::Waiting { .. }

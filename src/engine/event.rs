@@ -2,7 +2,7 @@
 
 use super::{
     Actor, BreakId, DataSource, Decision, EdgeId, FileAccess, Gate, GateId, HeldCall, Job, Kept, ModelCall, Moment, NodeError, Outcome,
-    RunId, RunSettings, Time, ToolCall, ToolReport, Verb,
+    RunId, RunSettings, SkippedBy, Time, ToolCall, ToolReport, Verb,
 };
 use crate::plan::{NodeId, Plan};
 use serde::{Deserialize, Serialize};
@@ -198,6 +198,9 @@ pub enum Event {
         generation: u32,
         /// Why, in words.
         reason: String,
+        /// By what.
+        #[serde(default, skip_serializing_if = "SkippedBy::is_plan")]
+        by: SkippedBy,
     },
     /// `skip_if` held: the node was passed through.
     NodePassed {

@@ -1,7 +1,7 @@
 //! `Run::evolve`: folds one event into the state. Total, evaluates no expressions, asks nobody: the same code live, in views and in replay.
 
 use super::{
-    Decided, EdgeId, Event, Job, Kept, NodeError, NodeState, Record, Time,
+    Decided, EdgeId, Event, Job, Kept, NodeError, NodeState, Record, SkippedBy, Time,
     count::Turn,
     flow::{Origin, Phase, Worker},
     frame::{Bodies, FrameIx, Inputs, times},
@@ -112,7 +112,7 @@ impl Run {
             }
             Event::NodeCompleted { result, mark, .. } => self.completed(ix, result, mark.as_ref(), at),
             Event::NodeFailed { error, safe, result, .. } => self.failed(ix, error, *safe, result.as_ref(), at),
-            Event::NodeSkipped { reason, .. } => self.ended(ix, NodeState::Skipped, reason, at),
+            Event::NodeSkipped { reason, by, .. } => self.skipped(ix, *by, reason, at),
             Event::NodePassed { reason, .. } => {
                 self.flows[ix.at()].forwards = self.received(ix);
                 self.ended(ix, NodeState::Passed, reason, at);
@@ -366,6 +366,11 @@ impl Run {
         node.result = if safe { Some(Arc::new(super::resolve::safe_result(error))) } else { result.cloned().map(Arc::new) };
         let state = if safe { NodeState::FailedSafe } else { NodeState::Failed };
         self.ended(ix, state, &error.message, at);
+    }
+
+    fn skipped(&mut self, ix: NodeIx, by: SkippedBy, reason: &str, at: Time) {
+        self.flows[ix.at()].skipped_by = by;
+        self.ended(ix, NodeState::Skipped, reason, at);
     }
 
     /// The node's generation is over: gives everything back, kills the edges that were not routed, counts.

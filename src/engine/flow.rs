@@ -1,6 +1,6 @@
 //! `Flow`: what the engine keeps of a node beside what views see: its phase, its tokens in numbers, its worker, its approval.
 
-use super::{EdgeId, GateId, HeldCall, Kept, Moment, NextCall, Time, calls::Drive, frame::Bodies, graph::NodeIx};
+use super::{EdgeId, GateId, HeldCall, Kept, Moment, NextCall, SkippedBy, Time, calls::Drive, frame::Bodies, graph::NodeIx};
 use crate::plan::Join;
 use serde_json::Value;
 use std::{
@@ -274,6 +274,8 @@ pub(super) struct Flow {
     pub rejections: BTreeMap<String, u32>,
     /// Answers that its worker never heard, because its driver ended: they hold for the same question of the next attempt.
     pub owed: Vec<GateId>,
+    /// What keeps it from running, once it is skipped.
+    pub skipped_by: SkippedBy,
     /// What a passed node hands on.
     pub forwards: Vec<Origin>,
     /// What runs inside it.

@@ -33,8 +33,17 @@ pub(super) struct Counts {
     pub unfinished: u32,
     /// Exit nodes that ended well.
     pub exits: u32,
+    /// Exit nodes that a person kept from running.
+    pub forgone: u32,
     /// Failed, rejected or cancelled, or a composite that ended in part.
     pub bad: u32,
+}
+
+impl Counts {
+    /// Whether none of the ends was reached, and not because the ways led elsewhere.
+    pub fn has_failed(self) -> bool {
+        self.exits == 0 && self.bad + self.forgone > 0
+    }
 }
 
 /// What names read that are no nodes: layers, of which the innermost that has a name counts. Outer layers are shared by all that stand

@@ -39,7 +39,7 @@ mod why;
 mod worker;
 
 pub use crate::plan::{Breakpoint, Moment};
-pub use blast::Blast;
+pub use blast::{Blast, Lost};
 pub use calls::{HeldCall, NextCall};
 pub use compare::{Change, Comparison, Side, Totals, Versus};
 pub use event::Event;
@@ -51,7 +51,7 @@ pub use record::{EdgeId, Outcome, Record, RunId, RunSettings};
 pub use renames::{Names, Renames, carry};
 pub use report::{DataSource, Done, ErrorKind, FileAccess, ModelCall, NodeError, Span, TokenUsage, ToolCall, ToolReport};
 pub use run::{Batch, Run};
-pub use state::{Inside, Lineage, NodeRun, NodeState, Spent};
+pub use state::{Inside, Lineage, NodeRun, NodeState, SkippedBy, Spent};
 pub use steer::Pace;
 pub use time::Time;
 pub use timeline::{After, Bar, By, Chart, Doing, Stretch, Timeline};

@@ -66,3 +66,15 @@ pub enum Outcome {
     /// Somebody cancelled the run.
     Cancelled,
 }
+
+impl Outcome {
+    /// In one word, as in JSON.
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Succeeded => "succeeded",
+            Self::Partial => "partial",
+            Self::Failed => "failed",
+            Self::Cancelled => "cancelled",
+        }
+    }
+}

@@ -96,6 +96,23 @@ pub(super) enum End {
     Closes,
 }
 
+/// What keeps a node that was skipped from running.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum SkippedBy {
+    /// The plan: a guard, or ways that lead elsewhere. Nothing is missing because of it.
+    #[default]
+    Plan,
+    /// A person, who skipped it or what it would have come after.
+    Person,
+}
+
+impl SkippedBy {
+    pub(super) fn is_plan(&self) -> bool {
+        *self == Self::Plan
+    }
+}
+
 /// What is known of one node of a run.
 #[derive(Clone, Debug, PartialEq)]
 pub struct NodeRun {

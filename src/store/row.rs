@@ -65,23 +65,14 @@ impl Headline {
             Event::Branched { from, from_seq, .. } => {
                 Some(Self::Branched { parent: from.0.clone(), seq: signed(*from_seq), created: signed(record.at.0) })
             }
-            Event::RunSettled { outcome, .. } => Some(Self::Settled { outcome: outcome_word(*outcome), finished: signed(record.at.0) }),
+            Event::RunSettled { outcome, .. } => Some(Self::Settled { outcome: outcome.word(), finished: signed(record.at.0) }),
             _ => None,
         }
     }
 }
 
-pub(super) fn outcome_word(outcome: Outcome) -> &'static str {
-    match outcome {
-        Outcome::Succeeded => "succeeded",
-        Outcome::Partial => "partial",
-        Outcome::Failed => "failed",
-        Outcome::Cancelled => "cancelled",
-    }
-}
-
 pub(super) fn outcome_of(word: &str) -> Option<Outcome> {
-    [Outcome::Succeeded, Outcome::Partial, Outcome::Failed, Outcome::Cancelled].into_iter().find(|outcome| outcome_word(*outcome) == word)
+    [Outcome::Succeeded, Outcome::Partial, Outcome::Failed, Outcome::Cancelled].into_iter().find(|outcome| outcome.word() == word)
 }
 
 // SQLite's integers are signed; a time or count beyond its range can't occur before the year 292 million.

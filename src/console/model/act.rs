@@ -140,7 +140,7 @@ impl Fate {
     /// The nodes of it.
     pub fn of(self, blast: &Blast) -> &[NodeId] {
         // Without `..`, so that a list that is new there is thought of here.
-        let Blast { stops, wraps, skips, cancels, reruns, holds, starts, voids, stale, tokens: _, cost_usd: _, time_ms: _ } = blast;
+        let Blast { stops, wraps, skips, cancels, reruns, holds, starts, voids, stale, lost: _, ends: _ } = blast;
         match self {
             Self::Stale => stale,
             Self::Void => voids,

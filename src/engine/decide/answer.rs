@@ -1,7 +1,7 @@
 //! What an answered gate calls for, once the answer itself is on record.
 
 use crate::engine::{
-    Decided, Decision, Event, Gate, GateId, GateKind, NodeState, Time, ToolCall,
+    Decided, Decision, Event, Gate, GateId, GateKind, NodeState, SkippedBy, Time, ToolCall,
     gates::{LOST_OPTIONS, approval_result, edited},
     graph::{NodeIx, tool_of},
     run::{GateEnd, Run},
@@ -15,7 +15,7 @@ impl Run {
     pub(super) fn follow_answer(&self, ix: NodeIx, id: GateId, now: Time) -> Vec<Event> {
         let Some((gate, decided)) = self.decided(id) else { return Vec::new() };
         match &decided.decision {
-            Decision::Skip => return self.skip(ix, format!("skipped by {}", decided.by.who)),
+            Decision::Skip => return self.skip(ix, SkippedBy::Person, format!("skipped by {}", decided.by.who)),
             Decision::CancelBranch => return self.cancel_branch(ix, &format!("cancelled by {}", decided.by.who)),
             Decision::Reject { message } => return self.cancel(ix, &rejected(message)),
             Decision::Approve | Decision::Modify { .. } | Decision::Answer { .. } => {}
@@ -50,10 +50,10 @@ impl Run {
         match &decided.decision {
             Decision::Answer { value } if *value == again => vec![self.ready_event(ix)],
             Decision::Answer { value } if *value == done => self.complete(ix, Value::Null, Some(OVERRIDDEN.to_string())),
-            Decision::Answer { value } if *value == skip => self.skip(ix, format!("skipped by {}", decided.by.who)),
+            Decision::Answer { value } if *value == skip => self.skip(ix, SkippedBy::Person, format!("skipped by {}", decided.by.who)),
             Decision::Modify { payload } => self.complete(ix, payload.clone(), Some(OVERRIDDEN.to_string())),
             Decision::Answer { .. } | Decision::Approve | Decision::Reject { .. } | Decision::Skip | Decision::CancelBranch => {
-                self.skip(ix, "nobody could say what became of it".to_string())
+                self.skip(ix, SkippedBy::Person, "nobody could say what became of it".to_string())
             }
         }
     }
@@ -66,7 +66,7 @@ impl Run {
         for pending in worker.pending.iter().filter(|pending| pending.decided) {
             let Some((gate, decided)) = pending.gate().and_then(|gate| self.decided(gate)) else { continue };
             match &decided.decision {
-                Decision::Skip => return self.skip(ix, format!("skipped by {}", decided.by.who)),
+                Decision::Skip => return self.skip(ix, SkippedBy::Person, format!("skipped by {}", decided.by.who)),
                 Decision::CancelBranch => return self.cancel_branch(ix, &format!("cancelled by {}", decided.by.who)),
                 Decision::Reject { message } if self.doc(ix).and_then(tool_of).is_some() => return self.cancel(ix, &rejected(message)),
                 Decision::Approve | Decision::Modify { .. } | Decision::Reject { .. } | Decision::Answer { .. } => {

@@ -55,7 +55,7 @@ impl Run {
     fn follow_once(&self, ix: NodeIx, bodies: &Bodies, now: Time) -> Vec<Event> {
         let Some(&frame) = bodies.frames.last() else { return Vec::new() };
         let counts = self.counts_of(frame);
-        if has_failed(counts) {
+        if counts.has_failed() {
             return self.fail(ix, body_failed("the plan inside reached none of its ends"), None);
         }
         self.finish(ix, self.body_result(frame), self.whole_mark(ix, counts.bad > 0), now)
@@ -68,7 +68,7 @@ impl Run {
         };
         let turn = bodies.frames.len();
         let result = self.body_result(frame);
-        if has_failed(self.counts_of(frame)) {
+        if self.counts_of(frame).has_failed() {
             return self.fail(ix, body_failed(&format!("turn {turn} reached none of its ends")), None);
         }
         match self.holds_in(&work.until, frame) {
@@ -90,11 +90,11 @@ impl Run {
 
     /// A list by entry; null where a body failed. When none of them ended well, the node failed.
     fn follow_map(&self, ix: NodeIx, bodies: &Bodies, now: Time) -> Vec<Event> {
-        let failed = bodies.frames.iter().filter(|&&frame| has_failed(self.counts_of(frame))).count();
+        let failed = bodies.frames.iter().filter(|&&frame| self.counts_of(frame).has_failed()).count();
         if failed > 0 && failed == bodies.frames.len() {
             return self.fail(ix, body_failed(&format!("none of the {failed} entries reached an end")), None);
         }
-        let result = |&frame: &FrameIx| if has_failed(self.counts_of(frame)) { Value::Null } else { self.body_result(frame) };
+        let result = |&frame: &FrameIx| if self.counts_of(frame).has_failed() { Value::Null } else { self.body_result(frame) };
         let results = bodies.frames.iter().map(result).collect();
         self.finish(ix, Value::Array(results), self.whole_mark(ix, self.any_bad(bodies)), now)
     }
@@ -112,11 +112,6 @@ impl Run {
     fn counts_of(&self, frame: FrameIx) -> Counts {
         self.frame(frame).map(|frame| frame.counts).unwrap_or_default()
     }
-}
-
-/// As a run: something went wrong and no end was reached.
-fn has_failed(counts: Counts) -> bool {
-    counts.bad > 0 && counts.exits == 0
 }
 
 fn body_failed(message: &str) -> NodeError {

@@ -1,7 +1,7 @@
 //! How a node ends: with a result and its routes, in failure, skipped, or cancelled. Open gates are voided first.
 
 use crate::engine::{
-    ErrorKind, Event, GateKind, NodeError, Time,
+    ErrorKind, Event, GateKind, NodeError, NodeState, SkippedBy, Time,
     flow::Phase,
     gates::schema_misfit,
     graph::NodeIx,
@@ -102,10 +102,27 @@ impl Run {
         }
     }
 
-    pub(super) fn skip(&self, ix: NodeIx, reason: String) -> Vec<Event> {
+    /// The node never runs, or not to its end.
+    pub(super) fn skip(&self, ix: NodeIx, by: SkippedBy, reason: String) -> Vec<Event> {
         let mut events = self.voids(ix, &reason);
-        events.push(Event::NodeSkipped { node_id: self.id_of(ix), generation: self.generation(ix), reason });
+        events.push(Event::NodeSkipped { node_id: self.id_of(ix), generation: self.generation(ix), reason, by });
         events
+    }
+
+    /// A node whose join is closed. It is a person who closed it where what people skipped could still have opened it.
+    pub(super) fn skip_closed(&self, ix: NodeIx) -> Vec<Event> {
+        let shape = &self.graph.nodes[ix.at()];
+        let mut open = self.flows[ix.at()].tally;
+        let dead = shape.ins.iter().filter(|&&edge| self.edge_token(edge) == Some(false));
+        for link in dead.map(|&edge| self.graph.link(edge)) {
+            let source = link.from.at();
+            if self.nodes[source].state == NodeState::Skipped && self.flows[source].skipped_by == SkippedBy::Person {
+                let tokens = if link.alternative { &mut open.alternatives } else { &mut open.plain };
+                (tokens.dead, tokens.waiting) = (tokens.dead - 1, tokens.waiting + 1);
+            }
+        }
+        let forgone = open != self.flows[ix.at()].tally && open.verdict(shape.join) != Some(false);
+        self.skip(ix, if forgone { SkippedBy::Person } else { SkippedBy::Plan }, self.dead_reason(ix))
     }
 
     /// Cancels a node, after everything that runs inside it.

@@ -2,7 +2,7 @@
 
 use super::end::plan_error;
 use crate::engine::{
-    ErrorKind, Event, GateKind, NodeError, NodeState, Outcome, Time,
+    ErrorKind, Event, GateKind, NodeError, NodeState, Outcome, SkippedBy, Time,
     flow::Phase,
     frame::MOST_NODES,
     gates::LOST_OPTIONS,
@@ -38,7 +38,7 @@ impl Run {
         crate::engine::touch();
         match self.flows[ix.at()].phase {
             Phase::Joined { go: true } => self.follow_join(ix),
-            Phase::Joined { go: false } => self.skip(ix, self.dead_reason(ix)),
+            Phase::Joined { go: false } => self.skip_closed(ix),
             Phase::Asking => match self.payload(ix) {
                 Ok(payload) => vec![self.gate_event(ix, GateKind::Before, payload, self.before_reason(ix), now)],
                 Err(message) => self.fail(ix, plan_error(message), None),
@@ -76,7 +76,7 @@ impl Run {
         if let Some(when) = policy.and_then(|policy| policy.get(|policy| policy.when.as_ref())) {
             match self.holds(when, ix, None) {
                 Ok(true) => {}
-                Ok(false) => return self.skip(ix, format!("its condition doesn't hold: {when}")),
+                Ok(false) => return self.skip(ix, SkippedBy::Plan, format!("its condition doesn't hold: {when}")),
                 Err(message) => return self.fail(ix, plan_error(message), None),
             }
         }
@@ -183,6 +183,7 @@ impl Run {
     fn settle(&self) -> Event {
         let counts = self.frames.first().map(|frame| frame.counts).unwrap_or_default();
         let ended_badly = match counts.bad {
+            0 => "a person skipped what was due".to_string(),
             1 => "one node failed or was cancelled".to_string(),
             bad => format!("{bad} nodes failed or were cancelled"),
         };
@@ -192,8 +193,8 @@ impl Run {
                 let who = self.stage.stopped_by.as_deref().unwrap_or_default();
                 (Outcome::Cancelled, format!("stopped by {who}; what was done by then is kept"))
             }
+            None if counts.has_failed() => (Outcome::Failed, format!("{ended_badly}, and no end of the plan was reached")),
             None if counts.bad == 0 => (Outcome::Succeeded, "everything that was due is done".to_string()),
-            None if counts.exits == 0 => (Outcome::Failed, format!("{ended_badly}, and no end of the plan was reached")),
             None => (Outcome::Partial, ended_badly),
         };
         Event::RunSettled { outcome, reason }

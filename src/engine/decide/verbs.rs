@@ -1,7 +1,7 @@
 //! What people's verbs call for: the verb itself as one event, and what follows from it. And why one can't be carried out.
 
 use crate::engine::{
-    Actor, Event, GateKind, Kept, NodeState, Target, Time, Verb,
+    Actor, Event, GateKind, Kept, NodeState, SkippedBy, Target, Time, Verb,
     flow::{Part, Phase},
     graph::NodeIx,
     run::Run,
@@ -51,9 +51,9 @@ impl Run {
                 let cancels = open.flat_map(|ix| self.cancel(ix, &format!("the run was {cancelled}")));
                 [Event::RunCancelled { by: by.clone() }].into_iter().chain(cancels).collect()
             }
-            Verb::Skip { node } => {
-                find(node).map(|ix| self.instead(ix, self.skip(ix, format!("skipped by {}", by.who)))).unwrap_or_default()
-            }
+            Verb::Skip { node } => find(node)
+                .map(|ix| self.instead(ix, self.skip(ix, SkippedBy::Person, format!("skipped by {}", by.who))))
+                .unwrap_or_default(),
             Verb::Override { node, value } => {
                 find(node).map(|ix| self.instead(ix, self.complete(ix, value.clone(), Some(OVERRIDDEN.to_string())))).unwrap_or_default()
             }

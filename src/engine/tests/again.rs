@@ -51,7 +51,7 @@ fn a_rerun_downstream_takes_back_what_depends_on_it_and_nothing_else() {
     world.fact("d", call(5));
     let blast = world.run.blast(&rerun("b", Scope::Downstream), Time(world.now + 7));
     assert_eq!((&blast.stops, &blast.reruns), (&vec!["d".into()], &vec!["b".into(), "d".into()]));
-    assert_eq!((blast.tokens, blast.cost_usd, blast.time_ms), (5, 0.5, 7));
+    assert_eq!((blast.lost.tokens, blast.lost.cost_usd, blast.lost.time_ms), (5, 0.5, 7));
     world.act(rerun("b", Scope::Downstream));
     assert_eq!(world.states(), "a succeeded, b running, c succeeded, d pending");
     assert_eq!((world.node("b").generation, world.node("d").generation, world.node("c").generation), (2, 2, 1));
@@ -232,7 +232,7 @@ fn what_was_inside_of_a_node_that_runs_again_is_gone_and_comes_anew_in_a_later_g
     world.fact("each[0]/x", call(9));
     world.done("each[0]/x", json!(1));
     let blast = world.run.blast(&rerun("each", Scope::Downstream), Time(world.now));
-    assert_eq!((blast.stops, blast.reruns, blast.tokens), (vec!["each".into(), "each[1]/x".into()], vec!["each".into()], 9));
+    assert_eq!((blast.stops, blast.reruns, blast.lost.tokens), (vec!["each".into(), "each[1]/x".into()], vec!["each".into()], 9));
     world.act(rerun("each", Scope::Downstream));
     assert_eq!((world.node("each[1]/x").generation, world.node("each[1]/x").attempt), (2, 1));
     assert_eq!(world.node("each").inside, Inside { nodes: 4, over: 0, waiting: 0, bad: 0 });

@@ -114,6 +114,7 @@ fn audit(run: &Run) {
             let (weight, over) = (run.weight(ix), run.is_over(ix));
             counts.unfinished += u32::from(!over);
             counts.exits += weight.exits;
+            counts.forgone += weight.forgone;
             counts.bad += weight.bad;
         }
         assert_eq!(frame.counts, counts, "in `{}`", frame.prefix);

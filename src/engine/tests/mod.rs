@@ -8,6 +8,7 @@ mod breaking_properties;
 mod cases;
 mod decisions;
 mod driving;
+mod ends;
 mod kit;
 mod literal;
 mod live;

@@ -144,7 +144,7 @@ fn a_gate_that_a_verb_took_away_is_there_again_and_its_number_is_never_used_twic
     other.depends_on = vec!["c".into()];
     let mut world = World::new(plan(vec![gated, agent("c", &[]), other]));
     let blast = world.run.blast(&Verb::Skip { node: "a".into() }, Time(world.now));
-    assert_eq!((blast.skips, blast.voids), (vec![NodeId::new("a")], vec![NodeId::new("a")]));
+    assert_eq!((blast.skips, blast.voids, blast.ends), (vec![NodeId::new("a")], vec![NodeId::new("a")], None));
     act(&mut world, Verb::Skip { node: "a".into() });
     assert_eq!(world.open(), Vec::<u32>::new());
     world.command(Command::Undo);

@@ -1,8 +1,9 @@
 //! A verb before it is said, in words: what it would change and cost, and what was written for it.
 
+use super::event::outcome_role;
 use crate::console::model::{Doc, Fate, Proposal, words};
 use crate::console::theme::Role;
-use crate::engine::Verb;
+use crate::engine::{Lost, Verb};
 use crate::plan::NodeId;
 use crate::text::{Plain, cost, count, counted, duration};
 
@@ -35,21 +36,28 @@ pub fn proposal(proposal: &Proposal) -> Doc<'static> {
     if Fate::ALL.into_iter().all(|fate| fate.of(blast).is_empty()) {
         doc.line(Role::Dim, Plain::line("it changes no other node at once"));
     }
-    if blast.tokens > 0 || blast.cost_usd > 0.0 || blast.time_ms > 0 {
-        let mut lost = Plain::line("lost or done again: ").then(&duration(blast.time_ms)).then(&Plain::line(" of work"));
-        if blast.tokens > 0 {
-            lost = lost.then(&Plain::line(", ")).then(&count(blast.tokens)).then(&Plain::line(" tokens"));
-        }
-        if blast.cost_usd > 0.0 {
-            lost = lost.then(&Plain::line(", ")).then(&cost(blast.cost_usd));
-        }
-        doc.line(Role::Text, lost);
+    if let Some(outcome) = blast.ends {
+        doc.line(outcome_role(outcome), Plain::line("the run ends: ").then(&Plain::line(outcome.word())));
+    }
+    if !blast.lost.is_nothing() {
+        doc.line(Role::Text, lost(&blast.lost));
     }
     if !proposal.why.is_empty() {
         doc.line(Role::Text, Plain::default());
         doc.line(Role::Text, Plain::line("why: ").then(&Plain::summary(&proposal.why)));
     }
     doc
+}
+
+fn lost(work: &Lost) -> Plain {
+    let mut lost = Plain::line("lost or done again: ").then(&duration(work.time_ms)).then(&Plain::line(" of work"));
+    if work.tokens > 0 {
+        lost = lost.then(&Plain::line(", ")).then(&count(work.tokens)).then(&Plain::line(" tokens"));
+    }
+    if work.cost_usd > 0.0 {
+        lost = lost.then(&Plain::line(", ")).then(&cost(work.cost_usd));
+    }
+    lost
 }
 
 fn names(nodes: &[NodeId]) -> Plain {

@@ -277,7 +277,8 @@ fn outcome_word(outcome: Outcome) -> &'static str {
     }
 }
 
-fn outcome_role(outcome: Outcome) -> Role {
+/// How an outcome looks.
+pub(super) fn outcome_role(outcome: Outcome) -> Role {
     match outcome {
         Outcome::Succeeded => Role::Succeeded,
         Outcome::Partial => Role::Warning,
