@@ -22,7 +22,7 @@ pub fn console(args: &ConsoleArgs, place: &Place, io: &mut Io<'_>) -> Result<Exi
     }
     let options = options(args, place.config()?.console, place, io)?;
     block_on(async {
-        let host = place.host()?;
+        let host = place.host_to_look()?;
         host.watch_cards();
         let ended = runtime::run(&host, options, Box::new(std::io::stdout()), env).await;
         match ended {

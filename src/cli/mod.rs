@@ -176,12 +176,12 @@ impl Place {
         Config::load(user.as_deref(), &project).map_err(|error| Failure::new(error.to_string()).hint(error.hint))
     }
 
-    /// The journal.
+    /// The journal, to be looked at.
     ///
     /// # Errors
     /// When it can't be opened.
     pub fn store(&self) -> Result<Store, Failure> {
-        Store::open(&self.places.home).map_err(Failure::from)
+        Store::open_to_look(&self.places.home).map_err(Failure::from)
     }
 
     /// What there is to plan with; works without a journal.
@@ -198,6 +198,16 @@ impl Place {
     /// When the configuration or the journal can't be used.
     pub fn host(&self) -> Result<LocalHost, Failure> {
         let host = LocalHost::open(self.places.clone(), self.config()?, self.model.as_deref(), &env)?;
+        log::start(&self.places.home, env("DAGDECK_LOG").as_deref());
+        Ok(host)
+    }
+
+    /// The same, also where the journal can only be looked at.
+    ///
+    /// # Errors
+    /// When the configuration can't be used, or the journal can't be read.
+    pub fn host_to_look(&self) -> Result<LocalHost, Failure> {
+        let host = LocalHost::open_to_look(self.places.clone(), self.config()?, self.model.as_deref(), &env)?;
         log::start(&self.places.home, env("DAGDECK_LOG").as_deref());
         Ok(host)
     }

@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 /// When no plan could be made.
 pub async fn plan(args: &PlanArgs, place: &Place, io: &mut Io<'_>) -> Result<Exit, Failure> {
     let request = if args.request == "-" { io.read("-")? } else { args.request.clone() };
-    let host = place.host()?;
+    let host = place.host_to_look()?;
     let answer = source::ask(&host, &request, io).await?;
     let findings = source::findings(&answer.plan, &host.catalog());
     let exit = source::verdict(&findings);

@@ -73,6 +73,9 @@ impl Desk {
             model: self.shared.model(),
         }));
         self.tell(self.catalog());
+        if let Some(error) = self.shared.store.refusal() {
+            self.tell(Notice::Problem(super::session::problem(&error)));
+        }
     }
 
     fn catalog(&self) -> Notice {

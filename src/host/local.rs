@@ -60,17 +60,20 @@ impl LocalHost {
     /// # Errors
     /// When the journal can't be used, or the configuration holds a list of tools that can't be read.
     pub fn open(places: Places, config: Config, model: Option<&str>, env: Lookup<'_>) -> Result<Self, Problem> {
-        Self::open_at(places, config, model, env, Arc::new(SystemClock))
+        let store = Store::open(&places.home);
+        Self::open_on(store.map_err(|error| problem(&error))?, places, config, model, env)
     }
 
-    pub(super) fn open_at(
-        places: Places,
-        config: Config,
-        model: Option<&str>,
-        env: Lookup<'_>,
-        clock: Arc<dyn Clock>,
-    ) -> Result<Self, Problem> {
-        let store = Store::open(&places.home).map_err(|error| problem(&error))?;
+    /// The same, also on a journal that can't be written: its runs are looked at, and none goes on.
+    ///
+    /// # Errors
+    /// When the journal can't be read, or the configuration holds a list of tools that can't be.
+    pub fn open_to_look(places: Places, config: Config, model: Option<&str>, env: Lookup<'_>) -> Result<Self, Problem> {
+        let store = Store::open_to_look(&places.home);
+        Self::open_on(store.map_err(|error| problem(&error))?, places, config, model, env)
+    }
+
+    fn open_on(store: Store, places: Places, config: Config, model: Option<&str>, env: Lookup<'_>) -> Result<Self, Problem> {
         let slots = config.limits.slots;
         let kit = Kit::new(&places, config, env)?;
         let chosen = kit.models.preset(model);
@@ -80,7 +83,7 @@ impl LocalHost {
             store: Arc::new(store),
             user: user(),
             slots,
-            clock,
+            clock: Arc::new(SystemClock),
             sessions: Mutex::default(),
             news: News { model: watch::Sender::new(chosen), cards: watch::Sender::new(0) },
         };

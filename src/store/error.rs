@@ -36,6 +36,22 @@ pub enum StoreError {
         /// The newest schema that this program knows.
         known: i64,
     },
+    /// The file can be read, and not be written.
+    #[error("the journal `{}` can only be looked at: nothing can be written there", path.display())]
+    ReadOnly {
+        /// The database file.
+        path: PathBuf,
+    },
+    /// The file was written by an earlier version, and can't be brought up to date where it is.
+    #[error("the journal `{}` was written by an older dagdeck (schema {found}, this one knows {known}) and nothing can be written there", path.display())]
+    Older {
+        /// The database file.
+        path: PathBuf,
+        /// Its schema.
+        found: i64,
+        /// The newest schema that this program knows.
+        known: i64,
+    },
     /// The file or its folder can't be used.
     #[error("the journal `{}` can't be used: {cause}", path.display())]
     Unusable {
@@ -90,6 +106,10 @@ impl StoreError {
                 Some("move the file away to start afresh, or use another --home; `sqlite3 FILE .recover` can rescue what is readable")
             }
             Self::Newer { .. } => Some("update dagdeck, or use another --home"),
+            Self::ReadOnly { .. } => Some(
+                "check the permissions of its folder and of the file, or use another --home; `dagdeck ls`, `show` and `replay` still look at its runs",
+            ),
+            Self::Older { .. } => Some("copy its folder to where it can be written, and name that with --home"),
             Self::Unusable { .. } => Some("check the folder's permissions, or use another --home"),
             Self::Conflict { .. } => Some("let only one dagdeck drive a run"),
             Self::Driven { .. } => Some("decide and watch there; when that process has ended, the run can be resumed here"),

@@ -46,7 +46,8 @@ pub trait Journal: Send + Sync {
 #[derive(Debug)]
 pub struct Store {
     path: PathBuf,
-    writer: Writer,
+    /// None where the journal can only be looked at.
+    writer: Option<Writer>,
     reader: Reader,
 }
 
@@ -59,14 +60,42 @@ impl Store {
     /// Opens the journal of a home folder, making both if need be.
     ///
     /// # Errors
-    /// When the file can't be used, is damaged, locked, or written by a newer dagdeck.
+    /// When the file can't be written or used, is damaged, locked, or written by a newer dagdeck.
     pub fn open(home: &Path) -> Result<Self, StoreError> {
-        Self::open_with(home, Tuning::default())
+        let store = Self::open_to_look(home)?;
+        store.refusal().map_or(Ok(store), Err)
+    }
+
+    /// The same, and where the file is there and can't be written it can still be looked at: every append is refused then.
+    ///
+    /// # Errors
+    /// When the file can't be used, is damaged, locked, or written by a newer dagdeck.
+    pub fn open_to_look(home: &Path) -> Result<Self, StoreError> {
+        let tuning = Tuning::default();
+        let refused = match Self::open_with(home, tuning) {
+            Err(error @ StoreError::Unusable { .. }) => error,
+            opened => return opened,
+        };
+        let path = Self::file(home);
+        match schema::open_to_look(&path, tuning) {
+            Ok(db) => Ok(Self { reader: Reader::new(db, path.clone()), path, writer: None }),
+            Err(StoreError::Unusable { .. }) => Err(refused),
+            Err(error) => Err(error),
+        }
+    }
+
+    /// Why nothing can be appended; `None` where it can.
+    pub fn refusal(&self) -> Option<StoreError> {
+        self.writer().err()
+    }
+
+    fn writer(&self) -> Result<&Writer, StoreError> {
+        self.writer.as_ref().ok_or_else(|| StoreError::ReadOnly { path: self.path.clone() })
     }
 
     pub(super) fn open_with(home: &Path, tuning: Tuning) -> Result<Self, StoreError> {
         let path = Self::file(home);
-        let writer = Writer::start(schema::open(&path, tuning)?, path.clone())?;
+        let writer = Some(Writer::start(schema::open(&path, tuning)?, path.clone())?);
         let reader = Reader::new(schema::open(&path, tuning)?, path.clone());
         Ok(Self { path, writer, reader })
     }
@@ -111,7 +140,7 @@ impl Store {
         })?;
         let headlines = records.iter().filter_map(Headline::of).chain(headline).collect();
         let (ack, done) = tokio::sync::oneshot::channel();
-        self.writer.send(Append { run: run.0.clone(), rows, headlines, durability, ack })?;
+        self.writer()?.send(Append { run: run.0.clone(), rows, headlines, durability, ack })?;
         done.await.unwrap_or(Err(StoreError::Closed))
     }
 
@@ -157,6 +186,7 @@ impl Journal for Store {
     }
 
     fn own(&self, run: &RunId, by: &Actor) -> Result<Ownership, StoreError> {
+        self.writer()?;
         Ownership::take(&self.locks(), run, by)
     }
 }

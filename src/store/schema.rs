@@ -1,8 +1,9 @@
 //! Opening the database: private files, pragmas, migrations by `user_version`. A step that has shipped is never edited.
 
 use super::StoreError;
-use rusqlite::{Connection, ErrorCode, TransactionBehavior};
+use rusqlite::{Connection, ErrorCode, OpenFlags, TransactionBehavior};
 use std::{
+    cmp::Ordering,
     fs::{DirBuilder, OpenOptions},
     path::Path,
     time::{Duration, Instant},
@@ -72,8 +73,38 @@ impl Default for Tuning {
 pub(super) fn open(path: &Path, tuning: Tuning) -> Result<Connection, StoreError> {
     make_private(path).map_err(|error| StoreError::io(path, &error))?;
     let mut db = Connection::open(path).map_err(|error| StoreError::sqlite(path, &error))?;
+    if db.is_readonly("main").map_err(|error| StoreError::sqlite(path, &error))? {
+        return Err(StoreError::Unusable { path: path.to_path_buf(), cause: "it can't be written".to_owned() });
+    }
     prepare(&db, tuning).map_err(|error| StoreError::sqlite(path, &error))?;
     migrate(&mut db, path)?;
+    Ok(db)
+}
+
+/// Opens a database that is there and can't be written: its events are all read, what stands in its write-ahead log too.
+pub(super) fn open_to_look(path: &Path, tuning: Tuning) -> Result<Connection, StoreError> {
+    let log = path.with_file_name("journal.db-wal");
+    let is_whole = !log.metadata().is_ok_and(|log| log.len() > 0);
+    let shared = look(path, "");
+    // Without a log nobody writes, and SQLite can't make here what it would share with a writer.
+    let db = if is_whole { shared.or_else(|_| look(path, "?immutable=1")) } else { shared };
+    let db = db.and_then(|db| db.busy_timeout(tuning.patience).and_then(|()| Ok((version(&db)?, db))));
+    let (found, db) = db.map_err(|error| StoreError::sqlite(path, &error))?;
+    match found.cmp(&newest()) {
+        Ordering::Less => Err(StoreError::Older { path: path.to_path_buf(), found, known: newest() }),
+        Ordering::Equal => Ok(db),
+        Ordering::Greater => Err(StoreError::Newer { path: path.to_path_buf(), found, known: newest() }),
+    }
+}
+
+fn look(path: &Path, how: &str) -> rusqlite::Result<Connection> {
+    let plain = |byte: &u8| byte.is_ascii_alphanumeric() || b"/-_.".contains(byte);
+    let bytes = path.as_os_str().as_encoded_bytes().iter();
+    let name: String = bytes.map(|byte| if plain(byte) { char::from(*byte).to_string() } else { format!("%{byte:02x}") }).collect();
+    let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_URI | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+    let db = Connection::open_with_flags(format!("file:{name}{how}"), flags)?;
+    // Only reading tells whether it can be read.
+    version(&db)?;
     Ok(db)
 }
 

@@ -13,6 +13,8 @@ mod findings;
 mod host;
 mod house;
 mod journals;
+#[cfg(target_os = "linux")]
+mod looking;
 mod requests;
 mod sandbox;
 mod stored;
