@@ -18,6 +18,7 @@ use crate::plan::{
     validate::{Severity, validate},
 };
 use crate::store::{RunRow, Scope, Store};
+use crate::tools::sweep_scratch;
 use serde_json::json;
 use std::{
     collections::HashMap,
@@ -186,6 +187,8 @@ impl Shared {
         self.refuse_foreign(stored.run())?;
         self.refuse_imported(stored.id())?;
         refuse_idle(stored.run(), &last.commands, self.clock.now())?;
+        // What commands left whose process was killed. Nothing is lost where it stays.
+        let _ = tokio::task::spawn_blocking(sweep_scratch).await;
         let services = self.services(stored.run().settings().and_then(|settings| settings.model.clone()));
         let session = Session::resume(services, stored, last, listener).await.map_err(|error| problem(&error))?;
         self.keep(&session);

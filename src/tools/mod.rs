@@ -7,6 +7,7 @@ mod registry;
 pub mod sandbox;
 mod workspace;
 
+pub use builtin::sweep_scratch;
 pub use config::{CommandConfig, FetchConfig, SearchConfig, SearchProvider, ToolsConfig};
 pub use permission::{Permission, PermissionConfig, PermissionError};
 pub use registry::{Judgement, Registry};

@@ -59,6 +59,7 @@ fn spawn(program: &Program, args: &[&str]) -> Child {
     let mut command = Command::new(env!("CARGO_BIN_EXE_dagdeck"));
     command.env_clear().env("PATH", "/usr/local/bin:/usr/bin:/bin").env("LANG", "C.UTF-8").env("USER", "tester");
     command.env("HOME", program.home()).env("DAGDECK_HOME", program.home().join("state")).current_dir(program.workspace());
+    command.envs(program.variables());
     command.args(args).stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::null()).spawn().unwrap()
 }
 
@@ -239,7 +240,9 @@ fn kill_9_in_the_middle_of_a_fan_out_the_run_opens_and_goes_on() {
 
 #[test]
 fn kill_9_ends_a_command_with_all_that_it_started_and_its_node_is_unknown() {
-    let program = Program::new();
+    let scratch = tempfile::tempdir().unwrap();
+    let left = || std::fs::read_dir(scratch.path()).unwrap().count();
+    let program = Program::new().env("TMPDIR", scratch.path().to_str().unwrap());
     // The shell, what it started, and what that started in turn.
     let command = "(sleep 1000 & echo $! >> pids; wait) & echo $! >> pids; echo $$ >> pids; wait";
     let plan = json!({"dagdeck": 1, "nodes": [{"id": "long", "tool": "run_command", "args": {"command": command}}]});
@@ -254,7 +257,9 @@ fn kill_9_ends_a_command_with_all_that_it_started_and_its_node_is_unknown() {
     child.kill().unwrap();
     child.wait().unwrap();
     until("nothing is at work any more", || pids.iter().all(|&pid| !is_at_work(pid)).then_some(()));
+    assert_eq!(left(), 1, "nobody was there to take its scratch folder away");
     program.run(&["resume", "last"]).code(7);
+    assert_eq!(left(), 0);
     let shown = program.json(&["show", "last", "--json"]);
     assert_eq!(shown["nodes"][0]["state"], "unknown");
 }

@@ -10,10 +10,13 @@ mod list_directory;
 mod read_file;
 mod run_command;
 mod run_javascript;
+mod scratch;
 mod search_files;
 mod summarize;
 mod web_search;
 mod write_file;
+
+pub use scratch::sweep_scratch;
 
 use schemars::{JsonSchema, generate::SchemaSettings};
 use serde::de::DeserializeOwned;

@@ -7,7 +7,7 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 use std::time::Duration;
 
-use super::{arguments, describe};
+use super::{arguments, describe, scratch::Scratch};
 use crate::engine::Preview;
 use crate::plan::{Risk, ToolInfo};
 use crate::tools::{
@@ -93,8 +93,7 @@ impl Tool for RunCommand {
     async fn call(&self, args: Value, context: &ToolContext) -> Result<ToolOutput, ToolError> {
         let args: Args = arguments(args)?;
         let workspace = Workspace::new(&context.workspace)?;
-        let scratch = tempfile::Builder::new().prefix("dagdeck-").tempdir();
-        let scratch = scratch.map_err(|cause| ToolError::refused(format!("no scratch directory: {cause}")))?;
+        let scratch = Scratch::new().map_err(|cause| ToolError::refused(format!("no scratch directory: {cause}")))?;
         let seconds = args.timeout_s.unwrap_or(TIME_S).min(self.command.max_timeout_s);
         let confined = Confined {
             command: args.command.clone(),
