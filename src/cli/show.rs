@@ -91,7 +91,7 @@ fn node_json(run: &Run, id: &NodeId, node: &NodeRun) -> Value {
         })
         .collect();
     json!({
-        "id": id, "state": node.state.word(), "reason": node.reason, "result": node.result, "mark": node.mark,
+        "id": id, "state": node.state.word(), "reason": run.reason(id), "result": node.result, "mark": node.mark,
         "error": node.error, "generation": node.generation, "stale": node.stale, "attempts": node.attempt,
         "started_at": node.span.started, "finished_at": node.span.finished, "tokens": spent.tokens.total(), "cost_usd": spent.cost_usd,
         "metadata": {
@@ -143,7 +143,7 @@ pub(super) fn print(run: &Run, id: &str, driver: Option<&str>, io: &mut Io<'_>) 
     }
     let width = run.nodes().map(|(id, _)| Plain::line(id).width()).max().unwrap_or(0);
     for (id, node) in run.nodes_in_order() {
-        io.line(&node_line(id, node, width))?;
+        io.line(&node_line(run, id, node, width))?;
     }
     for (gate, decided) in run.gates() {
         io.line(&gate_line(run, gate, decided))?;
@@ -151,12 +151,12 @@ pub(super) fn print(run: &Run, id: &str, driver: Option<&str>, io: &mut Io<'_>) 
     Ok(())
 }
 
-fn node_line(id: &NodeId, node: &NodeRun, width: usize) -> String {
+fn node_line(run: &Run, id: &NodeId, node: &NodeRun, width: usize) -> String {
     let took = node.took_in_all_ms().map_or_else(String::new, |ms| duration(ms).into_string());
     let last = match (&node.error, &node.result) {
         (Some(error), _) => error.message.clone(),
         (None, Some(result)) => as_text(result),
-        (None, None) => node.reason.clone(),
+        (None, None) => run.reason(id),
     };
     let stale = node.stale.as_ref().map(|why| format!("stale, {why}: ")).unwrap_or_default();
     let mark = node.mark_words().map(|mark| format!("{mark}: ")).unwrap_or_default();
@@ -187,8 +187,9 @@ fn print_node(run: &Run, name: &str, id: &NodeId, entries: &[Entry], io: &mut Io
     let Some(node) = run.node(id) else { return Ok(()) };
     let mark = node.mark_words().map(|mark| format!(", {mark}")).unwrap_or_default();
     io.line(&format!("{} {}{}", Plain::line(id), node.state.word(), Plain::line(&mark)))?;
-    if !node.reason.is_empty() {
-        io.line(&format!("  {}", Plain::line(&node.reason)))?;
+    let reason = run.reason(id);
+    if !reason.is_empty() {
+        io.line(&format!("  {}", Plain::line(&reason)))?;
     }
     if let Some(why) = &node.stale {
         io.line(&format!("  stale: {}; this was made of its earlier result", Plain::line(why)))?;

@@ -182,8 +182,29 @@ fn edit_words(edit: &Edit) -> String {
     match edit {
         Edit::RemoveNode { id } => format!("delete `{id}`"),
         Edit::AddNode { node, .. } => format!("add `{}`", node.id),
-        Edit::Within { edit, .. } => edit_words(edit),
-        _ => "edit the plan".to_string(),
+        Edit::RenameNode { from, to } => format!("rename `{from}` to `{to}`"),
+        Edit::ReplaceNode { node } => format!("change `{}`", node.id),
+        Edit::SetWork { id, .. } => format!("change what `{id}` does"),
+        Edit::SetPolicy { id, .. } => format!("change how `{id}` is run"),
+        Edit::MoveNode { id, .. } => format!("move `{id}`"),
+        Edit::DuplicateNode { id, copy } => format!("copy `{id}` as `{copy}`"),
+        Edit::AddDependency { node, on } => format!("make `{node}` depend on `{on}`"),
+        Edit::RemoveDependency { node, on } => format!("make `{node}` no longer depend on `{on}`"),
+        Edit::AddEdge { edge, .. } | Edit::ReplaceEdge { edge, .. } => format!("change the edge from `{}` to `{}`", edge.from, edge.to),
+        Edit::SetGoal { .. } => "change the goal".to_string(),
+        Edit::SetInputs { .. } => "change the inputs".to_string(),
+        Edit::SetBudget { .. } => "change the budget".to_string(),
+        Edit::SetDefaults { .. } => "change the defaults".to_string(),
+        Edit::Within { node, edit } => format!("{} in `{node}`", edit_words(edit)),
+        Edit::Batch { edits } => edits_words(edits),
+        Edit::RemoveEdge { .. } | Edit::SetHead { .. } | Edit::SpliceNodes { .. } | Edit::SpliceEdges { .. } => "edit the plan".to_string(),
+    }
+}
+
+fn edits_words(edits: &[Edit]) -> String {
+    match edits {
+        [edit] => edit_words(edit),
+        _ => format!("edit the plan in {} places", edits.len()),
     }
 }
 
@@ -297,8 +318,7 @@ impl Verb {
             Self::Skip { node } => format!("skip `{node}`"),
             Self::Override { node, value: Value::Null } => format!("mark `{node}` done"),
             Self::Override { node, .. } => format!("override the result of `{node}`"),
-            Self::Edit { edits } if edits.len() == 1 => edits.first().map_or_else(String::new, edit_words),
-            Self::Edit { edits } => format!("edit the plan in {} places", edits.len()),
+            Self::Edit { edits } => edits_words(edits),
             Self::Guide { node, .. } => format!("guide `{node}`"),
             Self::Rewind { node, to, .. } => format!("reject the result of `{node}` with feedback to `{to}`"),
             Self::Pause => "pause the run".to_string(),

@@ -129,6 +129,21 @@ impl Run {
         links
     }
 
+    /// Why a node stands as it does, in words; may be empty. Of one that a lock kept it is what keeps it now.
+    pub fn reason(&self, node: &NodeId) -> String {
+        let Some(ix) = self.graph.find(node) else { return String::new() };
+        let in_line = self.nodes[ix.at()].state == NodeState::Held && self.flows[ix.at()].phase.part() == Part::InLine;
+        if !in_line {
+            return self.nodes[ix.at()].reason.clone();
+        }
+        let (waits, _) = self.taken_locks(ix);
+        match (self.is_halted(), waits.is_empty()) {
+            (true, true) => "the run is paused".to_owned(),
+            (true, false) => format!("the run is paused, and it {waits}"),
+            (false, _) => waits,
+        }
+    }
+
     fn told(&self, ix: NodeIx) -> Told {
         let (id, node) = (self.id_of(ix), &self.nodes[ix.at()]);
         let because = if node.reason.is_empty() { String::new() } else { format!(": {}", node.reason) };
@@ -199,18 +214,25 @@ impl Run {
         Told::new(sentence, Obstacle::Slot).by(busy)
     }
 
-    /// Who has its locks now, which may be others than when it came to stand in line.
-    fn locked_out(&self, ix: NodeIx, id: &NodeId) -> Told {
+    /// The locks of a node that are taken, in words, and who has them now, which may be others than when it came to stand in line.
+    fn taken_locks(&self, ix: NodeIx) -> (String, Vec<NodeIx>) {
         let locks = self.graph.nodes[ix.at()].locks.iter();
         let taken = locks.filter_map(|&lock| Some((&self.graph.locks[lock as usize], self.queue.locks[lock as usize].holder?)));
         let taken: Vec<(&String, NodeIx)> = taken.collect();
-        if taken.is_empty() {
-            return self.not_started(id);
-        }
-        let words = taken.iter().map(|(lock, holder)| format!("lock `{lock}`, which `{}` holds", self.id_of(*holder)));
-        let sentence = format!("`{id}` is held: waits for {}", words.collect::<Vec<_>>().join(", and for "));
+        let locks: Vec<String> =
+            taken.iter().map(|(lock, holder)| format!("lock `{lock}`, which `{}` holds", self.id_of(*holder))).collect();
         let holders: BTreeSet<NodeIx> = taken.into_iter().map(|(_, holder)| holder).collect();
-        Told::new(sentence, Obstacle::Lock).by(holders.into_iter().collect())
+        let words = if locks.is_empty() { String::new() } else { format!("waits for {}", locks.join(", and for ")) };
+        (words, holders.into_iter().collect())
+    }
+
+    fn locked_out(&self, ix: NodeIx, id: &NodeId) -> Told {
+        let (waits, holders) = self.taken_locks(ix);
+        match (holders.is_empty(), self.is_halted()) {
+            (true, _) => self.not_started(id),
+            (false, true) => Told::new(format!("`{id}` is held: the run is paused, and it {waits}"), Obstacle::Pause).by(holders),
+            (false, false) => Told::new(format!("`{id}` is held: {waits}"), Obstacle::Lock).by(holders),
+        }
     }
 
     fn held(&self, ix: NodeIx, id: &NodeId, sentence: String) -> Told {

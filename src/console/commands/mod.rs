@@ -184,6 +184,43 @@ impl Context {
     }
 }
 
+/// What the palette makes of the commands of a context.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Offered {
+    /// They are about what is shown, or about the console.
+    Anywhere,
+    /// They are about what is selected on a screen of its own.
+    OnItsScreen,
+    /// They only make sense in a dialog, while typing, or in a pane.
+    Never,
+}
+
+impl Context {
+    fn offered(self) -> Offered {
+        match self {
+            Self::Always | Self::Global | Self::Plan | Self::Tree | Self::Run | Self::Replay | Self::Request => Offered::Anywhere,
+            Self::Graph | Self::Inbox | Self::Runs | Self::Compare | Self::Log | Self::Timeline | Self::Trace | Self::Versus => {
+                Offered::OnItsScreen
+            }
+            Self::Moving
+            | Self::LogFilter
+            | Self::Inspector
+            | Self::Filter
+            | Self::Deps
+            | Self::Line
+            | Self::Editor
+            | Self::Form
+            | Self::Pick
+            | Self::Findings
+            | Self::Act
+            | Self::Breaks
+            | Self::Why
+            | Self::Confirm
+            | Self::Reader => Offered::Never,
+        }
+    }
+}
+
 /// All commands, in the order that help shows them.
 pub fn all() -> impl Iterator<Item = &'static Command> {
     table::GROUPS.iter().flat_map(|group| group.iter())
@@ -206,75 +243,13 @@ impl Command {
     }
 
     /// Where it works, for one that is about what is selected on a screen of its own.
-    pub fn screen(&self) -> Option<&'static str> {
-        match self.context {
-            Context::Graph => Some("works on the graph"),
-            Context::Inbox => Some("works in the inbox"),
-            Context::Runs => Some("works in the list of runs"),
-            Context::Compare => Some("works where plans are compared"),
-            Context::Log => Some("works in the log"),
-            Context::Timeline => Some("works on the timeline"),
-            Context::Trace => Some("works on the trace"),
-            Context::Versus => Some("works where two runs are side by side"),
-            Context::Always
-            | Context::Global
-            | Context::Moving
-            | Context::Plan
-            | Context::Tree
-            | Context::Run
-            | Context::Replay
-            | Context::LogFilter
-            | Context::Inspector
-            | Context::Request
-            | Context::Filter
-            | Context::Deps
-            | Context::Line
-            | Context::Editor
-            | Context::Form
-            | Context::Pick
-            | Context::Findings
-            | Context::Act
-            | Context::Breaks
-            | Context::Why
-            | Context::Confirm
-            | Context::Reader => None,
-        }
+    pub fn screen(&self) -> Option<String> {
+        self.context.place().filter(|_| self.context.offered() == Offered::OnItsScreen).map(|place| format!("works {place}"))
     }
 
     /// Whether the palette offers it: commands that only make sense in a dialog or while typing are left out.
     pub fn in_palette(&self) -> bool {
-        match self.context {
-            Context::Always
-            | Context::Global
-            | Context::Plan
-            | Context::Tree
-            | Context::Run
-            | Context::Replay
-            | Context::Graph
-            | Context::Log
-            | Context::Timeline
-            | Context::Trace
-            | Context::Versus
-            | Context::Inbox
-            | Context::Runs
-            | Context::Compare
-            | Context::Request => self.id != "app.palette" && self.id != "app.back",
-            Context::Moving
-            | Context::LogFilter
-            | Context::Inspector
-            | Context::Filter
-            | Context::Deps
-            | Context::Line
-            | Context::Editor
-            | Context::Form
-            | Context::Pick
-            | Context::Findings
-            | Context::Act
-            | Context::Breaks
-            | Context::Why
-            | Context::Confirm
-            | Context::Reader => false,
-        }
+        self.context.offered() != Offered::Never && self.id != "app.palette" && self.id != "app.back"
     }
 }
 

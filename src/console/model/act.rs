@@ -108,19 +108,20 @@ impl Fate {
         }
     }
 
-    /// For a list of nodes.
-    pub fn words(self) -> &'static str {
-        match self {
-            Self::Stale => "stale, made of earlier results",
-            Self::Void => "their open questions are void",
-            Self::Starts => "start at once",
-            Self::Holds => "held",
-            Self::Wraps => "hand back what they have, and end",
-            Self::Skips => "skipped",
-            Self::Cancels => "cancelled before they start",
-            Self::Reruns => "run again",
-            Self::Stops => "stopped at work",
-        }
+    /// For a list of so many nodes.
+    pub fn words(self, nodes: usize) -> &'static str {
+        let (one, several) = match self {
+            Self::Stale => ("stale, made of earlier results", "stale, made of earlier results"),
+            Self::Void => ("its open question is void", "their open questions are void"),
+            Self::Starts => ("starts at once", "start at once"),
+            Self::Holds => ("held", "held"),
+            Self::Wraps => ("hands back what it has, and ends", "hand back what they have, and end"),
+            Self::Skips => ("skipped", "skipped"),
+            Self::Cancels => ("cancelled before it starts", "cancelled before they start"),
+            Self::Reruns => ("runs again", "run again"),
+            Self::Stops => ("stopped at work", "stopped at work"),
+        };
+        if nodes == 1 { one } else { several }
     }
 
     /// How it looks.

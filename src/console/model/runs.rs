@@ -61,12 +61,13 @@ impl Runs {
         rails
     }
 
-    /// Compares the two runs that are side by side again, where one of them went on since.
+    /// Compares the two runs that are side by side again, where one of them went on since, or another row is selected.
     pub fn refresh_versus(&mut self) {
         let Some(mut versus) = self.versus.take() else { return };
         if let [Some(left), Some(right)] = versus.sides.each_ref().map(|(id, _)| self.get(id)) {
             versus.refresh(left, right);
         }
+        versus.look();
         self.versus = Some(versus);
     }
 

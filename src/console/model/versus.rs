@@ -5,7 +5,7 @@ use crate::engine::{Change, Comparison, RunId};
 use crate::plan::diff::{Diff, Piece, Told};
 use crate::text::Plain;
 
-use super::RunView;
+use super::{Doc, RunView, docs};
 
 /// Two runs side by side.
 #[derive(Clone, Debug)]
@@ -26,6 +26,8 @@ pub struct Versus {
     pub top: usize,
     /// First line of the selected one's details in sight.
     pub scroll: usize,
+    /// What differs at a row, since that was selected.
+    difference: Option<(usize, Doc<'static>)>,
 }
 
 /// How a run stands: equal in two states of it means that its plan is equal, and all of it.
@@ -56,7 +58,7 @@ impl Versus {
         let (comparison, changed) = compared(left, right);
         let sides = [left, right].map(|view| (view.id.clone(), view.goal()));
         let stands = [left, right].map(Stand::of);
-        Self { sides, stands, told: differences(left, right), comparison, changed, selected: 0, top: 0, scroll: 0 }
+        Self { sides, stands, told: differences(left, right), comparison, changed, selected: 0, top: 0, scroll: 0, difference: None }
     }
 
     /// Compares again where one of the runs went on since; says whether it did. The selection stays on its row.
@@ -71,7 +73,7 @@ impl Versus {
             self.sides = [left, right].map(|view| (view.id.clone(), view.goal()));
         }
         (self.comparison, self.changed) = compared(left, right);
-        self.stands = stands;
+        (self.stands, self.difference) = (stands, None);
         match (0..self.len()).find(|at| self.row(*at).map(|row| row.place()) == selected) {
             Some(at) => self.selected = at,
             None => (self.selected, self.scroll) = (self.selected.min(self.len().saturating_sub(1)), 0),
@@ -98,6 +100,18 @@ impl Versus {
                 self.comparison.nodes.get(*node).map(VersusRow::Node)
             }
         }
+    }
+
+    /// Compares what stands at the selected row, unless that was done. In proportion to two whole results, so not once a frame.
+    pub fn look(&mut self) -> &Doc<'static> {
+        let told = self.difference.take().filter(|(at, _)| *at == self.selected);
+        let (_, doc) = self.difference.insert(told.unwrap_or_else(|| (self.selected, docs::versus(self))));
+        doc
+    }
+
+    /// What differs at the selected row, as it was looked at last.
+    pub fn difference(&self) -> Option<&Doc<'static>> {
+        self.difference.as_ref().map(|(_, doc)| doc)
     }
 
     /// What became of both in numbers.

@@ -226,6 +226,11 @@ pub fn pretty_start(value: &impl Serialize, most: usize) -> String {
     start.into_text(cut)
 }
 
+/// Behind the first of several: that it is, and of how many.
+pub fn first_of(all: usize) -> String {
+    if all > 1 { format!(" (1 of {all})") } else { String::new() }
+}
+
 /// The same on one line.
 pub fn compact_start(value: &impl Serialize, most: usize) -> String {
     let mut start = Start { text: Vec::new(), most };

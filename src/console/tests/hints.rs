@@ -134,3 +134,22 @@ fn dependencies_change_in_a_live_run_with_marks_and_an_undo_of_their_own() {
     assert_eq!(deck.engine().plan(), Some(&before));
     assert!(matches!(deck.model.place.stage, Stage::Run(_)));
 }
+
+#[test]
+fn a_question_is_hinted_to_be_answered_and_then_to_be_sent_and_never_to_be_approved() {
+    let mut deck = Deck::new(200, 40);
+    let ask = json!({"text": "Which one?", "options": ["red", "blue"]});
+    deck.plan = serde_json::from_value(json!({"dagdeck": 1, "goal": "ask", "nodes": [{"id": "ask", "ask": ask}]})).unwrap();
+    deck.type_text("x");
+    deck.keys("enter r i");
+    let words = |deck: &Deck| view::hints(&deck.model).iter().map(|hint| format!("{} {}", hint.key, hint.words)).collect::<Vec<_>>();
+    let before = words(&deck);
+    assert!(before.contains(&"e answer".into()) && !before.iter().any(|hint| hint.contains("approve")), "{before:?}");
+    deck.keys("e");
+    deck.type_text("blu");
+    deck.keys("enter");
+    let after = words(&deck);
+    assert!(after.contains(&"a send the answer".into()) && !after.iter().any(|hint| hint.contains("approve")), "{after:?}");
+    deck.keys("u");
+    assert_eq!(words(&deck), before, "without the answer nothing can be sent");
+}

@@ -5,7 +5,7 @@ use serde_json::json;
 use super::{Deck, actor, screens::shoot_at};
 use crate::console::{
     model::Screen,
-    update::{Action, next_wake},
+    update::{Action, Msg, next_wake, update},
 };
 use crate::engine::{Command, Event, Input, Outcome, Record, RunId, Verb};
 use crate::host::client::{Driver, Notice, Parent, Request, RunSummary};
@@ -82,7 +82,7 @@ fn a_branch_off_the_event_that_is_looked_at_asks_and_takes_an_edit_along() {
     deck.keys("enter");
     deck.model.dialogs.last_mut().unwrap().field().unwrap().set("return 7;");
     deck.keys("ctrl-s");
-    assert!(deck.sees(&format!("Branch off after event {seq}")) && deck.sees("First: edit the plan"), "{}", deck.screen());
+    assert!(deck.sees(&format!("Branch off after event {seq}")) && deck.sees("First: change `count`"), "{}", deck.screen());
     deck.asked.clear();
     deck.keys("y");
     let Some(Request::Branch { run, seq: at, verbs }) = last_request(&deck) else { panic!("{:?}", deck.asked) };
@@ -215,4 +215,38 @@ fn the_list_of_runs_is_a_tree_of_branches_on_the_screen() {
         deck.keys("tab 3 j j");
         deck
     });
+}
+
+#[test]
+fn what_differs_at_a_row_is_compared_once_and_not_with_each_frame() {
+    let mut deck = versus(120, 40);
+    deck.keys("G");
+    deck.flush();
+    let told = |deck: &Deck| {
+        let versus = deck.model.runs.versus.as_ref().unwrap();
+        versus.difference().unwrap().from(0).next().unwrap().1.as_str().as_ptr()
+    };
+    let before = told(&deck);
+    deck.flush();
+    assert_eq!(told(&deck), before);
+    deck.keys("K");
+    assert_eq!(told(&deck), before, "scrolling compares nothing");
+    deck.keys("k");
+    deck.flush();
+    assert_ne!(told(&deck), before);
+}
+
+#[test]
+fn a_run_that_is_opened_again_with_a_gate_that_is_new_asks_for_its_picture_once() {
+    let deck = Deck::waiting(120, 40);
+    let records = deck.model.shown_run().unwrap().journal().records().to_vec();
+    let opened = |records: &[Record]| {
+        let run = RunId("run-1".into());
+        Msg::Notice(Box::new(Notice::RunOpened { run, records: records.to_vec(), driver: Driver::Here }))
+    };
+    let mut other = Deck::new(120, 40);
+    other.send(opened(&records[..3]));
+    let actions = update(&mut other.model, opened(&records), other.now);
+    let asked = actions.iter().filter(|action| matches!(action, Action::Send(Request::Preview { .. })));
+    assert_eq!(asked.count(), 1);
 }

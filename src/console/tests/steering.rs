@@ -23,7 +23,7 @@ fn wrapping_up_shows_which_nodes_hand_back_what_they_have() {
     deck.type_text("wrap up: scan");
     deck.keys("enter");
     let screen = deck.screen();
-    assert!(screen.contains("1 node, hand back what they have, and end: scan"), "{screen}");
+    assert!(screen.contains("1 node, hands back what it has, and ends: scan"), "{screen}");
     assert!(screen.contains("→wraps up") && !screen.contains("changes no other node"), "{screen}");
     assert_eq!(deck.model.proposal().unwrap().fate(&"scan".into()), Some(Fate::Wraps));
 }
@@ -109,4 +109,44 @@ fn the_log_tells_held_and_started_calls_by_their_kinds() {
     deck.model.shown_run_mut().unwrap().log.filter.set("kind:tool");
     deck.model.shown_run_mut().unwrap().filter_log();
     assert!(deck.sees("held before it calls `read_file`"), "{}", deck.screen());
+}
+
+fn asks(deck: &mut Deck, id: &str, tool: &str) {
+    let call = ToolCall { id: id.into(), tool: tool.into(), args: json!({"path": id}) };
+    deck.fact("scan", WorkFact::ToolAsked { call, verdict: Verdict::Allow, why: String::new() });
+}
+
+fn status(deck: &Deck) -> &str {
+    deck.model.status.as_ref().map_or("", |status| status.text.as_str())
+}
+
+#[test]
+fn of_several_held_calls_the_status_and_the_inspector_tell_the_one_that_the_key_lets_go() {
+    let mut deck = held();
+    for (id, tool) in [("2", "list_directory"), ("3", "write_file")] {
+        asks(&mut deck, id, tool);
+        assert!(status(&deck).starts_with("`scan` is about to call `read_file` (1 of "), "{}", status(&deck));
+    }
+    assert!(status(&deck).contains("(1 of 3)"), "{}", status(&deck));
+    let screen = deck.screen();
+    assert!(screen.contains("held before it calls `read_file` (1 of 3)") && screen.contains("src/lib.rs"), "{screen}");
+    assert!(screen.contains("then `list_directory`, `write_file`"), "{screen}");
+    deck.keys("s");
+    assert!(deck.sees("held before it calls `list_directory` (1 of 2)"), "{}", deck.screen());
+    deck.keys("s");
+    assert!(deck.sees("held before it calls `write_file`") && !deck.sees("1 of 1"), "{}", deck.screen());
+}
+
+#[test]
+fn the_stepping_key_goes_on_from_stop_to_stop() {
+    let mut deck = held();
+    assert!(deck.sees(", next stop"), "{}", deck.screen());
+    for id in ["2", "3"] {
+        deck.keys(",");
+        assert_eq!(deck.engine().held_calls(&"scan".into()).count(), 0, "the call goes");
+        assert!(!deck.sees(", next stop"), "{}", deck.screen());
+        asks(&mut deck, id, "read_file");
+        assert_eq!(deck.engine().held_calls(&"scan".into()).count(), 1, "the next one is held");
+    }
+    assert!(deck.sees(", next stop"), "{}", deck.screen());
 }

@@ -1,7 +1,7 @@
 //! What the host says: how each notice changes the model.
 
 use super::{Action, Turn, verbs};
-use crate::console::model::{Draft, Focus, GateKey, Model, RunView, Screen, Stage, Status, Tree, Version};
+use crate::console::model::{Draft, Focus, GateKey, Model, RunView, Screen, Stage, Status, Tree, Version, words};
 use crate::engine::{Event, Outcome, Record, RunId};
 use crate::host::client::{Driver, ModelStatus, Notice, PlanningId, Problem, Request};
 use crate::plan::{Node, Plan};
@@ -133,7 +133,7 @@ fn run_opened(model: &mut Model, turn: &mut Turn, id: RunId, records: &[Record],
         model.status = end;
     }
     for record in records.get(known..).unwrap_or_default() {
-        told(model, turn, &id, &record.event);
+        told(model, &id, &record.event);
     }
     if verbs::branch::opened(model, &id) || was_shown {
         return;
@@ -177,7 +177,10 @@ fn events(model: &mut Model, turn: &mut Turn, id: &RunId, records: &[Record]) {
     // What comes is in the journal, so that it can be written again.
     view.frozen = None;
     for record in records {
-        told(model, turn, id, &record.event);
+        told(model, id, &record.event);
+        if let Event::ApprovalRequired { gate } = &record.event {
+            turn.send(Request::Preview { run: id.clone(), gate: gate.id, payload: gate.payload.clone() });
+        }
     }
     let settled = records.iter().any(|record| matches!(record.event, Event::RunSettled { .. }));
     if gates || settled {
@@ -190,7 +193,7 @@ fn events(model: &mut Model, turn: &mut Turn, id: &RunId, records: &[Record]) {
 
 /// What a person should hear of an event besides what the screens show anyway. Of a run that isn't shown it is told with its number, and
 /// without keys: those act on the shown one.
-fn told(model: &mut Model, turn: &mut Turn, id: &RunId, event: &Event) {
+fn told(model: &mut Model, id: &RunId, event: &Event) {
     let shown = model.place.stage == Stage::Run(id.clone());
     let key = |command: &str| model.look.keymap.hint(command).filter(|_| shown);
     let status = match event {
@@ -210,11 +213,14 @@ fn told(model: &mut Model, turn: &mut Turn, id: &RunId, event: &Event) {
         }
         Event::CallHeld { node_id, held, .. } => {
             let go = key("act.step").map(|step| format!("; {step} lets it go")).unwrap_or_default();
-            Status::warn(&format!("`{node_id}` is about to call {}: {}{go}", held.next.words(), held.reason))
+            // Of several the one that goes next, as beside the tree.
+            let mut calls = model.runs.get(id).into_iter().flat_map(|view| view.newest().run.held_calls(node_id));
+            let held = calls.next().unwrap_or(held);
+            let which = words::first_of(1 + calls.count());
+            Status::warn(&format!("`{node_id}` is about to call {}{which}: {}{go}", held.next.words(), held.reason))
         }
         Event::Refused { what, why, .. } => Status::bad(&format!("{what}: {why}")),
         Event::ApprovalRequired { gate } => {
-            turn.send(Request::Preview { run: id.clone(), gate: gate.id, payload: gate.payload.clone() });
             let inbox = model.look.keymap.hint("app.inbox").filter(|_| model.place.screen != Screen::Inbox);
             let way = inbox.map(|key| format!(": {key} opens the inbox")).unwrap_or_default();
             Status::warn(&format!("`{}` waits for you{way}", gate.node))

@@ -342,7 +342,8 @@ impl Line<'_> {
 
     /// What the row says last: why it stands there, else its last line of output.
     fn said(&self, view: &RunView, node: &NodeRun) -> Option<Plain> {
-        let reason = || (!node.reason.is_empty()).then(|| Plain::summary(&node.reason));
+        let reason =
+            || Some(view.seen().run.reason(&self.node.id)).filter(|reason| !reason.is_empty()).map(|reason| Plain::summary(&reason));
         let output = || view.seen().transcript(&self.node.id).and_then(|transcript| transcript.last_line().cloned());
         match Standing::of(&node.state) {
             Standing::Failed => node.error.as_ref().map(|error| Plain::summary(&error.message)).or_else(reason),

@@ -84,7 +84,8 @@ fn detail(versus: &Versus, pen: &mut Pen<'_>, area: Rect) {
     }
     let area = if area.x > 0 { pen.divide(area) } else { area };
     let inside = Rect { x: area.x + 1, y: area.y + 1, width: area.width.saturating_sub(2), height: area.height - 1 };
-    let said = docs::versus(versus);
-    doc::draw(pen, inside, &said, versus.scroll.min(said.len().saturating_sub(1)));
+    if let Some(said) = versus.difference() {
+        doc::draw(pen, inside, said, versus.scroll.min(said.len().saturating_sub(1)));
+    }
     pen.title(area, &[(Plain::line("the difference"), Role::Dim)], false);
 }

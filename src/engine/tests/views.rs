@@ -496,7 +496,12 @@ fn who_waited_for_a_lock_that_came_free_in_a_paused_run_waits_for_its_end() {
     let mut world = World::new(plan(vec![locked("a"), locked("b")]));
     assert_eq!(world.why("b"), ["`b` is held: waits for lock `db`, which `a` holds", "  `a` is running"]);
     world.act(Verb::Pause);
+    let both = "the run is paused, and it waits for lock `db`, which `a` holds";
+    assert_eq!(world.why("b"), [format!("`b` is held: {both}"), "  `a` is running".into()]);
+    assert_eq!(world.run.reason(&"b".into()), both);
+    assert_eq!(world.run.why(&"b".into())[0].obstacle, Obstacle::Pause);
     world.done("a", json!(1));
+    assert_eq!(world.run.reason(&"b".into()), "the run is paused");
     assert_eq!(world.why("b"), ["`b` is ready, and the run is paused"]);
 }
 

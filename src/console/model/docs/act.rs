@@ -30,7 +30,7 @@ pub fn proposal(proposal: &Proposal) -> Doc<'static> {
     let blast = &proposal.blast;
     for fate in Fate::ALL.into_iter().rev().filter(|fate| !fate.of(blast).is_empty()) {
         let nodes = fate.of(blast);
-        let head = Plain::line(&format!("{}, {}: ", counted(nodes.len(), "node"), fate.words()));
+        let head = Plain::line(&format!("{}, {}: ", counted(nodes.len(), "node"), fate.words(nodes.len())));
         doc.line(fate.role(), head.then(&names(nodes)));
     }
     if Fate::ALL.into_iter().all(|fate| fate.of(blast).is_empty()) {

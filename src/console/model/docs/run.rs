@@ -17,8 +17,11 @@ pub fn output<'a>(run: &'a RunView, id: &NodeId, first: Doc<'a>, go_on: &str) ->
         if let Some(hint) = &error.hint {
             doc.text(Role::Text, &format!("hint: {hint}"));
         }
-    } else if !node.reason.is_empty() {
-        doc.text(Role::Dim, &format!("{}: {}", node.state.word(), node.reason));
+    } else {
+        let reason = run.seen().run.reason(id);
+        if !reason.is_empty() {
+            doc.text(Role::Dim, &format!("{}: {reason}", node.state.word()));
+        }
     }
     if let Some(mark) = node.mark_words() {
         doc.text(Role::Warning, mark_words(&mark));
@@ -58,21 +61,23 @@ pub fn output<'a>(run: &'a RunView, id: &NodeId, first: Doc<'a>, go_on: &str) ->
     doc
 }
 
-/// Calls that are held before they happen, with exact arguments, and the keys that let them go. They stand last, where they are in sight.
+/// The call that is held before it happens and goes next, with exact arguments, how many wait behind it, and the keys that let them go.
+/// It stands last, where it is in sight.
 pub fn held(model: &Model, run: &RunView, id: &NodeId, doc: &mut Doc<'_>) {
-    let calls: Vec<_> = run.seen().run.held_calls(id).collect();
-    for call in &calls {
-        doc.heading(&format!("held before it calls {}", call.next.words()));
-        if let NextCall::Tool { args, .. } = &call.next {
-            doc.text(Role::Code, &words::pretty(args));
-        }
+    let mut calls = run.seen().run.held_calls(id);
+    let Some(call) = calls.next() else { return };
+    let behind: Vec<String> = calls.map(|call| call.next.words()).collect();
+    doc.heading(&format!("held before it calls {}{}", call.next.words(), words::first_of(1 + behind.len())));
+    if let NextCall::Tool { args, .. } = &call.next {
+        doc.text(Role::Code, &words::pretty(args));
     }
-    if calls.is_empty() || run.replay().is_some() {
-        return;
+    if !behind.is_empty() {
+        doc.line(Role::Dim, Plain::summary(&format!("then {}", behind.join(", "))));
     }
-    let key = |id: &str| model.look.keymap.hint(id).unwrap_or_default();
-    let which = if calls.len() > 1 { "the first call" } else { "this call" };
-    doc.line(Role::Hint, Plain::line(&format!("{} lets {which} go, {} lets all go", key("act.step"), key("act.hold"))));
+    if run.replay().is_none() {
+        let key = |id: &str| model.look.keymap.hint(id).unwrap_or_default();
+        doc.line(Role::Hint, Plain::line(&format!("{} lets this call go, {} lets all go", key("act.step"), key("act.hold"))));
+    }
 }
 
 /// What a breakpoint keeps: nobody has been told of it yet.

@@ -66,7 +66,8 @@ fn detail(model: &mut Model, by: isize) {
         (true, Screen::Trace) => behind(model, by * 3),
         (true, Screen::Versus) => {
             if let Some(versus) = &mut model.runs.versus {
-                versus.scroll = moved(versus.scroll, docs::versus(versus).len(), By::Rows(by * 3));
+                let lines = versus.look().len();
+                versus.scroll = moved(versus.scroll, lines, By::Rows(by * 3));
             }
         }
         (true, Screen::Runs | Screen::Timeline) | (false, _) => go(model, By::Rows(by * 3)),
