@@ -95,12 +95,12 @@ impl Key {
         matches!(self.code, KeyCode::Enter | KeyCode::Char(' ' | '\n' | '\r'))
     }
 
-    /// Whether a text field would take the key for a line end. Line ends come by a command.
+    /// Whether the key types a line end, in the ways in which terminals tell it.
     pub fn ends_line(&self) -> bool {
         let control = self.mods.contains(KeyModifiers::CONTROL);
         match self.code {
             KeyCode::Enter | KeyCode::Char('\n' | '\r') => true,
-            KeyCode::Char('m') => control,
+            KeyCode::Char('j' | 'm') => control,
             _ => false,
         }
     }

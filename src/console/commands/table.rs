@@ -237,7 +237,8 @@ const COMPARE: &[Command] = &[
 const DIALOGS: &[Command] = &[
     row("line.keep", &["enter"], Line, ("Take it", "", "takes what you typed"), when::always, verbs::dialogs::keep_line),
     row("line.cancel", &["esc"], Line, ("Leave", "", "leaves without a change"), when::always, verbs::dialogs::close),
-    row("editor.keep", &["ctrl-s", "alt-enter"], Editor, ("Take it", "", "takes the text"), when::always, verbs::dialogs::keep_editor),
+    row("editor.newline", &["enter", "alt-enter"], Editor, ("New line", "", "a line end at the cursor"), when::always, verbs::dialogs::newline),
+    row("editor.keep", &["ctrl-s"], Editor, ("Take it", "", "takes the text"), when::always, verbs::dialogs::keep_editor),
     row("editor.cancel", &["esc"], Editor, ("Leave", "", "leaves; asks once when the text was changed"), when::always, verbs::dialogs::leave_editor),
     row("form.next", &["tab", "down", "enter"], Form, ("Next field", "", "to the next field"), when::always, verbs::dialogs::next_field),
     row("form.previous", &["backtab", "up"], Form, ("Previous field", "", "to the previous field"), when::always, verbs::dialogs::previous_field),

@@ -87,10 +87,10 @@ impl TextField {
         self.area.lines().iter().all(String::is_empty)
     }
 
-    /// Takes a key that means no command. Line ends come by `newline` only.
+    /// Takes a key that means no command.
     pub fn key(&mut self, key: Key) {
         if key.ends_line() {
-            return;
+            return self.newline();
         }
         let offered = std::mem::take(&mut self.offered);
         let replaced = offered && (key.typed().is_some() || key.deletes());

@@ -53,6 +53,26 @@ fn a_node_is_added_below_the_selected_one_and_undone() {
 }
 
 #[test]
+fn a_text_has_as_many_lines_as_are_typed() {
+    let mut deck = Deck::planned(80, 24);
+    deck.select("count");
+    deck.keys("e");
+    assert!(deck.sees("enter new line"), "{}", deck.screen());
+    deck.keys("end enter");
+    deck.type_text("one");
+    deck.keys("alt-enter ctrl-j");
+    deck.type_text("three");
+    let Some(Dialog::Editor(editor)) = deck.model.dialogs.last() else { panic!("{}", deck.screen()) };
+    let (before, text) = (editor.before.clone(), editor.field.text());
+    let (first, rest) = before.split_once('\n').map_or((before.as_str(), String::new()), |(first, rest)| (first, format!("\n{rest}")));
+    assert_eq!(text, format!("{first}\none\n\nthree{rest}"));
+    deck.keys("ctrl-s");
+    assert!(deck.model.dialogs.is_empty(), "{}", deck.screen());
+    deck.keys("e");
+    assert!(deck.sees("three"), "{}", deck.screen());
+}
+
+#[test]
 fn a_rename_takes_references_with_it() {
     let mut deck = Deck::planned(80, 24);
     deck.select("count");

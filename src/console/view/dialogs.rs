@@ -166,7 +166,7 @@ fn draw_editor(model: &Model, editor: &EditorDialog, pen: &mut Pen<'_>, shown: &
     if let Some(note) = &editor.note {
         pen.text(inside.x, inside.bottom().saturating_sub(2), inside.width, note, Role::Error);
     }
-    keys(model, pen, last_row(inside), &[("editor.keep", "take it"), ("editor.cancel", "leave")]);
+    keys(model, pen, last_row(inside), &[("editor.keep", "take it"), ("editor.newline", "new line"), ("editor.cancel", "leave")]);
 }
 
 fn draw_form(model: &Model, form: &FormDialog, pen: &mut Pen<'_>, shown: &mut Shown) {

@@ -65,6 +65,13 @@ pub fn keep_line(model: &mut Model, turn: &mut Turn) {
     }
 }
 
+/// A line end at the cursor.
+pub fn newline(model: &mut Model, _: &mut Turn) {
+    if let Some(Dialog::Editor(editor)) = model.dialogs.last_mut() {
+        editor.field.newline();
+    }
+}
+
 /// Takes the text.
 pub fn keep_editor(model: &mut Model, turn: &mut Turn) {
     let Some(Dialog::Editor(editor)) = model.dialogs.pop() else { return };
