@@ -1,9 +1,9 @@
 //! `Run::evolve`: folds one event into the state. Total, evaluates no expressions, asks nobody: the same code live, in views and in replay.
 
 use super::{
-    Decided, EdgeId, Event, Job, Kept, NodeError, NodeState, Record, SkippedBy, Time,
+    Decided, EdgeId, Event, Job, Kept, NodeError, NodeState, Record, SkippedBy, Span, Time,
     count::Turn,
-    flow::{Origin, Phase, Worker},
+    flow::{Origin, Part, Phase, Worker},
     frame::{Bodies, FrameIx, Inputs, times},
     graph::NodeIx,
     queue::Queue,
@@ -37,9 +37,10 @@ impl Run {
             Event::RunCancelled { by } => self.stage.cancelled_by = Some(by.clone()),
             Event::RunSettled { outcome, reason } => self.stage.outcome = Some((*outcome, reason.clone())),
             Event::RunReopened { .. } => self.stage.outcome = None,
-            Event::RunRecovered { .. } => {}
+            Event::RunRecovered { .. } => self.stood_still(at),
             // What ended the other run doesn't end this one.
             Event::Branched { .. } => {
+                self.stood_still(at);
                 self.stage = Stage { started: self.stage.started, ..Stage::default() };
                 self.forget_approvals();
             }
@@ -89,7 +90,31 @@ impl Run {
             | Event::Touched { node_id, .. } => {
                 if let Some(ix) = self.graph.find(node_id) {
                     self.evolve_node(ix, &record.event, at);
+                    self.clock(ix, at);
                 }
+            }
+        }
+        self.stage.last = at;
+    }
+
+    /// Lets a node's clock run while it works, and only then. What runs inside a node is its work.
+    pub(super) fn clock(&mut self, ix: NodeIx, at: Time) {
+        let flow = &self.flows[ix.at()];
+        let works = match flow.phase.part() {
+            Part::AtWork => flow.worker.as_ref().is_none_or(|worker| worker.since.is_some()),
+            Part::Inside => true,
+            Part::Ahead | Part::InLine | Part::AtGate(_) | Part::Answered | Part::Kept | Part::Resting | Part::Lost | Part::Over => false,
+        };
+        let span = &mut self.nodes[ix.at()].span;
+        if works { span.work(at) } else { span.rest(at) }
+    }
+
+    /// Whoever drove the run so far ended with its last event: nobody worked from then on.
+    fn stood_still(&mut self, at: Time) {
+        for (node, flow) in self.nodes.iter_mut().zip(&self.flows) {
+            node.span.rest(self.stage.last);
+            if flow.phase.part().is_inside() {
+                node.span.work(at);
             }
         }
     }
@@ -338,7 +363,7 @@ impl Run {
         self.drop_worker(ix);
         self.drop_locks(ix);
         // What broke off is no part of the work that goes on: who drove it may have ended long ago.
-        self.nodes[ix.at()].span.started = None;
+        self.nodes[ix.at()].span = Span::default();
         self.ready(ix);
         self.show(ix, NodeState::Ready, reason);
     }

@@ -7,7 +7,7 @@ use super::{
     graph::{Graph, NodeIx, Settled},
     run::Run,
 };
-use crate::plan::{Catalog, Dialect, Plan, PlanWork, Work};
+use crate::plan::{Catalog, Dialect, NodeId, Plan, PlanWork, Work};
 use serde_json::{Map, Value};
 use std::sync::Arc;
 
@@ -199,6 +199,12 @@ impl Run {
     pub(super) fn open_inside(&self, ix: NodeIx) -> impl Iterator<Item = NodeIx> + '_ {
         let frames = self.flows[ix.at()].bodies.iter().flat_map(|bodies| &bodies.frames).filter_map(|&frame| self.frame(frame));
         frames.filter(|frame| frame.counts.unfinished > 0).flat_map(Frame::nodes).filter(|&ix| !self.is_over(ix))
+    }
+
+    /// The nodes of the body of a composite node that began last.
+    pub(super) fn newest_body(&self, id: &NodeId) -> impl Iterator<Item = NodeIx> + '_ {
+        let bodies = self.graph.find(id).and_then(|ix| self.flows[ix.at()].bodies.as_ref());
+        bodies.and_then(|bodies| self.frame(*bodies.frames.last()?)).into_iter().flat_map(Frame::nodes)
     }
 
     /// A body of a composite node enters the run.

@@ -58,6 +58,11 @@ impl Queue {
         self.inline.remove(&rank);
     }
 
+    /// Nodes that stand in line for their start, and wait for nothing but a slot.
+    pub fn in_line(&self) -> impl Iterator<Item = NodeIx> + '_ {
+        self.ready.iter().chain(&self.inline).map(|rank| rank.1)
+    }
+
     /// The node that goes next, if one may: of those who wait in line and those whose lock came free.
     pub fn next(&self, takes_slot: impl Fn(NodeIx) -> bool) -> Option<NodeIx> {
         if let Some(&(_, ix)) = self.inline.first() {

@@ -157,4 +157,22 @@ pub struct Span {
     pub started: Option<Time>,
     /// End of this generation.
     pub finished: Option<Time>,
+    /// Since when it works; absent while it waits for people, a slot, a lock or its next attempt.
+    pub working: Option<Time>,
+    /// Work of this generation before that, in milliseconds.
+    pub worked_ms: u64,
+}
+
+impl Span {
+    /// It works.
+    pub(super) fn work(&mut self, at: Time) {
+        self.working.get_or_insert(at);
+    }
+
+    /// It works no more.
+    pub(super) fn rest(&mut self, at: Time) {
+        if let Some(since) = self.working.take() {
+            self.worked_ms += at.since(since);
+        }
+    }
 }

@@ -69,6 +69,8 @@ pub(super) struct Stage {
     /// Who wanted everything to wrap up.
     pub stopped_by: Option<String>,
     pub outcome: Option<(Outcome, String)>,
+    /// When the last event happened.
+    pub last: Time,
 }
 
 impl Stage {

@@ -162,10 +162,11 @@ impl Default for NodeRun {
 }
 
 impl NodeRun {
-    /// How long its own work took, or has taken by `now`: nothing where it has not begun, and where its result is no work's but a person's.
+    /// How long its own work took, or has taken by `now`, all attempts together and no waits: nothing where it has not begun, and where its result is no work's but a person's.
     pub fn took_ms(&self, now: Time) -> Option<u64> {
         let given = self.mark.as_deref() == Some(OVERRIDDEN);
-        self.span.started.filter(|_| !given).map(|started| self.span.finished.unwrap_or(now).since(started))
+        let Span { started, working, worked_ms, .. } = self.span;
+        started.filter(|_| !given).map(|_| worked_ms + working.map_or(0, |since| now.since(since)))
     }
 
     /// The same, once it is over.

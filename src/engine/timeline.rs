@@ -2,7 +2,7 @@
 //! `Timeline::chart` draws it up: a bar a node, the critical path as it really was, and the shortest time that the same work could have
 //! taken. A node that gets another name keeps its bar.
 
-use super::{Event, Names, NodeRun, NodeState, Pace, Record, Renames, Time, carry, flow::Phase, graph::NodeIx, run::Run};
+use super::{Event, Names, NodeRun, NodeState, Record, Renames, Time, Verb, carry, flow::Phase, graph::NodeIx, run::Run};
 use crate::plan::NodeId;
 use serde::Serialize;
 use std::{
@@ -44,9 +44,11 @@ impl Doing {
         }
     }
 
-    fn of(state: &NodeState) -> Option<Self> {
+    /// What a node of a run in this state does; nothing when it is over.
+    pub(super) fn of(state: &NodeState, run: &Run) -> Option<Self> {
         Some(match state {
             NodeState::Pending => Self::Inputs,
+            NodeState::Ready if run.is_halted() => Self::Held,
             NodeState::Ready => Self::Slot,
             NodeState::Held => Self::Held,
             NodeState::Waiting { .. } => Self::Gate,
@@ -216,6 +218,8 @@ pub struct Timeline {
     /// When each body began, by what stands before its nodes' ids, as a moment and an event. The run's own plan has no prefix.
     begun: BTreeMap<String, (Time, u64)>,
     settled: Option<Time>,
+    /// Nothing starts by itself after the last event.
+    halted: bool,
     /// When the last event happened.
     last: Time,
     freed: LastFreed,
@@ -236,22 +240,23 @@ impl Timeline {
             Event::RunSettled { .. } => self.settled = Some(record.at),
             Event::RunReopened { .. } => self.settled = None,
             Event::RunRecovered { .. } | Event::Branched { .. } => self.break_off(run, record.at),
-            // A verb, and taking one back, may change what any node waits for.
-            Event::Acted { .. } | Event::Undone { .. } => run.nodes().for_each(|(node, _)| self.note(run, node, record)),
+            // Another plan, or another state, is put in the place of the whole run's.
+            Event::Acted { verb, .. } if matches!(**verb, Verb::Edit { .. }) => self.note_all(run, run.all_nodes(), record),
+            Event::Undone { .. } => self.note_all(run, run.all_nodes(), record),
+            Event::Acted { nodes, .. } => nodes.iter().for_each(|node| self.note(run, node, record)),
             Event::BodyStarted { node_id, index, .. } => {
                 let prefix = index.map_or_else(|| format!("{node_id}/"), |index| format!("{node_id}[{index}]/"));
                 self.begun.insert(prefix, (record.at, record.seq));
+                self.note_all(run, run.newest_body(node_id), record);
             }
             Event::GateDecided { gate, .. } | Event::GateVoided { gate, .. } => {
-                if let Some((gate, _)) = run.gate(*gate) {
-                    self.note(run, &gate.node, record);
-                }
+                run.gate(*gate).into_iter().for_each(|(gate, _)| self.note(run, &gate.node, record));
             }
-            event => {
-                if let Some(node) = event.node() {
-                    self.note(run, node, record);
-                }
-            }
+            event => event.node().into_iter().for_each(|node| self.note(run, node, record)),
+        }
+        // Whoever stands in line is held by a pause, and by nothing once that ends.
+        if std::mem::replace(&mut self.halted, run.is_halted()) != run.is_halted() {
+            self.note_all(run, run.queue.in_line(), record);
         }
         self.last = record.at;
         self.freed.full = !run.queue.has_slot();
@@ -291,6 +296,10 @@ impl Timeline {
         (timeline, run)
     }
 
+    fn note_all(&mut self, run: &Run, nodes: impl Iterator<Item = NodeIx>, record: &Record) {
+        nodes.for_each(|ix| self.note(run, &run.graph.ids[ix.at()], record));
+    }
+
     /// Notes what a node does from now on, if that is something else.
     fn note(&mut self, run: &Run, id: &NodeId, record: &Record) {
         let Some(ix) = run.graph.find(id) else { return };
@@ -302,11 +311,7 @@ impl Timeline {
         let Some(track) = self.tracks.get_mut(id) else { return };
         let starts = matches!(record.event, Event::NodeStarted { attempt: 1, .. });
         let let_in = if starts { self.freed.let_in(track, run, ix, record.at) } else { None };
-        let doing = match Doing::of(&node.state) {
-            Some(Doing::Slot) if run.pace() != Pace::Going => Some(Doing::Held),
-            doing => doing,
-        };
-        track.note(node, doing, record);
+        track.note(node, Doing::of(&node.state, run), record);
         if starts {
             (track.started, track.let_in) = (Some(record.seq), let_in);
         }

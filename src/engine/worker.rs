@@ -3,6 +3,7 @@
 use super::{
     Decision, Gate, GateId, GateKind, NextCall, NodeState, Time, ToolCall, ToolReport,
     flow::{Line, Pending, Phase, Wait},
+    gates::REJECTIONS_BEFORE_SILENCE,
     graph::{NodeIx, leaves_something, tool_of},
     run::{GateEnd, GateRun, Run},
 };
@@ -34,6 +35,7 @@ impl Run {
                 }
             }
         }
+        self.clock(ix, at);
     }
 
     pub(super) fn close_gate(&mut self, id: GateId, end: GateEnd) {
@@ -118,14 +120,23 @@ impl Run {
                 ) => false,
             })
         };
-        // A call that is held and then asks about itself needs no slot to ask.
-        let asks = |pending: &Pending| {
-            let asked = matches!(pending.held().map(|held| &held.next), Some(NextCall::Tool { verdict: Verdict::Ask, .. }));
-            asked && self.flows[ix.at()].approval.is_none()
+        // A call that is held and then asks about itself needs no slot to ask; one that is refused unasked goes on with its work.
+        let flow = &self.flows[ix.at()];
+        let asks = |pending: &Pending| match pending.held().map(|held| &held.next) {
+            Some(NextCall::Tool { tool, args, verdict: Verdict::Ask, .. }) => {
+                let is_silent = self.rejections(ix, tool, args) >= REJECTIONS_BEFORE_SILENCE;
+                flow.approval.is_none() && flow.drive.stopped_by.is_none() && !is_silent
+            }
+            Some(NextCall::Tool { verdict: Verdict::Allow | Verdict::Deny, .. } | NextCall::Model { .. }) | None => false,
         };
         let starts = |pending: &Pending| starts_call(pending) || pending.held().is_some() && !asks(pending);
         let all = worker.pending.iter().all(|pending| pending.decided && !asks(pending));
         worker.since.is_none() && (all || worker.pending.iter().any(|pending| pending.decided && starts(pending)))
+    }
+
+    /// How often people rejected a call of this node.
+    pub(super) fn rejections(&self, ix: NodeIx, tool: &str, args: &Value) -> u32 {
+        self.flows[ix.at()].rejections.get(&self.call_key(tool, args)).copied().unwrap_or(0)
     }
 
     /// An answer that was owed is given with this one; says whether there was any.

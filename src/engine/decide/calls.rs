@@ -75,7 +75,7 @@ impl Run {
             return refused;
         }
         let (node_id, generation) = (self.id_of(ix), self.generation(ix));
-        let rejected = self.flows[ix.at()].rejections.get(&self.call_key(&call.tool, &call.args)).copied().unwrap_or(0);
+        let rejected = self.rejections(ix, &call.tool, &call.args);
         let refuse = |message: String| Event::ToolRefused { node_id: node_id.clone(), generation, call: call.id.clone(), message };
         let start = || Event::ToolStarted { node_id: node_id.clone(), generation, call: call.clone() };
         match verdict {

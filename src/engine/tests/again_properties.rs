@@ -3,6 +3,7 @@
 
 use super::kit::*;
 use super::properties::*;
+use super::views::check_views;
 use crate::engine::Scope;
 use crate::engine::{flow::Phase, frame::*, graph::NodeIx, *};
 use crate::plan::{edit::Edit, *};
@@ -74,13 +75,6 @@ fn edits(one: &NodeId, two: &NodeId, how: u8) -> Vec<Edit> {
         vec![Edit::RemoveEdge { at: usize::from(how) % 3 }],
     ];
     all.into_iter().nth(usize::from(how) % 11).unwrap_or_default()
-}
-
-/// The run without what is there only to take verbs back.
-fn plain(run: &Run) -> Run {
-    let mut run = same(run);
-    run.steer.shadow = None;
-    run
 }
 
 /// Numbers that are kept up say what is there.
@@ -265,6 +259,7 @@ proptest! {
                 _ => {}
             }
         }
+        check_views(&player.world);
         finish(&mut player);
         for draw in after {
             say(&mut player, draw);

@@ -355,3 +355,77 @@ fn an_answer_that_a_person_gave_in_a_tools_place_is_heard_after_a_stop_too() {
     world.done("b", json!(1));
     assert_eq!(answered(&world, "t1"), Some(Answer::Value(json!("done by hand"))));
 }
+
+#[test]
+fn a_held_call_that_would_have_asked_waits_for_its_slot_when_it_is_refused_unasked() {
+    let mut world = World::created(plan(vec![agent("a", &[]), agent("b", &[])]), RunSettings { slots: 1, ..settings() });
+    world.act(point(Moment::Call, Some("a"), None));
+    world.command(Command::Start);
+    world.ask("a", "t1", "write", json!({"path": "x"}), Verdict::Ask);
+    assert_eq!((world.state("a"), world.state("b")), ("held", "running"));
+    world.act(Verb::Stop { target: on("a") });
+    assert_eq!((world.state("a"), answered(&world, "t1")), ("held", None), "nobody asks about it any more, and there is no slot");
+    world.done("b", json!(1));
+    assert_eq!(world.state("a"), "running");
+    assert!(matches!(answered(&world, "t1"), Some(Answer::Refused { .. })));
+}
+
+#[test]
+fn the_time_of_a_node_is_that_of_its_work_and_stands_still_while_it_waits_for_people() {
+    let mut asks = {
+        let mut node = agent("a", &[]);
+        node.policy.approve = Some(Approve::Before);
+        node
+    };
+    asks.policy.retry = Some(Retry { attempts: 2, ..Retry::default() });
+    let mut world = World::new(plan(vec![asks]));
+    let took = |world: &World| world.node("a").took_ms(Time(world.now));
+    world.now += 5_000;
+    world.decide(1, Decision::Approve);
+    world.act(Verb::StepInto { node: "a".into() });
+    world.now += 10;
+    model(&mut world, "a", "m1");
+    world.now += 60_000;
+    assert_eq!((world.state("a"), took(&world)), ("held", Some(10)), "held at its call");
+    world.act(Verb::Release { target: on("a") });
+    world.now += 5;
+    world.ask("a", "t1", "write", json!({"path": "x"}), Verdict::Ask);
+    world.now += 60_000;
+    assert_eq!((world.state("a"), took(&world)), ("waiting", Some(15)), "waits for an answer");
+    world.decide(2, Decision::Approve);
+    world.now += 3;
+    world.tool_done("a", "t1", json!(1));
+    world.now += 2;
+    assert_eq!((world.state("a"), took(&world)), ("running", Some(20)));
+    world.fail("a", ErrorKind::NothingBegan);
+    world.now += 60_000;
+    assert_eq!((world.state("a"), took(&world)), ("retrying", Some(20)), "rests");
+    world.due("a", TimerKind::Retry);
+    world.now += 7;
+    world.act(point(Moment::After, Some("a"), None));
+    world.done("a", json!(1));
+    world.now += 60_000;
+    assert_eq!((world.state("a"), took(&world)), ("held", Some(27)), "its result is kept");
+    world.act(Verb::Release { target: on("a") });
+    assert_eq!((world.state("a"), world.node("a").took_in_all_ms()), ("succeeded", Some(27)));
+}
+
+#[test]
+fn nobody_worked_while_nobody_drove_the_run() {
+    let doc = plan(vec![
+        node("inside", Work::Plan(PlanWork::Inline(Box::new(plan(vec![agent("x", &[])])))), &[]),
+        tool("t", "save", json!({"path": "x"}), &[]),
+    ]);
+    let mut world = World::new(doc);
+    let call = ToolCall { id: "t1".into(), tool: "save".into(), args: json!({"path": "x"}) };
+    world.fact("t", WorkFact::ToolAsked { call, verdict: Verdict::Allow, why: String::new() });
+    world.now += 40;
+    world.fact("inside/x", WorkFact::Log("here".into()));
+    world.now += 3_600_000;
+    world.run = Run::replay(&world.records);
+    world.step(Input::Recover { by: me() });
+    let took = |world: &World, id: &str| world.node(id).took_ms(Time(world.now));
+    assert_eq!((world.state("t"), took(&world, "t"), took(&world, "inside")), ("unknown", Some(40), Some(40)));
+    world.now += 2;
+    assert_eq!((took(&world, "inside/x"), took(&world, "inside"), took(&world, "t")), (Some(2), Some(42), Some(40)));
+}

@@ -205,6 +205,14 @@ pub(super) fn reject(message: &str) -> Decision {
 pub(super) fn same(run: &Run) -> Run {
     let mut run = run.clone();
     run.seq = 0;
+    run.stage.last = Time::default();
     run.gates.all.retain(|_, gate| !matches!(gate.end, crate::engine::run::GateEnd::Voided(_)));
+    run
+}
+
+/// The run without what is there only to take verbs back.
+pub(super) fn plain(run: &Run) -> Run {
+    let mut run = same(run);
+    run.steer.shadow = None;
     run
 }

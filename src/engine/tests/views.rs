@@ -57,6 +57,8 @@ pub(super) fn check_views(world: &World) {
         }
         let last = bar.stretches.last();
         assert_eq!(last.is_some_and(|last| last.to.is_none()), chart.start.is_some() && !node.state.is_final(), "{bar:?} {node:?}");
+        let doing = last.filter(|last| last.to.is_none()).map(|last| last.doing);
+        assert_eq!(doing, chart.start.and_then(|_| Doing::of(&node.state, &run)), "{bar:?} {node:?}");
         // A slot is given back before a question, a lock before the next attempt.
         let ends = |by: &By| matches!(by, By::Source | By::Turn);
         let over = |after: &After| run.node(&after.node).is_some_and(|node| node.state.is_final() || !ends(&after.by));
@@ -503,6 +505,28 @@ fn who_waited_for_a_lock_that_came_free_in_a_paused_run_waits_for_its_end() {
     world.done("a", json!(1));
     assert_eq!(world.run.reason(&"b".into()), "the run is paused");
     assert_eq!(world.why("b"), ["`b` is ready, and the run is paused"]);
+}
+
+#[test]
+fn a_bar_tells_at_once_of_a_pause_however_it_came_and_a_verb_looks_at_no_more_nodes_than_it_names() {
+    let mut world = World::with(plan(vec![agent("a", &[]), agent("b", &[]), agent("c", &[])]), RunSettings { slots: 1, ..settings() });
+    let doing = |world: &World, id: &str| {
+        let (timeline, _) = Timeline::replay(&world.records);
+        timeline.stretches(&id.into()).last().map(|last| last.doing)
+    };
+    world.now += 1;
+    world.act(Verb::RunTo { node: "b".into() });
+    assert_eq!((world.run.pace(), doing(&world, "c")), (Pace::Pausing, Some(Doing::Held)), "`b` stands at its start");
+    world.now += 1;
+    world.act(Verb::Resume);
+    assert_eq!((doing(&world, "b"), doing(&world, "c")), (Some(Doing::Slot), Some(Doing::Slot)));
+    world.now += 1;
+    world.act(Verb::Hold { target: on("b") });
+    assert_eq!((doing(&world, "b"), doing(&world, "c")), (Some(Doing::Held), Some(Doing::Slot)));
+    world.now += 1;
+    world.command(Command::Undo);
+    assert_eq!(doing(&world, "b"), Some(Doing::Slot));
+    check_views(&world);
 }
 
 #[test]
