@@ -30,7 +30,7 @@ pub enum Event {
         /// Who opened it again.
         by: Actor,
     },
-    /// The run was over and goes on, by the verb that comes right behind.
+    /// The run was over and goes on, by the verb that comes right behind, or because the last one is taken back there.
     RunReopened {
         /// Who asked for it.
         by: Actor,
@@ -386,7 +386,8 @@ pub enum Event {
         /// Why, in their words; may be empty.
         why: String,
     },
-    /// All that a verb called for at once is on record. From here on it can be taken back, until something happens because of it.
+    /// All that a verb called for at once is on record. From here on it can be taken back, until something happens because of it. The end
+    /// of the run says so too.
     Carried,
     /// A verb was taken back: the run stands as if it had not been said.
     Undone {

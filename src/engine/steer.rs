@@ -8,7 +8,10 @@ use super::{
     undo::Shadow,
 };
 use crate::plan::NodeId;
-use std::collections::{BTreeMap, BTreeSet};
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    sync::Arc,
+};
 
 /// How a run goes on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -43,7 +46,7 @@ pub(super) struct Steer {
     /// Tools that the run has used, by their own names.
     pub used: BTreeSet<String>,
     /// The run as it would be without the newest verb that can be taken back.
-    pub shadow: Option<Box<Shadow>>,
+    pub shadow: Option<Arc<Shadow>>,
 }
 
 impl Steer {

@@ -6,7 +6,7 @@ use super::{
     run::{GateEnd, GateRun, Run},
 };
 use crate::plan::NodeId;
-use std::collections::BTreeSet;
+use std::{collections::BTreeSet, sync::Arc};
 
 /// The most verbs that can be taken back one after the other.
 const MOST: u32 = 8;
@@ -42,8 +42,15 @@ impl Run {
         if let Event::Acted { verb, nodes, .. } = &record.event {
             return self.cast_shadow(record, verb, nodes);
         }
-        let Some(mut shadow) = self.steer.shadow.take() else { return };
+        let Some(mut kept) = self.steer.shadow.take() else { return };
+        let shadow = Arc::make_mut(&mut kept);
         let stays = match &record.event {
+            // The end of the run changes nothing in the world. Nothing more comes of a verb by which the run is over.
+            Event::RunSettled { .. } => {
+                shadow.open = false;
+                self.steer.shadow = Shadow::at_end(kept);
+                return;
+            }
             event if !shadow.open && shadow.is_read_by(event) => false,
             Event::Undone { .. } => true,
             Event::Carried => {
@@ -60,25 +67,27 @@ impl Run {
             }
             _ => false,
         };
-        self.steer.shadow = if stays { Some(shadow) } else { shadow.below(record) };
+        self.steer.shadow = if stays { Some(kept) } else { Arc::unwrap_or_clone(kept).below(record) };
     }
 
     /// A verb begins: the run as it is goes into the shadow, unless the verb itself has an effect.
     fn cast_shadow(&mut self, record: &Record, verb: &Verb, nodes: &[NodeId]) {
+        let below = self.steer.shadow.take();
         let mut run = self.clone();
+        run.steer.shadow = below;
         run.cut_shadows(MOST - 1);
         let words = verb.words();
         let thought = self.is_thought(record);
         let found = nodes.iter().filter_map(|node| self.graph.find(node)).filter(|_| verb.reopens());
         let reach = self.downstream(found).into_iter().map(|ix| self.id_of(ix)).collect();
         let shadow = Shadow { verb: record.seq, words, open: true, own: vec![record.clone()], reach, run };
-        self.steer.shadow = if thought { Some(Box::new(shadow)) } else { shadow.below(record) };
+        self.steer.shadow = if thought { Some(Arc::new(shadow)) } else { shadow.below(record) };
     }
 
     /// Puts the shadow in the run's place. Gates that the verb opened stay on record.
     pub(super) fn undone(&mut self, verb: u64, seq: u64) {
         let Some(shadow) = self.steer.shadow.take_if(|shadow| shadow.verb == verb) else { return };
-        let gates = std::mem::replace(self, shadow.run).gates;
+        let gates = std::mem::replace(self, Arc::unwrap_or_clone(shadow).run).gates;
         for (id, gate) in gates.all {
             let taken_back = || GateRun { end: GateEnd::Voided("the verb that led to it was taken back".to_string()), ..gate };
             self.gates.all.entry(id).or_insert_with(taken_back);
@@ -91,7 +100,7 @@ impl Run {
         if let Some(mut shadow) = self.steer.shadow.take()
             && shadow.run.stands_like(self, &record.event)
         {
-            shadow.run.pass_on(record);
+            Arc::make_mut(&mut shadow).run.pass_on(record);
             self.steer.shadow = Some(shadow);
         }
         self.fold(record);
@@ -100,15 +109,15 @@ impl Run {
     fn cut_shadows(&mut self, most: u32) {
         match &mut self.steer.shadow {
             Some(_) if most == 0 => self.steer.shadow = None,
-            Some(shadow) => shadow.run.cut_shadows(most - 1),
+            Some(shadow) => Arc::make_mut(shadow).run.cut_shadows(most - 1),
             None => {}
         }
     }
 
-    /// Whether an event of a verb itself is only a matter of the state: nothing in the world follows from it, and nothing is over by it.
+    /// Whether an event of a verb itself is only a matter of the state: nothing in the world follows from it. That the run is over by it
+    /// is such a matter too.
     fn is_thought(&self, record: &Record) -> bool {
-        let ends = matches!(record.event, Event::RunSettled { .. } | Event::RunCancelled { .. });
-        !ends && self.effects(record).is_empty()
+        self.effects(record).is_empty()
     }
 
     /// Whether an event is about something that is the same here and there.
@@ -221,9 +230,10 @@ impl Shadow {
     }
 
     /// The shadow below, brought to where this one's verb has its effect; none when that touches what it would take back.
-    fn below(self, record: &Record) -> Option<Box<Self>> {
+    fn below(self, record: &Record) -> Option<Arc<Self>> {
         let mut run = self.run;
-        let mut lower = run.steer.shadow.take()?;
+        let mut kept = run.steer.shadow.take()?;
+        let lower = Arc::make_mut(&mut kept);
         for own in self.own.iter().filter(|own| own.seq != record.seq).chain([record]) {
             if !lower.run.stands_like(&run, &own.event) {
                 return None;
@@ -231,6 +241,22 @@ impl Shadow {
             lower.run.pass_on(own);
             run.fold(own);
         }
-        Some(lower)
+        Some(kept)
+    }
+
+    /// Whether there is something to take back once the run is over: something would go on, or have another result. What only steered
+    /// the run means nothing any more.
+    fn outlasts_the_end(&self) -> bool {
+        let goes_on = self.run.frames.first().is_some_and(|frame| frame.counts.unfinished > 0);
+        goes_on || !self.reach.is_empty()
+    }
+
+    /// This one, or the first one below it that outlasts the end of the run.
+    fn at_end(kept: Arc<Self>) -> Option<Arc<Self>> {
+        if kept.outlasts_the_end() {
+            return Some(kept);
+        }
+        let last = kept.own.last().cloned()?;
+        Arc::unwrap_or_clone(kept).below(&last).and_then(Self::at_end)
     }
 }

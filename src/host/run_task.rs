@@ -130,7 +130,10 @@ impl RunTask {
         }
         for order in std::mem::take(&mut self.backlog) {
             match order {
-                Order::Command { command, asker, .. } if self.run.outcome().is_some() => self.turn_away(&command, asker.as_ref()),
+                // A run that ended in this very turn goes on by what it can go on by.
+                Order::Command { command, asker, .. } if self.run.outcome().is_some() && self.run.refusal(&command).is_some() => {
+                    self.turn_away(&command, asker.as_ref());
+                }
                 Order::Command { command, by, .. } => append(&mut batch, self.run.step(&Input::Command { command, by }, now)),
                 Order::Attach(listener) => self.attach(listener).await,
                 Order::Gate { gate, reply } => {

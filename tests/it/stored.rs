@@ -213,6 +213,19 @@ fn a_run_that_is_over_is_run_again_paused_and_a_verb_is_taken_back_with_the_run_
 }
 
 #[test]
+fn a_cancel_by_which_a_run_was_over_is_taken_back_from_the_shell_and_its_question_is_asked_again() {
+    let program = parked();
+    let told = program.json(&["cancel", "last", "--dry-run", "--json"]);
+    assert_eq!((&told["ends"], &told["voids"]), (&json!("cancelled"), &json!(["write"])));
+    program.run(&["cancel", "last"]).code(0);
+    assert_eq!(program.json(&["show", "last", "--json"])["status"], "cancelled");
+    program.run(&["undo", "last"]).code(7).says(&["takes back: cancel the run"]);
+    assert_eq!(states(&program), ["succeeded", "waiting", "succeeded", "pending"]);
+    program.run(&["resume", "last", "--yes"]).code(0);
+    assert_eq!(states(&program), ["succeeded"; 4]);
+}
+
+#[test]
 fn what_is_not_there_is_told_alike_by_every_verb_with_the_name_that_is_near() {
     let program = parked();
     let verbs: [&[&str]; 16] = [

@@ -21,10 +21,9 @@ impl Run {
 
     /// The verb, opening a run that is over first; then void questions, then what follows from the state that the verb leaves.
     pub(super) fn decide_again(&self, verb: &Verb, nodes: &[NodeIx], acted: Event, by: &Actor) -> Vec<Event> {
-        let reopened = self.stage.outcome.is_some().then(|| Event::RunReopened { by: by.clone() });
         let mut after = self.clone();
         after.steer.shadow = None;
-        let mut events: Vec<Event> = reopened.into_iter().chain([acted]).collect();
+        let mut events: Vec<Event> = self.reopened(by).into_iter().chain([acted]).collect();
         for (seq, event) in (self.seq + 1..).zip(&events) {
             after.fold(&Record { seq, at: Time::default(), more: false, event: event.clone() });
         }

@@ -16,8 +16,16 @@ impl Run {
                 vec![Event::GateDecided { gate: *gate, decision: decision.clone(), by: by.clone() }]
             }
             Command::Act { verb, why } => self.decide_act(verb, why, by),
-            Command::Undo => self.undoable().map(|(verb, _)| Event::Undone { verb, by: by.clone() }).into_iter().collect(),
+            Command::Undo => {
+                let undone = self.undoable().map(|(verb, _)| Event::Undone { verb, by: by.clone() });
+                undone.map(|undone| self.reopened(by).into_iter().chain([undone]).collect()).unwrap_or_default()
+            }
         }
+    }
+
+    /// A run that is over is opened before it goes on.
+    pub(super) fn reopened(&self, by: &Actor) -> Option<Event> {
+        self.stage.outcome.is_some().then(|| Event::RunReopened { by: by.clone() })
     }
 
     /// Why a command can't be carried out now; `None` when it can.

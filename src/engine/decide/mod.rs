@@ -15,8 +15,7 @@ mod verbs;
 mod work;
 
 use super::{
-    Actor, Command, Event, Input, NodeError, Outcome, RunId, RunSettings, Time, Timer, TimerKind, flow::Phase, frame::unfit, graph::NodeIx,
-    run::Run,
+    Actor, Event, Input, NodeError, Outcome, RunId, RunSettings, Time, Timer, TimerKind, flow::Phase, frame::unfit, graph::NodeIx, run::Run,
 };
 use crate::plan::Plan;
 
@@ -28,9 +27,7 @@ impl Run {
         }
         if self.stage.outcome.is_some() {
             return match input {
-                Input::Command { command: Command::Act { verb, why }, by } if self.verb_refusal(verb).is_none() => {
-                    self.decide_act(verb, why, by)
-                }
+                Input::Command { command, by } if self.refusal(command).is_none() => self.decide_command(command, by),
                 Input::Create { .. }
                 | Input::Command { .. }
                 | Input::Work { .. }

@@ -95,3 +95,78 @@ fn a_branch_keeps_whole_steps() {
     assert_eq!(Record::whole(&world.records, whole), whole);
     assert!(Record::whole(&world.records, 2) < routed, "earlier steps end before");
 }
+
+/// The journal is opened again, and the newest verb taken back.
+fn reopen_and_undo(world: &mut World) -> Vec<Event> {
+    world.run = Run::replay(&world.records);
+    world.effects.clear();
+    world.command(Command::Undo)
+}
+
+#[test]
+fn a_verb_that_leaves_nothing_to_do_is_taken_back_although_the_run_is_over_by_it() {
+    let node = || NodeId::new("b");
+    let verbs = [
+        Verb::Cancel { target: Target::Run },
+        Verb::Cancel { target: on("b") },
+        Verb::Cancel { target: Target::Branch(node()) },
+        Verb::Stop { target: Target::Run },
+        Verb::Skip { node: node() },
+        Verb::Override { node: node(), value: json!("by hand") },
+        Verb::Edit { edits: vec![Edit::RemoveNode { id: "c".into() }, Edit::RemoveNode { id: "b".into() }] },
+    ];
+    for verb in verbs {
+        let mut world = World::new(plan(vec![agent("a", &[]), gated("b", Approve::Before), agent("c", &["b"])]));
+        world.done("a", json!(1));
+        if matches!(verb, Verb::Override { .. }) {
+            world.act(Verb::Skip { node: "c".into() });
+        }
+        let before = plain(&world.run);
+        world.act(verb.clone());
+        assert!(world.outcome().is_some(), "{verb:?} leaves nothing to do");
+        let events = reopen_and_undo(&mut world);
+        assert!(matches!(events[..], [Event::RunReopened { .. }, Event::Undone { .. }]), "{verb:?}: {events:?}");
+        assert!(plain(&world.run) == before, "{verb:?}: {}", world.states());
+        world.decide(1, Decision::Approve);
+        assert_eq!(world.state("b"), "running", "{verb:?}");
+    }
+}
+
+#[test]
+fn a_cancel_that_stopped_work_is_not_taken_back_and_what_only_steered_means_nothing_once_the_run_is_over() {
+    let mut world = World::new(plan(vec![agent("a", &[])]));
+    world.act(Verb::Pause);
+    world.act(Verb::Cancel { target: Target::Run });
+    assert_eq!((world.outcome(), world.run.undoable()), (Some(Outcome::Cancelled), None), "its worker was stopped");
+    assert!(world.command(Command::Undo).is_empty());
+    let mut world = World::new(plan(vec![agent("a", &[])]));
+    world.act(Verb::Guide { node: "a".into(), text: "be brief".into() });
+    world.act(Verb::Break { point: Breakpoint { at: Moment::Before, node: None, when: None } });
+    world.done("a", json!(1));
+    assert_eq!((world.outcome(), world.run.undoable()), (Some(Outcome::Succeeded), None));
+}
+
+#[test]
+fn what_was_skipped_before_the_run_went_to_its_end_can_still_be_had() {
+    let mut world = World::new(plan(vec![agent("a", &[]), agent("b", &["a"]), agent("c", &["a"])]));
+    world.act(Verb::Skip { node: "b".into() });
+    world.act(Verb::Break { point: Breakpoint { at: Moment::Failure, node: None, when: None } });
+    world.done("a", json!(1));
+    world.done("c", json!(2));
+    assert_eq!(world.outcome(), Some(Outcome::Succeeded));
+    assert_eq!(world.run.undoable().map(|(_, words)| words), Some("skip `b`"), "and not the breakpoint");
+    reopen_and_undo(&mut world);
+    assert_eq!((world.states().as_str(), world.outcome()), ("a succeeded, b running, c succeeded", None));
+}
+
+#[test]
+fn a_result_that_was_overridden_is_had_again_and_the_run_is_over_as_before() {
+    let mut world = World::new(plan(vec![gated("a", Approve::Before)]));
+    world.decide(1, Decision::Approve);
+    world.done("a", json!("made"));
+    let before = plain(&world.run);
+    world.act(Verb::Override { node: "a".into(), value: json!("by hand") });
+    assert_eq!(world.node("a").result.as_deref(), Some(&json!("by hand")));
+    reopen_and_undo(&mut world);
+    assert!(plain(&world.run) == before, "{}", world.states());
+}
