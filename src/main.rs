@@ -9,6 +9,6 @@ fn main() -> ExitCode {
         return code;
     }
     let (mut out, mut err, mut stdin) = (std::io::stdout(), std::io::stderr(), std::io::stdin());
-    let mut io = cli::Io { out: &mut out, err: &mut err, stdin: &mut stdin };
+    let mut io = cli::Io { out: &mut out, err: &mut err, stdin: &mut stdin, columns: cli::columns() };
     cli::main(std::env::args_os(), &mut io).into()
 }

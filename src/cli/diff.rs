@@ -1,6 +1,6 @@
 //! `dagdeck diff`: what differs between two plans, piece by piece.
 
-use super::{DiffArgs, Exit, Failure, Io, Place, export, show};
+use super::{DiffArgs, Exit, Failure, Io, Place, export, ls::short, show};
 use crate::{
     engine::{Change, Comparison, Run, Side, Totals},
     plan::{
@@ -12,7 +12,7 @@ use crate::{
 };
 use serde_json::{Value, json};
 
-/// Columns of a result's beginning.
+/// Columns of a result's beginning, where no terminal says how many there are.
 const RESULT_COLUMNS: usize = 60;
 
 /// Tells what differs between two plans: from the first to the second. Plans that differ give the exit code of what is only partly
@@ -28,7 +28,7 @@ pub fn diff(args: &DiffArgs, place: &Place, io: &mut Io<'_>) -> Result<Exit, Fai
     let new = nest::inlined(export::plan_of(&args.new, place, io)?);
     let diff = Diff::new(&old, &new);
     let results = if args.results { Some(results_of(args, place)?) } else { None };
-    let same = diff.is_empty() && results.as_ref().is_none_or(|results| results.changed().next().is_none());
+    let same = diff.is_empty() && results.as_ref().is_none_or(|(results, _)| results.changed().next().is_none());
     let exit = if same { Exit::Success } else { Exit::Partial };
     if args.json {
         let as_json = |(at, piece): (usize, &Piece)| {
@@ -38,7 +38,7 @@ pub fn diff(args: &DiffArgs, place: &Place, io: &mut Io<'_>) -> Result<Exit, Fai
         };
         let pieces: Vec<Value> = diff.pieces.iter().enumerate().map(as_json).collect();
         let mut told = json!({"equal": same, "pieces": pieces});
-        if let Some(results) = &results {
+        if let Some((results, _)) = &results {
             told["results"] = json!(results);
         }
         io.json(&told)?;
@@ -50,25 +50,26 @@ pub fn diff(args: &DiffArgs, place: &Place, io: &mut Io<'_>) -> Result<Exit, Fai
             io.line(&Plain::line(&format!("    only together with: {}", head(&diff.pieces[other]))).into_string())?;
         }
     }
-    if let Some(results) = &results {
-        print_results(results, io)?;
+    if let Some((results, names)) = &results {
+        print_results(results, names, io)?;
     }
     io.say(&summary(&diff));
     Ok(exit)
 }
 
-/// What became of the nodes of two runs.
-fn results_of(args: &DiffArgs, place: &Place) -> Result<Comparison, Failure> {
+/// What became of the nodes of two runs, and their names.
+fn results_of(args: &DiffArgs, place: &Place) -> Result<(Comparison, [String; 2]), Failure> {
     let run = |name: &str| {
-        let (_, records) =
+        let (id, records) =
             show::records(name, place).map_err(|failure| failure.hint("`--results` compares two runs, as `dagdeck ls` lists them"))?;
-        Ok::<_, Failure>(Run::replay(&records))
+        Ok::<_, Failure>((short(&id).to_owned(), Run::replay(&records)))
     };
-    Ok(Comparison::new(&run(&args.old)?, &run(&args.new)?))
+    let ((old, left), (new, right)) = (run(&args.old)?, run(&args.new)?);
+    Ok((Comparison::new(&left, &right), [old, new]))
 }
 
 /// The nodes that came out otherwise, side by side, and what both runs took.
-fn print_results(results: &Comparison, io: &mut Io<'_>) -> Result<(), Failure> {
+fn print_results(results: &Comparison, [old, new]: &[String; 2], io: &mut Io<'_>) -> Result<(), Failure> {
     let (mut same, mut other) = (0, 0);
     for versus in &results.nodes {
         let sign = match versus.change {
@@ -84,20 +85,21 @@ fn print_results(results: &Comparison, io: &mut Io<'_>) -> Result<(), Failure> {
         io.line(&Plain::line(&format!("{sign} result  {}", versus.node)).into_string())?;
         for (sign, side) in [("-", &versus.left), ("+", &versus.right)] {
             if let Some(side) = side {
-                io.line(Plain::line(&format!("    {sign} {}", told(side))).as_str().trim_end())?;
+                let (head, gave) = told(side);
+                io.row(&Plain::line(&format!("    {sign} {head}  ")), &gave, RESULT_COLUMNS)?;
             }
         }
     }
-    for (sign, took) in [("-", results.left), ("+", results.right)] {
-        let open = if took.time_ms.is_none() { ["not over".to_owned(), price(took)] } else { [price(took), String::new()] };
-        let words = open.into_iter().filter(|words| !words.is_empty()).collect::<Vec<_>>().join(", ");
-        io.line(&format!("{sign} in all: {words}"))?;
+    for (sign, name, took) in [("-", old, results.left), ("+", new, results.right)] {
+        let open = took.time_ms.is_none().then(|| "not over".to_owned());
+        let words: Vec<String> = open.into_iter().chain([price(took)]).filter(|words| !words.is_empty()).collect();
+        io.line(&format!("{sign} run {name} in all: {}", words.join(", ")))?;
     }
-    io.say(&format!("results: {} the same, {other} otherwise", counted(same, "node")));
+    io.say(&format!("results: {} the same, {other} different", counted(same, "node")));
     Ok(())
 }
 
-fn told(side: &Side) -> String {
+fn told(side: &Side) -> (String, Plain) {
     let gave = match (&side.error, &side.result) {
         (Some(error), _) => error.clone(),
         (None, Some(result)) => result.as_str().map_or_else(|| result.to_string(), str::to_owned),
@@ -106,7 +108,7 @@ fn told(side: &Side) -> String {
     let mark = side.mark.as_ref().map(|mark| format!(" ({mark})")).unwrap_or_default();
     let words = [format!("{}{mark}", side.state.replace('_', " ")), price(side.took)];
     let head = words.into_iter().filter(|words| !words.is_empty()).collect::<Vec<_>>().join(", ");
-    format!("{head}  {}", Plain::summary(&gave).truncate(RESULT_COLUMNS))
+    (head, Plain::summary(&gave))
 }
 
 /// What something took, as far as it took anything.

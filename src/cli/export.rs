@@ -28,7 +28,7 @@ fn run_file(run: &str, file: &str, place: &Place, io: &mut Io<'_>) -> Result<Exi
     if file == "-" {
         io.out.write_all(written.text.as_bytes())?;
     } else {
-        put(file, &written.text).map_err(|error| Failure::new(format!("can't write `{file}`: {error}")))?;
+        put(file, &written.text)?;
     }
     let redacted = match written.redacted {
         0 => "no secrets were found in them".to_owned(),
@@ -39,13 +39,19 @@ fn run_file(run: &str, file: &str, place: &Place, io: &mut Io<'_>) -> Result<Exi
     Ok(Exit::Success)
 }
 
-fn put(file: &str, text: &str) -> std::io::Result<()> {
+fn put(file: &str, text: &str) -> Result<(), Failure> {
     let path = Path::new(file);
     let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
-    let mut beside = tempfile::NamedTempFile::new_in(folder)?;
-    beside.write_all(text.as_bytes())?;
-    beside.as_file().sync_all()?;
-    beside.persist(path).map(drop).map_err(|fault| fault.error)
+    if !folder.is_dir() {
+        return Err(Failure::new(format!("can't write `{file}`: there is no folder `{}`", folder.display())));
+    }
+    let written = || {
+        let mut beside = tempfile::NamedTempFile::new_in(folder)?;
+        beside.write_all(text.as_bytes())?;
+        beside.as_file().sync_all()?;
+        beside.persist(path).map(drop).map_err(|fault| fault.error)
+    };
+    written().map_err(|error: std::io::Error| Failure::new(format!("can't write `{file}`: {error}")))
 }
 
 /// Writes a plan file's or a run's plan in another form.

@@ -12,6 +12,17 @@ pub struct Io<'a> {
     pub err: &'a mut (dyn Write + Send),
     /// Standard input.
     pub stdin: &'a mut (dyn Read + Send),
+    /// Of the terminal that `out` is; none where it is something else.
+    pub columns: Option<usize>,
+}
+
+/// Columns that a row's last cell has at the least.
+const LAST_COLUMNS: usize = 12;
+
+/// Columns of the terminal that standard output is, if it is one.
+pub fn columns() -> Option<usize> {
+    let size = rustix::termios::tcgetwinsize(std::io::stdout()).ok()?;
+    (size.ws_col > 0).then_some(size.ws_col.into())
 }
 
 impl Io<'_> {
@@ -38,6 +49,15 @@ impl Io<'_> {
     /// When the output can't be written.
     pub fn line(&mut self, text: &str) -> Result<(), Failure> {
         Ok(writeln!(self.out, "{text}")?)
+    }
+
+    /// Prints a row of a table, whose last cell is cut to the room that the terminal has left, or to so many columns elsewhere.
+    ///
+    /// # Errors
+    /// When the output can't be written.
+    pub fn row(&mut self, head: &Plain, last: &Plain, elsewhere: usize) -> Result<(), Failure> {
+        let room = self.columns.map_or(elsewhere, |all| all.saturating_sub(head.width()).max(LAST_COLUMNS));
+        self.line(head.clone().then(&last.truncate(room)).as_str().trim_end())
     }
 
     /// Prints a message for a person, of one or more lines. Whatever it quotes is made safe to show here, once for all verbs.
@@ -127,7 +147,7 @@ mod tests {
 
     fn printed(print: impl FnOnce(&mut Io<'_>)) -> (String, String) {
         let (mut out, mut err, mut stdin) = (Vec::new(), Vec::new(), std::io::empty());
-        print(&mut Io { out: &mut out, err: &mut err, stdin: &mut stdin });
+        print(&mut Io { out: &mut out, err: &mut err, stdin: &mut stdin, columns: None });
         (String::from_utf8(out).unwrap(), String::from_utf8(err).unwrap())
     }
 
@@ -136,6 +156,22 @@ mod tests {
         let failure = Failure::new("run has no node `\x1b]52;c;eA==\x07`").hint("its nodes are: \u{202e}a, \u{9b}2J");
         let (_, err) = printed(|io| io.say(&failure.to_string()));
         assert_eq!(err, "error: run has no node `\\u{1b}]52;c;eA==\\u{7}`\nhint: its nodes are: \\u{202e}a, \\u{9b}2J\n");
+    }
+
+    #[test]
+    fn a_row_fits_the_terminal_and_elsewhere_its_last_cell_is_short_enough() {
+        let row = |columns: Option<usize>, head: &str, last: &str| {
+            let (mut out, mut err, mut stdin) = (Vec::new(), Vec::new(), std::io::empty());
+            let mut io = Io { out: &mut out, err: &mut err, stdin: &mut stdin, columns };
+            io.row(&Plain::line(head), &Plain::line(last), 9).unwrap();
+            String::from_utf8(out).unwrap()
+        };
+        assert_eq!(row(None, "name  ", "a long result"), "name  a long r…\n");
+        assert_eq!(row(Some(20), "name  ", "a long result, and more"), "name  a long result…\n");
+        assert_eq!(row(Some(20), "name  ", "東京の天気は晴れ"), "name  東京の天気は…\n");
+        assert_eq!(row(Some(200), "name  ", "a long result"), "name  a long result\n");
+        assert_eq!(row(Some(5), "name  ", "a long result, and more"), "name  a long resu…\n", "something is always told");
+        assert_eq!(row(Some(20), "name  ", ""), "name\n");
     }
 
     #[test]

@@ -9,7 +9,7 @@ use crate::{
 use serde_json::{Value, json};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Columns of a run's goal in the list.
+/// Columns of a run's goal in the list, where no terminal says how many there are.
 const GOAL_COLUMNS: usize = 60;
 
 /// Lists runs.
@@ -19,6 +19,7 @@ const GOAL_COLUMNS: usize = 60;
 pub fn ls(args: &LsArgs, place: &Place, io: &mut Io<'_>) -> Result<Exit, Failure> {
     let store = place.store()?;
     let mut runs = store.runs(Scope::Workspace(&place.places.workspace))?;
+    let all = runs.len();
     runs.truncate(usize::from(args.limit));
     let driver = |run: &RunRow| if run.outcome.is_none() { store.driver(&run.run) } else { None };
     if args.json {
@@ -29,8 +30,18 @@ pub fn ls(args: &LsArgs, place: &Place, io: &mut Io<'_>) -> Result<Exit, Failure
         io.say("no runs in this workspace yet");
         io.say("hint: `dagdeck` opens the console; `dagdeck run \"request\"` runs without it");
     }
-    for (depth, run) in families(&runs) {
-        io.line(&line(depth, run, driver(run).as_deref()))?;
+    let families = families(&runs);
+    let rows: Vec<[String; 3]> = families.iter().map(|(_, run)| cells(run, driver(run).as_deref())).collect();
+    let [first, second, third] = [0, 1, 2].map(|at| rows.iter().map(|row| row[at].len()).max().unwrap_or(0));
+    for ([status, took, nodes], (depth, run)) in rows.iter().zip(&families) {
+        let (name, created) = (short(&run.run.0), timestamp(run.created.0));
+        let unit = if run.nodes == 1 { "node" } else { "nodes" };
+        let head = format!("{name}  {created}  {status:<first$}  {took:>second$}  {nodes:>third$} {unit:<5}  ");
+        let beside = depth.checked_sub(1).map(|depth| format!("{}└ ", "  ".repeat(depth))).unwrap_or_default();
+        io.row(&Plain::line(&head), &Plain::line(&beside).then(&title(*depth, run)), GOAL_COLUMNS)?;
+    }
+    if all > runs.len() {
+        io.say(&format!("{} of {all} runs; `dagdeck ls -n {all}` lists them all", runs.len()));
     }
     Ok(Exit::Success)
 }
@@ -66,17 +77,21 @@ fn families(runs: &[RunRow]) -> Vec<(usize, &RunRow)> {
     listed
 }
 
-fn line(depth: usize, run: &RunRow, driver: Option<&str>) -> String {
-    let status = status(run.outcome, run.rest, driver);
-    let took = run.finished.map_or_else(|| Plain::line("-"), |end| duration(end.since(run.created)));
-    let branch = match &run.parent {
-        Some((parent, seq)) => format!("{}└ from {} after event {seq}: ", "  ".repeat(depth.saturating_sub(1)), short(&parent.0)),
-        None => String::new(),
+/// How a run stands, how long it took, how large it is.
+fn cells(run: &RunRow, driver: Option<&str>) -> [String; 3] {
+    let took = run.finished.map_or_else(|| "-".to_owned(), |end| duration(end.since(run.created)).into_string());
+    [status(run.outcome, run.rest, driver).to_owned(), took, run.nodes.to_string()]
+}
+
+/// Where it came from, and its goal. A branch below its parent needn't name it.
+fn title(depth: usize, run: &RunRow) -> Plain {
+    let branch = match (&run.parent, depth) {
+        (Some((_, seq)), 1..) => format!("after event {seq}: "),
+        (Some((parent, seq)), 0) => format!("from {} after event {seq}: ", short(&parent.0)),
+        (None, _) => String::new(),
     };
     let imported = if run.imported.is_some() { "imported: " } else { "" };
-    let goal = Plain::line(&format!("{branch}{imported}")).then(&Plain::summary(&run.goal)).truncate(GOAL_COLUMNS);
-    let created = timestamp(run.created.0);
-    format!("{}  {created}  {status:<11}  {:>7}  {:>3} nodes  {goal}", short(&run.run.0), took.as_str(), run.nodes)
+    Plain::line(&format!("{branch}{imported}")).then(&Plain::summary(&run.goal))
 }
 
 /// The end of a run's name: enough to tell runs apart, and accepted wherever a run is named.

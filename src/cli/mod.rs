@@ -36,8 +36,8 @@ pub use args::{
     ResumeArgs, RunArgs, SchemaArgs, ShowArgs, TraceArgs, ValidateArgs, Verb, WhyArgs,
 };
 pub use exit::{Exit, Failure};
-pub use io::Io;
 use io::Listened;
+pub use io::{Io, columns};
 pub use steering::{
     ActArgs, AnswerArgs, ApproveArgs, BranchArgs, DecideArgs, EditArgs, GuideArgs, NodeArgs, OnArgs, OverrideArgs, PauseArgs, RejectArgs,
     ReplayArgs, RerunArgs, RewindArgs, TargetArgs, UndoArgs,
@@ -59,7 +59,7 @@ const MODEL_OF_A_RUN: &str = "`--model` is for plans and new runs; a stored run 
 /// Runs one command line to its exit code.
 pub fn main(args: impl IntoIterator<Item = OsString>, io: &mut Io<'_>) -> Exit {
     let mut out = Listened::new(io.out);
-    let io = &mut Io { out: &mut out, err: io.err, stdin: io.stdin };
+    let io = &mut Io { out: &mut out, err: io.err, stdin: io.stdin, columns: io.columns };
     let mut command = help::command();
     let parsed = command.try_get_matches_from_mut(args).and_then(|matches| {
         let cli = Cli::from_arg_matches(&matches)?;

@@ -13,7 +13,10 @@ use crate::{
 };
 use serde_json::{Value, json};
 
-/// Columns of a result's first line in the table.
+/// Columns of the names of nodes in the table: longer ones reach into the next cells.
+const NAME_COLUMNS: usize = 32;
+
+/// Columns of a result's first line in the table, where no terminal says how many there are.
 const RESULT_COLUMNS: usize = 60;
 
 /// Shows a run, or one node of it.
@@ -141,9 +144,11 @@ pub(super) fn print(run: &Run, id: &str, driver: Option<&str>, io: &mut Io<'_>) 
     if let Some((_, reason)) = run.outcome().filter(|(_, reason)| !reason.is_empty()) {
         io.line(&format!("  {}", Plain::line(reason)))?;
     }
-    let width = run.nodes().map(|(id, _)| Plain::line(id).width()).max().unwrap_or(0);
+    let widths = run.nodes().map(|(id, _)| Plain::line(id).width());
+    let width = widths.filter(|width| *width <= NAME_COLUMNS).max().unwrap_or(0);
     for (id, node) in run.nodes_in_order() {
-        io.line(&node_line(run, id, node, width))?;
+        let (head, last) = node_row(run, id, node, width);
+        io.row(&head, &last, RESULT_COLUMNS)?;
     }
     for (gate, decided) in run.gates() {
         io.line(&gate_line(run, gate, decided))?;
@@ -151,7 +156,7 @@ pub(super) fn print(run: &Run, id: &str, driver: Option<&str>, io: &mut Io<'_>) 
     Ok(())
 }
 
-fn node_line(run: &Run, id: &NodeId, node: &NodeRun, width: usize) -> String {
+fn node_row(run: &Run, id: &NodeId, node: &NodeRun, width: usize) -> (Plain, Plain) {
     let took = node.took_in_all_ms().map_or_else(String::new, |ms| duration(ms).into_string());
     let last = match (&node.error, &node.result) {
         (Some(error), _) => error.message.clone(),
@@ -160,8 +165,10 @@ fn node_line(run: &Run, id: &NodeId, node: &NodeRun, width: usize) -> String {
     };
     let stale = node.stale.as_ref().map(|why| format!("stale, {why}: ")).unwrap_or_default();
     let mark = node.mark_words().map(|mark| format!("{mark}: ")).unwrap_or_default();
-    let last = Plain::line(&stale).then(&Plain::line(&mark)).then(&Plain::summary(&last).truncate(RESULT_COLUMNS));
-    format!("  {}  {:<11}  {took:>7}  {last}", Plain::line(id).pad(width), node.state.word()).trim_end().to_string()
+    let last = Plain::line(&stale).then(&Plain::line(&mark)).then(&Plain::summary(&last));
+    let name = Plain::line(id);
+    let gap = Plain::blank(width.saturating_sub(name.width()));
+    (Plain::line(&format!("  {name}{gap}  {:<11}  {took:>7}  ", node.state.word())), last)
 }
 
 fn gate_line(run: &Run, gate: &Gate, decided: Option<&Decided>) -> String {

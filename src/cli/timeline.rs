@@ -7,9 +7,14 @@ use crate::{
 };
 use serde_json::json;
 
-/// Columns of the bars, and the most of a node's name.
-const BAR_COLUMNS: u64 = 50;
+/// Columns of the bars where no terminal says how many there are, and within which they stay in one that does.
+const BAR_COLUMNS: usize = 50;
+const BARS_WITHIN: (usize, usize) = (16, 100);
+/// The most of a node's name.
 const NAME_COLUMNS: usize = 24;
+
+/// What stands beside name, bar and what it came after: the mark, the time, the gaps, the word `after`.
+const BESIDE: usize = 21;
 
 /// Shows a run against time: as it stands at its last event, where it goes on.
 pub(super) fn timeline(id: &str, records: &[Record], as_json: bool, io: &mut Io<'_>) -> Result<(), Failure> {
@@ -21,25 +26,29 @@ pub(super) fn timeline(id: &str, records: &[Record], as_json: bool, io: &mut Io<
         return Ok(());
     }
     let width = chart.bars.iter().map(|bar| Plain::line(&bar.node).width()).max().unwrap_or(0).min(NAME_COLUMNS);
-    for bar in &chart.bars {
+    let afters: Vec<String> = chart.bars.iter().map(|bar| bar.after.as_ref().map(|after| after.words()).unwrap_or_default()).collect();
+    let after_width = afters.iter().map(|after| Plain::line(after).width()).max().unwrap_or(0);
+    let room = |all: usize| all.saturating_sub(width + after_width + BESIDE).clamp(BARS_WITHIN.0, BARS_WITHIN.1);
+    let columns = io.columns.map_or(BAR_COLUMNS, room);
+    for (bar, after) in chart.bars.iter().zip(&afters) {
         let name = Plain::line(&bar.node).truncate_middle(width).pad(width);
         let mark = if bar.critical { '*' } else { ' ' };
         let worked = bar.spent(Doing::Working, chart.end);
-        let after = bar.after.as_ref().map(|after| format!("  after {}", after.words())).unwrap_or_default();
-        let line = format!("{mark} {name}  {}  {}{after}", drawn(bar, &chart), duration(worked).pad_start(7));
+        let after = if after.is_empty() { String::new() } else { format!("  after {after}") };
+        let line = format!("{mark} {name}  {}  {}{after}", drawn(bar, &chart, columns), duration(worked).pad_start(7));
         io.line(Plain::line(&line).as_str().trim_end())?;
     }
     io.line(&format!("{} in all, at least {} with this work", duration(chart.makespan_ms), duration(chart.bound_ms)))?;
-    io.say("* critical path   . inputs   - slot   = held   ? gate   # work   ~ rest   ! unknown");
+    io.say("* critical path  . inputs  - slot  = held  ? gate  # work  ~ rest  ! unknown");
     Ok(())
 }
 
 /// A bar: in each column what the node did longest then.
-fn drawn(bar: &Bar, chart: &Chart) -> String {
+fn drawn(bar: &Bar, chart: &Chart, columns: usize) -> String {
     let Some(start) = chart.start else { return String::new() };
     let all = chart.makespan_ms.max(1);
-    let column = |at: Time| (at.since(start) * BAR_COLUMNS / all).min(BAR_COLUMNS - 1) as usize;
-    let mut cells = vec![' '; BAR_COLUMNS as usize];
+    let column = |at: Time| (at.since(start).saturating_mul(columns as u64) / all).min(columns as u64 - 1) as usize;
+    let mut cells = vec![' '; columns];
     for stretch in &bar.stretches {
         let (from, to) = (column(stretch.from), column(stretch.to.unwrap_or(chart.end)));
         for cell in &mut cells[from..=to.max(from)] {

@@ -482,7 +482,7 @@ fn a_run_is_looked_into_by_why_trace_timeline_and_diff() {
 
     program.run(&["run", &file, "--set", "n=2"]).code(0);
     let second = program.json(&["show", "--json"])["run"].as_str().unwrap().to_owned();
-    let diff = program.run(&["diff", &first, &second, "--results"]).code(4).says(&["1 node the same, 2 otherwise"]);
+    let diff = program.run(&["diff", &first, &second, "--results"]).code(4).says(&["1 node the same, 2 different"]);
     assert!(diff.out.contains("result  twice") && diff.out.contains("42") && diff.out.contains("44"), "{diff}");
     let told = program.run(&["diff", &first, &second, "--results", "--json"]).code(4).json();
     assert_eq!(told["results"]["nodes"][1]["change"], "result");

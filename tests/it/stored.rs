@@ -143,7 +143,7 @@ fn a_branch_keeps_what_came_before_and_stands_below_its_parent() {
     assert!(!program.workspace().join("out.txt").exists());
     let listed = program.run(&["ls"]).code(0).out;
     let lines: Vec<&str> = listed.lines().collect();
-    assert!(lines[0].starts_with(&parent[parent.len() - 8..]) && lines[1].contains("└ from "), "{listed}");
+    assert!(lines[0].starts_with(&parent[parent.len() - 8..]) && lines[1].contains("└ after event "), "{listed}");
 }
 
 #[test]
@@ -257,6 +257,39 @@ fn what_is_not_there_is_told_alike_by_every_verb_with_the_name_that_is_near() {
         program.run(&[verb, "last", "--until", "after"]).code(1).says(&["nothing has happened at `after` yet"]);
     }
     assert_eq!(events(&program).len(), before);
+}
+
+#[test]
+fn tables_fit_a_narrow_terminal_row_by_row() {
+    let program = Program::new();
+    let long = "結果は東京の天気が晴れで、京都は曇り、大阪は雨です。".repeat(9);
+    let run = |goal: &str, value: &str| {
+        let nodes = json!([
+            {"id": "first", "value": value},
+            {"id": "one-with-a-name-of-28-letters", "code": "return deps.first.output", "depends_on": ["first"]},
+        ]);
+        let file = program.file("plan.json", json!({"dagdeck": 1, "goal": goal, "nodes": nodes}).to_string());
+        program.run(&["run", &file]).code(0);
+    };
+    run(&long, "short");
+    run("short", "other");
+    run("short", &long);
+    let run_before = program.json(&["ls", "--json"])[1]["run"].as_str().unwrap().to_owned();
+    let tables: [&[&str]; 5] =
+        [&["ls"], &["ls", "-n", "2"], &["show"], &["show", "--timeline"], &["diff", &run_before, "last", "--results"]];
+    let mut rows = Vec::new();
+    for args in tables {
+        let mut terminal = program.console_with(args, (80, 40));
+        terminal.ended();
+        let screen = terminal.screen();
+        // What is cut off says so; a value of the plan is told whole by `diff`, on lines of its own.
+        let wrapped = (0..40).filter(|row| terminal.emulator().row_wrapped(*row)).count();
+        assert_eq!(wrapped, if args[0] == "diff" { 5 } else { 0 }, "{args:?}\n{screen}");
+        rows.push(screen);
+    }
+    assert!(rows[0].lines().count() == 3 && rows[0].contains("東京の天気") && rows[0].contains('…'), "{}", rows[0]);
+    assert!(rows[1].contains("2 of 3 runs; `dagdeck ls -n 3` lists them all"), "{}", rows[1]);
+    assert!(rows[2].contains("one-with-a-name-of-28-letters  succeeded"), "{}", rows[2]);
 }
 
 #[test]
