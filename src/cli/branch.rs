@@ -20,7 +20,8 @@ use serde_json::json;
 pub async fn branch(args: &BranchArgs, place: &Place, io: &mut Io<'_>) -> Result<Exit, Failure> {
     let wanted = args.edit.as_ref().map(|file| source::read(file, io)).transpose()?;
     let drive = Drive::find(&args.run, &args.on.gates, args.on.json, place)?;
-    let seq = Record::whole(&drive.records, named::event(args.at, args.until.as_deref(), &drive.run.0, &drive.records)?);
+    let at = named::event(args.at, args.until.as_deref(), &drive.run.0, &drive.records)?;
+    let seq = Record::whole(&drive.records, at);
     let kept = Run::replay(drive.records.iter().take_while(|record| record.seq <= seq));
     let mut commands = Vec::new();
     if let Some(wanted) = wanted {
@@ -34,27 +35,29 @@ pub async fn branch(args: &BranchArgs, place: &Place, io: &mut Io<'_>) -> Result
         return Err(Failure::new(format!("can't branch so: {why}")));
     }
     if args.on.dry_run {
-        return told(&drive, seq, &kept, args.on.json, io);
+        return told(&drive, (at, seq), &kept, args.on.json, io);
     }
-    io.say(&words(&drive, seq, &kept));
+    io.say(&words(&drive, (at, seq), &kept));
     let ended = drive.branch(seq, commands, place, io).await?;
     let exit = drive.finish(&ended, io)?;
     Ok(parked_as_asked(&ended, args.on.pause).unwrap_or(exit))
 }
 
 /// What would be kept, and nothing else.
-fn told(drive: &Drive, seq: u64, kept: &Run, as_json: bool, io: &mut Io<'_>) -> Result<Exit, Failure> {
+fn told(drive: &Drive, (at, seq): (u64, u64), kept: &Run, as_json: bool, io: &mut Io<'_>) -> Result<Exit, Failure> {
     if as_json {
         let done = kept.nodes().filter(|(_, node)| node.state.is_final()).count();
         io.json(&json!({"parent": drive.run.0, "parent_seq": seq, "over": done, "nodes": kept.nodes().count()}))?;
     } else {
-        io.line(&words(drive, seq, kept))?;
+        io.line(&words(drive, (at, seq), kept))?;
     }
     Ok(Exit::Success)
 }
 
-fn words(drive: &Drive, seq: u64, kept: &Run) -> String {
-    format!("branches off {} after event {seq}: {}", short(&drive.run.0), standing(kept))
+/// Where it branches off: after the step of the event `at`, which ends with `seq`.
+fn words(drive: &Drive, (at, seq): (u64, u64), kept: &Run) -> String {
+    let step = if seq > at { format!(", where the step of event {at} ends") } else { String::new() };
+    format!("branches off {} after event {seq}{step}: {}", short(&drive.run.0), standing(kept))
 }
 
 /// What a branch keeps, in words.

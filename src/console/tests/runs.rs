@@ -91,6 +91,29 @@ fn a_branch_off_the_event_that_is_looked_at_asks_and_takes_an_edit_along() {
 }
 
 #[test]
+fn a_branch_says_where_it_really_begins_and_how_it_goes_on() {
+    let mut deck = Deck::waiting(120, 40);
+    deck.keys("p H 0");
+    let records = deck.model.shown_run().unwrap().journal().records().to_vec();
+    let within = records.iter().find(|record| record.more).unwrap().seq;
+    let ends = Record::whole(&records, within);
+    let to = |deck: &mut Deck, seq: u64| {
+        while (deck.model.replay().unwrap().at() as u64) < seq {
+            deck.keys("]");
+        }
+    };
+    to(&mut deck, within);
+    deck.keys("b");
+    assert!(deck.sees(&format!("branch off after event {ends}: with what?")), "{}", deck.screen());
+    deck.keys("enter");
+    assert!(deck.sees(&format!("The step of event {within} ends there")) && deck.sees("and goes on by itself"), "{}", deck.screen());
+    deck.keys("n");
+    to(&mut deck, records.len() as u64);
+    deck.keys("b enter");
+    assert!(deck.sees("stands paused, as this one did"), "{}", deck.screen());
+}
+
+#[test]
 fn a_run_that_was_interrupted_says_so_and_is_resumed_after_a_question() {
     let mut deck = Deck::waiting(120, 40);
     let records = other(&deck, "none");

@@ -68,7 +68,7 @@ fn a_hold_is_said_at_once_marked_and_taken_back() {
     deck.keys(";");
     assert!(deck.engine().is_held(&"write".into()));
     assert!(deck.sees("‖"), "{}", deck.screen());
-    assert!(deck.sees("takes it back"), "{}", deck.screen());
+    assert!(deck.sees("u take back"), "{}", deck.screen());
     assert!(deck.sees("take back: hold `write`"), "{}", deck.screen());
     deck.keys("u");
     assert!(!deck.engine().is_held(&"write".into()));

@@ -201,11 +201,8 @@ fn told(model: &mut Model, id: &RunId, event: &Event) {
             let Some(view) = model.runs.get(id) else { return };
             ended(view, *outcome, reason)
         }
-        Event::Acted { verb, .. } => {
-            let back = model.runs.get(id).and_then(|view| view.newest().run.undoable());
-            let back = back.and_then(|_| key("act.undo")).map(|undo| format!("; {undo} takes it back")).unwrap_or_default();
-            Status::good(&format!("done: {}{back}", verb.words()))
-        }
+        // Whether it can still be taken back changes by the moment: the hints say so.
+        Event::Acted { verb, .. } => Status::good(&format!("done: {}", verb.words())),
         Event::Undone { .. } => Status::good("taken back: the run stands as if it had not been said"),
         Event::BreakHit { node_id, reason, .. } => {
             let go = key("act.pause").map(|go| format!("; {go} goes on")).unwrap_or_default();

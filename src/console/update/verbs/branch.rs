@@ -5,7 +5,7 @@ use crate::console::model::{
     Branching, Confirm, Confirmed, Dialog, EditThen, EditorDialog, Focus, Model, Pick, PickItem, PickThen, Screen, Status, Versus,
     VersusRow, words,
 };
-use crate::engine::{Record, RunId, Verb, Written};
+use crate::engine::{Pace, Record, Run, RunId, Verb, Written};
 use crate::host::client::{Driver, Request};
 use crate::plan::{
     NodeId,
@@ -25,8 +25,16 @@ pub fn ask(model: &mut Model, _: &mut Turn) {
         items.push(PickItem::new("node", &format!("{node} edited whole"), "as JSON: its work, guards, retries, limits, model"));
         items.push(PickItem::new("value", &format!("another result of {node}"), "takes a value that you write as its result"));
     }
-    let at = model.replay().map_or(0, |replay| replay.at());
-    model.dialogs.push(Dialog::Pick(Pick::new(&format!("branch off after event {at}: with what?"), items, PickThen::Branch)));
+    let Some((_, seq)) = place(model) else { return };
+    model.dialogs.push(Dialog::Pick(Pick::new(&format!("branch off after event {seq}: with what?"), items, PickThen::Branch)));
+}
+
+/// The event that is looked at, and the one with which its step ends: a branch keeps whole steps.
+fn place(model: &Model) -> Option<(u64, u64)> {
+    let view = model.shown_run()?;
+    let records = view.journal().records();
+    let at = records.get(view.replay()?.at().checked_sub(1)?)?.seq;
+    Some((at, Record::whole(records, at)))
 }
 
 /// What the branch is to have other was picked.
@@ -89,18 +97,30 @@ pub fn keep(model: &mut Model, id: &NodeId, what: Branching, text: &str) -> Resu
 
 fn confirm(model: &mut Model, verbs: Vec<Verb>) {
     let Some(view) = model.shown_run() else { return };
-    let Some(replay) = view.replay() else { return };
-    let Some(record) = replay.at().checked_sub(1).and_then(|at| view.journal().records().get(at)) else { return };
-    let seq = Record::whole(view.journal().records(), record.seq);
-    let mut lines = vec![
-        Plain::line(&format!("Branch off after event {seq} of {}?", view.journal().len())),
-        Plain::line(
-            "A new run keeps everything up to here and goes on by itself: from here on, models and tools are called for real. This run stays as it is.",
-        ),
-    ];
+    let Some((at, seq)) = place(model) else { return };
+    let records = view.journal().records();
+    let mut lines = vec![Plain::line(&format!("Branch off after event {seq} of {}?", records.len()))];
+    if seq > at {
+        lines.push(Plain::line(&format!("The step of event {at} ends there, and a branch keeps whole steps.")));
+    }
+    let kept = Run::replay(records.iter().take_while(|record| record.seq <= seq));
+    lines.push(Plain::line(&format!("A new run keeps everything up to there{}. This run stays as it is.", goes_on(&kept, &verbs))));
     lines.extend(verbs.iter().map(|verb| Plain::summary(&format!("First: {}.", verb.words()))));
     let then = Confirmed::Branch { run: view.id.clone(), seq, verbs };
     model.dialogs.push(Dialog::Confirm(Confirm { lines, then }));
+}
+
+/// How a branch goes on that keeps this of a run, and begins with these verbs.
+fn goes_on(kept: &Run, verbs: &[Verb]) -> &'static str {
+    if kept.outcome().is_some() && verbs.is_empty() {
+        ", where this one was over: nothing is left to be done"
+    } else if verbs.contains(&Verb::Pause) {
+        " and stands paused: nothing is called before you let it go on"
+    } else if kept.pace() == Pace::Going {
+        " and goes on by itself: from there on, models and tools are called for real"
+    } else {
+        " and stands paused, as this one did: nothing is called before you let it go on"
+    }
 }
 
 /// Asks whether to drive the shown run on.
