@@ -12,6 +12,12 @@ pub fn always(_: &Model) -> Result<(), Why> {
     Ok(())
 }
 
+/// Something was typed into the line with the focus before.
+pub fn typed_before(model: &Model) -> Result<(), Why> {
+    let texts = model.line().map_or(&[][..], |line| model.request.typed.before(line));
+    if texts.is_empty() { Err("nothing was typed here before".into()) } else { Ok(()) }
+}
+
 /// There is a plan or a run to look at.
 pub fn has_nodes(model: &Model) -> Result<(), Why> {
     if model.plan().nodes.is_empty() { Err("there is no plan yet: type a request first".into()) } else { Ok(()) }

@@ -79,7 +79,9 @@ const TREE: &[Command] = &[
     row("tree.orient", &["t"], Tree, ("Turn the tree", "", "from the start down, or from the goal down"), when::has_nodes, verbs::tree::orient),
     row("tree.filter", &["/"], Tree, ("Search", "search", "shows only nodes whose id, agent, tool or text match"), when::has_nodes, verbs::tree::filter),
     row("tree.attention", &["."], Tree, ("Next that needs you", "next that needs you", "the next with a finding, gate, failure, or stale result"), when::has_nodes, verbs::tree::attention),
-    row("filter.done", &["enter", "down"], Filter, ("Keep the filter", "keep", "back to the tree with the filter on"), when::always, verbs::tree::filter_done),
+    row("filter.older", &["up"], Filter, ("Earlier words", "earlier", "one back in what you filtered by before"), when::typed_before, verbs::typing::older),
+    row("filter.newer", &["down"], Filter, ("Later words, or keep", "", "one forward, at last back to the tree with the filter on"), when::always, verbs::typing::newer),
+    row("filter.done", &["enter"], Filter, ("Keep the filter", "keep", "back to the tree with the filter on"), when::always, verbs::tree::filter_done),
     row("filter.clear", &["esc"], Filter, ("Clear the filter", "clear", "shows all nodes again"), when::always, verbs::tree::filter_clear),
 ];
 
@@ -186,7 +188,9 @@ const LOG: &[Command] = &[
     row("timeline.trace", &["o"], Timeline, ("Trace its result", "trace", "where the result of the selected node came from"), when::node_shown, verbs::origins::trace),
     row("trace.go", &["enter"], Trace, ("Go there", "go there", "the node in the tree, its tools, or the answer in the log"), when::node_shown, verbs::origins::go),
     row("trace.from", &["o"], Trace, ("Trace from here", "trace from here", "where this line's result came from"), when::node_shown, verbs::origins::from_here),
-    row("log.filter_done", &["enter", "down"], LogFilter, ("Keep the filter", "keep", "back to the events with the filter on"), when::always, verbs::log::filter_done),
+    row("log.filter_older", &["up"], LogFilter, ("Earlier words", "earlier", "one back in what you filtered by before"), when::typed_before, verbs::typing::older),
+    row("log.filter_newer", &["down"], LogFilter, ("Later words, or keep", "", "one forward, at last back to the filtered events"), when::always, verbs::typing::newer),
+    row("log.filter_done", &["enter"], LogFilter, ("Keep the filter", "keep", "back to the events with the filter on"), when::always, verbs::log::filter_done),
     row("log.filter_clear", &["esc"], LogFilter, ("Clear the filter", "clear", "drops the words; events of one node alone stay so"), when::always, verbs::log::filter_clear),
 ];
 
@@ -236,6 +240,8 @@ const COMPARE: &[Command] = &[
 #[rustfmt::skip]
 const DIALOGS: &[Command] = &[
     row("line.keep", &["enter"], Line, ("Take it", "", "takes what you typed"), when::always, verbs::dialogs::keep_line),
+    row("line.older", &["up"], Line, ("Earlier text", "", "one back in what you typed here before"), when::typed_before, verbs::typing::older),
+    row("line.newer", &["down"], Line, ("Later text", "", "one forward in what you typed here before"), when::always, verbs::typing::newer),
     row("line.cancel", &["esc"], Line, ("Leave", "", "leaves without a change"), when::always, verbs::dialogs::close),
     row("editor.newline", &["enter", "alt-enter"], Editor, ("New line", "", "a line end at the cursor"), when::always, verbs::dialogs::newline),
     row("editor.keep", &["ctrl-s"], Editor, ("Take it", "", "takes the text"), when::always, verbs::dialogs::keep_editor),

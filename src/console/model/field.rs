@@ -14,6 +14,8 @@ pub struct TextField {
     before: String,
     /// Whether the text is only offered: what is typed first takes its place.
     offered: bool,
+    /// Place among the texts that were typed before, while going through them, and what stood there first.
+    browsing: Option<(usize, String)>,
 }
 
 impl Default for TextField {
@@ -34,7 +36,7 @@ pub enum Lines {
 impl TextField {
     /// A field with this text, the cursor behind it.
     pub fn new(lines: Lines, text: &str) -> Self {
-        let mut field = Self { area: TextArea::default(), lines, before: String::new(), offered: false };
+        let mut field = Self { area: TextArea::default(), lines, before: String::new(), offered: false, browsing: None };
         field.set(text);
         field
     }
@@ -62,6 +64,7 @@ impl TextField {
         self.area = TextArea::new(text.split('\n').map(str::to_owned).collect());
         self.before = text;
         self.offered = false;
+        self.browsing = None;
         self.area.move_cursor(CursorMove::Bottom);
         self.area.move_cursor(CursorMove::End);
     }
@@ -122,6 +125,34 @@ impl TextField {
             self.area.select_all();
         }
         self.area.insert_str(text);
+    }
+
+    /// One back in what was typed before, oldest first, to the last text that is another one.
+    pub fn older(&mut self, texts: &[String]) {
+        let (at, now) = (self.browsing.as_ref().map_or(texts.len(), |(at, _)| *at), self.text());
+        let Some(older) = texts.iter().take(at).rposition(|text| *text != now) else { return };
+        let first = self.browsing.take().map_or(now, |(_, first)| first);
+        self.set(&texts[older]);
+        self.browsing = Some((older, first));
+    }
+
+    /// One forward in what was typed before, at last to what stood there first. Says whether it went.
+    pub fn newer(&mut self, texts: &[String]) -> bool {
+        let Some((at, first)) = self.browsing.take() else { return false };
+        match texts.get(at + 1) {
+            Some(newer) => {
+                self.set(newer);
+                self.browsing = Some((at + 1, first));
+            }
+            None => self.set(&first),
+        }
+        true
+    }
+
+    /// The text, as it is taken: whoever goes through earlier ones next begins at the newest.
+    pub fn settled(&mut self) -> String {
+        self.browsing = None;
+        self.text()
     }
 
     /// Lines as they may be drawn.

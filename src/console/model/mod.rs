@@ -23,6 +23,7 @@ mod trace;
 mod transcript;
 mod tree;
 mod turns;
+mod typed;
 mod versus;
 
 pub mod words;
@@ -50,6 +51,7 @@ pub use trace::{TraceLine, TraceView, Traced};
 pub use transcript::{Message, Transcript, lines};
 pub use tree::{Columns, LEVELS, Row, RowKind, Tree, scrolled};
 pub use turns::Turns;
+pub use typed::{Line, Typed};
 pub use versus::{Versus, VersusRow};
 
 use crate::engine::{Gate, NodeState};
@@ -232,6 +234,17 @@ impl Model {
             Dialog::Act(proposal) => Some(&**proposal),
             _ => None,
         })
+    }
+
+    /// The line of text that takes the keys, if one does whose texts are kept.
+    pub fn line(&self) -> Option<Line> {
+        match (self.dialogs.last(), self.place.screen, self.place.focus) {
+            (Some(Dialog::Line(line)), _, _) => Some(Line::of(&line.then)),
+            (None, Screen::Plan, Focus::Request) => Some(Line::Request),
+            (None, Screen::Plan, Focus::Filter) => Some(Line::Filter),
+            (None, Screen::Log, Focus::Filter) => Some(Line::LogFilter),
+            (_, _, _) => None,
+        }
     }
 
     /// Whether a text field takes the keys.

@@ -1,6 +1,9 @@
-//! `RequestLine`: what a person asks for, what they asked before, and the plan that is being made of it.
+//! `RequestLine`: what a person asks for, what they asked and typed before, and the plan that is being made of it.
 
-use super::field::{Lines, TextField};
+use super::{
+    field::{Lines, TextField},
+    typed::{Line, Typed},
+};
 use crate::engine::Time;
 use crate::host::client::PlanningId;
 use crate::text::Plain;
@@ -17,12 +20,10 @@ pub const EXAMPLES: [&str; 3] = [
 pub struct RequestLine {
     /// What is typed.
     pub field: TextField,
-    /// What was asked before, oldest first.
-    pub history: Vec<String>,
+    /// What was typed before, here and into other lines.
+    pub typed: Typed,
     /// The plan that is being made.
     pub planning: Option<Planning>,
-    /// Place in the history while going through it, and what was typed before.
-    browsing: Option<(usize, String)>,
     /// Planning requests sent so far.
     sent: u64,
 }
@@ -44,7 +45,7 @@ pub struct Planning {
 
 impl Default for RequestLine {
     fn default() -> Self {
-        Self { field: TextField::new(Lines::Many, ""), history: Vec::new(), planning: None, browsing: None, sent: 0 }
+        Self { field: TextField::new(Lines::Many, ""), typed: Typed::default(), planning: None, sent: 0 }
     }
 }
 
@@ -55,39 +56,12 @@ impl RequestLine {
         if text.is_empty() {
             return None;
         }
-        if self.history.last() != Some(&text) {
-            self.history.push(text.clone());
-        }
-        self.browsing = None;
+        self.typed.keep(Line::Request, &text);
         self.field.set("");
         self.sent += 1;
         let id = PlanningId(self.sent);
         self.planning = Some(Planning { id, text: Plain::summary(&text), since: now, progress: Plain::line("planning"), nodes: 0 });
         Some((id, text))
-    }
-
-    /// One back in the history.
-    pub fn older(&mut self) {
-        let at = match &self.browsing {
-            None => self.history.len(),
-            Some((at, _)) => *at,
-        };
-        let Some(older) = at.checked_sub(1) else { return };
-        let typed = self.browsing.take().map_or_else(|| self.field.text(), |(_, typed)| typed);
-        self.field.set(&self.history[older]);
-        self.browsing = Some((older, typed));
-    }
-
-    /// One forward in the history, at last to what was typed.
-    pub fn newer(&mut self) {
-        let Some((at, typed)) = self.browsing.take() else { return };
-        match self.history.get(at + 1) {
-            Some(newer) => {
-                self.field.set(newer);
-                self.browsing = Some((at + 1, typed));
-            }
-            None => self.field.set(&typed),
-        }
     }
 
     /// Whether these are the words of the plan that is being made.
@@ -99,23 +73,6 @@ impl RequestLine {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn going_through_the_history_gives_back_what_was_typed() {
-        let mut line = RequestLine::default();
-        for text in ["one", "two"] {
-            line.field.set(text);
-            line.submit(Time(0));
-        }
-        line.field.set("half");
-        line.older();
-        line.older();
-        line.older();
-        assert_eq!(line.field.text(), "one");
-        line.newer();
-        line.newer();
-        assert_eq!(line.field.text(), "half");
-    }
 
     #[test]
     fn an_empty_request_is_not_sent() {

@@ -153,3 +153,56 @@ fn a_question_is_hinted_to_be_answered_and_then_to_be_sent_and_never_to_be_appro
     deck.keys("u");
     assert_eq!(words(&deck), before, "without the answer nothing can be sent");
 }
+
+fn typed(deck: &Deck, line: &str) -> String {
+    match (line, deck.model.dialogs.last()) {
+        ("dialog", Some(Dialog::Line(line))) => line.field.text(),
+        ("tree", None) => deck.model.tree().filter.text(),
+        ("log", None) => deck.model.shown_run().unwrap().log.filter.text(),
+        (_, other) => panic!("{other:?}"),
+    }
+}
+
+#[test]
+fn what_was_typed_into_a_line_before_comes_back_by_the_key_that_is_hinted_at_once_there_is_some() {
+    // How to get to the line, to take what is typed, and to leave without.
+    for (line, to, done, earlier) in [("tree", "1 /", "enter", "filter.older"), ("log", "5 /", "enter", "log.filter_older")] {
+        let mut deck = Deck::waiting(120, 40);
+        deck.keys(to);
+        deck.keys("up");
+        assert!(deck.sees("nothing was typed here before") && !hinted(&deck).contains(&earlier), "{line}");
+        deck.type_text("list");
+        deck.keys(done);
+        deck.keys(to.split(' ').next_back().unwrap());
+        deck.type_text("x");
+        deck.keys("esc");
+        deck.keys(to.split(' ').next_back().unwrap());
+        assert!(hinted(&deck).contains(&earlier), "{line}");
+        for (key, text) in [("up", "listx"), ("up", "list"), ("down", "listx"), ("down", "")] {
+            deck.keys(key);
+            assert_eq!(typed(&deck, line), text, "{line}, {key}");
+        }
+        deck.keys("up up down down down");
+        assert_eq!(deck.model.place.focus, Focus::Tree, "{line}: from the newest it goes on to what is filtered");
+    }
+}
+
+#[test]
+fn a_dialog_of_one_line_gives_back_what_was_typed_into_its_like() {
+    let mut deck = Deck::waiting(120, 40);
+    deck.keys("H /");
+    assert!(!deck.sees("up earlier"), "{}", deck.screen());
+    for text in ["started", "ready"] {
+        deck.type_text(text);
+        deck.keys("enter /");
+    }
+    assert!(deck.sees("up earlier"), "{}", deck.screen());
+    deck.keys("up");
+    assert_eq!(typed(&deck, "dialog"), "started");
+    deck.keys("down");
+    assert_eq!(typed(&deck, "dialog"), "ready");
+    deck.keys("esc $");
+    deck.select("write");
+    deck.keys("x w");
+    assert!(!deck.sees("up earlier"), "other lines have texts of their own: {}", deck.screen());
+}

@@ -115,7 +115,8 @@ fn type_key(model: &mut Model, key: Key) {
     with_field(model, |field| field.key(key));
 }
 
-fn with_field(model: &mut Model, change: impl FnOnce(&mut crate::console::model::TextField)) {
+/// Changes the text field with the focus, and what follows from its text.
+pub(super) fn with_field(model: &mut Model, change: impl FnOnce(&mut crate::console::model::TextField)) {
     if let Some(dialog) = model.dialogs.last_mut() {
         if let Some(field) = dialog.field() {
             change(field);

@@ -11,8 +11,8 @@ use super::{
 };
 use crate::console::{
     model::{
-        Asks, Confirm, Confirmed, Dialog, Doc, EditorDialog, FormDialog, GateShown, Layout, LineDialog, Model, Pick, PickItem, Reader,
-        Reading, docs, scrolled, words,
+        Asks, Confirm, Confirmed, Dialog, Doc, EditorDialog, FormDialog, GateShown, Layout, Line, LineDialog, Model, Pick, PickItem,
+        Reader, Reading, docs, scrolled, words,
     },
     theme::Role,
 };
@@ -155,7 +155,9 @@ fn draw_line(model: &Model, line: &LineDialog, pen: &mut Pen<'_>, shown: &mut Sh
     for (y, piece) in (inside.y + 1..last_row(inside).y).zip(&note) {
         pen.text(inside.x, y, inside.width, piece, Role::Dim);
     }
-    keys(model, pen, last_row(inside), &[("line.keep", "take it"), ("line.cancel", "leave")]);
+    let before = model.request.typed.before(Line::of(&line.then));
+    let hints = [("line.keep", "take it"), ("line.cancel", "leave"), ("line.older", "earlier")];
+    keys(model, pen, last_row(inside), &hints[..if before.is_empty() { 2 } else { 3 }]);
 }
 
 fn draw_editor(model: &Model, editor: &EditorDialog, pen: &mut Pen<'_>, shown: &mut Shown) {

@@ -114,14 +114,14 @@ fn hinted(model: &Model, contexts: &[Context]) -> &'static [&'static str] {
         Some(Context::Request) => {
             &["request.submit", "request.leave", "request.newline", "request.older", "app.help_here", "app.interrupt"]
         }
-        Some(Context::Filter) => &["filter.done", "filter.clear", "app.help_here"],
+        Some(Context::Filter) => &["filter.done", "filter.clear", "filter.older", "app.help_here"],
         Some(Context::Deps) => &["deps.toggle", "deps.done", "deps.undo", "move.down", "move.up"],
         Some(Context::Replay) => REPLAY,
         Some(Context::Log) => LOG,
         Some(Context::Versus) => &["app.help", "app.back", "versus.node", "move.down", "app.runs", "app.quit"],
         Some(Context::Timeline) => TIMELINE,
         Some(Context::Trace) => TRACE,
-        Some(Context::LogFilter) => &["log.filter_done", "log.filter_clear", "app.help_here"],
+        Some(Context::LogFilter) => &["log.filter_done", "log.filter_clear", "log.filter_older", "app.help_here"],
         Some(Context::Tree | Context::Run) => match model.shown_run() {
             Some(run) if run.goes_on() => RUN_GOES_ON,
             Some(_) => RUN_ENDED,

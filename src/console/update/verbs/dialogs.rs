@@ -6,7 +6,7 @@ use super::{
     super::{Action, Parting, Turn, keys},
     act, app, branch, breaks,
     change::change,
-    compare, deps, gates, inspector, plan, replay, save,
+    compare, deps, gates, inspector, plan, replay, save, typing,
 };
 use crate::console::{
     commands,
@@ -26,6 +26,7 @@ pub fn close(model: &mut Model, _: &mut Turn) {
 
 /// Takes the line.
 pub fn keep_line(model: &mut Model, turn: &mut Turn) {
+    typing::keep(model);
     let Some(Dialog::Line(line)) = model.dialogs.pop() else { return };
     let text = line.field.text();
     if !line.field.is_changed() && line.then.is_edit() {

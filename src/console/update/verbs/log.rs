@@ -1,6 +1,6 @@
 //! The log: moving to it, filtering, following, and from an event to the run as it was then.
 
-use super::{super::Turn, inspector, replay};
+use super::{super::Turn, inspector, replay, typing};
 use crate::console::model::{Focus, Model, RunView, Screen, Status, docs};
 
 /// To the log, or back to the tree.
@@ -35,11 +35,13 @@ pub fn filter(model: &mut Model, _: &mut Turn) {
 
 /// Back to the events with the filter on.
 pub fn filter_done(model: &mut Model, _: &mut Turn) {
+    typing::keep(model);
     model.place.focus = Focus::Tree;
 }
 
 /// Drops the words that are filtered by.
 pub fn filter_clear(model: &mut Model, _: &mut Turn) {
+    typing::keep(model);
     model.place.focus = Focus::Tree;
     with(model, |view| {
         view.log.filter.set("");

@@ -21,4 +21,5 @@ pub mod request;
 pub mod run;
 pub mod save;
 pub mod tree;
+pub mod typing;
 pub mod why;

@@ -1,6 +1,6 @@
 //! The request line: typing a request, sending it, going through earlier ones, stopping the planner.
 
-use super::super::Turn;
+use super::{super::Turn, typing};
 use crate::console::model::{Focus, Model, Screen, Stage, Status};
 use crate::host::client::Request;
 
@@ -33,7 +33,7 @@ pub fn newline(model: &mut Model, _: &mut Turn) {
 /// One up in the text, or back in the history from its first line.
 pub fn older(model: &mut Model, turn: &mut Turn) {
     match (model.request.field.cursor().0, turn.key) {
-        (0, _) | (_, None) => model.request.older(),
+        (0, _) | (_, None) => typing::older(model, turn),
         (_, Some(key)) => model.request.field.key(key),
     }
 }
@@ -42,7 +42,7 @@ pub fn older(model: &mut Model, turn: &mut Turn) {
 pub fn newer(model: &mut Model, turn: &mut Turn) {
     let last = model.request.field.cursor().0 + 1 >= model.request.field.height();
     match (last, turn.key) {
-        (true, _) | (_, None) => model.request.newer(),
+        (true, _) | (_, None) => typing::newer(model, turn),
         (false, Some(key)) => model.request.field.key(key),
     }
 }

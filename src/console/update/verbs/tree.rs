@@ -1,6 +1,6 @@
 //! The tree: folding, going in and out, searching, turning, finding what needs a person.
 
-use super::super::Turn;
+use super::{super::Turn, typing};
 use crate::console::model::{Focus, Model, Row, RowKind, Screen, Standing, Status};
 
 /// To the inspector; on a reference, to the node itself.
@@ -61,11 +61,13 @@ pub fn filter(model: &mut Model, _: &mut Turn) {
 
 /// Back to the tree with the filter on.
 pub fn filter_done(model: &mut Model, _: &mut Turn) {
+    typing::keep(model);
     model.place.focus = Focus::Tree;
 }
 
 /// Shows all nodes again.
 pub fn filter_clear(model: &mut Model, _: &mut Turn) {
+    typing::keep(model);
     model.place.focus = Focus::Tree;
     clear_filter(model);
 }
