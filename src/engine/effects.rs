@@ -1,6 +1,6 @@
 //! What an event asks of the world, read from the event and the state before it. Nothing is asked that no event says.
 
-use super::{Answer, Effect, ErrorKind, Event, Job, Kept, NodeState, Record, Time, Timer, TimerKind, Verb, graph::NodeIx, run::Run};
+use super::{Answer, Effect, ErrorKind, Event, Job, Kept, NodeState, Record, Time, Timer, TimerKind, Topic, Verb, graph::NodeIx, run::Run};
 use crate::plan::NodeId;
 
 impl Run {
@@ -15,7 +15,11 @@ impl Run {
     }
 
     fn node_effects(&self, event: &Event, at: Time) -> Vec<Effect> {
-        let Some(ix) = event.node().and_then(|id| self.graph.find(id)) else { return Vec::new() };
+        let node = match event.topic() {
+            Topic::Node(node) | Topic::Call(node) => node,
+            Topic::Run | Topic::Gate | Topic::Verb | Topic::Words(_) => return Vec::new(),
+        };
+        let Some(ix) = self.graph.find(node) else { return Vec::new() };
         match event {
             Event::NodeStarted { attempt, job, .. } => self.start_effects(ix, *attempt, job, at),
             Event::NodeRetrying { attempt, error, until, .. } => {
@@ -42,40 +46,7 @@ impl Run {
                 let timer = self.resumed(ix, call, Goes::OnlyIfLast, at);
                 [self.answer(ix, call, Answer::Value(value.clone()))].into_iter().chain(timer).collect()
             }
-            Event::RunCreated { .. }
-            | Event::RunStarted
-            | Event::RunRecovered { .. }
-            | Event::RunReopened { .. }
-            | Event::Branched { .. }
-            | Event::RunCancelled { .. }
-            | Event::RunSettled { .. }
-            | Event::NodeReady { .. }
-            | Event::NodeHeld { .. }
-            | Event::ApprovalRequired { .. }
-            | Event::GateDecided { .. }
-            | Event::GateVoided { .. }
-            | Event::NodeRouted { .. }
-            | Event::BodyStarted { .. }
-            | Event::StageStarted { .. }
-            | Event::Checkpoint { .. }
-            | Event::StageFinished { .. }
-            | Event::NodeReturned { .. }
-            | Event::NodeCompleted { .. }
-            | Event::NodePassed { .. }
-            | Event::NodeInterrupted { .. }
-            | Event::NodeUnknown { .. }
-            | Event::CallHeld { .. }
-            | Event::ToolProposed { .. }
-            | Event::ToolFinished { .. }
-            | Event::ModelCalled { .. }
-            | Event::Message { .. }
-            | Event::Output { .. }
-            | Event::LogLine { .. }
-            | Event::Touched { .. }
-            | Event::Acted { .. }
-            | Event::Carried
-            | Event::Undone { .. }
-            | Event::Refused { .. } => Vec::new(),
+            _ => Vec::new(),
         }
     }
 

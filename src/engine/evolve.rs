@@ -55,41 +55,10 @@ impl Run {
             }
             Event::Acted { verb, nodes, by, .. } => self.acted(verb, nodes, &by.who),
             Event::Undone { verb, .. } => self.undone(*verb, record.seq),
-            Event::Refused { .. }
-            | Event::Carried
-            | Event::Message { .. }
-            | Event::Output { .. }
-            | Event::LogLine { .. }
-            | Event::StageStarted { .. }
-            | Event::Checkpoint { .. }
-            | Event::StageFinished { .. } => {}
-            Event::NodeReady { node_id, .. }
-            | Event::NodeHeld { node_id, .. }
-            | Event::NodeStarted { node_id, .. }
-            | Event::NodeRetrying { node_id, .. }
-            | Event::NodeRouted { node_id, .. }
-            | Event::BodyStarted { node_id, .. }
-            | Event::NodeReturned { node_id, .. }
-            | Event::NodeCompleted { node_id, .. }
-            | Event::NodeFailed { node_id, .. }
-            | Event::NodeSkipped { node_id, .. }
-            | Event::NodePassed { node_id, .. }
-            | Event::NodeCancelled { node_id, .. }
-            | Event::NodeInterrupted { node_id, .. }
-            | Event::NodeUnknown { node_id, .. }
-            | Event::BreakHit { node_id, .. }
-            | Event::ModelStarted { node_id, .. }
-            | Event::CallHeld { node_id, .. }
-            | Event::ToolProposed { node_id, .. }
-            | Event::ToolStarted { node_id, .. }
-            | Event::ToolRefused { node_id, .. }
-            | Event::ToolAnswered { node_id, .. }
-            | Event::ToolFinished { node_id, .. }
-            | Event::QuestionAnswered { node_id, .. }
-            | Event::ModelCalled { node_id, .. }
-            | Event::Touched { node_id, .. } => {
-                if let Some(ix) = self.graph.find(node_id) {
-                    self.evolve_node(ix, &record.event, at);
+            Event::Carried | Event::Refused { .. } => {}
+            event => {
+                if let Some(ix) = event.node().and_then(|node| self.graph.find(node)) {
+                    self.evolve_node(ix, event, at);
                     self.clock(ix, at);
                 }
             }

@@ -147,36 +147,7 @@ impl Transcript {
             Event::ToolAnswered { node_id, call, value, .. } => self.node(node_id).end_tool(call, ToolStatus::Answered(value.clone())),
             Event::ToolFinished { node_id, call, report, .. } => self.node(node_id).end_tool(call, ToolStatus::Done(report.clone())),
             Event::QuestionAnswered { node_id, value, .. } => self.push(node_id, Entry::Answered { at, value: value.clone() }),
-            Event::RunCreated { .. }
-            | Event::RunStarted
-            | Event::RunRecovered { .. }
-            | Event::RunReopened { .. }
-            | Event::Branched { .. }
-            | Event::RunCancelled { .. }
-            | Event::RunSettled { .. }
-            | Event::NodeReady { .. }
-            | Event::NodeHeld { .. }
-            | Event::ApprovalRequired { .. }
-            | Event::GateDecided { .. }
-            | Event::GateVoided { .. }
-            | Event::NodeRouted { .. }
-            | Event::BodyStarted { .. }
-            | Event::StageStarted { .. }
-            | Event::Checkpoint { .. }
-            | Event::StageFinished { .. }
-            | Event::NodeReturned { .. }
-            | Event::NodeCompleted { .. }
-            | Event::NodeFailed { .. }
-            | Event::NodeSkipped { .. }
-            | Event::NodePassed { .. }
-            | Event::NodeCancelled { .. }
-            | Event::NodeUnknown { .. }
-            | Event::ModelStarted { .. }
-            | Event::Touched { .. }
-            | Event::Acted { .. }
-            | Event::Carried
-            | Event::Undone { .. }
-            | Event::Refused { .. } => {}
+            _ => {}
         }
     }
 

@@ -2,7 +2,7 @@
 //! with the verb go to both. The first one that does means that its effect has begun, and the shadow is dropped.
 
 use super::{
-    Event, GateId, Record, Verb,
+    Event, GateId, Record, Topic, Verb,
     run::{GateEnd, GateRun, Run},
 };
 use crate::plan::NodeId;
@@ -204,16 +204,8 @@ impl Run {
 
 /// Whether an event only says what a node's work did: how people drive the node has no part in it.
 fn is_report(event: &Event) -> bool {
-    matches!(
-        event,
-        Event::Message { .. }
-            | Event::Output { .. }
-            | Event::LogLine { .. }
-            | Event::Touched { .. }
-            | Event::ModelCalled { .. }
-            | Event::ToolProposed { .. }
-            | Event::ToolFinished { .. }
-    )
+    let ended = matches!(event, Event::ModelCalled { .. } | Event::ToolProposed { .. } | Event::ToolFinished { .. });
+    ended || matches!(event.topic(), Topic::Words(_))
 }
 
 impl Shadow {

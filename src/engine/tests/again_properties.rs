@@ -49,7 +49,7 @@ fn verb(run: &Run, (kind, pick, how): Draw) -> Verb {
         17 => Verb::Unbreak { point: BreakId(u32::from(how) % 4 + 1) },
         18 => Verb::Step { node: some },
         19 => Verb::RunTo { node },
-        20 => Verb::Cancel { target },
+        20 => Verb::Cancel { target: if how > 200 { Target::Run } else { target } },
         _ => Verb::Edit { edits: edits(&node, &at(how), how) },
     }
 }

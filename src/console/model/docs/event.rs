@@ -197,45 +197,8 @@ fn told_of_words(event: &Event) -> Told {
             let words = format!("touched {} and {}", counted(files.len(), "file"), counted(sources.len(), "source"));
             ("tool", Plain::line(&words), none, Role::Dim)
         }
-        // Told above; named here, so that an event that is new does not compile until it is told somewhere.
-        Event::RunCreated { .. }
-        | Event::RunStarted
-        | Event::RunRecovered { .. }
-        | Event::RunReopened { .. }
-        | Event::Branched { .. }
-        | Event::RunCancelled { .. }
-        | Event::RunSettled { .. }
-        | Event::NodeReady { .. }
-        | Event::NodeHeld { .. }
-        | Event::ApprovalRequired { .. }
-        | Event::GateDecided { .. }
-        | Event::GateVoided { .. }
-        | Event::NodeStarted { .. }
-        | Event::NodeRetrying { .. }
-        | Event::NodeRouted { .. }
-        | Event::BodyStarted { .. }
-        | Event::StageStarted { .. }
-        | Event::Checkpoint { .. }
-        | Event::StageFinished { .. }
-        | Event::NodeCompleted { .. }
-        | Event::NodeReturned { .. }
-        | Event::NodeFailed { .. }
-        | Event::NodeSkipped { .. }
-        | Event::NodePassed { .. }
-        | Event::NodeCancelled { .. }
-        | Event::NodeInterrupted { .. }
-        | Event::NodeUnknown { .. }
-        | Event::CallHeld { .. }
-        | Event::ToolProposed { .. }
-        | Event::ToolStarted { .. }
-        | Event::ToolRefused { .. }
-        | Event::ToolAnswered { .. }
-        | Event::ToolFinished { .. }
-        | Event::Acted { .. }
-        | Event::Carried
-        | Event::Undone { .. }
-        | Event::BreakHit { .. }
-        | Event::Refused { .. } => ("run", none.clone(), none, Role::Text),
+        // All others are told above.
+        _ => ("engine", none.clone(), none, Role::Dim),
     };
     Told { node: event.node().cloned(), kind, what, who, role }
 }

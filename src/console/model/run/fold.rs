@@ -5,7 +5,7 @@ use std::{collections::BTreeMap, sync::Arc};
 
 use super::{Standing, Tally};
 use crate::console::model::Transcript;
-use crate::engine::{Event, NodeState, Outcome, Pace, Record, Renames, Run, Time, Timeline, Verb, carry};
+use crate::engine::{Event, NodeState, Outcome, Pace, Record, Renames, Run, Time, Timeline, Topic, Verb, carry};
 use crate::plan::NodeId;
 
 /// A run after some of its events.
@@ -39,7 +39,7 @@ impl Fold {
         self.run.evolve(record);
         self.timeline.fold(&self.run, record);
         self.last = record.at;
-        if !matches!(record.event, Event::Output { .. } | Event::Message { .. } | Event::LogLine { .. } | Event::Touched { .. }) {
+        if !matches!(record.event.topic(), Topic::Words(_)) {
             self.moved = record.seq;
         }
         carry(&mut self.transcripts, &self.renames.fold(record));

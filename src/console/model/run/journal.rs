@@ -32,43 +32,7 @@ impl Mark {
             Event::NodeFailed { .. } | Event::NodeUnknown { .. } => Some(Self::Failure),
             Event::BreakHit { .. } | Event::CallHeld { .. } => Some(Self::Break),
             Event::GateDecided { .. } | Event::Acted { .. } | Event::Undone { .. } => Some(Self::Verb),
-            Event::RunCreated { .. }
-            | Event::RunStarted
-            | Event::RunRecovered { .. }
-            | Event::RunReopened { .. }
-            | Event::Branched { .. }
-            | Event::RunCancelled { .. }
-            | Event::RunSettled { .. }
-            | Event::NodeReady { .. }
-            | Event::NodeHeld { .. }
-            | Event::GateVoided { .. }
-            | Event::NodeStarted { .. }
-            | Event::NodeRetrying { .. }
-            | Event::NodeRouted { .. }
-            | Event::BodyStarted { .. }
-            | Event::StageStarted { .. }
-            | Event::Checkpoint { .. }
-            | Event::StageFinished { .. }
-            | Event::NodeCompleted { .. }
-            | Event::NodeReturned { .. }
-            | Event::NodeSkipped { .. }
-            | Event::NodePassed { .. }
-            | Event::NodeCancelled { .. }
-            | Event::NodeInterrupted { .. }
-            | Event::ModelStarted { .. }
-            | Event::ToolProposed { .. }
-            | Event::ToolStarted { .. }
-            | Event::ToolRefused { .. }
-            | Event::ToolAnswered { .. }
-            | Event::ToolFinished { .. }
-            | Event::QuestionAnswered { .. }
-            | Event::ModelCalled { .. }
-            | Event::Message { .. }
-            | Event::Output { .. }
-            | Event::LogLine { .. }
-            | Event::Touched { .. }
-            | Event::Carried
-            | Event::Refused { .. } => None,
+            _ => None,
         }
     }
 }
