@@ -187,7 +187,7 @@ pub(super) fn edits(run: &Run, wanted: &Plan) -> Result<Vec<Edit>, Failure> {
         edits.push(edit);
     }
     if edits.is_empty() {
-        return Err(Failure::invalid("the plan in the file is the one that the run has"));
+        return Err(Failure::new("the plan in the file is the one that the run has"));
     }
     Ok(edits)
 }
@@ -287,8 +287,10 @@ fn words(blast: &Blast) -> Vec<String> {
         lists.iter().filter(|(_, nodes)| !nodes.is_empty()).map(|(what, nodes)| format!("{what}: {}", named(nodes))).collect();
     lines.extend(ends.map(|outcome| format!("ends the run: {}", outcome.word())));
     if !lost.is_nothing() {
-        let spent = [count(lost.tokens).then(&Plain::line(" tokens")), cost(lost.cost_usd), duration(lost.time_ms)];
-        lines.push(format!("lost or done again: {}", spent.iter().map(Plain::as_str).collect::<Vec<_>>().join(", ")));
+        let tokens = (lost.tokens > 0).then(|| format!("{} tokens", count(lost.tokens)));
+        let money = (lost.cost_usd > 0.0).then(|| cost(lost.cost_usd).into_string());
+        let parts: Vec<String> = [format!("{} of work", duration(lost.time_ms))].into_iter().chain(tokens).chain(money).collect();
+        lines.push(format!("lost or done again: {}", parts.join(", ")));
     }
     lines
 }
@@ -306,6 +308,8 @@ mod tests {
         let blast = Blast { wraps: vec!["a".into(), "b".into()], stale: vec!["c".into()], lost, ends, ..Blast::default() };
         let told = words(&blast);
         assert_eq!(told[..3], ["has hand back what there is: a, b", "leaves stale: c", "ends the run: failed"]);
-        assert!(told[3].starts_with("lost or done again: 7 tokens"), "{told:?}");
+        assert_eq!(told[3], "lost or done again: 0ms of work, 7 tokens");
+        let work = Blast { lost: Lost { time_ms: 1_200, ..Lost::default() }, ..Blast::default() };
+        assert_eq!(words(&work), ["lost or done again: 1.2s of work"]);
     }
 }

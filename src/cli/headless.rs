@@ -182,7 +182,8 @@ pub(super) fn finish(ended: &Headless, as_json: bool, io: &mut Io<'_>) -> Result
         print_results(&ended.state, io)?;
     }
     let word = outcome.as_str().unwrap_or_default();
-    let took = took(&ended.state).map(|took| format!(" in {took}")).unwrap_or_default();
+    let is_over = ended.state.outcome().is_some();
+    let took = took(&ended.state).filter(|_| is_over).map(|took| format!(" in {took}")).unwrap_or_default();
     let reason = if reason.is_empty() { String::new() } else { format!(": {}", Plain::line(&reason)) };
     io.say(&format!("run {name} {word}{took}{reason}"));
     Ok(exit)

@@ -1,6 +1,6 @@
 //! `dagdeck why`: what a node of a run waits for, down to what a person can do something about.
 
-use super::{Exit, Failure, Io, Place, WhyArgs, named, show};
+use super::{Exit, Failure, Io, Place, WhyArgs, ls::short, named, show};
 use crate::{
     engine::{Link, Obstacle, Run},
     text::Plain,
@@ -22,25 +22,23 @@ pub fn why(args: &WhyArgs, place: &Place, io: &mut Io<'_>) -> Result<Exit, Failu
     for link in &links {
         io.line(Plain::line(&format!("{}{}", "  ".repeat(link.depth), link.sentence)).as_str())?;
     }
-    for hint in hints(&links) {
+    if let Some(hint) = hint(&links, short(&id)) {
         io.say(&hint);
     }
     Ok(Exit::Success)
 }
 
 /// What a person can do.
-fn hints(links: &[Link]) -> Vec<String> {
-    let gates: Vec<u32> = links
-        .iter()
-        .filter_map(|link| match link.obstacle {
-            Obstacle::Gate { gate } => Some(gate.0),
-            _ => None,
-        })
-        .collect();
+fn hint(links: &[Link], run: &str) -> Option<String> {
+    let gates = links.iter().filter_map(|link| match link.obstacle {
+        Obstacle::Gate { gate } => Some(gate.0),
+        _ => None,
+    });
+    let gates: Vec<u32> = gates.collect();
     let waits = links.iter().filter(|link| link.obstacle.is_for_people()).count();
     match (waits, gates.as_slice()) {
-        (0, _) => Vec::new(),
-        (1, [gate]) => vec![format!("hint: answer gate {gate}, and it goes on")],
-        (waits, _) => vec![format!("hint: {waits} of these wait for a person")],
+        (0, _) => None,
+        (1, [gate]) => Some(format!("hint: `dagdeck approve {run} {gate}`, `reject` or `answer`, and it goes on")),
+        (waits, _) => Some(format!("hint: {waits} of these wait for a person")),
     }
 }
