@@ -110,7 +110,7 @@ fn a_branch_says_where_it_really_begins_and_how_it_goes_on() {
     deck.keys("n");
     to(&mut deck, records.len() as u64);
     deck.keys("b enter");
-    assert!(deck.sees("stands paused, as this one did"), "{}", deck.screen());
+    assert!(deck.sees("stands paused, as this one"), "{}", deck.screen());
 }
 
 #[test]
