@@ -1,8 +1,9 @@
 //! `TraceView`: where a result came from, as lines that a person walks: the results that went into it, and at each of them the inputs,
 //! calls, files, sources and approvals.
 
-use crate::engine::{Event, Record, Trace, TraceRow, Transcript};
+use crate::engine::{Event, Record, Renames, Trace, TraceRow, Transcript, carry};
 use crate::plan::NodeId;
+use std::collections::BTreeMap;
 
 use super::Fold;
 
@@ -11,10 +12,12 @@ use super::Fold;
 pub struct TraceView {
     /// Whose result.
     node: NodeId,
+    /// What that node was called first: verbs may change its name.
+    first: NodeId,
     /// After how many events it is so.
     folded: usize,
-    /// What models were asked until then.
-    asked: Transcript,
+    /// What is told beside the run until then.
+    told: Told,
     trace: Trace,
     lines: Vec<TraceLine>,
     /// Which line is selected.
@@ -53,20 +56,51 @@ pub enum Traced {
     Approval(usize),
 }
 
+/// What the events tell that the run doesn't keep: what models were asked, and the first name of each node that has another one.
+#[derive(Clone, Debug, Default)]
+struct Told {
+    asked: Transcript,
+    renames: Renames,
+    firsts: BTreeMap<NodeId, NodeId>,
+}
+
+impl Told {
+    fn fold(&mut self, records: &[Record]) {
+        let tells = |record: &&Record| matches!(record.event, Event::ModelCalled { .. } | Event::Acted { .. } | Event::Undone { .. });
+        for record in records.iter().filter(tells) {
+            self.asked.fold(record);
+            let names = self.renames.fold(record);
+            for (old, _) in &names {
+                self.firsts.entry(old.clone()).or_insert_with(|| old.clone());
+            }
+            carry(&mut self.firsts, &names);
+        }
+    }
+
+    fn first(&self, node: &NodeId) -> NodeId {
+        self.firsts.get(node).unwrap_or(node).clone()
+    }
+
+    fn now(&self, first: &NodeId) -> NodeId {
+        self.firsts.iter().find(|(_, other)| *other == first).map_or(first, |(now, _)| now).clone()
+    }
+}
+
 impl TraceView {
     /// The trace of a node's result after some events; nothing where there is no such node.
     pub fn new(fold: &Fold, records: &[Record], node: &NodeId) -> Option<Self> {
-        Self::after(Transcript::default(), 0, fold, records, node)
+        let mut told = Told::default();
+        told.fold(records);
+        let first = told.first(node);
+        Self::of(told, first, fold, records.len())
     }
 
-    /// The same, where what models were asked in the first so many of the events is known.
-    fn after(mut asked: Transcript, known: usize, fold: &Fold, records: &[Record], node: &NodeId) -> Option<Self> {
-        // Of what nodes said, a trace tells the models alone; verbs may change names.
-        let told = |record: &&Record| matches!(record.event, Event::ModelCalled { .. } | Event::Acted { .. } | Event::Undone { .. });
-        records.iter().skip(known).filter(told).for_each(|record| asked.fold(record));
-        let trace = fold.run.trace(node, &asked)?;
+    /// The trace of the node that was called so first, after so many events.
+    fn of(told: Told, first: NodeId, fold: &Fold, folded: usize) -> Option<Self> {
+        let node = told.now(&first);
+        let trace = fold.run.trace(&node, &told.asked)?;
         let lines = trace.rows.iter().enumerate().flat_map(|(at, row)| lines_of(&trace, at, row)).collect();
-        Some(Self { node: node.clone(), folded: records.len(), asked, trace, lines, selected: 0, top: 0, scroll: 0 })
+        Some(Self { node, first, folded, told, trace, lines, selected: 0, top: 0, scroll: 0 })
     }
 
     /// The same after other events, where they are others; the selection stays where it is.
@@ -80,16 +114,17 @@ impl TraceView {
             self.folded = records.len();
             return;
         }
-        let (asked, known) = match records.len() > self.folded {
-            true => (std::mem::take(&mut self.asked), self.folded),
-            false => (Transcript::default(), 0),
+        let (mut told, known) = match records.len() > self.folded {
+            true => (std::mem::take(&mut self.told), self.folded),
+            false => (Told::default(), 0),
         };
-        if let Some(fresh) = Self::after(asked, known, fold, records, &self.node) {
+        told.fold(records.get(known..).unwrap_or_default());
+        if let Some(fresh) = Self::of(told, self.first.clone(), fold, records.len()) {
             let selected = self.selected.min(fresh.lines.len().saturating_sub(1));
             *self = Self { selected, top: self.top, scroll: self.scroll, ..fresh };
         } else {
-            // The node has another name now, and may get its own back.
-            (self.asked, self.folded) = (Transcript::default(), 0);
+            // The node is not there, and may come back.
+            (self.told, self.folded) = (Told::default(), 0);
         }
     }
 

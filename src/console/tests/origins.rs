@@ -104,3 +104,26 @@ fn a_node_that_gets_another_name_keeps_what_it_said_and_a_replay_shows_the_old_n
     deck.keys("H (");
     assert_eq!((said(&deck, "list").0, said(&deck, "files").0), (Some(1), None), "{}", deck.screen());
 }
+
+#[test]
+fn a_trace_that_is_open_follows_its_node_to_another_name_and_back() {
+    let mut deck = Deck::running(120, 40);
+    deck.done("list", json!("src/lib.rs"));
+    let run = deck.model.shown_run().unwrap().id.clone();
+    deck.select("list");
+    deck.keys("7");
+    let rename = |from: &str, to: &str| {
+        let edit = Edit::RenameNode { from: from.into(), to: to.into() };
+        Command::act(Verb::Edit { edits: vec![edit] })
+    };
+    for (from, to) in [("list", "files"), ("files", "sources")] {
+        deck.command(&run, rename(from, to));
+        assert!(deck.sees(&format!("where the result of {to} came from")), "{}", deck.screen());
+    }
+    deck.command(&run, Command::Undo);
+    assert!(deck.sees("where the result of files came from"), "{}", deck.screen());
+    deck.keys("H 0 ) )");
+    assert!(deck.sees("where the result of list came from"), "{}", deck.screen());
+    deck.keys("$");
+    assert!(deck.sees("where the result of files came from"), "{}", deck.screen());
+}
