@@ -170,6 +170,8 @@ pub struct Chart {
 #[derive(Clone, Debug, Default, PartialEq)]
 struct Track {
     stretches: Vec<Stretch>,
+    /// The one that it is in, also where nothing of that took any time.
+    generation: u32,
     /// When its sources were there, as an event.
     ready: Option<u64>,
     /// When its generation ended, as an event.
@@ -453,7 +455,6 @@ impl LastFreed {
 impl Track {
     /// From `record` on the node does this; nothing when it is over.
     fn note(&mut self, node: &NodeRun, doing: Option<Doing>, record: &Record) {
-        let before = self.generation();
         let (generation, attempt, at) = (node.generation, node.attempt, record.at);
         if let Some(last) = self.stretches.last_mut().filter(|last| last.to.is_none()) {
             if doing == Some(last.doing) && (last.generation, last.attempt) == (generation, attempt) {
@@ -466,8 +467,8 @@ impl Track {
             }
         }
         // A name that was used before raises the generation of a node that is over; nothing began anew by that.
-        if doing == Some(Doing::Inputs) || doing.is_some() && generation != before {
-            self.ready = None;
+        if doing == Some(Doing::Inputs) || doing.is_some() && generation != self.generation {
+            (self.generation, self.ready) = (generation, None);
             (self.started, self.let_in) = (None, None);
         }
         if doing != Some(Doing::Inputs) {
@@ -481,14 +482,9 @@ impl Track {
         self.stretches.extend(doing.map(|doing| Stretch { doing, generation, attempt, from: at, to: None }));
     }
 
-    fn generation(&self) -> u32 {
-        self.stretches.last().map_or(1, |last| last.generation)
-    }
-
     /// Working time of the generation that it is in.
     fn worked_ms(&self, now: Time) -> u64 {
-        let generation = self.generation();
-        let works = |stretch: &&Stretch| stretch.doing == Doing::Working && stretch.generation == generation;
+        let works = |stretch: &&Stretch| stretch.doing == Doing::Working && stretch.generation == self.generation;
         self.stretches.iter().filter(works).map(|stretch| stretch.ms(now)).sum()
     }
 

@@ -3,7 +3,7 @@
 
 use super::kit::*;
 use super::properties::*;
-use super::views::check_views;
+use super::views::check_bars;
 use crate::engine::Scope;
 use crate::engine::{flow::Phase, frame::*, graph::NodeIx, *};
 use crate::plan::{edit::Edit, *};
@@ -259,7 +259,8 @@ proptest! {
                 _ => {}
             }
         }
-        check_views(&player.world);
+        let (timeline, run) = Timeline::replay(&player.world.records);
+        check_bars(&run, &timeline.chart(&run, Time(player.world.now)));
         finish(&mut player);
         for draw in after {
             say(&mut player, draw);

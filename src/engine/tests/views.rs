@@ -50,20 +50,7 @@ pub(super) fn check_views(world: &World) {
         "each once: {:?}",
         chart.critical
     );
-    for bar in &chart.bars {
-        let node = run.node(&bar.node).unwrap();
-        for pair in bar.stretches.windows(2) {
-            assert!(pair[0].to.is_some_and(|to| to <= pair[1].from), "{bar:?}");
-        }
-        let last = bar.stretches.last();
-        assert_eq!(last.is_some_and(|last| last.to.is_none()), chart.start.is_some() && !node.state.is_final(), "{bar:?} {node:?}");
-        let doing = last.filter(|last| last.to.is_none()).map(|last| last.doing);
-        assert_eq!(doing, chart.start.and_then(|_| Doing::of(&node.state, &run)), "{bar:?} {node:?}");
-        // A slot is given back before a question, a lock before the next attempt.
-        let ends = |by: &By| matches!(by, By::Source | By::Turn);
-        let over = |after: &After| run.node(&after.node).is_some_and(|node| node.state.is_final() || !ends(&after.by));
-        assert!(bar.after.as_ref().is_none_or(over), "{bar:?}");
-    }
+    check_bars(&run, &chart);
     for (id, node) in run.nodes() {
         check_why(&run, id, node);
         let trace = trace(world, id);
@@ -72,6 +59,24 @@ pub(super) fn check_views(world: &World) {
         assert_eq!(trace.rows.iter().filter(|row| !row.again).count(), trace.steps.len());
     }
     assert_eq!(Comparison::new(&run, &run).changed().count(), 0);
+}
+
+/// Bars have no overlaps, and say what their nodes do now, whatever people did to the run.
+pub(super) fn check_bars(run: &Run, chart: &Chart) {
+    for bar in &chart.bars {
+        let node = run.node(&bar.node).unwrap();
+        for pair in bar.stretches.windows(2) {
+            assert!(pair[0].to.is_some_and(|to| to <= pair[1].from), "{bar:?}");
+        }
+        let last = bar.stretches.last();
+        assert_eq!(last.is_some_and(|last| last.to.is_none()), chart.start.is_some() && !node.state.is_final(), "{bar:?} {node:?}");
+        let doing = last.filter(|last| last.to.is_none()).map(|last| last.doing);
+        assert_eq!(doing, chart.start.and_then(|_| Doing::of(&node.state, run)), "{bar:?} {node:?}");
+        // A slot is given back before a question, a lock before the next attempt.
+        let ends = |by: &By| matches!(by, By::Source | By::Turn);
+        let over = |after: &After| run.node(&after.node).is_some_and(|node| node.state.is_final() || !ends(&after.by));
+        assert!(bar.after.as_ref().is_none_or(over), "{bar:?}");
+    }
 }
 
 /// The chain is a tree that begins with the node itself, tells each node once, and ends where something other than nodes is in the way.
@@ -505,6 +510,20 @@ fn who_waited_for_a_lock_that_came_free_in_a_paused_run_waits_for_its_end() {
     world.done("a", json!(1));
     assert_eq!(world.run.reason(&"b".into()), "the run is paused");
     assert_eq!(world.why("b"), ["`b` is ready, and the run is paused"]);
+}
+
+#[test]
+fn work_of_a_node_that_was_skipped_when_it_ran_again_is_no_part_of_the_lower_bound() {
+    let mut guarded = agent("b", &["a"]);
+    guarded.policy.when = Some("a > 0".into());
+    let mut world = World::new(plan(vec![agent("a", &[]), guarded]));
+    for (now, id, result) in [(1_100, "a", 1), (1_600, "b", 2)] {
+        at(&mut world, now).done(id, json!(result));
+    }
+    assert_eq!(chart(&world).bound_ms, 600);
+    world.act(Verb::Rerun { node: "a".into(), scope: Scope::Downstream });
+    at(&mut world, 1_900).done("a", json!(0));
+    assert_eq!((world.state("b"), chart(&world).bound_ms), ("skipped", 300));
 }
 
 #[test]
