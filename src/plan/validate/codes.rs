@@ -63,6 +63,7 @@ table! {
     BadArguments "bad-arguments" Error "arguments don't fit the tool's schema",
     BadQuery "bad-query" Error "`query` needs a tool with exactly one required text parameter",
     ToolPattern "tool-pattern" Warning "a tool pattern matches no tool",
+    BeyondCard "beyond-card" Warning "a node asks for tools that its agent's card doesn't have",
     BadReference "bad-reference" Error "a reference can't be read",
     UnknownReference "unknown-reference" Error "a reference names neither a node nor an input",
     UnknownInput "unknown-input" Warning "a reference names an input that the plan doesn't have yet",

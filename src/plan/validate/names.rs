@@ -18,6 +18,8 @@ pub(super) struct Stock<'a> {
     validators: HashMap<usize, Option<Rc<Validator>>>,
     /// By pattern, whether it matches any tool.
     patterns: HashMap<&'a str, bool>,
+    /// By card and pattern, whether it only matches tools that the card doesn't have.
+    beyond: HashMap<(usize, &'a str), bool>,
     /// How many more fixes and near names may be looked for: each costs in proportion to the plan.
     pub suggestions: usize,
 }
@@ -76,6 +78,10 @@ fn glob(check: &Check, pattern: &str) -> Option<GlobMatcher> {
     globset::Glob::new(check.catalog.canonical(pattern)).ok().map(|glob| glob.compile_matcher())
 }
 
+fn globs(check: &Check, patterns: &[String]) -> Vec<GlobMatcher> {
+    patterns.iter().filter_map(|pattern| glob(check, pattern)).collect()
+}
+
 fn agent(check: &mut Check, at: usize, work: &AgentWork) {
     let place = Place::Node(at);
     let plan = check.plan;
@@ -84,7 +90,7 @@ fn agent(check: &mut Check, at: usize, work: &AgentWork) {
         if work.role.is_none() {
             check.find(Code::NoAgent, place, "agent", "names no agent card and has no `role`", None);
         }
-        return reach(check, at, written.unwrap_or_default());
+        return reach(check, at, written.unwrap_or_default(), None);
     };
     let catalog = check.catalog;
     let Some(&card) = check.stock.agents.get(name) else {
@@ -97,18 +103,46 @@ fn agent(check: &mut Check, at: usize, work: &AgentWork) {
         let message = format!("there is no agent `{}`{}", legible(name), did_you_mean(near));
         return check.find(Code::UnknownAgent, place, "agent", message, fix);
     };
-    reach(check, at, written.unwrap_or(&catalog.agents[card].tools));
+    beyond(check, at, card);
+    let card = &catalog.agents[card].tools;
+    reach(check, at, written.unwrap_or(card), written.and(Some(card)));
 }
 
-/// Tools that an agent may call and nobody is asked about.
-fn reach(check: &mut Check, at: usize, patterns: &[String]) {
+/// Patterns of a node for tools that its card doesn't have: a node only narrows its card, so the agent doesn't get them.
+fn beyond(check: &mut Check, at: usize, card: usize) {
+    let (plan, catalog) = (check.plan, check.catalog);
+    for (i, pattern) in plan.nodes[at].policy.tools.iter().flatten().enumerate() {
+        let known = check.stock.beyond.get(&(card, pattern.as_str())).copied();
+        let is_beyond = known.unwrap_or_else(|| is_beyond(check, &catalog.agents[card].tools, pattern));
+        check.stock.beyond.insert((card, pattern), is_beyond);
+        if is_beyond {
+            let (pattern, name) = (legible(pattern), legible(&catalog.agents[card].name));
+            let message =
+                format!("the card of `{name}` has no tool `{pattern}`, and a node only narrows its card: the agent doesn't get it");
+            let fix = check.with_policy(at, "leave it out", |policy| policy.tools.iter_mut().for_each(|list| drop(list.remove(i))));
+            check.find(Code::BeyondCard, Place::Node(at), &format!("tools[{i}]"), message, fix);
+        }
+    }
+}
+
+fn is_beyond(check: &Check, card: &[String], pattern: &str) -> bool {
+    let Some(wanted) = glob(check, pattern) else { return false };
+    let card = globs(check, card);
+    let mut tools = check.catalog.tools.iter().filter(|tool| wanted.is_match(&tool.name)).peekable();
+    tools.peek().is_some() && tools.all(|tool| card.iter().all(|own| !own.is_match(&tool.name)))
+}
+
+/// Tools that an agent may call and nobody is asked about: of its patterns, as far as its card has them.
+fn reach(check: &mut Check, at: usize, patterns: &[String], card: Option<&Vec<String>>) {
     let plan = check.plan;
     if !is_unasked(plan.nodes[at].policy.approve.or(plan.defaults.approve)) {
         return;
     }
+    let card = card.map(|card| globs(check, card));
+    let has = |tool: &ToolInfo| card.as_ref().is_none_or(|card| card.iter().any(|own| own.is_match(&tool.name)));
     let open = patterns.iter().find_map(|pattern| {
         let glob = glob(check, pattern)?;
-        let tool = check.catalog.tools.iter().find(|tool| is_open(tool) && glob.is_match(&tool.name))?;
+        let tool = check.catalog.tools.iter().find(|tool| is_open(tool) && glob.is_match(&tool.name) && has(tool))?;
         Some((pattern, &tool.name))
     });
     if let Some((pattern, tool)) = open {

@@ -153,12 +153,15 @@ fn agents_tools_and_arguments() {
             "bad-arguments nodes[6].args.extra",
             "denied-tool nodes[7].tool",
             "open-side-effects nodes[8].approve",
-            "open-side-effects nodes[9].approve",
+            "beyond-card nodes[9].tools[0]",
             "tool-pattern nodes[9].tools[1]",
         ]
     );
     assert_eq!(message(document.clone()), "there is no agent `code_analizer`; did you mean `code_analyzer`?");
     assert!(!mended(document).iter().any(|code| code.starts_with("unknown-")));
+    let beyond = json!({"nodes": [{"id": "j", "agent": "writer", "tools": ["write_file", "append", "a*"], "budget": {"tokens": 9}}]});
+    assert_eq!(found(beyond.clone()), ["beyond-card nodes[0].tools[1]", "beyond-card nodes[0].tools[2]"]);
+    assert_eq!(mended(beyond), Vec::<String>::new());
 }
 
 #[test]
