@@ -164,11 +164,11 @@ pub fn searched(model: &Model) -> Result<(), Why> {
     if wanted { Ok(()) } else { Err("search for an event first".into()) }
 }
 
-/// The shown run goes on.
+/// The shown run goes on here, and is shown as it is now.
 pub fn run_live(model: &Model) -> Result<(), Why> {
-    let run = model.shown_run().ok_or(Cow::Borrowed("no run is shown"))?;
-    present(run)?;
-    if run.goes_on() { Ok(()) } else { Err("this run has ended".into()) }
+    run_present(model)?;
+    let over = model.shown_run().is_some_and(|run| run.newest().run.outcome().is_some());
+    if over { Err("this run is over".into()) } else { Ok(()) }
 }
 
 /// The selected node of the shown run has not ended.
@@ -224,7 +224,7 @@ pub fn run_present(model: &Model) -> Result<(), Why> {
         (Driver::Nobody, None) if model.runs.is_imported(&run.id) => Err(IMPORTED.into()),
         (Driver::Nobody, None) => {
             let resume = model.look.keymap.hint("run.resume").unwrap_or_default();
-            Err(format!("nobody drives this run: {resume} resumes it").into())
+            Err(format!("{}: {resume} resumes it first", run.word()).into())
         }
     }
 }

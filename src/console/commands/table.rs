@@ -223,7 +223,7 @@ const INBOX: &[Command] = &[
 
 #[rustfmt::skip]
 const RUNS: &[Command] = &[
-    row("runs.open", &["enter", "l", "right"], Runs, ("Open the run", "open", "shows it; a past run is only looked at"), when::has_runs, verbs::run::open_listed),
+    row("runs.open", &["enter", "l", "right"], Runs, ("Open the run", "open", "shows it; nothing starts by that"), when::has_runs, verbs::run::open_listed),
     row("runs.resume", &["!"], Runs, ("Resume the marked run", "resume", "drives the one of the list on, where it was interrupted"), when::interrupted_listed, verbs::branch::resume_listed),
 ];
 
@@ -251,8 +251,12 @@ const DIALOGS: &[Command] = &[
     row("form.keep", &["ctrl-s", "alt-enter"], Form, ("Take it", "", "takes the answers; nothing is sent yet"), when::always, verbs::dialogs::keep_form),
     row("form.cancel", &["esc"], Form, ("Leave", "", "leaves without a change"), when::always, verbs::dialogs::close),
     row("pick.take", &["enter"], Pick, ("Take it", "", "takes the marked line"), when::always, verbs::dialogs::take),
-    row("pick.down", &["down", "ctrl-n", "tab"], Pick, ("Down", "", "one down"), when::always, verbs::dialogs::pick_down),
-    row("pick.up", &["up", "ctrl-p", "backtab"], Pick, ("Up", "", "one up"), when::always, verbs::dialogs::pick_up),
+    row("pick.down", &["down", "ctrl-n", "tab"], Pick, ("Down", "", "one down"), when::always, verbs::moving::down),
+    row("pick.up", &["up", "ctrl-p", "backtab"], Pick, ("Up", "", "one up"), when::always, verbs::moving::up),
+    row("pick.page_down", &["pagedown"], Pick, ("Page down", "", "a page down"), when::always, verbs::moving::page_down),
+    row("pick.page_up", &["pageup"], Pick, ("Page up", "", "a page up"), when::always, verbs::moving::page_up),
+    row("pick.top", &["home"], Pick, ("First", "", "to the first line"), when::always, verbs::moving::top),
+    row("pick.bottom", &["end"], Pick, ("Last", "", "to the last line"), when::always, verbs::moving::bottom),
     row("pick.cancel", &["esc"], Pick, ("Leave", "", "leaves without a change"), when::always, verbs::dialogs::close),
     row("findings.go", &["enter", "l", "right"], Findings, ("To the node", "", "selects the node in the tree"), when::always, verbs::findings::go),
     row("findings.fix", &["f"], Findings, ("Fix", "", "applies the suggested fix"), when::always, verbs::findings::fix),

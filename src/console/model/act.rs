@@ -9,6 +9,7 @@ use super::Fold;
 use crate::console::theme::Role;
 use crate::engine::{Blast, Command, Moment, Run, RunId, Time, Verb};
 use crate::plan::{Breakpoint, NodeId};
+use crate::text::counted;
 
 /// Something that can be offered to be done with a run.
 #[derive(Clone, Debug, PartialEq)]
@@ -38,7 +39,12 @@ impl Offer {
             Self::Say(verb) => verb.clone(),
             Self::Value(node) => Verb::Override { node: node.clone(), value: Value::Null },
             Self::Guide(node) => Verb::Guide { node: node.clone(), text: "-".into() },
-            Self::Rewind(node) => Verb::Rewind { node: node.clone(), to: node.clone(), feedback: "-".into() },
+            Self::Rewind(node) => {
+                let verb = |to: &NodeId| Verb::Rewind { node: node.clone(), to: to.clone(), feedback: "-".into() };
+                let targets = run.feedback_targets(node);
+                let may = targets.iter().map(verb).find(|verb| run.refusal(&Command::act(verb.clone())).is_none());
+                may.unwrap_or_else(|| verb(node))
+            }
             Self::Break(_) => Verb::Break { point: Breakpoint { at: Moment::Before, node: None, when: None } },
         };
         run.refusal(&Command::act(verb))
@@ -100,7 +106,7 @@ impl Fate {
             Self::Void => "void",
             Self::Starts => "starts",
             Self::Holds => "held",
-            Self::Wraps => "wraps up",
+            Self::Wraps => "hands back",
             Self::Skips => "skipped",
             Self::Cancels => "cancelled",
             Self::Reruns => "again",
@@ -108,20 +114,20 @@ impl Fate {
         }
     }
 
-    /// For a list of so many nodes.
-    pub fn words(self, nodes: usize) -> &'static str {
+    /// What becomes of so many nodes.
+    pub fn words(self, nodes: usize) -> String {
         let (one, several) = match self {
-            Self::Stale => ("stale, made of earlier results", "stale, made of earlier results"),
-            Self::Void => ("its open question is void", "their open questions are void"),
+            Self::Stale => ("is stale, made of earlier results", "are stale, made of earlier results"),
+            Self::Void => return format!("{} {}", counted(nodes, "open question"), if nodes == 1 { "is void" } else { "are void" }),
             Self::Starts => ("starts at once", "start at once"),
-            Self::Holds => ("held", "held"),
+            Self::Holds => ("is held", "are held"),
             Self::Wraps => ("hands back what it has, and ends", "hand back what they have, and end"),
-            Self::Skips => ("skipped", "skipped"),
-            Self::Cancels => ("cancelled before it starts", "cancelled before they start"),
+            Self::Skips => ("is skipped", "are skipped"),
+            Self::Cancels => ("is cancelled before it starts", "are cancelled before they start"),
             Self::Reruns => ("runs again", "run again"),
-            Self::Stops => ("stopped at work", "stopped at work"),
+            Self::Stops => ("is stopped at work", "are stopped at work"),
         };
-        if nodes == 1 { one } else { several }
+        format!("{} {}", counted(nodes, "node"), if nodes == 1 { one } else { several })
     }
 
     /// How it looks.

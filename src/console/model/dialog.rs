@@ -145,11 +145,6 @@ impl Pick {
     pub fn marked(&self) -> Option<&PickItem> {
         self.shown.get(self.selected).and_then(|at| self.items.get(*at))
     }
-
-    /// Moves the mark.
-    pub fn step(&mut self, by: isize) {
-        self.selected = self.selected.saturating_add_signed(by).min(self.shown.len().saturating_sub(1));
-    }
 }
 
 impl PickItem {
@@ -216,7 +211,9 @@ pub struct EditorDialog {
     pub field: TextField,
     /// The text as it was.
     pub before: String,
-    /// What was wrong with it, or what to know.
+    /// What to know about it.
+    pub about: &'static str,
+    /// What was wrong with it.
     pub note: Option<Plain>,
     /// What the text is for.
     pub then: EditThen,
@@ -306,7 +303,7 @@ impl EditorDialog {
     pub fn new(title: Plain, text: &str, then: EditThen) -> Self {
         let mut field = TextField::new(Lines::Many, text);
         field.rewind();
-        Self { title, field, before: text.to_owned(), note: None, then }
+        Self { title, field, before: text.to_owned(), about: "", note: None, then }
     }
 }
 

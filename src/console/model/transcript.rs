@@ -16,7 +16,7 @@ const LONGEST_STREAMED: usize = 4_000;
 /// What a node said and did, in this generation.
 #[derive(Clone, Debug, Default)]
 pub struct Transcript {
-    /// Streamed text.
+    /// Text that the attempt streamed.
     pub output: Block,
     /// Bytes of the line that still grows.
     open: usize,
@@ -42,6 +42,11 @@ pub struct Message {
 }
 
 impl Transcript {
+    /// An attempt begins: it speaks anew. What those before it said stays among the messages and in the journal.
+    pub fn begin(&mut self) {
+        (self.output, self.open) = (Block::default(), 0);
+    }
+
     /// Takes in streamed text.
     pub fn stream(&mut self, text: &str) {
         let mut rest = text;

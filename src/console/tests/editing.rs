@@ -197,3 +197,45 @@ fn the_goal_is_changed_and_undone() {
     deck.keys("u");
     assert_eq!(deck.model.plan().goal, before);
 }
+
+#[test]
+fn a_node_that_is_brought_back_is_selected() {
+    let mut deck = Deck::planned(100, 30);
+    deck.select("count");
+    deck.keys("d");
+    assert_ne!(deck.model.selected_id(), Some(&"count".into()));
+    deck.keys("u");
+    assert_eq!(deck.model.selected_id(), Some(&"count".into()));
+}
+
+#[test]
+fn a_long_list_says_what_of_it_is_in_sight_and_is_paged_through() {
+    let mut deck = Deck::running(80, 24);
+    deck.keys("m");
+    let marked = |deck: &Deck| match deck.model.dialogs.last() {
+        Some(Dialog::Pick(pick)) => (pick.selected, pick.shown.len()),
+        other => panic!("{other:?}"),
+    };
+    let all = marked(&deck).1;
+    assert!(deck.sees(&format!("1-16 of {all}")), "{}", deck.screen());
+    deck.keys("end");
+    assert_eq!(marked(&deck).0, all - 1);
+    assert!(deck.sees(&format!("-{all} of {all}")), "{}", deck.screen());
+    deck.keys("home pagedown");
+    let page = marked(&deck).0;
+    assert!(page > 1 && page <= 16, "{page}");
+    deck.keys("pagedown pageup");
+    assert_eq!(marked(&deck).0, page);
+    deck.type_text("run: stop");
+    assert!(!deck.sees(&format!(" of {all}")), "{}", deck.screen());
+}
+
+#[test]
+fn the_editor_of_a_result_says_in_a_narrow_terminal_what_the_text_is_taken_as() {
+    let mut deck = Deck::running(80, 24);
+    deck.select("scan");
+    deck.keys("m");
+    deck.type_text("override the result: scan");
+    deck.keys("enter");
+    assert!(deck.sees("JSON where it begins as JSON does, else text"), "{}", deck.screen());
+}

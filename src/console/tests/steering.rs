@@ -1,10 +1,11 @@
-//! Steering as a person sees it: what wrapping up does, breakpoints that are changed, calls that are held, and what the pausing key says.
+//! Steering as a person sees it: what stopping does, breakpoints that are changed, calls that are held, and what the pausing key says.
 
 use serde_json::json;
 
 use super::Deck;
 use crate::console::model::{Dialog, Fate, Journal, Mark, RunView};
-use crate::engine::{Pace, ToolCall, WorkFact};
+use crate::engine::{Command, ErrorKind, NodeError, Pace, RunId, Target, ToolCall, Verb, WorkFact};
+use crate::host::client::{Driver, Notice};
 use crate::plan::Verdict;
 
 fn written(deck: &Deck) -> Vec<(u32, String)> {
@@ -16,15 +17,15 @@ fn marks(deck: &Deck) -> Vec<Mark> {
 }
 
 #[test]
-fn wrapping_up_shows_which_nodes_hand_back_what_they_have() {
+fn stopping_shows_which_nodes_hand_back_what_they_have() {
     let mut deck = Deck::running(120, 40);
     deck.select("scan");
     deck.keys("m");
-    deck.type_text("wrap up: scan");
+    deck.type_text("stop: scan");
     deck.keys("enter");
     let screen = deck.screen();
-    assert!(screen.contains("1 node, hands back what it has, and ends: scan"), "{screen}");
-    assert!(screen.contains("→wraps up") && !screen.contains("changes no other node"), "{screen}");
+    assert!(screen.contains("1 node hands back what it has, and ends: scan"), "{screen}");
+    assert!(screen.contains("→hands back") && !screen.contains("changes no other node"), "{screen}");
     assert_eq!(deck.model.proposal().unwrap().fate(&"scan".into()), Some(Fate::Wraps));
 }
 
@@ -149,4 +150,84 @@ fn the_stepping_key_goes_on_from_stop_to_stop() {
         assert_eq!(deck.engine().held_calls(&"scan".into()).count(), 1, "the next one is held");
     }
     assert!(deck.sees(", next stop"), "{}", deck.screen());
+}
+
+/// A second console that shows the run of the first, which somebody else drives, or nobody.
+fn driven_by(deck: &Deck, driver: Driver) -> Deck {
+    let records = deck.model.shown_run().unwrap().journal().records().to_vec();
+    let mut other = Deck::new(120, 40);
+    other.notice(Notice::RunOpened { run: RunId("run-1".into()), records, driver });
+    other.keys("tab");
+    other.select("scan");
+    other
+}
+
+#[test]
+fn keys_of_a_run_that_is_interrupted_driven_elsewhere_or_over_say_just_that_and_none_that_does_nothing_is_named() {
+    let mut deck = held();
+    let mut interrupted = driven_by(&deck, Driver::Nobody);
+    let screen = interrupted.screen();
+    assert!(screen.contains("held before it calls `read_file`") && !screen.contains("lets this call go"), "{screen}");
+    assert!(screen.contains("interrupted") && screen.contains("nobody drives it"), "{screen}");
+    for key in ["s", "p", "ctrl-k", "b", "r", "e"] {
+        interrupted.keys(key);
+        assert!(status(&interrupted).ends_with(": interrupted: ! resumes it first"), "{key}: {}", status(&interrupted));
+    }
+    let mut elsewhere = driven_by(&deck, Driver::Elsewhere("process 7 (console)".into()));
+    assert!(elsewhere.sees("process 7 (console) drives it"), "{}", elsewhere.screen());
+    elsewhere.keys("s");
+    assert_eq!(status(&elsewhere), "Step: process 7 (console) drives this run");
+    deck.command(&RunId("run-1".into()), Command::act(Verb::Pause));
+    let mut paused = driven_by(&deck, Driver::Nobody);
+    paused.keys("s");
+    assert!(status(&paused).ends_with("resumes it first") && !status(&paused).contains("over"), "{}", status(&paused));
+    deck.command(&RunId("run-1".into()), Command::act(Verb::Cancel { target: Target::Run }));
+    let mut over = driven_by(&deck, Driver::Nobody);
+    assert!(over.sees("cancelled") && !over.sees("nobody drives it") && !over.sees("view only"), "{}", over.screen());
+    over.keys("s");
+    assert_eq!(status(&over), "Step: this run is over");
+    over.keys("r");
+    assert!(over.sees("before it is said"), "verbs open it again: {}", over.screen());
+}
+
+#[test]
+fn an_attempt_speaks_anew() {
+    let mut deck = Deck::running(120, 40);
+    deck.select("scan");
+    deck.fact("scan", WorkFact::Output("first words. ".into()));
+    assert!(deck.sees("first words."), "{}", deck.screen());
+    deck.fact("scan", WorkFact::Failed(NodeError { kind: ErrorKind::NothingBegan, ..NodeError::permanent("connection lost") }));
+    deck.keys("r y");
+    assert_eq!(deck.engine().node(&"scan".into()).unwrap().attempt, 2);
+    deck.fact("scan", WorkFact::Output("second words. ".into()));
+    let screen = deck.screen();
+    assert!(screen.contains("second words.") && !screen.contains("first words."), "{screen}");
+}
+
+#[test]
+fn the_plan_says_of_a_paused_run_that_it_is_paused() {
+    let mut deck = Deck::planned(120, 40);
+    deck.keys("s esc");
+    assert!(status(&deck).starts_with("the plan; the run is paused, "), "{}", status(&deck));
+    let screen = deck.screen();
+    assert!(screen.contains("1 run is paused (>)") && !screen.contains("goes on"), "{screen}");
+}
+
+#[test]
+fn feedback_is_offered_to_agents_only() {
+    let mut deck = Deck::running(120, 40);
+    deck.done("list", json!("a.rs"));
+    deck.done("count", json!("1"));
+    deck.select("count");
+    deck.keys("m");
+    deck.type_text("reject with feedback");
+    deck.keys("enter");
+    assert!(status(&deck).contains("only agents hear feedback"), "{}", status(&deck));
+    deck.keys("esc");
+    deck.done("scan", json!("todo"));
+    deck.select("scan");
+    deck.keys("m");
+    deck.type_text("reject with feedback");
+    deck.keys("enter enter");
+    assert!(deck.sees("what `scan` is to do better"), "{}", deck.screen());
 }

@@ -124,7 +124,15 @@ fn draw_pick(model: &Model, pick: &Pick, pen: &mut Pen<'_>, shown: &mut Shown) {
     for (y, piece) in (list.bottom()..last_row(inside).y).zip(&marked) {
         pen.text(inside.x, y, inside.width, piece, Role::Text);
     }
-    keys(model, pen, last_row(inside), &[("pick.take", "take it"), ("pick.cancel", "leave")]);
+    let mut room = last_row(inside);
+    let mut hints = vec![("pick.take", "take it"), ("pick.cancel", "leave")];
+    if pick.shown.len() > usize::from(list.height) {
+        let to = (top + usize::from(list.height)).min(pick.shown.len());
+        let place = Plain::line(&format!("{}-{to} of {}", top + 1, pick.shown.len()));
+        room.width = pen.pieces_right(room, &[(place, Role::Dim)]).saturating_sub(room.x + 2);
+        hints.push(("pick.page_down", "page down"));
+    }
+    keys(model, pen, room, &hints);
 }
 
 /// What an item does, or why it can't be taken.
@@ -165,9 +173,11 @@ fn draw_editor(model: &Model, editor: &EditorDialog, pen: &mut Pen<'_>, shown: &
     let inside = pen.dialog(wide(pen, WIDE), lines.clamp(10, tall(pen).max(10)), &editor.title);
     let text = Rect { height: inside.height.saturating_sub(2), ..inside };
     field(pen, text, &editor.field, true, shown);
-    if let Some(note) = &editor.note {
-        pen.text(inside.x, inside.bottom().saturating_sub(2), inside.width, note, Role::Error);
-    }
+    let below = inside.bottom().saturating_sub(2);
+    match &editor.note {
+        Some(note) => pen.text(inside.x, below, inside.width, note, Role::Error),
+        None => pen.words(inside.x, below, inside.width, editor.about, Role::Dim),
+    };
     keys(model, pen, last_row(inside), &[("editor.keep", "take it"), ("editor.newline", "new line"), ("editor.cancel", "leave")]);
 }
 

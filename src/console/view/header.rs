@@ -36,9 +36,9 @@ fn badges(model: &Model, pen: &Pen<'_>) -> Vec<(Plain, Role)> {
     let shown = usize::from(model.shown_run().is_some_and(RunView::goes_on));
     if going_on > 1 {
         badges.push((Plain::line(&format!("{going_on} runs ")), Role::Running));
-    } else if going_on > shown {
+    } else if let Some(run) = model.runs.going_on().next().filter(|_| going_on > shown) {
         let key = model.look.keymap.hint("stage.next").unwrap_or_default();
-        badges.push((Plain::line(&format!("1 run goes on ({key}) ")), Role::Running));
+        badges.push((Plain::line(&format!("1 run {} ({key}) ", run.gets_on())), word_role(run.word())));
     }
     if model.replay().is_some() {
         return badges;
@@ -94,9 +94,7 @@ fn run(model: &Model, view: &RunView, now: Time) -> Vec<(Plain, Role)> {
         Some(Outcome::Partial) => Role::Warning,
         Some(Outcome::Failed) => Role::Failed,
         Some(Outcome::Cancelled) => Role::Cancelled,
-        None if word == "waiting" => Role::Waiting,
-        None if matches!(word, "paused" | "pausing" | "at breakpoint") => Role::Held,
-        None => Role::Running,
+        None => word_role(word),
     };
     let tally = &view.seen().tally;
     let mut parts = vec![(Plain::line(&format!("run {at}/{} ", model.runs.open.len())), Role::Heading)];
@@ -128,9 +126,20 @@ fn run(model: &Model, view: &RunView, now: Time) -> Vec<(Plain, Role)> {
     }
     match &view.driver {
         Driver::Here => {}
-        Driver::Elsewhere(who) => parts.push((Plain::line(&format!("  view only, {who} drives it")), Role::Dim)),
-        Driver::Nobody => parts.push((Plain::line("  view only"), Role::Dim)),
+        Driver::Elsewhere(who) => parts.push((Plain::summary(&format!("  {who} drives it")), Role::Dim)),
+        // Verbs open one that is over again: of that there is no more to say than how it ended.
+        Driver::Nobody if view.newest().run.outcome().is_some() => {}
+        Driver::Nobody => parts.push((Plain::line("  nobody drives it"), Role::Dim)),
     }
     parts.push((Plain::line("  ").then(&view.goal()), Role::Text));
     parts
+}
+
+/// How the word for a run that is not over looks.
+fn word_role(word: &str) -> Role {
+    match word {
+        "waiting" => Role::Waiting,
+        "paused" | "pausing" | "at breakpoint" | "held" => Role::Held,
+        _ => Role::Running,
+    }
 }

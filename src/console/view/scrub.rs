@@ -60,7 +60,8 @@ fn words(model: &Model, view: &RunView, replay: &Replay, pen: &mut Pen<'_>, row:
     let events = view.journal().len();
     // The event comes first where there is little room.
     let more = events.saturating_sub(replay.at());
-    let goes_on = if view.goes_on() && more > 0 && row.width >= ROOM { format!("the run goes on: {more} more ") } else { String::new() };
+    let goes_on =
+        if view.goes_on() && more > 0 && row.width >= ROOM { format!("the run {}: {more} more ", view.gets_on()) } else { String::new() };
     let right = pen.pieces_right(row, &[(Plain::line(&goes_on), Role::Running)]);
     let Some(record) = replay.at().checked_sub(1).and_then(|at| view.journal().records().get(at)) else { return };
     let fold = view.seen();

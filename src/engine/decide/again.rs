@@ -124,6 +124,9 @@ impl Run {
         if !self.has_given(ix) {
             return Some(format!("`{id}` is {} and has no result that could be rejected", self.nodes[ix.at()].state.word()));
         }
+        if !self.listens(target) {
+            return Some(format!("only agents hear feedback, and `{to}` is none: edit it, or run it again"));
+        }
         if feedback.trim().is_empty() {
             return Some(format!("say what `{to}` is to do better"));
         }
@@ -132,6 +135,13 @@ impl Run {
             return Some(format!("`{to}` was sent back with feedback {MOST_ROUNDS} times already: {way_out}"));
         }
         self.inside_refusal(target)
+    }
+
+    /// Whom the result of a node may be rejected to: the agents that it depends on, and the node itself where it is one.
+    pub fn feedback_targets(&self, node: &NodeId) -> BTreeSet<NodeId> {
+        let Some(ix) = self.graph.find(node) else { return BTreeSet::new() };
+        let agents = self.upstream(ix).into_iter().chain([ix]).filter(|&ix| self.listens(ix));
+        agents.map(|ix| self.id_of(ix)).collect()
     }
 
     /// Whether there is a result: on record, at the gate behind the node, or kept by a breakpoint.

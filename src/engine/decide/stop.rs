@@ -85,7 +85,7 @@ impl Run {
         if text.trim().is_empty() {
             return Some("there are no words".to_string());
         }
-        if self.doc(ix).is_none_or(|node| node.work.agent().is_none()) {
+        if !self.listens(ix) {
             return Some(format!("only agents listen: edit `{id}`, or give it another result"));
         }
         if self.is_over(ix) {
@@ -96,6 +96,11 @@ impl Run {
         }
         let has_ended = flow.keeps_an_end() || self.is_at_after_gate(ix);
         has_ended.then(|| format!("`{id}` has ended its work: reject its result with feedback, or run it again"))
+    }
+
+    /// Whether a node hears what people say to it.
+    pub(super) fn listens(&self, ix: NodeIx) -> bool {
+        self.doc(ix).is_some_and(|node| node.work.agent().is_some())
     }
 
     /// Why a node can't be stepped through.

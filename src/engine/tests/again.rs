@@ -184,6 +184,7 @@ fn case_25_a_rejection_with_feedback_upstream_runs_that_and_its_dependents_again
     assert_eq!(world.open(), [1]);
     assert!(refusal(&world, rewind("review", "facts")).contains("doesn't depend on `facts`"));
     assert!(refusal(&world, rewind("print", "draft")).contains("no result"));
+    assert_eq!(world.run.feedback_targets(&"review".into()), ["draft".into(), "review".into()].into());
     let blast = world.run.blast(&rewind("review", "draft"), Time(world.now));
     assert_eq!((blast.reruns, blast.voids), (vec!["draft".into(), "review".into()], vec!["review".into()]));
     world.act(rewind("review", "draft"));

@@ -5,7 +5,7 @@ use crate::console::model::{Doc, Fate, Proposal, words};
 use crate::console::theme::Role;
 use crate::engine::{Lost, Verb};
 use crate::plan::NodeId;
-use crate::text::{Plain, cost, count, counted, duration};
+use crate::text::{Plain, cost, count, duration};
 
 /// Nodes of one fate that are named.
 const NAMED: usize = 60;
@@ -30,7 +30,7 @@ pub fn proposal(proposal: &Proposal) -> Doc<'static> {
     let blast = &proposal.blast;
     for fate in Fate::ALL.into_iter().rev().filter(|fate| !fate.of(blast).is_empty()) {
         let nodes = fate.of(blast);
-        let head = Plain::line(&format!("{}, {}: ", counted(nodes.len(), "node"), fate.words(nodes.len())));
+        let head = Plain::line(&format!("{}: ", fate.words(nodes.len())));
         doc.line(fate.role(), head.then(&names(nodes)));
     }
     if Fate::ALL.into_iter().all(|fate| fate.of(blast).is_empty()) {

@@ -57,7 +57,7 @@ pub fn told(event: &Event, run: &Run) -> Told {
             ("run", Plain::summary(&words), actor(by), Role::Accent)
         }
         Event::Acted { verb, by, why, .. } => ("verb", asked(verb, why), actor(by), Role::Accent),
-        Event::Carried => ("engine", Plain::line("carried out"), none, Role::Dim),
+        Event::Carried => ("engine", Plain::line("the verb is carried out"), none, Role::Dim),
         Event::Undone { verb, by } => ("verb", Plain::line(&format!("took back the verb of event {verb}")), actor(by), Role::Accent),
         Event::RunCancelled { by } => ("verb", Plain::line("the run was cancelled"), actor(by), Role::Warning),
         Event::RunSettled { outcome, reason } => ("run", because(outcome_word(*outcome), reason), none, outcome_role(*outcome)),

@@ -74,7 +74,7 @@ pub fn held(model: &Model, run: &RunView, id: &NodeId, doc: &mut Doc<'_>) {
     if !behind.is_empty() {
         doc.line(Role::Dim, Plain::summary(&format!("then {}", behind.join(", "))));
     }
-    if run.replay().is_none() {
+    if run.replay().is_none() && run.goes_on() {
         let key = |id: &str| model.look.keymap.hint(id).unwrap_or_default();
         doc.line(Role::Hint, Plain::line(&format!("{} lets this call go, {} lets all go", key("act.step"), key("act.hold"))));
     }

@@ -7,6 +7,8 @@ mod document;
 mod review;
 mod versions;
 
+use std::collections::BTreeSet;
+
 use super::Tree;
 use crate::plan::{
     Catalog, Edge, Node, NodeId, Plan,
@@ -216,12 +218,22 @@ impl PlanEditor {
     }
 
     fn step(&mut self, catalog: &Catalog, step: Step) {
+        let before: BTreeSet<NodeId> = self.addresses().cloned().collect();
         self.document.step(step);
         self.follow_version();
         self.refresh(catalog);
+        // What came back by it is what was meant; of another plan in the place of all nothing is.
+        let kept = self.addresses().any(|id| before.contains(id));
+        let back = self.addresses().find(|id| kept && !before.contains(*id)).cloned();
+        back.into_iter().for_each(|id| self.select(&id));
         if self.deps.as_ref().is_some_and(|id| self.addressed().node(id).is_none()) {
             self.deps = None;
         }
+    }
+
+    /// The nodes of the plan and of those inside its nodes.
+    fn addresses(&self) -> impl Iterator<Item = &NodeId> {
+        self.outline.as_deref().unwrap_or(self.document.plan()).nodes.iter().map(|node| &node.id)
     }
 
     /// Selects a node in the tree.

@@ -75,7 +75,9 @@ impl Fold {
                 if *attempt == 1 {
                     self.transcripts.insert(node_id.clone(), Arc::default());
                 }
-                self.transcript_mut(node_id).give(job);
+                let transcript = self.transcript_mut(node_id);
+                transcript.begin();
+                transcript.give(job);
             }
             Event::Output { node_id, text, .. } => self.transcript_mut(node_id).stream(text),
             Event::ModelCalled { call, .. } => {

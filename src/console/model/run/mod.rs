@@ -39,7 +39,7 @@ pub struct RunView {
     pub trace: Option<Box<TraceView>>,
     /// Pictures of what gates' payloads would do.
     pub previews: BTreeMap<GateId, Preview>,
-    /// Who drives it on; unless it is this host, it is only looked at.
+    /// Who drives it on; one that somebody else drives is only looked at.
     pub driver: Driver,
     /// Why its journal can't be written, if it can't.
     pub frozen: Option<Problem>,
@@ -238,6 +238,15 @@ impl RunView {
             None if self.frozen.is_some() => "frozen",
             None if self.driver == Driver::Nobody => self.newest.run.at_rest().unwrap_or("interrupted"),
             Some(_) | None => self.newest.word(),
+        }
+    }
+
+    /// How one that goes on in this host gets on, as what it does.
+    pub fn gets_on(&self) -> String {
+        match self.word() {
+            "running" => "goes on".to_owned(),
+            "at breakpoint" => "is at a breakpoint".to_owned(),
+            word => format!("is {word}"),
         }
     }
 

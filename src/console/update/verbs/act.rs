@@ -129,7 +129,7 @@ fn offers(model: &Model) -> Vec<(String, &'static str, &'static str, Offer)> {
     say("run: pause", "nothing starts any more; what is under way finishes", "act.pause", Verb::Pause);
     say("run: resume", "goes on, also from breakpoints", "act.pause", Verb::Resume);
     say("run: step", "one node goes, then it pauses", "", Verb::Step { node: None });
-    say("run: wrap up", "agents hand back what they have, nothing else starts", "", Verb::Stop { target: run() });
+    say("run: stop", "agents hand back what they have, nothing else starts", "", Verb::Stop { target: run() });
     say("run: cancel", "everything stops now", "run.cancel", Verb::Cancel { target: run() });
     say("run: hold all", "nothing that has not begun starts until it is released", "", Verb::Hold { target: run() });
     say("run: release all", "ends all holds", "", Verb::Release { target: run() });
@@ -156,20 +156,20 @@ fn of_node(node: &NodeId, again: &Verb, offers: &mut Vec<(String, &'static str, 
     );
     offer("run again with all after it", "it and everything that depends on it; nothing stays stale", key_of(&rerun), say(rerun));
     offer("cancel", "stops it now", "run.cancel_node", say(Verb::Cancel { target: one() }));
-    offer("wrap up", "an agent hands back what it has", "", say(Verb::Stop { target: one() }));
+    offer("stop", "an agent hands back what it has", "", say(Verb::Stop { target: one() }));
     offer("hold", "it does not start until released", "act.hold", say(Verb::Hold { target: one() }));
     offer("release", "ends the hold, or goes on from a breakpoint", "act.hold", say(Verb::Release { target: one() }));
     offer("skip", "it never runs", "", say(Verb::Skip { node: at() }));
     offer("mark done", "it is over, without a result", "", say(Verb::Override { node: at(), value: Value::Null }));
     offer("override the result", "takes a value that you write as its result", "", Offer::Value(at()));
     offer("guide", "your words go into its next turn", "act.guide", Offer::Guide(at()));
-    offer("reject with feedback", "a node upstream does better, by your words", "", Offer::Rewind(at()));
+    offer("reject with feedback", "an agent upstream does better, by your words", "", Offer::Rewind(at()));
     offer("step", "lets it go, and pauses", "act.step", say(Verb::Step { node: Some(at()) }));
     offer("step into", "stops before each of its model and tool calls", "act.into", say(Verb::StepInto { node: at() }));
     offer("run to here", "runs what it needs, and pauses before it", "act.run_to", say(Verb::RunTo { node: at() }));
     offer("breakpoint", "before, after, on failure, at each call, with a condition", "act.break", Offer::Break(Some(at())));
     offer("branch, cancel", "it and what only it feeds", "run.cancel_branch", say(Verb::Cancel { target: branch() }));
-    offer("branch, wrap up", "it and what only it feeds", "", say(Verb::Stop { target: branch() }));
+    offer("branch, stop", "agents in it hand back what they have", "", say(Verb::Stop { target: branch() }));
     offer("branch, hold", "it and what only it feeds", "", say(Verb::Hold { target: branch() }));
     offer("branch, release", "it and what only it feeds", "", say(Verb::Release { target: branch() }));
 }
@@ -207,8 +207,9 @@ pub const WRITTEN: &str = "JSON where it begins as JSON does, else text";
 fn ask_value(model: &mut Model, node: NodeId) {
     let result = model.shown_run().and_then(|view| view.newest().run.node(&node)?.result.clone());
     let text = result.as_deref().map(words::result).unwrap_or_default();
-    let title = Plain::line(&format!("the result of `{node}`: {WRITTEN}"));
-    model.dialogs.push(Dialog::Editor(EditorDialog::new(title, &text, EditThen::Override { node })));
+    let title = Plain::line(&format!("the result of `{node}`"));
+    let editor = EditorDialog::new(title, &text, EditThen::Override { node });
+    model.dialogs.push(Dialog::Editor(EditorDialog { about: WRITTEN, ..editor }));
 }
 
 /// The value was written.
@@ -238,8 +239,9 @@ pub fn keep_guide(model: &mut Model, turn: &mut Turn, node: &NodeId, text: &str)
     propose(model, turn, Verb::Guide { node: node.clone(), text }).map(|_| ())
 }
 
-/// Asks which node is to do better: the node itself, or one upstream, the nearest first.
+/// Asks which agent is to do better: the node itself, or one upstream, the nearest first.
 fn ask_whom(model: &mut Model, node: NodeId) {
+    let Some(run) = model.shown_run().map(|view| &view.newest().run) else { return };
     let graph = model.tree().graph();
     let mut near: Vec<usize> = graph.position(&node).into_iter().collect();
     let mut at = 0;
@@ -251,7 +253,13 @@ fn ask_whom(model: &mut Model, node: NodeId) {
         }
         at += 1;
     }
-    let items = near.iter().map(|at| graph.id(*at)).map(|id| PickItem::new(id, id, if *id == node { "itself" } else { "" }));
+    let targets = run.feedback_targets(&node);
+    let near = near.iter().map(|at| graph.id(*at)).filter(|id| targets.contains(*id));
+    let items = near.map(|id| {
+        let verb = Verb::Rewind { node: node.clone(), to: id.clone(), feedback: "-".into() };
+        let refused = run.refusal(&Command::act(verb)).map(|why| Plain::summary(&why));
+        PickItem { refused, ..PickItem::new(id, id, if *id == node { "itself" } else { "" }) }
+    });
     let pick = Pick::new(&format!("reject the result of `{node}`: who is to do better?"), items.collect(), PickThen::Rewind { node });
     model.dialogs.push(Dialog::Pick(pick));
 }

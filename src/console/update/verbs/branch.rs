@@ -50,15 +50,16 @@ pub fn picked(model: &mut Model, what: &str) {
         "value" => {
             let result = model.shown_run().and_then(|view| view.seen().run.node(&id)?.result.clone());
             let text = result.as_deref().map(words::result).unwrap_or_default();
-            (text, format!("the result of `{id}`: {}", super::act::WRITTEN), Branching::Value)
+            (text, format!("the result of `{id}`"), Branching::Value)
         }
         _ => {
             let text = words::pretty(&node_to_value(&nest::node_within(nest::prefix(&id), &node)));
             (text, format!("node `{id}`"), Branching::Node)
         }
     };
-    let then = EditThen::Branch { node: id, what };
-    model.dialogs.push(Dialog::Editor(EditorDialog::new(Plain::line(&format!("{title}, in the branch")), &text, then)));
+    let about = if what == Branching::Value { super::act::WRITTEN } else { "" };
+    let editor = EditorDialog::new(Plain::line(&format!("{title}, in the branch")), &text, EditThen::Branch { node: id, what });
+    model.dialogs.push(Dialog::Editor(EditorDialog { about, ..editor }));
 }
 
 /// What the branch has other was written.

@@ -210,22 +210,6 @@ pub fn take(model: &mut Model, turn: &mut Turn) {
     }
 }
 
-/// Moves the mark down.
-pub fn pick_down(model: &mut Model, _: &mut Turn) {
-    pick(model, 1);
-}
-
-/// Moves the mark up.
-pub fn pick_up(model: &mut Model, _: &mut Turn) {
-    pick(model, -1);
-}
-
-fn pick(model: &mut Model, by: isize) {
-    if let Some(Dialog::Pick(pick)) = model.dialogs.last_mut() {
-        pick.step(by);
-    }
-}
-
 /// Does what was asked.
 pub fn yes(model: &mut Model, turn: &mut Turn) {
     let Some(Dialog::Confirm(confirm)) = model.dialogs.pop() else { return };

@@ -100,7 +100,8 @@ fn go(model: &mut Model, by: By) {
         Some(Dialog::Why { selected, .. }) => *selected = moved(*selected, links, by),
         Some(Dialog::Act(proposal)) => proposal.scroll = moved(proposal.scroll, docs::proposal(proposal).len(), by),
         Some(Dialog::Reader(reader)) => reader.scroll = moved(reader.scroll, read, by),
-        Some(Dialog::Pick(_) | Dialog::Line(_) | Dialog::Editor(_) | Dialog::Form(_) | Dialog::Confirm(_)) => {}
+        Some(Dialog::Pick(pick)) => pick.selected = moved(pick.selected, pick.shown.len(), by),
+        Some(Dialog::Line(_) | Dialog::Editor(_) | Dialog::Form(_) | Dialog::Confirm(_)) => {}
         None => screen(model, by),
     }
 }

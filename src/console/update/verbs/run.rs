@@ -110,11 +110,11 @@ pub fn show_one(model: &mut Model) {
     }
 }
 
-/// From a run to the plan. The run goes on.
+/// From a run to the plan. The run stays as it is.
 pub fn to_plan(model: &mut Model) {
     let Stage::Run(id) = &model.place.stage else { return };
     let at = model.runs.open.iter().position(|run| run.id == *id);
-    let goes_on = model.shown_run().is_some_and(RunView::goes_on);
+    let gets_on = model.shown_run().filter(|run| run.goes_on()).map(RunView::gets_on);
     let way = match at {
         Some(0) => "stage.next",
         Some(at) if at + 1 == model.runs.open.len() => "stage.previous",
@@ -122,9 +122,9 @@ pub fn to_plan(model: &mut Model) {
     };
     let key = model.look.keymap.hint(way).unwrap_or_default();
     model.place.stage = Stage::Plan;
-    model.status = Some(Status::note(&match goes_on {
-        true => format!("the plan; the run goes on, {key} returns to it"),
-        false => format!("the plan; {key} returns to the run"),
+    model.status = Some(Status::note(&match gets_on {
+        Some(gets_on) => format!("the plan; the run {gets_on}, {key} returns to it"),
+        None => format!("the plan; {key} returns to the run"),
     }));
 }
 
