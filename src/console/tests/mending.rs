@@ -213,3 +213,25 @@ fn changing_a_worker_begins_at_the_one_in_use() {
     deck.keys("enter");
     assert!(!deck.model.editor.can_undo());
 }
+
+#[test]
+fn the_time_of_a_run_is_without_that_in_which_it_was_over() {
+    let mut deck = Deck::waiting(120, 40);
+    deck.keys("i");
+    deck.later(1_000);
+    deck.keys("a 1");
+    deck.done("write", serde_json::json!("written"));
+    let took = |deck: &Deck| {
+        let view = deck.model.shown_run().unwrap();
+        view.elapsed_ms(deck.now).unwrap()
+    };
+    let once = took(&deck);
+    assert!(deck.sees("run 1/1 succeeded"), "{}", deck.screen());
+    deck.later(60_000);
+    assert_eq!(took(&deck), once, "it stands still");
+    deck.select("count");
+    deck.keys("r y");
+    assert!(took(&deck) < once + 10_000, "{} after {once}", took(&deck));
+    deck.later(10_000);
+    assert!(took(&deck) >= once + 10_000 && took(&deck) < once + 20_000, "{} after {once}", took(&deck));
+}

@@ -27,6 +27,10 @@ pub struct Fold {
     pub created: Time,
     /// When its last event happened.
     pub last: Time,
+    /// When it was over, if it is.
+    over: Option<Time>,
+    /// How long it was over, or nobody drove it, before it went on.
+    stood_ms: u64,
     /// How often nodes came, went or were rewritten so far: equal in two folds of one run means that their plans are equal.
     shape: u32,
     /// The last event after which a node may stand otherwise.
@@ -38,7 +42,7 @@ impl Fold {
     pub fn apply(&mut self, record: &Record) {
         self.run.evolve(record);
         self.timeline.fold(&self.run, record);
-        self.last = record.at;
+        self.clock(record);
         if !matches!(record.event.topic(), Topic::Words(_)) {
             self.moved = record.seq;
         }
@@ -93,6 +97,24 @@ impl Fold {
         if let Some(node) = self.node_of(&record.event) {
             self.count(&node);
         }
+    }
+
+    /// Keeps up since when it runs, and how long it stood in between.
+    fn clock(&mut self, record: &Record) {
+        match &record.event {
+            Event::RunSettled { .. } => self.over = Some(record.at),
+            Event::RunReopened { .. } => self.stood_ms += self.over.take().map_or(0, |over| record.at.since(over)),
+            // Whoever drove it so far ended with its last event.
+            Event::RunRecovered { .. } => self.stood_ms += record.at.since(self.last),
+            Event::Branched { .. } => (self.over, self.stood_ms) = (None, 0),
+            _ => {}
+        }
+        self.last = record.at;
+    }
+
+    /// How long it ran until its end, or until that moment; without the time in which it was over or nobody drove it.
+    pub fn took_ms(&self, now: Time) -> u64 {
+        self.over.unwrap_or(now).since(self.created).saturating_sub(self.stood_ms)
     }
 
     /// A verb changes the nodes that it names, one that makes nodes run again or edits the plan any others too.

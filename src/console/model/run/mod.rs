@@ -224,7 +224,7 @@ impl RunView {
     /// How long the run takes by that moment, unless it only waits: then that time is nobody's work. A replay tells it of each event.
     pub fn elapsed_ms(&self, now: Time) -> Option<u64> {
         let waits = self.goes_on() && !self.works();
-        (self.replay.is_none() && !waits).then(|| self.moment(now).since(self.newest.created))
+        (self.replay.is_none() && !waits).then(|| self.newest.took_ms(self.moment(now)))
     }
 
     /// The goal for titles.

@@ -252,10 +252,9 @@ pub fn summary(model: &Model, now: Time, left: &str) -> Vec<Plain> {
 
 /// A run on one line of so many columns.
 fn run_line(run: &RunView, now: Time, left: &str, width: u16) -> Plain {
-    let last = run.newest().run.nodes().filter_map(|(_, node)| node.span.finished).max();
-    let (word, end) = if run.goes_on() { (left, now) } else { (run.word(), last.unwrap_or(run.newest().created)) };
+    let word = if run.goes_on() { left } else { run.word() };
     let nodes = format!("  {} of {}, ", run.newest().tally.count(Standing::Done), counted(run.newest().tally.total(), "node"));
-    let end = Plain::line(&nodes).then(&duration(end.since(run.newest().created)));
+    let end = Plain::line(&nodes).then(&duration(run.newest().took_ms(run.moment(now))));
     let word = Plain::line(word).pad(12);
     let room = usize::from(width).saturating_sub(word.width() + end.width());
     word.then(&run.goal().truncate(room)).then(&end)
