@@ -216,7 +216,7 @@ impl Wrapping {
         if behind + width <= self.max || (width > self.max && behind < self.max) {
             self.line.push_str(gap);
             self.taken = behind;
-        } else if self.taken > self.start {
+        } else if self.line.len() > self.start {
             self.end_line();
         }
         self.letters(word);
@@ -227,7 +227,7 @@ impl Wrapping {
         loop {
             let room = fit(word, self.max.saturating_sub(self.taken));
             // A wide character in a single column stands alone rather than never.
-            let at = if room == 0 && self.taken == self.start { word.graphemes(true).next().map_or(0, str::len) } else { room };
+            let at = if room == 0 && self.line.len() == self.start { word.graphemes(true).next().map_or(0, str::len) } else { room };
             let (part, more) = word.split_at(at);
             self.line.push_str(part);
             self.taken += columns(part);
@@ -245,7 +245,7 @@ impl Wrapping {
     }
 
     fn finish(mut self) -> Vec<Plain> {
-        if self.taken > self.start || self.lines.is_empty() {
+        if self.line.len() > self.start || self.lines.is_empty() {
             self.end_line();
         }
         self.lines

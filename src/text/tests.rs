@@ -58,6 +58,7 @@ fn later_lines_hang_below_the_words_of_the_first() {
     assert_eq!(hung("  one two three four five"), ["  one two three four", "  five"]);
     assert_eq!(hung("tool   lists a folder or so"), ["tool   lists a folder", "       or so"]);
     assert_eq!(hung("no label, but words and  a gap"), ["no label, but words", "and  a gap"]);
+    assert_eq!(hung("as-wide-as-a-line-is.  \u{301}"), ["as-wide-as-a-line-is.", "\u{301}"], "what has no width is kept");
     assert_eq!(hung("          more indent than a third"), ["          more indent", "than a third"]);
 }
 
