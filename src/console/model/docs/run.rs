@@ -18,9 +18,11 @@ pub fn output<'a>(run: &'a RunView, id: &NodeId, first: Doc<'a>, go_on: &str) ->
             doc.text(Role::Text, &format!("hint: {hint}"));
         }
     } else {
-        let reason = run.seen().run.reason(id);
-        if !reason.is_empty() {
-            doc.text(Role::Dim, &format!("{}: {reason}", node.state.word()));
+        let (state, reason) = (node.state.word(), run.seen().run.reason(id));
+        if reason.starts_with(state) {
+            doc.text(Role::Dim, &reason);
+        } else if !reason.is_empty() {
+            doc.text(Role::Dim, &format!("{state}: {reason}"));
         }
     }
     if let Some(mark) = node.mark_words() {
