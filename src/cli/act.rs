@@ -5,7 +5,7 @@ use super::{
     headless::Drive, named, source,
 };
 use crate::{
-    engine::{Blast, Command, Input, NodeState, Outcome, Run, Scope, Target, Time, Verb, Written},
+    engine::{Blast, Command, Input, NodeState, Outcome, Record, Run, Scope, Target, Time, Verb, Written},
     host::{Clock, Headless, HeadlessEnd, SystemClock},
     plan::{
         NodeId, Plan,
@@ -57,7 +57,8 @@ pub async fn pause(args: &PauseArgs, place: &Place, io: &mut Io<'_>) -> Result<E
     act(&args.run, Verb::Pause, &args.act, place, io).await
 }
 
-/// Takes the newest verb back; where the run is to stay paused, the newest one that is no pause.
+/// Takes the newest verb back; where that is a pause that was said together with a verb, or the run is to stay paused, the newest one
+/// that is no pause.
 ///
 /// # Errors
 /// When there is none whose effect has not begun.
@@ -66,6 +67,7 @@ pub async fn undo(args: &UndoArgs, place: &Place, io: &mut Io<'_>) -> Result<Exi
     let Some(words) = taken_back(&drive, args.on.pause) else {
         return Err(Failure::new("there is nothing that could still be taken back"));
     };
+    let host = drive.host(place)?;
     if args.on.dry_run {
         if args.on.json {
             io.json(&json!({ "takes_back": words }))?
@@ -81,21 +83,27 @@ pub async fn undo(args: &UndoArgs, place: &Place, io: &mut Io<'_>) -> Result<Exi
     if args.on.pause && drive.state.refusal_of(&paused, SystemClock.now()).is_none() {
         commands = paused;
     }
-    let ended = drive.go_on(commands, place, io).await?;
+    let ended = drive.go_on(&host, commands, io).await?;
     let exit = drive.finish(&ended, io)?;
     Ok(parked_as_asked(&ended, args.on.pause).unwrap_or(exit))
 }
 
-/// The verbs that go, the newest first: the newest one, and where the run is to stay paused the one before its pauses.
+/// The verbs that go, the newest first: the newest one, and the one that a pause was said with, as without its pause that would go on;
+/// where the run is to stay paused, the one before its pauses.
 fn taken_back(drive: &Drive, pauses: bool) -> Option<Vec<String>> {
-    let (mut run, mut words) = (drive.state.clone(), Vec::new());
+    let (mut run, mut words, mut pause) = (drive.state.clone(), Vec::new(), None);
     loop {
-        let (seq, newest) = run.undoable().map(|(seq, words)| (seq, words.to_owned()))?;
-        let goes_on = pauses && newest == Verb::Pause.words();
+        let newest = run.undoable().map(|(seq, words)| (seq, words.to_owned()));
+        let said_before = |seq: u64| pause.is_some_and(|pause| Record::whole(&drive.records, seq) < pause);
+        let Some((seq, newest)) = newest.filter(|(seq, _)| pauses || !said_before(*seq)) else {
+            return (!pauses && !words.is_empty()).then_some(words);
+        };
+        let is_pause = newest == Verb::Pause.words();
         words.push(newest);
-        if !goes_on {
+        if !is_pause {
             return Some(words);
         }
+        pause = Some(seq);
         run = Run::replay(drive.records.iter().take_while(|record| record.seq < seq));
     }
 }
@@ -202,10 +210,11 @@ async fn carry(drive: Drive, verb: Verb, args: &ActArgs, place: &Place, io: &mut
         named::node(node.as_str(), &drive.run.0, &drive.state, &drive.records)?;
     }
     let now = SystemClock.now();
+    let host = drive.host(place)?;
     let state = drive.state.without_driver(now);
     let command = Command::Act { verb: Box::new(verb.clone()), why: args.why.clone() };
     if let Some(why) = state.refusal(&command) {
-        return Err(Failure::new(format!("can't {}: {why}", verb.words())));
+        return Err(Failure::new(format!("can't {}: {why}", refused(&verb, &why, &state))));
     }
     let mut blast = state.blast(&verb, now);
     // What the run starts by going on is not the verb's doing.
@@ -220,12 +229,20 @@ async fn carry(drive: Drive, verb: Verb, args: &ActArgs, place: &Place, io: &mut
     }
     let (pauses, cancels) = (verb == Verb::Pause, verb == Verb::Cancel { target: Target::Run });
     let commands = if args.on.pause && !pauses { with_pause(&drive.state, vec![command]) } else { vec![command] };
-    let ended = drive.go_on(commands, place, io).await?;
+    let ended = drive.go_on(&host, commands, io).await?;
     let exit = drive.finish(&ended, io)?;
     Ok(match &ended.end {
         HeadlessEnd::Settled { outcome: Outcome::Cancelled, .. } if cancels => Exit::Success,
         HeadlessEnd::Settled { .. } | HeadlessEnd::Parked(_) => parked_as_asked(&ended, pauses || args.on.pause).unwrap_or(exit),
     })
+}
+
+/// What is refused, in words: of several edits the one that can't be.
+fn refused(verb: &Verb, why: &str, state: &Run) -> String {
+    let Verb::Edit { edits } = verb else { return verb.words() };
+    let mut alone = edits.iter().map(|edit| Verb::Edit { edits: vec![edit.clone()] });
+    let refused = alone.find(|verb| state.refusal(&Command::act(verb.clone())).as_deref() == Some(why));
+    refused.map_or_else(|| "change the plan so".to_owned(), |verb| verb.words())
 }
 
 /// The nodes that a verb names.

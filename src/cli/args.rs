@@ -112,9 +112,9 @@ pub enum Verb {
     /// Tell about one run
     Show(ShowArgs),
     /// Tell what a node waits for, down to what a person can do
-    Why(WhyArgs),
+    Why(AboutArgs),
     /// Tell where a node's result came from
-    Trace(TraceArgs),
+    Trace(AboutArgs),
     /// List agent cards
     Agents(ListArgs),
     /// List tools, their risk, and what is decided about them
@@ -312,23 +312,9 @@ pub struct ShowArgs {
     pub json: bool,
 }
 
-/// `dagdeck why`
+/// `dagdeck why`, `dagdeck trace`
 #[derive(Debug, Args)]
-pub struct WhyArgs {
-    /// The run's name, the beginning of it, or `last`
-    #[arg(value_name = "RUN")]
-    pub run: String,
-    /// The node, as `dagdeck show` names it
-    #[arg(value_name = "NODE")]
-    pub node: String,
-    /// Print as JSON
-    #[arg(long)]
-    pub json: bool,
-}
-
-/// `dagdeck trace`
-#[derive(Debug, Args)]
-pub struct TraceArgs {
+pub struct AboutArgs {
     /// The run's name, the beginning of it, or `last`
     #[arg(value_name = "RUN")]
     pub run: String,

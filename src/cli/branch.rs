@@ -19,7 +19,7 @@ use serde_json::json;
 /// When there is no such run or event, the edit is refused, or the journal can't be used.
 pub async fn branch(args: &BranchArgs, place: &Place, io: &mut Io<'_>) -> Result<Exit, Failure> {
     let wanted = args.edit.as_ref().map(|file| source::read(file, io)).transpose()?;
-    let drive = Drive::find(&args.run, &args.on.gates, args.on.json, place)?;
+    let drive = Drive::find_at(&args.run, args.at, &args.on.gates, args.on.json, place)?;
     let at = named::event(args.at, args.until.as_deref(), &drive.run.0, &drive.records)?;
     let seq = Record::whole(&drive.records, at);
     let kept = Run::replay(drive.records.iter().take_while(|record| record.seq <= seq));
@@ -34,11 +34,12 @@ pub async fn branch(args: &BranchArgs, place: &Place, io: &mut Io<'_>) -> Result
     if let Some(why) = kept.refusal_of(&commands, SystemClock.now()) {
         return Err(Failure::new(format!("can't branch so: {why}")));
     }
+    let host = place.host()?;
     if args.on.dry_run {
         return told(&drive, (at, seq), &kept, args.on.json, io);
     }
     io.say(&words(&drive, (at, seq), &kept));
-    let ended = drive.branch(seq, commands, place, io).await?;
+    let ended = drive.branch(&host, seq, commands, io).await?;
     let exit = drive.finish(&ended, io)?;
     Ok(parked_as_asked(&ended, args.on.pause).unwrap_or(exit))
 }

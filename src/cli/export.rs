@@ -103,5 +103,5 @@ fn document_of(what: &str, place: &Place, io: &mut Io<'_>) -> Result<Document, F
         .resolve(what, Scope::Workspace(&place.places.workspace))
         .map_err(|error| Failure::from(error).hint("name a plan file, `-` for stdin, or a run as `dagdeck ls` lists it"))?;
     let run = Run::replay(&store.records(&id)?);
-    run.plan().cloned().map(Document::unwritten).ok_or_else(|| Failure::new(format!("run `{}` has no plan in its journal", id.0)))
+    run.plan().cloned().map(Document::unwritten).ok_or_else(|| Failure::new(format!("run `{}` has no plan in its journal", short(&id.0))))
 }

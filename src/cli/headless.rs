@@ -1,10 +1,10 @@
 //! What verbs have in common that drive a run without a person: flags that decide gates, what is printed as it happens, signals, and
 //! the words and exit code at the end.
 
-use super::{Exit, Failure, GateArgs, Io, Place, ls::short};
+use super::{Exit, Failure, GateArgs, Io, Place, ls::short, named};
 use crate::{
     engine::{Command, Event, Pace, Record, Run, RunId},
-    host::{Flags, Headless, HeadlessEnd, Yes},
+    host::{Flags, Headless, HeadlessEnd, LocalHost, Yes},
     plan::{Plan, order::Graph},
     store::Scope,
     text::{Plain, duration},
@@ -26,30 +26,45 @@ pub(super) struct Drive {
 impl Drive {
     /// The run that a person means.
     pub(super) fn find(name: &str, gates: &GateArgs, json: bool, place: &Place) -> Result<Self, Failure> {
+        Self::find_at(name, None, gates, json, place)
+    }
+
+    /// The same, as far as it has to be whole to be told of an event.
+    pub(super) fn find_at(name: &str, at: Option<i64>, gates: &GateArgs, json: bool, place: &Place) -> Result<Self, Failure> {
         let flags = flags(gates)?;
         let store = place.store()?;
         let run = store.resolve(name, Scope::Workspace(&place.places.workspace))?;
-        let records = store.records(&run)?;
+        let records = named::records(&store, &run, at)?;
         let state = Run::replay(&records);
         Ok(Self { run, records, state, flags, json })
     }
 
     /// Goes on with the run to its end, or to where only people can help, and tells how it stands then.
     pub(super) async fn resume(&self, commands: Vec<Command>, place: &Place, io: &mut Io<'_>) -> Result<Exit, Failure> {
-        let ended = self.go_on(commands, place, io).await?;
+        let ended = self.go_on(&self.host(place)?, commands, io).await?;
         self.finish(&ended, io)
     }
 
-    pub(super) async fn go_on(&self, commands: Vec<Command>, place: &Place, io: &mut Io<'_>) -> Result<Headless, Failure> {
-        let (host, stop) = (place.host()?, CancellationToken::new());
+    /// The host that may drive the run on.
+    ///
+    /// # Errors
+    /// When none may, before anything is said of what a verb would change.
+    pub(super) fn host(&self, place: &Place) -> Result<LocalHost, Failure> {
+        let host = place.host()?;
+        host.may_drive(&self.run, &self.state)?;
+        Ok(host)
+    }
+
+    pub(super) async fn go_on(&self, host: &LocalHost, commands: Vec<Command>, io: &mut Io<'_>) -> Result<Headless, Failure> {
+        let stop = CancellationToken::new();
         cancel_on_signal(stop.clone());
         let mut printer = Printer { json: self.json, io };
         Ok(host.resume_headless(&self.run, commands, &self.flags, &stop, &mut |record| printer.print(record)).await?)
     }
 
     /// A branch of the run goes on instead.
-    pub(super) async fn branch(&self, seq: u64, commands: Vec<Command>, place: &Place, io: &mut Io<'_>) -> Result<Headless, Failure> {
-        let (host, stop) = (place.host()?, CancellationToken::new());
+    pub(super) async fn branch(&self, host: &LocalHost, seq: u64, commands: Vec<Command>, io: &mut Io<'_>) -> Result<Headless, Failure> {
+        let stop = CancellationToken::new();
         cancel_on_signal(stop.clone());
         let mut printer = Printer { json: self.json, io };
         Ok(host.branch_headless((&self.run, seq), commands, &self.flags, &stop, &mut |record| printer.print(record)).await?)

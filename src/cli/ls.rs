@@ -1,6 +1,7 @@
 //! `dagdeck ls`: the workspace's runs, newest first.
 
 use super::{Exit, Failure, Io, LsArgs, Place};
+pub(super) use crate::store::short;
 use crate::{
     engine::{Outcome, RunId},
     store::{RunRow, Scope},
@@ -26,9 +27,11 @@ pub fn ls(args: &LsArgs, place: &Place, io: &mut Io<'_>) -> Result<Exit, Failure
         io.json(&Value::Array(runs.iter().map(|run| as_json(run, driver(run).as_deref())).collect()))?;
         return Ok(Exit::Success);
     }
-    if runs.is_empty() {
-        io.say("no runs in this workspace yet");
-        io.say("hint: `dagdeck` opens the console; `dagdeck run \"request\"` runs without it");
+    if let Some(none) = runs.is_empty().then(|| store.resolve("last", Scope::Workspace(&place.places.workspace)).err()).flatten() {
+        io.say(&none.to_string());
+        if let Some(hint) = none.hint() {
+            io.say(&format!("hint: {hint}"));
+        }
     }
     let families = families(&runs);
     let rows: Vec<[String; 3]> = families.iter().map(|(_, run)| cells(run, driver(run).as_deref())).collect();
@@ -92,11 +95,6 @@ fn title(depth: usize, run: &RunRow) -> Plain {
     };
     let imported = if run.imported.is_some() { "imported: " } else { "" };
     Plain::line(&format!("{branch}{imported}")).then(&Plain::summary(&run.goal))
-}
-
-/// The end of a run's name: enough to tell runs apart, and accepted wherever a run is named.
-pub(super) fn short(run: &str) -> &str {
-    run.char_indices().rev().nth(7).map_or(run, |(at, _)| &run[at..])
 }
 
 fn as_json(run: &RunRow, driver: Option<&str>) -> Value {

@@ -32,8 +32,8 @@ mod why;
 
 use act::Whom;
 pub use args::{
-    Cli, Common, CompletionsArgs, ConsoleArgs, DiffArgs, Document, ExportArgs, GateArgs, ImportArgs, ListArgs, LsArgs, PlanArgs,
-    ResumeArgs, RunArgs, SchemaArgs, ShowArgs, TraceArgs, ValidateArgs, Verb, WhyArgs,
+    AboutArgs, Cli, Common, CompletionsArgs, ConsoleArgs, DiffArgs, Document, ExportArgs, GateArgs, ImportArgs, ListArgs, LsArgs, PlanArgs,
+    ResumeArgs, RunArgs, SchemaArgs, ShowArgs, ValidateArgs, Verb,
 };
 pub use exit::{Exit, Failure};
 use io::Listened;
@@ -46,9 +46,14 @@ pub use steering::{
 use crate::{
     host::{LocalHost, Places, Survey, config::Config},
     store::Store,
+    text::Plain,
 };
-use clap::{FromArgMatches, error::ErrorKind, parser::ValueSource};
-use std::{ffi::OsString, future::Future, time::Duration};
+use clap::{
+    FromArgMatches,
+    error::{ContextKind, ContextValue, ErrorKind},
+    parser::ValueSource,
+};
+use std::{ffi::OsString, future::Future, path::Path, time::Duration};
 
 /// How long threads that still read files may take when everything else is done.
 const FAREWELL: Duration = Duration::from_secs(1);
@@ -89,7 +94,12 @@ fn grammar(error: &clap::Error, io: &mut Io<'_>) -> Exit {
     if error.use_stderr() {
         io.say(text.to_string().trim_end());
         if error.kind() == ErrorKind::InvalidSubcommand {
-            io.say("hint: `dagdeck run \"…\"` takes a request in words, `dagdeck console \"…\"` opens the console with it");
+            io.say(&match error.get(ContextKind::InvalidSubcommand) {
+                Some(ContextValue::String(name)) if Path::new(name).is_file() => {
+                    format!("hint: `{0}` is a file: `dagdeck console {0}` opens it, `dagdeck run {0}` runs it", Plain::line(name))
+                }
+                _ => "hint: `dagdeck run \"…\"` takes a request in words, `dagdeck console \"…\"` opens the console with it".to_owned(),
+            });
         }
         Exit::Usage
     } else {

@@ -3,8 +3,9 @@
 
 use super::{Failure, ls::short};
 use crate::{
-    engine::{Record, Renames, Run, carry},
+    engine::{Record, Renames, Run, RunId, carry},
     plan::{NodeId, validate::nearest},
+    store::Store,
 };
 use std::collections::BTreeMap;
 
@@ -51,16 +52,27 @@ fn called_now(name: &str, records: &[Record]) -> Option<NodeId> {
     names.into_keys().next().filter(|now| now.as_str() != name)
 }
 
+/// The events of a run: all, or, where a number names one, of a damaged run also those that stand before the damage.
+///
+/// # Errors
+/// When the run is unknown or damaged, or the journal can't be read.
+pub(super) fn records(store: &Store, run: &RunId, at: Option<i64>) -> Result<Vec<Record>, Failure> {
+    Ok(match at.and_then(|at| u64::try_from(at).ok()) {
+        None => store.records(run)?,
+        Some(at) => store.records_to(run, at)?,
+    })
+}
+
 /// The event that is meant: by its number, the last one of a node as it is called now or was called then, or the newest.
 ///
 /// # Errors
 /// When the run has no such event or node, or nothing happened at it.
-pub(super) fn event(at: Option<u64>, until: Option<&str>, id: &str, records: &[Record]) -> Result<u64, Failure> {
+pub(super) fn event(at: Option<i64>, until: Option<&str>, id: &str, records: &[Record]) -> Result<u64, Failure> {
     let newest = records.last().map_or(0, |record| record.seq);
     if let Some(at) = at {
-        let there = (1..=newest).contains(&at);
+        let there = u64::try_from(at).ok().filter(|at| (1..=newest).contains(at));
         let missing = || Failure::new(format!("run `{}` has no event {at}", short(id))).hint(format!("its events are 1 to {newest}"));
-        return there.then_some(at).ok_or_else(missing);
+        return there.ok_or_else(missing);
     }
     let Some(name) = until else { return Ok(newest) };
     let last = last_of_nodes(records);
@@ -89,7 +101,7 @@ fn last_of_nodes(records: &[Record]) -> BTreeMap<NodeId, u64> {
 mod tests {
     use super::*;
     use crate::{
-        engine::{Actor, Command, Input, RunId, RunSettings, Time, Verb},
+        engine::{Actor, Command, Input, RunSettings, Time, Verb},
         plan::{Plan, edit::Edit},
     };
     use serde_json::json;

@@ -20,7 +20,7 @@ const AS_IT_WAS: Option<&str> = Some("");
 pub fn replay(args: &ReplayArgs, place: &Place, io: &mut Io<'_>) -> Result<Exit, Failure> {
     let store = place.store()?;
     let id = store.resolve(&args.run, Scope::Workspace(&place.places.workspace))?;
-    let records = store.records(&id)?;
+    let records = named::records(&store, &id, args.at)?;
     let seq = named::event(args.at, args.until.as_deref(), &id.0, &records)?;
     let kept: Vec<&Record> = records.iter().take_while(|record| record.seq <= seq).collect();
     if args.events {

@@ -6,7 +6,7 @@ use super::{
     named, timeline,
 };
 use crate::{
-    engine::{Decided, Entry, Gate, NodeRun, Record, Run, RunId, Transcript},
+    engine::{Decided, Entry, Gate, NodeRun, NodeState, Record, Run, RunId, Transcript},
     plan::{NodeId, nest},
     store::Scope,
     text::{Block, Plain, clock, cost, count, counted, duration, timestamp},
@@ -50,7 +50,7 @@ pub fn show(args: &ShowArgs, place: &Place, io: &mut Io<'_>) -> Result<Exit, Fai
         (known["log"], known["messages"]) = (log_json(entries), messages_json(entries));
         io.json(&known)?
     } else {
-        print_node(&run, &id, &node, entries, io)?
+        print_node(&run, (&id, driver.as_deref()), &node, entries, io)?
     }
     Ok(Exit::Success)
 }
@@ -68,9 +68,20 @@ fn standing(run: &Run, driver: Option<&str>) -> &'static str {
     status(run.outcome().map(|(outcome, _)| outcome), run.at_rest(), driver)
 }
 
+/// Whether nobody works at a node that is at work by the journal: the process that drove its run ended without leaving it.
+pub(super) fn is_interrupted(run: &Run, node: &NodeRun, driver: Option<&str>) -> bool {
+    node.state == NodeState::Running && run.outcome().is_none() && run.at_rest().is_none() && driver.is_none()
+}
+
+/// How a node stands, in one word.
+fn word(run: &Run, node: &NodeRun, driver: Option<&str>) -> &'static str {
+    if is_interrupted(run, node, driver) { "interrupted" } else { node.state.word() }
+}
+
 /// A run as one JSON document.
 pub(super) fn json_of(run: &Run, id: &str, driver: Option<&str>) -> Value {
-    let nodes: Vec<Value> = run.nodes_in_order().into_iter().map(|(id, node)| node_json(run, id, node)).collect();
+    let nodes = run.nodes_in_order().into_iter();
+    let nodes: Vec<Value> = nodes.map(|(id, node)| node_json(run, id, node, is_interrupted(run, node, driver))).collect();
     let gates: Vec<Value> = run.gates().map(|(gate, decided)| gate_json(run, gate, decided)).collect();
     json!({
         "run": id, "status": standing(run, driver),
@@ -79,7 +90,7 @@ pub(super) fn json_of(run: &Run, id: &str, driver: Option<&str>) -> Value {
     })
 }
 
-fn node_json(run: &Run, id: &NodeId, node: &NodeRun) -> Value {
+fn node_json(run: &Run, id: &NodeId, node: &NodeRun, interrupted: bool) -> Value {
     let (lineage, spent) = (&node.lineage, node.spent());
     let prefix = nest::prefix(id);
     let sources = run.node_doc(id).map(|node| node.depends_on.as_slice()).unwrap_or_default();
@@ -94,7 +105,7 @@ fn node_json(run: &Run, id: &NodeId, node: &NodeRun) -> Value {
         })
         .collect();
     json!({
-        "id": id, "state": node.state.word(), "reason": run.reason(id), "result": node.result, "mark": node.mark,
+        "id": id, "state": node.state.word(), "interrupted": interrupted, "reason": run.reason(id), "result": node.result, "mark": node.mark,
         "error": node.error, "generation": node.generation, "stale": node.stale, "attempts": node.attempt,
         "started_at": node.span.started, "finished_at": node.span.finished, "tokens": spent.tokens.total(), "cost_usd": spent.cost_usd,
         "metadata": {
@@ -147,7 +158,7 @@ pub(super) fn print(run: &Run, id: &str, driver: Option<&str>, io: &mut Io<'_>) 
     let widths = run.nodes().map(|(id, _)| Plain::line(id).width());
     let width = widths.filter(|width| *width <= NAME_COLUMNS).max().unwrap_or(0);
     for (id, node) in run.nodes_in_order() {
-        let (head, last) = node_row(run, id, node, width);
+        let (head, last) = node_row(run, id, node, width, driver);
         io.row(&head, &last, RESULT_COLUMNS)?;
     }
     for (gate, decided) in run.gates() {
@@ -156,7 +167,7 @@ pub(super) fn print(run: &Run, id: &str, driver: Option<&str>, io: &mut Io<'_>) 
     Ok(())
 }
 
-fn node_row(run: &Run, id: &NodeId, node: &NodeRun, width: usize) -> (Plain, Plain) {
+fn node_row(run: &Run, id: &NodeId, node: &NodeRun, width: usize, driver: Option<&str>) -> (Plain, Plain) {
     let took = node.took_in_all_ms().map_or_else(String::new, |ms| duration(ms).into_string());
     let last = match (&node.error, &node.result) {
         (Some(error), _) => error.message.clone(),
@@ -168,7 +179,7 @@ fn node_row(run: &Run, id: &NodeId, node: &NodeRun, width: usize) -> (Plain, Pla
     let last = Plain::line(&stale).then(&Plain::line(&mark)).then(&Plain::summary(&last));
     let name = Plain::line(id);
     let gap = Plain::blank(width.saturating_sub(name.width()));
-    (Plain::line(&format!("  {name}{gap}  {:<11}  {took:>7}  ", node.state.word())), last)
+    (Plain::line(&format!("  {name}{gap}  {:<11}  {took:>7}  ", word(run, node, driver))), last)
 }
 
 fn gate_line(run: &Run, gate: &Gate, decided: Option<&Decided>) -> String {
@@ -190,10 +201,10 @@ fn gate_line(run: &Run, gate: &Gate, decided: Option<&Decided>) -> String {
     )
 }
 
-fn print_node(run: &Run, name: &str, id: &NodeId, entries: &[Entry], io: &mut Io<'_>) -> Result<(), Failure> {
+fn print_node(run: &Run, (name, driver): (&str, Option<&str>), id: &NodeId, entries: &[Entry], io: &mut Io<'_>) -> Result<(), Failure> {
     let Some(node) = run.node(id) else { return Ok(()) };
     let mark = node.mark_words().map(|mark| format!(", {mark}")).unwrap_or_default();
-    io.line(&format!("{} {}{}", Plain::line(id), node.state.word(), Plain::line(&mark)))?;
+    io.line(&format!("{} {}{}", Plain::line(id), word(run, node, driver), Plain::line(&mark)))?;
     let reason = run.reason(id);
     if !reason.is_empty() {
         io.line(&format!("  {}", Plain::line(&reason)))?;

@@ -176,8 +176,8 @@ pub struct BranchArgs {
     #[arg(value_name = "RUN")]
     pub run: String,
     /// The last event that is kept [default: the newest]
-    #[arg(long, value_name = "SEQ")]
-    pub at: Option<u64>,
+    #[arg(long, value_name = "SEQ", allow_negative_numbers = true)]
+    pub at: Option<i64>,
     /// Keep everything up to the last event of this node
     #[arg(long, value_name = "NODE", conflicts_with = "at")]
     pub until: Option<String>,
@@ -199,8 +199,8 @@ pub struct ReplayArgs {
     #[arg(value_name = "RUN", default_value = "last")]
     pub run: String,
     /// As it stood after this event [default: the newest]
-    #[arg(long, value_name = "SEQ")]
-    pub at: Option<u64>,
+    #[arg(long, value_name = "SEQ", allow_negative_numbers = true)]
+    pub at: Option<i64>,
     /// As it stood after the last event of this node
     #[arg(long, value_name = "NODE", conflicts_with = "at")]
     pub until: Option<String>,

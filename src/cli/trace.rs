@@ -1,6 +1,6 @@
 //! `dagdeck trace`: where a node's result came from, down to files, sources and approvals.
 
-use super::{Exit, Failure, Io, Place, TraceArgs, named, show};
+use super::{AboutArgs, Exit, Failure, Io, Place, named, show};
 use crate::{
     engine::{Run, Step, Trace, TraceRow, Transcript},
     text::{Plain, cost, count, duration, timestamp},
@@ -14,7 +14,7 @@ const RESULT_COLUMNS: usize = 70;
 ///
 /// # Errors
 /// When there is no such run or node, or the journal can't be read.
-pub fn trace(args: &TraceArgs, place: &Place, io: &mut Io<'_>) -> Result<Exit, Failure> {
+pub fn trace(args: &AboutArgs, place: &Place, io: &mut Io<'_>) -> Result<Exit, Failure> {
     let (id, records) = show::records(&args.run, place)?;
     let run = Run::replay(&records);
     let mut transcript = Transcript::default();

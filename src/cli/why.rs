@@ -1,8 +1,10 @@
 //! `dagdeck why`: what a node of a run waits for, down to what a person can do something about.
 
-use super::{Exit, Failure, Io, Place, WhyArgs, ls::short, named, show};
+use super::{AboutArgs, Exit, Failure, Io, Place, ls::short, named, show};
 use crate::{
-    engine::{Link, Obstacle, Run},
+    engine::{Link, NodeState, Obstacle, Run, RunId},
+    host::{Clock, SystemClock},
+    plan::NodeId,
     text::Plain,
 };
 use serde_json::json;
@@ -11,10 +13,16 @@ use serde_json::json;
 ///
 /// # Errors
 /// When there is no such run or node, or the journal can't be read.
-pub fn why(args: &WhyArgs, place: &Place, io: &mut Io<'_>) -> Result<Exit, Failure> {
+pub fn why(args: &AboutArgs, place: &Place, io: &mut Io<'_>) -> Result<Exit, Failure> {
     let (id, records) = show::records(&args.run, place)?;
     let run = Run::replay(&records);
-    let links = run.why(&named::node(&args.node, &id, &run, &records)?);
+    let mut links = run.why(&named::node(&args.node, &id, &run, &records)?);
+    let driver = place.store()?.driver(&RunId(id.clone()));
+    let interrupted = |id: &NodeId| run.node(id).is_some_and(|node| show::is_interrupted(&run, node, driver.as_deref()));
+    let resumed = run.without_driver(SystemClock.now());
+    for link in links.iter_mut().filter(|link| link.obstacle == Obstacle::Work && interrupted(&link.node)) {
+        link.sentence = broken_off(&link.node, &resumed, short(&id));
+    }
     if args.json {
         io.json(&json!({ "run": id, "node": args.node, "links": links }))?;
         return Ok(Exit::Success);
@@ -26,6 +34,16 @@ pub fn why(args: &WhyArgs, place: &Place, io: &mut Io<'_>) -> Result<Exit, Failu
         io.say(&hint);
     }
     Ok(Exit::Success)
+}
+
+/// What was at work when the process that drove its run ended, and what becomes of it.
+fn broken_off(node: &NodeId, resumed: &Run, run: &str) -> String {
+    let next = match resumed.node(node).map(|node| &node.state) {
+        Some(NodeState::Unknown) => "asks what became of it",
+        Some(NodeState::Succeeded) => "takes the result that it gave",
+        _ => "runs it again",
+    };
+    format!("`{node}` was at work when its run was interrupted: `dagdeck resume {run}` {next}")
 }
 
 /// What a person can do.

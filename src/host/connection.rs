@@ -10,6 +10,7 @@ use super::{
 };
 use crate::engine::{Command, GateId, Preview, Run, RunId, Verb};
 use crate::plan::Plan;
+use crate::store::short;
 use serde_json::{Map, Value};
 use std::{collections::HashMap, sync::Arc};
 use tokio::{
@@ -242,5 +243,5 @@ impl Desk {
 }
 
 fn not_live(run: &RunId) -> Problem {
-    Problem { message: format!("run `{}` doesn't go on here: it was only opened to look at", run.0), hint: None }
+    Problem { message: format!("run `{}` doesn't go on here: it was only opened to look at", short(&run.0)), hint: None }
 }

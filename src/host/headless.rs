@@ -157,11 +157,7 @@ impl LocalHost {
         stop: &CancellationToken,
         sink: &mut (dyn FnMut(&Record) + Send),
     ) -> Result<Headless, Problem> {
-        let rules = Rules::new(flags, &self.catalog())?;
-        let (listener, notices) = mpsc::unbounded_channel();
-        let last = Last { commands, by: self.shared().actor(VIA) };
-        let session = self.shared().resume(run.clone(), last, Some(listener)).await?;
-        self.attend(&session, notices, rules, stop, sink).await
+        self.go_on(run, None, commands, flags, stop, sink).await
     }
 
     /// Branches a run off another one after its event `at`, and goes on with that as `resume_headless` does.
@@ -176,10 +172,26 @@ impl LocalHost {
         stop: &CancellationToken,
         sink: &mut (dyn FnMut(&Record) + Send),
     ) -> Result<Headless, Problem> {
+        self.go_on(run, Some(at), commands, flags, stop, sink).await
+    }
+
+    /// The run itself goes on, or a branch off it after an event.
+    async fn go_on(
+        &self,
+        run: &RunId,
+        at: Option<u64>,
+        commands: Vec<Command>,
+        flags: &Flags,
+        stop: &CancellationToken,
+        sink: &mut (dyn FnMut(&Record) + Send),
+    ) -> Result<Headless, Problem> {
         let rules = Rules::new(flags, &self.catalog())?;
         let (listener, notices) = mpsc::unbounded_channel();
         let last = Last { commands, by: self.shared().actor(VIA) };
-        let session = self.shared().branch(run.clone(), at, last, Some(listener)).await?;
+        let session = match at {
+            None => self.shared().resume(run.clone(), last, Some(listener)).await?,
+            Some(at) => self.shared().branch(run.clone(), at, last, Some(listener)).await?,
+        };
         self.attend(&session, notices, rules, stop, sink).await
     }
 

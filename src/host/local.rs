@@ -17,7 +17,7 @@ use crate::plan::{
     Catalog, Plan, nest,
     validate::{Severity, validate},
 };
-use crate::store::{RunRow, Scope, Store};
+use crate::store::{RunRow, Scope, Store, StoreError, short};
 use crate::tools::sweep_scratch;
 use serde_json::json;
 use std::{
@@ -146,6 +146,18 @@ impl LocalHost {
         }
     }
 
+    /// Why the run can't be driven on here, whatever is asked of it: another process drives it, it works in another workspace, or it was
+    /// read from a file. Told before anything is promised; to drive it asks again.
+    ///
+    /// # Errors
+    /// When it can't be driven on.
+    pub fn may_drive(&self, run: &RunId, state: &Run) -> Result<(), Problem> {
+        if let Driver::Elsewhere(by) = self.shared.driver(run) {
+            return Err(problem(&StoreError::Driven { run: run.0.clone(), by }));
+        }
+        self.shared.refuse_to_drive(run, state)
+    }
+
     pub(super) fn shared(&self) -> &Arc<Shared> {
         &self.shared
     }
@@ -184,8 +196,7 @@ impl Shared {
     /// listener hears of it first.
     pub(super) async fn resume(&self, run: RunId, last: Last, listener: Option<Listener>) -> Result<Session, Problem> {
         let stored = Stored::take(&*self.store, run, &last.by).await.map_err(|error| problem(&error))?;
-        self.refuse_foreign(stored.run())?;
-        self.refuse_imported(stored.id())?;
+        self.refuse_to_drive(stored.id(), stored.run())?;
         refuse_idle(stored.run(), &last.commands, self.clock.now())?;
         // What commands left whose process was killed. Nothing is lost where it stays.
         let _ = tokio::task::spawn_blocking(sweep_scratch).await;
@@ -198,7 +209,7 @@ impl Shared {
     /// A new run that keeps another one's events up to `at`, and to the end of the step that it is in; the commands are heard before
     /// anything starts.
     pub(super) async fn branch(&self, run: RunId, at: u64, last: Last, listener: Option<Listener>) -> Result<Session, Problem> {
-        let mut records = self.store.records(&run).map_err(|error| problem(&error))?;
+        let mut records = self.store.records_to(&run, at).map_err(|error| problem(&error))?;
         let there = records.len() as u64;
         if !(1..=there).contains(&at) {
             let message = format!("the run has no event {at}: its events are 1 to {there}");
@@ -217,6 +228,12 @@ impl Shared {
         Ok(session)
     }
 
+    /// Whatever is asked of the run, it doesn't go on here.
+    fn refuse_to_drive(&self, run: &RunId, state: &Run) -> Result<(), Problem> {
+        self.refuse_imported(run)?;
+        self.refuse_foreign(state)
+    }
+
     /// The tools of this host work in its own workspace, so a run of another one can't go on here.
     fn refuse_foreign(&self, run: &Run) -> Result<(), Problem> {
         let own = run.settings().and_then(|settings| settings.host.get("workspace")).and_then(|path| path.as_str());
@@ -232,7 +249,7 @@ impl Shared {
     /// What people allowed in a run that came from elsewhere, or is said to have, holds for nobody here.
     fn refuse_imported(&self, run: &RunId) -> Result<(), Problem> {
         if self.store.is_imported(run).map_err(|error| problem(&error))? {
-            let hint = Some(format!("branch off from it: `dagdeck branch {}` asks again what was approved there", run.0));
+            let hint = Some(format!("branch off from it: `dagdeck branch {}` asks again what was approved there", short(&run.0)));
             return Err(Problem { message: "the run was read from a file, so it is only looked at".to_owned(), hint });
         }
         Ok(())

@@ -220,7 +220,7 @@ pub(super) fn append(batch: &mut Batch, more: Batch) {
 
 /// A store error as people are told.
 pub(super) fn problem(error: &StoreError) -> Problem {
-    Problem { message: error.to_string(), hint: error.hint().map(str::to_owned) }
+    Problem { message: error.to_string(), hint: error.hint().map(Into::into) }
 }
 
 /// The earlier of two moments, of which either may not exist.

@@ -1,7 +1,11 @@
 //! `StoreError`: why the journal could not be read or written, in words that a person can act on.
 
+use super::short;
 use rusqlite::ErrorCode;
-use std::path::{Path, PathBuf};
+use std::{
+    borrow::Cow,
+    path::{Path, PathBuf},
+};
 
 /// Why the journal could not be read or written.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -24,6 +28,20 @@ pub enum StoreError {
         /// The database file.
         path: PathBuf,
         /// What SQLite or the reader of events said.
+        cause: String,
+    },
+    /// An event of one run is missing or can't be read. Other runs of the file are not touched by that.
+    #[error("run `{}` is damaged at its event {seq}: {cause} (journal `{}`)", short(run), path.display())]
+    DamagedRun {
+        /// The database file.
+        path: PathBuf,
+        /// The run.
+        run: String,
+        /// The first event that is not as it was written.
+        seq: u64,
+        /// The last event before it whose step is whole; 0 where there is none.
+        whole: u64,
+        /// What is wrong with it.
         cause: String,
     },
     /// The file was written by a later version.
@@ -61,13 +79,13 @@ pub enum StoreError {
         cause: String,
     },
     /// These events are there already: two programs write one run.
-    #[error("run `{run}` is being written by another program")]
+    #[error("run `{}` is being written by another program", short(run))]
     Conflict {
         /// The run.
         run: String,
     },
     /// Another process drives the run.
-    #[error("run `{run}` is driven by {by}")]
+    #[error("run `{}` is driven by {by}", short(run))]
     Driven {
         /// The run.
         run: String,
@@ -80,9 +98,12 @@ pub enum StoreError {
         /// What was asked for.
         name: String,
     },
-    /// No run at all.
-    #[error("there are no runs yet")]
-    NoRuns,
+    /// No run at all in this workspace.
+    #[error("no runs in this workspace yet")]
+    NoRuns {
+        /// The newest run of all others, and its workspace.
+        elsewhere: Option<(String, String)>,
+    },
     /// Several runs fit.
     #[error("`{name}` fits {} runs: {}", matches.len(), matches.join(", "))]
     Ambiguous {
@@ -98,7 +119,20 @@ pub enum StoreError {
 
 impl StoreError {
     /// A way out.
-    pub fn hint(&self) -> Option<&'static str> {
+    pub fn hint(&self) -> Option<Cow<'static, str>> {
+        match self {
+            Self::DamagedRun { run, whole, .. } => Some(beside(short(run), *whole).into()),
+            Self::NoRuns { elsewhere: Some((run, workspace)) } => {
+                let run = short(run);
+                Some(format!("the newest run elsewhere is `{run}`: name it so, or use --workspace {workspace}").into())
+            }
+            Self::NoRuns { elsewhere: None } => Some("`dagdeck` opens the console; `dagdeck run \"request\"` runs without it".into()),
+            other => other.fixed_hint().map(Cow::Borrowed),
+        }
+    }
+
+    /// A way out that needs no names.
+    fn fixed_hint(&self) -> Option<&'static str> {
         match self {
             Self::Locked { .. } => Some("close the program that holds it (another dagdeck, a sqlite3 shell) and try again"),
             Self::Full { .. } => Some("free some space and try again; nothing was half-written"),
@@ -114,8 +148,7 @@ impl StoreError {
             Self::Conflict { .. } => Some("let only one dagdeck drive a run"),
             Self::Driven { .. } => Some("decide and watch there; when that process has ended, the run can be resumed here"),
             Self::NoSuchRun { .. } | Self::Ambiguous { .. } => Some("`dagdeck ls` lists the runs; `last` is the newest"),
-            Self::NoRuns => Some("start one with `dagdeck run`"),
-            Self::Closed => None,
+            Self::DamagedRun { .. } | Self::NoRuns { .. } | Self::Closed => None,
         }
     }
 
@@ -125,7 +158,7 @@ impl StoreError {
             Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked) => Self::Locked { path },
             Some(ErrorCode::DiskFull) => Self::Full { path },
             Some(ErrorCode::DatabaseCorrupt | ErrorCode::NotADatabase) => Self::Damaged { path, cause: error.to_string() },
-            _ => Self::Unusable { path, cause: error.to_string() },
+            _ => Self::Unusable { path, cause: one_line(error) },
         }
     }
 
@@ -135,4 +168,23 @@ impl StoreError {
         }
         Self::Unusable { path: path.to_path_buf(), cause: error.to_string() }
     }
+}
+
+/// What SQLite said, without the statement that it said it of.
+fn one_line(error: &rusqlite::Error) -> String {
+    match error {
+        rusqlite::Error::SqlInputError { msg, .. } => msg.clone(),
+        error => error.to_string(),
+    }
+}
+
+/// What still works beside a damaged event.
+fn beside(run: &str, whole: u64) -> String {
+    let others = "every other run opens as before";
+    if whole == 0 {
+        return format!("{others}; nothing whole stands before that event");
+    }
+    format!(
+        "{others}; `dagdeck replay {run} --at {whole}` shows what stands before it, `dagdeck branch {run} --at {whole}` goes on from there"
+    )
 }

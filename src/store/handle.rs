@@ -173,6 +173,14 @@ impl Store {
     pub fn records(&self, run: &RunId) -> Result<Vec<Record>, StoreError> {
         self.reader.records(run)
     }
+
+    /// The same of a run that is damaged behind the event `at`: what stands before that, in whole steps.
+    ///
+    /// # Errors
+    /// When the run is unknown, the damage is at that event or before it, or the journal can't be read.
+    pub fn records_to(&self, run: &RunId, at: u64) -> Result<Vec<Record>, StoreError> {
+        self.reader.records_to(run, at)
+    }
 }
 
 #[async_trait]

@@ -76,13 +76,17 @@ impl Reader {
         let db = self.lock();
         if name == "last" {
             let newest = newest(&db, scope).map_err(|error| self.wrap(&error))?;
-            return newest.map(RunId).ok_or(StoreError::NoRuns);
+            let Some(newest) = newest else {
+                let elsewhere = elsewhere(&db).map_err(|error| self.wrap(&error))?;
+                return Err(StoreError::NoRuns { elsewhere });
+            };
+            return Ok(RunId(newest));
         }
         let mut fitting = fitting(&db, name).map_err(|error| self.wrap(&error))?;
         match fitting.len() {
             0 => Err(StoreError::NoSuchRun { name: name.to_owned() }),
             1 => Ok(RunId(fitting.remove(0))),
-            _ => Err(StoreError::Ambiguous { name: name.to_owned(), matches: fitting }),
+            _ => Err(StoreError::Ambiguous { name: name.to_owned(), matches: fitting.iter().map(|run| short(run).to_owned()).collect() }),
         }
     }
 
@@ -90,18 +94,41 @@ impl Reader {
         self.all(&self.lock(), run)
     }
 
+    /// The events up to `at`, and as many more as are whole: what stands before a damaged event can be looked at.
+    pub(super) fn records_to(&self, run: &RunId, at: u64) -> Result<Vec<Record>, StoreError> {
+        match self.sound(&self.lock(), run)? {
+            (records, Some(damage)) if at > records.len() as u64 => Err(damage),
+            (records, _) => Ok(records),
+        }
+    }
+
     fn all(&self, db: &Connection, run: &RunId) -> Result<Vec<Record>, StoreError> {
+        let (records, damage) = self.sound(db, run)?;
+        damage.map_or(Ok(records), Err)
+    }
+
+    /// The events before the first that is missing or can't be read, as far as their steps are whole, and what is wrong there.
+    fn sound(&self, db: &Connection, run: &RunId) -> Result<(Vec<Record>, Option<StoreError>), StoreError> {
         let rows =
             rows(db, "SELECT seq, at, more, kind, json FROM events WHERE run = ?1 ORDER BY seq", run).map_err(|error| self.wrap(&error))?;
         if rows.is_empty() {
             return Err(StoreError::NoSuchRun { name: run.0.clone() });
         }
-        let place = rows.iter().zip(1..).find(|(row, seq)| row.seq != *seq || (*seq == 1) != (row.kind == "run_created"));
-        if let Some((row, seq)) = place {
-            let cause = format!("event {seq} of run `{}` is missing, and event {} (`{}`) stands there", run.0, row.seq, row.kind);
-            return Err(StoreError::Damaged { path: self.path.clone(), cause });
+        let mut records = Vec::with_capacity(rows.len());
+        for (row, seq) in rows.iter().zip(1_u64..) {
+            let is_there = unsigned(row.seq) == seq && (seq == 1) == (row.kind == "run_created");
+            let read =
+                if is_there { row.record() } else { Err(format!("it is missing, and event {} (`{}`) stands there", row.seq, row.kind)) };
+            match read {
+                Ok(record) => records.push(record),
+                Err(cause) => {
+                    while records.pop_if(|record: &mut Record| record.more).is_some() {}
+                    let (path, whole) = (self.path.clone(), records.len() as u64);
+                    return Ok((records, Some(StoreError::DamagedRun { path, run: run.0.clone(), seq, whole, cause })));
+                }
+            }
         }
-        rows.iter().map(|row| row.record(run, &self.path)).collect()
+        Ok((records, None))
     }
 
     /// Whether the run was read from a file.
@@ -148,6 +175,18 @@ fn newest(db: &Connection, scope: Scope<'_>) -> rusqlite::Result<Option<String>>
     db.prepare_cached("SELECT id FROM runs WHERE ?1 IS NULL OR workspace = ?1 ORDER BY coalesce(imported, created) DESC, id DESC LIMIT 1")?
         .query_row(params![workspace(scope)], |row| row.get(0))
         .optional()
+}
+
+/// The newest run of all, and its workspace.
+fn elsewhere(db: &Connection) -> rusqlite::Result<Option<(String, String)>> {
+    db.prepare_cached("SELECT id, workspace FROM runs ORDER BY coalesce(imported, created) DESC, id DESC LIMIT 1")?
+        .query_row([], |row| Ok((row.get(0)?, row.get(1)?)))
+        .optional()
+}
+
+/// The end of a run's name: enough to tell runs apart, and accepted wherever a run is named.
+pub fn short(run: &str) -> &str {
+    run.char_indices().rev().nth(7).map_or(run, |(at, _)| &run[at..])
 }
 
 /// A whole name fits alone; else all that begin or end so (names of one minute begin alike).

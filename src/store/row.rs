@@ -1,9 +1,8 @@
 //! `Row` and `Headline`: an event as the database keeps it, and what it changes in the list of runs.
 
-use super::StoreError;
-use crate::engine::{Event, Outcome, Record, RunId, Time};
+use crate::engine::{Event, Outcome, Record, Time};
 use serde::Deserialize;
-use std::{borrow::Cow, path::Path};
+use std::borrow::Cow;
 
 /// An event as stored: raw JSON, with its kind beside it.
 #[derive(Debug)]
@@ -43,11 +42,9 @@ impl Row {
         Ok(Self { seq: signed(record.seq), at: signed(record.at.0), more: record.more, kind, json })
     }
 
-    pub(super) fn record(&self, run: &RunId, path: &Path) -> Result<Record, StoreError> {
-        let event = serde_json::from_str::<Event>(&self.json).map_err(|error| StoreError::Damaged {
-            path: path.to_path_buf(),
-            cause: format!("event {} (`{}`) of run `{}` can't be read: {error}", self.seq, self.kind, run.0),
-        })?;
+    /// The event; or why it can't be read, in words.
+    pub(super) fn record(&self) -> Result<Record, String> {
+        let event = serde_json::from_str::<Event>(&self.json).map_err(|error| format!("`{}` can't be read: {error}", self.kind))?;
         Ok(Record { seq: unsigned(self.seq), at: Time(unsigned(self.at)), more: self.more, event })
     }
 }

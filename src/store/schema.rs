@@ -166,11 +166,20 @@ fn migrate(db: &mut Connection, path: &Path) -> Result<(), StoreError> {
     if found > known {
         return Err(StoreError::Newer { path: path.to_path_buf(), found, known });
     }
+    if found == 0 && tables(&migration).map_err(wrap)? > 0 {
+        let cause = "it holds tables, and no version of a journal: another program made it, or the version is lost".to_owned();
+        return Err(StoreError::Damaged { path: path.to_path_buf(), cause });
+    }
     for step in STEPS.iter().skip(usize::try_from(found).unwrap_or(0)) {
         migration.execute_batch(step).map_err(wrap)?;
     }
     migration.pragma_update(None, "user_version", known).map_err(wrap)?;
     migration.commit().map_err(wrap)
+}
+
+/// Tables of any program. An empty file has none: it is a journal whose making was cut short, and nothing is lost by making it.
+fn tables(db: &Connection) -> rusqlite::Result<i64> {
+    db.query_row("SELECT count(*) FROM sqlite_master", [], |row| row.get(0))
 }
 
 fn version(db: &Connection) -> rusqlite::Result<i64> {

@@ -159,7 +159,7 @@ async fn an_open_run_lists_the_nodes_of_its_open_gates_oldest_first() {
 async fn a_run_is_found_by_last_by_its_beginning_and_by_its_end() {
     let home = TempDir::new().unwrap();
     let store = Store::open(home.path()).unwrap();
-    assert_eq!(store.resolve("last", Scope::All), Err(StoreError::NoRuns));
+    assert_eq!(store.resolve("last", Scope::All), Err(StoreError::NoRuns { elsewhere: None }));
     for (at, id) in ["0190-aa", "0190-ab", "0190-ab-more"].iter().enumerate() {
         let mut first = records(1, vec![created(if at == 0 { "/old" } else { "/new" }, "g")]);
         first[0].at = Time(at as u64);

@@ -401,9 +401,10 @@ const LISTED: [&str; 11] =
     ["run", "status", "driver", "goal", "workspace", "created_at", "finished_at", "nodes", "waiting", "parent", "imported_at"];
 
 /// What `show --json` tells of a node.
-const SHOWN: [&str; 14] = [
+const SHOWN: [&str; 15] = [
     "id",
     "state",
+    "interrupted",
     "reason",
     "result",
     "mark",
@@ -422,7 +423,7 @@ const SHOWN: [&str; 14] = [
 fn ls_and_show_tell_about_runs() {
     let program = Program::new();
     program.run(&["ls"]).code(0).says(&["no runs", "hint: "]);
-    program.run(&["show"]).code(1).says(&["no runs yet", "hint: "]);
+    program.run(&["show"]).code(1).says(&["no runs in this workspace yet", "hint: "]);
     program.run(&["run", &program.file("small.json", small().to_string())]).code(0);
     let listed = program.json(&["ls", "--json"]);
     assert_eq!(keys(&listed[0]), LISTED);

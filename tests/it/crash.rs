@@ -254,10 +254,24 @@ fn kill_9_ends_a_command_with_all_that_it_started_and_its_node_is_unknown() {
         (pids.len() == 3).then_some(pids)
     });
     assert!(pids.iter().all(|&pid| is_at_work(pid)), "{pids:?}");
+    for how in [&["skip", "last", "long"][..], &["skip", "last", "long", "--dry-run"], &["undo", "last"], &["pause", "last"]] {
+        let refused = program.run(how).code(1);
+        assert!(!refused.err.contains("skips: ") && refused.out.is_empty(), "{how:?}: {refused}");
+        assert!(refused.err.contains(if how[0] == "undo" { "nothing that could" } else { "is driven by process" }), "{how:?}: {refused}");
+    }
+    assert_eq!(program.json(&["show", "last", "--json"])["nodes"][0]["interrupted"], false);
     child.kill().unwrap();
     child.wait().unwrap();
     until("nothing is at work any more", || pids.iter().all(|&pid| !is_at_work(pid)).then_some(()));
     assert_eq!(left(), 1, "nobody was there to take its scratch folder away");
+    let stopped = &program.json(&["show", "last", "--json"])["nodes"][0];
+    assert_eq!((&stopped["state"], &stopped["interrupted"]), (&json!("running"), &json!(true)));
+    for how in [&["show", "last"][..], &["show", "last", "long"]] {
+        let shown = program.run(how).code(0).out;
+        assert!(shown.contains("interrupted") && !shown.contains("running"), "{shown}");
+    }
+    let why = program.run(&["why", "last", "long"]).code(0).out;
+    assert!(why.contains("was at work when its run was interrupted") && why.contains("asks what became of it"), "{why}");
     program.run(&["resume", "last"]).code(7);
     assert_eq!(left(), 0);
     let shown = program.json(&["show", "last", "--json"]);

@@ -60,9 +60,13 @@ fn a_journal_of_version_1_opens_is_shown_and_goes_on() {
     assert_eq!(runs.as_array().unwrap().len(), 6);
     for run in runs.as_array().unwrap() {
         let id = run["run"].as_str().unwrap();
-        let shown = program.json(&["show", id, "--json"]);
-        let replayed = program.json(&["replay", id, "--json"]);
-        assert_eq!(shown["nodes"], replayed["nodes"]);
+        let [mut shown, replayed] = ["show", "replay"].map(|verb| program.json(&[verb, id, "--json"])["nodes"].clone());
+        // A replay shows what was at work then; that nobody works at it now is for `show`.
+        for node in shown.as_array_mut().unwrap() {
+            assert!(node["interrupted"] == false || node["state"] == "running", "{node}");
+            node["interrupted"] = false.into();
+        }
+        assert_eq!(shown, replayed);
     }
     let done = program.json(&["show", run_with(&runs, "fan out and join", "succeeded"), "--json"]);
     assert_eq!(done["nodes"][1]["result"], 42);

@@ -324,9 +324,9 @@ fn a_plan_with_errors_changes_no_run_and_a_run_with_holes_is_not_driven() {
 
     let db = rusqlite::Connection::open(program.home().join("state").join("journal.db")).unwrap();
     db.execute("DELETE FROM events WHERE seq = 3", []).unwrap();
-    program.run(&["resume", "last", "--yes"]).code(1).says(&["event 3 of run", "is missing"]);
+    program.run(&["resume", "last", "--yes"]).code(1).says(&["is damaged at its event 3", "is missing"]);
     db.execute("DELETE FROM events WHERE seq = 1", []).unwrap();
-    program.run(&["resume", "last", "--yes"]).code(1).says(&["event 1 of run", "is missing"]);
+    program.run(&["resume", "last", "--yes"]).code(1).says(&["is damaged at its event 1", "is missing"]);
     db.execute("UPDATE events SET json = '{oops' WHERE kind = 'approval_required'", []).unwrap();
     assert_eq!(program.json(&["ls", "--json"]).as_array().unwrap().len(), 1, "the list is there all the same");
 }
