@@ -163,7 +163,7 @@ fn a_run_file_opens_elsewhere_without_its_secrets_and_a_bad_one_leaves_nothing()
     assert_eq!(there(&other), there(&program));
     assert!(other.json(&["ls", "--json"])[0]["imported_at"].is_u64());
     other.feed(&["import", "-"], file.clone()).code(1).says(&["is here already"]);
-    other.run(&["resume", &run]).code(1).says(&["the run works in `"]);
+    other.run(&["resume", &run]).code(1).says(&["read from a file, so it is only looked at"]);
 
     let third = Program::new();
     third.feed(&["import", "-"], file[..file.len() / 2].to_owned()).code(3).says(&["stdin:"]);
