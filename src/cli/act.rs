@@ -67,7 +67,7 @@ pub async fn undo(args: &UndoArgs, place: &Place, io: &mut Io<'_>) -> Result<Exi
     let Some(words) = taken_back(&drive, args.on.pause) else {
         return Err(Failure::new("there is nothing that could still be taken back"));
     };
-    let host = drive.host(place)?;
+    let host = drive.host(args.on.dry_run, place)?;
     if args.on.dry_run {
         if args.on.json {
             io.json(&json!({ "takes_back": words }))?
@@ -210,7 +210,7 @@ async fn carry(drive: Drive, verb: Verb, args: &ActArgs, place: &Place, io: &mut
         named::node(node.as_str(), &drive.run.0, &drive.state, &drive.records)?;
     }
     let now = SystemClock.now();
-    let host = drive.host(place)?;
+    let host = drive.host(args.on.dry_run, place)?;
     let state = drive.state.without_driver(now);
     let command = Command::Act { verb: Box::new(verb.clone()), why: args.why.clone() };
     if let Some(why) = state.refusal(&command) {

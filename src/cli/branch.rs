@@ -34,10 +34,10 @@ pub async fn branch(args: &BranchArgs, place: &Place, io: &mut Io<'_>) -> Result
     if let Some(why) = kept.refusal_of(&commands, SystemClock.now()) {
         return Err(Failure::new(format!("can't branch so: {why}")));
     }
-    let host = place.host()?;
     if args.on.dry_run {
         return told(&drive, (at, seq), &kept, args.on.json, io);
     }
+    let host = place.host()?;
     io.say(&words(&drive, (at, seq), &kept));
     let ended = drive.branch(&host, seq, commands, io).await?;
     let exit = drive.finish(&ended, io)?;

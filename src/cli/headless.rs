@@ -41,16 +41,16 @@ impl Drive {
 
     /// Goes on with the run to its end, or to where only people can help, and tells how it stands then.
     pub(super) async fn resume(&self, commands: Vec<Command>, place: &Place, io: &mut Io<'_>) -> Result<Exit, Failure> {
-        let ended = self.go_on(&self.host(place)?, commands, io).await?;
+        let ended = self.go_on(&self.host(false, place)?, commands, io).await?;
         self.finish(&ended, io)
     }
 
-    /// The host that may drive the run on.
+    /// The host that may drive the run on; a dry run needs none that can write.
     ///
     /// # Errors
     /// When none may, before anything is said of what a verb would change.
-    pub(super) fn host(&self, place: &Place) -> Result<LocalHost, Failure> {
-        let host = place.host()?;
+    pub(super) fn host(&self, dry_run: bool, place: &Place) -> Result<LocalHost, Failure> {
+        let host = if dry_run { place.host_to_look()? } else { place.host()? };
         host.may_drive(&self.run, &self.state)?;
         Ok(host)
     }
