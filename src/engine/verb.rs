@@ -285,23 +285,7 @@ impl Verb {
     pub fn told(&self) -> Option<&str> {
         match self {
             Self::Guide { text, .. } | Self::Rewind { feedback: text, .. } => Some(text),
-            Self::Cancel { .. }
-            | Self::Stop { .. }
-            | Self::Hold { .. }
-            | Self::Release { .. }
-            | Self::Retry { .. }
-            | Self::Rerun { .. }
-            | Self::Skip { .. }
-            | Self::Override { .. }
-            | Self::Edit { .. }
-            | Self::Pause
-            | Self::Resume
-            | Self::Step { .. }
-            | Self::RunTo { .. }
-            | Self::StepInto { .. }
-            | Self::Break { .. }
-            | Self::Unbreak { .. }
-            | Self::Rebreak { .. } => None,
+            _ => None,
         }
     }
 
