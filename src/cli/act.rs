@@ -290,7 +290,7 @@ fn words(blast: &Blast) -> Vec<String> {
     let Blast { stops, wraps, skips, cancels, reruns, holds, starts, voids, stale, lost, ends } = blast;
     let lists = [
         ("stops", stops),
-        ("has hand back what there is", wraps),
+        ("ends with what there is", wraps),
         ("skips", skips),
         ("cancels", cancels),
         ("runs again", reruns),
@@ -324,7 +324,7 @@ mod tests {
         let ends = Some(Outcome::Failed);
         let blast = Blast { wraps: vec!["a".into(), "b".into()], stale: vec!["c".into()], lost, ends, ..Blast::default() };
         let told = words(&blast);
-        assert_eq!(told[..3], ["has hand back what there is: a, b", "leaves stale: c", "ends the run: failed"]);
+        assert_eq!(told[..3], ["ends with what there is: a, b", "leaves stale: c", "ends the run: failed"]);
         assert_eq!(told[3], "lost or done again: 0ms of work, 7 tokens");
         let work = Blast { lost: Lost { time_ms: 1_200, ..Lost::default() }, ..Blast::default() };
         assert_eq!(words(&work), ["lost or done again: 1.2s of work"]);

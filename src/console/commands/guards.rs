@@ -199,7 +199,7 @@ pub fn interrupted(model: &Model) -> Result<(), Why> {
 
 /// The run that is selected in the list was interrupted.
 pub fn interrupted_listed(model: &Model) -> Result<(), Why> {
-    let summary = model.runs.listing.get(model.runs.selected).ok_or(Cow::Borrowed("there are no runs yet"))?;
+    let summary = model.runs.listing.get(model.runs.selected).ok_or(Cow::Borrowed("no runs in this workspace yet"))?;
     match (&summary.driver, summary.outcome) {
         (Driver::Nobody, None) if summary.imported.is_some() => Err(IMPORTED.into()),
         (Driver::Nobody, None) => Ok(()),
@@ -292,7 +292,7 @@ pub fn draft(model: &Model) -> Result<(), Why> {
 
 /// There are runs in the list.
 pub fn has_runs(model: &Model) -> Result<(), Why> {
-    if model.runs.listing.is_empty() { Err("there are no runs yet".into()) } else { Ok(()) }
+    if model.runs.listing.is_empty() { Err("no runs in this workspace yet".into()) } else { Ok(()) }
 }
 
 /// The plan or a run can be switched to.
