@@ -7,7 +7,7 @@ use dagdeck::{
     plan::{CodeWork, Node, Plan, SandboxLimits, Work},
 };
 use divan::{Bencher, counter::ItemsCount};
-use std::hint::black_box;
+use std::{collections::VecDeque, hint::black_box};
 
 fn main() {
     divan::main();
@@ -50,18 +50,27 @@ fn created(plan: &Plan) -> Run {
 
 /// Runs to the end, every worker done in order of its start. Gives the number of events.
 fn play(mut run: Run) -> usize {
-    let batch = run.step(&Input::Command { command: Command::Start, by: by() }, Time(1));
-    let mut events = batch.records.len();
-    let mut effects: std::collections::VecDeque<Effect> = batch.effects.into();
-    while let Some(effect) = effects.pop_front() {
-        let Effect::Start { node, generation, attempt, .. } = effect else { continue };
-        let fact = WorkFact::Done(Done { result: serde_json::Value::Bool(true), mark: None });
-        let batch = run.step(&Input::Work { node, generation, attempt, fact }, Time(2));
+    let (mut events, mut effects) = (0, VecDeque::new());
+    let mut input = Some(Input::Command { command: Command::Start, by: by() });
+    while let Some(next) = input {
+        let batch = run.step(&next, Time(1));
         events += batch.records.len();
         effects.extend(batch.effects);
+        input = if batch.more { Some(Input::Proceed) } else { done(&mut effects) };
     }
     assert!(run.outcome().is_some(), "the run settled");
     events
+}
+
+/// What the worker reports that was started first of all that are at work.
+fn done(effects: &mut VecDeque<Effect>) -> Option<Input> {
+    while let Some(effect) = effects.pop_front() {
+        if let Effect::Start { node, generation, attempt, .. } = effect {
+            let fact = WorkFact::Done(Done { result: serde_json::Value::Bool(true), mark: None });
+            return Some(Input::Work { node, generation, attempt, fact });
+        }
+    }
+    None
 }
 
 fn bench(bencher: Bencher, plan: &Plan) {
