@@ -6,7 +6,7 @@ use super::{called, pen::Pen};
 use crate::console::{
     commands::{self, Context},
     keymap::Key,
-    model::{Model, Stage},
+    model::{Line, Model, Stage},
     theme::Role,
     update::{contexts, verbs::act::pacing},
 };
@@ -111,6 +111,10 @@ fn hinted(model: &Model, contexts: &[Context]) -> &'static [&'static str] {
     // Of a run and of a replay there are commands in front of those of the inspector.
     let inner = contexts.iter().find(|context| **context == Context::Inspector);
     match inner.or(contexts.first()) {
+        // Up and down also move within the text, so that they are never refused; what they offer is told only where there is some.
+        Some(Context::Request) if model.request.typed.before(Line::Request).is_empty() => {
+            &["request.submit", "request.leave", "request.newline", "app.help_here", "app.interrupt"]
+        }
         Some(Context::Request) => {
             &["request.submit", "request.leave", "request.newline", "request.older", "app.help_here", "app.interrupt"]
         }
