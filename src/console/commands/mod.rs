@@ -163,23 +163,7 @@ impl Context {
             Self::Inbox => Some("in the inbox"),
             Self::Runs => Some("in the list of runs"),
             Self::Compare => Some("where plans are compared"),
-            Self::Always
-            | Self::Global
-            | Self::Moving
-            | Self::LogFilter
-            | Self::Request
-            | Self::Filter
-            | Self::Deps
-            | Self::Line
-            | Self::Editor
-            | Self::Form
-            | Self::Pick
-            | Self::Findings
-            | Self::Act
-            | Self::Breaks
-            | Self::Why
-            | Self::Confirm
-            | Self::Reader => None,
+            _ => None,
         }
     }
 }
