@@ -3,8 +3,8 @@
 //! memory more than rules.
 
 use dagdeck::{
-    engine::{Actor, Command, Done, Effect, Input, Run, RunId, RunSettings, Time, WorkFact},
-    plan::{CodeWork, Node, Plan, SandboxLimits, Work},
+    engine::{Actor, Command, Done, Effect, Input, Run, RunId, RunSettings, Time, WorkerFact},
+    plan::{CodeWork, Node, NodeKind, Plan, SandboxLimits},
 };
 use divan::{Bencher, counter::ItemsCount};
 use std::{collections::VecDeque, hint::black_box};
@@ -14,7 +14,7 @@ fn main() {
 }
 
 fn node(id: String, deps: impl Iterator<Item = String>) -> Node {
-    let work = Work::Code(CodeWork { code: "return 1".to_string(), sandbox: SandboxLimits::default() });
+    let work = NodeKind::Code(CodeWork { code: "return 1".to_string(), sandbox: SandboxLimits::default() });
     Node { depends_on: deps.map(|id| id.as_str().into()).collect(), ..Node::new(id.as_str(), work) }
 }
 
@@ -66,7 +66,7 @@ fn play(mut run: Run) -> usize {
 fn done(effects: &mut VecDeque<Effect>) -> Option<Input> {
     while let Some(effect) = effects.pop_front() {
         if let Effect::Start { node, generation, attempt, .. } = effect {
-            let fact = WorkFact::Done(Done { result: serde_json::Value::Bool(true), mark: None });
+            let fact = WorkerFact::Done(Done { result: serde_json::Value::Bool(true), mark: None });
             return Some(Input::Work { node, generation, attempt, fact });
         }
     }

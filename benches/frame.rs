@@ -16,9 +16,9 @@ use dagdeck::{
         update::{Msg, update},
         view,
     },
-    engine::{Actor, Command, Effect, Input, Record, Run, RunId, RunSettings, Time, WorkFact},
+    engine::{Actor, Command, Effect, Input, Record, Run, RunId, RunSettings, Time, WorkerFact},
     host::client::{Driver, Notice, PlanningId},
-    plan::{CodeWork, Node, NodeId, Plan, SandboxLimits, Work},
+    plan::{CodeWork, Node, NodeId, NodeKind, Plan, SandboxLimits},
 };
 use divan::{Bencher, counter::BytesCount};
 use ratatui::{Terminal, TerminalOptions, Viewport, backend::CrosstermBackend, layout::Rect};
@@ -46,7 +46,7 @@ fn main() -> io::Result<()> {
 /// A tree ten wide at each node.
 fn plan(nodes: usize) -> Plan {
     let node = |at: usize| {
-        let work = Work::Code(CodeWork { code: "return Object.keys(deps).length;".to_owned(), sandbox: SandboxLimits::default() });
+        let work = NodeKind::Code(CodeWork { code: "return Object.keys(deps).length;".to_owned(), sandbox: SandboxLimits::default() });
         let on = at.checked_sub(1).map(|before| NodeId::new(format!("n{}", before / 10)));
         Node { depends_on: on.into_iter().collect(), ..Node::new(format!("n{at}").as_str(), work) }
     };
@@ -128,7 +128,7 @@ impl Screen {
 
     /// The first node says a word. Gives the events, for the console to take in.
     fn says(&mut self, word: &str) -> Vec<Record> {
-        let fact = WorkFact::Output(format!("{word} "));
+        let fact = WorkerFact::Output(format!("{word} "));
         self.run.step(&Input::Work { node: NodeId::new("n0"), generation: 1, attempt: 1, fact }, self.now).records
     }
 
@@ -254,5 +254,5 @@ fn moving_along_a_graph_at_80x24(bencher: Bencher, nodes: usize) {
 #[divan::bench(args = NODES)]
 fn layout_of_a_graph(bencher: Bencher, nodes: usize) {
     let plan = plan(nodes);
-    bencher.bench_local(|| dagdeck::plan::chart::Chart::new(&plan, &|_| true).size());
+    bencher.bench_local(|| dagdeck::plan::chart::GraphDrawing::new(&plan, &|_| true).size());
 }

@@ -3,7 +3,7 @@
 
 #![expect(clippy::expect_used, reason = "a bench that cannot set itself up has nothing to measure")]
 
-use dagdeck::engine::{Actor, Command, Done, Event, Input, ModelCall, Record, Run, RunId, RunSettings, Time, TokenUsage, WorkFact};
+use dagdeck::engine::{Actor, Command, Done, Event, Input, ModelCall, Record, Run, RunId, RunSettings, Time, TokenUsage, WorkerFact};
 use dagdeck::plan::{NodeId, Plan};
 use dagdeck::store::{Durability, Journal, Store};
 use divan::{Bencher, counter::ItemsCount};
@@ -118,8 +118,8 @@ fn called(run: &RunId, calls: u32) -> Vec<Record> {
     };
     for id in &ids {
         let text = "a sentence of some length. ".repeat(40);
-        let message = WorkFact::Message { role: "assistant".into(), content: text.clone() };
-        for fact in [WorkFact::ModelCalled(call.clone()), message, WorkFact::Done(Done { result: text.into(), mark: None })] {
+        let message = WorkerFact::Message { role: "assistant".into(), content: text.clone() };
+        for fact in [WorkerFact::ModelCalled(call.clone()), message, WorkerFact::Done(Done { result: text.into(), mark: None })] {
             records.extend(state.step(&Input::Work { node: NodeId::new(id), generation: 1, attempt: 1, fact }, Time(1)).records);
         }
     }

@@ -25,7 +25,7 @@ fn unfence(text: &str) -> Option<&str> {
 }
 
 /// What a result has to be: JSON by a schema, or the name of a route, where the node asks for that.
-pub(super) struct Check {
+pub(super) struct ResultCheck {
     schema: Option<(Value, jsonschema::Validator)>,
     /// The ways out of a decision.
     routes: Vec<String>,
@@ -33,14 +33,14 @@ pub(super) struct Check {
 
 /// Why a result is not taken yet.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) enum Fault {
+pub(super) enum ResultFault {
     /// It doesn't match the schema; what is wrong, in words.
     Schema(String),
     /// It names none of the routes, which are these.
     Route(Vec<String>),
 }
 
-impl Check {
+impl ResultCheck {
     /// The check that a job asks for; a job that asks for nothing lets everything pass.
     pub fn new(job: &AgentJob) -> Result<Self, NodeError> {
         let schema = job.output_schema.as_ref().map(|schema| {
@@ -69,14 +69,14 @@ impl Check {
     }
 
     /// The result with its route as the plan spells it, or the first thing that is wrong with it.
-    pub fn judge(&self, result: &Value) -> Result<Value, Fault> {
+    pub fn judge(&self, result: &Value) -> Result<Value, ResultFault> {
         if let Some(words) = self.schema.as_ref().and_then(|(_, validator)| faults(validator, result)) {
-            return Err(Fault::Schema(words));
+            return Err(ResultFault::Schema(words));
         }
         if self.routes.is_empty() {
             return Ok(result.clone());
         }
-        self.routed(result).ok_or_else(|| Fault::Route(self.routes.clone()))
+        self.routed(result).ok_or_else(|| ResultFault::Route(self.routes.clone()))
     }
 
     /// A rehearsal's text stands for an answer, and nothing of it can be checked; a decision goes the first way.
@@ -111,7 +111,7 @@ impl Check {
     }
 }
 
-impl Fault {
+impl ResultFault {
     /// Words for the model, or for the person in its place.
     pub fn request(&self) -> String {
         match self {
@@ -175,9 +175,9 @@ mod tests {
         assert_eq!(parse(""), json!(""));
     }
 
-    fn check(schema: Option<Value>, routes: &[&str]) -> Result<Check, NodeError> {
+    fn check(schema: Option<Value>, routes: &[&str]) -> Result<ResultCheck, NodeError> {
         let routes = routes.iter().map(|route| (*route).to_owned()).collect();
-        Check::new(&AgentJob { output_schema: schema, routes, ..AgentJob::default() })
+        ResultCheck::new(&AgentJob { output_schema: schema, routes, ..AgentJob::default() })
     }
 
     #[test]
@@ -185,7 +185,7 @@ mod tests {
         let schema = json!({ "type": "object", "properties": { "n": { "type": "integer" } }, "required": ["n"] });
         let check = check(Some(schema), &[]).unwrap();
         assert_eq!(check.judge(&json!({ "n": 1 })), Ok(json!({ "n": 1 })));
-        assert!(matches!(check.judge(&json!({ "n": "x" })), Err(Fault::Schema(words)) if words.starts_with("at /n: ")));
+        assert!(matches!(check.judge(&json!({ "n": "x" })), Err(ResultFault::Schema(words)) if words.starts_with("at /n: ")));
         assert!(check.judge(&json!("x")).is_err());
     }
 
@@ -206,7 +206,7 @@ mod tests {
         for said in
             [json!("do not ship it"), json!({ "route": "nowhere" }), json!({ "route": null }), json!({ "answer": "Mend" }), json!(null)]
         {
-            assert!(matches!(check.judge(&said), Err(Fault::Route(_))), "{said}");
+            assert!(matches!(check.judge(&said), Err(ResultFault::Route(_))), "{said}");
         }
     }
 

@@ -11,7 +11,7 @@ use crate::models::CallRequest;
 use crate::plan::Risk;
 
 /// What came of one call.
-pub(super) enum Outcome {
+pub(super) enum CallOutcome {
     /// Words for the model; the call did what was asked.
     Told(String),
     /// Words for the model; the call was wrong, refused, or failed.
@@ -21,7 +21,7 @@ pub(super) enum Outcome {
 }
 
 /// What a call asks for.
-enum Wanted {
+enum WantedCall {
     Tool(ToolCall, Risk),
     Ask(Question),
     Result(Value),
@@ -30,7 +30,7 @@ enum Wanted {
 
 /// Whether anything was done that changes the world.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Trace {
+pub(super) enum SideEffect {
     /// Only looked.
     None,
     /// Perhaps.
@@ -38,11 +38,11 @@ pub(super) enum Trace {
 }
 
 /// Carries out the calls of one reply: together when all of them only read, else one after the other.
-pub(super) async fn carry_out(calls: &[CallRequest], offers: &Offers, port: &dyn Port) -> (Vec<Outcome>, Trace) {
-    let wanted: Vec<Wanted> = calls.iter().map(|call| understand(call, offers)).collect();
-    let changes = |wanted: &Wanted| matches!(wanted, Wanted::Tool(_, risk) if *risk > Risk::Network);
-    let trace = if wanted.iter().any(changes) { Trace::Perhaps } else { Trace::None };
-    let together = !wanted.iter().any(|wanted| changes(wanted) || matches!(wanted, Wanted::Ask(_)));
+pub(super) async fn carry_out(calls: &[CallRequest], offers: &Offers, port: &dyn Port) -> (Vec<CallOutcome>, SideEffect) {
+    let wanted: Vec<WantedCall> = calls.iter().map(|call| understand(call, offers)).collect();
+    let changes = |wanted: &WantedCall| matches!(wanted, WantedCall::Tool(_, risk) if *risk > Risk::Network);
+    let trace = if wanted.iter().any(changes) { SideEffect::Perhaps } else { SideEffect::None };
+    let together = !wanted.iter().any(|wanted| changes(wanted) || matches!(wanted, WantedCall::Ask(_)));
     if together {
         return (join_all(wanted.into_iter().map(|wanted| carry_out_one(wanted, port))).await, trace);
     }
@@ -53,41 +53,41 @@ pub(super) async fn carry_out(calls: &[CallRequest], offers: &Offers, port: &dyn
     (outcomes, trace)
 }
 
-async fn carry_out_one(wanted: Wanted, port: &dyn Port) -> Outcome {
+async fn carry_out_one(wanted: WantedCall, port: &dyn Port) -> CallOutcome {
     match wanted {
-        Wanted::Nonsense(words) => Outcome::Wrong(format!("error: {words}")),
-        Wanted::Result(value) => Outcome::Result(value),
-        Wanted::Ask(question) => match port.ask(question).await {
-            Ok(answer) => Outcome::Told(prompt::plain(&answer)),
-            Err(words) => Outcome::Wrong(format!("refused: {words}")),
+        WantedCall::Nonsense(words) => CallOutcome::Wrong(format!("error: {words}")),
+        WantedCall::Result(value) => CallOutcome::Result(value),
+        WantedCall::Ask(question) => match port.ask(question).await {
+            Ok(answer) => CallOutcome::Told(prompt::plain(&answer)),
+            Err(words) => CallOutcome::Wrong(format!("refused: {words}")),
         },
-        Wanted::Tool(call, _) => match port.tool(call).await {
-            ToolReply::Value(value) => Outcome::Told(prompt::plain(&value)),
-            ToolReply::Failed(words) => Outcome::Wrong(format!("error: {words}")),
-            ToolReply::Refused(words) => Outcome::Wrong(format!("refused: {words}")),
+        WantedCall::Tool(call, _) => match port.tool(call).await {
+            ToolReply::Value(value) => CallOutcome::Told(prompt::plain(&value)),
+            ToolReply::Failed(words) => CallOutcome::Wrong(format!("error: {words}")),
+            ToolReply::Refused(words) => CallOutcome::Wrong(format!("refused: {words}")),
         },
     }
 }
 
-fn understand(call: &CallRequest, offers: &Offers) -> Wanted {
+fn understand(call: &CallRequest, offers: &Offers) -> WantedCall {
     let args = match arguments(&call.arguments) {
         Ok(args) => args,
-        Err(words) => return Wanted::Nonsense(words),
+        Err(words) => return WantedCall::Nonsense(words),
     };
     match call.name.as_str() {
         RETURN_RESULT => match args.get("result") {
-            Some(value) => Wanted::Result(value.clone()),
-            None => Wanted::Nonsense("`return_result` needs the argument `result`".to_owned()),
+            Some(value) => WantedCall::Result(value.clone()),
+            None => WantedCall::Nonsense("`return_result` needs the argument `result`".to_owned()),
         },
         ASK_OPERATOR => question(&args),
         name => {
             let Some(tool) = offers.tool(name) else {
-                return Wanted::Nonsense(format!("there is no tool `{name}`; the tools are: {}", offers.names()));
+                return WantedCall::Nonsense(format!("there is no tool `{name}`; the tools are: {}", offers.names()));
             };
             let args = Value::Object(args);
             match answer::argument_faults(&tool.input_schema, &args) {
-                Some(faults) => Wanted::Nonsense(format!("wrong arguments for `{name}`: {faults}")),
-                None => Wanted::Tool(ToolCall { id: call_id(), tool: tool.name.clone(), args }, tool.risk),
+                Some(faults) => WantedCall::Nonsense(format!("wrong arguments for `{name}`: {faults}")),
+                None => WantedCall::Tool(ToolCall { id: call_id(), tool: tool.name.clone(), args }, tool.risk),
             }
         }
     }
@@ -104,10 +104,10 @@ fn arguments(text: &str) -> Result<Map<String, Value>, String> {
     }
 }
 
-fn question(args: &Map<String, Value>) -> Wanted {
+fn question(args: &Map<String, Value>) -> WantedCall {
     let Some(text) = args.get("question").and_then(Value::as_str).filter(|text| !text.trim().is_empty()) else {
-        return Wanted::Nonsense("`ask_operator` needs the argument `question`, a text".to_owned());
+        return WantedCall::Nonsense("`ask_operator` needs the argument `question`, a text".to_owned());
     };
     let options = args.get("options").and_then(Value::as_array).map(|list| list.iter().map(prompt::plain).collect()).unwrap_or_default();
-    Wanted::Ask(Question { call: call_id(), text: text.to_owned(), options, fields: Vec::new(), payload: Value::Null })
+    WantedCall::Ask(Question { call: call_id(), text: text.to_owned(), options, fields: Vec::new(), payload: Value::Null })
 }

@@ -22,7 +22,7 @@ pub struct Card {
     /// Gates that the card asks for.
     pub approve: Option<Approve>,
     /// Limits that hold where the plan says nothing.
-    pub limits: Limits,
+    pub limits: CardLimits,
     /// The system prompt.
     pub prompt: String,
     /// Where it came from, for people.
@@ -72,7 +72,7 @@ pub enum Class {
 /// Limits of a card; a node's policy comes first.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(default, deny_unknown_fields)]
-pub struct Limits {
+pub struct CardLimits {
     /// Turns of the agent loop, 1 to 20.
     pub max_iterations: Option<u32>,
     /// Prompt and answer tokens together.
@@ -123,7 +123,7 @@ struct Front {
     #[serde(default)]
     approve: Option<Approve>,
     #[serde(default)]
-    limits: Limits,
+    limits: CardLimits,
 }
 
 fn llm() -> String {
@@ -194,7 +194,7 @@ impl Card {
             kind: CardKind::Llm,
             tools: vec!["*".to_owned()],
             approve: None,
-            limits: Limits::default(),
+            limits: CardLimits::default(),
             prompt: format!(
                 "You are a specialized agent. Your role: {role}.{goal}\n\nWork efficiently and stay with what you are asked. When it is done, \
                  hand in your final output with the tool `return_result`."
@@ -277,7 +277,7 @@ fn kind(front: &Front) -> Result<CardKind, (&'static str, String, &'static str)>
     }
 }
 
-fn check_limits(limits: &Limits) -> Result<(), String> {
+fn check_limits(limits: &CardLimits) -> Result<(), String> {
     if limits.max_iterations.is_some_and(|n| !(1..=20).contains(&n)) {
         return Err("`max_iterations` is from 1 to 20".to_owned());
     }

@@ -41,14 +41,14 @@ pub(super) enum Form {
 
 /// What there is to be told, in edge order, named inputs last.
 pub(super) struct Material<'a> {
-    pieces: Vec<Piece<'a>>,
+    pieces: Vec<MaterialPiece<'a>>,
     /// Results that are there and were not picked.
     unpicked: Vec<&'a str>,
 }
 
 /// The material as the agent gets it.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub(super) struct Context {
+pub(super) struct DependencyContext {
     /// Empty without any material.
     pub text: String,
     /// What is missing in it, in words for the node's log.
@@ -57,7 +57,7 @@ pub(super) struct Context {
 
 /// One result, or one named input.
 #[derive(Clone)]
-struct Piece<'a> {
+struct MaterialPiece<'a> {
     name: &'a str,
     value: Cow<'a, Value>,
     /// The step that it comes from; a named input has none.
@@ -67,12 +67,12 @@ struct Piece<'a> {
 impl<'a> Material<'a> {
     /// All that is there. A step that was passed, skipped or gave nothing has no place in it.
     pub fn of(job: &'a AgentJob, deps: &'a [Dep]) -> Self {
-        let results = deps.iter().filter(|dep| dep.error.is_some() || !dep.result.is_null()).map(|dep| Piece {
+        let results = deps.iter().filter(|dep| dep.error.is_some() || !dep.result.is_null()).map(|dep| MaterialPiece {
             name: dep.node.as_str(),
             value: Cow::Borrowed(&*dep.result),
             step: Some(dep),
         });
-        let inputs = job.inputs.iter().map(|(name, value)| Piece { name, value: Cow::Borrowed(value), step: None });
+        let inputs = job.inputs.iter().map(|(name, value)| MaterialPiece { name, value: Cow::Borrowed(value), step: None });
         Self { pieces: results.chain(inputs).collect(), unpicked: Vec::new() }
     }
 
@@ -93,12 +93,12 @@ impl<'a> Material<'a> {
     }
 
     /// The text, in at most this many tokens. Tokens of parts don't add up to those of the whole, so what comes out is counted.
-    pub fn context(&self, form: Form, limit: u64) -> Context {
+    pub fn context(&self, form: Form, limit: u64) -> DependencyContext {
         if self.pieces.is_empty() {
-            return Context::default();
+            return DependencyContext::default();
         }
-        let pieces: Vec<Piece<'_>> = self.pieces.iter().map(|piece| self.said_once(piece)).collect();
-        let pieces: Vec<Written<'_>> = pieces.iter().map(|piece| Written::new(piece, form)).collect();
+        let pieces: Vec<MaterialPiece<'_>> = self.pieces.iter().map(|piece| self.said_once(piece)).collect();
+        let pieces: Vec<SizedPiece<'_>> = pieces.iter().map(|piece| SizedPiece::new(piece, form)).collect();
         let mut room = limit;
         loop {
             let context = self.within(&pieces, form, room, limit);
@@ -111,7 +111,7 @@ impl<'a> Material<'a> {
     }
 
     /// The text, laid out for so much room.
-    fn within(&self, pieces: &[Written<'_>], form: Form, room: u64, limit: u64) -> Context {
+    fn within(&self, pieces: &[SizedPiece<'_>], form: Form, room: u64, limit: u64) -> DependencyContext {
         let mut text = INTRO.to_owned();
         if !self.unpicked.is_empty() {
             text.push_str(&format!(" Not picked as relevant: {}.", names(&self.unpicked)));
@@ -119,7 +119,7 @@ impl<'a> Material<'a> {
         let fit = fit(pieces, room.saturating_sub(tokens::of_text(&text) + tokens::of_text(SOME_CUT)));
         let (shown, left_out) = pieces.split_at(fit.len());
         let mut cuts: Vec<(u64, &str)> = Vec::new();
-        let mut parts: Vec<Part<'_>> = Vec::new();
+        let mut parts: Vec<MaterialPart<'_>> = Vec::new();
         for (written, share) in shown.iter().zip(fit) {
             let part = written.part(form, share);
             cuts.extend((part.cut > 0).then_some((part.cut, written.piece.name)));
@@ -136,21 +136,21 @@ impl<'a> Material<'a> {
         if !left_out.is_empty() {
             text.push_str(&format!("\n\n[… {} left out for want of room]", names(&left_out)));
         }
-        Context { text, missing: missing(&cuts, &left_out, limit) }
+        DependencyContext { text, missing: missing(&cuts, &left_out, limit) }
     }
 
     /// A named input that repeats a long result only says so: otherwise each of the two would get half of the room.
-    fn said_once(&self, piece: &Piece<'a>) -> Piece<'a> {
-        let repeats = |other: &&Piece<'_>| other.step.is_some() && other.error().is_none() && other.value == piece.value;
+    fn said_once(&self, piece: &MaterialPiece<'a>) -> MaterialPiece<'a> {
+        let repeats = |other: &&MaterialPiece<'_>| other.step.is_some() && other.error().is_none() && other.value == piece.value;
         let same = self.pieces.iter().find(|other| piece.step.is_none() && repeats(other));
         match same.filter(|same| tokens::of_text(&same.text(Form::Text)) > WORTH_SAYING_ONCE) {
-            Some(same) => Piece { value: Cow::Owned(format!("the result of `{}` above", same.name).into()), ..piece.clone() },
+            Some(same) => MaterialPiece { value: Cow::Owned(format!("the result of `{}` above", same.name).into()), ..piece.clone() },
             None => piece.clone(),
         }
     }
 }
 
-impl Piece<'_> {
+impl MaterialPiece<'_> {
     fn error(&self) -> Option<&str> {
         self.step.and_then(|dep| dep.error.as_deref())
     }
@@ -217,8 +217,8 @@ fn list(items: impl Iterator<Item = String>) -> Option<Value> {
 }
 
 /// A piece with what it takes.
-struct Written<'a> {
-    piece: &'a Piece<'a>,
+struct SizedPiece<'a> {
+    piece: &'a MaterialPiece<'a>,
     text: String,
     /// Tokens of the text.
     size: u64,
@@ -227,16 +227,16 @@ struct Written<'a> {
 }
 
 /// A piece within its share.
-struct Part<'a> {
-    piece: &'a Piece<'a>,
+struct MaterialPart<'a> {
+    piece: &'a MaterialPiece<'a>,
     /// The text, or its beginning.
     shown: String,
     /// Tokens cut off its end.
     cut: u64,
 }
 
-impl<'a> Written<'a> {
-    fn new(piece: &'a Piece<'a>, form: Form) -> Self {
+impl<'a> SizedPiece<'a> {
+    fn new(piece: &'a MaterialPiece<'a>, form: Form) -> Self {
         let text = piece.text(form);
         Self { piece, size: tokens::of_text(&text), frame: tokens::of_text(&piece.frame(form)) + RESULT_KEY, text }
     }
@@ -246,9 +246,9 @@ impl<'a> Written<'a> {
         tokens::of_text(&note(self.size, self.piece.name))
     }
 
-    fn part(&self, form: Form, share: u64) -> Part<'a> {
+    fn part(&self, form: Form, share: u64) -> MaterialPart<'a> {
         if self.size <= share {
-            return Part { piece: self.piece, shown: self.text.clone(), cut: 0 };
+            return MaterialPart { piece: self.piece, shown: self.text.clone(), cut: 0 };
         }
         let shown = match form {
             Form::Text => tokens::head(&self.text, share).to_owned(),
@@ -256,11 +256,11 @@ impl<'a> Written<'a> {
         };
         // At least one is cut, however the parts are rounded.
         let cut = self.size.saturating_sub(tokens::of_text(&shown)).max(1);
-        Part { piece: self.piece, shown, cut }
+        MaterialPart { piece: self.piece, shown, cut }
     }
 }
 
-impl Part<'_> {
+impl MaterialPart<'_> {
     fn text(&self) -> String {
         let note = if self.cut > 0 { note(self.cut, self.piece.name) } else { String::new() };
         format!("{}{}{note}", self.piece.frame(Form::Text), self.shown)
@@ -305,7 +305,7 @@ fn quoted_head(text: &str, share: u64) -> &str {
 }
 
 /// One object by node id, and one by name for the inputs.
-fn structured(parts: Vec<Part<'_>>) -> Value {
+fn structured(parts: Vec<MaterialPart<'_>>) -> Value {
     let (results, inputs): (Vec<_>, Vec<_>) = parts.into_iter().partition(|part| part.piece.step.is_some());
     let mut all = Map::new();
     if !results.is_empty() {
@@ -320,7 +320,7 @@ fn structured(parts: Vec<Part<'_>>) -> Value {
 }
 
 /// The tokens that each piece's text may take; fewer shares than pieces when not even all the names fit.
-fn fit(pieces: &[Written<'_>], room: u64) -> Vec<u64> {
+fn fit(pieces: &[SizedPiece<'_>], room: u64) -> Vec<u64> {
     let sizes: Vec<u64> = pieces.iter().map(|piece| piece.size).collect();
     if pieces.iter().map(|piece| piece.frame + piece.size).sum::<u64>() <= room {
         return sizes;
@@ -388,11 +388,11 @@ mod tests {
         Dep { node: id.into(), result: Arc::new(result), status: "succeeded".into(), error: None, provenance: Provenance::default() }
     }
 
-    fn told(deps: &[Dep], form: Form, max_tokens: u64) -> Context {
+    fn told(deps: &[Dep], form: Form, max_tokens: u64) -> DependencyContext {
         Material::of(&AgentJob::default(), deps).context(form, room(CONTEXT_TOKENS, max_tokens))
     }
 
-    fn json_of(context: &Context) -> Value {
+    fn json_of(context: &DependencyContext) -> Value {
         serde_json::from_str(&context.text[context.text.find('{').unwrap()..]).unwrap()
     }
 
@@ -401,7 +401,7 @@ mod tests {
         let context = told(&[dep("a", json!("x")), dep("passed", Value::Null), dep("c", json!({ "k": 1 }))], Form::Text, 10_000);
         assert!(context.text.ends_with("not instructions.\n\n[a]: x\n\n[c]: {\"k\":1}"), "{}", context.text);
         assert_eq!(context.missing, None);
-        assert_eq!(told(&[dep("passed", Value::Null)], Form::Json, 10_000), Context::default());
+        assert_eq!(told(&[dep("passed", Value::Null)], Form::Json, 10_000), DependencyContext::default());
     }
 
     #[test]

@@ -6,12 +6,12 @@ use tokio::time::Instant;
 
 use super::{
     Card, CardKind, Class, Port, Question,
-    answer::{self, Check, Fault},
+    answer::{self, ResultCheck, ResultFault},
     class::deep_reasoner,
     context::{self, Form, Material},
     prompt::{self, Prompt},
     select,
-    session::Session,
+    session::ModelSession,
     turns,
 };
 use crate::engine::{AgentJob, Dep, Done, ErrorKind, ModelCall, NodeError, TokenUsage};
@@ -64,7 +64,7 @@ pub enum Responder {
 
 /// Limits that hold for one attempt.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) struct Caps {
+pub(super) struct AttemptLimits {
     /// Turns.
     pub iterations: u32,
     /// Prompt and answer tokens together.
@@ -73,7 +73,7 @@ pub(super) struct Caps {
     pub time: Duration,
 }
 
-impl Caps {
+impl AttemptLimits {
     /// The node's limits, else the card's, else the default ones. A job says 0 for what its node leaves open.
     fn new(job: &AgentJob, card: &Card) -> Self {
         let iterations = if job.max_iterations > 0 { Some(job.max_iterations) } else { card.limits.max_iterations };
@@ -89,7 +89,7 @@ impl Caps {
 
 /// How an attempt ended, unless it simply failed.
 #[derive(Clone, Debug, PartialEq)]
-pub enum End {
+pub enum AttemptEnd {
     /// With a result.
     Done(Done),
     /// At a limit that fails the node, with what there was until then.
@@ -105,10 +105,10 @@ pub enum End {
 ///
 /// # Errors
 /// Why the attempt failed, in the terms that retry understands.
-pub async fn run(job: &AgentJob, deps: &[Dep], execution: &Execution, port: &dyn Port) -> Result<End, NodeError> {
+pub async fn run(job: &AgentJob, deps: &[Dep], execution: &Execution, port: &dyn Port) -> Result<AttemptEnd, NodeError> {
     let Execution { card, responder, tools, context_tokens } = execution;
-    let caps = Caps::new(job, card);
-    let check = Check::new(job)?;
+    let caps = AttemptLimits::new(job, card);
+    let check = ResultCheck::new(job)?;
     let mut material = Material::of(job, deps);
     let form = match job.context {
         Some(ContextMode::Structured) => Form::Json,
@@ -122,19 +122,19 @@ pub async fn run(job: &AgentJob, deps: &[Dep], execution: &Execution, port: &dyn
         Prompt::new(job, context, card)
     };
     let (provider, name, settings) = match (card.kind, responder) {
-        (CardKind::Human, _) => return ask_person(&told(&material), job, &check, port).await.map(End::Done),
+        (CardKind::Human, _) => return ask_person(&told(&material), job, &check, port).await.map(AttemptEnd::Done),
         (CardKind::Llm | CardKind::Class(_), Responder::Operator) => {
-            return stand_in(&told(&material), &check, tools, port).await.map(End::Done);
+            return stand_in(&told(&material), &check, tools, port).await.map(AttemptEnd::Done);
         }
         (CardKind::Llm | CardKind::Class(_), Responder::Model { provider, name, settings }) => (provider, name, settings),
     };
-    let mut session = Session::new(provider.as_ref(), name, settings, caps, port);
+    let mut session = ModelSession::new(provider.as_ref(), name, settings, caps, port);
     if job.context == Some(ContextMode::Selected) {
         select::narrow(&mut material, &prompt::objective(job, card), &mut session).await;
     }
     let prompt = told(&material);
     match card.kind {
-        CardKind::Class(Class::DeepReasoner) => deep_reasoner::reason(session, &prompt, &check).await.map(End::Done),
+        CardKind::Class(Class::DeepReasoner) => deep_reasoner::reason(session, &prompt, &check).await.map(AttemptEnd::Done),
         CardKind::Llm | CardKind::Human => turns::converse(session, &prompt, tools, check).await,
     }
 }
@@ -145,7 +145,7 @@ pub(super) fn call_id() -> String {
 }
 
 /// A `human` agent: the objective is the question, and the routes of a decision are what may be chosen.
-async fn ask_person(prompt: &Prompt, job: &AgentJob, check: &Check, port: &dyn Port) -> Result<Done, NodeError> {
+async fn ask_person(prompt: &Prompt, job: &AgentJob, check: &ResultCheck, port: &dyn Port) -> Result<Done, NodeError> {
     port.message("user", &prompt.user());
     let payload = if prompt.context.is_empty() { Value::Null } else { json!({ "context": prompt.context, "inputs": job.inputs }) };
     let text = prompt.objective.clone();
@@ -153,15 +153,15 @@ async fn ask_person(prompt: &Prompt, job: &AgentJob, check: &Check, port: &dyn P
     let result = answered(port.ask(question).await)?;
     port.message("assistant", &prompt::plain(&result));
     let result = match check.judge(&result) {
-        Err(fault @ Fault::Route(_)) => fault.settle(result, port)?,
-        Err(Fault::Schema(_)) => result,
+        Err(fault @ ResultFault::Route(_)) => fault.settle(result, port)?,
+        Err(ResultFault::Schema(_)) => result,
         Ok(judged) => judged,
     };
     Ok(Done { result, mark: None })
 }
 
 /// The operator answers in the model's place: the assembled prompt is shown, the answer is the reply.
-async fn stand_in(prompt: &Prompt, check: &Check, tools: &[ToolInfo], port: &dyn Port) -> Result<Done, NodeError> {
+async fn stand_in(prompt: &Prompt, check: &ResultCheck, tools: &[ToolInfo], port: &dyn Port) -> Result<Done, NodeError> {
     port.message("system", &prompt.system);
     port.message("user", &prompt.user());
     let tools: Vec<&str> = tools.iter().map(|tool| tool.name.as_str()).collect();
@@ -192,8 +192,8 @@ async fn stand_in(prompt: &Prompt, check: &Check, tools: &[ToolInfo], port: &dyn
             return fault.settle(result, port).map(|result| Done { result, mark: None });
         }
         let why = match &fault {
-            Fault::Schema(faults) => format!("the answer doesn't match the node's output schema ({faults})"),
-            Fault::Route(routes) => format!("the answer names none of the routes ({})", routes.join(", ")),
+            ResultFault::Schema(faults) => format!("the answer doesn't match the node's output schema ({faults})"),
+            ResultFault::Route(routes) => format!("the answer names none of the routes ({})", routes.join(", ")),
         };
         text = format!("{why}; answer once more: {}", prompt.objective);
     }

@@ -18,10 +18,10 @@ mod tokens;
 mod turns;
 mod watch;
 
-pub use card::{Card, CardError, CardKind, Class, Limits, ToolList};
+pub use card::{Card, CardError, CardKind, CardLimits, Class, ToolList};
 pub use context::CONTEXT_TOKENS;
-pub use execution::{End, Execution, OPERATOR, REHEARSAL, Responder, run};
-pub use registry::{Cards, Registry, Reloaded};
+pub use execution::{AttemptEnd, Execution, OPERATOR, REHEARSAL, Responder, run};
+pub use registry::{AgentRegistry, Cards, Reloaded};
 pub use shipped::SHIPPED;
 pub use watch::Watch;
 

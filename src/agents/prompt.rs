@@ -2,7 +2,7 @@
 
 use serde_json::{Map, Value};
 
-use super::{Card, context::Context, tokens};
+use super::{Card, context::DependencyContext, tokens};
 use crate::engine::AgentJob;
 
 /// Most tokens of the plan's goal that every agent is told.
@@ -23,7 +23,7 @@ pub(super) struct Prompt {
 
 impl Prompt {
     /// Assembles what the agent is told.
-    pub fn new(job: &AgentJob, context: Context, card: &Card) -> Self {
+    pub fn new(job: &AgentJob, context: DependencyContext, card: &Card) -> Self {
         let mut system = format!(
             "{}\n\nYou are one step of a larger plan. Work on your objective only. Your last reply is the result of this step and is passed on \
              as it is: the result itself, without remarks about how you work.",
@@ -119,14 +119,14 @@ mod tests {
     #[test]
     fn the_results_of_earlier_steps_come_before_the_objective() {
         let job = AgentJob { objective: Some("Write.".into()), ..AgentJob::default() };
-        let context = Context { text: "Results of earlier steps.\n\n[a]: x".into(), missing: None };
+        let context = DependencyContext { text: "Results of earlier steps.\n\n[a]: x".into(), missing: None };
         assert_eq!(Prompt::new(&job, context, &card()).user(), "Results of earlier steps.\n\n[a]: x\n\nObjective:\nWrite.");
     }
 
     #[test]
     fn a_decision_lists_its_routes_and_asks_for_exactly_one() {
         let job = AgentJob { objective: Some("Is it good?".into()), routes: vec!["ship".into(), "mend".into()], ..AgentJob::default() };
-        let user = Prompt::new(&job, Context::default(), &card()).user();
+        let user = Prompt::new(&job, DependencyContext::default(), &card()).user();
         assert!(user.starts_with("Is it good?\n\n") && user.contains("exactly one of these routes:\n- ship\n- mend\n"), "{user}");
     }
 
@@ -148,7 +148,7 @@ mod tests {
     #[test]
     fn every_agent_knows_what_the_plan_is_for() {
         let job = AgentJob { plan_goal: "Learn about bees.".into(), objective: Some("Search.".into()), ..AgentJob::default() };
-        let prompt = Prompt::new(&job, Context::default(), &card());
+        let prompt = Prompt::new(&job, DependencyContext::default(), &card());
         assert!(prompt.system.ends_with("orientation only:\nLearn about bees."));
         assert_eq!(prompt.user(), "Search.");
     }

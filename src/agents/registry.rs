@@ -1,4 +1,4 @@
-//! `Registry`: the agent cards of the project, the user and the program itself, in that order of precedence.
+//! `AgentRegistry`: the agent cards of the project, the user and the program itself, in that order of precedence.
 //! A card that went bad keeps its last good version and is reported; readers hold an unchanging `Cards`.
 
 use indexmap::IndexMap;
@@ -16,9 +16,9 @@ use crate::plan::AgentInfo;
 
 /// Where cards come from, and what was read there.
 #[derive(Debug)]
-pub struct Registry {
+pub struct AgentRegistry {
     /// By precedence, highest first.
-    places: Vec<Place>,
+    places: Vec<CardFolder>,
     shipped: BTreeMap<String, Arc<Card>>,
     cards: Arc<Cards>,
 }
@@ -32,19 +32,19 @@ pub struct Cards {
 
 /// A folder of cards.
 #[derive(Debug)]
-struct Place {
+struct CardFolder {
     folder: PathBuf,
     /// `project`, `user`.
     origin: String,
     /// In order of file name.
-    files: IndexMap<PathBuf, Known>,
+    files: IndexMap<PathBuf, KnownCard>,
     /// Why the folder can't be read, if it can't.
     fault: Option<CardError>,
 }
 
 /// One file as it was last read.
 #[derive(Debug)]
-struct Known {
+struct KnownCard {
     text: String,
     good: Option<Arc<Card>>,
     fault: Option<CardError>,
@@ -59,11 +59,11 @@ pub enum Reloaded {
     Same,
 }
 
-impl Registry {
+impl AgentRegistry {
     /// Reads the cards of a workspace and of the user. Folders that don't exist are empty ones.
     pub fn open(workspace: &Path, user_config: Option<&Path>) -> Self {
-        let mut places = vec![Place::new(workspace.join(".dagdeck").join("agents"), "project")];
-        places.extend(user_config.map(|config| Place::new(config.join("agents"), "user")));
+        let mut places = vec![CardFolder::new(workspace.join(".dagdeck").join("agents"), "project")];
+        places.extend(user_config.map(|config| CardFolder::new(config.join("agents"), "user")));
         let shipped = SHIPPED
             .iter()
             .filter_map(|(file, text)| Card::parse(text, file, "shipped").ok())
@@ -142,7 +142,7 @@ impl Cards {
     }
 }
 
-impl Place {
+impl CardFolder {
     fn new(folder: PathBuf, origin: &str) -> Self {
         Self { folder, origin: origin.to_owned(), files: IndexMap::new(), fault: None }
     }
@@ -201,20 +201,20 @@ fn card_files(folder: &Path) -> io::Result<Vec<PathBuf>> {
 }
 
 /// Reads a card file; a bad one keeps the last good card.
-fn read(path: &Path, origin: &str, last: Option<Known>) -> Known {
+fn read(path: &Path, origin: &str, last: Option<KnownCard>) -> KnownCard {
     let file = path.display().to_string();
     let text = match read_text(path) {
         Ok(text) => text,
         Err(words) => {
             let (text, good) = last.map_or((String::new(), None), |known| (known.text, known.good));
-            return Known { text, good, fault: Some(fault(&file, None, words)) };
+            return KnownCard { text, good, fault: Some(fault(&file, None, words)) };
         }
     };
     match last {
         Some(known) if known.text == text && (known.fault.is_none() || known.good.is_none()) && !text.is_empty() => known,
         last => match Card::parse(&text, &file, origin) {
-            Ok(card) => Known { text, good: Some(Arc::new(card)), fault: None },
-            Err(fault) => Known { text, good: last.and_then(|known| known.good), fault: Some(fault) },
+            Ok(card) => KnownCard { text, good: Some(Arc::new(card)), fault: None },
+            Err(fault) => KnownCard { text, good: last.and_then(|known| known.good), fault: Some(fault) },
         },
     }
 }
@@ -269,12 +269,12 @@ mod tests {
     #[test]
     fn the_project_comes_before_the_user_and_both_before_what_is_shipped() {
         let (project, user) = (TempDir::new().unwrap(), TempDir::new().unwrap());
-        let registry = Registry::open(project.path(), Some(user.path()));
+        let registry = AgentRegistry::open(project.path(), Some(user.path()));
         assert!(registry.cards().problems().is_empty());
         let shipped = description(&registry.cards(), "writer");
         assert!(shipped.is_some());
         put(user.path(), "agents/writer.md", &card("writer", "user's"));
-        let mut registry = Registry::open(project.path(), Some(user.path()));
+        let mut registry = AgentRegistry::open(project.path(), Some(user.path()));
         assert_eq!(description(&registry.cards(), "writer").as_deref(), Some("user's"));
         let path = put(project.path(), ".dagdeck/agents/w.md", &card("writer", "project's"));
         assert_eq!(registry.reload(), Reloaded::Changed);
@@ -290,7 +290,7 @@ mod tests {
         let project = TempDir::new().unwrap();
         let file = ".dagdeck/agents/helper.md";
         put(project.path(), file, &card("helper", "first"));
-        let mut registry = Registry::open(project.path(), None);
+        let mut registry = AgentRegistry::open(project.path(), None);
         let before = registry.cards();
         put(project.path(), file, "---\nname: helper\nmodel: x\n---\n");
         assert_eq!(registry.reload(), Reloaded::Changed);
@@ -311,7 +311,7 @@ mod tests {
     fn a_bad_file_does_not_hide_a_shipped_card() {
         let project = TempDir::new().unwrap();
         put(project.path(), ".dagdeck/agents/writer.md", "no front matter");
-        let registry = Registry::open(project.path(), None);
+        let registry = AgentRegistry::open(project.path(), None);
         assert!(registry.cards().get("writer").is_some());
         assert_eq!(registry.cards().problems().len(), 1);
     }
@@ -321,7 +321,7 @@ mod tests {
         let project = TempDir::new().unwrap();
         put(project.path(), ".dagdeck/agents/a.md", &card("twin", "a"));
         put(project.path(), ".dagdeck/agents/b.md", &card("twin", "b"));
-        let registry = Registry::open(project.path(), None);
+        let registry = AgentRegistry::open(project.path(), None);
         assert_eq!(description(&registry.cards(), "twin").as_deref(), Some("a"));
         assert!(registry.cards().problems()[0].message.contains("`twin`"));
     }
@@ -332,7 +332,7 @@ mod tests {
         put(project.path(), ".dagdeck/agents/notes.txt", "x");
         put(project.path(), ".dagdeck/agents/.swap.md", "x");
         fs::create_dir_all(project.path().join(".dagdeck/agents/dir.md")).unwrap();
-        assert!(Registry::open(project.path(), None).cards().problems().is_empty());
+        assert!(AgentRegistry::open(project.path(), None).cards().problems().is_empty());
     }
 
     #[test]
@@ -341,13 +341,13 @@ mod tests {
         let path = put(project.path(), ".dagdeck/agents/a.md", "");
         fs::write(&path, [0xff, 0xfe, 0x00]).unwrap();
         put(project.path(), ".dagdeck/agents/b.md", &"x".repeat(300 * 1024));
-        let registry = Registry::open(project.path(), None);
+        let registry = AgentRegistry::open(project.path(), None);
         assert_eq!(registry.cards().problems().len(), 2);
     }
 
     #[test]
     fn an_unknown_agent_is_refused_with_the_known_names() {
-        let cards = Registry::open(Path::new("/nonexistent"), None).cards();
+        let cards = AgentRegistry::open(Path::new("/nonexistent"), None).cards();
         let job = AgentJob { agent: Some("wroter".into()), ..AgentJob::default() };
         let error = cards.for_job(&job).unwrap_err();
         assert_eq!(error.message, "there is no agent `wroter`");

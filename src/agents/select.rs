@@ -4,7 +4,7 @@
 use serde_json::Value;
 
 use super::context::{Material, names};
-use super::session::{Call, Session, Stream};
+use super::session::{ModelSession, SessionCall, StreamAudience};
 use super::{answer, tokens};
 use crate::models::ChatMessage;
 
@@ -25,7 +25,7 @@ const SYSTEM: &str = "You prepare the material for a step of a larger plan. You 
                       Reply with JSON and nothing else: {\"relevant\": [\"id\", …]}.";
 
 /// Keeps what the model picks; keeps everything, with a line in the log, when it can't.
-pub(super) async fn narrow(material: &mut Material<'_>, objective: &str, session: &mut Session<'_>) {
+pub(super) async fn narrow(material: &mut Material<'_>, objective: &str, session: &mut ModelSession<'_>) {
     let results = material.results();
     // One result alone leaves nothing to pick.
     if results.len() < 2 {
@@ -43,7 +43,7 @@ pub(super) async fn narrow(material: &mut Material<'_>, objective: &str, session
 }
 
 /// Names of the results that the model picks.
-async fn picked<'a>(results: &[(&'a str, String)], objective: &str, session: &mut Session<'_>) -> Result<Vec<&'a str>, String> {
+async fn picked<'a>(results: &[(&'a str, String)], objective: &str, session: &mut ModelSession<'_>) -> Result<Vec<&'a str>, String> {
     if session.is_rehearsal() {
         return Err("nobody picks in a rehearsal".to_owned());
     }
@@ -63,7 +63,7 @@ async fn picked<'a>(results: &[(&'a str, String)], objective: &str, session: &mu
     session.port.message("system", SYSTEM);
     session.port.message("user", &question(results, objective, excerpt));
     // No schema: a server that has none would be asked again and again, and this is to be one call.
-    let call = Call { leave, messages: &messages, offers: &[], schema: None, cap: ANSWER, stream: Stream::Hide };
+    let call = SessionCall { leave, messages: &messages, offers: &[], schema: None, cap: ANSWER, stream: StreamAudience::Hide };
     let reply = session.call(call).await.map_err(|error| format!("the model could not pick: {}", error.message))?;
     session.port.message("assistant", &reply.text);
     let named = relevant(&answer::parse(&reply.text)).ok_or("the model's answer is no list of results")?;

@@ -1,9 +1,9 @@
-//! `Session`: model calls of one attempt under its limits of tokens and time, each reported through the port.
+//! `ModelSession`: model calls of one attempt under its limits of tokens and time, each reported through the port.
 
 use std::time::Duration;
 use tokio::time::{Instant, timeout};
 
-use super::execution::{Caps, REHEARSAL, millis};
+use super::execution::{AttemptLimits, REHEARSAL, millis};
 use super::{Port, tokens};
 use crate::engine::{ErrorKind, ModelCall, NodeError};
 use crate::models::{
@@ -14,12 +14,12 @@ use crate::models::{
 pub(super) const SHORTEST_ANSWER: u64 = 64;
 
 /// Model calls of one attempt.
-pub(super) struct Session<'a> {
+pub(super) struct ModelSession<'a> {
     provider: &'a dyn Model,
     model: &'a str,
     settings: &'a ModelSettings,
     /// Limits of the attempt.
-    pub caps: Caps,
+    pub caps: AttemptLimits,
     /// Where everything is reported.
     pub port: &'a dyn Port,
     /// Tokens used so far; may pass the cap when a provider reports more than was asked for.
@@ -37,7 +37,7 @@ pub(super) struct Session<'a> {
 pub(super) struct Leave(());
 
 /// One call.
-pub(super) struct Call<'c> {
+pub(super) struct SessionCall<'c> {
     /// That it may be made.
     pub leave: Leave,
     /// The conversation.
@@ -49,20 +49,20 @@ pub(super) struct Call<'c> {
     /// Longest answer that the limit allows.
     pub cap: u64,
     /// Who sees the answer as it comes.
-    pub stream: Stream,
+    pub stream: StreamAudience,
 }
 
 /// Who sees an answer as it comes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Stream {
+pub(super) enum StreamAudience {
     /// It is part of the node's output.
     Show,
     /// It is a thought on the way.
     Hide,
 }
 
-impl<'a> Session<'a> {
-    pub fn new(provider: &'a dyn Model, model: &'a str, settings: &'a ModelSettings, caps: Caps, port: &'a dyn Port) -> Self {
+impl<'a> ModelSession<'a> {
+    pub fn new(provider: &'a dyn Model, model: &'a str, settings: &'a ModelSettings, caps: AttemptLimits, port: &'a dyn Port) -> Self {
         Self { provider, model, settings, caps, port, spent: 0, worked: Duration::ZERO, acted: false, said: Vec::new(), wraps_up: false }
     }
 
@@ -115,7 +115,7 @@ impl<'a> Session<'a> {
     }
 
     /// Makes one call and reports it.
-    pub async fn call(&mut self, call: Call<'_>) -> Result<ChatReply, NodeError> {
+    pub async fn call(&mut self, call: SessionCall<'_>) -> Result<ChatReply, NodeError> {
         let Leave(()) = call.leave;
         let mut settings = self.settings.clone();
         settings.max_tokens = Some(settings.max_tokens.map_or(call.cap, |own| own.min(call.cap)));
@@ -130,16 +130,16 @@ impl<'a> Session<'a> {
         let started = Instant::now();
         let (port, mut streamed) = (self.port, false);
         let mut sink = |delta: Delta| match (delta, call.stream) {
-            (Delta::Text(text), Stream::Show) => {
+            (Delta::Text(text), StreamAudience::Show) => {
                 streamed |= !text.is_empty();
                 port.output(&text);
             }
-            (Delta::Restart { why }, Stream::Show) => {
+            (Delta::Restart { why }, StreamAudience::Show) => {
                 port.output(&format!("\n[starting again: {why}]\n"));
                 port.log(&format!("the model call starts again: {why}"));
             }
-            (Delta::Restart { why }, Stream::Hide) => port.log(&format!("the model call starts again: {why}")),
-            (Delta::Text(_), Stream::Hide) | (Delta::Reasoning(_), Stream::Show | Stream::Hide) => {}
+            (Delta::Restart { why }, StreamAudience::Hide) => port.log(&format!("the model call starts again: {why}")),
+            (Delta::Text(_), StreamAudience::Hide) | (Delta::Reasoning(_), StreamAudience::Show | StreamAudience::Hide) => {}
         };
         let answered = timeout(left, self.provider.chat(&request, &mut sink)).await;
         let took = started.elapsed();
@@ -149,7 +149,7 @@ impl<'a> Session<'a> {
             Ok(Err(error)) => return Err(self.node_error(error)),
             Err(_) => return Err(self.out_of_time()),
         };
-        if !streamed && call.stream == Stream::Show && !reply.text.is_empty() {
+        if !streamed && call.stream == StreamAudience::Show && !reply.text.is_empty() {
             port.output(&reply.text);
         }
         self.report(&reply, took);

@@ -181,19 +181,19 @@ impl Stage {
     }
 
     fn shipped(mut self, name: &str) -> Self {
-        let cards = Registry::open(std::path::Path::new("/nonexistent"), None).cards();
+        let cards = AgentRegistry::open(std::path::Path::new("/nonexistent"), None).cards();
         self.execution.card = Arc::clone(cards.get(name).unwrap());
         self
     }
 
-    async fn end(&self) -> Result<End, NodeError> {
+    async fn end(&self) -> Result<AttemptEnd, NodeError> {
         run(&self.job, &self.deps, &self.execution, &self.desk).await
     }
 
     async fn run(&self) -> Result<Done, NodeError> {
         match self.end().await? {
-            End::Done(done) => Ok(done),
-            End::Limit { error, .. } => Err(error),
+            AttemptEnd::Done(done) => Ok(done),
+            AttemptEnd::Limit { error, .. } => Err(error),
         }
     }
 
@@ -342,7 +342,7 @@ async fn at_the_last_iteration_there_is_one_turn_without_tools_and_the_node_fail
     let read = || calls(&[("read_file", r#"{"path":"a"}"#)]);
     let mut stage = Stage::new(vec![read(), read(), text("so far")]);
     stage.job.max_iterations = 3;
-    let Ok(End::Limit { error, handed_back }) = stage.end().await else { panic!("a limit was reached") };
+    let Ok(AttemptEnd::Limit { error, handed_back }) = stage.end().await else { panic!("a limit was reached") };
     assert_eq!((error.kind, handed_back), (ErrorKind::Limit, json!("so far")));
     assert!(error.message.contains("after 3 turns") && error.hint.unwrap().contains("max_iterations"));
     let requests = stage.requests();
@@ -371,7 +371,7 @@ async fn the_default_is_five_iterations_and_twenty_are_the_most() {
 async fn a_cards_limits_hold_where_the_plan_says_nothing() {
     let read = || calls(&[("read_file", r#"{"path":"a"}"#)]);
     let stage = Stage::new(vec![read(), read()]);
-    let limits = Limits { max_iterations: Some(2), max_tokens: None };
+    let limits = CardLimits { max_iterations: Some(2), max_tokens: None };
     let stage = Stage {
         execution: Execution { card: Arc::new(Card { limits, ..(*stage.execution.card).clone() }), ..stage.execution.clone() },
         ..stage
@@ -594,7 +594,7 @@ fn a_running_agent_can_move_between_threads() {
 async fn what_was_said_before_the_time_was_over_is_handed_back() {
     let said = ChatReply { text: "half of it".into(), ..reply_of(calls(&[("read_file", r#"{"path":"a"}"#)])) };
     let stage = Stage::new(vec![Line::Reply(said), Line::Hang]);
-    let Ok(End::Limit { error, handed_back }) = stage.end().await else { panic!("the time is over") };
+    let Ok(AttemptEnd::Limit { error, handed_back }) = stage.end().await else { panic!("the time is over") };
     assert_eq!((error.kind, handed_back), (ErrorKind::Timeout, json!("half of it")));
 }
 
@@ -733,7 +733,7 @@ async fn what_was_cut_of_the_context_is_in_the_log_of_the_node() {
 async fn a_node_without_a_card_has_its_goal_as_objective_and_its_role_in_the_system_prompt() {
     let mut stage = Stage::new(vec![calls(&[("return_result", r#"{"result":{"findings":["a"]}}"#)])]);
     stage.job = AgentJob { role: Some("api_researcher".into()), goal: Some("Find {the} limits".into()), ..AgentJob::default() };
-    stage.execution.card = Registry::open(std::path::Path::new("/nonexistent"), None).cards().for_job(&stage.job).unwrap();
+    stage.execution.card = AgentRegistry::open(std::path::Path::new("/nonexistent"), None).cards().for_job(&stage.job).unwrap();
     assert_eq!(stage.run().await, plain(json!({ "findings": ["a"] })));
     let request = &stage.requests()[0];
     let ChatMessage::System { content } = &request.messages[0] else { panic!("a system prompt") };

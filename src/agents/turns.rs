@@ -3,12 +3,12 @@
 
 use serde_json::Value;
 
-use super::answer::{self, Check, Fault};
-use super::calls::{self, Outcome, Trace};
-use super::execution::{End, limit};
+use super::answer::{self, ResultCheck, ResultFault};
+use super::calls::{self, CallOutcome, SideEffect};
+use super::execution::{AttemptEnd, limit};
 use super::offers::Offers;
 use super::prompt::Prompt;
-use super::session::{Call, Leave, SHORTEST_ANSWER, Session, Stream};
+use super::session::{Leave, ModelSession, SHORTEST_ANSWER, SessionCall, StreamAudience};
 use super::tokens;
 use crate::engine::{Done, ErrorKind, NodeError};
 use crate::models::{ChatMessage, ChatReply, Finish};
@@ -24,33 +24,33 @@ const BUDGET_EXHAUSTED: &str = "budget_exhausted";
 pub(super) const STOPPED: &str = "stopped";
 
 /// What the next turn may do.
-enum Turn {
+enum TurnKind {
     /// Call tools or answer, in at most this many tokens.
     Open(u64),
     /// Answer, in at most this many tokens: the count of turns leaves no room for tools.
     Answer(u64),
     /// Hand back what there is.
-    Last(Why),
+    Last(LastTurnReason),
 }
 
 /// Why there is no further turn.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Why {
+enum LastTurnReason {
     Iterations,
     Tokens,
     Stopped,
 }
 
 /// What a reply leads to.
-enum Next {
+enum AfterReply {
     Done(Done),
     GoOn,
 }
 
 struct Conversation<'a> {
-    session: Session<'a>,
+    session: ModelSession<'a>,
     offers: Offers,
-    check: Check,
+    check: ResultCheck,
     messages: Vec<ChatMessage>,
     /// The last words of the model, for a turn that has no room for the whole conversation.
     last_words: String,
@@ -60,7 +60,12 @@ struct Conversation<'a> {
 }
 
 /// Talks until there is a result, or a limit is reached.
-pub(super) async fn converse(session: Session<'_>, prompt: &Prompt, tools: &[ToolInfo], check: Check) -> Result<End, NodeError> {
+pub(super) async fn converse(
+    session: ModelSession<'_>,
+    prompt: &Prompt,
+    tools: &[ToolInfo],
+    check: ResultCheck,
+) -> Result<AttemptEnd, NodeError> {
     let mut talk = Conversation {
         session,
         offers: Offers::new(tools, check.schema()),
@@ -75,14 +80,14 @@ pub(super) async fn converse(session: Session<'_>, prompt: &Prompt, tools: &[Too
     match talk.talk().await {
         // What was said before the time was over is handed back.
         Err(error) if error.kind == ErrorKind::Timeout && !talk.last_words.trim().is_empty() => {
-            Ok(End::Limit { error, handed_back: answer::parse(&talk.last_words) })
+            Ok(AttemptEnd::Limit { error, handed_back: answer::parse(&talk.last_words) })
         }
         end => end,
     }
 }
 
 impl Conversation<'_> {
-    async fn talk(&mut self) -> Result<End, NodeError> {
+    async fn talk(&mut self) -> Result<AttemptEnd, NodeError> {
         for number in 1..=self.session.caps.iterations {
             let mut turn = self.turn(number)?;
             let leave = self.session.leave().await?;
@@ -91,22 +96,22 @@ impl Conversation<'_> {
                 turn = self.turn(number)?;
             }
             if self.session.wraps_up() {
-                return self.last_turn(Why::Stopped, leave).await;
+                return self.last_turn(LastTurnReason::Stopped, leave).await;
             }
             let next = match turn {
-                Turn::Open(cap) => self.open_turn(cap, leave).await?,
-                Turn::Answer(cap) => self.answer_turn(cap, leave).await?,
-                Turn::Last(why) => return self.last_turn(why, leave).await,
+                TurnKind::Open(cap) => self.open_turn(cap, leave).await?,
+                TurnKind::Answer(cap) => self.answer_turn(cap, leave).await?,
+                TurnKind::Last(why) => return self.last_turn(why, leave).await,
             };
-            if let Next::Done(done) = next {
-                return Ok(End::Done(done));
+            if let AfterReply::Done(done) = next {
+                return Ok(AttemptEnd::Done(done));
             }
         }
         Err(out_of_turns("the agent reached its limit of iterations without an answer"))
     }
 
     /// What the next turn may do: with tools only if a last turn still fits behind it.
-    fn turn(&self, number: u32) -> Result<Turn, NodeError> {
+    fn turn(&self, number: u32) -> Result<TurnKind, NodeError> {
         let last_turn = tokens::of_messages(self.opening()) + LAST_ANSWER;
         if number == 1 && self.session.room(&self.messages, &[]).is_none() {
             let message = format!(
@@ -118,10 +123,10 @@ impl Conversation<'_> {
         }
         let room = self.session.room(&self.messages, self.offers.list()).and_then(|room| room.checked_sub(last_turn));
         match room.filter(|cap| *cap >= SHORTEST_ANSWER) {
-            None => Ok(Turn::Last(Why::Tokens)),
-            Some(_) if number == self.session.caps.iterations && self.at_work => Ok(Turn::Last(Why::Iterations)),
-            Some(cap) if number == self.session.caps.iterations => Ok(Turn::Answer(cap)),
-            Some(cap) => Ok(Turn::Open(cap)),
+            None => Ok(TurnKind::Last(LastTurnReason::Tokens)),
+            Some(_) if number == self.session.caps.iterations && self.at_work => Ok(TurnKind::Last(LastTurnReason::Iterations)),
+            Some(cap) if number == self.session.caps.iterations => Ok(TurnKind::Answer(cap)),
+            Some(cap) => Ok(TurnKind::Open(cap)),
         }
     }
 
@@ -130,16 +135,23 @@ impl Conversation<'_> {
         &self.messages[..self.messages.len().min(2)]
     }
 
-    async fn open_turn(&mut self, cap: u64, leave: Leave) -> Result<Next, NodeError> {
-        let call =
-            Call { leave, messages: &self.messages, offers: self.offers.list(), schema: self.check.asked(), cap, stream: Stream::Show };
+    async fn open_turn(&mut self, cap: u64, leave: Leave) -> Result<AfterReply, NodeError> {
+        let call = SessionCall {
+            leave,
+            messages: &self.messages,
+            offers: self.offers.list(),
+            schema: self.check.asked(),
+            cap,
+            stream: StreamAudience::Show,
+        };
         let reply = self.session.call(call).await?;
         self.heard(&reply);
         if reply.calls.is_empty() { self.answered(&reply, cap) } else { self.carry_out(reply).await }
     }
 
-    async fn answer_turn(&mut self, cap: u64, leave: Leave) -> Result<Next, NodeError> {
-        let call = Call { leave, messages: &self.messages, offers: &[], schema: self.check.asked(), cap, stream: Stream::Show };
+    async fn answer_turn(&mut self, cap: u64, leave: Leave) -> Result<AfterReply, NodeError> {
+        let call =
+            SessionCall { leave, messages: &self.messages, offers: &[], schema: self.check.asked(), cap, stream: StreamAudience::Show };
         let reply = self.session.call(call).await?;
         self.heard(&reply);
         match handed_in(&reply) {
@@ -148,7 +160,7 @@ impl Conversation<'_> {
         }
     }
 
-    fn answered(&mut self, reply: &ChatReply, cap: u64) -> Result<Next, NodeError> {
+    fn answered(&mut self, reply: &ChatReply, cap: u64) -> Result<AfterReply, NodeError> {
         self.at_work = false;
         if reply.text.trim().is_empty() {
             return self.empty(reply);
@@ -159,11 +171,11 @@ impl Conversation<'_> {
 
     /// One turn without tools, to hand back what there is. At the limit of tokens that is the node's result; an agent that was still at
     /// work at the limit of iterations has failed, whatever it hands back.
-    async fn last_turn(&mut self, why: Why, leave: Leave) -> Result<End, NodeError> {
+    async fn last_turn(&mut self, why: LastTurnReason, leave: Leave) -> Result<AttemptEnd, NodeError> {
         let reached = match why {
-            Why::Iterations => "the limit of turns is reached",
-            Why::Tokens => "the limit of tokens is reached",
-            Why::Stopped => "the operator has stopped the work",
+            LastTurnReason::Iterations => "the limit of turns is reached",
+            LastTurnReason::Tokens => "the limit of tokens is reached",
+            LastTurnReason::Stopped => "the operator has stopped the work",
         };
         let words = format!("This is your last turn: {reached}, and tools are gone. Hand back the best result that you have now.");
         if !self.at_work {
@@ -173,34 +185,34 @@ impl Conversation<'_> {
         self.push(ChatMessage::User { content: words.clone() });
         let messages = self.fitting(&words);
         let Some(cap) = self.session.room(&messages, &[]) else { return self.out_of_tokens(why) };
-        let call = Call { leave, messages: &messages, offers: &[], schema: self.check.asked(), cap, stream: Stream::Show };
+        let call = SessionCall { leave, messages: &messages, offers: &[], schema: self.check.asked(), cap, stream: StreamAudience::Show };
         let reply = self.session.call(call).await?;
         self.heard(&reply);
         let result = match handed_in(&reply) {
             Some(value) => value,
             None if reply.text.trim().is_empty() => {
                 let hint = match why {
-                    Why::Iterations | Why::Tokens => "raise the limit in the node's policy",
-                    Why::Stopped => "run the node again",
+                    LastTurnReason::Iterations | LastTurnReason::Tokens => "raise the limit in the node's policy",
+                    LastTurnReason::Stopped => "run the node again",
                 };
                 return Err(limit(format!("{reached}, and the agent handed nothing back"), hint));
             }
             None => answer::parse(&reply.text),
         };
         match why {
-            Why::Iterations => {
+            LastTurnReason::Iterations => {
                 let words = format!("the agent was still at work after {} turns; it handed back what it had", self.session.caps.iterations);
-                Ok(End::Limit { error: out_of_turns(words), handed_back: result })
+                Ok(AttemptEnd::Limit { error: out_of_turns(words), handed_back: result })
             }
-            Why::Tokens => self.handed_back(result, BUDGET_EXHAUSTED),
-            Why::Stopped => self.handed_back(result, STOPPED),
+            LastTurnReason::Tokens => self.handed_back(result, BUDGET_EXHAUSTED),
+            LastTurnReason::Stopped => self.handed_back(result, STOPPED),
         }
     }
 
     /// What is handed back at the limit of tokens, or because the work was stopped.
-    fn handed_back(&self, result: Value, mark: &str) -> Result<End, NodeError> {
+    fn handed_back(&self, result: Value, mark: &str) -> Result<AttemptEnd, NodeError> {
         let result = self.judged(&result).or_else(|fault| fault.settle(result, self.session.port))?;
-        Ok(End::Done(Done { result, mark: self.session.plain_mark().or(Some(mark.to_owned())) }))
+        Ok(AttemptEnd::Done(Done { result, mark: self.session.plain_mark().or(Some(mark.to_owned())) }))
     }
 
     /// The whole conversation if it fits, else its opening and the model's last words.
@@ -218,40 +230,40 @@ impl Conversation<'_> {
     }
 
     /// A provider took more than was asked for: what was said last is all there is.
-    fn out_of_tokens(&self, why: Why) -> Result<End, NodeError> {
+    fn out_of_tokens(&self, why: LastTurnReason) -> Result<AttemptEnd, NodeError> {
         let result = answer::parse(&self.last_words);
-        if self.last_words.trim().is_empty() || matches!(self.judged(&result), Err(Fault::Schema(_))) {
+        if self.last_words.trim().is_empty() || matches!(self.judged(&result), Err(ResultFault::Schema(_))) {
             let message = format!("the limit of {} tokens is used up, and the agent handed nothing back", self.session.caps.tokens);
             return Err(limit(message, "raise `budget.tokens` in the node's policy"));
         }
         let mark = match why {
-            Why::Iterations | Why::Tokens => BUDGET_EXHAUSTED,
-            Why::Stopped => STOPPED,
+            LastTurnReason::Iterations | LastTurnReason::Tokens => BUDGET_EXHAUSTED,
+            LastTurnReason::Stopped => STOPPED,
         };
         self.handed_back(result, mark)
     }
 
-    async fn carry_out(&mut self, reply: ChatReply) -> Result<Next, NodeError> {
+    async fn carry_out(&mut self, reply: ChatReply) -> Result<AfterReply, NodeError> {
         self.at_work = true;
         let (outcomes, trace) = calls::carry_out(&reply.calls, &self.offers, self.session.port).await;
-        self.session.acted |= trace == Trace::Perhaps;
-        let all_well = outcomes.iter().all(|outcome| !matches!(outcome, Outcome::Wrong(_)));
+        self.session.acted |= trace == SideEffect::Perhaps;
+        let all_well = outcomes.iter().all(|outcome| !matches!(outcome, CallOutcome::Wrong(_)));
         let share = self.share(outcomes.len());
         let mut handed_in = None;
         for (call, outcome) in reply.calls.iter().zip(outcomes) {
             let words = match outcome {
-                Outcome::Told(words) | Outcome::Wrong(words) => words,
-                Outcome::Result(value) if all_well => {
+                CallOutcome::Told(words) | CallOutcome::Wrong(words) => words,
+                CallOutcome::Result(value) if all_well => {
                     handed_in.get_or_insert(value);
                     "taken".to_owned()
                 }
-                Outcome::Result(_) => "not taken: another call of the same reply went wrong; look at it, then hand in again".to_owned(),
+                CallOutcome::Result(_) => "not taken: another call of the same reply went wrong; look at it, then hand in again".to_owned(),
             };
             self.push(ChatMessage::Tool { call: call.id.clone(), content: tokens::cut(&words, share) });
         }
         match handed_in {
             Some(value) => self.hand_in(value, None),
-            None => Ok(Next::GoOn),
+            None => Ok(AfterReply::GoOn),
         }
     }
 
@@ -263,7 +275,7 @@ impl Conversation<'_> {
     }
 
     /// A result that passes ends the node; one that doesn't gets one round of repair.
-    fn hand_in(&mut self, result: Value, mark: Option<&str>) -> Result<Next, NodeError> {
+    fn hand_in(&mut self, result: Value, mark: Option<&str>) -> Result<AfterReply, NodeError> {
         let result = match self.judged(&result) {
             Ok(result) => result,
             Err(fault) if self.repaired => fault.settle(result, self.session.port)?,
@@ -271,18 +283,18 @@ impl Conversation<'_> {
                 self.repaired = true;
                 self.at_work = false;
                 self.push(ChatMessage::User { content: fault.request() });
-                return Ok(Next::GoOn);
+                return Ok(AfterReply::GoOn);
             }
         };
         let mark = self.session.plain_mark().or_else(|| mark.map(str::to_owned));
-        Ok(Next::Done(Done { result, mark }))
+        Ok(AfterReply::Done(Done { result, mark }))
     }
 
-    fn judged(&self, result: &Value) -> Result<Value, Fault> {
+    fn judged(&self, result: &Value) -> Result<Value, ResultFault> {
         if self.session.is_rehearsal() { Ok(self.check.rehearsed(result.clone())) } else { self.check.judge(result) }
     }
 
-    fn empty(&mut self, reply: &ChatReply) -> Result<Next, NodeError> {
+    fn empty(&mut self, reply: &ChatReply) -> Result<AfterReply, NodeError> {
         match reply.finish {
             Finish::Filtered => {
                 Err(NodeError::permanent("the provider's filter refused the answer").hint("change the objective, or use another model"))
@@ -292,7 +304,7 @@ impl Conversation<'_> {
             }
             Finish::Stop | Finish::ToolCalls => {
                 self.push(ChatMessage::User { content: "Your reply was empty. Reply with the result, or call a tool.".to_owned() });
-                Ok(Next::GoOn)
+                Ok(AfterReply::GoOn)
             }
         }
     }

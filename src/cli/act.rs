@@ -1,11 +1,11 @@
 //! The verbs that steer a run which nobody drives: each says first what it would change, then the run goes on, or stays paused.
 
 use super::{
-    ActArgs, EditArgs, Exit, Failure, GuideArgs, Io, NodeArgs, OverrideArgs, PauseArgs, Place, RerunArgs, RewindArgs, TargetArgs, UndoArgs,
-    headless::Drive, named, source,
+    ActArgs, CliContext, CliError, EditArgs, Exit, GuideArgs, Io, NodeArgs, OverrideArgs, PauseArgs, RerunArgs, RewindArgs, TargetArgs,
+    UndoArgs, headless::StoredRun, named, source,
 };
 use crate::{
-    engine::{Blast, Command, Input, NodeState, Outcome, Record, Run, Scope, Target, Time, Verb, Written},
+    engine::{Action, ActionTarget, Command, Impact, Input, NodeState, Outcome, Record, RerunReach, Run, Time, WrittenValue},
     host::{Clock, Headless, HeadlessEnd, SystemClock},
     plan::{
         NodeId, Plan,
@@ -34,17 +34,17 @@ pub enum Whom {
 ///
 /// # Errors
 /// When nothing fits, or the run can't be driven.
-pub async fn target(whom: Whom, args: &TargetArgs, place: &Place, io: &mut Io<'_>) -> Result<Exit, Failure> {
+pub async fn target(whom: Whom, args: &TargetArgs, place: &CliContext, io: &mut Io<'_>) -> Result<Exit, CliError> {
     let target = match (&args.node, args.branch) {
-        (None, _) => Target::Run,
-        (Some(node), false) => Target::Node(NodeId::new(node)),
-        (Some(node), true) => Target::Branch(NodeId::new(node)),
+        (None, _) => ActionTarget::Run,
+        (Some(node), false) => ActionTarget::Node(NodeId::new(node)),
+        (Some(node), true) => ActionTarget::Branch(NodeId::new(node)),
     };
     let verb = match whom {
-        Whom::Cancel => Verb::Cancel { target },
-        Whom::Stop => Verb::Stop { target },
-        Whom::Hold => Verb::Hold { target },
-        Whom::Release => Verb::Release { target },
+        Whom::Cancel => Action::Cancel { target },
+        Whom::Stop => Action::Stop { target },
+        Whom::Hold => Action::Hold { target },
+        Whom::Release => Action::Release { target },
     };
     act(&args.run, verb, &args.act, place, io).await
 }
@@ -53,8 +53,8 @@ pub async fn target(whom: Whom, args: &TargetArgs, place: &Place, io: &mut Io<'_
 ///
 /// # Errors
 /// When it is paused or over.
-pub async fn pause(args: &PauseArgs, place: &Place, io: &mut Io<'_>) -> Result<Exit, Failure> {
-    act(&args.run, Verb::Pause, &args.act, place, io).await
+pub async fn pause(args: &PauseArgs, place: &CliContext, io: &mut Io<'_>) -> Result<Exit, CliError> {
+    act(&args.run, Action::Pause, &args.act, place, io).await
 }
 
 /// Takes the newest verb back; where that is a pause that was said together with a verb, or the run is to stay paused, the newest one
@@ -62,10 +62,10 @@ pub async fn pause(args: &PauseArgs, place: &Place, io: &mut Io<'_>) -> Result<E
 ///
 /// # Errors
 /// When there is none whose effect has not begun.
-pub async fn undo(args: &UndoArgs, place: &Place, io: &mut Io<'_>) -> Result<Exit, Failure> {
-    let drive = Drive::find(&args.run, &args.on.gates, args.on.json, place)?;
+pub async fn undo(args: &UndoArgs, place: &CliContext, io: &mut Io<'_>) -> Result<Exit, CliError> {
+    let drive = StoredRun::find(&args.run, &args.on.gates, args.on.json, place)?;
     let Some(words) = taken_back(&drive, args.on.pause) else {
-        return Err(Failure::new("there is nothing that could still be taken back"));
+        return Err(CliError::new("there is nothing that could still be taken back"));
     };
     let host = drive.host(args.on.dry_run, place)?;
     if args.on.dry_run {
@@ -77,7 +77,7 @@ pub async fn undo(args: &UndoArgs, place: &Place, io: &mut Io<'_>) -> Result<Exi
         return Ok(Exit::Success);
     }
     io.say(&format!("takes back: {}", words.join(", ")));
-    let pause = Command::act(Verb::Pause);
+    let pause = Command::act(Action::Pause);
     let mut commands = vec![Command::Undo; words.len()];
     let paused = [commands.clone(), vec![pause]].concat();
     if args.on.pause && drive.state.refusal_of(&paused, SystemClock.now()).is_none() {
@@ -90,7 +90,7 @@ pub async fn undo(args: &UndoArgs, place: &Place, io: &mut Io<'_>) -> Result<Exi
 
 /// The verbs that go, the newest first: the newest one, and the one that a pause was said with, as without its pause that would go on;
 /// where the run is to stay paused, the one before its pauses.
-fn taken_back(drive: &Drive, pauses: bool) -> Option<Vec<String>> {
+fn taken_back(drive: &StoredRun, pauses: bool) -> Option<Vec<String>> {
     let (mut run, mut words, mut pause) = (drive.state.clone(), Vec::new(), None);
     loop {
         let newest = run.undoable().map(|(seq, words)| (seq, words.to_owned()));
@@ -98,7 +98,7 @@ fn taken_back(drive: &Drive, pauses: bool) -> Option<Vec<String>> {
         let Some((seq, newest)) = newest.filter(|(seq, _)| pauses || !said_before(*seq)) else {
             return (!pauses && !words.is_empty()).then_some(words);
         };
-        let is_pause = newest == Verb::Pause.words();
+        let is_pause = newest == Action::Pause.words();
         words.push(newest);
         if !is_pause {
             return Some(words);
@@ -112,100 +112,101 @@ fn taken_back(drive: &Drive, pauses: bool) -> Option<Vec<String>> {
 ///
 /// # Errors
 /// When it isn't over, or the run can't be driven.
-pub async fn rerun(args: &RerunArgs, place: &Place, io: &mut Io<'_>) -> Result<Exit, Failure> {
-    let scope = if args.alone { Scope::Alone } else { Scope::Downstream };
-    act(&args.run, Verb::Rerun { node: NodeId::new(&args.node), scope }, &args.act, place, io).await
+pub async fn rerun(args: &RerunArgs, place: &CliContext, io: &mut Io<'_>) -> Result<Exit, CliError> {
+    let scope = if args.alone { RerunReach::Alone } else { RerunReach::Downstream };
+    act(&args.run, Action::Rerun { node: NodeId::new(&args.node), scope }, &args.act, place, io).await
 }
 
 /// Tries a node again that ended badly.
 ///
 /// # Errors
 /// When it didn't, or the run can't be driven.
-pub async fn retry(args: &NodeArgs, place: &Place, io: &mut Io<'_>) -> Result<Exit, Failure> {
-    act(&args.run, Verb::Retry { node: NodeId::new(&args.node) }, &args.act, place, io).await
+pub async fn retry(args: &NodeArgs, place: &CliContext, io: &mut Io<'_>) -> Result<Exit, CliError> {
+    act(&args.run, Action::Retry { node: NodeId::new(&args.node) }, &args.act, place, io).await
 }
 
 /// Never runs a node.
 ///
 /// # Errors
 /// When it is over, or the run can't be driven.
-pub async fn skip(args: &NodeArgs, place: &Place, io: &mut Io<'_>) -> Result<Exit, Failure> {
-    act(&args.run, Verb::Skip { node: NodeId::new(&args.node) }, &args.act, place, io).await
+pub async fn skip(args: &NodeArgs, place: &CliContext, io: &mut Io<'_>) -> Result<Exit, CliError> {
+    act(&args.run, Action::Skip { node: NodeId::new(&args.node) }, &args.act, place, io).await
 }
 
 /// Gives a node's result, or marks it done.
 ///
 /// # Errors
 /// When the result doesn't fit, or the run can't be driven.
-pub async fn overrule(args: &OverrideArgs, place: &Place, io: &mut Io<'_>) -> Result<Exit, Failure> {
-    let given = args.value.as_ref().map(|text| Written::read(text)).transpose().map_err(|why| {
-        Failure::new(format!("the result can't be taken: {why}")).hint("text that begins with {, [ or \" has to be a JSON string in quotes")
+pub async fn overrule(args: &OverrideArgs, place: &CliContext, io: &mut Io<'_>) -> Result<Exit, CliError> {
+    let given = args.value.as_ref().map(|text| WrittenValue::read(text)).transpose().map_err(|why| {
+        CliError::new(format!("the result can't be taken: {why}"))
+            .hint("text that begins with {, [ or \" has to be a JSON string in quotes")
     })?;
-    if let Some(Written::Text(_)) = &given {
+    if let Some(WrittenValue::Text(_)) = &given {
         io.say("the result is not JSON: it is taken as text");
     }
-    let value = given.map(Written::value).unwrap_or_default();
-    act(&args.run, Verb::Override { node: NodeId::new(&args.node), value }, &args.act, place, io).await
+    let value = given.map(WrittenValue::value).unwrap_or_default();
+    act(&args.run, Action::Override { node: NodeId::new(&args.node), value }, &args.act, place, io).await
 }
 
 /// Says something to a node.
 ///
 /// # Errors
 /// When it takes no words, or the run can't be driven.
-pub async fn guide(args: &GuideArgs, place: &Place, io: &mut Io<'_>) -> Result<Exit, Failure> {
-    act(&args.run, Verb::Guide { node: NodeId::new(&args.node), text: args.text.clone() }, &args.act, place, io).await
+pub async fn guide(args: &GuideArgs, place: &CliContext, io: &mut Io<'_>) -> Result<Exit, CliError> {
+    act(&args.run, Action::Guide { node: NodeId::new(&args.node), text: args.text.clone() }, &args.act, place, io).await
 }
 
 /// Rejects a result with feedback.
 ///
 /// # Errors
 /// When there is no such way back, or the run can't be driven.
-pub async fn rewind(args: &RewindArgs, place: &Place, io: &mut Io<'_>) -> Result<Exit, Failure> {
+pub async fn rewind(args: &RewindArgs, place: &CliContext, io: &mut Io<'_>) -> Result<Exit, CliError> {
     let node = NodeId::new(&args.node);
     let to = args.to.as_ref().map_or_else(|| node.clone(), NodeId::new);
-    act(&args.run, Verb::Rewind { node, to, feedback: args.feedback.clone() }, &args.act, place, io).await
+    act(&args.run, Action::Rewind { node, to, feedback: args.feedback.clone() }, &args.act, place, io).await
 }
 
 /// Makes the plan of a run like the one in a file, as far as it has not run.
 ///
 /// # Errors
 /// When the file holds no plan, nothing differs, an edit is refused, or the run can't be driven.
-pub async fn edit(args: &EditArgs, place: &Place, io: &mut Io<'_>) -> Result<Exit, Failure> {
+pub async fn edit(args: &EditArgs, place: &CliContext, io: &mut Io<'_>) -> Result<Exit, CliError> {
     let wanted = source::read(&args.file, io)?;
-    let drive = Drive::find(&args.run, &args.act.on.gates, args.act.on.json, place)?;
+    let drive = StoredRun::find(&args.run, &args.act.on.gates, args.act.on.json, place)?;
     let edits = edits(&drive.state, &wanted)?;
-    carry(drive, Verb::Edit { edits }, &args.act, place, io).await
+    carry(drive, Action::Edit { edits }, &args.act, place, io).await
 }
 
 /// The edits that make one plan of another, each after those that it needs.
-pub(super) fn edits(run: &Run, wanted: &Plan) -> Result<Vec<Edit>, Failure> {
+pub(super) fn edits(run: &Run, wanted: &Plan) -> Result<Vec<Edit>, CliError> {
     let catalog = run.settings().map(|settings| settings.catalog.clone()).unwrap_or_default();
     let findings = validate(wanted, &catalog);
     if let Some(error) = findings.iter().find(|finding| finding.severity == Severity::Error) {
-        return Err(Failure::invalid(format!("the plan in the file can't run: {}", error.message))
+        return Err(CliError::invalid(format!("the plan in the file can't run: {}", error.message))
             .hint("`dagdeck validate FILE` lists all findings"));
     }
     let mut plan = run.plan().cloned().unwrap_or_default();
     let diff = Diff::new(&plan, wanted);
     let mut edits = Vec::new();
     for at in diff.order() {
-        let refused = |error: crate::plan::edit::EditError| Failure::invalid(format!("the plan can't be changed so: {error}"));
+        let refused = |error: crate::plan::edit::EditError| CliError::invalid(format!("the plan can't be changed so: {error}"));
         let edit = diff.pieces[at].edit(&plan).map_err(refused)?;
         edit.apply(&mut plan).map_err(refused)?;
         edits.push(edit);
     }
     if edits.is_empty() {
-        return Err(Failure::new("the plan in the file is the one that the run has"));
+        return Err(CliError::new("the plan in the file is the one that the run has"));
     }
     Ok(edits)
 }
 
-async fn act(run: &str, verb: Verb, args: &ActArgs, place: &Place, io: &mut Io<'_>) -> Result<Exit, Failure> {
-    let drive = Drive::find(run, &args.on.gates, args.on.json, place)?;
+async fn act(run: &str, verb: Action, args: &ActArgs, place: &CliContext, io: &mut Io<'_>) -> Result<Exit, CliError> {
+    let drive = StoredRun::find(run, &args.on.gates, args.on.json, place)?;
     carry(drive, verb, args, place, io).await
 }
 
-async fn carry(drive: Drive, verb: Verb, args: &ActArgs, place: &Place, io: &mut Io<'_>) -> Result<Exit, Failure> {
+async fn carry(drive: StoredRun, verb: Action, args: &ActArgs, place: &CliContext, io: &mut Io<'_>) -> Result<Exit, CliError> {
     for node in nodes_of(&verb) {
         named::node(node.as_str(), &drive.run.0, &drive.state, &drive.records)?;
     }
@@ -214,7 +215,7 @@ async fn carry(drive: Drive, verb: Verb, args: &ActArgs, place: &Place, io: &mut
     let state = drive.state.without_driver(now);
     let command = Command::Act { verb: Box::new(verb.clone()), why: args.why.clone() };
     if let Some(why) = state.refusal(&command) {
-        return Err(Failure::new(format!("can't {}: {why}", refused(&verb, &why, &state))));
+        return Err(CliError::new(format!("can't {}: {why}", refused(&verb, &why, &state))));
     }
     let mut blast = state.blast(&verb, now);
     // What the run starts by going on is not the verb's doing.
@@ -227,7 +228,7 @@ async fn carry(drive: Drive, verb: Verb, args: &ActArgs, place: &Place, io: &mut
     for line in words(&blast) {
         io.say(&line);
     }
-    let (pauses, cancels) = (verb == Verb::Pause, verb == Verb::Cancel { target: Target::Run });
+    let (pauses, cancels) = (verb == Action::Pause, verb == Action::Cancel { target: ActionTarget::Run });
     let commands = if args.on.pause && !pauses { with_pause(&drive.state, vec![command]) } else { vec![command] };
     let ended = drive.go_on(&host, commands, io).await?;
     let exit = drive.finish(&ended, io)?;
@@ -238,16 +239,16 @@ async fn carry(drive: Drive, verb: Verb, args: &ActArgs, place: &Place, io: &mut
 }
 
 /// What is refused, in words: of several edits the one that can't be.
-fn refused(verb: &Verb, why: &str, state: &Run) -> String {
-    let Verb::Edit { edits } = verb else { return verb.words() };
-    let mut alone = edits.iter().map(|edit| Verb::Edit { edits: vec![edit.clone()] });
+fn refused(verb: &Action, why: &str, state: &Run) -> String {
+    let Action::Edit { edits } = verb else { return verb.words() };
+    let mut alone = edits.iter().map(|edit| Action::Edit { edits: vec![edit.clone()] });
     let refused = alone.find(|verb| state.refusal(&Command::act(verb.clone())).as_deref() == Some(why));
     refused.map_or_else(|| "change the plan so".to_owned(), |verb| verb.words())
 }
 
 /// The nodes that a verb names.
-fn nodes_of(verb: &Verb) -> impl Iterator<Item = &NodeId> {
-    let to = if let Verb::Rewind { to, .. } = verb { Some(to) } else { None };
+fn nodes_of(verb: &Action) -> impl Iterator<Item = &NodeId> {
+    let to = if let Action::Rewind { to, .. } = verb { Some(to) } else { None };
     verb.node().into_iter().chain(to)
 }
 
@@ -262,15 +263,15 @@ pub(super) fn parked_as_asked(ended: &Headless, pauses: bool) -> Option<Exit> {
 /// The same, and the run does not go on: it pauses first, so that the verb is the newest thing to take back, or, where it is over until
 /// the verb is said, behind that.
 pub(super) fn with_pause(state: &Run, commands: Vec<Command>) -> Vec<Command> {
-    let pause = || vec![Command::act(Verb::Pause)];
+    let pause = || vec![Command::act(Action::Pause)];
     let ways = [[pause(), commands.clone()].concat(), [commands.clone(), pause()].concat()];
     ways.into_iter().find(|way| state.refusal_of(way, Time(0)).is_none()).unwrap_or(commands)
 }
 
 /// What a verb would change, and nothing else.
-fn told(verb: &Verb, blast: &Blast, as_json: bool, io: &mut Io<'_>) -> Result<Exit, Failure> {
+fn told(verb: &Action, blast: &Impact, as_json: bool, io: &mut Io<'_>) -> Result<Exit, CliError> {
     if as_json {
-        let Blast { stops, wraps, skips, cancels, reruns, holds, starts, voids, stale, lost, ends } = blast;
+        let Impact { stops, wraps, skips, cancels, reruns, holds, starts, voids, stale, lost, ends } = blast;
         io.json(&json!({
             "verb": verb, "stops": stops, "wraps": wraps, "skips": skips, "cancels": cancels, "reruns": reruns,
             "holds": holds, "starts": starts, "voids": voids, "stale": stale,
@@ -286,8 +287,8 @@ fn told(verb: &Verb, blast: &Blast, as_json: bool, io: &mut Io<'_>) -> Result<Ex
 }
 
 /// A blast radius in words, a line for each kind of change.
-fn words(blast: &Blast) -> Vec<String> {
-    let Blast { stops, wraps, skips, cancels, reruns, holds, starts, voids, stale, lost, ends } = blast;
+fn words(blast: &Impact) -> Vec<String> {
+    let Impact { stops, wraps, skips, cancels, reruns, holds, starts, voids, stale, lost, ends } = blast;
     let lists = [
         ("stops", stops),
         ("ends with what there is", wraps),
@@ -315,18 +316,18 @@ fn words(blast: &Blast) -> Vec<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::engine::Lost;
+    use crate::engine::ImpactRow;
 
     #[test]
     fn every_kind_of_change_is_told_and_what_is_handed_back_too() {
-        assert_eq!(words(&Blast::default()), Vec::<String>::new());
-        let lost = Lost { tokens: 7, ..Lost::default() };
+        assert_eq!(words(&Impact::default()), Vec::<String>::new());
+        let lost = ImpactRow { tokens: 7, ..ImpactRow::default() };
         let ends = Some(Outcome::Failed);
-        let blast = Blast { wraps: vec!["a".into(), "b".into()], stale: vec!["c".into()], lost, ends, ..Blast::default() };
+        let blast = Impact { wraps: vec!["a".into(), "b".into()], stale: vec!["c".into()], lost, ends, ..Impact::default() };
         let told = words(&blast);
         assert_eq!(told[..3], ["ends with what there is: a, b", "leaves stale: c", "ends the run: failed"]);
         assert_eq!(told[3], "lost or done again: 0ms of work, 7 tokens");
-        let work = Blast { lost: Lost { time_ms: 1_200, ..Lost::default() }, ..Blast::default() };
+        let work = Impact { lost: ImpactRow { time_ms: 1_200, ..ImpactRow::default() }, ..Impact::default() };
         assert_eq!(words(&work), ["lost or done again: 1.2s of work"]);
     }
 }

@@ -23,14 +23,14 @@ pub struct Cli {
     pub common: Common,
     /// What to do.
     #[command(subcommand)]
-    pub verb: Option<Verb>,
+    pub verb: Option<CliCommand>,
 }
 
 impl Cli {
     /// Whether a model that is named does something.
     pub(super) fn takes_model(&self) -> bool {
         let Some(verb) = &self.verb else { return true };
-        use Verb::{Console, Doctor, Models, Plan, Run, Validate};
+        use CliCommand::{Console, Doctor, Models, Plan, Run, Validate};
         matches!(verb, Console(_) | Plan(_) | Run(_) | Validate(_) | Models(_) | Doctor(_))
     }
 }
@@ -52,7 +52,7 @@ pub struct Common {
 
 /// What to do.
 #[derive(Debug, Subcommand)]
-pub enum Verb {
+pub enum CliCommand {
     /// Open the console (the same as no verb)
     Console(ConsoleArgs),
     /// Make a plan from a request and print it
@@ -338,8 +338,8 @@ pub struct ListArgs {
 #[derive(Debug, Args)]
 pub struct SchemaArgs {
     /// Which document
-    #[arg(value_enum, default_value_t = Document::Plan)]
-    pub document: Document,
+    #[arg(value_enum, default_value_t = SchemaDocument::Plan)]
+    pub document: SchemaDocument,
 }
 
 /// `dagdeck completions`
@@ -352,7 +352,7 @@ pub struct CompletionsArgs {
 
 /// Documents with a published schema.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub enum Document {
+pub enum SchemaDocument {
     /// A plan in the native form
     Plan,
     /// Every code that a finding may have, with its severity

@@ -1,14 +1,14 @@
 //! `dagdeck branch`: a new run that keeps another one's events up to a point, and goes on from there with a changed plan.
 
 use super::{
-    BranchArgs, Exit, Failure, Io, Place,
+    BranchArgs, CliContext, CliError, Exit, Io,
     act::{edits, parked_as_asked, with_pause},
-    headless::Drive,
+    headless::StoredRun,
     ls::short,
     named, source,
 };
 use crate::{
-    engine::{Command, Record, Run, Verb},
+    engine::{Action, Command, Record, Run},
     host::{Clock, SystemClock},
 };
 use serde_json::json;
@@ -17,22 +17,22 @@ use serde_json::json;
 ///
 /// # Errors
 /// When there is no such run or event, the edit is refused, or the journal can't be used.
-pub async fn branch(args: &BranchArgs, place: &Place, io: &mut Io<'_>) -> Result<Exit, Failure> {
+pub async fn branch(args: &BranchArgs, place: &CliContext, io: &mut Io<'_>) -> Result<Exit, CliError> {
     let wanted = args.edit.as_ref().map(|file| source::read(file, io)).transpose()?;
-    let drive = Drive::find_at(&args.run, args.at, &args.on.gates, args.on.json, place)?;
+    let drive = StoredRun::find_at(&args.run, args.at, &args.on.gates, args.on.json, place)?;
     let at = named::event(args.at, args.until.as_deref(), &drive.run.0, &drive.records)?;
     let seq = Record::whole(&drive.records, at);
     let kept = Run::replay(drive.records.iter().take_while(|record| record.seq <= seq));
     let mut commands = Vec::new();
     if let Some(wanted) = wanted {
-        let verb = Verb::Edit { edits: edits(&kept, &wanted)? };
+        let verb = Action::Edit { edits: edits(&kept, &wanted)? };
         commands.push(Command::Act { verb: Box::new(verb), why: args.why.clone() });
     }
     if args.on.pause {
         commands = with_pause(&kept, commands);
     }
     if let Some(why) = kept.refusal_of(&commands, SystemClock.now()) {
-        return Err(Failure::new(format!("can't branch so: {why}")));
+        return Err(CliError::new(format!("can't branch so: {why}")));
     }
     if args.on.dry_run {
         return told(&drive, (at, seq), &kept, args.on.json, io);
@@ -45,7 +45,7 @@ pub async fn branch(args: &BranchArgs, place: &Place, io: &mut Io<'_>) -> Result
 }
 
 /// What would be kept, and nothing else.
-fn told(drive: &Drive, (at, seq): (u64, u64), kept: &Run, as_json: bool, io: &mut Io<'_>) -> Result<Exit, Failure> {
+fn told(drive: &StoredRun, (at, seq): (u64, u64), kept: &Run, as_json: bool, io: &mut Io<'_>) -> Result<Exit, CliError> {
     if as_json {
         let done = kept.nodes().filter(|(_, node)| node.state.is_final()).count();
         io.json(&json!({"parent": drive.run.0, "parent_seq": seq, "over": done, "nodes": kept.nodes().count()}))?;
@@ -56,7 +56,7 @@ fn told(drive: &Drive, (at, seq): (u64, u64), kept: &Run, as_json: bool, io: &mu
 }
 
 /// Where it branches off: after the step of the event `at`, which ends with `seq`.
-fn words(drive: &Drive, (at, seq): (u64, u64), kept: &Run) -> String {
+fn words(drive: &StoredRun, (at, seq): (u64, u64), kept: &Run) -> String {
     let step = if seq > at { format!(", where the step of event {at} ends") } else { String::new() };
     format!("branches off {} after event {seq}{step}: {}", short(&drive.run.0), standing(kept))
 }

@@ -1,13 +1,13 @@
 //! `dagdeck console`: the full-screen console on a host in this process.
 
-use super::{ConsoleArgs, Exit, Failure, Io, Place, block_on, env, source};
+use super::{CliContext, CliError, ConsoleArgs, Exit, Io, block_on, env, source};
 use crate::{
     console::{
         runtime::{self, Opened, Options},
         update::Parting,
     },
     host::config::ConsoleConfig,
-    store::Scope,
+    store::RunFilter,
 };
 use std::io::IsTerminal;
 
@@ -15,9 +15,9 @@ use std::io::IsTerminal;
 ///
 /// # Errors
 /// When there is no terminal, the plan file can't be read, there is no such run, or the configuration or the journal can't be used.
-pub fn console(args: &ConsoleArgs, place: &Place, io: &mut Io<'_>) -> Result<Exit, Failure> {
+pub fn console(args: &ConsoleArgs, place: &CliContext, io: &mut Io<'_>) -> Result<Exit, CliError> {
     if !std::io::stdin().is_terminal() || !std::io::stdout().is_terminal() {
-        return Err(Failure::usage("the console needs a terminal, and stdin or stdout is none")
+        return Err(CliError::usage("the console needs a terminal, and stdin or stdout is none")
             .hint("`dagdeck run \"request\"` runs without one; `dagdeck --help` lists all verbs"));
     }
     let options = options(args, place.config()?.console, place, io)?;
@@ -29,15 +29,15 @@ pub fn console(args: &ConsoleArgs, place: &Place, io: &mut Io<'_>) -> Result<Exi
             Ok(Parting::Cancels) => host.shutdown().await,
             Ok(Parting::Leaves) | Err(_) => host.leave().await,
         }
-        ended.map(|_| Exit::Success).map_err(|error| Failure::new(format!("the console ended: {error}")))
+        ended.map(|_| Exit::Success).map_err(|error| CliError::new(format!("the console ended: {error}")))
     })?
 }
 
 /// The command line's settings over those of the configuration.
-fn options(args: &ConsoleArgs, config: ConsoleConfig, place: &Place, io: &mut Io<'_>) -> Result<Options, Failure> {
+fn options(args: &ConsoleArgs, config: ConsoleConfig, place: &CliContext, io: &mut Io<'_>) -> Result<Options, CliError> {
     let open = match (args.open.as_deref(), args.run.as_deref()) {
         (None, None) => None,
-        (None, Some(run)) => Some(Opened::Run(place.store()?.resolve(run, Scope::Workspace(&place.places.workspace))?)),
+        (None, Some(run)) => Some(Opened::Run(place.store()?.resolve(run, RunFilter::Workspace(&place.places.workspace))?)),
         (Some(what), _) if source::is_path(what) || std::path::Path::new(what).is_file() => {
             Some(Opened::Plan { plan: Box::new(source::read(what, io)?), origin: format!("from {what}") })
         }

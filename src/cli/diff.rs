@@ -1,11 +1,11 @@
 //! `dagdeck diff`: what differs between two plans, piece by piece.
 
-use super::{DiffArgs, Exit, Failure, Io, Place, export, ls::short, show};
+use super::{CliContext, CliError, DiffArgs, Exit, Io, export, ls::short, show};
 use crate::{
-    engine::{Change, Comparison, Run, Side, Totals},
+    engine::{Comparison, ResultChange, Run, Side, Totals},
     plan::{
         Plan,
-        diff::{Diff, Mark, Piece},
+        diff::{Diff, Difference, DifferenceMark},
         nest,
     },
     text::{Plain, cost, count, counted, duration},
@@ -20,9 +20,9 @@ const RESULT_COLUMNS: usize = 60;
 ///
 /// # Errors
 /// When one of them can't be read.
-pub fn diff(args: &DiffArgs, place: &Place, io: &mut Io<'_>) -> Result<Exit, Failure> {
+pub fn diff(args: &DiffArgs, place: &CliContext, io: &mut Io<'_>) -> Result<Exit, CliError> {
     if args.old == "-" && args.new == "-" {
-        return Err(Failure::usage("both plans can't come from stdin").hint("name a file for one of them"));
+        return Err(CliError::usage("both plans can't come from stdin").hint("name a file for one of them"));
     }
     let old = nest::inlined(export::plan_of(&args.old, place, io)?);
     let new = nest::inlined(export::plan_of(&args.new, place, io)?);
@@ -31,7 +31,7 @@ pub fn diff(args: &DiffArgs, place: &Place, io: &mut Io<'_>) -> Result<Exit, Fai
     let same = diff.is_empty() && results.as_ref().is_none_or(|(results, _)| results.changed().next().is_none());
     let exit = if same { Exit::Success } else { Exit::Partial };
     if args.json {
-        let as_json = |(at, piece): (usize, &Piece)| {
+        let as_json = |(at, piece): (usize, &Difference)| {
             let mut value = piece.to_json();
             value["needs"] = json!(needs(&diff, &old, at));
             value
@@ -58,28 +58,28 @@ pub fn diff(args: &DiffArgs, place: &Place, io: &mut Io<'_>) -> Result<Exit, Fai
 }
 
 /// What became of the nodes of two runs, and their names.
-fn results_of(args: &DiffArgs, place: &Place) -> Result<(Comparison, [String; 2]), Failure> {
+fn results_of(args: &DiffArgs, place: &CliContext) -> Result<(Comparison, [String; 2]), CliError> {
     let run = |name: &str| {
         let (id, records) =
             show::records(name, place).map_err(|failure| failure.hint("`--results` compares two runs, as `dagdeck ls` lists them"))?;
-        Ok::<_, Failure>((short(&id).to_owned(), Run::replay(&records)))
+        Ok::<_, CliError>((short(&id).to_owned(), Run::replay(&records)))
     };
     let ((old, left), (new, right)) = (run(&args.old)?, run(&args.new)?);
     Ok((Comparison::new(&left, &right), [old, new]))
 }
 
 /// The nodes that came out otherwise, side by side, and what both runs took.
-fn print_results(results: &Comparison, [old, new]: &[String; 2], io: &mut Io<'_>) -> Result<(), Failure> {
+fn print_results(results: &Comparison, [old, new]: &[String; 2], io: &mut Io<'_>) -> Result<(), CliError> {
     let (mut same, mut other) = (0, 0);
     for versus in &results.nodes {
         let sign = match versus.change {
-            Change::Same => {
+            ResultChange::Same => {
                 same += 1;
                 continue;
             }
-            Change::Result | Change::State => Mark::Changed.sign(),
-            Change::Removed => Mark::Removed.sign(),
-            Change::Added => Mark::Added.sign(),
+            ResultChange::Result | ResultChange::State => DifferenceMark::Changed.sign(),
+            ResultChange::Removed => DifferenceMark::Removed.sign(),
+            ResultChange::Added => DifferenceMark::Added.sign(),
         };
         other += 1;
         io.line(&Plain::line(&format!("{sign} result  {}", versus.node)).into_string())?;
@@ -124,18 +124,18 @@ fn needs(diff: &Diff, old: &Plan, at: usize) -> Vec<usize> {
 }
 
 /// The piece on one line.
-fn head(piece: &Piece) -> String {
+fn head(piece: &Difference) -> String {
     let told = piece.told();
     let words = [told.sort, &told.subject, &told.field].into_iter().filter(|words| !words.is_empty());
     format!("{} {}", told.mark.sign(), words.collect::<Vec<_>>().join("  "))
 }
 
-fn print(piece: &Piece, io: &mut Io<'_>) -> Result<(), Failure> {
+fn print(piece: &Difference, io: &mut Io<'_>) -> Result<(), CliError> {
     io.line(&Plain::line(&head(piece)).into_string())?;
     for (mark, line) in &piece.told().lines {
         let sign = match mark {
-            Mark::Added | Mark::Removed => mark.sign(),
-            Mark::Changed => " ",
+            DifferenceMark::Added | DifferenceMark::Removed => mark.sign(),
+            DifferenceMark::Changed => " ",
         };
         io.line(Plain::line(&format!("    {sign} {line}")).as_str().trim_end())?;
     }
@@ -146,6 +146,11 @@ fn summary(diff: &Diff) -> String {
     if diff.is_empty() {
         return "the plans are equal".into();
     }
-    let count = |mark: Mark| diff.pieces.iter().filter(|piece| piece.told().mark == mark).count();
-    format!("{} added, {} removed, {} changed", count(Mark::Added), count(Mark::Removed), count(Mark::Changed))
+    let count = |mark: DifferenceMark| diff.pieces.iter().filter(|piece| piece.told().mark == mark).count();
+    format!(
+        "{} added, {} removed, {} changed",
+        count(DifferenceMark::Added),
+        count(DifferenceMark::Removed),
+        count(DifferenceMark::Changed)
+    )
 }

@@ -1,6 +1,6 @@
 //! `dagdeck doctor`: what is configured, what is missing, and how to mend it.
 
-use super::{Exit, Failure, Io, ListArgs, Place, env};
+use super::{CliContext, CliError, Exit, Io, ListArgs, env};
 use crate::{
     host::{Health, examine},
     text::Plain,
@@ -11,7 +11,7 @@ use serde_json::json;
 ///
 /// # Errors
 /// When the output can't be written.
-pub async fn doctor(args: &ListArgs, place: &Place, io: &mut Io<'_>) -> Result<Exit, Failure> {
+pub async fn doctor(args: &ListArgs, place: &CliContext, io: &mut Io<'_>) -> Result<Exit, CliError> {
     let checks = examine(&place.places, place.model.as_deref(), &env).await;
     let broken = checks.iter().any(|check| check.health == Health::Broken);
     let exit = if broken { Exit::Error } else { Exit::Success };

@@ -59,7 +59,7 @@ impl From<Outcome> for Exit {
 
 /// Why a verb could not do its work: what and where, then a way out.
 #[derive(Debug)]
-pub struct Failure {
+pub struct CliError {
     /// The exit code.
     pub exit: Exit,
     /// Cause, lower-case start.
@@ -68,7 +68,7 @@ pub struct Failure {
     pub hint: Option<String>,
 }
 
-impl Failure {
+impl CliError {
     /// An error without a way out.
     pub fn new(message: impl Into<String>) -> Self {
         Self { exit: Exit::Error, message: message.into(), hint: None }
@@ -92,7 +92,7 @@ impl Failure {
     }
 }
 
-impl fmt::Display for Failure {
+impl fmt::Display for CliError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "error: {}", self.message)?;
         match &self.hint {
@@ -102,19 +102,19 @@ impl fmt::Display for Failure {
     }
 }
 
-impl From<crate::host::client::Problem> for Failure {
+impl From<crate::host::client::Problem> for CliError {
     fn from(problem: crate::host::client::Problem) -> Self {
         Self { exit: Exit::Error, message: problem.message, hint: problem.hint }
     }
 }
 
-impl From<std::io::Error> for Failure {
+impl From<std::io::Error> for CliError {
     fn from(error: std::io::Error) -> Self {
         Self::new(format!("can't write the output: {error}"))
     }
 }
 
-impl From<crate::store::StoreError> for Failure {
+impl From<crate::store::StoreError> for CliError {
     fn from(error: crate::store::StoreError) -> Self {
         let failure = Self::new(error.to_string());
         match error.hint() {

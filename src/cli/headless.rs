@@ -1,12 +1,12 @@
 //! What verbs have in common that drive a run without a person: flags that decide gates, what is printed as it happens, signals, and
 //! the words and exit code at the end.
 
-use super::{Exit, Failure, GateArgs, Io, Place, ls::short, named};
+use super::{CliContext, CliError, Exit, GateArgs, Io, ls::short, named};
 use crate::{
     engine::{Command, Event, Pace, Record, Run, RunId},
     host::{Flags, Headless, HeadlessEnd, LocalHost, Yes},
-    plan::{Plan, order::Graph},
-    store::Scope,
+    plan::{Plan, order::PlanGraph},
+    store::RunFilter,
     text::{Plain, duration},
 };
 use serde_json::json;
@@ -14,7 +14,7 @@ use tokio::signal::unix::{SignalKind, signal};
 use tokio_util::sync::CancellationToken;
 
 /// A stored run, and how it is to be driven on.
-pub(super) struct Drive {
+pub(super) struct StoredRun {
     pub(super) run: RunId,
     pub(super) records: Vec<Record>,
     /// As journalled.
@@ -23,24 +23,24 @@ pub(super) struct Drive {
     json: bool,
 }
 
-impl Drive {
+impl StoredRun {
     /// The run that a person means.
-    pub(super) fn find(name: &str, gates: &GateArgs, json: bool, place: &Place) -> Result<Self, Failure> {
+    pub(super) fn find(name: &str, gates: &GateArgs, json: bool, place: &CliContext) -> Result<Self, CliError> {
         Self::find_at(name, None, gates, json, place)
     }
 
     /// The same, as far as it has to be whole to be told of an event.
-    pub(super) fn find_at(name: &str, at: Option<i64>, gates: &GateArgs, json: bool, place: &Place) -> Result<Self, Failure> {
+    pub(super) fn find_at(name: &str, at: Option<i64>, gates: &GateArgs, json: bool, place: &CliContext) -> Result<Self, CliError> {
         let flags = flags(gates)?;
         let store = place.store()?;
-        let run = store.resolve(name, Scope::Workspace(&place.places.workspace))?;
+        let run = store.resolve(name, RunFilter::Workspace(&place.places.workspace))?;
         let records = named::records(&store, &run, at)?;
         let state = Run::replay(&records);
         Ok(Self { run, records, state, flags, json })
     }
 
     /// Goes on with the run to its end, or to where only people can help, and tells how it stands then.
-    pub(super) async fn resume(&self, commands: Vec<Command>, place: &Place, io: &mut Io<'_>) -> Result<Exit, Failure> {
+    pub(super) async fn resume(&self, commands: Vec<Command>, place: &CliContext, io: &mut Io<'_>) -> Result<Exit, CliError> {
         let ended = self.go_on(&self.host(false, place)?, commands, io).await?;
         self.finish(&ended, io)
     }
@@ -49,13 +49,13 @@ impl Drive {
     ///
     /// # Errors
     /// When none may, before anything is said of what a verb would change.
-    pub(super) fn host(&self, dry_run: bool, place: &Place) -> Result<LocalHost, Failure> {
+    pub(super) fn host(&self, dry_run: bool, place: &CliContext) -> Result<LocalHost, CliError> {
         let host = if dry_run { place.host_to_look()? } else { place.host()? };
         host.may_drive(&self.run, &self.state)?;
         Ok(host)
     }
 
-    pub(super) async fn go_on(&self, host: &LocalHost, commands: Vec<Command>, io: &mut Io<'_>) -> Result<Headless, Failure> {
+    pub(super) async fn go_on(&self, host: &LocalHost, commands: Vec<Command>, io: &mut Io<'_>) -> Result<Headless, CliError> {
         let stop = CancellationToken::new();
         cancel_on_signal(stop.clone());
         let mut printer = Printer { json: self.json, io };
@@ -63,23 +63,23 @@ impl Drive {
     }
 
     /// A branch of the run goes on instead.
-    pub(super) async fn branch(&self, host: &LocalHost, seq: u64, commands: Vec<Command>, io: &mut Io<'_>) -> Result<Headless, Failure> {
+    pub(super) async fn branch(&self, host: &LocalHost, seq: u64, commands: Vec<Command>, io: &mut Io<'_>) -> Result<Headless, CliError> {
         let stop = CancellationToken::new();
         cancel_on_signal(stop.clone());
         let mut printer = Printer { json: self.json, io };
         Ok(host.branch_headless((&self.run, seq), commands, &self.flags, &stop, &mut |record| printer.print(record)).await?)
     }
 
-    pub(super) fn finish(&self, ended: &Headless, io: &mut Io<'_>) -> Result<Exit, Failure> {
+    pub(super) fn finish(&self, ended: &Headless, io: &mut Io<'_>) -> Result<Exit, CliError> {
         finish(ended, self.json, io)
     }
 }
 
 /// The flags, checked before anything is paid for.
-pub(super) fn flags(args: &GateArgs) -> Result<Flags, Failure> {
+pub(super) fn flags(args: &GateArgs) -> Result<Flags, CliError> {
     let yes = if args.yes { Yes::Given } else { Yes::Absent };
     let flags = Flags { yes, approve: args.approve.clone(), deny: args.deny.clone(), unknown: args.unknown };
-    flags.check().map_err(|problem| Failure { exit: Exit::Usage, ..Failure::from(problem) })?;
+    flags.check().map_err(|problem| CliError { exit: Exit::Usage, ..CliError::from(problem) })?;
     Ok(flags)
 }
 
@@ -168,7 +168,7 @@ pub(super) fn words(event: &Event) -> Option<String> {
     }
 }
 
-pub(super) fn finish(ended: &Headless, as_json: bool, io: &mut Io<'_>) -> Result<Exit, Failure> {
+pub(super) fn finish(ended: &Headless, as_json: bool, io: &mut Io<'_>) -> Result<Exit, CliError> {
     let name = short(&ended.run.0);
     let (exit, outcome, reason) = match &ended.end {
         HeadlessEnd::Settled { outcome, reason } => (Exit::from(*outcome), json!(outcome), reason.clone()),
@@ -205,7 +205,7 @@ pub(super) fn finish(ended: &Headless, as_json: bool, io: &mut Io<'_>) -> Result
 }
 
 /// Results of the exit nodes, as data.
-fn print_results(run: &Run, io: &mut Io<'_>) -> Result<(), Failure> {
+fn print_results(run: &Run, io: &mut Io<'_>) -> Result<(), CliError> {
     let Some(plan) = run.plan() else { return Ok(()) };
     let results: Vec<_> = exits(plan).into_iter().filter_map(|id| Some((id, run.node(id)?.result.as_ref()?))).collect();
     let many = results.len() > 1;
@@ -222,7 +222,7 @@ fn print_results(run: &Run, io: &mut Io<'_>) -> Result<(), Failure> {
 }
 
 fn exits(plan: &Plan) -> Vec<&crate::plan::NodeId> {
-    let graph = Graph::new(plan);
+    let graph = PlanGraph::new(plan);
     graph.exits().filter_map(|at| plan.nodes.get(at)).map(|node| &node.id).collect()
 }
 

@@ -1,6 +1,6 @@
 //! `dagdeck import`: takes in a run that was exported elsewhere, to look at, replay, and branch off.
 
-use super::{Exit, Failure, ImportArgs, Io, Place, ls::short};
+use super::{CliContext, CliError, Exit, ImportArgs, Io, ls::short};
 use crate::{
     host::{Clock, SystemClock},
     store::{StoreError, read_run},
@@ -12,11 +12,11 @@ use serde_json::json;
 ///
 /// # Errors
 /// When the file is no run file, is cut off or changed, or the run is there already.
-pub async fn import(args: &ImportArgs, place: &Place, io: &mut Io<'_>) -> Result<Exit, Failure> {
+pub async fn import(args: &ImportArgs, place: &CliContext, io: &mut Io<'_>) -> Result<Exit, CliError> {
     let text = io.read(&args.file)?;
     let name = if args.file == "-" { "stdin" } else { &args.file };
     let read = read_run(&text, name).map_err(|error| {
-        let failure = Failure::invalid(error.to_string());
+        let failure = CliError::invalid(error.to_string());
         match error.hint {
             Some(hint) => failure.hint(hint),
             None => failure,
@@ -25,7 +25,7 @@ pub async fn import(args: &ImportArgs, place: &Place, io: &mut Io<'_>) -> Result
     let store = place.store()?;
     match store.import(&read.run, &read.records, &place.places.workspace, SystemClock.now()).await {
         Err(StoreError::Conflict { run }) => {
-            return Err(Failure::new(format!("run `{run}` is here already")).hint("`dagdeck show` and `dagdeck replay` look at it"));
+            return Err(CliError::new(format!("run `{run}` is here already")).hint("`dagdeck show` and `dagdeck replay` look at it"));
         }
         done => done?,
     }

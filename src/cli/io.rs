@@ -1,6 +1,6 @@
 //! `Io`: the streams that verbs write to and read from, handed down from main so that tests can stand in for them.
 
-use super::Failure;
+use super::CliError;
 use crate::text::{Plain, safe_json};
 use std::io::{ErrorKind, Read, Write};
 
@@ -30,7 +30,7 @@ impl Io<'_> {
     ///
     /// # Errors
     /// When the output can't be written.
-    pub fn json(&mut self, value: &serde_json::Value) -> Result<(), Failure> {
+    pub fn json(&mut self, value: &serde_json::Value) -> Result<(), CliError> {
         self.line(&safe_json(&format!("{value:#}")))
     }
 
@@ -38,7 +38,7 @@ impl Io<'_> {
     ///
     /// # Errors
     /// When the output can't be written.
-    pub fn json_line(&mut self, value: &impl serde::Serialize) -> Result<(), Failure> {
+    pub fn json_line(&mut self, value: &impl serde::Serialize) -> Result<(), CliError> {
         let text = serde_json::to_string(value).map_err(std::io::Error::from)?;
         self.line(&safe_json(&text))
     }
@@ -47,7 +47,7 @@ impl Io<'_> {
     ///
     /// # Errors
     /// When the output can't be written.
-    pub fn line(&mut self, text: &str) -> Result<(), Failure> {
+    pub fn line(&mut self, text: &str) -> Result<(), CliError> {
         Ok(writeln!(self.out, "{text}")?)
     }
 
@@ -55,7 +55,7 @@ impl Io<'_> {
     ///
     /// # Errors
     /// When the output can't be written.
-    pub fn row(&mut self, head: &Plain, last: &Plain, elsewhere: usize) -> Result<(), Failure> {
+    pub fn row(&mut self, head: &Plain, last: &Plain, elsewhere: usize) -> Result<(), CliError> {
         let room = self.columns.map_or(elsewhere, |all| all.saturating_sub(head.width()).max(LAST_COLUMNS));
         self.line(head.clone().then(&last.truncate(room)).as_str().trim_end())
     }
@@ -72,10 +72,10 @@ impl Io<'_> {
     ///
     /// # Errors
     /// When it can't be read, or isn't text.
-    pub fn read(&mut self, name: &str) -> Result<String, Failure> {
+    pub fn read(&mut self, name: &str) -> Result<String, CliError> {
         if name == "-" {
             let mut bytes = Vec::new();
-            self.stdin.read_to_end(&mut bytes).map_err(|error| Failure::new(format!("can't read stdin: {error}")))?;
+            self.stdin.read_to_end(&mut bytes).map_err(|error| CliError::new(format!("can't read stdin: {error}")))?;
             return text_of(bytes, "stdin");
         }
         let bytes = std::fs::read(name).map_err(|error| unreadable(name, &error))?;
@@ -83,8 +83,8 @@ impl Io<'_> {
     }
 }
 
-fn unreadable(name: &str, error: &std::io::Error) -> Failure {
-    let failure = Failure::new(format!("can't read `{name}`: {error}"));
+fn unreadable(name: &str, error: &std::io::Error) -> CliError {
+    let failure = CliError::new(format!("can't read `{name}`: {error}"));
     match error.kind() {
         ErrorKind::NotFound => failure.hint("check the path; words for a planner go in quotes and don't look like one file's name"),
         ErrorKind::IsADirectory => failure.hint("name a file in it"),
@@ -93,37 +93,37 @@ fn unreadable(name: &str, error: &std::io::Error) -> Failure {
     }
 }
 
-fn text_of(bytes: Vec<u8>, name: &str) -> Result<String, Failure> {
+fn text_of(bytes: Vec<u8>, name: &str) -> Result<String, CliError> {
     String::from_utf8(bytes).map_err(|error| {
         let at = error.utf8_error().valid_up_to();
-        Failure::invalid(format!("`{name}` is no text: byte {} is not UTF-8", at + 1)).hint("save it as UTF-8")
+        CliError::invalid(format!("`{name}` is no text: byte {} is not UTF-8", at + 1)).hint("save it as UTF-8")
     })
 }
 
 /// Output that someone may stop listening to (`| head -1`). Nobody misses the rest, so that is no error.
 pub(super) struct Listened<'a> {
     to: &'a mut (dyn Write + Send),
-    listener: Listener,
+    listener: OutputReader,
 }
 
 #[derive(PartialEq, Eq)]
-enum Listener {
+enum OutputReader {
     There,
     Gone,
 }
 
 impl<'a> Listened<'a> {
     pub(super) fn new(to: &'a mut (dyn Write + Send)) -> Self {
-        Self { to, listener: Listener::There }
+        Self { to, listener: OutputReader::There }
     }
 
     fn pass<T>(&mut self, instead: T, act: impl FnOnce(&mut dyn Write) -> std::io::Result<T>) -> std::io::Result<T> {
-        if self.listener == Listener::Gone {
+        if self.listener == OutputReader::Gone {
             return Ok(instead);
         }
         match act(self.to) {
             Err(error) if error.kind() == ErrorKind::BrokenPipe => {
-                self.listener = Listener::Gone;
+                self.listener = OutputReader::Gone;
                 Ok(instead)
             }
             outcome => outcome,
@@ -153,7 +153,7 @@ mod tests {
 
     #[test]
     fn a_message_never_reaches_the_terminal_raw() {
-        let failure = Failure::new("run has no node `\x1b]52;c;eA==\x07`").hint("its nodes are: \u{202e}a, \u{9b}2J");
+        let failure = CliError::new("run has no node `\x1b]52;c;eA==\x07`").hint("its nodes are: \u{202e}a, \u{9b}2J");
         let (_, err) = printed(|io| io.say(&failure.to_string()));
         assert_eq!(err, "error: run has no node `\\u{1b}]52;c;eA==\\u{7}`\nhint: its nodes are: \\u{202e}a, \\u{9b}2J\n");
     }

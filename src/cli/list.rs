@@ -1,6 +1,6 @@
 //! `dagdeck agents`, `tools`, `models`: what there is to plan with.
 
-use super::{Exit, Failure, Io, ListArgs, Place};
+use super::{CliContext, CliError, Exit, Io, ListArgs};
 use crate::{
     host::client::ModelStatus,
     models::config::AUTO,
@@ -13,7 +13,7 @@ use serde_json::json;
 ///
 /// # Errors
 /// When the configuration can't be used.
-pub fn agents(args: &ListArgs, place: &Place, io: &mut Io<'_>) -> Result<Exit, Failure> {
+pub fn agents(args: &ListArgs, place: &CliContext, io: &mut Io<'_>) -> Result<Exit, CliError> {
     let survey = place.survey()?;
     let catalog = survey.catalog();
     if args.json {
@@ -26,7 +26,7 @@ pub fn agents(args: &ListArgs, place: &Place, io: &mut Io<'_>) -> Result<Exit, F
         }
     }
     for problem in survey.card_problems() {
-        io.say(&Failure::from(problem).to_string());
+        io.say(&CliError::from(problem).to_string());
     }
     Ok(Exit::Success)
 }
@@ -35,7 +35,7 @@ pub fn agents(args: &ListArgs, place: &Place, io: &mut Io<'_>) -> Result<Exit, F
 ///
 /// # Errors
 /// When the configuration can't be used.
-pub fn tools(args: &ListArgs, place: &Place, io: &mut Io<'_>) -> Result<Exit, Failure> {
+pub fn tools(args: &ListArgs, place: &CliContext, io: &mut Io<'_>) -> Result<Exit, CliError> {
     let catalog = place.survey()?.catalog();
     if args.json {
         io.json(&json!(catalog.tools))?;
@@ -64,7 +64,7 @@ pub fn tools(args: &ListArgs, place: &Place, io: &mut Io<'_>) -> Result<Exit, Fa
 ///
 /// # Errors
 /// When the provider can't be asked.
-pub async fn models(args: &ListArgs, place: &Place, io: &mut Io<'_>) -> Result<Exit, Failure> {
+pub async fn models(args: &ListArgs, place: &CliContext, io: &mut Io<'_>) -> Result<Exit, CliError> {
     let survey = place.survey()?;
     let status = survey.model();
     if let ModelStatus::Rehearsal { how } = status {

@@ -1,10 +1,10 @@
 //! `dagdeck ls`: the workspace's runs, newest first.
 
-use super::{Exit, Failure, Io, LsArgs, Place};
+use super::{CliContext, CliError, Exit, Io, LsArgs};
 pub(super) use crate::store::short;
 use crate::{
     engine::{Outcome, RunId},
-    store::{RunRow, Scope},
+    store::{RunFilter, RunRow},
     text::{Plain, duration, timestamp},
 };
 use serde_json::{Value, json};
@@ -17,9 +17,9 @@ const GOAL_COLUMNS: usize = 60;
 ///
 /// # Errors
 /// When the journal can't be read.
-pub fn ls(args: &LsArgs, place: &Place, io: &mut Io<'_>) -> Result<Exit, Failure> {
+pub fn ls(args: &LsArgs, place: &CliContext, io: &mut Io<'_>) -> Result<Exit, CliError> {
     let store = place.store()?;
-    let mut runs = store.runs(Scope::Workspace(&place.places.workspace))?;
+    let mut runs = store.runs(RunFilter::Workspace(&place.places.workspace))?;
     let all = runs.len();
     runs.truncate(usize::from(args.limit));
     let driver = |run: &RunRow| if run.outcome.is_none() { store.driver(&run.run) } else { None };
@@ -27,7 +27,7 @@ pub fn ls(args: &LsArgs, place: &Place, io: &mut Io<'_>) -> Result<Exit, Failure
         io.json(&Value::Array(runs.iter().map(|run| as_json(run, driver(run).as_deref())).collect()))?;
         return Ok(Exit::Success);
     }
-    if let Some(none) = runs.is_empty().then(|| store.resolve("last", Scope::Workspace(&place.places.workspace)).err()).flatten() {
+    if let Some(none) = runs.is_empty().then(|| store.resolve("last", RunFilter::Workspace(&place.places.workspace)).err()).flatten() {
         io.say(&none.to_string());
         if let Some(hint) = none.hint() {
             io.say(&format!("hint: {hint}"));

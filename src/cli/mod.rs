@@ -32,10 +32,10 @@ mod why;
 
 use act::Whom;
 pub use args::{
-    AboutArgs, Cli, Common, CompletionsArgs, ConsoleArgs, DiffArgs, Document, ExportArgs, GateArgs, ImportArgs, ListArgs, LsArgs, PlanArgs,
-    ResumeArgs, RunArgs, SchemaArgs, ShowArgs, ValidateArgs, Verb,
+    AboutArgs, Cli, CliCommand, Common, CompletionsArgs, ConsoleArgs, DiffArgs, ExportArgs, GateArgs, ImportArgs, ListArgs, LsArgs,
+    PlanArgs, ResumeArgs, RunArgs, SchemaArgs, SchemaDocument, ShowArgs, ValidateArgs,
 };
-pub use exit::{Exit, Failure};
+pub use exit::{CliError, Exit};
 use io::Listened;
 pub use io::{Io, columns};
 pub use steering::{
@@ -107,56 +107,56 @@ fn grammar(error: &clap::Error, io: &mut Io<'_>) -> Exit {
     }
 }
 
-fn dispatch(cli: &Cli, io: &mut Io<'_>) -> Result<Exit, Failure> {
-    let place = || Place::find(&cli.common);
+fn dispatch(cli: &Cli, io: &mut Io<'_>) -> Result<Exit, CliError> {
+    let place = || CliContext::find(&cli.common);
     match &cli.verb {
         None => console::console(&ConsoleArgs::default(), &place()?, io),
-        Some(Verb::Console(args)) => console::console(args, &place()?, io),
-        Some(Verb::Plan(args)) => block_on(plan::plan(args, &place()?, io))?,
-        Some(Verb::Run(args)) => block_on(run::run(args, &place()?, io))?,
-        Some(Verb::Resume(args)) => block_on(resume::resume(args, &place()?, io))?,
-        Some(Verb::Approve(args)) => block_on(decide::approve(args, &place()?, io))?,
-        Some(Verb::Reject(args)) => block_on(decide::reject(args, &place()?, io))?,
-        Some(Verb::Answer(args)) => block_on(decide::answer(args, &place()?, io))?,
-        Some(Verb::Cancel(args)) => block_on(act::target(Whom::Cancel, args, &place()?, io))?,
-        Some(Verb::Stop(args)) => block_on(act::target(Whom::Stop, args, &place()?, io))?,
-        Some(Verb::Pause(args)) => block_on(act::pause(args, &place()?, io))?,
-        Some(Verb::Hold(args)) => block_on(act::target(Whom::Hold, args, &place()?, io))?,
-        Some(Verb::Release(args)) => block_on(act::target(Whom::Release, args, &place()?, io))?,
-        Some(Verb::Rerun(args)) => block_on(act::rerun(args, &place()?, io))?,
-        Some(Verb::Retry(args)) => block_on(act::retry(args, &place()?, io))?,
-        Some(Verb::Skip(args)) => block_on(act::skip(args, &place()?, io))?,
-        Some(Verb::Override(args)) => block_on(act::overrule(args, &place()?, io))?,
-        Some(Verb::Guide(args)) => block_on(act::guide(args, &place()?, io))?,
-        Some(Verb::Rewind(args)) => block_on(act::rewind(args, &place()?, io))?,
-        Some(Verb::Edit(args)) => block_on(act::edit(args, &place()?, io))?,
-        Some(Verb::Undo(args)) => block_on(act::undo(args, &place()?, io))?,
-        Some(Verb::Branch(args)) => block_on(branch::branch(args, &place()?, io))?,
-        Some(Verb::Replay(args)) => replay::replay(args, &place()?, io),
-        Some(Verb::Validate(args)) => validate::validate(args, &place()?, io),
-        Some(Verb::Export(args)) => export::export(args, &place()?, io),
-        Some(Verb::Import(args)) => block_on(import::import(args, &place()?, io))?,
-        Some(Verb::Diff(args)) => diff::diff(args, &place()?, io),
-        Some(Verb::Ls(args)) => ls::ls(args, &place()?, io),
-        Some(Verb::Show(args)) => show::show(args, &place()?, io),
-        Some(Verb::Why(args)) => why::why(args, &place()?, io),
-        Some(Verb::Trace(args)) => trace::trace(args, &place()?, io),
-        Some(Verb::Agents(args)) => list::agents(args, &place()?, io),
-        Some(Verb::Tools(args)) => list::tools(args, &place()?, io),
-        Some(Verb::Models(args)) => block_on(list::models(args, &place()?, io))?,
-        Some(Verb::Doctor(args)) => block_on(doctor::doctor(args, &place()?, io))?,
-        Some(Verb::Schema(args)) => schema::schema(args, io),
-        Some(Verb::Completions(args)) => schema::completions(args, io),
-        Some(Verb::Man) => schema::man(io),
+        Some(CliCommand::Console(args)) => console::console(args, &place()?, io),
+        Some(CliCommand::Plan(args)) => block_on(plan::plan(args, &place()?, io))?,
+        Some(CliCommand::Run(args)) => block_on(run::run(args, &place()?, io))?,
+        Some(CliCommand::Resume(args)) => block_on(resume::resume(args, &place()?, io))?,
+        Some(CliCommand::Approve(args)) => block_on(decide::approve(args, &place()?, io))?,
+        Some(CliCommand::Reject(args)) => block_on(decide::reject(args, &place()?, io))?,
+        Some(CliCommand::Answer(args)) => block_on(decide::answer(args, &place()?, io))?,
+        Some(CliCommand::Cancel(args)) => block_on(act::target(Whom::Cancel, args, &place()?, io))?,
+        Some(CliCommand::Stop(args)) => block_on(act::target(Whom::Stop, args, &place()?, io))?,
+        Some(CliCommand::Pause(args)) => block_on(act::pause(args, &place()?, io))?,
+        Some(CliCommand::Hold(args)) => block_on(act::target(Whom::Hold, args, &place()?, io))?,
+        Some(CliCommand::Release(args)) => block_on(act::target(Whom::Release, args, &place()?, io))?,
+        Some(CliCommand::Rerun(args)) => block_on(act::rerun(args, &place()?, io))?,
+        Some(CliCommand::Retry(args)) => block_on(act::retry(args, &place()?, io))?,
+        Some(CliCommand::Skip(args)) => block_on(act::skip(args, &place()?, io))?,
+        Some(CliCommand::Override(args)) => block_on(act::overrule(args, &place()?, io))?,
+        Some(CliCommand::Guide(args)) => block_on(act::guide(args, &place()?, io))?,
+        Some(CliCommand::Rewind(args)) => block_on(act::rewind(args, &place()?, io))?,
+        Some(CliCommand::Edit(args)) => block_on(act::edit(args, &place()?, io))?,
+        Some(CliCommand::Undo(args)) => block_on(act::undo(args, &place()?, io))?,
+        Some(CliCommand::Branch(args)) => block_on(branch::branch(args, &place()?, io))?,
+        Some(CliCommand::Replay(args)) => replay::replay(args, &place()?, io),
+        Some(CliCommand::Validate(args)) => validate::validate(args, &place()?, io),
+        Some(CliCommand::Export(args)) => export::export(args, &place()?, io),
+        Some(CliCommand::Import(args)) => block_on(import::import(args, &place()?, io))?,
+        Some(CliCommand::Diff(args)) => diff::diff(args, &place()?, io),
+        Some(CliCommand::Ls(args)) => ls::ls(args, &place()?, io),
+        Some(CliCommand::Show(args)) => show::show(args, &place()?, io),
+        Some(CliCommand::Why(args)) => why::why(args, &place()?, io),
+        Some(CliCommand::Trace(args)) => trace::trace(args, &place()?, io),
+        Some(CliCommand::Agents(args)) => list::agents(args, &place()?, io),
+        Some(CliCommand::Tools(args)) => list::tools(args, &place()?, io),
+        Some(CliCommand::Models(args)) => block_on(list::models(args, &place()?, io))?,
+        Some(CliCommand::Doctor(args)) => block_on(doctor::doctor(args, &place()?, io))?,
+        Some(CliCommand::Schema(args)) => schema::schema(args, io),
+        Some(CliCommand::Completions(args)) => schema::completions(args, io),
+        Some(CliCommand::Man) => schema::man(io),
     }
 }
 
 /// Runs a verb that waits for the world. The verb is a spawned-sized task of its own runtime, which ends with it.
-fn block_on<T>(verb: impl Future<Output = T>) -> Result<T, Failure> {
+fn block_on<T>(verb: impl Future<Output = T>) -> Result<T, CliError> {
     let runtime = tokio::runtime::Builder::new_multi_thread()
         .enable_all()
         .build()
-        .map_err(|error| Failure::new(format!("can't start the runtime: {error}")))?;
+        .map_err(|error| CliError::new(format!("can't start the runtime: {error}")))?;
     let ended = runtime.block_on(verb);
     // A thread that reads a pipe nobody writes to must not keep the program open.
     runtime.shutdown_timeout(FAREWELL);
@@ -164,15 +164,15 @@ fn block_on<T>(verb: impl Future<Output = T>) -> Result<T, Failure> {
 }
 
 /// Where a verb works, and with which model.
-pub struct Place {
+pub struct CliContext {
     /// Workspace, home, and the user's configuration.
     pub places: Places,
     /// The model named on the command line.
     pub model: Option<String>,
 }
 
-impl Place {
-    fn find(common: &Common) -> Result<Self, Failure> {
+impl CliContext {
+    fn find(common: &Common) -> Result<Self, CliError> {
         let places = Places::find(Some(common.workspace.clone()), common.home.clone())?;
         Ok(Self { places, model: common.model.clone() })
     }
@@ -181,24 +181,24 @@ impl Place {
     ///
     /// # Errors
     /// When a file is there and can't be used; names file and line.
-    pub fn config(&self) -> Result<Config, Failure> {
+    pub fn config(&self) -> Result<Config, CliError> {
         let (user, project) = self.places.config_files();
-        Config::load(user.as_deref(), &project).map_err(|error| Failure::new(error.to_string()).hint(error.hint))
+        Config::load(user.as_deref(), &project).map_err(|error| CliError::new(error.to_string()).hint(error.hint))
     }
 
     /// The journal, to be looked at.
     ///
     /// # Errors
     /// When it can't be opened.
-    pub fn store(&self) -> Result<Store, Failure> {
-        Store::open_to_look(&self.places.home).map_err(Failure::from)
+    pub fn store(&self) -> Result<Store, CliError> {
+        Store::open_to_look(&self.places.home).map_err(CliError::from)
     }
 
     /// What there is to plan with; works without a journal.
     ///
     /// # Errors
     /// When the configuration can't be used.
-    pub fn survey(&self) -> Result<Survey, Failure> {
+    pub fn survey(&self) -> Result<Survey, CliError> {
         Ok(Survey::new(&self.places, self.config()?, self.model.as_deref(), &env)?)
     }
 
@@ -206,7 +206,7 @@ impl Place {
     ///
     /// # Errors
     /// When the configuration or the journal can't be used.
-    pub fn host(&self) -> Result<LocalHost, Failure> {
+    pub fn host(&self) -> Result<LocalHost, CliError> {
         let host = LocalHost::open(self.places.clone(), self.config()?, self.model.as_deref(), &env)?;
         log::start(&self.places.home, env("DAGDECK_LOG").as_deref());
         Ok(host)
@@ -216,7 +216,7 @@ impl Place {
     ///
     /// # Errors
     /// When the configuration can't be used, or the journal can't be read.
-    pub fn host_to_look(&self) -> Result<LocalHost, Failure> {
+    pub fn host_to_look(&self) -> Result<LocalHost, CliError> {
         let host = LocalHost::open_to_look(self.places.clone(), self.config()?, self.model.as_deref(), &env)?;
         log::start(&self.places.home, env("DAGDECK_LOG").as_deref());
         Ok(host)

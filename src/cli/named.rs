@@ -1,7 +1,7 @@
 //! What a command line names in a stored run: a node, an event. Whatever isn't there is an error and no wrong command line, told in the
 //! same words by every verb, with the name that was meant where one is near.
 
-use super::{Failure, ls::short};
+use super::{CliError, ls::short};
 use crate::{
     engine::{Record, Renames, Run, RunId, carry},
     plan::{NodeId, validate::nearest},
@@ -16,7 +16,7 @@ const NAMED: usize = 20;
 ///
 /// # Errors
 /// When no node of the run is called so.
-pub(super) fn node(name: &str, id: &str, run: &Run, records: &[Record]) -> Result<NodeId, Failure> {
+pub(super) fn node(name: &str, id: &str, run: &Run, records: &[Record]) -> Result<NodeId, CliError> {
     let given = NodeId::new(name);
     if run.node(&given).is_some() {
         return Ok(given);
@@ -24,7 +24,7 @@ pub(super) fn node(name: &str, id: &str, run: &Run, records: &[Record]) -> Resul
     Err(no_such_node(name, id, run, records))
 }
 
-fn no_such_node(name: &str, id: &str, run: &Run, records: &[Record]) -> Failure {
+fn no_such_node(name: &str, id: &str, run: &Run, records: &[Record]) -> CliError {
     let ids = || run.nodes().map(|(id, _)| id.as_str());
     let now = called_now(name, records).filter(|now| run.node(now).is_some());
     let near = match (now, nearest(name, ids())) {
@@ -35,7 +35,7 @@ fn no_such_node(name: &str, id: &str, run: &Run, records: &[Record]) -> Failure 
     let named: Vec<&str> = ids().take(NAMED).collect();
     let more = ids().count().saturating_sub(NAMED);
     let more = if more > 0 { format!(" and {more} more") } else { String::new() };
-    Failure::new(format!("run `{}` has no node `{name}`", short(id))).hint(format!("{near}its nodes are: {}{more}", named.join(", ")))
+    CliError::new(format!("run `{}` has no node `{name}`", short(id))).hint(format!("{near}its nodes are: {}{more}", named.join(", ")))
 }
 
 /// What a node is called today that once had this name.
@@ -56,7 +56,7 @@ fn called_now(name: &str, records: &[Record]) -> Option<NodeId> {
 ///
 /// # Errors
 /// When the run is unknown or damaged, or the journal can't be read.
-pub(super) fn records(store: &Store, run: &RunId, at: Option<i64>) -> Result<Vec<Record>, Failure> {
+pub(super) fn records(store: &Store, run: &RunId, at: Option<i64>) -> Result<Vec<Record>, CliError> {
     Ok(match at.and_then(|at| u64::try_from(at).ok()) {
         None => store.records(run)?,
         Some(at) => store.records_to(run, at)?,
@@ -67,11 +67,11 @@ pub(super) fn records(store: &Store, run: &RunId, at: Option<i64>) -> Result<Vec
 ///
 /// # Errors
 /// When the run has no such event or node, or nothing happened at it.
-pub(super) fn event(at: Option<i64>, until: Option<&str>, id: &str, records: &[Record]) -> Result<u64, Failure> {
+pub(super) fn event(at: Option<i64>, until: Option<&str>, id: &str, records: &[Record]) -> Result<u64, CliError> {
     let newest = records.last().map_or(0, |record| record.seq);
     if let Some(at) = at {
         let there = u64::try_from(at).ok().filter(|at| (1..=newest).contains(at));
-        let missing = || Failure::new(format!("run `{}` has no event {at}", short(id))).hint(format!("its events are 1 to {newest}"));
+        let missing = || CliError::new(format!("run `{}` has no event {at}", short(id))).hint(format!("its events are 1 to {newest}"));
         return there.ok_or_else(missing);
     }
     let Some(name) = until else { return Ok(newest) };
@@ -81,7 +81,7 @@ pub(super) fn event(at: Option<i64>, until: Option<&str>, id: &str, records: &[R
         return Ok(seq);
     }
     let node = node(name, id, &Run::replay(records), records)?;
-    Err(Failure::new(format!("nothing has happened at `{node}` yet"))
+    Err(CliError::new(format!("nothing has happened at `{node}` yet"))
         .hint(format!("its run's events are 1 to {newest}: name one with --at")))
 }
 
@@ -101,7 +101,7 @@ fn last_of_nodes(records: &[Record]) -> BTreeMap<NodeId, u64> {
 mod tests {
     use super::*;
     use crate::{
-        engine::{Actor, Command, Input, RunSettings, Time, Verb},
+        engine::{Action, Actor, Command, Input, RunSettings, Time},
         plan::{Plan, edit::Edit},
     };
     use serde_json::json;
@@ -111,7 +111,7 @@ mod tests {
         let nodes = json!([{"id": "first", "value": 1}, {"id": "second", "value": 2, "depends_on": ["first"]}]);
         let plan: Plan = serde_json::from_value(json!({ "nodes": nodes })).unwrap();
         let by = Actor { who: "anna".into(), via: "cli".into() };
-        let rename = Verb::Edit { edits: vec![Edit::RenameNode { from: "first".into(), to: "start".into() }] };
+        let rename = Action::Edit { edits: vec![Edit::RenameNode { from: "first".into(), to: "start".into() }] };
         let create =
             Input::Create { run: RunId("r-1".into()), plan: Box::new(plan), settings: Box::new(RunSettings::default()), by: by.clone() };
         let mut run = Run::default();

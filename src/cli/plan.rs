@@ -1,6 +1,6 @@
 //! `dagdeck plan`: a plan from a request, printed.
 
-use super::{Exit, Failure, Io, Place, PlanArgs, source, validate};
+use super::{CliContext, CliError, Exit, Io, PlanArgs, source, validate};
 use crate::{plan::dialect, text::Plain};
 use serde_json::{Value, json};
 
@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 ///
 /// # Errors
 /// When no plan could be made.
-pub async fn plan(args: &PlanArgs, place: &Place, io: &mut Io<'_>) -> Result<Exit, Failure> {
+pub async fn plan(args: &PlanArgs, place: &CliContext, io: &mut Io<'_>) -> Result<Exit, CliError> {
     let request = if args.request == "-" { io.read("-")? } else { args.request.clone() };
     let host = place.host_to_look()?;
     let answer = source::ask(&host, &request, io).await?;

@@ -1,10 +1,10 @@
 //! `dagdeck replay`: a run as it stood at any of its events. Folds the journal; nothing is called, nothing is needed.
 
-use super::{Exit, Failure, Io, Place, ReplayArgs, headless::words, ls::short, named, show};
+use super::{CliContext, CliError, Exit, Io, ReplayArgs, headless::words, ls::short, named, show};
 use crate::{
     engine::{Actor, Event, Record, Run},
     plan::NodeId,
-    store::Scope,
+    store::RunFilter,
     text::{Plain, thousands, timestamp},
 };
 use serde_json::json;
@@ -17,9 +17,9 @@ const AS_IT_WAS: Option<&str> = Some("");
 ///
 /// # Errors
 /// When there is no such run, event or node, or the journal can't be read.
-pub fn replay(args: &ReplayArgs, place: &Place, io: &mut Io<'_>) -> Result<Exit, Failure> {
+pub fn replay(args: &ReplayArgs, place: &CliContext, io: &mut Io<'_>) -> Result<Exit, CliError> {
     let store = place.store()?;
-    let id = store.resolve(&args.run, Scope::Workspace(&place.places.workspace))?;
+    let id = store.resolve(&args.run, RunFilter::Workspace(&place.places.workspace))?;
     let records = named::records(&store, &id, args.at)?;
     let seq = named::event(args.at, args.until.as_deref(), &id.0, &records)?;
     let kept: Vec<&Record> = records.iter().take_while(|record| record.seq <= seq).collect();
@@ -40,7 +40,7 @@ pub fn replay(args: &ReplayArgs, place: &Place, io: &mut Io<'_>) -> Result<Exit,
 }
 
 /// The events themselves: as JSON lines, or in words, as far as they tell a person something.
-fn events(records: &[&Record], as_json: bool, io: &mut Io<'_>) -> Result<Exit, Failure> {
+fn events(records: &[&Record], as_json: bool, io: &mut Io<'_>) -> Result<Exit, CliError> {
     if as_json {
         records.iter().try_for_each(|record| io.json_line(record))?;
         return Ok(Exit::Success);

@@ -1,6 +1,6 @@
 //! `dagdeck run`: a plan or a request without a console. Gates are decided by flags; what no flag decides stays open.
 
-use super::{Exit, Failure, Io, Place, RunArgs, headless, source, source::Document, validate};
+use super::{CliContext, CliError, Exit, Io, RunArgs, headless, source, source::PlanDocument, validate};
 use crate::{plan::validate::Severity, text::Plain};
 use serde_json::{Map, Value};
 use tokio_util::sync::CancellationToken;
@@ -9,19 +9,19 @@ use tokio_util::sync::CancellationToken;
 ///
 /// # Errors
 /// When there is no usable plan, or the journal can't be written.
-pub async fn run(args: &RunArgs, place: &Place, io: &mut Io<'_>) -> Result<Exit, Failure> {
+pub async fn run(args: &RunArgs, place: &CliContext, io: &mut Io<'_>) -> Result<Exit, CliError> {
     let inputs = inputs(&args.set)?;
     let flags = headless::flags(&args.gates)?;
     let host = place.host()?;
     let mut document = if source::is_path(&args.what) || std::path::Path::new(&args.what).is_file() {
-        Document::open(&args.what, io)?
+        PlanDocument::open(&args.what, io)?
     } else {
         let answer = source::ask(&host, &args.what, io).await?;
         io.say(&format!("planned by {}", Plain::line(&answer.origin)));
         for remark in &answer.remarks {
             io.say(&Plain::line(remark).into_string());
         }
-        Document::unwritten(answer.plan)
+        PlanDocument::unwritten(answer.plan)
     };
     document.plan.inputs.extend(inputs.clone());
     let mut findings = source::findings(&document.plan, &host.catalog());
@@ -30,7 +30,7 @@ pub async fn run(args: &RunArgs, place: &Place, io: &mut Io<'_>) -> Result<Exit,
         for placed in document.place(findings) {
             io.say(&validate::placed_words(&placed));
         }
-        return Err(Failure::invalid("the plan has errors, so nothing was run").hint("`dagdeck validate FILE` lists every finding"));
+        return Err(CliError::invalid("the plan has errors, so nothing was run").hint("`dagdeck validate FILE` lists every finding"));
     }
     let stop = CancellationToken::new();
     headless::cancel_on_signal(stop.clone());
@@ -42,14 +42,14 @@ pub async fn run(args: &RunArgs, place: &Place, io: &mut Io<'_>) -> Result<Exit,
 }
 
 /// `name=value` pairs; a value is JSON where it parses as such, else text.
-fn inputs(pairs: &[String]) -> Result<Map<String, Value>, Failure> {
+fn inputs(pairs: &[String]) -> Result<Map<String, Value>, CliError> {
     pairs
         .iter()
         .map(|pair| {
             let (name, value) = pair
                 .split_once('=')
                 .filter(|(name, _)| !name.is_empty())
-                .ok_or_else(|| Failure::usage(format!("`--set {pair}` has no name or no value")).hint("write it as --set name=value"))?;
+                .ok_or_else(|| CliError::usage(format!("`--set {pair}` has no name or no value")).hint("write it as --set name=value"))?;
             let value = serde_json::from_str(value).unwrap_or_else(|_| Value::String(value.to_string()));
             Ok((name.to_string(), value))
         })

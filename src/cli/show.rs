@@ -1,14 +1,14 @@
 //! `dagdeck show`: one run as it stands in the journal: its nodes, its gates, what came out.
 
 use super::{
-    Exit, Failure, Io, Place, ShowArgs,
+    CliContext, CliError, Exit, Io, ShowArgs,
     ls::{short, status},
     named, timeline,
 };
 use crate::{
-    engine::{Decided, Entry, Gate, NodeRun, NodeState, Record, Run, RunId, Transcript},
+    engine::{Decided, Gate, NodeRun, NodeState, Record, Run, RunId, Transcript, TranscriptEntry},
     plan::{NodeId, nest},
-    store::Scope,
+    store::RunFilter,
     text::{Block, Plain, clock, cost, count, counted, duration, timestamp},
 };
 use serde_json::{Value, json};
@@ -23,7 +23,7 @@ const RESULT_COLUMNS: usize = 60;
 ///
 /// # Errors
 /// When there is no such run or node, or the journal can't be read.
-pub fn show(args: &ShowArgs, place: &Place, io: &mut Io<'_>) -> Result<Exit, Failure> {
+pub fn show(args: &ShowArgs, place: &CliContext, io: &mut Io<'_>) -> Result<Exit, CliError> {
     let (id, records) = records(&args.run, place)?;
     if args.timeline {
         timeline::timeline(&id, &records, args.json, io)?;
@@ -56,9 +56,9 @@ pub fn show(args: &ShowArgs, place: &Place, io: &mut Io<'_>) -> Result<Exit, Fai
 }
 
 /// The events of the run that goes by this name, and its whole name.
-pub(super) fn records(name: &str, place: &Place) -> Result<(String, Vec<Record>), Failure> {
+pub(super) fn records(name: &str, place: &CliContext) -> Result<(String, Vec<Record>), CliError> {
     let store = place.store()?;
-    let id = store.resolve(name, Scope::Workspace(&place.places.workspace))?;
+    let id = store.resolve(name, RunFilter::Workspace(&place.places.workspace))?;
     let records = store.records(&id)?;
     Ok((id.0, records))
 }
@@ -117,18 +117,18 @@ fn node_json(run: &Run, id: &NodeId, node: &NodeRun, interrupted: bool) -> Value
 }
 
 /// The lines of a node's log.
-fn log_json(entries: &[Entry]) -> Value {
-    let line = |entry: &Entry| match entry {
-        Entry::Log { at, text } => Some(json!({"at": at, "text": text})),
+fn log_json(entries: &[TranscriptEntry]) -> Value {
+    let line = |entry: &TranscriptEntry| match entry {
+        TranscriptEntry::Log { at, text } => Some(json!({"at": at, "text": text})),
         _ => None,
     };
     entries.iter().filter_map(line).collect()
 }
 
 /// The conversation of a node's agent.
-fn messages_json(entries: &[Entry]) -> Value {
-    let message = |entry: &Entry| match entry {
-        Entry::Message { at, role, content } => Some(json!({"at": at, "role": role, "content": content})),
+fn messages_json(entries: &[TranscriptEntry]) -> Value {
+    let message = |entry: &TranscriptEntry| match entry {
+        TranscriptEntry::Message { at, role, content } => Some(json!({"at": at, "role": role, "content": content})),
         _ => None,
     };
     entries.iter().filter_map(message).collect()
@@ -147,7 +147,7 @@ fn as_text(value: &Value) -> String {
     value.as_str().map_or_else(|| value.to_string(), str::to_owned)
 }
 
-pub(super) fn print(run: &Run, id: &str, driver: Option<&str>, io: &mut Io<'_>) -> Result<(), Failure> {
+pub(super) fn print(run: &Run, id: &str, driver: Option<&str>, io: &mut Io<'_>) -> Result<(), CliError> {
     let goal = run.plan().map_or("", |plan| plan.goal.as_str());
     let status = standing(run, driver);
     let goal = if goal.trim().is_empty() { Plain::default() } else { Plain::line(": ").then(&Plain::summary(goal)) };
@@ -201,7 +201,13 @@ fn gate_line(run: &Run, gate: &Gate, decided: Option<&Decided>) -> String {
     )
 }
 
-fn print_node(run: &Run, (name, driver): (&str, Option<&str>), id: &NodeId, entries: &[Entry], io: &mut Io<'_>) -> Result<(), Failure> {
+fn print_node(
+    run: &Run,
+    (name, driver): (&str, Option<&str>),
+    id: &NodeId,
+    entries: &[TranscriptEntry],
+    io: &mut Io<'_>,
+) -> Result<(), CliError> {
     let Some(node) = run.node(id) else { return Ok(()) };
     let mark = node.mark_words().map(|mark| format!(", {mark}")).unwrap_or_default();
     io.line(&format!("{} {}{}", Plain::line(id), word(run, node, driver), Plain::line(&mark)))?;
@@ -225,12 +231,12 @@ fn print_node(run: &Run, (name, driver): (&str, Option<&str>), id: &NodeId, entr
         let calls = counted(spent.model_calls as usize, "model call");
         io.line(&format!("  {calls}, {tokens} tokens, {}", cost(spent.cost_usd)))?;
     }
-    let messages = entries.iter().filter(|entry| matches!(entry, Entry::Message { .. })).count();
+    let messages = entries.iter().filter(|entry| matches!(entry, TranscriptEntry::Message { .. })).count();
     if messages > 0 {
         io.line(&format!("  {}; --json has them", counted(messages, "message")))?;
     }
     for entry in entries {
-        if let Entry::Log { at, text } = entry {
+        if let TranscriptEntry::Log { at, text } = entry {
             let (time, mut lines) = (clock(at.0), Plain::block(text).into_iter());
             io.line(&format!("  log {time}  {}", lines.next().unwrap_or_default()))?;
             lines.try_for_each(|line| io.line(&format!("  {}  {line}", Plain::blank(time.width() + 4))))?;

@@ -1,6 +1,6 @@
 //! Where a verb's plan comes from: a file, stdin, a run in the journal, or a request to plan.
 
-use super::{Exit, Failure, Io};
+use super::{CliError, Exit, Io};
 use crate::{
     host::{
         Linked, LocalHost,
@@ -24,7 +24,7 @@ pub(super) fn is_path(argument: &str) -> bool {
 }
 
 /// A plan with the text that it was read from.
-pub(super) struct Document {
+pub(super) struct PlanDocument {
     pub plan: Plan,
     shape: Dialect,
     text: String,
@@ -34,13 +34,13 @@ pub(super) struct Document {
 }
 
 /// A finding, and where in the document it is.
-pub(super) struct Placed {
+pub(super) struct LocatedFinding {
     pub finding: Finding,
     /// File, line and column, where they are known.
     pub at: Option<(String, usize, usize)>,
 }
 
-impl Document {
+impl PlanDocument {
     /// Reads the text of a plan; `name` is its file, or `-` for stdin.
     ///
     /// # Errors
@@ -57,7 +57,7 @@ impl Document {
     }
 
     /// Reads a plan from a file, or from stdin for `-`.
-    pub fn open(name: &str, io: &mut Io<'_>) -> Result<Self, Failure> {
+    pub fn open(name: &str, io: &mut Io<'_>) -> Result<Self, CliError> {
         Self::parse(name, io.read(name)?).map_err(|error| unreadable(&error))
     }
 
@@ -72,7 +72,7 @@ impl Document {
     }
 
     /// Findings in the terms of the document, each with its place in the file that it is about: the plan's own, or one that it names.
-    pub fn place(&self, findings: Vec<Finding>) -> Vec<Placed> {
+    pub fn place(&self, findings: Vec<Finding>) -> Vec<LocatedFinding> {
         let mut wanted: Vec<Vec<String>> = vec![Vec::new(); self.linked.len() + 1];
         let owner: Vec<(usize, usize)> = findings
             .iter()
@@ -98,7 +98,7 @@ impl Document {
             let (path, message) = self.told(&finding.path, &finding.message);
             let (origin, places) = &found[file];
             let at = places.get(at).copied().flatten().map(|(line, column)| (origin.clone(), line, column));
-            Placed { finding: Finding { path, message, ..finding }, at }
+            LocatedFinding { finding: Finding { path, message, ..finding }, at }
         });
         placed.collect()
     }
@@ -131,13 +131,13 @@ fn folder_of(name: &str) -> Option<&Path> {
 }
 
 /// Reads a plan from a file, or from stdin for `-`.
-pub(super) fn read(name: &str, io: &mut Io<'_>) -> Result<Plan, Failure> {
-    Document::open(name, io).map(|document| document.plan)
+pub(super) fn read(name: &str, io: &mut Io<'_>) -> Result<Plan, CliError> {
+    PlanDocument::open(name, io).map(|document| document.plan)
 }
 
 /// A text that is no plan. The format is that of native plans only.
-pub(super) fn unreadable(error: &ReadError) -> Failure {
-    let failure = Failure::invalid(error.to_string());
+pub(super) fn unreadable(error: &ReadError) -> CliError {
+    let failure = CliError::invalid(error.to_string());
     match error.shape {
         None | Some(Dialect::Native) => failure.hint("`dagdeck schema plan` prints the format of a plan"),
         Some(_) => failure,
@@ -145,16 +145,16 @@ pub(super) fn unreadable(error: &ReadError) -> Failure {
 }
 
 /// A plan that a planner made.
-pub(super) struct Answer {
+pub(super) struct PlannedAnswer {
     pub plan: Plan,
     pub origin: String,
     pub remarks: Vec<String>,
 }
 
 /// Has a request planned.
-pub(super) async fn ask(host: &LocalHost, request: &str, io: &mut Io<'_>) -> Result<Answer, Failure> {
+pub(super) async fn ask(host: &LocalHost, request: &str, io: &mut Io<'_>) -> Result<PlannedAnswer, CliError> {
     if request.trim().is_empty() {
-        return Err(Failure::usage("the request is empty").hint("say what you want in words"));
+        return Err(CliError::usage("the request is empty").hint("say what you want in words"));
     }
     let mut connection = host.connect();
     let id = PlanningId(1);
@@ -163,12 +163,12 @@ pub(super) async fn ask(host: &LocalHost, request: &str, io: &mut Io<'_>) -> Res
     while let Some(notice) = connection.notices.recv().await {
         match notice {
             Notice::PlanProgress { text, .. } => io.say(&crate::text::Plain::line(&text).into_string()),
-            Notice::PlanReady { plan, origin, remarks, .. } => return Ok(Answer { plan: *plan, origin, remarks }),
+            Notice::PlanReady { plan, origin, remarks, .. } => return Ok(PlannedAnswer { plan: *plan, origin, remarks }),
             Notice::PlanFailed { problem, .. } | Notice::Problem(problem) => return Err(problem.into()),
             _ => {}
         }
     }
-    Err(Failure::new("the planner ended without a plan"))
+    Err(CliError::new("the planner ended without a plan"))
 }
 
 /// All findings of a plan against what there is.
@@ -193,7 +193,7 @@ mod tests {
             std::fs::create_dir_all(file.parent().unwrap()).unwrap();
             std::fs::write(file, text).unwrap();
         }
-        let document = Document::parse(&name, outer.to_owned()).unwrap();
+        let document = PlanDocument::parse(&name, outer.to_owned()).unwrap();
         let findings = findings(&document.plan, &Catalog::default());
         let told = document.place(findings).into_iter().filter(|placed| placed.finding.severity == Severity::Error).map(|placed| {
             let (file, line, column) = placed.at.unwrap();

@@ -1,8 +1,8 @@
 //! `dagdeck show --timeline`: a run against time, as bars of text.
 
-use super::{Failure, Io};
+use super::{CliError, Io};
 use crate::{
-    engine::{Bar, Chart, Doing, Record, Time, Timeline},
+    engine::{Bar, Doing, Record, Time, Timeline, TimelineChart},
     text::{Plain, duration},
 };
 use serde_json::json;
@@ -17,7 +17,7 @@ const NAME_COLUMNS: usize = 24;
 const BESIDE: usize = 21;
 
 /// Shows a run against time: as it stands at its last event, where it goes on.
-pub(super) fn timeline(id: &str, records: &[Record], as_json: bool, io: &mut Io<'_>) -> Result<(), Failure> {
+pub(super) fn timeline(id: &str, records: &[Record], as_json: bool, io: &mut Io<'_>) -> Result<(), CliError> {
     let (timeline, run) = Timeline::replay(records);
     let now = records.last().map_or(Time::default(), |record| record.at);
     let chart = timeline.chart(&run, now);
@@ -44,7 +44,7 @@ pub(super) fn timeline(id: &str, records: &[Record], as_json: bool, io: &mut Io<
 }
 
 /// A bar: in each column what the node did longest then.
-fn drawn(bar: &Bar, chart: &Chart, columns: usize) -> String {
+fn drawn(bar: &Bar, chart: &TimelineChart, columns: usize) -> String {
     let Some(start) = chart.start else { return String::new() };
     let all = chart.makespan_ms.max(1);
     let column = |at: Time| (at.since(start).saturating_mul(columns as u64) / all).min(columns as u64 - 1) as usize;

@@ -1,8 +1,8 @@
 //! `dagdeck trace`: where a node's result came from, down to files, sources and approvals.
 
-use super::{AboutArgs, Exit, Failure, Io, Place, named, show};
+use super::{AboutArgs, CliContext, CliError, Exit, Io, named, show};
 use crate::{
-    engine::{Run, Step, Trace, TraceRow, Transcript},
+    engine::{Run, Trace, TraceRow, TraceStep, Transcript},
     text::{Plain, cost, count, duration, timestamp},
 };
 use serde_json::json;
@@ -14,7 +14,7 @@ const RESULT_COLUMNS: usize = 70;
 ///
 /// # Errors
 /// When there is no such run or node, or the journal can't be read.
-pub fn trace(args: &AboutArgs, place: &Place, io: &mut Io<'_>) -> Result<Exit, Failure> {
+pub fn trace(args: &AboutArgs, place: &CliContext, io: &mut Io<'_>) -> Result<Exit, CliError> {
     let (id, records) = show::records(&args.run, place)?;
     let run = Run::replay(&records);
     let mut transcript = Transcript::default();
@@ -30,7 +30,7 @@ pub fn trace(args: &AboutArgs, place: &Place, io: &mut Io<'_>) -> Result<Exit, F
     Ok(Exit::Success)
 }
 
-fn print(trace: &Trace, row: &TraceRow, io: &mut Io<'_>) -> Result<(), Failure> {
+fn print(trace: &Trace, row: &TraceRow, io: &mut Io<'_>) -> Result<(), CliError> {
     let Some(step) = trace.step(row) else { return Ok(()) };
     let indent = "  ".repeat(row.depth);
     let came = row.came.as_ref().map(|came| {
@@ -46,7 +46,7 @@ fn print(trace: &Trace, row: &TraceRow, io: &mut Io<'_>) -> Result<(), Failure> 
 }
 
 /// Who made it, how, and at what price.
-fn made(step: &Step) -> String {
+fn made(step: &TraceStep) -> String {
     let made = &step.made;
     let mut words = vec![made.by.clone(), step.state.replace('_', " ")];
     words.extend(step.mark.clone());
@@ -64,7 +64,7 @@ fn made(step: &Step) -> String {
     words.join(", ")
 }
 
-fn details(step: &Step) -> Vec<String> {
+fn details(step: &TraceStep) -> Vec<String> {
     let mut lines = Vec::new();
     let brief = |text: &str| Plain::summary(text).truncate(RESULT_COLUMNS).into_string();
     lines.extend(step.result.as_deref().map(|result| format!("gave {}", brief(result))));

@@ -1,8 +1,8 @@
 //! `dagdeck validate`: every finding of a plan, with its place and a fix.
 
 use super::{
-    Exit, Failure, Io, Place, ValidateArgs,
-    source::{self, Document, Placed},
+    CliContext, CliError, Exit, Io, ValidateArgs,
+    source::{self, LocatedFinding, PlanDocument},
 };
 use crate::{
     plan::validate::{Finding, Severity},
@@ -14,7 +14,7 @@ use serde_json::{Value, json};
 ///
 /// # Errors
 /// When the file can't be read as a plan.
-pub fn validate(args: &ValidateArgs, place: &Place, io: &mut Io<'_>) -> Result<Exit, Failure> {
+pub fn validate(args: &ValidateArgs, place: &CliContext, io: &mut Io<'_>) -> Result<Exit, CliError> {
     let text = match io.read(&args.file) {
         Ok(text) => text,
         // What asks for JSON gets JSON also for what is no plan at all.
@@ -24,7 +24,7 @@ pub fn validate(args: &ValidateArgs, place: &Place, io: &mut Io<'_>) -> Result<E
         }
         Err(failure) => return Err(failure),
     };
-    let document = match Document::parse(&args.file, text) {
+    let document = match PlanDocument::parse(&args.file, text) {
         Ok(document) => document,
         Err(error) if args.json => {
             io.json(&json!({"valid": false, "findings": [no_plan(&error.to_string(), &error.path, error.at)]}))?;
@@ -61,7 +61,7 @@ fn no_plan(message: &str, path: &str, at: Option<(usize, usize)>) -> Value {
 }
 
 /// A finding as its JSON, with its place in the text where that is known.
-fn placed_json(placed: &Placed) -> Value {
+fn placed_json(placed: &LocatedFinding) -> Value {
     let mut told = as_json(&placed.finding);
     if let (Some((file, line, column)), Some(map)) = (&placed.at, told.as_object_mut()) {
         map.insert("file".into(), json!(file));
@@ -72,7 +72,7 @@ fn placed_json(placed: &Placed) -> Value {
 }
 
 /// A finding on one line, behind its place in the text.
-pub(super) fn placed_words(placed: &Placed) -> String {
+pub(super) fn placed_words(placed: &LocatedFinding) -> String {
     let words = words(&placed.finding);
     placed.at.as_ref().map_or(words.clone(), |(origin, line, column)| format!("{}:{line}:{column}: {words}", Plain::line(origin)))
 }

@@ -1,8 +1,8 @@
 //! `dagdeck why`: what a node of a run waits for, down to what a person can do something about.
 
-use super::{AboutArgs, Exit, Failure, Io, Place, ls::short, named, show};
+use super::{AboutArgs, CliContext, CliError, Exit, Io, ls::short, named, show};
 use crate::{
-    engine::{Link, NodeState, Obstacle, Run, RunId},
+    engine::{Blocker, NodeState, Obstacle, Run, RunId},
     host::{Clock, SystemClock},
     plan::NodeId,
     text::Plain,
@@ -13,7 +13,7 @@ use serde_json::json;
 ///
 /// # Errors
 /// When there is no such run or node, or the journal can't be read.
-pub fn why(args: &AboutArgs, place: &Place, io: &mut Io<'_>) -> Result<Exit, Failure> {
+pub fn why(args: &AboutArgs, place: &CliContext, io: &mut Io<'_>) -> Result<Exit, CliError> {
     let (id, records) = show::records(&args.run, place)?;
     let run = Run::replay(&records);
     let mut links = run.why(&named::node(&args.node, &id, &run, &records)?);
@@ -47,7 +47,7 @@ fn broken_off(node: &NodeId, resumed: &Run, run: &str) -> String {
 }
 
 /// What a person can do.
-fn hint(links: &[Link], run: &str) -> Option<String> {
+fn hint(links: &[Blocker], run: &str) -> Option<String> {
     let gates = links.iter().filter_map(|link| match link.obstacle {
         Obstacle::Gate { gate } => Some(gate.0),
         _ => None,

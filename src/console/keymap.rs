@@ -5,7 +5,7 @@ use std::{collections::BTreeMap, fmt};
 
 use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
 
-use super::commands::{self, Command, Context};
+use super::commands::{self, ConsoleCommand, KeyContext};
 
 /// One key with its modifiers. Shift is part of the character, except with named keys.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd)]
@@ -183,7 +183,7 @@ impl Keymap {
 
     /// Keys that mean two commands in one context, in words.
     pub fn conflicts(&self) -> Vec<String> {
-        let mut seen: BTreeMap<(Context, String), &'static str> = BTreeMap::new();
+        let mut seen: BTreeMap<(KeyContext, String), &'static str> = BTreeMap::new();
         let mut found = Vec::new();
         for command in commands::all() {
             for key in self.keys_of(command.id) {
@@ -206,13 +206,13 @@ impl Keymap {
     }
 
     /// The first key of a command that means it where these contexts hold: others mean something else further inside.
-    pub fn reaching(&self, contexts: &[Context], command: &Command) -> Option<Key> {
+    pub fn reaching(&self, contexts: &[KeyContext], command: &ConsoleCommand) -> Option<Key> {
         let means = |key: &Key| self.resolve(contexts, *key).is_some_and(|meant| meant.id == command.id);
         self.keys_of(command.id).iter().copied().find(means)
     }
 
     /// The command that a key means where these contexts hold, innermost first.
-    pub fn resolve(&self, contexts: &[Context], key: Key) -> Option<&'static Command> {
+    pub fn resolve(&self, contexts: &[KeyContext], key: Key) -> Option<&'static ConsoleCommand> {
         contexts
             .iter()
             .find_map(|context| commands::all().find(|command| command.context == *context && self.keys_of(command.id).contains(&key)))

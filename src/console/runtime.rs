@@ -11,9 +11,9 @@ use std::{
 use super::{
     keymap::{Key, Keymap},
     model::{Focus, GateShown, Look, Model},
-    term::{Drawn, Event, FrameId, Term},
+    term::{DrawResult, FrameId, Term, TerminalEvent},
     theme::{self, Depth, Theme},
-    update::{Action, Msg, Parting, next_wake, prepare, update, verbs},
+    update::{ConsoleEffect, Msg, Parting, next_wake, prepare, update, verbs},
     view,
 };
 use crate::engine::{RunId, Time};
@@ -98,14 +98,14 @@ struct Console<V> {
 }
 
 /// Whether the loop goes on.
-enum Next {
+enum LoopContinues {
     Go,
     Leave(Vec<Plain>, Parting),
 }
 
 /// What happened first.
-enum Happened {
-    Terminal(Event),
+enum ConsoleWakeup {
+    Terminal(TerminalEvent),
     Host(Option<Notice>),
     Woke,
 }
@@ -131,17 +131,17 @@ impl<V: Fn(&str) -> Option<String> + Send + Sync> Console<V> {
         loop {
             let happened = self.happens().await;
             let next = match happened {
-                Happened::Terminal(event) => self.terminal(event).await?,
-                Happened::Host(notice) => self.host(notice).await?,
-                Happened::Woke => self.take(Msg::Tick, self.term.now()).await?,
+                ConsoleWakeup::Terminal(event) => self.terminal(event).await?,
+                ConsoleWakeup::Host(notice) => self.host(notice).await?,
+                ConsoleWakeup::Woke => self.take(Msg::Tick, self.term.now()).await?,
             };
-            if let Next::Leave(summary, parting) = next {
+            if let LoopContinues::Leave(summary, parting) = next {
                 return self.term.close(&summary).map(|()| parting);
             }
         }
     }
 
-    async fn happens(&mut self) -> Happened {
+    async fn happens(&mut self) -> ConsoleWakeup {
         let now = self.term.now();
         let wake = next_wake(&self.model, now).map(|at| Duration::from_millis(at.since(now)));
         let sleep = async {
@@ -152,26 +152,28 @@ impl<V: Fn(&str) -> Option<String> + Send + Sync> Console<V> {
         };
         tokio::select! {
             biased;
-            event = self.term.next() => Happened::Terminal(event),
-            notice = self.connection.notices.recv(), if !self.host_gone => Happened::Host(notice),
-            () = sleep => Happened::Woke,
+            event = self.term.next() => ConsoleWakeup::Terminal(event),
+            notice = self.connection.notices.recv(), if !self.host_gone => ConsoleWakeup::Host(notice),
+            () = sleep => ConsoleWakeup::Woke,
         }
     }
 
-    async fn terminal(&mut self, event: Event) -> io::Result<Next> {
+    async fn terminal(&mut self, event: TerminalEvent) -> io::Result<LoopContinues> {
         match event {
-            Event::Key { key, at } => self.take(Msg::Key(Key::of(&key)), at).await,
-            Event::Paste { text, at } => self.take(Msg::Paste(text), at).await,
-            Event::Resized { width, height } => self.take(Msg::Resize(width, height), self.term.now()).await,
-            Event::FrameDue => self.draw().await,
-            Event::Flushed { frame, at } => self.flushed(frame, at).await,
-            Event::Stop(_) => Ok(Next::Leave(verbs::app::summary(&self.model, self.term.now(), "interrupted"), Parting::Leaves)),
-            Event::Lost(why) => Err(io::Error::other(why)),
+            TerminalEvent::Key { key, at } => self.take(Msg::Key(Key::of(&key)), at).await,
+            TerminalEvent::Paste { text, at } => self.take(Msg::Paste(text), at).await,
+            TerminalEvent::Resized { width, height } => self.take(Msg::Resize(width, height), self.term.now()).await,
+            TerminalEvent::FrameDue => self.draw().await,
+            TerminalEvent::Flushed { frame, at } => self.flushed(frame, at).await,
+            TerminalEvent::Stop(_) => {
+                Ok(LoopContinues::Leave(verbs::app::summary(&self.model, self.term.now(), "interrupted"), Parting::Leaves))
+            }
+            TerminalEvent::Lost(why) => Err(io::Error::other(why)),
         }
     }
 
     /// Takes in all notices that are there, then asks for one frame.
-    async fn host(&mut self, first: Option<Notice>) -> io::Result<Next> {
+    async fn host(&mut self, first: Option<Notice>) -> io::Result<LoopContinues> {
         let mut next = first;
         loop {
             let msg = match next {
@@ -181,17 +183,17 @@ impl<V: Fn(&str) -> Option<String> + Send + Sync> Console<V> {
                     Msg::HostGone
                 }
             };
-            if let Next::Leave(summary, parting) = self.take(msg, self.term.now()).await? {
-                return Ok(Next::Leave(summary, parting));
+            if let LoopContinues::Leave(summary, parting) = self.take(msg, self.term.now()).await? {
+                return Ok(LoopContinues::Leave(summary, parting));
             }
             match self.connection.notices.try_recv() {
                 Ok(notice) => next = Some(notice),
-                Err(_) => return Ok(Next::Go),
+                Err(_) => return Ok(LoopContinues::Go),
             }
         }
     }
 
-    async fn draw(&mut self) -> io::Result<Next> {
+    async fn draw(&mut self) -> io::Result<LoopContinues> {
         let now = self.term.now();
         let mut shown = view::Shown::default();
         prepare(&mut self.model, now);
@@ -203,16 +205,16 @@ impl<V: Fn(&str) -> Option<String> + Send + Sync> Console<V> {
             }
         })?;
         match drawn {
-            Drawn::Unchanged => self.take(Msg::FrameFlushed(shown.gates), now).await,
-            Drawn::Sent(frame) => {
+            DrawResult::Unchanged => self.take(Msg::FrameFlushed(shown.gates), now).await,
+            DrawResult::Sent(frame) => {
                 self.shown.push_back((frame, shown.gates));
-                Ok(Next::Go)
+                Ok(LoopContinues::Go)
             }
-            Drawn::Busy => Ok(Next::Go),
+            DrawResult::Busy => Ok(LoopContinues::Go),
         }
     }
 
-    async fn flushed(&mut self, frame: FrameId, at: Time) -> io::Result<Next> {
+    async fn flushed(&mut self, frame: FrameId, at: Time) -> io::Result<LoopContinues> {
         let mut gates = Vec::new();
         while self.shown.front().is_some_and(|(id, _)| *id <= frame) {
             if let Some((id, shown)) = self.shown.pop_front()
@@ -225,57 +227,57 @@ impl<V: Fn(&str) -> Option<String> + Send + Sync> Console<V> {
     }
 
     /// Works on a message, does what it asks for, and works on what that leads to.
-    async fn take(&mut self, msg: Msg, now: Time) -> io::Result<Next> {
+    async fn take(&mut self, msg: Msg, now: Time) -> io::Result<LoopContinues> {
         let mut waiting = VecDeque::from([(msg, now)]);
         while let Some((msg, now)) = waiting.pop_front() {
             for action in update(&mut self.model, msg, now) {
                 match self.act(action).await {
                     Acted::Done => {}
                     Acted::Says(said) => waiting.extend(said.into_iter().map(|msg| (msg, self.term.now()))),
-                    Acted::Leaves(summary, parting) => return Ok(Next::Leave(summary, parting)),
+                    Acted::Leaves(summary, parting) => return Ok(LoopContinues::Leave(summary, parting)),
                     Acted::Lost(why) => return Err(io::Error::other(why)),
                 }
             }
         }
-        Ok(Next::Go)
+        Ok(LoopContinues::Go)
     }
 
-    async fn act(&mut self, action: Action) -> Acted {
+    async fn act(&mut self, action: ConsoleEffect) -> Acted {
         match action {
-            Action::Send(request) => return self.send(request),
-            Action::Frame => self.term.request_frame(),
-            Action::Repaint => {
+            ConsoleEffect::Send(request) => return self.send(request),
+            ConsoleEffect::Frame => self.term.request_frame(),
+            ConsoleEffect::Repaint => {
                 if let Err(error) = self.term.repaint() {
                     return Acted::Lost(error.to_string());
                 }
             }
-            Action::Copy(text) => {
+            ConsoleEffect::Copy(text) => {
                 let copied = self.term.copy(&Plain::block(&text));
                 if copied.bytes < copied.of {
                     let words = format!("copied the first {} of {} bytes: terminals take no more", copied.bytes, copied.of);
                     self.model.status = Some(super::model::Status::warn(&words));
                 }
             }
-            Action::OpenEditor { text, suffix, then } => {
+            ConsoleEffect::OpenEditor { text, suffix, then } => {
                 let (edited, event) = self.term.edit(&text, suffix, &self.var).await;
                 return after(event, Some(Msg::Edited { then, before: text, text: edited.map_err(|error| error.to_string()) }));
             }
-            Action::UseTheme(name) => {
+            ConsoleEffect::UseTheme(name) => {
                 let theme = load(&self.options, &name, self.depth).map(Box::new);
                 return Acted::Says(vec![Msg::Themed { name, theme }]);
             }
-            Action::Attention { waiting, ring } => {
+            ConsoleEffect::Attention { waiting, ring } => {
                 let title = if waiting == 0 { "dagdeck".to_owned() } else { format!("({waiting}) dagdeck") };
                 self.term.set_title(&Plain::line(&title));
                 if ring {
                     self.term.bell();
                 }
             }
-            Action::Suspend => {
+            ConsoleEffect::Suspend => {
                 let event = self.term.suspend().await;
                 return after(event, None);
             }
-            Action::Quit { summary, parting } => return Acted::Leaves(summary, parting),
+            ConsoleEffect::Quit { summary, parting } => return Acted::Leaves(summary, parting),
         }
         Acted::Done
     }
@@ -298,13 +300,13 @@ enum Acted {
 }
 
 /// Goes on after somebody else had the terminal.
-fn after(event: Event, msg: Option<Msg>) -> Acted {
+fn after(event: TerminalEvent, msg: Option<Msg>) -> Acted {
     let mut said = Vec::new();
     match event {
-        Event::Resized { width, height } => said.push(Msg::Resize(width, height)),
-        Event::Lost(why) => return Acted::Lost(why),
-        Event::Stop(_) => return Acted::Leaves(Vec::new(), Parting::Leaves),
-        Event::Key { .. } | Event::Paste { .. } | Event::FrameDue | Event::Flushed { .. } => {}
+        TerminalEvent::Resized { width, height } => said.push(Msg::Resize(width, height)),
+        TerminalEvent::Lost(why) => return Acted::Lost(why),
+        TerminalEvent::Stop(_) => return Acted::Leaves(Vec::new(), Parting::Leaves),
+        TerminalEvent::Key { .. } | TerminalEvent::Paste { .. } | TerminalEvent::FrameDue | TerminalEvent::Flushed { .. } => {}
     }
     said.extend(msg);
     Acted::Says(said)

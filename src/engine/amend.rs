@@ -3,11 +3,11 @@
 
 use super::{
     EdgeId,
-    frame::FrameIx,
+    frame::InnerRunIx,
     graph::{NodeIx, Settled},
     run::Run,
 };
-use crate::plan::{Edge, NodeId, Plan, Policy, Route, Work, edit::Edit};
+use crate::plan::{Edge, NodeId, NodeKind, Plan, Policy, Route, edit::Edit};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// An edited plan over a run.
@@ -48,7 +48,7 @@ impl Run {
     /// # Errors
     /// The plan's own words where an edit doesn't apply; why the run can't take the plan in.
     pub(super) fn amendment(&self, edits: &[Edit]) -> Result<Amendment, String> {
-        let Some(frame) = self.frame(FrameIx(0)).filter(|frame| frame.slots.len() == frame.plan.nodes.len()) else {
+        let Some(frame) = self.frame(InnerRunIx(0)).filter(|frame| frame.slots.len() == frame.plan.nodes.len()) else {
             return Err("the plan has no shape that could be run".to_string());
         };
         let mut plan = (*frame.plan).clone();
@@ -71,7 +71,7 @@ impl Run {
     /// Finds which edges are those of before: between the same nodes, with the same meaning, in order.
     fn wire(&self, old: &Plan, amendment: &mut Amendment) -> Result<(), String> {
         let mut before: BTreeMap<(NodeIx, NodeIx), Vec<EdgeId>> = BTreeMap::new();
-        for ix in self.frame(FrameIx(0)).into_iter().flat_map(|frame| frame.nodes()) {
+        for ix in self.frame(InnerRunIx(0)).into_iter().flat_map(|frame| frame.nodes()) {
             for &edge in &self.graph.nodes[ix.at()].outs {
                 before.entry((ix, self.graph.link(edge).to)).or_default().push(edge);
             }
@@ -166,7 +166,7 @@ fn meaning(edge: &Edge) -> (Option<&String>, Option<&Vec<String>>, bool) {
 }
 
 /// What of a node its result comes from: not how often it is tried, who is asked, or what it may not run beside.
-fn makes(settled: Settled<'_>) -> (&Work, bool, Policy) {
+fn makes(settled: Settled<'_>) -> (&NodeKind, bool, Policy) {
     let policy = Policy {
         approve: None,
         side_effects: None,

@@ -1,12 +1,12 @@
-//! `Blast`: what a verb would change. Found by trying the verb on a copy of the run, so it is what will happen, not a description of it.
+//! `Impact`: what a verb would change. Found by trying the verb on a copy of the run, so it is what will happen, not a description of it.
 
-use super::{Actor, Command, Event, Input, NodeState, Outcome, Time, Verb, flow::Part, graph::NodeIx, run::Run};
+use super::{Action, Actor, Command, Event, Input, NodeState, Outcome, Time, flow::PhasePart, graph::NodeIx, run::Run};
 use crate::plan::NodeId;
 use std::collections::BTreeSet;
 
 /// What a verb would change at once. What follows later from nodes that still run is not known to anybody.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Blast {
+pub struct Impact {
     /// At work now; they would be stopped.
     pub stops: Vec<NodeId>,
     /// At work now; they would hand back what they have, and end.
@@ -26,14 +26,14 @@ pub struct Blast {
     /// Their results would be of an earlier state of things.
     pub stale: Vec<NodeId>,
     /// What would be stopped or done again has taken so much so far.
-    pub lost: Lost,
+    pub lost: ImpactRow,
     /// The run would be over by it, and how.
     pub ends: Option<Outcome>,
 }
 
 /// What work took that is lost.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub struct Lost {
+pub struct ImpactRow {
     /// Tokens.
     pub tokens: u64,
     /// US dollars.
@@ -42,14 +42,14 @@ pub struct Lost {
     pub time_ms: u64,
 }
 
-impl Lost {
+impl ImpactRow {
     /// Whether that is nothing.
     pub fn is_nothing(&self) -> bool {
         *self == Self::default()
     }
 }
 
-impl Blast {
+impl Impact {
     /// Whether nothing that was done or asked is lost.
     pub fn is_harmless(&self) -> bool {
         let lists = [&self.stops, &self.wraps, &self.skips, &self.cancels, &self.reruns, &self.voids, &self.stale];
@@ -59,11 +59,11 @@ impl Blast {
 
 impl Run {
     /// What a verb would change. In proportion to the run.
-    pub fn blast(&self, verb: &Verb, now: Time) -> Blast {
+    pub fn blast(&self, verb: &Action, now: Time) -> Impact {
         let mut after = self.clone();
         let by = Actor { who: String::new(), via: String::new() };
         let batch = after.step(&Input::Command { command: Command::act(verb.clone()), by }, now);
-        let mut blast = Blast::default();
+        let mut blast = Impact::default();
         for ix in self.all_nodes() {
             let again = after.is_another(ix, self);
             if again {
@@ -83,12 +83,12 @@ impl Run {
     }
 
     /// A node whose generation ends, as it runs again, or leaves the run. What is inside of others goes with those.
-    fn weigh_again(&self, ix: NodeIx, verb: &Verb, after: &Self, blast: &mut Blast) {
+    fn weigh_again(&self, ix: NodeIx, verb: &Action, after: &Self, blast: &mut Impact) {
         let id = self.id_of(ix);
         if self.is_at_work(ix) {
             blast.stops.push(id.clone());
         }
-        let is_given = matches!(verb, Verb::Override { node, .. } if *node == id);
+        let is_given = matches!(verb, Action::Override { node, .. } if *node == id);
         if is_given || self.owners(ix).any(|owner| after.is_another(owner, self)) {
             return;
         }
@@ -106,7 +106,7 @@ impl Run {
     }
 
     /// A node that stays in its generation.
-    fn weigh(&self, ix: NodeIx, after: &Self, blast: &mut Blast) {
+    fn weigh(&self, ix: NodeIx, after: &Self, blast: &mut Impact) {
         let (id, node, then) = (self.id_of(ix), &self.nodes[ix.at()], &after.nodes[ix.at()]);
         if then.stale.is_some() && node.stale.is_none() {
             blast.stale.push(id.clone());
@@ -141,7 +141,7 @@ impl Run {
     }
 
     /// What a node has taken so far. A composite one has taken what those inside it have.
-    fn weigh_loss(&self, ix: NodeIx, now: Time, blast: &mut Blast) {
+    fn weigh_loss(&self, ix: NodeIx, now: Time, blast: &mut Impact) {
         let node = &self.nodes[ix.at()];
         blast.lost.tokens += node.lineage.tokens.total();
         blast.lost.cost_usd += node.lineage.cost_usd;
@@ -165,8 +165,14 @@ impl Run {
     /// Whether an attempt of it is under way.
     pub(super) fn is_at_work(&self, ix: NodeIx) -> bool {
         match self.flows[ix.at()].phase.part() {
-            Part::AtWork | Part::Inside | Part::Resting => true,
-            Part::Ahead | Part::InLine | Part::AtGate(_) | Part::Answered | Part::Kept | Part::Lost | Part::Over => false,
+            PhasePart::AtWork | PhasePart::Inside | PhasePart::Resting => true,
+            PhasePart::Ahead
+            | PhasePart::InLine
+            | PhasePart::AtGate(_)
+            | PhasePart::Answered
+            | PhasePart::Kept
+            | PhasePart::Lost
+            | PhasePart::Over => false,
         }
     }
 }

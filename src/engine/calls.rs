@@ -47,7 +47,7 @@ pub struct HeldCall {
 
 /// How people drive one node at work.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub(super) struct Drive {
+pub(super) struct NodeSteering {
     /// Each of its calls is held.
     pub into: bool,
     /// Who wants it to hand back what it has.

@@ -11,7 +11,7 @@ use std::{collections::BTreeSet, sync::Arc};
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct Comparison {
     /// The nodes of the first run in its order, then those that only the second has.
-    pub nodes: Vec<Versus>,
+    pub nodes: Vec<NodeComparison>,
     /// What the first run took.
     pub left: Totals,
     /// What the second run took.
@@ -20,11 +20,11 @@ pub struct Comparison {
 
 /// One node in both runs.
 #[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct Versus {
+pub struct NodeComparison {
     /// Which.
     pub node: NodeId,
     /// What changed.
-    pub change: Change,
+    pub change: ResultChange,
     /// In the first run.
     pub left: Option<Side>,
     /// In the second run.
@@ -34,7 +34,7 @@ pub struct Versus {
 /// What changed from the first run to the second.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Change {
+pub enum ResultChange {
     /// Nothing that counts: state and result are equal, whatever they took.
     Same,
     /// The result.
@@ -88,20 +88,20 @@ impl Comparison {
     }
 
     /// The nodes that are not the same in both.
-    pub fn changed(&self) -> impl Iterator<Item = &Versus> {
-        self.nodes.iter().filter(|versus| versus.change != Change::Same)
+    pub fn changed(&self) -> impl Iterator<Item = &NodeComparison> {
+        self.nodes.iter().filter(|versus| versus.change != ResultChange::Same)
     }
 }
 
-fn versus(id: &NodeId, left: Option<&NodeRun>, right: Option<&NodeRun>) -> Versus {
+fn versus(id: &NodeId, left: Option<&NodeRun>, right: Option<&NodeRun>) -> NodeComparison {
     let change = match (left, right) {
-        (Some(left), Some(right)) if left.state.word() != right.state.word() => Change::State,
-        (Some(left), Some(right)) if left.result != right.result || left.mark != right.mark => Change::Result,
-        (Some(_), Some(_)) => Change::Same,
-        (Some(_), None) => Change::Removed,
-        (None, _) => Change::Added,
+        (Some(left), Some(right)) if left.state.word() != right.state.word() => ResultChange::State,
+        (Some(left), Some(right)) if left.result != right.result || left.mark != right.mark => ResultChange::Result,
+        (Some(_), Some(_)) => ResultChange::Same,
+        (Some(_), None) => ResultChange::Removed,
+        (None, _) => ResultChange::Added,
     };
-    Versus { node: id.clone(), change, left: left.map(side), right: right.map(side) }
+    NodeComparison { node: id.clone(), change, left: left.map(side), right: right.map(side) }
 }
 
 fn side(node: &NodeRun) -> Side {

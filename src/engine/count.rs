@@ -12,7 +12,7 @@ use std::sync::Arc;
 
 /// What happens to a node's generation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Turn {
+pub(super) enum GenerationChange {
     /// It is over.
     Ends,
     /// It was over, and the node runs again.
@@ -32,7 +32,7 @@ pub(super) struct Weight {
     bad_inside: u32,
 }
 
-impl Turn {
+impl GenerationChange {
     fn shift(self, number: &mut u32, by: u32) {
         *number = match self {
             Self::Ends => *number + by,
@@ -43,7 +43,7 @@ impl Turn {
 
 impl Run {
     /// Counts an end in its frame and for those around it, or takes that back. The last one of a body lets the owner go on.
-    pub(super) fn count(&mut self, ix: NodeIx, turn: Turn) {
+    pub(super) fn count(&mut self, ix: NodeIx, turn: GenerationChange) {
         let weight = self.weight(ix);
         let home = self.graph.nodes[ix.at()].home;
         let Some(frame) = self.frames.get_mut(home.at()) else { return };
@@ -52,8 +52,8 @@ impl Run {
         turn.shift(&mut frame.counts.bad, weight.bad);
         let was_over = frame.counts.unfinished == 0;
         match turn {
-            Turn::Ends => frame.counts.unfinished = frame.counts.unfinished.saturating_sub(1),
-            Turn::Reopens => frame.counts.unfinished += 1,
+            GenerationChange::Ends => frame.counts.unfinished = frame.counts.unfinished.saturating_sub(1),
+            GenerationChange::Reopens => frame.counts.unfinished += 1,
         }
         let is_over = frame.counts.unfinished == 0;
         let owner = frame.owner;

@@ -6,14 +6,14 @@
 use super::{
     graph::NodeIx,
     run::Run,
-    timeline::{By, Timeline},
+    timeline::{StartCause, Timeline},
 };
 use std::{cmp::Reverse, collections::BTreeSet};
 
 impl Timeline {
     /// From the first node to the one that ended last; a node with a plan inside stands before those inside it.
     pub(super) fn critical(&self, run: &Run) -> Vec<NodeIx> {
-        let own = run.frame(super::frame::FrameIx(0)).into_iter().flat_map(|frame| frame.nodes());
+        let own = run.frame(super::frame::InnerRunIx(0)).into_iter().flat_map(|frame| frame.nodes());
         // Each began before the one that it is found from, so this ends; a journal that says otherwise ends it, too.
         let (mut chain, mut seen) = (Vec::new(), BTreeSet::new());
         let mut next = self.last_of(run, own).map(|last| self.innermost(run, last));
@@ -32,9 +32,9 @@ impl Timeline {
     }
 
     /// Who held a node up last before it could start, and by what.
-    pub(super) fn after(&self, run: &Run, ix: NodeIx) -> Option<(NodeIx, By)> {
+    pub(super) fn after(&self, run: &Run, ix: NodeIx) -> Option<(NodeIx, StartCause)> {
         self.let_in(run, ix).or_else(|| {
-            let by = if run.graph.nodes[ix.at()].ins.is_empty() { By::Turn } else { By::Source };
+            let by = if run.graph.nodes[ix.at()].ins.is_empty() { StartCause::Turn } else { StartCause::Source };
             self.all_sources(run, ix).pop().map(|source| (source, by))
         })
     }

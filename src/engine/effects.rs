@@ -1,6 +1,8 @@
 //! What an event asks of the world, read from the event and the state before it. Nothing is asked that no event says.
 
-use super::{Answer, Effect, ErrorKind, Event, Job, Kept, NodeState, Record, Time, Timer, TimerKind, Topic, Verb, graph::NodeIx, run::Run};
+use super::{
+    Action, Answer, Effect, ErrorKind, Event, Job, Kept, NodeState, Record, Time, Timer, TimerKind, Topic, graph::NodeIx, run::Run,
+};
 use crate::plan::NodeId;
 
 impl Run {
@@ -51,12 +53,12 @@ impl Run {
     }
 
     /// What a verb asks of the world by itself; what follows from it asks for the rest.
-    fn verb_effects(&self, verb: &Verb, nodes: &[NodeId]) -> Vec<Effect> {
+    fn verb_effects(&self, verb: &Action, nodes: &[NodeId]) -> Vec<Effect> {
         if !verb.reopens() {
             return Vec::new();
         }
         // One that is given its result before its end takes nobody back; what is inside it is cancelled by events of its own.
-        if let Verb::Override { node, .. } = verb
+        if let Action::Override { node, .. } = verb
             && nodes.is_empty()
         {
             return self.graph.find(node).and_then(|ix| self.abort(ix)).into_iter().collect();

@@ -1,8 +1,8 @@
 //! `Event`: every fact of a run, in the order it became true. Plain data; the journal keeps them, everything shown is a fold of them.
 
 use super::{
-    Actor, BreakId, DataSource, Decision, EdgeId, FileAccess, Gate, GateId, HeldCall, Job, Kept, ModelCall, Moment, NodeError, Outcome,
-    RunId, RunSettings, SkippedBy, Time, ToolCall, ToolReport, Verb,
+    Action, Actor, BreakId, DataSource, EdgeId, FileAccess, Gate, GateId, GateReply, HeldCall, Job, Kept, ModelCall, Moment, NodeError,
+    Outcome, RunId, RunSettings, SkippedBy, Time, ToolCall, ToolReport,
 };
 use crate::plan::{NodeId, Plan};
 use serde::{Deserialize, Serialize};
@@ -83,7 +83,7 @@ pub enum Event {
         /// Which.
         gate: GateId,
         /// The answer.
-        decision: Decision,
+        decision: GateReply,
         /// By whom.
         by: Actor,
     },
@@ -378,7 +378,7 @@ pub enum Event {
     /// Somebody asked something of the run; what follows from it comes right behind.
     Acted {
         /// What.
-        verb: Box<Verb>,
+        verb: Box<Action>,
         /// The nodes that it changes by itself: held, released, reset, …
         nodes: Vec<NodeId>,
         /// Who.

@@ -1,14 +1,14 @@
 //! `Run::evolve`: folds one event into the state. Total, evaluates no expressions, asks nobody: the same code live, in views and in replay.
 
 use super::{
-    Decided, EdgeId, Event, Job, Kept, NodeError, NodeState, Record, SkippedBy, Span, Time,
-    count::Turn,
-    flow::{Origin, Part, Phase, Worker},
-    frame::{Bodies, FrameIx, Inputs, times},
+    Decided, EdgeId, Event, Job, Kept, NodeError, NodeState, Record, SkippedBy, Time, WorkSpan,
+    count::GenerationChange,
+    flow::{ForwardedResult, Phase, PhasePart, Worker},
+    frame::{Bodies, InnerRunIx, Inputs, times},
     graph::NodeIx,
     queue::Queue,
-    run::{GateEnd, Head, Run, Stage},
-    state::End,
+    run::{GateEnd, Head, Run, RunProgress},
+    state::EndKind,
 };
 use crate::plan::Plan;
 use serde_json::{Map, Value};
@@ -41,7 +41,7 @@ impl Run {
             // What ended the other run doesn't end this one.
             Event::Branched { .. } => {
                 self.stood_still(at);
-                self.stage = Stage { started: self.stage.started, ..Stage::default() };
+                self.stage = RunProgress { started: self.stage.started, ..RunProgress::default() };
                 self.forget_approvals();
             }
             Event::ApprovalRequired { gate } => self.open_gate(gate, at),
@@ -70,9 +70,16 @@ impl Run {
     pub(super) fn clock(&mut self, ix: NodeIx, at: Time) {
         let flow = &self.flows[ix.at()];
         let works = match flow.phase.part() {
-            Part::AtWork => flow.worker.as_ref().is_none_or(|worker| worker.since.is_some()),
-            Part::Inside => true,
-            Part::Ahead | Part::InLine | Part::AtGate(_) | Part::Answered | Part::Kept | Part::Resting | Part::Lost | Part::Over => false,
+            PhasePart::AtWork => flow.worker.as_ref().is_none_or(|worker| worker.since.is_some()),
+            PhasePart::Inside => true,
+            PhasePart::Ahead
+            | PhasePart::InLine
+            | PhasePart::AtGate(_)
+            | PhasePart::Answered
+            | PhasePart::Kept
+            | PhasePart::Resting
+            | PhasePart::Lost
+            | PhasePart::Over => false,
         };
         let span = &mut self.nodes[ix.at()].span;
         if works { span.work(at) } else { span.rest(at) }
@@ -170,7 +177,7 @@ impl Run {
 
     fn start(&mut self) {
         self.stage.started = true;
-        self.begin_frame(FrameIx(0));
+        self.begin_frame(InnerRunIx(0));
     }
 
     /// Puts a node on the agenda when its join is decided. Later tokens change nothing.
@@ -332,7 +339,7 @@ impl Run {
         self.drop_worker(ix);
         self.drop_locks(ix);
         // What broke off is no part of the work that goes on: who drove it may have ended long ago.
-        self.nodes[ix.at()].span = Span::default();
+        self.nodes[ix.at()].span = WorkSpan::default();
         self.ready(ix);
         self.show(ix, NodeState::Ready, reason);
     }
@@ -388,13 +395,13 @@ impl Run {
         self.nodes[ix.at()].span.finished = Some(at);
         if !already {
             self.walk_on(ix);
-            self.count(ix, Turn::Ends);
+            self.count(ix, GenerationChange::Ends);
         }
     }
 
     /// What a node received, in edge order; passed sources hand on what they received themselves.
-    pub(super) fn received(&self, ix: NodeIx) -> Vec<Origin> {
-        let mut origins: Vec<Origin> = Vec::new();
+    pub(super) fn received(&self, ix: NodeIx) -> Vec<ForwardedResult> {
+        let mut origins: Vec<ForwardedResult> = Vec::new();
         let mut known = BTreeSet::new();
         for &edge in &self.graph.nodes[ix.at()].ins {
             super::touch();
@@ -405,8 +412,8 @@ impl Run {
             let narrows = |edge: EdgeId| self.edge(edge).is_some_and(|doc| doc.context.is_some());
             let step = narrows(edge).then_some(edge);
             let found = match self.nodes[source.at()].state.end() {
-                End::HandsOn => self.flows[source.at()].forwards.clone(),
-                End::Gives | End::Closes | End::Open => vec![Origin { node: source, through: Vec::new() }],
+                EndKind::HandsOn => self.flows[source.at()].forwards.clone(),
+                EndKind::Gives | EndKind::Closes | EndKind::Open => vec![ForwardedResult { node: source, through: Vec::new() }],
             };
             for mut origin in found {
                 origin.through.extend(step);

@@ -1,6 +1,6 @@
 //! `Flow`: what the engine keeps of a node beside what views see: its phase, its tokens in numbers, its worker, its approval.
 
-use super::{EdgeId, GateId, HeldCall, Kept, Moment, NextCall, SkippedBy, Time, calls::Drive, frame::Bodies, graph::NodeIx};
+use super::{EdgeId, GateId, HeldCall, Kept, Moment, NextCall, SkippedBy, Time, calls::NodeSteering, frame::Bodies, graph::NodeIx};
 use crate::plan::Join;
 use serde_json::Value;
 use std::{
@@ -48,7 +48,7 @@ pub(super) enum Phase {
 
 /// The part of its generation that a node is in: what most questions about a phase come down to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Part {
+pub(super) enum PhasePart {
     /// Inputs are missing, or its guards were not asked yet.
     Ahead,
     /// Its guards held; a gate, a slot or a lock is between it and its start.
@@ -71,7 +71,7 @@ pub(super) enum Part {
     Over,
 }
 
-impl Part {
+impl PhasePart {
     /// Whether what runs inside the node is at work.
     pub fn is_inside(self) -> bool {
         match self {
@@ -90,38 +90,38 @@ impl Part {
 }
 
 impl Phase {
-    pub fn part(self) -> Part {
+    pub fn part(self) -> PhasePart {
         match self {
-            Self::Inputs | Self::Joined { .. } => Part::Ahead,
-            Self::Asking | Self::Queued | Self::Locked(_) => Part::InLine,
-            Self::AtGate(gate) => Part::AtGate(gate),
-            Self::Answered(_) => Part::Answered,
-            Self::Kept | Self::Freed => Part::Kept,
-            Self::Inline | Self::Working => Part::AtWork,
-            Self::Bodies | Self::Inside => Part::Inside,
-            Self::Resting => Part::Resting,
-            Self::Lost => Part::Lost,
-            Self::Ended => Part::Over,
+            Self::Inputs | Self::Joined { .. } => PhasePart::Ahead,
+            Self::Asking | Self::Queued | Self::Locked(_) => PhasePart::InLine,
+            Self::AtGate(gate) => PhasePart::AtGate(gate),
+            Self::Answered(_) => PhasePart::Answered,
+            Self::Kept | Self::Freed => PhasePart::Kept,
+            Self::Inline | Self::Working => PhasePart::AtWork,
+            Self::Bodies | Self::Inside => PhasePart::Inside,
+            Self::Resting => PhasePart::Resting,
+            Self::Lost => PhasePart::Lost,
+            Self::Ended => PhasePart::Over,
         }
     }
 }
 
 /// Tokens on incoming edges in numbers, so that a join never scans.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub(super) struct Tally {
-    pub plain: Tokens,
-    pub alternatives: Tokens,
+pub(super) struct EdgeCounts {
+    pub plain: EdgeClassCounts,
+    pub alternatives: EdgeClassCounts,
 }
 
 /// Tokens of one class of edges.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub(super) struct Tokens {
+pub(super) struct EdgeClassCounts {
     pub waiting: u32,
     pub taken: u32,
     pub dead: u32,
 }
 
-impl Tally {
+impl EdgeCounts {
     /// What the join says: go, don't, or not yet.
     pub fn verdict(self, join: Option<Join>) -> Option<bool> {
         let waiting = self.plain.waiting + self.alternatives.waiting;
@@ -162,16 +162,16 @@ pub(super) enum Wait {
 
 /// By what a worker that wants its slot back stands in line: held calls first, then by age.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) enum Line {
+pub(super) enum SlotLine {
     Hold(u32),
     Gate(GateId),
 }
 
 impl Pending {
-    pub fn line(&self) -> Line {
+    pub fn line(&self) -> SlotLine {
         match self.wait {
-            Wait::Gate(gate) => Line::Gate(gate),
-            Wait::Hold { number, .. } => Line::Hold(number),
+            Wait::Gate(gate) => SlotLine::Gate(gate),
+            Wait::Hold { number, .. } => SlotLine::Hold(number),
         }
     }
 
@@ -245,7 +245,7 @@ impl Worker {
 
 /// A result that a passed node hands on: whose, and which keys of it.
 #[derive(Clone, Debug, PartialEq)]
-pub(super) struct Origin {
+pub(super) struct ForwardedResult {
     pub node: NodeIx,
     /// Edges on the way; each lets only its `context` keys through.
     pub through: Vec<EdgeId>,
@@ -262,7 +262,7 @@ impl Flow {
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(super) struct Flow {
     pub phase: Phase,
-    pub tally: Tally,
+    pub tally: EdgeCounts,
     pub worker: Option<Box<Worker>>,
     /// Holds its locks.
     pub locked: bool,
@@ -277,7 +277,7 @@ pub(super) struct Flow {
     /// What keeps it from running, once it is skipped.
     pub skipped_by: SkippedBy,
     /// What a passed node hands on.
-    pub forwards: Vec<Origin>,
+    pub forwards: Vec<ForwardedResult>,
     /// What runs inside it.
     pub bodies: Option<Box<Bodies>>,
     /// Who holds it, if a person does.
@@ -295,5 +295,5 @@ pub(super) struct Flow {
     /// Its result before it ran again alone, for those who read it until there is a new one.
     pub former: Option<Arc<Value>>,
     /// How people drive it while it is at work.
-    pub drive: Drive,
+    pub drive: NodeSteering,
 }

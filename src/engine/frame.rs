@@ -1,21 +1,21 @@
-//! `Frame`: one plan of a run: its own, or the body of a composite node, as often as that runs. Nodes of a body stand in the run like all
+//! `InnerRun`: one plan of a run: its own, or the body of a composite node, as often as that runs. Nodes of a body stand in the run like all
 //! others, under ids such as `outer/inner` and `map[3]/inner`; their references see their own frame and nothing else.
 
 use super::{
     NodeRun,
     flow::Phase,
-    graph::{Graph, NodeIx, Settled},
+    graph::{NodeIx, RunGraph, Settled},
     run::Run,
 };
-use crate::plan::{Catalog, Dialect, NodeId, Plan, PlanWork, Work};
+use crate::plan::{Catalog, Dialect, NodeId, NodeKind, Plan, PlanWork};
 use serde_json::{Map, Value};
 use std::sync::Arc;
 
 /// A frame's place in `Run::frames`; the run's own plan is the first.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) struct FrameIx(pub u32);
+pub(super) struct InnerRunIx(pub u32);
 
-impl FrameIx {
+impl InnerRunIx {
     pub fn at(self) -> usize {
         self.0 as usize
     }
@@ -76,7 +76,7 @@ impl Inputs {
 
 /// One plan that is run.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub(super) struct Frame {
+pub(super) struct InnerRun {
     pub plan: Arc<Plan>,
     /// The composite node that it is a body of.
     pub owner: Option<NodeIx>,
@@ -93,7 +93,7 @@ pub(super) struct Frame {
     pub walked: Vec<NodeIx>,
 }
 
-impl Frame {
+impl InnerRun {
     /// The nodes of the frame.
     pub fn nodes(&self) -> impl Iterator<Item = NodeIx> + '_ {
         self.slots.iter().copied()
@@ -128,7 +128,7 @@ pub(super) struct Bodies {
     pub inputs: Arc<Inputs>,
     pub times: Times,
     /// Those that began, in order.
-    pub frames: Vec<FrameIx>,
+    pub frames: Vec<InnerRunIx>,
     /// Those that have not ended.
     pub open: u32,
     /// How many may be open at once.
@@ -171,11 +171,11 @@ impl Bodies {
 }
 
 impl Run {
-    pub(super) fn frame(&self, frame: FrameIx) -> Option<&Frame> {
+    pub(super) fn frame(&self, frame: InnerRunIx) -> Option<&InnerRun> {
         self.frames.get(frame.at())
     }
 
-    pub(super) fn frame_of(&self, ix: NodeIx) -> Option<&Frame> {
+    pub(super) fn frame_of(&self, ix: NodeIx) -> Option<&InnerRun> {
         self.frame(self.graph.nodes.get(ix.at())?.home)
     }
 
@@ -186,7 +186,7 @@ impl Run {
     }
 
     /// A node by the id that it has in the plan of a frame.
-    pub(super) fn find_in(&self, frame: &Frame, id: &str) -> Option<NodeIx> {
+    pub(super) fn find_in(&self, frame: &InnerRun, id: &str) -> Option<NodeIx> {
         if frame.prefix.is_empty() { self.graph.find(id) } else { self.graph.find(&format!("{}{id}", frame.prefix)) }
     }
 
@@ -198,13 +198,13 @@ impl Run {
     /// Nodes inside a composite one that are not over, at any depth of its own bodies.
     pub(super) fn open_inside(&self, ix: NodeIx) -> impl Iterator<Item = NodeIx> + '_ {
         let frames = self.flows[ix.at()].bodies.iter().flat_map(|bodies| &bodies.frames).filter_map(|&frame| self.frame(frame));
-        frames.filter(|frame| frame.counts.unfinished > 0).flat_map(Frame::nodes).filter(|&ix| !self.is_over(ix))
+        frames.filter(|frame| frame.counts.unfinished > 0).flat_map(InnerRun::nodes).filter(|&ix| !self.is_over(ix))
     }
 
     /// The nodes of the body of a composite node that began last.
     pub(super) fn newest_body(&self, id: &NodeId) -> impl Iterator<Item = NodeIx> + '_ {
         let bodies = self.graph.find(id).and_then(|ix| self.flows[ix.at()].bodies.as_ref());
-        bodies.and_then(|bodies| self.frame(*bodies.frames.last()?)).into_iter().flat_map(Frame::nodes)
+        bodies.and_then(|bodies| self.frame(*bodies.frames.last()?)).into_iter().flat_map(InnerRun::nodes)
     }
 
     /// A body of a composite node enters the run.
@@ -216,7 +216,7 @@ impl Run {
             None => format!("{id}/"),
         };
         let Some(bodies) = &mut self.flows[ix.at()].bodies else { return };
-        bodies.frames.push(FrameIx(u32::try_from(self.frames.len()).unwrap_or(u32::MAX)));
+        bodies.frames.push(InnerRunIx(u32::try_from(self.frames.len()).unwrap_or(u32::MAX)));
         bodies.open += 1;
         let body = Arc::clone(&bodies.body);
         let nodes = u32::try_from(body.nodes.len()).unwrap_or(u32::MAX);
@@ -225,7 +225,7 @@ impl Run {
         for owner in owners {
             self.nodes[owner.at()].inside.nodes += nodes;
         }
-        let frame = FrameIx(u32::try_from(self.frames.len() - 1).unwrap_or(u32::MAX));
+        let frame = InnerRunIx(u32::try_from(self.frames.len() - 1).unwrap_or(u32::MAX));
         if let Some(who) = self.flows[ix.at()].hold.clone() {
             let slots = self.frame(frame).map(|frame| frame.slots.clone()).unwrap_or_default();
             slots.into_iter().for_each(|inner| self.hold_back(inner, &who));
@@ -257,7 +257,7 @@ impl Run {
     }
 
     /// What a body gives: the result of its one exit, else an object by exit; of a walk, what it gave last.
-    pub(super) fn body_result(&self, frame: FrameIx) -> Value {
+    pub(super) fn body_result(&self, frame: InnerRunIx) -> Value {
         let Some(frame) = self.frame(frame) else { return Value::Null };
         let result = |ix: NodeIx| self.nodes[ix.at()].result.as_deref().cloned();
         if frame.plan.dialect.walks() {
@@ -277,7 +277,7 @@ impl Run {
     pub(super) fn add_frame(&mut self, plan: Arc<Plan>, owner: Option<NodeIx>, prefix: String, inputs: Arc<Inputs>) {
         let first = NodeIx(u32::try_from(self.graph.nodes.len()).unwrap_or(u32::MAX));
         let links = self.graph.links.len();
-        let home = FrameIx(u32::try_from(self.frames.len()).unwrap_or(u32::MAX));
+        let home = InnerRunIx(u32::try_from(self.frames.len()).unwrap_or(u32::MAX));
         let below = owner.map_or(0, |owner| self.graph.nodes[owner.at()].longest.saturating_sub(1));
         let nothing = Catalog::default();
         let catalog = self.head.as_ref().map_or(&nothing, |head| &head.settings.catalog);
@@ -295,11 +295,11 @@ impl Run {
         }
         let counts = Counts { unfinished: u32::try_from(count).unwrap_or(u32::MAX), ..Counts::default() };
         let slots = (first.0..).map(NodeIx).take(count).collect();
-        self.frames.push(Frame { plan, owner, prefix, slots, base: Arc::clone(&inputs), inputs, counts, walked: Vec::new() });
+        self.frames.push(InnerRun { plan, owner, prefix, slots, base: Arc::clone(&inputs), inputs, counts, walked: Vec::new() });
     }
 
     /// The nodes of a plan may start.
-    pub(super) fn begin_frame(&mut self, frame: FrameIx) {
+    pub(super) fn begin_frame(&mut self, frame: InnerRunIx) {
         let Some((entry, nodes)) = self.frame(frame).map(|frame| (frame.entry(), frame.slots.clone())) else { return };
         nodes.into_iter().for_each(|ix| self.begin_node(ix, entry));
     }
@@ -343,7 +343,7 @@ impl Run {
 
 /// Why a plan can't be run, bodies included; `held` are the locks of the nodes around it.
 pub(super) fn unfit(plan: &Plan, catalog: &Catalog, held: &[String]) -> Option<String> {
-    if let Err(reason) = Graph::default().append(plan, catalog, FrameIx(0), "", 0) {
+    if let Err(reason) = RunGraph::default().append(plan, catalog, InnerRunIx(0), "", 0) {
         return Some(reason);
     }
     plan.nodes.iter().find_map(|node| {
@@ -352,7 +352,7 @@ pub(super) fn unfit(plan: &Plan, catalog: &Catalog, held: &[String]) -> Option<S
         if let Some(lock) = own.into_iter().flatten().find(|lock| held.contains(lock)) {
             return Some(format!("`{}` names the lock `{lock}`, which the node around it holds", node.id));
         }
-        if let Work::Plan(PlanWork::File { path, loaded: None }) = &node.work {
+        if let NodeKind::Plan(PlanWork::File { path, loaded: None }) = &node.work {
             return Some(format!("`{}` is a plan of its own in `{path}`, which was not read", node.id));
         }
         let held: Vec<String> = held.iter().chain(own.into_iter().flatten()).cloned().collect();
@@ -362,10 +362,10 @@ pub(super) fn unfit(plan: &Plan, catalog: &Catalog, held: &[String]) -> Option<S
 }
 
 /// How often a node's body runs, and how many at once.
-pub(super) fn times(work: &Work, most: Option<u32>, items: Option<&Vec<Value>>) -> (Times, u32) {
+pub(super) fn times(work: &NodeKind, most: Option<u32>, items: Option<&Vec<Value>>) -> (Times, u32) {
     match (work, items) {
-        (Work::Loop(_), _) => (Times::Until(most.unwrap_or(1).clamp(1, 20)), 1),
-        (Work::Map(map), items) => (Times::Each(items.cloned().unwrap_or_default()), map.max_parallel.unwrap_or(u32::MAX).max(1)),
+        (NodeKind::Loop(_), _) => (Times::Until(most.unwrap_or(1).clamp(1, 20)), 1),
+        (NodeKind::Map(map), items) => (Times::Each(items.cloned().unwrap_or_default()), map.max_parallel.unwrap_or(u32::MAX).max(1)),
         (_, _) => (Times::Once, 1),
     }
 }

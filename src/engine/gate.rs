@@ -70,7 +70,7 @@ pub fn form_has_option(options: &[String], fields: &[Field]) -> bool {
 /// An answer to a gate.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case", tag = "decision")]
-pub enum Decision {
+pub enum GateReply {
     /// As shown.
     Approve,
     /// With this payload instead; checked again.
@@ -94,7 +94,7 @@ pub enum Decision {
     CancelBranch,
 }
 
-impl Decision {
+impl GateReply {
     /// What became of the question, in words.
     pub fn words(&self) -> &'static str {
         match self {
@@ -121,7 +121,7 @@ pub struct Actor {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Decided {
     /// The answer.
-    pub decision: Decision,
+    pub decision: GateReply,
     /// By whom.
     pub by: Actor,
     /// When.

@@ -1,14 +1,14 @@
 //! Gates as the engine makes them: ids, hashes, and the check of an edited payload. No gate opens and none is answered but through here.
 
 use super::{
-    Decision, Event, Gate, GateId, GateKind, NodeState, OPTION, Time,
-    flow::{Part, Phase},
+    Event, Gate, GateId, GateKind, GateReply, NodeState, OPTION, Time,
+    flow::{Phase, PhasePart},
     form_has_option,
     graph::NodeIx,
     resolve::text_of,
     run::{GateEnd, Run},
 };
-use crate::plan::{Ask, DecisionWork, Field, FieldKind, Work};
+use crate::plan::{Ask, DecisionWork, Field, FieldKind, NodeKind};
 use serde_json::{Map, Value};
 use sha2::{Digest, Sha256};
 
@@ -52,16 +52,16 @@ impl Run {
     pub(super) fn open_of(&self, ix: NodeIx) -> Vec<GateId> {
         let flow = &self.flows[ix.at()];
         let whole = match flow.phase.part() {
-            Part::AtGate(gate) => Some(gate),
-            Part::Ahead
-            | Part::InLine
-            | Part::Answered
-            | Part::Kept
-            | Part::AtWork
-            | Part::Inside
-            | Part::Resting
-            | Part::Lost
-            | Part::Over => None,
+            PhasePart::AtGate(gate) => Some(gate),
+            PhasePart::Ahead
+            | PhasePart::InLine
+            | PhasePart::Answered
+            | PhasePart::Kept
+            | PhasePart::AtWork
+            | PhasePart::Inside
+            | PhasePart::Resting
+            | PhasePart::Lost
+            | PhasePart::Over => None,
         };
         let pending = flow.worker.iter().flat_map(|worker| &worker.pending).filter_map(|pending| pending.gate());
         whole.into_iter().chain(pending.filter(|gate| self.gates.open.contains(gate))).collect()
@@ -78,7 +78,7 @@ impl Run {
             self.flows[ix.at()].owed.clear();
             let answered = match self.flows[ix.at()].phase {
                 Phase::Answered(gate) => self.gate_run(gate).is_some_and(|run| run.gate.kind == GateKind::Before),
-                phase => phase.part() == Part::InLine,
+                phase => phase.part() == PhasePart::InLine,
             };
             self.flows[ix.at()].approval = None;
             if answered && self.graph.nodes[ix.at()].gates.before {
@@ -89,26 +89,26 @@ impl Run {
     }
 
     /// Why a decision doesn't fit its gate; `None` when it does.
-    pub(super) fn misfit(&self, gate: &Gate, decision: &Decision) -> Option<String> {
+    pub(super) fn misfit(&self, gate: &Gate, decision: &GateReply) -> Option<String> {
         let Some(ix) = self.graph.find(&gate.node) else { return Some("its node is gone".to_string()) };
         let lost = self.nodes[ix.at()].state == super::NodeState::Unknown;
         match (&gate.kind, decision) {
-            (GateKind::Question { options, .. }, Decision::Answer { value }) if lost => {
+            (GateKind::Question { options, .. }, GateReply::Answer { value }) if lost => {
                 let known = value.as_str().is_some_and(|answer| options.iter().any(|option| option == answer));
                 (!known).then(|| format!("answer one of: {}", options.join(", ")))
             }
-            (GateKind::Question { .. }, Decision::Approve) if lost => Some(format!("answer one of: {}", LOST_OPTIONS.join(", "))),
-            (GateKind::Question { call: Some(_), .. }, Decision::Approve) => Some("this is a question: give an answer".to_string()),
-            (GateKind::Question { options, fields, call, .. }, Decision::Answer { value } | Decision::Modify { payload: value })
+            (GateKind::Question { .. }, GateReply::Approve) if lost => Some(format!("answer one of: {}", LOST_OPTIONS.join(", "))),
+            (GateKind::Question { call: Some(_), .. }, GateReply::Approve) => Some("this is a question: give an answer".to_string()),
+            (GateKind::Question { options, fields, call, .. }, GateReply::Answer { value } | GateReply::Modify { payload: value })
                 if !lost =>
             {
                 // What an agent offers are suggestions; any other answer goes back to it too.
                 let options = if call.is_none() { options.as_slice() } else { &[] };
                 answer_misfit(options, fields, value)
             }
-            (GateKind::Tool { tool, .. }, Decision::Modify { payload }) => self.args_misfit(tool, payload),
-            (GateKind::Before, Decision::Modify { payload }) => self.payload_misfit(ix, &gate.payload, payload),
-            (GateKind::After, Decision::Modify { payload: value }) | (GateKind::Before | GateKind::After, Decision::Answer { value }) => {
+            (GateKind::Tool { tool, .. }, GateReply::Modify { payload }) => self.args_misfit(tool, payload),
+            (GateKind::Before, GateReply::Modify { payload }) => self.payload_misfit(ix, &gate.payload, payload),
+            (GateKind::After, GateReply::Modify { payload: value }) | (GateKind::Before | GateKind::After, GateReply::Answer { value }) => {
                 self.result_misfit(ix, value)
             }
             (GateKind::Before | GateKind::After | GateKind::Tool { .. } | GateKind::Question { .. }, _) => None,
@@ -118,17 +118,19 @@ impl Run {
     /// What a person edited is what will happen, so nothing may stand there that would be ignored.
     fn payload_misfit(&self, ix: NodeIx, shown: &Value, payload: &Value) -> Option<String> {
         match &self.doc(ix)?.work {
-            Work::Tool(work) => self.args_misfit(&work.tool, payload),
-            Work::Agent(_) | Work::Decision(DecisionWork::Agent(_))
+            NodeKind::Tool(work) => self.args_misfit(&work.tool, payload),
+            NodeKind::Agent(_) | NodeKind::Decision(DecisionWork::Agent(_))
                 if text_of(payload, "objective").is_none() && shown.get("objective").is_some() =>
             {
                 Some("an agent needs an `objective` in words".to_string())
             }
-            Work::Agent(_) | Work::Decision(DecisionWork::Agent(_)) => fields_misfit(&["role", "goal", "objective"], shown, payload),
-            Work::Code(_) if text_of(payload, "code").is_none() => Some("the payload needs `code` as text".to_string()),
-            Work::Code(_) => fields_misfit(&["code"], shown, payload),
-            Work::Decision(DecisionWork::Expression(_)) | Work::Merge(_) | Work::Transform(_) | Work::Approval(_) => None,
-            Work::Plan(_) | Work::Loop(_) | Work::Map(_) => body_misfit(shown, payload),
+            NodeKind::Agent(_) | NodeKind::Decision(DecisionWork::Agent(_)) => {
+                fields_misfit(&["role", "goal", "objective"], shown, payload)
+            }
+            NodeKind::Code(_) if text_of(payload, "code").is_none() => Some("the payload needs `code` as text".to_string()),
+            NodeKind::Code(_) => fields_misfit(&["code"], shown, payload),
+            NodeKind::Decision(DecisionWork::Expression(_)) | NodeKind::Merge(_) | NodeKind::Transform(_) | NodeKind::Approval(_) => None,
+            NodeKind::Plan(_) | NodeKind::Loop(_) | NodeKind::Map(_) => body_misfit(shown, payload),
         }
     }
 
@@ -163,11 +165,11 @@ impl Run {
 }
 
 /// The payload after a decision.
-pub(super) fn edited<'a>(decision: &'a Decision, payload: &'a Value) -> &'a Value {
+pub(super) fn edited<'a>(decision: &'a GateReply, payload: &'a Value) -> &'a Value {
     match decision {
-        Decision::Modify { payload } => payload,
-        Decision::Answer { value } => value,
-        Decision::Approve | Decision::Reject { .. } | Decision::Skip | Decision::CancelBranch => payload,
+        GateReply::Modify { payload } => payload,
+        GateReply::Answer { value } => value,
+        GateReply::Approve | GateReply::Reject { .. } | GateReply::Skip | GateReply::CancelBranch => payload,
     }
 }
 
@@ -234,19 +236,21 @@ fn answer_misfit(options: &[String], fields: &[Field], value: &Value) -> Option<
 
 /// What an approval node gives: the answer, with the form's presets filled in. Where options stand beside a form, the one taken is
 /// the answer's `option`.
-pub(super) fn approval_result(ask: &Ask, decision: &Decision) -> Value {
+pub(super) fn approval_result(ask: &Ask, decision: &GateReply) -> Value {
     let presets = || ask.fields.iter().filter_map(|field| field.default.clone().map(|value| (field.name.clone(), value)));
     let answer = match decision {
-        Decision::Answer { value: Value::Object(given) } | Decision::Modify { payload: Value::Object(given) } if !ask.fields.is_empty() => {
+        GateReply::Answer { value: Value::Object(given) } | GateReply::Modify { payload: Value::Object(given) }
+            if !ask.fields.is_empty() =>
+        {
             let mut filled: Map<String, Value> = presets().collect();
             filled.extend(given.clone());
             Value::Object(filled)
         }
-        Decision::Answer { value } | Decision::Modify { payload: value } => value.clone(),
-        Decision::Approve | Decision::Reject { .. } | Decision::Skip | Decision::CancelBranch if ask.fields.is_empty() => {
+        GateReply::Answer { value } | GateReply::Modify { payload: value } => value.clone(),
+        GateReply::Approve | GateReply::Reject { .. } | GateReply::Skip | GateReply::CancelBranch if ask.fields.is_empty() => {
             Value::from("approve")
         }
-        Decision::Approve | Decision::Reject { .. } | Decision::Skip | Decision::CancelBranch => Value::Object(presets().collect()),
+        GateReply::Approve | GateReply::Reject { .. } | GateReply::Skip | GateReply::CancelBranch => Value::Object(presets().collect()),
     };
     Value::Object(Map::from_iter([("answer".to_string(), answer)]))
 }

@@ -1,8 +1,8 @@
-//! `Graph`: the shape of a run's plan by dense numbers: edges with their slots, joins, longest remaining paths, and what policy says of
+//! `RunGraph`: the shape of a run's plan by dense numbers: edges with their slots, joins, longest remaining paths, and what policy says of
 //! each node once it is laid over the plan's defaults and the catalog. Grows by bodies that begin and by edits; slots are never used again.
 
-use super::{EdgeId, frame::FrameIx};
-use crate::plan::{Approve, Catalog, DecisionWork, Dialect, Join, Node, NodeId, Plan, Policy, Risk, Route, ToolInfo, Verdict, Work};
+use super::{EdgeId, frame::InnerRunIx};
+use crate::plan::{Approve, Catalog, DecisionWork, Dialect, Join, Node, NodeId, NodeKind, Plan, Policy, Risk, Route, ToolInfo, Verdict};
 use std::{cmp::Reverse, collections::BTreeMap};
 
 /// A node's slot within its run: those of the plan first, in its order, then others as they came. Never used again.
@@ -20,7 +20,7 @@ pub(super) type Rank = (Reverse<u32>, NodeIx);
 
 /// One edge.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) struct Link {
+pub(super) struct GraphEdge {
     pub from: NodeIx,
     pub to: NodeIx,
     /// In `Plan::edges` of its frame; plain dependencies have none.
@@ -31,7 +31,7 @@ pub(super) struct Link {
 
 /// Who asks before or after a node.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub(super) struct Gates {
+pub(super) struct GateTimes {
     pub before: bool,
     pub after: bool,
 }
@@ -40,7 +40,7 @@ pub(super) struct Gates {
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(super) struct Shape {
     /// The plan that it stands in.
-    pub home: FrameIx,
+    pub home: InnerRunIx,
     /// Its place among the nodes of that plan.
     pub doc: u32,
     /// It is no node of the run any more.
@@ -51,10 +51,10 @@ pub(super) struct Shape {
     pub outs: Vec<EdgeId>,
     /// Absent: conditional edges are alternatives, plain ones are all needed.
     pub join: Option<Join>,
-    pub gates: Gates,
+    pub gates: GateTimes,
     /// Nodes on the longest path from here to an end, itself included.
     pub longest: u32,
-    /// Indices into `Graph::locks`, in order, each once.
+    /// Indices into `RunGraph::locks`, in order, each once.
     pub locks: Vec<u32>,
     /// Works by a worker, so it takes a slot.
     pub takes_slot: bool,
@@ -64,27 +64,27 @@ pub(super) struct Shape {
 
 /// The shape of a run: of its plan, and of every body that began.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub(super) struct Graph {
+pub(super) struct RunGraph {
     pub index: BTreeMap<NodeId, NodeIx>,
     /// By slot. Nodes that are gone keep theirs, but not in `index`.
     pub ids: Vec<NodeId>,
     pub nodes: Vec<Shape>,
-    pub links: Vec<Link>,
+    pub links: Vec<GraphEdge>,
     pub locks: Vec<String>,
     lock_of: BTreeMap<String, u32>,
     /// The last generation of nodes that are gone, by id: who comes after them under the same id counts on.
     past: BTreeMap<NodeId, u32>,
 }
 
-impl Graph {
+impl RunGraph {
     /// Takes in the nodes of a plan behind those that are there; their ids get `prefix`, and `below` nodes follow after each of its ends.
     ///
     /// # Errors
     /// Why the plan has no shape. Then nothing was taken in.
-    pub fn append(&mut self, plan: &Plan, catalog: &Catalog, home: FrameIx, prefix: &str, below: u32) -> Result<(), String> {
+    pub fn append(&mut self, plan: &Plan, catalog: &Catalog, home: InnerRunIx, prefix: &str, below: u32) -> Result<(), String> {
         let (nodes, links) = (self.nodes.len(), self.links.len());
         let added = self.add_nodes(plan, home, prefix).and_then(|()| {
-            let part = Part { plan, prefix, first: nodes };
+            let part = AppendedPlan { plan, prefix, first: nodes };
             self.add_links(part)?;
             self.measure(part, below)
         });
@@ -104,7 +104,7 @@ impl Graph {
         Ok(())
     }
 
-    fn add_nodes(&mut self, plan: &Plan, home: FrameIx, prefix: &str) -> Result<(), String> {
+    fn add_nodes(&mut self, plan: &Plan, home: InnerRunIx, prefix: &str) -> Result<(), String> {
         for (doc, node) in (0..).zip(&plan.nodes) {
             let ix = NodeIx(u32::try_from(self.nodes.len()).map_err(|_| "the plan has too many nodes".to_string())?);
             let id = if prefix.is_empty() { node.id.clone() } else { NodeId::new(format!("{prefix}{}", node.id)) };
@@ -143,7 +143,7 @@ impl Graph {
         self.index.get(id).copied()
     }
 
-    pub fn link(&self, edge: EdgeId) -> Link {
+    pub fn link(&self, edge: EdgeId) -> GraphEdge {
         self.links[edge.0 as usize]
     }
 
@@ -160,7 +160,7 @@ impl Graph {
     }
 
     /// A node that comes with an edit, without edges.
-    pub fn insert(&mut self, id: NodeId, home: FrameIx) -> NodeIx {
+    pub fn insert(&mut self, id: NodeId, home: InnerRunIx) -> NodeIx {
         let ix = NodeIx(u32::try_from(self.nodes.len()).unwrap_or(u32::MAX));
         self.ids.push(id.clone());
         self.index.insert(id, ix);
@@ -186,7 +186,7 @@ impl Graph {
         self.past.get(id).map_or(1, |last| last + 1)
     }
 
-    fn add_links(&mut self, part: Part<'_>) -> Result<(), String> {
+    fn add_links(&mut self, part: AppendedPlan<'_>) -> Result<(), String> {
         for (at, edge) in part.plan.edges.iter().enumerate() {
             let alternative = edge.when.is_some() || edge.default;
             self.add_link(part, &edge.from, &edge.to, u32::try_from(at).ok(), alternative)?;
@@ -199,7 +199,7 @@ impl Graph {
         Ok(())
     }
 
-    fn add_link(&mut self, part: Part<'_>, from: &NodeId, to: &NodeId, doc: Option<u32>, alternative: bool) -> Result<(), String> {
+    fn add_link(&mut self, part: AppendedPlan<'_>, from: &NodeId, to: &NodeId, doc: Option<u32>, alternative: bool) -> Result<(), String> {
         let find = |id: &NodeId| {
             let ix = if part.prefix.is_empty() { self.find(id) } else { self.find(&format!("{}{id}", part.prefix)) };
             ix.ok_or_else(|| format!("an edge names `{id}`, which is not a node of the plan"))
@@ -208,14 +208,14 @@ impl Graph {
         let policy = part.plan.nodes.get(source.at() - part.first).map(|node| Settled { node, plan: part.plan });
         let decides = policy.is_some_and(|policy| policy.route() == Route::Decision);
         let edge = EdgeId(u32::try_from(self.links.len()).map_err(|_| "the plan has too many edges".to_string())?);
-        self.links.push(Link { from: source, to: target, doc, alternative: alternative || decides });
+        self.links.push(GraphEdge { from: source, to: target, doc, alternative: alternative || decides });
         self.nodes[source.at()].outs.push(edge);
         self.nodes[target.at()].ins.push(edge);
         Ok(())
     }
 
     /// Longest remaining paths, against the direction of the edges; what is left over lies on a cycle.
-    fn measure(&mut self, part: Part<'_>, below: u32) -> Result<(), String> {
+    fn measure(&mut self, part: AppendedPlan<'_>, below: u32) -> Result<(), String> {
         let first = part.first;
         let mut left: Vec<usize> = self.nodes[first..].iter().map(|node| node.outs.len()).collect();
         let mut free: Vec<usize> = (first..self.nodes.len()).filter(|&ix| left[ix - first] == 0).collect();
@@ -241,7 +241,7 @@ impl Graph {
 
 /// A plan whose nodes stand in the graph from `first` on.
 #[derive(Clone, Copy)]
-struct Part<'a> {
+struct AppendedPlan<'a> {
     plan: &'a Plan,
     prefix: &'a str,
     first: usize,
@@ -287,7 +287,7 @@ impl<'a> Settled<'a> {
     }
 
     fn join(self) -> Option<Join> {
-        let settles = self.plan.dialect.walks() || matches!(self.node.work, Work::Merge(_));
+        let settles = self.plan.dialect.walks() || matches!(self.node.work, NodeKind::Merge(_));
         let natural = settles.then_some(Join::Settled);
         self.get(|policy| policy.join).or(natural)
     }
@@ -309,17 +309,17 @@ impl<'a> Settled<'a> {
 
     /// A card's wish counts where the plan says nothing. A plan can add gates and silence a card; where the configuration asks
     /// about the node's tool, no plan takes that away. An approval node is its own gate.
-    fn gates(self, catalog: &Catalog) -> Gates {
+    fn gates(self, catalog: &Catalog) -> GateTimes {
         let name = self.node.work.agent().and_then(|agent| agent.agent.as_deref());
         let card = name.and_then(|name| catalog.agents.iter().find(|info| info.name == name));
         let wish = self.get(|policy| policy.approve).or_else(|| card.and_then(|card| card.approve));
         let asks = tool_of(self.node).is_some_and(|name| verdict(catalog, name) == Verdict::Ask);
-        let asks_itself = matches!(self.node.work, Work::Approval(_));
+        let asks_itself = matches!(self.node.work, NodeKind::Approval(_));
         match wish {
-            Some(Approve::Before) => Gates { before: !asks_itself, after: false },
-            Some(Approve::After) => Gates { before: asks, after: true },
-            Some(Approve::Both) => Gates { before: !asks_itself, after: true },
-            Some(Approve::Never) | None => Gates { before: asks, after: false },
+            Some(Approve::Before) => GateTimes { before: !asks_itself, after: false },
+            Some(Approve::After) => GateTimes { before: asks, after: true },
+            Some(Approve::Both) => GateTimes { before: !asks_itself, after: true },
+            Some(Approve::Never) | None => GateTimes { before: asks, after: false },
         }
     }
 }
@@ -343,11 +343,11 @@ pub(super) fn leaves_something(tool: Option<&ToolInfo>) -> bool {
 }
 
 /// Whether a worker does it; all else the engine does itself.
-fn takes_slot(work: &Work) -> bool {
-    matches!(work, Work::Agent(_) | Work::Tool(_) | Work::Code(_) | Work::Decision(DecisionWork::Agent(_)))
+fn takes_slot(work: &NodeKind) -> bool {
+    matches!(work, NodeKind::Agent(_) | NodeKind::Tool(_) | NodeKind::Code(_) | NodeKind::Decision(DecisionWork::Agent(_)))
 }
 
 /// An agent acts only through tool calls, which are on record: what it did is known per attempt and not guessed here.
-fn has_side_effects(work: &Work, tool: Option<&ToolInfo>) -> bool {
+fn has_side_effects(work: &NodeKind, tool: Option<&ToolInfo>) -> bool {
     work.tool().is_some() && leaves_something(tool)
 }

@@ -1,7 +1,7 @@
 //! `Input`, `Command`, `Effect`, `Job`: what the world tells a run, what people ask of it, and what it asks of the world. Plain data.
 
 use super::{
-    Actor, DataSource, Decision, Done, FileAccess, GateId, ModelCall, NodeError, RunId, RunSettings, Time, ToolCall, ToolReport, Verb,
+    Action, Actor, DataSource, Done, FileAccess, GateId, GateReply, ModelCall, NodeError, RunId, RunSettings, Time, ToolCall, ToolReport,
 };
 use crate::plan::{CodeWork, Field, NodeId, Plan, Verdict};
 use serde::{Deserialize, Serialize};
@@ -38,7 +38,7 @@ pub enum Input {
         /// Its attempt.
         attempt: u32,
         /// What happened.
-        fact: WorkFact,
+        fact: WorkerFact,
     },
     /// Nothing happened: what follows from the state goes on, where a step ended before all was done.
     Proceed,
@@ -65,7 +65,7 @@ pub enum Input {
 
 /// What a worker reports.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub enum WorkFact {
+pub enum WorkerFact {
     /// The work ended well.
     Done(Done),
     /// The work failed.
@@ -141,14 +141,14 @@ pub enum Command {
         /// Which.
         gate: GateId,
         /// The answer.
-        decision: Decision,
+        decision: GateReply,
         /// The gate's hash as it was shown; a different one now refuses the answer.
         hash: String,
     },
     /// Something else.
     Act {
         /// What.
-        verb: Box<Verb>,
+        verb: Box<Action>,
         /// Why, in their words; may be empty.
         why: String,
     },
@@ -158,7 +158,7 @@ pub enum Command {
 
 impl Command {
     /// A verb without words of why.
-    pub fn act(verb: Verb) -> Self {
+    pub fn act(verb: Action) -> Self {
         Self::Act { verb: Box::new(verb), why: String::new() }
     }
 }

@@ -4,10 +4,10 @@
 use super::{
     EdgeId, NodeRun,
     amend::{Amendment, Wire},
-    count::Turn,
-    flow::{Flow, Part},
-    frame::{Counts, FrameIx},
-    graph::{Link, NodeIx, Settled},
+    count::GenerationChange,
+    flow::{Flow, PhasePart},
+    frame::{Counts, InnerRunIx},
+    graph::{GraphEdge, NodeIx, Settled},
     queue::Lock,
     run::Run,
     steer::Speed,
@@ -16,7 +16,7 @@ use crate::plan::{Catalog, NodeId, edit::Edit, order};
 use std::{collections::BTreeMap, sync::Arc};
 
 /// The run's own plan, the only one that is edited while it runs.
-const OWN: FrameIx = FrameIx(0);
+const OWN: InnerRunIx = InnerRunIx(0);
 
 impl Run {
     /// Puts the edited plan in place of the one that is run. `nodes` go, or back to before they began.
@@ -86,7 +86,7 @@ impl Run {
             shape.outs.clear();
         }
         for wire in wires {
-            let link = Link { from: slots[wire.from], to: slots[wire.to], doc: wire.doc, alternative: wire.alternative };
+            let link = GraphEdge { from: slots[wire.from], to: slots[wire.to], doc: wire.doc, alternative: wire.alternative };
             let edge = wire.kept.unwrap_or_else(|| {
                 self.graph.links.push(link);
                 EdgeId(u32::try_from(self.graph.links.len() - 1).unwrap_or(u32::MAX))
@@ -100,7 +100,7 @@ impl Run {
 
     /// New nodes stand before what they lead to.
     fn rank_new(&mut self, amendment: &Amendment, slots: &[NodeIx]) {
-        let graph = order::Graph::new(&amendment.plan);
+        let graph = order::PlanGraph::new(&amendment.plan);
         for at in graph.topological().into_iter().rev().filter(|&at| amendment.slots[at].is_none()) {
             let behind = graph.successors(at).map(|next| self.graph.nodes[slots[next].at()].longest).max();
             self.graph.nodes[slots[at].at()].longest = behind.unwrap_or(0) + 1;
@@ -124,7 +124,7 @@ impl Run {
         // What an end counts for depends on the ways out.
         for ix in slots {
             if self.is_over(ix) {
-                self.count(ix, Turn::Ends);
+                self.count(ix, GenerationChange::Ends);
             }
         }
     }
@@ -140,8 +140,15 @@ impl Run {
     /// Whether an attempt of a node is in hands that can't be told of an edit.
     pub(super) fn is_engaged(&self, ix: NodeIx) -> bool {
         match self.flows[ix.at()].phase.part() {
-            Part::AtWork | Part::Inside => true,
-            Part::Ahead | Part::InLine | Part::AtGate(_) | Part::Answered | Part::Kept | Part::Resting | Part::Lost | Part::Over => false,
+            PhasePart::AtWork | PhasePart::Inside => true,
+            PhasePart::Ahead
+            | PhasePart::InLine
+            | PhasePart::AtGate(_)
+            | PhasePart::Answered
+            | PhasePart::Kept
+            | PhasePart::Resting
+            | PhasePart::Lost
+            | PhasePart::Over => false,
         }
     }
 }

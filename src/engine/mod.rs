@@ -40,27 +40,27 @@ mod why;
 mod worker;
 
 pub use crate::plan::{Breakpoint, Moment};
-pub use blast::{Blast, Lost};
+pub use blast::{Impact, ImpactRow};
 pub use calls::{HeldCall, NextCall};
-pub use compare::{Change, Comparison, Side, Totals, Versus};
+pub use compare::{Comparison, NodeComparison, ResultChange, Side, Totals};
 pub use event::Event;
-pub use gate::{Actor, Decided, Decision, Gate, GateId, GateKind, OPTION, Preview, form_has_option};
+pub use gate::{Actor, Decided, Gate, GateId, GateKind, GateReply, OPTION, Preview, form_has_option};
 pub use gates::LOST_OPTIONS;
-pub use input::{AgentJob, Answer, Command, Dep, Effect, Input, Job, Provenance, Timer, TimerKind, WorkFact};
+pub use input::{AgentJob, Answer, Command, Dep, Effect, Input, Job, Provenance, Timer, TimerKind, WorkerFact};
 pub use outline::WayOut;
 pub use record::{EdgeId, Outcome, Record, RunId, RunSettings};
-pub use renames::{Names, Renames, carry};
-pub use report::{DataSource, Done, ErrorKind, FileAccess, ModelCall, NodeError, Span, TokenUsage, ToolCall, ToolReport};
+pub use renames::{NewNames, Renames, carry};
+pub use report::{DataSource, Done, ErrorKind, FileAccess, ModelCall, NodeError, TokenUsage, ToolCall, ToolReport, WorkSpan};
 pub use run::{Batch, Run};
 pub use state::{Inside, Lineage, NodeRun, NodeState, SkippedBy, Spent};
 pub use steer::Pace;
 pub use time::Time;
-pub use timeline::{After, Bar, By, Chart, Doing, Stretch, Timeline};
+pub use timeline::{After, Bar, Doing, StartCause, Stretch, Timeline, TimelineChart};
 pub use topic::Topic;
-pub use trace::{Approval, Call, Came, How, Made, Step, Trace, TraceRow};
-pub use transcript::{Entry, OUTPUT_KEPT, ToolStatus, Transcript};
-pub use verb::{BreakId, Kept, Scope, Target, Verb, Written};
-pub use why::{Link, Obstacle};
+pub use trace::{Approval, Came, How, Made, Trace, TraceRow, TraceStep, TracedCall};
+pub use transcript::{OUTPUT_KEPT, ToolStatus, Transcript, TranscriptEntry};
+pub use verb::{Action, ActionTarget, BreakId, Kept, RerunReach, WrittenValue};
+pub use why::{Blocker, Obstacle};
 
 /// Counts the nodes and edges that a step looks at, so that tests can hold it to what its input touches.
 #[cfg(test)]

@@ -1,6 +1,6 @@
 //! What views see of a run's plans: all nodes that there are, with those of bodies under their full ids, and the ways out of a node.
 
-use super::{NodeRun, frame::FrameIx, graph::NodeIx, run::Run};
+use super::{NodeRun, frame::InnerRunIx, graph::NodeIx, run::Run};
 use crate::plan::{Edge, Node, NodeId, Plan, nest};
 
 /// One way out of a node.
@@ -20,11 +20,11 @@ impl Run {
     pub fn outline(&self) -> Plan {
         let Some(plan) = self.plan() else { return Plan::default() };
         let mut flat = Plan { nodes: Vec::new(), edges: Vec::new(), ..plan.clone() };
-        self.outline_frame(FrameIx(0), &mut flat);
+        self.outline_frame(InnerRunIx(0), &mut flat);
         flat
     }
 
-    fn outline_frame(&self, at: FrameIx, flat: &mut Plan) {
+    fn outline_frame(&self, at: InnerRunIx, flat: &mut Plan) {
         let Some(frame) = self.frame(at) else { return };
         flat.edges.extend(frame.plan.edges.iter().map(|edge| nest::edge_under(&frame.prefix, edge)));
         for (ix, node) in frame.nodes().zip(&frame.plan.nodes) {
@@ -39,11 +39,11 @@ impl Run {
     /// All nodes that there are, those of bodies right behind the node that they run in.
     pub fn nodes_in_order(&self) -> Vec<(&NodeId, &NodeRun)> {
         let mut nodes = Vec::with_capacity(self.nodes.len());
-        self.order_frame(FrameIx(0), &mut nodes);
+        self.order_frame(InnerRunIx(0), &mut nodes);
         nodes
     }
 
-    fn order_frame<'a>(&'a self, at: FrameIx, nodes: &mut Vec<(&'a NodeId, &'a NodeRun)>) {
+    fn order_frame<'a>(&'a self, at: InnerRunIx, nodes: &mut Vec<(&'a NodeId, &'a NodeRun)>) {
         let Some(frame) = self.frame(at) else { return };
         for ix in frame.nodes() {
             nodes.push((&self.graph.ids[ix.at()], &self.nodes[ix.at()]));

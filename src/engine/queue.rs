@@ -1,7 +1,7 @@
 //! `Queue`: who may start next: slots, locks, and the nodes that wait for them, best first. Pure bookkeeping; no plan, no events.
 
 use super::{
-    flow::Line,
+    flow::SlotLine,
     graph::{NodeIx, Rank},
 };
 use std::collections::BTreeSet;
@@ -20,7 +20,7 @@ pub(super) struct Queue {
     /// Slots in use.
     pub busy: u32,
     /// Nodes in the middle of their work that want their slot back, by what let them go on.
-    pub resuming: BTreeSet<(Line, NodeIx)>,
+    pub resuming: BTreeSet<(SlotLine, NodeIx)>,
     /// Nodes that wait for their next attempt.
     pub resting: u32,
     /// Nodes that a hold or a breakpoint keeps.

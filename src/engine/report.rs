@@ -152,7 +152,7 @@ pub struct Done {
 
 /// When and how long, for `Run` and views.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Span {
+pub struct WorkSpan {
     /// First start of this generation.
     pub started: Option<Time>,
     /// End of this generation.
@@ -163,7 +163,7 @@ pub struct Span {
     pub worked_ms: u64,
 }
 
-impl Span {
+impl WorkSpan {
     /// It works.
     pub(super) fn work(&mut self, at: Time) {
         self.working.get_or_insert(at);

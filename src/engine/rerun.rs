@@ -2,20 +2,20 @@
 //! stay as they are, and who works with what came over those is stale. What was inside of them is gone.
 
 use super::{
-    GateId, NodeRun, NodeState, Spent, Verb,
-    calls::Drive,
-    count::Turn,
-    flow::{Flow, Phase, Tally},
-    frame::{Frame, FrameIx},
+    Action, GateId, NodeRun, NodeState, Spent,
+    calls::NodeSteering,
+    count::GenerationChange,
+    flow::{EdgeCounts, Flow, Phase},
+    frame::{InnerRun, InnerRunIx},
     graph::NodeIx,
     run::{GateEnd, Run},
-    state::End,
+    state::EndKind,
 };
 use crate::plan::Dialect;
 use serde_json::Value;
 use std::{collections::BTreeSet, sync::Arc};
 
-impl Verb {
+impl Action {
     /// Whether it may be said of a run that is over, which goes on by it.
     pub(super) fn reopens(&self) -> bool {
         self.voids_with().is_some()
@@ -48,13 +48,13 @@ impl Verb {
 
 impl Run {
     /// The part of a verb that makes nodes run again.
-    pub(super) fn again(&mut self, verb: &Verb, nodes: &[NodeIx]) {
+    pub(super) fn again(&mut self, verb: &Action, nodes: &[NodeIx]) {
         // One that only goes on from where it stands asks for nothing more.
         if !nodes.is_empty() {
             self.stage.go_on();
         }
         self.reset(nodes, &verb.voids_with().unwrap_or_default());
-        let Verb::Rewind { node, to, feedback } = verb else { return };
+        let Action::Rewind { node, to, feedback } = verb else { return };
         if let Some(ix) = self.graph.find(to) {
             let flow = &mut self.flows[ix.at()];
             flow.rewinds += 1;
@@ -77,7 +77,7 @@ impl Run {
         if !self.stage.started {
             return;
         }
-        let entry = self.frame(home).and_then(Frame::entry);
+        let entry = self.frame(home).and_then(InnerRun::entry);
         all.into_iter().for_each(|ix| self.begin_node(ix, entry));
     }
 
@@ -88,7 +88,7 @@ impl Run {
         spent.add(self.empty(ix, void));
         self.leave(ix, void);
         if self.is_over(ix) {
-            self.count(ix, Turn::Reopens);
+            self.count(ix, GenerationChange::Reopens);
         }
         self.enter(ix, Phase::Inputs);
         for at in 0..self.graph.nodes[ix.at()].outs.len() {
@@ -100,8 +100,14 @@ impl Run {
         self.wait_for_sources(ix, all);
         let Flow { hold, guidance, rewinds, drive, .. } = std::mem::take(&mut self.flows[ix.at()]);
         let reason = hold.as_ref().map_or_else(String::new, |who| format!("held by {who}"));
-        self.flows[ix.at()] =
-            Flow { hold, guidance, rewinds, former, drive: Drive { into: drive.into, ..Drive::default() }, ..Flow::default() };
+        self.flows[ix.at()] = Flow {
+            hold,
+            guidance,
+            rewinds,
+            former,
+            drive: NodeSteering { into: drive.into, ..NodeSteering::default() },
+            ..Flow::default()
+        };
         let generation = self.nodes[ix.at()].generation + 1;
         self.nodes[ix.at()] = NodeRun { generation, reason, earlier: spent, ..NodeRun::default() };
     }
@@ -115,9 +121,9 @@ impl Run {
                 continue;
             }
             match self.nodes[source.at()].state.end() {
-                End::Gives | End::HandsOn => {}
-                End::Closes => self.tokens[edge.0 as usize] = Some(false),
-                End::Open => self.tokens[edge.0 as usize] = None,
+                EndKind::Gives | EndKind::HandsOn => {}
+                EndKind::Closes => self.tokens[edge.0 as usize] = Some(false),
+                EndKind::Open => self.tokens[edge.0 as usize] = None,
             }
         }
     }
@@ -161,8 +167,8 @@ impl Run {
                 }
                 let state = &self.nodes[target.at()].state;
                 match state.end() {
-                    End::HandsOn => next.push(target),
-                    End::Open | End::Gives | End::Closes => {
+                    EndKind::HandsOn => next.push(target),
+                    EndKind::Open | EndKind::Gives | EndKind::Closes => {
                         if *state != NodeState::Skipped && self.has_started(target) {
                             found.push(target);
                         }
@@ -209,7 +215,7 @@ impl Run {
         }
         let bodies = self.flows[ix.at()].bodies.take();
         for frame in bodies.into_iter().flat_map(|bodies| bodies.frames) {
-            self.frames[frame.at()] = Frame::default();
+            self.frames[frame.at()] = InnerRun::default();
         }
         spent
     }
@@ -221,7 +227,7 @@ impl Run {
         self.nodes[ix.at()] = NodeRun::default();
         let old = std::mem::replace(&mut self.flows[ix.at()], Flow { phase: Phase::Ended, ..Flow::default() });
         for frame in old.bodies.into_iter().flat_map(|bodies| bodies.frames) {
-            self.frames[frame.at()] = Frame::default();
+            self.frames[frame.at()] = InnerRun::default();
         }
     }
 
@@ -231,7 +237,7 @@ impl Run {
         let mut next = vec![ix];
         while let Some(ix) = next.pop() {
             let frames = self.flows[ix.at()].bodies.iter().flat_map(|bodies| &bodies.frames).filter_map(|&frame| self.frame(frame));
-            let nodes: Vec<NodeIx> = frames.flat_map(Frame::nodes).collect();
+            let nodes: Vec<NodeIx> = frames.flat_map(InnerRun::nodes).collect();
             found.extend(&nodes);
             next.extend(nodes);
         }
@@ -245,7 +251,7 @@ impl Run {
 
     /// Counts a node's tokens from its edges.
     pub(super) fn tally_anew(&mut self, ix: NodeIx) {
-        let mut tally = Tally::default();
+        let mut tally = EdgeCounts::default();
         for &edge in &self.graph.nodes[ix.at()].ins {
             super::touch();
             let class = if self.graph.link(edge).alternative { &mut tally.alternatives } else { &mut tally.plain };
@@ -259,7 +265,7 @@ impl Run {
     }
 
     /// The context of a workflow, from its beginning and the results that count.
-    pub(super) fn walk_again(&mut self, home: FrameIx) {
+    pub(super) fn walk_again(&mut self, home: InnerRunIx) {
         let Some(frame) = self.frames.get_mut(home.at()).filter(|frame| frame.plan.dialect == Dialect::Workflow) else { return };
         let mut context = Arc::clone(&frame.base);
         for ix in &frame.walked {

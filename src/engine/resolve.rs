@@ -3,13 +3,13 @@
 
 use super::{
     AgentJob, Dep, Job, NodeError, Provenance,
-    flow::Origin,
-    frame::{Frame, FrameIx, MOST_ITEMS},
+    flow::ForwardedResult,
+    frame::{InnerRun, InnerRunIx, MOST_ITEMS},
     graph::{NodeIx, leaves_something},
     run::Run,
 };
 use crate::plan::{
-    AgentWork, CodeWork, DecisionWork, Dialect, MergeWork, Node, NodeId, NodeValue, Path, Scope, ToolInfo, ToolInput, Work, expr,
+    AgentWork, CodeWork, DecisionWork, Dialect, MergeWork, NameScope, Node, NodeId, NodeKind, NodeValue, Path, ToolInfo, ToolInput, expr,
     native::kind, reads, reference,
 };
 use serde_json::{Map, Value, json};
@@ -21,7 +21,7 @@ use std::{
 /// The model class of an agent in a hybrid plan that names none (seed 002).
 const HYBRID_MODEL: &str = "haiku";
 /// Stands in where a node has no plan, which no journal of a created run gives.
-static NOWHERE: LazyLock<Frame> = LazyLock::new(Frame::default);
+static NOWHERE: LazyLock<InnerRun> = LazyLock::new(InnerRun::default);
 
 /// Limits of an agent node that says nothing of its own.
 pub(super) const AGENT_SECONDS: f64 = 60.0;
@@ -44,16 +44,16 @@ pub(super) struct Ending<'a> {
 }
 
 /// What is known in a run, with one node's end that is not on record yet.
-struct Known<'a> {
+struct KnownResults<'a> {
     run: &'a Run,
     /// The plan whose names are meant.
-    frame: &'a Frame,
+    frame: &'a InnerRun,
     with: Option<Ending<'a>>,
     /// What the node that is about to end adds to the context of a workflow.
     context: Option<&'a Map<String, Value>>,
 }
 
-impl Scope for Known<'_> {
+impl NameScope for KnownResults<'_> {
     fn node(&self, id: &str) -> Option<NodeValue<'_>> {
         let ix = self.run.find_in(self.frame, id)?;
         if let Some(own) = self.with.filter(|own| own.node == ix) {
@@ -74,8 +74,8 @@ impl Scope for Known<'_> {
 }
 
 impl Run {
-    fn known(&self, ix: NodeIx) -> Known<'_> {
-        Known { run: self, frame: self.home(ix), with: None, context: None }
+    fn known(&self, ix: NodeIx) -> KnownResults<'_> {
+        KnownResults { run: self, frame: self.home(ix), with: None, context: None }
     }
 
     /// What a node's work reads by name.
@@ -89,7 +89,7 @@ impl Run {
     }
 
     /// The plan that a node stands in.
-    fn home(&self, ix: NodeIx) -> &Frame {
+    fn home(&self, ix: NodeIx) -> &InnerRun {
         self.frame_of(ix).unwrap_or(&NOWHERE)
     }
 
@@ -98,20 +98,20 @@ impl Run {
         let frame = self.home(ix);
         let given = ending.and_then(|ending| ending.result).and_then(Value::as_object);
         let context = given.filter(|_| frame.plan.dialect == Dialect::Workflow && ending.is_some_and(|ending| ending.state == "succeeded"));
-        truthy(condition, &Known { run: self, frame, with: ending, context })
+        truthy(condition, &KnownResults { run: self, frame, with: ending, context })
     }
 
     /// Whether a condition holds among the names of a frame.
-    pub(super) fn holds_in(&self, condition: &str, frame: FrameIx) -> Result<bool, String> {
+    pub(super) fn holds_in(&self, condition: &str, frame: InnerRunIx) -> Result<bool, String> {
         let frame = self.frame(frame).unwrap_or(&NOWHERE);
-        truthy(condition, &Known { run: self, frame, with: None, context: None })
+        truthy(condition, &KnownResults { run: self, frame, with: None, context: None })
     }
 
     /// The exact thing that will happen, as a gate before the node shows it.
     pub(super) fn payload(&self, ix: NodeIx) -> Result<Value, String> {
         let Some(node) = self.doc(ix) else { return Ok(Value::Null) };
         match &node.work {
-            Work::Agent(work) | Work::Decision(DecisionWork::Agent(work)) => {
+            NodeKind::Agent(work) | NodeKind::Decision(DecisionWork::Agent(work)) => {
                 let job = self.agent_job(ix, work)?;
                 let parts = [("agent", job.agent), ("role", job.role), ("goal", job.goal), ("objective", job.objective)];
                 let mut shown: Map<String, Value> =
@@ -124,13 +124,15 @@ impl Run {
                 }
                 Ok(Value::Object(shown))
             }
-            Work::Tool(work) => self.tool_args(ix, &work.tool, &work.input),
-            Work::Code(work) => {
+            NodeKind::Tool(work) => self.tool_args(ix, &work.tool, &work.input),
+            NodeKind::Code(work) => {
                 let inputs = self.named_inputs(ix)?;
                 Ok(if inputs.is_empty() { json!({ "code": work.code }) } else { json!({ "code": work.code, "inputs": inputs }) })
             }
-            Work::Decision(DecisionWork::Expression(_)) | Work::Merge(_) | Work::Transform(_) | Work::Approval(_) => self.value(ix, node),
-            Work::Plan(_) | Work::Loop(_) | Work::Map(_) => {
+            NodeKind::Decision(DecisionWork::Expression(_)) | NodeKind::Merge(_) | NodeKind::Transform(_) | NodeKind::Approval(_) => {
+                self.value(ix, node)
+            }
+            NodeKind::Plan(_) | NodeKind::Loop(_) | NodeKind::Map(_) => {
                 let mut shown = Map::from_iter([("inputs".to_string(), Value::Object(self.named_inputs(ix)?))]);
                 if let Some(items) = self.items(ix, node)? {
                     shown.insert("items".to_string(), Value::Array(items));
@@ -142,7 +144,7 @@ impl Run {
 
     /// The entries of a map.
     fn items(&self, ix: NodeIx, node: &Node) -> Result<Option<Vec<Value>>, String> {
-        let Work::Map(work) = &node.work else { return Ok(None) };
+        let NodeKind::Map(work) = &node.work else { return Ok(None) };
         match expr::eval(&work.over, &self.known(ix)).map_err(|error| format!("`{}`: {error}", work.over))? {
             Value::Array(items) if items.len() > MOST_ITEMS => {
                 Err(format!("`{}` gives {} entries: a map takes {MOST_ITEMS} at most", work.over, items.len()))
@@ -157,7 +159,7 @@ impl Run {
         let Some(node) = self.doc(ix) else { return Err("the node is not in the plan".to_string()) };
         let approved = self.approved_payload(ix);
         match &node.work {
-            Work::Agent(work) | Work::Decision(DecisionWork::Agent(work)) => {
+            NodeKind::Agent(work) | NodeKind::Decision(DecisionWork::Agent(work)) => {
                 let mut job = self.agent_job(ix, work)?;
                 match approved {
                     Some(Value::Object(shown)) => {
@@ -170,14 +172,14 @@ impl Run {
                 }
                 Ok(Job::Agent(job))
             }
-            Work::Tool(work) => {
+            NodeKind::Tool(work) => {
                 let args = match approved {
                     Some(args) => args.clone(),
                     None => self.tool_args(ix, &work.tool, &work.input)?,
                 };
                 Ok(Job::Tool { tool: work.tool.clone(), args })
             }
-            Work::Code(work) => {
+            NodeKind::Code(work) => {
                 let code = approved.and_then(|payload| text_of(payload, "code")).unwrap_or_else(|| work.code.clone());
                 let mut inputs = self.home(ix).inputs.all();
                 inputs.extend(match approved {
@@ -186,7 +188,7 @@ impl Run {
                 });
                 Ok(Job::Code { code: CodeWork { code, sandbox: work.sandbox.clone() }, inputs, absent: self.absent(ix) })
             }
-            Work::Plan(_) | Work::Loop(_) | Work::Map(_) => Ok(Job::Inside {
+            NodeKind::Plan(_) | NodeKind::Loop(_) | NodeKind::Map(_) => Ok(Job::Inside {
                 inputs: match approved {
                     Some(Value::Object(shown)) => shown_inputs(shown),
                     Some(_) | None => self.named_inputs(ix)?,
@@ -196,10 +198,10 @@ impl Run {
                     None => self.items(ix, node)?,
                 },
             }),
-            Work::Decision(DecisionWork::Expression(_)) => Ok(Job::Inline { work: "decision".to_string() }),
-            Work::Merge(_) => Ok(Job::Inline { work: "merge".to_string() }),
-            Work::Transform(_) => Ok(Job::Inline { work: "transform".to_string() }),
-            Work::Approval(_) => Ok(Job::Inline { work: "approval".to_string() }),
+            NodeKind::Decision(DecisionWork::Expression(_)) => Ok(Job::Inline { work: "decision".to_string() }),
+            NodeKind::Merge(_) => Ok(Job::Inline { work: "merge".to_string() }),
+            NodeKind::Transform(_) => Ok(Job::Inline { work: "transform".to_string() }),
+            NodeKind::Approval(_) => Ok(Job::Inline { work: "approval".to_string() }),
         }
     }
 
@@ -207,21 +209,23 @@ impl Run {
     pub(super) fn value(&self, ix: NodeIx, node: &Node) -> Result<Value, String> {
         let known = self.known(ix);
         match &node.work {
-            Work::Decision(DecisionWork::Expression(text)) => expr::eval(text, &known).map_err(|error| format!("`{text}`: {error}")),
-            Work::Transform(work) => reference::resolve(&work.value, &known).map_err(|error| error.to_string()),
-            Work::Merge(MergeWork { template: Some(template) }) => reference::resolve(template, &known).map_err(|error| error.to_string()),
-            Work::Merge(MergeWork { template: None }) => {
+            NodeKind::Decision(DecisionWork::Expression(text)) => expr::eval(text, &known).map_err(|error| format!("`{text}`: {error}")),
+            NodeKind::Transform(work) => reference::resolve(&work.value, &known).map_err(|error| error.to_string()),
+            NodeKind::Merge(MergeWork { template: Some(template) }) => {
+                reference::resolve(template, &known).map_err(|error| error.to_string())
+            }
+            NodeKind::Merge(MergeWork { template: None }) => {
                 let parts = self.deps(ix).into_iter().map(|dep| (dep.node.to_string(), (*dep.result).clone()));
                 Ok(Value::Object(parts.collect()))
             }
-            Work::Approval(ask) => reference::resolve_text(&ask.text, &known).map(Value::String).map_err(|error| error.to_string()),
-            Work::Agent(_)
-            | Work::Tool(_)
-            | Work::Code(_)
-            | Work::Decision(DecisionWork::Agent(_))
-            | Work::Plan(_)
-            | Work::Loop(_)
-            | Work::Map(_) => Ok(Value::Null),
+            NodeKind::Approval(ask) => reference::resolve_text(&ask.text, &known).map(Value::String).map_err(|error| error.to_string()),
+            NodeKind::Agent(_)
+            | NodeKind::Tool(_)
+            | NodeKind::Code(_)
+            | NodeKind::Decision(DecisionWork::Agent(_))
+            | NodeKind::Plan(_)
+            | NodeKind::Loop(_)
+            | NodeKind::Map(_) => Ok(Value::Null),
         }
     }
 
@@ -239,7 +243,7 @@ impl Run {
     }
 
     /// Keys that an edge lets through are those of the result; in a workflow, those of the context.
-    fn dep(&self, origin: &Origin) -> Dep {
+    fn dep(&self, origin: &ForwardedResult) -> Dep {
         let node = &self.nodes[origin.node.at()];
         let mut result = self.result_of(origin.node).cloned().unwrap_or_else(|| Arc::new(Value::Null));
         let frame = self.home(origin.node);
@@ -344,7 +348,7 @@ impl Run {
     }
 }
 
-fn truthy(condition: &str, known: &Known<'_>) -> Result<bool, String> {
+fn truthy(condition: &str, known: &KnownResults<'_>) -> Result<bool, String> {
     expr::truthy(condition, known).map_err(|error| format!("`{condition}`: {error}"))
 }
 

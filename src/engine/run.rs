@@ -4,8 +4,8 @@
 use super::{
     Actor, Decided, EdgeId, Effect, Event, Gate, GateId, Input, NodeRun, Outcome, Record, RunId, RunSettings, Time,
     flow::Flow,
-    frame::{Frame, FrameIx},
-    graph::{Graph, NodeIx, Settled},
+    frame::{InnerRun, InnerRunIx},
+    graph::{NodeIx, RunGraph, Settled},
     queue::Queue,
     steer::{Speed, Steer},
 };
@@ -56,14 +56,14 @@ pub(super) enum GateEnd {
 
 /// The gates of a run.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub(super) struct Gates {
+pub(super) struct RunGates {
     pub all: BTreeMap<GateId, GateRun>,
     pub open: BTreeSet<GateId>,
 }
 
 /// How far the run is.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub(super) struct Stage {
+pub(super) struct RunProgress {
     pub started: bool,
     pub cancelled_by: Option<Actor>,
     /// Who wanted everything to wrap up.
@@ -73,7 +73,7 @@ pub(super) struct Stage {
     pub last: Time,
 }
 
-impl Stage {
+impl RunProgress {
     /// Somebody wants more of a run that was cancelled or stopped, so that is not how it ends.
     pub fn go_on(&mut self) {
         self.cancelled_by = None;
@@ -85,18 +85,18 @@ impl Stage {
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Run {
     pub(super) head: Option<Box<Head>>,
-    pub(super) graph: Graph,
+    pub(super) graph: RunGraph,
     pub(super) nodes: Vec<NodeRun>,
     pub(super) flows: Vec<Flow>,
     /// By edge: taken, dead, or neither yet.
     pub(super) tokens: Vec<Option<bool>>,
-    pub(super) gates: Gates,
+    pub(super) gates: RunGates,
     pub(super) queue: Queue,
     /// Nodes whose phase calls for a decision.
     pub(super) agenda: BTreeSet<NodeIx>,
     /// Its own plan first, then every body that began.
-    pub(super) frames: Vec<Frame>,
-    pub(super) stage: Stage,
+    pub(super) frames: Vec<InnerRun>,
+    pub(super) stage: RunProgress,
     pub(super) steer: Steer,
     pub(super) seq: u64,
 }
@@ -180,8 +180,8 @@ impl Run {
 
     /// All nodes that there are: those of the plan in its order, then those of bodies as they began.
     pub fn nodes(&self) -> impl Iterator<Item = (&NodeId, &NodeRun)> {
-        let own = self.frames.first().into_iter().flat_map(Frame::nodes);
-        let inside = (0..).map(NodeIx).zip(&self.graph.nodes).filter(|(_, shape)| shape.home != FrameIx(0) && !shape.gone);
+        let own = self.frames.first().into_iter().flat_map(InnerRun::nodes);
+        let inside = (0..).map(NodeIx).zip(&self.graph.nodes).filter(|(_, shape)| shape.home != InnerRunIx(0) && !shape.gone);
         own.chain(inside.map(|(ix, _)| ix)).map(|ix| (&self.graph.ids[ix.at()], &self.nodes[ix.at()]))
     }
 

@@ -1,6 +1,6 @@
 //! `NodeState` and `NodeRun`: where one node of a run stands. Read by views; changed only by `Run::evolve`.
 
-use super::{DataSource, FileAccess, GateId, NodeError, Span, Time, TokenUsage, ToolCall, ToolReport};
+use super::{DataSource, FileAccess, GateId, NodeError, Time, TokenUsage, ToolCall, ToolReport, WorkSpan};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use std::sync::Arc;
@@ -68,16 +68,16 @@ impl NodeState {
 
     /// Whether the node's generation has ended.
     pub fn is_final(&self) -> bool {
-        self.end() != End::Open
+        self.end() != EndKind::Open
     }
 
-    pub(super) fn end(&self) -> End {
+    pub(super) fn end(&self) -> EndKind {
         match self {
-            Self::Succeeded | Self::FailedSafe => End::Gives,
-            Self::Passed => End::HandsOn,
-            Self::Failed | Self::Cancelled | Self::Skipped => End::Closes,
+            Self::Succeeded | Self::FailedSafe => EndKind::Gives,
+            Self::Passed => EndKind::HandsOn,
+            Self::Failed | Self::Cancelled | Self::Skipped => EndKind::Closes,
             Self::Pending | Self::Ready | Self::Held | Self::Waiting { .. } | Self::Running | Self::Retrying { .. } | Self::Unknown => {
-                End::Open
+                EndKind::Open
             }
         }
     }
@@ -85,7 +85,7 @@ impl NodeState {
 
 /// What a state comes to for those behind the node.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum End {
+pub(super) enum EndKind {
     /// It is not over.
     Open,
     /// It gives a result, or word of its failure.
@@ -131,7 +131,7 @@ pub struct NodeRun {
     /// `budget_exhausted`, `rehearsal`, … when the result is not a plain one.
     pub mark: Option<String>,
     /// When it started and ended.
-    pub span: Span,
+    pub span: WorkSpan,
     /// What it used and touched.
     pub lineage: Lineage,
     /// What runs inside it.
@@ -152,7 +152,7 @@ impl Default for NodeRun {
             result: None,
             error: None,
             mark: None,
-            span: Span::default(),
+            span: WorkSpan::default(),
             lineage: Lineage::default(),
             inside: Inside::default(),
             stale: None,
@@ -165,7 +165,7 @@ impl NodeRun {
     /// How long its own work took, or has taken by `now`, all attempts together and no waits: nothing where it has not begun, and where its result is no work's but a person's.
     pub fn took_ms(&self, now: Time) -> Option<u64> {
         let given = self.mark.as_deref() == Some(OVERRIDDEN);
-        let Span { started, working, worked_ms, .. } = self.span;
+        let WorkSpan { started, working, worked_ms, .. } = self.span;
         started.filter(|_| !given).map(|_| worked_ms + working.map_or(0, |since| now.since(since)))
     }
 

@@ -1,8 +1,8 @@
 //! `Steer`: how people drive a run: pace, holds, breakpoints. What of it evolves, and who may start.
 
 use super::{
-    BreakId, Breakpoint, GateKind, Kept, Moment, NodeState, Target, Verb,
-    flow::{Part, Phase},
+    Action, ActionTarget, BreakId, Breakpoint, GateKind, Kept, Moment, NodeState,
+    flow::{Phase, PhasePart},
     graph::NodeIx,
     run::Run,
     undo::Shadow,
@@ -120,18 +120,18 @@ impl Run {
     }
 
     /// The part of a verb that is a change of its own; all else follows as events.
-    pub(super) fn acted(&mut self, verb: &Verb, nodes: &[NodeId], who: &str) {
+    pub(super) fn acted(&mut self, verb: &Action, nodes: &[NodeId], who: &str) {
         let found: Vec<NodeIx> = nodes.iter().filter_map(|id| self.graph.find(id)).collect();
         match verb {
-            Verb::Hold { .. } => found.into_iter().for_each(|ix| self.hold_back(ix, who)),
-            Verb::Release { .. } => found.into_iter().for_each(|ix| self.let_go_on(ix)),
-            Verb::Pause => self.steer.halt(),
-            Verb::Resume => {
+            Action::Hold { .. } => found.into_iter().for_each(|ix| self.hold_back(ix, who)),
+            Action::Release { .. } => found.into_iter().for_each(|ix| self.let_go_on(ix)),
+            Action::Pause => self.steer.halt(),
+            Action::Resume => {
                 self.steer.speed = Speed::Free;
                 found.into_iter().for_each(|ix| self.let_go_on(ix));
             }
-            Verb::Step { .. } => self.step_on(&found),
-            Verb::RunTo { node } => {
+            Action::Step { .. } => self.step_on(&found),
+            Action::RunTo { node } => {
                 if let Some(target) = self.graph.find(node) {
                     self.steer.speed = Speed::To { target, way: found.into_iter().collect() };
                     if self.is_at_start(target) {
@@ -139,27 +139,27 @@ impl Run {
                     }
                 }
             }
-            Verb::Break { point } => {
+            Action::Break { point } => {
                 self.steer.made += 1;
                 self.steer.points.insert(BreakId(self.steer.made), point.clone());
             }
-            Verb::Unbreak { point } => {
+            Action::Unbreak { point } => {
                 self.steer.points.remove(point);
             }
-            Verb::Rebreak { point, with } => {
+            Action::Rebreak { point, with } => {
                 self.steer.points.insert(*point, with.clone());
             }
-            Verb::Retry { .. } | Verb::Rerun { .. } | Verb::Override { .. } | Verb::Rewind { .. } => self.again(verb, &found),
-            Verb::Edit { edits } => self.amend(edits, &found, &verb.voids_with().unwrap_or_default()),
-            Verb::StepInto { .. } => found.into_iter().for_each(|ix| self.step_into(ix)),
-            Verb::Stop { target } => {
-                if *target == Target::Run {
+            Action::Retry { .. } | Action::Rerun { .. } | Action::Override { .. } | Action::Rewind { .. } => self.again(verb, &found),
+            Action::Edit { edits } => self.amend(edits, &found, &verb.voids_with().unwrap_or_default()),
+            Action::StepInto { .. } => found.into_iter().for_each(|ix| self.step_into(ix)),
+            Action::Stop { target } => {
+                if *target == ActionTarget::Run {
                     self.stage.stopped_by = Some(who.to_string());
                 }
                 found.into_iter().for_each(|ix| self.wind_up(ix, who));
             }
-            Verb::Guide { text, .. } => found.into_iter().for_each(|ix| self.flows[ix.at()].guidance.push(text.clone())),
-            Verb::Cancel { .. } | Verb::Skip { .. } => {}
+            Action::Guide { text, .. } => found.into_iter().for_each(|ix| self.flows[ix.at()].guidance.push(text.clone())),
+            Action::Cancel { .. } | Action::Skip { .. } => {}
         }
     }
 
@@ -197,9 +197,16 @@ impl Run {
     /// Whether nothing but a slot or a lock is between a node and its start, once what was kept goes on.
     fn is_about_to_start(&self, ix: NodeIx) -> bool {
         match self.flows[ix.at()].phase.part() {
-            Part::InLine => true,
-            Part::Kept => !self.flows[ix.at()].keeps_an_end(),
-            Part::Ahead | Part::AtGate(_) | Part::Answered | Part::AtWork | Part::Inside | Part::Resting | Part::Lost | Part::Over => false,
+            PhasePart::InLine => true,
+            PhasePart::Kept => !self.flows[ix.at()].keeps_an_end(),
+            PhasePart::Ahead
+            | PhasePart::AtGate(_)
+            | PhasePart::Answered
+            | PhasePart::AtWork
+            | PhasePart::Inside
+            | PhasePart::Resting
+            | PhasePart::Lost
+            | PhasePart::Over => false,
         }
     }
 
@@ -237,10 +244,16 @@ impl Run {
         self.flows[ix.at()].hold = Some(who.to_string());
         let reason = format!("held by {who}");
         match self.flows[ix.at()].phase.part() {
-            Part::InLine => self.keep(ix, Kept::Start, &reason),
-            Part::Ahead => self.nodes[ix.at()].reason = reason,
-            Part::Inside => self.nodes[ix.at()].reason = self.at_work_reason(ix),
-            Part::AtGate(_) | Part::Answered | Part::AtWork | Part::Resting | Part::Kept | Part::Lost | Part::Over => {}
+            PhasePart::InLine => self.keep(ix, Kept::Start, &reason),
+            PhasePart::Ahead => self.nodes[ix.at()].reason = reason,
+            PhasePart::Inside => self.nodes[ix.at()].reason = self.at_work_reason(ix),
+            PhasePart::AtGate(_)
+            | PhasePart::Answered
+            | PhasePart::AtWork
+            | PhasePart::Resting
+            | PhasePart::Kept
+            | PhasePart::Lost
+            | PhasePart::Over => {}
         }
     }
 
@@ -262,18 +275,18 @@ impl Run {
     pub(super) fn let_go(&mut self, ix: NodeIx) {
         let held = self.flows[ix.at()].hold.take().is_some();
         match self.flows[ix.at()].phase.part() {
-            Part::Kept => self.enter(ix, Phase::Freed),
-            Part::Ahead if held => self.nodes[ix.at()].reason = String::new(),
-            Part::Inside if held => self.nodes[ix.at()].reason = self.at_work_reason(ix),
-            Part::Ahead
-            | Part::InLine
-            | Part::AtGate(_)
-            | Part::Answered
-            | Part::AtWork
-            | Part::Inside
-            | Part::Resting
-            | Part::Lost
-            | Part::Over => {}
+            PhasePart::Kept => self.enter(ix, Phase::Freed),
+            PhasePart::Ahead if held => self.nodes[ix.at()].reason = String::new(),
+            PhasePart::Inside if held => self.nodes[ix.at()].reason = self.at_work_reason(ix),
+            PhasePart::Ahead
+            | PhasePart::InLine
+            | PhasePart::AtGate(_)
+            | PhasePart::Answered
+            | PhasePart::AtWork
+            | PhasePart::Inside
+            | PhasePart::Resting
+            | PhasePart::Lost
+            | PhasePart::Over => {}
         }
     }
 
@@ -291,16 +304,16 @@ impl Run {
     }
 
     /// Nodes of a target, over or not; what runs inside of them doesn't count.
-    pub(super) fn members(&self, target: &Target) -> Vec<NodeIx> {
+    pub(super) fn members(&self, target: &ActionTarget) -> Vec<NodeIx> {
         match target {
-            Target::Node(node) => self.graph.find(node).into_iter().collect(),
-            Target::Branch(node) => self.graph.find(node).map(|ix| self.branch_of(ix).own).unwrap_or_default(),
-            Target::Run => self.frames.first().into_iter().flat_map(super::frame::Frame::nodes).collect(),
+            ActionTarget::Node(node) => self.graph.find(node).into_iter().collect(),
+            ActionTarget::Branch(node) => self.graph.find(node).map(|ix| self.branch_of(ix).own).unwrap_or_default(),
+            ActionTarget::Run => self.frames.first().into_iter().flat_map(super::frame::InnerRun::nodes).collect(),
         }
     }
 
     /// Nodes of a target, and of what runs inside of them those that are not over.
-    pub(super) fn at_any_depth(&self, target: &Target) -> Vec<NodeIx> {
+    pub(super) fn at_any_depth(&self, target: &ActionTarget) -> Vec<NodeIx> {
         let mut nodes = self.members(target);
         let mut at = 0;
         while let Some(&ix) = nodes.get(at) {

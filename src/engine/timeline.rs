@@ -2,7 +2,7 @@
 //! `Timeline::chart` draws it up: a bar a node, the critical path as it really was, and the shortest time that the same work could have
 //! taken. A node that gets another name keeps its bar.
 
-use super::{Event, Names, NodeRun, NodeState, Record, Renames, Time, Verb, carry, flow::Phase, graph::NodeIx, run::Run};
+use super::{Action, Event, NewNames, NodeRun, NodeState, Record, Renames, Time, carry, flow::Phase, graph::NodeIx, run::Run};
 use crate::plan::NodeId;
 use serde::Serialize;
 use std::{
@@ -114,13 +114,13 @@ pub struct After {
     pub node: NodeId,
     /// By what.
     #[serde(flatten)]
-    pub by: By,
+    pub by: StartCause,
 }
 
 /// What one node starts after another by.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case", tag = "by")]
-pub enum By {
+pub enum StartCause {
     /// It was its source and ended.
     Source,
     /// It was of the turn before and ended.
@@ -139,17 +139,17 @@ impl After {
     pub fn words(&self) -> String {
         let node = &self.node;
         match &self.by {
-            By::Source => node.to_string(),
-            By::Turn => format!("{node}, of the turn before"),
-            By::Slot => format!("{node}, which gave a slot back"),
-            By::Lock { lock } => format!("{node}, which gave lock `{lock}` back"),
+            StartCause::Source => node.to_string(),
+            StartCause::Turn => format!("{node}, of the turn before"),
+            StartCause::Slot => format!("{node}, which gave a slot back"),
+            StartCause::Lock { lock } => format!("{node}, which gave lock `{lock}` back"),
         }
     }
 }
 
 /// A run against time.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
-pub struct Chart {
+pub struct TimelineChart {
     /// When the run started; absent before.
     pub start: Option<Time>,
     /// Where bars that go on end: when the run settled, else the moment that the chart was asked for.
@@ -185,7 +185,7 @@ struct Track {
     /// What it has that others may wait for.
     has: Has,
     /// Who let it start, where it stood in line for that.
-    let_in: Option<(By, Freed)>,
+    let_in: Option<(StartCause, Freed)>,
 }
 
 /// What a node has that others may wait for.
@@ -243,7 +243,7 @@ impl Timeline {
             Event::RunReopened { .. } => self.settled = None,
             Event::RunRecovered { .. } | Event::Branched { .. } => self.break_off(run, record.at),
             // Another plan, or another state, is put in the place of the whole run's.
-            Event::Acted { verb, .. } if matches!(**verb, Verb::Edit { .. }) => self.note_all(run, run.all_nodes(), record),
+            Event::Acted { verb, .. } if matches!(**verb, Action::Edit { .. }) => self.note_all(run, run.all_nodes(), record),
             Event::Undone { .. } => self.note_all(run, run.all_nodes(), record),
             Event::Acted { nodes, .. } => nodes.iter().for_each(|node| self.note(run, node, record)),
             Event::BodyStarted { node_id, index, .. } => {
@@ -278,7 +278,7 @@ impl Timeline {
         }
     }
 
-    fn rename(&mut self, names: &Names) {
+    fn rename(&mut self, names: &NewNames) {
         carry(&mut self.tracks, names);
         let let_in = self.tracks.values_mut().filter_map(|track| track.let_in.as_mut()).map(|(_, freed)| freed);
         for freed in let_in.chain(&mut self.freed.slot).chain(self.freed.locks.values_mut()) {
@@ -333,7 +333,7 @@ impl Timeline {
     }
 
     /// Draws the timeline up as it stands at `now`, which counts only while the run goes on. In proportion to all of it.
-    pub fn chart(&self, run: &Run, now: Time) -> Chart {
+    pub fn chart(&self, run: &Run, now: Time) -> TimelineChart {
         let end = self.settled.unwrap_or(now);
         let start = self.begun.get("").map(|(at, _)| *at);
         let critical: Vec<NodeId> = self.critical(run).into_iter().map(|ix| run.id_of(ix)).collect();
@@ -343,7 +343,7 @@ impl Timeline {
             Bar { node: id.clone(), stretches: self.stretches(id), after, critical: on_it.contains(id) }
         });
         let bars = bars.collect();
-        Chart { start, end, bars, makespan_ms: start.map_or(0, |start| end.since(start)), bound_ms: self.bound(run, end), critical }
+        TimelineChart { start, end, bars, makespan_ms: start.map_or(0, |start| end.since(start)), bound_ms: self.bound(run, end), critical }
     }
 
     fn track(&self, run: &Run, ix: NodeIx) -> Option<&Track> {
@@ -363,7 +363,7 @@ impl Timeline {
     }
 
     /// Who let a node start that stood in line for that, and by what; unless that one has begun anew since.
-    pub(super) fn let_in(&self, run: &Run, ix: NodeIx) -> Option<(NodeIx, By)> {
+    pub(super) fn let_in(&self, run: &Run, ix: NodeIx) -> Option<(NodeIx, StartCause)> {
         let (by, freed) = self.track(run, ix)?.let_in.as_ref()?;
         let began = self.tracks.get(&freed.node)?.started.filter(|&began| began < freed.seq);
         began.and_then(|_| run.graph.find(&freed.node)).map(|holder| (holder, by.clone()))
@@ -433,12 +433,12 @@ impl LastFreed {
     }
 
     /// Who let a node in that starts now: of those that gave back what it stood in line for, the last.
-    fn let_in(&self, track: &Track, run: &Run, ix: NodeIx, now: Time) -> Option<(By, Freed)> {
+    fn let_in(&self, track: &Track, run: &Run, ix: NodeIx, now: Time) -> Option<(StartCause, Freed)> {
         let stood = track.stretches.last().filter(|last| last.to.is_none() && last.from < now)?;
         // Each worker takes a slot; what the engine does itself takes none.
-        let slot = || self.slot.iter().filter(|_| run.flows[ix.at()].worker.is_some()).map(|freed| (By::Slot, freed));
+        let slot = || self.slot.iter().filter(|_| run.flows[ix.at()].worker.is_some()).map(|freed| (StartCause::Slot, freed));
         let locks = run.graph.nodes[ix.at()].locks.iter().filter_map(|&lock| {
-            let by = By::Lock { lock: run.graph.locks.get(lock as usize)?.clone() };
+            let by = StartCause::Lock { lock: run.graph.locks.get(lock as usize)?.clone() };
             Some((by, self.locks.get(&lock)?))
         });
         let last = match stood.doing {

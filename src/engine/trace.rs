@@ -2,12 +2,12 @@
 //! roots. Each node stands in it once; wherever else it went in, a row says so.
 
 use super::{
-    Actor, DataSource, Entry, FileAccess, GateId, GateKind, Time, TokenUsage, Transcript,
-    frame::FrameIx,
+    Actor, DataSource, FileAccess, GateId, GateKind, Time, TokenUsage, Transcript, TranscriptEntry,
+    frame::InnerRunIx,
     graph::NodeIx,
     run::{GateEnd, GateRun, Run},
 };
-use crate::plan::{CodeWork, LoopWork, MapWork, NodeId, Path, Root, Work, names_in_code};
+use crate::plan::{CodeWork, LoopWork, MapWork, NodeId, NodeKind, Path, Root, names_in_code};
 use serde::Serialize;
 use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
@@ -19,7 +19,7 @@ const SHORT: usize = 200;
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct Trace {
     /// The node that was asked for, then those that went into it, each once.
-    pub steps: Vec<Step>,
+    pub steps: Vec<TraceStep>,
     /// The tree: each row behind what it went into.
     pub rows: Vec<TraceRow>,
 }
@@ -39,7 +39,7 @@ pub struct TraceRow {
 
 /// What one node made, and of what.
 #[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct Step {
+pub struct TraceStep {
     /// Which.
     pub node: NodeId,
     /// Its state in one word.
@@ -56,7 +56,7 @@ pub struct Step {
     /// The results that went into it.
     pub came: Vec<Came>,
     /// Its tool calls, in order.
-    pub calls: Vec<Call>,
+    pub calls: Vec<TracedCall>,
     /// Files touched.
     pub files: Vec<FileAccess>,
     /// Sources read: URLs, searches, databases.
@@ -132,7 +132,7 @@ impl How {
 
 /// A tool call.
 #[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct Call {
+pub struct TracedCall {
     /// Its full name.
     pub tool: String,
     /// Exact arguments.
@@ -178,7 +178,7 @@ impl Approval {
 
 impl Trace {
     /// The step of a row.
-    pub fn step(&self, row: &TraceRow) -> Option<&Step> {
+    pub fn step(&self, row: &TraceRow) -> Option<&TraceStep> {
         self.steps.get(row.step)
     }
 }
@@ -209,7 +209,7 @@ impl Run {
     }
 
     /// The nodes that say what a body gives: of a walk, the one that ended last.
-    fn exits(&self, frame: FrameIx) -> Vec<NodeIx> {
+    fn exits(&self, frame: InnerRunIx) -> Vec<NodeIx> {
         let Some(frame) = self.frame(frame) else { return Vec::new() };
         let gave = |ix: &NodeIx| self.nodes[ix.at()].result.is_some();
         if frame.plan.dialect.walks() {
@@ -219,18 +219,18 @@ impl Run {
     }
 
     /// The body that ran before the one that a node stands in, where they run one after the other.
-    pub(super) fn turn_before(&self, ix: NodeIx) -> Option<FrameIx> {
+    pub(super) fn turn_before(&self, ix: NodeIx) -> Option<InnerRunIx> {
         let owner = self.frame_of(ix)?.owner?;
         let bodies = self.flows[owner.at()].bodies.as_ref().filter(|bodies| bodies.most == 1)?;
         let turn = bodies.frames.binary_search(&self.graph.nodes[ix.at()].home).ok()?;
         bodies.frames.get(turn.checked_sub(1)?).copied()
     }
 
-    fn step_of(&self, ix: NodeIx, transcript: &Transcript, gates: &[GateId]) -> Step {
+    fn step_of(&self, ix: NodeIx, transcript: &Transcript, gates: &[GateId]) -> TraceStep {
         let (id, node) = (self.id_of(ix), &self.nodes[ix.at()]);
         let lineage = &node.lineage;
         let result = node.result.as_deref().map(short).or_else(|| node.error.as_ref().map(|error| cut(&error.message)));
-        let call = |(call, report): &(super::ToolCall, Option<super::ToolReport>)| Call {
+        let call = |(call, report): &(super::ToolCall, Option<super::ToolReport>)| TracedCall {
             tool: call.tool.clone(),
             args: call.args.clone(),
             ok: report.as_ref().map(|report| report.ok),
@@ -238,7 +238,7 @@ impl Run {
         };
         let mut origins = Origins { run: self, seen: BTreeSet::new(), came: Vec::new(), inputs: Vec::new() };
         origins.of(ix);
-        Step {
+        TraceStep {
             state: node.state.word(),
             mark: node.mark.clone(),
             result,
@@ -279,13 +279,13 @@ impl Origins<'_> {
         let reads = self.run.reads(ix);
         self.by_name(ix, &reads, How::Reference, None);
         let mut names: Vec<String> = reads.iter().filter_map(input).collect();
-        if let Some(Work::Code(CodeWork { code, .. })) = self.run.doc(ix).map(|node| &node.work) {
+        if let Some(NodeKind::Code(CodeWork { code, .. })) = self.run.doc(ix).map(|node| &node.work) {
             names.extend(names_in_code(code, "inputs").into_iter().map(str::to_owned));
         }
         self.by_input(ix, names);
         let inside = self.run.flows[ix.at()].bodies.iter().flat_map(|bodies| {
             // Of a loop only the last turn is the result.
-            let turns = if matches!(self.run.doc(ix).map(|node| &node.work), Some(Work::Loop(_))) { 1 } else { bodies.frames.len() };
+            let turns = if matches!(self.run.doc(ix).map(|node| &node.work), Some(NodeKind::Loop(_))) { 1 } else { bodies.frames.len() };
             bodies.frames.iter().rev().take(turns).rev().copied()
         });
         let exits: Vec<NodeIx> = inside.flat_map(|frame| self.run.exits(frame)).collect();
@@ -332,16 +332,16 @@ impl Origins<'_> {
                         let reads = self.run.reads_in(owner, value);
                         self.by_name(owner, &reads, How::Input, Some(owner));
                     }
-                    (None, Work::Map(MapWork { .. }), "item" | "index") => {
+                    (None, NodeKind::Map(MapWork { .. }), "item" | "index") => {
                         let reads = self.run.reads(owner);
                         self.by_name(owner, &reads, How::Input, Some(owner));
                     }
-                    (None, Work::Loop(LoopWork { .. }), "previous") => {
+                    (None, NodeKind::Loop(LoopWork { .. }), "previous") => {
                         let before = self.run.turn_before(inner);
                         let exits = before.map(|frame| self.run.exits(frame)).unwrap_or_default();
                         exits.into_iter().for_each(|exit| self.add(exit, How::Previous, Some(owner)));
                     }
-                    (None, Work::Loop(LoopWork { .. }), "iteration") => {}
+                    (None, NodeKind::Loop(LoopWork { .. }), "iteration") => {}
                     (None, _, _) => return work.body().is_none_or(|body| !body.inputs.contains_key(name)),
                 }
                 false
@@ -364,16 +364,16 @@ fn input(path: &Path) -> Option<String> {
 }
 
 /// Who does a node's work.
-fn worker(work: &Work) -> String {
+fn worker(work: &NodeKind) -> String {
     let agent = || work.agent().and_then(|agent| agent.agent.clone().or_else(|| agent.role.clone()));
     let tool = || work.tool().map(|tool| tool.tool.clone());
     agent().or_else(tool).unwrap_or_else(|| work.kind().to_owned())
 }
 
-fn models(entries: &[Entry]) -> Vec<String> {
+fn models(entries: &[TranscriptEntry]) -> Vec<String> {
     let mut models: Vec<String> = Vec::new();
     for entry in entries {
-        if let Entry::Model { call, .. } = entry
+        if let TranscriptEntry::Model { call, .. } = entry
             && !models.contains(&call.model)
         {
             models.push(call.model.clone());

@@ -15,7 +15,7 @@ const LINE: usize = 240;
 
 /// One thing that a node said or did.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Entry {
+pub enum TranscriptEntry {
     /// An attempt started.
     Attempt {
         /// When.
@@ -100,8 +100,8 @@ pub enum ToolStatus {
 /// What one node said and did.
 #[derive(Clone, Debug, Default, PartialEq)]
 struct NodeTranscript {
-    entries: Vec<Entry>,
-    /// Bytes in `Entry::Output`.
+    entries: Vec<TranscriptEntry>,
+    /// Bytes in `TranscriptEntry::Output`.
     output: usize,
     last_line: String,
     revision: u64,
@@ -120,25 +120,25 @@ impl Transcript {
         let at = record.at;
         carry(&mut self.nodes, &self.renames.fold(record));
         match &record.event {
-            Event::NodeStarted { node_id, attempt, .. } => self.push(node_id, Entry::Attempt { at, attempt: *attempt }),
+            Event::NodeStarted { node_id, attempt, .. } => self.push(node_id, TranscriptEntry::Attempt { at, attempt: *attempt }),
             Event::NodeRetrying { node_id, error, until, .. } => {
-                self.push(node_id, Entry::Retrying { at, error: error.clone(), until: *until });
+                self.push(node_id, TranscriptEntry::Retrying { at, error: error.clone(), until: *until });
             }
             Event::Message { node_id, role, content, .. } => {
-                self.push(node_id, Entry::Message { at, role: role.clone(), content: content.clone() });
+                self.push(node_id, TranscriptEntry::Message { at, role: role.clone(), content: content.clone() });
             }
             Event::Output { node_id, text, .. } => self.node(node_id).stream(at, text),
             Event::NodeInterrupted { node_id, reason, .. } => {
-                self.push(node_id, Entry::Log { at, text: format!("the attempt broke off: {reason}") });
+                self.push(node_id, TranscriptEntry::Log { at, text: format!("the attempt broke off: {reason}") });
             }
-            Event::BreakHit { node_id, reason, .. } => self.push(node_id, Entry::Log { at, text: reason.clone() }),
+            Event::BreakHit { node_id, reason, .. } => self.push(node_id, TranscriptEntry::Log { at, text: reason.clone() }),
             Event::CallHeld { node_id, held, .. } => {
-                self.push(node_id, Entry::Log { at, text: format!("{} is held: {}", held.next.words(), held.reason) });
+                self.push(node_id, TranscriptEntry::Log { at, text: format!("{} is held: {}", held.next.words(), held.reason) });
             }
-            Event::LogLine { node_id, text } => self.push(node_id, Entry::Log { at, text: text.clone() }),
-            Event::ModelCalled { node_id, call, .. } => self.push(node_id, Entry::Model { at, call: call.clone() }),
+            Event::LogLine { node_id, text } => self.push(node_id, TranscriptEntry::Log { at, text: text.clone() }),
+            Event::ModelCalled { node_id, call, .. } => self.push(node_id, TranscriptEntry::Model { at, call: call.clone() }),
             Event::ToolProposed { node_id, call, .. } => {
-                self.push(node_id, Entry::Tool { at, call: call.clone(), status: ToolStatus::Proposed });
+                self.push(node_id, TranscriptEntry::Tool { at, call: call.clone(), status: ToolStatus::Proposed });
             }
             Event::ToolStarted { node_id, call, .. } => self.node(node_id).run_tool(at, call),
             Event::ToolRefused { node_id, call, message, .. } => {
@@ -146,13 +146,13 @@ impl Transcript {
             }
             Event::ToolAnswered { node_id, call, value, .. } => self.node(node_id).end_tool(call, ToolStatus::Answered(value.clone())),
             Event::ToolFinished { node_id, call, report, .. } => self.node(node_id).end_tool(call, ToolStatus::Done(report.clone())),
-            Event::QuestionAnswered { node_id, value, .. } => self.push(node_id, Entry::Answered { at, value: value.clone() }),
+            Event::QuestionAnswered { node_id, value, .. } => self.push(node_id, TranscriptEntry::Answered { at, value: value.clone() }),
             _ => {}
         }
     }
 
     /// What a node said and did, oldest first.
-    pub fn entries(&self, node: &NodeId) -> &[Entry] {
+    pub fn entries(&self, node: &NodeId) -> &[TranscriptEntry] {
         self.nodes.get(node).map_or(&[], |node| &node.entries)
     }
 
@@ -173,24 +173,24 @@ impl Transcript {
         self.nodes.entry(id.clone()).or_default()
     }
 
-    fn push(&mut self, id: &NodeId, entry: Entry) {
+    fn push(&mut self, id: &NodeId, entry: TranscriptEntry) {
         self.node(id).push(entry);
     }
 }
 
 impl NodeTranscript {
-    fn push(&mut self, entry: Entry) {
+    fn push(&mut self, entry: TranscriptEntry) {
         self.revision += 1;
         match &entry {
-            Entry::Log { text, .. } => self.line(text),
-            Entry::Message { role, content, .. } if role == "assistant" => self.line(content),
-            Entry::Message { .. }
-            | Entry::Attempt { .. }
-            | Entry::Retrying { .. }
-            | Entry::Output { .. }
-            | Entry::Tool { .. }
-            | Entry::Answered { .. }
-            | Entry::Model { .. } => {}
+            TranscriptEntry::Log { text, .. } => self.line(text),
+            TranscriptEntry::Message { role, content, .. } if role == "assistant" => self.line(content),
+            TranscriptEntry::Message { .. }
+            | TranscriptEntry::Attempt { .. }
+            | TranscriptEntry::Retrying { .. }
+            | TranscriptEntry::Output { .. }
+            | TranscriptEntry::Tool { .. }
+            | TranscriptEntry::Answered { .. }
+            | TranscriptEntry::Model { .. } => {}
         }
         self.entries.push(entry);
     }
@@ -204,15 +204,15 @@ impl NodeTranscript {
     fn stream(&mut self, at: Time, piece: &str) {
         self.output += piece.len();
         match self.entries.last_mut() {
-            Some(Entry::Output { text, .. }) => text.push_str(piece),
-            Some(_) | None => self.entries.push(Entry::Output { at, text: piece.to_string(), cut: 0 }),
+            Some(TranscriptEntry::Output { text, .. }) => text.push_str(piece),
+            Some(_) | None => self.entries.push(TranscriptEntry::Output { at, text: piece.to_string(), cut: 0 }),
         }
         self.revision += 1;
         if self.output > OUTPUT_KEPT + OUTPUT_SLACK {
             self.cut();
         }
         // The line may have begun in an earlier piece.
-        if let Some(Entry::Output { text, .. }) = self.entries.last() {
+        if let Some(TranscriptEntry::Output { text, .. }) = self.entries.last() {
             let tail: String = text.chars().rev().take(4 * LINE).collect::<Vec<_>>().into_iter().rev().collect();
             self.line(&tail);
         }
@@ -222,7 +222,7 @@ impl NodeTranscript {
     fn cut(&mut self) {
         let mut over = self.output.saturating_sub(OUTPUT_KEPT);
         for entry in &mut self.entries {
-            let Entry::Output { text, cut, .. } = entry else { continue };
+            let TranscriptEntry::Output { text, cut, .. } = entry else { continue };
             if over == 0 {
                 break;
             }
@@ -246,7 +246,7 @@ impl NodeTranscript {
                 *status = ToolStatus::Running;
                 self.revision += 1;
             }
-            None => self.push(Entry::Tool { at, call: call.clone(), status: ToolStatus::Running }),
+            None => self.push(TranscriptEntry::Tool { at, call: call.clone(), status: ToolStatus::Running }),
         }
     }
 
@@ -260,15 +260,15 @@ impl NodeTranscript {
     /// The latest call of that id.
     fn tool(&mut self, id: &str) -> Option<(&mut ToolCall, &mut ToolStatus)> {
         self.entries.iter_mut().rev().find_map(|entry| match entry {
-            Entry::Tool { call, status, .. } if call.id == id => Some((call, status)),
-            Entry::Tool { .. }
-            | Entry::Attempt { .. }
-            | Entry::Retrying { .. }
-            | Entry::Message { .. }
-            | Entry::Output { .. }
-            | Entry::Answered { .. }
-            | Entry::Log { .. }
-            | Entry::Model { .. } => None,
+            TranscriptEntry::Tool { call, status, .. } if call.id == id => Some((call, status)),
+            TranscriptEntry::Tool { .. }
+            | TranscriptEntry::Attempt { .. }
+            | TranscriptEntry::Retrying { .. }
+            | TranscriptEntry::Message { .. }
+            | TranscriptEntry::Output { .. }
+            | TranscriptEntry::Answered { .. }
+            | TranscriptEntry::Log { .. }
+            | TranscriptEntry::Model { .. } => None,
         })
     }
 }
@@ -292,7 +292,7 @@ mod tests {
     #[test]
     fn streamed_pieces_join_and_the_last_line_spans_them() {
         let transcript = fold(vec![output("one\ntw"), output("o three"), output("\n\n")]);
-        let [Entry::Output { text, cut: 0, .. }] = transcript.entries(&"a".into()) else { panic!("one entry") };
+        let [TranscriptEntry::Output { text, cut: 0, .. }] = transcript.entries(&"a".into()) else { panic!("one entry") };
         assert_eq!(text, "one\ntwo three\n\n");
         assert_eq!(transcript.last_line(&"a".into()), Some("two three"));
         assert_eq!(transcript.revision(&"a".into()), 3);
@@ -304,7 +304,7 @@ mod tests {
         let line = format!("{}é\n", "x".repeat(97));
         let pieces = 5_000;
         let transcript = fold((0..pieces).map(|_| output(&line)).collect());
-        let [Entry::Output { text, cut, .. }] = transcript.entries(&"a".into()) else { panic!("one entry") };
+        let [TranscriptEntry::Output { text, cut, .. }] = transcript.entries(&"a".into()) else { panic!("one entry") };
         assert!(text.len() <= OUTPUT_KEPT + OUTPUT_SLACK);
         assert_eq!(text.len() as u64 + cut, (line.len() * pieces) as u64);
         assert!(text.starts_with('x') && text.len().is_multiple_of(line.len()), "cut at a line's end");
@@ -319,6 +319,9 @@ mod tests {
             Event::ToolStarted { node_id: "a".into(), generation: 1, call: call("edited") },
             Event::ToolFinished { node_id: "a".into(), generation: 1, call: "1".into(), report: report.clone() },
         ]);
-        assert_eq!(transcript.entries(&"a".into()), [Entry::Tool { at: Time(1), call: call("edited"), status: ToolStatus::Done(report) }]);
+        assert_eq!(
+            transcript.entries(&"a".into()),
+            [TranscriptEntry::Tool { at: Time(1), call: call("edited"), status: ToolStatus::Done(report) }]
+        );
     }
 }

@@ -2,7 +2,7 @@
 //! with the verb go to both. The first one that does means that its effect has begun, and the shadow is dropped.
 
 use super::{
-    Event, GateId, Record, Topic, Verb,
+    Action, Event, GateId, Record, Topic,
     run::{GateEnd, GateRun, Run},
 };
 use crate::plan::NodeId;
@@ -71,7 +71,7 @@ impl Run {
     }
 
     /// A verb begins: the run as it is goes into the shadow, unless the verb itself has an effect.
-    fn cast_shadow(&mut self, record: &Record, verb: &Verb, nodes: &[NodeId]) {
+    fn cast_shadow(&mut self, record: &Record, verb: &Action, nodes: &[NodeId]) {
         let below = self.steer.shadow.take();
         let mut run = self.clone();
         run.steer.shadow = below;

@@ -1,4 +1,4 @@
-//! `Verb`: what people ask of a run beside answering its gates, as plain data. One verb is one event, with who and why.
+//! `Action`: what people ask of a run beside answering its gates, as plain data. One verb is one event, with who and why.
 
 use super::NodeError;
 use crate::plan::{Breakpoint, NodeId, edit::Edit};
@@ -8,7 +8,7 @@ use serde_json::Value;
 /// What a verb is about.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case", tag = "on", content = "node")]
-pub enum Target {
+pub enum ActionTarget {
     /// One node.
     Node(NodeId),
     /// A node and what only it feeds.
@@ -20,7 +20,7 @@ pub enum Target {
 /// How far a rerun reaches.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Scope {
+pub enum RerunReach {
     /// The node alone: its edges stay as they are, and its consumers are marked stale.
     Alone,
     /// The node and everything that can be reached from it.
@@ -35,29 +35,29 @@ pub struct BreakId(pub u32);
 /// What people ask.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case", tag = "verb")]
-pub enum Verb {
+pub enum Action {
     /// Stop now.
     Cancel {
         /// What.
-        target: Target,
+        target: ActionTarget,
     },
     /// Wrap up. An agent at work gets one last turn without tools, at its next model call, and its result is marked `stopped`; tool calls
     /// and questions that wait for a person are refused. Of a plan inside a node nothing more begins. Tools and code hand nothing back:
     /// alone they can't be stopped, in a branch or a run they finish. What has not started in a branch or a run is cancelled.
     Stop {
         /// What.
-        target: Target,
+        target: ActionTarget,
     },
     /// Don't start until released. Of a node with a plan inside that is at work nothing more inside starts, in bodies that begin later
     /// neither.
     Hold {
         /// What.
-        target: Target,
+        target: ActionTarget,
     },
     /// End a hold, or go on from a breakpoint; with all that runs inside.
     Release {
         /// What.
-        target: Target,
+        target: ActionTarget,
     },
     /// Try again a node that ended badly, or now one that waits for its next attempt.
     Retry {
@@ -69,7 +69,7 @@ pub enum Verb {
         /// Which.
         node: NodeId,
         /// How far.
-        scope: Scope,
+        scope: RerunReach,
     },
     /// Never run it.
     Skip {
@@ -215,14 +215,14 @@ fn on_a_line(value: &Value) -> String {
 
 /// A value as a person writes it.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Written {
+pub enum WrittenValue {
     /// It is JSON.
     Json(Value),
     /// It is no JSON, and is taken as it stands.
     Text(String),
 }
 
-impl Written {
+impl WrittenValue {
     /// Reads a value. What begins as JSON does is meant as JSON, and a mistake in it is not taken for text.
     ///
     /// # Errors
@@ -244,7 +244,7 @@ impl Written {
     }
 }
 
-impl Target {
+impl ActionTarget {
     /// The node that it names.
     pub fn node(&self) -> Option<&NodeId> {
         match self {
@@ -263,7 +263,7 @@ impl Target {
     }
 }
 
-impl Verb {
+impl Action {
     /// The node that it is about, if it is about one.
     pub fn node(&self) -> Option<&NodeId> {
         match self {
@@ -297,8 +297,8 @@ impl Verb {
             Self::Hold { target } => format!("hold {}", target.words()),
             Self::Release { target } => format!("release {}", target.words()),
             Self::Retry { node } => format!("retry `{node}`"),
-            Self::Rerun { node, scope: Scope::Alone } => format!("run `{node}` again alone"),
-            Self::Rerun { node, scope: Scope::Downstream } => format!("run `{node}` again with what depends on it"),
+            Self::Rerun { node, scope: RerunReach::Alone } => format!("run `{node}` again alone"),
+            Self::Rerun { node, scope: RerunReach::Downstream } => format!("run `{node}` again with what depends on it"),
             Self::Skip { node } => format!("skip `{node}`"),
             Self::Override { node, value: Value::Null } => format!("mark `{node}` done"),
             Self::Override { node, .. } => format!("override the result of `{node}`"),

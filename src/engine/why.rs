@@ -2,7 +2,7 @@
 
 use super::{
     GateId, NodeState, Time,
-    flow::{Flow, Part},
+    flow::{Flow, PhasePart},
     graph::NodeIx,
     run::Run,
     steer::Speed,
@@ -19,7 +19,7 @@ const NAMES: usize = 5;
 
 /// One link of what holds a node up. The chain is a tree: each link behind the one that waits for it, each node once.
 #[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct Link {
+pub struct Blocker {
     /// Whose link.
     pub node: NodeId,
     /// 0 for the node that was asked for.
@@ -78,13 +78,13 @@ impl Obstacle {
 }
 
 /// What is told of one node, and who holds it up.
-struct Told {
+struct BlockerNotes {
     sentence: String,
     obstacle: Obstacle,
     blockers: Vec<NodeIx>,
 }
 
-impl Told {
+impl BlockerNotes {
     fn new(sentence: String, obstacle: Obstacle) -> Self {
         Self { sentence, obstacle, blockers: Vec::new() }
     }
@@ -97,7 +97,7 @@ impl Told {
 impl Run {
     /// What a node waits for: itself first, then each of those that hold it up with what holds that one up, what people can do something
     /// about before the rest. Empty when there is no such node.
-    pub fn why(&self, node: &NodeId) -> Vec<Link> {
+    pub fn why(&self, node: &NodeId) -> Vec<Blocker> {
         let mut links = Vec::new();
         let mut next: Vec<(usize, NodeIx)> = Vec::new();
         match self.graph.find(node) {
@@ -106,7 +106,7 @@ impl Run {
                 let owner = std::iter::successors(nest::owner(node), |owner| nest::owner(owner)).find_map(|id| self.graph.find(id));
                 let (Some(owner), Some(_)) = (owner, self.plan().and_then(|plan| nest::find(plan, node))) else { return links };
                 let sentence = format!("`{node}` runs inside `{}`, which has not come to it", self.id_of(owner));
-                links.push(Link { node: node.clone(), depth: 0, sentence, obstacle: Obstacle::Nodes });
+                links.push(Blocker { node: node.clone(), depth: 0, sentence, obstacle: Obstacle::Nodes });
                 next.push((1, owner));
             }
         }
@@ -118,10 +118,10 @@ impl Run {
             let told = self.told(ix);
             if links.len() == LINKS {
                 let sentence = format!("{} more are in the way", next.len() + 1);
-                links.push(Link { node: self.id_of(ix), depth, sentence, obstacle: told.obstacle });
+                links.push(Blocker { node: self.id_of(ix), depth, sentence, obstacle: told.obstacle });
                 break;
             }
-            links.push(Link { node: self.id_of(ix), depth, sentence: told.sentence, obstacle: told.obstacle });
+            links.push(Blocker { node: self.id_of(ix), depth, sentence: told.sentence, obstacle: told.obstacle });
             let mut blockers: Vec<NodeIx> = told.blockers.into_iter().filter(|blocker| !seen.contains(blocker)).collect();
             blockers.sort_by_key(|&blocker| self.urgency(blocker));
             next.extend(blockers.into_iter().rev().map(|blocker| (depth + 1, blocker)));
@@ -132,7 +132,7 @@ impl Run {
     /// Why a node stands as it does, in words; may be empty. Of one that a lock kept it is what keeps it now.
     pub fn reason(&self, node: &NodeId) -> String {
         let Some(ix) = self.graph.find(node) else { return String::new() };
-        let in_line = self.nodes[ix.at()].state == NodeState::Held && self.flows[ix.at()].phase.part() == Part::InLine;
+        let in_line = self.nodes[ix.at()].state == NodeState::Held && self.flows[ix.at()].phase.part() == PhasePart::InLine;
         if !in_line {
             return self.nodes[ix.at()].reason.clone();
         }
@@ -144,43 +144,43 @@ impl Run {
         }
     }
 
-    fn told(&self, ix: NodeIx) -> Told {
+    fn told(&self, ix: NodeIx) -> BlockerNotes {
         let (id, node) = (self.id_of(ix), &self.nodes[ix.at()]);
         let because = if node.reason.is_empty() { String::new() } else { format!(": {}", node.reason) };
         match &node.state {
-            NodeState::Pending if !self.stage.started => Told::new(format!("`{id}` waits for the run to start"), Obstacle::Start),
+            NodeState::Pending if !self.stage.started => BlockerNotes::new(format!("`{id}` waits for the run to start"), Obstacle::Start),
             NodeState::Pending => self.pending(ix, &id),
             NodeState::Ready => self.not_started(&id),
             NodeState::Held => self.held(ix, &id, format!("`{id}` is held{because}")),
             NodeState::Waiting { gate } => {
-                Told::new(format!("`{id}` waits for an answer to gate {}{because}", gate.0), Obstacle::Gate { gate: *gate })
+                BlockerNotes::new(format!("`{id}` waits for an answer to gate {}{because}", gate.0), Obstacle::Gate { gate: *gate })
             }
             NodeState::Running if node.inside.nodes > 0 => {
                 let sentence = format!("`{id}` is running: {} of {} inside are over", node.inside.over, node.inside.nodes);
-                Told::new(sentence, Obstacle::Nodes).by(self.open_inside(ix).collect())
+                BlockerNotes::new(sentence, Obstacle::Nodes).by(self.open_inside(ix).collect())
             }
-            NodeState::Running => Told::new(format!("`{id}` is running"), Obstacle::Work),
+            NodeState::Running => BlockerNotes::new(format!("`{id}` is running"), Obstacle::Work),
             NodeState::Retrying { until } => {
-                Told::new(format!("`{id}` tries again at {}{because}", clock(until.0)), Obstacle::Retry { until: *until })
+                BlockerNotes::new(format!("`{id}` tries again at {}{because}", clock(until.0)), Obstacle::Retry { until: *until })
             }
-            NodeState::Unknown => Told::new(format!("somebody must say what became of `{id}`{because}"), Obstacle::Word),
+            NodeState::Unknown => BlockerNotes::new(format!("somebody must say what became of `{id}`{because}"), Obstacle::Word),
             NodeState::Skipped => {
-                Told::new(format!("`{id}` was skipped{because}"), Obstacle::Nothing).by(self.closed_by(ix).into_iter().collect())
+                BlockerNotes::new(format!("`{id}` was skipped{because}"), Obstacle::Nothing).by(self.closed_by(ix).into_iter().collect())
             }
             NodeState::Succeeded | NodeState::Passed | NodeState::Failed | NodeState::FailedSafe | NodeState::Cancelled => {
-                Told::new(format!("`{id}` {}{because}", node.state.word().replace('_', " ")), Obstacle::Nothing)
+                BlockerNotes::new(format!("`{id}` {}{because}", node.state.word().replace('_', " ")), Obstacle::Nothing)
             }
         }
     }
 
     /// Its sources, and a hold that waits for it.
-    fn pending(&self, ix: NodeIx, id: &NodeId) -> Told {
+    fn pending(&self, ix: NodeIx, id: &NodeId) -> BlockerNotes {
         let waiting = self.graph.nodes[ix.at()].ins.iter().filter(|edge| self.tokens[edge.0 as usize].is_none());
         let mut sources: Vec<NodeIx> = waiting.map(|&edge| self.graph.link(edge).from).collect();
         sources.dedup();
         let names = self.names(&sources);
         let hold = self.flows[ix.at()].hold.as_ref().map(|who| format!(", and is held by {who} then")).unwrap_or_default();
-        Told::new(format!("`{id}` waits for {names}{hold}"), Obstacle::Nodes).by(sources)
+        BlockerNotes::new(format!("`{id}` waits for {names}{hold}"), Obstacle::Nodes).by(sources)
     }
 
     /// The first of these nodes, and how many more there are.
@@ -192,18 +192,18 @@ impl Run {
     }
 
     /// Nothing but the pace and the slots keep it.
-    fn not_started(&self, id: &NodeId) -> Told {
+    fn not_started(&self, id: &NodeId) -> BlockerNotes {
         match &self.steer.speed {
-            Speed::Halted { .. } => Told::new(format!("`{id}` is ready, and the run is paused"), Obstacle::Pause),
+            Speed::Halted { .. } => BlockerNotes::new(format!("`{id}` is ready, and the run is paused"), Obstacle::Pause),
             Speed::To { target, way } if self.graph.find(id).is_some_and(|ix| !way.contains(&ix)) => {
-                Told::new(format!("`{id}` is ready, and the run goes to `{}` only", self.id_of(*target)), Obstacle::Pause)
+                BlockerNotes::new(format!("`{id}` is ready, and the run goes to `{}` only", self.id_of(*target)), Obstacle::Pause)
             }
             Speed::Free | Speed::To { .. } => self.no_slot(id, "is ready"),
         }
     }
 
     /// Who has the slots that a node wants, which `stands` as the words say; oldest work first. Looks through all nodes: for people's questions only.
-    fn no_slot(&self, id: &NodeId, stands: &str) -> Told {
+    fn no_slot(&self, id: &NodeId, stands: &str) -> BlockerNotes {
         let since = |flow: &Flow| flow.worker.as_ref().and_then(|worker| worker.since);
         let mut busy: Vec<(Time, NodeIx)> = (0..).map(NodeIx).zip(&self.flows).filter_map(|(ix, flow)| Some((since(flow)?, ix))).collect();
         busy.sort_unstable();
@@ -211,7 +211,7 @@ impl Run {
         let names = if busy.is_empty() { String::new() } else { format!(": {}", self.names(&busy)) };
         let sentence = format!("`{id}` {stands} and waits for a free slot ({} of {} in use{names})", busy.len(), self.queue.slots);
         busy.truncate(NAMES);
-        Told::new(sentence, Obstacle::Slot).by(busy)
+        BlockerNotes::new(sentence, Obstacle::Slot).by(busy)
     }
 
     /// The locks of a node that are taken, in words, and who has them now, which may be others than when it came to stand in line.
@@ -226,29 +226,34 @@ impl Run {
         (words, holders.into_iter().collect())
     }
 
-    fn locked_out(&self, ix: NodeIx, id: &NodeId) -> Told {
+    fn locked_out(&self, ix: NodeIx, id: &NodeId) -> BlockerNotes {
         let (waits, holders) = self.taken_locks(ix);
         match (holders.is_empty(), self.is_halted()) {
             (true, _) => self.not_started(id),
-            (false, true) => Told::new(format!("`{id}` is held: the run is paused, and it {waits}"), Obstacle::Pause).by(holders),
-            (false, false) => Told::new(format!("`{id}` is held: {waits}"), Obstacle::Lock).by(holders),
+            (false, true) => BlockerNotes::new(format!("`{id}` is held: the run is paused, and it {waits}"), Obstacle::Pause).by(holders),
+            (false, false) => BlockerNotes::new(format!("`{id}` is held: {waits}"), Obstacle::Lock).by(holders),
         }
     }
 
-    fn held(&self, ix: NodeIx, id: &NodeId, sentence: String) -> Told {
+    fn held(&self, ix: NodeIx, id: &NodeId, sentence: String) -> BlockerNotes {
         let flow = &self.flows[ix.at()];
         match flow.phase.part() {
-            Part::InLine => self.locked_out(ix, id),
-            Part::Kept if flow.hold.is_none() => {
+            PhasePart::InLine => self.locked_out(ix, id),
+            PhasePart::Kept if flow.hold.is_none() => {
                 let kept = flow.kept.as_ref().and_then(|kept| kept.words()).map(|kept| format!("; {kept}")).unwrap_or_default();
-                Told::new(format!("{sentence}{kept}"), Obstacle::Breakpoint)
+                BlockerNotes::new(format!("{sentence}{kept}"), Obstacle::Breakpoint)
             }
-            Part::AtWork if self.holds_call(ix) => Told::new(sentence, Obstacle::Breakpoint),
+            PhasePart::AtWork if self.holds_call(ix) => BlockerNotes::new(sentence, Obstacle::Breakpoint),
             // What it waited for in the middle of its work was answered.
-            Part::AtWork => self.no_slot(id, "has its answers"),
-            Part::Ahead | Part::AtGate(_) | Part::Answered | Part::Kept | Part::Inside | Part::Resting | Part::Lost | Part::Over => {
-                Told::new(sentence, Obstacle::Hold)
-            }
+            PhasePart::AtWork => self.no_slot(id, "has its answers"),
+            PhasePart::Ahead
+            | PhasePart::AtGate(_)
+            | PhasePart::Answered
+            | PhasePart::Kept
+            | PhasePart::Inside
+            | PhasePart::Resting
+            | PhasePart::Lost
+            | PhasePart::Over => BlockerNotes::new(sentence, Obstacle::Hold),
         }
     }
 

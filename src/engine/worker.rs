@@ -1,8 +1,8 @@
 //! The part of `evolve` about gates and the worker that waits for them: its slot, its clock, its pending calls, its locks.
 
 use super::{
-    Decision, Gate, GateId, GateKind, NextCall, NodeState, Time, ToolCall, ToolReport,
-    flow::{Line, Pending, Phase, Wait},
+    Gate, GateId, GateKind, GateReply, NextCall, NodeState, Time, ToolCall, ToolReport,
+    flow::{Pending, Phase, SlotLine, Wait},
     gates::REJECTIONS_BEFORE_SILENCE,
     graph::{NodeIx, leaves_something, tool_of},
     run::{GateEnd, GateRun, Run},
@@ -53,17 +53,17 @@ impl Run {
         }
     }
 
-    pub(super) fn answered(&mut self, id: GateId, decision: &Decision) {
+    pub(super) fn answered(&mut self, id: GateId, decision: &GateReply) {
         let Some(gate) = self.gate_run(id).map(|run| run.gate.clone()) else { return };
         let Some(ix) = self.graph.find(&gate.node) else { return };
         match (&gate.kind, decision) {
-            (GateKind::Before, Decision::Approve | Decision::Modify { .. }) => {
+            (GateKind::Before, GateReply::Approve | GateReply::Modify { .. }) => {
                 self.flows[ix.at()].approval = Some(id);
                 self.queue_up(ix);
             }
             (GateKind::Tool { tool, .. }, _) => {
                 let repeats = self.settle_owed(ix, &gate);
-                if matches!(decision, Decision::Reject { .. }) && !repeats {
+                if matches!(decision, GateReply::Reject { .. }) && !repeats {
                     let key = self.call_key(tool, &gate.payload);
                     *self.flows[ix.at()].rejections.entry(key).or_default() += 1;
                 }
@@ -77,12 +77,12 @@ impl Run {
         }
     }
 
-    fn call_decided(&mut self, ix: NodeIx, id: GateId, decision: &Decision) {
+    fn call_decided(&mut self, ix: NodeIx, id: GateId, decision: &GateReply) {
         let is_tool = self.doc(ix).and_then(tool_of).is_some();
         let ends = match decision {
-            Decision::Skip | Decision::CancelBranch => true,
-            Decision::Reject { .. } => is_tool,
-            Decision::Approve | Decision::Modify { .. } | Decision::Answer { .. } => false,
+            GateReply::Skip | GateReply::CancelBranch => true,
+            GateReply::Reject { .. } => is_tool,
+            GateReply::Approve | GateReply::Modify { .. } | GateReply::Answer { .. } => false,
         };
         self.pending_decided(ix, |pending| pending.gate() == Some(id), ends);
     }
@@ -112,7 +112,7 @@ impl Run {
         let starts_call = |pending: &Pending| {
             pending.gate().and_then(|gate| self.gate_run(gate)).is_some_and(|run| match (&run.gate.kind, &run.end) {
                 (GateKind::Tool { .. }, GateEnd::Decided(decided)) => {
-                    matches!(decided.decision, Decision::Approve | Decision::Modify { .. })
+                    matches!(decided.decision, GateReply::Approve | GateReply::Modify { .. })
                 }
                 (
                     GateKind::Tool { .. } | GateKind::Before | GateKind::After | GateKind::Question { .. },
@@ -152,7 +152,7 @@ impl Run {
             worker.pending.retain(|pending| pending.gate() != Some(id));
         }
         // A stop puts questions in line that nobody has answered.
-        self.queue.resuming.remove(&(Line::Gate(id), ix));
+        self.queue.resuming.remove(&(SlotLine::Gate(id), ix));
     }
 
     /// A worker that only waits for people gives its slot back and its clock stops.

@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use tokio::sync::mpsc;
 
-use crate::engine::{Command, GateId, Outcome, Record, RunId, Time, Verb};
+use crate::engine::{Action, Command, GateId, Outcome, Record, RunId, Time};
 use crate::plan::{Catalog, Node, NodeId, Plan};
 
 /// Whoever can connect a console to runs.
@@ -44,7 +44,7 @@ pub enum Request {
         /// Values over the plan's inputs.
         inputs: Map<String, Value>,
         /// Said before its nodes may start: a pause, breakpoints.
-        first: Vec<Verb>,
+        first: Vec<Action>,
     },
     /// A command to a live run; what follows comes as `Events`.
     Command {
@@ -66,7 +66,7 @@ pub enum Request {
         /// The last event that is kept.
         seq: u64,
         /// Carried out before anything starts: edits, holds, breakpoints, a pause.
-        verbs: Vec<Verb>,
+        verbs: Vec<Action>,
     },
     /// A picture of what a gate's payload would do; answered by `Preview` when there is one.
     Preview {

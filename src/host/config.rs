@@ -122,7 +122,7 @@ impl Config {
         if let Some(source) = &project {
             refuse_own_keys(source)?;
         }
-        let parsed = |source: &Option<Source>| source.as_ref().map(Source::config).transpose();
+        let parsed = |source: &Option<ConfigFile>| source.as_ref().map(ConfigFile::config).transpose();
         let (user_config, project_config) = (parsed(&user)?.unwrap_or_default(), parsed(&project)?);
         let Some((over, narrower)) = project.zip(project_config) else { return Ok(user_config.settled()) };
         let mut table = user.map(|source| source.table).unwrap_or_default();
@@ -142,13 +142,13 @@ impl Config {
 }
 
 /// One file as read.
-struct Source {
+struct ConfigFile {
     file: PathBuf,
     text: String,
     table: Table,
 }
 
-impl Source {
+impl ConfigFile {
     fn config(&self) -> Result<Config, ConfigError> {
         toml::from_str(&self.text).map_err(|error| self.fault(&error))
     }
@@ -158,7 +158,7 @@ impl Source {
     }
 }
 
-fn read(file: &Path) -> Result<Option<Source>, ConfigError> {
+fn read(file: &Path) -> Result<Option<ConfigFile>, ConfigError> {
     let unreadable = |cause: String| ConfigError {
         file: file.to_path_buf(),
         line: None,
@@ -171,7 +171,7 @@ fn read(file: &Path) -> Result<Option<Source>, ConfigError> {
         Err(error) => return Err(unreadable(error.to_string())),
     };
     let table = toml::from_str(&text).map_err(|error| fault(file, &text, &error))?;
-    Ok(Some(Source { file: file.to_path_buf(), text, table }))
+    Ok(Some(ConfigFile { file: file.to_path_buf(), text, table }))
 }
 
 /// The text of a small regular file. A project's file comes with whatever was cloned: a pipe would be waited for forever.
@@ -199,7 +199,7 @@ fn fault(file: &Path, text: &str, error: &toml::de::Error) -> ConfigError {
     }
 }
 
-fn refuse_own_keys(source: &Source) -> Result<(), ConfigError> {
+fn refuse_own_keys(source: &ConfigFile) -> Result<(), ConfigError> {
     let Some(key) = OWN.iter().find(|path| holds(&source.table, path)) else { return Ok(()) };
     let last = key.last().copied().unwrap_or_default();
     let line = source.text.lines().position(|line| line.contains(last)).map(|index| index + 1);

@@ -6,9 +6,9 @@ use super::{
     local::Shared,
     planning,
     save::{self, Saved},
-    session::{Last, Listener, Order, Session},
+    session::{Last, Listener, Order, RunSession},
 };
-use crate::engine::{Command, GateId, Preview, Run, RunId, Verb};
+use crate::engine::{Action, Command, GateId, Preview, Run, RunId};
 use crate::plan::Plan;
 use crate::store::short;
 use serde_json::{Map, Value};
@@ -24,7 +24,7 @@ const VIA: &str = "console";
 /// Serves one client until it goes. Its plannings end with it; its runs go on.
 pub(super) async fn serve(shared: Arc<Shared>, requests: mpsc::UnboundedReceiver<Request>, outbox: mpsc::Sender<Notice>) {
     let (listener, notices) = mpsc::unbounded_channel();
-    let desk = Desk { shared, listener, tasks: JoinSet::new(), plannings: HashMap::new() };
+    let desk = ClientSession { shared, listener, tasks: JoinSet::new(), plannings: HashMap::new() };
     tokio::select! {
         () = pump(notices, outbox) => {}
         () = desk.answer(requests) => {}
@@ -39,14 +39,14 @@ async fn pump(mut notices: mpsc::UnboundedReceiver<Notice>, outbox: mpsc::Sender
     }
 }
 
-struct Desk {
+struct ClientSession {
     shared: Arc<Shared>,
     listener: Listener,
     tasks: JoinSet<()>,
     plannings: HashMap<PlanningId, AbortHandle>,
 }
 
-impl Desk {
+impl ClientSession {
     async fn answer(mut self, mut requests: mpsc::UnboundedReceiver<Request>) {
         let (mut model, mut cards) = (self.shared.watch_model(), self.shared.watch_cards());
         self.greet();
@@ -108,7 +108,7 @@ impl Desk {
         }
     }
 
-    async fn start(&self, mut plan: Plan, inputs: Map<String, Value>, first: Vec<Verb>) {
+    async fn start(&self, mut plan: Plan, inputs: Map<String, Value>, first: Vec<Action>) {
         plan.inputs.extend(inputs);
         if let Err(problem) = self.shared.start(plan, first, VIA, Some(self.listener.clone())).await {
             self.tell(Notice::Problem(problem));
@@ -149,7 +149,7 @@ impl Desk {
     }
 
     /// What an approval would do now, if that isn't what was shown. A gate that is decided already is told so by its run.
-    async fn outdated(&self, session: &Session, command: &Command) -> Option<(GateId, Preview)> {
+    async fn outdated(&self, session: &RunSession, command: &Command) -> Option<(GateId, Preview)> {
         let Command::Decide { gate, .. } = command else { return None };
         Some((*gate, gates::outdated(&self.shared.kit, session, command).await?))
     }
@@ -178,7 +178,7 @@ impl Desk {
         }
     }
 
-    async fn branch(&self, run: RunId, seq: u64, verbs: Vec<Verb>) {
+    async fn branch(&self, run: RunId, seq: u64, verbs: Vec<Action>) {
         let last = Last { commands: verbs.into_iter().map(Command::act).collect(), by: self.shared.actor(VIA) };
         if let Err(problem) = self.shared.branch(run, seq, last, Some(self.listener.clone())).await {
             self.tell(Notice::Problem(problem));

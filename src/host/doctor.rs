@@ -10,7 +10,7 @@ use super::{
 use crate::agents;
 use crate::models::config::{Lookup, ModelsConfig};
 use crate::plan::SandboxLimits;
-use crate::store::{Scope, Store};
+use crate::store::{RunFilter, Store};
 use crate::text::counted;
 use crate::tools::sandbox::{SandboxConfig, confinement, javascript};
 use serde::Serialize;
@@ -22,7 +22,7 @@ const PATIENCE: Duration = Duration::from_secs(5);
 
 /// One thing that was looked at.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub struct Check {
+pub struct DoctorCheck {
     /// What was looked at.
     pub name: &'static str,
     /// How it is.
@@ -46,7 +46,7 @@ pub enum Health {
     Broken,
 }
 
-impl Check {
+impl DoctorCheck {
     fn fine(name: &'static str, found: impl Into<String>) -> Self {
         Self { name, health: Health::Fine, found: found.into(), remedy: None }
     }
@@ -61,12 +61,12 @@ impl Check {
 }
 
 /// Looks at everything that dagdeck needs or can use. `wanted` is the model named on the command line.
-pub async fn examine(places: &Places, wanted: Option<&str>, env: Lookup<'_>) -> Vec<Check> {
+pub async fn examine(places: &Places, wanted: Option<&str>, env: Lookup<'_>) -> Vec<DoctorCheck> {
     let (user, project) = places.config_files();
     let loaded = Config::load(user.as_deref(), &project);
     let configuration = match &loaded {
-        Ok(_) => Check::fine("configuration", describe_files(user.as_deref(), &project)),
-        Err(error) => Check::broken("configuration", Problem { message: error.to_string(), hint: Some(error.hint.clone()) }),
+        Ok(_) => DoctorCheck::fine("configuration", describe_files(user.as_deref(), &project)),
+        Err(error) => DoctorCheck::broken("configuration", Problem { message: error.to_string(), hint: Some(error.hint.clone()) }),
     };
     let config = loaded.unwrap_or_default();
     vec![
@@ -87,10 +87,10 @@ fn describe_files(user: Option<&Path>, project: &Path) -> String {
     if there.is_empty() { "no file, so the defaults hold".to_owned() } else { there.join(", ") }
 }
 
-fn workspace(folder: &Path) -> Check {
+fn workspace(folder: &Path) -> DoctorCheck {
     match std::fs::read_dir(folder) {
-        Ok(_) => Check::fine("workspace", folder.display().to_string()),
-        Err(error) => Check::broken(
+        Ok(_) => DoctorCheck::fine("workspace", folder.display().to_string()),
+        Err(error) => DoctorCheck::broken(
             "workspace",
             Problem {
                 message: format!("`{}` can't be read: {error}", folder.display()),
@@ -100,65 +100,69 @@ fn workspace(folder: &Path) -> Check {
     }
 }
 
-fn journal(home: &Path) -> Check {
-    let opened = Store::open(home).and_then(|store| Ok((store.runs(Scope::All)?.len(), store.path().display().to_string())));
+fn journal(home: &Path) -> DoctorCheck {
+    let opened = Store::open(home).and_then(|store| Ok((store.runs(RunFilter::All)?.len(), store.path().display().to_string())));
     match opened {
-        Ok((runs, path)) => Check::fine("journal", format!("{path}, {}", counted(runs, "run"))),
-        Err(error) => Check::broken("journal", problem(&error)),
+        Ok((runs, path)) => DoctorCheck::fine("journal", format!("{path}, {}", counted(runs, "run"))),
+        Err(error) => DoctorCheck::broken("journal", problem(&error)),
     }
 }
 
-fn cards(places: &Places) -> Check {
-    let cards = agents::Registry::open(&places.workspace, places.config.as_deref()).cards();
+fn cards(places: &Places) -> DoctorCheck {
+    let cards = agents::AgentRegistry::open(&places.workspace, places.config.as_deref()).cards();
     match cards.problems() {
-        [] => Check::fine("agents", format!("{} cards", cards.iter().count())),
+        [] => DoctorCheck::fine("agents", format!("{} cards", cards.iter().count())),
         [first, rest @ ..] => {
             let more = if rest.is_empty() { String::new() } else { format!(" (and {} more)", rest.len()) };
-            Check::broken("agents", Problem { message: format!("{first}{more}"), hint: first.hint.clone() })
+            DoctorCheck::broken("agents", Problem { message: format!("{first}{more}"), hint: first.hint.clone() })
         }
     }
 }
 
-async fn sandbox(config: &SandboxConfig) -> Check {
+async fn sandbox(config: &SandboxConfig) -> DoctorCheck {
     match javascript(config, "return 6 * 7", json!({}), json!({}), &SandboxLimits::default()).await {
         Ok(outcome) if outcome.value == 42 => match confinement().missing() {
-            None => Check::fine("sandbox", "JavaScript runs in its own process; commands have no network and write only in the workspace"),
-            Some(missing) => Check::absent("sandbox", missing, "look at each command before you approve it"),
+            None => {
+                DoctorCheck::fine("sandbox", "JavaScript runs in its own process; commands have no network and write only in the workspace")
+            }
+            Some(missing) => DoctorCheck::absent("sandbox", missing, "look at each command before you approve it"),
         },
-        Ok(outcome) => Check::broken("sandbox", Problem { message: format!("a script gave {} instead of 42", outcome.value), hint: None }),
-        Err(error) => Check::broken("sandbox", Problem { message: error.to_string(), hint: error.hint() }),
+        Ok(outcome) => {
+            DoctorCheck::broken("sandbox", Problem { message: format!("a script gave {} instead of 42", outcome.value), hint: None })
+        }
+        Err(error) => DoctorCheck::broken("sandbox", Problem { message: error.to_string(), hint: error.hint() }),
     }
 }
 
-fn search(env: Lookup<'_>) -> Check {
+fn search(env: Lookup<'_>) -> DoctorCheck {
     let known = ["SERPER_API_KEY", "BRAVE_API_KEY", "TAVILY_API_KEY", "SEARXNG_URL"];
     match known.iter().find(|name| env(name).is_some_and(|value| !value.trim().is_empty())) {
-        Some(name) => Check::fine("web search", format!("by {name}")),
-        None => Check::absent("web search", "no search service is configured", format!("set one of {}", known.join(", "))),
+        Some(name) => DoctorCheck::fine("web search", format!("by {name}")),
+        None => DoctorCheck::absent("web search", "no search service is configured", format!("set one of {}", known.join(", "))),
     }
 }
 
-fn classes(config: &ModelsConfig) -> Check {
+fn classes(config: &ModelsConfig) -> DoctorCheck {
     let all = config.all_classes();
     let open: Vec<&str> = all.iter().filter(|(_, model)| model.is_none()).map(|(class, _)| *class).collect();
     let set: Vec<String> = all.iter().filter_map(|(class, model)| Some(format!("{class} is `{}`", model.as_ref()?))).collect();
     if open.is_empty() {
-        return Check::fine("model classes", set.join(", "));
+        return DoctorCheck::fine("model classes", set.join(", "));
     }
     let set = set.iter().map(|words| format!("{words}, ")).collect::<String>();
     let words = format!("{set}the run's model stands in for {}", open.join(", "));
-    Check::absent("model classes", words, format!("write {} = \"model\" under [models.classes] in config.toml", open[0]))
+    DoctorCheck::absent("model classes", words, format!("write {} = \"model\" under [models.classes] in config.toml", open[0]))
 }
 
-async fn model(models: &Models, wanted: Option<&str>) -> Check {
+async fn model(models: &Models, wanted: Option<&str>) -> DoctorCheck {
     match models.status(models.preset(wanted).as_deref()) {
-        ModelStatus::Rehearsal { how } => Check::absent("model", "none: nodes that need one are rehearsed", how),
-        ModelStatus::Operator => Check::fine("model", "the operator answers in the model's place"),
+        ModelStatus::Rehearsal { how } => DoctorCheck::absent("model", "none: nodes that need one are rehearsed", how),
+        ModelStatus::Operator => DoctorCheck::fine("model", "the operator answers in the model's place"),
         ModelStatus::Connected { model, provider } => match tokio::time::timeout(PATIENCE, models.list()).await {
-            Ok(Ok(names)) if names.contains(&model) => Check::fine("model", format!("`{model}` at {provider}")),
-            Ok(Ok(_)) => Check::fine("model", format!("`{model}` at {provider}, which answers but doesn't list it")),
-            Ok(Err(error)) => Check::broken("model", Problem { message: error.message, hint: error.hint }),
-            Err(_) => Check::broken(
+            Ok(Ok(names)) if names.contains(&model) => DoctorCheck::fine("model", format!("`{model}` at {provider}")),
+            Ok(Ok(_)) => DoctorCheck::fine("model", format!("`{model}` at {provider}, which answers but doesn't list it")),
+            Ok(Err(error)) => DoctorCheck::broken("model", Problem { message: error.message, hint: error.hint }),
+            Err(_) => DoctorCheck::broken(
                 "model",
                 Problem {
                     message: format!("{provider} didn't answer within {} s", PATIENCE.as_secs()),

@@ -4,22 +4,22 @@ use super::{
     client::Problem,
     jobs::Kit,
     local::Shared,
-    session::{Order, Session},
+    session::{Order, RunSession},
 };
-use crate::engine::{Command, Decision, Gate, GateId, GateKind, Preview, Run, RunId};
+use crate::engine::{Command, Gate, GateId, GateKind, GateReply, Preview, Run, RunId};
 use crate::plan::Verdict;
 use serde_json::Value;
 use tokio::sync::oneshot;
 
 /// A gate with the tool behind it, if a tool call is what it asks about.
 #[derive(Clone, Debug, PartialEq)]
-pub(super) struct Seen {
+pub(super) struct GateWithTool {
     pub(super) gate: Gate,
     /// By its own name, whichever the plan calls it by.
     pub(super) tool: Option<String>,
 }
 
-impl Seen {
+impl GateWithTool {
     /// A gate of a run.
     pub(super) fn of(run: &Run, id: GateId) -> Option<Self> {
         let (gate, _) = run.gate(id)?;
@@ -36,9 +36,9 @@ impl Seen {
 }
 
 /// Refuses an edited payload that its tool would not take, before anything is decided.
-pub(super) async fn check_edit(kit: &Kit, session: &Session, command: &Command) -> Result<(), Problem> {
-    let Command::Decide { gate, decision: Decision::Modify { payload }, .. } = command else { return Ok(()) };
-    let Some(Seen { tool: Some(tool), .. }) = look(session, *gate).await else { return Ok(()) };
+pub(super) async fn check_edit(kit: &Kit, session: &RunSession, command: &Command) -> Result<(), Problem> {
+    let Command::Decide { gate, decision: GateReply::Modify { payload }, .. } = command else { return Ok(()) };
+    let Some(GateWithTool { tool: Some(tool), .. }) = look(session, *gate).await else { return Ok(()) };
     let refuse = |error: crate::tools::ToolError| Problem { message: error.message, hint: error.hint };
     kit.registry.check(&tool, payload).map_err(refuse)?;
     let judgement = kit.registry.judge(&tool, payload, &kit.context()).map_err(refuse)?;
@@ -55,7 +55,7 @@ pub(super) async fn check_edit(kit: &Kit, session: &Session, command: &Command) 
 pub(super) async fn preview(shared: &Shared, run: &RunId, gate: GateId, payload: &Value) -> Option<Preview> {
     let seen = match shared.session(run) {
         Some(session) => look(&session, gate).await,
-        None => Seen::of(&Run::replay(&shared.store.records(run).ok()?), gate),
+        None => GateWithTool::of(&Run::replay(&shared.store.records(run).ok()?), gate),
     }?;
     let tool = shared.kit.registry.get(&seen.tool?)?.clone();
     let (context, payload, sights) = (shared.kit.context(), payload.clone(), shared.kit.sights.clone());
@@ -68,14 +68,14 @@ pub(super) async fn preview(shared: &Shared, run: &RunId, gate: GateId, payload:
 }
 
 /// The picture as it is now, if an approval goes by one that has changed since it was shown. From now on this one counts as shown.
-pub(super) async fn outdated(kit: &Kit, session: &Session, command: &Command) -> Option<Preview> {
+pub(super) async fn outdated(kit: &Kit, session: &RunSession, command: &Command) -> Option<Preview> {
     let Command::Decide { gate, decision, .. } = command else { return None };
     let edited = match decision {
-        Decision::Approve => None,
-        Decision::Modify { payload } => Some(payload.clone()),
-        Decision::Reject { .. } | Decision::Answer { .. } | Decision::Skip | Decision::CancelBranch => return None,
+        GateReply::Approve => None,
+        GateReply::Modify { payload } => Some(payload.clone()),
+        GateReply::Reject { .. } | GateReply::Answer { .. } | GateReply::Skip | GateReply::CancelBranch => return None,
     };
-    let Seen { gate, tool } = look(session, *gate).await?;
+    let GateWithTool { gate, tool } = look(session, *gate).await?;
     let (tool, payload) = (kit.registry.get(&tool?)?.clone(), edited.unwrap_or(gate.payload));
     let (context, sights) = (kit.context(), kit.sights.clone());
     let compare = move || {
@@ -86,7 +86,7 @@ pub(super) async fn outdated(kit: &Kit, session: &Session, command: &Command) ->
     tokio::task::spawn_blocking(compare).await.ok()?
 }
 
-async fn look(session: &Session, gate: GateId) -> Option<Seen> {
+async fn look(session: &RunSession, gate: GateId) -> Option<GateWithTool> {
     let (reply, seen) = oneshot::channel();
     session.order(Order::Gate { gate, reply });
     seen.await.ok()?

@@ -2,12 +2,12 @@
 
 use super::{
     client::{Notice, Problem},
-    gates::Seen,
+    gates::GateWithTool,
     local::{LocalHost, Shared},
-    session::{Last, Order, Session},
+    session::{Last, Order, RunSession},
 };
 use crate::engine::{
-    Actor, Command, Decision, Event, Gate, GateId, GateKind, LOST_OPTIONS, NodeState, Outcome, Record, Run, RunId, Target, Verb,
+    Action, ActionTarget, Actor, Command, Event, Gate, GateId, GateKind, GateReply, LOST_OPTIONS, NodeState, Outcome, Record, Run, RunId,
 };
 use crate::plan::{Catalog, NodeId, Plan};
 use globset::{Glob, GlobSet, GlobSetBuilder};
@@ -198,7 +198,7 @@ impl LocalHost {
     /// Watches a run, and decides its gates by the rules, until it is over or parked.
     async fn attend(
         &self,
-        session: &Session,
+        session: &RunSession,
         mut notices: mpsc::UnboundedReceiver<Notice>,
         rules: Rules,
         stop: &CancellationToken,
@@ -211,7 +211,7 @@ impl LocalHost {
                 notice = notices.recv() => notice,
                 () = stop.cancelled(), if !stopping => {
                     stopping = true;
-                    session.command(Command::act(Verb::Cancel { target: Target::Run }), self.shared().actor(VIA));
+                    session.command(Command::act(Action::Cancel { target: ActionTarget::Run }), self.shared().actor(VIA));
                     continue;
                 }
             };
@@ -238,7 +238,7 @@ impl LocalHost {
 struct Warden<'a> {
     rules: Rules,
     shared: &'a Shared,
-    session: &'a Session,
+    session: &'a RunSession,
     state: Run,
     /// Decisions that were sent and are not journalled yet.
     asked: usize,
@@ -273,12 +273,12 @@ impl Warden<'_> {
     }
 
     /// The decision with the flag that made it.
-    fn verdict_on(&self, gate: &Gate) -> Option<(Decision, String)> {
+    fn verdict_on(&self, gate: &Gate) -> Option<(GateReply, String)> {
         if self.is_lost(gate) {
             let unknown = self.rules.unknown?;
-            return Some((Decision::Answer { value: unknown.answer().into() }, format!("--unknown {}", unknown.word())));
+            return Some((GateReply::Answer { value: unknown.answer().into() }, format!("--unknown {}", unknown.word())));
         }
-        self.rules.decide(&Seen::of(&self.state, gate.id)?)
+        self.rules.decide(&GateWithTool::of(&self.state, gate.id)?)
     }
 
     /// Whether the gate asks what became of a node.
@@ -299,7 +299,7 @@ impl Warden<'_> {
     }
 
     fn parked(&self, gate: &Gate) -> Option<ParkedGate> {
-        let seen = Seen::of(&self.state, gate.id)?;
+        let seen = GateWithTool::of(&self.state, gate.id)?;
         let flag = match (self.is_lost(gate), wants_words(&gate.kind)) {
             (true, _) => Some("--unknown again|done|skip".to_owned()),
             (false, true) => None,
@@ -319,13 +319,13 @@ fn wants_words(kind: &GateKind) -> bool {
 
 /// The flags, ready to decide.
 struct Rules {
-    deny: List,
-    approve: List,
+    deny: FlagGlobs,
+    approve: FlagGlobs,
     yes: Yes,
     unknown: Option<Unknown>,
 }
 
-struct List {
+struct FlagGlobs {
     flag: &'static str,
     globs: Vec<String>,
     set: GlobSet,
@@ -333,20 +333,20 @@ struct List {
 
 impl Rules {
     fn new(flags: &Flags, catalog: &Catalog) -> Result<Self, Problem> {
-        let list = |flag, globs| List::new(flag, globs, catalog);
+        let list = |flag, globs| FlagGlobs::new(flag, globs, catalog);
         Ok(Self { deny: list("--deny", &flags.deny)?, approve: list("--approve", &flags.approve)?, yes: flags.yes, unknown: flags.unknown })
     }
 
     /// The decision with the flag that made it.
-    fn decide(&self, seen: &Seen) -> Option<(Decision, String)> {
+    fn decide(&self, seen: &GateWithTool) -> Option<(GateReply, String)> {
         if wants_words(&seen.gate.kind) {
             return None;
         }
         if let Some(flag) = self.deny.find(seen) {
-            return Some((Decision::Reject { message: format!("denied by {flag}") }, flag));
+            return Some((GateReply::Reject { message: format!("denied by {flag}") }, flag));
         }
         let flag = self.approve.find(seen).or_else(|| (self.yes == Yes::Given).then(|| "--yes".to_owned()))?;
-        Some((Decision::Approve, flag))
+        Some((GateReply::Approve, flag))
     }
 }
 
@@ -370,7 +370,7 @@ fn literal_turns(glob: &str) -> String {
     literal + rest
 }
 
-impl List {
+impl FlagGlobs {
     /// A glob that is another name of a tool stands for the tool, too: gates go by the tool's own name.
     fn new(flag: &'static str, globs: &[String], catalog: &Catalog) -> Result<Self, Problem> {
         let refuse = |glob: &str, error: &globset::Error| Problem {
@@ -389,7 +389,7 @@ impl List {
         Ok(Self { flag, globs: given, set: set.build().map_err(|error| refuse("", &error))? })
     }
 
-    fn find(&self, seen: &Seen) -> Option<String> {
+    fn find(&self, seen: &GateWithTool) -> Option<String> {
         let names = [Some(seen.gate.node.as_str()), seen.tool.as_deref()];
         let index = names.into_iter().flatten().find_map(|name| self.set.matches(name).first().copied())?;
         self.globs.get(index).map(|glob| format!("{} {glob}", self.flag))

@@ -5,7 +5,7 @@ use super::{
     config::Config,
     *,
 };
-use crate::engine::{Actor, Command, Decision, Event, Gate, NodeState, Outcome, Preview, Record, Run, RunId, Target, Verb};
+use crate::engine::{Action, ActionTarget, Actor, Command, Event, Gate, GateReply, NodeState, Outcome, Preview, Record, Run, RunId};
 use crate::plan::{NodeId, Plan};
 use crate::store::Store;
 use serde_json::{Map, Value, json};
@@ -102,7 +102,7 @@ impl Seat {
         self.ask(Request::Start { plan: Box::new(plan), inputs: Map::new(), first: Vec::new() });
     }
 
-    fn decide(&self, gate: &Gate, decision: Decision) {
+    fn decide(&self, gate: &Gate, decision: GateReply) {
         self.command(Command::Decide { gate: gate.id, decision, hash: gate.hash.clone() });
     }
 
@@ -244,11 +244,11 @@ async fn a_gate_is_previewed_edited_checked_again_and_approved() {
     let wanted = Preview::Diff { path: "out.txt".into(), before: Some("old\n".into()), after: "copied".into() };
     assert_eq!(preview, wanted);
 
-    seat.decide(&gate, Decision::Modify { payload: json!({ "path": "out.txt", "contents": "x" }) });
+    seat.decide(&gate, GateReply::Modify { payload: json!({ "path": "out.txt", "contents": "x" }) });
     assert!(seat.problem().await.message.contains("`contents` is not known"));
     assert_eq!(bed.read("out.txt").as_deref(), Some("old\n"));
 
-    seat.decide(&gate, Decision::Modify { payload: json!({ "path": "out.txt", "content": "edited" }) });
+    seat.decide(&gate, GateReply::Modify { payload: json!({ "path": "out.txt", "content": "edited" }) });
     assert_eq!(seat.end().await, Outcome::Succeeded);
     assert_eq!(bed.read("out.txt").as_deref(), Some("edited"));
 }
@@ -264,13 +264,13 @@ async fn an_approval_of_a_picture_that_has_changed_does_nothing_but_show_the_new
     seat.until(picture).await;
     std::fs::write(bed.path("out.txt"), "somebody's work\n").unwrap();
 
-    seat.decide(&gate, Decision::Approve);
+    seat.decide(&gate, GateReply::Approve);
     let now = seat.until(picture).await;
     assert_eq!(now, Preview::Diff { path: "out.txt".into(), before: Some("somebody's work\n".into()), after: "copied".into() });
     assert!(seat.problem().await.message.contains("has changed since it was shown"));
     assert_eq!(bed.read("out.txt").as_deref(), Some("somebody's work\n"));
 
-    seat.decide(&gate, Decision::Approve);
+    seat.decide(&gate, GateReply::Approve);
     assert_eq!(seat.end().await, Outcome::Succeeded);
     assert_eq!(bed.read("out.txt").as_deref(), Some("copied"));
 }
@@ -287,7 +287,7 @@ async fn a_file_that_changes_between_approval_and_write_is_not_written_over() {
     std::fs::write(bed.path("out.txt"), "somebody's work\n").unwrap();
 
     // Straight to the run, as an approval that was on its way before the file changed.
-    let approve = Command::Decide { gate: gate.id, decision: Decision::Approve, hash: gate.hash.clone() };
+    let approve = Command::Decide { gate: gate.id, decision: GateReply::Approve, hash: gate.hash.clone() };
     let shared = bed.host.shared();
     assert!(shared.session(&run).unwrap().command(approve, shared.actor("console")));
     assert_ne!(seat.end().await, Outcome::Succeeded);
@@ -304,7 +304,7 @@ async fn a_rejected_gate_leaves_the_world_alone_and_the_other_branch_goes_on() {
     nodes.as_array_mut().unwrap().push(json!({ "id": "clock", "tool": "current_time", "args": {} }));
     seat.start(plan(nodes));
     let gate = seat.gate().await;
-    seat.decide(&gate, Decision::Reject { message: "not this file".into() });
+    seat.decide(&gate, GateReply::Reject { message: "not this file".into() });
     assert_eq!(seat.end().await, Outcome::Partial);
     assert_eq!(bed.read("out.txt"), None);
     assert_eq!((state(&seat.run, "write"), state(&seat.run, "clock")), (NodeState::Cancelled, NodeState::Succeeded));
@@ -330,7 +330,7 @@ async fn two_gates_in_parallel_branches_answered_in_either_order_go_on_by_themse
         let gates = both.await;
         for id in order {
             let gate = gates.iter().find(|gate| gate.node.as_str() == id).unwrap();
-            seat.decide(gate, Decision::Approve);
+            seat.decide(gate, GateReply::Approve);
             seat.until(|run, _| (state(run, &format!("{id}2")) == NodeState::Succeeded).then_some(())).await;
             assert_eq!(bed.read(id).as_deref(), Some("x"));
         }
@@ -357,7 +357,7 @@ async fn several_runs_go_on_at_once_and_end_apart() {
     }
     assert_eq!(bed.host.shared().live().len(), 3);
     for n in [2, 0, 1] {
-        seats[n].decide(&gates[n], Decision::Approve);
+        seats[n].decide(&gates[n], GateReply::Approve);
         assert_eq!(seats[n].end().await, Outcome::Succeeded);
         assert_eq!(bed.read(&target(n)), Some(target(n)));
     }
@@ -375,7 +375,7 @@ async fn a_command_to_a_run_that_has_ended_is_told_why_it_does_nothing() {
     while bed.host.shared().session(seat.id.as_ref().unwrap()).is_some() {
         tokio::task::yield_now().await;
     }
-    seat.command(Command::act(Verb::Cancel { target: Target::Run }));
+    seat.command(Command::act(Action::Cancel { target: ActionTarget::Run }));
     assert_eq!(seat.problem().await.message, "the run is over");
 }
 
@@ -387,10 +387,10 @@ async fn whoever_decides_second_is_told_who_decided() {
     let gate = first.gate().await;
     second.ask(Request::OpenRun(first.id.clone().unwrap()));
     assert_eq!(second.gate().await, gate);
-    first.decide(&gate, Decision::Reject { message: "not this file".into() });
+    first.decide(&gate, GateReply::Reject { message: "not this file".into() });
     assert_eq!(first.end().await, Outcome::Failed);
     // The run may still be on its way out, or gone: either way there is an answer.
-    second.decide(&gate, Decision::Approve);
+    second.decide(&gate, GateReply::Approve);
     let told = second.problem().await.message;
     assert_eq!(told, format!("{} decided already: rejected", bed.host.shared().actor("").who));
     assert_eq!(bed.read("out.txt"), None);
@@ -469,7 +469,7 @@ async fn models_are_chosen_by_name_and_the_operator_can_take_their_place() {
     assert_eq!(status, client::ModelStatus::Operator);
     seat.start(plan(json!([{ "id": "write", "agent": "writer", "objective": "Say hello" }])));
     let gate = seat.gate().await;
-    seat.decide(&gate, Decision::Answer { value: json!("hello") });
+    seat.decide(&gate, GateReply::Answer { value: json!("hello") });
     assert_eq!(seat.end().await, Outcome::Succeeded);
     assert_eq!(seat.run.node(&NodeId::new("write")).unwrap().result.as_deref(), Some(&json!("hello")));
 }
@@ -532,7 +532,7 @@ async fn opening_an_interrupted_run_starts_nothing_and_resuming_it_drives_it_on(
     seat.ask(Request::Resume(parked.run.clone()));
     assert_eq!(seat.until(opened).await, (before + 1, Driver::Here));
     let gate = seat.run.open_gates().next().cloned().unwrap();
-    seat.decide(&gate, Decision::Approve);
+    seat.decide(&gate, GateReply::Approve);
     assert_eq!(seat.end().await, Outcome::Succeeded);
     assert_eq!(bed.read("out.txt").as_deref(), Some("copied"));
     let reads = |record: &&Record| matches!(&record.event, Event::NodeStarted { node_id, .. } if node_id.as_str() == "read");

@@ -7,16 +7,16 @@ use super::{
     places::Places,
     sights::Sights,
     worker_agent::AgentPort,
-    worker_code::{self, Sight},
+    worker_code::{self, CodeScope},
     worker_model::Overseen,
     worker_tool::{self, Bench},
-    workers::{Assignment, Desk, Labour},
+    workers::{Assignment, Labour, WorkerPort},
 };
-use crate::agents::{self, Cards, End, Execution, Registry as CardRegistry, Responder};
-use crate::engine::{AgentJob, Dep, Job, NodeError, WorkFact};
+use crate::agents::{self, AgentRegistry, AttemptEnd, Cards, Execution, Responder};
+use crate::engine::{AgentJob, Dep, Job, NodeError, WorkerFact};
 use crate::models::{Model, config::Lookup};
 use crate::plan::Catalog;
-use crate::tools::{Registry, ToolContext, sandbox::SandboxConfig};
+use crate::tools::{ToolContext, ToolRegistry, sandbox::SandboxConfig};
 use async_trait::async_trait;
 use std::{
     path::PathBuf,
@@ -26,8 +26,8 @@ use std::{
 /// What work is done with: the same for all runs of a host.
 pub(super) struct Kit {
     pub(super) workspace: PathBuf,
-    pub(super) registry: Registry,
-    pub(super) cards: Mutex<CardRegistry>,
+    pub(super) registry: ToolRegistry,
+    pub(super) cards: Mutex<AgentRegistry>,
     pub(super) models: Models,
     pub(super) sandbox: SandboxConfig,
     /// Most tokens that results of earlier steps take in an agent's prompt.
@@ -42,10 +42,10 @@ impl Kit {
     /// # Errors
     /// When the configuration holds a list of tools that can't be read.
     pub(super) fn new(places: &Places, config: Config, env: Lookup<'_>) -> Result<Self, Problem> {
-        let registry = Registry::builtin(&config.tools)
+        let registry = ToolRegistry::builtin(&config.tools)
             .map_err(|error| Problem { message: error.to_string(), hint: Some("mend the list in config.toml".into()) })?;
         let models = Models::new(config.models, env);
-        let cards = Mutex::new(CardRegistry::open(&places.workspace, places.config.as_deref()));
+        let cards = Mutex::new(AgentRegistry::open(&places.workspace, places.config.as_deref()));
         Ok(Self {
             workspace: places.workspace.clone(),
             registry,
@@ -74,7 +74,7 @@ impl Kit {
         self.cards().problems().iter().map(|error| Problem { message: error.to_string(), hint: error.hint.clone() }).collect()
     }
 
-    pub(super) fn lock_cards(&self) -> MutexGuard<'_, CardRegistry> {
+    pub(super) fn lock_cards(&self) -> MutexGuard<'_, AgentRegistry> {
         self.cards.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -96,24 +96,24 @@ impl Jobs {
         Self { kit, model }
     }
 
-    async fn agent(&self, job: &AgentJob, deps: &[Dep], bench: Bench<'_>) -> Result<WorkFact, NodeError> {
+    async fn agent(&self, job: &AgentJob, deps: &[Dep], bench: Bench<'_>) -> Result<WorkerFact, NodeError> {
         // Cards are looked up now, so that an edited one takes effect for the next node that starts.
         let card = self.kit.cards().for_job(job)?;
         let responder = self.kit.models.responder(self.model.as_deref(), job.model.as_deref())?;
         if let Some(words) = self.kit.models.stand_in(self.model.as_deref(), job.model.as_deref()) {
-            bench.desk.say(WorkFact::Log(words));
+            bench.desk.say(WorkerFact::Log(words));
         }
         let tools = card.narrow(&self.kit.catalog(None), job.tools.as_deref());
         let port = AgentPort { bench, prices: self.kit.models.prices() };
         let execution = Execution { card, responder, tools, context_tokens: self.kit.context_tokens };
         Ok(match agents::run(job, deps, &execution, &port).await? {
-            End::Done(done) => WorkFact::Done(done),
-            End::Limit { error, handed_back } => WorkFact::HandedBack { error, result: handed_back },
+            AttemptEnd::Done(done) => WorkerFact::Done(done),
+            AttemptEnd::Limit { error, handed_back } => WorkerFact::HandedBack { error, result: handed_back },
         })
     }
 
     /// A tool that needs a model uses the one that its node uses.
-    fn context(&self, job: &Job, desk: &Desk) -> ToolContext {
+    fn context(&self, job: &Job, desk: &WorkerPort) -> ToolContext {
         let node = match job {
             Job::Agent(job) => job.model.as_deref(),
             Job::Tool { .. } | Job::Code { .. } | Job::Inline { .. } | Job::Inside { .. } => None,
@@ -131,19 +131,19 @@ impl Jobs {
 
 #[async_trait]
 impl Labour for Jobs {
-    async fn work(&self, task: Assignment, desk: Desk) -> WorkFact {
+    async fn work(&self, task: Assignment, desk: WorkerPort) -> WorkerFact {
         let context = self.context(&task.job, &desk);
         let bench = Bench { registry: &self.kit.registry, context: &context, desk: &desk, sights: &self.kit.sights };
         match &task.job {
-            Job::Agent(job) => self.agent(job, &task.deps, bench).await.unwrap_or_else(WorkFact::Failed),
+            Job::Agent(job) => self.agent(job, &task.deps, bench).await.unwrap_or_else(WorkerFact::Failed),
             Job::Tool { tool, args } => worker_tool::work(&task, tool, args.clone(), &bench).await,
             Job::Code { code, inputs, absent } => {
-                let sight = Sight { inputs, deps: &task.deps, absent };
+                let sight = CodeScope { inputs, deps: &task.deps, absent };
                 worker_code::work(code, &sight, &self.kit.sandbox, &desk).await
             }
-            Job::Inline { work } => WorkFact::Failed(NodeError::permanent(format!("`{work}` is done by the engine, not by a worker"))),
+            Job::Inline { work } => WorkerFact::Failed(NodeError::permanent(format!("`{work}` is done by the engine, not by a worker"))),
             Job::Inside { .. } => {
-                WorkFact::Failed(NodeError::permanent("the plan inside is run by the engine, not by a worker".to_owned()))
+                WorkerFact::Failed(NodeError::permanent("the plan inside is run by the engine, not by a worker".to_owned()))
             }
         }
     }

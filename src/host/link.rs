@@ -2,7 +2,7 @@
 //! relative to the folder of the file that names it, and stays inside the folder of the first one: a plan can't read what stands elsewhere.
 
 use crate::plan::{
-    Dialect, Plan, PlanWork, Work,
+    Dialect, NodeKind, Plan, PlanWork,
     dialect::{self, ReadError},
     native::MAX_DEPTH,
 };
@@ -32,7 +32,7 @@ pub struct Linked {
 pub fn link(plan: &mut Plan, origin: &str, folder: &Path) -> Result<Vec<Linked>, ReadError> {
     let own = Path::new(origin).file_name().map(PathBuf::from);
     let mut linker = Linker { root: folder, open: own.into_iter().collect(), linked: Vec::new() };
-    linker.within(plan, origin, Place { whole: "", own: "" })?;
+    linker.within(plan, origin, PlanPath { whole: "", own: "" })?;
     Ok(linker.linked)
 }
 
@@ -45,22 +45,22 @@ struct Linker<'r> {
 
 /// What stands before the places of a plan's nodes: from the outermost plan on, and within the file that the plan stands in.
 #[derive(Clone, Copy)]
-struct Place<'p> {
+struct PlanPath<'p> {
     whole: &'p str,
     own: &'p str,
 }
 
 impl Linker<'_> {
     /// `origin` is the file that the plan stands in.
-    fn within(&mut self, plan: &mut Plan, origin: &str, place: Place<'_>) -> Result<(), ReadError> {
+    fn within(&mut self, plan: &mut Plan, origin: &str, place: PlanPath<'_>) -> Result<(), ReadError> {
         for (i, node) in plan.nodes.iter_mut().enumerate() {
             let (whole, own) = (format!("{}nodes[{i}]", place.whole), format!("{}nodes[{i}]", place.own));
-            let field = if matches!(node.work, Work::Plan(_)) { "plan" } else { "body" };
-            if let Work::Plan(PlanWork::File { path, loaded }) = &mut node.work {
+            let field = if matches!(node.work, NodeKind::Plan(_)) { "plan" } else { "body" };
+            if let NodeKind::Plan(PlanWork::File { path, loaded }) = &mut node.work {
                 let told = |message| ReadError { origin: origin.to_owned(), at: None, path: format!("{own}.plan"), shape: None, message };
                 self.file(path, loaded, &whole).map_err(told)?;
             } else if let Some(body) = node.work.body_mut() {
-                self.within(body, origin, Place { whole: &format!("{whole}.{field}."), own: &format!("{own}.{field}.") })?;
+                self.within(body, origin, PlanPath { whole: &format!("{whole}.{field}."), own: &format!("{own}.{field}.") })?;
             }
         }
         Ok(())
@@ -88,7 +88,7 @@ impl Linker<'_> {
         }
         let Some(body) = loaded else { return Ok(()) };
         self.open.push(file);
-        let inner = self.within(body, path, Place { whole: &format!("{place}.plan."), own: "" });
+        let inner = self.within(body, path, PlanPath { whole: &format!("{place}.plan."), own: "" });
         self.open.pop();
         inner.map_err(|error| error.to_string())
     }

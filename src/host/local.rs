@@ -8,16 +8,16 @@ use super::{
     jobs::{Jobs, Kit},
     link,
     places::Places,
-    session::{Copied, Last, Listener, Order, Services, Session, Stored, problem},
+    session::{KeptRecords, Last, Listener, Order, RunSession, Services, Stored, problem},
 };
 use crate::agents;
-use crate::engine::{Actor, Command, Record, Run, RunId, RunSettings, Target, Time, Verb};
+use crate::engine::{Action, ActionTarget, Actor, Command, Record, Run, RunId, RunSettings, Time};
 use crate::models::config::Lookup;
 use crate::plan::{
     Catalog, Plan, nest,
     validate::{Severity, validate},
 };
-use crate::store::{RunRow, Scope, Store, StoreError, short};
+use crate::store::{RunFilter, RunRow, Store, StoreError, short};
 use crate::tools::sweep_scratch;
 use serde_json::json;
 use std::{
@@ -43,7 +43,7 @@ pub(super) struct Shared {
     pub(super) user: String,
     slots: u32,
     clock: Arc<dyn Clock>,
-    sessions: Mutex<HashMap<RunId, Session>>,
+    sessions: Mutex<HashMap<RunId, RunSession>>,
     news: News,
 }
 
@@ -128,7 +128,7 @@ impl LocalHost {
         let live = self.shared.live();
         let by = self.shared.actor("shutdown");
         for session in &live {
-            session.command(Command::act(Verb::Cancel { target: Target::Run }), by.clone());
+            session.command(Command::act(Action::Cancel { target: ActionTarget::Run }), by.clone());
         }
         for session in &live {
             session.ended().await;
@@ -174,7 +174,7 @@ impl Client for LocalHost {
 
 impl Shared {
     /// Starts a run of a plan without errors, with the verbs that come before its nodes may start. The listener hears of it first.
-    pub(super) async fn start(&self, plan: Plan, first: Vec<Verb>, via: &str, listener: Option<Listener>) -> Result<Session, Problem> {
+    pub(super) async fn start(&self, plan: Plan, first: Vec<Action>, via: &str, listener: Option<Listener>) -> Result<RunSession, Problem> {
         let (model, catalog) = (self.chosen(), self.catalog());
         let mut plan = plan;
         link(&mut plan, "the plan", &self.places.workspace).map_err(|error| Problem { message: error.to_string(), hint: None })?;
@@ -187,28 +187,29 @@ impl Shared {
             host: json!({ "workspace": self.places.workspace, "dagdeck": env!("CARGO_PKG_VERSION") }),
         };
         let services = self.services(model);
-        let session = Session::start(services, plan, settings, first, self.actor(via), listener).await.map_err(|error| problem(&error))?;
+        let session =
+            RunSession::start(services, plan, settings, first, self.actor(via), listener).await.map_err(|error| problem(&error))?;
         self.keep(&session);
         Ok(session)
     }
 
     /// Drives a run on that was interrupted, with the settings that it started with; the commands are heard before anything starts. The
     /// listener hears of it first.
-    pub(super) async fn resume(&self, run: RunId, last: Last, listener: Option<Listener>) -> Result<Session, Problem> {
+    pub(super) async fn resume(&self, run: RunId, last: Last, listener: Option<Listener>) -> Result<RunSession, Problem> {
         let stored = Stored::take(&*self.store, run, &last.by).await.map_err(|error| problem(&error))?;
         self.refuse_to_drive(stored.id(), stored.run())?;
         refuse_idle(stored.run(), &last.commands, self.clock.now())?;
         // What commands left whose process was killed. Nothing is lost where it stays.
         let _ = tokio::task::spawn_blocking(sweep_scratch).await;
         let services = self.services(stored.run().settings().and_then(|settings| settings.model.clone()));
-        let session = Session::resume(services, stored, last, listener).await.map_err(|error| problem(&error))?;
+        let session = RunSession::resume(services, stored, last, listener).await.map_err(|error| problem(&error))?;
         self.keep(&session);
         Ok(session)
     }
 
     /// A new run that keeps another one's events up to `at`, and to the end of the step that it is in; the commands are heard before
     /// anything starts.
-    pub(super) async fn branch(&self, run: RunId, at: u64, last: Last, listener: Option<Listener>) -> Result<Session, Problem> {
+    pub(super) async fn branch(&self, run: RunId, at: u64, last: Last, listener: Option<Listener>) -> Result<RunSession, Problem> {
         let mut records = self.store.records_to(&run, at).map_err(|error| problem(&error))?;
         let there = records.len() as u64;
         if !(1..=there).contains(&at) {
@@ -222,8 +223,8 @@ impl Shared {
             return Err(Problem { message, hint: None });
         }
         let services = self.services(kept.settings().and_then(|settings| settings.model.clone()));
-        let copy = Copied { from: run, records, workspace: self.places.workspace.display().to_string() };
-        let session = Session::branch(services, copy, last, listener).await.map_err(|error| problem(&error))?;
+        let copy = KeptRecords { from: run, records, workspace: self.places.workspace.display().to_string() };
+        let session = RunSession::branch(services, copy, last, listener).await.map_err(|error| problem(&error))?;
         self.keep(&session);
         Ok(session)
     }
@@ -260,14 +261,14 @@ impl Shared {
         Services { journal: self.store.clone(), labour, clock: self.clock.clone() }
     }
 
-    fn keep(&self, session: &Session) {
+    fn keep(&self, session: &RunSession) {
         let mut sessions = self.lock_sessions();
         sessions.retain(|_, session| session.is_live());
         sessions.insert(session.run.clone(), session.clone());
     }
 
     /// The session of a run that goes on.
-    pub(super) fn session(&self, run: &RunId) -> Option<Session> {
+    pub(super) fn session(&self, run: &RunId) -> Option<RunSession> {
         self.lock_sessions().get(run).filter(|session| session.is_live()).cloned()
     }
 
@@ -279,7 +280,7 @@ impl Shared {
         self.store.driver(run).map_or(Driver::Nobody, Driver::Elsewhere)
     }
 
-    pub(super) fn live(&self) -> Vec<Session> {
+    pub(super) fn live(&self) -> Vec<RunSession> {
         self.lock_sessions().values().filter(|session| session.is_live()).cloned().collect()
     }
 
@@ -315,7 +316,7 @@ impl Shared {
 
     /// The runs of this workspace, newest first.
     pub(super) fn runs(&self) -> Result<Vec<RunSummary>, Problem> {
-        let rows = self.store.runs(Scope::Workspace(&self.places.workspace)).map_err(|error| problem(&error))?;
+        let rows = self.store.runs(RunFilter::Workspace(&self.places.workspace)).map_err(|error| problem(&error))?;
         Ok(rows.into_iter().map(|row| self.summary(row)).collect())
     }
 
@@ -340,7 +341,7 @@ impl Shared {
         }
     }
 
-    fn lock_sessions(&self) -> MutexGuard<'_, HashMap<RunId, Session>> {
+    fn lock_sessions(&self) -> MutexGuard<'_, HashMap<RunId, RunSession>> {
         self.sessions.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

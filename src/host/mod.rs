@@ -31,7 +31,7 @@ mod worker_tool;
 mod workers;
 
 pub use clock::{Clock, SystemClock};
-pub use doctor::{Check, Health, examine};
+pub use doctor::{DoctorCheck, Health, examine};
 pub use headless::{Flags, Headless, HeadlessEnd, ParkedGate, Unknown, Yes};
 pub use link::{Linked, link};
 pub use local::LocalHost;

@@ -5,7 +5,7 @@ use crate::agents::{OPERATOR, REHEARSAL, Responder};
 use crate::engine::NodeError;
 use crate::models::{
     Model, ModelError,
-    config::{AUTO, CLASSES, Choice, Connected, Lookup, ModelsConfig, NotConnected, connect},
+    config::{AUTO, CLASSES, Connected, Lookup, ModelChoice, ModelsConfig, NotConnected, connect},
     prices::Prices,
     rehearsal::Rehearsal,
 };
@@ -32,10 +32,10 @@ impl Models {
 
     /// The choice that holds until somebody makes one: what was wanted on the command line, else the configured model.
     pub(super) fn preset(&self, wanted: Option<&str>) -> Option<String> {
-        match wanted.map(Choice::parse) {
-            Some(Choice::Rehearsal) => None,
-            Some(Choice::Operator) => Some(OPERATOR.into()),
-            Some(Choice::Real { model }) => Some(self.config.resolve(&model)),
+        match wanted.map(ModelChoice::parse) {
+            Some(ModelChoice::Rehearsal) => None,
+            Some(ModelChoice::Operator) => Some(OPERATOR.into()),
+            Some(ModelChoice::Real { model }) => Some(self.config.resolve(&model)),
             None => self.server.as_ref().ok().map(|server| server.name.clone()),
         }
     }

@@ -63,7 +63,7 @@ impl Shared {
 
 /// Makes a plan for a client and tells it as it grows.
 pub(super) async fn plan(shared: Arc<Shared>, id: PlanningId, text: String, listener: Listener) {
-    let mut sink = Told { id, listener: listener.clone() };
+    let mut sink = PlanningProgress { id, listener: listener.clone() };
     let notice = match shared.plan(&text, &Map::new(), &mut sink).await {
         Ok(Planned { plan, origin, remarks }) => Notice::PlanReady { id, plan: Box::new(plan), origin, remarks },
         Err(problem) => Notice::PlanFailed { id, problem },
@@ -73,12 +73,12 @@ pub(super) async fn plan(shared: Arc<Shared>, id: PlanningId, text: String, list
 }
 
 /// Tells a client how its plan grows.
-struct Told {
+struct PlanningProgress {
     id: PlanningId,
     listener: Listener,
 }
 
-impl PlanSink for Told {
+impl PlanSink for PlanningProgress {
     fn progress(&mut self, text: &str) {
         let _ = self.listener.send(Notice::PlanProgress { id: self.id, text: text.to_owned() });
     }

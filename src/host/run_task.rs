@@ -3,11 +3,11 @@
 
 use super::{
     client::{Driver, Notice, Problem},
-    gates::Seen,
+    gates::GateWithTool,
     session::{Listener, Order, Services, append, problem, sooner},
     streams::Streams,
     timers::Timers,
-    workers::{Assignment, Origin, Report, Workers, is_last},
+    workers::{Assignment, AttemptKey, Report, Workers, is_last},
 };
 use crate::engine::{Batch, Command, Effect, Event, Input, Record, Run, Time, Timer, TimerKind};
 use crate::plan::Risk;
@@ -35,7 +35,7 @@ pub(super) struct RunTask {
 
 /// Whether a run goes on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Flow {
+enum RunContinues {
     On,
     Over,
 }
@@ -64,7 +64,7 @@ impl RunTask {
         self.act(first.effects);
         while self.run.outcome().is_none() {
             let report = self.wait().await;
-            if self.turn(report).await == Flow::Over {
+            if self.turn(report).await == RunContinues::Over {
                 break;
             }
         }
@@ -86,7 +86,7 @@ impl RunTask {
                 Order::Attach(listener) => self.attach(listener).await,
                 Order::Gate { gate, reply } => {
                     // Whoever asked may have gone.
-                    let _ = reply.send(Seen::of(&self.run, gate));
+                    let _ = reply.send(GateWithTool::of(&self.run, gate));
                 }
                 Order::Leave => {}
             }
@@ -122,9 +122,9 @@ impl RunTask {
     }
 
     /// Takes everything that is there, in order of rank, and carries it through: step, journal, listeners, effects.
-    async fn turn(&mut self, first: Option<Report>) -> Flow {
+    async fn turn(&mut self, first: Option<Report>) -> RunContinues {
         let now = self.services.clock.now();
-        let (mut inputs, mut batch, mut flow) = (Vec::new(), Batch::default(), Flow::On);
+        let (mut inputs, mut batch, mut flow) = (Vec::new(), Batch::default(), RunContinues::On);
         while let Ok(order) = self.orders.try_recv() {
             self.backlog.push(order);
         }
@@ -138,14 +138,14 @@ impl RunTask {
                 Order::Attach(listener) => self.attach(listener).await,
                 Order::Gate { gate, reply } => {
                     // Whoever asked may have gone.
-                    let _ = reply.send(Seen::of(&self.run, gate));
+                    let _ = reply.send(GateWithTool::of(&self.run, gate));
                 }
-                Order::Leave => flow = Flow::Over,
+                Order::Leave => flow = RunContinues::Over,
             }
         }
         self.take_reports(first, now, &mut inputs);
         inputs.extend(self.timers.take_due(now).into_iter().map(|timer| Input::TimerDue { timer }));
-        inputs.extend(self.streams.take_due(if flow == Flow::Over { Time(u64::MAX) } else { now }));
+        inputs.extend(self.streams.take_due(if flow == RunContinues::Over { Time(u64::MAX) } else { now }));
         if self.more {
             inputs.push(Input::Proceed);
         }
@@ -153,11 +153,11 @@ impl RunTask {
             append(&mut batch, self.run.step(input, now));
         }
         self.more = batch.more;
-        if self.commit(&batch.records).await == Flow::Over || flow == Flow::Over {
-            return Flow::Over;
+        if self.commit(&batch.records).await == RunContinues::Over || flow == RunContinues::Over {
+            return RunContinues::Over;
         }
         self.act(batch.effects);
-        Flow::On
+        RunContinues::On
     }
 
     fn take_reports(&mut self, first: Option<Report>, now: Time, inputs: &mut Vec<Input>) {
@@ -176,29 +176,29 @@ impl RunTask {
 
     /// Writes the events, and tells the listeners once they are committed. A journal that can't be written freezes the run: what
     /// is in memory stays, nothing is acted on, and each command of a person tries again.
-    async fn commit(&mut self, records: &[Record]) -> Flow {
-        let Some(run) = self.run.id().cloned().filter(|_| !records.is_empty()) else { return Flow::On };
+    async fn commit(&mut self, records: &[Record]) -> RunContinues {
+        let Some(run) = self.run.id().cloned().filter(|_| !records.is_empty()) else { return RunContinues::On };
         let durability = durability(&self.run, records);
         while let Err(error) = self.services.journal.append(&run, records, durability).await {
             let frozen = Notice::Frozen { run: run.clone(), problem: problem(&error) };
             self.tell(&frozen);
-            if self.wait_frozen(&frozen).await == Flow::Over {
-                return Flow::Over;
+            if self.wait_frozen(&frozen).await == RunContinues::Over {
+                return RunContinues::Over;
             }
         }
         self.tell(&Notice::Events { run, records: records.to_vec() });
-        Flow::On
+        RunContinues::On
     }
 
     /// Waits for a command, which tries again. Who only wants to see something is answered meanwhile: a client may look at a gate
     /// before it sends its command.
-    async fn wait_frozen(&mut self, frozen: &Notice) -> Flow {
+    async fn wait_frozen(&mut self, frozen: &Notice) -> RunContinues {
         loop {
             match self.orders.recv().await {
-                Some(Order::Leave) | None => return Flow::Over,
+                Some(Order::Leave) | None => return RunContinues::Over,
                 Some(order @ Order::Command { .. }) => {
                     self.backlog.push(order);
-                    return Flow::On;
+                    return RunContinues::On;
                 }
                 Some(Order::Attach(listener)) => {
                     self.attach(listener.clone()).await;
@@ -207,7 +207,7 @@ impl RunTask {
                 }
                 Some(Order::Gate { gate, reply }) => {
                     // Whoever asked may have gone.
-                    let _ = reply.send(Seen::of(&self.run, gate));
+                    let _ = reply.send(GateWithTool::of(&self.run, gate));
                 }
             }
         }
@@ -217,12 +217,12 @@ impl RunTask {
         for effect in effects {
             match effect {
                 Effect::Start { node, generation, attempt, job, deps, approved } => {
-                    let origin = Origin { node, generation, attempt };
+                    let origin = AttemptKey { node, generation, attempt };
                     self.workers.start(Assignment { origin, job: *job, deps, approved });
                 }
-                Effect::Abort { node, generation, attempt } => self.workers.abort(&Origin { node, generation, attempt }),
+                Effect::Abort { node, generation, attempt } => self.workers.abort(&AttemptKey { node, generation, attempt }),
                 Effect::Answer { node, generation, attempt, call, answer } => {
-                    self.workers.answer(&Origin { node, generation, attempt }, &call, answer);
+                    self.workers.answer(&AttemptKey { node, generation, attempt }, &call, answer);
                 }
                 Effect::SetTimer { timer, at } => self.timers.set(timer, at),
             }
@@ -249,7 +249,7 @@ impl RunTask {
     }
 }
 
-fn timeout(origin: &Origin) -> Timer {
+fn timeout(origin: &AttemptKey) -> Timer {
     Timer { node: origin.node.clone(), generation: origin.generation, attempt: origin.attempt, kind: TimerKind::Timeout }
 }
 

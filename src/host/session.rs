@@ -1,13 +1,13 @@
-//! `Session`: the handle of a live run, and how one begins: as a new run, or from what an earlier driver left in the journal.
+//! `RunSession`: the handle of a live run, and how one begins: as a new run, or from what an earlier driver left in the journal.
 
 use super::{
     client::{Driver, Notice, Problem},
     clock::Clock,
-    gates::Seen,
+    gates::GateWithTool,
     run_task::RunTask,
     workers::Labour,
 };
-use crate::engine::{Actor, Batch, Command, Event, GateId, Input, Record, Run, RunId, RunSettings, Time, Verb};
+use crate::engine::{Action, Actor, Batch, Command, Event, GateId, Input, Record, Run, RunId, RunSettings, Time};
 use crate::plan::Plan;
 use crate::store::{Durability, Journal, Ownership, StoreError};
 use std::sync::Arc;
@@ -33,7 +33,7 @@ pub(super) enum Order {
     /// Somebody wants to see the run: all so far, then what follows.
     Attach(Listener),
     /// Somebody wants to see a gate, and the plan's tool behind it.
-    Gate { gate: GateId, reply: oneshot::Sender<Option<Seen>> },
+    Gate { gate: GateId, reply: oneshot::Sender<Option<GateWithTool>> },
     /// The run is left open as it stands; its workers stop.
     Leave,
 }
@@ -73,7 +73,7 @@ impl Stored {
 }
 
 /// The part of a run that a branch keeps.
-pub(super) struct Copied {
+pub(super) struct KeptRecords {
     pub(super) from: RunId,
     /// From its first event on.
     pub(super) records: Vec<Record>,
@@ -99,7 +99,7 @@ pub(super) struct Last {
 
 /// A live run.
 #[derive(Clone, Debug)]
-pub(super) struct Session {
+pub(super) struct RunSession {
     pub(super) run: RunId,
     /// Events that were there before this session.
     pub(super) known: u64,
@@ -107,7 +107,7 @@ pub(super) struct Session {
     ended: CancellationToken,
 }
 
-impl Session {
+impl RunSession {
     /// Creates a run, journals that, carries the first verbs out, and lets its nodes start. The listener hears of it first.
     ///
     /// # Errors
@@ -116,7 +116,7 @@ impl Session {
         services: Services,
         plan: Plan,
         settings: RunSettings,
-        first: Vec<Verb>,
+        first: Vec<Action>,
         by: Actor,
         listener: Option<Listener>,
     ) -> Result<Self, StoreError> {
@@ -150,9 +150,9 @@ impl Session {
     ///
     /// # Errors
     /// When the journal can't be written; nothing was made then.
-    pub(super) async fn branch(services: Services, copy: Copied, last: Last, listener: Option<Listener>) -> Result<Self, StoreError> {
+    pub(super) async fn branch(services: Services, copy: KeptRecords, last: Last, listener: Option<Listener>) -> Result<Self, StoreError> {
         let Last { commands, by } = last;
-        let Copied { from, mut records, workspace } = copy;
+        let KeptRecords { from, mut records, workspace } = copy;
         let id = RunId(uuid::Uuid::now_v7().to_string());
         let ownership = services.journal.own(&id, &by)?;
         rename(&mut records, &id, &workspace);

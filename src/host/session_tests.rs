@@ -3,11 +3,12 @@
 use super::{
     client::Notice,
     clock::Clock,
-    session::{Order, Services, Session},
-    workers::{Assignment, Desk, Labour},
+    session::{Order, RunSession, Services},
+    workers::{Assignment, Labour, WorkerPort},
 };
 use crate::engine::{
-    Actor, Command, Decision, Done, Event, GateId, NodeState, Outcome, Record, Run, RunId, RunSettings, Target, Time, Verb, WorkFact,
+    Action, ActionTarget, Actor, Command, Done, Event, GateId, GateReply, NodeState, Outcome, Record, Run, RunId, RunSettings, Time,
+    WorkerFact,
 };
 use crate::plan::{NodeId, Plan};
 use crate::store::{Durability, Journal, Ownership, StoreError};
@@ -55,7 +56,7 @@ impl Drop for AtWork {
 
 #[async_trait]
 impl Labour for Script {
-    async fn work(&self, task: Assignment, desk: Desk) -> WorkFact {
+    async fn work(&self, task: Assignment, desk: WorkerPort) -> WorkerFact {
         self.begun.fetch_add(1, Ordering::SeqCst);
         self.at_work.fetch_add(1, Ordering::SeqCst);
         let _here = AtWork(self.at_work.clone());
@@ -63,18 +64,18 @@ impl Labour for Script {
             Some(Act::Sleep(ms)) => tokio::time::sleep(Duration::from_millis(*ms)).await,
             Some(Act::Stream(pieces)) => {
                 for piece in 0..*pieces {
-                    desk.say(WorkFact::Output(format!("{piece} ")));
+                    desk.say(WorkerFact::Output(format!("{piece} ")));
                     tokio::time::sleep(Duration::from_millis(1)).await;
                 }
             }
             Some(Act::Babble) => loop {
-                desk.say(WorkFact::Output("x".repeat(100)));
+                desk.say(WorkerFact::Output("x".repeat(100)));
                 tokio::task::yield_now().await;
             },
             Some(Act::Fault) => panic!("a fault in the work"),
             None => {}
         }
-        WorkFact::Done(Done { result: Value::from(task.origin.node.as_str()), mark: None })
+        WorkerFact::Done(Done { result: Value::from(task.origin.node.as_str()), mark: None })
     }
 }
 
@@ -117,7 +118,7 @@ impl Clock for Virtual {
 }
 
 struct Stage {
-    session: Session,
+    session: RunSession,
     notices: mpsc::UnboundedReceiver<Notice>,
     journal: Arc<Memory>,
     at_work: Arc<AtomicUsize>,
@@ -131,7 +132,7 @@ impl Stage {
         let (at_work, begun, journal) = (script.at_work.clone(), script.begun.clone(), Arc::new(Memory::default()));
         let services = Services { journal: journal.clone(), labour: Arc::new(script), clock: Arc::new(Virtual(Instant::now())) };
         let (listener, notices) = mpsc::unbounded_channel();
-        let session = Session::start(services, plan, RunSettings::default(), Vec::new(), by(), Some(listener)).await.unwrap();
+        let session = RunSession::start(services, plan, RunSettings::default(), Vec::new(), by(), Some(listener)).await.unwrap();
         Self { session, notices, journal, at_work, begun }
     }
 
@@ -206,7 +207,7 @@ async fn a_chain_goes_on_beside_one_that_waits_for_a_decision_and_the_gated_body
         "the other chain took its own time"
     );
     tokio::time::sleep(Duration::from_secs(3_600)).await;
-    stage.order(Command::Decide { gate: gate.id, decision: Decision::Approve, hash: gate.hash });
+    stage.order(Command::Decide { gate: gate.id, decision: GateReply::Approve, hash: gate.hash });
     assert_eq!(stage.end().await.outcome().unwrap().0, Outcome::Succeeded);
     let starts =
         stage.records().into_iter().filter(|record| matches!(&record.event, Event::NodeStarted { node_id, .. } if node_id.as_str() == "b"));
@@ -252,7 +253,7 @@ async fn streamed_text_is_merged_and_complete_and_comes_before_the_end_of_its_no
 async fn a_flood_of_text_does_not_hold_up_a_command() {
     let mut stage = Stage::open(&[("a", Act::Babble)], json!([step("a", &[])])).await;
     stage.until(|notice| records_of(notice).iter().any(|record| matches!(record.event, Event::Output { .. })).then_some(())).await;
-    stage.order(Command::act(Verb::Cancel { target: Target::Run }));
+    stage.order(Command::act(Action::Cancel { target: ActionTarget::Run }));
     let run = stage.end().await;
     assert_eq!(run.outcome().unwrap().0, Outcome::Cancelled);
     assert_eq!(stage.at_work.load(Ordering::SeqCst), 0);
@@ -273,7 +274,7 @@ async fn cancelling_a_node_drops_its_work_and_the_others_finish() {
     let nodes = json!([step("a", &[]), step("b", &["a"]), step("c", &[])]);
     let mut stage = Stage::open(&[("a", Act::Sleep(1_000_000)), ("c", Act::Sleep(50))], nodes).await;
     stage.until(|notice| records_of(notice).iter().any(|record| matches!(record.event, Event::NodeStarted { .. })).then_some(())).await;
-    stage.order(Command::act(Verb::Cancel { target: Target::Node(NodeId::new("a")) }));
+    stage.order(Command::act(Action::Cancel { target: ActionTarget::Node(NodeId::new("a")) }));
     let run = stage.end().await;
     let state = |id: &str| run.node(&NodeId::new(id)).unwrap().state.clone();
     assert_eq!((state("a"), state("b"), state("c")), (NodeState::Cancelled, NodeState::Skipped, NodeState::Succeeded));
@@ -317,7 +318,7 @@ async fn a_decision_is_on_the_disk_before_anything_follows_from_it() {
             })
         })
         .await;
-    stage.order(Command::Decide { gate: gate.id, decision: Decision::Approve, hash: gate.hash });
+    stage.order(Command::Decide { gate: gate.id, decision: GateReply::Approve, hash: gate.hash });
     stage.end().await;
     let synced = stage.journal.synced.lock().unwrap();
     let at = |wanted: fn(&Event) -> bool| synced.iter().position(|record| wanted(&record.event));
@@ -367,8 +368,8 @@ async fn a_newcomer_sees_everything_so_far_and_then_what_follows() {
 async fn a_command_behind_the_one_that_ended_the_run_is_answered() {
     let stage = Stage::open(&[("a", Act::Sleep(1_000_000))], json!([step("a", &[])])).await;
     let (asker, mut answers) = mpsc::unbounded_channel();
-    stage.order(Command::act(Verb::Cancel { target: Target::Run }));
-    let late = Command::act(Verb::Cancel { target: Target::Node(NodeId::new("a")) });
+    stage.order(Command::act(Action::Cancel { target: ActionTarget::Run }));
+    let late = Command::act(Action::Cancel { target: ActionTarget::Node(NodeId::new("a")) });
     stage.session.order(Order::Command { command: late, by: by(), asker: Some(asker) });
     stage.end().await;
     let told = answers.recv().await;

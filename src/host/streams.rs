@@ -1,7 +1,7 @@
 //! `Streams`: streamed text of a run's workers, merged per node until it is old or long enough to be journalled.
 
-use super::workers::Origin;
-use crate::engine::{Input, Time, WorkFact};
+use super::workers::AttemptKey;
+use crate::engine::{Input, Time, WorkerFact};
 use indexmap::IndexMap;
 
 /// Text waits at most this long for more of it.
@@ -12,7 +12,7 @@ const HOLD_BYTES: usize = 4096;
 /// Text that waits to be journalled. A worker's other facts flush its text first, so nothing of one node changes its order.
 #[derive(Debug, Default)]
 pub(super) struct Streams {
-    held: IndexMap<Origin, Held>,
+    held: IndexMap<AttemptKey, Held>,
 }
 
 #[derive(Debug)]
@@ -23,8 +23,8 @@ struct Held {
 
 impl Streams {
     /// Takes in one fact; gives the inputs that follow from it now.
-    pub(super) fn take(&mut self, origin: Origin, fact: WorkFact, now: Time) -> Vec<Input> {
-        if let WorkFact::Output(text) = fact {
+    pub(super) fn take(&mut self, origin: AttemptKey, fact: WorkerFact, now: Time) -> Vec<Input> {
+        if let WorkerFact::Output(text) = fact {
             let held = self.held.entry(origin.clone()).or_insert_with(|| Held { text: String::new(), due: now.plus(HOLD_MS) });
             held.text.push_str(&text);
             return if held.text.len() < HOLD_BYTES { Vec::new() } else { self.flush(&origin).into_iter().collect() };
@@ -50,8 +50,8 @@ impl Streams {
         inputs
     }
 
-    fn flush(&mut self, origin: &Origin) -> Option<Input> {
-        self.held.shift_remove(origin).map(|held| origin.input(WorkFact::Output(held.text)))
+    fn flush(&mut self, origin: &AttemptKey) -> Option<Input> {
+        self.held.shift_remove(origin).map(|held| origin.input(WorkerFact::Output(held.text)))
     }
 }
 
@@ -60,12 +60,12 @@ mod tests {
     use super::*;
     use crate::plan::NodeId;
 
-    fn origin(node: &str) -> Origin {
-        Origin { node: NodeId::new(node), generation: 1, attempt: 1 }
+    fn origin(node: &str) -> AttemptKey {
+        AttemptKey { node: NodeId::new(node), generation: 1, attempt: 1 }
     }
 
-    fn text(words: &str) -> WorkFact {
-        WorkFact::Output(words.into())
+    fn text(words: &str) -> WorkerFact {
+        WorkerFact::Output(words.into())
     }
 
     #[test]
@@ -91,7 +91,7 @@ mod tests {
     fn the_end_of_a_node_comes_after_all_of_its_text() {
         let mut streams = Streams::default();
         streams.take(origin("a"), text("last words"), Time(0));
-        let inputs = streams.take(origin("a"), WorkFact::Aborted, Time(1));
-        assert_eq!(inputs, [origin("a").input(text("last words")), origin("a").input(WorkFact::Aborted)]);
+        let inputs = streams.take(origin("a"), WorkerFact::Aborted, Time(1));
+        assert_eq!(inputs, [origin("a").input(text("last words")), origin("a").input(WorkerFact::Aborted)]);
     }
 }

@@ -2,10 +2,10 @@
 
 use super::{
     worker_tool::{Bench, Called, Consent, words},
-    workers::Desk,
+    workers::WorkerPort,
 };
 use crate::agents::{Go, Port, Question, ToolReply};
-use crate::engine::{Answer, ModelCall, ToolCall, WorkFact};
+use crate::engine::{Answer, ModelCall, ToolCall, WorkerFact};
 use crate::models::prices::Prices;
 use async_trait::async_trait;
 use serde_json::Value;
@@ -17,7 +17,7 @@ pub(super) struct AgentPort<'a> {
 }
 
 impl AgentPort<'_> {
-    fn desk(&self) -> &Desk {
+    fn desk(&self) -> &WorkerPort {
         self.bench.desk
     }
 }
@@ -34,7 +34,7 @@ impl Port for AgentPort<'_> {
 
     async fn ask(&self, question: Question) -> Result<Value, String> {
         let Question { call, text, options, fields, payload } = question;
-        let fact = WorkFact::QuestionAsked { call: call.clone(), text, options, fields, payload };
+        let fact = WorkerFact::QuestionAsked { call: call.clone(), text, options, fields, payload };
         match self.desk().ask(call, fact).await {
             Answer::Value(value) => Ok(value),
             Answer::Refused { message } => Err(message),
@@ -49,18 +49,18 @@ impl Port for AgentPort<'_> {
 
     fn model_called(&self, mut call: ModelCall) {
         call.cost_usd = call.cost_usd.or_else(|| self.prices.cost(&call.model, call.usage));
-        self.desk().say(WorkFact::ModelCalled(call));
+        self.desk().say(WorkerFact::ModelCalled(call));
     }
 
     fn message(&self, role: &str, content: &str) {
-        self.desk().say(WorkFact::Message { role: role.to_owned(), content: content.to_owned() });
+        self.desk().say(WorkerFact::Message { role: role.to_owned(), content: content.to_owned() });
     }
 
     fn output(&self, text: &str) {
-        self.desk().say(WorkFact::Output(text.to_owned()));
+        self.desk().say(WorkerFact::Output(text.to_owned()));
     }
 
     fn log(&self, line: &str) {
-        self.desk().say(WorkFact::Log(line.to_owned()));
+        self.desk().say(WorkerFact::Log(line.to_owned()));
     }
 }

@@ -1,14 +1,14 @@
 //! Code at work: JavaScript in the sandbox, with the results of the node's dependencies.
 
-use super::workers::Desk;
-use crate::engine::{Dep, Done, ErrorKind, NodeError, WorkFact};
+use super::workers::WorkerPort;
+use crate::engine::{Dep, Done, ErrorKind, NodeError, WorkerFact};
 use crate::models::rehearsal::MARK;
 use crate::plan::{CodeWork, NodeId, names_in_code};
 use crate::tools::sandbox::{SandboxConfig, SandboxError, javascript, over};
 use serde_json::{Map, Value, json};
 
 /// What code may read.
-pub(super) struct Sight<'a> {
+pub(super) struct CodeScope<'a> {
     /// The plan's inputs, and the node's own.
     pub inputs: &'a Map<String, Value>,
     /// Dependencies with what came from them.
@@ -17,24 +17,24 @@ pub(super) struct Sight<'a> {
     pub absent: &'a [NodeId],
 }
 
-pub(super) async fn work(code: &CodeWork, sight: &Sight<'_>, sandbox: &SandboxConfig, desk: &Desk) -> WorkFact {
+pub(super) async fn work(code: &CodeWork, sight: &CodeScope<'_>, sandbox: &SandboxConfig, desk: &WorkerPort) -> WorkerFact {
     for words in over(&code.sandbox) {
-        desk.say(WorkFact::Log(words));
+        desk.say(WorkerFact::Log(words));
     }
     let ran = javascript(sandbox, &code.code, seen(sight), Value::Object(sight.inputs.clone()), &code.sandbox).await;
     let logs = ran.as_ref().map_or_else(SandboxError::logs, |outcome| outcome.logs.as_slice());
     for line in logs {
-        desk.say(WorkFact::Log(line.clone()));
+        desk.say(WorkerFact::Log(line.clone()));
     }
     match ran {
-        Ok(outcome) => WorkFact::Done(Done { result: outcome.value, mark: None }),
-        Err(error) => WorkFact::Failed(node_error(&error, &code.code, sight)),
+        Ok(outcome) => WorkerFact::Done(Done { result: outcome.value, mark: None }),
+        Err(error) => WorkerFact::Failed(node_error(&error, &code.code, sight)),
     }
 }
 
 /// What code sees as `deps`: by node id the result (as `output` too), the state in a word, and the error of one that failed safe.
 /// A dependency that nothing came from reads as null instead of breaking the code; whatever else it names is not there.
-fn seen(sight: &Sight) -> Value {
+fn seen(sight: &CodeScope) -> Value {
     let entry =
         |result: &Value, status: &str, error: Option<&str>| json!({ "output": result, "result": result, "status": status, "error": error });
     let absent = sight.absent.iter().map(|node| (node.to_string(), entry(&Value::Null, "not_taken", None)));
@@ -43,7 +43,7 @@ fn seen(sight: &Sight) -> Value {
 }
 
 /// The same code on the same data fails the same way: nothing of it is worth a retry.
-fn node_error(error: &SandboxError, code: &str, sight: &Sight) -> NodeError {
+fn node_error(error: &SandboxError, code: &str, sight: &CodeScope) -> NodeError {
     let kind = match error {
         SandboxError::Time { .. } => ErrorKind::Limit,
         SandboxError::Script { .. } | SandboxError::Died(_) | SandboxError::Start(_) => ErrorKind::Permanent,
@@ -57,7 +57,7 @@ fn node_error(error: &SandboxError, code: &str, sight: &Sight) -> NodeError {
 }
 
 /// The first name behind `deps` that is no dependency, if that may be why something was undefined.
-fn stranger(error: &SandboxError, code: &str, sight: &Sight) -> Option<String> {
+fn stranger(error: &SandboxError, code: &str, sight: &CodeScope) -> Option<String> {
     let SandboxError::Script { message, .. } = error else { return None };
     let known: Vec<&str> = sight.deps.iter().map(|dep| dep.node.as_str()).chain(sight.absent.iter().map(NodeId::as_str)).collect();
     let named = ["deps", "nodes"].into_iter().flat_map(|object| names_in_code(code, object).into_iter().map(move |name| (object, name)));
@@ -96,8 +96,8 @@ mod tests {
         }
     }
 
-    fn sight<'a>(inputs: &'a Map<String, Value>, deps: &'a [Dep], absent: &'a [NodeId]) -> Sight<'a> {
-        Sight { inputs, deps, absent }
+    fn sight<'a>(inputs: &'a Map<String, Value>, deps: &'a [Dep], absent: &'a [NodeId]) -> CodeScope<'a> {
+        CodeScope { inputs, deps, absent }
     }
 
     fn thrown(message: &str) -> SandboxError {
@@ -130,7 +130,7 @@ mod tests {
     fn a_name_that_is_no_dependency_is_told_when_something_is_undefined() {
         let (none, deps, gone) = (Map::new(), [dep("a", json!(1), "succeeded", None)], [NodeId::new("b")]);
         let undefined = thrown("TypeError: cannot read property 'output' of undefined");
-        let told = |error: &SandboxError, code: &str, sight: &Sight| node_error(error, code, sight).message;
+        let told = |error: &SandboxError, code: &str, sight: &CodeScope| node_error(error, code, sight).message;
         let code = "return deps.a.output + deps.b.output + deps.zz.output";
         assert_eq!(
             told(&undefined, code, &sight(&none, &deps, &gone)),

@@ -1,7 +1,7 @@
 //! The model of a node's tools: each call asks the run first and is reported to it, as an agent's own turns are.
 
-use super::{jobs::Kit, workers::Desk};
-use crate::engine::{ModelCall, WorkFact};
+use super::{jobs::Kit, workers::WorkerPort};
+use crate::engine::{ModelCall, WorkerFact};
 use crate::models::{ChatReply, ChatRequest, Delta, Model, ModelError, ModelErrorKind};
 use async_trait::async_trait;
 use std::sync::Arc;
@@ -10,7 +10,7 @@ use tokio::time::Instant;
 /// A model that its run knows of.
 pub(super) struct Overseen {
     pub(super) model: Arc<dyn Model>,
-    pub(super) desk: Desk,
+    pub(super) desk: WorkerPort,
     /// Knows what calls cost.
     pub(super) kit: Arc<Kit>,
 }
@@ -27,7 +27,7 @@ impl Model for Overseen {
         }
         let started = Instant::now();
         let reply = self.model.chat(request, sink).await?;
-        self.desk.say(WorkFact::ModelCalled(ModelCall {
+        self.desk.say(WorkerFact::ModelCalled(ModelCall {
             model: request.model.clone(),
             provider: self.provider().to_owned(),
             usage: reply.usage,

@@ -2,20 +2,20 @@
 
 use super::{
     sights::Sights,
-    workers::{Assignment, Desk},
+    workers::{Assignment, WorkerPort},
 };
-use crate::engine::{Answer, Done, ErrorKind, NodeError, ToolCall, ToolReport, WorkFact};
+use crate::engine::{Answer, Done, ErrorKind, NodeError, ToolCall, ToolReport, WorkerFact};
 use crate::plan::Verdict;
-use crate::tools::{Registry, Tool, ToolContext, ToolError, ToolOutput};
+use crate::tools::{Tool, ToolContext, ToolError, ToolOutput, ToolRegistry};
 use serde_json::Value;
 use std::sync::Arc;
 use tokio::time::Instant;
 
 /// What a worker needs to call tools.
 pub(super) struct Bench<'a> {
-    pub(super) registry: &'a Registry,
+    pub(super) registry: &'a ToolRegistry,
     pub(super) context: &'a ToolContext,
-    pub(super) desk: &'a Desk,
+    pub(super) desk: &'a WorkerPort,
     pub(super) sights: &'a Arc<Sights>,
 }
 
@@ -42,14 +42,14 @@ pub(super) enum Called {
 }
 
 /// Does the job of a tool node.
-pub(super) async fn work(task: &Assignment, tool: &str, args: Value, bench: &Bench<'_>) -> WorkFact {
+pub(super) async fn work(task: &Assignment, tool: &str, args: Value, bench: &Bench<'_>) -> WorkerFact {
     let call = ToolCall { id: format!("attempt-{}", task.origin.attempt), tool: tool.to_owned(), args };
     let consent = if task.approved { Consent::Given } else { Consent::Open };
     match bench.call(call, consent).await {
-        Called::Ran(result) => WorkFact::Done(Done { result, mark: None }),
-        Called::Answered(result) => WorkFact::Done(Done { result, mark: Some("answered".into()) }),
-        Called::Failed(error) => WorkFact::Failed(node_error(error)),
-        Called::Refused(message) => WorkFact::Failed(NodeError { kind: ErrorKind::Rejected, ..NodeError::permanent(message) }),
+        Called::Ran(result) => WorkerFact::Done(Done { result, mark: None }),
+        Called::Answered(result) => WorkerFact::Done(Done { result, mark: Some("answered".into()) }),
+        Called::Failed(error) => WorkerFact::Failed(node_error(error)),
+        Called::Refused(message) => WorkerFact::Failed(NodeError { kind: ErrorKind::Rejected, ..NodeError::permanent(message) }),
     }
 }
 
@@ -91,7 +91,7 @@ impl Bench<'_> {
             },
             Err(error) => ToolReport { ok: false, value: Value::from(words(error)), duration_ms, ..ToolReport::default() },
         };
-        self.desk.say(WorkFact::ToolDone { call: call.id, report });
+        self.desk.say(WorkerFact::ToolDone { call: call.id, report });
         match result {
             Ok(output) => Called::Ran(output.value),
             Err(error) => Called::Failed(error),

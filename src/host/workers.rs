@@ -4,7 +4,7 @@
 //! worker down and nobody else. A worker that panics is a failed attempt, not a hung run.
 
 use crate::agents::Go;
-use crate::engine::{Answer, Dep, Input, Job, NodeError, ToolCall, WorkFact};
+use crate::engine::{Answer, Dep, Input, Job, NodeError, ToolCall, WorkerFact};
 use crate::plan::{NodeId, Verdict};
 use async_trait::async_trait;
 use futures::FutureExt;
@@ -22,20 +22,20 @@ const FAREWELL: Duration = Duration::from_secs(5);
 #[async_trait]
 pub(super) trait Labour: Send + Sync {
     /// Does one job to its end. Dropping the future stops it and whatever it started.
-    async fn work(&self, task: Assignment, desk: Desk) -> WorkFact;
+    async fn work(&self, task: Assignment, desk: WorkerPort) -> WorkerFact;
 }
 
 /// Which attempt of which node.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub(super) struct Origin {
+pub(super) struct AttemptKey {
     pub(super) node: NodeId,
     pub(super) generation: u32,
     pub(super) attempt: u32,
 }
 
-impl Origin {
+impl AttemptKey {
     /// The fact as the run is told.
-    pub(super) fn input(&self, fact: WorkFact) -> Input {
+    pub(super) fn input(&self, fact: WorkerFact) -> Input {
         Input::Work { node: self.node.clone(), generation: self.generation, attempt: self.attempt, fact }
     }
 }
@@ -43,7 +43,7 @@ impl Origin {
 /// What a worker is given.
 #[derive(Clone, Debug)]
 pub(super) struct Assignment {
-    pub(super) origin: Origin,
+    pub(super) origin: AttemptKey,
     pub(super) job: Job,
     pub(super) deps: Vec<Dep>,
     /// A gate has approved this exact job already.
@@ -53,47 +53,47 @@ pub(super) struct Assignment {
 /// What a worker says to its run.
 #[derive(Debug)]
 pub(super) struct Report {
-    pub(super) origin: Origin,
-    pub(super) note: Note,
+    pub(super) origin: AttemptKey,
+    pub(super) note: WorkerMessage,
 }
 
 /// A fact, and where its answer goes if it asks for one.
 #[derive(Debug)]
-pub(super) struct Note {
-    pub(super) fact: WorkFact,
-    pub(super) reply: Option<Reply>,
+pub(super) struct WorkerMessage {
+    pub(super) fact: WorkerFact,
+    pub(super) reply: Option<AnswerSender>,
 }
 
 /// Where the answer to a call goes.
 #[derive(Debug)]
-pub(super) struct Reply {
+pub(super) struct AnswerSender {
     call: String,
     to: oneshot::Sender<Answer>,
 }
 
 /// A worker's line to its run.
 #[derive(Clone, Debug)]
-pub(super) struct Desk {
-    notes: mpsc::UnboundedSender<Note>,
+pub(super) struct WorkerPort {
+    notes: mpsc::UnboundedSender<WorkerMessage>,
 }
 
-impl Desk {
+impl WorkerPort {
     /// Says something that needs no answer.
-    pub(super) fn say(&self, fact: WorkFact) {
+    pub(super) fn say(&self, fact: WorkerFact) {
         // The run may have ended; then nobody needs to know.
-        let _ = self.notes.send(Note { fact, reply: None });
+        let _ = self.notes.send(WorkerMessage { fact, reply: None });
     }
 
     /// Proposes a tool call and waits for what is decided about it.
     pub(super) async fn propose(&self, call: ToolCall, verdict: Verdict, why: String) -> Answer {
         let id = call.id.clone();
-        self.ask(id, WorkFact::ToolAsked { call, verdict, why }).await
+        self.ask(id, WorkerFact::ToolAsked { call, verdict, why }).await
     }
 
     /// Asks whether a model may be called, and waits until it may.
     pub(super) async fn leave(&self, model: &str) -> Result<Go, String> {
         let call = uuid::Uuid::now_v7().simple().to_string();
-        match self.ask(call.clone(), WorkFact::ModelAsked { call, model: model.to_owned() }).await {
+        match self.ask(call.clone(), WorkerFact::ModelAsked { call, model: model.to_owned() }).await {
             Answer::Go { guidance, wrap_up } => Ok(Go { guidance, wrap_up }),
             Answer::Refused { message } => Err(message),
             Answer::Run { .. } | Answer::Value(_) => Err("nobody has let the model call go".to_owned()),
@@ -101,9 +101,9 @@ impl Desk {
     }
 
     /// Says something that is answered under this call's id, and waits for the answer.
-    pub(super) async fn ask(&self, call: String, fact: WorkFact) -> Answer {
+    pub(super) async fn ask(&self, call: String, fact: WorkerFact) -> Answer {
         let (to, answer) = oneshot::channel();
-        let _ = self.notes.send(Note { fact, reply: Some(Reply { call, to }) });
+        let _ = self.notes.send(WorkerMessage { fact, reply: Some(AnswerSender { call, to }) });
         answer.await.unwrap_or_else(|_| Answer::Refused { message: "the run has ended".into() })
     }
 }
@@ -112,7 +112,7 @@ impl Desk {
 pub(super) struct Workers {
     labour: Arc<dyn Labour>,
     reports: mpsc::Sender<Report>,
-    live: HashMap<Origin, Hand>,
+    live: HashMap<AttemptKey, Hand>,
     tasks: JoinSet<()>,
 }
 
@@ -135,13 +135,13 @@ impl Workers {
     }
 
     /// Stops a worker now; it still reports that it stopped.
-    pub(super) fn abort(&mut self, origin: &Origin) {
+    pub(super) fn abort(&mut self, origin: &AttemptKey) {
         if let Some(hand) = self.live.get(origin) {
             hand.stop.cancel();
         }
     }
 
-    pub(super) fn answer(&mut self, origin: &Origin, call: &str, answer: Answer) {
+    pub(super) fn answer(&mut self, origin: &AttemptKey, call: &str, answer: Answer) {
         let waiting = self.live.get_mut(origin).and_then(|hand| hand.replies.remove(call));
         if let Some(reply) = waiting {
             // A worker that was stopped meanwhile needs no answer.
@@ -150,7 +150,7 @@ impl Workers {
     }
 
     /// Keeps in mind who waits for an answer, and forgets workers that have said their last word.
-    pub(super) fn heard(&mut self, origin: &Origin, note: Note) -> WorkFact {
+    pub(super) fn heard(&mut self, origin: &AttemptKey, note: WorkerMessage) -> WorkerFact {
         if is_last(&note.fact) {
             self.live.remove(origin);
         } else if let (Some(hand), Some(reply)) = (self.live.get_mut(origin), note.reply) {
@@ -170,17 +170,17 @@ impl Workers {
 }
 
 /// Whether a worker has nothing more to say after this.
-pub(super) fn is_last(fact: &WorkFact) -> bool {
+pub(super) fn is_last(fact: &WorkerFact) -> bool {
     match fact {
-        WorkFact::Done(_) | WorkFact::Failed(_) | WorkFact::HandedBack { .. } | WorkFact::Aborted => true,
-        WorkFact::ModelAsked { .. }
-        | WorkFact::ToolAsked { .. }
-        | WorkFact::ToolDone { .. }
-        | WorkFact::QuestionAsked { .. }
-        | WorkFact::ModelCalled(_)
-        | WorkFact::Message { .. }
-        | WorkFact::Output(_)
-        | WorkFact::Log(_) => false,
+        WorkerFact::Done(_) | WorkerFact::Failed(_) | WorkerFact::HandedBack { .. } | WorkerFact::Aborted => true,
+        WorkerFact::ModelAsked { .. }
+        | WorkerFact::ToolAsked { .. }
+        | WorkerFact::ToolDone { .. }
+        | WorkerFact::QuestionAsked { .. }
+        | WorkerFact::ModelCalled(_)
+        | WorkerFact::Message { .. }
+        | WorkerFact::Output(_)
+        | WorkerFact::Log(_) => false,
     }
 }
 
@@ -188,29 +188,29 @@ async fn attend(labour: Arc<dyn Labour>, task: Assignment, reports: mpsc::Sender
     let origin = task.origin.clone();
     let (notes, queue) = mpsc::unbounded_channel();
     let work = async move {
-        let job = AssertUnwindSafe(labour.work(task, Desk { notes: notes.clone() })).catch_unwind();
+        let job = AssertUnwindSafe(labour.work(task, WorkerPort { notes: notes.clone() })).catch_unwind();
         let fact = tokio::select! {
             biased;
-            () = stop.cancelled() => WorkFact::Aborted,
-            end = job => end.unwrap_or_else(|_| WorkFact::Failed(
+            () = stop.cancelled() => WorkerFact::Aborted,
+            end = job => end.unwrap_or_else(|_| WorkerFact::Failed(
                 NodeError::permanent("the work broke off by a fault of dagdeck").hint("please report it, with the plan"),
             )),
         };
-        let _ = notes.send(Note { fact, reply: None });
+        let _ = notes.send(WorkerMessage { fact, reply: None });
     };
     tokio::join!(work, forward(&origin, queue, reports));
 }
 
 /// Hands a worker's notes on, with neighbouring pieces of text merged. Ends with the worker, or when nobody listens.
-async fn forward(origin: &Origin, mut queue: mpsc::UnboundedReceiver<Note>, reports: mpsc::Sender<Report>) {
-    let mut ahead: Option<Note> = None;
+async fn forward(origin: &AttemptKey, mut queue: mpsc::UnboundedReceiver<WorkerMessage>, reports: mpsc::Sender<Report>) {
+    let mut ahead: Option<WorkerMessage> = None;
     loop {
         let next = match ahead.take() {
             Some(note) => Some(note),
             None => queue.recv().await,
         };
         let Some(mut note) = next else { return };
-        if let WorkFact::Output(text) = &mut note.fact {
+        if let WorkerFact::Output(text) = &mut note.fact {
             ahead = gather(text, &mut queue);
         }
         if reports.send(Report { origin: origin.clone(), note }).await.is_err() {
@@ -220,9 +220,9 @@ async fn forward(origin: &Origin, mut queue: mpsc::UnboundedReceiver<Note>, repo
 }
 
 /// Adds the pieces of text that are waiting; gives back the first note that is none.
-fn gather(text: &mut String, queue: &mut mpsc::UnboundedReceiver<Note>) -> Option<Note> {
+fn gather(text: &mut String, queue: &mut mpsc::UnboundedReceiver<WorkerMessage>) -> Option<WorkerMessage> {
     while let Ok(note) = queue.try_recv() {
-        let WorkFact::Output(more) = &note.fact else { return Some(note) };
+        let WorkerFact::Output(more) = &note.fact else { return Some(note) };
         text.push_str(more);
     }
     None

@@ -11,7 +11,7 @@ use tokio::sync::OnceCell;
 
 use super::{
     Model, ModelSettings,
-    openai::{Key, Limits, OpenAi, Server},
+    openai::{ApiKey, CallLimits, OpenAi, Server},
     prices::Price,
 };
 
@@ -70,7 +70,7 @@ pub struct TimeoutsConfig {
 
 /// What answers where a model is needed.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Choice {
+pub enum ModelChoice {
     /// Marked rehearsal texts.
     Rehearsal,
     /// The operator, asked by the agent loop.
@@ -82,7 +82,7 @@ pub enum Choice {
     },
 }
 
-impl Choice {
+impl ModelChoice {
     /// Reads `rehearsal`, `operator`, or else a model's name.
     pub fn parse(name: &str) -> Self {
         match name.trim() {
@@ -170,14 +170,14 @@ impl ModelsConfig {
     }
 }
 
-struct Found {
+struct FoundServer {
     address: String,
     address_from: String,
-    key: Key,
+    key: ApiKey,
     key_from: String,
 }
 
-fn find_server(config: &ModelsConfig, env: Lookup<'_>) -> Result<Found, NotConnected> {
+fn find_server(config: &ModelsConfig, env: Lookup<'_>) -> Result<FoundServer, NotConnected> {
     if config.base_url.is_some() || config.api_key_env.is_some() || config.api_key_command.is_some() {
         return configured(config, env);
     }
@@ -206,25 +206,25 @@ fn find_server(config: &ModelsConfig, env: Lookup<'_>) -> Result<Found, NotConne
     })
 }
 
-fn found(address: String, address_from: &str, key_from: &str, env: Lookup<'_>) -> Found {
-    let key = set(env, key_from).map_or(Key::None, |key| Key::Given(SecretString::from(key)));
-    Found { address, address_from: address_from.to_owned(), key, key_from: key_from.to_owned() }
+fn found(address: String, address_from: &str, key_from: &str, env: Lookup<'_>) -> FoundServer {
+    let key = set(env, key_from).map_or(ApiKey::None, |key| ApiKey::Given(SecretString::from(key)));
+    FoundServer { address, address_from: address_from.to_owned(), key, key_from: key_from.to_owned() }
 }
 
-fn configured(config: &ModelsConfig, env: Lookup<'_>) -> Result<Found, NotConnected> {
+fn configured(config: &ModelsConfig, env: Lookup<'_>) -> Result<FoundServer, NotConnected> {
     let (address, address_from) = match (&config.base_url, set(env, "OPENAI_BASE_URL")) {
         (Some(address), _) => (address.clone(), "base_url of [models]".to_owned()),
         (None, Some(address)) => (address, "OPENAI_BASE_URL".to_owned()),
         (None, None) => (OPENAI.to_owned(), "base_url of [models]".to_owned()),
     };
     if let Some(line) = &config.api_key_command {
-        let key = Key::Command { line: line.clone(), printed: OnceCell::new() };
-        return Ok(Found { address, address_from, key, key_from: "api_key_command of [models]".to_owned() });
+        let key = ApiKey::Command { line: line.clone(), printed: OnceCell::new() };
+        return Ok(FoundServer { address, address_from, key, key_from: "api_key_command of [models]".to_owned() });
     }
     let Some(variable) = &config.api_key_env else {
         // Without a word about keys the usual variable serves at OpenAI only: its key is not for other servers.
         let key_from = if address.contains("//api.openai.com") { "OPENAI_API_KEY" } else { "DAGDECK_API_KEY" };
-        return Ok(Found {
+        return Ok(FoundServer {
             key_from: format!("{key_from}, or name another variable as api_key_env of [models]"),
             ..found(address, &address_from, key_from, env)
         });
@@ -267,7 +267,7 @@ fn parse_address(address: &str) -> Result<Url, String> {
     Ok(url)
 }
 
-fn limits(config: &TimeoutsConfig) -> Result<Limits, NotConnected> {
+fn limits(config: &TimeoutsConfig) -> Result<CallLimits, NotConnected> {
     let seconds = |name: &str, value: Option<f64>, default: Duration| match value {
         None => Ok(default),
         Some(seconds) => Duration::try_from_secs_f64(seconds).ok().filter(|limit| !limit.is_zero()).ok_or_else(|| NotConnected {
@@ -275,8 +275,8 @@ fn limits(config: &TimeoutsConfig) -> Result<Limits, NotConnected> {
             how: "give a number of seconds above 0".to_owned(),
         }),
     };
-    let default = Limits::default();
-    Ok(Limits {
+    let default = CallLimits::default();
+    Ok(CallLimits {
         connect: seconds("connect_s", config.connect_s, default.connect)?,
         first: seconds("first_s", config.first_s, default.first)?,
         between: seconds("between_s", config.between_s, default.between)?,
@@ -297,9 +297,9 @@ mod tests {
         use secrecy::ExposeSecret;
         let found = find_server(config, &env(pairs)).map_err(|not| not.why)?;
         let key = match found.key {
-            Key::None => None,
-            Key::Given(key) => Some(key.expose_secret().to_owned()),
-            Key::Command { line, .. } => Some(format!("$({line})")),
+            ApiKey::None => None,
+            ApiKey::Given(key) => Some(key.expose_secret().to_owned()),
+            ApiKey::Command { line, .. } => Some(format!("$({line})")),
         };
         Ok((found.address, key))
     }
@@ -396,14 +396,14 @@ mod tests {
 
     #[test]
     fn a_choice_is_read_from_its_name() {
-        assert_eq!(Choice::parse("rehearsal"), Choice::Rehearsal);
-        assert_eq!(Choice::parse("operator"), Choice::Operator);
-        assert_eq!(Choice::parse("gpt-4o"), Choice::Real { model: "gpt-4o".into() });
+        assert_eq!(ModelChoice::parse("rehearsal"), ModelChoice::Rehearsal);
+        assert_eq!(ModelChoice::parse("operator"), ModelChoice::Operator);
+        assert_eq!(ModelChoice::parse("gpt-4o"), ModelChoice::Real { model: "gpt-4o".into() });
     }
 
     #[test]
     fn keys_are_never_shown() {
-        let key = Key::Given(SecretString::from("sk-secret"));
+        let key = ApiKey::Given(SecretString::from("sk-secret"));
         assert!(!format!("{key:?}").contains("sk-secret"));
     }
 

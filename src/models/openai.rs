@@ -26,7 +26,7 @@ use std::{
 use tokio::{sync::OnceCell, time::timeout};
 
 use self::{
-    failure::{Again, Failure, Whereabouts},
+    failure::{Again, TryFailure, Whereabouts},
     features::Features,
 };
 use super::config::{AUTO, DEFAULT_MODEL};
@@ -34,7 +34,7 @@ use super::{ChatReply, ChatRequest, Delta, Finish, Model, ModelError, ModelError
 
 /// How long calls may take and how often they are tried.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Limits {
+pub struct CallLimits {
     /// To connect.
     pub connect: Duration,
     /// Until the first piece of the answer: a long prompt on a small machine takes its time.
@@ -51,7 +51,7 @@ pub struct Limits {
     pub longest_pause: Duration,
 }
 
-impl Default for Limits {
+impl Default for CallLimits {
     fn default() -> Self {
         Self {
             connect: Duration::from_secs(10),
@@ -67,7 +67,7 @@ impl Default for Limits {
 
 /// Where a key comes from. It is never shown, logged or sent anywhere but to the server.
 #[derive(Debug)]
-pub enum Key {
+pub enum ApiKey {
     /// The server wants none, or nobody gave one.
     None,
     /// The key itself.
@@ -89,11 +89,11 @@ pub struct Server {
     /// What set the address, for messages.
     pub address_from: String,
     /// The key.
-    pub key: Key,
+    pub key: ApiKey,
     /// What gave the key, or what would, for messages.
     pub key_from: String,
     /// Timeouts and retries.
-    pub limits: Limits,
+    pub limits: CallLimits,
 }
 
 /// A client for one server.
@@ -102,8 +102,8 @@ pub struct OpenAi {
     http: reqwest::Client,
     base: Url,
     place: Whereabouts,
-    key: Key,
-    limits: Limits,
+    key: ApiKey,
+    limits: CallLimits,
     /// By model. Filled only after a call succeeded with what was left.
     features: Mutex<HashMap<String, Features>>,
     /// What `auto` means here.
@@ -125,7 +125,7 @@ impl OpenAi {
         })?;
         let host = base.host_str().unwrap_or_default();
         let host = base.port().map_or_else(|| host.to_owned(), |port| format!("{host}:{port}"));
-        let place = Whereabouts { host, address_from, key_from, has_key: !matches!(key, Key::None) };
+        let place = Whereabouts { host, address_from, key_from, has_key: !matches!(key, ApiKey::None) };
         Ok(Self { http, base, place, key, limits, features: Mutex::default(), auto: OnceCell::new() })
     }
 
@@ -221,22 +221,22 @@ impl OpenAi {
     }
 
     /// Whether a complete reply is what was asked for.
-    fn judge(&self, request: &ChatRequest, (mut reply, refusal): (ChatReply, Option<String>)) -> Result<ChatReply, Failure> {
+    fn judge(&self, request: &ChatRequest, (mut reply, refusal): (ChatReply, Option<String>)) -> Result<ChatReply, TryFailure> {
         if let Some(words) = refusal {
             let message = format!("`{}` refuses: {}", request.model, failure::shorten(&words));
-            return Err(Failure::new(ModelErrorKind::Refused, message, Again::Never).hint("reword the objective"));
+            return Err(TryFailure::new(ModelErrorKind::Refused, message, Again::Never).hint("reword the objective"));
         }
         let wants_json = request.schema.is_some() && reply.calls.is_empty();
         if reply.finish == Finish::Filtered && (wants_json || reply.text.is_empty()) {
             let message = format!("the filter of `{}` stopped the answer", self.place.host);
-            return Err(Failure::new(ModelErrorKind::Refused, message, Again::Never).hint("reword the objective"));
+            return Err(TryFailure::new(ModelErrorKind::Refused, message, Again::Never).hint("reword the objective"));
         }
         if !wants_json {
             return Ok(reply);
         }
         if reply.finish == Finish::Length {
             let message = format!("the answer of `{}` reached the output cap before its JSON was complete", request.model);
-            return Err(Failure::new(ModelErrorKind::Nonsense, message, Again::Never).hint("raise max_tokens, or ask for less"));
+            return Err(TryFailure::new(ModelErrorKind::Nonsense, message, Again::Never).hint("raise max_tokens, or ask for less"));
         }
         match json::find(&reply.text) {
             Some(json) => {
@@ -255,9 +255,9 @@ impl OpenAi {
     /// Takes the key out of words that a server may have repeated it in.
     fn clean(&self, mut error: ModelError) -> ModelError {
         let key = match &self.key {
-            Key::None => None,
-            Key::Given(key) => Some(key),
-            Key::Command { printed, .. } => printed.get(),
+            ApiKey::None => None,
+            ApiKey::Given(key) => Some(key),
+            ApiKey::Command { printed, .. } => printed.get(),
         };
         if let Some(key) = key.map(|key| key.expose_secret()).filter(|key| !key.is_empty()) {
             error.message = error.message.replace(key, "[key]");
@@ -278,7 +278,7 @@ impl Model for OpenAi {
             Ok(outcome) => outcome,
             Err(_elapsed) => {
                 let message = format!("the call to `{}` took longer than {} s", self.place.host, self.limits.overall.as_secs_f64());
-                Err(Failure::new(ModelErrorKind::Timeout, message, Again::Never).hint("raise overall_s in [models.timeouts]").error)
+                Err(TryFailure::new(ModelErrorKind::Timeout, message, Again::Never).hint("raise overall_s in [models.timeouts]").error)
             }
         }
     }

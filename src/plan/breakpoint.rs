@@ -1,7 +1,7 @@
 //! Breakpoints: where a run is to stop, as people set them and as a plan writes them; which nodes one means, and the facts that its
 //! condition reads.
 
-use super::{NodeValue, Root, Scope, expr};
+use super::{NameScope, NodeValue, Root, expr};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
@@ -155,7 +155,7 @@ impl Facts {
     }
 }
 
-impl Scope for Facts {
+impl NameScope for Facts {
     fn node(&self, _id: &str) -> Option<NodeValue<'_>> {
         None
     }

@@ -33,10 +33,10 @@ pub use catalog::{AgentInfo, Catalog, ModelFacts, Risk, ToolInfo, Verdict, liste
 pub use code::names_in_code;
 pub use document::{Budget, Dialect, Edge, Plan};
 pub use id::NodeId;
-pub use names::{Found, Names, NodeValue, Path, RESERVED_IDS, Root, Scope, is_legal_id};
+pub use names::{NameLookup, NameScope, NodeValue, Path, PlanNames, RESERVED_IDS, Root, is_legal_id};
 pub use node::{
-    AgentWork, Approve, Ask, CodeWork, ContextMode, DecisionWork, Field, FieldKind, Join, LoopWork, MapWork, MergeWork, Node, OnFailure,
-    PlanWork, Policy, Retry, Route, SandboxLimits, ToolInput, ToolWork, TransformWork, Work,
+    AgentWork, Approve, Ask, CodeWork, ContextMode, DecisionWork, Field, FieldKind, Join, LoopWork, MapWork, MergeWork, Node, NodeKind,
+    OnFailure, PlanWork, Policy, Retry, Route, SandboxLimits, ToolInput, ToolWork, TransformWork,
 };
 pub use reads::reads;
 pub use schema::schema;

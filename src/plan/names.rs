@@ -1,5 +1,5 @@
 //! What a name in a reference or an expression means: a node's result first (the longest known id wins), then a plan input.
-//! `Scope` is what is known at the place where the text stands; a `Path` is a name and the fields behind it.
+//! `NameScope` is what is known at the place where the text stands; a `Path` is a name and the fields behind it.
 
 use serde_json::{Map, Value};
 use std::{borrow::Cow, collections::HashSet, fmt};
@@ -8,7 +8,7 @@ use std::{borrow::Cow, collections::HashSet, fmt};
 pub const RESERVED_IDS: [&str; 4] = ["inputs", "deps", "nodes", "run"];
 
 /// What is known where a text stands.
-pub trait Scope {
+pub trait NameScope {
     /// A node of the plan by its exact id; `None` when the plan has no such node.
     fn node(&self, id: &str) -> Option<NodeValue<'_>>;
 
@@ -31,19 +31,19 @@ pub struct NodeValue<'a> {
 }
 
 /// A scope that knows which names there are and no results: for checking a plan before it runs.
-pub struct Names<'a> {
+pub struct PlanNames<'a> {
     ids: HashSet<&'a str>,
     inputs: &'a Map<String, Value>,
 }
 
-impl<'a> Names<'a> {
+impl<'a> PlanNames<'a> {
     /// The names of a plan.
     pub fn new(ids: impl IntoIterator<Item = &'a str>, inputs: &'a Map<String, Value>) -> Self {
         Self { ids: ids.into_iter().collect(), inputs }
     }
 }
 
-impl Scope for Names<'_> {
+impl NameScope for PlanNames<'_> {
     fn node(&self, id: &str) -> Option<NodeValue<'_>> {
         self.ids.contains(id).then(NodeValue::default)
     }
@@ -83,7 +83,7 @@ pub struct Path {
 
 /// What a path leads to.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Found<'a> {
+pub enum NameLookup<'a> {
     /// A value.
     Value(Cow<'a, Value>),
     /// The node has no result: passed, skipped, or not run on this path.
@@ -102,45 +102,45 @@ impl Path {
     }
 
     /// Follows the path.
-    pub fn find<'a>(&self, scope: &'a dyn Scope) -> Found<'a> {
+    pub fn find<'a>(&self, scope: &'a dyn NameScope) -> NameLookup<'a> {
         match &self.root {
             Root::Node(id) => match scope.node(id) {
-                None => Found::Missing(format!("there is no node `{id}`")),
+                None => NameLookup::Missing(format!("there is no node `{id}`")),
                 Some(node) => self.result(node, usize::from(self.fields.first().is_some_and(|field| field == "result"))),
             },
             Root::Entry(id) => match scope.node(id) {
-                None => Found::Missing(format!("there is no node `{id}`")),
+                None => NameLookup::Missing(format!("there is no node `{id}`")),
                 Some(node) => self.entry(node),
             },
             Root::Input(name) => match scope.input(name) {
-                None => Found::Missing(format!("the plan has no input `{name}`")),
+                None => NameLookup::Missing(format!("the plan has no input `{name}`")),
                 Some(value) => self.walk(value, 0),
             },
             Root::Inputs => match self.fields.first() {
-                None => Found::Value(Cow::Owned(Value::Object(scope.inputs()))),
+                None => NameLookup::Value(Cow::Owned(Value::Object(scope.inputs()))),
                 Some(name) => match scope.input(name) {
-                    None => Found::Missing(format!("the plan has no input `{name}`")),
+                    None => NameLookup::Missing(format!("the plan has no input `{name}`")),
                     Some(value) => self.walk(value, 1),
                 },
             },
-            Root::Unknown(name) => Found::Missing(format!("`{name}` is neither a node nor an input of the plan")),
+            Root::Unknown(name) => NameLookup::Missing(format!("`{name}` is neither a node nor an input of the plan")),
         }
     }
 
-    fn entry<'a>(&self, node: NodeValue<'a>) -> Found<'a> {
+    fn entry<'a>(&self, node: NodeValue<'a>) -> NameLookup<'a> {
         match self.fields.first().map(String::as_str) {
             Some("output" | "result") => self.result(node, 1),
-            Some("status") if self.fields.len() == 1 => Found::Value(Cow::Owned(Value::from(node.status))),
-            Some("error") if self.fields.len() == 1 => Found::Value(Cow::Owned(node.error.map_or(Value::Null, Value::from))),
+            Some("status") if self.fields.len() == 1 => NameLookup::Value(Cow::Owned(Value::from(node.status))),
+            Some("error") if self.fields.len() == 1 => NameLookup::Value(Cow::Owned(node.error.map_or(Value::Null, Value::from))),
             _ => self.result(node, 0),
         }
     }
 
-    fn result<'a>(&self, node: NodeValue<'a>, from: usize) -> Found<'a> {
-        node.result.map_or(Found::Nothing, |result| self.walk(result, from))
+    fn result<'a>(&self, node: NodeValue<'a>, from: usize) -> NameLookup<'a> {
+        node.result.map_or(NameLookup::Nothing, |result| self.walk(result, from))
     }
 
-    fn walk<'a>(&self, value: &'a Value, from: usize) -> Found<'a> {
+    fn walk<'a>(&self, value: &'a Value, from: usize) -> NameLookup<'a> {
         let mut here = value;
         for field in &self.fields[from..] {
             let next = match here {
@@ -150,10 +150,10 @@ impl Path {
             };
             match next {
                 Some(value) => here = value,
-                None => return Found::Missing(format!("`{self}` has no `{field}`{}", has_instead(here))),
+                None => return NameLookup::Missing(format!("`{self}` has no `{field}`{}", has_instead(here))),
             }
         }
-        Found::Value(Cow::Borrowed(here))
+        NameLookup::Value(Cow::Borrowed(here))
     }
 }
 
@@ -193,7 +193,7 @@ pub fn is_legal_id(id: &str) -> bool {
 
 /// The longest name that `run` (characters of ids only) starts with: a node before an input; `None` when nothing is known by it.
 /// A name ends where an identifier ends, so `a` is not found in `ab`.
-pub(crate) fn longest_known(run: &str, scope: &dyn Scope) -> Option<(Root, usize)> {
+pub(crate) fn longest_known(run: &str, scope: &dyn NameScope) -> Option<(Root, usize)> {
     let ends = || run.char_indices().skip(1).filter(|(_, c)| *c == '-').map(|(i, _)| i).chain([run.len()]);
     let ends: Vec<usize> = ends().collect();
     let longest = |known: &dyn Fn(&str) -> bool| ends.iter().rev().copied().find(|&end| known(&run[..end]));

@@ -1,7 +1,7 @@
 //! Plans inside of plans, laid flat: a node that stands inside of `outer` is `outer/inner` from outside. Legal ids hold no `/`, so an
 //! address tells by itself where its node stands.
 
-use super::{Edge, LoopWork, MapWork, MergeWork, Node, NodeId, Plan, PlanWork, Work};
+use super::{Edge, LoopWork, MapWork, MergeWork, Node, NodeId, NodeKind, Plan, PlanWork};
 
 /// A plan with what stands inside its nodes, flat: the nodes of a body follow their owner under their addresses.
 pub fn outline(plan: &Plan) -> Plan {
@@ -65,12 +65,12 @@ pub fn prefix(address: &str) -> &str {
 /// The plan with what was loaded from files written where it is used: what a run keeps.
 pub fn inlined(mut plan: Plan) -> Plan {
     for node in &mut plan.nodes {
-        node.work = match std::mem::replace(&mut node.work, Work::Merge(MergeWork::default())) {
-            Work::Plan(PlanWork::Inline(body) | PlanWork::File { loaded: Some(body), .. }) => {
-                Work::Plan(PlanWork::Inline(Box::new(inlined(*body))))
+        node.work = match std::mem::replace(&mut node.work, NodeKind::Merge(MergeWork::default())) {
+            NodeKind::Plan(PlanWork::Inline(body) | PlanWork::File { loaded: Some(body), .. }) => {
+                NodeKind::Plan(PlanWork::Inline(Box::new(inlined(*body))))
             }
-            Work::Loop(work) => Work::Loop(LoopWork { body: Box::new(inlined(*work.body)), ..work }),
-            Work::Map(work) => Work::Map(MapWork { body: Box::new(inlined(*work.body)), ..work }),
+            NodeKind::Loop(work) => NodeKind::Loop(LoopWork { body: Box::new(inlined(*work.body)), ..work }),
+            NodeKind::Map(work) => NodeKind::Map(MapWork { body: Box::new(inlined(*work.body)), ..work }),
             work => work,
         };
     }

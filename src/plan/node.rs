@@ -10,7 +10,7 @@ pub struct Node {
     /// Unique in the plan.
     pub id: NodeId,
     /// What the node does.
-    pub work: Work,
+    pub work: NodeKind,
     /// Sources of plain edges, in order; edges with conditions stand in `Plan::edges`.
     pub depends_on: Vec<NodeId>,
     /// Where the token of a walk starts (workflow and stages).
@@ -25,14 +25,14 @@ pub struct Node {
 
 impl Node {
     /// A node without dependencies and with no policy of its own.
-    pub fn new(id: impl Into<NodeId>, work: Work) -> Self {
+    pub fn new(id: impl Into<NodeId>, work: NodeKind) -> Self {
         Self { id: id.into(), work, depends_on: Vec::new(), entry: false, exit: false, policy: Policy::default(), ext: Map::new() }
     }
 }
 
 /// What a node does.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Work {
+pub enum NodeKind {
     /// Runs an agent card, or an inline role.
     Agent(AgentWork),
     /// One tool call, no model.
@@ -55,7 +55,7 @@ pub enum Work {
     Map(MapWork),
 }
 
-impl Work {
+impl NodeKind {
     /// The sort of work in one word, as people are shown it.
     pub fn kind(&self) -> &'static str {
         match self {

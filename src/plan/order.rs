@@ -19,7 +19,7 @@ pub enum EdgePlace {
 
 /// One edge in canonical order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Link {
+pub struct OrderedEdge {
     /// Position of the source in `Plan::nodes`; `None` when there is no such node.
     pub from: Option<usize>,
     /// Position of the target in `Plan::nodes`; `None` when there is no such node.
@@ -30,16 +30,16 @@ pub struct Link {
 
 /// A plan's graph. Positions are those of `Plan::nodes`; of nodes with the same id the first is meant.
 #[derive(Clone, Debug, Default)]
-pub struct Graph {
+pub struct PlanGraph {
     ids: Vec<NodeId>,
     positions: HashMap<NodeId, usize>,
-    links: Vec<Link>,
+    links: Vec<OrderedEdge>,
     /// The edges whose ends both exist, with their numbers. They were added from the last to the first, because petgraph gives a node's
     /// latest edge first.
     net: DiGraph<(), usize>,
 }
 
-impl Graph {
+impl PlanGraph {
     /// The graph of a plan.
     pub fn new(plan: &Plan) -> Self {
         let ids: Vec<NodeId> = plan.nodes.iter().map(|node| node.id.clone()).collect();
@@ -49,11 +49,11 @@ impl Graph {
         }
         let find = |id: &NodeId| positions.get(id).copied();
         let written = plan.edges.iter().enumerate();
-        let mut links: Vec<Link> =
-            written.map(|(i, edge)| Link { from: find(&edge.from), to: find(&edge.to), place: EdgePlace::Edge(i) }).collect();
+        let mut links: Vec<OrderedEdge> =
+            written.map(|(i, edge)| OrderedEdge { from: find(&edge.from), to: find(&edge.to), place: EdgePlace::Edge(i) }).collect();
         for (at, node) in plan.nodes.iter().enumerate() {
             for (i, source) in node.depends_on.iter().enumerate() {
-                links.push(Link { from: find(source), to: Some(at), place: EdgePlace::Dependency(at, i) });
+                links.push(OrderedEdge { from: find(source), to: Some(at), place: EdgePlace::Dependency(at, i) });
             }
         }
         let mut net = DiGraph::with_capacity(ids.len(), links.len());
@@ -89,7 +89,7 @@ impl Graph {
     }
 
     /// Every edge in canonical order: the order of edge ids in a run.
-    pub fn links(&self) -> &[Link] {
+    pub fn links(&self) -> &[OrderedEdge] {
         &self.links
     }
 

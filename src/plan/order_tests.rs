@@ -2,8 +2,8 @@
 
 use super::order::*;
 use super::samples::plan;
-use super::tree::{Orientation, RowKind, Tree};
-use super::{Edge, MergeWork, Node, Plan, Work};
+use super::tree::{DrawnRowKind, DrawnTree, Orientation};
+use super::{Edge, MergeWork, Node, NodeKind, Plan};
 use proptest::prelude::*;
 use serde_json::json;
 
@@ -12,7 +12,7 @@ fn read(nodes: &[(&str, &[&str])]) -> Plan {
     serde_json::from_value(json!({ "nodes": nodes })).unwrap()
 }
 
-fn names(graph: &Graph, nodes: &[usize]) -> Vec<String> {
+fn names(graph: &PlanGraph, nodes: &[usize]) -> Vec<String> {
     nodes.iter().map(|&node| graph.id(node).to_string()).collect()
 }
 
@@ -22,8 +22,8 @@ fn edges_come_first_then_dependencies_in_node_order() {
     plan.edges.push(Edge::new("a", "c"));
     let shown: Vec<String> = plan.all_edges().map(|edge| format!("{}-{}", edge.from, edge.to)).collect();
     assert_eq!(shown, ["a-c", "a-b", "b-c", "nobody-c"]);
-    let graph = Graph::new(&plan);
-    assert_eq!(graph.links()[3], Link { from: None, to: Some(2), place: EdgePlace::Dependency(2, 1) });
+    let graph = PlanGraph::new(&plan);
+    assert_eq!(graph.links()[3], OrderedEdge { from: None, to: Some(2), place: EdgePlace::Dependency(2, 1) });
     assert_eq!(graph.incoming(2).collect::<Vec<_>>(), [0, 2]);
     for (link, edge) in graph.links().iter().zip(plan.all_edges()) {
         assert_eq!(plan.edge_at(link.place), Some(edge));
@@ -33,19 +33,19 @@ fn edges_come_first_then_dependencies_in_node_order() {
 #[test]
 fn each_knot_is_spelled_as_a_cycle() {
     let plan = read(&[("a", &["c"]), ("b", &["a"]), ("c", &["b"]), ("d", &["d"]), ("e", &["a"]), ("f", &[])]);
-    let graph = Graph::new(&plan);
+    let graph = PlanGraph::new(&plan);
     let cycles: Vec<String> = graph.cycles().iter().map(|cycle| graph.spell(cycle)).collect();
     assert_eq!(cycles, ["a → b → c → a", "d → d"]);
     assert_eq!(names(&graph, &graph.topological()), ["f"]);
     assert_eq!(graph.closes(5, 0), None);
-    let chain = Graph::new(&read(&[("a", &[]), ("b", &["a"]), ("c", &["b"])]));
+    let chain = PlanGraph::new(&read(&[("a", &[]), ("b", &["a"]), ("c", &["b"])]));
     assert_eq!(chain.spell(&chain.closes(2, 0).unwrap()), "c → a → b → c");
 }
 
 #[test]
 fn a_node_behind_a_cycle_or_on_two_has_no_place_in_the_order() {
     let plan = read(&[("x", &[]), ("a", &["x", "c", "b"]), ("b", &["a"]), ("c", &["b"]), ("d", &["c", "y"]), ("y", &[]), ("z", &["y"])]);
-    let graph = Graph::new(&plan);
+    let graph = PlanGraph::new(&plan);
     let mut sound = names(&graph, &graph.topological());
     sound.sort_unstable();
     assert_eq!(sound, ["x", "y", "z"]);
@@ -55,18 +55,18 @@ fn a_node_behind_a_cycle_or_on_two_has_no_place_in_the_order() {
 #[test]
 fn the_longest_way_to_an_exit_is_counted_from_each_node() {
     let plan = read(&[("a", &[]), ("b", &["a"]), ("c", &["a"]), ("d", &["b", "c"]), ("e", &[]), ("f", &["d", "e"]), ("g", &["f"])]);
-    let graph = Graph::new(&plan);
+    let graph = PlanGraph::new(&plan);
     assert_eq!(graph.longest_remaining(|_| 1), [5, 4, 4, 3, 3, 2, 1]);
 }
 
 fn draw(plan: &Plan, orientation: Orientation) -> Vec<String> {
-    let graph = Graph::new(plan);
-    let tree = Tree::new(&graph, orientation);
+    let graph = PlanGraph::new(plan);
+    let tree = DrawnTree::new(&graph, orientation);
     (0..tree.rows.len())
         .map(|at| {
             let row = tree.rows[at];
             let guides: String = tree.guides(at).iter().map(|runs| if *runs { "|" } else { "'" }).collect();
-            format!("{guides}{}{}", graph.id(row.node), if row.kind == RowKind::Reference { "*" } else { "" })
+            format!("{guides}{}{}", graph.id(row.node), if row.kind == DrawnRowKind::Reference { "*" } else { "" })
         })
         .collect()
 }
@@ -83,19 +83,19 @@ fn a_node_with_several_parents_stands_once_below_the_last_of_them() {
 fn a_chain_of_ten_thousand_is_laid_out_without_recursion() {
     let mut plan = Plan::default();
     for n in 0..10_000 {
-        let mut node = Node::new(format!("n{n}").as_str(), Work::Merge(MergeWork::default()));
+        let mut node = Node::new(format!("n{n}").as_str(), NodeKind::Merge(MergeWork::default()));
         node.depends_on = if n == 0 { vec![] } else { vec![format!("n{}", n - 1).as_str().into()] };
         plan.nodes.push(node);
     }
-    let graph = Graph::new(&plan);
-    assert_eq!(Tree::new(&graph, Orientation::Start).rows[9_999].depth, 9_999);
+    let graph = PlanGraph::new(&plan);
+    assert_eq!(DrawnTree::new(&graph, Orientation::Start).rows[9_999].depth, 9_999);
     assert_eq!(graph.longest_remaining(|_| 1)[0], 10_000);
 }
 
 proptest! {
     #[test]
     fn order_respects_edges_and_trees_show_every_node_and_every_edge(plan in plan(12)) {
-        let graph = Graph::new(&plan);
+        let graph = PlanGraph::new(&plan);
         let order = graph.topological();
         prop_assert_eq!(order.len(), graph.len());
         let mut rank = vec![0; graph.len()];
@@ -108,8 +108,8 @@ proptest! {
             }
         }
         for orientation in [Orientation::Start, Orientation::Goal] {
-            let tree = Tree::new(&graph, orientation);
-            let own = tree.rows.iter().filter(|row| row.kind == RowKind::Node).count();
+            let tree = DrawnTree::new(&graph, orientation);
+            let own = tree.rows.iter().filter(|row| row.kind == DrawnRowKind::Node).count();
             prop_assert_eq!(own, graph.len());
             let below = tree.rows.iter().filter(|row| row.parent.is_some()).count();
             let mut pairs: Vec<_> = graph.links().iter().map(|link| (link.from, link.to)).collect();
@@ -117,7 +117,7 @@ proptest! {
             pairs.dedup();
             prop_assert_eq!(below, pairs.len());
             for (at, row) in tree.rows.iter().enumerate() {
-                prop_assert!(row.kind == RowKind::Reference || tree.row_of[row.node] == at);
+                prop_assert!(row.kind == DrawnRowKind::Reference || tree.row_of[row.node] == at);
                 prop_assert_eq!(tree.guides(at).len(), row.depth);
             }
         }

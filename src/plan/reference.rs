@@ -5,7 +5,7 @@
 //! `\{{` is a literal `{{`. Braces that are never closed are text.
 
 use super::expr::{Expr, ExprError, MAX_TEXT, OnMissing, plain};
-use super::names::{Found, Path, Root, Scope, is_id_byte, longest_known};
+use super::names::{NameLookup, NameScope, Path, Root, is_id_byte, longest_known};
 use serde_json::{Map, Value};
 use std::{borrow::Cow, ops::Range};
 
@@ -45,10 +45,10 @@ pub enum RefError {
 }
 
 /// Every reference in a text, in order.
-pub fn references_in_text(text: &str, scope: &dyn Scope) -> Vec<Reference> {
+pub fn references_in_text(text: &str, scope: &dyn NameScope) -> Vec<Reference> {
     let spots = pieces(text).filter_map(|piece| match piece {
-        Piece::Text(_) => None,
-        Piece::Spot { span, inner } => Some((span, inner)),
+        TextPiece::Text(_) => None,
+        TextPiece::Spot { span, inner } => Some((span, inner)),
     });
     spots
         .map(|(span, inner)| {
@@ -63,7 +63,7 @@ pub fn references_in_text(text: &str, scope: &dyn Scope) -> Vec<Reference> {
 }
 
 /// Every reference in the texts of a JSON value, keys excepted, in order.
-pub fn references(value: &Value, scope: &dyn Scope) -> Vec<Reference> {
+pub fn references(value: &Value, scope: &dyn NameScope) -> Vec<Reference> {
     match value {
         Value::Null | Value::Bool(_) | Value::Number(_) => Vec::new(),
         Value::String(text) => references_in_text(text, scope),
@@ -76,7 +76,7 @@ pub fn references(value: &Value, scope: &dyn Scope) -> Vec<Reference> {
 pub fn has_references(value: &Value) -> bool {
     match value {
         Value::Null | Value::Bool(_) | Value::Number(_) => false,
-        Value::String(text) => pieces(text).any(|piece| matches!(piece, Piece::Spot { .. })),
+        Value::String(text) => pieces(text).any(|piece| matches!(piece, TextPiece::Spot { .. })),
         Value::Array(list) => list.iter().any(has_references),
         Value::Object(map) => map.values().any(has_references),
     }
@@ -86,7 +86,7 @@ pub fn has_references(value: &Value) -> bool {
 ///
 /// # Errors
 /// The first reference that has no value.
-pub fn resolve(value: &Value, scope: &dyn Scope) -> Result<Value, RefError> {
+pub fn resolve(value: &Value, scope: &dyn NameScope) -> Result<Value, RefError> {
     match value {
         Value::Null | Value::Bool(_) | Value::Number(_) => Ok(value.clone()),
         Value::String(text) => match alone(text) {
@@ -102,7 +102,7 @@ pub fn resolve(value: &Value, scope: &dyn Scope) -> Result<Value, RefError> {
 ///
 /// # Errors
 /// The first reference that has no value.
-pub fn resolve_map(map: &Map<String, Value>, scope: &dyn Scope) -> Result<Map<String, Value>, RefError> {
+pub fn resolve_map(map: &Map<String, Value>, scope: &dyn NameScope) -> Result<Map<String, Value>, RefError> {
     map.iter().map(|(key, value)| Ok((key.clone(), resolve(value, scope)?))).collect()
 }
 
@@ -110,12 +110,12 @@ pub fn resolve_map(map: &Map<String, Value>, scope: &dyn Scope) -> Result<Map<St
 ///
 /// # Errors
 /// The first reference that has no value, or makes the text too long.
-pub fn resolve_text(text: &str, scope: &dyn Scope) -> Result<String, RefError> {
+pub fn resolve_text(text: &str, scope: &dyn NameScope) -> Result<String, RefError> {
     let mut rendered = String::with_capacity(text.len());
     for piece in pieces(text) {
         match piece {
-            Piece::Text(piece) => rendered.push_str(piece),
-            Piece::Spot { span, inner } => {
+            TextPiece::Text(piece) => rendered.push_str(piece),
+            TextPiece::Spot { span, inner } => {
                 let reference = &text[span];
                 let value = read(reference, &inner, scope)?;
                 let value = plain(&value);
@@ -130,11 +130,11 @@ pub fn resolve_text(text: &str, scope: &dyn Scope) -> Result<String, RefError> {
 }
 
 /// A text with a node's name changed in its references; everything else stays as it is written.
-pub fn rename_text(text: &str, old: &str, new: &str, scope: &dyn Scope) -> String {
+pub fn rename_text(text: &str, old: &str, new: &str, scope: &dyn NameScope) -> String {
     let mut renamed = String::with_capacity(text.len());
     let mut done = 0;
     for piece in pieces(text) {
-        let Piece::Spot { span, inner } = piece else { continue };
+        let TextPiece::Spot { span, inner } = piece else { continue };
         renamed.push_str(&text[done..span.start]);
         done = span.end;
         match inner {
@@ -147,7 +147,7 @@ pub fn rename_text(text: &str, old: &str, new: &str, scope: &dyn Scope) -> Strin
     renamed
 }
 
-fn rename_inner(inner: &str, old: &str, new: &str, scope: &dyn Scope) -> String {
+fn rename_inner(inner: &str, old: &str, new: &str, scope: &dyn NameScope) -> String {
     match plain_path(inner.trim(), scope) {
         Some(Path { root: Root::Node(id), .. }) if id == old => inner.replacen(old, new, 1),
         Some(_) => inner.to_owned(),
@@ -156,7 +156,7 @@ fn rename_inner(inner: &str, old: &str, new: &str, scope: &dyn Scope) -> String 
 }
 
 /// Changes a node's name in the references of a JSON value's texts.
-pub fn rename_value(value: &mut Value, old: &str, new: &str, scope: &dyn Scope) {
+pub fn rename_value(value: &mut Value, old: &str, new: &str, scope: &dyn NameScope) {
     match value {
         Value::Null | Value::Bool(_) | Value::Number(_) => {}
         Value::String(text) if text.contains(old) => *text = rename_text(text, old, new, scope),
@@ -173,7 +173,7 @@ enum Spot {
 }
 
 impl Spot {
-    fn read(inner: &Inner, scope: &dyn Scope) -> Result<Self, ExprError> {
+    fn read(inner: &Inner, scope: &dyn NameScope) -> Result<Self, ExprError> {
         match inner {
             Inner::Output(id) => Ok(Self::Path(Path { root: Root::Entry((*id).to_owned()), fields: vec!["result".to_owned()] })),
             Inner::Braces(text) => match plain_path(text.trim(), scope) {
@@ -185,7 +185,7 @@ impl Spot {
 }
 
 /// A path that is written without any operator, so that `-` may stand in its fields too.
-fn plain_path(text: &str, scope: &dyn Scope) -> Option<Path> {
+fn plain_path(text: &str, scope: &dyn NameScope) -> Option<Path> {
     let mut parts = text.split('.');
     let first = parts.next()?;
     let fields: Vec<String> = parts.map(str::to_owned).collect();
@@ -206,20 +206,20 @@ fn plain_path(text: &str, scope: &dyn Scope) -> Option<Path> {
     Some(Path { root, fields })
 }
 
-fn read<'a>(reference: &str, inner: &Inner, scope: &'a dyn Scope) -> Result<Cow<'a, Value>, RefError> {
+fn read<'a>(reference: &str, inner: &Inner, scope: &'a dyn NameScope) -> Result<Cow<'a, Value>, RefError> {
     let fail = |cause| RefError::NoValue { reference: reference.to_owned(), cause };
     match Spot::read(inner, scope).map_err(fail)? {
         Spot::Path(path) => match path.find(scope) {
-            Found::Value(value) => Ok(value),
-            Found::Nothing => Ok(Cow::Owned(Value::Null)),
-            Found::Missing(words) => Err(fail(ExprError::Missing(words))),
+            NameLookup::Value(value) => Ok(value),
+            NameLookup::Nothing => Ok(Cow::Owned(Value::Null)),
+            NameLookup::Missing(words) => Err(fail(ExprError::Missing(words))),
         },
         Spot::Expr(expr) => expr.eval(scope, OnMissing::Error).map(Cow::Owned).map_err(fail),
     }
 }
 
 /// A part of a text.
-enum Piece<'t> {
+enum TextPiece<'t> {
     Text(&'t str),
     Spot { span: Range<usize>, inner: Inner<'t> },
 }
@@ -235,16 +235,16 @@ fn alone(text: &str) -> Option<Inner<'_>> {
     let mut only = None;
     for piece in pieces(text) {
         match piece {
-            Piece::Text(piece) if piece.trim().is_empty() => {}
-            Piece::Spot { inner, .. } if only.is_none() => only = Some(inner),
-            Piece::Text(_) | Piece::Spot { .. } => return None,
+            TextPiece::Text(piece) if piece.trim().is_empty() => {}
+            TextPiece::Spot { inner, .. } if only.is_none() => only = Some(inner),
+            TextPiece::Text(_) | TextPiece::Spot { .. } => return None,
         }
     }
     only
 }
 
 /// Cuts a text into literal pieces and references.
-fn pieces(text: &str) -> impl Iterator<Item = Piece<'_>> {
+fn pieces(text: &str) -> impl Iterator<Item = TextPiece<'_>> {
     let mut at = 0;
     // Behind the last `}}` nothing closes, so nothing there is searched for it again and again.
     let last = text.rfind("}}").unwrap_or(0);
@@ -253,17 +253,17 @@ fn pieces(text: &str) -> impl Iterator<Item = Piece<'_>> {
         if let Some((inner, length)) = spot(rest, at < last) {
             let span = at..at + length;
             at += length;
-            return Some(Piece::Spot { span, inner });
+            return Some(TextPiece::Spot { span, inner });
         }
         if rest.starts_with("\\{{") {
             at += 3;
-            return Some(Piece::Text("{{"));
+            return Some(TextPiece::Text("{{"));
         }
         // At least one character is literal; the next place to look at is where a reference or an escape may start.
         let first = rest.chars().next().map_or(1, char::len_utf8);
         let next = rest[first..].find(['{', '$', '\\']).map_or(rest.len(), |next| first + next);
         at += next;
-        Some(Piece::Text(&rest[..next]))
+        Some(TextPiece::Text(&rest[..next]))
     })
 }
 

@@ -1,7 +1,7 @@
 //! References: types are kept, text is rendered, results are data, and what is missing is told by name.
 
 use super::reference::*;
-use super::{NodeValue, Path, Root, Scope};
+use super::{NameScope, NodeValue, Path, Root};
 use proptest::prelude::*;
 use serde_json::{Map, Value, json};
 
@@ -10,7 +10,7 @@ struct World {
     inputs: Map<String, Value>,
 }
 
-impl Scope for World {
+impl NameScope for World {
     fn node(&self, id: &str) -> Option<NodeValue<'_>> {
         if id == "gone" {
             return Some(NodeValue::default());

@@ -1,6 +1,6 @@
 //! Random plans for the room's property tests.
 
-use super::{AgentWork, Edge, MergeWork, Node, NodeId, Plan, ToolInput, ToolWork, TransformWork, Work};
+use super::{AgentWork, Edge, MergeWork, Node, NodeId, NodeKind, Plan, ToolInput, ToolWork, TransformWork};
 use proptest::prelude::*;
 use serde_json::json;
 
@@ -9,16 +9,16 @@ pub(crate) fn id(n: usize) -> NodeId {
     NodeId::new(if n.is_multiple_of(3) { format!("n-{n}") } else { format!("n{n}") })
 }
 
-fn work(kind: u8, source: Option<usize>) -> Work {
+fn work(kind: u8, source: Option<usize>) -> NodeKind {
     let mention = source.map(|source| format!("{{{{{}.result}}}} and $OUTPUT[{}]", id(source), id(source))).unwrap_or_default();
     match kind % 4 {
-        0 => Work::Agent(AgentWork { agent: Some("writer".into()), objective: Some(mention), ..AgentWork::default() }),
+        0 => NodeKind::Agent(AgentWork { agent: Some("writer".into()), objective: Some(mention), ..AgentWork::default() }),
         1 => {
             let args = [("text".to_owned(), json!([mention, 1]))].into_iter().collect();
-            Work::Tool(ToolWork { tool: "echo".into(), input: ToolInput::Args(args) })
+            NodeKind::Tool(ToolWork { tool: "echo".into(), input: ToolInput::Args(args) })
         }
-        2 => Work::Transform(TransformWork { value: json!({ "v": mention }) }),
-        _ => Work::Merge(MergeWork::default()),
+        2 => NodeKind::Transform(TransformWork { value: json!({ "v": mention }) }),
+        _ => NodeKind::Merge(MergeWork::default()),
     }
 }
 

@@ -2,7 +2,7 @@
 //! the other parents have a reference to it. What runs inside a node (`outer/inner`) stands right below it, before the nodes that need it.
 //! Linear in nodes and edges; stable, since children come in document order.
 
-use super::{nest, order::Graph};
+use super::{nest, order::PlanGraph};
 
 /// Which end of the plan is at the top.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
@@ -16,7 +16,7 @@ pub enum Orientation {
 
 /// Whether a row is the node itself.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum RowKind {
+pub enum DrawnRowKind {
     /// The node's own row.
     Node,
     /// A mention of a node that has its row elsewhere.
@@ -25,11 +25,11 @@ pub enum RowKind {
 
 /// One row of the drawing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Row {
+pub struct DrawnRow {
     /// Position of the node in the plan.
     pub node: usize,
     /// Own row or mention.
-    pub kind: RowKind,
+    pub kind: DrawnRowKind,
     /// 0 for roots.
     pub depth: usize,
     /// The row of the parent; `None` for roots.
@@ -42,17 +42,17 @@ pub struct Row {
 
 /// All rows, top to bottom.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Tree {
+pub struct DrawnTree {
     /// Top to bottom.
-    pub rows: Vec<Row>,
+    pub rows: Vec<DrawnRow>,
     /// For each node of the plan, its own row.
     pub row_of: Vec<usize>,
 }
 
-impl Tree {
+impl DrawnTree {
     /// Lays a plan out.
-    pub fn new(graph: &Graph, orientation: Orientation) -> Self {
-        let mut layout = Layout::new(graph, orientation);
+    pub fn new(graph: &PlanGraph, orientation: Orientation) -> Self {
+        let mut layout = TreeLayout::new(graph, orientation);
         let roots: Vec<usize> = (0..graph.len()).filter(|&node| layout.waiting[node] == 0).collect();
         layout.roots(&roots);
         // What is left hangs on a cycle: its first node in the document becomes a root, so that nothing is hidden.
@@ -77,13 +77,13 @@ impl Tree {
 
     /// The same from the row's own depth upwards, as far as it is taken.
     pub fn guides_up(&self, row: usize) -> impl Iterator<Item = bool> + '_ {
-        let above = |row: &&Row| row.parent.and_then(|parent| self.rows.get(parent));
+        let above = |row: &&DrawnRow| row.parent.and_then(|parent| self.rows.get(parent));
         std::iter::successors(self.rows.get(row), above).filter(|row| row.depth > 0).map(|row| !row.last)
     }
 }
 
 /// What is still to be drawn.
-struct Drawn {
+struct PendingRows {
     node: usize,
     /// Its row.
     parent: Option<usize>,
@@ -91,17 +91,17 @@ struct Drawn {
     inside: bool,
 }
 
-struct Layout {
+struct TreeLayout {
     /// What stands below each node; the first so many of them run inside it.
     children: Vec<Vec<usize>>,
     inside: Vec<usize>,
     /// Parents whose rows are still to come.
     waiting: Vec<usize>,
-    tree: Tree,
+    tree: DrawnTree,
 }
 
-impl Layout {
-    fn new(graph: &Graph, orientation: Orientation) -> Self {
+impl TreeLayout {
+    fn new(graph: &PlanGraph, orientation: Orientation) -> Self {
         let mut waiting = vec![0; graph.len()];
         let mut children: Vec<Vec<usize>> = Vec::with_capacity(graph.len());
         for node in 0..graph.len() {
@@ -125,12 +125,13 @@ impl Layout {
             children.splice(0..0, inside.iter().copied());
         }
         let inside = inside.into_iter().map(|inside| inside.len()).collect();
-        Self { children, inside, waiting, tree: Tree { rows: Vec::new(), row_of: vec![usize::MAX; graph.len()] } }
+        Self { children, inside, waiting, tree: DrawnTree { rows: Vec::new(), row_of: vec![usize::MAX; graph.len()] } }
     }
 
     fn roots(&mut self, roots: &[usize]) {
-        let mut stack: Vec<Drawn> = roots.iter().rev().map(|&node| Drawn { node, parent: None, last: false, inside: false }).collect();
-        while let Some(Drawn { node, parent, last, inside }) = stack.pop() {
+        let mut stack: Vec<PendingRows> =
+            roots.iter().rev().map(|&node| PendingRows { node, parent: None, last: false, inside: false }).collect();
+        while let Some(PendingRows { node, parent, last, inside }) = stack.pop() {
             let at = self.tree.rows.len();
             let depth = parent.map_or(0, |parent| self.tree.rows[parent].depth + 1);
             let drawn = self.tree.row_of[node] != usize::MAX;
@@ -138,13 +139,13 @@ impl Layout {
                 self.waiting[node] = self.waiting[node].saturating_sub(1);
             }
             let own = !drawn && (parent.is_none() || self.waiting[node] == 0);
-            let kind = if own { RowKind::Node } else { RowKind::Reference };
-            self.tree.rows.push(Row { node, kind, depth, parent, last, inside });
+            let kind = if own { DrawnRowKind::Node } else { DrawnRowKind::Reference };
+            self.tree.rows.push(DrawnRow { node, kind, depth, parent, last, inside });
             if own {
                 self.tree.row_of[node] = at;
                 let children = &self.children[node];
                 let rows = children.iter().enumerate().rev();
-                stack.extend(rows.map(|(i, &child)| Drawn {
+                stack.extend(rows.map(|(i, &child)| PendingRows {
                     node: child,
                     parent: Some(at),
                     last: i + 1 == children.len(),

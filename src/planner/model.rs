@@ -48,8 +48,17 @@ pub async fn plan_by_model(
     inputs: &Map<String, Value>,
     sink: &mut dyn PlanSink,
 ) -> Result<Planned, ModelError> {
-    let mut session =
-        Session { planner, request, catalog, inputs, sink, best: None, corrections: 0, origin: planner.name.to_owned(), failure: None };
+    let mut session = PlanningSession {
+        planner,
+        request,
+        catalog,
+        inputs,
+        sink,
+        best: None,
+        corrections: 0,
+        origin: planner.name.to_owned(),
+        failure: None,
+    };
     // Numbered ids are the last resort: whoever could not correct its plan twice is not asked for corrections again.
     let ways = match planner.ids {
         Ids::Free => [(Ids::Free, CORRECTIONS), (Ids::Positional, 0)].as_slice(),
@@ -57,8 +66,8 @@ pub async fn plan_by_model(
     };
     for (ids, corrections) in ways {
         match session.rounds(*ids, *corrections).await {
-            Ok(Verdict::Good) => break,
-            Ok(Verdict::Wrong) => {}
+            Ok(PlanVerdict::Good) => break,
+            Ok(PlanVerdict::Wrong) => {}
             Err(error) => {
                 session.failure = Some(error);
                 break;
@@ -70,7 +79,7 @@ pub async fn plan_by_model(
 
 /// Whether a plan can run.
 #[derive(PartialEq, Eq)]
-enum Verdict {
+enum PlanVerdict {
     Good,
     Wrong,
 }
@@ -79,7 +88,7 @@ enum Verdict {
 const CUT: &str = "the answer ended before its end: be brief, and answer in JSON only";
 
 /// A plan with what is wrong with it.
-struct Draft {
+struct PlanDraft {
     plan: Plan,
     /// What validation finds.
     faults: Vec<String>,
@@ -91,7 +100,7 @@ struct Draft {
 
 /// One answer of the model.
 #[derive(Default)]
-struct Answer {
+struct ModelAnswer {
     nodes: Vec<Node>,
     /// Its `edges`, for models that write them apart.
     edges: Vec<(String, String)>,
@@ -99,23 +108,23 @@ struct Answer {
     cut: Option<ModelError>,
 }
 
-struct Session<'a> {
+struct PlanningSession<'a> {
     planner: &'a ModelPlanner<'a>,
     request: &'a str,
     catalog: &'a Catalog,
     inputs: &'a Map<String, Value>,
     sink: &'a mut dyn PlanSink,
     /// The draft with the fewest faults.
-    best: Option<Draft>,
+    best: Option<PlanDraft>,
     corrections: usize,
     /// The model's name for people.
     origin: String,
     failure: Option<ModelError>,
 }
 
-impl Session<'_> {
+impl PlanningSession<'_> {
     /// Asks, checks, has corrected.
-    async fn rounds(&mut self, ids: Ids, corrections: usize) -> Result<Verdict, ModelError> {
+    async fn rounds(&mut self, ids: Ids, corrections: usize) -> Result<PlanVerdict, ModelError> {
         let mut messages = prompt::messages(self.request, self.catalog, self.inputs, ids);
         let opening = messages.len();
         let name = self.planner.name;
@@ -133,7 +142,7 @@ impl Session<'_> {
                 return Err(error);
             }
             if faults.is_empty() {
-                return Ok(Verdict::Good);
+                return Ok(PlanVerdict::Good);
             }
             if round < corrections {
                 self.sink.progress(&format!("`{name}` corrects its plan, round {} of {corrections}: {}", round + 1, faults[0]));
@@ -143,11 +152,11 @@ impl Session<'_> {
                 messages.push(prompt::correction(&faults));
             }
         }
-        Ok(Verdict::Wrong)
+        Ok(PlanVerdict::Wrong)
     }
 
     /// One call. Nodes go to the sink as they close.
-    async fn ask(&mut self, messages: &[ChatMessage], ids: Ids) -> Result<Answer, ModelError> {
+    async fn ask(&mut self, messages: &[ChatMessage], ids: Ids) -> Result<ModelAnswer, ModelError> {
         let request = ChatRequest {
             model: self.planner.name.to_owned(),
             messages: messages.to_vec(),
@@ -155,7 +164,7 @@ impl Session<'_> {
             schema: Some(schema::plan_schema(self.catalog, ids)),
             settings: self.planner.settings.clone(),
         };
-        let mut scanner = scan::Scanner::default();
+        let mut scanner = scan::AnswerScanner::default();
         let mut nodes: Vec<Node> = Vec::new();
         let sink = &mut *self.sink;
         let mut take = |delta: Delta| match delta {
@@ -169,7 +178,7 @@ impl Session<'_> {
             }
             Delta::Reasoning(_) => {}
             Delta::Restart { why } => {
-                scanner = scan::Scanner::default();
+                scanner = scan::AnswerScanner::default();
                 nodes.clear();
                 sink.progress(&format!("starting over: {why}"));
             }
@@ -181,31 +190,31 @@ impl Session<'_> {
                 if self.planner.name == AUTO {
                     self.origin.clone_from(&reply.model);
                 }
-                Ok(Answer { nodes, edges: read::edges(&reply.text), cut: None })
+                Ok(ModelAnswer { nodes, edges: read::edges(&reply.text), cut: None })
             }
             Err(error) => match error.kind {
-                ModelErrorKind::Nonsense => Ok(Answer { nodes, cut: Some(error), ..Answer::default() }),
+                ModelErrorKind::Nonsense => Ok(ModelAnswer { nodes, cut: Some(error), ..ModelAnswer::default() }),
                 ModelErrorKind::CutStream | ModelErrorKind::Timeout if !nodes.is_empty() => {
-                    Ok(Answer { nodes, cut: Some(error), ..Answer::default() })
+                    Ok(ModelAnswer { nodes, cut: Some(error), ..ModelAnswer::default() })
                 }
                 _ => Err(error),
             },
         }
     }
 
-    fn draft(&mut self, answer: Answer) -> Draft {
-        let Answer { nodes, edges, cut } = answer;
+    fn draft(&mut self, answer: ModelAnswer) -> PlanDraft {
+        let ModelAnswer { nodes, edges, cut } = answer;
         let mut plan = Plan { goal: self.request.to_owned(), inputs: self.inputs.clone(), nodes, ..Plan::default() };
         edges::add_written(&mut plan, &edges);
         let remarks = edges::add_implied(&mut plan);
         let faults = check::faults(&plan, self.catalog);
         let is_cut = cut.is_some();
         self.failure = cut.or(self.failure.take());
-        Draft { plan, faults, is_cut, remarks }
+        PlanDraft { plan, faults, is_cut, remarks }
     }
 
     /// Keeps the better draft: a plan without nodes is none; else fewer faults, else the later one.
-    fn keep(&mut self, draft: Draft) {
+    fn keep(&mut self, draft: PlanDraft) {
         let better = match &self.best {
             Some(best) => draft.told().len() <= best.told().len(),
             None => true,
@@ -216,7 +225,7 @@ impl Session<'_> {
     }
 
     fn finish(self) -> Result<Planned, ModelError> {
-        let Some(Draft { plan, faults, is_cut, remarks: added }) = self.best else {
+        let Some(PlanDraft { plan, faults, is_cut, remarks: added }) = self.best else {
             return Err(self.failure.unwrap_or_else(|| ModelError {
                 kind: ModelErrorKind::Nonsense,
                 message: format!("`{}` answered with a plan without any nodes", self.planner.name),
@@ -245,7 +254,7 @@ impl Session<'_> {
     }
 }
 
-impl Draft {
+impl PlanDraft {
     /// What the model hears about it.
     fn told(&self) -> Vec<String> {
         self.is_cut.then(|| CUT.to_owned()).into_iter().chain(self.faults.iter().cloned()).collect()

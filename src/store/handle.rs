@@ -1,11 +1,11 @@
 //! `Store`: the handle that the rest of dagdeck holds. Appends go to the writer thread, reads to a connection of their own.
 
 use super::{
-    Ownership, RunRow, Scope, StoreError,
-    reader::Reader,
-    row::{Headline, Row, signed},
+    Ownership, RunFilter, RunRow, StoreError,
+    reader::StoreReader,
+    row::{Headline, StoredRow, signed},
     schema::{self, Tuning},
-    writer::{Append, Writer},
+    writer::{Append, StoreWriter},
 };
 use crate::engine::{Actor, Record, RunId, Time};
 use async_trait::async_trait;
@@ -47,8 +47,8 @@ pub trait Journal: Send + Sync {
 pub struct Store {
     path: PathBuf,
     /// None where the journal can only be looked at.
-    writer: Option<Writer>,
-    reader: Reader,
+    writer: Option<StoreWriter>,
+    reader: StoreReader,
 }
 
 impl Store {
@@ -78,7 +78,7 @@ impl Store {
         };
         let path = Self::file(home);
         match schema::open_to_look(&path, tuning) {
-            Ok(db) => Ok(Self { reader: Reader::new(db, path.clone()), path, writer: None }),
+            Ok(db) => Ok(Self { reader: StoreReader::new(db, path.clone()), path, writer: None }),
             Err(StoreError::Unusable { .. }) => Err(refused),
             Err(error) => Err(error),
         }
@@ -89,14 +89,14 @@ impl Store {
         self.writer().err()
     }
 
-    fn writer(&self) -> Result<&Writer, StoreError> {
+    fn writer(&self) -> Result<&StoreWriter, StoreError> {
         self.writer.as_ref().ok_or_else(|| StoreError::ReadOnly { path: self.path.clone() })
     }
 
     pub(super) fn open_with(home: &Path, tuning: Tuning) -> Result<Self, StoreError> {
         let path = Self::file(home);
-        let writer = Some(Writer::start(schema::open(&path, tuning)?, path.clone())?);
-        let reader = Reader::new(schema::open(&path, tuning)?, path.clone());
+        let writer = Some(StoreWriter::start(schema::open(&path, tuning)?, path.clone())?);
+        let reader = StoreReader::new(schema::open(&path, tuning)?, path.clone());
         Ok(Self { path, writer, reader })
     }
 
@@ -109,7 +109,7 @@ impl Store {
     ///
     /// # Errors
     /// When the journal can't be read.
-    pub fn runs(&self, scope: Scope<'_>) -> Result<Vec<RunRow>, StoreError> {
+    pub fn runs(&self, scope: RunFilter<'_>) -> Result<Vec<RunRow>, StoreError> {
         self.reader.runs(scope)
     }
 
@@ -117,7 +117,7 @@ impl Store {
     ///
     /// # Errors
     /// When none or several fit.
-    pub fn resolve(&self, name: &str, scope: Scope<'_>) -> Result<RunId, StoreError> {
+    pub fn resolve(&self, name: &str, scope: RunFilter<'_>) -> Result<RunId, StoreError> {
         self.reader.resolve(name, scope)
     }
 
@@ -134,7 +134,7 @@ impl Store {
         if records.is_empty() {
             return Ok(());
         }
-        let rows = records.iter().map(Row::of).collect::<Result<Vec<_>, _>>().map_err(|error| StoreError::Unusable {
+        let rows = records.iter().map(StoredRow::of).collect::<Result<Vec<_>, _>>().map_err(|error| StoreError::Unusable {
             path: self.path.clone(),
             cause: format!("an event can't be written as JSON: {error}"),
         })?;

@@ -1,8 +1,8 @@
-//! `Reader`: a connection that only reads: the list of runs, one run's events, and which run a person means.
+//! `StoreReader`: a connection that only reads: the list of runs, one run's events, and which run a person means.
 
 use super::{
     StoreError,
-    row::{Row, outcome_of, unsigned},
+    row::{StoredRow, outcome_of, unsigned},
 };
 use crate::engine::{Outcome, Record, Run, RunId, Time};
 use crate::plan::NodeId;
@@ -14,7 +14,7 @@ use std::{
 
 /// Which runs are meant.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Scope<'a> {
+pub enum RunFilter<'a> {
     /// Those of one workspace.
     Workspace(&'a Path),
     /// All of the home folder.
@@ -49,17 +49,17 @@ pub struct RunRow {
 }
 
 #[derive(Debug)]
-pub(super) struct Reader {
+pub(super) struct StoreReader {
     db: Mutex<Connection>,
     path: PathBuf,
 }
 
-impl Reader {
+impl StoreReader {
     pub(super) fn new(db: Connection, path: PathBuf) -> Self {
         Self { db: Mutex::new(db), path }
     }
 
-    pub(super) fn runs(&self, scope: Scope<'_>) -> Result<Vec<RunRow>, StoreError> {
+    pub(super) fn runs(&self, scope: RunFilter<'_>) -> Result<Vec<RunRow>, StoreError> {
         let db = self.lock();
         let mut runs = list(&db, scope).map_err(|error| self.wrap(&error))?;
         for run in runs.iter_mut().filter(|run| run.outcome.is_none()) {
@@ -72,7 +72,7 @@ impl Reader {
         Ok(runs)
     }
 
-    pub(super) fn resolve(&self, name: &str, scope: Scope<'_>) -> Result<RunId, StoreError> {
+    pub(super) fn resolve(&self, name: &str, scope: RunFilter<'_>) -> Result<RunId, StoreError> {
         let db = self.lock();
         if name == "last" {
             let newest = newest(&db, scope).map_err(|error| self.wrap(&error))?;
@@ -148,7 +148,7 @@ impl Reader {
     }
 }
 
-fn list(db: &Connection, scope: Scope<'_>) -> rusqlite::Result<Vec<RunRow>> {
+fn list(db: &Connection, scope: RunFilter<'_>) -> rusqlite::Result<Vec<RunRow>> {
     let mut query = db.prepare_cached(
         "SELECT id, workspace, goal, created, finished, outcome, nodes, parent, parent_seq, imported FROM runs
          WHERE ?1 IS NULL OR workspace = ?1 ORDER BY coalesce(imported, created) DESC, id DESC",
@@ -171,7 +171,7 @@ fn list(db: &Connection, scope: Scope<'_>) -> rusqlite::Result<Vec<RunRow>> {
     runs.collect()
 }
 
-fn newest(db: &Connection, scope: Scope<'_>) -> rusqlite::Result<Option<String>> {
+fn newest(db: &Connection, scope: RunFilter<'_>) -> rusqlite::Result<Option<String>> {
     db.prepare_cached("SELECT id FROM runs WHERE ?1 IS NULL OR workspace = ?1 ORDER BY coalesce(imported, created) DESC, id DESC LIMIT 1")?
         .query_row(params![workspace(scope)], |row| row.get(0))
         .optional()
@@ -202,17 +202,17 @@ fn fitting(db: &Connection, name: &str) -> rusqlite::Result<Vec<String>> {
     Ok(fitting)
 }
 
-fn rows(db: &Connection, sql: &str, run: &RunId) -> rusqlite::Result<Vec<Row>> {
+fn rows(db: &Connection, sql: &str, run: &RunId) -> rusqlite::Result<Vec<StoredRow>> {
     let mut query = db.prepare_cached(sql)?;
     let rows = query.query_map(params![run.0], |row| {
-        Ok(Row { seq: row.get(0)?, at: row.get(1)?, more: row.get(2)?, kind: row.get(3)?, json: row.get(4)? })
+        Ok(StoredRow { seq: row.get(0)?, at: row.get(1)?, more: row.get(2)?, kind: row.get(3)?, json: row.get(4)? })
     })?;
     rows.collect()
 }
 
-fn workspace(scope: Scope<'_>) -> Option<String> {
+fn workspace(scope: RunFilter<'_>) -> Option<String> {
     match scope {
-        Scope::Workspace(path) => Some(path.display().to_string()),
-        Scope::All => None,
+        RunFilter::Workspace(path) => Some(path.display().to_string()),
+        RunFilter::All => None,
     }
 }

@@ -1,4 +1,4 @@
-//! `Row` and `Headline`: an event as the database keeps it, and what it changes in the list of runs.
+//! `StoredRow` and `Headline`: an event as the database keeps it, and what it changes in the list of runs.
 
 use crate::engine::{Event, Outcome, Record, Time};
 use serde::Deserialize;
@@ -6,7 +6,7 @@ use std::borrow::Cow;
 
 /// An event as stored: raw JSON, with its kind beside it.
 #[derive(Debug)]
-pub(super) struct Row {
+pub(super) struct StoredRow {
     pub(super) seq: i64,
     pub(super) at: i64,
     pub(super) more: bool,
@@ -30,15 +30,15 @@ pub(super) enum Headline {
 }
 
 #[derive(Deserialize)]
-struct Kind<'a> {
+struct EventKind<'a> {
     #[serde(rename = "type", borrow)]
     kind: Cow<'a, str>,
 }
 
-impl Row {
+impl StoredRow {
     pub(super) fn of(record: &Record) -> Result<Self, serde_json::Error> {
         let json = serde_json::to_string(&record.event)?;
-        let kind = serde_json::from_str::<Kind<'_>>(&json)?.kind.into_owned();
+        let kind = serde_json::from_str::<EventKind<'_>>(&json)?.kind.into_owned();
         Ok(Self { seq: signed(record.seq), at: signed(record.at.0), more: record.more, kind, json })
     }
 

@@ -1,7 +1,7 @@
 //! The journal against a real disk: what is committed stays, what fails is not half-written, what is wrong is said.
 
 use super::{schema::Tuning, *};
-use crate::engine::{Actor, Decision, Event, Gate, GateId, GateKind, Outcome, Record, RunId, RunSettings, Time, Verb};
+use crate::engine::{Action, Actor, Event, Gate, GateId, GateKind, GateReply, Outcome, Record, RunId, RunSettings, Time};
 use crate::plan::{NodeId, Plan};
 use serde_json::{Value, json};
 use std::{path::Path, time::Duration};
@@ -56,12 +56,12 @@ async fn what_was_appended_is_there_after_reopening_in_order_and_equal() {
     }
     let store = Store::open(home.path()).unwrap();
     assert_eq!(store.records(&RunId("run-1".into())).unwrap(), all);
-    let row = &store.runs(Scope::Workspace(Path::new("/w"))).unwrap()[0];
+    let row = &store.runs(RunFilter::Workspace(Path::new("/w"))).unwrap()[0];
     assert_eq!(
         (row.goal.as_str(), row.created, row.finished, row.outcome),
         ("greet", Time(1001), Some(Time(1005)), Some(Outcome::Partial))
     );
-    assert!(store.runs(Scope::Workspace(Path::new("/elsewhere"))).unwrap().is_empty());
+    assert!(store.runs(RunFilter::Workspace(Path::new("/elsewhere"))).unwrap().is_empty());
 }
 
 #[tokio::test]
@@ -70,18 +70,18 @@ async fn a_run_that_a_verb_opened_again_is_listed_as_going_on_until_it_ends_anew
     let by = || Actor { who: "ann".into(), via: "cli".into() };
     let store = Store::open(home.path()).unwrap();
     let headline = || {
-        let row = store.runs(Scope::All).unwrap().remove(0);
+        let row = store.runs(RunFilter::All).unwrap().remove(0);
         (row.outcome, row.finished)
     };
     let settled = |outcome| Event::RunSettled { outcome, reason: String::new() };
     append(&store, "one", &records(1, vec![created("/w", "g"), Event::RunStarted, settled(Outcome::Failed)])).await.unwrap();
     assert_eq!(headline(), (Some(Outcome::Failed), Some(Time(1003))));
-    let verb = Verb::Retry { node: "a".into() };
+    let verb = Action::Retry { node: "a".into() };
     let acted = Event::Acted { verb: Box::new(verb), nodes: vec!["a".into()], by: by(), why: String::new() };
     append(&store, "one", &records(4, vec![Event::RunReopened { by: by() }, acted])).await.unwrap();
     assert_eq!(headline(), (None, None));
     let again = Store::open(home.path()).unwrap();
-    assert_eq!(again.runs(Scope::All).unwrap()[0].outcome, None, "after opening the journal anew too");
+    assert_eq!(again.runs(RunFilter::All).unwrap()[0].outcome, None, "after opening the journal anew too");
     append(&store, "one", &records(6, vec![settled(Outcome::Succeeded)])).await.unwrap();
     assert_eq!(headline(), (Some(Outcome::Succeeded), Some(Time(1006))));
     // An end and a new beginning within one transaction: the last one counts.
@@ -148,26 +148,26 @@ async fn an_open_run_lists_the_nodes_of_its_open_gates_oldest_first() {
         gate(1, "write"),
         gate(2, "send"),
         gate(3, "post"),
-        Event::GateDecided { gate: GateId(1), decision: Decision::Approve, by },
+        Event::GateDecided { gate: GateId(1), decision: GateReply::Approve, by },
         Event::GateVoided { gate: GateId(3), reason: String::new() },
     ];
     append(&store, "one", &records(1, events)).await.unwrap();
-    assert_eq!(store.runs(Scope::All).unwrap()[0].waiting, [NodeId::new("send")]);
+    assert_eq!(store.runs(RunFilter::All).unwrap()[0].waiting, [NodeId::new("send")]);
 }
 
 #[tokio::test]
 async fn a_run_is_found_by_last_by_its_beginning_and_by_its_end() {
     let home = TempDir::new().unwrap();
     let store = Store::open(home.path()).unwrap();
-    assert_eq!(store.resolve("last", Scope::All), Err(StoreError::NoRuns { elsewhere: None }));
+    assert_eq!(store.resolve("last", RunFilter::All), Err(StoreError::NoRuns { elsewhere: None }));
     for (at, id) in ["0190-aa", "0190-ab", "0190-ab-more"].iter().enumerate() {
         let mut first = records(1, vec![created(if at == 0 { "/old" } else { "/new" }, "g")]);
         first[0].at = Time(at as u64);
         append(&store, id, &first).await.unwrap();
     }
-    let find = |name: &str| store.resolve(name, Scope::All).map(|run| run.0);
+    let find = |name: &str| store.resolve(name, RunFilter::All).map(|run| run.0);
     assert_eq!(find("last"), Ok("0190-ab-more".into()));
-    assert_eq!(store.resolve("last", Scope::Workspace(Path::new("/old"))), Ok(RunId("0190-aa".into())));
+    assert_eq!(store.resolve("last", RunFilter::Workspace(Path::new("/old"))), Ok(RunId("0190-aa".into())));
     assert_eq!(find("0190-aa"), Ok("0190-aa".into()));
     assert_eq!(find("0190-ab"), Ok("0190-ab".into()), "a whole name fits alone");
     assert_eq!(find("more"), Ok("0190-ab-more".into()));

@@ -1,11 +1,11 @@
-//! `Writer`: the one thread that writes. It takes everything that waits, writes it in one transaction, then answers all of it.
+//! `StoreWriter`: the one thread that writes. It takes everything that waits, writes it in one transaction, then answers all of it.
 //!
 //! Durability is chosen per transaction: `synchronous=FULL` syncs the write-ahead log at commit (and with it whatever earlier
 //! commits left unsynced), `NORMAL` leaves that to the system.
 
 use super::{
     Durability, StoreError,
-    row::{Headline, Row},
+    row::{Headline, StoredRow},
 };
 use rusqlite::{Connection, ErrorCode, Savepoint, TransactionBehavior, params};
 use std::{
@@ -22,7 +22,7 @@ const GROUP: usize = 1024;
 #[derive(Debug)]
 pub(super) struct Append {
     pub(super) run: String,
-    pub(super) rows: Vec<Row>,
+    pub(super) rows: Vec<StoredRow>,
     pub(super) headlines: Vec<Headline>,
     pub(super) durability: Durability,
     pub(super) ack: oneshot::Sender<Result<(), StoreError>>,
@@ -30,12 +30,12 @@ pub(super) struct Append {
 
 /// The writer thread's handle. Dropping it waits until everything handed in is written.
 #[derive(Debug)]
-pub(super) struct Writer {
+pub(super) struct StoreWriter {
     inbox: Option<mpsc::Sender<Append>>,
     thread: Option<thread::JoinHandle<()>>,
 }
 
-impl Writer {
+impl StoreWriter {
     pub(super) fn start(db: Connection, path: PathBuf) -> Result<Self, StoreError> {
         let (inbox, appends) = mpsc::channel();
         let at = path.clone();
@@ -52,7 +52,7 @@ impl Writer {
     }
 }
 
-impl Drop for Writer {
+impl Drop for StoreWriter {
     fn drop(&mut self) {
         self.inbox = None;
         if let Some(thread) = self.thread.take() {

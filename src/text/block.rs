@@ -1,7 +1,7 @@
 //! `Block`: lines that are safe to show and can grow at the end. A piece of a stream costs what the piece is long.
 
 use super::Plain;
-use super::escape::{Escaper, Step};
+use super::escape::{EscapeStep, Escaper};
 
 /// Text of several lines, made from raw text whole or piece by piece; how it was cut into pieces makes no difference.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -32,7 +32,7 @@ impl Block {
                 self.lines.push(Plain::default());
                 self.closed = false;
             }
-            if self.escaper.push(c, &mut text) == Step::LineEnd {
+            if self.escaper.push(c, &mut text) == EscapeStep::LineEnd {
                 self.settle(std::mem::take(&mut text));
                 self.escaper = Escaper::default();
                 self.closed = true;

@@ -29,7 +29,7 @@ enum Base {
 
 /// Whether a character ended the line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Step {
+pub(super) enum EscapeStep {
     /// The line goes on.
     Within,
     /// The line is complete.
@@ -49,15 +49,15 @@ pub(super) struct Escaper {
 
 impl Escaper {
     /// Takes one raw character and appends what is shown of it.
-    pub(super) fn push(&mut self, c: char, out: &mut String) -> Step {
+    pub(super) fn push(&mut self, c: char, out: &mut String) -> EscapeStep {
         match self.held.take() {
-            Some('\r') if c == '\n' => return Step::LineEnd,
+            Some('\r') if c == '\n' => return EscapeStep::LineEnd,
             Some(JOINER) if is_emoji(c) => {}
             Some(held) => self.escape(held, out),
             None => {}
         }
         match c {
-            '\n' => return Step::LineEnd,
+            '\n' => return EscapeStep::LineEnd,
             '\r' => self.held = Some(c),
             JOINER if matches!(self.base, Base::Emoji | Base::DressedEmoji) => self.held = Some(c),
             '\u{fe0e}' | '\u{fe0f}' if self.base == Base::Emoji => self.base = Base::DressedEmoji,
@@ -73,7 +73,7 @@ impl Escaper {
             c if is_hidden(c) => self.escape(c, out),
             c => self.show(c, out),
         }
-        Step::Within
+        EscapeStep::Within
     }
 
     /// Shows what was held back, because nothing follows.

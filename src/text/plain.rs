@@ -5,7 +5,7 @@ use std::fmt;
 use unicode_segmentation::UnicodeSegmentation;
 use unicode_width::UnicodeWidthStr;
 
-use super::escape::{Escaper, Step};
+use super::escape::{EscapeStep, Escaper};
 
 /// Columns that a label has at most.
 const LABEL: usize = 16;
@@ -23,7 +23,7 @@ impl Plain {
         let mut escaper = Escaper::default();
         let mut text = String::with_capacity(raw.len());
         for c in raw.chars() {
-            if escaper.push(c, &mut text) == Step::LineEnd {
+            if escaper.push(c, &mut text) == EscapeStep::LineEnd {
                 escaper.line_end_mark(&mut text);
             }
         }

@@ -10,7 +10,7 @@ mod workspace;
 pub use builtin::sweep_scratch;
 pub use config::{CommandConfig, FetchConfig, SearchConfig, SearchProvider, ToolsConfig};
 pub use permission::{Permission, PermissionConfig, PermissionError};
-pub use registry::{Judgement, Registry};
+pub use registry::{Judgement, ToolRegistry};
 pub use workspace::{Located, Workspace};
 
 use async_trait::async_trait;

@@ -58,11 +58,11 @@ pub struct PermissionError {
 pub struct Permission {
     config: PermissionConfig,
     /// In order of precedence.
-    lists: [(Verdict, List); 3],
+    lists: [(Verdict, RuleGlobs); 3],
 }
 
 #[derive(Clone, Debug)]
-struct List {
+struct RuleGlobs {
     name: &'static str,
     globs: Vec<String>,
     set: GlobSet,
@@ -76,9 +76,9 @@ impl Permission {
     pub fn new(config: &PermissionConfig) -> Result<Self, PermissionError> {
         Ok(Self {
             lists: [
-                (Verdict::Deny, List::new("deny", &config.deny)?),
-                (Verdict::Ask, List::new("ask", &config.ask)?),
-                (Verdict::Allow, List::new("allow", &config.allow)?),
+                (Verdict::Deny, RuleGlobs::new("deny", &config.deny)?),
+                (Verdict::Ask, RuleGlobs::new("ask", &config.ask)?),
+                (Verdict::Allow, RuleGlobs::new("allow", &config.allow)?),
             ],
             config: config.clone(),
         })
@@ -104,7 +104,7 @@ impl Permission {
     }
 }
 
-impl List {
+impl RuleGlobs {
     fn new(name: &'static str, globs: &[String]) -> Result<Self, PermissionError> {
         let error =
             |glob: &str, cause: globset::Error| PermissionError { list: name, glob: glob.to_owned(), cause: cause.kind().to_string() };

@@ -1,4 +1,4 @@
-//! `Registry`: the tools by name, their argument schemas compiled once, other names for them, and what is allowed. MCP servers add
+//! `ToolRegistry`: the tools by name, their argument schemas compiled once, other names for them, and what is allowed. MCP servers add
 //! their tools here too.
 
 use globset::{GlobBuilder, GlobSet, GlobSetBuilder};
@@ -14,13 +14,13 @@ const ALIASES: [(&str, &str); 4] =
     [("serper_web_search", "web_search"), ("code_execution", "run_javascript"), ("list_files", "list_directory"), ("grep", "search_files")];
 
 /// The tools that plans may use.
-pub struct Registry {
-    tools: BTreeMap<String, Entry>,
+pub struct ToolRegistry {
+    tools: BTreeMap<String, RegisteredTool>,
     aliases: BTreeMap<String, String>,
     permission: Permission,
 }
 
-struct Entry {
+struct RegisteredTool {
     tool: Arc<dyn Tool>,
     info: ToolInfo,
     schema: Validator,
@@ -37,7 +37,7 @@ pub struct Judgement {
     pub why: String,
 }
 
-impl Registry {
+impl ToolRegistry {
     /// The built-in tools under a configuration.
     ///
     /// # Errors
@@ -71,7 +71,7 @@ impl Registry {
             .map_err(|cause| ToolError::refused(format!("the schema of tool `{}` can't be used: {cause}", info.name)))?;
         let assessment = Assessment { risk: info.risk, why: String::new() };
         info.verdict = self.permission.verdict(&info.name, &assessment).0;
-        self.tools.insert(info.name.clone(), Entry { tool, info, schema });
+        self.tools.insert(info.name.clone(), RegisteredTool { tool, info, schema });
         Ok(())
     }
 
@@ -149,7 +149,7 @@ impl Registry {
         set.build().unwrap_or_default()
     }
 
-    fn entry(&self, name: &str) -> Option<&Entry> {
+    fn entry(&self, name: &str) -> Option<&RegisteredTool> {
         self.tools.get(self.canonical(name))
     }
 
@@ -201,8 +201,8 @@ mod tests {
     use crate::tools::PermissionConfig;
     use serde_json::json;
 
-    fn registry() -> Registry {
-        Registry::builtin(&ToolsConfig::default()).unwrap()
+    fn registry() -> ToolRegistry {
+        ToolRegistry::builtin(&ToolsConfig::default()).unwrap()
     }
 
     #[test]
@@ -231,7 +231,7 @@ mod tests {
         assert_eq!(registry.get("serper_web_search").unwrap().info().name, "web_search");
         assert_eq!(registry.select(&["serper_web_search"]), ["web_search"]);
         let own = ToolsConfig { aliases: BTreeMap::from([("cat".into(), "read_file".into())]), ..ToolsConfig::default() };
-        assert_eq!(Registry::builtin(&own).unwrap().canonical("cat"), "read_file");
+        assert_eq!(ToolRegistry::builtin(&own).unwrap().canonical("cat"), "read_file");
     }
 
     #[test]
@@ -267,7 +267,7 @@ mod tests {
             permissions: PermissionConfig { deny: vec!["run_*".into()], ..PermissionConfig::default() },
             ..ToolsConfig::default()
         };
-        let registry = Registry::builtin(&config).unwrap();
+        let registry = ToolRegistry::builtin(&config).unwrap();
         let context = ToolContext { workspace: std::env::temp_dir(), model: None };
         assert_eq!(registry.judge("run_command", &json!({"command": "ls"}), &context).unwrap().verdict, Verdict::Deny);
         let judged = registry.judge("write_file", &json!({"path": "a.txt", "content": "x"}), &context).unwrap();

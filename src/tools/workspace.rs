@@ -225,20 +225,20 @@ mod tests {
         os::unix::fs::{PermissionsExt as _, symlink},
     };
 
-    struct Place {
+    struct ResolvedPath {
         dir: tempfile::TempDir,
         work: Workspace,
     }
 
     /// A workspace beside a directory `outside` that holds `secret`.
-    fn place() -> Place {
+    fn place() -> ResolvedPath {
         let dir = tempfile::tempdir().unwrap();
         fs::create_dir_all(dir.path().join("work/src")).unwrap();
         fs::create_dir(dir.path().join("outside")).unwrap();
         fs::write(dir.path().join("outside/secret"), "secret").unwrap();
         fs::write(dir.path().join("work/src/a.txt"), "a").unwrap();
         let work = Workspace::new(&dir.path().join("work")).unwrap();
-        Place { dir, work }
+        ResolvedPath { dir, work }
     }
 
     fn refusal(result: Result<Located, ToolError>) -> String {

@@ -2,7 +2,7 @@
 
 use super::support::chat::{ChatServer, Reply};
 use dagdeck::{
-    engine::{Command, Event, NextCall, NodeRun, Run, RunId, Target, Verb},
+    engine::{Action, ActionTarget, Command, Event, NextCall, NodeRun, Run, RunId},
     host::{
         LocalHost, Places,
         client::{Client, Connection, Notice, Request},
@@ -54,7 +54,7 @@ impl Seat {
         }
     }
 
-    fn act(&self, verb: Verb) {
+    fn act(&self, verb: Action) {
         self.connection.requests.send(Request::Command { run: self.id.clone().unwrap(), command: Command::act(verb) }).unwrap();
     }
 
@@ -89,18 +89,18 @@ async fn an_agent_is_stepped_through_call_by_call_and_hears_what_it_is_told_on_t
     let node = json!({"id": "answer", "agent": "writer", "objective": "Sum up notes.md", "breakpoint": true});
     let mut seat = Seat::start(&server, node);
     seat.until(|run| run.kept(&answer()).is_some()).await;
-    seat.act(Verb::StepInto { node: answer() });
+    seat.act(Action::StepInto { node: answer() });
     let mut seen = Vec::new();
     assert_eq!(seat.held(&mut seen).await, NextCall::Model { model: "test-model".into() });
     assert!(server.asked().is_empty(), "nothing is asked before it is let go");
-    seat.act(Verb::Step { node: Some(answer()) });
+    seat.act(Action::Step { node: Some(answer()) });
     let NextCall::Tool { tool, args, .. } = seat.held(&mut seen).await else { panic!("a tool is next") };
     assert_eq!((tool.as_str(), args), ("read_file", json!({"path": "notes.md"})));
-    seat.act(Verb::Guide { node: answer(), text: "one line only".into() });
-    seat.act(Verb::Step { node: Some(answer()) });
+    seat.act(Action::Guide { node: answer(), text: "one line only".into() });
+    seat.act(Action::Step { node: Some(answer()) });
     assert!(matches!(seat.held(&mut seen).await, NextCall::Model { .. }));
     assert_eq!(server.asked().len(), 1);
-    seat.act(Verb::Release { target: Target::Node(answer()) });
+    seat.act(Action::Release { target: ActionTarget::Node(answer()) });
     let (node, events, _folder) = seat.end().await;
     assert_eq!(node.result.as_deref(), Some(&json!("A kayak is due.")));
     let [first, second] = server.requests().try_into().unwrap();
@@ -121,7 +121,7 @@ async fn a_stopped_agent_hands_back_what_it_has_and_what_it_waited_for_never_hap
     let mut seat =
         Seat::start(&server, json!({"id": "answer", "agent": "code_executor", "objective": "Write it.", "tools": ["write_file"]}));
     seat.until(|run| run.open_gates().next().is_some()).await;
-    seat.act(Verb::Stop { target: Target::Node(answer()) });
+    seat.act(Action::Stop { target: ActionTarget::Node(answer()) });
     let (node, _, folder) = seat.end().await;
     assert_eq!((node.result.as_deref(), node.mark.as_deref()), (Some(&json!("As far as I came.")), Some("stopped")));
     let [first, second] = server.requests().try_into().unwrap();
@@ -137,10 +137,10 @@ async fn the_model_call_of_a_tool_is_held_and_counted_like_any_other() {
     let mut seat = Seat::start(&server, node);
     let mut seen = Vec::new();
     assert!(matches!(seat.held(&mut seen).await, NextCall::Tool { tool, .. } if tool == "summarize"));
-    seat.act(Verb::Release { target: Target::Node(answer()) });
+    seat.act(Action::Release { target: ActionTarget::Node(answer()) });
     assert_eq!(seat.held(&mut seen).await, NextCall::Model { model: "test-model".into() });
     assert!(server.asked().is_empty());
-    seat.act(Verb::Resume);
+    seat.act(Action::Resume);
     let (node, _, _folder) = seat.end().await;
     assert_eq!((node.result.as_deref(), node.lineage.model_calls, node.lineage.tokens.total()), (Some(&json!("Short.")), 1, 18));
 }

@@ -1,7 +1,7 @@
 //! A host with the real binary as its sandbox: code nodes between real tools, and what the doctor finds.
 
 use dagdeck::{
-    engine::{Command, Decision, Event, NodeState, Outcome, Run, RunId, Target, Verb},
+    engine::{Action, ActionTarget, Command, Event, GateReply, NodeState, Outcome, Run, RunId},
     host::{
         Flags, Headless, HeadlessEnd, Health, LocalHost, Places, Yes,
         client::{Client, Connection, Notice, Request},
@@ -142,11 +142,11 @@ async fn cancelling_a_node_kills_the_command_that_it_runs() {
     let id = until(&mut connection, &mut run, |run, _| run.open_gates().next().is_some()).await;
     let gate = run.open_gates().next().unwrap().clone();
     let ask = |command: Command| connection.requests.send(Request::Command { run: id.clone(), command }).unwrap();
-    ask(Command::Decide { gate: gate.id, decision: Decision::Approve, hash: gate.hash });
+    ask(Command::Decide { gate: gate.id, decision: GateReply::Approve, hash: gate.hash });
     let pid = written(&bed.places.workspace.join("pid.txt")).await;
     let process = PathBuf::from("/proc").join(pid.trim());
     assert!(process.exists());
-    ask(Command::act(Verb::Cancel { target: Target::Node(NodeId::new("long")) }));
+    ask(Command::act(Action::Cancel { target: ActionTarget::Node(NodeId::new("long")) }));
     until(&mut connection, &mut run, |run, _| run.outcome().is_some()).await;
     host.shutdown().await;
     assert_eq!(run.node(&NodeId::new("long")).unwrap().state, NodeState::Cancelled);

@@ -4,7 +4,7 @@ use super::support::{
     program::Program,
     pty::{Start, Terminal},
 };
-use dagdeck::console::term::{Event, Term};
+use dagdeck::console::term::{Term, TerminalEvent};
 use ratatui::widgets::Paragraph;
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::json;
@@ -127,10 +127,10 @@ fn panic_while_drawing() {
         let mut term = Term::open(Box::new(std::io::stdout()), |_| None).unwrap();
         loop {
             match term.next().await {
-                Event::FrameDue => {
+                TerminalEvent::FrameDue => {
                     term.draw(|frame| frame.render_widget(Paragraph::new("a-frame-of-the-console"), frame.area())).unwrap();
                 }
-                Event::Flushed { .. } => panic!("on purpose"),
+                TerminalEvent::Flushed { .. } => panic!("on purpose"),
                 _ => {}
             }
         }

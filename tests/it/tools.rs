@@ -3,7 +3,7 @@
 use dagdeck::engine::Preview;
 use dagdeck::plan::Verdict;
 use dagdeck::tools::{
-    Registry, ToolContext, ToolError, ToolOutput, ToolsConfig,
+    ToolContext, ToolError, ToolOutput, ToolRegistry, ToolsConfig,
     sandbox::{SandboxConfig, confinement},
 };
 use serde_json::{Value, json};
@@ -11,7 +11,7 @@ use std::{fs, time::Instant};
 
 struct Fixture {
     dir: tempfile::TempDir,
-    registry: Registry,
+    registry: ToolRegistry,
     runtime: tokio::runtime::Runtime,
 }
 
@@ -22,7 +22,7 @@ impl Fixture {
 
     fn with(config: ToolsConfig) -> Self {
         let sandbox = SandboxConfig { program: Some(env!("CARGO_BIN_EXE_dagdeck").into()) };
-        let registry = Registry::builtin(&ToolsConfig { sandbox, ..config }).unwrap();
+        let registry = ToolRegistry::builtin(&ToolsConfig { sandbox, ..config }).unwrap();
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
         Self { dir: tempfile::tempdir().unwrap(), registry, runtime }
     }

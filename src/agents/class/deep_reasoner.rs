@@ -1,10 +1,10 @@
 //! `deep_reasoner`: finds the questions behind a question, answers them one by one, attacks the result, then answers.
 //! Every stage is one model call under the node's limits; fewer turns or tokens mean fewer stages, never no answer.
 
-use crate::agents::answer::{self, Check};
+use crate::agents::answer::{self, ResultCheck};
 use crate::agents::execution::limit;
 use crate::agents::prompt::Prompt;
-use crate::agents::session::{Call, Leave, SHORTEST_ANSWER, Session, Stream};
+use crate::agents::session::{Leave, ModelSession, SHORTEST_ANSWER, SessionCall, StreamAudience};
 use crate::agents::tokens;
 use crate::agents::turns::STOPPED;
 use crate::engine::{Done, NodeError};
@@ -23,7 +23,7 @@ const NOTE_FRAME: u64 = 80;
 const LONGEST_QUESTION: usize = 120;
 
 struct Reasoning<'a> {
-    session: Session<'a>,
+    session: ModelSession<'a>,
     prompt: &'a Prompt,
     /// What was found so far, by stage.
     notes: Vec<(String, String)>,
@@ -38,7 +38,7 @@ struct Reasoning<'a> {
 }
 
 /// Reasons until there is an answer.
-pub(in crate::agents) async fn reason(session: Session<'_>, prompt: &Prompt, check: &Check) -> Result<Done, NodeError> {
+pub(in crate::agents) async fn reason(session: ModelSession<'_>, prompt: &Prompt, check: &ResultCheck) -> Result<Done, NodeError> {
     session.port.message("system", &prompt.system);
     let calls_left = session.caps.iterations;
     let mut work = Reasoning { session, prompt, notes: Vec::new(), said: Vec::new(), calls_left, shortened: false, leave: None };
@@ -108,13 +108,13 @@ impl Reasoning<'_> {
             return Ok(None);
         }
         self.session.port.log(&format!("thinking: {name}"));
-        let call = Call { leave, messages: &messages, offers: &[], schema: None, cap, stream: Stream::Hide };
+        let call = SessionCall { leave, messages: &messages, offers: &[], schema: None, cap, stream: StreamAudience::Hide };
         let text = self.speak(task, call).await?;
         self.notes.push((name.chars().take(LONGEST_QUESTION).collect(), text.clone()));
         Ok(Some(text))
     }
 
-    async fn conclude(mut self, check: &Check) -> Result<Done, NodeError> {
+    async fn conclude(mut self, check: &ResultCheck) -> Result<Done, NodeError> {
         let mut repaired = false;
         let mut task = match check.routes() {
             [] => "Last stage. Write the answer to the objective, with your reasons and how sure you are. Don't mention the stages.",
@@ -127,7 +127,7 @@ impl Reasoning<'_> {
             let Some(cap) = self.session.room(&messages, &[]) else {
                 return Err(limit("the tokens don't suffice for an answer", "raise `budget.tokens` in the node's policy"));
             };
-            let call = Call { leave, messages: &messages, offers: &[], schema: check.asked(), cap, stream: Stream::Show };
+            let call = SessionCall { leave, messages: &messages, offers: &[], schema: check.asked(), cap, stream: StreamAudience::Show };
             let text = self.speak(&task, call).await?;
             if text.trim().is_empty() {
                 return Err(limit("the model gave an empty answer", "run the node again, or raise `budget.tokens` in its policy"));
@@ -163,7 +163,7 @@ impl Reasoning<'_> {
         Ok(leave)
     }
 
-    async fn speak(&mut self, task: &str, call: Call<'_>) -> Result<String, NodeError> {
+    async fn speak(&mut self, task: &str, call: SessionCall<'_>) -> Result<String, NodeError> {
         self.calls_left = self.calls_left.saturating_sub(1);
         let first = self.notes.is_empty();
         self.session.port.message("user", &if first { format!("{}\n\n{task}", self.prompt.user()) } else { task.to_owned() });

@@ -2,95 +2,95 @@
 
 use std::borrow::Cow;
 
-use super::Why;
-use crate::console::model::{Confirm, Confirmed, Dialog, Model, RunView, Stage};
+use super::DisabledReason;
+use crate::console::model::{Confirm, Confirmed, Dialog, Model, PlanScreen, RunView};
 use crate::host::client::Driver;
-use crate::plan::{DecisionWork, Work};
+use crate::plan::{DecisionWork, NodeKind};
 
 /// Always.
-pub fn always(_: &Model) -> Result<(), Why> {
+pub fn always(_: &Model) -> Result<(), DisabledReason> {
     Ok(())
 }
 
 /// Something was typed into the line with the focus before.
-pub fn typed_before(model: &Model) -> Result<(), Why> {
+pub fn typed_before(model: &Model) -> Result<(), DisabledReason> {
     let texts = model.line().map_or(&[][..], |line| model.request.typed.before(line));
     if texts.is_empty() { Err("nothing was typed here before".into()) } else { Ok(()) }
 }
 
 /// There is a plan or a run to look at.
-pub fn has_nodes(model: &Model) -> Result<(), Why> {
+pub fn has_nodes(model: &Model) -> Result<(), DisabledReason> {
     if model.plan().nodes.is_empty() { Err("there is no plan yet: type a request first".into()) } else { Ok(()) }
 }
 
 /// The plan itself is shown, and nobody is generating it.
-pub fn editing(model: &Model) -> Result<(), Why> {
+pub fn editing(model: &Model) -> Result<(), DisabledReason> {
     if model.request.planning.is_some() {
         return Err("the plan is still being made: wait, or cancel it".into());
     }
     match model.place.stage {
-        Stage::Plan => Ok(()),
-        Stage::Run(_) => Err("this is a run: take its plan into the editor to change it".into()),
+        PlanScreen::Plan => Ok(()),
+        PlanScreen::Run(_) => Err("this is a run: take its plan into the editor to change it".into()),
     }
 }
 
 /// What is shown can be changed: the plan, or a run that goes on.
-pub fn changing(model: &Model) -> Result<(), Why> {
+pub fn changing(model: &Model) -> Result<(), DisabledReason> {
     match model.place.stage {
-        Stage::Plan => editing(model),
-        Stage::Run(_) => run_live(model),
+        PlanScreen::Plan => editing(model),
+        PlanScreen::Run(_) => run_live(model),
     }
 }
 
 /// The same, and there are nodes.
-pub fn changing_nodes(model: &Model) -> Result<(), Why> {
+pub fn changing_nodes(model: &Model) -> Result<(), DisabledReason> {
     changing(model)?;
     has_nodes(model)
 }
 
 /// The plan is shown and has nodes.
-pub fn editing_nodes(model: &Model) -> Result<(), Why> {
+pub fn editing_nodes(model: &Model) -> Result<(), DisabledReason> {
     editing(model)?;
     has_nodes(model)
 }
 
 /// The selected node runs an agent or a tool.
-pub fn changing_worker(model: &Model) -> Result<(), Why> {
+pub fn changing_worker(model: &Model) -> Result<(), DisabledReason> {
     changing_nodes(model)?;
     match model.selected_node().map(|node| &node.work) {
-        Some(Work::Agent(_) | Work::Tool(_) | Work::Decision(DecisionWork::Agent(_))) => Ok(()),
+        Some(NodeKind::Agent(_) | NodeKind::Tool(_) | NodeKind::Decision(DecisionWork::Agent(_))) => Ok(()),
         _ => Err("the selected node has neither an agent nor a tool".into()),
     }
 }
 
 /// Something can be undone.
-pub fn can_undo(model: &Model) -> Result<(), Why> {
+pub fn can_undo(model: &Model) -> Result<(), DisabledReason> {
     editing(model)?;
     if model.editor.can_undo() { Ok(()) } else { Err("nothing to undo".into()) }
 }
 
 /// The last change to what is shown can be undone: of the plan, or of a run.
-pub fn can_undo_change(model: &Model) -> Result<(), Why> {
+pub fn can_undo_change(model: &Model) -> Result<(), DisabledReason> {
     match model.place.stage {
-        Stage::Plan => can_undo(model),
-        Stage::Run(_) => can_take_back(model),
+        PlanScreen::Plan => can_undo(model),
+        PlanScreen::Run(_) => can_take_back(model),
     }
 }
 
 /// Something can be done again.
-pub fn can_redo(model: &Model) -> Result<(), Why> {
+pub fn can_redo(model: &Model) -> Result<(), DisabledReason> {
     editing(model)?;
     if model.editor.can_redo() { Ok(()) } else { Err("nothing to redo".into()) }
 }
 
 /// It is known how the plan came.
-pub fn has_version(model: &Model) -> Result<(), Why> {
+pub fn has_version(model: &Model) -> Result<(), DisabledReason> {
     editing(model)?;
     if model.editor.compare.has_version() { Ok(()) } else { Err("there is no plan yet: type a request first".into()) }
 }
 
 /// A difference to how the plan came is selected.
-pub fn differs_from_version(model: &Model) -> Result<(), Why> {
+pub fn differs_from_version(model: &Model) -> Result<(), DisabledReason> {
     editing(model)?;
     let compare = &model.editor.compare;
     match (compare.piece(), compare.is_with_version()) {
@@ -101,7 +101,7 @@ pub fn differs_from_version(model: &Model) -> Result<(), Why> {
 }
 
 /// A difference to another plan is selected.
-pub fn differs_from_other(model: &Model) -> Result<(), Why> {
+pub fn differs_from_other(model: &Model) -> Result<(), DisabledReason> {
     editing(model)?;
     let compare = &model.editor.compare;
     match (compare.piece(), compare.is_with_version()) {
@@ -112,7 +112,7 @@ pub fn differs_from_other(model: &Model) -> Result<(), Why> {
 }
 
 /// There are findings.
-pub fn has_findings(model: &Model) -> Result<(), Why> {
+pub fn has_findings(model: &Model) -> Result<(), DisabledReason> {
     editing(model)?;
     if !model.session.knows_catalog {
         return Err("agents and tools are still being read".into());
@@ -121,23 +121,23 @@ pub fn has_findings(model: &Model) -> Result<(), Why> {
 }
 
 /// The plan can be started, or may turn out to be: then the start waits until that is known.
-pub fn can_run(model: &Model) -> Result<(), Why> {
+pub fn can_run(model: &Model) -> Result<(), DisabledReason> {
     editing_nodes(model)?;
     if model.editor.review.errors() > 0 { Err("the plan has errors: see the findings".into()) } else { Ok(()) }
 }
 
 /// A run is shown, live or past.
-pub fn run_shown(model: &Model) -> Result<(), Why> {
+pub fn run_shown(model: &Model) -> Result<(), DisabledReason> {
     model.shown_run().map(|_| ()).ok_or(Cow::Borrowed("no run is shown"))
 }
 
 /// A run is shown, or one is open that can be.
-pub fn some_run(model: &Model) -> Result<(), Why> {
+pub fn some_run(model: &Model) -> Result<(), DisabledReason> {
     if model.runs.open.is_empty() { run_shown(model) } else { Ok(()) }
 }
 
 /// The run is shown as it is now: what was can't be changed.
-fn present(run: &RunView) -> Result<(), Why> {
+fn present(run: &RunView) -> Result<(), DisabledReason> {
     match run.replay() {
         None => Ok(()),
         Some(replay) => Err(format!("you are looking at event {} of {}", replay.at(), run.journal().len()).into()),
@@ -145,34 +145,34 @@ fn present(run: &RunView) -> Result<(), Why> {
 }
 
 /// The log of the shown run has a line.
-pub fn has_events(model: &Model) -> Result<(), Why> {
+pub fn has_events(model: &Model) -> Result<(), DisabledReason> {
     run_shown(model)?;
     let some = model.shown_run().is_some_and(|view| !view.log.is_empty());
     if some { Ok(()) } else { Err("no event is here".into()) }
 }
 
 /// The shown run is looked at as it was.
-pub fn replaying(model: &Model) -> Result<(), Why> {
+pub fn replaying(model: &Model) -> Result<(), DisabledReason> {
     run_shown(model)?;
     if model.replay().is_some() { Ok(()) } else { Err("no replay: begin one first".into()) }
 }
 
 /// The same, and an event was searched for.
-pub fn searched(model: &Model) -> Result<(), Why> {
+pub fn searched(model: &Model) -> Result<(), DisabledReason> {
     replaying(model)?;
     let wanted = model.replay().is_some_and(|replay| !replay.wanted.is_empty());
     if wanted { Ok(()) } else { Err("search for an event first".into()) }
 }
 
 /// The shown run goes on here, and is shown as it is now.
-pub fn run_live(model: &Model) -> Result<(), Why> {
+pub fn run_live(model: &Model) -> Result<(), DisabledReason> {
     run_present(model)?;
     let over = model.shown_run().is_some_and(|run| run.newest().run.outcome().is_some());
     if over { Err("this run is over".into()) } else { Ok(()) }
 }
 
 /// The selected node of the shown run has not ended.
-pub fn node_live(model: &Model) -> Result<(), Why> {
+pub fn node_live(model: &Model) -> Result<(), DisabledReason> {
     run_live(model)?;
     let state = model.selected_id().and_then(|id| model.shown_run()?.seen().run.node(id)).map(|node| node.state.is_final());
     match state {
@@ -186,7 +186,7 @@ pub fn node_live(model: &Model) -> Result<(), Why> {
 const IMPORTED: &str = "it came from a run file and stays as it is: replay it, and branch off to go on";
 
 /// The shown run was interrupted.
-pub fn interrupted(model: &Model) -> Result<(), Why> {
+pub fn interrupted(model: &Model) -> Result<(), DisabledReason> {
     let run = model.shown_run().ok_or(Cow::Borrowed("no run is shown"))?;
     match (&run.driver, run.newest().run.outcome()) {
         (Driver::Nobody, None) if model.runs.is_imported(&run.id) => Err(IMPORTED.into()),
@@ -198,7 +198,7 @@ pub fn interrupted(model: &Model) -> Result<(), Why> {
 }
 
 /// The run that is selected in the list was interrupted.
-pub fn interrupted_listed(model: &Model) -> Result<(), Why> {
+pub fn interrupted_listed(model: &Model) -> Result<(), DisabledReason> {
     let summary = model.runs.listing.get(model.runs.selected).ok_or(Cow::Borrowed("no runs in this workspace yet"))?;
     match (&summary.driver, summary.outcome) {
         (Driver::Nobody, None) if summary.imported.is_some() => Err(IMPORTED.into()),
@@ -209,13 +209,13 @@ pub fn interrupted_listed(model: &Model) -> Result<(), Why> {
 }
 
 /// A node of a run is selected, live or past.
-pub fn node_shown(model: &Model) -> Result<(), Why> {
+pub fn node_shown(model: &Model) -> Result<(), DisabledReason> {
     run_shown(model)?;
     model.selected_id().map(|_| ()).ok_or(Cow::Borrowed("no node is selected"))
 }
 
 /// A run is shown as it is now, and goes on here or is over: verbs reach it.
-pub fn run_present(model: &Model) -> Result<(), Why> {
+pub fn run_present(model: &Model) -> Result<(), DisabledReason> {
     let run = model.shown_run().ok_or(Cow::Borrowed("no run is shown"))?;
     present(run)?;
     match (&run.driver, run.newest().run.outcome()) {
@@ -230,37 +230,37 @@ pub fn run_present(model: &Model) -> Result<(), Why> {
 }
 
 /// The same, and a node is selected.
-pub fn node_present(model: &Model) -> Result<(), Why> {
+pub fn node_present(model: &Model) -> Result<(), DisabledReason> {
     run_present(model)?;
     model.selected_id().map(|_| ()).ok_or(Cow::Borrowed("no node is selected"))
 }
 
 /// A verb can be taken back.
-pub fn can_take_back(model: &Model) -> Result<(), Why> {
+pub fn can_take_back(model: &Model) -> Result<(), DisabledReason> {
     run_present(model)?;
     let undoable = model.shown_run().and_then(|run| run.newest().run.undoable());
     undoable.map(|_| ()).ok_or(Cow::Borrowed("nothing could still be taken back"))
 }
 
 /// Leaving is asked about while runs go on.
-pub fn quitting(model: &Model) -> Result<(), Why> {
+pub fn quitting(model: &Model) -> Result<(), DisabledReason> {
     let asks = matches!(model.dialogs.last(), Some(Dialog::Confirm(Confirm { then: Confirmed::CancelAllAndQuit, .. })));
     if asks { Ok(()) } else { Err("nothing is left here".into()) }
 }
 
 /// The selected node of the shown run waits for a decision.
-pub fn node_gated(model: &Model) -> Result<(), Why> {
+pub fn node_gated(model: &Model) -> Result<(), DisabledReason> {
     run_shown(model)?;
     model.selected_nodes_gate().map(|_| ()).ok_or(Cow::Borrowed("the selected node waits for nobody"))
 }
 
 /// Planning goes on.
-pub fn planning(model: &Model) -> Result<(), Why> {
+pub fn planning(model: &Model) -> Result<(), DisabledReason> {
     if model.request.planning.is_some() { Ok(()) } else { Err("no plan is being made".into()) }
 }
 
 /// A gate is selected in the inbox.
-pub fn gate(model: &Model) -> Result<(), Why> {
+pub fn gate(model: &Model) -> Result<(), DisabledReason> {
     let (key, _) = model.selected_gate().ok_or_else(|| no_gate(model))?;
     let Some(replay) = model.runs.get(&key.run).and_then(RunView::replay) else { return Ok(()) };
     let now = model.look.keymap.hint("gate.now").unwrap_or_default();
@@ -268,7 +268,7 @@ pub fn gate(model: &Model) -> Result<(), Why> {
 }
 
 /// Why no gate is selected. One that was decided stays selected, so that a key pressed once more decides nothing else.
-fn no_gate(model: &Model) -> Why {
+fn no_gate(model: &Model) -> DisabledReason {
     let next = model.look.keymap.hint("move.down").unwrap_or_default();
     match model.inbox.gates.len() {
         0 => "no gate is open".into(),
@@ -278,24 +278,24 @@ fn no_gate(model: &Model) -> Why {
 }
 
 /// The run of the selected gate is looked at as it was.
-pub fn gate_replayed(model: &Model) -> Result<(), Why> {
+pub fn gate_replayed(model: &Model) -> Result<(), DisabledReason> {
     let (key, _) = model.selected_gate().ok_or(Cow::Borrowed("no gate is open"))?;
     let replayed = model.runs.get(&key.run).is_some_and(|run| run.replay().is_some());
     if replayed { Ok(()) } else { Err("its run is looked at as it is now".into()) }
 }
 
 /// The selected gate has an answer that was written but not given.
-pub fn draft(model: &Model) -> Result<(), Why> {
+pub fn draft(model: &Model) -> Result<(), DisabledReason> {
     gate(model)?;
     if model.selected_draft().is_some() { Ok(()) } else { Err("nothing was written for this gate".into()) }
 }
 
 /// There are runs in the list.
-pub fn has_runs(model: &Model) -> Result<(), Why> {
+pub fn has_runs(model: &Model) -> Result<(), DisabledReason> {
     if model.runs.listing.is_empty() { Err("no runs in this workspace yet".into()) } else { Ok(()) }
 }
 
 /// The plan or a run can be switched to.
-pub fn has_stages(model: &Model) -> Result<(), Why> {
+pub fn has_stages(model: &Model) -> Result<(), DisabledReason> {
     if model.runs.open.is_empty() { Err("no run is open".into()) } else { Ok(()) }
 }

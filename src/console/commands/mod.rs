@@ -8,23 +8,23 @@ use std::borrow::Cow;
 
 use super::{
     model::Model,
-    update::{Turn, verbs},
+    update::{UpdateTurn, verbs},
 };
 
 pub use guards::can_run;
 
 /// Why a command can't be used now, in words.
-pub type Why = Cow<'static, str>;
+pub type DisabledReason = Cow<'static, str>;
 
 /// Whether a command can be used now; else why not.
-pub type Guard = fn(&Model) -> Result<(), Why>;
+pub type Guard = fn(&Model) -> Result<(), DisabledReason>;
 
 /// Characters of a title at most, so that help shows it whole.
 pub const TITLE: usize = 26;
 
 /// One thing that a person can do.
 #[derive(Debug)]
-pub struct Command {
+pub struct ConsoleCommand {
     /// `group.verb`; what key files use.
     pub id: &'static str,
     /// A few words; what palette, help and hints show.
@@ -36,16 +36,16 @@ pub struct Command {
     /// Default keys by name; the first is the one that hints show.
     pub keys: &'static [&'static str],
     /// Where its keys work.
-    pub context: Context,
+    pub context: KeyContext,
     /// Whether it can be used now.
     pub guard: Guard,
     /// What it does.
-    pub run: fn(&mut Model, &mut Turn),
+    pub run: fn(&mut Model, &mut UpdateTurn),
 }
 
 /// Where keys work. Several hold at a time, innermost first; see `update::keys::contexts`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Context {
+pub enum KeyContext {
     /// Everywhere, also while text is typed.
     Always,
     /// Everywhere but in dialogs and text fields.
@@ -108,7 +108,7 @@ pub enum Context {
     Reader,
 }
 
-impl Context {
+impl KeyContext {
     /// A heading for help and docs.
     pub fn title(self) -> &'static str {
         match self {
@@ -139,14 +139,14 @@ impl Context {
             Self::Findings => "Findings",
             Self::Act => "Before a verb is said",
             Self::Breaks => "Breakpoints",
-            Self::Why => "Why a node isn't running",
+            Self::Why => "DisabledReason a node isn't running",
             Self::Confirm => "Questions",
             Self::Reader => "Reading",
         }
     }
 }
 
-impl Context {
+impl KeyContext {
     /// Where its keys work, in words for somebody who pressed one elsewhere; nothing where that is no place to go to.
     pub fn place(self) -> Option<&'static str> {
         match self {
@@ -179,7 +179,7 @@ enum Offered {
     Never,
 }
 
-impl Context {
+impl KeyContext {
     fn offered(self) -> Offered {
         match self {
             Self::Always | Self::Global | Self::Plan | Self::Tree | Self::Run | Self::Replay | Self::Request => Offered::Anywhere,
@@ -206,16 +206,16 @@ impl Context {
 }
 
 /// All commands, in the order that help shows them.
-pub fn all() -> impl Iterator<Item = &'static Command> {
+pub fn all() -> impl Iterator<Item = &'static ConsoleCommand> {
     table::GROUPS.iter().flat_map(|group| group.iter())
 }
 
 /// A command by its id.
-pub fn find(id: &str) -> Option<&'static Command> {
+pub fn find(id: &str) -> Option<&'static ConsoleCommand> {
     all().find(|command| command.id == id)
 }
 
-impl Command {
+impl ConsoleCommand {
     /// Its words in the hint bar.
     pub fn in_hints(&self) -> String {
         if self.hint.is_empty() { self.title.to_lowercase() } else { self.hint.to_owned() }

@@ -1,31 +1,31 @@
 //! The table itself, in groups as help shows them.
 
-use super::{Command, Context, Guard, Turn, guards as when, verbs};
+use super::{ConsoleCommand, Guard, KeyContext, UpdateTurn, guards as when, verbs};
 use crate::console::model::Model;
 
 /// One row of the table. The second text is the short form for the hint bar; empty: the title.
 const fn row(
     id: &'static str,
     keys: &'static [&'static str],
-    context: Context,
+    context: KeyContext,
     (title, hint, words): (&'static str, &'static str, &'static str),
     guard: Guard,
-    run: fn(&mut Model, &mut Turn),
-) -> Command {
-    Command { id, title, hint, words, keys, context, guard, run }
+    run: fn(&mut Model, &mut UpdateTurn),
+) -> ConsoleCommand {
+    ConsoleCommand { id, title, hint, words, keys, context, guard, run }
 }
 
-use Context::{
+use KeyContext::{
     Act, Always, Breaks, Compare, Confirm, Deps, Editor, Filter, Findings, Form, Global, Graph, Inbox, Inspector, Line, Log, LogFilter,
     Moving, Pick, Plan, Reader, Replay, Request, Run, Runs, Timeline, Trace, Tree, Versus, Why,
 };
 
 /// All groups.
-pub const GROUPS: &[&[Command]] =
+pub const GROUPS: &[&[ConsoleCommand]] =
     &[APP, MOVE, REQUEST, TREE, GRAPH, PLAN, DEPS, RUN, REPLAY, LOG, INSPECTOR, INBOX, RUNS, COMPARE, DIALOGS];
 
 #[rustfmt::skip]
-const APP: &[Command] = &[
+const APP: &[ConsoleCommand] = &[
     row("app.palette", &[":", "ctrl-p"], Global, ("All commands", "commands", "every command with its key, or why it can't be used now"), when::always, verbs::app::palette),
     row("app.help", &["?"], Global, ("Help", "help", "what works here, with keys"), when::always, verbs::app::help),
     row("app.help_here", &["f1"], Always, ("Help", "help", "what works here, with keys"), when::always, verbs::app::help),
@@ -46,7 +46,7 @@ const APP: &[Command] = &[
 ];
 
 #[rustfmt::skip]
-const MOVE: &[Command] = &[
+const MOVE: &[ConsoleCommand] = &[
     row("move.down", &["j", "down"], Moving, ("Down", "", "one down"), when::always, verbs::moving::down),
     row("move.up", &["k", "up"], Moving, ("Up", "", "one up"), when::always, verbs::moving::up),
     row("move.page_down", &["ctrl-d", "pagedown"], Moving, ("Page down", "", "a page down"), when::always, verbs::moving::page_down),
@@ -58,7 +58,7 @@ const MOVE: &[Command] = &[
 ];
 
 #[rustfmt::skip]
-const REQUEST: &[Command] = &[
+const REQUEST: &[ConsoleCommand] = &[
     row("request.focus", &["n"], Global, ("New request", "new request", "type what you want; a plan is made of it"), when::always, verbs::request::focus),
     row("request.submit", &["enter"], Request, ("Make a plan", "make a plan", "sends the request to the planner"), when::always, verbs::request::submit),
     row("request.newline", &["alt-enter", "ctrl-j"], Request, ("New line", "new line", "a further line in the request"), when::always, verbs::request::newline),
@@ -70,7 +70,7 @@ const REQUEST: &[Command] = &[
 ];
 
 #[rustfmt::skip]
-const TREE: &[Command] = &[
+const TREE: &[ConsoleCommand] = &[
     row("tree.open", &["enter"], Tree, ("Look into it", "look into it", "to the inspector; on a reference, to the node itself"), when::has_nodes, verbs::tree::open),
     row("tree.in", &["l", "right"], Tree, ("Unfold, go in", "", "unfolds, or goes to the first node below"), when::has_nodes, verbs::tree::go_in),
     row("tree.out", &["h", "left"], Tree, ("Fold, go out", "", "folds, or goes to the node above"), when::has_nodes, verbs::tree::go_out),
@@ -86,7 +86,7 @@ const TREE: &[Command] = &[
 ];
 
 #[rustfmt::skip]
-const GRAPH: &[Command] = &[
+const GRAPH: &[ConsoleCommand] = &[
     row("graph.left", &["h", "left"], Graph, ("Left", "", "to the box on the left in the same layer"), when::has_nodes, verbs::graph::left),
     row("graph.right", &["l", "right"], Graph, ("Right", "", "to the box on the right in the same layer"), when::has_nodes, verbs::graph::right),
     row("graph.open", &["enter"], Graph, ("Look into it", "details", "the details of the selected node beside the graph"), when::has_nodes, verbs::graph::open),
@@ -97,7 +97,7 @@ const GRAPH: &[Command] = &[
 ];
 
 #[rustfmt::skip]
-const PLAN: &[Command] = &[
+const PLAN: &[ConsoleCommand] = &[
     row("plan.run", &["r"], Plan, ("Run", "run", "starts the plan; findings that are errors stop it"), when::can_run, verbs::run::start),
     row("plan.step", &["s"], Plan, ("Run step by step", "", "starts the plan paused; then each step lets one node go"), when::can_run, verbs::run::start_paused),
     row("plan.add", &["a"], Tree, ("Add a node", "add", "a new node that depends on the selected one"), when::changing, verbs::plan::add),
@@ -125,14 +125,14 @@ const PLAN: &[Command] = &[
 ];
 
 #[rustfmt::skip]
-const DEPS: &[Command] = &[
+const DEPS: &[ConsoleCommand] = &[
     row("deps.toggle", &["space", "x"], Deps, ("Take or give back", "take or give back", "the node depends on this row, or no longer"), when::always, verbs::deps::toggle),
     row("deps.undo", &["u"], Deps, ("Undo", "undo", "the last change"), when::can_undo_change, verbs::deps::undo),
     row("deps.done", &["enter", "esc", "D"], Deps, ("Done", "done", "back to the tree"), when::always, verbs::deps::done),
 ];
 
 #[rustfmt::skip]
-const RUN: &[Command] = &[
+const RUN: &[ConsoleCommand] = &[
     row("act.menu", &["m"], Run, ("What can be done", "what can be done", "every verb on node, branch and run, or why not"), when::run_present, verbs::act::menu),
     row("act.pause", &["p"], Run, ("Pause, or go on", "pause", "nothing more starts; again: goes on, past breakpoints too"), when::run_live, verbs::act::pause),
     row("act.step", &["s"], Run, ("Step", "step", "lets the selected or the next node go, and pauses"), when::run_live, verbs::act::step),
@@ -157,7 +157,7 @@ const RUN: &[Command] = &[
 ];
 
 #[rustfmt::skip]
-const REPLAY: &[Command] = &[
+const REPLAY: &[ConsoleCommand] = &[
     row("replay.toggle", &["H"], Run, ("Replay, or back to now", "replay", "the run as it was, event by event; nothing is called"), when::run_shown, verbs::replay::toggle),
     row("replay.back", &["["], Replay, ("An event back", "event back", "the run before the last event"), when::replaying, verbs::replay::back),
     row("replay.forward", &["]"], Replay, ("An event forward", "forward", "the run after the next event"), when::replaying, verbs::replay::forward),
@@ -177,7 +177,7 @@ const REPLAY: &[Command] = &[
 ];
 
 #[rustfmt::skip]
-const LOG: &[Command] = &[
+const LOG: &[ConsoleCommand] = &[
     row("log.go", &["enter"], Log, ("Replay from this event", "to this event", "shows the run as it was right after this event"), when::has_events, verbs::log::go),
     row("log.filter", &["/"], Log, ("Filter", "filter", "words, node:ID, kind:WORD; an event must match them all"), when::run_shown, verbs::log::filter),
     row("log.node", &["o"], Log, ("Only this node", "only this node", "events of the selected event's node; again: all"), when::has_events, verbs::log::only_node),
@@ -195,7 +195,7 @@ const LOG: &[Command] = &[
 ];
 
 #[rustfmt::skip]
-const INSPECTOR: &[Command] = &[
+const INSPECTOR: &[ConsoleCommand] = &[
     row("focus.next", &["tab"], Global, ("Next pane", "next pane", "to the next pane"), when::always, verbs::app::focus_next),
     row("focus.previous", &["backtab"], Global, ("Previous pane", "", "to the previous pane"), when::always, verbs::app::focus_previous),
     row("inspector.next", &["]"], Plan, ("Next tab", "", "output, prompt, tools, timing, node"), when::has_nodes, verbs::inspector::next_tab),
@@ -207,7 +207,7 @@ const INSPECTOR: &[Command] = &[
 ];
 
 #[rustfmt::skip]
-const INBOX: &[Command] = &[
+const INBOX: &[ConsoleCommand] = &[
     row("gate.approve", &["a"], Inbox, ("Approve", "approve", "as shown, or as you edited it"), when::gate, verbs::gates::approve),
     row("gate.edit", &["e"], Inbox, ("Edit or answer", "edit/answer", "edit the payload or write the answer; decides nothing yet"), when::gate, verbs::gates::edit),
     row("gate.edit_outside", &["E"], Inbox, ("Edit in $EDITOR", "", "edit the payload outside; nothing is decided yet"), when::gate, verbs::gates::edit_outside),
@@ -222,13 +222,13 @@ const INBOX: &[Command] = &[
 ];
 
 #[rustfmt::skip]
-const RUNS: &[Command] = &[
+const RUNS: &[ConsoleCommand] = &[
     row("runs.open", &["enter", "l", "right"], Runs, ("Open the run", "open", "shows it; nothing starts by that"), when::has_runs, verbs::run::open_listed),
     row("runs.resume", &["!"], Runs, ("Resume the marked run", "resume", "drives the one of the list on, where it was interrupted"), when::interrupted_listed, verbs::branch::resume_listed),
 ];
 
 #[rustfmt::skip]
-const COMPARE: &[Command] = &[
+const COMPARE: &[ConsoleCommand] = &[
     row("compare.back", &["x", "delete"], Compare, ("Take it back", "take back", "the plan is there as it came"), when::differs_from_version, verbs::compare::take_back),
     row("compare.accept", &["a"], Compare, ("Take it over", "take over", "the plan is there as the other one"), when::differs_from_other, verbs::compare::accept),
     row("compare.node", &["enter", "o"], Compare, ("To its node", "to node", "selects the node in the tree"), when::has_nodes, verbs::compare::to_node),
@@ -238,7 +238,7 @@ const COMPARE: &[Command] = &[
 ];
 
 #[rustfmt::skip]
-const DIALOGS: &[Command] = &[
+const DIALOGS: &[ConsoleCommand] = &[
     row("line.keep", &["enter"], Line, ("Take it", "", "takes what you typed"), when::always, verbs::dialogs::keep_line),
     row("line.older", &["up"], Line, ("Earlier text", "", "one back in what you typed here before"), when::typed_before, verbs::typing::older),
     row("line.newer", &["down"], Line, ("Later text", "", "one forward in what you typed here before"), when::always, verbs::typing::newer),

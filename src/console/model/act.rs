@@ -7,7 +7,7 @@ use serde_json::Value;
 
 use super::Fold;
 use crate::console::theme::Role;
-use crate::engine::{Blast, Command, Moment, Run, RunId, Time, Verb};
+use crate::engine::{Action, Command, Impact, Moment, Run, RunId, Time};
 use crate::plan::{Breakpoint, NodeId};
 use crate::text::counted;
 
@@ -15,7 +15,7 @@ use crate::text::counted;
 #[derive(Clone, Debug, PartialEq)]
 pub enum Offer {
     /// A verb as it is.
-    Say(Verb),
+    Say(Action),
     /// Asks for a value first.
     Value(NodeId),
     /// Asks for words first.
@@ -37,15 +37,15 @@ impl Offer {
             Self::Undo => return run.refusal(&Command::Undo),
             Self::Breaks => return None,
             Self::Say(verb) => verb.clone(),
-            Self::Value(node) => Verb::Override { node: node.clone(), value: Value::Null },
-            Self::Guide(node) => Verb::Guide { node: node.clone(), text: "-".into() },
+            Self::Value(node) => Action::Override { node: node.clone(), value: Value::Null },
+            Self::Guide(node) => Action::Guide { node: node.clone(), text: "-".into() },
             Self::Rewind(node) => {
-                let verb = |to: &NodeId| Verb::Rewind { node: node.clone(), to: to.clone(), feedback: "-".into() };
+                let verb = |to: &NodeId| Action::Rewind { node: node.clone(), to: to.clone(), feedback: "-".into() };
                 let targets = run.feedback_targets(node);
                 let may = targets.iter().map(verb).find(|verb| run.refusal(&Command::act(verb.clone())).is_none());
                 may.unwrap_or_else(|| verb(node))
             }
-            Self::Break(_) => Verb::Break { point: Breakpoint { at: Moment::Before, node: None, when: None } },
+            Self::Break(_) => Action::Break { point: Breakpoint { at: Moment::Before, node: None, when: None } },
         };
         run.refusal(&Command::act(verb))
     }
@@ -57,9 +57,9 @@ pub struct Proposal {
     /// To which run.
     pub run: RunId,
     /// Which verb.
-    pub verb: Verb,
+    pub verb: Action,
     /// What it would change, as the run stands now.
-    pub blast: Blast,
+    pub blast: Impact,
     /// Why it can't be carried out any more, where the run went on meanwhile.
     pub refused: Option<String>,
     /// Why it is asked, in the person's words.
@@ -145,9 +145,9 @@ impl Fate {
     }
 
     /// The nodes of it.
-    pub fn of(self, blast: &Blast) -> &[NodeId] {
+    pub fn of(self, blast: &Impact) -> &[NodeId] {
         // Without `..`, so that a list that is new there is thought of here.
-        let Blast { stops, wraps, skips, cancels, reruns, holds, starts, voids, stale, lost: _, ends: _ } = blast;
+        let Impact { stops, wraps, skips, cancels, reruns, holds, starts, voids, stale, lost: _, ends: _ } = blast;
         match self {
             Self::Stale => stale,
             Self::Void => voids,
@@ -164,9 +164,9 @@ impl Fate {
 
 impl Proposal {
     /// What a verb would do to a run as it stands now.
-    pub fn new(id: RunId, fold: &Fold, verb: Verb, now: Time) -> Self {
+    pub fn new(id: RunId, fold: &Fold, verb: Action, now: Time) -> Self {
         let mut proposal =
-            Self { run: id, verb, blast: Blast::default(), refused: None, why: String::new(), scroll: 0, fates: BTreeMap::new(), seq: 0 };
+            Self { run: id, verb, blast: Impact::default(), refused: None, why: String::new(), scroll: 0, fates: BTreeMap::new(), seq: 0 };
         proposal.look(&fold.run, now);
         proposal
     }
@@ -181,7 +181,7 @@ impl Proposal {
     fn look(&mut self, run: &Run, now: Time) {
         self.seq = run.last_seq();
         self.refused = run.refusal(&Command::act(self.verb.clone()));
-        self.blast = if self.refused.is_some() { Blast::default() } else { run.blast(&self.verb, now) };
+        self.blast = if self.refused.is_some() { Impact::default() } else { run.blast(&self.verb, now) };
         let fates = Fate::ALL.into_iter().flat_map(|fate| fate.of(&self.blast).iter().map(move |node| (node.clone(), fate)));
         self.fates = fates.collect();
     }

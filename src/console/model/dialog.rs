@@ -41,7 +41,7 @@ pub enum Dialog {
     /// Yes or no.
     Confirm(Confirm),
     /// Something to read.
-    Reader(Reader),
+    Reader(ReaderDialog),
 }
 
 /// A list with a search line.
@@ -376,7 +376,7 @@ pub enum Confirmed {
         /// The last event that is kept.
         seq: u64,
         /// What comes first.
-        verbs: Vec<crate::engine::Verb>,
+        verbs: Vec<crate::engine::Action>,
     },
     /// Drives a run on that was interrupted.
     Resume(crate::engine::RunId),
@@ -397,7 +397,7 @@ pub enum Confirmed {
 
 /// Something to read.
 #[derive(Clone, Debug)]
-pub struct Reader {
+pub struct ReaderDialog {
     /// What is read.
     pub what: Reading,
     /// First line in sight.
@@ -410,7 +410,7 @@ pub enum Reading {
     /// What works here.
     Help {
         /// Contexts that held when help was asked for, innermost first.
-        contexts: Vec<crate::console::commands::Context>,
+        contexts: Vec<crate::console::commands::KeyContext>,
     },
     /// The inspector, alone.
     Inspector,

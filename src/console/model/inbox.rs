@@ -20,7 +20,7 @@ pub struct Inbox {
     /// First line of the payload in sight.
     pub scroll: usize,
     /// What was written for gates.
-    pub drafts: BTreeMap<GateKey, Draft>,
+    pub drafts: BTreeMap<GateKey, ReplyDraft>,
     /// A decision that was asked once more.
     pub asked: Option<Asked>,
     /// Texts of gates, made when they open or change.
@@ -31,7 +31,7 @@ pub struct Inbox {
 
 /// An answer that was written and not given yet.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Draft {
+pub enum ReplyDraft {
     /// Another payload, to approve.
     Payload(Value),
     /// An answer to a question.

@@ -3,13 +3,13 @@
 use serde_json::{Map, Value};
 
 use crate::plan::{
-    DecisionWork, Names, Node, NodeValue, Path, Plan, Root, Scope, ToolInput, Work, expr, names_in_code,
+    DecisionWork, NameScope, Node, NodeKind, NodeValue, Path, Plan, PlanNames, Root, ToolInput, expr, names_in_code,
     reference::{references, references_in_text, resolve_text},
 };
 
 /// A text with `{{inputs.name}}` replaced by the input's value; everything else stays as it is written.
 pub fn filled(text: &str, inputs: &Map<String, Value>) -> String {
-    let names = Names::new([], inputs);
+    let names = PlanNames::new([], inputs);
     let mut filled = String::with_capacity(text.len());
     let mut done = 0;
     for reference in references_in_text(text, &names) {
@@ -27,22 +27,22 @@ pub fn filled(text: &str, inputs: &Map<String, Value>) -> String {
 /// Names of the plan's inputs that a node's texts, conditions and code name, in order, each once.
 pub fn named<'a>(plan: &'a Plan, node: &'a Node) -> Vec<String> {
     let scope = InPlan(plan);
-    let mut named = Found { scope, names: Vec::new() };
+    let mut named = FoundInputs { scope, names: Vec::new() };
     match &node.work {
-        Work::Agent(work) | Work::Decision(DecisionWork::Agent(work)) => {
+        NodeKind::Agent(work) | NodeKind::Decision(DecisionWork::Agent(work)) => {
             [&work.role, &work.goal, &work.objective].into_iter().flatten().for_each(|text| named.text(text))
         }
-        Work::Tool(work) => match &work.input {
+        NodeKind::Tool(work) => match &work.input {
             ToolInput::Args(args) => args.values().for_each(|value| named.value(value)),
             ToolInput::Query(query) => named.text(query),
         },
-        Work::Code(work) => names_in_code(&work.code, "inputs").into_iter().for_each(|name| named.add(name)),
-        Work::Decision(DecisionWork::Expression(text)) => named.condition(text),
-        Work::Map(work) => named.condition(&work.over),
-        Work::Plan(_) | Work::Loop(_) => {}
-        Work::Merge(work) => work.template.iter().for_each(|value| named.value(value)),
-        Work::Transform(work) => named.value(&work.value),
-        Work::Approval(ask) => named.text(&ask.text),
+        NodeKind::Code(work) => names_in_code(&work.code, "inputs").into_iter().for_each(|name| named.add(name)),
+        NodeKind::Decision(DecisionWork::Expression(text)) => named.condition(text),
+        NodeKind::Map(work) => named.condition(&work.over),
+        NodeKind::Plan(_) | NodeKind::Loop(_) => {}
+        NodeKind::Merge(work) => work.template.iter().for_each(|value| named.value(value)),
+        NodeKind::Transform(work) => named.value(&work.value),
+        NodeKind::Approval(ask) => named.text(&ask.text),
     }
     let policy = &node.policy;
     policy.inputs.iter().flat_map(Map::values).for_each(|value| named.value(value));
@@ -53,7 +53,7 @@ pub fn named<'a>(plan: &'a Plan, node: &'a Node) -> Vec<String> {
 /// What a plan's texts may name. A node is looked up one by one: few names are, and only for the node that is looked at.
 struct InPlan<'a>(&'a Plan);
 
-impl Scope for InPlan<'_> {
+impl NameScope for InPlan<'_> {
     fn node(&self, id: &str) -> Option<NodeValue<'_>> {
         self.0.nodes.iter().any(|node| node.id.as_str() == id).then(NodeValue::default)
     }
@@ -67,12 +67,12 @@ impl Scope for InPlan<'_> {
     }
 }
 
-struct Found<'a> {
+struct FoundInputs<'a> {
     scope: InPlan<'a>,
     names: Vec<String>,
 }
 
-impl Found<'_> {
+impl FoundInputs<'_> {
     fn text(&mut self, text: &str) {
         for reference in references_in_text(text, &self.scope) {
             reference.paths.iter().for_each(|path| self.path(path));

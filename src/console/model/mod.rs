@@ -31,28 +31,28 @@ pub mod words;
 pub use act::{Fate, Offer, Proposal};
 pub use dialog::{
     Asks, Branching, Confirm, Confirmed, Dialog, EditThen, EditorDialog, FormDialog, LineDialog, LineThen, Pick, PickItem, PickThen,
-    Reader, Reading,
+    ReaderDialog, Reading,
 };
 pub use doc::Doc;
 pub use editor::{Addressed, Compare, PlanEditor, Review, Version};
 pub use field::{Lines, TextField};
-pub use inbox::{Asked, Draft, GateDoc, Inbox, Intent, is_question};
+pub use inbox::{Asked, GateDoc, Inbox, Intent, ReplyDraft, is_question};
 pub use inspector::{Inspector, Scroll, Tab};
 pub use log::Log;
 pub use look::{Look, Status};
 pub use picture::{Picture, address};
-pub use place::{Below, Focus, Layout, Place, SMALLEST, Screen, Stage};
+pub use place::{Below, Focus, Location, PlanScreen, SMALLEST, Screen, ScreenLayout};
 pub use request::{EXAMPLES, Planning, RequestLine};
-pub use run::{Fold, Journal, Mark, Replay, RunView, Standing, Tally};
+pub use run::{Fold, Replay, RunRecords, RunView, SearchMark, Standing, StateCounts};
 pub use runs::Runs;
 pub use safety::{GateKey, GateShown, QUIET_MS, Safety};
-pub use session::Session;
+pub use session::HostStatus;
 pub use trace::{TraceLine, TraceView, Traced};
-pub use transcript::{Message, Transcript, lines};
-pub use tree::{Columns, LEVELS, Row, RowKind, Tree, scrolled};
+pub use transcript::{ConversationMessage, NodeConversation, lines};
+pub use tree::{Columns, LEVELS, TreeRow, TreeRowKind, TreeView, scrolled};
 pub use turns::Turns;
-pub use typed::{Line, Typed};
-pub use versus::{Versus, VersusRow};
+pub use typed::{Typed, TypedLine};
+pub use versus::{CompareScreen, VersusRow};
 
 use crate::engine::{Gate, NodeState};
 use crate::plan::{Node, NodeId, Plan};
@@ -61,9 +61,9 @@ use crate::plan::{Node, NodeId, Plan};
 #[derive(Clone, Debug)]
 pub struct Model {
     /// What the host says about itself.
-    pub session: Session,
+    pub session: HostStatus,
     /// Where the person is.
-    pub place: Place,
+    pub place: Location,
     /// The plan that is edited.
     pub editor: PlanEditor,
     /// Runs.
@@ -88,8 +88,8 @@ impl Model {
     /// An empty console.
     pub fn new(look: Look, size: (u16, u16)) -> Self {
         Self {
-            session: Session::default(),
-            place: Place { size, ..Place::default() },
+            session: HostStatus::default(),
+            place: Location { size, ..Location::default() },
             editor: PlanEditor::default(),
             runs: Runs::default(),
             inspector: Inspector::default(),
@@ -105,16 +105,16 @@ impl Model {
     /// The run that the Plan screen shows, if it shows one.
     pub fn shown_run(&self) -> Option<&RunView> {
         match &self.place.stage {
-            Stage::Plan => None,
-            Stage::Run(id) => self.runs.get(id),
+            PlanScreen::Plan => None,
+            PlanScreen::Run(id) => self.runs.get(id),
         }
     }
 
     /// The same, to change it.
     pub fn shown_run_mut(&mut self) -> Option<&mut RunView> {
         match &self.place.stage {
-            Stage::Plan => None,
-            Stage::Run(id) => self.runs.get_mut(id),
+            PlanScreen::Plan => None,
+            PlanScreen::Run(id) => self.runs.get_mut(id),
         }
     }
 
@@ -124,14 +124,14 @@ impl Model {
     }
 
     /// What comes so many steps after what is shown: the plan, then each open run, then the plan again.
-    pub fn stage_after(&self, steps: usize) -> Stage {
+    pub fn stage_after(&self, steps: usize) -> PlanScreen {
         let at = match &self.place.stage {
-            Stage::Plan => 0,
-            Stage::Run(id) => self.runs.open.iter().position(|run| run.id == *id).map_or(0, |at| at + 1),
+            PlanScreen::Plan => 0,
+            PlanScreen::Run(id) => self.runs.open.iter().position(|run| run.id == *id).map_or(0, |at| at + 1),
         };
         let to = (at + steps) % (self.runs.open.len() + 1);
         let run = to.checked_sub(1).and_then(|run| self.runs.open.get(run));
-        run.map_or(Stage::Plan, |run| Stage::Run(run.id.clone()))
+        run.map_or(PlanScreen::Plan, |run| PlanScreen::Run(run.id.clone()))
     }
 
     /// The plan that the Plan screen shows: the edited one, or that of the shown run.
@@ -146,13 +146,13 @@ impl Model {
     }
 
     /// The tree that the Plan screen shows.
-    pub fn tree(&self) -> &Tree {
+    pub fn tree(&self) -> &TreeView {
         self.shown_run().map_or(&self.editor.tree, |run| &run.tree)
     }
 
     /// Changes the tree that the Plan screen shows.
-    pub fn with_tree(&mut self, change: impl FnOnce(&mut Tree, &Plan)) {
-        if let Stage::Run(id) = &self.place.stage
+    pub fn with_tree(&mut self, change: impl FnOnce(&mut TreeView, &Plan)) {
+        if let PlanScreen::Run(id) = &self.place.stage
             && let Some(run) = self.runs.get_mut(id)
         {
             run.with_tree(change);
@@ -163,7 +163,7 @@ impl Model {
 
     /// Computes the picture of what is shown again, where it must be.
     pub fn draw_picture(&mut self) {
-        if let Stage::Run(id) = &self.place.stage
+        if let PlanScreen::Run(id) = &self.place.stage
             && let Some(run) = self.runs.get_mut(id)
         {
             run.draw_picture();
@@ -219,7 +219,7 @@ impl Model {
     }
 
     /// What was written for the selected gate.
-    pub fn selected_draft(&self) -> Option<&Draft> {
+    pub fn selected_draft(&self) -> Option<&ReplyDraft> {
         self.inbox.drafts.get(self.inbox.selected.as_ref()?)
     }
 
@@ -237,12 +237,12 @@ impl Model {
     }
 
     /// The line of text that takes the keys, if one does whose texts are kept.
-    pub fn line(&self) -> Option<Line> {
+    pub fn line(&self) -> Option<TypedLine> {
         match (self.dialogs.last(), self.place.screen, self.place.focus) {
-            (Some(Dialog::Line(line)), _, _) => Some(Line::of(&line.then)),
-            (None, Screen::Plan, Focus::Request) => Some(Line::Request),
-            (None, Screen::Plan, Focus::Filter) => Some(Line::Filter),
-            (None, Screen::Log, Focus::Filter) => Some(Line::LogFilter),
+            (Some(Dialog::Line(line)), _, _) => Some(TypedLine::of(&line.then)),
+            (None, Screen::Plan, Focus::Request) => Some(TypedLine::Request),
+            (None, Screen::Plan, Focus::Filter) => Some(TypedLine::Filter),
+            (None, Screen::Log, Focus::Filter) => Some(TypedLine::LogFilter),
             (_, _, _) => None,
         }
     }
@@ -273,14 +273,14 @@ impl Model {
         let Some((key, _)) = self.selected_gate() else { return false };
         let Some(doc) = self.inbox.doc(key) else { return false };
         let over = match self.dialogs.last() {
-            None | Some(Dialog::Reader(Reader { what: Reading::Gate, .. })) => false,
+            None | Some(Dialog::Reader(ReaderDialog { what: Reading::Gate, .. })) => false,
             Some(_) => true,
         };
         self.place.screen == Screen::Inbox && !over && !self.types() && self.safety.drawn(key, doc.revision)
     }
 
     /// The geometry now.
-    pub fn layout(&self) -> Layout {
+    pub fn layout(&self) -> ScreenLayout {
         let entries = match self.place.screen {
             Screen::Plan | Screen::Graph => self.tree().whole(),
             Screen::Inbox => self.inbox.gates.len(),

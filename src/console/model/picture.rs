@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 
 use crate::plan::{
     NodeId, Plan,
-    chart::{Body, Chart, Window},
+    chart::{BoxBody, GraphDrawing, Window},
     nest,
 };
 
@@ -16,7 +16,7 @@ const AROUND: u32 = 2;
 #[derive(Clone, Debug, Default)]
 pub struct Picture {
     /// Nothing while it must be computed again.
-    chart: Option<Box<Chart>>,
+    chart: Option<Box<GraphDrawing>>,
     /// Addresses of nodes whose bodies are not shown.
     folded: BTreeSet<NodeId>,
     /// The first column and row in sight.
@@ -39,12 +39,12 @@ impl Picture {
     pub fn refresh(&mut self, plan: &Plan) {
         if self.chart.is_none() {
             let folded = &self.folded;
-            self.chart = Some(Box::new(Chart::new(plan, &|id| !folded.contains(id))));
+            self.chart = Some(Box::new(GraphDrawing::new(plan, &|id| !folded.contains(id))));
         }
     }
 
     /// The layout; nothing before the first refresh.
-    pub fn chart(&self) -> Option<&Chart> {
+    pub fn chart(&self) -> Option<&GraphDrawing> {
         self.chart.as_deref()
     }
 
@@ -66,8 +66,8 @@ impl Picture {
         let chart = self.chart()?;
         let node = chart.nodes().get(self.place(id)?)?;
         let owner = match node.body {
-            Body::Open(_) | Body::Folded(_) => node.id.clone(),
-            Body::None => NodeId::new(nest::owner(&node.id)?),
+            BoxBody::Open(_) | BoxBody::Folded(_) => node.id.clone(),
+            BoxBody::None => NodeId::new(nest::owner(&node.id)?),
         };
         if !self.folded.remove(&owner) {
             self.folded.insert(owner.clone());
@@ -80,7 +80,7 @@ impl Picture {
     pub fn toggle_all(&mut self) {
         let Some(chart) = self.chart() else { return };
         let open: BTreeSet<NodeId> =
-            chart.nodes().iter().filter(|node| matches!(node.body, Body::Open(_))).map(|node| node.id.clone()).collect();
+            chart.nodes().iter().filter(|node| matches!(node.body, BoxBody::Open(_))).map(|node| node.id.clone()).collect();
         self.folded = if self.folded.is_empty() { open } else { BTreeSet::new() };
         self.stale();
     }

@@ -7,22 +7,22 @@ use crate::engine::RunId;
 
 /// Where the person is.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Place {
+pub struct Location {
     /// The screen.
     pub screen: Screen,
     /// The pane that takes keys.
     pub focus: Focus,
     /// What the Plan screen shows.
-    pub stage: Stage,
+    pub stage: PlanScreen,
     /// Columns and rows of the terminal.
     pub size: (u16, u16),
     /// The first bar of the timeline in sight.
     pub first_bar: usize,
 }
 
-impl Default for Place {
+impl Default for Location {
     fn default() -> Self {
-        Self { screen: Screen::Plan, focus: Focus::Request, stage: Stage::Plan, size: (80, 24), first_bar: 0 }
+        Self { screen: Screen::Plan, focus: Focus::Request, stage: PlanScreen::Plan, size: (80, 24), first_bar: 0 }
     }
 }
 
@@ -74,7 +74,7 @@ pub enum Focus {
 
 /// What the Plan screen shows.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Stage {
+pub enum PlanScreen {
     /// The plan in the editor.
     Plan,
     /// A run.
@@ -83,7 +83,7 @@ pub enum Stage {
 
 /// Where things stand on the screen. Areas of no use now are empty.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Layout {
+pub struct ScreenLayout {
     /// Title, model, badges.
     pub header: Rect,
     /// The tree, or the list of the Inbox and Runs screens.
@@ -119,17 +119,17 @@ const LINES_SIDE_BY_SIDE: u16 = 160;
 /// Below this height, only the pane with the focus is shown.
 const BOTH_PANES: u16 = 18;
 
-impl Place {
+impl Location {
     /// Whether anything but one sentence fits.
     pub fn fits(&self) -> bool {
         self.size.0 >= SMALLEST.0 && self.size.1 >= SMALLEST.1
     }
 
     /// The geometry now, with so many entries in the list.
-    pub fn layout(&self, below: Below, entries: usize) -> Layout {
+    pub fn layout(&self, below: Below, entries: usize) -> ScreenLayout {
         let (width, height) = self.size;
         if !self.fits() {
-            return Layout::default();
+            return ScreenLayout::default();
         }
         let (request_rows, scrub_rows) = match (self.screen, below) {
             (Screen::Plan, Below::Request(lines)) => (u16::try_from(lines).unwrap_or(u16::MAX).clamp(1, 6).min(height / 4) + 1, 0),
@@ -144,7 +144,7 @@ impl Place {
         let scrub = Rect::new(0, height - footer_rows - scrub_rows, width, scrub_rows);
         let body = Rect::new(0, 1, width, height - 1 - footer_rows - request_rows - scrub_rows);
         let (list, detail) = self.panes(body, entries);
-        Layout { header, list, detail, request, scrub, footer }
+        ScreenLayout { header, list, detail, request, scrub, footer }
     }
 
     fn panes(&self, body: Rect, entries: usize) -> (Rect, Rect) {
@@ -209,7 +209,7 @@ impl Place {
     }
 }
 
-impl Layout {
+impl ScreenLayout {
     /// Rows of the list pane that hold entries: one is its title.
     pub fn list_rows(&self) -> usize {
         usize::from(self.list.height.saturating_sub(1))
@@ -242,7 +242,7 @@ mod tests {
                 for focus in [Focus::Tree, Focus::Inspector, Focus::Request] {
                     let request = [(1, 0), (1, 4), (3, 20), (100, 10_000)].map(|(lines, rows)| (Below::Request(lines), rows));
                     for (below, rows) in request.into_iter().chain([(Below::Scrub, 0), (Below::Scrub, 20)]) {
-                        let layout = Place { screen, focus, size, ..Place::default() }.layout(below, rows);
+                        let layout = Location { screen, focus, size, ..Location::default() }.layout(below, rows);
                         let parts = [layout.header, layout.list, layout.detail, layout.request, layout.scrub, layout.footer];
                         let area: u32 = parts.iter().map(|part| part.area()).sum();
                         assert_eq!(area, u32::from(size.0) * u32::from(size.1), "{size:?} {screen:?} {focus:?}");

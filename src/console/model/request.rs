@@ -2,7 +2,7 @@
 
 use super::{
     field::{Lines, TextField},
-    typed::{Line, Typed},
+    typed::{Typed, TypedLine},
 };
 use crate::engine::Time;
 use crate::host::client::PlanningId;
@@ -56,7 +56,7 @@ impl RequestLine {
         if text.is_empty() {
             return None;
         }
-        self.typed.keep(Line::Request, &text);
+        self.typed.keep(TypedLine::Request, &text);
         self.field.set("");
         self.sent += 1;
         let id = PlanningId(self.sent);

@@ -2,8 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use super::{RunView, Versus};
-use crate::engine::{RunId, Verb};
+use super::{CompareScreen, RunView};
+use crate::engine::{Action, RunId};
 use crate::host::client::RunSummary;
 
 /// The runs that are open, and the list of all.
@@ -20,11 +20,11 @@ pub struct Runs {
     /// First line in sight.
     pub top: usize,
     /// Two runs side by side.
-    pub versus: Option<Versus>,
+    pub versus: Option<CompareScreen>,
     /// A run that is being opened to be compared with another one: that one, then the one that is opened.
     pub awaited: Option<(RunId, RunId)>,
     /// What comes first in a run of the plan that was asked for before its agents and tools were known: it starts once they are.
-    pub asked: Option<Vec<Verb>>,
+    pub asked: Option<Vec<Action>>,
 }
 
 impl Runs {

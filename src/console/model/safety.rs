@@ -35,13 +35,13 @@ pub struct GateShown {
 /// What was before a person's eyes, and when they last pressed a key.
 #[derive(Clone, Debug, Default)]
 pub struct Safety {
-    seen: BTreeMap<GateKey, Seen>,
+    seen: BTreeMap<GateKey, SeenText>,
     last_key: Option<Time>,
 }
 
 /// How much of one state of a gate's text was seen.
 #[derive(Clone, Debug)]
-struct Seen {
+struct SeenText {
     revision: u64,
     total: usize,
     /// Lines that were in sight, by number; set once and for all of this revision.
@@ -51,7 +51,7 @@ struct Seen {
 impl Safety {
     /// A frame that showed this gate has reached the terminal.
     pub fn flushed(&mut self, shown: GateShown) {
-        let fresh = Seen { revision: shown.revision, total: shown.total, lines: vec![false; shown.total] };
+        let fresh = SeenText { revision: shown.revision, total: shown.total, lines: vec![false; shown.total] };
         let seen = self.seen.entry(shown.key).or_insert_with(|| fresh.clone());
         if seen.revision != shown.revision || seen.total != shown.total {
             *seen = fresh;

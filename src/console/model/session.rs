@@ -6,7 +6,7 @@ use crate::text::Plain;
 
 /// What the host says about itself.
 #[derive(Clone, Debug, Default)]
-pub struct Session {
+pub struct HostStatus {
     /// The workspace's path.
     pub workspace: Plain,
     /// The person's name.
@@ -21,7 +21,7 @@ pub struct Session {
     pub card_problems: Vec<Problem>,
 }
 
-impl Session {
+impl HostStatus {
     /// Takes in the first notice.
     pub fn greet(&mut self, hello: Hello) {
         self.workspace = Plain::summary(&hello.workspace);

@@ -17,7 +17,7 @@ pub struct TraceView {
     /// After how many events it is so.
     folded: usize,
     /// What is told beside the run until then.
-    told: Told,
+    told: TraceNotes,
     trace: Trace,
     lines: Vec<TraceLine>,
     /// Which line is selected.
@@ -58,13 +58,13 @@ pub enum Traced {
 
 /// What the events tell that the run doesn't keep: what models were asked, and the first name of each node that has another one.
 #[derive(Clone, Debug, Default)]
-struct Told {
+struct TraceNotes {
     asked: Transcript,
     renames: Renames,
     firsts: BTreeMap<NodeId, NodeId>,
 }
 
-impl Told {
+impl TraceNotes {
     fn fold(&mut self, records: &[Record]) {
         let tells = |record: &&Record| matches!(record.event, Event::ModelCalled { .. } | Event::Acted { .. } | Event::Undone { .. });
         for record in records.iter().filter(tells) {
@@ -89,14 +89,14 @@ impl Told {
 impl TraceView {
     /// The trace of a node's result after some events; nothing where there is no such node.
     pub fn new(fold: &Fold, records: &[Record], node: &NodeId) -> Option<Self> {
-        let mut told = Told::default();
+        let mut told = TraceNotes::default();
         told.fold(records);
         let first = told.first(node);
         Self::of(told, first, fold, records.len())
     }
 
     /// The trace of the node that was called so first, after so many events.
-    fn of(told: Told, first: NodeId, fold: &Fold, folded: usize) -> Option<Self> {
+    fn of(told: TraceNotes, first: NodeId, fold: &Fold, folded: usize) -> Option<Self> {
         let node = told.now(&first);
         let trace = fold.run.trace(&node, &told.asked)?;
         let lines = trace.rows.iter().enumerate().flat_map(|(at, row)| lines_of(&trace, at, row)).collect();
@@ -116,7 +116,7 @@ impl TraceView {
         }
         let (mut told, known) = match records.len() > self.folded {
             true => (std::mem::take(&mut self.told), self.folded),
-            false => (Told::default(), 0),
+            false => (TraceNotes::default(), 0),
         };
         told.fold(records.get(known..).unwrap_or_default());
         if let Some(fresh) = Self::of(told, self.first.clone(), fold, records.len()) {
@@ -124,7 +124,7 @@ impl TraceView {
             *self = Self { selected, top: self.top, scroll: self.scroll, ..fresh };
         } else {
             // The node is not there, and may come back.
-            (self.told, self.folded) = (Told::default(), 0);
+            (self.told, self.folded) = (TraceNotes::default(), 0);
         }
     }
 

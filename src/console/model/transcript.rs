@@ -1,4 +1,4 @@
-//! `Transcript`: what a node said and did, as it may be drawn. Raw text of the journal becomes `Plain` here and nowhere later.
+//! `NodeConversation`: what a node said and did, as it may be drawn. Raw text of the journal becomes `Plain` here and nowhere later.
 
 use serde_json::Value;
 
@@ -15,7 +15,7 @@ const LONGEST_STREAMED: usize = 4_000;
 
 /// What a node said and did, in this generation.
 #[derive(Clone, Debug, Default)]
-pub struct Transcript {
+pub struct NodeConversation {
     /// Text that the attempt streamed.
     pub output: Block,
     /// Bytes of the line that still grows.
@@ -25,7 +25,7 @@ pub struct Transcript {
     /// Its result on one line.
     headline: Option<Plain>,
     /// Its conversation with a model: role, text.
-    pub messages: Vec<Message>,
+    pub messages: Vec<ConversationMessage>,
     /// What its last attempt was given, with references resolved.
     pub given: Vec<Plain>,
     /// Lines of its log.
@@ -34,14 +34,14 @@ pub struct Transcript {
 
 /// One message of a conversation.
 #[derive(Clone, Debug)]
-pub struct Message {
+pub struct ConversationMessage {
     /// `system`, `user`, `assistant` or `tool`.
     pub role: Plain,
     /// Its text.
     pub lines: Vec<Plain>,
 }
 
-impl Transcript {
+impl NodeConversation {
     /// An attempt begins: it speaks anew. What those before it said stays among the messages and in the journal.
     pub fn begin(&mut self) {
         (self.output, self.open) = (Block::default(), 0);
@@ -85,7 +85,7 @@ impl Transcript {
 
     /// Takes in a message.
     pub fn say(&mut self, role: &str, content: &str) {
-        self.messages.push(Message { role: Plain::summary(role), lines: lines(content) });
+        self.messages.push(ConversationMessage { role: Plain::summary(role), lines: lines(content) });
     }
 
     /// Takes in a line of the log.
@@ -144,7 +144,7 @@ mod tests {
 
     #[test]
     fn a_stream_without_line_ends_becomes_lines_that_a_frame_can_wrap() {
-        let mut transcript = Transcript::default();
+        let mut transcript = NodeConversation::default();
         for _ in 0..3_000 {
             transcript.stream("wörd ");
         }

@@ -1,15 +1,15 @@
-//! `Tree`: the rows of a DAG as a person walks them. The list of rows is computed when the plan, the folds, the filter or the
+//! `TreeView`: the rows of a DAG as a person walks them. The list of rows is computed when the plan, the folds, the filter or the
 //! orientation change; moving and drawing touch only the rows in sight.
 
 use std::collections::BTreeSet;
 
 use super::{Picture, TextField};
-use crate::plan::{Node, NodeId, Plan, nest, order::Graph, tree as order, tree::Orientation};
+use crate::plan::{Node, NodeId, Plan, nest, order::PlanGraph, tree as order, tree::Orientation};
 use crate::text::Plain;
 
 /// One line of the tree.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Row {
+pub struct TreeRow {
     /// Which node.
     pub node: NodeId,
     /// Index into `Plan::nodes`.
@@ -19,14 +19,14 @@ pub struct Row {
     /// Its place in the whole drawing, before folding.
     at: usize,
     /// The node itself, or a sign that points to it.
-    pub kind: RowKind,
+    pub kind: TreeRowKind,
     /// It runs inside the node above.
     pub inside: bool,
 }
 
 /// The node itself, or a sign that points to it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum RowKind {
+pub enum TreeRowKind {
     /// The node; nothing stands below it.
     Leaf,
     /// The node; what stands below is shown.
@@ -39,12 +39,12 @@ pub enum RowKind {
 
 /// The rows, and where the person is in them.
 #[derive(Clone, Debug, Default)]
-pub struct Tree {
-    rows: Vec<Row>,
+pub struct TreeView {
+    rows: Vec<TreeRow>,
     /// The plan as a graph, for what feeds what.
-    graph: Graph,
+    graph: PlanGraph,
     /// The whole drawing.
-    grown: order::Tree,
+    grown: order::DrawnTree,
     /// Columns that the widest cells take.
     columns: Columns,
     selected: usize,
@@ -71,17 +71,17 @@ pub struct Columns {
 /// Levels of the tree that are drawn; deeper ones are told by a number.
 pub const LEVELS: usize = 12;
 
-impl Tree {
+impl TreeView {
     /// Computes the rows again; the selection stays on its node where that is still shown, else on its place.
     pub fn rebuild(&mut self, plan: &Plan) {
-        let before = self.row().map(|row| (row.node.clone(), row.kind == RowKind::Reference));
+        let before = self.row().map(|row| (row.node.clone(), row.kind == TreeRowKind::Reference));
         self.picture.stale();
-        self.graph = Graph::new(plan);
-        self.grown = order::Tree::new(&self.graph, self.orientation);
+        self.graph = PlanGraph::new(plan);
+        self.grown = order::DrawnTree::new(&self.graph, self.orientation);
         self.rows = if self.filter.text().trim().is_empty() { self.unfolded(plan) } else { self.filtered(plan) };
         self.columns = self.measured(plan);
         if let Some((node, reference)) = before {
-            let place = self.rows.iter().position(|row| row.node == node && (row.kind == RowKind::Reference) == reference);
+            let place = self.rows.iter().position(|row| row.node == node && (row.kind == TreeRowKind::Reference) == reference);
             match place.or_else(|| self.place_of(&node)) {
                 Some(place) => self.selected = place,
                 None => self.selected = self.selected.min(self.rows.len().saturating_sub(1)),
@@ -90,16 +90,17 @@ impl Tree {
         self.selected = self.selected.min(self.rows.len().saturating_sub(1));
     }
 
-    fn unfolded(&self, plan: &Plan) -> Vec<Row> {
-        let mut rows: Vec<Row> = Vec::with_capacity(self.grown.rows.len());
+    fn unfolded(&self, plan: &Plan) -> Vec<TreeRow> {
+        let mut rows: Vec<TreeRow> = Vec::with_capacity(self.grown.rows.len());
         // The depth below which everything is hidden, and the row that hides it. One that runs others inside it hides those alone.
         let mut hidden: Option<(usize, usize)> = None;
         for (at, line) in self.grown.rows.iter().enumerate() {
             if let Some((depth, folded)) = hidden {
-                let beside = line.depth == depth + 1 && !line.inside && matches!(rows[folded].kind, RowKind::Folded(count) if count > 0);
+                let beside =
+                    line.depth == depth + 1 && !line.inside && matches!(rows[folded].kind, TreeRowKind::Folded(count) if count > 0);
                 let only_inside = self.grown.rows.get(rows[folded].at + 1).is_some_and(|first| first.inside);
                 if line.depth > depth && !(beside && only_inside) {
-                    if let RowKind::Folded(count) = &mut rows[folded].kind {
+                    if let TreeRowKind::Folded(count) = &mut rows[folded].kind {
                         *count += 1;
                     }
                     continue;
@@ -107,37 +108,37 @@ impl Tree {
                 hidden = None;
             }
             let Some(node) = plan.nodes.get(line.node) else { continue };
-            if let Some(above) = rows.last_mut().filter(|above| above.kind == RowKind::Leaf && above.depth < line.depth) {
-                above.kind = RowKind::Open;
+            if let Some(above) = rows.last_mut().filter(|above| above.kind == TreeRowKind::Leaf && above.depth < line.depth) {
+                above.kind = TreeRowKind::Open;
             }
             let kind = match line.kind {
-                order::RowKind::Reference => RowKind::Reference,
-                order::RowKind::Node if self.folded.contains(&node.id) => {
+                order::DrawnRowKind::Reference => TreeRowKind::Reference,
+                order::DrawnRowKind::Node if self.folded.contains(&node.id) => {
                     hidden = Some((line.depth, rows.len()));
-                    RowKind::Folded(0)
+                    TreeRowKind::Folded(0)
                 }
-                order::RowKind::Node => RowKind::Leaf,
+                order::DrawnRowKind::Node => TreeRowKind::Leaf,
             };
-            rows.push(Row { node: node.id.clone(), index: line.node, depth: line.depth, at, kind, inside: line.inside });
+            rows.push(TreeRow { node: node.id.clone(), index: line.node, depth: line.depth, at, kind, inside: line.inside });
         }
-        for row in rows.iter_mut().filter(|row| row.kind == RowKind::Folded(0)) {
-            row.kind = RowKind::Leaf;
+        for row in rows.iter_mut().filter(|row| row.kind == TreeRowKind::Folded(0)) {
+            row.kind = TreeRowKind::Leaf;
         }
         rows
     }
 
-    fn filtered(&self, plan: &Plan) -> Vec<Row> {
+    fn filtered(&self, plan: &Plan) -> Vec<TreeRow> {
         let wanted = self.filter.text().trim().to_lowercase();
         let matching = plan.nodes.iter().enumerate().filter(|(_, node)| matches(node, &plan.inputs, &wanted));
         matching
-            .map(|(index, node)| Row { node: node.id.clone(), index, depth: 0, at: usize::MAX, kind: RowKind::Leaf, inside: false })
+            .map(|(index, node)| TreeRow { node: node.id.clone(), index, depth: 0, at: usize::MAX, kind: TreeRowKind::Leaf, inside: false })
             .collect()
     }
 
     fn measured(&self, plan: &Plan) -> Columns {
         let mut columns = Columns::default();
         for (row, node) in self.grown.rows.iter().filter_map(|row| Some((row, plan.nodes.get(row.node)?))) {
-            let sign = if row.kind == order::RowKind::Reference { 2 } else { 0 };
+            let sign = if row.kind == order::DrawnRowKind::Reference { 2 } else { 0 };
             let lines = row.depth.min(LEVELS) * 3 + if row.depth > LEVELS { 4 } else { 0 };
             columns.name = columns.name.max(lines + sign + Plain::summary(nest::name(&node.id)).width());
             columns.worker = columns.worker.max(super::words::worker(node).width());
@@ -146,7 +147,7 @@ impl Tree {
     }
 
     /// The plan as a graph; its positions are those of the plan's nodes.
-    pub fn graph(&self) -> &Graph {
+    pub fn graph(&self) -> &PlanGraph {
         &self.graph
     }
 
@@ -161,24 +162,24 @@ impl Tree {
     }
 
     /// All rows.
-    pub fn rows(&self) -> &[Row] {
+    pub fn rows(&self) -> &[TreeRow] {
         &self.rows
     }
 
     /// The selected row.
-    pub fn row(&self) -> Option<&Row> {
+    pub fn row(&self) -> Option<&TreeRow> {
         self.rows.get(self.selected)
     }
 
     /// Whether a line runs down past a row, for the deepest `levels` of its depths; the last says whether a sibling follows.
-    pub fn rails(&self, row: &Row, levels: usize) -> Vec<bool> {
+    pub fn rails(&self, row: &TreeRow, levels: usize) -> Vec<bool> {
         let mut rails: Vec<bool> = self.grown.guides_up(row.at).take(levels).collect();
         rails.reverse();
         rails
     }
 
     /// Whether the node that a row mentions has its own row further down.
-    pub fn stands_below(&self, row: &Row) -> bool {
+    pub fn stands_below(&self, row: &TreeRow) -> bool {
         self.grown.row_of.get(row.index).is_some_and(|own| *own > row.at)
     }
 
@@ -264,7 +265,7 @@ impl Tree {
     }
 
     fn place_of(&self, node: &NodeId) -> Option<usize> {
-        self.rows.iter().position(|row| row.node == *node && row.kind != RowKind::Reference)
+        self.rows.iter().position(|row| row.node == *node && row.kind != TreeRowKind::Reference)
     }
 
     /// The row that the selected one stands under.
@@ -278,13 +279,13 @@ impl Tree {
         let Some(row) = self.row() else { return };
         let node = row.node.clone();
         match row.kind {
-            RowKind::Open => {
+            TreeRowKind::Open => {
                 self.folded.insert(node);
             }
-            RowKind::Folded(_) => {
+            TreeRowKind::Folded(_) => {
                 self.folded.remove(&node);
             }
-            RowKind::Leaf | RowKind::Reference => return,
+            TreeRowKind::Leaf | TreeRowKind::Reference => return,
         }
         self.rebuild(plan);
     }
@@ -292,7 +293,7 @@ impl Tree {
     /// Folds every node that has something below it, or unfolds all when any is folded.
     pub fn toggle_all(&mut self, plan: &Plan) {
         if self.folded.is_empty() {
-            self.folded = self.rows.iter().filter(|row| row.kind == RowKind::Open).map(|row| row.node.clone()).collect();
+            self.folded = self.rows.iter().filter(|row| row.kind == TreeRowKind::Open).map(|row| row.node.clone()).collect();
         } else {
             self.folded.clear();
         }

@@ -9,7 +9,7 @@ const KEPT: usize = 100;
 
 /// A line of text, whatever its place on the screen is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Line {
+pub enum TypedLine {
     /// The request line.
     Request,
     /// The tree's filter.
@@ -20,7 +20,7 @@ pub enum Line {
     Dialog(Discriminant<LineThen>),
 }
 
-impl Line {
+impl TypedLine {
     /// The line of a dialog.
     pub fn of(then: &LineThen) -> Self {
         Self::Dialog(discriminant(then))
@@ -29,16 +29,16 @@ impl Line {
 
 /// What was typed before, oldest first, each text once.
 #[derive(Clone, Debug, Default)]
-pub struct Typed(Vec<(Line, Vec<String>)>);
+pub struct Typed(Vec<(TypedLine, Vec<String>)>);
 
 impl Typed {
     /// What was typed into a line.
-    pub fn before(&self, line: Line) -> &[String] {
+    pub fn before(&self, line: TypedLine) -> &[String] {
         self.0.iter().find(|(known, _)| *known == line).map_or(&[], |(_, texts)| texts)
     }
 
     /// Keeps a text that was taken.
-    pub fn keep(&mut self, line: Line, text: &str) {
+    pub fn keep(&mut self, line: TypedLine, text: &str) {
         if text.trim().is_empty() {
             return;
         }
@@ -79,13 +79,13 @@ mod tests {
     fn each_line_keeps_its_own_newest_texts_once() {
         let mut typed = Typed::default();
         for text in ["one", "two", " ", "one"] {
-            typed.keep(Line::Filter, text);
+            typed.keep(TypedLine::Filter, text);
         }
-        typed.keep(Line::of(&LineThen::Why), "because");
-        assert_eq!(typed.before(Line::Filter), ["two", "one"]);
-        assert_eq!(typed.before(Line::of(&LineThen::Why)), ["because"]);
-        assert!(typed.before(Line::LogFilter).is_empty());
-        (0..=KEPT).for_each(|n| typed.keep(Line::Filter, &n.to_string()));
-        assert_eq!((typed.before(Line::Filter).len(), typed.before(Line::Filter)[0].as_str()), (KEPT, "1"));
+        typed.keep(TypedLine::of(&LineThen::Why), "because");
+        assert_eq!(typed.before(TypedLine::Filter), ["two", "one"]);
+        assert_eq!(typed.before(TypedLine::of(&LineThen::Why)), ["because"]);
+        assert!(typed.before(TypedLine::LogFilter).is_empty());
+        (0..=KEPT).for_each(|n| typed.keep(TypedLine::Filter, &n.to_string()));
+        assert_eq!((typed.before(TypedLine::Filter).len(), typed.before(TypedLine::Filter)[0].as_str()), (KEPT, "1"));
     }
 }

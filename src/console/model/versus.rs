@@ -1,21 +1,21 @@
-//! `Versus`: two runs side by side: what differs in their plans, and what became of their nodes, as both stand now. Compared anew when
+//! `CompareScreen`: two runs side by side: what differs in their plans, and what became of their nodes, as both stand now. Compared anew when
 //! a frame is to be drawn and one of them went on since, so that events cost nothing by themselves.
 
-use crate::engine::{Change, Comparison, RunId};
-use crate::plan::diff::{Diff, Piece, Told};
+use crate::engine::{Comparison, ResultChange, RunId};
+use crate::plan::diff::{Diff, Difference, DifferenceText};
 use crate::text::Plain;
 
 use super::{Doc, RunView, docs};
 
 /// Two runs side by side.
 #[derive(Clone, Debug)]
-pub struct Versus {
+pub struct CompareScreen {
     /// Both runs, with their goals.
     pub sides: [(RunId, Plain); 2],
     /// How both stood when they were compared.
     stands: [Stand; 2],
     /// What differs in their plans.
-    told: Vec<Told>,
+    told: Vec<DifferenceText>,
     /// What became of their nodes.
     comparison: Comparison,
     /// Places in the comparison of nodes that are not the same.
@@ -47,12 +47,12 @@ impl Stand {
 #[derive(Clone, Copy, Debug)]
 pub enum VersusRow<'a> {
     /// A difference between the plans.
-    Plan(&'a Told),
+    Plan(&'a DifferenceText),
     /// A node that is not the same in both.
-    Node(&'a crate::engine::Versus),
+    Node(&'a crate::engine::NodeComparison),
 }
 
-impl Versus {
+impl CompareScreen {
     /// Compares two runs as they stand now.
     pub fn new(left: &RunView, right: &RunView) -> Self {
         let (comparison, changed) = compared(left, right);
@@ -131,9 +131,9 @@ impl VersusRow<'_> {
 }
 
 /// What differs in the plans of two runs, in words.
-fn differences(left: &RunView, right: &RunView) -> Vec<Told> {
+fn differences(left: &RunView, right: &RunView) -> Vec<DifferenceText> {
     match (left.newest().run.plan(), right.newest().run.plan()) {
-        (Some(ours), Some(theirs)) => Diff::new(ours, theirs).pieces.iter().map(Piece::told).collect(),
+        (Some(ours), Some(theirs)) => Diff::new(ours, theirs).pieces.iter().map(Difference::told).collect(),
         (_, _) => Vec::new(),
     }
 }
@@ -142,6 +142,6 @@ fn differences(left: &RunView, right: &RunView) -> Vec<Told> {
 fn compared(left: &RunView, right: &RunView) -> (Comparison, Vec<usize>) {
     let comparison = Comparison::new(&left.newest().run, &right.newest().run);
     let nodes = comparison.nodes.iter().enumerate();
-    let changed = nodes.filter(|(_, node)| node.change != Change::Same).map(|(at, _)| at).collect();
+    let changed = nodes.filter(|(_, node)| node.change != ResultChange::Same).map(|(at, _)| at).collect();
     (comparison, changed)
 }

@@ -10,7 +10,7 @@ use crate::console::theme::Role;
 use crate::engine::{Outcome, RunId};
 use crate::host::client::{Driver, RunSummary};
 use crate::plan::{
-    AgentWork, Approve, Catalog, DecisionWork, Edge, Field, FieldKind, Node, PlanWork, ToolInput, ToolWork, Verdict, Work,
+    AgentWork, Approve, Catalog, DecisionWork, Edge, Field, FieldKind, Node, NodeKind, PlanWork, ToolInput, ToolWork, Verdict,
     native::{body_from_value, body_to_value},
     validate::{Finding, Severity},
 };
@@ -19,9 +19,9 @@ use crate::text::{Glyph, Plain};
 /// Who does a node's work: the card's or tool's name, else the sort of work.
 pub fn worker(node: &Node) -> Plain {
     match &node.work {
-        Work::Agent(work) => agent(work),
-        Work::Decision(DecisionWork::Agent(work)) => Plain::line("decision: ").then(&agent(work)),
-        Work::Tool(work) => Plain::summary(&work.tool),
+        NodeKind::Agent(work) => agent(work),
+        NodeKind::Decision(DecisionWork::Agent(work)) => Plain::line("decision: ").then(&agent(work)),
+        NodeKind::Tool(work) => Plain::summary(&work.tool),
         other => Plain::line(other.kind()),
     }
 }
@@ -61,18 +61,18 @@ fn named(args: &Map<String, Value>, inputs: &Map<String, Value>) -> Plain {
 /// What a node does, on one line, with the values of the plan's inputs in their places.
 pub fn summary(node: &Node, inputs: &Map<String, Value>) -> Plain {
     match &node.work {
-        Work::Tool(ToolWork { input: ToolInput::Args(args), .. }) => named(args, inputs),
-        Work::Tool(_)
-        | Work::Agent(_)
-        | Work::Code(_)
-        | Work::Decision(_)
-        | Work::Merge(_)
-        | Work::Transform(_)
-        | Work::Approval(_)
-        | Work::Loop(_)
-        | Work::Map(_) => short(&text(node), inputs),
-        Work::Plan(PlanWork::File { path, .. }) => Plain::summary(path),
-        Work::Plan(PlanWork::Inline(plan)) => short(&plan.goal, inputs),
+        NodeKind::Tool(ToolWork { input: ToolInput::Args(args), .. }) => named(args, inputs),
+        NodeKind::Tool(_)
+        | NodeKind::Agent(_)
+        | NodeKind::Code(_)
+        | NodeKind::Decision(_)
+        | NodeKind::Merge(_)
+        | NodeKind::Transform(_)
+        | NodeKind::Approval(_)
+        | NodeKind::Loop(_)
+        | NodeKind::Map(_) => short(&text(node), inputs),
+        NodeKind::Plan(PlanWork::File { path, .. }) => Plain::summary(path),
+        NodeKind::Plan(PlanWork::Inline(plan)) => short(&plan.goal, inputs),
     }
 }
 
@@ -84,19 +84,19 @@ pub fn gated(node: &Node, catalog: &Catalog) -> bool {
         None => None,
     };
     let (certain, usual) = match &node.work {
-        Work::Approval(_) => (true, None),
-        Work::Tool(work) => (catalog.tool(&work.tool).is_some_and(|tool| tool.verdict == Verdict::Ask), None),
-        Work::Agent(work) | Work::Decision(DecisionWork::Agent(work)) => {
+        NodeKind::Approval(_) => (true, None),
+        NodeKind::Tool(work) => (catalog.tool(&work.tool).is_some_and(|tool| tool.verdict == Verdict::Ask), None),
+        NodeKind::Agent(work) | NodeKind::Decision(DecisionWork::Agent(work)) => {
             let card = catalog.agents.iter().find(|agent| Some(&agent.name) == work.agent.as_ref());
             (false, card.and_then(|card| asks(card.approve)))
         }
-        Work::Code(_)
-        | Work::Decision(DecisionWork::Expression(_))
-        | Work::Merge(_)
-        | Work::Transform(_)
-        | Work::Plan(_)
-        | Work::Loop(_)
-        | Work::Map(_) => (false, None),
+        NodeKind::Code(_)
+        | NodeKind::Decision(DecisionWork::Expression(_))
+        | NodeKind::Merge(_)
+        | NodeKind::Transform(_)
+        | NodeKind::Plan(_)
+        | NodeKind::Loop(_)
+        | NodeKind::Map(_) => (false, None),
     };
     certain || asks(node.policy.approve).or(usual).unwrap_or(false)
 }
@@ -104,72 +104,72 @@ pub fn gated(node: &Node, catalog: &Catalog) -> bool {
 /// A node's text as a person edits it: objective, arguments as JSON, code, value, question.
 pub fn text(node: &Node) -> String {
     match &node.work {
-        Work::Agent(work) | Work::Decision(DecisionWork::Agent(work)) => {
+        NodeKind::Agent(work) | NodeKind::Decision(DecisionWork::Agent(work)) => {
             work.objective.clone().or_else(|| work.goal.clone()).unwrap_or_default()
         }
-        Work::Tool(work) => match &work.input {
+        NodeKind::Tool(work) => match &work.input {
             ToolInput::Args(args) => pretty(&Value::Object(args.clone())),
             ToolInput::Query(query) => query.clone(),
         },
-        Work::Code(work) => work.code.clone(),
-        Work::Decision(DecisionWork::Expression(text)) => text.clone(),
-        Work::Merge(work) => work.template.as_ref().map(pretty).unwrap_or_default(),
-        Work::Transform(work) => pretty(&work.value),
-        Work::Approval(ask) => ask.text.clone(),
-        Work::Plan(PlanWork::Inline(plan)) => pretty(&body_to_value(plan)),
-        Work::Plan(PlanWork::File { path, .. }) => path.clone(),
-        Work::Loop(work) => work.until.clone(),
-        Work::Map(work) => work.over.clone(),
+        NodeKind::Code(work) => work.code.clone(),
+        NodeKind::Decision(DecisionWork::Expression(text)) => text.clone(),
+        NodeKind::Merge(work) => work.template.as_ref().map(pretty).unwrap_or_default(),
+        NodeKind::Transform(work) => pretty(&work.value),
+        NodeKind::Approval(ask) => ask.text.clone(),
+        NodeKind::Plan(PlanWork::Inline(plan)) => pretty(&body_to_value(plan)),
+        NodeKind::Plan(PlanWork::File { path, .. }) => path.clone(),
+        NodeKind::Loop(work) => work.until.clone(),
+        NodeKind::Map(work) => work.over.clone(),
     }
 }
 
 /// What the text of a node is called.
-pub fn text_name(work: &Work) -> &'static str {
+pub fn text_name(work: &NodeKind) -> &'static str {
     match work {
-        Work::Agent(_) | Work::Decision(DecisionWork::Agent(_)) => "objective",
-        Work::Tool(tool) => match tool.input {
+        NodeKind::Agent(_) | NodeKind::Decision(DecisionWork::Agent(_)) => "objective",
+        NodeKind::Tool(tool) => match tool.input {
             ToolInput::Args(_) => "arguments",
             ToolInput::Query(_) => "query",
         },
-        Work::Code(_) => "code",
-        Work::Decision(DecisionWork::Expression(_)) => "expression",
-        Work::Merge(_) => "template",
-        Work::Transform(_) => "value",
-        Work::Approval(_) => "question",
-        Work::Plan(PlanWork::Inline(_)) => "plan inside",
-        Work::Plan(PlanWork::File { .. }) => "file",
-        Work::Loop(_) => "repeats until",
-        Work::Map(_) => "once for each of",
+        NodeKind::Code(_) => "code",
+        NodeKind::Decision(DecisionWork::Expression(_)) => "expression",
+        NodeKind::Merge(_) => "template",
+        NodeKind::Transform(_) => "value",
+        NodeKind::Approval(_) => "question",
+        NodeKind::Plan(PlanWork::Inline(_)) => "plan inside",
+        NodeKind::Plan(PlanWork::File { .. }) => "file",
+        NodeKind::Loop(_) => "repeats until",
+        NodeKind::Map(_) => "once for each of",
     }
 }
 
 /// A title for editing a node's text.
 pub fn text_title(node: &Node) -> String {
     match &node.work {
-        Work::Loop(_) => format!("`{}` repeats until", node.id),
-        Work::Map(_) => format!("`{}` runs once for each of", node.id),
-        Work::Agent(_)
-        | Work::Tool(_)
-        | Work::Code(_)
-        | Work::Decision(_)
-        | Work::Merge(_)
-        | Work::Transform(_)
-        | Work::Approval(_)
-        | Work::Plan(_) => format!("{} of `{}`", text_name(&node.work), node.id),
+        NodeKind::Loop(_) => format!("`{}` repeats until", node.id),
+        NodeKind::Map(_) => format!("`{}` runs once for each of", node.id),
+        NodeKind::Agent(_)
+        | NodeKind::Tool(_)
+        | NodeKind::Code(_)
+        | NodeKind::Decision(_)
+        | NodeKind::Merge(_)
+        | NodeKind::Transform(_)
+        | NodeKind::Approval(_)
+        | NodeKind::Plan(_) => format!("{} of `{}`", text_name(&node.work), node.id),
     }
 }
 
 /// The end of a file name that tells an editor what the text is.
-pub fn text_suffix(work: &Work) -> &'static str {
+pub fn text_suffix(work: &NodeKind) -> &'static str {
     match work {
-        Work::Agent(_) | Work::Approval(_) | Work::Decision(_) => ".md",
-        Work::Loop(_) | Work::Map(_) | Work::Plan(PlanWork::File { .. }) => ".txt",
-        Work::Tool(tool) => match tool.input {
+        NodeKind::Agent(_) | NodeKind::Approval(_) | NodeKind::Decision(_) => ".md",
+        NodeKind::Loop(_) | NodeKind::Map(_) | NodeKind::Plan(PlanWork::File { .. }) => ".txt",
+        NodeKind::Tool(tool) => match tool.input {
             ToolInput::Args(_) => ".json",
             ToolInput::Query(_) => ".txt",
         },
-        Work::Code(_) => ".js",
-        Work::Merge(_) | Work::Transform(_) | Work::Plan(PlanWork::Inline(_)) => ".json",
+        NodeKind::Code(_) => ".js",
+        NodeKind::Merge(_) | NodeKind::Transform(_) | NodeKind::Plan(PlanWork::Inline(_)) => ".json",
     }
 }
 
@@ -177,31 +177,31 @@ pub fn text_suffix(work: &Work) -> &'static str {
 ///
 /// # Errors
 /// Words for a person when the text must be JSON and is not.
-pub fn with_text(work: &Work, text: &str) -> Result<Work, String> {
+pub fn with_text(work: &NodeKind, text: &str) -> Result<NodeKind, String> {
     let mut work = work.clone();
     match &mut work {
-        Work::Agent(agent) | Work::Decision(DecisionWork::Agent(agent)) => {
+        NodeKind::Agent(agent) | NodeKind::Decision(DecisionWork::Agent(agent)) => {
             agent.objective = (!text.trim().is_empty()).then(|| text.to_owned())
         }
-        Work::Tool(tool) => match &mut tool.input {
+        NodeKind::Tool(tool) => match &mut tool.input {
             ToolInput::Args(args) => match parse(text)? {
                 Value::Object(given) => *args = given,
                 _ => return Err("arguments must be a JSON object".into()),
             },
             ToolInput::Query(query) => text.clone_into(query),
         },
-        Work::Code(code) => text.clone_into(&mut code.code),
-        Work::Decision(DecisionWork::Expression(expression)) => text.clone_into(expression),
-        Work::Merge(merge) => merge.template = if text.trim().is_empty() { None } else { Some(parse(text)?) },
-        Work::Transform(transform) => transform.value = parse(text)?,
-        Work::Approval(ask) => text.clone_into(&mut ask.text),
-        Work::Plan(PlanWork::Inline(plan)) => **plan = body_from_value(parse(text)?).map_err(|error| error.to_string())?,
-        Work::Plan(PlanWork::File { path, loaded }) => {
+        NodeKind::Code(code) => text.clone_into(&mut code.code),
+        NodeKind::Decision(DecisionWork::Expression(expression)) => text.clone_into(expression),
+        NodeKind::Merge(merge) => merge.template = if text.trim().is_empty() { None } else { Some(parse(text)?) },
+        NodeKind::Transform(transform) => transform.value = parse(text)?,
+        NodeKind::Approval(ask) => text.clone_into(&mut ask.text),
+        NodeKind::Plan(PlanWork::Inline(plan)) => **plan = body_from_value(parse(text)?).map_err(|error| error.to_string())?,
+        NodeKind::Plan(PlanWork::File { path, loaded }) => {
             text.trim().clone_into(path);
             *loaded = None;
         }
-        Work::Loop(work) => text.clone_into(&mut work.until),
-        Work::Map(work) => text.clone_into(&mut work.over),
+        NodeKind::Loop(work) => text.clone_into(&mut work.until),
+        NodeKind::Map(work) => text.clone_into(&mut work.over),
     }
     Ok(work)
 }

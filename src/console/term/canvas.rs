@@ -12,7 +12,7 @@ use ratatui::{Frame, Terminal};
 
 /// What the terminal shows, and how to get from there to the next frame.
 pub(super) struct Canvas {
-    terminal: Terminal<Pen>,
+    terminal: Terminal<BytePen>,
 }
 
 impl Canvas {
@@ -20,7 +20,7 @@ impl Canvas {
     pub(super) fn new(size: Size) -> io::Result<Self> {
         // Colours are resolved by the theme. crossterm's own reading of NO_COLOR would also reset bold and reverse.
         crossterm::style::force_color_output(true);
-        let pen = Pen { bytes: Vec::new(), size, shown: false, place: None };
+        let pen = BytePen { bytes: Vec::new(), size, shown: false, place: None };
         Ok(Self { terminal: Terminal::new(pen)? })
     }
 
@@ -57,7 +57,7 @@ impl Canvas {
 }
 
 /// A backend that gathers bytes, and none for what is so already.
-struct Pen {
+struct BytePen {
     bytes: Vec<u8>,
     size: Size,
     /// Whether the cursor shows.
@@ -66,13 +66,13 @@ struct Pen {
     place: Option<Position>,
 }
 
-impl Pen {
+impl BytePen {
     fn inner(&mut self) -> CrosstermBackend<&mut Vec<u8>> {
         CrosstermBackend::new(&mut self.bytes)
     }
 }
 
-impl Backend for Pen {
+impl Backend for BytePen {
     type Error = io::Error;
 
     fn draw<'a, I>(&mut self, content: I) -> io::Result<()>

@@ -8,7 +8,7 @@ use tokio::process::Command;
 
 /// Why an edited text did not come back. The text that was given stands.
 #[derive(Debug, thiserror::Error)]
-pub enum EditError {
+pub enum EditorError {
     /// No editor could be run.
     #[error("can't run the editor `{editor}`: {source}\nhint: set VISUAL or EDITOR to the editor's command")]
     Start {
@@ -36,11 +36,11 @@ pub(super) fn editor_command(var: impl Fn(&str) -> Option<String>) -> String {
 }
 
 /// Runs the editor on a private file that holds the text, on the terminal, and gives back what the file holds then.
-pub(super) async fn edit(editor: &str, text: &str, suffix: &str) -> Result<String, EditError> {
+pub(super) async fn edit(editor: &str, text: &str, suffix: &str) -> Result<String, EditorError> {
     let mut file = tempfile::Builder::new().prefix("dagdeck-").suffix(suffix).tempfile()?;
     file.write_all(text.as_bytes())?;
     file.flush()?;
-    let start = |source| EditError::Start { editor: editor.to_owned(), source };
+    let start = |source| EditorError::Start { editor: editor.to_owned(), source };
     // The variable is a shell command by custom: `code --wait` and quoted paths work.
     let mut command = Command::new("sh");
     command.arg("-c").arg(format!("{editor} \"$1\"")).arg("sh").arg(file.path());
@@ -54,7 +54,7 @@ pub(super) async fn edit(editor: &str, text: &str, suffix: &str) -> Result<Strin
         return Err(start(io::Error::new(io::ErrorKind::NotFound, "command not found")));
     }
     if !status.success() {
-        return Err(EditError::Failed { editor: editor.to_owned(), status });
+        return Err(EditorError::Failed { editor: editor.to_owned(), status });
     }
     // Read by name: many editors write a new file and move it into place.
     Ok(std::fs::read_to_string(file.path())?)

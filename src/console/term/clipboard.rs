@@ -10,7 +10,7 @@ const LIMIT: usize = 74_994;
 
 /// What was copied, to be told to the operator.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Copied {
+pub struct CopyReport {
     /// Bytes sent.
     pub bytes: usize,
     /// Bytes there were.
@@ -21,7 +21,7 @@ pub struct Copied {
 
 /// The terminal's surroundings, as far as copying goes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Route {
+pub(super) enum ClipboardRoute {
     /// Straight to the terminal.
     Direct,
     /// Through tmux.
@@ -29,14 +29,14 @@ pub(super) enum Route {
 }
 
 /// The bytes that copy some lines, and how much of them that is.
-pub(super) fn copy(lines: &[Plain], route: Route) -> (Vec<u8>, Copied) {
+pub(super) fn copy(lines: &[Plain], route: ClipboardRoute) -> (Vec<u8>, CopyReport) {
     let text = lines.iter().map(Plain::as_str).collect::<Vec<_>>().join("\n");
     let cut = &text[..text.floor_char_boundary(LIMIT)];
-    let copied = Copied { bytes: cut.len(), of: text.len(), lines: if cut.is_empty() { 0 } else { cut.matches('\n').count() + 1 } };
+    let copied = CopyReport { bytes: cut.len(), of: text.len(), lines: if cut.is_empty() { 0 } else { cut.matches('\n').count() + 1 } };
     let mut sequence = String::new();
     // Writing to a String has no way to fail.
     let _ = CopyToClipboard::to_clipboard_from(cut).write_ansi(&mut sequence);
-    if route == Route::Tmux {
+    if route == ClipboardRoute::Tmux {
         // By its settings tmux hears one of the two: the sequence itself, or one that it hands on to its own terminal.
         let handed_on = format!("\x1bPtmux;{}\x1b\\", sequence.replace('\x1b', "\x1b\x1b"));
         sequence.push_str(&handed_on);
@@ -50,27 +50,27 @@ mod tests {
 
     #[test]
     fn text_is_copied_by_osc_52() {
-        let (bytes, copied) = copy(&Plain::block("hi\nthere"), Route::Direct);
+        let (bytes, copied) = copy(&Plain::block("hi\nthere"), ClipboardRoute::Direct);
         assert_eq!(String::from_utf8(bytes).unwrap(), "\x1b]52;c;aGkKdGhlcmU=\x1b\\");
-        assert_eq!(copied, Copied { bytes: 8, of: 8, lines: 2 });
+        assert_eq!(copied, CopyReport { bytes: 8, of: 8, lines: 2 });
     }
 
     #[test]
     fn inside_tmux_the_sequence_is_also_handed_on() {
-        let (bytes, _) = copy(&Plain::block("hi"), Route::Tmux);
+        let (bytes, _) = copy(&Plain::block("hi"), ClipboardRoute::Tmux);
         let expected = "\x1b]52;c;aGk=\x1b\\\x1bPtmux;\x1b\x1b]52;c;aGk=\x1b\x1b\\\x1b\\";
         assert_eq!(String::from_utf8(bytes).unwrap(), expected);
     }
 
     #[test]
     fn what_is_too_long_is_cut_and_told() {
-        let (_, copied) = copy(&[Plain::line(&"é".repeat(60_000))], Route::Direct);
-        assert_eq!(copied, Copied { bytes: 74_994, of: 120_000, lines: 1 });
+        let (_, copied) = copy(&[Plain::line(&"é".repeat(60_000))], ClipboardRoute::Direct);
+        assert_eq!(copied, CopyReport { bytes: 74_994, of: 120_000, lines: 1 });
     }
 
     #[test]
     fn escapes_are_copied_spelled_out() {
-        let (bytes, _) = copy(&Plain::block("\x1b]0;x\x07"), Route::Direct);
+        let (bytes, _) = copy(&Plain::block("\x1b]0;x\x07"), ClipboardRoute::Direct);
         assert_eq!(bytes.iter().filter(|byte| **byte == 0x1b).count(), 2);
     }
 }

@@ -1,4 +1,4 @@
-//! `Clock`: moments that never go back, in the engine's terms.
+//! `TerminalClock`: moments that never go back, in the engine's terms.
 
 use std::time::{Instant, SystemTime};
 
@@ -6,12 +6,12 @@ use crate::engine::Time;
 
 /// Starts at the wall clock and runs steadily from there, whatever is done to the wall clock.
 #[derive(Clone, Copy, Debug)]
-pub struct Clock {
+pub struct TerminalClock {
     epoch: u64,
     started: Instant,
 }
 
-impl Clock {
+impl TerminalClock {
     /// A clock set by the wall clock.
     pub fn start() -> Self {
         let epoch = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).map_or(0, |since| millis(since.as_millis()));

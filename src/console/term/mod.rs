@@ -1,7 +1,7 @@
 //! The terminal device: modes, frames, input, signals, children that borrow it. Nothing else of the console touches it.
 //!
 //! `Term::next` says what happened, one thing at a time; the console updates its model, asks for a frame if something
-//! visible changed, and draws on `Event::FrameDue`. Nothing is written when nothing changed, and no frame is composed
+//! visible changed, and draws on `TerminalEvent::FrameDue`. Nothing is written when nothing changed, and no frame is composed
 //! while the terminal is still taking the last one.
 
 mod canvas;
@@ -15,12 +15,12 @@ mod session;
 mod signals;
 mod writer;
 
-pub use child::EditError;
-pub use clipboard::Copied;
-pub use clock::Clock;
+pub use child::EditorError;
+pub use clipboard::CopyReport;
+pub use clock::TerminalClock;
 pub use limiter::Limiter;
-pub use session::{Drawn, Term};
-pub use signals::Stop;
+pub use session::{DrawResult, Term};
+pub use signals::StopSignal;
 
 use crossterm::event::KeyEvent;
 
@@ -32,7 +32,7 @@ pub struct FrameId(pub u64);
 
 /// What happened at the terminal.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Event {
+pub enum TerminalEvent {
     /// A key was pressed, or repeats while held.
     Key {
         /// Which.
@@ -64,7 +64,7 @@ pub enum Event {
         at: Time,
     },
     /// The program is asked to end.
-    Stop(Stop),
+    Stop(StopSignal),
     /// The terminal is gone or broken; end without it.
     Lost(String),
 }

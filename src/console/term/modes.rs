@@ -11,7 +11,7 @@ use crossterm::queue;
 use crossterm::style::{Attribute, SetAttribute};
 use crossterm::terminal::{EndSynchronizedUpdate, EnterAlternateScreen, LeaveAlternateScreen};
 
-use super::writer::Writer;
+use super::writer::TerminalWriter;
 
 /// How long leaving may take when the terminal takes no output.
 const PATIENCE: Duration = Duration::from_millis(300);
@@ -87,13 +87,13 @@ impl Modes {
 
 /// The real terminal.
 pub(super) struct Tty {
-    writer: Writer,
+    writer: TerminalWriter,
     deadline: Instant,
 }
 
 impl Tty {
     /// The terminal behind a writer, for one round of entering or leaving.
-    pub(super) fn new(writer: &Writer) -> Self {
+    pub(super) fn new(writer: &TerminalWriter) -> Self {
         Self { writer: writer.clone(), deadline: Instant::now() + PATIENCE }
     }
 }

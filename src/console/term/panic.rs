@@ -5,14 +5,14 @@ use std::panic;
 use std::sync::Mutex;
 
 use super::modes::{Modes, Tty};
-use super::writer::Writer;
+use super::writer::TerminalWriter;
 
 /// The terminal that a panic has to give back; one at a time.
-static HELD: Mutex<Option<(Modes, Writer)>> = Mutex::new(None);
+static HELD: Mutex<Option<(Modes, TerminalWriter)>> = Mutex::new(None);
 
 /// Names the terminal to give back, and puts the hook before the one that is there.
 /// The thread that calls this is the one whose panics end the console.
-pub(super) fn guard(modes: &Modes, writer: &Writer) {
+pub(super) fn guard(modes: &Modes, writer: &TerminalWriter) {
     let first = hold().replace((modes.clone(), writer.clone())).is_none();
     if !first {
         return;
@@ -36,6 +36,6 @@ pub(super) fn guard(modes: &Modes, writer: &Writer) {
     }));
 }
 
-fn hold() -> std::sync::MutexGuard<'static, Option<(Modes, Writer)>> {
+fn hold() -> std::sync::MutexGuard<'static, Option<(Modes, TerminalWriter)>> {
     HELD.lock().unwrap_or_else(std::sync::PoisonError::into_inner)
 }

@@ -12,11 +12,11 @@ use rustix::process::Signal;
 use tokio::sync::mpsc::UnboundedReceiver;
 
 use super::canvas::Canvas;
-use super::clipboard::{self, Copied, Route};
+use super::clipboard::{self, ClipboardRoute, CopyReport};
 use super::modes::{Modes, Tty};
 use super::signals::{Signalled, Signals};
-use super::writer::{Taken, Writer};
-use super::{Clock, EditError, Event, FrameId, Limiter, child, panic};
+use super::writer::{Taken, TerminalWriter};
+use super::{EditorError, FrameId, Limiter, TerminalClock, TerminalEvent, child, panic};
 use crate::engine::Time;
 use crate::text::Plain;
 
@@ -29,7 +29,7 @@ const WORDS: Duration = Duration::from_millis(300);
 
 /// What became of a frame.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Drawn {
+pub enum DrawResult {
     /// The terminal shows exactly this already: what the frame holds may be counted as seen now.
     Unchanged,
     /// It is on its way; `Event::Flushed` tells when the terminal has taken it.
@@ -39,7 +39,7 @@ pub enum Drawn {
 }
 
 /// Frames: whether one is wanted, under way, and how often they may come.
-struct Pace {
+struct FramePacing {
     wanted: bool,
     under_way: Option<FrameId>,
     last: FrameId,
@@ -50,19 +50,19 @@ struct Pace {
 pub struct Term {
     canvas: Canvas,
     modes: Modes,
-    writer: Writer,
+    writer: TerminalWriter,
     taken: UnboundedReceiver<Taken>,
     /// `None` while a child has the terminal.
     input: Option<EventStream>,
     signals: Signals,
-    pace: Pace,
-    clock: Clock,
+    pace: FramePacing,
+    clock: TerminalClock,
     title: Plain,
-    route: Route,
+    route: ClipboardRoute,
 }
 
 /// One of the things that `Term::next` waits for.
-enum Happened {
+enum TerminalWakeup {
     Signal(Signalled),
     Taken(Option<Taken>),
     Due,
@@ -79,13 +79,13 @@ impl Term {
         let (width, height) = crossterm::terminal::size()?;
         let canvas = Canvas::new(Size::new(width, height))?;
         let signals = Signals::listen()?;
-        let (writer, taken) = Writer::spawn(out)?;
+        let (writer, taken) = TerminalWriter::spawn(out)?;
         let modes = Modes::default();
         panic::guard(&modes, &writer);
         modes.enter(&mut Tty::new(&writer))?;
-        let pace = Pace { wanted: true, under_way: None, last: FrameId(0), limiter: Limiter::detect(&var) };
-        let route = if var("TMUX").is_some_and(|value| !value.is_empty()) { Route::Tmux } else { Route::Direct };
-        let (input, clock) = (Some(EventStream::new()), Clock::start());
+        let pace = FramePacing { wanted: true, under_way: None, last: FrameId(0), limiter: Limiter::detect(&var) };
+        let route = if var("TMUX").is_some_and(|value| !value.is_empty()) { ClipboardRoute::Tmux } else { ClipboardRoute::Direct };
+        let (input, clock) = (Some(EventStream::new()), TerminalClock::start());
         Ok(Self { canvas, modes, writer, taken, input, signals, pace, clock, title: Plain::default(), route })
     }
 
@@ -112,25 +112,25 @@ impl Term {
     }
 
     /// What happens next. Nothing is lost when this is dropped before it is done, so it fits a `select!`.
-    pub async fn next(&mut self) -> Event {
+    pub async fn next(&mut self) -> TerminalEvent {
         loop {
             let due = due(self.pace.due_in(self.clock.now()));
             let happened = tokio::select! {
                 biased;
-                signal = self.signals.next() => Happened::Signal(signal),
-                taken = self.taken.recv() => Happened::Taken(taken),
-                () = due => Happened::Due,
-                input = next_input(&mut self.input) => Happened::Input(input),
+                signal = self.signals.next() => TerminalWakeup::Signal(signal),
+                taken = self.taken.recv() => TerminalWakeup::Taken(taken),
+                () = due => TerminalWakeup::Due,
+                input = next_input(&mut self.input) => TerminalWakeup::Input(input),
             };
             let event = match happened {
-                Happened::Signal(Signalled::Stop(stop)) => Some(Event::Stop(stop)),
-                Happened::Signal(Signalled::Continued) => Some(self.retake()),
-                Happened::Taken(taken) => Some(self.note_taken(taken)),
-                Happened::Due => {
+                TerminalWakeup::Signal(Signalled::Stop(stop)) => Some(TerminalEvent::Stop(stop)),
+                TerminalWakeup::Signal(Signalled::Continued) => Some(self.retake()),
+                TerminalWakeup::Taken(taken) => Some(self.note_taken(taken)),
+                TerminalWakeup::Due => {
                     self.pace.wanted = false;
-                    Some(Event::FrameDue)
+                    Some(TerminalEvent::FrameDue)
                 }
-                Happened::Input(input) => self.note_input(input),
+                TerminalWakeup::Input(input) => self.note_input(input),
             };
             if let Some(event) = event {
                 return event;
@@ -139,20 +139,20 @@ impl Term {
     }
 
     /// Draws a frame; nothing is written if it looks like the last one.
-    pub fn draw(&mut self, view: impl FnOnce(&mut Frame<'_>)) -> io::Result<Drawn> {
+    pub fn draw(&mut self, view: impl FnOnce(&mut Frame<'_>)) -> io::Result<DrawResult> {
         if self.pace.under_way.is_some() {
             self.pace.wanted = true;
-            return Ok(Drawn::Busy);
+            return Ok(DrawResult::Busy);
         }
         let bytes = self.canvas.compose(view)?;
         if bytes.is_empty() {
-            return Ok(Drawn::Unchanged);
+            return Ok(DrawResult::Unchanged);
         }
         let frame = FrameId(self.pace.last.0 + 1);
         self.writer.frame(frame, bytes)?;
         self.pace.last = frame;
         self.pace.under_way = Some(frame);
-        Ok(Drawn::Sent(frame))
+        Ok(DrawResult::Sent(frame))
     }
 
     /// Sets the window's title, if it is another one.
@@ -169,7 +169,7 @@ impl Term {
     }
 
     /// Copies lines to the clipboard of the operator's own machine, and tells how much of them went.
-    pub fn copy(&self, lines: &[Plain]) -> Copied {
+    pub fn copy(&self, lines: &[Plain]) -> CopyReport {
         let (bytes, copied) = clipboard::copy(lines, self.route);
         self.writer.aside(bytes);
         copied
@@ -177,7 +177,7 @@ impl Term {
 
     /// Gives the terminal back to the shell and stops, as ctrl-z does; returns when the shell says go on, with the event
     /// that says what the terminal is like now.
-    pub async fn suspend(&mut self) -> Event {
+    pub async fn suspend(&mut self) -> TerminalEvent {
         if let Err(error) = self.hand_over().await {
             tracing::warn!(%error, "the terminal was not wholly restored before the stop");
         }
@@ -198,7 +198,12 @@ impl Term {
 
     /// Lets the operator edit a text in their own editor, on this terminal. The text comes back, or why not; then the
     /// event that says what the terminal is like now.
-    pub async fn edit(&mut self, text: &str, suffix: &str, var: impl Fn(&str) -> Option<String>) -> (Result<String, EditError>, Event) {
+    pub async fn edit(
+        &mut self,
+        text: &str,
+        suffix: &str,
+        var: impl Fn(&str) -> Option<String>,
+    ) -> (Result<String, EditorError>, TerminalEvent) {
         let edited = match self.hand_over().await {
             Ok(()) => child::edit(&child::editor_command(var), text, suffix).await,
             Err(error) => Err(error.into()),
@@ -206,7 +211,7 @@ impl Term {
         child::discard_input();
         let forgotten = self.signals.forget_interrupt();
         let event = self.retake();
-        (forgotten.map_err(EditError::from).and(edited), event)
+        (forgotten.map_err(EditorError::from).and(edited), event)
     }
 
     /// Gives the terminal back for good, and leaves a few words in the scrollback.
@@ -225,51 +230,51 @@ impl Term {
     }
 
     /// Takes the terminal again, as if it were new: somebody else has had it.
-    fn retake(&mut self) -> Event {
+    fn retake(&mut self) -> TerminalEvent {
         // After an unforeseen stop our modes count as on while the shell has taken them off: leaving settles that.
         let _ = self.modes.leave(&mut Tty::new(&self.writer));
         let taken = self.modes.enter(&mut Tty::new(&self.writer)).and_then(|()| crossterm::terminal::size());
         let painted = taken.and_then(|(width, height)| {
             self.canvas.resize(Size::new(width, height));
-            self.canvas.repaint().map(|()| Event::Resized { width, height })
+            self.canvas.repaint().map(|()| TerminalEvent::Resized { width, height })
         });
         if self.input.is_none() {
             self.input = Some(EventStream::new());
         }
         self.title = Plain::default();
         self.pace.wanted = true;
-        painted.unwrap_or_else(|error| Event::Lost(error.to_string()))
+        painted.unwrap_or_else(|error| TerminalEvent::Lost(error.to_string()))
     }
 
-    fn note_taken(&mut self, taken: Option<Taken>) -> Event {
+    fn note_taken(&mut self, taken: Option<Taken>) -> TerminalEvent {
         self.pace.under_way = None;
         let at = self.clock.now();
         self.pace.limiter.drew(at.0);
         match taken {
-            Some((frame, Ok(()))) => Event::Flushed { frame, at },
-            Some((_, Err(error))) => Event::Lost(error.to_string()),
-            None => Event::Lost("the terminal's writer has ended".to_owned()),
+            Some((frame, Ok(()))) => TerminalEvent::Flushed { frame, at },
+            Some((_, Err(error))) => TerminalEvent::Lost(error.to_string()),
+            None => TerminalEvent::Lost("the terminal's writer has ended".to_owned()),
         }
     }
 
-    fn note_input(&mut self, input: Option<io::Result<Input>>) -> Option<Event> {
+    fn note_input(&mut self, input: Option<io::Result<Input>>) -> Option<TerminalEvent> {
         let at = self.clock.now();
         match input {
             Some(Ok(Input::Key(key))) => match key.kind {
-                KeyEventKind::Press | KeyEventKind::Repeat => Some(Event::Key { key, at }),
+                KeyEventKind::Press | KeyEventKind::Repeat => Some(TerminalEvent::Key { key, at }),
                 KeyEventKind::Release => None,
             },
-            Some(Ok(Input::Paste(text))) => Some(Event::Paste { text, at }),
+            Some(Ok(Input::Paste(text))) => Some(TerminalEvent::Paste { text, at }),
             Some(Ok(Input::Resize(width, height))) => {
                 self.canvas.resize(Size::new(width, height));
                 self.pace.wanted = true;
                 // Also at the size of the last frame: the terminal may have had another one in between, and lost text by it.
-                let painted = self.canvas.repaint().map(|()| Event::Resized { width, height });
-                Some(painted.unwrap_or_else(|error| Event::Lost(error.to_string())))
+                let painted = self.canvas.repaint().map(|()| TerminalEvent::Resized { width, height });
+                Some(painted.unwrap_or_else(|error| TerminalEvent::Lost(error.to_string())))
             }
             Some(Ok(Input::FocusGained | Input::FocusLost | Input::Mouse(_))) => None,
-            Some(Err(error)) => Some(Event::Lost(error.to_string())),
-            None => Some(Event::Lost("the terminal sends no more input".to_owned())),
+            Some(Err(error)) => Some(TerminalEvent::Lost(error.to_string())),
+            None => Some(TerminalEvent::Lost("the terminal sends no more input".to_owned())),
         }
     }
 }
@@ -282,7 +287,7 @@ impl Drop for Term {
     }
 }
 
-impl Pace {
+impl FramePacing {
     /// Milliseconds until a frame may be drawn; `None` while none is wanted or the terminal is still busy.
     fn due_in(&self, now: Time) -> Option<u64> {
         (self.wanted && self.under_way.is_none()).then(|| self.limiter.wait(now.0))
@@ -312,7 +317,7 @@ mod tests {
 
     #[test]
     fn a_frame_waits_for_the_terminal_to_have_taken_the_last_one() {
-        let mut pace = Pace { wanted: false, under_way: None, last: FrameId(0), limiter: Limiter::per_second(10) };
+        let mut pace = FramePacing { wanted: false, under_way: None, last: FrameId(0), limiter: Limiter::per_second(10) };
         assert_eq!(pace.due_in(Time(5)), None);
         pace.wanted = true;
         assert_eq!(pace.due_in(Time(5)), Some(0));

@@ -6,7 +6,7 @@ use tokio::signal::unix::{Signal, SignalKind, signal};
 
 /// Why the program is asked to end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Stop {
+pub enum StopSignal {
     /// SIGTERM.
     Terminate,
     /// SIGHUP: the terminal was closed.
@@ -19,7 +19,7 @@ pub enum Stop {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Signalled {
     /// End.
-    Stop(Stop),
+    Stop(StopSignal),
     /// The process was stopped and goes on; the shell has had the terminal in between.
     Continued,
 }
@@ -46,9 +46,9 @@ impl Signals {
     /// The next one. Nothing is lost when this is dropped before it is done.
     pub(super) async fn next(&mut self) -> Signalled {
         tokio::select! {
-            Some(()) = self.terminate.recv() => Signalled::Stop(Stop::Terminate),
-            Some(()) = self.hang_up.recv() => Signalled::Stop(Stop::HangUp),
-            Some(()) = self.interrupt.recv() => Signalled::Stop(Stop::Interrupt),
+            Some(()) = self.terminate.recv() => Signalled::Stop(StopSignal::Terminate),
+            Some(()) = self.hang_up.recv() => Signalled::Stop(StopSignal::HangUp),
+            Some(()) = self.interrupt.recv() => Signalled::Stop(StopSignal::Interrupt),
             Some(()) = self.continued.recv() => Signalled::Continued,
             else => std::future::pending().await,
         }

@@ -1,4 +1,4 @@
-//! `Writer`: the one thread that writes to the terminal. A terminal that stalls stops this thread and nobody else.
+//! `TerminalWriter`: the one thread that writes to the terminal. A terminal that stalls stops this thread and nobody else.
 
 use std::io::{self, ErrorKind, Write};
 use std::sync::mpsc::{self, RecvTimeoutError, SyncSender};
@@ -14,7 +14,7 @@ const PAUSE: Duration = Duration::from_millis(5);
 /// A frame that the terminal has taken, or why it didn't.
 pub(super) type Taken = (FrameId, io::Result<()>);
 
-enum Job {
+enum WriterJob {
     /// Reported when it is out.
     Frame(FrameId, Vec<u8>),
     /// Somebody waits for it.
@@ -25,11 +25,11 @@ enum Job {
 
 /// A handle to the writing thread, which ends when the last handle is dropped.
 #[derive(Clone, Debug)]
-pub(super) struct Writer {
-    jobs: mpsc::Sender<Job>,
+pub(super) struct TerminalWriter {
+    jobs: mpsc::Sender<WriterJob>,
 }
 
-impl Writer {
+impl TerminalWriter {
     /// Starts the thread. Frames are reported at the other end of the receiver.
     pub(super) fn spawn(out: Box<dyn Write + Send>) -> io::Result<(Self, UnboundedReceiver<Taken>)> {
         let (jobs, queue) = mpsc::channel();
@@ -40,18 +40,18 @@ impl Writer {
 
     /// Sends a frame; its end is reported. The caller sends no other one before that.
     pub(super) fn frame(&self, id: FrameId, bytes: Vec<u8>) -> io::Result<()> {
-        self.jobs.send(Job::Frame(id, bytes)).map_err(|_| gone())
+        self.jobs.send(WriterJob::Frame(id, bytes)).map_err(|_| gone())
     }
 
     /// Writes after all that was sent before, and doesn't wait.
     pub(super) fn aside(&self, bytes: Vec<u8>) {
-        drop(self.jobs.send(Job::Aside(bytes)));
+        drop(self.jobs.send(WriterJob::Aside(bytes)));
     }
 
     /// Writes after all that was sent before, and waits for it until `deadline`.
     pub(super) fn write(&self, bytes: Vec<u8>, deadline: Instant) -> io::Result<()> {
         let (done, result) = mpsc::sync_channel(1);
-        self.jobs.send(Job::Bytes(bytes, done)).map_err(|_| gone())?;
+        self.jobs.send(WriterJob::Bytes(bytes, done)).map_err(|_| gone())?;
         match result.recv_timeout(deadline.saturating_duration_since(Instant::now())) {
             Ok(result) => result,
             Err(RecvTimeoutError::Timeout) => Err(io::Error::new(ErrorKind::TimedOut, "the terminal takes no output")),
@@ -64,13 +64,13 @@ fn gone() -> io::Error {
     io::Error::new(ErrorKind::BrokenPipe, "the terminal's writer has ended")
 }
 
-fn work(mut out: Box<dyn Write + Send>, queue: &mpsc::Receiver<Job>, report: &UnboundedSender<Taken>) {
+fn work(mut out: Box<dyn Write + Send>, queue: &mpsc::Receiver<WriterJob>, report: &UnboundedSender<Taken>) {
     while let Ok(job) = queue.recv() {
         // Nobody listening any more is no reason to leave the rest unwritten: it may restore the terminal.
         match job {
-            Job::Frame(id, bytes) => drop(report.send((id, write_out(&mut *out, &bytes)))),
-            Job::Bytes(bytes, done) => drop(done.try_send(write_out(&mut *out, &bytes))),
-            Job::Aside(bytes) => drop(write_out(&mut *out, &bytes)),
+            WriterJob::Frame(id, bytes) => drop(report.send((id, write_out(&mut *out, &bytes)))),
+            WriterJob::Bytes(bytes, done) => drop(done.try_send(write_out(&mut *out, &bytes))),
+            WriterJob::Aside(bytes) => drop(write_out(&mut *out, &bytes)),
         }
     }
 }
@@ -144,7 +144,7 @@ mod tests {
     #[test]
     fn a_stalled_terminal_holds_up_nobody_and_reports_its_frame_when_it_has_taken_it() {
         let (release, wait) = mpsc::channel();
-        let (writer, mut taken) = Writer::spawn(Box::new(Stalled(wait))).unwrap();
+        let (writer, mut taken) = TerminalWriter::spawn(Box::new(Stalled(wait))).unwrap();
         writer.frame(FrameId(7), b"frame".to_vec()).unwrap();
         let late = writer.write(b"late".to_vec(), Instant::now()).unwrap_err();
         assert_eq!(late.kind(), ErrorKind::TimedOut);

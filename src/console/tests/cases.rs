@@ -5,9 +5,9 @@ use serde_json::{Value, json};
 use super::Deck;
 use crate::console::{
     keymap::Key,
-    update::{Action, Msg, next_wake},
+    update::{ConsoleEffect, Msg, next_wake},
 };
-use crate::engine::{NodeError, RunId, Time, ToolCall, ToolReport, WorkFact};
+use crate::engine::{NodeError, RunId, Time, ToolCall, ToolReport, WorkerFact};
 use crate::host::client::{Driver, ModelStatus, Notice, PlanningId, Problem, RunSummary};
 use crate::plan::{Plan, Verdict};
 
@@ -44,7 +44,7 @@ fn is_dangerous(c: char) -> bool {
 /// What was sent to the terminal besides the screen: copied text goes through `Plain` on its way out, the farewell is made of it.
 fn farewell(deck: &Deck) -> String {
     let lines = deck.asked.iter().filter_map(|action| match action {
-        Action::Quit { summary, .. } => Some(summary.iter().map(|line| line.as_str()).collect::<Vec<_>>().join("\n")),
+        ConsoleEffect::Quit { summary, .. } => Some(summary.iter().map(|line| line.as_str()).collect::<Vec<_>>().join("\n")),
         _ => None,
     });
     lines.collect()
@@ -83,7 +83,7 @@ fn escapes_and_bidi_in_ids_titles_arguments_and_results_are_shown_escaped_never_
         check(&mut deck, "a fact");
     }
     deck.done(&id(2), json!({ HOSTILE: [HOSTILE] }));
-    deck.fact(&id(8), WorkFact::Failed(NodeError { hint: Some(HOSTILE.into()), ..NodeError::permanent(HOSTILE) }));
+    deck.fact(&id(8), WorkerFact::Failed(NodeError { hint: Some(HOSTILE.into()), ..NodeError::permanent(HOSTILE) }));
     deck.notice(Notice::Problem(problem));
     check(&mut deck, "a problem");
     let runs = RunSummary {
@@ -114,16 +114,16 @@ fn each(deck: &mut Deck, keys: &str) {
     }
 }
 
-fn hostile_facts() -> Vec<WorkFact> {
+fn hostile_facts() -> Vec<WorkerFact> {
     let call = |id: &str| ToolCall { id: id.into(), tool: HOSTILE.into(), args: json!({ "path": HOSTILE, HOSTILE: HOSTILE }) };
     vec![
-        WorkFact::Message { role: HOSTILE.into(), content: HOSTILE.into() },
-        WorkFact::Output(HOSTILE.into()),
-        WorkFact::Log(HOSTILE.into()),
-        WorkFact::ToolAsked { call: call("1"), verdict: Verdict::Allow, why: HOSTILE.into() },
-        WorkFact::ToolDone { call: "1".into(), report: ToolReport { ok: true, value: Value::from(HOSTILE), ..ToolReport::default() } },
-        WorkFact::ToolAsked { call: call("2"), verdict: Verdict::Ask, why: HOSTILE.into() },
-        WorkFact::QuestionAsked {
+        WorkerFact::Message { role: HOSTILE.into(), content: HOSTILE.into() },
+        WorkerFact::Output(HOSTILE.into()),
+        WorkerFact::Log(HOSTILE.into()),
+        WorkerFact::ToolAsked { call: call("1"), verdict: Verdict::Allow, why: HOSTILE.into() },
+        WorkerFact::ToolDone { call: "1".into(), report: ToolReport { ok: true, value: Value::from(HOSTILE), ..ToolReport::default() } },
+        WorkerFact::ToolAsked { call: call("2"), verdict: Verdict::Ask, why: HOSTILE.into() },
+        WorkerFact::QuestionAsked {
             call: "3".into(),
             text: HOSTILE.into(),
             options: vec![HOSTILE.into()],
@@ -138,7 +138,7 @@ fn hostile_facts() -> Vec<WorkFact> {
 fn leaving_prints_a_short_summary_not_every_buffer() {
     let mut deck = Deck::running(80, 24);
     for piece in 0..2_000 {
-        deck.fact("scan", WorkFact::Output(format!("streamed line {piece}\n")));
+        deck.fact("scan", WorkerFact::Output(format!("streamed line {piece}\n")));
     }
     deck.done("scan", json!("a result"));
     for _ in 0..40 {
@@ -199,7 +199,7 @@ fn text_can_be_copied_by_y_and_from_a_zoomed_pane_without_borders() {
     assert!(!screen.contains(['│', '─', '┌', '┐', '└', '┘', '╭', '╮', '╰', '╯']), "{screen}");
     deck.keys("y");
     let copied: Vec<&String> =
-        deck.asked.iter().filter_map(|action| if let Action::Copy(text) = action { Some(text) } else { None }).collect();
+        deck.asked.iter().filter_map(|action| if let ConsoleEffect::Copy(text) = action { Some(text) } else { None }).collect();
     assert_eq!(copied.len(), 2, "{:?}", deck.asked);
     for text in copied {
         assert!(lines.iter().all(|line| text.lines().any(|copied| copied == line)), "all of it, not only what is in sight: {text}");
@@ -217,7 +217,7 @@ fn nothing_wakes_an_idle_console_and_the_title_is_not_set_again() {
     deck.asked.clear();
     deck.send(Msg::Tick);
     deck.keys("j k");
-    assert!(!deck.asked.iter().any(|action| matches!(action, Action::Attention { .. })), "{:?}", deck.asked);
+    assert!(!deck.asked.iter().any(|action| matches!(action, ConsoleEffect::Attention { .. })), "{:?}", deck.asked);
     let mut done = Deck::running(80, 24);
     assert!(next_wake(&done.model, done.now).is_some(), "elapsed time goes by");
     done.send(Msg::Key(Key::parse("ctrl-k").unwrap()));

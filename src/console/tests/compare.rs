@@ -1,7 +1,7 @@
 //! Comparing the plan with how it came and with a plan in a file, by keys.
 
 use super::{Deck, plan, screens::shoot_at};
-use crate::console::{model::Screen, update::Action};
+use crate::console::{model::Screen, update::ConsoleEffect};
 use crate::host::client::{Notice, Request};
 use crate::plan::{NodeId, Plan};
 use serde_json::json;
@@ -42,7 +42,7 @@ fn against_file(width: u16, height: u16) -> Deck {
     deck.keys("enter");
     deck.type_text("other.json");
     deck.keys("enter");
-    assert_eq!(deck.asked.pop(), Some(Action::Send(Request::ReadPlan("other.json".into()))));
+    assert_eq!(deck.asked.pop(), Some(ConsoleEffect::Send(Request::ReadPlan("other.json".into()))));
     deck.notice(Notice::PlanRead { path: "other.json".into(), plan: Box::new(other()) });
     deck
 }

@@ -1,8 +1,8 @@
 //! Changing a plan by keys.
 
 use super::Deck;
-use crate::console::model::{Dialog, Lines, RowKind, TextField};
-use crate::plan::{NodeId, ToolInput, ToolWork, Work};
+use crate::console::model::{Dialog, Lines, TextField, TreeRowKind};
+use crate::plan::{NodeId, NodeKind, ToolInput, ToolWork};
 
 fn depends(deck: &Deck, id: &str) -> Vec<String> {
     deck.model.editor.node(&NodeId::new(id)).unwrap().depends_on.iter().map(ToString::to_string).collect()
@@ -116,7 +116,7 @@ fn a_node_with_several_parents_appears_once_with_a_reference() {
     let deck = Deck::planned(80, 24);
     let rows = deck.model.tree().rows();
     let of = |id: &str, reference: bool| {
-        rows.iter().filter(|row| row.node.as_str() == id && (row.kind == RowKind::Reference) == reference).count()
+        rows.iter().filter(|row| row.node.as_str() == id && (row.kind == TreeRowKind::Reference) == reference).count()
     };
     assert_eq!((of("write", false), of("write", true)), (1, 1));
 }
@@ -126,7 +126,7 @@ fn folding_and_searching_keep_the_selection() {
     let mut deck = Deck::planned(80, 24);
     deck.select("list");
     deck.keys("h");
-    assert!(deck.model.tree().rows().iter().any(|row| matches!(row.kind, RowKind::Folded(_))));
+    assert!(deck.model.tree().rows().iter().any(|row| matches!(row.kind, TreeRowKind::Folded(_))));
     deck.keys("l /");
     deck.type_text("scan");
     deck.keys("enter");
@@ -170,7 +170,7 @@ fn a_plan_file_opens_in_the_tree_ready_to_run() {
 fn the_inputs_of_a_plan_are_seen_where_nodes_name_them_and_are_changed_in_one_place() {
     let mut deck = Deck::new(100, 30);
     deck.plan.inputs.insert("glob".into(), "*.rs".into());
-    let Work::Tool(ToolWork { input: ToolInput::Args(args), .. }) = &mut deck.plan.nodes[0].work else { panic!() };
+    let NodeKind::Tool(ToolWork { input: ToolInput::Args(args), .. }) = &mut deck.plan.nodes[0].work else { panic!() };
     args.insert("path".into(), "{{inputs.glob}}".into());
     deck.type_text("x");
     deck.keys("enter");

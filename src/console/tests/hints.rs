@@ -4,8 +4,8 @@ use serde_json::json;
 
 use super::Deck;
 use crate::console::{
-    commands::{self, Context},
-    model::{Dialog, Focus, PickItem, Screen, Stage},
+    commands::{self, KeyContext},
+    model::{Dialog, Focus, PickItem, PlanScreen, Screen},
     update::contexts,
     view,
 };
@@ -89,7 +89,15 @@ fn palette(deck: &mut Deck) -> Vec<PickItem> {
 fn the_palette_has_every_command_of_every_screen_and_says_where_it_works() {
     let mut deck = Deck::waiting(120, 40);
     let items = palette(&mut deck);
-    for context in [Context::Log, Context::Timeline, Context::Trace, Context::Versus, Context::Graph, Context::Compare, Context::Runs] {
+    for context in [
+        KeyContext::Log,
+        KeyContext::Timeline,
+        KeyContext::Trace,
+        KeyContext::Versus,
+        KeyContext::Graph,
+        KeyContext::Compare,
+        KeyContext::Runs,
+    ] {
         for command in commands::all().filter(|command| command.context == context) {
             let item = items.iter().find(|item| item.label.as_str() == command.title && item.detail.as_str() == command.words);
             let item = item.unwrap_or_else(|| panic!("`{}` is not in the palette", command.id));
@@ -132,7 +140,7 @@ fn dependencies_change_in_a_live_run_with_marks_and_an_undo_of_their_own() {
     deck.keys("u");
     assert!(deck.sees("taken back"), "{}", deck.screen());
     assert_eq!(deck.engine().plan(), Some(&before));
-    assert!(matches!(deck.model.place.stage, Stage::Run(_)));
+    assert!(matches!(deck.model.place.stage, PlanScreen::Run(_)));
 }
 
 #[test]

@@ -2,10 +2,10 @@
 
 use super::Deck;
 use crate::console::{
-    model::{EditThen, Stage},
-    update::{Action, Msg},
+    model::{EditThen, PlanScreen},
+    update::{ConsoleEffect, Msg},
 };
-use crate::engine::Decision;
+use crate::engine::GateReply;
 use crate::plan::Plan;
 use serde_json::{Value, json};
 
@@ -49,7 +49,7 @@ fn a_question_with_options_and_fields_is_answered_by_one_form() {
 fn a_form_can_be_answered_outside_as_json() {
     let mut deck = asking();
     deck.keys("esc i E");
-    let Some(Action::OpenEditor { text, suffix, then }) = deck.asked.pop() else { panic!("{:?}", deck.asked) };
+    let Some(ConsoleEffect::OpenEditor { text, suffix, then }) = deck.asked.pop() else { panic!("{:?}", deck.asked) };
     assert_eq!(suffix, ".json");
     let asked: Value = serde_json::from_str(&text).unwrap();
     assert_eq!(asked, json!({ "option": "north | south", "count": 3, "words": "" }));
@@ -65,7 +65,7 @@ fn an_answer_without_the_option_is_refused() {
     let run = crate::engine::RunId("run-1".into());
     let gate = deck.engine().open_gates().next().unwrap();
     let (gate, hash) = (gate.id, gate.hash.clone());
-    let decision = Decision::Answer { value: json!({ "count": 1 }) };
+    let decision = GateReply::Answer { value: json!({ "count": 1 }) };
     deck.command(&run, crate::engine::Command::Decide { gate, decision, hash });
     assert!(deck.model.status.as_ref().unwrap().text.as_str().contains("`option` must be one of: north, south"), "{:?}", deck.model.status);
 }
@@ -102,7 +102,7 @@ fn the_farewell_says_how_each_run_ended() {
     deck.later(65_000);
     deck.keys("1 < r");
     deck.keys("q y");
-    let Some(Action::Quit { summary, .. }) = deck.asked.pop() else { panic!("{:?}", deck.asked) };
+    let Some(ConsoleEffect::Quit { summary, .. }) = deck.asked.pop() else { panic!("{:?}", deck.asked) };
     let lines: Vec<&str> = summary.iter().map(crate::text::Plain::as_str).collect();
     assert_eq!(lines.len(), 4, "{lines:?}");
     assert!(lines[0].starts_with("cancelled   ") && lines[0].ends_with("0 of 4 nodes, 1m10s"), "{lines:?}");
@@ -126,7 +126,7 @@ fn the_inbox_goes_to_its_first_and_last_gate() {
 fn a_text_that_comes_back_as_it_was_is_no_answer_and_no_change() {
     let mut deck = Deck::waiting(100, 30);
     deck.keys("esc i E");
-    let Some(Action::OpenEditor { text, then, .. }) = deck.asked.pop() else { panic!("{:?}", deck.asked) };
+    let Some(ConsoleEffect::OpenEditor { text, then, .. }) = deck.asked.pop() else { panic!("{:?}", deck.asked) };
     deck.send(Msg::Edited { then, before: text.clone(), text: Ok(format!("{text}\n")) });
     assert!(deck.model.inbox.drafts.is_empty());
     assert!(deck.sees("nothing was changed"), "{}", deck.screen());
@@ -139,7 +139,7 @@ fn edits_that_change_nothing_add_no_step_to_undo() {
     let mut deck = Deck::planned(100, 30);
     deck.select("count");
     deck.keys("ctrl-e");
-    let Some(Action::OpenEditor { text, then, .. }) = deck.asked.pop() else { panic!("{:?}", deck.asked) };
+    let Some(ConsoleEffect::OpenEditor { text, then, .. }) = deck.asked.pop() else { panic!("{:?}", deck.asked) };
     let other = format!("\n{text}");
     deck.send(Msg::Edited { then, before: text.clone(), text: Ok(other) });
     deck.keys("S ctrl-s L ctrl-s O enter C enter I ctrl-s e ctrl-s R enter");
@@ -155,10 +155,10 @@ fn esc_leads_from_a_run_back_to_the_plan_and_says_how_to_return() {
     let mut deck = Deck::running(100, 30);
     assert!(deck.sees("> plan"), "{}", deck.screen());
     deck.keys("esc");
-    assert_eq!(deck.model.place.stage, Stage::Plan);
+    assert_eq!(deck.model.place.stage, PlanScreen::Plan);
     assert!(deck.sees("the run goes on, > returns to it"), "{}", deck.screen());
     deck.keys("j >");
-    assert!(matches!(deck.model.place.stage, Stage::Run(_)));
+    assert!(matches!(deck.model.place.stage, PlanScreen::Run(_)));
     assert_eq!(deck.engine().outcome(), None);
 }
 

@@ -30,10 +30,10 @@ use super::{
     keymap::{Key, Keymap},
     model::{Look, Model},
     theme::Theme,
-    update::{Action, Msg, prepare, update},
+    update::{ConsoleEffect, Msg, prepare, update},
     view,
 };
-use crate::engine::{Actor, Command, Done, Effect, GateId, Input, Preview, Run, RunId, RunSettings, Time, Verb, WorkFact};
+use crate::engine::{Action, Actor, Command, Done, Effect, GateId, Input, Preview, Run, RunId, RunSettings, Time, WorkerFact};
 use crate::host::client::{Driver, Hello, ModelStatus, Notice, PlanningId, Request};
 use crate::plan::{AgentInfo, Catalog, NodeId, Plan, Risk, ToolInfo, Verdict};
 
@@ -50,7 +50,7 @@ pub struct Deck {
     pub model: Model,
     pub now: Time,
     /// What the console asked for and the driver doesn't play itself.
-    pub asked: Vec<Action>,
+    pub asked: Vec<ConsoleEffect>,
     /// What to answer a planning request with.
     pub plan: Plan,
     runs: BTreeMap<String, Run>,
@@ -126,8 +126,8 @@ impl Deck {
     pub fn send(&mut self, msg: Msg) {
         for action in update(&mut self.model, msg, self.now) {
             match action {
-                Action::Send(request) => self.host(request),
-                Action::Frame => {}
+                ConsoleEffect::Send(request) => self.host(request),
+                ConsoleEffect::Frame => {}
                 other => self.asked.push(other),
             }
         }
@@ -186,7 +186,7 @@ impl Deck {
             Request::Start { plan, first, .. } => self.start(*plan, first),
             Request::Command { run, command } => self.command(&run, command),
             Request::Preview { run, gate, payload } => self.picture(run, gate, &payload),
-            other => self.asked.push(Action::Send(other)),
+            other => self.asked.push(ConsoleEffect::Send(other)),
         }
     }
 
@@ -207,7 +207,7 @@ impl Deck {
         self.notice(Notice::PlanReady { id, plan, origin: "built-in planner".into(), remarks: Vec::new() });
     }
 
-    fn start(&mut self, plan: Plan, first: Vec<Verb>) {
+    fn start(&mut self, plan: Plan, first: Vec<Action>) {
         let id = RunId(format!("run-{}", self.runs.len() + 1));
         let settings = Box::new(RunSettings { catalog: self.catalog.clone(), ..RunSettings::default() });
         let create = Input::Create { run: id.clone(), plan: Box::new(plan), settings, by: actor() };
@@ -252,7 +252,7 @@ impl Deck {
     }
 
     /// A worker of the newest run reports.
-    pub fn fact(&mut self, node: &str, fact: WorkFact) {
+    pub fn fact(&mut self, node: &str, fact: WorkerFact) {
         let run = RunId(self.runs.keys().next_back().unwrap().clone());
         let (generation, attempt) = self.workers[&(run.0.clone(), NodeId::new(node))];
         self.input(&run, &Input::Work { node: NodeId::new(node), generation, attempt, fact });
@@ -260,14 +260,14 @@ impl Deck {
 
     pub fn done(&mut self, node: &str, result: Value) {
         self.later(1_200);
-        self.fact(node, WorkFact::Done(Done { result, mark: None }));
+        self.fact(node, WorkerFact::Done(Done { result, mark: None }));
     }
 
     /// A worker of another run ends well.
     pub fn done_in(&mut self, run: &RunId, node: &str, result: Value) {
         let node = NodeId::new(node);
         let (generation, attempt) = self.workers[&(run.0.clone(), node.clone())];
-        let fact = WorkFact::Done(Done { result, mark: None });
+        let fact = WorkerFact::Done(Done { result, mark: None });
         self.input(run, &Input::Work { node, generation, attempt, fact });
     }
 

@@ -3,7 +3,7 @@
 use serde_json::json;
 
 use super::{
-    super::update::{Action, Msg},
+    super::update::{ConsoleEffect, Msg},
     Deck,
 };
 use crate::console::model::{Dialog, Lines, TextField};
@@ -184,7 +184,7 @@ fn a_folded_owner_tells_of_failures_inside_and_is_found_by_the_key_for_what_need
     deck.send(Msg::Resize(150, 24));
     deck.keys("r");
     deck.done("find", json!("a\nb"));
-    deck.fact("each[0]/look", crate::engine::WorkFact::Failed(crate::engine::NodeError::permanent("it broke")));
+    deck.fact("each[0]/look", crate::engine::WorkerFact::Failed(crate::engine::NodeError::permanent("it broke")));
     deck.done("each[1]/look", json!("fine"));
     deck.keys("i x enter");
     deck.keys("1");
@@ -214,21 +214,23 @@ fn a_finding_of_an_edge_is_shown_where_the_edge_leads() {
 fn a_changed_plan_is_saved_or_left_only_when_the_person_says_so() {
     let mut deck = planned();
     deck.keys("q");
-    assert!(matches!(deck.asked.pop(), Some(Action::Quit { .. })), "nothing was changed");
+    assert!(matches!(deck.asked.pop(), Some(ConsoleEffect::Quit { .. })), "nothing was changed");
     deck.select("report");
     deck.keys("d q");
     assert!(deck.sees("neither saved nor run since"), "{}", deck.screen());
     deck.keys("esc ctrl-s");
     deck.keys("enter");
-    let Some(Action::Send(Request::SavePlan { path, plan, there: There::Stays })) = deck.asked.pop() else { panic!("{:?}", deck.asked) };
+    let Some(ConsoleEffect::Send(Request::SavePlan { path, plan, there: There::Stays })) = deck.asked.pop() else {
+        panic!("{:?}", deck.asked)
+    };
     assert_eq!(path, "plan.json");
     deck.notice(Notice::PlanThere { path: path.clone(), plan });
     assert!(deck.sees("There is already a file plan.json"), "{}", deck.screen());
     deck.keys("y");
-    let Some(Action::Send(Request::SavePlan { path, plan, there: There::IsReplaced })) = deck.asked.pop() else {
+    let Some(ConsoleEffect::Send(Request::SavePlan { path, plan, there: There::IsReplaced })) = deck.asked.pop() else {
         panic!("{:?}", deck.asked)
     };
     deck.notice(Notice::PlanSaved { path, plan });
     deck.keys("q");
-    assert!(matches!(deck.asked.pop(), Some(Action::Quit { .. })), "it is saved");
+    assert!(matches!(deck.asked.pop(), Some(ConsoleEffect::Quit { .. })), "it is saved");
 }

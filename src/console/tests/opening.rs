@@ -1,7 +1,7 @@
 //! A plan that the console opens with: keys that come before the host has told of agents and tools do what they say once it has.
 
 use super::{Deck, plan};
-use crate::console::{model::Stage, theme::Theme, update::verbs::plan::open};
+use crate::console::{model::PlanScreen, theme::Theme, update::verbs::plan::open};
 use crate::engine::Pace;
 use crate::plan::Plan;
 
@@ -22,7 +22,7 @@ fn a_run_that_is_asked_for_before_agents_and_tools_are_known_starts_when_they_ar
         assert!(deck.runs.is_empty(), "nothing starts that was not judged");
         deck.greet();
         assert_eq!((deck.runs.len(), deck.engine().pace()), (1, pace), "one run, however often the key was pressed");
-        assert!(matches!(deck.model.place.stage, Stage::Run(_)));
+        assert!(matches!(deck.model.place.stage, PlanScreen::Run(_)));
         deck.greet();
         assert_eq!(deck.runs.len(), 1);
     }

@@ -5,7 +5,7 @@ use serde_json::json;
 use super::Deck;
 use crate::console::model::Screen;
 use crate::console::update::next_wake;
-use crate::engine::{Command, Doing, ToolCall, ToolReport, Verb, WorkFact};
+use crate::engine::{Action, Command, Doing, ToolCall, ToolReport, WorkerFact};
 use crate::plan::{Verdict, edit::Edit};
 
 fn ended() -> Deck {
@@ -54,10 +54,10 @@ fn the_timeline_of_a_replay_ends_where_the_replay_stands() {
 fn a_trace_goes_down_to_calls_files_and_answers_and_leads_there() {
     let mut deck = Deck::running(120, 40);
     let call = ToolCall { id: "1".into(), tool: "read_file".into(), args: json!({"path": "src/lib.rs"}) };
-    deck.fact("scan", WorkFact::ToolAsked { call, verdict: Verdict::Allow, why: String::new() });
+    deck.fact("scan", WorkerFact::ToolAsked { call, verdict: Verdict::Allow, why: String::new() });
     deck.fact(
         "scan",
-        WorkFact::ToolDone { call: "1".into(), report: ToolReport { ok: true, value: json!("text"), ..ToolReport::default() } },
+        WorkerFact::ToolDone { call: "1".into(), report: ToolReport { ok: true, value: json!("text"), ..ToolReport::default() } },
     );
     deck.done("list", json!("x"));
     deck.done("scan", json!({"todo": 3}));
@@ -92,7 +92,7 @@ fn a_node_that_gets_another_name_keeps_what_it_said_and_a_replay_shows_the_old_n
     deck.done("list", json!("src/lib.rs"));
     let run = deck.model.shown_run().unwrap().id.clone();
     let edit = Edit::RenameNode { from: "list".into(), to: "files".into() };
-    deck.command(&run, Command::act(Verb::Edit { edits: vec![edit] }));
+    deck.command(&run, Command::act(Action::Edit { edits: vec![edit] }));
     let said = |deck: &Deck, id: &str| {
         let seen = deck.model.shown_run().unwrap().seen();
         let bar = seen.timeline.stretches(&id.into()).iter().any(|stretch| stretch.doing == Doing::Working);
@@ -114,7 +114,7 @@ fn a_trace_that_is_open_follows_its_node_to_another_name_and_back() {
     deck.keys("7");
     let rename = |from: &str, to: &str| {
         let edit = Edit::RenameNode { from: from.into(), to: to.into() };
-        Command::act(Verb::Edit { edits: vec![edit] })
+        Command::act(Action::Edit { edits: vec![edit] })
     };
     for (from, to) in [("list", "files"), ("files", "sources")] {
         deck.command(&run, rename(from, to));

@@ -4,10 +4,10 @@ use serde_json::json;
 
 use super::Deck;
 use crate::console::{
-    model::{Dialog, RowKind, RunView, Screen, Standing, Status},
+    model::{Dialog, RunView, Screen, Standing, Status, TreeRowKind},
     update::next_wake,
 };
-use crate::engine::{NodeState, Record, RunId, Time, Verb, WorkFact};
+use crate::engine::{Action, NodeState, Record, RunId, Time, WorkerFact};
 use crate::host::client::{Driver, Notice, Problem, RunSummary};
 
 fn run(name: &str) -> RunId {
@@ -35,7 +35,7 @@ fn a_hidden_node_is_shown_by_unfolding_what_it_stands_below_and_nothing_else() {
     }
     deck.select("write");
     let rows = deck.model.tree().rows().iter();
-    let folded: Vec<&str> = rows.filter(|row| matches!(row.kind, RowKind::Folded(_))).map(|row| row.node.as_str()).collect();
+    let folded: Vec<&str> = rows.filter(|row| matches!(row.kind, TreeRowKind::Folded(_))).map(|row| row.node.as_str()).collect();
     assert_eq!((folded, selected(&deck)), (vec!["list"], "write"));
 }
 
@@ -180,7 +180,7 @@ fn what_was_picked_from_the_menu_is_done_though_the_selection_went_elsewhere() {
     deck.type_text("skip: list");
     deck.select("count");
     deck.keys("enter");
-    assert_eq!(deck.model.proposal().map(|proposal| &proposal.verb), Some(&Verb::Skip { node: "list".into() }));
+    assert_eq!(deck.model.proposal().map(|proposal| &proposal.verb), Some(&Action::Skip { node: "list".into() }));
 }
 
 #[test]
@@ -235,12 +235,12 @@ fn the_timeline_is_drawn_up_again_when_a_bar_moves_or_a_second_goes_by() {
     };
     let before = end(&mut deck);
     deck.later(1);
-    deck.fact("scan", WorkFact::Output("words".into()));
+    deck.fact("scan", WorkerFact::Output("words".into()));
     assert_eq!(end(&mut deck), before);
     deck.later(1_000);
     let after = end(&mut deck);
     assert_ne!(after, before);
     deck.later(1);
-    deck.fact("list", WorkFact::Done(crate::engine::Done { result: json!("x"), mark: None }));
+    deck.fact("list", WorkerFact::Done(crate::engine::Done { result: json!("x"), mark: None }));
     assert_ne!(end(&mut deck), after);
 }

@@ -5,7 +5,7 @@ use serde_json::json;
 use super::{Deck, safety::Dice};
 use crate::console::model::{Replay, Screen};
 use crate::console::update::next_wake;
-use crate::engine::{Event, Run, Time, WorkFact};
+use crate::engine::{Event, Run, Time, WorkerFact};
 
 fn at(deck: &Deck) -> usize {
     deck.model.replay().map_or(0, Replay::at)
@@ -33,7 +33,7 @@ fn a_step_back_shows_the_run_as_it_was_and_the_end_shows_it_as_it_is() {
 fn whatever_way_leads_to_an_event_it_shows_what_all_events_up_to_it_say() {
     let mut deck = Deck::running(80, 24);
     for line in 0..700 {
-        deck.fact("scan", WorkFact::Output(format!("line {line}\n")));
+        deck.fact("scan", WorkerFact::Output(format!("line {line}\n")));
     }
     deck.done("list", json!("x"));
     let records = deck.model.shown_run().unwrap().journal().records().to_vec();
@@ -58,7 +58,7 @@ fn whatever_way_leads_to_an_event_it_shows_what_all_events_up_to_it_say() {
 fn a_step_back_folds_few_events_and_few_copies_are_kept_however_long_the_run_is() {
     let mut deck = Deck::running(80, 24);
     for _ in 0..6_000 {
-        deck.fact("scan", WorkFact::Output("x".into()));
+        deck.fact("scan", WorkerFact::Output("x".into()));
     }
     let records = deck.model.shown_run().unwrap().journal().records().to_vec();
     let mut replay = Replay::at_the_end_of(&records);
@@ -227,7 +227,7 @@ fn a_filtered_log_takes_in_what_matches_and_looks_at_each_event_once() {
     deck.type_text("node:scan kind:text");
     deck.keys("enter");
     assert_eq!(deck.model.shown_run().unwrap().log.len(), 0);
-    deck.fact("scan", WorkFact::Output("reading".into()));
+    deck.fact("scan", WorkerFact::Output("reading".into()));
     deck.done("list", json!("x"));
     assert_eq!(deck.model.shown_run().unwrap().log.len(), 1);
     assert!(deck.sees("says: reading"), "{}", deck.screen());
@@ -254,8 +254,8 @@ fn streaming() -> Deck {
     deck.type_text("x");
     deck.keys("enter r 5");
     for (left, right) in [("Bern ", "It "), ("is ", "rai"), ("11 ", "ns\n"), ("degrees warmer", "in Oslo")] {
-        deck.fact("left", WorkFact::Output(left.into()));
-        deck.fact("right", WorkFact::Output(right.into()));
+        deck.fact("left", WorkerFact::Output(left.into()));
+        deck.fact("right", WorkerFact::Output(right.into()));
     }
     deck
 }
@@ -267,13 +267,13 @@ fn what_an_agent_streams_is_one_row_of_the_log_that_grows() {
     assert!(screen.contains("says 25 characters: Bern is 11 degrees warmer"), "{screen}");
     assert!(screen.contains("says 16 characters: …in Oslo"), "{screen}");
     let rows = deck.model.shown_run().unwrap().log.len();
-    deck.fact("left", WorkFact::Output(" than Oslo".into()));
+    deck.fact("left", WorkerFact::Output(" than Oslo".into()));
     assert_eq!(deck.model.shown_run().unwrap().log.len(), rows);
     deck.keys("k");
     assert!(deck.sees("5 pieces of ") && deck.sees("Bern is 11 degrees warmer than Oslo"), "{}", deck.screen());
     // The same words after something else of that node begin another row.
-    deck.fact("left", WorkFact::Log("a note".into()));
-    deck.fact("left", WorkFact::Output("and more".into()));
+    deck.fact("left", WorkerFact::Log("a note".into()));
+    deck.fact("left", WorkerFact::Output("and more".into()));
     assert!(deck.sees("says: and more"), "{}", deck.screen());
 }
 
@@ -297,7 +297,7 @@ fn a_filter_finds_words_that_lie_over_several_pieces() {
     deck.type_text("rains");
     let log = &deck.model.shown_run().unwrap().log;
     assert_eq!(log.len(), 1);
-    deck.fact("right", WorkFact::Output(" today".into()));
+    deck.fact("right", WorkerFact::Output(" today".into()));
     assert!(deck.sees("…in Oslo today") && deck.model.shown_run().unwrap().log.len() == 1, "{}", deck.screen());
 }
 

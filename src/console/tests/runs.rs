@@ -5,9 +5,9 @@ use serde_json::json;
 use super::{Deck, actor, screens::shoot_at};
 use crate::console::{
     model::Screen,
-    update::{Action, Msg, next_wake, update},
+    update::{ConsoleEffect, Msg, next_wake, update},
 };
-use crate::engine::{Command, Event, Input, Outcome, Record, RunId, Verb};
+use crate::engine::{Action, Command, Event, Input, Outcome, Record, RunId};
 use crate::host::client::{Driver, Notice, Parent, Request, RunSummary};
 use crate::plan::Approve;
 
@@ -32,7 +32,7 @@ fn summary(name: &str, parent: Option<(&str, u64)>) -> RunSummary {
 
 fn last_request(deck: &Deck) -> Option<&Request> {
     deck.asked.iter().rev().find_map(|action| match action {
-        Action::Send(request) => Some(request),
+        ConsoleEffect::Send(request) => Some(request),
         _ => None,
     })
 }
@@ -87,7 +87,7 @@ fn a_branch_off_the_event_that_is_looked_at_asks_and_takes_an_edit_along() {
     deck.keys("y");
     let Some(Request::Branch { run, seq: at, verbs }) = last_request(&deck) else { panic!("{:?}", deck.asked) };
     assert_eq!((run.0.as_str(), *at), ("run-1", seq));
-    assert!(matches!(verbs.as_slice(), [Verb::Edit { .. }]), "{verbs:?}");
+    assert!(matches!(verbs.as_slice(), [Action::Edit { .. }]), "{verbs:?}");
 }
 
 #[test]
@@ -180,7 +180,7 @@ fn versus(width: u16, height: u16) -> Deck {
 fn two_runs_are_shown_side_by_side_with_plans_and_results() {
     let mut deck = versus(120, 40);
     assert_eq!(deck.model.place.screen, Screen::Versus);
-    assert!(deck.model.place.stage == crate::console::model::Stage::Run(RunId("run-1".into())), "the shown run stays");
+    assert!(deck.model.place.stage == crate::console::model::PlanScreen::Run(RunId("run-1".into())), "the shown run stays");
     let screen = deck.screen();
     assert!(screen.contains("another goal") && screen.contains("succeeded src/main.rs"), "{screen}");
     deck.keys("G");
@@ -205,7 +205,7 @@ fn two_runs_side_by_side_go_on_as_the_runs_do_and_the_selection_stays_on_its_row
     deck.keys("G");
     let selected = |deck: &Deck| deck.model.runs.versus.as_ref().map(|versus| (versus.selected, versus.len())).unwrap();
     let before = selected(&deck);
-    deck.command(&RunId("run-1".into()), Command::act(Verb::Skip { node: "write".into() }));
+    deck.command(&RunId("run-1".into()), Command::act(Action::Skip { node: "write".into() }));
     assert_eq!(selected(&deck), before, "an event by itself compares nothing");
     assert!(deck.sees("skipped                                         waiting"), "{}", deck.screen());
     assert_eq!(selected(&deck), (before.0, before.1 + 1));
@@ -270,6 +270,6 @@ fn a_run_that_is_opened_again_with_a_gate_that_is_new_asks_for_its_picture_once(
     let mut other = Deck::new(120, 40);
     other.send(opened(&records[..3]));
     let actions = update(&mut other.model, opened(&records), other.now);
-    let asked = actions.iter().filter(|action| matches!(action, Action::Send(Request::Preview { .. })));
+    let asked = actions.iter().filter(|action| matches!(action, ConsoleEffect::Send(Request::Preview { .. })));
     assert_eq!(asked.count(), 1);
 }

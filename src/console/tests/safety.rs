@@ -4,10 +4,10 @@ use super::Deck;
 use crate::console::{
     keymap::Key,
     model::{Model, QUIET_MS},
-    update::{Action, Msg, update},
+    update::{ConsoleEffect, Msg, update},
     view,
 };
-use crate::engine::{Command, Target, Time, Verb};
+use crate::engine::{Action, ActionTarget, Command, Time};
 use crate::host::client::{Notice, Request};
 use ratatui::{buffer::Buffer, layout::Rect};
 use serde_json::json;
@@ -76,13 +76,13 @@ fn random_keys(seed: u64, keys: usize) -> usize {
         let before = deck.model.clone();
         let now = deck.now;
         for action in update(&mut deck.model, Msg::Key(key), now) {
-            if let Action::Send(Request::Command { run, command }) = action {
+            if let ConsoleEffect::Send(Request::Command { run, command }) = action {
                 if let Command::Decide { gate, .. } = &command {
                     assert!(oracle.allows(&before, &run.0, gate.0, now), "seed {seed}, key {turn} `{key}` decided gate {gate:?}");
                     assert!(!key.never_decides(), "`{key}` decided");
                     decided += 1;
                 }
-                if command != Command::act(Verb::Cancel { target: Target::Run }) {
+                if command != Command::act(Action::Cancel { target: ActionTarget::Run }) {
                     let fresh = deck.engine().outcome().is_none();
                     if fresh {
                         deck.command(&run, command);

@@ -9,7 +9,7 @@ use serde_json::json;
 
 use super::{Deck, EVERYWHERE, text};
 use crate::console::theme::{Depth, Theme, load};
-use crate::engine::{NodeError, Outcome, RunId, WorkFact};
+use crate::engine::{NodeError, Outcome, RunId, WorkerFact};
 use crate::host::client::{Driver, Notice, RunSummary};
 
 const SIZES: [(u16, u16); 3] = [(80, 24), (120, 40), (200, 50)];
@@ -103,7 +103,7 @@ fn running() {
     shoot("running", |width, height| {
         let mut deck = Deck::running(width, height);
         deck.done("list", json!("src/main.rs\nsrc/lib.rs"));
-        deck.fact("scan", WorkFact::Output("reading src/main.rs\nreading src/lib.rs\ntwo things are".into()));
+        deck.fact("scan", WorkerFact::Output("reading src/main.rs\nreading src/lib.rs\ntwo things are".into()));
         deck.select("scan");
         deck
     });
@@ -128,7 +128,7 @@ fn failed() {
     shoot("failed", |width, height| {
         let mut deck = Deck::running(width, height);
         deck.done("list", json!("src/main.rs"));
-        deck.fact("scan", WorkFact::Failed(NodeError::permanent("the server refused the key").hint("set OPENAI_API_KEY to a valid key")));
+        deck.fact("scan", WorkerFact::Failed(NodeError::permanent("the server refused the key").hint("set OPENAI_API_KEY to a valid key")));
         deck.done("count", json!(2));
         deck.select("scan");
         deck

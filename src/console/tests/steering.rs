@@ -3,8 +3,8 @@
 use serde_json::json;
 
 use super::Deck;
-use crate::console::model::{Dialog, Fate, Journal, Mark, RunView};
-use crate::engine::{Command, ErrorKind, NodeError, Pace, RunId, Target, ToolCall, Verb, WorkFact};
+use crate::console::model::{Dialog, Fate, RunRecords, RunView, SearchMark};
+use crate::engine::{Action, ActionTarget, Command, ErrorKind, NodeError, Pace, RunId, ToolCall, WorkerFact};
 use crate::host::client::{Driver, Notice};
 use crate::plan::Verdict;
 
@@ -12,8 +12,8 @@ fn written(deck: &Deck) -> Vec<(u32, String)> {
     deck.engine().breakpoints().map(|(id, point)| (id.0, point.words())).collect()
 }
 
-fn marks(deck: &Deck) -> Vec<Mark> {
-    deck.model.shown_run().map(RunView::journal).map(Journal::marks).unwrap().iter().map(|(_, mark)| *mark).collect()
+fn marks(deck: &Deck) -> Vec<SearchMark> {
+    deck.model.shown_run().map(RunView::journal).map(RunRecords::marks).unwrap().iter().map(|(_, mark)| *mark).collect()
 }
 
 #[test]
@@ -76,7 +76,7 @@ fn held() -> Deck {
     deck.select("scan");
     deck.keys(",");
     let call = ToolCall { id: "1".into(), tool: "read_file".into(), args: json!({"path": "src/lib.rs", "lines": [1, 2]}) };
-    deck.fact("scan", WorkFact::ToolAsked { call, verdict: Verdict::Allow, why: String::new() });
+    deck.fact("scan", WorkerFact::ToolAsked { call, verdict: Verdict::Allow, why: String::new() });
     deck
 }
 
@@ -86,7 +86,7 @@ fn a_held_call_is_told_with_its_exact_arguments_and_the_keys_that_let_it_go() {
     assert_eq!(deck.engine().held_calls(&"scan".into()).count(), 1);
     let screen = deck.screen();
     assert!(screen.contains("`scan` is about to call `read_file`"), "{screen}");
-    assert!(marks(&deck).contains(&Mark::Break), "the scrub bar marks it");
+    assert!(marks(&deck).contains(&SearchMark::Break), "the scrub bar marks it");
     deck.keys("j k");
     let screen = deck.screen();
     assert!(screen.contains("held before it calls `read_file`"), "{screen}");
@@ -101,7 +101,7 @@ fn a_held_call_is_told_with_its_exact_arguments_and_the_keys_that_let_it_go() {
 fn the_log_tells_held_and_started_calls_by_their_kinds() {
     let mut deck = held();
     deck.keys("s");
-    deck.fact("scan", WorkFact::ModelAsked { call: "2".into(), model: "large".into() });
+    deck.fact("scan", WorkerFact::ModelAsked { call: "2".into(), model: "large".into() });
     deck.keys("s 5 /");
     deck.type_text("kind:model");
     let screen = deck.screen();
@@ -114,7 +114,7 @@ fn the_log_tells_held_and_started_calls_by_their_kinds() {
 
 fn asks(deck: &mut Deck, id: &str, tool: &str) {
     let call = ToolCall { id: id.into(), tool: tool.into(), args: json!({"path": id}) };
-    deck.fact("scan", WorkFact::ToolAsked { call, verdict: Verdict::Allow, why: String::new() });
+    deck.fact("scan", WorkerFact::ToolAsked { call, verdict: Verdict::Allow, why: String::new() });
 }
 
 fn status(deck: &Deck) -> &str {
@@ -177,11 +177,11 @@ fn keys_of_a_run_that_is_interrupted_driven_elsewhere_or_over_say_just_that_and_
     assert!(elsewhere.sees("process 7 (console) drives it"), "{}", elsewhere.screen());
     elsewhere.keys("s");
     assert_eq!(status(&elsewhere), "Step: process 7 (console) drives this run");
-    deck.command(&RunId("run-1".into()), Command::act(Verb::Pause));
+    deck.command(&RunId("run-1".into()), Command::act(Action::Pause));
     let mut paused = driven_by(&deck, Driver::Nobody);
     paused.keys("s");
     assert!(status(&paused).ends_with("resumes it first") && !status(&paused).contains("over"), "{}", status(&paused));
-    deck.command(&RunId("run-1".into()), Command::act(Verb::Cancel { target: Target::Run }));
+    deck.command(&RunId("run-1".into()), Command::act(Action::Cancel { target: ActionTarget::Run }));
     let mut over = driven_by(&deck, Driver::Nobody);
     assert!(over.sees("cancelled") && !over.sees("nobody drives it") && !over.sees("view only"), "{}", over.screen());
     over.keys("s");
@@ -194,12 +194,12 @@ fn keys_of_a_run_that_is_interrupted_driven_elsewhere_or_over_say_just_that_and_
 fn an_attempt_speaks_anew() {
     let mut deck = Deck::running(120, 40);
     deck.select("scan");
-    deck.fact("scan", WorkFact::Output("first words. ".into()));
+    deck.fact("scan", WorkerFact::Output("first words. ".into()));
     assert!(deck.sees("first words."), "{}", deck.screen());
-    deck.fact("scan", WorkFact::Failed(NodeError { kind: ErrorKind::NothingBegan, ..NodeError::permanent("connection lost") }));
+    deck.fact("scan", WorkerFact::Failed(NodeError { kind: ErrorKind::NothingBegan, ..NodeError::permanent("connection lost") }));
     deck.keys("r y");
     assert_eq!(deck.engine().node(&"scan".into()).unwrap().attempt, 2);
-    deck.fact("scan", WorkFact::Output("second words. ".into()));
+    deck.fact("scan", WorkerFact::Output("second words. ".into()));
     let screen = deck.screen();
     assert!(screen.contains("second words.") && !screen.contains("first words."), "{screen}");
 }

@@ -3,11 +3,11 @@
 use serde_json::json;
 
 use super::{
-    super::update::{Action, Msg, next_wake, update},
+    super::update::{ConsoleEffect, Msg, next_wake, update},
     Deck, EVERYWHERE,
 };
 use crate::console::model::{Focus, Screen};
-use crate::engine::{Decision, NodeError, Outcome, ToolCall, WorkFact};
+use crate::engine::{GateReply, NodeError, Outcome, ToolCall, WorkerFact};
 use crate::plan::Verdict;
 
 #[test]
@@ -32,7 +32,7 @@ fn a_request_becomes_a_plan_in_the_tree() {
 #[test]
 fn nodes_run_at_the_same_time_and_their_output_streams() {
     let mut deck = Deck::running(120, 40);
-    deck.fact("scan", WorkFact::Output("two things are left\n".into()));
+    deck.fact("scan", WorkerFact::Output("two things are left\n".into()));
     deck.select("scan");
     assert!(deck.sees("2 running"), "{}", deck.screen());
     assert!(deck.sees("two things are left"), "{}", deck.screen());
@@ -84,7 +84,7 @@ fn text_typed_while_a_gate_opens_goes_into_the_request_line_all_of_it() {
 #[test]
 fn a_failure_shows_its_cause_and_leaves_other_branches_alone() {
     let mut deck = Deck::running(120, 40);
-    deck.fact("scan", WorkFact::Failed(NodeError::permanent("the server said no")));
+    deck.fact("scan", WorkerFact::Failed(NodeError::permanent("the server said no")));
     deck.select("scan");
     assert!(deck.sees("the server said no"), "{}", deck.screen());
     deck.done("list", json!("x"));
@@ -108,10 +108,10 @@ fn cancelling_a_branch_shows_what_it_ends_and_asks_first() {
 fn quitting_with_a_run_under_way_asks_and_leaves_a_summary() {
     let mut deck = Deck::running(80, 24);
     deck.keys("q");
-    assert!(deck.asked.iter().all(|action| !matches!(action, Action::Quit { .. })));
+    assert!(deck.asked.iter().all(|action| !matches!(action, ConsoleEffect::Quit { .. })));
     assert!(deck.sees("A run is under way"), "{}", deck.screen());
     deck.keys("esc q y");
-    let Some(Action::Quit { summary, .. }) = deck.asked.last() else { panic!("{:?}", deck.asked) };
+    let Some(ConsoleEffect::Quit { summary, .. }) = deck.asked.last() else { panic!("{:?}", deck.asked) };
     assert!(summary.len() <= 4, "{summary:?}");
 }
 
@@ -121,7 +121,7 @@ fn escape_never_quits_and_goes_back_one_step() {
     deck.keys("i ? esc esc enter esc esc esc esc");
     assert_eq!(deck.model.place.screen, Screen::Plan);
     assert_eq!(deck.engine().open_gates().count(), 1);
-    assert!(deck.asked.iter().all(|action| !matches!(action, Action::Quit { .. })));
+    assert!(deck.asked.iter().all(|action| !matches!(action, ConsoleEffect::Quit { .. })));
 }
 
 #[test]
@@ -134,7 +134,7 @@ fn an_edited_payload_is_approved_as_edited() {
     assert!(deck.sees("you edited the payload"), "{}", deck.screen());
     deck.keys("a");
     let (_, decided) = deck.engine().gates().next().unwrap();
-    assert!(matches!(&decided.unwrap().decision, crate::engine::Decision::Modify { payload } if payload["path"] == "other.md"));
+    assert!(matches!(&decided.unwrap().decision, crate::engine::GateReply::Modify { payload } if payload["path"] == "other.md"));
 }
 
 #[test]
@@ -142,14 +142,14 @@ fn copying_says_how_much() {
     let mut deck = Deck::running(80, 24);
     deck.done("list", json!("one\ntwo"));
     deck.keys("y");
-    assert!(deck.asked.iter().any(|action| matches!(action, Action::Copy(text) if text.contains("one"))), "{:?}", deck.asked);
+    assert!(deck.asked.iter().any(|action| matches!(action, ConsoleEffect::Copy(text) if text.contains("one"))), "{:?}", deck.asked);
     assert!(deck.sees("copied"), "{}", deck.screen());
 }
 
 #[test]
 fn hostile_text_is_shown_escaped() {
     let mut deck = Deck::running(120, 40);
-    deck.fact("list", WorkFact::Output("\u{1b}]52;c;aGk=\u{7}\u{202e}evil\u{9b}2J\n".into()));
+    deck.fact("list", WorkerFact::Output("\u{1b}]52;c;aGk=\u{7}\u{202e}evil\u{9b}2J\n".into()));
     let screen = deck.screen();
     assert!(!screen.contains(['\u{1b}', '\u{7}', '\u{202e}', '\u{9b}']), "{screen:?}");
     assert!(screen.contains("evil"), "{screen}");
@@ -164,9 +164,9 @@ fn a_streamed_word_changes_a_few_cells_however_large_the_plan_is() {
             serde_json::from_value(json!({"dagdeck": 1, "goal": "large", "nodes": (0..nodes).map(node).collect::<Vec<_>>()})).unwrap();
         deck.type_text("x");
         deck.keys("enter r");
-        deck.fact("n0", WorkFact::Output("once".into()));
+        deck.fact("n0", WorkerFact::Output("once".into()));
         let before = deck.flush();
-        deck.fact("n0", WorkFact::Output(" upon".into()));
+        deck.fact("n0", WorkerFact::Output(" upon".into()));
         let cells = before.diff(&deck.flush()).len();
         assert!((1..=10).contains(&cells), "{cells} cells with {nodes} nodes");
     }
@@ -216,7 +216,7 @@ fn asked(ask: serde_json::Value) -> Deck {
 
 fn answer(deck: &Deck) -> serde_json::Value {
     match &deck.engine().gates().next().unwrap().1.unwrap().decision {
-        Decision::Answer { value } => value.clone(),
+        GateReply::Answer { value } => value.clone(),
         other => panic!("{other:?}"),
     }
 }
@@ -262,7 +262,7 @@ fn hostile_text_in_ids_titles_arguments_and_results_is_shown_escaped() {
         screens.push(deck.screen());
     }
     deck.start(deck.plan.clone(), Vec::new());
-    deck.fact("b", WorkFact::ModelAsked { call: "1".into(), model: EVIL.into() });
+    deck.fact("b", WorkerFact::ModelAsked { call: "1".into(), model: EVIL.into() });
     deck.done("b", json!({EVIL: EVIL}));
     deck.start(deck.plan.clone(), Vec::new());
     deck.keys("<");
@@ -294,7 +294,7 @@ fn a_gate_says_that_its_payload_holds_hidden_characters() {
 fn a_row_tells_which_tool_its_node_uses_right_now() {
     let mut deck = Deck::running(200, 50);
     let call = ToolCall { id: "1".into(), tool: "read_file".into(), args: json!({"path": "src/lib.rs"}) };
-    deck.fact("scan", WorkFact::ToolAsked { call, verdict: Verdict::Allow, why: String::new() });
+    deck.fact("scan", WorkerFact::ToolAsked { call, verdict: Verdict::Allow, why: String::new() });
     assert!(deck.sees("calls read_file"), "{}", deck.screen());
 }
 

@@ -3,12 +3,12 @@
 use serde_json::json;
 
 use super::Deck;
-use crate::engine::{Breakpoint, Command, Done, Moment, NodeError, NodeState, RunId, Verb, WorkFact};
+use crate::engine::{Action, Breakpoint, Command, Done, Moment, NodeError, NodeState, RunId, WorkerFact};
 
 fn broken_at(at: Moment) -> Deck {
     let mut deck = Deck::running(200, 50);
     let point = Breakpoint { at, node: Some("scan".into()), when: None };
-    deck.command(&RunId("run-1".into()), Command::act(Verb::Break { point }));
+    deck.command(&RunId("run-1".into()), Command::act(Action::Break { point }));
     deck.select("scan");
     deck
 }
@@ -16,7 +16,7 @@ fn broken_at(at: Moment) -> Deck {
 #[test]
 fn a_breakpoint_on_failure_shows_the_failure_that_it_keeps_and_the_keys_that_go_on() {
     let mut deck = broken_at(Moment::Failure);
-    deck.fact("scan", WorkFact::Failed(NodeError::permanent("the server said no").hint("ask again")));
+    deck.fact("scan", WorkerFact::Failed(NodeError::permanent("the server said no").hint("ask again")));
     let screen = deck.screen();
     assert!(screen.contains("it failed: the server said no; breakpoint 1 on failure"), "in its row: {screen}");
     assert!(screen.contains("hint: ask again"), "in its output: {screen}");
@@ -42,14 +42,14 @@ fn a_breakpoint_after_a_node_shows_the_result_that_it_keeps() {
 fn a_result_that_a_person_or_a_limit_made_is_marked_in_its_row() {
     let mut deck = Deck::running(200, 50);
     deck.later(10);
-    deck.fact("scan", WorkFact::Done(Done { result: json!("as far as I came"), mark: Some("stopped".into()) }));
+    deck.fact("scan", WorkerFact::Done(Done { result: json!("as far as I came"), mark: Some("stopped".into()) }));
     let run = RunId("run-1".into());
-    deck.command(&run, Command::act(Verb::Override { node: "list".into(), value: json!("a.rs") }));
+    deck.command(&run, Command::act(Action::Override { node: "list".into(), value: json!("a.rs") }));
     let screen = deck.screen();
     let row = |screen: &str, node: &str| screen.lines().find(|line| line.contains(node)).unwrap_or_default().to_owned();
     assert!(row(&screen, "list_directory").contains("* overridden  a.rs"), "{screen}");
     assert!(row(&screen, "code_analyzer").contains("* stopped  as far as I came"), "{screen}");
-    deck.command(&run, Command::act(Verb::Override { node: "list".into(), value: json!(null) }));
+    deck.command(&run, Command::act(Action::Override { node: "list".into(), value: json!(null) }));
     assert!(row(&deck.screen(), "list_directory").contains("* marked done"), "{}", deck.screen());
 }
 
@@ -97,7 +97,7 @@ fn hints_begin_with_what_the_state_calls_for() {
     deck.keys("p");
     assert!(hints(&mut deck).contains("p go on  s step"), "{}", hints(&mut deck));
     deck.keys("p");
-    deck.fact("scan", WorkFact::Failed(NodeError::permanent("the server said no")));
+    deck.fact("scan", WorkerFact::Failed(NodeError::permanent("the server said no")));
     assert!(hints(&mut deck).contains("? help  r retry"), "{}", hints(&mut deck));
     deck.done("list", json!("a.rs"));
     deck.done("count", json!("1"));

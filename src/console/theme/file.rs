@@ -25,7 +25,7 @@ const BASE: &str = "terminal";
 /// A theme file as it is written.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Document {
+struct ThemeFile {
     about: Option<String>,
     inherits: Option<Spanned<String>>,
     #[serde(default)]
@@ -38,12 +38,12 @@ struct Document {
 struct Layer {
     file: String,
     text: String,
-    document: Document,
+    document: ThemeFile,
 }
 
 /// Names of the shipped themes with a few words about each.
 pub fn shipped() -> Vec<(&'static str, String)> {
-    let about = |text: &str| toml::from_str::<Document>(text).ok().and_then(|document| document.about).unwrap_or_default();
+    let about = |text: &str| toml::from_str::<ThemeFile>(text).ok().and_then(|document| document.about).unwrap_or_default();
     SHIPPED.iter().map(|(name, text)| (*name, about(text))).collect()
 }
 

@@ -1,69 +1,70 @@
 //! From a key to the command it means here, or to the text field that takes it.
 
-use super::{Turn, verbs};
+use super::{UpdateTurn, verbs};
 use crate::console::{
-    commands::{self, Command, Context},
+    commands::{self, ConsoleCommand, KeyContext},
     keymap::Key,
     model::{Dialog, Focus, Model, Screen, Status},
 };
 
 /// Contexts that hold now, innermost first.
-pub fn contexts(model: &Model) -> Vec<Context> {
+pub fn contexts(model: &Model) -> Vec<KeyContext> {
     if let Some(dialog) = model.dialogs.last() {
         return match dialog {
-            Dialog::Pick(_) => vec![Context::Pick, Context::Always],
-            Dialog::Line(_) => vec![Context::Line, Context::Always],
-            Dialog::Editor(_) => vec![Context::Editor, Context::Always],
-            Dialog::Form(_) => vec![Context::Form, Context::Always],
-            Dialog::Act(_) => vec![Context::Act, Context::Moving, Context::Always],
-            Dialog::Breaks { .. } => vec![Context::Breaks, Context::Moving, Context::Always],
-            Dialog::Why { .. } => vec![Context::Why, Context::Moving, Context::Always],
-            Dialog::Confirm(_) => vec![Context::Confirm, Context::Always],
-            Dialog::Findings { .. } => vec![Context::Findings, Context::Moving, Context::Always],
-            Dialog::Reader(_) => vec![Context::Reader, Context::Moving, Context::Always],
+            Dialog::Pick(_) => vec![KeyContext::Pick, KeyContext::Always],
+            Dialog::Line(_) => vec![KeyContext::Line, KeyContext::Always],
+            Dialog::Editor(_) => vec![KeyContext::Editor, KeyContext::Always],
+            Dialog::Form(_) => vec![KeyContext::Form, KeyContext::Always],
+            Dialog::Act(_) => vec![KeyContext::Act, KeyContext::Moving, KeyContext::Always],
+            Dialog::Breaks { .. } => vec![KeyContext::Breaks, KeyContext::Moving, KeyContext::Always],
+            Dialog::Why { .. } => vec![KeyContext::Why, KeyContext::Moving, KeyContext::Always],
+            Dialog::Confirm(_) => vec![KeyContext::Confirm, KeyContext::Always],
+            Dialog::Findings { .. } => vec![KeyContext::Findings, KeyContext::Moving, KeyContext::Always],
+            Dialog::Reader(_) => vec![KeyContext::Reader, KeyContext::Moving, KeyContext::Always],
         };
     }
     match (model.place.screen, model.place.focus) {
-        (Screen::Inbox, _) => vec![Context::Inbox, Context::Moving, Context::Global, Context::Always],
-        (Screen::Compare, _) => vec![Context::Compare, Context::Moving, Context::Global, Context::Always],
-        (Screen::Runs, _) => vec![Context::Runs, Context::Moving, Context::Global, Context::Always],
-        (Screen::Log, Focus::Filter) => vec![Context::LogFilter, Context::Always],
-        (Screen::Log, _) => of_a_run(model, &[Context::Log], &[Context::Moving, Context::Global, Context::Always]),
-        (Screen::Versus, _) => vec![Context::Versus, Context::Moving, Context::Global, Context::Always],
-        (Screen::Timeline, _) => of_a_run(model, &[Context::Timeline], &[Context::Moving, Context::Global, Context::Always]),
-        (Screen::Trace, _) => of_a_run(model, &[Context::Trace], &[Context::Moving, Context::Global, Context::Always]),
+        (Screen::Inbox, _) => vec![KeyContext::Inbox, KeyContext::Moving, KeyContext::Global, KeyContext::Always],
+        (Screen::Compare, _) => vec![KeyContext::Compare, KeyContext::Moving, KeyContext::Global, KeyContext::Always],
+        (Screen::Runs, _) => vec![KeyContext::Runs, KeyContext::Moving, KeyContext::Global, KeyContext::Always],
+        (Screen::Log, Focus::Filter) => vec![KeyContext::LogFilter, KeyContext::Always],
+        (Screen::Log, _) => of_a_run(model, &[KeyContext::Log], &[KeyContext::Moving, KeyContext::Global, KeyContext::Always]),
+        (Screen::Versus, _) => vec![KeyContext::Versus, KeyContext::Moving, KeyContext::Global, KeyContext::Always],
+        (Screen::Timeline, _) => of_a_run(model, &[KeyContext::Timeline], &[KeyContext::Moving, KeyContext::Global, KeyContext::Always]),
+        (Screen::Trace, _) => of_a_run(model, &[KeyContext::Trace], &[KeyContext::Moving, KeyContext::Global, KeyContext::Always]),
         (Screen::Graph, Focus::Inspector) => of_a_run(model, &[], INSPECTOR),
         // What is looked at as it was is replayed by the same keys as beside the tree.
         (Screen::Graph, _) if model.replay().is_some() => of_a_run(model, &[], GRAPH),
-        (Screen::Graph, _) => of_a_run(model, &[Context::Graph], TREE),
-        (Screen::Plan, Focus::Request) if model.replay().is_none() => vec![Context::Request, Context::Always],
-        (Screen::Plan, Focus::Filter) => vec![Context::Filter, Context::Always],
-        (Screen::Plan, _) if model.deps_target().is_some() => vec![Context::Deps, Context::Moving, Context::Always],
+        (Screen::Graph, _) => of_a_run(model, &[KeyContext::Graph], TREE),
+        (Screen::Plan, Focus::Request) if model.replay().is_none() => vec![KeyContext::Request, KeyContext::Always],
+        (Screen::Plan, Focus::Filter) => vec![KeyContext::Filter, KeyContext::Always],
+        (Screen::Plan, _) if model.deps_target().is_some() => vec![KeyContext::Deps, KeyContext::Moving, KeyContext::Always],
         (Screen::Plan, Focus::Inspector) => of_a_run(model, &[], INSPECTOR),
         (Screen::Plan, Focus::Tree | Focus::Request) => of_a_run(model, &[], TREE),
     }
 }
 
-const INSPECTOR: &[Context] = &[Context::Inspector, Context::Plan, Context::Moving, Context::Global, Context::Always];
-const GRAPH: &[Context] = &[Context::Graph, Context::Tree, Context::Plan, Context::Moving, Context::Global, Context::Always];
-const TREE: &[Context] = &[Context::Tree, Context::Plan, Context::Moving, Context::Global, Context::Always];
+const INSPECTOR: &[KeyContext] = &[KeyContext::Inspector, KeyContext::Plan, KeyContext::Moving, KeyContext::Global, KeyContext::Always];
+const GRAPH: &[KeyContext] =
+    &[KeyContext::Graph, KeyContext::Tree, KeyContext::Plan, KeyContext::Moving, KeyContext::Global, KeyContext::Always];
+const TREE: &[KeyContext] = &[KeyContext::Tree, KeyContext::Plan, KeyContext::Moving, KeyContext::Global, KeyContext::Always];
 
 /// Contexts with those of a run between them, where one is shown; what is looked at as it was comes before all that changes it.
-fn of_a_run(model: &Model, inner: &[Context], outer: &[Context]) -> Vec<Context> {
-    let replay = model.replay().map(|_| Context::Replay);
-    let run = model.shown_run().map(|_| Context::Run);
+fn of_a_run(model: &Model, inner: &[KeyContext], outer: &[KeyContext]) -> Vec<KeyContext> {
+    let replay = model.replay().map(|_| KeyContext::Replay);
+    let run = model.shown_run().map(|_| KeyContext::Run);
     inner.iter().copied().chain(replay).chain(run).chain(outer.iter().copied()).collect()
 }
 
 /// A key came.
-pub fn key(model: &mut Model, turn: &mut Turn, key: Key) {
+pub fn key(model: &mut Model, turn: &mut UpdateTurn, key: Key) {
     model.safety.key(turn.now);
     turn.key = Some(key);
     model.status = None;
     let asked = model.inbox.asked.take();
     match model.look.keymap.resolve(&contexts(model), key) {
         Some(command) => {
-            if command.context == Context::Inbox {
+            if command.context == KeyContext::Inbox {
                 model.inbox.asked = asked;
             }
             run(model, turn, command);
@@ -88,7 +89,7 @@ fn elsewhere(model: &Model, key: Key) -> Option<String> {
 }
 
 /// Runs a command, or says why it can't be run now.
-pub fn run(model: &mut Model, turn: &mut Turn, command: &Command) {
+pub fn run(model: &mut Model, turn: &mut UpdateTurn, command: &ConsoleCommand) {
     let selected = model.selected_id().cloned();
     match (command.guard)(model) {
         Ok(()) => (command.run)(model, turn),
@@ -100,7 +101,7 @@ pub fn run(model: &mut Model, turn: &mut Turn, command: &Command) {
 }
 
 /// Text was pasted: it goes into the text field with the focus, and nowhere else.
-pub fn paste(model: &mut Model, turn: &mut Turn, text: &str) {
+pub fn paste(model: &mut Model, turn: &mut UpdateTurn, text: &str) {
     model.safety.key(turn.now);
     model.inbox.asked = None;
     if !model.types() {

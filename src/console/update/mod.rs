@@ -6,7 +6,7 @@ pub mod verbs;
 
 use super::{
     keymap::Key,
-    model::{EditThen, GateShown, Model, Replay, RunView, Screen, Stage, Status},
+    model::{EditThen, GateShown, Model, PlanScreen, Replay, RunView, Screen, Status},
     theme::Theme,
 };
 use crate::{
@@ -54,7 +54,7 @@ pub enum Msg {
 
 /// What is asked of the world.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Action {
+pub enum ConsoleEffect {
     /// Tell the host.
     Send(Request),
     /// Draw a frame soon.
@@ -103,7 +103,7 @@ pub enum Parting {
 
 /// One message being worked on: when it came, and what it asks of the world.
 #[derive(Debug)]
-pub struct Turn {
+pub struct UpdateTurn {
     /// When the message came.
     pub now: Time,
     /// The key, if the message is one.
@@ -111,19 +111,19 @@ pub struct Turn {
     /// Whether no key had come for a while before this message.
     pub quiet: bool,
     /// What is asked of the world.
-    pub actions: Vec<Action>,
+    pub actions: Vec<ConsoleEffect>,
 }
 
-impl Turn {
+impl UpdateTurn {
     /// Tells the host.
     pub fn send(&mut self, request: Request) {
-        self.actions.push(Action::Send(request));
+        self.actions.push(ConsoleEffect::Send(request));
     }
 }
 
 /// Takes in one message.
-pub fn update(model: &mut Model, msg: Msg, now: Time) -> Vec<Action> {
-    let mut turn = Turn { now, key: None, quiet: model.safety.quiet(now), actions: Vec::new() };
+pub fn update(model: &mut Model, msg: Msg, now: Time) -> Vec<ConsoleEffect> {
+    let mut turn = UpdateTurn { now, key: None, quiet: model.safety.quiet(now), actions: Vec::new() };
     let mut frame = true;
     match msg {
         Msg::Key(key) => keys::key(model, &mut turn, key),
@@ -142,14 +142,14 @@ pub fn update(model: &mut Model, msg: Msg, now: Time) -> Vec<Action> {
     }
     settle(model);
     if frame {
-        turn.actions.push(Action::Frame);
+        turn.actions.push(ConsoleEffect::Frame);
     }
     turn.actions
 }
 
 /// Works out what only a frame needs, right before one is drawn.
 pub fn prepare(model: &mut Model, now: Time) {
-    if let Stage::Run(id) = &model.place.stage
+    if let PlanScreen::Run(id) = &model.place.stage
         && let Some(run) = model.runs.get_mut(id)
     {
         run.grow();
@@ -213,8 +213,8 @@ pub fn next_wake(model: &Model, now: Time) -> Option<Time> {
     let armed = model.gate_is_faced().then(|| model.safety.quiet_from()).filter(|at| *at > now);
     let in_sight = model.place.screen.shows_stage();
     let ticks = match &model.place.stage {
-        Stage::Run(id) => model.runs.get(id).is_some_and(|run| run.works()),
-        Stage::Plan => model.request.planning.is_some(),
+        PlanScreen::Run(id) => model.runs.get(id).is_some_and(|run| run.works()),
+        PlanScreen::Plan => model.request.planning.is_some(),
     };
     let second = (ticks && in_sight).then(|| Time((now.0 / 1000 + 1) * 1000));
     let plays = model.replay().filter(|_| in_sight).and_then(Replay::due);

@@ -1,14 +1,14 @@
 //! What the host says: how each notice changes the model.
 
-use super::{Action, Turn, verbs};
-use crate::console::model::{Draft, Focus, GateKey, Model, RunView, Screen, Stage, Status, Tree, Version, words};
+use super::{ConsoleEffect, UpdateTurn, verbs};
+use crate::console::model::{Focus, GateKey, Model, PlanScreen, ReplyDraft, RunView, Screen, Status, TreeView, Version, words};
 use crate::engine::{Event, Outcome, Record, RunId};
 use crate::host::client::{Driver, ModelStatus, Notice, PlanningId, Problem, Request};
 use crate::plan::{Node, Plan};
 use crate::text::{Plain, counted};
 
 /// Takes in a notice.
-pub fn notice(model: &mut Model, turn: &mut Turn, notice: Notice) {
+pub fn notice(model: &mut Model, turn: &mut UpdateTurn, notice: Notice) {
     match notice {
         Notice::Hello(hello) => {
             model.session.greet(hello);
@@ -107,16 +107,16 @@ fn plan_failed(model: &mut Model, id: PlanningId, problem: &Problem) {
     }
 }
 
-fn run_opened(model: &mut Model, turn: &mut Turn, id: RunId, records: &[Record], driver: Driver) {
+fn run_opened(model: &mut Model, turn: &mut UpdateTurn, id: RunId, records: &[Record], driver: Driver) {
     let live = driver.is_here();
-    let was_shown = model.place.stage == Stage::Run(id.clone());
+    let was_shown = model.place.stage == PlanScreen::Run(id.clone());
     let mut view = RunView::new(id.clone(), driver);
     view.apply(records);
     view.grow();
     let known = match model.runs.get_mut(&id) {
         Some(known) => {
             view.tree = std::mem::take(&mut known.tree);
-            view.with_tree(Tree::rebuild);
+            view.with_tree(TreeView::rebuild);
             std::mem::replace(known, view).journal().len()
         }
         None => {
@@ -139,7 +139,7 @@ fn run_opened(model: &mut Model, turn: &mut Turn, id: RunId, records: &[Record],
         return;
     }
     verbs::branch::say_interrupted(model, &id);
-    if !model.dialogs.is_empty() && model.place.stage != Stage::Run(id.clone()) {
+    if !model.dialogs.is_empty() && model.place.stage != PlanScreen::Run(id.clone()) {
         // What lies open is about what is shown.
         let at = model.runs.open.iter().position(|run| run.id == id).map_or(1, |at| at + 1);
         let key = |id: &str| model.look.keymap.hint(id).unwrap_or_default();
@@ -147,7 +147,7 @@ fn run_opened(model: &mut Model, turn: &mut Turn, id: RunId, records: &[Record],
         model.status = Some(Status::note(&words));
         return;
     }
-    model.place.stage = Stage::Run(id);
+    model.place.stage = PlanScreen::Run(id);
     model.editor.deps = None;
     if !model.types() {
         if model.place.screen != Screen::Graph {
@@ -158,19 +158,19 @@ fn run_opened(model: &mut Model, turn: &mut Turn, id: RunId, records: &[Record],
 }
 
 /// Asks what the payloads of a run's open gates would do: those as somebody edited them, where somebody did.
-fn ask_pictures(model: &Model, turn: &mut Turn, id: &RunId) {
+fn ask_pictures(model: &Model, turn: &mut UpdateTurn, id: &RunId) {
     let Some(view) = model.runs.get(id) else { return };
     for gate in view.newest().run.open_gates() {
         let key = GateKey { run: id.clone(), gate: gate.id };
         let payload = match model.inbox.drafts.get(&key) {
-            Some(Draft::Payload(edited)) => edited,
-            Some(Draft::Answer(_) | Draft::Words(_)) | None => &gate.payload,
+            Some(ReplyDraft::Payload(edited)) => edited,
+            Some(ReplyDraft::Answer(_) | ReplyDraft::Words(_)) | None => &gate.payload,
         };
         turn.send(Request::Preview { run: id.clone(), gate: gate.id, payload: payload.clone() });
     }
 }
 
-fn events(model: &mut Model, turn: &mut Turn, id: &RunId, records: &[Record]) {
+fn events(model: &mut Model, turn: &mut UpdateTurn, id: &RunId, records: &[Record]) {
     let waiting = model.inbox.gates.len();
     let Some(view) = model.runs.get_mut(id) else { return };
     let gates = view.apply(records);
@@ -194,7 +194,7 @@ fn events(model: &mut Model, turn: &mut Turn, id: &RunId, records: &[Record]) {
 /// What a person should hear of an event besides what the screens show anyway. Of a run that isn't shown it is told with its number, and
 /// without keys: those act on the shown one.
 fn told(model: &mut Model, id: &RunId, event: &Event) {
-    let shown = model.place.stage == Stage::Run(id.clone());
+    let shown = model.place.stage == PlanScreen::Run(id.clone());
     let key = |command: &str| model.look.keymap.hint(command).filter(|_| shown);
     let status = match event {
         Event::RunSettled { outcome, reason } => {
@@ -246,7 +246,7 @@ fn ended(view: &RunView, outcome: Outcome, reason: &str) -> Status {
 }
 
 /// Gates opened or closed: the inbox, the texts, the title. The focus and the selection stay where they are.
-fn gates_changed(model: &mut Model, turn: &mut Turn, before: usize) {
+fn gates_changed(model: &mut Model, turn: &mut UpdateTurn, before: usize) {
     model.inbox.refresh(&model.runs.open);
     let fresh: Vec<GateKey> = model.inbox.gates.iter().filter(|key| model.inbox.doc(key).is_none()).cloned().collect();
     let ring = !fresh.is_empty();
@@ -255,6 +255,6 @@ fn gates_changed(model: &mut Model, turn: &mut Turn, before: usize) {
     }
     let waiting = model.inbox.gates.len();
     if ring || waiting != before {
-        turn.actions.push(Action::Attention { waiting, ring });
+        turn.actions.push(ConsoleEffect::Attention { waiting, ring });
     }
 }

@@ -11,7 +11,7 @@ use super::{
     pen::Pen,
 };
 use crate::console::{
-    model::{Layout, Model, Proposal, Screen, docs, scrolled},
+    model::{Model, Proposal, Screen, ScreenLayout, docs, scrolled},
     theme::Role,
     update::verbs::why::links,
 };
@@ -23,7 +23,7 @@ use crate::text::{Glyph, Plain};
 const ROWS: u16 = 12;
 
 /// Draws the verb that is shown before it is said: in the place of the details, so that the tree stays in sight.
-pub fn proposal(model: &Model, proposal: &Proposal, pen: &mut Pen<'_>, layout: &Layout) {
+pub fn proposal(model: &Model, proposal: &Proposal, pen: &mut Pen<'_>, layout: &ScreenLayout) {
     let said = docs::proposal(proposal);
     let fits = matches!(model.place.screen, Screen::Plan | Screen::Graph) && layout.detail.height >= 5 && layout.detail.width >= 30;
     let inside = if fits {

@@ -1,7 +1,7 @@
 //! What the state calls for: the commands that come first among the hints, those that could not be meant, and what they are called now.
 
 use crate::console::{
-    model::{Draft, Model, Screen, is_question},
+    model::{Model, ReplyDraft, Screen, is_question},
     update::verbs::gates::wants_answer,
 };
 use crate::engine::{NodeState, Pace};
@@ -47,7 +47,7 @@ fn failed(model: &Model) -> bool {
 /// Whether the key of a gate would only be refused: a question is answered, and not approved.
 fn is_refused(model: &Model, id: &str) -> bool {
     let Some((_, gate)) = model.selected_gate() else { return false };
-    id == "gate.approve" && wants_answer(gate) && !matches!(model.selected_draft(), Some(Draft::Answer(_)))
+    id == "gate.approve" && wants_answer(gate) && !matches!(model.selected_draft(), Some(ReplyDraft::Answer(_)))
 }
 
 /// What a command is called as things stand; nothing where it is called as always.
@@ -60,9 +60,9 @@ pub fn name(model: &Model, id: &str) -> Option<&'static str> {
         "replay.toggle" => model.replay().map(|_| "to now"),
         "gate.edit" => model.selected_gate().map(|(_, gate)| if is_question(gate) { "answer" } else { "edit" }),
         "gate.approve" => model.selected_draft().and_then(|draft| match draft {
-            Draft::Answer(_) => Some("send the answer"),
-            Draft::Payload(_) => Some("approve as edited"),
-            Draft::Words(_) => None,
+            ReplyDraft::Answer(_) => Some("send the answer"),
+            ReplyDraft::Payload(_) => Some("approve as edited"),
+            ReplyDraft::Words(_) => None,
         }),
         _ => None,
     }

@@ -4,13 +4,13 @@ use ratatui::layout::Rect;
 
 use super::{doc, pen::Pen};
 use crate::console::{
-    model::{Layout, Model, docs},
+    model::{Model, ScreenLayout, docs},
     theme::Role,
 };
 use crate::text::Plain;
 
 /// Draws the differences and the selected one.
-pub fn draw(model: &Model, pen: &mut Pen<'_>, layout: &Layout) {
+pub fn draw(model: &Model, pen: &mut Pen<'_>, layout: &ScreenLayout) {
     list(model, pen, layout.list);
     detail(model, pen, layout.detail);
 }

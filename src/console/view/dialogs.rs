@@ -11,8 +11,8 @@ use super::{
 };
 use crate::console::{
     model::{
-        Asks, Confirm, Confirmed, Dialog, Doc, EditorDialog, FormDialog, GateShown, Layout, Line, LineDialog, Model, Pick, PickItem,
-        Reader, Reading, docs, scrolled, words,
+        Asks, Confirm, Confirmed, Dialog, Doc, EditorDialog, FormDialog, GateShown, LineDialog, Model, Pick, PickItem, ReaderDialog,
+        Reading, ScreenLayout, TypedLine, docs, scrolled, words,
     },
     theme::Role,
 };
@@ -21,13 +21,13 @@ use crate::text::Plain;
 /// Whether the topmost dialog leaves nothing of the screen below.
 pub fn fills_screen(model: &Model) -> bool {
     match model.dialogs.last() {
-        Some(Dialog::Reader(Reader { what: Reading::Inspector | Reading::Gate, .. })) => true,
+        Some(Dialog::Reader(ReaderDialog { what: Reading::Inspector | Reading::Gate, .. })) => true,
         Some(_) | None => false,
     }
 }
 
 /// Draws the topmost dialog.
-pub fn draw(model: &Model, layout: &Layout, pen: &mut Pen<'_>, shown: &mut Shown) {
+pub fn draw(model: &Model, layout: &ScreenLayout, pen: &mut Pen<'_>, shown: &mut Shown) {
     match model.dialogs.last() {
         None => {}
         Some(Dialog::Pick(pick)) => draw_pick(model, pick, pen, shown),
@@ -163,7 +163,7 @@ fn draw_line(model: &Model, line: &LineDialog, pen: &mut Pen<'_>, shown: &mut Sh
     for (y, piece) in (inside.y + 1..last_row(inside).y).zip(&note) {
         pen.text(inside.x, y, inside.width, piece, Role::Dim);
     }
-    let before = model.request.typed.before(Line::of(&line.then));
+    let before = model.request.typed.before(TypedLine::of(&line.then));
     let hints = [("line.keep", "take it"), ("line.cancel", "leave"), ("line.older", "earlier")];
     keys(model, pen, last_row(inside), &hints[..if before.is_empty() { 2 } else { 3 }]);
 }
@@ -261,7 +261,7 @@ fn draw_confirm(model: &Model, confirm: &Confirm, pen: &mut Pen<'_>) {
     keys(model, pen, last_row(inside), &hints);
 }
 
-fn draw_reader(model: &Model, reader: &Reader, pen: &mut Pen<'_>, shown: &mut Shown) {
+fn draw_reader(model: &Model, reader: &ReaderDialog, pen: &mut Pen<'_>, shown: &mut Shown) {
     match &reader.what {
         Reading::Inspector => {
             bare(model, &docs::inspector(model), reader.scroll, pen);

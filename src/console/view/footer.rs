@@ -4,13 +4,13 @@ use ratatui::layout::Rect;
 
 use super::{called, pen::Pen};
 use crate::console::{
-    commands::{self, Context},
+    commands::{self, KeyContext},
     keymap::Key,
-    model::{Line, Model, Stage},
+    model::{Model, PlanScreen, TypedLine},
     theme::Role,
     update::{contexts, verbs::act::pacing},
 };
-use crate::engine::Verb;
+use crate::engine::Action;
 use crate::text::Plain;
 
 /// Draws the last rows. Where it needs them all, what happened hides the keys until the next key.
@@ -90,16 +90,16 @@ fn undo(model: &Model) -> String {
 
 /// What the pausing key does now.
 fn pause(model: &Model) -> String {
-    let goes_on = model.shown_run().is_some_and(|view| pacing(view) == Verb::Resume);
+    let goes_on = model.shown_run().is_some_and(|view| pacing(view) == Action::Resume);
     if goes_on { "go on".to_owned() } else { "pause".to_owned() }
 }
 
 /// What comes next of the plan and the open runs.
 fn next_stage(model: &Model) -> String {
     match model.stage_after(1) {
-        Stage::Plan => "plan".to_owned(),
-        Stage::Run(_) if model.runs.open.len() == 1 => "run".to_owned(),
-        Stage::Run(id) => {
+        PlanScreen::Plan => "plan".to_owned(),
+        PlanScreen::Run(_) if model.runs.open.len() == 1 => "run".to_owned(),
+        PlanScreen::Run(id) => {
             let at = model.runs.open.iter().position(|run| run.id == id).unwrap_or(0);
             format!("run {}", at + 1)
         }
@@ -107,26 +107,26 @@ fn next_stage(model: &Model) -> String {
 }
 
 /// Commands that help most here, the most useful first. Dialogs show their own keys.
-fn hinted(model: &Model, contexts: &[Context]) -> &'static [&'static str] {
+fn hinted(model: &Model, contexts: &[KeyContext]) -> &'static [&'static str] {
     // Of a run and of a replay there are commands in front of those of the inspector.
-    let inner = contexts.iter().find(|context| **context == Context::Inspector);
+    let inner = contexts.iter().find(|context| **context == KeyContext::Inspector);
     match inner.or(contexts.first()) {
         // Up and down also move within the text, so that they are never refused; what they offer is told only where there is some.
-        Some(Context::Request) if model.request.typed.before(Line::Request).is_empty() => {
+        Some(KeyContext::Request) if model.request.typed.before(TypedLine::Request).is_empty() => {
             &["request.submit", "request.leave", "request.newline", "app.help_here", "app.interrupt"]
         }
-        Some(Context::Request) => {
+        Some(KeyContext::Request) => {
             &["request.submit", "request.leave", "request.newline", "request.older", "app.help_here", "app.interrupt"]
         }
-        Some(Context::Filter) => &["filter.done", "filter.clear", "filter.older", "app.help_here"],
-        Some(Context::Deps) => &["deps.toggle", "deps.done", "deps.undo", "move.down", "move.up"],
-        Some(Context::Replay) => REPLAY,
-        Some(Context::Log) => LOG,
-        Some(Context::Versus) => &["app.help", "app.back", "versus.node", "move.down", "app.runs", "app.quit"],
-        Some(Context::Timeline) => TIMELINE,
-        Some(Context::Trace) => TRACE,
-        Some(Context::LogFilter) => &["log.filter_done", "log.filter_clear", "log.filter_older", "app.help_here"],
-        Some(Context::Tree | Context::Run) => match model.shown_run() {
+        Some(KeyContext::Filter) => &["filter.done", "filter.clear", "filter.older", "app.help_here"],
+        Some(KeyContext::Deps) => &["deps.toggle", "deps.done", "deps.undo", "move.down", "move.up"],
+        Some(KeyContext::Replay) => REPLAY,
+        Some(KeyContext::Log) => LOG,
+        Some(KeyContext::Versus) => &["app.help", "app.back", "versus.node", "move.down", "app.runs", "app.quit"],
+        Some(KeyContext::Timeline) => TIMELINE,
+        Some(KeyContext::Trace) => TRACE,
+        Some(KeyContext::LogFilter) => &["log.filter_done", "log.filter_clear", "log.filter_older", "app.help_here"],
+        Some(KeyContext::Tree | KeyContext::Run) => match model.shown_run() {
             Some(run) if run.goes_on() => RUN_GOES_ON,
             Some(_) => RUN_ENDED,
             None if model.plan().nodes.is_empty() => {
@@ -134,14 +134,14 @@ fn hinted(model: &Model, contexts: &[Context]) -> &'static [&'static str] {
             }
             None => PLAN,
         },
-        Some(Context::Graph) => GRAPH,
-        Some(Context::Inspector) => INSPECTOR,
-        Some(Context::Inbox) if model.selected_gate().is_some() => GATE,
-        Some(Context::Inbox) => &["app.help", "move.down", "app.back", "app.runs", "app.quit"],
-        Some(Context::Compare) => {
+        Some(KeyContext::Graph) => GRAPH,
+        Some(KeyContext::Inspector) => INSPECTOR,
+        Some(KeyContext::Inbox) if model.selected_gate().is_some() => GATE,
+        Some(KeyContext::Inbox) => &["app.help", "move.down", "app.back", "app.runs", "app.quit"],
+        Some(KeyContext::Compare) => {
             &["app.help", "app.back", "compare.back", "compare.accept", "compare.undo", "compare.node", "move.down", "app.quit"]
         }
-        Some(Context::Runs) => &["app.help", "runs.open", "runs.resume", "app.back", "app.quit"],
+        Some(KeyContext::Runs) => &["app.help", "runs.open", "runs.resume", "app.back", "app.quit"],
         _ => &[],
     }
 }

@@ -16,7 +16,7 @@ use crate::console::{
 use crate::engine::{EdgeId, NodeRun, Time};
 use crate::plan::{
     NodeId,
-    chart::{Body, Chart, Line, Note, Pane, Seen, Window},
+    chart::{ArrowLabel, BoxBody, EdgeStroke, GraphDrawing, Pane, VisibleBox, Window},
 };
 use crate::text::{Glyph, GlyphSet, Plain};
 
@@ -45,15 +45,15 @@ pub fn draw(model: &Model, now: Time, pen: &mut Pen<'_>, area: Rect) {
             stroke.line().map(|line| (stroke.symbol(glyphs), line))
         });
     }
-    for Note { x, y, words, line } in &sight.notes {
-        sheet.put(*x, *y, words, if *line == Line::Dead { Role::Dim } else { Role::Accent });
+    for ArrowLabel { x, y, words, line } in &sight.notes {
+        sheet.put(*x, *y, words, if *line == EdgeStroke::Dead { Role::Dim } else { Role::Accent });
     }
     for seen in &sight.boxes {
         let edge: String = (seen.area.x + 1..seen.area.x + seen.area.width - 1)
             .map(|x| sight.stroke(x, seen.area.y + seen.area.height - 1).on_edge().symbol(glyphs))
             .collect();
         let is_selected = selected == Some(&seen.node.id);
-        Card { model, now, states: &states, seen, glyphs }.draw(&mut sheet, &edge, is_selected, focused);
+        NodeBox { model, now, states: &states, seen, glyphs }.draw(&mut sheet, &edge, is_selected, focused);
     }
 }
 
@@ -61,7 +61,7 @@ fn title(model: &Model, pen: &mut Pen<'_>, area: Rect, focused: bool) {
     let role = if focused { Role::Title } else { Role::Dim };
     let what = if model.shown_run().is_some() { "graph of the run" } else { "graph of the plan" };
     let mut pieces = vec![(Plain::line(what), role)];
-    let undrawn = model.tree().picture.chart().map_or(0, Chart::cut);
+    let undrawn = model.tree().picture.chart().map_or(0, GraphDrawing::cut);
     if undrawn > 0 {
         pieces.push((Plain::line(&format!("  {undrawn} edges without a line")), Role::Warning));
     }
@@ -86,7 +86,7 @@ fn title(model: &Model, pen: &mut Pen<'_>, area: Rect, focused: bool) {
 /// What the run says of boxes and edges; what was looked up stays known for the frame.
 struct States<'a> {
     model: &'a Model,
-    chart: &'a Chart,
+    chart: &'a GraphDrawing,
     turns: RefCell<BTreeMap<NodeId, Option<Turns>>>,
     /// By the id of the source: what became of its ways out, in order.
     ways: RefCell<BTreeMap<NodeId, Vec<Option<bool>>>>,
@@ -102,16 +102,16 @@ impl States<'_> {
         turns
     }
 
-    fn line(&self, pane: &Pane, edge: usize) -> Line {
-        let Some(view) = self.model.shown_run() else { return Line::Plain };
+    fn line(&self, pane: &Pane, edge: usize) -> EdgeStroke {
+        let Some(view) = self.model.shown_run() else { return EdgeStroke::Plain };
         let token = match self.chart.owner(pane) {
             None => u32::try_from(edge).ok().and_then(|edge| view.seen().run.edge_token(EdgeId(edge))),
             Some(owner) => self.turns(owner).and_then(|turns| self.way(view, pane, edge, &turns)),
         };
         match token {
-            Some(true) => Line::Taken,
-            Some(false) => Line::Dead,
-            None => Line::Waiting,
+            Some(true) => EdgeStroke::Taken,
+            Some(false) => EdgeStroke::Dead,
+            None => EdgeStroke::Waiting,
         }
     }
 
@@ -153,7 +153,7 @@ impl Sheet<'_, '_> {
     }
 
     /// A row of lines, in as few pieces as there are looks.
-    fn lines<'s>(&mut self, y: u32, at: impl Fn(u32) -> Option<(&'s str, Line)>) {
+    fn lines<'s>(&mut self, y: u32, at: impl Fn(u32) -> Option<(&'s str, EdgeStroke)>) {
         let mut piece = String::new();
         let (mut start, mut look) = (0, None);
         let end = self.window.x + self.window.width;
@@ -181,24 +181,24 @@ impl Sheet<'_, '_> {
     }
 }
 
-fn line_role(line: Line) -> Role {
+fn line_role(line: EdgeStroke) -> Role {
     match line {
-        Line::Taken => Role::Succeeded,
-        Line::Plain | Line::Waiting => Role::Border,
-        Line::Dead => Role::Dim,
+        EdgeStroke::Taken => Role::Succeeded,
+        EdgeStroke::Plain | EdgeStroke::Waiting => Role::Border,
+        EdgeStroke::Dead => Role::Dim,
     }
 }
 
 /// One box being drawn.
-struct Card<'a> {
+struct NodeBox<'a> {
     model: &'a Model,
     now: Time,
     states: &'a States<'a>,
-    seen: &'a Seen<'a>,
+    seen: &'a VisibleBox<'a>,
     glyphs: GlyphSet,
 }
 
-impl Card<'_> {
+impl NodeBox<'_> {
     fn draw(&self, sheet: &mut Sheet<'_, '_>, edge: &str, is_selected: bool, focused: bool) {
         let (node, area) = (self.seen.node, self.seen.area);
         let (last, right, inside) = (area.y + area.height - 1, area.x + area.width - 1, area.width as usize - 2);
@@ -224,8 +224,8 @@ impl Card<'_> {
         };
         let head = self.head(sheet, &id);
         match node.body {
-            Body::Open(_) => self.frame(sheet, head, is_selected, focused),
-            Body::None | Body::Folded(_) => self.inside(sheet, &id, is_selected, focused),
+            BoxBody::Open(_) => self.frame(sheet, head, is_selected, focused),
+            BoxBody::None | BoxBody::Folded(_) => self.inside(sheet, &id, is_selected, focused),
         }
     }
 
@@ -278,8 +278,8 @@ impl Card<'_> {
         let (node, area) = (self.seen.node, self.seen.area);
         let (x, room) = (area.x + 2, area.width as usize - 4);
         let title = match node.body {
-            Body::Folded(_) => Plain::line(&format!("{} ", sheet.pen.theme.glyph(Glyph::Folded))).then(&node.title),
-            Body::None | Body::Open(_) => node.title.clone(),
+            BoxBody::Folded(_) => Plain::line(&format!("{} ", sheet.pen.theme.glyph(Glyph::Folded))).then(&node.title),
+            BoxBody::None | BoxBody::Open(_) => node.title.clone(),
         };
         sheet.put(x, area.y + 1, &title.truncate(room), Role::Text);
         let took = self.model.shown_run().and_then(|view| view.seen().run.node(id)).map(|node| took(node, self.now)).unwrap_or_default();

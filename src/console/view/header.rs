@@ -4,7 +4,7 @@ use ratatui::layout::Rect;
 
 use super::pen::Pen;
 use crate::console::{
-    model::{Model, RunView, Screen, Stage, Standing},
+    model::{Model, PlanScreen, RunView, Screen, Standing},
     theme::Role,
 };
 use crate::engine::{Outcome, Time};
@@ -56,8 +56,8 @@ fn place(model: &Model, now: Time) -> Vec<(Plain, Role)> {
         (Screen::Compare, _) => vec![(Plain::line("compare  "), Role::Heading), (Plain::summary(&model.editor.plan().goal), Role::Text)],
         (Screen::Versus, _) => vec![(Plain::line("two runs side by side"), Role::Heading)],
         (Screen::Runs, _) => vec![(Plain::line("runs in "), Role::Heading), (model.session.workspace.clone(), Role::Dim)],
-        (Screen::Plan | Screen::Graph | Screen::Log | Screen::Timeline | Screen::Trace, Stage::Plan) => plan(model, now),
-        (Screen::Plan | Screen::Graph | Screen::Log | Screen::Timeline | Screen::Trace, Stage::Run(id)) => {
+        (Screen::Plan | Screen::Graph | Screen::Log | Screen::Timeline | Screen::Trace, PlanScreen::Plan) => plan(model, now),
+        (Screen::Plan | Screen::Graph | Screen::Log | Screen::Timeline | Screen::Trace, PlanScreen::Run(id)) => {
             model.runs.get(id).map(|view| run(model, view, now)).unwrap_or_default()
         }
     }

@@ -2,7 +2,7 @@
 
 use super::dialogs::reading_columns;
 use crate::console::{
-    commands::{self, Context, TITLE},
+    commands::{self, KeyContext, TITLE},
     model::{Doc, Model},
     theme::{Role, Theme},
 };
@@ -19,13 +19,13 @@ const LEAST: usize = 24;
 
 /// Everything that works in these contexts, innermost first, with keys. A command all of whose keys mean something else further
 /// inside doesn't.
-pub fn help_lines(model: &Model, contexts: &[Context]) -> Doc<'static> {
+pub fn help_lines(model: &Model, contexts: &[KeyContext]) -> Doc<'static> {
     let mut doc = Doc::default();
     let columns = reading_columns(model);
     for context in contexts {
         let keymap = &model.look.keymap;
         let is_reached =
-            |command: &&commands::Command| keymap.keys_of(command.id).is_empty() || keymap.reaching(contexts, command).is_some();
+            |command: &&commands::ConsoleCommand| keymap.keys_of(command.id).is_empty() || keymap.reaching(contexts, command).is_some();
         let mut commands = commands::all().filter(|command| command.context == *context).filter(is_reached).peekable();
         if commands.peek().is_none() {
             continue;
@@ -96,17 +96,17 @@ fn behind(doc: &mut Doc<'static>, role: Role, head: &Plain, words: &str, (at, wi
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::console::{commands::Context, tests::Deck};
+    use crate::console::{commands::KeyContext, tests::Deck};
     use std::collections::BTreeSet;
 
     /// All lines of help for these contexts, joined where they are one.
-    fn told(deck: &Deck, contexts: &[Context]) -> Vec<String> {
+    fn told(deck: &Deck, contexts: &[KeyContext]) -> Vec<String> {
         help_lines(&deck.model, contexts).from(0).map(|(_, line)| line.as_str().to_owned()).collect()
     }
 
     #[test]
     fn no_key_and_no_title_in_help_is_cut() {
-        let all: BTreeSet<Context> = commands::all().map(|command| command.context).collect();
+        let all: BTreeSet<KeyContext> = commands::all().map(|command| command.context).collect();
         for width in [40, 60, 80, 100, 110, 120, 133, 134, 200] {
             for deck in [Deck::new(width, 24), Deck::planned(width, 24), Deck::waiting(width, 24)] {
                 for context in &all {
@@ -131,7 +131,7 @@ mod tests {
         for width in [40, 80, 100, 120, 200] {
             let deck = Deck::waiting(width, 24);
             let words: Vec<String> =
-                told(&deck, &[Context::Tree]).iter().flat_map(|line| line.split_whitespace()).map(str::to_owned).collect();
+                told(&deck, &[KeyContext::Tree]).iter().flat_map(|line| line.split_whitespace()).map(str::to_owned).collect();
             let why = "not now: this is a run: take its plan into the editor to change it";
             let why: Vec<&str> = why.split(' ').collect();
             assert!(words.windows(why.len()).any(|said| said == why), "{width}: {words:?}");

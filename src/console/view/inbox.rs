@@ -4,14 +4,14 @@ use ratatui::layout::Rect;
 
 use super::{Shown, doc, pen::Pen};
 use crate::console::{
-    model::{GateKey, GateShown, Layout, Model, Replay, RunView, docs},
+    model::{GateKey, GateShown, Model, Replay, RunView, ScreenLayout, docs},
     theme::Role,
 };
 use crate::engine::{Decided, Time};
 use crate::text::{Glyph, Plain, clock};
 
 /// Draws the inbox.
-pub fn draw(model: &Model, now: Time, pen: &mut Pen<'_>, layout: &Layout, shown: &mut Shown) {
+pub fn draw(model: &Model, now: Time, pen: &mut Pen<'_>, layout: &ScreenLayout, shown: &mut Shown) {
     list(model, pen, layout.list);
     detail(model, now, pen, layout.detail, shown);
 }

@@ -4,13 +4,13 @@ use ratatui::layout::Rect;
 
 use super::{Shown, doc, pen::Pen, request};
 use crate::console::{
-    model::{Focus, Layout, Model, Replay, RunView, docs, log::Row},
+    model::{Focus, Model, Replay, RunView, ScreenLayout, docs, log::LogRow},
     theme::Role,
 };
 use crate::text::{Plain, clock, counted};
 
 /// Draws the events and the selected one.
-pub fn draw(model: &Model, pen: &mut Pen<'_>, layout: &Layout, shown: &mut Shown) {
+pub fn draw(model: &Model, pen: &mut Pen<'_>, layout: &ScreenLayout, shown: &mut Shown) {
     let Some(view) = model.shown_run() else {
         pen.title(layout.list, &[(Plain::line("log"), Role::Title)], true);
         pen.words(layout.list.x + 2, layout.list.y + 1, layout.list.width.saturating_sub(2), "No run is shown.", Role::Dim);
@@ -81,10 +81,10 @@ fn lines(model: &Model, view: &RunView, pen: &mut Pen<'_>, area: Rect) {
 }
 
 /// What a line tells in so many columns: of what is streamed the end, since that is what grows.
-fn what(row: &Row, told: Plain, width: u16) -> Plain {
+fn what(row: &LogRow, told: Plain, width: u16) -> Plain {
     match row {
-        Row::Event(_) => told,
-        Row::Stream(stream) => {
+        LogRow::Event(_) => told,
+        LogRow::Stream(stream) => {
             let said = docs::said(stream);
             let room = usize::from(width).saturating_sub(said.width());
             said.then(&stream.last_words().truncate_start(room))

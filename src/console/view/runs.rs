@@ -4,7 +4,7 @@ use ratatui::layout::Rect;
 
 use super::pen::Pen;
 use crate::console::{
-    model::{Model, Stage, words},
+    model::{Model, PlanScreen, words},
     theme::Role,
 };
 use crate::host::client::RunSummary;
@@ -41,7 +41,7 @@ fn entry(model: &Model, (at, run): (usize, &RunSummary), pen: &mut Pen<'_>, line
     let (glyph, word, role) = words::run_word(run);
     let took = run.finished.map(|finished| duration(finished.since(run.created))).unwrap_or_default();
     let open = match &model.place.stage {
-        Stage::Run(id) if *id == run.run => "  shown",
+        PlanScreen::Run(id) if *id == run.run => "  shown",
         _ => "",
     };
     let began = timestamp(run.created.0);

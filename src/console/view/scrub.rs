@@ -4,7 +4,7 @@ use ratatui::layout::Rect;
 
 use super::pen::Pen;
 use crate::console::{
-    model::{Mark, Model, Replay, RunView, docs},
+    model::{Model, Replay, RunView, SearchMark, docs},
     theme::Role,
 };
 use crate::text::{Glyph, Plain, clock, duration};
@@ -39,12 +39,12 @@ fn bar(view: &RunView, replay: &Replay, pen: &mut Pen<'_>, row: Rect) {
     let light = Plain::line(&pen.theme.glyph(Glyph::LineHorizontal).repeat(usize::from(line.width.saturating_sub(here))));
     pen.pieces(line, &[(heavy, Role::Accent), (light, Role::Border)]);
     // What went wrong is drawn over what was asked, and that over what was done about it.
-    for wanted in [Mark::Verb, Mark::Break, Mark::Gate, Mark::Failure] {
+    for wanted in [SearchMark::Verb, SearchMark::Break, SearchMark::Gate, SearchMark::Failure] {
         let (glyph, role) = match wanted {
-            Mark::Verb => (Glyph::Unfolded, Role::Accent),
-            Mark::Break => (Glyph::Held, Role::Held),
-            Mark::Gate => (Glyph::Gate, Role::Gate),
-            Mark::Failure => (Glyph::Failed, Role::Failed),
+            SearchMark::Verb => (Glyph::Unfolded, Role::Accent),
+            SearchMark::Break => (Glyph::Held, Role::Held),
+            SearchMark::Gate => (Glyph::Gate, Role::Gate),
+            SearchMark::Failure => (Glyph::Failed, Role::Failed),
         };
         for (at, _) in view.journal().marks().iter().filter(|(_, mark)| *mark == wanted) {
             pen.glyph(line.x + column(*at, events, line.width), line.y, 1, glyph, role);

@@ -4,15 +4,15 @@ use ratatui::layout::Rect;
 
 use super::{doc, pen::Pen};
 use crate::console::{
-    model::{Doc, Layout, Model, docs},
+    model::{Doc, Model, ScreenLayout, docs},
     theme::Role,
 };
-use crate::engine::{Bar, Chart, Doing, Run, Time};
+use crate::engine::{Bar, Doing, Run, Time, TimelineChart};
 use crate::plan::NodeId;
 use crate::text::{Glyph, Plain, duration};
 
 /// Draws the bars and what the selected node did.
-pub fn draw(model: &Model, pen: &mut Pen<'_>, layout: &Layout) {
+pub fn draw(model: &Model, pen: &mut Pen<'_>, layout: &ScreenLayout) {
     let area = layout.list;
     let Some(view) = model.shown_run() else {
         pen.title(area, &[(Plain::line("timeline"), Role::Title)], true);
@@ -60,7 +60,7 @@ struct Scale {
 const TOOK: u16 = 8;
 
 impl Scale {
-    fn new(chart: &Chart, area: Rect, name: u16) -> Self {
+    fn new(chart: &TimelineChart, area: Rect, name: u16) -> Self {
         let x = area.x + name + 5;
         let width = area.right().saturating_sub(x + TOOK).max(1);
         Self { start: chart.start.unwrap_or(chart.end), ms: chart.makespan_ms.max(1), x, width }
@@ -139,7 +139,7 @@ fn glyph(doing: Doing) -> Glyph {
     }
 }
 
-fn draw_bar(scale: &Scale, chart: &Chart, bar: &Bar, name: u16, pen: &mut Pen<'_>, line: Rect) {
+fn draw_bar(scale: &Scale, chart: &TimelineChart, bar: &Bar, name: u16, pen: &mut Pen<'_>, line: Rect) {
     let role = if bar.critical { Role::Accent } else { Role::Text };
     if bar.critical {
         pen.glyph(line.x + 2, line.y, 1, Glyph::LineHeavy, Role::Accent);
@@ -165,7 +165,7 @@ fn draw_bar(scale: &Scale, chart: &Chart, bar: &Bar, name: u16, pen: &mut Pen<'_
 }
 
 /// What the marks mean; those that are rare only where they occur.
-fn legend(chart: &Chart, run: &Run, pen: &mut Pen<'_>, row: Rect) {
+fn legend(chart: &TimelineChart, run: &Run, pen: &mut Pen<'_>, row: Rect) {
     let mut words = vec![
         (Glyph::BarFull, docs::doing_role(Doing::Working), "works"),
         (Glyph::Pending, docs::doing_role(Doing::Inputs), "waits"),

@@ -4,13 +4,13 @@ use ratatui::layout::Rect;
 
 use super::{doc, pen::Pen};
 use crate::console::{
-    model::{Layout, Model, TraceView, docs},
+    model::{Model, ScreenLayout, TraceView, docs},
     theme::Role,
 };
 use crate::text::Plain;
 
 /// Draws the lines and what stands behind the selected one.
-pub fn draw(model: &Model, pen: &mut Pen<'_>, layout: &Layout) {
+pub fn draw(model: &Model, pen: &mut Pen<'_>, layout: &ScreenLayout) {
     let area = layout.list;
     let open = model.dialogs.is_empty();
     let Some(view) = model.shown_run().and_then(|view| view.trace.as_ref()) else {

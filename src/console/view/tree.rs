@@ -4,7 +4,7 @@ use ratatui::layout::Rect;
 
 use super::{Shown, empty, pen::Pen, request};
 use crate::console::{
-    model::{Focus, LEVELS, Model, Row, RowKind, RunView, Standing, words},
+    model::{Focus, LEVELS, Model, RunView, Standing, TreeRow, TreeRowKind, words},
     theme::Role,
 };
 use crate::engine::{Inside, NodeRun, NodeState, Time};
@@ -35,7 +35,7 @@ pub fn draw(model: &Model, now: Time, pen: &mut Pen<'_>, area: Rect, shown: &mut
     for (y, (at, row)) in (inside.top()..inside.bottom()).zip(rows) {
         let Some(node) = model.plan().nodes.get(row.index) else { continue };
         let line = Rect { y, height: 1, ..inside };
-        Line { model, now, row, node, grid, needs: &needs, after: &after }.draw(pen, line);
+        RowDrawing { model, now, row, node, grid, needs: &needs, after: &after }.draw(pen, line);
         if at == tree.selected() {
             pen.select(line, focused);
         }
@@ -111,10 +111,10 @@ fn mark_width(model: &Model) -> u16 {
 }
 
 /// One row being drawn.
-struct Line<'a> {
+struct RowDrawing<'a> {
     model: &'a Model,
     now: Time,
-    row: &'a Row,
+    row: &'a TreeRow,
     node: &'a Node,
     grid: Grid,
     /// Positions of the nodes that the node whose dependencies are changed depends on.
@@ -123,7 +123,7 @@ struct Line<'a> {
     after: &'a [bool],
 }
 
-impl Line<'_> {
+impl RowDrawing<'_> {
     fn draw(&self, pen: &mut Pen<'_>, line: Rect) {
         let left = Rect { x: line.x + 2, width: line.width.saturating_sub(2), ..line };
         let run = self.model.shown_run();
@@ -138,13 +138,13 @@ impl Line<'_> {
         self.name(pen, Rect { x: left.x + mark_width(self.model), width: self.grid.name.saturating_sub(mark_width(self.model)), ..left });
         let rest = Rect { x: left.x + self.grid.name, width: left.width.saturating_sub(self.grid.name), ..line };
         match (self.row.kind, run) {
-            (RowKind::Reference, _) => {
+            (TreeRowKind::Reference, _) => {
                 let words = if self.model.tree().stands_below(self.row) { "stands below" } else { "stands above" };
                 let x = rest.x + if run.is_some() { 0 } else { 2 };
                 pen.words(x, rest.y, rest.right().saturating_sub(x), words, Role::Dim);
             }
-            (RowKind::Leaf | RowKind::Open | RowKind::Folded(_), Some(view)) => self.run_columns(view, pen, rest),
-            (RowKind::Leaf | RowKind::Open | RowKind::Folded(_), None) => self.plan_columns(pen, rest),
+            (TreeRowKind::Leaf | TreeRowKind::Open | TreeRowKind::Folded(_), Some(view)) => self.run_columns(view, pen, rest),
+            (TreeRowKind::Leaf | TreeRowKind::Open | TreeRowKind::Folded(_), None) => self.plan_columns(pen, rest),
         }
     }
 
@@ -152,14 +152,14 @@ impl Line<'_> {
     fn name(&self, pen: &mut Pen<'_>, area: Rect) {
         let mut x = self.rails(pen, area);
         let room = |x: u16| area.right().saturating_sub(x + 1);
-        let role = if self.row.kind == RowKind::Reference { Role::Dim } else { self.reached(Role::Text) };
-        if self.row.kind == RowKind::Reference {
+        let role = if self.row.kind == TreeRowKind::Reference { Role::Dim } else { self.reached(Role::Text) };
+        if self.row.kind == TreeRowKind::Reference {
             let arrow = if self.model.tree().stands_below(self.row) { Glyph::ArrowDown } else { Glyph::ArrowUp };
             x += pen.glyph(x, area.y, room(x), arrow, Role::Dim) + 1;
         }
         let fold = match self.row.kind {
-            RowKind::Folded(hidden) => Plain::line(&format!(" {}{hidden}", pen.theme.glyph(Glyph::Folded))),
-            RowKind::Leaf | RowKind::Open | RowKind::Reference => Plain::default(),
+            TreeRowKind::Folded(hidden) => Plain::line(&format!(" {}{hidden}", pen.theme.glyph(Glyph::Folded))),
+            TreeRowKind::Leaf | TreeRowKind::Open | TreeRowKind::Reference => Plain::default(),
         };
         let sign = u16::try_from(fold.width()).unwrap_or(0);
         let space = room(x).saturating_sub(sign);
@@ -214,7 +214,7 @@ impl Line<'_> {
     fn steer_mark(&self, view: &RunView, pen: &mut Pen<'_>, line: Rect) {
         let run = &view.seen().run;
         let id = &self.node.id;
-        if self.row.kind == RowKind::Reference {
+        if self.row.kind == TreeRowKind::Reference {
             return;
         }
         // One that means every node is told by the list alone.
@@ -227,7 +227,7 @@ impl Line<'_> {
 
     /// The node's state as a mark.
     fn state_mark(&self, view: &RunView, pen: &mut Pen<'_>, x: u16, y: u16) {
-        if self.row.kind != RowKind::Reference
+        if self.row.kind != TreeRowKind::Reference
             && let Some(node) = view.seen().run.node(&self.node.id)
         {
             let mark = Plain::line(pen.theme.state(&node.state).glyph);
@@ -251,11 +251,11 @@ impl Line<'_> {
     fn plan_mark(&self, pen: &mut Pen<'_>, x: u16, y: u16) {
         let editor = &self.model.editor;
         let worst = match self.row.kind {
-            RowKind::Reference => None,
-            RowKind::Folded(_) => {
+            TreeRowKind::Reference => None,
+            TreeRowKind::Folded(_) => {
                 editor.review.of_node(&self.node.id).chain(editor.review.inside(&self.node.id)).min_by_key(|it| it.severity)
             }
-            RowKind::Leaf | RowKind::Open => editor.review.of_node(&self.node.id).next(),
+            TreeRowKind::Leaf | TreeRowKind::Open => editor.review.of_node(&self.node.id).next(),
         };
         if let Some(finding) = worst {
             pen.glyph(x, y, 2, words::severity_glyph(finding.severity), words::severity_role(finding.severity));

@@ -4,13 +4,13 @@ use ratatui::layout::Rect;
 
 use super::{doc, pen::Pen};
 use crate::console::{
-    model::{Layout, Model, Versus, VersusRow, docs},
+    model::{CompareScreen, Model, ScreenLayout, VersusRow, docs},
     theme::Role,
 };
 use crate::text::{Plain, counted};
 
 /// Draws the rows and the selected one.
-pub fn draw(model: &Model, pen: &mut Pen<'_>, layout: &Layout) {
+pub fn draw(model: &Model, pen: &mut Pen<'_>, layout: &ScreenLayout) {
     let area = layout.list;
     let open = model.dialogs.is_empty();
     let Some(versus) = &model.runs.versus else {
@@ -54,7 +54,7 @@ pub fn draw(model: &Model, pen: &mut Pen<'_>, layout: &Layout) {
 }
 
 /// Which runs they are.
-fn names(model: &Model, versus: &Versus) -> Plain {
+fn names(model: &Model, versus: &CompareScreen) -> Plain {
     let number = |at: usize| {
         let id = &versus.sides[at].0;
         model.runs.open.iter().position(|run| run.id == *id).map_or("?".to_owned(), |at| (at + 1).to_string())
@@ -68,7 +68,7 @@ fn names(model: &Model, versus: &Versus) -> Plain {
 /// Columns of a node's id.
 const NODE: u16 = 18;
 
-fn sides(node: &crate::engine::Versus, pen: &mut Pen<'_>, line: Rect) {
+fn sides(node: &crate::engine::NodeComparison, pen: &mut Pen<'_>, line: Rect) {
     let name = Plain::summary(&node.node).truncate_middle(usize::from(NODE));
     pen.text(line.x + 4, line.y, NODE, &name, Role::Accent);
     let rest = line.width.saturating_sub(NODE + 6);
@@ -78,7 +78,7 @@ fn sides(node: &crate::engine::Versus, pen: &mut Pen<'_>, line: Rect) {
     pen.text(x + half, line.y, half, &docs::side(node.right.as_ref()), Role::DiffAdd);
 }
 
-fn detail(versus: &Versus, pen: &mut Pen<'_>, area: Rect) {
+fn detail(versus: &CompareScreen, pen: &mut Pen<'_>, area: Rect) {
     if area.height < 2 || area.width < 4 {
         return;
     }

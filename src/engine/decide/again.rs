@@ -1,6 +1,6 @@
 //! Verbs that take nodes back to before they began: rerun, retry, rewind, override of what is over. Which nodes, why not, and what follows.
 
-use crate::engine::{Actor, Event, Kept, NodeState, Record, Scope, Time, Verb, flow::Phase, frame::Times, graph::NodeIx, run::Run};
+use crate::engine::{Action, Actor, Event, Kept, NodeState, Record, RerunReach, Time, flow::Phase, frame::Times, graph::NodeIx, run::Run};
 use crate::plan::NodeId;
 use std::collections::BTreeSet;
 
@@ -9,18 +9,18 @@ const MOST_ROUNDS: u32 = 3;
 
 impl Run {
     /// Whether what follows from a verb follows from the state behind it, as it takes nodes back or changes the plan.
-    pub(super) fn takes_back(&self, verb: &Verb) -> bool {
+    pub(super) fn takes_back(&self, verb: &Action) -> bool {
         verb.reopens() && !verb.node().and_then(|node| self.graph.find(node)).is_some_and(|ix| self.goes_on_by(verb, ix))
     }
 
     /// Whether a verb that could take its node back only lets it go on from where it stands.
-    fn goes_on_by(&self, verb: &Verb, ix: NodeIx) -> bool {
+    fn goes_on_by(&self, verb: &Action, ix: NodeIx) -> bool {
         let rests = self.flows[ix.at()].phase == Phase::Resting;
-        matches!(verb, Verb::Retry { .. }) && rests || matches!(verb, Verb::Override { .. }) && !self.is_over(ix)
+        matches!(verb, Action::Retry { .. }) && rests || matches!(verb, Action::Override { .. }) && !self.is_over(ix)
     }
 
     /// The verb, opening a run that is over first; then void questions, then what follows from the state that the verb leaves.
-    pub(super) fn decide_again(&self, verb: &Verb, nodes: &[NodeIx], acted: Event, by: &Actor) -> Vec<Event> {
+    pub(super) fn decide_again(&self, verb: &Action, nodes: &[NodeIx], acted: Event, by: &Actor) -> Vec<Event> {
         let mut after = self.clone();
         after.steer.shadow = None;
         let mut events: Vec<Event> = self.reopened(by).into_iter().chain([acted]).collect();
@@ -35,10 +35,10 @@ impl Run {
     }
 
     /// Nodes that a verb takes back to before they began, in order of their slots.
-    pub(super) fn taken_back(&self, verb: &Verb) -> Vec<NodeIx> {
-        let to = if let Verb::Rewind { to, .. } = verb { Some(to) } else { verb.node() };
+    pub(super) fn taken_back(&self, verb: &Action) -> Vec<NodeIx> {
+        let to = if let Action::Rewind { to, .. } = verb { Some(to) } else { verb.node() };
         let Some(ix) = to.and_then(|to| self.graph.find(to)).filter(|_| self.takes_back(verb)) else { return Vec::new() };
-        let alone = matches!(verb, Verb::Rerun { scope: Scope::Alone, .. });
+        let alone = matches!(verb, Action::Rerun { scope: RerunReach::Alone, .. });
         let nodes = if alone { self.alone(ix) } else { self.downstream([ix]) };
         nodes.into_iter().collect()
     }

@@ -1,13 +1,13 @@
 //! What an answered gate calls for, once the answer itself is on record.
 
 use crate::engine::{
-    Decided, Decision, Event, Gate, GateId, GateKind, NodeState, SkippedBy, Time, ToolCall,
+    Decided, Event, Gate, GateId, GateKind, GateReply, NodeState, SkippedBy, Time, ToolCall,
     gates::{LOST_OPTIONS, approval_result, edited},
     graph::{NodeIx, tool_of},
     run::{GateEnd, Run},
     state::OVERRIDDEN,
 };
-use crate::plan::{Ask, Work};
+use crate::plan::{Ask, NodeKind};
 use serde_json::Value;
 
 impl Run {
@@ -15,29 +15,29 @@ impl Run {
     pub(super) fn follow_answer(&self, ix: NodeIx, id: GateId, now: Time) -> Vec<Event> {
         let Some((gate, decided)) = self.decided(id) else { return Vec::new() };
         match &decided.decision {
-            Decision::Skip => return self.skip(ix, SkippedBy::Person, format!("skipped by {}", decided.by.who)),
-            Decision::CancelBranch => return self.cancel_branch(ix, &format!("cancelled by {}", decided.by.who)),
-            Decision::Reject { message } => return self.cancel(ix, &rejected(message)),
-            Decision::Approve | Decision::Modify { .. } | Decision::Answer { .. } => {}
+            GateReply::Skip => return self.skip(ix, SkippedBy::Person, format!("skipped by {}", decided.by.who)),
+            GateReply::CancelBranch => return self.cancel_branch(ix, &format!("cancelled by {}", decided.by.who)),
+            GateReply::Reject { message } => return self.cancel(ix, &rejected(message)),
+            GateReply::Approve | GateReply::Modify { .. } | GateReply::Answer { .. } => {}
         }
         match &gate.kind {
             GateKind::Question { .. } if *self.state_of(ix) == NodeState::Unknown => self.follow_lost(ix, decided),
             GateKind::Question { .. } => {
                 let nothing = Ask::default();
                 let ask = match self.doc(ix).map(|node| &node.work) {
-                    Some(Work::Approval(ask)) => ask,
+                    Some(NodeKind::Approval(ask)) => ask,
                     Some(_) | None => &nothing,
                 };
                 self.finish(ix, approval_result(ask, &decided.decision), None, now)
             }
             GateKind::Before | GateKind::After | GateKind::Tool { .. } => {
                 let mark = match decided.decision {
-                    Decision::Approve => self.flows[ix.at()].mark.clone(),
-                    Decision::Modify { .. }
-                    | Decision::Answer { .. }
-                    | Decision::Reject { .. }
-                    | Decision::Skip
-                    | Decision::CancelBranch => Some(OVERRIDDEN.to_string()),
+                    GateReply::Approve => self.flows[ix.at()].mark.clone(),
+                    GateReply::Modify { .. }
+                    | GateReply::Answer { .. }
+                    | GateReply::Reject { .. }
+                    | GateReply::Skip
+                    | GateReply::CancelBranch => Some(OVERRIDDEN.to_string()),
                 };
                 self.complete(ix, edited(&decided.decision, &gate.payload).clone(), mark)
             }
@@ -48,11 +48,11 @@ impl Run {
     fn follow_lost(&self, ix: NodeIx, decided: &Decided) -> Vec<Event> {
         let [again, done, skip] = LOST_OPTIONS;
         match &decided.decision {
-            Decision::Answer { value } if *value == again => vec![self.ready_event(ix)],
-            Decision::Answer { value } if *value == done => self.complete(ix, Value::Null, Some(OVERRIDDEN.to_string())),
-            Decision::Answer { value } if *value == skip => self.skip(ix, SkippedBy::Person, format!("skipped by {}", decided.by.who)),
-            Decision::Modify { payload } => self.complete(ix, payload.clone(), Some(OVERRIDDEN.to_string())),
-            Decision::Answer { .. } | Decision::Approve | Decision::Reject { .. } | Decision::Skip | Decision::CancelBranch => {
+            GateReply::Answer { value } if *value == again => vec![self.ready_event(ix)],
+            GateReply::Answer { value } if *value == done => self.complete(ix, Value::Null, Some(OVERRIDDEN.to_string())),
+            GateReply::Answer { value } if *value == skip => self.skip(ix, SkippedBy::Person, format!("skipped by {}", decided.by.who)),
+            GateReply::Modify { payload } => self.complete(ix, payload.clone(), Some(OVERRIDDEN.to_string())),
+            GateReply::Answer { .. } | GateReply::Approve | GateReply::Reject { .. } | GateReply::Skip | GateReply::CancelBranch => {
                 self.skip(ix, SkippedBy::Person, "nobody could say what became of it".to_string())
             }
         }
@@ -66,10 +66,10 @@ impl Run {
         for pending in worker.pending.iter().filter(|pending| pending.decided) {
             let Some((gate, decided)) = pending.gate().and_then(|gate| self.decided(gate)) else { continue };
             match &decided.decision {
-                Decision::Skip => return self.skip(ix, SkippedBy::Person, format!("skipped by {}", decided.by.who)),
-                Decision::CancelBranch => return self.cancel_branch(ix, &format!("cancelled by {}", decided.by.who)),
-                Decision::Reject { message } if self.doc(ix).and_then(tool_of).is_some() => return self.cancel(ix, &rejected(message)),
-                Decision::Approve | Decision::Modify { .. } | Decision::Reject { .. } | Decision::Answer { .. } => {
+                GateReply::Skip => return self.skip(ix, SkippedBy::Person, format!("skipped by {}", decided.by.who)),
+                GateReply::CancelBranch => return self.cancel_branch(ix, &format!("cancelled by {}", decided.by.who)),
+                GateReply::Reject { message } if self.doc(ix).and_then(tool_of).is_some() => return self.cancel(ix, &rejected(message)),
+                GateReply::Approve | GateReply::Modify { .. } | GateReply::Reject { .. } | GateReply::Answer { .. } => {
                     events.push(self.delivery(ix, gate, &decided.decision, &pending.call));
                 }
             }
@@ -78,18 +78,18 @@ impl Run {
     }
 
     /// What an answer comes to for the worker. A call that was approved and has not begun doesn't run in a node that is to stop.
-    fn delivery(&self, ix: NodeIx, gate: &Gate, decision: &Decision, call: &str) -> Event {
-        let starts = matches!((&gate.kind, decision), (GateKind::Tool { .. }, Decision::Approve | Decision::Modify { .. }));
+    fn delivery(&self, ix: NodeIx, gate: &Gate, decision: &GateReply, call: &str) -> Event {
+        let starts = matches!((&gate.kind, decision), (GateKind::Tool { .. }, GateReply::Approve | GateReply::Modify { .. }));
         if let Some(refused) = self.refused_by_stop(ix, call).filter(|_| starts) {
             return refused;
         }
         let (node_id, generation, call) = (self.id_of(ix), self.generation(ix), call.to_string());
         match (&gate.kind, decision) {
-            (_, Decision::Reject { message }) => {
+            (_, GateReply::Reject { message }) => {
                 let message = if message.is_empty() { "the operator said no".to_string() } else { rejected(message) };
                 Event::ToolRefused { node_id, generation, call, message }
             }
-            (GateKind::Tool { .. }, Decision::Answer { value }) => Event::ToolAnswered { node_id, generation, call, value: value.clone() },
+            (GateKind::Tool { .. }, GateReply::Answer { value }) => Event::ToolAnswered { node_id, generation, call, value: value.clone() },
             (GateKind::Tool { tool, .. }, _) => {
                 let args = edited(decision, &gate.payload).clone();
                 Event::ToolStarted { node_id, generation, call: ToolCall { id: call, tool: tool.clone(), args } }

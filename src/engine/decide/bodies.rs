@@ -3,11 +3,11 @@
 use super::{end::plan_error, stop::STOPPED};
 use crate::engine::{
     ErrorKind, Event, NodeError, Time,
-    frame::{Bodies, Counts, FrameIx, MOST_NODES, Times},
+    frame::{Bodies, Counts, InnerRunIx, MOST_NODES, Times},
     graph::NodeIx,
     run::{PARTIAL, Run},
 };
-use crate::plan::Work;
+use crate::plan::NodeKind;
 use serde_json::Value;
 
 impl Run {
@@ -63,7 +63,7 @@ impl Run {
 
     /// Loops ask their condition inside the body that has just ended.
     fn follow_loop(&self, ix: NodeIx, bodies: &Bodies, most: u32, now: Time) -> Vec<Event> {
-        let (Some(&frame), Some(Work::Loop(work))) = (bodies.frames.last(), self.doc(ix).map(|node| &node.work)) else {
+        let (Some(&frame), Some(NodeKind::Loop(work))) = (bodies.frames.last(), self.doc(ix).map(|node| &node.work)) else {
             return Vec::new();
         };
         let turn = bodies.frames.len();
@@ -94,7 +94,7 @@ impl Run {
         if failed > 0 && failed == bodies.frames.len() {
             return self.fail(ix, body_failed(&format!("none of the {failed} entries reached an end")), None);
         }
-        let result = |&frame: &FrameIx| if self.counts_of(frame).has_failed() { Value::Null } else { self.body_result(frame) };
+        let result = |&frame: &InnerRunIx| if self.counts_of(frame).has_failed() { Value::Null } else { self.body_result(frame) };
         let results = bodies.frames.iter().map(result).collect();
         self.finish(ix, Value::Array(results), self.whole_mark(ix, self.any_bad(bodies)), now)
     }
@@ -109,7 +109,7 @@ impl Run {
         bodies.frames.iter().any(|&frame| self.counts_of(frame).bad > 0)
     }
 
-    fn counts_of(&self, frame: FrameIx) -> Counts {
+    fn counts_of(&self, frame: InnerRunIx) -> Counts {
         self.frame(frame).map(|frame| frame.counts).unwrap_or_default()
     }
 }

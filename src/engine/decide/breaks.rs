@@ -10,7 +10,7 @@ use serde_json::Value;
 
 /// What waits at a breakpoint, as far as conditions read it.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Seen {
+pub(super) struct BreakpointFacts {
     pub tool: Option<String>,
     pub args: Option<Value>,
     pub model: Option<String>,
@@ -30,30 +30,30 @@ impl Run {
     /// Keeps a node before its start, unless it has met a breakpoint there already.
     pub(super) fn break_before(&self, ix: NodeIx) -> Option<Event> {
         self.break_at(ix, Moment::Before, Kept::Start, || match self.job(ix) {
-            Ok(Job::Agent(job)) => Seen { model: job.model, ..Seen::default() },
-            Ok(Job::Tool { tool, args }) => Seen { tool: Some(tool), args: Some(args), ..Seen::default() },
+            Ok(Job::Agent(job)) => BreakpointFacts { model: job.model, ..BreakpointFacts::default() },
+            Ok(Job::Tool { tool, args }) => BreakpointFacts { tool: Some(tool), args: Some(args), ..BreakpointFacts::default() },
             // References that lead nowhere fail the node when it starts.
-            Ok(Job::Code { .. } | Job::Inline { .. } | Job::Inside { .. }) | Err(_) => Seen::default(),
+            Ok(Job::Code { .. } | Job::Inline { .. } | Job::Inside { .. }) | Err(_) => BreakpointFacts::default(),
         })
     }
 
     /// Keeps a result from being used.
     pub(super) fn break_after(&self, ix: NodeIx, result: &Value, mark: Option<&String>) -> Option<Event> {
         let kept = Kept::Result { result: result.clone(), mark: mark.cloned() };
-        self.break_at(ix, Moment::After, kept, || Seen { output: Some(result.clone()), ..self.seen_so_far(ix) })
+        self.break_at(ix, Moment::After, kept, || BreakpointFacts { output: Some(result.clone()), ..self.seen_so_far(ix) })
     }
 
     /// Keeps a failure from being told.
     pub(super) fn break_on_failure(&self, ix: NodeIx, error: &NodeError, result: Option<&Value>) -> Option<Event> {
         let kept = Kept::Failure { error: error.clone(), result: result.cloned() };
-        self.break_at(ix, Moment::Failure, kept, || Seen {
+        self.break_at(ix, Moment::Failure, kept, || BreakpointFacts {
             output: result.cloned(),
             error: Some(error.message.clone()),
             ..self.seen_so_far(ix)
         })
     }
 
-    fn break_at(&self, ix: NodeIx, at: Moment, kept: Kept, seen: impl Fn() -> Seen) -> Option<Event> {
+    fn break_at(&self, ix: NodeIx, at: Moment, kept: Kept, seen: impl Fn() -> BreakpointFacts) -> Option<Event> {
         if self.flows[ix.at()].met.contains(&at) {
             return None;
         }
@@ -62,7 +62,7 @@ impl Run {
     }
 
     /// The first breakpoint that means a node at a moment and whose condition holds: the plan's own, then people's in their order.
-    pub(super) fn hit(&self, ix: NodeIx, at: Moment, seen: impl Fn() -> Seen) -> Option<Hit> {
+    pub(super) fn hit(&self, ix: NodeIx, at: Moment, seen: impl Fn() -> BreakpointFacts) -> Option<Hit> {
         crate::engine::touch();
         let written = self.policy(ix).and_then(|policy| policy.get(|policy| policy.breakpoint.as_ref()));
         if written.is_none() && self.steer.points.is_empty() {
@@ -89,7 +89,7 @@ impl Run {
             .find_map(|(number, point)| judge(point, &format!("breakpoint {}", number.0)).map(|reason| Hit { point: Some(number), reason }))
     }
 
-    fn facts(&self, ix: NodeIx, at: Moment, seen: Seen) -> Facts {
+    fn facts(&self, ix: NodeIx, at: Moment, seen: BreakpointFacts) -> Facts {
         let node = &self.nodes[ix.at()];
         let first_use = seen.tool.as_ref().map(|tool| !self.steer.used.contains(self.tool_name(tool)));
         let attempt = match at {
@@ -112,11 +112,11 @@ impl Run {
     }
 
     /// What a node that has been at work used: its own tool with the arguments that it was called with, and the model asked last.
-    pub(super) fn seen_so_far(&self, ix: NodeIx) -> Seen {
+    pub(super) fn seen_so_far(&self, ix: NodeIx) -> BreakpointFacts {
         let lineage = &self.nodes[ix.at()].lineage;
         let tool = self.doc(ix).and_then(tool_of).map(str::to_string);
         let args = tool.as_ref().and_then(|_| lineage.tools.last()).map(|(call, _)| call.args.clone());
-        Seen { tool, args, model: lineage.model.clone(), ..Seen::default() }
+        BreakpointFacts { tool, args, model: lineage.model.clone(), ..BreakpointFacts::default() }
     }
 
     /// Why there is nothing to change or remove.

@@ -1,9 +1,9 @@
 //! What a node's calls call for before they happen: a model call and a tool call is held where people step through the node or a
 //! breakpoint says so, refused where the node is to stop, and only then started, asked about, or denied.
 
-use super::breaks::Seen;
+use super::breaks::BreakpointFacts;
 use crate::engine::{
-    Event, GateKind, HeldCall, NextCall, Time, ToolCall, WorkFact,
+    Event, GateKind, HeldCall, NextCall, Time, ToolCall, WorkerFact,
     flow::{Pending, Wait},
     gates::REJECTIONS_BEFORE_SILENCE,
     graph::{NodeIx, tool_of},
@@ -27,8 +27,8 @@ impl Run {
     }
 
     /// A question to a person. One of a node that is to stop is not asked any more.
-    pub(super) fn decide_question(&self, ix: NodeIx, fact: &WorkFact, now: Time) -> Vec<Event> {
-        let WorkFact::QuestionAsked { call, text, options, fields, payload } = fact else { return Vec::new() };
+    pub(super) fn decide_question(&self, ix: NodeIx, fact: &WorkerFact, now: Time) -> Vec<Event> {
+        let WorkerFact::QuestionAsked { call, text, options, fields, payload } = fact else { return Vec::new() };
         if let Some(refused) = self.refused_by_stop(ix, call) {
             return vec![refused];
         }
@@ -43,8 +43,8 @@ impl Run {
             return None;
         }
         let seen = || match next.clone() {
-            NextCall::Model { model } => Seen { model: Some(model), ..Seen::default() },
-            NextCall::Tool { tool, args, .. } => Seen { tool: Some(tool), args: Some(args), ..self.seen_so_far(ix) },
+            NextCall::Model { model } => BreakpointFacts { model: Some(model), ..BreakpointFacts::default() },
+            NextCall::Tool { tool, args, .. } => BreakpointFacts { tool: Some(tool), args: Some(args), ..self.seen_so_far(ix) },
         };
         let (point, reason) = match self.hit(ix, Moment::Call, seen) {
             Some(hit) => (hit.point, hit.reason),

@@ -1,7 +1,7 @@
 //! What people's commands call for, and why one can't be carried out.
 
 use crate::engine::{
-    Actor, Command, Decision, Event, GateId,
+    Actor, Command, Event, GateId, GateReply,
     run::{GateEnd, Run},
 };
 
@@ -42,7 +42,7 @@ impl Run {
         }
     }
 
-    fn decision_refusal(&self, id: GateId, decision: &Decision, hash: &str) -> Option<String> {
+    fn decision_refusal(&self, id: GateId, decision: &GateReply, hash: &str) -> Option<String> {
         let Some(run) = self.gate_run(id) else { return Some(format!("there is no gate {}", id.0)) };
         match &run.end {
             GateEnd::Decided(decided) => Some(format!("{} decided already: {}", decided.by.who, decided.decision.words())),

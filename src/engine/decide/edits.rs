@@ -4,15 +4,15 @@
 use crate::engine::{
     Event, NodeState,
     amend::Amendment,
-    flow::{Part, Phase},
-    frame::{Frame, FrameIx, unfit},
+    flow::{Phase, PhasePart},
+    frame::{InnerRun, InnerRunIx, unfit},
     graph::NodeIx,
     resolve::Ending,
     route::Routes,
     run::Run,
-    state::End,
+    state::EndKind,
 };
-use crate::plan::{Node, Plan, Route, Work, edit::Edit, validate};
+use crate::plan::{Node, NodeKind, Plan, Route, edit::Edit, validate};
 use std::{collections::BTreeSet, mem::discriminant};
 
 impl Run {
@@ -30,9 +30,9 @@ impl Run {
         let rewired = amendment.rewired.iter().filter(|ix| is_skipped(ix));
         let mut again = self.downstream(remade.chain(rewired).copied());
         let stands = |ix: &NodeIx| match self.flows[ix.at()].phase.part() {
-            Part::Ahead => self.flows[ix.at()].phase != Phase::Inputs,
-            Part::InLine | Part::AtGate(_) | Part::Answered | Part::Kept | Part::Lost => true,
-            Part::AtWork | Part::Inside | Part::Resting | Part::Over => false,
+            PhasePart::Ahead => self.flows[ix.at()].phase != Phase::Inputs,
+            PhasePart::InLine | PhasePart::AtGate(_) | PhasePart::Answered | PhasePart::Kept | PhasePart::Lost => true,
+            PhasePart::AtWork | PhasePart::Inside | PhasePart::Resting | PhasePart::Over => false,
         };
         let others = amendment.changed.iter().chain(&amendment.rewired).chain(&amendment.renamed);
         again.extend(others.copied().filter(stands));
@@ -47,7 +47,7 @@ impl Run {
             Err(why) => return Some(why),
         };
         let again = self.begin_again(&amendment);
-        let nodes = self.frame(FrameIx(0)).into_iter().flat_map(Frame::nodes);
+        let nodes = self.frame(InnerRunIx(0)).into_iter().flat_map(InnerRun::nodes);
         let why = nodes.into_iter().find_map(|ix| self.node_edit_refusal(ix, &amendment, &again));
         why.or_else(|| self.entry_refusal(&amendment)).or_else(|| self.plan_refusal(&amendment.plan)).or_else(|| {
             let mut after = self.clone();
@@ -97,7 +97,7 @@ impl Run {
             "what kind of work it does"
         } else if now.work.is_composite() && now.work != then.work {
             "what runs inside it"
-        } else if matches!(now.work, Work::Decision(_)) && now.work != then.work {
+        } else if matches!(now.work, NodeKind::Decision(_)) && now.work != then.work {
             "how it decides"
         } else if locks(now, self.plan()?) != locks(then, &amendment.plan) {
             "its locks"
@@ -109,7 +109,7 @@ impl Run {
 
     /// One token walks some plans; where it started is settled.
     fn entry_refusal(&self, amendment: &Amendment) -> Option<String> {
-        let entry = self.frame(FrameIx(0)).filter(|_| self.stage.started)?.entry()?;
+        let entry = self.frame(InnerRunIx(0)).filter(|_| self.stage.started)?.entry()?;
         let marked = amendment.plan.nodes.iter().position(|node| node.entry && amendment.plan.dialect.walks());
         let then = amendment.slots.get(marked.unwrap_or(0)).copied().flatten();
         (then != Some(entry)).then(|| format!("the walk has started at `{}` and can't start elsewhere any more", self.id_of(entry)))
@@ -135,7 +135,7 @@ impl Run {
     /// Why a way can't be decided.
     pub(super) fn new_ways(&self) -> Result<Vec<Event>, String> {
         let mut events = Vec::new();
-        for ix in self.frame(FrameIx(0)).into_iter().flat_map(Frame::nodes).filter(|&ix| self.is_over(ix)) {
+        for ix in self.frame(InnerRunIx(0)).into_iter().flat_map(InnerRun::nodes).filter(|&ix| self.is_over(ix)) {
             let outs = &self.graph.nodes[ix.at()].outs;
             if outs.iter().all(|&edge| self.edge_token(edge).is_some()) {
                 continue;
@@ -161,11 +161,11 @@ impl Run {
         }
         let node = &self.nodes[ix.at()];
         match node.state.end() {
-            End::Gives | End::HandsOn => {
+            EndKind::Gives | EndKind::HandsOn => {
                 let error = node.error.as_ref().map(|error| error.message.as_str());
                 self.routes(Ending { node: ix, state: node.state.word(), result: node.result.as_deref(), error })
             }
-            End::Closes | End::Open => Ok(none()),
+            EndKind::Closes | EndKind::Open => Ok(none()),
         }
     }
 }

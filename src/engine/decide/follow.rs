@@ -8,9 +8,9 @@ use crate::engine::{
     gates::LOST_OPTIONS,
     graph::{NodeIx, tool_of, verdict},
     run::Run,
-    state::End,
+    state::EndKind,
 };
-use crate::plan::{Approve, Dialect, Node, Verdict, Work};
+use crate::plan::{Approve, Dialect, Node, NodeKind, Verdict};
 
 impl Run {
     /// The next step that the state calls for; none when nothing follows.
@@ -118,10 +118,10 @@ impl Run {
         let id = self.id_of(source);
         let state = self.state_of(source);
         match state.end() {
-            End::Gives | End::HandsOn => format!("`{id}` went another way"),
-            End::Closes if *state == NodeState::Failed => format!("`{id}` failed"),
-            End::Closes => format!("`{id}` was {}", state.word()),
-            End::Open => format!("the way from `{id}` is closed"),
+            EndKind::Gives | EndKind::HandsOn => format!("`{id}` went another way"),
+            EndKind::Closes if *state == NodeState::Failed => format!("`{id}` failed"),
+            EndKind::Closes => format!("`{id}` was {}", state.word()),
+            EndKind::Open => format!("the way from `{id}` is closed"),
         }
     }
 
@@ -171,7 +171,7 @@ impl Run {
             Ok(value) => value,
             Err(message) => return self.fail(ix, plan_error(message), None),
         };
-        let Work::Approval(ask) = &node.work else { return self.finish(ix, value, None, now) };
+        let NodeKind::Approval(ask) = &node.work else { return self.finish(ix, value, None, now) };
         let text = value.as_str().unwrap_or(&ask.text).to_string();
         let shown = self.deps(ix).into_iter().map(|dep| (dep.node.to_string(), (*dep.result).clone()));
         let payload = serde_json::Value::Object(shown.collect());

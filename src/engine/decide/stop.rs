@@ -1,7 +1,7 @@
 //! What people may ask of nodes at work: stop (hand back what there is), words for the next turn, and stepping through their calls.
 
 use crate::engine::{
-    Event, GateKind, NodeState, Target,
+    ActionTarget, Event, GateKind, NodeState,
     flow::Phase,
     graph::{NodeIx, tool_of},
     run::Run,
@@ -12,7 +12,7 @@ pub(super) const STOPPED: &str = "stopped";
 
 /// What a stop does to a node.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Stop {
+enum StopEffect {
     /// An agent gets one last turn without tools; of what runs inside a node nothing more begins.
     WindsUp,
     /// It works, or waits for a person, and can't hand anything back before its end.
@@ -25,56 +25,56 @@ enum Stop {
 
 impl Run {
     /// Nodes of a target that wind up, at any depth.
-    pub(super) fn winding_up(&self, target: &Target) -> Vec<NodeIx> {
-        self.at_any_depth(target).into_iter().filter(|&ix| self.stop_of(ix) == Stop::WindsUp).collect()
+    pub(super) fn winding_up(&self, target: &ActionTarget) -> Vec<NodeIx> {
+        self.at_any_depth(target).into_iter().filter(|&ix| self.stop_of(ix) == StopEffect::WindsUp).collect()
     }
 
     /// What a stop ends: what has not started. A single node is never ended by it.
-    pub(super) fn unstarted(&self, target: &Target, who: &str) -> Vec<Event> {
-        if matches!(target, Target::Node(node) if self.graph.find(node).is_none_or(|ix| self.stop_of(ix) != Stop::WindsUp)) {
+    pub(super) fn unstarted(&self, target: &ActionTarget, who: &str) -> Vec<Event> {
+        if matches!(target, ActionTarget::Node(node) if self.graph.find(node).is_none_or(|ix| self.stop_of(ix) != StopEffect::WindsUp)) {
             return Vec::new();
         }
-        let ends = self.at_any_depth(target).into_iter().filter(|&ix| self.stop_of(ix) == Stop::Ends);
+        let ends = self.at_any_depth(target).into_iter().filter(|&ix| self.stop_of(ix) == StopEffect::Ends);
         ends.flat_map(|ix| self.cancel(ix, &format!("stopped by {who}"))).collect()
     }
 
-    fn stop_of(&self, ix: NodeIx) -> Stop {
+    fn stop_of(&self, ix: NodeIx) -> StopEffect {
         let flow = &self.flows[ix.at()];
         let takes_words = self.doc(ix).is_some_and(|node| node.work.agent().is_some());
         match flow.phase {
-            Phase::Ended => Stop::Over,
-            Phase::Working | Phase::Bodies | Phase::Inside if flow.drive.stopped_by.is_some() => Stop::Finishes,
-            Phase::Bodies | Phase::Inside => Stop::WindsUp,
-            Phase::Working if takes_words => Stop::WindsUp,
-            Phase::Working | Phase::Inline | Phase::Answered(_) | Phase::Lost => Stop::Finishes,
-            Phase::Inputs | Phase::Joined { .. } | Phase::Asking | Phase::Queued | Phase::Locked(_) | Phase::Resting => Stop::Ends,
-            Phase::Kept | Phase::Freed if flow.keeps_an_end() => Stop::Finishes,
-            Phase::Kept | Phase::Freed => Stop::Ends,
+            Phase::Ended => StopEffect::Over,
+            Phase::Working | Phase::Bodies | Phase::Inside if flow.drive.stopped_by.is_some() => StopEffect::Finishes,
+            Phase::Bodies | Phase::Inside => StopEffect::WindsUp,
+            Phase::Working if takes_words => StopEffect::WindsUp,
+            Phase::Working | Phase::Inline | Phase::Answered(_) | Phase::Lost => StopEffect::Finishes,
+            Phase::Inputs | Phase::Joined { .. } | Phase::Asking | Phase::Queued | Phase::Locked(_) | Phase::Resting => StopEffect::Ends,
+            Phase::Kept | Phase::Freed if flow.keeps_an_end() => StopEffect::Finishes,
+            Phase::Kept | Phase::Freed => StopEffect::Ends,
             Phase::AtGate(gate) => match self.gate_run(gate).map(|run| &run.gate.kind) {
-                _ if self.nodes[ix.at()].state == NodeState::Unknown => Stop::Finishes,
-                Some(GateKind::After | GateKind::Tool { .. }) => Stop::Finishes,
-                Some(GateKind::Before | GateKind::Question { .. }) | None => Stop::Ends,
+                _ if self.nodes[ix.at()].state == NodeState::Unknown => StopEffect::Finishes,
+                Some(GateKind::After | GateKind::Tool { .. }) => StopEffect::Finishes,
+                Some(GateKind::Before | GateKind::Question { .. }) | None => StopEffect::Ends,
             },
         }
     }
 
     /// Why nothing can be stopped.
-    pub(super) fn stop_refusal(&self, target: &Target) -> Option<String> {
+    pub(super) fn stop_refusal(&self, target: &ActionTarget) -> Option<String> {
         if !self.stage.started {
             return Some("the run has not started: there is nothing to hand back yet".to_string());
         }
-        let Target::Node(node) = target else {
-            let any = self.at_any_depth(target).into_iter().any(|ix| matches!(self.stop_of(ix), Stop::WindsUp | Stop::Ends));
+        let ActionTarget::Node(node) = target else {
+            let any = self.at_any_depth(target).into_iter().any(|ix| matches!(self.stop_of(ix), StopEffect::WindsUp | StopEffect::Ends));
             return (!any).then(|| format!("nothing in {} can be stopped: what is not over finishes by itself", target.words()));
         };
         let ix = self.graph.find(node)?;
         let who = self.flows[ix.at()].drive.stopped_by.as_ref();
         match (self.stop_of(ix), who) {
-            (Stop::WindsUp, _) => None,
-            (Stop::Over, _) => Some(self.over_already(ix)),
-            (Stop::Finishes, Some(who)) => Some(format!("`{node}` was stopped by {who} already, and hands back what it has")),
-            (Stop::Finishes, None) => Some(format!("`{node}` has nothing to hand back before its end: let it finish, or cancel it")),
-            (Stop::Ends, _) => Some(format!("`{node}` has not started, so it has nothing to hand back: cancel or skip it")),
+            (StopEffect::WindsUp, _) => None,
+            (StopEffect::Over, _) => Some(self.over_already(ix)),
+            (StopEffect::Finishes, Some(who)) => Some(format!("`{node}` was stopped by {who} already, and hands back what it has")),
+            (StopEffect::Finishes, None) => Some(format!("`{node}` has nothing to hand back before its end: let it finish, or cancel it")),
+            (StopEffect::Ends, _) => Some(format!("`{node}` has not started, so it has nothing to hand back: cancel or skip it")),
         }
     }
 

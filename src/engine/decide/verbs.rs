@@ -1,8 +1,8 @@
 //! What people's verbs call for: the verb itself as one event, and what follows from it. And why one can't be carried out.
 
 use crate::engine::{
-    Actor, Event, GateKind, Kept, NodeState, SkippedBy, Target, Time, Verb,
-    flow::{Part, Phase},
+    Action, ActionTarget, Actor, Event, GateKind, Kept, NodeState, SkippedBy, Time,
+    flow::{Phase, PhasePart},
     graph::NodeIx,
     run::Run,
     state::OVERRIDDEN,
@@ -10,7 +10,7 @@ use crate::engine::{
 use crate::plan::NodeId;
 
 impl Run {
-    pub(super) fn decide_act(&self, verb: &Verb, why: &str, by: &Actor) -> Vec<Event> {
+    pub(super) fn decide_act(&self, verb: &Action, why: &str, by: &Actor) -> Vec<Event> {
         let affected = self.affected(verb);
         let nodes = affected.iter().map(|&ix| self.id_of(ix)).collect();
         let acted = Event::Acted { verb: Box::new(verb.clone()), nodes, by: by.clone(), why: why.to_string() };
@@ -21,63 +21,68 @@ impl Run {
     }
 
     /// Nodes that a verb changes by itself.
-    fn affected(&self, verb: &Verb) -> Vec<NodeIx> {
+    fn affected(&self, verb: &Action) -> Vec<NodeIx> {
         match verb {
-            Verb::Hold { target } => self.at_any_depth(target).into_iter().filter(|&ix| self.may_hold(ix)).collect(),
-            Verb::Release { target } => self.at_any_depth(target).into_iter().filter(|&ix| self.may_release(ix)).collect(),
-            Verb::Stop { target } => self.winding_up(target),
-            Verb::Guide { node, .. } | Verb::StepInto { node } => self.graph.find(node).into_iter().collect(),
-            Verb::Resume => self.all_nodes().filter(|&ix| self.stands(ix)).collect(),
-            Verb::Step { node: Some(node) } => self.graph.find(node).into_iter().collect(),
+            Action::Hold { target } => self.at_any_depth(target).into_iter().filter(|&ix| self.may_hold(ix)).collect(),
+            Action::Release { target } => self.at_any_depth(target).into_iter().filter(|&ix| self.may_release(ix)).collect(),
+            Action::Stop { target } => self.winding_up(target),
+            Action::Guide { node, .. } | Action::StepInto { node } => self.graph.find(node).into_iter().collect(),
+            Action::Resume => self.all_nodes().filter(|&ix| self.stands(ix)).collect(),
+            Action::Step { node: Some(node) } => self.graph.find(node).into_iter().collect(),
             // A step from a breakpoint goes on there.
-            Verb::Step { node: None } => self.all_nodes().find(|&ix| self.stands(ix)).into_iter().collect(),
-            Verb::RunTo { node } => self.graph.find(node).map(|ix| self.upstream(ix).into_iter().collect()).unwrap_or_default(),
-            Verb::Retry { .. } | Verb::Rerun { .. } | Verb::Override { .. } | Verb::Rewind { .. } => self.taken_back(verb),
-            Verb::Edit { edits } => self.edited(edits),
-            Verb::Cancel { .. } | Verb::Skip { .. } | Verb::Pause | Verb::Break { .. } | Verb::Unbreak { .. } | Verb::Rebreak { .. } => {
-                Vec::new()
-            }
+            Action::Step { node: None } => self.all_nodes().find(|&ix| self.stands(ix)).into_iter().collect(),
+            Action::RunTo { node } => self.graph.find(node).map(|ix| self.upstream(ix).into_iter().collect()).unwrap_or_default(),
+            Action::Retry { .. } | Action::Rerun { .. } | Action::Override { .. } | Action::Rewind { .. } => self.taken_back(verb),
+            Action::Edit { edits } => self.edited(edits),
+            Action::Cancel { .. }
+            | Action::Skip { .. }
+            | Action::Pause
+            | Action::Break { .. }
+            | Action::Unbreak { .. }
+            | Action::Rebreak { .. } => Vec::new(),
         }
     }
 
-    pub(super) fn consequences(&self, verb: &Verb, by: &Actor) -> Vec<Event> {
+    pub(super) fn consequences(&self, verb: &Action, by: &Actor) -> Vec<Event> {
         let cancelled = format!("cancelled by {}", by.who);
         let find = |node: &NodeId| self.graph.find(node);
         match verb {
-            Verb::Cancel { target: Target::Node(node) } => find(node).map(|ix| self.cancel(ix, &cancelled)).unwrap_or_default(),
-            Verb::Cancel { target: Target::Branch(node) } => find(node).map(|ix| self.cancel_branch(ix, &cancelled)).unwrap_or_default(),
-            Verb::Cancel { target: Target::Run } => {
-                let open = self.members(&Target::Run).into_iter().filter(|&ix| !self.is_over(ix));
+            Action::Cancel { target: ActionTarget::Node(node) } => find(node).map(|ix| self.cancel(ix, &cancelled)).unwrap_or_default(),
+            Action::Cancel { target: ActionTarget::Branch(node) } => {
+                find(node).map(|ix| self.cancel_branch(ix, &cancelled)).unwrap_or_default()
+            }
+            Action::Cancel { target: ActionTarget::Run } => {
+                let open = self.members(&ActionTarget::Run).into_iter().filter(|&ix| !self.is_over(ix));
                 let cancels = open.flat_map(|ix| self.cancel(ix, &format!("the run was {cancelled}")));
                 [Event::RunCancelled { by: by.clone() }].into_iter().chain(cancels).collect()
             }
-            Verb::Skip { node } => find(node)
+            Action::Skip { node } => find(node)
                 .map(|ix| self.instead(ix, self.skip(ix, SkippedBy::Person, format!("skipped by {}", by.who))))
                 .unwrap_or_default(),
-            Verb::Override { node, value } => {
+            Action::Override { node, value } => {
                 find(node).map(|ix| self.instead(ix, self.complete(ix, value.clone(), Some(OVERRIDDEN.to_string())))).unwrap_or_default()
             }
-            Verb::Retry { node } => find(node).map(|ix| self.retry_now(ix)).unwrap_or_default(),
-            Verb::Edit { .. } => self.new_ways().unwrap_or_default(),
-            Verb::Stop { target } => self.unstarted(target, &by.who),
-            Verb::Hold { .. }
-            | Verb::Release { .. }
-            | Verb::Rerun { .. }
-            | Verb::Guide { .. }
-            | Verb::Rewind { .. }
-            | Verb::Pause
-            | Verb::Resume
-            | Verb::Step { .. }
-            | Verb::RunTo { .. }
-            | Verb::StepInto { .. }
-            | Verb::Break { .. }
-            | Verb::Unbreak { .. }
-            | Verb::Rebreak { .. } => Vec::new(),
+            Action::Retry { node } => find(node).map(|ix| self.retry_now(ix)).unwrap_or_default(),
+            Action::Edit { .. } => self.new_ways().unwrap_or_default(),
+            Action::Stop { target } => self.unstarted(target, &by.who),
+            Action::Hold { .. }
+            | Action::Release { .. }
+            | Action::Rerun { .. }
+            | Action::Guide { .. }
+            | Action::Rewind { .. }
+            | Action::Pause
+            | Action::Resume
+            | Action::Step { .. }
+            | Action::RunTo { .. }
+            | Action::StepInto { .. }
+            | Action::Break { .. }
+            | Action::Unbreak { .. }
+            | Action::Rebreak { .. } => Vec::new(),
         }
     }
 
     /// Why a verb can't be carried out now; `None` when it can.
-    pub(super) fn verb_refusal(&self, verb: &Verb) -> Option<String> {
+    pub(super) fn verb_refusal(&self, verb: &Action) -> Option<String> {
         if self.stage.outcome.is_some() && !verb.reopens() {
             return Some("the run is over".to_string());
         }
@@ -89,41 +94,41 @@ impl Run {
             None => None,
         };
         match verb {
-            Verb::Cancel { target } => self.nobody(target, " already", "that is not over yet", |ix| !self.is_over(ix)),
-            Verb::Hold { target } => {
+            Action::Cancel { target } => self.nobody(target, " already", "that is not over yet", |ix| !self.is_over(ix)),
+            Action::Hold { target } => {
                 self.nobody(target, ", too late for a hold", "that has not started and is not held", |ix| self.may_hold(ix))
             }
-            Verb::Release { target } => self.nobody(target, ", and not held", "that is held", |ix| self.may_release(ix)),
-            Verb::Skip { .. } => ix.and_then(|ix| self.is_over(ix).then(|| self.over_already(ix))),
-            Verb::Override { .. } => ix.filter(|&ix| self.is_over(ix)).and_then(|ix| self.inside_refusal(ix)),
-            Verb::Retry { .. } => ix.and_then(|ix| self.retry_refusal(ix)),
-            Verb::Rerun { .. } => ix.and_then(|ix| self.rerun_refusal(ix)),
-            Verb::Rewind { to, feedback, .. } => ix.and_then(|ix| self.rewind_refusal(ix, to, feedback)),
-            Verb::Pause => self.is_halted().then(|| "the run is paused already".to_string()),
-            Verb::Resume => {
+            Action::Release { target } => self.nobody(target, ", and not held", "that is held", |ix| self.may_release(ix)),
+            Action::Skip { .. } => ix.and_then(|ix| self.is_over(ix).then(|| self.over_already(ix))),
+            Action::Override { .. } => ix.filter(|&ix| self.is_over(ix)).and_then(|ix| self.inside_refusal(ix)),
+            Action::Retry { .. } => ix.and_then(|ix| self.retry_refusal(ix)),
+            Action::Rerun { .. } => ix.and_then(|ix| self.rerun_refusal(ix)),
+            Action::Rewind { to, feedback, .. } => ix.and_then(|ix| self.rewind_refusal(ix, to, feedback)),
+            Action::Pause => self.is_halted().then(|| "the run is paused already".to_string()),
+            Action::Resume => {
                 let broken = self.all_nodes().any(|ix| self.stands(ix));
                 (!self.is_halted() && !self.is_led() && !broken).then(|| "the run is not paused, and stands at no breakpoint".to_string())
             }
-            Verb::Step { .. } => ix.and_then(|ix| self.step_refusal(ix)),
-            Verb::RunTo { .. } => ix.and_then(|ix| self.is_beyond_start(ix).then(|| format!("`{}` has started already", self.id_of(ix)))),
-            Verb::Unbreak { point } => self.no_such_break(*point),
-            Verb::Break { point } => self.break_refusal(point),
-            Verb::Rebreak { point, with } => self.no_such_break(*point).or_else(|| self.break_refusal(with)),
-            Verb::Edit { edits } => self.edit_refusal(edits),
-            Verb::Stop { target } => self.stop_refusal(target),
-            Verb::Guide { text, .. } => ix.and_then(|ix| self.guide_refusal(ix, text)),
-            Verb::StepInto { .. } => ix.and_then(|ix| self.step_into_refusal(ix)),
+            Action::Step { .. } => ix.and_then(|ix| self.step_refusal(ix)),
+            Action::RunTo { .. } => ix.and_then(|ix| self.is_beyond_start(ix).then(|| format!("`{}` has started already", self.id_of(ix)))),
+            Action::Unbreak { point } => self.no_such_break(*point),
+            Action::Break { point } => self.break_refusal(point),
+            Action::Rebreak { point, with } => self.no_such_break(*point).or_else(|| self.break_refusal(with)),
+            Action::Edit { edits } => self.edit_refusal(edits),
+            Action::Stop { target } => self.stop_refusal(target),
+            Action::Guide { text, .. } => ix.and_then(|ix| self.guide_refusal(ix, text)),
+            Action::StepInto { .. } => ix.and_then(|ix| self.step_into_refusal(ix)),
         }
     }
 
     /// A refusal when a verb fits no node of its target: in words behind the state of one, and of what there is none among several.
-    fn nobody(&self, target: &Target, one: &str, several: &str, fits: impl Fn(NodeIx) -> bool) -> Option<String> {
+    fn nobody(&self, target: &ActionTarget, one: &str, several: &str, fits: impl Fn(NodeIx) -> bool) -> Option<String> {
         let members = self.at_any_depth(target);
         if members.iter().any(|&ix| fits(ix)) {
             return None;
         }
         Some(match (target, members.first()) {
-            (Target::Node(_), Some(&ix)) => format!("`{}` is {}{one}", self.id_of(ix), self.nodes[ix.at()].state.word()),
+            (ActionTarget::Node(_), Some(&ix)) => format!("`{}` is {}{one}", self.id_of(ix), self.nodes[ix.at()].state.word()),
             (target, _) => format!("there is nothing in {} {several}", target.words()),
         })
     }
@@ -134,10 +139,15 @@ impl Run {
 
     fn step_refusal(&self, ix: NodeIx) -> Option<String> {
         let may_step = match self.flows[ix.at()].phase.part() {
-            Part::InLine | Part::Kept => true,
-            Part::Ahead | Part::AtGate(_) | Part::Answered | Part::AtWork | Part::Inside | Part::Resting | Part::Lost | Part::Over => {
-                self.stands_at_call(ix)
-            }
+            PhasePart::InLine | PhasePart::Kept => true,
+            PhasePart::Ahead
+            | PhasePart::AtGate(_)
+            | PhasePart::Answered
+            | PhasePart::AtWork
+            | PhasePart::Inside
+            | PhasePart::Resting
+            | PhasePart::Lost
+            | PhasePart::Over => self.stands_at_call(ix),
         };
         (!may_step).then(|| format!("`{}` is {}, not ready", self.id_of(ix), self.nodes[ix.at()].state.word()))
     }
@@ -167,19 +177,19 @@ impl Run {
     fn has_more_inside(&self, ix: NodeIx) -> bool {
         let flow = &self.flows[ix.at()];
         let bodies = || flow.drive.stopped_by.is_none() && flow.bodies.as_ref().is_some_and(|bodies| bodies.frames.len() < bodies.all());
-        flow.phase.part() == Part::Inside && (bodies() || self.open_inside(ix).any(|inner| self.may_hold(inner)))
+        flow.phase.part() == PhasePart::Inside && (bodies() || self.open_inside(ix).any(|inner| self.may_hold(inner)))
     }
 
     /// Whether its attempt is under way or its generation is over.
     fn is_beyond_start(&self, ix: NodeIx) -> bool {
         match self.flows[ix.at()].phase.part() {
-            Part::Ahead | Part::InLine | Part::Answered | Part::Resting | Part::Lost => false,
-            Part::AtGate(gate) => {
+            PhasePart::Ahead | PhasePart::InLine | PhasePart::Answered | PhasePart::Resting | PhasePart::Lost => false,
+            PhasePart::AtGate(gate) => {
                 let asks_first = self.gate_run(gate).is_some_and(|run| run.gate.kind == GateKind::Before);
                 !asks_first && self.nodes[ix.at()].state != NodeState::Unknown
             }
-            Part::Kept => self.flows[ix.at()].keeps_an_end(),
-            Part::AtWork | Part::Inside | Part::Over => true,
+            PhasePart::Kept => self.flows[ix.at()].keeps_an_end(),
+            PhasePart::AtWork | PhasePart::Inside | PhasePart::Over => true,
         }
     }
 

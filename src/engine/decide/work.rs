@@ -1,45 +1,45 @@
 //! What a worker's facts call for.
 
-use crate::engine::{ErrorKind, Event, NodeError, Time, WorkFact, graph::NodeIx, run::Run};
+use crate::engine::{ErrorKind, Event, NodeError, Time, WorkerFact, graph::NodeIx, run::Run};
 use crate::plan::{NodeId, Retry};
 
 impl Run {
-    pub(super) fn decide_work(&self, ix: NodeIx, fact: &WorkFact, now: Time) -> Vec<Event> {
+    pub(super) fn decide_work(&self, ix: NodeIx, fact: &WorkerFact, now: Time) -> Vec<Event> {
         let (node_id, generation) = (self.id_of(ix), self.generation(ix));
         match fact {
-            WorkFact::Done(done) => self.finish(ix, done.result.clone(), done.mark.clone(), now),
-            WorkFact::Failed(error) => self.decide_failure(ix, error.clone(), now),
-            WorkFact::HandedBack { error, result } => self.fail(ix, error.clone(), Some(result.clone())),
-            WorkFact::Aborted => self.cancel(ix, "its worker was stopped"),
-            WorkFact::ModelAsked { call, model } => self.decide_model(ix, call, model),
-            WorkFact::ToolAsked { call, verdict, why } => self.decide_tool(ix, call, *verdict, why, now),
-            WorkFact::ToolDone { call, report } => {
+            WorkerFact::Done(done) => self.finish(ix, done.result.clone(), done.mark.clone(), now),
+            WorkerFact::Failed(error) => self.decide_failure(ix, error.clone(), now),
+            WorkerFact::HandedBack { error, result } => self.fail(ix, error.clone(), Some(result.clone())),
+            WorkerFact::Aborted => self.cancel(ix, "its worker was stopped"),
+            WorkerFact::ModelAsked { call, model } => self.decide_model(ix, call, model),
+            WorkerFact::ToolAsked { call, verdict, why } => self.decide_tool(ix, call, *verdict, why, now),
+            WorkerFact::ToolDone { call, report } => {
                 vec![Event::ToolFinished { node_id, generation, call: call.clone(), report: report.clone() }]
             }
-            WorkFact::QuestionAsked { .. } => self.decide_question(ix, fact, now),
-            WorkFact::ModelCalled(call) => vec![Event::ModelCalled { node_id, generation, call: call.clone() }],
-            WorkFact::Message { role, content } => {
+            WorkerFact::QuestionAsked { .. } => self.decide_question(ix, fact, now),
+            WorkerFact::ModelCalled(call) => vec![Event::ModelCalled { node_id, generation, call: call.clone() }],
+            WorkerFact::Message { role, content } => {
                 vec![Event::Message { node_id, generation, role: role.clone(), content: content.clone() }]
             }
-            WorkFact::Output(text) => vec![Event::Output { node_id, generation, text: text.clone() }],
-            WorkFact::Log(text) => vec![Event::LogLine { node_id, text: text.clone() }],
+            WorkerFact::Output(text) => vec![Event::Output { node_id, generation, text: text.clone() }],
+            WorkerFact::Log(text) => vec![Event::LogLine { node_id, text: text.clone() }],
         }
     }
 
     /// A fact of an attempt that is over: on record where something ended, and nothing more.
-    pub(super) fn decide_late(&self, node: &NodeId, fact: &WorkFact) -> Vec<Event> {
+    pub(super) fn decide_late(&self, node: &NodeId, fact: &WorkerFact) -> Vec<Event> {
         let words = match fact {
-            WorkFact::Done(_) => "a result came after the attempt was over; it is not used",
-            WorkFact::Failed(_) | WorkFact::HandedBack { .. } => "a failure came after the attempt was over",
-            WorkFact::ToolDone { .. } => "a tool call ended after the attempt was over",
-            WorkFact::Aborted
-            | WorkFact::ModelAsked { .. }
-            | WorkFact::ToolAsked { .. }
-            | WorkFact::QuestionAsked { .. }
-            | WorkFact::ModelCalled(_)
-            | WorkFact::Message { .. }
-            | WorkFact::Output(_)
-            | WorkFact::Log(_) => return Vec::new(),
+            WorkerFact::Done(_) => "a result came after the attempt was over; it is not used",
+            WorkerFact::Failed(_) | WorkerFact::HandedBack { .. } => "a failure came after the attempt was over",
+            WorkerFact::ToolDone { .. } => "a tool call ended after the attempt was over",
+            WorkerFact::Aborted
+            | WorkerFact::ModelAsked { .. }
+            | WorkerFact::ToolAsked { .. }
+            | WorkerFact::QuestionAsked { .. }
+            | WorkerFact::ModelCalled(_)
+            | WorkerFact::Message { .. }
+            | WorkerFact::Output(_)
+            | WorkerFact::Log(_) => return Vec::new(),
         };
         self.graph.find(node).map(|_| Event::LogLine { node_id: node.clone(), text: words.to_string() }).into_iter().collect()
     }

@@ -1,7 +1,7 @@
 //! Rerun, retry, rewind and override of what is over: new generations, what stays, what goes, and what it would take.
 
 use super::kit::*;
-use crate::engine::Scope;
+use crate::engine::RerunReach;
 use crate::engine::*;
 use crate::plan::*;
 use serde_json::{Value, json};
@@ -10,15 +10,15 @@ fn read(document: Value) -> Plan {
     serde_json::from_value(document).unwrap()
 }
 
-fn rerun(node: &str, scope: Scope) -> Verb {
-    Verb::Rerun { node: node.into(), scope }
+fn rerun(node: &str, scope: RerunReach) -> Action {
+    Action::Rerun { node: node.into(), scope }
 }
 
-fn rewind(node: &str, to: &str) -> Verb {
-    Verb::Rewind { node: node.into(), to: to.into(), feedback: "shorter, please".into() }
+fn rewind(node: &str, to: &str) -> Action {
+    Action::Rewind { node: node.into(), to: to.into(), feedback: "shorter, please".into() }
 }
 
-fn refusal(world: &World, verb: Verb) -> String {
+fn refusal(world: &World, verb: Action) -> String {
     world.run.refusal(&Command::act(verb)).unwrap_or_default()
 }
 
@@ -27,8 +27,8 @@ fn diamond() -> World {
     World::new(plan(vec![agent("a", &[]), agent("b", &["a"]), agent("c", &["a"]), agent("d", &["b", "c"])]))
 }
 
-fn call(tokens: u64) -> WorkFact {
-    WorkFact::ModelCalled(ModelCall {
+fn call(tokens: u64) -> WorkerFact {
+    WorkerFact::ModelCalled(ModelCall {
         model: "m".into(),
         provider: "p".into(),
         usage: TokenUsage { prompt: tokens, completion: 0 },
@@ -49,10 +49,10 @@ fn a_rerun_downstream_takes_back_what_depends_on_it_and_nothing_else() {
     world.fact("a", call(10));
     all_done(&mut world, &["a", "b", "c"]);
     world.fact("d", call(5));
-    let blast = world.run.blast(&rerun("b", Scope::Downstream), Time(world.now + 7));
+    let blast = world.run.blast(&rerun("b", RerunReach::Downstream), Time(world.now + 7));
     assert_eq!((&blast.stops, &blast.reruns), (&vec!["d".into()], &vec!["b".into(), "d".into()]));
     assert_eq!((blast.lost.tokens, blast.lost.cost_usd, blast.lost.time_ms), (5, 0.5, 7));
-    world.act(rerun("b", Scope::Downstream));
+    world.act(rerun("b", RerunReach::Downstream));
     assert_eq!(world.states(), "a succeeded, b running, c succeeded, d pending");
     assert_eq!((world.node("b").generation, world.node("d").generation, world.node("c").generation), (2, 2, 1));
     assert_eq!(
@@ -61,7 +61,7 @@ fn a_rerun_downstream_takes_back_what_depends_on_it_and_nothing_else() {
     );
     let stopped = |effect: &Effect| matches!(effect, Effect::Abort { node, generation: 1, .. } if *node == "d".into());
     assert!(world.effects.iter().any(stopped), "{:?}", world.effects);
-    let late = Input::Work { node: "d".into(), generation: 1, attempt: 1, fact: WorkFact::Done(Done { result: json!(0), mark: None }) };
+    let late = Input::Work { node: "d".into(), generation: 1, attempt: 1, fact: WorkerFact::Done(Done { result: json!(0), mark: None }) };
     assert!(matches!(&world.step(late)[..], [Event::LogLine { .. }]), "an answer of the old generation changes nothing");
     all_done(&mut world, &["b", "d"]);
     assert_eq!((world.outcome(), world.node("d").spent().attempts), (Some(Outcome::Succeeded), 2));
@@ -73,8 +73,8 @@ fn a_settled_run_goes_on_when_a_node_runs_again_and_settles_anew() {
     let mut world = diamond();
     all_done(&mut world, &["a", "b", "c", "d"]);
     assert_eq!(world.outcome(), Some(Outcome::Succeeded));
-    assert!(refusal(&world, Verb::Pause) == "the run is over");
-    let events = world.act(rerun("c", Scope::Downstream));
+    assert!(refusal(&world, Action::Pause) == "the run is over");
+    let events = world.act(rerun("c", RerunReach::Downstream));
     assert!(matches!(&events[..2], [Event::RunReopened { by }, Event::Acted { nodes, .. }] if *by == me() && nodes.len() == 2));
     assert_eq!((world.outcome(), world.state("d")), (None, "pending"));
     world.fail("c", ErrorKind::Permanent);
@@ -86,9 +86,9 @@ fn a_rerun_alone_keeps_its_edges_and_marks_its_consumers_stale() {
     let mut world = diamond();
     all_done(&mut world, &["a", "b"]);
     assert_eq!(world.states(), "a succeeded, b succeeded, c running, d pending");
-    let blast = world.run.blast(&rerun("a", Scope::Alone), Time(world.now));
+    let blast = world.run.blast(&rerun("a", RerunReach::Alone), Time(world.now));
     assert_eq!((blast.stale, blast.reruns), (vec!["b".into(), "c".into()], vec!["a".into()]));
-    world.act(rerun("a", Scope::Alone));
+    world.act(rerun("a", RerunReach::Alone));
     assert_eq!(world.states(), "a running, b succeeded, c running, d pending");
     assert_eq!(world.node("b").stale.as_deref(), Some("`a` runs again since"));
     world.done("c", json!(1));
@@ -96,7 +96,7 @@ fn a_rerun_alone_keeps_its_edges_and_marks_its_consumers_stale() {
     world.done("a", json!("new"));
     world.done("d", json!(1));
     assert_eq!((world.outcome(), world.node("c").stale.is_some()), (Some(Outcome::Succeeded), true));
-    world.act(rerun("c", Scope::Alone));
+    world.act(rerun("c", RerunReach::Alone));
     assert_eq!((world.node("c").stale.is_some(), world.node("d").stale.is_some()), (false, true));
 }
 
@@ -107,12 +107,12 @@ fn who_has_not_begun_waits_for_the_new_result_of_a_node_that_runs_again_alone() 
     let mut world = World::new(plan(vec![agent("a", &[]), gated, agent("c", &["b", "a"])]));
     world.done("a", json!("old"));
     assert_eq!(world.open(), [1]);
-    world.act(rerun("a", Scope::Alone));
+    world.act(rerun("a", RerunReach::Alone));
     assert_eq!((world.open().len(), world.state("b")), (0, "pending"));
     assert_eq!(world.run.voided(GateId(1)), Some("somebody said to run `a` again alone, so the node runs again"));
     world.done("a", json!("new"));
     assert_eq!(world.open(), [2], "it asks again");
-    world.decide(2, Decision::Approve);
+    world.decide(2, GateReply::Approve);
     let deps = world.effects.iter().rev().find_map(|effect| match effect {
         Effect::Start { deps, .. } => Some(deps[0].result.clone()),
         _ => None,
@@ -127,13 +127,13 @@ fn case_10_retrying_one_node_of_a_fan_out_keeps_its_siblings_results() {
         agent("b", &["a"]),
         agent("c", &["a"]),
         agent("d", &["a"]),
-        node("m", Work::Merge(MergeWork::default()), &["b", "c", "d"]),
+        node("m", NodeKind::Merge(MergeWork::default()), &["b", "c", "d"]),
     ]));
     all_done(&mut world, &["a", "b", "d"]);
     world.fail("c", ErrorKind::Permanent);
     assert_eq!(world.outcome(), Some(Outcome::Partial));
-    assert!(refusal(&world, Verb::Retry { node: "b".into() }).contains("run it again instead"));
-    world.act(Verb::Retry { node: "c".into() });
+    assert!(refusal(&world, Action::Retry { node: "b".into() }).contains("run it again instead"));
+    world.act(Action::Retry { node: "c".into() });
     assert_eq!(world.states(), "a succeeded, b succeeded, c running, d succeeded, m pending");
     world.done("c", json!("at last"));
     assert_eq!(world.outcome(), Some(Outcome::Succeeded));
@@ -146,7 +146,7 @@ fn a_node_that_rests_before_its_next_attempt_goes_at_once_when_retried() {
     let mut world = World::new(plan(vec![agent("a", &[])]));
     world.fail("a", ErrorKind::Transient);
     assert_eq!(world.state("a"), "retrying");
-    world.act(Verb::Retry { node: "a".into() });
+    world.act(Action::Retry { node: "a".into() });
     assert_eq!((world.state("a"), world.node("a").generation, world.node("a").attempt), ("running", 1, 2));
     world.due("a", TimerKind::Retry);
     assert_eq!(world.node("a").attempt, 2);
@@ -156,8 +156,8 @@ fn a_node_that_rests_before_its_next_attempt_goes_at_once_when_retried() {
 fn a_node_that_would_only_be_skipped_again_names_what_to_run_instead() {
     let mut world = World::new(plan(vec![agent("a", &[]), agent("b", &["a"])]));
     world.fail("a", ErrorKind::Permanent);
-    assert_eq!(refusal(&world, Verb::Retry { node: "b".into() }), "`b` would be skipped again, as `a` failed: run `a` again");
-    world.act(Verb::Retry { node: "a".into() });
+    assert_eq!(refusal(&world, Action::Retry { node: "b".into() }), "`b` would be skipped again, as `a` failed: run `a` again");
+    world.act(Action::Retry { node: "a".into() });
     world.done("a", json!(1));
     assert_eq!(world.state("b"), "running");
 }
@@ -165,12 +165,12 @@ fn a_node_that_would_only_be_skipped_again_names_what_to_run_instead() {
 #[test]
 fn case_15_running_again_a_node_that_asked_for_input_asks_again() {
     let mut world =
-        World::new(plan(vec![node("a", Work::Approval(Ask { text: "go on?".into(), ..Ask::default() }), &[]), agent("b", &["a"])]));
-    world.decide(1, Decision::Approve);
+        World::new(plan(vec![node("a", NodeKind::Approval(Ask { text: "go on?".into(), ..Ask::default() }), &[]), agent("b", &["a"])]));
+    world.decide(1, GateReply::Approve);
     assert_eq!(world.states(), "a succeeded, b running");
-    world.act(rerun("a", Scope::Downstream));
+    world.act(rerun("a", RerunReach::Downstream));
     assert_eq!((world.open(), world.states()), (vec![2], "a waiting, b pending".to_string()));
-    world.decide(2, Decision::Approve);
+    world.decide(2, GateReply::Approve);
     world.done("b", json!(1));
     assert_eq!(world.outcome(), Some(Outcome::Succeeded));
 }
@@ -203,7 +203,7 @@ fn case_25_a_rejection_with_feedback_upstream_runs_that_and_its_dependents_again
     }
     all_done(&mut world, &["draft", "review"]);
     assert!(refusal(&world, rewind("review", "draft")).contains("3 times already"));
-    world.decide(4, Decision::Approve);
+    world.decide(4, GateReply::Approve);
     world.done("print", json!(1));
     assert_eq!((world.outcome(), world.node("facts").attempt), (Some(Outcome::Succeeded), 1));
 }
@@ -212,7 +212,7 @@ fn case_25_a_rejection_with_feedback_upstream_runs_that_and_its_dependents_again
 fn overriding_a_result_that_was_used_runs_its_consumers_again_with_the_new_one() {
     let mut world = diamond();
     all_done(&mut world, &["a", "b", "c", "d"]);
-    let over = Verb::Override { node: "b".into(), value: json!("better") };
+    let over = Action::Override { node: "b".into(), value: json!("better") };
     let blast = world.run.blast(&over, Time(world.now));
     assert_eq!(blast.reruns, vec!["d".into()]);
     world.act(over);
@@ -232,9 +232,9 @@ fn what_was_inside_of_a_node_that_runs_again_is_gone_and_comes_anew_in_a_later_g
     ]})));
     world.fact("each[0]/x", call(9));
     world.done("each[0]/x", json!(1));
-    let blast = world.run.blast(&rerun("each", Scope::Downstream), Time(world.now));
+    let blast = world.run.blast(&rerun("each", RerunReach::Downstream), Time(world.now));
     assert_eq!((blast.stops, blast.reruns, blast.lost.tokens), (vec!["each".into(), "each[1]/x".into()], vec!["each".into()], 9));
-    world.act(rerun("each", Scope::Downstream));
+    world.act(rerun("each", RerunReach::Downstream));
     assert_eq!((world.node("each[1]/x").generation, world.node("each[1]/x").attempt), (2, 1));
     assert_eq!(world.node("each").inside, Inside { nodes: 4, over: 0, waiting: 0, bad: 0 });
     assert_eq!((world.node("each").earlier.tokens.total(), world.run.nodes().count()), (9, 6));
@@ -242,7 +242,7 @@ fn what_was_inside_of_a_node_that_runs_again_is_gone_and_comes_anew_in_a_later_g
     assert_eq!(aborted, 1);
     all_done(&mut world, &["each[0]/x", "each[1]/x", "z"]);
     assert_eq!(world.outcome(), Some(Outcome::Succeeded));
-    assert!(refusal(&world, rerun("each[0]/x", Scope::Downstream)).ends_with("run `each` again"));
+    assert!(refusal(&world, rerun("each[0]/x", RerunReach::Downstream)).ends_with("run `each` again"));
 }
 
 #[test]
@@ -250,7 +250,7 @@ fn a_node_inside_a_body_runs_again_while_the_whole_is_at_work() {
     let inner = json!({"nodes": [{"id": "x", "agent": "worker", "objective": "do"}]});
     let mut world = World::new(read(json!({"goal": "g", "nodes": [{"id": "each", "over": "[1, 2]", "body": inner}]})));
     world.done("each[0]/x", json!("old"));
-    world.act(rerun("each[0]/x", Scope::Downstream));
+    world.act(rerun("each[0]/x", RerunReach::Downstream));
     assert_eq!(world.node("each").inside, Inside { nodes: 2, over: 0, waiting: 0, bad: 0 });
     world.done("each[1]/x", json!("b"));
     assert_eq!(world.state("each"), "running", "the first one is at work again");
@@ -259,7 +259,7 @@ fn a_node_inside_a_body_runs_again_while_the_whole_is_at_work() {
     let turns = json!({"id": "again", "body": inner, "until": "iteration > 1", "max_iterations": 3});
     let mut world = World::new(read(json!({"goal": "g", "nodes": [turns]})));
     world.done("again[1]/x", json!(1));
-    assert!(refusal(&world, rerun("again[1]/x", Scope::Alone)).contains("a turn of `again` that is over"));
+    assert!(refusal(&world, rerun("again[1]/x", RerunReach::Alone)).contains("a turn of `again` that is over"));
 }
 
 #[test]
@@ -282,31 +282,31 @@ fn the_context_of_a_workflow_loses_what_nodes_that_run_again_put_in() {
         other => panic!("{other:?}"),
     };
     assert_eq!(objective(&world), "third");
-    world.act(rerun("b", Scope::Downstream));
+    world.act(rerun("b", RerunReach::Downstream));
     assert_eq!(objective(&world), "second");
     world.done("b", json!({}));
     assert_eq!(objective(&world), "second");
-    world.act(rerun("a", Scope::Alone));
+    world.act(rerun("a", RerunReach::Alone));
     world.done("a", json!({"word": "mended"}));
     world.done("c", json!(1));
-    world.act(rerun("c", Scope::Downstream));
+    world.act(rerun("c", RerunReach::Downstream));
     assert_eq!(objective(&world), "mended");
 }
 
 #[test]
 fn case_28_hold_release_rerun_alone_rerun_with_dependents_and_mark_done_on_one_node() {
     let mut world = World::new(plan(vec![agent("a", &[]), agent("b", &["a"]), agent("c", &["b"])]));
-    world.act(Verb::Hold { target: Target::Node("b".into()) });
+    world.act(Action::Hold { target: ActionTarget::Node("b".into()) });
     world.done("a", json!(1));
     assert_eq!(world.state("b"), "held");
-    world.act(Verb::Release { target: Target::Node("b".into()) });
+    world.act(Action::Release { target: ActionTarget::Node("b".into()) });
     world.done("b", json!("first"));
-    world.act(rerun("b", Scope::Alone));
+    world.act(rerun("b", RerunReach::Alone));
     assert_eq!((world.state("b"), world.node("c").stale.is_some()), ("running", true));
     world.done("b", json!("second"));
-    world.act(rerun("b", Scope::Downstream));
+    world.act(rerun("b", RerunReach::Downstream));
     assert_eq!((world.state("b"), world.state("c"), world.node("b").generation), ("running", "pending", 3));
-    world.act(Verb::Override { node: "b".into(), value: Value::Null });
+    world.act(Action::Override { node: "b".into(), value: Value::Null });
     assert_eq!((world.state("b"), world.node("b").mark.as_deref(), world.state("c")), ("succeeded", Some("overridden"), "running"));
     world.done("c", json!(1));
     assert_eq!((world.outcome(), world.node("a").attempt), (Some(Outcome::Succeeded), 1));
@@ -315,9 +315,9 @@ fn case_28_hold_release_rerun_alone_rerun_with_dependents_and_mark_done_on_one_n
 #[test]
 fn a_node_that_is_held_stays_held_when_it_runs_again() {
     let mut world = World::new(plan(vec![agent("a", &[]), agent("b", &["a"])]));
-    world.act(Verb::Hold { target: Target::Node("b".into()) });
+    world.act(Action::Hold { target: ActionTarget::Node("b".into()) });
     world.done("a", json!(1));
-    world.act(rerun("a", Scope::Downstream));
+    world.act(rerun("a", RerunReach::Downstream));
     assert_eq!((world.state("b"), world.node("b").reason.as_str()), ("pending", "held by anna"));
     world.done("a", json!(1));
     assert_eq!(world.state("b"), "held");
@@ -327,18 +327,21 @@ fn a_node_that_is_held_stays_held_when_it_runs_again() {
 fn running_again_is_taken_back_until_something_starts_because_of_it() {
     let mut world = diamond();
     all_done(&mut world, &["a", "b"]);
-    world.act(Verb::Pause);
+    world.act(Action::Pause);
     let before = same(&world.run);
-    for verb in
-        [rerun("b", Scope::Downstream), rerun("a", Scope::Alone), rewind("b", "b"), Verb::Override { node: "b".into(), value: json!(1) }]
-    {
+    for verb in [
+        rerun("b", RerunReach::Downstream),
+        rerun("a", RerunReach::Alone),
+        rewind("b", "b"),
+        Action::Override { node: "b".into(), value: json!(1) },
+    ] {
         world.act(verb.clone());
         assert!(world.run.undoable().is_some(), "{}", verb.words());
         world.command(Command::Undo);
         assert_eq!(same(&world.run), before, "{}", verb.words());
     }
-    world.act(rerun("b", Scope::Downstream));
-    world.act(Verb::Resume);
+    world.act(rerun("b", RerunReach::Downstream));
+    world.act(Action::Resume);
     assert!(world.run.undoable().is_none(), "`b` is at work again");
 }
 
@@ -346,15 +349,15 @@ fn running_again_is_taken_back_until_something_starts_because_of_it() {
 fn a_consumer_that_runs_again_waits_for_a_source_that_runs_again_alone() {
     let mut world = World::new(plan(vec![agent("a", &[]), agent("b", &["a"])]));
     all_done(&mut world, &["a", "b"]);
-    world.act(rerun("a", Scope::Alone));
-    world.act(rerun("b", Scope::Downstream));
+    world.act(rerun("a", RerunReach::Alone));
+    world.act(rerun("b", RerunReach::Downstream));
     assert_eq!(world.states(), "a running, b pending");
     world.done("a", json!("new"));
     assert_eq!(world.state("b"), "running");
     world.done("b", json!(1));
-    world.act(rerun("a", Scope::Alone));
+    world.act(rerun("a", RerunReach::Alone));
     world.fail("a", ErrorKind::Permanent);
     assert_eq!((world.state("b"), world.outcome()), ("succeeded", Some(Outcome::Partial)));
-    world.act(rerun("b", Scope::Downstream));
+    world.act(rerun("b", RerunReach::Downstream));
     assert_eq!((world.state("b"), world.node("b").reason.as_str()), ("skipped", "`a` failed"));
 }

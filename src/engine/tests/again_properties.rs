@@ -4,7 +4,7 @@
 use super::kit::*;
 use super::properties::*;
 use super::views::check_bars;
-use crate::engine::Scope;
+use crate::engine::RerunReach;
 use crate::engine::{flow::Phase, frame::*, graph::NodeIx, *};
 use crate::plan::{edit::Edit, *};
 use proptest::prelude::*;
@@ -12,50 +12,51 @@ use serde_json::json;
 use std::collections::BTreeSet;
 
 /// A verb about nodes that there are, as drawn.
-fn verb(run: &Run, (kind, pick, how): Draw) -> Verb {
+fn verb(run: &Run, (kind, pick, how): Draw) -> Action {
     let ids: Vec<NodeId> = run.nodes().map(|(id, _)| id.clone()).collect();
     let at = |pick: u8| ids[usize::from(pick) % ids.len()].clone();
     let node = at(pick);
-    let target = if how.is_multiple_of(2) { Target::Node(node.clone()) } else { Target::Branch(node.clone()) };
+    let target = if how.is_multiple_of(2) { ActionTarget::Node(node.clone()) } else { ActionTarget::Branch(node.clone()) };
     let some = how.is_multiple_of(2).then(|| node.clone());
     match kind % 24 {
-        0 | 1 => Verb::Rerun { node, scope: Scope::Downstream },
-        2 | 3 => Verb::Rerun { node, scope: Scope::Alone },
-        4 => Verb::Retry { node },
-        5 => Verb::Override { node, value: json!({"ok": how.is_multiple_of(2), "route": "left"}) },
+        0 | 1 => Action::Rerun { node, scope: RerunReach::Downstream },
+        2 | 3 => Action::Rerun { node, scope: RerunReach::Alone },
+        4 => Action::Retry { node },
+        5 => Action::Override { node, value: json!({"ok": how.is_multiple_of(2), "route": "left"}) },
         6 => {
             let upstream: Vec<NodeIx> = run.graph.find(&node).map(|ix| run.upstream(ix).into_iter().collect()).unwrap_or_default();
             let to = upstream.get(usize::from(how) % (upstream.len() + 1)).map_or_else(|| node.clone(), |&ix| run.id_of(ix));
-            Verb::Rewind { node, to, feedback: "better".into() }
+            Action::Rewind { node, to, feedback: "better".into() }
         }
-        7 => Verb::Skip { node },
-        8 => Verb::Hold { target },
-        9 if how.is_multiple_of(3) => Verb::Release { target: Target::Run },
-        9 => Verb::Release { target },
-        10 if how.is_multiple_of(2) => Verb::Pause,
-        10 => Verb::Resume,
-        11 => Verb::Stop { target: if how > 240 { Target::Run } else { target } },
-        12 => Verb::Guide { node, text: "be brief".into() },
-        13 | 14 => Verb::StepInto { node },
+        7 => Action::Skip { node },
+        8 => Action::Hold { target },
+        9 if how.is_multiple_of(3) => Action::Release { target: ActionTarget::Run },
+        9 => Action::Release { target },
+        10 if how.is_multiple_of(2) => Action::Pause,
+        10 => Action::Resume,
+        11 => Action::Stop { target: if how > 240 { ActionTarget::Run } else { target } },
+        12 => Action::Guide { node, text: "be brief".into() },
+        13 | 14 => Action::StepInto { node },
         15 | 16 => {
             let at = Moment::ALL[usize::from(how) % Moment::ALL.len()];
             let point = Breakpoint { at, node: some.map(|node| node.to_string()), when: None };
             if how.is_multiple_of(3) {
-                Verb::Rebreak { point: BreakId(u32::from(pick) % 4 + 1), with: point }
+                Action::Rebreak { point: BreakId(u32::from(pick) % 4 + 1), with: point }
             } else {
-                Verb::Break { point }
+                Action::Break { point }
             }
         }
-        17 => Verb::Unbreak { point: BreakId(u32::from(how) % 4 + 1) },
-        18 => Verb::Step { node: some },
-        19 => Verb::RunTo { node },
-        20 => Verb::Cancel { target: if how > 200 { Target::Run } else { target } },
-        _ => Verb::Edit { edits: edits(&node, &at(how), how) },
+        17 => Action::Unbreak { point: BreakId(u32::from(how) % 4 + 1) },
+        18 => Action::Step { node: some },
+        19 => Action::RunTo { node },
+        20 => Action::Cancel { target: if how > 200 { ActionTarget::Run } else { target } },
+        _ => Action::Edit { edits: edits(&node, &at(how), how) },
     }
 }
 
 fn edits(one: &NodeId, two: &NodeId, how: u8) -> Vec<Edit> {
-    let work = |text: &str| Work::Agent(AgentWork { agent: Some("worker".into()), objective: Some(text.into()), ..AgentWork::default() });
+    let work =
+        |text: &str| NodeKind::Agent(AgentWork { agent: Some("worker".into()), objective: Some(text.into()), ..AgentWork::default() });
     let fresh = NodeId::new(format!("e{how}"));
     let policy = Policy { approve: Some(Approve::Before), locks: Some(vec!["lock1".into()]), ..Policy::default() };
     let all = [
@@ -99,7 +100,7 @@ fn audit(run: &Run) {
         let numbers = [counted.nodes, counted.over, counted.waiting, counted.bad].map(|number| number as usize);
         assert_eq!(numbers, [inside.len(), over, gates, bad], "inside `{id}`");
     }
-    let homes: BTreeSet<FrameIx> = live.iter().map(|ix| run.graph.nodes[ix.at()].home).collect();
+    let homes: BTreeSet<InnerRunIx> = live.iter().map(|ix| run.graph.nodes[ix.at()].home).collect();
     for home in homes {
         let frame = run.frame(home).unwrap();
         assert_eq!(frame.slots.len(), frame.plan.nodes.len());
@@ -179,16 +180,16 @@ fn speak_late(player: &mut Player, pick: u8) {
         return;
     }
     let before = plain(&player.world.run);
-    let fact = WorkFact::Done(Done { result: json!("late"), mark: None });
+    let fact = WorkerFact::Done(Done { result: json!("late"), mark: None });
     player.world.step(Input::Work { node, generation, attempt, fact });
     assert_eq!(plain(&player.world.run), before);
 }
 
 fn finish(player: &mut Player) {
     if player.world.outcome().is_none() {
-        player.world.act(Verb::Release { target: Target::Run });
+        player.world.act(Action::Release { target: ActionTarget::Run });
         let held: Vec<NodeId> = player.world.run.nodes().map(|(id, _)| id.clone()).filter(|id| player.world.run.is_held(id)).collect();
-        held.into_iter().for_each(|id| drop(player.world.act(Verb::Release { target: Target::Node(id) })));
+        held.into_iter().for_each(|id| drop(player.world.act(Action::Release { target: ActionTarget::Node(id) })));
         player.take_effects();
     }
     player.finish();
@@ -205,7 +206,7 @@ fn check_journal(world: &World) {
                 assert!(!ended.contains(&(node_id.clone(), *generation)), "`{node_id}` starts after its end");
                 let ix = run.graph.find(node_id).unwrap();
                 assert_eq!(run.nodes[ix.at()].generation, *generation);
-                let entry = run.frame_of(ix).and_then(Frame::entry);
+                let entry = run.frame_of(ix).and_then(InnerRun::entry);
                 let tally = run.flows[ix.at()].tally;
                 // A join is decided once: an edit of it while the node rests between attempts doesn't undo that.
                 let joins = *attempt > 1 || tally.verdict(run.graph.nodes[ix.at()].join) == Some(true);

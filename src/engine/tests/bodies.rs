@@ -105,7 +105,7 @@ fn a_gate_inside_a_sub_plan_shows_at_the_top_and_in_the_sub_plan_and_says_who_as
         ]
     );
     world.done("other", json!(1));
-    world.decide(1, Decision::Approve);
+    world.decide(1, GateReply::Approve);
     assert_eq!(world.node("outer").inside.waiting, 0);
     world.done("outer/inner/save", json!("saved"));
     assert_eq!(world.node("outer").result.as_deref(), Some(&json!("saved")));
@@ -120,7 +120,7 @@ fn cancelling_a_composite_node_ends_everything_inside_it_and_nothing_else() {
         ]}},
         {"id": "other", "agent": "worker", "objective": "o"}
     ]));
-    world.command(Command::act(Verb::Cancel { target: Target::Node("each".into()) }));
+    world.command(Command::act(Action::Cancel { target: ActionTarget::Node("each".into()) }));
     let states = world.states();
     assert_eq!(states.matches("cancelled").count(), 7, "{states}");
     assert_eq!(world.state("other"), "running");
@@ -135,7 +135,7 @@ fn cancelling_one_entry_leaves_the_others() {
     let mut world = world(json!([
         {"id": "each", "over": "[1, 2]", "body": {"nodes": [{"id": "w", "agent": "worker", "objective": "o"}]}}
     ]));
-    world.command(Command::act(Verb::Cancel { target: Target::Node("each[0]/w".into()) }));
+    world.command(Command::act(Action::Cancel { target: ActionTarget::Node("each[0]/w".into()) }));
     world.done("each[1]/w", json!("two"));
     assert_eq!(world.node("each").result.as_deref(), Some(&json!([null, "two"])));
 }
@@ -160,10 +160,10 @@ fn gates_around_a_composite_node_show_what_goes_in_and_what_comes_out() {
     ]));
     let gate = world.run.open_gates().next().unwrap().clone();
     assert_eq!(gate.payload, json!({"inputs": {"k": 1}, "items": [1, 2]}));
-    world.decide(1, Decision::Modify { payload: json!({"inputs": {"k": 2}, "items": [7]}) });
+    world.decide(1, GateReply::Modify { payload: json!({"inputs": {"k": 2}, "items": [7]}) });
     let gate = world.run.open_gates().next().unwrap().clone();
     assert_eq!(gate.payload, json!(["7-2"]));
-    world.decide(2, Decision::Approve);
+    world.decide(2, GateReply::Approve);
     assert_eq!(world.outcome(), Some(Outcome::Succeeded));
 }
 
@@ -206,7 +206,7 @@ fn work_without_workers_is_done_in_steps_so_that_people_are_heard_in_between() {
     run.step(&create, Time(1));
     let batch = run.step(&Input::Command { command: Command::Start, by: me() }, Time(2));
     assert!(batch.more && batch.records.len() < 3_000, "{}", batch.records.len());
-    run.step(&Input::Command { command: Command::act(Verb::Cancel { target: Target::Run }), by: me() }, Time(3));
+    run.step(&Input::Command { command: Command::act(Action::Cancel { target: ActionTarget::Run }), by: me() }, Time(3));
     while run.step(&Input::Proceed, Time(4)).more {}
     assert_eq!(run.outcome().map(|(outcome, _)| outcome), Some(Outcome::Cancelled));
 }

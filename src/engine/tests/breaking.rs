@@ -5,8 +5,8 @@ use crate::engine::*;
 use crate::plan::*;
 use serde_json::json;
 
-pub(super) fn point(at: Moment, node: Option<&str>, when: Option<&str>) -> Verb {
-    Verb::Break { point: Breakpoint { at, node: node.map(str::to_string), when: when.map(str::to_string) } }
+pub(super) fn point(at: Moment, node: Option<&str>, when: Option<&str>) -> Action {
+    Action::Break { point: Breakpoint { at, node: node.map(str::to_string), when: when.map(str::to_string) } }
 }
 
 fn hits(events: &[Event]) -> Vec<(String, Moment)> {
@@ -23,7 +23,8 @@ fn all_hits(world: &World) -> Vec<(String, Moment)> {
 
 #[test]
 fn resuming_from_a_breakpoint_does_not_stop_at_it_again() {
-    for go_on in [Verb::Resume, Verb::Release { target: on("a") }, Verb::Step { node: Some("a".into()) }, Verb::Step { node: None }] {
+    for go_on in [Action::Resume, Action::Release { target: on("a") }, Action::Step { node: Some("a".into()) }, Action::Step { node: None }]
+    {
         let mut retried = agent("a", &[]);
         retried.policy.retry = Some(Retry { attempts: 2, ..Retry::default() });
         let mut world = World::created(plan(vec![retried, agent("b", &["a"])]), settings());
@@ -36,7 +37,7 @@ fn resuming_from_a_breakpoint_does_not_stop_at_it_again() {
         assert_eq!(world.state("a"), "running");
         world.fail("a", ErrorKind::Transient);
         world.due("a", TimerKind::Retry);
-        world.act(Verb::Resume);
+        world.act(Action::Resume);
         assert_eq!((world.state("a"), world.node("a").attempt), ("running", 2));
         assert_eq!(all_hits(&world).len(), 1, "a retry doesn't meet it again");
     }
@@ -51,16 +52,16 @@ fn a_breakpoint_comes_before_the_gate_and_both_are_passed_once() {
     world.act(point(Moment::After, None, None));
     world.command(Command::Start);
     assert_eq!((world.open(), world.node("a").reason.as_str()), (vec![], "the plan's breakpoint before `a`"));
-    world.act(Verb::Resume);
+    world.act(Action::Resume);
     assert_eq!(world.open(), [1]);
-    world.decide(1, Decision::Approve);
+    world.decide(1, GateReply::Approve);
     assert_eq!(world.state("a"), "running");
     world.done("a", json!({"n": 1}));
     assert_eq!((world.state("a"), world.open()), ("held", vec![]));
     assert_eq!(world.run.kept(&"a".into()), Some(&Kept::Result { result: json!({"n": 1}), mark: None }));
-    world.act(Verb::Release { target: on("a") });
+    world.act(Action::Release { target: on("a") });
     assert_eq!(world.open(), [2], "the gate after the node opens behind the breakpoint");
-    world.decide(2, Decision::Approve);
+    world.decide(2, GateReply::Approve);
     assert_eq!((world.state("a"), world.state("b")), ("succeeded", "running"));
 }
 
@@ -72,26 +73,26 @@ fn a_failure_is_kept_until_somebody_has_seen_it_and_may_still_be_mended() {
     world.fail("a", ErrorKind::Timeout);
     assert_eq!((world.state("a"), world.state("b"), world.state("c")), ("held", "pending", "running"));
     assert!(matches!(world.effects.last(), Some(Effect::Abort { .. })), "a worker whose time is over is stopped all the same");
-    world.act(Verb::Override { node: "a".into(), value: json!("mended") });
+    world.act(Action::Override { node: "a".into(), value: json!("mended") });
     assert_eq!((world.state("a"), world.state("b")), ("succeeded", "running"));
     world.fail("b", ErrorKind::Permanent);
-    world.act(Verb::Release { target: on("b") });
+    world.act(Action::Release { target: on("b") });
     assert_eq!(world.state("b"), "failed");
 }
 
 #[test]
 fn a_breakpoint_set_while_a_node_stands_in_line_is_met_before_it_starts_and_a_step_goes_over_it() {
     let mut world = World::new(plan(vec![agent("a", &[]), agent("b", &["a"]), agent("c", &["a"])]));
-    world.act(Verb::Pause);
+    world.act(Action::Pause);
     world.done("a", json!(1));
     world.act(point(Moment::Before, Some("*"), None));
-    world.act(Verb::Step { node: Some("c".into()) });
+    world.act(Action::Step { node: Some("c".into()) });
     assert_eq!((world.state("b"), world.state("c")), ("ready", "running"));
-    world.act(Verb::Resume);
+    world.act(Action::Resume);
     assert_eq!(world.state("b"), "held");
-    world.act(Verb::Unbreak { point: BreakId(1) });
+    world.act(Action::Unbreak { point: BreakId(1) });
     assert_eq!(world.state("b"), "held", "what is kept stays so until somebody lets it go");
-    world.act(Verb::Resume);
+    world.act(Action::Resume);
     assert_eq!(world.state("b"), "running");
 }
 
@@ -103,7 +104,7 @@ fn conditions_read_facts_and_one_without_a_value_stops_and_says_why() {
     world.act(point(Moment::After, Some("r"), Some("tokens > 0 or cost_usd > 0")));
     world.command(Command::Start);
     assert_eq!((world.state("r"), world.state("b")), ("held", "running"));
-    world.act(Verb::Resume);
+    world.act(Action::Resume);
     world.ask("r", "c", "read", json!({"path": "a"}), Verdict::Allow);
     world.tool_done("r", "c", json!(1));
     world.done("r", json!(1));
@@ -135,7 +136,7 @@ fn a_breakpoint_is_taken_back_until_it_is_met() {
     assert_eq!((world.state("b"), world.run.undoable()), ("held", None));
     let mut world = World::new(plan(vec![agent("a", &[]), agent("b", &["a"]), agent("c", &["a"])]));
     world.act(point(Moment::Before, Some("b"), None));
-    world.fact("a", WorkFact::Output("words".into()));
+    world.fact("a", WorkerFact::Output("words".into()));
     world.command(Command::Undo);
     world.done("a", json!(1));
     assert_eq!(world.state("b"), "running");
@@ -146,8 +147,8 @@ fn a_changed_breakpoint_keeps_its_number_and_one_undo_brings_it_back_as_it_was()
     let mut world = World::new(plan(vec![agent("a", &[]), agent("b", &["a"]), agent("c", &["a"])]));
     world.act(point(Moment::Before, Some("b"), None));
     world.act(point(Moment::Before, Some("a"), None));
-    let Verb::Break { point: with } = point(Moment::Before, Some("c"), None) else { unreachable!() };
-    let change = |number| Verb::Rebreak { point: BreakId(number), with: with.clone() };
+    let Action::Break { point: with } = point(Moment::Before, Some("c"), None) else { unreachable!() };
+    let change = |number| Action::Rebreak { point: BreakId(number), with: with.clone() };
     let nodes = |world: &World| world.run.breakpoints().map(|(id, point)| (id.0, point.node.clone().unwrap())).collect::<Vec<_>>();
     world.act(change(1));
     assert_eq!(nodes(&world), [(1, "c".to_string()), (2, "a".to_string())]);
@@ -163,14 +164,14 @@ fn a_changed_breakpoint_keeps_its_number_and_one_undo_brings_it_back_as_it_was()
 #[test]
 fn breakpoints_are_met_by_nodes_inside_of_others_and_a_step_without_a_node_goes_on_there() {
     let body = plan(vec![agent("x", &[])]);
-    let map = Work::Map(MapWork { over: "[1, 2]".into(), body: Box::new(body), max_parallel: None });
+    let map = NodeKind::Map(MapWork { over: "[1, 2]".into(), body: Box::new(body), max_parallel: None });
     let mut world = World::created(plan(vec![node("m", map, &[])]), settings());
     world.act(point(Moment::Before, Some("m[*]/x"), None));
     world.command(Command::Start);
     assert_eq!((world.state("m[0]/x"), world.state("m[1]/x")), ("held", "held"));
-    world.act(Verb::Step { node: None });
+    world.act(Action::Step { node: None });
     assert_eq!((world.state("m[0]/x"), world.state("m[1]/x")), ("running", "held"));
-    world.act(Verb::Resume);
+    world.act(Action::Resume);
     assert_eq!(world.state("m[1]/x"), "running");
 }
 
@@ -187,7 +188,7 @@ fn a_breakpoint_before_a_later_attempt_is_met_once_whenever_it_was_set() {
     world.fail("a", ErrorKind::NothingBegan);
     world.due("a", TimerKind::Retry);
     assert_eq!((world.state("a"), world.node("a").attempt), ("held", 1));
-    world.act(Verb::Resume);
+    world.act(Action::Resume);
     assert_eq!((world.state("a"), world.node("a").attempt), ("running", 2));
 
     let mut world = World::new(plan(vec![flaky()]));
@@ -195,7 +196,7 @@ fn a_breakpoint_before_a_later_attempt_is_met_once_whenever_it_was_set() {
     world.act(point(Moment::Before, Some("a"), None));
     world.due("a", TimerKind::Retry);
     assert_eq!(world.state("a"), "held", "set while it rested");
-    world.act(Verb::Release { target: on("a") });
+    world.act(Action::Release { target: on("a") });
     world.fail("a", ErrorKind::NothingBegan);
     world.due("a", TimerKind::Retry);
     assert_eq!((world.state("a"), world.node("a").attempt), ("running", 3), "a generation meets it once");

@@ -186,15 +186,15 @@ impl Reader {
         }
     }
 
-    fn read_verb(&mut self, verb: &Verb, nodes: &[NodeId]) {
+    fn read_verb(&mut self, verb: &Action, nodes: &[NodeId]) {
         for id in nodes {
             let at_start = self.run.kept(id).is_some();
             let Some(calls) = self.calls.get_mut(id) else { continue };
             match verb {
-                Verb::Release { .. } | Verb::Resume => calls.let_all_go(),
-                Verb::Step { .. } if !at_start => calls.let_one_go(),
+                Action::Release { .. } | Action::Resume => calls.let_all_go(),
+                Action::Step { .. } if !at_start => calls.let_one_go(),
                 // What is held is refused.
-                Verb::Stop { .. } => calls.held.clear(),
+                Action::Stop { .. } => calls.held.clear(),
                 _ => {}
             }
         }
@@ -223,7 +223,7 @@ proptest! {
         for (draw, drive, change, spot) in draws {
             match change {
                 0 | 1 => set(&mut player, spot),
-                2 => drop(player.world.act(Verb::Unbreak { point: BreakId(u32::try_from(spot.1).unwrap()) })),
+                2 => drop(player.world.act(Action::Unbreak { point: BreakId(u32::try_from(spot.1).unwrap()) })),
                 3 => player.crash(),
                 // What was held is let go, and its attempt breaks off.
                 4 => {

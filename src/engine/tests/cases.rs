@@ -35,7 +35,7 @@ fn a_gate_before_a_tool_holds_it_and_approval_starts_it() {
     assert_eq!(world.states(), "w waiting");
     assert!(world.started().is_empty());
     assert!(world.run.is_parked());
-    world.decide(1, Decision::Approve);
+    world.decide(1, GateReply::Approve);
     assert_eq!(world.states(), "w running");
     let Some(Effect::Start { job, approved: true, .. }) = world.effects.first() else { panic!("{:?}", world.effects) };
     assert_eq!(**job, Job::Tool { tool: "write".into(), args: json!({"path": "x"}) });
@@ -86,7 +86,7 @@ fn an_approved_call_runs_and_its_real_result_is_on_record() {
     let mut world = World::new(plan(vec![agent("a", &[])]));
     world.ask("a", "1", "write", json!({"path": "x"}), Verdict::Ask);
     assert_eq!(world.states(), "a waiting");
-    world.decide(1, Decision::Approve);
+    world.decide(1, GateReply::Approve);
     assert_eq!(world.states(), "a running");
     assert_eq!(world.answers(), [("1".to_string(), Answer::Run { args: json!({"path": "x"}) })]);
     world.tool_done("a", "1", json!("42 bytes"));
@@ -103,7 +103,7 @@ fn gates_in_parallel_branches_are_answered_in_either_order_and_nothing_else_stop
         world.done("c", json!(1));
         assert_eq!(world.state("c2"), "running");
         for gate in order {
-            world.decide(gate, Decision::Approve);
+            world.decide(gate, GateReply::Approve);
             let id = if gate == 1 { "a" } else { "b" };
             world.done(id, json!(1));
             assert_eq!(world.state(&format!("{id}2")), "running");
@@ -119,8 +119,8 @@ fn rejecting_one_call_of_a_batch_leaves_its_approved_siblings() {
         world.ask("a", call, "write", json!({"path": path}), Verdict::Ask);
     }
     world.decide(2, reject("not y"));
-    world.decide(3, Decision::Approve);
-    world.decide(1, Decision::Approve);
+    world.decide(3, GateReply::Approve);
+    world.decide(1, GateReply::Approve);
     let ran: Vec<_> =
         world.answers().into_iter().filter(|(_, answer)| matches!(answer, Answer::Run { .. })).map(|(call, _)| call).collect();
     assert_eq!(ran, ["3", "1"]);
@@ -148,7 +148,7 @@ fn a_call_proposed_again_after_its_rejection_is_refused_without_asking_from_the_
 #[test]
 fn the_oldest_gate_comes_first_and_cancelling_one_keeps_the_others() {
     let mut world = World::new(plan(vec![gated("a", &[]), gated("b", &[]), gated("c", &[])]));
-    world.command(Command::act(Verb::Cancel { target: Target::Node("a".into()) }));
+    world.command(Command::act(Action::Cancel { target: ActionTarget::Node("a".into()) }));
     assert_eq!(world.open(), [2, 3]);
     assert_eq!(world.states(), "a cancelled, b waiting, c waiting");
     assert_eq!(world.run.voided(GateId(1)), Some("cancelled by anna"));
@@ -158,11 +158,11 @@ fn the_oldest_gate_comes_first_and_cancelling_one_keeps_the_others() {
 #[test]
 fn arguments_can_be_edited_then_approved_and_are_checked_again() {
     let mut world = World::new(plan(vec![tool("w", "write", json!({"path": "x"}), &[])]));
-    let events = world.decide(1, Decision::Modify { payload: json!({"path": 7}) });
+    let events = world.decide(1, GateReply::Modify { payload: json!({"path": 7}) });
     let [Event::Refused { why, .. }] = events.as_slice() else { panic!("{events:?}") };
     assert!(why.contains("don't fit `write`"), "{why}");
     assert_eq!(world.states(), "w waiting");
-    world.decide(1, Decision::Modify { payload: json!({"path": "y"}) });
+    world.decide(1, GateReply::Modify { payload: json!({"path": "y"}) });
     let Some(Effect::Start { job, .. }) = world.effects.first() else { panic!("{:?}", world.effects) };
     assert_eq!(**job, Job::Tool { tool: "write".into(), args: json!({"path": "y"}) });
     world.ask("w", "1", "write", json!({"path": "x"}), Verdict::Ask);
@@ -173,7 +173,7 @@ fn arguments_can_be_edited_then_approved_and_are_checked_again() {
 #[test]
 fn one_running_agent_can_be_cancelled_and_its_late_result_changes_nothing() {
     let mut world = World::new(plan(vec![agent("a", &[]), agent("b", &[]), agent("c", &["a"])]));
-    world.command(Command::act(Verb::Cancel { target: Target::Node("a".into()) }));
+    world.command(Command::act(Action::Cancel { target: ActionTarget::Node("a".into()) }));
     assert_eq!(world.states(), "a cancelled, b running, c skipped");
     assert!(world.effects.iter().any(|effect| matches!(effect, Effect::Abort { node, .. } if &**node == "a")));
     world.done("a", json!("late"));
@@ -191,7 +191,7 @@ fn a_gate_in_one_chain_does_not_stop_the_other_and_its_node_starts_once() {
         world.done(id, json!(1));
     }
     assert_eq!(world.states(), "a succeeded, b waiting, c succeeded, d succeeded, e succeeded");
-    world.decide(1, Decision::Approve);
+    world.decide(1, GateReply::Approve);
     world.done("b", json!(1));
     assert_eq!(world.started().iter().filter(|id| *id == "b").count(), 1);
     assert_eq!(world.outcome(), Some(Outcome::Succeeded));
@@ -200,7 +200,7 @@ fn a_gate_in_one_chain_does_not_stop_the_other_and_its_node_starts_once() {
 #[test]
 fn the_first_answer_wins_and_the_later_one_is_told_who_decided() {
     let mut world = World::new(plan(vec![gated("a", &[])]));
-    world.decide(1, Decision::Approve);
+    world.decide(1, GateReply::Approve);
     let events = world.decide(1, reject("no"));
     let [Event::Refused { why, .. }] = events.as_slice() else { panic!("{events:?}") };
     assert_eq!(why, "anna decided already: approved");
@@ -209,7 +209,7 @@ fn the_first_answer_wins_and_the_later_one_is_told_who_decided() {
 #[test]
 fn an_answer_to_something_else_than_what_is_asked_is_refused() {
     let mut world = World::new(plan(vec![gated("a", &[])]));
-    let command = Command::Decide { gate: GateId(1), decision: Decision::Approve, hash: "other".into() };
+    let command = Command::Decide { gate: GateId(1), decision: GateReply::Approve, hash: "other".into() };
     assert!(matches!(world.command(command).as_slice(), [Event::Refused { .. }]));
     assert_eq!(world.states(), "a waiting");
 }

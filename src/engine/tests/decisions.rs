@@ -47,11 +47,11 @@ fn cancelling_the_branch_at_one_gate_voids_the_others_of_its_node_and_leaves_oth
     world.ask("a", "1", "write", json!({"path": "x"}), Verdict::Ask);
     world.ask("a", "2", "write", json!({"path": "y"}), Verdict::Ask);
     world.ask("c", "1", "write", json!({"path": "z"}), Verdict::Ask);
-    world.decide(1, Decision::CancelBranch);
+    world.decide(1, GateReply::CancelBranch);
     assert_eq!(world.states(), "a cancelled, b cancelled, c waiting");
     assert_eq!(world.node("b").reason, "cancelled with the branch at `a`");
     assert_eq!((world.open(), world.run.voided(GateId(2))), (vec![3], Some("cancelled by anna")));
-    assert_eq!(why(&world.decide(2, Decision::Approve)), "the question is void: cancelled by anna");
+    assert_eq!(why(&world.decide(2, GateReply::Approve)), "the question is void: cancelled by anna");
     assert!(world.answers().is_empty());
 }
 
@@ -59,7 +59,7 @@ fn cancelling_the_branch_at_one_gate_voids_the_others_of_its_node_and_leaves_oth
 fn cancelling_a_node_in_the_middle_of_a_call_stops_its_worker_and_the_late_end_of_the_call_is_only_noted() {
     let mut world = World::new(plan(vec![agent("a", &[]), agent("b", &[])]));
     world.ask("a", "1", "save", json!({"path": "x"}), Verdict::Allow);
-    world.command(Command::act(Verb::Cancel { target: Target::Node("a".into()) }));
+    world.command(Command::act(Action::Cancel { target: ActionTarget::Node("a".into()) }));
     assert!(matches!(world.effects.last(), Some(Effect::Abort { node, .. }) if &**node == "a"));
     let events = world.tool_done("a", "1", json!("saved"));
     assert!(matches!(events.as_slice(), [Event::LogLine { .. }]), "{events:?}");
@@ -70,7 +70,7 @@ fn cancelling_a_node_in_the_middle_of_a_call_stops_its_worker_and_the_late_end_o
 #[test]
 fn skipping_at_a_gate_skips_the_node_with_who_did_it() {
     let mut world = World::new(plan(vec![tool("w", "write", json!({"path": "x"}), &[]), agent("b", &["w"])]));
-    world.decide(1, Decision::Skip);
+    world.decide(1, GateReply::Skip);
     assert_eq!(world.states(), "w skipped, b skipped");
     assert_eq!(world.node("w").reason, "skipped by anna");
     assert!(world.started().is_empty());
@@ -82,19 +82,19 @@ fn a_result_that_a_person_gives_is_held_to_the_schema_of_the_node() {
     checked.policy.approve = Some(Approve::Both);
     checked.policy.output_schema = Some(json!({"type": "object", "required": ["n"]}));
     let mut world = World::new(plan(vec![checked]));
-    assert!(why(&world.decide(1, Decision::Answer { value: json!("draft") })).contains("doesn't fit its schema"));
-    world.decide(1, Decision::Approve);
+    assert!(why(&world.decide(1, GateReply::Answer { value: json!("draft") })).contains("doesn't fit its schema"));
+    world.decide(1, GateReply::Approve);
     world.done("a", json!({"n": 1}));
-    assert!(why(&world.decide(2, Decision::Modify { payload: json!({"m": 1}) })).contains("doesn't fit its schema"));
+    assert!(why(&world.decide(2, GateReply::Modify { payload: json!({"m": 1}) })).contains("doesn't fit its schema"));
     assert_eq!(world.states(), "a waiting");
-    world.decide(2, Decision::Modify { payload: json!({"n": 2}) });
+    world.decide(2, GateReply::Modify { payload: json!({"n": 2}) });
     assert_eq!(world.node("a").result.as_deref(), Some(&json!({"n": 2})));
 }
 
 fn briefed() -> Node {
     let work =
         AgentWork { agent: Some("worker".into()), role: Some("clerk".into()), objective: Some("do it".into()), ..AgentWork::default() };
-    let mut node = node("a", Work::Agent(work), &[]);
+    let mut node = node("a", NodeKind::Agent(work), &[]);
     node.policy.inputs = Some([("year".to_string(), json!(2020))].into_iter().collect());
     node.policy.approve = Some(Approve::Before);
     node
@@ -112,10 +112,10 @@ fn an_edited_agent_gets_all_that_was_edited_and_nothing_is_ignored() {
         (json!({"objective": "do it", "role": 7}), "`role` must be text"),
         (json!({"role": "clerk"}), "needs an `objective`"),
     ] {
-        let events = world.decide(1, Decision::Modify { payload });
+        let events = world.decide(1, GateReply::Modify { payload });
         assert!(why(&events).contains(words), "{events:?}");
     }
-    world.decide(1, Decision::Modify { payload: json!({"agent": "worker", "objective": "do less", "inputs": {"year": 2021}}) });
+    world.decide(1, GateReply::Modify { payload: json!({"agent": "worker", "objective": "do less", "inputs": {"year": 2021}}) });
     let Job::Agent(job) = job(&world) else { panic!("an agent") };
     assert_eq!((job.agent.as_deref(), job.role, job.objective.as_deref()), (Some("worker"), None, Some("do less")));
     assert_eq!(serde_json::Value::Object(job.inputs), json!({"year": 2021}));
@@ -125,7 +125,7 @@ fn an_edited_agent_gets_all_that_was_edited_and_nothing_is_ignored() {
 fn what_was_approved_runs_though_other_inputs_arrived_meanwhile() {
     for code in [false, true] {
         let mut first = if code {
-            node("c", Work::Code(CodeWork { code: "return 1".into(), sandbox: SandboxLimits::default() }), &["a", "b"])
+            node("c", NodeKind::Code(CodeWork { code: "return 1".into(), sandbox: SandboxLimits::default() }), &["a", "b"])
         } else {
             agent("c", &["a", "b"])
         };
@@ -136,7 +136,7 @@ fn what_was_approved_runs_though_other_inputs_arrived_meanwhile() {
         world.done("a", json!(1));
         assert_eq!(world.run.gate(GateId(1)).unwrap().0.payload["inputs"], json!({"other": null}));
         world.done("b", json!("late"));
-        world.decide(1, Decision::Approve);
+        world.decide(1, GateReply::Approve);
         let inputs = match job(&world) {
             Job::Agent(job) => job.inputs,
             Job::Code { inputs, .. } => inputs,
@@ -148,7 +148,7 @@ fn what_was_approved_runs_though_other_inputs_arrived_meanwhile() {
 
 #[test]
 fn code_is_told_of_dependencies_that_nothing_came_from() {
-    let mut code = node("c", Work::Code(CodeWork { code: "return 1".into(), sandbox: SandboxLimits::default() }), &["a", "b"]);
+    let mut code = node("c", NodeKind::Code(CodeWork { code: "return 1".into(), sandbox: SandboxLimits::default() }), &["a", "b"]);
     code.policy.join = Some(Join::Any);
     let mut world = World::new(plan(vec![agent("a", &[]), agent("b", &[]), code]));
     world.done("b", json!(1));

@@ -10,7 +10,7 @@ fn go(guidance: &[&str], wrap_up: bool) -> Answer {
 }
 
 fn model(world: &mut World, id: &str, call: &str) -> Vec<Event> {
-    world.fact(id, WorkFact::ModelAsked { call: call.into(), model: "m".into() })
+    world.fact(id, WorkerFact::ModelAsked { call: call.into(), model: "m".into() })
 }
 
 fn held(world: &World, id: &str) -> Vec<String> {
@@ -40,19 +40,19 @@ fn a_model_call_that_nobody_holds_goes_at_once() {
 fn stepping_into_a_node_holds_each_of_its_calls_and_gives_its_slot_to_others() {
     let settings = RunSettings { slots: 1, ..settings() };
     let mut world = World::with(plan(vec![agent("a", &[]), agent("b", &[])]), settings);
-    world.act(Verb::StepInto { node: "a".into() });
+    world.act(Action::StepInto { node: "a".into() });
     assert_eq!((world.state("a"), world.state("b")), ("running", "ready"));
     model(&mut world, "a", "m1");
     assert_eq!((world.state("a"), world.state("b")), ("held", "running"));
     assert_eq!((held(&world, "a"), answered(&world, "m1")), (vec!["the model `m`".to_string()], None));
     assert_eq!(world.node("a").reason, "about to call the model `m`: stepping through `a`");
-    world.act(Verb::Step { node: Some("a".into()) });
+    world.act(Action::Step { node: Some("a".into()) });
     assert_eq!((world.state("a"), world.run.pace()), ("held", Pace::Going), "it waits for its slot back");
     world.done("b", json!(1));
     assert_eq!((world.state("a"), answered(&world, "m1")), ("running", Some(go(&[], false))));
     world.ask("a", "t1", "read", json!({"path": "x"}), Verdict::Allow);
     assert_eq!(held(&world, "a"), ["`read`"]);
-    world.act(Verb::Release { target: on("a") });
+    world.act(Action::Release { target: on("a") });
     assert_eq!(answered(&world, "t1"), Some(Answer::Run { args: json!({"path": "x"}) }));
     world.tool_done("a", "t1", json!(1));
     model(&mut world, "a", "m2");
@@ -72,10 +72,10 @@ fn gates_ask_after_the_hold_and_the_clock_rests_all_the_time() {
     assert!(world.run.is_parked());
     world.now += 60_000;
     world.due("a", TimerKind::Timeout);
-    world.act(Verb::Resume);
+    world.act(Action::Resume);
     assert_eq!((world.state("a"), world.open()), ("waiting", vec![1]));
     world.now += 60_000;
-    world.decide(1, Decision::Approve);
+    world.decide(1, GateReply::Approve);
     assert_eq!((world.state("a"), answered(&world, "t1")), ("running", Some(Answer::Run { args: json!({"path": "x"}) })));
     world.tool_done("a", "t1", json!(1));
     world.ask("a", "t2", "write", json!({"path": "x"}), Verdict::Ask);
@@ -85,24 +85,24 @@ fn gates_ask_after_the_hold_and_the_clock_rests_all_the_time() {
 #[test]
 fn the_calls_of_one_reply_are_held_and_let_go_one_by_one() {
     let mut world = World::new(plan(vec![agent("a", &[])]));
-    world.act(Verb::StepInto { node: "a".into() });
+    world.act(Action::StepInto { node: "a".into() });
     for call in ["t1", "t2", "t3"] {
         world.ask("a", call, "read", json!({"path": call}), Verdict::Allow);
     }
-    world.act(Verb::Step { node: Some("a".into()) });
+    world.act(Action::Step { node: Some("a".into()) });
     assert_eq!((world.answers().len(), held(&world, "a").len(), world.state("a")), (1, 2, "held"));
-    world.act(Verb::Step { node: None });
-    world.act(Verb::Resume);
+    world.act(Action::Step { node: None });
+    world.act(Action::Resume);
     assert_eq!((world.answers().len(), world.state("a")), (3, "running"));
-    assert_eq!(refused(&world.act(Verb::Step { node: Some("a".into()) })), "`a` is running, not ready");
+    assert_eq!(refused(&world.act(Action::Step { node: Some("a".into()) })), "`a` is running, not ready");
 }
 
 #[test]
 fn a_node_of_a_paused_run_that_is_stepped_into_starts_and_stops_at_its_first_call() {
     let mut world = World::created(plan(vec![agent("a", &[]), agent("b", &[])]), settings());
-    world.act(Verb::Pause);
+    world.act(Action::Pause);
     world.command(Command::Start);
-    world.act(Verb::StepInto { node: "b".into() });
+    world.act(Action::StepInto { node: "b".into() });
     assert_eq!((world.state("a"), world.state("b")), ("ready", "running"));
     model(&mut world, "b", "m1");
     assert_eq!((world.state("b"), world.run.pace()), ("held", Pace::Paused));
@@ -112,13 +112,13 @@ fn a_node_of_a_paused_run_that_is_stepped_into_starts_and_stops_at_its_first_cal
 fn a_call_of_a_tool_that_asks_a_model_is_held_with_its_clock_at_rest_and_is_no_turn_of_the_agent() {
     let mut world = World::new(plan(vec![agent("a", &[])]));
     world.ask("a", "t1", "read", json!({"path": "x"}), Verdict::Allow);
-    world.act(Verb::Guide { node: "a".into(), text: "be brief".into() });
+    world.act(Action::Guide { node: "a".into(), text: "be brief".into() });
     model(&mut world, "a", "inner1");
     assert_eq!(answered(&world, "inner1"), Some(go(&[], false)));
-    world.act(Verb::StepInto { node: "a".into() });
+    world.act(Action::StepInto { node: "a".into() });
     model(&mut world, "a", "inner2");
     assert!(world.run.is_parked(), "its slot rests: {}", world.states());
-    world.act(Verb::Release { target: on("a") });
+    world.act(Action::Release { target: on("a") });
     world.tool_done("a", "t1", json!(1));
     model(&mut world, "a", "m1");
     assert_eq!(answered(&world, "m1"), Some(go(&["be brief"], false)));
@@ -126,10 +126,10 @@ fn a_call_of_a_tool_that_asks_a_model_is_held_with_its_clock_at_rest_and_is_no_t
 
 #[test]
 fn what_can_not_be_stepped_into_is_said() {
-    let map = Work::Map(MapWork { over: "[1]".into(), body: Box::new(plan(vec![agent("x", &[])])), max_parallel: None });
+    let map = NodeKind::Map(MapWork { over: "[1]".into(), body: Box::new(plan(vec![agent("x", &[])])), max_parallel: None });
     let mut world = World::new(plan(vec![agent("a", &[]), transform("t", json!(1), &["a"]), node("m", map, &["a"])]));
     for (id, words) in [("t", "calls neither models nor tools"), ("m", "step into a node of that"), ("no", "there is no node `no`")] {
-        let why = refused(&world.act(Verb::StepInto { node: id.into() }));
+        let why = refused(&world.act(Action::StepInto { node: id.into() }));
         assert!(why.contains(words), "{why}");
     }
 }
@@ -139,8 +139,8 @@ fn words_reach_an_agent_with_its_next_turn_once_or_when_it_starts() {
     let mut retried = agent("a", &[]);
     retried.policy.retry = Some(Retry { attempts: 2, ..Retry::default() });
     let mut world = World::new(plan(vec![retried, agent("b", &["a"])]));
-    world.act(Verb::Guide { node: "a".into(), text: "use metres".into() });
-    world.act(Verb::Guide { node: "b".into(), text: "in German".into() });
+    world.act(Action::Guide { node: "a".into(), text: "use metres".into() });
+    world.act(Action::Guide { node: "b".into(), text: "in German".into() });
     assert_eq!(world.run.graph.find("a").map(|ix| world.run.untold(ix)), Some(&["use metres".to_string()][..]));
     model(&mut world, "a", "m1");
     model(&mut world, "a", "m2");
@@ -159,7 +159,7 @@ fn words_reach_an_agent_with_its_next_turn_once_or_when_it_starts() {
     };
     assert_eq!(told(&world, 2, "a").unwrap(), ["use metres"], "another attempt is told again");
     assert_eq!(told(&world, 1, "b").unwrap(), ["in German"]);
-    assert!(refused(&world.act(Verb::Guide { node: "a".into(), text: "more".into() })).contains("reject its result with feedback"));
+    assert!(refused(&world.act(Action::Guide { node: "a".into(), text: "more".into() })).contains("reject its result with feedback"));
     model(&mut world, "b", "m3");
     assert_eq!(answered(&world, "m3"), Some(go(&[], false)));
 }
@@ -167,14 +167,14 @@ fn words_reach_an_agent_with_its_next_turn_once_or_when_it_starts() {
 #[test]
 fn words_are_taken_back_until_they_are_delivered() {
     let mut world = World::new(plan(vec![agent("a", &[])]));
-    world.act(Verb::Guide { node: "a".into(), text: "use metres".into() });
-    world.fact("a", WorkFact::Output("thinking".into()));
-    world.fact("a", WorkFact::Message { role: "assistant".into(), content: "thinking".into() });
+    world.act(Action::Guide { node: "a".into(), text: "use metres".into() });
+    world.fact("a", WorkerFact::Output("thinking".into()));
+    world.fact("a", WorkerFact::Message { role: "assistant".into(), content: "thinking".into() });
     assert!(world.run.undoable().is_some(), "what the agent says has nothing to do with it");
     world.command(Command::Undo);
     model(&mut world, "a", "m1");
     assert_eq!(answered(&world, "m1"), Some(go(&[], false)));
-    world.act(Verb::Guide { node: "a".into(), text: "use metres".into() });
+    world.act(Action::Guide { node: "a".into(), text: "use metres".into() });
     model(&mut world, "a", "m2");
     assert_eq!(world.run.undoable(), None);
 }
@@ -182,31 +182,31 @@ fn words_are_taken_back_until_they_are_delivered() {
 #[test]
 fn only_agents_that_still_listen_are_guided() {
     let mut world = World::new(plan(vec![agent("a", &[]), tool("t", "read", json!({"path": "x"}), &[])]));
-    assert!(refused(&world.act(Verb::Guide { node: "t".into(), text: "x".into() })).contains("only agents listen"));
-    assert!(refused(&world.act(Verb::Guide { node: "a".into(), text: "  ".into() })).contains("no words"));
-    world.act(Verb::Stop { target: on("a") });
-    world.act(Verb::Guide { node: "a".into(), text: "and name your sources".into() });
+    assert!(refused(&world.act(Action::Guide { node: "t".into(), text: "x".into() })).contains("only agents listen"));
+    assert!(refused(&world.act(Action::Guide { node: "a".into(), text: "  ".into() })).contains("no words"));
+    world.act(Action::Stop { target: on("a") });
+    world.act(Action::Guide { node: "a".into(), text: "and name your sources".into() });
     model(&mut world, "a", "m1");
     assert_eq!(answered(&world, "m1"), Some(go(&["and name your sources"], true)));
-    assert!(refused(&world.act(Verb::Guide { node: "a".into(), text: "x".into() })).contains("on its last turn"));
+    assert!(refused(&world.act(Action::Guide { node: "a".into(), text: "x".into() })).contains("on its last turn"));
 }
 
 #[test]
 fn one_running_agent_can_be_steered_stopped_and_keeps_what_it_has_or_cancelled() {
     let mut world = World::new(plan(vec![agent("a", &[]), agent("b", &["a"]), agent("c", &[])]));
-    let blast = world.run.blast(&Verb::Stop { target: on("a") }, Time(world.now));
+    let blast = world.run.blast(&Action::Stop { target: on("a") }, Time(world.now));
     assert_eq!((blast.wraps, blast.stops, blast.starts), (vec![NodeId::new("a")], vec![], vec![]));
-    world.act(Verb::Stop { target: on("a") });
+    world.act(Action::Stop { target: on("a") });
     assert_eq!((world.state("a"), world.node("a").reason.as_str()), ("running", "stopped by anna; it hands back what it has"));
     assert!(world.run.undoable().is_some());
     world.ask("a", "t1", "read", json!({"path": "x"}), Verdict::Allow);
     assert!(matches!(answered(&world, "t1"), Some(Answer::Refused { message }) if message.starts_with("stopped by anna")));
     model(&mut world, "a", "m1");
     assert_eq!((answered(&world, "m1"), world.run.undoable()), (Some(go(&[], true)), None));
-    assert!(refused(&world.act(Verb::Stop { target: on("a") })).contains("was stopped by anna already"));
-    world.fact("a", WorkFact::Done(Done { result: json!("half of it"), mark: Some("stopped".into()) }));
+    assert!(refused(&world.act(Action::Stop { target: on("a") })).contains("was stopped by anna already"));
+    world.fact("a", WorkerFact::Done(Done { result: json!("half of it"), mark: Some("stopped".into()) }));
     assert_eq!((world.node("a").mark.as_deref(), world.state("b")), (Some("stopped"), "running"));
-    world.act(Verb::Cancel { target: on("c") });
+    world.act(Action::Cancel { target: on("c") });
     assert_eq!(world.state("c"), "cancelled");
 }
 
@@ -215,12 +215,12 @@ fn a_stop_refuses_what_the_agent_waits_for() {
     let settings = RunSettings { slots: 1, ..settings() };
     let mut world = World::with(plan(vec![agent("a", &[]), agent("b", &[])]), settings);
     world.ask("a", "t1", "write", json!({"path": "x"}), Verdict::Ask);
-    world.act(Verb::StepInto { node: "a".into() });
+    world.act(Action::StepInto { node: "a".into() });
     world.ask("a", "t2", "read", json!({"path": "x"}), Verdict::Allow);
-    let fact = WorkFact::QuestionAsked { call: "q".into(), text: "which?".into(), options: vec![], fields: vec![], payload: Value::Null };
+    let fact = WorkerFact::QuestionAsked { call: "q".into(), text: "which?".into(), options: vec![], fields: vec![], payload: Value::Null };
     world.fact("a", fact);
     assert_eq!((world.open(), world.state("b")), (vec![1, 2], "running"));
-    world.act(Verb::Stop { target: on("a") });
+    world.act(Action::Stop { target: on("a") });
     assert!(world.answers().is_empty(), "it waits for its slot");
     world.done("b", json!(1));
     assert_eq!((world.open().len(), world.answers().len(), world.state("a")), (0, 3, "running"));
@@ -234,8 +234,8 @@ fn an_agent_that_is_to_stop_and_waits_for_its_slot_may_still_be_cancelled() {
     let settings = RunSettings { slots: 1, ..settings() };
     let mut world = World::with(plan(vec![agent("a", &[]), agent("b", &[])]), settings);
     world.ask("a", "t1", "write", json!({"path": "x"}), Verdict::Ask);
-    world.act(Verb::Stop { target: on("a") });
-    world.act(Verb::Cancel { target: on("a") });
+    world.act(Action::Stop { target: on("a") });
+    world.act(Action::Cancel { target: on("a") });
     assert_eq!((world.state("a"), world.open()), ("cancelled", vec![]));
     world.done("b", json!(1));
     assert!(world.outcome().is_some(), "{:?}", world.run.queue);
@@ -243,22 +243,22 @@ fn an_agent_that_is_to_stop_and_waits_for_its_slot_may_still_be_cancelled() {
 
 #[test]
 fn what_hands_nothing_back_is_not_stopped_alone() {
-    let code = node("c", Work::Code(CodeWork { code: "return 1".into(), sandbox: SandboxLimits::default() }), &[]);
+    let code = node("c", NodeKind::Code(CodeWork { code: "return 1".into(), sandbox: SandboxLimits::default() }), &[]);
     let mut world = World::new(plan(vec![code, agent("a", &["c"])]));
-    assert!(refused(&world.act(Verb::Stop { target: on("c") })).contains("nothing to hand back before its end"));
-    assert!(refused(&world.act(Verb::Stop { target: on("a") })).contains("has not started"));
+    assert!(refused(&world.act(Action::Stop { target: on("c") })).contains("nothing to hand back before its end"));
+    assert!(refused(&world.act(Action::Stop { target: on("a") })).contains("has not started"));
 }
 
 #[test]
 fn a_stopped_run_lets_agents_hand_back_and_tools_finish_and_starts_nothing_more() {
     let body = plan(vec![agent("x", &[]), agent("y", &["x"])]);
-    let map = Work::Map(MapWork { over: "[1, 2, 3]".into(), body: Box::new(body), max_parallel: Some(1) });
+    let map = NodeKind::Map(MapWork { over: "[1, 2, 3]".into(), body: Box::new(body), max_parallel: Some(1) });
     let nodes = vec![agent("a", &[]), tool("t", "read", json!({"path": "x"}), &[]), agent("b", &["a", "t"]), node("m", map, &[])];
     let mut world = World::new(plan(nodes));
-    let blast = world.run.blast(&Verb::Stop { target: Target::Run }, Time(world.now));
+    let blast = world.run.blast(&Action::Stop { target: ActionTarget::Run }, Time(world.now));
     assert_eq!(blast.wraps, [NodeId::new("a"), NodeId::new("m"), NodeId::new("m[0]/x")]);
     assert_eq!(blast.cancels, [NodeId::new("b"), NodeId::new("m[0]/y")]);
-    world.act(Verb::Stop { target: Target::Run });
+    world.act(Action::Stop { target: ActionTarget::Run });
     assert_eq!((world.state("t"), world.state("b"), world.node("b").reason.as_str()), ("running", "cancelled", "stopped by anna"));
     world.done("m[0]/x", json!(1));
     world.done("a", json!("half"));
@@ -271,11 +271,11 @@ fn a_stopped_run_lets_agents_hand_back_and_tools_finish_and_starts_nothing_more(
 #[test]
 fn a_stopped_loop_gives_what_its_last_turn_gave() {
     let body = plan(vec![agent("x", &[])]);
-    let mut looped = node("l", Work::Loop(LoopWork { body: Box::new(body), until: "false".into() }), &[]);
+    let mut looped = node("l", NodeKind::Loop(LoopWork { body: Box::new(body), until: "false".into() }), &[]);
     looped.policy.max_iterations = Some(5);
     let mut world = World::new(plan(vec![looped, agent("b", &["l"])]));
     world.done("l[1]/x", json!("first"));
-    world.act(Verb::Stop { target: on("l") });
+    world.act(Action::Stop { target: on("l") });
     model(&mut world, "l[2]/x", "m1");
     assert_eq!(answered(&world, "m1"), Some(go(&[], true)));
     world.done("l[2]/x", json!("second"));
@@ -290,7 +290,7 @@ fn a_stopped_loop_gives_what_its_last_turn_gave() {
 #[test]
 fn a_call_that_was_held_when_the_driver_ended_was_never_made() {
     let mut world = World::new(plan(vec![agent("a", &[]), tool("t", "save", json!({"path": "x"}), &[])]));
-    world.act(Verb::StepInto { node: "t".into() });
+    world.act(Action::StepInto { node: "t".into() });
     world.ask("t", "t1", "save", json!({"path": "x"}), Verdict::Allow);
     assert_eq!(held(&world, "t"), ["`save`"]);
     world.run = Run::replay(&world.records);
@@ -317,7 +317,7 @@ fn a_call_held_beside_one_at_work_leaves_slot_and_clock_to_that_one() {
     world.done("b", json!(1));
     assert!(world.run.is_parked());
     world.now += 60_000;
-    world.act(Verb::Resume);
+    world.act(Action::Resume);
     world.now += 4_000;
     world.due("a", TimerKind::Timeout);
     assert_eq!(world.state("a"), "failed", "6 s beside the held call and 4 s after it");
@@ -331,11 +331,11 @@ fn a_tool_that_was_approved_before_or_after_a_stop_does_not_run_any_more() {
         world.ask("a", "t1", "write", json!({"path": "x"}), Verdict::Ask);
         assert_eq!(world.state("b"), "running");
         if approved_first {
-            world.decide(1, Decision::Approve);
+            world.decide(1, GateReply::Approve);
         }
-        world.act(Verb::Stop { target: on("a") });
+        world.act(Action::Stop { target: on("a") });
         if !approved_first {
-            world.decide(1, Decision::Approve);
+            world.decide(1, GateReply::Approve);
         }
         world.done("b", json!(1));
         assert!(matches!(answered(&world, "t1"), Some(Answer::Refused { message }) if message.starts_with("stopped by anna")));
@@ -350,8 +350,8 @@ fn an_answer_that_a_person_gave_in_a_tools_place_is_heard_after_a_stop_too() {
     let settings = RunSettings { slots: 1, ..settings() };
     let mut world = World::with(plan(vec![agent("a", &[]), agent("b", &[])]), settings);
     world.ask("a", "t1", "write", json!({"path": "x"}), Verdict::Ask);
-    world.act(Verb::Stop { target: on("a") });
-    world.decide(1, Decision::Answer { value: json!("done by hand") });
+    world.act(Action::Stop { target: on("a") });
+    world.decide(1, GateReply::Answer { value: json!("done by hand") });
     world.done("b", json!(1));
     assert_eq!(answered(&world, "t1"), Some(Answer::Value(json!("done by hand"))));
 }
@@ -363,7 +363,7 @@ fn a_held_call_that_would_have_asked_waits_for_its_slot_when_it_is_refused_unask
     world.command(Command::Start);
     world.ask("a", "t1", "write", json!({"path": "x"}), Verdict::Ask);
     assert_eq!((world.state("a"), world.state("b")), ("held", "running"));
-    world.act(Verb::Stop { target: on("a") });
+    world.act(Action::Stop { target: on("a") });
     assert_eq!((world.state("a"), answered(&world, "t1")), ("held", None), "nobody asks about it any more, and there is no slot");
     world.done("b", json!(1));
     assert_eq!(world.state("a"), "running");
@@ -381,18 +381,18 @@ fn the_time_of_a_node_is_that_of_its_work_and_stands_still_while_it_waits_for_pe
     let mut world = World::new(plan(vec![asks]));
     let took = |world: &World| world.node("a").took_ms(Time(world.now));
     world.now += 5_000;
-    world.decide(1, Decision::Approve);
-    world.act(Verb::StepInto { node: "a".into() });
+    world.decide(1, GateReply::Approve);
+    world.act(Action::StepInto { node: "a".into() });
     world.now += 10;
     model(&mut world, "a", "m1");
     world.now += 60_000;
     assert_eq!((world.state("a"), took(&world)), ("held", Some(10)), "held at its call");
-    world.act(Verb::Release { target: on("a") });
+    world.act(Action::Release { target: on("a") });
     world.now += 5;
     world.ask("a", "t1", "write", json!({"path": "x"}), Verdict::Ask);
     world.now += 60_000;
     assert_eq!((world.state("a"), took(&world)), ("waiting", Some(15)), "waits for an answer");
-    world.decide(2, Decision::Approve);
+    world.decide(2, GateReply::Approve);
     world.now += 3;
     world.tool_done("a", "t1", json!(1));
     world.now += 2;
@@ -406,21 +406,21 @@ fn the_time_of_a_node_is_that_of_its_work_and_stands_still_while_it_waits_for_pe
     world.done("a", json!(1));
     world.now += 60_000;
     assert_eq!((world.state("a"), took(&world)), ("held", Some(27)), "its result is kept");
-    world.act(Verb::Release { target: on("a") });
+    world.act(Action::Release { target: on("a") });
     assert_eq!((world.state("a"), world.node("a").took_in_all_ms()), ("succeeded", Some(27)));
 }
 
 #[test]
 fn nobody_worked_while_nobody_drove_the_run() {
     let doc = plan(vec![
-        node("inside", Work::Plan(PlanWork::Inline(Box::new(plan(vec![agent("x", &[])])))), &[]),
+        node("inside", NodeKind::Plan(PlanWork::Inline(Box::new(plan(vec![agent("x", &[])])))), &[]),
         tool("t", "save", json!({"path": "x"}), &[]),
     ]);
     let mut world = World::new(doc);
     let call = ToolCall { id: "t1".into(), tool: "save".into(), args: json!({"path": "x"}) };
-    world.fact("t", WorkFact::ToolAsked { call, verdict: Verdict::Allow, why: String::new() });
+    world.fact("t", WorkerFact::ToolAsked { call, verdict: Verdict::Allow, why: String::new() });
     world.now += 40;
-    world.fact("inside/x", WorkFact::Log("here".into()));
+    world.fact("inside/x", WorkerFact::Log("here".into()));
     world.now += 3_600_000;
     world.run = Run::replay(&world.records);
     world.step(Input::Recover { by: me() });

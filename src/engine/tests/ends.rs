@@ -9,8 +9,8 @@ fn read(document: Value) -> Plan {
     serde_json::from_value(document).unwrap()
 }
 
-fn skip(id: &str) -> Verb {
-    Verb::Skip { node: id.into() }
+fn skip(id: &str) -> Action {
+    Action::Skip { node: id.into() }
 }
 
 fn words(world: &World) -> (Option<Outcome>, &str) {
@@ -51,7 +51,7 @@ fn an_end_that_was_marked_done_or_given_a_result_has_succeeded() {
         let mut world = World::new(plan(vec![agent("a", &[]), agent("b", &["a"])]));
         world.act(skip("a"));
         assert_eq!(world.outcome(), Some(Outcome::Failed));
-        world.act(Verb::Override { node: "b".into(), value });
+        world.act(Action::Override { node: "b".into(), value });
         assert_eq!(world.outcome(), Some(Outcome::Succeeded));
     }
 }
@@ -62,7 +62,7 @@ fn a_skip_at_a_gate_is_a_persons_and_one_by_a_guard_is_the_plans() {
     asks.policy.approve = Some(Approve::Before);
     let mut world = World::new(plan(vec![agent("a", &[]), asks]));
     world.done("a", json!(1));
-    world.decide(1, Decision::Skip);
+    world.decide(1, GateReply::Skip);
     assert_eq!(words(&world), (Some(Outcome::Failed), FORGONE));
     let mut guarded = agent("b", &["a"]);
     guarded.policy.when = Some("a > 1".into());
@@ -102,7 +102,7 @@ fn a_walk_whose_next_step_a_person_skips_ends_without_an_end_in_every_dialect() 
         assert_eq!(world.states(), "a succeeded, b running, c skipped", "{dialect}");
         world.act(skip("b"));
         assert_eq!(words(&world), (Some(Outcome::Failed), FORGONE), "{dialect}");
-        world.act(Verb::Override { node: "b".into(), value: Value::Null });
+        world.act(Action::Override { node: "b".into(), value: Value::Null });
         assert_eq!(world.outcome(), Some(Outcome::Succeeded), "{dialect}: {}", world.states());
     }
 }

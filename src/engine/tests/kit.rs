@@ -9,20 +9,20 @@ pub(super) fn me() -> Actor {
 }
 
 pub(super) fn agent(id: &str, deps: &[&str]) -> Node {
-    node(id, Work::Agent(AgentWork { agent: Some("worker".into()), objective: Some("do it".into()), ..AgentWork::default() }), deps)
+    node(id, NodeKind::Agent(AgentWork { agent: Some("worker".into()), objective: Some("do it".into()), ..AgentWork::default() }), deps)
 }
 
-pub(super) fn node(id: &str, work: Work, deps: &[&str]) -> Node {
+pub(super) fn node(id: &str, work: NodeKind, deps: &[&str]) -> Node {
     Node { depends_on: deps.iter().map(|id| NodeId::from(*id)).collect(), ..Node::new(id, work) }
 }
 
 pub(super) fn tool(id: &str, tool: &str, args: Value, deps: &[&str]) -> Node {
     let Value::Object(args) = args else { panic!("arguments are an object") };
-    node(id, Work::Tool(ToolWork { tool: tool.into(), input: ToolInput::Args(args) }), deps)
+    node(id, NodeKind::Tool(ToolWork { tool: tool.into(), input: ToolInput::Args(args) }), deps)
 }
 
 pub(super) fn transform(id: &str, value: Value, deps: &[&str]) -> Node {
-    node(id, Work::Transform(TransformWork { value }), deps)
+    node(id, NodeKind::Transform(TransformWork { value }), deps)
 }
 
 pub(super) fn plan(nodes: Vec<Node>) -> Plan {
@@ -113,33 +113,33 @@ impl World {
         self.step(Input::Command { command, by: me() })
     }
 
-    pub fn act(&mut self, verb: Verb) -> Vec<Event> {
+    pub fn act(&mut self, verb: Action) -> Vec<Event> {
         self.command(Command::act(verb))
     }
 
-    pub fn fact(&mut self, id: &str, fact: WorkFact) -> Vec<Event> {
+    pub fn fact(&mut self, id: &str, fact: WorkerFact) -> Vec<Event> {
         let (generation, attempt) = (self.node(id).generation, self.node(id).attempt);
         self.step(Input::Work { node: id.into(), generation, attempt, fact })
     }
 
     pub fn done(&mut self, id: &str, result: Value) -> Vec<Event> {
-        self.fact(id, WorkFact::Done(Done { result, mark: None }))
+        self.fact(id, WorkerFact::Done(Done { result, mark: None }))
     }
 
     pub fn fail(&mut self, id: &str, kind: ErrorKind) -> Vec<Event> {
-        self.fact(id, WorkFact::Failed(NodeError { kind, message: "it broke".into(), hint: None, retry_after_ms: None }))
+        self.fact(id, WorkerFact::Failed(NodeError { kind, message: "it broke".into(), hint: None, retry_after_ms: None }))
     }
 
     pub fn ask(&mut self, id: &str, call: &str, tool: &str, args: Value, verdict: Verdict) -> Vec<Event> {
         let call = ToolCall { id: call.into(), tool: tool.into(), args };
-        self.fact(id, WorkFact::ToolAsked { call, verdict, why: "it writes".into() })
+        self.fact(id, WorkerFact::ToolAsked { call, verdict, why: "it writes".into() })
     }
 
     pub fn tool_done(&mut self, id: &str, call: &str, value: Value) -> Vec<Event> {
-        self.fact(id, WorkFact::ToolDone { call: call.into(), report: ToolReport { ok: true, value, ..ToolReport::default() } })
+        self.fact(id, WorkerFact::ToolDone { call: call.into(), report: ToolReport { ok: true, value, ..ToolReport::default() } })
     }
 
-    pub fn decide(&mut self, gate: u32, decision: Decision) -> Vec<Event> {
+    pub fn decide(&mut self, gate: u32, decision: GateReply) -> Vec<Event> {
         let hash = self.run.gate(GateId(gate)).map(|(gate, _)| gate.hash.clone()).unwrap_or_default();
         self.command(Command::Decide { gate: GateId(gate), decision, hash })
     }
@@ -193,12 +193,12 @@ impl World {
     }
 }
 
-pub(super) fn on(id: &str) -> Target {
-    Target::Node(NodeId::new(id))
+pub(super) fn on(id: &str) -> ActionTarget {
+    ActionTarget::Node(NodeId::new(id))
 }
 
-pub(super) fn reject(message: &str) -> Decision {
-    Decision::Reject { message: message.into() }
+pub(super) fn reject(message: &str) -> GateReply {
+    GateReply::Reject { message: message.into() }
 }
 
 /// The state as far as an undo restores it: all but what is on record only.

@@ -5,8 +5,8 @@ use crate::engine::*;
 use crate::plan::{edit::Edit, *};
 use serde_json::json;
 
-fn edit(edits: impl IntoIterator<Item = Edit>) -> Verb {
-    Verb::Edit { edits: edits.into_iter().collect() }
+fn edit(edits: impl IntoIterator<Item = Edit>) -> Action {
+    Action::Edit { edits: edits.into_iter().collect() }
 }
 
 fn refusal(world: &World, edits: impl IntoIterator<Item = Edit>) -> String {
@@ -14,7 +14,7 @@ fn refusal(world: &World, edits: impl IntoIterator<Item = Edit>) -> String {
 }
 
 fn objective(id: &str, text: &str) -> Edit {
-    Edit::set_work(id, Work::Agent(AgentWork { agent: Some("worker".into()), objective: Some(text.into()), ..AgentWork::default() }))
+    Edit::set_work(id, NodeKind::Agent(AgentWork { agent: Some("worker".into()), objective: Some(text.into()), ..AgentWork::default() }))
 }
 
 fn add(node: Node) -> Edit {
@@ -122,14 +122,14 @@ fn a_changed_node_at_a_gate_asks_again() {
     let mut world = World::new(plan(vec![gated]));
     world.act(edit([objective("a", "something else")]));
     assert_eq!((world.open(), world.run.voided(GateId(1))), (vec![2], Some("the plan was edited, so it asks again")));
-    world.decide(2, Decision::Approve);
+    world.decide(2, GateReply::Approve);
     assert_eq!(told(&world, "a"), "something else");
 }
 
 #[test]
 fn names_change_and_nothing_runs_again_for_it() {
     let mut reads = agent("b", &["a"]);
-    reads.work = Work::Agent(AgentWork { agent: Some("worker".into()), objective: Some("use {{a}}".into()), ..AgentWork::default() });
+    reads.work = NodeKind::Agent(AgentWork { agent: Some("worker".into()), objective: Some("use {{a}}".into()), ..AgentWork::default() });
     let mut last = reads.clone();
     last.id = "c".into();
     last.depends_on = vec!["a".into(), "b".into()];
@@ -159,7 +159,7 @@ fn what_can_not_be_edited_any_more_is_refused_with_a_way_out() {
             "`b` has started, so what it waits for stays as it is: run it again while it is held, and edit it then",
         ),
         (
-            vec![Edit::set_work("b", Work::Merge(MergeWork::default()))],
+            vec![Edit::set_work("b", NodeKind::Merge(MergeWork::default()))],
             "`b` is at work, so what kind of work it does can't change: cancel it or wait until it is over",
         ),
         (vec![depend("a", "c")], "that would close a cycle: a → b → c → a"),
@@ -171,8 +171,8 @@ fn what_can_not_be_edited_any_more_is_refused_with_a_way_out() {
         let refused = refusal(&world, edits);
         assert!(refused.contains(words), "{refused}");
     }
-    world.act(Verb::Hold { target: on("c") });
-    world.act(Verb::Rerun { node: "a".into(), scope: crate::engine::Scope::Downstream });
+    world.act(Action::Hold { target: on("c") });
+    world.act(Action::Rerun { node: "a".into(), scope: crate::engine::RerunReach::Downstream });
     assert_eq!(refusal(&world, [add(agent("x", &[])), depend("b", "x")]), "", "what was taken back can be edited");
 }
 
@@ -191,7 +191,7 @@ fn a_running_node_takes_a_change_with_its_next_attempt() {
 #[test]
 fn the_plan_inside_a_node_is_edited_before_it_begins_and_not_while_it_runs() {
     let inner = plan(vec![agent("x", &[])]);
-    let sub = |id: &str, deps: &[&str]| node(id, Work::Plan(PlanWork::Inline(Box::new(inner.clone()))), deps);
+    let sub = |id: &str, deps: &[&str]| node(id, NodeKind::Plan(PlanWork::Inline(Box::new(inner.clone()))), deps);
     let mut world = World::new(plan(vec![sub("s", &[]), sub("t", &["s"])]));
     let within = |id: &str| Edit::within(Some(id), objective("x", "inside"));
     assert!(refusal(&world, [within("s")]).contains("what runs inside it can't change"));
@@ -243,7 +243,7 @@ fn noted(id: &str) -> Edit {
 fn a_run_that_was_cancelled_or_stopped_ends_as_that_unless_something_more_runs() {
     let two = || World::new(plan(vec![agent("a", &[]), agent("b", &["a"])]));
     let mut world = two();
-    world.act(Verb::Cancel { target: Target::Run });
+    world.act(Action::Cancel { target: ActionTarget::Run });
     world.act(edit([noted("a")]));
     assert_eq!((world.outcome(), world.run.outcome().map(|(_, why)| why)), (Some(Outcome::Cancelled), Some("cancelled by anna")));
     world.act(edit([add(agent("late", &["b"]))]));
@@ -253,13 +253,13 @@ fn a_run_that_was_cancelled_or_stopped_ends_as_that_unless_something_more_runs()
     assert_eq!(world.outcome(), Some(Outcome::Partial), "it went on");
 
     let mut world = World::created(plan(vec![agent("a", &[])]), settings());
-    world.act(Verb::Cancel { target: Target::Run });
+    world.act(Action::Cancel { target: ActionTarget::Run });
     world.act(edit([noted("a")]));
     assert_eq!(world.outcome(), Some(Outcome::Cancelled), "one that never started settles again");
 
     for (added, outcome) in [(false, Outcome::Cancelled), (true, Outcome::Partial)] {
         let mut world = two();
-        world.act(Verb::Stop { target: Target::Run });
+        world.act(Action::Stop { target: ActionTarget::Run });
         world.act(edit([noted("b")]));
         if added {
             world.act(edit([add(agent("c", &["a"]))]));
@@ -275,9 +275,9 @@ fn a_run_that_was_cancelled_or_stopped_ends_as_that_unless_something_more_runs()
 #[test]
 fn a_result_given_to_a_node_at_work_does_not_take_back_that_the_run_is_to_stop() {
     let mut world = World::new(plan(vec![agent("a", &[]), agent("b", &["a"])]));
-    world.act(Verb::Stop { target: Target::Run });
-    world.act(Verb::Override { node: "a".into(), value: json!(1) });
+    world.act(Action::Stop { target: ActionTarget::Run });
+    world.act(Action::Override { node: "a".into(), value: json!(1) });
     assert_eq!(world.outcome(), Some(Outcome::Cancelled));
-    world.act(Verb::Override { node: "b".into(), value: json!(1) });
+    world.act(Action::Override { node: "b".into(), value: json!(1) });
     assert_eq!(world.outcome(), Some(Outcome::Succeeded));
 }

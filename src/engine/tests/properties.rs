@@ -29,30 +29,30 @@ pub(super) fn drawn() -> impl Strategy<Value = Drawn> {
     )
 }
 
-fn work(code: u8) -> Work {
+fn work(code: u8) -> NodeKind {
     let tool = |name: &str| {
         let input = ToolInput::Args([("path".to_string(), json!("x"))].into_iter().collect());
-        Work::Tool(ToolWork { tool: name.into(), input })
+        NodeKind::Tool(ToolWork { tool: name.into(), input })
     };
     match code % 15 {
-        0..=3 => Work::Agent(AgentWork { agent: Some("worker".into()), objective: Some("do it".into()), ..AgentWork::default() }),
+        0..=3 => NodeKind::Agent(AgentWork { agent: Some("worker".into()), objective: Some("do it".into()), ..AgentWork::default() }),
         4 => tool("read"),
         5 => tool("save"),
         6 => tool("write"),
-        7 => Work::Code(CodeWork { code: "return 1".into(), sandbox: SandboxLimits::default() }),
-        8 => Work::Transform(TransformWork { value: json!({"route": "left", "ok": true}) }),
-        9 => Work::Decision(DecisionWork::Expression(if code > 128 { "'left'".into() } else { "'right'".into() })),
-        10 => Work::Merge(MergeWork::default()),
-        11 if code > 128 => Work::Decision(DecisionWork::Agent(AgentWork { agent: Some("worker".into()), ..AgentWork::default() })),
-        12 => Work::Plan(PlanWork::Inline(Box::new(body(code)))),
-        13 => Work::Loop(LoopWork { body: Box::new(body(code)), until: "iteration > 1 or b.ok".into() }),
-        14 => Work::Map(MapWork {
+        7 => NodeKind::Code(CodeWork { code: "return 1".into(), sandbox: SandboxLimits::default() }),
+        8 => NodeKind::Transform(TransformWork { value: json!({"route": "left", "ok": true}) }),
+        9 => NodeKind::Decision(DecisionWork::Expression(if code > 128 { "'left'".into() } else { "'right'".into() })),
+        10 => NodeKind::Merge(MergeWork::default()),
+        11 if code > 128 => NodeKind::Decision(DecisionWork::Agent(AgentWork { agent: Some("worker".into()), ..AgentWork::default() })),
+        12 => NodeKind::Plan(PlanWork::Inline(Box::new(body(code)))),
+        13 => NodeKind::Loop(LoopWork { body: Box::new(body(code)), until: "iteration > 1 or b.ok".into() }),
+        14 => NodeKind::Map(MapWork {
             over: format!("[{}]", ["", "1", "1, 2, 3"][usize::from(code % 3)]),
             body: Box::new(body(code / 2)),
             max_parallel: code.is_multiple_of(2).then_some(2),
         }),
         _ if code > 250 => tool("delete"),
-        _ => Work::Approval(Ask { text: "go on?".into(), ..Ask::default() }),
+        _ => NodeKind::Approval(Ask { text: "go on?".into(), ..Ask::default() }),
     }
 }
 
@@ -60,7 +60,7 @@ fn work(code: u8) -> Work {
 fn body(code: u8) -> Plan {
     let mut inner = match code % 4 {
         0 => plan(vec![node("a", work(6), &[]), node("b", work(0), &["a"])]),
-        1 => plan(vec![node("b", Work::Map(MapWork { over: "[1, 2]".into(), body: Box::new(body(2)), max_parallel: None }), &[])]),
+        1 => plan(vec![node("b", NodeKind::Map(MapWork { over: "[1, 2]".into(), body: Box::new(body(2)), max_parallel: None }), &[])]),
         2 => plan(vec![node("a", work(0), &[]), node("b", work(8), &["a"])]),
         _ => Plan {
             dialect: Dialect::Workflow,
@@ -210,7 +210,7 @@ impl Player {
         self.take_effects();
     }
 
-    fn work(&mut self, node: &str, attempt: u32, fact: WorkFact) {
+    fn work(&mut self, node: &str, attempt: u32, fact: WorkerFact) {
         let generation = self.world.node(node).generation;
         self.world.step(Input::Work { node: node.into(), generation, attempt, fact });
     }
@@ -235,7 +235,7 @@ impl Player {
             (_, Some(call)) => {
                 self.workers.alive.get_mut(&(node.clone(), attempt)).unwrap().remove(&call);
                 let report = ToolReport { ok: true, value: json!(1), ..ToolReport::default() };
-                self.work(&node, attempt, WorkFact::ToolDone { call, report });
+                self.work(&node, attempt, WorkerFact::ToolDone { call, report });
             }
             (0 | 1, None) => {
                 self.calls += 1;
@@ -248,14 +248,19 @@ impl Player {
                     Verdict::Allow | Verdict::Ask | Verdict::Deny => (if how.is_multiple_of(2) { "write" } else { "read" }, verdict),
                 };
                 let call = ToolCall { id, tool: tool.into(), args: json!({"path": pick % 3}) };
-                self.work(&node, attempt, WorkFact::ToolAsked { call, verdict, why: "it asks".into() });
+                self.work(&node, attempt, WorkerFact::ToolAsked { call, verdict, why: "it asks".into() });
             }
             (2, None) => {
                 self.calls += 1;
                 let call = format!("q{}", self.calls);
                 self.workers.alive.get_mut(&(node.clone(), attempt)).unwrap().insert(call.clone(), false);
-                let fact =
-                    WorkFact::QuestionAsked { call, text: "which?".into(), options: vec![], fields: vec![], payload: json!({"seen": how}) };
+                let fact = WorkerFact::QuestionAsked {
+                    call,
+                    text: "which?".into(),
+                    options: vec![],
+                    fields: vec![],
+                    payload: json!({"seen": how}),
+                };
                 self.work(&node, attempt, fact);
             }
             // Whoever waits for an answer asks no model meanwhile.
@@ -263,7 +268,7 @@ impl Player {
                 self.calls += 1;
                 let call = format!("m{}", self.calls);
                 self.workers.alive.get_mut(&(node.clone(), attempt)).unwrap().insert(call.clone(), false);
-                self.work(&node, attempt, WorkFact::ModelAsked { call, model: "m".into() });
+                self.work(&node, attempt, WorkerFact::ModelAsked { call, model: "m".into() });
             }
             (3, None) => {
                 self.workers.alive.remove(&(node.clone(), attempt));
@@ -271,14 +276,14 @@ impl Player {
                 self.work(
                     &node,
                     attempt,
-                    WorkFact::Failed(NodeError { kind, message: "it broke".into(), hint: None, retry_after_ms: None }),
+                    WorkerFact::Failed(NodeError { kind, message: "it broke".into(), hint: None, retry_after_ms: None }),
                 );
             }
-            (4, None) => self.work(&node, attempt, WorkFact::Output("text".into())),
+            (4, None) => self.work(&node, attempt, WorkerFact::Output("text".into())),
             (_, None) => {
                 self.workers.alive.remove(&(node.clone(), attempt));
                 let result = if pick.is_multiple_of(2) { json!({"ok": true, "route": "left"}) } else { json!("right") };
-                self.work(&node, attempt, WorkFact::Done(Done { result, mark: None }));
+                self.work(&node, attempt, WorkerFact::Done(Done { result, mark: None }));
             }
         }
     }
@@ -292,14 +297,14 @@ impl Player {
         let (kind, payload) = self.world.run.gate(GateId(gate)).map(|(gate, _)| (gate.kind.clone(), gate.payload.clone())).unwrap();
         let decision = match (how % 8, &kind) {
             (0, _) => reject("no"),
-            (1, _) => Decision::Skip,
-            (2, _) => Decision::CancelBranch,
+            (1, _) => GateReply::Skip,
+            (2, _) => GateReply::CancelBranch,
             (_, GateKind::Question { options, .. }) if !options.is_empty() => {
-                Decision::Answer { value: json!(options[usize::from(how) % options.len()]) }
+                GateReply::Answer { value: json!(options[usize::from(how) % options.len()]) }
             }
-            (3, _) | (_, GateKind::Question { .. }) => Decision::Answer { value: json!("left") },
-            (4, _) => Decision::Modify { payload },
-            _ => Decision::Approve,
+            (3, _) | (_, GateKind::Question { .. }) => GateReply::Answer { value: json!("left") },
+            (4, _) => GateReply::Modify { payload },
+            _ => GateReply::Approve,
         };
         self.world.decide(gate, decision);
     }
@@ -317,9 +322,9 @@ impl Player {
         let count = self.world.run.nodes().count();
         let node = self.world.run.nodes().nth(usize::from(pick) % count).unwrap().0.clone();
         match how % 16 {
-            0 => drop(self.world.command(Command::act(Verb::Cancel { target: Target::Run }))),
-            1..=3 => drop(self.world.command(Command::act(Verb::Cancel { target: Target::Node(node) }))),
-            4..=6 => drop(self.world.command(Command::act(Verb::Cancel { target: Target::Branch(node) }))),
+            0 => drop(self.world.command(Command::act(Action::Cancel { target: ActionTarget::Run }))),
+            1..=3 => drop(self.world.command(Command::act(Action::Cancel { target: ActionTarget::Node(node) }))),
+            4..=6 => drop(self.world.command(Command::act(Action::Cancel { target: ActionTarget::Branch(node) }))),
             7 | 8 => self.crash(),
             _ => {}
         }
@@ -340,19 +345,19 @@ impl Player {
         let kept = run.nodes().find(|(id, _)| stands(id)).map(|(id, _)| id.clone());
         let some = run.nodes().nth(usize::from(how) % run.nodes().count()).map(|(id, _)| id.clone());
         match how % 12 {
-            6 => some.into_iter().for_each(|node| drop(self.world.act(Verb::StepInto { node }))),
-            7 => some.into_iter().for_each(|node| drop(self.world.act(Verb::Guide { node, text: "be brief".into() }))),
-            8 if how > 128 => some.into_iter().for_each(|node| drop(self.world.act(Verb::Stop { target: Target::Branch(node) }))),
-            8 => some.into_iter().for_each(|node| drop(self.world.act(Verb::Stop { target: Target::Node(node) }))),
-            9 if how > 200 => drop(self.world.act(Verb::Stop { target: Target::Run })),
-            0 => drop(self.world.act(Verb::Pause)),
-            1 => drop(self.world.act(Verb::Resume)),
-            2 => drop(self.world.act(Verb::Step { node: None })),
-            3 | 4 => kept.into_iter().for_each(|id| drop(self.world.act(Verb::Release { target: Target::Node(id) }))),
-            5 => kept.into_iter().for_each(|id| drop(self.world.act(Verb::Step { node: Some(id) }))),
-            10 if how > 128 => some.into_iter().for_each(|node| drop(self.world.act(Verb::RunTo { node }))),
-            10 => some.into_iter().for_each(|node| drop(self.world.act(Verb::Hold { target: Target::Node(node) }))),
-            11 if how > 200 => drop(self.world.act(Verb::Hold { target: Target::Run })),
+            6 => some.into_iter().for_each(|node| drop(self.world.act(Action::StepInto { node }))),
+            7 => some.into_iter().for_each(|node| drop(self.world.act(Action::Guide { node, text: "be brief".into() }))),
+            8 if how > 128 => some.into_iter().for_each(|node| drop(self.world.act(Action::Stop { target: ActionTarget::Branch(node) }))),
+            8 => some.into_iter().for_each(|node| drop(self.world.act(Action::Stop { target: ActionTarget::Node(node) }))),
+            9 if how > 200 => drop(self.world.act(Action::Stop { target: ActionTarget::Run })),
+            0 => drop(self.world.act(Action::Pause)),
+            1 => drop(self.world.act(Action::Resume)),
+            2 => drop(self.world.act(Action::Step { node: None })),
+            3 | 4 => kept.into_iter().for_each(|id| drop(self.world.act(Action::Release { target: ActionTarget::Node(id) }))),
+            5 => kept.into_iter().for_each(|id| drop(self.world.act(Action::Step { node: Some(id) }))),
+            10 if how > 128 => some.into_iter().for_each(|node| drop(self.world.act(Action::RunTo { node }))),
+            10 => some.into_iter().for_each(|node| drop(self.world.act(Action::Hold { target: ActionTarget::Node(node) }))),
+            11 if how > 200 => drop(self.world.act(Action::Hold { target: ActionTarget::Run })),
             _ => {}
         }
         self.take_effects();
@@ -365,7 +370,7 @@ impl Player {
                 return;
             }
             let how = u8::try_from(round % 3).unwrap() + 5;
-            let goes_on = [Verb::Resume, Verb::Release { target: Target::Run }];
+            let goes_on = [Action::Resume, Action::Release { target: ActionTarget::Run }];
             if let Some(verb) = goes_on.into_iter().find(|verb| self.world.run.refusal(&Command::act(verb.clone())).is_none()) {
                 self.world.act(verb);
                 self.take_effects();
@@ -439,7 +444,7 @@ pub(super) fn check(world: &World) {
             }
             Event::GateDecided { gate, decision, .. } => {
                 decided.insert(*gate);
-                if matches!(decision, Decision::Approve | Decision::Modify { .. }) {
+                if matches!(decision, GateReply::Approve | GateReply::Modify { .. }) {
                     approved.insert(*gate);
                 }
             }

@@ -42,7 +42,7 @@ fn a_tool_whose_call_was_let_go_is_unknown_until_somebody_decides() {
     world.crash();
     assert_eq!(world.states(), "s unknown, after pending");
     assert!(world.started().is_empty() && world.run.is_parked());
-    world.decide(1, Decision::Answer { value: json!("run again") });
+    world.decide(1, GateReply::Answer { value: json!("run again") });
     assert_eq!(world.started(), ["s"]);
     assert_eq!(world.node("s").attempt, 2);
 }
@@ -75,7 +75,7 @@ fn a_failure_is_not_replayed_as_the_result() {
     let mut world = World::new(plan(vec![tool("r", "read", json!({"path": "x"}), &[])]));
     world.ask("r", "1", "read", json!({"path": "x"}), Verdict::Allow);
     let report = ToolReport { ok: false, value: json!("500"), ..ToolReport::default() };
-    world.fact("r", WorkFact::ToolDone { call: "1".into(), report });
+    world.fact("r", WorkerFact::ToolDone { call: "1".into(), report });
     world.crash();
     assert_eq!(world.started(), ["r"]);
     world.ask("r", "2", "read", json!({"path": "x"}), Verdict::Allow);
@@ -111,7 +111,7 @@ fn a_plan_that_says_what_a_node_leaves_behind_is_believed() {
 #[test]
 fn what_was_approved_stays_approved_and_what_was_being_asked_is_asked_again() {
     let mut world = World::new(plan(vec![tool("w", "write", json!({"path": "x"}), &[]), agent("a", &[])]));
-    world.decide(1, Decision::Approve);
+    world.decide(1, GateReply::Approve);
     world.ask("a", "1", "write", json!({"path": "y"}), Verdict::Ask);
     assert_eq!(world.states(), "w running, a waiting");
     world.crash();
@@ -164,7 +164,7 @@ fn locks_and_slots_of_the_dead_are_free() {
 #[test]
 fn what_runs_inside_of_nodes_goes_on_where_it_was() {
     let body = plan(vec![agent("x", &[]), agent("y", &["x"])]);
-    let map = node("m", Work::Map(MapWork { over: "[1, 2]".into(), body: Box::new(body), max_parallel: None }), &[]);
+    let map = node("m", NodeKind::Map(MapWork { over: "[1, 2]".into(), body: Box::new(body), max_parallel: None }), &[]);
     let mut world = World::new(plan(vec![map]));
     world.done("m[0]/x", json!(1));
     world.crash();
@@ -185,7 +185,7 @@ fn a_branch_goes_on_from_what_it_keeps_also_where_the_other_run_was_over() {
     world.done("a", json!(1));
     world.ask("s", "1", "save", json!({"path": "x"}), Verdict::Allow);
     let at = world.records.len();
-    world.command(Command::act(Verb::Cancel { target: Target::Run }));
+    world.command(Command::act(Action::Cancel { target: ActionTarget::Run }));
     assert_eq!(world.outcome(), Some(Outcome::Cancelled));
     for (at, states) in [(2, "a running, s pending"), (at, "a succeeded, s unknown"), (world.records.len(), "a succeeded, s cancelled")] {
         let mut branch =
@@ -201,7 +201,7 @@ fn an_answer_that_the_worker_never_heard_holds_for_the_same_question_of_the_next
     let mut world = World::new(plan(vec![agent("a", &[])]));
     world.ask("a", "1", "write", json!({"path": "y"}), Verdict::Ask);
     let hash = world.run.gate(GateId(1)).unwrap().0.hash.clone();
-    let yes = Command::Decide { gate: GateId(1), decision: Decision::Approve, hash };
+    let yes = Command::Decide { gate: GateId(1), decision: GateReply::Approve, hash };
     world.effects.clear();
     let by = Actor { who: "bob".into(), via: "cli".into() };
     let batch = world.run.steps(&[Input::Command { command: yes, by: by.clone() }, Input::Recover { by: me() }], Time(2_000));
@@ -220,7 +220,7 @@ fn an_answer_that_the_worker_never_heard_holds_for_the_same_question_of_the_next
 fn verbs_that_come_with_the_recovery_are_heard_before_anything_starts() {
     let mut world = World::new(plan(vec![agent("a", &[]), agent("b", &["a"])]));
     let run = &mut Run::replay(&world.records);
-    let pause = Input::Command { command: Command::act(Verb::Pause), by: me() };
+    let pause = Input::Command { command: Command::act(Action::Pause), by: me() };
     let batch = run.steps(&[pause, Input::Recover { by: me() }], Time(2_000));
     assert_eq!(batch.effects, []);
     world.run = run.clone();
@@ -229,7 +229,7 @@ fn verbs_that_come_with_the_recovery_are_heard_before_anything_starts() {
 
 fn proposes(world: &mut World, id: &str, calls: &[&str]) -> Vec<String> {
     for call in calls {
-        world.fact(id, WorkFact::ModelAsked { call: format!("m{call}"), model: "m".into() });
+        world.fact(id, WorkerFact::ModelAsked { call: format!("m{call}"), model: "m".into() });
         if world.run.held_calls(&id.into()).next().is_some() {
             break;
         }
@@ -244,7 +244,7 @@ fn proposes(world: &mut World, id: &str, calls: &[&str]) -> Vec<String> {
 
 #[test]
 fn a_call_that_was_let_go_is_not_held_again_in_the_attempt_after_a_crash() {
-    let release = Input::Command { command: Command::act(Verb::Release { target: on("a") }), by: me() };
+    let release = Input::Command { command: Command::act(Action::Release { target: on("a") }), by: me() };
     for let_go_first in [false, true] {
         let mut node = agent("a", &[]);
         node.policy.breakpoint = Some(json!("call"));
@@ -259,7 +259,7 @@ fn a_call_that_was_let_go_is_not_held_again_in_the_attempt_after_a_crash() {
             assert!(world.run.is_parked());
             // Nobody drives the run on: the next process lets the call go, before or after it has recovered the run.
             world.run = Run::replay(&world.records);
-            assert_eq!(world.run.without_driver(Time(0)).refusal(&Command::act(Verb::Release { target: on("a") })), None);
+            assert_eq!(world.run.without_driver(Time(0)).refusal(&Command::act(Action::Release { target: on("a") })), None);
             let recover = Input::Recover { by: me() };
             for input in if let_go_first { [release.clone(), recover] } else { [recover, release.clone()] } {
                 world.step(input);
@@ -280,7 +280,7 @@ fn a_new_try_after_a_failure_and_a_call_that_nobody_let_go_are_held_as_before() 
     assert_eq!(proposes(&mut world, "a", &["x"]), ["mx"]);
     world.crash();
     assert_eq!(proposes(&mut world, "a", &["x"]), ["mx"], "nobody let it go");
-    world.act(Verb::Step { node: Some("a".into()) });
+    world.act(Action::Step { node: Some("a".into()) });
     world.fail("a", ErrorKind::NothingBegan);
     world.due("a", TimerKind::Retry);
     assert_eq!((world.node("a").attempt, proposes(&mut world, "a", &["x"])), (3, vec!["mx".to_string()]));
@@ -289,14 +289,14 @@ fn a_new_try_after_a_failure_and_a_call_that_nobody_let_go_are_held_as_before() 
 #[test]
 fn a_step_after_a_crash_lets_the_node_begin_and_the_one_call_go_that_it_stood_at() {
     let recover = Input::Recover { by: me() };
-    for verb in [Verb::Step { node: None }, Verb::Step { node: Some("a".into()) }] {
+    for verb in [Action::Step { node: None }, Action::Step { node: Some("a".into()) }] {
         for (paused, at_once) in [(false, false), (false, true), (true, false), (true, true)] {
             let mut node = agent("a", &[]);
             node.policy.breakpoint = Some(json!("call"));
             let mut world = World::new(plan(vec![node, agent("b", &[]), agent("c", &["b"])]));
             assert_eq!(proposes(&mut world, "a", &["x"]), ["mx"]);
             if paused {
-                world.act(Verb::Pause);
+                world.act(Action::Pause);
             }
             world.run = Run::replay(&world.records);
             let step = Input::Command { command: Command::act(verb.clone()), by: me() };
@@ -318,11 +318,11 @@ fn a_step_after_a_crash_lets_the_node_begin_and_the_one_call_go_that_it_stood_at
 #[test]
 fn what_a_node_stood_at_is_forgotten_with_its_end() {
     let mut world = World::new(plan(vec![agent("a", &[]), agent("b", &[])]));
-    world.act(Verb::Break { point: Breakpoint { at: Moment::Call, node: Some("a".into()), when: None } });
+    world.act(Action::Break { point: Breakpoint { at: Moment::Call, node: Some("a".into()), when: None } });
     assert_eq!(proposes(&mut world, "a", &["x"]), ["mx"]);
     world.crash();
     world.done("a", json!(1));
-    let why = world.run.refusal(&Command::act(Verb::Resume));
+    let why = world.run.refusal(&Command::act(Action::Resume));
     assert_eq!(why.as_deref(), Some("the run is not paused, and stands at no breakpoint"));
 }
 
@@ -331,7 +331,7 @@ fn what_was_approved_in_a_run_is_asked_again_in_its_branch() {
     let mut node = save("s", &[]);
     node.policy.approve = Some(Approve::Before);
     let mut world = World::with(plan(vec![node, agent("a", &[]), agent("b", &[])]), RunSettings { slots: 1, ..settings() });
-    world.decide(1, Decision::Approve);
+    world.decide(1, GateReply::Approve);
     assert_eq!(world.states(), "s ready, a running, b ready", "approved, and in line");
     let approved = world.records.len() as u64;
     world.done("a", json!(1));

@@ -6,7 +6,7 @@ use crate::plan::*;
 use serde_json::json;
 
 fn decision(id: &str, expression: &str, deps: &[&str]) -> Node {
-    node(id, Work::Decision(DecisionWork::Expression(expression.into())), deps)
+    node(id, NodeKind::Decision(DecisionWork::Expression(expression.into())), deps)
 }
 
 #[test]
@@ -16,7 +16,7 @@ fn a_decision_takes_the_edge_that_its_answer_names_and_the_branches_join_again()
         decision("which", "'warm' if look.degrees > 20 else 'cold'", &["look"]),
         agent("swim", &[]),
         agent("read", &[]),
-        node("both", Work::Merge(MergeWork::default()), &["swim", "read"]),
+        node("both", NodeKind::Merge(MergeWork::default()), &["swim", "read"]),
     ]);
     doc.edges = vec![edge("which", "swim", "warm"), edge("which", "read", "cold")];
     let mut world = World::new(doc);
@@ -77,7 +77,7 @@ fn a_passed_node_forwards_the_context_that_it_received() {
 #[test]
 fn a_missing_field_fails_the_node_before_it_runs() {
     let mut asks = agent("b", &["a"]);
-    asks.work = Work::Agent(AgentWork { objective: Some("use {{a.result.nope}}".into()), ..AgentWork::default() });
+    asks.work = NodeKind::Agent(AgentWork { objective: Some("use {{a.result.nope}}".into()), ..AgentWork::default() });
     let mut world = World::new(plan(vec![agent("a", &[]), asks]));
     world.done("a", json!({"x": 1}));
     assert_eq!(world.state("b"), "failed");
@@ -90,7 +90,7 @@ fn a_missing_field_fails_the_node_before_it_runs() {
 fn a_transient_failure_is_tried_again_after_a_pause_that_honours_what_the_server_asked_for() {
     let mut world = World::new(plan(vec![agent("a", &[])]));
     let error = NodeError { kind: ErrorKind::Transient, message: "429".into(), hint: None, retry_after_ms: Some(7_000) };
-    world.fact("a", WorkFact::Failed(error));
+    world.fact("a", WorkerFact::Failed(error));
     assert_eq!(world.node("a").state, NodeState::Retrying { until: Time(8_000) });
     world.now = 8_000;
     world.due("a", TimerKind::Retry);
@@ -112,7 +112,7 @@ fn an_effect_that_may_have_happened_is_never_tried_again_unasked() {
     world.fail("s", ErrorKind::Transient);
     assert_eq!(world.state("s"), "unknown");
     assert!(world.run.is_parked());
-    world.decide(1, Decision::Answer { value: json!("run again") });
+    world.decide(1, GateReply::Answer { value: json!("run again") });
     assert_eq!((world.state("s"), world.node("s").attempt), ("running", 3));
     world.done("s", json!("saved"));
     assert_eq!(world.outcome(), Some(Outcome::Succeeded));
@@ -141,7 +141,7 @@ fn time_is_counted_while_a_node_works_and_not_while_it_waits_for_people() {
     world.now = 50_000;
     world.due("a", TimerKind::Timeout);
     assert_eq!(world.state("a"), "waiting");
-    world.decide(1, Decision::Approve);
+    world.decide(1, GateReply::Approve);
     let timers: Vec<u64> = world
         .effects
         .iter()
@@ -172,7 +172,7 @@ fn a_node_at_a_gate_gives_its_slot_back_and_resumes_ahead_of_new_starts() {
     let mut world = World::with(plan(nodes), RunSettings { slots: 1, ..settings() });
     world.ask("a", "1", "write", json!({"path": "x"}), Verdict::Ask);
     assert_eq!(world.states(), "a waiting, b running, c ready");
-    world.decide(1, Decision::Approve);
+    world.decide(1, GateReply::Approve);
     assert_eq!(world.states(), "a held, b running, c ready");
     assert!(world.answers().is_empty());
     world.done("b", json!(1));
@@ -193,7 +193,7 @@ fn nodes_that_share_a_lock_never_run_together_and_the_waiting_one_says_why() {
     assert_eq!(world.why("b"), ["`b` is held: waits for lock `db`, which `a` holds", "  `a` is running"]);
     world.ask("a", "1", "write", json!({"path": "x"}), Verdict::Ask);
     assert_eq!(world.state("b"), "held", "a gate in the middle keeps the lock");
-    world.decide(1, Decision::Approve);
+    world.decide(1, GateReply::Approve);
     world.done("a", json!(1));
     assert_eq!(world.state("b"), "running");
 }
@@ -201,12 +201,12 @@ fn nodes_that_share_a_lock_never_run_together_and_the_waiting_one_says_why() {
 #[test]
 fn an_approval_node_gives_the_answer_as_its_result() {
     let ask = Ask { text: "colour for {{goal_of}}?".into(), options: vec!["red".into(), "blue".into()], fields: Vec::new() };
-    let mut doc = plan(vec![node("ask", Work::Approval(ask), &[]), transform("t", json!("{{ask.answer}}"), &["ask"])]);
+    let mut doc = plan(vec![node("ask", NodeKind::Approval(ask), &[]), transform("t", json!("{{ask.answer}}"), &["ask"])]);
     doc.inputs.insert("goal_of".into(), json!("the door"));
     let mut world = World::new(doc);
     assert_eq!(world.node("ask").reason, "colour for the door?");
-    assert!(matches!(world.decide(1, Decision::Answer { value: json!("green") }).as_slice(), [Event::Refused { .. }]));
-    world.decide(1, Decision::Answer { value: json!("blue") });
+    assert!(matches!(world.decide(1, GateReply::Answer { value: json!("green") }).as_slice(), [Event::Refused { .. }]));
+    world.decide(1, GateReply::Answer { value: json!("blue") });
     assert_eq!(world.node("t").result.as_deref(), Some(&json!("blue")));
 }
 
@@ -218,7 +218,7 @@ fn a_result_waits_at_its_gate_and_the_edited_one_is_used() {
     world.done("a", json!("draft"));
     assert_eq!(world.states(), "a waiting, b pending");
     assert!(world.run.is_parked(), "the worker is gone");
-    world.decide(1, Decision::Modify { payload: json!("final") });
+    world.decide(1, GateReply::Modify { payload: json!("final") });
     assert_eq!(world.node("b").result.as_deref(), Some(&json!("final")));
     assert_eq!(world.node("a").mark.as_deref(), Some("overridden"));
 }
@@ -228,7 +228,7 @@ fn an_approval_holds_across_the_retries_of_its_generation() {
     let mut careful = agent("a", &[]);
     careful.policy.approve = Some(Approve::Before);
     let mut world = World::new(plan(vec![careful]));
-    world.decide(1, Decision::Modify { payload: json!({"objective": "do less"}) });
+    world.decide(1, GateReply::Modify { payload: json!({"objective": "do less"}) });
     world.fail("a", ErrorKind::Transient);
     world.due("a", TimerKind::Retry);
     assert_eq!(world.state("a"), "running");
@@ -244,7 +244,7 @@ fn cancelling_a_branch_ends_what_only_it_feeds_and_shared_nodes_follow_their_joi
     shared.policy.join = Some(Join::Settled);
     let mut world = World::new(plan(vec![agent("a", &[]), agent("b", &["a"]), agent("x", &[]), shared]));
     assert_eq!(world.run.branch(&"a".into()), (vec!["a".into(), "b".into()], vec!["s".into()]));
-    world.command(Command::act(Verb::Cancel { target: Target::Branch("a".into()) }));
+    world.command(Command::act(Action::Cancel { target: ActionTarget::Branch("a".into()) }));
     assert_eq!(world.states(), "a cancelled, b cancelled, x running, s pending");
     world.done("x", json!(1));
     assert_eq!(world.state("s"), "running");
@@ -253,21 +253,21 @@ fn cancelling_a_branch_ends_what_only_it_feeds_and_shared_nodes_follow_their_joi
 #[test]
 fn cancelling_the_run_ends_everything_and_stops_its_workers() {
     let mut world = World::new(plan(vec![agent("a", &[]), agent("b", &["a"]), tool("w", "write", json!({"path": "x"}), &[])]));
-    world.command(Command::act(Verb::Cancel { target: Target::Run }));
+    world.command(Command::act(Action::Cancel { target: ActionTarget::Run }));
     assert_eq!(world.states(), "a cancelled, b cancelled, w cancelled");
     assert_eq!(world.outcome(), Some(Outcome::Cancelled));
     assert!(world.open().is_empty());
     assert!(world.command(Command::Start).is_empty(), "a settled run takes no more input");
-    assert_eq!(world.run.refusal(&Command::act(Verb::Cancel { target: Target::Run })).as_deref(), Some("the run is over"));
+    assert_eq!(world.run.refusal(&Command::act(Action::Cancel { target: ActionTarget::Run })).as_deref(), Some("the run is over"));
 }
 
 #[test]
 fn another_name_of_a_tool_changes_nothing_about_what_is_asked_and_denied() {
     let mut world = World::new(plan(vec![tool("w", "put", json!({"path": "x"}), &[]), tool("d", "rm", json!({"path": "x"}), &[])]));
     assert_eq!(world.states(), "w waiting, d failed");
-    let events = world.decide(1, Decision::Modify { payload: json!({"path": 7}) });
+    let events = world.decide(1, GateReply::Modify { payload: json!({"path": 7}) });
     assert!(matches!(events.as_slice(), [Event::Refused { .. }]), "{events:?}");
-    world.decide(1, Decision::Approve);
+    world.decide(1, GateReply::Approve);
     world.ask("w", "1", "write", json!({"path": "x"}), Verdict::Ask);
     assert_eq!(world.open(), [0; 0], "what was approved isn't asked about again under the tool's own name");
 
@@ -299,7 +299,7 @@ fn no_plan_silences_what_the_configuration_asks_about() {
     let mut world = World::new(plan);
     assert_eq!(world.states(), "w waiting, p waiting");
     assert_eq!(world.started(), [""; 0]);
-    world.decide(1, Decision::Approve);
+    world.decide(1, GateReply::Approve);
     let events = world.ask("w", "1", "write", json!({"path": "elsewhere"}), Verdict::Ask);
     assert!(
         events.iter().any(|event| matches!(event, Event::ApprovalRequired { .. })),
@@ -328,7 +328,7 @@ fn a_plan_with_a_cycle_settles_at_once_with_the_reason() {
 fn a_node_that_fails_at_a_limit_keeps_what_it_handed_back_and_is_not_tried_again() {
     let mut world = World::new(plan(vec![agent("a", &[]), agent("b", &["a"])]));
     let error = NodeError { kind: ErrorKind::Limit, ..NodeError::permanent("at work after 5 turns") };
-    world.fact("a", WorkFact::HandedBack { error, result: json!({"half": true}) });
+    world.fact("a", WorkerFact::HandedBack { error, result: json!({"half": true}) });
     assert_eq!(world.states(), "a failed, b skipped");
     assert_eq!(world.node("a").result.as_deref(), Some(&json!({"half": true})));
     assert_eq!(world.outcome(), Some(Outcome::Failed));
@@ -340,7 +340,7 @@ fn a_dependencys_result_comes_with_how_it_came_about() {
     world.ask("a", "1", "read", json!({"path": "x"}), Verdict::Allow);
     let source = DataSource { kind: "file".into(), identifier: "x".into(), query: None };
     let report = ToolReport { ok: true, sources: vec![source.clone()], ..ToolReport::default() };
-    world.fact("a", WorkFact::ToolDone { call: "1".into(), report });
+    world.fact("a", WorkerFact::ToolDone { call: "1".into(), report });
     let call = ModelCall {
         model: "small-1".into(),
         provider: "server".into(),
@@ -350,7 +350,7 @@ fn a_dependencys_result_comes_with_how_it_came_about() {
         duration_ms: 1,
         finish: "stop".into(),
     };
-    world.fact("a", WorkFact::ModelCalled(call));
+    world.fact("a", WorkerFact::ModelCalled(call));
     world.done("a", json!("found"));
     let Some(Effect::Start { deps, .. }) = world.effects.iter().rev().find(|effect| matches!(effect, Effect::Start { .. })) else {
         panic!("b starts")

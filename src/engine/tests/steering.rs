@@ -5,48 +5,48 @@ use crate::engine::*;
 use crate::plan::*;
 use serde_json::json;
 
-fn act(world: &mut World, verb: Verb) -> Vec<Event> {
+fn act(world: &mut World, verb: Action) -> Vec<Event> {
     world.command(Command::act(verb))
 }
 
-fn on(id: &str) -> Target {
-    Target::Node(NodeId::new(id))
+fn on(id: &str) -> ActionTarget {
+    ActionTarget::Node(NodeId::new(id))
 }
 
 #[test]
 fn a_paused_run_lets_what_runs_finish_and_starts_nothing() {
     let mut world = World::new(plan(vec![agent("a", &[]), agent("b", &["a"])]));
-    act(&mut world, Verb::Pause);
+    act(&mut world, Action::Pause);
     assert_eq!(world.run.pace(), Pace::Pausing);
     world.done("a", json!(1));
     assert_eq!((world.run.pace(), world.state("b")), (Pace::Paused, "ready"));
     assert!(world.run.is_parked() && world.outcome().is_none(), "a paused run is not a failed run");
-    act(&mut world, Verb::Resume);
+    act(&mut world, Action::Resume);
     assert_eq!((world.run.pace(), world.state("b")), (Pace::Going, "running"));
 }
 
 #[test]
 fn a_step_lets_exactly_one_node_go() {
     let mut world = World::new(plan(vec![agent("a", &[]), agent("b", &["a"]), agent("c", &["a"]), agent("d", &["a"])]));
-    act(&mut world, Verb::Pause);
+    act(&mut world, Action::Pause);
     world.done("a", json!(1));
-    act(&mut world, Verb::Step { node: Some("c".into()) });
+    act(&mut world, Action::Step { node: Some("c".into()) });
     assert_eq!(world.started(), ["a", "c"]);
-    act(&mut world, Verb::Step { node: None });
+    act(&mut world, Action::Step { node: None });
     assert_eq!(world.started(), ["a", "c", "b"]);
     world.done("b", json!(1));
     world.done("c", json!(1));
     assert_eq!(world.started().len(), 3, "nothing else goes: {}", world.states());
-    let refused = act(&mut world, Verb::Step { node: Some("a".into()) });
+    let refused = act(&mut world, Action::Step { node: Some("a".into()) });
     assert!(matches!(&refused[..], [Event::Refused { why, .. }] if why == "`a` is succeeded, not ready"), "{refused:?}");
 }
 
 #[test]
 fn running_to_a_node_runs_what_it_needs_and_stops_before_it() {
     let mut world = World::new(plan(vec![agent("a", &[]), agent("b", &["a"]), agent("other", &["a"]), agent("c", &["b"])]));
-    act(&mut world, Verb::Pause);
+    act(&mut world, Action::Pause);
     world.done("a", json!(1));
-    act(&mut world, Verb::RunTo { node: "c".into() });
+    act(&mut world, Action::RunTo { node: "c".into() });
     assert_eq!((world.state("b"), world.state("other")), ("running", "ready"));
     world.done("b", json!(1));
     assert_eq!((world.state("c"), world.state("other"), world.run.pace()), ("ready", "ready", Pace::Paused));
@@ -55,15 +55,15 @@ fn running_to_a_node_runs_what_it_needs_and_stops_before_it() {
 #[test]
 fn a_held_node_waits_behind_its_inputs_and_goes_on_when_released() {
     let mut world = World::new(plan(vec![agent("a", &[]), agent("b", &["a"]), agent("c", &["a"])]));
-    act(&mut world, Verb::Hold { target: on("b") });
+    act(&mut world, Action::Hold { target: on("b") });
     assert_eq!((world.state("b"), world.node("b").reason.as_str()), ("pending", "held by anna"));
     world.done("a", json!(1));
     assert_eq!((world.state("b"), world.state("c")), ("held", "running"));
     world.done("c", json!(1));
     assert!(world.run.is_parked());
-    act(&mut world, Verb::Release { target: on("b") });
+    act(&mut world, Action::Release { target: on("b") });
     assert_eq!(world.state("b"), "running");
-    let refused = act(&mut world, Verb::Hold { target: on("b") });
+    let refused = act(&mut world, Action::Hold { target: on("b") });
     assert!(matches!(&refused[..], [Event::Refused { .. }]));
 }
 
@@ -72,18 +72,18 @@ fn an_approved_node_that_is_held_starts_only_when_released_and_does_not_ask_agai
     let mut gated = agent("a", &[]);
     gated.policy.approve = Some(Approve::Before);
     let mut world = World::new(plan(vec![gated]));
-    act(&mut world, Verb::Hold { target: Target::Run });
-    world.decide(1, Decision::Approve);
+    act(&mut world, Action::Hold { target: ActionTarget::Run });
+    world.decide(1, GateReply::Approve);
     assert_eq!(world.state("a"), "held");
-    act(&mut world, Verb::Release { target: Target::Run });
+    act(&mut world, Action::Release { target: ActionTarget::Run });
     assert_eq!((world.state("a"), world.open().len()), ("running", 0));
 }
 
 #[test]
 fn marking_done_lets_consumers_go_on_and_is_visibly_marked() {
     let mut world = World::new(plan(vec![agent("a", &[]), agent("b", &["a"])]));
-    act(&mut world, Verb::Hold { target: on("b") });
-    act(&mut world, Verb::Override { node: "a".into(), value: json!({"n": 1}) });
+    act(&mut world, Action::Hold { target: on("b") });
+    act(&mut world, Action::Override { node: "a".into(), value: json!({"n": 1}) });
     assert_eq!((world.state("a"), world.node("a").mark.as_deref(), world.state("b")), ("succeeded", Some("overridden"), "held"));
     assert!(
         matches!(world.effects.last(), Some(Effect::Abort { node, .. }) if *node == "a".into()),
@@ -96,7 +96,7 @@ fn marking_done_lets_consumers_go_on_and_is_visibly_marked() {
 fn a_verb_is_taken_back_until_something_happens_because_of_it() {
     let mut world = World::new(plan(vec![agent("a", &[]), agent("b", &[]), agent("c", &["b"]), agent("d", &["c"])]));
     let before = same(&world.run);
-    act(&mut world, Verb::Skip { node: "c".into() });
+    act(&mut world, Action::Skip { node: "c".into() });
     assert_eq!((world.state("c"), world.state("d")), ("skipped", "skipped"));
     assert_eq!(world.run.undoable().map(|(_, words)| words.to_string()).as_deref(), Some("skip `c`"));
     world.done("a", json!(1));
@@ -107,7 +107,7 @@ fn a_verb_is_taken_back_until_something_happens_because_of_it() {
     assert_eq!(same(&plain.run), before);
     plain.done("a", json!(1));
     assert_eq!(same(&world.run), same(&plain.run));
-    act(&mut world, Verb::Skip { node: "c".into() });
+    act(&mut world, Action::Skip { node: "c".into() });
     world.done("b", json!(1));
     assert!(world.outcome().is_some(), "nothing is left to do, and nothing has come of it");
     world.command(Command::Undo);
@@ -118,19 +118,19 @@ fn a_verb_is_taken_back_until_something_happens_because_of_it() {
 fn verbs_are_taken_back_in_turn_and_one_with_an_effect_leaves_those_before_it() {
     let mut world = World::new(plan(vec![agent("a", &[]), agent("b", &["a"]), agent("c", &["a"])]));
     let before = same(&world.run);
-    act(&mut world, Verb::Hold { target: on("b") });
-    act(&mut world, Verb::Hold { target: on("c") });
+    act(&mut world, Action::Hold { target: on("b") });
+    act(&mut world, Action::Hold { target: on("c") });
     world.command(Command::Undo);
     assert!(!world.run.is_held(&"c".into()) && world.run.is_held(&"b".into()));
     world.command(Command::Undo);
     assert_eq!(same(&world.run), before);
-    act(&mut world, Verb::Hold { target: on("b") });
-    act(&mut world, Verb::Cancel { target: on("a") });
+    act(&mut world, Action::Hold { target: on("b") });
+    act(&mut world, Action::Cancel { target: on("a") });
     assert_eq!(world.state("b"), "skipped");
     assert_eq!(world.run.undoable(), None, "the hold of `b` means nothing any more");
     let mut world = World::new(plan(vec![agent("a", &[]), agent("b", &["a"]), agent("c", &[])]));
-    act(&mut world, Verb::Hold { target: on("b") });
-    act(&mut world, Verb::Cancel { target: on("c") });
+    act(&mut world, Action::Hold { target: on("b") });
+    act(&mut world, Action::Cancel { target: on("c") });
     assert_eq!(world.run.undoable().map(|(_, words)| words.to_string()).as_deref(), Some("hold `b`"));
     world.command(Command::Undo);
     assert_eq!((world.state("b"), world.state("c"), world.run.is_held(&"b".into())), ("pending", "cancelled", false));
@@ -144,9 +144,9 @@ fn a_gate_that_a_verb_took_away_is_there_again_and_its_number_is_never_used_twic
     other.id = "b".into();
     other.depends_on = vec!["c".into()];
     let mut world = World::new(plan(vec![gated, agent("c", &[]), other]));
-    let blast = world.run.blast(&Verb::Skip { node: "a".into() }, Time(world.now));
+    let blast = world.run.blast(&Action::Skip { node: "a".into() }, Time(world.now));
     assert_eq!((blast.skips, blast.voids, blast.ends), (vec![NodeId::new("a")], vec![NodeId::new("a")], None));
-    act(&mut world, Verb::Skip { node: "a".into() });
+    act(&mut world, Action::Skip { node: "a".into() });
     assert_eq!(world.open(), Vec::<u32>::new());
     world.command(Command::Undo);
     assert_eq!(world.open(), [1]);
@@ -167,62 +167,62 @@ fn a_run_to_a_node_that_stands_at_its_start_pauses_there_at_once() {
         node
     };
     let to = |world: &mut World, id: &str| {
-        act(world, Verb::RunTo { node: id.into() });
+        act(world, Action::RunTo { node: id.into() });
         assert_eq!(world.run.pace(), Pace::Paused, "`{id}` is {}", world.state(id));
         assert!(world.run.is_parked());
     };
 
     let mut world = World::new(plan(vec![agent("a", &[]), agent("b", &["a"])]));
-    act(&mut world, Verb::Pause);
+    act(&mut world, Action::Pause);
     world.done("a", json!(1));
     to(&mut world, "b");
 
     let mut world = World::new(plan(vec![asks("a", Approve::Before), agent("b", &["a"])]));
     to(&mut world, "a");
-    world.decide(1, Decision::Approve);
+    world.decide(1, GateReply::Approve);
     assert_eq!((world.state("a"), world.started().len()), ("ready", 0), "it pauses before it, approved as it is");
 
     let mut world = World::created(plan(vec![agent("a", &[])]), settings());
-    act(&mut world, Verb::Hold { target: on("a") });
+    act(&mut world, Action::Hold { target: on("a") });
     world.command(Command::Start);
     to(&mut world, "a");
 
     let mut world = World::new(plan(vec![locked("a"), locked("b")]));
-    act(&mut world, Verb::RunTo { node: "b".into() });
+    act(&mut world, Action::RunTo { node: "b".into() });
     assert_eq!((world.state("b"), world.run.pace()), ("held", Pace::Pausing));
     world.done("a", json!(1));
     assert_eq!((world.started().len(), world.run.pace()), (1, Pace::Paused));
 
     let mut world = World::new(plan(vec![asks("a", Approve::After)]));
     world.done("a", json!(1));
-    let refused = act(&mut world, Verb::RunTo { node: "a".into() });
+    let refused = act(&mut world, Action::RunTo { node: "a".into() });
     assert!(matches!(&refused[..], [Event::Refused { why, .. }] if why == "`a` has started already"), "{refused:?}");
 }
 
 fn map_of_two() -> World {
     let body = plan(vec![agent("x", &[]), agent("y", &["x"])]);
     let map = MapWork { over: "[1, 2]".into(), body: Box::new(body), max_parallel: Some(1) };
-    World::new(plan(vec![node("m", Work::Map(map), &[]), agent("c", &["m"])]))
+    World::new(plan(vec![node("m", NodeKind::Map(map), &[]), agent("c", &["m"])]))
 }
 
 #[test]
 fn nothing_more_starts_inside_of_what_is_held_at_work_and_what_comes_later_is_held_too() {
-    for target in [Target::Run, on("m"), Target::Branch("m".into())] {
+    for target in [ActionTarget::Run, on("m"), ActionTarget::Branch("m".into())] {
         let mut world = map_of_two();
-        let blast = world.run.blast(&Verb::Hold { target: target.clone() }, Time(world.now));
+        let blast = world.run.blast(&Action::Hold { target: target.clone() }, Time(world.now));
         let holds = blast.holds.iter().map(|id| id.as_str()).filter(|&id| id != "c").collect::<Vec<_>>();
         assert_eq!((holds, blast.starts), (vec!["m", "m[0]/y"], vec![]), "{target:?}");
-        act(&mut world, Verb::Hold { target: target.clone() });
+        act(&mut world, Action::Hold { target: target.clone() });
         world.done("m[0]/x", json!(1));
         assert_eq!((world.state("m[0]/y"), world.run.is_parked()), ("held", true));
-        act(&mut world, Verb::Release { target: on("m[0]/y") });
+        act(&mut world, Action::Release { target: on("m[0]/y") });
         world.done("m[0]/y", json!(1));
         assert_eq!((world.state("m[1]/x"), world.node("m[1]/x").reason.as_str()), ("held", "held by anna"), "{target:?}");
         assert_eq!(
             (world.node("m").reason.as_str(), world.run.is_held(&"m[1]/y".into())),
             ("held by anna: nothing more inside starts", true)
         );
-        act(&mut world, Verb::Release { target });
+        act(&mut world, Action::Release { target });
         assert_eq!((world.state("m[1]/x"), world.node("m").reason.as_str()), ("running", ""));
         world.done("m[1]/x", json!(1));
         world.done("m[1]/y", json!(1));
@@ -230,19 +230,19 @@ fn nothing_more_starts_inside_of_what_is_held_at_work_and_what_comes_later_is_he
         assert_eq!(world.outcome(), Some(Outcome::Succeeded));
     }
     let mut world = map_of_two();
-    act(&mut world, Verb::Hold { target: on("m") });
-    act(&mut world, Verb::Cancel { target: on("m") });
+    act(&mut world, Action::Hold { target: on("m") });
+    act(&mut world, Action::Cancel { target: on("m") });
     assert!(!world.run.is_held(&"m".into()), "its end is the end of that");
 }
 
 #[test]
 fn a_release_of_the_run_goes_on_from_breakpoints_inside_of_nodes() {
-    for target in [Target::Run, on("m"), Target::Branch("m".into())] {
+    for target in [ActionTarget::Run, on("m"), ActionTarget::Branch("m".into())] {
         let mut world = map_of_two();
-        act(&mut world, Verb::Break { point: Breakpoint { at: Moment::Before, node: Some("m[*]/y".into()), when: None } });
+        act(&mut world, Action::Break { point: Breakpoint { at: Moment::Before, node: Some("m[*]/y".into()), when: None } });
         world.done("m[0]/x", json!(1));
         assert_eq!(world.state("m[0]/y"), "held");
-        let verb = Verb::Release { target };
+        let verb = Action::Release { target };
         assert_eq!(world.run.blast(&verb, Time(world.now)).starts, [NodeId::new("m[0]/y")]);
         act(&mut world, verb);
         assert_eq!(world.state("m[0]/y"), "running");
@@ -252,8 +252,8 @@ fn a_release_of_the_run_goes_on_from_breakpoints_inside_of_nodes() {
 #[test]
 fn a_composite_node_in_which_all_has_started_is_past_holding() {
     let body = plan(vec![agent("x", &[])]);
-    let mut world = World::new(plan(vec![node("p", Work::Plan(PlanWork::Inline(Box::new(body))), &[])]));
-    let refused = act(&mut world, Verb::Hold { target: on("p") });
+    let mut world = World::new(plan(vec![node("p", NodeKind::Plan(PlanWork::Inline(Box::new(body))), &[])]));
+    let refused = act(&mut world, Action::Hold { target: on("p") });
     assert!(matches!(&refused[..], [Event::Refused { why, .. }] if why == "`p` is running, too late for a hold"), "{refused:?}");
 }
 
@@ -265,11 +265,11 @@ fn what_a_step_allowed_ends_with_the_generation_that_it_was_said_of() {
         node
     };
     let mut world = World::new(plan(vec![locked("a"), locked("b")]));
-    act(&mut world, Verb::Pause);
-    act(&mut world, Verb::Step { node: Some("b".into()) });
+    act(&mut world, Action::Pause);
+    act(&mut world, Action::Step { node: Some("b".into()) });
     assert_eq!((world.state("b"), world.run.pace()), ("held", Pace::Pausing));
-    act(&mut world, Verb::Cancel { target: on("b") });
+    act(&mut world, Action::Cancel { target: on("b") });
     world.done("a", json!(1));
-    act(&mut world, Verb::Retry { node: "b".into() });
+    act(&mut world, Action::Retry { node: "b".into() });
     assert_eq!((world.state("b"), world.run.pace()), ("ready", Pace::Paused));
 }

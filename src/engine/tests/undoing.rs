@@ -9,7 +9,7 @@ fn command(command: Command) -> Input {
     Input::Command { command, by: me() }
 }
 
-fn act(verb: Verb) -> Input {
+fn act(verb: Action) -> Input {
     command(Command::act(verb))
 }
 
@@ -22,7 +22,7 @@ fn gated(id: &str, approve: Approve) -> Node {
 #[test]
 fn a_run_that_was_started_paused_has_started_when_the_pause_is_taken_back() {
     let mut world = World::created(plan(vec![agent("a", &[])]), settings());
-    world.steps(&[act(Verb::Pause), command(Command::Start)]);
+    world.steps(&[act(Action::Pause), command(Command::Start)]);
     assert_eq!((world.run.pace(), world.state("a")), (Pace::Paused, "ready"));
     world.command(Command::Undo);
     assert_eq!((world.run.pace(), world.state("a")), (Pace::Going, "running"));
@@ -31,9 +31,9 @@ fn a_run_that_was_started_paused_has_started_when_the_pause_is_taken_back() {
 #[test]
 fn verbs_that_were_said_together_are_taken_back_one_by_one_and_nothing_else_is() {
     let mut world = World::new(plan(vec![agent("a", &[]), agent("b", &["a"]), agent("c", &["b"]), gated("d", Approve::Before)]));
-    world.steps(&[act(Verb::Pause), act(Verb::Skip { node: "c".into() })]);
+    world.steps(&[act(Action::Pause), act(Action::Skip { node: "c".into() })]);
     world.done("a", json!(1));
-    world.decide(1, Decision::Approve);
+    world.decide(1, GateReply::Approve);
     assert_eq!(world.states(), "a succeeded, b ready, c skipped, d ready");
     world.command(Command::Undo);
     assert_eq!((world.state("c"), world.run.pace()), ("pending", Pace::Paused));
@@ -47,7 +47,7 @@ fn the_next_attempt_of_a_node_comes_also_when_a_verb_about_it_is_taken_back_late
     let mut world = World::new(plan(vec![agent("a", &[]), agent("b", &[])]));
     world.fail("a", ErrorKind::NothingBegan);
     assert_eq!(world.state("a"), "retrying");
-    world.act(Verb::Skip { node: "a".into() });
+    world.act(Action::Skip { node: "a".into() });
     world.now += 120_000;
     world.due("a", TimerKind::Retry);
     world.effects.clear();
@@ -68,7 +68,7 @@ fn a_lock_that_a_verb_freed_and_somebody_took_is_not_given_back() {
     let mut world = World::with(plan(nodes), RunSettings { slots: 1, ..settings() });
     world.done("m", json!(1));
     assert_eq!(world.states(), "m waiting, n held, x running");
-    world.act(Verb::Skip { node: "m".into() });
+    world.act(Action::Skip { node: "m".into() });
     world.done("x", json!(1));
     assert_eq!((world.state("n"), world.run.undoable()), ("running", None));
 }
@@ -77,10 +77,10 @@ fn a_lock_that_a_verb_freed_and_somebody_took_is_not_given_back() {
 fn what_is_refused_is_judged_behind_the_verbs_that_come_before_it() {
     let world = World::new(plan(vec![agent("a", &[])]));
     let add = Edit::AddNode { node: Box::new(agent("d", &[])), at: None };
-    let (add, hold) = (Command::act(Verb::Edit { edits: vec![add] }), Command::act(Verb::Hold { target: on("d") }));
+    let (add, hold) = (Command::act(Action::Edit { edits: vec![add] }), Command::act(Action::Hold { target: on("d") }));
     assert_eq!(world.run.refusal_of(&[add.clone(), hold.clone()], Time(0)), None);
     assert!(world.run.refusal_of(&[hold, add], Time(0)).unwrap().contains("there is no node `d`"));
-    let (pause, undo) = (Command::act(Verb::Pause), Command::Undo);
+    let (pause, undo) = (Command::act(Action::Pause), Command::Undo);
     assert_eq!(world.run.refusal_of(&[pause.clone(), undo.clone(), pause.clone()], Time(0)), None);
     assert!(world.run.refusal_of(&[pause.clone(), pause], Time(0)).unwrap().contains("paused already"));
 }
@@ -107,19 +107,19 @@ fn reopen_and_undo(world: &mut World) -> Vec<Event> {
 fn a_verb_that_leaves_nothing_to_do_is_taken_back_although_the_run_is_over_by_it() {
     let node = || NodeId::new("b");
     let verbs = [
-        Verb::Cancel { target: Target::Run },
-        Verb::Cancel { target: on("b") },
-        Verb::Cancel { target: Target::Branch(node()) },
-        Verb::Stop { target: Target::Run },
-        Verb::Skip { node: node() },
-        Verb::Override { node: node(), value: json!("by hand") },
-        Verb::Edit { edits: vec![Edit::RemoveNode { id: "c".into() }, Edit::RemoveNode { id: "b".into() }] },
+        Action::Cancel { target: ActionTarget::Run },
+        Action::Cancel { target: on("b") },
+        Action::Cancel { target: ActionTarget::Branch(node()) },
+        Action::Stop { target: ActionTarget::Run },
+        Action::Skip { node: node() },
+        Action::Override { node: node(), value: json!("by hand") },
+        Action::Edit { edits: vec![Edit::RemoveNode { id: "c".into() }, Edit::RemoveNode { id: "b".into() }] },
     ];
     for verb in verbs {
         let mut world = World::new(plan(vec![agent("a", &[]), gated("b", Approve::Before), agent("c", &["b"])]));
         world.done("a", json!(1));
-        if matches!(verb, Verb::Override { .. }) {
-            world.act(Verb::Skip { node: "c".into() });
+        if matches!(verb, Action::Override { .. }) {
+            world.act(Action::Skip { node: "c".into() });
         }
         let before = plain(&world.run);
         world.act(verb.clone());
@@ -127,7 +127,7 @@ fn a_verb_that_leaves_nothing_to_do_is_taken_back_although_the_run_is_over_by_it
         let events = reopen_and_undo(&mut world);
         assert!(matches!(events[..], [Event::RunReopened { .. }, Event::Undone { .. }]), "{verb:?}: {events:?}");
         assert!(plain(&world.run) == before, "{verb:?}: {}", world.states());
-        world.decide(1, Decision::Approve);
+        world.decide(1, GateReply::Approve);
         assert_eq!(world.state("b"), "running", "{verb:?}");
     }
 }
@@ -135,13 +135,13 @@ fn a_verb_that_leaves_nothing_to_do_is_taken_back_although_the_run_is_over_by_it
 #[test]
 fn a_cancel_that_stopped_work_is_not_taken_back_and_what_only_steered_means_nothing_once_the_run_is_over() {
     let mut world = World::new(plan(vec![agent("a", &[])]));
-    world.act(Verb::Pause);
-    world.act(Verb::Cancel { target: Target::Run });
+    world.act(Action::Pause);
+    world.act(Action::Cancel { target: ActionTarget::Run });
     assert_eq!((world.outcome(), world.run.undoable()), (Some(Outcome::Cancelled), None), "its worker was stopped");
     assert!(world.command(Command::Undo).is_empty());
     let mut world = World::new(plan(vec![agent("a", &[])]));
-    world.act(Verb::Guide { node: "a".into(), text: "be brief".into() });
-    world.act(Verb::Break { point: Breakpoint { at: Moment::Before, node: None, when: None } });
+    world.act(Action::Guide { node: "a".into(), text: "be brief".into() });
+    world.act(Action::Break { point: Breakpoint { at: Moment::Before, node: None, when: None } });
     world.done("a", json!(1));
     assert_eq!((world.outcome(), world.run.undoable()), (Some(Outcome::Succeeded), None));
 }
@@ -149,8 +149,8 @@ fn a_cancel_that_stopped_work_is_not_taken_back_and_what_only_steered_means_noth
 #[test]
 fn what_was_skipped_before_the_run_went_to_its_end_can_still_be_had() {
     let mut world = World::new(plan(vec![agent("a", &[]), agent("b", &["a"]), agent("c", &["a"])]));
-    world.act(Verb::Skip { node: "b".into() });
-    world.act(Verb::Break { point: Breakpoint { at: Moment::Failure, node: None, when: None } });
+    world.act(Action::Skip { node: "b".into() });
+    world.act(Action::Break { point: Breakpoint { at: Moment::Failure, node: None, when: None } });
     world.done("a", json!(1));
     world.done("c", json!(2));
     assert_eq!(world.outcome(), Some(Outcome::Succeeded));
@@ -162,10 +162,10 @@ fn what_was_skipped_before_the_run_went_to_its_end_can_still_be_had() {
 #[test]
 fn a_result_that_was_overridden_is_had_again_and_the_run_is_over_as_before() {
     let mut world = World::new(plan(vec![gated("a", Approve::Before)]));
-    world.decide(1, Decision::Approve);
+    world.decide(1, GateReply::Approve);
     world.done("a", json!("made"));
     let before = plain(&world.run);
-    world.act(Verb::Override { node: "a".into(), value: json!("by hand") });
+    world.act(Action::Override { node: "a".into(), value: json!("by hand") });
     assert_eq!(world.node("a").result.as_deref(), Some(&json!("by hand")));
     reopen_and_undo(&mut world);
     assert!(plain(&world.run) == before, "{}", world.states());

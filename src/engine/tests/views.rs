@@ -1,7 +1,7 @@
 //! The folds for views: bars against time, and where results came from.
 
 use super::kit::*;
-use crate::engine::{Scope, *};
+use crate::engine::{RerunReach, *};
 use crate::plan::*;
 use serde_json::{Value, json};
 use std::collections::BTreeSet;
@@ -28,13 +28,13 @@ fn bars(world: &World) -> Vec<String> {
     chart.bars.iter().map(bar).collect()
 }
 
-fn chart(world: &World) -> Chart {
+fn chart(world: &World) -> TimelineChart {
     let (timeline, run) = Timeline::replay(&world.records);
     timeline.chart(&run, Time(world.now))
 }
 
 /// What nodes really started after, as text.
-fn afters(chart: &Chart) -> Vec<String> {
+fn afters(chart: &TimelineChart) -> Vec<String> {
     chart.bars.iter().filter_map(|bar| Some(format!("{} after {}", bar.node, bar.after.as_ref()?.words()))).collect()
 }
 
@@ -62,7 +62,7 @@ pub(super) fn check_views(world: &World) {
 }
 
 /// Bars have no overlaps, and say what their nodes do now, whatever people did to the run.
-pub(super) fn check_bars(run: &Run, chart: &Chart) {
+pub(super) fn check_bars(run: &Run, chart: &TimelineChart) {
     for bar in &chart.bars {
         let node = run.node(&bar.node).unwrap();
         for pair in bar.stretches.windows(2) {
@@ -73,7 +73,7 @@ pub(super) fn check_bars(run: &Run, chart: &Chart) {
         let doing = last.filter(|last| last.to.is_none()).map(|last| last.doing);
         assert_eq!(doing, chart.start.and_then(|_| Doing::of(&node.state, run)), "{bar:?} {node:?}");
         // A slot is given back before a question, a lock before the next attempt.
-        let ends = |by: &By| matches!(by, By::Source | By::Turn);
+        let ends = |by: &StartCause| matches!(by, StartCause::Source | StartCause::Turn);
         let over = |after: &After| run.node(&after.node).is_some_and(|node| node.state.is_final() || !ends(&after.by));
         assert!(bar.after.as_ref().is_none_or(over), "{bar:?}");
     }
@@ -115,7 +115,7 @@ fn a_bar_tells_waiting_from_work_and_the_critical_path_is_what_really_held_up() 
 #[test]
 fn work_that_broke_off_ends_with_the_last_event_and_is_no_part_of_the_work_that_follows() {
     let mut world = World::new(plan(vec![agent("a", &[]), agent("b", &[])]));
-    at(&mut world, 1_010).fact("a", WorkFact::Output("so far".into()));
+    at(&mut world, 1_010).fact("a", WorkerFact::Output("so far".into()));
     let mut branch = World { run: world.run.clone(), records: world.records.clone(), ..World::new(plan(vec![])) };
     at(&mut branch, 60_000).step(Input::Branch { from: RunId("run".into()), from_seq: world.run.last_seq(), by: me() });
     at(&mut world, 60_000).step(Input::Recover { by: me() });
@@ -123,7 +123,7 @@ fn work_that_broke_off_ends_with_the_last_event_and_is_no_part_of_the_work_that_
         assert_eq!(bars(world)[0], "a working 0-10, held 10-59000, working 59000-…");
         at(world, 60_500).done("a", json!(1));
         assert_eq!(world.node("a").took_in_all_ms(), Some(500));
-        world.act(Verb::Override { node: "b".into(), value: json!(2) });
+        world.act(Action::Override { node: "b".into(), value: json!(2) });
         assert_eq!((world.state("b"), world.node("b").took_in_all_ms()), ("succeeded", None), "nobody worked at what a person gave");
         assert_eq!(Comparison::new(&world.run, &world.run).left.time_ms, Some(500));
     }
@@ -137,7 +137,7 @@ fn waiting_for_people_and_slots_is_no_part_of_the_lower_bound() {
     let mut world = World::with(plan(vec![agent("a", &[]), agent("b", &[]), asks]), one_slot);
     at(&mut world, 1_010).done("a", json!(1));
     at(&mut world, 1_015).done("b", json!(1));
-    at(&mut world, 1_100).decide(1, Decision::Approve);
+    at(&mut world, 1_100).decide(1, GateReply::Approve);
     at(&mut world, 1_120).done("asks", json!(1));
     assert_eq!(bars(&world), ["a working 0-10", "b slot 0-10, working 10-15", "asks gate 0-100, working 100-120"]);
     let chart = chart(&world);
@@ -184,7 +184,7 @@ fn the_critical_path_goes_over_who_gave_back_the_slot_or_the_lock() {
 fn a_slot_that_is_given_back_in_the_middle_of_work_lets_others_in() {
     let mut world = World::with(plan(vec![agent("a", &[]), agent("b", &[])]), RunSettings { slots: 1, ..settings() });
     at(&mut world, 1_010).ask("a", "1", "write", json!({"path": "x"}), Verdict::Ask);
-    at(&mut world, 1_030).decide(1, Decision::Approve);
+    at(&mut world, 1_030).decide(1, GateReply::Approve);
     at(&mut world, 1_040).done("b", json!(1));
     assert_eq!(afters(&chart(&world)), ["b after a, which gave a slot back"]);
     assert_eq!(chart(&world).critical, ["a".into()], "it is still at work");
@@ -212,7 +212,7 @@ fn the_critical_path_leads_out_of_plans_inside_and_into_them_and_ends_where_some
     let place = |id: &str| whole.critical.iter().position(|node| node.as_str() == id).unwrap();
     assert!(place("each") < place("each[0]/w") && place("each") < place("each[1]/w"));
     // The one that let others in works again, after all of them.
-    at(&mut world, 1_050).act(Verb::Rerun { node: "z".into(), scope: Scope::Alone });
+    at(&mut world, 1_050).act(Action::Rerun { node: "z".into(), scope: RerunReach::Alone });
     at(&mut world, 1_060).done("z", json!(2));
     check_views(&world);
     assert_eq!(chart(&world).critical.last(), Some(&"z".into()));
@@ -229,9 +229,9 @@ fn a_node_keeps_bar_and_words_and_answers_under_its_new_name_and_a_replay_shows_
         plan(vec![agent("one", &[]), gated("two", &["one"]), agent("c", &[]), gated("open", &[])]),
         RunSettings { slots: 1, ..settings() },
     );
-    world.fact("one", WorkFact::Log("picked".into()));
+    world.fact("one", WorkerFact::Log("picked".into()));
     at(&mut world, 1_010).done("one", json!("apples"));
-    world.decide(2, Decision::Approve);
+    world.decide(2, GateReply::Approve);
     at(&mut world, 1_020).done("c", json!(1));
     at(&mut world, 1_030).done("two", json!("pie"));
     let known = |world: &World, ids: [&str; 3]| {
@@ -243,7 +243,7 @@ fn a_node_keeps_bar_and_words_and_answers_under_its_new_name_and_a_replay_shows_
     let before = known(&world, ["one", "two", "c"]);
     let old = world.records.clone();
     let swap = |from: &str, to: &str| edit::Edit::RenameNode { from: from.into(), to: to.into() };
-    world.act(Verb::Edit { edits: vec![swap("one", "aside"), swap("two", "one"), swap("aside", "two")] });
+    world.act(Action::Edit { edits: vec![swap("one", "aside"), swap("two", "one"), swap("aside", "two")] });
     let after = known(&world, ["two", "one", "c"]);
     let swapped = |text: &str| {
         let word = |word: &str| match word.trim_end_matches(',') {
@@ -317,7 +317,7 @@ fn a_result_is_traced_to_its_roots_with_each_node_once() {
         ..ToolReport::default()
     };
     world.ask("b", "1", "read", json!({"path": "p"}), Verdict::Allow);
-    world.fact("b", WorkFact::ToolDone { call: "1".into(), report });
+    world.fact("b", WorkerFact::ToolDone { call: "1".into(), report });
     let call = |model: &str| ModelCall {
         model: model.into(),
         provider: "p".into(),
@@ -327,10 +327,10 @@ fn a_result_is_traced_to_its_roots_with_each_node_once() {
         duration_ms: 1,
         finish: "stop".into(),
     };
-    world.fact("b", WorkFact::ModelCalled(call("m1")));
-    world.fact("b", WorkFact::ModelCalled(call("m2")));
+    world.fact("b", WorkerFact::ModelCalled(call("m1")));
+    world.fact("b", WorkerFact::ModelCalled(call("m2")));
     world.done("b", json!("fine"));
-    world.decide(1, Decision::Approve);
+    world.decide(1, GateReply::Approve);
     world.done("d", json!("written"));
     let trace = trace(&world, "d");
     assert_eq!(
@@ -360,12 +360,12 @@ fn a_trace_says_of_a_void_question_by_what_it_was_void() {
     world.done("a", json!(1));
     let asked = |world: &World, id: &str| trace(world, id).steps[0].approvals.iter().map(Approval::words).collect::<Vec<_>>();
     assert_eq!(asked(&world, "b"), ["not answered yet"]);
-    world.act(Verb::Cancel { target: Target::Node("c".into()) });
-    world.act(Verb::Skip { node: "d".into() });
+    world.act(Action::Cancel { target: ActionTarget::Node("c".into()) });
+    world.act(Action::Skip { node: "d".into() });
     assert_eq!((asked(&world, "c"), asked(&world, "d")), (vec!["void: cancelled by anna".into()], vec!["void: skipped by anna".into()]));
-    world.act(Verb::Rerun { node: "a".into(), scope: Scope::Downstream });
+    world.act(Action::Rerun { node: "a".into(), scope: RerunReach::Downstream });
     world.done("a", json!(2));
-    world.decide(4, Decision::Approve);
+    world.decide(4, GateReply::Approve);
     let again = "void: somebody said to run `a` again with what depends on it, so the node runs again";
     assert_eq!(asked(&world, "b"), [again, "approved by anna"]);
     let told = serde_json::to_value(&trace(&world, "b").steps[0].approvals).unwrap();
@@ -441,7 +441,7 @@ fn why_names_who_has_the_slots_and_the_locks() {
     at(&mut world, 1_010).done("n1", json!(1));
     at(&mut world, 1_020).ask("n2", "1", "write", json!({"path": "x"}), Verdict::Ask);
     assert_eq!(world.state("n9"), "running");
-    world.decide(1, Decision::Approve);
+    world.decide(1, GateReply::Approve);
     let told = world.why("n2");
     let names = "`n3`, `n4`, `n5`, `n6`, `n7` and 2 more";
     assert_eq!(told[0], format!("`n2` has its answers and waits for a free slot (7 of 7 in use: {names})"), "oldest work first");
@@ -464,19 +464,19 @@ fn why_tells_pauses_holds_breakpoints_and_what_has_not_begun() {
         {"id": "b", "agent": "worker", "objective": "o", "depends_on": ["a"]},
         {"id": "outer", "depends_on": ["b"], "plan": {"nodes": [{"id": "in", "value": 1}]}}
     ]})));
-    world.act(Verb::Hold { target: Target::Node("b".into()) });
+    world.act(Action::Hold { target: ActionTarget::Node("b".into()) });
     assert_eq!(world.why("b"), ["`b` waits for `a`, and is held by anna then", "  `a` is running"]);
-    world.act(Verb::Break { point: Breakpoint { at: Moment::Before, node: Some("outer".into()), when: None } });
+    world.act(Action::Break { point: Breakpoint { at: Moment::Before, node: Some("outer".into()), when: None } });
     world.done("a", json!(1));
     assert_eq!(world.why("b"), ["`b` is held: held by anna"]);
     let chain = ["`outer/in` runs inside `outer`, which has not come to it", "  `outer` waits for `b`", "    `b` is held: held by anna"];
     assert_eq!(world.why("outer/in"), chain);
-    world.act(Verb::Pause);
-    world.act(Verb::Release { target: Target::Node("b".into()) });
+    world.act(Action::Pause);
+    world.act(Action::Release { target: ActionTarget::Node("b".into()) });
     assert_eq!(world.why("b"), ["`b` is ready, and the run is paused"]);
     let link = |world: &World, id: &str| world.run.why(&id.into()).first().map(|link| link.obstacle);
     assert_eq!(link(&world, "b"), Some(Obstacle::Pause));
-    world.act(Verb::Resume);
+    world.act(Action::Resume);
     world.done("b", json!(1));
     assert_eq!(link(&world, "outer"), Some(Obstacle::Breakpoint), "{:?}", world.why("outer"));
 }
@@ -485,7 +485,7 @@ fn why_tells_pauses_holds_breakpoints_and_what_has_not_begun() {
 fn who_was_answered_and_waits_for_a_slot_waits_for_no_person() {
     let mut world = World::with(plan(vec![agent("a", &[]), agent("b", &[])]), RunSettings { slots: 1, ..settings() });
     world.ask("a", "t", "write", json!({"path": "x"}), Verdict::Ask);
-    world.decide(1, Decision::Approve);
+    world.decide(1, GateReply::Approve);
     let links = world.run.why(&"a".into());
     assert_eq!(
         (links[0].sentence.as_str(), links[0].obstacle),
@@ -502,7 +502,7 @@ fn who_waited_for_a_lock_that_came_free_in_a_paused_run_waits_for_its_end() {
     };
     let mut world = World::new(plan(vec![locked("a"), locked("b")]));
     assert_eq!(world.why("b"), ["`b` is held: waits for lock `db`, which `a` holds", "  `a` is running"]);
-    world.act(Verb::Pause);
+    world.act(Action::Pause);
     let both = "the run is paused, and it waits for lock `db`, which `a` holds";
     assert_eq!(world.why("b"), [format!("`b` is held: {both}"), "  `a` is running".into()]);
     assert_eq!(world.run.reason(&"b".into()), both);
@@ -521,7 +521,7 @@ fn work_of_a_node_that_was_skipped_when_it_ran_again_is_no_part_of_the_lower_bou
         at(&mut world, now).done(id, json!(result));
     }
     assert_eq!(chart(&world).bound_ms, 600);
-    world.act(Verb::Rerun { node: "a".into(), scope: Scope::Downstream });
+    world.act(Action::Rerun { node: "a".into(), scope: RerunReach::Downstream });
     at(&mut world, 1_900).done("a", json!(0));
     assert_eq!((world.state("b"), chart(&world).bound_ms), ("skipped", 300));
 }
@@ -534,13 +534,13 @@ fn a_bar_tells_at_once_of_a_pause_however_it_came_and_a_verb_looks_at_no_more_no
         timeline.stretches(&id.into()).last().map(|last| last.doing)
     };
     world.now += 1;
-    world.act(Verb::RunTo { node: "b".into() });
+    world.act(Action::RunTo { node: "b".into() });
     assert_eq!((world.run.pace(), doing(&world, "c")), (Pace::Pausing, Some(Doing::Held)), "`b` stands at its start");
     world.now += 1;
-    world.act(Verb::Resume);
+    world.act(Action::Resume);
     assert_eq!((doing(&world, "b"), doing(&world, "c")), (Some(Doing::Slot), Some(Doing::Slot)));
     world.now += 1;
-    world.act(Verb::Hold { target: on("b") });
+    world.act(Action::Hold { target: on("b") });
     assert_eq!((doing(&world, "b"), doing(&world, "c")), (Some(Doing::Held), Some(Doing::Slot)));
     world.now += 1;
     world.command(Command::Undo);
@@ -551,12 +551,12 @@ fn a_bar_tells_at_once_of_a_pause_however_it_came_and_a_verb_looks_at_no_more_no
 #[test]
 fn a_pause_and_a_hold_show_in_the_bars_of_those_that_could_start() {
     let mut world = World::new(plan(vec![agent("a", &[]), agent("b", &["a"]), agent("c", &["a"])]));
-    at(&mut world, 1_010).act(Verb::Pause);
+    at(&mut world, 1_010).act(Action::Pause);
     at(&mut world, 1_020).done("a", json!(1));
-    at(&mut world, 1_030).act(Verb::Hold { target: Target::Node("c".into()) });
-    at(&mut world, 1_040).act(Verb::Resume);
+    at(&mut world, 1_030).act(Action::Hold { target: ActionTarget::Node("c".into()) });
+    at(&mut world, 1_040).act(Action::Resume);
     assert_eq!(bars(&world), ["a working 0-20", "b inputs 0-20, held 20-40, working 40-…", "c inputs 0-20, held 20-…"]);
-    at(&mut world, 1_050).act(Verb::Release { target: Target::Node("c".into()) });
+    at(&mut world, 1_050).act(Action::Release { target: ActionTarget::Node("c".into()) });
     assert_eq!(bars(&world)[2], "c inputs 0-20, held 20-50, working 50-…");
 }
 
@@ -573,8 +573,14 @@ fn two_runs_are_compared_by_what_became_of_each_node() {
     let left = run("c", json!(1), [nodes(), vec![agent("c", &[]), agent("old", &["c"])]].concat());
     let right = run("d", json!(2), [nodes(), vec![agent("d", &[]), agent("c", &[])]].concat());
     let compared = Comparison::new(&left, &right);
-    let changes: Vec<(&str, Change)> = compared.nodes.iter().map(|versus| (&*versus.node, versus.change)).collect();
-    let expected = [("a", Change::Same), ("b", Change::Result), ("c", Change::State), ("old", Change::Removed), ("d", Change::Added)];
+    let changes: Vec<(&str, ResultChange)> = compared.nodes.iter().map(|versus| (&*versus.node, versus.change)).collect();
+    let expected = [
+        ("a", ResultChange::Same),
+        ("b", ResultChange::Result),
+        ("c", ResultChange::State),
+        ("old", ResultChange::Removed),
+        ("d", ResultChange::Added),
+    ];
     assert_eq!(changes, expected);
     let b = &compared.nodes[1];
     assert_eq!(b.left.as_ref().and_then(|side| side.took.time_ms), Some(20));
@@ -588,7 +594,7 @@ fn a_node_that_runs_again_waits_and_works_again_in_its_bar() {
     let mut world = World::new(plan(vec![agent("a", &[]), agent("b", &["a"])]));
     at(&mut world, 1_010).done("a", json!(1));
     at(&mut world, 1_020).done("b", json!(1));
-    at(&mut world, 1_100).act(Verb::Rerun { node: "a".into(), scope: Scope::Downstream });
+    at(&mut world, 1_100).act(Action::Rerun { node: "a".into(), scope: RerunReach::Downstream });
     at(&mut world, 1_130).done("a", json!(2));
     at(&mut world, 1_135).done("b", json!(2));
     let again = ["a working 0-10, working 100-130", "b inputs 0-10, working 10-20, inputs 100-130, working 130-135"];

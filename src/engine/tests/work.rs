@@ -31,6 +31,6 @@ fn a_step_in_a_fan_out_of_ten_thousand_looks_at_a_handful_of_edges() {
 }
 
 fn done(id: &str) -> crate::engine::Input {
-    use crate::engine::{Done, Input, WorkFact};
-    Input::Work { node: id.into(), generation: 1, attempt: 1, fact: WorkFact::Done(Done { result: json!(1), mark: None }) }
+    use crate::engine::{Done, Input, WorkerFact};
+    Input::Work { node: id.into(), generation: 1, attempt: 1, fact: WorkerFact::Done(Done { result: json!(1), mark: None }) }
 }

@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use super::wire::{CallPiece, Chunk, FunctionPiece, Message, Usage, text_of};
+use super::wire::{CallPiece, Chunk, FunctionPiece, Usage, WireMessage, text_of};
 use crate::engine::TokenUsage;
 use crate::models::{CallRequest, ChatMessage, ChatReply, ChatRequest, Delta, Finish, tokens};
 
@@ -44,7 +44,7 @@ impl Assembly {
         }
     }
 
-    fn take_message(&mut self, message: Message, sink: &mut (dyn FnMut(Delta) + Send)) {
+    fn take_message(&mut self, message: WireMessage, sink: &mut (dyn FnMut(Delta) + Send)) {
         let reasoning = message.reasoning_content.or(message.reasoning).as_ref().map(text_of).unwrap_or_default();
         if !reasoning.is_empty() {
             sink(Delta::Reasoning(reasoning));

@@ -8,7 +8,7 @@ use crate::models::{ModelError, ModelErrorKind, http};
 
 /// One failed attempt.
 #[derive(Debug)]
-pub(super) struct Failure {
+pub(super) struct TryFailure {
     pub error: ModelError,
     pub again: Again,
 }
@@ -24,7 +24,7 @@ pub(super) enum Again {
     Never,
 }
 
-impl Failure {
+impl TryFailure {
     pub(super) fn new(kind: ModelErrorKind, message: String, again: Again) -> Self {
         Self { error: ModelError { kind, message, hint: None, retry_after_ms: None }, again }
     }
@@ -48,7 +48,7 @@ pub(super) struct Whereabouts {
 }
 
 /// Sorts an error reply, or an error inside a stream.
-pub(super) fn of_reply(place: &Whereabouts, model: &str, status: Option<u16>, body: &str, retry_after: Option<Duration>) -> Failure {
+pub(super) fn of_reply(place: &Whereabouts, model: &str, status: Option<u16>, body: &str, retry_after: Option<Duration>) -> TryFailure {
     let complaint = serde_json::from_str(body).ok().and_then(|value| Complaint::of(&value));
     let from_html = complaint.is_none() && body.trim_start().starts_with('<');
     let complaint =
@@ -96,7 +96,7 @@ pub(super) fn of_reply(place: &Whereabouts, model: &str, status: Option<u16>, bo
             (format!("`{host}` refused the request{status_words}{said}"), "see the node's prompt and settings".into())
         }
     };
-    let mut failure = Failure::new(kind, message, again).hint(hint);
+    let mut failure = TryFailure::new(kind, message, again).hint(hint);
     failure.error.retry_after_ms = retry_after.map(|wait| u64::try_from(wait.as_millis()).unwrap_or(u64::MAX));
     failure
 }
@@ -169,17 +169,17 @@ fn again(kind: ModelErrorKind, status: u16, complaint: &Complaint) -> Again {
 }
 
 /// Sorts an error of the transport. `begun` says whether a part of the answer had come.
-pub(super) fn of_transport(place: &Whereabouts, error: reqwest::Error, begun: Begun) -> Failure {
+pub(super) fn of_transport(place: &Whereabouts, error: reqwest::Error, begun: Begun) -> TryFailure {
     let error = error.without_url();
     let cause = http::root_cause(&error);
     let Whereabouts { host, address_from, .. } = place;
     if error.is_connect() {
         let again = if cause.contains("certificate") { Again::Never } else { Again::Later };
-        return Failure::new(ModelErrorKind::NoRoute, format!("cannot reach `{host}`: {cause}"), again)
+        return TryFailure::new(ModelErrorKind::NoRoute, format!("cannot reach `{host}`: {cause}"), again)
             .hint(format!("is the server running, and is the address in {address_from} right? behind a proxy, set HTTPS_PROXY"));
     }
     match begun {
-        Begun::No => Failure::new(ModelErrorKind::NoRoute, format!("`{host}` broke off before it answered: {cause}"), Again::Later)
+        Begun::No => TryFailure::new(ModelErrorKind::NoRoute, format!("`{host}` broke off before it answered: {cause}"), Again::Later)
             .hint(format!("check that the address in {address_from} is a server of chat completions")),
         Begun::Yes => cut(place, &cause),
     }
@@ -193,26 +193,26 @@ pub(super) enum Begun {
 }
 
 /// The answer ended in the middle.
-pub(super) fn cut(place: &Whereabouts, how: &str) -> Failure {
-    Failure::new(ModelErrorKind::CutStream, format!("the answer of `{}` was cut off: {how}", place.host), Again::Later)
+pub(super) fn cut(place: &Whereabouts, how: &str) -> TryFailure {
+    TryFailure::new(ModelErrorKind::CutStream, format!("the answer of `{}` was cut off: {how}", place.host), Again::Later)
         .hint("this often passes; retry the node")
 }
 
 /// Nothing came in time. Not tried again here: whoever waited that long decides whether to wait again.
-pub(super) fn silent(place: &Whereabouts, waited: Duration, begun: Begun) -> Failure {
+pub(super) fn silent(place: &Whereabouts, waited: Duration, begun: Begun) -> TryFailure {
     let what = match begun {
         Begun::No => "did not answer within",
         Begun::Yes => "stopped in the middle of its answer for",
     };
-    Failure::new(ModelErrorKind::Timeout, format!("`{}` {what} {} s", place.host, waited.as_secs_f64()), Again::Never)
+    TryFailure::new(ModelErrorKind::Timeout, format!("`{}` {what} {} s", place.host, waited.as_secs_f64()), Again::Never)
         .hint("retry the node, or raise the timeouts in [models.timeouts]")
 }
 
 /// A reply that is no chat completion.
-pub(super) fn nonsense(place: &Whereabouts, what: &str, body: &str) -> Failure {
+pub(super) fn nonsense(place: &Whereabouts, what: &str, body: &str) -> TryFailure {
     let excerpt = shorten(body);
     let excerpt = if excerpt.is_empty() { String::new() } else { format!(": `{excerpt}`") };
-    Failure::new(ModelErrorKind::Nonsense, format!("`{}` sent {what}{excerpt}", place.host), Again::Never)
+    TryFailure::new(ModelErrorKind::Nonsense, format!("`{}` sent {what}{excerpt}", place.host), Again::Never)
         .hint(format!("check the address in {}; it usually ends in /v1", place.address_from))
 }
 

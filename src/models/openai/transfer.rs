@@ -7,9 +7,9 @@ use std::time::Duration;
 use tokio::time::timeout;
 
 use super::{
-    Key, OpenAi,
+    ApiKey, OpenAi,
     assemble::Assembly,
-    failure::{self, Again, Begun, Failure},
+    failure::{self, Again, Begun, TryFailure},
     features::Features,
     sse, wire,
 };
@@ -26,7 +26,7 @@ const MAX_ERROR: usize = 64 << 10;
 
 /// Whether the stream said that it is over.
 #[derive(PartialEq, Eq)]
-enum Event {
+enum StreamPiece {
     More,
     Done,
 }
@@ -38,7 +38,7 @@ impl OpenAi {
         request: &ChatRequest,
         features: &Features,
         sink: &mut (dyn FnMut(Delta) + Send),
-    ) -> Result<(ChatReply, Option<String>), Failure> {
+    ) -> Result<(ChatReply, Option<String>), TryFailure> {
         let body = wire::request_body(request, features);
         let mut response = self.send(self.http.post(self.url("chat/completions")).json(&body), &request.model).await?;
         let mut assembly = Assembly::default();
@@ -52,19 +52,19 @@ impl OpenAi {
             Some(_) => self.read_stream(response, first, &mut assembly, &request.model, sink).await?,
         }
         if assembly.finish_reason() == "error" {
-            return Err(Failure::new(ModelErrorKind::Server, format!("`{}` broke off with an error", self.place.host), Again::Later));
+            return Err(TryFailure::new(ModelErrorKind::Server, format!("`{}` broke off with an error", self.place.host), Again::Later));
         }
         let refusal = assembly.refusal().map(str::to_owned);
         Ok((assembly.into_reply(request), refusal))
     }
 
     /// GETs a text.
-    pub(super) async fn fetch_text(&self, path: &str) -> Result<String, Failure> {
+    pub(super) async fn fetch_text(&self, path: &str) -> Result<String, TryFailure> {
         let response = self.send(self.http.get(self.url(path)), "").await?;
         self.rest(response, Vec::new(), MAX_BODY).await
     }
 
-    async fn send(&self, request: RequestBuilder, model: &str) -> Result<Response, Failure> {
+    async fn send(&self, request: RequestBuilder, model: &str) -> Result<Response, TryFailure> {
         let request = match self.key().await? {
             Some(key) => request.bearer_auth(key.expose_secret()),
             None => request,
@@ -84,7 +84,7 @@ impl OpenAi {
     }
 
     /// The first bytes that aren't white space.
-    async fn first_piece(&self, response: &mut Response) -> Result<Vec<u8>, Failure> {
+    async fn first_piece(&self, response: &mut Response) -> Result<Vec<u8>, TryFailure> {
         let mut first = Vec::new();
         while first.iter().all(u8::is_ascii_whitespace) && first.len() < MAX_ERROR {
             match timeout(self.limits.first, response.chunk()).await {
@@ -98,7 +98,7 @@ impl OpenAi {
     }
 
     /// The rest of a body as text, up to a limit.
-    async fn rest(&self, mut response: Response, mut bytes: Vec<u8>, limit: usize) -> Result<String, Failure> {
+    async fn rest(&self, mut response: Response, mut bytes: Vec<u8>, limit: usize) -> Result<String, TryFailure> {
         while bytes.len() < limit {
             match timeout(self.limits.between, response.chunk()).await {
                 Err(_elapsed) => return Err(failure::silent(&self.place, self.limits.between, Begun::Yes)),
@@ -111,7 +111,7 @@ impl OpenAi {
         Ok(String::from_utf8_lossy(&bytes).into_owned())
     }
 
-    fn take_whole(&self, assembly: &mut Assembly, model: &str, body: &str, sink: &mut (dyn FnMut(Delta) + Send)) -> Result<(), Failure> {
+    fn take_whole(&self, assembly: &mut Assembly, model: &str, body: &str, sink: &mut (dyn FnMut(Delta) + Send)) -> Result<(), TryFailure> {
         let Ok(chunk) = serde_json::from_str::<wire::Chunk>(body) else {
             let what = if body.trim_start().starts_with('<') { "a web page in place of an answer" } else { "no chat completion" };
             return Err(failure::nonsense(&self.place, what, body));
@@ -133,13 +133,13 @@ impl OpenAi {
         assembly: &mut Assembly,
         model: &str,
         sink: &mut (dyn FnMut(Delta) + Send),
-    ) -> Result<(), Failure> {
+    ) -> Result<(), TryFailure> {
         let mut decoder = sse::Decoder::default();
         let mut piece = first;
         loop {
             let events = decoder.push(&piece).map_err(|sse::TooLong| failure::nonsense(&self.place, "an endless event", ""))?;
             for event in events {
-                if self.take_event(&event, assembly, model, sink)? == Event::Done {
+                if self.take_event(&event, assembly, model, sink)? == StreamPiece::Done {
                     return self.check_done(assembly);
                 }
             }
@@ -171,10 +171,10 @@ impl OpenAi {
         assembly: &mut Assembly,
         model: &str,
         sink: &mut (dyn FnMut(Delta) + Send),
-    ) -> Result<(), Failure> {
+    ) -> Result<(), TryFailure> {
         if let Some(event) = decoder.finish() {
             let whole = event.trim() == "[DONE]" || serde_json::from_str::<wire::Chunk>(&event).is_ok();
-            if whole && self.take_event(&event, assembly, model, sink)? == Event::Done {
+            if whole && self.take_event(&event, assembly, model, sink)? == StreamPiece::Done {
                 return self.check_done(assembly);
             }
         }
@@ -182,7 +182,7 @@ impl OpenAi {
     }
 
     /// `[DONE]` without a reason to stop is accepted from servers that send none, if there is an answer at all.
-    fn check_done(&self, assembly: &Assembly) -> Result<(), Failure> {
+    fn check_done(&self, assembly: &Assembly) -> Result<(), TryFailure> {
         if assembly.is_finished() || !assembly.is_empty() { Ok(()) } else { Err(failure::cut(&self.place, "the stream held no answer")) }
     }
 
@@ -192,10 +192,10 @@ impl OpenAi {
         assembly: &mut Assembly,
         model: &str,
         sink: &mut (dyn FnMut(Delta) + Send),
-    ) -> Result<Event, Failure> {
+    ) -> Result<StreamPiece, TryFailure> {
         match event.trim() {
-            "" => return Ok(Event::More),
-            "[DONE]" => return Ok(Event::Done),
+            "" => return Ok(StreamPiece::More),
+            "[DONE]" => return Ok(StreamPiece::Done),
             _ => {}
         }
         let Ok(chunk) = serde_json::from_str::<wire::Chunk>(event) else {
@@ -205,14 +205,14 @@ impl OpenAi {
             return Err(failure::of_reply(&self.place, model, None, event, None));
         }
         assembly.take(chunk, sink);
-        Ok(Event::More)
+        Ok(StreamPiece::More)
     }
 
-    async fn key(&self) -> Result<Option<&SecretString>, Failure> {
+    async fn key(&self) -> Result<Option<&SecretString>, TryFailure> {
         match &self.key {
-            Key::None => Ok(None),
-            Key::Given(key) => Ok(Some(key)),
-            Key::Command { line, printed } => printed.get_or_try_init(|| run_key_command(line)).await.map(Some),
+            ApiKey::None => Ok(None),
+            ApiKey::Given(key) => Ok(Some(key)),
+            ApiKey::Command { line, printed } => printed.get_or_try_init(|| run_key_command(line)).await.map(Some),
         }
     }
 }
@@ -222,9 +222,9 @@ fn begun(assembly: &Assembly) -> Begun {
 }
 
 /// Runs the user's own command for the key. What it prints is never part of a message.
-async fn run_key_command(line: &str) -> Result<SecretString, Failure> {
+async fn run_key_command(line: &str) -> Result<SecretString, TryFailure> {
     let failed = |how: String| {
-        Failure::new(ModelErrorKind::NoKey, format!("the command that prints the key {how}"), Again::Never)
+        TryFailure::new(ModelErrorKind::NoKey, format!("the command that prints the key {how}"), Again::Never)
             .hint("run the api_key_command of [models] in a shell and see what it says")
     };
     let mut command = tokio::process::Command::new("sh");

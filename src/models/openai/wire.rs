@@ -134,15 +134,15 @@ pub(super) struct Chunk {
 #[derive(Debug, Default, Deserialize)]
 pub(super) struct Choice {
     #[serde(default)]
-    pub delta: Option<Message>,
+    pub delta: Option<WireMessage>,
     #[serde(default)]
-    pub message: Option<Message>,
+    pub message: Option<WireMessage>,
     #[serde(default)]
     pub finish_reason: Option<String>,
 }
 
 #[derive(Debug, Default, Deserialize)]
-pub(super) struct Message {
+pub(super) struct WireMessage {
     #[serde(default)]
     pub content: Option<Value>,
     #[serde(default)]

@@ -9,14 +9,14 @@ mod tests;
 mod text;
 mod walk;
 
-pub use sight::{Note, Seen, Sight, Window};
-pub use stroke::{Line, Stroke};
+pub use sight::{ArrowLabel, GraphView, VisibleBox, Window};
+pub use stroke::{EdgeStroke, Stroke};
 pub use text::text;
-pub use walk::Step;
+pub use walk::GraphMove;
 
 use super::layers::{Area, Layers, Size, Sketch, Tie};
-use super::order::Graph;
-use super::{AgentWork, DecisionWork, Edge, NodeId, Plan, PlanWork, Work};
+use super::order::PlanGraph;
+use super::{AgentWork, DecisionWork, Edge, NodeId, NodeKind, Plan, PlanWork};
 use crate::text::Plain;
 use std::collections::HashMap;
 
@@ -31,7 +31,7 @@ const WORDS: usize = 32;
 
 /// The picture of a plan.
 #[derive(Clone, Debug, Default)]
-pub struct Chart {
+pub struct GraphDrawing {
     /// The plan itself, then the bodies that are shown.
     panes: Vec<Pane>,
     /// Those of a pane stand together, in document order.
@@ -45,12 +45,12 @@ pub struct Chart {
 pub struct Pane {
     /// The box that it stands in; `None` for the plan itself.
     pub owner: Option<usize>,
-    /// Its first box in `Chart::nodes`.
+    /// Its first box in `GraphDrawing::nodes`.
     first: usize,
     /// Where its first cell stands in the whole picture.
     origin: (u32, u32),
     layers: Layers,
-    graph: Graph,
+    graph: PlanGraph,
     /// The edge of each tie: its number in canonical order, and its words.
     edges: Vec<(usize, Plain)>,
 }
@@ -69,12 +69,12 @@ pub struct Box {
     /// Who does it, or what sort of work it is; on a frame, what happens to the plan in it.
     pub caption: Plain,
     /// What is inside, where the node has a plan of its own.
-    pub body: Body,
+    pub body: BoxBody,
 }
 
 /// What is inside a box.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Body {
+pub enum BoxBody {
     /// The node has no plan of its own.
     None,
     /// It has one of so many nodes, which is not shown.
@@ -83,7 +83,7 @@ pub enum Body {
     Open(usize),
 }
 
-impl Chart {
+impl GraphDrawing {
     /// The picture of a plan. `is_open` says of the address of a node with a plan of its own whether that is shown.
     pub fn new(plan: &Plan, is_open: &dyn Fn(&NodeId) -> bool) -> Self {
         let mut chart = Self::default();
@@ -104,16 +104,16 @@ impl Chart {
 
     fn pane(&mut self, plan: &Plan, owner: Option<usize>, is_open: &dyn Fn(&NodeId) -> bool) -> usize {
         let (pane, first) = (self.panes.len(), self.nodes.len());
-        let graph = Graph::new(plan);
+        let graph = PlanGraph::new(plan);
         self.panes.push(Pane { owner, first, origin: (0, 0), layers: Layers::default(), graph, edges: Vec::new() });
         for (at, node) in plan.nodes.iter().enumerate() {
             let id = match owner {
                 Some(owner) => NodeId::new(format!("{}/{}", self.nodes[owner].id, node.id)),
                 None => node.id.clone(),
             };
-            let body = node.work.body().map_or(Body::None, |plan| Body::Folded(plan.nodes.len()));
+            let body = node.work.body().map_or(BoxBody::None, |plan| BoxBody::Folded(plan.nodes.len()));
             let mut caption = worker(&node.work);
-            if let Body::Folded(nodes) = body {
+            if let BoxBody::Folded(nodes) = body {
                 caption = caption.then(&Plain::line(&format!(", {nodes} {}", if nodes == 1 { "node" } else { "nodes" })));
             }
             self.nodes.push(Box { id, pane, at, title: Plain::summary(&node.id), caption, body });
@@ -121,7 +121,7 @@ impl Chart {
         for (at, node) in plan.nodes.iter().enumerate() {
             let inner = node.work.body().filter(|inner| !inner.nodes.is_empty() && is_open(&self.nodes[first + at].id));
             if let Some(inner) = inner {
-                self.nodes[first + at].body = Body::Open(self.pane(inner, Some(first + at), is_open));
+                self.nodes[first + at].body = BoxBody::Open(self.pane(inner, Some(first + at), is_open));
                 self.nodes[first + at].caption = rule(&node.work);
             }
         }
@@ -141,12 +141,12 @@ impl Chart {
 
     fn size_of(&self, place: usize) -> Size {
         let node = &self.nodes[place];
-        let mark = if node.body == Body::None { 0 } else { 2 };
+        let mark = if node.body == BoxBody::None { 0 } else { 2 };
         let inside = (node.title.width() + mark).max(node.caption.width()).clamp(NARROWEST, WIDEST);
         let odd = |width: u32| width | 1;
         match node.body {
-            Body::None | Body::Folded(_) => Size { width: odd(columns(inside) + 4), height: 4 },
-            Body::Open(pane) => {
+            BoxBody::None | BoxBody::Folded(_) => Size { width: odd(columns(inside) + 4), height: 4 },
+            BoxBody::Open(pane) => {
                 let inner = self.panes[pane].layers.size;
                 let title = columns((node.title.width() + node.caption.width() + FRAME).min(2 * WIDEST));
                 Size { width: odd((inner.width + 4).max(title)), height: inner.height + 2 }
@@ -220,36 +220,36 @@ fn caption(edge: &Edge) -> Option<Plain> {
 }
 
 /// Who does the work, or its sort.
-fn worker(work: &Work) -> Plain {
+fn worker(work: &NodeKind) -> Plain {
     let agent = |agent: &AgentWork| Plain::summary(agent.agent.as_deref().or(agent.role.as_deref()).unwrap_or("agent"));
     match work {
-        Work::Agent(work) => agent(work),
-        Work::Decision(DecisionWork::Agent(work)) => Plain::line("decision: ").then(&agent(work)),
-        Work::Tool(tool) => Plain::summary(&tool.tool),
-        Work::Plan(PlanWork::File { path, .. }) => Plain::summary(path),
-        Work::Code(_)
-        | Work::Decision(DecisionWork::Expression(_))
-        | Work::Merge(_)
-        | Work::Transform(_)
-        | Work::Approval(_)
-        | Work::Plan(PlanWork::Inline(_))
-        | Work::Loop(_)
-        | Work::Map(_) => Plain::line(work.kind()),
+        NodeKind::Agent(work) => agent(work),
+        NodeKind::Decision(DecisionWork::Agent(work)) => Plain::line("decision: ").then(&agent(work)),
+        NodeKind::Tool(tool) => Plain::summary(&tool.tool),
+        NodeKind::Plan(PlanWork::File { path, .. }) => Plain::summary(path),
+        NodeKind::Code(_)
+        | NodeKind::Decision(DecisionWork::Expression(_))
+        | NodeKind::Merge(_)
+        | NodeKind::Transform(_)
+        | NodeKind::Approval(_)
+        | NodeKind::Plan(PlanWork::Inline(_))
+        | NodeKind::Loop(_)
+        | NodeKind::Map(_) => Plain::line(work.kind()),
     }
 }
 
 /// What happens to the plan in a frame.
-fn rule(work: &Work) -> Plain {
+fn rule(work: &NodeKind) -> Plain {
     match work {
-        Work::Loop(work) => Plain::line("loop until ").then(&Plain::summary(&work.until)),
-        Work::Map(work) => Plain::line("for each of ").then(&Plain::summary(&work.over)),
-        Work::Plan(_)
-        | Work::Agent(_)
-        | Work::Tool(_)
-        | Work::Code(_)
-        | Work::Decision(_)
-        | Work::Merge(_)
-        | Work::Transform(_)
-        | Work::Approval(_) => worker(work),
+        NodeKind::Loop(work) => Plain::line("loop until ").then(&Plain::summary(&work.until)),
+        NodeKind::Map(work) => Plain::line("for each of ").then(&Plain::summary(&work.over)),
+        NodeKind::Plan(_)
+        | NodeKind::Agent(_)
+        | NodeKind::Tool(_)
+        | NodeKind::Code(_)
+        | NodeKind::Decision(_)
+        | NodeKind::Merge(_)
+        | NodeKind::Transform(_)
+        | NodeKind::Approval(_) => worker(work),
     }
 }

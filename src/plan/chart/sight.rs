@@ -1,8 +1,8 @@
 //! What a window shows of a picture: the lines in its cells, the boxes and the words that are at least partly in it.
 
 use super::stroke::{DOWN, LEFT, RIGHT, UP};
-use super::{Body, Box, Chart, Line, Pane, Stroke};
-use crate::plan::layers::{Area, Band, Piece, Way};
+use super::{Box, BoxBody, EdgeStroke, GraphDrawing, Pane, Stroke};
+use crate::plan::layers::{Area, Band, LineSegment, SegmentDirection};
 use crate::text::Plain;
 
 /// The part of a picture that is looked at.
@@ -27,7 +27,7 @@ impl Window {
 
 /// A box in sight, in columns and rows of the whole picture.
 #[derive(Clone, Copy, Debug)]
-pub struct Seen<'a> {
+pub struct VisibleBox<'a> {
     /// What it is.
     pub node: &'a Box,
     /// Where it stands.
@@ -36,7 +36,7 @@ pub struct Seen<'a> {
 
 /// Words beside an arrow, in columns and rows of the whole picture.
 #[derive(Clone, Debug)]
-pub struct Note {
+pub struct ArrowLabel {
     /// First column.
     pub x: u32,
     /// Row.
@@ -44,21 +44,21 @@ pub struct Note {
     /// What it says, cut to its room.
     pub words: Plain,
     /// How the edge is drawn.
-    pub line: Line,
+    pub line: EdgeStroke,
 }
 
 /// What a window shows.
 #[derive(Clone, Debug, Default)]
-pub struct Sight<'a> {
+pub struct GraphView<'a> {
     window: Window,
     strokes: Vec<Stroke>,
     /// Frames come before what is in them.
-    pub boxes: Vec<Seen<'a>>,
+    pub boxes: Vec<VisibleBox<'a>>,
     /// Words beside arrows.
-    pub notes: Vec<Note>,
+    pub notes: Vec<ArrowLabel>,
 }
 
-impl Sight<'_> {
+impl GraphView<'_> {
     /// What lines leave in a cell of the picture; nothing outside the window.
     pub fn stroke(&self, x: u32, y: u32) -> Stroke {
         self.at(x, y).map_or(Stroke::default(), |at| self.strokes[at])
@@ -70,30 +70,30 @@ impl Sight<'_> {
         inside.then(|| y as usize * self.window.width as usize + x as usize)
     }
 
-    fn arm(&mut self, x: u32, y: u32, arm: usize, line: Line, source: u32) {
+    fn arm(&mut self, x: u32, y: u32, arm: usize, line: EdgeStroke, source: u32) {
         if let Some(at) = self.at(x, y) {
             self.strokes[at].add(arm, line, source);
         }
     }
 
     /// Draws a piece whose first cell is moved to a pane's place.
-    fn piece(&mut self, piece: &Piece, (dx, dy): (u32, u32), line: Line, source: u32) {
+    fn piece(&mut self, piece: &LineSegment, (dx, dy): (u32, u32), line: EdgeStroke, source: u32) {
         let (x, y) = (piece.x + dx, piece.y + dy);
         match piece.way {
-            Way::Across => {
+            SegmentDirection::Across => {
                 let (first, last) = (x.max(self.window.x.saturating_sub(1)), (piece.end + dx).min(self.window.x + self.window.width));
                 for x in first..last {
                     self.arm(x, y, RIGHT, line, source);
                     self.arm(x + 1, y, LEFT, line, source);
                 }
             }
-            Way::Down | Way::Into => {
+            SegmentDirection::Down | SegmentDirection::Into => {
                 let (first, last) = (y.max(self.window.y.saturating_sub(1)), (piece.end + dy).min(self.window.y + self.window.height));
                 for y in first..last {
                     self.arm(x, y, DOWN, line, source);
                     self.arm(x, y + 1, UP, line, source);
                 }
-                if let (Way::Into, Some(at)) = (piece.way, self.at(x, piece.end + dy)) {
+                if let (SegmentDirection::Into, Some(at)) = (piece.way, self.at(x, piece.end + dy)) {
                     self.strokes[at].point(line);
                 }
             }
@@ -101,18 +101,18 @@ impl Sight<'_> {
     }
 }
 
-impl Chart {
+impl GraphDrawing {
     /// What a window shows. `line` says how an edge of a pane is drawn, by its number in canonical order.
-    pub fn sight(&self, window: Window, line: &dyn Fn(&Pane, usize) -> Line) -> Sight<'_> {
+    pub fn sight(&self, window: Window, line: &dyn Fn(&Pane, usize) -> EdgeStroke) -> GraphView<'_> {
         let cells = window.width as usize * window.height as usize;
-        let mut sight = Sight { window, strokes: vec![Stroke::default(); cells], ..Sight::default() };
+        let mut sight = GraphView { window, strokes: vec![Stroke::default(); cells], ..GraphView::default() };
         if !self.panes.is_empty() {
             self.look(0, line, &mut sight);
         }
         sight
     }
 
-    fn look<'a>(&'a self, pane: usize, line: &dyn Fn(&Pane, usize) -> Line, sight: &mut Sight<'a>) {
+    fn look<'a>(&'a self, pane: usize, line: &dyn Fn(&Pane, usize) -> EdgeStroke, sight: &mut GraphView<'a>) {
         let pane = &self.panes[pane];
         let (dx, dy) = pane.origin;
         let window = sight.window;
@@ -126,28 +126,28 @@ impl Chart {
                 if !window.sees(area) {
                     continue;
                 }
-                sight.boxes.push(Seen { node, area });
-                if let Body::Open(inner) = node.body {
+                sight.boxes.push(VisibleBox { node, area });
+                if let BoxBody::Open(inner) = node.body {
                     self.look(inner, line, sight);
                 }
             }
         }
     }
 
-    fn lines(&self, pane: &Pane, band: &Band, line: &dyn Fn(&Pane, usize) -> Line, sight: &mut Sight<'_>) {
+    fn lines(&self, pane: &Pane, band: &Band, line: &dyn Fn(&Pane, usize) -> EdgeStroke, sight: &mut GraphView<'_>) {
         let (window, (dx, dy)) = (sight.window, pane.origin);
         for piece in &band.pieces {
             let (width, height) = match piece.way {
-                Way::Across => (piece.end - piece.x + 1, 1),
-                Way::Down | Way::Into => (1, piece.end - piece.y + 1),
+                SegmentDirection::Across => (piece.end - piece.x + 1, 1),
+                SegmentDirection::Down | SegmentDirection::Into => (1, piece.end - piece.y + 1),
             };
             if !window.sees(Area { x: piece.x + dx, y: piece.y + dy, width, height }) {
                 continue;
             }
-            let mut strongest = Line::Dead;
+            let mut strongest = EdgeStroke::Dead;
             for tie in pane.layers.carried(piece) {
                 strongest = strongest.max(line(pane, pane.edges[tie].0));
-                if strongest == Line::Taken {
+                if strongest == EdgeStroke::Taken {
                     break;
                 }
             }
@@ -159,7 +159,7 @@ impl Chart {
                 continue;
             }
             let mut words = Plain::default();
-            let mut strongest = Line::Dead;
+            let mut strongest = EdgeStroke::Dead;
             for tie in pane.layers.spoken(room) {
                 let (number, said) = &pane.edges[tie];
                 strongest = strongest.max(line(pane, *number));
@@ -167,7 +167,7 @@ impl Chart {
                 words = words.then(&between).then(said);
             }
             let words = words.truncate(room.width as usize);
-            sight.notes.push(Note { x: room.x + dx, y: room.y + dy, words, line: strongest });
+            sight.notes.push(ArrowLabel { x: room.x + dx, y: room.y + dy, words, line: strongest });
         }
     }
 }

@@ -5,7 +5,7 @@ use crate::text::GlyphSet;
 
 /// How an edge is drawn. Of edges that share a piece of line the last of these shows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Line {
+pub enum EdgeStroke {
     /// It was not taken: dashed, ends in a cross.
     Dead,
     /// No run is shown.
@@ -28,23 +28,23 @@ const SEVERAL: u32 = u32::MAX;
 /// What lines leave in one cell.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Stroke {
-    arms: [Option<Line>; 4],
+    arms: [Option<EdgeStroke>; 4],
     /// The sources of what runs across and of what runs down.
     across: Option<u32>,
     down: Option<u32>,
-    arrow: Option<Line>,
+    arrow: Option<EdgeStroke>,
 }
 
 impl Stroke {
     /// Adds an arm that belongs to a source.
-    pub(super) fn add(&mut self, arm: usize, line: Line, source: u32) {
+    pub(super) fn add(&mut self, arm: usize, line: EdgeStroke, source: u32) {
         let owner = if arm == UP || arm == DOWN { &mut self.down } else { &mut self.across };
         *owner = Some(if owner.is_some_and(|other| other != source) { SEVERAL } else { source });
         self.arms[arm] = self.arms[arm].max(Some(line));
     }
 
     /// Makes it the end of a line.
-    pub(super) fn point(&mut self, line: Line) {
+    pub(super) fn point(&mut self, line: EdgeStroke) {
         self.arrow = self.arrow.max(Some(line));
     }
 
@@ -52,17 +52,17 @@ impl Stroke {
     #[must_use]
     pub fn on_edge(mut self) -> Self {
         self.across = self.down;
-        self.arms[LEFT] = Some(Line::Plain);
-        self.arms[RIGHT] = Some(Line::Plain);
+        self.arms[LEFT] = Some(EdgeStroke::Plain);
+        self.arms[RIGHT] = Some(EdgeStroke::Plain);
         self
     }
 
     /// How the cell's lines are drawn; `None` where there is none.
-    pub fn line(&self) -> Option<Line> {
+    pub fn line(&self) -> Option<EdgeStroke> {
         self.arrow.or_else(|| self.visible().into_iter().max().flatten())
     }
 
-    fn visible(&self) -> [Option<Line>; 4] {
+    fn visible(&self) -> [Option<EdgeStroke>; 4] {
         let [up, _, down, _] = self.arms;
         match (self.across, self.down) {
             (Some(across), Some(under)) if across != under && under != SEVERAL => [up, None, down, None],
@@ -83,12 +83,12 @@ impl Stroke {
     }
 }
 
-fn arrow(line: Line, glyphs: GlyphSet) -> &'static str {
+fn arrow(line: EdgeStroke, glyphs: GlyphSet) -> &'static str {
     let (unicode, ascii) = match line {
-        Line::Dead => ("×", "x"),
-        Line::Plain => ("▼", "v"),
-        Line::Waiting => ("▽", "v"),
-        Line::Taken => ("▼", "V"),
+        EdgeStroke::Dead => ("×", "x"),
+        EdgeStroke::Plain => ("▼", "v"),
+        EdgeStroke::Waiting => ("▽", "v"),
+        EdgeStroke::Taken => ("▼", "V"),
     };
     match glyphs {
         GlyphSet::Unicode => unicode,
@@ -99,36 +99,36 @@ fn arrow(line: Line, glyphs: GlyphSet) -> &'static str {
 /// Lines by their arms up, right, down and left, each absent, light or heavy.
 const BOXES: &str = " ╴╸╷┐┑╻┒┓╶─╾┌┬┭┎┰┱╺╼━┍┮┯┏┲┳╵┘┙│┤┥╽┧┪└┴┵├┼┽┟╁╅┕┶┷┝┾┿┢╆╈╹┚┛╿┦┩┃┨┫┖┸┹┞╀╃┠╂╉┗┺┻┡╄╇┣╊╋";
 
-fn unicode(arms: [Option<Line>; 4]) -> &'static str {
+fn unicode(arms: [Option<EdgeStroke>; 4]) -> &'static str {
     match arms {
-        [None, right, None, left] if right.max(left) == Some(Line::Dead) => return "┄",
-        [up, None, down, None] if up.max(down) == Some(Line::Dead) => return "┆",
+        [None, right, None, left] if right.max(left) == Some(EdgeStroke::Dead) => return "┄",
+        [up, None, down, None] if up.max(down) == Some(EdgeStroke::Dead) => return "┆",
         _ => {}
     }
-    let weight = |arm: Option<Line>| match arm {
+    let weight = |arm: Option<EdgeStroke>| match arm {
         None => 0,
-        Some(Line::Dead | Line::Plain | Line::Waiting) => 1,
-        Some(Line::Taken) => 2,
+        Some(EdgeStroke::Dead | EdgeStroke::Plain | EdgeStroke::Waiting) => 1,
+        Some(EdgeStroke::Taken) => 2,
     };
     let at = arms.into_iter().fold(0, |at, arm| at * 3 + weight(arm));
     // Every character but the first takes three bytes.
     if at == 0 { " " } else { BOXES.get(at * 3 - 2..at * 3 + 1).unwrap_or(" ") }
 }
 
-fn ascii(arms: [Option<Line>; 4]) -> &'static str {
+fn ascii(arms: [Option<EdgeStroke>; 4]) -> &'static str {
     let (across, down) = (arms[RIGHT].max(arms[LEFT]), arms[UP].max(arms[DOWN]));
     match (across, down) {
         (None, None) => " ",
-        (Some(Line::Dead), None) => ".",
-        (Some(Line::Plain | Line::Waiting), None) => "-",
-        (Some(Line::Taken), None) => "=",
-        (None, Some(Line::Dead)) => ":",
-        (None, Some(Line::Plain | Line::Waiting)) => "|",
-        (None, Some(Line::Taken)) => "#",
+        (Some(EdgeStroke::Dead), None) => ".",
+        (Some(EdgeStroke::Plain | EdgeStroke::Waiting), None) => "-",
+        (Some(EdgeStroke::Taken), None) => "=",
+        (None, Some(EdgeStroke::Dead)) => ":",
+        (None, Some(EdgeStroke::Plain | EdgeStroke::Waiting)) => "|",
+        (None, Some(EdgeStroke::Taken)) => "#",
         (Some(across), Some(down)) => match across.max(down) {
-            Line::Dead => ".",
-            Line::Plain | Line::Waiting => "+",
-            Line::Taken => "#",
+            EdgeStroke::Dead => ".",
+            EdgeStroke::Plain | EdgeStroke::Waiting => "+",
+            EdgeStroke::Taken => "#",
         },
     }
 }

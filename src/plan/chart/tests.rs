@@ -36,16 +36,16 @@ fn a_plan_is_drawn_with_its_sub_plans_in_frames_and_words_on_its_edges() {
 }
 
 /// Edges of the sample whose number is even were taken, others died, those of bodies wait.
-fn state(pane: &Pane, edge: usize) -> Line {
+fn state(pane: &Pane, edge: usize) -> EdgeStroke {
     match (pane.owner, edge % 2) {
-        (Some(_), _) => Line::Waiting,
-        (None, 0) => Line::Taken,
-        (None, _) => Line::Dead,
+        (Some(_), _) => EdgeStroke::Waiting,
+        (None, 0) => EdgeStroke::Taken,
+        (None, _) => EdgeStroke::Dead,
     }
 }
 
 /// The lines of a window as text.
-fn lines(chart: &Chart, window: Window, glyphs: GlyphSet) -> Vec<String> {
+fn lines(chart: &GraphDrawing, window: Window, glyphs: GlyphSet) -> Vec<String> {
     let sight = chart.sight(window, &state);
     let row = |y: u32| (window.x..window.x + window.width).map(|x| sight.stroke(x, y).symbol(glyphs)).collect::<String>();
     (window.y..window.y + window.height).map(row).collect()
@@ -53,7 +53,7 @@ fn lines(chart: &Chart, window: Window, glyphs: GlyphSet) -> Vec<String> {
 
 #[test]
 fn taken_dead_and_waiting_edges_are_told_apart_without_colour() {
-    let chart = Chart::new(&sample(), &|_| true);
+    let chart = GraphDrawing::new(&sample(), &|_| true);
     let size = chart.size();
     let whole = Window { x: 0, y: 0, width: size.width, height: size.height };
     insta::assert_snapshot!("lines", lines(&chart, whole, GlyphSet::Unicode).join("\n"));
@@ -62,7 +62,7 @@ fn taken_dead_and_waiting_edges_are_told_apart_without_colour() {
 
 #[test]
 fn a_window_shows_what_stands_there_in_the_whole_picture() {
-    let chart = Chart::new(&sample(), &|_| true);
+    let chart = GraphDrawing::new(&sample(), &|_| true);
     let size = chart.size();
     let whole = lines(&chart, Window { x: 0, y: 0, width: size.width, height: size.height }, GlyphSet::Unicode);
     for (x, y, width, height) in [(3, 2, 20, 10), (30, 9, 25, 1), (41, 5, 1, 30), (0, 20, 60, 12)] {
@@ -77,11 +77,11 @@ fn a_window_shows_what_stands_there_in_the_whole_picture() {
 
 #[test]
 fn a_folded_sub_plan_is_one_box_with_a_count() {
-    let text = |chart: &Chart| chart.nodes().iter().map(|node| format!("{} {}", node.id, node.caption)).collect::<Vec<_>>();
-    let folded = Chart::new(&sample(), &|_| false);
+    let text = |chart: &GraphDrawing| chart.nodes().iter().map(|node| format!("{} {}", node.id, node.caption)).collect::<Vec<_>>();
+    let folded = GraphDrawing::new(&sample(), &|_| false);
     assert!(text(&folded).contains(&"refine loop, 4 nodes".to_owned()), "{:?}", text(&folded));
     assert!(folded.place("refine/judge").is_none());
-    let open = Chart::new(&sample(), &|_| true);
+    let open = GraphDrawing::new(&sample(), &|_| true);
     assert!(text(&open).contains(&"refine/judge critic".to_owned()), "{:?}", text(&open));
     let (frame, inner) = (open.area(open.place("refine").unwrap()), open.area(open.place("refine/judge").unwrap()));
     assert!(frame.x < inner.x && inner.x + inner.width < frame.x + frame.width && inner.y + inner.height < frame.y + frame.height);
@@ -89,24 +89,24 @@ fn a_folded_sub_plan_is_one_box_with_a_count() {
 
 #[test]
 fn steps_lead_along_edges_between_siblings_and_through_bodies() {
-    let chart = Chart::new(&sample(), &|_| true);
-    let walk = |from: &str, steps: &[Step]| {
+    let chart = GraphDrawing::new(&sample(), &|_| true);
+    let walk = |from: &str, steps: &[GraphMove]| {
         let mut here = NodeId::new(from);
         for step in steps {
             here = chart.step(&here, *step).cloned().unwrap_or(here);
         }
         here.to_string()
     };
-    assert_eq!(walk("list", &[Step::Down]), "sort");
-    assert_eq!(walk("sort", &[Step::Up, Step::Right]), "config");
-    assert_eq!(walk("errors", &[Step::Right]), "slow");
-    assert_eq!(walk("errors", &[Step::Down]), "refine");
-    assert_eq!(walk("refine", &[Step::Down]), "refine/draft");
-    assert_eq!(walk("refine/draft", &[Step::Down]), "refine/judge");
-    assert_eq!(walk("refine/facts", &[Step::Down]), "refine/merge");
-    assert_eq!(walk("refine/merge", &[Step::Down]), "report");
-    assert_eq!(walk("refine/draft", &[Step::Up]), "refine");
-    assert_eq!(walk("report", &[Step::Down, Step::Right]), "report", "there is nothing below and beside");
+    assert_eq!(walk("list", &[GraphMove::Down]), "sort");
+    assert_eq!(walk("sort", &[GraphMove::Up, GraphMove::Right]), "config");
+    assert_eq!(walk("errors", &[GraphMove::Right]), "slow");
+    assert_eq!(walk("errors", &[GraphMove::Down]), "refine");
+    assert_eq!(walk("refine", &[GraphMove::Down]), "refine/draft");
+    assert_eq!(walk("refine/draft", &[GraphMove::Down]), "refine/judge");
+    assert_eq!(walk("refine/facts", &[GraphMove::Down]), "refine/merge");
+    assert_eq!(walk("refine/merge", &[GraphMove::Down]), "report");
+    assert_eq!(walk("refine/draft", &[GraphMove::Up]), "refine");
+    assert_eq!(walk("report", &[GraphMove::Down, GraphMove::Right]), "report", "there is nothing below and beside");
     assert_eq!(chart.first().map(NodeId::as_str), Some("list"));
     assert_eq!(chart.last().map(NodeId::as_str), Some("report"));
 }

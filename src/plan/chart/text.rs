@@ -1,12 +1,12 @@
 //! A picture as lines of text.
 
-use super::{Body, Chart, Line, Seen, Sight, Window};
+use super::{BoxBody, EdgeStroke, GraphDrawing, GraphView, VisibleBox, Window};
 use crate::plan::Plan;
 use crate::text::{GlyphSet, Plain, ascii_of};
 
 /// A plan drawn with boxes and lines, all sub-plans open, under its goal. Edges without a line are listed below.
 pub fn text(plan: &Plan, glyphs: GlyphSet) -> String {
-    let chart = Chart::new(plan, &|_| true);
+    let chart = GraphDrawing::new(plan, &|_| true);
     let mut text = String::new();
     if !plan.goal.is_empty() {
         text.push_str(&format!("{}\n\n", Plain::summary(&plan.goal)));
@@ -14,7 +14,7 @@ pub fn text(plan: &Plan, glyphs: GlyphSet) -> String {
     let size = chart.size();
     for (top, rows) in chart.panes.first().into_iter().flat_map(|pane| &pane.layers.bands).map(|band| (band.top, band.rows)) {
         let window = Window { x: 0, y: top, width: size.width, height: rows };
-        let sight = chart.sight(window, &|_, _| Line::Plain);
+        let sight = chart.sight(window, &|_, _| EdgeStroke::Plain);
         let mut spans = spans(&sight, window);
         spans.sort_by_key(|span| (span.y, span.x));
         let mut spans = spans.into_iter().peekable();
@@ -58,26 +58,26 @@ fn in_ascii(text: &str) -> String {
 }
 
 /// A piece of a box on one row.
-struct Span {
+struct TextSpan {
     x: u32,
     y: u32,
     text: Plain,
 }
 
 /// Everything in sight that is no line.
-fn spans(sight: &Sight<'_>, window: Window) -> Vec<Span> {
-    let mut spans: Vec<Span> = sight.notes.iter().map(|note| Span { x: note.x, y: note.y, text: note.words.clone() }).collect();
-    for Seen { node, area } in &sight.boxes {
+fn spans(sight: &GraphView<'_>, window: Window) -> Vec<TextSpan> {
+    let mut spans: Vec<TextSpan> = sight.notes.iter().map(|note| TextSpan { x: note.x, y: note.y, text: note.words.clone() }).collect();
+    for VisibleBox { node, area } in &sight.boxes {
         let inside = area.width as usize - 2;
         let (last, right) = (area.y + area.height - 1, area.x + area.width - 1);
         let title = match node.body {
-            Body::None => node.title.clone(),
-            Body::Folded(_) => Plain::line("▸ ").then(&node.title),
-            Body::Open(_) => Plain::line(" ▾ ").then(&node.title).then(&Plain::line(": ")).then(&node.caption).then(&Plain::blank(1)),
+            BoxBody::None => node.title.clone(),
+            BoxBody::Folded(_) => Plain::line("▸ ").then(&node.title),
+            BoxBody::Open(_) => Plain::line(" ▾ ").then(&node.title).then(&Plain::line(": ")).then(&node.caption).then(&Plain::blank(1)),
         };
         for y in area.y.max(window.y)..=last.min(window.y + window.height - 1) {
             let framed = |inner: &Plain| Plain::line("│ ").then(&inner.pad(inside - 2)).then(&Plain::line(" │"));
-            let open = matches!(node.body, Body::Open(_));
+            let open = matches!(node.body, BoxBody::Open(_));
             let text = match y - area.y {
                 0 if open => {
                     let title = title.truncate(inside);
@@ -90,14 +90,14 @@ fn spans(sight: &Sight<'_>, window: Window) -> Vec<Span> {
                     Plain::line(&format!("└{}┘", edge.collect::<String>()))
                 }
                 _ if open => {
-                    spans.push(Span { x: right, y, text: Plain::line("│") });
+                    spans.push(TextSpan { x: right, y, text: Plain::line("│") });
                     Plain::line("│")
                 }
                 1 => framed(&title),
                 2 => framed(&node.caption),
                 _ => framed(&Plain::default()),
             };
-            spans.push(Span { x: area.x, y, text });
+            spans.push(TextSpan { x: area.x, y, text });
         }
     }
     spans

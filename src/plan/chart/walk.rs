@@ -1,11 +1,11 @@
 //! Walking through a picture: along edges, and between boxes of the same layer.
 
-use super::{Body, Chart};
+use super::{BoxBody, GraphDrawing};
 use crate::plan::NodeId;
 
 /// Where to go.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Step {
+pub enum GraphMove {
     /// Along an edge to what the node needs; out of a body at its top.
     Up,
     /// Along an edge to what the node feeds; into a body that is shown, and out of it at its bottom.
@@ -16,15 +16,15 @@ pub enum Step {
     Right,
 }
 
-impl Chart {
+impl GraphDrawing {
     /// Where a step leads from a node; `None` where there is nothing.
-    pub fn step(&self, from: &NodeId, step: Step) -> Option<&NodeId> {
+    pub fn step(&self, from: &NodeId, step: GraphMove) -> Option<&NodeId> {
         let place = self.place(from)?;
         let to = match step {
-            Step::Up => self.above(place),
-            Step::Down => self.below(place),
-            Step::Left => self.beside(place, -1),
-            Step::Right => self.beside(place, 1),
+            GraphMove::Up => self.above(place),
+            GraphMove::Down => self.below(place),
+            GraphMove::Left => self.beside(place, -1),
+            GraphMove::Right => self.beside(place, 1),
         };
         to.map(|place| &self.nodes[place].id)
     }
@@ -53,7 +53,7 @@ impl Chart {
     }
 
     fn below(&self, place: usize) -> Option<usize> {
-        if let Body::Open(inner) = self.nodes[place].body {
+        if let BoxBody::Open(inner) = self.nodes[place].body {
             return self.entry(inner);
         }
         self.behind(place)

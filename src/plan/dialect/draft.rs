@@ -3,14 +3,14 @@
 
 use super::Loss;
 use super::fields::is_quiet;
-use super::forms::{self, Part};
+use super::forms::{self, DocumentPart};
 use crate::plan::native::{edge_to_value, node_to_value, plan_to_value};
-use crate::plan::{Dialect, Edge, Join, Node, NodeId, Plan, Route, Work};
+use crate::plan::{Dialect, Edge, Join, Node, NodeId, NodeKind, Plan, Route};
 use serde_json::{Map, Value, json};
 use std::collections::{HashMap, HashSet};
 
 /// A document while it is written.
-pub(super) struct Draft<'p> {
+pub(super) struct DocumentDraft<'p> {
     plan: &'p Plan,
     target: Dialect,
     lost: Vec<Loss>,
@@ -20,9 +20,9 @@ pub(super) struct Draft<'p> {
     incoming: HashMap<&'p str, Vec<usize>>,
 }
 
-impl<'p> Draft<'p> {
+impl<'p> DocumentDraft<'p> {
     /// Begins with the nodes that the target can't hold.
-    pub fn new(plan: &'p Plan, target: Dialect, holds: impl Fn(&Work) -> bool) -> Self {
+    pub fn new(plan: &'p Plan, target: Dialect, holds: impl Fn(&NodeKind) -> bool) -> Self {
         let mut draft = Self { plan, target, lost: Vec::new(), left_out: HashSet::new(), incoming: HashMap::new() };
         for (at, edge) in plan.edges.iter().enumerate() {
             draft.incoming.entry(edge.to.as_str()).or_default().push(at);
@@ -99,11 +99,11 @@ impl<'p> Draft<'p> {
                 self.lose(key.as_str(), format!("{} has no such field", self.name()));
             }
         }
-        self.carry("", document, &self.plan.ext, Part::Plan);
+        self.carry("", document, &self.plan.ext, DocumentPart::Plan);
     }
 
     /// Unknown fields: all of them in the plan's own dialect; in another one those that mean nothing there.
-    pub fn carry(&mut self, place: &str, target: &mut Map<String, Value>, ext: &Map<String, Value>, part: Part) {
+    pub fn carry(&mut self, place: &str, target: &mut Map<String, Value>, ext: &Map<String, Value>, part: DocumentPart) {
         for (key, value) in ext {
             let memo = forms::is_memo(self.plan.dialect, part, key);
             if target.contains_key(key) || (memo && !self.is_same()) {
@@ -157,7 +157,7 @@ impl<'p> Draft<'p> {
         let plan = self.plan;
         for (at, edge) in plan.edges.iter().enumerate() {
             for key in object(edge_to_value(edge)).keys().filter(|key| !["from", "to"].contains(&key.as_str())) {
-                if !edge.ext.get(key).is_some_and(|value| is_quiet(value) || forms::is_memo(plan.dialect, Part::Edge, key)) {
+                if !edge.ext.get(key).is_some_and(|value| is_quiet(value) || forms::is_memo(plan.dialect, DocumentPart::Edge, key)) {
                     self.lose(format!("edges[{at}].{key}"), format!("{} has plain dependencies only", self.name()));
                 }
             }

@@ -1,13 +1,13 @@
 //! Hybrid plans: `{tasks: […]}` of tool calls (`tool`, `arguments`), `code_execution` and `agent_delegation`. A task without side
 //! effects is safe to fail: that is read into the policy and not written back.
 
-use super::draft::{Draft, rename};
+use super::draft::{DocumentDraft, rename};
 use super::fields::{Fields, Slips};
-use super::forms::Part;
+use super::forms::DocumentPart;
 use super::{Loss, nodes};
 use crate::plan::native::ShapeError;
 use crate::plan::{
-    AgentWork, Budget, Catalog, CodeWork, Dialect, Node, OnFailure, Plan, Policy, SandboxLimits, ToolInfo, ToolInput, ToolWork, Work,
+    AgentWork, Budget, Catalog, CodeWork, Dialect, Node, NodeKind, OnFailure, Plan, Policy, SandboxLimits, ToolInfo, ToolInput, ToolWork,
 };
 use serde_json::{Map, Value, json};
 
@@ -102,27 +102,27 @@ fn task(value: Value, path: &str) -> Result<Node, ShapeError> {
 }
 
 /// What the format says of a task that doesn't: tools and agents have some, code has none.
-fn has_side_effects(work: &Work, policy: &Policy) -> bool {
-    policy.side_effects.unwrap_or(!matches!(work, Work::Code(_)))
+fn has_side_effects(work: &NodeKind, policy: &Policy) -> bool {
+    policy.side_effects.unwrap_or(!matches!(work, NodeKind::Code(_)))
 }
 
-fn tool(fields: &mut Fields) -> Result<Work, ShapeError> {
+fn tool(fields: &mut Fields) -> Result<NodeKind, ShapeError> {
     let tool = fields.need_text("tool")?;
     let args = fields.object("arguments")?;
     if args.as_ref().is_some_and(Map::is_empty) {
         fields.keep("arguments", json!({}));
     }
-    Ok(Work::Tool(ToolWork { tool, input: ToolInput::Args(args.unwrap_or_default()) }))
+    Ok(NodeKind::Tool(ToolWork { tool, input: ToolInput::Args(args.unwrap_or_default()) }))
 }
 
-fn code(fields: &mut Fields) -> Result<Work, ShapeError> {
+fn code(fields: &mut Fields) -> Result<NodeKind, ShapeError> {
     let code = fields.need_text("code")?;
     let mut sandbox = SandboxLimits::default();
     if let Some(config) = fields.object("sandbox_config")? {
         sandbox = limits(&config);
         fields.keep("sandbox_config", Value::Object(config));
     }
-    Ok(Work::Code(CodeWork { code, sandbox }))
+    Ok(NodeKind::Code(CodeWork { code, sandbox }))
 }
 
 /// The limits that a sandbox configuration sets, under the names that are in use.
@@ -134,7 +134,7 @@ fn limits(config: &Map<String, Value>) -> SandboxLimits {
     }
 }
 
-fn agent(fields: &mut Fields, policy: &mut Policy) -> Result<Work, ShapeError> {
+fn agent(fields: &mut Fields, policy: &mut Policy) -> Result<NodeKind, ShapeError> {
     let role = Some(fields.need_text("agent_role")?);
     let goal = Some(fields.need_text("agent_goal")?);
     policy.model = fields.text("agent_model")?;
@@ -144,12 +144,12 @@ fn agent(fields: &mut Fields, policy: &mut Policy) -> Result<Work, ShapeError> {
     policy.max_iterations = most.map_err(|_| fields.wrong("max_iterations", "more than any loop can do; write 1 to 20"))?;
     let tokens = fields.count("budget")?;
     policy.budget = tokens.map(|tokens| Budget { tokens: Some(tokens), ..Budget::default() });
-    Ok(Work::Agent(AgentWork { role, goal, ..AgentWork::default() }))
+    Ok(NodeKind::Agent(AgentWork { role, goal, ..AgentWork::default() }))
 }
 
 pub(super) fn write(plan: &Plan, catalog: &Catalog) -> (Value, Vec<Loss>) {
-    let holds = |work: &Work| matches!(work, Work::Agent(_) | Work::Tool(_) | Work::Code(_));
-    let mut draft = Draft::new(plan, Dialect::Hybrid, holds);
+    let holds = |work: &NodeKind| matches!(work, NodeKind::Agent(_) | NodeKind::Tool(_) | NodeKind::Code(_));
+    let mut draft = DocumentDraft::new(plan, Dialect::Hybrid, holds);
     let mut document = Map::new();
     document.insert("tasks".into(), Value::Null);
     draft.head(&mut document, &[]);
@@ -166,7 +166,7 @@ pub(super) fn write(plan: &Plan, catalog: &Catalog) -> (Value, Vec<Loss>) {
         }
         put_policy(&mut draft, &place, node, &mut fields, &mut written);
         draft.lose_rest(&place, &fields);
-        draft.carry(&place, &mut written, &node.ext, Part::Node);
+        draft.carry(&place, &mut written, &node.ext, DocumentPart::Node);
         tasks.push(Value::Object(written));
     }
     document.insert("tasks".into(), Value::Array(tasks));
@@ -174,14 +174,14 @@ pub(super) fn write(plan: &Plan, catalog: &Catalog) -> (Value, Vec<Loss>) {
 }
 
 fn put_work(
-    draft: &mut Draft,
+    draft: &mut DocumentDraft,
     place: &str,
     (node, catalog): (&Node, &Catalog),
     fields: &mut Map<String, Value>,
     written: &mut Map<String, Value>,
 ) {
     match &node.work {
-        Work::Tool(work) => {
+        NodeKind::Tool(work) => {
             rename(fields, "tool", written, "tool");
             rename(fields, "args", written, "arguments");
             if let Some(query) = fields.shift_remove("query") {
@@ -192,13 +192,13 @@ fn put_work(
                 written.insert("arguments".into(), json!({ parameter: query }));
             }
         }
-        Work::Code(code) => {
+        NodeKind::Code(code) => {
             written.insert("type".into(), json!(CODE_TYPE));
             rename(fields, "code", written, "code");
             fields.shift_remove("sandbox");
             put_sandbox(node, &code.sandbox, written);
         }
-        Work::Agent(agent) => {
+        NodeKind::Agent(agent) => {
             written.insert("type".into(), json!(AGENT_TYPE));
             for key in ["role", "goal", "agent", "objective"] {
                 fields.shift_remove(key);
@@ -226,7 +226,13 @@ fn put_work(
             rename(fields, "inputs", written, "agent_context");
             rename(fields, "max_iterations", written, "max_iterations");
         }
-        Work::Decision(_) | Work::Merge(_) | Work::Transform(_) | Work::Approval(_) | Work::Plan(_) | Work::Loop(_) | Work::Map(_) => {}
+        NodeKind::Decision(_)
+        | NodeKind::Merge(_)
+        | NodeKind::Transform(_)
+        | NodeKind::Approval(_)
+        | NodeKind::Plan(_)
+        | NodeKind::Loop(_)
+        | NodeKind::Map(_) => {}
     }
 }
 
@@ -250,14 +256,14 @@ fn put_sandbox(node: &Node, sandbox: &SandboxLimits, written: &mut Map<String, V
     written.insert("sandbox_config".into(), Value::Object(config));
 }
 
-fn put_policy(draft: &mut Draft, place: &str, node: &Node, fields: &mut Map<String, Value>, written: &mut Map<String, Value>) {
+fn put_policy(draft: &mut DocumentDraft, place: &str, node: &Node, fields: &mut Map<String, Value>, written: &mut Map<String, Value>) {
     rename(fields, "side_effects", written, "side_effects");
     if fields.shift_remove("timeout_s").is_some()
         && let Some(seconds) = node.policy.timeout_s
     {
         written.insert("timeout".into(), milliseconds(seconds));
     }
-    let budget = node.policy.budget.as_ref().filter(|_| matches!(node.work, Work::Agent(_)));
+    let budget = node.policy.budget.as_ref().filter(|_| matches!(node.work, NodeKind::Agent(_)));
     if let Some(tokens) = budget.and_then(|budget| budget.tokens) {
         written.insert("budget".into(), json!(tokens));
         if let Some(Value::Object(mut rest)) = fields.shift_remove("budget") {

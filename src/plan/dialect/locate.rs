@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 
 /// One step of a path.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) enum Step {
+pub(super) enum PathStep {
     /// Into an object.
     Key(String),
     /// Into a list.
@@ -13,18 +13,18 @@ pub(super) enum Step {
 }
 
 /// The steps of a path such as `nodes[2].args` or `stages["a b"].type`; ends at the first thing that is no step.
-pub(super) fn steps(path: &str) -> Vec<Step> {
+pub(super) fn steps(path: &str) -> Vec<PathStep> {
     let mut steps = Vec::new();
     let mut rest = path;
     while !rest.is_empty() {
         if let Some(inner) = rest.strip_prefix('[') {
             let mut quoted = serde_json::Deserializer::from_str(inner).into_iter::<String>();
             let (step, taken) = match quoted.next() {
-                Some(Ok(key)) => (Step::Key(key), quoted.byte_offset()),
+                Some(Ok(key)) => (PathStep::Key(key), quoted.byte_offset()),
                 _ => {
                     let digits = inner.find(']').unwrap_or(inner.len());
                     let Ok(index) = inner[..digits].parse() else { return steps };
-                    (Step::Index(index), digits)
+                    (PathStep::Index(index), digits)
                 }
             };
             steps.push(step);
@@ -32,7 +32,7 @@ pub(super) fn steps(path: &str) -> Vec<Step> {
         } else {
             let name = rest.strip_prefix('.').unwrap_or(rest);
             let end = name.find(['.', '[']).unwrap_or(name.len());
-            steps.push(Step::Key(name[..end].to_owned()));
+            steps.push(PathStep::Key(name[..end].to_owned()));
             rest = &name[end..];
         }
     }
@@ -41,13 +41,13 @@ pub(super) fn steps(path: &str) -> Vec<Step> {
 
 /// Line and column, from 1, of the values that several paths lead to (`nodes[2].args`), in one pass over the text.
 pub(super) fn locate<'p>(text: &str, paths: impl Iterator<Item = &'p str>) -> Vec<(usize, usize)> {
-    let mut wanted = Wanted::default();
+    let mut wanted = WantedPath::default();
     let mut count = 0;
     for path in paths {
         wanted.add(&steps(path), count);
         count += 1;
     }
-    let mut walk = Walk { text, at: 0, found: vec![0; count] };
+    let mut walk = PathSearch { text, at: 0, found: vec![0; count] };
     walk.space();
     walk.find(&wanted);
     lines(text, &walk.found)
@@ -70,18 +70,18 @@ fn lines(text: &str, bytes: &[usize]) -> Vec<(usize, usize)> {
 
 /// What is looked for below a value: by key or position, and which paths end here.
 #[derive(Default)]
-struct Wanted {
+struct WantedPath {
     paths: Vec<usize>,
-    keys: BTreeMap<String, Wanted>,
-    items: BTreeMap<usize, Wanted>,
+    keys: BTreeMap<String, WantedPath>,
+    items: BTreeMap<usize, WantedPath>,
 }
 
-impl Wanted {
-    fn add(&mut self, steps: &[Step], path: usize) {
+impl WantedPath {
+    fn add(&mut self, steps: &[PathStep], path: usize) {
         let below = match steps.first() {
             None => return self.paths.push(path),
-            Some(Step::Key(key)) => self.keys.entry(key.clone()).or_default(),
-            Some(Step::Index(index)) => self.items.entry(*index).or_default(),
+            Some(PathStep::Key(key)) => self.keys.entry(key.clone()).or_default(),
+            Some(PathStep::Index(index)) => self.items.entry(*index).or_default(),
         };
         below.add(&steps[1..], path);
     }
@@ -93,16 +93,16 @@ impl Wanted {
     }
 }
 
-struct Walk<'a> {
+struct PathSearch<'a> {
     text: &'a str,
     at: usize,
     /// Where each path leads, as far as that is known: the byte of the nearest thing around it.
     found: Vec<usize>,
 }
 
-impl Walk<'_> {
+impl PathSearch<'_> {
     /// Steps over the value here, and notes what is wanted of it.
-    fn find(&mut self, wanted: &Wanted) {
+    fn find(&mut self, wanted: &WantedPath) {
         wanted.all(&mut |path| self.found[path] = self.at);
         match self.byte() {
             Some(b'{') if !wanted.keys.is_empty() => self.object(wanted),
@@ -112,7 +112,7 @@ impl Walk<'_> {
     }
 
     /// Of several entries with the same key the last one counts.
-    fn object(&mut self, wanted: &Wanted) {
+    fn object(&mut self, wanted: &WantedPath) {
         self.take(b'{');
         while self.byte() == Some(b'"') {
             let from = self.at;
@@ -130,7 +130,7 @@ impl Walk<'_> {
         self.take(b'}');
     }
 
-    fn list(&mut self, wanted: &Wanted) {
+    fn list(&mut self, wanted: &WantedPath) {
         self.take(b'[');
         let mut index = 0;
         while self.byte().is_some_and(|byte| byte != b']') {

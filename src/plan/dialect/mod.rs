@@ -22,10 +22,10 @@ mod workflow;
 mod write;
 mod yaml;
 
-pub(in crate::plan) use forms::{Part, fields as known_fields, is_field, is_kept};
+pub(in crate::plan) use forms::{DocumentPart, fields as known_fields, is_field, is_kept};
 pub use place::{locate, source_path, source_words};
 pub(in crate::plan) use stages::GRAPHS as STAGE_GRAPHS;
-pub use write::{Loss, Syntax, Written, write, write_as};
+pub use write::{ExportedPlan, Loss, Syntax, write, write_as};
 
 use super::native::{ShapeError, plan_from_value};
 use super::{Catalog, Dialect, Edge, Node, Plan};
@@ -144,7 +144,7 @@ impl std::error::Error for ReadError {}
 /// # Errors
 /// When the text is neither JSON nor YAML, or no plan.
 pub fn read(text: &str, origin: &str) -> Result<(Plan, Dialect), ReadError> {
-    let source = source::Source::open(text, origin)?;
+    let source = source::SourceText::open(text, origin)?;
     let (value, source) = source.parse()?;
     let shape = tell(&value).map_err(|error| source.fault(error))?;
     let plan = shaped(shape, value);

@@ -1,11 +1,11 @@
 //! Orchestration plans: `{nodes: [{id, agent, objective, depends_on}], metadata}`.
 
-use super::draft::Draft;
+use super::draft::DocumentDraft;
 use super::fields::{Fields, Slips};
-use super::forms::Part;
+use super::forms::DocumentPart;
 use super::{Loss, nodes};
 use crate::plan::native::ShapeError;
-use crate::plan::{AgentWork, Dialect, Node, Plan, Work};
+use crate::plan::{AgentWork, Dialect, Node, NodeKind, Plan};
 use serde_json::{Map, Value, json};
 
 pub(super) const DOCUMENT: Slips =
@@ -29,11 +29,11 @@ fn node(value: Value, path: &str) -> Result<Node, ShapeError> {
     let work =
         AgentWork { agent: Some(fields.need_text("agent")?), objective: Some(fields.need_text("objective")?), ..AgentWork::default() };
     let depends_on = fields.ids("depends_on")?;
-    Ok(Node { depends_on, ext: fields.rest(), ..Node::new(id.as_str(), Work::Agent(work)) })
+    Ok(Node { depends_on, ext: fields.rest(), ..Node::new(id.as_str(), NodeKind::Agent(work)) })
 }
 
 pub(super) fn write(plan: &Plan) -> (Value, Vec<Loss>) {
-    let mut draft = Draft::new(plan, Dialect::Orchestration, |work| matches!(work, Work::Agent(_)));
+    let mut draft = DocumentDraft::new(plan, Dialect::Orchestration, |work| matches!(work, NodeKind::Agent(_)));
     let mut document = Map::new();
     document.insert("nodes".into(), Value::Null);
     draft.head(&mut document, &["metadata"]);
@@ -60,7 +60,7 @@ pub(super) fn write(plan: &Plan) -> (Value, Vec<Loss>) {
             written.insert("depends_on".into(), json!(sources));
         }
         draft.lose_rest(&place, &fields);
-        draft.carry(&place, &mut written, &node.ext, Part::Node);
+        draft.carry(&place, &mut written, &node.ext, DocumentPart::Node);
         nodes.push(Value::Object(written));
     }
     document.insert("nodes".into(), Value::Array(nodes));

@@ -1,20 +1,20 @@
 //! Plans as pictures: Mermaid, Graphviz, and a tree of text. What authors wrote is escaped, so a title can't break out of its box.
 
-use crate::plan::order::{EdgePlace, Graph};
-use crate::plan::tree::{Orientation, RowKind, Tree};
-use crate::plan::{Edge, Plan, Work, nest};
+use crate::plan::order::{EdgePlace, PlanGraph};
+use crate::plan::tree::{DrawnRowKind, DrawnTree, Orientation};
+use crate::plan::{Edge, NodeKind, Plan, nest};
 use crate::text::Plain;
 
 /// The work in a few words: `agent writer`, `tool read_file`, `code`.
-fn words(work: &Work) -> String {
+fn words(work: &NodeKind) -> String {
     let named = match work {
-        Work::Tool(tool) => Some(&tool.tool),
+        NodeKind::Tool(tool) => Some(&tool.tool),
         _ => work.agent().and_then(|agent| agent.agent.as_ref().or(agent.role.as_ref())),
     };
     match (work, named) {
-        (Work::Decision(_), Some(name)) => format!("decision: {name}"),
+        (NodeKind::Decision(_), Some(name)) => format!("decision: {name}"),
         (_, Some(name)) => format!("{} {name}", work.kind()),
-        (Work::Plan(_), None) => "sub-plan".into(),
+        (NodeKind::Plan(_), None) => "sub-plan".into(),
         (_, None) => work.kind().into(),
     }
 }
@@ -38,7 +38,7 @@ struct Nested {
 impl Nested {
     fn new(plan: &Plan) -> Self {
         let plan = nest::outline(plan);
-        let graph = Graph::new(&plan);
+        let graph = PlanGraph::new(&plan);
         let mut inside = vec![Vec::new(); plan.nodes.len()];
         let mut outer = Vec::new();
         for (i, node) in plan.nodes.iter().enumerate() {
@@ -59,7 +59,7 @@ pub(super) fn mermaid(plan: &Plan) -> String {
     let nested = Nested::new(plan);
     let mut text = String::from("flowchart TD\n");
     nested.outer.iter().for_each(|&i| mermaid_node(&nested, i, 1, &mut text));
-    for (from, to, edge) in whole_edges(&nested.plan, &Graph::new(&nested.plan)) {
+    for (from, to, edge) in whole_edges(&nested.plan, &PlanGraph::new(&nested.plan)) {
         let arrow = caption(&edge).map_or_else(|| "-->".into(), |caption| format!("-->|\"{}\"|", html(caption)));
         text.push_str(&format!("  n{from} {arrow} n{to}\n"));
     }
@@ -81,11 +81,11 @@ fn mermaid_node(nested: &Nested, i: usize, depth: usize, text: &mut String) {
         return;
     }
     let (open, close) = match work {
-        Work::Decision(_) => ("{", "}"),
-        Work::Approval(_) => ("[/", "/]"),
-        Work::Merge(_) => ("((", "))"),
-        Work::Plan(_) | Work::Loop(_) | Work::Map(_) => ("[[", "]]"),
-        Work::Agent(_) | Work::Tool(_) | Work::Code(_) | Work::Transform(_) => ("[", "]"),
+        NodeKind::Decision(_) => ("{", "}"),
+        NodeKind::Approval(_) => ("[/", "/]"),
+        NodeKind::Merge(_) => ("((", "))"),
+        NodeKind::Plan(_) | NodeKind::Loop(_) | NodeKind::Map(_) => ("[[", "]]"),
+        NodeKind::Agent(_) | NodeKind::Tool(_) | NodeKind::Code(_) | NodeKind::Transform(_) => ("[", "]"),
     };
     text.push_str(&format!("{gap}n{i}{open}\"{name}<br/>{words}\"{close}\n"));
 }
@@ -94,7 +94,7 @@ pub(super) fn dot(plan: &Plan) -> String {
     let nested = Nested::new(plan);
     let mut text = String::from("digraph plan {\n  node [shape=box];\n");
     nested.outer.iter().for_each(|&i| dot_node(&nested, i, 1, &mut text));
-    for (from, to, edge) in whole_edges(&nested.plan, &Graph::new(&nested.plan)) {
+    for (from, to, edge) in whole_edges(&nested.plan, &PlanGraph::new(&nested.plan)) {
         let label = caption(&edge).map_or_else(String::new, |caption| format!(" [label={}]", quote(caption)));
         text.push_str(&format!("  n{from} -> n{to}{label};\n"));
     }
@@ -110,11 +110,11 @@ fn dot_node(nested: &Nested, i: usize, depth: usize, text: &mut String) {
     let work = &nested.plan.nodes[i].work;
     let gap = "  ".repeat(depth);
     let shape = match work {
-        Work::Decision(_) => ", shape=diamond",
-        Work::Approval(_) => ", shape=parallelogram",
-        Work::Merge(_) => ", shape=circle",
-        Work::Plan(_) | Work::Loop(_) | Work::Map(_) => ", shape=box3d",
-        Work::Agent(_) | Work::Tool(_) | Work::Code(_) | Work::Transform(_) => "",
+        NodeKind::Decision(_) => ", shape=diamond",
+        NodeKind::Approval(_) => ", shape=parallelogram",
+        NodeKind::Merge(_) => ", shape=circle",
+        NodeKind::Plan(_) | NodeKind::Loop(_) | NodeKind::Map(_) => ", shape=box3d",
+        NodeKind::Agent(_) | NodeKind::Tool(_) | NodeKind::Code(_) | NodeKind::Transform(_) => "",
     };
     let label = quote(&format!("{}: {}", nested.name(i), words(work)));
     if nested.inside[i].is_empty() {
@@ -129,14 +129,14 @@ fn dot_node(nested: &Nested, i: usize, depth: usize, text: &mut String) {
 }
 
 /// Edges whose ends exist, in canonical order.
-fn whole_edges<'a>(plan: &'a Plan, graph: &'a Graph) -> impl Iterator<Item = (usize, usize, Edge)> + 'a {
+fn whole_edges<'a>(plan: &'a Plan, graph: &'a PlanGraph) -> impl Iterator<Item = (usize, usize, Edge)> + 'a {
     graph.links().iter().filter_map(|link| Some((link.from?, link.to?, plan.edge_at(link.place)?)))
 }
 
 pub(super) fn tree(plan: &Plan) -> String {
     let plan = &nest::outline(plan);
-    let graph = Graph::new(plan);
-    let tree = Tree::new(&graph, Orientation::Start);
+    let graph = PlanGraph::new(plan);
+    let tree = DrawnTree::new(&graph, Orientation::Start);
     let mut text = String::new();
     if !plan.goal.is_empty() {
         text.push_str(&format!("{}\n", safe(&plan.goal)));
@@ -154,8 +154,8 @@ pub(super) fn tree(plan: &Plan) -> String {
         });
         let node = &plan.nodes[row.node];
         match row.kind {
-            RowKind::Reference => text.push_str(&format!("→ {}\n", safe(nest::name(&node.id)))),
-            RowKind::Node => {
+            DrawnRowKind::Reference => text.push_str(&format!("→ {}\n", safe(nest::name(&node.id)))),
+            DrawnRowKind::Node => {
                 text.push_str(&format!("{}  {}", safe(nest::name(&node.id)), safe(&words(&node.work))));
                 let conditions = graph.incoming(row.node).filter_map(|link| condition(plan, graph.links()[link].place));
                 let conditions: Vec<String> = conditions.collect();

@@ -1,9 +1,9 @@
 //! Places in the document that a plan was read from. Findings speak native (`nodes[0].tool`); whoever wrote another dialect looks for
 //! `tasks[0].tool`.
 
-use super::source::Source;
+use super::source::SourceText;
 use super::{forms, stages};
-use crate::plan::{Dialect, Plan, PlanWork, Work};
+use crate::plan::{Dialect, NodeKind, Plan, PlanWork};
 use std::borrow::Cow;
 
 /// The place that a native path means in a document of this shape. What the document doesn't say by a field of its own, such as the order
@@ -106,15 +106,15 @@ const NAMED: [&str; 18] = [
 
 /// Line and column, from 1, of each of several places in a document's text, or of the nearest thing around it; `origin` is as in `read`.
 pub fn locate(text: &str, origin: &str, paths: &[String]) -> Vec<Option<(usize, usize)>> {
-    match Source::open(text, origin) {
+    match SourceText::open(text, origin) {
         Ok(source) => source.locate(paths.iter().map(String::as_str)),
         Err(_) => vec![None; paths.len()],
     }
 }
 
 /// The shape that a body stands in: a file may be of any, and so may be what is told as one where it stands.
-fn shape_of(work: &Work, body: &Plan) -> Dialect {
-    let is_file = matches!(work, Work::Plan(PlanWork::File { .. }));
+fn shape_of(work: &NodeKind, body: &Plan) -> Dialect {
+    let is_file = matches!(work, NodeKind::Plan(PlanWork::File { .. }));
     if is_file || forms::stands_in_own_shape(body) { body.dialect } else { Dialect::Native }
 }
 
@@ -133,7 +133,7 @@ fn called<'n>(names: &[(&str, &'n str)], field: &'n str) -> &'n str {
     names.iter().find(|(native, _)| *native == field).map_or(field, |(_, name)| name)
 }
 
-fn hybrid(place: &str, work: &Work, field: &str, tail: &str) -> String {
+fn hybrid(place: &str, work: &NodeKind, field: &str, tail: &str) -> String {
     let agent =
         [("agent", "agent_role"), ("role", "agent_role"), ("goal", "agent_goal"), ("objective", "agent_goal"), ("model", "agent_model")];
     match field {

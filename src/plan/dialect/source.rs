@@ -7,13 +7,13 @@ use serde_json::Value;
 
 /// A text with the name of where it came from.
 #[derive(Clone, Copy)]
-pub(super) struct Source<'t> {
+pub(super) struct SourceText<'t> {
     text: &'t str,
     origin: &'t str,
     syntax: Syntax,
 }
 
-impl<'t> Source<'t> {
+impl<'t> SourceText<'t> {
     /// Tells the syntax: by the file's ending, else by the first character.
     ///
     /// # Errors

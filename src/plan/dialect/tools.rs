@@ -1,11 +1,11 @@
 //! Tools plans: `{dag: [{id, tool, query, dependencies}]}`, where a query may hold `{{id.field}}`.
 
-use super::draft::Draft;
+use super::draft::DocumentDraft;
 use super::fields::{Fields, Slips};
-use super::forms::Part;
+use super::forms::DocumentPart;
 use super::{Loss, nodes};
 use crate::plan::native::ShapeError;
-use crate::plan::{Catalog, Dialect, Node, Plan, ToolInfo, ToolInput, ToolWork, Work};
+use crate::plan::{Catalog, Dialect, Node, NodeKind, Plan, ToolInfo, ToolInput, ToolWork};
 use serde_json::{Map, Value, json};
 
 pub(super) const DOCUMENT: Slips = Slips {
@@ -40,11 +40,11 @@ fn task(value: Value, path: &str) -> Result<Node, ShapeError> {
     let id = fields.need_text("id")?;
     let work = ToolWork { tool: fields.need_text("tool")?, input: ToolInput::Query(fields.need_text("query")?) };
     let depends_on = fields.ids("dependencies")?;
-    Ok(Node { depends_on, ext: fields.rest(), ..Node::new(id.as_str(), Work::Tool(work)) })
+    Ok(Node { depends_on, ext: fields.rest(), ..Node::new(id.as_str(), NodeKind::Tool(work)) })
 }
 
 pub(super) fn write(plan: &Plan, catalog: &Catalog) -> (Value, Vec<Loss>) {
-    let mut draft = Draft::new(plan, Dialect::Tools, |work| matches!(work, Work::Tool(_)));
+    let mut draft = DocumentDraft::new(plan, Dialect::Tools, |work| matches!(work, NodeKind::Tool(_)));
     let mut document = Map::new();
     document.insert("dag".into(), Value::Null);
     draft.head(&mut document, &[]);
@@ -56,7 +56,7 @@ pub(super) fn write(plan: &Plan, catalog: &Catalog) -> (Value, Vec<Loss>) {
         let mut written = Map::from_iter([("id".to_owned(), json!(node.id.as_str()))]);
         written.insert("tool".into(), fields.shift_remove("tool").unwrap_or_default());
         let args = fields.shift_remove("args");
-        let tool = if let Work::Tool(work) = &node.work { catalog.tool(&work.tool) } else { None };
+        let tool = if let NodeKind::Tool(work) = &node.work { catalog.tool(&work.tool) } else { None };
         let parameter = tool.and_then(ToolInfo::query_parameter);
         let query = fields.shift_remove("query").unwrap_or_else(|| query(&mut draft, &place, parameter, args));
         written.insert("query".into(), query);
@@ -65,7 +65,7 @@ pub(super) fn write(plan: &Plan, catalog: &Catalog) -> (Value, Vec<Loss>) {
             written.insert("dependencies".into(), json!(sources));
         }
         draft.lose_rest(&place, &fields);
-        draft.carry(&place, &mut written, &node.ext, Part::Node);
+        draft.carry(&place, &mut written, &node.ext, DocumentPart::Node);
         tasks.push(Value::Object(written));
     }
     document.insert("dag".into(), Value::Array(tasks));
@@ -73,7 +73,7 @@ pub(super) fn write(plan: &Plan, catalog: &Catalog) -> (Value, Vec<Loss>) {
 }
 
 /// The one text that can stand for arguments; nothing is lost where it is that of the parameter which a query fills.
-fn query(draft: &mut Draft, place: &str, parameter: Option<&str>, args: Option<Value>) -> Value {
+fn query(draft: &mut DocumentDraft, place: &str, parameter: Option<&str>, args: Option<Value>) -> Value {
     let args = args.as_ref().and_then(Value::as_object);
     let only = args.filter(|args| args.len() == 1).and_then(|args| args.iter().next());
     match (only, args) {

@@ -1,12 +1,12 @@
 //! Workflow plans: `{nodes: [{id, agent_name, is_entry, is_exit, skip_condition}], connections: [{source_id, target_id, condition,
 //! context_passed}]}`. One token walks; the first connection whose condition holds is taken.
 
-use super::draft::{Draft, rename};
+use super::draft::{DocumentDraft, rename};
 use super::fields::{Fields, Slips};
-use super::forms::Part;
+use super::forms::DocumentPart;
 use super::{Loss, nodes};
 use crate::plan::native::ShapeError;
-use crate::plan::{AgentWork, Dialect, Edge, Node, Plan, Policy, Work};
+use crate::plan::{AgentWork, Dialect, Edge, Node, NodeKind, Plan, Policy};
 use serde_json::{Map, Value, json};
 
 pub(super) const DOCUMENT: Slips =
@@ -56,7 +56,7 @@ fn node(value: Value, path: &str) -> Result<Node, ShapeError> {
     let entry = fields.flag("is_entry")?;
     let exit = fields.flag("is_exit")?;
     let policy = Policy { skip_if: fields.words("skip_condition")?, ..Policy::default() };
-    Ok(Node { entry, exit, policy, ext: fields.rest(), ..Node::new(id.as_str(), Work::Agent(work)) })
+    Ok(Node { entry, exit, policy, ext: fields.rest(), ..Node::new(id.as_str(), NodeKind::Agent(work)) })
 }
 
 fn connection(value: Value, path: &str) -> Result<Edge, ShapeError> {
@@ -71,7 +71,7 @@ fn connection(value: Value, path: &str) -> Result<Edge, ShapeError> {
 }
 
 pub(super) fn write(plan: &Plan) -> (Value, Vec<Loss>) {
-    let mut draft = Draft::new(plan, Dialect::Workflow, |work| matches!(work, Work::Agent(_)));
+    let mut draft = DocumentDraft::new(plan, Dialect::Workflow, |work| matches!(work, NodeKind::Agent(_)));
     let mut document = Map::new();
     document.insert("nodes".into(), Value::Null);
     document.insert("connections".into(), Value::Null);
@@ -97,7 +97,7 @@ pub(super) fn write(plan: &Plan) -> (Value, Vec<Loss>) {
         }
         rename(&mut fields, "skip_if", &mut written, "skip_condition");
         draft.lose_rest(&place, &fields);
-        draft.carry(&place, &mut written, &node.ext, Part::Node);
+        draft.carry(&place, &mut written, &node.ext, DocumentPart::Node);
         nodes.push(Value::Object(written));
     }
     document.insert("nodes".into(), Value::Array(nodes));
@@ -113,7 +113,7 @@ pub(super) fn write(plan: &Plan) -> (Value, Vec<Loss>) {
             rename(&mut fields, "label", &mut written, "label");
         }
         draft.lose_rest(place, &fields);
-        draft.carry(place, &mut written, &edge.ext, Part::Edge);
+        draft.carry(place, &mut written, &edge.ext, DocumentPart::Edge);
         connections.push(Value::Object(written));
     }
     // A workflow of one node may do without the list, or with nothing in its place.

@@ -18,7 +18,7 @@ pub enum Syntax {
 
 /// A plan in a format.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Written {
+pub struct ExportedPlan {
     /// The text, with a line break at its end.
     pub text: String,
     /// What the format can't express; nothing for native. Pictures show the structure and list no losses.
@@ -35,13 +35,13 @@ pub struct Loss {
 }
 
 /// Writes a plan in a format, as JSON where that is a document.
-pub fn write(plan: &Plan, format: Format) -> Written {
+pub fn write(plan: &Plan, format: Format) -> ExportedPlan {
     write_as(plan, format, Syntax::Json, &Catalog::default())
 }
 
 /// Writes a plan in a format and a syntax. The catalog tells which parameter of a tool a `query` fills; a tool that isn't in it has it
 /// listed as a loss.
-pub fn write_as(plan: &Plan, format: Format, syntax: Syntax, catalog: &Catalog) -> Written {
+pub fn write_as(plan: &Plan, format: Format, syntax: Syntax, catalog: &Catalog) -> ExportedPlan {
     let (value, lost) = match format {
         Format::Native => (plan_to_value(plan), Vec::new()),
         Format::Orchestration => orchestration::write(plan),
@@ -49,16 +49,16 @@ pub fn write_as(plan: &Plan, format: Format, syntax: Syntax, catalog: &Catalog) 
         Format::Hybrid => hybrid::write(plan, catalog),
         Format::Workflow => workflow::write(plan),
         Format::Stages => stages::write(plan),
-        Format::Mermaid => return Written { text: picture::mermaid(plan), lost: Vec::new() },
-        Format::Dot => return Written { text: picture::dot(plan), lost: Vec::new() },
-        Format::Tree => return Written { text: picture::tree(plan), lost: Vec::new() },
-        Format::Text => return Written { text: chart::text(plan, GlyphSet::Unicode), lost: Vec::new() },
+        Format::Mermaid => return ExportedPlan { text: picture::mermaid(plan), lost: Vec::new() },
+        Format::Dot => return ExportedPlan { text: picture::dot(plan), lost: Vec::new() },
+        Format::Tree => return ExportedPlan { text: picture::tree(plan), lost: Vec::new() },
+        Format::Text => return ExportedPlan { text: chart::text(plan, GlyphSet::Unicode), lost: Vec::new() },
     };
     let text = match syntax {
         Syntax::Json => pretty(&value),
         Syntax::Yaml => yaml::write(&value),
     };
-    Written { text, lost }
+    ExportedPlan { text, lost }
 }
 
 fn pretty(value: &Value) -> String {

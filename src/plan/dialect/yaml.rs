@@ -1,7 +1,7 @@
 //! YAML beside JSON: a text read into JSON's values, the place of a path in it, and a value written as YAML. Booleans are `true` and
 //! `false` only (YAML 1.2), a key may stand once, and aliases can't blow a small text up.
 
-use super::locate::{Step, steps};
+use super::locate::{PathStep, steps};
 use crate::text::safe_json;
 use serde::de::{Deserialize, Deserializer, IgnoredAny, MapAccess, SeqAccess, Visitor};
 use serde_json::{Map, Value};
@@ -10,13 +10,13 @@ use serde_saphyr::{Error, Options, Spanned};
 use std::fmt::{self, Write as _};
 
 /// Why a text is no YAML: the words, and line and column from 1.
-pub(super) type Fault = (String, Option<(usize, usize)>);
+pub(super) type YamlFault = (String, Option<(usize, usize)>);
 
 /// Reads a text.
 ///
 /// # Errors
 /// When it is no YAML, or YAML that isn't taken: several documents, too deep, too many aliases.
-pub(super) fn read(text: &str) -> Result<Value, Fault> {
+pub(super) fn read(text: &str) -> Result<Value, YamlFault> {
     let value: super::json::Strict = serde_saphyr::from_str_with_options(text, options()).map_err(|error| {
         let at = error.location().and_then(|at| place(at.line(), at.column()));
         (words(error.without_snippet()), at)
@@ -72,13 +72,13 @@ fn place(line: u64, column: u64) -> Option<(usize, usize)> {
 
 /// Line and column, from 1, of the values that several paths lead to, or of the nearest thing around each.
 pub(super) fn locate<'p>(text: &str, paths: impl Iterator<Item = &'p str>) -> Vec<Option<(usize, usize)>> {
-    let root: Option<Spanned<Tree>> = serde_saphyr::from_str_with_options(text, options()).ok();
+    let root: Option<Spanned<YamlTree>> = serde_saphyr::from_str_with_options(text, options()).ok();
     let find = |path| {
         let mut here = root.as_ref()?;
         for step in steps(path) {
             let next = match (&here.value, step) {
-                (Tree::Map(entries), Step::Key(key)) => entries.iter().find(|(name, _)| *name == key).map(|(_, value)| value),
-                (Tree::List(items), Step::Index(index)) => items.get(index),
+                (YamlTree::Map(entries), PathStep::Key(key)) => entries.iter().find(|(name, _)| *name == key).map(|(_, value)| value),
+                (YamlTree::List(items), PathStep::Index(index)) => items.get(index),
                 _ => None,
             };
             let Some(next) = next else { break };
@@ -90,13 +90,13 @@ pub(super) fn locate<'p>(text: &str, paths: impl Iterator<Item = &'p str>) -> Ve
 }
 
 /// The shape of a document, with places.
-enum Tree {
-    Map(Vec<(String, Spanned<Tree>)>),
-    List(Vec<Spanned<Tree>>),
+enum YamlTree {
+    Map(Vec<(String, Spanned<YamlTree>)>),
+    List(Vec<Spanned<YamlTree>>),
     Leaf,
 }
 
-impl<'de> Deserialize<'de> for Tree {
+impl<'de> Deserialize<'de> for YamlTree {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         deserializer.deserialize_any(TreeVisitor)
     }
@@ -105,58 +105,58 @@ impl<'de> Deserialize<'de> for Tree {
 struct TreeVisitor;
 
 impl<'de> Visitor<'de> for TreeVisitor {
-    type Value = Tree;
+    type Value = YamlTree;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("any value")
     }
 
-    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Tree, A::Error> {
+    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<YamlTree, A::Error> {
         let mut entries = Vec::new();
         while let Some(entry) = map.next_entry()? {
             entries.push(entry);
         }
-        Ok(Tree::Map(entries))
+        Ok(YamlTree::Map(entries))
     }
 
-    fn visit_seq<A: SeqAccess<'de>>(self, mut list: A) -> Result<Tree, A::Error> {
+    fn visit_seq<A: SeqAccess<'de>>(self, mut list: A) -> Result<YamlTree, A::Error> {
         let mut items = Vec::new();
         while let Some(item) = list.next_element()? {
             items.push(item);
         }
-        Ok(Tree::List(items))
+        Ok(YamlTree::List(items))
     }
 
-    fn visit_some<D: Deserializer<'de>>(self, deserializer: D) -> Result<Tree, D::Error> {
-        IgnoredAny::deserialize(deserializer).map(|_| Tree::Leaf)
+    fn visit_some<D: Deserializer<'de>>(self, deserializer: D) -> Result<YamlTree, D::Error> {
+        IgnoredAny::deserialize(deserializer).map(|_| YamlTree::Leaf)
     }
 
-    fn visit_bool<E>(self, _: bool) -> Result<Tree, E> {
-        Ok(Tree::Leaf)
+    fn visit_bool<E>(self, _: bool) -> Result<YamlTree, E> {
+        Ok(YamlTree::Leaf)
     }
 
-    fn visit_i64<E>(self, _: i64) -> Result<Tree, E> {
-        Ok(Tree::Leaf)
+    fn visit_i64<E>(self, _: i64) -> Result<YamlTree, E> {
+        Ok(YamlTree::Leaf)
     }
 
-    fn visit_u64<E>(self, _: u64) -> Result<Tree, E> {
-        Ok(Tree::Leaf)
+    fn visit_u64<E>(self, _: u64) -> Result<YamlTree, E> {
+        Ok(YamlTree::Leaf)
     }
 
-    fn visit_f64<E>(self, _: f64) -> Result<Tree, E> {
-        Ok(Tree::Leaf)
+    fn visit_f64<E>(self, _: f64) -> Result<YamlTree, E> {
+        Ok(YamlTree::Leaf)
     }
 
-    fn visit_str<E>(self, _: &str) -> Result<Tree, E> {
-        Ok(Tree::Leaf)
+    fn visit_str<E>(self, _: &str) -> Result<YamlTree, E> {
+        Ok(YamlTree::Leaf)
     }
 
-    fn visit_unit<E>(self) -> Result<Tree, E> {
-        Ok(Tree::Leaf)
+    fn visit_unit<E>(self) -> Result<YamlTree, E> {
+        Ok(YamlTree::Leaf)
     }
 
-    fn visit_none<E>(self) -> Result<Tree, E> {
-        Ok(Tree::Leaf)
+    fn visit_none<E>(self) -> Result<YamlTree, E> {
+        Ok(YamlTree::Leaf)
     }
 }
 

@@ -1,13 +1,13 @@
 //! From a piece to the edit that makes it of a plan.
 
 use super::fields::{head_of, map_of};
-use super::{Change, Piece, Slot, Whole};
+use super::{Change, ChangedField, Difference, Whole};
 use crate::plan::edit::{Edit, EditError};
 use crate::plan::native::{node_from_value, plan_from_value};
 use crate::plan::{Edge, Node, NodeId, Plan, nest};
 use serde_json::{Value, json};
 
-impl Piece {
+impl Difference {
     /// The edit that makes this difference of a plan that is like the old one in this place.
     ///
     /// # Errors
@@ -67,7 +67,7 @@ fn add_node(plan: &Plan, whole: &Whole) -> Edit {
     Edit::batch([Edit::AddNode { node: Box::new(node), at: None }].into_iter().chain(edits))
 }
 
-fn set_fields(plan: &Plan, id: &NodeId, slots: &[Slot]) -> Result<Edit, EditError> {
+fn set_fields(plan: &Plan, id: &NodeId, slots: &[ChangedField]) -> Result<Edit, EditError> {
     let known = find(plan, id)?;
     let mut map = map_of(known);
     slots.iter().for_each(|slot| slot.put(&mut map));
@@ -76,7 +76,7 @@ fn set_fields(plan: &Plan, id: &NodeId, slots: &[Slot]) -> Result<Edit, EditErro
     Ok(Edit::ReplaceNode { node: Box::new(Node { depends_on: known.depends_on.clone(), ..node }) })
 }
 
-fn set_head(plan: &Plan, slot: &Slot) -> Result<Edit, EditError> {
+fn set_head(plan: &Plan, slot: &ChangedField) -> Result<Edit, EditError> {
     let mut map = head_of(plan);
     slot.put(&mut map);
     map.insert("nodes".into(), json!([]));

@@ -2,12 +2,12 @@
 
 use super::Change;
 use crate::plan::native::{node_to_value, plan_to_value};
-use crate::plan::{Node, Plan, PlanWork, ToolInput, Work};
+use crate::plan::{Node, NodeKind, Plan, PlanWork, ToolInput};
 use serde_json::{Map, Value};
 
 /// One field of the native form that differs.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Slot {
+pub struct ChangedField {
     /// Keys that lead to it.
     pub path: Vec<String>,
     /// What was there; `None` where nothing was.
@@ -16,7 +16,7 @@ pub struct Slot {
     pub new: Option<Value>,
 }
 
-impl Slot {
+impl ChangedField {
     /// Its name: `args.path`.
     pub fn name(&self) -> String {
         self.path.join(".")
@@ -65,16 +65,16 @@ pub(super) fn of_node(old: &Node, new: &Node) -> Vec<Change> {
     }
     let inner = match (bodies(old, new), &new.work) {
         (None, _) => None,
-        (Some(_), Work::Plan(_)) => Some("plan"),
+        (Some(_), NodeKind::Plan(_)) => Some("plan"),
         (Some(_), _) => Some("body"),
     };
     let slots = slots(&map_of(old), &map_of(new)).into_iter().filter(|slot| Some(slot.path[0].as_str()) != inner);
     let same = same_sort(&old.work, &new.work);
     let (old_work, new_work) = (map_of(&Node::new("", old.work.clone())), map_of(&Node::new("", new.work.clone())));
-    let is_work = |slot: &Slot| old_work.contains_key(&slot.path[0]) || new_work.contains_key(&slot.path[0]);
-    let is_who = |slot: &Slot| matches!(new.work, Work::Agent(_)) && WHO.contains(&slot.path[0].as_str());
-    let (together, alone): (Vec<Slot>, Vec<Slot>) = slots.partition(|slot| if same { is_who(slot) } else { is_work(slot) });
-    let field = |name: String, slots: Vec<Slot>| Change::Field { node: new.id.clone(), name, slots };
+    let is_work = |slot: &ChangedField| old_work.contains_key(&slot.path[0]) || new_work.contains_key(&slot.path[0]);
+    let is_who = |slot: &ChangedField| matches!(new.work, NodeKind::Agent(_)) && WHO.contains(&slot.path[0].as_str());
+    let (together, alone): (Vec<ChangedField>, Vec<ChangedField>) = slots.partition(|slot| if same { is_who(slot) } else { is_work(slot) });
+    let field = |name: String, slots: Vec<ChangedField>| Change::Field { node: new.id.clone(), name, slots };
     let mut changes = Vec::new();
     if !together.is_empty() {
         changes.push(field(if same { "agent" } else { "work" }.to_owned(), together));
@@ -86,21 +86,21 @@ pub(super) fn of_node(old: &Node, new: &Node) -> Vec<Change> {
 /// The plans inside of two nodes, where both have one of the same sort that is written there.
 pub(super) fn bodies<'a>(old: &'a Node, new: &'a Node) -> Option<(&'a Plan, &'a Plan)> {
     match (&old.work, &new.work) {
-        (Work::Plan(PlanWork::Inline(old)), Work::Plan(PlanWork::Inline(new))) => Some((old, new)),
-        (Work::Loop(old), Work::Loop(new)) => Some((&old.body, &new.body)),
-        (Work::Map(old), Work::Map(new)) => Some((&old.body, &new.body)),
+        (NodeKind::Plan(PlanWork::Inline(old)), NodeKind::Plan(PlanWork::Inline(new))) => Some((old, new)),
+        (NodeKind::Loop(old), NodeKind::Loop(new)) => Some((&old.body, &new.body)),
+        (NodeKind::Map(old), NodeKind::Map(new)) => Some((&old.body, &new.body)),
         _ => None,
     }
 }
 
 /// Whether two works have the same fields, so that these can change one by one.
-fn same_sort(old: &Work, new: &Work) -> bool {
-    let sort = std::mem::discriminant::<Work>;
+fn same_sort(old: &NodeKind, new: &NodeKind) -> bool {
+    let sort = std::mem::discriminant::<NodeKind>;
     let more = match (old, new) {
-        (Work::Tool(old), Work::Tool(new)) => {
+        (NodeKind::Tool(old), NodeKind::Tool(new)) => {
             matches!((&old.input, &new.input), (ToolInput::Args(_), ToolInput::Args(_)) | (ToolInput::Query(_), ToolInput::Query(_)))
         }
-        (Work::Plan(old), Work::Plan(new)) => std::mem::discriminant(old) == std::mem::discriminant(new),
+        (NodeKind::Plan(old), NodeKind::Plan(new)) => std::mem::discriminant(old) == std::mem::discriminant(new),
         _ => true,
     };
     sort(old) == sort(new) && more
@@ -115,12 +115,12 @@ pub(super) fn head_of(plan: &Plan) -> Map<String, Value> {
 }
 
 /// What differs between two plans, nodes and edges aside.
-pub(super) fn of_head(old: &Plan, new: &Plan) -> Vec<Slot> {
+pub(super) fn of_head(old: &Plan, new: &Plan) -> Vec<ChangedField> {
     slots(&head_of(old), &head_of(new))
 }
 
 /// Fields that differ, in the order of the new map, then those that are gone.
-fn slots(old: &Map<String, Value>, new: &Map<String, Value>) -> Vec<Slot> {
+fn slots(old: &Map<String, Value>, new: &Map<String, Value>) -> Vec<ChangedField> {
     let mut slots = Vec::new();
     let gone = old.keys().filter(|key| !new.contains_key(*key));
     for key in new.keys().chain(gone) {
@@ -131,13 +131,13 @@ fn slots(old: &Map<String, Value>, new: &Map<String, Value>) -> Vec<Slot> {
         if let (true, Some(Value::Object(before)), Some(Value::Object(after))) = (KEYED.contains(&key.as_str()), before, after) {
             let gone = before.keys().filter(|key| !after.contains_key(*key));
             let keys = after.keys().chain(gone).filter(|key| before.get(*key) != after.get(*key));
-            slots.extend(keys.map(|inner| Slot {
+            slots.extend(keys.map(|inner| ChangedField {
                 path: vec![key.clone(), inner.clone()],
                 old: before.get(inner).cloned(),
                 new: after.get(inner).cloned(),
             }));
         } else {
-            slots.push(Slot { path: vec![key.clone()], old: before.cloned(), new: after.cloned() });
+            slots.push(ChangedField { path: vec![key.clone()], old: before.cloned(), new: after.cloned() });
         }
     }
     slots

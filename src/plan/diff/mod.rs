@@ -1,5 +1,5 @@
 //! What differs between two plans, piece by piece, the order of nodes aside. A piece says what was there and what is there now; it
-//! can be made of a plan on its own (`Piece::edit`), and all of them together lead from the one plan to the other.
+//! can be made of a plan on its own (`Difference::edit`), and all of them together lead from the one plan to the other.
 //!
 //! A node that came or went takes its edges with it. Where a piece can't be made alone, since its edge would close a cycle with one
 //! that another piece removes, `Diff::with_needed` names what must come with it.
@@ -10,10 +10,10 @@ mod fields;
 mod tests;
 mod words;
 
-pub use fields::Slot;
-pub use words::{Mark, Told};
+pub use fields::ChangedField;
+pub use words::{DifferenceMark, DifferenceText};
 
-use super::order::Graph;
+use super::order::PlanGraph;
 use super::{Edge, Node, NodeId, Plan, Route};
 use serde_json::Value;
 use std::collections::{BTreeMap, HashMap};
@@ -22,12 +22,12 @@ use std::collections::{BTreeMap, HashMap};
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Diff {
     /// Each on its own.
-    pub pieces: Vec<Piece>,
+    pub pieces: Vec<Difference>,
 }
 
 /// One difference.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Piece {
+pub struct Difference {
     /// The address of the node in whose plan it stands; `None` for the plan itself.
     pub within: Option<NodeId>,
     /// What differs.
@@ -48,7 +48,7 @@ pub enum Change {
         /// What the difference is called: `objective`, `args.path`, `work`.
         name: String,
         /// The fields.
-        slots: Vec<Slot>,
+        slots: Vec<ChangedField>,
     },
     /// An edge between nodes of both plans. One of them is there.
     Edge {
@@ -67,7 +67,7 @@ pub enum Change {
         new: Vec<Edge>,
     },
     /// A field of the plan itself.
-    Head(Slot),
+    Head(ChangedField),
 }
 
 /// A node with its edges.
@@ -95,7 +95,7 @@ impl Diff {
     /// The same differences from the new plan to the old one.
     #[must_use]
     pub fn inverse(&self) -> Self {
-        Self { pieces: self.pieces.iter().map(Piece::inverse).collect() }
+        Self { pieces: self.pieces.iter().map(Difference::inverse).collect() }
     }
 
     /// Positions of pieces in an order in which each can be made after those before it: what goes first, what comes last.
@@ -152,7 +152,7 @@ impl Diff {
         let Some(plan) = within.map_or(Some(&plan), |within| super::nest::find(&plan, within).and_then(|node| node.work.body())) else {
             return Vec::new();
         };
-        let graph = Graph::new(plan);
+        let graph = PlanGraph::new(plan);
         let cycles = graph.cycles();
         let Some(cycle) = cycles.first() else { return Vec::new() };
         let ends = cycle.iter().skip(1).chain(cycle.first());
@@ -160,14 +160,16 @@ impl Diff {
     }
 }
 
-impl Piece {
+impl Difference {
     /// The difference the other way round.
     #[must_use]
     pub fn inverse(&self) -> Self {
         let change = match self.change.clone() {
             Change::Added(whole) => Change::Removed(whole),
             Change::Removed(whole) => Change::Added(whole),
-            Change::Field { node, name, slots } => Change::Field { node, name, slots: slots.into_iter().map(Slot::inverse).collect() },
+            Change::Field { node, name, slots } => {
+                Change::Field { node, name, slots: slots.into_iter().map(ChangedField::inverse).collect() }
+            }
             Change::Edge { old, new } => Change::Edge { old: new, new: old },
             Change::Order { from, old, new } => Change::Order { from, old: new, new: old },
             Change::Head(slot) => Change::Head(slot.inverse()),
@@ -206,9 +208,9 @@ impl Piece {
 }
 
 /// Adds the differences of two plans, then those of the plans inside of their nodes.
-fn compare(old: &Plan, new: &Plan, within: Option<&NodeId>, pieces: &mut Vec<Piece>) {
+fn compare(old: &Plan, new: &Plan, within: Option<&NodeId>, pieces: &mut Vec<Difference>) {
     let (before, after) = (by_id(old), by_id(new));
-    let mut add = |change: Change| pieces.push(Piece { within: within.cloned(), change });
+    let mut add = |change: Change| pieces.push(Difference { within: within.cloned(), change });
     let mut inner = Vec::new();
     for node in &new.nodes {
         match before.get(&node.id) {

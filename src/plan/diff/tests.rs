@@ -10,7 +10,7 @@ fn read(document: serde_json::Value) -> Plan {
 }
 
 fn told(diff: &Diff) -> Vec<String> {
-    let line = |piece: &Piece| {
+    let line = |piece: &Difference| {
         let told = piece.told();
         [told.mark.sign(), told.sort, &told.subject, &told.field].into_iter().filter(|word| !word.is_empty()).collect::<Vec<_>>().join(" ")
     };

@@ -1,6 +1,6 @@
 //! A piece as people read it: a mark, what it is about, and what was and is there, line by line.
 
-use super::{Change, Piece, Slot, Whole, told};
+use super::{Change, ChangedField, Difference, Whole, told};
 use crate::plan::native::{edge_to_value, node_to_value};
 use crate::plan::{Edge, NodeId};
 use serde_json::{Value, json};
@@ -11,7 +11,7 @@ const AROUND: usize = 2;
 
 /// Whether something came, went, or is other than it was.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Mark {
+pub enum DifferenceMark {
     /// It came.
     Added,
     /// It went.
@@ -20,7 +20,7 @@ pub enum Mark {
     Changed,
 }
 
-impl Mark {
+impl DifferenceMark {
     /// The mark as a character: `+`, `-`, `~`.
     pub fn sign(self) -> &'static str {
         match self {
@@ -33,9 +33,9 @@ impl Mark {
 
 /// A piece in words.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Told {
+pub struct DifferenceText {
     /// What happened.
-    pub mark: Mark,
+    pub mark: DifferenceMark,
     /// What sort of thing it is: `node`, `edge`, `plan`.
     pub sort: &'static str,
     /// What it is about: `report`, `list → sort`.
@@ -43,17 +43,17 @@ pub struct Told {
     /// The field that changed, or more about it; may be empty.
     pub field: String,
     /// What went, what came, and what stands between, line by line.
-    pub lines: Vec<(Mark, String)>,
+    pub lines: Vec<(DifferenceMark, String)>,
 }
 
-impl Piece {
+impl Difference {
     /// The piece in words. Texts are raw.
-    pub fn told(&self) -> Told {
+    pub fn told(&self) -> DifferenceText {
         let address = |id: &NodeId| match &self.within {
             Some(within) => format!("{within}/{id}"),
             None => id.to_string(),
         };
-        let whole = |mark: Mark, whole: &Whole| {
+        let whole = |mark: DifferenceMark, whole: &Whole| {
             let mut value = node_to_value(&whole.node);
             if let Value::Object(map) = &mut value {
                 map.shift_remove("id");
@@ -63,29 +63,35 @@ impl Piece {
                 }
             }
             let lines = fields(&value).into_iter().map(|line| (mark, line)).collect();
-            Told { mark, sort: "node", subject: address(&whole.node.id), field: String::new(), lines }
+            DifferenceText { mark, sort: "node", subject: address(&whole.node.id), field: String::new(), lines }
         };
         match &self.change {
-            Change::Added(added) => whole(Mark::Added, added),
-            Change::Removed(removed) => whole(Mark::Removed, removed),
+            Change::Added(added) => whole(DifferenceMark::Added, added),
+            Change::Removed(removed) => whole(DifferenceMark::Removed, removed),
             Change::Field { node, name, slots } => {
                 let lines = slots.iter().flat_map(|slot| slot_lines(slot, slots.len() > 1)).collect();
-                Told { mark: Mark::Changed, sort: "node", subject: address(node), field: name.clone(), lines }
+                DifferenceText { mark: DifferenceMark::Changed, sort: "node", subject: address(node), field: name.clone(), lines }
             }
             Change::Edge { old, new } => edge(old.as_deref(), new.as_deref(), &address),
             Change::Order { from, old, new } => {
                 let text = |edges: &[Edge]| edges.iter().map(|edge| format!("{}\n", arrow(edge, &address))).collect::<String>();
                 let lines = compared(&text(old), &text(new));
-                Told { mark: Mark::Changed, sort: "order", subject: address(from), field: "order of the ways out".into(), lines }
+                DifferenceText {
+                    mark: DifferenceMark::Changed,
+                    sort: "order",
+                    subject: address(from),
+                    field: "order of the ways out".into(),
+                    lines,
+                }
             }
             Change::Head(slot) => {
                 let mark = match (&slot.old, &slot.new) {
-                    (None, Some(_)) => Mark::Added,
-                    (Some(_), None) => Mark::Removed,
-                    (Some(_) | None, _) => Mark::Changed,
+                    (None, Some(_)) => DifferenceMark::Added,
+                    (Some(_), None) => DifferenceMark::Removed,
+                    (Some(_) | None, _) => DifferenceMark::Changed,
                 };
                 let subject = self.within.as_ref().map(ToString::to_string).unwrap_or_default();
-                Told { mark, sort: "plan", subject, field: slot.name(), lines: slot_lines(slot, false) }
+                DifferenceText { mark, sort: "plan", subject, field: slot.name(), lines: slot_lines(slot, false) }
             }
         }
     }
@@ -94,9 +100,9 @@ impl Piece {
     pub fn to_json(&self) -> Value {
         let told = self.told();
         let change = match told.mark {
-            Mark::Added => "added",
-            Mark::Removed => "removed",
-            Mark::Changed => "changed",
+            DifferenceMark::Added => "added",
+            DifferenceMark::Removed => "removed",
+            DifferenceMark::Changed => "changed",
         };
         let (old, new) = self.values();
         json!({"change": change, "sort": told.sort, "subject": told.subject, "path": told.field, "old": old, "new": new})
@@ -115,7 +121,7 @@ impl Piece {
             Change::Field { slots, .. } => match slots.as_slice() {
                 [slot] => (slot.old.clone().unwrap_or_default(), slot.new.clone().unwrap_or_default()),
                 slots => {
-                    let map = |side: fn(&Slot) -> &Option<Value>| {
+                    let map = |side: fn(&ChangedField) -> &Option<Value>| {
                         let entries = slots.iter().filter_map(|slot| Some((slot.name(), side(slot).clone()?)));
                         Value::Object(entries.collect())
                     };
@@ -138,11 +144,11 @@ fn arrow(edge: &Edge, address: &dyn Fn(&NodeId) -> String) -> String {
     format!("{} → {}{when}", address(&edge.from), address(&edge.to))
 }
 
-fn edge(old: Option<&Edge>, new: Option<&Edge>, address: &dyn Fn(&NodeId) -> String) -> Told {
+fn edge(old: Option<&Edge>, new: Option<&Edge>, address: &dyn Fn(&NodeId) -> String) -> DifferenceText {
     let mark = match (old, new) {
-        (None, Some(_)) => Mark::Added,
-        (Some(_), None) => Mark::Removed,
-        (Some(_) | None, _) => Mark::Changed,
+        (None, Some(_)) => DifferenceMark::Added,
+        (Some(_), None) => DifferenceMark::Removed,
+        (Some(_) | None, _) => DifferenceMark::Changed,
     };
     let subject = new.or(old).map(|edge| format!("{} → {}", address(&edge.from), address(&edge.to))).unwrap_or_default();
     let lines = |edge: Option<&Edge>| {
@@ -154,10 +160,12 @@ fn edge(old: Option<&Edge>, new: Option<&Edge>, address: &dyn Fn(&NodeId) -> Str
         fields(&value).into_iter().map(|line| line + "\n").collect::<String>()
     };
     let field = match mark {
-        Mark::Added | Mark::Removed => new.or(old).and_then(|edge| edge.when.as_deref()).map(|when| format!("when {when}")),
-        Mark::Changed => None,
+        DifferenceMark::Added | DifferenceMark::Removed => {
+            new.or(old).and_then(|edge| edge.when.as_deref()).map(|when| format!("when {when}"))
+        }
+        DifferenceMark::Changed => None,
     };
-    Told { mark, sort: "edge", subject, field: field.unwrap_or_default(), lines: compared(&lines(old), &lines(new)) }
+    DifferenceText { mark, sort: "edge", subject, field: field.unwrap_or_default(), lines: compared(&lines(old), &lines(new)) }
 }
 
 /// The fields of an object, each with its name before it.
@@ -175,7 +183,7 @@ fn fields(value: &Value) -> Vec<String> {
     map.iter().flat_map(field).collect()
 }
 
-fn slot_lines(slot: &Slot, named: bool) -> Vec<(Mark, String)> {
+fn slot_lines(slot: &ChangedField, named: bool) -> Vec<(DifferenceMark, String)> {
     let text = |value: &Option<Value>| match value {
         None => String::new(),
         Some(value) if named => {
@@ -188,15 +196,15 @@ fn slot_lines(slot: &Slot, named: bool) -> Vec<(Mark, String)> {
 }
 
 /// Two texts line by line; what stays is told only around what changes.
-fn compared(old: &str, new: &str) -> Vec<(Mark, String)> {
+fn compared(old: &str, new: &str) -> Vec<(DifferenceMark, String)> {
     let diff = TextDiff::from_lines(old, new);
     let mut lines = Vec::new();
     for group in diff.grouped_ops(AROUND) {
         for change in group.iter().flat_map(|op| diff.iter_changes(op)) {
             let mark = match change.tag() {
-                ChangeTag::Delete => Mark::Removed,
-                ChangeTag::Insert => Mark::Added,
-                ChangeTag::Equal => Mark::Changed,
+                ChangeTag::Delete => DifferenceMark::Removed,
+                ChangeTag::Insert => DifferenceMark::Added,
+                ChangeTag::Equal => DifferenceMark::Changed,
             };
             lines.push((mark, change.value().trim_end_matches('\n').to_owned()));
         }

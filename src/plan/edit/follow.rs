@@ -7,12 +7,12 @@ use crate::plan::reference::{rename_text, rename_value};
 use std::collections::HashSet;
 
 use crate::plan::code::is_identifier;
-use crate::plan::{DecisionWork, Edge, Names, Node, NodeId, Plan, Policy, ToolInput, Work};
+use crate::plan::{DecisionWork, Edge, Node, NodeId, NodeKind, Plan, PlanNames, Policy, ToolInput};
 
 /// The edits that rename the node at `at`.
 pub(super) fn rename(plan: &Plan, at: usize, from: &NodeId, to: &NodeId) -> Vec<Edit> {
-    let names = Names::new(plan.nodes.iter().map(|node| node.id.as_str()), &plan.inputs);
-    let decisions = plan.nodes.iter().filter(|node| matches!(node.work, Work::Decision(_))).map(|node| node.id.as_str()).collect();
+    let names = PlanNames::new(plan.nodes.iter().map(|node| node.id.as_str()), &plan.inputs);
+    let decisions = plan.nodes.iter().filter(|node| matches!(node.work, NodeKind::Decision(_))).map(|node| node.id.as_str()).collect();
     let follow = Follow { from, to, names, decisions };
     let mut edits = Vec::new();
     for (i, node) in plan.nodes.iter().enumerate() {
@@ -36,7 +36,7 @@ pub(super) fn rename(plan: &Plan, at: usize, from: &NodeId, to: &NodeId) -> Vec<
 struct Follow<'a> {
     from: &'a NodeId,
     to: &'a NodeId,
-    names: Names<'a>,
+    names: PlanNames<'a>,
     decisions: HashSet<&'a str>,
 }
 
@@ -65,23 +65,23 @@ impl Follow<'_> {
         node
     }
 
-    fn work(&self, work: &mut Work) {
+    fn work(&self, work: &mut NodeKind) {
         match work {
-            Work::Agent(agent) | Work::Decision(DecisionWork::Agent(agent)) => {
+            NodeKind::Agent(agent) | NodeKind::Decision(DecisionWork::Agent(agent)) => {
                 [&mut agent.objective, &mut agent.role, &mut agent.goal].into_iter().flatten().for_each(|text| self.text(text))
             }
-            Work::Tool(tool) => match &mut tool.input {
+            NodeKind::Tool(tool) => match &mut tool.input {
                 ToolInput::Args(args) => args.values_mut().for_each(|value| rename_value(value, self.from, self.to, &self.names)),
                 ToolInput::Query(query) => self.text(query),
             },
-            Work::Code(code) => code.code = rename_in_code(&code.code, self.from, self.to),
-            Work::Decision(DecisionWork::Expression(text)) => *text = rename_expression(text, self.from, self.to, &self.names),
-            Work::Map(map) => map.over = rename_expression(&map.over, self.from, self.to, &self.names),
-            Work::Merge(merge) => merge.template.iter_mut().for_each(|value| rename_value(value, self.from, self.to, &self.names)),
-            Work::Transform(transform) => rename_value(&mut transform.value, self.from, self.to, &self.names),
-            Work::Approval(ask) => self.text(&mut ask.text),
+            NodeKind::Code(code) => code.code = rename_in_code(&code.code, self.from, self.to),
+            NodeKind::Decision(DecisionWork::Expression(text)) => *text = rename_expression(text, self.from, self.to, &self.names),
+            NodeKind::Map(map) => map.over = rename_expression(&map.over, self.from, self.to, &self.names),
+            NodeKind::Merge(merge) => merge.template.iter_mut().for_each(|value| rename_value(value, self.from, self.to, &self.names)),
+            NodeKind::Transform(transform) => rename_value(&mut transform.value, self.from, self.to, &self.names),
+            NodeKind::Approval(ask) => self.text(&mut ask.text),
             // What stands inside sees nothing of the plan around it; it gets `inputs`, which follow with the policy.
-            Work::Plan(_) | Work::Loop(_) => {}
+            NodeKind::Plan(_) | NodeKind::Loop(_) => {}
         }
     }
 

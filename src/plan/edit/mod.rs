@@ -10,8 +10,8 @@ mod tests;
 
 pub use history::History;
 
-use super::order::Graph;
-use super::{Budget, Edge, Node, NodeId, Plan, Policy, Work};
+use super::order::PlanGraph;
+use super::{Budget, Edge, Node, NodeId, NodeKind, Plan, Policy};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
@@ -163,7 +163,7 @@ pub enum Edit {
 
 /// A work on its own, serialised as the native fields that it has in a node.
 #[derive(Clone, Debug, PartialEq)]
-pub struct WorkData(pub Work);
+pub struct WorkData(pub NodeKind);
 
 impl Serialize for WorkData {
     fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
@@ -235,7 +235,7 @@ impl Edit {
     }
 
     /// Sets what a node does.
-    pub fn set_work(id: impl Into<NodeId>, work: Work) -> Self {
+    pub fn set_work(id: impl Into<NodeId>, work: NodeKind) -> Self {
         Self::SetWork { id: id.into(), work: WorkData(work) }
     }
 
@@ -277,10 +277,10 @@ impl Edit {
             let inverse = edit.apply(body(plan, node)?)?;
             return Ok(Self::Within { node: node.clone(), edit: Box::new(inverse) });
         }
-        let watched = self.touches_edges() && Graph::new(plan).cycles().is_empty();
+        let watched = self.touches_edges() && PlanGraph::new(plan).cycles().is_empty();
         let inverse = self.replay(plan)?;
         if watched {
-            let graph = Graph::new(plan);
+            let graph = PlanGraph::new(plan);
             if let Some(cycle) = graph.cycles().first() {
                 let words = graph.spell(cycle);
                 inverse.replay(plan)?;

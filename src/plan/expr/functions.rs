@@ -8,7 +8,7 @@ use minijinja::{Environment, Error, State, filters};
 use std::ops::RangeInclusive;
 
 /// Its first value is always there.
-type Body = fn(&State, &[Value]) -> Result<Value, Error>;
+type FunctionBody = fn(&State, &[Value]) -> Result<Value, Error>;
 
 /// A function's names, how many values it takes, and what it does in a person's words.
 pub struct FunctionInfo {
@@ -18,10 +18,10 @@ pub struct FunctionInfo {
     pub takes: RangeInclusive<usize>,
     /// One line for help.
     pub words: &'static str,
-    body: Body,
+    body: FunctionBody,
 }
 
-const fn row(names: &'static [&'static str], least: usize, most: usize, words: &'static str, body: Body) -> FunctionInfo {
+const fn row(names: &'static [&'static str], least: usize, most: usize, words: &'static str, body: FunctionBody) -> FunctionInfo {
     FunctionInfo { names, takes: least..=most, words, body }
 }
 

@@ -3,7 +3,7 @@
 //! function whose name no function that a person can call has; where it is put depends on how strongly the operators bind.
 
 use super::ExprError;
-use super::scan::{Kind, Token};
+use super::scan::{LexemeKind, Token};
 use super::values::{is_null, kind, made, misfit, text_of};
 use minijinja::value::{Value, ValueKind};
 use minijinja::{Environment, Error, State};
@@ -78,13 +78,13 @@ fn result(value: Value) -> Result<Value, Error> {
 }
 
 /// The text that the library compiles.
-pub(super) struct Source {
+pub(super) struct GuardedSource {
     pub(super) text: String,
     /// Where each token starts in it, and at which character of what a person wrote.
     places: Vec<(usize, usize)>,
 }
 
-impl Source {
+impl GuardedSource {
     /// The tokens with guards around them.
     pub(super) fn new(tokens: &[Token]) -> Result<Self, ExprError> {
         let mut guards = Guards { tokens, before: vec![String::new(); tokens.len()], after: vec![0; tokens.len()] };
@@ -115,11 +115,11 @@ struct Guards<'a> {
 
 impl Guards<'_> {
     /// The pieces of a range between tokens of a kind; what stands in brackets stays whole.
-    fn split(&self, range: Range<usize>, splits: impl Fn(Kind) -> bool) -> Vec<Range<usize>> {
+    fn split(&self, range: Range<usize>, splits: impl Fn(LexemeKind) -> bool) -> Vec<Range<usize>> {
         let (mut pieces, mut start, mut i) = (Vec::new(), range.start, range.start);
         while i < range.end {
             match self.tokens[i].kind {
-                Kind::Open(close) => i = close,
+                LexemeKind::Open(close) => i = close,
                 kind if splits(kind) => {
                     pieces.push(start..i);
                     start = i + 1;
@@ -140,15 +140,15 @@ impl Guards<'_> {
     }
 
     fn logic(&mut self, range: Range<usize>) -> Result<(), ExprError> {
-        let pieces = self.split(range, |kind| matches!(kind, Kind::Logic | Kind::Comma));
+        let pieces = self.split(range, |kind| matches!(kind, LexemeKind::Logic | LexemeKind::Comma));
         pieces.into_iter().try_for_each(|piece| self.comparison(piece))
     }
 
     fn comparison(&mut self, range: Range<usize>) -> Result<(), ExprError> {
-        let sides = self.split(range.clone(), |kind| matches!(kind, Kind::Compare(_)));
+        let sides = self.split(range.clone(), |kind| matches!(kind, LexemeKind::Compare(_)));
         match sides.as_slice() {
             [left, _] => {
-                if let Kind::Compare(Some(guard)) = self.tokens[left.end].kind {
+                if let LexemeKind::Compare(Some(guard)) = self.tokens[left.end].kind {
                     self.wrap(&range, guard);
                 }
             }
@@ -160,7 +160,7 @@ impl Guards<'_> {
 
     fn chain(&mut self, range: Range<usize>, strength: usize) -> Result<(), ExprError> {
         let Some(guard) = CHAINS.get(strength) else { return self.operand(range) };
-        let operands = self.split(range.clone(), |kind| matches!(kind, Kind::Chain(found) if found == strength));
+        let operands = self.split(range.clone(), |kind| matches!(kind, LexemeKind::Chain(found) if found == strength));
         if operands.len() > 1 {
             self.wrap(&range, "result_");
             operands.iter().for_each(|operand| self.wrap(operand, guard));
@@ -178,15 +178,15 @@ impl Guards<'_> {
         let mut i = range.start;
         while i < range.end {
             let called = match self.tokens.get(i + 1).map(|token| token.kind) {
-                Some(Kind::Open(close)) => i + 2..close,
+                Some(LexemeKind::Open(close)) => i + 2..close,
                 _ => i..i,
             };
             match self.tokens[i].kind {
-                Kind::Function(info, before) => {
-                    let given = before + self.split(called, |kind| matches!(kind, Kind::Comma)).len();
+                LexemeKind::Function(info, before) => {
+                    let given = before + self.split(called, |kind| matches!(kind, LexemeKind::Comma)).len();
                     info.check(given).map_err(|message| self.tokens[i].error(message))?;
                 }
-                Kind::Open(close) => {
+                LexemeKind::Open(close) => {
                     self.logic(i + 1..close)?;
                     i = close;
                 }

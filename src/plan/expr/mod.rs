@@ -17,7 +17,7 @@ mod values;
 
 pub use functions::{FUNCTIONS, FunctionInfo};
 
-use super::names::{Found, Path, Root, Scope};
+use super::names::{NameLookup, NameScope, Path, Root};
 use minijinja::{Environment, Error, ErrorKind, Expression, UndefinedBehavior, value::Value as Inner};
 use serde_json::Value;
 use std::borrow::Cow;
@@ -99,12 +99,12 @@ impl Expr {
     ///
     /// # Errors
     /// When it is empty, too long, or doesn't follow the grammar.
-    pub fn parse(text: &str, scope: &dyn Scope) -> Result<Self, ExprError> {
+    pub fn parse(text: &str, scope: &dyn NameScope) -> Result<Self, ExprError> {
         let scan::Scanned { tokens, paths } = scan::scan(text, scope)?;
         if tokens.len() == 1 && paths.len() == 1 {
             return Ok(Self { paths, compiled: None });
         }
-        let source = guards::Source::new(&tokens)?;
+        let source = guards::GuardedSource::new(&tokens)?;
         let compiled = ENVIRONMENT.compile_expression_owned(source.text.clone()).map_err(|error| {
             let at = source.character(error.range().map_or(0, |range| range.start));
             ExprError::Syntax { message: ExprError::from(error).to_string(), at }
@@ -121,14 +121,14 @@ impl Expr {
     ///
     /// # Errors
     /// When an operator or a function doesn't fit its values, or `missing` says so.
-    pub fn eval(&self, scope: &dyn Scope, missing: OnMissing) -> Result<Value, ExprError> {
+    pub fn eval(&self, scope: &dyn NameScope, missing: OnMissing) -> Result<Value, ExprError> {
         if let Some(compiled) = &self.compiled {
             return Ok(values::json(&self.run(compiled, scope, missing)?)?);
         }
         match (self.found(scope), missing) {
-            (Found::Value(value), _) => Ok(value.into_owned()),
-            (Found::Nothing, _) | (Found::Missing(_), OnMissing::Null) => Ok(Value::Null),
-            (Found::Missing(words), OnMissing::Error) => Err(ExprError::Missing(words)),
+            (NameLookup::Value(value), _) => Ok(value.into_owned()),
+            (NameLookup::Nothing, _) | (NameLookup::Missing(_), OnMissing::Null) => Ok(Value::Null),
+            (NameLookup::Missing(words), OnMissing::Error) => Err(ExprError::Missing(words)),
         }
     }
 
@@ -136,27 +136,27 @@ impl Expr {
     ///
     /// # Errors
     /// When an operator or a function doesn't fit its values.
-    pub fn truthy(&self, scope: &dyn Scope) -> Result<bool, ExprError> {
+    pub fn truthy(&self, scope: &dyn NameScope) -> Result<bool, ExprError> {
         match &self.compiled {
             Some(compiled) => self.run(compiled, scope, OnMissing::Null).map(|value| value.is_true()),
-            None => Ok(matches!(self.found(scope), Found::Value(value) if is_truthy(&value))),
+            None => Ok(matches!(self.found(scope), NameLookup::Value(value) if is_truthy(&value))),
         }
     }
 
     /// What the first path leads to.
-    fn found<'a>(&self, scope: &'a dyn Scope) -> Found<'a> {
-        self.paths.first().map_or(Found::Nothing, |(path, _)| path.find(scope))
+    fn found<'a>(&self, scope: &'a dyn NameScope) -> NameLookup<'a> {
+        self.paths.first().map_or(NameLookup::Nothing, |(path, _)| path.find(scope))
     }
 
-    fn run(&self, compiled: &Expression, scope: &dyn Scope, missing: OnMissing) -> Result<Inner, ExprError> {
+    fn run(&self, compiled: &Expression, scope: &dyn NameScope, missing: OnMissing) -> Result<Inner, ExprError> {
         let mut variables = vec![(values::METER.to_owned(), Inner::from_object(values::Meter::default()))];
         let mut left = values::MAX_READ;
         for (i, (path, _)) in self.paths.iter().enumerate() {
             let value = match (path.find(scope), missing) {
-                (Found::Value(value), _) => values::read(&value, &mut left)?,
-                (Found::Nothing, _) | (Found::Missing(_), OnMissing::Null) => Inner::UNDEFINED,
+                (NameLookup::Value(value), _) => values::read(&value, &mut left)?,
+                (NameLookup::Nothing, _) | (NameLookup::Missing(_), OnMissing::Null) => Inner::UNDEFINED,
                 // It fails when it is really read.
-                (Found::Missing(words), OnMissing::Error) => Inner::from(Error::new(ErrorKind::UndefinedError, words)),
+                (NameLookup::Missing(words), OnMissing::Error) => Inner::from(Error::new(ErrorKind::UndefinedError, words)),
             };
             variables.push((format!("p{i}"), value));
         }
@@ -168,7 +168,7 @@ impl Expr {
 ///
 /// # Errors
 /// When it can't be read.
-pub fn check(text: &str, scope: &dyn Scope) -> Result<Vec<Path>, ExprError> {
+pub fn check(text: &str, scope: &dyn NameScope) -> Result<Vec<Path>, ExprError> {
     Expr::parse(text, scope).map(|expr| expr.paths.into_iter().map(|(path, _)| path).collect())
 }
 
@@ -176,7 +176,7 @@ pub fn check(text: &str, scope: &dyn Scope) -> Result<Vec<Path>, ExprError> {
 ///
 /// # Errors
 /// When it can't be read or has no value.
-pub fn eval(text: &str, scope: &dyn Scope) -> Result<Value, ExprError> {
+pub fn eval(text: &str, scope: &dyn NameScope) -> Result<Value, ExprError> {
     Expr::parse(text, scope)?.eval(scope, OnMissing::Null)
 }
 
@@ -184,12 +184,12 @@ pub fn eval(text: &str, scope: &dyn Scope) -> Result<Value, ExprError> {
 ///
 /// # Errors
 /// When it can't be read or has no value.
-pub fn truthy(text: &str, scope: &dyn Scope) -> Result<bool, ExprError> {
+pub fn truthy(text: &str, scope: &dyn NameScope) -> Result<bool, ExprError> {
     Expr::parse(text, scope)?.truthy(scope)
 }
 
 /// The text with a node's name changed; unchanged when it can't be read.
-pub fn rename(text: &str, old: &str, new: &str, scope: &dyn Scope) -> String {
+pub fn rename(text: &str, old: &str, new: &str, scope: &dyn NameScope) -> String {
     let Ok(Expr { paths, .. }) = Expr::parse(text, scope) else { return text.to_owned() };
     let mut renamed = text.to_owned();
     for (path, span) in paths.into_iter().rev().filter(|(path, _)| path.node() == Some(old)) {

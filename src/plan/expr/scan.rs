@@ -4,7 +4,7 @@
 
 use super::functions::{self, FunctionInfo};
 use super::{ExprError, MAX_PIECES, MAX_TEXT};
-use crate::plan::names::{Path, Root, Scope, is_id_byte, longest_known};
+use crate::plan::names::{NameScope, Path, Root, is_id_byte, longest_known};
 use std::ops::Range;
 
 /// How deep brackets may nest.
@@ -12,7 +12,7 @@ const MAX_DEPTH: usize = 20;
 
 /// What a token is to the guards.
 #[derive(Clone, Copy)]
-pub(super) enum Kind {
+pub(super) enum LexemeKind {
     /// The end of an operand: a value, a field.
     Value,
     /// The name of a function; the operand before it, if it stands behind a `|`, is its first value.
@@ -33,7 +33,7 @@ pub(super) enum Kind {
 
 /// A piece of an expression.
 pub(super) struct Token {
-    pub(super) kind: Kind,
+    pub(super) kind: LexemeKind,
     /// The character that it starts at, from 1.
     pub(super) at: usize,
     /// How the library is to see it.
@@ -47,29 +47,29 @@ impl Token {
 }
 
 /// What may stand behind an operand; a symbol stands before its own prefixes.
-const OPERATORS: [(&str, &str, Kind); 22] = [
-    ("===", "==", Kind::Compare(None)),
-    ("!==", "!=", Kind::Compare(None)),
-    ("==", "==", Kind::Compare(None)),
-    ("!=", "!=", Kind::Compare(None)),
-    ("<=", ",", Kind::Compare(Some("at_most_"))),
-    (">=", ",", Kind::Compare(Some("at_least_"))),
-    ("<", ",", Kind::Compare(Some("less_"))),
-    (">", ",", Kind::Compare(Some("greater_"))),
-    ("in", ",", Kind::Compare(Some("within_"))),
-    ("&&", "and", Kind::Logic),
-    ("||", "or", Kind::Logic),
-    ("and", "and", Kind::Logic),
-    ("or", "or", Kind::Logic),
-    ("if", "if", Kind::Logic),
-    ("else", "else", Kind::Logic),
-    ("+", "+", Kind::Chain(0)),
-    ("-", "-", Kind::Chain(0)),
-    ("~", "~", Kind::Chain(1)),
-    ("*", "*", Kind::Chain(2)),
-    ("//", "//", Kind::Chain(2)),
-    ("/", "/", Kind::Chain(2)),
-    ("%", "%", Kind::Chain(2)),
+const OPERATORS: [(&str, &str, LexemeKind); 22] = [
+    ("===", "==", LexemeKind::Compare(None)),
+    ("!==", "!=", LexemeKind::Compare(None)),
+    ("==", "==", LexemeKind::Compare(None)),
+    ("!=", "!=", LexemeKind::Compare(None)),
+    ("<=", ",", LexemeKind::Compare(Some("at_most_"))),
+    (">=", ",", LexemeKind::Compare(Some("at_least_"))),
+    ("<", ",", LexemeKind::Compare(Some("less_"))),
+    (">", ",", LexemeKind::Compare(Some("greater_"))),
+    ("in", ",", LexemeKind::Compare(Some("within_"))),
+    ("&&", "and", LexemeKind::Logic),
+    ("||", "or", LexemeKind::Logic),
+    ("and", "and", LexemeKind::Logic),
+    ("or", "or", LexemeKind::Logic),
+    ("if", "if", LexemeKind::Logic),
+    ("else", "else", LexemeKind::Logic),
+    ("+", "+", LexemeKind::Chain(0)),
+    ("-", "-", LexemeKind::Chain(0)),
+    ("~", "~", LexemeKind::Chain(1)),
+    ("*", "*", LexemeKind::Chain(2)),
+    ("//", "//", LexemeKind::Chain(2)),
+    ("/", "/", LexemeKind::Chain(2)),
+    ("%", "%", LexemeKind::Chain(2)),
 ];
 
 /// What stands in a text.
@@ -79,14 +79,14 @@ pub(super) struct Scanned {
     pub(super) paths: Vec<(Path, Range<usize>)>,
 }
 
-pub(super) fn scan(text: &str, scope: &dyn Scope) -> Result<Scanned, ExprError> {
+pub(super) fn scan(text: &str, scope: &dyn NameScope) -> Result<Scanned, ExprError> {
     if text.len() > MAX_TEXT {
         return Err(ExprError::TooMuch(format!("an expression has at most {MAX_TEXT} bytes, this one has {}", text.len())));
     }
     let bare = text.trim().strip_prefix("{{").and_then(|inner| inner.strip_suffix("}}")).filter(|inner| !inner.contains("{{"));
     let at = bare.map_or(0, |inner| inner.as_ptr().addr() - text.as_ptr().addr());
     let end = bare.map_or(text.len(), |inner| at + inner.len());
-    let mut scanner = Scanner { text: &text[..end], at, scope, tokens: Vec::new(), paths: Vec::new(), open: Vec::new() };
+    let mut scanner = ExprScanner { text: &text[..end], at, scope, tokens: Vec::new(), paths: Vec::new(), open: Vec::new() };
     while let Some(next) = scanner.next() {
         scanner.token(next)?;
         if scanner.tokens.len() > MAX_PIECES {
@@ -101,17 +101,17 @@ pub(super) fn scan(text: &str, scope: &dyn Scope) -> Result<Scanned, ExprError> 
     }
 }
 
-struct Scanner<'a> {
+struct ExprScanner<'a> {
     text: &'a str,
     at: usize,
-    scope: &'a dyn Scope,
+    scope: &'a dyn NameScope,
     tokens: Vec<Token>,
     paths: Vec<(Path, Range<usize>)>,
     /// The tokens of the brackets that are open.
     open: Vec<usize>,
 }
 
-impl<'a> Scanner<'a> {
+impl<'a> ExprScanner<'a> {
     fn rest(&self) -> &'a str {
         &self.text[self.at..]
     }
@@ -153,41 +153,41 @@ impl<'a> Scanner<'a> {
         }
     }
 
-    fn push(&mut self, kind: Kind, at: usize, shown: impl Into<String>) {
+    fn push(&mut self, kind: LexemeKind, at: usize, shown: impl Into<String>) {
         self.tokens.push(Token { kind, at: self.character(at), shown: shown.into() });
     }
 
-    fn last(&self) -> Option<Kind> {
+    fn last(&self) -> Option<LexemeKind> {
         self.tokens.last().map(|token| token.kind)
     }
 
     /// Whether an operand ends here, so that an operator may follow.
     fn ended(&self) -> bool {
-        matches!(self.last(), Some(Kind::Value | Kind::Close | Kind::Function(_, 1)))
+        matches!(self.last(), Some(LexemeKind::Value | LexemeKind::Close | LexemeKind::Function(_, 1)))
     }
 
     fn token(&mut self, next: char) -> Result<(), ExprError> {
         let at = self.at;
         match next {
-            '(' if self.ended() && !matches!(self.last(), Some(Kind::Function(..))) => {
+            '(' if self.ended() && !matches!(self.last(), Some(LexemeKind::Function(..))) => {
                 Err(self.error("only the functions of the language can be called"))
             }
             '(' | '[' => self.open(next),
             ')' | ']' => self.close(next),
             ',' if self.ended() && self.open.last().is_some_and(|open| self.takes_commas(*open)) => {
                 self.at += 1;
-                self.push(Kind::Comma, at, ",");
+                self.push(LexemeKind::Comma, at, ",");
                 Ok(())
             }
             _ if self.ended() => self.operator(next),
             '"' | '\'' => {
                 let quoted = self.quoted()?;
-                self.push(Kind::Value, at, quoted);
+                self.push(LexemeKind::Value, at, quoted);
                 Ok(())
             }
             '-' | '!' => {
                 self.at += 1;
-                let (kind, shown) = if next == '-' { (Kind::Prefix, "-") } else { (Kind::Logic, "not") };
+                let (kind, shown) = if next == '-' { (LexemeKind::Prefix, "-") } else { (LexemeKind::Logic, "not") };
                 self.push(kind, at, shown);
                 Ok(())
             }
@@ -200,8 +200,8 @@ impl<'a> Scanner<'a> {
     fn takes_commas(&self, open: usize) -> bool {
         let before = open.checked_sub(1).map(|before| self.tokens[before].kind);
         match before {
-            Some(Kind::Function(..)) => true,
-            Some(Kind::Value | Kind::Close) => false,
+            Some(LexemeKind::Function(..)) => true,
+            Some(LexemeKind::Value | LexemeKind::Close) => false,
             _ => self.tokens[open].shown == "[",
         }
     }
@@ -211,7 +211,7 @@ impl<'a> Scanner<'a> {
             return Err(self.error("the expression nests too deep"));
         }
         self.open.push(self.tokens.len());
-        self.push(Kind::Open(0), self.at, bracket);
+        self.push(LexemeKind::Open(0), self.at, bracket);
         self.at += 1;
         Ok(())
     }
@@ -219,12 +219,12 @@ impl<'a> Scanner<'a> {
     fn close(&mut self, bracket: char) -> Result<(), ExprError> {
         let opening = if bracket == ')' { "(" } else { "[" };
         // Nothing may stand in them, or nothing behind the last comma.
-        let may_end = |open| self.takes_commas(open) && matches!(self.last(), Some(Kind::Open(_) | Kind::Comma));
+        let may_end = |open| self.takes_commas(open) && matches!(self.last(), Some(LexemeKind::Open(_) | LexemeKind::Comma));
         match self.open.last() {
             Some(open) if self.tokens[*open].shown == opening && (self.ended() || may_end(*open)) => {
-                self.tokens[*open].kind = Kind::Open(self.tokens.len());
+                self.tokens[*open].kind = LexemeKind::Open(self.tokens.len());
                 self.open.pop();
-                self.push(Kind::Close, self.at, bracket);
+                self.push(LexemeKind::Close, self.at, bracket);
                 self.at += 1;
                 Ok(())
             }
@@ -238,16 +238,16 @@ impl<'a> Scanner<'a> {
         if next == '.' {
             let field = self.field()?;
             let is_position = field.bytes().all(|b| b.is_ascii_digit());
-            self.push(Kind::Value, at, if is_position { format!("[{field}]") } else { format!("[\"{field}\"]") });
+            self.push(LexemeKind::Value, at, if is_position { format!("[{field}]") } else { format!("[\"{field}\"]") });
         } else if next == '|' && !self.rest().starts_with("||") {
             self.at += 1;
-            self.push(Kind::Prefix, at, "|");
+            self.push(LexemeKind::Prefix, at, "|");
             self.next();
             self.function(1)?;
         } else if let Some((_, shown, kind)) = OPERATORS.iter().find(|(symbol, _, _)| self.eat(symbol)) {
             self.push(*kind, at, *shown);
         } else if self.eat("not") && self.next().is_some() && self.eat("in") {
-            self.push(Kind::Compare(Some("not_within_")), at, ",");
+            self.push(LexemeKind::Compare(Some("not_within_")), at, ",");
         } else {
             self.at = at;
             return Err(self.unexpected("an operator or the end"));
@@ -272,13 +272,13 @@ impl<'a> Scanner<'a> {
         let (kind, shown) = match word {
             _ if word.starts_with(|c: char| c.is_ascii_digit()) => {
                 self.at = start;
-                (Kind::Value, self.number())
+                (LexemeKind::Value, self.number())
             }
-            "true" | "True" => (Kind::Value, "true"),
-            "false" | "False" => (Kind::Value, "false"),
+            "true" | "True" => (LexemeKind::Value, "true"),
+            "false" | "False" => (LexemeKind::Value, "false"),
             // The library's undefined is the one null here: nothing binds this name.
-            "null" | "none" | "None" => (Kind::Value, "null_"),
-            "not" => (Kind::Logic, "not"),
+            "null" | "none" | "None" => (LexemeKind::Value, "null_"),
+            "not" => (LexemeKind::Logic, "not"),
             "and" | "or" | "in" | "if" | "else" => {
                 self.at = start;
                 return Err(self.unexpected("a value"));
@@ -311,7 +311,7 @@ impl<'a> Scanner<'a> {
             self.at = start;
             return Err(self.error(format!("there is no function `{name}`")));
         };
-        self.push(Kind::Function(info, before), start, name);
+        self.push(LexemeKind::Function(info, before), start, name);
         Ok(())
     }
 
@@ -371,7 +371,7 @@ impl<'a> Scanner<'a> {
                 }
             }
         }
-        self.push(Kind::Value, span.start, format!("p{}", self.paths.len()));
+        self.push(LexemeKind::Value, span.start, format!("p{}", self.paths.len()));
         self.paths.push((Path { root, fields }, span));
     }
 

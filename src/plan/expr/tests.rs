@@ -1,7 +1,7 @@
 //! The expression language: values, names, missing paths, errors, and hostile text.
 
 use super::*;
-use crate::plan::{Names, NodeValue};
+use crate::plan::{NodeValue, PlanNames};
 use proptest::prelude::*;
 use serde_json::{Map, json};
 use std::collections::BTreeMap;
@@ -12,7 +12,7 @@ pub(crate) struct World {
     inputs: Map<String, Value>,
 }
 
-impl Scope for World {
+impl NameScope for World {
     fn node(&self, id: &str) -> Option<NodeValue<'_>> {
         let result = self.nodes.get(id)?.as_ref();
         Some(NodeValue { result, status: if result.is_some() { "succeeded" } else { "skipped" }, error: None })
@@ -274,7 +274,7 @@ fn the_deepest_expression_that_is_read_has_a_value() {
 #[test]
 fn an_expression_may_be_long_but_not_have_too_many_pieces() {
     let inputs = json!({"country": "c99"});
-    let names = Names::new([], inputs.as_object().unwrap());
+    let names = PlanNames::new([], inputs.as_object().unwrap());
     let any = |count: usize| (0..count).map(|n| format!("inputs.country == \"c{n}\"")).collect::<Vec<_>>().join(" or ");
     assert_eq!(truthy(&any(30), &names), Ok(false));
     assert_eq!(truthy(&any(128), &names), Ok(true), "511 pieces");
@@ -313,7 +313,7 @@ fn a_whole_number_of_more_than_64_bits_is_a_float_as_in_json() {
 #[test]
 fn the_paths_of_an_expression_are_those_that_it_mentions() {
     let inputs = Map::new();
-    let names = Names::new(["a-b", "c"], &inputs);
+    let names = PlanNames::new(["a-b", "c"], &inputs);
     let paths = check("a-b.result.x > c and deps['d'].output in [zz]", &names).unwrap();
     let shown: Vec<String> = paths.iter().map(ToString::to_string).collect();
     assert_eq!(shown, ["a-b.result.x", "c", "nodes[\"d\"].output", "zz"]);
@@ -360,7 +360,7 @@ proptest! {
     #[test]
     fn whole_numbers_are_calculated_exactly_or_as_floats(a in any::<i64>(), b in any::<i64>()) {
         let inputs = json!({"a": a, "b": b});
-        let names = Names::new([], inputs.as_object().unwrap());
+        let names = PlanNames::new([], inputs.as_object().unwrap());
         let (x, y) = (i128::from(a), i128::from(b));
         if let Ok(sum) = i64::try_from(x + y) {
             prop_assert_eq!(eval("a + b", &names), Ok(json!(sum)));

@@ -59,7 +59,7 @@ pub struct Area {
 
 /// Which way a piece of line runs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Way {
+pub enum SegmentDirection {
     /// Along a row, from `x` to `end`.
     Across,
     /// Down a column, from `y` to `end`.
@@ -70,7 +70,7 @@ pub enum Way {
 
 /// A straight piece of line, both ends included.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Piece {
+pub struct LineSegment {
     /// Column of its first cell.
     pub x: u32,
     /// Row of its first cell.
@@ -78,7 +78,7 @@ pub struct Piece {
     /// Row or column of its last cell.
     pub end: u32,
     /// Which way it runs.
-    pub way: Way,
+    pub way: SegmentDirection,
     /// The box that its ties leave.
     pub source: u32,
     /// Its ties, as two pieces of `Layers::bundles`: those that end in the next layer, and those that go on.
@@ -108,7 +108,7 @@ pub struct Band {
     /// Its boxes from left to right.
     pub boxes: Vec<u32>,
     /// The lines that begin in it.
-    pub pieces: Vec<Piece>,
+    pub pieces: Vec<LineSegment>,
     /// Where words fit.
     pub rooms: Vec<Room>,
 }
@@ -140,7 +140,7 @@ impl Layers {
     }
 
     /// The ties of a piece.
-    pub fn carried<'a>(&'a self, piece: &Piece) -> impl Iterator<Item = usize> + use<'a> {
+    pub fn carried<'a>(&'a self, piece: &LineSegment) -> impl Iterator<Item = usize> + use<'a> {
         let [ending, going_on] = &piece.carries;
         self.bundle(ending).chain(self.bundle(going_on))
     }

@@ -64,7 +64,7 @@ fn sort(layer: &mut Vec<u32>, ties: &[Vec<u32>], places: &[u32]) {
 fn crossings(web: &Web, places: &[u32]) -> u64 {
     let mut all = 0;
     for pair in web.layers.windows(2) {
-        let mut seen = Tally::new(pair[1].len());
+        let mut seen = FenwickTree::new(pair[1].len());
         for vertex in &pair[0] {
             let ends = &web.down[*vertex as usize];
             all += ends.iter().map(|end| seen.beyond(places[*end as usize])).sum::<u64>();
@@ -75,12 +75,12 @@ fn crossings(web: &Web, places: &[u32]) -> u64 {
 }
 
 /// Counts by place (a Fenwick tree).
-struct Tally {
+struct FenwickTree {
     sums: Vec<u32>,
     total: u64,
 }
 
-impl Tally {
+impl FenwickTree {
     fn new(places: usize) -> Self {
         Self { sums: vec![0; places + 1], total: 0 }
     }

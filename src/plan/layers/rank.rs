@@ -124,37 +124,37 @@ fn by_source(sketch: &Sketch) -> Vec<Vec<usize>> {
 /// Ties that lead back to where a walk has come from. Without them there is no cycle.
 fn closing(sketch: &Sketch) -> Vec<bool> {
     #[derive(Clone, Copy, PartialEq)]
-    enum Walk {
+    enum RankWalk {
         Ahead,
         Here,
         Behind,
     }
     let by_source = by_source(sketch);
     let mut cut = vec![false; sketch.ties.len()];
-    let mut walk = vec![Walk::Ahead; sketch.boxes.len()];
+    let mut walk = vec![RankWalk::Ahead; sketch.boxes.len()];
     let mut fed = vec![false; sketch.boxes.len()];
     sketch.ties.iter().for_each(|tie| fed[tie.to] = true);
     // Sources first, so that only what hangs on a cycle alone begins in its middle.
     let (entries, rest): (Vec<usize>, Vec<usize>) = (0..sketch.boxes.len()).partition(|node| !fed[*node]);
     for root in entries.into_iter().chain(rest) {
-        if walk[root] != Walk::Ahead {
+        if walk[root] != RankWalk::Ahead {
             continue;
         }
-        walk[root] = Walk::Here;
+        walk[root] = RankWalk::Here;
         let mut way = vec![(root, 0)];
         while let Some((node, next)) = way.last_mut() {
             let Some(&tie) = by_source[*node].get(*next) else {
-                walk[*node] = Walk::Behind;
+                walk[*node] = RankWalk::Behind;
                 way.pop();
                 continue;
             };
             *next += 1;
             let to = sketch.ties[tie].to;
             match walk[to] {
-                Walk::Here => cut[tie] = true,
-                Walk::Behind => {}
-                Walk::Ahead => {
-                    walk[to] = Walk::Here;
+                RankWalk::Here => cut[tie] = true,
+                RankWalk::Behind => {}
+                RankWalk::Ahead => {
+                    walk[to] = RankWalk::Here;
                     way.push((to, 0));
                 }
             }

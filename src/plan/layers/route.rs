@@ -1,7 +1,7 @@
 //! Lines between the layers. Each source has one line down to a track of its own, along which it reaches its targets. No column holds
 //! the lines of two sources between the same two layers (targets shift their ports for that), so lines cross but never run together.
 
-use super::{Area, Band, Layers, Piece, Room, Sketch, Way, rank::Web};
+use super::{Area, Band, Layers, LineSegment, Room, SegmentDirection, Sketch, rank::Web};
 use std::{
     cmp::Reverse,
     collections::{BinaryHeap, HashSet},
@@ -25,12 +25,12 @@ struct Net {
     /// Where it comes from above.
     column: u32,
     /// Where it goes below, from left to right.
-    ends: Vec<End>,
+    ends: Vec<NetEnd>,
     track: Option<u32>,
 }
 
 /// One place where a net reaches the next layer.
-struct End {
+struct NetEnd {
     column: u32,
     target: u32,
     /// Its ties: a piece of `Web::bundles`.
@@ -80,8 +80,8 @@ pub(super) fn route(mut web: Web, sketch: &Sketch, columns: Vec<i64>) -> Layers 
     layers.size.height = top;
     let boxes = layers.boxes.iter().map(|area| area.x + area.width);
     let lines = layers.bands.iter().flat_map(|band| &band.pieces).map(|piece| match piece.way {
-        Way::Across => piece.end + 1,
-        Way::Down | Way::Into => piece.x + 1,
+        SegmentDirection::Across => piece.end + 1,
+        SegmentDirection::Down | SegmentDirection::Into => piece.x + 1,
     });
     let words = layers.bands.iter().flat_map(|band| &band.rooms).map(|room| room.x + room.width);
     layers.size.width = boxes.chain(lines).chain(words).max().unwrap_or(0);
@@ -130,7 +130,7 @@ impl Router<'_> {
                 ports.enter(self.layers.boxes[target as usize], &from)
             };
             for ((_, source), column) in from.iter().zip(columns) {
-                nets[self.places[*source as usize]].ends.push(End { column, target, ties: 0..0 });
+                nets[self.places[*source as usize]].ends.push(NetEnd { column, target, ties: 0..0 });
             }
         }
         for net in &mut nets {
@@ -171,27 +171,28 @@ impl Router<'_> {
     }
 
     /// The straight pieces of a net.
-    fn pieces(&self, net: &Net, top: u32, bottom: u32, arrows: u32, pieces: &mut Vec<Piece>) {
+    fn pieces(&self, net: &Net, top: u32, bottom: u32, arrows: u32, pieces: &mut Vec<LineSegment>) {
         let source = self.web.owner[net.vertex as usize];
         // A line begins on the lower edge of its box.
         let y = if self.web.is_joint(net.vertex) { top } else { top + self.sketch.boxes[net.vertex as usize].height.max(1) - 1 };
-        let carry = |ends: &[End]| {
-            let (own, on): (Vec<&End>, Vec<&End>) = ends.iter().partition(|end| !self.web.is_joint(end.target));
+        let carry = |ends: &[NetEnd]| {
+            let (own, on): (Vec<&NetEnd>, Vec<&NetEnd>) = ends.iter().partition(|end| !self.web.is_joint(end.target));
             let own = own.first().map_or(0, |end| end.ties.start)..own.last().map_or(0, |end| end.ties.end);
             [own, on.first().map_or(0..0, |end| end.ties.clone())]
         };
-        let drop = |end: &End, y: u32| {
-            let (way, last) = if self.web.is_joint(end.target) { (Way::Down, arrows + 1) } else { (Way::Into, arrows) };
-            Piece { x: end.column, y, end: last, way, source, carries: carry(std::slice::from_ref(end)) }
+        let drop = |end: &NetEnd, y: u32| {
+            let (way, last) =
+                if self.web.is_joint(end.target) { (SegmentDirection::Down, arrows + 1) } else { (SegmentDirection::Into, arrows) };
+            LineSegment { x: end.column, y, end: last, way, source, carries: carry(std::slice::from_ref(end)) }
         };
         let Some(track) = net.track else {
             pieces.extend(net.ends.iter().map(|end| drop(end, y)));
             return;
         };
         let row = bottom + track;
-        pieces.push(Piece { x: net.column, y, end: row, way: Way::Down, source, carries: carry(&net.ends) });
+        pieces.push(LineSegment { x: net.column, y, end: row, way: SegmentDirection::Down, source, carries: carry(&net.ends) });
         let middle = net.ends.partition_point(|end| end.column < net.column);
-        let across = |x: u32, end: u32, carries| Piece { x, y: row, end, way: Way::Across, source, carries };
+        let across = |x: u32, end: u32, carries| LineSegment { x, y: row, end, way: SegmentDirection::Across, source, carries };
         for at in 0..net.ends.len() {
             let column = net.ends[at].column;
             if at < middle {
@@ -207,7 +208,7 @@ impl Router<'_> {
 
     /// Where words fit beside the arrows of a row.
     fn rooms(&self, nets: &[Net], row: u32) -> Vec<Room> {
-        let mut ends: Vec<&End> = nets.iter().flat_map(|net| &net.ends).collect();
+        let mut ends: Vec<&NetEnd> = nets.iter().flat_map(|net| &net.ends).collect();
         ends.sort_by_key(|end| end.column);
         let mut rooms = Vec::new();
         // Behind the last cell that is taken.

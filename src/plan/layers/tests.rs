@@ -24,10 +24,10 @@ fn sketch(most: usize) -> impl Strategy<Value = Sketch> {
 }
 
 /// The cells of a piece.
-fn cells(piece: &Piece) -> Vec<(u32, u32)> {
+fn cells(piece: &LineSegment) -> Vec<(u32, u32)> {
     match piece.way {
-        Way::Across => (piece.x..=piece.end).map(|x| (x, piece.y)).collect(),
-        Way::Down | Way::Into => (piece.y..=piece.end).map(|y| (piece.x, y)).collect(),
+        SegmentDirection::Across => (piece.x..=piece.end).map(|x| (x, piece.y)).collect(),
+        SegmentDirection::Down | SegmentDirection::Into => (piece.y..=piece.end).map(|y| (piece.x, y)).collect(),
     }
 }
 
@@ -35,7 +35,7 @@ fn overlap(a: Area, b: Area) -> bool {
     a.x < b.x + b.width && b.x < a.x + a.width && a.y < b.y + b.height && b.y < a.y + a.height
 }
 
-fn pieces(layers: &Layers) -> impl Iterator<Item = &Piece> {
+fn pieces(layers: &Layers) -> impl Iterator<Item = &LineSegment> {
     layers.bands.iter().flat_map(|band| &band.pieces)
 }
 
@@ -61,7 +61,7 @@ fn check(sketch: &Sketch) {
 
 /// The pieces of a tie lead from its source to its target.
 fn follow(layers: &Layers, tie: usize, wanted: Tie) {
-    let mine: Vec<&Piece> = pieces(layers).filter(|piece| layers.carried(piece).any(|carried| carried == tie)).collect();
+    let mine: Vec<&LineSegment> = pieces(layers).filter(|piece| layers.carried(piece).any(|carried| carried == tie)).collect();
     assert!(mine.iter().all(|piece| piece.source as usize == wanted.from));
     let (from, to) = (layers.boxes[wanted.from], layers.boxes[wanted.to]);
     let start: Vec<(u32, u32)> = (from.x..from.x + from.width).map(|x| (x, from.y + from.height - 1)).collect();
@@ -71,20 +71,20 @@ fn follow(layers: &Layers, tie: usize, wanted: Tie) {
         reached.extend(cells(left.remove(at)));
     }
     assert!(left.is_empty(), "pieces of {wanted:?} hang together");
-    let arrows = pieces(layers).filter(|piece| piece.way == Way::Into && layers.carried(piece).any(|carried| carried == tie));
-    let arrows: Vec<&Piece> = arrows.collect();
+    let arrows = pieces(layers).filter(|piece| piece.way == SegmentDirection::Into && layers.carried(piece).any(|carried| carried == tie));
+    let arrows: Vec<&LineSegment> = arrows.collect();
     assert_eq!(arrows.len(), 1, "{wanted:?} has one arrow");
     assert!(arrows[0].end + 1 == to.y && (to.x + 1..to.x + to.width - 1).contains(&arrows[0].x), "{wanted:?} ends above its target");
 }
 
 /// Lines of two sources have no cell in common that both run through in the same direction, but where they enter the same box.
 fn apart(layers: &Layers) {
-    let mut taken: BTreeMap<(u32, u32, bool), (u32, Way)> = BTreeMap::new();
+    let mut taken: BTreeMap<(u32, u32, bool), (u32, SegmentDirection)> = BTreeMap::new();
     for piece in pieces(layers) {
-        let across = piece.way == Way::Across;
+        let across = piece.way == SegmentDirection::Across;
         for (x, y) in cells(piece) {
             if let Some((source, way)) = taken.insert((x, y, across), (piece.source, piece.way)) {
-                let entering = way == Way::Into && piece.way == Way::Into;
+                let entering = way == SegmentDirection::Into && piece.way == SegmentDirection::Into;
                 assert!(source == piece.source || entering, "{piece:?} runs on a line of {source}");
             }
         }

@@ -3,8 +3,8 @@
 use super::{FORMAT, ShapeError};
 use crate::plan::dialect;
 use crate::plan::{
-    AgentWork, Ask, Budget, CodeWork, DecisionWork, Edge, LoopWork, MapWork, MergeWork, Node, NodeId, Plan, PlanWork, Policy, ToolInput,
-    ToolWork, TransformWork, Work,
+    AgentWork, Ask, Budget, CodeWork, DecisionWork, Edge, LoopWork, MapWork, MergeWork, Node, NodeId, NodeKind, Plan, PlanWork, Policy,
+    ToolInput, ToolWork, TransformWork,
 };
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
@@ -73,14 +73,14 @@ pub(in crate::plan) fn is_node_field(name: &str) -> bool {
 }
 
 /// Whether a field of a node with this work would be read as something known.
-pub(super) fn is_taken(name: &str, value: &Value, work: &Work) -> bool {
+pub(super) fn is_taken(name: &str, value: &Value, work: &NodeKind) -> bool {
     let beside = match work {
-        Work::Agent(_) => name == "goal",
-        Work::Tool(_) => ["args", "query"].contains(&name),
-        Work::Code(_) => name == "sandbox",
-        Work::Loop(_) => name == "body",
-        Work::Map(_) => ["body", "max_parallel"].contains(&name),
-        Work::Decision(_) | Work::Merge(_) | Work::Transform(_) | Work::Approval(_) | Work::Plan(_) => false,
+        NodeKind::Agent(_) => name == "goal",
+        NodeKind::Tool(_) => ["args", "query"].contains(&name),
+        NodeKind::Code(_) => name == "sandbox",
+        NodeKind::Loop(_) => name == "body",
+        NodeKind::Map(_) => ["body", "max_parallel"].contains(&name),
+        NodeKind::Decision(_) | NodeKind::Merge(_) | NodeKind::Transform(_) | NodeKind::Approval(_) | NodeKind::Plan(_) => false,
     };
     beside
         || ["id", "depends_on", "entry", "exit"].contains(&name)
@@ -99,7 +99,7 @@ pub fn plan_from_value(value: Value) -> Result<Plan, ShapeError> {
 
 /// A plan at a place, so many plans deep.
 fn plan_at(value: Value, path: &str, depth: usize) -> Result<Plan, ShapeError> {
-    let mut fields = Fields::new(value, path, "a plan")?;
+    let mut fields = NativeFields::new(value, path, "a plan")?;
     if depth > MAX_DEPTH {
         return Err(fields.wrong("", format!("plans can stand {MAX_DEPTH} deep in each other, no deeper")));
     }
@@ -127,7 +127,7 @@ fn plan_at(value: Value, path: &str, depth: usize) -> Result<Plan, ShapeError> {
     let budget: Budget = fields.typed("budget")?.unwrap_or_default();
     let defaults = match fields.take("defaults") {
         Some(value) => {
-            let mut defaults = Fields::new(value, &fields.place("defaults"), "defaults")?;
+            let mut defaults = NativeFields::new(value, &fields.place("defaults"), "defaults")?;
             let policy = defaults.policy()?;
             if let Some(key) = defaults.map.keys().next() {
                 return Err(defaults.wrong(key, "not a policy field"));
@@ -171,7 +171,7 @@ pub fn node_from_value(value: Value, path: &str) -> Result<Node, ShapeError> {
 }
 
 fn node_at(value: Value, path: &str, depth: usize) -> Result<Node, ShapeError> {
-    let mut fields = Fields::new(value, path, "a node")?;
+    let mut fields = NativeFields::new(value, path, "a node")?;
     let id = fields.text("id")?.ok_or_else(|| fields.wrong("", "a node needs an `id`"))?;
     let work = work(&mut fields, &id, depth)?;
     let depends_on = fields.texts("depends_on")?.unwrap_or_default().iter().map(NodeId::new).collect();
@@ -187,7 +187,7 @@ fn node_at(value: Value, path: &str, depth: usize) -> Result<Node, ShapeError> {
 /// # Errors
 /// The first place that is not as it should be.
 pub fn edge_from_value(value: Value, path: &str) -> Result<Edge, ShapeError> {
-    let mut fields = Fields::new(value, path, "an edge")?;
+    let mut fields = NativeFields::new(value, path, "an edge")?;
     let from = fields.text("from")?.ok_or_else(|| fields.wrong("", "an edge needs `from`"))?;
     let to = fields.text("to")?.ok_or_else(|| fields.wrong("", "an edge needs `to`"))?;
     Ok(Edge {
@@ -202,7 +202,7 @@ pub fn edge_from_value(value: Value, path: &str) -> Result<Edge, ShapeError> {
     })
 }
 
-fn work(fields: &mut Fields, id: &str, depth: usize) -> Result<Work, ShapeError> {
+fn work(fields: &mut NativeFields, id: &str, depth: usize) -> Result<NodeKind, ShapeError> {
     let mut found: Vec<&str> = Vec::new();
     for (field, work) in WORKS {
         if fields.has(field) && !found.contains(&work) {
@@ -217,7 +217,7 @@ fn work(fields: &mut Fields, id: &str, depth: usize) -> Result<Work, ShapeError>
     let known = |key: &String| WORKS.iter().any(|(field, _)| field == key) || BESIDE.contains(&key.as_str());
     fields.map.retain(|key, value| !(value.is_null() && known(key)));
     if let Some(value) = value {
-        return Ok(Work::Transform(TransformWork { value }));
+        return Ok(NodeKind::Transform(TransformWork { value }));
     }
     match found.as_slice() {
         [work] => one_work(fields, work, depth),
@@ -231,7 +231,7 @@ fn work(fields: &mut Fields, id: &str, depth: usize) -> Result<Work, ShapeError>
         }
         ["agent", "decide"] if fields.map.get("decide") == Some(&Value::Bool(true)) => {
             fields.take("decide");
-            agent(fields).map(|agent| Work::Decision(DecisionWork::Agent(agent)))
+            agent(fields).map(|agent| NodeKind::Decision(DecisionWork::Agent(agent)))
         }
         [first, second, ..] => {
             Err(fields.wrong("", format!("`{id}` has more than one work, `{first}` and `{second}`: a node has exactly one")))
@@ -239,7 +239,7 @@ fn work(fields: &mut Fields, id: &str, depth: usize) -> Result<Work, ShapeError>
     }
 }
 
-fn agent(fields: &mut Fields) -> Result<AgentWork, ShapeError> {
+fn agent(fields: &mut NativeFields) -> Result<AgentWork, ShapeError> {
     Ok(AgentWork {
         agent: fields.text("agent")?,
         objective: fields.text("objective")?,
@@ -248,9 +248,9 @@ fn agent(fields: &mut Fields) -> Result<AgentWork, ShapeError> {
     })
 }
 
-fn one_work(fields: &mut Fields, work: &str, depth: usize) -> Result<Work, ShapeError> {
+fn one_work(fields: &mut NativeFields, work: &str, depth: usize) -> Result<NodeKind, ShapeError> {
     Ok(match work {
-        "agent" => Work::Agent(agent(fields)?),
+        "agent" => NodeKind::Agent(agent(fields)?),
         "tool" => {
             let tool = fields.text("tool")?.unwrap_or_default();
             let input = match (fields.map("args")?, fields.text("query")?) {
@@ -258,35 +258,35 @@ fn one_work(fields: &mut Fields, work: &str, depth: usize) -> Result<Work, Shape
                 (None, Some(query)) => ToolInput::Query(query),
                 (args, None) => ToolInput::Args(args.unwrap_or_default()),
             };
-            Work::Tool(ToolWork { tool, input })
+            NodeKind::Tool(ToolWork { tool, input })
         }
         "code" => {
             let code = fields.text("code")?.unwrap_or_default();
-            Work::Code(CodeWork { code, sandbox: fields.typed("sandbox")?.unwrap_or_default() })
+            NodeKind::Code(CodeWork { code, sandbox: fields.typed("sandbox")?.unwrap_or_default() })
         }
-        "decide" => Work::Decision(decision(fields)?),
-        "merge" => Work::Merge(merge(fields)?),
-        "plan" => Work::Plan(sub_plan(fields, depth)?),
+        "decide" => NodeKind::Decision(decision(fields)?),
+        "merge" => NodeKind::Merge(merge(fields)?),
+        "plan" => NodeKind::Plan(sub_plan(fields, depth)?),
         "until" => {
             let until = fields.text("until")?.unwrap_or_default();
-            Work::Loop(LoopWork { body: body(fields, "until", depth)?, until })
+            NodeKind::Loop(LoopWork { body: body(fields, "until", depth)?, until })
         }
         "over" => {
             let over = fields.text("over")?.unwrap_or_default();
             let body = body(fields, "over", depth)?;
-            Work::Map(MapWork { over, body, max_parallel: fields.typed("max_parallel")? })
+            NodeKind::Map(MapWork { over, body, max_parallel: fields.typed("max_parallel")? })
         }
-        _ => Work::Approval(ask(fields)?),
+        _ => NodeKind::Approval(ask(fields)?),
     })
 }
 
 /// An expression, or an agent in an object of its own.
-fn decision(fields: &mut Fields) -> Result<DecisionWork, ShapeError> {
+fn decision(fields: &mut NativeFields) -> Result<DecisionWork, ShapeError> {
     let wrong = "must be an expression as text, or an object with `agent` and `objective`";
     match fields.take("decide") {
         Some(Value::String(expression)) => Ok(DecisionWork::Expression(expression)),
         Some(value @ Value::Object(_)) => {
-            let mut inner = Fields::new(value, &fields.place("decide"), "a decision")?;
+            let mut inner = NativeFields::new(value, &fields.place("decide"), "a decision")?;
             let agent = agent(&mut inner)?;
             match inner.map.keys().next() {
                 None => Ok(DecisionWork::Agent(agent)),
@@ -297,7 +297,7 @@ fn decision(fields: &mut Fields) -> Result<DecisionWork, ShapeError> {
     }
 }
 
-fn sub_plan(fields: &mut Fields, depth: usize) -> Result<PlanWork, ShapeError> {
+fn sub_plan(fields: &mut NativeFields, depth: usize) -> Result<PlanWork, ShapeError> {
     match fields.take("plan") {
         Some(Value::String(path)) => Ok(PlanWork::File { path, loaded: None }),
         Some(value) => body_at(value, &fields.place("plan"), depth + 1).map(|plan| PlanWork::Inline(Box::new(plan))),
@@ -305,14 +305,14 @@ fn sub_plan(fields: &mut Fields, depth: usize) -> Result<PlanWork, ShapeError> {
     }
 }
 
-fn body(fields: &mut Fields, work: &str, depth: usize) -> Result<Box<Plan>, ShapeError> {
+fn body(fields: &mut NativeFields, work: &str, depth: usize) -> Result<Box<Plan>, ShapeError> {
     match fields.take("body") {
         Some(value) => body_at(value, &fields.place("body"), depth + 1).map(Box::new),
         None => Err(fields.wrong("", format!("`{work}` needs a `body`: the plan that is repeated"))),
     }
 }
 
-fn merge(fields: &mut Fields) -> Result<MergeWork, ShapeError> {
+fn merge(fields: &mut NativeFields) -> Result<MergeWork, ShapeError> {
     let wrong = "must be `true` or an object with a `template`";
     match fields.take("merge") {
         Some(Value::Bool(true)) => Ok(MergeWork::default()),
@@ -325,7 +325,7 @@ fn merge(fields: &mut Fields) -> Result<MergeWork, ShapeError> {
 }
 
 /// A bare text is a question without options and fields.
-fn ask(fields: &mut Fields) -> Result<Ask, ShapeError> {
+fn ask(fields: &mut NativeFields) -> Result<Ask, ShapeError> {
     if let Some(Value::String(text)) = fields.map.get("ask") {
         let text = text.clone();
         fields.take("ask");
@@ -335,12 +335,12 @@ fn ask(fields: &mut Fields) -> Result<Ask, ShapeError> {
 }
 
 /// A JSON object whose known fields are taken out one by one; what is left is unknown.
-struct Fields {
+struct NativeFields {
     map: Map<String, Value>,
     path: String,
 }
 
-impl Fields {
+impl NativeFields {
     fn new(value: Value, path: &str, what: &str) -> Result<Self, ShapeError> {
         match value {
             Value::Object(map) => Ok(Self { map, path: path.to_owned() }),

@@ -4,7 +4,8 @@ use super::FORMAT;
 use super::read::{APART, EDGE_FIELDS, PLAN_FIELDS, is_taken};
 use crate::plan::dialect::write_body;
 use crate::plan::{
-    AgentWork, CodeWork, DecisionWork, Dialect, Edge, LoopWork, MapWork, MergeWork, Node, NodeId, Plan, PlanWork, ToolInput, ToolWork, Work,
+    AgentWork, CodeWork, DecisionWork, Dialect, Edge, LoopWork, MapWork, MergeWork, Node, NodeId, NodeKind, Plan, PlanWork, ToolInput,
+    ToolWork,
 };
 use serde::Serialize;
 use serde_json::{Map, Value, json};
@@ -72,47 +73,47 @@ pub fn edge_to_value(edge: &Edge) -> Value {
     Value::Object(map)
 }
 
-fn put_work(map: &mut Map<String, Value>, work: &Work) {
+fn put_work(map: &mut Map<String, Value>, work: &NodeKind) {
     match work {
-        Work::Agent(agent) => put_agent(map, agent),
-        Work::Tool(ToolWork { tool, input }) => {
+        NodeKind::Agent(agent) => put_agent(map, agent),
+        NodeKind::Tool(ToolWork { tool, input }) => {
             put_text(map, "tool", Some(tool));
             match input {
                 ToolInput::Args(args) => put_map(map, "args", args),
                 ToolInput::Query(query) => put_text(map, "query", Some(query)),
             }
         }
-        Work::Code(CodeWork { code, sandbox }) => {
+        NodeKind::Code(CodeWork { code, sandbox }) => {
             put_text(map, "code", Some(code));
             put_object(map, "sandbox", sandbox);
         }
-        Work::Decision(DecisionWork::Expression(expression)) => put_text(map, "decide", Some(expression)),
-        Work::Decision(DecisionWork::Agent(agent)) => {
+        NodeKind::Decision(DecisionWork::Expression(expression)) => put_text(map, "decide", Some(expression)),
+        NodeKind::Decision(DecisionWork::Agent(agent)) => {
             let mut decide = Map::new();
             put_agent(&mut decide, agent);
             map.insert("decide".into(), Value::Object(decide));
         }
-        Work::Merge(MergeWork { template: None }) => {
+        NodeKind::Merge(MergeWork { template: None }) => {
             map.insert("merge".into(), Value::Bool(true));
         }
-        Work::Merge(MergeWork { template: Some(template) }) => {
+        NodeKind::Merge(MergeWork { template: Some(template) }) => {
             map.insert("merge".into(), json!({ "template": template }));
         }
-        Work::Transform(transform) => {
+        NodeKind::Transform(transform) => {
             map.insert("value".into(), transform.value.clone());
         }
-        Work::Approval(ask) => {
+        NodeKind::Approval(ask) => {
             map.insert("ask".into(), Value::Object(object(ask)));
         }
-        Work::Plan(PlanWork::Inline(plan)) => {
+        NodeKind::Plan(PlanWork::Inline(plan)) => {
             map.insert("plan".into(), body_to_value(plan));
         }
-        Work::Plan(PlanWork::File { path, .. }) => put_text(map, "plan", Some(path)),
-        Work::Loop(LoopWork { body, until }) => {
+        NodeKind::Plan(PlanWork::File { path, .. }) => put_text(map, "plan", Some(path)),
+        NodeKind::Loop(LoopWork { body, until }) => {
             put_text(map, "until", Some(until));
             map.insert("body".into(), body_to_value(body));
         }
-        Work::Map(MapWork { over, body, max_parallel }) => {
+        NodeKind::Map(MapWork { over, body, max_parallel }) => {
             put_text(map, "over", Some(over));
             if let Some(most) = max_parallel {
                 map.insert("max_parallel".into(), json!(most));

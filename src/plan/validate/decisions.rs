@@ -1,22 +1,22 @@
 //! Decisions and their edges, merges, joins over alternatives.
 
 use super::legible;
-use super::{Check, Code, Fix, Place};
+use super::{Code, FindingPlace, Fix, PlanCheck};
 use crate::plan::edit::Edit;
 use crate::plan::expr::Expr;
-use crate::plan::order::{EdgePlace, Link};
-use crate::plan::{DecisionWork, Dialect, Edge, Join, NodeId, Work};
+use crate::plan::order::{EdgePlace, OrderedEdge};
+use crate::plan::{DecisionWork, Dialect, Edge, Join, NodeId, NodeKind};
 use serde_json::Value;
 use std::collections::HashSet;
 
-pub(super) fn check(check: &mut Check) {
+pub(super) fn check(check: &mut PlanCheck) {
     for at in 0..check.plan.nodes.len() {
         if check.decides(at) {
             decision(check, at);
         }
-        let is_merge = matches!(check.plan.nodes[at].work, Work::Merge(_));
+        let is_merge = matches!(check.plan.nodes[at].work, NodeKind::Merge(_));
         if is_merge && check.plan.dialect != Dialect::Stages && check.graph.incoming(at).count() < 2 {
-            check.find(Code::MergeInputs, Place::Node(at), "", "a merge needs at least two incoming edges to join anything", None);
+            check.find(Code::MergeInputs, FindingPlace::Node(at), "", "a merge needs at least two incoming edges to join anything", None);
         }
     }
     default_outside(check);
@@ -26,29 +26,29 @@ pub(super) fn check(check: &mut Check) {
 }
 
 /// One way out of a decision: its position in `edges` if it is written there, its target, its label.
-struct Way<'a> {
+struct DecisionWay<'a> {
     edge: Option<usize>,
     to: &'a NodeId,
     label: Option<&'a str>,
     default: bool,
 }
 
-fn ways<'a>(check: &Check<'a>, at: usize) -> Vec<Way<'a>> {
+fn ways<'a>(check: &PlanCheck<'a>, at: usize) -> Vec<DecisionWay<'a>> {
     let plan = check.plan;
-    let way = |link: Link| match link.place {
+    let way = |link: OrderedEdge| match link.place {
         EdgePlace::Edge(at) => {
             let edge = &plan.edges[at];
-            Way { edge: Some(at), to: &edge.to, label: edge.when.as_deref(), default: edge.default }
+            DecisionWay { edge: Some(at), to: &edge.to, label: edge.when.as_deref(), default: edge.default }
         }
-        EdgePlace::Dependency(node, _) => Way { edge: None, to: &plan.nodes[node].id, label: None, default: false },
+        EdgePlace::Dependency(node, _) => DecisionWay { edge: None, to: &plan.nodes[node].id, label: None, default: false },
     };
     check.graph.outgoing(at).map(|link| way(check.graph.links()[link])).collect()
 }
 
 /// A stages plan takes the first edge where no other one is named, so there a decision needs neither a default nor two ways out.
-fn decision(check: &mut Check, at: usize) {
+fn decision(check: &mut PlanCheck, at: usize) {
     let ways = ways(check, at);
-    let place = Place::Node(at);
+    let place = FindingPlace::Node(at);
     let is_stage = check.plan.dialect == Dialect::Stages;
     match &ways[..] {
         // Stages have a rule of their own for it.
@@ -60,8 +60,8 @@ fn decision(check: &mut Check, at: usize) {
     }
 }
 
-fn routes(check: &mut Check, at: usize, ways: &[Way]) {
-    let place = Place::Node(at);
+fn routes(check: &mut PlanCheck, at: usize, ways: &[DecisionWay]) {
+    let place = FindingPlace::Node(at);
     let goes_on = check.plan.dialect == Dialect::Stages;
     let defaults = ways.iter().filter(|way| way.default).count();
     if defaults > 1 {
@@ -86,22 +86,22 @@ fn routes(check: &mut Check, at: usize, ways: &[Way]) {
     for (edge, label) in ways.iter().filter_map(|way| Some((way.edge?, way.label?))) {
         if !labels.insert(label) {
             let message = format!("another edge of this decision has the label `{}`; the first counts", legible(label));
-            check.find(Code::RouteLabels, Place::Edge(edge), "when", message, None);
+            check.find(Code::RouteLabels, FindingPlace::Edge(edge), "when", message, None);
         }
     }
-    if labels.is_empty() && matches!(check.plan.nodes[at].work, Work::Decision(DecisionWork::Agent(_))) {
+    if labels.is_empty() && matches!(check.plan.nodes[at].work, NodeKind::Decision(DecisionWork::Agent(_))) {
         let message = "none of its ways out has a label, so the agent must answer with the id of a node";
         check.find(Code::NoLabels, place, "", message, label_ways(check, ways));
     }
 }
 
-fn make_default(check: &Check, ways: &[Way]) -> Option<Fix> {
+fn make_default(check: &PlanCheck, ways: &[DecisionWay]) -> Option<Fix> {
     let at = ways.iter().rev().find_map(|way| way.edge)?;
     let edge = Edge { default: true, ..check.plan.edges[at].clone() };
     Some(Fix::new(format!("make the edge to `{}` the default", edge.to), replaced(at, edge)))
 }
 
-fn label_ways(check: &Check, ways: &[Way]) -> Option<Fix> {
+fn label_ways(check: &PlanCheck, ways: &[DecisionWay]) -> Option<Fix> {
     let edits: Vec<Edit> = ways
         .iter()
         .filter_map(|way| way.edge)
@@ -118,8 +118,8 @@ fn replaced(at: usize, edge: Edge) -> Edit {
 }
 
 /// What a decision answers that reads nothing: the route, or that it names none. Absent when the answer isn't known before it runs.
-fn certain_route(check: &Check, at: usize) -> Option<Option<String>> {
-    let Work::Decision(DecisionWork::Expression(text)) = &check.plan.nodes[at].work else { return None };
+fn certain_route(check: &PlanCheck, at: usize) -> Option<Option<String>> {
+    let NodeKind::Decision(DecisionWork::Expression(text)) = &check.plan.nodes[at].work else { return None };
     let expression = Expr::parse(text, check).ok().filter(|expression| expression.paths().is_empty())?;
     match expression.eval(check, crate::plan::expr::OnMissing::Null).ok()? {
         Value::String(route) => Some(Some(route)),
@@ -129,12 +129,12 @@ fn certain_route(check: &Check, at: usize) -> Option<Option<String>> {
     }
 }
 
-fn is_named(route: Option<&str>, ways: &[Way]) -> bool {
+fn is_named(route: Option<&str>, ways: &[DecisionWay]) -> bool {
     route.is_some_and(|route| ways.iter().any(|way| way.label == Some(route) || way.to.as_str() == route))
 }
 
 /// Beside conditions an edge can be the one that is taken when none of them holds.
-fn default_outside(check: &mut Check) {
+fn default_outside(check: &mut PlanCheck) {
     let plan = check.plan;
     for (at, edge) in plan.edges.iter().enumerate().filter(|(_, edge)| edge.default) {
         let Some(from) = check.graph.position(&edge.from).filter(|from| !check.decides(*from)) else { continue };
@@ -144,7 +144,7 @@ fn default_outside(check: &mut Check) {
         }
         let fix = Some(Fix::new("drop `default`", replaced(at, Edge { default: false, ..edge.clone() })));
         let message = "`default` means something only on an edge that leaves a decision, or beside edges with conditions";
-        check.find(Code::DefaultOutside, Place::Edge(at), "default", message, fix);
+        check.find(Code::DefaultOutside, FindingPlace::Edge(at), "default", message, fix);
     }
 }
 
@@ -153,19 +153,19 @@ const GUARDS: usize = 8;
 
 /// A node that needs every incoming edge can't need two alternatives of one decision. Each node inherits the alternatives that it
 /// certainly depends on from the sources that it needs.
-fn alternatives(check: &mut Check) {
+fn alternatives(check: &mut PlanCheck) {
     let order = check.graph.topological();
     let mut guards: Vec<Vec<(usize, usize)>> = vec![Vec::new(); check.graph.len()];
     for node in order {
         let written = check.plan.nodes[node].policy.join.or(check.plan.defaults.join);
-        let natural = if matches!(check.plan.nodes[node].work, Work::Merge(_)) { Some(Join::Settled) } else { None };
+        let natural = if matches!(check.plan.nodes[node].work, NodeKind::Merge(_)) { Some(Join::Settled) } else { None };
         let (all, explicit) = match written.or(natural) {
             None => (true, false),
             Some(Join::All) => (true, true),
             Some(Join::Settled | Join::Any | Join::Always) => (false, false),
         };
-        let links: Vec<(usize, Link)> = check.graph.incoming(node).map(|at| (at, check.graph.links()[at])).collect();
-        let is_alternative = |check: &Check, link: &Link| {
+        let links: Vec<(usize, OrderedEdge)> = check.graph.incoming(node).map(|at| (at, check.graph.links()[at])).collect();
+        let is_alternative = |check: &PlanCheck, link: &OrderedEdge| {
             let conditional = matches!(link.place, EdgePlace::Edge(at) if check.plan.edges[at].when.is_some());
             conditional || link.from.is_some_and(|from| check.decides(from))
         };
@@ -189,7 +189,7 @@ fn alternatives(check: &mut Check) {
                 "needs several alternatives of the decision `{}`, of which only one is taken: it would be skipped",
                 check.graph.id(decision)
             );
-            check.find(Code::Alternatives, Place::Node(node), "join", message, fix);
+            check.find(Code::Alternatives, FindingPlace::Node(node), "join", message, fix);
         }
         guards[node] = own;
     }

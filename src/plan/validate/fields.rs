@@ -1,21 +1,21 @@
 //! Fields of the document that mean nothing where they stand. Unknown ones are kept, since a later version may know them; one that
 //! looks like a slip of the pen is told, because the plan would otherwise run without what was meant.
 
-use super::{Check, Code, Fix, Place, distance};
-use crate::plan::dialect::{Part, is_field, is_kept, known_fields};
+use super::{Code, FindingPlace, Fix, PlanCheck, distance};
+use crate::plan::dialect::{DocumentPart, is_field, is_kept, known_fields};
 use crate::plan::edit::Edit;
 use crate::plan::native::{self, EDGE_FIELDS, PLAN_FIELDS, is_node_field, node_fields};
 use crate::plan::{Dialect, Node, Plan};
 use serde_json::{Map, Value};
 
-pub(super) fn check(check: &mut Check) {
+pub(super) fn check(check: &mut PlanCheck) {
     let plan = check.plan;
     if plan.dialect != Dialect::Native {
         return of_dialect(check);
     }
     for name in plan.ext.keys() {
         if let Some(meant) = meant(name, PLAN_FIELDS.into_iter()) {
-            check.find(Code::UnknownField, Place::Plan, name, words(name, meant), None);
+            check.find(Code::UnknownField, FindingPlace::Plan, name, words(name, meant), None);
         }
     }
     for (at, node) in plan.nodes.iter().enumerate() {
@@ -26,16 +26,16 @@ pub(super) fn check(check: &mut Check) {
     for (at, edge) in plan.edges.iter().enumerate() {
         for name in edge.ext.keys() {
             if let Some(meant) = meant(name, EDGE_FIELDS.into_iter()) {
-                check.find(Code::UnknownField, Place::Edge(at), name, words(name, meant), None);
+                check.find(Code::UnknownField, FindingPlace::Edge(at), name, words(name, meant), None);
             }
         }
     }
 }
 
 /// Fields that a plan of another dialect carries along: those that would mean something in a native plan, and slips.
-fn of_dialect(check: &mut Check) {
+fn of_dialect(check: &mut PlanCheck) {
     let plan = check.plan;
-    let mut look = |part: Part, place: Place, ext: &Map<String, Value>| {
+    let mut look = |part: DocumentPart, place: FindingPlace, ext: &Map<String, Value>| {
         for (name, value) in ext {
             if is_kept(plan.dialect, part, name, value) || is_field(plan.dialect, part, name) {
                 continue;
@@ -51,21 +51,21 @@ fn of_dialect(check: &mut Check) {
             check.find(Code::UnknownField, place, name, message, None);
         }
     };
-    look(Part::Plan, Place::Plan, &plan.ext);
-    plan.nodes.iter().enumerate().for_each(|(at, node)| look(Part::Node, Place::Node(at), &node.ext));
-    plan.edges.iter().enumerate().for_each(|(at, edge)| look(Part::Edge, Place::Edge(at), &edge.ext));
+    look(DocumentPart::Plan, FindingPlace::Plan, &plan.ext);
+    plan.nodes.iter().enumerate().for_each(|(at, node)| look(DocumentPart::Node, FindingPlace::Node(at), &node.ext));
+    plan.edges.iter().enumerate().for_each(|(at, edge)| look(DocumentPart::Edge, FindingPlace::Edge(at), &edge.ext));
 }
 
 /// Fields of people and screens, which nobody expects to do anything.
 const HARMLESS: [&str; 4] = ["notes", "label", "id", "metadata"];
 
-fn of_node(check: &mut Check, at: usize, name: &str) {
+fn of_node(check: &mut PlanCheck, at: usize, name: &str) {
     if is_node_field(name) {
         let message = format!("`{name}` means nothing for this kind of node");
-        check.find(Code::UnknownField, Place::Node(at), name, message, None);
+        check.find(Code::UnknownField, FindingPlace::Node(at), name, message, None);
     } else if let Some(meant) = meant(name, node_fields()) {
         let fix = renamed(check.plan, at, name, meant);
-        check.find(Code::UnknownField, Place::Node(at), name, words(name, meant), fix);
+        check.find(Code::UnknownField, FindingPlace::Node(at), name, words(name, meant), fix);
     }
 }
 

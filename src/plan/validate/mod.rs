@@ -26,8 +26,8 @@ pub use codes::{Code, CodeInfo, Severity, codes};
 pub use mend::mend;
 
 use super::edit::Edit;
-use super::order::Graph;
-use super::{Catalog, Dialect, Node, NodeId, NodeValue, Plan, Policy, Route, Scope, Work};
+use super::order::PlanGraph;
+use super::{Catalog, Dialect, NameScope, Node, NodeId, NodeKind, NodeValue, Plan, Policy, Route};
 use names::Stock;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
@@ -71,19 +71,19 @@ pub fn is_runnable(findings: &[Finding]) -> bool {
 /// Everything that is to be said about a plan: first the plan, then its nodes in order, each with what stands inside it, then its edges.
 pub fn validate(plan: &Plan, catalog: &Catalog) -> Vec<Finding> {
     let around = Around { inputs: Cow::Borrowed(&plan.inputs), is_open: plan.dialect == Dialect::Workflow, ..Around::default() };
-    let mut check = Check::new(plan, catalog, around, Stock::new(catalog));
+    let mut check = PlanCheck::new(plan, catalog, around, Stock::new(catalog));
     check.everything();
     in_order(check.findings)
 }
 
-fn in_order(mut findings: Vec<(Place, Finding)>) -> Vec<Finding> {
+fn in_order(mut findings: Vec<(FindingPlace, Finding)>) -> Vec<Finding> {
     findings.sort_by_key(|(place, _)| *place);
     findings.into_iter().map(|(_, finding)| finding).collect()
 }
 
 /// Where a finding belongs; the order of the list.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-enum Place {
+enum FindingPlace {
     /// The node whose body the plan is, for what stands there and speaks of the body.
     Owner,
     Plan,
@@ -114,7 +114,7 @@ struct Around<'a> {
 struct Outer<'a> {
     /// The plan that it stands in.
     plan: &'a Plan,
-    graph: Rc<Graph>,
+    graph: Rc<PlanGraph>,
     /// What that plan stands in.
     around: Around<'a>,
     /// Its position.
@@ -125,18 +125,18 @@ struct Outer<'a> {
     path: String,
 }
 
-struct Check<'a> {
+struct PlanCheck<'a> {
     plan: &'a Plan,
     catalog: &'a Catalog,
-    graph: Rc<Graph>,
+    graph: Rc<PlanGraph>,
     around: Around<'a>,
-    findings: Vec<(Place, Finding)>,
+    findings: Vec<(FindingPlace, Finding)>,
     stock: Stock<'a>,
 }
 
-impl<'a> Check<'a> {
+impl<'a> PlanCheck<'a> {
     fn new(plan: &'a Plan, catalog: &'a Catalog, around: Around<'a>, stock: Stock<'a>) -> Self {
-        Self { plan, catalog, graph: Rc::new(Graph::new(plan)), around, findings: Vec::new(), stock }
+        Self { plan, catalog, graph: Rc::new(PlanGraph::new(plan)), around, findings: Vec::new(), stock }
     }
 
     fn everything(&mut self) {
@@ -152,7 +152,7 @@ impl<'a> Check<'a> {
     }
 
     /// `field` is empty for the place itself. The fix is one of this plan.
-    fn find(&mut self, code: Code, place: Place, field: &str, message: impl Into<String>, fix: Option<Fix>) {
+    fn find(&mut self, code: Code, place: FindingPlace, field: &str, message: impl Into<String>, fix: Option<Fix>) {
         let fix = fix.filter(|_| !self.around.is_sealed);
         let owner = self.around.outer.as_ref().map(|outer| outer.address.as_str());
         let fix = fix.map(|fix| Fix { title: cut(&fix.title), edit: Edit::within(owner, fix.edit) });
@@ -160,19 +160,19 @@ impl<'a> Check<'a> {
     }
 
     /// As `find`, with a fix of the whole document.
-    fn push(&mut self, code: Code, place: Place, field: &str, message: String, fix: Option<Fix>) {
+    fn push(&mut self, code: Code, place: FindingPlace, field: &str, message: String, fix: Option<Fix>) {
         let outer = self.around.outer.as_deref();
         let owner = outer.map(|outer| NodeId::new(&outer.address));
         let local = |at: usize| &self.plan.nodes[at].id;
         let inside = outer.map_or_else(String::new, |outer| format!("{}.{}.", outer.path, outer.field()));
         let (node, edge, base) = match place {
-            Place::Owner => (owner, None, outer.map_or_else(String::new, |outer| outer.path.clone())),
-            Place::Plan => (owner, None, inside.trim_end_matches('.').to_owned()),
-            Place::Node(at) => (Some(self.address(local(at))), None, format!("{inside}nodes[{at}]")),
-            Place::Edge(at) => (owner, Some(at), format!("{inside}edges[{at}]")),
+            FindingPlace::Owner => (owner, None, outer.map_or_else(String::new, |outer| outer.path.clone())),
+            FindingPlace::Plan => (owner, None, inside.trim_end_matches('.').to_owned()),
+            FindingPlace::Node(at) => (Some(self.address(local(at))), None, format!("{inside}nodes[{at}]")),
+            FindingPlace::Edge(at) => (owner, Some(at), format!("{inside}edges[{at}]")),
         };
         let path = if field.is_empty() || base.is_empty() { base + field } else { format!("{base}.{field}") };
-        let file = if place == Place::Owner { outer.and_then(|outer| outer.around.file) } else { self.around.file };
+        let file = if place == FindingPlace::Owner { outer.and_then(|outer| outer.around.file) } else { self.around.file };
         let message = file.map_or_else(|| message.clone(), |file| format!("in `{}`: {message}", legible(file)));
         let message = cut(&message);
         self.findings.push((place, Finding { code, severity: code.severity(), node, edge, path, message, fix }));
@@ -231,7 +231,7 @@ impl Outer<'_> {
 
     /// The field that the body stands in.
     fn field(&self) -> &'static str {
-        if matches!(self.node().work, Work::Plan(_)) { "plan" } else { "body" }
+        if matches!(self.node().work, NodeKind::Plan(_)) { "plan" } else { "body" }
     }
 }
 
@@ -241,7 +241,7 @@ impl Fix {
     }
 }
 
-impl Scope for Check<'_> {
+impl NameScope for PlanCheck<'_> {
     /// Nodes of the plans around count as known, so that a body that names one can be told how to get it.
     fn node(&self, id: &str) -> Option<NodeValue<'_>> {
         (self.graph.position(id).is_some() || outer::find(self, id).is_some()).then(NodeValue::default)

@@ -1,9 +1,9 @@
 //! Agents and tools by name, tool arguments against their schema, tool patterns.
 
 use super::legible;
-use super::{Check, Code, Fix, Place, did_you_mean};
+use super::{Code, FindingPlace, Fix, PlanCheck, did_you_mean};
 use crate::plan::reference::has_references;
-use crate::plan::{AgentWork, Approve, Catalog, DecisionWork, Risk, ToolInfo, ToolInput, ToolWork, Verdict, Work};
+use crate::plan::{AgentWork, Approve, Catalog, DecisionWork, NodeKind, Risk, ToolInfo, ToolInput, ToolWork, Verdict};
 use globset::GlobMatcher;
 use jsonschema::{Validator, error::ValidationErrorKind};
 use serde_json::{Map, Value};
@@ -37,7 +37,7 @@ impl<'a> Stock<'a> {
     }
 }
 
-pub(super) fn check(check: &mut Check) {
+pub(super) fn check(check: &mut PlanCheck) {
     let plan = check.plan;
     for (at, node) in plan.nodes.iter().enumerate() {
         if let Some(work) = node.work.agent() {
@@ -45,12 +45,12 @@ pub(super) fn check(check: &mut Check) {
         } else if let Some(work) = node.work.tool() {
             tool(check, at, work);
         }
-        patterns(check, Place::Node(at), "", node.policy.tools.as_deref());
+        patterns(check, FindingPlace::Node(at), "", node.policy.tools.as_deref());
     }
-    patterns(check, Place::Plan, "defaults.", plan.defaults.tools.as_deref());
+    patterns(check, FindingPlace::Plan, "defaults.", plan.defaults.tools.as_deref());
 }
 
-fn patterns<'a>(check: &mut Check<'a>, place: Place, prefix: &str, patterns: Option<&'a [String]>) {
+fn patterns<'a>(check: &mut PlanCheck<'a>, place: FindingPlace, prefix: &str, patterns: Option<&'a [String]>) {
     for (i, pattern) in patterns.unwrap_or_default().iter().enumerate() {
         let known = check.stock.patterns.get(pattern.as_str()).copied();
         let fits = known.unwrap_or_else(|| matches_a_tool(check, pattern));
@@ -60,7 +60,7 @@ fn patterns<'a>(check: &mut Check<'a>, place: Place, prefix: &str, patterns: Opt
             let near = check.nearest(pattern, catalog.tools.iter().map(|tool| tool.name.as_str()));
             let message = format!("`{}` matches no tool{}", legible(pattern), did_you_mean(near));
             let fix = match (near, place) {
-                (Some(near), Place::Node(at)) => check
+                (Some(near), FindingPlace::Node(at)) => check
                     .with_policy(at, format!("use `{near}`"), |policy| policy.tools.iter_mut().for_each(|list| list[i] = near.to_owned())),
                 (Some(_) | None, _) => None,
             };
@@ -69,21 +69,21 @@ fn patterns<'a>(check: &mut Check<'a>, place: Place, prefix: &str, patterns: Opt
     }
 }
 
-fn matches_a_tool(check: &Check, pattern: &str) -> bool {
+fn matches_a_tool(check: &PlanCheck, pattern: &str) -> bool {
     let Some(glob) = glob(check, pattern) else { return false };
     check.catalog.tools.iter().any(|tool| glob.is_match(&tool.name))
 }
 
-fn glob(check: &Check, pattern: &str) -> Option<GlobMatcher> {
+fn glob(check: &PlanCheck, pattern: &str) -> Option<GlobMatcher> {
     globset::Glob::new(check.catalog.canonical(pattern)).ok().map(|glob| glob.compile_matcher())
 }
 
-fn globs(check: &Check, patterns: &[String]) -> Vec<GlobMatcher> {
+fn globs(check: &PlanCheck, patterns: &[String]) -> Vec<GlobMatcher> {
     patterns.iter().filter_map(|pattern| glob(check, pattern)).collect()
 }
 
-fn agent(check: &mut Check, at: usize, work: &AgentWork) {
-    let place = Place::Node(at);
+fn agent(check: &mut PlanCheck, at: usize, work: &AgentWork) {
+    let place = FindingPlace::Node(at);
     let plan = check.plan;
     let written = plan.nodes[at].policy.tools.as_deref().or(plan.defaults.tools.as_deref());
     let Some(name) = work.agent.as_deref() else {
@@ -97,7 +97,8 @@ fn agent(check: &mut Check, at: usize, work: &AgentWork) {
         let near = check.nearest(name, catalog.agents.iter().map(|agent| agent.name.as_str()));
         let fix = near.map(|near| {
             let agent = AgentWork { agent: Some(near.to_owned()), ..work.clone() };
-            let work = if plan.nodes[at].work.is_decision() { Work::Decision(DecisionWork::Agent(agent)) } else { Work::Agent(agent) };
+            let work =
+                if plan.nodes[at].work.is_decision() { NodeKind::Decision(DecisionWork::Agent(agent)) } else { NodeKind::Agent(agent) };
             Fix::new(format!("use `{near}`"), check.changed(at, |node| node.work = work))
         });
         let message = format!("there is no agent `{}`{}", legible(name), did_you_mean(near));
@@ -109,7 +110,7 @@ fn agent(check: &mut Check, at: usize, work: &AgentWork) {
 }
 
 /// Patterns of a node for tools that its card doesn't have: a node only narrows its card, so the agent doesn't get them.
-fn beyond(check: &mut Check, at: usize, card: usize) {
+fn beyond(check: &mut PlanCheck, at: usize, card: usize) {
     let (plan, catalog) = (check.plan, check.catalog);
     for (i, pattern) in plan.nodes[at].policy.tools.iter().flatten().enumerate() {
         let known = check.stock.beyond.get(&(card, pattern.as_str())).copied();
@@ -120,12 +121,12 @@ fn beyond(check: &mut Check, at: usize, card: usize) {
             let message =
                 format!("the card of `{name}` has no tool `{pattern}`, and a node only narrows its card: the agent doesn't get it");
             let fix = check.with_policy(at, "leave it out", |policy| policy.tools.iter_mut().for_each(|list| drop(list.remove(i))));
-            check.find(Code::BeyondCard, Place::Node(at), &format!("tools[{i}]"), message, fix);
+            check.find(Code::BeyondCard, FindingPlace::Node(at), &format!("tools[{i}]"), message, fix);
         }
     }
 }
 
-fn is_beyond(check: &Check, card: &[String], pattern: &str) -> bool {
+fn is_beyond(check: &PlanCheck, card: &[String], pattern: &str) -> bool {
     let Some(wanted) = glob(check, pattern) else { return false };
     let card = globs(check, card);
     let mut tools = check.catalog.tools.iter().filter(|tool| wanted.is_match(&tool.name)).peekable();
@@ -133,7 +134,7 @@ fn is_beyond(check: &Check, card: &[String], pattern: &str) -> bool {
 }
 
 /// Tools that an agent may call and nobody is asked about: of its patterns, as far as its card has them.
-fn reach(check: &mut Check, at: usize, patterns: &[String], card: Option<&Vec<String>>) {
+fn reach(check: &mut PlanCheck, at: usize, patterns: &[String], card: Option<&Vec<String>>) {
     let plan = check.plan;
     if !is_unasked(plan.nodes[at].policy.approve.or(plan.defaults.approve)) {
         return;
@@ -149,7 +150,7 @@ fn reach(check: &mut Check, at: usize, patterns: &[String], card: Option<&Vec<St
         let by = if check.catalog.canonical(pattern) == tool { String::new() } else { format!(" (by `{}`)", legible(pattern)) };
         let message = format!("the configuration lets this agent call `{tool}`{by} without asking, and the plan doesn't ask either");
         let fix = check.with_policy(at, "ask before it starts", |policy| policy.approve = Some(asking(policy.approve)));
-        check.find(Code::OpenSideEffects, Place::Node(at), "approve", message, fix);
+        check.find(Code::OpenSideEffects, FindingPlace::Node(at), "approve", message, fix);
     }
 }
 
@@ -161,7 +162,7 @@ fn asking(approve: Option<Approve>) -> Approve {
     }
 }
 
-fn tool(check: &mut Check, at: usize, work: &ToolWork) {
+fn tool(check: &mut PlanCheck, at: usize, work: &ToolWork) {
     let Some(&tool) = check.stock.tools.get(work.tool.as_str()) else { return unknown_tool(check, at, work) };
     let info = &check.catalog.tools[tool];
     let made = check.stock.validators.entry(tool);
@@ -183,31 +184,31 @@ fn is_unasked(approve: Option<Approve>) -> bool {
     }
 }
 
-fn permission(check: &mut Check, at: usize, info: &ToolInfo) {
+fn permission(check: &mut PlanCheck, at: usize, info: &ToolInfo) {
     if info.verdict == Verdict::Deny {
-        check.find(Code::DeniedTool, Place::Node(at), "tool", format!("the configuration never lets `{}` run", info.name), None);
+        check.find(Code::DeniedTool, FindingPlace::Node(at), "tool", format!("the configuration never lets `{}` run", info.name), None);
     }
     let node = &check.plan.nodes[at];
     if is_open(info) && is_unasked(node.policy.approve.or(check.plan.defaults.approve)) {
         let fix = check.with_policy(at, "ask before it runs", |policy| policy.approve = Some(asking(policy.approve)));
         let message = format!("the configuration lets `{}` change things without asking, and the plan doesn't ask either", info.name);
-        check.find(Code::OpenSideEffects, Place::Node(at), "approve", message, fix);
+        check.find(Code::OpenSideEffects, FindingPlace::Node(at), "approve", message, fix);
     }
 }
 
-fn unknown_tool(check: &mut Check, at: usize, work: &ToolWork) {
+fn unknown_tool(check: &mut PlanCheck, at: usize, work: &ToolWork) {
     let catalog = check.catalog;
     let near = check.nearest(&work.tool, catalog.tools.iter().map(|tool| tool.name.as_str()));
     let fix = near.map(|near| {
         let work = ToolWork { tool: near.to_owned(), ..work.clone() };
-        Fix::new(format!("use `{near}`"), check.changed(at, |node| node.work = Work::Tool(work)))
+        Fix::new(format!("use `{near}`"), check.changed(at, |node| node.work = NodeKind::Tool(work)))
     });
     let message = format!("there is no tool `{}`{}", legible(&work.tool), did_you_mean(near));
-    check.find(Code::UnknownTool, Place::Node(at), "tool", message, fix);
+    check.find(Code::UnknownTool, FindingPlace::Node(at), "tool", message, fix);
 }
 
-fn arguments(check: &mut Check, at: usize, work: &ToolWork, info: &ToolInfo, validator: Option<&Validator>) {
-    let place = Place::Node(at);
+fn arguments(check: &mut PlanCheck, at: usize, work: &ToolWork, info: &ToolInfo, validator: Option<&Validator>) {
+    let place = FindingPlace::Node(at);
     let args: Value = match &work.input {
         ToolInput::Args(args) => Value::Object(args.clone()),
         ToolInput::Query(query) => match info.query_parameter() {
@@ -252,10 +253,10 @@ fn argument(pointer: &str, name: &str) -> String {
 }
 
 /// A name that the tool doesn't have takes the place of a near one that is free.
-fn unexpected_argument(check: &mut Check, at: usize, info: &ToolInfo, pointer: &str, field: &str, name: &str) {
+fn unexpected_argument(check: &mut PlanCheck, at: usize, info: &ToolInfo, pointer: &str, field: &str, name: &str) {
     let plan = check.plan;
     let args = match &plan.nodes[at].work {
-        Work::Tool(ToolWork { input: ToolInput::Args(args), .. }) if pointer.is_empty() => Some(args),
+        NodeKind::Tool(ToolWork { input: ToolInput::Args(args), .. }) if pointer.is_empty() => Some(args),
         _ => None,
     };
     let known = info.input_schema.get("properties").and_then(Value::as_object);
@@ -264,12 +265,12 @@ fn unexpected_argument(check: &mut Check, at: usize, info: &ToolInfo, pointer: &
     let fix = near.zip(args).map(|(near, args)| {
         let renamed = args.iter().map(|(key, value)| (if key == name { near.to_owned() } else { key.clone() }, value.clone())).collect();
         let edit = check.changed(at, |node| {
-            if let Work::Tool(tool) = &mut node.work {
+            if let NodeKind::Tool(tool) = &mut node.work {
                 tool.input = ToolInput::Args(renamed);
             }
         });
         Fix::new(format!("call it `{near}`"), edit)
     });
     let message = format!("`{}` has no argument `{}`{}", info.name, argument(pointer, name), did_you_mean(near));
-    check.find(Code::BadArguments, Place::Node(at), field, message, fix);
+    check.find(Code::BadArguments, FindingPlace::Node(at), field, message, fix);
 }

@@ -2,36 +2,36 @@
 //! their own nodes, the inputs that reach them, and nothing else.
 
 use super::legible;
-use super::{Around, Check, Code, Fix, Outer, Place, in_order, policy, texts};
+use super::{Around, Code, FindingPlace, Fix, Outer, PlanCheck, in_order, policy, texts};
 use crate::plan::native::{MAX_DEPTH, kind};
-use crate::plan::{Dialect, LoopWork, MapWork, Node, Plan, PlanWork, Policy, Work, expr};
+use crate::plan::{Dialect, LoopWork, MapWork, Node, NodeKind, Plan, PlanWork, Policy, expr};
 use serde_json::{Map, Value};
 use std::{borrow::Cow, rc::Rc};
 
 /// The limit that a loop without one is offered.
 const LOOPS: u32 = 5;
 
-pub(super) fn check(check: &mut Check) {
+pub(super) fn check(check: &mut PlanCheck) {
     let plan = check.plan;
-    locks(check, Place::Plan, "defaults.", plan.defaults.locks.as_deref());
+    locks(check, FindingPlace::Plan, "defaults.", plan.defaults.locks.as_deref());
     for (at, node) in plan.nodes.iter().enumerate() {
-        locks(check, Place::Node(at), "", node.policy.locks.as_deref());
+        locks(check, FindingPlace::Node(at), "", node.policy.locks.as_deref());
         match &node.work {
-            Work::Agent(_)
-            | Work::Tool(_)
-            | Work::Code(_)
-            | Work::Decision(_)
-            | Work::Merge(_)
-            | Work::Transform(_)
-            | Work::Approval(_) => continue,
-            Work::Plan(work) => {
+            NodeKind::Agent(_)
+            | NodeKind::Tool(_)
+            | NodeKind::Code(_)
+            | NodeKind::Decision(_)
+            | NodeKind::Merge(_)
+            | NodeKind::Transform(_)
+            | NodeKind::Approval(_) => continue,
+            NodeKind::Plan(work) => {
                 if let PlanWork::File { path, loaded: None } = work {
                     let message = format!("`{}` was not read yet: it is read when the run starts", legible(path));
-                    check.find(Code::NotLoaded, Place::Node(at), "plan", message, None);
+                    check.find(Code::NotLoaded, FindingPlace::Node(at), "plan", message, None);
                 }
             }
-            Work::Loop(work) => of_loop(check, at, work),
-            Work::Map(work) => of_map(check, at, work),
+            NodeKind::Loop(work) => of_loop(check, at, work),
+            NodeKind::Map(work) => of_map(check, at, work),
         }
         idle(check, at, node);
         if let Some(body) = node.work.body() {
@@ -41,7 +41,7 @@ pub(super) fn check(check: &mut Check) {
 }
 
 /// A lock that a node around holds is free only when that node is over.
-fn locks(check: &mut Check, place: Place, prefix: &str, names: Option<&[String]>) {
+fn locks(check: &mut PlanCheck, place: FindingPlace, prefix: &str, names: Option<&[String]>) {
     let Some(i) = names.unwrap_or_default().iter().position(|name| check.around.held.contains(&name.as_str())) else { return };
     let wanted = names.unwrap_or_default()[i].clone();
     let name = legible(&wanted);
@@ -55,68 +55,68 @@ fn locks(check: &mut Check, place: Place, prefix: &str, names: Option<&[String]>
     check.find(Code::HeldLock, place, &format!("{prefix}locks[{i}]"), message, fix);
 }
 
-fn of_loop(check: &mut Check, at: usize, work: &LoopWork) {
+fn of_loop(check: &mut PlanCheck, at: usize, work: &LoopWork) {
     if check.plan.nodes[at].policy.max_iterations.or(check.plan.defaults.max_iterations).is_none() {
         let fix = check.with_policy(at, format!("set it to {LOOPS}"), |policy| policy.max_iterations = Some(LOOPS));
         let message = "a loop needs `max_iterations`, 1 to 20: how often it may run at most";
-        check.find(Code::LoopLimit, Place::Node(at), "max_iterations", message, fix);
+        check.find(Code::LoopLimit, FindingPlace::Node(at), "max_iterations", message, fix);
     }
     if work.until.trim().is_empty() {
-        check.find(Code::EmptyText, Place::Node(at), "until", "`until` is empty: it says when the loop ends", None);
+        check.find(Code::EmptyText, FindingPlace::Node(at), "until", "`until` is empty: it says when the loop ends", None);
     }
 }
 
-fn of_map(check: &mut Check, at: usize, work: &MapWork) {
+fn of_map(check: &mut PlanCheck, at: usize, work: &MapWork) {
     if work.max_parallel == Some(0) {
         let edit = check.changed(at, |node| {
-            if let Work::Map(map) = &mut node.work {
+            if let NodeKind::Map(map) = &mut node.work {
                 map.max_parallel = Some(1);
             }
         });
         let fix = Some(Fix::new("set it to 1", edit));
-        check.find(Code::BadLimit, Place::Node(at), "max_parallel", "`max_parallel` must be more than 0, or nothing would run", fix);
+        check.find(Code::BadLimit, FindingPlace::Node(at), "max_parallel", "`max_parallel` must be more than 0, or nothing would run", fix);
     }
     let certain = expr::Expr::parse(&work.over, check).ok().filter(|over| over.paths().is_empty());
     if let Some(value) = certain.and_then(|over| over.eval(check, expr::OnMissing::Null).ok()).filter(|value| !value.is_array()) {
         let message = format!("`{}` gives {}, and a map needs a list", legible(&work.over), kind(&value));
-        check.find(Code::BadCondition, Place::Node(at), "over", message, None);
+        check.find(Code::BadCondition, FindingPlace::Node(at), "over", message, None);
     }
 }
 
 /// Time and attempts are those of the nodes inside.
-fn idle(check: &mut Check, at: usize, node: &Node) {
+fn idle(check: &mut PlanCheck, at: usize, node: &Node) {
     if node.policy.timeout_s.is_some() {
         let fix = check.with_policy(at, "take it away", |policy| policy.timeout_s = None);
         let message = "`timeout_s` does nothing here: the nodes inside have limits of their own";
-        check.find(Code::NoEffect, Place::Node(at), "timeout_s", message, fix);
+        check.find(Code::NoEffect, FindingPlace::Node(at), "timeout_s", message, fix);
     }
     if node.policy.retry.is_some() {
         let fix = check.with_policy(at, "take it away", |policy| policy.retry = None);
         let message = "`retry` does nothing here: the nodes inside are retried by themselves";
-        check.find(Code::NoEffect, Place::Node(at), "retry", message, fix);
+        check.find(Code::NoEffect, FindingPlace::Node(at), "retry", message, fix);
     }
 }
 
 /// Checks the plan inside a node, and what its owner says over its names.
-fn inside<'a>(check: &mut Check<'a>, at: usize, body: &'a Plan) {
+fn inside<'a>(check: &mut PlanCheck<'a>, at: usize, body: &'a Plan) {
     let outer = outer(check, at);
     if outer.path.matches("].").count() >= MAX_DEPTH {
         let message = format!("plans can stand {MAX_DEPTH} deep in each other, no deeper");
-        return check.find(Code::BadLimit, Place::Node(at), outer.field(), message, None);
+        return check.find(Code::BadLimit, FindingPlace::Node(at), outer.field(), message, None);
     }
     let around = around(check, at, body, outer);
-    let mut inner = Check::new(body, check.catalog, around, std::mem::take(&mut check.stock));
+    let mut inner = PlanCheck::new(body, check.catalog, around, std::mem::take(&mut check.stock));
     inner.everything();
-    if let Work::Loop(work) = &check.plan.nodes[at].work
+    if let NodeKind::Loop(work) = &check.plan.nodes[at].work
         && !work.until.trim().is_empty()
     {
         texts::until(&mut inner, &work.until);
     }
     check.stock = inner.stock;
-    check.findings.extend(in_order(inner.findings).into_iter().map(|finding| (Place::Node(at), finding)));
+    check.findings.extend(in_order(inner.findings).into_iter().map(|finding| (FindingPlace::Node(at), finding)));
 }
 
-fn outer<'a>(check: &Check<'a>, at: usize) -> Outer<'a> {
+fn outer<'a>(check: &PlanCheck<'a>, at: usize) -> Outer<'a> {
     let id = &check.plan.nodes[at].id;
     let path = match &check.around.outer {
         Some(outer) => format!("{}.{}.nodes[{at}]", outer.path, outer.field()),
@@ -133,13 +133,13 @@ fn outer<'a>(check: &Check<'a>, at: usize) -> Outer<'a> {
 }
 
 /// What a body sees: the inputs around it, its own, those that its node gives it, and what each turn gives.
-fn around<'a>(check: &Check<'a>, at: usize, body: &'a Plan, outer: Outer<'a>) -> Around<'a> {
+fn around<'a>(check: &PlanCheck<'a>, at: usize, body: &'a Plan, outer: Outer<'a>) -> Around<'a> {
     let plan = check.plan;
     let node = &plan.nodes[at];
     let given = node.policy.inputs.as_ref().or(plan.defaults.inputs.as_ref());
     let turn: &[&str] = match &node.work {
-        Work::Loop(_) => &["iteration", "previous"],
-        Work::Map(_) => &["item", "index"],
+        NodeKind::Loop(_) => &["iteration", "previous"],
+        NodeKind::Map(_) => &["item", "index"],
         _ => &[],
     };
     let names = [Some(&*check.around.inputs), Some(&body.inputs), given].into_iter().flatten().flat_map(Map::keys);
@@ -149,7 +149,7 @@ fn around<'a>(check: &Check<'a>, at: usize, body: &'a Plan, outer: Outer<'a>) ->
     held.extend(node.policy.locks.as_ref().or(plan.defaults.locks.as_ref()).into_iter().flatten().map(String::as_str));
     let is_second = check.graph.position(&node.id) != Some(at);
     let file = match &node.work {
-        Work::Plan(PlanWork::File { path, .. }) => Some(path.as_str()),
+        NodeKind::Plan(PlanWork::File { path, .. }) => Some(path.as_str()),
         _ => check.around.file,
     };
     Around {
@@ -158,7 +158,7 @@ fn around<'a>(check: &Check<'a>, at: usize, body: &'a Plan, outer: Outer<'a>) ->
         is_open: check.around.is_open || body.dialect == Dialect::Workflow,
         held,
         file,
-        is_sealed: check.around.is_sealed || is_second || matches!(node.work, Work::Plan(PlanWork::File { .. })),
+        is_sealed: check.around.is_sealed || is_second || matches!(node.work, NodeKind::Plan(PlanWork::File { .. })),
         is_capped: check.around.is_capped || plan.budget != crate::plan::Budget::default(),
     }
 }

@@ -1,16 +1,16 @@
 //! A body that names a node of a plan around it. It doesn't see that node; the node that holds the body can hand the result in as one of
 //! its `inputs`. Then the name means the result itself, so `{{a.result.title}}` becomes `{{a.title}}` wherever the body says it.
 
-use super::{Check, Code, Fix, Outer, Place};
+use super::{Code, FindingPlace, Fix, Outer, PlanCheck};
 use crate::plan::edit::Edit;
 use crate::plan::native::{plan_from_value, plan_to_value};
 use crate::plan::reference::references_in_text;
-use crate::plan::{Names, NodeId, Plan, PlanWork, Root, Work, expr};
+use crate::plan::{NodeId, NodeKind, Plan, PlanNames, PlanWork, Root, expr};
 use serde_json::{Map, Value};
 use std::rc::Rc;
 
 /// The nearest plan around this one that has such a node, unless an input has the name, or may be meant by it.
-pub(super) fn find<'a, 'c>(check: &'c Check<'a>, id: &str) -> Option<&'c Rc<Outer<'a>>> {
+pub(super) fn find<'a, 'c>(check: &'c PlanCheck<'a>, id: &str) -> Option<&'c Rc<Outer<'a>>> {
     let is_input = |name: &String| name.strip_prefix(id).is_some_and(|rest| rest.is_empty() || rest.starts_with('-'));
     let mut next = check.around.outer.as_ref();
     while let Some(outer) = next {
@@ -23,7 +23,7 @@ pub(super) fn find<'a, 'c>(check: &'c Check<'a>, id: &str) -> Option<&'c Rc<Oute
 }
 
 /// Tells of such a name; `false` if it is none.
-pub(super) fn told(check: &mut Check, place: Place, field: &str, id: &str) -> bool {
+pub(super) fn told(check: &mut PlanCheck, place: FindingPlace, field: &str, id: &str) -> bool {
     let Some(outer) = find(check, id).map(Rc::clone) else { return false };
     let owner = &outer.node().id;
     let itself = outer.graph.position(id) == Some(outer.at);
@@ -48,12 +48,12 @@ fn given(outer: &Outer, id: &str) -> Option<Fix> {
     let mut node = outer.node().clone();
     let rewrite = |body: &Plan| rewritten(body, id);
     match &mut node.work {
-        Work::Plan(PlanWork::Inline(body)) => **body = rewrite(body)?,
-        Work::Loop(work) => {
+        NodeKind::Plan(PlanWork::Inline(body)) => **body = rewrite(body)?,
+        NodeKind::Loop(work) => {
             *work.body = rewrite(&work.body)?;
             work.until = condition(&work.until, id);
         }
-        Work::Map(work) => *work.body = rewrite(&work.body)?,
+        NodeKind::Map(work) => *work.body = rewrite(&work.body)?,
         _ => return None,
     }
     let inputs = node.policy.inputs.get_or_insert_with(|| outer.plan.defaults.inputs.clone().unwrap_or_default());
@@ -106,7 +106,7 @@ fn template(text: &str, id: &str) -> String {
     let inputs = Map::new();
     let mut written = String::with_capacity(text.len());
     let mut done = 0;
-    for reference in references_in_text(text, &Names::new([id], &inputs)) {
+    for reference in references_in_text(text, &PlanNames::new([id], &inputs)) {
         written.push_str(&text[done..reference.span.start]);
         done = reference.span.end;
         let inner = reference.text.strip_prefix("{{").and_then(|text| text.strip_suffix("}}"));
@@ -123,7 +123,7 @@ fn template(text: &str, id: &str) -> String {
 /// An expression that reads the result itself where it read the node: `a.result.x`, `deps.a.output.x`, `deps["a"].x`.
 fn condition(text: &str, id: &str) -> String {
     let inputs = Map::new();
-    let Ok(expression) = expr::Expr::parse(text, &Names::new([id], &inputs)) else { return text.to_owned() };
+    let Ok(expression) = expr::Expr::parse(text, &PlanNames::new([id], &inputs)) else { return text.to_owned() };
     if !expression.paths().iter().any(|path| path.node() == Some(id)) {
         return text.to_owned();
     }

@@ -1,8 +1,8 @@
 //! Limits, schemas, budgets, and fields that this version reads but doesn't act on.
 
-use super::{Check, Code, Fix, Place};
+use super::{Code, FindingPlace, Fix, PlanCheck};
 use crate::plan::edit::Edit;
-use crate::plan::{Breakpoint, Budget, CodeWork, Dialect, Moment, Node, OnFailure, Plan, Policy, SandboxLimits, Work};
+use crate::plan::{Breakpoint, Budget, CodeWork, Dialect, Moment, Node, NodeKind, OnFailure, Plan, Policy, SandboxLimits};
 
 /// The most iterations of an agent.
 const MAX_ITERATIONS: u32 = 20;
@@ -11,31 +11,37 @@ const MAX_ATTEMPTS: u32 = 20;
 /// What an agent may use that nobody gave a budget.
 const AGENT_TOKENS: u64 = 10_000;
 
-pub(super) fn check(check: &mut Check) {
+pub(super) fn check(check: &mut PlanCheck) {
     let plan = check.plan;
-    limits(check, Place::Plan, "defaults.", &plan.defaults);
-    breakpoint(check, Place::Plan, "defaults.", &plan.defaults);
-    not_yet(check, Place::Plan, "defaults.", &plan.defaults);
-    budget(check, Place::Plan, "budget", &plan.budget);
+    limits(check, FindingPlace::Plan, "defaults.", &plan.defaults);
+    breakpoint(check, FindingPlace::Plan, "defaults.", &plan.defaults);
+    not_yet(check, FindingPlace::Plan, "defaults.", &plan.defaults);
+    budget(check, FindingPlace::Plan, "budget", &plan.budget);
     if plan.budget != Budget::default() {
-        check.find(Code::NotYet, Place::Plan, "budget", "caps of the whole run are not enforced yet, those of a node's tokens are", None);
+        check.find(
+            Code::NotYet,
+            FindingPlace::Plan,
+            "budget",
+            "caps of the whole run are not enforced yet, those of a node's tokens are",
+            None,
+        );
     }
     agents_without_budget(check);
     low_budget(check);
     for (at, node) in plan.nodes.iter().enumerate() {
-        let place = Place::Node(at);
+        let place = FindingPlace::Node(at);
         if node.policy != Policy::default() {
             limits(check, place, "", &node.policy);
             breakpoint(check, place, "", &node.policy);
             not_yet(check, place, "", &node.policy);
         }
-        if let Work::Code(code) = &node.work {
+        if let NodeKind::Code(code) = &node.work {
             sandbox(check, at, code);
         }
     }
 }
 
-fn sandbox(check: &mut Check, at: usize, code: &CodeWork) {
+fn sandbox(check: &mut PlanCheck, at: usize, code: &CodeWork) {
     let SandboxLimits { memory_mb, time_ms } = code.sandbox;
     let limits =
         [("sandbox.memory_mb", memory_mb, SandboxLimits::MOST_MEMORY_MB), ("sandbox.time_ms", time_ms, SandboxLimits::MOST_TIME_MS)];
@@ -44,18 +50,18 @@ fn sandbox(check: &mut Check, at: usize, code: &CodeWork) {
         let (title, limit_instead) =
             if limit == 0 { ("take the limit away".to_owned(), None) } else { (format!("set it to {most}"), Some(most)) };
         let edit = check.changed(at, |node| {
-            if let Work::Code(code) = &mut node.work {
+            if let NodeKind::Code(code) = &mut node.work {
                 let limit = if field == "sandbox.memory_mb" { &mut code.sandbox.memory_mb } else { &mut code.sandbox.time_ms };
                 *limit = limit_instead;
             }
         });
         let message = format!("`{field}` must be 1 to {most}, not {limit}");
-        check.find(Code::BadLimit, Place::Node(at), field, message, Some(Fix::new(title, edit)));
+        check.find(Code::BadLimit, FindingPlace::Node(at), field, message, Some(Fix::new(title, edit)));
     }
 }
 
 /// In hybrid documents a budget stands with each task; elsewhere the plan's defaults can give one to all.
-fn agents_without_budget(check: &mut Check) {
+fn agents_without_budget(check: &mut PlanCheck) {
     let plan = check.plan;
     if check.around.is_capped || plan.budget != Budget::default() || plan.defaults.budget.is_some() {
         return;
@@ -68,24 +74,24 @@ fn agents_without_budget(check: &mut Check) {
         for (at, _) in open {
             let message = "this agent runs without a budget: the default of 10,000 tokens applies";
             let fix = check.with_policy(at, "give it 10,000 tokens", |policy| policy.budget = Some(budget.clone()));
-            check.find(Code::NoBudget, Place::Node(at), "budget", message, fix);
+            check.find(Code::NoBudget, FindingPlace::Node(at), "budget", message, fix);
         }
     } else if open.next().is_some() {
         let defaults = Policy { budget: Some(budget), ..plan.defaults.clone() };
         let fix = Fix::new(title, Edit::SetDefaults { defaults: Box::new(defaults) });
-        check.find(Code::NoBudget, Place::Plan, "budget", message, Some(fix));
+        check.find(Code::NoBudget, FindingPlace::Plan, "budget", message, Some(fix));
     }
 }
 
 /// A plan whose cap is lower than the caps of its agents together can run out of it before they do.
-fn low_budget(check: &mut Check) {
+fn low_budget(check: &mut PlanCheck) {
     let Some(cap) = check.plan.budget.tokens.filter(|cap| *cap > 0) else { return };
     let all = tokens(check.plan);
     if all > cap {
         let message = format!("the agents may use {all} tokens together by their own budgets, and the plan has {cap}");
         let budget = Budget { tokens: Some(all), ..check.plan.budget.clone() };
         let fix = Fix::new(format!("raise it to {all}"), Edit::SetBudget { budget });
-        check.find(Code::LowBudget, Place::Plan, "budget.tokens", message, Some(fix));
+        check.find(Code::LowBudget, FindingPlace::Plan, "budget.tokens", message, Some(fix));
     }
 }
 
@@ -95,7 +101,7 @@ fn tokens(plan: &Plan) -> u64 {
         let own = node.policy.budget.as_ref().or(plan.defaults.budget.as_ref()).and_then(|budget| budget.tokens);
         let own = own.filter(|_| node.work.agent().is_some()).unwrap_or(0);
         let times = match node.work {
-            Work::Loop(_) => node.policy.max_iterations.or(plan.defaults.max_iterations).unwrap_or(1).clamp(1, MAX_ITERATIONS),
+            NodeKind::Loop(_) => node.policy.max_iterations.or(plan.defaults.max_iterations).unwrap_or(1).clamp(1, MAX_ITERATIONS),
             _ => 1,
         };
         own.saturating_add(node.work.body().map_or(0, tokens).saturating_mul(times.into()))
@@ -103,7 +109,7 @@ fn tokens(plan: &Plan) -> u64 {
     plan.nodes.iter().map(of).fold(0, u64::saturating_add)
 }
 
-fn limits(check: &mut Check, place: Place, prefix: &str, policy: &Policy) {
+fn limits(check: &mut PlanCheck, place: FindingPlace, prefix: &str, policy: &Policy) {
     if let Some(retry) = policy.retry.as_ref().filter(|retry| !(1..=MAX_ATTEMPTS).contains(&retry.attempts)) {
         let attempts = retry.attempts.clamp(1, MAX_ATTEMPTS);
         let message = format!("`attempts` must be 1 to {MAX_ATTEMPTS}, not {}", retry.attempts);
@@ -134,10 +140,10 @@ fn limits(check: &mut Check, place: Place, prefix: &str, policy: &Policy) {
 }
 
 /// Changes the policy that stands at a place: a node's, or the plan's defaults.
-pub(super) fn set(check: &Check, place: Place, title: impl Into<String>, change: impl FnOnce(&mut Policy)) -> Option<Fix> {
+pub(super) fn set(check: &PlanCheck, place: FindingPlace, title: impl Into<String>, change: impl FnOnce(&mut Policy)) -> Option<Fix> {
     match place {
-        Place::Node(at) => check.with_policy(at, title, change),
-        Place::Owner | Place::Plan | Place::Edge(_) => {
+        FindingPlace::Node(at) => check.with_policy(at, title, change),
+        FindingPlace::Owner | FindingPlace::Plan | FindingPlace::Edge(_) => {
             let mut defaults = check.plan.defaults.clone();
             change(&mut defaults);
             Some(Fix::new(title, Edit::SetDefaults { defaults: Box::new(defaults) }))
@@ -145,7 +151,7 @@ pub(super) fn set(check: &Check, place: Place, title: impl Into<String>, change:
     }
 }
 
-fn budget(check: &mut Check, place: Place, field: &str, caps: &Budget) {
+fn budget(check: &mut PlanCheck, place: FindingPlace, field: &str, caps: &Budget) {
     let positive = |cap: Option<f64>| cap.is_none_or(|cap| cap.is_finite() && cap > 0.0);
     for (cap, fine) in [
         ("tokens", caps.tokens != Some(0)),
@@ -161,7 +167,7 @@ fn budget(check: &mut Check, place: Place, field: &str, caps: &Budget) {
 }
 
 /// Takes one cap away.
-fn uncapped(check: &Check, place: Place, field: &str, cap: &str) -> Option<Fix> {
+fn uncapped(check: &PlanCheck, place: FindingPlace, field: &str, cap: &str) -> Option<Fix> {
     let drop_cap = |budget: &mut Budget| match cap {
         "tokens" => budget.tokens = None,
         "usd" => budget.usd = None,
@@ -169,7 +175,7 @@ fn uncapped(check: &Check, place: Place, field: &str, cap: &str) -> Option<Fix> 
         _ => budget.model_calls = None,
     };
     let title = format!("take the cap on `{cap}` away");
-    if field == "budget" && place == Place::Plan {
+    if field == "budget" && place == FindingPlace::Plan {
         let mut budget = check.plan.budget.clone();
         drop_cap(&mut budget);
         return Some(Fix::new(title, Edit::SetBudget { budget }));
@@ -180,14 +186,14 @@ fn uncapped(check: &Check, place: Place, field: &str, cap: &str) -> Option<Fix> 
     })
 }
 
-fn breakpoint(check: &mut Check, place: Place, prefix: &str, policy: &Policy) {
+fn breakpoint(check: &mut PlanCheck, place: FindingPlace, prefix: &str, policy: &Policy) {
     let calls = |at: usize| {
         let work = &check.plan.nodes[at].work;
         work.agent().is_some() || work.tool().is_some()
     };
     let (code, message) = match (policy.breakpoint.as_ref().map(Breakpoint::written), place) {
         (Some(Err(message)), _) => (Code::BadBreakpoint, message),
-        (Some(Ok(Some(point))), Place::Node(at)) if point.at == Moment::Call && !calls(at) => {
+        (Some(Ok(Some(point))), FindingPlace::Node(at)) if point.at == Moment::Call && !calls(at) => {
             (Code::NoEffect, "this node calls neither models nor tools, so it never stops there".to_string())
         }
         (Some(Ok(_)) | None, _) => return,
@@ -196,7 +202,7 @@ fn breakpoint(check: &mut Check, place: Place, prefix: &str, policy: &Policy) {
     check.find(code, place, &format!("{prefix}breakpoint"), message, fix);
 }
 
-fn not_yet(check: &mut Check, place: Place, prefix: &str, policy: &Policy) {
+fn not_yet(check: &mut PlanCheck, place: FindingPlace, prefix: &str, policy: &Policy) {
     let fields = [
         ("cache", policy.cache.is_some(), "results are not cached yet"),
         ("replan_when", policy.replan_when.is_some(), "nothing is replanned yet"),

@@ -1,19 +1,19 @@
 //! Ids, edges, cycles.
 
 use super::legible;
-use super::{Check, Code, Fix, Place, did_you_mean};
+use super::{Code, FindingPlace, Fix, PlanCheck, did_you_mean};
 use crate::plan::edit::Edit;
-use crate::plan::order::{EdgePlace, Link};
+use crate::plan::order::{EdgePlace, OrderedEdge};
 use crate::plan::{Edge, NodeId, is_legal_id};
 use std::collections::HashSet;
 
-pub(super) fn check(check: &mut Check) {
+pub(super) fn check(check: &mut PlanCheck) {
     if check.plan.nodes.is_empty() {
         let message = match &check.around.outer {
             Some(outer) => format!("the plan inside `{}` has no nodes", outer.address),
             None => "the plan has no nodes".to_owned(),
         };
-        check.find(Code::EmptyPlan, Place::Plan, "nodes", message, None);
+        check.find(Code::EmptyPlan, FindingPlace::Plan, "nodes", message, None);
         return;
     }
     ids(check);
@@ -27,7 +27,7 @@ pub(super) fn check(check: &mut Check) {
     }
 }
 
-fn ids(check: &mut Check) {
+fn ids(check: &mut PlanCheck) {
     let mut seen: HashSet<&str> = HashSet::new();
     let plan = check.plan;
     for (at, node) in plan.nodes.iter().enumerate() {
@@ -39,18 +39,18 @@ fn ids(check: &mut Check) {
                 Fix::new(title, if is_first { follow } else { check.changed(at, |node| node.id = id) })
             });
             let words = "is no legal id: 1 to 64 of A-Z a-z 0-9 _ -, and not inputs, deps, nodes or run";
-            check.find(Code::BadId, Place::Node(at), "id", format!("`{}` {words}", legible(&node.id)), fix);
+            check.find(Code::BadId, FindingPlace::Node(at), "id", format!("`{}` {words}", legible(&node.id)), fix);
         }
         if !seen.insert(&node.id) {
             let fix = free_id(check, &node.id)
                 .map(|id| Fix::new(format!("rename the second one to `{id}`"), check.changed(at, |node| node.id = id)));
-            check.find(Code::DuplicateId, Place::Node(at), "id", format!("there is already a node `{}`", node.id), fix);
+            check.find(Code::DuplicateId, FindingPlace::Node(at), "id", format!("there is already a node `{}`", node.id), fix);
         }
     }
 }
 
 /// A legal id that no node has, made of a wrong or taken one.
-fn free_id(check: &mut Check, wrong: &str) -> Option<NodeId> {
+fn free_id(check: &mut PlanCheck, wrong: &str) -> Option<NodeId> {
     if !check.may_suggest() {
         return None;
     }
@@ -61,11 +61,11 @@ fn free_id(check: &mut Check, wrong: &str) -> Option<NodeId> {
     std::iter::once(base.clone()).chain(numbered).find(|id| is_legal_id(id) && check.graph.position(id).is_none()).map(NodeId::new)
 }
 
-fn ends(check: &mut Check, link: Link) {
+fn ends(check: &mut PlanCheck, link: OrderedEdge) {
     let Some(edge) = check.plan.edge_at(link.place) else { return };
     let (place, field) = match link.place {
-        EdgePlace::Edge(at) => (Place::Edge(at), String::new()),
-        EdgePlace::Dependency(node, at) => (Place::Node(node), format!("depends_on[{at}]")),
+        EdgePlace::Edge(at) => (FindingPlace::Edge(at), String::new()),
+        EdgePlace::Dependency(node, at) => (FindingPlace::Node(node), format!("depends_on[{at}]")),
     };
     if edge.from == edge.to {
         let fix = match link.place {
@@ -105,7 +105,7 @@ fn ends(check: &mut Check, link: Link) {
 }
 
 /// Whether an edge may have this end: it joins two nodes and closes no cycle.
-fn fits(check: &Check, near: &NodeId, edge: &Edge, is_source: bool) -> bool {
+fn fits(check: &PlanCheck, near: &NodeId, edge: &Edge, is_source: bool) -> bool {
     let (from, to) = if is_source { (near, &edge.to) } else { (&edge.from, near) };
     match (check.graph.position(from), check.graph.position(to)) {
         (Some(from), Some(to)) => from != to && check.graph.closes(from, to).is_none(),
@@ -113,7 +113,7 @@ fn fits(check: &Check, near: &NodeId, edge: &Edge, is_source: bool) -> bool {
     }
 }
 
-fn cycles(check: &mut Check) {
+fn cycles(check: &mut PlanCheck) {
     let cycles = check.graph.cycles();
     if cycles.is_empty() {
         return;
@@ -125,7 +125,7 @@ fn cycles(check: &mut Check) {
         let (node, on) = (check.graph.id(first).clone(), check.graph.id(last).clone());
         let fix = Fix::new(format!("take the dependency of `{node}` on `{on}` away"), Edit::RemoveDependency { node, on });
         let message = format!("nodes depend on each other in a circle: {}", check.graph.spell(cycle));
-        check.find(Code::Cycle, Place::Node(first), "depends_on", message, Some(fix));
+        check.find(Code::Cycle, FindingPlace::Node(first), "depends_on", message, Some(fix));
     }
     if check.plan.dialect.walks() {
         return;
@@ -135,15 +135,15 @@ fn cycles(check: &mut Check) {
     let dead_ends = leads_to_exit(check);
     for node in 0..check.graph.len() {
         if !starts[node] && !in_cycle[node] {
-            check.find(Code::Unreachable, Place::Node(node), "", "can never start: it is behind a cycle", None);
+            check.find(Code::Unreachable, FindingPlace::Node(node), "", "can never start: it is behind a cycle", None);
         } else if starts[node] && !dead_ends[node] {
-            check.find(Code::NoExit, Place::Node(node), "", "leads to no exit, only into a cycle", None);
+            check.find(Code::NoExit, FindingPlace::Node(node), "", "leads to no exit, only into a cycle", None);
         }
     }
 }
 
 /// For each node whether an exit can be reached from it.
-fn leads_to_exit(check: &Check) -> Vec<bool> {
+fn leads_to_exit(check: &PlanCheck) -> Vec<bool> {
     let mut leads = vec![false; check.graph.len()];
     let mut stack: Vec<usize> = check.graph.exits().collect();
     while let Some(node) = stack.pop() {
@@ -155,9 +155,9 @@ fn leads_to_exit(check: &Check) -> Vec<bool> {
 }
 
 /// Edges with conditions may well join the same nodes; plain ones gain nothing by it.
-fn duplicate_edges(check: &mut Check, at: usize) {
+fn duplicate_edges(check: &mut PlanCheck, at: usize) {
     let plan = check.plan;
-    let is_plain = |link: &Link| match link.place {
+    let is_plain = |link: &OrderedEdge| match link.place {
         EdgePlace::Edge(edge) => plan.edges[edge].when.is_none(),
         EdgePlace::Dependency(..) => true,
     };
@@ -176,6 +176,6 @@ fn duplicate_edges(check: &mut Check, at: usize) {
             EdgePlace::Edge(at) => Edit::RemoveEdge { at },
             EdgePlace::Dependency(node, i) => check.changed(node, |node| drop(node.depends_on.remove(i))),
         };
-        check.find(Code::DuplicateEdge, Place::Node(at), "depends_on", message, Some(Fix::new("take one of them away", edit)));
+        check.find(Code::DuplicateEdge, FindingPlace::Node(at), "depends_on", message, Some(Fix::new("take one of them away", edit)));
     }
 }

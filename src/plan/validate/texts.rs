@@ -1,30 +1,30 @@
 //! References and conditions: they can be read, name something, and what they read has run by then.
 
 use super::legible;
-use super::{Check, Code, Fix, Place, did_you_mean, outer};
+use super::{Code, FindingPlace, Fix, PlanCheck, did_you_mean, outer};
 use crate::plan::edit::Edit;
 use crate::plan::expr;
 use crate::plan::reference::{references, references_in_text};
-use crate::plan::{DecisionWork, Path, Root, ToolInput, Work, names_in_code};
+use crate::plan::{DecisionWork, NodeKind, Path, Root, ToolInput, names_in_code};
 use serde_json::Value;
 use std::collections::BTreeMap;
 
 /// Where a text stands, which decides what may be read.
 #[derive(Clone, Copy, PartialEq)]
-enum Kind {
+enum TextKind {
     Template,
     Condition,
 }
 
 /// A node that reads another one which is not next to it: settled in groups at the end.
 struct Read {
-    place: Place,
+    place: FindingPlace,
     field: String,
     reader: usize,
     written: String,
 }
 
-pub(super) fn check(check: &mut Check) {
+pub(super) fn check(check: &mut PlanCheck) {
     let mut reads: BTreeMap<usize, Vec<Read>> = BTreeMap::new();
     for at in 0..check.plan.nodes.len() {
         node(check, at, &mut reads);
@@ -33,7 +33,7 @@ pub(super) fn check(check: &mut Check) {
     for (at, edge) in plan.edges.iter().enumerate() {
         let (Some(text), Some(from)) = (&edge.when, check.graph.position(&edge.from)) else { continue };
         if !check.decides(from) {
-            condition(check, Place::Edge(at), "when", text, Some((from, true)), &mut reads);
+            condition(check, FindingPlace::Edge(at), "when", text, Some((from, true)), &mut reads);
         }
     }
     for (source, reads) in reads {
@@ -44,22 +44,22 @@ pub(super) fn check(check: &mut Check) {
 type Reads = BTreeMap<usize, Vec<Read>>;
 
 /// The end of a loop is read among the names of its body, once all of that is over.
-pub(super) fn until(check: &mut Check, text: &str) {
-    condition(check, Place::Owner, "until", text, None, &mut BTreeMap::new());
+pub(super) fn until(check: &mut PlanCheck, text: &str) {
+    condition(check, FindingPlace::Owner, "until", text, None, &mut BTreeMap::new());
 }
 
-fn node(check: &mut Check, at: usize, reads: &mut Reads) {
-    let place = Place::Node(at);
+fn node(check: &mut PlanCheck, at: usize, reads: &mut Reads) {
+    let place = FindingPlace::Node(at);
     let node = &check.plan.nodes[at];
     match &node.work {
-        Work::Agent(agent) | Work::Decision(DecisionWork::Agent(agent)) => {
+        NodeKind::Agent(agent) | NodeKind::Decision(DecisionWork::Agent(agent)) => {
             for (field, text) in [("objective", &agent.objective), ("role", &agent.role), ("goal", &agent.goal)] {
                 if let Some(text) = text {
                     template_text(check, at, field, text, reads);
                 }
             }
         }
-        Work::Tool(tool) => match &tool.input {
+        NodeKind::Tool(tool) => match &tool.input {
             ToolInput::Args(args) => {
                 for (key, value) in args {
                     template(check, at, &format!("args.{key}"), value, reads);
@@ -67,21 +67,21 @@ fn node(check: &mut Check, at: usize, reads: &mut Reads) {
             }
             ToolInput::Query(query) => template_text(check, at, "query", query, reads),
         },
-        Work::Code(code) => {
+        NodeKind::Code(code) => {
             filled(check, at, "code", &code.code);
             code_reads(check, at, &code.code);
         }
-        Work::Decision(DecisionWork::Expression(text)) => condition(check, place, "decide", text, Some((at, false)), reads),
-        Work::Map(map) => condition(check, place, "over", &map.over, Some((at, false)), reads),
+        NodeKind::Decision(DecisionWork::Expression(text)) => condition(check, place, "decide", text, Some((at, false)), reads),
+        NodeKind::Map(map) => condition(check, place, "over", &map.over, Some((at, false)), reads),
         // `until` is read with the body.
-        Work::Plan(_) | Work::Loop(_) => {}
-        Work::Merge(merge) => {
+        NodeKind::Plan(_) | NodeKind::Loop(_) => {}
+        NodeKind::Merge(merge) => {
             if let Some(value) = &merge.template {
                 template(check, at, "merge.template", value, reads);
             }
         }
-        Work::Transform(transform) => template(check, at, "value", &transform.value, reads),
-        Work::Approval(ask) => {
+        NodeKind::Transform(transform) => template(check, at, "value", &transform.value, reads),
+        NodeKind::Approval(ask) => {
             filled(check, at, "ask.text", &ask.text);
             template_text(check, at, "ask.text", &ask.text, reads);
         }
@@ -99,14 +99,14 @@ fn node(check: &mut Check, at: usize, reads: &mut Reads) {
     }
 }
 
-fn filled(check: &mut Check, at: usize, field: &str, text: &str) {
+fn filled(check: &mut PlanCheck, at: usize, field: &str, text: &str) {
     if text.trim().is_empty() {
-        check.find(Code::EmptyText, Place::Node(at), field, format!("`{field}` is empty"), None);
+        check.find(Code::EmptyText, FindingPlace::Node(at), field, format!("`{field}` is empty"), None);
     }
 }
 
 /// Code gets the results of its direct dependencies and nothing else.
-fn code_reads(check: &mut Check, at: usize, code: &str) {
+fn code_reads(check: &mut PlanCheck, at: usize, code: &str) {
     let node = check.graph.id(at).clone();
     for name in names_in_code(code, "deps") {
         let source = check.graph.position(name);
@@ -129,17 +129,17 @@ fn code_reads(check: &mut Check, at: usize, code: &str) {
                 (Code::CodeReads, format!("the code reads `deps.{shown}`, and `{node}` doesn't depend on it"), fix)
             }
         };
-        check.find(code, Place::Node(at), "code", message, fix);
+        check.find(code, FindingPlace::Node(at), "code", message, fix);
     }
 }
 
-fn template_text(check: &mut Check, at: usize, field: &str, text: &str, reads: &mut Reads) {
+fn template_text(check: &mut PlanCheck, at: usize, field: &str, text: &str, reads: &mut Reads) {
     if text.contains("{{") || text.contains("$OUTPUT[") {
         settle(check, at, field, references_in_text(text, check), reads);
     }
 }
 
-fn template(check: &mut Check, at: usize, field: &str, value: &Value, reads: &mut Reads) {
+fn template(check: &mut PlanCheck, at: usize, field: &str, value: &Value, reads: &mut Reads) {
     match value {
         Value::String(text) => template_text(check, at, field, text, reads),
         Value::Array(_) | Value::Object(_) => settle(check, at, field, references(value, check), reads),
@@ -147,20 +147,20 @@ fn template(check: &mut Check, at: usize, field: &str, value: &Value, reads: &mu
     }
 }
 
-fn settle(check: &mut Check, at: usize, field: &str, found: Vec<crate::plan::reference::Reference>, reads: &mut Reads) {
-    let place = Place::Node(at);
+fn settle(check: &mut PlanCheck, at: usize, field: &str, found: Vec<crate::plan::reference::Reference>, reads: &mut Reads) {
+    let place = FindingPlace::Node(at);
     for reference in found {
         if let Some(error) = &reference.error {
             let message = format!("`{}` can't be read: {error}; write `\\{{{{` for braces that are text", legible(&reference.text));
             check.find(Code::BadReference, place, field, message, None);
         }
         for path in &reference.paths {
-            mention(check, place, field, path, &reference.text, Kind::Template, Some((at, false)), reads);
+            mention(check, place, field, path, &reference.text, TextKind::Template, Some((at, false)), reads);
         }
     }
 }
 
-fn condition(check: &mut Check, place: Place, field: &str, text: &str, reader: Option<(usize, bool)>, reads: &mut Reads) {
+fn condition(check: &mut PlanCheck, place: FindingPlace, field: &str, text: &str, reader: Option<(usize, bool)>, reads: &mut Reads) {
     if text.trim().is_empty() {
         check.find(Code::EmptyText, place, field, format!("`{field}` is empty"), None);
         return;
@@ -169,7 +169,7 @@ fn condition(check: &mut Check, place: Place, field: &str, text: &str, reader: O
         Err(error) => check.find(Code::BadCondition, place, field, format!("`{}` can't be read: {error}", legible(text)), None),
         Ok(paths) => {
             for path in paths {
-                mention(check, place, field, &path, &path.to_string(), Kind::Condition, reader, reads);
+                mention(check, place, field, &path, &path.to_string(), TextKind::Condition, reader, reads);
             }
         }
     }
@@ -178,12 +178,12 @@ fn condition(check: &mut Check, place: Place, field: &str, text: &str, reader: O
 /// `reader` is the node whose ancestors may be read, and whether it may be read itself.
 #[expect(clippy::too_many_arguments, reason = "the place and the kind of one mention; a struct would be built for this call alone")]
 fn mention(
-    check: &mut Check,
-    place: Place,
+    check: &mut PlanCheck,
+    place: FindingPlace,
     field: &str,
     path: &Path,
     written: &str,
-    kind: Kind,
+    kind: TextKind,
     reader: Option<(usize, bool)>,
     reads: &mut Reads,
 ) {
@@ -211,16 +211,16 @@ fn mention(
 }
 
 /// The results of a workflow become inputs as it goes, so there a name may be known later: a condition that it fails to find reads null.
-fn unknown(check: &mut Check, place: Place, field: &str, id: &str, kind: Kind, reader: Option<(usize, bool)>) {
+fn unknown(check: &mut PlanCheck, place: FindingPlace, field: &str, id: &str, kind: TextKind, reader: Option<(usize, bool)>) {
     // What can't read itself isn't told to.
     let reader = reader.filter(|(_, itself)| !itself).map(|(reader, _)| check.graph.id(reader).clone());
     let near = check.nearest_node(id, reader.as_ref());
     let name = legible(id);
     let (code, words) = match kind {
-        Kind::Condition if check.around.is_open => return,
-        Kind::Template if check.around.is_open => (Code::UnknownInput, format!("is neither a node nor an input yet: {LATER}")),
-        Kind::Template => (Code::UnknownReference, "is neither a node nor an input of the plan".to_owned()),
-        Kind::Condition => (Code::UnknownName, "is neither a node nor an input of the plan, so it reads null".to_owned()),
+        TextKind::Condition if check.around.is_open => return,
+        TextKind::Template if check.around.is_open => (Code::UnknownInput, format!("is neither a node nor an input yet: {LATER}")),
+        TextKind::Template => (Code::UnknownReference, "is neither a node nor an input of the plan".to_owned()),
+        TextKind::Condition => (Code::UnknownName, "is neither a node nor an input of the plan, so it reads null".to_owned()),
     };
     check.find(code, place, field, format!("`{name}` {words}{}", did_you_mean(near.as_deref())), None);
 }
@@ -228,15 +228,15 @@ fn unknown(check: &mut Check, place: Place, field: &str, id: &str, kind: Kind, r
 /// What must come true for a text of a workflow that names what is not known before.
 const LATER: &str = "an earlier result must hold it, or the node fails";
 
-fn unknown_input(check: &mut Check, place: Place, field: &str, name: &str, kind: Kind) {
+fn unknown_input(check: &mut PlanCheck, place: FindingPlace, field: &str, name: &str, kind: TextKind) {
     let name_shown = legible(name);
     let message = match kind {
-        Kind::Condition if check.around.is_open => return,
-        Kind::Template if check.around.is_open => format!("there is no input `{name_shown}` yet: {LATER}"),
-        Kind::Template | Kind::Condition if check.around.outer.is_some() => {
+        TextKind::Condition if check.around.is_open => return,
+        TextKind::Template if check.around.is_open => format!("there is no input `{name_shown}` yet: {LATER}"),
+        TextKind::Template | TextKind::Condition if check.around.outer.is_some() => {
             format!("no input `{name_shown}` reaches this: give it among the `inputs` of the node around, or of the plan")
         }
-        Kind::Template | Kind::Condition => {
+        TextKind::Template | TextKind::Condition => {
             let how = format!("write it into the plan's inputs, or give it at the start with `--set {name_shown}=…`");
             format!("the plan has no input `{name_shown}`: {how}")
         }
@@ -248,7 +248,7 @@ fn unknown_input(check: &mut Check, place: Place, field: &str, name: &str, kind:
 }
 
 /// One source and those that read it from afar. Few readers look back to it; many are found by looking forward once.
-fn unordered(check: &mut Check, source: usize, reads: Vec<Read>) {
+fn unordered(check: &mut PlanCheck, source: usize, reads: Vec<Read>) {
     let after = check.graph.descendants(source);
     for read in reads {
         if after[read.reader] {
@@ -266,7 +266,7 @@ fn unordered(check: &mut Check, source: usize, reads: Vec<Read>) {
 }
 
 /// An edge, if it closes no cycle. In a walk it would be another way to go, not something to wait for.
-fn dependency(check: &mut Check, source: usize, reader: usize) -> Option<Fix> {
+fn dependency(check: &mut PlanCheck, source: usize, reader: usize) -> Option<Fix> {
     let is_second = check.graph.position(check.graph.id(reader)) != Some(reader);
     if is_second || source == reader || check.plan.dialect.walks() || !check.may_suggest() || check.graph.closes(source, reader).is_some() {
         return None;

@@ -3,13 +3,13 @@
 //! first and last stage are meant. Cycles are found with those of all plans.
 
 use super::legible;
-use super::{Check, Code, Fix, Place};
+use super::{Code, FindingPlace, Fix, PlanCheck};
 use crate::plan::edit::Edit;
 use crate::plan::order::EdgePlace;
-use crate::plan::{Dialect, Node, Work};
+use crate::plan::{Dialect, Node, NodeKind};
 use std::rc::Rc;
 
-pub(super) fn check(check: &mut Check) {
+pub(super) fn check(check: &mut PlanCheck) {
     if check.plan.nodes.is_empty() {
         return;
     }
@@ -22,11 +22,11 @@ pub(super) fn check(check: &mut Check) {
     }
 }
 
-fn marked(check: &Check, mark: fn(&Node) -> bool) -> Vec<usize> {
+fn marked(check: &PlanCheck, mark: fn(&Node) -> bool) -> Vec<usize> {
     check.plan.nodes.iter().enumerate().filter(|(_, node)| mark(node)).map(|(at, _)| at).collect()
 }
 
-fn workflow(check: &mut Check) {
+fn workflow(check: &mut PlanCheck) {
     let entries = marked(check, |node| node.entry);
     match entries[..] {
         [] => no_entry(check, "a workflow needs exactly one entry"),
@@ -34,12 +34,12 @@ fn workflow(check: &mut Check) {
             for &at in more {
                 let message = format!("a workflow has exactly one entry, and `{}` is one already", check.graph.id(entry));
                 let fix = Fix::new("take the mark away", check.changed(at, |node| node.entry = false));
-                check.find(Code::ManyEntries, Place::Node(at), "entry", message, Some(fix));
+                check.find(Code::ManyEntries, FindingPlace::Node(at), "entry", message, Some(fix));
             }
             if let Some(condition) = &check.plan.nodes[entry].policy.skip_if {
                 let message = format!("`{}` is not asked: a walk always starts at its entry", legible(condition));
                 let fix = check.with_policy(entry, "take the condition away", |policy| policy.skip_if = None);
-                check.find(Code::NoEffect, Place::Node(entry), "skip_if", message, fix);
+                check.find(Code::NoEffect, FindingPlace::Node(entry), "skip_if", message, fix);
             }
             reached(check, &[entry]);
         }
@@ -52,11 +52,11 @@ fn workflow(check: &mut Check) {
     let ends = leading(check, &exits);
     for at in (0..ends.len()).filter(|&at| !ends[at]) {
         let fix = mark_end(check, at);
-        check.find(Code::NoExit, Place::Node(at), "", "leads to no node that is marked as an exit", fix);
+        check.find(Code::NoExit, FindingPlace::Node(at), "", "leads to no node that is marked as an exit", fix);
     }
 }
 
-fn stages(check: &mut Check) {
+fn stages(check: &mut PlanCheck) {
     let entries = marked(check, |node| node.entry);
     match entries[..] {
         [] => no_entry(check, "a stage plan with edges needs an entry"),
@@ -66,7 +66,7 @@ fn stages(check: &mut Check) {
                 let fix = Fix::new("take the mark away", check.changed(at, |node| node.entry = false));
                 // Without the mark it may not be reached at all, which is worse.
                 let fix = check.graph.predecessors(at).next().map(|_| fix);
-                check.find(Code::LaterEntry, Place::Node(at), "entry", message, fix);
+                check.find(Code::LaterEntry, FindingPlace::Node(at), "entry", message, fix);
             }
             reached(check, &entries);
         }
@@ -78,7 +78,7 @@ fn stages(check: &mut Check) {
         let leads = leading(check, &terminals);
         for at in (0..leads.len()).filter(|&at| !leads[at]) {
             let fix = mark_end(check, at);
-            check.find(Code::DeadEnd, Place::Node(at), "", "no way leads from here to a terminal stage", fix);
+            check.find(Code::DeadEnd, FindingPlace::Node(at), "", "no way leads from here to a terminal stage", fix);
         }
     }
     for at in 0..check.plan.nodes.len() {
@@ -87,13 +87,13 @@ fn stages(check: &mut Check) {
 }
 
 /// What the type of a stage asks of its written edges.
-fn transitions(check: &mut Check, at: usize) {
+fn transitions(check: &mut PlanCheck, at: usize) {
     let graph = Rc::clone(&check.graph);
     let is_written = |link: &usize| matches!(graph.links()[*link].place, EdgePlace::Edge(_));
     let (ways_in, ways_out) = (graph.incoming(at).filter(is_written).count(), graph.outgoing(at).filter(is_written).count());
     let node = &check.plan.nodes[at];
-    let place = Place::Node(at);
-    if matches!(node.work, Work::Merge(_)) && ways_in < 2 {
+    let place = FindingPlace::Node(at);
+    if matches!(node.work, NodeKind::Merge(_)) && ways_in < 2 {
         check.find(Code::Transition, place, "", format!("a merge stage needs at least two ways in and has {ways_in}"), None);
     }
     if node.exit {
@@ -107,7 +107,7 @@ fn transitions(check: &mut Check, at: usize) {
         for edge in never {
             let message = format!("`{}` is terminal: the walk ends there and never takes this edge", node.id);
             let fix = Fix::new("take the edge away", Edit::RemoveEdge { at: edge });
-            check.find(Code::NeverTaken, Place::Edge(edge), "", message, Some(fix));
+            check.find(Code::NeverTaken, FindingPlace::Edge(edge), "", message, Some(fix));
         }
     } else if node.work.is_decision() && ways_out == 0 {
         check.find(Code::Transition, place, "", "a decision stage needs at least one way out", None);
@@ -115,30 +115,30 @@ fn transitions(check: &mut Check, at: usize) {
 }
 
 /// The first node that nothing leads to is the one that is most likely meant.
-fn no_entry(check: &mut Check, rule: &str) {
+fn no_entry(check: &mut PlanCheck, rule: &str) {
     let at = check.graph.entries().next().unwrap_or(0);
     let id = check.graph.id(at).clone();
     let fix = Fix::new(format!("mark `{id}` as the entry"), check.changed(at, |node| node.entry = true));
-    check.find(Code::NoEntry, Place::Plan, "nodes", format!("{rule}, and no node is marked as one"), Some(fix));
+    check.find(Code::NoEntry, FindingPlace::Plan, "nodes", format!("{rule}, and no node is marked as one"), Some(fix));
 }
 
-fn no_exit(check: &mut Check, rule: &str) {
+fn no_exit(check: &mut PlanCheck, rule: &str) {
     let ends: Vec<usize> = check.graph.exits().collect();
     let names: Vec<String> = ends.iter().take(4).map(|&at| format!("`{}`", check.graph.id(at))).collect();
     let more = if ends.len() > names.len() { " and more" } else { "" };
     let edits = ends.iter().map(|&at| check.changed(at, |node| node.exit = true));
     let fix = (!ends.is_empty()).then(|| Fix::new(format!("mark the end: {}{more}", names.join(", ")), Edit::batch(edits)));
-    check.find(Code::MissingExit, Place::Plan, "nodes", format!("{rule}, and no node is marked as one"), fix);
+    check.find(Code::MissingExit, FindingPlace::Plan, "nodes", format!("{rule}, and no node is marked as one"), fix);
 }
 
 /// An end that isn't marked as one.
-fn mark_end(check: &Check, at: usize) -> Option<Fix> {
+fn mark_end(check: &PlanCheck, at: usize) -> Option<Fix> {
     let is_end = check.graph.outgoing(at).next().is_none();
     is_end.then(|| Fix::new("mark it as an end", check.changed(at, |node| node.exit = true)))
 }
 
 /// Finds every node that no way leads to. In stages no way leads on from a terminal.
-fn reached(check: &mut Check, entries: &[usize]) {
+fn reached(check: &mut PlanCheck, entries: &[usize]) {
     let stops = check.plan.dialect == Dialect::Stages && !check.plan.edges.is_empty();
     let mut reached = vec![false; check.graph.len()];
     let mut stack = entries.to_vec();
@@ -149,12 +149,12 @@ fn reached(check: &mut Check, entries: &[usize]) {
         }
     }
     for at in (0..reached.len()).filter(|&at| !reached[at]) {
-        check.find(Code::NotReached, Place::Node(at), "", "no way leads here from the entry, so it never runs", None);
+        check.find(Code::NotReached, FindingPlace::Node(at), "", "no way leads here from the entry, so it never runs", None);
     }
 }
 
 /// For each node whether one of the targets can be reached from it.
-fn leading(check: &Check, targets: &[usize]) -> Vec<bool> {
+fn leading(check: &PlanCheck, targets: &[usize]) -> Vec<bool> {
     let mut leads = vec![false; check.graph.len()];
     let mut stack = targets.to_vec();
     while let Some(at) = stack.pop() {

@@ -1,6 +1,6 @@
 //! Prompts against the windows of models: whether what an agent is told fits into what its model takes in.
 
-use super::{Check, Code, Fix, Place};
+use super::{Code, FindingPlace, Fix, PlanCheck};
 use crate::plan::reference::{Reference, references, references_in_text};
 use crate::plan::{Budget, Dialect, Node, Policy, Root};
 use crate::text::{thousands, tokens};
@@ -16,14 +16,14 @@ const FRAME: u64 = 100;
 const HYBRID_MODEL: &str = "haiku";
 
 /// What goes into a prompt, in tokens.
-struct Prompt {
+struct PromptSize {
     objective: u64,
     system: u64,
     /// Results of earlier steps and named inputs, at most.
     material: u64,
 }
 
-impl Prompt {
+impl PromptSize {
     fn fixed(&self) -> u64 {
         self.objective + self.system
     }
@@ -33,7 +33,7 @@ impl Prompt {
     }
 }
 
-pub(super) fn check(check: &mut Check) {
+pub(super) fn check(check: &mut PlanCheck) {
     if check.catalog.models.windows.is_empty() {
         return;
     }
@@ -52,13 +52,13 @@ pub(super) fn check(check: &mut Check) {
                 thousands(window)
             );
             let fix = fix(check, at, &prompt, window);
-            check.find(Code::PromptWindow, Place::Node(at), "", message, fix);
+            check.find(Code::PromptWindow, FindingPlace::Node(at), "", message, fix);
         }
     }
 }
 
 /// The model of an agent node, and how much it takes in.
-fn window(check: &Check, node: &Node) -> Option<(String, u64)> {
+fn window(check: &PlanCheck, node: &Node) -> Option<(String, u64)> {
     node.work.agent()?;
     let models = &check.catalog.models;
     let class = (check.plan.dialect == Dialect::Hybrid).then_some(HYBRID_MODEL);
@@ -66,7 +66,7 @@ fn window(check: &Check, node: &Node) -> Option<(String, u64)> {
     Some((models.resolve(named).to_owned(), models.window(named)?))
 }
 
-fn prompt(check: &Check, node: &Node) -> Option<Prompt> {
+fn prompt(check: &PlanCheck, node: &Node) -> Option<PromptSize> {
     let (plan, agent) = (check.plan, node.work.agent()?);
     let card = agent.agent.as_deref().and_then(|name| check.stock.agents.get(name)).and_then(|&card| check.catalog.agents.get(card));
     if card.is_some_and(|card| card.kind == "human") {
@@ -87,19 +87,19 @@ fn prompt(check: &Check, node: &Node) -> Option<Prompt> {
     let inputs = node.policy.inputs.iter().flatten().map(|(name, value)| tokens(name) + in_value(check, value)).sum();
     let at = check.graph.position(&node.id)?;
     let material = if check.graph.incoming(at).next().is_some() { most } else { most.min(inputs) };
-    Some(Prompt { objective, system, material })
+    Some(PromptSize { objective, system, material })
 }
 
 /// A text with the plan inputs that it names; results that it names are not known yet.
-fn in_text(check: &Check, text: &str) -> u64 {
+fn in_text(check: &PlanCheck, text: &str) -> u64 {
     tokens(text) + named(check, references_in_text(text, check))
 }
 
-fn in_value(check: &Check, value: &Value) -> u64 {
+fn in_value(check: &PlanCheck, value: &Value) -> u64 {
     tokens(&value.to_string()) + named(check, references(value, check))
 }
 
-fn named(check: &Check, references: Vec<Reference>) -> u64 {
+fn named(check: &PlanCheck, references: Vec<Reference>) -> u64 {
     let paths = references.iter().flat_map(|reference| &reference.paths);
     let inputs = paths.filter_map(|path| match &path.root {
         Root::Input(name) => check.around.inputs.get(name),
@@ -110,7 +110,7 @@ fn named(check: &Check, references: Vec<Reference>) -> u64 {
 }
 
 /// A limit under which results of earlier steps leave the rest its room. What the plan itself says can't be made shorter here.
-fn fix(check: &Check, at: usize, prompt: &Prompt, window: u64) -> Option<Fix> {
+fn fix(check: &PlanCheck, at: usize, prompt: &PromptSize, window: u64) -> Option<Fix> {
     let room = window.checked_sub(prompt.fixed()).filter(|room| *room > 0)?;
     let limit = (room.saturating_mul(100) / CONTEXT.1).min(window);
     check.with_policy(at, format!("limit it to {} tokens", thousands(limit)), |policy| {

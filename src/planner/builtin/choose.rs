@@ -3,13 +3,13 @@
 use serde_json::{Value, json};
 
 use super::places;
-use super::slots::{Request, Slot, SlotKind};
+use super::slots::{ParsedRequest, SlotKind, TemplateSlot};
 use super::words::{self, Word};
 use crate::plan::{AgentInfo, Catalog, Verdict};
 
 /// One node to be, without id and dependencies.
 #[derive(Clone, Debug, PartialEq)]
-pub(super) struct Draft {
+pub(super) struct NodeDraft {
     /// What the id is made of.
     pub name: String,
     /// The node's work and policy in native form; `{{previous}}` stands for the results that it follows.
@@ -71,9 +71,9 @@ pub(super) struct Setting<'a> {
 }
 
 /// The nodes that carry out a step, in order; each follows the one before.
-pub(super) fn drafts(text: &str, setting: &Setting) -> Vec<Draft> {
+pub(super) fn drafts(text: &str, setting: &Setting) -> Vec<NodeDraft> {
     let text = clean(text);
-    let request = Request::new(&text);
+    let request = ParsedRequest::new(&text);
     let verb = words::leading_verb(&request.words).unwrap_or_default().to_owned();
     if let Some(draft) = as_it_stands(&text, setting).or_else(|| tool_step(&verb, &request, setting)) {
         return vec![draft];
@@ -136,26 +136,29 @@ pub(super) fn drafts(text: &str, setting: &Setting) -> Vec<Draft> {
 }
 
 /// An agent that brings several results together.
-pub(super) fn synthesis(request: &str, catalog: &Catalog) -> Draft {
+pub(super) fn synthesis(request: &str, catalog: &Catalog) -> NodeDraft {
     let objective = format!(
         "Bring the results of the steps before together into one complete answer to this request. Say where they contradict each other and what \
          is missing.\n\nRequest: {}",
         literal(request)
     );
-    Draft { name: "answer".to_owned(), node: agent_node(by_name(catalog, "writer"), &objective) }
+    NodeDraft { name: "answer".to_owned(), node: agent_node(by_name(catalog, "writer"), &objective) }
 }
 
 /// A step that asks the person what is wanted.
-pub(super) fn ask_what(catalog: &Catalog) -> Draft {
+pub(super) fn ask_what(catalog: &Catalog) -> NodeDraft {
     match by_name(catalog, "operator") {
-        Some(card) => Draft { name: "ask_request".to_owned(), node: json!({ "agent": card.name, "objective": "What shall be done?" }) },
-        None => Draft { name: "ask_request".to_owned(), node: json!({ "ask": { "text": "What shall be done?" } }) },
+        Some(card) => NodeDraft { name: "ask_request".to_owned(), node: json!({ "agent": card.name, "objective": "What shall be done?" }) },
+        None => NodeDraft { name: "ask_request".to_owned(), node: json!({ "ask": { "text": "What shall be done?" } }) },
     }
 }
 
 /// An agent that does whatever the person said.
-pub(super) fn do_what_was_said(catalog: &Catalog) -> Draft {
-    Draft { name: "answer".to_owned(), node: agent_node(by_name(catalog, "writer"), "Do what the person asked for in the step before.") }
+pub(super) fn do_what_was_said(catalog: &Catalog) -> NodeDraft {
+    NodeDraft {
+        name: "answer".to_owned(),
+        node: agent_node(by_name(catalog, "writer"), "Do what the person asked for in the step before."),
+    }
 }
 
 /// Text for an objective in which nothing is a reference.
@@ -167,12 +170,12 @@ fn has(setting: &Setting, tool: &str) -> bool {
     setting.catalog.tool(tool).is_some_and(|info| info.verdict != Verdict::Deny)
 }
 
-fn slot(kind: SlotKind) -> Slot {
-    Slot { kind, nth: 1, default: None, required: false, choices: std::collections::BTreeMap::new(), endings: Vec::new() }
+fn slot(kind: SlotKind) -> TemplateSlot {
+    TemplateSlot { kind, nth: 1, default: None, required: false, choices: std::collections::BTreeMap::new(), endings: Vec::new() }
 }
 
-fn tool(name: &str, tool: &str, args: Value) -> Draft {
-    Draft { name: name.to_owned(), node: json!({ "tool": tool, "args": escape(args) }) }
+fn tool(name: &str, tool: &str, args: Value) -> NodeDraft {
+    NodeDraft { name: name.to_owned(), node: json!({ "tool": tool, "args": escape(args) }) }
 }
 
 /// Words of the request in arguments are no references.
@@ -184,16 +187,16 @@ fn escape(args: Value) -> Value {
     }
 }
 
-fn write(path: &str) -> Draft {
+fn write(path: &str) -> NodeDraft {
     let args = json!({ "path": literal(path), "content": PREVIOUS });
-    Draft { name: "write_file".to_owned(), node: json!({ "tool": "write_file", "args": args, "approve": "before" }) }
+    NodeDraft { name: "write_file".to_owned(), node: json!({ "tool": "write_file", "args": args, "approve": "before" }) }
 }
 
 /// Programs whose name at the beginning makes a step a command line.
 const PROGRAMS: &[&str] = &["git", "cargo", "npm", "npx", "pnpm", "yarn", "docker", "kubectl", "python3", "pytest", "rustc", "pip", "curl"];
 
 /// A step that is itself a command line, or nothing but a sum.
-fn as_it_stands(text: &str, setting: &Setting) -> Option<Draft> {
+fn as_it_stands(text: &str, setting: &Setting) -> Option<NodeDraft> {
     let mut words = text.split_whitespace();
     let program = words.next()?.to_lowercase();
     let argument = words.next().map(str::to_lowercase);
@@ -211,7 +214,7 @@ fn as_it_stands(text: &str, setting: &Setting) -> Option<Draft> {
 }
 
 /// A step that is exactly one tool call.
-fn tool_step(verb: &str, request: &Request, setting: &Setting) -> Option<Draft> {
+fn tool_step(verb: &str, request: &ParsedRequest, setting: &Setting) -> Option<NodeDraft> {
     let take = |kind: SlotKind| request.take(&slot(kind)).and_then(|value| value.as_str().map(str::to_owned));
     let says = |forms: &[&str]| request.words.iter().any(|word| !word.quoted && forms.contains(&word.lower.as_str()));
     let few_words = request.words.len() <= 8;
@@ -268,13 +271,13 @@ fn tool_step(verb: &str, request: &Request, setting: &Setting) -> Option<Draft> 
         }
         "ask" if says(&["me", "user", "operator", "human"]) => {
             let card = by_name(setting.catalog, "operator")?;
-            Some(Draft { name: "ask_operator".to_owned(), node: json!({ "agent": card.name, "objective": literal(request.text) }) })
+            Some(NodeDraft { name: "ask_operator".to_owned(), node: json!({ "agent": card.name, "objective": literal(request.text) }) })
         }
         _ => None,
     }
 }
 
-fn agent_step(text: &str, request: &Request, catalog: &Catalog) -> Draft {
+fn agent_step(text: &str, request: &ParsedRequest, catalog: &Catalog) -> NodeDraft {
     let card = best(&request.words, catalog);
     let mut node = agent_node(card, &literal(text));
     // A long objective needs more room than the default limit of tokens leaves.
@@ -282,7 +285,7 @@ fn agent_step(text: &str, request: &Request, catalog: &Catalog) -> Draft {
     if tokens > 3_000 {
         node["budget"] = json!({ "tokens": (tokens * 3).max(10_000) });
     }
-    Draft { name: name(&request.words), node }
+    NodeDraft { name: name(&request.words), node }
 }
 
 fn agent_node(card: Option<&AgentInfo>, objective: &str) -> Value {
@@ -392,10 +395,10 @@ fn clean(text: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::agents::Registry;
+    use crate::agents::AgentRegistry;
 
     fn catalog() -> Catalog {
-        Catalog { agents: Registry::open(std::path::Path::new("/nonexistent"), None).cards().infos(), ..Catalog::default() }
+        Catalog { agents: AgentRegistry::open(std::path::Path::new("/nonexistent"), None).cards().infos(), ..Catalog::default() }
     }
 
     fn agent(text: &str) -> String {

@@ -16,11 +16,11 @@ use serde_json::{Map, Value, json};
 
 use super::{PlanSink, Planned};
 use crate::plan::{Catalog, Node, NodeId, Plan, is_legal_id, native};
-use choose::{Draft, PREVIOUS, Setting};
-use slots::Request;
-use steps::{Link, Step};
+use choose::{NodeDraft, PREVIOUS, Setting};
+use slots::ParsedRequest;
+use steps::{RequestStep, StepLink};
 
-pub use slots::{Slot, SlotKind};
+pub use slots::{SlotKind, TemplateSlot};
 pub use template::{Template, TemplateError};
 
 /// Longest goal that is kept in words for people.
@@ -62,7 +62,12 @@ pub fn plan(request: &str, catalog: &Catalog, templates: &[Template], sink: &mut
 }
 
 /// The template that fits best, what fills its slots, and how many of the steps it carries out.
-fn best<'t>(request: &str, steps: &[Step], catalog: &Catalog, templates: &'t [Template]) -> Option<(&'t Template, template::Fit, usize)> {
+fn best<'t>(
+    request: &str,
+    steps: &[RequestStep],
+    catalog: &Catalog,
+    templates: &'t [Template],
+) -> Option<(&'t Template, template::Fit, usize)> {
     let usable = templates.iter().filter(|template| template.is_usable(catalog));
     let fits = usable.filter_map(|template| {
         let covered = steps.iter().take_while(|step| covers(template, step)).count();
@@ -71,7 +76,7 @@ fn best<'t>(request: &str, steps: &[Step], catalog: &Catalog, templates: &'t [Te
             return None;
         }
         let part = &request[..steps[..covered].last()?.end];
-        let fit = template.fit(&Request::new(part))?;
+        let fit = template.fit(&ParsedRequest::new(part))?;
         Some((template, fit, covered))
     });
     // The first of several equal ones: templates are sorted by name.
@@ -86,7 +91,7 @@ fn score(fit: &template::Fit, covered: usize) -> i64 {
 }
 
 /// Whether the template's plan does what the step asks: its verb says so. A step without a verb goes with the others.
-fn covers(template: &Template, step: &Step) -> bool {
+fn covers(template: &Template, step: &RequestStep) -> bool {
     let words = words::words(&step.text);
     words::leading_verb(&words).is_none_or(|verb| template.verbs.iter().any(|known| known == verb))
 }
@@ -112,11 +117,11 @@ impl Building<'_> {
     }
 
     /// Steps behind what is there, and a synthesis when several results would be left side by side.
-    fn append(&mut self, steps: &[Step], request: &str) {
+    fn append(&mut self, steps: &[RequestStep], request: &str) {
         let mut sources = self.exits();
         let mut group: Vec<NodeId> = Vec::new();
         for step in steps {
-            if step.link == Link::After && !group.is_empty() {
+            if step.link == StepLink::After && !group.is_empty() {
                 sources = std::mem::take(&mut group);
             }
             let parts = steps::enumerated(&step.text).unwrap_or_else(|| vec![step.text.clone()]);
@@ -140,9 +145,9 @@ impl Building<'_> {
     }
 
     /// Adds nodes that follow each other; gives the last one.
-    fn chain(&mut self, drafts: Vec<Draft>, sources: &[NodeId]) -> Option<NodeId> {
+    fn chain(&mut self, drafts: Vec<NodeDraft>, sources: &[NodeId]) -> Option<NodeId> {
         let mut before = sources.to_vec();
-        for Draft { name, mut node } in drafts {
+        for NodeDraft { name, mut node } in drafts {
             let id = self.free_id(&name);
             node["id"] = json!(id);
             node["depends_on"] = before.iter().map(|source| json!(source.as_str())).collect();

@@ -3,10 +3,10 @@
 use std::collections::BTreeMap;
 
 use super::places::{is_file, url};
-use super::slots::Request;
+use super::slots::ParsedRequest;
 use super::words::{self, Word};
 
-impl Request<'_> {
+impl ParsedRequest<'_> {
     pub(super) fn number(&self) -> Option<u64> {
         let found = self.words.iter().filter(|word| !word.quoted).find_map(|word| words::number(&word.lower));
         let occurs = |list: &[&str]| self.words.iter().any(|word| !word.quoted && list.contains(&word.lower.as_str()));

@@ -1,6 +1,6 @@
 //! Where a request points to: folders, files, patterns, addresses, and the file to write.
 
-use super::slots::Request;
+use super::slots::ParsedRequest;
 use super::words::{self, NameIs, Word};
 
 /// Verbs that make a file.
@@ -38,7 +38,7 @@ const WRITING: &[&str] = &[
 /// Verbs whose `to` leads to no file that is written.
 const CHANGING: &[&str] = &["compare", "diff", "rename", "replace", "change", "move", "copy"];
 
-impl Request<'_> {
+impl ParsedRequest<'_> {
     pub(super) fn directory(&self) -> Option<String> {
         const HERE: &[&str] = &["here", "workspace", "project", "repo", "repository", "codebase"];
         let mut here = false;

@@ -48,7 +48,7 @@ pub enum SlotKind {
 /// A slot of a template.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Slot {
+pub struct TemplateSlot {
     /// What it takes.
     pub kind: SlotKind,
     /// Which of several, from 1.
@@ -73,7 +73,7 @@ fn first() -> usize {
 }
 
 /// A request, taken apart once for all templates.
-pub(super) struct Request<'a> {
+pub(super) struct ParsedRequest<'a> {
     pub text: &'a str,
     pub words: Vec<Word>,
     /// Place of the file to write, if one is named.
@@ -82,7 +82,7 @@ pub(super) struct Request<'a> {
     pub files: Vec<usize>,
 }
 
-impl<'a> Request<'a> {
+impl<'a> ParsedRequest<'a> {
     pub fn new(text: &'a str) -> Self {
         let words = words::words(text);
         let files: Vec<usize> = (0..words.len()).filter(|&at| is_file(&words[at])).collect();
@@ -96,7 +96,7 @@ impl<'a> Request<'a> {
     }
 
     /// Takes a slot's value out of the request.
-    pub fn take(&self, slot: &Slot) -> Option<Value> {
+    pub fn take(&self, slot: &TemplateSlot) -> Option<Value> {
         let nth = slot.nth.saturating_sub(1);
         match slot.kind {
             SlotKind::Directory => self.directory().map(Value::from),

@@ -4,18 +4,18 @@ use super::words::{self, Word};
 
 /// A step of a request.
 #[derive(Clone, Debug, PartialEq)]
-pub(super) struct Step {
+pub(super) struct RequestStep {
     /// Its words.
     pub text: String,
     /// Where it ends in the request, in bytes.
     pub end: usize,
     /// How it stands to the step before it.
-    pub link: Link,
+    pub link: StepLink,
 }
 
 /// How a step stands to the one before it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Link {
+pub(super) enum StepLink {
     /// It may run at the same time.
     Beside,
     /// It needs what came before.
@@ -158,7 +158,7 @@ const POINTING: &[&str] = &[
 const QUESTIONS: &[&str] = &["what", "who", "why", "how", "when", "where", "which", "is", "are", "does", "do", "should", "can"];
 
 /// Splits a request into at least one step, unless it is empty.
-pub(super) fn split(request: &str) -> Vec<Step> {
+pub(super) fn split(request: &str) -> Vec<RequestStep> {
     let mut steps = listed(request).unwrap_or_else(|| prose(request));
     steps.retain(|step| step.text.chars().any(char::is_alphanumeric));
     while steps.len() > MOST_STEPS {
@@ -173,8 +173,8 @@ pub(super) fn split(request: &str) -> Vec<Step> {
 }
 
 /// A numbered or bulleted list, with what stands before and behind it.
-fn listed(request: &str) -> Option<Vec<Step>> {
-    let mut steps: Vec<Step> = Vec::new();
+fn listed(request: &str) -> Option<Vec<RequestStep>> {
+    let mut steps: Vec<RequestStep> = Vec::new();
     let (mut items, mut offset, mut gap) = (0, 0, false);
     for line in request.split_inclusive('\n') {
         offset += line.len();
@@ -182,7 +182,7 @@ fn listed(request: &str) -> Option<Vec<Step>> {
         let link = match item(trimmed) {
             Some((text, numbered)) => {
                 items += 1;
-                let link = if numbered || items == 1 && !steps.is_empty() { Link::After } else { link_of(&words::words(text)) };
+                let link = if numbered || items == 1 && !steps.is_empty() { StepLink::After } else { link_of(&words::words(text)) };
                 Some((text, link))
             }
             None if trimmed.is_empty() => {
@@ -191,11 +191,11 @@ fn listed(request: &str) -> Option<Vec<Step>> {
             }
             // A line right below an item goes on with it; one behind a gap is a step for what the list gave.
             None if items > 0 && !gap => None,
-            None => Some((trimmed, Link::After)),
+            None => Some((trimmed, StepLink::After)),
         };
         gap = false;
         match (link, steps.last_mut()) {
-            (Some((text, link)), _) => steps.push(Step { text: text.to_owned(), end: offset, link }),
+            (Some((text, link)), _) => steps.push(RequestStep { text: text.to_owned(), end: offset, link }),
             (None, Some(last)) => {
                 last.text.push(' ');
                 last.text.push_str(trimmed);
@@ -222,14 +222,14 @@ fn item(line: &str) -> Option<(&str, bool)> {
     (1..=3).contains(&digits).then_some((text.trim(), true))
 }
 
-fn prose(request: &str) -> Vec<Step> {
-    let mut steps: Vec<Step> = Vec::new();
+fn prose(request: &str) -> Vec<RequestStep> {
+    let mut steps: Vec<RequestStep> = Vec::new();
     for (start, end) in sentences(request) {
         for (part, part_end, then) in clauses(&request[start..end]) {
             let words = words::words(part);
             let verb = words::leading_verb(&words).is_some();
             let asks = part.trim_end().ends_with('?') && words.first().is_some_and(|word| QUESTIONS.contains(&word.lower.as_str()));
-            let link = if then { Link::After } else { link_of(&words) };
+            let link = if then { StepLink::After } else { link_of(&words) };
             match steps.last_mut() {
                 // A lone verb belongs to what follows (`search and replace …`), and what has no verb to what was said before.
                 Some(last) if !then && (last_is_bare(last) || !(verb || asks)) => {
@@ -237,27 +237,27 @@ fn prose(request: &str) -> Vec<Step> {
                     let begin = request[..last.end].rfind(&last.text).unwrap_or(start);
                     last.text = request[begin..last.end].trim().to_owned();
                 }
-                _ => steps.push(Step { text: part.trim().to_owned(), end: start + part_end, link }),
+                _ => steps.push(RequestStep { text: part.trim().to_owned(), end: start + part_end, link }),
             }
         }
     }
     steps
 }
 
-fn last_is_bare(step: &Step) -> bool {
+fn last_is_bare(step: &RequestStep) -> bool {
     let words = words::words(&step.text);
     let carrying = words.iter().filter(|word| !words::is_filler(&word.lower)).count();
     carrying <= 1 && words::leading_verb(&words).is_some()
 }
 
 /// Beside what came before if the step only looks at the world and points to nothing.
-fn link_of(words: &[Word]) -> Link {
+fn link_of(words: &[Word]) -> StepLink {
     let points = words.iter().any(|word| !word.quoted && POINTING.contains(&word.lower.as_str()));
     match words::leading_verb(words) {
         // A verb that names nothing, as in `and summarize`, means what was said before.
-        Some(verb) if LOOKING.contains(&verb) && !points && words.iter().any(|word| names_something(word, verb)) => Link::Beside,
-        None if !points && words.first().is_some_and(|word| QUESTIONS.contains(&word.lower.as_str())) => Link::Beside,
-        Some(_) | None => Link::After,
+        Some(verb) if LOOKING.contains(&verb) && !points && words.iter().any(|word| names_something(word, verb)) => StepLink::Beside,
+        None if !points && words.first().is_some_and(|word| QUESTIONS.contains(&word.lower.as_str())) => StepLink::Beside,
+        Some(_) | None => StepLink::After,
     }
 }
 
@@ -406,13 +406,13 @@ pub(super) fn enumerated(text: &str) -> Option<Vec<String>> {
 mod tests {
     use super::*;
 
-    fn texts(request: &str) -> Vec<(String, Link)> {
+    fn texts(request: &str) -> Vec<(String, StepLink)> {
         split(request).into_iter().map(|step| (step.text, step.link)).collect()
     }
 
-    fn check(request: &str, expected: &[(&str, Link)]) {
+    fn check(request: &str, expected: &[(&str, StepLink)]) {
         let found = texts(request);
-        let found: Vec<(&str, Link)> = found.iter().map(|(text, link)| (text.as_str(), *link)).collect();
+        let found: Vec<(&str, StepLink)> = found.iter().map(|(text, link)| (text.as_str(), *link)).collect();
         assert_eq!(found.get(1..), expected.get(1..), "{request}");
         assert_eq!(found.first().map(|step| step.0), expected.first().map(|step| step.0));
         let ends: Vec<usize> = split(request).iter().map(|step| step.end).collect();
@@ -424,9 +424,9 @@ mod tests {
         check(
             "List the Rust files under src, count their lines, and write the ten longest to longest.md",
             &[
-                ("List the Rust files under src", Link::After),
-                ("count their lines", Link::After),
-                ("write the ten longest to longest.md", Link::After),
+                ("List the Rust files under src", StepLink::After),
+                ("count their lines", StepLink::After),
+                ("write the ten longest to longest.md", StepLink::After),
             ],
         );
     }
@@ -436,29 +436,29 @@ mod tests {
         check(
             "Research hotels in Rome, research flights to Rome and then write an itinerary. Finally, send it to me",
             &[
-                ("Research hotels in Rome", Link::After),
-                ("research flights to Rome", Link::Beside),
-                ("write an itinerary.", Link::After),
-                ("Finally, send it to me", Link::After),
+                ("Research hotels in Rome", StepLink::After),
+                ("research flights to Rome", StepLink::Beside),
+                ("write an itinerary.", StepLink::After),
+                ("Finally, send it to me", StepLink::After),
             ],
         );
     }
 
     #[test]
     fn a_verb_that_names_nothing_needs_what_was_said_before() {
-        check("Search the web for tea and summarize", &[("Search the web for tea", Link::After), ("summarize", Link::After)]);
-        check("Read a.txt, summarize b.txt", &[("Read a.txt", Link::After), ("summarize b.txt", Link::Beside)]);
+        check("Search the web for tea and summarize", &[("Search the web for tea", StepLink::After), ("summarize", StepLink::After)]);
+        check("Read a.txt, summarize b.txt", &[("Read a.txt", StepLink::After), ("summarize b.txt", StepLink::Beside)]);
     }
 
     #[test]
     fn lists_are_steps() {
         check(
             "Do this:\n1. Read a.txt\n2. Sum it up\n   in ten words\n\nThen tell me",
-            &[("Read a.txt", Link::After), ("Sum it up in ten words", Link::After), ("Then tell me", Link::After)],
+            &[("Read a.txt", StepLink::After), ("Sum it up in ten words", StepLink::After), ("Then tell me", StepLink::After)],
         );
         check(
             "- Research A\n- Research B\n- Compare them",
-            &[("Research A", Link::After), ("Research B", Link::Beside), ("Compare them", Link::After)],
+            &[("Research A", StepLink::After), ("Research B", StepLink::Beside), ("Compare them", StepLink::After)],
         );
     }
 
@@ -466,22 +466,22 @@ mod tests {
     fn other_languages_are_split_at_their_own_words() {
         check(
             "Lies die Datei a.txt, dann fasse sie zusammen",
-            &[("Lies die Datei a.txt", Link::After), ("fasse sie zusammen", Link::After)],
+            &[("Lies die Datei a.txt", StepLink::After), ("fasse sie zusammen", StepLink::After)],
         );
-        check("列出所有文件，然后统计行数", &[("列出所有文件", Link::After), ("统计行数", Link::After)]);
+        check("列出所有文件，然后统计行数", &[("列出所有文件", StepLink::After), ("统计行数", StepLink::After)]);
     }
 
     #[test]
     fn names_with_dots_quotes_and_conditions_are_not_torn() {
-        check("Read src/a.rs v1.5 e.g. the head", &[("Read src/a.rs v1.5 e.g. the head", Link::After)]);
-        check("Find \"x, then read y\" here", &[("Find \"x, then read y\" here", Link::After)]);
-        check("If it fails then stop", &[("If it fails then stop", Link::After)]);
-        check("search and replace foo with bar", &[("search and replace foo with bar", Link::After)]);
+        check("Read src/a.rs v1.5 e.g. the head", &[("Read src/a.rs v1.5 e.g. the head", StepLink::After)]);
+        check("Find \"x, then read y\" here", &[("Find \"x, then read y\" here", StepLink::After)]);
+        check("If it fails then stop", &[("If it fails then stop", StepLink::After)]);
+        check("search and replace foo with bar", &[("search and replace foo with bar", StepLink::After)]);
     }
 
     #[test]
     fn sentences_without_a_verb_of_their_own_belong_to_the_one_before() {
-        check("Plan a trip. Budget is tight. Two people.", &[("Plan a trip. Budget is tight. Two people.", Link::After)]);
+        check("Plan a trip. Budget is tight. Two people.", &[("Plan a trip. Budget is tight. Two people.", StepLink::After)]);
     }
 
     #[test]

@@ -7,7 +7,7 @@ use std::{collections::BTreeMap, fs, io, path::Path};
 
 use super::phrases::matches_form;
 use super::shipped::SHIPPED;
-use super::slots::{Request, Slot, SlotKind};
+use super::slots::{ParsedRequest, SlotKind, TemplateSlot};
 use crate::plan::{Catalog, Verdict, native};
 
 /// A plan with slots.
@@ -35,7 +35,7 @@ pub struct Template {
     pub examples: Vec<String>,
     /// By name; each becomes an input of the plan.
     #[serde(default)]
-    pub slots: BTreeMap<String, Slot>,
+    pub slots: BTreeMap<String, TemplateSlot>,
     /// The plan's nodes in native form; `if` and `unless` name a slot that has to be filled, or empty, for the node to be there.
     pub nodes: Vec<Map<String, Value>>,
 }
@@ -133,7 +133,7 @@ impl Template {
     }
 
     /// How well the template fits, with the slots filled; `None` when it doesn't.
-    pub(super) fn fit(&self, request: &Request) -> Option<Fit> {
+    pub(super) fn fit(&self, request: &ParsedRequest) -> Option<Fit> {
         let occurs = |form: &str| request.words.iter().any(|word| !word.quoted && matches_form(&word.lower, form));
         if self.unless.iter().any(|form| occurs(form)) {
             return None;

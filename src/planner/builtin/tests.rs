@@ -1,8 +1,8 @@
 //! The built-in planner as people use it: requests in, plans out, and the code of the shipped templates run on real values.
 
 use super::*;
-use crate::agents::Registry;
-use crate::plan::{Risk, ToolInfo, Verdict, Work};
+use crate::agents::AgentRegistry;
+use crate::plan::{NodeKind, Risk, ToolInfo, Verdict};
 use rquickjs::{Context, Runtime};
 use std::{fs, path::Path};
 
@@ -46,7 +46,7 @@ fn catalog() -> Catalog {
         risk: Risk::Read,
         verdict: Verdict::Allow,
     };
-    let agents = Registry::open(Path::new("/nonexistent"), None).cards().infos();
+    let agents = AgentRegistry::open(Path::new("/nonexistent"), None).cards().infos();
     Catalog { agents, tools: names.into_iter().map(tool).collect(), ..Catalog::default() }
 }
 
@@ -86,7 +86,7 @@ fn sound(plan: &Plan) {
 /// Runs a code node's JavaScript on the results of the nodes before it.
 fn run_code(plan: &Plan, id: &str, results: &Value) -> Value {
     let node = plan.nodes.iter().find(|node| node.id.as_str() == id).unwrap();
-    let Work::Code(work) = &node.work else { panic!("{id} is no code") };
+    let NodeKind::Code(work) = &node.work else { panic!("{id} is no code") };
     let deps: Map<String, Value> =
         node.depends_on.iter().map(|source| (source.to_string(), json!({ "output": results[source.as_str()] }))).collect();
     let script =

@@ -4,7 +4,7 @@ use std::collections::{HashMap, HashSet};
 
 use serde_json::Value;
 
-use crate::plan::{Names, Node, NodeId, Plan, ToolInput, Work, reference};
+use crate::plan::{Node, NodeId, NodeKind, Plan, PlanNames, ToolInput, reference};
 
 /// Adds edges that stand apart from the nodes.
 pub(super) fn add_written(plan: &mut Plan, edges: &[(String, String)]) {
@@ -23,7 +23,7 @@ pub(super) fn add_written(plan: &mut Plan, edges: &[(String, String)]) {
 pub(super) fn add_implied(plan: &mut Plan) -> Vec<String> {
     let mut remarks = Vec::new();
     let wanted: Vec<(usize, String, String)> = {
-        let names = Names::new(plan.nodes.iter().map(|node| node.id.as_str()), &plan.inputs);
+        let names = PlanNames::new(plan.nodes.iter().map(|node| node.id.as_str()), &plan.inputs);
         let nodes = plan.nodes.iter().enumerate();
         nodes.flat_map(|(at, node)| read_by(node, &names).into_iter().map(move |(source, as_written)| (at, source, as_written))).collect()
     };
@@ -39,20 +39,20 @@ pub(super) fn add_implied(plan: &mut Plan) -> Vec<String> {
 }
 
 /// The nodes whose results a node reads, each with the reference as written.
-fn read_by(node: &Node, names: &Names<'_>) -> Vec<(String, String)> {
+fn read_by(node: &Node, names: &PlanNames<'_>) -> Vec<(String, String)> {
     let texts: Vec<Value> = match &node.work {
-        Work::Agent(agent) => {
+        NodeKind::Agent(agent) => {
             [&agent.objective, &agent.role, &agent.goal].into_iter().flatten().map(|text| Value::from(text.as_str())).collect()
         }
-        Work::Tool(tool) => match &tool.input {
+        NodeKind::Tool(tool) => match &tool.input {
             ToolInput::Args(args) => args.values().cloned().collect(),
             ToolInput::Query(query) => vec![Value::from(query.as_str())],
         },
-        Work::Code(code) => return read_by_code(&code.code, names),
-        Work::Decision(_) | Work::Plan(_) | Work::Loop(_) | Work::Map(_) => Vec::new(),
-        Work::Merge(merge) => merge.template.iter().cloned().collect(),
-        Work::Transform(transform) => vec![transform.value.clone()],
-        Work::Approval(ask) => vec![Value::from(ask.text.as_str())],
+        NodeKind::Code(code) => return read_by_code(&code.code, names),
+        NodeKind::Decision(_) | NodeKind::Plan(_) | NodeKind::Loop(_) | NodeKind::Map(_) => Vec::new(),
+        NodeKind::Merge(merge) => merge.template.iter().cloned().collect(),
+        NodeKind::Transform(transform) => vec![transform.value.clone()],
+        NodeKind::Approval(ask) => vec![Value::from(ask.text.as_str())],
     };
     texts
         .iter()
@@ -63,7 +63,7 @@ fn read_by(node: &Node, names: &Names<'_>) -> Vec<(String, String)> {
 }
 
 /// `deps.a` and `deps["a-b"]` in code, as far as they can be read without running it.
-fn read_by_code(code: &str, names: &Names<'_>) -> Vec<(String, String)> {
+fn read_by_code(code: &str, names: &PlanNames<'_>) -> Vec<(String, String)> {
     let mut found = Vec::new();
     for (at, _) in code.match_indices("deps") {
         let rest = &code[at + "deps".len()..];
@@ -78,8 +78,8 @@ fn read_by_code(code: &str, names: &Names<'_>) -> Vec<(String, String)> {
     found
 }
 
-fn is_node(names: &Names<'_>, id: &str) -> bool {
-    use crate::plan::Scope;
+fn is_node(names: &PlanNames<'_>, id: &str) -> bool {
+    use crate::plan::NameScope;
     names.node(id).is_some()
 }
 

@@ -7,7 +7,7 @@ const LISTS: [&str; 4] = ["nodes", "dag", "tasks", "steps"];
 
 /// Reads an answer piece by piece.
 #[derive(Debug, Default)]
-pub(super) struct Scanner {
+pub(super) struct AnswerScanner {
     /// What is open, outermost first.
     open: Vec<Open>,
     string: InString,
@@ -36,7 +36,7 @@ enum InString {
     Escaped,
 }
 
-impl Scanner {
+impl AnswerScanner {
     /// Takes a piece, gives the node objects that it completes.
     pub(super) fn push(&mut self, piece: &str) -> Vec<Value> {
         piece.chars().filter_map(|c| self.step(c)).collect()
@@ -96,13 +96,13 @@ mod tests {
     use serde_json::json;
 
     fn ids(text: &str) -> Vec<String> {
-        let nodes = Scanner::default().push(text);
+        let nodes = AnswerScanner::default().push(text);
         nodes.iter().map(|node| node["id"].to_string()).collect()
     }
 
     #[test]
     fn a_node_comes_out_the_moment_it_closes() {
-        let mut scanner = Scanner::default();
+        let mut scanner = AnswerScanner::default();
         assert!(scanner.push("{\"nodes\": [{\"id\": \"a\", \"args\": {\"x\": [1, {}]}").is_empty());
         assert_eq!(scanner.push("}"), [json!({"id": "a", "args": {"x": [1, {}]}})]);
         assert!(scanner.push(", {\"id\": \"b\"").is_empty());
@@ -111,10 +111,10 @@ mod tests {
     #[test]
     fn cuts_may_fall_anywhere() {
         let text = r#"{"nodes":[{"id":"a","objective":"say \"}]\" and \\"},{"id":"é"}]}"#;
-        let whole = Scanner::default().push(text);
+        let whole = AnswerScanner::default().push(text);
         assert_eq!(whole.len(), 2);
         for (at, _) in text.char_indices() {
-            let mut scanner = Scanner::default();
+            let mut scanner = AnswerScanner::default();
             let mut nodes = scanner.push(&text[..at]);
             nodes.extend(scanner.push(&text[at..]));
             assert_eq!(nodes, whole, "cut at {at}");
@@ -135,7 +135,7 @@ mod tests {
         fn whatever_nodes_hold_they_come_out_as_they_went_in(texts in proptest::collection::vec(".*", 0..5), prose in "[^\\[\\]{}]*", cut in 1..9usize) {
             let nodes: Vec<Value> = texts.iter().map(|text| json!({"id": text, text: {"nodes": [{text: text}]}})).collect();
             let answer = format!("{prose}{}", json!({"goal": texts.concat(), "nodes": nodes}));
-            let mut scanner = Scanner::default();
+            let mut scanner = AnswerScanner::default();
             let chars: Vec<char> = answer.chars().collect();
             let found: Vec<Value> = chars.chunks(cut).flat_map(|piece| scanner.push(&piece.iter().collect::<String>())).collect();
             proptest::prop_assert_eq!(found, nodes);
@@ -143,7 +143,7 @@ mod tests {
 
         #[test]
         fn no_text_can_upset_it(text in r#"[\[\]{}:,"\\a ]*|.*"#) {
-            let _nodes = Scanner::default().push(&text);
+            let _nodes = AnswerScanner::default().push(&text);
         }
     }
 

@@ -7,7 +7,7 @@ use serde::Deserialize;
 use serde_json::{Number, Value};
 use std::time::{Duration, Instant};
 
-use super::{Stop, arguments, blocking, describe};
+use super::{AbandonFlag, arguments, blocking, describe};
 use crate::plan::{Risk, ToolInfo};
 use crate::tools::{Assessment, Tool, ToolContext, ToolError, ToolOutput};
 
@@ -26,7 +26,7 @@ const PROSE: &str = "it reads like text, perhaps of an earlier step; let that st
 
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-struct Args {
+struct CalculatorArgs {
     /// An expression such as `(69 - 55) * 2`, `15% of 80`, `3 miles to km`, or simple words such as `difference between 69 and 55`.
     #[schemars(length(min = 1))]
     expression: String,
@@ -37,7 +37,7 @@ pub(super) struct Calculator(ToolInfo);
 impl Calculator {
     pub(super) fn new() -> Self {
         let words = "Calculate exactly, with units and percentages. Gives a number, or text when the result has a unit.";
-        Self(describe::<Args>("calculator", words, Risk::Read))
+        Self(describe::<CalculatorArgs>("calculator", words, Risk::Read))
     }
 }
 
@@ -52,20 +52,20 @@ impl Tool for Calculator {
     }
 
     async fn call(&self, args: Value, _context: &ToolContext) -> Result<ToolOutput, ToolError> {
-        let args: Args = arguments(args)?;
+        let args: CalculatorArgs = arguments(args)?;
         let value = blocking(move |stop| calculate(&args.expression, stop)).await?;
         Ok(ToolOutput { value, ..ToolOutput::default() })
     }
 }
 
-fn calculate(text: &str, stop: &Stop) -> Result<Value, ToolError> {
+fn calculate(text: &str, stop: &AbandonFlag) -> Result<Value, ToolError> {
     let shown: String = text.trim().chars().take(100).collect();
     if text.len() > CAP {
         let words = format!("`{} …` has {} bytes, and at most {CAP} are calculated", shown.escape_debug(), text.len());
         return Err(ToolError::refused(words).hint(if is_prose(text) { PROSE } else { "calculate in `run_javascript` instead" }));
     }
     let expression = expression(text);
-    let clock = Clock { end: Instant::now() + LIMIT, stop: stop.clone() };
+    let clock = CalculatorDeadline { end: Instant::now() + LIMIT, stop: stop.clone() };
     let worker = std::thread::Builder::new().name("calculator".into()).stack_size(STACK).spawn(move || evaluate(&expression, &clock));
     let result = worker.map_err(|cause| ToolError::failed(format!("no thread for the calculator: {cause}")).transient())?.join();
     match result {
@@ -80,18 +80,18 @@ fn is_prose(text: &str) -> bool {
     text.split_whitespace().filter(|word| word.chars().any(char::is_alphabetic)).count() > SENTENCE
 }
 
-struct Clock {
+struct CalculatorDeadline {
     end: Instant,
-    stop: Stop,
+    stop: AbandonFlag,
 }
 
-impl fend_core::Interrupt for Clock {
+impl fend_core::Interrupt for CalculatorDeadline {
     fn should_interrupt(&self) -> bool {
         self.stop.requested() || Instant::now() > self.end
     }
 }
 
-fn evaluate(expression: &str, clock: &Clock) -> Result<Value, String> {
+fn evaluate(expression: &str, clock: &CalculatorDeadline) -> Result<Value, String> {
     let mut context = fend_core::Context::new();
     context.disable_rng();
     let result = fend_core::evaluate_with_interrupt(expression, &mut context, clock)?;
@@ -257,7 +257,7 @@ mod tests {
     use serde_json::json;
 
     fn result(text: &str) -> Value {
-        calculate(text, &Stop::default()).unwrap_or_else(|error| panic!("{text}: {error}"))
+        calculate(text, &AbandonFlag::default()).unwrap_or_else(|error| panic!("{text}: {error}"))
     }
 
     #[test]
@@ -307,7 +307,7 @@ mod tests {
     #[test]
     fn what_is_no_calculation_is_refused_with_an_example() {
         for text in ["how old was Caesar", "1 +", "", "difference between cats and dogs", "1/0", "ä€🦀 plus ß"] {
-            let error = calculate(text, &Stop::default()).unwrap_err();
+            let error = calculate(text, &AbandonFlag::default()).unwrap_err();
             assert!(error.message.contains("can't be calculated"), "{text}: {error}");
             assert!(error.hint.unwrap().contains("difference between 69 and 55"));
         }
@@ -318,11 +318,11 @@ mod tests {
         let sentence = "Emperor Wu of Han was born in 156 BC and died in 87 BC, so he was 69 years old when he died. ";
         for times in [1, 50] {
             let text = format!("Calculate the difference between {} and 55", sentence.repeat(times));
-            let error = calculate(&text, &Stop::default()).unwrap_err();
+            let error = calculate(&text, &AbandonFlag::default()).unwrap_err();
             assert!(error.message.starts_with("`Calculate the difference between Emperor Wu"), "{error}");
             assert!(error.message.len() < 300 && error.hint.unwrap().contains("the number alone"));
         }
-        let digits = calculate(&"1+".repeat(2_000), &Stop::default()).unwrap_err();
+        let digits = calculate(&"1+".repeat(2_000), &AbandonFlag::default()).unwrap_err();
         assert!(digits.message.contains("4000 bytes") && digits.hint.unwrap().contains("run_javascript"));
     }
 
@@ -346,7 +346,7 @@ mod tests {
             "x".repeat(2000),
         ] {
             let start = Instant::now();
-            let _ = calculate(&text, &Stop::default());
+            let _ = calculate(&text, &AbandonFlag::default());
             assert!(start.elapsed() < Duration::from_secs(20), "{text}");
         }
     }

@@ -12,7 +12,7 @@ use crate::tools::{Assessment, Tool, ToolContext, ToolError, ToolOutput};
 
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-struct Args {
+struct CurrentTimeArgs {
     /// Time zone such as `Europe/Berlin`. Default: this computer's.
     zone: Option<String>,
 }
@@ -21,7 +21,7 @@ pub(super) struct CurrentTime(ToolInfo);
 
 impl CurrentTime {
     pub(super) fn new() -> Self {
-        Self(describe::<Args>("current_time", "The date and time now. Gives {utc, local, zone, weekday, unix}.", Risk::Read))
+        Self(describe::<CurrentTimeArgs>("current_time", "The date and time now. Gives {utc, local, zone, weekday, unix}.", Risk::Read))
     }
 }
 
@@ -36,7 +36,7 @@ impl Tool for CurrentTime {
     }
 
     async fn call(&self, args: Value, _context: &ToolContext) -> Result<ToolOutput, ToolError> {
-        let args: Args = arguments(args)?;
+        let args: CurrentTimeArgs = arguments(args)?;
         Ok(ToolOutput { value: describe_time(Timestamp::now(), args.zone.as_deref())?, ..ToolOutput::default() })
     }
 }

@@ -16,7 +16,7 @@ const CAP: u64 = 16 << 20;
 
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-struct Args {
+struct EditFileArgs {
     /// File, relative to the workspace.
     path: String,
     /// Text to replace, exactly as it stands in the file, with enough around it to occur only once.
@@ -34,7 +34,7 @@ pub(super) struct EditFile(ToolInfo);
 impl EditFile {
     pub(super) fn new() -> Self {
         let words = "Change a part of a text file of the workspace: replaces `old_string`, which must occur exactly once, by `new_string`.";
-        Self(describe::<Args>("edit_file", words, Risk::Write))
+        Self(describe::<EditFileArgs>("edit_file", words, Risk::Write))
     }
 }
 
@@ -49,13 +49,13 @@ impl Tool for EditFile {
     }
 
     async fn call(&self, args: Value, context: &ToolContext) -> Result<ToolOutput, ToolError> {
-        let args: Args = arguments(args)?;
+        let args: EditFileArgs = arguments(args)?;
         let root = context.workspace.clone();
         blocking(move |_| edit(&Workspace::new(&root)?, &args)).await
     }
 
     fn preview(&self, args: &Value, context: &ToolContext) -> Option<Preview> {
-        let args: Args = arguments(args.clone()).ok()?;
+        let args: EditFileArgs = arguments(args.clone()).ok()?;
         Some(write_file::picture(context, &args.path, |before| {
             let before = before.ok_or_else(|| ToolError::refused(format!("there is no file `{}`", args.path)))?;
             replace(before, &args).map(|(after, _)| after)
@@ -63,7 +63,7 @@ impl Tool for EditFile {
     }
 }
 
-fn edit(workspace: &Workspace, args: &Args) -> Result<ToolOutput, ToolError> {
+fn edit(workspace: &Workspace, args: &EditFileArgs) -> Result<ToolOutput, ToolError> {
     let at = workspace.locate_for_writing(&args.path)?;
     let shown = at.display();
     let mut bytes = Vec::new();
@@ -84,7 +84,7 @@ fn edit(workspace: &Workspace, args: &Args) -> Result<ToolOutput, ToolError> {
 }
 
 /// The new text and the number of replacements.
-fn replace(before: &str, args: &Args) -> Result<(String, usize), ToolError> {
+fn replace(before: &str, args: &EditFileArgs) -> Result<(String, usize), ToolError> {
     let path = &args.path;
     if args.old_string == args.new_string {
         return Err(ToolError::refused("`old_string` and `new_string` are the same"));

@@ -3,12 +3,12 @@
 use serde_json::Value;
 use std::{fs, path::Path};
 
-use crate::tools::{Registry, ToolContext, ToolError, ToolOutput, ToolsConfig};
+use crate::tools::{ToolContext, ToolError, ToolOutput, ToolRegistry, ToolsConfig};
 
 pub(super) struct Fixture {
     pub(super) dir: tempfile::TempDir,
     pub(super) context: ToolContext,
-    pub(super) registry: Registry,
+    pub(super) registry: ToolRegistry,
 }
 
 impl Fixture {
@@ -25,7 +25,7 @@ impl Fixture {
             fs::write(path, content).unwrap();
         }
         let context = ToolContext { workspace: dir.path().to_path_buf(), model: None };
-        Self { dir, context, registry: Registry::builtin(&config).unwrap() }
+        Self { dir, context, registry: ToolRegistry::builtin(&config).unwrap() }
     }
 
     pub(super) fn path(&self) -> &Path {

@@ -12,7 +12,7 @@ use std::{
     path::Path,
 };
 
-use super::{Stop, access, arguments, blocking, describe};
+use super::{AbandonFlag, access, arguments, blocking, describe};
 use crate::plan::{Risk, ToolInfo};
 use crate::tools::{Assessment, Tool, ToolContext, ToolError, ToolOutput, Workspace};
 
@@ -21,7 +21,7 @@ const CAP: usize = 10_000;
 
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-struct Args {
+struct ListDirectoryArgs {
     /// Directory, relative to the workspace. Default: the workspace.
     path: Option<String>,
     /// Include everything below. Default: false.
@@ -46,7 +46,7 @@ impl ListDirectory {
     pub(super) fn new() -> Self {
         let words =
             "List a directory of the workspace. Gives a list of {path, type, size}, with `lines` when they are counted, sorted by path.";
-        Self(describe::<Args>("list_directory", words, Risk::Read))
+        Self(describe::<ListDirectoryArgs>("list_directory", words, Risk::Read))
     }
 }
 
@@ -61,7 +61,7 @@ impl Tool for ListDirectory {
     }
 
     async fn call(&self, args: Value, context: &ToolContext) -> Result<ToolOutput, ToolError> {
-        let args: Args = arguments(args)?;
+        let args: ListDirectoryArgs = arguments(args)?;
         let root = context.workspace.clone();
         blocking(move |stop| list(&Workspace::new(&root)?, &args, stop)).await
     }
@@ -100,7 +100,7 @@ pub(super) fn walk(directory: &Path, all: bool, depth: Option<usize>) -> ignore:
         .build()
 }
 
-fn list(workspace: &Workspace, args: &Args, stop: &Stop) -> Result<ToolOutput, ToolError> {
+fn list(workspace: &Workspace, args: &ListDirectoryArgs, stop: &AbandonFlag) -> Result<ToolOutput, ToolError> {
     let at = workspace.locate(args.path.as_deref().unwrap_or("."))?;
     let directory = workspace.absolute(&at);
     let shown = at.display();

@@ -79,9 +79,9 @@ fn arguments<Args: DeserializeOwned>(args: Value) -> Result<Args, ToolError> {
 
 /// Tells work on a thread that nobody waits for it any more.
 #[derive(Clone, Default)]
-struct Stop(Arc<AtomicBool>);
+struct AbandonFlag(Arc<AtomicBool>);
 
-impl Stop {
+impl AbandonFlag {
     fn requested(&self) -> bool {
         self.0.load(Ordering::Relaxed)
     }
@@ -92,15 +92,15 @@ impl Stop {
     }
 }
 
-/// Runs blocking work beside the event loop; `Stop` is requested when the future is dropped.
-async fn blocking<T: Send + 'static>(work: impl FnOnce(&Stop) -> Result<T, ToolError> + Send + 'static) -> Result<T, ToolError> {
-    struct OnDrop(Stop);
+/// Runs blocking work beside the event loop; `AbandonFlag` is requested when the future is dropped.
+async fn blocking<T: Send + 'static>(work: impl FnOnce(&AbandonFlag) -> Result<T, ToolError> + Send + 'static) -> Result<T, ToolError> {
+    struct OnDrop(AbandonFlag);
     impl Drop for OnDrop {
         fn drop(&mut self) {
             self.0.0.store(true, Ordering::Relaxed);
         }
     }
-    let stop = Stop::default();
+    let stop = AbandonFlag::default();
     let _guard = OnDrop(stop.clone());
     tokio::task::spawn_blocking(move || work(&stop))
         .await

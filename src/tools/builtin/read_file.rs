@@ -16,7 +16,7 @@ const CAP: u64 = 1 << 20;
 
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-struct Args {
+struct ReadFileArgs {
     /// File, relative to the workspace.
     path: String,
     /// First line to read, counted from 1. Default: the first.
@@ -32,7 +32,7 @@ pub(super) struct ReadFile(ToolInfo);
 impl ReadFile {
     pub(super) fn new() -> Self {
         let words = "Read a text file of the workspace. Gives its text. Files over 1 MiB must be read in parts by `offset` and `limit`.";
-        Self(describe::<Args>("read_file", words, Risk::Read))
+        Self(describe::<ReadFileArgs>("read_file", words, Risk::Read))
     }
 }
 
@@ -47,13 +47,13 @@ impl Tool for ReadFile {
     }
 
     async fn call(&self, args: Value, context: &ToolContext) -> Result<ToolOutput, ToolError> {
-        let args: Args = arguments(args)?;
+        let args: ReadFileArgs = arguments(args)?;
         let root = context.workspace.clone();
         blocking(move |_| read(&Workspace::new(&root)?, &args)).await
     }
 }
 
-fn read(workspace: &Workspace, args: &Args) -> Result<ToolOutput, ToolError> {
+fn read(workspace: &Workspace, args: &ReadFileArgs) -> Result<ToolOutput, ToolError> {
     let at = workspace.locate(&args.path)?;
     let shown = at.display();
     let file = workspace.open(&at)?;

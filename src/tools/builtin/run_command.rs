@@ -12,7 +12,7 @@ use crate::engine::Preview;
 use crate::plan::{Risk, ToolInfo};
 use crate::tools::{
     Assessment, CommandConfig, Tool, ToolContext, ToolError, ToolOutput, ToolsConfig, Workspace,
-    sandbox::{self, Caps, Confined, Feed, Finished, SandboxConfig},
+    sandbox::{self, Confined, Feed, Finished, ProcessLimits, SandboxConfig},
 };
 
 /// Bytes kept of each stream.
@@ -43,7 +43,7 @@ const PASSED: [&str; 18] = [
 
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-struct Args {
+struct RunCommandArgs {
     /// Command for `sh -c`, run in the workspace's top directory.
     #[schemars(length(min = 1))]
     command: String,
@@ -65,7 +65,7 @@ impl RunCommand {
     pub(super) fn new(config: &ToolsConfig) -> Self {
         let words = "Run a shell command in the workspace, without network, unable to write elsewhere. Gives {exit_code, stdout, stderr}; \
                      an exit code other than 0 is an error unless `allow_failure` is set.";
-        let info = describe::<Args>("run_command", words, Risk::Execute);
+        let info = describe::<RunCommandArgs>("run_command", words, Risk::Execute);
         Self { info, command: config.command.clone(), sandbox: config.sandbox.clone() }
     }
 
@@ -91,7 +91,7 @@ impl Tool for RunCommand {
     }
 
     async fn call(&self, args: Value, context: &ToolContext) -> Result<ToolOutput, ToolError> {
-        let args: Args = arguments(args)?;
+        let args: RunCommandArgs = arguments(args)?;
         let workspace = Workspace::new(&context.workspace)?;
         let scratch = Scratch::new().map_err(|cause| ToolError::refused(format!("no scratch directory: {cause}")))?;
         let seconds = args.timeout_s.unwrap_or(TIME_S).min(self.command.max_timeout_s);
@@ -108,7 +108,7 @@ impl Tool for RunCommand {
         let passed = PASSED.iter().copied().chain(self.command.env.iter().map(String::as_str));
         command.env_clear().envs(passed.filter_map(|name| Some((name, std::env::var_os(name)?))));
         command.env("TMPDIR", scratch.path()).env("TERM", "dumb").env("NO_COLOR", "1").current_dir(workspace.root());
-        let caps = Caps { wall: Duration::from_secs(seconds), stdout: OUTPUT, stderr: OUTPUT };
+        let caps = ProcessLimits { wall: Duration::from_secs(seconds), stdout: OUTPUT, stderr: OUTPUT };
         let done = sandbox::run(command, Feed::Lifeline, &caps).await.map_err(|cause| refused(cause.to_string()))?;
         report(&args, seconds, &done)
     }
@@ -118,7 +118,7 @@ impl Tool for RunCommand {
     }
 }
 
-fn report(args: &Args, seconds: u64, done: &Finished) -> Result<ToolOutput, ToolError> {
+fn report(args: &RunCommandArgs, seconds: u64, done: &Finished) -> Result<ToolOutput, ToolError> {
     use std::os::unix::process::ExitStatusExt as _;
     let (stdout, stderr) = (done.stdout.text(), done.stderr.text());
     let Some(status) = done.status else {

@@ -15,7 +15,7 @@ use crate::tools::{
 
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-struct Args {
+struct RunJavascriptArgs {
     /// Body of an async function; `return` gives the result, `console.log` is kept. There are no files, no network and no timers.
     #[schemars(length(min = 1))]
     code: String,
@@ -36,7 +36,7 @@ pub(super) struct RunJavascript {
 impl RunJavascript {
     pub(super) fn new(config: &ToolsConfig) -> Self {
         let words = "Run JavaScript in a sandbox to calculate or to reshape data. Gives {value, logs}. `value` must be JSON.";
-        Self { info: describe::<Args>("run_javascript", words, Risk::Read), sandbox: config.sandbox.clone() }
+        Self { info: describe::<RunJavascriptArgs>("run_javascript", words, Risk::Read), sandbox: config.sandbox.clone() }
     }
 }
 
@@ -51,7 +51,7 @@ impl Tool for RunJavascript {
     }
 
     async fn call(&self, args: Value, _context: &ToolContext) -> Result<ToolOutput, ToolError> {
-        let args: Args = arguments(args)?;
+        let args: RunJavascriptArgs = arguments(args)?;
         let limits = SandboxLimits { time_ms: args.time_ms, memory_mb: None };
         let outcome = sandbox::javascript(&self.sandbox, &args.code, json!({}), args.inputs, &limits).await.map_err(words)?;
         Ok(ToolOutput { value: json!({"value": outcome.value, "logs": outcome.logs}), ..ToolOutput::default() })

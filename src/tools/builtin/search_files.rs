@@ -7,7 +7,7 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use super::{Stop, access, arguments, blocking, describe, list_directory};
+use super::{AbandonFlag, access, arguments, blocking, describe, list_directory};
 use crate::engine::DataSource;
 use crate::plan::{Risk, ToolInfo};
 use crate::tools::{Assessment, Tool, ToolContext, ToolError, ToolOutput, Workspace};
@@ -17,7 +17,7 @@ const LINE: usize = 400;
 
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-struct Args {
+struct SearchFilesArgs {
     /// Regular expression (Rust syntax), or plain text with `literal`.
     #[schemars(length(min = 1))]
     pattern: String,
@@ -41,7 +41,7 @@ pub(super) struct SearchFiles(ToolInfo);
 impl SearchFiles {
     pub(super) fn new() -> Self {
         let words = "Search the text of files in the workspace. Gives {matches: [{path, line, text}], truncated}, sorted by path and line.";
-        Self(describe::<Args>("search_files", words, Risk::Read))
+        Self(describe::<SearchFilesArgs>("search_files", words, Risk::Read))
     }
 }
 
@@ -56,13 +56,13 @@ impl Tool for SearchFiles {
     }
 
     async fn call(&self, args: Value, context: &ToolContext) -> Result<ToolOutput, ToolError> {
-        let args: Args = arguments(args)?;
+        let args: SearchFilesArgs = arguments(args)?;
         let root = context.workspace.clone();
         blocking(move |stop| search(&Workspace::new(&root)?, &args, stop)).await
     }
 }
 
-fn search(workspace: &Workspace, args: &Args, stop: &Stop) -> Result<ToolOutput, ToolError> {
+fn search(workspace: &Workspace, args: &SearchFilesArgs, stop: &AbandonFlag) -> Result<ToolOutput, ToolError> {
     let at = workspace.locate(args.path.as_deref().unwrap_or("."))?;
     let start = workspace.absolute(&at);
     if !start.exists() {
@@ -99,7 +99,7 @@ fn search(workspace: &Workspace, args: &Args, stop: &Stop) -> Result<ToolOutput,
     })
 }
 
-fn matcher(args: &Args) -> Result<RegexMatcher, ToolError> {
+fn matcher(args: &SearchFilesArgs) -> Result<RegexMatcher, ToolError> {
     RegexMatcherBuilder::new()
         .case_insensitive(args.ignore_case)
         .fixed_strings(args.literal)

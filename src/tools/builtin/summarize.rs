@@ -15,7 +15,7 @@ const CAP: usize = 400_000;
 
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-struct Args {
+struct SummarizeArgs {
     /// What to summarize. Anything that isn't text is taken as JSON.
     #[schemars(extend("type" = ["string", "object", "array"]))]
     text: Value,
@@ -30,7 +30,7 @@ pub(super) struct Summarize(ToolInfo);
 
 impl Summarize {
     pub(super) fn new() -> Self {
-        Self(describe::<Args>("summarize", "Make a long text short, by one model call. Gives the summary as text.", Risk::Read))
+        Self(describe::<SummarizeArgs>("summarize", "Make a long text short, by one model call. Gives the summary as text.", Risk::Read))
     }
 }
 
@@ -48,7 +48,7 @@ impl Tool for Summarize {
     }
 
     async fn call(&self, args: Value, context: &ToolContext) -> Result<ToolOutput, ToolError> {
-        let args: Args = arguments(args)?;
+        let args: SummarizeArgs = arguments(args)?;
         let (text, length) = match &args.text {
             Value::String(text) => (text.clone(), text.chars().count()),
             other => (other.to_string(), other.to_string().chars().count()),
@@ -67,7 +67,7 @@ impl Tool for Summarize {
     }
 }
 
-fn request(args: &Args, text: &str, model: &str) -> ChatRequest {
+fn request(args: &SummarizeArgs, text: &str, model: &str) -> ChatRequest {
     let words = args.words.unwrap_or(150);
     let focus = args.focus.as_deref().map_or_else(String::new, |focus| format!(" Keep to this: {focus}."));
     let system = format!(
@@ -103,10 +103,10 @@ mod tests {
     use std::sync::{Arc, Mutex};
 
     #[derive(Default)]
-    struct Listener(Mutex<Vec<ChatRequest>>);
+    struct SummaryListener(Mutex<Vec<ChatRequest>>);
 
     #[async_trait::async_trait]
-    impl Model for Listener {
+    impl Model for SummaryListener {
         fn provider(&self) -> &str {
             "listener"
         }
@@ -124,7 +124,7 @@ mod tests {
 
     #[test]
     fn the_text_goes_to_the_model_as_material() {
-        let (mut fixture, model) = (Fixture::new(&[]), Arc::new(Listener::default()));
+        let (mut fixture, model) = (Fixture::new(&[]), Arc::new(SummaryListener::default()));
         fixture.context.model = Some((model.clone(), "m".into()));
         let output = fixture.call("summarize", json!({"text": {"a": 1}, "focus": "money", "words": 20})).unwrap();
         assert_eq!(output.value, json!("short"));

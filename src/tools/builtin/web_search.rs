@@ -20,7 +20,7 @@ const CAP: usize = 4 << 20;
 
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-struct Args {
+struct WebSearchArgs {
     /// What to search for.
     #[schemars(length(min = 1, max = 2000))]
     query: String,
@@ -52,7 +52,7 @@ impl WebSearch {
 
     fn with(config: SearchConfig, environment: Environment) -> Self {
         let words = "Search the web. Gives a list of {title, url, snippet}; a direct answer, where the service has one, comes first.";
-        Self { info: describe::<Args>("web_search", words, Risk::Network), config, environment }
+        Self { info: describe::<WebSearchArgs>("web_search", words, Risk::Network), config, environment }
     }
 
     fn service(&self) -> Result<Service, ToolError> {
@@ -104,7 +104,7 @@ impl Tool for WebSearch {
     }
 
     async fn call(&self, args: Value, _context: &ToolContext) -> Result<ToolOutput, ToolError> {
-        let args: Args = arguments(args)?;
+        let args: WebSearchArgs = arguments(args)?;
         let service = self.service()?;
         let count = args.count.unwrap_or(8);
         let answer = service.ask(&args.query, count).await?;

@@ -16,7 +16,7 @@ const SHOWN: u64 = 1 << 20;
 
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-struct Args {
+struct WriteFileArgs {
     /// File, relative to the workspace. Directories are made as needed.
     path: String,
     /// The whole new text. Anything that isn't text is written as JSON.
@@ -29,7 +29,7 @@ pub(super) struct WriteFile(ToolInfo);
 impl WriteFile {
     pub(super) fn new() -> Self {
         let words = "Write a whole file of the workspace, over an old one if there is one. To change a part, use edit_file.";
-        Self(describe::<Args>("write_file", words, Risk::Write))
+        Self(describe::<WriteFileArgs>("write_file", words, Risk::Write))
     }
 }
 
@@ -44,7 +44,7 @@ impl Tool for WriteFile {
     }
 
     async fn call(&self, args: Value, context: &ToolContext) -> Result<ToolOutput, ToolError> {
-        let args: Args = arguments(args)?;
+        let args: WriteFileArgs = arguments(args)?;
         let root = context.workspace.clone();
         blocking(move |_| {
             let workspace = Workspace::new(&root)?;
@@ -62,7 +62,7 @@ impl Tool for WriteFile {
     }
 
     fn preview(&self, args: &Value, context: &ToolContext) -> Option<Preview> {
-        let args: Args = arguments(args.clone()).ok()?;
+        let args: WriteFileArgs = arguments(args.clone()).ok()?;
         Some(picture(context, &args.path, |_| Ok(text(&args.content))))
     }
 }

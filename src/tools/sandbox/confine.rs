@@ -2,7 +2,7 @@
 
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 
-use super::worker::Job;
+use super::worker::SandboxJob;
 
 /// What this computer can confine commands with.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -33,10 +33,10 @@ pub fn confinement() -> Confinement {
 }
 
 /// Confines a worker that runs code in-process: no file, no socket, no child.
-pub(super) fn worker(job: &Job) -> Result<(), String> {
+pub(super) fn worker(job: &SandboxJob) -> Result<(), String> {
     let (memory_mb, time_ms) = match job {
-        Job::Javascript { memory_mb, time_ms, .. } => (*memory_mb, *time_ms),
-        Job::Html { .. } => (512, 3_000),
+        SandboxJob::Javascript { memory_mb, time_ms, .. } => (*memory_mb, *time_ms),
+        SandboxJob::Html { .. } => (512, 3_000),
     };
     limit(Resource::Core, 0)?;
     limit(Resource::Fsize, 0)?;

@@ -12,7 +12,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use super::{OUTPUT, worker::Answer};
+use super::{OUTPUT, worker::SandboxAnswer};
 
 /// Stack of a script in bytes; well below the thread's.
 const STACK: usize = 1 << 20;
@@ -40,17 +40,17 @@ const REPLACER: &str = "(key, value) => {
 
 type Logs = Rc<RefCell<Vec<String>>>;
 
-pub(super) fn run(code: &str, deps: &Value, inputs: &Value, memory_mb: u64, time_ms: u64) -> Answer {
+pub(super) fn run(code: &str, deps: &Value, inputs: &Value, memory_mb: u64, time_ms: u64) -> SandboxAnswer {
     let end = Instant::now() + Duration::from_millis(time_ms);
     let logs = Logs::default();
     let result = start(memory_mb, end)
-        .map_err(|cause| Failure::plain(cause.to_string()))
+        .map_err(|cause| ScriptFailure::plain(cause.to_string()))
         .and_then(|context| context.with(|ctx| Script { ctx: &ctx, end }.run(code, deps, inputs, &logs)));
     let logs = logs.take();
     match result {
-        Ok(value) => Answer::Value { value, logs },
-        Err(_) if Instant::now() >= end => Answer::Time { logs },
-        Err(Failure { message, line }) => Answer::Failed { message, line, logs },
+        Ok(value) => SandboxAnswer::Value { value, logs },
+        Err(_) if Instant::now() >= end => SandboxAnswer::Time { logs },
+        Err(ScriptFailure { message, line }) => SandboxAnswer::Failed { message, line, logs },
     }
 }
 
@@ -62,12 +62,12 @@ fn start(memory_mb: u64, end: Instant) -> Result<Context, Error> {
     Context::full(&runtime)
 }
 
-struct Failure {
+struct ScriptFailure {
     message: String,
     line: Option<u32>,
 }
 
-impl Failure {
+impl ScriptFailure {
     fn plain(message: impl Into<String>) -> Self {
         Self { message: message.into(), line: None }
     }
@@ -130,7 +130,7 @@ struct Script<'a, 'js> {
 }
 
 impl<'js> Script<'_, 'js> {
-    fn run(&self, code: &str, deps: &Value, inputs: &Value, logs: &Logs) -> Result<Value, Failure> {
+    fn run(&self, code: &str, deps: &Value, inputs: &Value, logs: &Logs) -> Result<Value, ScriptFailure> {
         let replacer = self.caught(self.prepare(logs))?;
         // On the first line, so that lines of errors are lines of the code; a line end behind it, for a comment on its last line.
         let source = format!("(async function (deps, nodes, inputs) {{{code}\n}})");
@@ -144,19 +144,21 @@ impl<'js> Script<'_, 'js> {
         while promise.state() == PromiseState::Pending && Instant::now() < self.end && self.ctx.execute_pending_job() {}
         let value = match promise.result::<Js<'js>>() {
             Some(result) => self.caught(result)?,
-            None if Instant::now() >= self.end => return Err(Failure::plain("the time was up")),
-            None => return Err(Failure::plain("the code waits for a promise that nothing settles: there are no timers and no I/O here")),
+            None if Instant::now() >= self.end => return Err(ScriptFailure::plain("the time was up")),
+            None => {
+                return Err(ScriptFailure::plain("the code waits for a promise that nothing settles: there are no timers and no I/O here"));
+            }
         };
         if value.is_undefined() {
             return Ok(Value::Null);
         }
         let text = self.caught(self.ctx.json_stringify_replacer(value, replacer))?;
-        let text = text.ok_or_else(|| Failure::plain("the result is not JSON"))?;
+        let text = text.ok_or_else(|| ScriptFailure::plain("the result is not JSON"))?;
         let text = self.caught(text.to_string())?;
         if text.len() > OUTPUT {
-            return Err(Failure::plain(format!("the result has {} bytes; at most {OUTPUT} are taken", text.len())));
+            return Err(ScriptFailure::plain(format!("the result has {} bytes; at most {OUTPUT} are taken", text.len())));
         }
-        serde_json::from_str(&whole_characters(&text)).map_err(|cause| Failure::plain(format!("the result is not JSON: {cause}")))
+        serde_json::from_str(&whole_characters(&text)).map_err(|cause| ScriptFailure::plain(format!("the result is not JSON: {cause}")))
     }
 
     /// Sets up `console` and gives the replacer, both out of reach of what the script does to its globals later.
@@ -175,12 +177,12 @@ impl<'js> Script<'_, 'js> {
         self.ctx.eval(REPLACER)
     }
 
-    fn data(&self, value: &Value) -> Result<Js<'js>, Failure> {
+    fn data(&self, value: &Value) -> Result<Js<'js>, ScriptFailure> {
         self.caught(self.ctx.json_parse(value.to_string()))
     }
 
-    fn caught<T>(&self, result: Result<T, Error>) -> Result<T, Failure> {
-        result.catch(self.ctx).map_err(Failure::caught)
+    fn caught<T>(&self, result: Result<T, Error>) -> Result<T, ScriptFailure> {
+        result.catch(self.ctx).map_err(ScriptFailure::caught)
     }
 }
 
@@ -189,20 +191,20 @@ mod tests {
     use super::*;
     use serde_json::json;
 
-    fn answer(code: &str) -> Answer {
+    fn answer(code: &str) -> SandboxAnswer {
         run(code, &json!({"a-b": {"n": 2}}), &json!({"name": "x"}), 32, 1_000)
     }
 
     fn value(code: &str) -> Value {
         match answer(code) {
-            Answer::Value { value, .. } => value,
+            SandboxAnswer::Value { value, .. } => value,
             other => panic!("{code}: {other:?}"),
         }
     }
 
     fn failure(code: &str) -> (String, Option<u32>) {
         match answer(code) {
-            Answer::Failed { message, line, .. } => (message, line),
+            SandboxAnswer::Failed { message, line, .. } => (message, line),
             other => panic!("{code}: {other:?}"),
         }
     }
@@ -229,7 +231,7 @@ mod tests {
             value(r"const half = 'a🦀'.slice(0, 2); return [half, {[half]: '🦀' + half + 'b'}, '\\ud83d', '\\\\' + half]"),
             json!(["a\u{fffd}", {"a\u{fffd}": "🦀a\u{fffd}b"}, "\\ud83d", "\\\\a\u{fffd}"])
         );
-        let Answer::Value { logs, .. } = answer("console.log('a🦀'.slice(0, 2), ['🦀'.slice(1)])") else { panic!() };
+        let SandboxAnswer::Value { logs, .. } = answer("console.log('a🦀'.slice(0, 2), ['🦀'.slice(1)])") else { panic!() };
         assert_eq!(logs.len(), 1, "{logs:?}");
         assert!(logs[0].starts_with('a'), "{logs:?}");
         assert_eq!(failure("throw new Error('no ' + '🦀'.slice(1))").0, "Error: no \u{fffd}");
@@ -238,13 +240,13 @@ mod tests {
 
     #[test]
     fn logs_are_kept_in_order_and_capped() {
-        let Answer::Value { logs, .. } =
+        let SandboxAnswer::Value { logs, .. } =
             answer("console.log('a', 1, {b: [2]}, undefined); console.warn('hm'); console.error(new TypeError('x'))")
         else {
             panic!()
         };
         assert_eq!(logs, ["a 1 {\"b\":[2]} undefined", "warning: hm", "error: TypeError: x"]);
-        let Answer::Value { logs, .. } = answer("for (let i = 0; i < 5000; i++) console.log(i)") else { panic!() };
+        let SandboxAnswer::Value { logs, .. } = answer("for (let i = 0; i < 5000; i++) console.log(i)") else { panic!() };
         assert_eq!((logs.len(), logs.last().unwrap().as_str()), (1001, "[log cut]"));
     }
 
@@ -288,7 +290,7 @@ mod tests {
 
     #[test]
     fn loops_recursion_and_memory_bombs_end() {
-        let timeout = |logs: &[&str]| Answer::Time { logs: logs.iter().map(|line| (*line).to_owned()).collect() };
+        let timeout = |logs: &[&str]| SandboxAnswer::Time { logs: logs.iter().map(|line| (*line).to_owned()).collect() };
         assert_eq!(answer("console.log('before'); while (true) {}"), timeout(&["before"]));
         assert_eq!(answer("async function f() { while (true) await null } await f()"), timeout(&[]));
         assert_eq!(answer("const again = () => { Promise.resolve().then(again) }; again(); await new Promise(() => {})"), timeout(&[]));

@@ -15,11 +15,11 @@ use std::{path::PathBuf, time::Duration};
 use tokio::process::Command;
 
 use crate::plan::SandboxLimits;
-use worker::{Answer, Job};
+use worker::{SandboxAnswer, SandboxJob};
 
 pub use confine::{Confinement, confinement};
 pub(super) use exec::{Confined, wrap};
-pub(super) use process::{Caps, Feed, Finished, run};
+pub(super) use process::{Feed, Finished, ProcessLimits, run};
 pub use worker::worker_main;
 
 /// Memory of a script when it doesn't say, and the most that it may ask for, in MiB.
@@ -123,31 +123,31 @@ pub async fn javascript(
 ) -> Result<JsOutcome, SandboxError> {
     let memory_mb = limits.memory_mb.unwrap_or(MEMORY_MB.0).clamp(1, MEMORY_MB.1);
     let time_ms = limits.time_ms.unwrap_or(TIME_MS.0).clamp(1, TIME_MS.1);
-    let job = Job::Javascript { code: code.to_owned(), deps, inputs, memory_mb, time_ms };
+    let job = SandboxJob::Javascript { code: code.to_owned(), deps, inputs, memory_mb, time_ms };
     match work(config, &job, time_ms).await? {
-        Answer::Value { value, logs } => Ok(JsOutcome { value, logs }),
-        Answer::Time { logs } => Err(SandboxError::Time { ms: time_ms, logs }),
-        Answer::Failed { message, line, logs } => Err(SandboxError::Script { message, line, logs }),
+        SandboxAnswer::Value { value, logs } => Ok(JsOutcome { value, logs }),
+        SandboxAnswer::Time { logs } => Err(SandboxError::Time { ms: time_ms, logs }),
+        SandboxAnswer::Failed { message, line, logs } => Err(SandboxError::Script { message, line, logs }),
     }
 }
 
 /// Readable text of a page. Whatever the page does to the converter, there is a text.
 pub(super) async fn html_text(config: &SandboxConfig, html: String) -> String {
-    let job = Job::Html { html };
+    let job = SandboxJob::Html { html };
     let answer = work(config, &job, 3_000).await;
-    let Job::Html { html } = job else { return String::new() };
+    let SandboxJob::Html { html } = job else { return String::new() };
     match answer {
-        Ok(Answer::Value { value: Value::String(text), .. }) => text,
+        Ok(SandboxAnswer::Value { value: Value::String(text), .. }) => text,
         Ok(_) | Err(_) => html::strip_tags(&html),
     }
 }
 
 /// Gives a job to a worker and waits for its answer.
-async fn work(config: &SandboxConfig, job: &Job, time_ms: u64) -> Result<Answer, SandboxError> {
+async fn work(config: &SandboxConfig, job: &SandboxJob, time_ms: u64) -> Result<SandboxAnswer, SandboxError> {
     let input = serde_json::to_vec(job).map_err(|cause| SandboxError::Start(cause.to_string()))?;
     let mut command = Command::new(program(config)?);
     command.arg0("dagdeck-sandbox").arg(worker::JOB).env_clear().env("TZ", "UTC").current_dir("/").process_group(0);
-    let caps = Caps { wall: Duration::from_millis(time_ms) + GRACE, stdout: OUTPUT * 2, stderr: 4096 };
+    let caps = ProcessLimits { wall: Duration::from_millis(time_ms) + GRACE, stdout: OUTPUT * 2, stderr: 4096 };
     let done = run(command, Feed::Bytes(&input), &caps).await.map_err(|cause| SandboxError::Start(cause.to_string()))?;
     let Some(status) = done.status else { return Err(SandboxError::Time { ms: time_ms, logs: Vec::new() }) };
     done.stdout.whole().and_then(|bytes| serde_json::from_slice(&bytes).ok()).ok_or_else(|| {

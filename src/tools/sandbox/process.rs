@@ -14,7 +14,7 @@ use tokio::{
 };
 
 /// Limits on one child.
-pub(in crate::tools) struct Caps {
+pub(in crate::tools) struct ProcessLimits {
     /// Longest time.
     pub(in crate::tools) wall: Duration,
     /// Bytes kept of what it writes.
@@ -106,7 +106,7 @@ impl Drop for Group {
 }
 
 /// Runs a command to its end. Dropping the future kills its group.
-pub(in crate::tools) async fn run(mut command: Command, feed: Feed<'_>, caps: &Caps) -> io::Result<Finished> {
+pub(in crate::tools) async fn run(mut command: Command, feed: Feed<'_>, caps: &ProcessLimits) -> io::Result<Finished> {
     command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).kill_on_drop(true);
     let mut child = command.spawn()?;
     let mut group = Group(child.id().and_then(|id| i32::try_from(id).ok()).and_then(Pid::from_raw));
@@ -176,14 +176,14 @@ mod tests {
 
     #[tokio::test]
     async fn a_child_is_fed_and_heard() {
-        let caps = Caps { wall: Duration::from_secs(60), stdout: 100, stderr: 100 };
+        let caps = ProcessLimits { wall: Duration::from_secs(60), stdout: 100, stderr: 100 };
         let done = run(shell("cat; echo oops >&2; exit 3"), Feed::Bytes(b"hello"), &caps).await.unwrap();
         assert_eq!((done.status.unwrap().code(), done.stdout.text(), done.stderr.text()), (Some(3), "hello".into(), "oops\n".into()));
     }
 
     #[tokio::test]
     async fn what_a_child_left_running_is_ended_with_it() {
-        let caps = Caps { wall: Duration::from_secs(60), stdout: 100, stderr: 100 };
+        let caps = ProcessLimits { wall: Duration::from_secs(60), stdout: 100, stderr: 100 };
         let done = run(shell("sleep 1000 & echo $!"), Feed::Bytes(b""), &caps).await.unwrap();
         let pid = Pid::from_raw(done.stdout.text().trim().parse().unwrap()).unwrap();
         // Its pipe was closed, so it is dead or about to be: such a process is marked as exiting until it is collected.
@@ -195,7 +195,7 @@ mod tests {
 
     #[tokio::test]
     async fn at_the_wall_limit_what_was_heard_so_far_is_kept() {
-        let caps = Caps { wall: Duration::from_millis(300), stdout: 100, stderr: 100 };
+        let caps = ProcessLimits { wall: Duration::from_millis(300), stdout: 100, stderr: 100 };
         let done = run(shell("echo early; sleep 1000"), Feed::Bytes(b""), &caps).await.unwrap();
         assert_eq!((done.status, done.stdout.text().as_str()), (None, "early\n"));
     }

@@ -19,7 +19,7 @@ const STACK: usize = 16 << 20;
 
 /// What a worker is asked.
 #[derive(Clone, Debug, Serialize, Deserialize)]
-pub(super) enum Job {
+pub(super) enum SandboxJob {
     /// Run a function body.
     Javascript {
         /// The body.
@@ -42,7 +42,7 @@ pub(super) enum Job {
 
 /// What a worker answers.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub(super) enum Answer {
+pub(super) enum SandboxAnswer {
     /// It went well.
     Value {
         /// The result.
@@ -66,7 +66,7 @@ pub(super) enum Answer {
     },
 }
 
-impl Answer {
+impl SandboxAnswer {
     pub(super) fn failed(message: impl Into<String>) -> Self {
         Self::Failed { message: message.into(), line: None, logs: Vec::new() }
     }
@@ -100,22 +100,22 @@ fn serve() -> ExitCode {
 }
 
 fn answer(input: &[u8]) -> Vec<u8> {
-    let answer = match serde_json::from_slice::<Job>(input) {
-        Err(cause) => Answer::failed(format!("the data can't be handed over: {cause}")),
+    let answer = match serde_json::from_slice::<SandboxJob>(input) {
+        Err(cause) => SandboxAnswer::failed(format!("the data can't be handed over: {cause}")),
         Ok(job) => match confine::worker(&job) {
-            Err(cause) => Answer::failed(format!("the sandbox can't be set up: {cause}")),
+            Err(cause) => SandboxAnswer::failed(format!("the sandbox can't be set up: {cause}")),
             Ok(()) => work(job),
         },
     };
     serde_json::to_vec(&answer).unwrap_or_default()
 }
 
-fn work(job: Job) -> Answer {
+fn work(job: SandboxJob) -> SandboxAnswer {
     match job {
-        Job::Javascript { code, deps, inputs, memory_mb, time_ms } => javascript::run(&code, &deps, &inputs, memory_mb, time_ms),
-        Job::Html { html } => match html::to_text(&html) {
-            Ok(text) => Answer::Value { value: Value::from(text), logs: Vec::new() },
-            Err(cause) => Answer::failed(cause),
+        SandboxJob::Javascript { code, deps, inputs, memory_mb, time_ms } => javascript::run(&code, &deps, &inputs, memory_mb, time_ms),
+        SandboxJob::Html { html } => match html::to_text(&html) {
+            Ok(text) => SandboxAnswer::Value { value: Value::from(text), logs: Vec::new() },
+            Err(cause) => SandboxAnswer::failed(cause),
         },
     }
 }

@@ -3,7 +3,7 @@
 use super::event::outcome_role;
 use crate::console::model::{Doc, Fate, Proposal, words};
 use crate::console::theme::Role;
-use crate::engine::{Lost, Verb};
+use crate::engine::{Action, ImpactRow};
 use crate::plan::NodeId;
 use crate::text::{Plain, cost, count, duration};
 
@@ -21,7 +21,7 @@ pub fn proposal(proposal: &Proposal) -> Doc<'static> {
         doc.line(Role::Error, Plain::summary(&format!("this can't be done any more: {why}")));
         return doc;
     }
-    if let Verb::Override { value, .. } = &proposal.verb
+    if let Action::Override { value, .. } = &proposal.verb
         && !value.is_null()
     {
         let sort = if value.is_string() { "the text " } else { "the JSON " };
@@ -49,7 +49,7 @@ pub fn proposal(proposal: &Proposal) -> Doc<'static> {
     doc
 }
 
-fn lost(work: &Lost) -> Plain {
+fn lost(work: &ImpactRow) -> Plain {
     let mut lost = Plain::line("lost or done again: ").then(&duration(work.time_ms)).then(&Plain::line(" of work"));
     if work.tokens > 0 {
         lost = lost.then(&Plain::line(", ")).then(&count(work.tokens)).then(&Plain::line(" tokens"));

@@ -4,15 +4,15 @@ use crate::console::{
     model::{Doc, Model},
     theme::Role,
 };
-use crate::plan::diff::Mark;
+use crate::plan::diff::DifferenceMark;
 use crate::text::Plain;
 
 /// How a difference looks.
-pub fn mark_role(mark: Mark) -> Role {
+pub fn mark_role(mark: DifferenceMark) -> Role {
     match mark {
-        Mark::Added => Role::DiffAdd,
-        Mark::Removed => Role::DiffDel,
-        Mark::Changed => Role::Accent,
+        DifferenceMark::Added => Role::DiffAdd,
+        DifferenceMark::Removed => Role::DiffDel,
+        DifferenceMark::Changed => Role::Accent,
     }
 }
 
@@ -23,14 +23,14 @@ pub fn compare(model: &Model) -> Doc<'static> {
     let Some(told) = compare.told().get(compare.selected) else { return doc };
     let whose = match compare.name() {
         None => match told.mark {
-            Mark::Added => "came with your edits",
-            Mark::Removed => "went with your edits",
-            Mark::Changed => "is other than it came",
+            DifferenceMark::Added => "came with your edits",
+            DifferenceMark::Removed => "went with your edits",
+            DifferenceMark::Changed => "is other than it came",
         },
         Some(_) => match told.mark {
-            Mark::Added => "is only in the other plan",
-            Mark::Removed => "is not in the other plan",
-            Mark::Changed => "is other in the other plan",
+            DifferenceMark::Added => "is only in the other plan",
+            DifferenceMark::Removed => "is not in the other plan",
+            DifferenceMark::Changed => "is other in the other plan",
         },
     };
     doc.line(Role::Heading, Plain::summary(&format!("{} {} {}", told.sort, told.subject, told.field)));
@@ -42,8 +42,8 @@ pub fn compare(model: &Model) -> Doc<'static> {
     doc.line(Role::Text, Plain::default());
     for (mark, line) in &told.lines {
         let (sign, role) = match mark {
-            Mark::Added | Mark::Removed => (mark.sign(), mark_role(*mark)),
-            Mark::Changed => (" ", Role::Text),
+            DifferenceMark::Added | DifferenceMark::Removed => (mark.sign(), mark_role(*mark)),
+            DifferenceMark::Changed => (" ", Role::Text),
         };
         doc.line(role, Plain::line(&format!("{sign} {line}")));
     }

@@ -2,15 +2,15 @@
 
 use serde_json::Value;
 
-use crate::console::model::{Doc, log::Stream, words};
+use crate::console::model::{Doc, log::StreamedText, words};
 use crate::console::theme::Role;
-use crate::engine::{Actor, Decision, Event, Job, NextCall, Outcome, Record, Run, Verb};
+use crate::engine::{Action, Actor, Event, GateReply, Job, NextCall, Outcome, Record, Run};
 use crate::plan::NodeId;
 use crate::text::{Plain, count, counted, duration, timestamp};
 
 /// An event on one line.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Told {
+pub struct EventLine {
     /// Whose it is, where it is about a node.
     pub node: Option<NodeId>,
     /// Of what sort, in one word: what a filter names.
@@ -42,7 +42,7 @@ fn because(words: &str, more: &str) -> Plain {
 }
 
 /// An event in words. `run` knows which node a gate belongs to.
-pub fn told(event: &Event, run: &Run) -> Told {
+pub fn told(event: &Event, run: &Run) -> EventLine {
     let none = Plain::default();
     let (kind, what, who, role) = match event {
         Event::RunCreated { plan, by, .. } => {
@@ -67,11 +67,11 @@ pub fn told(event: &Event, run: &Run) -> Told {
         Event::Refused { what, why, by } => ("refused", because(&format!("refused: {what}"), why), actor(by), Role::Error),
         other => return told_of_node(other, run),
     };
-    Told { node: run_node(event, run), kind, what, who, role }
+    EventLine { node: run_node(event, run), kind, what, who, role }
 }
 
 /// What somebody asked, with their words for a node, and why.
-fn asked(verb: &Verb, why: &str) -> Plain {
+fn asked(verb: &Action, why: &str) -> Plain {
     let words = verb.words();
     let Some(text) = verb.told() else { return because(&words, why) };
     let told = because(&words, text);
@@ -87,12 +87,12 @@ fn run_node(event: &Event, run: &Run) -> Option<NodeId> {
 }
 
 /// What a node streamed, as far as its row knows it. `piece` is one of its events.
-pub fn told_of_stream(stream: &Stream, piece: &Event, run: &Run) -> Told {
-    Told { what: said(stream).then(&Plain::summary(stream.tail())), ..told(piece, run) }
+pub fn told_of_stream(stream: &StreamedText, piece: &Event, run: &Run) -> EventLine {
+    EventLine { what: said(stream).then(&Plain::summary(stream.tail())), ..told(piece, run) }
 }
 
 /// How much a node streamed; its words come behind.
-pub fn said(stream: &Stream) -> Plain {
+pub fn said(stream: &StreamedText) -> Plain {
     match stream.pieces() {
         [_] => Plain::line("says: "),
         _ => Plain::line(&format!("says {}: ", stream.much())),
@@ -100,7 +100,7 @@ pub fn said(stream: &Stream) -> Plain {
 }
 
 /// What happened at a node.
-fn told_of_node(event: &Event, run: &Run) -> Told {
+fn told_of_node(event: &Event, run: &Run) -> EventLine {
     let none = Plain::default();
     let (what, role) = match event {
         Event::NodeReady { .. } => (Plain::line("ready"), Role::Ready),
@@ -140,11 +140,11 @@ fn told_of_node(event: &Event, run: &Run) -> Told {
         Event::NodeUnknown { reason, .. } => (because("unknown", reason), Role::Unknown),
         other => return told_of_work(other, run),
     };
-    Told { node: event.node().cloned(), kind: "node", what, who: none, role }
+    EventLine { node: event.node().cloned(), kind: "node", what, who: none, role }
 }
 
 /// What a node's worker did.
-fn told_of_work(event: &Event, run: &Run) -> Told {
+fn told_of_work(event: &Event, run: &Run) -> EventLine {
     let tool_of = |node_id: &NodeId, id: &str| {
         let tools = run.node(node_id).map(|node| node.lineage.tools.as_slice()).unwrap_or_default();
         tools.iter().rfind(|(call, _)| call.id == id).map(|(call, _)| Plain::summary(&call.tool)).unwrap_or_default()
@@ -173,11 +173,11 @@ fn told_of_work(event: &Event, run: &Run) -> Told {
         }
         other => return told_of_words(other),
     };
-    Told { node: event.node().cloned(), kind, what, who, role }
+    EventLine { node: event.node().cloned(), kind, what, who, role }
 }
 
 /// What a node asked of models and people, and what it said.
-fn told_of_words(event: &Event) -> Told {
+fn told_of_words(event: &Event) -> EventLine {
     let none = Plain::default();
     let (kind, what, who, role) = match event {
         Event::QuestionAnswered { value, .. } => ("gate", because("its question was answered", &value_line(value)), none, Role::Accent),
@@ -200,7 +200,7 @@ fn told_of_words(event: &Event) -> Told {
         // All others are told above.
         _ => ("engine", none.clone(), none, Role::Dim),
     };
-    Told { node: event.node().cloned(), kind, what, who, role }
+    EventLine { node: event.node().cloned(), kind, what, who, role }
 }
 
 /// A value as text: as it is, or as JSON without line ends.
@@ -221,13 +221,13 @@ fn job_words(job: &Job) -> String {
     }
 }
 
-fn decided(decision: &Decision) -> Plain {
+fn decided(decision: &GateReply) -> Plain {
     match decision {
-        Decision::Approve | Decision::Modify { .. } => Plain::line(decision.words()),
-        Decision::Reject { message } => because("rejected", message),
-        Decision::Answer { value } => because("answered", &value_line(value)),
-        Decision::Skip => Plain::line("skipped at its gate"),
-        Decision::CancelBranch => Plain::line("its branch was cancelled at the gate"),
+        GateReply::Approve | GateReply::Modify { .. } => Plain::line(decision.words()),
+        GateReply::Reject { message } => because("rejected", message),
+        GateReply::Answer { value } => because("answered", &value_line(value)),
+        GateReply::Skip => Plain::line("skipped at its gate"),
+        GateReply::CancelBranch => Plain::line("its branch was cancelled at the gate"),
     }
 }
 
@@ -263,7 +263,7 @@ pub fn event(record: &Record, run: &Run) -> Doc<'static> {
     doc
 }
 
-fn head(told: &Told, which: &Plain, record: &Record) -> Doc<'static> {
+fn head(told: &EventLine, which: &Plain, record: &Record) -> Doc<'static> {
     let mut doc = Doc::default();
     doc.field("event", which);
     doc.field("at", &timestamp(record.at.0));
@@ -278,7 +278,7 @@ fn head(told: &Told, which: &Plain, record: &Record) -> Doc<'static> {
 }
 
 /// What a node streamed, from its first piece on.
-pub fn streamed(stream: &Stream, records: &[Record], run: &Run) -> Doc<'static> {
+pub fn streamed(stream: &StreamedText, records: &[Record], run: &Run) -> Doc<'static> {
     let pieces = || stream.pieces().iter().filter_map(|at| records.get(*at));
     let (Some(first), Some(last)) = (pieces().next(), pieces().next_back()) else { return Doc::default() };
     if first.seq == last.seq {

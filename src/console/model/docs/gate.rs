@@ -3,7 +3,7 @@
 use serde_json::Value;
 use similar::{ChangeTag, TextDiff};
 
-use crate::console::model::{Doc, Draft, is_question, words};
+use crate::console::model::{Doc, ReplyDraft, is_question, words};
 use crate::console::theme::Role;
 use crate::engine::{Gate, GateKind, Preview};
 use crate::text::{Plain, bytes, clock};
@@ -19,7 +19,7 @@ pub fn gate_title(gate: &Gate) -> Plain {
 }
 
 /// All that there is to know before deciding.
-pub fn gate_doc(gate: &Gate, preview: Option<&Preview>, draft: Option<&Draft>) -> Doc<'static> {
+pub fn gate_doc(gate: &Gate, preview: Option<&Preview>, draft: Option<&ReplyDraft>) -> Doc<'static> {
     let mut doc = Doc::default();
     written(draft, &mut doc);
     match &gate.kind {
@@ -34,8 +34,8 @@ pub fn gate_doc(gate: &Gate, preview: Option<&Preview>, draft: Option<&Draft>) -
     }
     doc.line(Role::Dim, Plain::line("asked at ").then(&clock(gate.opened.0)));
     let payload = match draft {
-        Some(Draft::Payload(edited)) => edited,
-        Some(Draft::Answer(_) | Draft::Words(_)) | None => &gate.payload,
+        Some(ReplyDraft::Payload(edited)) => edited,
+        Some(ReplyDraft::Answer(_) | ReplyDraft::Words(_)) | None => &gate.payload,
     };
     let hidden = hidden(payload);
     if hidden > 0 {
@@ -95,16 +95,18 @@ fn hidden(value: &Value) -> u32 {
     }
 }
 
-fn written(draft: Option<&Draft>, doc: &mut Doc<'static>) {
+fn written(draft: Option<&ReplyDraft>, doc: &mut Doc<'static>) {
     match draft {
         None => return,
-        Some(Draft::Payload(_)) => doc.line(Role::Warning, Plain::line("you edited the payload; it is checked again when approved")),
-        Some(Draft::Answer(value)) => {
+        Some(ReplyDraft::Payload(_)) => doc.line(Role::Warning, Plain::line("you edited the payload; it is checked again when approved")),
+        Some(ReplyDraft::Answer(value)) => {
             doc.line(Role::Warning, Plain::line("your answer, not sent yet:"));
             doc.text(Role::Text, &words::result(value));
         }
-        Some(Draft::Words(text)) if text.is_empty() => doc.line(Role::Warning, Plain::line("to be rejected without words, not sent yet")),
-        Some(Draft::Words(text)) => {
+        Some(ReplyDraft::Words(text)) if text.is_empty() => {
+            doc.line(Role::Warning, Plain::line("to be rejected without words, not sent yet"))
+        }
+        Some(ReplyDraft::Words(text)) => {
             doc.line(Role::Warning, Plain::line("to be rejected, not sent yet, with the words:"));
             doc.text(Role::Text, text);
         }

@@ -11,12 +11,12 @@ mod versus;
 
 pub use act::proposal;
 pub use compare::{compare, mark_role};
-pub use event::{Told, event, json as event_json, said, streamed, told, told_of_stream};
+pub use event::{EventLine, event, json as event_json, said, streamed, told, told_of_stream};
 pub use gate::{gate_doc, gate_title};
 pub use trace::{doing_role, spans, stretches, trace_line, traced};
 pub use versus::{side, totals, versus};
 
-use super::{Doc, Model, RunView, Tab, log::Row};
+use super::{Doc, Model, RunView, Tab, log::LogRow};
 use crate::{
     console::theme::Role,
     plan::NodeId,
@@ -50,8 +50,8 @@ pub fn selected_event(model: &Model) -> Doc<'static> {
     let Some(view) = model.shown_run() else { return Doc::default() };
     let (records, run) = (view.journal().records(), &view.newest().run);
     match view.log.row() {
-        Some(Row::Event(at)) => records.get(*at).map(|record| event(record, run)).unwrap_or_default(),
-        Some(Row::Stream(stream)) => streamed(stream, records, run),
+        Some(LogRow::Event(at)) => records.get(*at).map(|record| event(record, run)).unwrap_or_default(),
+        Some(LogRow::Stream(stream)) => streamed(stream, records, run),
         None => Doc::default(),
     }
 }

@@ -4,7 +4,7 @@ use serde_json::Value;
 
 use crate::console::model::{Doc, Model, inputs, words};
 use crate::console::theme::Role;
-use crate::plan::{DecisionWork, Edge, MapWork, Node, NodeId, Plan, PlanWork, Policy, Work, nest, order::EdgePlace};
+use crate::plan::{DecisionWork, Edge, MapWork, Node, NodeId, NodeKind, Plan, PlanWork, Policy, nest, order::EdgePlace};
 use crate::text::Plain;
 
 /// What a node is to do, and what is wrong with it.
@@ -15,8 +15,8 @@ pub fn details(model: &Model, node: &Node) -> Doc<'static> {
     }
     doc.field("node", &Plain::summary(&node.id));
     match &node.work {
-        Work::Decision(DecisionWork::Agent(work)) => doc.field("decision by", &words::agent(work)),
-        Work::Agent(_) | Work::Tool(_) => doc.field(node.work.kind(), &words::worker(node)),
+        NodeKind::Decision(DecisionWork::Agent(work)) => doc.field("decision by", &words::agent(work)),
+        NodeKind::Agent(_) | NodeKind::Tool(_) => doc.field(node.work.kind(), &words::worker(node)),
         _ => doc.field("work", &words::worker(node)),
     }
     description(model, node, &mut doc);
@@ -26,7 +26,7 @@ pub fn details(model: &Model, node: &Node) -> Doc<'static> {
     doc.heading(words::text_name(&node.work));
     doc.text(Role::Code, &words::text(node));
     given(model, node, &mut doc);
-    if let Work::Approval(ask) = &node.work {
+    if let NodeKind::Approval(ask) = &node.work {
         for option in &ask.options {
             doc.line(Role::Text, Plain::line("  or: ").then(&Plain::summary(option)));
         }
@@ -167,12 +167,18 @@ fn ways_out(model: &Model, node: &Node, at: usize, doc: &mut Doc<'static>) {
 fn turns(model: &Model, node: &Node, doc: &mut Doc<'static>) {
     let most = node.policy.max_iterations.unwrap_or(1);
     let words = match &node.work {
-        Work::Plan(PlanWork::File { path, .. }) => format!("the plan in {path}"),
-        Work::Plan(PlanWork::Inline(_)) => "once".to_owned(),
-        Work::Loop(work) => format!("until {}, {most} times at most", work.until),
-        Work::Map(MapWork { over, max_parallel: Some(most), .. }) => format!("once for each of {over}, {most} at once"),
-        Work::Map(MapWork { over, .. }) => format!("once for each of {over}"),
-        Work::Agent(_) | Work::Tool(_) | Work::Code(_) | Work::Decision(_) | Work::Merge(_) | Work::Transform(_) | Work::Approval(_) => {
+        NodeKind::Plan(PlanWork::File { path, .. }) => format!("the plan in {path}"),
+        NodeKind::Plan(PlanWork::Inline(_)) => "once".to_owned(),
+        NodeKind::Loop(work) => format!("until {}, {most} times at most", work.until),
+        NodeKind::Map(MapWork { over, max_parallel: Some(most), .. }) => format!("once for each of {over}, {most} at once"),
+        NodeKind::Map(MapWork { over, .. }) => format!("once for each of {over}"),
+        NodeKind::Agent(_)
+        | NodeKind::Tool(_)
+        | NodeKind::Code(_)
+        | NodeKind::Decision(_)
+        | NodeKind::Merge(_)
+        | NodeKind::Transform(_)
+        | NodeKind::Approval(_) => {
             return;
         }
     };
@@ -192,10 +198,10 @@ fn value_line(value: &Value) -> Plain {
 /// What the node around it gives to a node inside, under a name.
 fn passed(owner: &Node, name: &str) -> Option<Plain> {
     let turn = match (&owner.work, name) {
-        (Work::Map(work), "item") => Some(format!("each of {}", work.over)),
-        (Work::Map(_), "index") => Some("its place, from 0".to_owned()),
-        (Work::Loop(_), "iteration") => Some("the turn, from 1".to_owned()),
-        (Work::Loop(_), "previous") => Some("what the turn before gave".to_owned()),
+        (NodeKind::Map(work), "item") => Some(format!("each of {}", work.over)),
+        (NodeKind::Map(_), "index") => Some("its place, from 0".to_owned()),
+        (NodeKind::Loop(_), "iteration") => Some("the turn, from 1".to_owned()),
+        (NodeKind::Loop(_), "previous") => Some("what the turn before gave".to_owned()),
         _ => None,
     };
     let given = || owner.policy.inputs.as_ref()?.get(name).map(value_line);

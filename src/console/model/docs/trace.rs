@@ -2,7 +2,7 @@
 
 use crate::console::model::{Doc, TraceLine, TraceView, Traced, words};
 use crate::console::theme::Role;
-use crate::engine::{Chart, Doing, Run, Step};
+use crate::engine::{Doing, Run, TimelineChart, TraceStep};
 use crate::plan::NodeId;
 use crate::text::{Plain, clock, cost, count, duration};
 
@@ -26,7 +26,7 @@ pub fn trace_line(view: &TraceView, line: TraceLine) -> Vec<(Plain, Role)> {
     said.unwrap_or_default()
 }
 
-fn result(view: &TraceView, step: &Step, row: usize) -> Vec<(Plain, Role)> {
+fn result(view: &TraceView, step: &TraceStep, row: usize) -> Vec<(Plain, Role)> {
     let row = view.trace().rows.get(row);
     let how = row.and_then(|row| row.came.as_ref()).map(|came| {
         let through = came.through.as_ref().map(|through| format!(" through {through}")).unwrap_or_default();
@@ -96,7 +96,7 @@ pub fn traced(view: &TraceView) -> Doc<'static> {
     doc
 }
 
-fn of_step(step: &Step, doc: &mut Doc<'static>) {
+fn of_step(step: &TraceStep, doc: &mut Doc<'static>) {
     doc.field("node", &Plain::summary(&step.node));
     doc.field("state", &Plain::line(step.state));
     if let Some(why) = &step.made.stale {
@@ -122,7 +122,7 @@ fn of_step(step: &Step, doc: &mut Doc<'static>) {
 }
 
 /// What a node waited for and did, in a run as it is seen.
-pub fn stretches(run: &Run, chart: &Chart, node: &NodeId) -> Doc<'static> {
+pub fn stretches(run: &Run, chart: &TimelineChart, node: &NodeId) -> Doc<'static> {
     let mut doc = Doc::default();
     let Some(bar) = chart.bars.iter().find(|bar| bar.node == *node) else { return doc };
     doc.field("node", &Plain::summary(node).then(&Plain::line(if bar.critical { "  on the critical path" } else { "" })));
@@ -157,7 +157,7 @@ pub fn doing_role(doing: Doing) -> Role {
 }
 
 /// Makespan and bound in words.
-pub fn spans(run: &Run, chart: &Chart) -> Plain {
+pub fn spans(run: &Run, chart: &TimelineChart) -> Plain {
     let head = if chart.start.is_none() {
         "not begun"
     } else if run.outcome().is_none() {

@@ -4,10 +4,10 @@ use serde_json::Value;
 use similar::{ChangeTag, TextDiff};
 
 use super::mark_role;
-use crate::console::model::{Doc, Versus, VersusRow, words};
+use crate::console::model::{CompareScreen, Doc, VersusRow, words};
 use crate::console::theme::Role;
 use crate::engine::{Side, Totals};
-use crate::plan::diff::Mark;
+use crate::plan::diff::DifferenceMark;
 use crate::text::{Plain, cost, count, duration};
 
 /// What a run took, on one line.
@@ -56,7 +56,7 @@ fn text(side: &Side) -> String {
 const LONGEST: usize = 4_000;
 
 /// What differs at the selected row.
-pub fn versus(versus: &Versus) -> Doc<'static> {
+pub fn versus(versus: &CompareScreen) -> Doc<'static> {
     let mut doc = Doc::default();
     match versus.row(versus.selected) {
         None => {}
@@ -64,8 +64,8 @@ pub fn versus(versus: &Versus) -> Doc<'static> {
             doc.line(Role::Heading, Plain::summary(&format!("{} {} {}", told.sort, told.subject, told.field)));
             for (mark, line) in &told.lines {
                 let (sign, role) = match mark {
-                    Mark::Added | Mark::Removed => (mark.sign(), mark_role(*mark)),
-                    Mark::Changed => (" ", Role::Text),
+                    DifferenceMark::Added | DifferenceMark::Removed => (mark.sign(), mark_role(*mark)),
+                    DifferenceMark::Changed => (" ", Role::Text),
                 };
                 doc.line(role, Plain::line(&format!("{sign} {line}")));
             }

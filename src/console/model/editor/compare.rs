@@ -2,7 +2,7 @@
 
 use crate::plan::{
     Plan,
-    diff::{Diff, Piece, Told},
+    diff::{Diff, Difference, DifferenceText},
     edit::Edit,
 };
 use crate::text::Plain;
@@ -19,7 +19,7 @@ pub struct Compare {
     /// What differs: from how it came to the plan, or from the plan to the other one.
     diff: Diff,
     /// The pieces in words.
-    told: Vec<Told>,
+    told: Vec<DifferenceText>,
     /// Which piece is selected.
     pub selected: usize,
     /// The first row in sight.
@@ -86,17 +86,17 @@ impl Compare {
             (None, Some(came)) => Diff::new(came, plan),
             (None, None) => Diff::default(),
         };
-        self.told = self.diff.pieces.iter().map(Piece::told).collect();
+        self.told = self.diff.pieces.iter().map(Difference::told).collect();
         self.selected = self.selected.min(self.told.len().saturating_sub(1));
     }
 
     /// The pieces in words.
-    pub fn told(&self) -> &[Told] {
+    pub fn told(&self) -> &[DifferenceText] {
         &self.told
     }
 
     /// The selected piece.
-    pub fn piece(&self) -> Option<&Piece> {
+    pub fn piece(&self) -> Option<&Difference> {
         self.diff.pieces.get(self.selected)
     }
 

@@ -1,4 +1,4 @@
-//! `Document`: the plan that is edited with all that leads back: its history, the plans that came, and the one that is kept aside
+//! `EditedPlan`: the plan that is edited with all that leads back: its history, the plans that came, and the one that is kept aside
 //! while a new one is being made. Every change goes through the history, so undo and redo have no limit.
 
 use super::versions::{Version, Versions};
@@ -10,7 +10,7 @@ use crate::text::Plain;
 
 /// The plan that is edited.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Document {
+pub(super) struct EditedPlan {
     plan: Plan,
     history: History,
     /// The plan that was here before the one that is being made, while it is.
@@ -21,12 +21,12 @@ pub(super) struct Document {
 
 /// Which way a step through the history goes.
 #[derive(Clone, Copy)]
-pub(super) enum Step {
+pub(super) enum HistoryStep {
     Undo,
     Redo,
 }
 
-impl Document {
+impl EditedPlan {
     pub fn plan(&self) -> &Plan {
         &self.plan
     }
@@ -50,10 +50,10 @@ impl Document {
     }
 
     /// Goes one step through the history. One that can't be gone empties the history.
-    pub fn step(&mut self, step: Step) {
+    pub fn step(&mut self, step: HistoryStep) {
         let gone = match step {
-            Step::Undo => self.history.undo(&mut self.plan),
-            Step::Redo => self.history.redo(&mut self.plan),
+            HistoryStep::Undo => self.history.undo(&mut self.plan),
+            HistoryStep::Redo => self.history.redo(&mut self.plan),
         };
         if gone.is_err() {
             let version = self.version().cloned();

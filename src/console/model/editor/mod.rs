@@ -9,7 +9,7 @@ mod versions;
 
 use std::collections::BTreeSet;
 
-use super::Tree;
+use super::TreeView;
 use crate::plan::{
     Catalog, Edge, Node, NodeId, Plan,
     edit::Edit,
@@ -17,7 +17,7 @@ use crate::plan::{
     validate::{Finding, mend},
 };
 use crate::text::Plain;
-use document::{Document, Step};
+use document::{EditedPlan, HistoryStep};
 
 pub use addressed::Addressed;
 pub use compare::Compare;
@@ -27,13 +27,13 @@ pub use versions::Version;
 /// The plan that is edited.
 #[derive(Clone, Debug, Default)]
 pub struct PlanEditor {
-    document: Document,
+    document: EditedPlan,
     /// The plan with what stands inside its nodes, flat, where there is any.
     outline: Option<Box<Plan>>,
     /// What validation says.
     pub review: Review,
     /// The rows.
-    pub tree: Tree,
+    pub tree: TreeView,
     /// The node whose dependencies are being changed in place.
     pub deps: Option<NodeId>,
     /// How it came, and what it is compared with.
@@ -68,7 +68,7 @@ impl PlanEditor {
 
     fn outline(&mut self) {
         self.outline = nest::is_nested(self.plan()).then(|| Box::new(nest::outline(self.plan())));
-        self.with_tree(Tree::rebuild);
+        self.with_tree(TreeView::rebuild);
     }
 
     /// Whether something can be undone.
@@ -113,7 +113,7 @@ impl PlanEditor {
     fn forget(&mut self) {
         self.deps = None;
         self.review = Review::default();
-        self.tree = Tree::default();
+        self.tree = TreeView::default();
     }
 
     /// A node of a plan that is being made came, for the first time or again.
@@ -209,15 +209,15 @@ impl PlanEditor {
 
     /// Takes the last change back.
     pub fn undo(&mut self, catalog: &Catalog) {
-        self.step(catalog, Step::Undo);
+        self.step(catalog, HistoryStep::Undo);
     }
 
     /// Does the last change that was taken back again.
     pub fn redo(&mut self, catalog: &Catalog) {
-        self.step(catalog, Step::Redo);
+        self.step(catalog, HistoryStep::Redo);
     }
 
-    fn step(&mut self, catalog: &Catalog, step: Step) {
+    fn step(&mut self, catalog: &Catalog, step: HistoryStep) {
         let before: BTreeSet<NodeId> = self.addresses().cloned().collect();
         self.document.step(step);
         self.follow_version();
@@ -249,7 +249,7 @@ impl PlanEditor {
     }
 
     /// Changes the tree.
-    pub fn with_tree(&mut self, change: impl FnOnce(&mut Tree, &Plan)) {
+    pub fn with_tree(&mut self, change: impl FnOnce(&mut TreeView, &Plan)) {
         change(&mut self.tree, self.outline.as_deref().unwrap_or(self.document.plan()));
     }
 

@@ -2,12 +2,12 @@
 
 mod rows;
 
-use super::{Fold, Journal, TextField, docs, scrolled};
+use super::{Fold, RunRecords, TextField, docs, scrolled};
 use crate::engine::Record;
 use crate::plan::NodeId;
 
 use rows::{Filter, Rows};
-pub use rows::{Row, Stream};
+pub use rows::{LogRow, StreamedText};
 
 /// The events of a run as lines.
 #[derive(Clone, Debug)]
@@ -38,13 +38,13 @@ impl Default for Log {
 
 /// What an event must match: every word of it.
 #[derive(Debug)]
-pub struct Wanted {
+pub struct EventFilter {
     words: Vec<String>,
     nodes: Vec<String>,
     kinds: Vec<String>,
 }
 
-impl Wanted {
+impl EventFilter {
     /// Reads what somebody types to find events.
     pub fn parse(text: &str) -> Self {
         let mut wanted = Self { words: Vec::new(), nodes: Vec::new(), kinds: Vec::new() };
@@ -67,7 +67,7 @@ impl Wanted {
         self.fits(&docs::told(&record.event, &fold.run))
     }
 
-    fn fits(&self, told: &docs::Told) -> bool {
+    fn fits(&self, told: &docs::EventLine) -> bool {
         let node = told.node.as_ref().map(|node| node.to_lowercase()).unwrap_or_default();
         let text = format!("{node} {} {} {}", told.kind, told.what.as_str(), told.who.as_str()).to_lowercase();
         self.nodes.iter().all(|wanted| node.contains(wanted.as_str()))
@@ -78,8 +78,8 @@ impl Wanted {
 
 impl Log {
     /// Takes in the events that came since.
-    pub fn hear(&mut self, journal: &Journal, fold: &Fold) {
-        let wanted = Wanted::parse(&self.filter.text());
+    pub fn hear(&mut self, journal: &RunRecords, fold: &Fold) {
+        let wanted = EventFilter::parse(&self.filter.text());
         let filter = Filter { wanted: &wanted, only: self.only.as_ref() };
         for record in journal.records().iter().skip(self.rows.heard()) {
             self.rows.hear(record, filter, fold);
@@ -90,7 +90,7 @@ impl Log {
     }
 
     /// Filters again, after the filter changed. The selection stays at its event, or at the one before it as long as that is hidden.
-    pub fn filter(&mut self, journal: &Journal, fold: &Fold) {
+    pub fn filter(&mut self, journal: &RunRecords, fold: &Fold) {
         self.rows = Rows::default();
         self.hear(journal, fold);
         if !self.follow {
@@ -100,7 +100,7 @@ impl Log {
     }
 
     /// Only events of this node, or of all.
-    pub fn only(&mut self, node: Option<NodeId>, journal: &Journal, fold: &Fold) {
+    pub fn only(&mut self, node: Option<NodeId>, journal: &RunRecords, fold: &Fold) {
         self.only = node;
         self.filter(journal, fold);
     }
@@ -112,7 +112,7 @@ impl Log {
 
     /// Whether a person asked for some events only.
     pub fn is_filtered(&self) -> bool {
-        self.only.is_some() || !Wanted::parse(&self.filter.text()).is_empty()
+        self.only.is_some() || !EventFilter::parse(&self.filter.text()).is_empty()
     }
 
     /// Lines in all.
@@ -126,12 +126,12 @@ impl Log {
     }
 
     /// The lines.
-    pub fn rows(&self) -> &[Row] {
+    pub fn rows(&self) -> &[LogRow] {
         self.rows.all()
     }
 
     /// What the selected line tells.
-    pub fn row(&self) -> Option<&Row> {
+    pub fn row(&self) -> Option<&LogRow> {
         self.rows().get(self.selected)
     }
 
@@ -142,7 +142,7 @@ impl Log {
 
     /// The place in the journal of the selected event: of what was streamed the last piece.
     pub fn event(&self) -> Option<usize> {
-        self.row().map(Row::last)
+        self.row().map(LogRow::last)
     }
 
     /// Selects a line, or the last.

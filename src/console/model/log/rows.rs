@@ -3,7 +3,7 @@
 
 use std::collections::BTreeMap;
 
-use super::Wanted;
+use super::EventFilter;
 use crate::console::model::{Fold, docs};
 use crate::engine::{Event, Record};
 use crate::plan::NodeId;
@@ -11,14 +11,14 @@ use crate::text::{Plain, counted, thousands};
 
 /// One line of the log.
 #[derive(Clone, Debug)]
-pub enum Row {
+pub enum LogRow {
     /// One event, by its place in the journal.
     Event(usize),
     /// What a node streamed, with nothing else of it in between.
-    Stream(Box<Stream>),
+    Stream(Box<StreamedText>),
 }
 
-impl Row {
+impl LogRow {
     /// The place in the journal of its first event.
     pub fn first(&self) -> usize {
         match self {
@@ -38,7 +38,7 @@ impl Row {
 
 /// Streamed text, piece by piece.
 #[derive(Clone, Debug, Default)]
-pub struct Stream {
+pub struct StreamedText {
     /// Places of its pieces in the journal.
     pieces: Vec<usize>,
     chars: u64,
@@ -49,7 +49,7 @@ pub struct Stream {
 /// Bytes of streamed text at least that a row knows the end of.
 const TAIL: usize = 400;
 
-impl Stream {
+impl StreamedText {
     fn push(&mut self, at: usize, text: &str) {
         if self.tail.len() > 2 * TAIL {
             self.tail.drain(..self.tail.ceil_char_boundary(self.tail.len() - TAIL));
@@ -89,7 +89,7 @@ impl Stream {
 /// The lines of a log.
 #[derive(Clone, Debug, Default)]
 pub struct Rows {
-    rows: Vec<Row>,
+    rows: Vec<LogRow>,
     /// For each event that was looked at the row that tells of it, or the last one before it.
     row_of: Vec<usize>,
     /// Nodes whose next piece belongs to those before it.
@@ -101,14 +101,14 @@ enum Growing {
     /// In this row.
     Shown(usize),
     /// Nothing of it was let through yet.
-    Hidden(Box<Stream>),
+    Hidden(Box<StreamedText>),
 }
 
 /// What is let through.
 #[derive(Clone, Copy, Debug)]
 pub struct Filter<'a> {
     /// Events that match this.
-    pub wanted: &'a Wanted,
+    pub wanted: &'a EventFilter,
     /// And are about this node, if one is named.
     pub only: Option<&'a NodeId>,
 }
@@ -121,7 +121,7 @@ impl Filter<'_> {
         if self.wanted.is_empty() { tells(&record.event) } else { self.wanted.lets(record, fold) }
     }
 
-    fn lets_stream(&self, stream: &Stream, record: &Record, fold: &Fold) -> bool {
+    fn lets_stream(&self, stream: &StreamedText, record: &Record, fold: &Fold) -> bool {
         let is_its = self.only.is_none_or(|only| record.event.node() == Some(only));
         is_its && (self.wanted.is_empty() || self.wanted.fits(&docs::told_of_stream(stream, &record.event, &fold.run)))
     }
@@ -147,16 +147,16 @@ impl Rows {
                 if let Some(node) = event.node() {
                     self.growing.remove(node);
                 }
-                filter.lets(record, fold).then(|| self.push(Row::Event(at)))
+                filter.lets(record, fold).then(|| self.push(LogRow::Event(at)))
             }
         };
         self.row_of.push(row.unwrap_or(self.rows.len().saturating_sub(1)));
     }
 
     /// Takes in a piece of streamed text; gives its row, if it is in one.
-    fn stream(&mut self, at: usize, node: &NodeId, text: &str, lets: impl Fn(&Stream) -> bool) -> Option<usize> {
+    fn stream(&mut self, at: usize, node: &NodeId, text: &str, lets: impl Fn(&StreamedText) -> bool) -> Option<usize> {
         if let Some(Growing::Shown(row)) = self.growing.get(node) {
-            if let Some(Row::Stream(stream)) = self.rows.get_mut(*row) {
+            if let Some(LogRow::Stream(stream)) = self.rows.get_mut(*row) {
                 stream.push(at, text);
             }
             return Some(*row);
@@ -167,7 +167,7 @@ impl Rows {
         };
         stream.push(at, text);
         let (row, growing) = if lets(&stream) {
-            let row = self.push(Row::Stream(stream));
+            let row = self.push(LogRow::Stream(stream));
             (Some(row), Growing::Shown(row))
         } else {
             (None, Growing::Hidden(stream))
@@ -176,13 +176,13 @@ impl Rows {
         row
     }
 
-    fn push(&mut self, row: Row) -> usize {
+    fn push(&mut self, row: LogRow) -> usize {
         self.rows.push(row);
         self.rows.len() - 1
     }
 
     /// All lines, in the order in which they began.
-    pub fn all(&self) -> &[Row] {
+    pub fn all(&self) -> &[LogRow] {
         &self.rows
     }
 

@@ -3,9 +3,9 @@
 
 use std::{collections::BTreeMap, sync::Arc};
 
-use super::{Standing, Tally};
-use crate::console::model::Transcript;
-use crate::engine::{Event, NodeState, Outcome, Pace, Record, Renames, Run, Time, Timeline, Topic, Verb, carry};
+use super::{Standing, StateCounts};
+use crate::console::model::NodeConversation;
+use crate::engine::{Action, Event, NodeState, Outcome, Pace, Record, Renames, Run, Time, Timeline, Topic, carry};
 use crate::plan::NodeId;
 
 /// A run after some of its events.
@@ -13,10 +13,10 @@ use crate::plan::NodeId;
 pub struct Fold {
     /// The engine's fold.
     pub run: Run,
-    transcripts: BTreeMap<NodeId, Arc<Transcript>>,
+    transcripts: BTreeMap<NodeId, Arc<NodeConversation>>,
     renames: Renames,
     /// Nodes by how they stand.
-    pub tally: Tally,
+    pub tally: StateCounts,
     /// Tokens that models took so far.
     pub tokens: u64,
     /// US dollars so far, as far as prices are known.
@@ -118,24 +118,29 @@ impl Fold {
     }
 
     /// A verb changes the nodes that it names, one that makes nodes run again or edits the plan any others too.
-    fn acted(&mut self, verb: &Verb, nodes: &[NodeId]) {
+    fn acted(&mut self, verb: &Action, nodes: &[NodeId]) {
         match verb {
-            Verb::Edit { .. } | Verb::Retry { .. } | Verb::Rerun { .. } | Verb::Rewind { .. } | Verb::Override { .. } => {
+            Action::Edit { .. } | Action::Retry { .. } | Action::Rerun { .. } | Action::Rewind { .. } | Action::Override { .. } => {
                 // Those that run again leave what ran inside them behind.
                 self.shape += 1;
                 self.count_all();
             }
-            Verb::Cancel { .. } | Verb::Stop { .. } | Verb::Hold { .. } | Verb::Release { .. } | Verb::Skip { .. } | Verb::Resume => {
+            Action::Cancel { .. }
+            | Action::Stop { .. }
+            | Action::Hold { .. }
+            | Action::Release { .. }
+            | Action::Skip { .. }
+            | Action::Resume => {
                 self.count_all();
             }
-            Verb::Guide { .. }
-            | Verb::Pause
-            | Verb::Step { .. }
-            | Verb::RunTo { .. }
-            | Verb::StepInto { .. }
-            | Verb::Break { .. }
-            | Verb::Unbreak { .. }
-            | Verb::Rebreak { .. } => nodes.iter().for_each(|node| self.count(node)),
+            Action::Guide { .. }
+            | Action::Pause
+            | Action::Step { .. }
+            | Action::RunTo { .. }
+            | Action::StepInto { .. }
+            | Action::Break { .. }
+            | Action::Unbreak { .. }
+            | Action::Rebreak { .. } => nodes.iter().for_each(|node| self.count(node)),
         }
     }
 
@@ -146,7 +151,7 @@ impl Fold {
     }
 
     fn count_all(&mut self) {
-        self.tally = Tally::of(&self.run);
+        self.tally = StateCounts::of(&self.run);
     }
 
     /// The node that an event is about, itself or by its gate.
@@ -159,13 +164,13 @@ impl Fold {
     }
 
     /// What a node said.
-    pub fn transcript(&self, node: &NodeId) -> Option<&Transcript> {
+    pub fn transcript(&self, node: &NodeId) -> Option<&NodeConversation> {
         // One that is to run again has not said anything yet.
         let speaks = self.run.node(node).is_some_and(|node| node.attempt > 0 || node.result.is_some());
         self.transcripts.get(node).filter(|_| speaks).map(|transcript| &**transcript)
     }
 
-    fn transcript_mut(&mut self, node: &NodeId) -> &mut Transcript {
+    fn transcript_mut(&mut self, node: &NodeId) -> &mut NodeConversation {
         Arc::make_mut(self.transcripts.entry(node.clone()).or_default())
     }
 

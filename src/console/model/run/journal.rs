@@ -1,4 +1,4 @@
-//! `Journal`: the events of a run as the host told them, and where in them something happened that a person looks for. Grows at its
+//! `RunRecords`: the events of a run as the host told them, and where in them something happened that a person looks for. Grows at its
 //! end only; an event costs the same however many came before.
 
 use std::sync::Arc;
@@ -7,14 +7,14 @@ use crate::engine::{Event, Record};
 
 /// The events of a run, in order.
 #[derive(Clone, Debug, Default)]
-pub struct Journal {
+pub struct RunRecords {
     records: Arc<Vec<Record>>,
-    marks: Vec<(usize, Mark)>,
+    marks: Vec<(usize, SearchMark)>,
 }
 
 /// What a person looks for in a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Mark {
+pub enum SearchMark {
     /// A gate opened.
     Gate,
     /// A node failed, or nobody knows what became of it.
@@ -25,7 +25,7 @@ pub enum Mark {
     Break,
 }
 
-impl Mark {
+impl SearchMark {
     fn of(event: &Event) -> Option<Self> {
         match event {
             Event::ApprovalRequired { .. } => Some(Self::Gate),
@@ -37,13 +37,13 @@ impl Mark {
     }
 }
 
-impl Journal {
+impl RunRecords {
     /// Takes in an event. One that is known already changes nothing; says whether it is new.
     pub fn push(&mut self, record: &Record) -> bool {
         if self.records.last().is_some_and(|last| record.seq <= last.seq) {
             return false;
         }
-        if let Some(mark) = Mark::of(&record.event) {
+        if let Some(mark) = SearchMark::of(&record.event) {
             self.marks.push((self.records.len(), mark));
         }
         Arc::make_mut(&mut self.records).push(record.clone());
@@ -56,7 +56,7 @@ impl Journal {
     }
 
     /// Places of what a person looks for, in order.
-    pub fn marks(&self) -> &[(usize, Mark)] {
+    pub fn marks(&self) -> &[(usize, SearchMark)] {
         &self.marks
     }
 

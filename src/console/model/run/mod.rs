@@ -8,16 +8,16 @@ mod tally;
 
 use std::collections::BTreeMap;
 
-use super::{Log, TraceView, Tree};
-use crate::engine::{Chart, Event, GateId, Preview, Record, RunId, Time};
+use super::{Log, TraceView, TreeView};
+use crate::engine::{Event, GateId, Preview, Record, RunId, Time, TimelineChart};
 use crate::host::client::{Driver, Problem};
 use crate::plan::{NodeId, Plan};
 use crate::text::Plain;
 
 pub use fold::Fold;
-pub use journal::{Journal, Mark};
+pub use journal::{RunRecords, SearchMark};
 pub use replay::Replay;
-pub use tally::{Standing, Tally};
+pub use tally::{Standing, StateCounts};
 
 /// One run.
 #[derive(Clone, Debug)]
@@ -25,14 +25,14 @@ pub struct RunView {
     /// Its name.
     pub id: RunId,
     /// Its events.
-    journal: Journal,
+    journal: RunRecords,
     /// Its state after all of them.
     newest: Fold,
     /// An earlier state, while that is looked at.
     replay: Option<Box<Replay>>,
     derived: Derived,
     /// The rows of its plan.
-    pub tree: Tree,
+    pub tree: TreeView,
     /// Its events as lines.
     pub log: Log,
     /// Where a result came from, while that is looked at.
@@ -55,7 +55,7 @@ struct Derived {
     /// After which event that moved a bar, and in which second, the chart is so.
     charted: (u64, u64),
     /// The nodes against time, since that was looked at.
-    chart: Option<Box<Chart>>,
+    chart: Option<Box<TimelineChart>>,
 }
 
 impl RunView {
@@ -63,11 +63,11 @@ impl RunView {
     pub fn new(id: RunId, driver: Driver) -> Self {
         Self {
             id,
-            journal: Journal::default(),
+            journal: RunRecords::default(),
             newest: Fold::default(),
             replay: None,
             derived: Derived::default(),
-            tree: Tree::default(),
+            tree: TreeView::default(),
             log: Log::default(),
             trace: None,
             previews: BTreeMap::new(),
@@ -93,7 +93,7 @@ impl RunView {
     }
 
     /// Its events.
-    pub fn journal(&self) -> &Journal {
+    pub fn journal(&self) -> &RunRecords {
         &self.journal
     }
 
@@ -133,7 +133,7 @@ impl RunView {
     }
 
     /// The nodes that are seen against time, as they were drawn up last.
-    pub fn chart(&self) -> Option<&Chart> {
+    pub fn chart(&self) -> Option<&TimelineChart> {
         self.derived.chart.as_deref()
     }
 
@@ -193,7 +193,7 @@ impl RunView {
     }
 
     /// Changes the tree.
-    pub fn with_tree(&mut self, change: impl FnOnce(&mut Tree, &Plan)) {
+    pub fn with_tree(&mut self, change: impl FnOnce(&mut TreeView, &Plan)) {
         change(&mut self.tree, &self.derived.plan);
     }
 

@@ -1,4 +1,4 @@
-//! `Tally`: nodes by how they stand, in numbers.
+//! `StateCounts`: nodes by how they stand, in numbers.
 
 use std::collections::BTreeMap;
 
@@ -7,7 +7,7 @@ use crate::plan::NodeId;
 
 /// Nodes by how they stand, kept up as events come.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Tally {
+pub struct StateCounts {
     by_node: BTreeMap<NodeId, Standing>,
     counts: [usize; 6],
     stale: usize,
@@ -44,7 +44,7 @@ impl Standing {
     }
 }
 
-impl Tally {
+impl StateCounts {
     /// Nodes that stand so.
     pub fn count(&self, standing: Standing) -> usize {
         self.counts[standing as usize]

@@ -3,12 +3,12 @@
 
 use serde_json::Value;
 
-use super::super::Turn;
+use super::super::UpdateTurn;
 use crate::console::model::{
     Dialog, EditThen, EditorDialog, LineDialog, LineThen, Lines, Model, Offer, Pick, PickItem, PickThen, Proposal, RunView, Status,
     TextField, words,
 };
-use crate::engine::{Command, NodeState, Pace, Run, Scope, Target, Verb, Written};
+use crate::engine::{Action, ActionTarget, Command, NodeState, Pace, RerunReach, Run, WrittenValue};
 use crate::host::client::Request;
 use crate::plan::NodeId;
 use crate::text::Plain;
@@ -17,7 +17,7 @@ use crate::text::Plain;
 ///
 /// # Errors
 /// Why it can't be carried out, in words.
-pub fn propose(model: &mut Model, turn: &mut Turn, verb: Verb) -> Result<Said, String> {
+pub fn propose(model: &mut Model, turn: &mut UpdateTurn, verb: Action) -> Result<Said, String> {
     let view = model.shown_run().ok_or("no run is shown")?;
     let run = &view.newest().run;
     if let Some(why) = run.refusal(&Command::act(verb.clone())) {
@@ -45,30 +45,30 @@ pub enum Said {
 /// Whether a verb is shown before it is said.
 fn asks(proposal: &Proposal) -> bool {
     match &proposal.verb {
-        Verb::Cancel { .. }
-        | Verb::Stop { .. }
-        | Verb::Retry { .. }
-        | Verb::Rerun { .. }
-        | Verb::Skip { .. }
-        | Verb::Override { .. }
-        | Verb::Rewind { .. } => true,
-        Verb::Hold { .. }
-        | Verb::Release { .. }
-        | Verb::Edit { .. }
-        | Verb::Guide { .. }
-        | Verb::Pause
-        | Verb::Resume
-        | Verb::Step { .. }
-        | Verb::RunTo { .. }
-        | Verb::StepInto { .. }
-        | Verb::Break { .. }
-        | Verb::Unbreak { .. }
-        | Verb::Rebreak { .. } => !proposal.blast.is_harmless(),
+        Action::Cancel { .. }
+        | Action::Stop { .. }
+        | Action::Retry { .. }
+        | Action::Rerun { .. }
+        | Action::Skip { .. }
+        | Action::Override { .. }
+        | Action::Rewind { .. } => true,
+        Action::Hold { .. }
+        | Action::Release { .. }
+        | Action::Edit { .. }
+        | Action::Guide { .. }
+        | Action::Pause
+        | Action::Resume
+        | Action::Step { .. }
+        | Action::RunTo { .. }
+        | Action::StepInto { .. }
+        | Action::Break { .. }
+        | Action::Unbreak { .. }
+        | Action::Rebreak { .. } => !proposal.blast.is_harmless(),
     }
 }
 
 /// Proposes, and says why not where it can't be done.
-fn say(model: &mut Model, turn: &mut Turn, verb: Verb) {
+fn say(model: &mut Model, turn: &mut UpdateTurn, verb: Action) {
     let words = verb.words();
     if let Err(why) = propose(model, turn, verb) {
         model.status = Some(Status::warn(&format!("can't {words}: {why}")));
@@ -87,7 +87,7 @@ pub fn refresh(model: &mut Model) {
 }
 
 /// Says the verb that is shown.
-pub fn yes(model: &mut Model, turn: &mut Turn) {
+pub fn yes(model: &mut Model, turn: &mut UpdateTurn) {
     refresh(model);
     let Some(Dialog::Act(proposal)) = model.dialogs.pop() else { return };
     match &proposal.refused {
@@ -97,7 +97,7 @@ pub fn yes(model: &mut Model, turn: &mut Turn) {
 }
 
 /// Asks for words of why.
-pub fn why(model: &mut Model, _: &mut Turn) {
+pub fn why(model: &mut Model, _: &mut UpdateTurn) {
     let Some(Dialog::Act(proposal)) = model.dialogs.last() else { return };
     let field = TextField::new(Lines::One, &proposal.why);
     let title = Plain::line("why? It stands in the journal with the verb");
@@ -112,7 +112,7 @@ pub fn keep_why(model: &mut Model, text: &str) {
 }
 
 /// Takes the newest verb back.
-pub fn undo(model: &mut Model, turn: &mut Turn) {
+pub fn undo(model: &mut Model, turn: &mut UpdateTurn) {
     if let Some(view) = model.shown_run() {
         turn.send(Request::Command { run: view.id.clone(), command: Command::Undo });
     }
@@ -124,58 +124,58 @@ fn offers(model: &Model) -> Vec<(String, &'static str, &'static str, Offer)> {
     if let Some((view, node)) = model.shown_run().zip(model.selected_id()) {
         of_node(node, &again_verb(&view.newest().run, node), &mut offers);
     }
-    let run = || Target::Run;
+    let run = || ActionTarget::Run;
     let mut say = |label: &str, words, key, verb| offers.push((label.to_owned(), words, key, Offer::Say(verb)));
-    say("run: pause", "nothing starts any more; what is under way finishes", "act.pause", Verb::Pause);
-    say("run: resume", "goes on, also from breakpoints", "act.pause", Verb::Resume);
-    say("run: step", "one node goes, then it pauses", "", Verb::Step { node: None });
-    say("run: stop", "agents hand back what they have, nothing else starts", "", Verb::Stop { target: run() });
-    say("run: cancel", "everything stops now", "run.cancel", Verb::Cancel { target: run() });
-    say("run: hold all", "nothing that has not begun starts until it is released", "", Verb::Hold { target: run() });
-    say("run: release all", "ends all holds", "", Verb::Release { target: run() });
+    say("run: pause", "nothing starts any more; what is under way finishes", "act.pause", Action::Pause);
+    say("run: resume", "goes on, also from breakpoints", "act.pause", Action::Resume);
+    say("run: step", "one node goes, then it pauses", "", Action::Step { node: None });
+    say("run: stop", "agents hand back what they have, nothing else starts", "", Action::Stop { target: run() });
+    say("run: cancel", "everything stops now", "run.cancel", Action::Cancel { target: run() });
+    say("run: hold all", "nothing that has not begun starts until it is released", "", Action::Hold { target: run() });
+    say("run: release all", "ends all holds", "", Action::Release { target: run() });
     offers.push(("run: breakpoints".into(), "the list: add, change, remove", "act.breaks", Offer::Breaks));
     offers.push(("run: take the last verb back".into(), "while its effect has not begun", "act.undo", Offer::Undo));
     offers
 }
 
 /// All that can be done with a node. `again` is what its key does now: of what makes a node run again, that one has the key.
-fn of_node(node: &NodeId, again: &Verb, offers: &mut Vec<(String, &'static str, &'static str, Offer)>) {
+fn of_node(node: &NodeId, again: &Action, offers: &mut Vec<(String, &'static str, &'static str, Offer)>) {
     let at = || node.clone();
-    let one = || Target::Node(node.clone());
-    let branch = || Target::Branch(node.clone());
+    let one = || ActionTarget::Node(node.clone());
+    let branch = || ActionTarget::Branch(node.clone());
     let say = Offer::Say;
     let mut offer = |label: &str, words, key, offer| offers.push((format!("{label}: {node}"), words, key, offer));
-    let key_of = |verb: &Verb| if verb == again { "act.again" } else { "" };
-    let (retry, rerun) = (Verb::Retry { node: at() }, Verb::Rerun { node: at(), scope: Scope::Downstream });
+    let key_of = |verb: &Action| if verb == again { "act.again" } else { "" };
+    let (retry, rerun) = (Action::Retry { node: at() }, Action::Rerun { node: at(), scope: RerunReach::Downstream });
     offer("retry", "tries again what ended badly, or now what waits to", key_of(&retry), say(retry));
     offer(
         "run again alone",
         "its consumers keep their results and are marked stale",
         "",
-        say(Verb::Rerun { node: at(), scope: Scope::Alone }),
+        say(Action::Rerun { node: at(), scope: RerunReach::Alone }),
     );
     offer("run again with all after it", "it and everything that depends on it; nothing stays stale", key_of(&rerun), say(rerun));
-    offer("cancel", "stops it now", "run.cancel_node", say(Verb::Cancel { target: one() }));
-    offer("stop", "an agent hands back what it has", "", say(Verb::Stop { target: one() }));
-    offer("hold", "it does not start until released", "act.hold", say(Verb::Hold { target: one() }));
-    offer("release", "ends the hold, or goes on from a breakpoint", "act.hold", say(Verb::Release { target: one() }));
-    offer("skip", "it never runs", "", say(Verb::Skip { node: at() }));
-    offer("mark done", "it is over, without a result", "", say(Verb::Override { node: at(), value: Value::Null }));
+    offer("cancel", "stops it now", "run.cancel_node", say(Action::Cancel { target: one() }));
+    offer("stop", "an agent hands back what it has", "", say(Action::Stop { target: one() }));
+    offer("hold", "it does not start until released", "act.hold", say(Action::Hold { target: one() }));
+    offer("release", "ends the hold, or goes on from a breakpoint", "act.hold", say(Action::Release { target: one() }));
+    offer("skip", "it never runs", "", say(Action::Skip { node: at() }));
+    offer("mark done", "it is over, without a result", "", say(Action::Override { node: at(), value: Value::Null }));
     offer("override the result", "takes a value that you write as its result", "", Offer::Value(at()));
     offer("guide", "your words go into its next turn", "act.guide", Offer::Guide(at()));
     offer("reject with feedback", "an agent upstream does better, by your words", "", Offer::Rewind(at()));
-    offer("step", "lets it go, and pauses", "act.step", say(Verb::Step { node: Some(at()) }));
-    offer("step into", "stops before each of its model and tool calls", "act.into", say(Verb::StepInto { node: at() }));
-    offer("run to here", "runs what it needs, and pauses before it", "act.run_to", say(Verb::RunTo { node: at() }));
+    offer("step", "lets it go, and pauses", "act.step", say(Action::Step { node: Some(at()) }));
+    offer("step into", "stops before each of its model and tool calls", "act.into", say(Action::StepInto { node: at() }));
+    offer("run to here", "runs what it needs, and pauses before it", "act.run_to", say(Action::RunTo { node: at() }));
     offer("breakpoint", "before, after, on failure, at each call, with a condition", "act.break", Offer::Break(Some(at())));
-    offer("branch, cancel", "it and what only it feeds", "run.cancel_branch", say(Verb::Cancel { target: branch() }));
-    offer("branch, stop", "agents in it hand back what they have", "", say(Verb::Stop { target: branch() }));
-    offer("branch, hold", "it and what only it feeds", "", say(Verb::Hold { target: branch() }));
-    offer("branch, release", "it and what only it feeds", "", say(Verb::Release { target: branch() }));
+    offer("branch, cancel", "it and what only it feeds", "run.cancel_branch", say(Action::Cancel { target: branch() }));
+    offer("branch, stop", "agents in it hand back what they have", "", say(Action::Stop { target: branch() }));
+    offer("branch, hold", "it and what only it feeds", "", say(Action::Hold { target: branch() }));
+    offer("branch, release", "it and what only it feeds", "", say(Action::Release { target: branch() }));
 }
 
 /// Everything that can be done here; what can't be done now stands last, with the reason.
-pub fn menu(model: &mut Model, _: &mut Turn) {
+pub fn menu(model: &mut Model, _: &mut UpdateTurn) {
     let Some(view) = model.shown_run() else { return };
     let (mut items, mut all) = (Vec::new(), Vec::new());
     for (at, (label, words, key, offer)) in offers(model).into_iter().enumerate() {
@@ -189,7 +189,7 @@ pub fn menu(model: &mut Model, _: &mut Turn) {
 }
 
 /// Something of the menu was picked.
-pub fn picked(model: &mut Model, turn: &mut Turn, offer: Offer) {
+pub fn picked(model: &mut Model, turn: &mut UpdateTurn, offer: Offer) {
     match offer {
         Offer::Say(verb) => say(model, turn, verb),
         Offer::Value(node) => ask_value(model, node),
@@ -216,10 +216,10 @@ fn ask_value(model: &mut Model, node: NodeId) {
 ///
 /// # Errors
 /// Why it can't be taken, in words.
-pub fn keep_value(model: &mut Model, turn: &mut Turn, node: &NodeId, text: &str) -> Result<(), String> {
+pub fn keep_value(model: &mut Model, turn: &mut UpdateTurn, node: &NodeId, text: &str) -> Result<(), String> {
     let text = text.trim_end_matches('\n');
-    let value = Written::read(text)?.value();
-    propose(model, turn, Verb::Override { node: node.clone(), value }).map(|_| ())
+    let value = WrittenValue::read(text)?.value();
+    propose(model, turn, Action::Override { node: node.clone(), value }).map(|_| ())
 }
 
 fn ask_guide(model: &mut Model, node: NodeId) {
@@ -231,12 +231,12 @@ fn ask_guide(model: &mut Model, node: NodeId) {
 ///
 /// # Errors
 /// Why they can't be taken, in words.
-pub fn keep_guide(model: &mut Model, turn: &mut Turn, node: &NodeId, text: &str) -> Result<(), String> {
+pub fn keep_guide(model: &mut Model, turn: &mut UpdateTurn, node: &NodeId, text: &str) -> Result<(), String> {
     let text = text.trim().to_owned();
     if text.is_empty() {
         return Err("write what it should know".into());
     }
-    propose(model, turn, Verb::Guide { node: node.clone(), text }).map(|_| ())
+    propose(model, turn, Action::Guide { node: node.clone(), text }).map(|_| ())
 }
 
 /// Asks which agent is to do better: the node itself, or one upstream, the nearest first.
@@ -256,7 +256,7 @@ fn ask_whom(model: &mut Model, node: NodeId) {
     let targets = run.feedback_targets(&node);
     let near = near.iter().map(|at| graph.id(*at)).filter(|id| targets.contains(*id));
     let items = near.map(|id| {
-        let verb = Verb::Rewind { node: node.clone(), to: id.clone(), feedback: "-".into() };
+        let verb = Action::Rewind { node: node.clone(), to: id.clone(), feedback: "-".into() };
         let refused = run.refusal(&Command::act(verb)).map(|why| Plain::summary(&why));
         PickItem { refused, ..PickItem::new(id, id, if *id == node { "itself" } else { "" }) }
     });
@@ -274,16 +274,16 @@ pub fn ask_feedback(model: &mut Model, node: NodeId, to: NodeId) {
 ///
 /// # Errors
 /// Why it can't be taken, in words.
-pub fn keep_feedback(model: &mut Model, turn: &mut Turn, node: &NodeId, to: &NodeId, text: &str) -> Result<(), String> {
+pub fn keep_feedback(model: &mut Model, turn: &mut UpdateTurn, node: &NodeId, to: &NodeId, text: &str) -> Result<(), String> {
     let feedback = text.trim().to_owned();
     if feedback.is_empty() {
         return Err("write what is to be better".into());
     }
-    propose(model, turn, Verb::Rewind { node: node.clone(), to: to.clone(), feedback }).map(|_| ())
+    propose(model, turn, Action::Rewind { node: node.clone(), to: to.clone(), feedback }).map(|_| ())
 }
 
 /// Pauses, or goes on.
-pub fn pause(model: &mut Model, turn: &mut Turn) {
+pub fn pause(model: &mut Model, turn: &mut UpdateTurn) {
     if let Some(view) = model.shown_run() {
         let verb = pacing(view);
         say(model, turn, verb);
@@ -291,28 +291,28 @@ pub fn pause(model: &mut Model, turn: &mut Turn) {
 }
 
 /// What the pausing key says to a run as it stands.
-pub fn pacing(view: &RunView) -> Verb {
+pub fn pacing(view: &RunView) -> Action {
     let run = &view.newest().run;
     match run.pace() {
-        Pace::Pausing | Pace::Paused => Verb::Resume,
+        Pace::Pausing | Pace::Paused => Action::Resume,
         // A run that only breakpoints keep goes on by the same key.
-        Pace::Going if run.refusal(&Command::act(Verb::Resume)).is_none() => Verb::Resume,
-        Pace::Going => Verb::Pause,
+        Pace::Going if run.refusal(&Command::act(Action::Resume)).is_none() => Action::Resume,
+        Pace::Going => Action::Pause,
     }
 }
 
 /// Lets the selected node go where it may, else the next.
-pub fn step(model: &mut Model, turn: &mut Turn) {
+pub fn step(model: &mut Model, turn: &mut UpdateTurn) {
     let ready = model.selected_id().filter(|id| {
         let fold = model.shown_run().map(RunView::newest);
         let holds_call = fold.is_some_and(|fold| fold.run.held_calls(id).next().is_some());
         holds_call || matches!(fold.and_then(|fold| fold.state(id)), Some(NodeState::Ready | NodeState::Held))
     });
     let node = ready.cloned();
-    say(model, turn, Verb::Step { node });
+    say(model, turn, Action::Step { node });
 }
 
-fn with_node(model: &mut Model, turn: &mut Turn, verb: impl FnOnce(&Model, NodeId) -> Verb) {
+fn with_node(model: &mut Model, turn: &mut UpdateTurn, verb: impl FnOnce(&Model, NodeId) -> Action) {
     if let Some(node) = model.selected_id().cloned() {
         let verb = verb(model, node);
         say(model, turn, verb);
@@ -320,45 +320,49 @@ fn with_node(model: &mut Model, turn: &mut Turn, verb: impl FnOnce(&Model, NodeI
 }
 
 /// Stops before each model and tool call of the selected node; where it stands at one, goes on to the next.
-pub fn into(model: &mut Model, turn: &mut Turn) {
+pub fn into(model: &mut Model, turn: &mut UpdateTurn) {
     with_node(model, turn, |model, node| {
         let run = model.shown_run().map(|view| &view.newest().run);
         let holds = run.is_some_and(|run| run.held_calls(&node).next().is_some());
-        let into = Verb::StepInto { node: node.clone() };
+        let into = Action::StepInto { node: node.clone() };
         let again = holds && run.is_some_and(|run| run.refusal(&Command::act(into.clone())).is_some());
-        if again { Verb::Step { node: Some(node) } } else { into }
+        if again { Action::Step { node: Some(node) } } else { into }
     });
 }
 
 /// Runs what the selected node needs, and pauses before it.
-pub fn run_to(model: &mut Model, turn: &mut Turn) {
-    with_node(model, turn, |_, node| Verb::RunTo { node });
+pub fn run_to(model: &mut Model, turn: &mut UpdateTurn) {
+    with_node(model, turn, |_, node| Action::RunTo { node });
 }
 
 /// Holds the selected node, or lets it go.
-pub fn hold(model: &mut Model, turn: &mut Turn) {
+pub fn hold(model: &mut Model, turn: &mut UpdateTurn) {
     with_node(model, turn, |model, node| {
-        let release = Verb::Release { target: Target::Node(node.clone()) };
+        let release = Action::Release { target: ActionTarget::Node(node.clone()) };
         let held = model.shown_run().is_some_and(|view| view.newest().run.refusal(&Command::act(release.clone())).is_none());
-        if held { release } else { Verb::Hold { target: Target::Node(node) } }
+        if held { release } else { Action::Hold { target: ActionTarget::Node(node) } }
     });
 }
 
 /// Tries again what ended badly; else runs again with all that depends on it.
-pub fn again(model: &mut Model, turn: &mut Turn) {
+pub fn again(model: &mut Model, turn: &mut UpdateTurn) {
     with_node(model, turn, |model, node| match model.shown_run() {
         Some(view) => again_verb(&view.newest().run, &node),
-        None => Verb::Retry { node },
+        None => Action::Retry { node },
     });
 }
 
-fn again_verb(run: &Run, node: &NodeId) -> Verb {
-    let retry = Verb::Retry { node: node.clone() };
-    if run.refusal(&Command::act(retry.clone())).is_none() { retry } else { Verb::Rerun { node: node.clone(), scope: Scope::Downstream } }
+fn again_verb(run: &Run, node: &NodeId) -> Action {
+    let retry = Action::Retry { node: node.clone() };
+    if run.refusal(&Command::act(retry.clone())).is_none() {
+        retry
+    } else {
+        Action::Rerun { node: node.clone(), scope: RerunReach::Downstream }
+    }
 }
 
 /// Words for the selected node's next turn.
-pub fn guide(model: &mut Model, _: &mut Turn) {
+pub fn guide(model: &mut Model, _: &mut UpdateTurn) {
     let Some(node) = model.selected_id().cloned() else { return };
     let offer = Offer::Guide(node.clone());
     match model.shown_run().and_then(|view| offer.refusal(&view.newest().run)) {
@@ -368,16 +372,16 @@ pub fn guide(model: &mut Model, _: &mut Turn) {
 }
 
 /// Stops the selected node.
-pub fn cancel_node(model: &mut Model, turn: &mut Turn) {
-    with_node(model, turn, |_, node| Verb::Cancel { target: Target::Node(node) });
+pub fn cancel_node(model: &mut Model, turn: &mut UpdateTurn) {
+    with_node(model, turn, |_, node| Action::Cancel { target: ActionTarget::Node(node) });
 }
 
 /// Stops the selected node and what only it feeds.
-pub fn cancel_branch(model: &mut Model, turn: &mut Turn) {
-    with_node(model, turn, |_, node| Verb::Cancel { target: Target::Branch(node) });
+pub fn cancel_branch(model: &mut Model, turn: &mut UpdateTurn) {
+    with_node(model, turn, |_, node| Action::Cancel { target: ActionTarget::Branch(node) });
 }
 
 /// Stops everything.
-pub fn cancel_run(model: &mut Model, turn: &mut Turn) {
-    say(model, turn, Verb::Cancel { target: Target::Run });
+pub fn cancel_run(model: &mut Model, turn: &mut UpdateTurn) {
+    say(model, turn, Action::Cancel { target: ActionTarget::Run });
 }

@@ -1,10 +1,11 @@
 //! The program as a whole: screens, panes, palette, help, model, theme, leaving.
 
-use super::super::{Action, Parting, Turn, contexts};
+use super::super::{ConsoleEffect, Parting, UpdateTurn, contexts};
 use crate::console::{
-    commands::{self, Command},
+    commands::{self, ConsoleCommand},
     model::{
-        Confirm, Confirmed, Dialog, Focus, Model, Pick, PickItem, PickThen, Reader, Reading, RunView, Screen, Stage, Standing, Status,
+        Confirm, Confirmed, Dialog, Focus, Model, Pick, PickItem, PickThen, PlanScreen, ReaderDialog, Reading, RunView, Screen, Standing,
+        Status,
     },
     theme::Theme,
 };
@@ -19,9 +20,9 @@ pub const DECIDING: [&str; 4] = ["gate.approve", "gate.reject", "gate.skip", "ga
 const SUMMARY_RUNS: usize = 4;
 
 /// Every command.
-pub fn palette(model: &mut Model, _: &mut Turn) {
+pub fn palette(model: &mut Model, _: &mut UpdateTurn) {
     let here = contexts(model);
-    let mut items: Vec<(&Command, PickItem)> = Vec::new();
+    let mut items: Vec<(&ConsoleCommand, PickItem)> = Vec::new();
     for command in commands::all().filter(|command| command.in_palette()) {
         let key = model.look.keymap.hint(command.id);
         // One that stands in two contexts is listed once, with the keys of both.
@@ -44,16 +45,16 @@ pub fn palette(model: &mut Model, _: &mut Turn) {
 }
 
 /// What works here.
-pub fn help(model: &mut Model, _: &mut Turn) {
-    if matches!(model.dialogs.last(), Some(Dialog::Reader(Reader { what: Reading::Help { .. }, .. }))) {
+pub fn help(model: &mut Model, _: &mut UpdateTurn) {
+    if matches!(model.dialogs.last(), Some(Dialog::Reader(ReaderDialog { what: Reading::Help { .. }, .. }))) {
         return;
     }
     let contexts = contexts(model);
-    model.dialogs.push(Dialog::Reader(Reader { what: Reading::Help { contexts }, scroll: 0 }));
+    model.dialogs.push(Dialog::Reader(ReaderDialog { what: Reading::Help { contexts }, scroll: 0 }));
 }
 
 /// One step back.
-pub fn back(model: &mut Model, _: &mut Turn) {
+pub fn back(model: &mut Model, _: &mut UpdateTurn) {
     if model.place.screen == Screen::Graph && model.place.focus == Focus::Inspector {
         model.place.focus = Focus::Tree;
     } else if model.place.screen != Screen::Plan {
@@ -65,7 +66,7 @@ pub fn back(model: &mut Model, _: &mut Turn) {
         super::tree::clear_filter(model);
     } else if super::replay::leave(model) {
         // The run as it is now is one step before leaving it.
-    } else if matches!(model.place.stage, Stage::Run(_)) {
+    } else if matches!(model.place.stage, PlanScreen::Run(_)) {
         super::run::to_plan(model);
     } else {
         let quit = model.look.keymap.hint("app.quit").unwrap_or_default();
@@ -74,13 +75,13 @@ pub fn back(model: &mut Model, _: &mut Turn) {
 }
 
 /// The tree with its inspector.
-pub fn plan_screen(model: &mut Model, _: &mut Turn) {
+pub fn plan_screen(model: &mut Model, _: &mut UpdateTurn) {
     model.place.screen = Screen::Plan;
     model.place.focus = Focus::Tree;
 }
 
 /// All gates. Opened at the selected node's gate, else where it was left, else at the oldest.
-pub fn inbox_screen(model: &mut Model, turn: &mut Turn) {
+pub fn inbox_screen(model: &mut Model, turn: &mut UpdateTurn) {
     let here = model.selected_nodes_gate();
     model.place.screen = Screen::Inbox;
     if here.is_some() {
@@ -89,22 +90,22 @@ pub fn inbox_screen(model: &mut Model, turn: &mut Turn) {
         let oldest = model.inbox.gates.first().cloned();
         model.inbox.select(oldest);
     }
-    turn.actions.push(Action::Attention { waiting: model.inbox.gates.len(), ring: false });
+    turn.actions.push(ConsoleEffect::Attention { waiting: model.inbox.gates.len(), ring: false });
 }
 
 /// Runs of now and before.
-pub fn runs_screen(model: &mut Model, turn: &mut Turn) {
+pub fn runs_screen(model: &mut Model, turn: &mut UpdateTurn) {
     model.place.screen = Screen::Runs;
     turn.send(Request::ListRuns);
 }
 
 /// To the next pane.
-pub fn focus_next(model: &mut Model, _: &mut Turn) {
+pub fn focus_next(model: &mut Model, _: &mut UpdateTurn) {
     focus(model, [Focus::Tree, Focus::Inspector, Focus::Request]);
 }
 
 /// To the previous pane.
-pub fn focus_previous(model: &mut Model, _: &mut Turn) {
+pub fn focus_previous(model: &mut Model, _: &mut UpdateTurn) {
     focus(model, [Focus::Request, Focus::Inspector, Focus::Tree]);
 }
 
@@ -127,7 +128,7 @@ fn focus(model: &mut Model, order: [Focus; 3]) {
 }
 
 /// Which model is used, and how to use another one.
-pub fn model(model: &mut Model, turn: &mut Turn) {
+pub fn model(model: &mut Model, turn: &mut UpdateTurn) {
     match &model.session.model {
         Some(ModelStatus::Rehearsal { how }) => {
             let mut lines = vec![Plain::line("No model is connected. To connect one:"), Plain::default()];
@@ -137,7 +138,9 @@ pub fn model(model: &mut Model, turn: &mut Turn) {
                 "Until then, nodes that need one are rehearsed: their prompt is put together, gates and budgets apply, and the result is a \
                  marked rehearsal text. All else runs for real.",
             ));
-            model.dialogs.push(Dialog::Reader(Reader { what: Reading::Words { title: Plain::line("connect a model"), lines }, scroll: 0 }));
+            model
+                .dialogs
+                .push(Dialog::Reader(ReaderDialog { what: Reading::Words { title: Plain::line("connect a model"), lines }, scroll: 0 }));
         }
         Some(ModelStatus::Operator | ModelStatus::Connected { .. }) | None => {
             model.status = Some(Status::note("asking which models there are"));
@@ -157,7 +160,7 @@ pub fn models(model: &mut Model, names: &[String]) {
 }
 
 /// Picks a theme.
-pub fn theme(model: &mut Model, _: &mut Turn) {
+pub fn theme(model: &mut Model, _: &mut UpdateTurn) {
     let items = model.look.themes.iter().map(|name| PickItem::new(name, name, if *name == model.look.name { "in use" } else { "" }));
     let items = items.collect();
     model.dialogs.push(Dialog::Pick(Pick::new("theme", items, PickThen::Theme)));
@@ -177,17 +180,17 @@ pub fn themed(model: &mut Model, name: String, theme: Result<Theme, String>) {
 }
 
 /// Back to the shell.
-pub fn suspend(_: &mut Model, turn: &mut Turn) {
-    turn.actions.push(Action::Suspend);
+pub fn suspend(_: &mut Model, turn: &mut UpdateTurn) {
+    turn.actions.push(ConsoleEffect::Suspend);
 }
 
 /// Paint everything again.
-pub fn redraw(_: &mut Model, turn: &mut Turn) {
-    turn.actions.push(Action::Repaint);
+pub fn redraw(_: &mut Model, turn: &mut UpdateTurn) {
+    turn.actions.push(ConsoleEffect::Repaint);
 }
 
 /// Leaves; asks first while runs are under way.
-pub fn quit(model: &mut Model, turn: &mut Turn) {
+pub fn quit(model: &mut Model, turn: &mut UpdateTurn) {
     if matches!(model.dialogs.last(), Some(Dialog::Confirm(Confirm { then: Confirmed::CancelAllAndQuit, .. }))) {
         return;
     }
@@ -220,8 +223,8 @@ pub fn quit(model: &mut Model, turn: &mut Turn) {
 }
 
 /// Leaves, with runs as they stand.
-pub fn leave(model: &mut Model, turn: &mut Turn) {
-    turn.actions.push(Action::Quit { summary: summary(model, turn.now, "interrupted"), parting: Parting::Leaves });
+pub fn leave(model: &mut Model, turn: &mut UpdateTurn) {
+    turn.actions.push(ConsoleEffect::Quit { summary: summary(model, turn.now, "interrupted"), parting: Parting::Leaves });
 }
 
 fn under_way(run: &RunView) -> Plain {

@@ -1,11 +1,11 @@
 //! Runs of runs: branching off at the event that is looked at, with an edit or as it is; resuming one that was interrupted; comparing two.
 
-use super::super::Turn;
+use super::super::UpdateTurn;
 use crate::console::model::{
-    Branching, Confirm, Confirmed, Dialog, EditThen, EditorDialog, Focus, Model, Pick, PickItem, PickThen, Screen, Status, Versus,
+    Branching, CompareScreen, Confirm, Confirmed, Dialog, EditThen, EditorDialog, Focus, Model, Pick, PickItem, PickThen, Screen, Status,
     VersusRow, words,
 };
-use crate::engine::{Pace, Record, Run, RunId, Verb, Written};
+use crate::engine::{Action, Pace, Record, Run, RunId, WrittenValue};
 use crate::host::client::{Driver, Request};
 use crate::plan::{
     NodeId,
@@ -15,7 +15,7 @@ use crate::plan::{
 use crate::text::Plain;
 
 /// Asks what the branch is to have other than this run.
-pub fn ask(model: &mut Model, _: &mut Turn) {
+pub fn ask(model: &mut Model, _: &mut UpdateTurn) {
     let mut items = vec![
         PickItem::new("as_is", "as it is", "goes on from this event; what comes then may come otherwise"),
         PickItem::new("paused", "paused", "the same, and nothing starts before you say so"),
@@ -40,12 +40,12 @@ fn place(model: &Model) -> Option<(u64, u64)> {
 /// What the branch is to have other was picked.
 pub fn picked(model: &mut Model, what: &str) {
     let Some(node) = model.selected_node().cloned() else {
-        return confirm(model, if what == "paused" { vec![Verb::Pause] } else { Vec::new() });
+        return confirm(model, if what == "paused" { vec![Action::Pause] } else { Vec::new() });
     };
     let id = node.id.clone();
     let (text, title, what) = match what {
         "as_is" => return confirm(model, Vec::new()),
-        "paused" => return confirm(model, vec![Verb::Pause]),
+        "paused" => return confirm(model, vec![Action::Pause]),
         "text" => (words::text(&node), words::text_title(&node), Branching::Text),
         "value" => {
             let result = model.shown_run().and_then(|view| view.seen().run.node(&id)?.result.clone());
@@ -71,8 +71,8 @@ pub fn keep(model: &mut Model, id: &NodeId, what: Branching, text: &str) -> Resu
     let verb = match what {
         Branching::Value => {
             let text = text.trim_end_matches('\n');
-            let value = Written::read(text)?.value();
-            Verb::Override { node: id.clone(), value }
+            let value = WrittenValue::read(text)?.value();
+            Action::Override { node: id.clone(), value }
         }
         Branching::Text | Branching::Node => {
             let node = match what {
@@ -89,14 +89,14 @@ pub fn keep(model: &mut Model, id: &NodeId, what: Branching, text: &str) -> Resu
                 return Err(format!("the id stays `{id}` here"));
             }
             let edit = model.addressed().replace(&node).ok_or("nothing was changed")?;
-            Verb::Edit { edits: vec![edit] }
+            Action::Edit { edits: vec![edit] }
         }
     };
     confirm(model, vec![verb]);
     Ok(())
 }
 
-fn confirm(model: &mut Model, verbs: Vec<Verb>) {
+fn confirm(model: &mut Model, verbs: Vec<Action>) {
     let Some(view) = model.shown_run() else { return };
     let Some((at, seq)) = place(model) else { return };
     let records = view.journal().records();
@@ -112,10 +112,10 @@ fn confirm(model: &mut Model, verbs: Vec<Verb>) {
 }
 
 /// How a branch goes on that keeps this of a run, and begins with these verbs.
-fn goes_on(kept: &Run, verbs: &[Verb]) -> &'static str {
+fn goes_on(kept: &Run, verbs: &[Action]) -> &'static str {
     if kept.outcome().is_some() && verbs.is_empty() {
         ", where this one was over: nothing is left to be done"
-    } else if verbs.contains(&Verb::Pause) {
+    } else if verbs.contains(&Action::Pause) {
         " and stands paused: nothing is called before you let it go on"
     } else if kept.pace() == Pace::Going {
         " and goes on by itself: from there on, models and tools are called for real"
@@ -125,14 +125,14 @@ fn goes_on(kept: &Run, verbs: &[Verb]) -> &'static str {
 }
 
 /// Asks whether to drive the shown run on.
-pub fn resume(model: &mut Model, _: &mut Turn) {
+pub fn resume(model: &mut Model, _: &mut UpdateTurn) {
     if let Some((id, goal)) = model.shown_run().map(|view| (view.id.clone(), view.goal())) {
         ask_resume(model, id, &goal);
     }
 }
 
 /// The same for the run that is selected in the list.
-pub fn resume_listed(model: &mut Model, _: &mut Turn) {
+pub fn resume_listed(model: &mut Model, _: &mut UpdateTurn) {
     let marked = model.runs.listing.get(model.runs.selected);
     if let Some((id, goal)) = marked.map(|summary| (summary.run.clone(), Plain::summary(&summary.goal))) {
         ask_resume(model, id, &goal);
@@ -151,7 +151,7 @@ fn ask_resume(model: &mut Model, run: RunId, goal: &Plain) {
 }
 
 /// Picks the run to compare the shown one with.
-pub fn ask_other(model: &mut Model, _: &mut Turn) {
+pub fn ask_other(model: &mut Model, _: &mut UpdateTurn) {
     let Some(shown) = model.shown_run().map(|view| view.id.clone()) else { return };
     let parent = model.runs.listing.iter().find(|summary| summary.run == shown).and_then(|summary| summary.parent.as_ref());
     let parent = parent.map(|parent| parent.run.clone());
@@ -182,7 +182,7 @@ fn told_apart(model: &Model, run: &RunId, word: &str, goal: &str) -> String {
 }
 
 /// The other run was picked; one that is not open is opened first.
-pub fn compare_picked(model: &mut Model, turn: &mut Turn, other: &str) {
+pub fn compare_picked(model: &mut Model, turn: &mut UpdateTurn, other: &str) {
     let Some(shown) = model.shown_run().map(|view| view.id.clone()) else { return };
     let other = RunId(other.to_owned());
     if model.runs.get(&other).is_some() {
@@ -197,13 +197,13 @@ pub fn compare_picked(model: &mut Model, turn: &mut Turn, other: &str) {
 fn compare(model: &mut Model, one: &RunId, other: &RunId) {
     let (first, second) = if one <= other { (one, other) } else { (other, one) };
     let (Some(left), Some(right)) = (model.runs.get(first), model.runs.get(second)) else { return };
-    model.runs.versus = Some(Versus::new(left, right));
+    model.runs.versus = Some(CompareScreen::new(left, right));
     model.place.screen = Screen::Versus;
     model.place.focus = Focus::Tree;
 }
 
 /// To the selected node in the run that is shown.
-pub fn to_node(model: &mut Model, _: &mut Turn) {
+pub fn to_node(model: &mut Model, _: &mut UpdateTurn) {
     let node = model.runs.versus.as_ref().and_then(|versus| match versus.row(versus.selected)? {
         VersusRow::Node(node) => Some(node.node.clone()),
         VersusRow::Plan(told) => Some(NodeId::new(&told.subject)),

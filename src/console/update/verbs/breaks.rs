@@ -1,28 +1,28 @@
 //! Breakpoints: one at the selected node by a key, and the list of all, to add, change and remove.
 
-use super::{super::Turn, act};
+use super::{super::UpdateTurn, act};
 use crate::console::model::{Dialog, LineDialog, LineThen, Lines, Model, RunView, Status, TextField};
-use crate::engine::{BreakId, Breakpoint, Moment, Verb};
+use crate::engine::{Action, BreakId, Breakpoint, Moment};
 use crate::plan::NodeId;
 use crate::text::Plain;
 
 /// A plain breakpoint before the selected node comes or goes.
-pub fn toggle(model: &mut Model, turn: &mut Turn) {
+pub fn toggle(model: &mut Model, turn: &mut UpdateTurn) {
     let Some((node, view)) = model.selected_id().zip(model.shown_run()) else { return };
     let point = Breakpoint { at: Moment::Before, node: Some(node.to_string()), when: None };
     let known = view.newest().run.breakpoints().find(|(_, known)| **known == point).map(|(id, _)| id);
-    let verb = known.map_or(Verb::Break { point }, |point| Verb::Unbreak { point });
+    let verb = known.map_or(Action::Break { point }, |point| Action::Unbreak { point });
     say(model, turn, verb);
 }
 
-fn say(model: &mut Model, turn: &mut Turn, verb: Verb) {
+fn say(model: &mut Model, turn: &mut UpdateTurn, verb: Action) {
     if let Err(why) = act::propose(model, turn, verb) {
         model.status = Some(Status::warn(&why));
     }
 }
 
 /// The list of all breakpoints.
-pub fn list(model: &mut Model, _: &mut Turn) {
+pub fn list(model: &mut Model, _: &mut UpdateTurn) {
     model.dialogs.push(Dialog::Breaks { selected: 0 });
 }
 
@@ -54,22 +54,22 @@ const NOTE: &str = "before, after, failure or call; then a node (globs are fine,
                     model, args, output, error, cost_usd, tokens, attempt, first_use";
 
 /// Adds one.
-pub fn add(model: &mut Model, _: &mut Turn) {
+pub fn add(model: &mut Model, _: &mut UpdateTurn) {
     let node = model.selected_id().cloned();
     ask(model, node.as_ref());
 }
 
 /// Changes the selected one.
-pub fn edit(model: &mut Model, _: &mut Turn) {
+pub fn edit(model: &mut Model, _: &mut UpdateTurn) {
     if let Some((id, point)) = selected(model) {
         line(model, &format!("breakpoint {}", id.0), &point, Some(id));
     }
 }
 
 /// Removes the selected one.
-pub fn remove(model: &mut Model, turn: &mut Turn) {
+pub fn remove(model: &mut Model, turn: &mut UpdateTurn) {
     if let Some((point, _)) = selected(model) {
-        say(model, turn, Verb::Unbreak { point });
+        say(model, turn, Action::Unbreak { point });
     }
 }
 
@@ -85,7 +85,7 @@ fn written(point: &Breakpoint) -> String {
 ///
 /// # Errors
 /// What is wrong with it, in words.
-pub fn keep(model: &mut Model, turn: &mut Turn, id: Option<BreakId>, text: &str) -> Result<(), String> {
+pub fn keep(model: &mut Model, turn: &mut UpdateTurn, id: Option<BreakId>, text: &str) -> Result<(), String> {
     let point = read(text)?;
     let like = |view: &RunView| view.newest().run.breakpoints().find(|(_, known)| **known == point).map(|(known, _)| known);
     match model.shown_run().and_then(like) {
@@ -94,8 +94,8 @@ pub fn keep(model: &mut Model, turn: &mut Turn, id: Option<BreakId>, text: &str)
         None => {}
     }
     let verb = match id {
-        Some(id) => Verb::Rebreak { point: id, with: point },
-        None => Verb::Break { point },
+        Some(id) => Action::Rebreak { point: id, with: point },
+        None => Action::Break { point },
     };
     act::propose(model, turn, verb).map(|_| ())
 }

@@ -1,11 +1,11 @@
 //! Changing what is shown: the one way that an edit of the plan goes, wherever it was made. In a run it is a verb like others.
 
 use super::{
-    super::Turn,
+    super::UpdateTurn,
     act::{Said, propose},
 };
-use crate::console::model::{Addressed, Model, Stage, Status};
-use crate::engine::Verb;
+use crate::console::model::{Addressed, Model, PlanScreen, Status};
+use crate::engine::Action;
 use crate::plan::edit::Edit;
 
 /// Makes an edit of what is shown. `make` may find that nothing has to change.
@@ -14,13 +14,13 @@ use crate::plan::edit::Edit;
 /// Why it is refused, in words.
 pub fn change(
     model: &mut Model,
-    turn: &mut Turn,
+    turn: &mut UpdateTurn,
     make: impl FnOnce(Addressed<'_>) -> Result<Option<Edit>, String>,
 ) -> Result<Said, String> {
     let Some(edit) = make(model.addressed())? else { return Ok(Said::Now) };
     match model.place.stage {
-        Stage::Plan => model.editor.make(&model.session.catalog, &edit).map(|()| Said::Now),
-        Stage::Run(_) => propose(model, turn, Verb::Edit { edits: vec![edit] }),
+        PlanScreen::Plan => model.editor.make(&model.session.catalog, &edit).map(|()| Said::Now),
+        PlanScreen::Run(_) => propose(model, turn, Action::Edit { edits: vec![edit] }),
     }
 }
 

@@ -1,11 +1,12 @@
 //! Dependencies in place: the tree stays, rows are taken and given back, and the effect shows at once.
 
 use super::{
-    super::Turn,
+    super::UpdateTurn,
     change::{change, report},
 };
 use crate::console::model::{
-    Dialog, EditThen, EditorDialog, LineDialog, LineThen, Lines, Model, Pick, PickItem, PickThen, Screen, Stage, Status, TextField, words,
+    Dialog, EditThen, EditorDialog, LineDialog, LineThen, Lines, Model, Pick, PickItem, PickThen, PlanScreen, Screen, Status, TextField,
+    words,
 };
 use crate::plan::{
     Edge, NodeId,
@@ -15,7 +16,7 @@ use crate::plan::{
 use crate::text::Plain;
 
 /// Starts changing the selected node's dependencies.
-pub fn begin(model: &mut Model, _: &mut Turn) {
+pub fn begin(model: &mut Model, _: &mut UpdateTurn) {
     let Some(id) = model.selected_id().cloned() else { return };
     let key = |id: &str| model.look.keymap.hint(id).unwrap_or_default();
     let (toggle, done) = (key("deps.toggle"), key("deps.done"));
@@ -25,7 +26,7 @@ pub fn begin(model: &mut Model, _: &mut Turn) {
 }
 
 /// Takes the selected row as a dependency, or gives it back.
-pub fn toggle(model: &mut Model, turn: &mut Turn) {
+pub fn toggle(model: &mut Model, turn: &mut UpdateTurn) {
     let (Some(target), Some(source)) = (model.editor.deps.clone(), model.selected_id().cloned()) else { return };
     let had = model.addressed().depends(&target, &source);
     let done = change(model, turn, |plan| plan.toggle_dependency(&target, &source).map(Some));
@@ -34,15 +35,15 @@ pub fn toggle(model: &mut Model, turn: &mut Turn) {
 }
 
 /// Undoes the last change: of the plan, or of the run that is changed.
-pub fn undo(model: &mut Model, turn: &mut Turn) {
+pub fn undo(model: &mut Model, turn: &mut UpdateTurn) {
     match model.place.stage {
-        Stage::Plan => super::plan::undo(model, turn),
-        Stage::Run(_) => super::act::undo(model, turn),
+        PlanScreen::Plan => super::plan::undo(model, turn),
+        PlanScreen::Run(_) => super::act::undo(model, turn),
     }
 }
 
 /// Back to the tree, at the node whose dependencies were changed.
-pub fn done(model: &mut Model, _: &mut Turn) {
+pub fn done(model: &mut Model, _: &mut UpdateTurn) {
     if let Some(target) = model.editor.deps.take() {
         model.with_tree(|tree, plan| {
             tree.reveal(plan, &target);
@@ -51,12 +52,12 @@ pub fn done(model: &mut Model, _: &mut Turn) {
 }
 
 /// Picks an incoming edge to put a condition on.
-pub fn condition(model: &mut Model, _: &mut Turn) {
+pub fn condition(model: &mut Model, _: &mut UpdateTurn) {
     pick_edge(model, "condition on which edge", |node| PickThen::Edge { node }, edit_condition);
 }
 
 /// Picks an incoming edge to edit whole.
-pub fn whole_edge(model: &mut Model, _: &mut Turn) {
+pub fn whole_edge(model: &mut Model, _: &mut UpdateTurn) {
     pick_edge(model, "edit which edge", |node| PickThen::WholeEdge { node }, edit_edge);
 }
 
@@ -118,7 +119,7 @@ fn edit_edge(model: &mut Model, edge: Edge) {
 ///
 /// # Errors
 /// What is wrong with the text, in words.
-pub fn keep_edge(model: &mut Model, turn: &mut Turn, edge: &Edge, text: &str) -> Result<(), String> {
+pub fn keep_edge(model: &mut Model, turn: &mut UpdateTurn, edge: &Edge, text: &str) -> Result<(), String> {
     let changed = edge_from_value(words::parse(text)?, "edge").map_err(|error| error.to_string())?;
     change(model, turn, |plan| Ok(plan.replace_edge(edge, changed))).map(|_| ())
 }

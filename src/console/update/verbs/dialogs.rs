@@ -3,7 +3,7 @@
 use serde_json::Value;
 
 use super::{
-    super::{Action, Parting, Turn, keys},
+    super::{ConsoleEffect, Parting, UpdateTurn, keys},
     act, app, branch, breaks,
     change::change,
     compare, deps, gates, inspector, plan, replay, save, typing,
@@ -11,21 +11,21 @@ use super::{
 use crate::console::{
     commands,
     model::{
-        Confirm, Confirmed, Dialog, Draft, EditThen, EditorDialog, LineDialog, LineThen, Model, PickThen, Reading, Status, docs, words,
+        Confirm, Confirmed, Dialog, EditThen, EditorDialog, LineDialog, LineThen, Model, PickThen, Reading, ReplyDraft, Status, docs, words,
     },
 };
-use crate::engine::{Command, Target, Verb};
+use crate::engine::{Action, ActionTarget, Command};
 use crate::host::client::{Request, There};
 use crate::plan::Plan;
 use crate::text::Plain;
 
 /// Leaves the topmost dialog.
-pub fn close(model: &mut Model, _: &mut Turn) {
+pub fn close(model: &mut Model, _: &mut UpdateTurn) {
     model.dialogs.pop();
 }
 
 /// Takes the line.
-pub fn keep_line(model: &mut Model, turn: &mut Turn) {
+pub fn keep_line(model: &mut Model, turn: &mut UpdateTurn) {
     typing::keep(model);
     let Some(Dialog::Line(line)) = model.dialogs.pop() else { return };
     let text = line.field.text();
@@ -57,7 +57,7 @@ pub fn keep_line(model: &mut Model, turn: &mut Turn) {
             change(model, turn, |plan| Ok(plan.set_condition(edge, (!when.is_empty()).then_some(when)))).map(|_| ())
         }
         LineThen::Reject { gate } => {
-            gates::keep_draft(model, turn, gate, Draft::Words(text));
+            gates::keep_draft(model, turn, gate, ReplyDraft::Words(text));
             Ok(())
         }
     };
@@ -67,14 +67,14 @@ pub fn keep_line(model: &mut Model, turn: &mut Turn) {
 }
 
 /// A line end at the cursor.
-pub fn newline(model: &mut Model, _: &mut Turn) {
+pub fn newline(model: &mut Model, _: &mut UpdateTurn) {
     if let Some(Dialog::Editor(editor)) = model.dialogs.last_mut() {
         editor.field.newline();
     }
 }
 
 /// Takes the text.
-pub fn keep_editor(model: &mut Model, turn: &mut Turn) {
+pub fn keep_editor(model: &mut Model, turn: &mut UpdateTurn) {
     let Some(Dialog::Editor(editor)) = model.dialogs.pop() else { return };
     if editor.field.text() == editor.before && editor.then.is_edit() {
         return;
@@ -84,7 +84,7 @@ pub fn keep_editor(model: &mut Model, turn: &mut Turn) {
     }
 }
 
-fn keep_text(model: &mut Model, turn: &mut Turn, then: &EditThen, text: &str) -> Result<(), String> {
+fn keep_text(model: &mut Model, turn: &mut UpdateTurn, then: &EditThen, text: &str) -> Result<(), String> {
     match then {
         EditThen::NodeText { node } => plan::keep_text(model, turn, node, text),
         EditThen::Node { node } => plan::keep_node(model, turn, node, text),
@@ -101,23 +101,23 @@ fn keep_text(model: &mut Model, turn: &mut Turn, then: &EditThen, text: &str) ->
             model.editor.replace_plan(&model.session.catalog, &plan)
         }
         EditThen::Payload { gate } => {
-            gates::keep_draft(model, turn, gate, Draft::Payload(words::parse(text)?));
+            gates::keep_draft(model, turn, gate, ReplyDraft::Payload(words::parse(text)?));
             Ok(())
         }
         EditThen::Answer { gate } => {
             let answer = text.trim_end_matches('\n');
-            gates::keep_draft(model, turn, gate, Draft::Answer(Value::String(answer.to_owned())));
+            gates::keep_draft(model, turn, gate, ReplyDraft::Answer(Value::String(answer.to_owned())));
             Ok(())
         }
         EditThen::FormAnswer { gate } => {
-            gates::keep_draft(model, turn, gate, Draft::Answer(words::parse(text)?));
+            gates::keep_draft(model, turn, gate, ReplyDraft::Answer(words::parse(text)?));
             Ok(())
         }
     }
 }
 
 /// The outside editor has ended. A text that can't be taken comes back in a dialog, so that it isn't lost.
-pub fn edited(model: &mut Model, turn: &mut Turn, then: &EditThen, before: &str, text: Result<String, String>) {
+pub fn edited(model: &mut Model, turn: &mut UpdateTurn, then: &EditThen, before: &str, text: Result<String, String>) {
     let text = match text {
         // Editors end the last line by themselves.
         Ok(text) if text.trim_end_matches('\n') == before.trim_end_matches('\n') => {
@@ -137,7 +137,7 @@ pub fn edited(model: &mut Model, turn: &mut Turn, then: &EditThen, before: &str,
 }
 
 /// Leaves the editor; asks once when the text was changed.
-pub fn leave_editor(model: &mut Model, _: &mut Turn) {
+pub fn leave_editor(model: &mut Model, _: &mut UpdateTurn) {
     let Some(Dialog::Editor(editor)) = model.dialogs.last() else { return };
     if editor.field.text() == editor.before {
         model.dialogs.pop();
@@ -148,14 +148,14 @@ pub fn leave_editor(model: &mut Model, _: &mut Turn) {
 }
 
 /// The next field of a form.
-pub fn next_field(model: &mut Model, _: &mut Turn) {
+pub fn next_field(model: &mut Model, _: &mut UpdateTurn) {
     if let Some(Dialog::Form(form)) = model.dialogs.last_mut() {
         form.focus = (form.focus + 1) % form.fields.len().max(1);
     }
 }
 
 /// The previous field of a form.
-pub fn previous_field(model: &mut Model, _: &mut Turn) {
+pub fn previous_field(model: &mut Model, _: &mut UpdateTurn) {
     if let Some(Dialog::Form(form)) = model.dialogs.last_mut() {
         let len = form.fields.len().max(1);
         form.focus = (form.focus + len - 1) % len;
@@ -163,20 +163,20 @@ pub fn previous_field(model: &mut Model, _: &mut Turn) {
 }
 
 /// Takes the answers.
-pub fn keep_form(model: &mut Model, turn: &mut Turn) {
+pub fn keep_form(model: &mut Model, turn: &mut UpdateTurn) {
     let Some(Dialog::Form(form)) = model.dialogs.last_mut() else { return };
     match gates::form_answer(form) {
         Ok(answer) => {
             let gate = form.gate.clone();
             model.dialogs.pop();
-            gates::keep_draft(model, turn, &gate, Draft::Answer(answer));
+            gates::keep_draft(model, turn, &gate, ReplyDraft::Answer(answer));
         }
         Err(why) => form.note = Some(Plain::summary(&why)),
     }
 }
 
 /// Takes the marked line.
-pub fn take(model: &mut Model, turn: &mut Turn) {
+pub fn take(model: &mut Model, turn: &mut UpdateTurn) {
     let Some(Dialog::Pick(pick)) = model.dialogs.last() else { return };
     let Some(item) = pick.marked() else { return };
     if let Some(why) = &item.refused {
@@ -204,14 +204,14 @@ pub fn take(model: &mut Model, turn: &mut Turn) {
         PickThen::Branch => branch::picked(model, &value),
         PickThen::CompareRun => branch::compare_picked(model, turn, &value),
         PickThen::Rewind { node } => act::ask_feedback(model, node, value.as_str().into()),
-        PickThen::Theme => turn.actions.push(Action::UseTheme(value)),
+        PickThen::Theme => turn.actions.push(ConsoleEffect::UseTheme(value)),
         PickThen::Model => turn.send(Request::UseModel((!value.is_empty()).then_some(value))),
-        PickThen::Option { gate } => gates::keep_draft(model, turn, &gate, Draft::Answer(Value::String(value))),
+        PickThen::Option { gate } => gates::keep_draft(model, turn, &gate, ReplyDraft::Answer(Value::String(value))),
     }
 }
 
 /// Does what was asked.
-pub fn yes(model: &mut Model, turn: &mut Turn) {
+pub fn yes(model: &mut Model, turn: &mut UpdateTurn) {
     let Some(Dialog::Confirm(confirm)) = model.dialogs.pop() else { return };
     match confirm.then {
         Confirmed::Branch { run, seq, verbs } => turn.send(Request::Branch { run, seq, verbs }),
@@ -219,9 +219,9 @@ pub fn yes(model: &mut Model, turn: &mut Turn) {
         Confirmed::CancelAllAndQuit => {
             let runs: Vec<_> = model.runs.going_on().map(|run| run.id.clone()).collect();
             for run in runs {
-                turn.send(Request::Command { run, command: Command::act(Verb::Cancel { target: Target::Run }) });
+                turn.send(Request::Command { run, command: Command::act(Action::Cancel { target: ActionTarget::Run }) });
             }
-            turn.actions.push(Action::Quit { summary: app::summary(model, turn.now, "cancelled"), parting: Parting::Cancels });
+            turn.actions.push(ConsoleEffect::Quit { summary: app::summary(model, turn.now, "cancelled"), parting: Parting::Cancels });
         }
         Confirmed::DropText => {
             model.dialogs.pop();
@@ -232,7 +232,7 @@ pub fn yes(model: &mut Model, turn: &mut Turn) {
 }
 
 /// Copies what is read.
-pub fn copy_reader(model: &mut Model, turn: &mut Turn) {
+pub fn copy_reader(model: &mut Model, turn: &mut UpdateTurn) {
     let Some(Dialog::Reader(reader)) = model.dialogs.last() else { return };
     let text = match &reader.what {
         Reading::Inspector => docs::inspector(model).copied(),

@@ -1,11 +1,11 @@
 //! Findings: the list, going to a node, applying fixes.
 
-use super::{super::Turn, act::Said, change::report};
+use super::{super::UpdateTurn, act::Said, change::report};
 use crate::console::model::{Dialog, Focus, Model, Status};
 use crate::text::counted;
 
 /// Opens the list, at the selected node's first finding.
-pub fn open(model: &mut Model, _: &mut Turn) {
+pub fn open(model: &mut Model, _: &mut UpdateTurn) {
     let here = model.selected_id();
     let selected = model.editor.findings().iter().position(|finding| model.editor.home_of(finding).as_ref() == here).unwrap_or(0);
     model.dialogs.push(Dialog::Findings { selected });
@@ -19,7 +19,7 @@ fn selected(model: &Model) -> Option<usize> {
 }
 
 /// To the node of the selected finding.
-pub fn go(model: &mut Model, _: &mut Turn) {
+pub fn go(model: &mut Model, _: &mut UpdateTurn) {
     let node = selected(model).and_then(|at| model.editor.home_of(&model.editor.findings()[at]));
     model.dialogs.pop();
     if let Some(node) = node {
@@ -29,7 +29,7 @@ pub fn go(model: &mut Model, _: &mut Turn) {
 }
 
 /// Applies the fix of the selected finding.
-pub fn fix(model: &mut Model, _: &mut Turn) {
+pub fn fix(model: &mut Model, _: &mut UpdateTurn) {
     if let Some(at) = selected(model) {
         fix_at(model, at);
     }
@@ -37,7 +37,7 @@ pub fn fix(model: &mut Model, _: &mut Turn) {
 }
 
 /// Applies the fix of the selected node's first finding that has one.
-pub fn fix_here(model: &mut Model, _: &mut Turn) {
+pub fn fix_here(model: &mut Model, _: &mut UpdateTurn) {
     let here = model.selected_id();
     let mut findings = model.editor.findings().iter();
     match findings.position(|finding| finding.fix.is_some() && model.editor.home_of(finding).as_ref() == here) {
@@ -58,7 +58,7 @@ fn fix_at(model: &mut Model, at: usize) {
 }
 
 /// Applies fixes until none is left that helps.
-pub fn fix_all(model: &mut Model, _: &mut Turn) {
+pub fn fix_all(model: &mut Model, _: &mut UpdateTurn) {
     let before = model.editor.findings().len();
     let applied = model.editor.fix_all(&model.session.catalog);
     let left = model.editor.findings().len();

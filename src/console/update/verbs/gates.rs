@@ -2,25 +2,25 @@
 
 use serde_json::Value;
 
-use super::super::{Action, Turn, verbs::inspector::copy_text};
+use super::super::{ConsoleEffect, UpdateTurn, verbs::inspector::copy_text};
 use crate::console::model::{
-    Asked, Asks, Dialog, Draft, EditThen, EditorDialog, Focus, FormDialog, GateKey, Intent, LineDialog, LineThen, Lines, Model, Pick,
-    PickItem, PickThen, Reader, Reading, Screen, Stage, Status, TextField, docs, words,
+    Asked, Asks, Dialog, EditThen, EditorDialog, Focus, FormDialog, GateKey, Intent, LineDialog, LineThen, Lines, Model, Pick, PickItem,
+    PickThen, PlanScreen, ReaderDialog, Reading, ReplyDraft, Screen, Status, TextField, docs, words,
 };
-use crate::engine::{Command, Decision, Gate, GateKind, OPTION, form_has_option};
+use crate::engine::{Command, Gate, GateKind, GateReply, OPTION, form_has_option};
 use crate::host::client::Request;
 use crate::plan::{Field, FieldKind};
 use crate::text::Plain;
 
 /// Approves the selected gate, as shown or as edited.
-pub fn approve(model: &mut Model, turn: &mut Turn) {
+pub fn approve(model: &mut Model, turn: &mut UpdateTurn) {
     decide(model, turn, Intent::Approve);
 }
 
 /// Rejects the selected gate with the words written; without any, asks for them.
-pub fn reject(model: &mut Model, turn: &mut Turn) {
+pub fn reject(model: &mut Model, turn: &mut UpdateTurn) {
     let Some((key, gate)) = model.selected_gate() else { return };
-    if matches!(model.inbox.drafts.get(key), Some(Draft::Words(_))) {
+    if matches!(model.inbox.drafts.get(key), Some(ReplyDraft::Words(_))) {
         return decide(model, turn, Intent::Reject);
     }
     let hint = |id: &str| model.look.keymap.hint(id).unwrap_or_default();
@@ -35,18 +35,18 @@ pub fn reject(model: &mut Model, turn: &mut Turn) {
 }
 
 /// Skips the node of the selected gate.
-pub fn skip(model: &mut Model, turn: &mut Turn) {
+pub fn skip(model: &mut Model, turn: &mut UpdateTurn) {
     decide(model, turn, Intent::Skip);
 }
 
 /// Cancels the branch of the selected gate's node.
-pub fn cancel_branch(model: &mut Model, turn: &mut Turn) {
+pub fn cancel_branch(model: &mut Model, turn: &mut UpdateTurn) {
     decide(model, turn, Intent::CancelBranch);
 }
 
 /// Sends a decision, if this key may decide: its gate is selected, was drawn as it is now, no text field has the focus, no key came
 /// for a while, and it is neither Enter nor Space. What was not wholly shown, and what is broad, is asked once more.
-fn decide(model: &mut Model, turn: &mut Turn, intent: Intent) {
+fn decide(model: &mut Model, turn: &mut UpdateTurn, intent: Intent) {
     if let Err(why) = may_decide(model, turn) {
         model.status = Some(Status::warn(why));
         return;
@@ -75,7 +75,7 @@ fn decide(model: &mut Model, turn: &mut Turn, intent: Intent) {
     model.status = Some(said);
 }
 
-fn may_decide(model: &Model, turn: &Turn) -> Result<(), &'static str> {
+fn may_decide(model: &Model, turn: &UpdateTurn) -> Result<(), &'static str> {
     let Some(key) = turn.key else { return Err("a decision takes its own key, in the inbox") };
     if key.never_decides() {
         return Err("this key never decides");
@@ -107,18 +107,18 @@ fn once_more(model: &Model, key: &GateKey, gate: &Gate, revision: u64, intent: I
     }
 }
 
-fn decision(gate: &Gate, draft: Option<&Draft>, intent: Intent) -> Result<Decision, &'static str> {
+fn decision(gate: &Gate, draft: Option<&ReplyDraft>, intent: Intent) -> Result<GateReply, &'static str> {
     let asks = wants_answer(gate);
     match (intent, draft) {
-        (Intent::Approve, Some(Draft::Words(_))) => Err("you wrote words to reject with: drop them first, or reject"),
-        (Intent::Approve, Some(Draft::Answer(value))) => Ok(Decision::Answer { value: value.clone() }),
-        (Intent::Approve, Some(Draft::Payload(payload))) => Ok(Decision::Modify { payload: payload.clone() }),
+        (Intent::Approve, Some(ReplyDraft::Words(_))) => Err("you wrote words to reject with: drop them first, or reject"),
+        (Intent::Approve, Some(ReplyDraft::Answer(value))) => Ok(GateReply::Answer { value: value.clone() }),
+        (Intent::Approve, Some(ReplyDraft::Payload(payload))) => Ok(GateReply::Modify { payload: payload.clone() }),
         (Intent::Approve, None) if asks => Err("this is a question: write the answer first, then send it with this key"),
-        (Intent::Approve, None) => Ok(Decision::Approve),
-        (Intent::Reject, Some(Draft::Words(message))) => Ok(Decision::Reject { message: message.clone() }),
-        (Intent::Reject, Some(Draft::Answer(_) | Draft::Payload(_)) | None) => Ok(Decision::Reject { message: String::new() }),
-        (Intent::Skip, _) => Ok(Decision::Skip),
-        (Intent::CancelBranch, _) => Ok(Decision::CancelBranch),
+        (Intent::Approve, None) => Ok(GateReply::Approve),
+        (Intent::Reject, Some(ReplyDraft::Words(message))) => Ok(GateReply::Reject { message: message.clone() }),
+        (Intent::Reject, Some(ReplyDraft::Answer(_) | ReplyDraft::Payload(_)) | None) => Ok(GateReply::Reject { message: String::new() }),
+        (Intent::Skip, _) => Ok(GateReply::Skip),
+        (Intent::CancelBranch, _) => Ok(GateReply::CancelBranch),
     }
 }
 
@@ -140,7 +140,7 @@ fn past(intent: Intent) -> &'static str {
 }
 
 /// Edits the payload, or writes the answer. Nothing is decided by it.
-pub fn edit(model: &mut Model, _: &mut Turn) {
+pub fn edit(model: &mut Model, _: &mut UpdateTurn) {
     let Some((key, gate)) = model.selected_gate() else { return };
     let (key, draft) = (key.clone(), model.inbox.drafts.get(key));
     let dialog = match &gate.kind {
@@ -165,10 +165,10 @@ pub fn edit(model: &mut Model, _: &mut Turn) {
 }
 
 /// The answer that was written before.
-fn written(draft: Option<&Draft>) -> Option<&Value> {
+fn written(draft: Option<&ReplyDraft>) -> Option<&Value> {
     match draft {
-        Some(Draft::Answer(value)) => Some(value),
-        Some(Draft::Payload(_) | Draft::Words(_)) | None => None,
+        Some(ReplyDraft::Answer(value)) => Some(value),
+        Some(ReplyDraft::Payload(_) | ReplyDraft::Words(_)) | None => None,
     }
 }
 
@@ -196,10 +196,10 @@ fn blank(kind: FieldKind) -> Value {
     }
 }
 
-fn payload<'a>(gate: &'a Gate, draft: Option<&'a Draft>) -> &'a Value {
+fn payload<'a>(gate: &'a Gate, draft: Option<&'a ReplyDraft>) -> &'a Value {
     match draft {
-        Some(Draft::Payload(edited)) => edited,
-        Some(Draft::Answer(_) | Draft::Words(_)) | None => &gate.payload,
+        Some(ReplyDraft::Payload(edited)) => edited,
+        Some(ReplyDraft::Answer(_) | ReplyDraft::Words(_)) | None => &gate.payload,
     }
 }
 
@@ -208,7 +208,7 @@ fn editor(title: &str, before: &str, then: EditThen) -> Dialog {
 }
 
 /// Edits the payload, or writes the answer, outside.
-pub fn edit_outside(model: &mut Model, turn: &mut Turn) {
+pub fn edit_outside(model: &mut Model, turn: &mut UpdateTurn) {
     let Some((key, gate)) = model.selected_gate() else { return };
     let draft = model.inbox.drafts.get(key);
     let gate_of = || key.clone();
@@ -221,25 +221,25 @@ pub fn edit_outside(model: &mut Model, turn: &mut Turn) {
             (words::pretty(payload(gate, draft)), ".json", EditThen::Payload { gate: gate_of() })
         }
     };
-    turn.actions.push(Action::OpenEditor { text, suffix, then });
+    turn.actions.push(ConsoleEffect::OpenEditor { text, suffix, then });
 }
 
 /// Keeps what was written for a gate. The picture of its effect is asked for again, and it must be looked at again.
-pub fn keep_draft(model: &mut Model, turn: &mut Turn, key: &GateKey, draft: Draft) {
+pub fn keep_draft(model: &mut Model, turn: &mut UpdateTurn, key: &GateKey, draft: ReplyDraft) {
     if !model.inbox.gates.contains(key) {
         model.status = Some(Status::warn("the gate was closed in the meantime; what you wrote was not sent"));
         return;
     }
     let (word, command) = match &draft {
-        Draft::Payload(payload) => {
+        ReplyDraft::Payload(payload) => {
             if let Some(view) = model.runs.get_mut(&key.run) {
                 view.previews.remove(&key.gate);
             }
             turn.send(Request::Preview { run: key.run.clone(), gate: key.gate, payload: payload.clone() });
             ("approves it as edited", "gate.approve")
         }
-        Draft::Answer(_) => ("sends the answer", "gate.approve"),
-        Draft::Words(_) => ("rejects with these words", "gate.reject"),
+        ReplyDraft::Answer(_) => ("sends the answer", "gate.approve"),
+        ReplyDraft::Words(_) => ("rejects with these words", "gate.reject"),
     };
     let hint = model.look.keymap.hint(command).unwrap_or_default();
     model.status = Some(Status::note(&format!("not sent yet: {hint} {word}")));
@@ -292,11 +292,11 @@ fn option_meant(options: &[String], typed: &str) -> Result<String, String> {
 }
 
 /// Forgets what was written for the selected gate.
-pub fn drop_draft(model: &mut Model, turn: &mut Turn) {
+pub fn drop_draft(model: &mut Model, turn: &mut UpdateTurn) {
     let Some((key, gate)) = model.selected_gate() else { return };
     let request = Request::Preview { run: key.run.clone(), gate: gate.id, payload: gate.payload.clone() };
     let key = key.clone();
-    if matches!(model.inbox.drafts.remove(&key), Some(Draft::Payload(_))) {
+    if matches!(model.inbox.drafts.remove(&key), Some(ReplyDraft::Payload(_))) {
         turn.send(request);
     }
     refresh_doc(model, &key);
@@ -312,10 +312,10 @@ pub fn refresh_doc(model: &mut Model, key: &GateKey) {
 }
 
 /// Shows the selected gate's node in its run.
-pub fn to_node(model: &mut Model, _: &mut Turn) {
+pub fn to_node(model: &mut Model, _: &mut UpdateTurn) {
     let Some((key, gate)) = model.selected_gate() else { return };
     let (run, node) = (key.run.clone(), gate.node.clone());
-    model.place.stage = Stage::Run(run);
+    model.place.stage = PlanScreen::Run(run);
     model.place.screen = Screen::Plan;
     model.place.focus = Focus::Tree;
     // Rows of a run that wasn't shown are those of when it was shown last.
@@ -328,7 +328,7 @@ pub fn to_node(model: &mut Model, _: &mut Turn) {
 }
 
 /// Ends the replay of the gate's run, so that it can be decided.
-pub fn now(model: &mut Model, _: &mut Turn) {
+pub fn now(model: &mut Model, _: &mut UpdateTurn) {
     let Some(run) = model.selected_gate().map(|(key, _)| key.run.clone()) else { return };
     if let Some(view) = model.runs.get_mut(&run) {
         super::replay::end_of(view);
@@ -337,7 +337,7 @@ pub fn now(model: &mut Model, _: &mut Turn) {
 }
 
 /// Copies the payload.
-pub fn copy(model: &mut Model, turn: &mut Turn) {
+pub fn copy(model: &mut Model, turn: &mut UpdateTurn) {
     let Some((key, gate)) = model.selected_gate() else { return };
     let text = words::result(payload(gate, model.inbox.drafts.get(key)));
     let text = Plain::block(&text).iter().map(Plain::as_str).collect::<Vec<_>>().join("\n");
@@ -345,7 +345,7 @@ pub fn copy(model: &mut Model, turn: &mut Turn) {
 }
 
 /// The payload alone, without borders.
-pub fn zoom(model: &mut Model, _: &mut Turn) {
+pub fn zoom(model: &mut Model, _: &mut UpdateTurn) {
     let scroll = model.inbox.scroll;
-    model.dialogs.push(Dialog::Reader(Reader { what: Reading::Gate, scroll }));
+    model.dialogs.push(Dialog::Reader(ReaderDialog { what: Reading::Gate, scroll }));
 }

@@ -1,28 +1,28 @@
 //! The Graph screen: stepping along edges, folding bodies, going through the turns of a body. The selection is the tree's own.
 
-use super::super::Turn;
+use super::super::UpdateTurn;
 use crate::console::model::{Focus, Model, Screen, Status, address};
-use crate::plan::{NodeId, chart::Step, nest};
+use crate::plan::{NodeId, chart::GraphMove, nest};
 
 /// To the graph; from the graph back to the tree.
-pub fn toggle(model: &mut Model, _: &mut Turn) {
+pub fn toggle(model: &mut Model, _: &mut UpdateTurn) {
     model.place.screen = if model.place.screen == Screen::Graph { Screen::Plan } else { Screen::Graph };
     model.place.focus = Focus::Tree;
     model.editor.deps = None;
 }
 
 /// To the box on the left.
-pub fn left(model: &mut Model, _: &mut Turn) {
-    step(model, Step::Left);
+pub fn left(model: &mut Model, _: &mut UpdateTurn) {
+    step(model, GraphMove::Left);
 }
 
 /// To the box on the right.
-pub fn right(model: &mut Model, _: &mut Turn) {
-    step(model, Step::Right);
+pub fn right(model: &mut Model, _: &mut UpdateTurn) {
+    step(model, GraphMove::Right);
 }
 
 /// One step from the selected box.
-pub fn step(model: &mut Model, step: Step) {
+pub fn step(model: &mut Model, step: GraphMove) {
     let Some(here) = shown(model) else { return };
     if let Some(next) = model.tree().picture.chart().and_then(|chart| chart.step(&here, step).cloned()) {
         select(model, &next);
@@ -54,12 +54,12 @@ fn select(model: &mut Model, address: &NodeId) {
 }
 
 /// To the details of the selected node.
-pub fn open(model: &mut Model, _: &mut Turn) {
+pub fn open(model: &mut Model, _: &mut UpdateTurn) {
     model.place.focus = Focus::Inspector;
 }
 
 /// Folds or unfolds the body of the selected node, or the one that it stands in.
-pub fn fold(model: &mut Model, _: &mut Turn) {
+pub fn fold(model: &mut Model, _: &mut UpdateTurn) {
     let Some(id) = model.selected_id().cloned() else { return };
     let mut folded = None;
     model.with_tree(|tree, _| folded = tree.picture.toggle(&id));
@@ -70,17 +70,17 @@ pub fn fold(model: &mut Model, _: &mut Turn) {
 }
 
 /// Folds every body, or unfolds all.
-pub fn fold_all(model: &mut Model, _: &mut Turn) {
+pub fn fold_all(model: &mut Model, _: &mut UpdateTurn) {
     model.with_tree(|tree, _| tree.picture.toggle_all());
 }
 
 /// The same node in the next turn of its body.
-pub fn next_turn(model: &mut Model, _: &mut Turn) {
+pub fn next_turn(model: &mut Model, _: &mut UpdateTurn) {
     turn(model, 1);
 }
 
 /// The same node in the turn before.
-pub fn previous_turn(model: &mut Model, _: &mut Turn) {
+pub fn previous_turn(model: &mut Model, _: &mut UpdateTurn) {
     turn(model, -1);
 }
 

@@ -1,15 +1,15 @@
 //! The inspector: tabs, scrolling, zoom, copying.
 
-use super::super::{Action, Turn};
-use crate::console::model::{Dialog, Model, Reader, Reading, Scroll, Status, Tab, docs};
+use super::super::{ConsoleEffect, UpdateTurn};
+use crate::console::model::{Dialog, Model, ReaderDialog, Reading, Scroll, Status, Tab, docs};
 
 /// The next tab.
-pub fn next_tab(model: &mut Model, _: &mut Turn) {
+pub fn next_tab(model: &mut Model, _: &mut UpdateTurn) {
     tab(model, 1);
 }
 
 /// The previous tab.
-pub fn previous_tab(model: &mut Model, _: &mut Turn) {
+pub fn previous_tab(model: &mut Model, _: &mut UpdateTurn) {
     tab(model, -1);
 }
 
@@ -55,22 +55,22 @@ pub fn follow(model: &mut Model) {
 }
 
 /// The pane alone, without borders.
-pub fn zoom(model: &mut Model, _: &mut Turn) {
+pub fn zoom(model: &mut Model, _: &mut UpdateTurn) {
     let scroll = match model.inspector.scroll {
         Scroll::Line(at) => at,
         Scroll::Start | Scroll::End => 0,
     };
-    model.dialogs.push(Dialog::Reader(Reader { what: Reading::Inspector, scroll }));
+    model.dialogs.push(Dialog::Reader(ReaderDialog { what: Reading::Inspector, scroll }));
 }
 
 /// Copies what the inspector shows.
-pub fn copy(model: &mut Model, turn: &mut Turn) {
+pub fn copy(model: &mut Model, turn: &mut UpdateTurn) {
     let text = docs::inspector(model).copied();
     copy_text(model, turn, text);
 }
 
 /// Copies text and says how much.
-pub fn copy_text(model: &mut Model, turn: &mut Turn, text: String) {
+pub fn copy_text(model: &mut Model, turn: &mut UpdateTurn, text: String) {
     let lines = text.lines().count();
     let size = crate::text::bytes(u64::try_from(text.len()).unwrap_or(u64::MAX));
     model.status = Some(if text.is_empty() {
@@ -79,6 +79,6 @@ pub fn copy_text(model: &mut Model, turn: &mut Turn, text: String) {
         Status::good(&format!("copied {lines} {}, {size}", if lines == 1 { "line" } else { "lines" }, size = size.as_str()))
     });
     if !text.is_empty() {
-        turn.actions.push(Action::Copy(text));
+        turn.actions.push(ConsoleEffect::Copy(text));
     }
 }

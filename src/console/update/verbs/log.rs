@@ -1,10 +1,10 @@
 //! The log: moving to it, filtering, following, and from an event to the run as it was then.
 
-use super::{super::Turn, inspector, replay, typing};
+use super::{super::UpdateTurn, inspector, replay, typing};
 use crate::console::model::{Focus, Model, RunView, Screen, Status, docs};
 
 /// To the log, or back to the tree.
-pub fn screen(model: &mut Model, _: &mut Turn) {
+pub fn screen(model: &mut Model, _: &mut UpdateTurn) {
     super::run::show_one(model);
     if model.place.screen == Screen::Log {
         model.place.screen = Screen::Plan;
@@ -21,7 +21,7 @@ fn with(model: &mut Model, change: impl FnOnce(&mut RunView)) {
 }
 
 /// Shows the run as it was right after the selected event.
-pub fn go(model: &mut Model, _: &mut Turn) {
+pub fn go(model: &mut Model, _: &mut UpdateTurn) {
     if let Some(event) = model.shown_run().and_then(|view| view.log.event()) {
         replay::to(model, event + 1);
         model.place.screen = Screen::Plan;
@@ -29,18 +29,18 @@ pub fn go(model: &mut Model, _: &mut Turn) {
 }
 
 /// To the filter line.
-pub fn filter(model: &mut Model, _: &mut Turn) {
+pub fn filter(model: &mut Model, _: &mut UpdateTurn) {
     model.place.focus = Focus::Filter;
 }
 
 /// Back to the events with the filter on.
-pub fn filter_done(model: &mut Model, _: &mut Turn) {
+pub fn filter_done(model: &mut Model, _: &mut UpdateTurn) {
     typing::keep(model);
     model.place.focus = Focus::Tree;
 }
 
 /// Drops the words that are filtered by.
-pub fn filter_clear(model: &mut Model, _: &mut Turn) {
+pub fn filter_clear(model: &mut Model, _: &mut UpdateTurn) {
     typing::keep(model);
     model.place.focus = Focus::Tree;
     with(model, |view| {
@@ -50,7 +50,7 @@ pub fn filter_clear(model: &mut Model, _: &mut Turn) {
 }
 
 /// Only events of the selected event's node, or of all nodes again.
-pub fn only_node(model: &mut Model, _: &mut Turn) {
+pub fn only_node(model: &mut Model, _: &mut UpdateTurn) {
     let Some(view) = model.shown_run_mut() else { return };
     let node = match view.log.only_node() {
         Some(_) => None,
@@ -64,7 +64,7 @@ pub fn only_node(model: &mut Model, _: &mut Turn) {
 }
 
 /// Whether the newest event stays selected as events come.
-pub fn follow(model: &mut Model, _: &mut Turn) {
+pub fn follow(model: &mut Model, _: &mut UpdateTurn) {
     with(model, |view| {
         view.log.follow = !view.log.follow;
         if view.log.follow {
@@ -74,7 +74,7 @@ pub fn follow(model: &mut Model, _: &mut Turn) {
 }
 
 /// Copies the selected event.
-pub fn copy(model: &mut Model, turn: &mut Turn) {
+pub fn copy(model: &mut Model, turn: &mut UpdateTurn) {
     let text = model.shown_run().and_then(RunView::selected_event).map(docs::event_json).unwrap_or_default();
     inspector::copy_text(model, turn, text);
 }

@@ -1,76 +1,76 @@
 //! Moving through whatever has the focus.
 
-use super::{super::Turn, graph, inspector, origins};
+use super::{super::UpdateTurn, graph, inspector, origins};
 use crate::console::model::{Dialog, Focus, Model, Reading, Screen, docs};
-use crate::plan::chart::Step;
+use crate::plan::chart::GraphMove;
 
 /// Layers of the graph that a page is.
 const PAGE_OF_LAYERS: isize = 3;
 
 /// How far.
 #[derive(Clone, Copy)]
-enum By {
+enum MoveBy {
     Rows(isize),
     Top,
     Bottom,
 }
 
 /// One down.
-pub fn down(model: &mut Model, _: &mut Turn) {
-    go(model, By::Rows(1));
+pub fn down(model: &mut Model, _: &mut UpdateTurn) {
+    go(model, MoveBy::Rows(1));
 }
 
 /// One up.
-pub fn up(model: &mut Model, _: &mut Turn) {
-    go(model, By::Rows(-1));
+pub fn up(model: &mut Model, _: &mut UpdateTurn) {
+    go(model, MoveBy::Rows(-1));
 }
 
 /// A page down.
-pub fn page_down(model: &mut Model, _: &mut Turn) {
+pub fn page_down(model: &mut Model, _: &mut UpdateTurn) {
     let page = page(model);
-    go(model, By::Rows(page));
+    go(model, MoveBy::Rows(page));
 }
 
 /// A page up.
-pub fn page_up(model: &mut Model, _: &mut Turn) {
+pub fn page_up(model: &mut Model, _: &mut UpdateTurn) {
     let page = page(model);
-    go(model, By::Rows(-page));
+    go(model, MoveBy::Rows(-page));
 }
 
 /// To the start.
-pub fn top(model: &mut Model, _: &mut Turn) {
-    go(model, By::Top);
+pub fn top(model: &mut Model, _: &mut UpdateTurn) {
+    go(model, MoveBy::Top);
 }
 
 /// To the end.
-pub fn bottom(model: &mut Model, _: &mut Turn) {
-    go(model, By::Bottom);
+pub fn bottom(model: &mut Model, _: &mut UpdateTurn) {
+    go(model, MoveBy::Bottom);
 }
 
 /// Scrolls the other pane down.
-pub fn detail_down(model: &mut Model, _: &mut Turn) {
+pub fn detail_down(model: &mut Model, _: &mut UpdateTurn) {
     detail(model, 1);
 }
 
 /// Scrolls the other pane up.
-pub fn detail_up(model: &mut Model, _: &mut Turn) {
+pub fn detail_up(model: &mut Model, _: &mut UpdateTurn) {
     detail(model, -1);
 }
 
 fn detail(model: &mut Model, by: isize) {
     match (model.dialogs.is_empty(), model.place.screen) {
         (true, Screen::Plan | Screen::Graph) => inspector::scroll(model, by * 3),
-        (true, Screen::Inbox) => payload(model, By::Rows(by * 3)),
+        (true, Screen::Inbox) => payload(model, MoveBy::Rows(by * 3)),
         (true, Screen::Compare) => difference(model, by * 3),
         (true, Screen::Log) => event(model, by * 3),
         (true, Screen::Trace) => behind(model, by * 3),
         (true, Screen::Versus) => {
             if let Some(versus) = &mut model.runs.versus {
                 let lines = versus.look().len();
-                versus.scroll = moved(versus.scroll, lines, By::Rows(by * 3));
+                versus.scroll = moved(versus.scroll, lines, MoveBy::Rows(by * 3));
             }
         }
-        (true, Screen::Runs | Screen::Timeline) | (false, _) => go(model, By::Rows(by * 3)),
+        (true, Screen::Runs | Screen::Timeline) | (false, _) => go(model, MoveBy::Rows(by * 3)),
     }
 }
 
@@ -86,7 +86,7 @@ fn page(model: &Model) -> isize {
     isize::try_from(rows / 2).unwrap_or(1).max(1)
 }
 
-fn go(model: &mut Model, by: By) {
+fn go(model: &mut Model, by: MoveBy) {
     let findings = model.editor.findings().len();
     let links = super::why::links(model).len();
     let breaks = model.shown_run().map_or(0, |view| view.newest().run.breakpoints().count());
@@ -106,7 +106,7 @@ fn go(model: &mut Model, by: By) {
     }
 }
 
-fn screen(model: &mut Model, by: By) {
+fn screen(model: &mut Model, by: MoveBy) {
     match model.place.screen {
         Screen::Runs => model.runs.selected = moved(model.runs.selected, model.runs.listing.len(), by),
         Screen::Compare => {
@@ -139,22 +139,22 @@ fn screen(model: &mut Model, by: By) {
             }
         }
         Screen::Inbox => match by {
-            By::Rows(by) => model.inbox.step(by),
-            By::Top => model.inbox.select_at(0),
-            By::Bottom => model.inbox.select_at(usize::MAX),
+            MoveBy::Rows(by) => model.inbox.step(by),
+            MoveBy::Top => model.inbox.select_at(0),
+            MoveBy::Bottom => model.inbox.select_at(usize::MAX),
         },
         Screen::Graph if model.place.focus != Focus::Inspector => match by {
-            By::Rows(by) => {
-                let step = if by < 0 { Step::Up } else { Step::Down };
+            MoveBy::Rows(by) => {
+                let step = if by < 0 { GraphMove::Up } else { GraphMove::Down };
                 (0..by.unsigned_abs()).for_each(|_| graph::step(model, step));
             }
-            By::Top => graph::end(model, true),
-            By::Bottom => graph::end(model, false),
+            MoveBy::Top => graph::end(model, true),
+            MoveBy::Bottom => graph::end(model, false),
         },
         Screen::Plan | Screen::Graph => match (model.place.focus, by) {
-            (Focus::Inspector, By::Rows(by)) => inspector::scroll(model, by),
-            (Focus::Inspector, By::Top) => inspector::top(model),
-            (Focus::Inspector, By::Bottom) => inspector::bottom(model),
+            (Focus::Inspector, MoveBy::Rows(by)) => inspector::scroll(model, by),
+            (Focus::Inspector, MoveBy::Top) => inspector::top(model),
+            (Focus::Inspector, MoveBy::Bottom) => inspector::bottom(model),
             (Focus::Tree | Focus::Filter | Focus::Request, by) => model.with_tree(|tree, _| {
                 let to = moved(tree.selected(), tree.rows().len(), by);
                 tree.select(to);
@@ -165,12 +165,12 @@ fn screen(model: &mut Model, by: By) {
 
 fn difference(model: &mut Model, by: isize) {
     let last = docs::compare(model).len().saturating_sub(model.layout().detail_rows() / 2).max(1);
-    model.editor.compare.scroll = moved(model.editor.compare.scroll, last, By::Rows(by));
+    model.editor.compare.scroll = moved(model.editor.compare.scroll, last, MoveBy::Rows(by));
 }
 
 fn behind(model: &mut Model, by: isize) {
     if let Some(trace) = model.shown_run_mut().and_then(|view| view.trace.as_mut()) {
-        trace.scroll = moved(trace.scroll, docs::traced(trace).len(), By::Rows(by));
+        trace.scroll = moved(trace.scroll, docs::traced(trace).len(), MoveBy::Rows(by));
     }
 }
 
@@ -178,11 +178,11 @@ fn event(model: &mut Model, by: isize) {
     let rows = model.layout().detail_rows();
     let len = docs::selected_event(model).len();
     if let Some(view) = model.shown_run_mut() {
-        view.log.scroll = moved(view.log.scroll, len.saturating_sub(rows / 2).max(1), By::Rows(by));
+        view.log.scroll = moved(view.log.scroll, len.saturating_sub(rows / 2).max(1), MoveBy::Rows(by));
     }
 }
 
-fn payload(model: &mut Model, by: By) {
+fn payload(model: &mut Model, by: MoveBy) {
     let len = model.inbox.selected.as_ref().and_then(|key| model.inbox.doc(key)).map_or(0, |doc| doc.doc.len());
     let last = len.saturating_sub(model.layout().detail_rows() / 2);
     model.inbox.scroll = moved(model.inbox.scroll, last.max(1), by);
@@ -202,11 +202,11 @@ fn reading_len(model: &Model, what: &Reading) -> usize {
     }
 }
 
-fn moved(at: usize, len: usize, by: By) -> usize {
+fn moved(at: usize, len: usize, by: MoveBy) -> usize {
     let last = len.saturating_sub(1);
     match by {
-        By::Rows(by) => at.saturating_add_signed(by).min(last),
-        By::Top => 0,
-        By::Bottom => last,
+        MoveBy::Rows(by) => at.saturating_add_signed(by).min(last),
+        MoveBy::Top => 0,
+        MoveBy::Bottom => last,
     }
 }

@@ -1,19 +1,19 @@
 //! Timeline and trace: moving to them, and from a bar or a line to the node, to the log, or to a trace of its own.
 
-use super::super::Turn;
+use super::super::UpdateTurn;
 use crate::console::model::{Focus, Model, RunView, Screen, Status, Tab, Traced};
 use crate::engine::Event;
 use crate::plan::NodeId;
 
 /// To the timeline, or back to the tree.
-pub fn timeline(model: &mut Model, _: &mut Turn) {
+pub fn timeline(model: &mut Model, _: &mut UpdateTurn) {
     super::run::show_one(model);
     model.place.screen = if model.place.screen == Screen::Timeline { Screen::Plan } else { Screen::Timeline };
     model.place.focus = Focus::Tree;
 }
 
 /// To the trace of the selected node, or back to the tree.
-pub fn trace(model: &mut Model, _: &mut Turn) {
+pub fn trace(model: &mut Model, _: &mut UpdateTurn) {
     if model.place.screen == Screen::Trace {
         model.place.screen = Screen::Plan;
         return;
@@ -47,13 +47,13 @@ pub fn step(model: &mut Model, to: impl FnOnce(usize, usize) -> usize) {
 }
 
 /// From a bar to its node in the tree.
-pub fn bar_node(model: &mut Model, _: &mut Turn) {
+pub fn bar_node(model: &mut Model, _: &mut UpdateTurn) {
     model.place.screen = Screen::Plan;
     model.place.focus = Focus::Tree;
 }
 
 /// From a line of a trace to its node; a call leads to the node's tools, a gate to its answer in the log.
-pub fn go(model: &mut Model, _: &mut Turn) {
+pub fn go(model: &mut Model, _: &mut UpdateTurn) {
     let Some(view) = model.shown_run() else { return };
     let Some((trace, line)) = view.trace.as_ref().and_then(|trace| Some((trace, trace.line()?))) else { return };
     let Some(step) = trace.trace().steps.get(line.step) else { return };
@@ -82,7 +82,7 @@ pub fn go(model: &mut Model, _: &mut Turn) {
 }
 
 /// A trace of the selected line's node.
-pub fn from_here(model: &mut Model, _: &mut Turn) {
+pub fn from_here(model: &mut Model, _: &mut UpdateTurn) {
     let node = model.shown_run().and_then(|view| view.trace.as_ref()?.selected_node().cloned());
     if let Some(node) = node {
         open(model, &node);

@@ -3,16 +3,16 @@
 use serde_json::{Map, Value, json};
 
 use super::{
-    super::{Action, Turn},
+    super::{ConsoleEffect, UpdateTurn},
     change::{change, report},
 };
 use crate::console::model::{
-    Dialog, EditThen, EditorDialog, Focus, LineDialog, LineThen, Lines, Model, Pick, PickItem, PickThen, Stage, Status, TextField, Version,
-    words,
+    Dialog, EditThen, EditorDialog, Focus, LineDialog, LineThen, Lines, Model, Pick, PickItem, PickThen, PlanScreen, Status, TextField,
+    Version, words,
 };
 use crate::plan::{
-    AgentWork, Approve, Ask, CodeWork, DecisionWork, LoopWork, MapWork, MergeWork, Node, NodeId, Plan, PlanWork, SandboxLimits, ToolInput,
-    ToolWork, TransformWork, Work,
+    AgentWork, Approve, Ask, CodeWork, DecisionWork, LoopWork, MapWork, MergeWork, Node, NodeId, NodeKind, Plan, PlanWork, SandboxLimits,
+    ToolInput, ToolWork, TransformWork,
     edit::Edit,
     native::{node_from_value, node_to_value},
     nest,
@@ -25,12 +25,12 @@ pub fn open(model: &mut Model, plan: Plan, origin: &str) {
     if model.session.knows_catalog {
         model.editor.refresh(&model.session.catalog);
     }
-    model.place.stage = Stage::Plan;
+    model.place.stage = PlanScreen::Plan;
     model.place.focus = Focus::Tree;
 }
 
 /// Picks the sort of work of a new node.
-pub fn add(model: &mut Model, _: &mut Turn) {
+pub fn add(model: &mut Model, _: &mut UpdateTurn) {
     let items = vec![
         PickItem::new("agent", "agent", "an agent card works on an objective"),
         PickItem::new("tool", "tool", "one tool call, no model"),
@@ -48,19 +48,21 @@ pub fn add(model: &mut Model, _: &mut Turn) {
 }
 
 /// The sort of work was picked: agents and tools are picked next, others are added at once.
-pub fn add_kind(model: &mut Model, turn: &mut Turn, kind: &str) {
+pub fn add_kind(model: &mut Model, turn: &mut UpdateTurn, kind: &str) {
     let work = match kind {
         "agent" => return pick_worker(model, "agent", None, PickThen::AddWorker { kind: "agent" }),
         "tool" => return pick_worker(model, "tool", None, PickThen::AddWorker { kind: "tool" }),
         "decider" => return pick_worker(model, "agent", None, PickThen::AddWorker { kind: "decider" }),
-        "plan" => Work::Plan(PlanWork::Inline(Box::new(step_of(json!("done"))))),
-        "map" => Work::Map(MapWork { over: "inputs.items".into(), body: Box::new(step_of(json!("{{inputs.item}}"))), max_parallel: None }),
-        "loop" => Work::Loop(LoopWork { body: Box::new(step_of(json!("{{inputs.iteration}}"))), until: "step == 3".into() }),
-        "code" => Work::Code(CodeWork { code: "return null;".into(), sandbox: SandboxLimits::default() }),
-        "transform" => Work::Transform(TransformWork { value: Value::Object(Map::new()) }),
-        "approval" => Work::Approval(Ask { text: "May this go on?".into(), ..Ask::default() }),
-        "merge" => Work::Merge(MergeWork::default()),
-        "decision" => Work::Decision(DecisionWork::Expression(String::new())),
+        "plan" => NodeKind::Plan(PlanWork::Inline(Box::new(step_of(json!("done"))))),
+        "map" => {
+            NodeKind::Map(MapWork { over: "inputs.items".into(), body: Box::new(step_of(json!("{{inputs.item}}"))), max_parallel: None })
+        }
+        "loop" => NodeKind::Loop(LoopWork { body: Box::new(step_of(json!("{{inputs.iteration}}"))), until: "step == 3".into() }),
+        "code" => NodeKind::Code(CodeWork { code: "return null;".into(), sandbox: SandboxLimits::default() }),
+        "transform" => NodeKind::Transform(TransformWork { value: Value::Object(Map::new()) }),
+        "approval" => NodeKind::Approval(Ask { text: "May this go on?".into(), ..Ask::default() }),
+        "merge" => NodeKind::Merge(MergeWork::default()),
+        "decision" => NodeKind::Decision(DecisionWork::Expression(String::new())),
         _ => return,
     };
     add_node(model, turn, kind, work);
@@ -68,16 +70,16 @@ pub fn add_kind(model: &mut Model, turn: &mut Turn, kind: &str) {
 
 /// A plan of one step to begin with; steps are added beside it.
 fn step_of(value: Value) -> Plan {
-    Plan { nodes: vec![Node::new("step", Work::Transform(TransformWork { value }))], ..Plan::default() }
+    Plan { nodes: vec![Node::new("step", NodeKind::Transform(TransformWork { value }))], ..Plan::default() }
 }
 
 /// The agent or tool of a new node was picked.
-pub fn add_worker(model: &mut Model, turn: &mut Turn, kind: &str, name: &str) {
+pub fn add_worker(model: &mut Model, turn: &mut UpdateTurn, kind: &str, name: &str) {
     let agent = || AgentWork { agent: Some(name.to_owned()), objective: Some(String::new()), ..AgentWork::default() };
     let work = match kind {
-        "agent" => Work::Agent(agent()),
-        "decider" => Work::Decision(DecisionWork::Agent(agent())),
-        _ => Work::Tool(ToolWork { tool: name.to_owned(), input: ToolInput::Args(skeleton(model, name)) }),
+        "agent" => NodeKind::Agent(agent()),
+        "decider" => NodeKind::Decision(DecisionWork::Agent(agent())),
+        _ => NodeKind::Tool(ToolWork { tool: name.to_owned(), input: ToolInput::Args(skeleton(model, name)) }),
     };
     add_node(model, turn, name, work);
 }
@@ -90,14 +92,14 @@ fn skeleton(model: &Model, tool: &str) -> Map<String, Value> {
     names.map(|name| (name.to_owned(), Value::String(String::new()))).collect()
 }
 
-fn add_node(model: &mut Model, turn: &mut Turn, name: &str, work: Work) {
+fn add_node(model: &mut Model, turn: &mut UpdateTurn, name: &str, work: NodeKind) {
     // An empty plan inside the selected node is filled; else the new node comes after the selected one.
     let inside = model.selected_id().filter(|id| model.addressed().is_empty_inside(id)).map(|id| NodeId::new(format!("{id}/")));
     let id = model.addressed().free_id(inside.as_ref().or(model.selected_id()), name);
     let depends_on = model.selected_id().filter(|_| inside.is_none()).cloned().into_iter().collect();
     let mut node = Node { depends_on, ..Node::new(id.clone(), work) };
-    node.policy.max_iterations = matches!(node.work, Work::Loop(_)).then_some(5);
-    if matches!(model.place.stage, Stage::Run(_)) {
+    node.policy.max_iterations = matches!(node.work, NodeKind::Loop(_)).then_some(5);
+    if matches!(model.place.stage, PlanScreen::Run(_)) {
         // It may start as soon as it is there: its text is written first.
         let title = Plain::line(&words::text_title(&node));
         let text = words::text(&node);
@@ -107,7 +109,7 @@ fn add_node(model: &mut Model, turn: &mut Turn, name: &str, work: Work) {
     let done = change(model, turn, |plan| Ok(Some(plan.append(&node))));
     report(model, done, &format!("added `{id}`"));
     select(model, &id);
-    if model.selected_node().is_some_and(|node| !matches!(node.work, Work::Merge(_) | Work::Plan(_))) {
+    if model.selected_node().is_some_and(|node| !matches!(node.work, NodeKind::Merge(_) | NodeKind::Plan(_))) {
         edit_text(model);
     }
 }
@@ -130,13 +132,13 @@ fn pick_worker(model: &mut Model, kind: &str, current: Option<&str>, then: PickT
 ///
 /// # Errors
 /// What is wrong with it, in words.
-pub fn keep_new(model: &mut Model, turn: &mut Turn, node: &Node, text: &str) -> Result<(), String> {
+pub fn keep_new(model: &mut Model, turn: &mut UpdateTurn, node: &Node, text: &str) -> Result<(), String> {
     let node = Node { work: words::with_text(&node.work, text)?, ..node.clone() };
     change(model, turn, |plan| Ok(Some(plan.append(&node)))).map(|_| ())
 }
 
 /// Deletes the selected node with its edges.
-pub fn delete(model: &mut Model, turn: &mut Turn) {
+pub fn delete(model: &mut Model, turn: &mut UpdateTurn) {
     let Some(id) = model.selected_id().cloned() else { return };
     let undo = model.look.keymap.hint("plan.undo").unwrap_or_default();
     let done = change(model, turn, |plan| Ok(Some(plan.remove(&id))));
@@ -144,7 +146,7 @@ pub fn delete(model: &mut Model, turn: &mut Turn) {
 }
 
 /// Asks for the node's new id.
-pub fn rename(model: &mut Model, _: &mut Turn) {
+pub fn rename(model: &mut Model, _: &mut UpdateTurn) {
     let Some(id) = model.selected_id().cloned() else { return };
     model.dialogs.push(Dialog::Line(LineDialog {
         title: Plain::line(&format!("new id of `{id}`; references follow")),
@@ -155,7 +157,7 @@ pub fn rename(model: &mut Model, _: &mut Turn) {
 }
 
 /// Adds a copy of the selected node.
-pub fn duplicate(model: &mut Model, turn: &mut Turn) {
+pub fn duplicate(model: &mut Model, turn: &mut UpdateTurn) {
     let Some(from) = model.selected_id().cloned() else { return };
     let id = model.addressed().free_id(Some(&from), nest::name(&from));
     let done = change(model, turn, |plan| Ok(Some(plan.duplicate(&from, &id))));
@@ -173,7 +175,7 @@ fn select(model: &mut Model, id: &NodeId) {
 }
 
 /// Edits the selected node's text in a dialog.
-pub fn edit(model: &mut Model, _: &mut Turn) {
+pub fn edit(model: &mut Model, _: &mut UpdateTurn) {
     edit_text(model);
 }
 
@@ -186,7 +188,7 @@ fn edit_text(model: &mut Model) {
 }
 
 /// Edits the selected node with all its fields as JSON.
-pub fn node(model: &mut Model, _: &mut Turn) {
+pub fn node(model: &mut Model, _: &mut UpdateTurn) {
     let Some(node) = model.selected_node() else { return };
     let text = words::pretty(&node_to_value(&nest::node_within(nest::prefix(&node.id), node)));
     let title = Plain::line(&format!("node `{}`", node.id));
@@ -198,7 +200,7 @@ pub fn node(model: &mut Model, _: &mut Turn) {
 ///
 /// # Errors
 /// What is wrong with the text, in words.
-pub fn keep_node(model: &mut Model, turn: &mut Turn, id: &NodeId, text: &str) -> Result<(), String> {
+pub fn keep_node(model: &mut Model, turn: &mut UpdateTurn, id: &NodeId, text: &str) -> Result<(), String> {
     let node = node_from_value(words::parse(text)?, "").map_err(|error| error.to_string())?;
     let prefix = nest::prefix(id);
     if id[prefix.len()..] != *node.id {
@@ -208,20 +210,20 @@ pub fn keep_node(model: &mut Model, turn: &mut Turn, id: &NodeId, text: &str) ->
 }
 
 /// Edits the selected node's text outside.
-pub fn edit_outside(model: &mut Model, turn: &mut Turn) {
+pub fn edit_outside(model: &mut Model, turn: &mut UpdateTurn) {
     let Some(node) = model.selected_node() else { return };
     let then = EditThen::NodeText { node: node.id.clone() };
-    turn.actions.push(Action::OpenEditor { text: words::text(node), suffix: words::text_suffix(&node.work), then });
+    turn.actions.push(ConsoleEffect::OpenEditor { text: words::text(node), suffix: words::text_suffix(&node.work), then });
 }
 
 /// Edits the whole plan as JSON outside.
-pub fn edit_all(model: &mut Model, turn: &mut Turn) {
+pub fn edit_all(model: &mut Model, turn: &mut UpdateTurn) {
     let text = serde_json::to_string_pretty(model.editor.plan()).unwrap_or_default();
-    turn.actions.push(Action::OpenEditor { text, suffix: ".json", then: EditThen::WholePlan });
+    turn.actions.push(ConsoleEffect::OpenEditor { text, suffix: ".json", then: EditThen::WholePlan });
 }
 
 /// Edits the plan's inputs as JSON.
-pub fn inputs(model: &mut Model, _: &mut Turn) {
+pub fn inputs(model: &mut Model, _: &mut UpdateTurn) {
     let text = words::pretty(&Value::Object(model.plan().inputs.clone()));
     model.dialogs.push(Dialog::Editor(EditorDialog::new(Plain::line("inputs of the plan"), &text, EditThen::Inputs)));
 }
@@ -230,13 +232,13 @@ pub fn inputs(model: &mut Model, _: &mut Turn) {
 ///
 /// # Errors
 /// What is wrong with the text, in words.
-pub fn keep_inputs(model: &mut Model, turn: &mut Turn, text: &str) -> Result<(), String> {
+pub fn keep_inputs(model: &mut Model, turn: &mut UpdateTurn, text: &str) -> Result<(), String> {
     let Value::Object(inputs) = words::parse(text)? else { return Err("inputs must be a JSON object: name and value".into()) };
     change(model, turn, |plan| Ok((inputs != plan.plan.inputs).then_some(Edit::SetInputs { inputs }))).map(|_| ())
 }
 
 /// Asks for the plan's goal.
-pub fn goal(model: &mut Model, _: &mut Turn) {
+pub fn goal(model: &mut Model, _: &mut UpdateTurn) {
     model.dialogs.push(Dialog::Line(LineDialog {
         title: Plain::line("goal of the plan"),
         field: TextField::new(Lines::One, &model.plan().goal),
@@ -249,7 +251,7 @@ pub fn goal(model: &mut Model, _: &mut Turn) {
 ///
 /// # Errors
 /// Why it is refused, in words.
-pub fn keep_goal(model: &mut Model, turn: &mut Turn, goal: &str) -> Result<(), String> {
+pub fn keep_goal(model: &mut Model, turn: &mut UpdateTurn, goal: &str) -> Result<(), String> {
     change(model, turn, |plan| Ok((goal != plan.plan.goal).then(|| Edit::SetGoal { goal: goal.to_owned() }))).map(|_| ())
 }
 
@@ -257,13 +259,13 @@ pub fn keep_goal(model: &mut Model, turn: &mut Turn, goal: &str) -> Result<(), S
 ///
 /// # Errors
 /// Why it is refused, in words.
-pub fn keep_id(model: &mut Model, turn: &mut Turn, from: &NodeId, to: &str) -> Result<(), String> {
+pub fn keep_id(model: &mut Model, turn: &mut UpdateTurn, from: &NodeId, to: &str) -> Result<(), String> {
     let address = NodeId::new(format!("{}{to}", nest::prefix(from)));
     // The tree follows first, so that folds and the selection stay with the node.
     model.with_tree(|tree, _| tree.rename(from, &address));
     let done = change(model, turn, |plan| Ok(plan.rename(from, &NodeId::new(to))));
     // A run has the new name only when it says so.
-    if done.is_err() || matches!(model.place.stage, Stage::Run(_)) {
+    if done.is_err() || matches!(model.place.stage, PlanScreen::Run(_)) {
         model.with_tree(|tree, _| tree.rename(&address, from));
     }
     done.map(|_| ())
@@ -273,14 +275,14 @@ pub fn keep_id(model: &mut Model, turn: &mut Turn, from: &NodeId, to: &str) -> R
 ///
 /// # Errors
 /// What is wrong with the text, in words.
-pub fn keep_text(model: &mut Model, turn: &mut Turn, id: &NodeId, text: &str) -> Result<(), String> {
+pub fn keep_text(model: &mut Model, turn: &mut UpdateTurn, id: &NodeId, text: &str) -> Result<(), String> {
     let mut node = model.addressed().node(id).cloned().ok_or_else(|| format!("`{id}` is no longer in the plan"))?;
     node.work = words::with_text(&node.work, text)?;
     change(model, turn, |plan| Ok(plan.replace(&node))).map(|_| ())
 }
 
 /// Picks another agent or tool.
-pub fn worker(model: &mut Model, _: &mut Turn) {
+pub fn worker(model: &mut Model, _: &mut UpdateTurn) {
     let Some(node) = model.selected_node() else { return };
     let (kind, current) = match (node.work.tool(), node.work.agent()) {
         (Some(work), _) => ("tool", Some(work.tool.clone())),
@@ -292,11 +294,11 @@ pub fn worker(model: &mut Model, _: &mut Turn) {
 }
 
 /// Another agent or tool was picked.
-pub fn set_worker(model: &mut Model, turn: &mut Turn, id: &NodeId, name: &str) {
+pub fn set_worker(model: &mut Model, turn: &mut UpdateTurn, id: &NodeId, name: &str) {
     let Some(mut node) = model.addressed().node(id).cloned() else { return };
     match &mut node.work {
-        Work::Agent(work) | Work::Decision(DecisionWork::Agent(work)) => work.agent = Some(name.to_owned()),
-        Work::Tool(work) => name.clone_into(&mut work.tool),
+        NodeKind::Agent(work) | NodeKind::Decision(DecisionWork::Agent(work)) => work.agent = Some(name.to_owned()),
+        NodeKind::Tool(work) => name.clone_into(&mut work.tool),
         _ => return,
     }
     let done = change(model, turn, |plan| Ok(plan.replace(&node)));
@@ -304,7 +306,7 @@ pub fn set_worker(model: &mut Model, turn: &mut Turn, id: &NodeId, name: &str) {
 }
 
 /// The next setting of the gates around the selected node.
-pub fn gate(model: &mut Model, turn: &mut Turn) {
+pub fn gate(model: &mut Model, turn: &mut UpdateTurn) {
     let Some(mut node) = model.selected_node().cloned() else { return };
     node.policy.approve = match node.policy.approve {
         None => Some(Approve::Before),
@@ -319,13 +321,13 @@ pub fn gate(model: &mut Model, turn: &mut Turn) {
 }
 
 /// Takes the last change back.
-pub fn undo(model: &mut Model, _: &mut Turn) {
+pub fn undo(model: &mut Model, _: &mut UpdateTurn) {
     model.editor.undo(&model.session.catalog);
     model.status = Some(Status::note("undone"));
 }
 
 /// Does it again.
-pub fn redo(model: &mut Model, _: &mut Turn) {
+pub fn redo(model: &mut Model, _: &mut UpdateTurn) {
     model.editor.redo(&model.session.catalog);
     model.status = Some(Status::note("done again"));
 }

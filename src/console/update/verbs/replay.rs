@@ -1,6 +1,6 @@
 //! Replay: the shown run as it was after any of its events. Steps by event, by node, by time; plays; searches. Nobody is called.
 
-use super::super::Turn;
+use super::super::UpdateTurn;
 use crate::console::model::{Dialog, LineDialog, LineThen, Model, Replay, RunView, Status, TextField, log};
 use crate::engine::{Event, Record, Time};
 use crate::text::Plain;
@@ -10,13 +10,13 @@ const STEP_MS: u64 = 10_000;
 
 /// Which way.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Way {
+enum ReplayDirection {
     Back,
     Forward,
 }
 
 /// Begins a replay at the last event, or ends it.
-pub fn toggle(model: &mut Model, turn: &mut Turn) {
+pub fn toggle(model: &mut Model, turn: &mut UpdateTurn) {
     if model.replay().is_some() {
         return last(model, turn);
     }
@@ -69,24 +69,24 @@ fn select(model: &mut Model) {
 }
 
 /// One event back.
-pub fn back(model: &mut Model, _: &mut Turn) {
-    step(model, Way::Back, |_| true);
+pub fn back(model: &mut Model, _: &mut UpdateTurn) {
+    step(model, ReplayDirection::Back, |_| true);
 }
 
 /// One event forward.
-pub fn forward(model: &mut Model, _: &mut Turn) {
-    step(model, Way::Forward, |_| true);
+pub fn forward(model: &mut Model, _: &mut UpdateTurn) {
+    step(model, ReplayDirection::Forward, |_| true);
 }
 
 /// Back to where a node started or ended.
-pub fn node_back(model: &mut Model, _: &mut Turn) {
-    step(model, Way::Back, begins_or_ends);
+pub fn node_back(model: &mut Model, _: &mut UpdateTurn) {
+    step(model, ReplayDirection::Back, begins_or_ends);
     select(model);
 }
 
 /// On to where a node starts or ends.
-pub fn node_forward(model: &mut Model, _: &mut Turn) {
-    step(model, Way::Forward, begins_or_ends);
+pub fn node_forward(model: &mut Model, _: &mut UpdateTurn) {
+    step(model, ReplayDirection::Forward, begins_or_ends);
     select(model);
 }
 
@@ -104,11 +104,11 @@ fn begins_or_ends(record: &Record) -> bool {
 }
 
 /// To the next event that is looked for, or says that there is none.
-fn step(model: &mut Model, way: Way, wanted: impl Fn(&Record) -> bool) {
+fn step(model: &mut Model, way: ReplayDirection, wanted: impl Fn(&Record) -> bool) {
     let Some((at, records)) = place(model) else { return };
     let found = match way {
-        Way::Back => records[..at.saturating_sub(1)].iter().rposition(wanted),
-        Way::Forward => records[at..].iter().position(wanted).map(|found| at + found),
+        ReplayDirection::Back => records[..at.saturating_sub(1)].iter().rposition(wanted),
+        ReplayDirection::Forward => records[at..].iter().position(wanted).map(|found| at + found),
     };
     match found {
         Some(found) => go(model, |replay, records| replay.seek(records, found + 1)),
@@ -122,40 +122,40 @@ fn place(model: &Model) -> Option<(usize, &[Record])> {
     Some((view.replay()?.at(), view.journal().records()))
 }
 
-fn end(model: &mut Model, way: Way) {
+fn end(model: &mut Model, way: ReplayDirection) {
     let now = model.look.keymap.hint("replay.last").unwrap_or_default();
     model.status = Some(Status::note(&match way {
-        Way::Back => "nothing of that before".to_owned(),
-        Way::Forward => format!("nothing of that after; {now} returns to now"),
+        ReplayDirection::Back => "nothing of that before".to_owned(),
+        ReplayDirection::Forward => format!("nothing of that after; {now} returns to now"),
     }));
 }
 
 /// The run as it was ten seconds before.
-pub fn time_back(model: &mut Model, _: &mut Turn) {
+pub fn time_back(model: &mut Model, _: &mut UpdateTurn) {
     let Some((at, records)) = place(model) else { return };
     let Some(now) = at.checked_sub(1).and_then(|last| records.get(last)).map(|record| record.at) else { return };
     let before = Time(now.0.saturating_sub(STEP_MS));
     // At least one event back, so that the key always moves.
     let to = records.partition_point(|record| record.at <= before).min(at.saturating_sub(1));
     if to == 0 && at <= 1 {
-        return end(model, Way::Back);
+        return end(model, ReplayDirection::Back);
     }
     go(model, |replay, records| replay.seek(records, to));
 }
 
 /// The run as it was ten seconds later.
-pub fn time_forward(model: &mut Model, _: &mut Turn) {
+pub fn time_forward(model: &mut Model, _: &mut UpdateTurn) {
     let Some((at, records)) = place(model) else { return };
     let Some(now) = at.checked_sub(1).and_then(|last| records.get(last)).map(|record| record.at) else { return };
     let to = records.partition_point(|record| record.at <= now.plus(STEP_MS)).max(at + 1);
     if at >= records.len() {
-        return end(model, Way::Forward);
+        return end(model, ReplayDirection::Forward);
     }
     go(model, |replay, records| replay.seek(records, to));
 }
 
 /// Plays, or stops. From the end it plays from the beginning.
-pub fn play(model: &mut Model, turn: &mut Turn) {
+pub fn play(model: &mut Model, turn: &mut UpdateTurn) {
     let now = turn.now;
     let Some(view) = model.shown_run_mut() else { return };
     view.with_replay(|replay, records| {
@@ -171,16 +171,16 @@ pub fn play(model: &mut Model, turn: &mut Turn) {
 }
 
 /// Plays faster.
-pub fn faster(model: &mut Model, turn: &mut Turn) {
+pub fn faster(model: &mut Model, turn: &mut UpdateTurn) {
     change_speed(model, turn, 1);
 }
 
 /// Plays slower.
-pub fn slower(model: &mut Model, turn: &mut Turn) {
+pub fn slower(model: &mut Model, turn: &mut UpdateTurn) {
     change_speed(model, turn, -1);
 }
 
-fn change_speed(model: &mut Model, turn: &mut Turn, by: isize) {
+fn change_speed(model: &mut Model, turn: &mut UpdateTurn, by: isize) {
     let now = turn.now;
     if let Some(view) = model.shown_run_mut() {
         view.with_replay(|replay, records| {
@@ -208,7 +208,7 @@ pub fn tick(model: &mut Model, now: Time) {
 }
 
 /// Asks what to search for.
-pub fn find(model: &mut Model, _: &mut Turn) {
+pub fn find(model: &mut Model, _: &mut UpdateTurn) {
     let wanted = model.replay().map(|replay| replay.wanted.clone()).unwrap_or_default();
     model.dialogs.push(Dialog::Line(LineDialog {
         title: Plain::line("search for an event"),
@@ -226,32 +226,32 @@ pub fn found(model: &mut Model, wanted: &str) {
     if let Some(view) = model.shown_run_mut() {
         view.with_replay(|replay, _| wanted.clone_into(&mut replay.wanted));
     }
-    search(model, Way::Forward);
+    search(model, ReplayDirection::Forward);
 }
 
 /// The next event that the search finds.
-pub fn next(model: &mut Model, _: &mut Turn) {
-    search(model, Way::Forward);
+pub fn next(model: &mut Model, _: &mut UpdateTurn) {
+    search(model, ReplayDirection::Forward);
 }
 
 /// The event before that the search finds.
-pub fn previous(model: &mut Model, _: &mut Turn) {
-    search(model, Way::Back);
+pub fn previous(model: &mut Model, _: &mut UpdateTurn) {
+    search(model, ReplayDirection::Back);
 }
 
 /// Goes on behind the end from the other one.
-fn search(model: &mut Model, way: Way) {
+fn search(model: &mut Model, way: ReplayDirection) {
     let Some(view) = model.shown_run() else { return };
     let Some(replay) = view.replay() else { return };
     let (at, records) = (replay.at(), view.journal().records());
-    let wanted = log::Wanted::parse(&replay.wanted);
+    let wanted = log::EventFilter::parse(&replay.wanted);
     let hits = |record: &Record| wanted.lets(record, view.newest());
     let found = match way {
-        Way::Forward => {
+        ReplayDirection::Forward => {
             let after = records[at..].iter().position(hits).map(|found| at + found);
             after.or_else(|| records[..at].iter().position(hits))
         }
-        Way::Back => {
+        ReplayDirection::Back => {
             let here = at.saturating_sub(1);
             records[..here].iter().rposition(hits).or_else(|| records[here..].iter().rposition(hits).map(|found| here + found))
         }
@@ -275,12 +275,12 @@ fn search(model: &mut Model, way: Way) {
 }
 
 /// To the first event.
-pub fn first(model: &mut Model, _: &mut Turn) {
+pub fn first(model: &mut Model, _: &mut UpdateTurn) {
     go(model, |replay, records| replay.seek(records, 1));
 }
 
 /// Ends the replay: the run is shown as it is now.
-pub fn last(model: &mut Model, _: &mut Turn) {
+pub fn last(model: &mut Model, _: &mut UpdateTurn) {
     leave(model);
 }
 

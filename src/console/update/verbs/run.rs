@@ -2,26 +2,26 @@
 
 use serde_json::Map;
 
-use super::super::Turn;
+use super::super::UpdateTurn;
 use crate::console::commands::can_run;
-use crate::console::model::{Dialog, Focus, Model, Reader, Reading, RunView, Screen, Stage, Status, docs};
-use crate::engine::{RunId, Verb};
+use crate::console::model::{Dialog, Focus, Model, PlanScreen, ReaderDialog, Reading, RunView, Screen, Status, docs};
+use crate::engine::{Action, RunId};
 use crate::host::client::Request;
 use crate::plan::NodeId;
 use crate::text::{Plain, counted};
 
 /// Starts the plan.
-pub fn start(model: &mut Model, turn: &mut Turn) {
+pub fn start(model: &mut Model, turn: &mut UpdateTurn) {
     start_with(model, turn, Vec::new());
 }
 
 /// Starts the plan paused, so that steps can be taken from its first node on.
-pub fn start_paused(model: &mut Model, turn: &mut Turn) {
-    start_with(model, turn, vec![Verb::Pause]);
+pub fn start_paused(model: &mut Model, turn: &mut UpdateTurn) {
+    start_with(model, turn, vec![Action::Pause]);
 }
 
 /// Agents and tools are known now: a run that was asked for before starts, or it is said why it can't.
-pub fn start_asked(model: &mut Model, turn: &mut Turn) {
+pub fn start_asked(model: &mut Model, turn: &mut UpdateTurn) {
     let Some(first) = model.runs.asked.take() else { return };
     match can_run(model) {
         Ok(()) => start_with(model, turn, first),
@@ -29,7 +29,7 @@ pub fn start_asked(model: &mut Model, turn: &mut Turn) {
     }
 }
 
-fn start_with(model: &mut Model, turn: &mut Turn, first: Vec<Verb>) {
+fn start_with(model: &mut Model, turn: &mut UpdateTurn, first: Vec<Action>) {
     if !model.session.knows_catalog {
         model.runs.asked = Some(first);
         model.status = Some(Status::note("agents and tools are being read: the run starts when they are known"));
@@ -65,7 +65,7 @@ fn listed(words: &str, ids: &[NodeId]) -> Plain {
 }
 
 /// Opens the inbox at the selected node's gate. A gate as it was is only read.
-pub fn to_gate(model: &mut Model, turn: &mut Turn) {
+pub fn to_gate(model: &mut Model, turn: &mut UpdateTurn) {
     if model.replay().is_none() {
         return super::app::inbox_screen(model, turn);
     }
@@ -73,23 +73,23 @@ pub fn to_gate(model: &mut Model, turn: &mut Turn) {
     let Some(gate) = model.selected_nodes_gate().and_then(|key| view.seen().run.gate(key.gate)) else { return };
     let lines = docs::gate_doc(gate.0, view.previews.get(&gate.0.id), None).from(0).map(|(_, line)| line.clone()).collect();
     let title = Plain::line("the gate as it was");
-    model.dialogs.push(Dialog::Reader(Reader { what: Reading::Words { title, lines }, scroll: 0 }));
+    model.dialogs.push(Dialog::Reader(ReaderDialog { what: Reading::Words { title, lines }, scroll: 0 }));
 }
 
 /// A copy of the shown run's plan goes into the editor.
-pub fn take_plan(model: &mut Model, _: &mut Turn) {
+pub fn take_plan(model: &mut Model, _: &mut UpdateTurn) {
     let Some(plan) = model.shown_run().and_then(|view| view.seen().run.plan().cloned()) else { return };
     super::plan::open(model, plan, "from a run");
     model.status = Some(Status::good("the run's plan is in the editor; undo brings back what was there"));
 }
 
 /// The next of the plan and the open runs.
-pub fn next_stage(model: &mut Model, _: &mut Turn) {
+pub fn next_stage(model: &mut Model, _: &mut UpdateTurn) {
     switch(model, 1);
 }
 
 /// The previous of the plan and the open runs.
-pub fn previous_stage(model: &mut Model, _: &mut Turn) {
+pub fn previous_stage(model: &mut Model, _: &mut UpdateTurn) {
     switch(model, model.runs.open.len());
 }
 
@@ -101,8 +101,8 @@ fn switch(model: &mut Model, by: usize) {
 /// Shows the newest of the open runs, one that goes on before others, where the plan is shown.
 pub fn show_one(model: &mut Model) {
     let newest = model.runs.going_on().last().or(model.runs.open.last()).map(|run| run.id.clone());
-    if let (Stage::Plan, Some(run)) = (&model.place.stage, newest) {
-        model.place.stage = Stage::Run(run);
+    if let (PlanScreen::Plan, Some(run)) = (&model.place.stage, newest) {
+        model.place.stage = PlanScreen::Run(run);
         model.editor.deps = None;
         if let Some(view) = model.shown_run_mut() {
             view.grow();
@@ -112,7 +112,7 @@ pub fn show_one(model: &mut Model) {
 
 /// From a run to the plan. The run stays as it is.
 pub fn to_plan(model: &mut Model) {
-    let Stage::Run(id) = &model.place.stage else { return };
+    let PlanScreen::Run(id) = &model.place.stage else { return };
     let at = model.runs.open.iter().position(|run| run.id == *id);
     let gets_on = model.shown_run().filter(|run| run.goes_on()).map(RunView::gets_on);
     let way = match at {
@@ -121,7 +121,7 @@ pub fn to_plan(model: &mut Model) {
         Some(_) | None => "app.runs",
     };
     let key = model.look.keymap.hint(way).unwrap_or_default();
-    model.place.stage = Stage::Plan;
+    model.place.stage = PlanScreen::Plan;
     model.status = Some(Status::note(&match gets_on {
         Some(gets_on) => format!("the plan; the run {gets_on}, {key} returns to it"),
         None => format!("the plan; {key} returns to the run"),
@@ -129,11 +129,11 @@ pub fn to_plan(model: &mut Model) {
 }
 
 /// Opens the run that is selected in the list.
-pub fn open_listed(model: &mut Model, turn: &mut Turn) {
+pub fn open_listed(model: &mut Model, turn: &mut UpdateTurn) {
     let Some(run) = model.runs.listing.get(model.runs.selected).map(|summary| summary.run.clone()) else { return };
     model.runs.awaited = None;
     if model.runs.get(&run).is_some() {
-        model.place.stage = Stage::Run(run);
+        model.place.stage = PlanScreen::Run(run);
         model.place.screen = Screen::Plan;
         model.place.focus = Focus::Tree;
     } else {

@@ -1,13 +1,13 @@
 //! Writing the plan into a file.
 
-use super::super::Turn;
+use super::super::UpdateTurn;
 use crate::console::model::{Confirm, Confirmed, Dialog, LineDialog, LineThen, Model, Status, TextField};
 use crate::host::client::{Request, There};
 use crate::plan::Plan;
 use crate::text::Plain;
 
 /// Asks for the file; a plan that came from one offers that.
-pub fn ask(model: &mut Model, _: &mut Turn) {
+pub fn ask(model: &mut Model, _: &mut UpdateTurn) {
     let origin = model.editor.version().map(|version| version.origin.as_str()).unwrap_or_default();
     let from = origin.strip_prefix("from ").filter(|origin| *origin != "a run").unwrap_or("plan.json");
     model.dialogs.push(Dialog::Line(LineDialog {
@@ -19,7 +19,7 @@ pub fn ask(model: &mut Model, _: &mut Turn) {
 }
 
 /// The file's name was typed.
-pub fn to_file(model: &mut Model, turn: &mut Turn, path: &str) {
+pub fn to_file(model: &mut Model, turn: &mut UpdateTurn, path: &str) {
     if !path.is_empty() {
         let plan = Box::new(model.editor.plan().clone());
         turn.send(Request::SavePlan { path: path.to_owned(), plan, there: There::Stays });

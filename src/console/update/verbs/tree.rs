@@ -1,12 +1,12 @@
 //! The tree: folding, going in and out, searching, turning, finding what needs a person.
 
-use super::{super::Turn, typing};
-use crate::console::model::{Focus, Model, Row, RowKind, Screen, Standing, Status};
+use super::{super::UpdateTurn, typing};
+use crate::console::model::{Focus, Model, Screen, Standing, Status, TreeRow, TreeRowKind};
 
 /// To the inspector; on a reference, to the node itself.
-pub fn open(model: &mut Model, _: &mut Turn) {
+pub fn open(model: &mut Model, _: &mut UpdateTurn) {
     let Some(row) = model.tree().row().cloned() else { return };
-    if row.kind == RowKind::Reference {
+    if row.kind == TreeRowKind::Reference {
         model.with_tree(|tree, plan| {
             tree.reveal(plan, &row.node);
         });
@@ -16,57 +16,57 @@ pub fn open(model: &mut Model, _: &mut Turn) {
 }
 
 /// Unfolds, or goes to the first node below.
-pub fn go_in(model: &mut Model, _: &mut Turn) {
+pub fn go_in(model: &mut Model, _: &mut UpdateTurn) {
     model.with_tree(|tree, plan| match tree.row().map(|row| (row.kind, row.node.clone())) {
-        Some((RowKind::Folded(_), _)) => tree.toggle_fold(plan),
-        Some((RowKind::Open, _)) => tree.step(1),
-        Some((RowKind::Reference, node)) => {
+        Some((TreeRowKind::Folded(_), _)) => tree.toggle_fold(plan),
+        Some((TreeRowKind::Open, _)) => tree.step(1),
+        Some((TreeRowKind::Reference, node)) => {
             tree.reveal(plan, &node);
         }
-        Some((RowKind::Leaf, _)) | None => {}
+        Some((TreeRowKind::Leaf, _)) | None => {}
     });
 }
 
 /// Folds, or goes to the node above.
-pub fn go_out(model: &mut Model, _: &mut Turn) {
+pub fn go_out(model: &mut Model, _: &mut UpdateTurn) {
     model.with_tree(|tree, plan| match (tree.row().map(|row| row.kind), tree.above()) {
-        (Some(RowKind::Open), _) => tree.toggle_fold(plan),
-        (Some(RowKind::Leaf | RowKind::Folded(_) | RowKind::Reference), Some(above)) => tree.select(above),
+        (Some(TreeRowKind::Open), _) => tree.toggle_fold(plan),
+        (Some(TreeRowKind::Leaf | TreeRowKind::Folded(_) | TreeRowKind::Reference), Some(above)) => tree.select(above),
         (_, None) | (None, _) => {}
     });
 }
 
 /// Hides or shows what is below.
-pub fn fold(model: &mut Model, _: &mut Turn) {
+pub fn fold(model: &mut Model, _: &mut UpdateTurn) {
     model.with_tree(|tree, plan| tree.toggle_fold(plan));
 }
 
 /// Folds everything, or unfolds it again.
-pub fn fold_all(model: &mut Model, _: &mut Turn) {
+pub fn fold_all(model: &mut Model, _: &mut UpdateTurn) {
     model.with_tree(|tree, plan| tree.toggle_all(plan));
 }
 
 /// From the start down, or from the goal down.
-pub fn orient(model: &mut Model, _: &mut Turn) {
+pub fn orient(model: &mut Model, _: &mut UpdateTurn) {
     model.place.screen = Screen::Plan;
     model.with_tree(|tree, plan| tree.turn(plan));
 }
 
 /// To the filter line.
-pub fn filter(model: &mut Model, _: &mut Turn) {
+pub fn filter(model: &mut Model, _: &mut UpdateTurn) {
     model.place.screen = Screen::Plan;
     model.place.focus = Focus::Filter;
     model.with_tree(|tree, _| tree.begin_search());
 }
 
 /// Back to the tree with the filter on.
-pub fn filter_done(model: &mut Model, _: &mut Turn) {
+pub fn filter_done(model: &mut Model, _: &mut UpdateTurn) {
     typing::keep(model);
     model.place.focus = Focus::Tree;
 }
 
 /// Shows all nodes again.
-pub fn filter_clear(model: &mut Model, _: &mut Turn) {
+pub fn filter_clear(model: &mut Model, _: &mut UpdateTurn) {
     typing::keep(model);
     model.place.focus = Focus::Tree;
     clear_filter(model);
@@ -78,11 +78,11 @@ pub fn clear_filter(model: &mut Model) {
 }
 
 /// The next node with a finding, a gate, a failure, or a stale result.
-pub fn attention(model: &mut Model, _: &mut Turn) {
+pub fn attention(model: &mut Model, _: &mut UpdateTurn) {
     let rows = model.tree().rows();
     let start = model.tree().selected() + 1;
     let order = (start..rows.len()).chain(0..start.min(rows.len()));
-    let found = order.filter(|at| rows[*at].kind != RowKind::Reference).find(|at| needs_person(model, &rows[*at]));
+    let found = order.filter(|at| rows[*at].kind != TreeRowKind::Reference).find(|at| needs_person(model, &rows[*at]));
     match found {
         Some(at) => model.with_tree(|tree, _| tree.select(at)),
         None => model.status = Some(Status::good("nothing here needs you")),
@@ -90,8 +90,8 @@ pub fn attention(model: &mut Model, _: &mut Turn) {
 }
 
 /// A folded row stands for what is inside it too.
-fn needs_person(model: &Model, row: &Row) -> bool {
-    let folded = matches!(row.kind, RowKind::Folded(_));
+fn needs_person(model: &Model, row: &TreeRow) -> bool {
+    let folded = matches!(row.kind, TreeRowKind::Folded(_));
     match model.shown_run() {
         None => {
             let editor = &model.editor;

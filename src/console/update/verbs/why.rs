@@ -1,32 +1,32 @@
 //! Why a node isn't running: the whole of what it waits for, as it is now, with ways to each of those that hold it up.
 
-use super::super::Turn;
+use super::super::UpdateTurn;
 use crate::console::model::{Dialog, GateKey, Model, Screen};
-use crate::engine::{Link, Obstacle};
+use crate::engine::{Blocker, Obstacle};
 
 /// Opens the list for the selected node.
-pub fn open(model: &mut Model, _: &mut Turn) {
+pub fn open(model: &mut Model, _: &mut UpdateTurn) {
     if let Some(node) = model.selected_id().cloned() {
         model.dialogs.push(Dialog::Why { node, selected: 0 });
     }
 }
 
 /// What the node of the list waits for, as it is seen.
-pub fn links(model: &Model) -> Vec<Link> {
+pub fn links(model: &Model) -> Vec<Blocker> {
     match (model.dialogs.last(), model.shown_run()) {
         (Some(Dialog::Why { node, .. }), Some(view)) => view.seen().run.why(node),
         (_, _) => Vec::new(),
     }
 }
 
-fn selected(model: &Model) -> Option<Link> {
+fn selected(model: &Model) -> Option<Blocker> {
     let Some(Dialog::Why { selected, .. }) = model.dialogs.last() else { return None };
     let links = links(model);
     links.get((*selected).min(links.len().saturating_sub(1))).cloned()
 }
 
 /// To the node that is in the way; where it waits for an answer, to its gate.
-pub fn go(model: &mut Model, turn: &mut Turn) {
+pub fn go(model: &mut Model, turn: &mut UpdateTurn) {
     let Some(link) = selected(model) else { return };
     model.dialogs.pop();
     if !matches!(model.place.screen, Screen::Plan | Screen::Graph) {

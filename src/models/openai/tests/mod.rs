@@ -10,8 +10,8 @@ use super::*;
 use crate::engine::TokenUsage;
 use crate::models::{CallRequest, ChatMessage, ModelSettings, OutputSchema, ToolOffer};
 
-fn limits() -> Limits {
-    Limits {
+fn limits() -> CallLimits {
+    CallLimits {
         connect: Duration::from_secs(5),
         first: Duration::from_secs(5),
         between: Duration::from_secs(5),
@@ -22,11 +22,11 @@ fn limits() -> Limits {
     }
 }
 
-fn client(address: &str, limits: Limits) -> OpenAi {
+fn client(address: &str, limits: CallLimits) -> OpenAi {
     OpenAi::new(Server {
         base: address.parse().unwrap(),
         address_from: "OPENAI_BASE_URL".into(),
-        key: Key::Given(SecretString::from("sk-secret")),
+        key: ApiKey::Given(SecretString::from("sk-secret")),
         key_from: "OPENAI_API_KEY".into(),
         limits,
     })
@@ -49,7 +49,7 @@ struct Told {
     script: Script,
 }
 
-async fn tell(replies: Vec<Reply>, limits: Limits, request: &ChatRequest) -> Told {
+async fn tell(replies: Vec<Reply>, limits: CallLimits, request: &ChatRequest) -> Told {
     let script = Script::play(replies).await;
     let mut deltas = Vec::new();
     let outcome = client(&script.address, limits).chat(request, &mut |delta| deltas.push(delta)).await;
@@ -115,7 +115,7 @@ async fn three_attempts_are_made_and_the_last_error_is_told() {
 #[tokio::test]
 async fn retry_after_is_obeyed_in_all_its_forms_and_an_overlong_one_is_told() {
     // A backoff that would outlast the test shows that the server's word is taken.
-    let patient = Limits { backoff: Duration::from_secs(3600), longest_pause: Duration::from_secs(3600), ..limits() };
+    let patient = CallLimits { backoff: Duration::from_secs(3600), longest_pause: Duration::from_secs(3600), ..limits() };
     for header in ["retry-after: 0", "retry-after: Wed, 21 Oct 2015 07:28:00 GMT", "retry-after-ms: 1", "llm_provider-retry-after: 0"] {
         let busy = Reply::json(429, &json!({"error": {"message": "slow down"}})).header(header);
         let told = tell(vec![busy, Reply::text("ok")], patient.clone(), &request()).await;
@@ -160,7 +160,7 @@ async fn without_a_key_a_refusal_says_which_one_to_set() {
     let server = Server {
         base: script.address.parse().unwrap(),
         address_from: "OPENAI_BASE_URL".into(),
-        key: Key::None,
+        key: ApiKey::None,
         key_from: "OPENAI_API_KEY".into(),
         limits: limits(),
     };
@@ -241,15 +241,15 @@ async fn a_whole_completion_in_place_of_a_stream_is_an_answer() {
 #[tokio::test]
 async fn a_server_that_hangs_is_given_up() {
     let short = Duration::from_millis(40);
-    let impatient = Limits { first: short, ..limits() };
+    let impatient = CallLimits { first: short, ..limits() };
     for reply in [Reply::silence(), Reply::stream(&[]).then_hang()] {
         let error = tell(vec![reply], impatient.clone(), &request()).await.outcome.unwrap_err();
         assert_eq!(error.kind, ModelErrorKind::Timeout, "{error}");
         assert!(error.message.contains("0.04 s"), "{error}");
     }
-    let told = tell(vec![Reply::stream(&[piece("Once")]).then_hang()], Limits { between: short, ..limits() }, &request()).await;
+    let told = tell(vec![Reply::stream(&[piece("Once")]).then_hang()], CallLimits { between: short, ..limits() }, &request()).await;
     assert_eq!(told.outcome.unwrap_err().kind, ModelErrorKind::Timeout);
-    let told = tell(vec![Reply::silence()], Limits { overall: short, ..limits() }, &request()).await;
+    let told = tell(vec![Reply::silence()], CallLimits { overall: short, ..limits() }, &request()).await;
     assert!(told.outcome.unwrap_err().hint.is_some_and(|hint| hint.contains("overall_s")));
 }
 
@@ -259,7 +259,7 @@ async fn a_server_that_hangs_after_its_answer_is_not_waited_for() {
     let usage = json!({"choices": [], "usage": {"prompt_tokens": 1, "completion_tokens": 1}});
     let told = tell(vec![Reply::stream(&[stop.clone(), usage]).then_hang()], limits(), &request()).await;
     assert!(!told.outcome.unwrap().estimated);
-    let short = Limits { between: Duration::from_millis(40), ..limits() };
+    let short = CallLimits { between: Duration::from_millis(40), ..limits() };
     let told = tell(vec![Reply::stream(&[stop]).then_hang()], short, &request()).await;
     assert!(told.outcome.unwrap().estimated);
 }
@@ -337,7 +337,7 @@ async fn the_key_is_taken_from_a_command_once() {
     let script = Script::play(vec![Reply::text("a"), Reply::text("b")]).await;
     let directory = tempfile::tempdir().unwrap();
     let line = format!("echo run >> {}/runs; echo sk-printed", directory.path().display());
-    let key = Key::Command { line, printed: OnceCell::new() };
+    let key = ApiKey::Command { line, printed: OnceCell::new() };
     let server = Server { base: script.address.parse().unwrap(), address_from: "a".into(), key, key_from: "k".into(), limits: limits() };
     let client = OpenAi::new(server).unwrap();
     for _ in 0..2 {
@@ -349,7 +349,7 @@ async fn the_key_is_taken_from_a_command_once() {
 
 #[tokio::test]
 async fn a_key_command_that_fails_is_told_without_what_it_printed() {
-    let key = Key::Command { line: "echo sk-secret; exit 3".into(), printed: OnceCell::new() };
+    let key = ApiKey::Command { line: "echo sk-secret; exit 3".into(), printed: OnceCell::new() };
     let server =
         Server { base: "http://127.0.0.1:9/v1".parse().unwrap(), address_from: "a".into(), key, key_from: "k".into(), limits: limits() };
     let error = OpenAi::new(server).unwrap().chat(&request(), &mut |_| ()).await.unwrap_err();

@@ -11,7 +11,7 @@ pub(in super::super) const LAYOUT: &str = "stages_layout";
 pub(in crate::plan) const GRAPHS: [&str; 4] = ["workflow", "graph", "workflow_graph", "pipeline"];
 
 /// One stage as it stands.
-pub(super) struct Placed {
+pub(super) struct PlacedStage {
     pub path: String,
     /// Its id, where an object's key tells it.
     pub key: Option<String>,
@@ -20,7 +20,7 @@ pub(super) struct Placed {
 
 /// The parts of a document.
 pub(super) struct Parts {
-    pub stages: Vec<Placed>,
+    pub stages: Vec<PlacedStage>,
     /// With the path of the list.
     pub edges: Option<(String, Value)>,
     /// What else the document holds, with the note.
@@ -56,11 +56,11 @@ pub(super) fn take(mut document: Map<String, Value>) -> Result<Parts, ShapeError
     let stages = match stages {
         Value::Array(list) if list.iter().any(Value::is_string) => beside(list, &path, &mut document, &mut note)?,
         Value::Array(list) => {
-            list.into_iter().enumerate().map(|(i, value)| Placed { path: format!("{path}[{i}]"), key: None, value }).collect()
+            list.into_iter().enumerate().map(|(i, value)| PlacedStage { path: format!("{path}[{i}]"), key: None, value }).collect()
         }
         Value::Object(map) => {
             note.insert("form".into(), json!("map"));
-            map.into_iter().map(|(key, value)| Placed { path: step(&path, &key), key: Some(key), value }).collect()
+            map.into_iter().map(|(key, value)| PlacedStage { path: step(&path, &key), key: Some(key), value }).collect()
         }
         other => return Err(ShapeError { path, message: format!("must be a list of stages, not {}", kind(&other)) }),
     };
@@ -82,7 +82,7 @@ fn beside(
     path: &str,
     document: &mut Map<String, Value>,
     note: &mut Map<String, Value>,
-) -> Result<Vec<Placed>, ShapeError> {
+) -> Result<Vec<PlacedStage>, ShapeError> {
     let mut ids = Vec::new();
     for (i, value) in list.into_iter().enumerate() {
         match value {
@@ -109,7 +109,7 @@ fn beside(
         Some((home, Value::Array(objects))) => {
             for (i, id) in ids.iter().enumerate() {
                 let at = objects.iter().position(|stage| own_id(stage) == Some(id)).ok_or_else(|| missing(i, id))?;
-                placed.push(Placed { path: format!("{}[{at}]", step("", home)), key: None, value: objects[at].clone() });
+                placed.push(PlacedStage { path: format!("{}[{at}]", step("", home)), key: None, value: objects[at].clone() });
             }
             let mut seen: Vec<String> = Vec::new();
             let places = objects.into_iter().map(|stage| match own_id(&stage).map(str::to_owned) {
@@ -125,7 +125,7 @@ fn beside(
         Some((home, Value::Object(mut objects))) => {
             for (i, id) in ids.iter().enumerate() {
                 let value = objects.get(id).cloned().ok_or_else(|| missing(i, id))?;
-                placed.push(Placed { path: step(&step("", home), id), key: Some(id.clone()), value });
+                placed.push(PlacedStage { path: step(&step("", home), id), key: Some(id.clone()), value });
             }
             ids.iter().for_each(|id| drop(objects.shift_remove(id)));
             note.insert("places".into(), Value::Object(objects));
@@ -134,7 +134,7 @@ fn beside(
         _ => {
             for (i, id) in ids.iter().enumerate() {
                 let value = document.get(id).filter(|value| value.is_object()).cloned().ok_or_else(|| missing(i, id))?;
-                placed.push(Placed { path: step("", id), key: Some(id.clone()), value });
+                placed.push(PlacedStage { path: step("", id), key: Some(id.clone()), value });
             }
             ids.iter().for_each(|id| drop(document.shift_remove(id)));
         }
@@ -144,11 +144,11 @@ fn beside(
 
 /// How the stages of a plan stood when it was read.
 #[derive(Default)]
-pub(super) struct Note<'n> {
+pub(super) struct StagesLayout<'n> {
     note: Option<&'n Map<String, Value>>,
 }
 
-impl<'n> Note<'n> {
+impl<'n> StagesLayout<'n> {
     /// The note in a plan's unknown fields.
     pub fn of(ext: &'n Map<String, Value>) -> Self {
         Self { note: ext.get(LAYOUT).and_then(Value::as_object) }

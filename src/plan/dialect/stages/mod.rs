@@ -10,7 +10,7 @@ pub(super) use layout::LAYOUT;
 pub(super) use read::{DOCUMENT, EDGE, STAGE, read};
 pub(super) use write::write;
 
-use crate::plan::{AgentWork, DecisionWork, Dialect, Node, NodeId, Plan, TransformWork, Work};
+use crate::plan::{AgentWork, DecisionWork, Dialect, Node, NodeId, NodeKind, Plan, TransformWork};
 use serde_json::Value;
 
 /// Fields of a stage of any type.
@@ -64,7 +64,7 @@ pub(super) fn is_memo(name: &str) -> bool {
 
 /// The type of a stage.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Kind {
+enum StageType {
     Agent,
     Tool,
     Decision,
@@ -72,7 +72,7 @@ enum Kind {
     Transform,
 }
 
-impl Kind {
+impl StageType {
     const ALL: [(Self, &str); 5] = [
         (Self::Agent, "AGENT"),
         (Self::Tool, "TOOL"),
@@ -90,26 +90,26 @@ impl Kind {
         Self::ALL.into_iter().find(|(kind, _)| *kind == self).map_or("", |(_, name)| name)
     }
 
-    fn of(work: &Work) -> Option<Self> {
+    fn of(work: &NodeKind) -> Option<Self> {
         match work {
-            Work::Agent(_) => Some(Self::Agent),
-            Work::Tool(_) => Some(Self::Tool),
-            Work::Decision(_) => Some(Self::Decision),
-            Work::Merge(_) => Some(Self::Merge),
-            Work::Transform(_) => Some(Self::Transform),
-            Work::Code(_) | Work::Approval(_) | Work::Plan(_) | Work::Loop(_) | Work::Map(_) => None,
+            NodeKind::Agent(_) => Some(Self::Agent),
+            NodeKind::Tool(_) => Some(Self::Tool),
+            NodeKind::Decision(_) => Some(Self::Decision),
+            NodeKind::Merge(_) => Some(Self::Merge),
+            NodeKind::Transform(_) => Some(Self::Transform),
+            NodeKind::Code(_) | NodeKind::Approval(_) | NodeKind::Plan(_) | NodeKind::Loop(_) | NodeKind::Map(_) => None,
         }
     }
 }
 
 /// The place of a stage in the document that its plan was read from.
 pub(super) fn stage_place(plan: &Plan, at: usize, id: &NodeId) -> String {
-    layout::Note::of(&plan.ext).place(at, id)
+    layout::StagesLayout::of(&plan.ext).place(at, id)
 }
 
 /// The place of a written edge in the document that its plan was read from.
 pub(super) fn edge_place(plan: &Plan, at: usize) -> String {
-    format!("{}[{at}]", layout::Note::of(&plan.ext).edges())
+    format!("{}[{at}]", layout::StagesLayout::of(&plan.ext).edges())
 }
 
 /// The name of a native field in a stage, as it was written there.
@@ -129,7 +129,7 @@ pub(super) fn field<'n>(node: &Node, native: &'n str) -> &'n str {
 
 /// What a stage does that says no more than its type: it works by its name, decides by what came in, or passes it on. One token walks,
 /// so what came in is from the last source on its way; `sources` names later ones first.
-fn plain_work(kind: Kind, name: &str, sources: &[&NodeId]) -> Option<Work> {
+fn plain_work(kind: StageType, name: &str, sources: &[&NodeId]) -> Option<NodeKind> {
     let came_in = || match sources {
         [] => "inputs".to_owned(),
         [later @ .., first] => {
@@ -138,10 +138,10 @@ fn plain_work(kind: Kind, name: &str, sources: &[&NodeId]) -> Option<Work> {
         }
     };
     match kind {
-        Kind::Agent => Some(Work::Agent(AgentWork { role: Some(name.to_owned()), ..AgentWork::default() })),
-        Kind::Decision => Some(Work::Decision(DecisionWork::Expression(came_in()))),
-        Kind::Transform => Some(Work::Transform(TransformWork { value: Value::String(format!("{{{{{}}}}}", came_in())) })),
-        Kind::Tool | Kind::Merge => None,
+        StageType::Agent => Some(NodeKind::Agent(AgentWork { role: Some(name.to_owned()), ..AgentWork::default() })),
+        StageType::Decision => Some(NodeKind::Decision(DecisionWork::Expression(came_in()))),
+        StageType::Transform => Some(NodeKind::Transform(TransformWork { value: Value::String(format!("{{{{{}}}}}", came_in())) })),
+        StageType::Tool | StageType::Merge => None,
     }
 }
 

@@ -1,11 +1,11 @@
 //! From a stage document to a plan.
 
 use super::super::fields::{Fields, Slips};
-use super::layout::{self, Placed};
-use super::{AGENT, ARGS, DECIDE, DIALECT, Kind, OBJECTIVE, TOOL, VALUE, name_of, plain_work};
+use super::layout::{self, PlacedStage};
+use super::{AGENT, ARGS, DECIDE, DIALECT, OBJECTIVE, StageType, TOOL, VALUE, name_of, plain_work};
 use crate::plan::native::{ShapeError, kind};
-use crate::plan::order::Graph;
-use crate::plan::{AgentWork, DecisionWork, Edge, MergeWork, Node, NodeId, Plan, ToolInput, ToolWork, TransformWork, Work};
+use crate::plan::order::PlanGraph;
+use crate::plan::{AgentWork, DecisionWork, Edge, MergeWork, Node, NodeId, NodeKind, Plan, ToolInput, ToolWork, TransformWork};
 use serde_json::{Value, json};
 use std::collections::HashMap;
 
@@ -48,7 +48,7 @@ pub(in super::super) fn read(value: Value) -> Result<Plan, ShapeError> {
     let parts = layout::take(fields.rest())?;
     let mut nodes = Vec::with_capacity(parts.stages.len());
     let mut plain = Vec::new();
-    for Placed { path, key, value } in parts.stages {
+    for PlacedStage { path, key, value } in parts.stages {
         let (node, says) = stage(value, &path, key.as_deref())?;
         if says == Says::TypeOnly {
             plain.push(nodes.len());
@@ -92,12 +92,12 @@ fn chain(nodes: &mut [Node]) {
 /// Gives stages that say no more than their type their work.
 fn fill(plan: &mut Plan, plain: &[usize]) {
     let sources = sources(plan);
-    let works: Vec<(usize, Option<Work>)> = plain
+    let works: Vec<(usize, Option<NodeKind>)> = plain
         .iter()
         .map(|at| {
             let node = &plan.nodes[*at];
             let sources = sources.get(&node.id).map_or(&[][..], Vec::as_slice);
-            (*at, Kind::of(&node.work).and_then(|kind| plain_work(kind, name_of(node), sources)))
+            (*at, StageType::of(&node.work).and_then(|kind| plain_work(kind, name_of(node), sources)))
         })
         .collect();
     for (at, work) in works {
@@ -118,7 +118,7 @@ pub(super) fn sources(plan: &Plan) -> HashMap<NodeId, Vec<&NodeId>> {
             list.push(from);
         }
     }
-    let order = Graph::new(plan).topological();
+    let order = PlanGraph::new(plan).topological();
     let rank: HashMap<&NodeId, usize> = order.into_iter().enumerate().map(|(rank, at)| (&plan.nodes[at].id, rank)).collect();
     sources.values_mut().for_each(|list| list.sort_by_key(|id| std::cmp::Reverse(rank.get(*id).copied())));
     sources
@@ -156,52 +156,52 @@ fn id(fields: &mut Fields, key: Option<&str>) -> Result<String, ShapeError> {
     key.map(str::to_owned).ok_or_else(|| fields.missing("stage_id"))
 }
 
-fn stage_kind(fields: &mut Fields) -> Result<Kind, ShapeError> {
-    let names = Kind::ALL.map(|(_, name)| name).join(", ");
+fn stage_kind(fields: &mut Fields) -> Result<StageType, ShapeError> {
+    let names = StageType::ALL.map(|(_, name)| name).join(", ");
     let missing = format!("a stage needs a `type`: one of {names}");
     if fields.peek("type").is_some_and(Value::is_null) {
         return Err(fields.wrong("type", missing));
     }
     if let Some(name) = fields.text("type")? {
-        let kind = Kind::named(&name).ok_or_else(|| fields.wrong("type", format!("`{name}` is no type of stage: one of {names}")))?;
+        let kind = StageType::named(&name).ok_or_else(|| fields.wrong("type", format!("`{name}` is no type of stage: one of {names}")))?;
         fields.keep("type", json!(name));
         return Ok(kind);
     }
     // Noted, so that it isn't written where it wasn't.
     fields.keep("type", Value::Null);
-    if let Some(kind) = fields.peek("role").and_then(Value::as_str).and_then(Kind::named) {
+    if let Some(kind) = fields.peek("role").and_then(Value::as_str).and_then(StageType::named) {
         return Ok(kind);
     }
     let says = |names: &[&str]| names.iter().any(|name| fields.has(name));
     match (says(&TOOL), says(&AGENT)) {
-        (true, _) => Ok(Kind::Tool),
-        (false, true) => Ok(Kind::Agent),
+        (true, _) => Ok(StageType::Tool),
+        (false, true) => Ok(StageType::Agent),
         (false, false) => Err(fields.wrong("", missing)),
     }
 }
 
-fn work(fields: &mut Fields) -> Result<(Work, Says), ShapeError> {
+fn work(fields: &mut Fields) -> Result<(NodeKind, Says), ShapeError> {
     let work = match stage_kind(fields)? {
-        Kind::Agent => {
+        StageType::Agent => {
             let agent = agent(fields)?;
             if agent == AgentWork::default() {
-                return Ok((Work::Agent(agent), Says::TypeOnly));
+                return Ok((NodeKind::Agent(agent), Says::TypeOnly));
             }
-            Work::Agent(agent)
+            NodeKind::Agent(agent)
         }
-        Kind::Tool => tool(fields)?,
-        Kind::Decision => match decision(fields)? {
-            Some(decision) => Work::Decision(decision),
-            None => return Ok((Work::Decision(DecisionWork::Expression(String::new())), Says::TypeOnly)),
+        StageType::Tool => tool(fields)?,
+        StageType::Decision => match decision(fields)? {
+            Some(decision) => NodeKind::Decision(decision),
+            None => return Ok((NodeKind::Decision(DecisionWork::Expression(String::new())), Says::TypeOnly)),
         },
-        Kind::Merge => Work::Merge(MergeWork { template: fields.take("template") }),
-        Kind::Transform => {
+        StageType::Merge => NodeKind::Merge(MergeWork { template: fields.take("template") }),
+        StageType::Transform => {
             let Some(name) = named(fields, &VALUE) else {
-                return Ok((Work::Transform(TransformWork { value: Value::Null }), Says::TypeOnly));
+                return Ok((NodeKind::Transform(TransformWork { value: Value::Null }), Says::TypeOnly));
             };
             let value = fields.take(name).unwrap_or_default();
             remember(fields, &VALUE, name, &value);
-            Work::Transform(TransformWork { value })
+            NodeKind::Transform(TransformWork { value })
         }
     };
     Ok((work, Says::More))
@@ -222,7 +222,7 @@ fn decision(fields: &mut Fields) -> Result<Option<DecisionWork>, ShapeError> {
     Ok((agent != AgentWork::default()).then_some(DecisionWork::Agent(agent)))
 }
 
-fn tool(fields: &mut Fields) -> Result<Work, ShapeError> {
+fn tool(fields: &mut Fields) -> Result<NodeKind, ShapeError> {
     let name = named(fields, &TOOL).ok_or_else(|| fields.missing(TOOL[0]))?;
     let tool = fields.need_text(name)?;
     remember(fields, &TOOL, name, &json!(tool));
@@ -232,16 +232,16 @@ fn tool(fields: &mut Fields) -> Result<Work, ShapeError> {
         return Err(fields.wrong("query", "a tool takes arguments or a `query`, not both"));
     }
     if let Some(query) = query {
-        return Ok(Work::Tool(ToolWork { tool, input: ToolInput::Query(query) }));
+        return Ok(NodeKind::Tool(ToolWork { tool, input: ToolInput::Query(query) }));
     }
-    let Some(name) = args else { return Ok(Work::Tool(ToolWork { tool, input: ToolInput::Args(serde_json::Map::new()) })) };
+    let Some(name) = args else { return Ok(NodeKind::Tool(ToolWork { tool, input: ToolInput::Args(serde_json::Map::new()) })) };
     let args = fields.object(name)?.unwrap_or_default();
     if args.is_empty() {
         fields.keep(name, json!({}));
     } else {
         remember(fields, &ARGS, name, &Value::Object(args.clone()));
     }
-    Ok(Work::Tool(ToolWork { tool, input: ToolInput::Args(args) }))
+    Ok(NodeKind::Tool(ToolWork { tool, input: ToolInput::Args(args) }))
 }
 
 fn agent(fields: &mut Fields) -> Result<AgentWork, ShapeError> {

@@ -1,18 +1,18 @@
 //! From a plan to a stage document.
 
 use super::super::Loss;
-use super::super::draft::{Draft, rename};
-use super::super::forms::Part;
-use super::layout::Note;
-use super::{AGENT, ARGS, DECIDE, DIALECT, Kind, OBJECTIVE, TOOL, VALUE, name_of, plain_work, read};
+use super::super::draft::{DocumentDraft, rename};
+use super::super::forms::DocumentPart;
+use super::layout::StagesLayout;
+use super::{AGENT, ARGS, DECIDE, DIALECT, OBJECTIVE, StageType, TOOL, VALUE, name_of, plain_work, read};
 use crate::plan::{Edge, Node, NodeId, Plan};
 use serde_json::{Map, Value, json};
 
 pub(in super::super) fn write(plan: &Plan) -> (Value, Vec<Loss>) {
-    let mut draft = Draft::new(plan, DIALECT, |work| Kind::of(work).is_some());
+    let mut draft = DocumentDraft::new(plan, DIALECT, |work| StageType::of(work).is_some());
     let mut document = Map::new();
     draft.head(&mut document, &[]);
-    let note = if draft.is_same() { Note::of(&plan.ext) } else { Note::default() };
+    let note = if draft.is_same() { StagesLayout::of(&plan.ext) } else { StagesLayout::default() };
     let is_line = draft.is_same() && is_line(plan);
     let edges = draft.edges();
     let (entries, exits) = draft.walk(&edges);
@@ -21,7 +21,7 @@ pub(in super::super) fn write(plan: &Plan) -> (Value, Vec<Loss>) {
     let mut stages = Vec::new();
     for (at, node) in draft.nodes() {
         let place = format!("nodes[{at}]");
-        let Some(kind) = Kind::of(&node.work) else { continue };
+        let Some(kind) = StageType::of(&node.work) else { continue };
         let mut written = Map::new();
         let key = match (stood(node, "stage_id"), note.keyed()) {
             (true, _) => Some("stage_id"),
@@ -42,7 +42,7 @@ pub(in super::super) fn write(plan: &Plan) -> (Value, Vec<Loss>) {
         let from: &[&NodeId] = sources.get(&node.id).map_or(&[], Vec::as_slice);
         put_work(&mut draft, &place, (node, kind, from), &mut fields, &mut written);
         draft.lose_rest(&place, &fields);
-        draft.carry(&place, &mut written, &ext, Part::Node);
+        draft.carry(&place, &mut written, &ext, DocumentPart::Node);
         stages.push((node.id.to_string(), Value::Object(written)));
     }
     let edges = if is_line { None } else { put_edges(plan, &mut draft, &edges) };
@@ -51,10 +51,10 @@ pub(in super::super) fn write(plan: &Plan) -> (Value, Vec<Loss>) {
 }
 
 /// The type as it was written, if the work is still of that type; a stage that was read without one may do without.
-fn put_type(draft: &Draft, ext: &mut Map<String, Value>, kind: Kind, written: &mut Map<String, Value>) {
+fn put_type(draft: &DocumentDraft, ext: &mut Map<String, Value>, kind: StageType, written: &mut Map<String, Value>) {
     let noted = ext.shift_remove("type").filter(|_| draft.is_same());
     let name = match &noted {
-        Some(Value::String(name)) if Kind::named(name) == Some(kind) => name.as_str(),
+        Some(Value::String(name)) if StageType::named(name) == Some(kind) => name.as_str(),
         Some(Value::Null) if told(ext, kind) => return,
         Some(_) => {
             // The work was changed since: how it was written before is of no use.
@@ -67,10 +67,10 @@ fn put_type(draft: &Draft, ext: &mut Map<String, Value>, kind: Kind, written: &m
 }
 
 /// Whether other fields than the type tell it.
-fn told(ext: &Map<String, Value>, kind: Kind) -> bool {
-    match ext.get("role").and_then(Value::as_str).and_then(Kind::named) {
+fn told(ext: &Map<String, Value>, kind: StageType) -> bool {
+    match ext.get("role").and_then(Value::as_str).and_then(StageType::named) {
         Some(role) => role == kind,
-        None => matches!(kind, Kind::Agent | Kind::Tool),
+        None => matches!(kind, StageType::Agent | StageType::Tool),
     }
 }
 
@@ -96,9 +96,9 @@ pub(super) fn under<'n>(node: &Node, names: &[&'n str]) -> &'n str {
 }
 
 fn put_work(
-    draft: &mut Draft,
+    draft: &mut DocumentDraft,
     place: &str,
-    (node, kind, sources): (&Node, Kind, &[&NodeId]),
+    (node, kind, sources): (&Node, StageType, &[&NodeId]),
     fields: &mut Map<String, Value>,
     written: &mut Map<String, Value>,
 ) {
@@ -110,13 +110,13 @@ fn put_work(
         return;
     }
     match kind {
-        Kind::Agent => put_agent(fields, written, name(&AGENT), name(&OBJECTIVE)),
-        Kind::Tool => {
+        StageType::Agent => put_agent(fields, written, name(&AGENT), name(&OBJECTIVE)),
+        StageType::Tool => {
             rename(fields, "tool", written, name(&TOOL));
             rename(fields, "query", written, "query");
             rename(fields, "args", written, name(&ARGS));
         }
-        Kind::Decision => match fields.shift_remove("decide") {
+        StageType::Decision => match fields.shift_remove("decide") {
             Some(Value::Object(mut agent)) => {
                 put_agent(&mut agent, written, name(&AGENT), name(&OBJECTIVE));
                 draft.lose_rest(&format!("{place}.decide"), &agent);
@@ -126,12 +126,12 @@ fn put_work(
             }
             None => {}
         },
-        Kind::Merge => {
+        StageType::Merge => {
             if let Some(Value::Object(mut merge)) = fields.shift_remove("merge") {
                 rename(&mut merge, "template", written, "template");
             }
         }
-        Kind::Transform => rename(fields, "value", written, name(&VALUE)),
+        StageType::Transform => rename(fields, "value", written, name(&VALUE)),
     }
 }
 
@@ -140,7 +140,7 @@ fn put_agent(fields: &mut Map<String, Value>, written: &mut Map<String, Value>, 
     rename(fields, "objective", written, objective);
 }
 
-fn put_edges(plan: &Plan, draft: &mut Draft, edges: &[(String, Edge)]) -> Option<Value> {
+fn put_edges(plan: &Plan, draft: &mut DocumentDraft, edges: &[(String, Edge)]) -> Option<Value> {
     let mut list = Vec::new();
     for (place, edge) in edges {
         let mut fields = draft.edge_fields(edge);
@@ -154,7 +154,7 @@ fn put_edges(plan: &Plan, draft: &mut Draft, edges: &[(String, Edge)]) -> Option
             fields.shift_remove("default");
         }
         draft.lose_rest(place, &fields);
-        draft.carry(place, &mut written, &edge.ext, Part::Edge);
+        draft.carry(place, &mut written, &edge.ext, DocumentPart::Edge);
         list.push(Value::Object(written));
     }
     (!list.is_empty()).then_some(Value::Array(list))

@@ -12,30 +12,30 @@ use crate::tools::{
 /// Reads an answer as text, or as data when it is JSON.
 pub(super) async fn read(response: Response, config: &FetchConfig, sandbox: &SandboxConfig, max_chars: usize) -> Result<Value, ToolError> {
     let kind = content_type(&response);
-    let Some(format) = Format::of(&kind) else {
+    let Some(format) = BodyFormat::of(&kind) else {
         return Err(ToolError::failed(format!("`{}` gives `{}`, which is no text", response.url(), kind.escape_debug())));
     };
     let (bytes, whole) = bytes(response, config.max_bytes).await?;
     let text = decode(bytes, &kind);
-    if format == Format::Json
+    if format == BodyFormat::Json
         && whole
         && let Ok(data) = serde_json::from_str::<Value>(&text)
         && text.len() <= max_chars
     {
         return Ok(data);
     }
-    let text = if format == Format::Html { sandbox::html_text(sandbox, text).await } else { text };
+    let text = if format == BodyFormat::Html { sandbox::html_text(sandbox, text).await } else { text };
     Ok(Value::from(cut(text, max_chars, whole)))
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Format {
+enum BodyFormat {
     Html,
     Json,
     Text,
 }
 
-impl Format {
+impl BodyFormat {
     fn of(kind: &str) -> Option<Self> {
         let name = kind.split(';').next().unwrap_or_default().trim().to_ascii_lowercase();
         match name.as_str() {
@@ -103,11 +103,11 @@ mod tests {
 
     #[test]
     fn kinds_of_content_are_told_apart() {
-        assert_eq!(Format::of("text/HTML; charset=utf-8"), Some(Format::Html));
-        assert_eq!(Format::of("application/ld+json"), Some(Format::Json));
-        assert_eq!(Format::of("text/csv"), Some(Format::Text));
-        assert_eq!(Format::of("image/svg+xml"), Some(Format::Text));
-        assert_eq!(Format::of("image/png"), None);
+        assert_eq!(BodyFormat::of("text/HTML; charset=utf-8"), Some(BodyFormat::Html));
+        assert_eq!(BodyFormat::of("application/ld+json"), Some(BodyFormat::Json));
+        assert_eq!(BodyFormat::of("text/csv"), Some(BodyFormat::Text));
+        assert_eq!(BodyFormat::of("image/svg+xml"), Some(BodyFormat::Text));
+        assert_eq!(BodyFormat::of("image/png"), None);
         assert_eq!(decode(b"caf\xe9".to_vec(), "text/plain; charset=ISO-8859-1"), "café");
     }
 }

@@ -29,7 +29,7 @@ const TEXT: usize = 100_000;
 
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-struct Args {
+struct FetchUrlArgs {
     /// Address, `http` or `https`.
     #[schemars(length(min = 1))]
     url: String,
@@ -47,7 +47,7 @@ pub(super) struct FetchUrl {
 impl FetchUrl {
     pub(super) fn new(config: &ToolsConfig) -> Self {
         let words = "Fetch a web page. Gives readable text, or data when the answer is JSON.";
-        let info = describe::<Args>("fetch_url", words, Risk::Network);
+        let info = describe::<FetchUrlArgs>("fetch_url", words, Risk::Network);
         Self { info, config: config.fetch.clone(), sandbox: config.sandbox.clone() }
     }
 
@@ -129,7 +129,7 @@ impl Tool for FetchUrl {
     }
 
     async fn call(&self, args: Value, _context: &ToolContext) -> Result<ToolOutput, ToolError> {
-        let args: Args = arguments(args)?;
+        let args: FetchUrlArgs = arguments(args)?;
         let url = parse(&args.url)?;
         let limit = Duration::from_secs(self.config.timeout_s);
         let timeout = |_| ToolError::failed(format!("`{url}` did not answer within {} s", limit.as_secs())).transient();

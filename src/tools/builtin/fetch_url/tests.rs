@@ -1,7 +1,7 @@
 //! `fetch_url` against a server on this computer, which is private and so stands for every private host.
 
 use super::*;
-use crate::tools::{Judgement, Registry, ToolsConfig, builtin::fixture::Fixture};
+use crate::tools::{Judgement, ToolRegistry, ToolsConfig, builtin::fixture::Fixture};
 use serde_json::json;
 use wiremock::{Mock, MockServer, ResponseTemplate, matchers::path};
 
@@ -18,7 +18,7 @@ fn server(runtime: &tokio::runtime::Runtime, at: &str, answer: ResponseTemplate)
     })
 }
 
-fn judged(registry: &Registry, url: &str) -> Judgement {
+fn judged(registry: &ToolRegistry, url: &str) -> Judgement {
     let context = ToolContext { workspace: std::env::temp_dir(), model: None };
     registry.judge("fetch_url", &json!({"url": url}), &context).unwrap()
 }
@@ -41,7 +41,7 @@ fn a_page_becomes_text_and_json_becomes_data() {
 #[test]
 fn a_public_host_is_fetched_and_a_private_one_asks() {
     use crate::plan::Verdict;
-    let registry = Registry::builtin(&ToolsConfig::default()).unwrap();
+    let registry = ToolRegistry::builtin(&ToolsConfig::default()).unwrap();
     for url in ["https://example.com/a", "example.com", "http://1.1.1.1"] {
         assert_eq!(judged(&registry, url).verdict, Verdict::Allow, "{url}");
     }
@@ -58,7 +58,7 @@ fn a_public_host_is_fetched_and_a_private_one_asks() {
     }
     let mut config = ToolsConfig::default();
     config.fetch.private_hosts = vec!["nas.local".into()];
-    assert_eq!(judged(&Registry::builtin(&config).unwrap(), "http://nas.local").verdict, Verdict::Allow);
+    assert_eq!(judged(&ToolRegistry::builtin(&config).unwrap(), "http://nas.local").verdict, Verdict::Allow);
 }
 
 #[test]
