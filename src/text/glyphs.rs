@@ -13,7 +13,6 @@ pub enum GlyphSet {
 
 /// A mark by its meaning.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[expect(missing_docs, reason = "the table below says what each one is")]
 pub enum Glyph {
     Pending,
     Ready,
