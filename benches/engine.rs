@@ -4,7 +4,7 @@
 
 use dagdeck::{
     engine::{Actor, Command, Done, Effect, Input, Run, RunId, RunSettings, Time, WorkerFact},
-    plan::{CodeWork, Node, NodeKind, Plan, SandboxLimits},
+    plan::{CodeNode, Node, NodeKind, Plan, SandboxLimits},
 };
 use divan::{Bencher, counter::ItemsCount};
 use std::{collections::VecDeque, hint::black_box};
@@ -14,7 +14,7 @@ fn main() {
 }
 
 fn node(id: String, deps: impl Iterator<Item = String>) -> Node {
-    let work = NodeKind::Code(CodeWork { code: "return 1".to_string(), sandbox: SandboxLimits::default() });
+    let work = NodeKind::Code(CodeNode { code: "return 1".to_string(), sandbox: SandboxLimits::default() });
     Node { depends_on: deps.map(|id| id.as_str().into()).collect(), ..Node::new(id.as_str(), work) }
 }
 

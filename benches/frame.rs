@@ -18,7 +18,7 @@ use dagdeck::{
     },
     engine::{Actor, Command, Effect, Input, Record, Run, RunId, RunSettings, Time, WorkerFact},
     host::client::{Driver, Notice, PlanningId},
-    plan::{CodeWork, Node, NodeId, NodeKind, Plan, SandboxLimits},
+    plan::{CodeNode, Node, NodeId, NodeKind, Plan, SandboxLimits},
 };
 use divan::{Bencher, counter::BytesCount};
 use ratatui::{Terminal, TerminalOptions, Viewport, backend::CrosstermBackend, layout::Rect};
@@ -46,7 +46,7 @@ fn main() -> io::Result<()> {
 /// A tree ten wide at each node.
 fn plan(nodes: usize) -> Plan {
     let node = |at: usize| {
-        let work = NodeKind::Code(CodeWork { code: "return Object.keys(deps).length;".to_owned(), sandbox: SandboxLimits::default() });
+        let work = NodeKind::Code(CodeNode { code: "return Object.keys(deps).length;".to_owned(), sandbox: SandboxLimits::default() });
         let on = at.checked_sub(1).map(|before| NodeId::new(format!("n{}", before / 10)));
         Node { depends_on: on.into_iter().collect(), ..Node::new(format!("n{at}").as_str(), work) }
     };

@@ -1,7 +1,7 @@
 //! Validation of a plan of 100,000 nodes and 300,000 edges.
 
 use dagdeck::plan::validate::validate;
-use dagdeck::plan::{Catalog, Edge, Node, NodeKind, Plan, TransformWork};
+use dagdeck::plan::{Catalog, Edge, Node, NodeKind, Plan, TransformNode};
 use serde_json::json;
 
 fn main() {
@@ -15,7 +15,7 @@ fn plan(nodes: usize) -> Plan {
     for n in 0..nodes {
         let sources: Vec<usize> = if n < 100 { vec![] } else { (0..3).map(|k| n - 100 - (n % 100) + (n * 7 + k * 31) % 100).collect() };
         let value = sources.first().map_or(json!(n), |source| json!({ "text": format!("from {{{{{}.result}}}}", id(*source)) }));
-        let mut node = Node::new(id(n).as_str(), NodeKind::Transform(TransformWork { value }));
+        let mut node = Node::new(id(n).as_str(), NodeKind::Transform(TransformNode { value }));
         for (k, source) in sources.into_iter().enumerate() {
             if k == 0 {
                 plan.edges.push(Edge { when: Some(format!("{}.ok", id(source))), ..Edge::new(id(source).as_str(), id(n).as_str()) });

@@ -120,7 +120,7 @@ impl PlanDocument {
 fn plan_at<'p>(plan: &'p Plan, place: &str) -> Option<&'p Plan> {
     let mut here = plan;
     for step in place.split("nodes[").skip(1) {
-        here = here.nodes.get(step.split(']').next()?.parse::<usize>().ok()?)?.work.body()?;
+        here = here.nodes.get(step.split(']').next()?.parse::<usize>().ok()?)?.kind.body()?;
     }
     Some(here)
 }

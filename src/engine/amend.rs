@@ -130,7 +130,7 @@ impl Amendment {
                 self.renamed.insert(slot);
             }
             let (one, two) = (Settled { node: &old.nodes[at], plan: old }, Settled { node, plan: &self.plan });
-            if one.node.entry != two.node.entry || one.node.work != two.node.work || one.laid_over() != two.laid_over() {
+            if one.node.entry != two.node.entry || one.node.kind != two.node.kind || one.laid_over() != two.laid_over() {
                 self.changed.insert(slot);
             }
             if makes(one) != makes(two) {
@@ -177,5 +177,5 @@ fn makes(settled: Settled<'_>) -> (&NodeKind, bool, Policy) {
         locks: None,
         ..settled.laid_over()
     };
-    (&settled.node.work, settled.node.exit, policy)
+    (&settled.node.kind, settled.node.exit, policy)
 }

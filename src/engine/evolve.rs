@@ -313,8 +313,8 @@ impl Run {
 
     fn open_bodies(&mut self, ix: NodeIx, inputs: &Map<String, Value>, items: Option<&Vec<Value>>) {
         let Some(node) = self.doc(ix) else { return };
-        let Some(body) = node.work.body() else { return };
-        let (times, most) = times(&node.work, node.policy.max_iterations, items);
+        let Some(body) = node.kind.body() else { return };
+        let (times, most) = times(&node.kind, node.policy.max_iterations, items);
         let own = body.inputs.clone().into_iter().chain(inputs.clone()).collect();
         let around = self.frame_of(ix).map(|frame| Arc::clone(&frame.inputs));
         let body = Arc::new(body.clone());

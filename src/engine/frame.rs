@@ -7,7 +7,7 @@ use super::{
     graph::{NodeIx, RunGraph, Settled},
     run::Run,
 };
-use crate::plan::{Catalog, Dialect, NodeId, NodeKind, Plan, PlanWork};
+use crate::plan::{Catalog, Dialect, NodeId, NodeKind, Plan, SubplanNode};
 use serde_json::{Map, Value};
 use std::sync::Arc;
 
@@ -352,11 +352,11 @@ pub(super) fn unfit(plan: &Plan, catalog: &Catalog, held: &[String]) -> Option<S
         if let Some(lock) = own.into_iter().flatten().find(|lock| held.contains(lock)) {
             return Some(format!("`{}` names the lock `{lock}`, which the node around it holds", node.id));
         }
-        if let NodeKind::Plan(PlanWork::File { path, loaded: None }) = &node.work {
+        if let NodeKind::Subplan(SubplanNode::File { path, loaded: None }) = &node.kind {
             return Some(format!("`{}` is a plan of its own in `{path}`, which was not read", node.id));
         }
         let held: Vec<String> = held.iter().chain(own.into_iter().flatten()).cloned().collect();
-        let inside = unfit(node.work.body()?, catalog, &held)?;
+        let inside = unfit(node.kind.body()?, catalog, &held)?;
         Some(format!("inside `{}`: {inside}", node.id))
     })
 }

@@ -8,7 +8,7 @@ use super::{
     resolve::text_of,
     run::{GateEnd, Run},
 };
-use crate::plan::{Ask, DecisionWork, Field, FieldKind, NodeKind};
+use crate::plan::{Ask, DecisionNode, Field, FieldKind, NodeKind};
 use serde_json::{Map, Value};
 use sha2::{Digest, Sha256};
 
@@ -117,20 +117,20 @@ impl Run {
 
     /// What a person edited is what will happen, so nothing may stand there that would be ignored.
     fn payload_misfit(&self, ix: NodeIx, shown: &Value, payload: &Value) -> Option<String> {
-        match &self.doc(ix)?.work {
+        match &self.doc(ix)?.kind {
             NodeKind::Tool(work) => self.args_misfit(&work.tool, payload),
-            NodeKind::Agent(_) | NodeKind::Decision(DecisionWork::Agent(_))
+            NodeKind::Agent(_) | NodeKind::Decision(DecisionNode::Agent(_))
                 if text_of(payload, "objective").is_none() && shown.get("objective").is_some() =>
             {
                 Some("an agent needs an `objective` in words".to_string())
             }
-            NodeKind::Agent(_) | NodeKind::Decision(DecisionWork::Agent(_)) => {
+            NodeKind::Agent(_) | NodeKind::Decision(DecisionNode::Agent(_)) => {
                 fields_misfit(&["role", "goal", "objective"], shown, payload)
             }
             NodeKind::Code(_) if text_of(payload, "code").is_none() => Some("the payload needs `code` as text".to_string()),
             NodeKind::Code(_) => fields_misfit(&["code"], shown, payload),
-            NodeKind::Decision(DecisionWork::Expression(_)) | NodeKind::Merge(_) | NodeKind::Transform(_) | NodeKind::Approval(_) => None,
-            NodeKind::Plan(_) | NodeKind::Loop(_) | NodeKind::Map(_) => body_misfit(shown, payload),
+            NodeKind::Decision(DecisionNode::Expression(_)) | NodeKind::Merge(_) | NodeKind::Transform(_) | NodeKind::Approval(_) => None,
+            NodeKind::Subplan(_) | NodeKind::Loop(_) | NodeKind::Map(_) => body_misfit(shown, payload),
         }
     }
 

@@ -2,7 +2,7 @@
 //! each node once it is laid over the plan's defaults and the catalog. Grows by bodies that begin and by edits; slots are never used again.
 
 use super::{EdgeId, frame::InnerRunIx};
-use crate::plan::{Approve, Catalog, DecisionWork, Dialect, Join, Node, NodeId, NodeKind, Plan, Policy, Risk, Route, ToolInfo, Verdict};
+use crate::plan::{Approve, Catalog, DecisionNode, Dialect, Join, Node, NodeId, NodeKind, Plan, Policy, Risk, Route, ToolInfo, Verdict};
 use std::{cmp::Reverse, collections::BTreeMap};
 
 /// A node's slot within its run: those of the plan first, in its order, then others as they came. Never used again.
@@ -125,8 +125,8 @@ impl RunGraph {
         shape.locks.clear();
         shape.join = policy.join();
         shape.gates = policy.gates(catalog);
-        shape.takes_slot = takes_slot(&policy.node.work);
-        shape.side_effects = policy.side_effects().unwrap_or_else(|| has_side_effects(&policy.node.work, tool));
+        shape.takes_slot = takes_slot(&policy.node.kind);
+        shape.side_effects = policy.side_effects().unwrap_or_else(|| has_side_effects(&policy.node.kind, tool));
         for name in policy.get(|policy| policy.locks.as_ref()).into_iter().flatten() {
             let next = u32::try_from(self.locks.len()).unwrap_or(u32::MAX);
             let lock = *self.lock_of.entry(name.clone()).or_insert(next);
@@ -287,14 +287,14 @@ impl<'a> Settled<'a> {
     }
 
     fn join(self) -> Option<Join> {
-        let settles = self.plan.dialect.walks() || matches!(self.node.work, NodeKind::Merge(_));
+        let settles = self.plan.dialect.walks() || matches!(self.node.kind, NodeKind::Merge(_));
         let natural = settles.then_some(Join::Settled);
         self.get(|policy| policy.join).or(natural)
     }
 
     pub fn route(self) -> Route {
         let natural = if self.plan.dialect.walks() { Route::First } else { Route::All };
-        let decides = self.node.work.is_decision().then_some(Route::Decision);
+        let decides = self.node.kind.is_decision().then_some(Route::Decision);
         self.node.policy.route.or(decides).or(self.plan.defaults.route).unwrap_or(natural)
     }
 
@@ -310,11 +310,11 @@ impl<'a> Settled<'a> {
     /// A card's wish counts where the plan says nothing. A plan can add gates and silence a card; where the configuration asks
     /// about the node's tool, no plan takes that away. An approval node is its own gate.
     fn gates(self, catalog: &Catalog) -> GateTimes {
-        let name = self.node.work.agent().and_then(|agent| agent.agent.as_deref());
+        let name = self.node.kind.agent().and_then(|agent| agent.agent.as_deref());
         let card = name.and_then(|name| catalog.agents.iter().find(|info| info.name == name));
         let wish = self.get(|policy| policy.approve).or_else(|| card.and_then(|card| card.approve));
         let asks = tool_of(self.node).is_some_and(|name| verdict(catalog, name) == Verdict::Ask);
-        let asks_itself = matches!(self.node.work, NodeKind::Approval(_));
+        let asks_itself = matches!(self.node.kind, NodeKind::Approval(_));
         match wish {
             Some(Approve::Before) => GateTimes { before: !asks_itself, after: false },
             Some(Approve::After) => GateTimes { before: asks, after: true },
@@ -326,7 +326,7 @@ impl<'a> Settled<'a> {
 
 /// The tool of a tool node.
 pub(super) fn tool_of(node: &Node) -> Option<&str> {
-    node.work.tool().map(|work| work.tool.as_str())
+    node.kind.tool().map(|work| work.tool.as_str())
 }
 
 /// What configuration says of a tool; one that nobody knows asks.
@@ -344,7 +344,7 @@ pub(super) fn leaves_something(tool: Option<&ToolInfo>) -> bool {
 
 /// Whether a worker does it; all else the engine does itself.
 fn takes_slot(work: &NodeKind) -> bool {
-    matches!(work, NodeKind::Agent(_) | NodeKind::Tool(_) | NodeKind::Code(_) | NodeKind::Decision(DecisionWork::Agent(_)))
+    matches!(work, NodeKind::Agent(_) | NodeKind::Tool(_) | NodeKind::Code(_) | NodeKind::Decision(DecisionNode::Agent(_)))
 }
 
 /// An agent acts only through tool calls, which are on record: what it did is known per attempt and not guessed here.

@@ -3,7 +3,7 @@
 use super::{
     Action, Actor, DataSource, Done, FileAccess, GateId, GateReply, ModelCall, NodeError, RunId, RunSettings, Time, ToolCall, ToolReport,
 };
-use crate::plan::{CodeWork, Field, NodeId, Plan, Verdict};
+use crate::plan::{CodeNode, Field, NodeId, Plan, Verdict};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use std::sync::Arc;
@@ -305,7 +305,7 @@ pub enum Job {
     /// Run code.
     Code {
         /// What.
-        code: CodeWork,
+        code: CodeNode,
         /// Plan inputs.
         inputs: Map<String, Value>,
         /// Dependencies that nothing came from: their paths died, or they were passed.

@@ -9,7 +9,7 @@ use super::{
     run::Run,
 };
 use crate::plan::{
-    AgentWork, CodeWork, DecisionWork, Dialect, MergeWork, NameScope, Node, NodeId, NodeKind, NodeValue, Path, ToolInfo, ToolInput, expr,
+    AgentNode, CodeNode, DecisionNode, Dialect, MergeNode, NameScope, Node, NodeId, NodeKind, NodeValue, Path, ToolInfo, ToolInput, expr,
     native::kind, reads, reference,
 };
 use serde_json::{Map, Value, json};
@@ -110,8 +110,8 @@ impl Run {
     /// The exact thing that will happen, as a gate before the node shows it.
     pub(super) fn payload(&self, ix: NodeIx) -> Result<Value, String> {
         let Some(node) = self.doc(ix) else { return Ok(Value::Null) };
-        match &node.work {
-            NodeKind::Agent(work) | NodeKind::Decision(DecisionWork::Agent(work)) => {
+        match &node.kind {
+            NodeKind::Agent(work) | NodeKind::Decision(DecisionNode::Agent(work)) => {
                 let job = self.agent_job(ix, work)?;
                 let parts = [("agent", job.agent), ("role", job.role), ("goal", job.goal), ("objective", job.objective)];
                 let mut shown: Map<String, Value> =
@@ -129,10 +129,10 @@ impl Run {
                 let inputs = self.named_inputs(ix)?;
                 Ok(if inputs.is_empty() { json!({ "code": work.code }) } else { json!({ "code": work.code, "inputs": inputs }) })
             }
-            NodeKind::Decision(DecisionWork::Expression(_)) | NodeKind::Merge(_) | NodeKind::Transform(_) | NodeKind::Approval(_) => {
+            NodeKind::Decision(DecisionNode::Expression(_)) | NodeKind::Merge(_) | NodeKind::Transform(_) | NodeKind::Approval(_) => {
                 self.value(ix, node)
             }
-            NodeKind::Plan(_) | NodeKind::Loop(_) | NodeKind::Map(_) => {
+            NodeKind::Subplan(_) | NodeKind::Loop(_) | NodeKind::Map(_) => {
                 let mut shown = Map::from_iter([("inputs".to_string(), Value::Object(self.named_inputs(ix)?))]);
                 if let Some(items) = self.items(ix, node)? {
                     shown.insert("items".to_string(), Value::Array(items));
@@ -144,7 +144,7 @@ impl Run {
 
     /// The entries of a map.
     fn items(&self, ix: NodeIx, node: &Node) -> Result<Option<Vec<Value>>, String> {
-        let NodeKind::Map(work) = &node.work else { return Ok(None) };
+        let NodeKind::Map(work) = &node.kind else { return Ok(None) };
         match expr::eval(&work.over, &self.known(ix)).map_err(|error| format!("`{}`: {error}", work.over))? {
             Value::Array(items) if items.len() > MOST_ITEMS => {
                 Err(format!("`{}` gives {} entries: a map takes {MOST_ITEMS} at most", work.over, items.len()))
@@ -158,8 +158,8 @@ impl Run {
     pub(super) fn job(&self, ix: NodeIx) -> Result<Job, String> {
         let Some(node) = self.doc(ix) else { return Err("the node is not in the plan".to_string()) };
         let approved = self.approved_payload(ix);
-        match &node.work {
-            NodeKind::Agent(work) | NodeKind::Decision(DecisionWork::Agent(work)) => {
+        match &node.kind {
+            NodeKind::Agent(work) | NodeKind::Decision(DecisionNode::Agent(work)) => {
                 let mut job = self.agent_job(ix, work)?;
                 match approved {
                     Some(Value::Object(shown)) => {
@@ -186,9 +186,9 @@ impl Run {
                     Some(Value::Object(shown)) => shown_inputs(shown),
                     Some(_) | None => self.named_inputs(ix)?,
                 });
-                Ok(Job::Code { code: CodeWork { code, sandbox: work.sandbox.clone() }, inputs, absent: self.absent(ix) })
+                Ok(Job::Code { code: CodeNode { code, sandbox: work.sandbox.clone() }, inputs, absent: self.absent(ix) })
             }
-            NodeKind::Plan(_) | NodeKind::Loop(_) | NodeKind::Map(_) => Ok(Job::Inside {
+            NodeKind::Subplan(_) | NodeKind::Loop(_) | NodeKind::Map(_) => Ok(Job::Inside {
                 inputs: match approved {
                     Some(Value::Object(shown)) => shown_inputs(shown),
                     Some(_) | None => self.named_inputs(ix)?,
@@ -198,7 +198,7 @@ impl Run {
                     None => self.items(ix, node)?,
                 },
             }),
-            NodeKind::Decision(DecisionWork::Expression(_)) => Ok(Job::Inline { work: "decision".to_string() }),
+            NodeKind::Decision(DecisionNode::Expression(_)) => Ok(Job::Inline { work: "decision".to_string() }),
             NodeKind::Merge(_) => Ok(Job::Inline { work: "merge".to_string() }),
             NodeKind::Transform(_) => Ok(Job::Inline { work: "transform".to_string() }),
             NodeKind::Approval(_) => Ok(Job::Inline { work: "approval".to_string() }),
@@ -208,13 +208,13 @@ impl Run {
     /// The value of work that the engine does itself.
     pub(super) fn value(&self, ix: NodeIx, node: &Node) -> Result<Value, String> {
         let known = self.known(ix);
-        match &node.work {
-            NodeKind::Decision(DecisionWork::Expression(text)) => expr::eval(text, &known).map_err(|error| format!("`{text}`: {error}")),
+        match &node.kind {
+            NodeKind::Decision(DecisionNode::Expression(text)) => expr::eval(text, &known).map_err(|error| format!("`{text}`: {error}")),
             NodeKind::Transform(work) => reference::resolve(&work.value, &known).map_err(|error| error.to_string()),
-            NodeKind::Merge(MergeWork { template: Some(template) }) => {
+            NodeKind::Merge(MergeNode { template: Some(template) }) => {
                 reference::resolve(template, &known).map_err(|error| error.to_string())
             }
-            NodeKind::Merge(MergeWork { template: None }) => {
+            NodeKind::Merge(MergeNode { template: None }) => {
                 let parts = self.deps(ix).into_iter().map(|dep| (dep.node.to_string(), (*dep.result).clone()));
                 Ok(Value::Object(parts.collect()))
             }
@@ -222,8 +222,8 @@ impl Run {
             NodeKind::Agent(_)
             | NodeKind::Tool(_)
             | NodeKind::Code(_)
-            | NodeKind::Decision(DecisionWork::Agent(_))
-            | NodeKind::Plan(_)
+            | NodeKind::Decision(DecisionNode::Agent(_))
+            | NodeKind::Subplan(_)
             | NodeKind::Loop(_)
             | NodeKind::Map(_) => Ok(Value::Null),
         }
@@ -270,7 +270,7 @@ impl Run {
 
     fn provenance(&self, ix: NodeIx) -> Provenance {
         let lineage = &self.nodes[ix.at()].lineage;
-        let agent = self.doc(ix).and_then(|node| node.work.agent()).and_then(|work| work.agent.clone().or_else(|| work.role.clone()));
+        let agent = self.doc(ix).and_then(|node| node.kind.agent()).and_then(|work| work.agent.clone().or_else(|| work.role.clone()));
         Provenance {
             agent,
             model: lineage.model.clone(),
@@ -280,7 +280,7 @@ impl Run {
         }
     }
 
-    fn agent_job(&self, ix: NodeIx, work: &AgentWork) -> Result<AgentJob, String> {
+    fn agent_job(&self, ix: NodeIx, work: &AgentNode) -> Result<AgentJob, String> {
         let known = self.known(ix);
         let text = |text: &Option<String>| {
             text.as_ref().map(|text| reference::resolve_text(text, &known).map_err(|error| error.to_string())).transpose()
@@ -303,7 +303,7 @@ impl Run {
             max_iterations: policy.get(|policy| policy.max_iterations).map_or(0, |most| most.clamp(1, MOST_ITERATIONS)),
             max_tokens: policy.get(|policy| policy.budget.as_ref().and_then(|budget| budget.tokens)).unwrap_or(0),
             timeout_s: self.time_limit(ix).unwrap_or(AGENT_SECONDS),
-            routes: if policy.node.work.is_decision() { self.route_names(ix) } else { Vec::new() },
+            routes: if policy.node.kind.is_decision() { self.route_names(ix) } else { Vec::new() },
             context: policy.get(|policy| policy.context),
             guidance: self.flows[ix.at()].guidance.clone(),
         })
@@ -314,7 +314,7 @@ impl Run {
         let policy = self.policy(ix)?;
         let cap = policy.get(|policy| policy.budget.as_ref().and_then(|budget| budget.seconds));
         let said = policy.get(|policy| policy.timeout_s).into_iter().chain(cap).reduce(f64::min);
-        if policy.node.work.agent().is_some() { said.or(Some(AGENT_SECONDS)) } else { said }
+        if policy.node.kind.agent().is_some() { said.or(Some(AGENT_SECONDS)) } else { said }
     }
 
     fn named_inputs(&self, ix: NodeIx) -> Result<Map<String, Value>, String> {

@@ -7,7 +7,7 @@ use super::{
     graph::NodeIx,
     run::{GateEnd, GateRun, Run},
 };
-use crate::plan::{CodeWork, LoopWork, MapWork, NodeId, NodeKind, Path, Root, names_in_code};
+use crate::plan::{CodeNode, LoopNode, MapNode, NodeId, NodeKind, Path, Root, names_in_code};
 use serde::Serialize;
 use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
@@ -243,7 +243,7 @@ impl Run {
             mark: node.mark.clone(),
             result,
             made: Made {
-                by: self.doc(ix).map(|node| worker(&node.work)).unwrap_or_default(),
+                by: self.doc(ix).map(|node| worker(&node.kind)).unwrap_or_default(),
                 models: models(transcript.entries(&id)),
                 generation: node.generation,
                 attempts: node.attempt,
@@ -279,13 +279,13 @@ impl Origins<'_> {
         let reads = self.run.reads(ix);
         self.by_name(ix, &reads, How::Reference, None);
         let mut names: Vec<String> = reads.iter().filter_map(input).collect();
-        if let Some(NodeKind::Code(CodeWork { code, .. })) = self.run.doc(ix).map(|node| &node.work) {
+        if let Some(NodeKind::Code(CodeNode { code, .. })) = self.run.doc(ix).map(|node| &node.kind) {
             names.extend(names_in_code(code, "inputs").into_iter().map(str::to_owned));
         }
         self.by_input(ix, names);
         let inside = self.run.flows[ix.at()].bodies.iter().flat_map(|bodies| {
             // Of a loop only the last turn is the result.
-            let turns = if matches!(self.run.doc(ix).map(|node| &node.work), Some(NodeKind::Loop(_))) { 1 } else { bodies.frames.len() };
+            let turns = if matches!(self.run.doc(ix).map(|node| &node.kind), Some(NodeKind::Loop(_))) { 1 } else { bodies.frames.len() };
             bodies.frames.iter().rev().take(turns).rev().copied()
         });
         let exits: Vec<NodeIx> = inside.flat_map(|frame| self.run.exits(frame)).collect();
@@ -325,23 +325,23 @@ impl Origins<'_> {
         for owner in self.run.owners(ix).collect::<Vec<_>>() {
             let Some(policy) = self.run.policy(owner) else { continue };
             let given = policy.get(|policy| policy.inputs.as_ref());
-            let work = &policy.node.work;
+            let work = &policy.node.kind;
             names.retain(|name| {
                 match (given.and_then(|given| given.get(name)), work, name.as_str()) {
                     (Some(value), _, _) => {
                         let reads = self.run.reads_in(owner, value);
                         self.by_name(owner, &reads, How::Input, Some(owner));
                     }
-                    (None, NodeKind::Map(MapWork { .. }), "item" | "index") => {
+                    (None, NodeKind::Map(MapNode { .. }), "item" | "index") => {
                         let reads = self.run.reads(owner);
                         self.by_name(owner, &reads, How::Input, Some(owner));
                     }
-                    (None, NodeKind::Loop(LoopWork { .. }), "previous") => {
+                    (None, NodeKind::Loop(LoopNode { .. }), "previous") => {
                         let before = self.run.turn_before(inner);
                         let exits = before.map(|frame| self.run.exits(frame)).unwrap_or_default();
                         exits.into_iter().for_each(|exit| self.add(exit, How::Previous, Some(owner)));
                     }
-                    (None, NodeKind::Loop(LoopWork { .. }), "iteration") => {}
+                    (None, NodeKind::Loop(LoopNode { .. }), "iteration") => {}
                     (None, _, _) => return work.body().is_none_or(|body| !body.inputs.contains_key(name)),
                 }
                 false
@@ -364,10 +364,10 @@ fn input(path: &Path) -> Option<String> {
 }
 
 /// Who does a node's work.
-fn worker(work: &NodeKind) -> String {
-    let agent = || work.agent().and_then(|agent| agent.agent.clone().or_else(|| agent.role.clone()));
-    let tool = || work.tool().map(|tool| tool.tool.clone());
-    agent().or_else(tool).unwrap_or_else(|| work.kind().to_owned())
+fn worker(kind: &NodeKind) -> String {
+    let agent = || kind.agent().and_then(|agent| agent.agent.clone().or_else(|| agent.role.clone()));
+    let tool = || kind.tool().map(|tool| tool.tool.clone());
+    agent().or_else(tool).unwrap_or_else(|| kind.name().to_owned())
 }
 
 fn models(entries: &[TranscriptEntry]) -> Vec<String> {

@@ -184,7 +184,7 @@ fn edit_words(edit: &Edit) -> String {
         Edit::AddNode { node, .. } => format!("add `{}`", node.id),
         Edit::RenameNode { from, to } => format!("rename `{from}` to `{to}`"),
         Edit::ReplaceNode { node } => format!("change `{}`", node.id),
-        Edit::SetWork { id, .. } => format!("change what `{id}` does"),
+        Edit::SetKind { id, .. } => format!("change what `{id}` does"),
         Edit::SetPolicy { id, .. } => format!("change how `{id}` is run"),
         Edit::MoveNode { id, .. } => format!("move `{id}`"),
         Edit::DuplicateNode { id, copy } => format!("copy `{id}` as `{copy}`"),

@@ -25,7 +25,7 @@ impl GateWithTool {
         let (gate, _) = run.gate(id)?;
         let tool = match &gate.kind {
             GateKind::Tool { tool, .. } => Some(tool.clone()),
-            GateKind::Before => run.node_doc(&gate.node).and_then(|node| node.work.tool()).map(|work| {
+            GateKind::Before => run.node_doc(&gate.node).and_then(|node| node.kind.tool()).map(|work| {
                 let own = run.settings().map_or(&*work.tool, |settings| settings.catalog.canonical(&work.tool));
                 own.to_owned()
             }),

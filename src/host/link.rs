@@ -2,7 +2,7 @@
 //! relative to the folder of the file that names it, and stays inside the folder of the first one: a plan can't read what stands elsewhere.
 
 use crate::plan::{
-    Dialect, NodeKind, Plan, PlanWork,
+    Dialect, NodeKind, Plan, SubplanNode,
     dialect::{self, ReadError},
     native::MAX_DEPTH,
 };
@@ -55,11 +55,11 @@ impl Linker<'_> {
     fn within(&mut self, plan: &mut Plan, origin: &str, place: PlanPath<'_>) -> Result<(), ReadError> {
         for (i, node) in plan.nodes.iter_mut().enumerate() {
             let (whole, own) = (format!("{}nodes[{i}]", place.whole), format!("{}nodes[{i}]", place.own));
-            let field = if matches!(node.work, NodeKind::Plan(_)) { "plan" } else { "body" };
-            if let NodeKind::Plan(PlanWork::File { path, loaded }) = &mut node.work {
+            let field = if matches!(node.kind, NodeKind::Subplan(_)) { "plan" } else { "body" };
+            if let NodeKind::Subplan(SubplanNode::File { path, loaded }) = &mut node.kind {
                 let told = |message| ReadError { origin: origin.to_owned(), at: None, path: format!("{own}.plan"), shape: None, message };
                 self.file(path, loaded, &whole).map_err(told)?;
-            } else if let Some(body) = node.work.body_mut() {
+            } else if let Some(body) = node.kind.body_mut() {
                 self.within(body, origin, PlanPath { whole: &format!("{whole}.{field}."), own: &format!("{own}.{field}.") })?;
             }
         }

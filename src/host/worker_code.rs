@@ -3,7 +3,7 @@
 use super::workers::WorkerPort;
 use crate::engine::{Dep, Done, ErrorKind, NodeError, WorkerFact};
 use crate::models::rehearsal::MARK;
-use crate::plan::{CodeWork, NodeId, names_in_code};
+use crate::plan::{CodeNode, NodeId, names_in_code};
 use crate::tools::sandbox::{SandboxConfig, SandboxError, javascript, over};
 use serde_json::{Map, Value, json};
 
@@ -17,7 +17,7 @@ pub(super) struct CodeScope<'a> {
     pub absent: &'a [NodeId],
 }
 
-pub(super) async fn work(code: &CodeWork, sight: &CodeScope<'_>, sandbox: &SandboxConfig, desk: &WorkerPort) -> WorkerFact {
+pub(super) async fn work(code: &CodeNode, sight: &CodeScope<'_>, sandbox: &SandboxConfig, desk: &WorkerPort) -> WorkerFact {
     for words in over(&code.sandbox) {
         desk.say(WorkerFact::Log(words));
     }

@@ -35,8 +35,8 @@ pub use document::{Budget, Dialect, Edge, Plan};
 pub use id::NodeId;
 pub use names::{NameLookup, NameScope, NodeValue, Path, PlanNames, RESERVED_IDS, Root, is_legal_id};
 pub use node::{
-    AgentWork, Approve, Ask, CodeWork, ContextMode, DecisionWork, Field, FieldKind, Join, LoopWork, MapWork, MergeWork, Node, NodeKind,
-    OnFailure, PlanWork, Policy, Retry, Route, SandboxLimits, ToolInput, ToolWork, TransformWork,
+    AgentNode, Approve, Ask, CodeNode, ContextMode, DecisionNode, Field, FieldKind, Join, LoopNode, MapNode, MergeNode, Node, NodeKind,
+    OnFailure, Policy, Retry, Route, SandboxLimits, SubplanNode, ToolInput, ToolNode, TransformNode,
 };
 pub use reads::reads;
 pub use schema::schema;

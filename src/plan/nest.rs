@@ -1,7 +1,7 @@
 //! Plans inside of plans, laid flat: a node that stands inside of `outer` is `outer/inner` from outside. Legal ids hold no `/`, so an
 //! address tells by itself where its node stands.
 
-use super::{Edge, LoopWork, MapWork, MergeWork, Node, NodeId, NodeKind, Plan, PlanWork};
+use super::{Edge, LoopNode, MapNode, MergeNode, Node, NodeId, NodeKind, Plan, SubplanNode};
 
 /// A plan with what stands inside its nodes, flat: the nodes of a body follow their owner under their addresses.
 pub fn outline(plan: &Plan) -> Plan {
@@ -20,7 +20,7 @@ fn flatten(plan: &Plan, prefix: &str, flat: &mut Plan) {
 
 /// Adds what stands inside a node, which itself stands under `prefix`.
 pub fn unfold(node: &Node, prefix: &str, flat: &mut Plan) {
-    if let Some(body) = node.work.body() {
+    if let Some(body) = node.kind.body() {
         flatten(body, &format!("{prefix}{}/", node.id), flat);
     }
 }
@@ -65,13 +65,13 @@ pub fn prefix(address: &str) -> &str {
 /// The plan with what was loaded from files written where it is used: what a run keeps.
 pub fn inlined(mut plan: Plan) -> Plan {
     for node in &mut plan.nodes {
-        node.work = match std::mem::replace(&mut node.work, NodeKind::Merge(MergeWork::default())) {
-            NodeKind::Plan(PlanWork::Inline(body) | PlanWork::File { loaded: Some(body), .. }) => {
-                NodeKind::Plan(PlanWork::Inline(Box::new(inlined(*body))))
+        node.kind = match std::mem::replace(&mut node.kind, NodeKind::Merge(MergeNode::default())) {
+            NodeKind::Subplan(SubplanNode::Inline(body) | SubplanNode::File { loaded: Some(body), .. }) => {
+                NodeKind::Subplan(SubplanNode::Inline(Box::new(inlined(*body))))
             }
-            NodeKind::Loop(work) => NodeKind::Loop(LoopWork { body: Box::new(inlined(*work.body)), ..work }),
-            NodeKind::Map(work) => NodeKind::Map(MapWork { body: Box::new(inlined(*work.body)), ..work }),
-            work => work,
+            NodeKind::Loop(inner) => NodeKind::Loop(LoopNode { body: Box::new(inlined(*inner.body)), ..inner }),
+            NodeKind::Map(inner) => NodeKind::Map(MapNode { body: Box::new(inlined(*inner.body)), ..inner }),
+            kind => kind,
         };
     }
     plan
@@ -79,7 +79,7 @@ pub fn inlined(mut plan: Plan) -> Plan {
 
 /// Whether a plan has nodes with plans inside.
 pub fn is_nested(plan: &Plan) -> bool {
-    plan.nodes.iter().any(|node| node.work.body().is_some())
+    plan.nodes.iter().any(|node| node.kind.body().is_some())
 }
 
 fn under(prefix: &str, id: &NodeId) -> NodeId {
@@ -115,7 +115,7 @@ pub fn find<'a>(plan: &'a Plan, address: &str) -> Option<&'a Node> {
         if steps.peek().is_none() {
             return Some(node);
         }
-        plan = node.work.body()?;
+        plan = node.kind.body()?;
     }
     None
 }

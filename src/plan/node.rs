@@ -10,7 +10,7 @@ pub struct Node {
     /// Unique in the plan.
     pub id: NodeId,
     /// What the node does.
-    pub work: NodeKind,
+    pub kind: NodeKind,
     /// Sources of plain edges, in order; edges with conditions stand in `Plan::edges`.
     pub depends_on: Vec<NodeId>,
     /// Where the token of a walk starts (workflow and stages).
@@ -25,8 +25,8 @@ pub struct Node {
 
 impl Node {
     /// A node without dependencies and with no policy of its own.
-    pub fn new(id: impl Into<NodeId>, work: NodeKind) -> Self {
-        Self { id: id.into(), work, depends_on: Vec::new(), entry: false, exit: false, policy: Policy::default(), ext: Map::new() }
+    pub fn new(id: impl Into<NodeId>, kind: NodeKind) -> Self {
+        Self { id: id.into(), kind, depends_on: Vec::new(), entry: false, exit: false, policy: Policy::default(), ext: Map::new() }
     }
 }
 
@@ -34,30 +34,30 @@ impl Node {
 #[derive(Clone, Debug, PartialEq)]
 pub enum NodeKind {
     /// Runs an agent card, or an inline role.
-    Agent(AgentWork),
+    Agent(AgentNode),
     /// One tool call, no model.
-    Tool(ToolWork),
+    Tool(ToolNode),
     /// JavaScript in the sandbox; sees `deps` and `inputs`; its `return` value is the result.
-    Code(CodeWork),
+    Code(CodeNode),
     /// Picks exactly one outgoing edge by an expression's value or an agent's answer.
-    Decision(DecisionWork),
+    Decision(DecisionNode),
     /// Joins branches; the result is an object by source id, or the template's value.
-    Merge(MergeWork),
+    Merge(MergeNode),
     /// Pure data shaping by template or expression.
-    Transform(TransformWork),
+    Transform(TransformNode),
     /// A question to a person as a node of its own.
     Approval(Ask),
     /// A sub-plan as a node.
-    Plan(PlanWork),
+    Subplan(SubplanNode),
     /// Repeats its body until a condition holds.
-    Loop(LoopWork),
+    Loop(LoopNode),
     /// Runs its body once for each entry of a list.
-    Map(MapWork),
+    Map(MapNode),
 }
 
 impl NodeKind {
     /// The sort of work in one word, as people are shown it.
-    pub fn kind(&self) -> &'static str {
+    pub fn name(&self) -> &'static str {
         match self {
             Self::Agent(_) => "agent",
             Self::Tool(_) => "tool",
@@ -66,7 +66,7 @@ impl NodeKind {
             Self::Merge(_) => "merge",
             Self::Transform(_) => "transform",
             Self::Approval(_) => "approval",
-            Self::Plan(_) => "plan",
+            Self::Subplan(_) => "plan",
             Self::Loop(_) => "loop",
             Self::Map(_) => "map",
         }
@@ -74,9 +74,9 @@ impl NodeKind {
 
     /// The plan inside: of a sub-plan whose file was loaded, a loop, or a map.
     pub fn body(&self) -> Option<&Plan> {
-        let (Self::Plan(PlanWork::Inline(body) | PlanWork::File { loaded: Some(body), .. })
-        | Self::Loop(LoopWork { body, .. })
-        | Self::Map(MapWork { body, .. })) = self
+        let (Self::Subplan(SubplanNode::Inline(body) | SubplanNode::File { loaded: Some(body), .. })
+        | Self::Loop(LoopNode { body, .. })
+        | Self::Map(MapNode { body, .. })) = self
         else {
             return None;
         };
@@ -85,7 +85,7 @@ impl NodeKind {
 
     /// The plan inside, to change it. A loaded file is not changed from here.
     pub fn body_mut(&mut self) -> Option<&mut Plan> {
-        let (Self::Plan(PlanWork::Inline(body)) | Self::Loop(LoopWork { body, .. }) | Self::Map(MapWork { body, .. })) = self else {
+        let (Self::Subplan(SubplanNode::Inline(body)) | Self::Loop(LoopNode { body, .. }) | Self::Map(MapNode { body, .. })) = self else {
             return None;
         };
         Some(body)
@@ -93,7 +93,7 @@ impl NodeKind {
 
     /// Whether other nodes run inside it: a sub-plan, a loop, or a map.
     pub fn is_composite(&self) -> bool {
-        matches!(self, Self::Plan(_) | Self::Loop(_) | Self::Map(_))
+        matches!(self, Self::Subplan(_) | Self::Loop(_) | Self::Map(_))
     }
 
     /// Whether its answer names one of its ways out.
@@ -102,13 +102,13 @@ impl NodeKind {
     }
 
     /// The agent that works, or decides.
-    pub fn agent(&self) -> Option<&AgentWork> {
-        let (Self::Agent(agent) | Self::Decision(DecisionWork::Agent(agent))) = self else { return None };
+    pub fn agent(&self) -> Option<&AgentNode> {
+        let (Self::Agent(agent) | Self::Decision(DecisionNode::Agent(agent))) = self else { return None };
         Some(agent)
     }
 
     /// The tool call of a tool node.
-    pub fn tool(&self) -> Option<&ToolWork> {
+    pub fn tool(&self) -> Option<&ToolNode> {
         let Self::Tool(tool) = self else { return None };
         Some(tool)
     }
@@ -116,7 +116,7 @@ impl NodeKind {
 
 /// An agent's work. Either `agent` names a card or `role` and `goal` make one.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct AgentWork {
+pub struct AgentNode {
     /// The card's name.
     pub agent: Option<String>,
     /// What this node should accomplish; may hold references. Absent: the card's template with the plan's goal.
@@ -129,7 +129,7 @@ pub struct AgentWork {
 
 /// One tool call.
 #[derive(Clone, Debug, PartialEq)]
-pub struct ToolWork {
+pub struct ToolNode {
     /// `name` or `server:name`.
     pub tool: String,
     /// Its arguments.
@@ -147,7 +147,7 @@ pub enum ToolInput {
 
 /// JavaScript.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct CodeWork {
+pub struct CodeNode {
     /// A function body; never expanded as a template.
     pub code: String,
     /// Limits; the sandbox's own defaults where absent.
@@ -176,16 +176,16 @@ impl SandboxLimits {
 
 /// What names a decision's route.
 #[derive(Clone, Debug, PartialEq)]
-pub enum DecisionWork {
+pub enum DecisionNode {
     /// An expression's value.
     Expression(String),
     /// An agent's answer.
-    Agent(AgentWork),
+    Agent(AgentNode),
 }
 
 /// A sub-plan.
 #[derive(Clone, Debug, PartialEq)]
-pub enum PlanWork {
+pub enum SubplanNode {
     /// Written where it is used.
     Inline(Box<Plan>),
     /// A file of its own.
@@ -199,7 +199,7 @@ pub enum PlanWork {
 
 /// A loop. `Policy::max_iterations` of the node limits it. The body gets the inputs `iteration` (from 1) and `previous` (the result before).
 #[derive(Clone, Debug, PartialEq)]
-pub struct LoopWork {
+pub struct LoopNode {
     /// What is repeated.
     pub body: Box<Plan>,
     /// Condition over the body's nodes and inputs, read after each time; true ends the loop.
@@ -208,7 +208,7 @@ pub struct LoopWork {
 
 /// Fan-out decided at run time. The body gets the inputs `item` and `index` (from 0).
 #[derive(Clone, Debug, PartialEq)]
-pub struct MapWork {
+pub struct MapNode {
     /// Expression that gives a list.
     pub over: String,
     /// What runs once for each entry.
@@ -219,14 +219,14 @@ pub struct MapWork {
 
 /// A merge.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct MergeWork {
+pub struct MergeNode {
     /// Absent: an object by source id.
     pub template: Option<Value>,
 }
 
 /// A transform.
 #[derive(Clone, Debug, PartialEq)]
-pub struct TransformWork {
+pub struct TransformNode {
     /// JSON whose strings may hold references; a reference alone keeps its type.
     pub value: Value,
 }

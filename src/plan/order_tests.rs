@@ -3,7 +3,7 @@
 use super::order::*;
 use super::samples::plan;
 use super::tree::{DrawnRowKind, DrawnTree, Orientation};
-use super::{Edge, MergeWork, Node, NodeKind, Plan};
+use super::{Edge, MergeNode, Node, NodeKind, Plan};
 use proptest::prelude::*;
 use serde_json::json;
 
@@ -83,7 +83,7 @@ fn a_node_with_several_parents_stands_once_below_the_last_of_them() {
 fn a_chain_of_ten_thousand_is_laid_out_without_recursion() {
     let mut plan = Plan::default();
     for n in 0..10_000 {
-        let mut node = Node::new(format!("n{n}").as_str(), NodeKind::Merge(MergeWork::default()));
+        let mut node = Node::new(format!("n{n}").as_str(), NodeKind::Merge(MergeNode::default()));
         node.depends_on = if n == 0 { vec![] } else { vec![format!("n{}", n - 1).as_str().into()] };
         plan.nodes.push(node);
     }

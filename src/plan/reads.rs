@@ -2,7 +2,7 @@
 //! not what it works with.
 
 use super::{
-    AgentWork, DecisionWork, MapWork, MergeWork, NameScope, Node, NodeKind, Path, ToolInput, expr,
+    AgentNode, DecisionNode, MapNode, MergeNode, NameScope, Node, NodeKind, Path, ToolInput, expr,
     reference::{references, references_in_text},
 };
 use serde_json::Value;
@@ -11,27 +11,27 @@ use serde_json::Value;
 pub fn reads(node: &Node, scope: &dyn NameScope) -> Vec<Path> {
     let mut reads = Vec::new();
     let mut text = |text: &str| reads.extend(references_in_text(text, scope).into_iter().flat_map(|found| found.paths));
-    let agent = match &node.work {
-        NodeKind::Agent(agent) | NodeKind::Decision(DecisionWork::Agent(agent)) => agent,
-        _ => &AgentWork::default(),
+    let agent = match &node.kind {
+        NodeKind::Agent(agent) | NodeKind::Decision(DecisionNode::Agent(agent)) => agent,
+        _ => &AgentNode::default(),
     };
     [&agent.role, &agent.goal, &agent.objective].into_iter().flatten().for_each(|words| text(words));
-    match &node.work {
+    match &node.kind {
         NodeKind::Approval(ask) => text(&ask.text),
         NodeKind::Tool(tool) => match &tool.input {
             ToolInput::Query(query) => text(query),
             ToolInput::Args(args) => args.values().for_each(|value| reads.extend(in_value(value, scope))),
         },
         NodeKind::Transform(work) => reads.extend(in_value(&work.value, scope)),
-        NodeKind::Merge(MergeWork { template: Some(template) }) => reads.extend(in_value(template, scope)),
-        NodeKind::Decision(DecisionWork::Expression(text)) | NodeKind::Map(MapWork { over: text, .. }) => {
+        NodeKind::Merge(MergeNode { template: Some(template) }) => reads.extend(in_value(template, scope)),
+        NodeKind::Decision(DecisionNode::Expression(text)) | NodeKind::Map(MapNode { over: text, .. }) => {
             reads.extend(expr::check(text, scope).unwrap_or_default());
         }
         NodeKind::Agent(_)
         | NodeKind::Code(_)
-        | NodeKind::Decision(DecisionWork::Agent(_))
-        | NodeKind::Merge(MergeWork { template: None })
-        | NodeKind::Plan(_)
+        | NodeKind::Decision(DecisionNode::Agent(_))
+        | NodeKind::Merge(MergeNode { template: None })
+        | NodeKind::Subplan(_)
         | NodeKind::Loop(_) => {}
     }
     node.policy.inputs.iter().flat_map(|inputs| inputs.values()).for_each(|value| reads.extend(in_value(value, scope)));

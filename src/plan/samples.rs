@@ -1,6 +1,6 @@
 //! Random plans for the room's property tests.
 
-use super::{AgentWork, Edge, MergeWork, Node, NodeId, NodeKind, Plan, ToolInput, ToolWork, TransformWork};
+use super::{AgentNode, Edge, MergeNode, Node, NodeId, NodeKind, Plan, ToolInput, ToolNode, TransformNode};
 use proptest::prelude::*;
 use serde_json::json;
 
@@ -12,13 +12,13 @@ pub(crate) fn id(n: usize) -> NodeId {
 fn work(kind: u8, source: Option<usize>) -> NodeKind {
     let mention = source.map(|source| format!("{{{{{}.result}}}} and $OUTPUT[{}]", id(source), id(source))).unwrap_or_default();
     match kind % 4 {
-        0 => NodeKind::Agent(AgentWork { agent: Some("writer".into()), objective: Some(mention), ..AgentWork::default() }),
+        0 => NodeKind::Agent(AgentNode { agent: Some("writer".into()), objective: Some(mention), ..AgentNode::default() }),
         1 => {
             let args = [("text".to_owned(), json!([mention, 1]))].into_iter().collect();
-            NodeKind::Tool(ToolWork { tool: "echo".into(), input: ToolInput::Args(args) })
+            NodeKind::Tool(ToolNode { tool: "echo".into(), input: ToolInput::Args(args) })
         }
-        2 => NodeKind::Transform(TransformWork { value: json!({ "v": mention }) }),
-        _ => NodeKind::Merge(MergeWork::default()),
+        2 => NodeKind::Transform(TransformNode { value: json!({ "v": mention }) }),
+        _ => NodeKind::Merge(MergeNode::default()),
     }
 }
 

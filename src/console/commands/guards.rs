@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use super::DisabledReason;
 use crate::console::model::{Confirm, Confirmed, Dialog, Model, PlanScreen, RunView};
 use crate::host::client::Driver;
-use crate::plan::{DecisionWork, NodeKind};
+use crate::plan::{DecisionNode, NodeKind};
 
 /// Always.
 pub fn always(_: &Model) -> Result<(), DisabledReason> {
@@ -57,8 +57,8 @@ pub fn editing_nodes(model: &Model) -> Result<(), DisabledReason> {
 /// The selected node runs an agent or a tool.
 pub fn changing_worker(model: &Model) -> Result<(), DisabledReason> {
     changing_nodes(model)?;
-    match model.selected_node().map(|node| &node.work) {
-        Some(NodeKind::Agent(_) | NodeKind::Tool(_) | NodeKind::Decision(DecisionWork::Agent(_))) => Ok(()),
+    match model.selected_node().map(|node| &node.kind) {
+        Some(NodeKind::Agent(_) | NodeKind::Tool(_) | NodeKind::Decision(DecisionNode::Agent(_))) => Ok(()),
         _ => Err("the selected node has neither an agent nor a tool".into()),
     }
 }

@@ -3,7 +3,7 @@
 use serde_json::{Map, Value};
 
 use crate::plan::{
-    DecisionWork, NameScope, Node, NodeKind, NodeValue, Path, Plan, PlanNames, Root, ToolInput, expr, names_in_code,
+    DecisionNode, NameScope, Node, NodeKind, NodeValue, Path, Plan, PlanNames, Root, ToolInput, expr, names_in_code,
     reference::{references, references_in_text, resolve_text},
 };
 
@@ -28,8 +28,8 @@ pub fn filled(text: &str, inputs: &Map<String, Value>) -> String {
 pub fn named<'a>(plan: &'a Plan, node: &'a Node) -> Vec<String> {
     let scope = InPlan(plan);
     let mut named = FoundInputs { scope, names: Vec::new() };
-    match &node.work {
-        NodeKind::Agent(work) | NodeKind::Decision(DecisionWork::Agent(work)) => {
+    match &node.kind {
+        NodeKind::Agent(work) | NodeKind::Decision(DecisionNode::Agent(work)) => {
             [&work.role, &work.goal, &work.objective].into_iter().flatten().for_each(|text| named.text(text))
         }
         NodeKind::Tool(work) => match &work.input {
@@ -37,9 +37,9 @@ pub fn named<'a>(plan: &'a Plan, node: &'a Node) -> Vec<String> {
             ToolInput::Query(query) => named.text(query),
         },
         NodeKind::Code(work) => names_in_code(&work.code, "inputs").into_iter().for_each(|name| named.add(name)),
-        NodeKind::Decision(DecisionWork::Expression(text)) => named.condition(text),
+        NodeKind::Decision(DecisionNode::Expression(text)) => named.condition(text),
         NodeKind::Map(work) => named.condition(&work.over),
-        NodeKind::Plan(_) | NodeKind::Loop(_) => {}
+        NodeKind::Subplan(_) | NodeKind::Loop(_) => {}
         NodeKind::Merge(work) => work.template.iter().for_each(|value| named.value(value)),
         NodeKind::Transform(work) => named.value(&work.value),
         NodeKind::Approval(ask) => named.text(&ask.text),

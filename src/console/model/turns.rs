@@ -26,7 +26,7 @@ impl Model {
     pub fn turns(&self, owner: &NodeId) -> Option<Turns> {
         let run = self.shown_run()?;
         let id = self.standing_at(owner);
-        let body = run.seen().run.node_doc(&id)?.work.body()?;
+        let body = run.seen().run.node_doc(&id)?.kind.body()?;
         let inner = &body.nodes.first()?.id;
         let is_there = |middle: &str| run.seen().run.node(&NodeId::new(format!("{id}{middle}/{inner}"))).is_some();
         if is_there("") {

@@ -10,7 +10,7 @@ use crate::console::theme::Role;
 use crate::engine::{Outcome, RunId};
 use crate::host::client::{Driver, RunSummary};
 use crate::plan::{
-    AgentWork, Approve, Catalog, DecisionWork, Edge, Field, FieldKind, Node, NodeKind, PlanWork, ToolInput, ToolWork, Verdict,
+    AgentNode, Approve, Catalog, DecisionNode, Edge, Field, FieldKind, Node, NodeKind, SubplanNode, ToolInput, ToolNode, Verdict,
     native::{body_from_value, body_to_value},
     validate::{Finding, Severity},
 };
@@ -18,16 +18,16 @@ use crate::text::{Glyph, Plain};
 
 /// Who does a node's work: the card's or tool's name, else the sort of work.
 pub fn worker(node: &Node) -> Plain {
-    match &node.work {
+    match &node.kind {
         NodeKind::Agent(work) => agent(work),
-        NodeKind::Decision(DecisionWork::Agent(work)) => Plain::line("decision: ").then(&agent(work)),
+        NodeKind::Decision(DecisionNode::Agent(work)) => Plain::line("decision: ").then(&agent(work)),
         NodeKind::Tool(work) => Plain::summary(&work.tool),
-        other => Plain::line(other.kind()),
+        other => Plain::line(other.name()),
     }
 }
 
 /// Which agent works.
-pub fn agent(work: &AgentWork) -> Plain {
+pub fn agent(work: &AgentNode) -> Plain {
     Plain::summary(work.agent.as_deref().or(work.role.as_deref()).unwrap_or("agent"))
 }
 
@@ -60,8 +60,8 @@ fn named(args: &Map<String, Value>, inputs: &Map<String, Value>) -> Plain {
 
 /// What a node does, on one line, with the values of the plan's inputs in their places.
 pub fn summary(node: &Node, inputs: &Map<String, Value>) -> Plain {
-    match &node.work {
-        NodeKind::Tool(ToolWork { input: ToolInput::Args(args), .. }) => named(args, inputs),
+    match &node.kind {
+        NodeKind::Tool(ToolNode { input: ToolInput::Args(args), .. }) => named(args, inputs),
         NodeKind::Tool(_)
         | NodeKind::Agent(_)
         | NodeKind::Code(_)
@@ -71,8 +71,8 @@ pub fn summary(node: &Node, inputs: &Map<String, Value>) -> Plain {
         | NodeKind::Approval(_)
         | NodeKind::Loop(_)
         | NodeKind::Map(_) => short(&text(node), inputs),
-        NodeKind::Plan(PlanWork::File { path, .. }) => Plain::summary(path),
-        NodeKind::Plan(PlanWork::Inline(plan)) => short(&plan.goal, inputs),
+        NodeKind::Subplan(SubplanNode::File { path, .. }) => Plain::summary(path),
+        NodeKind::Subplan(SubplanNode::Inline(plan)) => short(&plan.goal, inputs),
     }
 }
 
@@ -83,18 +83,18 @@ pub fn gated(node: &Node, catalog: &Catalog) -> bool {
         Some(Approve::Never) => Some(false),
         None => None,
     };
-    let (certain, usual) = match &node.work {
+    let (certain, usual) = match &node.kind {
         NodeKind::Approval(_) => (true, None),
         NodeKind::Tool(work) => (catalog.tool(&work.tool).is_some_and(|tool| tool.verdict == Verdict::Ask), None),
-        NodeKind::Agent(work) | NodeKind::Decision(DecisionWork::Agent(work)) => {
+        NodeKind::Agent(work) | NodeKind::Decision(DecisionNode::Agent(work)) => {
             let card = catalog.agents.iter().find(|agent| Some(&agent.name) == work.agent.as_ref());
             (false, card.and_then(|card| asks(card.approve)))
         }
         NodeKind::Code(_)
-        | NodeKind::Decision(DecisionWork::Expression(_))
+        | NodeKind::Decision(DecisionNode::Expression(_))
         | NodeKind::Merge(_)
         | NodeKind::Transform(_)
-        | NodeKind::Plan(_)
+        | NodeKind::Subplan(_)
         | NodeKind::Loop(_)
         | NodeKind::Map(_) => (false, None),
     };
@@ -103,8 +103,8 @@ pub fn gated(node: &Node, catalog: &Catalog) -> bool {
 
 /// A node's text as a person edits it: objective, arguments as JSON, code, value, question.
 pub fn text(node: &Node) -> String {
-    match &node.work {
-        NodeKind::Agent(work) | NodeKind::Decision(DecisionWork::Agent(work)) => {
+    match &node.kind {
+        NodeKind::Agent(work) | NodeKind::Decision(DecisionNode::Agent(work)) => {
             work.objective.clone().or_else(|| work.goal.clone()).unwrap_or_default()
         }
         NodeKind::Tool(work) => match &work.input {
@@ -112,12 +112,12 @@ pub fn text(node: &Node) -> String {
             ToolInput::Query(query) => query.clone(),
         },
         NodeKind::Code(work) => work.code.clone(),
-        NodeKind::Decision(DecisionWork::Expression(text)) => text.clone(),
+        NodeKind::Decision(DecisionNode::Expression(text)) => text.clone(),
         NodeKind::Merge(work) => work.template.as_ref().map(pretty).unwrap_or_default(),
         NodeKind::Transform(work) => pretty(&work.value),
         NodeKind::Approval(ask) => ask.text.clone(),
-        NodeKind::Plan(PlanWork::Inline(plan)) => pretty(&body_to_value(plan)),
-        NodeKind::Plan(PlanWork::File { path, .. }) => path.clone(),
+        NodeKind::Subplan(SubplanNode::Inline(plan)) => pretty(&body_to_value(plan)),
+        NodeKind::Subplan(SubplanNode::File { path, .. }) => path.clone(),
         NodeKind::Loop(work) => work.until.clone(),
         NodeKind::Map(work) => work.over.clone(),
     }
@@ -126,18 +126,18 @@ pub fn text(node: &Node) -> String {
 /// What the text of a node is called.
 pub fn text_name(work: &NodeKind) -> &'static str {
     match work {
-        NodeKind::Agent(_) | NodeKind::Decision(DecisionWork::Agent(_)) => "objective",
+        NodeKind::Agent(_) | NodeKind::Decision(DecisionNode::Agent(_)) => "objective",
         NodeKind::Tool(tool) => match tool.input {
             ToolInput::Args(_) => "arguments",
             ToolInput::Query(_) => "query",
         },
         NodeKind::Code(_) => "code",
-        NodeKind::Decision(DecisionWork::Expression(_)) => "expression",
+        NodeKind::Decision(DecisionNode::Expression(_)) => "expression",
         NodeKind::Merge(_) => "template",
         NodeKind::Transform(_) => "value",
         NodeKind::Approval(_) => "question",
-        NodeKind::Plan(PlanWork::Inline(_)) => "plan inside",
-        NodeKind::Plan(PlanWork::File { .. }) => "file",
+        NodeKind::Subplan(SubplanNode::Inline(_)) => "plan inside",
+        NodeKind::Subplan(SubplanNode::File { .. }) => "file",
         NodeKind::Loop(_) => "repeats until",
         NodeKind::Map(_) => "once for each of",
     }
@@ -145,7 +145,7 @@ pub fn text_name(work: &NodeKind) -> &'static str {
 
 /// A title for editing a node's text.
 pub fn text_title(node: &Node) -> String {
-    match &node.work {
+    match &node.kind {
         NodeKind::Loop(_) => format!("`{}` repeats until", node.id),
         NodeKind::Map(_) => format!("`{}` runs once for each of", node.id),
         NodeKind::Agent(_)
@@ -155,7 +155,7 @@ pub fn text_title(node: &Node) -> String {
         | NodeKind::Merge(_)
         | NodeKind::Transform(_)
         | NodeKind::Approval(_)
-        | NodeKind::Plan(_) => format!("{} of `{}`", text_name(&node.work), node.id),
+        | NodeKind::Subplan(_) => format!("{} of `{}`", text_name(&node.kind), node.id),
     }
 }
 
@@ -163,13 +163,13 @@ pub fn text_title(node: &Node) -> String {
 pub fn text_suffix(work: &NodeKind) -> &'static str {
     match work {
         NodeKind::Agent(_) | NodeKind::Approval(_) | NodeKind::Decision(_) => ".md",
-        NodeKind::Loop(_) | NodeKind::Map(_) | NodeKind::Plan(PlanWork::File { .. }) => ".txt",
+        NodeKind::Loop(_) | NodeKind::Map(_) | NodeKind::Subplan(SubplanNode::File { .. }) => ".txt",
         NodeKind::Tool(tool) => match tool.input {
             ToolInput::Args(_) => ".json",
             ToolInput::Query(_) => ".txt",
         },
         NodeKind::Code(_) => ".js",
-        NodeKind::Merge(_) | NodeKind::Transform(_) | NodeKind::Plan(PlanWork::Inline(_)) => ".json",
+        NodeKind::Merge(_) | NodeKind::Transform(_) | NodeKind::Subplan(SubplanNode::Inline(_)) => ".json",
     }
 }
 
@@ -180,7 +180,7 @@ pub fn text_suffix(work: &NodeKind) -> &'static str {
 pub fn with_text(work: &NodeKind, text: &str) -> Result<NodeKind, String> {
     let mut work = work.clone();
     match &mut work {
-        NodeKind::Agent(agent) | NodeKind::Decision(DecisionWork::Agent(agent)) => {
+        NodeKind::Agent(agent) | NodeKind::Decision(DecisionNode::Agent(agent)) => {
             agent.objective = (!text.trim().is_empty()).then(|| text.to_owned())
         }
         NodeKind::Tool(tool) => match &mut tool.input {
@@ -191,12 +191,12 @@ pub fn with_text(work: &NodeKind, text: &str) -> Result<NodeKind, String> {
             ToolInput::Query(query) => text.clone_into(query),
         },
         NodeKind::Code(code) => text.clone_into(&mut code.code),
-        NodeKind::Decision(DecisionWork::Expression(expression)) => text.clone_into(expression),
+        NodeKind::Decision(DecisionNode::Expression(expression)) => text.clone_into(expression),
         NodeKind::Merge(merge) => merge.template = if text.trim().is_empty() { None } else { Some(parse(text)?) },
         NodeKind::Transform(transform) => transform.value = parse(text)?,
         NodeKind::Approval(ask) => text.clone_into(&mut ask.text),
-        NodeKind::Plan(PlanWork::Inline(plan)) => **plan = body_from_value(parse(text)?).map_err(|error| error.to_string())?,
-        NodeKind::Plan(PlanWork::File { path, loaded }) => {
+        NodeKind::Subplan(SubplanNode::Inline(plan)) => **plan = body_from_value(parse(text)?).map_err(|error| error.to_string())?,
+        NodeKind::Subplan(SubplanNode::File { path, loaded }) => {
             text.trim().clone_into(path);
             *loaded = None;
         }

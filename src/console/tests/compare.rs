@@ -16,9 +16,9 @@ fn edited(width: u16, height: u16) -> Deck {
     deck.type_text(" today");
     deck.keys("enter");
     let mut list = deck.model.editor.node(&NodeId::new("list")).unwrap().clone();
-    list.work = serde_json::from_value::<crate::plan::Node>(json!({"id": "list", "tool": "list_directory", "args": {"path": "tests"}}))
+    list.kind = serde_json::from_value::<crate::plan::Node>(json!({"id": "list", "tool": "list_directory", "args": {"path": "tests"}}))
         .unwrap()
-        .work;
+        .kind;
     let catalog = deck.model.session.catalog.clone();
     let edit = deck.model.editor.addressed().replace(&list).unwrap();
     deck.model.editor.make(&catalog, &edit).unwrap();
@@ -30,8 +30,8 @@ fn other() -> Plan {
     let mut other = plan();
     other.goal = "count the lines of rust".into();
     other.nodes[1].depends_on.clear();
-    other.nodes[1].work =
-        serde_json::from_value::<crate::plan::Node>(json!({"id": "count", "code": "const n = 1;\nreturn n;"})).unwrap().work;
+    other.nodes[1].kind =
+        serde_json::from_value::<crate::plan::Node>(json!({"id": "count", "code": "const n = 1;\nreturn n;"})).unwrap().kind;
     other
 }
 

@@ -2,7 +2,7 @@
 
 use super::Deck;
 use crate::console::model::{Dialog, Lines, TextField, TreeRowKind};
-use crate::plan::{NodeId, NodeKind, ToolInput, ToolWork};
+use crate::plan::{NodeId, NodeKind, ToolInput, ToolNode};
 
 fn depends(deck: &Deck, id: &str) -> Vec<String> {
     deck.model.editor.node(&NodeId::new(id)).unwrap().depends_on.iter().map(ToString::to_string).collect()
@@ -170,7 +170,7 @@ fn a_plan_file_opens_in_the_tree_ready_to_run() {
 fn the_inputs_of_a_plan_are_seen_where_nodes_name_them_and_are_changed_in_one_place() {
     let mut deck = Deck::new(100, 30);
     deck.plan.inputs.insert("glob".into(), "*.rs".into());
-    let NodeKind::Tool(ToolWork { input: ToolInput::Args(args), .. }) = &mut deck.plan.nodes[0].work else { panic!() };
+    let NodeKind::Tool(ToolNode { input: ToolInput::Args(args), .. }) = &mut deck.plan.nodes[0].kind else { panic!() };
     args.insert("path".into(), "{{inputs.glob}}".into());
     deck.type_text("x");
     deck.keys("enter");

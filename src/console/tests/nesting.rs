@@ -65,7 +65,7 @@ fn nodes_inside_are_edited_where_they_stand_and_undone() {
     deck.select("each/look");
     deck.keys("R 2 enter");
     assert_eq!(depends(&deck, "each/save"), Some(vec!["each/look2".to_owned()]));
-    let body = deck.model.editor.plan().nodes[1].work.body().unwrap();
+    let body = deck.model.editor.plan().nodes[1].kind.body().unwrap();
     assert_eq!(body.nodes[1].depends_on, [NodeId::new("look2")]);
     deck.keys("a");
     deck.type_text("merge");
@@ -113,7 +113,7 @@ fn each_kind_of_node_is_added_and_a_new_body_has_a_step_to_begin_with() {
     deck.type_text("decision by");
     deck.keys("enter enter ctrl-s");
     let decider = deck.model.editor.plan().nodes.last().unwrap();
-    assert!(decider.work.is_decision() && decider.work.agent().is_some(), "{decider:?}");
+    assert!(decider.kind.is_decision() && decider.kind.agent().is_some(), "{decider:?}");
 }
 
 #[test]
@@ -130,7 +130,7 @@ fn a_node_and_an_edge_are_edited_whole() {
     write(&mut deck, r#"{"id": "other", "agent": "researcher"}"#);
     assert!(deck.sees("the id stays `look` here"), "{}", deck.screen());
     write(&mut deck, r#"{"id": "look", "agent": "researcher", "objective": "o", "max_iterations": 3}"#);
-    let body = |deck: &Deck| deck.model.editor.plan().nodes[1].work.body().unwrap().clone();
+    let body = |deck: &Deck| deck.model.editor.plan().nodes[1].kind.body().unwrap().clone();
     assert_eq!(body(&deck).nodes[0].policy.max_iterations, Some(3));
     deck.select("each/save");
     deck.keys("L");
@@ -161,7 +161,7 @@ fn a_decision_tells_why_this_way() {
 fn findings_inside_are_marked_at_their_node_and_mended_one_by_one_or_all() {
     let mut deck = Deck::new(100, 24);
     deck.plan = nested();
-    let body = deck.plan.nodes[1].work.body_mut().unwrap();
+    let body = deck.plan.nodes[1].kind.body_mut().unwrap();
     body.nodes[0].policy.max_iterations = Some(40);
     body.nodes[1].depends_on.push(NodeId::new("lok"));
     deck.type_text("mend all files");

@@ -24,7 +24,7 @@ impl Run {
             GateKind::Question { .. } if *self.state_of(ix) == NodeState::Unknown => self.follow_lost(ix, decided),
             GateKind::Question { .. } => {
                 let nothing = Ask::default();
-                let ask = match self.doc(ix).map(|node| &node.work) {
+                let ask = match self.doc(ix).map(|node| &node.kind) {
                     Some(NodeKind::Approval(ask)) => ask,
                     Some(_) | None => &nothing,
                 };

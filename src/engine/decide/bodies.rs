@@ -63,7 +63,7 @@ impl Run {
 
     /// Loops ask their condition inside the body that has just ended.
     fn follow_loop(&self, ix: NodeIx, bodies: &Bodies, most: u32, now: Time) -> Vec<Event> {
-        let (Some(&frame), Some(NodeKind::Loop(work))) = (bodies.frames.last(), self.doc(ix).map(|node| &node.work)) else {
+        let (Some(&frame), Some(NodeKind::Loop(work))) = (bodies.frames.last(), self.doc(ix).map(|node| &node.kind)) else {
             return Vec::new();
         };
         let turn = bodies.frames.len();

@@ -93,11 +93,11 @@ impl Run {
         let at = amendment.slots.iter().position(|slot| *slot == Some(ix))?;
         let (now, then) = (self.doc(ix)?, &amendment.plan.nodes[at]);
         let locks = |node: &Node, plan: &Plan| node.policy.locks.clone().or_else(|| plan.defaults.locks.clone());
-        let what = if discriminant(&now.work) != discriminant(&then.work) {
+        let what = if discriminant(&now.kind) != discriminant(&then.kind) {
             "what kind of work it does"
-        } else if now.work.is_composite() && now.work != then.work {
+        } else if now.kind.is_composite() && now.kind != then.kind {
             "what runs inside it"
-        } else if matches!(now.work, NodeKind::Decision(_)) && now.work != then.work {
+        } else if matches!(now.kind, NodeKind::Decision(_)) && now.kind != then.kind {
             "how it decides"
         } else if locks(now, self.plan()?) != locks(then, &amendment.plan) {
             "its locks"

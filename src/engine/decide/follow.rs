@@ -148,7 +148,7 @@ impl Run {
             let reason = format!("waits for lock `{}`, which `{}` holds", self.graph.locks[lock as usize], self.id_of(holder));
             return vec![Event::NodeHeld { node_id, generation, reason }];
         }
-        if self.nodes_inside() >= MOST_NODES && self.doc(ix).is_some_and(|node| node.work.is_composite()) {
+        if self.nodes_inside() >= MOST_NODES && self.doc(ix).is_some_and(|node| node.kind.is_composite()) {
             return self.fail(ix, self.too_many(0), None);
         }
         let job = match self.job(ix) {
@@ -171,7 +171,7 @@ impl Run {
             Ok(value) => value,
             Err(message) => return self.fail(ix, plan_error(message), None),
         };
-        let NodeKind::Approval(ask) = &node.work else { return self.finish(ix, value, None, now) };
+        let NodeKind::Approval(ask) = &node.kind else { return self.finish(ix, value, None, now) };
         let text = value.as_str().unwrap_or(&ask.text).to_string();
         let shown = self.deps(ix).into_iter().map(|dep| (dep.node.to_string(), (*dep.result).clone()));
         let payload = serde_json::Value::Object(shown.collect());

@@ -40,7 +40,7 @@ impl Run {
 
     fn stop_of(&self, ix: NodeIx) -> StopEffect {
         let flow = &self.flows[ix.at()];
-        let takes_words = self.doc(ix).is_some_and(|node| node.work.agent().is_some());
+        let takes_words = self.doc(ix).is_some_and(|node| node.kind.agent().is_some());
         match flow.phase {
             Phase::Ended => StopEffect::Over,
             Phase::Working | Phase::Bodies | Phase::Inside if flow.drive.stopped_by.is_some() => StopEffect::Finishes,
@@ -100,7 +100,7 @@ impl Run {
 
     /// Whether a node hears what people say to it.
     pub(super) fn listens(&self, ix: NodeIx) -> bool {
-        self.doc(ix).is_some_and(|node| node.work.agent().is_some())
+        self.doc(ix).is_some_and(|node| node.kind.agent().is_some())
     }
 
     /// Why a node can't be stepped through.
@@ -109,10 +109,10 @@ impl Run {
         if self.is_over(ix) {
             return Some(self.over_already(ix));
         }
-        if node.work.is_composite() {
+        if node.kind.is_composite() {
             return Some(format!("`{id}` runs a plan inside: step into a node of that"));
         }
-        if node.work.agent().is_none() && tool_of(node).is_none() {
+        if node.kind.agent().is_none() && tool_of(node).is_none() {
             return Some(format!("`{id}` calls neither models nor tools, so there is nothing to step through"));
         }
         if self.flows[ix.at()].keeps_an_end() {

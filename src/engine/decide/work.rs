@@ -77,7 +77,7 @@ impl Run {
     }
 
     fn is_agent(&self, ix: NodeIx) -> bool {
-        self.doc(ix).is_some_and(|node| node.work.agent().is_some())
+        self.doc(ix).is_some_and(|node| node.kind.agent().is_some())
     }
 
     /// Doubles each time up to the longest; between half of that and all of it, by a hash of run, node and attempt.

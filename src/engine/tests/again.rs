@@ -127,7 +127,7 @@ fn case_10_retrying_one_node_of_a_fan_out_keeps_its_siblings_results() {
         agent("b", &["a"]),
         agent("c", &["a"]),
         agent("d", &["a"]),
-        node("m", NodeKind::Merge(MergeWork::default()), &["b", "c", "d"]),
+        node("m", NodeKind::Merge(MergeNode::default()), &["b", "c", "d"]),
     ]));
     all_done(&mut world, &["a", "b", "d"]);
     world.fail("c", ErrorKind::Permanent);

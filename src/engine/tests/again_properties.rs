@@ -56,11 +56,11 @@ fn verb(run: &Run, (kind, pick, how): Draw) -> Action {
 
 fn edits(one: &NodeId, two: &NodeId, how: u8) -> Vec<Edit> {
     let work =
-        |text: &str| NodeKind::Agent(AgentWork { agent: Some("worker".into()), objective: Some(text.into()), ..AgentWork::default() });
+        |text: &str| NodeKind::Agent(AgentNode { agent: Some("worker".into()), objective: Some(text.into()), ..AgentNode::default() });
     let fresh = NodeId::new(format!("e{how}"));
     let policy = Policy { approve: Some(Approve::Before), locks: Some(vec!["lock1".into()]), ..Policy::default() };
     let all = [
-        vec![Edit::set_work(one.clone(), work(&format!("do {how}")))],
+        vec![Edit::set_kind(one.clone(), work(&format!("do {how}")))],
         vec![Edit::AddNode { node: Box::new(agent(&fresh, &[one])), at: Some(usize::from(how) % 2) }],
         vec![
             Edit::AddNode { node: Box::new(agent(&fresh, &[one])), at: None },

@@ -164,7 +164,7 @@ fn a_changed_breakpoint_keeps_its_number_and_one_undo_brings_it_back_as_it_was()
 #[test]
 fn breakpoints_are_met_by_nodes_inside_of_others_and_a_step_without_a_node_goes_on_there() {
     let body = plan(vec![agent("x", &[])]);
-    let map = NodeKind::Map(MapWork { over: "[1, 2]".into(), body: Box::new(body), max_parallel: None });
+    let map = NodeKind::Map(MapNode { over: "[1, 2]".into(), body: Box::new(body), max_parallel: None });
     let mut world = World::created(plan(vec![node("m", map, &[])]), settings());
     world.act(point(Moment::Before, Some("m[*]/x"), None));
     world.command(Command::Start);

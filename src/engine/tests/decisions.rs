@@ -93,7 +93,7 @@ fn a_result_that_a_person_gives_is_held_to_the_schema_of_the_node() {
 
 fn briefed() -> Node {
     let work =
-        AgentWork { agent: Some("worker".into()), role: Some("clerk".into()), objective: Some("do it".into()), ..AgentWork::default() };
+        AgentNode { agent: Some("worker".into()), role: Some("clerk".into()), objective: Some("do it".into()), ..AgentNode::default() };
     let mut node = node("a", NodeKind::Agent(work), &[]);
     node.policy.inputs = Some([("year".to_string(), json!(2020))].into_iter().collect());
     node.policy.approve = Some(Approve::Before);
@@ -125,7 +125,7 @@ fn an_edited_agent_gets_all_that_was_edited_and_nothing_is_ignored() {
 fn what_was_approved_runs_though_other_inputs_arrived_meanwhile() {
     for code in [false, true] {
         let mut first = if code {
-            node("c", NodeKind::Code(CodeWork { code: "return 1".into(), sandbox: SandboxLimits::default() }), &["a", "b"])
+            node("c", NodeKind::Code(CodeNode { code: "return 1".into(), sandbox: SandboxLimits::default() }), &["a", "b"])
         } else {
             agent("c", &["a", "b"])
         };
@@ -148,7 +148,7 @@ fn what_was_approved_runs_though_other_inputs_arrived_meanwhile() {
 
 #[test]
 fn code_is_told_of_dependencies_that_nothing_came_from() {
-    let mut code = node("c", NodeKind::Code(CodeWork { code: "return 1".into(), sandbox: SandboxLimits::default() }), &["a", "b"]);
+    let mut code = node("c", NodeKind::Code(CodeNode { code: "return 1".into(), sandbox: SandboxLimits::default() }), &["a", "b"]);
     code.policy.join = Some(Join::Any);
     let mut world = World::new(plan(vec![agent("a", &[]), agent("b", &[]), code]));
     world.done("b", json!(1));

@@ -126,7 +126,7 @@ fn a_call_of_a_tool_that_asks_a_model_is_held_with_its_clock_at_rest_and_is_no_t
 
 #[test]
 fn what_can_not_be_stepped_into_is_said() {
-    let map = NodeKind::Map(MapWork { over: "[1]".into(), body: Box::new(plan(vec![agent("x", &[])])), max_parallel: None });
+    let map = NodeKind::Map(MapNode { over: "[1]".into(), body: Box::new(plan(vec![agent("x", &[])])), max_parallel: None });
     let mut world = World::new(plan(vec![agent("a", &[]), transform("t", json!(1), &["a"]), node("m", map, &["a"])]));
     for (id, words) in [("t", "calls neither models nor tools"), ("m", "step into a node of that"), ("no", "there is no node `no`")] {
         let why = refused(&world.act(Action::StepInto { node: id.into() }));
@@ -243,7 +243,7 @@ fn an_agent_that_is_to_stop_and_waits_for_its_slot_may_still_be_cancelled() {
 
 #[test]
 fn what_hands_nothing_back_is_not_stopped_alone() {
-    let code = node("c", NodeKind::Code(CodeWork { code: "return 1".into(), sandbox: SandboxLimits::default() }), &[]);
+    let code = node("c", NodeKind::Code(CodeNode { code: "return 1".into(), sandbox: SandboxLimits::default() }), &[]);
     let mut world = World::new(plan(vec![code, agent("a", &["c"])]));
     assert!(refused(&world.act(Action::Stop { target: on("c") })).contains("nothing to hand back before its end"));
     assert!(refused(&world.act(Action::Stop { target: on("a") })).contains("has not started"));
@@ -252,7 +252,7 @@ fn what_hands_nothing_back_is_not_stopped_alone() {
 #[test]
 fn a_stopped_run_lets_agents_hand_back_and_tools_finish_and_starts_nothing_more() {
     let body = plan(vec![agent("x", &[]), agent("y", &["x"])]);
-    let map = NodeKind::Map(MapWork { over: "[1, 2, 3]".into(), body: Box::new(body), max_parallel: Some(1) });
+    let map = NodeKind::Map(MapNode { over: "[1, 2, 3]".into(), body: Box::new(body), max_parallel: Some(1) });
     let nodes = vec![agent("a", &[]), tool("t", "read", json!({"path": "x"}), &[]), agent("b", &["a", "t"]), node("m", map, &[])];
     let mut world = World::new(plan(nodes));
     let blast = world.run.blast(&Action::Stop { target: ActionTarget::Run }, Time(world.now));
@@ -271,7 +271,7 @@ fn a_stopped_run_lets_agents_hand_back_and_tools_finish_and_starts_nothing_more(
 #[test]
 fn a_stopped_loop_gives_what_its_last_turn_gave() {
     let body = plan(vec![agent("x", &[])]);
-    let mut looped = node("l", NodeKind::Loop(LoopWork { body: Box::new(body), until: "false".into() }), &[]);
+    let mut looped = node("l", NodeKind::Loop(LoopNode { body: Box::new(body), until: "false".into() }), &[]);
     looped.policy.max_iterations = Some(5);
     let mut world = World::new(plan(vec![looped, agent("b", &["l"])]));
     world.done("l[1]/x", json!("first"));
@@ -413,7 +413,7 @@ fn the_time_of_a_node_is_that_of_its_work_and_stands_still_while_it_waits_for_pe
 #[test]
 fn nobody_worked_while_nobody_drove_the_run() {
     let doc = plan(vec![
-        node("inside", NodeKind::Plan(PlanWork::Inline(Box::new(plan(vec![agent("x", &[])])))), &[]),
+        node("inside", NodeKind::Subplan(SubplanNode::Inline(Box::new(plan(vec![agent("x", &[])])))), &[]),
         tool("t", "save", json!({"path": "x"}), &[]),
     ]);
     let mut world = World::new(doc);

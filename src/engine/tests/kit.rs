@@ -9,7 +9,7 @@ pub(super) fn me() -> Actor {
 }
 
 pub(super) fn agent(id: &str, deps: &[&str]) -> Node {
-    node(id, NodeKind::Agent(AgentWork { agent: Some("worker".into()), objective: Some("do it".into()), ..AgentWork::default() }), deps)
+    node(id, NodeKind::Agent(AgentNode { agent: Some("worker".into()), objective: Some("do it".into()), ..AgentNode::default() }), deps)
 }
 
 pub(super) fn node(id: &str, work: NodeKind, deps: &[&str]) -> Node {
@@ -18,11 +18,11 @@ pub(super) fn node(id: &str, work: NodeKind, deps: &[&str]) -> Node {
 
 pub(super) fn tool(id: &str, tool: &str, args: Value, deps: &[&str]) -> Node {
     let Value::Object(args) = args else { panic!("arguments are an object") };
-    node(id, NodeKind::Tool(ToolWork { tool: tool.into(), input: ToolInput::Args(args) }), deps)
+    node(id, NodeKind::Tool(ToolNode { tool: tool.into(), input: ToolInput::Args(args) }), deps)
 }
 
 pub(super) fn transform(id: &str, value: Value, deps: &[&str]) -> Node {
-    node(id, NodeKind::Transform(TransformWork { value }), deps)
+    node(id, NodeKind::Transform(TransformNode { value }), deps)
 }
 
 pub(super) fn plan(nodes: Vec<Node>) -> Plan {

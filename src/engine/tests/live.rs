@@ -14,7 +14,7 @@ fn refusal(world: &World, edits: impl IntoIterator<Item = Edit>) -> String {
 }
 
 fn objective(id: &str, text: &str) -> Edit {
-    Edit::set_work(id, NodeKind::Agent(AgentWork { agent: Some("worker".into()), objective: Some(text.into()), ..AgentWork::default() }))
+    Edit::set_kind(id, NodeKind::Agent(AgentNode { agent: Some("worker".into()), objective: Some(text.into()), ..AgentNode::default() }))
 }
 
 fn add(node: Node) -> Edit {
@@ -129,7 +129,7 @@ fn a_changed_node_at_a_gate_asks_again() {
 #[test]
 fn names_change_and_nothing_runs_again_for_it() {
     let mut reads = agent("b", &["a"]);
-    reads.work = NodeKind::Agent(AgentWork { agent: Some("worker".into()), objective: Some("use {{a}}".into()), ..AgentWork::default() });
+    reads.kind = NodeKind::Agent(AgentNode { agent: Some("worker".into()), objective: Some("use {{a}}".into()), ..AgentNode::default() });
     let mut last = reads.clone();
     last.id = "c".into();
     last.depends_on = vec!["a".into(), "b".into()];
@@ -159,7 +159,7 @@ fn what_can_not_be_edited_any_more_is_refused_with_a_way_out() {
             "`b` has started, so what it waits for stays as it is: run it again while it is held, and edit it then",
         ),
         (
-            vec![Edit::set_work("b", NodeKind::Merge(MergeWork::default()))],
+            vec![Edit::set_kind("b", NodeKind::Merge(MergeNode::default()))],
             "`b` is at work, so what kind of work it does can't change: cancel it or wait until it is over",
         ),
         (vec![depend("a", "c")], "that would close a cycle: a → b → c → a"),
@@ -191,7 +191,7 @@ fn a_running_node_takes_a_change_with_its_next_attempt() {
 #[test]
 fn the_plan_inside_a_node_is_edited_before_it_begins_and_not_while_it_runs() {
     let inner = plan(vec![agent("x", &[])]);
-    let sub = |id: &str, deps: &[&str]| node(id, NodeKind::Plan(PlanWork::Inline(Box::new(inner.clone()))), deps);
+    let sub = |id: &str, deps: &[&str]| node(id, NodeKind::Subplan(SubplanNode::Inline(Box::new(inner.clone()))), deps);
     let mut world = World::new(plan(vec![sub("s", &[]), sub("t", &["s"])]));
     let within = |id: &str| Edit::within(Some(id), objective("x", "inside"));
     assert!(refusal(&world, [within("s")]).contains("what runs inside it can't change"));

@@ -32,21 +32,21 @@ pub(super) fn drawn() -> impl Strategy<Value = Drawn> {
 fn work(code: u8) -> NodeKind {
     let tool = |name: &str| {
         let input = ToolInput::Args([("path".to_string(), json!("x"))].into_iter().collect());
-        NodeKind::Tool(ToolWork { tool: name.into(), input })
+        NodeKind::Tool(ToolNode { tool: name.into(), input })
     };
     match code % 15 {
-        0..=3 => NodeKind::Agent(AgentWork { agent: Some("worker".into()), objective: Some("do it".into()), ..AgentWork::default() }),
+        0..=3 => NodeKind::Agent(AgentNode { agent: Some("worker".into()), objective: Some("do it".into()), ..AgentNode::default() }),
         4 => tool("read"),
         5 => tool("save"),
         6 => tool("write"),
-        7 => NodeKind::Code(CodeWork { code: "return 1".into(), sandbox: SandboxLimits::default() }),
-        8 => NodeKind::Transform(TransformWork { value: json!({"route": "left", "ok": true}) }),
-        9 => NodeKind::Decision(DecisionWork::Expression(if code > 128 { "'left'".into() } else { "'right'".into() })),
-        10 => NodeKind::Merge(MergeWork::default()),
-        11 if code > 128 => NodeKind::Decision(DecisionWork::Agent(AgentWork { agent: Some("worker".into()), ..AgentWork::default() })),
-        12 => NodeKind::Plan(PlanWork::Inline(Box::new(body(code)))),
-        13 => NodeKind::Loop(LoopWork { body: Box::new(body(code)), until: "iteration > 1 or b.ok".into() }),
-        14 => NodeKind::Map(MapWork {
+        7 => NodeKind::Code(CodeNode { code: "return 1".into(), sandbox: SandboxLimits::default() }),
+        8 => NodeKind::Transform(TransformNode { value: json!({"route": "left", "ok": true}) }),
+        9 => NodeKind::Decision(DecisionNode::Expression(if code > 128 { "'left'".into() } else { "'right'".into() })),
+        10 => NodeKind::Merge(MergeNode::default()),
+        11 if code > 128 => NodeKind::Decision(DecisionNode::Agent(AgentNode { agent: Some("worker".into()), ..AgentNode::default() })),
+        12 => NodeKind::Subplan(SubplanNode::Inline(Box::new(body(code)))),
+        13 => NodeKind::Loop(LoopNode { body: Box::new(body(code)), until: "iteration > 1 or b.ok".into() }),
+        14 => NodeKind::Map(MapNode {
             over: format!("[{}]", ["", "1", "1, 2, 3"][usize::from(code % 3)]),
             body: Box::new(body(code / 2)),
             max_parallel: code.is_multiple_of(2).then_some(2),
@@ -60,7 +60,7 @@ fn work(code: u8) -> NodeKind {
 fn body(code: u8) -> Plan {
     let mut inner = match code % 4 {
         0 => plan(vec![node("a", work(6), &[]), node("b", work(0), &["a"])]),
-        1 => plan(vec![node("b", NodeKind::Map(MapWork { over: "[1, 2]".into(), body: Box::new(body(2)), max_parallel: None }), &[])]),
+        1 => plan(vec![node("b", NodeKind::Map(MapNode { over: "[1, 2]".into(), body: Box::new(body(2)), max_parallel: None }), &[])]),
         2 => plan(vec![node("a", work(0), &[]), node("b", work(8), &["a"])]),
         _ => Plan {
             dialect: Dialect::Workflow,
@@ -194,7 +194,7 @@ impl Player {
     fn check_slots(&self) {
         let run = &self.world.run;
         let working =
-            run.nodes().filter(|(id, node)| node.state == NodeState::Running && !run.node_doc(id).unwrap().work.is_composite()).count();
+            run.nodes().filter(|(id, node)| node.state == NodeState::Running && !run.node_doc(id).unwrap().kind.is_composite()).count();
         let slots = self.world.run.settings().unwrap().slots;
         assert!(working <= slots as usize, "{working} nodes work with {slots} slots");
     }

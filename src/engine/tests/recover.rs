@@ -164,7 +164,7 @@ fn locks_and_slots_of_the_dead_are_free() {
 #[test]
 fn what_runs_inside_of_nodes_goes_on_where_it_was() {
     let body = plan(vec![agent("x", &[]), agent("y", &["x"])]);
-    let map = node("m", NodeKind::Map(MapWork { over: "[1, 2]".into(), body: Box::new(body), max_parallel: None }), &[]);
+    let map = node("m", NodeKind::Map(MapNode { over: "[1, 2]".into(), body: Box::new(body), max_parallel: None }), &[]);
     let mut world = World::new(plan(vec![map]));
     world.done("m[0]/x", json!(1));
     world.crash();

@@ -6,7 +6,7 @@ use crate::plan::*;
 use serde_json::json;
 
 fn decision(id: &str, expression: &str, deps: &[&str]) -> Node {
-    node(id, NodeKind::Decision(DecisionWork::Expression(expression.into())), deps)
+    node(id, NodeKind::Decision(DecisionNode::Expression(expression.into())), deps)
 }
 
 #[test]
@@ -16,7 +16,7 @@ fn a_decision_takes_the_edge_that_its_answer_names_and_the_branches_join_again()
         decision("which", "'warm' if look.degrees > 20 else 'cold'", &["look"]),
         agent("swim", &[]),
         agent("read", &[]),
-        node("both", NodeKind::Merge(MergeWork::default()), &["swim", "read"]),
+        node("both", NodeKind::Merge(MergeNode::default()), &["swim", "read"]),
     ]);
     doc.edges = vec![edge("which", "swim", "warm"), edge("which", "read", "cold")];
     let mut world = World::new(doc);
@@ -77,7 +77,7 @@ fn a_passed_node_forwards_the_context_that_it_received() {
 #[test]
 fn a_missing_field_fails_the_node_before_it_runs() {
     let mut asks = agent("b", &["a"]);
-    asks.work = NodeKind::Agent(AgentWork { objective: Some("use {{a.result.nope}}".into()), ..AgentWork::default() });
+    asks.kind = NodeKind::Agent(AgentNode { objective: Some("use {{a.result.nope}}".into()), ..AgentNode::default() });
     let mut world = World::new(plan(vec![agent("a", &[]), asks]));
     world.done("a", json!({"x": 1}));
     assert_eq!(world.state("b"), "failed");

@@ -201,7 +201,7 @@ fn a_run_to_a_node_that_stands_at_its_start_pauses_there_at_once() {
 
 fn map_of_two() -> World {
     let body = plan(vec![agent("x", &[]), agent("y", &["x"])]);
-    let map = MapWork { over: "[1, 2]".into(), body: Box::new(body), max_parallel: Some(1) };
+    let map = MapNode { over: "[1, 2]".into(), body: Box::new(body), max_parallel: Some(1) };
     World::new(plan(vec![node("m", NodeKind::Map(map), &[]), agent("c", &["m"])]))
 }
 
@@ -252,7 +252,7 @@ fn a_release_of_the_run_goes_on_from_breakpoints_inside_of_nodes() {
 #[test]
 fn a_composite_node_in_which_all_has_started_is_past_holding() {
     let body = plan(vec![agent("x", &[])]);
-    let mut world = World::new(plan(vec![node("p", NodeKind::Plan(PlanWork::Inline(Box::new(body))), &[])]));
+    let mut world = World::new(plan(vec![node("p", NodeKind::Subplan(SubplanNode::Inline(Box::new(body))), &[])]));
     let refused = act(&mut world, Action::Hold { target: on("p") });
     assert!(matches!(&refused[..], [Event::Refused { why, .. }] if why == "`p` is running, too late for a hold"), "{refused:?}");
 }

@@ -100,7 +100,7 @@ fn a_stages_plan_stops_at_a_terminal_stage_and_tells_of_each_stage() {
 #[test]
 fn a_decision_of_a_stages_plan_that_names_no_edge_takes_the_first_and_says_so() {
     let mut plan = stages();
-    plan.nodes[0].work = NodeKind::Transform(TransformWork { value: json!({"next": "elsewhere"}) });
+    plan.nodes[0].kind = NodeKind::Transform(TransformNode { value: json!({"next": "elsewhere"}) });
     let world = World::new(plan);
     assert_eq!(world.states(), "start succeeded, which succeeded, left succeeded, right skipped, join succeeded, after skipped");
     let log = world.records.iter().find_map(|record| match &record.event {

@@ -16,7 +16,7 @@ pub use walk::GraphMove;
 
 use super::layers::{Area, Layers, Size, Sketch, Tie};
 use super::order::PlanGraph;
-use super::{AgentWork, DecisionWork, Edge, NodeId, NodeKind, Plan, PlanWork};
+use super::{AgentNode, DecisionNode, Edge, NodeId, NodeKind, Plan, SubplanNode};
 use crate::text::Plain;
 use std::collections::HashMap;
 
@@ -111,18 +111,18 @@ impl GraphDrawing {
                 Some(owner) => NodeId::new(format!("{}/{}", self.nodes[owner].id, node.id)),
                 None => node.id.clone(),
             };
-            let body = node.work.body().map_or(BoxBody::None, |plan| BoxBody::Folded(plan.nodes.len()));
-            let mut caption = worker(&node.work);
+            let body = node.kind.body().map_or(BoxBody::None, |plan| BoxBody::Folded(plan.nodes.len()));
+            let mut caption = worker(&node.kind);
             if let BoxBody::Folded(nodes) = body {
                 caption = caption.then(&Plain::line(&format!(", {nodes} {}", if nodes == 1 { "node" } else { "nodes" })));
             }
             self.nodes.push(Box { id, pane, at, title: Plain::summary(&node.id), caption, body });
         }
         for (at, node) in plan.nodes.iter().enumerate() {
-            let inner = node.work.body().filter(|inner| !inner.nodes.is_empty() && is_open(&self.nodes[first + at].id));
+            let inner = node.kind.body().filter(|inner| !inner.nodes.is_empty() && is_open(&self.nodes[first + at].id));
             if let Some(inner) = inner {
                 self.nodes[first + at].body = BoxBody::Open(self.pane(inner, Some(first + at), is_open));
-                self.nodes[first + at].caption = rule(&node.work);
+                self.nodes[first + at].caption = rule(&node.kind);
             }
         }
         let boxes = (first..first + plan.nodes.len()).map(|place| self.size_of(place)).collect();
@@ -220,36 +220,36 @@ fn caption(edge: &Edge) -> Option<Plain> {
 }
 
 /// Who does the work, or its sort.
-fn worker(work: &NodeKind) -> Plain {
-    let agent = |agent: &AgentWork| Plain::summary(agent.agent.as_deref().or(agent.role.as_deref()).unwrap_or("agent"));
-    match work {
+fn worker(kind: &NodeKind) -> Plain {
+    let agent = |agent: &AgentNode| Plain::summary(agent.agent.as_deref().or(agent.role.as_deref()).unwrap_or("agent"));
+    match kind {
         NodeKind::Agent(work) => agent(work),
-        NodeKind::Decision(DecisionWork::Agent(work)) => Plain::line("decision: ").then(&agent(work)),
+        NodeKind::Decision(DecisionNode::Agent(work)) => Plain::line("decision: ").then(&agent(work)),
         NodeKind::Tool(tool) => Plain::summary(&tool.tool),
-        NodeKind::Plan(PlanWork::File { path, .. }) => Plain::summary(path),
+        NodeKind::Subplan(SubplanNode::File { path, .. }) => Plain::summary(path),
         NodeKind::Code(_)
-        | NodeKind::Decision(DecisionWork::Expression(_))
+        | NodeKind::Decision(DecisionNode::Expression(_))
         | NodeKind::Merge(_)
         | NodeKind::Transform(_)
         | NodeKind::Approval(_)
-        | NodeKind::Plan(PlanWork::Inline(_))
+        | NodeKind::Subplan(SubplanNode::Inline(_))
         | NodeKind::Loop(_)
-        | NodeKind::Map(_) => Plain::line(work.kind()),
+        | NodeKind::Map(_) => Plain::line(kind.name()),
     }
 }
 
 /// What happens to the plan in a frame.
-fn rule(work: &NodeKind) -> Plain {
-    match work {
+fn rule(kind: &NodeKind) -> Plain {
+    match kind {
         NodeKind::Loop(work) => Plain::line("loop until ").then(&Plain::summary(&work.until)),
         NodeKind::Map(work) => Plain::line("for each of ").then(&Plain::summary(&work.over)),
-        NodeKind::Plan(_)
+        NodeKind::Subplan(_)
         | NodeKind::Agent(_)
         | NodeKind::Tool(_)
         | NodeKind::Code(_)
         | NodeKind::Decision(_)
         | NodeKind::Merge(_)
         | NodeKind::Transform(_)
-        | NodeKind::Approval(_) => worker(work),
+        | NodeKind::Approval(_) => worker(kind),
     }
 }

@@ -28,7 +28,7 @@ impl<'p> DocumentDraft<'p> {
             draft.incoming.entry(edge.to.as_str()).or_default().push(at);
         }
         for (at, node) in plan.nodes.iter().enumerate() {
-            if !holds(&node.work) {
+            if !holds(&node.kind) {
                 draft.left_out.insert(node.id.as_str());
                 draft.lose(format!("nodes[{at}]"), format!("{} has no such node, so `{}` is left out", draft.name(), node.id));
             }
@@ -255,7 +255,7 @@ impl<'p> DocumentDraft<'p> {
         edges.iter().for_each(|(_, edge)| ways.entry(&edge.from).or_default().push(edge));
         for (at, node) in self.nodes() {
             let route = node.policy.route.or(self.plan.defaults.route);
-            let Some(ways) = ways.get(&node.id).filter(|_| !node.work.is_decision() && route != Some(Route::First)) else { continue };
+            let Some(ways) = ways.get(&node.id).filter(|_| !node.kind.is_decision() && route != Some(Route::First)) else { continue };
             let mut always = ways.iter().filter(|edge| edge.when.is_none()).map(|edge| &edge.to);
             let words = match (always.next(), ways.iter().any(|edge| edge.when.is_some())) {
                 (Some(first), false) if always.any(|other| other != first) => format!("so of several only `{first}` would run"),
@@ -270,7 +270,7 @@ impl<'p> DocumentDraft<'p> {
 
     /// Notes where a node waits for several, of which the token comes from one.
     fn lose_joins(&mut self, edges: &[(String, Edge)]) {
-        let decides: HashSet<&NodeId> = self.plan.nodes.iter().filter(|node| node.work.is_decision()).map(|node| &node.id).collect();
+        let decides: HashSet<&NodeId> = self.plan.nodes.iter().filter(|node| node.kind.is_decision()).map(|node| &node.id).collect();
         let mut waits: HashMap<&NodeId, Vec<&NodeId>> = HashMap::new();
         for (_, edge) in edges.iter().filter(|(_, edge)| edge.when.is_none() && !decides.contains(&edge.from)) {
             let sources = waits.entry(&edge.to).or_default();

@@ -7,7 +7,7 @@ use super::forms::DocumentPart;
 use super::{Loss, nodes};
 use crate::plan::native::ShapeError;
 use crate::plan::{
-    AgentWork, Budget, Catalog, CodeWork, Dialect, Node, NodeKind, OnFailure, Plan, Policy, SandboxLimits, ToolInfo, ToolInput, ToolWork,
+    AgentNode, Budget, Catalog, CodeNode, Dialect, Node, NodeKind, OnFailure, Plan, Policy, SandboxLimits, ToolInfo, ToolInput, ToolNode,
 };
 use serde_json::{Map, Value, json};
 
@@ -112,7 +112,7 @@ fn tool(fields: &mut Fields) -> Result<NodeKind, ShapeError> {
     if args.as_ref().is_some_and(Map::is_empty) {
         fields.keep("arguments", json!({}));
     }
-    Ok(NodeKind::Tool(ToolWork { tool, input: ToolInput::Args(args.unwrap_or_default()) }))
+    Ok(NodeKind::Tool(ToolNode { tool, input: ToolInput::Args(args.unwrap_or_default()) }))
 }
 
 fn code(fields: &mut Fields) -> Result<NodeKind, ShapeError> {
@@ -122,7 +122,7 @@ fn code(fields: &mut Fields) -> Result<NodeKind, ShapeError> {
         sandbox = limits(&config);
         fields.keep("sandbox_config", Value::Object(config));
     }
-    Ok(NodeKind::Code(CodeWork { code, sandbox }))
+    Ok(NodeKind::Code(CodeNode { code, sandbox }))
 }
 
 /// The limits that a sandbox configuration sets, under the names that are in use.
@@ -144,7 +144,7 @@ fn agent(fields: &mut Fields, policy: &mut Policy) -> Result<NodeKind, ShapeErro
     policy.max_iterations = most.map_err(|_| fields.wrong("max_iterations", "more than any loop can do; write 1 to 20"))?;
     let tokens = fields.count("budget")?;
     policy.budget = tokens.map(|tokens| Budget { tokens: Some(tokens), ..Budget::default() });
-    Ok(NodeKind::Agent(AgentWork { role, goal, ..AgentWork::default() }))
+    Ok(NodeKind::Agent(AgentNode { role, goal, ..AgentNode::default() }))
 }
 
 pub(super) fn write(plan: &Plan, catalog: &Catalog) -> (Value, Vec<Loss>) {
@@ -180,7 +180,7 @@ fn put_work(
     fields: &mut Map<String, Value>,
     written: &mut Map<String, Value>,
 ) {
-    match &node.work {
+    match &node.kind {
         NodeKind::Tool(work) => {
             rename(fields, "tool", written, "tool");
             rename(fields, "args", written, "arguments");
@@ -230,7 +230,7 @@ fn put_work(
         | NodeKind::Merge(_)
         | NodeKind::Transform(_)
         | NodeKind::Approval(_)
-        | NodeKind::Plan(_)
+        | NodeKind::Subplan(_)
         | NodeKind::Loop(_)
         | NodeKind::Map(_) => {}
     }
@@ -263,7 +263,7 @@ fn put_policy(draft: &mut DocumentDraft, place: &str, node: &Node, fields: &mut 
     {
         written.insert("timeout".into(), milliseconds(seconds));
     }
-    let budget = node.policy.budget.as_ref().filter(|_| matches!(node.work, NodeKind::Agent(_)));
+    let budget = node.policy.budget.as_ref().filter(|_| matches!(node.kind, NodeKind::Agent(_)));
     if let Some(tokens) = budget.and_then(|budget| budget.tokens) {
         written.insert("budget".into(), json!(tokens));
         if let Some(Value::Object(mut rest)) = fields.shift_remove("budget") {
@@ -272,7 +272,7 @@ fn put_policy(draft: &mut DocumentDraft, place: &str, node: &Node, fields: &mut 
         }
     }
     let safe = fields.shift_remove("on_failure").map(|how| how == json!("safe"));
-    match (has_side_effects(&node.work, &node.policy), safe) {
+    match (has_side_effects(&node.kind, &node.policy), safe) {
         (true, Some(true)) => {
             draft.lose(format!("{place}.on_failure"), "in the hybrid format only tasks without side effects are safe to fail");
         }

@@ -5,7 +5,7 @@ use super::fields::{Fields, Slips};
 use super::forms::DocumentPart;
 use super::{Loss, nodes};
 use crate::plan::native::ShapeError;
-use crate::plan::{AgentWork, Dialect, Node, NodeKind, Plan};
+use crate::plan::{AgentNode, Dialect, Node, NodeKind, Plan};
 use serde_json::{Map, Value, json};
 
 pub(super) const DOCUMENT: Slips =
@@ -27,7 +27,7 @@ fn node(value: Value, path: &str) -> Result<Node, ShapeError> {
     let mut fields = Fields::open(value, path, &NODE)?;
     let id = fields.need_text("id")?;
     let work =
-        AgentWork { agent: Some(fields.need_text("agent")?), objective: Some(fields.need_text("objective")?), ..AgentWork::default() };
+        AgentNode { agent: Some(fields.need_text("agent")?), objective: Some(fields.need_text("objective")?), ..AgentNode::default() };
     let depends_on = fields.ids("depends_on")?;
     Ok(Node { depends_on, ext: fields.rest(), ..Node::new(id.as_str(), NodeKind::Agent(work)) })
 }

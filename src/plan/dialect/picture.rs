@@ -6,16 +6,16 @@ use crate::plan::{Edge, NodeKind, Plan, nest};
 use crate::text::Plain;
 
 /// The work in a few words: `agent writer`, `tool read_file`, `code`.
-fn words(work: &NodeKind) -> String {
-    let named = match work {
+fn words(kind: &NodeKind) -> String {
+    let named = match kind {
         NodeKind::Tool(tool) => Some(&tool.tool),
-        _ => work.agent().and_then(|agent| agent.agent.as_ref().or(agent.role.as_ref())),
+        _ => kind.agent().and_then(|agent| agent.agent.as_ref().or(agent.role.as_ref())),
     };
-    match (work, named) {
+    match (kind, named) {
         (NodeKind::Decision(_), Some(name)) => format!("decision: {name}"),
-        (_, Some(name)) => format!("{} {name}", work.kind()),
-        (NodeKind::Plan(_), None) => "sub-plan".into(),
-        (_, None) => work.kind().into(),
+        (_, Some(name)) => format!("{} {name}", kind.name()),
+        (NodeKind::Subplan(_), None) => "sub-plan".into(),
+        (_, None) => kind.name().into(),
     }
 }
 
@@ -72,19 +72,19 @@ fn html(text: &str) -> String {
 
 /// A box, or a frame around what stands inside.
 fn mermaid_node(nested: &Nested, i: usize, depth: usize, text: &mut String) {
-    let work = &nested.plan.nodes[i].work;
-    let (gap, name, words) = ("  ".repeat(depth), html(nested.name(i)), html(&words(work)));
+    let kind = &nested.plan.nodes[i].kind;
+    let (gap, name, words) = ("  ".repeat(depth), html(nested.name(i)), html(&words(kind)));
     if !nested.inside[i].is_empty() {
         text.push_str(&format!("{gap}subgraph n{i}[\"{name}: {words}\"]\n"));
         nested.inside[i].iter().for_each(|&inner| mermaid_node(nested, inner, depth + 1, text));
         text.push_str(&format!("{gap}end\n"));
         return;
     }
-    let (open, close) = match work {
+    let (open, close) = match kind {
         NodeKind::Decision(_) => ("{", "}"),
         NodeKind::Approval(_) => ("[/", "/]"),
         NodeKind::Merge(_) => ("((", "))"),
-        NodeKind::Plan(_) | NodeKind::Loop(_) | NodeKind::Map(_) => ("[[", "]]"),
+        NodeKind::Subplan(_) | NodeKind::Loop(_) | NodeKind::Map(_) => ("[[", "]]"),
         NodeKind::Agent(_) | NodeKind::Tool(_) | NodeKind::Code(_) | NodeKind::Transform(_) => ("[", "]"),
     };
     text.push_str(&format!("{gap}n{i}{open}\"{name}<br/>{words}\"{close}\n"));
@@ -107,16 +107,16 @@ fn quote(text: &str) -> String {
 
 /// A box; what stands inside is drawn in a frame of its own, which begins with the box. Edges of Graphviz can't end at frames.
 fn dot_node(nested: &Nested, i: usize, depth: usize, text: &mut String) {
-    let work = &nested.plan.nodes[i].work;
+    let kind = &nested.plan.nodes[i].kind;
     let gap = "  ".repeat(depth);
-    let shape = match work {
+    let shape = match kind {
         NodeKind::Decision(_) => ", shape=diamond",
         NodeKind::Approval(_) => ", shape=parallelogram",
         NodeKind::Merge(_) => ", shape=circle",
-        NodeKind::Plan(_) | NodeKind::Loop(_) | NodeKind::Map(_) => ", shape=box3d",
+        NodeKind::Subplan(_) | NodeKind::Loop(_) | NodeKind::Map(_) => ", shape=box3d",
         NodeKind::Agent(_) | NodeKind::Tool(_) | NodeKind::Code(_) | NodeKind::Transform(_) => "",
     };
-    let label = quote(&format!("{}: {}", nested.name(i), words(work)));
+    let label = quote(&format!("{}: {}", nested.name(i), words(kind)));
     if nested.inside[i].is_empty() {
         text.push_str(&format!("{gap}n{i} [label={label}{shape}];\n"));
         return;
@@ -156,7 +156,7 @@ pub(super) fn tree(plan: &Plan) -> String {
         match row.kind {
             DrawnRowKind::Reference => text.push_str(&format!("→ {}\n", safe(nest::name(&node.id)))),
             DrawnRowKind::Node => {
-                text.push_str(&format!("{}  {}", safe(nest::name(&node.id)), safe(&words(&node.work))));
+                text.push_str(&format!("{}  {}", safe(nest::name(&node.id)), safe(&words(&node.kind))));
                 let conditions = graph.incoming(row.node).filter_map(|link| condition(plan, graph.links()[link].place));
                 let conditions: Vec<String> = conditions.collect();
                 if !conditions.is_empty() {

@@ -3,7 +3,7 @@
 
 use super::source::SourceText;
 use super::{forms, stages};
-use crate::plan::{Dialect, NodeKind, Plan, PlanWork};
+use crate::plan::{Dialect, NodeKind, Plan, SubplanNode};
 use std::borrow::Cow;
 
 /// The place that a native path means in a document of this shape. What the document doesn't say by a field of its own, such as the order
@@ -18,10 +18,10 @@ pub fn source_path(plan: &Plan, shape: Dialect, path: &str) -> String {
             Dialect::Hybrid => format!("tasks[{at}]"),
             Dialect::Stages => stages::stage_place(plan, at, &node.id),
         };
-        if let Some(body) = node.work.body()
+        if let Some(body) = node.kind.body()
             && let Some((field, inner)) = rest.split_once('.').filter(|(field, _)| ["plan", "body"].contains(field))
         {
-            return format!("{place}.{field}.{}", source_path(body, shape_of(&node.work, body), inner));
+            return format!("{place}.{field}.{}", source_path(body, shape_of(&node.kind, body), inner));
         }
         let (field, tail) = rest.split_at(rest.find(['.', '[']).unwrap_or(rest.len()));
         return match shape {
@@ -31,7 +31,7 @@ pub fn source_path(plan: &Plan, shape: Dialect, path: &str) -> String {
                 "query" | "args" => under(&place, "query", ""),
                 _ => under(&place, field, tail),
             },
-            Dialect::Hybrid => hybrid(&place, &node.work, field, tail),
+            Dialect::Hybrid => hybrid(&place, &node.kind, field, tail),
             Dialect::Workflow => match field {
                 "agent" => under(&place, "agent_name", tail),
                 "entry" => under(&place, "is_entry", tail),
@@ -114,7 +114,7 @@ pub fn locate(text: &str, origin: &str, paths: &[String]) -> Vec<Option<(usize, 
 
 /// The shape that a body stands in: a file may be of any, and so may be what is told as one where it stands.
 fn shape_of(work: &NodeKind, body: &Plan) -> Dialect {
-    let is_file = matches!(work, NodeKind::Plan(PlanWork::File { .. }));
+    let is_file = matches!(work, NodeKind::Subplan(SubplanNode::File { .. }));
     if is_file || forms::stands_in_own_shape(body) { body.dialect } else { Dialect::Native }
 }
 

@@ -120,7 +120,7 @@ fn a_body_in_the_orchestration_form_keeps_it() {
     let body = json!({"nodes": [{"id": "b", "agent": "w", "objective": "o", "depends_on": []}], "metadata": {"k": 1}});
     let document = json!({"dagdeck": 1, "nodes": [{"id": "a", "plan": body}]});
     let (plan, _) = read(&document.to_string(), "-").unwrap();
-    assert_eq!(plan.nodes[0].work.body().map(|body| body.dialect), Some(Dialect::Orchestration));
+    assert_eq!(plan.nodes[0].kind.body().map(|body| body.dialect), Some(Dialect::Orchestration));
     assert_eq!(crate::plan::native::plan_to_value(&plan), document);
 }
 
@@ -383,14 +383,14 @@ fn a_body_in_the_shape_of_another_dialect_reads_as_a_file_does_and_is_written_ba
         {"id": "w", "until": "iteration > 1", "body": {"nodes": [{"id": "a", "agent_name": "x", "is_entry": true}], "connections": []}}
     ]});
     let (mut plan, _) = read(&document.to_string(), "-").unwrap();
-    let dialects: Vec<Dialect> = plan.nodes.iter().map(|node| node.work.body().unwrap().dialect).collect();
+    let dialects: Vec<Dialect> = plan.nodes.iter().map(|node| node.kind.body().unwrap().dialect).collect();
     assert_eq!(dialects, [Dialect::Tools, Dialect::Workflow]);
     let written = |plan: &Plan| serde_json::from_str::<Value>(&write(plan, Format::Native).text).unwrap();
     assert_eq!(written(&plan), document);
     assert_eq!(read(&written(&plan).to_string(), "-").unwrap().0, plan);
     assert_eq!(source_path(&plan, Dialect::Native, "nodes[0].plan.nodes[0].args.x"), "nodes[0].plan.dag[0].query");
     // What the shape can't hold is written natively.
-    plan.nodes[0].work.body_mut().unwrap().nodes[0].policy.timeout_s = Some(1.0);
+    plan.nodes[0].kind.body_mut().unwrap().nodes[0].policy.timeout_s = Some(1.0);
     assert_eq!(written(&plan)["nodes"][0]["plan"]["nodes"][0]["timeout_s"], 1.0);
     assert_eq!(written(&plan)["nodes"][0]["plan"]["dialect"], "tools");
     let wrong = json!({"nodes": [{"id": "s", "plan": {"dag": [{"id": 3}]}}]});

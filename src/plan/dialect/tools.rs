@@ -5,7 +5,7 @@ use super::fields::{Fields, Slips};
 use super::forms::DocumentPart;
 use super::{Loss, nodes};
 use crate::plan::native::ShapeError;
-use crate::plan::{Catalog, Dialect, Node, NodeKind, Plan, ToolInfo, ToolInput, ToolWork};
+use crate::plan::{Catalog, Dialect, Node, NodeKind, Plan, ToolInfo, ToolInput, ToolNode};
 use serde_json::{Map, Value, json};
 
 pub(super) const DOCUMENT: Slips = Slips {
@@ -38,7 +38,7 @@ pub(super) fn read(value: Value) -> Result<Plan, ShapeError> {
 fn task(value: Value, path: &str) -> Result<Node, ShapeError> {
     let mut fields = Fields::open(value, path, &TASK)?;
     let id = fields.need_text("id")?;
-    let work = ToolWork { tool: fields.need_text("tool")?, input: ToolInput::Query(fields.need_text("query")?) };
+    let work = ToolNode { tool: fields.need_text("tool")?, input: ToolInput::Query(fields.need_text("query")?) };
     let depends_on = fields.ids("dependencies")?;
     Ok(Node { depends_on, ext: fields.rest(), ..Node::new(id.as_str(), NodeKind::Tool(work)) })
 }
@@ -56,7 +56,7 @@ pub(super) fn write(plan: &Plan, catalog: &Catalog) -> (Value, Vec<Loss>) {
         let mut written = Map::from_iter([("id".to_owned(), json!(node.id.as_str()))]);
         written.insert("tool".into(), fields.shift_remove("tool").unwrap_or_default());
         let args = fields.shift_remove("args");
-        let tool = if let NodeKind::Tool(work) = &node.work { catalog.tool(&work.tool) } else { None };
+        let tool = if let NodeKind::Tool(work) = &node.kind { catalog.tool(&work.tool) } else { None };
         let parameter = tool.and_then(ToolInfo::query_parameter);
         let query = fields.shift_remove("query").unwrap_or_else(|| query(&mut draft, &place, parameter, args));
         written.insert("query".into(), query);

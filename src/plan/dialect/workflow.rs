@@ -6,7 +6,7 @@ use super::fields::{Fields, Slips};
 use super::forms::DocumentPart;
 use super::{Loss, nodes};
 use crate::plan::native::ShapeError;
-use crate::plan::{AgentWork, Dialect, Edge, Node, NodeKind, Plan, Policy};
+use crate::plan::{AgentNode, Dialect, Edge, Node, NodeKind, Plan, Policy};
 use serde_json::{Map, Value, json};
 
 pub(super) const DOCUMENT: Slips =
@@ -52,7 +52,7 @@ pub(super) fn read(value: Value) -> Result<Plan, ShapeError> {
 fn node(value: Value, path: &str) -> Result<Node, ShapeError> {
     let mut fields = Fields::open(value, path, &NODE)?;
     let id = fields.need_text("id")?;
-    let work = AgentWork { agent: Some(fields.need_text("agent_name")?), objective: fields.words("objective")?, ..AgentWork::default() };
+    let work = AgentNode { agent: Some(fields.need_text("agent_name")?), objective: fields.words("objective")?, ..AgentNode::default() };
     let entry = fields.flag("is_entry")?;
     let exit = fields.flag("is_exit")?;
     let policy = Policy { skip_if: fields.words("skip_condition")?, ..Policy::default() };

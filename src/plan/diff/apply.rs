@@ -14,7 +14,7 @@ impl Difference {
     /// When the plan has no such place any more.
     pub fn edit(&self, plan: &Plan) -> Result<Edit, EditError> {
         let Some(within) = &self.within else { return self.change.edit(plan) };
-        let body = nest::find(plan, within).and_then(|node| node.work.body());
+        let body = nest::find(plan, within).and_then(|node| node.kind.body());
         let edit = self.change.edit(body.ok_or_else(|| EditError::NoBody(within.clone()))?)?;
         Ok(Edit::within(Some(within), edit))
     }

@@ -2,7 +2,7 @@
 
 use super::Change;
 use crate::plan::native::{node_to_value, plan_to_value};
-use crate::plan::{Node, NodeKind, Plan, PlanWork, ToolInput};
+use crate::plan::{Node, NodeKind, Plan, SubplanNode, ToolInput};
 use serde_json::{Map, Value};
 
 /// One field of the native form that differs.
@@ -60,19 +60,19 @@ pub(super) fn map_of(node: &Node) -> Map<String, Value> {
 
 /// What differs between two nodes with the same id, edges and inner plans aside.
 pub(super) fn of_node(old: &Node, new: &Node) -> Vec<Change> {
-    if old.work == new.work && old.policy == new.policy && old.ext == new.ext && (old.entry, old.exit) == (new.entry, new.exit) {
+    if old.kind == new.kind && old.policy == new.policy && old.ext == new.ext && (old.entry, old.exit) == (new.entry, new.exit) {
         return Vec::new();
     }
-    let inner = match (bodies(old, new), &new.work) {
+    let inner = match (bodies(old, new), &new.kind) {
         (None, _) => None,
-        (Some(_), NodeKind::Plan(_)) => Some("plan"),
+        (Some(_), NodeKind::Subplan(_)) => Some("plan"),
         (Some(_), _) => Some("body"),
     };
     let slots = slots(&map_of(old), &map_of(new)).into_iter().filter(|slot| Some(slot.path[0].as_str()) != inner);
-    let same = same_sort(&old.work, &new.work);
-    let (old_work, new_work) = (map_of(&Node::new("", old.work.clone())), map_of(&Node::new("", new.work.clone())));
+    let same = same_sort(&old.kind, &new.kind);
+    let (old_work, new_work) = (map_of(&Node::new("", old.kind.clone())), map_of(&Node::new("", new.kind.clone())));
     let is_work = |slot: &ChangedField| old_work.contains_key(&slot.path[0]) || new_work.contains_key(&slot.path[0]);
-    let is_who = |slot: &ChangedField| matches!(new.work, NodeKind::Agent(_)) && WHO.contains(&slot.path[0].as_str());
+    let is_who = |slot: &ChangedField| matches!(new.kind, NodeKind::Agent(_)) && WHO.contains(&slot.path[0].as_str());
     let (together, alone): (Vec<ChangedField>, Vec<ChangedField>) = slots.partition(|slot| if same { is_who(slot) } else { is_work(slot) });
     let field = |name: String, slots: Vec<ChangedField>| Change::Field { node: new.id.clone(), name, slots };
     let mut changes = Vec::new();
@@ -85,8 +85,8 @@ pub(super) fn of_node(old: &Node, new: &Node) -> Vec<Change> {
 
 /// The plans inside of two nodes, where both have one of the same sort that is written there.
 pub(super) fn bodies<'a>(old: &'a Node, new: &'a Node) -> Option<(&'a Plan, &'a Plan)> {
-    match (&old.work, &new.work) {
-        (NodeKind::Plan(PlanWork::Inline(old)), NodeKind::Plan(PlanWork::Inline(new))) => Some((old, new)),
+    match (&old.kind, &new.kind) {
+        (NodeKind::Subplan(SubplanNode::Inline(old)), NodeKind::Subplan(SubplanNode::Inline(new))) => Some((old, new)),
         (NodeKind::Loop(old), NodeKind::Loop(new)) => Some((&old.body, &new.body)),
         (NodeKind::Map(old), NodeKind::Map(new)) => Some((&old.body, &new.body)),
         _ => None,
@@ -100,7 +100,7 @@ fn same_sort(old: &NodeKind, new: &NodeKind) -> bool {
         (NodeKind::Tool(old), NodeKind::Tool(new)) => {
             matches!((&old.input, &new.input), (ToolInput::Args(_), ToolInput::Args(_)) | (ToolInput::Query(_), ToolInput::Query(_)))
         }
-        (NodeKind::Plan(old), NodeKind::Plan(new)) => std::mem::discriminant(old) == std::mem::discriminant(new),
+        (NodeKind::Subplan(old), NodeKind::Subplan(new)) => std::mem::discriminant(old) == std::mem::discriminant(new),
         _ => true,
     };
     sort(old) == sort(new) && more

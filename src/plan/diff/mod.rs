@@ -149,7 +149,7 @@ impl Diff {
             }
         }
         let within = self.pieces[pieces[0]].within.as_deref();
-        let Some(plan) = within.map_or(Some(&plan), |within| super::nest::find(&plan, within).and_then(|node| node.work.body())) else {
+        let Some(plan) = within.map_or(Some(&plan), |within| super::nest::find(&plan, within).and_then(|node| node.kind.body())) else {
             return Vec::new();
         };
         let graph = PlanGraph::new(plan);
@@ -285,7 +285,7 @@ fn edges(old: &Plan, new: &Plan, common: &dyn Fn(&Edge) -> bool) -> Vec<Change> 
 fn orders(old: &Plan, new: &Plan) -> Vec<Change> {
     let counts = |plan: &Plan, node: &Node| {
         let route = node.policy.route.or(plan.defaults.route);
-        node.work.is_decision() || plan.dialect.walks() || route == Some(Route::First)
+        node.kind.is_decision() || plan.dialect.walks() || route == Some(Route::First)
     };
     let ordered: Vec<&Node> = new.nodes.iter().filter(|node| counts(new, node)).collect();
     if ordered.is_empty() {

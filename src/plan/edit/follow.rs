@@ -7,12 +7,12 @@ use crate::plan::reference::{rename_text, rename_value};
 use std::collections::HashSet;
 
 use crate::plan::code::is_identifier;
-use crate::plan::{DecisionWork, Edge, Node, NodeId, NodeKind, Plan, PlanNames, Policy, ToolInput};
+use crate::plan::{DecisionNode, Edge, Node, NodeId, NodeKind, Plan, PlanNames, Policy, ToolInput};
 
 /// The edits that rename the node at `at`.
 pub(super) fn rename(plan: &Plan, at: usize, from: &NodeId, to: &NodeId) -> Vec<Edit> {
     let names = PlanNames::new(plan.nodes.iter().map(|node| node.id.as_str()), &plan.inputs);
-    let decisions = plan.nodes.iter().filter(|node| matches!(node.work, NodeKind::Decision(_))).map(|node| node.id.as_str()).collect();
+    let decisions = plan.nodes.iter().filter(|node| matches!(node.kind, NodeKind::Decision(_))).map(|node| node.id.as_str()).collect();
     let follow = Follow { from, to, names, decisions };
     let mut edits = Vec::new();
     for (i, node) in plan.nodes.iter().enumerate() {
@@ -60,14 +60,14 @@ impl Follow<'_> {
     fn node(&self, node: &Node) -> Node {
         let mut node = node.clone();
         node.depends_on = node.depends_on.iter().map(|id| self.id(id)).collect();
-        self.work(&mut node.work);
+        self.work(&mut node.kind);
         self.policy(&mut node.policy);
         node
     }
 
     fn work(&self, work: &mut NodeKind) {
         match work {
-            NodeKind::Agent(agent) | NodeKind::Decision(DecisionWork::Agent(agent)) => {
+            NodeKind::Agent(agent) | NodeKind::Decision(DecisionNode::Agent(agent)) => {
                 [&mut agent.objective, &mut agent.role, &mut agent.goal].into_iter().flatten().for_each(|text| self.text(text))
             }
             NodeKind::Tool(tool) => match &mut tool.input {
@@ -75,13 +75,13 @@ impl Follow<'_> {
                 ToolInput::Query(query) => self.text(query),
             },
             NodeKind::Code(code) => code.code = rename_in_code(&code.code, self.from, self.to),
-            NodeKind::Decision(DecisionWork::Expression(text)) => *text = rename_expression(text, self.from, self.to, &self.names),
+            NodeKind::Decision(DecisionNode::Expression(text)) => *text = rename_expression(text, self.from, self.to, &self.names),
             NodeKind::Map(map) => map.over = rename_expression(&map.over, self.from, self.to, &self.names),
             NodeKind::Merge(merge) => merge.template.iter_mut().for_each(|value| rename_value(value, self.from, self.to, &self.names)),
             NodeKind::Transform(transform) => rename_value(&mut transform.value, self.from, self.to, &self.names),
             NodeKind::Approval(ask) => self.text(&mut ask.text),
             // What stands inside sees nothing of the plan around it; it gets `inputs`, which follow with the policy.
-            NodeKind::Plan(_) | NodeKind::Loop(_) => {}
+            NodeKind::Subplan(_) | NodeKind::Loop(_) => {}
         }
     }
 

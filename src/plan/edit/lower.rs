@@ -21,9 +21,9 @@ pub(super) fn lower(edit: &Edit, plan: &Plan) -> Result<Vec<Edit>, EditError> {
             Ok(follow::rename(plan, at, from, to))
         }
         Edit::ReplaceNode { node } => Ok(vec![put_node(find(plan, &node.id)?, (**node).clone())]),
-        Edit::SetWork { id, work } => {
+        Edit::SetKind { id, kind } => {
             let at = find(plan, id)?;
-            Ok(vec![put_node(at, Node { work: work.0.clone(), ..plan.nodes[at].clone() })])
+            Ok(vec![put_node(at, Node { kind: kind.0.clone(), ..plan.nodes[at].clone() })])
         }
         Edit::SetPolicy { id, policy } => {
             let at = find(plan, id)?;

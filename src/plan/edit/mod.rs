@@ -44,11 +44,13 @@ pub enum Edit {
         node: Box<Node>,
     },
     /// What a node does.
-    SetWork {
+    #[serde(rename = "set_work")]
+    SetKind {
         /// Which.
         id: NodeId,
-        /// The new work.
-        work: WorkData,
+        /// What it does from now on.
+        #[serde(rename = "work")]
+        kind: KindData,
     },
     /// How a node is run.
     SetPolicy {
@@ -163,17 +165,17 @@ pub enum Edit {
 
 /// A work on its own, serialised as the native fields that it has in a node.
 #[derive(Clone, Debug, PartialEq)]
-pub struct WorkData(pub NodeKind);
+pub struct KindData(pub NodeKind);
 
-impl Serialize for WorkData {
+impl Serialize for KindData {
     fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         Node::new("work", self.0.clone()).serialize(serializer)
     }
 }
 
-impl<'de> Deserialize<'de> for WorkData {
+impl<'de> Deserialize<'de> for KindData {
     fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        Node::deserialize(deserializer).map(|node| Self(node.work))
+        Node::deserialize(deserializer).map(|node| Self(node.kind))
     }
 }
 
@@ -235,8 +237,8 @@ impl Edit {
     }
 
     /// Sets what a node does.
-    pub fn set_work(id: impl Into<NodeId>, work: NodeKind) -> Self {
-        Self::SetWork { id: id.into(), work: WorkData(work) }
+    pub fn set_kind(id: impl Into<NodeId>, kind: NodeKind) -> Self {
+        Self::SetKind { id: id.into(), kind: KindData(kind) }
     }
 
     /// The new names that it gives to nodes of the plan itself, in order: each old one with its new one.
@@ -248,7 +250,7 @@ impl Edit {
             | Self::AddNode { .. }
             | Self::RemoveNode { .. }
             | Self::ReplaceNode { .. }
-            | Self::SetWork { .. }
+            | Self::SetKind { .. }
             | Self::SetPolicy { .. }
             | Self::MoveNode { .. }
             | Self::DuplicateNode { .. }
@@ -337,7 +339,7 @@ impl Edit {
             | Self::SpliceEdges { .. } => true,
             Self::Batch { edits } => edits.iter().any(Self::touches_edges),
             Self::RemoveNode { .. }
-            | Self::SetWork { .. }
+            | Self::SetKind { .. }
             | Self::SetPolicy { .. }
             | Self::MoveNode { .. }
             | Self::DuplicateNode { .. }
@@ -356,7 +358,7 @@ impl Edit {
 /// The plan inside a node.
 fn body<'a>(plan: &'a mut Plan, id: &NodeId) -> Result<&'a mut Plan, EditError> {
     let node = plan.nodes.iter_mut().find(|node| node.id == *id).ok_or_else(|| EditError::NoNode(id.clone()))?;
-    node.work.body_mut().ok_or_else(|| EditError::NoBody(id.clone()))
+    node.kind.body_mut().ok_or_else(|| EditError::NoBody(id.clone()))
 }
 
 /// All or none.

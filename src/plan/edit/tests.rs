@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::plan::samples::{id, plan};
-use crate::plan::{CodeWork, DecisionWork, TransformWork};
+use crate::plan::{CodeNode, DecisionNode, TransformNode};
 use proptest::prelude::*;
 use serde_json::json;
 
@@ -65,8 +65,8 @@ fn references_follow_a_rename_everywhere() {
 fn code_keeps_its_grammar_when_a_name_needs_brackets() {
     let mut plan = read(json!({"nodes": [{"id": "a", "agent": "x"}, {"id": "c", "code": "deps.a.output, deps?.a, deps.ab, o.deps.a"}]}));
     Edit::RenameNode { from: "a".into(), to: "a-b".into() }.apply(&mut plan).unwrap();
-    let code = CodeWork { code: "deps[\"a-b\"].output, deps?.[\"a-b\"], deps.ab, o.deps.a".into(), sandbox: Default::default() };
-    assert_eq!(plan.nodes[1].work, NodeKind::Code(code));
+    let code = CodeNode { code: "deps[\"a-b\"].output, deps?.[\"a-b\"], deps.ab, o.deps.a".into(), sandbox: Default::default() };
+    assert_eq!(plan.nodes[1].kind, NodeKind::Code(code));
 }
 
 #[test]
@@ -74,8 +74,8 @@ fn names_that_are_words_of_the_language_are_written_in_brackets() {
     let mut plan = read(json!({"nodes": [{"id": "a", "agent": "x"}, {"id": "d", "decide": "a.route if a else 'x'"}]}));
     Edit::RenameNode { from: "a".into(), to: "true".into() }.apply(&mut plan).unwrap();
     assert_eq!(
-        plan.nodes[1].work,
-        NodeKind::Decision(DecisionWork::Expression("nodes[\"true\"].route if nodes[\"true\"] else 'x'".into()))
+        plan.nodes[1].kind,
+        NodeKind::Decision(DecisionNode::Expression("nodes[\"true\"].route if nodes[\"true\"] else 'x'".into()))
     );
 }
 
@@ -83,7 +83,7 @@ fn names_that_are_words_of_the_language_are_written_in_brackets() {
 fn refusals_say_why_and_a_batch_is_all_or_nothing() {
     let mut plan = chain();
     let before = plan.clone();
-    let node = |id: &str| Box::new(Node::new(id, NodeKind::Transform(TransformWork { value: json!(1) })));
+    let node = |id: &str| Box::new(Node::new(id, NodeKind::Transform(TransformNode { value: json!(1) })));
     let cases = [
         (Edit::AddNode { node: node("a"), at: None }, "there is already a node `a`"),
         (Edit::AddNode { node: node("z"), at: Some(9) }, "position 9 is beyond the end"),
@@ -107,7 +107,7 @@ fn refusals_say_why_and_a_batch_is_all_or_nothing() {
 #[test]
 fn edits_are_plain_data_that_survive_json() {
     let edit =
-        Edit::batch([Edit::set_work("a", NodeKind::Transform(TransformWork { value: json!({"x": 1}) })), Edit::RemoveEdge { at: 3 }]);
+        Edit::batch([Edit::set_kind("a", NodeKind::Transform(TransformNode { value: json!({"x": 1}) })), Edit::RemoveEdge { at: 3 }]);
     assert_eq!(serde_json::from_str::<Edit>(&serde_json::to_string(&edit).unwrap()).unwrap(), edit);
 }
 
@@ -115,7 +115,7 @@ fn edit() -> impl Strategy<Value = Edit> {
     let node = || (0..9_usize).prop_map(id);
     prop_oneof![
         (node(), 0..9_usize).prop_map(|(id, at)| {
-            let node = Box::new(Node::new(id, NodeKind::Transform(TransformWork { value: json!("{{n1.result}}") })));
+            let node = Box::new(Node::new(id, NodeKind::Transform(TransformNode { value: json!("{{n1.result}}") })));
             Edit::AddNode { node, at: Some(at) }
         }),
         node().prop_map(|id| Edit::RemoveNode { id }),
@@ -127,7 +127,7 @@ fn edit() -> impl Strategy<Value = Edit> {
         (node(), node(), 0..4_usize).prop_map(|(from, to, at)| Edit::AddEdge { edge: Box::new(Edge::new(from, to)), at: Some(at) }),
         (0..4_usize).prop_map(|at| Edit::RemoveEdge { at }),
         (node(), node(), 0..4_usize).prop_map(|(from, to, at)| Edit::ReplaceEdge { edge: Box::new(Edge::new(from, to)), at }),
-        node().prop_map(|id| Edit::set_work(id, NodeKind::Transform(TransformWork { value: json!(2) }))),
+        node().prop_map(|id| Edit::set_kind(id, NodeKind::Transform(TransformNode { value: json!(2) }))),
         node().prop_map(|id| Edit::SetPolicy { id, policy: Box::new(Policy { timeout_s: Some(2.0), ..Policy::default() }) }),
         "[a-c]{0,3}".prop_map(|goal| Edit::SetGoal { goal }),
     ]

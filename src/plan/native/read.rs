@@ -3,8 +3,8 @@
 use super::{FORMAT, ShapeError};
 use crate::plan::dialect;
 use crate::plan::{
-    AgentWork, Ask, Budget, CodeWork, DecisionWork, Edge, LoopWork, MapWork, MergeWork, Node, NodeId, NodeKind, Plan, PlanWork, Policy,
-    ToolInput, ToolWork, TransformWork,
+    AgentNode, Ask, Budget, CodeNode, DecisionNode, Edge, LoopNode, MapNode, MergeNode, Node, NodeId, NodeKind, Plan, Policy, SubplanNode,
+    ToolInput, ToolNode, TransformNode,
 };
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
@@ -73,14 +73,14 @@ pub(in crate::plan) fn is_node_field(name: &str) -> bool {
 }
 
 /// Whether a field of a node with this work would be read as something known.
-pub(super) fn is_taken(name: &str, value: &Value, work: &NodeKind) -> bool {
-    let beside = match work {
+pub(super) fn is_taken(name: &str, value: &Value, kind: &NodeKind) -> bool {
+    let beside = match kind {
         NodeKind::Agent(_) => name == "goal",
         NodeKind::Tool(_) => ["args", "query"].contains(&name),
         NodeKind::Code(_) => name == "sandbox",
         NodeKind::Loop(_) => name == "body",
         NodeKind::Map(_) => ["body", "max_parallel"].contains(&name),
-        NodeKind::Decision(_) | NodeKind::Merge(_) | NodeKind::Transform(_) | NodeKind::Approval(_) | NodeKind::Plan(_) => false,
+        NodeKind::Decision(_) | NodeKind::Merge(_) | NodeKind::Transform(_) | NodeKind::Approval(_) | NodeKind::Subplan(_) => false,
     };
     beside
         || ["id", "depends_on", "entry", "exit"].contains(&name)
@@ -173,13 +173,13 @@ pub fn node_from_value(value: Value, path: &str) -> Result<Node, ShapeError> {
 fn node_at(value: Value, path: &str, depth: usize) -> Result<Node, ShapeError> {
     let mut fields = NativeFields::new(value, path, "a node")?;
     let id = fields.text("id")?.ok_or_else(|| fields.wrong("", "a node needs an `id`"))?;
-    let work = work(&mut fields, &id, depth)?;
+    let kind = node_kind(&mut fields, &id, depth)?;
     let depends_on = fields.texts("depends_on")?.unwrap_or_default().iter().map(NodeId::new).collect();
     let entry = fields.typed("entry")?.unwrap_or(false);
     let exit = fields.typed("exit")?.unwrap_or(false);
     let policy = fields.policy()?;
-    let ext = fields.rest(|key, value| is_taken(key, value, &work));
-    Ok(Node { id: NodeId::new(id), work, depends_on, entry, exit, policy, ext })
+    let ext = fields.rest(|key, value| is_taken(key, value, &kind));
+    Ok(Node { id: NodeId::new(id), kind, depends_on, entry, exit, policy, ext })
 }
 
 /// Reads one edge; `path` is where it stands.
@@ -202,7 +202,7 @@ pub fn edge_from_value(value: Value, path: &str) -> Result<Edge, ShapeError> {
     })
 }
 
-fn work(fields: &mut NativeFields, id: &str, depth: usize) -> Result<NodeKind, ShapeError> {
+fn node_kind(fields: &mut NativeFields, id: &str, depth: usize) -> Result<NodeKind, ShapeError> {
     let mut found: Vec<&str> = Vec::new();
     for (field, work) in WORKS {
         if fields.has(field) && !found.contains(&work) {
@@ -217,10 +217,10 @@ fn work(fields: &mut NativeFields, id: &str, depth: usize) -> Result<NodeKind, S
     let known = |key: &String| WORKS.iter().any(|(field, _)| field == key) || BESIDE.contains(&key.as_str());
     fields.map.retain(|key, value| !(value.is_null() && known(key)));
     if let Some(value) = value {
-        return Ok(NodeKind::Transform(TransformWork { value }));
+        return Ok(NodeKind::Transform(TransformNode { value }));
     }
     match found.as_slice() {
-        [work] => one_work(fields, work, depth),
+        [work] => one_kind(fields, work, depth),
         [] if fields.has("body") => {
             Err(fields
                 .wrong("", format!("`{id}` has a `body`: `until` makes it a loop, `over` makes it run once for each entry of a list")))
@@ -231,7 +231,7 @@ fn work(fields: &mut NativeFields, id: &str, depth: usize) -> Result<NodeKind, S
         }
         ["agent", "decide"] if fields.map.get("decide") == Some(&Value::Bool(true)) => {
             fields.take("decide");
-            agent(fields).map(|agent| NodeKind::Decision(DecisionWork::Agent(agent)))
+            agent(fields).map(|agent| NodeKind::Decision(DecisionNode::Agent(agent)))
         }
         [first, second, ..] => {
             Err(fields.wrong("", format!("`{id}` has more than one work, `{first}` and `{second}`: a node has exactly one")))
@@ -239,8 +239,8 @@ fn work(fields: &mut NativeFields, id: &str, depth: usize) -> Result<NodeKind, S
     }
 }
 
-fn agent(fields: &mut NativeFields) -> Result<AgentWork, ShapeError> {
-    Ok(AgentWork {
+fn agent(fields: &mut NativeFields) -> Result<AgentNode, ShapeError> {
+    Ok(AgentNode {
         agent: fields.text("agent")?,
         objective: fields.text("objective")?,
         role: fields.text("role")?,
@@ -248,7 +248,7 @@ fn agent(fields: &mut NativeFields) -> Result<AgentWork, ShapeError> {
     })
 }
 
-fn one_work(fields: &mut NativeFields, work: &str, depth: usize) -> Result<NodeKind, ShapeError> {
+fn one_kind(fields: &mut NativeFields, work: &str, depth: usize) -> Result<NodeKind, ShapeError> {
     Ok(match work {
         "agent" => NodeKind::Agent(agent(fields)?),
         "tool" => {
@@ -258,38 +258,38 @@ fn one_work(fields: &mut NativeFields, work: &str, depth: usize) -> Result<NodeK
                 (None, Some(query)) => ToolInput::Query(query),
                 (args, None) => ToolInput::Args(args.unwrap_or_default()),
             };
-            NodeKind::Tool(ToolWork { tool, input })
+            NodeKind::Tool(ToolNode { tool, input })
         }
         "code" => {
             let code = fields.text("code")?.unwrap_or_default();
-            NodeKind::Code(CodeWork { code, sandbox: fields.typed("sandbox")?.unwrap_or_default() })
+            NodeKind::Code(CodeNode { code, sandbox: fields.typed("sandbox")?.unwrap_or_default() })
         }
         "decide" => NodeKind::Decision(decision(fields)?),
         "merge" => NodeKind::Merge(merge(fields)?),
-        "plan" => NodeKind::Plan(sub_plan(fields, depth)?),
+        "plan" => NodeKind::Subplan(sub_plan(fields, depth)?),
         "until" => {
             let until = fields.text("until")?.unwrap_or_default();
-            NodeKind::Loop(LoopWork { body: body(fields, "until", depth)?, until })
+            NodeKind::Loop(LoopNode { body: body(fields, "until", depth)?, until })
         }
         "over" => {
             let over = fields.text("over")?.unwrap_or_default();
             let body = body(fields, "over", depth)?;
-            NodeKind::Map(MapWork { over, body, max_parallel: fields.typed("max_parallel")? })
+            NodeKind::Map(MapNode { over, body, max_parallel: fields.typed("max_parallel")? })
         }
         _ => NodeKind::Approval(ask(fields)?),
     })
 }
 
 /// An expression, or an agent in an object of its own.
-fn decision(fields: &mut NativeFields) -> Result<DecisionWork, ShapeError> {
+fn decision(fields: &mut NativeFields) -> Result<DecisionNode, ShapeError> {
     let wrong = "must be an expression as text, or an object with `agent` and `objective`";
     match fields.take("decide") {
-        Some(Value::String(expression)) => Ok(DecisionWork::Expression(expression)),
+        Some(Value::String(expression)) => Ok(DecisionNode::Expression(expression)),
         Some(value @ Value::Object(_)) => {
             let mut inner = NativeFields::new(value, &fields.place("decide"), "a decision")?;
             let agent = agent(&mut inner)?;
             match inner.map.keys().next() {
-                None => Ok(DecisionWork::Agent(agent)),
+                None => Ok(DecisionNode::Agent(agent)),
                 Some(key) => Err(inner.wrong(key, "not a field of a decision: `agent`, `objective`, `role`, `goal`")),
             }
         }
@@ -297,10 +297,10 @@ fn decision(fields: &mut NativeFields) -> Result<DecisionWork, ShapeError> {
     }
 }
 
-fn sub_plan(fields: &mut NativeFields, depth: usize) -> Result<PlanWork, ShapeError> {
+fn sub_plan(fields: &mut NativeFields, depth: usize) -> Result<SubplanNode, ShapeError> {
     match fields.take("plan") {
-        Some(Value::String(path)) => Ok(PlanWork::File { path, loaded: None }),
-        Some(value) => body_at(value, &fields.place("plan"), depth + 1).map(|plan| PlanWork::Inline(Box::new(plan))),
+        Some(Value::String(path)) => Ok(SubplanNode::File { path, loaded: None }),
+        Some(value) => body_at(value, &fields.place("plan"), depth + 1).map(|plan| SubplanNode::Inline(Box::new(plan))),
         None => Err(fields.wrong("plan", "must be a plan or the path of its file")),
     }
 }
@@ -312,13 +312,13 @@ fn body(fields: &mut NativeFields, work: &str, depth: usize) -> Result<Box<Plan>
     }
 }
 
-fn merge(fields: &mut NativeFields) -> Result<MergeWork, ShapeError> {
+fn merge(fields: &mut NativeFields) -> Result<MergeNode, ShapeError> {
     let wrong = "must be `true` or an object with a `template`";
     match fields.take("merge") {
-        Some(Value::Bool(true)) => Ok(MergeWork::default()),
+        Some(Value::Bool(true)) => Ok(MergeNode::default()),
         Some(Value::Object(mut map)) => {
             let template = map.shift_remove("template");
-            if map.is_empty() { Ok(MergeWork { template }) } else { Err(fields.wrong("merge", wrong)) }
+            if map.is_empty() { Ok(MergeNode { template }) } else { Err(fields.wrong("merge", wrong)) }
         }
         _ => Err(fields.wrong("merge", wrong)),
     }

@@ -35,7 +35,7 @@ fn every_work_and_unknown_fields_are_written_back_as_they_were_read() {
     assert_eq!(serde_json::to_value(&plan).unwrap(), document);
     assert_eq!(plan.nodes[1].policy.join, Some(Join::Any));
     assert_eq!(plan.nodes[2].ext["x-colour"], "red");
-    assert!(matches!(&plan.nodes[2].work, NodeKind::Tool(tool) if tool.input == ToolInput::Query("q".into())));
+    assert!(matches!(&plan.nodes[2].kind, NodeKind::Tool(tool) if tool.input == ToolInput::Query("q".into())));
     assert_eq!(plan.edges[0].ext["weight"], 3);
     assert_eq!(plan.ext["author"], "me");
 }
@@ -141,6 +141,6 @@ fn an_error_names_its_place() {
 fn a_null_counts_as_absent_and_a_bare_question_is_an_approval() {
     let plan =
         plan_from_value(json!({"nodes": [{"id": "a", "ask": "Go on?", "tool": null, "when": null, "value": null, "args": null}]})).unwrap();
-    assert!(matches!(&plan.nodes[0].work, NodeKind::Approval(ask) if ask.text == "Go on?"));
+    assert!(matches!(&plan.nodes[0].kind, NodeKind::Approval(ask) if ask.text == "Go on?"));
     assert_eq!(node_to_value(&plan.nodes[0]), json!({"id": "a", "ask": {"text": "Go on?"}}));
 }

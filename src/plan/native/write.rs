@@ -4,8 +4,8 @@ use super::FORMAT;
 use super::read::{APART, EDGE_FIELDS, PLAN_FIELDS, is_taken};
 use crate::plan::dialect::write_body;
 use crate::plan::{
-    AgentWork, CodeWork, DecisionWork, Dialect, Edge, LoopWork, MapWork, MergeWork, Node, NodeId, NodeKind, Plan, PlanWork, ToolInput,
-    ToolWork,
+    AgentNode, CodeNode, DecisionNode, Dialect, Edge, LoopNode, MapNode, MergeNode, Node, NodeId, NodeKind, Plan, SubplanNode, ToolInput,
+    ToolNode,
 };
 use serde::Serialize;
 use serde_json::{Map, Value, json};
@@ -41,7 +41,7 @@ pub fn body_to_value(body: &Plan) -> Value {
 pub fn node_to_value(node: &Node) -> Value {
     let mut map = Map::new();
     map.insert("id".into(), text(&node.id));
-    put_work(&mut map, &node.work);
+    put_work(&mut map, &node.kind);
     if !node.depends_on.is_empty() {
         map.insert("depends_on".into(), ids(&node.depends_on));
     }
@@ -51,7 +51,7 @@ pub fn node_to_value(node: &Node) -> Value {
         }
     }
     map.append(&mut object(&node.policy));
-    put_ext(&mut map, &node.ext, |key, value| is_taken(key, value, &node.work));
+    put_ext(&mut map, &node.ext, |key, value| is_taken(key, value, &node.kind));
     Value::Object(map)
 }
 
@@ -76,27 +76,27 @@ pub fn edge_to_value(edge: &Edge) -> Value {
 fn put_work(map: &mut Map<String, Value>, work: &NodeKind) {
     match work {
         NodeKind::Agent(agent) => put_agent(map, agent),
-        NodeKind::Tool(ToolWork { tool, input }) => {
+        NodeKind::Tool(ToolNode { tool, input }) => {
             put_text(map, "tool", Some(tool));
             match input {
                 ToolInput::Args(args) => put_map(map, "args", args),
                 ToolInput::Query(query) => put_text(map, "query", Some(query)),
             }
         }
-        NodeKind::Code(CodeWork { code, sandbox }) => {
+        NodeKind::Code(CodeNode { code, sandbox }) => {
             put_text(map, "code", Some(code));
             put_object(map, "sandbox", sandbox);
         }
-        NodeKind::Decision(DecisionWork::Expression(expression)) => put_text(map, "decide", Some(expression)),
-        NodeKind::Decision(DecisionWork::Agent(agent)) => {
+        NodeKind::Decision(DecisionNode::Expression(expression)) => put_text(map, "decide", Some(expression)),
+        NodeKind::Decision(DecisionNode::Agent(agent)) => {
             let mut decide = Map::new();
             put_agent(&mut decide, agent);
             map.insert("decide".into(), Value::Object(decide));
         }
-        NodeKind::Merge(MergeWork { template: None }) => {
+        NodeKind::Merge(MergeNode { template: None }) => {
             map.insert("merge".into(), Value::Bool(true));
         }
-        NodeKind::Merge(MergeWork { template: Some(template) }) => {
+        NodeKind::Merge(MergeNode { template: Some(template) }) => {
             map.insert("merge".into(), json!({ "template": template }));
         }
         NodeKind::Transform(transform) => {
@@ -105,15 +105,15 @@ fn put_work(map: &mut Map<String, Value>, work: &NodeKind) {
         NodeKind::Approval(ask) => {
             map.insert("ask".into(), Value::Object(object(ask)));
         }
-        NodeKind::Plan(PlanWork::Inline(plan)) => {
+        NodeKind::Subplan(SubplanNode::Inline(plan)) => {
             map.insert("plan".into(), body_to_value(plan));
         }
-        NodeKind::Plan(PlanWork::File { path, .. }) => put_text(map, "plan", Some(path)),
-        NodeKind::Loop(LoopWork { body, until }) => {
+        NodeKind::Subplan(SubplanNode::File { path, .. }) => put_text(map, "plan", Some(path)),
+        NodeKind::Loop(LoopNode { body, until }) => {
             put_text(map, "until", Some(until));
             map.insert("body".into(), body_to_value(body));
         }
-        NodeKind::Map(MapWork { over, body, max_parallel }) => {
+        NodeKind::Map(MapNode { over, body, max_parallel }) => {
             put_text(map, "over", Some(over));
             if let Some(most) = max_parallel {
                 map.insert("max_parallel".into(), json!(most));
@@ -123,7 +123,7 @@ fn put_work(map: &mut Map<String, Value>, work: &NodeKind) {
     }
 }
 
-fn put_agent(map: &mut Map<String, Value>, AgentWork { agent, objective, role, goal }: &AgentWork) {
+fn put_agent(map: &mut Map<String, Value>, AgentNode { agent, objective, role, goal }: &AgentNode) {
     put_text(map, "agent", agent.as_deref());
     put_text(map, "role", role.as_deref());
     put_text(map, "goal", goal.as_deref());

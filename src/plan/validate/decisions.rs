@@ -5,7 +5,7 @@ use super::{Code, FindingPlace, Fix, PlanCheck};
 use crate::plan::edit::Edit;
 use crate::plan::expr::Expr;
 use crate::plan::order::{EdgePlace, OrderedEdge};
-use crate::plan::{DecisionWork, Dialect, Edge, Join, NodeId, NodeKind};
+use crate::plan::{DecisionNode, Dialect, Edge, Join, NodeId, NodeKind};
 use serde_json::Value;
 use std::collections::HashSet;
 
@@ -14,7 +14,7 @@ pub(super) fn check(check: &mut PlanCheck) {
         if check.decides(at) {
             decision(check, at);
         }
-        let is_merge = matches!(check.plan.nodes[at].work, NodeKind::Merge(_));
+        let is_merge = matches!(check.plan.nodes[at].kind, NodeKind::Merge(_));
         if is_merge && check.plan.dialect != Dialect::Stages && check.graph.incoming(at).count() < 2 {
             check.find(Code::MergeInputs, FindingPlace::Node(at), "", "a merge needs at least two incoming edges to join anything", None);
         }
@@ -89,7 +89,7 @@ fn routes(check: &mut PlanCheck, at: usize, ways: &[DecisionWay]) {
             check.find(Code::RouteLabels, FindingPlace::Edge(edge), "when", message, None);
         }
     }
-    if labels.is_empty() && matches!(check.plan.nodes[at].work, NodeKind::Decision(DecisionWork::Agent(_))) {
+    if labels.is_empty() && matches!(check.plan.nodes[at].kind, NodeKind::Decision(DecisionNode::Agent(_))) {
         let message = "none of its ways out has a label, so the agent must answer with the id of a node";
         check.find(Code::NoLabels, place, "", message, label_ways(check, ways));
     }
@@ -119,7 +119,7 @@ fn replaced(at: usize, edge: Edge) -> Edit {
 
 /// What a decision answers that reads nothing: the route, or that it names none. Absent when the answer isn't known before it runs.
 fn certain_route(check: &PlanCheck, at: usize) -> Option<Option<String>> {
-    let NodeKind::Decision(DecisionWork::Expression(text)) = &check.plan.nodes[at].work else { return None };
+    let NodeKind::Decision(DecisionNode::Expression(text)) = &check.plan.nodes[at].kind else { return None };
     let expression = Expr::parse(text, check).ok().filter(|expression| expression.paths().is_empty())?;
     match expression.eval(check, crate::plan::expr::OnMissing::Null).ok()? {
         Value::String(route) => Some(Some(route)),
@@ -158,7 +158,7 @@ fn alternatives(check: &mut PlanCheck) {
     let mut guards: Vec<Vec<(usize, usize)>> = vec![Vec::new(); check.graph.len()];
     for node in order {
         let written = check.plan.nodes[node].policy.join.or(check.plan.defaults.join);
-        let natural = if matches!(check.plan.nodes[node].work, NodeKind::Merge(_)) { Some(Join::Settled) } else { None };
+        let natural = if matches!(check.plan.nodes[node].kind, NodeKind::Merge(_)) { Some(Join::Settled) } else { None };
         let (all, explicit) = match written.or(natural) {
             None => (true, false),
             Some(Join::All) => (true, true),

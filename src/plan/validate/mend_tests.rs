@@ -4,7 +4,7 @@ use super::tests::{catalog, read};
 use super::*;
 use crate::plan::samples::plan;
 use crate::plan::{
-    AgentWork, DecisionWork, Edge, LoopWork, MapWork, NodeKind, PlanWork, ToolInput, ToolWork, TransformWork, dialect, samples::id,
+    AgentNode, DecisionNode, Edge, LoopNode, MapNode, NodeKind, SubplanNode, ToolInput, ToolNode, TransformNode, dialect, samples::id,
 };
 use proptest::prelude::*;
 use serde_json::json;
@@ -25,24 +25,24 @@ fn spoil(plan: &mut Plan, how: u8, at: usize, other: usize) {
         7 => {
             let inner = Node { depends_on: vec![], ..node.clone() };
             let body = Plan { nodes: vec![inner, Node::new("x", works(&named))], ..Plan::default() };
-            node.work = NodeKind::Loop(LoopWork { body: Box::new(body), until: format!("x.result == {named}.result") });
+            node.kind = NodeKind::Loop(LoopNode { body: Box::new(body), until: format!("x.result == {named}.result") });
         }
         8 => {
             let body = Plan { nodes: vec![node.clone(), Node::new("x", works(&named))], edges: plan.edges.clone(), ..Plan::default() };
-            node.work = NodeKind::Map(MapWork { over: "[1]".into(), body: Box::new(body), max_parallel: Some(0) });
+            node.kind = NodeKind::Map(MapNode { over: "[1]".into(), body: Box::new(body), max_parallel: Some(0) });
         }
         9 => {
             let body = Plan { nodes: vec![node.clone()], ..Plan::default() };
-            node.work = NodeKind::Plan(PlanWork::File { path: "x.json".into(), loaded: Some(Box::new(body)) });
+            node.kind = NodeKind::Subplan(SubplanNode::File { path: "x.json".into(), loaded: Some(Box::new(body)) });
         }
-        10 => node.work = NodeKind::Decision(DecisionWork::Expression("'left'".into())),
-        11 => node.work = NodeKind::Decision(DecisionWork::Agent(AgentWork { agent: Some("writr".into()), ..AgentWork::default() })),
-        12 => node.work = works(&named),
+        10 => node.kind = NodeKind::Decision(DecisionNode::Expression("'left'".into())),
+        11 => node.kind = NodeKind::Decision(DecisionNode::Agent(AgentNode { agent: Some("writr".into()), ..AgentNode::default() })),
+        12 => node.kind = works(&named),
         13 => {
             let args = [("txt".to_owned(), json!(1)), ("n".to_owned(), json!("x"))].into_iter().collect();
-            node.work = NodeKind::Tool(ToolWork { tool: "echo".into(), input: ToolInput::Args(args) });
+            node.kind = NodeKind::Tool(ToolNode { tool: "echo".into(), input: ToolInput::Args(args) });
         }
-        14 => node.work = NodeKind::Tool(ToolWork { tool: "apend".into(), input: ToolInput::Args(serde_json::Map::new()) }),
+        14 => node.kind = NodeKind::Tool(ToolNode { tool: "apend".into(), input: ToolInput::Args(serde_json::Map::new()) }),
         15 => node.policy.locks = Some(vec!["disk".into()]),
         16 => plan.dialect = Dialect::ALL[other % Dialect::ALL.len()],
         17 => (node.entry, node.exit) = (other.is_multiple_of(2), at.is_multiple_of(2)),
@@ -56,7 +56,7 @@ fn spoil(plan: &mut Plan, how: u8, at: usize, other: usize) {
 }
 
 fn works(named: &NodeId) -> NodeKind {
-    NodeKind::Transform(TransformWork { value: json!([format!("{{{{{named}.result.a}}}} $OUTPUT[{named}] {{{{inputs.q}}}}")]) })
+    NodeKind::Transform(TransformNode { value: json!([format!("{{{{{named}.result.a}}}} $OUTPUT[{named}] {{{{inputs.q}}}}")]) })
 }
 
 fn broken() -> impl Strategy<Value = Plan> {

@@ -219,7 +219,7 @@ impl<'a> PlanCheck<'a> {
         let node = &self.plan.nodes[at];
         match node.policy.route {
             Some(route) => route == Route::Decision,
-            None => node.work.is_decision() || self.plan.defaults.route == Some(Route::Decision),
+            None => node.kind.is_decision() || self.plan.defaults.route == Some(Route::Decision),
         }
     }
 }
@@ -231,7 +231,7 @@ impl Outer<'_> {
 
     /// The field that the body stands in.
     fn field(&self) -> &'static str {
-        if matches!(self.node().work, NodeKind::Plan(_)) { "plan" } else { "body" }
+        if matches!(self.node().kind, NodeKind::Subplan(_)) { "plan" } else { "body" }
     }
 }
 

@@ -3,7 +3,7 @@
 use super::legible;
 use super::{Code, FindingPlace, Fix, PlanCheck, did_you_mean};
 use crate::plan::reference::has_references;
-use crate::plan::{AgentWork, Approve, Catalog, DecisionWork, NodeKind, Risk, ToolInfo, ToolInput, ToolWork, Verdict};
+use crate::plan::{AgentNode, Approve, Catalog, DecisionNode, NodeKind, Risk, ToolInfo, ToolInput, ToolNode, Verdict};
 use globset::GlobMatcher;
 use jsonschema::{Validator, error::ValidationErrorKind};
 use serde_json::{Map, Value};
@@ -40,9 +40,9 @@ impl<'a> Stock<'a> {
 pub(super) fn check(check: &mut PlanCheck) {
     let plan = check.plan;
     for (at, node) in plan.nodes.iter().enumerate() {
-        if let Some(work) = node.work.agent() {
+        if let Some(work) = node.kind.agent() {
             agent(check, at, work);
-        } else if let Some(work) = node.work.tool() {
+        } else if let Some(work) = node.kind.tool() {
             tool(check, at, work);
         }
         patterns(check, FindingPlace::Node(at), "", node.policy.tools.as_deref());
@@ -82,7 +82,7 @@ fn globs(check: &PlanCheck, patterns: &[String]) -> Vec<GlobMatcher> {
     patterns.iter().filter_map(|pattern| glob(check, pattern)).collect()
 }
 
-fn agent(check: &mut PlanCheck, at: usize, work: &AgentWork) {
+fn agent(check: &mut PlanCheck, at: usize, work: &AgentNode) {
     let place = FindingPlace::Node(at);
     let plan = check.plan;
     let written = plan.nodes[at].policy.tools.as_deref().or(plan.defaults.tools.as_deref());
@@ -96,10 +96,10 @@ fn agent(check: &mut PlanCheck, at: usize, work: &AgentWork) {
     let Some(&card) = check.stock.agents.get(name) else {
         let near = check.nearest(name, catalog.agents.iter().map(|agent| agent.name.as_str()));
         let fix = near.map(|near| {
-            let agent = AgentWork { agent: Some(near.to_owned()), ..work.clone() };
+            let agent = AgentNode { agent: Some(near.to_owned()), ..work.clone() };
             let work =
-                if plan.nodes[at].work.is_decision() { NodeKind::Decision(DecisionWork::Agent(agent)) } else { NodeKind::Agent(agent) };
-            Fix::new(format!("use `{near}`"), check.changed(at, |node| node.work = work))
+                if plan.nodes[at].kind.is_decision() { NodeKind::Decision(DecisionNode::Agent(agent)) } else { NodeKind::Agent(agent) };
+            Fix::new(format!("use `{near}`"), check.changed(at, |node| node.kind = work))
         });
         let message = format!("there is no agent `{}`{}", legible(name), did_you_mean(near));
         return check.find(Code::UnknownAgent, place, "agent", message, fix);
@@ -162,7 +162,7 @@ fn asking(approve: Option<Approve>) -> Approve {
     }
 }
 
-fn tool(check: &mut PlanCheck, at: usize, work: &ToolWork) {
+fn tool(check: &mut PlanCheck, at: usize, work: &ToolNode) {
     let Some(&tool) = check.stock.tools.get(work.tool.as_str()) else { return unknown_tool(check, at, work) };
     let info = &check.catalog.tools[tool];
     let made = check.stock.validators.entry(tool);
@@ -196,18 +196,18 @@ fn permission(check: &mut PlanCheck, at: usize, info: &ToolInfo) {
     }
 }
 
-fn unknown_tool(check: &mut PlanCheck, at: usize, work: &ToolWork) {
+fn unknown_tool(check: &mut PlanCheck, at: usize, work: &ToolNode) {
     let catalog = check.catalog;
     let near = check.nearest(&work.tool, catalog.tools.iter().map(|tool| tool.name.as_str()));
     let fix = near.map(|near| {
-        let work = ToolWork { tool: near.to_owned(), ..work.clone() };
-        Fix::new(format!("use `{near}`"), check.changed(at, |node| node.work = NodeKind::Tool(work)))
+        let work = ToolNode { tool: near.to_owned(), ..work.clone() };
+        Fix::new(format!("use `{near}`"), check.changed(at, |node| node.kind = NodeKind::Tool(work)))
     });
     let message = format!("there is no tool `{}`{}", legible(&work.tool), did_you_mean(near));
     check.find(Code::UnknownTool, FindingPlace::Node(at), "tool", message, fix);
 }
 
-fn arguments(check: &mut PlanCheck, at: usize, work: &ToolWork, info: &ToolInfo, validator: Option<&Validator>) {
+fn arguments(check: &mut PlanCheck, at: usize, work: &ToolNode, info: &ToolInfo, validator: Option<&Validator>) {
     let place = FindingPlace::Node(at);
     let args: Value = match &work.input {
         ToolInput::Args(args) => Value::Object(args.clone()),
@@ -255,8 +255,8 @@ fn argument(pointer: &str, name: &str) -> String {
 /// A name that the tool doesn't have takes the place of a near one that is free.
 fn unexpected_argument(check: &mut PlanCheck, at: usize, info: &ToolInfo, pointer: &str, field: &str, name: &str) {
     let plan = check.plan;
-    let args = match &plan.nodes[at].work {
-        NodeKind::Tool(ToolWork { input: ToolInput::Args(args), .. }) if pointer.is_empty() => Some(args),
+    let args = match &plan.nodes[at].kind {
+        NodeKind::Tool(ToolNode { input: ToolInput::Args(args), .. }) if pointer.is_empty() => Some(args),
         _ => None,
     };
     let known = info.input_schema.get("properties").and_then(Value::as_object);
@@ -265,7 +265,7 @@ fn unexpected_argument(check: &mut PlanCheck, at: usize, info: &ToolInfo, pointe
     let fix = near.zip(args).map(|(near, args)| {
         let renamed = args.iter().map(|(key, value)| (if key == name { near.to_owned() } else { key.clone() }, value.clone())).collect();
         let edit = check.changed(at, |node| {
-            if let NodeKind::Tool(tool) = &mut node.work {
+            if let NodeKind::Tool(tool) = &mut node.kind {
                 tool.input = ToolInput::Args(renamed);
             }
         });

@@ -4,7 +4,7 @@
 use super::legible;
 use super::{Around, Code, FindingPlace, Fix, Outer, PlanCheck, in_order, policy, texts};
 use crate::plan::native::{MAX_DEPTH, kind};
-use crate::plan::{Dialect, LoopWork, MapWork, Node, NodeKind, Plan, PlanWork, Policy, expr};
+use crate::plan::{Dialect, LoopNode, MapNode, Node, NodeKind, Plan, Policy, SubplanNode, expr};
 use serde_json::{Map, Value};
 use std::{borrow::Cow, rc::Rc};
 
@@ -16,7 +16,7 @@ pub(super) fn check(check: &mut PlanCheck) {
     locks(check, FindingPlace::Plan, "defaults.", plan.defaults.locks.as_deref());
     for (at, node) in plan.nodes.iter().enumerate() {
         locks(check, FindingPlace::Node(at), "", node.policy.locks.as_deref());
-        match &node.work {
+        match &node.kind {
             NodeKind::Agent(_)
             | NodeKind::Tool(_)
             | NodeKind::Code(_)
@@ -24,8 +24,8 @@ pub(super) fn check(check: &mut PlanCheck) {
             | NodeKind::Merge(_)
             | NodeKind::Transform(_)
             | NodeKind::Approval(_) => continue,
-            NodeKind::Plan(work) => {
-                if let PlanWork::File { path, loaded: None } = work {
+            NodeKind::Subplan(work) => {
+                if let SubplanNode::File { path, loaded: None } = work {
                     let message = format!("`{}` was not read yet: it is read when the run starts", legible(path));
                     check.find(Code::NotLoaded, FindingPlace::Node(at), "plan", message, None);
                 }
@@ -34,7 +34,7 @@ pub(super) fn check(check: &mut PlanCheck) {
             NodeKind::Map(work) => of_map(check, at, work),
         }
         idle(check, at, node);
-        if let Some(body) = node.work.body() {
+        if let Some(body) = node.kind.body() {
             inside(check, at, body);
         }
     }
@@ -55,7 +55,7 @@ fn locks(check: &mut PlanCheck, place: FindingPlace, prefix: &str, names: Option
     check.find(Code::HeldLock, place, &format!("{prefix}locks[{i}]"), message, fix);
 }
 
-fn of_loop(check: &mut PlanCheck, at: usize, work: &LoopWork) {
+fn of_loop(check: &mut PlanCheck, at: usize, work: &LoopNode) {
     if check.plan.nodes[at].policy.max_iterations.or(check.plan.defaults.max_iterations).is_none() {
         let fix = check.with_policy(at, format!("set it to {LOOPS}"), |policy| policy.max_iterations = Some(LOOPS));
         let message = "a loop needs `max_iterations`, 1 to 20: how often it may run at most";
@@ -66,10 +66,10 @@ fn of_loop(check: &mut PlanCheck, at: usize, work: &LoopWork) {
     }
 }
 
-fn of_map(check: &mut PlanCheck, at: usize, work: &MapWork) {
+fn of_map(check: &mut PlanCheck, at: usize, work: &MapNode) {
     if work.max_parallel == Some(0) {
         let edit = check.changed(at, |node| {
-            if let NodeKind::Map(map) = &mut node.work {
+            if let NodeKind::Map(map) = &mut node.kind {
                 map.max_parallel = Some(1);
             }
         });
@@ -107,7 +107,7 @@ fn inside<'a>(check: &mut PlanCheck<'a>, at: usize, body: &'a Plan) {
     let around = around(check, at, body, outer);
     let mut inner = PlanCheck::new(body, check.catalog, around, std::mem::take(&mut check.stock));
     inner.everything();
-    if let NodeKind::Loop(work) = &check.plan.nodes[at].work
+    if let NodeKind::Loop(work) = &check.plan.nodes[at].kind
         && !work.until.trim().is_empty()
     {
         texts::until(&mut inner, &work.until);
@@ -137,7 +137,7 @@ fn around<'a>(check: &PlanCheck<'a>, at: usize, body: &'a Plan, outer: Outer<'a>
     let plan = check.plan;
     let node = &plan.nodes[at];
     let given = node.policy.inputs.as_ref().or(plan.defaults.inputs.as_ref());
-    let turn: &[&str] = match &node.work {
+    let turn: &[&str] = match &node.kind {
         NodeKind::Loop(_) => &["iteration", "previous"],
         NodeKind::Map(_) => &["item", "index"],
         _ => &[],
@@ -148,8 +148,8 @@ fn around<'a>(check: &PlanCheck<'a>, at: usize, body: &'a Plan, outer: Outer<'a>
     let mut held = check.around.held.clone();
     held.extend(node.policy.locks.as_ref().or(plan.defaults.locks.as_ref()).into_iter().flatten().map(String::as_str));
     let is_second = check.graph.position(&node.id) != Some(at);
-    let file = match &node.work {
-        NodeKind::Plan(PlanWork::File { path, .. }) => Some(path.as_str()),
+    let file = match &node.kind {
+        NodeKind::Subplan(SubplanNode::File { path, .. }) => Some(path.as_str()),
         _ => check.around.file,
     };
     Around {
@@ -158,7 +158,7 @@ fn around<'a>(check: &PlanCheck<'a>, at: usize, body: &'a Plan, outer: Outer<'a>
         is_open: check.around.is_open || body.dialect == Dialect::Workflow,
         held,
         file,
-        is_sealed: check.around.is_sealed || is_second || matches!(node.work, NodeKind::Plan(PlanWork::File { .. })),
+        is_sealed: check.around.is_sealed || is_second || matches!(node.kind, NodeKind::Subplan(SubplanNode::File { .. })),
         is_capped: check.around.is_capped || plan.budget != crate::plan::Budget::default(),
     }
 }

@@ -146,7 +146,7 @@ fn composites_have_rules_of_their_own() {
 fn what_stands_in_a_file_is_told_by_its_file_and_changed_there() {
     let mut plan = read(json!({"nodes": [{"id": "s", "plan": "parts/sub.yaml"}]}));
     let body = read(json!({"nodes": [{"id": "x", "tool": "read_fil", "args": {}}]}));
-    plan.nodes[0].work = NodeKind::Plan(super::super::PlanWork::File { path: "parts/sub.yaml".into(), loaded: Some(Box::new(body)) });
+    plan.nodes[0].kind = NodeKind::Subplan(super::super::SubplanNode::File { path: "parts/sub.yaml".into(), loaded: Some(Box::new(body)) });
     let findings = validate(&plan, &catalog());
     assert_eq!(findings.len(), 1);
     assert_eq!(findings[0].message, "in `parts/sub.yaml`: there is no tool `read_fil`; did you mean `read_file`?");
@@ -172,9 +172,11 @@ fn agents_inside_have_the_budget_of_the_run_and_their_caps_are_counted() {
 fn plans_stand_in_each_other_no_deeper_than_documents_may() {
     let mut plan = read(json!({"nodes": [{"id": "x", "value": 1}]}));
     for _ in 0..8 {
-        plan = Plan { nodes: vec![Node::new("x", NodeKind::Plan(super::super::PlanWork::Inline(Box::new(plan))))], ..Plan::default() };
+        plan =
+            Plan { nodes: vec![Node::new("x", NodeKind::Subplan(super::super::SubplanNode::Inline(Box::new(plan))))], ..Plan::default() };
     }
     assert_eq!(validate(&plan, &catalog()), []);
-    let deeper = Plan { nodes: vec![Node::new("x", NodeKind::Plan(super::super::PlanWork::Inline(Box::new(plan))))], ..Plan::default() };
+    let deeper =
+        Plan { nodes: vec![Node::new("x", NodeKind::Subplan(super::super::SubplanNode::Inline(Box::new(plan))))], ..Plan::default() };
     assert_eq!(validate(&deeper, &catalog())[0].message, "plans can stand 8 deep in each other, no deeper");
 }

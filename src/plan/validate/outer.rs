@@ -5,7 +5,7 @@ use super::{Code, FindingPlace, Fix, Outer, PlanCheck};
 use crate::plan::edit::Edit;
 use crate::plan::native::{plan_from_value, plan_to_value};
 use crate::plan::reference::references_in_text;
-use crate::plan::{NodeId, NodeKind, Plan, PlanNames, PlanWork, Root, expr};
+use crate::plan::{NodeId, NodeKind, Plan, PlanNames, Root, SubplanNode, expr};
 use serde_json::{Map, Value};
 use std::rc::Rc;
 
@@ -37,7 +37,7 @@ pub(super) fn told(check: &mut PlanCheck, place: FindingPlace, field: &str, id: 
     };
     let fix = if itself || !check.may_suggest() { None } else { given(&outer, id) };
     // The whole body is written anew, which costs in proportion to it.
-    let cost = outer.node().work.body().map_or(0, |body| body.nodes.len() / 50);
+    let cost = outer.node().kind.body().map_or(0, |body| body.nodes.len() / 50);
     check.stock.suggestions = check.stock.suggestions.saturating_sub(cost);
     check.push(Code::OuterReference, place, field, message, fix);
     true
@@ -47,8 +47,8 @@ pub(super) fn told(check: &mut PlanCheck, place: FindingPlace, field: &str, id: 
 fn given(outer: &Outer, id: &str) -> Option<Fix> {
     let mut node = outer.node().clone();
     let rewrite = |body: &Plan| rewritten(body, id);
-    match &mut node.work {
-        NodeKind::Plan(PlanWork::Inline(body)) => **body = rewrite(body)?,
+    match &mut node.kind {
+        NodeKind::Subplan(SubplanNode::Inline(body)) => **body = rewrite(body)?,
         NodeKind::Loop(work) => {
             *work.body = rewrite(&work.body)?;
             work.until = condition(&work.until, id);

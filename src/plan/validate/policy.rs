@@ -2,7 +2,7 @@
 
 use super::{Code, FindingPlace, Fix, PlanCheck};
 use crate::plan::edit::Edit;
-use crate::plan::{Breakpoint, Budget, CodeWork, Dialect, Moment, Node, NodeKind, OnFailure, Plan, Policy, SandboxLimits};
+use crate::plan::{Breakpoint, Budget, CodeNode, Dialect, Moment, Node, NodeKind, OnFailure, Plan, Policy, SandboxLimits};
 
 /// The most iterations of an agent.
 const MAX_ITERATIONS: u32 = 20;
@@ -35,13 +35,13 @@ pub(super) fn check(check: &mut PlanCheck) {
             breakpoint(check, place, "", &node.policy);
             not_yet(check, place, "", &node.policy);
         }
-        if let NodeKind::Code(code) = &node.work {
+        if let NodeKind::Code(code) = &node.kind {
             sandbox(check, at, code);
         }
     }
 }
 
-fn sandbox(check: &mut PlanCheck, at: usize, code: &CodeWork) {
+fn sandbox(check: &mut PlanCheck, at: usize, code: &CodeNode) {
     let SandboxLimits { memory_mb, time_ms } = code.sandbox;
     let limits =
         [("sandbox.memory_mb", memory_mb, SandboxLimits::MOST_MEMORY_MB), ("sandbox.time_ms", time_ms, SandboxLimits::MOST_TIME_MS)];
@@ -50,7 +50,7 @@ fn sandbox(check: &mut PlanCheck, at: usize, code: &CodeWork) {
         let (title, limit_instead) =
             if limit == 0 { ("take the limit away".to_owned(), None) } else { (format!("set it to {most}"), Some(most)) };
         let edit = check.changed(at, |node| {
-            if let NodeKind::Code(code) = &mut node.work {
+            if let NodeKind::Code(code) = &mut node.kind {
                 let limit = if field == "sandbox.memory_mb" { &mut code.sandbox.memory_mb } else { &mut code.sandbox.time_ms };
                 *limit = limit_instead;
             }
@@ -68,7 +68,7 @@ fn agents_without_budget(check: &mut PlanCheck) {
     }
     let budget = Budget { tokens: Some(AGENT_TOKENS), ..Budget::default() };
     let title = "give each agent 10,000 tokens";
-    let mut open = plan.nodes.iter().enumerate().filter(|(_, node)| node.work.agent().is_some() && node.policy.budget.is_none());
+    let mut open = plan.nodes.iter().enumerate().filter(|(_, node)| node.kind.agent().is_some() && node.policy.budget.is_none());
     let message = "agents run without a budget: the default of 10,000 tokens each applies";
     if plan.dialect == Dialect::Hybrid {
         for (at, _) in open {
@@ -99,12 +99,12 @@ fn low_budget(check: &mut PlanCheck) {
 fn tokens(plan: &Plan) -> u64 {
     let of = |node: &Node| {
         let own = node.policy.budget.as_ref().or(plan.defaults.budget.as_ref()).and_then(|budget| budget.tokens);
-        let own = own.filter(|_| node.work.agent().is_some()).unwrap_or(0);
-        let times = match node.work {
+        let own = own.filter(|_| node.kind.agent().is_some()).unwrap_or(0);
+        let times = match node.kind {
             NodeKind::Loop(_) => node.policy.max_iterations.or(plan.defaults.max_iterations).unwrap_or(1).clamp(1, MAX_ITERATIONS),
             _ => 1,
         };
-        own.saturating_add(node.work.body().map_or(0, tokens).saturating_mul(times.into()))
+        own.saturating_add(node.kind.body().map_or(0, tokens).saturating_mul(times.into()))
     };
     plan.nodes.iter().map(of).fold(0, u64::saturating_add)
 }
@@ -188,7 +188,7 @@ fn uncapped(check: &PlanCheck, place: FindingPlace, field: &str, cap: &str) -> O
 
 fn breakpoint(check: &mut PlanCheck, place: FindingPlace, prefix: &str, policy: &Policy) {
     let calls = |at: usize| {
-        let work = &check.plan.nodes[at].work;
+        let work = &check.plan.nodes[at].kind;
         work.agent().is_some() || work.tool().is_some()
     };
     let (code, message) = match (policy.breakpoint.as_ref().map(Breakpoint::written), place) {

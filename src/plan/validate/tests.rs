@@ -260,7 +260,7 @@ fn the_sandbox_gives_so_much_and_no_more() {
     assert_eq!(message(document.clone()), "`sandbox.memory_mb` must be 1 to 1024, not 1025");
     let mut plan = read(document.clone());
     validate(&plan, &catalog())[0].fix.as_ref().unwrap().edit.apply(&mut plan).unwrap();
-    let NodeKind::Code(code) = &plan.nodes[0].work else { panic!() };
+    let NodeKind::Code(code) = &plan.nodes[0].kind else { panic!() };
     assert_eq!(code.sandbox.memory_mb, Some(1024));
     assert_eq!(mended(document), Vec::<String>::new());
 }

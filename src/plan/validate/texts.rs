@@ -5,7 +5,7 @@ use super::{Code, FindingPlace, Fix, PlanCheck, did_you_mean, outer};
 use crate::plan::edit::Edit;
 use crate::plan::expr;
 use crate::plan::reference::{references, references_in_text};
-use crate::plan::{DecisionWork, NodeKind, Path, Root, ToolInput, names_in_code};
+use crate::plan::{DecisionNode, NodeKind, Path, Root, ToolInput, names_in_code};
 use serde_json::Value;
 use std::collections::BTreeMap;
 
@@ -51,8 +51,8 @@ pub(super) fn until(check: &mut PlanCheck, text: &str) {
 fn node(check: &mut PlanCheck, at: usize, reads: &mut Reads) {
     let place = FindingPlace::Node(at);
     let node = &check.plan.nodes[at];
-    match &node.work {
-        NodeKind::Agent(agent) | NodeKind::Decision(DecisionWork::Agent(agent)) => {
+    match &node.kind {
+        NodeKind::Agent(agent) | NodeKind::Decision(DecisionNode::Agent(agent)) => {
             for (field, text) in [("objective", &agent.objective), ("role", &agent.role), ("goal", &agent.goal)] {
                 if let Some(text) = text {
                     template_text(check, at, field, text, reads);
@@ -71,10 +71,10 @@ fn node(check: &mut PlanCheck, at: usize, reads: &mut Reads) {
             filled(check, at, "code", &code.code);
             code_reads(check, at, &code.code);
         }
-        NodeKind::Decision(DecisionWork::Expression(text)) => condition(check, place, "decide", text, Some((at, false)), reads),
+        NodeKind::Decision(DecisionNode::Expression(text)) => condition(check, place, "decide", text, Some((at, false)), reads),
         NodeKind::Map(map) => condition(check, place, "over", &map.over, Some((at, false)), reads),
         // `until` is read with the body.
-        NodeKind::Plan(_) | NodeKind::Loop(_) => {}
+        NodeKind::Subplan(_) | NodeKind::Loop(_) => {}
         NodeKind::Merge(merge) => {
             if let Some(value) = &merge.template {
                 template(check, at, "merge.template", value, reads);

@@ -93,7 +93,7 @@ fn transitions(check: &mut PlanCheck, at: usize) {
     let (ways_in, ways_out) = (graph.incoming(at).filter(is_written).count(), graph.outgoing(at).filter(is_written).count());
     let node = &check.plan.nodes[at];
     let place = FindingPlace::Node(at);
-    if matches!(node.work, NodeKind::Merge(_)) && ways_in < 2 {
+    if matches!(node.kind, NodeKind::Merge(_)) && ways_in < 2 {
         check.find(Code::Transition, place, "", format!("a merge stage needs at least two ways in and has {ways_in}"), None);
     }
     if node.exit {
@@ -109,7 +109,7 @@ fn transitions(check: &mut PlanCheck, at: usize) {
             let fix = Fix::new("take the edge away", Edit::RemoveEdge { at: edge });
             check.find(Code::NeverTaken, FindingPlace::Edge(edge), "", message, Some(fix));
         }
-    } else if node.work.is_decision() && ways_out == 0 {
+    } else if node.kind.is_decision() && ways_out == 0 {
         check.find(Code::Transition, place, "", "a decision stage needs at least one way out", None);
     }
 }

@@ -59,7 +59,7 @@ pub(super) fn check(check: &mut PlanCheck) {
 
 /// The model of an agent node, and how much it takes in.
 fn window(check: &PlanCheck, node: &Node) -> Option<(String, u64)> {
-    node.work.agent()?;
+    node.kind.agent()?;
     let models = &check.catalog.models;
     let class = (check.plan.dialect == Dialect::Hybrid).then_some(HYBRID_MODEL);
     let named = node.policy.model.as_deref().or(check.plan.defaults.model.as_deref()).or(class).or(models.preset.as_deref())?;
@@ -67,7 +67,7 @@ fn window(check: &PlanCheck, node: &Node) -> Option<(String, u64)> {
 }
 
 fn prompt(check: &PlanCheck, node: &Node) -> Option<PromptSize> {
-    let (plan, agent) = (check.plan, node.work.agent()?);
+    let (plan, agent) = (check.plan, node.kind.agent()?);
     let card = agent.agent.as_deref().and_then(|name| check.stock.agents.get(name)).and_then(|&card| check.catalog.agents.get(card));
     if card.is_some_and(|card| card.kind == "human") {
         return None;

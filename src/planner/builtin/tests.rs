@@ -86,7 +86,7 @@ fn sound(plan: &Plan) {
 /// Runs a code node's JavaScript on the results of the nodes before it.
 fn run_code(plan: &Plan, id: &str, results: &Value) -> Value {
     let node = plan.nodes.iter().find(|node| node.id.as_str() == id).unwrap();
-    let NodeKind::Code(work) = &node.work else { panic!("{id} is no code") };
+    let NodeKind::Code(work) = &node.kind else { panic!("{id} is no code") };
     let deps: Map<String, Value> =
         node.depends_on.iter().map(|source| (source.to_string(), json!({ "output": results[source.as_str()] }))).collect();
     let script =

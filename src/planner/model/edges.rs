@@ -40,7 +40,7 @@ pub(super) fn add_implied(plan: &mut Plan) -> Vec<String> {
 
 /// The nodes whose results a node reads, each with the reference as written.
 fn read_by(node: &Node, names: &PlanNames<'_>) -> Vec<(String, String)> {
-    let texts: Vec<Value> = match &node.work {
+    let texts: Vec<Value> = match &node.kind {
         NodeKind::Agent(agent) => {
             [&agent.objective, &agent.role, &agent.goal].into_iter().flatten().map(|text| Value::from(text.as_str())).collect()
         }
@@ -49,7 +49,7 @@ fn read_by(node: &Node, names: &PlanNames<'_>) -> Vec<(String, String)> {
             ToolInput::Query(query) => vec![Value::from(query.as_str())],
         },
         NodeKind::Code(code) => return read_by_code(&code.code, names),
-        NodeKind::Decision(_) | NodeKind::Plan(_) | NodeKind::Loop(_) | NodeKind::Map(_) => Vec::new(),
+        NodeKind::Decision(_) | NodeKind::Subplan(_) | NodeKind::Loop(_) | NodeKind::Map(_) => Vec::new(),
         NodeKind::Merge(merge) => merge.template.iter().cloned().collect(),
         NodeKind::Transform(transform) => vec![transform.value.clone()],
         NodeKind::Approval(ask) => vec![Value::from(ask.text.as_str())],

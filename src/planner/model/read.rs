@@ -5,8 +5,8 @@ use serde_json::{Map, Value};
 
 use crate::models::json;
 use crate::plan::{
-    AgentWork, Approve, Ask, CodeWork, DecisionWork, MergeWork, Node, NodeId, NodeKind, Policy, SandboxLimits, ToolInput, ToolWork,
-    TransformWork,
+    AgentNode, Approve, Ask, CodeNode, DecisionNode, MergeNode, Node, NodeId, NodeKind, Policy, SandboxLimits, ToolInput, ToolNode,
+    TransformNode,
 };
 
 /// A node out of an object; `position` (from 1) names a node that has no id.
@@ -27,7 +27,7 @@ pub(super) fn node(value: &Value, position: usize) -> Option<Node> {
         notes: text(object, &["notes"]),
         ..Policy::default()
     };
-    Some(Node { id: NodeId::new(id.trim()), work: work(object), depends_on, entry: false, exit: false, policy, ext: Map::new() })
+    Some(Node { id: NodeId::new(id.trim()), kind: node_kind(object), depends_on, entry: false, exit: false, policy, ext: Map::new() })
 }
 
 /// The `edges` of a whole answer, as from and to.
@@ -37,32 +37,32 @@ pub(super) fn edges(answer: &str) -> Vec<(String, String)> {
     edges.filter_map(|edge| Some((text(edge, &["from", "source"])?, text(edge, &["to", "target"])?))).collect()
 }
 
-/// The work by what is there; an agent's objective beats a tool that was named beside it only where the agent is named too.
-fn work(object: &Map<String, Value>) -> NodeKind {
+/// The kind by what is there; an agent's objective beats a tool that was named beside it only where the agent is named too.
+fn node_kind(object: &Map<String, Value>) -> NodeKind {
     let agent = text(object, &["agent", "agent_name"]);
     let objective = text(object, &["objective", "description", "task", "prompt"]);
     if let Some(agent) = agent {
-        return NodeKind::Agent(AgentWork { agent: Some(agent), objective, ..AgentWork::default() });
+        return NodeKind::Agent(AgentNode { agent: Some(agent), objective, ..AgentNode::default() });
     }
     if let Some(tool) = text(object, &["tool", "tool_name"]) {
-        return NodeKind::Tool(ToolWork { tool, input: tool_input(object) });
+        return NodeKind::Tool(ToolNode { tool, input: tool_input(object) });
     }
     if let Some(code) = text(object, &["code", "javascript"]) {
-        return NodeKind::Code(CodeWork { code, sandbox: SandboxLimits::default() });
+        return NodeKind::Code(CodeNode { code, sandbox: SandboxLimits::default() });
     }
     if let Some(value) = field(object, &["value", "transform"]) {
-        return NodeKind::Transform(TransformWork { value: value.clone() });
+        return NodeKind::Transform(TransformNode { value: value.clone() });
     }
     if let Some(question) = field(object, &["ask", "approval", "question"]) {
         return NodeKind::Approval(ask(question));
     }
     if let Some(decide) = text(object, &["decide"]) {
-        return NodeKind::Decision(DecisionWork::Expression(decide));
+        return NodeKind::Decision(DecisionNode::Expression(decide));
     }
     if let Some(template) = object.get("merge") {
-        return NodeKind::Merge(MergeWork { template: template.get("template").cloned() });
+        return NodeKind::Merge(MergeNode { template: template.get("template").cloned() });
     }
-    NodeKind::Agent(AgentWork { objective, ..AgentWork::default() })
+    NodeKind::Agent(AgentNode { objective, ..AgentNode::default() })
 }
 
 fn tool_input(object: &Map<String, Value>) -> ToolInput {
@@ -137,21 +137,21 @@ mod tests {
     fn each_work_is_read_by_what_is_there() {
         let agent = read(json!({"id": "a", "agent": "writer", "objective": "write", "tool": null, "depends_on": ["b", "b", "c"]}));
         assert_eq!(
-            agent.work,
-            NodeKind::Agent(AgentWork { agent: Some("writer".into()), objective: Some("write".into()), ..Default::default() })
+            agent.kind,
+            NodeKind::Agent(AgentNode { agent: Some("writer".into()), objective: Some("write".into()), ..Default::default() })
         );
         assert_eq!(agent.depends_on, ["b".into(), "c".into()]);
         let args = json!({"path": "{{a.result}}"});
         let args = args.as_object().unwrap();
         assert_eq!(
-            read(json!({"id": "t", "agent": "", "tool": "read_file", "args": args})).work,
-            NodeKind::Tool(ToolWork { tool: "read_file".into(), input: ToolInput::Args(args.clone()) })
+            read(json!({"id": "t", "agent": "", "tool": "read_file", "args": args})).kind,
+            NodeKind::Tool(ToolNode { tool: "read_file".into(), input: ToolInput::Args(args.clone()) })
         );
-        assert!(matches!(read(json!({"code": "return 1"})).work, NodeKind::Code(_)));
-        assert!(matches!(read(json!({"value": {"x": "{{a}}"}})).work, NodeKind::Transform(_)));
-        assert!(matches!(read(json!({"ask": "Go?"})).work, NodeKind::Approval(ask) if ask.text == "Go?"));
+        assert!(matches!(read(json!({"code": "return 1"})).kind, NodeKind::Code(_)));
+        assert!(matches!(read(json!({"value": {"x": "{{a}}"}})).kind, NodeKind::Transform(_)));
+        assert!(matches!(read(json!({"ask": "Go?"})).kind, NodeKind::Approval(ask) if ask.text == "Go?"));
         assert!(
-            matches!(read(json!({"ask": {"text": "Go?", "options": ["yes"]}})).work, NodeKind::Approval(ask) if ask.options == ["yes"])
+            matches!(read(json!({"ask": {"text": "Go?", "options": ["yes"]}})).kind, NodeKind::Approval(ask) if ask.options == ["yes"])
         );
     }
 
@@ -159,9 +159,9 @@ mod tests {
     fn other_dialects_names_and_shapes_are_taken() {
         let tool = read(json!({"id": 3, "tool": "web_search", "query": "trains", "dependencies": "b"}));
         assert_eq!((tool.id.as_str(), tool.depends_on), ("3", vec!["b".into()]));
-        assert_eq!(tool.work, NodeKind::Tool(ToolWork { tool: "web_search".into(), input: ToolInput::Query("trains".into()) }));
+        assert_eq!(tool.kind, NodeKind::Tool(ToolNode { tool: "web_search".into(), input: ToolInput::Query("trains".into()) }));
         let written = read(json!({"tool": "t", "arguments": "{\"a\": 1}"}));
-        assert!(matches!(written.work, NodeKind::Tool(ToolWork { input: ToolInput::Args(args), .. }) if args["a"] == 1));
+        assert!(matches!(written.kind, NodeKind::Tool(ToolNode { input: ToolInput::Args(args), .. }) if args["a"] == 1));
         assert_eq!(read(json!({"approve": true})).policy.approve, Some(Approve::Before));
         assert_eq!(read(json!({"approve": "after"})).policy.approve, Some(Approve::After));
         assert_eq!(read(json!({"approve": "never"})).policy.approve, None, "a model frees nothing of its gate");
@@ -179,7 +179,7 @@ mod tests {
     fn what_is_missing_is_left_for_validation() {
         let empty = read(json!({}));
         assert_eq!(empty.id.as_str(), "n7");
-        assert_eq!(empty.work, NodeKind::Agent(AgentWork::default()));
+        assert_eq!(empty.kind, NodeKind::Agent(AgentNode::default()));
         assert_eq!(node(&json!("a"), 1), None);
     }
 }

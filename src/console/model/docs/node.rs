@@ -4,7 +4,7 @@ use serde_json::Value;
 
 use crate::console::model::{Doc, Model, inputs, words};
 use crate::console::theme::Role;
-use crate::plan::{DecisionWork, Edge, MapWork, Node, NodeId, NodeKind, Plan, PlanWork, Policy, nest, order::EdgePlace};
+use crate::plan::{DecisionNode, Edge, MapNode, Node, NodeId, NodeKind, Plan, Policy, SubplanNode, nest, order::EdgePlace};
 use crate::text::Plain;
 
 /// What a node is to do, and what is wrong with it.
@@ -14,19 +14,19 @@ pub fn details(model: &Model, node: &Node) -> Doc<'static> {
         findings(model, node, &mut doc);
     }
     doc.field("node", &Plain::summary(&node.id));
-    match &node.work {
-        NodeKind::Decision(DecisionWork::Agent(work)) => doc.field("decision by", &words::agent(work)),
-        NodeKind::Agent(_) | NodeKind::Tool(_) => doc.field(node.work.kind(), &words::worker(node)),
+    match &node.kind {
+        NodeKind::Decision(DecisionNode::Agent(work)) => doc.field("decision by", &words::agent(work)),
+        NodeKind::Agent(_) | NodeKind::Tool(_) => doc.field(node.kind.name(), &words::worker(node)),
         _ => doc.field("work", &words::worker(node)),
     }
     description(model, node, &mut doc);
     turns(model, node, &mut doc);
     dependencies(model, node, &mut doc);
     inputs(model, node, &mut doc);
-    doc.heading(words::text_name(&node.work));
+    doc.heading(words::text_name(&node.kind));
     doc.text(Role::Code, &words::text(node));
     given(model, node, &mut doc);
-    if let NodeKind::Approval(ask) = &node.work {
+    if let NodeKind::Approval(ask) = &node.kind {
         for option in &ask.options {
             doc.line(Role::Text, Plain::line("  or: ").then(&Plain::summary(option)));
         }
@@ -60,8 +60,8 @@ fn findings(model: &Model, node: &Node, doc: &mut Doc<'static>) {
 
 fn description(model: &Model, node: &Node, doc: &mut Doc<'static>) {
     let catalog = &model.session.catalog;
-    let card = node.work.agent().and_then(|work| catalog.agents.iter().find(|agent| Some(&agent.name) == work.agent.as_ref()));
-    let tool = node.work.tool().and_then(|work| catalog.tool(&work.tool));
+    let card = node.kind.agent().and_then(|work| catalog.agents.iter().find(|agent| Some(&agent.name) == work.agent.as_ref()));
+    let tool = node.kind.tool().and_then(|work| catalog.tool(&work.tool));
     if let Some(words) = card.map(|card| &card.description).or(tool.map(|tool| &tool.description)) {
         doc.line(Role::Dim, Plain::blank(13).then(&Plain::summary(words)));
     }
@@ -97,7 +97,7 @@ fn given(model: &Model, node: &Node, doc: &mut Doc<'static>) {
     let Some(given) = given.filter(|given| !given.is_empty()) else { return };
     let written = crate::console::model::lines(&words::text(node));
     if written != given {
-        doc.heading(&format!("{} as given in this run", words::text_name(&node.work)));
+        doc.heading(&format!("{} as given in this run", words::text_name(&node.kind)));
         for line in given {
             doc.line(Role::Code, line.clone());
         }
@@ -166,12 +166,12 @@ fn ways_out(model: &Model, node: &Node, at: usize, doc: &mut Doc<'static>) {
 /// How often what is inside runs, and how far it is.
 fn turns(model: &Model, node: &Node, doc: &mut Doc<'static>) {
     let most = node.policy.max_iterations.unwrap_or(1);
-    let words = match &node.work {
-        NodeKind::Plan(PlanWork::File { path, .. }) => format!("the plan in {path}"),
-        NodeKind::Plan(PlanWork::Inline(_)) => "once".to_owned(),
+    let words = match &node.kind {
+        NodeKind::Subplan(SubplanNode::File { path, .. }) => format!("the plan in {path}"),
+        NodeKind::Subplan(SubplanNode::Inline(_)) => "once".to_owned(),
         NodeKind::Loop(work) => format!("until {}, {most} times at most", work.until),
-        NodeKind::Map(MapWork { over, max_parallel: Some(most), .. }) => format!("once for each of {over}, {most} at once"),
-        NodeKind::Map(MapWork { over, .. }) => format!("once for each of {over}"),
+        NodeKind::Map(MapNode { over, max_parallel: Some(most), .. }) => format!("once for each of {over}, {most} at once"),
+        NodeKind::Map(MapNode { over, .. }) => format!("once for each of {over}"),
         NodeKind::Agent(_)
         | NodeKind::Tool(_)
         | NodeKind::Code(_)
@@ -197,7 +197,7 @@ fn value_line(value: &Value) -> Plain {
 
 /// What the node around it gives to a node inside, under a name.
 fn passed(owner: &Node, name: &str) -> Option<Plain> {
-    let turn = match (&owner.work, name) {
+    let turn = match (&owner.kind, name) {
         (NodeKind::Map(work), "item") => Some(format!("each of {}", work.over)),
         (NodeKind::Map(_), "index") => Some("its place, from 0".to_owned()),
         (NodeKind::Loop(_), "iteration") => Some("the turn, from 1".to_owned()),
@@ -205,7 +205,7 @@ fn passed(owner: &Node, name: &str) -> Option<Plain> {
         _ => None,
     };
     let given = || owner.policy.inputs.as_ref()?.get(name).map(value_line);
-    let own = || owner.work.body()?.inputs.get(name).map(value_line);
+    let own = || owner.kind.body()?.inputs.get(name).map(value_line);
     turn.map(|words| Plain::summary(&words)).or_else(given).or_else(own)
 }
 

@@ -20,7 +20,7 @@ impl<'a> Addressed<'a> {
 
     /// Whether a plan stands inside a node and has no nodes yet.
     pub fn is_empty_inside(self, id: &NodeId) -> bool {
-        let body = nest::find(self.plan, id).and_then(|node| node.work.body());
+        let body = nest::find(self.plan, id).and_then(|node| node.kind.body());
         body.is_some_and(|body| body.nodes.is_empty())
     }
 
@@ -117,7 +117,7 @@ impl<'a> Addressed<'a> {
             return None;
         }
         let edges = match nest::owner(address) {
-            Some(owner) => nest::find(self.plan, owner).and_then(|node| node.work.body()).map(|body| &body.edges),
+            Some(owner) => nest::find(self.plan, owner).and_then(|node| node.kind.body()).map(|body| &body.edges),
             None => Some(&self.plan.edges),
         };
         let changed = Box::new(changed);

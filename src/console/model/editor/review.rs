@@ -65,7 +65,7 @@ pub fn edge(plan: &Plan, finding: &Finding) -> Option<Edge> {
     match &finding.node {
         None => plan.edges.get(at).cloned(),
         Some(owner) => {
-            let body = nest::find(plan, owner)?.work.body()?;
+            let body = nest::find(plan, owner)?.kind.body()?;
             body.edges.get(at).map(|edge| nest::edge_under(&format!("{owner}/"), edge))
         }
     }

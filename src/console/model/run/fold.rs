@@ -67,7 +67,7 @@ impl Fold {
             Event::BodyStarted { node_id, index, .. } => {
                 self.shape += 1;
                 let turn = index.map(|index| format!("[{index}]")).unwrap_or_default();
-                let body = self.run.node_doc(node_id).and_then(|node| node.work.body());
+                let body = self.run.node_doc(node_id).and_then(|node| node.kind.body());
                 for inner in body.into_iter().flat_map(|body| &body.nodes) {
                     let id = NodeId::new(format!("{node_id}{turn}/{}", inner.id));
                     if let Some(node) = self.run.node(&id) {

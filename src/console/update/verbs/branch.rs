@@ -81,8 +81,8 @@ pub fn keep(model: &mut Model, id: &NodeId, what: Branching, text: &str) -> Resu
                     nest::node_under(nest::prefix(id), &node)
                 }
                 Branching::Text | Branching::Value => {
-                    let work = words::with_text(&known.work, text)?;
-                    crate::plan::Node { work, ..known.clone() }
+                    let kind = words::with_text(&known.kind, text)?;
+                    crate::plan::Node { kind, ..known.clone() }
                 }
             };
             if node.id != *id {

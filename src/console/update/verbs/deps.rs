@@ -94,7 +94,7 @@ fn edge_between(model: &Model, to: &NodeId, from: &str) -> Option<Edge> {
 }
 
 fn edit_condition(model: &mut Model, edge: Edge) {
-    let decides = model.addressed().node(&edge.from).is_some_and(|node| node.work.is_decision());
+    let decides = model.addressed().node(&edge.from).is_some_and(|node| node.kind.is_decision());
     let note = match decides {
         true => "the answer that takes this way; empty means the id of where it leads",
         false => "an expression over results, such as score > 0.8; empty means always",

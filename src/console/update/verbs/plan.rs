@@ -11,8 +11,8 @@ use crate::console::model::{
     Version, words,
 };
 use crate::plan::{
-    AgentWork, Approve, Ask, CodeWork, DecisionWork, LoopWork, MapWork, MergeWork, Node, NodeId, NodeKind, Plan, PlanWork, SandboxLimits,
-    ToolInput, ToolWork, TransformWork,
+    AgentNode, Approve, Ask, CodeNode, DecisionNode, LoopNode, MapNode, MergeNode, Node, NodeId, NodeKind, Plan, SandboxLimits,
+    SubplanNode, ToolInput, ToolNode, TransformNode,
     edit::Edit,
     native::{node_from_value, node_to_value},
     nest,
@@ -53,16 +53,16 @@ pub fn add_kind(model: &mut Model, turn: &mut UpdateTurn, kind: &str) {
         "agent" => return pick_worker(model, "agent", None, PickThen::AddWorker { kind: "agent" }),
         "tool" => return pick_worker(model, "tool", None, PickThen::AddWorker { kind: "tool" }),
         "decider" => return pick_worker(model, "agent", None, PickThen::AddWorker { kind: "decider" }),
-        "plan" => NodeKind::Plan(PlanWork::Inline(Box::new(step_of(json!("done"))))),
+        "plan" => NodeKind::Subplan(SubplanNode::Inline(Box::new(step_of(json!("done"))))),
         "map" => {
-            NodeKind::Map(MapWork { over: "inputs.items".into(), body: Box::new(step_of(json!("{{inputs.item}}"))), max_parallel: None })
+            NodeKind::Map(MapNode { over: "inputs.items".into(), body: Box::new(step_of(json!("{{inputs.item}}"))), max_parallel: None })
         }
-        "loop" => NodeKind::Loop(LoopWork { body: Box::new(step_of(json!("{{inputs.iteration}}"))), until: "step == 3".into() }),
-        "code" => NodeKind::Code(CodeWork { code: "return null;".into(), sandbox: SandboxLimits::default() }),
-        "transform" => NodeKind::Transform(TransformWork { value: Value::Object(Map::new()) }),
+        "loop" => NodeKind::Loop(LoopNode { body: Box::new(step_of(json!("{{inputs.iteration}}"))), until: "step == 3".into() }),
+        "code" => NodeKind::Code(CodeNode { code: "return null;".into(), sandbox: SandboxLimits::default() }),
+        "transform" => NodeKind::Transform(TransformNode { value: Value::Object(Map::new()) }),
         "approval" => NodeKind::Approval(Ask { text: "May this go on?".into(), ..Ask::default() }),
-        "merge" => NodeKind::Merge(MergeWork::default()),
-        "decision" => NodeKind::Decision(DecisionWork::Expression(String::new())),
+        "merge" => NodeKind::Merge(MergeNode::default()),
+        "decision" => NodeKind::Decision(DecisionNode::Expression(String::new())),
         _ => return,
     };
     add_node(model, turn, kind, work);
@@ -70,16 +70,16 @@ pub fn add_kind(model: &mut Model, turn: &mut UpdateTurn, kind: &str) {
 
 /// A plan of one step to begin with; steps are added beside it.
 fn step_of(value: Value) -> Plan {
-    Plan { nodes: vec![Node::new("step", NodeKind::Transform(TransformWork { value }))], ..Plan::default() }
+    Plan { nodes: vec![Node::new("step", NodeKind::Transform(TransformNode { value }))], ..Plan::default() }
 }
 
 /// The agent or tool of a new node was picked.
 pub fn add_worker(model: &mut Model, turn: &mut UpdateTurn, kind: &str, name: &str) {
-    let agent = || AgentWork { agent: Some(name.to_owned()), objective: Some(String::new()), ..AgentWork::default() };
+    let agent = || AgentNode { agent: Some(name.to_owned()), objective: Some(String::new()), ..AgentNode::default() };
     let work = match kind {
         "agent" => NodeKind::Agent(agent()),
-        "decider" => NodeKind::Decision(DecisionWork::Agent(agent())),
-        _ => NodeKind::Tool(ToolWork { tool: name.to_owned(), input: ToolInput::Args(skeleton(model, name)) }),
+        "decider" => NodeKind::Decision(DecisionNode::Agent(agent())),
+        _ => NodeKind::Tool(ToolNode { tool: name.to_owned(), input: ToolInput::Args(skeleton(model, name)) }),
     };
     add_node(model, turn, name, work);
 }
@@ -98,7 +98,7 @@ fn add_node(model: &mut Model, turn: &mut UpdateTurn, name: &str, work: NodeKind
     let id = model.addressed().free_id(inside.as_ref().or(model.selected_id()), name);
     let depends_on = model.selected_id().filter(|_| inside.is_none()).cloned().into_iter().collect();
     let mut node = Node { depends_on, ..Node::new(id.clone(), work) };
-    node.policy.max_iterations = matches!(node.work, NodeKind::Loop(_)).then_some(5);
+    node.policy.max_iterations = matches!(node.kind, NodeKind::Loop(_)).then_some(5);
     if matches!(model.place.stage, PlanScreen::Run(_)) {
         // It may start as soon as it is there: its text is written first.
         let title = Plain::line(&words::text_title(&node));
@@ -109,7 +109,7 @@ fn add_node(model: &mut Model, turn: &mut UpdateTurn, name: &str, work: NodeKind
     let done = change(model, turn, |plan| Ok(Some(plan.append(&node))));
     report(model, done, &format!("added `{id}`"));
     select(model, &id);
-    if model.selected_node().is_some_and(|node| !matches!(node.work, NodeKind::Merge(_) | NodeKind::Plan(_))) {
+    if model.selected_node().is_some_and(|node| !matches!(node.kind, NodeKind::Merge(_) | NodeKind::Subplan(_))) {
         edit_text(model);
     }
 }
@@ -133,7 +133,7 @@ fn pick_worker(model: &mut Model, kind: &str, current: Option<&str>, then: PickT
 /// # Errors
 /// What is wrong with it, in words.
 pub fn keep_new(model: &mut Model, turn: &mut UpdateTurn, node: &Node, text: &str) -> Result<(), String> {
-    let node = Node { work: words::with_text(&node.work, text)?, ..node.clone() };
+    let node = Node { kind: words::with_text(&node.kind, text)?, ..node.clone() };
     change(model, turn, |plan| Ok(Some(plan.append(&node)))).map(|_| ())
 }
 
@@ -213,7 +213,7 @@ pub fn keep_node(model: &mut Model, turn: &mut UpdateTurn, id: &NodeId, text: &s
 pub fn edit_outside(model: &mut Model, turn: &mut UpdateTurn) {
     let Some(node) = model.selected_node() else { return };
     let then = EditThen::NodeText { node: node.id.clone() };
-    turn.actions.push(ConsoleEffect::OpenEditor { text: words::text(node), suffix: words::text_suffix(&node.work), then });
+    turn.actions.push(ConsoleEffect::OpenEditor { text: words::text(node), suffix: words::text_suffix(&node.kind), then });
 }
 
 /// Edits the whole plan as JSON outside.
@@ -277,14 +277,14 @@ pub fn keep_id(model: &mut Model, turn: &mut UpdateTurn, from: &NodeId, to: &str
 /// What is wrong with the text, in words.
 pub fn keep_text(model: &mut Model, turn: &mut UpdateTurn, id: &NodeId, text: &str) -> Result<(), String> {
     let mut node = model.addressed().node(id).cloned().ok_or_else(|| format!("`{id}` is no longer in the plan"))?;
-    node.work = words::with_text(&node.work, text)?;
+    node.kind = words::with_text(&node.kind, text)?;
     change(model, turn, |plan| Ok(plan.replace(&node))).map(|_| ())
 }
 
 /// Picks another agent or tool.
 pub fn worker(model: &mut Model, _: &mut UpdateTurn) {
     let Some(node) = model.selected_node() else { return };
-    let (kind, current) = match (node.work.tool(), node.work.agent()) {
+    let (kind, current) = match (node.kind.tool(), node.kind.agent()) {
         (Some(work), _) => ("tool", Some(work.tool.clone())),
         (None, Some(work)) => ("agent", work.agent.clone()),
         (None, None) => return,
@@ -296,8 +296,8 @@ pub fn worker(model: &mut Model, _: &mut UpdateTurn) {
 /// Another agent or tool was picked.
 pub fn set_worker(model: &mut Model, turn: &mut UpdateTurn, id: &NodeId, name: &str) {
     let Some(mut node) = model.addressed().node(id).cloned() else { return };
-    match &mut node.work {
-        NodeKind::Agent(work) | NodeKind::Decision(DecisionWork::Agent(work)) => work.agent = Some(name.to_owned()),
+    match &mut node.kind {
+        NodeKind::Agent(work) | NodeKind::Decision(DecisionNode::Agent(work)) => work.agent = Some(name.to_owned()),
         NodeKind::Tool(work) => name.clone_into(&mut work.tool),
         _ => return,
     }

@@ -10,7 +10,7 @@ pub(super) use layout::LAYOUT;
 pub(super) use read::{DOCUMENT, EDGE, STAGE, read};
 pub(super) use write::write;
 
-use crate::plan::{AgentWork, DecisionWork, Dialect, Node, NodeId, NodeKind, Plan, TransformWork};
+use crate::plan::{AgentNode, DecisionNode, Dialect, Node, NodeId, NodeKind, Plan, TransformNode};
 use serde_json::Value;
 
 /// Fields of a stage of any type.
@@ -97,7 +97,7 @@ impl StageType {
             NodeKind::Decision(_) => Some(Self::Decision),
             NodeKind::Merge(_) => Some(Self::Merge),
             NodeKind::Transform(_) => Some(Self::Transform),
-            NodeKind::Code(_) | NodeKind::Approval(_) | NodeKind::Plan(_) | NodeKind::Loop(_) | NodeKind::Map(_) => None,
+            NodeKind::Code(_) | NodeKind::Approval(_) | NodeKind::Subplan(_) | NodeKind::Loop(_) | NodeKind::Map(_) => None,
         }
     }
 }
@@ -138,9 +138,9 @@ fn plain_work(kind: StageType, name: &str, sources: &[&NodeId]) -> Option<NodeKi
         }
     };
     match kind {
-        StageType::Agent => Some(NodeKind::Agent(AgentWork { role: Some(name.to_owned()), ..AgentWork::default() })),
-        StageType::Decision => Some(NodeKind::Decision(DecisionWork::Expression(came_in()))),
-        StageType::Transform => Some(NodeKind::Transform(TransformWork { value: Value::String(format!("{{{{{}}}}}", came_in())) })),
+        StageType::Agent => Some(NodeKind::Agent(AgentNode { role: Some(name.to_owned()), ..AgentNode::default() })),
+        StageType::Decision => Some(NodeKind::Decision(DecisionNode::Expression(came_in()))),
+        StageType::Transform => Some(NodeKind::Transform(TransformNode { value: Value::String(format!("{{{{{}}}}}", came_in())) })),
         StageType::Tool | StageType::Merge => None,
     }
 }

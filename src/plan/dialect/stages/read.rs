@@ -5,7 +5,7 @@ use super::layout::{self, PlacedStage};
 use super::{AGENT, ARGS, DECIDE, DIALECT, OBJECTIVE, StageType, TOOL, VALUE, name_of, plain_work};
 use crate::plan::native::{ShapeError, kind};
 use crate::plan::order::PlanGraph;
-use crate::plan::{AgentWork, DecisionWork, Edge, MergeWork, Node, NodeId, NodeKind, Plan, ToolInput, ToolWork, TransformWork};
+use crate::plan::{AgentNode, DecisionNode, Edge, MergeNode, Node, NodeId, NodeKind, Plan, ToolInput, ToolNode, TransformNode};
 use serde_json::{Value, json};
 use std::collections::HashMap;
 
@@ -97,12 +97,12 @@ fn fill(plan: &mut Plan, plain: &[usize]) {
         .map(|at| {
             let node = &plan.nodes[*at];
             let sources = sources.get(&node.id).map_or(&[][..], Vec::as_slice);
-            (*at, StageType::of(&node.work).and_then(|kind| plain_work(kind, name_of(node), sources)))
+            (*at, StageType::of(&node.kind).and_then(|kind| plain_work(kind, name_of(node), sources)))
         })
         .collect();
     for (at, work) in works {
         if let Some(work) = work {
-            plan.nodes[at].work = work;
+            plan.nodes[at].kind = work;
         }
     }
 }
@@ -184,7 +184,7 @@ fn work(fields: &mut Fields) -> Result<(NodeKind, Says), ShapeError> {
     let work = match stage_kind(fields)? {
         StageType::Agent => {
             let agent = agent(fields)?;
-            if agent == AgentWork::default() {
+            if agent == AgentNode::default() {
                 return Ok((NodeKind::Agent(agent), Says::TypeOnly));
             }
             NodeKind::Agent(agent)
@@ -192,23 +192,23 @@ fn work(fields: &mut Fields) -> Result<(NodeKind, Says), ShapeError> {
         StageType::Tool => tool(fields)?,
         StageType::Decision => match decision(fields)? {
             Some(decision) => NodeKind::Decision(decision),
-            None => return Ok((NodeKind::Decision(DecisionWork::Expression(String::new())), Says::TypeOnly)),
+            None => return Ok((NodeKind::Decision(DecisionNode::Expression(String::new())), Says::TypeOnly)),
         },
-        StageType::Merge => NodeKind::Merge(MergeWork { template: fields.take("template") }),
+        StageType::Merge => NodeKind::Merge(MergeNode { template: fields.take("template") }),
         StageType::Transform => {
             let Some(name) = named(fields, &VALUE) else {
-                return Ok((NodeKind::Transform(TransformWork { value: Value::Null }), Says::TypeOnly));
+                return Ok((NodeKind::Transform(TransformNode { value: Value::Null }), Says::TypeOnly));
             };
             let value = fields.take(name).unwrap_or_default();
             remember(fields, &VALUE, name, &value);
-            NodeKind::Transform(TransformWork { value })
+            NodeKind::Transform(TransformNode { value })
         }
     };
     Ok((work, Says::More))
 }
 
 /// By an expression or an agent; neither when the stage says no more than its type.
-fn decision(fields: &mut Fields) -> Result<Option<DecisionWork>, ShapeError> {
+fn decision(fields: &mut Fields) -> Result<Option<DecisionNode>, ShapeError> {
     if let Some(name) = named(fields, &DECIDE)
         && let Some(expression) = fields.words(name)?
     {
@@ -216,10 +216,10 @@ fn decision(fields: &mut Fields) -> Result<Option<DecisionWork>, ShapeError> {
             return Err(fields.wrong(name, "a stage decides by an expression or by an agent, not by both"));
         }
         remember(fields, &DECIDE, name, &json!(expression));
-        return Ok(Some(DecisionWork::Expression(expression)));
+        return Ok(Some(DecisionNode::Expression(expression)));
     }
     let agent = agent(fields)?;
-    Ok((agent != AgentWork::default()).then_some(DecisionWork::Agent(agent)))
+    Ok((agent != AgentNode::default()).then_some(DecisionNode::Agent(agent)))
 }
 
 fn tool(fields: &mut Fields) -> Result<NodeKind, ShapeError> {
@@ -232,19 +232,19 @@ fn tool(fields: &mut Fields) -> Result<NodeKind, ShapeError> {
         return Err(fields.wrong("query", "a tool takes arguments or a `query`, not both"));
     }
     if let Some(query) = query {
-        return Ok(NodeKind::Tool(ToolWork { tool, input: ToolInput::Query(query) }));
+        return Ok(NodeKind::Tool(ToolNode { tool, input: ToolInput::Query(query) }));
     }
-    let Some(name) = args else { return Ok(NodeKind::Tool(ToolWork { tool, input: ToolInput::Args(serde_json::Map::new()) })) };
+    let Some(name) = args else { return Ok(NodeKind::Tool(ToolNode { tool, input: ToolInput::Args(serde_json::Map::new()) })) };
     let args = fields.object(name)?.unwrap_or_default();
     if args.is_empty() {
         fields.keep(name, json!({}));
     } else {
         remember(fields, &ARGS, name, &Value::Object(args.clone()));
     }
-    Ok(NodeKind::Tool(ToolWork { tool, input: ToolInput::Args(args) }))
+    Ok(NodeKind::Tool(ToolNode { tool, input: ToolInput::Args(args) }))
 }
 
-fn agent(fields: &mut Fields) -> Result<AgentWork, ShapeError> {
+fn agent(fields: &mut Fields) -> Result<AgentNode, ShapeError> {
     let mut text = |names: &[&'static str]| {
         let Some(name) = named(fields, names) else { return Ok(None) };
         let text = fields.words(name)?;
@@ -253,7 +253,7 @@ fn agent(fields: &mut Fields) -> Result<AgentWork, ShapeError> {
         }
         Ok(text)
     };
-    Ok(AgentWork { agent: text(&AGENT)?, objective: text(&OBJECTIVE)?, ..AgentWork::default() })
+    Ok(AgentNode { agent: text(&AGENT)?, objective: text(&OBJECTIVE)?, ..AgentNode::default() })
 }
 
 /// The first of several names that says something.

@@ -21,7 +21,7 @@ pub(in super::super) fn write(plan: &Plan) -> (Value, Vec<Loss>) {
     let mut stages = Vec::new();
     for (at, node) in draft.nodes() {
         let place = format!("nodes[{at}]");
-        let Some(kind) = StageType::of(&node.work) else { continue };
+        let Some(kind) = StageType::of(&node.kind) else { continue };
         let mut written = Map::new();
         let key = match (stood(node, "stage_id"), note.keyed()) {
             (true, _) => Some("stage_id"),
@@ -103,7 +103,7 @@ fn put_work(
     written: &mut Map<String, Value>,
 ) {
     let name = |names: &[&'static str]| if draft.is_same() { under(node, names) } else { names[0] };
-    if draft.is_same() && plain_work(kind, name_of(node), sources).as_ref() == Some(&node.work) {
+    if draft.is_same() && plain_work(kind, name_of(node), sources).as_ref() == Some(&node.kind) {
         for key in ["role", "decide", "value"] {
             fields.shift_remove(key);
         }
