@@ -18,6 +18,9 @@ use tokio_util::sync::CancellationToken;
 /// How actions without a person are recorded.
 const VIA: &str = "cli";
 
+/// How replies that flags give are recorded.
+const BY_RULE: &str = "rule";
+
 /// How gates are decided. Deny beats approve beats yes.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Flags {
@@ -257,7 +260,10 @@ impl Warden<'_> {
         for record in records {
             match &record.event {
                 Event::ApprovalRequired { gate } if self.state.open_gates().any(|open| open.id == gate.id) => self.decide(gate),
-                Event::GateDecided { .. } | Event::Refused { .. } => self.asked = self.asked.saturating_sub(1),
+                // Each reply that was sent comes back as one of these; replies of earlier drivers were counted then.
+                Event::GateDecided { by, .. } | Event::Refused { by, .. } if by.via == BY_RULE && record.seq > self.session.known => {
+                    self.asked = self.asked.saturating_sub(1);
+                }
                 _ => {}
             }
         }
@@ -266,7 +272,7 @@ impl Warden<'_> {
     fn decide(&mut self, gate: &Gate) {
         let Some((decision, flag)) = self.verdict_on(gate) else { return };
         let command = Command::Decide { gate: gate.id, decision, hash: gate.hash.clone() };
-        let by = Actor { who: format!("{} ({flag})", self.shared.user), via: "rule".into() };
+        let by = Actor { who: format!("{} ({flag})", self.shared.user), via: BY_RULE.into() };
         if self.session.command(command, by) {
             self.asked += 1;
         }

@@ -28,6 +28,19 @@ fn events(program: &Program) -> Vec<Value> {
     out.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
 }
 
+#[test]
+fn a_run_with_two_gates_is_resumed_with_one_flag_after_the_other() {
+    let program = Program::new();
+    let touch = |name: &str| json!({"id": name, "tool": "run_command", "args": {"command": format!("touch {name}.txt")}});
+    let plan = json!({"dagdeck": 1, "goal": "two files", "nodes": [touch("a"), touch("b")]});
+    let file = program.file("plan.json", plan.to_string());
+    program.run(&["run", &file]).code(7);
+    program.run(&["resume", "last", "--approve", "a"]).code(7);
+    assert!(program.workspace().join("a.txt").exists() && !program.workspace().join("b.txt").exists());
+    program.run(&["resume", "last", "--approve", "b"]).code(0);
+    assert!(program.workspace().join("b.txt").exists());
+}
+
 /// Case 13.
 #[test]
 fn a_paused_run_is_not_a_failed_run() {
