@@ -4,6 +4,7 @@ pub mod agents;
 pub mod cli;
 pub mod console;
 pub mod engine;
+pub mod files;
 pub mod host;
 pub mod models;
 pub mod plan;

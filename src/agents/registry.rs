@@ -1,6 +1,7 @@
 //! `AgentRegistry`: the agent cards of the project, the user and the program itself, in that order of precedence.
 //! A card that went bad keeps its last good version and is reported; readers hold an unchanging `Cards`.
 
+use crate::files;
 use indexmap::IndexMap;
 use std::{
     collections::BTreeMap,
@@ -220,12 +221,7 @@ fn read(path: &Path, origin: &str, last: Option<KnownCard>) -> KnownCard {
 }
 
 fn read_text(path: &Path) -> Result<String, String> {
-    let words = |error: io::Error| format!("the file can't be read: {error}");
-    if fs::metadata(path).map_err(words)?.len() > MAX_BYTES {
-        return Err(format!("the file is larger than {} KiB", MAX_BYTES / 1024));
-    }
-    let bytes = fs::read(path).map_err(words)?;
-    String::from_utf8(bytes).map_err(|_| "the file is not UTF-8 text".to_owned())
+    files::read_text(path, MAX_BYTES).map_err(|error| format!("the file can't be read: {error}"))
 }
 
 #[cfg(test)]

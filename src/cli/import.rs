@@ -1,6 +1,7 @@
 //! `dagdeck import`: takes in a run that was exported elsewhere, to look at, replay, and branch off.
 
 use super::{CliContext, CliError, Exit, ImportArgs, Io, ls::short};
+use crate::files;
 use crate::{
     host::{Clock, SystemClock},
     store::{StoreError, read_run},
@@ -13,7 +14,7 @@ use serde_json::json;
 /// # Errors
 /// When the file is no run file, is cut off or changed, or the run is there already.
 pub async fn import(args: &ImportArgs, place: &CliContext, io: &mut Io<'_>) -> Result<Exit, CliError> {
-    let text = io.read(&args.file)?;
+    let text = io.read_up_to(&args.file, files::RUN_FILE)?;
     let name = if args.file == "-" { "stdin" } else { &args.file };
     let read = read_run(&text, name).map_err(|error| {
         let failure = CliError::invalid(error.to_string());

@@ -1,8 +1,10 @@
 //! `Io`: the streams that verbs write to and read from, handed down from main so that tests can stand in for them.
 
 use super::CliError;
+use crate::files;
 use crate::text::{Plain, safe_json};
 use std::io::{ErrorKind, Read, Write};
+use std::path::Path;
 
 /// Data goes to `out`, messages go to `err`.
 pub struct Io<'a> {
@@ -73,13 +75,18 @@ impl Io<'_> {
     /// # Errors
     /// When it can't be read, or isn't text.
     pub fn read(&mut self, name: &str) -> Result<String, CliError> {
+        self.read_up_to(name, files::DOCUMENT)
+    }
+
+    /// The same, of at most so many bytes.
+    ///
+    /// # Errors
+    /// When it is larger, can't be read, or isn't text.
+    pub fn read_up_to(&mut self, name: &str, most: u64) -> Result<String, CliError> {
         if name == "-" {
-            let mut bytes = Vec::new();
-            self.stdin.read_to_end(&mut bytes).map_err(|error| CliError::new(format!("can't read stdin: {error}")))?;
-            return text_of(bytes, "stdin");
+            return files::read_capped(&mut self.stdin, most).map_err(|error| unreadable("stdin", &error));
         }
-        let bytes = std::fs::read(name).map_err(|error| unreadable(name, &error))?;
-        text_of(bytes, name)
+        files::read_text(Path::new(name), most).map_err(|error| unreadable(name, &error))
     }
 }
 
@@ -89,15 +96,10 @@ fn unreadable(name: &str, error: &std::io::Error) -> CliError {
         ErrorKind::NotFound => failure.hint("check the path; words for a planner go in quotes and don't look like one file's name"),
         ErrorKind::IsADirectory => failure.hint("name a file in it"),
         ErrorKind::PermissionDenied => failure.hint("check the file's permissions"),
+        ErrorKind::InvalidData => CliError { exit: super::Exit::Invalid, ..failure }.hint("save it as UTF-8"),
+        ErrorKind::InvalidInput => failure.hint("to read from a pipe, give `-` and pipe it in"),
         _ => failure,
     }
-}
-
-fn text_of(bytes: Vec<u8>, name: &str) -> Result<String, CliError> {
-    String::from_utf8(bytes).map_err(|error| {
-        let at = error.utf8_error().valid_up_to();
-        CliError::invalid(format!("`{name}` is no text: byte {} is not UTF-8", at + 1)).hint("save it as UTF-8")
-    })
 }
 
 /// Output that someone may stop listening to (`| head -1`). Nobody misses the rest, so that is no error.

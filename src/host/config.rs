@@ -4,6 +4,7 @@
 //! allow more, run a command, change what a key does, or say where keys and prompts go.
 
 use crate::agents::CONTEXT_TOKENS;
+use crate::files;
 use crate::models::config::ModelsConfig;
 use crate::plan::Verdict;
 use crate::tools::{PermissionConfig, ToolsConfig};
@@ -165,25 +166,13 @@ fn read(file: &Path) -> Result<Option<ConfigFile>, ConfigError> {
         message: format!("the file can't be read: {cause}"),
         hint: "check its permissions, or move it away".into(),
     };
-    let text = match plain_file(file) {
+    let text = match files::read_text(file, MAX_BYTES) {
         Ok(text) => text,
         Err(error) if error.kind() == ErrorKind::NotFound => return Ok(None),
         Err(error) => return Err(unreadable(error.to_string())),
     };
     let table = toml::from_str(&text).map_err(|error| fault(file, &text, &error))?;
     Ok(Some(ConfigFile { file: file.to_path_buf(), text, table }))
-}
-
-/// The text of a small regular file. A project's file comes with whatever was cloned: a pipe would be waited for forever.
-fn plain_file(file: &Path) -> std::io::Result<String> {
-    let about = std::fs::metadata(file)?;
-    if !about.is_file() {
-        return Err(std::io::Error::new(ErrorKind::InvalidInput, "it is no regular file"));
-    }
-    if about.len() > MAX_BYTES {
-        return Err(std::io::Error::new(ErrorKind::FileTooLarge, format!("it is larger than {} KiB", MAX_BYTES / 1024)));
-    }
-    std::fs::read_to_string(file)
 }
 
 fn fault(file: &Path, text: &str, error: &toml::de::Error) -> ConfigError {
@@ -324,10 +313,10 @@ mod tests {
         let folder = TempDir::new().unwrap();
         let pipe = folder.path().join("config.toml");
         rustix::fs::mknodat(rustix::fs::CWD, &pipe, rustix::fs::FileType::Fifo, rustix::fs::Mode::from_raw_mode(0o600), 0).unwrap();
-        assert!(Config::load(None, &pipe).unwrap_err().message.contains("no regular file"));
+        assert!(Config::load(None, &pipe).unwrap_err().message.contains("not a regular file"));
         let huge = folder.path().join("huge.toml");
         std::fs::write(&huge, "#".repeat(2 << 20)).unwrap();
-        assert!(Config::load(None, &huge).unwrap_err().message.contains("larger than 1024 KiB"));
+        assert!(Config::load(None, &huge).unwrap_err().message.contains("larger than 1 MiB"));
     }
 
     #[test]

@@ -1,15 +1,13 @@
 //! Reads the plans that a plan names by file (`plan: "sub.yaml"`), so that everything after this sees them in their places. A path is
 //! relative to the folder of the file that names it, and stays inside the folder of the first one: a plan can't read what stands elsewhere.
 
+use crate::files;
 use crate::plan::{
     Dialect, NodeKind, Plan, SubplanNode,
     dialect::{self, ReadError},
-    native::MAX_DEPTH,
+    native::{MAX_DEPTH, MAX_NODES},
 };
 use std::path::{Component, Path, PathBuf};
-
-/// The largest file that is read as a plan, in bytes.
-const MOST_BYTES: u64 = 16 << 20;
 
 /// A file that a plan names, as it was read.
 #[derive(Clone, Debug, PartialEq)]
@@ -31,7 +29,7 @@ pub struct Linked {
 /// The first file that can't be read or is no plan, told from the outermost file inwards; plans loaded until then stay.
 pub fn link(plan: &mut Plan, origin: &str, folder: &Path) -> Result<Vec<Linked>, ReadError> {
     let own = Path::new(origin).file_name().map(PathBuf::from);
-    let mut linker = Linker { root: folder, open: own.into_iter().collect(), linked: Vec::new() };
+    let mut linker = Linker { root: folder, open: own.into_iter().collect(), linked: Vec::new(), nodes: 0 };
     linker.within(plan, origin, PlanPath { whole: "", own: "" })?;
     Ok(linker.linked)
 }
@@ -41,6 +39,8 @@ struct Linker<'r> {
     /// Files that are being read, each of which names the next one; the paths are those inside of `root`.
     open: Vec<PathBuf>,
     linked: Vec<Linked>,
+    /// Nodes of all plans so far: a file that is named in several places counts in each.
+    nodes: usize,
 }
 
 /// What stands before the places of a plan's nodes: from the outermost plan on, and within the file that the plan stands in.
@@ -53,6 +53,11 @@ struct PlanPath<'p> {
 impl Linker<'_> {
     /// `origin` is the file that the plan stands in.
     fn within(&mut self, plan: &mut Plan, origin: &str, place: PlanPath<'_>) -> Result<(), ReadError> {
+        self.nodes += plan.nodes.len();
+        if self.nodes > MAX_NODES && !place.whole.is_empty() {
+            let message = format!("with the plans in its files it has more than {MAX_NODES} nodes");
+            return Err(ReadError { origin: origin.to_owned(), at: None, path: String::new(), shape: None, message });
+        }
         for (i, node) in plan.nodes.iter_mut().enumerate() {
             let (whole, own) = (format!("{}nodes[{i}]", place.whole), format!("{}nodes[{i}]", place.own));
             let field = if matches!(node.kind, NodeKind::Subplan(_)) { "plan" } else { "body" };
@@ -129,14 +134,7 @@ fn read(root: &Path, file: &Path) -> Result<String, String> {
     if !whole.starts_with(&root) {
         return Err("a plan's file must stand in the folder of the plan, and this is a link that leads out".into());
     }
-    let known = std::fs::metadata(&whole).map_err(told)?;
-    if !known.is_file() {
-        return Err("is no file".into());
-    }
-    if known.len() > MOST_BYTES {
-        return Err(format!("is larger than {} MiB, which no plan is", MOST_BYTES >> 20));
-    }
-    std::fs::read_to_string(&whole).map_err(told)
+    files::read_text(&whole, files::DOCUMENT).map_err(told)
 }
 
 #[cfg(test)]

@@ -166,11 +166,35 @@ fn limits_out_of_bounds_and_unknown_names_stop_a_run_before_it_begins() {
 fn files_that_can_not_be_read_are_named() {
     let program = Program::new();
     std::fs::create_dir(program.workspace().join("folder.json")).unwrap();
-    for (name, words) in [("missing.json", "No such file"), ("./missing", "No such file"), ("folder.json", "Is a directory")] {
+    for (name, words) in [("missing.json", "No such file"), ("./missing", "No such file"), ("folder.json", "it is a folder")] {
         for verb in ["validate", "run"] {
             program.run(&[verb, name]).code(1).says(&["error: can't read", name, words, "hint: "]);
         }
     }
+}
+
+#[test]
+fn devices_and_pipes_are_refused_at_once_wherever_a_file_is_named() {
+    let program = Program::new();
+    let pipe = program.workspace().join("pipe.json");
+    rustix::fs::mkfifoat(rustix::fs::CWD, &pipe, rustix::fs::Mode::RUSR | rustix::fs::Mode::WUSR).unwrap();
+    for name in ["/dev/zero", "./pipe.json"] {
+        for args in [&["validate", name][..], &["run", name], &["export", name, "--format", "native"], &["import", name]] {
+            program.run(args).code(1).says(&["error: can't read", name, "it is not a regular file", "hint: "]);
+        }
+    }
+}
+
+#[test]
+fn plans_that_name_each_other_many_times_over_are_capped_while_they_are_read() {
+    let program = Program::new();
+    for level in 0..6 {
+        let next = format!("level{}.json", level + 1);
+        let nodes: Vec<_> = (0..10).map(|n| json!({"id": format!("n{n}"), "plan": next})).collect();
+        program.file(&format!("level{level}.json"), json!({"dagdeck": 1, "goal": "many", "nodes": nodes}).to_string());
+    }
+    program.file("level6.json", json!({"dagdeck": 1, "goal": "one", "nodes": [{"id": "a", "value": 1}]}).to_string());
+    program.run(&["validate", "level0.json"]).code(3).says(&["more than 100000 nodes"]);
 }
 
 #[test]

@@ -1,6 +1,7 @@
 //! Theme files: finding, reading and layering them. The first layer that names a role decides it; a palette's names are
 //! looked up across all layers, the topmost first, so that a theme may be made of new colours alone.
 
+use crate::files;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
@@ -96,7 +97,7 @@ fn find(choice: &str, directory: Option<&Path>) -> Result<(String, String), Them
         directory.map(|directory| directory.join(format!("{choice}.toml"))).filter(|path| path.is_file())
     };
     if let Some(path) = path {
-        let text = std::fs::read_to_string(&path).map_err(|source| ThemeError::Unreadable { path: path.clone(), source })?;
+        let text = files::read_text(&path, files::DOCUMENT).map_err(|source| ThemeError::Unreadable { path: path.clone(), source })?;
         return Ok((path.display().to_string(), text));
     }
     SHIPPED

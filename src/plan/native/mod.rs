@@ -9,9 +9,9 @@ pub(super) use tests::every_work;
 mod tests;
 mod write;
 
-pub use read::MAX_DEPTH;
 pub(crate) use read::kind;
 pub(in crate::plan) use read::{EDGE_FIELDS, PLAN_FIELDS, is_node_field, node_fields};
+pub use read::{MAX_DEPTH, MAX_NODES};
 pub use read::{body_from_value, edge_from_value, node_from_value, plan_from_value};
 pub use write::{body_to_value, edge_to_value, node_to_value, plan_to_value};
 

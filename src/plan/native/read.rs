@@ -9,6 +9,9 @@ use crate::plan::{
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
 
+/// The most nodes of a plan together with the plans in its files, and the most that may run inside others in one run.
+pub const MAX_NODES: usize = 100_000;
+
 /// Plans within plans, at most; also the limit of what is read.
 pub const MAX_DEPTH: usize = 8;
 /// Fields that show a work; the first of each work is the one that messages name.

@@ -1,6 +1,7 @@
 //! `Template`: a plan with slots, as a TOML file. It says which requests it fits, what it takes out of them, and the nodes.
 //! The format is described in `docs/plan-templates.md`. Those shipped are in `plans/`; a project's and a user's come before them.
 
+use crate::files;
 use serde::Deserialize;
 use serde_json::{Map, Value};
 use std::{collections::BTreeMap, fs, io, path::Path};
@@ -200,8 +201,5 @@ fn read_folder(folder: &Path) -> io::Result<Vec<Result<Template, TemplateError>>
 fn read_file(path: &Path) -> Result<Template, TemplateError> {
     let file = path.display().to_string();
     let words = |error: io::Error| TemplateError { file: file.clone(), message: format!("can't be read: {error}") };
-    if fs::metadata(path).map_err(words)?.len() > MAX_BYTES {
-        return Err(TemplateError { file, message: format!("the file is larger than {} KiB", MAX_BYTES / 1024) });
-    }
-    Template::parse(&fs::read_to_string(path).map_err(words)?, &file)
+    Template::parse(&files::read_text(path, MAX_BYTES).map_err(words)?, &file)
 }
