@@ -83,7 +83,7 @@ pub async fn undo(args: &UndoArgs, place: &CliContext, io: &mut Io<'_>) -> Resul
     if args.on.pause && drive.state.refusal_of(&paused, SystemClock.now()).is_none() {
         commands = paused;
     }
-    let ended = drive.go_on(&host, commands, io).await?;
+    let ended = drive.advance(&host, commands, io).await?;
     let exit = drive.finish(&ended, io)?;
     Ok(parked_as_asked(&ended, args.on.pause).unwrap_or(exit))
 }
@@ -230,7 +230,7 @@ async fn carry(drive: StoredRun, verb: Action, args: &ActArgs, place: &CliContex
     }
     let (pauses, cancels) = (verb == Action::Pause, verb == Action::Cancel { target: ActionTarget::Run });
     let commands = if args.on.pause && !pauses { with_pause(&drive.state, vec![command]) } else { vec![command] };
-    let ended = drive.go_on(&host, commands, io).await?;
+    let ended = drive.advance(&host, commands, io).await?;
     let exit = drive.finish(&ended, io)?;
     Ok(match &ended.end {
         HeadlessEnd::Settled { outcome: Outcome::Cancelled, .. } if cancels => Exit::Success,

@@ -1,4 +1,7 @@
-//! The command line's grammar. One struct a verb; the verbs themselves live in files of their names.
+//! The grammar of the command line: one struct per subcommand. What a subcommand does is in the file with its name.
+//!
+//! Doc comments of arguments are their help texts. Variables of the environment are read where they are used and only named here:
+//! clap would count a variable as an argument, and show it as required in the usage line of an error.
 
 use super::{
     AnswerArgs, ApproveArgs, BranchArgs, EditArgs, GuideArgs, NodeArgs, OverrideArgs, PauseArgs, RejectArgs, ReplayArgs, RerunArgs,
@@ -6,224 +9,214 @@ use super::{
 };
 use crate::{host::Unknown, plan::dialect::Format};
 use clap::{
-    Args, Parser, Subcommand, ValueEnum,
+    Args, Parser, ValueEnum,
     builder::{PossibleValuesParser, TypedValueParser},
 };
 use std::path::PathBuf;
 
-/// Operator console for agent DAGs: type a request, read and edit the plan, run it, decide, see the result.
+/// Operator console for agent DAGs: type a request, edit the plan, run it, decide what may happen, see the result.
 ///
-/// Without a verb the console opens. Nothing needs a key: with no model connected, plans come from the built-in planner and
-/// nodes that need a model are rehearsed.
+/// Without a subcommand the console opens. It works without a model: the built-in planner makes the plan, and a node that needs a
+/// model is rehearsed, which means that it gets made-up text instead of an answer.
 #[derive(Debug, Parser)]
 #[command(name = "dagdeck", version, max_term_width = 100, propagate_version = true)]
 pub struct Cli {
-    /// Settings that every verb understands.
     #[command(flatten)]
     pub common: Common,
-    /// What to do.
     #[command(subcommand)]
-    pub verb: Option<CliCommand>,
+    pub subcommand: Option<Subcommand>,
 }
 
 impl Cli {
-    /// Whether a model that is named does something.
+    /// Whether `--model` has an effect.
     pub(super) fn takes_model(&self) -> bool {
-        let Some(verb) = &self.verb else { return true };
-        use CliCommand::{Console, Doctor, Models, Plan, Run, Validate};
-        matches!(verb, Console(_) | Plan(_) | Run(_) | Validate(_) | Models(_) | Doctor(_))
+        let Some(subcommand) = &self.subcommand else { return true };
+        use Subcommand::{Console, Doctor, Models, Plan, Run, Validate};
+        matches!(subcommand, Console(_) | Plan(_) | Run(_) | Validate(_) | Models(_) | Doctor(_))
     }
 }
 
-/// Settings that every verb understands.
 #[derive(Clone, Debug, Args)]
-#[command(next_help_heading = "Everywhere")]
+#[command(next_help_heading = "Common options")]
 pub struct Common {
     /// Folder that tools work in
     #[arg(long, global = true, value_name = "DIR", default_value = ".")]
     pub workspace: PathBuf,
-    /// Folder for runs and settings [default: by the platform's rules]
-    #[arg(long, global = true, value_name = "DIR", env = "DAGDECK_HOME")]
+    /// Folder for runs and settings [default: chosen by platform] [env: DAGDECK_HOME]
+    #[arg(long, global = true, value_name = "DIR")]
     pub home: Option<PathBuf>,
-    /// Model of plans and new runs; `rehearsal` or `operator` for none
-    #[arg(long, global = true, value_name = "NAME", env = "DAGDECK_MODEL")]
+    /// Model for plans and new runs; `operator` lets you answer, `rehearsal` calls none [env: DAGDECK_MODEL]
+    #[arg(long, global = true, value_name = "NAME")]
     pub model: Option<String>,
 }
 
-/// What to do.
-#[derive(Debug, Subcommand)]
-pub enum CliCommand {
-    /// Open the console (the same as no verb)
+#[derive(Debug, clap::Subcommand)]
+pub enum Subcommand {
+    /// Open the console (the same as `dagdeck` alone)
     Console(ConsoleArgs),
     /// Make a plan from a request and print it
     Plan(PlanArgs),
-    /// Run a plan file, or plan and run a request, without a console
+    /// Run a plan file or a request without the console
     Run(RunArgs),
-    /// Go on with a run that was interrupted, is paused, or waits
+    /// Continue a run that was interrupted, is paused or is waiting
     Resume(ResumeArgs),
-    /// Approve a gate of a stored run, and go on
+    /// Approve an open gate of a run and continue the run
     Approve(ApproveArgs),
-    /// Reject a gate of a stored run, and go on
+    /// Reject an open gate of a run and continue the run
     Reject(RejectArgs),
-    /// Answer a question of a stored run, and go on
+    /// Answer an open question of a run and continue the run
     Answer(AnswerArgs),
-    /// Cancel a stored run, one of its nodes, or a branch of it
+    /// Cancel a run, a node or a branch
     Cancel(TargetArgs),
-    /// Let agents hand back what they have
+    /// Make agents finish now with the result they have so far
     Stop(TargetArgs),
-    /// Pause a stored run: nothing starts until it is resumed
+    /// Pause a run: no node starts until you resume it
     Pause(PauseArgs),
-    /// Keep a node, a branch or a run from starting
+    /// Keep a run, a node or a branch from starting
     Hold(TargetArgs),
-    /// Let go what is held, or stands at a breakpoint
+    /// End a hold, or continue after a breakpoint
     Release(TargetArgs),
-    /// Run a node again, with everything that depends on it
+    /// Run a node again, and every node that depends on it
     Rerun(RerunArgs),
-    /// Try a node again that ended badly
+    /// Retry a failed node; if it waits to retry, retry it now
     Retry(NodeArgs),
-    /// Never run a node
+    /// Skip a node: it never runs
     Skip(NodeArgs),
-    /// Give a node's result yourself, or mark it done
+    /// Set a node's result yourself, or mark the node as done
     Override(OverrideArgs),
-    /// Say something to an agent, for when it starts or goes on
+    /// Send a message to an agent, now or for when it starts
     Guide(GuideArgs),
-    /// Reject a result with feedback, and have it made again
+    /// Reject a result with feedback and have it made again
     ///
-    /// Who is to do better runs again with the feedback, and with it everything that depends on it.
+    /// The node that made the result, or the one named by `--to`, runs again with your feedback, and so does every node that depends
+    /// on it.
     Rewind(RewindArgs),
-    /// Change the plan of a stored run, as far as it has not run
+    /// Change the part of a run's plan that has not run yet
     Edit(EditArgs),
-    /// Take the newest verb back, unless its effect has begun
+    /// Undo the last action, if it has had no effect yet
     Undo(UndoArgs),
-    /// Make a new run that keeps a run's events up to a point
+    /// Start a new run from a point of another run
     Branch(BranchArgs),
-    /// Show a run as it stood at any of its events; nothing is called
+    /// Show a run as it was after any of its events
     Replay(ReplayArgs),
     /// Check a plan and list every finding
     Validate(ValidateArgs),
-    /// Write a plan in another form, or a whole run into a file
+    /// Write a plan in another format, or a whole run to a file
     Export(ExportArgs),
-    /// Take in a run that was exported, to look at
+    /// Read an exported run, to look at it or branch from it
     Import(ImportArgs),
-    /// Tell what differs between two plans
+    /// Show what differs between two plans or two runs
+    ///
+    /// The order of nodes doesn't count. The exit code is 0 if the plans are equal and 4 if they differ.
     Diff(DiffArgs),
     /// List runs, newest first
     Ls(LsArgs),
-    /// Tell about one run
+    /// Show one run
     Show(ShowArgs),
-    /// Tell what a node waits for, down to what a person can do
+    /// Show what a node waits for and what you can do about it
     Why(AboutArgs),
-    /// Tell where a node's result came from
+    /// Show where a node's result came from
     Trace(AboutArgs),
-    /// List agent cards
+    /// List the agents
     Agents(ListArgs),
-    /// List tools, their risk, and what is decided about them
+    /// List the tools, their risk, and which need approval
     Tools(ListArgs),
-    /// List the models on offer
+    /// List the models you can use
     Models(ListArgs),
-    /// Say what is configured, what is missing, and how to mend it
+    /// Check the set-up: what works, what is missing, how to fix it
     Doctor(ListArgs),
-    /// Print the JSON Schema of a document
+    /// Print the JSON Schema of plans, or the codes of findings
     Schema(SchemaArgs),
-    /// Print a shell's completions
+    /// Print the completions for a shell
     Completions(CompletionsArgs),
     /// Print the manual page
     Man,
 }
 
-/// Forms by their names, with completion.
-fn forms() -> impl TypedValueParser<Value = Format> {
+/// With the names listed in help and completions.
+fn formats() -> impl TypedValueParser<Value = Format> {
     PossibleValuesParser::new(Format::ALL.map(Format::name)).try_map(|name| name.parse::<Format>())
 }
 
-/// What may become of unknown nodes, by its names.
 fn unknowns() -> impl TypedValueParser<Value = Unknown> {
     let all = [Unknown::Again, Unknown::Done, Unknown::Skip];
     PossibleValuesParser::new(all.map(Unknown::word))
-        .try_map(move |name| all.into_iter().find(|unknown| unknown.word() == name).ok_or("no such word"))
+        .try_map(move |name| all.into_iter().find(|unknown| unknown.word() == name).ok_or("not a value of `--unknown`"))
 }
 
-/// `dagdeck console`
 #[derive(Clone, Debug, Default, Args)]
 pub struct ConsoleArgs {
-    /// A plan file to open, or a request to plan at once
+    /// A plan file to open, or a request to plan
     #[arg(value_name = "PLAN|REQUEST")]
     pub open: Option<String>,
-    /// Open this run: its name, the beginning of it, or `last`
+    /// Open this run: its id, the start or end of its id, or `last`
     #[arg(long, value_name = "RUN", conflicts_with = "open")]
     pub run: Option<String>,
-    /// Theme by name or file
-    #[arg(long, value_name = "NAME|FILE", env = "DAGDECK_THEME")]
+    /// Theme: a name or a file [env: DAGDECK_THEME]
+    #[arg(long, value_name = "NAME|FILE")]
     pub theme: Option<String>,
-    /// Draw with ASCII only
+    /// Draw with ASCII characters only
     #[arg(long)]
     pub ascii: bool,
 }
 
-/// `dagdeck plan`
 #[derive(Debug, Args)]
 pub struct PlanArgs {
-    /// What is wanted; `-` reads it from stdin
+    /// What you want done; `-` reads it from stdin
     #[arg(value_name = "REQUEST")]
     pub request: String,
-    /// Form to print
-    #[arg(long, value_name = "FORM", default_value = "native", value_parser = forms())]
+    /// Format to print
+    #[arg(long, value_name = "FORMAT", default_value = "native", value_parser = formats())]
     pub format: Format,
-    /// Print findings too, all as one JSON object
+    /// Print one JSON object with the plan and its findings
     #[arg(long, conflicts_with = "format")]
     pub json: bool,
 }
 
-/// `dagdeck run`
 #[derive(Debug, Args)]
 pub struct RunArgs {
-    /// A plan file (or `-` for stdin), or a request in words
+    /// A plan file, `-` for stdin, or a request in quotes
     #[arg(value_name = "PLAN|REQUEST")]
     pub what: String,
-    /// A plan input; the value is JSON where it parses as such, else text
+    /// Set an input of the plan; the value is JSON if it parses, otherwise text
     #[arg(long = "set", value_name = "NAME=VALUE")]
     pub set: Vec<String>,
-    /// Print events as they come, one JSON object a line
+    /// Print events as they happen, one JSON object per line
     #[arg(long)]
     pub json: bool,
-    /// How gates are decided.
     #[command(flatten)]
     pub gates: GateArgs,
 }
 
-/// How gates are decided without a person.
 #[derive(Debug, Default, Args)]
 #[command(next_help_heading = "Gates")]
 pub struct GateArgs {
-    /// Approve every gate that a yes can answer
+    /// Approve every gate that needs only a yes
     #[arg(long)]
     pub yes: bool,
     /// Approve gates whose node or tool matches
     #[arg(long, value_name = "GLOB")]
     pub approve: Vec<String>,
-    /// Reject gates whose node or tool matches; beats every approval
+    /// Reject gates whose node or tool matches; wins over every approval
     #[arg(long, value_name = "GLOB")]
     pub deny: Vec<String>,
-    /// What becomes of nodes of which nobody knows whether they took effect
+    /// What to do with nodes that may or may not have taken effect
     #[arg(long, value_name = "WHAT", value_parser = unknowns())]
     pub unknown: Option<Unknown>,
 }
 
-/// `dagdeck resume`
 #[derive(Debug, Args)]
 pub struct ResumeArgs {
-    /// The run's name, the beginning of it, or `last`
+    /// The run's id, the start or end of its id, or `last`
     #[arg(value_name = "RUN", default_value = "last")]
     pub run: String,
-    /// Print events as they come, one JSON object a line
+    /// Print events as they happen, one JSON object per line
     #[arg(long)]
     pub json: bool,
-    /// How gates are decided.
     #[command(flatten)]
     pub gates: GateArgs,
 }
 
-/// `dagdeck validate`
 #[derive(Debug, Args)]
 pub struct ValidateArgs {
     /// A plan file, or `-` for stdin
@@ -234,49 +227,44 @@ pub struct ValidateArgs {
     pub json: bool,
 }
 
-/// `dagdeck export`
 #[derive(Debug, Args)]
 pub struct ExportArgs {
-    /// A plan file, `-` for stdin, or a run (`last` for the newest)
+    /// A plan file, `-` for stdin, or a run (`last` is the newest)
     #[arg(value_name = "FILE|RUN")]
     pub what: String,
-    /// Form to write
-    #[arg(long, value_name = "FORM", default_value = "native", value_parser = forms())]
+    /// Format to write
+    #[arg(long, value_name = "FORMAT", default_value = "native", value_parser = formats())]
     pub format: Format,
-    /// Write YAML rather than JSON; for the forms that are documents, not pictures
+    /// Write YAML instead of JSON; not for drawings
     #[arg(long, conflicts_with = "ascii")]
     pub yaml: bool,
-    /// Draw the form `text` with ASCII only
+    /// Draw with ASCII characters only; for `--format text`
     #[arg(long)]
     pub ascii: bool,
-    /// Write the whole run with all its events into this file (`-` for stdout), secrets taken out; `dagdeck import` reads it
+    /// Write the whole run without its secrets to this file (`-` for stdout); `dagdeck import` reads it
     #[arg(long, value_name = "FILE", conflicts_with_all = ["format", "yaml", "ascii"])]
     pub run_file: Option<String>,
 }
 
-/// `dagdeck import`
 #[derive(Debug, Args)]
 pub struct ImportArgs {
     /// A run file, or `-` for stdin
     #[arg(value_name = "FILE")]
     pub file: String,
-    /// Print the run's name as JSON
+    /// Print the run's id as JSON
     #[arg(long)]
     pub json: bool,
 }
 
-/// `dagdeck diff`
-///
-/// The order of nodes doesn't count. Exit code 0: the plans are equal; 4: they differ; 1 to 3 are errors, as everywhere.
 #[derive(Debug, Args)]
 pub struct DiffArgs {
-    /// The plan as it was: a file, `-` for stdin, or a run (`last` for the newest)
+    /// The old plan: a file, `-` for stdin, or a run (`last` is the newest)
     #[arg(value_name = "OLD")]
     pub old: String,
-    /// The plan as it is: a file, `-` for stdin, or a run
+    /// The new plan: a file, `-` for stdin, or a run
     #[arg(value_name = "NEW")]
     pub new: String,
-    /// Two runs: also what became of each node, what it gave and what it took, side by side
+    /// For two runs: also compare the state, result and cost of each node
     #[arg(long)]
     pub results: bool,
     /// Print as JSON
@@ -284,10 +272,9 @@ pub struct DiffArgs {
     pub json: bool,
 }
 
-/// `dagdeck ls`
 #[derive(Debug, Args)]
 pub struct LsArgs {
-    /// How many at the most
+    /// List at most this many
     #[arg(long, short = 'n', value_name = "N", default_value_t = 20, value_parser = clap::value_parser!(u16).range(1..))]
     pub limit: u16,
     /// Print as JSON
@@ -295,16 +282,15 @@ pub struct LsArgs {
     pub json: bool,
 }
 
-/// `dagdeck show`
 #[derive(Debug, Args)]
 pub struct ShowArgs {
-    /// The run's name, the beginning of it, or `last`
+    /// The run's id, the start or end of its id, or `last`
     #[arg(value_name = "RUN", default_value = "last")]
     pub run: String,
-    /// Only this node, with its whole result
+    /// Show only this node, with its whole result
     #[arg(value_name = "NODE")]
     pub node: Option<String>,
-    /// The run against time: waiting, work, retries, the critical path
+    /// Show the timeline: wait time, work time, retries, the critical path
     #[arg(long, conflicts_with = "node")]
     pub timeline: bool,
     /// Print as JSON
@@ -312,13 +298,12 @@ pub struct ShowArgs {
     pub json: bool,
 }
 
-/// `dagdeck why`, `dagdeck trace`
 #[derive(Debug, Args)]
 pub struct AboutArgs {
-    /// The run's name, the beginning of it, or `last`
+    /// The run's id, the start or end of its id, or `last`
     #[arg(value_name = "RUN")]
     pub run: String,
-    /// The node, as `dagdeck show` names it
+    /// The node, by its id in `dagdeck show`
     #[arg(value_name = "NODE")]
     pub node: String,
     /// Print as JSON
@@ -326,7 +311,6 @@ pub struct AboutArgs {
     pub json: bool,
 }
 
-/// Verbs that only list something.
 #[derive(Debug, Args)]
 pub struct ListArgs {
     /// Print as JSON
@@ -334,28 +318,25 @@ pub struct ListArgs {
     pub json: bool,
 }
 
-/// `dagdeck schema`
 #[derive(Debug, Args)]
 pub struct SchemaArgs {
-    /// Which document
+    /// What to print
     #[arg(value_enum, default_value_t = SchemaDocument::Plan)]
     pub document: SchemaDocument,
 }
 
-/// `dagdeck completions`
 #[derive(Debug, Args)]
 pub struct CompletionsArgs {
-    /// Which shell
+    /// The shell
     #[arg(value_enum)]
     pub shell: clap_complete::Shell,
 }
 
-/// Documents with a published schema.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum SchemaDocument {
-    /// A plan in the native form
+    /// The JSON Schema of a plan in the native format
     Plan,
-    /// Every code that a finding may have, with its severity
+    /// Every code of a finding, with its severity
     Findings,
 }
 
@@ -370,9 +351,18 @@ mod tests {
     }
 
     #[test]
-    fn common_settings_stand_before_or_after_the_verb() {
+    fn common_options_go_before_or_after_the_subcommand() {
         let before = Cli::parse_from(["dagdeck", "--home", "h", "ls"]);
         let after = Cli::parse_from(["dagdeck", "ls", "--home", "h"]);
         assert_eq!(before.common.home, after.common.home);
+    }
+
+    #[test]
+    fn usage_lines_show_only_what_is_required() {
+        // A variable that clap reads itself would stand in the usage line as if the option were required.
+        let command = Cli::command();
+        let all = command.get_subcommands().chain([&command]).flat_map(clap::Command::get_arguments);
+        let read: Vec<String> = all.filter(|argument| argument.get_env().is_some()).map(ToString::to_string).collect();
+        assert_eq!(read, Vec::<String>::new(), "name the variable in the help text and read it with `env` where it is used");
     }
 }

@@ -11,14 +11,14 @@ use crate::{
 };
 use std::io::IsTerminal;
 
-/// Opens the console. What still runs when it is left is cancelled where the person said so, and can be resumed otherwise.
+/// Opens the console. When the person leaves, runs are cancelled if they said so; otherwise they can be resumed.
 ///
 /// # Errors
 /// When there is no terminal, the plan file can't be read, there is no such run, or the configuration or the journal can't be used.
 pub fn console(args: &ConsoleArgs, place: &CliContext, io: &mut Io<'_>) -> Result<Exit, CliError> {
     if !std::io::stdin().is_terminal() || !std::io::stdout().is_terminal() {
-        return Err(CliError::usage("the console needs a terminal, and stdin or stdout is none")
-            .hint("`dagdeck run \"request\"` runs without one; `dagdeck --help` lists all verbs"));
+        return Err(CliError::usage("the console needs a terminal, but stdin or stdout is not one")
+            .hint("without one, use `dagdeck run \"REQUEST\"`; `dagdeck --help` lists all subcommands"));
     }
     let options = options(args, place.config()?.console, place, io)?;
     block_on(async {
@@ -44,7 +44,7 @@ fn options(args: &ConsoleArgs, config: ConsoleConfig, place: &CliContext, io: &m
         (Some(request), _) => Some(Opened::Request(request.to_owned())),
     };
     Ok(Options {
-        theme: args.theme.clone().or(config.theme),
+        theme: args.theme.clone().or_else(|| env("DAGDECK_THEME")).or(config.theme),
         themes: place.places.config.as_ref().map(|folder| folder.join("themes")),
         ascii: args.ascii || config.ascii,
         keys: config.keys.into_iter().map(|(command, keys)| (command, keys.list())).collect(),

@@ -1,4 +1,4 @@
-//! `dagdeck doctor`: what is configured, what is missing, and how to mend it.
+//! `dagdeck doctor`: what is configured, what is missing, and how to fix it.
 
 use super::{CliContext, CliError, Exit, Io, ListArgs, env};
 use crate::{
@@ -7,7 +7,7 @@ use crate::{
 };
 use serde_json::json;
 
-/// Looks at everything that dagdeck needs or can use. What is merely absent is no error.
+/// Checks everything that dagdeck needs or can use. What is merely absent is not an error.
 ///
 /// # Errors
 /// When the output can't be written.
@@ -20,14 +20,14 @@ pub async fn doctor(args: &ListArgs, place: &CliContext, io: &mut Io<'_>) -> Res
         return Ok(exit);
     }
     for check in &checks {
-        let health = match check.health {
-            Health::Fine => "ok",
-            Health::Absent => "absent",
-            Health::Broken => "BROKEN",
+        let (health, remedy_label) = match check.health {
+            Health::Fine => ("ok", "fix"),
+            Health::Absent => ("absent", "set up"),
+            Health::Broken => ("BROKEN", "fix"),
         };
         io.line(&format!("{health:<7} {:<14} {}", check.name, Plain::line(&check.found)))?;
         if let Some(remedy) = &check.remedy {
-            io.line(&format!("{:22}  to mend or get it: {}", "", Plain::line(remedy)))?;
+            io.line(&format!("{:22}  {remedy_label}: {}", "", Plain::line(remedy)))?;
         }
     }
     Ok(exit)

@@ -3,29 +3,25 @@
 use crate::engine::Outcome;
 use std::{fmt, process::ExitCode};
 
-/// How the program ends; the numbers are part of its interface.
+/// How the program ends. Scripts rely on the numbers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Exit {
     /// Succeeded, or the plan is valid.
     Success,
-    /// Something went wrong, or what was named isn't there.
+    /// Something went wrong, or what the command line names does not exist.
     Error,
-    /// The command line made no sense, whatever there is.
+    /// The command line is wrong.
     Usage,
-    /// The plan has errors.
     Invalid,
     /// The run ended as partial; or two plans differ.
     Partial,
-    /// The run failed.
     Failed,
-    /// The run was cancelled.
     Cancelled,
-    /// The run stopped at a gate that nothing decides.
+    /// The run waits at a gate that no flag decides.
     Undecided,
 }
 
 impl Exit {
-    /// The number that the shell sees.
     pub fn number(self) -> u8 {
         match self {
             Self::Success => 0,
@@ -57,34 +53,29 @@ impl From<Outcome> for Exit {
     }
 }
 
-/// Why a verb could not do its work: what and where, then a way out.
+/// Why a subcommand could not do its work: what is wrong and where, then what to do.
 #[derive(Debug)]
 pub struct CliError {
-    /// The exit code.
     pub exit: Exit,
-    /// Cause, lower-case start.
+    /// The cause; starts in lower case.
     pub message: String,
-    /// A way out.
+    /// What to do.
     pub hint: Option<String>,
 }
 
 impl CliError {
-    /// An error without a way out.
     pub fn new(message: impl Into<String>) -> Self {
         Self { exit: Exit::Error, message: message.into(), hint: None }
     }
 
-    /// The command line made no sense.
     pub fn usage(message: impl Into<String>) -> Self {
         Self { exit: Exit::Usage, ..Self::new(message) }
     }
 
-    /// The plan can't be used.
     pub fn invalid(message: impl Into<String>) -> Self {
         Self { exit: Exit::Invalid, ..Self::new(message) }
     }
 
-    /// The same with a way out.
     #[must_use]
     pub fn hint(mut self, hint: impl Into<String>) -> Self {
         self.hint = Some(hint.into());

@@ -1,4 +1,4 @@
-//! `dagdeck export`: a plan in another form, with what that form can't express.
+//! `dagdeck export`: a plan in another format, with what that format can't express; or a whole run as a file.
 
 use super::{
     CliContext, CliError, Exit, ExportArgs, Io,
@@ -16,7 +16,7 @@ use crate::{
 };
 use std::{io::Write, path::Path};
 
-/// Writes a whole run into one file, beside it first and then in its place, readable for the user alone.
+/// Writes a whole run to one file that only the user can read: to a temporary file first, so that no half file is left.
 fn run_file(run: &str, file: &str, place: &CliContext, io: &mut Io<'_>) -> Result<Exit, CliError> {
     let store = place.store()?;
     let id = store.resolve(run, RunFilter::Workspace(&place.places.workspace))?;
@@ -31,11 +31,11 @@ fn run_file(run: &str, file: &str, place: &CliContext, io: &mut Io<'_>) -> Resul
         put(file, &written.text)?;
     }
     let redacted = match written.redacted {
-        0 => "no secrets were found in them".to_owned(),
-        1 => "one secret was taken out".to_owned(),
-        count => format!("{count} secrets were taken out"),
+        0 => "no secrets were found".to_owned(),
+        1 => "1 secret was removed".to_owned(),
+        count => format!("{count} secrets were removed"),
     };
-    io.say(&format!("run {}: {} events; {redacted}; look through the file before you give it away", short(&id.0), written.events));
+    io.say(&format!("run {}: {} events; {redacted}; check the file before you share it", short(&id.0), written.events));
     Ok(Exit::Success)
 }
 
@@ -54,7 +54,7 @@ fn put(file: &str, text: &str) -> Result<(), CliError> {
     written().map_err(|error: std::io::Error| CliError::new(format!("can't write `{file}`: {error}")))
 }
 
-/// Writes a plan file's or a run's plan in another form.
+/// Writes the plan of a file or a run in another format.
 ///
 /// # Errors
 /// When the plan can't be read.
@@ -63,12 +63,12 @@ pub fn export(args: &ExportArgs, place: &CliContext, io: &mut Io<'_>) -> Result<
         return run_file(&args.what, file, place, io);
     }
     if args.yaml && args.format.is_picture() {
-        let words = format!("`{}` is a picture, and `--yaml` is for documents", args.format.name());
-        return Err(CliError::usage(words).hint("leave one of `--yaml` and `--format` out"));
+        let message = format!("`{}` is a drawing; `--yaml` works for documents only", args.format.name());
+        return Err(CliError::usage(message).hint("remove `--yaml`, or choose another `--format`"));
     }
     if args.ascii && args.format != Format::Text {
-        let words = format!("`--ascii` is for the form `text`, and this is `{}`", args.format.name());
-        return Err(CliError::usage(words).hint("add `--format text`, or leave `--ascii` out"));
+        let message = format!("`--ascii` works with `--format text` only, not with `{}`", args.format.name());
+        return Err(CliError::usage(message).hint("add `--format text`, or remove `--ascii`"));
     }
     let document = document_of(&args.what, place, io)?;
     let plan = &document.plan;
@@ -77,13 +77,13 @@ pub fn export(args: &ExportArgs, place: &CliContext, io: &mut Io<'_>) -> Result<
         return Ok(Exit::Success);
     }
     let syntax = if args.yaml { Syntax::Yaml } else { Syntax::Json };
-    // Only these two write the text for a tool differently, and asking what tools there are takes time.
+    // Only these two need to know the tools, and listing them takes time.
     let asks = matches!(args.format, Format::Tools | Format::Hybrid);
     let catalog = if asks { place.survey()?.catalog() } else { Catalog::default() };
     let written = dialect::write_as(plan, args.format, syntax, &catalog);
     io.out.write_all(written.text.as_bytes())?;
     for loss in &written.lost {
-        let (path, reason) = document.told(&loss.path, &loss.reason);
+        let (path, reason) = document.in_own_terms(&loss.path, &loss.reason);
         io.say(&format!("left out `{}`: {}", Plain::line(&path), Plain::line(&reason)));
     }
     Ok(Exit::Success)
@@ -101,7 +101,7 @@ fn document_of(what: &str, place: &CliContext, io: &mut Io<'_>) -> Result<PlanDo
     let store = place.store()?;
     let id = store
         .resolve(what, RunFilter::Workspace(&place.places.workspace))
-        .map_err(|error| CliError::from(error).hint("name a plan file, `-` for stdin, or a run as `dagdeck ls` lists it"))?;
+        .map_err(|error| CliError::from(error).hint("name a plan file, `-` for stdin, or a run from `dagdeck ls`"))?;
     let run = Run::replay(&store.records(&id)?);
     run.plan()
         .cloned()

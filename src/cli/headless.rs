@@ -1,5 +1,5 @@
-//! What verbs have in common that drive a run without a person: flags that decide gates, what is printed as it happens, signals, and
-//! the words and exit code at the end.
+//! What subcommands share that drive a run without a person: flags that decide gates, what is printed as it happens, signals, and the
+//! message and exit code at the end.
 
 use super::{CliContext, CliError, Exit, GateArgs, Io, ls::short, named};
 use crate::{
@@ -13,7 +13,7 @@ use serde_json::json;
 use tokio::signal::unix::{SignalKind, signal};
 use tokio_util::sync::CancellationToken;
 
-/// A stored run, and how it is to be driven on.
+/// A stored run, and how to continue it.
 pub(super) struct StoredRun {
     pub(super) run: RunId,
     pub(super) records: Vec<Record>,
@@ -24,12 +24,11 @@ pub(super) struct StoredRun {
 }
 
 impl StoredRun {
-    /// The run that a person means.
     pub(super) fn find(name: &str, gates: &GateArgs, json: bool, place: &CliContext) -> Result<Self, CliError> {
         Self::find_at(name, None, gates, json, place)
     }
 
-    /// The same, as far as it has to be whole to be told of an event.
+    /// Of a damaged run, the part before the damage is enough if `at` is in it.
     pub(super) fn find_at(name: &str, at: Option<i64>, gates: &GateArgs, json: bool, place: &CliContext) -> Result<Self, CliError> {
         let flags = flags(gates)?;
         let store = place.store()?;
@@ -39,30 +38,30 @@ impl StoredRun {
         Ok(Self { run, records, state, flags, json })
     }
 
-    /// Goes on with the run to its end, or to where only people can help, and tells how it stands then.
+    /// Continues the run to its end or to a gate that only a person can decide, and prints how it ended.
     pub(super) async fn resume(&self, commands: Vec<Command>, place: &CliContext, io: &mut Io<'_>) -> Result<Exit, CliError> {
-        let ended = self.go_on(&self.host(false, place)?, commands, io).await?;
+        let ended = self.advance(&self.host(false, place)?, commands, io).await?;
         self.finish(&ended, io)
     }
 
-    /// The host that may drive the run on; a dry run needs none that can write.
+    /// The host that may continue the run; for a dry run one that can read is enough.
     ///
     /// # Errors
-    /// When none may, before anything is said of what a verb would change.
+    /// When it may not. This comes before any message about what an action would change.
     pub(super) fn host(&self, dry_run: bool, place: &CliContext) -> Result<LocalHost, CliError> {
         let host = if dry_run { place.host_to_look()? } else { place.host()? };
         host.may_drive(&self.run, &self.state)?;
         Ok(host)
     }
 
-    pub(super) async fn go_on(&self, host: &LocalHost, commands: Vec<Command>, io: &mut Io<'_>) -> Result<Headless, CliError> {
+    pub(super) async fn advance(&self, host: &LocalHost, commands: Vec<Command>, io: &mut Io<'_>) -> Result<Headless, CliError> {
         let stop = CancellationToken::new();
         cancel_on_signal(stop.clone());
         let mut printer = Printer { json: self.json, io };
         Ok(host.resume_headless(&self.run, commands, &self.flags, &stop, &mut |record| printer.print(record)).await?)
     }
 
-    /// A branch of the run goes on instead.
+    /// Continues a branch of the run instead.
     pub(super) async fn branch(&self, host: &LocalHost, seq: u64, commands: Vec<Command>, io: &mut Io<'_>) -> Result<Headless, CliError> {
         let stop = CancellationToken::new();
         cancel_on_signal(stop.clone());
@@ -75,7 +74,7 @@ impl StoredRun {
     }
 }
 
-/// The flags, checked before anything is paid for.
+/// Checked before anything costs money.
 pub(super) fn flags(args: &GateArgs) -> Result<Flags, CliError> {
     let yes = if args.yes { Yes::Given } else { Yes::Absent };
     let flags = Flags { yes, approve: args.approve.clone(), deny: args.deny.clone(), unknown: args.unknown };
@@ -83,44 +82,43 @@ pub(super) fn flags(args: &GateArgs) -> Result<Flags, CliError> {
     Ok(flags)
 }
 
-/// The first signal to end cancels the run and lets it end in order, so that nothing it started goes on without it; whoever asks twice
-/// doesn't want to wait.
+/// The first signal cancels the run in good order, so that nothing it started outlives it. The second one ends the program at once.
 pub(super) fn cancel_on_signal(stop: CancellationToken) {
     tokio::spawn(async move {
-        told_to_end().await;
+        end_signal().await;
         stop.cancel();
-        told_to_end().await;
+        end_signal().await;
         std::process::exit(i32::from(Exit::Cancelled.number()));
     });
 }
 
 /// Waits for Ctrl-C, a request to terminate, or the end of the terminal, unless that is meant not to matter (`nohup`).
-async fn told_to_end() {
-    async fn comes(kind: SignalKind) {
+async fn end_signal() {
+    async fn received(kind: SignalKind) {
         match signal(kind) {
             Ok(mut signal) => {
                 signal.recv().await;
             }
-            // Where a signal can't be had, the system's own handling of it holds.
+            // Without a handler of ours the system handles the signal.
             Err(_) => std::future::pending().await,
         }
     }
-    let hang_up = async { if hang_ups_are_ignored() { std::future::pending().await } else { comes(SignalKind::hangup()).await } };
+    let hang_up = async { if hang_ups_are_ignored() { std::future::pending().await } else { received(SignalKind::hangup()).await } };
     tokio::select! {
-        () = comes(SignalKind::interrupt()) => {}
-        () = comes(SignalKind::terminate()) => {}
+        () = received(SignalKind::interrupt()) => {}
+        () = received(SignalKind::terminate()) => {}
         () = hang_up => {}
     }
 }
 
-/// Whether the program was started with hang-ups ignored; elsewhere than on Linux nobody can tell.
+/// Whether the program was started with hang-ups ignored; known on Linux only.
 fn hang_ups_are_ignored() -> bool {
     let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
     let mask = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));
     mask.and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok()).is_some_and(|mask| mask & 1 == 1)
 }
 
-/// Prints what happens as it happens: events as JSON lines to stdout, or words to stderr.
+/// Prints events as they happen: as JSON lines to stdout, or as messages to stderr.
 pub(super) struct Printer<'a, 'b> {
     pub(super) json: bool,
     pub(super) io: &'a mut Io<'b>,
@@ -129,8 +127,8 @@ pub(super) struct Printer<'a, 'b> {
 impl Printer<'_, '_> {
     pub(super) fn print(&mut self, record: &Record) {
         if !self.json {
-            if let Some(words) = words(&record.event) {
-                self.io.say(&words);
+            if let Some(message) = message(&record.event) {
+                self.io.say(&message);
             }
             return;
         }
@@ -140,10 +138,10 @@ impl Printer<'_, '_> {
     }
 }
 
-/// An event in words, for those that a person follows.
-pub(super) fn words(event: &Event) -> Option<String> {
+/// For the events that a person follows.
+pub(super) fn message(event: &Event) -> Option<String> {
     let line = |id: &str, what: &str| Some(format!("{}: {}", Plain::line(id), Plain::summary(what).truncate(160)));
-    // What a person has to act on is never cut.
+    // A message that a person has to act on is never cut.
     let whole = |id: &str, what: &str| format!("{}: {}", Plain::line(id), Plain::line(what));
     match event {
         Event::NodeStarted { node_id, attempt: 1, .. } => line(node_id, "started"),
@@ -154,15 +152,15 @@ pub(super) fn words(event: &Event) -> Option<String> {
             let hint = error.hint.as_ref().map(|hint| format!("\nhint: {}", Plain::line(hint))).unwrap_or_default();
             Some(whole(node_id, &format!("failed: {}", error.message)) + &hint)
         }
-        Event::NodeRetrying { node_id, error, .. } => line(node_id, &format!("will be tried again: {}", error.message)),
+        Event::NodeRetrying { node_id, error, .. } => line(node_id, &format!("retrying: {}", error.message)),
         Event::NodeSkipped { node_id, reason, .. } => line(node_id, &format!("skipped: {reason}")),
         Event::NodePassed { node_id, reason, .. } => line(node_id, &format!("passed: {reason}")),
         Event::NodeCancelled { node_id, reason, .. } => line(node_id, &format!("cancelled: {reason}")),
-        Event::NodeInterrupted { node_id, reason, .. } => line(node_id, &format!("goes again: {reason}")),
+        Event::NodeInterrupted { node_id, reason, .. } => line(node_id, &format!("interrupted, will run again: {reason}")),
         Event::NodeUnknown { node_id, reason, .. } => line(node_id, &format!("unknown: {reason}")),
         Event::BreakHit { node_id, reason, .. } => line(node_id, &format!("held: {reason}")),
         Event::CallHeld { node_id, held, .. } => line(node_id, &format!("held before it calls {}: {}", held.next.words(), held.reason)),
-        Event::ApprovalRequired { gate } => line(&gate.node, &format!("waits for a decision: {}", gate.why)),
+        Event::ApprovalRequired { gate } => line(&gate.node, &format!("waiting: {}", gate.why)),
         Event::Refused { what, why, .. } => Some(format!("refused: {}: {}", Plain::line(what), Plain::line(why))),
         _ => None,
     }
@@ -173,9 +171,11 @@ pub(super) fn finish(ended: &Headless, as_json: bool, io: &mut Io<'_>) -> Result
     let (exit, outcome, reason) = match &ended.end {
         HeadlessEnd::Settled { outcome, reason } => (Exit::from(*outcome), json!(outcome), reason.clone()),
         HeadlessEnd::Parked(gates) => match ended.state.pace() {
-            Pace::Paused | Pace::Pausing => (Exit::Undecided, json!("paused"), format!("`dagdeck resume {name}` goes on with it")),
-            Pace::Going if gates.is_empty() => (Exit::Undecided, json!("held"), format!("`dagdeck release {name}` lets what is held go")),
-            Pace::Going => (Exit::Undecided, json!("waiting"), "a gate is open that nothing decides".to_string()),
+            Pace::Paused | Pace::Pausing => (Exit::Undecided, json!("paused"), format!("`dagdeck resume {name}` continues it")),
+            Pace::Going if gates.is_empty() => {
+                (Exit::Undecided, json!("held"), format!("`dagdeck release {name}` continues the held nodes"))
+            }
+            Pace::Going => (Exit::Undecided, json!("waiting"), "no flag decides the open gate".to_string()),
         },
     };
     if as_json {
@@ -188,26 +188,30 @@ pub(super) fn finish(ended: &Headless, as_json: bool, io: &mut Io<'_>) -> Result
             let tool = gate.tool.as_ref().map(|tool| format!(" ({})", Plain::line(tool))).unwrap_or_default();
             io.say(&format!("gate at {}{tool}: {}", Plain::line(&gate.node), Plain::line(&gate.why)));
             io.say(&match &gate.flag {
-                Some(flag) if flag.starts_with("--unknown") => format!("hint: `dagdeck resume {name} {flag}` says what becomes of it"),
-                Some(flag) => format!("hint: `dagdeck resume {name} {}` would approve it; `--yes` approves every gate", Plain::line(flag)),
-                None => format!("hint: only a person can answer this: `dagdeck answer {name} {} --value VALUE`", Plain::line(&gate.node)),
+                Some(flag) if flag.starts_with("--unknown") => {
+                    format!("hint: decide what happens to it with `dagdeck resume {name} {flag}`")
+                }
+                Some(flag) => format!("hint: approve it with `dagdeck resume {name} {}`; `--yes` approves every gate", Plain::line(flag)),
+                None => {
+                    format!("hint: only a person can answer this; use `dagdeck answer {name} {} --value VALUE`", Plain::line(&gate.node))
+                }
             });
         }
     } else {
         print_results(&ended.state, io)?;
     }
-    let word = outcome.as_str().unwrap_or_default();
+    let outcome = outcome.as_str().unwrap_or_default();
     let is_over = ended.state.outcome().is_some();
-    let took = took(&ended.state).filter(|_| is_over).map(|took| format!(" in {took}")).unwrap_or_default();
+    let elapsed = elapsed(&ended.state).filter(|_| is_over).map(|elapsed| format!(" in {elapsed}")).unwrap_or_default();
     let reason = if reason.is_empty() { String::new() } else { format!(": {}", Plain::line(&reason)) };
-    io.say(&format!("run {name} {word}{took}{reason}"));
+    io.say(&format!("run {name} {outcome}{elapsed}{reason}"));
     Ok(exit)
 }
 
-/// Results of the exit nodes, as data.
+/// The output of the run: the results of its final nodes.
 fn print_results(run: &Run, io: &mut Io<'_>) -> Result<(), CliError> {
     let Some(plan) = run.plan() else { return Ok(()) };
-    let results: Vec<_> = exits(plan).into_iter().filter_map(|id| Some((id, run.node(id)?.result.as_ref()?))).collect();
+    let results: Vec<_> = final_nodes(plan).into_iter().filter_map(|id| Some((id, run.node(id)?.result.as_ref()?))).collect();
     let many = results.len() > 1;
     for (id, result) in results {
         if many {
@@ -221,12 +225,12 @@ fn print_results(run: &Run, io: &mut Io<'_>) -> Result<(), CliError> {
     Ok(())
 }
 
-fn exits(plan: &Plan) -> Vec<&crate::plan::NodeId> {
+fn final_nodes(plan: &Plan) -> Vec<&crate::plan::NodeId> {
     let graph = PlanGraph::new(plan);
     graph.exits().filter_map(|at| plan.nodes.get(at)).map(|node| &node.id).collect()
 }
 
-fn took(run: &Run) -> Option<Plain> {
+fn elapsed(run: &Run) -> Option<Plain> {
     let spans = || run.nodes().map(|(_, node)| node.span);
     let start = spans().filter_map(|span| span.started).min()?;
     let end = spans().filter_map(|span| span.finished).max()?;

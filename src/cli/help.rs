@@ -1,16 +1,15 @@
-//! The list of verbs by what they are for. Names are grouped here, words come from the grammar, and a test holds the two together.
+//! The list of subcommands by purpose. The groups are here, the help texts are in the grammar, and a test keeps the two together.
 
 use super::Cli;
 use clap::{Command, CommandFactory};
 use std::fmt::Write as _;
 
-/// What verbs are for, and the verbs, each in one group.
 const GROUPS: [(&str, &[&str]); 7] = [
     ("Plan", &["plan", "validate", "diff", "schema"]),
     ("Run", &["console", "run", "resume"]),
     ("Decide", &["approve", "reject", "answer"]),
     (
-        "Steer",
+        "Act on a run",
         &["pause", "hold", "release", "cancel", "stop", "retry", "rerun", "skip", "override", "guide", "rewind", "edit", "undo", "branch"],
     ),
     ("Look", &["show", "why", "trace", "replay"]),
@@ -18,29 +17,32 @@ const GROUPS: [(&str, &[&str]); 7] = [
     ("Settings", &["agents", "tools", "models", "doctor", "completions", "man"]),
 ];
 
-/// Columns of a line in a narrow terminal.
-#[cfg(test)]
-const NARROW: usize = 80;
+/// The numbers that scripts rely on, so they stay as they are.
+const EXIT_CODES: &str = "Exit codes:
+  0 succeeded, or the plan is valid     4 run partial, or the plans differ
+  1 error                               5 run failed
+  2 wrong command line                  6 run cancelled
+  3 plan invalid                        7 run waits for a person
 
-/// The grammar, with its verbs listed by what they are for.
+`dagdeck help SUBCOMMAND` explains one of them. docs/debugging.md shows how to debug a plan.";
+
 pub(super) fn command() -> Command {
     let command = Cli::command();
     let template = format!(
         "{{before-help}}{{about-with-newline}}\n{{usage-heading}} {{usage}}\n{}\nOptions:\n{{options}}{{after-help}}",
         listing(&command)
     );
-    command.help_template(template).after_help("`dagdeck help VERB` tells all about a verb; docs/debugging.md walks through the debugger.")
+    command.help_template(template).after_help(EXIT_CODES)
 }
 
-/// All groups with their verbs, one a line.
 fn listing(command: &Command) -> String {
-    let width = command.get_subcommands().map(|verb| verb.get_name().len()).max().unwrap_or(0);
+    let width = command.get_subcommands().map(|subcommand| subcommand.get_name().len()).max().unwrap_or(0);
     GROUPS.iter().fold(String::new(), |mut text, (title, names)| {
         // Writing into a text can't fail.
         let _ = writeln!(text, "\n{title}:");
-        for verb in names.iter().filter_map(|name| command.find_subcommand(name)) {
-            let about = verb.get_about().map(ToString::to_string).unwrap_or_default();
-            let _ = writeln!(text, "  {:width$}  {about}", verb.get_name());
+        for subcommand in names.iter().filter_map(|name| command.find_subcommand(name)) {
+            let about = subcommand.get_about().map(ToString::to_string).unwrap_or_default();
+            let _ = writeln!(text, "  {:width$}  {about}", subcommand.get_name());
         }
         text
     })
@@ -51,30 +53,31 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_verb_stands_in_one_group_and_no_group_names_another() {
+    fn every_subcommand_is_in_one_group() {
         let mut grouped: Vec<&str> = GROUPS.iter().flat_map(|(_, names)| names.iter().copied()).collect();
         grouped.sort_unstable();
         let command = Cli::command();
-        let mut verbs: Vec<&str> = command.get_subcommands().map(Command::get_name).collect();
-        verbs.sort_unstable();
-        assert_eq!(grouped, verbs, "add the verb to `GROUPS`, where people look for it");
+        let mut subcommands: Vec<&str> = command.get_subcommands().map(Command::get_name).collect();
+        subcommands.sort_unstable();
+        assert_eq!(grouped, subcommands, "add the subcommand to `GROUPS`, where people look for it");
     }
 
     #[test]
-    fn the_list_of_verbs_fits_a_narrow_terminal_and_tells_of_each() {
+    fn the_list_of_subcommands_fits_80_columns() {
         let text = listing(&Cli::command());
         for line in text.lines() {
-            assert!(line.len() <= NARROW, "say it shorter: {line}");
+            assert!(line.len() <= 80, "say it shorter: {line}");
             assert!(!line.contains('{') && !line.ends_with(' '), "{line}");
         }
     }
 
     #[test]
-    fn help_shows_headings_in_place_of_one_long_list() {
+    fn help_shows_groups_and_exit_codes() {
         for help in [command().render_help(), command().render_long_help()] {
             let help = help.to_string();
             assert!(GROUPS.iter().all(|(title, _)| help.contains(&format!("\n{title}:\n"))), "{help}");
             assert!(!help.contains("Commands:"), "{help}");
+            assert!(help.contains("7 run waits for a person"), "{help}");
             assert!(help.contains("--workspace") && help.contains("--version"), "{help}");
         }
     }

@@ -1,4 +1,4 @@
-//! `dagdeck import`: takes in a run that was exported elsewhere, to look at, replay, and branch off.
+//! `dagdeck import`: reads a run that was exported elsewhere, to look at it, replay it and branch from it.
 
 use super::{CliContext, CliError, Exit, ImportArgs, Io, ls::short};
 use crate::files;
@@ -9,10 +9,10 @@ use crate::{
 };
 use serde_json::json;
 
-/// Takes in a run, all or nothing.
+/// Imports the whole run or nothing.
 ///
 /// # Errors
-/// When the file is no run file, is cut off or changed, or the run is there already.
+/// When the file is not a run file, is cut off or changed, or the run exists already.
 pub async fn import(args: &ImportArgs, place: &CliContext, io: &mut Io<'_>) -> Result<Exit, CliError> {
     let text = io.read_up_to(&args.file, files::RUN_FILE)?;
     let name = if args.file == "-" { "stdin" } else { &args.file };
@@ -26,7 +26,9 @@ pub async fn import(args: &ImportArgs, place: &CliContext, io: &mut Io<'_>) -> R
     let store = place.store()?;
     match store.import(&read.run, &read.records, &place.places.workspace, SystemClock.now()).await {
         Err(StoreError::Conflict { run }) => {
-            return Err(CliError::new(format!("run `{run}` is here already")).hint("`dagdeck show` and `dagdeck replay` look at it"));
+            return Err(
+                CliError::new(format!("run `{run}` exists here already")).hint("look at it with `dagdeck show` or `dagdeck replay`")
+            );
         }
         done => done?,
     }
@@ -37,7 +39,7 @@ pub async fn import(args: &ImportArgs, place: &CliContext, io: &mut Io<'_>) -> R
     }
     let from = Plain::line(&read.dagdeck);
     io.say(&format!(
-        "run {}: {} events, written by dagdeck {from}; `dagdeck replay {0}` looks at it",
+        "imported run {}: {} events, written by dagdeck {from}; look at it with `dagdeck replay {0}`",
         short(&read.run.0),
         read.records.len()
     ));

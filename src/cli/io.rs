@@ -1,4 +1,4 @@
-//! `Io`: the streams that verbs write to and read from, handed down from main so that tests can stand in for them.
+//! `Io`: the streams that subcommands read and write. `main` passes them down, so that tests can pass others.
 
 use super::CliError;
 use crate::files;
@@ -8,20 +8,17 @@ use std::path::Path;
 
 /// Data goes to `out`, messages go to `err`.
 pub struct Io<'a> {
-    /// Standard output.
     pub out: &'a mut (dyn Write + Send),
-    /// Standard error.
     pub err: &'a mut (dyn Write + Send),
-    /// Standard input.
     pub stdin: &'a mut (dyn Read + Send),
-    /// Of the terminal that `out` is; none where it is something else.
+    /// The width of the terminal, if `out` is one.
     pub columns: Option<usize>,
 }
 
-/// Columns that a row's last cell has at the least.
+/// The smallest width of a row's last cell.
 const LAST_COLUMNS: usize = 12;
 
-/// Columns of the terminal that standard output is, if it is one.
+/// The width of the terminal, if standard output is one.
 pub fn columns() -> Option<usize> {
     let size = rustix::termios::tcgetwinsize(std::io::stdout()).ok()?;
     (size.ws_col > 0).then_some(size.ws_col.into())
@@ -53,7 +50,7 @@ impl Io<'_> {
         Ok(writeln!(self.out, "{text}")?)
     }
 
-    /// Prints a row of a table, whose last cell is cut to the room that the terminal has left, or to so many columns elsewhere.
+    /// Prints a row of a table. The last cell is cut to the columns that the terminal has left, or to `elsewhere` columns without one.
     ///
     /// # Errors
     /// When the output can't be written.
@@ -62,10 +59,10 @@ impl Io<'_> {
         self.line(head.clone().then(&last.truncate(room)).as_str().trim_end())
     }
 
-    /// Prints a message for a person, of one or more lines. Whatever it quotes is made safe to show here, once for all verbs.
+    /// Prints a message for a person, of one or more lines. What it quotes is made safe to show here, once for all subcommands.
     pub fn say(&mut self, text: &str) {
         for line in Plain::block(text) {
-            // Nobody is left to tell when standard error is closed.
+            // When standard error is closed, nobody reads this.
             let _ = writeln!(self.err, "{line}");
         }
     }
@@ -93,8 +90,8 @@ impl Io<'_> {
 fn unreadable(name: &str, error: &std::io::Error) -> CliError {
     let failure = CliError::new(format!("can't read `{name}`: {error}"));
     match error.kind() {
-        ErrorKind::NotFound => failure.hint("check the path; words for a planner go in quotes and don't look like one file's name"),
-        ErrorKind::IsADirectory => failure.hint("name a file in it"),
+        ErrorKind::NotFound => failure.hint("check the path; a request goes in quotes and must not look like a file name"),
+        ErrorKind::IsADirectory => failure.hint("name a file inside it"),
         ErrorKind::PermissionDenied => failure.hint("check the file's permissions"),
         ErrorKind::InvalidData => CliError { exit: super::Exit::Invalid, ..failure }.hint("save it as UTF-8"),
         ErrorKind::InvalidInput => failure.hint("to read from a pipe, give `-` and pipe it in"),
@@ -102,7 +99,7 @@ fn unreadable(name: &str, error: &std::io::Error) -> CliError {
     }
 }
 
-/// Output that someone may stop listening to (`| head -1`). Nobody misses the rest, so that is no error.
+/// Output whose reader may go away (`| head -1`). Nobody misses the rest, so that is not an error.
 pub(super) struct Listened<'a> {
     to: &'a mut (dyn Write + Send),
     listener: OutputReader,

@@ -1,14 +1,14 @@
-//! What went wrong behind the scenes is written to `dagdeck.log` in the state folder, for whoever looks into it: the screen belongs to
-//! the console, and stdout to data. `DAGDECK_LOG` says how much: `off`, `error`, `warn` (as it is), `info`, `debug`, `trace`.
+//! `dagdeck.log` in the state folder gets what went wrong inside: the screen belongs to the console, and stdout to data. `DAGDECK_LOG`
+//! sets the level: `off`, `error`, `warn` (the default), `info`, `debug`, `trace`.
 
 use std::{fs::OpenOptions, io, path::Path, sync::Mutex};
 use tracing::Subscriber;
 use tracing_subscriber::{filter::LevelFilter, filter::Targets, fmt, prelude::*};
 
-/// A log that is longer is begun anew.
+/// A longer log starts again from empty.
 const MAX_LENGTH: u64 = 1 << 20;
 
-/// Begins to write; once in a process. A log that can't be written is no reason to stop.
+/// Starts the log, once in a process. A log that can't be written is no reason to stop.
 pub(super) fn start(home: &Path, level: Option<&str>) {
     if let Ok(log) = log(home, level) {
         drop(log.try_init());
@@ -24,7 +24,7 @@ fn log(home: &Path, level: Option<&str>) -> io::Result<impl Subscriber + Send + 
     #[cfg(unix)]
     std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
     let lines = fmt::layer().with_writer(Mutex::new(options.open(path)?)).with_ansi(false);
-    // Only our own words: those of other crates may tell of headers and keys.
+    // Only our own messages: those of other crates may contain headers and keys.
     Ok(tracing_subscriber::registry().with(lines).with(Targets::new().with_target("dagdeck", level)))
 }
 

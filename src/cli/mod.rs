@@ -1,4 +1,5 @@
-//! The command line: one file a verb. Data goes to stdout, messages to stderr; every failure says what, where, and a way out.
+//! The command line: one file per subcommand. Data goes to stdout, messages to stderr; every error says what is wrong, where, and what
+//! to do.
 
 mod act;
 mod args;
@@ -32,8 +33,8 @@ mod why;
 
 use act::Whom;
 pub use args::{
-    AboutArgs, Cli, CliCommand, Common, CompletionsArgs, ConsoleArgs, DiffArgs, ExportArgs, GateArgs, ImportArgs, ListArgs, LsArgs,
-    PlanArgs, ResumeArgs, RunArgs, SchemaArgs, SchemaDocument, ShowArgs, ValidateArgs,
+    AboutArgs, Cli, Common, CompletionsArgs, ConsoleArgs, DiffArgs, ExportArgs, GateArgs, ImportArgs, ListArgs, LsArgs, PlanArgs,
+    ResumeArgs, RunArgs, SchemaArgs, SchemaDocument, ShowArgs, Subcommand, ValidateArgs,
 };
 pub use exit::{CliError, Exit};
 use io::Listened;
@@ -59,7 +60,7 @@ use std::{ffi::OsString, future::Future, path::Path, time::Duration};
 const FAREWELL: Duration = Duration::from_secs(1);
 
 /// Why `--model` is refused.
-const MODEL_OF_A_RUN: &str = "`--model` is for plans and new runs; a stored run keeps the model that it started with";
+const MODEL_OF_A_RUN: &str = "`--model` works for plans and new runs only; a stored run keeps the model it started with";
 
 /// Runs one command line to its exit code.
 pub fn main(args: impl IntoIterator<Item = OsString>, io: &mut Io<'_>) -> Exit {
@@ -96,9 +97,12 @@ fn grammar(error: &clap::Error, io: &mut Io<'_>) -> Exit {
         if error.kind() == ErrorKind::InvalidSubcommand {
             io.say(&match error.get(ContextKind::InvalidSubcommand) {
                 Some(ContextValue::String(name)) if Path::new(name).is_file() => {
-                    format!("hint: `{0}` is a file: `dagdeck console {0}` opens it, `dagdeck run {0}` runs it", Plain::line(name))
+                    format!(
+                        "hint: `{0}` is a file: open it with `dagdeck console {0}`, or run it with `dagdeck run {0}`",
+                        Plain::line(name)
+                    )
                 }
-                _ => "hint: `dagdeck run \"…\"` takes a request in words, `dagdeck console \"…\"` opens the console with it".to_owned(),
+                _ => "hint: to plan a request, type `dagdeck run \"REQUEST\"`, or `dagdeck console \"REQUEST\"`".to_owned(),
             });
         }
         Exit::Usage
@@ -109,63 +113,62 @@ fn grammar(error: &clap::Error, io: &mut Io<'_>) -> Exit {
 
 fn dispatch(cli: &Cli, io: &mut Io<'_>) -> Result<Exit, CliError> {
     let place = || CliContext::find(&cli.common);
-    match &cli.verb {
+    match &cli.subcommand {
         None => console::console(&ConsoleArgs::default(), &place()?, io),
-        Some(CliCommand::Console(args)) => console::console(args, &place()?, io),
-        Some(CliCommand::Plan(args)) => block_on(plan::plan(args, &place()?, io))?,
-        Some(CliCommand::Run(args)) => block_on(run::run(args, &place()?, io))?,
-        Some(CliCommand::Resume(args)) => block_on(resume::resume(args, &place()?, io))?,
-        Some(CliCommand::Approve(args)) => block_on(decide::approve(args, &place()?, io))?,
-        Some(CliCommand::Reject(args)) => block_on(decide::reject(args, &place()?, io))?,
-        Some(CliCommand::Answer(args)) => block_on(decide::answer(args, &place()?, io))?,
-        Some(CliCommand::Cancel(args)) => block_on(act::target(Whom::Cancel, args, &place()?, io))?,
-        Some(CliCommand::Stop(args)) => block_on(act::target(Whom::Stop, args, &place()?, io))?,
-        Some(CliCommand::Pause(args)) => block_on(act::pause(args, &place()?, io))?,
-        Some(CliCommand::Hold(args)) => block_on(act::target(Whom::Hold, args, &place()?, io))?,
-        Some(CliCommand::Release(args)) => block_on(act::target(Whom::Release, args, &place()?, io))?,
-        Some(CliCommand::Rerun(args)) => block_on(act::rerun(args, &place()?, io))?,
-        Some(CliCommand::Retry(args)) => block_on(act::retry(args, &place()?, io))?,
-        Some(CliCommand::Skip(args)) => block_on(act::skip(args, &place()?, io))?,
-        Some(CliCommand::Override(args)) => block_on(act::overrule(args, &place()?, io))?,
-        Some(CliCommand::Guide(args)) => block_on(act::guide(args, &place()?, io))?,
-        Some(CliCommand::Rewind(args)) => block_on(act::rewind(args, &place()?, io))?,
-        Some(CliCommand::Edit(args)) => block_on(act::edit(args, &place()?, io))?,
-        Some(CliCommand::Undo(args)) => block_on(act::undo(args, &place()?, io))?,
-        Some(CliCommand::Branch(args)) => block_on(branch::branch(args, &place()?, io))?,
-        Some(CliCommand::Replay(args)) => replay::replay(args, &place()?, io),
-        Some(CliCommand::Validate(args)) => validate::validate(args, &place()?, io),
-        Some(CliCommand::Export(args)) => export::export(args, &place()?, io),
-        Some(CliCommand::Import(args)) => block_on(import::import(args, &place()?, io))?,
-        Some(CliCommand::Diff(args)) => diff::diff(args, &place()?, io),
-        Some(CliCommand::Ls(args)) => ls::ls(args, &place()?, io),
-        Some(CliCommand::Show(args)) => show::show(args, &place()?, io),
-        Some(CliCommand::Why(args)) => why::why(args, &place()?, io),
-        Some(CliCommand::Trace(args)) => trace::trace(args, &place()?, io),
-        Some(CliCommand::Agents(args)) => list::agents(args, &place()?, io),
-        Some(CliCommand::Tools(args)) => list::tools(args, &place()?, io),
-        Some(CliCommand::Models(args)) => block_on(list::models(args, &place()?, io))?,
-        Some(CliCommand::Doctor(args)) => block_on(doctor::doctor(args, &place()?, io))?,
-        Some(CliCommand::Schema(args)) => schema::schema(args, io),
-        Some(CliCommand::Completions(args)) => schema::completions(args, io),
-        Some(CliCommand::Man) => schema::man(io),
+        Some(Subcommand::Console(args)) => console::console(args, &place()?, io),
+        Some(Subcommand::Plan(args)) => block_on(plan::plan(args, &place()?, io))?,
+        Some(Subcommand::Run(args)) => block_on(run::run(args, &place()?, io))?,
+        Some(Subcommand::Resume(args)) => block_on(resume::resume(args, &place()?, io))?,
+        Some(Subcommand::Approve(args)) => block_on(decide::approve(args, &place()?, io))?,
+        Some(Subcommand::Reject(args)) => block_on(decide::reject(args, &place()?, io))?,
+        Some(Subcommand::Answer(args)) => block_on(decide::answer(args, &place()?, io))?,
+        Some(Subcommand::Cancel(args)) => block_on(act::target(Whom::Cancel, args, &place()?, io))?,
+        Some(Subcommand::Stop(args)) => block_on(act::target(Whom::Stop, args, &place()?, io))?,
+        Some(Subcommand::Pause(args)) => block_on(act::pause(args, &place()?, io))?,
+        Some(Subcommand::Hold(args)) => block_on(act::target(Whom::Hold, args, &place()?, io))?,
+        Some(Subcommand::Release(args)) => block_on(act::target(Whom::Release, args, &place()?, io))?,
+        Some(Subcommand::Rerun(args)) => block_on(act::rerun(args, &place()?, io))?,
+        Some(Subcommand::Retry(args)) => block_on(act::retry(args, &place()?, io))?,
+        Some(Subcommand::Skip(args)) => block_on(act::skip(args, &place()?, io))?,
+        Some(Subcommand::Override(args)) => block_on(act::overrule(args, &place()?, io))?,
+        Some(Subcommand::Guide(args)) => block_on(act::guide(args, &place()?, io))?,
+        Some(Subcommand::Rewind(args)) => block_on(act::rewind(args, &place()?, io))?,
+        Some(Subcommand::Edit(args)) => block_on(act::edit(args, &place()?, io))?,
+        Some(Subcommand::Undo(args)) => block_on(act::undo(args, &place()?, io))?,
+        Some(Subcommand::Branch(args)) => block_on(branch::branch(args, &place()?, io))?,
+        Some(Subcommand::Replay(args)) => replay::replay(args, &place()?, io),
+        Some(Subcommand::Validate(args)) => validate::validate(args, &place()?, io),
+        Some(Subcommand::Export(args)) => export::export(args, &place()?, io),
+        Some(Subcommand::Import(args)) => block_on(import::import(args, &place()?, io))?,
+        Some(Subcommand::Diff(args)) => diff::diff(args, &place()?, io),
+        Some(Subcommand::Ls(args)) => ls::ls(args, &place()?, io),
+        Some(Subcommand::Show(args)) => show::show(args, &place()?, io),
+        Some(Subcommand::Why(args)) => why::why(args, &place()?, io),
+        Some(Subcommand::Trace(args)) => trace::trace(args, &place()?, io),
+        Some(Subcommand::Agents(args)) => list::agents(args, &place()?, io),
+        Some(Subcommand::Tools(args)) => list::tools(args, &place()?, io),
+        Some(Subcommand::Models(args)) => block_on(list::models(args, &place()?, io))?,
+        Some(Subcommand::Doctor(args)) => block_on(doctor::doctor(args, &place()?, io))?,
+        Some(Subcommand::Schema(args)) => schema::schema(args, io),
+        Some(Subcommand::Completions(args)) => schema::completions(args, io),
+        Some(Subcommand::Man) => schema::man(io),
     }
 }
 
-/// Runs a verb that waits for the world. The verb is a spawned-sized task of its own runtime, which ends with it.
-fn block_on<T>(verb: impl Future<Output = T>) -> Result<T, CliError> {
+/// Runs a subcommand on a runtime of its own, which ends with it.
+fn block_on<T>(subcommand: impl Future<Output = T>) -> Result<T, CliError> {
     let runtime = tokio::runtime::Builder::new_multi_thread()
         .enable_all()
         .build()
         .map_err(|error| CliError::new(format!("can't start the runtime: {error}")))?;
-    let ended = runtime.block_on(verb);
+    let ended = runtime.block_on(subcommand);
     // A thread that reads a pipe nobody writes to must not keep the program open.
     runtime.shutdown_timeout(FAREWELL);
     Ok(ended)
 }
 
-/// Where a verb works, and with which model.
+/// Where a subcommand works, and with which model.
 pub struct CliContext {
-    /// Workspace, home, and the user's configuration.
     pub places: Places,
     /// The model named on the command line.
     pub model: Option<String>,
@@ -174,7 +177,7 @@ pub struct CliContext {
 impl CliContext {
     fn find(common: &Common) -> Result<Self, CliError> {
         let places = Places::find(Some(common.workspace.clone()), common.home.clone())?;
-        Ok(Self { places, model: common.model.clone() })
+        Ok(Self { places, model: common.model.clone().or_else(|| env("DAGDECK_MODEL")) })
     }
 
     /// The configuration of user and project.
@@ -186,7 +189,7 @@ impl CliContext {
         Config::load(user.as_deref(), &project).map_err(|error| CliError::new(error.to_string()).hint(error.hint))
     }
 
-    /// The journal, to be looked at.
+    /// The journal, for reading.
     ///
     /// # Errors
     /// When it can't be opened.
@@ -194,7 +197,7 @@ impl CliContext {
         Store::open_to_look(&self.places.home).map_err(CliError::from)
     }
 
-    /// What there is to plan with; works without a journal.
+    /// The agents, tools and models to plan with; works without a journal.
     ///
     /// # Errors
     /// When the configuration can't be used.
@@ -212,7 +215,7 @@ impl CliContext {
         Ok(host)
     }
 
-    /// The same, also where the journal can only be looked at.
+    /// The same, also where the journal can only be read.
     ///
     /// # Errors
     /// When the configuration can't be used, or the journal can't be read.

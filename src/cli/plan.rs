@@ -4,7 +4,7 @@ use super::{CliContext, CliError, Exit, Io, PlanArgs, source, validate};
 use crate::{plan::dialect, text::Plain};
 use serde_json::{Value, json};
 
-/// Plans a request and prints the plan; findings go to stderr, or into the JSON.
+/// Plans a request and prints the plan. Findings go to stderr, or with `--json` into the JSON.
 ///
 /// # Errors
 /// When no plan could be made.
@@ -27,7 +27,7 @@ pub async fn plan(args: &PlanArgs, place: &CliContext, io: &mut Io<'_>) -> Resul
         io.say(&Plain::line(remark).into_string());
     }
     for finding in &findings {
-        io.say(&validate::words(finding));
+        io.say(&validate::finding_line(finding));
     }
     Ok(exit)
 }

@@ -1,6 +1,6 @@
 //! `dagdeck replay`: a run as it stood at any of its events. Folds the journal; nothing is called, nothing is needed.
 
-use super::{CliContext, CliError, Exit, Io, ReplayArgs, headless::words, ls::short, named, show};
+use super::{CliContext, CliError, Exit, Io, ReplayArgs, headless::message, ls::short, named, show};
 use crate::{
     engine::{Actor, Event, Record, Run},
     plan::NodeId,
@@ -48,7 +48,7 @@ fn events(records: &[&Record], as_json: bool, io: &mut Io<'_>) -> Result<Exit, C
     for (record, streamed) in joined(records) {
         let words = match streamed {
             Some(text) => said(&record.event, &text),
-            None => words(&record.event).or_else(|| by_people(&record.event)).unwrap_or_else(|| by_name(&record.event)),
+            None => message(&record.event).or_else(|| by_people(&record.event)).unwrap_or_else(|| by_name(&record.event)),
         };
         io.line(&format!("{:>6}  {}  {}", record.seq, timestamp(record.at.0), Plain::summary(&words)))?;
     }

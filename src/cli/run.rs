@@ -1,4 +1,4 @@
-//! `dagdeck run`: a plan or a request without a console. Gates are decided by flags; what no flag decides stays open.
+//! `dagdeck run`: runs a plan or a request without the console. Flags decide gates; a gate that no flag decides stays open.
 
 use super::{CliContext, CliError, Exit, Io, RunArgs, headless, source, source::PlanDocument, validate};
 use crate::{plan::validate::Severity, text::Plain};
@@ -28,7 +28,7 @@ pub async fn run(args: &RunArgs, place: &CliContext, io: &mut Io<'_>) -> Result<
     if source::verdict(&findings) == Exit::Invalid {
         findings.retain(|finding| finding.severity == Severity::Error);
         for placed in document.place(findings) {
-            io.say(&validate::placed_words(&placed));
+            io.say(&validate::placed_line(&placed));
         }
         return Err(CliError::invalid("the plan has errors, so nothing was run").hint("`dagdeck validate FILE` lists every finding"));
     }
@@ -41,7 +41,7 @@ pub async fn run(args: &RunArgs, place: &CliContext, io: &mut Io<'_>) -> Result<
     headless::finish(&ended, args.json, io)
 }
 
-/// `name=value` pairs; a value is JSON where it parses as such, else text.
+/// `name=value` pairs; a value is JSON if it parses, otherwise text.
 fn inputs(pairs: &[String]) -> Result<Map<String, Value>, CliError> {
     pairs
         .iter()
@@ -49,7 +49,7 @@ fn inputs(pairs: &[String]) -> Result<Map<String, Value>, CliError> {
             let (name, value) = pair
                 .split_once('=')
                 .filter(|(name, _)| !name.is_empty())
-                .ok_or_else(|| CliError::usage(format!("`--set {pair}` has no name or no value")).hint("write it as --set name=value"))?;
+                .ok_or_else(|| CliError::usage(format!("`--set {pair}` has no name or no value")).hint("write `--set NAME=VALUE`"))?;
             let value = serde_json::from_str(value).unwrap_or_else(|_| Value::String(value.to_string()));
             Ok((name.to_string(), value))
         })

@@ -5,8 +5,6 @@ use crate::plan::validate::codes;
 use clap::CommandFactory;
 use serde_json::json;
 
-/// Prints the JSON Schema of a document, or the codes of findings.
-///
 /// # Errors
 /// When the output can't be written.
 pub fn schema(args: &SchemaArgs, io: &mut Io<'_>) -> Result<Exit, CliError> {
@@ -20,8 +18,6 @@ pub fn schema(args: &SchemaArgs, io: &mut Io<'_>) -> Result<Exit, CliError> {
     Ok(Exit::Success)
 }
 
-/// Prints a shell's completions.
-///
 /// # Errors
 /// When the output can't be written.
 pub fn completions(args: &CompletionsArgs, io: &mut Io<'_>) -> Result<Exit, CliError> {
@@ -31,8 +27,6 @@ pub fn completions(args: &CompletionsArgs, io: &mut Io<'_>) -> Result<Exit, CliE
     Ok(Exit::Success)
 }
 
-/// Prints the manual page.
-///
 /// # Errors
 /// When the output can't be written.
 pub fn man(io: &mut Io<'_>) -> Result<Exit, CliError> {

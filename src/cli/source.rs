@@ -1,4 +1,4 @@
-//! Where a verb's plan comes from: a file, stdin, a run in the journal, or a request to plan.
+//! Where the plan of a subcommand comes from: a file, stdin, or a request to plan.
 
 use super::{CliError, Exit, Io};
 use crate::{
@@ -15,15 +15,15 @@ use crate::{
 };
 use std::path::Path;
 
-/// Whether an argument means a file rather than words: a path-like argument must exist and is never taken for a request. A sentence
-/// may end in a file's name (`turn data.csv into data.json`) and hold slashes.
+/// Whether an argument is a file and not a request. A sentence may end with a file name (`turn data.csv into data.json`) and contain
+/// slashes.
 pub(super) fn is_path(argument: &str) -> bool {
     let words = argument.split_whitespace().count();
     let ending = [".json", ".yaml", ".yml", ".toml"].iter().any(|ending| argument.ends_with(ending));
     argument == "-" || (ending && words < 3) || (argument.contains('/') && words == 1)
 }
 
-/// A plan with the text that it was read from.
+/// A plan with the text that it was read from, so that findings can point into that text.
 pub(super) struct PlanDocument {
     pub plan: Plan,
     shape: Dialect,
@@ -33,7 +33,6 @@ pub(super) struct PlanDocument {
     linked: Vec<Linked>,
 }
 
-/// A finding, and where in the document it is.
 pub(super) struct LocatedFinding {
     pub finding: Finding,
     /// File, line and column, where they are known.
@@ -61,14 +60,13 @@ impl PlanDocument {
         Self::parse(name, io.read(name)?).map_err(|error| unreadable(&error))
     }
 
-    /// A plan that no text was read for.
     pub fn unwritten(plan: Plan) -> Self {
         Self { plan, shape: Dialect::Native, text: String::new(), origin: String::new(), linked: Vec::new() }
     }
 
-    /// A place and words about it in the terms of the document rather than those of the native form.
-    pub fn told(&self, path: &str, words: &str) -> (String, String) {
-        (dialect::source_path(&self.plan, self.shape, path), dialect::source_words(&self.plan, self.shape, path, words))
+    /// A path and a message about it in the terms of the document instead of those of the native format.
+    pub fn in_own_terms(&self, path: &str, message: &str) -> (String, String) {
+        (dialect::source_path(&self.plan, self.shape, path), dialect::source_words(&self.plan, self.shape, path, message))
     }
 
     /// Findings in the terms of the document, each with its place in the file that it is about: the plan's own, or one that it names.
@@ -95,7 +93,7 @@ impl PlanDocument {
             })
             .collect();
         let placed = findings.into_iter().zip(owner).map(|(finding, (file, at))| {
-            let (path, message) = self.told(&finding.path, &finding.message);
+            let (path, message) = self.in_own_terms(&finding.path, &finding.message);
             let (origin, places) = &found[file];
             let at = places.get(at).copied().flatten().map(|(line, column)| (origin.clone(), line, column));
             LocatedFinding { finding: Finding { path, message, ..finding }, at }
@@ -103,7 +101,7 @@ impl PlanDocument {
         placed.collect()
     }
 
-    /// The file that a native place stands in, 0 for the plan's own, and the place there in the terms of that file.
+    /// The file that a native path points into (0 is the plan's own), and the path in the terms of that file.
     fn file_of(&self, path: &str) -> (usize, String) {
         let within = |linked: &Linked| path.strip_prefix(linked.place.as_str())?.strip_prefix(".plan").map(str::len);
         let innermost = self.linked.iter().enumerate().filter_map(|(at, linked)| Some((within(linked)?, at))).min();
@@ -135,7 +133,7 @@ pub(super) fn read(name: &str, io: &mut Io<'_>) -> Result<Plan, CliError> {
     PlanDocument::open(name, io).map(|document| document.plan)
 }
 
-/// A text that is no plan. The format is that of native plans only.
+/// The hint names the native format, so it is left out for the others.
 pub(super) fn unreadable(error: &ReadError) -> CliError {
     let failure = CliError::invalid(error.to_string());
     match error.shape {
@@ -144,21 +142,19 @@ pub(super) fn unreadable(error: &ReadError) -> CliError {
     }
 }
 
-/// A plan that a planner made.
 pub(super) struct PlannedAnswer {
     pub plan: Plan,
     pub origin: String,
     pub remarks: Vec<String>,
 }
 
-/// Has a request planned.
 pub(super) async fn ask(host: &LocalHost, request: &str, io: &mut Io<'_>) -> Result<PlannedAnswer, CliError> {
     if request.trim().is_empty() {
-        return Err(CliError::usage("the request is empty").hint("say what you want in words"));
+        return Err(CliError::usage("the request is empty").hint("describe what you want done, in quotes"));
     }
     let mut connection = host.connect();
     let id = PlanningId(1);
-    // A connection that is gone shows below, as the end of its notices.
+    // A closed connection shows below, as the end of its notices.
     let _ = connection.requests.send(Request::Plan { id, text: request.to_string() });
     while let Some(notice) = connection.notices.recv().await {
         match notice {
@@ -171,12 +167,11 @@ pub(super) async fn ask(host: &LocalHost, request: &str, io: &mut Io<'_>) -> Res
     Err(CliError::new("the planner ended without a plan"))
 }
 
-/// All findings of a plan against what there is.
 pub(super) fn findings(plan: &Plan, catalog: &Catalog) -> Vec<Finding> {
     crate::plan::validate::validate(plan, catalog)
 }
 
-/// Whether the findings stop a run.
+/// Invalid if a finding is an error.
 pub(super) fn verdict(findings: &[Finding]) -> Exit {
     if findings.iter().any(|finding| finding.severity == Severity::Error) { Exit::Invalid } else { Exit::Success }
 }
@@ -195,12 +190,12 @@ mod tests {
         }
         let document = PlanDocument::parse(&name, outer.to_owned()).unwrap();
         let findings = findings(&document.plan, &Catalog::default());
-        let told = document.place(findings).into_iter().filter(|placed| placed.finding.severity == Severity::Error).map(|placed| {
+        let placed = document.place(findings).into_iter().filter(|placed| placed.finding.severity == Severity::Error).map(|placed| {
             let (file, line, column) = placed.at.unwrap();
             let file = Path::new(&file).strip_prefix(folder.path()).unwrap().display().to_string();
             format!("{file}:{line}:{column} {}", placed.finding.path)
         });
-        told.collect()
+        placed.collect()
     }
 
     #[test]

@@ -10,16 +10,16 @@ use crate::{
 };
 use serde_json::{Value, json};
 
-/// Checks a plan file against the agents and tools that there are.
+/// Checks a plan file against the known agents and tools.
 ///
 /// # Errors
-/// When the file can't be read as a plan.
+/// When the file is not a plan.
 pub fn validate(args: &ValidateArgs, place: &CliContext, io: &mut Io<'_>) -> Result<Exit, CliError> {
     let text = match io.read(&args.file) {
         Ok(text) => text,
-        // What asks for JSON gets JSON also for what is no plan at all.
+        // `--json` gets JSON even if the file is not a plan.
         Err(failure) if args.json && failure.exit == Exit::Invalid => {
-            io.json(&json!({"valid": false, "findings": [no_plan(&failure.message, "", None)]}))?;
+            io.json(&json!({"valid": false, "findings": [not_a_plan(&failure.message, "", None)]}))?;
             return Ok(Exit::Invalid);
         }
         Err(failure) => return Err(failure),
@@ -27,7 +27,7 @@ pub fn validate(args: &ValidateArgs, place: &CliContext, io: &mut Io<'_>) -> Res
     let document = match PlanDocument::parse(&args.file, text) {
         Ok(document) => document,
         Err(error) if args.json => {
-            io.json(&json!({"valid": false, "findings": [no_plan(&error.to_string(), &error.path, error.at)]}))?;
+            io.json(&json!({"valid": false, "findings": [not_a_plan(&error.to_string(), &error.path, error.at)]}))?;
             return Ok(Exit::Invalid);
         }
         Err(error) => return Err(source::unreadable(&error)),
@@ -41,7 +41,7 @@ pub fn validate(args: &ValidateArgs, place: &CliContext, io: &mut Io<'_>) -> Res
         return Ok(exit);
     }
     for finding in &findings {
-        io.line(&placed_words(finding))?;
+        io.line(&placed_line(finding))?;
     }
     let errors = findings.iter().filter(|placed| placed.finding.severity == Severity::Error).count();
     let warnings = findings.len() - errors;
@@ -52,38 +52,37 @@ pub fn validate(args: &ValidateArgs, place: &CliContext, io: &mut Io<'_>) -> Res
     Ok(exit)
 }
 
-/// The finding that stands for a text which is no plan.
-fn no_plan(message: &str, path: &str, at: Option<(usize, usize)>) -> Value {
+fn not_a_plan(message: &str, path: &str, at: Option<(usize, usize)>) -> Value {
     let (line, column) = at.unzip();
     json!({
         "code": "no-plan", "severity": "error", "node": null, "path": path, "message": message, "fix": null, "line": line, "column": column,
     })
 }
 
-/// A finding as its JSON, with its place in the text where that is known.
+/// With its place in the text, if that is known.
 fn placed_json(placed: &LocatedFinding) -> Value {
-    let mut told = as_json(&placed.finding);
-    if let (Some((file, line, column)), Some(map)) = (&placed.at, told.as_object_mut()) {
+    let mut json = as_json(&placed.finding);
+    if let (Some((file, line, column)), Some(map)) = (&placed.at, json.as_object_mut()) {
         map.insert("file".into(), json!(file));
         map.insert("line".into(), json!(line));
         map.insert("column".into(), json!(column));
     }
-    told
+    json
 }
 
-/// A finding on one line, behind its place in the text.
-pub(super) fn placed_words(placed: &LocatedFinding) -> String {
-    let words = words(&placed.finding);
-    placed.at.as_ref().map_or(words.clone(), |(origin, line, column)| format!("{}:{line}:{column}: {words}", Plain::line(origin)))
+pub(super) fn placed_line(placed: &LocatedFinding) -> String {
+    let finding = finding_line(&placed.finding);
+    match &placed.at {
+        Some((origin, line, column)) => format!("{}:{line}:{column}: {finding}", Plain::line(origin)),
+        None => finding,
+    }
 }
 
-/// A finding as its JSON.
 pub(super) fn as_json(finding: &Finding) -> Value {
     json!(finding)
 }
 
-/// A finding on one line.
-pub(super) fn words(finding: &Finding) -> String {
+pub(super) fn finding_line(finding: &Finding) -> String {
     let severity = match finding.severity {
         Severity::Error => "error",
         Severity::Warning => "warning",

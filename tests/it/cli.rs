@@ -266,7 +266,7 @@ fn headless_gates_fail_closed_and_name_the_flag_that_would_decide() {
     let program = Program::new();
     let ended = program.run(&["run", &gated(&program)]).code(7);
     for node in ["note", "before", "after", "sure"] {
-        assert!(ended.err.contains(&format!(" --approve {node}` would approve it; `--yes` approves every gate")), "{node}\n{ended}");
+        assert!(ended.err.contains(&format!(" --approve {node}`; `--yes` approves every gate")), "{node}\n{ended}");
     }
     assert!(!program.workspace().join("note.txt").exists());
     let shown = program.json(&["show", "--json"]);
@@ -398,7 +398,7 @@ fn a_plan_of_another_system_is_read_from_yaml_and_written_in_every_form_that_hol
     assert_eq!(again.out, workflow.out);
     assert_eq!(export(&[]).json()["dialect"], "workflow");
     export(&["--format", "orchestration"]).says(&["left out `connections[0].condition`", "left out `nodes[0].is_entry`"]);
-    program.run(&["export", &file, "--format", "dot", "--yaml"]).code(2).says(&["`dot` is a picture", "hint: "]);
+    program.run(&["export", &file, "--format", "dot", "--yaml"]).code(2).says(&["`dot` is a drawing", "hint: "]);
     let wrong = program.file("wrong.yaml", text.replace("target_id", "target"));
     program.run(&["validate", &wrong]).code(3).says(&["wrong.yaml:5:29: `connections[0].target`", "write `target_id`"]);
 }
@@ -590,7 +590,7 @@ fn command_lines_that_make_no_sense_are_usage_errors_with_a_way_out() {
     for args in [vec!["run"], vec!["validate"], vec!["export"], vec!["plan"], vec!["completions"], vec!["run", "x", "--bogus"]] {
         program.run(&args).code(2).says(&["error: ", "--help"]);
     }
-    program.run(&["list my files"]).code(2).says(&["hint: `dagdeck run "]);
+    program.run(&["list my files"]).code(2).says(&["hint: to plan a request, type `dagdeck run "]);
     program.run(&[]).code(2).says(&["the console needs a terminal", "hint: "]);
     program.run(&["ls", "--workspace", "/nowhere/at/all"]).code(1).says(&["/nowhere/at/all", "--workspace"]);
     program.run(&["ls", "--workspace", &program.file("file.txt", "x")]).code(1).says(&["file.txt", "no folder", "--workspace"]);

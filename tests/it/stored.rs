@@ -165,7 +165,7 @@ fn a_branch_keeps_what_came_before_and_stands_below_its_parent() {
 fn a_run_file_opens_elsewhere_without_its_secrets_and_a_bad_one_leaves_nothing() {
     let program = parked();
     let told = program.run(&["export", "last", "--run-file", "run.jsonl"]).code(0);
-    assert!(told.err.contains("secrets were taken out"), "{told}");
+    assert!(told.err.contains("secrets were removed"), "{told}");
     let file = program.read("run.jsonl");
     assert!(!file.contains("letmein"));
     let other = Program::new();
@@ -175,7 +175,7 @@ fn a_run_file_opens_elsewhere_without_its_secrets_and_a_bad_one_leaves_nothing()
     };
     assert_eq!(there(&other), there(&program));
     assert!(other.json(&["ls", "--json"])[0]["imported_at"].is_u64());
-    other.feed(&["import", "-"], file.clone()).code(1).says(&["is here already"]);
+    other.feed(&["import", "-"], file.clone()).code(1).says(&["exists here already"]);
     other.run(&["resume", &run]).code(1).says(&["read from a file, so it is only looked at"]);
 
     let third = Program::new();
