@@ -149,7 +149,7 @@ fn a_branch_keeps_what_came_before_and_stands_below_its_parent() {
     let parent = program.json(&["ls", "--json"])[0]["run"].as_str().unwrap().to_owned();
     program.run(&["branch", &parent, "--until", "read", "--deny", "write"]).code(4);
     let told = program.run(&["branch", &parent, "--at", "1", "--dry-run"]).code(0).out;
-    assert!(told.contains(", where the step of event 1 ends: "), "{told}");
+    assert!(told.contains("(the end of the step of event 1): "), "{told}");
     let runs = program.json(&["ls", "--json"]);
     assert_eq!(runs[0]["parent"]["run"], json!(parent));
     assert_eq!(states(&program)[..2], ["succeeded", "cancelled"]);
