@@ -10,8 +10,7 @@ use std::{
 
 use dagdeck::{
     console::{
-        keymap::{Key, Keymap},
-        model::{Look, Model},
+        model::{Key, Keymap, Look, Model},
         theme::Theme,
         update::{Msg, update},
         view,

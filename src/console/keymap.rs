@@ -1,155 +1,11 @@
-//! Keys: how they are named, which command each one means, and how a file rebinds them.
-//! Every key literal of the console stands here or in the command table, as a name such as `ctrl-p`.
+//! Which command a key means: the default keys of the command table, and how a person's own replace them.
 
-use std::{collections::BTreeMap, fmt};
+use std::collections::BTreeMap;
 
-use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
-
-use super::commands::{self, ConsoleCommand, KeyContext};
-
-/// One key with its modifiers. Shift is part of the character, except with named keys.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd)]
-pub struct Key {
-    /// Which key.
-    pub code: KeyCode,
-    /// What is held down with it.
-    pub mods: KeyModifiers,
-}
-
-/// Names of keys that are not characters.
-const NAMED: &[(&str, KeyCode)] = &[
-    ("enter", KeyCode::Enter),
-    ("esc", KeyCode::Esc),
-    ("tab", KeyCode::Tab),
-    ("backtab", KeyCode::BackTab),
-    ("backspace", KeyCode::Backspace),
-    ("delete", KeyCode::Delete),
-    ("insert", KeyCode::Insert),
-    ("up", KeyCode::Up),
-    ("down", KeyCode::Down),
-    ("left", KeyCode::Left),
-    ("right", KeyCode::Right),
-    ("home", KeyCode::Home),
-    ("end", KeyCode::End),
-    ("pageup", KeyCode::PageUp),
-    ("pagedown", KeyCode::PageDown),
-    ("space", KeyCode::Char(' ')),
-];
-
-impl Key {
-    /// The key of a terminal event.
-    pub fn of(event: &KeyEvent) -> Self {
-        let mut mods = event.modifiers & (KeyModifiers::CONTROL | KeyModifiers::ALT | KeyModifiers::SHIFT);
-        let code = match event.code {
-            KeyCode::Char(c) => {
-                mods -= KeyModifiers::SHIFT;
-                KeyCode::Char(if mods.contains(KeyModifiers::CONTROL) { c.to_ascii_lowercase() } else { c })
-            }
-            KeyCode::BackTab => {
-                mods -= KeyModifiers::SHIFT;
-                KeyCode::BackTab
-            }
-            other => other,
-        };
-        Self { code, mods }
-    }
-
-    /// Reads a name such as `ctrl-p`, `enter`, `G` or `shift-up`.
-    ///
-    /// # Errors
-    /// Words for a person when it names no key.
-    pub fn parse(name: &str) -> Result<Self, String> {
-        let mut mods = KeyModifiers::NONE;
-        let mut rest = name;
-        loop {
-            let held = [("ctrl-", KeyModifiers::CONTROL), ("alt-", KeyModifiers::ALT), ("shift-", KeyModifiers::SHIFT)]
-                .into_iter()
-                .find_map(|(prefix, held)| rest.strip_prefix(prefix).filter(|left| !left.is_empty()).map(|left| (left, held)));
-            let Some((left, held)) = held else { break };
-            mods |= held;
-            rest = left;
-        }
-        if let Some((_, code)) = NAMED.iter().find(|(known, _)| *known == rest) {
-            return Ok(Self { code: *code, mods });
-        }
-        if let Some(number) = rest.strip_prefix('f').and_then(|n| n.parse::<u8>().ok()).filter(|n| (1..=12).contains(n)) {
-            return Ok(Self { code: KeyCode::F(number), mods });
-        }
-        let mut chars = rest.chars();
-        match (chars.next(), chars.next()) {
-            (Some(c), None) => Ok(Self { code: KeyCode::Char(c), mods }),
-            _ => Err(format!("`{name}` names no key")),
-        }
-    }
-
-    /// The character that this key types, if it types one.
-    pub fn typed(&self) -> Option<char> {
-        match self.code {
-            KeyCode::Char(c) if !self.mods.intersects(KeyModifiers::CONTROL | KeyModifiers::ALT) => Some(c),
-            _ => None,
-        }
-    }
-
-    /// Whether the key is one of those that never decide a gate.
-    pub fn never_decides(&self) -> bool {
-        matches!(self.code, KeyCode::Enter | KeyCode::Char(' ' | '\n' | '\r'))
-    }
-
-    /// Whether the key types a line end, in the ways in which terminals tell it.
-    pub fn ends_line(&self) -> bool {
-        let control = self.mods.contains(KeyModifiers::CONTROL);
-        match self.code {
-            KeyCode::Enter | KeyCode::Char('\n' | '\r') => true,
-            KeyCode::Char('j' | 'm') => control,
-            _ => false,
-        }
-    }
-
-    /// Whether the key empties the line that is typed, as in a shell.
-    pub fn clears_line(&self) -> bool {
-        self.code == KeyCode::Char('u') && self.mods == KeyModifiers::CONTROL
-    }
-
-    /// Whether the key takes back what was typed last.
-    pub fn takes_back(&self) -> bool {
-        self.code == KeyCode::Char('u') && self.mods == KeyModifiers::ALT
-    }
-
-    /// Whether the key takes a text away.
-    pub fn deletes(&self) -> bool {
-        matches!(self.code, KeyCode::Backspace | KeyCode::Delete)
-    }
-
-    /// The key as a terminal event, for widgets that take those.
-    pub fn event(&self) -> KeyEvent {
-        KeyEvent::new(self.code, self.mods)
-    }
-}
-
-impl fmt::Display for Key {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        for (held, prefix) in [(KeyModifiers::CONTROL, "ctrl-"), (KeyModifiers::ALT, "alt-"), (KeyModifiers::SHIFT, "shift-")] {
-            if self.mods.contains(held) {
-                f.write_str(prefix)?;
-            }
-        }
-        if let Some((name, _)) = NAMED.iter().find(|(_, code)| *code == self.code) {
-            return f.write_str(name);
-        }
-        match self.code {
-            KeyCode::Char(c) => write!(f, "{c}"),
-            KeyCode::F(n) => write!(f, "f{n}"),
-            _ => f.write_str("?"),
-        }
-    }
-}
-
-/// Which keys mean which command.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Keymap {
-    /// Keys of each command, by the command's id; the first is the one that hints show.
-    keys: BTreeMap<&'static str, Vec<Key>>,
-}
+use super::{
+    commands::{self, ConsoleCommand},
+    model::{Key, KeyContext, Keymap},
+};
 
 impl Default for Keymap {
     fn default() -> Self {
@@ -193,16 +49,6 @@ impl Keymap {
             }
         }
         found
-    }
-
-    /// The keys of a command.
-    pub fn keys_of(&self, id: &str) -> &[Key] {
-        self.keys.get(id).map_or(&[], Vec::as_slice)
-    }
-
-    /// The key to show for a command.
-    pub fn hint(&self, id: &str) -> Option<String> {
-        self.keys_of(id).first().map(ToString::to_string)
     }
 
     /// The first key of a command that means it where these contexts hold: others mean something else further inside.
@@ -253,11 +99,5 @@ mod tests {
                 "key bindings: no command `no.such`",
             ]
         );
-    }
-
-    #[test]
-    fn shift_is_part_of_a_character() {
-        let event = KeyEvent::new(KeyCode::Char('G'), KeyModifiers::SHIFT);
-        assert_eq!(Key::of(&event), Key::parse("G").unwrap());
     }
 }

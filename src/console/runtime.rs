@@ -9,11 +9,10 @@ use std::{
 };
 
 use super::{
-    keymap::{Key, Keymap},
-    model::{Focus, GateShown, Look, Model},
+    model::{Focus, GateShown, Key, Keymap, Look, Model},
     term::{DrawResult, FrameId, Term, TerminalEvent},
     theme::{self, Depth, Theme},
-    update::{ConsoleEffect, Msg, Parting, next_wake, prepare, update, verbs},
+    update::{ConsoleEffect, Msg, Parting, actions, next_wake, prepare, update},
     view,
 };
 use crate::engine::{RunId, Time};
@@ -114,7 +113,7 @@ impl<V: Fn(&str) -> Option<String> + Send + Sync> Console<V> {
     async fn run(mut self) -> io::Result<Parting> {
         match self.options.open.take() {
             None => {}
-            Some(Opened::Plan { plan, origin }) => verbs::plan::open(&mut self.model, *plan, &origin),
+            Some(Opened::Plan { plan, origin }) => actions::plan::open(&mut self.model, *plan, &origin),
             Some(Opened::Request(request)) => {
                 self.model.request.field.set(&request);
                 if let Ok(submit) = Key::parse("enter").map(Msg::Key) {
@@ -166,7 +165,7 @@ impl<V: Fn(&str) -> Option<String> + Send + Sync> Console<V> {
             TerminalEvent::FrameDue => self.draw().await,
             TerminalEvent::Flushed { frame, at } => self.flushed(frame, at).await,
             TerminalEvent::Stop(_) => {
-                Ok(LoopContinues::Leave(verbs::app::summary(&self.model, self.term.now(), "interrupted"), Parting::Leaves))
+                Ok(LoopContinues::Leave(actions::app::summary(&self.model, self.term.now(), "interrupted"), Parting::Leaves))
             }
             TerminalEvent::Lost(why) => Err(io::Error::other(why)),
         }

@@ -2,10 +2,12 @@
 
 use std::borrow::Cow;
 
-use super::DisabledReason;
 use crate::console::model::{Confirm, Confirmed, Dialog, Model, PlanScreen, RunView};
 use crate::host::client::Driver;
 use crate::plan::{DecisionNode, NodeKind};
+
+/// Why a command can't be used now, in words.
+pub type DisabledReason = Cow<'static, str>;
 
 /// Always.
 pub fn always(_: &Model) -> Result<(), DisabledReason> {
@@ -223,7 +225,7 @@ pub fn run_present(model: &Model) -> Result<(), DisabledReason> {
         (Driver::Elsewhere(who), _) => Err(format!("{who} drives this run").into()),
         (Driver::Nobody, None) if model.runs.is_imported(&run.id) => Err(IMPORTED.into()),
         (Driver::Nobody, None) => {
-            let resume = model.look.keymap.hint("run.resume").unwrap_or_default();
+            let resume = model.hint("run.resume");
             Err(format!("{}: {resume} resumes it first", run.word()).into())
         }
     }
@@ -263,13 +265,13 @@ pub fn planning(model: &Model) -> Result<(), DisabledReason> {
 pub fn gate(model: &Model) -> Result<(), DisabledReason> {
     let (key, _) = model.selected_gate().ok_or_else(|| no_gate(model))?;
     let Some(replay) = model.runs.get(&key.run).and_then(RunView::replay) else { return Ok(()) };
-    let now = model.look.keymap.hint("gate.now").unwrap_or_default();
+    let now = model.hint("gate.now");
     Err(format!("its run is looked at as it was after event {}: {now} returns to now", replay.at()).into())
 }
 
 /// Why no gate is selected. One that was decided stays selected, so that a key pressed once more decides nothing else.
 fn no_gate(model: &Model) -> DisabledReason {
-    let next = model.look.keymap.hint("move.down").unwrap_or_default();
+    let next = model.hint("move.down");
     match model.inbox.gates.len() {
         0 => "no gate is open".into(),
         1 => format!("no gate is selected: {next} selects the one that waits").into(),

@@ -1,20 +1,16 @@
 //! The command table: what a person can do, under which words and keys, where, and when not. It feeds the keymap, the help, the
 //! palette and the hint bar, so that none of them can say something else than the others.
 
-mod guards;
+pub mod guards;
+pub mod help;
 mod table;
 
-use std::borrow::Cow;
-
 use super::{
-    model::Model,
-    update::{UpdateTurn, verbs},
+    model::{KeyContext, Model},
+    update::UpdateTurn,
 };
 
-pub use guards::can_run;
-
-/// Why a command can't be used now, in words.
-pub type DisabledReason = Cow<'static, str>;
+use guards::DisabledReason;
 
 /// Whether a command can be used now; else why not.
 pub type Guard = fn(&Model) -> Result<(), DisabledReason>;
@@ -41,131 +37,6 @@ pub struct ConsoleCommand {
     pub guard: Guard,
     /// What it does.
     pub run: fn(&mut Model, &mut UpdateTurn),
-}
-
-/// Where keys work. Several hold at a time, innermost first; see `update::keys::contexts`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum KeyContext {
-    /// Everywhere, also while text is typed.
-    Always,
-    /// Everywhere but in dialogs and text fields.
-    Global,
-    /// Wherever something can be moved through.
-    Moving,
-    /// The Plan screen.
-    Plan,
-    /// The tree.
-    Tree,
-    /// A run, on every screen that shows it.
-    Run,
-    /// A run that is looked at as it was.
-    Replay,
-    /// The log of a run.
-    Log,
-    /// The log's filter line.
-    LogFilter,
-    /// The timeline of a run.
-    Timeline,
-    /// The trace of a result.
-    Trace,
-    /// Two runs side by side.
-    Versus,
-    /// The Graph screen.
-    Graph,
-    /// The inspector.
-    Inspector,
-    /// The request line.
-    Request,
-    /// The tree's filter line.
-    Filter,
-    /// Changing dependencies in place.
-    Deps,
-    /// The inbox.
-    Inbox,
-    /// The list of runs.
-    Runs,
-    /// The comparison of two plans.
-    Compare,
-    /// A dialog with one line of text.
-    Line,
-    /// A dialog with several lines of text.
-    Editor,
-    /// A form.
-    Form,
-    /// A dialog to pick from, with its search line.
-    Pick,
-    /// The list of findings.
-    Findings,
-    /// A verb before it is said.
-    Act,
-    /// The list of breakpoints.
-    Breaks,
-    /// Why a node isn't running.
-    Why,
-    /// A question that wants yes or no.
-    Confirm,
-    /// Text to read: help, or a zoomed pane.
-    Reader,
-}
-
-impl KeyContext {
-    /// A heading for help and docs.
-    pub fn title(self) -> &'static str {
-        match self {
-            Self::Always => "Everywhere, also while typing",
-            Self::Global => "Everywhere",
-            Self::Moving => "Moving",
-            Self::Plan => "Plan screen",
-            Self::Tree => "Tree",
-            Self::Run => "Run",
-            Self::Replay => "Replay",
-            Self::Log => "Log",
-            Self::Timeline => "Timeline",
-            Self::Trace => "Trace",
-            Self::Versus => "Two runs side by side",
-            Self::LogFilter => "Filter line of the log",
-            Self::Graph => "Graph",
-            Self::Inspector => "Inspector",
-            Self::Request => "Request line",
-            Self::Filter => "Filter line",
-            Self::Deps => "Dependencies",
-            Self::Inbox => "Inbox",
-            Self::Runs => "Runs",
-            Self::Compare => "Comparison",
-            Self::Line => "One line of text",
-            Self::Editor => "Text editor",
-            Self::Form => "Form",
-            Self::Pick => "Lists",
-            Self::Findings => "Findings",
-            Self::Act => "Before a verb is said",
-            Self::Breaks => "Breakpoints",
-            Self::Why => "DisabledReason a node isn't running",
-            Self::Confirm => "Questions",
-            Self::Reader => "Reading",
-        }
-    }
-}
-
-impl KeyContext {
-    /// Where its keys work, in words for somebody who pressed one elsewhere; nothing where that is no place to go to.
-    pub fn place(self) -> Option<&'static str> {
-        match self {
-            Self::Plan => Some("on the plan screen"),
-            Self::Tree => Some("in the tree"),
-            Self::Run => Some("in a run"),
-            Self::Replay => Some("in a replay"),
-            Self::Log => Some("in the log"),
-            Self::Timeline => Some("on the timeline"),
-            Self::Trace => Some("on the trace"),
-            Self::Versus => Some("where two runs are side by side"),
-            Self::Graph => Some("on the graph"),
-            Self::Inspector => Some("in the inspector"),
-            Self::Inbox => Some("in the inbox"),
-            Self::Runs => Some("in the list of runs"),
-            Self::Compare => Some("where plans are compared"),
-            _ => None,
-        }
-    }
 }
 
 /// What the palette makes of the commands of a context.
@@ -240,7 +111,7 @@ impl ConsoleCommand {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::console::keymap::Keymap;
+    use crate::console::model::Keymap;
     use std::collections::BTreeSet;
 
     #[test]

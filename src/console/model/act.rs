@@ -174,7 +174,7 @@ impl Proposal {
     /// Looks again, where the run went on. In proportion to the run, so once a frame at most.
     pub fn refresh(&mut self, fold: &Fold) {
         if fold.run.last_seq() != self.seq {
-            self.look(&fold.run, fold.last);
+            self.look(&fold.run, fold.clock.last);
         }
     }
 

@@ -1,7 +1,7 @@
 //! `Dialog`: what can lie over the screens, as a stack. A dialog carries what it was opened for; none of them decides a gate.
 
 use super::{
-    GateKey, Offer, Proposal,
+    Doc, GateKey, KeyContext, Offer, Proposal,
     field::{Lines, TextField},
     fuzzy,
 };
@@ -410,7 +410,9 @@ pub enum Reading {
     /// What works here.
     Help {
         /// Contexts that held when help was asked for, innermost first.
-        contexts: Vec<crate::console::commands::KeyContext>,
+        contexts: Vec<KeyContext>,
+        /// The lines, made anew before each frame: what can be used changes while they are read.
+        lines: Doc<'static>,
     },
     /// The inspector, alone.
     Inspector,

@@ -2,7 +2,7 @@
 
 use ratatui_textarea::{CursorMove, TextArea};
 
-use crate::console::keymap::Key;
+use super::Key;
 use crate::text::Plain;
 
 /// Text being typed.

@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use serde_json::Value;
 
 use super::{Doc, GateKey, RunView};
-use crate::engine::{Gate, Time};
+use crate::engine::{Gate, GateKind, Time};
 
 /// All gates that wait.
 #[derive(Clone, Debug, Default)]
@@ -137,10 +137,18 @@ impl Inbox {
     }
 }
 
+/// Whether a gate wants an answer that has to be written, so that a yes is none.
+pub fn wants_answer(gate: &Gate) -> bool {
+    match &gate.kind {
+        GateKind::Question { options, fields, call, .. } => call.is_some() || !options.is_empty() || !fields.is_empty(),
+        GateKind::Before | GateKind::After | GateKind::Tool { .. } => false,
+    }
+}
+
 /// Whether a gate wants an answer rather than a yes.
 pub fn is_question(gate: &Gate) -> bool {
     match gate.kind {
-        crate::engine::GateKind::Question { .. } => true,
-        crate::engine::GateKind::Before | crate::engine::GateKind::After | crate::engine::GateKind::Tool { .. } => false,
+        GateKind::Question { .. } => true,
+        GateKind::Before | GateKind::After | GateKind::Tool { .. } => false,
     }
 }

@@ -1,9 +1,7 @@
 //! `Look`: the theme, and which others there are; the keys. And the one line that says what just happened.
 
-use crate::console::{
-    keymap::Keymap,
-    theme::{Role, Theme},
-};
+use super::Keymap;
+use crate::console::theme::{Role, Theme};
 use crate::text::Plain;
 
 /// How the console looks and which keys it takes.

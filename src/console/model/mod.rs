@@ -1,6 +1,7 @@
 //! `Model`: everything that the console shows, as plain data. Changed by `update` only, drawn by `view`. No clock, no I/O.
 
 mod act;
+mod context;
 mod dialog;
 mod doc;
 pub mod docs;
@@ -10,6 +11,7 @@ mod fuzzy;
 mod inbox;
 mod inputs;
 mod inspector;
+mod key;
 pub mod log;
 mod look;
 mod picture;
@@ -29,6 +31,7 @@ mod versus;
 pub mod words;
 
 pub use act::{Fate, Offer, Proposal};
+pub use context::contexts;
 pub use dialog::{
     Asks, Branching, Confirm, Confirmed, Dialog, EditThen, EditorDialog, FormDialog, LineDialog, LineThen, Pick, PickItem, PickThen,
     ReaderDialog, Reading,
@@ -36,12 +39,13 @@ pub use dialog::{
 pub use doc::Doc;
 pub use editor::{Addressed, Compare, PlanEditor, Review, Version};
 pub use field::{Lines, TextField};
-pub use inbox::{Asked, GateDoc, Inbox, Intent, ReplyDraft, is_question};
+pub use inbox::{Asked, GateDoc, Inbox, Intent, ReplyDraft, is_question, wants_answer};
 pub use inspector::{Inspector, Scroll, Tab};
+pub use key::{Key, KeyContext, Keymap};
 pub use log::Log;
 pub use look::{Look, Status};
 pub use picture::{Picture, address};
-pub use place::{Below, Focus, Location, PlanScreen, SMALLEST, Screen, ScreenLayout};
+pub use place::{Below, Focus, Location, PlanScreen, READING, SMALLEST, Screen, ScreenLayout, box_width};
 pub use request::{EXAMPLES, Planning, RequestLine};
 pub use run::{Fold, Replay, RunRecords, RunView, SearchMark, Standing, StateCounts};
 pub use runs::Runs;
@@ -54,7 +58,7 @@ pub use turns::Turns;
 pub use typed::{Typed, TypedLine};
 pub use versus::{CompareScreen, VersusRow};
 
-use crate::engine::{Gate, NodeState};
+use crate::engine::{Blocker, Gate, NodeState};
 use crate::plan::{Node, NodeId, Plan};
 
 /// Everything that the console shows.
@@ -234,6 +238,19 @@ impl Model {
             Dialog::Act(proposal) => Some(&**proposal),
             _ => None,
         })
+    }
+
+    /// What the node of the list "why" waits for, as it is seen.
+    pub fn blockers(&self) -> Vec<Blocker> {
+        match (self.dialogs.last(), self.shown_run()) {
+            (Some(Dialog::Why { node, .. }), Some(view)) => view.seen().run.why(node),
+            (_, _) => Vec::new(),
+        }
+    }
+
+    /// The key to show for a command; empty where it has none.
+    pub fn hint(&self, id: &str) -> String {
+        self.look.keymap.hint(id).unwrap_or_default()
     }
 
     /// The line of text that takes the keys, if one does whose texts are kept.

@@ -20,6 +20,21 @@ pub struct Location {
     pub first_bar: usize,
 }
 
+/// Columns of a box to read.
+pub const READING: u16 = 110;
+
+/// Columns of a box that would like to have so many. Where only little would be left of the screen below, it takes that too.
+pub fn box_width(screen: u16, wanted: u16) -> u16 {
+    if screen < wanted + 24 { screen } else { wanted }
+}
+
+impl Location {
+    /// Columns of text in a box to read.
+    pub fn reading_columns(&self) -> usize {
+        usize::from(box_width(self.size.0, READING).saturating_sub(4))
+    }
+}
+
 impl Default for Location {
     fn default() -> Self {
         Self { screen: Screen::Plan, focus: Focus::Request, stage: PlanScreen::Plan, size: (80, 24), first_bar: 0 }

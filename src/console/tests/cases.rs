@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 
 use super::Deck;
 use crate::console::{
-    keymap::Key,
+    model::Key,
     update::{ConsoleEffect, Msg, next_wake},
 };
 use crate::engine::{NodeError, RunId, Time, ToolCall, ToolReport, WorkerFact};

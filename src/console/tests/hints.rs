@@ -4,9 +4,8 @@ use serde_json::json;
 
 use super::Deck;
 use crate::console::{
-    commands::{self, KeyContext},
-    model::{Dialog, Focus, PickItem, PlanScreen, Screen},
-    update::contexts,
+    commands,
+    model::{Dialog, Focus, KeyContext, PickItem, PlanScreen, Screen, contexts},
     view,
 };
 

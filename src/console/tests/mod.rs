@@ -27,8 +27,7 @@ use ratatui::{buffer::Buffer, layout::Rect};
 use serde_json::{Value, json};
 
 use super::{
-    keymap::{Key, Keymap},
-    model::{Look, Model},
+    model::{Key, Keymap, Look, Model},
     theme::Theme,
     update::{ConsoleEffect, Msg, prepare, update},
     view,

@@ -1,7 +1,7 @@
 //! A plan that the console opens with: keys that come before the host has told of agents and tools do what they say once it has.
 
 use super::{Deck, plan};
-use crate::console::{model::PlanScreen, theme::Theme, update::verbs::plan::open};
+use crate::console::{model::PlanScreen, theme::Theme, update::actions::plan::open};
 use crate::engine::Pace;
 use crate::plan::Plan;
 

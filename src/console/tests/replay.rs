@@ -177,11 +177,11 @@ fn steps_by_node_and_by_time_land_where_they_say() {
 }
 
 fn view_time(deck: &Deck) -> Time {
-    deck.model.shown_run().unwrap().seen().last
+    deck.model.shown_run().unwrap().seen().clock.last
 }
 
 fn first_time(deck: &Deck) -> Time {
-    deck.model.shown_run().unwrap().seen().created
+    deck.model.shown_run().unwrap().seen().clock.created
 }
 
 #[test]

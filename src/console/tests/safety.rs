@@ -2,8 +2,7 @@
 
 use super::Deck;
 use crate::console::{
-    keymap::Key,
-    model::{Model, QUIET_MS},
+    model::{Key, Model, QUIET_MS},
     update::{ConsoleEffect, Msg, update},
     view,
 };

@@ -3,7 +3,7 @@
 use serde_json::json;
 
 use super::{Deck, screens::shoot_at};
-use crate::console::{model::Dialog, view::help_lines};
+use crate::console::{commands::help, model::Dialog};
 use crate::text::GlyphSet;
 
 /// `list` ran again alone, after `count` had been made of its result.
@@ -81,6 +81,6 @@ fn the_mark_reads_without_colour_and_without_unicode_and_help_lists_it() {
     let mut deck = stale(80, 24);
     deck.model.look.theme = deck.model.look.theme.clone().with_glyphs(GlyphSet::Ascii);
     assert!(row(&mut deck, "count").contains("% stale"), "{}", deck.screen());
-    let help = help_lines(&deck.model, &[]).copied();
+    let help = help::lines(&deck.model, &[]).copied();
     assert!(help.contains("% stale        made of a result that was made anew since"), "{help}");
 }

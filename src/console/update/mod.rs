@@ -1,21 +1,19 @@
 //! Update: what a message changes in the model, and what it asks of the world. Pure: time comes in with the message.
 
+pub mod actions;
 mod keys;
 mod notices;
-pub mod verbs;
+mod palette;
+mod turn;
 
 use super::{
-    keymap::Key,
-    model::{EditThen, GateShown, Model, PlanScreen, Replay, RunView, Screen, Status},
+    commands::help,
+    model::{Dialog, EditThen, GateShown, Key, Model, PlanScreen, ReaderDialog, Reading, Replay, RunView, Screen, Status},
     theme::Theme,
 };
-use crate::{
-    engine::Time,
-    host::client::{Notice, Request},
-    text::Plain,
-};
+use crate::{engine::Time, host::client::Notice};
 
-pub use keys::contexts;
+pub use turn::{ConsoleEffect, NextCommand, Parting, UpdateTurn};
 
 /// What happened.
 #[derive(Clone, Debug)]
@@ -52,78 +50,9 @@ pub enum Msg {
     },
 }
 
-/// What is asked of the world.
-#[derive(Clone, Debug, PartialEq)]
-pub enum ConsoleEffect {
-    /// Tell the host.
-    Send(Request),
-    /// Draw a frame soon.
-    Frame,
-    /// Paint everything again.
-    Repaint,
-    /// Put text on the clipboard.
-    Copy(String),
-    /// Let the person edit text in `$EDITOR`.
-    OpenEditor {
-        /// The text.
-        text: String,
-        /// End of the file's name.
-        suffix: &'static str,
-        /// What it is for.
-        then: EditThen,
-    },
-    /// Load a theme.
-    UseTheme(String),
-    /// Gates wait: ring, and say so in the title.
-    Attention {
-        /// How many wait.
-        waiting: usize,
-        /// Whether a new one opened.
-        ring: bool,
-    },
-    /// Back to the shell until `fg`.
-    Suspend,
-    /// Leave, with these lines for the scrollback.
-    Quit {
-        /// A short summary.
-        summary: Vec<Plain>,
-        /// What becomes of runs that go on.
-        parting: Parting,
-    },
-}
-
-/// What becomes of runs that go on when the console is left.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Parting {
-    /// They are cancelled.
-    Cancels,
-    /// They stand as they are, and can be resumed: what is at work breaks off.
-    Leaves,
-}
-
-/// One message being worked on: when it came, and what it asks of the world.
-#[derive(Debug)]
-pub struct UpdateTurn {
-    /// When the message came.
-    pub now: Time,
-    /// The key, if the message is one.
-    pub key: Option<Key>,
-    /// Whether no key had come for a while before this message.
-    pub quiet: bool,
-    /// What is asked of the world.
-    pub actions: Vec<ConsoleEffect>,
-}
-
-impl UpdateTurn {
-    /// Tells the host.
-    pub fn send(&mut self, request: Request) {
-        self.actions.push(ConsoleEffect::Send(request));
-    }
-}
-
 /// Takes in one message.
 pub fn update(model: &mut Model, msg: Msg, now: Time) -> Vec<ConsoleEffect> {
-    let mut turn = UpdateTurn { now, key: None, quiet: model.safety.quiet(now), actions: Vec::new() };
+    let mut turn = UpdateTurn { now, key: None, quiet: model.safety.quiet(now), effects: Vec::new(), next: None };
     let mut frame = true;
     match msg {
         Msg::Key(key) => keys::key(model, &mut turn, key),
@@ -136,15 +65,15 @@ pub fn update(model: &mut Model, msg: Msg, now: Time) -> Vec<ConsoleEffect> {
             shown.into_iter().for_each(|shown| model.safety.flushed(shown));
             frame = faced != model.gate_is_faced();
         }
-        Msg::Tick => verbs::replay::tick(model, now),
-        Msg::Edited { then, before, text } => verbs::dialogs::edited(model, &mut turn, &then, &before, text),
-        Msg::Themed { name, theme } => verbs::app::themed(model, name, theme.map(|theme| *theme)),
+        Msg::Tick => actions::replay::tick(model, now),
+        Msg::Edited { then, before, text } => actions::dialogs::edited(model, &mut turn, &then, &before, text),
+        Msg::Themed { name, theme } => actions::app::themed(model, name, theme.map(|theme| *theme)),
     }
     settle(model);
     if frame {
-        turn.actions.push(ConsoleEffect::Frame);
+        turn.effects.push(ConsoleEffect::Frame);
     }
-    turn.actions
+    turn.effects
 }
 
 /// Works out what only a frame needs, right before one is drawn.
@@ -163,12 +92,18 @@ pub fn prepare(model: &mut Model, now: Time) {
     if model.place.screen == Screen::Versus {
         model.runs.refresh_versus();
     }
-    verbs::act::refresh(model);
+    actions::act::refresh(model);
     settle(model);
 }
 
 /// Keeps what is selected in sight.
 fn settle(model: &mut Model) {
+    if let Some(Dialog::Reader(ReaderDialog { what: Reading::Help { contexts, .. }, .. })) = model.dialogs.last() {
+        let now = help::lines(model, contexts);
+        if let Some(Dialog::Reader(ReaderDialog { what: Reading::Help { lines, .. }, .. })) = model.dialogs.last_mut() {
+            *lines = now;
+        }
+    }
     let layout = model.layout();
     let rows = layout.list_rows();
     model.with_tree(|tree, _| tree.settle(rows));

@@ -1,6 +1,6 @@
 //! What the host says: how each notice changes the model.
 
-use super::{ConsoleEffect, UpdateTurn, verbs};
+use super::{ConsoleEffect, UpdateTurn, actions};
 use crate::console::model::{Focus, GateKey, Model, PlanScreen, ReplyDraft, RunView, Screen, Status, TreeView, Version, words};
 use crate::engine::{Event, Outcome, Record, RunId};
 use crate::host::client::{Driver, ModelStatus, Notice, PlanningId, Problem, Request};
@@ -21,7 +21,7 @@ pub fn notice(model: &mut Model, turn: &mut UpdateTurn, notice: Notice) {
             }
             model.session.card_problems = problems;
             model.editor.refresh(&model.session.catalog);
-            verbs::run::start_asked(model, turn);
+            actions::run::start_asked(model, turn);
         }
         Notice::Model(status) => {
             let words = match &status {
@@ -47,12 +47,12 @@ pub fn notice(model: &mut Model, turn: &mut UpdateTurn, notice: Notice) {
             if let Some(view) = model.runs.get_mut(&run) {
                 view.previews.insert(gate, preview);
             }
-            verbs::gates::refresh_doc(model, &GateKey { run, gate });
+            actions::gates::refresh_doc(model, &GateKey { run, gate });
         }
-        Notice::PlanRead { path, plan } => verbs::compare::with(model, &path, *plan),
-        Notice::PlanSaved { path, plan } => verbs::save::saved(model, &path, &plan),
-        Notice::PlanThere { path, plan } => verbs::save::is_there(model, path, plan),
-        Notice::Models(names) => verbs::app::models(model, &names),
+        Notice::PlanRead { path, plan } => actions::compare::with(model, &path, *plan),
+        Notice::PlanSaved { path, plan } => actions::save::saved(model, &path, &plan),
+        Notice::PlanThere { path, plan } => actions::save::is_there(model, path, plan),
+        Notice::Models(names) => actions::app::models(model, &names),
         Notice::Problem(problem) => {
             // It may say that the run which is awaited can't be opened.
             model.runs.awaited = None;
@@ -87,8 +87,8 @@ fn plan_ready(model: &mut Model, id: PlanningId, plan: Plan, origin: &str, remar
     model.editor.complete(Version { plan: Box::new(plan), origin: Plain::summary(&format!("by {origin}")) });
     model.editor.compare_again();
     model.editor.refresh(&model.session.catalog);
-    let run = model.look.keymap.hint("plan.run").unwrap_or_default();
-    let findings = model.look.keymap.hint("plan.findings").unwrap_or_default();
+    let run = model.hint("plan.run");
+    let findings = model.hint("plan.findings");
     let count = counted(model.editor.plan().nodes.len(), "node");
     let remarks: String = remarks.iter().map(|remark| format!(" · {remark}")).collect();
     model.status = Some(match model.editor.review.errors() {
@@ -135,14 +135,14 @@ fn run_opened(model: &mut Model, turn: &mut UpdateTurn, id: RunId, records: &[Re
     for record in records.get(known..).unwrap_or_default() {
         told(model, &id, &record.event);
     }
-    if verbs::branch::opened(model, &id) || was_shown {
+    if actions::branch::opened(model, &id) || was_shown {
         return;
     }
-    verbs::branch::say_interrupted(model, &id);
+    actions::branch::say_interrupted(model, &id);
     if !model.dialogs.is_empty() && model.place.stage != PlanScreen::Run(id.clone()) {
         // What lies open is about what is shown.
         let at = model.runs.open.iter().position(|run| run.id == id).map_or(1, |at| at + 1);
-        let key = |id: &str| model.look.keymap.hint(id).unwrap_or_default();
+        let key = |id: &str| model.hint(id);
         let words = format!("run {at} is open: {} and {} lead to it", key("stage.next"), key("stage.previous"));
         model.status = Some(Status::note(&words));
         return;
@@ -251,10 +251,10 @@ fn gates_changed(model: &mut Model, turn: &mut UpdateTurn, before: usize) {
     let fresh: Vec<GateKey> = model.inbox.gates.iter().filter(|key| model.inbox.doc(key).is_none()).cloned().collect();
     let ring = !fresh.is_empty();
     for key in fresh {
-        verbs::gates::refresh_doc(model, &key);
+        actions::gates::refresh_doc(model, &key);
     }
     let waiting = model.inbox.gates.len();
     if ring || waiting != before {
-        turn.actions.push(ConsoleEffect::Attention { waiting, ring });
+        turn.effects.push(ConsoleEffect::Attention { waiting, ring });
     }
 }

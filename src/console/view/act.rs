@@ -13,7 +13,6 @@ use super::{
 use crate::console::{
     model::{Model, Proposal, Screen, ScreenLayout, docs, scrolled},
     theme::Role,
-    update::verbs::why::links,
 };
 use crate::engine::Obstacle;
 use crate::plan::NodeId;
@@ -44,7 +43,7 @@ pub fn proposal(model: &Model, proposal: &Proposal, pen: &mut Pen<'_>, layout: &
 
 /// Draws why a node isn't running: what it waits for, and what that waits for.
 pub fn why(model: &Model, node: &NodeId, selected: usize, pen: &mut Pen<'_>) {
-    let links = links(model);
+    let links = model.blockers();
     let rows = u16::try_from(links.len().max(1) + 2).unwrap_or(u16::MAX);
     let inside = boxed_rows(pen, rows, &Plain::line("why ").then(&Plain::summary(node)).then(&Plain::line(" stands where it does")));
     let list = Rect { height: inside.height.saturating_sub(2), ..inside };

@@ -1,9 +1,6 @@
 //! What the state calls for: the commands that come first among the hints, those that could not be meant, and what they are called now.
 
-use crate::console::{
-    model::{Model, ReplyDraft, Screen, is_question},
-    update::verbs::gates::wants_answer,
-};
+use crate::console::model::{Model, ReplyDraft, Screen, is_question, wants_answer};
 use crate::engine::{NodeState, Pace};
 
 /// The commands that help most here, in the order in which the state calls for them: help first, as everywhere.

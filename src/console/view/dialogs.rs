@@ -3,16 +3,15 @@
 use ratatui::layout::Rect;
 
 use super::{
-    Shown, act,
+    act,
     doc::{self, InSight},
-    help_lines,
-    pen::Pen,
+    pen::{Pen, Shown},
     request::field,
 };
 use crate::console::{
     model::{
-        Asks, Confirm, Confirmed, Dialog, Doc, EditorDialog, FormDialog, GateShown, LineDialog, Model, Pick, PickItem, ReaderDialog,
-        Reading, ScreenLayout, TypedLine, docs, scrolled, words,
+        Asks, Confirm, Confirmed, Dialog, Doc, EditorDialog, FormDialog, GateShown, LineDialog, Model, Pick, PickItem, READING,
+        ReaderDialog, Reading, ScreenLayout, TypedLine, box_width, docs, scrolled, words,
     },
     theme::Role,
 };
@@ -43,22 +42,6 @@ pub fn draw(model: &Model, layout: &ScreenLayout, pen: &mut Pen<'_>, shown: &mut
     }
 }
 
-/// Columns of a box that would like to have so many. Where only little would be left of the screen below, it takes that too.
-fn wide(pen: &Pen<'_>, wanted: u16) -> u16 {
-    wide_on(pen.buffer.area.width, wanted)
-}
-
-fn wide_on(screen: u16, wanted: u16) -> u16 {
-    if screen < wanted + 24 { screen } else { wanted }
-}
-
-/// Columns of text in a box to read.
-pub(super) fn reading_columns(model: &Model) -> usize {
-    usize::from(wide_on(model.place.size.0, WIDE).saturating_sub(4))
-}
-
-/// Columns of most boxes.
-const WIDE: u16 = 110;
 /// Columns of a question.
 const NARROW: u16 = 76;
 /// Below so many columns for the keys of something to read, the way out goes before the way on.
@@ -67,7 +50,7 @@ const ROOM_FOR_PAGES: u16 = 40;
 /// A box of so many rows. Gives its inside.
 pub(super) fn boxed_rows(pen: &mut Pen<'_>, rows: u16, title: &Plain) -> Rect {
     let rows = rows.min(tall(pen));
-    pen.dialog(wide(pen, WIDE), rows, title)
+    pen.dialog(box_width(pen.buffer.area.width, READING), rows, title)
 }
 
 fn tall(pen: &Pen<'_>) -> u16 {
@@ -97,7 +80,7 @@ fn row(area: Rect, at: u16) -> Rect {
 }
 
 fn draw_pick(model: &Model, pick: &Pick, pen: &mut Pen<'_>, shown: &mut Shown) {
-    let width = wide(pen, WIDE);
+    let width = box_width(pen.buffer.area.width, READING);
     let marked = pick.marked().map(item_words).unwrap_or_default().wrap(usize::from(width.saturating_sub(4)));
     // A reason that takes two lines doesn't move the list: there is always room for it.
     let below = 1 + u16::from(pick.items.iter().any(|item| item_words(item).width() > usize::from(width.saturating_sub(4))));
@@ -155,7 +138,7 @@ fn draw_item(item: &PickItem, (names, keyed): (usize, bool), pen: &mut Pen<'_>, 
 }
 
 fn draw_line(model: &Model, line: &LineDialog, pen: &mut Pen<'_>, shown: &mut Shown) {
-    let width = wide(pen, WIDE);
+    let width = box_width(pen.buffer.area.width, READING);
     let note = line.note.iter().flat_map(|note| note.wrap(usize::from(width.saturating_sub(4)))).collect::<Vec<_>>();
     let rows = u16::try_from(note.len() + 2).unwrap_or(u16::MAX).min(tall(pen));
     let inside = pen.dialog(width, rows, &line.title);
@@ -170,7 +153,7 @@ fn draw_line(model: &Model, line: &LineDialog, pen: &mut Pen<'_>, shown: &mut Sh
 
 fn draw_editor(model: &Model, editor: &EditorDialog, pen: &mut Pen<'_>, shown: &mut Shown) {
     let lines = u16::try_from(editor.field.height()).unwrap_or(u16::MAX).saturating_add(4);
-    let inside = pen.dialog(wide(pen, WIDE), lines.clamp(10, tall(pen).max(10)), &editor.title);
+    let inside = pen.dialog(box_width(pen.buffer.area.width, READING), lines.clamp(10, tall(pen).max(10)), &editor.title);
     let text = Rect { height: inside.height.saturating_sub(2), ..inside };
     field(pen, text, &editor.field, true, shown);
     let below = inside.bottom().saturating_sub(2);
@@ -183,7 +166,7 @@ fn draw_editor(model: &Model, editor: &EditorDialog, pen: &mut Pen<'_>, shown: &
 
 fn draw_form(model: &Model, form: &FormDialog, pen: &mut Pen<'_>, shown: &mut Shown) {
     let rows = u16::try_from(form.fields.len() * 2 + 3).unwrap_or(u16::MAX).min(tall(pen));
-    let inside = pen.dialog(wide(pen, WIDE), rows, &form.title);
+    let inside = pen.dialog(box_width(pen.buffer.area.width, READING), rows, &form.title);
     for (at, (asked, typed)) in form.fields.iter().enumerate() {
         let y = u16::try_from(at * 2).unwrap_or(u16::MAX);
         if y + 3 >= inside.height {
@@ -209,7 +192,7 @@ fn draw_findings(model: &Model, selected: usize, pen: &mut Pen<'_>) {
     let findings = model.editor.findings();
     let rows = u16::try_from(findings.len() * 2 + 5).unwrap_or(u16::MAX).min(tall(pen));
     let title = Plain::line(&format!("findings: {} of {}", (selected + 1).min(findings.len()), findings.len()));
-    let inside = pen.dialog(wide(pen, WIDE), rows, &title);
+    let inside = pen.dialog(box_width(pen.buffer.area.width, READING), rows, &title);
     let list = Rect { height: inside.height.saturating_sub(4), ..inside };
     let selected = selected.min(findings.len().saturating_sub(1));
     let shown = usize::from(list.height / 2).max(1);
@@ -248,7 +231,7 @@ fn draw_findings(model: &Model, selected: usize, pen: &mut Pen<'_>) {
 }
 
 fn draw_confirm(model: &Model, confirm: &Confirm, pen: &mut Pen<'_>) {
-    let width = wide(pen, NARROW);
+    let width = box_width(pen.buffer.area.width, NARROW);
     let lines: Vec<Plain> = confirm.lines.iter().flat_map(|line| line.wrap(usize::from(width.saturating_sub(4)))).collect();
     let rows = u16::try_from(lines.len() + 2).unwrap_or(u16::MAX).min(tall(pen));
     let inside = pen.dialog(width, rows, &Plain::line("sure?"));
@@ -273,7 +256,7 @@ fn draw_reader(model: &Model, reader: &ReaderDialog, pen: &mut Pen<'_>, shown: &
             let (from, to, total) = (seen.from, seen.to, text.doc.len());
             shown.gates.push(GateShown { key: key.clone(), revision: text.revision, from, to, total });
         }
-        Reading::Help { contexts } => boxed(model, &Plain::line("help: what works here"), &help_lines(model, contexts), reader.scroll, pen),
+        Reading::Help { lines, .. } => boxed(model, &Plain::line("help: what works here"), lines, reader.scroll, pen),
         Reading::Words { title, lines } => {
             let mut text = Doc::default();
             text.lines(Role::Text, lines);
@@ -306,7 +289,7 @@ fn reader_keys(model: &Model, seen: InSight, len: usize, pen: &mut Pen<'_>, row:
 }
 
 fn boxed(model: &Model, title: &Plain, text: &Doc<'_>, scroll: usize, pen: &mut Pen<'_>) {
-    let (width, room) = (wide(pen, WIDE), tall(pen));
+    let (width, room) = (box_width(pen.buffer.area.width, READING), tall(pen));
     // Lines that are wrapped take several rows; no more are counted than fit.
     let inner = usize::from(width.saturating_sub(4));
     let lines = text.from(0).take(usize::from(room)).map(|(_, line)| line.wrap(inner).len()).sum::<usize>();

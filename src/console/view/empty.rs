@@ -19,7 +19,7 @@ pub fn draw(model: &Model, pen: &mut Pen<'_>, area: Rect) {
         lines.push((none(), Plain::line("Making a plan. Its nodes appear here as they come."), Role::Text));
         lines.push((none(), planning.text.clone(), Role::Dim));
     } else {
-        let enter = model.look.keymap.hint("request.submit").unwrap_or_default();
+        let enter = model.hint("request.submit");
         lines.push((none(), Plain::line(&format!("Type what you want to have done, then press {enter}.")), Role::Heading));
         lines.push((none(), Plain::line("It becomes a plan that you read, change, and run. Nothing runs before you say so."), Role::Text));
         lines.push((none(), Plain::default(), Role::Text));
@@ -27,7 +27,7 @@ pub fn draw(model: &Model, pen: &mut Pen<'_>, area: Rect) {
         let bullet = Plain::line(pen.theme.glyph(Glyph::Bullet)).then(&Plain::blank(1));
         lines.extend(EXAMPLES.iter().map(|example| (bullet.clone(), Plain::line(example), Role::Text)));
         if model.session.rehearses() {
-            let key = model.look.keymap.hint("app.model").unwrap_or_default();
+            let key = model.hint("app.model");
             let words = format!(
                 "No model is connected: plans come from the built-in planner, tools run for real, and nodes that need a model are \
                  rehearsed. In the tree, {key} tells how to connect one."

@@ -4,11 +4,9 @@ use ratatui::layout::Rect;
 
 use super::{called, pen::Pen};
 use crate::console::{
-    commands::{self, KeyContext},
-    keymap::Key,
-    model::{Model, PlanScreen, TypedLine},
+    commands,
+    model::{Key, KeyContext, Model, PlanScreen, TypedLine, contexts},
     theme::Role,
-    update::{contexts, verbs::act::pacing},
 };
 use crate::engine::Action;
 use crate::text::Plain;
@@ -90,7 +88,7 @@ fn undo(model: &Model) -> String {
 
 /// What the pausing key does now.
 fn pause(model: &Model) -> String {
-    let goes_on = model.shown_run().is_some_and(|view| pacing(view) == Action::Resume);
+    let goes_on = model.shown_run().is_some_and(|view| view.pacing() == Action::Resume);
     if goes_on { "go on".to_owned() } else { "pause".to_owned() }
 }
 

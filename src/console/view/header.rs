@@ -26,7 +26,7 @@ fn badges(model: &Model, pen: &Pen<'_>) -> Vec<(Plain, Role)> {
     let waiting = model.inbox.gates.len();
     if waiting > 0 {
         let mark = pen.theme.glyph(Glyph::Gate);
-        let key = model.look.keymap.hint("app.inbox").unwrap_or_default();
+        let key = model.hint("app.inbox");
         // A replay shows what was; what waits, waits now.
         let word = if model.replay().is_some() { "waiting now" } else { "waiting" };
         badges.push((Plain::line(&format!(" {mark} {waiting} {word} ({key}) ")), Role::Badge));
@@ -37,14 +37,14 @@ fn badges(model: &Model, pen: &Pen<'_>) -> Vec<(Plain, Role)> {
     if going_on > 1 {
         badges.push((Plain::line(&format!("{going_on} runs ")), Role::Running));
     } else if let Some(run) = model.runs.going_on().next().filter(|_| going_on > shown) {
-        let key = model.look.keymap.hint("stage.next").unwrap_or_default();
+        let key = model.hint("stage.next");
         badges.push((Plain::line(&format!("1 run {} ({key}) ", run.gets_on())), word_role(run.word())));
     }
     if model.replay().is_some() {
         return badges;
     }
     let role = if model.session.rehearses() { Role::Badge } else { Role::Dim };
-    let key = model.look.keymap.hint("app.model").unwrap_or_default();
+    let key = model.hint("app.model");
     let words = model.session.model_words().truncate(24);
     badges.push((Plain::blank(1).then(&words).then(&Plain::line(&format!(" ({key}) "))), role));
     badges

@@ -2,7 +2,10 @@
 
 use ratatui::layout::Rect;
 
-use super::{Shown, doc, pen::Pen};
+use super::{
+    doc,
+    pen::{Pen, Shown},
+};
 use crate::console::{
     model::{GateKey, GateShown, Model, Replay, RunView, ScreenLayout, docs},
     theme::Role,
@@ -69,7 +72,7 @@ fn detail(model: &Model, now: Time, pen: &mut Pen<'_>, area: Rect, shown: &mut S
     let armed = model.gate_is_faced() && model.safety.quiet(now);
     let mark = match (armed, &model.inbox.asked) {
         _ if replayed.is_some() => {
-            let key = model.look.keymap.hint("gate.now").unwrap_or_default();
+            let key = model.hint("gate.now");
             let at = replayed.unwrap_or_default();
             (Plain::line(&format!("replay at event {at}, nothing is decided: {key} returns to now")), Role::Badge)
         }
@@ -90,12 +93,13 @@ fn detail(model: &Model, now: Time, pen: &mut Pen<'_>, area: Rect, shown: &mut S
 fn closed(model: &Model, pen: &mut Pen<'_>, area: Rect) {
     let key = model.inbox.selected.as_ref();
     let gate = key.and_then(|key| model.runs.get(&key.run)?.newest().run.gate(key.gate));
-    let hint = |id: &str| model.look.keymap.hint(id).unwrap_or_default();
     let words = match gate {
         Some((gate, Some(decided))) => docs::gate_title(gate).then(&Plain::line(": ")).then(&outcome(decided)),
         Some((gate, None)) => docs::gate_title(gate).then(&Plain::line(": this gate is closed, nobody needs to decide it any more")),
-        None if model.inbox.gates.is_empty() => Plain::line(&format!("Gates of all runs gather here. {} goes back.", hint("app.back"))),
-        None => Plain::line(&format!("{} and {} select a gate.", hint("move.down"), hint("move.up"))),
+        None if model.inbox.gates.is_empty() => {
+            Plain::line(&format!("Gates of all runs gather here. {} goes back.", model.hint("app.back")))
+        }
+        None => Plain::line(&format!("{} and {} select a gate.", model.hint("move.down"), model.hint("move.up"))),
     };
     for (y, line) in (area.top()..area.bottom()).zip(words.wrap(usize::from(area.width))) {
         pen.text(area.x, y, area.width, &line, Role::Dim);

@@ -2,7 +2,11 @@
 
 use ratatui::layout::Rect;
 
-use super::{Shown, doc, pen::Pen, request};
+use super::{
+    doc,
+    pen::{Pen, Shown},
+    request,
+};
 use crate::console::{
     model::{Focus, Model, Replay, RunView, ScreenLayout, docs, log::LogRow},
     theme::Role,

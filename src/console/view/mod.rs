@@ -9,7 +9,6 @@ mod empty;
 mod footer;
 mod graph;
 mod header;
-mod help;
 mod inbox;
 mod inspector;
 mod log;
@@ -22,13 +21,10 @@ mod trace;
 mod tree;
 mod versus;
 
-use ratatui::{
-    buffer::Buffer,
-    layout::{Position, Rect},
-};
+use ratatui::{buffer::Buffer, layout::Rect};
 
 use super::{
-    model::{Dialog, GateShown, Model, SMALLEST, Screen},
+    model::{Dialog, Model, SMALLEST, Screen},
     theme::Role,
     widget::to_ascii,
 };
@@ -36,17 +32,8 @@ use crate::engine::Time;
 use crate::text::{GlyphSet, Plain};
 
 pub use footer::{Hint, hints};
-pub use help::help_lines;
 use pen::Pen;
-
-/// What a frame showed.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub struct Shown {
-    /// Where the cursor belongs, while text is typed.
-    pub cursor: Option<Position>,
-    /// Gates, and how much of them.
-    pub gates: Vec<GateShown>,
-}
+pub use pen::Shown;
 
 /// Draws the model as it is at a moment.
 pub fn draw(model: &Model, now: Time, buffer: &mut Buffer) -> Shown {

@@ -2,15 +2,25 @@
 
 use ratatui::{
     buffer::Buffer,
-    layout::Rect,
+    layout::{Position, Rect},
     widgets::{Block, Clear, Widget},
 };
 
 use crate::console::{
+    model::GateShown,
     theme::{Role, Theme},
     widget,
 };
 use crate::text::{Glyph, Plain};
+
+/// What a frame showed.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Shown {
+    /// Where the cursor belongs, while text is typed.
+    pub cursor: Option<Position>,
+    /// Gates, and how much of them.
+    pub gates: Vec<GateShown>,
+}
 
 /// Draws safe text in the styles of a theme.
 pub struct Pen<'a> {

@@ -2,7 +2,7 @@
 
 use ratatui::layout::{Position, Rect};
 
-use super::{Shown, pen::Pen};
+use super::pen::{Pen, Shown};
 use crate::console::{
     model::{Focus, Model, TextField},
     theme::Role,
@@ -23,7 +23,7 @@ pub fn draw(model: &Model, pen: &mut Pen<'_>, area: Rect, shown: &mut Shown) {
     let inside = Rect { x: area.x + 3, y: area.y + 1, width: area.width.saturating_sub(4), height: area.height - 1 };
     pen.words(area.x + 1, inside.y, 1, ">", if focused { Role::Key } else { Role::Dim });
     if model.request.field.is_empty() {
-        let key = model.look.keymap.hint("request.focus").unwrap_or_default();
+        let key = model.hint("request.focus");
         let words = if focused { "what do you want to have done?".to_owned() } else { format!("{key} to type a request") };
         pen.words(inside.x, inside.y, inside.width, &words, Role::Placeholder);
         if focused {

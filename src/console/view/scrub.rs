@@ -66,7 +66,7 @@ fn words(model: &Model, view: &RunView, replay: &Replay, pen: &mut Pen<'_>, row:
     let Some(record) = replay.at().checked_sub(1).and_then(|at| view.journal().records().get(at)) else { return };
     let fold = view.seen();
     let told = docs::told(&record.event, &fold.run);
-    let since = Plain::line("  +").then(&duration(record.at.since(fold.created)));
+    let since = Plain::line("  +").then(&duration(record.at.since(fold.clock.created)));
     let mut pieces = vec![
         (Plain::line(&format!(" event {} of {events}  ", replay.at())), Role::Heading),
         (clock(record.at.0).then(&since), Role::Dim),

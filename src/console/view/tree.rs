@@ -2,7 +2,11 @@
 
 use ratatui::layout::Rect;
 
-use super::{Shown, empty, pen::Pen, request};
+use super::{
+    empty,
+    pen::{Pen, Shown},
+    request,
+};
 use crate::console::{
     model::{Focus, LEVELS, Model, RunView, Standing, TreeRow, TreeRowKind, words},
     theme::Role,

@@ -77,7 +77,7 @@ pub fn held(model: &Model, run: &RunView, id: &NodeId, doc: &mut Doc<'_>) {
         doc.line(Role::Dim, Plain::summary(&format!("then {}", behind.join(", "))));
     }
     if run.replay().is_none() && run.goes_on() {
-        let key = |id: &str| model.look.keymap.hint(id).unwrap_or_default();
+        let key = |id: &str| model.hint(id);
         doc.line(Role::Hint, Plain::line(&format!("{} lets this call go, {} lets all go", key("act.step"), key("act.hold"))));
     }
 }

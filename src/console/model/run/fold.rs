@@ -23,6 +23,17 @@ pub struct Fold {
     pub cost_usd: f64,
     /// What nodes waited for and did, by time.
     pub timeline: Timeline,
+    /// When it ran.
+    pub clock: RunClock,
+    /// How often nodes came, went or were rewritten so far: equal in two folds of one run means that their plans are equal.
+    shape: u32,
+    /// The last event after which a node may stand otherwise.
+    moved: u64,
+}
+
+/// When a run began, ended and stood still.
+#[derive(Clone, Debug, Default)]
+pub struct RunClock {
     /// When it began: with its first event, or where it left another run.
     pub created: Time,
     /// When its last event happened.
@@ -31,10 +42,27 @@ pub struct Fold {
     over: Option<Time>,
     /// How long it was over, or nobody drove it, before it went on.
     stood_ms: u64,
-    /// How often nodes came, went or were rewritten so far: equal in two folds of one run means that their plans are equal.
-    shape: u32,
-    /// The last event after which a node may stand otherwise.
-    moved: u64,
+}
+
+impl RunClock {
+    /// Takes in the next event.
+    fn apply(&mut self, record: &Record) {
+        match &record.event {
+            Event::RunCreated { .. } => self.created = record.at,
+            Event::RunSettled { .. } => self.over = Some(record.at),
+            Event::RunReopened { .. } => self.stood_ms += self.over.take().map_or(0, |over| record.at.since(over)),
+            // Whoever drove it so far ended with its last event.
+            Event::RunRecovered { .. } => self.stood_ms += record.at.since(self.last),
+            Event::Branched { .. } => (self.created, self.over, self.stood_ms) = (record.at, None, 0),
+            _ => {}
+        }
+        self.last = record.at;
+    }
+
+    /// How long it ran until its end, or until that moment; without the time in which it was over or nobody drove it.
+    pub fn took_ms(&self, now: Time) -> u64 {
+        self.over.unwrap_or(now).since(self.created).saturating_sub(self.stood_ms)
+    }
 }
 
 impl Fold {
@@ -42,14 +70,13 @@ impl Fold {
     pub fn apply(&mut self, record: &Record) {
         self.run.evolve(record);
         self.timeline.fold(&self.run, record);
-        self.clock(record);
+        self.clock.apply(record);
         if !matches!(record.event.topic(), Topic::Words(_)) {
             self.moved = record.seq;
         }
         carry(&mut self.transcripts, &self.renames.fold(record));
         match &record.event {
             Event::RunCreated { .. } => {
-                self.created = record.at;
                 self.shape += 1;
                 self.count_all();
             }
@@ -59,11 +86,7 @@ impl Fold {
                 self.shape += 1;
                 self.count_all();
             }
-            Event::Branched { .. } => {
-                self.created = record.at;
-                self.count_all();
-            }
-            Event::RunReopened { .. } | Event::RunRecovered { .. } => self.count_all(),
+            Event::Branched { .. } | Event::RunReopened { .. } | Event::RunRecovered { .. } => self.count_all(),
             Event::BodyStarted { node_id, index, .. } => {
                 self.shape += 1;
                 let turn = index.map(|index| format!("[{index}]")).unwrap_or_default();
@@ -97,24 +120,6 @@ impl Fold {
         if let Some(node) = self.node_of(&record.event) {
             self.count(&node);
         }
-    }
-
-    /// Keeps up since when it runs, and how long it stood in between.
-    fn clock(&mut self, record: &Record) {
-        match &record.event {
-            Event::RunSettled { .. } => self.over = Some(record.at),
-            Event::RunReopened { .. } => self.stood_ms += self.over.take().map_or(0, |over| record.at.since(over)),
-            // Whoever drove it so far ended with its last event.
-            Event::RunRecovered { .. } => self.stood_ms += record.at.since(self.last),
-            Event::Branched { .. } => (self.over, self.stood_ms) = (None, 0),
-            _ => {}
-        }
-        self.last = record.at;
-    }
-
-    /// How long it ran until its end, or until that moment; without the time in which it was over or nobody drove it.
-    pub fn took_ms(&self, now: Time) -> u64 {
-        self.over.unwrap_or(now).since(self.created).saturating_sub(self.stood_ms)
     }
 
     /// A verb changes the nodes that it names, one that makes nodes run again or edits the plan any others too.

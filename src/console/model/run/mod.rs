@@ -9,7 +9,7 @@ mod tally;
 use std::collections::BTreeMap;
 
 use super::{Log, TraceView, TreeView};
-use crate::engine::{Event, GateId, Preview, Record, RunId, Time, TimelineChart};
+use crate::engine::{Action, Command, Event, GateId, Pace, Preview, Record, RunId, Time, TimelineChart};
 use crate::host::client::{Driver, Problem};
 use crate::plan::{NodeId, Plan};
 use crate::text::Plain;
@@ -218,13 +218,13 @@ impl RunView {
     /// The moment that is looked at: now, while the run goes on here; else when the last event happened of what is seen. So the times of
     /// a run that nobody drives stand still, as it does.
     pub fn moment(&self, now: Time) -> Time {
-        if self.replay.is_none() && self.goes_on() { now } else { self.seen().last }
+        if self.replay.is_none() && self.goes_on() { now } else { self.seen().clock.last }
     }
 
     /// How long the run takes by that moment, unless it only waits: then that time is nobody's work. A replay tells it of each event.
     pub fn elapsed_ms(&self, now: Time) -> Option<u64> {
         let waits = self.goes_on() && !self.works();
-        (self.replay.is_none() && !waits).then(|| self.newest.took_ms(self.moment(now)))
+        (self.replay.is_none() && !waits).then(|| self.newest.clock.took_ms(self.moment(now)))
     }
 
     /// The goal for titles.
@@ -247,6 +247,17 @@ impl RunView {
             "running" => "goes on".to_owned(),
             "at breakpoint" => "is at a breakpoint".to_owned(),
             word => format!("is {word}"),
+        }
+    }
+
+    /// What the pausing key does to it now.
+    pub fn pacing(&self) -> Action {
+        let run = &self.newest.run;
+        match run.pace() {
+            Pace::Pausing | Pace::Paused => Action::Resume,
+            // A run that only breakpoints keep goes on by the same key.
+            Pace::Going if run.refusal(&Command::act(Action::Resume)).is_none() => Action::Resume,
+            Pace::Going => Action::Pause,
         }
     }
 

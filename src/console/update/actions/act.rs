@@ -8,7 +8,7 @@ use crate::console::model::{
     Dialog, EditThen, EditorDialog, LineDialog, LineThen, Lines, Model, Offer, Pick, PickItem, PickThen, Proposal, RunView, Status,
     TextField, words,
 };
-use crate::engine::{Action, ActionTarget, Command, NodeState, Pace, RerunReach, Run, WrittenValue};
+use crate::engine::{Action, ActionTarget, Command, NodeState, RerunReach, Run, WrittenValue};
 use crate::host::client::Request;
 use crate::plan::NodeId;
 use crate::text::Plain;
@@ -285,19 +285,8 @@ pub fn keep_feedback(model: &mut Model, turn: &mut UpdateTurn, node: &NodeId, to
 /// Pauses, or goes on.
 pub fn pause(model: &mut Model, turn: &mut UpdateTurn) {
     if let Some(view) = model.shown_run() {
-        let verb = pacing(view);
+        let verb = view.pacing();
         say(model, turn, verb);
-    }
-}
-
-/// What the pausing key says to a run as it stands.
-pub fn pacing(view: &RunView) -> Action {
-    let run = &view.newest().run;
-    match run.pace() {
-        Pace::Pausing | Pace::Paused => Action::Resume,
-        // A run that only breakpoints keep goes on by the same key.
-        Pace::Going if run.refusal(&Command::act(Action::Resume)).is_none() => Action::Resume,
-        Pace::Going => Action::Pause,
     }
 }
 

@@ -3,11 +3,10 @@
 use serde_json::Map;
 
 use super::super::UpdateTurn;
-use crate::console::commands::can_run;
+use crate::console::commands::guards::can_run;
 use crate::console::model::{Dialog, Focus, Model, PlanScreen, ReaderDialog, Reading, RunView, Screen, Status, docs};
-use crate::engine::{Action, RunId};
+use crate::engine::Action;
 use crate::host::client::Request;
-use crate::plan::NodeId;
 use crate::text::{Plain, counted};
 
 /// Starts the plan.
@@ -42,26 +41,9 @@ fn start_with(model: &mut Model, turn: &mut UpdateTurn, first: Vec<Action>) {
     model.status = Some(Status::note("starting"));
 }
 
-/// What cancelling a branch would end, in words.
-pub fn branch_lines(model: &Model, run: &RunId, node: &NodeId) -> Vec<Plain> {
-    let (ends, shared) = model.runs.get(run).map(|view| view.newest().run.branch(node)).unwrap_or_default();
-    let mut lines = vec![Plain::line(&format!("Cancel the branch at `{node}`?"))];
-    lines.push(listed(&format!("It ends {}", nodes(ends.len())), &ends));
-    if !shared.is_empty() {
-        lines.push(listed(&format!("{} that others feed too, left to their join", nodes(shared.len())), &shared));
-    }
-    lines
-}
-
 /// A number of nodes in words.
 pub fn nodes(count: usize) -> String {
     counted(count, "node")
-}
-
-fn listed(words: &str, ids: &[NodeId]) -> Plain {
-    let names: Vec<&str> = ids.iter().take(12).map(NodeId::as_str).collect();
-    let more = ids.len().checked_sub(12).filter(|more| *more > 0).map(|more| format!(" and {more} more")).unwrap_or_default();
-    Plain::summary(&format!("{words}: {}{more}", names.join(", ")))
 }
 
 /// Opens the inbox at the selected node's gate. A gate as it was is only read.

@@ -65,7 +65,7 @@ fn make(model: &mut Model, done: &str) {
     let compare = &model.editor.compare;
     let Some(told) = compare.told().get(compare.selected) else { return };
     let what = format!("{} {} {}", told.sort, told.subject, told.field);
-    let undo = model.look.keymap.hint("compare.undo").unwrap_or_default();
+    let undo = model.hint("compare.undo");
     let made = model.editor.make_piece(&model.session.catalog);
     report(model, made.map(|()| Said::Now), &format!("{done}: {}; {undo} undoes", what.trim_end()));
 }

@@ -1,11 +1,10 @@
 //! The program as a whole: screens, panes, palette, help, model, theme, leaving.
 
-use super::super::{ConsoleEffect, Parting, UpdateTurn, contexts};
+use super::super::{ConsoleEffect, NextCommand, Parting, UpdateTurn};
 use crate::console::{
-    commands::{self, ConsoleCommand},
     model::{
-        Confirm, Confirmed, Dialog, Focus, Model, Pick, PickItem, PickThen, PlanScreen, ReaderDialog, Reading, RunView, Screen, Standing,
-        Status,
+        Confirm, Confirmed, Dialog, Doc, Focus, Model, Pick, PickItem, PickThen, PlanScreen, ReaderDialog, Reading, RunView, Screen,
+        Standing, Status, contexts,
     },
     theme::Theme,
 };
@@ -13,35 +12,12 @@ use crate::engine::Time;
 use crate::host::client::{ModelStatus, Request};
 use crate::text::{Plain, counted, duration};
 
-/// Commands whose keys decide gates: they take their own key only, never a pick from a list.
-pub const DECIDING: [&str; 4] = ["gate.approve", "gate.reject", "gate.skip", "gate.cancel_branch"];
-
 /// Most runs that the farewell tells of.
 const SUMMARY_RUNS: usize = 4;
 
-/// Every command.
-pub fn palette(model: &mut Model, _: &mut UpdateTurn) {
-    let here = contexts(model);
-    let mut items: Vec<(&ConsoleCommand, PickItem)> = Vec::new();
-    for command in commands::all().filter(|command| command.in_palette()) {
-        let key = model.look.keymap.hint(command.id);
-        // One that stands in two contexts is listed once, with the keys of both.
-        if let Some((_, known)) = items.iter_mut().find(|(known, _)| known.is_like(command)) {
-            let other = key.filter(|key| known.key.as_ref() != Some(key));
-            let both: Vec<String> = known.key.take().into_iter().chain(other).collect();
-            known.key = (!both.is_empty()).then(|| both.join(" "));
-            continue;
-        }
-        let refused = match command.screen() {
-            _ if DECIDING.contains(&command.id) => Err("a decision takes its own key, in the inbox".into()),
-            Some(screen) if !here.contains(&command.context) => Err(screen.into()),
-            Some(_) | None => (command.guard)(model),
-        };
-        let item = PickItem::new(command.id, command.title, command.words);
-        items.push((command, PickItem { key, refused: refused.err().map(|why| Plain::line(&why)), ..item }));
-    }
-    let items = items.into_iter().map(|(_, item)| item).collect();
-    model.dialogs.push(Dialog::Pick(Pick::new("commands", items, PickThen::Command)));
+/// The list of all commands.
+pub fn palette(_: &mut Model, turn: &mut UpdateTurn) {
+    turn.next = Some(NextCommand::Palette);
 }
 
 /// What works here.
@@ -50,7 +26,7 @@ pub fn help(model: &mut Model, _: &mut UpdateTurn) {
         return;
     }
     let contexts = contexts(model);
-    model.dialogs.push(Dialog::Reader(ReaderDialog { what: Reading::Help { contexts }, scroll: 0 }));
+    model.dialogs.push(Dialog::Reader(ReaderDialog { what: Reading::Help { contexts, lines: Doc::default() }, scroll: 0 }));
 }
 
 /// One step back.
@@ -69,7 +45,7 @@ pub fn back(model: &mut Model, _: &mut UpdateTurn) {
     } else if matches!(model.place.stage, PlanScreen::Run(_)) {
         super::run::to_plan(model);
     } else {
-        let quit = model.look.keymap.hint("app.quit").unwrap_or_default();
+        let quit = model.hint("app.quit");
         model.status = Some(Status::note(&format!("nothing to step back from: {quit} quits")));
     }
 }
@@ -90,7 +66,7 @@ pub fn inbox_screen(model: &mut Model, turn: &mut UpdateTurn) {
         let oldest = model.inbox.gates.first().cloned();
         model.inbox.select(oldest);
     }
-    turn.actions.push(ConsoleEffect::Attention { waiting: model.inbox.gates.len(), ring: false });
+    turn.effects.push(ConsoleEffect::Attention { waiting: model.inbox.gates.len(), ring: false });
 }
 
 /// Runs of now and before.
@@ -181,12 +157,12 @@ pub fn themed(model: &mut Model, name: String, theme: Result<Theme, String>) {
 
 /// Back to the shell.
 pub fn suspend(_: &mut Model, turn: &mut UpdateTurn) {
-    turn.actions.push(ConsoleEffect::Suspend);
+    turn.effects.push(ConsoleEffect::Suspend);
 }
 
 /// Paint everything again.
 pub fn redraw(_: &mut Model, turn: &mut UpdateTurn) {
-    turn.actions.push(ConsoleEffect::Repaint);
+    turn.effects.push(ConsoleEffect::Repaint);
 }
 
 /// Leaves; asks first while runs are under way.
@@ -197,7 +173,7 @@ pub fn quit(model: &mut Model, turn: &mut UpdateTurn) {
     let going_on: Vec<Plain> = model.runs.going_on().map(under_way).collect();
     if going_on.is_empty() && model.editor.compare.would_be_lost(model.editor.plan()) {
         if !matches!(model.dialogs.last(), Some(Dialog::Confirm(_))) {
-            let save = model.look.keymap.hint("plan.save").unwrap_or_default();
+            let save = model.hint("plan.save");
             let lines = vec![
                 Plain::line("The plan was changed, and neither saved nor run since."),
                 Plain::line(&format!("Leave without it? ({save} saves it)")),
@@ -217,14 +193,14 @@ pub fn quit(model: &mut Model, turn: &mut UpdateTurn) {
     lines.extend(going_on);
     lines.push(Plain::default());
     lines.push(Plain::line("Cancel and quit? Nodes that have begun may have had effects."));
-    let key = model.look.keymap.hint("confirm.leave").unwrap_or_default();
+    let key = model.hint("confirm.leave");
     lines.push(Plain::line(&format!("{key} leaves without cancelling: what is at work breaks off, and the rest can be resumed.")));
     model.dialogs.push(Dialog::Confirm(Confirm { lines, then: Confirmed::CancelAllAndQuit }));
 }
 
 /// Leaves, with runs as they stand.
 pub fn leave(model: &mut Model, turn: &mut UpdateTurn) {
-    turn.actions.push(ConsoleEffect::Quit { summary: summary(model, turn.now, "interrupted"), parting: Parting::Leaves });
+    turn.effects.push(ConsoleEffect::Quit { summary: summary(model, turn.now, "interrupted"), parting: Parting::Leaves });
 }
 
 fn under_way(run: &RunView) -> Plain {
@@ -257,7 +233,7 @@ pub fn summary(model: &Model, now: Time, left: &str) -> Vec<Plain> {
 fn run_line(run: &RunView, now: Time, left: &str, width: u16) -> Plain {
     let word = if run.goes_on() { left } else { run.word() };
     let nodes = format!("  {} of {}, ", run.newest().tally.count(Standing::Done), counted(run.newest().tally.total(), "node"));
-    let end = Plain::line(&nodes).then(&duration(run.newest().took_ms(run.moment(now))));
+    let end = Plain::line(&nodes).then(&duration(run.newest().clock.took_ms(run.moment(now))));
     let word = Plain::line(word).pad(12);
     let room = usize::from(width).saturating_sub(word.width() + end.width());
     word.then(&run.goal().truncate(room)).then(&end)

@@ -59,12 +59,6 @@ pub fn filter(model: &mut Model, _: &mut UpdateTurn) {
     model.with_tree(|tree, _| tree.begin_search());
 }
 
-/// Back to the tree with the filter on.
-pub fn filter_done(model: &mut Model, _: &mut UpdateTurn) {
-    typing::keep(model);
-    model.place.focus = Focus::Tree;
-}
-
 /// Shows all nodes again.
 pub fn filter_clear(model: &mut Model, _: &mut UpdateTurn) {
     typing::keep(model);

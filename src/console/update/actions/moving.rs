@@ -88,7 +88,7 @@ fn page(model: &Model) -> isize {
 
 fn go(model: &mut Model, by: MoveBy) {
     let findings = model.editor.findings().len();
-    let links = super::why::links(model).len();
+    let links = model.blockers().len();
     let breaks = model.shown_run().map_or(0, |view| view.newest().run.breakpoints().count());
     let read = match model.dialogs.last() {
         Some(Dialog::Reader(reader)) => reading_len(model, &reader.what),
@@ -192,7 +192,7 @@ fn payload(model: &mut Model, by: MoveBy) {
 fn reading_len(model: &Model, what: &Reading) -> usize {
     let (width, height) = (usize::from(model.place.size.0), usize::from(model.place.size.1));
     match what {
-        Reading::Help { contexts } => crate::console::view::help_lines(model, contexts).len(),
+        Reading::Help { lines, .. } => lines.len(),
         Reading::Inspector => docs::inspector(model).last_page(width, height.saturating_sub(1)) + 1,
         Reading::Gate => {
             let doc = model.inbox.selected.as_ref().and_then(|key| model.inbox.doc(key));

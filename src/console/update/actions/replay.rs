@@ -21,7 +21,7 @@ pub fn toggle(model: &mut Model, turn: &mut UpdateTurn) {
         return last(model, turn);
     }
     go(model, |_, _| {});
-    let key = |id: &str| model.look.keymap.hint(id).unwrap_or_default();
+    let key = |id: &str| model.hint(id);
     let words = format!(
         "replay: nothing is called; {} and {} step by event, {} returns to now",
         key("replay.back"),
@@ -123,7 +123,7 @@ fn place(model: &Model) -> Option<(usize, &[Record])> {
 }
 
 fn end(model: &mut Model, way: ReplayDirection) {
-    let now = model.look.keymap.hint("replay.last").unwrap_or_default();
+    let now = model.hint("replay.last");
     model.status = Some(Status::note(&match way {
         ReplayDirection::Back => "nothing of that before".to_owned(),
         ReplayDirection::Forward => format!("nothing of that after; {now} returns to now"),
@@ -202,7 +202,7 @@ pub fn tick(model: &mut Model, now: Time) {
     view.with_replay(|replay, records| ended = replay.tick(records, now));
     arrived(view);
     if ended {
-        let now = model.look.keymap.hint("replay.last").unwrap_or_default();
+        let now = model.hint("replay.last");
         model.status = Some(Status::note(&format!("that is all that happened so far; {now} returns to now")));
     }
 }

@@ -3,16 +3,13 @@
 use serde_json::Value;
 
 use super::{
-    super::{ConsoleEffect, Parting, UpdateTurn, keys},
+    super::{ConsoleEffect, NextCommand, Parting, UpdateTurn},
     act, app, branch, breaks,
     change::change,
     compare, deps, gates, inspector, plan, replay, save, typing,
 };
-use crate::console::{
-    commands,
-    model::{
-        Confirm, Confirmed, Dialog, EditThen, EditorDialog, LineDialog, LineThen, Model, PickThen, Reading, ReplyDraft, Status, docs, words,
-    },
+use crate::console::model::{
+    Confirm, Confirmed, Dialog, EditThen, EditorDialog, LineDialog, LineThen, Model, PickThen, Reading, ReplyDraft, Status, docs, words,
 };
 use crate::engine::{Action, ActionTarget, Command};
 use crate::host::client::{Request, There};
@@ -186,11 +183,7 @@ pub fn take(model: &mut Model, turn: &mut UpdateTurn) {
     let (value, then) = (item.value.clone(), pick.then.clone());
     model.dialogs.pop();
     match then {
-        PickThen::Command => {
-            if let Some(command) = commands::find(&value).filter(|command| !app::DECIDING.contains(&command.id)) {
-                keys::run(model, turn, command);
-            }
-        }
+        PickThen::Command => turn.next = Some(NextCommand::Run(value)),
         PickThen::AddKind => plan::add_kind(model, turn, &value),
         PickThen::AddWorker { kind } => plan::add_worker(model, turn, kind, &value),
         PickThen::Worker { node } => plan::set_worker(model, turn, &node, &value),
@@ -204,7 +197,7 @@ pub fn take(model: &mut Model, turn: &mut UpdateTurn) {
         PickThen::Branch => branch::picked(model, &value),
         PickThen::CompareRun => branch::compare_picked(model, turn, &value),
         PickThen::Rewind { node } => act::ask_feedback(model, node, value.as_str().into()),
-        PickThen::Theme => turn.actions.push(ConsoleEffect::UseTheme(value)),
+        PickThen::Theme => turn.effects.push(ConsoleEffect::UseTheme(value)),
         PickThen::Model => turn.send(Request::UseModel((!value.is_empty()).then_some(value))),
         PickThen::Option { gate } => gates::keep_draft(model, turn, &gate, ReplyDraft::Answer(Value::String(value))),
     }
@@ -221,7 +214,7 @@ pub fn yes(model: &mut Model, turn: &mut UpdateTurn) {
             for run in runs {
                 turn.send(Request::Command { run, command: Command::act(Action::Cancel { target: ActionTarget::Run }) });
             }
-            turn.actions.push(ConsoleEffect::Quit { summary: app::summary(model, turn.now, "cancelled"), parting: Parting::Cancels });
+            turn.effects.push(ConsoleEffect::Quit { summary: app::summary(model, turn.now, "cancelled"), parting: Parting::Cancels });
         }
         Confirmed::DropText => {
             model.dialogs.pop();
@@ -237,7 +230,7 @@ pub fn copy_reader(model: &mut Model, turn: &mut UpdateTurn) {
     let text = match &reader.what {
         Reading::Inspector => docs::inspector(model).copied(),
         Reading::Gate => model.inbox.selected.as_ref().and_then(|key| model.inbox.doc(key)).map(|doc| doc.doc.copied()).unwrap_or_default(),
-        Reading::Help { contexts } => crate::console::view::help_lines(model, contexts).copied(),
+        Reading::Help { lines, .. } => lines.copied(),
         Reading::Words { lines, .. } => lines.iter().map(Plain::as_str).collect::<Vec<_>>().join("\n"),
     };
     inspector::copy_text(model, turn, text);

@@ -140,7 +140,7 @@ pub fn keep_new(model: &mut Model, turn: &mut UpdateTurn, node: &Node, text: &st
 /// Deletes the selected node with its edges.
 pub fn delete(model: &mut Model, turn: &mut UpdateTurn) {
     let Some(id) = model.selected_id().cloned() else { return };
-    let undo = model.look.keymap.hint("plan.undo").unwrap_or_default();
+    let undo = model.hint("plan.undo");
     let done = change(model, turn, |plan| Ok(Some(plan.remove(&id))));
     report(model, done, &format!("deleted `{id}`; {undo} brings it back"));
 }
@@ -213,13 +213,13 @@ pub fn keep_node(model: &mut Model, turn: &mut UpdateTurn, id: &NodeId, text: &s
 pub fn edit_outside(model: &mut Model, turn: &mut UpdateTurn) {
     let Some(node) = model.selected_node() else { return };
     let then = EditThen::NodeText { node: node.id.clone() };
-    turn.actions.push(ConsoleEffect::OpenEditor { text: words::text(node), suffix: words::text_suffix(&node.kind), then });
+    turn.effects.push(ConsoleEffect::OpenEditor { text: words::text(node), suffix: words::text_suffix(&node.kind), then });
 }
 
 /// Edits the whole plan as JSON outside.
 pub fn edit_all(model: &mut Model, turn: &mut UpdateTurn) {
     let text = serde_json::to_string_pretty(model.editor.plan()).unwrap_or_default();
-    turn.actions.push(ConsoleEffect::OpenEditor { text, suffix: ".json", then: EditThen::WholePlan });
+    turn.effects.push(ConsoleEffect::OpenEditor { text, suffix: ".json", then: EditThen::WholePlan });
 }
 
 /// Edits the plan's inputs as JSON.

@@ -2,10 +2,10 @@
 
 use serde_json::Value;
 
-use super::super::{ConsoleEffect, UpdateTurn, verbs::inspector::copy_text};
+use super::super::{ConsoleEffect, UpdateTurn, actions::inspector::copy_text};
 use crate::console::model::{
     Asked, Asks, Dialog, EditThen, EditorDialog, Focus, FormDialog, GateKey, Intent, LineDialog, LineThen, Lines, Model, Pick, PickItem,
-    PickThen, PlanScreen, ReaderDialog, Reading, ReplyDraft, Screen, Status, TextField, docs, words,
+    PickThen, PlanScreen, ReaderDialog, Reading, ReplyDraft, Screen, Status, TextField, docs, wants_answer, words,
 };
 use crate::engine::{Command, Gate, GateKind, GateReply, OPTION, form_has_option};
 use crate::host::client::Request;
@@ -23,8 +23,7 @@ pub fn reject(model: &mut Model, turn: &mut UpdateTurn) {
     if matches!(model.inbox.drafts.get(key), Some(ReplyDraft::Words(_))) {
         return decide(model, turn, Intent::Reject);
     }
-    let hint = |id: &str| model.look.keymap.hint(id).unwrap_or_default();
-    let (keep, send) = (hint("line.keep"), hint("gate.reject"));
+    let (keep, send) = (model.hint("line.keep"), model.hint("gate.reject"));
     let line = LineDialog {
         title: Plain::line(&format!("reject `{}`: why? The words go back to whoever asked", gate.node)),
         field: TextField::new(Lines::One, ""),
@@ -93,8 +92,7 @@ fn may_decide(model: &Model, turn: &UpdateTurn) -> Result<(), &'static str> {
 fn once_more(model: &Model, key: &GateKey, gate: &Gate, revision: u64, intent: Intent) -> Option<String> {
     match intent {
         Intent::Approve if !model.safety.whole(key, revision) => {
-            let hint = |id: &str| model.look.keymap.hint(id).unwrap_or_default();
-            let (down, up) = (hint("move.detail_down"), hint("move.detail_up"));
+            let (down, up) = (model.hint("move.detail_down"), model.hint("move.detail_up"));
             Some(format!("not all of it was seen: {down} and {up} scroll, or press again to approve"))
         }
         Intent::CancelBranch => {
@@ -119,14 +117,6 @@ fn decision(gate: &Gate, draft: Option<&ReplyDraft>, intent: Intent) -> Result<G
         (Intent::Reject, Some(ReplyDraft::Answer(_) | ReplyDraft::Payload(_)) | None) => Ok(GateReply::Reject { message: String::new() }),
         (Intent::Skip, _) => Ok(GateReply::Skip),
         (Intent::CancelBranch, _) => Ok(GateReply::CancelBranch),
-    }
-}
-
-/// Whether a gate wants an answer that has to be written, so that a yes is none.
-pub fn wants_answer(gate: &Gate) -> bool {
-    match &gate.kind {
-        GateKind::Question { options, fields, call, .. } => call.is_some() || !options.is_empty() || !fields.is_empty(),
-        GateKind::Before | GateKind::After | GateKind::Tool { .. } => false,
     }
 }
 
@@ -221,7 +211,7 @@ pub fn edit_outside(model: &mut Model, turn: &mut UpdateTurn) {
             (words::pretty(payload(gate, draft)), ".json", EditThen::Payload { gate: gate_of() })
         }
     };
-    turn.actions.push(ConsoleEffect::OpenEditor { text, suffix, then });
+    turn.effects.push(ConsoleEffect::OpenEditor { text, suffix, then });
 }
 
 /// Keeps what was written for a gate. The picture of its effect is asked for again, and it must be looked at again.

@@ -79,6 +79,6 @@ pub fn copy_text(model: &mut Model, turn: &mut UpdateTurn, text: String) {
         Status::good(&format!("copied {lines} {}, {size}", if lines == 1 { "line" } else { "lines" }, size = size.as_str()))
     });
     if !text.is_empty() {
-        turn.actions.push(ConsoleEffect::Copy(text));
+        turn.effects.push(ConsoleEffect::Copy(text));
     }
 }

@@ -18,7 +18,7 @@ use crate::text::Plain;
 /// Starts changing the selected node's dependencies.
 pub fn begin(model: &mut Model, _: &mut UpdateTurn) {
     let Some(id) = model.selected_id().cloned() else { return };
-    let key = |id: &str| model.look.keymap.hint(id).unwrap_or_default();
+    let key = |id: &str| model.hint(id);
     let (toggle, done) = (key("deps.toggle"), key("deps.done"));
     model.status = Some(Status::note(&format!("what `{id}` depends on: move, {toggle} takes or gives back, {done} ends")));
     model.place.screen = Screen::Plan;

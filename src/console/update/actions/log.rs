@@ -33,12 +33,6 @@ pub fn filter(model: &mut Model, _: &mut UpdateTurn) {
     model.place.focus = Focus::Filter;
 }
 
-/// Back to the events with the filter on.
-pub fn filter_done(model: &mut Model, _: &mut UpdateTurn) {
-    typing::keep(model);
-    model.place.focus = Focus::Tree;
-}
-
 /// Drops the words that are filtered by.
 pub fn filter_clear(model: &mut Model, _: &mut UpdateTurn) {
     typing::keep(model);

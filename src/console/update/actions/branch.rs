@@ -227,7 +227,7 @@ pub fn opened(model: &mut Model, id: &RunId) -> bool {
 pub fn say_interrupted(model: &mut Model, id: &RunId) {
     let Some(view) = model.runs.get(id) else { return };
     if view.driver == Driver::Nobody && view.newest().run.outcome().is_none() {
-        let key = |id: &str| model.look.keymap.hint(id).unwrap_or_default();
+        let key = |id: &str| model.hint(id);
         model.status = Some(Status::warn(&match model.runs.is_imported(id) {
             true => {
                 let (replay, branch) = (key("replay.toggle"), key("replay.branch"));

@@ -1,9 +1,8 @@
 //! Help: what works here, made of the command table.
 
-use super::dialogs::reading_columns;
+use super::{ConsoleCommand, TITLE, all};
 use crate::console::{
-    commands::{self, KeyContext, TITLE},
-    model::{Doc, Model},
+    model::{Doc, KeyContext, Model},
     theme::{Role, Theme},
 };
 use crate::text::{Glyph, Plain};
@@ -19,14 +18,13 @@ const LEAST: usize = 24;
 
 /// Everything that works in these contexts, innermost first, with keys. A command all of whose keys mean something else further
 /// inside doesn't.
-pub fn help_lines(model: &Model, contexts: &[KeyContext]) -> Doc<'static> {
+pub fn lines(model: &Model, contexts: &[KeyContext]) -> Doc<'static> {
     let mut doc = Doc::default();
-    let columns = reading_columns(model);
+    let columns = model.place.reading_columns();
     for context in contexts {
         let keymap = &model.look.keymap;
-        let is_reached =
-            |command: &&commands::ConsoleCommand| keymap.keys_of(command.id).is_empty() || keymap.reaching(contexts, command).is_some();
-        let mut commands = commands::all().filter(|command| command.context == *context).filter(is_reached).peekable();
+        let is_reached = |command: &&ConsoleCommand| keymap.keys_of(command.id).is_empty() || keymap.reaching(contexts, command).is_some();
+        let mut commands = all().filter(|command| command.context == *context).filter(is_reached).peekable();
         if commands.peek().is_none() {
             continue;
         }
@@ -96,28 +94,28 @@ fn behind(doc: &mut Doc<'static>, role: Role, head: &Plain, words: &str, (at, wi
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::console::{commands::KeyContext, tests::Deck};
+    use crate::console::tests::Deck;
     use std::collections::BTreeSet;
 
     /// All lines of help for these contexts, joined where they are one.
     fn told(deck: &Deck, contexts: &[KeyContext]) -> Vec<String> {
-        help_lines(&deck.model, contexts).from(0).map(|(_, line)| line.as_str().to_owned()).collect()
+        lines(&deck.model, contexts).from(0).map(|(_, line)| line.as_str().to_owned()).collect()
     }
 
     #[test]
     fn no_key_and_no_title_in_help_is_cut() {
-        let all: BTreeSet<KeyContext> = commands::all().map(|command| command.context).collect();
+        let contexts: BTreeSet<KeyContext> = all().map(|command| command.context).collect();
         for width in [40, 60, 80, 100, 110, 120, 133, 134, 200] {
             for deck in [Deck::new(width, 24), Deck::planned(width, 24), Deck::waiting(width, 24)] {
-                for context in &all {
+                for context in &contexts {
                     let lines = told(&deck, &[*context]);
-                    for command in commands::all().filter(|command| command.context == *context) {
+                    for command in all().filter(|command| command.context == *context) {
                         let line = format!("{:<KEYS$}{}", command.keys.join(", "), command.title);
                         let whole = |told: &&String| **told == line || told.starts_with(&format!("{line}  "));
                         assert!(lines.iter().any(|told| whole(&told)), "{width} columns, `{}`:\n{}", command.id, lines.join("\n"));
                     }
                     if width >= 80 {
-                        let columns = reading_columns(&deck.model);
+                        let columns = deck.model.place.reading_columns();
                         let wide = lines.iter().find(|line| Plain::line(line).width() > columns);
                         assert_eq!(wide, None, "a line fits into {columns} columns");
                     }

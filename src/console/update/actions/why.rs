@@ -11,17 +11,9 @@ pub fn open(model: &mut Model, _: &mut UpdateTurn) {
     }
 }
 
-/// What the node of the list waits for, as it is seen.
-pub fn links(model: &Model) -> Vec<Blocker> {
-    match (model.dialogs.last(), model.shown_run()) {
-        (Some(Dialog::Why { node, .. }), Some(view)) => view.seen().run.why(node),
-        (_, _) => Vec::new(),
-    }
-}
-
 fn selected(model: &Model) -> Option<Blocker> {
     let Some(Dialog::Why { selected, .. }) = model.dialogs.last() else { return None };
-    let links = links(model);
+    let links = model.blockers();
     links.get((*selected).min(links.len().saturating_sub(1))).cloned()
 }
 

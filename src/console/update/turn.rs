@@ -1,0 +1,88 @@
+//! `UpdateTurn`: one message being worked on, and what the world is asked to do for it.
+
+use crate::{
+    console::model::{EditThen, Key},
+    engine::Time,
+    host::client::Request,
+    text::Plain,
+};
+
+/// What is asked of the world.
+#[derive(Clone, Debug, PartialEq)]
+pub enum ConsoleEffect {
+    /// Tell the host.
+    Send(Request),
+    /// Draw a frame soon.
+    Frame,
+    /// Paint everything again.
+    Repaint,
+    /// Put text on the clipboard.
+    Copy(String),
+    /// Let the person edit text in `$EDITOR`.
+    OpenEditor {
+        /// The text.
+        text: String,
+        /// End of the file's name.
+        suffix: &'static str,
+        /// What it is for.
+        then: EditThen,
+    },
+    /// Load a theme.
+    UseTheme(String),
+    /// Gates wait: ring, and say so in the title.
+    Attention {
+        /// How many wait.
+        waiting: usize,
+        /// Whether a new one opened.
+        ring: bool,
+    },
+    /// Back to the shell until `fg`.
+    Suspend,
+    /// Leave, with these lines for the scrollback.
+    Quit {
+        /// A short summary.
+        summary: Vec<Plain>,
+        /// What becomes of runs that go on.
+        parting: Parting,
+    },
+}
+
+/// What becomes of runs that go on when the console is left.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Parting {
+    /// They are cancelled.
+    Cancels,
+    /// They stand as they are, and can be resumed: what is at work breaks off.
+    Leaves,
+}
+
+/// One message being worked on: when it came, and what it asks of the world.
+#[derive(Debug)]
+pub struct UpdateTurn {
+    /// When the message came.
+    pub now: Time,
+    /// The key, if the message is one.
+    pub key: Option<Key>,
+    /// Whether no key had come for a while before this message.
+    pub quiet: bool,
+    /// What is asked of the world.
+    pub effects: Vec<ConsoleEffect>,
+    /// The command that comes after this one.
+    pub next: Option<NextCommand>,
+}
+
+/// What a command leaves to be done after it, by whoever knows all commands.
+#[derive(Clone, Debug, PartialEq)]
+pub enum NextCommand {
+    /// Show the list of all commands.
+    Palette,
+    /// Run the command of that id.
+    Run(String),
+}
+
+impl UpdateTurn {
+    /// Tells the host.
+    pub fn send(&mut self, request: Request) {
+        self.effects.push(ConsoleEffect::Send(request));
+    }
+}
