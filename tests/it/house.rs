@@ -1,4 +1,8 @@
-//! Reads the source and holds the house's rules: which room may import which, what pure rooms may not touch, how long files may be.
+//! Reads the source and checks the rules of the house: which room may import which, what pure rooms may not touch, how long files may be.
+//! Each message says what to do.
+
+mod shape;
+mod words;
 
 use std::{
     fs,
@@ -44,12 +48,16 @@ fn root() -> PathBuf {
 }
 
 fn collect(folder: &Path, found: &mut Vec<PathBuf>) {
+    collect_ending(folder, "rs", found);
+}
+
+fn collect_ending(folder: &Path, wanted: &str, found: &mut Vec<PathBuf>) {
     let mut entries: Vec<_> = fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()).collect();
     entries.sort();
     for path in entries {
         if path.is_dir() {
-            collect(&path, found);
-        } else if path.extension().is_some_and(|ending| ending == "rs") {
+            collect_ending(&path, wanted, found);
+        } else if path.extension().is_some_and(|ending| ending == wanted) {
             found.push(path);
         }
     }
@@ -69,7 +77,7 @@ fn sources() -> Vec<Source> {
         .collect()
 }
 
-/// Fails with one line a fault: file, line, what, and the way out.
+/// Fails with one line per fault: file, line, what is wrong, what to do.
 fn report(faults: &[String]) {
     assert!(faults.is_empty(), "{} fault(s):\n{}", faults.len(), faults.join("\n"));
 }

@@ -1,0 +1,357 @@
+//! How big things may be and how they hang together: fields of a struct, names of types, circles of files.
+//!
+//! The lists at the top name what doesn't hold yet. They may only shrink: an entry that isn't needed any more fails the test.
+
+use super::{Source, report, sources};
+use std::collections::{BTreeMap, BTreeSet};
+
+/// More fields than this are several things in one struct.
+const MOST_FIELDS: usize = 12;
+
+/// Types of published JSON: their fields are flat because other programs read and write them.
+const WIRE_TYPES: [&str; 1] = ["Policy"];
+
+/// Structs that still have more fields.
+const WIDE_STRUCTS: [&str; 3] = ["AgentJob", "Flow", "Fold"];
+
+/// A circle of more files than this can't be read one file at a time.
+const LARGEST_CIRCLE: usize = 3;
+
+/// Rooms that still have a larger circle, with its size, which may only fall.
+const CIRCLES: [(&str, usize); 7] = [("agents", 6), ("cli", 20), ("console", 66), ("engine", 13), ("host", 6), ("plan", 28), ("tools", 13)];
+
+/// Type names that are still defined in several files.
+const SHARED_NAMES: [&str; 1] = ["Model"];
+
+/// Facts, requests and states that every place has to think of, so that a new one doesn't compile until each of them has.
+const WITHOUT_WILDCARD: [&str; 3] = ["Event::", "Command::", "NodeState::"];
+
+/// Rooms that still match on one of these with a wildcard, with their number, which may only fall.
+const WILDCARDS: [(&str, usize); 5] = [("cli", 3), ("console", 6), ("engine", 9), ("host", 2), ("store", 1)];
+
+/// The name after a keyword that opens a definition, if the line is one.
+fn defined<'l>(line: &'l str, keywords: &[&str]) -> Option<&'l str> {
+    let bare = line.trim_start();
+    let bare = bare.strip_prefix("pub").map_or(bare, |rest| match rest.strip_prefix('(') {
+        Some(scope) => scope.split_once(')').map_or(rest, |(_, rest)| rest),
+        None => rest,
+    });
+    let rest = keywords.iter().find_map(|keyword| bare.trim_start().strip_prefix(keyword)?.strip_prefix(' '))?;
+    rest.split(|letter: char| !letter.is_alphanumeric() && letter != '_').next()
+}
+
+fn indent(line: &str) -> usize {
+    line.len() - line.trim_start().len()
+}
+
+/// The structs of a file with the line of their definition and the number of their fields.
+fn structs(source: &Source) -> Vec<(usize, &str, usize)> {
+    let mut found: Vec<(usize, &str, usize)> = Vec::new();
+    let mut open: Option<usize> = None;
+    for (number, line) in source.code() {
+        match open {
+            None if line.ends_with('{') => {
+                if let Some(name) = defined(line, &["struct"]) {
+                    open = Some(indent(line));
+                    found.push((number, name, 0));
+                }
+            }
+            Some(depth) if indent(line) == depth && line.trim_start().starts_with('}') => open = None,
+            Some(depth) if indent(line) == depth + 4 => {
+                let name = line.trim_start().split(": ").next().and_then(|field| field.split(' ').next_back()).unwrap_or_default();
+                let is_field = line.contains(": ") && name.chars().all(|letter| letter.is_alphanumeric() || "_#".contains(letter));
+                if let Some((_, _, fields)) = found.last_mut().filter(|_| is_field) {
+                    *fields += 1;
+                }
+            }
+            _ => {}
+        }
+    }
+    found
+}
+
+#[test]
+fn a_struct_has_at_most_12_fields() {
+    let mut found = Vec::new();
+    let mut wide = BTreeSet::new();
+    for source in sources().iter().filter(|source| !source.is_test()) {
+        for (line, name, fields) in structs(source).into_iter().filter(|(_, _, fields)| *fields > MOST_FIELDS) {
+            wide.insert(name.to_owned());
+            if !WIRE_TYPES.contains(&name) && !WIDE_STRUCTS.contains(&name) {
+                let place = source.path.display();
+                found.push(format!(
+                    "{place}:{line}: `{name}` has {fields} fields; group those that change together into a struct of their own"
+                ));
+            }
+        }
+    }
+    let narrow = WIRE_TYPES.iter().chain(&WIDE_STRUCTS).filter(|name| !wide.contains(**name));
+    found.extend(narrow.map(|name| format!("`{name}` has at most {MOST_FIELDS} fields now; take it off the list in this test")));
+    report(&found);
+}
+
+#[test]
+fn a_type_name_that_is_visible_outside_its_file_is_defined_once() {
+    let mut places: BTreeMap<String, Vec<String>> = BTreeMap::new();
+    for source in sources().iter().filter(|source| !source.is_test()) {
+        for (number, line) in source.code().filter(|(_, line)| line.starts_with("pub")) {
+            if let Some(name) = defined(line, &["struct", "enum", "trait", "type", "union"]) {
+                places.entry(name.to_owned()).or_default().push(format!("{}:{number}", source.path.display()));
+            }
+        }
+    }
+    places.retain(|_, places| places.len() > 1);
+    let unlisted = places.iter().filter(|(name, _)| !SHARED_NAMES.contains(&name.as_str()));
+    let mut found: Vec<String> = unlisted
+        .map(|(name, places)| {
+            format!("`{name}` is defined in {}; name each for what it is (glossary in src/ARCHITECTURE.md)", places.join(" and "))
+        })
+        .collect();
+    let single = SHARED_NAMES.iter().filter(|name| !places.contains_key(**name));
+    found.extend(single.map(|name| format!("`{name}` is defined once now; take it off the list in this test")));
+    report(&found);
+}
+
+/// Which file uses which, by the paths that are written in it.
+mod arrows {
+    use super::{BTreeMap, BTreeSet, Source};
+
+    type Path = Vec<String>;
+
+    /// A file with the names that it uses of others.
+    pub struct Graph {
+        pub files: Vec<String>,
+        pub arrows: BTreeMap<(usize, usize), BTreeSet<String>>,
+    }
+
+    struct Module {
+        path: Path,
+        /// What `use` brings in, by its name here, and whether it is only handed on.
+        imports: Vec<Import>,
+        /// Paths in the code besides.
+        mentions: Vec<Path>,
+    }
+
+    struct Import {
+        name: String,
+        path: Path,
+        is_handed_on: bool,
+    }
+
+    pub fn of(room: &str, sources: &[Source]) -> Graph {
+        let files: Vec<&Source> = sources.iter().filter(|source| source.room == room && !source.is_test()).collect();
+        let modules: Vec<Module> = files.iter().map(|source| module(source)).collect();
+        let at: BTreeMap<&Path, usize> = modules.iter().enumerate().map(|(index, module)| (&module.path, index)).collect();
+        let mut arrows: BTreeMap<(usize, usize), BTreeSet<String>> = BTreeMap::new();
+        for (from, module) in modules.iter().enumerate() {
+            let used = module.imports.iter().filter(|import| !import.is_handed_on).map(|import| &import.path);
+            for path in used.chain(&module.mentions) {
+                if let Some((to, name)) = resolve(path, &modules, &at, 8).filter(|(to, _)| *to != from) {
+                    arrows.entry((from, to)).or_default().insert(name);
+                }
+            }
+        }
+        Graph { files: files.iter().map(|source| source.path.display().to_string()).collect(), arrows }
+    }
+
+    /// The file in which the end of a path is defined: what another file hands on is looked up where it comes from.
+    fn resolve(path: &[String], modules: &[Module], at: &BTreeMap<&Path, usize>, depth: usize) -> Option<(usize, String)> {
+        let length = (1..=path.len()).rev().find(|length| at.contains_key(&path[..*length].to_vec()))?;
+        let index = *at.get(&path[..length].to_vec())?;
+        let Some(name) = path.get(length) else { return Some((index, path[length - 1].clone())) };
+        let import = modules[index].imports.iter().find(|import| import.name == *name);
+        match import.filter(|_| depth > 0) {
+            Some(import) => resolve(&[&import.path[..], &path[length + 1..]].concat(), modules, at, depth - 1),
+            None => Some((index, name.clone())),
+        }
+    }
+
+    fn module(source: &Source) -> Module {
+        let mut path: Path = source.path.with_extension("").iter().skip(1).map(|part| part.to_string_lossy().into_owned()).collect();
+        if path.last().is_some_and(|last| last == "mod") {
+            path.pop();
+        }
+        let (mut uses, mut rest, mut children) = (Vec::new(), String::new(), Vec::new());
+        let mut open: Option<String> = None;
+        for (_, line) in source.code() {
+            let bare = line.trim_start();
+            let is_use = bare.starts_with("use ") || bare.starts_with("pub") && bare.split(' ').nth(1) == Some("use");
+            match &mut open {
+                Some(text) => text.push_str(bare),
+                None if is_use => open = Some(bare.to_owned()),
+                None => {
+                    children.extend(bare.strip_suffix(';').and_then(|bare| bare.split("mod ").nth(1)).map(str::to_owned));
+                    rest.push_str(line);
+                    rest.push('\n');
+                }
+            }
+            uses.extend(open.take_if(|text| text.ends_with(';')));
+        }
+        let words: Vec<&str> = rest.split(|letter: char| !letter.is_alphanumeric() && letter != '_').collect();
+        let mut imports = Vec::new();
+        for text in &uses {
+            let (scope, tree) = text.trim_end_matches(';').split_once("use ").unwrap();
+            for (written, name) in expand(tree) {
+                let Some(full) = absolute(&written, &path, &children) else { continue };
+                let is_handed_on = !scope.is_empty() && !words.contains(&name.as_str());
+                imports.push(Import { name, path: full, is_handed_on });
+            }
+        }
+        let mentions = mentions(&rest).iter().filter_map(|written| absolute(written, &path, &children)).collect();
+        Module { path, imports, mentions }
+    }
+
+    /// `a::{b, c::d as e}` as its single paths, each with the name that it gets.
+    fn expand(tree: &str) -> Vec<(Path, String)> {
+        let tree = tree.trim().trim_end_matches(',');
+        let Some((head, inner)) = tree.split_once('{') else {
+            let (path, alias) = tree.split_once(" as ").map_or((tree, None), |(path, alias)| (path, Some(alias)));
+            let mut path: Path = path.split("::").filter(|part| *part != "*").map(|part| part.trim().to_owned()).collect();
+            if path.len() > 1 && path.last().is_some_and(|last| last == "self") {
+                path.pop();
+            }
+            let name = alias.map_or_else(|| path.last().cloned().unwrap_or_default(), str::to_owned);
+            return vec![(path, name)];
+        };
+        let inner = inner.strip_suffix('}').unwrap_or(inner);
+        let (mut parts, mut depth, mut begin) = (Vec::new(), 0, 0);
+        for (place, letter) in inner.char_indices() {
+            match letter {
+                '{' => depth += 1,
+                '}' => depth -= 1,
+                ',' if depth == 0 => {
+                    parts.push(&inner[begin..place]);
+                    begin = place + 1;
+                }
+                _ => {}
+            }
+        }
+        parts.push(&inner[begin..]);
+        let full = parts.iter().map(|part| part.trim()).filter(|part| !part.is_empty()).map(|part| format!("{head}{part}"));
+        full.flat_map(|path| expand(&path)).collect()
+    }
+
+    /// Paths with `::` in the code.
+    fn mentions(code: &str) -> Vec<Path> {
+        let is_path = |letter: char| letter.is_alphanumeric() || letter == '_' || letter == ':';
+        let words = code.split(|letter| !is_path(letter)).filter(|word| word.contains("::"));
+        words.map(|word| word.split("::").take_while(|part| !part.is_empty()).map(str::to_owned).collect()).collect()
+    }
+
+    /// A written path from the crate's root; none where it leads out of the crate.
+    fn absolute(written: &[String], here: &[String], children: &[String]) -> Option<Path> {
+        let ups = written.iter().take_while(|part| *part == "super").count();
+        match written.first()?.as_str() {
+            "crate" => Some(written[1..].to_vec()),
+            "self" => Some([here, &written[1..]].concat()),
+            "super" => Some([here.get(..here.len().checked_sub(ups)?)?, &written[ups..]].concat()),
+            child if children.iter().any(|name| name == child) => Some([here, written].concat()),
+            _ => None,
+        }
+    }
+
+    impl Graph {
+        /// The largest set of files each of which leads to each other.
+        pub fn largest_circle(&self, without: Option<(usize, usize)>) -> Vec<usize> {
+            let reach = |start: usize, back: bool| {
+                let (mut seen, mut open) = (BTreeSet::from([start]), vec![start]);
+                while let Some(here) = open.pop() {
+                    for (from, to) in self.arrows.keys().filter(|arrow| Some(**arrow) != without) {
+                        let (from, to) = if back { (to, from) } else { (from, to) };
+                        if *from == here && seen.insert(*to) {
+                            open.push(*to);
+                        }
+                    }
+                }
+                seen
+            };
+            let (mut largest, mut left): (Vec<usize>, BTreeSet<usize>) = (Vec::new(), (0..self.files.len()).collect());
+            while let Some(start) = left.pop_first() {
+                let back = reach(start, true);
+                let circle: Vec<usize> = reach(start, false).into_iter().filter(|file| back.contains(file)).collect();
+                left.retain(|file| !circle.contains(file));
+                if circle.len() > largest.len() {
+                    largest = circle;
+                }
+            }
+            largest
+        }
+    }
+}
+
+#[test]
+fn a_room_has_no_circle_of_more_than_3_files() {
+    let sources = sources();
+    let rooms: BTreeSet<&str> = sources.iter().map(|source| source.room.as_str()).collect();
+    let mut found = Vec::new();
+    for room in rooms {
+        let graph = arrows::of(room, &sources);
+        let circle = graph.largest_circle(None);
+        let listed = CIRCLES.iter().find(|(name, _)| *name == room).map(|(_, size)| *size);
+        if circle.len() > listed.unwrap_or(LARGEST_CIRCLE) {
+            let within = |arrow: &&(usize, usize)| circle.contains(&arrow.0) && circle.contains(&arrow.1);
+            let mut cuts: Vec<(usize, usize, String)> = graph
+                .arrows
+                .keys()
+                .filter(within)
+                .map(|arrow| {
+                    let names: Vec<&str> = graph.arrows[arrow].iter().map(String::as_str).collect();
+                    let left = graph.largest_circle(Some(*arrow)).len();
+                    (left, names.len(), format!("    {} uses {} of {}", graph.files[arrow.0], names.join(", "), graph.files[arrow.1]))
+                })
+                .collect();
+            cuts.sort();
+            let files: Vec<&str> = circle.iter().map(|file| graph.files[*file].as_str()).collect();
+            let cuts: Vec<String> =
+                cuts.into_iter().take(12).map(|(left, _, arrow)| format!("{arrow} (without it {left} files)")).collect();
+            found.push(format!(
+                "{room}: {} files use each other in a circle; move what they share down, or hand it in. Arrows that hold it together:\n{}\n  files: {}",
+                circle.len(),
+                cuts.join("\n"),
+                files.join(" ")
+            ));
+        } else if listed.is_some() && circle.len() <= LARGEST_CIRCLE {
+            found.push(format!("{room}: no large circle any more; take it off `CIRCLES` in this test"));
+        }
+    }
+    report(&found);
+}
+
+/// The lines of a file on which a wildcard ends a match over an enum that must not have one.
+fn wildcards(source: &Source) -> Vec<(usize, &str)> {
+    let lines: Vec<(usize, &str)> = source.code().collect();
+    let is_wildcard =
+        |line: &str| line.trim_start().strip_prefix("_ ").is_some_and(|rest| rest.starts_with("=>") || rest.starts_with("if "));
+    let mut found = Vec::new();
+    for (at, (number, line)) in lines.iter().enumerate().filter(|(_, (_, line))| is_wildcard(line)) {
+        let depth = indent(line);
+        let arms = lines[..at].iter().rev().map(|(_, line)| *line).take_while(|line| line.trim().is_empty() || indent(line) >= depth);
+        let mut patterns = arms.filter(|line| indent(line) == depth).map(|line| {
+            let line = line.trim_start().trim_start_matches("| ").trim_start_matches("Some(");
+            line.trim_start_matches('&')
+        });
+        if let Some(kind) = patterns.find_map(|line| WITHOUT_WILDCARD.into_iter().find(|kind| line.starts_with(kind))) {
+            found.push((*number, kind));
+        }
+    }
+    found
+}
+
+#[test]
+fn matches_over_events_commands_and_node_states_name_every_variant() {
+    let mut faults: BTreeMap<String, Vec<String>> = BTreeMap::new();
+    for source in sources().iter().filter(|source| !source.is_test()) {
+        for (line, kind) in wildcards(source) {
+            let kind = kind.trim_end_matches(':');
+            let fault = format!("{}:{line}: `_` hides a new {kind} here; name every variant", source.path.display());
+            faults.entry(source.room.clone()).or_default().push(fault);
+        }
+    }
+    let mut found: Vec<String> = Vec::new();
+    for (room, count) in WILDCARDS.iter().filter(|(room, _)| !faults.contains_key(*room)) {
+        found.push(format!("{room} has no such wildcard any more, and had {count}; take it off `WILDCARDS` in this test"));
+    }
+    let listed = |room: &str| WILDCARDS.iter().find(|(name, _)| *name == room).map_or(0, |(_, count)| *count);
+    found.extend(faults.into_iter().filter(|(room, faults)| faults.len() > listed(room)).flat_map(|(_, faults)| faults));
+    report(&found);
+}
