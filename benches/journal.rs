@@ -3,7 +3,9 @@
 
 #![expect(clippy::expect_used, reason = "a bench that cannot set itself up has nothing to measure")]
 
-use dagdeck::engine::{Actor, Command, Done, Event, Input, ModelCall, Record, Run, RunId, RunSettings, Time, TokenUsage, WorkerFact};
+use dagdeck::engine::{
+    Actor, Command, Done, Event, Input, ModelCall, NodeFact, Record, Run, RunId, RunSettings, Time, TokenUsage, WorkerFact,
+};
 use dagdeck::plan::{NodeId, Plan};
 use dagdeck::store::{Durability, Journal, Store};
 use divan::{Bencher, counter::ItemsCount};
@@ -26,7 +28,7 @@ fn created(run: &RunId) -> Record {
 }
 
 fn event(seq: u64) -> Record {
-    let event = Event::NodeReady { node_id: NodeId::new(format!("node-{seq}")), generation: 1 };
+    let event = Event::Node { node_id: NodeId::new(format!("node-{seq}")), generation: 1, fact: NodeFact::Ready };
     Record { seq, at: Time(seq), more: false, event }
 }
 

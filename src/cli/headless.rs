@@ -3,7 +3,7 @@
 
 use super::{CliContext, CliError, Exit, GateArgs, Io, ls::short, named};
 use crate::{
-    engine::{Command, Event, Pace, Record, Run, RunId},
+    engine::{Command, Event, NodeFact, Pace, Record, Run, RunId},
     host::{Flags, Headless, HeadlessEnd, LocalHost, Yes},
     plan::{Plan, order::PlanGraph},
     store::RunFilter,
@@ -144,22 +144,26 @@ pub(super) fn message(event: &Event) -> Option<String> {
     // A message that a person has to act on is never cut.
     let whole = |id: &str, what: &str| format!("{}: {}", Plain::line(id), Plain::line(what));
     match event {
-        Event::NodeStarted { node_id, attempt: 1, .. } => line(node_id, "started"),
-        Event::NodeStarted { node_id, attempt, .. } => line(node_id, &format!("started, attempt {attempt}")),
-        Event::NodeCompleted { node_id, mark: Some(mark), .. } => line(node_id, &format!("succeeded ({mark})")),
-        Event::NodeCompleted { node_id, mark: None, .. } => line(node_id, "succeeded"),
-        Event::NodeFailed { node_id, error, .. } => {
+        Event::Node { node_id, fact: NodeFact::Started { attempt: 1, .. }, .. } => line(node_id, "started"),
+        Event::Node { node_id, fact: NodeFact::Started { attempt, .. }, .. } => line(node_id, &format!("started, attempt {attempt}")),
+        Event::Node { node_id, fact: NodeFact::Completed { mark: Some(mark), .. }, .. } => line(node_id, &format!("succeeded ({mark})")),
+        Event::Node { node_id, fact: NodeFact::Completed { mark: None, .. }, .. } => line(node_id, "succeeded"),
+        Event::Node { node_id, fact: NodeFact::Failed { error, .. }, .. } => {
             let hint = error.hint.as_ref().map(|hint| format!("\nhint: {}", Plain::line(hint))).unwrap_or_default();
             Some(whole(node_id, &format!("failed: {}", error.message)) + &hint)
         }
-        Event::NodeRetrying { node_id, error, .. } => line(node_id, &format!("retrying: {}", error.message)),
-        Event::NodeSkipped { node_id, reason, .. } => line(node_id, &format!("skipped: {reason}")),
-        Event::NodePassed { node_id, reason, .. } => line(node_id, &format!("passed: {reason}")),
-        Event::NodeCancelled { node_id, reason, .. } => line(node_id, &format!("cancelled: {reason}")),
-        Event::NodeInterrupted { node_id, reason, .. } => line(node_id, &format!("interrupted, will run again: {reason}")),
-        Event::NodeUnknown { node_id, reason, .. } => line(node_id, &format!("unknown: {reason}")),
-        Event::BreakHit { node_id, reason, .. } => line(node_id, &format!("held: {reason}")),
-        Event::CallHeld { node_id, held, .. } => line(node_id, &format!("held before it calls {}: {}", held.next.words(), held.reason)),
+        Event::Node { node_id, fact: NodeFact::Retrying { error, .. }, .. } => line(node_id, &format!("retrying: {}", error.message)),
+        Event::Node { node_id, fact: NodeFact::Skipped { reason, .. }, .. } => line(node_id, &format!("skipped: {reason}")),
+        Event::Node { node_id, fact: NodeFact::Passed { reason }, .. } => line(node_id, &format!("passed: {reason}")),
+        Event::Node { node_id, fact: NodeFact::Cancelled { reason }, .. } => line(node_id, &format!("cancelled: {reason}")),
+        Event::Node { node_id, fact: NodeFact::Interrupted { reason, .. }, .. } => {
+            line(node_id, &format!("interrupted, will run again: {reason}"))
+        }
+        Event::Node { node_id, fact: NodeFact::Unknown { reason }, .. } => line(node_id, &format!("unknown: {reason}")),
+        Event::Node { node_id, fact: NodeFact::BreakHit { reason, .. }, .. } => line(node_id, &format!("held: {reason}")),
+        Event::Node { node_id, fact: NodeFact::CallHeld { held, .. }, .. } => {
+            line(node_id, &format!("held before it calls {}: {}", held.next.words(), held.reason))
+        }
         Event::ApprovalRequired { gate } => line(&gate.node, &format!("waiting: {}", gate.why)),
         Event::Refused { what, why, .. } => Some(format!("refused: {}: {}", Plain::line(what), Plain::line(why))),
         _ => None,

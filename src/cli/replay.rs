@@ -2,7 +2,7 @@
 
 use super::{CliContext, CliError, Exit, Io, ReplayArgs, headless::message, ls::short, named, show};
 use crate::{
-    engine::{Actor, Event, Record, Run},
+    engine::{Actor, Event, NodeFact, Record, Run},
     plan::NodeId,
     store::RunFilter,
     text::{Plain, thousands, timestamp},
@@ -62,13 +62,15 @@ fn joined<'a>(records: &[&'a Record]) -> Vec<(&'a Record, Option<String>)> {
     for record in records {
         match &record.event {
             Event::Carried => {}
-            Event::Output { node_id, text, .. } => match growing.get(node_id).and_then(|at| joined[*at].1.as_mut()) {
-                Some(before) => before.push_str(text),
-                None => {
-                    growing.insert(node_id, joined.len());
-                    joined.push((record, Some(text.clone())));
+            Event::Node { node_id, fact: NodeFact::Output { text }, .. } => {
+                match growing.get(node_id).and_then(|at| joined[*at].1.as_mut()) {
+                    Some(before) => before.push_str(text),
+                    None => {
+                        growing.insert(node_id, joined.len());
+                        joined.push((record, Some(text.clone())));
+                    }
                 }
-            },
+            }
             event => {
                 if let Some(node) = event.node() {
                     growing.remove(node);
@@ -123,7 +125,8 @@ mod tests {
 
     #[test]
     fn what_nodes_stream_at_the_same_time_is_one_line_each_until_they_do_something_else() {
-        let says = |node: &str, text: &str| Event::Output { node_id: node.into(), generation: 1, text: text.into() };
+        let says =
+            |node: &str, text: &str| Event::Node { node_id: node.into(), generation: 1, fact: NodeFact::Output { text: text.into() } };
         let log = Event::LogLine { node_id: "a".into(), text: "x".into() };
         let events = [says("a", "one "), says("b", "un "), Event::Carried, says("a", "two"), says("b", "deux"), log, says("a", "three")];
         let records: Vec<Record> = (1..).zip(events).map(|(seq, event)| Record { seq, at: Time(seq), more: false, event }).collect();

@@ -1,7 +1,7 @@
 //! What an event asks of the world, read from the event and the state before it. Nothing is asked that no event says.
 
 use super::{
-    Action, Answer, Effect, ErrorKind, Event, Job, Kept, NodeState, Record, Time, Timer, TimerKind, Topic, graph::NodeIx, run::Run,
+    Action, Answer, Effect, ErrorKind, Event, Job, Kept, NodeFact, NodeState, Record, Time, Timer, TimerKind, graph::NodeIx, run::Run,
 };
 use crate::plan::NodeId;
 
@@ -12,43 +12,68 @@ impl Run {
             Event::RunRecovered { .. } | Event::Branched { .. } => self.retry_timers(),
             Event::Undone { verb, .. } => self.without_verb(*verb).map(Self::retry_timers).unwrap_or_default(),
             Event::Acted { verb, nodes, .. } => self.verb_effects(verb, nodes),
-            event => self.node_effects(event, record.at),
+            Event::Node { node_id, fact, .. } => {
+                self.graph.find(node_id).map(|ix| self.node_effects(ix, fact, record.at)).unwrap_or_default()
+            }
+            Event::RunCreated { .. }
+            | Event::RunStarted
+            | Event::RunReopened { .. }
+            | Event::RunCancelled { .. }
+            | Event::RunSettled { .. }
+            | Event::ApprovalRequired { .. }
+            | Event::GateDecided { .. }
+            | Event::GateVoided { .. }
+            | Event::StageStarted { .. }
+            | Event::Checkpoint { .. }
+            | Event::StageFinished { .. }
+            | Event::LogLine { .. }
+            | Event::Carried
+            | Event::Refused { .. } => Vec::new(),
         }
     }
 
-    fn node_effects(&self, event: &Event, at: Time) -> Vec<Effect> {
-        let node = match event.topic() {
-            Topic::Node(node) | Topic::Call(node) => node,
-            Topic::Run | Topic::Gate | Topic::Verb | Topic::Words(_) => return Vec::new(),
-        };
-        let Some(ix) = self.graph.find(node) else { return Vec::new() };
-        match event {
-            Event::NodeStarted { attempt, job, .. } => self.start_effects(ix, *attempt, job, at),
-            Event::NodeRetrying { attempt, error, until, .. } => {
+    fn node_effects(&self, ix: NodeIx, fact: &NodeFact, at: Time) -> Vec<Effect> {
+        match fact {
+            NodeFact::Started { attempt, job } => self.start_effects(ix, *attempt, job, at),
+            NodeFact::Retrying { attempt, error, until } => {
                 let timer = self.timer(ix, *attempt, TimerKind::Retry);
                 self.abort_if(ix, error.kind).into_iter().chain([Effect::SetTimer { timer, at: *until }]).collect()
             }
-            Event::NodeFailed { error, .. } => self.abort_if(ix, error.kind).into_iter().collect(),
-            Event::BreakHit { kept, .. } => self.abort_if_kept(ix, kept).into_iter().collect(),
-            Event::NodeCancelled { .. } | Event::NodeSkipped { .. } => self.abort(ix).into_iter().collect(),
-            Event::ModelStarted { call, guidance, wrap_up, .. } => {
+            NodeFact::Failed { error, .. } => self.abort_if(ix, error.kind).into_iter().collect(),
+            NodeFact::BreakHit { kept, .. } => self.abort_if_kept(ix, kept).into_iter().collect(),
+            NodeFact::Cancelled { .. } | NodeFact::Skipped { .. } => self.abort(ix).into_iter().collect(),
+            NodeFact::ModelStarted { call, guidance, wrap_up, .. } => {
                 let timer = self.resumed(ix, call, Goes::ToWork, at);
                 let go = Answer::Go { guidance: guidance.clone(), wrap_up: *wrap_up };
                 [self.answer(ix, call, go)].into_iter().chain(timer).collect()
             }
-            Event::ToolStarted { call, .. } => {
+            NodeFact::ToolStarted { call } => {
                 let timer = self.resumed(ix, &call.id, Goes::ToWork, at);
                 [self.answer(ix, &call.id, Answer::Run { args: call.args.clone() })].into_iter().chain(timer).collect()
             }
-            Event::ToolRefused { call, message, .. } => {
+            NodeFact::ToolRefused { call, message } => {
                 let timer = self.resumed(ix, call, Goes::OnlyIfLast, at);
                 [self.answer(ix, call, Answer::Refused { message: message.clone() })].into_iter().chain(timer).collect()
             }
-            Event::ToolAnswered { call, value, .. } | Event::QuestionAnswered { call, value, .. } => {
+            NodeFact::ToolAnswered { call, value } | NodeFact::QuestionAnswered { call, value } => {
                 let timer = self.resumed(ix, call, Goes::OnlyIfLast, at);
                 [self.answer(ix, call, Answer::Value(value.clone()))].into_iter().chain(timer).collect()
             }
-            _ => Vec::new(),
+            NodeFact::Ready
+            | NodeFact::Held { .. }
+            | NodeFact::Routed { .. }
+            | NodeFact::BodyStarted { .. }
+            | NodeFact::Returned { .. }
+            | NodeFact::Completed { .. }
+            | NodeFact::Passed { .. }
+            | NodeFact::Interrupted { .. }
+            | NodeFact::Unknown { .. }
+            | NodeFact::CallHeld { .. }
+            | NodeFact::ToolProposed { .. }
+            | NodeFact::ToolFinished { .. }
+            | NodeFact::ModelCalled { .. }
+            | NodeFact::Message { .. }
+            | NodeFact::Output { .. } => Vec::new(),
         }
     }
 

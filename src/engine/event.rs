@@ -1,16 +1,16 @@
 //! `Event`: every fact of a run, in the order it became true. Plain data; the journal keeps them, everything shown is a fold of them.
 
 use super::{
-    Action, Actor, BreakId, DataSource, EdgeId, FileAccess, Gate, GateId, GateReply, HeldCall, Job, Kept, ModelCall, Moment, NodeError,
-    Outcome, RunId, RunSettings, SkippedBy, Time, ToolCall, ToolReport,
+    Action, Actor, BreakId, EdgeId, Gate, GateId, GateReply, HeldCall, Job, Kept, ModelCall, Moment, NodeError, Outcome, RunId,
+    RunSettings, SkippedBy, Time, ToolCall, ToolReport,
 };
 use crate::plan::{NodeId, Plan};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-/// A fact.
+/// A fact of a run. On the wire node events are as flat as the others; see `wire`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case", tag = "type")]
+#[serde(rename_all = "snake_case", remote = "Self")]
 pub enum Event {
     /// The first event of every run.
     RunCreated {
@@ -57,22 +57,6 @@ pub enum Event {
         /// Why, in words.
         reason: String,
     },
-    /// Every incoming edge that its join needs is decided; guards held.
-    NodeReady {
-        /// Which.
-        node_id: NodeId,
-        /// Its generation.
-        generation: u32,
-    },
-    /// Ready, but something other than a gate holds it back (slot, lock, breakpoint, pause).
-    NodeHeld {
-        /// Which.
-        node_id: NodeId,
-        /// Its generation.
-        generation: u32,
-        /// Why, in words.
-        reason: String,
-    },
     /// A gate opened.
     ApprovalRequired {
         /// The question.
@@ -94,53 +78,6 @@ pub enum Event {
         /// Why, in words.
         reason: String,
     },
-    /// An attempt starts; its effect follows from this event.
-    NodeStarted {
-        /// Which.
-        node_id: NodeId,
-        /// Its generation.
-        generation: u32,
-        /// From 1.
-        attempt: u32,
-        /// What is done, with references resolved.
-        job: Box<Job>,
-    },
-    /// An attempt failed and another one will follow.
-    NodeRetrying {
-        /// Which.
-        node_id: NodeId,
-        /// Its generation.
-        generation: u32,
-        /// The attempt that failed.
-        attempt: u32,
-        /// Why.
-        error: NodeError,
-        /// When the next one starts at the earliest.
-        until: Time,
-    },
-    /// A node's routes were decided: before its end, in the same batch; or of ways out that an edit gave it after its end.
-    NodeRouted {
-        /// The source.
-        node_id: NodeId,
-        /// Its generation.
-        generation: u32,
-        /// Edges taken.
-        taken: Vec<EdgeId>,
-        /// Edges that died.
-        dead: Vec<EdgeId>,
-        /// Why these and not others, in words, where there was something to choose.
-        #[serde(default, skip_serializing_if = "String::is_empty")]
-        why: String,
-    },
-    /// A body of a composite node begins: its nodes enter the run.
-    BodyStarted {
-        /// The composite node.
-        node_id: NodeId,
-        /// Its generation.
-        generation: u32,
-        /// Which turn of a loop (from 1), which entry of a map (from 0).
-        index: Option<u32>,
-    },
     /// A stage of a stages plan starts.
     StageStarted {
         /// Which.
@@ -156,224 +93,12 @@ pub enum Event {
         /// Which.
         node_id: NodeId,
     },
-    /// A node ended with a result.
-    NodeCompleted {
-        /// Which.
-        node_id: NodeId,
-        /// Its generation.
-        generation: u32,
-        /// The result.
-        result: Value,
-        /// `budget_exhausted`, `rehearsal`, `overridden`, … when the result is not a plain one.
-        mark: Option<String>,
-    },
-    /// A node's worker handed in a result that waits at a gate; the gate's payload is the result. Always in the same batch as the gate.
-    NodeReturned {
-        /// Which.
-        node_id: NodeId,
-        /// Its generation.
-        generation: u32,
-        /// `budget_exhausted`, `rehearsal`, … when the result is not a plain one.
-        mark: Option<String>,
-    },
-    /// A node failed for good.
-    NodeFailed {
-        /// Which.
-        node_id: NodeId,
-        /// Its generation.
-        generation: u32,
-        /// Why.
-        error: NodeError,
-        /// `on_failure: safe`: its edges are taken with `{error, failed_safe: true}`.
-        safe: bool,
-        /// A result that it had before the failure (a route that could not be evaluated), if any.
-        #[serde(default, skip_serializing_if = "Option::is_none", deserialize_with = "present")]
-        result: Option<Value>,
-    },
-    /// A node never ran: a guard or a join said so, or a person skipped it.
-    NodeSkipped {
-        /// Which.
-        node_id: NodeId,
-        /// Its generation.
-        generation: u32,
-        /// Why, in words.
-        reason: String,
-        /// By what.
-        #[serde(default, skip_serializing_if = "SkippedBy::is_plan")]
-        by: SkippedBy,
-    },
-    /// `skip_if` held: the node was passed through.
-    NodePassed {
-        /// Which.
-        node_id: NodeId,
-        /// Its generation.
-        generation: u32,
-        /// Why, in words.
-        reason: String,
-    },
-    /// A node was cancelled, or rejected at its gate.
-    NodeCancelled {
-        /// Which.
-        node_id: NodeId,
-        /// Its generation.
-        generation: u32,
-        /// Why, in words; starts with `rejected` when a gate said no.
-        reason: String,
-    },
-    /// Whoever drove the run ended in the middle of this attempt, which left nothing behind: the node goes again.
-    NodeInterrupted {
-        /// Which.
-        node_id: NodeId,
-        /// Its generation.
-        generation: u32,
-        /// The attempt that broke off.
-        attempt: u32,
-        /// Why, in words.
-        reason: String,
-    },
-    /// Nobody knows whether the node's effect happened; somebody must say.
-    NodeUnknown {
-        /// Which.
-        node_id: NodeId,
-        /// Its generation.
-        generation: u32,
-        /// Why, in words.
-        reason: String,
-    },
-    /// A model call may go; its effect follows from this event.
-    ModelStarted {
-        /// Whose.
-        node_id: NodeId,
-        /// Its generation.
-        generation: u32,
-        /// Ties the answer to the call.
-        call: String,
-        /// The model.
-        model: String,
-        /// What people said and the agent has not been told.
-        #[serde(default, skip_serializing_if = "Vec::is_empty")]
-        guidance: Vec<String>,
-        /// The agent is to hand back what it has.
-        #[serde(default, skip_serializing_if = "is_false")]
-        wrap_up: bool,
-    },
-    /// A model call or a tool call is held before it happens.
-    CallHeld {
-        /// Whose.
-        node_id: NodeId,
-        /// Its generation.
-        generation: u32,
-        /// By which breakpoint; absent when people step through the node, or the plan's own breakpoint holds it.
-        point: Option<BreakId>,
-        /// What would be called, and why it is held.
-        held: Box<HeldCall>,
-    },
-    /// An agent proposed a tool call.
-    ToolProposed {
-        /// Whose.
-        node_id: NodeId,
-        /// Its generation.
-        generation: u32,
-        /// The call.
-        call: ToolCall,
-    },
-    /// The call may run; its effect follows from this event. `call.args` are those that were approved.
-    ToolStarted {
-        /// Whose.
-        node_id: NodeId,
-        /// Its generation.
-        generation: u32,
-        /// The call.
-        call: ToolCall,
-    },
-    /// The call will not run; the words go to the model.
-    ToolRefused {
-        /// Whose.
-        node_id: NodeId,
-        /// Its generation.
-        generation: u32,
-        /// The call's id.
-        call: String,
-        /// For the model.
-        message: String,
-    },
-    /// A person gave a result in the tool's place.
-    ToolAnswered {
-        /// Whose.
-        node_id: NodeId,
-        /// Its generation.
-        generation: u32,
-        /// The call's id.
-        call: String,
-        /// The result.
-        value: Value,
-    },
-    /// A call ended.
-    ToolFinished {
-        /// Whose.
-        node_id: NodeId,
-        /// Its generation.
-        generation: u32,
-        /// The call's id.
-        call: String,
-        /// What it gave.
-        report: ToolReport,
-    },
-    /// An agent's question was answered; the answer goes to it.
-    QuestionAnswered {
-        /// Whose.
-        node_id: NodeId,
-        /// Its generation.
-        generation: u32,
-        /// The question's call id.
-        call: String,
-        /// The answer.
-        value: Value,
-    },
-    /// A model call ended.
-    ModelCalled {
-        /// Whose.
-        node_id: NodeId,
-        /// Its generation.
-        generation: u32,
-        /// What it took.
-        call: ModelCall,
-    },
-    /// A message of an agent's conversation, as it was sent or received.
-    Message {
-        /// Whose.
-        node_id: NodeId,
-        /// Its generation.
-        generation: u32,
-        /// `system`, `user`, `assistant` or `tool`.
-        role: String,
-        /// Its text.
-        content: String,
-    },
-    /// Streamed text; merged, and not part of the state that decides.
-    Output {
-        /// Whose.
-        node_id: NodeId,
-        /// Its generation.
-        generation: u32,
-        /// The next piece.
-        text: String,
-    },
     /// A line of a node's log (`console.log`, warnings).
     LogLine {
         /// Whose.
         node_id: NodeId,
         /// The line.
         text: String,
-    },
-    /// Files and sources that a node touched outside a tool call.
-    Touched {
-        /// Whose.
-        node_id: NodeId,
-        /// Files.
-        files: Vec<FileAccess>,
-        /// Sources.
-        sources: Vec<DataSource>,
     },
     /// Somebody asked something of the run; what follows from it comes right behind.
     Acted {
@@ -396,21 +121,6 @@ pub enum Event {
         /// Who.
         by: Actor,
     },
-    /// A breakpoint keeps a node.
-    BreakHit {
-        /// Which node.
-        node_id: NodeId,
-        /// Its generation.
-        generation: u32,
-        /// Which breakpoint; absent when the plan's own `breakpoint` does.
-        point: Option<BreakId>,
-        /// When it looked.
-        moment: Moment,
-        /// What waits.
-        kept: Box<Kept>,
-        /// In words.
-        reason: String,
-    },
     /// A command that could not be carried out, and why (a late decision is told who decided).
     Refused {
         /// Who asked.
@@ -419,6 +129,211 @@ pub enum Event {
         what: String,
         /// Why not, in words.
         why: String,
+    },
+    /// Something that happened to a node.
+    #[serde(skip)]
+    Node {
+        /// Which.
+        node_id: NodeId,
+        /// In which of its generations.
+        generation: u32,
+        /// What happened.
+        fact: NodeFact,
+    },
+}
+
+/// What happens to one generation of a node.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum NodeFact {
+    /// Every incoming edge that its join needs is decided; guards held.
+    #[serde(rename = "node_ready")]
+    Ready,
+    /// Ready, but something other than a gate holds it back (slot, lock, breakpoint, pause).
+    #[serde(rename = "node_held")]
+    Held {
+        /// Why, in words.
+        reason: String,
+    },
+    /// An attempt starts; its effect follows from this event.
+    #[serde(rename = "node_started")]
+    Started {
+        /// From 1.
+        attempt: u32,
+        /// What is done, with references resolved.
+        job: Box<Job>,
+    },
+    /// An attempt failed and another one will follow.
+    #[serde(rename = "node_retrying")]
+    Retrying {
+        /// The attempt that failed.
+        attempt: u32,
+        /// Why.
+        error: NodeError,
+        /// When the next one starts at the earliest.
+        until: Time,
+    },
+    /// A node's routes were decided: before its end, in the same batch; or of ways out that an edit gave it after its end.
+    #[serde(rename = "node_routed")]
+    Routed {
+        /// Edges taken.
+        taken: Vec<EdgeId>,
+        /// Edges that died.
+        dead: Vec<EdgeId>,
+        /// Why these and not others, in words, where there was something to choose.
+        #[serde(default, skip_serializing_if = "String::is_empty")]
+        why: String,
+    },
+    /// A body of a composite node begins: its nodes enter the run.
+    BodyStarted {
+        /// Which turn of a loop (from 1), which entry of a map (from 0).
+        index: Option<u32>,
+    },
+    /// A node ended with a result.
+    #[serde(rename = "node_completed")]
+    Completed {
+        /// The result.
+        result: Value,
+        /// `budget_exhausted`, `rehearsal`, `overridden`, … when the result is not a plain one.
+        mark: Option<String>,
+    },
+    /// A node's worker handed in a result that waits at a gate; the gate's payload is the result. Always in the same batch as the gate.
+    #[serde(rename = "node_returned")]
+    Returned {
+        /// `budget_exhausted`, `rehearsal`, … when the result is not a plain one.
+        mark: Option<String>,
+    },
+    /// A node failed for good.
+    #[serde(rename = "node_failed")]
+    Failed {
+        /// Why.
+        error: NodeError,
+        /// `on_failure: safe`: its edges are taken with `{error, failed_safe: true}`.
+        safe: bool,
+        /// A result that it had before the failure (a route that could not be evaluated), if any.
+        #[serde(default, skip_serializing_if = "Option::is_none", deserialize_with = "present")]
+        result: Option<Value>,
+    },
+    /// A node never ran: a guard or a join said so, or a person skipped it.
+    #[serde(rename = "node_skipped")]
+    Skipped {
+        /// Why, in words.
+        reason: String,
+        /// By what.
+        #[serde(default, skip_serializing_if = "SkippedBy::is_plan")]
+        by: SkippedBy,
+    },
+    /// `skip_if` held: the node was passed through.
+    #[serde(rename = "node_passed")]
+    Passed {
+        /// Why, in words.
+        reason: String,
+    },
+    /// A node was cancelled, or rejected at its gate.
+    #[serde(rename = "node_cancelled")]
+    Cancelled {
+        /// Why, in words; starts with `rejected` when a gate said no.
+        reason: String,
+    },
+    /// Whoever drove the run ended in the middle of this attempt, which left nothing behind: the node goes again.
+    #[serde(rename = "node_interrupted")]
+    Interrupted {
+        /// The attempt that broke off.
+        attempt: u32,
+        /// Why, in words.
+        reason: String,
+    },
+    /// Nobody knows whether the node's effect happened; somebody must say.
+    #[serde(rename = "node_unknown")]
+    Unknown {
+        /// Why, in words.
+        reason: String,
+    },
+    /// A model call may go; its effect follows from this event.
+    ModelStarted {
+        /// Ties the answer to the call.
+        call: String,
+        /// The model.
+        model: String,
+        /// What people said and the agent has not been told.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        guidance: Vec<String>,
+        /// The agent is to hand back what it has.
+        #[serde(default, skip_serializing_if = "is_false")]
+        wrap_up: bool,
+    },
+    /// A model call or a tool call is held before it happens.
+    CallHeld {
+        /// By which breakpoint; absent when people step through the node, or the plan's own breakpoint holds it.
+        point: Option<BreakId>,
+        /// What would be called, and why it is held.
+        held: Box<HeldCall>,
+    },
+    /// An agent proposed a tool call.
+    ToolProposed {
+        /// The call.
+        call: ToolCall,
+    },
+    /// The call may run; its effect follows from this event. `call.args` are those that were approved.
+    ToolStarted {
+        /// The call.
+        call: ToolCall,
+    },
+    /// The call will not run; the words go to the model.
+    ToolRefused {
+        /// The call's id.
+        call: String,
+        /// For the model.
+        message: String,
+    },
+    /// A person gave a result in the tool's place.
+    ToolAnswered {
+        /// The call's id.
+        call: String,
+        /// The result.
+        value: Value,
+    },
+    /// A call ended.
+    ToolFinished {
+        /// The call's id.
+        call: String,
+        /// What it gave.
+        report: ToolReport,
+    },
+    /// An agent's question was answered; the answer goes to it.
+    QuestionAnswered {
+        /// The question's call id.
+        call: String,
+        /// The answer.
+        value: Value,
+    },
+    /// A model call ended.
+    ModelCalled {
+        /// What it took.
+        call: ModelCall,
+    },
+    /// A message of an agent's conversation, as it was sent or received.
+    Message {
+        /// `system`, `user`, `assistant` or `tool`.
+        role: String,
+        /// Its text.
+        content: String,
+    },
+    /// Streamed text; merged, and not part of the state that decides.
+    Output {
+        /// The next piece.
+        text: String,
+    },
+    /// A breakpoint keeps a node.
+    BreakHit {
+        /// Which breakpoint; absent when the plan's own `breakpoint` does.
+        point: Option<BreakId>,
+        /// When it looked.
+        moment: Moment,
+        /// What waits.
+        kept: Box<Kept>,
+        /// In words.
+        reason: String,
     },
 }
 

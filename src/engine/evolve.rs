@@ -1,7 +1,7 @@
 //! `Run::evolve`: folds one event into the state. Total, evaluates no expressions, asks nobody: the same code live, in views and in replay.
 
 use super::{
-    Decided, EdgeId, Event, Job, Kept, NodeError, NodeState, Record, SkippedBy, Time, WorkSpan,
+    Decided, EdgeId, Event, Job, Kept, NodeError, NodeFact, NodeState, Record, SkippedBy, Time, WorkSpan,
     count::GenerationChange,
     flow::{ForwardedResult, Phase, PhasePart, Worker},
     frame::{Bodies, InnerRunIx, Inputs, times},
@@ -55,13 +55,18 @@ impl Run {
             }
             Event::Acted { verb, nodes, by, .. } => self.acted(verb, nodes, &by.who),
             Event::Undone { verb, .. } => self.undone(*verb, record.seq),
-            Event::Carried | Event::Refused { .. } => {}
-            event => {
-                if let Some(ix) = event.node().and_then(|node| self.graph.find(node)) {
-                    self.evolve_node(ix, event, at);
+            Event::Node { node_id, fact, .. } => {
+                if let Some(ix) = self.graph.find(node_id) {
+                    self.evolve_node(ix, fact, at);
                     self.clock(ix, at);
                 }
             }
+            Event::StageStarted { .. }
+            | Event::Checkpoint { .. }
+            | Event::StageFinished { .. }
+            | Event::LogLine { .. }
+            | Event::Carried
+            | Event::Refused { .. } => {}
         }
         self.stage.last = at;
     }
@@ -95,74 +100,50 @@ impl Run {
         }
     }
 
-    fn evolve_node(&mut self, ix: NodeIx, event: &Event, at: Time) {
-        match event {
-            Event::NodeReady { .. } => self.ready(ix),
-            Event::NodeHeld { reason, .. } => self.hold(ix, reason),
-            Event::NodeStarted { attempt, job, .. } => self.started(ix, *attempt, job, at),
-            Event::NodeRetrying { error, until, .. } => self.retrying(ix, error, *until),
-            Event::NodeRouted { taken, dead, why, .. } => {
+    fn evolve_node(&mut self, ix: NodeIx, fact: &NodeFact, at: Time) {
+        match fact {
+            NodeFact::Ready => self.ready(ix),
+            NodeFact::Held { reason } => self.hold(ix, reason),
+            NodeFact::Started { attempt, job } => self.started(ix, *attempt, job, at),
+            NodeFact::Retrying { error, until, .. } => self.retrying(ix, error, *until),
+            NodeFact::Routed { taken, dead, why } => {
                 self.flows[ix.at()].chosen.clone_from(why);
                 taken.iter().for_each(|&edge| self.token(edge, true));
                 dead.iter().for_each(|&edge| self.token(edge, false));
             }
-            Event::BodyStarted { index, .. } => self.begin_body(ix, *index),
-            Event::NodeReturned { mark, .. } => {
+            NodeFact::BodyStarted { index } => self.begin_body(ix, *index),
+            NodeFact::Returned { mark } => {
                 self.drop_worker(ix);
                 self.flows[ix.at()].mark.clone_from(mark);
             }
-            Event::NodeCompleted { result, mark, .. } => self.completed(ix, result, mark.as_ref(), at),
-            Event::NodeFailed { error, safe, result, .. } => self.failed(ix, error, *safe, result.as_ref(), at),
-            Event::NodeSkipped { reason, by, .. } => self.skipped(ix, *by, reason, at),
-            Event::NodePassed { reason, .. } => {
+            NodeFact::Completed { result, mark } => self.completed(ix, result, mark.as_ref(), at),
+            NodeFact::Failed { error, safe, result } => self.failed(ix, error, *safe, result.as_ref(), at),
+            NodeFact::Skipped { reason, by } => self.skipped(ix, *by, reason, at),
+            NodeFact::Passed { reason } => {
                 self.flows[ix.at()].forwards = self.received(ix);
                 self.ended(ix, NodeState::Passed, reason, at);
             }
-            Event::NodeCancelled { reason, .. } => self.ended(ix, NodeState::Cancelled, reason, at),
-            Event::NodeInterrupted { reason, .. } => self.interrupted(ix, reason),
-            Event::NodeUnknown { reason, .. } => self.lost(ix, reason),
-            Event::BreakHit { moment, kept, reason, .. } => self.broke(ix, *moment, kept, reason),
-            Event::ModelStarted { call, model, guidance, wrap_up, .. } => {
+            NodeFact::Cancelled { reason } => self.ended(ix, NodeState::Cancelled, reason, at),
+            NodeFact::Interrupted { reason, .. } => self.interrupted(ix, reason),
+            NodeFact::Unknown { reason } => self.lost(ix, reason),
+            NodeFact::BreakHit { moment, kept, reason, .. } => self.broke(ix, *moment, kept, reason),
+            NodeFact::ModelStarted { call, model, guidance, wrap_up } => {
                 self.model_started(ix, call, model, *wrap_up, guidance.len(), at);
             }
-            Event::CallHeld { held, .. } => self.call_held(ix, held, at),
-            Event::ToolStarted { call, .. } => self.tool_started(ix, call, at),
-            Event::ToolFinished { call, report, .. } => self.tool_finished(ix, call, report, at),
-            Event::ToolRefused { call, .. } | Event::QuestionAnswered { call, .. } => self.answer_delivered(ix, call, at),
-            Event::ToolAnswered { call, value, .. } => self.tool_answered(ix, call, value, at),
-            Event::ModelCalled { call, .. } => {
+            NodeFact::CallHeld { held, .. } => self.call_held(ix, held, at),
+            NodeFact::ToolStarted { call } => self.tool_started(ix, call, at),
+            NodeFact::ToolFinished { call, report } => self.tool_finished(ix, call, report, at),
+            NodeFact::ToolRefused { call, .. } | NodeFact::QuestionAnswered { call, .. } => self.answer_delivered(ix, call, at),
+            NodeFact::ToolAnswered { call, value } => self.tool_answered(ix, call, value, at),
+            NodeFact::ModelCalled { call } => {
                 let lineage = &mut self.nodes[ix.at()].lineage;
                 lineage.tokens.add(call.usage);
                 lineage.cost_usd += call.cost_usd.unwrap_or(0.0);
                 lineage.model_calls += 1;
                 lineage.model = Some(call.model.clone());
             }
-            Event::Touched { files, sources, .. } => {
-                let lineage = &mut self.nodes[ix.at()].lineage;
-                lineage.files.extend_from_slice(files);
-                lineage.sources.extend_from_slice(sources);
-            }
-            Event::ToolProposed { call, .. } => self.tool_proposed(ix, call),
-            Event::StageStarted { .. }
-            | Event::Checkpoint { .. }
-            | Event::StageFinished { .. }
-            | Event::RunCreated { .. }
-            | Event::RunStarted
-            | Event::RunRecovered { .. }
-            | Event::RunReopened { .. }
-            | Event::Branched { .. }
-            | Event::RunCancelled { .. }
-            | Event::RunSettled { .. }
-            | Event::ApprovalRequired { .. }
-            | Event::GateDecided { .. }
-            | Event::GateVoided { .. }
-            | Event::Message { .. }
-            | Event::Output { .. }
-            | Event::LogLine { .. }
-            | Event::Acted { .. }
-            | Event::Carried
-            | Event::Undone { .. }
-            | Event::Refused { .. } => {}
+            NodeFact::ToolProposed { call } => self.tool_proposed(ix, call),
+            NodeFact::Message { .. } | NodeFact::Output { .. } => {}
         }
     }
 

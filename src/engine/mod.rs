@@ -37,13 +37,14 @@ mod transcript;
 mod undo;
 mod verb;
 mod why;
+mod wire;
 mod worker;
 
 pub use crate::plan::{Breakpoint, Moment};
 pub use blast::{Impact, ImpactRow};
 pub use calls::{HeldCall, NextCall};
 pub use compare::{Comparison, NodeComparison, ResultChange, Side, Totals};
-pub use event::Event;
+pub use event::{Event, NodeFact};
 pub use gate::{Actor, Decided, Gate, GateId, GateKind, GateReply, OPTION, Preview, form_has_option};
 pub use gates::LOST_OPTIONS;
 pub use input::{AgentJob, Answer, Command, Dep, Effect, Input, Job, Provenance, Timer, TimerKind, WorkerFact};

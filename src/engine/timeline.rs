@@ -2,7 +2,7 @@
 //! `Timeline::chart` draws it up: a bar a node, the critical path as it really was, and the shortest time that the same work could have
 //! taken. A node that gets another name keeps its bar.
 
-use super::{Action, Event, NewNames, NodeRun, NodeState, Record, Renames, Time, carry, flow::Phase, graph::NodeIx, run::Run};
+use super::{Action, Event, NewNames, NodeFact, NodeRun, NodeState, Record, Renames, Time, carry, flow::Phase, graph::NodeIx, run::Run};
 use crate::plan::NodeId;
 use serde::Serialize;
 use std::{
@@ -246,7 +246,7 @@ impl Timeline {
             Event::Acted { verb, .. } if matches!(**verb, Action::Edit { .. }) => self.note_all(run, run.all_nodes(), record),
             Event::Undone { .. } => self.note_all(run, run.all_nodes(), record),
             Event::Acted { nodes, .. } => nodes.iter().for_each(|node| self.note(run, node, record)),
-            Event::BodyStarted { node_id, index, .. } => {
+            Event::Node { node_id, fact: NodeFact::BodyStarted { index }, .. } => {
                 let prefix = index.map_or_else(|| format!("{node_id}/"), |index| format!("{node_id}[{index}]/"));
                 self.begun.insert(prefix, (record.at, record.seq));
                 self.note_all(run, run.newest_body(node_id), record);
@@ -311,7 +311,7 @@ impl Timeline {
             self.tracks.insert(id.clone(), Track { stretches: vec![waiting], ..Track::default() });
         }
         let Some(track) = self.tracks.get_mut(id) else { return };
-        let starts = matches!(record.event, Event::NodeStarted { attempt: 1, .. });
+        let starts = matches!(record.event, Event::Node { fact: NodeFact::Started { attempt: 1, .. }, .. });
         let let_in = if starts { self.freed.let_in(track, run, ix, record.at) } else { None };
         track.note(node, Doing::of(&node.state, run), record);
         if starts {

@@ -1,7 +1,7 @@
 //! `Topic`: what an event is about, and whose it is. Beside the fold itself the one list of all events: whoever tells of some of them
 //! goes by their topics, so that a new event must be thought of here.
 
-use super::Event;
+use super::{Event, NodeFact};
 use crate::plan::NodeId;
 
 /// What an event is about.
@@ -34,49 +34,46 @@ impl Event {
             | Self::RunSettled { .. } => Topic::Run,
             Self::ApprovalRequired { .. } | Self::GateDecided { .. } | Self::GateVoided { .. } => Topic::Gate,
             Self::Acted { .. } | Self::Carried | Self::Undone { .. } | Self::Refused { .. } => Topic::Verb,
-            Self::NodeReady { node_id, .. }
-            | Self::NodeHeld { node_id, .. }
-            | Self::NodeStarted { node_id, .. }
-            | Self::NodeRetrying { node_id, .. }
-            | Self::NodeRouted { node_id, .. }
-            | Self::BodyStarted { node_id, .. }
-            | Self::StageStarted { node_id }
-            | Self::Checkpoint { node_id }
-            | Self::StageFinished { node_id }
-            | Self::NodeReturned { node_id, .. }
-            | Self::NodeCompleted { node_id, .. }
-            | Self::NodeFailed { node_id, .. }
-            | Self::NodeSkipped { node_id, .. }
-            | Self::NodePassed { node_id, .. }
-            | Self::NodeCancelled { node_id, .. }
-            | Self::NodeInterrupted { node_id, .. }
-            | Self::NodeUnknown { node_id, .. }
-            | Self::BreakHit { node_id, .. } => Topic::Node(node_id),
-            Self::ModelStarted { node_id, .. }
-            | Self::ModelCalled { node_id, .. }
-            | Self::CallHeld { node_id, .. }
-            | Self::ToolProposed { node_id, .. }
-            | Self::ToolStarted { node_id, .. }
-            | Self::ToolRefused { node_id, .. }
-            | Self::ToolAnswered { node_id, .. }
-            | Self::ToolFinished { node_id, .. }
-            | Self::QuestionAnswered { node_id, .. } => Topic::Call(node_id),
-            Self::Message { node_id, .. }
-            | Self::Output { node_id, .. }
-            | Self::LogLine { node_id, .. }
-            | Self::Touched { node_id, .. } => Topic::Words(node_id),
+            Self::StageStarted { node_id } | Self::Checkpoint { node_id } | Self::StageFinished { node_id } => Topic::Node(node_id),
+            Self::LogLine { node_id, .. } => Topic::Words(node_id),
+            Self::Node { node_id, fact, .. } => match fact {
+                NodeFact::Ready
+                | NodeFact::Held { .. }
+                | NodeFact::Started { .. }
+                | NodeFact::Retrying { .. }
+                | NodeFact::Routed { .. }
+                | NodeFact::BodyStarted { .. }
+                | NodeFact::Returned { .. }
+                | NodeFact::Completed { .. }
+                | NodeFact::Failed { .. }
+                | NodeFact::Skipped { .. }
+                | NodeFact::Passed { .. }
+                | NodeFact::Cancelled { .. }
+                | NodeFact::Interrupted { .. }
+                | NodeFact::Unknown { .. }
+                | NodeFact::BreakHit { .. } => Topic::Node(node_id),
+                NodeFact::ModelStarted { .. }
+                | NodeFact::ModelCalled { .. }
+                | NodeFact::CallHeld { .. }
+                | NodeFact::ToolProposed { .. }
+                | NodeFact::ToolStarted { .. }
+                | NodeFact::ToolRefused { .. }
+                | NodeFact::ToolAnswered { .. }
+                | NodeFact::ToolFinished { .. }
+                | NodeFact::QuestionAnswered { .. } => Topic::Call(node_id),
+                NodeFact::Message { .. } | NodeFact::Output { .. } => Topic::Words(node_id),
+            },
         }
     }
 
     /// The node that an event is about, if it is about one. Of a gate, only its opening says it.
     pub fn node(&self) -> Option<&NodeId> {
+        if let Self::ApprovalRequired { gate } = self {
+            return Some(&gate.node);
+        }
         match self.topic() {
             Topic::Node(node) | Topic::Call(node) | Topic::Words(node) => Some(node),
-            Topic::Gate => match self {
-                Self::ApprovalRequired { gate } => Some(&gate.node),
-                _ => None,
-            },
-            Topic::Run | Topic::Verb => None,
+            Topic::Gate | Topic::Run | Topic::Verb => None,
         }
     }
 }

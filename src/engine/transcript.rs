@@ -1,7 +1,7 @@
 //! `Transcript`: a second fold of the events, for views: what each node said and did, in order. Raw text, as the journal has it.
 //! A node that gets another name keeps what it said. Streamed output is bounded per node: its tail is kept, and how much was cut is known.
 
-use super::{Event, ModelCall, NodeError, Record, Renames, Time, ToolCall, ToolReport, carry};
+use super::{Event, ModelCall, NodeError, NodeFact, Record, Renames, Time, ToolCall, ToolReport, carry};
 use crate::plan::NodeId;
 use serde_json::Value;
 use std::collections::BTreeMap;
@@ -120,33 +120,45 @@ impl Transcript {
         let at = record.at;
         carry(&mut self.nodes, &self.renames.fold(record));
         match &record.event {
-            Event::NodeStarted { node_id, attempt, .. } => self.push(node_id, TranscriptEntry::Attempt { at, attempt: *attempt }),
-            Event::NodeRetrying { node_id, error, until, .. } => {
+            Event::Node { node_id, fact: NodeFact::Started { attempt, .. }, .. } => {
+                self.push(node_id, TranscriptEntry::Attempt { at, attempt: *attempt })
+            }
+            Event::Node { node_id, fact: NodeFact::Retrying { error, until, .. }, .. } => {
                 self.push(node_id, TranscriptEntry::Retrying { at, error: error.clone(), until: *until });
             }
-            Event::Message { node_id, role, content, .. } => {
+            Event::Node { node_id, fact: NodeFact::Message { role, content }, .. } => {
                 self.push(node_id, TranscriptEntry::Message { at, role: role.clone(), content: content.clone() });
             }
-            Event::Output { node_id, text, .. } => self.node(node_id).stream(at, text),
-            Event::NodeInterrupted { node_id, reason, .. } => {
+            Event::Node { node_id, fact: NodeFact::Output { text }, .. } => self.node(node_id).stream(at, text),
+            Event::Node { node_id, fact: NodeFact::Interrupted { reason, .. }, .. } => {
                 self.push(node_id, TranscriptEntry::Log { at, text: format!("the attempt broke off: {reason}") });
             }
-            Event::BreakHit { node_id, reason, .. } => self.push(node_id, TranscriptEntry::Log { at, text: reason.clone() }),
-            Event::CallHeld { node_id, held, .. } => {
+            Event::Node { node_id, fact: NodeFact::BreakHit { reason, .. }, .. } => {
+                self.push(node_id, TranscriptEntry::Log { at, text: reason.clone() })
+            }
+            Event::Node { node_id, fact: NodeFact::CallHeld { held, .. }, .. } => {
                 self.push(node_id, TranscriptEntry::Log { at, text: format!("{} is held: {}", held.next.words(), held.reason) });
             }
             Event::LogLine { node_id, text } => self.push(node_id, TranscriptEntry::Log { at, text: text.clone() }),
-            Event::ModelCalled { node_id, call, .. } => self.push(node_id, TranscriptEntry::Model { at, call: call.clone() }),
-            Event::ToolProposed { node_id, call, .. } => {
+            Event::Node { node_id, fact: NodeFact::ModelCalled { call }, .. } => {
+                self.push(node_id, TranscriptEntry::Model { at, call: call.clone() })
+            }
+            Event::Node { node_id, fact: NodeFact::ToolProposed { call }, .. } => {
                 self.push(node_id, TranscriptEntry::Tool { at, call: call.clone(), status: ToolStatus::Proposed });
             }
-            Event::ToolStarted { node_id, call, .. } => self.node(node_id).run_tool(at, call),
-            Event::ToolRefused { node_id, call, message, .. } => {
+            Event::Node { node_id, fact: NodeFact::ToolStarted { call }, .. } => self.node(node_id).run_tool(at, call),
+            Event::Node { node_id, fact: NodeFact::ToolRefused { call, message }, .. } => {
                 self.node(node_id).end_tool(call, ToolStatus::Refused(message.clone()));
             }
-            Event::ToolAnswered { node_id, call, value, .. } => self.node(node_id).end_tool(call, ToolStatus::Answered(value.clone())),
-            Event::ToolFinished { node_id, call, report, .. } => self.node(node_id).end_tool(call, ToolStatus::Done(report.clone())),
-            Event::QuestionAnswered { node_id, value, .. } => self.push(node_id, TranscriptEntry::Answered { at, value: value.clone() }),
+            Event::Node { node_id, fact: NodeFact::ToolAnswered { call, value }, .. } => {
+                self.node(node_id).end_tool(call, ToolStatus::Answered(value.clone()))
+            }
+            Event::Node { node_id, fact: NodeFact::ToolFinished { call, report }, .. } => {
+                self.node(node_id).end_tool(call, ToolStatus::Done(report.clone()))
+            }
+            Event::Node { node_id, fact: NodeFact::QuestionAnswered { value, .. }, .. } => {
+                self.push(node_id, TranscriptEntry::Answered { at, value: value.clone() })
+            }
             _ => {}
         }
     }
@@ -286,7 +298,7 @@ mod tests {
     }
 
     fn output(text: &str) -> Event {
-        Event::Output { node_id: "a".into(), generation: 1, text: text.into() }
+        Event::Node { node_id: "a".into(), generation: 1, fact: NodeFact::Output { text: text.into() } }
     }
 
     #[test]
@@ -315,9 +327,9 @@ mod tests {
         let call = |args: &str| ToolCall { id: "1".into(), tool: "write".into(), args: Value::from(args) };
         let report = ToolReport { ok: true, value: Value::from("done"), ..ToolReport::default() };
         let transcript = fold(vec![
-            Event::ToolProposed { node_id: "a".into(), generation: 1, call: call("proposed") },
-            Event::ToolStarted { node_id: "a".into(), generation: 1, call: call("edited") },
-            Event::ToolFinished { node_id: "a".into(), generation: 1, call: "1".into(), report: report.clone() },
+            Event::Node { node_id: "a".into(), generation: 1, fact: NodeFact::ToolProposed { call: call("proposed") } },
+            Event::Node { node_id: "a".into(), generation: 1, fact: NodeFact::ToolStarted { call: call("edited") } },
+            Event::Node { node_id: "a".into(), generation: 1, fact: NodeFact::ToolFinished { call: "1".into(), report: report.clone() } },
         ]);
         assert_eq!(
             transcript.entries(&"a".into()),

@@ -2,7 +2,7 @@
 //! with the verb go to both. The first one that does means that its effect has begun, and the shadow is dropped.
 
 use super::{
-    Action, Event, GateId, Record, Topic,
+    Action, Event, GateId, NodeFact, Record, Topic,
     run::{GateEnd, GateRun, Run},
 };
 use crate::plan::NodeId;
@@ -151,7 +151,7 @@ impl Run {
 
     /// Whether the locks of a node are in the same hands, where an event takes them.
     fn locks_like(&self, other: &Self, node: &NodeId, event: &Event) -> bool {
-        if !matches!(event, Event::NodeStarted { .. } | Event::NodeHeld { .. }) {
+        if !matches!(event, Event::Node { fact: NodeFact::Started { .. } | NodeFact::Held { .. }, .. }) {
             return true;
         }
         let holders = |run: &Self| {
@@ -185,12 +185,15 @@ impl Run {
     fn ways_like(&self, other: &Self, node: &NodeId, event: &Event) -> bool {
         let decides = matches!(
             event,
-            Event::NodeRouted { .. }
-                | Event::NodeCompleted { .. }
-                | Event::NodeFailed { .. }
-                | Event::NodeSkipped { .. }
-                | Event::NodePassed { .. }
-                | Event::NodeCancelled { .. }
+            Event::Node {
+                fact: NodeFact::Routed { .. }
+                    | NodeFact::Completed { .. }
+                    | NodeFact::Failed { .. }
+                    | NodeFact::Skipped { .. }
+                    | NodeFact::Passed { .. }
+                    | NodeFact::Cancelled { .. },
+                ..
+            }
         );
         if !decides {
             return true;
@@ -204,7 +207,10 @@ impl Run {
 
 /// Whether an event only says what a node's work did: how people drive the node has no part in it.
 fn is_report(event: &Event) -> bool {
-    let ended = matches!(event, Event::ModelCalled { .. } | Event::ToolProposed { .. } | Event::ToolFinished { .. });
+    let ended = matches!(
+        event,
+        Event::Node { fact: NodeFact::ModelCalled { .. } | NodeFact::ToolProposed { .. } | NodeFact::ToolFinished { .. }, .. }
+    );
     ended || matches!(event.topic(), Topic::Words(_))
 }
 
@@ -212,10 +218,10 @@ impl Shadow {
     /// Whether an event is a step of a node that works with what the verb left.
     fn is_read_by(&self, event: &Event) -> bool {
         match event {
-            Event::NodeStarted { node_id, .. }
-            | Event::NodeRouted { node_id, .. }
-            | Event::NodePassed { node_id, .. }
-            | Event::NodeSkipped { node_id, .. } => self.reach.contains(node_id),
+            Event::Node { node_id, fact: NodeFact::Started { .. }, .. }
+            | Event::Node { node_id, fact: NodeFact::Routed { .. }, .. }
+            | Event::Node { node_id, fact: NodeFact::Passed { .. }, .. }
+            | Event::Node { node_id, fact: NodeFact::Skipped { .. }, .. } => self.reach.contains(node_id),
             Event::ApprovalRequired { gate } => self.reach.contains(&gate.node),
             _ => false,
         }

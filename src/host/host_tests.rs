@@ -5,7 +5,9 @@ use super::{
     config::Config,
     *,
 };
-use crate::engine::{Action, ActionTarget, Actor, Command, Event, Gate, GateReply, NodeState, Outcome, Preview, Record, Run, RunId};
+use crate::engine::{
+    Action, ActionTarget, Actor, Command, Event, Gate, GateReply, NodeFact, NodeState, Outcome, Preview, Record, Run, RunId,
+};
 use crate::plan::{NodeId, Plan};
 use crate::store::Store;
 use serde_json::{Map, Value, json};
@@ -535,7 +537,7 @@ async fn opening_an_interrupted_run_starts_nothing_and_resuming_it_drives_it_on(
     seat.decide(&gate, GateReply::Approve);
     assert_eq!(seat.end().await, Outcome::Succeeded);
     assert_eq!(bed.read("out.txt").as_deref(), Some("copied"));
-    let reads = |record: &&Record| matches!(&record.event, Event::NodeStarted { node_id, .. } if node_id.as_str() == "read");
+    let reads = |record: &&Record| matches!(&record.event, Event::Node { node_id, fact: NodeFact::Started { .. }, .. } if node_id.as_str() == "read");
     assert_eq!(bed.journal(&parked.run).iter().filter(reads).count(), 1, "what was finished is not run again");
     let mut seat = Seat::take(&bed);
     seat.ask(Request::Resume(parked.run));

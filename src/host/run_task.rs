@@ -9,7 +9,7 @@ use super::{
     timers::Timers,
     workers::{Assignment, AttemptKey, Report, Workers, is_last},
 };
-use crate::engine::{Batch, Command, Effect, Event, Input, Record, Run, Time, Timer, TimerKind};
+use crate::engine::{Batch, Command, Effect, Event, Input, NodeFact, Record, Run, Time, Timer, TimerKind};
 use crate::plan::Risk;
 use crate::store::Durability;
 use std::time::Duration;
@@ -257,7 +257,7 @@ fn timeout(origin: &AttemptKey) -> Timer {
 fn durability(run: &Run, records: &[Record]) -> Durability {
     let weighty = |record: &Record| match &record.event {
         Event::GateDecided { .. } => true,
-        Event::ToolStarted { call, .. } => changes_world(run, &call.tool),
+        Event::Node { fact: NodeFact::ToolStarted { call }, .. } => changes_world(run, &call.tool),
         _ => false,
     };
     if records.iter().any(weighty) { Durability::Power } else { Durability::Process }

@@ -7,8 +7,8 @@ use super::{
     workers::{Assignment, Labour, WorkerPort},
 };
 use crate::engine::{
-    Action, ActionTarget, Actor, Command, Done, Event, GateId, GateReply, NodeState, Outcome, Record, Run, RunId, RunSettings, Time,
-    WorkerFact,
+    Action, ActionTarget, Actor, Command, Done, Event, GateId, GateReply, NodeFact, NodeState, Outcome, Record, Run, RunId, RunSettings,
+    Time, WorkerFact,
 };
 use crate::plan::{NodeId, Plan};
 use crate::store::{Durability, Journal, Ownership, StoreError};
@@ -195,7 +195,7 @@ async fn a_chain_goes_on_beside_one_that_waits_for_a_decision_and_the_gated_body
     let mut stage = Stage::open(&acts, json!([step("a", &[]), gated, step("c", &[]), step("d", &["c"]), step("e", &["d"])])).await;
     let completed = |id: &'static str| {
         move |notice: &Notice| {
-            let is_it = |record: &Record| matches!(&record.event, Event::NodeCompleted { node_id, .. } if node_id.as_str() == id);
+            let is_it = |record: &Record| matches!(&record.event, Event::Node { node_id, fact: NodeFact::Completed { .. }, .. } if node_id.as_str() == id);
             records_of(notice).iter().any(is_it).then_some(())
         }
     };
@@ -209,8 +209,10 @@ async fn a_chain_goes_on_beside_one_that_waits_for_a_decision_and_the_gated_body
     tokio::time::sleep(Duration::from_secs(3_600)).await;
     stage.order(Command::Decide { gate: gate.id, decision: GateReply::Approve, hash: gate.hash });
     assert_eq!(stage.end().await.outcome().unwrap().0, Outcome::Succeeded);
-    let starts =
-        stage.records().into_iter().filter(|record| matches!(&record.event, Event::NodeStarted { node_id, .. } if node_id.as_str() == "b"));
+    let starts = stage
+        .records()
+        .into_iter()
+        .filter(|record| matches!(&record.event, Event::Node { node_id, fact: NodeFact::Started { .. }, .. } if node_id.as_str() == "b"));
     assert_eq!(starts.count(), 1);
 }
 
@@ -238,21 +240,25 @@ async fn streamed_text_is_merged_and_complete_and_comes_before_the_end_of_its_no
         .iter()
         .enumerate()
         .filter_map(|(at, record)| match &record.event {
-            Event::Output { text, .. } => Some((at, text.as_str())),
+            Event::Node { fact: NodeFact::Output { text }, .. } => Some((at, text.as_str())),
             _ => None,
         })
         .collect();
     let whole: String = texts.iter().map(|(_, text)| *text).collect();
     assert_eq!(whole, (0..450).map(|piece| format!("{piece} ")).collect::<String>());
     assert!((4..=6).contains(&texts.len()), "{} pieces in 450 ms", texts.len());
-    let end = records.iter().position(|record| matches!(record.event, Event::NodeCompleted { .. })).unwrap();
+    let end = records.iter().position(|record| matches!(record.event, Event::Node { fact: NodeFact::Completed { .. }, .. })).unwrap();
     assert!(texts.last().unwrap().0 < end);
 }
 
 #[tokio::test]
 async fn a_flood_of_text_does_not_hold_up_a_command() {
     let mut stage = Stage::open(&[("a", Act::Babble)], json!([step("a", &[])])).await;
-    stage.until(|notice| records_of(notice).iter().any(|record| matches!(record.event, Event::Output { .. })).then_some(())).await;
+    stage
+        .until(|notice| {
+            records_of(notice).iter().any(|record| matches!(record.event, Event::Node { fact: NodeFact::Output { .. }, .. })).then_some(())
+        })
+        .await;
     stage.order(Command::act(Action::Cancel { target: ActionTarget::Run }));
     let run = stage.end().await;
     assert_eq!(run.outcome().unwrap().0, Outcome::Cancelled);
@@ -273,7 +279,11 @@ async fn a_worker_that_breaks_off_fails_its_node_and_no_other() {
 async fn cancelling_a_node_drops_its_work_and_the_others_finish() {
     let nodes = json!([step("a", &[]), step("b", &["a"]), step("c", &[])]);
     let mut stage = Stage::open(&[("a", Act::Sleep(1_000_000)), ("c", Act::Sleep(50))], nodes).await;
-    stage.until(|notice| records_of(notice).iter().any(|record| matches!(record.event, Event::NodeStarted { .. })).then_some(())).await;
+    stage
+        .until(|notice| {
+            records_of(notice).iter().any(|record| matches!(record.event, Event::Node { fact: NodeFact::Started { .. }, .. })).then_some(())
+        })
+        .await;
     stage.order(Command::act(Action::Cancel { target: ActionTarget::Node(NodeId::new("a")) }));
     let run = stage.end().await;
     let state = |id: &str| run.node(&NodeId::new(id)).unwrap().state.clone();
@@ -323,8 +333,12 @@ async fn a_decision_is_on_the_disk_before_anything_follows_from_it() {
     let synced = stage.journal.synced.lock().unwrap();
     let at = |wanted: fn(&Event) -> bool| synced.iter().position(|record| wanted(&record.event));
     let decided = at(|event| matches!(event, Event::GateDecided { .. }));
-    assert!(decided.is_some() && decided < at(|event| matches!(event, Event::NodeStarted { .. })));
-    assert_eq!(at(|event| matches!(event, Event::NodeCompleted { .. })), None, "what no effect follows isn't waited for");
+    assert!(decided.is_some() && decided < at(|event| matches!(event, Event::Node { fact: NodeFact::Started { .. }, .. })));
+    assert_eq!(
+        at(|event| matches!(event, Event::Node { fact: NodeFact::Completed { .. }, .. })),
+        None,
+        "what no effect follows isn't waited for"
+    );
 }
 
 #[tokio::test(start_paused = true)]

@@ -1,7 +1,7 @@
 //! The journal against a real disk: what is committed stays, what fails is not half-written, what is wrong is said.
 
 use super::{schema::Tuning, *};
-use crate::engine::{Action, Actor, Event, Gate, GateId, GateKind, GateReply, Outcome, Record, RunId, RunSettings, Time};
+use crate::engine::{Action, Actor, Event, Gate, GateId, GateKind, GateReply, NodeFact, Outcome, Record, RunId, RunSettings, Time};
 use crate::plan::{NodeId, Plan};
 use serde_json::{Value, json};
 use std::{path::Path, time::Duration};
@@ -36,7 +36,7 @@ fn gate(id: u32, node: &str) -> Event {
 }
 
 fn output(text: &str) -> Event {
-    Event::Output { node_id: NodeId::new("a"), generation: 1, text: text.into() }
+    Event::Node { node_id: NodeId::new("a"), generation: 1, fact: NodeFact::Output { text: text.into() } }
 }
 
 async fn append(store: &Store, run: &str, records: &[Record]) -> Result<(), StoreError> {

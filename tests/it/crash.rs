@@ -2,7 +2,7 @@
 //! without a decision, and what was told is what is journalled. Effects are counted outside of the program.
 
 use super::support::program::Program;
-use dagdeck::engine::{Event, NodeState, Outcome, Record, Run};
+use dagdeck::engine::{Event, NodeFact, NodeState, Outcome, Record, Run};
 use serde_json::{Value, json};
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -197,11 +197,11 @@ fn check(program: &Program, told: &[Value]) {
     let (mut over, mut starts) = (BTreeSet::new(), BTreeMap::new());
     for record in &records {
         match &record.event {
-            Event::NodeStarted { node_id, .. } => {
+            Event::Node { node_id, fact: NodeFact::Started { .. }, .. } => {
                 assert!(!over.contains(node_id), "`{node_id}` was finished and ran again");
                 *starts.entry(node_id.clone()).or_insert(0) += 1;
             }
-            Event::NodeCompleted { node_id, .. } => assert!(over.insert(node_id.clone()), "`{node_id}` ends once"),
+            Event::Node { node_id, fact: NodeFact::Completed { .. }, .. } => assert!(over.insert(node_id.clone()), "`{node_id}` ends once"),
             _ => {}
         }
     }

@@ -1,7 +1,7 @@
 //! `TraceView`: where a result came from, as lines that a person walks: the results that went into it, and at each of them the inputs,
 //! calls, files, sources and approvals.
 
-use crate::engine::{Event, Record, Renames, Trace, TraceRow, Transcript, carry};
+use crate::engine::{Event, NodeFact, Record, Renames, Trace, TraceRow, Transcript, carry};
 use crate::plan::NodeId;
 use std::collections::BTreeMap;
 
@@ -66,7 +66,9 @@ struct TraceNotes {
 
 impl TraceNotes {
     fn fold(&mut self, records: &[Record]) {
-        let tells = |record: &&Record| matches!(record.event, Event::ModelCalled { .. } | Event::Acted { .. } | Event::Undone { .. });
+        let tells = |record: &&Record| {
+            matches!(record.event, Event::Node { fact: NodeFact::ModelCalled { .. }, .. } | Event::Acted { .. } | Event::Undone { .. })
+        };
         for record in records.iter().filter(tells) {
             self.asked.fold(record);
             let names = self.renames.fold(record);
@@ -109,7 +111,9 @@ impl TraceView {
             return;
         }
         // Words that stream in go into no trace.
-        let is_words = |record: &Record| matches!(record.event, Event::Output { .. } | Event::Message { .. } | Event::LogLine { .. });
+        let is_words = |record: &Record| {
+            matches!(record.event, Event::Node { fact: NodeFact::Output { .. } | NodeFact::Message { .. }, .. } | Event::LogLine { .. })
+        };
         if records.get(self.folded..).is_some_and(|fresh| fresh.iter().all(is_words)) {
             self.folded = records.len();
             return;

@@ -5,7 +5,7 @@ use serde_json::json;
 use super::{Deck, safety::Dice};
 use crate::console::model::{Replay, Screen};
 use crate::console::update::next_wake;
-use crate::engine::{Event, Run, Time, WorkerFact};
+use crate::engine::{Event, NodeFact, Run, Time, WorkerFact};
 
 fn at(deck: &Deck) -> usize {
     deck.model.replay().map_or(0, Replay::at)
@@ -49,7 +49,10 @@ fn whatever_way_leads_to_an_event_it_shows_what_all_events_up_to_it_say() {
         assert_eq!(replay.at(), to.clamp(1, records.len()));
         assert_eq!(replay.fold().run, Run::replay(&records[..replay.at()]), "after event {}", replay.at());
         let said = replay.fold().transcript(&"scan".into()).map_or(0, |scan| scan.output.lines().len());
-        let outputs = records[..replay.at()].iter().filter(|record| matches!(record.event, crate::engine::Event::Output { .. })).count();
+        let outputs = records[..replay.at()]
+            .iter()
+            .filter(|record| matches!(record.event, crate::engine::Event::Node { fact: crate::engine::NodeFact::Output { .. }, .. }))
+            .count();
         assert_eq!(said, outputs, "after event {}", replay.at());
     }
 }
@@ -167,7 +170,7 @@ fn steps_by_node_and_by_time_land_where_they_say() {
     deck.keys("H 0 ) )");
     let view = deck.model.shown_run().unwrap();
     let record = &view.journal().records()[at(&deck) - 1];
-    assert!(matches!(record.event, crate::engine::Event::NodeStarted { .. }), "{record:?}");
+    assert!(matches!(record.event, crate::engine::Event::Node { fact: crate::engine::NodeFact::Started { .. }, .. }), "{record:?}");
     assert_eq!(deck.model.selected_id(), record.event.node());
     deck.keys("0 }");
     let moved = view_time(&deck).since(first_time(&deck));
@@ -287,7 +290,7 @@ fn a_row_of_streamed_pieces_leads_to_its_last_one_and_is_found_from_each() {
     deck.keys("[ [ [");
     let log = &deck.model.shown_run().unwrap().log;
     let selected = &deck.model.shown_run().unwrap().journal().records()[log.row().unwrap().first()].event;
-    assert!(matches!(selected, Event::Output { text, .. } if text == "It "), "{selected:?}");
+    assert!(matches!(selected, Event::Node { fact: NodeFact::Output { text }, .. } if text == "It "), "{selected:?}");
 }
 
 #[test]

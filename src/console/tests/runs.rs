@@ -7,7 +7,7 @@ use crate::console::{
     model::Screen,
     update::{ConsoleEffect, Msg, next_wake, update},
 };
-use crate::engine::{Action, Command, Event, Input, Outcome, Record, RunId};
+use crate::engine::{Action, Command, Event, Input, NodeFact, Outcome, Record, RunId};
 use crate::host::client::{Driver, Notice, Parent, Request, RunSummary};
 use crate::plan::Approve;
 
@@ -43,7 +43,9 @@ fn other(deck: &Deck, node: &str) -> Vec<Record> {
     for record in &mut records {
         match &mut record.event {
             Event::RunCreated { run, .. } => *run = RunId("run-9".into()),
-            Event::NodeCompleted { node_id, result, .. } if node_id.as_str() == node => *result = json!("one\ntwo\nother"),
+            Event::Node { node_id, fact: NodeFact::Completed { result, .. }, .. } if node_id.as_str() == node => {
+                *result = json!("one\ntwo\nother")
+            }
             _ => {}
         }
     }

@@ -2,7 +2,7 @@
 
 use super::{ConsoleEffect, UpdateTurn, actions};
 use crate::console::model::{Focus, GateKey, Model, PlanScreen, ReplyDraft, RunView, Screen, Status, TreeView, Version, words};
-use crate::engine::{Event, Outcome, Record, RunId};
+use crate::engine::{Event, NodeFact, Outcome, Record, RunId};
 use crate::host::client::{Driver, ModelStatus, Notice, PlanningId, Problem, Request};
 use crate::plan::{Node, Plan};
 use crate::text::{Plain, counted};
@@ -204,11 +204,11 @@ fn told(model: &mut Model, id: &RunId, event: &Event) {
         // Whether it can still be taken back changes by the moment: the hints say so.
         Event::Acted { verb, .. } => Status::good(&format!("done: {}", verb.words())),
         Event::Undone { .. } => Status::good("taken back: the run stands as if it had not been said"),
-        Event::BreakHit { node_id, reason, .. } => {
+        Event::Node { node_id, fact: NodeFact::BreakHit { reason, .. }, .. } => {
             let go = key("act.pause").map(|go| format!("; {go} goes on")).unwrap_or_default();
             Status::warn(&format!("`{node_id}` is kept by a breakpoint: {reason}{go}"))
         }
-        Event::CallHeld { node_id, held, .. } => {
+        Event::Node { node_id, fact: NodeFact::CallHeld { held, .. }, .. } => {
             let go = key("act.step").map(|step| format!("; {step} lets it go")).unwrap_or_default();
             // Of several the one that goes next, as beside the tree.
             let mut calls = model.runs.get(id).into_iter().flat_map(|view| view.newest().run.held_calls(node_id));

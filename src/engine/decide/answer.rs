@@ -1,7 +1,7 @@
 //! What an answered gate calls for, once the answer itself is on record.
 
 use crate::engine::{
-    Decided, Event, Gate, GateId, GateKind, GateReply, NodeState, SkippedBy, Time, ToolCall,
+    Decided, Event, Gate, GateId, GateKind, GateReply, NodeFact, NodeState, SkippedBy, Time, ToolCall,
     gates::{LOST_OPTIONS, approval_result, edited},
     graph::{NodeIx, tool_of},
     run::{GateEnd, Run},
@@ -87,16 +87,20 @@ impl Run {
         match (&gate.kind, decision) {
             (_, GateReply::Reject { message }) => {
                 let message = if message.is_empty() { "the operator said no".to_string() } else { rejected(message) };
-                Event::ToolRefused { node_id, generation, call, message }
+                Event::Node { node_id, generation, fact: NodeFact::ToolRefused { call, message } }
             }
-            (GateKind::Tool { .. }, GateReply::Answer { value }) => Event::ToolAnswered { node_id, generation, call, value: value.clone() },
+            (GateKind::Tool { .. }, GateReply::Answer { value }) => {
+                Event::Node { node_id, generation, fact: NodeFact::ToolAnswered { call, value: value.clone() } }
+            }
             (GateKind::Tool { tool, .. }, _) => {
                 let args = edited(decision, &gate.payload).clone();
-                Event::ToolStarted { node_id, generation, call: ToolCall { id: call, tool: tool.clone(), args } }
+                Event::Node { node_id, generation, fact: NodeFact::ToolStarted { call: ToolCall { id: call, tool: tool.clone(), args } } }
             }
-            (GateKind::Question { .. } | GateKind::Before | GateKind::After, _) => {
-                Event::QuestionAnswered { node_id, generation, call, value: edited(decision, &gate.payload).clone() }
-            }
+            (GateKind::Question { .. } | GateKind::Before | GateKind::After, _) => Event::Node {
+                node_id,
+                generation,
+                fact: NodeFact::QuestionAnswered { call, value: edited(decision, &gate.payload).clone() },
+            },
         }
     }
 

@@ -2,7 +2,7 @@
 
 use super::{end::plan_error, stop::STOPPED};
 use crate::engine::{
-    ErrorKind, Event, NodeError, Time,
+    ErrorKind, Event, NodeError, NodeFact, Time,
     frame::{Bodies, Counts, InnerRunIx, MOST_NODES, Times},
     graph::NodeIx,
     run::{PARTIAL, Run},
@@ -49,7 +49,7 @@ impl Run {
         if self.nodes_inside() + nodes > MOST_NODES {
             return self.fail_whole(ix, self.too_many(nodes));
         }
-        vec![Event::BodyStarted { node_id: self.id_of(ix), generation: self.generation(ix), index: bodies.next_index() }]
+        vec![self.fact(ix, NodeFact::BodyStarted { index: bodies.next_index() })]
     }
 
     fn follow_once(&self, ix: NodeIx, bodies: &Bodies, now: Time) -> Vec<Event> {

@@ -1,7 +1,7 @@
 //! Breakpoints: which one keeps a node at a moment, and why. Conditions are judged here and nowhere else; what they say goes into an event.
 
 use crate::engine::{
-    BreakId, Event, Job, Kept, NodeError,
+    BreakId, Event, Job, Kept, NodeError, NodeFact,
     graph::{NodeIx, tool_of},
     run::Run,
 };
@@ -58,7 +58,7 @@ impl Run {
             return None;
         }
         let Hit { point, reason } = self.hit(ix, at, seen)?;
-        Some(Event::BreakHit { node_id: self.id_of(ix), generation: self.generation(ix), point, moment: at, kept: Box::new(kept), reason })
+        Some(self.fact(ix, NodeFact::BreakHit { point, moment: at, kept: Box::new(kept), reason }))
     }
 
     /// The first breakpoint that means a node at a moment and whose condition holds: the plan's own, then people's in their order.

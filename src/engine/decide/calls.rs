@@ -3,7 +3,7 @@
 
 use super::breaks::BreakpointFacts;
 use crate::engine::{
-    Event, GateKind, HeldCall, NextCall, Time, ToolCall, WorkerFact,
+    Event, GateKind, HeldCall, NextCall, NodeFact, Time, ToolCall, WorkerFact,
     flow::{Pending, Wait},
     gates::REJECTIONS_BEFORE_SILENCE,
     graph::{NodeIx, tool_of},
@@ -20,7 +20,7 @@ impl Run {
 
     /// Proposed, then held, started, refused, or asked about.
     pub(super) fn decide_tool(&self, ix: NodeIx, call: &ToolCall, verdict: Verdict, why: &str, now: Time) -> Vec<Event> {
-        let proposed = Event::ToolProposed { node_id: self.id_of(ix), generation: self.generation(ix), call: call.clone() };
+        let proposed = self.fact(ix, NodeFact::ToolProposed { call: call.clone() });
         let next = NextCall::Tool { tool: call.tool.clone(), args: call.args.clone(), verdict, why: why.to_string() };
         let follows = self.hold_call(ix, &call.id, next).unwrap_or_else(|| self.tool_event(ix, call, verdict, why, now));
         [proposed].into_iter().chain(self.with_owed(ix, follows)).collect()
@@ -52,21 +52,22 @@ impl Run {
             None => return None,
         };
         let held = Box::new(HeldCall { call: call.to_string(), next, reason });
-        Some(Event::CallHeld { node_id: self.id_of(ix), generation: self.generation(ix), point, held })
+        Some(self.fact(ix, NodeFact::CallHeld { point, held }))
     }
 
     /// A model call goes, with what people have to say to the agent. Calls that a tool makes are no turns of the agent.
     fn model_event(&self, ix: NodeIx, call: &str, model: &str) -> Event {
         let next = NextCall::Model { model: model.to_string() };
         let is_turn = self.flows[ix.at()].worker.as_ref().is_some_and(|worker| !worker.asks_from_tool(&next));
-        Event::ModelStarted {
-            node_id: self.id_of(ix),
-            generation: self.generation(ix),
-            call: call.to_string(),
-            model: model.to_string(),
-            guidance: if is_turn { self.untold(ix).to_vec() } else { Vec::new() },
-            wrap_up: is_turn && self.flows[ix.at()].drive.stopped_by.is_some(),
-        }
+        self.fact(
+            ix,
+            NodeFact::ModelStarted {
+                call: call.to_string(),
+                model: model.to_string(),
+                guidance: if is_turn { self.untold(ix).to_vec() } else { Vec::new() },
+                wrap_up: is_turn && self.flows[ix.at()].drive.stopped_by.is_some(),
+            },
+        )
     }
 
     /// What was rejected before never runs unasked.
@@ -76,8 +77,12 @@ impl Run {
         }
         let (node_id, generation) = (self.id_of(ix), self.generation(ix));
         let rejected = self.rejections(ix, &call.tool, &call.args);
-        let refuse = |message: String| Event::ToolRefused { node_id: node_id.clone(), generation, call: call.id.clone(), message };
-        let start = || Event::ToolStarted { node_id: node_id.clone(), generation, call: call.clone() };
+        let refuse = |message: String| Event::Node {
+            node_id: node_id.clone(),
+            generation,
+            fact: NodeFact::ToolRefused { call: call.id.clone(), message },
+        };
+        let start = || Event::Node { node_id: node_id.clone(), generation, fact: NodeFact::ToolStarted { call: call.clone() } };
         match verdict {
             Verdict::Deny => refuse(format!("`{}` is denied by the permission rules: {why}", call.tool)),
             Verdict::Allow | Verdict::Ask if rejected >= REJECTIONS_BEFORE_SILENCE => {
@@ -104,7 +109,7 @@ impl Run {
     pub(super) fn refused_by_stop(&self, ix: NodeIx, call: &str) -> Option<Event> {
         let who = self.flows[ix.at()].drive.stopped_by.as_ref()?;
         let message = format!("stopped by {who}: no more tools and no more questions; hand back what there is");
-        Some(Event::ToolRefused { node_id: self.id_of(ix), generation: self.generation(ix), call: call.to_string(), message })
+        Some(self.fact(ix, NodeFact::ToolRefused { call: call.to_string(), message }))
     }
 
     /// The next of the calls that were let go, and of those that nobody needs to answer any more because the node is to stop. One at a

@@ -2,7 +2,7 @@
 //! have already earned.
 
 use crate::engine::{
-    Event, NodeState,
+    Event, NodeFact, NodeState,
     amend::Amendment,
     flow::{Phase, PhasePart},
     frame::{InnerRun, InnerRunIx, unfit},
@@ -145,7 +145,11 @@ impl Run {
             routes.taken.retain(|&edge| self.edge_token(edge).is_none());
             routes.dead.retain(|&edge| self.edge_token(edge).is_none());
             let (node_id, generation) = (self.id_of(ix), self.generation(ix));
-            events.push(Event::NodeRouted { node_id, generation, taken: routes.taken, dead: routes.dead, why: routes.why });
+            events.push(Event::Node {
+                node_id,
+                generation,
+                fact: NodeFact::Routed { taken: routes.taken, dead: routes.dead, why: routes.why },
+            });
         }
         Ok(events)
     }

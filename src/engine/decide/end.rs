@@ -1,7 +1,7 @@
 //! How a node ends: with a result and its routes, in failure, skipped, or cancelled. Open gates are voided first.
 
 use crate::engine::{
-    ErrorKind, Event, GateKind, NodeError, NodeState, SkippedBy, Time,
+    ErrorKind, Event, GateKind, NodeError, NodeFact, NodeState, SkippedBy, Time,
     flow::Phase,
     gates::schema_misfit,
     graph::NodeIx,
@@ -25,7 +25,7 @@ impl Run {
         if !self.graph.nodes[ix.at()].gates.after {
             return self.complete(ix, result, mark);
         }
-        let returned = Event::NodeReturned { node_id: self.id_of(ix), generation: self.generation(ix), mark };
+        let returned = self.fact(ix, NodeFact::Returned { mark });
         let gate = self.gate_event(ix, GateKind::After, result, "its result is to be approved before it is used", now);
         self.voids(ix, "the node has its result").into_iter().chain([returned, gate]).collect()
     }
@@ -37,7 +37,7 @@ impl Run {
         match self.routes(Ending { node: ix, state: "succeeded", result: Some(&result), error: None }) {
             Ok(routes) => {
                 events.extend(self.routed(ix, routes));
-                events.push(Event::NodeCompleted { node_id, generation, result, mark });
+                events.push(Event::Node { node_id, generation, fact: NodeFact::Completed { result, mark } });
                 events.extend(self.stage_over(ix));
                 events
             }
@@ -63,9 +63,9 @@ impl Run {
         match safe {
             Some(routes) => {
                 events.extend(self.routed(ix, routes));
-                events.push(Event::NodeFailed { node_id, generation, error, safe: true, result });
+                events.push(Event::Node { node_id, generation, fact: NodeFact::Failed { error, safe: true, result } });
             }
-            None => events.push(Event::NodeFailed { node_id, generation, error, safe: false, result }),
+            None => events.push(Event::Node { node_id, generation, fact: NodeFact::Failed { error, safe: false, result } }),
         }
         if self.nodes[ix.at()].attempt > 0 {
             events.extend(self.stage_over(ix));
@@ -77,7 +77,11 @@ impl Run {
     fn routed(&self, ix: NodeIx, routes: Routes) -> impl Iterator<Item = Event> + use<> {
         let (node_id, generation) = (self.id_of(ix), self.generation(ix));
         let told = routes.astray.then(|| Event::LogLine { node_id: node_id.clone(), text: routes.why.clone() });
-        told.into_iter().chain([Event::NodeRouted { node_id, generation, taken: routes.taken, dead: routes.dead, why: routes.why }])
+        told.into_iter().chain([Event::Node {
+            node_id,
+            generation,
+            fact: NodeFact::Routed { taken: routes.taken, dead: routes.dead, why: routes.why },
+        }])
     }
 
     /// What a stages plan tells when a stage that started is over (seed 004: a checkpoint after the results, then the end).
@@ -97,7 +101,7 @@ impl Run {
     pub(super) fn pass(&self, ix: NodeIx, reason: String) -> Vec<Event> {
         let (node_id, generation) = (self.id_of(ix), self.generation(ix));
         match self.routes(Ending { node: ix, state: "passed", result: None, error: None }) {
-            Ok(routes) => self.routed(ix, routes).chain([Event::NodePassed { node_id, generation, reason }]).collect(),
+            Ok(routes) => self.routed(ix, routes).chain([Event::Node { node_id, generation, fact: NodeFact::Passed { reason } }]).collect(),
             Err(message) => self.fail(ix, plan_error(message), None),
         }
     }
@@ -105,7 +109,7 @@ impl Run {
     /// The node never runs, or not to its end.
     pub(super) fn skip(&self, ix: NodeIx, by: SkippedBy, reason: String) -> Vec<Event> {
         let mut events = self.voids(ix, &reason);
-        events.push(Event::NodeSkipped { node_id: self.id_of(ix), generation: self.generation(ix), reason, by });
+        events.push(self.fact(ix, NodeFact::Skipped { reason, by }));
         events
     }
 
@@ -130,7 +134,7 @@ impl Run {
         let inside = format!("cancelled with `{}`, which it is a part of", self.id_of(ix));
         let mut events: Vec<Event> = self.open_inside(ix).flat_map(|inner| self.cancel(inner, &inside)).collect();
         events.extend(self.voids(ix, reason));
-        events.push(Event::NodeCancelled { node_id: self.id_of(ix), generation: self.generation(ix), reason: reason.to_string() });
+        events.push(self.fact(ix, NodeFact::Cancelled { reason: reason.to_string() }));
         events
     }
 

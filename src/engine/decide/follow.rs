@@ -2,7 +2,7 @@
 
 use super::end::plan_error;
 use crate::engine::{
-    ErrorKind, Event, GateKind, NodeError, NodeState, Outcome, SkippedBy, Time,
+    ErrorKind, Event, GateKind, NodeError, NodeFact, NodeState, Outcome, SkippedBy, Time,
     flow::Phase,
     frame::MOST_NODES,
     gates::LOST_OPTIONS,
@@ -146,7 +146,7 @@ impl Run {
         let (node_id, generation) = (self.id_of(ix), self.generation(ix));
         if let Some((lock, holder)) = self.queue.taken(&self.graph.nodes[ix.at()].locks) {
             let reason = format!("waits for lock `{}`, which `{}` holds", self.graph.locks[lock as usize], self.id_of(holder));
-            return vec![Event::NodeHeld { node_id, generation, reason }];
+            return vec![Event::Node { node_id, generation, fact: NodeFact::Held { reason } }];
         }
         if self.nodes_inside() >= MOST_NODES && self.doc(ix).is_some_and(|node| node.kind.is_composite()) {
             return self.fail(ix, self.too_many(0), None);
@@ -157,7 +157,7 @@ impl Run {
         };
         let attempt = self.nodes[ix.at()].attempt + 1;
         let stage = (attempt == 1 && self.is_stage(ix)).then(|| Event::StageStarted { node_id: node_id.clone() });
-        [Event::NodeStarted { node_id, generation, attempt, job: Box::new(job) }].into_iter().chain(stage).collect()
+        [Event::Node { node_id, generation, fact: NodeFact::Started { attempt, job: Box::new(job) } }].into_iter().chain(stage).collect()
     }
 
     /// Work that the engine does itself.

@@ -15,7 +15,8 @@ mod verbs;
 mod work;
 
 use super::{
-    Actor, Event, Input, NodeError, Outcome, RunId, RunSettings, Time, Timer, TimerKind, flow::Phase, frame::unfit, graph::NodeIx, run::Run,
+    Actor, Event, Input, NodeError, NodeFact, Outcome, RunId, RunSettings, Time, Timer, TimerKind, flow::Phase, frame::unfit,
+    graph::NodeIx, run::Run,
 };
 use crate::plan::Plan;
 
@@ -96,7 +97,12 @@ impl Run {
         self.decide_failure(ix, error, now)
     }
 
+    /// Something that happens to a node as it is now.
+    pub(super) fn fact(&self, ix: NodeIx, fact: NodeFact) -> Event {
+        Event::Node { node_id: self.id_of(ix), generation: self.generation(ix), fact }
+    }
+
     pub(super) fn ready_event(&self, ix: NodeIx) -> Event {
-        Event::NodeReady { node_id: self.id_of(ix), generation: self.nodes[ix.at()].generation }
+        self.fact(ix, NodeFact::Ready)
     }
 }

@@ -2,7 +2,7 @@
 //! behind goes again unasked; everything else does.
 
 use crate::engine::{
-    Actor, Command, Decided, Event, Gate, GateId, GateKind, Input, Record, RunId, Time,
+    Actor, Command, Decided, Event, Gate, GateId, GateKind, Input, NodeFact, Record, RunId, Time,
     graph::{NodeIx, tool_of},
     run::Run,
 };
@@ -68,9 +68,9 @@ impl Run {
         }
         let (node_id, generation, attempt) = (self.id_of(ix), self.generation(ix), self.nodes[ix.at()].attempt);
         let next = if self.may_have_acted(ix) {
-            Event::NodeUnknown { node_id, generation, reason: format!("{why}; nobody knows whether it took effect") }
+            Event::Node { node_id, generation, fact: NodeFact::Unknown { reason: format!("{why}; nobody knows whether it took effect") } }
         } else {
-            Event::NodeInterrupted { node_id, generation, attempt, reason: why.to_string() }
+            Event::Node { node_id, generation, fact: NodeFact::Interrupted { attempt, reason: why.to_string() } }
         };
         self.voids(ix, "the attempt is over").into_iter().chain([next]).collect()
     }

@@ -1,6 +1,6 @@
 //! What a worker's facts call for.
 
-use crate::engine::{ErrorKind, Event, NodeError, Time, WorkerFact, graph::NodeIx, run::Run};
+use crate::engine::{ErrorKind, Event, NodeError, NodeFact, Time, WorkerFact, graph::NodeIx, run::Run};
 use crate::plan::{NodeId, Retry};
 
 impl Run {
@@ -14,14 +14,14 @@ impl Run {
             WorkerFact::ModelAsked { call, model } => self.decide_model(ix, call, model),
             WorkerFact::ToolAsked { call, verdict, why } => self.decide_tool(ix, call, *verdict, why, now),
             WorkerFact::ToolDone { call, report } => {
-                vec![Event::ToolFinished { node_id, generation, call: call.clone(), report: report.clone() }]
+                vec![Event::Node { node_id, generation, fact: NodeFact::ToolFinished { call: call.clone(), report: report.clone() } }]
             }
             WorkerFact::QuestionAsked { .. } => self.decide_question(ix, fact, now),
-            WorkerFact::ModelCalled(call) => vec![Event::ModelCalled { node_id, generation, call: call.clone() }],
+            WorkerFact::ModelCalled(call) => vec![Event::Node { node_id, generation, fact: NodeFact::ModelCalled { call: call.clone() } }],
             WorkerFact::Message { role, content } => {
-                vec![Event::Message { node_id, generation, role: role.clone(), content: content.clone() }]
+                vec![Event::Node { node_id, generation, fact: NodeFact::Message { role: role.clone(), content: content.clone() } }]
             }
-            WorkerFact::Output(text) => vec![Event::Output { node_id, generation, text: text.clone() }],
+            WorkerFact::Output(text) => vec![Event::Node { node_id, generation, fact: NodeFact::Output { text: text.clone() } }],
             WorkerFact::Log(text) => vec![Event::LogLine { node_id, text: text.clone() }],
         }
     }
@@ -50,7 +50,7 @@ impl Run {
             ErrorKind::NothingBegan => true,
             ErrorKind::Transient if self.may_have_begun(ix) => {
                 let reason = format!("{}; nobody knows whether it took effect", error.message);
-                let lost = Event::NodeUnknown { node_id: self.id_of(ix), generation: self.generation(ix), reason };
+                let lost = self.fact(ix, NodeFact::Unknown { reason });
                 return self.voids(ix, "the attempt is over").into_iter().chain([lost]).collect();
             }
             ErrorKind::Transient => true,
@@ -62,7 +62,7 @@ impl Run {
             return self.fail(ix, error, None);
         }
         let until = now.plus(self.pause(ix, &retry, attempt).max(error.retry_after_ms.unwrap_or(0)));
-        let retrying = Event::NodeRetrying { node_id: self.id_of(ix), generation: self.generation(ix), attempt, error, until };
+        let retrying = self.fact(ix, NodeFact::Retrying { attempt, error, until });
         self.voids(ix, "the attempt is over").into_iter().chain([retrying]).collect()
     }
 

@@ -202,7 +202,7 @@ fn check_journal(world: &World) {
     let mut ended: BTreeSet<(NodeId, u32)> = BTreeSet::new();
     for record in &world.records {
         match &record.event {
-            Event::NodeStarted { node_id, generation, attempt, .. } => {
+            Event::Node { node_id, generation, fact: NodeFact::Started { attempt, .. } } => {
                 assert!(!ended.contains(&(node_id.clone(), *generation)), "`{node_id}` starts after its end");
                 let ix = run.graph.find(node_id).unwrap();
                 assert_eq!(run.nodes[ix.at()].generation, *generation);
@@ -216,11 +216,11 @@ fn check_journal(world: &World) {
                     assert!(run.is_over(source) || run.flows[source.at()].former.is_some(), "`{node_id}` works with what there is");
                 }
             }
-            Event::NodeCompleted { node_id, generation, .. }
-            | Event::NodeFailed { node_id, generation, .. }
-            | Event::NodeSkipped { node_id, generation, .. }
-            | Event::NodePassed { node_id, generation, .. }
-            | Event::NodeCancelled { node_id, generation, .. } => {
+            Event::Node { node_id, generation, fact: NodeFact::Completed { .. } }
+            | Event::Node { node_id, generation, fact: NodeFact::Failed { .. } }
+            | Event::Node { node_id, generation, fact: NodeFact::Skipped { .. } }
+            | Event::Node { node_id, generation, fact: NodeFact::Passed { .. } }
+            | Event::Node { node_id, generation, fact: NodeFact::Cancelled { .. } } => {
                 let once = ended.insert((node_id.clone(), *generation));
                 assert!(once, "generation {generation} of `{node_id}` ends once");
             }

@@ -11,7 +11,7 @@ pub(super) fn point(at: Moment, node: Option<&str>, when: Option<&str>) -> Actio
 
 fn hits(events: &[Event]) -> Vec<(String, Moment)> {
     let hit = |event: &Event| match event {
-        Event::BreakHit { node_id, moment, .. } => Some((node_id.to_string(), *moment)),
+        Event::Node { node_id, fact: NodeFact::BreakHit { moment, .. }, .. } => Some((node_id.to_string(), *moment)),
         _ => None,
     };
     events.iter().filter_map(hit).collect()

@@ -101,7 +101,7 @@ impl Reader {
 
     fn read(&mut self, record: &Record) {
         if let Some((call, held)) = self.proposed.take() {
-            let is_held = matches!(&record.event, Event::CallHeld { held, .. } if held.call == call);
+            let is_held = matches!(&record.event, Event::Node { fact: NodeFact::CallHeld { held, .. }, .. } if held.call == call);
             assert!(is_held || !held, "{call} goes past its breakpoint: {:?}", record.event);
         }
         self.read_node(&record.event);
@@ -111,7 +111,7 @@ impl Reader {
 
     fn read_node(&mut self, event: &Event) {
         let (id, generation, at, attempt) = match event {
-            Event::BreakHit { node_id, generation, moment: at, point, .. } => {
+            Event::Node { node_id, generation, fact: NodeFact::BreakHit { moment: at, point, .. } } => {
                 assert!(self.met.insert((node_id.clone(), *generation, *at)), "`{node_id}` meets {at:?} twice");
                 let attempt = self.attempt(node_id) + u32::from(*at == Moment::Before);
                 assert!(self.is_meant(*at, node_id, attempt));
@@ -119,17 +119,25 @@ impl Reader {
                 return;
             }
             // A step goes over it.
-            Event::NodeStarted { .. } if self.run.pace() != Pace::Going => return,
-            Event::NodeStarted { node_id, generation, attempt, .. } => (node_id, generation, Moment::Before, *attempt),
+            Event::Node { fact: NodeFact::Started { .. }, .. } if self.run.pace() != Pace::Going => return,
+            Event::Node { node_id, generation, fact: NodeFact::Started { attempt, .. } } => (node_id, generation, Moment::Before, *attempt),
             // What a person says in a node's place is no result of its work.
-            Event::NodeCompleted { mark: Some(mark), .. } if mark == "overridden" => return,
-            Event::NodeCompleted { node_id, generation, .. } if self.returned.contains(&(node_id.clone(), *generation)) => return,
-            Event::NodeReturned { node_id, generation, .. } => {
+            Event::Node { fact: NodeFact::Completed { mark: Some(mark), .. }, .. } if mark == "overridden" => return,
+            Event::Node { node_id, generation, fact: NodeFact::Completed { .. } }
+                if self.returned.contains(&(node_id.clone(), *generation)) =>
+            {
+                return;
+            }
+            Event::Node { node_id, generation, fact: NodeFact::Returned { .. } } => {
                 self.returned.insert((node_id.clone(), *generation));
                 (node_id, generation, Moment::After, self.attempt(node_id))
             }
-            Event::NodeCompleted { node_id, generation, .. } => (node_id, generation, Moment::After, self.attempt(node_id)),
-            Event::NodeFailed { node_id, generation, .. } => (node_id, generation, Moment::Failure, self.attempt(node_id)),
+            Event::Node { node_id, generation, fact: NodeFact::Completed { .. } } => {
+                (node_id, generation, Moment::After, self.attempt(node_id))
+            }
+            Event::Node { node_id, generation, fact: NodeFact::Failed { .. } } => {
+                (node_id, generation, Moment::Failure, self.attempt(node_id))
+            }
             _ => return,
         };
         if self.is_meant(at, id, attempt) {
@@ -149,18 +157,18 @@ impl Reader {
             return self.read_verb(verb, nodes);
         }
         let Some(id) = event.node() else { return };
-        let was_held = matches!(event, Event::ModelStarted { call, .. } if self.held.contains(call));
+        let was_held = matches!(event, Event::Node { fact: NodeFact::ModelStarted { call, .. }, .. } if self.held.contains(call));
         let calls = self.calls.entry(id.clone()).or_default();
         match event {
-            Event::NodeStarted { .. } => calls.made.clear(),
-            Event::NodeInterrupted { .. } | Event::NodeUnknown { .. } => calls.break_off(),
-            Event::NodeRetrying { .. } => *calls = Calls::default(),
-            Event::ToolProposed { call, .. } => {
+            Event::Node { fact: NodeFact::Started { .. }, .. } => calls.made.clear(),
+            Event::Node { fact: NodeFact::Interrupted { .. } | NodeFact::Unknown { .. }, .. } => calls.break_off(),
+            Event::Node { fact: NodeFact::Retrying { .. }, .. } => *calls = Calls::default(),
+            Event::Node { fact: NodeFact::ToolProposed { call }, .. } => {
                 let name = format!("{} {}", call.tool, call.args);
                 let nth = calls.count(&name);
                 self.proposed = Some((call.id.clone(), self.must_hold(id, &name, nth)));
             }
-            Event::CallHeld { held, point, .. } => {
+            Event::Node { fact: NodeFact::CallHeld { held, point }, .. } => {
                 let (name, nth) = match &held.next {
                     NextCall::Model { model } => (model.clone(), calls.count(model)),
                     NextCall::Tool { tool, args, .. } => {
@@ -175,11 +183,13 @@ impl Reader {
                 calls.held.push((held.call.clone(), name.clone(), nth));
                 assert!(point.is_none() || self.must_hold(id, &name, nth), "no breakpoint means {}", held.call);
             }
-            Event::ModelStarted { call, model, .. } if !was_held => {
+            Event::Node { fact: NodeFact::ModelStarted { call, model, .. }, .. } if !was_held => {
                 let nth = calls.count(model);
                 assert!(!self.must_hold(id, model, nth), "{call} goes past its breakpoint");
             }
-            Event::ModelStarted { call, .. } | Event::ToolStarted { call: ToolCall { id: call, .. }, .. } => {
+            Event::Node {
+                fact: NodeFact::ModelStarted { call, .. } | NodeFact::ToolStarted { call: ToolCall { id: call, .. } }, ..
+            } => {
                 assert!(!calls.held.iter().any(|(held, ..)| held == call), "{call} was let go by nobody");
             }
             _ => {}

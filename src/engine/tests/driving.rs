@@ -32,7 +32,7 @@ fn refused(events: &[Event]) -> String {
 fn a_model_call_that_nobody_holds_goes_at_once() {
     let mut world = World::new(plan(vec![agent("a", &[])]));
     let events = model(&mut world, "a", "m1");
-    assert!(matches!(&events[..], [Event::ModelStarted { model, wrap_up: false, .. }] if model == "m"));
+    assert!(matches!(&events[..], [Event::Node { fact: NodeFact::ModelStarted { model, wrap_up: false, .. }, .. }] if model == "m"));
     assert_eq!((answered(&world, "m1"), world.state("a")), (Some(go(&[], false)), "running"));
 }
 

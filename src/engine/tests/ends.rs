@@ -121,6 +121,6 @@ fn a_plan_inside_a_node_goes_by_the_same_rule() {
 fn journals_of_before_the_rule_say_nothing_of_who_skipped() {
     let old = json!({"type": "node_skipped", "node_id": "b", "generation": 1, "reason": "skipped by anna"});
     let event: Event = serde_json::from_value(old.clone()).unwrap();
-    assert!(matches!(event, Event::NodeSkipped { by: SkippedBy::Plan, .. }));
+    assert!(matches!(event, Event::Node { fact: NodeFact::Skipped { by: SkippedBy::Plan, .. }, .. }));
     assert_eq!(serde_json::to_value(&event).unwrap(), old);
 }

@@ -159,12 +159,12 @@ fn walk_engine(document: &Value, inputs: Map<String, Value>, results: &[Value]) 
     let mut walk = Walk::default();
     for record in &world.records {
         match &record.event {
-            Event::NodeStarted { node_id, .. } => {
+            Event::Node { node_id, fact: NodeFact::Started { .. }, .. } => {
                 let came = deps.iter().find(|(id, _)| *id == **node_id).map(|(_, came)| came.clone());
                 let result = world.node(node_id).result.as_deref().cloned().unwrap_or_default();
                 walk.visits.push((node_id.to_string(), came.unwrap_or_default(), result));
             }
-            Event::NodePassed { node_id, .. } => walk.passed.push(node_id.to_string()),
+            Event::Node { node_id, fact: NodeFact::Passed { .. }, .. } => walk.passed.push(node_id.to_string()),
             _ => {}
         }
     }

@@ -86,7 +86,10 @@ fn new_ways_out_of_finished_nodes_get_their_tokens_from_the_recorded_results() {
     world.done("a", json!({"n": 3}));
     let way = |to: &str, when: &str| Edit::AddEdge { edge: Box::new(edge("a", to, when)), at: None };
     let events = world.act(edit([add(agent("big", &[])), add(agent("small", &[])), way("big", "a.n > 2"), way("small", "a.n < 2")]));
-    assert!(matches!(&events[1], Event::NodeRouted { taken, dead, .. } if taken.len() == 1 && dead.len() == 1), "{events:?}");
+    assert!(
+        matches!(&events[1], Event::Node { fact: NodeFact::Routed { taken, dead, .. }, .. } if taken.len() == 1 && dead.len() == 1),
+        "{events:?}"
+    );
     assert_eq!((world.state("big"), world.state("small")), ("running", "skipped"));
     let refused = refusal(&world, [add(agent("odd", &[])), way("odd", "a.n + ")]);
     assert!(refused.contains("a.n + "), "{refused}");

@@ -20,6 +20,7 @@ mod steering;
 mod undoing;
 mod views;
 mod walks;
+mod wire;
 mod work;
 
 use std::cell::Cell;

@@ -399,8 +399,10 @@ fn check_inside(world: &World) {
             assert!(going.contains(owner), "`{id}` has an event while `{owner}` doesn't run: {:?}", record.event);
         }
         match &record.event {
-            Event::NodeStarted { .. } => drop(going.insert(id)),
-            Event::NodeCompleted { .. } | Event::NodeFailed { .. } | Event::NodeCancelled { .. } => drop(going.remove(&**id)),
+            Event::Node { fact: NodeFact::Started { .. }, .. } => drop(going.insert(id)),
+            Event::Node { fact: NodeFact::Completed { .. } | NodeFact::Failed { .. } | NodeFact::Cancelled { .. }, .. } => {
+                going.remove(&**id);
+            }
             _ => {}
         }
     }
@@ -419,23 +421,23 @@ pub(super) fn check(world: &World) {
     let mut tokens: BTreeMap<EdgeId, bool> = BTreeMap::new();
     let run = &world.run;
     for record in &world.records {
-        if let Event::NodeCompleted { node_id, .. } = &record.event {
+        if let Event::Node { node_id, fact: NodeFact::Completed { .. }, .. } = &record.event {
             let shape = &run.graph.nodes[run.graph.find(node_id).unwrap().at()];
             let reviewed = gates.values().any(|gate| gate.node == *node_id && decided.contains(&gate.id));
             assert!(!shape.gates.after || reviewed, "the result of `{node_id}` is used only after somebody saw it");
         }
         match &record.event {
-            Event::NodeCompleted { node_id, .. }
-            | Event::NodeFailed { node_id, .. }
-            | Event::NodeSkipped { node_id, .. }
-            | Event::NodePassed { node_id, .. }
-            | Event::NodeCancelled { node_id, .. } => {
+            Event::Node { node_id, fact: NodeFact::Completed { .. }, .. }
+            | Event::Node { node_id, fact: NodeFact::Failed { .. }, .. }
+            | Event::Node { node_id, fact: NodeFact::Skipped { .. }, .. }
+            | Event::Node { node_id, fact: NodeFact::Passed { .. }, .. }
+            | Event::Node { node_id, fact: NodeFact::Cancelled { .. }, .. } => {
                 assert!(ended.insert(node_id.clone()), "`{node_id}` ends once");
                 for &edge in &run.graph.nodes[run.graph.find(node_id).unwrap().at()].outs {
                     tokens.entry(edge).or_insert(false);
                 }
             }
-            Event::NodeRouted { taken, dead, .. } => {
+            Event::Node { fact: NodeFact::Routed { taken, dead, .. }, .. } => {
                 taken.iter().for_each(|edge| assert_eq!(tokens.insert(*edge, true), None));
                 dead.iter().for_each(|edge| assert_eq!(tokens.insert(*edge, false), None));
             }
@@ -448,7 +450,7 @@ pub(super) fn check(world: &World) {
                     approved.insert(*gate);
                 }
             }
-            Event::NodeStarted { node_id, .. } => {
+            Event::Node { node_id, fact: NodeFact::Started { .. }, .. } => {
                 assert!(!ended.contains(node_id), "`{node_id}` doesn't start after its end");
                 let ix = run.graph.find(node_id).unwrap();
                 let shape = &run.graph.nodes[ix.at()];
@@ -463,7 +465,7 @@ pub(super) fn check(world: &World) {
                     assert!(yes, "`{node_id}` starts only after its approval");
                 }
             }
-            Event::ToolStarted { node_id, call, .. } => {
+            Event::Node { node_id, fact: NodeFact::ToolStarted { call }, .. } => {
                 let mut asked = gates.values().filter(|gate| gate.node == *node_id);
                 let own = |gate: &&Gate| matches!(&gate.kind, GateKind::Tool { call: id, .. } if *id == call.id);
                 if let Some(gate) = asked.find(own) {

@@ -27,7 +27,10 @@ fn in_the_middle_of_a_fan_out_the_run_opens_and_goes_on() {
     assert_eq!(world.states(), "a succeeded, b succeeded, c running, d pending");
     let events = world.crash();
     assert!(matches!(&events[0], Event::RunRecovered { by } if *by == me()));
-    assert!(matches!(&events[1], Event::NodeInterrupted { node_id, attempt: 1, .. } if &**node_id == "c"), "{events:?}");
+    assert!(
+        matches!(&events[1], Event::Node { node_id, fact: NodeFact::Interrupted { attempt: 1, .. }, .. } if &**node_id == "c"),
+        "{events:?}"
+    );
     assert_eq!(world.started(), ["c"], "what was finished is not run again");
     assert_eq!(world.node("c").attempt, 2);
     world.done("c", json!(3));

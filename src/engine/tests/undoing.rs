@@ -89,7 +89,7 @@ fn what_is_refused_is_judged_behind_the_verbs_that_come_before_it() {
 fn a_branch_keeps_whole_steps() {
     let mut world = World::new(plan(vec![agent("a", &[]), agent("b", &["a"])]));
     world.done("a", json!(7));
-    let routed = world.records.iter().find(|record| matches!(record.event, Event::NodeRouted { .. })).unwrap().seq;
+    let routed = world.records.iter().find(|record| matches!(record.event, Event::Node { fact: NodeFact::Routed { .. }, .. })).unwrap().seq;
     let whole = Record::whole(&world.records, routed);
     assert_eq!(whole, world.records.len() as u64, "the result and what follows from it come with the way");
     assert_eq!(Record::whole(&world.records, whole), whole);

@@ -4,7 +4,7 @@ use serde_json::Value;
 
 use crate::console::model::{Doc, log::StreamedText, words};
 use crate::console::theme::Role;
-use crate::engine::{Action, Actor, Event, GateReply, Job, NextCall, Outcome, Record, Run};
+use crate::engine::{Action, Actor, Event, GateReply, Job, NextCall, NodeFact, Outcome, Record, Run};
 use crate::plan::NodeId;
 use crate::text::{Plain, count, counted, duration, timestamp};
 
@@ -103,41 +103,49 @@ pub fn said(stream: &StreamedText) -> Plain {
 fn told_of_node(event: &Event, run: &Run) -> EventLine {
     let none = Plain::default();
     let (what, role) = match event {
-        Event::NodeReady { .. } => (Plain::line("ready"), Role::Ready),
-        Event::NodeHeld { reason, .. } => (because("held", reason), Role::Held),
-        Event::NodeStarted { attempt: 1, job, .. } => (because("started", &job_words(job)), Role::Running),
-        Event::NodeStarted { attempt, job, .. } => (because(&format!("started, attempt {attempt}"), &job_words(job)), Role::Running),
-        Event::NodeRetrying { attempt, error, .. } => {
+        Event::Node { fact: NodeFact::Ready, .. } => (Plain::line("ready"), Role::Ready),
+        Event::Node { fact: NodeFact::Held { reason }, .. } => (because("held", reason), Role::Held),
+        Event::Node { fact: NodeFact::Started { attempt: 1, job }, .. } => (because("started", &job_words(job)), Role::Running),
+        Event::Node { fact: NodeFact::Started { attempt, job }, .. } => {
+            (because(&format!("started, attempt {attempt}"), &job_words(job)), Role::Running)
+        }
+        Event::Node { fact: NodeFact::Retrying { attempt, error, .. }, .. } => {
             (because(&format!("attempt {attempt} failed, tries again"), &error.message), Role::Retrying)
         }
-        Event::NodeRouted { taken, dead, why, .. } if taken.is_empty() && dead.is_empty() => {
+        Event::Node { fact: NodeFact::Routed { taken, dead, why }, .. } if taken.is_empty() && dead.is_empty() => {
             (because("nothing comes after it", why), Role::Dim)
         }
-        Event::NodeRouted { taken, dead, why, .. } if dead.is_empty() && why.is_empty() => {
+        Event::Node { fact: NodeFact::Routed { taken, dead, why }, .. } if dead.is_empty() && why.is_empty() => {
             (Plain::line(&format!("leads on by {}", counted(taken.len(), "edge"))), Role::Dim)
         }
-        Event::NodeRouted { taken, dead, why, .. } => {
+        Event::Node { fact: NodeFact::Routed { taken, dead, why }, .. } => {
             let words = format!("leads on by {}, {} dead", counted(taken.len(), "edge"), dead.len());
             (because(&words, why), Role::Dim)
         }
-        Event::BodyStarted { index: None, .. } => (Plain::line("the plan inside begins"), Role::Running),
-        Event::BodyStarted { index: Some(index), .. } => (Plain::line(&format!("turn {index} of the plan inside begins")), Role::Running),
+        Event::Node { fact: NodeFact::BodyStarted { index: None }, .. } => (Plain::line("the plan inside begins"), Role::Running),
+        Event::Node { fact: NodeFact::BodyStarted { index: Some(index) }, .. } => {
+            (Plain::line(&format!("turn {index} of the plan inside begins")), Role::Running)
+        }
         Event::StageStarted { .. } => (Plain::line("stage started"), Role::Dim),
         Event::Checkpoint { .. } => (Plain::line("checkpoint"), Role::Dim),
         Event::StageFinished { .. } => (Plain::line("stage finished"), Role::Dim),
-        Event::NodeCompleted { result, mark, .. } => {
+        Event::Node { fact: NodeFact::Completed { result, mark }, .. } => {
             let words = mark.as_ref().map_or("succeeded".to_owned(), |mark| format!("succeeded, {mark}"));
             (because(&words, &value_line(result)), Role::Succeeded)
         }
-        Event::NodeReturned { mark, .. } => (because("returned a result", mark.as_deref().unwrap_or_default()), Role::Waiting),
-        Event::NodeFailed { error, safe: true, .. } => (because("failed, its consumers are told", &error.message), Role::FailedSafe),
-        Event::NodeFailed { error, .. } => (because("failed", &error.message), Role::Failed),
-        Event::NodeSkipped { reason, .. } => (because("skipped", reason), Role::Skipped),
-        Event::NodePassed { reason, .. } => (because("passed", reason), Role::Passed),
-        Event::NodeCancelled { reason, .. } => (because("cancelled", reason), Role::Cancelled),
-        Event::BreakHit { reason, .. } => (because("a breakpoint keeps it", reason), Role::Held),
-        Event::NodeInterrupted { reason, .. } => (because("interrupted", reason), Role::Warning),
-        Event::NodeUnknown { reason, .. } => (because("unknown", reason), Role::Unknown),
+        Event::Node { fact: NodeFact::Returned { mark }, .. } => {
+            (because("returned a result", mark.as_deref().unwrap_or_default()), Role::Waiting)
+        }
+        Event::Node { fact: NodeFact::Failed { error, safe: true, .. }, .. } => {
+            (because("failed, its consumers are told", &error.message), Role::FailedSafe)
+        }
+        Event::Node { fact: NodeFact::Failed { error, .. }, .. } => (because("failed", &error.message), Role::Failed),
+        Event::Node { fact: NodeFact::Skipped { reason, .. }, .. } => (because("skipped", reason), Role::Skipped),
+        Event::Node { fact: NodeFact::Passed { reason }, .. } => (because("passed", reason), Role::Passed),
+        Event::Node { fact: NodeFact::Cancelled { reason }, .. } => (because("cancelled", reason), Role::Cancelled),
+        Event::Node { fact: NodeFact::BreakHit { reason, .. }, .. } => (because("a breakpoint keeps it", reason), Role::Held),
+        Event::Node { fact: NodeFact::Interrupted { reason, .. }, .. } => (because("interrupted", reason), Role::Warning),
+        Event::Node { fact: NodeFact::Unknown { reason }, .. } => (because("unknown", reason), Role::Unknown),
         other => return told_of_work(other, run),
     };
     EventLine { node: event.node().cloned(), kind: "node", what, who: none, role }
@@ -151,22 +159,24 @@ fn told_of_work(event: &Event, run: &Run) -> EventLine {
     };
     let none = Plain::default();
     let (kind, what, who, role) = match event {
-        Event::ToolProposed { call, .. } => {
+        Event::Node { fact: NodeFact::ToolProposed { call }, .. } => {
             ("tool", because("proposes a call", &arguments(&call.args)), Plain::summary(&call.tool), Role::Dim)
         }
-        Event::CallHeld { held, .. } => {
+        Event::Node { fact: NodeFact::CallHeld { held, .. }, .. } => {
             let kind = match held.next {
                 NextCall::Model { .. } => "model",
                 NextCall::Tool { .. } => "tool",
             };
             (kind, because(&format!("held before it calls {}", held.next.words()), &held.reason), none, Role::Held)
         }
-        Event::ToolRefused { message, .. } => ("tool", because("call refused", message), none, Role::Warning),
-        Event::ToolStarted { call, .. } => {
+        Event::Node { fact: NodeFact::ToolRefused { message, .. }, .. } => ("tool", because("call refused", message), none, Role::Warning),
+        Event::Node { fact: NodeFact::ToolStarted { call }, .. } => {
             ("tool", because("call started", &arguments(&call.args)), Plain::summary(&call.tool), Role::Code)
         }
-        Event::ToolAnswered { value, .. } => ("tool", because("answered in the tool's place", &value_line(value)), none, Role::Accent),
-        Event::ToolFinished { node_id, call, report, .. } => {
+        Event::Node { fact: NodeFact::ToolAnswered { value, .. }, .. } => {
+            ("tool", because("answered in the tool's place", &value_line(value)), none, Role::Accent)
+        }
+        Event::Node { node_id, fact: NodeFact::ToolFinished { call, report }, .. } => {
             let words = format!("call {} in {}", if report.ok { "ended" } else { "failed" }, duration(report.duration_ms).as_str());
             let role = if report.ok { Role::Code } else { Role::Error };
             ("tool", because(&words, &value_line(&report.value)), tool_of(node_id, call), role)
@@ -180,23 +190,23 @@ fn told_of_work(event: &Event, run: &Run) -> EventLine {
 fn told_of_words(event: &Event) -> EventLine {
     let none = Plain::default();
     let (kind, what, who, role) = match event {
-        Event::QuestionAnswered { value, .. } => ("gate", because("its question was answered", &value_line(value)), none, Role::Accent),
-        Event::ModelStarted { model, guidance, wrap_up, .. } => {
+        Event::Node { fact: NodeFact::QuestionAnswered { value, .. }, .. } => {
+            ("gate", because("its question was answered", &value_line(value)), none, Role::Accent)
+        }
+        Event::Node { fact: NodeFact::ModelStarted { model, guidance, wrap_up, .. }, .. } => {
             let words = if *wrap_up { "last model call started, to hand back what there is" } else { "model call started" };
             ("model", because(words, &guidance.join(" ")), Plain::summary(model), Role::Dim)
         }
-        Event::ModelCalled { call, .. } => {
+        Event::Node { fact: NodeFact::ModelCalled { call }, .. } => {
             let tokens = count(call.usage.total());
             let words = format!("model call, {} tokens in {}", tokens.as_str(), duration(call.duration_ms).as_str());
             ("model", because(&words, &call.finish), Plain::summary(&call.model), Role::Text)
         }
-        Event::Message { role, content, .. } => ("text", because(&format!("message of {role}"), content), none, Role::Dim),
-        Event::Output { text, .. } => ("text", because("says", text), none, Role::Dim),
-        Event::LogLine { text, .. } => ("text", because("log", text), none, Role::Dim),
-        Event::Touched { files, sources, .. } => {
-            let words = format!("touched {} and {}", counted(files.len(), "file"), counted(sources.len(), "source"));
-            ("tool", Plain::line(&words), none, Role::Dim)
+        Event::Node { fact: NodeFact::Message { role, content }, .. } => {
+            ("text", because(&format!("message of {role}"), content), none, Role::Dim)
         }
+        Event::Node { fact: NodeFact::Output { text }, .. } => ("text", because("says", text), none, Role::Dim),
+        Event::LogLine { text, .. } => ("text", because("log", text), none, Role::Dim),
         // All others are told above.
         _ => ("engine", none.clone(), none, Role::Dim),
     };
@@ -290,7 +300,7 @@ pub fn streamed(stream: &StreamedText, records: &[Record], run: &Run) -> Doc<'st
     doc.heading("what it says");
     let mut text = String::new();
     for record in pieces() {
-        let Event::Output { text: piece, .. } = &record.event else { continue };
+        let Event::Node { fact: NodeFact::Output { text: piece }, .. } = &record.event else { continue };
         if text.len() + piece.len() > SHOWN {
             text.push('…');
             break;

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 
 use super::EventFilter;
 use crate::console::model::{Fold, docs};
-use crate::engine::{Event, Record};
+use crate::engine::{Event, NodeFact, Record};
 use crate::plan::NodeId;
 use crate::text::{Plain, counted, thousands};
 
@@ -142,7 +142,9 @@ impl Rows {
     pub fn hear(&mut self, record: &Record, filter: Filter<'_>, fold: &Fold) {
         let at = self.heard();
         let row = match &record.event {
-            Event::Output { node_id, text, .. } => self.stream(at, node_id, text, |stream| filter.lets_stream(stream, record, fold)),
+            Event::Node { node_id, fact: NodeFact::Output { text }, .. } => {
+                self.stream(at, node_id, text, |stream| filter.lets_stream(stream, record, fold))
+            }
             event => {
                 if let Some(node) = event.node() {
                     self.growing.remove(node);

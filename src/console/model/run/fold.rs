@@ -5,7 +5,7 @@ use std::{collections::BTreeMap, sync::Arc};
 
 use super::{Standing, StateCounts};
 use crate::console::model::NodeConversation;
-use crate::engine::{Action, Event, NodeState, Outcome, Pace, Record, Renames, Run, Time, Timeline, Topic, carry};
+use crate::engine::{Action, Event, NodeFact, NodeState, Outcome, Pace, Record, Renames, Run, Time, Timeline, Topic, carry};
 use crate::plan::NodeId;
 
 /// A run after some of its events.
@@ -87,7 +87,7 @@ impl Fold {
                 self.count_all();
             }
             Event::Branched { .. } | Event::RunReopened { .. } | Event::RunRecovered { .. } => self.count_all(),
-            Event::BodyStarted { node_id, index, .. } => {
+            Event::Node { node_id, fact: NodeFact::BodyStarted { index }, .. } => {
                 self.shape += 1;
                 let turn = index.map(|index| format!("[{index}]")).unwrap_or_default();
                 let body = self.run.node_doc(node_id).and_then(|node| node.kind.body());
@@ -98,7 +98,7 @@ impl Fold {
                     }
                 }
             }
-            Event::NodeStarted { node_id, attempt, job, .. } => {
+            Event::Node { node_id, fact: NodeFact::Started { attempt, job }, .. } => {
                 if *attempt == 1 {
                     self.transcripts.insert(node_id.clone(), Arc::default());
                 }
@@ -106,15 +106,15 @@ impl Fold {
                 transcript.begin();
                 transcript.give(job);
             }
-            Event::Output { node_id, text, .. } => self.transcript_mut(node_id).stream(text),
-            Event::ModelCalled { call, .. } => {
+            Event::Node { node_id, fact: NodeFact::Output { text }, .. } => self.transcript_mut(node_id).stream(text),
+            Event::Node { fact: NodeFact::ModelCalled { call }, .. } => {
                 self.tokens += call.usage.total();
                 self.cost_usd += call.cost_usd.unwrap_or_default();
             }
-            Event::Message { node_id, role, content, .. } => self.transcript_mut(node_id).say(role, content),
+            Event::Node { node_id, fact: NodeFact::Message { role, content }, .. } => self.transcript_mut(node_id).say(role, content),
             Event::LogLine { node_id, text } => self.transcript_mut(node_id).note(text),
-            Event::NodeCompleted { node_id, result, .. } => self.transcript_mut(node_id).finish(result),
-            Event::NodeFailed { node_id, result: Some(result), .. } => self.transcript_mut(node_id).finish(result),
+            Event::Node { node_id, fact: NodeFact::Completed { result, .. }, .. } => self.transcript_mut(node_id).finish(result),
+            Event::Node { node_id, fact: NodeFact::Failed { result: Some(result), .. }, .. } => self.transcript_mut(node_id).finish(result),
             _ => {}
         }
         if let Some(node) = self.node_of(&record.event) {

@@ -3,7 +3,7 @@
 
 use std::sync::Arc;
 
-use crate::engine::{Event, Record};
+use crate::engine::{Event, NodeFact, Record};
 
 /// The events of a run, in order.
 #[derive(Clone, Debug, Default)]
@@ -29,8 +29,8 @@ impl SearchMark {
     fn of(event: &Event) -> Option<Self> {
         match event {
             Event::ApprovalRequired { .. } => Some(Self::Gate),
-            Event::NodeFailed { .. } | Event::NodeUnknown { .. } => Some(Self::Failure),
-            Event::BreakHit { .. } | Event::CallHeld { .. } => Some(Self::Break),
+            Event::Node { fact: NodeFact::Failed { .. } | NodeFact::Unknown { .. }, .. } => Some(Self::Failure),
+            Event::Node { fact: NodeFact::BreakHit { .. } | NodeFact::CallHeld { .. }, .. } => Some(Self::Break),
             Event::GateDecided { .. } | Event::Acted { .. } | Event::Undone { .. } => Some(Self::Verb),
             _ => None,
         }

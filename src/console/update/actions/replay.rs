@@ -2,7 +2,7 @@
 
 use super::super::UpdateTurn;
 use crate::console::model::{Dialog, LineDialog, LineThen, Model, Replay, RunView, Status, TextField, log};
-use crate::engine::{Event, Record, Time};
+use crate::engine::{Event, NodeFact, Record, Time};
 use crate::text::Plain;
 
 /// Milliseconds of a step by time.
@@ -93,13 +93,16 @@ pub fn node_forward(model: &mut Model, _: &mut UpdateTurn) {
 fn begins_or_ends(record: &Record) -> bool {
     matches!(
         record.event,
-        Event::NodeStarted { .. }
-            | Event::NodeCompleted { .. }
-            | Event::NodeFailed { .. }
-            | Event::NodeSkipped { .. }
-            | Event::NodePassed { .. }
-            | Event::NodeCancelled { .. }
-            | Event::NodeUnknown { .. }
+        Event::Node {
+            fact: NodeFact::Started { .. }
+                | NodeFact::Completed { .. }
+                | NodeFact::Failed { .. }
+                | NodeFact::Skipped { .. }
+                | NodeFact::Passed { .. }
+                | NodeFact::Cancelled { .. }
+                | NodeFact::Unknown { .. },
+            ..
+        }
     )
 }
 

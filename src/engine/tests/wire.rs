@@ -1,0 +1,37 @@
+//! Published events keep their names and fields, whatever shape they have in the code.
+
+use crate::engine::*;
+use serde_json::Value;
+
+/// One line for each event and each set of its fields, written before node events had a type of their own.
+const PUBLISHED: &str = include_str!("../../../tests/fixtures/events/published.jsonl");
+
+#[test]
+fn published_events_read_and_write_the_same_bytes() {
+    for line in PUBLISHED.lines() {
+        let record: Record = serde_json::from_str(line).unwrap_or_else(|error| panic!("{error}: {line}"));
+        assert_eq!(serde_json::to_string(&record).unwrap(), line);
+    }
+}
+
+#[test]
+fn events_read_the_same_in_any_order_of_fields() {
+    for line in PUBLISHED.lines() {
+        let record: Record = serde_json::from_str(line).unwrap();
+        let Value::Object(fields) = serde_json::from_str(line).unwrap() else { panic!("a record is an object") };
+        let turned = Value::Object(fields.into_iter().rev().collect());
+        assert_eq!(serde_json::from_str::<Record>(&turned.to_string()).unwrap(), record);
+        assert_eq!(serde_json::from_value::<Record>(turned).unwrap(), record);
+    }
+}
+
+#[test]
+fn unknown_fields_are_left_out_and_unknown_events_refused() {
+    let more = r#"{"seq":1,"at":0,"type":"node_ready","node_id":"a","generation":1,"colour":[1,{"a":2}]}"#;
+    let record: Record = serde_json::from_str(more).unwrap();
+    assert_eq!(serde_json::to_string(&record).unwrap(), more.replace(r#","colour":[1,{"a":2}]"#, ""));
+    let error = |text: &str| serde_json::from_str::<Record>(text).unwrap_err().to_string();
+    assert!(error(r#"{"seq":1,"at":0,"type":"node_slept","node_id":"a"}"#).contains("node_slept"));
+    assert!(error(r#"{"seq":1,"at":0,"type":"node_ready","node_id":"a"}"#).contains("generation"));
+    assert!(error(r#"{"seq":1,"at":0,"node_id":"a"}"#).contains("type"));
+}
