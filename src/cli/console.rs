@@ -1,6 +1,10 @@
 //! `dagdeck console`: the full-screen console on a host in this process.
 
-use super::{CliContext, CliError, ConsoleArgs, Exit, Io, block_on, env, source};
+use super::{
+    CliContext, CliError, ConsoleArgs, Exit, Io,
+    context::{block_on, env},
+    source,
+};
 use crate::{
     console::{
         runtime::{self, Opened, Options},

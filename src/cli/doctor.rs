@@ -1,6 +1,6 @@
 //! `dagdeck doctor`: what is configured, what is missing, and how to fix it.
 
-use super::{CliContext, CliError, Exit, Io, ListArgs, env};
+use super::{CliContext, CliError, Exit, Io, ListArgs, context::env};
 use crate::{
     host::{Health, examine},
     text::Plain,

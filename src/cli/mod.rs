@@ -5,6 +5,7 @@ mod act;
 mod args;
 mod branch;
 mod console;
+mod context;
 mod decide;
 mod diff;
 mod doctor;
@@ -36,6 +37,8 @@ pub use args::{
     AboutArgs, Cli, Common, CompletionsArgs, ConsoleArgs, DiffArgs, ExportArgs, GateArgs, ImportArgs, ListArgs, LsArgs, PlanArgs,
     ResumeArgs, RunArgs, SchemaArgs, SchemaDocument, ShowArgs, Subcommand, ValidateArgs,
 };
+pub use context::CliContext;
+use context::block_on;
 pub use exit::{CliError, Exit};
 use io::Listened;
 pub use io::{Io, columns};
@@ -44,20 +47,13 @@ pub use steering::{
     ReplayArgs, RerunArgs, RewindArgs, TargetArgs, UndoArgs,
 };
 
-use crate::{
-    host::{LocalHost, Places, Survey, config::Config},
-    store::Store,
-    text::Plain,
-};
+use crate::text::Plain;
 use clap::{
     FromArgMatches,
     error::{ContextKind, ContextValue, ErrorKind},
     parser::ValueSource,
 };
-use std::{ffi::OsString, future::Future, path::Path, time::Duration};
-
-/// How long threads that still read files may take when everything else is done.
-const FAREWELL: Duration = Duration::from_secs(1);
+use std::{ffi::OsString, path::Path};
 
 /// Why `--model` is refused.
 const MODEL_OF_A_RUN: &str = "`--model` works for plans and new runs only; a stored run keeps the model it started with";
@@ -153,80 +149,4 @@ fn dispatch(cli: &Cli, io: &mut Io<'_>) -> Result<Exit, CliError> {
         Some(Subcommand::Completions(args)) => schema::completions(args, io),
         Some(Subcommand::Man) => schema::man(io),
     }
-}
-
-/// Runs a subcommand on a runtime of its own, which ends with it.
-fn block_on<T>(subcommand: impl Future<Output = T>) -> Result<T, CliError> {
-    let runtime = tokio::runtime::Builder::new_multi_thread()
-        .enable_all()
-        .build()
-        .map_err(|error| CliError::new(format!("can't start the runtime: {error}")))?;
-    let ended = runtime.block_on(subcommand);
-    // A thread that reads a pipe nobody writes to must not keep the program open.
-    runtime.shutdown_timeout(FAREWELL);
-    Ok(ended)
-}
-
-/// Where a subcommand works, and with which model.
-pub struct CliContext {
-    pub places: Places,
-    /// The model named on the command line.
-    pub model: Option<String>,
-}
-
-impl CliContext {
-    fn find(common: &Common) -> Result<Self, CliError> {
-        let places = Places::find(Some(common.workspace.clone()), common.home.clone())?;
-        Ok(Self { places, model: common.model.clone().or_else(|| env("DAGDECK_MODEL")) })
-    }
-
-    /// The configuration of user and project.
-    ///
-    /// # Errors
-    /// When a file is there and can't be used; names file and line.
-    pub fn config(&self) -> Result<Config, CliError> {
-        let (user, project) = self.places.config_files();
-        Config::load(user.as_deref(), &project).map_err(|error| CliError::new(error.to_string()).hint(error.hint))
-    }
-
-    /// The journal, for reading.
-    ///
-    /// # Errors
-    /// When it can't be opened.
-    pub fn store(&self) -> Result<Store, CliError> {
-        Store::open_to_look(&self.places.home).map_err(CliError::from)
-    }
-
-    /// The agents, tools and models to plan with; works without a journal.
-    ///
-    /// # Errors
-    /// When the configuration can't be used.
-    pub fn survey(&self) -> Result<Survey, CliError> {
-        Ok(Survey::new(&self.places, self.config()?, self.model.as_deref(), &env)?)
-    }
-
-    /// A host in this process, and the log that it writes.
-    ///
-    /// # Errors
-    /// When the configuration or the journal can't be used.
-    pub fn host(&self) -> Result<LocalHost, CliError> {
-        let host = LocalHost::open(self.places.clone(), self.config()?, self.model.as_deref(), &env)?;
-        log::start(&self.places.home, env("DAGDECK_LOG").as_deref());
-        Ok(host)
-    }
-
-    /// The same, also where the journal can only be read.
-    ///
-    /// # Errors
-    /// When the configuration can't be used, or the journal can't be read.
-    pub fn host_to_look(&self) -> Result<LocalHost, CliError> {
-        let host = LocalHost::open_to_look(self.places.clone(), self.config()?, self.model.as_deref(), &env)?;
-        log::start(&self.places.home, env("DAGDECK_LOG").as_deref());
-        Ok(host)
-    }
-}
-
-/// Looks an environment variable up; an empty one counts as absent.
-fn env(name: &str) -> Option<String> {
-    std::env::var(name).ok().filter(|value| !value.is_empty())
 }
