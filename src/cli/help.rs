@@ -4,7 +4,8 @@ use super::Cli;
 use clap::{Command, CommandFactory};
 use std::fmt::Write as _;
 
-const GROUPS: [(&str, &[&str]); 7] = [
+/// Every subcommand, in one group.
+pub const GROUPS: [(&str, &[&str]); 7] = [
     ("Plan", &["plan", "validate", "diff", "schema"]),
     ("Run", &["console", "run", "resume"]),
     ("Decide", &["approve", "reject", "answer"]),

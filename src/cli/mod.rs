@@ -40,6 +40,7 @@ pub use args::{
 pub use context::CliContext;
 use context::block_on;
 pub use exit::{CliError, Exit};
+pub use help::GROUPS;
 use io::Listened;
 pub use io::{Io, columns};
 pub use steering::{
