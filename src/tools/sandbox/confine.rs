@@ -40,7 +40,9 @@ pub(super) fn worker(job: &SandboxJob) -> Result<(), String> {
     };
     limit(Resource::Core, 0)?;
     limit(Resource::Fsize, 0)?;
-    limit(Resource::Cpu, time_ms.div_ceil(1_000) + 1)?;
+    // At the lower of both limits the signal says why; at the higher one it would be the signal of every other kill.
+    let cpu_s = time_ms.div_ceil(1_000) + 1;
+    limit_softly(Resource::Cpu, cpu_s, cpu_s + 1)?;
     // The engine has a limit of its own; this one is for what it doesn't count.
     limit(Resource::Data, (memory_mb + 256) << 20)?;
     platform::filter_worker()
@@ -71,11 +73,16 @@ pub(super) fn command(limits: &CommandLimits<'_>) -> Result<(), String> {
     platform::filter_command(limits.network)
 }
 
-/// Lowers a limit; never raises one that is lower already.
+/// Lowers a limit for good; never raises one that is lower already.
 fn limit(resource: Resource, value: u64) -> Result<(), String> {
+    limit_softly(resource, value, value)
+}
+
+/// Lowers a limit to `value`, and what it may be raised to again to `maximum`.
+fn limit_softly(resource: Resource, value: u64, maximum: u64) -> Result<(), String> {
     let now = getrlimit(resource);
-    let value = now.maximum.map_or(value, |maximum| maximum.min(value));
-    let new = Rlimit { current: Some(now.current.map_or(value, |current| current.min(value))), maximum: Some(value) };
+    let lower = |now: Option<u64>, value: u64| Some(now.map_or(value, |now| now.min(value)));
+    let new = Rlimit { current: lower(now.current.or(now.maximum), value), maximum: lower(now.maximum, maximum) };
     setrlimit(resource, new).map_err(|cause| format!("{resource:?} can't be limited: {cause}"))
 }
 

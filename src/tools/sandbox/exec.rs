@@ -25,7 +25,6 @@ const LISTENER_STACK: usize = 128 << 10;
 /// How a command is confined.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(in crate::tools) struct Confined {
-    /// The shell's text.
     pub(in crate::tools) command: String,
     /// Directories that may be written to.
     pub(in crate::tools) writable: Vec<PathBuf>,
@@ -45,7 +44,6 @@ pub(in crate::tools) fn wrap(config: &SandboxConfig, confined: &Confined) -> Res
     Ok(command)
 }
 
-/// The worker's side.
 pub(super) fn exec(args: Vec<OsString>) -> ExitCode {
     let order = args.first().and_then(|arg| arg.to_str()).and_then(|arg| serde_json::from_str::<Confined>(arg).ok());
     let Some(order) = order else { return ExitCode::from(126) };
@@ -60,9 +58,9 @@ pub(super) fn exec(args: Vec<OsString>) -> ExitCode {
 
 /// Runs the command to its end. What it leaves running is ended by whoever waits for this process.
 fn oversee(order: &Confined) -> Result<ExitStatus, String> {
-    let unset = |cause: String| format!("the sandbox can't be set up: {cause}");
+    let unset = |cause: String| format!("can't set up the sandbox: {cause}");
     // Without a terminal of its own a command can't write past dagdeck to the operator's, nor read what is typed there.
-    rustix::process::setsid().map_err(|cause| unset(format!("no session of its own: {cause}")))?;
+    rustix::process::setsid().map_err(|cause| unset(format!("can't start a session: {cause}")))?;
     let limits = CommandLimits { writable: &order.writable, network: order.network, memory_mb: order.memory_mb, cpu_s: order.cpu_s };
     confine::command(&limits).map_err(unset)?;
     let listener = thread::Builder::new().stack_size(LISTENER_STACK).spawn(end_with_dagdeck);

@@ -4,13 +4,9 @@ use rquickjs::{
     CatchResultExt as _, CaughtError, Context, Ctx, Error, Function, Promise, Runtime, Value as Js, context::EvalOptions,
     promise::PromiseState,
 };
+use rustix::time::{ClockId, clock_gettime};
 use serde_json::Value;
-use std::{
-    borrow::Cow,
-    cell::RefCell,
-    rc::Rc,
-    time::{Duration, Instant},
-};
+use std::{borrow::Cow, cell::RefCell, rc::Rc, time::Duration};
 
 use super::{OUTPUT, worker::SandboxAnswer};
 
@@ -40,8 +36,26 @@ const REPLACER: &str = "(key, value) => {
 
 type Logs = Rc<RefCell<Vec<String>>>;
 
+/// A script's limit of processor time. It has nothing to wait for, so this is all the time it takes, however busy the machine is.
+#[derive(Clone, Copy)]
+struct TimeLimit(Duration);
+
+impl TimeLimit {
+    fn new(limit: Duration) -> Self {
+        Self(thread_time() + limit)
+    }
+
+    fn is_reached(self) -> bool {
+        thread_time() >= self.0
+    }
+}
+
+fn thread_time() -> Duration {
+    clock_gettime(ClockId::ThreadCPUTime).try_into().unwrap_or_default()
+}
+
 pub(super) fn run(code: &str, deps: &Value, inputs: &Value, memory_mb: u64, time_ms: u64) -> SandboxAnswer {
-    let end = Instant::now() + Duration::from_millis(time_ms);
+    let end = TimeLimit::new(Duration::from_millis(time_ms));
     let logs = Logs::default();
     let result = start(memory_mb, end)
         .map_err(|cause| ScriptFailure::plain(cause.to_string()))
@@ -49,16 +63,16 @@ pub(super) fn run(code: &str, deps: &Value, inputs: &Value, memory_mb: u64, time
     let logs = logs.take();
     match result {
         Ok(value) => SandboxAnswer::Value { value, logs },
-        Err(_) if Instant::now() >= end => SandboxAnswer::Time { logs },
+        Err(_) if end.is_reached() => SandboxAnswer::Time { logs },
         Err(ScriptFailure { message, line }) => SandboxAnswer::Failed { message, line, logs },
     }
 }
 
-fn start(memory_mb: u64, end: Instant) -> Result<Context, Error> {
+fn start(memory_mb: u64, end: TimeLimit) -> Result<Context, Error> {
     let runtime = Runtime::new()?;
     runtime.set_memory_limit(usize::try_from(memory_mb << 20).unwrap_or(usize::MAX));
     runtime.set_max_stack_size(STACK);
-    runtime.set_interrupt_handler(Some(Box::new(move || Instant::now() >= end)));
+    runtime.set_interrupt_handler(Some(Box::new(move || end.is_reached())));
     Context::full(&runtime)
 }
 
@@ -84,9 +98,7 @@ impl ScriptFailure {
                 Self { message: format!("{name}: {message}"), line: exception.stack().as_deref().and_then(line) }
             }
             // Out of memory there may be no room left for an error object, and then null is what the engine throws, too.
-            CaughtError::Value(value) if value.is_null() => {
-                Self::plain("the code threw null instead of an error, or had no memory left for one")
-            }
+            CaughtError::Value(value) if value.is_null() => Self::plain("the code threw null instead of an error, or ran out of memory"),
             CaughtError::Value(value) => Self::plain(format!("thrown: {}", json(&value).as_deref().unwrap_or(value.type_name()))),
             CaughtError::Error(error) => Self::plain(error.to_string()),
         }
@@ -126,7 +138,7 @@ fn line(stack: &str) -> Option<u32> {
 
 struct Script<'a, 'js> {
     ctx: &'a Ctx<'js>,
-    end: Instant,
+    end: TimeLimit,
 }
 
 impl<'js> Script<'_, 'js> {
@@ -141,12 +153,12 @@ impl<'js> Script<'_, 'js> {
         let inputs = self.data(inputs)?;
         let promise: Promise<'js> = self.caught(function.call((deps.clone(), deps, inputs)))?;
         // Jobs may make jobs for ever; the interrupt handler ends only a job that runs.
-        while promise.state() == PromiseState::Pending && Instant::now() < self.end && self.ctx.execute_pending_job() {}
+        while promise.state() == PromiseState::Pending && !self.end.is_reached() && self.ctx.execute_pending_job() {}
         let value = match promise.result::<Js<'js>>() {
             Some(result) => self.caught(result)?,
-            None if Instant::now() >= self.end => return Err(ScriptFailure::plain("the time was up")),
+            None if self.end.is_reached() => return Err(ScriptFailure::plain("the time limit was reached")),
             None => {
-                return Err(ScriptFailure::plain("the code waits for a promise that nothing settles: there are no timers and no I/O here"));
+                return Err(ScriptFailure::plain("the code waits for a promise that never settles: there are no timers and no I/O here"));
             }
         };
         if value.is_undefined() {
@@ -156,7 +168,7 @@ impl<'js> Script<'_, 'js> {
         let text = text.ok_or_else(|| ScriptFailure::plain("the result is not JSON"))?;
         let text = self.caught(text.to_string())?;
         if text.len() > OUTPUT {
-            return Err(ScriptFailure::plain(format!("the result has {} bytes; at most {OUTPUT} are taken", text.len())));
+            return Err(ScriptFailure::plain(format!("the result has {} bytes; the limit is {OUTPUT} bytes", text.len())));
         }
         serde_json::from_str(&whole_characters(&text)).map_err(|cause| ScriptFailure::plain(format!("the result is not JSON: {cause}")))
     }
@@ -256,10 +268,10 @@ mod tests {
         assert_eq!(failure("\nreturn missing.field").1, Some(2));
         assert_eq!(failure("let a = 1;\nlet b = ;").1, Some(2));
         assert_eq!(failure("throw {code: 7}").0, "thrown: {\"code\":7}");
-        assert_eq!(failure("throw null").0, "the code threw null instead of an error, or had no memory left for one");
+        assert_eq!(failure("throw null").0, "the code threw null instead of an error, or ran out of memory");
         assert_eq!(failure("throw undefined").0, "thrown: undefined");
         assert_eq!(failure("return Promise.reject(new Error('no'))").0, "Error: no");
-        assert!(failure("await new Promise(() => {})").0.contains("nothing settles"));
+        assert!(failure("await new Promise(() => {})").0.contains("never settles"));
     }
 
     #[test]
@@ -297,6 +309,6 @@ mod tests {
         assert!(failure("function f() { return f() + 1 } return f()").0.contains("stack"));
         assert!(failure("let s = 'x'; while (true) s += s").0.contains("Error"));
         assert!(failure("const a = []; while (true) a.push(new Array(1000).fill(0))").0.contains("memory"));
-        assert!(failure("return 'x'.repeat(6000000)").0.contains("at most"));
+        assert!(failure("return 'x'.repeat(6000000)").0.contains("the limit is"));
     }
 }

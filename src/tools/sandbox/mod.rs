@@ -9,12 +9,16 @@ mod javascript;
 mod process;
 mod worker;
 
+use rustix::process::Signal;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
-use std::{path::PathBuf, time::Duration};
+use std::{os::unix::process::ExitStatusExt as _, path::PathBuf, time::Duration};
 use tokio::process::Command;
 
-use crate::plan::SandboxLimits;
+use crate::plan::{
+    SandboxLimits,
+    limits::{SCRIPT_MEMORY_MB as MEMORY_MB, SCRIPT_TIME_MS as TIME_MS},
+};
 use worker::{SandboxAnswer, SandboxJob};
 
 pub use confine::{Confinement, confinement};
@@ -22,14 +26,10 @@ pub(super) use exec::{Confined, wrap};
 pub(super) use process::{Feed, Finished, ProcessLimits, run};
 pub use worker::worker_main;
 
-/// Memory of a script when it doesn't say, and the most that it may ask for, in MiB.
-const MEMORY_MB: (u64, u64) = (64, SandboxLimits::MOST_MEMORY_MB);
-/// Time of a script when it doesn't say, and the most that it may ask for, in milliseconds.
-const TIME_MS: (u64, u64) = (5_000, SandboxLimits::MOST_TIME_MS);
 /// Largest result in bytes.
 const OUTPUT: usize = 4 << 20;
-/// What the worker may take beyond its script's time to start and to report.
-const GRACE: Duration = Duration::from_secs(1);
+/// A worker is ended at four times its script's time and this: its own limit is of processor time, which a busy machine hands out slowly.
+const GRACE: Duration = Duration::from_secs(10);
 
 /// Where the worker process comes from.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -69,7 +69,7 @@ pub enum SandboxError {
         logs: Vec<String>,
     },
     /// The worker died.
-    #[error("the sandbox ended the code: {0}")]
+    #[error("the sandbox stopped the code: {0}")]
     Died(String),
     /// The worker could not be started.
     #[error("the sandbox can't start: {0}")]
@@ -85,7 +85,7 @@ pub fn over(limits: &SandboxLimits) -> Vec<String> {
     let asked = [("memory_mb", limits.memory_mb, MEMORY_MB.1), ("time_ms", limits.time_ms, TIME_MS.1)];
     let words = |(name, asked, most): (&str, Option<u64>, u64)| {
         let asked = asked.filter(|asked| *asked > most)?;
-        Some(format!("`sandbox.{name}` is {asked}; {most} is the most that is given"))
+        Some(format!("`sandbox.{name}` is {asked}; the limit is {most}"))
     };
     asked.into_iter().filter_map(words).collect()
 }
@@ -103,9 +103,9 @@ impl SandboxError {
     pub fn hint(&self) -> Option<String> {
         match self {
             Self::Script { .. } => None,
-            Self::Time { .. } => Some("give the node a higher `sandbox.time_ms`, or less to do".into()),
-            Self::Died(_) => Some("give the node a higher `sandbox.memory_mb`, or less to do".into()),
-            Self::Start(_) => Some("see `dagdeck doctor`".into()),
+            Self::Time { .. } => Some("raise the node's `sandbox.time_ms`, or do less".into()),
+            Self::Died(_) => Some("raise the node's `sandbox.memory_mb`, or use less memory".into()),
+            Self::Start(_) => Some("run `dagdeck doctor`".into()),
         }
     }
 }
@@ -147,9 +147,11 @@ async fn work(config: &SandboxConfig, job: &SandboxJob, time_ms: u64) -> Result<
     let input = serde_json::to_vec(job).map_err(|cause| SandboxError::Start(cause.to_string()))?;
     let mut command = Command::new(program(config)?);
     command.arg0("dagdeck-sandbox").arg(worker::JOB).env_clear().env("TZ", "UTC").current_dir("/").process_group(0);
-    let caps = ProcessLimits { wall: Duration::from_millis(time_ms) + GRACE, stdout: OUTPUT * 2, stderr: 4096 };
+    let caps = ProcessLimits { wall: Duration::from_millis(time_ms) * 4 + GRACE, stdout: OUTPUT * 2, stderr: 4096 };
     let done = run(command, Feed::Bytes(&input), &caps).await.map_err(|cause| SandboxError::Start(cause.to_string()))?;
-    let Some(status) = done.status else { return Err(SandboxError::Time { ms: time_ms, logs: Vec::new() }) };
+    let Some(status) = done.status.filter(|status| status.signal() != Some(Signal::XCPU.as_raw())) else {
+        return Err(SandboxError::Time { ms: time_ms, logs: Vec::new() });
+    };
     done.stdout.whole().and_then(|bytes| serde_json::from_slice(&bytes).ok()).ok_or_else(|| {
         let said = done.stderr.text();
         let said = said.trim();

@@ -22,11 +22,9 @@ const STACK: usize = 16 << 20;
 pub(super) enum SandboxJob {
     /// Run a function body.
     Javascript {
-        /// The body.
         code: String,
         /// Results of dependencies by id.
         deps: Value,
-        /// The plan's inputs.
         inputs: Value,
         /// Memory limit in MiB.
         memory_mb: u64,
@@ -34,20 +32,14 @@ pub(super) enum SandboxJob {
         time_ms: u64,
     },
     /// Turn a page into text.
-    Html {
-        /// The page.
-        html: String,
-    },
+    Html { html: String },
 }
 
 /// What a worker answers.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(super) enum SandboxAnswer {
-    /// It went well.
     Value {
-        /// The result.
         value: Value,
-        /// What was logged.
         logs: Vec<String>,
     },
     /// The time was up.
@@ -55,9 +47,7 @@ pub(super) enum SandboxAnswer {
         /// What was logged before.
         logs: Vec<String>,
     },
-    /// It failed.
     Failed {
-        /// In words.
         message: String,
         /// Line of the code.
         line: Option<u32>,
@@ -101,9 +91,9 @@ fn serve() -> ExitCode {
 
 fn answer(input: &[u8]) -> Vec<u8> {
     let answer = match serde_json::from_slice::<SandboxJob>(input) {
-        Err(cause) => SandboxAnswer::failed(format!("the data can't be handed over: {cause}")),
+        Err(cause) => SandboxAnswer::failed(format!("can't read the job: {cause}")),
         Ok(job) => match confine::worker(&job) {
-            Err(cause) => SandboxAnswer::failed(format!("the sandbox can't be set up: {cause}")),
+            Err(cause) => SandboxAnswer::failed(format!("can't set up the sandbox: {cause}")),
             Ok(()) => work(job),
         },
     };

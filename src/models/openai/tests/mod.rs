@@ -12,10 +12,10 @@ use crate::models::{CallRequest, ChatMessage, ModelSettings, OutputSchema, ToolO
 
 fn limits() -> CallLimits {
     CallLimits {
-        connect: Duration::from_secs(5),
-        first: Duration::from_secs(5),
-        between: Duration::from_secs(5),
-        overall: Duration::from_secs(20),
+        connect: Duration::from_secs(60),
+        first: Duration::from_secs(60),
+        between: Duration::from_secs(60),
+        overall: Duration::from_secs(120),
         attempts: 3,
         backoff: Duration::from_millis(1),
         longest_pause: Duration::from_secs(1),
