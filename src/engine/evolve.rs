@@ -10,12 +10,11 @@ use super::{
     run::{GateEnd, Head, Run, RunProgress},
     state::EndKind,
 };
-use crate::plan::Plan;
+use crate::plan::{Plan, limits::SLOTS};
 use serde_json::{Map, Value};
 use std::{collections::BTreeSet, sync::Arc};
 
 /// Nodes that may work at once when settings don't say.
-pub(super) const DEFAULT_SLOTS: u32 = 16;
 
 impl Run {
     /// Folds one event into the state. Evaluates no expressions.
@@ -149,7 +148,7 @@ impl Run {
 
     /// A plan that has no shape leaves an empty run; the next event says why.
     fn create(&mut self, head: Head, plan: Plan) {
-        let slots = if head.settings.slots == 0 { DEFAULT_SLOTS } else { head.settings.slots };
+        let slots = if head.settings.slots == 0 { SLOTS } else { head.settings.slots };
         self.queue = Queue::new(slots);
         self.head = Some(Box::new(head));
         let inputs = Inputs::new(plan.inputs.clone(), None);

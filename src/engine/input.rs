@@ -112,7 +112,7 @@ pub enum WorkerFact {
         options: Vec<String>,
         /// Form fields.
         fields: Vec<Field>,
-        /// What the person needs to see to answer (the prompt, when the operator answers in the model's place).
+        /// What the person needs to see to answer (the prompt, when the operator answers for the model).
         payload: Value,
     },
     /// A model call ended.

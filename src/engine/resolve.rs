@@ -10,7 +10,9 @@ use super::{
 };
 use crate::plan::{
     AgentNode, CodeNode, DecisionNode, Dialect, MergeNode, NameScope, Node, NodeId, NodeKind, NodeValue, Path, ToolInfo, ToolInput, expr,
-    native::kind, reads, reference,
+    limits::{AGENT_SECONDS, HYBRID_MODEL, MOST_ITERATIONS},
+    native::kind,
+    reads, reference,
 };
 use serde_json::{Map, Value, json};
 use std::{
@@ -18,14 +20,8 @@ use std::{
     sync::{Arc, LazyLock},
 };
 
-/// The model class of an agent in a hybrid plan that names none (seed 002).
-const HYBRID_MODEL: &str = "haiku";
 /// Stands in where a node has no plan, which no journal of a created run gives.
 static NOWHERE: LazyLock<InnerRun> = LazyLock::new(InnerRun::default);
-
-/// Limits of an agent node that says nothing of its own.
-pub(super) const AGENT_SECONDS: f64 = 60.0;
-const MOST_ITERATIONS: u32 = 20;
 
 /// What consumers get of a node that failed safe.
 pub(super) fn safe_result(error: &NodeError) -> Value {

@@ -11,6 +11,7 @@ pub mod edit;
 pub mod expr;
 mod id;
 pub mod layers;
+pub mod limits;
 mod names;
 pub mod native;
 pub mod nest;

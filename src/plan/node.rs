@@ -162,16 +162,9 @@ pub struct SandboxLimits {
     /// Memory in MiB.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub memory_mb: Option<u64>,
-    /// Wall time in milliseconds.
+    /// Processor time in milliseconds.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub time_ms: Option<u64>,
-}
-
-impl SandboxLimits {
-    /// The most memory that is given, in MiB.
-    pub const MOST_MEMORY_MB: u64 = 1024;
-    /// The most time that is given, in milliseconds.
-    pub const MOST_TIME_MS: u64 = 600_000;
 }
 
 /// What names a decision's route.

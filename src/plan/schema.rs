@@ -1,6 +1,6 @@
 //! The JSON Schema of the native form, as `dagdeck schema plan` publishes it.
 
-use super::{SandboxLimits, native::FORMAT};
+use super::{limits, native::FORMAT};
 use serde_json::{Map, Value, json};
 
 /// The schema (draft 2020-12). Unknown fields are allowed on plans, nodes and edges, since they are kept.
@@ -80,8 +80,8 @@ fn works() -> Map<String, Value> {
         "sandbox": {
             "type": "object",
             "properties": {
-                "memory_mb": { "type": "integer", "minimum": 1, "maximum": SandboxLimits::MOST_MEMORY_MB },
-                "time_ms": { "type": "integer", "minimum": 1, "maximum": SandboxLimits::MOST_TIME_MS }
+                "memory_mb": { "type": "integer", "minimum": 1, "maximum": limits::SCRIPT_MEMORY_MB.1 },
+                "time_ms": { "type": "integer", "minimum": 1, "maximum": limits::SCRIPT_TIME_MS.1 }
             },
             "additionalProperties": false
         },
@@ -151,7 +151,7 @@ fn policy() -> Map<String, Value> {
         "retry": {
             "type": "object",
             "properties": {
-                "attempts": { "type": "integer", "minimum": 1, "maximum": 20 },
+                "attempts": { "type": "integer", "minimum": 1, "maximum": limits::MOST_ATTEMPTS },
                 "backoff_ms": { "type": "integer", "minimum": 0 },
                 "max_ms": { "type": "integer", "minimum": 0 }
             },
@@ -168,7 +168,7 @@ fn policy() -> Map<String, Value> {
         "locks": texts,
         "output_schema": { "type": ["object", "boolean"] },
         "breakpoint": breakpoint(),
-        "max_iterations": { "type": "integer", "minimum": 1, "maximum": 20 },
+        "max_iterations": { "type": "integer", "minimum": 1, "maximum": limits::MOST_ITERATIONS },
         "replan_when": { "type": "string" },
         "notes": { "type": "string" }
     });

@@ -47,7 +47,7 @@ impl Run {
         match &run.end {
             GateEnd::Decided(decided) => Some(format!("{} decided already: {}", decided.by.who, decided.decision.words())),
             GateEnd::Voided(reason) => Some(format!("the question is void: {reason}")),
-            GateEnd::Open if run.gate.hash != hash => Some("what would happen has changed since it was shown; look again".to_string()),
+            GateEnd::Open if run.gate.hash != hash => Some("the preview changed since you last saw it; look at it again".to_string()),
             GateEnd::Open => self.misfit(&run.gate, decision),
         }
     }

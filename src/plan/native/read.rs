@@ -104,7 +104,7 @@ pub fn plan_from_value(value: Value) -> Result<Plan, ShapeError> {
 fn plan_at(value: Value, path: &str, depth: usize) -> Result<Plan, ShapeError> {
     let mut fields = NativeFields::new(value, path, "a plan")?;
     if depth > MAX_DEPTH {
-        return Err(fields.wrong("", format!("plans can stand {MAX_DEPTH} deep in each other, no deeper")));
+        return Err(fields.wrong("", format!("plans can be nested {MAX_DEPTH} deep at most")));
     }
     match fields.take("dagdeck") {
         None => {}

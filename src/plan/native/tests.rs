@@ -81,7 +81,7 @@ fn an_agent_that_decides_may_stand_flat_in_its_node() {
 fn plans_stand_eight_deep_in_each_other_and_no_deeper() {
     let nested = |depth: usize| (0..depth).fold(json!({"nodes": []}), |body, _| json!({"nodes": [{"id": "a", "plan": body}]}));
     assert!(plan_from_value(nested(MAX_DEPTH)).is_ok());
-    assert!(error(nested(MAX_DEPTH + 1)).ends_with("plans can stand 8 deep in each other, no deeper"));
+    assert!(error(nested(MAX_DEPTH + 1)).ends_with("plans can be nested 8 deep at most"));
 }
 
 fn error(value: Value) -> String {

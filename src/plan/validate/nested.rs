@@ -3,13 +3,11 @@
 
 use super::legible;
 use super::{Around, Code, FindingPlace, Fix, Outer, PlanCheck, in_order, policy, texts};
+use crate::plan::limits::LOOP_ITERATIONS;
 use crate::plan::native::{MAX_DEPTH, kind};
 use crate::plan::{Dialect, LoopNode, MapNode, Node, NodeKind, Plan, Policy, SubplanNode, expr};
 use serde_json::{Map, Value};
 use std::{borrow::Cow, rc::Rc};
-
-/// The limit that a loop without one is offered.
-const LOOPS: u32 = 5;
 
 pub(super) fn check(check: &mut PlanCheck) {
     let plan = check.plan;
@@ -57,7 +55,7 @@ fn locks(check: &mut PlanCheck, place: FindingPlace, prefix: &str, names: Option
 
 fn of_loop(check: &mut PlanCheck, at: usize, work: &LoopNode) {
     if check.plan.nodes[at].policy.max_iterations.or(check.plan.defaults.max_iterations).is_none() {
-        let fix = check.with_policy(at, format!("set it to {LOOPS}"), |policy| policy.max_iterations = Some(LOOPS));
+        let fix = check.with_policy(at, format!("set it to {LOOP_ITERATIONS}"), |policy| policy.max_iterations = Some(LOOP_ITERATIONS));
         let message = "a loop needs `max_iterations`, 1 to 20: how often it may run at most";
         check.find(Code::LoopLimit, FindingPlace::Node(at), "max_iterations", message, fix);
     }
@@ -101,7 +99,7 @@ fn idle(check: &mut PlanCheck, at: usize, node: &Node) {
 fn inside<'a>(check: &mut PlanCheck<'a>, at: usize, body: &'a Plan) {
     let outer = outer(check, at);
     if outer.path.matches("].").count() >= MAX_DEPTH {
-        let message = format!("plans can stand {MAX_DEPTH} deep in each other, no deeper");
+        let message = format!("plans can be nested {MAX_DEPTH} deep at most");
         return check.find(Code::BadLimit, FindingPlace::Node(at), outer.field(), message, None);
     }
     let around = around(check, at, body, outer);

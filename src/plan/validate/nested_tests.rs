@@ -178,5 +178,5 @@ fn plans_stand_in_each_other_no_deeper_than_documents_may() {
     assert_eq!(validate(&plan, &catalog()), []);
     let deeper =
         Plan { nodes: vec![Node::new("x", NodeKind::Subplan(super::super::SubplanNode::Inline(Box::new(plan))))], ..Plan::default() };
-    assert_eq!(validate(&deeper, &catalog())[0].message, "plans can stand 8 deep in each other, no deeper");
+    assert_eq!(validate(&deeper, &catalog())[0].message, "plans can be nested 8 deep at most");
 }

@@ -2,14 +2,9 @@
 
 use super::{Code, FindingPlace, Fix, PlanCheck};
 use crate::plan::edit::Edit;
+use crate::plan::limits::{AGENT_TOKENS, MOST_ATTEMPTS, MOST_ITERATIONS, SCRIPT_MEMORY_MB, SCRIPT_TIME_MS};
 use crate::plan::{Breakpoint, Budget, CodeNode, Dialect, Moment, Node, NodeKind, OnFailure, Plan, Policy, SandboxLimits};
-
-/// The most iterations of an agent.
-const MAX_ITERATIONS: u32 = 20;
-/// The most attempts of a node.
-const MAX_ATTEMPTS: u32 = 20;
-/// What an agent may use that nobody gave a budget.
-const AGENT_TOKENS: u64 = 10_000;
+use crate::text::thousands;
 
 pub(super) fn check(check: &mut PlanCheck) {
     let plan = check.plan;
@@ -43,8 +38,7 @@ pub(super) fn check(check: &mut PlanCheck) {
 
 fn sandbox(check: &mut PlanCheck, at: usize, code: &CodeNode) {
     let SandboxLimits { memory_mb, time_ms } = code.sandbox;
-    let limits =
-        [("sandbox.memory_mb", memory_mb, SandboxLimits::MOST_MEMORY_MB), ("sandbox.time_ms", time_ms, SandboxLimits::MOST_TIME_MS)];
+    let limits = [("sandbox.memory_mb", memory_mb, SCRIPT_MEMORY_MB.1), ("sandbox.time_ms", time_ms, SCRIPT_TIME_MS.1)];
     for (field, limit, most) in limits {
         let Some(limit) = limit.filter(|limit| !(1..=most).contains(limit)) else { continue };
         let (title, limit_instead) =
@@ -67,13 +61,14 @@ fn agents_without_budget(check: &mut PlanCheck) {
         return;
     }
     let budget = Budget { tokens: Some(AGENT_TOKENS), ..Budget::default() };
-    let title = "give each agent 10,000 tokens";
-    let mut open = plan.nodes.iter().enumerate().filter(|(_, node)| node.kind.agent().is_some() && node.policy.budget.is_none());
-    let message = "agents run without a budget: the default of 10,000 tokens each applies";
+    let default = thousands(AGENT_TOKENS);
+    let title = format!("give each agent {default} tokens");
+    let mut open = plan.nodes.iter().enumerate().filter(|(_, node)| node.work.agent().is_some() && node.policy.budget.is_none());
+    let message = format!("agents run without a budget: the default of {default} tokens each applies");
     if plan.dialect == Dialect::Hybrid {
         for (at, _) in open {
-            let message = "this agent runs without a budget: the default of 10,000 tokens applies";
-            let fix = check.with_policy(at, "give it 10,000 tokens", |policy| policy.budget = Some(budget.clone()));
+            let message = format!("this agent runs without a budget: the default of {default} tokens applies");
+            let fix = check.with_policy(at, format!("give it {default} tokens"), |policy| policy.budget = Some(budget.clone()));
             check.find(Code::NoBudget, FindingPlace::Node(at), "budget", message, fix);
         }
     } else if open.next().is_some() {
@@ -99,9 +94,9 @@ fn low_budget(check: &mut PlanCheck) {
 fn tokens(plan: &Plan) -> u64 {
     let of = |node: &Node| {
         let own = node.policy.budget.as_ref().or(plan.defaults.budget.as_ref()).and_then(|budget| budget.tokens);
-        let own = own.filter(|_| node.kind.agent().is_some()).unwrap_or(0);
-        let times = match node.kind {
-            NodeKind::Loop(_) => node.policy.max_iterations.or(plan.defaults.max_iterations).unwrap_or(1).clamp(1, MAX_ITERATIONS),
+        let own = own.filter(|_| node.work.agent().is_some()).unwrap_or(0);
+        let times = match node.work {
+            NodeKind::Loop(_) => node.policy.max_iterations.or(plan.defaults.max_iterations).unwrap_or(1).clamp(1, MOST_ITERATIONS),
             _ => 1,
         };
         own.saturating_add(node.kind.body().map_or(0, tokens).saturating_mul(times.into()))
@@ -110,9 +105,9 @@ fn tokens(plan: &Plan) -> u64 {
 }
 
 fn limits(check: &mut PlanCheck, place: FindingPlace, prefix: &str, policy: &Policy) {
-    if let Some(retry) = policy.retry.as_ref().filter(|retry| !(1..=MAX_ATTEMPTS).contains(&retry.attempts)) {
-        let attempts = retry.attempts.clamp(1, MAX_ATTEMPTS);
-        let message = format!("`attempts` must be 1 to {MAX_ATTEMPTS}, not {}", retry.attempts);
+    if let Some(retry) = policy.retry.as_ref().filter(|retry| !(1..=MOST_ATTEMPTS).contains(&retry.attempts)) {
+        let attempts = retry.attempts.clamp(1, MOST_ATTEMPTS);
+        let message = format!("`attempts` must be 1 to {MOST_ATTEMPTS}, not {}", retry.attempts);
         let fix = set(check, place, format!("set it to {attempts}"), |policy| {
             policy.retry.iter_mut().for_each(|retry| retry.attempts = attempts);
         });
@@ -123,9 +118,9 @@ fn limits(check: &mut PlanCheck, place: FindingPlace, prefix: &str, policy: &Pol
         let fix = set(check, place, "take the limit away", |policy| policy.timeout_s = None);
         check.find(Code::BadLimit, place, &format!("{prefix}timeout_s"), message, fix);
     }
-    if let Some(iterations) = policy.max_iterations.filter(|n| !(1..=MAX_ITERATIONS).contains(n)) {
-        let clamped = iterations.clamp(1, MAX_ITERATIONS);
-        let message = format!("`max_iterations` must be 1 to {MAX_ITERATIONS}, not {iterations}");
+    if let Some(iterations) = policy.max_iterations.filter(|n| !(1..=MOST_ITERATIONS).contains(n)) {
+        let clamped = iterations.clamp(1, MOST_ITERATIONS);
+        let message = format!("`max_iterations` must be 1 to {MOST_ITERATIONS}, not {iterations}");
         let fix = set(check, place, format!("set it to {clamped}"), |policy| policy.max_iterations = Some(clamped));
         check.find(Code::BadLimit, place, &format!("{prefix}max_iterations"), message, fix);
     }

@@ -1,19 +1,14 @@
 //! Prompts against the windows of models: whether what an agent is told fits into what its model takes in.
 
 use super::{Code, FindingPlace, Fix, PlanCheck};
+use crate::plan::limits::{AGENT_TOKENS, CONTEXT_PERCENT, CONTEXT_TOKENS, HYBRID_MODEL};
 use crate::plan::reference::{Reference, references, references_in_text};
 use crate::plan::{Budget, Dialect, Node, Policy, Root};
 use crate::text::{thousands, tokens};
 use serde_json::Value;
 
-/// What an agent may use where nobody says otherwise.
-const AGENT_TOKENS: u64 = 10_000;
-/// Most tokens of results of earlier steps where nothing else is configured, and their largest share of the agent's own limit.
-const CONTEXT: (u64, u64) = (10_000, 40);
 /// The words that every agent is told beside its own, about.
 const FRAME: u64 = 100;
-/// The class that agents of hybrid plans ask for where they name no model.
-const HYBRID_MODEL: &str = "haiku";
 
 /// What goes into a prompt, in tokens.
 struct PromptSize {
@@ -82,8 +77,8 @@ fn prompt(check: &PlanCheck, node: &Node) -> Option<PromptSize> {
     };
     let system = FRAME + card.map_or(0, |card| card.prompt_tokens) + said(&agent.role) + said(&agent.goal) + schema;
     let configured = check.catalog.models.context_tokens;
-    let most = if configured == 0 { CONTEXT.0 } else { configured };
-    let most = most.min(limit.saturating_mul(CONTEXT.1) / 100);
+    let most = if configured == 0 { CONTEXT_TOKENS } else { configured };
+    let most = most.min(limit.saturating_mul(CONTEXT_PERCENT) / 100);
     let inputs = node.policy.inputs.iter().flatten().map(|(name, value)| tokens(name) + in_value(check, value)).sum();
     let at = check.graph.position(&node.id)?;
     let material = if check.graph.incoming(at).next().is_some() { most } else { most.min(inputs) };
@@ -112,7 +107,7 @@ fn named(check: &PlanCheck, references: Vec<Reference>) -> u64 {
 /// A limit under which results of earlier steps leave the rest its room. What the plan itself says can't be made shorter here.
 fn fix(check: &PlanCheck, at: usize, prompt: &PromptSize, window: u64) -> Option<Fix> {
     let room = window.checked_sub(prompt.fixed()).filter(|room| *room > 0)?;
-    let limit = (room.saturating_mul(100) / CONTEXT.1).min(window);
+    let limit = (room.saturating_mul(100) / CONTEXT_PERCENT).min(window);
     check.with_policy(at, format!("limit it to {} tokens", thousands(limit)), |policy| {
         policy.budget.get_or_insert_with(Budget::default).tokens = Some(limit);
     })

@@ -1,0 +1,27 @@
+//! The limits that hold where a plan, a card and the configuration say nothing, and the most that they may ask for. Each figure is here
+//! and nowhere else; the schema, the findings, the prompts and the docs take it from here.
+
+/// Nodes of one run that work at once.
+pub const SLOTS: u32 = 16;
+/// Tokens of an agent node: prompt and answer together.
+pub const AGENT_TOKENS: u64 = 10_000;
+/// Work time of an agent node, without what it waits for.
+pub const AGENT_SECONDS: f64 = 60.0;
+/// Turns of an agent.
+pub const AGENT_ITERATIONS: u32 = 5;
+/// Turns of a loop that a fix offers.
+pub const LOOP_ITERATIONS: u32 = 5;
+/// The most turns of an agent or a loop.
+pub const MOST_ITERATIONS: u32 = 20;
+/// The most attempts of a node.
+pub const MOST_ATTEMPTS: u32 = 20;
+/// Tokens that results of earlier steps take in an agent's prompt.
+pub const CONTEXT_TOKENS: u64 = 10_000;
+/// The largest share that these results take of the node's own limit.
+pub const CONTEXT_PERCENT: u64 = 40;
+/// The class that agents of hybrid plans ask for where they name no model.
+pub const HYBRID_MODEL: &str = "haiku";
+/// Memory of a script in MiB, and the most that it may ask for.
+pub const SCRIPT_MEMORY_MB: (u64, u64) = (64, 1024);
+/// Processor time of a script in milliseconds, and the most that it may ask for.
+pub const SCRIPT_TIME_MS: (u64, u64) = (5_000, 600_000);
