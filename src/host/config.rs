@@ -3,12 +3,16 @@
 //! A project's file comes with whatever was cloned, so it may choose looks and models' names and narrow what is allowed; it can't
 //! allow more, run a command, change what a key does, or say where keys and prompts go.
 
-use crate::agents::CONTEXT_TOKENS;
 use crate::files;
 use crate::models::config::ModelsConfig;
-use crate::plan::Verdict;
+use crate::plan::{
+    Verdict,
+    limits::{CONTEXT_TOKENS, SLOTS},
+    validate::nearest,
+};
 use crate::tools::{PermissionConfig, ToolsConfig};
-use serde::Deserialize;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
 use std::{
     collections::BTreeMap,
     io::ErrorKind,
@@ -19,56 +23,48 @@ use toml::{Table, Value};
 /// Largest file in bytes.
 const MAX_BYTES: u64 = 1 << 20;
 
-/// Keys that only the user's own file may set, with everything under them.
-const OWN: [&[&str]; 9] = [
+/// Settings that only the user's own file may have, with everything under them.
+pub(super) const USER_ONLY: [&[&str]; 8] = [
     &["models", "base_url"],
     &["models", "api_key_env"],
     &["models", "api_key_command"],
     &["permissions", "allow"],
-    &["tools", "permissions"],
     &["tools", "fetch", "private_hosts"],
     &["tools", "search", "url"],
     &["tools", "command"],
     &["console", "keys"],
 ];
 
-/// Everything that can be configured. Absent fields have working defaults; unknown ones are errors.
-#[derive(Clone, Debug, Default, PartialEq, Deserialize)]
+/// Everything that can be configured. Absent settings have working defaults; unknown ones are errors.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Config {
-    /// Where models are and what they are called.
     pub models: ModelsConfig,
-    /// What tools may do; ends up in `tools.permissions`.
     pub permissions: PermissionConfig,
-    /// Settings of single tools.
     pub tools: ToolsConfig,
-    /// How the console looks and which keys it has.
-    pub console: ConsoleConfig,
-    /// How much goes on at once.
     pub limits: LimitsConfig,
+    pub console: ConsoleConfig,
 }
 
-/// `[console]`.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
+/// How the console looks, and its keys.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct ConsoleConfig {
-    /// A theme's name; absent: the terminal's own colours.
+    /// Name or file of a theme. Without it: the terminal's own colours.
     pub theme: Option<String>,
-    /// Draw with ASCII only.
+    /// Draw with ASCII characters only.
     pub ascii: bool,
-    /// No animation.
+    /// Show no animation.
     pub reduced_motion: bool,
-    /// Keys by command id, over the usual ones: one key, or a list.
+    /// Key or keys of a command, in place of its usual ones; an empty list removes them. `?` in the console lists the commands.
     pub keys: BTreeMap<String, Keys>,
 }
 
 /// Keys of one command.
-#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(untagged)]
 pub enum Keys {
-    /// One key.
     One(String),
-    /// Several; none unbinds the command.
     Several(Vec<String>),
 }
 
@@ -82,19 +78,19 @@ impl Keys {
     }
 }
 
-/// `[limits]`.
-#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+/// How much runs at once, and how much agents read.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct LimitsConfig {
-    /// Nodes of one run that may work at once.
+    /// Nodes of one run that work at the same time.
     pub slots: u32,
-    /// Most tokens that results of earlier steps take in an agent's prompt; never more than 40 % of the node's own limit.
+    /// Most tokens of earlier results in an agent's prompt; never more than 40 % of the node's own limit.
     pub context_tokens: u64,
 }
 
 impl Default for LimitsConfig {
     fn default() -> Self {
-        Self { slots: 16, context_tokens: CONTEXT_TOKENS }
+        Self { slots: SLOTS, context_tokens: CONTEXT_TOKENS }
     }
 }
 
@@ -102,13 +98,10 @@ impl Default for LimitsConfig {
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{}{}: {message}", file.display(), line.map(|line| format!(":{line}")).unwrap_or_default())]
 pub struct ConfigError {
-    /// Which file.
     pub file: PathBuf,
-    /// Where in it, from 1.
+    /// From 1.
     pub line: Option<usize>,
-    /// What is wrong, with the key.
     pub message: String,
-    /// A way out.
     pub hint: String,
 }
 
@@ -121,7 +114,7 @@ impl Config {
         let user = user.map(read).transpose()?.flatten();
         let project = read(project)?;
         if let Some(source) = &project {
-            refuse_own_keys(source)?;
+            refuse_user_only(source)?;
         }
         let parsed = |source: &Option<ConfigFile>| source.as_ref().map(ConfigFile::config).transpose();
         let (user_config, project_config) = (parsed(&user)?.unwrap_or_default(), parsed(&project)?);
@@ -133,11 +126,9 @@ impl Config {
         Ok(config.settled())
     }
 
-    /// `[permissions]` has a table of its own; the tools take it with the rest of theirs.
+    /// `[permissions]` is a table of its own; the tools take it with the rest of their settings.
     fn settled(mut self) -> Self {
-        if self.permissions != PermissionConfig::default() {
-            self.tools.permissions = self.permissions.clone();
-        }
+        self.tools.permissions = self.permissions.clone();
         self
     }
 }
@@ -164,7 +155,7 @@ fn read(file: &Path) -> Result<Option<ConfigFile>, ConfigError> {
         file: file.to_path_buf(),
         line: None,
         message: format!("the file can't be read: {cause}"),
-        hint: "check its permissions, or move it away".into(),
+        hint: "check the file's permissions, or remove it".into(),
     };
     let text = match files::read_text(file, MAX_BYTES) {
         Ok(text) => text,
@@ -178,25 +169,36 @@ fn read(file: &Path) -> Result<Option<ConfigFile>, ConfigError> {
 fn fault(file: &Path, text: &str, error: &toml::de::Error) -> ConfigError {
     let start = error.span().map(|span| span.start.min(text.len()));
     let line = start.and_then(|start| text.get(..start)).map(|before| before.matches('\n').count() + 1);
-    let key = line.and_then(|line| text.lines().nth(line - 1)).and_then(|line| line.split_once('=')).map(|(key, _)| key.trim());
-    let words = error.message().trim_end().replace('\n', ", ");
-    ConfigError {
-        file: file.to_path_buf(),
-        line,
-        message: key.map_or_else(|| words.clone(), |key| format!("`{}`: {words}", key.escape_debug())),
-        hint: "mend the line, or take it out to get the default".into(),
-    }
+    let setting = line.and_then(|line| text.lines().nth(line - 1)).and_then(|line| line.split_once('=')).map(|(setting, _)| setting.trim());
+    let cause = error.message().trim_end().replace('\n', ", ");
+    let of_setting = || setting.map_or_else(|| cause.clone(), |setting| format!("`{}`: {cause}", setting.escape_debug()));
+    let (message, hint) = unknown_setting(&cause).unwrap_or_else(|| {
+        (of_setting(), "fix the line, or remove it to get the default; docs/configuration.md lists all settings".into())
+    });
+    ConfigError { file: file.to_path_buf(), line, message, hint }
 }
 
-fn refuse_own_keys(source: &ConfigFile) -> Result<(), ConfigError> {
-    let Some(key) = OWN.iter().find(|path| holds(&source.table, path)) else { return Ok(()) };
-    let last = key.last().copied().unwrap_or_default();
+/// What the reader's complaint of an unknown setting says to people: "unknown field `them`, expected one of `theme`, `ascii`".
+fn unknown_setting(cause: &str) -> Option<(String, String)> {
+    let mut quoted = cause.strip_prefix("unknown field ")?.split('`').skip(1).step_by(2);
+    let unknown = quoted.next()?;
+    let known: Vec<&str> = quoted.collect();
+    let hint = match nearest(unknown, known.iter().copied()) {
+        Some(near) => format!("did you mean `{near}`?"),
+        None => format!("the settings here are: {}", known.join(", ")),
+    };
+    Some((format!("there is no setting `{}` here", unknown.escape_debug()), hint))
+}
+
+fn refuse_user_only(source: &ConfigFile) -> Result<(), ConfigError> {
+    let Some(setting) = USER_ONLY.iter().find(|path| holds(&source.table, path)) else { return Ok(()) };
+    let last = setting.last().copied().unwrap_or_default();
     let line = source.text.lines().position(|line| line.contains(last)).map(|index| index + 1);
     Err(ConfigError {
         file: source.file.clone(),
         line,
-        message: format!("`{}` may not be set by a project", key.join(".")),
-        hint: "move it to your own configuration file; a project can only narrow what is allowed".into(),
+        message: format!("a project can't set `{}`", setting.join(".")),
+        hint: "move it to your own configuration file; a project can only restrict what is allowed".into(),
     })
 }
 
@@ -275,7 +277,9 @@ mod tests {
         let error = load("[limits]\nslots = \"many\"\n", "").unwrap_err();
         assert_eq!((error.line, error.message.starts_with("`slots`: ")), (Some(2), true), "{error}");
         let error = load("", "\n[console]\nthem = \"x\"\n").unwrap_err();
-        assert!(error.file.ends_with("project.toml") && error.line == Some(3) && error.message.contains("them"), "{error}");
+        assert!(error.file.ends_with("project.toml") && error.line == Some(3) && error.message.contains("`them`"), "{error}");
+        assert_eq!(error.hint, "did you mean `theme`?");
+        assert!(load("[limits]\nqqq = 1", "").unwrap_err().hint.starts_with("the settings here are: slots, "));
         let error = load("[limits\n", "").unwrap_err();
         assert_eq!(error.line, Some(1), "{error}");
     }
@@ -297,7 +301,7 @@ mod tests {
         for text in ["[models]\napi_key_command = \"x\"", "[models]\nbase_url = \"http://x\"", "[permissions]\nallow = [\"*\"]"] {
             let error = load("", text).unwrap_err();
             assert_eq!(error.line, Some(2));
-            assert!(error.message.contains("may not be set by a project"), "{error}");
+            assert!(error.message.contains("a project can't set"), "{error}");
             assert!(load(text, "").is_ok());
         }
     }
@@ -305,7 +309,7 @@ mod tests {
     #[test]
     fn a_project_can_not_put_a_decision_on_another_key() {
         let error = load("", "[console.keys]\napprove = \"j\"").unwrap_err();
-        assert!(error.message.contains("`console.keys` may not be set by a project"), "{error}");
+        assert!(error.message.contains("a project can't set `console.keys`"), "{error}");
     }
 
     #[test]

@@ -4,6 +4,7 @@
 //! so that nothing here reads it by itself.
 
 use reqwest::Url;
+use schemars::JsonSchema;
 use secrecy::SecretString;
 use serde::{Deserialize, Serialize};
 use std::{collections::BTreeMap, sync::Arc, time::Duration};
@@ -25,47 +26,54 @@ pub const AUTO: &str = "auto";
 /// Classes of models, from cheap to able, that plans name where the model itself is nobody's business but the configuration's.
 pub const CLASSES: [&str; 3] = ["haiku", "sonnet", "opus"];
 
-/// The `[models]` table of `config.toml`.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+/// Which model plans and works for agents. Without an address and a key here, the environment variables say where it is.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct ModelsConfig {
-    /// Address of an OpenAI-compatible server, usually ending in `/v1`.
+    /// Address of a server with an OpenAI-compatible API; it usually ends in `/v1`.
     pub base_url: Option<String>,
     /// Name of the environment variable that holds the key.
     pub api_key_env: Option<String>,
-    /// A shell command that prints the key.
+    /// Shell command that prints the key, such as one of a password manager.
     pub api_key_command: Option<String>,
-    /// The model for plans and agents.
+    /// Model for plans and agents. Without it: `gpt-4o-mini` at OpenAI, elsewhere the first model that the server lists.
     pub default: Option<String>,
-    /// How long calls may take.
+    /// How long dagdeck waits for a model.
     pub timeouts: TimeoutsConfig,
-    /// Sampling and limits for every call.
+    /// Sampling and limits of every model call. What is absent is left to the server.
     pub settings: ModelSettings,
-    /// Own names for models (`small = "gpt-4o-mini"`).
+    /// Short name for a model, as in `small = "gpt-4o-mini"`.
     pub aliases: BTreeMap<String, String>,
-    /// The models behind the classes that plans ask for (`haiku = "gpt-4o-mini"`); a model may be named by its alias. A class without
-    /// a model is worked by the model of the run.
+    /// Model or alias for a class that plans name: `haiku`, `sonnet` or `opus`. A class without a model uses the run's model.
     pub classes: BTreeMap<String, String>,
-    /// Own prices in US dollars per million tokens.
+    /// Your price for a model, over the shipped ones.
     pub prices: BTreeMap<String, Price>,
-    /// How many tokens a model takes in (`my-model = 8192`), for models that the shipped table doesn't know.
+    /// Tokens that a model takes in, for models that dagdeck doesn't know.
     pub windows: BTreeMap<String, u64>,
-    /// Ask for plans with ids n1, n2, …, each depending on earlier ones only: for models that can't keep ids straight.
+    /// Ask for plans whose nodes are n1, n2, … in order. Helps small models that mix up node ids.
     pub positional_plans: bool,
 }
 
-/// Timeouts in seconds; absent means the default.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+/// How long dagdeck waits for a model, in seconds.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct TimeoutsConfig {
-    /// To connect.
-    pub connect_s: Option<f64>,
-    /// Until the first piece of an answer.
-    pub first_s: Option<f64>,
-    /// Between two pieces.
-    pub between_s: Option<f64>,
-    /// A call with all its attempts.
-    pub overall_s: Option<f64>,
+    /// Time to connect.
+    pub connect_s: f64,
+    /// Time until the first part of an answer.
+    pub first_s: f64,
+    /// Time between two parts of an answer.
+    pub between_s: f64,
+    /// Time of a call with all its tries.
+    pub overall_s: f64,
+}
+
+impl Default for TimeoutsConfig {
+    fn default() -> Self {
+        let CallLimits { connect, first, between, overall, .. } = CallLimits::default();
+        let [connect_s, first_s, between_s, overall_s] = [connect, first, between, overall].map(|limit| limit.as_secs_f64());
+        Self { connect_s, first_s, between_s, overall_s }
+    }
 }
 
 /// What answers where a model is needed.
@@ -123,7 +131,7 @@ pub type Lookup<'a> = &'a dyn Fn(&str) -> Option<String>;
 pub fn connect(config: &ModelsConfig, wanted: Option<&str>, env: Lookup<'_>) -> Result<Connected, NotConnected> {
     let found = find_server(config, env)?;
     let base = parse_address(&found.address).map_err(|why| NotConnected {
-        why: format!("the address in {} is not usable: {why}", found.address_from),
+        why: format!("the address in {} is wrong: {why}", found.address_from),
         how: "write it like http://localhost:8080/v1".to_owned(),
     })?;
     let named = model_name(config, wanted, env);
@@ -194,8 +202,8 @@ fn find_server(config: &ModelsConfig, env: Lookup<'_>) -> Result<FoundServer, No
     }
     if set(env, "LITELLM_PROXY_API_KEY").is_some() {
         return Err(NotConnected {
-            why: "LITELLM_PROXY_API_KEY is set, but not where the proxy is".to_owned(),
-            how: "set LITELLM_PROXY_BASE_URL, for instance to http://localhost:4000".to_owned(),
+            why: "LITELLM_PROXY_API_KEY is set, but the proxy's address is missing".to_owned(),
+            how: "set LITELLM_PROXY_BASE_URL, for example to http://localhost:4000".to_owned(),
         });
     }
     Err(NotConnected {
@@ -225,13 +233,13 @@ fn configured(config: &ModelsConfig, env: Lookup<'_>) -> Result<FoundServer, Not
         // Without a word about keys the usual variable serves at OpenAI only: its key is not for other servers.
         let key_from = if address.contains("//api.openai.com") { "OPENAI_API_KEY" } else { "DAGDECK_API_KEY" };
         return Ok(FoundServer {
-            key_from: format!("{key_from}, or name another variable as api_key_env of [models]"),
+            key_from: format!("{key_from}, or set api_key_env of [models] to another variable"),
             ..found(address, &address_from, key_from, env)
         });
     };
     if set(env, variable).is_none() {
         return Err(NotConnected {
-            why: format!("the configuration takes the key from {variable}, which is not set"),
+            why: format!("{variable} should hold the key (api_key_env of [models]), but it isn't set"),
             how: format!("set {variable}, or change api_key_env under [models] in config.toml"),
         });
     }
@@ -257,7 +265,7 @@ fn parse_address(address: &str) -> Result<Url, String> {
         return Err(format!("`{}` is neither http nor https", url.scheme()));
     }
     if !url.username().is_empty() || url.password().is_some() {
-        return Err("it holds a user name or password; give a key instead".to_owned());
+        return Err("it contains a user name or password; use a key instead".to_owned());
     }
     url.set_query(None);
     url.set_fragment(None);
@@ -268,20 +276,18 @@ fn parse_address(address: &str) -> Result<Url, String> {
 }
 
 fn limits(config: &TimeoutsConfig) -> Result<CallLimits, NotConnected> {
-    let seconds = |name: &str, value: Option<f64>, default: Duration| match value {
-        None => Ok(default),
-        Some(seconds) => Duration::try_from_secs_f64(seconds).ok().filter(|limit| !limit.is_zero()).ok_or_else(|| NotConnected {
-            why: format!("{name} of [models.timeouts] is {seconds}"),
-            how: "give a number of seconds above 0".to_owned(),
-        }),
+    let duration = |name: &str, seconds: f64| {
+        Duration::try_from_secs_f64(seconds).ok().filter(|limit| !limit.is_zero()).ok_or_else(|| NotConnected {
+            why: format!("`models.timeouts.{name}` is {seconds}"),
+            how: "set it to a number of seconds above 0".to_owned(),
+        })
     };
-    let default = CallLimits::default();
     Ok(CallLimits {
-        connect: seconds("connect_s", config.connect_s, default.connect)?,
-        first: seconds("first_s", config.first_s, default.first)?,
-        between: seconds("between_s", config.between_s, default.between)?,
-        overall: seconds("overall_s", config.overall_s, default.overall)?,
-        ..default
+        connect: duration("connect_s", config.connect_s)?,
+        first: duration("first_s", config.first_s)?,
+        between: duration("between_s", config.between_s)?,
+        overall: duration("overall_s", config.overall_s)?,
+        ..CallLimits::default()
     })
 }
 
@@ -409,10 +415,10 @@ mod tests {
 
     #[test]
     fn timeouts_of_nothing_are_refused() {
-        let config = TimeoutsConfig { first_s: Some(0.0), ..Default::default() };
+        let config = TimeoutsConfig { first_s: 0.0, ..Default::default() };
         assert!(limits(&config).unwrap_err().why.contains("first_s"));
-        assert!(limits(&TimeoutsConfig { first_s: Some(f64::NAN), ..Default::default() }).is_err());
-        assert_eq!(limits(&TimeoutsConfig { first_s: Some(1.5), ..Default::default() }).unwrap().first, Duration::from_millis(1500));
+        assert!(limits(&TimeoutsConfig { first_s: f64::NAN, ..Default::default() }).is_err());
+        assert_eq!(limits(&TimeoutsConfig { first_s: 1.5, ..Default::default() }).unwrap().first, Duration::from_millis(1500));
     }
 
     #[test]

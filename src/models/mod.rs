@@ -9,6 +9,7 @@ pub mod rehearsal;
 pub mod tokens;
 
 use async_trait::async_trait;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
@@ -34,72 +35,56 @@ pub trait Model: Send + Sync {
     async fn list(&self) -> Result<Vec<String>, ModelError>;
 }
 
-/// One call.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct ChatRequest {
     /// Model name as the provider knows it.
     pub model: String,
-    /// The conversation.
     pub messages: Vec<ChatMessage>,
-    /// Tools on offer.
     pub tools: Vec<ToolOffer>,
     /// Structured output wanted, if any.
     pub schema: Option<OutputSchema>,
-    /// Sampling and limits.
     pub settings: ModelSettings,
 }
 
-/// Sampling and limits; absent means the provider's default.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+/// Sampling and limits of a model call. What is absent is left to the server.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
 pub struct ModelSettings {
-    /// Sampling temperature.
+    /// Sampling temperature: 0 for the likeliest words, higher for more varied ones.
     pub temperature: Option<f64>,
     /// Longest answer in tokens.
     pub max_tokens: Option<u64>,
-    /// Nucleus sampling.
+    /// Sample from the likeliest words that together have this probability.
     pub top_p: Option<f64>,
-    /// For repeatable sampling.
+    /// Seed for repeatable sampling, where the server supports it.
     pub seed: Option<i64>,
-    /// Stop sequences.
+    /// Texts at which an answer stops.
     pub stop: Vec<String>,
-    /// `low`, `medium`, `high`.
+    /// How long a reasoning model thinks: `low`, `medium` or `high`.
     pub reasoning_effort: Option<String>,
 }
 
 /// Structured output by JSON Schema.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct OutputSchema {
-    /// A short name.
     pub name: String,
-    /// The schema.
     pub schema: Value,
 }
 
-/// One message.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case", tag = "role")]
 pub enum ChatMessage {
-    /// Instructions.
     System {
-        /// Text.
         content: String,
     },
-    /// The request.
     User {
-        /// Text.
         content: String,
     },
-    /// The model's turn.
     Assistant {
-        /// Text, possibly empty.
         content: String,
-        /// Calls it made.
         calls: Vec<CallRequest>,
     },
-    /// A tool's result.
     Tool {
-        /// The call's id.
         call: String,
         /// The result as text.
         content: String,
@@ -122,38 +107,30 @@ pub struct CallRequest {
 pub struct ToolOffer {
     /// Name of letters, digits, `_` and `-`.
     pub name: String,
-    /// What it does.
     pub description: String,
     /// JSON Schema of its arguments.
     pub parameters: Value,
 }
 
-/// A streamed piece.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Delta {
-    /// Answer text.
     Text(String),
     /// Reasoning text, where a provider streams it.
     Reasoning(String),
     /// The call is being retried; text streamed so far is void.
     Restart {
-        /// Why, in words.
         why: String,
     },
 }
 
-/// A whole answer.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ChatReply {
-    /// Text, possibly empty.
     pub text: String,
-    /// Calls asked for.
     pub calls: Vec<CallRequest>,
     /// As reported, or counted locally.
     pub usage: TokenUsage,
     /// Whether `usage` was counted locally.
     pub estimated: bool,
-    /// Why it stopped.
     pub finish: Finish,
     /// The model that answered, as the provider names it.
     pub model: String,
@@ -162,7 +139,6 @@ pub struct ChatReply {
 /// Why a model stopped.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Finish {
-    /// It was done.
     Stop,
     /// It asked for tool calls.
     ToolCalls,
@@ -190,9 +166,7 @@ impl Finish {
 pub struct ModelError {
     /// What sort of failure.
     pub kind: ModelErrorKind,
-    /// Cause, lower-case start.
     pub message: String,
-    /// A way out.
     pub hint: Option<String>,
     /// What the server asked for, in milliseconds.
     pub retry_after_ms: Option<u64>,
@@ -217,7 +191,6 @@ pub enum ModelErrorKind {
     Timeout,
     /// The stream ended in the middle.
     CutStream,
-    /// 5xx.
     Server,
     /// The request was refused as malformed (4xx).
     BadRequest,

@@ -1,18 +1,19 @@
 //! What model calls cost and how much a model takes in: slim dated tables that are shipped, with the user's own figures over them.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
 use crate::engine::TokenUsage;
 use crate::plan::listed;
 
-/// US dollars per million tokens.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+/// The price of a model in US dollars per million tokens.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Price {
-    /// Prompt tokens.
+    /// US dollars per million prompt tokens.
     pub prompt: f64,
-    /// Answer tokens.
+    /// US dollars per million answer tokens.
     pub completion: f64,
 }
 

@@ -1,5 +1,6 @@
 //! `Catalog`: what a plan may name: agents and tools, with the facts that validation, gates and pickers need. Pure data.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use std::collections::BTreeMap;
@@ -139,7 +140,7 @@ pub enum Risk {
 }
 
 /// What is done with a call.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Verdict {
     /// Runs without asking.

@@ -1,36 +1,37 @@
-//! `ToolsConfig`: what the configuration file says of tools. Plain data; absent fields have working defaults, unknown ones are errors.
+//! `ToolsConfig`: settings of the built-in tools. Plain data; absent settings have working defaults, unknown ones are errors.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
 use super::{PermissionConfig, sandbox::SandboxConfig};
 
-/// Everything that the built-in tools can be told.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+/// Names of tools.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct ToolsConfig {
-    /// What is allowed, asked or denied.
+    /// What tools may do; `[permissions]` of the configuration.
+    #[serde(skip)]
     pub permissions: PermissionConfig,
-    /// Other names for tools, over the shipped ones.
+    /// Another name for a tool, as in `grep = "search_files"`.
     pub aliases: BTreeMap<String, String>,
-    /// `fetch_url`.
+    /// The tool `fetch_url`.
     pub fetch: FetchConfig,
-    /// `web_search`.
+    /// The tool `web_search`.
     pub search: SearchConfig,
-    /// `run_command`.
+    /// The tool `run_command`.
     pub command: CommandConfig,
-    /// The sandbox's worker process.
     #[serde(skip)]
     pub sandbox: SandboxConfig,
 }
 
-/// `fetch_url`.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+/// The tool `fetch_url`.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct FetchConfig {
-    /// Hosts (names or addresses) that may be reached although they are private.
+    /// Private hosts (names or addresses) that may be reached.
     pub private_hosts: Vec<String>,
-    /// Longest body in bytes.
+    /// Longest page in bytes.
     pub max_bytes: usize,
     /// Longest time in seconds.
     pub timeout_s: u64,
@@ -42,35 +43,45 @@ impl Default for FetchConfig {
     }
 }
 
-/// `web_search`. Without a provider the first whose key or address stands in the environment is used.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+/// The tool `web_search`.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct SearchConfig {
-    /// Which service answers.
+    /// Search service. Without it: the first one whose environment variable is set.
     pub provider: Option<SearchProvider>,
-    /// The service's address, where it isn't the usual one; required for SearXNG.
+    /// Address of the service; needed for SearXNG only.
     pub url: Option<String>,
 }
 
-/// A search service.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+/// A search service, in the order in which their environment variables are looked up.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum SearchProvider {
-    /// serper.dev, key in `SERPER_API_KEY`.
     Serper,
-    /// Brave Search, key in `BRAVE_API_KEY`.
     Brave,
-    /// Tavily, key in `TAVILY_API_KEY`.
     Tavily,
-    /// One's own SearXNG, address in `SEARXNG_URL`.
     Searxng,
 }
 
-/// `run_command`.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+impl SearchProvider {
+    pub const ALL: [Self; 4] = [Self::Serper, Self::Brave, Self::Tavily, Self::Searxng];
+
+    /// The environment variable with its key; for SearXNG, which has none, with its address.
+    pub fn variable(self) -> &'static str {
+        match self {
+            Self::Serper => "SERPER_API_KEY",
+            Self::Brave => "BRAVE_API_KEY",
+            Self::Tavily => "TAVILY_API_KEY",
+            Self::Searxng => "SEARXNG_URL",
+        }
+    }
+}
+
+/// The tool `run_command`.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct CommandConfig {
-    /// Environment variables that pass to commands besides the harmless usual ones.
+    /// Environment variables that commands get besides the usual ones (`PATH`, `HOME`, `LANG`, …). Keys are never among those.
     pub env: Vec<String>,
     /// Whether commands may use the network.
     pub network: bool,

@@ -1,29 +1,29 @@
 //! What the configuration allows, asks about or denies. Lists of globs come before the tool's risk; among the lists deny beats ask
 //! beats allow, so that a narrow ban or question holds against a wide permission.
 
-use globset::{Glob, GlobSet, GlobSetBuilder};
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::Assessment;
+use super::{Assessment, GlobError, Globs};
 use crate::plan::{Risk, Verdict};
 
-/// `[permissions]` of the configuration.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+/// What tools may do. Lists of tools come before the kind of call; `deny` beats `ask`, and `ask` beats `allow`.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct PermissionConfig {
-    /// Calls that only read.
+    /// Calls that only read files of the workspace.
     pub read: Verdict,
     /// Calls that reach public addresses.
     pub network: Verdict,
-    /// Calls that change files or other state.
+    /// Calls that change files.
     pub write: Verdict,
-    /// Calls that run programs, reach private addresses, or of which nobody knows what they do.
+    /// Calls that run programs or reach private addresses, and calls with unknown effects.
     pub execute: Verdict,
-    /// Globs of tools that run without asking.
+    /// Tools that run without asking. `*` matches any text.
     pub allow: Vec<String>,
-    /// Globs of tools that ask.
+    /// Tools that ask before each call.
     pub ask: Vec<String>,
-    /// Globs of tools that never run.
+    /// Tools that never run.
     pub deny: Vec<String>,
 }
 
@@ -43,14 +43,11 @@ impl Default for PermissionConfig {
 
 /// A list of the configuration that can't be read.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("`permissions.{list}` holds `{glob}`, which is no glob: {cause}")]
+#[error("`permissions.{list}`: {error}")]
 pub struct PermissionError {
     /// `allow`, `ask` or `deny`.
     pub list: &'static str,
-    /// The text.
-    pub glob: String,
-    /// What is wrong with it.
-    pub cause: String,
+    pub error: GlobError,
 }
 
 /// The configuration, ready to judge calls.
@@ -58,37 +55,42 @@ pub struct PermissionError {
 pub struct Permission {
     config: PermissionConfig,
     /// In order of precedence.
-    lists: [(Verdict, RuleGlobs); 3],
+    rules: [PermissionRule; 3],
 }
 
 #[derive(Clone, Debug)]
-struct RuleGlobs {
-    name: &'static str,
-    globs: Vec<String>,
-    set: GlobSet,
+struct PermissionRule {
+    verdict: Verdict,
+    /// The setting's name.
+    list: &'static str,
+    globs: Globs,
 }
 
 impl Permission {
     /// Compiles the lists.
     ///
     /// # Errors
-    /// A text that is no glob.
+    /// A text that is not a valid pattern.
     pub fn new(config: &PermissionConfig) -> Result<Self, PermissionError> {
+        let rule = |verdict, list, globs: &[String]| {
+            let globs = Globs::new(globs).map_err(|error| PermissionError { list, error })?;
+            Ok(PermissionRule { verdict, list, globs })
+        };
         Ok(Self {
-            lists: [
-                (Verdict::Deny, RuleGlobs::new("deny", &config.deny)?),
-                (Verdict::Ask, RuleGlobs::new("ask", &config.ask)?),
-                (Verdict::Allow, RuleGlobs::new("allow", &config.allow)?),
+            rules: [
+                rule(Verdict::Deny, "deny", &config.deny)?,
+                rule(Verdict::Ask, "ask", &config.ask)?,
+                rule(Verdict::Allow, "allow", &config.allow)?,
             ],
             config: config.clone(),
         })
     }
 
-    /// What is done with a call of `tool`, and why, in words.
+    /// What is done with a call of `tool`, and why.
     pub fn verdict(&self, tool: &str, assessment: &Assessment) -> (Verdict, String) {
-        for (verdict, list) in &self.lists {
-            if let Some(glob) = list.find(tool) {
-                return (*verdict, format!("`permissions.{}` has `{glob}`; {}", list.name, assessment.why));
+        for PermissionRule { verdict, list, globs } in &self.rules {
+            if let Some(glob) = globs.find(tool) {
+                return (*verdict, format!("`permissions.{list}` has `{glob}`; {}", assessment.why));
             }
         }
         (self.by_risk(assessment.risk), assessment.why.clone())
@@ -101,22 +103,6 @@ impl Permission {
             Risk::Write => self.config.write,
             Risk::Execute => self.config.execute,
         }
-    }
-}
-
-impl RuleGlobs {
-    fn new(name: &'static str, globs: &[String]) -> Result<Self, PermissionError> {
-        let error =
-            |glob: &str, cause: globset::Error| PermissionError { list: name, glob: glob.to_owned(), cause: cause.kind().to_string() };
-        let mut set = GlobSetBuilder::new();
-        for glob in globs {
-            set.add(Glob::new(glob).map_err(|cause| error(glob, cause))?);
-        }
-        Ok(Self { name, globs: globs.to_vec(), set: set.build().map_err(|cause| error("", cause))? })
-    }
-
-    fn find(&self, tool: &str) -> Option<&str> {
-        self.set.matches(tool).first().and_then(|index| self.globs.get(*index)).map(String::as_str)
     }
 }
 
@@ -163,6 +149,6 @@ mod tests {
     fn a_bad_glob_is_named_with_its_list() {
         let config = PermissionConfig { ask: vec!["a[".into()], ..PermissionConfig::default() };
         let error = Permission::new(&config).unwrap_err();
-        assert_eq!((error.list, error.glob.as_str()), ("ask", "a["));
+        assert!(error.to_string().starts_with("`permissions.ask`: `a[` is not a valid pattern"), "{error}");
     }
 }

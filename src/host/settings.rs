@@ -1,0 +1,200 @@
+//! `docs/configuration.md`, made from what reads the configuration: the settings by the types that `config.toml` is read into, the
+//! environment variables by the table here, which a test holds to the source.
+
+use super::config::{Config, USER_ONLY};
+use schemars::generate::SchemaSettings;
+use serde_json::Value;
+use std::fmt::Write as _;
+
+/// Every environment variable that dagdeck reads, with what it does.
+const VARIABLES: [(&str, &str); 28] = [
+    ("DAGDECK_HOME", "Folder of the journal and other state; as `--home`."),
+    ("DAGDECK_MODEL", "Model for plans and agents; as `--model`. Before `models.default`."),
+    ("DAGDECK_THEME", "Name or file of a theme; as `--theme`."),
+    ("DAGDECK_LOG", "How much dagdeck logs about itself, in `dagdeck.log` in its home: `error`, `warn`, `info`, `debug` or `trace`."),
+    ("DAGDECK_API_KEY", "Key for the server of `models.base_url`, where no other setting says where its key is."),
+    ("OPENAI_API_KEY", "Key for OpenAI, or for the server of `OPENAI_BASE_URL`."),
+    ("OPENAI_BASE_URL", "Address of an OpenAI-compatible server. Without it: OpenAI's own."),
+    ("OPENAI_API_BASE", "Older name of `OPENAI_BASE_URL`."),
+    ("OPENAI_MODEL", "Model for plans and agents. After `models.default`."),
+    ("LITELLM_PROXY_BASE_URL", "Address of a LiteLLM proxy. Before `OPENAI_BASE_URL`."),
+    ("LITELLM_PROXY_API_BASE", "Older name of `LITELLM_PROXY_BASE_URL`."),
+    ("LITELLM_PROXY_API_KEY", "Key for the LiteLLM proxy."),
+    ("SERPER_API_KEY", "Key for web search by serper.dev."),
+    ("BRAVE_API_KEY", "Key for web search by Brave Search."),
+    ("TAVILY_API_KEY", "Key for web search by Tavily."),
+    ("SEARXNG_URL", "Address of your own SearXNG for web search."),
+    ("HTTPS_PROXY", "Proxy for https addresses."),
+    ("HTTP_PROXY", "Proxy for http addresses."),
+    ("ALL_PROXY", "Proxy for all addresses."),
+    ("NO_COLOR", "Any value: no colour."),
+    ("COLORTERM", "`truecolor` or `24bit`: all colours."),
+    ("TERM", "How many colours the terminal has."),
+    ("TMUX", "Any value: copy through tmux."),
+    ("SSH_CONNECTION", "Any value: draw less often."),
+    ("SSH_TTY", "Any value: draw less often."),
+    ("VISUAL", "Your editor. Before `EDITOR`."),
+    ("EDITOR", "Your editor. Without it: `vi`."),
+    ("USER", "Your user name, for the record of what you decide. Without it: as the system knows it."),
+];
+
+/// The text of `docs/configuration.md`.
+pub fn document() -> String {
+    let schema =
+        SchemaSettings::default().with(|settings| settings.inline_subschemas = true).into_generator().into_root_schema_for::<Config>();
+    // Plain data always has a JSON form.
+    let defaults = serde_json::to_value(Config::default()).unwrap_or_default();
+    let mut text = INTRO.to_owned();
+    for path in USER_ONLY {
+        let _ = writeln!(text, "- `{}`", path.join("."));
+    }
+    text.push_str("\n## Settings\n");
+    table(&mut text, "", schema.as_value(), &defaults);
+    text.push_str("\n## Environment variables\n\nAn empty variable counts as absent.\n\n| variable | what it does |\n| --- | --- |\n");
+    for (name, description) in VARIABLES {
+        let _ = writeln!(text, "| `{name}` | {description} |");
+    }
+    text
+}
+
+const INTRO: &str = "# Configuration
+
+dagdeck works without any configuration. Settings are read from two files, if they exist:
+
+1. your own: `dagdeck/config.toml` in your configuration folder (`~/.config` on Linux),
+2. the project's: `.dagdeck/config.toml` in the workspace, over your own.
+
+A flag of the command line comes before an environment variable, and a variable before a file, except where the variable says otherwise
+below. `dagdeck doctor` says which files are read, and what is missing. A setting that dagdeck doesn't know is an error.
+
+A project's file comes with whatever you clone. It can only restrict permissions further, and it can't set:
+
+";
+
+/// One table of the file with its settings, then the tables inside it.
+fn table(text: &mut String, path: &str, schema: &Value, defaults: &Value) {
+    let settings: Vec<(String, &Value, &Value)> = match (&schema["properties"], &schema["additionalProperties"]) {
+        (Value::Object(properties), _) => properties.iter().map(|(name, schema)| (name.clone(), schema, &defaults[name])).collect(),
+        (_, entry) => vec![("NAME".to_owned(), entry, &Value::Null)],
+    };
+    let (tables, rows): (Vec<_>, Vec<_>) = settings.into_iter().partition(|(_, schema, _)| is_table(schema));
+    if !path.is_empty() {
+        let description = schema["description"].as_str().unwrap_or_default();
+        let _ = writeln!(text, "\n### `[{path}]`\n\n{description}");
+    }
+    if !rows.is_empty() {
+        text.push_str("\n| setting | type | default | what it does |\n| --- | --- | --- | --- |\n");
+    }
+    for (name, schema, default) in rows {
+        let default = if default.is_null() { String::new() } else { format!("`{default}`") };
+        let description = schema["description"].as_str().unwrap_or_default();
+        let _ = writeln!(text, "| `{name}` | {} | {default} | {description} |", kind(schema));
+    }
+    for (name, schema, defaults) in tables {
+        let inner = if path.is_empty() { name } else { format!("{path}.{name}") };
+        table(text, &inner, schema, defaults);
+    }
+}
+
+fn is_table(schema: &Value) -> bool {
+    schema["properties"].is_object() || schema["additionalProperties"].is_object()
+}
+
+fn word(kind: &str) -> &str {
+    match kind {
+        "string" => "text",
+        "boolean" => "true or false",
+        "integer" => "whole number",
+        "array" => "list of texts",
+        other => other,
+    }
+}
+
+/// The type of a setting's value.
+fn kind(schema: &Value) -> String {
+    let of_several = |schemas: &Vec<Value>| {
+        let kinds: Vec<String> = schemas.iter().map(kind).filter(|kind| kind != "null").collect();
+        kinds.join(" or ")
+    };
+    match (&schema["type"], &schema["enum"], &schema["const"]) {
+        (_, Value::Array(values), _) => {
+            values.iter().filter(|value| !value.is_null()).map(|value| format!("`{value}`")).collect::<Vec<_>>().join(" or ")
+        }
+        (_, _, Value::String(value)) => format!("`\"{value}\"`"),
+        (Value::String(name), ..) => word(name).to_owned(),
+        (Value::Array(names), ..) => {
+            names.iter().filter_map(Value::as_str).filter(|name| *name != "null").map(word).collect::<Vec<_>>().join(" or ")
+        }
+        _ => schema["oneOf"].as_array().or(schema["anyOf"].as_array()).map(of_several).unwrap_or_default(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::{collections::BTreeSet, fs, path::Path};
+
+    #[test]
+    fn the_document_of_the_configuration_is_what_the_code_reads() {
+        let file = concat!(env!("CARGO_MANIFEST_DIR"), "/docs/configuration.md");
+        let text = document();
+        if std::env::var_os("WRITE_DOCS").is_some() {
+            fs::write(file, &text).unwrap();
+        }
+        assert!(fs::read_to_string(file).is_ok_and(|written| written == text), "run this test with WRITE_DOCS=1; the new text is:\n{text}");
+    }
+
+    #[test]
+    fn settings_that_only_the_user_has_exist() {
+        let schema =
+            SchemaSettings::default().with(|settings| settings.inline_subschemas = true).into_generator().into_root_schema_for::<Config>();
+        for path in USER_ONLY {
+            let found = path.iter().fold(schema.as_value(), |schema, name| &schema["properties"][name]);
+            assert!(found.is_object(), "there is no setting {}", path.join("."));
+        }
+    }
+
+    /// Names of variables in the source: upper case with an underscore, or one of the table.
+    #[test]
+    fn every_variable_that_is_read_is_in_the_table_and_the_other_way_round() {
+        /// What isn't a variable that dagdeck reads for itself.
+        const OTHERS: [&str; 11] = [
+            "CARGO_MANIFEST_DIR",
+            "CARGO_PKG_VERSION",
+            "MAX_TOKENS",
+            "CARGO_HOME",
+            "RUSTUP_HOME",
+            "JAVA_HOME",
+            "LC_ALL",
+            "LC_CTYPE",
+            "NVM_DIR",
+            "PYENV_ROOT",
+            "VIRTUAL_ENV",
+        ];
+        let mut found = BTreeSet::new();
+        read(&Path::new(env!("CARGO_MANIFEST_DIR")).join("src"), &mut found);
+        let known: BTreeSet<String> = VARIABLES.iter().map(|(name, _)| (*name).to_owned()).collect();
+        let is_name = |name: &&String| known.contains(*name) || name.contains('_') && !OTHERS.contains(&name.as_str());
+        let read: BTreeSet<String> = found.iter().filter(is_name).cloned().collect();
+        assert_eq!(read, known, "every variable that is read belongs in VARIABLES of src/host/settings.rs, and no other");
+    }
+
+    /// Texts of upper-case letters and underscores outside tests and the table.
+    fn read(folder: &Path, found: &mut BTreeSet<String>) {
+        for entry in fs::read_dir(folder).unwrap() {
+            let path = entry.unwrap().path();
+            let name = path.file_name().unwrap().to_str().unwrap();
+            if path.is_dir() && name != "tests" {
+                read(&path, found);
+            }
+            if !name.ends_with(".rs") || name.ends_with("tests.rs") || path.ends_with("host/settings.rs") {
+                continue;
+            }
+            let text = fs::read_to_string(&path).unwrap();
+            let code = text.split("#[cfg(test)]\nmod tests {").next().unwrap();
+            let is_upper =
+                |text: &&str| text.len() > 1 && text.bytes().all(|b| b.is_ascii_uppercase() || b == b'_') && text.starts_with(|c| c != '_');
+            found.extend(code.split('"').filter(is_upper).map(str::to_owned));
+        }
+    }
+}
