@@ -46,7 +46,7 @@ impl ResultCheck {
         let schema = job.output_schema.as_ref().map(|schema| {
             let validator = jsonschema::validator_for(schema).map_err(|error| {
                 NodeError::permanent(format!("`output_schema` is not a JSON Schema: {error}"))
-                    .hint("edit the node's policy, or take the schema away")
+                    .hint("fix or remove the schema in the node's policy")
             })?;
             Ok((schema.clone(), validator))
         });
@@ -121,7 +121,7 @@ impl ResultFault {
                 )
             }
             Self::Route(routes) => {
-                format!("Your answer names none of the routes. Reply with exactly one of these and nothing else: {}", routes.join(", "))
+                format!("Your answer is none of the routes. Reply with exactly one of these and nothing else: {}", routes.join(", "))
             }
         }
     }
@@ -129,10 +129,10 @@ impl ResultFault {
     /// What becomes of a result that is still wrong: nothing by a schema; a route that isn't one goes by the plan's own rules.
     pub fn settle(self, result: Value, port: &dyn Port) -> Result<Value, NodeError> {
         match self {
-            Self::Schema(faults) => Err(NodeError::permanent(format!("the answer doesn't match the node's output schema: {faults}"))
-                .hint("run the node again, or loosen `output_schema` in the node's policy")),
+            Self::Schema(faults) => Err(NodeError::permanent(format!("the answer doesn't match the node's `output_schema`: {faults}"))
+                .hint("retry the node, or relax its `output_schema`")),
             Self::Route(routes) => {
-                port.log(&format!("the answer names none of the routes {}", routes.join(", ")));
+                port.log(&format!("the answer is none of the routes {}", routes.join(", ")));
                 Ok(result)
             }
         }

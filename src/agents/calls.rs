@@ -31,9 +31,7 @@ enum WantedCall {
 /// Whether anything was done that changes the world.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum SideEffect {
-    /// Only looked.
     None,
-    /// Perhaps.
     Perhaps,
 }
 

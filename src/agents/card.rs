@@ -4,9 +4,8 @@ use globset::{Glob, GlobSet, GlobSetBuilder};
 use serde::Deserialize;
 use std::fmt;
 
-use crate::plan::{AgentInfo, Approve, Catalog, Risk, ToolInfo, Verdict};
+use crate::plan::{AgentInfo, Approve, Catalog, Risk, ToolInfo, Verdict, limits::MOST_ITERATIONS};
 
-/// An agent.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Card {
     /// Unique; what plans name.
@@ -15,7 +14,6 @@ pub struct Card {
     pub description: String,
     /// What an objective looks like, with `{placeholders}`; shown to planners.
     pub objective_template: String,
-    /// How it works.
     pub kind: CardKind,
     /// Globs of tools that it may use.
     pub tools: Vec<String>,
@@ -23,7 +21,6 @@ pub struct Card {
     pub approve: Option<Approve>,
     /// Limits that hold where the plan says nothing.
     pub limits: CardLimits,
-    /// The system prompt.
     pub prompt: String,
     /// Where it came from, for people.
     pub origin: String,
@@ -36,9 +33,7 @@ pub struct Card {
 pub enum CardKind {
     /// A model with a prompt and tools, in a loop until it answers.
     Llm,
-    /// Built in.
     Class(Class),
-    /// The operator answers.
     Human,
 }
 
@@ -56,7 +51,6 @@ impl CardKind {
 /// Whether a node that needs no card says which tools it may use.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ToolList {
-    /// It lists them.
     Given,
     /// It doesn't: it gets only tools without side effects.
     Open,
@@ -88,7 +82,6 @@ pub struct CardError {
     pub line: Option<u64>,
     /// What is wrong, lower-case start.
     pub message: String,
-    /// A way out.
     pub hint: Option<String>,
 }
 
@@ -151,12 +144,12 @@ impl Card {
         let fields: Front = serde_saphyr::from_str(front).map_err(|error| yaml_fault(file, &error))?;
         let line = |key: &str| top_level_keys(front).find(|(_, found)| *found == key).map(|(line, _)| line);
         if !is_name(&fields.name) {
-            return Err(fault(file, line("name"), format!("`{}` is not a name for an agent", fields.name))
+            return Err(fault(file, line("name"), format!("`{}` can't be an agent's name", fields.name))
                 .hint("use 1 to 64 letters, digits, `_` and `-`"));
         }
         if fields.description.trim().is_empty() {
             return Err(fault(file, line("description"), "the description is empty")
-                .hint("say in a sentence what the agent does: planners choose by it"));
+                .hint("write one sentence on what the agent does; planners choose agents by it"));
         }
         if let Some(bad) = fields.tools.iter().find(|glob| Glob::new(glob).is_err()) {
             return Err(
@@ -267,22 +260,22 @@ fn kind(front: &Front) -> Result<CardKind, (&'static str, String, &'static str)>
         }
         ("class", Some("deep_reasoner")) => Ok(CardKind::Class(Class::DeepReasoner)),
         ("class", Some(other)) => Err(("class", format!("there is no class `{other}`"), "the built-in class is `deep_reasoner`")),
-        ("class", None) => Err(("type", "a card of `type: class` names its class".to_owned(), "add `class: deep_reasoner`")),
+        ("class", None) => Err(("type", "a card of `type: class` needs a class".to_owned(), "add `class: deep_reasoner`")),
         (later @ ("service" | "dynamic"), _) => Err((
             "type",
-            format!("agents of type `{later}` are not run by this version"),
-            "the types are `llm`, `class` and `human`; the other cards are loaded",
+            format!("this version can't run agents of type `{later}`"),
+            "use `llm`, `class` or `human`; other cards are not affected",
         )),
-        (other, _) => Err(("type", format!("there is no type `{other}`"), "the types are `llm`, `class` and `human`")),
+        (other, _) => Err(("type", format!("there is no type `{other}`"), "use `llm`, `class` or `human`")),
     }
 }
 
 fn check_limits(limits: &CardLimits) -> Result<(), String> {
-    if limits.max_iterations.is_some_and(|n| !(1..=20).contains(&n)) {
-        return Err("`max_iterations` is from 1 to 20".to_owned());
+    if limits.max_iterations.is_some_and(|n| !(1..=MOST_ITERATIONS).contains(&n)) {
+        return Err(format!("`max_iterations` must be 1 to {MOST_ITERATIONS}"));
     }
     if limits.max_tokens == Some(0) {
-        return Err("`max_tokens` is at least 1".to_owned());
+        return Err("`max_tokens` must be 1 or more".to_owned());
     }
     Ok(())
 }
@@ -323,7 +316,7 @@ fn yaml_fault(file: &str, error: &serde_saphyr::Error) -> CardError {
     let words = words.strip_prefix("error: ").unwrap_or(words);
     // The place within the front matter is told by the file's own line.
     let words = words.rsplit_once(" at line ").map_or(words, |(words, _)| words);
-    fault(file, line, words).hint("front matter is YAML; the shipped cards (`dagdeck agents` lists them) are examples")
+    fault(file, line, words).hint("write it as YAML; `dagdeck agents` lists the shipped cards as examples")
 }
 
 #[cfg(test)]
@@ -392,7 +385,7 @@ mod tests {
         for kind in ["service", "dynamic"] {
             let error = parse(&format!("---\nname: a\ndescription: b\ntype: {kind}\n---\nx")).unwrap_err();
             assert_eq!(error.line, Some(4));
-            assert!(error.message.contains(kind) && error.message.contains("not run by this version"), "{error}");
+            assert!(error.message.contains(kind) && error.message.contains("this version can"), "{error}");
         }
     }
 
@@ -406,7 +399,7 @@ mod tests {
     #[test]
     fn limits_out_of_bounds_are_refused() {
         let error = parse("---\nname: a\ndescription: b\nlimits:\n  max_iterations: 21\n---\nx").unwrap_err();
-        assert_eq!((error.line, error.message.as_str()), (Some(4), "`max_iterations` is from 1 to 20"));
+        assert_eq!((error.line, error.message.as_str()), (Some(4), "`max_iterations` must be 1 to 20"));
     }
 
     #[test]

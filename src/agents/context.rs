@@ -6,16 +6,11 @@ use std::borrow::Cow;
 
 use super::{prompt::plain, tokens};
 use crate::engine::{AgentJob, DataSource, Dep, FileAccess};
-
-/// Most tokens that the material takes where nothing else is configured.
-pub const CONTEXT_TOKENS: u64 = 10_000;
-
-/// Its largest share of the node's own limit, in percent.
-const PERCENT: u64 = 40;
+use crate::plan::limits::CONTEXT_PERCENT;
 
 /// What the material may take in a node whose own limit is `max_tokens`, where at most `most` are configured.
 pub(super) fn room(most: u64, max_tokens: u64) -> u64 {
-    most.min(max_tokens.saturating_mul(PERCENT) / 100)
+    most.min(max_tokens.saturating_mul(CONTEXT_PERCENT) / 100)
 }
 
 /// Most sources and files that a structured entry names.
@@ -134,7 +129,7 @@ impl<'a> Material<'a> {
             Form::Json => text.push_str(&format!("\n\n{}", structured(parts))),
         }
         if !left_out.is_empty() {
-            text.push_str(&format!("\n\n[… {} left out for want of room]", names(&left_out)));
+            text.push_str(&format!("\n\n[… {} left out, because the limit is reached]", names(&left_out)));
         }
         DependencyContext { text, missing: missing(&cuts, &left_out, limit) }
     }
@@ -372,15 +367,16 @@ fn missing(cuts: &[(u64, &str)], left_out: &[&str], limit: u64) -> Option<String
         words.push(format!("{total} tokens of {names} were cut"));
     }
     if !left_out.is_empty() {
-        words.push(format!("{} left out for want of room", names(left_out)));
+        words.push(format!("{} left out, because the limit is reached", names(left_out)));
     }
-    Some(format!("context: {}; results of earlier steps take at most {limit} tokens here", words.join("; ")))
+    Some(format!("context: {}; results of earlier steps may use {limit} tokens here", words.join("; ")))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::engine::Provenance;
+    use crate::plan::limits::CONTEXT_TOKENS;
     use proptest::prelude::*;
     use std::sync::Arc;
 
@@ -431,7 +427,7 @@ mod tests {
         assert!(context.text.contains(&format!("\n[… {cut} tokens of `long` were cut]")), "{}", context.text);
         assert_eq!(context.text.matches('x').count() as u64 / 4, 1_000 - cut);
         assert!(context.text.contains("Some were too long"));
-        let words = format!("context: {cut} tokens of `long` were cut; results of earlier steps take at most 400 tokens here");
+        let words = format!("context: {cut} tokens of `long` were cut; results of earlier steps may use 400 tokens here");
         assert_eq!(context.missing, Some(words));
         assert!(told(&[dep("a", json!("x"))], Form::Text, 1_000).missing.is_none());
     }
@@ -442,8 +438,8 @@ mod tests {
         for form in [Form::Text, Form::Json] {
             let context = told(&deps, form, 2_000);
             assert!(tokens::of_text(&context.text) <= 800, "{}", tokens::of_text(&context.text));
-            assert!(context.text.contains("more left out for want of room]"), "{}", context.text);
-            assert!(context.missing.unwrap().contains("left out for want of room"));
+            assert!(context.text.contains("more left out, because the limit is reached]"), "{}", context.text);
+            assert!(context.missing.unwrap().contains("left out, because the limit is reached"));
         }
         let few: Vec<Dep> = (0..300).map(|n| dep(&format!("s{n}"), json!(n))).collect();
         assert!(told(&few, Form::Text, 10_000).missing.is_none(), "what fits is whole, however many there are");

@@ -16,6 +16,7 @@ use super::{
 };
 use crate::engine::{AgentJob, Dep, Done, ErrorKind, ModelCall, NodeError, TokenUsage};
 use crate::models::{Model, ModelSettings};
+use crate::plan::limits::{AGENT_ITERATIONS, AGENT_SECONDS, AGENT_TOKENS, MOST_ITERATIONS};
 use crate::plan::{ContextMode, ToolInfo};
 
 /// Provider's name of a model that only rehearses; its results carry the same word as their mark.
@@ -24,21 +25,11 @@ pub use crate::models::rehearsal::PROVIDER as REHEARSAL;
 /// Provider's name of the operator in a model's place.
 pub const OPERATOR: &str = "operator";
 
-/// Turns of the loop where neither node nor card says how many.
-const ITERATIONS: u32 = 5;
-/// No node has more turns.
-const MOST_ITERATIONS: u32 = 20;
-/// Tokens where neither node nor card says how many.
-const TOKENS: u64 = 10_000;
-/// Seconds where the node doesn't say how many.
-const SECONDS: f64 = 60.0;
-
 /// With what an agent is run.
 #[derive(Clone)]
 pub struct Execution {
     /// Who the agent is.
     pub card: Arc<Card>,
-    /// Who answers.
     pub responder: Responder,
     /// Tools that it may use, already narrowed (`Card::narrow`).
     pub tools: Vec<ToolInfo>,
@@ -53,7 +44,6 @@ pub enum Responder {
     Model {
         /// Where it is asked.
         provider: Arc<dyn Model>,
-        /// Its name there.
         name: String,
         /// Sampling and limits of the execution.
         settings: ModelSettings,
@@ -65,7 +55,6 @@ pub enum Responder {
 /// Limits that hold for one attempt.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct AttemptLimits {
-    /// Turns.
     pub iterations: u32,
     /// Prompt and answer tokens together.
     pub tokens: u64,
@@ -78,10 +67,10 @@ impl AttemptLimits {
     fn new(job: &AgentJob, card: &Card) -> Self {
         let iterations = if job.max_iterations > 0 { Some(job.max_iterations) } else { card.limits.max_iterations };
         let tokens = if job.max_tokens > 0 { Some(job.max_tokens) } else { card.limits.max_tokens };
-        let seconds = if job.timeout_s > 0.0 { job.timeout_s } else { SECONDS };
+        let seconds = if job.timeout_s > 0.0 { job.timeout_s } else { AGENT_SECONDS };
         Self {
-            iterations: iterations.unwrap_or(ITERATIONS).clamp(1, MOST_ITERATIONS),
-            tokens: tokens.unwrap_or(TOKENS),
+            iterations: iterations.unwrap_or(AGENT_ITERATIONS).clamp(1, MOST_ITERATIONS),
+            tokens: tokens.unwrap_or(AGENT_TOKENS),
             time: Duration::try_from_secs_f64(seconds).unwrap_or(Duration::MAX),
         }
     }
@@ -90,7 +79,6 @@ impl AttemptLimits {
 /// How an attempt ended, unless it simply failed.
 #[derive(Clone, Debug, PartialEq)]
 pub enum AttemptEnd {
-    /// With a result.
     Done(Done),
     /// At a limit that fails the node, with what there was until then.
     Limit {
@@ -166,7 +154,7 @@ async fn stand_in(prompt: &Prompt, check: &ResultCheck, tools: &[ToolInfo], port
     port.message("user", &prompt.user());
     let tools: Vec<&str> = tools.iter().map(|tool| tool.name.as_str()).collect();
     let payload = json!({ "system": prompt.system, "user": prompt.user(), "tools": tools });
-    let mut text = format!("answer in the model's place: {}", prompt.objective);
+    let mut text = format!("answer for the model: {}", prompt.objective);
     let mut rounds = 0;
     loop {
         port.model(OPERATOR).await.map_err(NodeError::permanent)?;
@@ -192,8 +180,8 @@ async fn stand_in(prompt: &Prompt, check: &ResultCheck, tools: &[ToolInfo], port
             return fault.settle(result, port).map(|result| Done { result, mark: None });
         }
         let why = match &fault {
-            ResultFault::Schema(faults) => format!("the answer doesn't match the node's output schema ({faults})"),
-            ResultFault::Route(routes) => format!("the answer names none of the routes ({})", routes.join(", ")),
+            ResultFault::Schema(faults) => format!("the answer doesn't match the node's `output_schema` ({faults})"),
+            ResultFault::Route(routes) => format!("the answer is none of the routes ({})", routes.join(", ")),
         };
         text = format!("{why}; answer once more: {}", prompt.objective);
     }

@@ -19,7 +19,6 @@ mod turns;
 mod watch;
 
 pub use card::{Card, CardError, CardKind, CardLimits, Class, ToolList};
-pub use context::CONTEXT_TOKENS;
 pub use execution::{AttemptEnd, Execution, OPERATOR, REHEARSAL, Responder, run};
 pub use registry::{AgentRegistry, Cards, Reloaded};
 pub use shipped::SHIPPED;
@@ -55,7 +54,6 @@ pub trait Port: Send + Sync {
     /// Reports a message of the conversation.
     fn message(&self, role: &str, content: &str);
 
-    /// Streams answer text.
     fn output(&self, text: &str);
 
     /// Writes a line to the node's log.
@@ -87,11 +85,8 @@ pub enum ToolReply {
 pub struct Question {
     /// Unique within the node's generation.
     pub call: String,
-    /// The question.
     pub text: String,
-    /// Choices offered.
     pub options: Vec<String>,
-    /// Form fields.
     pub fields: Vec<Field>,
     /// What the person needs to see to answer.
     pub payload: Value,

@@ -8,7 +8,6 @@ use crate::plan::ToolInfo;
 /// Hands in the result.
 pub(super) const RETURN_RESULT: &str = "return_result";
 
-/// Asks the person.
 pub(super) const ASK_OPERATOR: &str = "ask_operator";
 
 /// Longest name that servers accept.
@@ -34,7 +33,6 @@ impl Offers {
         Self { offers, tools: tools.to_vec() }
     }
 
-    /// For the request.
     pub fn list(&self) -> &[ToolOffer] {
         &self.offers
     }
@@ -88,7 +86,7 @@ fn ask_operator() -> ToolOffer {
             "type": "object",
             "properties": {
                 "question": { "type": "string", "description": "One clear question." },
-                "options": { "type": "array", "items": { "type": "string" }, "description": "Choices, if there are any." }
+                "options": { "type": "array", "items": { "type": "string" }, "description": "Choices to offer, if any." }
             },
             "required": ["question"]
         }),

@@ -8,7 +8,6 @@ use crate::engine::AgentJob;
 /// Most tokens of the plan's goal that every agent is told.
 const GOAL_TOKENS: u64 = 300;
 
-/// An assembled prompt.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Prompt {
     /// Who the agent is and how it hands in its result.

@@ -35,7 +35,6 @@ pub struct Cards {
 #[derive(Debug)]
 struct CardFolder {
     folder: PathBuf,
-    /// `project`, `user`.
     origin: String,
     /// In order of file name.
     files: IndexMap<PathBuf, KnownCard>,
@@ -173,8 +172,8 @@ impl CardFolder {
             cards.problems.extend(known.fault.clone());
             let Some(card) = &known.good else { continue };
             if let Some(first) = first_file.get(card.name.as_str()) {
-                let words = format!("`{}` is already the name of the card in {}", card.name, first.display());
-                cards.problems.push(fault(&path.display().to_string(), None, words).hint("rename one of the two"));
+                let words = format!("`{}` is already the name of another card: {}", card.name, first.display());
+                cards.problems.push(fault(&path.display().to_string(), None, words).hint("rename one of them"));
                 continue;
             }
             first_file.insert(&card.name, path);

@@ -36,16 +36,16 @@ pub(super) async fn narrow(material: &mut Material<'_>, objective: &str, session
         Ok(relevant) => {
             material.pick(&relevant);
             let left_out = if material.unpicked().is_empty() { "nothing".to_owned() } else { names(material.unpicked()) };
-            port.log(&format!("context: the model picked {}; left out: {left_out}", names(&relevant)));
+            port.log(&format!("context: the model chose {} and left out {left_out}", names(&relevant)));
         }
-        Err(why) => port.log(&format!("context: all results are given, because {why}")),
+        Err(why) => port.log(&format!("context: all results are passed on, because {why}")),
     }
 }
 
 /// Names of the results that the model picks.
 async fn picked<'a>(results: &[(&'a str, String)], objective: &str, session: &mut ModelSession<'_>) -> Result<Vec<&'a str>, String> {
     if session.is_rehearsal() {
-        return Err("nobody picks in a rehearsal".to_owned());
+        return Err("a rehearsal has no model to choose".to_owned());
     }
     let ids: Vec<&str> = results.iter().map(|(id, _)| *id).collect();
     let limit = session.caps.tokens * PERCENT / 100;
@@ -54,21 +54,21 @@ async fn picked<'a>(results: &[(&'a str, String)], objective: &str, session: &mu
     let excerpt = limit.saturating_sub(bare) / count;
     let messages = messages(results, objective, excerpt);
     if excerpt < SHORTEST_EXCERPT || session.room(&messages, &[]).is_none() {
-        return Err(format!("the node's {} tokens are too few to pick first", session.caps.tokens));
+        return Err(format!("the node's limit of {} tokens is too low to choose first", session.caps.tokens));
     }
     let leave = session.leave().await.map_err(|error| error.message)?;
     if session.wraps_up() {
-        return Err("the operator has stopped the work".to_owned());
+        return Err("the operator stopped the node".to_owned());
     }
     session.port.message("system", SYSTEM);
     session.port.message("user", &question(results, objective, excerpt));
     // No schema: a server that has none would be asked again and again, and this is to be one call.
     let call = SessionCall { leave, messages: &messages, offers: &[], schema: None, cap: ANSWER, stream: StreamAudience::Hide };
-    let reply = session.call(call).await.map_err(|error| format!("the model could not pick: {}", error.message))?;
+    let reply = session.call(call).await.map_err(|error| format!("the model could not choose: {}", error.message))?;
     session.port.message("assistant", &reply.text);
-    let named = relevant(&answer::parse(&reply.text)).ok_or("the model's answer is no list of results")?;
+    let named = relevant(&answer::parse(&reply.text)).ok_or("the model's answer is not a list of results")?;
     let known: Vec<&str> = ids.into_iter().filter(|id| named.iter().any(|name| name == id)).collect();
-    if known.is_empty() { Err("the model picked none of them".to_owned()) } else { Ok(known) }
+    if known.is_empty() { Err("the model chose none of them".to_owned()) } else { Ok(known) }
 }
 
 /// A list of names, bare or as `relevant`.

@@ -36,15 +36,11 @@ pub(super) struct ModelSession<'a> {
 /// Leave to make one call. There is no other way to get one than to ask for it.
 pub(super) struct Leave(());
 
-/// One call.
 pub(super) struct SessionCall<'c> {
     /// That it may be made.
     pub leave: Leave,
-    /// The conversation.
     pub messages: &'c [ChatMessage],
-    /// Tools on offer.
     pub offers: &'c [ToolOffer],
-    /// Structured output wanted.
     pub schema: Option<OutputSchema>,
     /// Longest answer that the limit allows.
     pub cap: u64,
@@ -135,10 +131,10 @@ impl<'a> ModelSession<'a> {
                 port.output(&text);
             }
             (Delta::Restart { why }, StreamAudience::Show) => {
-                port.output(&format!("\n[starting again: {why}]\n"));
-                port.log(&format!("the model call starts again: {why}"));
+                port.output(&format!("\n[trying again: {why}]\n"));
+                port.log(&format!("trying the model again: {why}"));
             }
-            (Delta::Restart { why }, StreamAudience::Hide) => port.log(&format!("the model call starts again: {why}")),
+            (Delta::Restart { why }, StreamAudience::Hide) => port.log(&format!("trying the model again: {why}")),
             (Delta::Text(_), StreamAudience::Hide) | (Delta::Reasoning(_), StreamAudience::Show | StreamAudience::Hide) => {}
         };
         let answered = timeout(left, self.provider.chat(&request, &mut sink)).await;
@@ -171,8 +167,8 @@ impl<'a> ModelSession<'a> {
 
     fn out_of_time(&self) -> NodeError {
         let seconds = self.caps.time.as_secs_f64();
-        NodeError { kind: ErrorKind::Timeout, ..NodeError::permanent(format!("the agent's {seconds} s of working time are over")) }
-            .hint("raise `timeout_s` in the node's policy")
+        NodeError { kind: ErrorKind::Timeout, ..NodeError::permanent(format!("the agent used up its {seconds} s of work time")) }
+            .hint("raise the node's `timeout_s`")
     }
 
     fn node_error(&self, error: ModelError) -> NodeError {

@@ -3,7 +3,7 @@
 use super::*;
 use crate::engine::{AgentJob, Dep, Done, ErrorKind, NodeError, Provenance, TokenUsage};
 use crate::models::{CallRequest, ChatMessage, ChatReply, ChatRequest, Delta, Finish, Model, ModelError, ModelErrorKind, ModelSettings};
-use crate::plan::{ContextMode, Risk, ToolInfo, Verdict};
+use crate::plan::{ContextMode, Risk, ToolInfo, Verdict, limits::CONTEXT_TOKENS};
 use serde_json::{Value, json};
 use std::{
     collections::VecDeque,
@@ -325,7 +325,7 @@ async fn return_result_ends_the_node_with_json() {
 async fn return_result_beside_a_failed_call_waits_for_another_look() {
     let stage = Stage::new(vec![calls(&[("broken", r#"{"path":"a"}"#), ("return_result", r#"{"result":1}"#)]), text("2")]);
     assert_eq!(stage.run().await, plain(json!(2)));
-    assert!(stage.told()[1].starts_with("not taken"));
+    assert!(stage.told()[1].starts_with("not accepted"));
 }
 
 #[tokio::test]
@@ -448,7 +448,7 @@ async fn the_working_time_of_the_model_is_limited() {
     stage.job.timeout_s = 2.5;
     let failed = stage.run().await;
     assert_eq!(kind(&failed), Some(ErrorKind::Timeout));
-    assert_eq!(failed.unwrap_err().message, "the agent's 2.5 s of working time are over");
+    assert_eq!(failed.unwrap_err().message, "the agent used up its 2.5 s of work time");
 }
 
 #[tokio::test]
@@ -625,7 +625,7 @@ async fn a_decision_that_names_no_route_is_asked_once_more_and_then_left_to_the_
     assert!(content.ends_with("exactly one of these and nothing else: ship, mend"), "{content}");
     let stage = routes(Stage::new(vec![text("hard to say"), text("neither")]), &["ship", "mend"]);
     assert_eq!(stage.run().await, plain(json!("neither")));
-    assert_eq!(stage.notes(), ["the answer names none of the routes ship, mend"]);
+    assert_eq!(stage.notes(), ["the answer is none of the routes ship, mend"]);
 }
 
 fn rehearsing(mut stage: Stage) -> Stage {
@@ -679,7 +679,7 @@ async fn a_model_picks_what_is_relevant_and_the_call_counts_and_is_on_record() {
     let told = user(&requests[1]);
     assert!(told.contains("[bees]: they hum\n\n[law]: a lot") && told.contains("Not picked as relevant: `cars`."), "{told}");
     assert!(!told.contains("honk"));
-    assert_eq!(stage.notes(), ["context: the model picked `bees`, `law`; left out: `cars`"]);
+    assert_eq!(stage.notes(), ["context: the model chose `bees`, `law` and left out `cars`"]);
     assert_eq!(stage.desk.calls.lock().unwrap()[0].usage.total(), 700);
     assert!(requests[1].settings.max_tokens.unwrap() < 10_000 - 700, "what picking took is gone from the node's limit");
     let log = stage.desk.log.lock().unwrap().join("\n");
@@ -690,14 +690,14 @@ async fn a_model_picks_what_is_relevant_and_the_call_counts_and_is_on_record() {
 #[tokio::test]
 async fn when_picking_fails_all_results_are_given_and_the_log_says_why() {
     for (line, why) in [
-        (fails(ModelErrorKind::Server), "the model could not pick: no"),
-        (text("the first two, I think"), "the model's answer is no list of results"),
-        (text(r#"{"relevant": ["nonsense"]}"#), "the model picked none of them"),
+        (fails(ModelErrorKind::Server), "the model could not choose: no"),
+        (text("the first two, I think"), "the model's answer is not a list of results"),
+        (text(r#"{"relevant": ["nonsense"]}"#), "the model chose none of them"),
     ] {
         let stage = selecting(vec![line, text("done")]);
         assert_eq!(stage.run().await, plain(json!("done")));
         assert!(user(&stage.requests()[1]).contains("[bees]: they hum\n\n[cars]: they honk\n\n[law]: a lot"));
-        assert_eq!(stage.notes(), [format!("context: all results are given, because {why}")]);
+        assert_eq!(stage.notes(), [format!("context: all results are passed on, because {why}")]);
     }
 }
 
@@ -705,11 +705,11 @@ async fn when_picking_fails_all_results_are_given_and_the_log_says_why() {
 async fn nobody_picks_in_a_rehearsal_with_too_few_tokens_or_with_one_result() {
     let rehearsal = rehearsing(selecting(Vec::new()));
     rehearsal.run().await.unwrap();
-    assert_eq!(rehearsal.notes(), ["context: all results are given, because nobody picks in a rehearsal"]);
+    assert_eq!(rehearsal.notes(), ["context: all results are passed on, because a rehearsal has no model to choose"]);
     let mut short = selecting(vec![text("done")]);
     short.job.max_tokens = 2_000;
     assert_eq!(short.run().await, plain(json!("done")));
-    assert_eq!(short.notes(), ["context: all results are given, because the node's 2000 tokens are too few to pick first"]);
+    assert_eq!(short.notes(), ["context: all results are passed on, because the node's 2000 tokens are too few to pick first"]);
     let mut one = selecting(vec![text("done")]);
     one.deps.truncate(1);
     assert_eq!(one.run().await, plain(json!("done")));
@@ -775,9 +775,9 @@ async fn a_stopped_agent_hands_back_what_it_has_in_one_turn_without_tools() {
     assert_eq!(stage.run().await, done(json!("half of it"), "stopped"));
     let last = stage.requests().pop().unwrap();
     assert!(last.tools.is_empty());
-    assert!(matches!(last.messages.last(), Some(ChatMessage::User { content }) if content.contains("the operator has stopped the work")));
+    assert!(matches!(last.messages.last(), Some(ChatMessage::User { content }) if content.contains("the operator stopped the node")));
     let empty = steered(Stage::new(vec![text("")]), vec![stopped()]);
-    assert!(matches!(empty.run().await, Err(error) if error.message.contains("handed nothing back")));
+    assert!(matches!(empty.run().await, Err(error) if error.message.contains("gave no result")));
 }
 
 #[tokio::test]

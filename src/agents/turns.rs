@@ -107,7 +107,7 @@ impl Conversation<'_> {
                 return Ok(AttemptEnd::Done(done));
             }
         }
-        Err(out_of_turns("the agent reached its limit of iterations without an answer"))
+        Err(out_of_turns("the agent used all its turns without an answer"))
     }
 
     /// What the next turn may do: with tools only if a last turn still fits behind it.
@@ -119,7 +119,7 @@ impl Conversation<'_> {
                 tokens::of_messages(&self.messages),
                 self.session.caps.tokens
             );
-            return Err(limit(message, "raise `budget.tokens` in the node's policy, or pass less context to it"));
+            return Err(limit(message, "raise the node's `budget.tokens`, or give it less context"));
         }
         let room = self.session.room(&self.messages, self.offers.list()).and_then(|room| room.checked_sub(last_turn));
         match room.filter(|cap| *cap >= SHORTEST_ANSWER) {
@@ -173,14 +173,14 @@ impl Conversation<'_> {
     /// work at the limit of iterations has failed, whatever it hands back.
     async fn last_turn(&mut self, why: LastTurnReason, leave: Leave) -> Result<AttemptEnd, NodeError> {
         let reached = match why {
-            LastTurnReason::Iterations => "the limit of turns is reached",
-            LastTurnReason::Tokens => "the limit of tokens is reached",
-            LastTurnReason::Stopped => "the operator has stopped the work",
+            LastTurnReason::Iterations => "all turns are used",
+            LastTurnReason::Tokens => "all tokens are used",
+            LastTurnReason::Stopped => "the operator stopped the node",
         };
-        let words = format!("This is your last turn: {reached}, and tools are gone. Hand back the best result that you have now.");
+        let words = format!("This is your last turn: {reached}. You have no more tools. Give the best result that you have now.");
         if !self.at_work {
             // Nothing was begun with tools, so this is an ordinary answer in less space.
-            self.session.port.log(&format!("{reached}: one turn without tools is left"));
+            self.session.port.log(&format!("{reached}: the agent gets one more turn, without tools"));
         }
         self.push(ChatMessage::User { content: words.clone() });
         let messages = self.fitting(&words);
@@ -192,16 +192,17 @@ impl Conversation<'_> {
             Some(value) => value,
             None if reply.text.trim().is_empty() => {
                 let hint = match why {
-                    LastTurnReason::Iterations | LastTurnReason::Tokens => "raise the limit in the node's policy",
+                    LastTurnReason::Iterations | LastTurnReason::Tokens => "raise this limit of the node",
                     LastTurnReason::Stopped => "run the node again",
                 };
-                return Err(limit(format!("{reached}, and the agent handed nothing back"), hint));
+                return Err(limit(format!("{reached}, and the agent gave no result"), hint));
             }
             None => answer::parse(&reply.text),
         };
         match why {
             LastTurnReason::Iterations => {
-                let words = format!("the agent was still at work after {} turns; it handed back what it had", self.session.caps.iterations);
+                let words =
+                    format!("the agent was still working after {} turns; its result may be incomplete", self.session.caps.iterations);
                 Ok(AttemptEnd::Limit { error: out_of_turns(words), handed_back: result })
             }
             LastTurnReason::Tokens => self.handed_back(result, BUDGET_EXHAUSTED),
@@ -233,8 +234,8 @@ impl Conversation<'_> {
     fn out_of_tokens(&self, why: LastTurnReason) -> Result<AttemptEnd, NodeError> {
         let result = answer::parse(&self.last_words);
         if self.last_words.trim().is_empty() || matches!(self.judged(&result), Err(ResultFault::Schema(_))) {
-            let message = format!("the limit of {} tokens is used up, and the agent handed nothing back", self.session.caps.tokens);
-            return Err(limit(message, "raise `budget.tokens` in the node's policy"));
+            let message = format!("all {} tokens are used, and the agent gave no result", self.session.caps.tokens);
+            return Err(limit(message, "raise the node's `budget.tokens`"));
         }
         let mark = match why {
             LastTurnReason::Iterations | LastTurnReason::Tokens => BUDGET_EXHAUSTED,
@@ -257,7 +258,9 @@ impl Conversation<'_> {
                     handed_in.get_or_insert(value);
                     "taken".to_owned()
                 }
-                CallOutcome::Result(_) => "not taken: another call of the same reply went wrong; look at it, then hand in again".to_owned(),
+                CallOutcome::Result(_) => {
+                    "not accepted: another call in the same reply failed; look at it, then send the result again".to_owned()
+                }
             };
             self.push(ChatMessage::Tool { call: call.id.clone(), content: tokens::cut(&words, share) });
         }
@@ -297,11 +300,9 @@ impl Conversation<'_> {
     fn empty(&mut self, reply: &ChatReply) -> Result<AfterReply, NodeError> {
         match reply.finish {
             Finish::Filtered => {
-                Err(NodeError::permanent("the provider's filter refused the answer").hint("change the objective, or use another model"))
+                Err(NodeError::permanent("the provider's filter blocked the answer").hint("change the objective, or use another model"))
             }
-            Finish::Length => {
-                Err(limit("the model used up its answer before it said anything", "raise `budget.tokens` in the node's policy"))
-            }
+            Finish::Length => Err(limit("the model used all its tokens before it answered", "raise the node's `budget.tokens`")),
             Finish::Stop | Finish::ToolCalls => {
                 self.push(ChatMessage::User { content: "Your reply was empty. Reply with the result, or call a tool.".to_owned() });
                 Ok(AfterReply::GoOn)
@@ -347,7 +348,7 @@ impl Conversation<'_> {
 }
 
 fn out_of_turns(message: impl Into<String>) -> NodeError {
-    limit(message, "raise `max_iterations` in the node's policy")
+    limit(message, "raise the node's `max_iterations`")
 }
 
 /// A result that a model hands in by tool although none is on offer.

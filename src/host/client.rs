@@ -30,16 +30,13 @@ pub struct PlanningId(pub u64);
 pub enum Request {
     /// Make a plan; streamed as `PlanNode`s, ended by `PlanReady` or `PlanFailed`.
     Plan {
-        /// For the notices.
         id: PlanningId,
         /// The request in a person's words.
         text: String,
     },
-    /// Stop planning.
     CancelPlanning(PlanningId),
     /// Start a run; answered by `RunOpened` (live) or `Problem`.
     Start {
-        /// What is run.
         plan: Box<Plan>,
         /// Values over the plan's inputs.
         inputs: Map<String, Value>,
@@ -48,9 +45,7 @@ pub enum Request {
     },
     /// A command to a live run; what follows comes as `Events`.
     Command {
-        /// Which.
         run: RunId,
-        /// What.
         command: Command,
     },
     /// The list of runs, newest first.
@@ -61,7 +56,6 @@ pub enum Request {
     Resume(RunId),
     /// A new run that keeps a run's events up to one of them and goes on from there; answered by `RunOpened` (live) or `Problem`.
     Branch {
-        /// Which run.
         run: RunId,
         /// The last event that is kept.
         seq: u64,
@@ -70,9 +64,7 @@ pub enum Request {
     },
     /// A picture of what a gate's payload would do; answered by `Preview` when there is one.
     Preview {
-        /// Which run.
         run: RunId,
-        /// Which gate.
         gate: GateId,
         /// The payload, possibly edited.
         payload: Value,
@@ -106,7 +98,6 @@ pub enum There {
 /// What a client is told.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub enum Notice {
-    /// The first notice.
     Hello(Hello),
     /// The catalog, at first and whenever it changes (an agent card was edited, another model was chosen).
     Catalog {
@@ -119,39 +110,29 @@ pub enum Notice {
     Model(ModelStatus),
     /// Planning goes on: a status line.
     PlanProgress {
-        /// Which.
         id: PlanningId,
-        /// In words.
         text: String,
     },
     /// A node was generated (or generated again: replace it by id).
     PlanNode {
-        /// Which.
         id: PlanningId,
-        /// The node.
         node: Box<Node>,
     },
     /// The plan is there. It may have findings: open it in the editor.
     PlanReady {
-        /// Which.
         id: PlanningId,
-        /// The plan.
         plan: Box<Plan>,
         /// Who made it, for people (`built-in planner, template files`, `gpt-4o`).
         origin: String,
-        /// Remarks for people.
         remarks: Vec<String>,
     },
     /// No plan could be made.
     PlanFailed {
-        /// Which.
         id: PlanningId,
-        /// Why.
         problem: Problem,
     },
     /// A run was opened: everything so far.
     RunOpened {
-        /// Which.
         run: RunId,
         /// Its events so far.
         records: Vec<Record>,
@@ -160,9 +141,7 @@ pub enum Notice {
     },
     /// What happened in a live run, after it is in the journal.
     Events {
-        /// Which.
         run: RunId,
-        /// In order.
         records: Vec<Record>,
     },
     /// The list of runs, newest first.
@@ -178,7 +157,6 @@ pub enum Notice {
     PlanSaved {
         /// The path as it was asked for.
         path: String,
-        /// What was written.
         plan: Box<Plan>,
     },
     /// There is a file already, and nothing was written.
@@ -190,11 +168,8 @@ pub enum Notice {
     },
     /// A picture of what a gate's payload would do.
     Preview {
-        /// Which run.
         run: RunId,
-        /// Which gate.
         gate: GateId,
-        /// The picture.
         preview: crate::engine::Preview,
     },
     /// Names of the models on offer.
@@ -203,9 +178,7 @@ pub enum Notice {
     Problem(Problem),
     /// The journal can't be written: the run is frozen in memory.
     Frozen {
-        /// Which.
         run: RunId,
-        /// Why.
         problem: Problem,
     },
 }
@@ -228,7 +201,6 @@ impl Driver {
     }
 }
 
-/// The first notice.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Hello {
     /// The workspace's path for people.
@@ -249,11 +221,8 @@ pub enum ModelStatus {
     },
     /// The operator answers in the model's place.
     Operator,
-    /// A real model.
     Connected {
-        /// Model name.
         model: String,
-        /// Where, for people.
         provider: String,
     },
 }
@@ -263,28 +232,35 @@ pub enum ModelStatus {
 pub struct Problem {
     /// What and why, lower-case start.
     pub message: String,
-    /// A way out.
     pub hint: Option<String>,
+}
+
+impl Problem {
+    pub fn new(message: impl Into<String>) -> Self {
+        Self { message: message.into(), hint: None }
+    }
+
+    /// The same problem with what to do about it.
+    #[must_use]
+    pub fn hint(mut self, hint: impl Into<String>) -> Self {
+        self.hint = Some(hint.into());
+        self
+    }
 }
 
 /// One line of the list of runs.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct RunSummary {
-    /// Its name.
     pub run: RunId,
-    /// The plan's goal.
     pub goal: String,
     /// When it was created.
     pub created: Time,
-    /// When it ended.
     pub finished: Option<Time>,
     /// How; `None` while open.
     pub outcome: Option<Outcome>,
     /// Who drives it on.
     pub driver: Driver,
-    /// Nodes in all.
     pub nodes: u32,
-    /// Open gates.
     pub gates: u32,
     /// Nodes that hold it up, for people.
     pub waiting: Vec<NodeId>,

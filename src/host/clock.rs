@@ -5,11 +5,9 @@ use std::time::{SystemTime, UNIX_EPOCH};
 
 /// Says what time it is.
 pub trait Clock: Send + Sync {
-    /// Now.
     fn now(&self) -> Time;
 }
 
-/// The system's clock.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct SystemClock;
 

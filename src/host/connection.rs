@@ -6,7 +6,7 @@ use super::{
     local::Shared,
     planning,
     save::{self, Saved},
-    session::{Last, Listener, Order, RunSession},
+    session::{FirstCommands, Listener, Order, RunSession},
 };
 use crate::engine::{Action, Command, GateId, Preview, Run, RunId};
 use crate::plan::Plan;
@@ -24,10 +24,10 @@ const VIA: &str = "console";
 /// Serves one client until it goes. Its plannings end with it; its runs go on.
 pub(super) async fn serve(shared: Arc<Shared>, requests: mpsc::UnboundedReceiver<Request>, outbox: mpsc::Sender<Notice>) {
     let (listener, notices) = mpsc::unbounded_channel();
-    let desk = ClientSession { shared, listener, tasks: JoinSet::new(), plannings: HashMap::new() };
+    let client = ClientSession { shared, listener, tasks: JoinSet::new(), plannings: HashMap::new() };
     tokio::select! {
         () = pump(notices, outbox) => {}
-        () = desk.answer(requests) => {}
+        () = client.answer(requests) => {}
     }
 }
 
@@ -58,24 +58,24 @@ impl ClientSession {
                     None => return,
                 },
                 Ok(()) = model.changed() => {
-                    self.tell(Notice::Model(self.shared.model()));
-                    self.tell(self.catalog());
+                    self.notify(Notice::Model(self.shared.model()));
+                    self.notify(self.catalog());
                 }
-                Ok(()) = cards.changed() => self.tell(self.catalog()),
+                Ok(()) = cards.changed() => self.notify(self.catalog()),
                 Some(_) = self.tasks.join_next() => {}
             }
         }
     }
 
     fn greet(&self) {
-        self.tell(Notice::Hello(Hello {
+        self.notify(Notice::Hello(Hello {
             workspace: self.shared.places.workspace.display().to_string(),
             user: self.shared.user.clone(),
             model: self.shared.model(),
         }));
-        self.tell(self.catalog());
+        self.notify(self.catalog());
         if let Some(error) = self.shared.store.refusal() {
-            self.tell(Notice::Problem(super::session::problem(&error)));
+            self.notify(Notice::Problem(error.into()));
         }
     }
 
@@ -96,7 +96,7 @@ impl ClientSession {
             }
             Request::Start { plan, inputs, first } => self.start(*plan, inputs, first).await,
             Request::Command { run, command } => self.command(run, command).await,
-            Request::ListRuns => self.tell_or(self.shared.runs().map(Notice::Runs)),
+            Request::ListRuns => self.notify_with(self.shared.runs().map(Notice::Runs)),
             Request::OpenRun(run) => self.open(run),
             Request::Resume(run) => self.resume(run).await,
             Request::Branch { run, seq, verbs } => self.branch(run, seq, verbs).await,
@@ -111,19 +111,19 @@ impl ClientSession {
     async fn start(&self, mut plan: Plan, inputs: Map<String, Value>, first: Vec<Action>) {
         plan.inputs.extend(inputs);
         if let Err(problem) = self.shared.start(plan, first, VIA, Some(self.listener.clone())).await {
-            self.tell(Notice::Problem(problem));
+            self.notify(Notice::Problem(problem));
         }
     }
 
     async fn command(&self, run: RunId, command: Command) {
         let Some(session) = self.shared.session(&run) else { return self.reopen(run, command).await };
         if let Err(problem) = gates::check_edit(&self.shared.kit, &session, &command).await {
-            return self.tell(Notice::Problem(problem));
+            return self.notify(Notice::Problem(problem));
         }
         if let Some((gate, preview)) = self.outdated(&session, &command).await {
-            self.tell(Notice::Preview { run, gate, preview });
-            let message = "what would happen has changed since it was shown; look again".to_owned();
-            return self.tell(Notice::Problem(Problem { message, hint: None }));
+            self.notify(Notice::Preview { run, gate, preview });
+            let message = "the preview changed since you last saw it; look at it again".to_owned();
+            return self.notify(Notice::Problem(Problem::new(message)));
         }
         let order = Order::Command { command: command.clone(), by: self.shared.actor(VIA), asker: Some(self.listener.clone()) };
         if !session.order(order) {
@@ -136,15 +136,15 @@ impl ClientSession {
     async fn reopen(&self, run: RunId, command: Command) {
         let state = self.shared.store.records(&run).map(|records| Run::replay(&records));
         let told = match (state, command) {
-            (Err(error), _) => Err(super::session::problem(&error)),
+            (Err(error), _) => Err(error.into()),
             (Ok(state), command @ (Command::Act { .. } | Command::Undo)) if state.outcome().is_some() => {
-                let last = Last { commands: vec![command], by: self.shared.actor(VIA) };
+                let last = FirstCommands { commands: vec![command], by: self.shared.actor(VIA) };
                 self.shared.resume(run, last, Some(self.listener.clone())).await.map(|_| ())
             }
-            (Ok(state), command) => Err(state.refusal(&command).map_or_else(|| not_live(&run), |message| Problem { message, hint: None })),
+            (Ok(state), command) => Err(state.refusal(&command).map_or_else(|| not_live(&run), |message| Problem::new(message))),
         };
         if let Err(problem) = told {
-            self.tell(Notice::Problem(problem));
+            self.notify(Notice::Problem(problem));
         }
     }
 
@@ -164,7 +164,7 @@ impl ClientSession {
             let driver = self.shared.driver(&run);
             Notice::RunOpened { run, records, driver }
         });
-        self.tell_or(opened.map_err(|error| super::session::problem(&error)));
+        self.notify_with(opened.map_err(Problem::from));
     }
 
     /// A run that goes on here already is shown.
@@ -172,16 +172,16 @@ impl ClientSession {
         if self.shared.session(&run).is_some() {
             return self.open(run);
         }
-        let last = Last { commands: Vec::new(), by: self.shared.actor(VIA) };
+        let last = FirstCommands { commands: Vec::new(), by: self.shared.actor(VIA) };
         if let Err(problem) = self.shared.resume(run, last, Some(self.listener.clone())).await {
-            self.tell(Notice::Problem(problem));
+            self.notify(Notice::Problem(problem));
         }
     }
 
     async fn branch(&self, run: RunId, seq: u64, verbs: Vec<Action>) {
-        let last = Last { commands: verbs.into_iter().map(Command::act).collect(), by: self.shared.actor(VIA) };
+        let last = FirstCommands { commands: verbs.into_iter().map(Command::act).collect(), by: self.shared.actor(VIA) };
         if let Err(problem) = self.shared.branch(run, seq, last, Some(self.listener.clone())).await {
-            self.tell(Notice::Problem(problem));
+            self.notify(Notice::Problem(problem));
         }
     }
 
@@ -200,7 +200,7 @@ impl ClientSession {
         self.tasks.spawn(async move {
             let notice = match shared.kit.models.list().await {
                 Ok(names) => Notice::Models(names),
-                Err(error) => Notice::Problem(Problem { message: error.message, hint: error.hint }),
+                Err(error) => Notice::Problem(error.into()),
             };
             // A client that has gone needs no list.
             let _ = listener.send(notice);
@@ -212,7 +212,7 @@ impl ClientSession {
         self.tasks.spawn_blocking(move || {
             let notice = match super::link::open(&file) {
                 Ok(plan) => Notice::PlanRead { path, plan: Box::new(plan) },
-                Err(message) => Notice::Problem(Problem { message: format!("`{path}`: {message}"), hint: None }),
+                Err(message) => Notice::Problem(Problem::new(format!("`{path}`: {message}"))),
             };
             // A client that has gone compares nothing.
             let _ = listener.send(notice);
@@ -225,23 +225,23 @@ impl ClientSession {
             let notice = match save::plan(&plan, &file, there) {
                 Ok(Saved::Written) => Notice::PlanSaved { path, plan },
                 Ok(Saved::IsThere) => Notice::PlanThere { path, plan },
-                Err(error) => Notice::Problem(Problem { message: format!("`{path}` can't be written: {error}"), hint: None }),
+                Err(error) => Notice::Problem(Problem::new(format!("`{path}` can't be written: {error}"))),
             };
             // A client that has gone is told nothing; the file is there.
             let _ = listener.send(notice);
         });
     }
 
-    fn tell(&self, notice: Notice) {
-        // The pump ends only together with this desk.
+    fn notify(&self, notice: Notice) {
+        // The pump ends only together with this session.
         let _ = self.listener.send(notice);
     }
 
-    fn tell_or(&self, notice: Result<Notice, Problem>) {
-        self.tell(notice.unwrap_or_else(Notice::Problem));
+    fn notify_with(&self, notice: Result<Notice, Problem>) {
+        self.notify(notice.unwrap_or_else(Notice::Problem));
     }
 }
 
 fn not_live(run: &RunId) -> Problem {
-    Problem { message: format!("run `{}` doesn't go on here: it was only opened to look at", short(&run.0)), hint: None }
+    Problem::new(format!("run `{}` is open for reading only", short(&run.0)))
 }

@@ -5,14 +5,16 @@ use super::{
     config::Config,
     models::Models,
     places::Places,
-    session::problem,
 };
 use crate::agents;
 use crate::models::config::{Lookup, ModelsConfig};
 use crate::plan::SandboxLimits;
 use crate::store::{RunFilter, Store};
 use crate::text::counted;
-use crate::tools::sandbox::{SandboxConfig, confinement, javascript};
+use crate::tools::{
+    SearchProvider,
+    sandbox::{SandboxConfig, confinement, javascript},
+};
 use serde::Serialize;
 use serde_json::json;
 use std::{path::Path, time::Duration};
@@ -25,7 +27,6 @@ const PATIENCE: Duration = Duration::from_secs(5);
 pub struct DoctorCheck {
     /// What was looked at.
     pub name: &'static str,
-    /// How it is.
     pub health: Health,
     /// What was found, in words.
     pub found: String,
@@ -34,15 +35,12 @@ pub struct DoctorCheck {
     pub remedy: Option<String>,
 }
 
-/// How something is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Health {
-    /// It works.
     Fine,
     /// It is not there, and dagdeck works without it.
     Absent,
-    /// It doesn't work.
     Broken,
 }
 
@@ -55,7 +53,8 @@ impl DoctorCheck {
         Self { name, health: Health::Absent, found: found.into(), remedy: Some(remedy.into()) }
     }
 
-    fn broken(name: &'static str, problem: Problem) -> Self {
+    fn broken(name: &'static str, problem: impl Into<Problem>) -> Self {
+        let problem = problem.into();
         Self { name, health: Health::Broken, found: problem.message, remedy: problem.hint }
     }
 }
@@ -66,7 +65,7 @@ pub async fn examine(places: &Places, wanted: Option<&str>, env: Lookup<'_>) -> 
     let loaded = Config::load(user.as_deref(), &project);
     let configuration = match &loaded {
         Ok(_) => DoctorCheck::fine("configuration", describe_files(user.as_deref(), &project)),
-        Err(error) => DoctorCheck::broken("configuration", Problem { message: error.to_string(), hint: Some(error.hint.clone()) }),
+        Err(error) => DoctorCheck::broken("configuration", error.clone()),
     };
     let config = loaded.unwrap_or_default();
     vec![
@@ -84,7 +83,7 @@ pub async fn examine(places: &Places, wanted: Option<&str>, env: Lookup<'_>) -> 
 fn describe_files(user: Option<&Path>, project: &Path) -> String {
     let there: Vec<String> =
         user.into_iter().chain([project]).filter(|file| file.exists()).map(|file| file.display().to_string()).collect();
-    if there.is_empty() { "no file, so the defaults hold".to_owned() } else { there.join(", ") }
+    if there.is_empty() { "no file; all settings have their defaults".to_owned() } else { there.join(", ") }
 }
 
 fn workspace(folder: &Path) -> DoctorCheck {
@@ -92,10 +91,7 @@ fn workspace(folder: &Path) -> DoctorCheck {
         Ok(_) => DoctorCheck::fine("workspace", folder.display().to_string()),
         Err(error) => DoctorCheck::broken(
             "workspace",
-            Problem {
-                message: format!("`{}` can't be read: {error}", folder.display()),
-                hint: Some("name another folder with --workspace".into()),
-            },
+            Problem::new(format!("`{}` can't be read: {error}", folder.display())).hint("choose another folder with --workspace"),
         ),
     }
 }
@@ -104,7 +100,7 @@ fn journal(home: &Path) -> DoctorCheck {
     let opened = Store::open(home).and_then(|store| Ok((store.runs(RunFilter::All)?.len(), store.path().display().to_string())));
     match opened {
         Ok((runs, path)) => DoctorCheck::fine("journal", format!("{path}, {}", counted(runs, "run"))),
-        Err(error) => DoctorCheck::broken("journal", problem(&error)),
+        Err(error) => DoctorCheck::broken("journal", error),
     }
 }
 
@@ -127,15 +123,13 @@ async fn sandbox(config: &SandboxConfig) -> DoctorCheck {
             }
             Some(missing) => DoctorCheck::absent("sandbox", missing, "look at each command before you approve it"),
         },
-        Ok(outcome) => {
-            DoctorCheck::broken("sandbox", Problem { message: format!("a script gave {} instead of 42", outcome.value), hint: None })
-        }
-        Err(error) => DoctorCheck::broken("sandbox", Problem { message: error.to_string(), hint: error.hint() }),
+        Ok(outcome) => DoctorCheck::broken("sandbox", Problem::new(format!("a script gave {} instead of 42", outcome.value))),
+        Err(error) => DoctorCheck::broken("sandbox", error),
     }
 }
 
 fn search(env: Lookup<'_>) -> DoctorCheck {
-    let known = ["SERPER_API_KEY", "BRAVE_API_KEY", "TAVILY_API_KEY", "SEARXNG_URL"];
+    let known = SearchProvider::ALL.map(SearchProvider::variable);
     match known.iter().find(|name| env(name).is_some_and(|value| !value.trim().is_empty())) {
         Some(name) => DoctorCheck::fine("web search", format!("by {name}")),
         None => DoctorCheck::absent("web search", "no search service is configured", format!("set one of {}", known.join(", "))),
@@ -150,24 +144,21 @@ fn classes(config: &ModelsConfig) -> DoctorCheck {
         return DoctorCheck::fine("model classes", set.join(", "));
     }
     let set = set.iter().map(|words| format!("{words}, ")).collect::<String>();
-    let words = format!("{set}the run's model stands in for {}", open.join(", "));
+    let words = format!("{set}the run's model works for {}", open.join(", "));
     DoctorCheck::absent("model classes", words, format!("write {} = \"model\" under [models.classes] in config.toml", open[0]))
 }
 
 async fn model(models: &Models, wanted: Option<&str>) -> DoctorCheck {
     match models.status(models.preset(wanted).as_deref()) {
-        ModelStatus::Rehearsal { how } => DoctorCheck::absent("model", "none: nodes that need one are rehearsed", how),
-        ModelStatus::Operator => DoctorCheck::fine("model", "the operator answers in the model's place"),
+        ModelStatus::Rehearsal { how } => DoctorCheck::absent("model", "none; nodes that need one are rehearsed", how),
+        ModelStatus::Operator => DoctorCheck::fine("model", "the operator answers for the model"),
         ModelStatus::Connected { model, provider } => match tokio::time::timeout(PATIENCE, models.list()).await {
             Ok(Ok(names)) if names.contains(&model) => DoctorCheck::fine("model", format!("`{model}` at {provider}")),
             Ok(Ok(_)) => DoctorCheck::fine("model", format!("`{model}` at {provider}, which answers but doesn't list it")),
-            Ok(Err(error)) => DoctorCheck::broken("model", Problem { message: error.message, hint: error.hint }),
+            Ok(Err(error)) => DoctorCheck::broken("model", error),
             Err(_) => DoctorCheck::broken(
                 "model",
-                Problem {
-                    message: format!("{provider} didn't answer within {} s", PATIENCE.as_secs()),
-                    hint: Some("check the address and the network".into()),
-                },
+                Problem::new(format!("{provider} didn't answer within {} s", PATIENCE.as_secs())).hint("check the address and the network"),
             ),
         },
     }

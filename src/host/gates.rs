@@ -1,4 +1,4 @@
-//! What the host knows of gates that the engine doesn't: pictures of effects, and whether an edited payload fits its tool.
+//! What the host knows of gates that the engine doesn't: previews, and whether an edited payload fits its tool.
 
 use super::{
     client::Problem,
@@ -39,35 +39,32 @@ impl GateWithTool {
 pub(super) async fn check_edit(kit: &Kit, session: &RunSession, command: &Command) -> Result<(), Problem> {
     let Command::Decide { gate, decision: GateReply::Modify { payload }, .. } = command else { return Ok(()) };
     let Some(GateWithTool { tool: Some(tool), .. }) = look(session, *gate).await else { return Ok(()) };
-    let refuse = |error: crate::tools::ToolError| Problem { message: error.message, hint: error.hint };
-    kit.registry.check(&tool, payload).map_err(refuse)?;
-    let judgement = kit.registry.judge(&tool, payload, &kit.context()).map_err(refuse)?;
+    kit.registry.check(&tool, payload)?;
+    let judgement = kit.registry.judge(&tool, payload, &kit.context())?;
     match judgement.verdict {
         Verdict::Allow | Verdict::Ask => Ok(()),
-        Verdict::Deny => Err(Problem {
-            message: format!("the edited call of `{tool}` is denied: {}", judgement.why),
-            hint: Some("change it, or change [permissions] in config.toml".into()),
-        }),
+        Verdict::Deny => Err(Problem::new(format!("the edited call of `{tool}` is denied: {}", judgement.why))
+            .hint("change it, or change [permissions] in config.toml")),
     }
 }
 
-/// A picture of what a gate's payload would do, if there is one. It counts as shown.
+/// A preview of what a gate's payload would do, if there is one. It counts as shown.
 pub(super) async fn preview(shared: &Shared, run: &RunId, gate: GateId, payload: &Value) -> Option<Preview> {
     let seen = match shared.session(run) {
         Some(session) => look(&session, gate).await,
         None => GateWithTool::of(&Run::replay(&shared.store.records(run).ok()?), gate),
     }?;
     let tool = shared.kit.registry.get(&seen.tool?)?.clone();
-    let (context, payload, sights) = (shared.kit.context(), payload.clone(), shared.kit.sights.clone());
-    let picture = move || {
-        let picture = tool.preview(&payload, &context)?;
-        sights.note(&tool.info().name, &payload, &picture);
-        Some(picture)
+    let (context, payload, previews) = (shared.kit.context(), payload.clone(), shared.kit.previews.clone());
+    let preview = move || {
+        let preview = tool.preview(&payload, &context)?;
+        previews.remember(&tool.info().name, &payload, &preview);
+        Some(preview)
     };
-    tokio::task::spawn_blocking(picture).await.ok()?
+    tokio::task::spawn_blocking(preview).await.ok()?
 }
 
-/// The picture as it is now, if an approval goes by one that has changed since it was shown. From now on this one counts as shown.
+/// The preview as it is now, if an approval goes by one that changed since you last saw it. From now on this one counts as shown.
 pub(super) async fn outdated(kit: &Kit, session: &RunSession, command: &Command) -> Option<Preview> {
     let Command::Decide { gate, decision, .. } = command else { return None };
     let edited = match decision {
@@ -77,10 +74,10 @@ pub(super) async fn outdated(kit: &Kit, session: &RunSession, command: &Command)
     };
     let GateWithTool { gate, tool } = look(session, *gate).await?;
     let (tool, payload) = (kit.registry.get(&tool?)?.clone(), edited.unwrap_or(gate.payload));
-    let (context, sights) = (kit.context(), kit.sights.clone());
+    let (context, previews) = (kit.context(), kit.previews.clone());
     let compare = move || {
-        let now = sights.changed(&*tool, &payload, &context)?;
-        sights.note(&tool.info().name, &payload, &now);
+        let now = previews.changed(&*tool, &payload, &context)?;
+        previews.remember(&tool.info().name, &payload, &now);
         Some(now)
     };
     tokio::task::spawn_blocking(compare).await.ok()?

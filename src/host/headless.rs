@@ -4,13 +4,13 @@ use super::{
     client::{Notice, Problem},
     gates::GateWithTool,
     local::{LocalHost, Shared},
-    session::{Last, Order, RunSession},
+    session::{FirstCommands, Order, RunSession},
 };
 use crate::engine::{
     Action, ActionTarget, Actor, Command, Event, Gate, GateId, GateKind, GateReply, LOST_OPTIONS, NodeState, Outcome, Record, Run, RunId,
 };
 use crate::plan::{Catalog, NodeId, Plan};
-use globset::{Glob, GlobSet, GlobSetBuilder};
+use crate::tools::Globs;
 use serde_json::{Map, Value};
 use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
@@ -37,11 +37,9 @@ pub struct Flags {
 /// What becomes of a node of which nobody knows whether it took effect.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Unknown {
-    /// It runs again.
     Again,
     /// It took effect, and has no result.
     Done,
-    /// It is skipped.
     Skip,
 }
 
@@ -70,18 +68,16 @@ impl Flags {
     /// Whether every glob can be read; to be asked before a plan is paid for.
     ///
     /// # Errors
-    /// The first flag that is no glob.
+    /// The first flag that is not a valid pattern.
     pub fn check(&self) -> Result<(), Problem> {
-        Rules::new(self, &Catalog::default()).map(drop)
+        FlagRules::new(self, &Catalog::default()).map(drop)
     }
 }
 
 /// Whether `--yes` was given.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Yes {
-    /// It was.
     Given,
-    /// It wasn't.
     #[default]
     Absent,
 }
@@ -90,12 +86,7 @@ pub enum Yes {
 #[derive(Clone, Debug, PartialEq)]
 pub enum HeadlessEnd {
     /// It went to its end.
-    Settled {
-        /// How.
-        outcome: Outcome,
-        /// Why, in words.
-        reason: String,
-    },
+    Settled { outcome: Outcome, reason: String },
     /// Nothing can go on until these gates are decided. The run stays open in the journal.
     Parked(Vec<ParkedGate>),
 }
@@ -103,13 +94,11 @@ pub enum HeadlessEnd {
 /// A gate that no flag decides.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ParkedGate {
-    /// Within the run.
     pub gate: GateId,
     /// Who is held up.
     pub node: NodeId,
     /// The tool that it asks about, if any.
     pub tool: Option<String>,
-    /// Why it asks.
     pub why: String,
     /// The flag that would decide it; none for a question, which only a person can answer.
     pub flag: Option<String>,
@@ -118,9 +107,7 @@ pub struct ParkedGate {
 /// What a run without a person gave.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Headless {
-    /// Its name.
     pub run: RunId,
-    /// How it ended.
     pub end: HeadlessEnd,
     /// Its state at the end.
     pub state: Run,
@@ -131,7 +118,7 @@ impl LocalHost {
     /// cancels the run.
     ///
     /// # Errors
-    /// When a flag is no glob, or the journal can't be written.
+    /// When a flag is not a valid pattern, or the journal can't be written.
     pub async fn run_headless(
         &self,
         mut plan: Plan,
@@ -140,7 +127,7 @@ impl LocalHost {
         stop: &CancellationToken,
         sink: &mut (dyn FnMut(&Record) + Send),
     ) -> Result<Headless, Problem> {
-        let rules = Rules::new(flags, &self.catalog())?;
+        let rules = FlagRules::new(flags, &self.catalog())?;
         plan.inputs.extend(inputs);
         let (listener, notices) = mpsc::unbounded_channel();
         let session = self.shared().start(plan, Vec::new(), VIA, Some(listener)).await?;
@@ -151,7 +138,7 @@ impl LocalHost {
     /// starts. Every event that is new goes to `sink`. Cancelling `stop` cancels the run.
     ///
     /// # Errors
-    /// When a flag is no glob, a command can't be carried out, somebody else drives the run, it is over, or the journal can't be used.
+    /// When a flag is not a valid pattern, a command can't be carried out, somebody else drives the run, it is over, or the journal can't be used.
     pub async fn resume_headless(
         &self,
         run: &RunId,
@@ -166,7 +153,7 @@ impl LocalHost {
     /// Branches a run off another one after its event `at`, and goes on with that as `resume_headless` does.
     ///
     /// # Errors
-    /// When there is no such event, a command can't be carried out, a flag is no glob, or the journal can't be used.
+    /// When there is no such event, a command can't be carried out, a flag is not a valid pattern, or the journal can't be used.
     pub async fn branch_headless(
         &self,
         (run, at): (&RunId, u64),
@@ -188,9 +175,9 @@ impl LocalHost {
         stop: &CancellationToken,
         sink: &mut (dyn FnMut(&Record) + Send),
     ) -> Result<Headless, Problem> {
-        let rules = Rules::new(flags, &self.catalog())?;
+        let rules = FlagRules::new(flags, &self.catalog())?;
         let (listener, notices) = mpsc::unbounded_channel();
-        let last = Last { commands, by: self.shared().actor(VIA) };
+        let last = FirstCommands { commands, by: self.shared().actor(VIA) };
         let session = match at {
             None => self.shared().resume(run.clone(), last, Some(listener)).await?,
             Some(at) => self.shared().branch(run.clone(), at, last, Some(listener)).await?,
@@ -203,7 +190,7 @@ impl LocalHost {
         &self,
         session: &RunSession,
         mut notices: mpsc::UnboundedReceiver<Notice>,
-        rules: Rules,
+        rules: FlagRules,
         stop: &CancellationToken,
         sink: &mut (dyn FnMut(&Record) + Send),
     ) -> Result<Headless, Problem> {
@@ -239,7 +226,7 @@ impl LocalHost {
 
 /// Watches one run: folds what happens, and decides gates by the flags as they open.
 struct Warden<'a> {
-    rules: Rules,
+    rules: FlagRules,
     shared: &'a Shared,
     session: &'a RunSession,
     state: Run,
@@ -324,23 +311,29 @@ fn wants_words(kind: &GateKind) -> bool {
 }
 
 /// The flags, ready to decide.
-struct Rules {
-    deny: FlagGlobs,
-    approve: FlagGlobs,
+struct FlagRules {
+    deny: Globs,
+    approve: Globs,
     yes: Yes,
     unknown: Option<Unknown>,
 }
 
-struct FlagGlobs {
-    flag: &'static str,
-    globs: Vec<String>,
-    set: GlobSet,
-}
-
-impl Rules {
+impl FlagRules {
+    /// A pattern that is another name of a tool means the tool, too: gates go by the tool's own name.
     fn new(flags: &Flags, catalog: &Catalog) -> Result<Self, Problem> {
-        let list = |flag, globs| FlagGlobs::new(flag, globs, catalog);
-        Ok(Self { deny: list("--deny", &flags.deny)?, approve: list("--approve", &flags.approve)?, yes: flags.yes, unknown: flags.unknown })
+        let globs = |flag: &str, globs: &[String]| {
+            let own = |glob: &str| Some(catalog.canonical(glob)).filter(|own| *own != glob).map(literal_turns);
+            let patterns =
+                globs.iter().flat_map(|glob| [Some(literal_turns(glob)), own(glob)].map(|pattern| Some((glob.as_str(), pattern?))));
+            Globs::of(patterns.flatten())
+                .map_err(|error| Problem::new(format!("{flag}: {error}")).hint("name node ids or tools; `*` matches any text"))
+        };
+        Ok(Self {
+            deny: globs("--deny", &flags.deny)?,
+            approve: globs("--approve", &flags.approve)?,
+            yes: flags.yes,
+            unknown: flags.unknown,
+        })
     }
 
     /// The decision with the flag that made it.
@@ -348,10 +341,13 @@ impl Rules {
         if wants_words(&seen.gate.kind) {
             return None;
         }
-        if let Some(flag) = self.deny.find(seen) {
+        let names = [Some(seen.gate.node.as_str()), seen.tool.as_deref()];
+        let find =
+            |flag: &str, globs: &Globs| names.into_iter().flatten().find_map(|name| globs.find(name)).map(|glob| format!("{flag} {glob}"));
+        if let Some(flag) = find("--deny", &self.deny) {
             return Some((GateReply::Reject { message: format!("denied by {flag}") }, flag));
         }
-        let flag = self.approve.find(seen).or_else(|| (self.yes == Yes::Given).then(|| "--yes".to_owned()))?;
+        let flag = find("--approve", &self.approve).or_else(|| (self.yes == Yes::Given).then(|| "--yes".to_owned()))?;
         Some((GateReply::Approve, flag))
     }
 }
@@ -374,32 +370,6 @@ fn literal_turns(glob: &str) -> String {
         }
     }
     literal + rest
-}
-
-impl FlagGlobs {
-    /// A glob that is another name of a tool stands for the tool, too: gates go by the tool's own name.
-    fn new(flag: &'static str, globs: &[String], catalog: &Catalog) -> Result<Self, Problem> {
-        let refuse = |glob: &str, error: &globset::Error| Problem {
-            message: format!("{flag} `{glob}` is no glob: {}", error.kind()),
-            hint: Some("name node ids or tools, with `*` for any text".into()),
-        };
-        let mut set = GlobSetBuilder::new();
-        let mut given = Vec::new();
-        for glob in globs {
-            let own = Some(catalog.canonical(glob)).filter(|own| own != glob);
-            for meant in [Some(glob.as_str()), own].into_iter().flatten() {
-                set.add(Glob::new(&literal_turns(meant)).map_err(|error| refuse(glob, &error))?);
-                given.push(glob.clone());
-            }
-        }
-        Ok(Self { flag, globs: given, set: set.build().map_err(|error| refuse("", &error))? })
-    }
-
-    fn find(&self, seen: &GateWithTool) -> Option<String> {
-        let names = [Some(seen.gate.node.as_str()), seen.tool.as_deref()];
-        let index = names.into_iter().flatten().find_map(|name| self.set.matches(name).first().copied())?;
-        self.globs.get(index).map(|glob| format!("{} {glob}", self.flag))
-    }
 }
 
 #[cfg(test)]

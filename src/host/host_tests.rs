@@ -207,7 +207,7 @@ async fn a_flag_that_is_no_glob_is_refused_before_anything_starts() {
     let flags = flags(&["a[", "b"], &[], Yes::Absent);
     let stop = CancellationToken::new();
     let problem = bed.host.run_headless(copy_plan(), Map::new(), &flags, &stop, &mut |_| {}).await.unwrap_err();
-    assert!(problem.message.starts_with("--approve `a[` is no glob"), "{}", problem.message);
+    assert!(problem.message.starts_with("--approve: `a[` is not a valid pattern"), "{}", problem.message);
     assert!(bed.host.shared().runs().unwrap().is_empty());
 }
 
@@ -269,7 +269,7 @@ async fn an_approval_of_a_picture_that_has_changed_does_nothing_but_show_the_new
     seat.decide(&gate, GateReply::Approve);
     let now = seat.until(picture).await;
     assert_eq!(now, Preview::Diff { path: "out.txt".into(), before: Some("somebody's work\n".into()), after: "copied".into() });
-    assert!(seat.problem().await.message.contains("has changed since it was shown"));
+    assert!(seat.problem().await.message.contains("changed since you last saw it"));
     assert_eq!(bed.read("out.txt").as_deref(), Some("somebody's work\n"));
 
     seat.decide(&gate, GateReply::Approve);
@@ -295,7 +295,7 @@ async fn a_file_that_changes_between_approval_and_write_is_not_written_over() {
     assert_ne!(seat.end().await, Outcome::Succeeded);
     assert_eq!(bed.read("out.txt").as_deref(), Some("somebody's work\n"));
     let error = seat.run.node(&NodeId::new("write")).unwrap().error.clone().unwrap();
-    assert!(error.message.contains("is not what was shown any more"), "{}", error.message);
+    assert!(error.message.contains("changed since the approval"), "{}", error.message);
 }
 
 #[tokio::test]

@@ -5,12 +5,12 @@ use super::{
     config::Config,
     models::Models,
     places::Places,
-    sights::Sights,
+    shown_previews::ShownPreviews,
     worker_agent::AgentPort,
     worker_code::{self, CodeScope},
     worker_model::Overseen,
-    worker_tool::{self, Bench},
-    workers::{Assignment, Labour, WorkerPort},
+    worker_tool::{self, ToolCaller},
+    workers::{Assignment, JobRunner, WorkerPort},
 };
 use crate::agents::{self, AgentRegistry, AttemptEnd, Cards, Execution, Responder};
 use crate::engine::{AgentJob, Dep, Job, NodeError, WorkerFact};
@@ -32,8 +32,8 @@ pub(super) struct Kit {
     pub(super) sandbox: SandboxConfig,
     /// Most tokens that results of earlier steps take in an agent's prompt.
     pub(super) context_tokens: u64,
-    /// Pictures of effects that people were shown.
-    pub(super) sights: Arc<Sights>,
+    /// Previews that people were shown.
+    pub(super) previews: Arc<ShownPreviews>,
 }
 
 impl Kit {
@@ -42,8 +42,7 @@ impl Kit {
     /// # Errors
     /// When the configuration holds a list of tools that can't be read.
     pub(super) fn new(places: &Places, config: Config, env: Lookup<'_>) -> Result<Self, Problem> {
-        let registry = ToolRegistry::builtin(&config.tools)
-            .map_err(|error| Problem { message: error.to_string(), hint: Some("mend the list in config.toml".into()) })?;
+        let registry = ToolRegistry::builtin(&config.tools)?;
         let models = Models::new(config.models, env);
         let cards = Mutex::new(AgentRegistry::open(&places.workspace, places.config.as_deref()));
         Ok(Self {
@@ -53,7 +52,7 @@ impl Kit {
             models,
             sandbox: config.tools.sandbox,
             context_tokens: config.limits.context_tokens,
-            sights: Arc::default(),
+            previews: Arc::default(),
         })
     }
 
@@ -71,14 +70,14 @@ impl Kit {
 
     /// Cards that could not be read.
     pub(super) fn card_problems(&self) -> Vec<Problem> {
-        self.cards().problems().iter().map(|error| Problem { message: error.to_string(), hint: error.hint.clone() }).collect()
+        self.cards().problems().iter().map(Problem::from).collect()
     }
 
     pub(super) fn lock_cards(&self) -> MutexGuard<'_, AgentRegistry> {
         self.cards.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// What judging and picturing a call may use: no model.
+    /// What judging and previewing a call may use: no model.
     pub(super) fn context(&self) -> ToolContext {
         ToolContext { workspace: self.workspace.clone(), model: None }
     }
@@ -96,15 +95,15 @@ impl Jobs {
         Self { kit, model }
     }
 
-    async fn agent(&self, job: &AgentJob, deps: &[Dep], bench: Bench<'_>) -> Result<WorkerFact, NodeError> {
+    async fn agent(&self, job: &AgentJob, deps: &[Dep], caller: ToolCaller<'_>) -> Result<WorkerFact, NodeError> {
         // Cards are looked up now, so that an edited one takes effect for the next node that starts.
         let card = self.kit.cards().for_job(job)?;
         let responder = self.kit.models.responder(self.model.as_deref(), job.model.as_deref())?;
         if let Some(words) = self.kit.models.stand_in(self.model.as_deref(), job.model.as_deref()) {
-            bench.desk.say(WorkerFact::Log(words));
+            caller.port.report(WorkerFact::Log(words));
         }
         let tools = card.narrow(&self.kit.catalog(None), job.tools.as_deref());
-        let port = AgentPort { bench, prices: self.kit.models.prices() };
+        let port = AgentPort { caller, prices: self.kit.models.prices() };
         let execution = Execution { card, responder, tools, context_tokens: self.kit.context_tokens };
         Ok(match agents::run(job, deps, &execution, &port).await? {
             AttemptEnd::Done(done) => WorkerFact::Done(done),
@@ -113,14 +112,14 @@ impl Jobs {
     }
 
     /// A tool that needs a model uses the one that its node uses.
-    fn context(&self, job: &Job, desk: &WorkerPort) -> ToolContext {
+    fn context(&self, job: &Job, port: &WorkerPort) -> ToolContext {
         let node = match job {
             Job::Agent(job) => job.model.as_deref(),
             Job::Tool { .. } | Job::Code { .. } | Job::Inline { .. } | Job::Inside { .. } => None,
         };
         let model = match self.kit.models.responder(self.model.as_deref(), node) {
             Ok(Responder::Model { provider, name, .. }) => {
-                let overseen = Overseen { model: provider, desk: desk.clone(), kit: self.kit.clone() };
+                let overseen = Overseen { model: provider, port: port.clone(), kit: self.kit.clone() };
                 Some((Arc::new(overseen) as Arc<dyn Model>, name))
             }
             Ok(Responder::Operator) | Err(_) => None,
@@ -130,16 +129,16 @@ impl Jobs {
 }
 
 #[async_trait]
-impl Labour for Jobs {
-    async fn work(&self, task: Assignment, desk: WorkerPort) -> WorkerFact {
-        let context = self.context(&task.job, &desk);
-        let bench = Bench { registry: &self.kit.registry, context: &context, desk: &desk, sights: &self.kit.sights };
+impl JobRunner for Jobs {
+    async fn work(&self, task: Assignment, port: WorkerPort) -> WorkerFact {
+        let context = self.context(&task.job, &port);
+        let caller = ToolCaller { registry: &self.kit.registry, context: &context, port: &port, previews: &self.kit.previews };
         match &task.job {
-            Job::Agent(job) => self.agent(job, &task.deps, bench).await.unwrap_or_else(WorkerFact::Failed),
-            Job::Tool { tool, args } => worker_tool::work(&task, tool, args.clone(), &bench).await,
+            Job::Agent(job) => self.agent(job, &task.deps, caller).await.unwrap_or_else(WorkerFact::Failed),
+            Job::Tool { tool, args } => worker_tool::work(&task, tool, args.clone(), &caller).await,
             Job::Code { code, inputs, absent } => {
-                let sight = CodeScope { inputs, deps: &task.deps, absent };
-                worker_code::work(code, &sight, &self.kit.sandbox, &desk).await
+                let scope = CodeScope { inputs, deps: &task.deps, absent };
+                worker_code::work(code, &scope, &self.kit.sandbox, &port).await
             }
             Job::Inline { work } => WorkerFact::Failed(NodeError::permanent(format!("`{work}` is done by the engine, not by a worker"))),
             Job::Inside { .. } => {

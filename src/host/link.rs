@@ -74,16 +74,16 @@ impl Linker<'_> {
     /// `place` is the node that names the file.
     fn file(&mut self, path: &str, loaded: &mut Option<Box<Plan>>, place: &str) -> Result<(), String> {
         let folder = self.open.last().and_then(|file| file.parent()).unwrap_or(Path::new(""));
-        let file = inside(&folder.join(path)).ok_or_else(|| format!("{path}: a plan's file must stand in the folder of the plan"))?;
+        let file = inside(&folder.join(path)).ok_or_else(|| format!("{path}: the file must be in the same folder as the plan"))?;
         if self.open.last() == Some(&file) {
-            return Err("the plan names itself, and can't stand inside itself".into());
+            return Err("the plan contains itself".into());
         }
         if let Some(first) = self.open.iter().position(|open| *open == file) {
             let names = self.open[first..].iter().chain([&file]).map(|file| file.display().to_string());
-            return Err(format!("the plan names itself by way of others: {}", names.collect::<Vec<_>>().join(" → ")));
+            return Err(format!("the plan contains itself: {}", names.collect::<Vec<_>>().join(" → ")));
         }
         if self.open.len() > MAX_DEPTH {
-            return Err(format!("plans can stand {MAX_DEPTH} deep in each other, no deeper"));
+            return Err(format!("plans can be nested {MAX_DEPTH} deep at most"));
         }
         if loaded.is_none() {
             let text = read(self.root, &file).map_err(|words| format!("{path}: {words}"))?;
@@ -132,7 +132,7 @@ fn read(root: &Path, file: &Path) -> Result<String, String> {
     let whole = root.join(file).canonicalize().map_err(told)?;
     let root = root.canonicalize().map_err(told)?;
     if !whole.starts_with(&root) {
-        return Err("a plan's file must stand in the folder of the plan, and this is a link that leads out".into());
+        return Err("the file must be in the same folder as the plan, but it is a link to somewhere else".into());
     }
     files::read_text(&whole, files::DOCUMENT).map_err(told)
 }
@@ -179,14 +179,14 @@ mod tests {
         ]);
         let error = |path: &str| linked(&folder, &format!(r#"{{"nodes": [{{"id": "a", "plan": "{path}"}}]}}"#)).unwrap_err();
         assert!(error("none.json").starts_with("plan.json: `nodes[0].plan`: none.json: can't be read"), "{}", error("none.json"));
-        let outside = "a plan's file must stand in the folder of the plan";
+        let outside = "the file must be in the same folder as the plan";
         assert_eq!(error("../x.json"), format!("plan.json: `nodes[0].plan`: ../x.json: {outside}"));
         assert_eq!(error("/etc/passwd"), format!("plan.json: `nodes[0].plan`: /etc/passwd: {outside}"));
         assert_eq!(error("bad.json"), "plan.json: `nodes[0].plan`: bad.json:2:12: `nodes`: must be a list, not a number");
-        let itself = "the plan names itself, and can't stand inside itself";
+        let itself = "the plan contains itself";
         assert_eq!(error("self.json"), format!("plan.json: `nodes[0].plan`: self.json: `nodes[0].plan`: {itself}"));
         assert_eq!(error("plan.json"), format!("plan.json: `nodes[0].plan`: {itself}"));
-        let way = "the plan names itself by way of others: plan.json → sub/back.json → plan.json";
+        let way = "the plan contains itself: plan.json → sub/back.json → plan.json";
         assert_eq!(error("sub/back.json"), format!("plan.json: `nodes[0].plan`: sub/back.json: `nodes[0].plan`: {way}"));
         let far = error("sub/far.json");
         assert!(far.starts_with("plan.json: `nodes[0].plan`: sub/far.json: `nodes[1].plan`: none.json: can't be read"), "{far}");

@@ -8,7 +8,7 @@ use super::{
     jobs::{Jobs, Kit},
     link,
     places::Places,
-    session::{KeptRecords, Last, Listener, Order, RunSession, Services, Stored, problem},
+    session::{FirstCommands, KeptRecords, Listener, Order, RunSession, Services, Stored},
 };
 use crate::agents;
 use crate::engine::{Action, ActionTarget, Actor, Command, Record, Run, RunId, RunSettings, Time};
@@ -62,7 +62,7 @@ impl LocalHost {
     /// When the journal can't be used, or the configuration holds a list of tools that can't be read.
     pub fn open(places: Places, config: Config, model: Option<&str>, env: Lookup<'_>) -> Result<Self, Problem> {
         let store = Store::open(&places.home);
-        Self::open_on(store.map_err(|error| problem(&error))?, places, config, model, env)
+        Self::open_on(store?, places, config, model, env)
     }
 
     /// The same, also on a journal that can't be written: its runs are looked at, and none goes on.
@@ -71,7 +71,7 @@ impl LocalHost {
     /// When the journal can't be read, or the configuration holds a list of tools that can't be.
     pub fn open_to_look(places: Places, config: Config, model: Option<&str>, env: Lookup<'_>) -> Result<Self, Problem> {
         let store = Store::open_to_look(&places.home);
-        Self::open_on(store.map_err(|error| problem(&error))?, places, config, model, env)
+        Self::open_on(store?, places, config, model, env)
     }
 
     fn open_on(store: Store, places: Places, config: Config, model: Option<&str>, env: Lookup<'_>) -> Result<Self, Problem> {
@@ -153,7 +153,7 @@ impl LocalHost {
     /// When it can't be driven on.
     pub fn may_drive(&self, run: &RunId, state: &Run) -> Result<(), Problem> {
         if let Driver::Elsewhere(by) = self.shared.driver(run) {
-            return Err(problem(&StoreError::Driven { run: run.0.clone(), by }));
+            return Err(StoreError::Driven { run: run.0.clone(), by }.into());
         }
         self.shared.refuse_to_drive(run, state)
     }
@@ -177,7 +177,7 @@ impl Shared {
     pub(super) async fn start(&self, plan: Plan, first: Vec<Action>, via: &str, listener: Option<Listener>) -> Result<RunSession, Problem> {
         let (model, catalog) = (self.chosen(), self.catalog());
         let mut plan = plan;
-        link(&mut plan, "the plan", &self.places.workspace).map_err(|error| Problem { message: error.to_string(), hint: None })?;
+        link(&mut plan, "the plan", &self.places.workspace)?;
         let plan = nest::inlined(plan);
         refuse_wrong(&plan, &catalog)?;
         let settings = RunSettings {
@@ -187,44 +187,43 @@ impl Shared {
             host: json!({ "workspace": self.places.workspace, "dagdeck": env!("CARGO_PKG_VERSION") }),
         };
         let services = self.services(model);
-        let session =
-            RunSession::start(services, plan, settings, first, self.actor(via), listener).await.map_err(|error| problem(&error))?;
+        let session = RunSession::start(services, plan, settings, first, self.actor(via), listener).await?;
         self.keep(&session);
         Ok(session)
     }
 
     /// Drives a run on that was interrupted, with the settings that it started with; the commands are heard before anything starts. The
     /// listener hears of it first.
-    pub(super) async fn resume(&self, run: RunId, last: Last, listener: Option<Listener>) -> Result<RunSession, Problem> {
-        let stored = Stored::take(&*self.store, run, &last.by).await.map_err(|error| problem(&error))?;
+    pub(super) async fn resume(&self, run: RunId, last: FirstCommands, listener: Option<Listener>) -> Result<RunSession, Problem> {
+        let stored = Stored::take(&*self.store, run, &last.by).await?;
         self.refuse_to_drive(stored.id(), stored.run())?;
         refuse_idle(stored.run(), &last.commands, self.clock.now())?;
         // What commands left whose process was killed. Nothing is lost where it stays.
         let _ = tokio::task::spawn_blocking(sweep_scratch).await;
         let services = self.services(stored.run().settings().and_then(|settings| settings.model.clone()));
-        let session = RunSession::resume(services, stored, last, listener).await.map_err(|error| problem(&error))?;
+        let session = RunSession::resume(services, stored, last, listener).await?;
         self.keep(&session);
         Ok(session)
     }
 
     /// A new run that keeps another one's events up to `at`, and to the end of the step that it is in; the commands are heard before
     /// anything starts.
-    pub(super) async fn branch(&self, run: RunId, at: u64, last: Last, listener: Option<Listener>) -> Result<RunSession, Problem> {
-        let mut records = self.store.records_to(&run, at).map_err(|error| problem(&error))?;
+    pub(super) async fn branch(&self, run: RunId, at: u64, last: FirstCommands, listener: Option<Listener>) -> Result<RunSession, Problem> {
+        let mut records = self.store.records_to(&run, at)?;
         let there = records.len() as u64;
         if !(1..=there).contains(&at) {
             let message = format!("the run has no event {at}: its events are 1 to {there}");
-            return Err(Problem { message, hint: Some("`dagdeck replay RUN --events` lists them".into()) });
+            return Err(Problem::new(message).hint("`dagdeck replay RUN --events` lists them"));
         }
         let at = Record::whole(&records, at);
         records.truncate(usize::try_from(at).unwrap_or(usize::MAX));
         let kept = Run::replay(&records);
         if let Some(message) = kept.refusal_of(&last.commands, self.clock.now()) {
-            return Err(Problem { message, hint: None });
+            return Err(Problem::new(message));
         }
         let services = self.services(kept.settings().and_then(|settings| settings.model.clone()));
         let copy = KeptRecords { from: run, records, workspace: self.places.workspace.display().to_string() };
-        let session = RunSession::branch(services, copy, last, listener).await.map_err(|error| problem(&error))?;
+        let session = RunSession::branch(services, copy, last, listener).await?;
         self.keep(&session);
         Ok(session)
     }
@@ -239,26 +238,26 @@ impl Shared {
     fn refuse_foreign(&self, run: &Run) -> Result<(), Problem> {
         let own = run.settings().and_then(|settings| settings.host.get("workspace")).and_then(|path| path.as_str());
         match own.filter(|own| *own != self.places.workspace.to_string_lossy()) {
-            Some(own) => Err(Problem {
-                message: format!("the run works in `{own}`, and this is `{}`", self.places.workspace.display()),
-                hint: Some(format!("resume it there: --workspace {own}")),
-            }),
+            Some(own) => {
+                Err(Problem::new(format!("the run belongs to the workspace `{own}`, but this is `{}`", self.places.workspace.display()))
+                    .hint(format!("resume it there: --workspace {own}")))
+            }
             None => Ok(()),
         }
     }
 
     /// What people allowed in a run that came from elsewhere, or is said to have, holds for nobody here.
     fn refuse_imported(&self, run: &RunId) -> Result<(), Problem> {
-        if self.store.is_imported(run).map_err(|error| problem(&error))? {
-            let hint = Some(format!("branch off from it: `dagdeck branch {}` asks again what was approved there", short(&run.0)));
-            return Err(Problem { message: "the run was read from a file, so it is only looked at".to_owned(), hint });
+        if self.store.is_imported(run)? {
+            let hint = Some(format!("continue in a branch, where approvals are asked again: `dagdeck branch {}`", short(&run.0)));
+            return Err(Problem { message: "the run was imported from a file, so it can't go on".to_owned(), hint });
         }
         Ok(())
     }
 
     fn services(&self, model: Option<String>) -> Services {
-        let labour = Arc::new(Jobs::new(self.kit.clone(), model));
-        Services { journal: self.store.clone(), labour, clock: self.clock.clone() }
+        let runner = Arc::new(Jobs::new(self.kit.clone(), model));
+        Services { journal: self.store.clone(), runner, clock: self.clock.clone() }
     }
 
     fn keep(&self, session: &RunSession) {
@@ -316,7 +315,7 @@ impl Shared {
 
     /// The runs of this workspace, newest first.
     pub(super) fn runs(&self) -> Result<Vec<RunSummary>, Problem> {
-        let rows = self.store.runs(RunFilter::Workspace(&self.places.workspace)).map_err(|error| problem(&error))?;
+        let rows = self.store.runs(RunFilter::Workspace(&self.places.workspace))?;
         Ok(rows.into_iter().map(|row| self.summary(row)).collect())
     }
 
@@ -352,7 +351,7 @@ fn refuse_idle(run: &Run, commands: &[Command], now: Time) -> Result<(), Problem
         Some((_, reason)) => Some(format!("the run is over: {reason}")),
         None => run.refusal_of(commands, now),
     };
-    refusal.map_or(Ok(()), |message| Err(Problem { message, hint: None }))
+    refusal.map_or(Ok(()), |message| Err(Problem::new(message)))
 }
 
 /// Errors of a plan stop it before anything is journalled.
@@ -368,13 +367,8 @@ fn refuse_wrong(plan: &Plan, catalog: &Catalog) -> Result<(), Problem> {
     Err(Problem { message: format!("the plan can't run: {}{more}", first.message), hint: fix })
 }
 
-/// The person's name as the system has it, for the record.
+/// The person's user name, for the record: as the session says, else as the system knows it.
 fn user() -> String {
-    let named = ["USER", "LOGNAME", "USERNAME"].iter().find_map(|name| std::env::var(name).ok().filter(|user| !user.is_empty()));
-    named.unwrap_or_else(|| {
-        #[cfg(unix)]
-        return format!("uid {}", rustix::process::getuid().as_raw());
-        #[cfg(not(unix))]
-        return "somebody".to_owned();
-    })
+    let named = ["USER", "LOGNAME"].iter().find_map(|name| std::env::var(name).ok().filter(|user| !user.is_empty()));
+    named.or_else(|| whoami::username().ok()).unwrap_or_else(|| format!("user {}", rustix::process::getuid().as_raw()))
 }

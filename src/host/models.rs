@@ -63,7 +63,7 @@ impl Models {
             (Some(OPERATOR), _) => ModelStatus::Operator,
             (Some(model), Ok(server)) => ModelStatus::Connected { model: model.to_owned(), provider: server.provider.clone() },
             (None, Ok(server)) => {
-                ModelStatus::Rehearsal { how: format!("choose a model, for instance `{}` at {}", server.name, server.provider) }
+                ModelStatus::Rehearsal { how: format!("choose a model, for example `{}` at {}", server.name, server.provider) }
             }
             (Some(_) | None, Err(not)) => ModelStatus::Rehearsal { how: not.how.clone() },
         }
@@ -103,7 +103,7 @@ impl Models {
         let class = node.filter(|name| self.config.is_open_class(name))?;
         let run = run.filter(|run| *run != class)?;
         Some(format!(
-            "no model is set for the class `{class}`, so the run's model `{run}` works; set one in config.toml: [models.classes] {class} = \"model\""
+            "no model is set for the class `{class}`, so the run's model `{run}` is used; to change that, set in config.toml: [models.classes] {class} = \"model\""
         ))
     }
 

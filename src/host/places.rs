@@ -22,23 +22,21 @@ impl Places {
     /// When the workspace is no folder, or no place for the home is known.
     pub fn find(workspace: Option<PathBuf>, home: Option<PathBuf>) -> Result<Self, Problem> {
         let wanted = workspace.unwrap_or_else(|| PathBuf::from("."));
-        let workspace = wanted.canonicalize().map_err(|error| Problem {
-            message: format!("the workspace `{}` can't be used: {error}", wanted.display()),
-            hint: Some("name a folder with --workspace".into()),
+        let workspace = wanted.canonicalize().map_err(|error| {
+            Problem::new(format!("the workspace `{}` can't be used: {error}", wanted.display())).hint("choose a folder with --workspace")
         })?;
         if !workspace.is_dir() {
-            return Err(Problem {
-                message: format!("the workspace `{}` is no folder", wanted.display()),
-                hint: Some("name a folder with --workspace".into()),
-            });
+            return Err(
+                Problem::new(format!("the workspace `{}` is not a folder", wanted.display())).hint("choose a folder with --workspace")
+            );
         }
         let system = etcetera::choose_base_strategy().ok();
         let given = home.or_else(|| std::env::var_os("DAGDECK_HOME").filter(|home| !home.is_empty()).map(PathBuf::from));
         let home = given
             .or_else(|| system.as_ref().map(|system| system.state_dir().unwrap_or_else(|| system.data_dir()).join("dagdeck")))
-            .ok_or_else(|| Problem {
-                message: "no place for the journal is known: the system names no home folder".into(),
-                hint: Some("name one with --home or DAGDECK_HOME".into()),
+            .ok_or_else(|| {
+                Problem::new("there is no folder for the journal: the system has no home folder")
+                    .hint("choose one with --home or DAGDECK_HOME")
             })?;
         Ok(Self { workspace, home, config: system.map(|system| system.config_dir().join("dagdeck")) })
     }

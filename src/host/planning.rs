@@ -28,11 +28,11 @@ impl LocalHost {
 impl Shared {
     async fn plan(&self, request: &str, inputs: &Map<String, Value>, sink: &mut dyn PlanSink) -> Result<Planned, Problem> {
         if request.trim().is_empty() {
-            return Err(Problem { message: "the request is empty".into(), hint: Some("say in a sentence what is to be done".into()) });
+            return Err(Problem::new("the request is empty").hint("say in one sentence what to do"));
         }
         let catalog = self.catalog();
         match self.by_model(request, &catalog, inputs, sink).await {
-            Some(planned) => planned.map_err(|error| Problem { message: error.message, hint: error.hint }),
+            Some(planned) => planned.map_err(Problem::from),
             None => Ok(self.built_in(request, catalog, inputs, sink)),
         }
     }

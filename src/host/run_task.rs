@@ -4,7 +4,7 @@
 use super::{
     client::{Driver, Notice, Problem},
     gates::GateWithTool,
-    session::{Listener, Order, Services, append, problem, sooner},
+    session::{Listener, Order, Services, append, sooner},
     streams::Streams,
     timers::Timers,
     workers::{Assignment, AttemptKey, Report, Workers, is_last},
@@ -43,7 +43,7 @@ enum RunContinues {
 impl RunTask {
     pub(super) fn new(services: Services, run: Run, orders: mpsc::UnboundedReceiver<Order>, listeners: Vec<Listener>) -> Self {
         let (sender, reports) = mpsc::channel(REPORTS);
-        let workers = Workers::new(services.labour.clone(), sender);
+        let workers = Workers::new(services.runner.clone(), sender);
         Self {
             services,
             run,
@@ -95,10 +95,10 @@ impl RunTask {
 
     /// Says why a run that is over, or left, takes no command.
     fn turn_away(&self, command: &Command, asker: Option<&Listener>) {
-        let message = self.run.refusal(command).unwrap_or_else(|| "the run is left as it stands".to_owned());
+        let message = self.run.refusal(command).unwrap_or_else(|| "the run stays as it is".to_owned());
         if let Some(asker) = asker {
             // Whoever asked may have gone.
-            let _ = asker.send(Notice::Problem(Problem { message, hint: None }));
+            let _ = asker.send(Notice::Problem(Problem::new(message)));
         }
     }
 
@@ -163,8 +163,8 @@ impl RunTask {
     fn take_reports(&mut self, first: Option<Report>, now: Time, inputs: &mut Vec<Input>) {
         let mut next = first.or_else(|| self.reports.try_recv().ok());
         let mut places = REPORTS;
-        while let Some(Report { origin, note }) = next {
-            let fact = self.workers.heard(&origin, note);
+        while let Some(Report { origin, message }) = next {
+            let fact = self.workers.heard(&origin, message);
             if is_last(&fact) {
                 self.timers.clear(&timeout(&origin));
             }
@@ -180,13 +180,13 @@ impl RunTask {
         let Some(run) = self.run.id().cloned().filter(|_| !records.is_empty()) else { return RunContinues::On };
         let durability = durability(&self.run, records);
         while let Err(error) = self.services.journal.append(&run, records, durability).await {
-            let frozen = Notice::Frozen { run: run.clone(), problem: problem(&error) };
-            self.tell(&frozen);
+            let frozen = Notice::Frozen { run: run.clone(), problem: error.into() };
+            self.notify(&frozen);
             if self.wait_frozen(&frozen).await == RunContinues::Over {
                 return RunContinues::Over;
             }
         }
-        self.tell(&Notice::Events { run, records: records.to_vec() });
+        self.notify(&Notice::Events { run, records: records.to_vec() });
         RunContinues::On
     }
 
@@ -237,14 +237,14 @@ impl RunTask {
                 let driver = if self.run.outcome().is_none() { Driver::Here } else { Driver::Nobody };
                 Notice::RunOpened { run, records, driver }
             }
-            Err(error) => Notice::Problem(problem(&error)),
+            Err(error) => Notice::Problem(error.into()),
         };
         if listener.send(notice).is_ok() {
             self.listeners.push(listener);
         }
     }
 
-    fn tell(&mut self, notice: &Notice) {
+    fn notify(&mut self, notice: &Notice) {
         self.listeners.retain(|listener| listener.send(notice.clone()).is_ok());
     }
 }

@@ -5,7 +5,7 @@ use super::{
     clock::Clock,
     gates::GateWithTool,
     run_task::RunTask,
-    workers::Labour,
+    workers::JobRunner,
 };
 use crate::engine::{Action, Actor, Batch, Command, Event, GateId, Input, Record, Run, RunId, RunSettings, Time};
 use crate::plan::Plan;
@@ -21,7 +21,7 @@ pub(super) type Listener = mpsc::UnboundedSender<Notice>;
 #[derive(Clone)]
 pub(super) struct Services {
     pub(super) journal: Arc<dyn Journal>,
-    pub(super) labour: Arc<dyn Labour>,
+    pub(super) runner: Arc<dyn JobRunner>,
     pub(super) clock: Arc<dyn Clock>,
 }
 
@@ -92,12 +92,11 @@ fn rename(records: &mut [Record], name: &RunId, workspace: &str) {
 }
 
 /// What is asked of a run at the moment that it is driven on.
-pub(super) struct Last {
+pub(super) struct FirstCommands {
     pub(super) commands: Vec<Command>,
     pub(super) by: Actor,
 }
 
-/// A live run.
 #[derive(Clone, Debug)]
 pub(super) struct RunSession {
     pub(super) run: RunId,
@@ -135,8 +134,13 @@ impl RunSession {
     ///
     /// # Errors
     /// When the journal can't be written; nothing goes on then.
-    pub(super) async fn resume(services: Services, stored: Stored, last: Last, listener: Option<Listener>) -> Result<Self, StoreError> {
-        let Last { commands, by } = last;
+    pub(super) async fn resume(
+        services: Services,
+        stored: Stored,
+        last: FirstCommands,
+        listener: Option<Listener>,
+    ) -> Result<Self, StoreError> {
+        let FirstCommands { commands, by } = last;
         let (answers, verbs): (Vec<_>, Vec<_>) = commands.into_iter().partition(|command| matches!(command, Command::Decide { .. }));
         let start = (!stored.run.is_started()).then_some(Command::Start);
         let input = |command| Input::Command { command, by: by.clone() };
@@ -150,8 +154,13 @@ impl RunSession {
     ///
     /// # Errors
     /// When the journal can't be written; nothing was made then.
-    pub(super) async fn branch(services: Services, copy: KeptRecords, last: Last, listener: Option<Listener>) -> Result<Self, StoreError> {
-        let Last { commands, by } = last;
+    pub(super) async fn branch(
+        services: Services,
+        copy: KeptRecords,
+        last: FirstCommands,
+        listener: Option<Listener>,
+    ) -> Result<Self, StoreError> {
+        let FirstCommands { commands, by } = last;
         let KeptRecords { from, mut records, workspace } = copy;
         let id = RunId(uuid::Uuid::now_v7().to_string());
         let ownership = services.journal.own(&id, &by)?;
@@ -216,11 +225,6 @@ pub(super) fn append(batch: &mut Batch, more: Batch) {
     batch.records.extend(more.records);
     batch.effects.extend(more.effects);
     batch.more = more.more;
-}
-
-/// A store error as people are told.
-pub(super) fn problem(error: &StoreError) -> Problem {
-    Problem { message: error.to_string(), hint: error.hint().map(Into::into) }
 }
 
 /// The earlier of two moments, of which either may not exist.

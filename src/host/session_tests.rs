@@ -4,7 +4,7 @@ use super::{
     client::Notice,
     clock::Clock,
     session::{Order, RunSession, Services},
-    workers::{Assignment, Labour, WorkerPort},
+    workers::{Assignment, JobRunner, WorkerPort},
 };
 use crate::engine::{
     Action, ActionTarget, Actor, Command, Done, Event, GateId, GateReply, NodeFact, NodeState, Outcome, Record, Run, RunId, RunSettings,
@@ -27,11 +27,9 @@ use tokio::{sync::mpsc, time::Instant};
 /// What a scripted worker does.
 #[derive(Clone, Debug)]
 enum Act {
-    /// Works this long.
     Sleep(u64),
     /// Says so many pieces of text, one each millisecond.
     Stream(usize),
-    /// Talks without end.
     Babble,
     /// Breaks off by a fault.
     Fault,
@@ -55,8 +53,8 @@ impl Drop for AtWork {
 }
 
 #[async_trait]
-impl Labour for Script {
-    async fn work(&self, task: Assignment, desk: WorkerPort) -> WorkerFact {
+impl JobRunner for Script {
+    async fn work(&self, task: Assignment, port: WorkerPort) -> WorkerFact {
         self.begun.fetch_add(1, Ordering::SeqCst);
         self.at_work.fetch_add(1, Ordering::SeqCst);
         let _here = AtWork(self.at_work.clone());
@@ -64,12 +62,12 @@ impl Labour for Script {
             Some(Act::Sleep(ms)) => tokio::time::sleep(Duration::from_millis(*ms)).await,
             Some(Act::Stream(pieces)) => {
                 for piece in 0..*pieces {
-                    desk.say(WorkerFact::Output(format!("{piece} ")));
+                    port.report(WorkerFact::Output(format!("{piece} ")));
                     tokio::time::sleep(Duration::from_millis(1)).await;
                 }
             }
             Some(Act::Babble) => loop {
-                desk.say(WorkerFact::Output("x".repeat(100)));
+                port.report(WorkerFact::Output("x".repeat(100)));
                 tokio::task::yield_now().await;
             },
             Some(Act::Fault) => panic!("a fault in the work"),
@@ -130,7 +128,7 @@ impl Stage {
         let plan: Plan = serde_json::from_value(json!({ "goal": "test", "nodes": nodes })).unwrap();
         let script = Script { acts: acts.iter().cloned().collect(), ..Script::default() };
         let (at_work, begun, journal) = (script.at_work.clone(), script.begun.clone(), Arc::new(Memory::default()));
-        let services = Services { journal: journal.clone(), labour: Arc::new(script), clock: Arc::new(Virtual(Instant::now())) };
+        let services = Services { journal: journal.clone(), runner: Arc::new(script), clock: Arc::new(Virtual(Instant::now())) };
         let (listener, notices) = mpsc::unbounded_channel();
         let session = RunSession::start(services, plan, RunSettings::default(), Vec::new(), by(), Some(listener)).await.unwrap();
         Self { session, notices, journal, at_work, begun }
@@ -271,7 +269,7 @@ async fn a_worker_that_breaks_off_fails_its_node_and_no_other() {
     let run = stage.end().await;
     let node = |id: &str| run.node(&NodeId::new(id)).unwrap().clone();
     assert_eq!((node("a").state, node("b").state), (NodeState::Failed, NodeState::Succeeded));
-    assert!(node("a").error.unwrap().message.contains("fault of dagdeck"));
+    assert!(node("a").error.unwrap().message.contains("bug in dagdeck"));
     assert_eq!(run.outcome().unwrap().0, Outcome::Partial);
 }
 

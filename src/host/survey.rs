@@ -54,6 +54,6 @@ impl Survey {
     /// # Errors
     /// When the server can't be asked.
     pub async fn models(&self) -> Result<Vec<String>, Problem> {
-        self.kit.models.list().await.map_err(|error| Problem { message: error.message, hint: error.hint })
+        self.kit.models.list().await.map_err(Problem::from)
     }
 }

@@ -1,7 +1,7 @@
 //! An agent at work: the port through which everything that it does goes to its run.
 
 use super::{
-    worker_tool::{Bench, Called, Consent, words},
+    worker_tool::{Called, Consent, ToolCaller, message_with_hint},
     workers::WorkerPort,
 };
 use crate::agents::{Go, Port, Question, ToolReply};
@@ -12,22 +12,22 @@ use serde_json::Value;
 
 /// What an agent may do to the world.
 pub(super) struct AgentPort<'a> {
-    pub(super) bench: Bench<'a>,
+    pub(super) caller: ToolCaller<'a>,
     pub(super) prices: &'a Prices,
 }
 
 impl AgentPort<'_> {
-    fn desk(&self) -> &WorkerPort {
-        self.bench.desk
+    fn port(&self) -> &WorkerPort {
+        self.caller.port
     }
 }
 
 #[async_trait]
 impl Port for AgentPort<'_> {
     async fn tool(&self, call: ToolCall) -> ToolReply {
-        match self.bench.call(call, Consent::Open).await {
+        match self.caller.call(call, Consent::Open).await {
             Called::Ran(value) | Called::Answered(value) => ToolReply::Value(value),
-            Called::Failed(error) => ToolReply::Failed(words(&error)),
+            Called::Failed(error) => ToolReply::Failed(message_with_hint(&error)),
             Called::Refused(message) => ToolReply::Refused(message),
         }
     }
@@ -35,7 +35,7 @@ impl Port for AgentPort<'_> {
     async fn ask(&self, question: Question) -> Result<Value, String> {
         let Question { call, text, options, fields, payload } = question;
         let fact = WorkerFact::QuestionAsked { call: call.clone(), text, options, fields, payload };
-        match self.desk().ask(call, fact).await {
+        match self.port().ask(call, fact).await {
             Answer::Value(value) => Ok(value),
             Answer::Refused { message } => Err(message),
             Answer::Run { args } => Ok(args),
@@ -44,23 +44,23 @@ impl Port for AgentPort<'_> {
     }
 
     async fn model(&self, model: &str) -> Result<Go, String> {
-        self.desk().leave(model).await
+        self.port().request_model(model).await
     }
 
     fn model_called(&self, mut call: ModelCall) {
         call.cost_usd = call.cost_usd.or_else(|| self.prices.cost(&call.model, call.usage));
-        self.desk().say(WorkerFact::ModelCalled(call));
+        self.port().report(WorkerFact::ModelCalled(call));
     }
 
     fn message(&self, role: &str, content: &str) {
-        self.desk().say(WorkerFact::Message { role: role.to_owned(), content: content.to_owned() });
+        self.port().report(WorkerFact::Message { role: role.to_owned(), content: content.to_owned() });
     }
 
     fn output(&self, text: &str) {
-        self.desk().say(WorkerFact::Output(text.to_owned()));
+        self.port().report(WorkerFact::Output(text.to_owned()));
     }
 
     fn log(&self, line: &str) {
-        self.desk().say(WorkerFact::Log(line.to_owned()));
+        self.port().report(WorkerFact::Log(line.to_owned()));
     }
 }

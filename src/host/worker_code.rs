@@ -13,60 +13,59 @@ pub(super) struct CodeScope<'a> {
     pub inputs: &'a Map<String, Value>,
     /// Dependencies with what came from them.
     pub deps: &'a [Dep],
-    /// The other ones.
     pub absent: &'a [NodeId],
 }
 
-pub(super) async fn work(code: &CodeNode, sight: &CodeScope<'_>, sandbox: &SandboxConfig, desk: &WorkerPort) -> WorkerFact {
+pub(super) async fn work(code: &CodeNode, scope: &CodeScope<'_>, sandbox: &SandboxConfig, port: &WorkerPort) -> WorkerFact {
     for words in over(&code.sandbox) {
-        desk.say(WorkerFact::Log(words));
+        port.report(WorkerFact::Log(words));
     }
-    let ran = javascript(sandbox, &code.code, seen(sight), Value::Object(sight.inputs.clone()), &code.sandbox).await;
+    let ran = javascript(sandbox, &code.code, dependencies(scope), Value::Object(scope.inputs.clone()), &code.sandbox).await;
     let logs = ran.as_ref().map_or_else(SandboxError::logs, |outcome| outcome.logs.as_slice());
     for line in logs {
-        desk.say(WorkerFact::Log(line.clone()));
+        port.report(WorkerFact::Log(line.clone()));
     }
     match ran {
         Ok(outcome) => WorkerFact::Done(Done { result: outcome.value, mark: None }),
-        Err(error) => WorkerFact::Failed(node_error(&error, &code.code, sight)),
+        Err(error) => WorkerFact::Failed(node_error(&error, &code.code, scope)),
     }
 }
 
 /// What code sees as `deps`: by node id the result (as `output` too), the state in a word, and the error of one that failed safe.
 /// A dependency that nothing came from reads as null instead of breaking the code; whatever else it names is not there.
-fn seen(sight: &CodeScope) -> Value {
+fn dependencies(scope: &CodeScope) -> Value {
     let entry =
         |result: &Value, status: &str, error: Option<&str>| json!({ "output": result, "result": result, "status": status, "error": error });
-    let absent = sight.absent.iter().map(|node| (node.to_string(), entry(&Value::Null, "not_taken", None)));
-    let there = sight.deps.iter().map(|dep| (dep.node.to_string(), entry(&dep.result, &dep.status, dep.error.as_deref())));
+    let absent = scope.absent.iter().map(|node| (node.to_string(), entry(&Value::Null, "not_taken", None)));
+    let there = scope.deps.iter().map(|dep| (dep.node.to_string(), entry(&dep.result, &dep.status, dep.error.as_deref())));
     Value::Object(absent.chain(there).collect())
 }
 
 /// The same code on the same data fails the same way: nothing of it is worth a retry.
-fn node_error(error: &SandboxError, code: &str, sight: &CodeScope) -> NodeError {
+fn node_error(error: &SandboxError, code: &str, scope: &CodeScope) -> NodeError {
     let kind = match error {
         SandboxError::Time { .. } => ErrorKind::Limit,
         SandboxError::Script { .. } | SandboxError::Died(_) | SandboxError::Start(_) => ErrorKind::Permanent,
     };
-    let message = match stranger(error, code, sight) {
+    let message = match unknown_dependency(error, code, scope) {
         Some(words) => format!("{error}: {words}"),
         None => error.to_string(),
     };
-    let hint = error.hint().or_else(|| rehearsed(sight.deps));
+    let hint = error.hint().or_else(|| rehearsed(scope.deps));
     NodeError { kind, message, hint, retry_after_ms: None }
 }
 
 /// The first name behind `deps` that is no dependency, if that may be why something was undefined.
-fn stranger(error: &SandboxError, code: &str, sight: &CodeScope) -> Option<String> {
+fn unknown_dependency(error: &SandboxError, code: &str, scope: &CodeScope) -> Option<String> {
     let SandboxError::Script { message, .. } = error else { return None };
-    let known: Vec<&str> = sight.deps.iter().map(|dep| dep.node.as_str()).chain(sight.absent.iter().map(NodeId::as_str)).collect();
+    let known: Vec<&str> = scope.deps.iter().map(|dep| dep.node.as_str()).chain(scope.absent.iter().map(NodeId::as_str)).collect();
     let named = ["deps", "nodes"].into_iter().flat_map(|object| names_in_code(code, object).into_iter().map(move |name| (object, name)));
     let (object, name) = named.filter(|_| message.contains("undefined")).find(|(_, name)| !known.contains(name))?;
     let name = name.escape_debug();
     let names: Vec<String> = known.iter().map(|id| format!("`{id}`")).collect();
     Some(match &names[..] {
-        [] => format!("`{object}.{name}` is not there, as this node has no dependencies"),
-        _ => format!("`{object}.{name}` is not there, as this node depends on {} only", names.join(", ")),
+        [] => format!("`{object}.{name}` doesn't exist: this node has no dependencies"),
+        _ => format!("`{object}.{name}` doesn't exist: this node depends only on {}", names.join(", ")),
     })
 }
 
@@ -96,7 +95,7 @@ mod tests {
         }
     }
 
-    fn sight<'a>(inputs: &'a Map<String, Value>, deps: &'a [Dep], absent: &'a [NodeId]) -> CodeScope<'a> {
+    fn scope<'a>(inputs: &'a Map<String, Value>, deps: &'a [Dep], absent: &'a [NodeId]) -> CodeScope<'a> {
         CodeScope { inputs, deps, absent }
     }
 
@@ -108,16 +107,16 @@ mod tests {
     fn code_that_fails_on_a_rehearsals_text_is_not_to_blame() {
         let (none, error) = (Map::new(), thrown("TypeError: no"));
         let rehearsal = [dep("research", json!("[rehearsal] No model is connected"), "succeeded", None)];
-        let hint = node_error(&error, "", &sight(&none, &rehearsal, &[])).hint.unwrap();
+        let hint = node_error(&error, "", &scope(&none, &rehearsal, &[])).hint.unwrap();
         assert!(hint.starts_with("`research` was only rehearsed") && hint.contains("`output_schema`"), "{hint}");
-        assert_eq!(node_error(&error, "", &sight(&none, &[dep("a", json!("text"), "succeeded", None)], &[])).hint, None);
+        assert_eq!(node_error(&error, "", &scope(&none, &[dep("a", json!("text"), "succeeded", None)], &[])).hint, None);
     }
 
     #[test]
     fn code_sees_result_status_and_error_of_each_dependency_and_null_for_one_that_nothing_came_from() {
         let deps = [dep("a-b", json!({ "n": 1 }), "succeeded", None), dep("c", Value::Null, "failed_safe", Some("no route"))];
         assert_eq!(
-            seen(&sight(&Map::new(), &deps, &[NodeId::new("gone")])),
+            dependencies(&scope(&Map::new(), &deps, &[NodeId::new("gone")])),
             json!({
                 "gone": { "output": null, "result": null, "status": "not_taken", "error": null },
                 "a-b": { "output": { "n": 1 }, "result": { "n": 1 }, "status": "succeeded", "error": null },
@@ -130,16 +129,16 @@ mod tests {
     fn a_name_that_is_no_dependency_is_told_when_something_is_undefined() {
         let (none, deps, gone) = (Map::new(), [dep("a", json!(1), "succeeded", None)], [NodeId::new("b")]);
         let undefined = thrown("TypeError: cannot read property 'output' of undefined");
-        let told = |error: &SandboxError, code: &str, sight: &CodeScope| node_error(error, code, sight).message;
+        let told = |error: &SandboxError, code: &str, scope: &CodeScope| node_error(error, code, scope).message;
         let code = "return deps.a.output + deps.b.output + deps.zz.output";
         assert_eq!(
-            told(&undefined, code, &sight(&none, &deps, &gone)),
-            "TypeError: cannot read property 'output' of undefined (line 1): `deps.zz` is not there, as this node depends on `a`, `b` only"
+            told(&undefined, code, &scope(&none, &deps, &gone)),
+            "TypeError: cannot read property 'output' of undefined (line 1): `deps.zz` doesn't exist: this node depends only on `a`, `b`"
         );
         assert!(
-            told(&undefined, "nodes['x'].y", &sight(&none, &[], &[])).ends_with("`nodes.x` is not there, as this node has no dependencies")
+            told(&undefined, "nodes['x'].y", &scope(&none, &[], &[])).ends_with("`nodes.x` doesn't exist: this node has no dependencies")
         );
-        assert_eq!(told(&thrown("Error: boom"), code, &sight(&none, &deps, &gone)), "Error: boom (line 1)");
-        assert!(told(&undefined, "return deps.a.x.y", &sight(&none, &deps, &gone)).ends_with("(line 1)"));
+        assert_eq!(told(&thrown("Error: boom"), code, &scope(&none, &deps, &gone)), "Error: boom (line 1)");
+        assert!(told(&undefined, "return deps.a.x.y", &scope(&none, &deps, &gone)).ends_with("(line 1)"));
     }
 }

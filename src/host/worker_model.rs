@@ -10,7 +10,7 @@ use tokio::time::Instant;
 /// A model that its run knows of.
 pub(super) struct Overseen {
     pub(super) model: Arc<dyn Model>,
-    pub(super) desk: WorkerPort,
+    pub(super) port: WorkerPort,
     /// Knows what calls cost.
     pub(super) kit: Arc<Kit>,
 }
@@ -22,12 +22,12 @@ impl Model for Overseen {
     }
 
     async fn chat(&self, request: &ChatRequest, sink: &mut (dyn FnMut(Delta) + Send)) -> Result<ChatReply, ModelError> {
-        if let Err(message) = self.desk.leave(&request.model).await {
+        if let Err(message) = self.port.leave(&request.model).await {
             return Err(ModelError { kind: ModelErrorKind::Refused, message, hint: None, retry_after_ms: None });
         }
         let started = Instant::now();
         let reply = self.model.chat(request, sink).await?;
-        self.desk.say(WorkerFact::ModelCalled(ModelCall {
+        self.port.report(WorkerFact::ModelCalled(ModelCall {
             model: request.model.clone(),
             provider: self.provider().to_owned(),
             usage: reply.usage,

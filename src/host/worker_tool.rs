@@ -1,7 +1,7 @@
 //! One tool call, from its check to its report: for tool nodes and for agents alike. Nothing is called before the run has said so.
 
 use super::{
-    sights::Sights,
+    shown_previews::ShownPreviews,
     workers::{Assignment, WorkerPort},
 };
 use crate::engine::{Answer, Done, ErrorKind, NodeError, ToolCall, ToolReport, WorkerFact};
@@ -12,11 +12,11 @@ use std::sync::Arc;
 use tokio::time::Instant;
 
 /// What a worker needs to call tools.
-pub(super) struct Bench<'a> {
+pub(super) struct ToolCaller<'a> {
     pub(super) registry: &'a ToolRegistry,
     pub(super) context: &'a ToolContext,
-    pub(super) desk: &'a WorkerPort,
-    pub(super) sights: &'a Arc<Sights>,
+    pub(super) port: &'a WorkerPort,
+    pub(super) previews: &'a Arc<ShownPreviews>,
 }
 
 /// Whether a gate has approved the exact call before.
@@ -24,14 +24,12 @@ pub(super) struct Bench<'a> {
 pub(super) enum Consent {
     /// It did; the call isn't asked about again.
     Given,
-    /// It didn't.
     Open,
 }
 
 /// What came of a call.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum Called {
-    /// It ran.
     Ran(Value),
     /// It could not be called, or ran and failed.
     Failed(ToolError),
@@ -42,10 +40,10 @@ pub(super) enum Called {
 }
 
 /// Does the job of a tool node.
-pub(super) async fn work(task: &Assignment, tool: &str, args: Value, bench: &Bench<'_>) -> WorkerFact {
+pub(super) async fn work(task: &Assignment, tool: &str, args: Value, caller: &ToolCaller<'_>) -> WorkerFact {
     let call = ToolCall { id: format!("attempt-{}", task.origin.attempt), tool: tool.to_owned(), args };
     let consent = if task.approved { Consent::Given } else { Consent::Open };
-    match bench.call(call, consent).await {
+    match caller.call(call, consent).await {
         Called::Ran(result) => WorkerFact::Done(Done { result, mark: None }),
         Called::Answered(result) => WorkerFact::Done(Done { result, mark: Some("answered".into()) }),
         Called::Failed(error) => WorkerFact::Failed(node_error(error)),
@@ -53,7 +51,7 @@ pub(super) async fn work(task: &Assignment, tool: &str, args: Value, bench: &Ben
     }
 }
 
-impl Bench<'_> {
+impl ToolCaller<'_> {
     /// Checks a call, has it decided, and runs it if it may run.
     pub(super) async fn call(&self, mut call: ToolCall, consent: Consent) -> Called {
         call.tool = self.registry.canonical(&call.tool).to_owned();
@@ -66,11 +64,11 @@ impl Bench<'_> {
             (Verdict::Ask, Consent::Given) => Verdict::Allow,
             (verdict, Consent::Given | Consent::Open) => verdict,
         };
-        match self.desk.propose(call.clone(), verdict, judgement.why).await {
+        match self.port.propose(call.clone(), verdict, judgement.why).await {
             Answer::Run { args } => self.run(ToolCall { args, ..call.clone() }, &call.args).await,
             Answer::Refused { message } => Called::Refused(message),
             Answer::Value(value) => Called::Answered(value),
-            Answer::Go { .. } => Called::Refused("nobody has let the call go".to_owned()),
+            Answer::Go { .. } => Called::Refused("the call was not released".to_owned()),
         }
     }
 
@@ -89,9 +87,9 @@ impl Bench<'_> {
                 sources: output.sources.clone(),
                 duration_ms,
             },
-            Err(error) => ToolReport { ok: false, value: Value::from(words(error)), duration_ms, ..ToolReport::default() },
+            Err(error) => ToolReport { ok: false, value: Value::from(message_with_hint(error)), duration_ms, ..ToolReport::default() },
         };
-        self.desk.say(WorkerFact::ToolDone { call: call.id, report });
+        self.port.report(WorkerFact::ToolDone { call: call.id, report });
         match result {
             Ok(output) => Called::Ran(output.value),
             Err(error) => Called::Failed(error),
@@ -115,24 +113,24 @@ impl Bench<'_> {
         let tool = self.registry.get(&call.tool).ok_or_else(|| ToolError::refused(format!("there is no tool `{}`", call.tool)))?;
         self.still_as_shown(tool, call).await?;
         let output = tool.call(call.args.clone(), self.context).await?;
-        self.sights.forget(&call.tool, &call.args);
+        self.previews.forget(&call.tool, &call.args);
         Ok(output)
     }
 
     /// Between an approval and its effect, files may change: what would happen now may not be what somebody approved.
     async fn still_as_shown(&self, tool: &Arc<dyn Tool>, call: &ToolCall) -> Result<(), ToolError> {
-        let (sights, tool, args, context) = (self.sights.clone(), tool.clone(), call.args.clone(), self.context.clone());
-        let changed = tokio::task::spawn_blocking(move || sights.changed(&*tool, &args, &context)).await;
+        let (previews, tool, args, context) = (self.previews.clone(), tool.clone(), call.args.clone(), self.context.clone());
+        let changed = tokio::task::spawn_blocking(move || previews.changed(&*tool, &args, &context)).await;
         match changed {
             Ok(None) => Ok(()),
-            Ok(Some(_)) | Err(_) => Err(ToolError::refused(format!("what `{}` would change is not what was shown any more", call.tool))
-                .hint("something else changed the file after the approval; run the node again and look at it as it is now")),
+            Ok(Some(_)) | Err(_) => Err(ToolError::refused(format!("the preview of `{}` changed since the approval", call.tool))
+                .hint("another program changed the file; retry the node and look at the new preview")),
         }
     }
 }
 
-/// The words of an error with its way out, for a model.
-pub(super) fn words(error: &ToolError) -> String {
+/// An error with its hint in one line, for a model.
+pub(super) fn message_with_hint(error: &ToolError) -> String {
     error.hint.as_ref().map_or_else(|| error.message.clone(), |hint| format!("{} (hint: {hint})", error.message))
 }
 

@@ -18,11 +18,10 @@ use tokio_util::sync::CancellationToken;
 /// How long stopped workers may take to clean up before they are left to the system.
 const FAREWELL: Duration = Duration::from_secs(5);
 
-/// Does jobs.
 #[async_trait]
-pub(super) trait Labour: Send + Sync {
+pub(super) trait JobRunner: Send + Sync {
     /// Does one job to its end. Dropping the future stops it and whatever it started.
-    async fn work(&self, task: Assignment, desk: WorkerPort) -> WorkerFact;
+    async fn work(&self, task: Assignment, port: WorkerPort) -> WorkerFact;
 }
 
 /// Which attempt of which node.
@@ -54,7 +53,7 @@ pub(super) struct Assignment {
 #[derive(Debug)]
 pub(super) struct Report {
     pub(super) origin: AttemptKey,
-    pub(super) note: WorkerMessage,
+    pub(super) message: WorkerMessage,
 }
 
 /// A fact, and where its answer goes if it asks for one.
@@ -74,14 +73,14 @@ pub(super) struct AnswerSender {
 /// A worker's line to its run.
 #[derive(Clone, Debug)]
 pub(super) struct WorkerPort {
-    notes: mpsc::UnboundedSender<WorkerMessage>,
+    messages: mpsc::UnboundedSender<WorkerMessage>,
 }
 
 impl WorkerPort {
     /// Says something that needs no answer.
-    pub(super) fn say(&self, fact: WorkerFact) {
+    pub(super) fn report(&self, fact: WorkerFact) {
         // The run may have ended; then nobody needs to know.
-        let _ = self.notes.send(WorkerMessage { fact, reply: None });
+        let _ = self.messages.send(WorkerMessage { fact, reply: None });
     }
 
     /// Proposes a tool call and waits for what is decided about it.
@@ -91,58 +90,58 @@ impl WorkerPort {
     }
 
     /// Asks whether a model may be called, and waits until it may.
-    pub(super) async fn leave(&self, model: &str) -> Result<Go, String> {
+    pub(super) async fn request_model(&self, model: &str) -> Result<Go, String> {
         let call = uuid::Uuid::now_v7().simple().to_string();
         match self.ask(call.clone(), WorkerFact::ModelAsked { call, model: model.to_owned() }).await {
             Answer::Go { guidance, wrap_up } => Ok(Go { guidance, wrap_up }),
             Answer::Refused { message } => Err(message),
-            Answer::Run { .. } | Answer::Value(_) => Err("nobody has let the model call go".to_owned()),
+            Answer::Run { .. } | Answer::Value(_) => Err("the model call was not released".to_owned()),
         }
     }
 
     /// Says something that is answered under this call's id, and waits for the answer.
     pub(super) async fn ask(&self, call: String, fact: WorkerFact) -> Answer {
         let (to, answer) = oneshot::channel();
-        let _ = self.notes.send(WorkerMessage { fact, reply: Some(AnswerSender { call, to }) });
+        let _ = self.messages.send(WorkerMessage { fact, reply: Some(AnswerSender { call, to }) });
         answer.await.unwrap_or_else(|_| Answer::Refused { message: "the run has ended".into() })
     }
 }
 
 /// The workers of one run.
 pub(super) struct Workers {
-    labour: Arc<dyn Labour>,
+    runner: Arc<dyn JobRunner>,
     reports: mpsc::Sender<Report>,
-    live: HashMap<AttemptKey, Hand>,
+    live: HashMap<AttemptKey, LiveWorker>,
     tasks: JoinSet<()>,
 }
 
 #[derive(Debug, Default)]
-struct Hand {
+struct LiveWorker {
     stop: CancellationToken,
     replies: HashMap<String, oneshot::Sender<Answer>>,
 }
 
 impl Workers {
-    pub(super) fn new(labour: Arc<dyn Labour>, reports: mpsc::Sender<Report>) -> Self {
-        Self { labour, reports, live: HashMap::new(), tasks: JoinSet::new() }
+    pub(super) fn new(runner: Arc<dyn JobRunner>, reports: mpsc::Sender<Report>) -> Self {
+        Self { runner, reports, live: HashMap::new(), tasks: JoinSet::new() }
     }
 
     pub(super) fn start(&mut self, task: Assignment) {
         while self.tasks.try_join_next().is_some() {}
         let stop = CancellationToken::new();
-        self.live.insert(task.origin.clone(), Hand { stop: stop.clone(), ..Hand::default() });
-        self.tasks.spawn(attend(self.labour.clone(), task, self.reports.clone(), stop));
+        self.live.insert(task.origin.clone(), LiveWorker { stop: stop.clone(), ..LiveWorker::default() });
+        self.tasks.spawn(attend(self.runner.clone(), task, self.reports.clone(), stop));
     }
 
     /// Stops a worker now; it still reports that it stopped.
     pub(super) fn abort(&mut self, origin: &AttemptKey) {
-        if let Some(hand) = self.live.get(origin) {
-            hand.stop.cancel();
+        if let Some(worker) = self.live.get(origin) {
+            worker.stop.cancel();
         }
     }
 
     pub(super) fn answer(&mut self, origin: &AttemptKey, call: &str, answer: Answer) {
-        let waiting = self.live.get_mut(origin).and_then(|hand| hand.replies.remove(call));
+        let waiting = self.live.get_mut(origin).and_then(|worker| worker.replies.remove(call));
         if let Some(reply) = waiting {
             // A worker that was stopped meanwhile needs no answer.
             let _ = reply.send(answer);
@@ -150,19 +149,19 @@ impl Workers {
     }
 
     /// Keeps in mind who waits for an answer, and forgets workers that have said their last word.
-    pub(super) fn heard(&mut self, origin: &AttemptKey, note: WorkerMessage) -> WorkerFact {
-        if is_last(&note.fact) {
+    pub(super) fn heard(&mut self, origin: &AttemptKey, message: WorkerMessage) -> WorkerFact {
+        if is_last(&message.fact) {
             self.live.remove(origin);
-        } else if let (Some(hand), Some(reply)) = (self.live.get_mut(origin), note.reply) {
-            hand.replies.insert(reply.call, reply.to);
+        } else if let (Some(worker), Some(reply)) = (self.live.get_mut(origin), message.reply) {
+            worker.replies.insert(reply.call, reply.to);
         }
-        note.fact
+        message.fact
     }
 
     /// Stops all and waits until they have cleaned up.
     pub(super) async fn dismiss(mut self) {
-        for hand in self.live.values() {
-            hand.stop.cancel();
+        for worker in self.live.values() {
+            worker.stop.cancel();
         }
         // Ends that never come are cut off when the set is dropped.
         let _ = tokio::time::timeout(FAREWELL, async { while self.tasks.join_next().await.is_some() {} }).await;
@@ -184,45 +183,45 @@ pub(super) fn is_last(fact: &WorkerFact) -> bool {
     }
 }
 
-async fn attend(labour: Arc<dyn Labour>, task: Assignment, reports: mpsc::Sender<Report>, stop: CancellationToken) {
+async fn attend(runner: Arc<dyn JobRunner>, task: Assignment, reports: mpsc::Sender<Report>, stop: CancellationToken) {
     let origin = task.origin.clone();
-    let (notes, queue) = mpsc::unbounded_channel();
+    let (messages, queue) = mpsc::unbounded_channel();
     let work = async move {
-        let job = AssertUnwindSafe(labour.work(task, WorkerPort { notes: notes.clone() })).catch_unwind();
+        let job = AssertUnwindSafe(runner.work(task, WorkerPort { messages: messages.clone() })).catch_unwind();
         let fact = tokio::select! {
             biased;
             () = stop.cancelled() => WorkerFact::Aborted,
             end = job => end.unwrap_or_else(|_| WorkerFact::Failed(
-                NodeError::permanent("the work broke off by a fault of dagdeck").hint("please report it, with the plan"),
+                NodeError::permanent("the node stopped because of a bug in dagdeck").hint("please report it, with the plan"),
             )),
         };
-        let _ = notes.send(WorkerMessage { fact, reply: None });
+        let _ = messages.send(WorkerMessage { fact, reply: None });
     };
     tokio::join!(work, forward(&origin, queue, reports));
 }
 
-/// Hands a worker's notes on, with neighbouring pieces of text merged. Ends with the worker, or when nobody listens.
+/// Hands a worker's messages on, with neighbouring pieces of text merged. Ends with the worker, or when nobody listens.
 async fn forward(origin: &AttemptKey, mut queue: mpsc::UnboundedReceiver<WorkerMessage>, reports: mpsc::Sender<Report>) {
     let mut ahead: Option<WorkerMessage> = None;
     loop {
         let next = match ahead.take() {
-            Some(note) => Some(note),
+            Some(message) => Some(message),
             None => queue.recv().await,
         };
-        let Some(mut note) = next else { return };
-        if let WorkerFact::Output(text) = &mut note.fact {
+        let Some(mut message) = next else { return };
+        if let WorkerFact::Output(text) = &mut message.fact {
             ahead = gather(text, &mut queue);
         }
-        if reports.send(Report { origin: origin.clone(), note }).await.is_err() {
+        if reports.send(Report { origin: origin.clone(), message }).await.is_err() {
             return;
         }
     }
 }
 
-/// Adds the pieces of text that are waiting; gives back the first note that is none.
+/// Adds the pieces of text that are waiting; gives back the first message that is none.
 fn gather(text: &mut String, queue: &mut mpsc::UnboundedReceiver<WorkerMessage>) -> Option<WorkerMessage> {
-    while let Ok(note) = queue.try_recv() {
-        let WorkerFact::Output(more) = &note.fact else { return Some(note) };
+    while let Ok(message) = queue.try_recv() {
+        let WorkerFact::Output(more) = &message.fact else { return Some(message) };
         text.push_str(more);
     }
     None

@@ -26,7 +26,7 @@ use std::{
 use tokio::{sync::OnceCell, time::timeout};
 
 use self::{
-    failure::{Again, TryFailure, Whereabouts},
+    failure::{Endpoint, RetryAdvice, TryFailure},
     features::Features,
 };
 use super::config::{AUTO, DEFAULT_MODEL};
@@ -35,11 +35,9 @@ use super::{ChatReply, ChatRequest, Delta, Finish, Model, ModelError, ModelError
 /// How long calls may take and how often they are tried.
 #[derive(Clone, Debug, PartialEq)]
 pub struct CallLimits {
-    /// To connect.
     pub connect: Duration,
     /// Until the first piece of the answer: a long prompt on a small machine takes its time.
     pub first: Duration,
-    /// Between two pieces.
     pub between: Duration,
     /// The call with all its attempts and pauses.
     pub overall: Duration,
@@ -70,13 +68,10 @@ impl Default for CallLimits {
 pub enum ApiKey {
     /// The server wants none, or nobody gave one.
     None,
-    /// The key itself.
     Given(SecretString),
     /// A shell command that prints it; run at the first call, then remembered.
     Command {
-        /// The command line.
         line: String,
-        /// What it printed.
         printed: OnceCell<SecretString>,
     },
 }
@@ -88,11 +83,9 @@ pub struct Server {
     pub base: Url,
     /// What set the address, for messages.
     pub address_from: String,
-    /// The key.
     pub key: ApiKey,
     /// What gave the key, or what would, for messages.
     pub key_from: String,
-    /// Timeouts and retries.
     pub limits: CallLimits,
 }
 
@@ -101,7 +94,7 @@ pub struct Server {
 pub struct OpenAi {
     http: reqwest::Client,
     base: Url,
-    place: Whereabouts,
+    place: Endpoint,
     key: ApiKey,
     limits: CallLimits,
     /// By model. Filled only after a call succeeded with what was left.
@@ -119,13 +112,13 @@ impl OpenAi {
         let Server { base, address_from, key, key_from, limits } = server;
         let http = http::client(limits.connect, http::proxies_for(&base)).map_err(|error| ModelError {
             kind: ModelErrorKind::NoRoute,
-            message: format!("secure connections can't be set up: {}", http::causes(&error)),
+            message: format!("can't set up secure connections: {}", http::causes(&error)),
             hint: Some("install the system's CA certificates".into()),
             retry_after_ms: None,
         })?;
         let host = base.host_str().unwrap_or_default();
         let host = base.port().map_or_else(|| host.to_owned(), |port| format!("{host}:{port}"));
-        let place = Whereabouts { host, address_from, key_from, has_key: !matches!(key, ApiKey::None) };
+        let place = Endpoint { host, address_from, key_from, has_key: !matches!(key, ApiKey::None) };
         Ok(Self { http, base, place, key, limits, features: Mutex::default(), auto: OnceCell::new() })
     }
 
@@ -150,8 +143,8 @@ impl OpenAi {
         let chosen = names.iter().find(|name| *name == DEFAULT_MODEL).or_else(|| names.iter().find(chats));
         chosen.cloned().ok_or_else(|| ModelError {
             kind: ModelErrorKind::UnknownModel,
-            message: format!("`{}` lists no model that chats", self.place.host),
-            hint: Some("load one there, or name one with --model".to_owned()),
+            message: format!("`{}` lists no chat model", self.endpoint.host),
+            hint: Some("load a model there, or choose one with --model".to_owned()),
             retry_after_ms: None,
         })
     }
@@ -187,19 +180,19 @@ impl OpenAi {
                 Err(failure) => failure,
             };
             match &failure.again {
-                Again::Differently(complaint) => match features.without_what_was_refused(request, complaint) {
+                RetryAdvice::Differently(complaint) => match features.without_what_was_refused(request, complaint) {
                     Some(less) => features = less,
                     None => return Err(self.clean(failure.error)),
                 },
-                Again::Later if attempt < self.limits.attempts => match self.pause(attempt, failure.error.retry_after_ms) {
+                RetryAdvice::Later if attempt < self.limits.attempts => match self.pause(attempt, failure.error.retry_after_ms) {
                     Some(pause) => {
-                        tracing::debug!(host = %self.place.host, attempt, ?pause, kind = ?failure.error.kind, "model call is tried again");
+                        tracing::debug!(host = %self.endpoint.host, attempt, ?pause, kind = ?failure.error.kind, "trying the model again");
                         attempt += 1;
                         tokio::time::sleep(pause).await;
                     }
                     None => return Err(self.clean(failure.error)),
                 },
-                Again::Later | Again::Never => return Err(self.clean(failure.error)),
+                RetryAdvice::Later | RetryAdvice::Never => return Err(self.clean(failure.error)),
             }
             if streamed {
                 sink(Delta::Restart { why: self.clean(failure.error).message });
@@ -223,20 +216,21 @@ impl OpenAi {
     /// Whether a complete reply is what was asked for.
     fn judge(&self, request: &ChatRequest, (mut reply, refusal): (ChatReply, Option<String>)) -> Result<ChatReply, TryFailure> {
         if let Some(words) = refusal {
-            let message = format!("`{}` refuses: {}", request.model, failure::shorten(&words));
-            return Err(TryFailure::new(ModelErrorKind::Refused, message, Again::Never).hint("reword the objective"));
+            let message = format!("`{}` refused: {}", request.model, failure::shorten(&words));
+            return Err(TryFailure::new(ModelErrorKind::Refused, message, RetryAdvice::Never).hint("change the objective"));
         }
         let wants_json = request.schema.is_some() && reply.calls.is_empty();
         if reply.finish == Finish::Filtered && (wants_json || reply.text.is_empty()) {
-            let message = format!("the filter of `{}` stopped the answer", self.place.host);
-            return Err(TryFailure::new(ModelErrorKind::Refused, message, Again::Never).hint("reword the objective"));
+            let message = format!("the filter of `{}` blocked the answer", self.endpoint.host);
+            return Err(TryFailure::new(ModelErrorKind::Refused, message, RetryAdvice::Never).hint("change the objective"));
         }
         if !wants_json {
             return Ok(reply);
         }
         if reply.finish == Finish::Length {
-            let message = format!("the answer of `{}` reached the output cap before its JSON was complete", request.model);
-            return Err(TryFailure::new(ModelErrorKind::Nonsense, message, Again::Never).hint("raise max_tokens, or ask for less"));
+            let message = format!("the answer of `{}` reached its token limit before its JSON was complete", request.model);
+            return Err(TryFailure::new(ModelErrorKind::Nonsense, message, RetryAdvice::Never)
+                .hint("raise max_tokens of [models.settings], or ask for less"));
         }
         match json::find(&reply.text) {
             Some(json) => {
@@ -244,9 +238,9 @@ impl OpenAi {
                 Ok(reply)
             }
             None => {
-                let mut failure = failure::nonsense(&self.place, "text where JSON was asked for", &reply.text).hint("try a larger model");
+                let mut failure = failure::nonsense(&self.endpoint, "text instead of JSON", &reply.text).hint("try a larger model");
                 // The server may have ignored the schema: ask in another way.
-                failure.again = Again::Differently(Box::default());
+                failure.again = RetryAdvice::Differently(Box::default());
                 Err(failure)
             }
         }
@@ -269,7 +263,7 @@ impl OpenAi {
 #[async_trait]
 impl Model for OpenAi {
     fn provider(&self) -> &str {
-        &self.place.host
+        &self.endpoint.host
     }
 
     async fn chat(&self, request: &ChatRequest, sink: &mut (dyn FnMut(Delta) + Send)) -> Result<ChatReply, ModelError> {
@@ -277,8 +271,10 @@ impl Model for OpenAi {
         match timeout(self.limits.overall, call).await {
             Ok(outcome) => outcome,
             Err(_elapsed) => {
-                let message = format!("the call to `{}` took longer than {} s", self.place.host, self.limits.overall.as_secs_f64());
-                Err(TryFailure::new(ModelErrorKind::Timeout, message, Again::Never).hint("raise overall_s in [models.timeouts]").error)
+                let message = format!("the call to `{}` took longer than {} s", self.endpoint.host, self.limits.overall.as_secs_f64());
+                Err(TryFailure::new(ModelErrorKind::Timeout, message, RetryAdvice::Never)
+                    .hint("raise overall_s of [models.timeouts]")
+                    .error)
             }
         }
     }
@@ -287,7 +283,7 @@ impl Model for OpenAi {
         let text = self.fetch_text("models").await.map_err(|failure| self.clean(failure.error))?;
         let value: Value = serde_json::from_str(&text).unwrap_or_default();
         let Some(entries) = value.get("data").or_else(|| value.get("models")).and_then(Value::as_array) else {
-            return Err(failure::nonsense(&self.place, "no list of models", &text).error);
+            return Err(failure::nonsense(&self.endpoint, "something that is not a list of models", &text).error);
         };
         let name = |entry: &Value| ["id", "name", "model"].iter().find_map(|field| entry.get(field)?.as_str().map(str::to_owned));
         let mut names: Vec<String> = entries.iter().filter_map(name).collect();

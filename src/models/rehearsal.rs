@@ -8,14 +8,12 @@ use crate::engine::TokenUsage;
 
 /// How every rehearsal text begins, and every free string of a rehearsed JSON answer.
 pub const MARK: &str = "[rehearsal]";
-/// The provider's name.
 pub const PROVIDER: &str = "rehearsal";
 /// How much of the last message is repeated.
 const EXCERPT: usize = 600;
 /// How deep a schema is followed; recursive schemas end here.
 const MAX_DEPTH: usize = 12;
 
-/// Rehearses calls.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Rehearsal;
 
@@ -45,7 +43,7 @@ fn words(request: &ChatRequest) -> String {
         ChatMessage::User { content } => Some(content.trim()),
         ChatMessage::System { .. } | ChatMessage::Assistant { .. } | ChatMessage::Tool { .. } => None,
     });
-    let mut text = format!("{MARK} No model is connected; this text was not written by one.\n");
+    let mut text = format!("{MARK} No model is connected, so this text stands in for an answer.\n");
     text.push_str(&format!(
         "A model would get {} and about {} tokens",
         counted(request.messages.len(), "message"),

@@ -12,20 +12,13 @@ use std::{
 pub enum StoreError {
     /// Another program holds the write lock.
     #[error("the journal `{}` is locked by another program", path.display())]
-    Locked {
-        /// The database file.
-        path: PathBuf,
-    },
+    Locked { path: PathBuf },
     /// No room left to write.
     #[error("the disk that holds the journal `{}` is full", path.display())]
-    Full {
-        /// The database file.
-        path: PathBuf,
-    },
+    Full { path: PathBuf },
     /// The file is no database, or a broken one.
     #[error("the journal `{}` is damaged: {cause}", path.display())]
     Damaged {
-        /// The database file.
         path: PathBuf,
         /// What SQLite or the reader of events said.
         cause: String,
@@ -33,9 +26,7 @@ pub enum StoreError {
     /// An event of one run is missing or can't be read. Other runs of the file are not touched by that.
     #[error("run `{}` is damaged at its event {seq}: {cause} (journal `{}`)", short(run), path.display())]
     DamagedRun {
-        /// The database file.
         path: PathBuf,
-        /// The run.
         run: String,
         /// The first event that is not as it was written.
         seq: u64,
@@ -45,27 +36,20 @@ pub enum StoreError {
         cause: String,
     },
     /// The file was written by a later version.
-    #[error("the journal `{}` was written by a newer dagdeck (schema {found}, this one knows {known})", path.display())]
+    #[error("the journal `{}` was written by a newer dagdeck (schema {found}, this one reads up to {known})", path.display())]
     Newer {
-        /// The database file.
         path: PathBuf,
-        /// Its schema.
         found: i64,
         /// The newest schema that this program knows.
         known: i64,
     },
     /// The file can be read, and not be written.
-    #[error("the journal `{}` can only be looked at: nothing can be written there", path.display())]
-    ReadOnly {
-        /// The database file.
-        path: PathBuf,
-    },
+    #[error("the journal `{}` is read-only", path.display())]
+    ReadOnly { path: PathBuf },
     /// The file was written by an earlier version, and can't be brought up to date where it is.
-    #[error("the journal `{}` was written by an older dagdeck (schema {found}, this one knows {known}) and nothing can be written there", path.display())]
+    #[error("the journal `{}` was written by an older dagdeck (schema {found}, this one needs {known}) and can't be updated, because it is read-only", path.display())]
     Older {
-        /// The database file.
         path: PathBuf,
-        /// Its schema.
         found: i64,
         /// The newest schema that this program knows.
         known: i64,
@@ -73,21 +57,16 @@ pub enum StoreError {
     /// The file or its folder can't be used.
     #[error("the journal `{}` can't be used: {cause}", path.display())]
     Unusable {
-        /// The database file.
         path: PathBuf,
         /// What the system said.
         cause: String,
     },
     /// These events are there already: two programs write one run.
     #[error("run `{}` is being written by another program", short(run))]
-    Conflict {
-        /// The run.
-        run: String,
-    },
+    Conflict { run: String },
     /// Another process drives the run.
-    #[error("run `{}` is driven by {by}", short(run))]
+    #[error("run `{}` is already run by {by}", short(run))]
     Driven {
-        /// The run.
         run: String,
         /// By whom, for people.
         by: String,
@@ -104,7 +83,6 @@ pub enum StoreError {
         /// The newest run of all others, and its workspace.
         elsewhere: Option<(String, String)>,
     },
-    /// Several runs fit.
     #[error("`{name}` fits {} runs: {}", matches.len(), matches.join(", "))]
     Ambiguous {
         /// What was asked for.
@@ -118,13 +96,12 @@ pub enum StoreError {
 }
 
 impl StoreError {
-    /// A way out.
     pub fn hint(&self) -> Option<Cow<'static, str>> {
         match self {
             Self::DamagedRun { run, whole, .. } => Some(beside(short(run), *whole).into()),
             Self::NoRuns { elsewhere: Some((run, workspace)) } => {
                 let run = short(run);
-                Some(format!("the newest run elsewhere is `{run}`: name it so, or use --workspace {workspace}").into())
+                Some(format!("the newest run elsewhere is `{run}`; use this id, or --workspace {workspace}").into())
             }
             Self::NoRuns { elsewhere: None } => Some("`dagdeck` opens the console; `dagdeck run \"request\"` runs without it".into()),
             other => other.fixed_hint().map(Cow::Borrowed),
@@ -134,19 +111,19 @@ impl StoreError {
     /// A way out that needs no names.
     fn fixed_hint(&self) -> Option<&'static str> {
         match self {
-            Self::Locked { .. } => Some("close the program that holds it (another dagdeck, a sqlite3 shell) and try again"),
-            Self::Full { .. } => Some("free some space and try again; nothing was half-written"),
+            Self::Locked { .. } => Some("close the other program (another dagdeck, a sqlite3 shell) and try again"),
+            Self::Full { .. } => Some("free some space and try again; the journal is complete"),
             Self::Damaged { .. } => {
-                Some("move the file away to start afresh, or use another --home; `sqlite3 FILE .recover` can rescue what is readable")
+                Some("move the file to start anew, or use another --home; `sqlite3 FILE .recover` can rescue what is readable")
             }
             Self::Newer { .. } => Some("update dagdeck, or use another --home"),
             Self::ReadOnly { .. } => Some(
                 "check the permissions of its folder and of the file, or use another --home; `dagdeck ls`, `show` and `replay` still look at its runs",
             ),
-            Self::Older { .. } => Some("copy its folder to where it can be written, and name that with --home"),
+            Self::Older { .. } => Some("copy its folder to a place where you may write, and use that as --home"),
             Self::Unusable { .. } => Some("check the folder's permissions, or use another --home"),
             Self::Conflict { .. } => Some("let only one dagdeck drive a run"),
-            Self::Driven { .. } => Some("decide and watch there; when that process has ended, the run can be resumed here"),
+            Self::Driven { .. } => Some("use that process; when it has ended, you can resume the run here"),
             Self::NoSuchRun { .. } | Self::Ambiguous { .. } => Some("`dagdeck ls` lists the runs; `last` is the newest"),
             Self::DamagedRun { .. } | Self::NoRuns { .. } | Self::Closed => None,
         }
@@ -180,11 +157,11 @@ fn one_line(error: &rusqlite::Error) -> String {
 
 /// What still works beside a damaged event.
 fn beside(run: &str, whole: u64) -> String {
-    let others = "every other run opens as before";
+    let others = "other runs are not affected";
     if whole == 0 {
-        return format!("{others}; nothing whole stands before that event");
+        return format!("{others}; nothing before that event can be used");
     }
     format!(
-        "{others}; `dagdeck replay {run} --at {whole}` shows what stands before it, `dagdeck branch {run} --at {whole}` goes on from there"
+        "{others}; `dagdeck replay {run} --at {whole}` shows the run before it, `dagdeck branch {run} --at {whole}` continues from there"
     )
 }

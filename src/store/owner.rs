@@ -12,7 +12,6 @@ use std::{
 
 /// How often a lock is tried: whoever only looks who holds it takes it for a moment, too.
 const TRIES: usize = 10;
-/// Between two tries.
 const PAUSE: Duration = Duration::from_millis(5);
 
 /// The right to drive a run; dropping it gives it back.
@@ -46,7 +45,7 @@ impl Ownership {
                 Err(TryLockError::Error(error)) => return Err(wrap(error)),
             }
         }
-        Err(StoreError::Driven { run: run.0.clone(), by: words(&path) })
+        Err(StoreError::Driven { run: run.0.clone(), by: label(&path) })
     }
 
     /// Who has it, in words; `None` when nobody does.
@@ -54,7 +53,7 @@ impl Ownership {
         let path = file_of(folder, run);
         let file = File::open(&path).ok()?;
         match file.try_lock_shared() {
-            Err(TryLockError::WouldBlock) => Some(words(&path)),
+            Err(TryLockError::WouldBlock) => Some(label(&path)),
             Ok(()) | Err(TryLockError::Error(_)) => None,
         }
     }
@@ -79,7 +78,6 @@ fn file_of(folder: &Path, run: &RunId) -> PathBuf {
 fn make_folder(folder: &Path) -> std::io::Result<()> {
     let mut builder = DirBuilder::new();
     builder.recursive(true);
-    #[cfg(unix)]
     std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
     builder.create(folder)
 }
@@ -87,29 +85,21 @@ fn make_folder(folder: &Path) -> std::io::Result<()> {
 fn open(path: &Path) -> std::io::Result<File> {
     let mut options = OpenOptions::new();
     options.read(true).write(true).create(true).truncate(false);
-    #[cfg(unix)]
     std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
     options.open(path)
 }
 
 /// Whether the path still names the file that was opened.
-#[cfg(unix)]
 fn is_still(file: &File, path: &Path) -> bool {
     use std::os::unix::fs::MetadataExt;
     let place = |data: std::fs::Metadata| (data.dev(), data.ino());
     file.metadata().map(place).ok() == path.metadata().map(place).ok()
 }
 
-/// Elsewhere a file that is open can't be taken away.
-#[cfg(not(unix))]
-fn is_still(_: &File, path: &Path) -> bool {
-    path.exists()
-}
-
-fn words(path: &Path) -> String {
-    let mut words = String::new();
-    let read = File::open(path).and_then(|file| file.take(200).read_to_string(&mut words));
-    if read.is_err() || words.is_empty() { "another process".to_owned() } else { words }
+fn label(path: &Path) -> String {
+    let mut label = String::new();
+    let read = File::open(path).and_then(|file| file.take(200).read_to_string(&mut label));
+    if read.is_err() || label.is_empty() { "another process".to_owned() } else { label }
 }
 
 #[cfg(test)]

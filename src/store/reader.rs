@@ -24,19 +24,14 @@ pub enum RunFilter<'a> {
 /// One line of the list of runs.
 #[derive(Clone, Debug, PartialEq)]
 pub struct RunRow {
-    /// Its name.
     pub run: RunId,
-    /// Where it ran.
     pub workspace: String,
-    /// The plan's goal.
     pub goal: String,
     /// When it was created.
     pub created: Time,
-    /// When it ended.
     pub finished: Option<Time>,
     /// How; `None` while open.
     pub outcome: Option<Outcome>,
-    /// Nodes in all.
     pub nodes: u32,
     /// The node of each open gate, oldest first; empty once the run ended.
     pub waiting: Vec<NodeId>,
@@ -118,7 +113,7 @@ impl StoreReader {
         for (row, seq) in rows.iter().zip(1_u64..) {
             let is_there = unsigned(row.seq) == seq && (seq == 1) == (row.kind == "run_created");
             let read =
-                if is_there { row.record() } else { Err(format!("it is missing, and event {} (`{}`) stands there", row.seq, row.kind)) };
+                if is_there { row.record() } else { Err(format!("it is missing; event {} (`{}`) is in its place", row.seq, row.kind)) };
             match read {
                 Ok(record) => records.push(record),
                 Err(cause) => {

@@ -10,7 +10,6 @@ use std::fmt::Write;
 /// The version of the format that this program writes.
 pub const RUN_FILE_VERSION: u32 = 1;
 
-/// The first line.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 struct Header {
     /// The version of the format.
@@ -19,9 +18,7 @@ struct Header {
     dagdeck: String,
     /// The version of the journal that the events come from.
     journal: i64,
-    /// The run's name.
     run: RunId,
-    /// The plan's goal.
     goal: String,
     /// Events that follow, one a line.
     events: u64,
@@ -34,9 +31,7 @@ struct Header {
 /// A run as it is written into a file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RunFile {
-    /// The whole file.
     pub text: String,
-    /// Events in it.
     pub events: u64,
     /// Secrets that were taken out.
     pub redacted: u64,
@@ -45,9 +40,7 @@ pub struct RunFile {
 /// A run as it was read from a file.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ReadRun {
-    /// Its name.
     pub run: RunId,
-    /// Its events.
     pub records: Vec<Record>,
     /// Secrets that were taken out when it was written.
     pub redacted: u64,
@@ -61,11 +54,8 @@ pub struct ReadRun {
 pub struct RunFileError {
     /// The file, as people call it.
     pub name: String,
-    /// From 1.
     pub line: usize,
-    /// What and why.
     pub message: String,
-    /// A way out.
     pub hint: Option<String>,
 }
 
@@ -112,11 +102,11 @@ pub fn read_run(text: &str, name: &str) -> Result<ReadRun, RunFileError> {
         let record = serde_json::from_str::<Record>(line).map_err(|error| {
             let last = at + 1 == body.lines().count() && !body.ends_with('\n');
             let message =
-                if last { "the file is cut off in the middle of an event".to_owned() } else { format!("this is no event: {error}") };
+                if last { "the file is cut off in the middle of an event".to_owned() } else { format!("this is not an event: {error}") };
             wrong(at + 2, message)
         })?;
         if record.seq != at as u64 + 1 {
-            return Err(wrong(at + 2, format!("this is event {}, and event {} belongs here", record.seq, at + 1)));
+            return Err(wrong(at + 2, format!("this is event {}, but event {} should be here", record.seq, at + 1)));
         }
         records.push(record);
     }
@@ -125,7 +115,7 @@ pub fn read_run(text: &str, name: &str) -> Result<ReadRun, RunFileError> {
         return Err(wrong(records.len() + 1, format!("the file is cut off: {there} of {} events are there", header.events)));
     }
     if checksum(body) != header.sha256 {
-        return Err(wrong(1, "the file was changed after it was written: its checksum is another".to_owned()));
+        return Err(wrong(1, "the file was changed after it was written: its checksum differs".to_owned()));
     }
     match records.first().map(|record| &record.event) {
         Some(Event::RunCreated { run, .. }) if *run == header.run => {}
@@ -134,7 +124,7 @@ pub fn read_run(text: &str, name: &str) -> Result<ReadRun, RunFileError> {
     let plain = |c: char| c.is_ascii_alphanumeric() || "-_.".contains(c);
     let begins = header.run.0.starts_with(|c: char| c.is_ascii_alphanumeric()) && header.run.0 != "last";
     if !begins || header.run.0.len() > 64 || !header.run.0.chars().all(plain) {
-        return Err(wrong(1, "the run's name is none that a run can have".to_owned()));
+        return Err(wrong(1, "the run's id is not a valid id".to_owned()));
     }
     Ok(ReadRun { run: header.run, records, redacted: header.redacted, dagdeck: header.dagdeck })
 }
@@ -145,14 +135,14 @@ fn header_of(line: &str) -> Result<Header, (String, &'static str)> {
     if line.trim().is_empty() {
         return Err(("the file is empty".to_owned(), HINT));
     }
-    let foreign = || ("this is no run file".to_owned(), HINT);
+    let foreign = || ("this is not a run file".to_owned(), HINT);
     let value = serde_json::from_str::<serde_json::Value>(line).map_err(|_| foreign())?;
     let version = value.get("dagdeck_run").and_then(serde_json::Value::as_u64).ok_or_else(foreign)?;
     if version > u64::from(RUN_FILE_VERSION) {
         let message = format!("this was written by a newer dagdeck (run file {version}, this one knows {RUN_FILE_VERSION})");
         return Err((message, "update dagdeck"));
     }
-    serde_json::from_value(value).map_err(|error| (format!("the first line is not that of a run file: {error}"), HINT))
+    serde_json::from_value(value).map_err(|error| (format!("the first line is not the first line of a run file: {error}"), HINT))
 }
 
 fn checksum(body: &str) -> String {
@@ -200,10 +190,10 @@ mod tests {
         let whole = write_run(&records(), &Secrets::default()).unwrap().text;
         let error = |text: &str| read_run(text, "f").unwrap_err().to_string();
         assert_eq!(error(""), "f:1: the file is empty");
-        assert_eq!(error("{\"nodes\": []}\n"), "f:1: this is no run file");
-        assert_eq!(error("\u{0}\u{1}"), "f:1: this is no run file");
+        assert_eq!(error("{\"nodes\": []}\n"), "f:1: this is not a run file");
+        assert_eq!(error("\u{0}\u{1}"), "f:1: this is not a run file");
         assert_eq!(error("{\"dagdeck_run\": 2}"), "f:1: this was written by a newer dagdeck (run file 2, this one knows 1)");
-        assert!(error("{\"dagdeck_run\": 1}").starts_with("f:1: the first line is not that of a run file"));
+        assert!(error("{\"dagdeck_run\": 1}").starts_with("f:1: the first line is not the first line of a run file"));
         let events = whole.lines().count() - 1;
         let short: String = whole.lines().take(events).map(|line| format!("{line}\n")).collect();
         assert_eq!(error(&short), format!("f:{events}: the file is cut off: {} of {events} events are there", events - 1));
@@ -211,7 +201,7 @@ mod tests {
         assert!(error(&whole.replacen("\"run_started\"", "\"run_begun\"", 1)).starts_with("f:3: this is no event: "));
         assert_eq!(
             error(&whole.replacen("\"at\":5", "\"at\":6", 1)),
-            "f:1: the file was changed after it was written: its checksum is another"
+            "f:1: the file was changed after it was written: its checksum differs"
         );
         assert_eq!(error(&whole.replacen("\"seq\":2", "\"seq\":4", 1)), "f:3: this is event 4, and event 2 belongs here");
     }

@@ -167,7 +167,7 @@ fn migrate(db: &mut Connection, path: &Path) -> Result<(), StoreError> {
         return Err(StoreError::Newer { path: path.to_path_buf(), found, known });
     }
     if found == 0 && tables(&migration).map_err(wrap)? > 0 {
-        let cause = "it holds tables, and no version of a journal: another program made it, or the version is lost".to_owned();
+        let cause = "it has tables but no journal version: another program made it, or the version is lost".to_owned();
         return Err(StoreError::Damaged { path: path.to_path_buf(), cause });
     }
     for step in STEPS.iter().skip(usize::try_from(found).unwrap_or(0)) {

@@ -60,7 +60,6 @@ const VALUE_LENGTH: usize = 4;
 /// A value from the environment is at least this long; a shorter one stands in too many words.
 const KNOWN_LENGTH: usize = 8;
 
-/// Takes secrets out.
 #[derive(Clone, Debug, Default)]
 pub struct Secrets {
     /// Values that are secret whatever they look like, longest first.

@@ -2,6 +2,7 @@
 
 mod builtin;
 mod config;
+mod globs;
 mod permission;
 mod registry;
 pub mod sandbox;
@@ -9,6 +10,7 @@ mod workspace;
 
 pub use builtin::sweep_scratch;
 pub use config::{CommandConfig, FetchConfig, SearchConfig, SearchProvider, ToolsConfig};
+pub use globs::{GlobError, Globs};
 pub use permission::{Permission, PermissionConfig, PermissionError};
 pub use registry::{Judgement, ToolRegistry};
 pub use workspace::{Located, Workspace};
@@ -21,7 +23,6 @@ use crate::engine::{DataSource, FileAccess, Preview};
 use crate::models::Model;
 use crate::plan::{Risk, ToolInfo};
 
-/// One tool.
 #[async_trait]
 pub trait Tool: Send + Sync {
     /// Name, description, schema, risk before arguments are known. `verdict` is filled in by the registry.
@@ -45,9 +46,7 @@ pub trait Tool: Send + Sync {
 /// The risk of one call.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Assessment {
-    /// For permission.
     pub risk: Risk,
-    /// Why, in words.
     pub why: String,
 }
 
@@ -65,19 +64,14 @@ pub struct ToolContext {
 pub struct ToolOutput {
     /// The result; text is a JSON string.
     pub value: Value,
-    /// Files touched.
     pub files: Vec<FileAccess>,
-    /// Sources read.
     pub sources: Vec<DataSource>,
 }
 
-/// A failed call.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[error("{message}")]
 pub struct ToolError {
-    /// Cause, lower-case start.
     pub message: String,
-    /// A way out.
     pub hint: Option<String>,
     /// May pass by itself.
     pub transient: bool,

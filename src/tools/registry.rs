@@ -1,7 +1,6 @@
 //! `ToolRegistry`: the tools by name, their argument schemas compiled once, other names for them, and what is allowed. MCP servers add
 //! their tools here too.
 
-use globset::{GlobBuilder, GlobSet, GlobSetBuilder};
 use jsonschema::{ValidationError, Validator, error::ValidationErrorKind};
 use serde_json::Value;
 use std::{collections::BTreeMap, sync::Arc};
@@ -33,7 +32,6 @@ pub struct Judgement {
     pub verdict: Verdict,
     /// What it can do.
     pub risk: Risk,
-    /// Why, in words.
     pub why: String,
 }
 
@@ -125,30 +123,6 @@ impl ToolRegistry {
         Ok(Judgement { verdict, risk: assessment.risk, why })
     }
 
-    /// Names of the tools that any of the globs matches, sorted. A text that is no glob matches nothing.
-    pub fn select<S: AsRef<str>>(&self, globs: &[S]) -> Vec<String> {
-        let set = self.globs(globs);
-        self.tools.keys().filter(|name| set.is_match(name)).cloned().collect()
-    }
-
-    /// Names of the tools that a card allows and a node leaves, sorted. A node without a list leaves them all.
-    pub fn narrow<S: AsRef<str>>(&self, card: &[S], node: Option<&[S]>) -> Vec<String> {
-        let mut names = self.select(card);
-        if let Some(globs) = node {
-            let set = self.globs(globs);
-            names.retain(|name| set.is_match(name));
-        }
-        names
-    }
-
-    fn globs<S: AsRef<str>>(&self, globs: &[S]) -> GlobSet {
-        let mut set = GlobSetBuilder::new();
-        for glob in globs.iter().filter_map(|glob| GlobBuilder::new(self.canonical(glob.as_ref())).build().ok()) {
-            set.add(glob);
-        }
-        set.build().unwrap_or_default()
-    }
-
     fn entry(&self, name: &str) -> Option<&RegisteredTool> {
         self.tools.get(self.canonical(name))
     }
@@ -229,7 +203,6 @@ mod tests {
     fn a_tool_answers_to_its_other_names() {
         let registry = registry();
         assert_eq!(registry.get("serper_web_search").unwrap().info().name, "web_search");
-        assert_eq!(registry.select(&["serper_web_search"]), ["web_search"]);
         let own = ToolsConfig { aliases: BTreeMap::from([("cat".into(), "read_file".into())]), ..ToolsConfig::default() };
         assert_eq!(ToolRegistry::builtin(&own).unwrap().canonical("cat"), "read_file");
     }
@@ -250,15 +223,6 @@ mod tests {
         let error = registry().check("raed_file", &json!({})).unwrap_err();
         assert_eq!(error.message, "there is no tool `raed_file`");
         assert!(error.hint.unwrap().contains("read_file"));
-    }
-
-    #[test]
-    fn a_node_can_only_narrow_its_cards_list() {
-        let registry = registry();
-        assert_eq!(registry.narrow(&["read_*", "list_directory"], Some(&["*_file", "run_command"])), ["read_file"]);
-        assert_eq!(registry.narrow(&["read_*"], None), ["read_file"]);
-        assert!(registry.select(&["["]).is_empty());
-        assert_eq!(registry.select(&["*"]).len(), registry.tools.len());
     }
 
     #[test]

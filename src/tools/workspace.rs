@@ -50,7 +50,6 @@ impl Workspace {
         Ok(Self { root })
     }
 
-    /// The canonical root.
     pub fn root(&self) -> &Path {
         &self.root
     }
@@ -63,10 +62,10 @@ impl Workspace {
     /// Resolves a path, relative to the workspace or absolute inside it.
     ///
     /// # Errors
-    /// When it leads outside, through a dangling link, or through something that is no directory.
+    /// When it leads outside, through a dangling link, or through something that is not a directory.
     pub fn locate(&self, path: &str) -> Result<Located, ToolError> {
         if path.contains('\0') {
-            return Err(ToolError::refused("the path holds a NUL character"));
+            return Err(ToolError::refused("the path contains a NUL character"));
         }
         let outside = || {
             ToolError::refused(format!("`{}` leads outside the workspace", path.escape_debug()))
@@ -90,9 +89,9 @@ impl Workspace {
                 Component::Normal(name) => {
                     at.push(name);
                     if at.symlink_metadata().is_ok_and(|found| found.is_symlink()) {
-                        at = at.canonicalize().map_err(|cause| {
-                            ToolError::refused(format!("`{}` is a symbolic link that leads nowhere: {cause}", path.escape_debug()))
-                        })?;
+                        at = at
+                            .canonicalize()
+                            .map_err(|cause| ToolError::refused(format!("`{}` is a broken symbolic link: {cause}", path.escape_debug())))?;
                     }
                     if !at.starts_with(&self.root) {
                         return Err(outside());
@@ -118,7 +117,7 @@ impl Workspace {
             let name = component.as_os_str();
             if let Some(kept) = PROTECTED.iter().find(|kept| name.eq_ignore_ascii_case(kept)) {
                 return Err(ToolError::refused(format!("`{}` is inside `{kept}`, which tools don't write to", at.display()))
-                    .hint("change it by hand, or through `run_command` if it is meant"));
+                    .hint("change it by hand, or with `run_command`"));
             }
         }
         Ok(at)
@@ -139,7 +138,7 @@ impl Workspace {
             FileType::Directory => {
                 Err(ToolError::refused(format!("`{}` is a directory", at.display())).hint("use `list_directory` for directories"))
             }
-            _ => Err(ToolError::refused(format!("`{}` is no regular file", at.display()))),
+            _ => Err(ToolError::refused(format!("`{}` is not a regular file", at.display()))),
         }
     }
 
@@ -153,7 +152,7 @@ impl Workspace {
         let mode = match rustix::fs::statat(&parent, &name, AtFlags::SYMLINK_NOFOLLOW) {
             Ok(found) => match FileType::from_raw_mode(found.st_mode) {
                 FileType::RegularFile => Some(Mode::from_raw_mode(found.st_mode)),
-                _ => return Err(ToolError::refused(format!("`{}` exists and is no regular file", at.display()))),
+                _ => return Err(ToolError::refused(format!("`{}` exists and is not a regular file", at.display()))),
             },
             Err(Errno::NOENT) => None,
             Err(cause) => return Err(failed(cause)),
@@ -208,9 +207,7 @@ fn fill(file: OwnedFd, content: &[u8], mode: Option<Mode>) -> Result<(), Errno> 
 fn missing(at: &Located, cause: Errno) -> ToolError {
     let shown = at.display();
     match cause {
-        Errno::NOENT | Errno::NOTDIR => {
-            ToolError::refused(format!("there is no file `{shown}`")).hint("see what is there with `list_directory`")
-        }
+        Errno::NOENT | Errno::NOTDIR => ToolError::refused(format!("there is no file `{shown}`")).hint("`list_directory` shows the files"),
         Errno::ACCESS | Errno::PERM => ToolError::refused(format!("`{shown}` can't be read: permission denied")),
         cause => ToolError::refused(format!("`{shown}` can't be read: {cause}")),
     }
@@ -280,7 +277,7 @@ mod tests {
     fn a_dangling_link_is_never_written_through() {
         let place = place();
         symlink(place.dir.path().join("outside/new"), place.dir.path().join("work/dangling")).unwrap();
-        assert!(refusal(place.work.locate_for_writing("dangling")).contains("leads nowhere"));
+        assert!(refusal(place.work.locate_for_writing("dangling")).contains("broken symbolic link"));
         assert!(!place.dir.path().join("outside/new").exists());
     }
 

@@ -94,7 +94,7 @@ fn a_node_without_a_card_works_by_its_class_and_code_takes_its_result_apart() {
     let plan = program.file("plan.json", json!({"dagdeck": 1, "goal": "test", "nodes": nodes}).to_string());
     let events = program.run(&["run", &plan, "--json"]).code(0).lines();
     let lines: Vec<&str> = events.iter().filter(|event| event["type"] == "log_line").filter_map(|event| event["text"].as_str()).collect();
-    assert!(lines[0].contains("no model is set for the class `haiku`, so the run's model `test-model` works"), "{lines:?}");
+    assert!(lines[0].contains("no model is set for the class `haiku`, so the run's model `test-model` is used"), "{lines:?}");
     assert_eq!(lines[1], "hi");
     assert_eq!(answer(&shown(&program))["result"], json!({"summary": ["a", "b", "c"], "ok": "succeeded"}));
     let request = &server.requests()[0];
@@ -128,7 +128,7 @@ fn an_agent_that_is_still_at_work_at_its_limit_of_turns_fails_and_what_it_had_is
     let program = Program::connected(&server);
     let node = json!({"id": "answer", "agent": "writer", "objective": "Say it.", "max_iterations": 2});
     let plan = program.file("plan.json", json!({"dagdeck": 1, "goal": "test", "nodes": [node]}).to_string());
-    program.run(&["run", &plan]).code(5).says(&["still at work after 2 turns", "max_iterations"]);
+    program.run(&["run", &plan]).code(5).says(&["still working after 2 turns", "max_iterations"]);
     let shown = shown(&program);
     assert_eq!((&answer(&shown)["state"], &answer(&shown)["result"]), (&json!("failed"), &json!("half of it")));
 }
@@ -307,7 +307,7 @@ fn a_web_page_in_place_of_an_answer_points_at_the_address() {
 #[test]
 fn words_in_place_of_a_plan_are_asked_for_again_and_at_last_told() {
     let program = Program::connected(&ChatServer::start(vec![text("Sure! First I would think about it.")]));
-    program.run(&["plan", "say it"]).code(1).says(&["where JSON was asked for", "Sure! First I would think about it.", "hint: "]);
+    program.run(&["plan", "say it"]).code(1).says(&["text instead of JSON", "Sure! First I would think about it.", "hint: "]);
 }
 
 #[test]
@@ -326,10 +326,7 @@ fn a_server_that_never_answers_is_left_after_the_configured_time() {
 fn refusals_say_what_to_do() {
     let cases: [(Reply, &[&str]); 4] = [
         (refusal(401, "invalid_api_key", "Incorrect API key provided."), &["refused the key", "check OPENAI_API_KEY"]),
-        (
-            refusal(404, "model_not_found", "The model `test-model` does not exist"),
-            &["does not offer the model `test-model`", "`dagdeck models`"],
-        ),
+        (refusal(404, "model_not_found", "The model `test-model` does not exist"), &["has no model `test-model`", "`dagdeck models`"]),
         (
             refusal(400, "context_length_exceeded", "This model's maximum context length is 8192 tokens."),
             &["too long for `test-model`", "8192 tokens", "less context"],
@@ -349,7 +346,7 @@ fn refusals_say_what_to_do() {
 fn a_server_without_a_key_that_wants_one_says_which_variable_to_set() {
     let server = ChatServer::start(vec![refusal(401, "", "Missing bearer authentication")]);
     let program = Program::new().env("OPENAI_BASE_URL", &server.url);
-    run_agent(&program, "writer", &[]).code(5).says(&["wants a key", "set OPENAI_API_KEY"]);
+    run_agent(&program, "writer", &[]).code(5).says(&["needs a key", "set OPENAI_API_KEY"]);
     assert_eq!(server.asked()[0].authorization, "");
     assert_eq!(server.requests()[0]["model"], "test-model", "without a name the server's own model is used");
 }
@@ -360,7 +357,7 @@ fn no_route_names_the_host_and_the_variable() {
     let port = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
     let address = format!("http://127.0.0.1:{port}/v1");
     let program = Program::new().env("OPENAI_BASE_URL", &address).env("OPENAI_MODEL", "test-model");
-    let host = format!("cannot reach `127.0.0.1:{port}`");
+    let host = format!("can't reach `127.0.0.1:{port}`");
     run_agent(&program, "writer", &[]).code(5).says(&[&host, "refused", "OPENAI_BASE_URL"]);
     program.run(&["models"]).code(1).says(&[&host, "hint: "]);
     let doctor = program.run(&["doctor"]).code(1);

@@ -257,7 +257,10 @@ fn kill_9_ends_a_command_with_all_that_it_started_and_its_node_is_unknown() {
     for how in [&["skip", "last", "long"][..], &["skip", "last", "long", "--dry-run"], &["undo", "last"], &["pause", "last"]] {
         let refused = program.run(how).code(1);
         assert!(!refused.err.contains("skips: ") && refused.out.is_empty(), "{how:?}: {refused}");
-        assert!(refused.err.contains(if how[0] == "undo" { "nothing that could" } else { "is driven by process" }), "{how:?}: {refused}");
+        assert!(
+            refused.err.contains(if how[0] == "undo" { "nothing that could" } else { "is already run by process" }),
+            "{how:?}: {refused}"
+        );
     }
     assert_eq!(program.json(&["show", "last", "--json"])["nodes"][0]["interrupted"], false);
     child.kill().unwrap();

@@ -126,7 +126,7 @@ async fn a_stopped_agent_hands_back_what_it_has_and_what_it_waited_for_never_hap
     assert_eq!((node.result.as_deref(), node.mark.as_deref()), (Some(&json!("As far as I came.")), Some("stopped")));
     let [first, second] = server.requests().try_into().unwrap();
     assert!(first["tools"].is_array() && second.get("tools").is_none_or(|tools| *tools == json!([])), "the last turn has no tools");
-    assert!(second.to_string().contains("the operator has stopped the work"));
+    assert!(second.to_string().contains("the operator stopped the node"));
     assert!(!folder.path().join("work/out.txt").exists());
 }
 

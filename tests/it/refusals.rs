@@ -37,8 +37,10 @@ fn a_damaged_event_is_of_one_run_and_what_stands_before_it_is_looked_at_and_bran
         program.run(&["run", "plan.json"]).code(0);
         journal(&program).execute(&damage, rusqlite::params![run, i64::try_from(seq).unwrap()]).unwrap();
         let short = end_of(&run);
-        let told =
-            program.run(&["show", &run]).code(1).says(&[&format!("run `{short}` is damaged at its event {seq}"), "every other run opens"]);
+        let told = program
+            .run(&["show", &run])
+            .code(1)
+            .says(&[&format!("run `{short}` is damaged at its event {seq}"), "other runs are not affected"]);
         assert!(!told.err.contains("afresh") && !told.err.contains(&run), "{told}");
         program.run(&["show", "last"]).code(0);
 
@@ -56,7 +58,7 @@ fn a_damaged_event_is_of_one_run_and_what_stands_before_it_is_looked_at_and_bran
 fn a_journal_without_a_version_is_told_on_one_line_and_an_empty_file_is_a_new_one() {
     let program = over();
     journal(&program).pragma_update(None, "user_version", 0).unwrap();
-    let told = program.run(&["ls"]).code(1).says(&["journal.db", "holds tables, and no version", "hint: "]);
+    let told = program.run(&["ls"]).code(1).says(&["journal.db", "has tables but no journal version", "hint: "]);
     assert_eq!(told.err.trim_end().lines().count(), 2, "{told}");
 
     let empty = Program::new();
@@ -73,7 +75,7 @@ fn a_dry_run_promises_nothing_that_is_refused() {
     other.file("run.jsonl", program.read("run.jsonl"));
     other.run(&["import", "run.jsonl"]).code(0);
     for how in [&["rerun", "last", "a"][..], &["rerun", "last", "a", "--dry-run"], &["rerun", "last", "a", "--dry-run", "--json"]] {
-        let refused = other.run(how).code(1).says(&["read from a file, so it is only looked at", "dagdeck branch "]);
+        let refused = other.run(how).code(1).says(&["imported from a file, so it can't go on", "dagdeck branch "]);
         assert!(refused.out.is_empty() && !refused.err.contains("runs again"), "{how:?}: {refused}");
         assert!(!refused.err.contains(&name(&other)), "{refused}");
     }

@@ -176,11 +176,11 @@ fn a_run_file_opens_elsewhere_without_its_secrets_and_a_bad_one_leaves_nothing()
     assert_eq!(there(&other), there(&program));
     assert!(other.json(&["ls", "--json"])[0]["imported_at"].is_u64());
     other.feed(&["import", "-"], file.clone()).code(1).says(&["exists here already"]);
-    other.run(&["resume", &run]).code(1).says(&["read from a file, so it is only looked at"]);
+    other.run(&["resume", &run]).code(1).says(&["imported from a file, so it can't go on"]);
 
     let third = Program::new();
     third.feed(&["import", "-"], file[..file.len() / 2].to_owned()).code(3).says(&["stdin:"]);
-    third.feed(&["import", "-"], "{\"nodes\": []}").code(3).says(&["stdin:1: this is no run file"]);
+    third.feed(&["import", "-"], "{\"nodes\": []}").code(3).says(&["stdin:1: this is not a run file"]);
     assert_eq!(third.json(&["ls", "--json"]), json!([]));
 }
 

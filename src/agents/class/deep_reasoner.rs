@@ -104,7 +104,7 @@ impl Reasoning<'_> {
         if cap < SHORTEST_ANSWER {
             self.shortened = true;
             self.leave = Some(leave);
-            self.session.port.log(&format!("left out for want of tokens: {name}"));
+            self.session.port.log(&format!("left out, because too few tokens are left: {name}"));
             return Ok(None);
         }
         self.session.port.log(&format!("thinking: {name}"));
@@ -125,12 +125,12 @@ impl Reasoning<'_> {
             let leave = self.leave().await?;
             let messages = self.fitting(&task);
             let Some(cap) = self.session.room(&messages, &[]) else {
-                return Err(limit("the tokens don't suffice for an answer", "raise `budget.tokens` in the node's policy"));
+                return Err(limit("too few tokens are left for an answer", "raise the node's `budget.tokens`"));
             };
             let call = SessionCall { leave, messages: &messages, offers: &[], schema: check.asked(), cap, stream: StreamAudience::Show };
             let text = self.speak(&task, call).await?;
             if text.trim().is_empty() {
-                return Err(limit("the model gave an empty answer", "run the node again, or raise `budget.tokens` in its policy"));
+                return Err(limit("the model gave an empty answer", "retry the node, or raise its `budget.tokens`"));
             }
             let result = answer::parse(&text);
             let judged = if self.session.is_rehearsal() { Ok(check.rehearsed(result.clone())) } else { check.judge(&result) };

@@ -117,7 +117,6 @@ impl Assembly {
         Some(self.refusal.as_str()).filter(|words| !words.is_empty())
     }
 
-    /// The whole reply.
     pub(super) fn into_reply(self, request: &ChatRequest) -> ChatReply {
         let finish = match self.finish.as_deref().unwrap_or_default() {
             "length" | "max_tokens" | "MAX_TOKENS" => Finish::Length,

@@ -6,16 +6,15 @@ use std::time::Duration;
 use super::wire::Complaint;
 use crate::models::{ModelError, ModelErrorKind, http};
 
-/// One failed attempt.
 #[derive(Debug)]
 pub(super) struct TryFailure {
     pub error: ModelError,
-    pub again: Again,
+    pub again: RetryAdvice,
 }
 
 /// Whether another attempt can help.
 #[derive(Debug, PartialEq)]
-pub(super) enum Again {
+pub(super) enum RetryAdvice {
     /// It may pass by itself: wait and send the same.
     Later,
     /// The request was refused as malformed: send less, if something optional is left to leave out.
@@ -25,7 +24,7 @@ pub(super) enum Again {
 }
 
 impl TryFailure {
-    pub(super) fn new(kind: ModelErrorKind, message: String, again: Again) -> Self {
+    pub(super) fn new(kind: ModelErrorKind, message: String, again: RetryAdvice) -> Self {
         Self { error: ModelError { kind, message, hint: None, retry_after_ms: None }, again }
     }
 
@@ -37,8 +36,7 @@ impl TryFailure {
 
 /// Where calls go, for messages.
 #[derive(Clone, Debug)]
-pub(super) struct Whereabouts {
-    /// Host and port.
+pub(super) struct Endpoint {
     pub host: String,
     /// What set the address (`OPENAI_BASE_URL`, `base_url in [models]`).
     pub address_from: String,
@@ -48,52 +46,50 @@ pub(super) struct Whereabouts {
 }
 
 /// Sorts an error reply, or an error inside a stream.
-pub(super) fn of_reply(place: &Whereabouts, model: &str, status: Option<u16>, body: &str, retry_after: Option<Duration>) -> TryFailure {
+pub(super) fn of_reply(endpoint: &Endpoint, model: &str, status: Option<u16>, body: &str, retry_after: Option<Duration>) -> TryFailure {
     let complaint = serde_json::from_str(body).ok().and_then(|value| Complaint::of(&value));
     let from_html = complaint.is_none() && body.trim_start().starts_with('<');
     let complaint =
         complaint.unwrap_or_else(|| Complaint { message: if from_html { String::new() } else { shorten(body) }, ..Default::default() });
     let status = status.or_else(|| complaint.code.parse().ok()).unwrap_or(0);
-    let kind = kind_of(status, &complaint, place.has_key);
-    let said = if complaint.message.is_empty() { String::new() } else { format!(": {}", shorten(&complaint.message)) };
-    let status_words = if status == 0 { String::new() } else { format!(" ({status})") };
-    let Whereabouts { host, address_from, key_from, .. } = place;
+    let kind = kind_of(status, &complaint, endpoint.has_key);
+    let detail = if complaint.message.is_empty() { String::new() } else { format!(": {}", shorten(&complaint.message)) };
+    let status_text = if status == 0 { String::new() } else { format!(" ({status})") };
+    let Endpoint { host, address_from, key_from, .. } = endpoint;
     let again = again(kind, status, &complaint);
     let (message, hint) = match kind {
-        ModelErrorKind::NoKey => (format!("`{host}` wants a key{said}"), format!("set {key_from}")),
-        ModelErrorKind::WrongKey => (format!("`{host}` refused the key{status_words}{said}"), format!("check {key_from}")),
-        ModelErrorKind::UnknownModel => (
-            format!("`{host}` does not offer the model `{model}`{said}"),
-            "`dagdeck models` lists what is offered; choose with --model".into(),
-        ),
+        ModelErrorKind::NoKey => (format!("`{host}` needs a key{detail}"), format!("set {key_from}")),
+        ModelErrorKind::WrongKey => (format!("`{host}` refused the key{status_text}{detail}"), format!("check {key_from}")),
+        ModelErrorKind::UnknownModel => {
+            (format!("`{host}` has no model `{model}`{detail}"), "`dagdeck models` lists the models; choose one with --model".into())
+        }
         ModelErrorKind::ContextTooLong => (
-            format!("the prompt is too long for `{model}`{said}"),
-            "pass on less context from earlier nodes, or use a model with a larger window".into(),
+            format!("the prompt is too long for `{model}`{detail}"),
+            "give the node less context, or use a model with a larger window".into(),
         ),
-        ModelErrorKind::RateLimit if again == Again::Never => (
-            format!("the quota at `{host}` is used up{said}"),
-            format!("check the account's billing and limits, or use another key in {key_from}"),
+        ModelErrorKind::RateLimit if again == RetryAdvice::Never => (
+            format!("the quota at `{host}` is used up{detail}"),
+            format!("check billing and limits of the account, or put another key in {key_from}"),
         ),
         ModelErrorKind::RateLimit => {
-            (format!("`{host}` limits how fast it is asked{status_words}{said}"), "wait a little, or run fewer nodes at once".into())
+            (format!("`{host}` limits the rate of requests{status_text}{detail}"), "wait a while, or run fewer nodes at once".into())
         }
         // LiteLLM's proxy without a database fails like this when no key comes.
-        ModelErrorKind::Server if !place.has_key => (
-            format!("`{host}` failed{status_words}{said}"),
-            format!("this often passes; retry the node; if it wants a key, set {key_from}"),
-        ),
-        ModelErrorKind::Server => (format!("`{host}` failed{status_words}{said}"), "this often passes; retry the node".into()),
-        ModelErrorKind::Timeout => (format!("`{host}` gave up waiting{status_words}{said}"), "retry the node".into()),
-        ModelErrorKind::NoRoute => {
-            (format!("a proxy in front of `{host}` refused{status_words}{said}"), "check HTTPS_PROXY and NO_PROXY".into())
+        ModelErrorKind::Server if !endpoint.has_key => {
+            (format!("`{host}` failed{status_text}{detail}"), format!("retry the node; if the server needs a key, set {key_from}"))
         }
-        ModelErrorKind::Refused => (format!("the filter of `{host}` refused{said}"), "reword the objective".into()),
+        ModelErrorKind::Server => (format!("`{host}` failed{status_text}{detail}"), "retry the node".into()),
+        ModelErrorKind::Timeout => (format!("`{host}` timed out{status_text}{detail}"), "retry the node".into()),
+        ModelErrorKind::NoRoute => {
+            (format!("a proxy in front of `{host}` refused{status_text}{detail}"), "check HTTPS_PROXY and NO_PROXY".into())
+        }
+        ModelErrorKind::Refused => (format!("the filter of `{host}` blocked the request{detail}"), "change the objective".into()),
         ModelErrorKind::BadRequest if status == 404 || from_html => (
-            format!("there are no chat completions at `{host}`{status_words}{said}"),
+            format!("`{host}` has no chat completions there{status_text}{detail}"),
             format!("check the address in {address_from}; it usually ends in /v1"),
         ),
         ModelErrorKind::BadRequest | ModelErrorKind::CutStream | ModelErrorKind::Nonsense => {
-            (format!("`{host}` refused the request{status_words}{said}"), "see the node's prompt and settings".into())
+            (format!("`{host}` refused the request{status_text}{detail}"), "check the node's prompt and settings".into())
         }
     };
     let mut failure = TryFailure::new(kind, message, again).hint(hint);
@@ -148,14 +144,14 @@ fn kind_of(status: u16, complaint: &Complaint, has_key: bool) -> ModelErrorKind 
     }
 }
 
-fn again(kind: ModelErrorKind, status: u16, complaint: &Complaint) -> Again {
+fn again(kind: ModelErrorKind, status: u16, complaint: &Complaint) -> RetryAdvice {
     match kind {
         // `insufficient_quota` comes as 429 too, but no waiting helps.
         ModelErrorKind::RateLimit if complaint.code.contains("insufficient_quota") || complaint.message.contains("insufficient_quota") => {
-            Again::Never
+            RetryAdvice::Never
         }
-        ModelErrorKind::RateLimit | ModelErrorKind::Server | ModelErrorKind::Timeout => Again::Later,
-        ModelErrorKind::BadRequest if matches!(status, 400 | 404 | 415 | 422) => Again::Differently(Box::new(complaint.clone())),
+        ModelErrorKind::RateLimit | ModelErrorKind::Server | ModelErrorKind::Timeout => RetryAdvice::Later,
+        ModelErrorKind::BadRequest if matches!(status, 400 | 404 | 415 | 422) => RetryAdvice::Differently(Box::new(complaint.clone())),
         ModelErrorKind::BadRequest
         | ModelErrorKind::NoKey
         | ModelErrorKind::WrongKey
@@ -164,24 +160,28 @@ fn again(kind: ModelErrorKind, status: u16, complaint: &Complaint) -> Again {
         | ModelErrorKind::NoRoute
         | ModelErrorKind::CutStream
         | ModelErrorKind::Nonsense
-        | ModelErrorKind::Refused => Again::Never,
+        | ModelErrorKind::Refused => RetryAdvice::Never,
     }
 }
 
 /// Sorts an error of the transport. `begun` says whether a part of the answer had come.
-pub(super) fn of_transport(place: &Whereabouts, error: reqwest::Error, begun: Begun) -> TryFailure {
+pub(super) fn of_transport(endpoint: &Endpoint, error: reqwest::Error, begun: Begun) -> TryFailure {
     let error = error.without_url();
     let cause = http::root_cause(&error);
-    let Whereabouts { host, address_from, .. } = place;
+    let Endpoint { host, address_from, .. } = endpoint;
     if error.is_connect() {
-        let again = if cause.contains("certificate") { Again::Never } else { Again::Later };
-        return TryFailure::new(ModelErrorKind::NoRoute, format!("cannot reach `{host}`: {cause}"), again)
-            .hint(format!("is the server running, and is the address in {address_from} right? behind a proxy, set HTTPS_PROXY"));
+        let again = if cause.contains("certificate") { RetryAdvice::Never } else { RetryAdvice::Later };
+        return TryFailure::new(ModelErrorKind::NoRoute, format!("can't reach `{host}`: {cause}"), again)
+            .hint(format!("check that the server runs and that the address in {address_from} is right; behind a proxy, set HTTPS_PROXY"));
     }
     match begun {
-        Begun::No => TryFailure::new(ModelErrorKind::NoRoute, format!("`{host}` broke off before it answered: {cause}"), Again::Later)
-            .hint(format!("check that the address in {address_from} is a server of chat completions")),
-        Begun::Yes => cut(place, &cause),
+        Begun::No => TryFailure::new(
+            ModelErrorKind::NoRoute,
+            format!("`{host}` closed the connection before it answered: {cause}"),
+            RetryAdvice::Later,
+        )
+        .hint(format!("check that the address in {address_from} has chat completions")),
+        Begun::Yes => cut(endpoint, &cause),
     }
 }
 
@@ -193,27 +193,27 @@ pub(super) enum Begun {
 }
 
 /// The answer ended in the middle.
-pub(super) fn cut(place: &Whereabouts, how: &str) -> TryFailure {
-    TryFailure::new(ModelErrorKind::CutStream, format!("the answer of `{}` was cut off: {how}", place.host), Again::Later)
-        .hint("this often passes; retry the node")
+pub(super) fn cut(endpoint: &Endpoint, how: &str) -> TryFailure {
+    TryFailure::new(ModelErrorKind::CutStream, format!("the answer of `{}` was cut off: {how}", endpoint.host), RetryAdvice::Later)
+        .hint("retry the node")
 }
 
 /// Nothing came in time. Not tried again here: whoever waited that long decides whether to wait again.
-pub(super) fn silent(place: &Whereabouts, waited: Duration, begun: Begun) -> TryFailure {
+pub(super) fn silent(endpoint: &Endpoint, waited: Duration, begun: Begun) -> TryFailure {
     let what = match begun {
         Begun::No => "did not answer within",
         Begun::Yes => "stopped in the middle of its answer for",
     };
-    TryFailure::new(ModelErrorKind::Timeout, format!("`{}` {what} {} s", place.host, waited.as_secs_f64()), Again::Never)
-        .hint("retry the node, or raise the timeouts in [models.timeouts]")
+    TryFailure::new(ModelErrorKind::Timeout, format!("`{}` {what} {} s", endpoint.host, waited.as_secs_f64()), RetryAdvice::Never)
+        .hint("retry the node, or raise the limits in [models.timeouts]")
 }
 
-/// A reply that is no chat completion.
-pub(super) fn nonsense(place: &Whereabouts, what: &str, body: &str) -> TryFailure {
+/// A reply that is not a chat completion.
+pub(super) fn nonsense(endpoint: &Endpoint, what: &str, body: &str) -> TryFailure {
     let excerpt = shorten(body);
     let excerpt = if excerpt.is_empty() { String::new() } else { format!(": `{excerpt}`") };
-    TryFailure::new(ModelErrorKind::Nonsense, format!("`{}` sent {what}{excerpt}", place.host), Again::Never)
-        .hint(format!("check the address in {}; it usually ends in /v1", place.address_from))
+    TryFailure::new(ModelErrorKind::Nonsense, format!("`{}` sent {what}{excerpt}", endpoint.host), RetryAdvice::Never)
+        .hint(format!("check the address in {}; it usually ends in /v1", endpoint.address_from))
 }
 
 /// The first 200 characters on one line.

@@ -6,7 +6,6 @@ use crate::models::ChatRequest;
 /// How an answer is held to a schema, from strict to loose.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum SchemaMode {
-    /// `response_format: json_schema`.
     JsonSchema,
     /// `response_format: json_object`, the schema in the prompt.
     JsonObject,
@@ -29,11 +28,9 @@ impl SchemaMode {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Features {
     pub schema: SchemaMode,
-    /// `stream_options.include_usage`.
     pub usage_option: bool,
     /// `max_completion_tokens` rather than `max_tokens`.
     pub completion_cap: bool,
-    /// `temperature` and `top_p`.
     pub sampling: bool,
     pub reasoning_effort: bool,
 }

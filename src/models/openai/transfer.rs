@@ -9,7 +9,7 @@ use tokio::time::timeout;
 use super::{
     ApiKey, OpenAi,
     assemble::Assembly,
-    failure::{self, Again, Begun, TryFailure},
+    failure::{self, Begun, RetryAdvice, TryFailure},
     features::Features,
     sse, wire,
 };
@@ -44,7 +44,7 @@ impl OpenAi {
         let mut assembly = Assembly::default();
         let first = self.first_piece(&mut response).await?;
         match first.iter().find(|byte| !byte.is_ascii_whitespace()) {
-            None => return Err(failure::cut(&self.place, "it was empty")),
+            None => return Err(failure::cut(&self.endpoint, "it was empty")),
             Some(b'{' | b'[' | b'<') => {
                 let whole = self.rest(response, first, MAX_BODY).await?;
                 self.take_whole(&mut assembly, &request.model, &whole, sink)?;
@@ -52,13 +52,16 @@ impl OpenAi {
             Some(_) => self.read_stream(response, first, &mut assembly, &request.model, sink).await?,
         }
         if assembly.finish_reason() == "error" {
-            return Err(TryFailure::new(ModelErrorKind::Server, format!("`{}` broke off with an error", self.place.host), Again::Later));
+            return Err(TryFailure::new(
+                ModelErrorKind::Server,
+                format!("`{}` stopped with an error", self.endpoint.host),
+                RetryAdvice::Later,
+            ));
         }
         let refusal = assembly.refusal().map(str::to_owned);
         Ok((assembly.into_reply(request), refusal))
     }
 
-    /// GETs a text.
     pub(super) async fn fetch_text(&self, path: &str) -> Result<String, TryFailure> {
         let response = self.send(self.http.get(self.url(path)), "").await?;
         self.rest(response, Vec::new(), MAX_BODY).await
@@ -70,8 +73,8 @@ impl OpenAi {
             None => request,
         };
         let response = match timeout(self.limits.first, request.send()).await {
-            Err(_elapsed) => return Err(failure::silent(&self.place, self.limits.first, Begun::No)),
-            Ok(Err(error)) => return Err(failure::of_transport(&self.place, error, Begun::No)),
+            Err(_elapsed) => return Err(failure::silent(&self.endpoint, self.limits.first, Begun::No)),
+            Ok(Err(error)) => return Err(failure::of_transport(&self.endpoint, error, Begun::No)),
             Ok(Ok(response)) => response,
         };
         let status = response.status();
@@ -80,7 +83,7 @@ impl OpenAi {
         }
         let retry_after = failure::retry_after(response.headers(), jiff::Timestamp::now());
         let body = self.rest(response, Vec::new(), MAX_ERROR).await.unwrap_or_default();
-        Err(failure::of_reply(&self.place, model, Some(status.as_u16()), &body, retry_after))
+        Err(failure::of_reply(&self.endpoint, model, Some(status.as_u16()), &body, retry_after))
     }
 
     /// The first bytes that aren't white space.
@@ -88,8 +91,8 @@ impl OpenAi {
         let mut first = Vec::new();
         while first.iter().all(u8::is_ascii_whitespace) && first.len() < MAX_ERROR {
             match timeout(self.limits.first, response.chunk()).await {
-                Err(_elapsed) => return Err(failure::silent(&self.place, self.limits.first, Begun::No)),
-                Ok(Err(error)) => return Err(failure::of_transport(&self.place, error, Begun::Yes)),
+                Err(_elapsed) => return Err(failure::silent(&self.endpoint, self.limits.first, Begun::No)),
+                Ok(Err(error)) => return Err(failure::of_transport(&self.endpoint, error, Begun::Yes)),
                 Ok(Ok(None)) => break,
                 Ok(Ok(Some(bytes))) => first.extend_from_slice(&bytes),
             }
@@ -101,8 +104,8 @@ impl OpenAi {
     async fn rest(&self, mut response: Response, mut bytes: Vec<u8>, limit: usize) -> Result<String, TryFailure> {
         while bytes.len() < limit {
             match timeout(self.limits.between, response.chunk()).await {
-                Err(_elapsed) => return Err(failure::silent(&self.place, self.limits.between, Begun::Yes)),
-                Ok(Err(error)) => return Err(failure::of_transport(&self.place, error, Begun::Yes)),
+                Err(_elapsed) => return Err(failure::silent(&self.endpoint, self.limits.between, Begun::Yes)),
+                Ok(Err(error)) => return Err(failure::of_transport(&self.endpoint, error, Begun::Yes)),
                 Ok(Ok(None)) => break,
                 Ok(Ok(Some(piece))) => bytes.extend_from_slice(&piece),
             }
@@ -113,14 +116,18 @@ impl OpenAi {
 
     fn take_whole(&self, assembly: &mut Assembly, model: &str, body: &str, sink: &mut (dyn FnMut(Delta) + Send)) -> Result<(), TryFailure> {
         let Ok(chunk) = serde_json::from_str::<wire::Chunk>(body) else {
-            let what = if body.trim_start().starts_with('<') { "a web page in place of an answer" } else { "no chat completion" };
-            return Err(failure::nonsense(&self.place, what, body));
+            let what = if body.trim_start().starts_with('<') {
+                "a web page instead of an answer"
+            } else {
+                "something that is not a chat completion"
+            };
+            return Err(failure::nonsense(&self.endpoint, what, body));
         };
         if chunk.error.is_some() {
-            return Err(failure::of_reply(&self.place, model, None, body, None));
+            return Err(failure::of_reply(&self.endpoint, model, None, body, None));
         }
         if chunk.choices.as_ref().is_none_or(Vec::is_empty) {
-            return Err(failure::nonsense(&self.place, "no chat completion", body));
+            return Err(failure::nonsense(&self.endpoint, "something that is not a chat completion", body));
         }
         assembly.take(chunk, sink);
         Ok(())
@@ -137,7 +144,7 @@ impl OpenAi {
         let mut decoder = sse::Decoder::default();
         let mut piece = first;
         loop {
-            let events = decoder.push(&piece).map_err(|sse::TooLong| failure::nonsense(&self.place, "an endless event", ""))?;
+            let events = decoder.push(&piece).map_err(|sse::TooLong| failure::nonsense(&self.endpoint, "an event that is too long", ""))?;
             for event in events {
                 if self.take_event(&event, assembly, model, sink)? == StreamPiece::Done {
                     return self.check_done(assembly);
@@ -157,8 +164,8 @@ impl OpenAi {
             piece = match next {
                 Ok(Ok(Some(bytes))) => bytes.to_vec(),
                 Err(_) | Ok(Err(_)) if whole => return Ok(()),
-                Err(_elapsed) => return Err(failure::silent(&self.place, wait, begun(assembly))),
-                Ok(Err(error)) => return Err(failure::of_transport(&self.place, error, Begun::Yes)),
+                Err(_elapsed) => return Err(failure::silent(&self.endpoint, wait, begun(assembly))),
+                Ok(Err(error)) => return Err(failure::of_transport(&self.endpoint, error, Begun::Yes)),
                 Ok(Ok(None)) => return self.end_of_stream(&mut decoder, assembly, model, sink),
             };
         }
@@ -178,12 +185,16 @@ impl OpenAi {
                 return self.check_done(assembly);
             }
         }
-        if assembly.is_finished() { Ok(()) } else { Err(failure::cut(&self.place, "the stream ended before the answer did")) }
+        if assembly.is_finished() { Ok(()) } else { Err(failure::cut(&self.endpoint, "the stream ended before the answer did")) }
     }
 
     /// `[DONE]` without a reason to stop is accepted from servers that send none, if there is an answer at all.
     fn check_done(&self, assembly: &Assembly) -> Result<(), TryFailure> {
-        if assembly.is_finished() || !assembly.is_empty() { Ok(()) } else { Err(failure::cut(&self.place, "the stream held no answer")) }
+        if assembly.is_finished() || !assembly.is_empty() {
+            Ok(())
+        } else {
+            Err(failure::cut(&self.endpoint, "the stream contained no answer"))
+        }
     }
 
     fn take_event(
@@ -199,10 +210,10 @@ impl OpenAi {
             _ => {}
         }
         let Ok(chunk) = serde_json::from_str::<wire::Chunk>(event) else {
-            return Err(failure::nonsense(&self.place, "a piece of the answer that makes no sense", event));
+            return Err(failure::nonsense(&self.endpoint, "a part of the answer that can't be read", event));
         };
         if chunk.error.is_some() || (chunk.choices.is_none() && chunk.usage.is_none() && wire::is_error(event)) {
-            return Err(failure::of_reply(&self.place, model, None, event, None));
+            return Err(failure::of_reply(&self.endpoint, model, None, event, None));
         }
         assembly.take(chunk, sink);
         Ok(StreamPiece::More)
@@ -224,8 +235,8 @@ fn begun(assembly: &Assembly) -> Begun {
 /// Runs the user's own command for the key. What it prints is never part of a message.
 async fn run_key_command(line: &str) -> Result<SecretString, TryFailure> {
     let failed = |how: String| {
-        TryFailure::new(ModelErrorKind::NoKey, format!("the command that prints the key {how}"), Again::Never)
-            .hint("run the api_key_command of [models] in a shell and see what it says")
+        TryFailure::new(ModelErrorKind::NoKey, format!("the command that prints the key {how}"), RetryAdvice::Never)
+            .hint("run the api_key_command of [models] in a shell to see why")
     };
     let mut command = tokio::process::Command::new("sh");
     command.arg("-c").arg(line).stdin(std::process::Stdio::null()).kill_on_drop(true);

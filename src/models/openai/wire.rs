@@ -194,7 +194,6 @@ pub(super) fn text_of(value: &Value) -> String {
 /// What a server says went wrong.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Complaint {
-    /// Its words.
     pub message: String,
     /// `code`, or else `type`, as text.
     pub code: String,

@@ -61,13 +61,13 @@ impl Tool for Calculator {
 fn calculate(text: &str, stop: &AbandonFlag) -> Result<Value, ToolError> {
     let shown: String = text.trim().chars().take(100).collect();
     if text.len() > CAP {
-        let words = format!("`{} …` has {} bytes, and at most {CAP} are calculated", shown.escape_debug(), text.len());
+        let words = format!("`{} …` has {} bytes, and the limit is {CAP} bytes", shown.escape_debug(), text.len());
         return Err(ToolError::refused(words).hint(if is_prose(text) { PROSE } else { "calculate in `run_javascript` instead" }));
     }
     let expression = expression(text);
     let clock = CalculatorDeadline { end: Instant::now() + LIMIT, stop: stop.clone() };
     let worker = std::thread::Builder::new().name("calculator".into()).stack_size(STACK).spawn(move || evaluate(&expression, &clock));
-    let result = worker.map_err(|cause| ToolError::failed(format!("no thread for the calculator: {cause}")).transient())?.join();
+    let result = worker.map_err(|cause| ToolError::failed(format!("can't start the calculator: {cause}")).transient())?.join();
     match result {
         Ok(Ok(value)) => Ok(value),
         Ok(Err(cause)) => Err(ToolError::refused(format!("`{}` can't be calculated: {cause}", shown.escape_debug()))
@@ -97,7 +97,7 @@ fn evaluate(expression: &str, clock: &CalculatorDeadline) -> Result<Value, Strin
     let result = fend_core::evaluate_with_interrupt(expression, &mut context, clock)?;
     let text = result.get_main_result();
     if text.is_empty() {
-        return Err("it has no value".into());
+        return Err("it gives no number".into());
     }
     Ok(value(text))
 }

@@ -78,7 +78,7 @@ impl Pattern {
         let matcher = GlobBuilder::new(glob)
             .literal_separator(true)
             .build()
-            .map_err(|cause| ToolError::refused(format!("`{}` is no glob: {}", glob.escape_debug(), cause.kind())))?
+            .map_err(|cause| ToolError::refused(format!("`{}` is not a valid pattern: {}", glob.escape_debug(), cause.kind())))?
             .compile_matcher();
         Ok(Self { matcher, whole: glob.contains('/') })
     }
@@ -105,7 +105,7 @@ fn list(workspace: &Workspace, args: &ListDirectoryArgs, stop: &AbandonFlag) -> 
     let directory = workspace.absolute(&at);
     let shown = at.display();
     if !directory.is_dir() {
-        let what = if directory.exists() { "is no directory" } else { "does not exist" };
+        let what = if directory.exists() { "is not a directory" } else { "does not exist" };
         return Err(ToolError::refused(format!("`{shown}` {what}")));
     }
     let pattern = args.glob.as_deref().map(Pattern::new).transpose()?;
@@ -244,7 +244,7 @@ mod tests {
         let fixture = fixture();
         let refused = |args| fixture.call("list_directory", args).unwrap_err().message;
         assert_eq!(refused(json!({"path": "nowhere"})), "`nowhere` does not exist");
-        assert_eq!(refused(json!({"path": "README.md"})), "`README.md` is no directory");
-        assert!(refused(json!({"glob": "a["})).starts_with("`a[` is no glob"));
+        assert_eq!(refused(json!({"path": "README.md"})), "`README.md` is not a directory");
+        assert!(refused(json!({"glob": "a["})).starts_with("`a[` is not a valid pattern"));
     }
 }

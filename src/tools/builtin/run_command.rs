@@ -93,7 +93,7 @@ impl Tool for RunCommand {
     async fn call(&self, args: Value, context: &ToolContext) -> Result<ToolOutput, ToolError> {
         let args: RunCommandArgs = arguments(args)?;
         let workspace = Workspace::new(&context.workspace)?;
-        let scratch = Scratch::new().map_err(|cause| ToolError::refused(format!("no scratch directory: {cause}")))?;
+        let scratch = Scratch::new().map_err(|cause| ToolError::refused(format!("can't make a scratch directory: {cause}")))?;
         let seconds = args.timeout_s.unwrap_or(TIME_S).min(self.command.max_timeout_s);
         let confined = Confined {
             command: args.command.clone(),
@@ -122,8 +122,8 @@ fn report(args: &RunCommandArgs, seconds: u64, done: &Finished) -> Result<ToolOu
     use std::os::unix::process::ExitStatusExt as _;
     let (stdout, stderr) = (done.stdout.text(), done.stderr.text());
     let Some(status) = done.status else {
-        let message = format!("the command was ended after {seconds} s{}", said(&stdout, &stderr));
-        return Err(ToolError::failed(message).hint("give it a higher `timeout_s`, or less to do"));
+        let message = format!("the command was stopped after {seconds} s{}", said(&stdout, &stderr));
+        return Err(ToolError::failed(message).hint("raise `timeout_s`, or do less in one command"));
     };
     let how = match (status.code(), status.signal()) {
         (Some(code), _) => format!("exit code {code}"),

@@ -69,7 +69,7 @@ pub(super) async fn blocking<T: Send + 'static>(
     let _guard = OnDrop(stop.clone());
     tokio::task::spawn_blocking(move || work(&stop))
         .await
-        .unwrap_or_else(|cause| Err(ToolError::failed(format!("the tool broke: {cause}")).hint("please report this")))
+        .unwrap_or_else(|cause| Err(ToolError::failed(format!("the tool failed because of a bug: {cause}")).hint("please report this")))
 }
 
 /// The first 100 characters, for lineage.

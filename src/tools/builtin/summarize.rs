@@ -43,7 +43,7 @@ impl Tool for Summarize {
     fn assess(&self, _args: &Value, context: &ToolContext) -> Assessment {
         Assessment::read(match &context.model {
             Some((model, _)) => format!("sends the text to {}", model.provider()),
-            None => "rehearses a summary; no model is connected".into(),
+            None => "makes up a summary, because no model is connected".into(),
         })
     }
 
@@ -54,7 +54,7 @@ impl Tool for Summarize {
             other => (other.to_string(), other.to_string().chars().count()),
         };
         if length > CAP {
-            return Err(ToolError::refused(format!("the text has {length} characters; at most {CAP} are summarized at once"))
+            return Err(ToolError::refused(format!("the text has {length} characters; the limit is {CAP}"))
                 .hint("summarize it in parts, then summarize the summaries"));
         }
         let request = request(&args, &text, context.model.as_ref().map_or("rehearsal", |(_, name)| name));

@@ -57,17 +57,18 @@ impl WebSearch {
 
     fn service(&self) -> Result<Service, ToolError> {
         use SearchProvider as P;
-        let known = [P::Serper, P::Brave, P::Tavily, P::Searxng];
-        let chosen = self.config.provider.or_else(|| known.into_iter().find(|provider| (self.environment)(variable(*provider)).is_some()));
+        let chosen = self.config.provider.or_else(|| P::ALL.into_iter().find(|provider| (self.environment)(provider.variable()).is_some()));
         let Some(provider) = chosen.or_else(|| self.config.url.is_some().then_some(P::Searxng)) else {
             return Err(ToolError::refused("no search service is configured").hint(
                 "set `SERPER_API_KEY`, `BRAVE_API_KEY`, `TAVILY_API_KEY` or `SEARXNG_URL` in the environment, \
                  or `provider` and `url` under `[tools.search]` in the configuration",
             ));
         };
-        let set = (self.environment)(variable(provider));
-        let missing =
-            || ToolError::refused(format!("`{}` is not set", variable(provider))).hint("set it in the environment that dagdeck runs in");
+        let set = (self.environment)(provider.variable());
+        let missing = || {
+            ToolError::refused(format!("`{}` is not set", provider.variable()))
+                .hint("set this environment variable and start dagdeck again")
+        };
         let usual = match provider {
             P::Serper => Some("https://google.serper.dev/search".to_owned()),
             P::Brave => Some("https://api.search.brave.com/res/v1/web/search".to_owned()),
@@ -79,16 +80,6 @@ impl WebSearch {
             Url::parse(&url).map_err(|cause| ToolError::refused(format!("the search service's address `{url}` can't be used: {cause}")))?;
         let key = if provider == P::Searxng { String::new() } else { set.ok_or_else(missing)? };
         Ok(Service { provider, url, key })
-    }
-}
-
-/// Where a service's key (for SearXNG, its address) is looked for.
-fn variable(provider: SearchProvider) -> &'static str {
-    match provider {
-        SearchProvider::Serper => "SERPER_API_KEY",
-        SearchProvider::Brave => "BRAVE_API_KEY",
-        SearchProvider::Tavily => "TAVILY_API_KEY",
-        SearchProvider::Searxng => "SEARXNG_URL",
     }
 }
 
@@ -120,7 +111,7 @@ impl Tool for WebSearch {
 impl Service {
     async fn ask(&self, query: &str, count: usize) -> Result<Value, ToolError> {
         let client = http::builder(Duration::from_secs(10), http::proxies_for(&self.url)).timeout(LIMIT).build();
-        let client = client.map_err(|cause| ToolError::refused(format!("no HTTP client: {}", http::causes(&cause))))?;
+        let client = client.map_err(|cause| ToolError::refused(format!("can't set up HTTP: {}", http::causes(&cause))))?;
         let mut response = self.request(&client, query, count).send().await.map_err(|cause| {
             let (began, timeout) = (!cause.is_connect(), cause.is_timeout());
             let words = if timeout { "the search service did not answer in time".into() } else { http::causes(&cause.without_url()) };
@@ -128,8 +119,10 @@ impl Service {
         })?;
         self.accepted(response.status())?;
         let mut body = Vec::new();
-        while let Some(piece) =
-            response.chunk().await.map_err(|_| ToolError::failed("the search service's answer broke off").transient())?
+        while let Some(piece) = response
+            .chunk()
+            .await
+            .map_err(|_| ToolError::failed("the search service closed the connection during its answer").transient())?
         {
             body.extend_from_slice(&piece);
             if body.len() > CAP {
@@ -137,7 +130,7 @@ impl Service {
             }
         }
         serde_json::from_slice(&body).map_err(|_| {
-            let error = ToolError::failed("the search service's answer is no JSON");
+            let error = ToolError::failed("the search service's answer is not JSON");
             if self.provider == SearchProvider::Searxng { error.hint("enable the `json` format in SearXNG's settings") } else { error }
         })
     }
@@ -164,12 +157,12 @@ impl Service {
     }
 
     fn accepted(&self, status: StatusCode) -> Result<(), ToolError> {
-        let words = format!("the search service answers {status}");
+        let words = format!("the search service answered {status}");
         match status {
             _ if status.is_success() => Ok(()),
             StatusCode::UNAUTHORIZED | StatusCode::FORBIDDEN => Err(ToolError::refused(words).hint(match self.provider {
                 SearchProvider::Searxng => "enable the `json` format in SearXNG's settings".to_owned(),
-                provider => format!("check the key in `{}`", variable(provider)),
+                provider => format!("check the key in `{}`", provider.variable()),
             })),
             StatusCode::TOO_MANY_REQUESTS => Err(ToolError { nothing_began: true, ..ToolError::failed(words).transient() }),
             _ if status.is_server_error() => Err(ToolError::failed(words).transient()),

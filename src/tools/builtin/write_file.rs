@@ -28,7 +28,7 @@ pub(super) struct WriteFile(ToolInfo);
 
 impl WriteFile {
     pub(super) fn new() -> Self {
-        let words = "Write a whole file of the workspace, over an old one if there is one. To change a part, use edit_file.";
+        let words = "Write a whole file of the workspace. Replaces the file if it exists. To change a part, use edit_file.";
         Self(describe::<WriteFileArgs>("write_file", words, Risk::Write))
     }
 }
@@ -96,7 +96,7 @@ pub(super) fn current(workspace: &Workspace, at: &Located) -> Result<String, Too
     let read = workspace.open(at)?.take(SHOWN + 1).read_to_end(&mut bytes);
     read.map_err(|cause| ToolError::failed(format!("`{shown}` can't be read: {cause}")))?;
     if bytes.len() as u64 > SHOWN {
-        return Ok(format!("({shown} is longer than 1 MiB; its old text is not shown)\n"));
+        return Ok(format!("({shown} is longer than 1 MiB; the old text is not shown)\n"));
     }
     Ok(decode(bytes, &shown).unwrap_or_else(|_| format!("({shown} is a binary file)\n")))
 }

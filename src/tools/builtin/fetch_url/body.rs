@@ -13,7 +13,7 @@ use crate::tools::{
 pub(super) async fn read(response: Response, config: &FetchConfig, sandbox: &SandboxConfig, max_chars: usize) -> Result<Value, ToolError> {
     let kind = content_type(&response);
     let Some(format) = BodyFormat::of(&kind) else {
-        return Err(ToolError::failed(format!("`{}` gives `{}`, which is no text", response.url(), kind.escape_debug())));
+        return Err(ToolError::failed(format!("`{}` gives `{}`, which is not text", response.url(), kind.escape_debug())));
     };
     let (bytes, whole) = bytes(response, config.max_bytes).await?;
     let text = decode(bytes, &kind);
@@ -60,8 +60,9 @@ async fn bytes(mut response: Response, cap: usize) -> Result<(Vec<u8>, bool), To
     let mut bytes = Vec::new();
     loop {
         let piece = response.chunk().await;
-        let piece = piece
-            .map_err(|cause| ToolError::failed(format!("the answer broke off: {}", http::causes(&cause.without_url()))).transient())?;
+        let piece = piece.map_err(|cause| {
+            ToolError::failed(format!("the connection closed during the answer: {}", http::causes(&cause.without_url()))).transient()
+        })?;
         let Some(piece) = piece else { return Ok((bytes, true)) };
         let room = cap - bytes.len();
         bytes.extend_from_slice(&piece[..piece.len().min(room)]);
@@ -85,7 +86,7 @@ fn decode(bytes: Vec<u8>, kind: &str) -> String {
 fn cut(text: String, max_chars: usize, whole: bool) -> String {
     match text.char_indices().nth(max_chars) {
         Some((end, _)) => format!("{}\n[cut after {max_chars} characters]", &text[..end]),
-        None if !whole => format!("{text}\n[cut: the page is longer than is fetched]"),
+        None if !whole => format!("{text}\n[cut: the page is too long]"),
         None => text,
     }
 }
@@ -98,7 +99,7 @@ mod tests {
     fn a_cut_is_told() {
         assert_eq!(cut("äöü".into(), 2, true), "äö\n[cut after 2 characters]");
         assert_eq!(cut("äöü".into(), 3, true), "äöü");
-        assert!(cut("a".into(), 3, false).contains("longer than is fetched"));
+        assert!(cut("a".into(), 3, false).contains("the page is too long"));
     }
 
     #[test]

@@ -97,7 +97,7 @@ impl FetchUrl {
             }
             client = client.no_proxy().resolve_to_addrs(&host, &addresses);
         }
-        let client = client.build().map_err(|cause| ToolError::refused(format!("no HTTP client: {}", http::causes(&cause))))?;
+        let client = client.build().map_err(|cause| ToolError::refused(format!("can't set up HTTP: {}", http::causes(&cause))))?;
         let accept = "text/html,text/plain,application/json;q=0.9,*/*;q=0.5";
         let sent = client.get(url.clone()).header(header::ACCEPT, accept).send().await;
         sent.map_err(|cause| {
@@ -116,15 +116,15 @@ impl Tool for FetchUrl {
 
     fn assess(&self, args: &Value, _context: &ToolContext) -> Assessment {
         let Ok(url) = parse(args["url"].as_str().unwrap_or_default()) else {
-            return Assessment { risk: Risk::Network, why: "fetches no valid address; it will be refused".into() };
+            return Assessment { risk: Risk::Network, why: "the address is not valid; the call will be refused".into() };
         };
         let host = host(&url);
         match self.reach(&url) {
             Reach::Public => Assessment { risk: Risk::Network, why: format!("fetches from {host}") },
             Reach::Private => {
-                Assessment { risk: Risk::Execute, why: format!("fetches from the private address {host}: nobody knows what answers there") }
+                Assessment { risk: Risk::Execute, why: format!("fetches from the private address {host}; what answers there is unknown") }
             }
-            Reach::Never => Assessment { risk: Risk::Execute, why: format!("{host} is closed to tools; it will be refused") },
+            Reach::Never => Assessment { risk: Risk::Execute, why: format!("{host} is not open to tools; the call will be refused") },
         }
     }
 
@@ -157,7 +157,7 @@ fn parse(text: &str) -> Result<Url, ToolError> {
     let text = text.trim();
     // People write addresses without the scheme.
     let whole = if text.contains("://") { text.to_owned() } else { format!("https://{text}") };
-    let url = Url::parse(&whole).map_err(|cause| ToolError::refused(format!("`{}` is no address: {cause}", text.escape_debug())))?;
+    let url = Url::parse(&whole).map_err(|cause| ToolError::refused(format!("`{}` is not an address: {cause}", text.escape_debug())))?;
     allowed_scheme(&url)?;
     Ok(url)
 }
@@ -167,14 +167,14 @@ fn allowed_scheme(url: &Url) -> Result<(), ToolError> {
         return Err(ToolError::refused(format!("`{}` addresses are not fetched", url.scheme())).hint("give an `http` or `https` address"));
     }
     if !url.username().is_empty() || url.password().is_some() {
-        return Err(ToolError::refused("an address with a user name or password in it is not fetched"));
+        return Err(ToolError::refused("addresses with a user name or password are not fetched"));
     }
     Ok(())
 }
 
 fn closed(host: &str) -> ToolError {
     ToolError::refused(format!("`{host}` leads to an address of this computer or its network"))
-        .hint(format!("if that is meant, add `{host}` to `tools.fetch.private_hosts` in the configuration"))
+        .hint(format!("to allow it, add `{host}` to `tools.fetch.private_hosts` in config.toml"))
 }
 
 /// Whether none of a name's addresses is worse than what was decided on.
@@ -196,7 +196,7 @@ async fn resolve(url: &Url, host: &str) -> Result<Vec<SocketAddr>, ToolError> {
         ToolError { nothing_began: true, ..ToolError::failed(words).transient().hint("check the name and the network") }
     };
     let found = tokio::time::timeout(Duration::from_secs(10), tokio::net::lookup_host((host, port))).await;
-    let found = found.map_err(|_| unknown("no name server answers".into()))?.map_err(|cause| unknown(cause.to_string()))?;
+    let found = found.map_err(|_| unknown("no name server answered".into()))?.map_err(|cause| unknown(cause.to_string()))?;
     Ok(found.collect())
 }
 

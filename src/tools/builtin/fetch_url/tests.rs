@@ -74,7 +74,7 @@ fn metadata_services_other_schemes_and_passwords_are_refused_even_when_approved(
     }
     assert!(refused("file:///etc/passwd").contains("`file` addresses are not fetched"));
     assert!(refused("https://user:secret@example.com").contains("password"));
-    assert!(refused("http://").contains("is no address"));
+    assert!(refused("http://").contains("is not an address"));
 }
 
 #[test]
@@ -153,7 +153,7 @@ fn what_is_no_text_is_refused_and_what_is_long_is_cut() {
     let runtime = runtime();
     let image = server(&runtime, "/", ResponseTemplate::new(200).set_body_raw("x", "image/png"));
     let fixture = Fixture::new(&[]);
-    assert!(fixture.call("fetch_url", json!({"url": image.uri()})).unwrap_err().message.contains("`image/png`, which is no text"));
+    assert!(fixture.call("fetch_url", json!({"url": image.uri()})).unwrap_err().message.contains("`image/png`, which is not text"));
     let long = server(&runtime, "/", ResponseTemplate::new(200).set_body_string("x".repeat(5_000_000)));
     let text = fixture.call("fetch_url", json!({"url": long.uri(), "max_chars": 100})).unwrap().value;
     assert_eq!(text.as_str().unwrap(), format!("{}\n[cut after 100 characters]", "x".repeat(100)));

@@ -1,5 +1,5 @@
-//! `Sights`: which picture of an effect people were last shown before they decided. An effect whose picture has changed since, because
-//! its file has, is shown again or given up: nobody approved it as it would be now.
+//! `ShownPreviews`: the preview of each call that people saw last before they decided. Where the preview has changed since, because its
+//! file has, it is shown again, or the call is refused: nobody approved the call as it would be now.
 
 use crate::engine::Preview;
 use crate::tools::{Tool, ToolContext};
@@ -13,23 +13,23 @@ use std::{
 
 type Fingerprint = [u8; 32];
 
-/// By call, the picture last shown.
+/// By call, the preview shown last.
 #[derive(Debug, Default)]
-pub(super) struct Sights(Mutex<HashMap<Fingerprint, Fingerprint>>);
+pub(super) struct ShownPreviews(Mutex<HashMap<Fingerprint, Fingerprint>>);
 
-impl Sights {
-    /// A person is shown this picture of a call.
-    pub(super) fn note(&self, tool: &str, args: &Value, picture: &Preview) {
-        self.lock().insert(fingerprint(&(tool, args)), fingerprint(picture));
+impl ShownPreviews {
+    /// A person is shown this preview of a call.
+    pub(super) fn remember(&self, tool: &str, args: &Value, preview: &Preview) {
+        self.lock().insert(fingerprint(&(tool, args)), fingerprint(preview));
     }
 
-    /// The picture as it is now, if a person was shown another one. Reads files.
+    /// The preview as it is now, if a person was shown another one. Reads files.
     pub(super) fn changed(&self, tool: &dyn Tool, args: &Value, context: &ToolContext) -> Option<Preview> {
         let shown = *self.lock().get(&fingerprint(&(&tool.info().name, args)))?;
         tool.preview(args, context).filter(|now| fingerprint(now) != shown)
     }
 
-    /// The call is done: its picture is history.
+    /// The call is done: its preview is history.
     pub(super) fn forget(&self, tool: &str, args: &Value) {
         self.lock().remove(&fingerprint(&(tool, args)));
     }
