@@ -1,7 +1,7 @@
 //! `RunSession`: the handle of a live run, and how one begins: as a new run, or from what an earlier driver left in the journal.
 
 use super::{
-    client::{Driver, Notice, Problem},
+    client::{Driver, Notice},
     clock::Clock,
     gates::GateWithTool,
     run_task::RunTask,

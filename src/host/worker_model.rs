@@ -22,7 +22,7 @@ impl Model for Overseen {
     }
 
     async fn chat(&self, request: &ChatRequest, sink: &mut (dyn FnMut(Delta) + Send)) -> Result<ChatReply, ModelError> {
-        if let Err(message) = self.port.leave(&request.model).await {
+        if let Err(message) = self.port.request_model(&request.model).await {
             return Err(ModelError { kind: ModelErrorKind::Refused, message, hint: None, retry_after_ms: None });
         }
         let started = Instant::now();

@@ -94,7 +94,7 @@ pub struct Server {
 pub struct OpenAi {
     http: reqwest::Client,
     base: Url,
-    place: Endpoint,
+    endpoint: Endpoint,
     key: ApiKey,
     limits: CallLimits,
     /// By model. Filled only after a call succeeded with what was left.
@@ -118,8 +118,8 @@ impl OpenAi {
         })?;
         let host = base.host_str().unwrap_or_default();
         let host = base.port().map_or_else(|| host.to_owned(), |port| format!("{host}:{port}"));
-        let place = Endpoint { host, address_from, key_from, has_key: !matches!(key, ApiKey::None) };
-        Ok(Self { http, base, place, key, limits, features: Mutex::default(), auto: OnceCell::new() })
+        let endpoint = Endpoint { host, address_from, key_from, has_key: !matches!(key, ApiKey::None) };
+        Ok(Self { http, base, endpoint, key, limits, features: Mutex::default(), auto: OnceCell::new() })
     }
 
     fn url(&self, path: &str) -> String {

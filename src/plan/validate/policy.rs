@@ -63,7 +63,7 @@ fn agents_without_budget(check: &mut PlanCheck) {
     let budget = Budget { tokens: Some(AGENT_TOKENS), ..Budget::default() };
     let default = thousands(AGENT_TOKENS);
     let title = format!("give each agent {default} tokens");
-    let mut open = plan.nodes.iter().enumerate().filter(|(_, node)| node.work.agent().is_some() && node.policy.budget.is_none());
+    let mut open = plan.nodes.iter().enumerate().filter(|(_, node)| node.kind.agent().is_some() && node.policy.budget.is_none());
     let message = format!("agents run without a budget: the default of {default} tokens each applies");
     if plan.dialect == Dialect::Hybrid {
         for (at, _) in open {
@@ -94,8 +94,8 @@ fn low_budget(check: &mut PlanCheck) {
 fn tokens(plan: &Plan) -> u64 {
     let of = |node: &Node| {
         let own = node.policy.budget.as_ref().or(plan.defaults.budget.as_ref()).and_then(|budget| budget.tokens);
-        let own = own.filter(|_| node.work.agent().is_some()).unwrap_or(0);
-        let times = match node.work {
+        let own = own.filter(|_| node.kind.agent().is_some()).unwrap_or(0);
+        let times = match node.kind {
             NodeKind::Loop(_) => node.policy.max_iterations.or(plan.defaults.max_iterations).unwrap_or(1).clamp(1, MOST_ITERATIONS),
             _ => 1,
         };
