@@ -3,7 +3,7 @@
 use futures::future::join_all;
 use serde_json::{Map, Value};
 
-use super::execution::call_id;
+use super::attempt::call_id;
 use super::offers::{ASK_OPERATOR, Offers, RETURN_RESULT};
 use super::{Port, Question, ToolReply, answer, prompt};
 use crate::engine::ToolCall;

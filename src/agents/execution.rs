@@ -1,12 +1,13 @@
 //! `run`: carries out one agent node by its card: in the loop, by a built-in class, or by a person.
 
 use serde_json::{Value, json};
-use std::{sync::Arc, time::Duration};
+use std::sync::Arc;
 use tokio::time::Instant;
 
 use super::{
     Card, CardKind, Class, Port, Question,
     answer::{self, ResultCheck, ResultFault},
+    attempt::{AttemptEnd, AttemptLimits, OPERATOR, call_id, millis},
     class::deep_reasoner,
     context::{self, Form, Material},
     prompt::{self, Prompt},
@@ -16,14 +17,7 @@ use super::{
 };
 use crate::engine::{AgentJob, Dep, Done, ErrorKind, ModelCall, NodeError, TokenUsage};
 use crate::models::{Model, ModelSettings};
-use crate::plan::limits::{AGENT_ITERATIONS, AGENT_SECONDS, AGENT_TOKENS, MOST_ITERATIONS};
 use crate::plan::{ContextMode, ToolInfo};
-
-/// Provider's name of a model that only rehearses; its results carry the same word as their mark.
-pub use crate::models::rehearsal::PROVIDER as REHEARSAL;
-
-/// Provider's name of the operator in a model's place.
-pub const OPERATOR: &str = "operator";
 
 /// With what an agent is run.
 #[derive(Clone)]
@@ -50,43 +44,6 @@ pub enum Responder {
     },
     /// The person at the console.
     Operator,
-}
-
-/// Limits that hold for one attempt.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) struct AttemptLimits {
-    pub iterations: u32,
-    /// Prompt and answer tokens together.
-    pub tokens: u64,
-    /// Working time, without waiting for tools and people.
-    pub time: Duration,
-}
-
-impl AttemptLimits {
-    /// The node's limits, else the card's, else the default ones. A job says 0 for what its node leaves open.
-    fn new(job: &AgentJob, card: &Card) -> Self {
-        let iterations = if job.max_iterations > 0 { Some(job.max_iterations) } else { card.limits.max_iterations };
-        let tokens = if job.max_tokens > 0 { Some(job.max_tokens) } else { card.limits.max_tokens };
-        let seconds = if job.timeout_s > 0.0 { job.timeout_s } else { AGENT_SECONDS };
-        Self {
-            iterations: iterations.unwrap_or(AGENT_ITERATIONS).clamp(1, MOST_ITERATIONS),
-            tokens: tokens.unwrap_or(AGENT_TOKENS),
-            time: Duration::try_from_secs_f64(seconds).unwrap_or(Duration::MAX),
-        }
-    }
-}
-
-/// How an attempt ended, unless it simply failed.
-#[derive(Clone, Debug, PartialEq)]
-pub enum AttemptEnd {
-    Done(Done),
-    /// At a limit that fails the node, with what there was until then.
-    Limit {
-        /// Which limit, in words.
-        error: NodeError,
-        /// What the agent handed back.
-        handed_back: Value,
-    },
 }
 
 /// Runs one attempt of an agent node. Dropping the future cancels it.
@@ -125,11 +82,6 @@ pub async fn run(job: &AgentJob, deps: &[Dep], execution: &Execution, port: &dyn
         CardKind::Class(Class::DeepReasoner) => deep_reasoner::reason(session, &prompt, &check).await.map(AttemptEnd::Done),
         CardKind::Llm | CardKind::Human => turns::converse(session, &prompt, tools, check).await,
     }
-}
-
-/// A name for a call that no other attempt of the node has used.
-pub(super) fn call_id() -> String {
-    uuid::Uuid::now_v7().simple().to_string()
 }
 
 /// A `human` agent: the objective is the question, and the routes of a decision are what may be chosen.
@@ -194,12 +146,4 @@ fn answered(answer: Result<Value, String>) -> Result<Value, NodeError> {
         Ok(other) => Ok(other),
         Err(words) => Err(NodeError { kind: ErrorKind::Rejected, ..NodeError::permanent(words) }),
     }
-}
-
-pub(super) fn millis(time: Duration) -> u64 {
-    u64::try_from(time.as_millis()).unwrap_or(u64::MAX)
-}
-
-pub(super) fn limit(message: impl Into<String>, hint: &str) -> NodeError {
-    NodeError { kind: ErrorKind::Limit, ..NodeError::permanent(message) }.hint(hint)
 }

@@ -1,6 +1,7 @@
 //! Agent cards, their registry, and the loop that runs an agent node.
 
 mod answer;
+mod attempt;
 mod calls;
 mod card;
 mod class;
@@ -18,8 +19,9 @@ mod tokens;
 mod turns;
 mod watch;
 
+pub use attempt::{AttemptEnd, OPERATOR, REHEARSAL};
 pub use card::{Card, CardError, CardKind, CardLimits, Class, ToolList};
-pub use execution::{AttemptEnd, Execution, OPERATOR, REHEARSAL, Responder, run};
+pub use execution::{Execution, Responder, run};
 pub use registry::{AgentRegistry, Cards, Reloaded};
 pub use shipped::SHIPPED;
 pub use watch::Watch;

@@ -3,7 +3,7 @@
 use std::time::Duration;
 use tokio::time::{Instant, timeout};
 
-use super::execution::{AttemptLimits, REHEARSAL, millis};
+use super::attempt::{AttemptLimits, REHEARSAL, millis};
 use super::{Port, tokens};
 use crate::engine::{ErrorKind, ModelCall, NodeError};
 use crate::models::{

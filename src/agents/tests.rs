@@ -709,7 +709,7 @@ async fn nobody_picks_in_a_rehearsal_with_too_few_tokens_or_with_one_result() {
     let mut short = selecting(vec![text("done")]);
     short.job.max_tokens = 2_000;
     assert_eq!(short.run().await, plain(json!("done")));
-    assert_eq!(short.notes(), ["context: all results are passed on, because the node's 2000 tokens are too few to pick first"]);
+    assert_eq!(short.notes(), ["context: all results are passed on, because the node's limit of 2000 tokens is too low to choose first"]);
     let mut one = selecting(vec![text("done")]);
     one.deps.truncate(1);
     assert_eq!(one.run().await, plain(json!("done")));
@@ -721,7 +721,7 @@ async fn what_was_cut_of_the_context_is_in_the_log_of_the_node() {
     let stage = Stage::new(vec![text("done")]).depends_on(&[("long", json!("x".repeat(40_000)))]);
     stage.run().await.unwrap();
     let notes = stage.notes();
-    assert!(notes[0].contains("tokens of `long` were cut") && notes[0].contains("at most 4000 tokens"), "{notes:?}");
+    assert!(notes[0].contains("tokens of `long` were cut") && notes[0].contains("may use 4000 tokens"), "{notes:?}");
     assert!(user(&stage.requests()[0]).contains("tokens of `long` were cut]\n\nObjective:\nDo it."));
     let mut narrow = Stage::new(vec![text("done")]).depends_on(&[("long", json!("x".repeat(40_000)))]);
     narrow.execution.context_tokens = 500;

@@ -4,8 +4,8 @@
 use serde_json::Value;
 
 use super::answer::{self, ResultCheck, ResultFault};
+use super::attempt::{AttemptEnd, limit};
 use super::calls::{self, CallOutcome, SideEffect};
-use super::execution::{AttemptEnd, limit};
 use super::offers::Offers;
 use super::prompt::Prompt;
 use super::session::{Leave, ModelSession, SHORTEST_ANSWER, SessionCall, StreamAudience};

@@ -1,9 +1,9 @@
 //! One client's connection: requests in, notices out. Two tasks: requests are never held up by a screen that is slow to take notices.
 
 use super::{
-    client::{Hello, Notice, PlanningId, Problem, Request, There},
+    client::{Client, Connection, Hello, Notice, PlanningId, Problem, Request, There},
     gates,
-    local::Shared,
+    local::{LocalHost, Shared},
     planning,
     save::{self, Saved},
     session::{FirstCommands, Listener, Order, RunSession},
@@ -21,8 +21,20 @@ use tokio::{
 /// How actions of this connection are recorded.
 const VIA: &str = "console";
 
+/// Notices between the host and one client's screen; a slow client is waited for beyond that, and never by a run.
+const NOTICES: usize = 256;
+
+impl Client for LocalHost {
+    fn connect(&self) -> Connection {
+        let (requests, inbox) = mpsc::unbounded_channel();
+        let (outbox, notices) = mpsc::channel(NOTICES);
+        tokio::spawn(serve(self.shared().clone(), inbox, outbox));
+        Connection { requests, notices }
+    }
+}
+
 /// Serves one client until it goes. Its plannings end with it; its runs go on.
-pub(super) async fn serve(shared: Arc<Shared>, requests: mpsc::UnboundedReceiver<Request>, outbox: mpsc::Sender<Notice>) {
+async fn serve(shared: Arc<Shared>, requests: mpsc::UnboundedReceiver<Request>, outbox: mpsc::Sender<Notice>) {
     let (listener, notices) = mpsc::unbounded_channel();
     let client = ClientSession { shared, listener, tasks: JoinSet::new(), plannings: HashMap::new() };
     tokio::select! {

@@ -2,7 +2,7 @@
 
 use super::{
     client::{Notice, Problem},
-    gates::GateWithTool,
+    gate_with_tool::GateWithTool,
     local::{LocalHost, Shared},
     session::{FirstCommands, Order, RunSession},
 };

@@ -1,10 +1,9 @@
 //! `LocalHost`: dagdeck in one process: its journal, tools, cards and models, and the runs that go on. Clients connect to it.
 
 use super::{
-    client::{Client, Connection, Driver, ModelStatus, Parent, Problem, RunSummary},
+    client::{Driver, ModelStatus, Parent, Problem, RunSummary},
     clock::{Clock, SystemClock},
     config::Config,
-    connection,
     jobs::{Jobs, Kit},
     link,
     places::Places,
@@ -24,10 +23,7 @@ use std::{
     collections::HashMap,
     sync::{Arc, Mutex, MutexGuard, PoisonError},
 };
-use tokio::sync::{mpsc, watch};
-
-/// Places between the host and one client's screen; a slow client is waited for beyond that, and never by a run.
-const NOTICES: usize = 256;
+use tokio::sync::watch;
 
 /// A host in this process. Cheap to clone; dropping the last one leaves open runs as they stand.
 #[derive(Clone)]
@@ -160,15 +156,6 @@ impl LocalHost {
 
     pub(super) fn shared(&self) -> &Arc<Shared> {
         &self.shared
-    }
-}
-
-impl Client for LocalHost {
-    fn connect(&self) -> Connection {
-        let (requests, inbox) = mpsc::unbounded_channel();
-        let (outbox, notices) = mpsc::channel(NOTICES);
-        tokio::spawn(connection::serve(self.shared.clone(), inbox, outbox));
-        Connection { requests, notices }
     }
 }
 

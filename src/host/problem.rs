@@ -7,50 +7,23 @@ use crate::plan::dialect::ReadError;
 use crate::store::StoreError;
 use crate::tools::{PermissionError, ToolError, sandbox::SandboxError};
 
-impl From<StoreError> for Problem {
-    fn from(error: StoreError) -> Self {
-        Self { message: error.to_string(), hint: error.hint().map(Into::into) }
-    }
+macro_rules! problems {
+    ($($error:ty: |$name:ident| $hint:expr;)*) => {
+        $(impl From<$error> for Problem {
+            fn from($name: $error) -> Self {
+                Self { message: $name.to_string(), hint: $hint }
+            }
+        })*
+    };
 }
 
-impl From<ModelError> for Problem {
-    fn from(ModelError { message, hint, .. }: ModelError) -> Self {
-        Self { message, hint }
-    }
-}
-
-impl From<ToolError> for Problem {
-    fn from(ToolError { message, hint, .. }: ToolError) -> Self {
-        Self { message, hint }
-    }
-}
-
-impl From<&CardError> for Problem {
-    fn from(error: &CardError) -> Self {
-        Self { message: error.to_string(), hint: error.hint.clone() }
-    }
-}
-
-impl From<SandboxError> for Problem {
-    fn from(error: SandboxError) -> Self {
-        Self { message: error.to_string(), hint: error.hint() }
-    }
-}
-
-impl From<ConfigError> for Problem {
-    fn from(error: ConfigError) -> Self {
-        Self::new(error.to_string()).hint(error.hint)
-    }
-}
-
-impl From<PermissionError> for Problem {
-    fn from(error: PermissionError) -> Self {
-        Self::new(error.to_string()).hint("fix the list in config.toml")
-    }
-}
-
-impl From<ReadError> for Problem {
-    fn from(error: ReadError) -> Self {
-        Self::new(error.to_string())
-    }
+problems! {
+    StoreError: |error| error.hint().map(Into::into);
+    ModelError: |error| error.hint;
+    ToolError: |error| error.hint;
+    &CardError: |error| error.hint.clone();
+    SandboxError: |error| error.hint();
+    ConfigError: |error| Some(error.hint);
+    PermissionError: |error| Some("fix the list in config.toml".to_owned());
+    ReadError: |error| None;
 }

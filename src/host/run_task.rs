@@ -3,7 +3,7 @@
 
 use super::{
     client::{Driver, Notice, Problem},
-    gates::GateWithTool,
+    gate_with_tool::GateWithTool,
     session::{Listener, Order, Services, append, sooner},
     streams::Streams,
     timers::Timers,

@@ -3,7 +3,7 @@
 use super::{
     client::{Driver, Notice},
     clock::Clock,
-    gates::GateWithTool,
+    gate_with_tool::GateWithTool,
     run_task::RunTask,
     workers::JobRunner,
 };

@@ -118,7 +118,7 @@ impl StoreError {
             }
             Self::Newer { .. } => Some("update dagdeck, or use another --home"),
             Self::ReadOnly { .. } => Some(
-                "check the permissions of its folder and of the file, or use another --home; `dagdeck ls`, `show` and `replay` still look at its runs",
+                "check the permissions of its folder and of the file, or use another --home; `dagdeck ls`, `show` and `replay` still work",
             ),
             Self::Older { .. } => Some("copy its folder to a place where you may write, and use that as --home"),
             Self::Unusable { .. } => Some("check the folder's permissions, or use another --home"),

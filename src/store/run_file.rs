@@ -198,7 +198,7 @@ mod tests {
         let short: String = whole.lines().take(events).map(|line| format!("{line}\n")).collect();
         assert_eq!(error(&short), format!("f:{events}: the file is cut off: {} of {events} events are there", events - 1));
         assert_eq!(error(&whole[..whole.len() - 9]), format!("f:{}: the file is cut off in the middle of an event", events + 1));
-        assert!(error(&whole.replacen("\"run_started\"", "\"run_begun\"", 1)).starts_with("f:3: this is no event: "));
+        assert!(error(&whole.replacen("\"run_started\"", "\"run_begun\"", 1)).starts_with("f:3: this is not an event: "));
         assert_eq!(
             error(&whole.replacen("\"at\":5", "\"at\":6", 1)),
             "f:1: the file was changed after it was written: its checksum differs"

@@ -593,7 +593,7 @@ fn command_lines_that_make_no_sense_are_usage_errors_with_a_way_out() {
     program.run(&["list my files"]).code(2).says(&["hint: to plan a request, type `dagdeck run "]);
     program.run(&[]).code(2).says(&["the console needs a terminal", "hint: "]);
     program.run(&["ls", "--workspace", "/nowhere/at/all"]).code(1).says(&["/nowhere/at/all", "--workspace"]);
-    program.run(&["ls", "--workspace", &program.file("file.txt", "x")]).code(1).says(&["file.txt", "no folder", "--workspace"]);
+    program.run(&["ls", "--workspace", &program.file("file.txt", "x")]).code(1).says(&["file.txt", "not a folder", "--workspace"]);
     assert!(program.run(&["--version"]).code(0).out.starts_with("dagdeck "));
 }
 
@@ -601,7 +601,7 @@ fn command_lines_that_make_no_sense_are_usage_errors_with_a_way_out() {
 fn a_configuration_that_can_not_be_read_is_named_with_its_line() {
     for (text, words) in [
         ("[limits]\nslots = \"many\"\n", "config.toml:2: `slots`"),
-        ("[console]\n\nthem = \"dark\"\n", "config.toml:3: `them`"),
+        ("[console]\n\nthem = \"dark\"\n", "config.toml:3: there is no setting `them`"),
         ("[limits\n", "config.toml:1"),
         ("\0", "config.toml:1"),
     ] {

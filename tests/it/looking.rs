@@ -99,10 +99,10 @@ fn runs_are_looked_at_where_nothing_can_be_written_and_verbs_that_write_say_so()
             &["import", "-"],
         ];
         for args in writers {
-            program.feed(args, file.clone()).code(1).says(&["journal.db` can only be looked at", "hint: ", "--home"]);
+            program.feed(args, file.clone()).code(1).says(&["journal.db` is read-only", "hint: ", "--home"]);
         }
         let mut deck = program.console_with(&["console", "--run", "last"], (100, 30));
-        deck.sees("3/3 done").sees("can only be looked at").send("q").sees("succeeded");
+        deck.sees("3/3 done").sees("is read-only").send("q").sees("succeeded");
         assert_eq!(deck.ended(), 0);
     });
     assert_eq!(std::fs::read(journal(&program)).unwrap(), bytes);

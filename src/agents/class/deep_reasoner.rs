@@ -2,7 +2,7 @@
 //! Every stage is one model call under the node's limits; fewer turns or tokens mean fewer stages, never no answer.
 
 use crate::agents::answer::{self, ResultCheck};
-use crate::agents::execution::limit;
+use crate::agents::attempt::limit;
 use crate::agents::prompt::Prompt;
 use crate::agents::session::{Leave, ModelSession, SHORTEST_ANSWER, SessionCall, StreamAudience};
 use crate::agents::tokens;

@@ -118,20 +118,7 @@ fn value(text: &str) -> Value {
 }
 
 /// Words that say nothing, at the start of a request.
-const FILLERS: [&str; 12] = [
-    "please ",
-    "calculate ",
-    "compute ",
-    "evaluate ",
-    "what is ",
-    "what's ",
-    "whats ",
-    "how much is ",
-    "find ",
-    "solve ",
-    "give me ",
-    "the ",
-];
+const FILLERS: &str = "please,calculate,compute,evaluate,what is,what's,whats,how much is,find,solve,give me,the";
 
 /// Words between two operands, and their sign.
 const OPERATORS: [(&str, &str); 10] = [
@@ -150,7 +137,7 @@ const OPERATORS: [(&str, &str); 10] = [
 /// The expression that simple words mean; an expression stays what it is.
 fn expression(text: &str) -> String {
     let mut rest = text.trim().trim_end_matches(['?', '.', '=', ' ']);
-    while let Some(after) = FILLERS.iter().find_map(|filler| strip(rest, filler)) {
+    while let Some(after) = FILLERS.split(',').find_map(|filler| strip(rest, filler)?.strip_prefix(' ')) {
         rest = after.trim_start();
     }
     phrase(rest).unwrap_or_else(|| operators(rest))

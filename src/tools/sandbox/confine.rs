@@ -2,7 +2,7 @@
 
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 
-use super::worker::SandboxJob;
+use super::job::SandboxJob;
 
 /// What this computer can confine commands with.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -106,73 +106,24 @@ mod platform {
     /// Pushes input into a terminal; its type differs between C libraries.
     const TIOCSTI: u64 = 0x5412;
 
+    macro_rules! system_calls {
+        ($($call:ident)*) => { [$(libc::$call),*] };
+    }
+
     /// All that a worker needs once its job is read: memory, time, its pipes, its end.
-    const WORKER: [i64; 31] = [
-        libc::SYS_read,
-        libc::SYS_write,
-        libc::SYS_writev,
-        libc::SYS_close,
-        libc::SYS_fstat,
-        libc::SYS_mmap,
-        libc::SYS_munmap,
-        libc::SYS_mremap,
-        libc::SYS_mprotect,
-        libc::SYS_madvise,
-        libc::SYS_brk,
-        libc::SYS_futex,
-        libc::SYS_clock_gettime,
-        libc::SYS_clock_getres,
-        libc::SYS_gettimeofday,
-        libc::SYS_getrandom,
-        libc::SYS_sigaltstack,
-        libc::SYS_rt_sigaction,
-        libc::SYS_rt_sigprocmask,
-        libc::SYS_rt_sigreturn,
-        libc::SYS_restart_syscall,
-        libc::SYS_sched_yield,
-        libc::SYS_sched_getaffinity,
-        libc::SYS_getpid,
-        libc::SYS_gettid,
-        libc::SYS_rseq,
-        libc::SYS_membarrier,
-        libc::SYS_set_robust_list,
-        libc::SYS_nanosleep,
-        libc::SYS_exit,
-        libc::SYS_exit_group,
+    const WORKER: &[i64] = &system_calls![
+        SYS_read SYS_write SYS_writev SYS_close SYS_fstat SYS_mmap SYS_munmap SYS_mremap SYS_mprotect SYS_madvise SYS_brk
+        SYS_futex SYS_clock_gettime SYS_clock_getres SYS_gettimeofday SYS_getrandom SYS_sigaltstack SYS_rt_sigaction
+        SYS_rt_sigprocmask SYS_rt_sigreturn SYS_restart_syscall SYS_sched_yield SYS_sched_getaffinity SYS_getpid SYS_gettid
+        SYS_rseq SYS_membarrier SYS_set_robust_list SYS_nanosleep SYS_exit SYS_exit_group
     ];
 
     /// What a command is kept from: leaving its process group, other processes' insides, the kernel's own affairs.
-    const COMMAND: [i64; 30] = [
-        libc::SYS_setsid,
-        libc::SYS_setpgid,
-        libc::SYS_ptrace,
-        libc::SYS_process_vm_readv,
-        libc::SYS_process_vm_writev,
-        libc::SYS_pidfd_getfd,
-        libc::SYS_unshare,
-        libc::SYS_setns,
-        libc::SYS_mount,
-        libc::SYS_umount2,
-        libc::SYS_pivot_root,
-        libc::SYS_move_mount,
-        libc::SYS_open_tree,
-        libc::SYS_fsopen,
-        libc::SYS_fsmount,
-        libc::SYS_open_by_handle_at,
-        libc::SYS_bpf,
-        libc::SYS_perf_event_open,
-        libc::SYS_userfaultfd,
-        libc::SYS_add_key,
-        libc::SYS_request_key,
-        libc::SYS_keyctl,
-        libc::SYS_init_module,
-        libc::SYS_finit_module,
-        libc::SYS_delete_module,
-        libc::SYS_kexec_load,
-        libc::SYS_reboot,
-        libc::SYS_swapon,
-        libc::SYS_swapoff,
-        libc::SYS_io_uring_setup,
+    const COMMAND: &[i64] = &system_calls![
+        SYS_setsid SYS_setpgid SYS_ptrace SYS_process_vm_readv SYS_process_vm_writev SYS_pidfd_getfd SYS_unshare SYS_setns
+        SYS_mount SYS_umount2 SYS_pivot_root SYS_move_mount SYS_open_tree SYS_fsopen SYS_fsmount SYS_open_by_handle_at SYS_bpf
+        SYS_perf_event_open SYS_userfaultfd SYS_add_key SYS_request_key SYS_keyctl SYS_init_module SYS_finit_module
+        SYS_delete_module SYS_kexec_load SYS_reboot SYS_swapon SYS_swapoff SYS_io_uring_setup
     ];
 
     pub(super) fn confinement() -> Confinement {

@@ -16,7 +16,7 @@ use std::{
 use super::{
     SandboxConfig, SandboxError,
     confine::{self, CommandLimits},
-    program, worker,
+    job, program,
 };
 
 /// Stack of the thread that listens for dagdeck's end; it counts against the command's memory.
@@ -40,7 +40,7 @@ pub(in crate::tools) struct Confined {
 pub(in crate::tools) fn wrap(config: &SandboxConfig, confined: &Confined) -> Result<tokio::process::Command, SandboxError> {
     let order = serde_json::to_string(confined).map_err(|cause| SandboxError::Start(cause.to_string()))?;
     let mut command = tokio::process::Command::new(program(config)?);
-    command.arg(worker::EXEC).arg(order);
+    command.arg(job::EXEC).arg(order);
     Ok(command)
 }
 

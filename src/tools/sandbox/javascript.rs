@@ -8,7 +8,7 @@ use rustix::time::{ClockId, clock_gettime};
 use serde_json::Value;
 use std::{borrow::Cow, cell::RefCell, rc::Rc, time::Duration};
 
-use super::{OUTPUT, worker::SandboxAnswer};
+use super::{OUTPUT, job::SandboxAnswer};
 
 /// Stack of a script in bytes; well below the thread's.
 const STACK: usize = 1 << 20;

@@ -6,6 +6,7 @@ mod confine;
 mod exec;
 mod html;
 mod javascript;
+mod job;
 mod process;
 mod worker;
 
@@ -19,7 +20,7 @@ use crate::plan::{
     SandboxLimits,
     limits::{SCRIPT_MEMORY_MB as MEMORY_MB, SCRIPT_TIME_MS as TIME_MS},
 };
-use worker::{SandboxAnswer, SandboxJob};
+use job::{SandboxAnswer, SandboxJob};
 
 pub use confine::{Confinement, confinement};
 pub(super) use exec::{Confined, wrap};
@@ -146,7 +147,7 @@ pub(super) async fn html_text(config: &SandboxConfig, html: String) -> String {
 async fn work(config: &SandboxConfig, job: &SandboxJob, time_ms: u64) -> Result<SandboxAnswer, SandboxError> {
     let input = serde_json::to_vec(job).map_err(|cause| SandboxError::Start(cause.to_string()))?;
     let mut command = Command::new(program(config)?);
-    command.arg0("dagdeck-sandbox").arg(worker::JOB).env_clear().env("TZ", "UTC").current_dir("/").process_group(0);
+    command.arg0("dagdeck-sandbox").arg(job::JOB).env_clear().env("TZ", "UTC").current_dir("/").process_group(0);
     let caps = ProcessLimits { wall: Duration::from_millis(time_ms) * 4 + GRACE, stdout: OUTPUT * 2, stderr: 4096 };
     let done = run(command, Feed::Bytes(&input), &caps).await.map_err(|cause| SandboxError::Start(cause.to_string()))?;
     let Some(status) = done.status.filter(|status| status.signal() != Some(Signal::XCPU.as_raw())) else {

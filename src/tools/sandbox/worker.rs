@@ -1,6 +1,5 @@
 //! The worker's side: one job from stdin, one answer to stdout. The limits are in force before the job's code is looked at.
 
-use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use std::{
     ffi::OsString,
@@ -8,59 +7,13 @@ use std::{
     process::ExitCode,
 };
 
-use super::{confine, exec, html, javascript};
+use super::{
+    confine, exec, html, javascript,
+    job::{EXEC, JOB, SandboxAnswer, SandboxJob},
+};
 
-/// First argument of a worker that does a job.
-pub(super) const JOB: &str = "__sandbox-job";
-/// First argument of a worker that runs a command.
-pub(super) const EXEC: &str = "__sandbox-exec";
 /// Stack of the thread that runs the job.
 const STACK: usize = 16 << 20;
-
-/// What a worker is asked.
-#[derive(Clone, Debug, Serialize, Deserialize)]
-pub(super) enum SandboxJob {
-    /// Run a function body.
-    Javascript {
-        code: String,
-        /// Results of dependencies by id.
-        deps: Value,
-        inputs: Value,
-        /// Memory limit in MiB.
-        memory_mb: u64,
-        /// Time limit in milliseconds.
-        time_ms: u64,
-    },
-    /// Turn a page into text.
-    Html { html: String },
-}
-
-/// What a worker answers.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub(super) enum SandboxAnswer {
-    Value {
-        value: Value,
-        logs: Vec<String>,
-    },
-    /// The time was up.
-    Time {
-        /// What was logged before.
-        logs: Vec<String>,
-    },
-    Failed {
-        message: String,
-        /// Line of the code.
-        line: Option<u32>,
-        /// What was logged before.
-        logs: Vec<String>,
-    },
-}
-
-impl SandboxAnswer {
-    pub(super) fn failed(message: impl Into<String>) -> Self {
-        Self::Failed { message: message.into(), line: None, logs: Vec::new() }
-    }
-}
 
 /// Runs as a sandbox worker if the program was started as one; `main` calls this before anything else and ends with the code.
 pub fn worker_main(args: impl IntoIterator<Item = OsString>) -> Option<ExitCode> {

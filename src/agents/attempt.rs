@@ -1,0 +1,64 @@
+//! One attempt of an agent node: its limits, how it ends, and what its model calls go by.
+
+use serde_json::Value;
+use std::time::Duration;
+
+use super::Card;
+use crate::engine::{AgentJob, Done, ErrorKind, NodeError};
+use crate::plan::limits::{AGENT_ITERATIONS, AGENT_SECONDS, AGENT_TOKENS, MOST_ITERATIONS};
+
+/// Provider's name of a model that only rehearses; its results carry the same word as their mark.
+pub use crate::models::rehearsal::PROVIDER as REHEARSAL;
+
+/// Provider's name of the operator in a model's place.
+pub const OPERATOR: &str = "operator";
+
+/// Limits that hold for one attempt.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct AttemptLimits {
+    pub iterations: u32,
+    /// Prompt and answer tokens together.
+    pub tokens: u64,
+    /// Working time, without waiting for tools and people.
+    pub time: Duration,
+}
+
+impl AttemptLimits {
+    /// The node's limits, else the card's, else the default ones. A job says 0 for what its node leaves open.
+    pub fn new(job: &AgentJob, card: &Card) -> Self {
+        let iterations = if job.max_iterations > 0 { Some(job.max_iterations) } else { card.limits.max_iterations };
+        let tokens = if job.max_tokens > 0 { Some(job.max_tokens) } else { card.limits.max_tokens };
+        let seconds = if job.timeout_s > 0.0 { job.timeout_s } else { AGENT_SECONDS };
+        Self {
+            iterations: iterations.unwrap_or(AGENT_ITERATIONS).clamp(1, MOST_ITERATIONS),
+            tokens: tokens.unwrap_or(AGENT_TOKENS),
+            time: Duration::try_from_secs_f64(seconds).unwrap_or(Duration::MAX),
+        }
+    }
+}
+
+/// How an attempt ended, unless it simply failed.
+#[derive(Clone, Debug, PartialEq)]
+pub enum AttemptEnd {
+    Done(Done),
+    /// At a limit that fails the node, with what there was until then.
+    Limit {
+        /// Which limit, in words.
+        error: NodeError,
+        /// What the agent handed back.
+        handed_back: Value,
+    },
+}
+
+/// A name for a call that no other attempt of the node has used.
+pub(super) fn call_id() -> String {
+    uuid::Uuid::now_v7().simple().to_string()
+}
+
+pub(super) fn millis(time: Duration) -> u64 {
+    u64::try_from(time.as_millis()).unwrap_or(u64::MAX)
+}
+
+pub(super) fn limit(message: impl Into<String>, hint: &str) -> NodeError {
+    NodeError { kind: ErrorKind::Limit, ..NodeError::permanent(message) }.hint(hint)
+}

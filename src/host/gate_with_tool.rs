@@ -1,0 +1,27 @@
+//! `GateWithTool`: a gate, and the tool that the call or node behind it uses.
+
+use crate::engine::{Gate, GateId, GateKind, Run};
+
+/// A gate with the tool behind it, if a tool call is what it asks about.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct GateWithTool {
+    pub(super) gate: Gate,
+    /// By its own name, whichever the plan calls it by.
+    pub(super) tool: Option<String>,
+}
+
+impl GateWithTool {
+    /// A gate of a run.
+    pub(super) fn of(run: &Run, id: GateId) -> Option<Self> {
+        let (gate, _) = run.gate(id)?;
+        let tool = match &gate.kind {
+            GateKind::Tool { tool, .. } => Some(tool.clone()),
+            GateKind::Before => run.node_doc(&gate.node).and_then(|node| node.kind.tool()).map(|work| {
+                let own = run.settings().map_or(&*work.tool, |settings| settings.catalog.canonical(&work.tool));
+                own.to_owned()
+            }),
+            GateKind::After | GateKind::Question { .. } => None,
+        };
+        Some(Self { gate: gate.clone(), tool })
+    }
+}

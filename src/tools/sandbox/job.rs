@@ -1,0 +1,54 @@
+//! What dagdeck and its workers say to each other.
+
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+/// First argument of a worker that does a job.
+pub(super) const JOB: &str = "__sandbox-job";
+/// First argument of a worker that runs a command.
+pub(super) const EXEC: &str = "__sandbox-exec";
+
+/// What a worker is asked.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(super) enum SandboxJob {
+    /// Run a function body.
+    Javascript {
+        code: String,
+        /// Results of dependencies by id.
+        deps: Value,
+        inputs: Value,
+        /// Memory limit in MiB.
+        memory_mb: u64,
+        /// Time limit in milliseconds.
+        time_ms: u64,
+    },
+    /// Turn a page into text.
+    Html { html: String },
+}
+
+/// What a worker answers.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub(super) enum SandboxAnswer {
+    Value {
+        value: Value,
+        logs: Vec<String>,
+    },
+    /// The time was up.
+    Time {
+        /// What was logged before.
+        logs: Vec<String>,
+    },
+    Failed {
+        message: String,
+        /// Line of the code.
+        line: Option<u32>,
+        /// What was logged before.
+        logs: Vec<String>,
+    },
+}
+
+impl SandboxAnswer {
+    pub(super) fn failed(message: impl Into<String>) -> Self {
+        Self::Failed { message: message.into(), line: None, logs: Vec::new() }
+    }
+}
