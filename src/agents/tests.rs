@@ -726,7 +726,7 @@ async fn what_was_cut_of_the_context_is_in_the_log_of_the_node() {
     let mut narrow = Stage::new(vec![text("done")]).depends_on(&[("long", json!("x".repeat(40_000)))]);
     narrow.execution.context_tokens = 500;
     narrow.run().await.unwrap();
-    assert!(narrow.notes()[0].contains("at most 500 tokens"));
+    assert!(narrow.notes()[0].contains("may use 500 tokens"));
 }
 
 #[tokio::test]

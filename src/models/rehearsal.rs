@@ -43,7 +43,7 @@ fn words(request: &ChatRequest) -> String {
         ChatMessage::User { content } => Some(content.trim()),
         ChatMessage::System { .. } | ChatMessage::Assistant { .. } | ChatMessage::Tool { .. } => None,
     });
-    let mut text = format!("{MARK} No model is connected, so this text stands in for an answer.\n");
+    let mut text = format!("{MARK} No model is connected, so this text is made up.\n");
     text.push_str(&format!(
         "A model would get {} and about {} tokens",
         counted(request.messages.len(), "message"),

@@ -203,6 +203,6 @@ mod tests {
             error(&whole.replacen("\"at\":5", "\"at\":6", 1)),
             "f:1: the file was changed after it was written: its checksum differs"
         );
-        assert_eq!(error(&whole.replacen("\"seq\":2", "\"seq\":4", 1)), "f:3: this is event 4, and event 2 belongs here");
+        assert_eq!(error(&whole.replacen("\"seq\":2", "\"seq\":4", 1)), "f:3: this is event 4, but event 2 should be here");
     }
 }

@@ -615,7 +615,7 @@ fn a_configuration_that_can_not_be_read_is_named_with_its_line() {
     }
     let program = Program::new();
     program.file(".dagdeck/config.toml", "[permissions]\nallow = [\"*\"]\n");
-    program.run(&["tools"]).code(1).says(&["config.toml:2", "may not be set by a project"]);
+    program.run(&["tools"]).code(1).says(&["config.toml:2", "a project can't set"]);
 }
 
 #[test]
