@@ -9,19 +9,19 @@ use dagdeck::{
 use std::fmt::Write;
 
 /// What is above it is written by hand.
-const MARK: &str = "<!-- Made from the code: DAGDECK_WRITE_DOCS=1 cargo test --test it pages -->\n";
+const MARK: &str = "<!-- Made from the code: WRITE_DOCS=1 cargo test --test it pages -->\n";
 
 /// Compares a page with what the code says, or writes it where that is asked for.
 fn check(page: &str, made: &str) {
     let path = format!("{}/docs/{page}", env!("CARGO_MANIFEST_DIR"));
     let text = std::fs::read_to_string(&path).unwrap();
     let (above, below) = text.split_once(MARK).unwrap_or_else(|| panic!("docs/{page} has no line {MARK}"));
-    if std::env::var_os("DAGDECK_WRITE_DOCS").is_some() {
+    if std::env::var_os("WRITE_DOCS").is_some() {
         std::fs::write(&path, format!("{above}{MARK}{made}")).unwrap();
         return;
     }
     let other = made.lines().zip(below.lines()).find(|(made, written)| made != written);
-    assert!(made == below, "docs/{page} differs from the code: {other:?}\nwrite it anew: DAGDECK_WRITE_DOCS=1 cargo test --test it pages");
+    assert!(made == below, "docs/{page} differs from the code: {other:?}\nwrite it anew: WRITE_DOCS=1 cargo test --test it pages");
 }
 
 /// A text as a cell of a table.
