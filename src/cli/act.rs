@@ -13,7 +13,7 @@ use crate::{
         edit::Edit,
         validate::{Severity, validate},
     },
-    text::{Plain, cost, count, duration},
+    text::Plain,
 };
 use serde_json::json;
 
@@ -217,16 +217,16 @@ async fn carry(drive: StoredRun, verb: Action, args: &ActArgs, place: &CliContex
     if let Some(why) = state.refusal(&command) {
         return Err(CliError::new(format!("can't {}: {why}", refused(&verb, &why, &state))));
     }
-    let mut blast = state.blast(&verb, now);
+    let mut impact = state.impact(&verb, now);
     // What the run starts by going on is not the verb's doing.
     let mut anyway = state.clone();
     anyway.step(&Input::Proceed, now);
-    blast.starts.retain(|id| anyway.node(id).is_none_or(|node| node.state != NodeState::Running));
+    impact.starts.retain(|id| anyway.node(id).is_none_or(|node| node.state != NodeState::Running));
     if args.on.dry_run {
-        return told(&verb, &blast, args.on.json, io);
+        return print_impact(&verb, &impact, args.on.json, io);
     }
-    for line in words(&blast) {
-        io.say(&line);
+    for (_, line) in impact.lines() {
+        io.say(line.as_str());
     }
     let (pauses, cancels) = (verb == Action::Pause, verb == Action::Cancel { target: ActionTarget::Run });
     let commands = if args.on.pause && !pauses { with_pause(&drive.state, vec![command]) } else { vec![command] };
@@ -269,65 +269,20 @@ pub(super) fn with_pause(state: &Run, commands: Vec<Command>) -> Vec<Command> {
 }
 
 /// What a verb would change, and nothing else.
-fn told(verb: &Action, blast: &Impact, as_json: bool, io: &mut Io<'_>) -> Result<Exit, CliError> {
+fn print_impact(verb: &Action, impact: &Impact, as_json: bool, io: &mut Io<'_>) -> Result<Exit, CliError> {
     if as_json {
-        let Impact { stops, wraps, skips, cancels, reruns, holds, starts, voids, stale, lost, ends } = blast;
+        let Impact { stops, wraps, skips, cancels, reruns, holds, starts, voids, stale, lost, ends } = impact;
         io.json(&json!({
             "verb": verb, "stops": stops, "wraps": wraps, "skips": skips, "cancels": cancels, "reruns": reruns,
             "holds": holds, "starts": starts, "voids": voids, "stale": stale,
-            "lost": {"tokens": lost.tokens, "cost_usd": lost.cost_usd, "time_ms": lost.time_ms}, "ends": ends,
+            "lost": {"tokens": lost.tokens, "cost_usd": lost.cost_usd, "time_ms": lost.work_ms.unwrap_or_default()}, "ends": ends,
         }))?;
         return Ok(Exit::Success);
     }
-    let lines = words(blast);
-    for line in if lines.is_empty() { vec!["changes no node by itself".to_owned()] } else { lines } {
-        io.line(&line)?;
+    let lines = impact.lines();
+    if lines.is_empty() {
+        io.line("no node changes at once")?;
     }
+    lines.iter().try_for_each(|(_, line)| io.line(line.as_str()))?;
     Ok(Exit::Success)
-}
-
-/// A blast radius in words, a line for each kind of change.
-fn words(blast: &Impact) -> Vec<String> {
-    let Impact { stops, wraps, skips, cancels, reruns, holds, starts, voids, stale, lost, ends } = blast;
-    let lists = [
-        ("stops", stops),
-        ("ends with what there is", wraps),
-        ("skips", skips),
-        ("cancels", cancels),
-        ("runs again", reruns),
-        ("holds", holds),
-        ("starts", starts),
-        ("voids the questions of", voids),
-        ("leaves stale", stale),
-    ];
-    let named = |nodes: &[NodeId]| nodes.iter().map(|node| Plain::line(node).into_string()).collect::<Vec<_>>().join(", ");
-    let mut lines: Vec<String> =
-        lists.iter().filter(|(_, nodes)| !nodes.is_empty()).map(|(what, nodes)| format!("{what}: {}", named(nodes))).collect();
-    lines.extend(ends.map(|outcome| format!("ends the run: {}", outcome.word())));
-    if !lost.is_nothing() {
-        let tokens = (lost.tokens > 0).then(|| format!("{} tokens", count(lost.tokens)));
-        let money = (lost.cost_usd > 0.0).then(|| cost(lost.cost_usd).into_string());
-        let parts: Vec<String> = [format!("{} of work", duration(lost.time_ms))].into_iter().chain(tokens).chain(money).collect();
-        lines.push(format!("lost or done again: {}", parts.join(", ")));
-    }
-    lines
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::engine::ImpactRow;
-
-    #[test]
-    fn every_kind_of_change_is_told_and_what_is_handed_back_too() {
-        assert_eq!(words(&Impact::default()), Vec::<String>::new());
-        let lost = ImpactRow { tokens: 7, ..ImpactRow::default() };
-        let ends = Some(Outcome::Failed);
-        let blast = Impact { wraps: vec!["a".into(), "b".into()], stale: vec!["c".into()], lost, ends, ..Impact::default() };
-        let told = words(&blast);
-        assert_eq!(told[..3], ["ends with what there is: a, b", "leaves stale: c", "ends the run: failed"]);
-        assert_eq!(told[3], "lost or done again: 0ms of work, 7 tokens");
-        let work = Impact { lost: ImpactRow { time_ms: 1_200, ..ImpactRow::default() }, ..Impact::default() };
-        assert_eq!(words(&work), ["lost or done again: 1.2s of work"]);
-    }
 }

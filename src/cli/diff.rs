@@ -2,13 +2,13 @@
 
 use super::{CliContext, CliError, DiffArgs, Exit, Io, export, ls::short, show};
 use crate::{
-    engine::{Comparison, ResultChange, Run, Side, Totals},
+    engine::{Comparison, ResultChange, Run, Side, listed},
     plan::{
         Plan,
         diff::{Diff, Difference, DifferenceMark},
         nest,
     },
-    text::{Plain, cost, count, counted, duration},
+    text::{Plain, counted},
 };
 use serde_json::{Value, json};
 
@@ -85,37 +85,26 @@ fn print_results(results: &Comparison, [old, new]: &[String; 2], io: &mut Io<'_>
         io.line(&Plain::line(&format!("{sign} result  {}", versus.node)).into_string())?;
         for (sign, side) in [("-", &versus.left), ("+", &versus.right)] {
             if let Some(side) = side {
-                let (head, gave) = told(side);
-                io.row(&Plain::line(&format!("    {sign} {head}  ")), &gave, RESULT_COLUMNS)?;
+                let head = Plain::line(&format!("    {sign} ")).then(&side.label()).then(&Plain::blank(2));
+                io.row(&head, &Plain::summary(&gave(side)), RESULT_COLUMNS)?;
             }
         }
     }
     for (sign, name, took) in [("-", old, results.left), ("+", new, results.right)] {
-        let open = took.time_ms.is_none().then(|| "not over".to_owned());
-        let words: Vec<String> = open.into_iter().chain([price(took)]).filter(|words| !words.is_empty()).collect();
-        io.line(&format!("{sign} run {name} in all: {}", words.join(", ")))?;
+        let open = took.elapsed_ms.is_none().then(|| Plain::line("not over"));
+        let totals = listed(open.into_iter().chain([took.label()]).filter(|part| !part.is_empty()));
+        io.line(&format!("{sign} run {name}: {totals}"))?;
     }
     io.say(&format!("results: {} the same, {other} different", counted(same, "node")));
     Ok(())
 }
 
-fn told(side: &Side) -> (String, Plain) {
-    let gave = match (&side.error, &side.result) {
+fn gave(side: &Side) -> String {
+    match (&side.error, &side.result) {
         (Some(error), _) => error.clone(),
         (None, Some(result)) => result.as_str().map_or_else(|| result.to_string(), str::to_owned),
         (None, None) => String::new(),
-    };
-    let mark = side.mark.as_ref().map(|mark| format!(" ({mark})")).unwrap_or_default();
-    let words = [format!("{}{mark}", side.state.replace('_', " ")), price(side.took)];
-    let head = words.into_iter().filter(|words| !words.is_empty()).collect::<Vec<_>>().join(", ");
-    (head, Plain::summary(&gave))
-}
-
-/// What something took, as far as it took anything.
-fn price(took: Totals) -> String {
-    let time = took.time_ms.map(|ms| duration(ms).into_string());
-    let tokens = (took.tokens > 0).then(|| format!("{} tokens, {}", count(took.tokens), cost(took.cost_usd)));
-    time.into_iter().chain(tokens).collect::<Vec<_>>().join(", ")
+    }
 }
 
 /// Positions of the pieces without which this one can't be made, since it would close a cycle.

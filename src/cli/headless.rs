@@ -3,11 +3,11 @@
 
 use super::{CliContext, CliError, Exit, GateArgs, Io, ls::short, named};
 use crate::{
-    engine::{Command, Event, NodeFact, Pace, Record, Run, RunId},
+    engine::{Command, Event, NodeFact, Pace, Record, Run, RunId, Time, elapsed},
     host::{Flags, Headless, HeadlessEnd, LocalHost, Yes},
     plan::{Plan, order::PlanGraph},
     store::RunFilter,
-    text::{Plain, duration},
+    text::Plain,
 };
 use serde_json::json;
 use tokio::signal::unix::{SignalKind, signal};
@@ -206,7 +206,7 @@ pub(super) fn finish(ended: &Headless, as_json: bool, io: &mut Io<'_>) -> Result
     }
     let outcome = outcome.as_str().unwrap_or_default();
     let is_over = ended.state.outcome().is_some();
-    let elapsed = elapsed(&ended.state).filter(|_| is_over).map(|elapsed| format!(" in {elapsed}")).unwrap_or_default();
+    let elapsed = if is_over { format!(", {}", elapsed(ended.state.elapsed_ms(Time::default()))) } else { String::new() };
     let reason = if reason.is_empty() { String::new() } else { format!(": {}", Plain::line(&reason)) };
     io.say(&format!("run {name} {outcome}{elapsed}{reason}"));
     Ok(exit)
@@ -232,11 +232,4 @@ fn print_results(run: &Run, io: &mut Io<'_>) -> Result<(), CliError> {
 fn final_nodes(plan: &Plan) -> Vec<&crate::plan::NodeId> {
     let graph = PlanGraph::new(plan);
     graph.exits().filter_map(|at| plan.nodes.get(at)).map(|node| &node.id).collect()
-}
-
-fn elapsed(run: &Run) -> Option<Plain> {
-    let spans = || run.nodes().map(|(_, node)| node.span);
-    let start = spans().filter_map(|span| span.started).min()?;
-    let end = spans().filter_map(|span| span.finished).max()?;
-    Some(duration(end.since(start)))
 }

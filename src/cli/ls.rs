@@ -3,9 +3,9 @@
 use super::{CliContext, CliError, Exit, Io, LsArgs};
 pub(super) use crate::store::short;
 use crate::{
-    engine::{Outcome, RunId},
+    engine::{RunId, RunStatus, elapsed},
     store::{RunFilter, RunRow},
-    text::{Plain, duration, timestamp},
+    text::{Plain, timestamp},
 };
 use serde_json::{Value, json};
 use std::collections::{BTreeMap, BTreeSet};
@@ -49,17 +49,9 @@ pub fn ls(args: &LsArgs, place: &CliContext, io: &mut Io<'_>) -> Result<Exit, Cl
     Ok(Exit::Success)
 }
 
-/// How a run stands, in one word: as it ended, or what it stands still for, or else whether somebody drives it.
-pub(super) fn status(outcome: Option<Outcome>, rest: Option<&'static str>, driver: Option<&str>) -> &'static str {
-    match (outcome, rest, driver) {
-        (Some(Outcome::Succeeded), _, _) => "succeeded",
-        (Some(Outcome::Partial), _, _) => "partial",
-        (Some(Outcome::Failed), _, _) => "failed",
-        (Some(Outcome::Cancelled), _, _) => "cancelled",
-        (None, Some(rest), _) => rest,
-        (None, None, Some(_)) => "running",
-        (None, None, None) => "interrupted",
-    }
+/// How a run is, by who drives it.
+pub(super) fn status(status: RunStatus, driver: Option<&str>) -> &'static str {
+    if driver.is_none() { status.without_driver().word() } else { status.word() }
 }
 
 /// Runs with their branches below them, and how deep each stands; the newest family first.
@@ -82,8 +74,8 @@ fn families(runs: &[RunRow]) -> Vec<(usize, &RunRow)> {
 
 /// How a run stands, how long it took, how large it is.
 fn cells(run: &RunRow, driver: Option<&str>) -> [String; 3] {
-    let took = run.finished.map_or_else(|| "-".to_owned(), |end| duration(end.since(run.created)).into_string());
-    [status(run.outcome, run.rest, driver).to_owned(), took, run.nodes.to_string()]
+    let took = run.finished.map_or_else(|| "-".to_owned(), |end| elapsed(end.since(run.created)).into_string());
+    [status(run.status, driver).to_owned(), took, run.nodes.to_string()]
 }
 
 /// Where it came from, and its goal. A branch below its parent needn't name it.
@@ -99,7 +91,7 @@ fn title(depth: usize, run: &RunRow) -> Plain {
 
 fn as_json(run: &RunRow, driver: Option<&str>) -> Value {
     json!({
-        "run": run.run, "status": status(run.outcome, run.rest, driver), "driver": driver, "goal": run.goal,
+        "run": run.run, "status": status(run.status, driver), "driver": driver, "goal": run.goal,
         "workspace": run.workspace, "created_at": run.created, "finished_at": run.finished, "nodes": run.nodes, "waiting": run.waiting,
         "parent": run.parent.as_ref().map(|(run, seq)| json!({"run": run, "seq": seq})), "imported_at": run.imported,
     })

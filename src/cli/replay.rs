@@ -2,7 +2,7 @@
 
 use super::{CliContext, CliError, Exit, Io, ReplayArgs, headless::message, ls::short, named, show};
 use crate::{
-    engine::{Actor, Event, NodeFact, Record, Run},
+    engine::{Actor, Event, NodeFact, Record, Run, Time},
     plan::NodeId,
     store::RunFilter,
     text::{Plain, thousands, timestamp},
@@ -33,9 +33,9 @@ pub fn replay(args: &ReplayArgs, place: &CliContext, io: &mut Io<'_>) -> Result<
         io.json(&shown)?;
         return Ok(Exit::Success);
     }
-    let at = kept.last().map(|record| timestamp(record.at.0).into_string()).unwrap_or_default();
-    io.line(&format!("event {seq} of {}, {at}", records.len()))?;
-    show::print(&run, &id.0, AS_IT_WAS, io)?;
+    let last = kept.last().map_or(Time::default(), |record| record.at);
+    io.line(&format!("event {seq} of {}, {}", records.len(), timestamp(last.0)))?;
+    show::print(&run, (&id.0, AS_IT_WAS), last, io)?;
     Ok(Exit::Success)
 }
 
@@ -121,7 +121,6 @@ fn by_people(event: &Event) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::engine::Time;
 
     #[test]
     fn what_nodes_stream_at_the_same_time_is_one_line_each_until_they_do_something_else() {

@@ -6,10 +6,10 @@ use super::{
     named, timeline,
 };
 use crate::{
-    engine::{Decided, Gate, NodeRun, NodeState, Record, Run, RunId, Transcript, TranscriptEntry},
+    engine::{Decided, Gate, NodeRun, NodeState, Record, Run, RunId, RunStatus, Time, Transcript, TranscriptEntry, elapsed, listed, work},
     plan::{NodeId, nest},
     store::RunFilter,
-    text::{Block, Plain, clock, cost, count, counted, duration, timestamp},
+    text::{Block, Plain, clock, counted, duration, timestamp},
 };
 use serde_json::{Value, json};
 
@@ -30,13 +30,14 @@ pub fn show(args: &ShowArgs, place: &CliContext, io: &mut Io<'_>) -> Result<Exit
         return Ok(Exit::Success);
     }
     let run = Run::replay(&records);
+    let last = records.last().map_or(Time::default(), |record| record.at);
     let driver = place.store()?.driver(&RunId(id.clone()));
     let shown = json_of(&run, &id, driver.as_deref());
     let Some(node) = &args.node else {
         if args.json {
             io.json(&shown)?
         } else {
-            print(&run, &id, driver.as_deref(), io)?
+            print(&run, (&id, driver.as_deref()), last, io)?
         }
         return Ok(Exit::Success);
     };
@@ -63,14 +64,9 @@ pub(super) fn records(name: &str, place: &CliContext) -> Result<(String, Vec<Rec
     Ok((id.0, records))
 }
 
-/// How a run stands, in one word, by who drives it.
-fn standing(run: &Run, driver: Option<&str>) -> &'static str {
-    status(run.outcome().map(|(outcome, _)| outcome), run.at_rest(), driver)
-}
-
 /// Whether nobody works at a node that is at work by the journal: the process that drove its run ended without leaving it.
 pub(super) fn is_interrupted(run: &Run, node: &NodeRun, driver: Option<&str>) -> bool {
-    node.state == NodeState::Running && run.outcome().is_none() && run.at_rest().is_none() && driver.is_none()
+    node.state == NodeState::Running && driver.is_none() && run.status().without_driver() == RunStatus::Interrupted
 }
 
 /// How a node stands, in one word.
@@ -84,7 +80,7 @@ pub(super) fn json_of(run: &Run, id: &str, driver: Option<&str>) -> Value {
     let nodes: Vec<Value> = nodes.map(|(id, node)| node_json(run, id, node, is_interrupted(run, node, driver))).collect();
     let gates: Vec<Value> = run.gates().map(|(gate, decided)| gate_json(run, gate, decided)).collect();
     json!({
-        "run": id, "status": standing(run, driver),
+        "run": id, "status": status(run.status(), driver),
         "reason": run.outcome().map(|(_, reason)| reason), "goal": run.plan().map(|plan| plan.goal.as_str()),
         "nodes": nodes, "gates": gates,
     })
@@ -95,7 +91,7 @@ fn node_json(run: &Run, id: &NodeId, node: &NodeRun, interrupted: bool) -> Value
     let prefix = nest::prefix(id);
     let sources = run.node_doc(id).map(|node| node.depends_on.as_slice()).unwrap_or_default();
     let depends: Vec<String> = sources.iter().map(|source| format!("{prefix}{source}")).collect();
-    let took = node.took_in_all_ms();
+    let took = node.work_ms();
     let tools: Vec<Value> = lineage
         .tools
         .iter()
@@ -147,11 +143,12 @@ fn as_text(value: &Value) -> String {
     value.as_str().map_or_else(|| value.to_string(), str::to_owned)
 }
 
-pub(super) fn print(run: &Run, id: &str, driver: Option<&str>, io: &mut Io<'_>) -> Result<(), CliError> {
+/// Elapsed time counts to `last` where the run is open.
+pub(super) fn print(run: &Run, (id, driver): (&str, Option<&str>), last: Time, io: &mut Io<'_>) -> Result<(), CliError> {
     let goal = run.plan().map_or("", |plan| plan.goal.as_str());
-    let status = standing(run, driver);
+    let status = status(run.status(), driver);
     let goal = if goal.trim().is_empty() { Plain::default() } else { Plain::line(": ").then(&Plain::summary(goal)) };
-    io.line(&format!("{} {status}{goal}", short(id)))?;
+    io.line(&format!("{} {status}, {}, {}{goal}", short(id), elapsed(run.elapsed_ms(last)), work(run.work_ms())))?;
     if let Some((_, reason)) = run.outcome().filter(|(_, reason)| !reason.is_empty()) {
         io.line(&format!("  {}", Plain::line(reason)))?;
     }
@@ -168,7 +165,7 @@ pub(super) fn print(run: &Run, id: &str, driver: Option<&str>, io: &mut Io<'_>) 
 }
 
 fn node_row(run: &Run, id: &NodeId, node: &NodeRun, width: usize, driver: Option<&str>) -> (Plain, Plain) {
-    let took = node.took_in_all_ms().map_or_else(String::new, |ms| duration(ms).into_string());
+    let took = node.work_ms().map_or_else(String::new, |ms| duration(ms).into_string());
     let last = match (&node.error, &node.result) {
         (Some(error), _) => error.message.clone(),
         (None, Some(result)) => as_text(result),
@@ -225,11 +222,10 @@ fn print_node(
             io.line(&format!("  hint: {}", Plain::line(hint)))?;
         }
     }
-    let spent = node.spent();
-    if spent.model_calls > 0 {
-        let tokens = count(spent.tokens.total());
-        let calls = counted(spent.model_calls as usize, "model call");
-        io.line(&format!("  {calls}, {tokens} tokens, {}", cost(spent.cost_usd)))?;
+    let took = [node.work_ms().map(work).unwrap_or_default(), node.spent().label()];
+    let took = listed(took.into_iter().filter(|part| !part.is_empty()));
+    if !took.is_empty() {
+        io.line(&format!("  {took}"))?;
     }
     let messages = entries.iter().filter(|entry| matches!(entry, TranscriptEntry::Message { .. })).count();
     if messages > 0 {

@@ -2,8 +2,8 @@
 
 use super::{AboutArgs, CliContext, CliError, Exit, Io, named, show};
 use crate::{
-    engine::{Run, Trace, TraceRow, TraceStep, Transcript},
-    text::{Plain, cost, count, duration, timestamp},
+    engine::{Run, Totals, Trace, TraceRow, TraceStep, Transcript},
+    text::{Plain, timestamp},
 };
 use serde_json::json;
 
@@ -48,19 +48,14 @@ fn print(trace: &Trace, row: &TraceRow, io: &mut Io<'_>) -> Result<(), CliError>
 /// Who made it, how, and at what price.
 fn made(step: &TraceStep) -> String {
     let made = &step.made;
-    let mut words = vec![made.by.clone(), step.state.replace('_', " ")];
+    let mut words = vec![made.by.clone(), step.state.to_owned()];
     words.extend(step.mark.clone());
     words.extend((!made.models.is_empty()).then(|| made.models.join(", ")));
-    if made.tokens.total() > 0 {
-        words.push(format!("{} tokens", count(made.tokens.total())));
-    }
-    if made.cost_usd > 0.0 {
-        words.push(cost(made.cost_usd).into_string());
-    }
     words.extend((made.attempts > 1).then(|| format!("{} attempts", made.attempts)));
     words.extend((made.generation > 1).then(|| format!("generation {}", made.generation)));
     words.extend(made.stale.as_ref().map(|why| format!("stale: {why}")));
-    words.extend(made.took_ms.map(|took| duration(took).into_string()));
+    let took = Totals { tokens: made.tokens.total(), cost_usd: made.cost_usd, elapsed_ms: None, work_ms: made.took_ms }.label();
+    words.extend(Some(took.into_string()).filter(|took| !took.is_empty()));
     words.join(", ")
 }
 

@@ -1,7 +1,7 @@
 //! `Comparison`: two runs side by side, node by node: what became of each, what it gave, and what it took. What differs in their plans is
 //! told by `plan::diff`.
 
-use super::{NodeRun, Time, run::Run};
+use super::{NodeRun, Spent, Time, run::Run};
 use crate::plan::NodeId;
 use serde::Serialize;
 use serde_json::Value;
@@ -72,9 +72,12 @@ pub struct Totals {
     pub tokens: u64,
     /// US dollars, as far as prices are known.
     pub cost_usd: f64,
-    /// Milliseconds of work: of a node its own, of a run those in which any of its nodes was at work, so that a branch compares with the
-    /// run that it left long ago. Absent before the end, and where nobody worked at it.
-    pub time_ms: Option<u64>,
+    /// Of a run that is over.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub elapsed_ms: Option<u64>,
+    /// Of a node or run that is over.
+    #[serde(rename = "time_ms")]
+    pub work_ms: Option<u64>,
 }
 
 impl Comparison {
@@ -112,23 +115,20 @@ fn side(node: &NodeRun) -> Side {
         error: node.error.as_ref().map(|error| error.message.clone()),
         mark: node.mark.clone(),
         attempts: node.attempt,
-        took: Totals { tokens: lineage.tokens.total(), cost_usd: lineage.cost_usd, time_ms: node.took_in_all_ms() },
+        took: Totals { tokens: lineage.tokens.total(), cost_usd: lineage.cost_usd, elapsed_ms: None, work_ms: node.work_ms() },
     }
 }
 
 fn totals(run: &Run) -> Totals {
-    let nodes = || run.nodes().map(|(_, node)| node);
-    let mut worked: Vec<(Time, Time)> =
-        nodes().filter(|node| node.took_in_all_ms().is_some()).filter_map(|node| node.span.started.zip(node.span.finished)).collect();
-    worked.sort_unstable();
-    let (mut time_ms, mut until) = (0, Time::default());
-    for (from, to) in worked {
-        time_ms += to.since(from.max(until));
-        until = until.max(to);
-    }
+    let spent = run.nodes().fold(Spent::default(), |mut all, (_, node)| {
+        all.add(node.spent());
+        all
+    });
+    let over = run.outcome().is_some();
     Totals {
-        tokens: nodes().map(|node| node.spent().tokens.total()).sum(),
-        cost_usd: nodes().map(|node| node.spent().cost_usd).sum(),
-        time_ms: run.outcome().map(|_| time_ms),
+        tokens: spent.tokens.total(),
+        cost_usd: spent.cost_usd,
+        elapsed_ms: over.then(|| run.elapsed_ms(Time::default())),
+        work_ms: over.then(|| run.work_ms()),
     }
 }

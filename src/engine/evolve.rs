@@ -31,16 +31,17 @@ impl Run {
             Event::RunCreated { run, plan, settings, by } => {
                 let head = Head { run: run.clone(), settings: (**settings).clone(), by: by.clone() };
                 self.create(head, (**plan).clone());
+                self.stage.created = at;
             }
             Event::RunStarted => self.start(),
             Event::RunCancelled { by } => self.stage.cancelled_by = Some(by.clone()),
-            Event::RunSettled { outcome, reason } => self.stage.outcome = Some((*outcome, reason.clone())),
-            Event::RunReopened { .. } => self.stage.outcome = None,
+            Event::RunSettled { outcome, reason } => (self.stage.outcome, self.stage.ended) = (Some((*outcome, reason.clone())), Some(at)),
+            Event::RunReopened { .. } => (self.stage.outcome, self.stage.ended) = (None, None),
             Event::RunRecovered { .. } => self.stood_still(at),
             // What ended the other run doesn't end this one.
             Event::Branched { .. } => {
                 self.stood_still(at);
-                self.stage = RunProgress { started: self.stage.started, ..RunProgress::default() };
+                self.stage = RunProgress { started: self.stage.started, created: at, ..RunProgress::default() };
                 self.forget_approvals();
             }
             Event::ApprovalRequired { gate } => self.open_gate(gate, at),

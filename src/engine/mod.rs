@@ -1,13 +1,13 @@
 //! One run as a pure state machine: inputs in, events out, effects from events. No clock, no I/O, no randomness.
 
 mod amend;
-mod blast;
 mod branch;
 mod calls;
 mod compare;
 mod count;
 mod critical;
 mod decide;
+mod describe;
 mod effects;
 mod event;
 mod evolve;
@@ -16,6 +16,7 @@ mod frame;
 mod gate;
 mod gates;
 mod graph;
+mod impact;
 mod input;
 mod live_edit;
 mod outline;
@@ -41,12 +42,13 @@ mod wire;
 mod worker;
 
 pub use crate::plan::{Breakpoint, Moment};
-pub use blast::{Impact, ImpactRow};
 pub use calls::{HeldCall, NextCall};
+pub use describe::{ImpactLine, NodeImpact, RunStatus, elapsed, listed, work};
 pub use compare::{Comparison, NodeComparison, ResultChange, Side, Totals};
 pub use event::{Event, NodeFact};
 pub use gate::{Actor, Decided, Gate, GateId, GateKind, GateReply, OPTION, Preview, form_has_option};
 pub use gates::LOST_OPTIONS;
+pub use impact::Impact;
 pub use input::{AgentJob, Answer, Command, Dep, Effect, Input, Job, Provenance, Timer, TimerKind, WorkerFact};
 pub use outline::WayOut;
 pub use record::{EdgeId, Outcome, Record, RunId, RunSettings};

@@ -69,6 +69,9 @@ pub(super) struct RunProgress {
     /// Who wanted everything to wrap up.
     pub stopped_by: Option<String>,
     pub outcome: Option<(Outcome, String)>,
+    /// When the run was created, or left the run that it branched off.
+    pub created: Time,
+    pub ended: Option<Time>,
     /// When the last event happened.
     pub last: Time,
 }

@@ -162,18 +162,6 @@ impl Default for NodeRun {
 }
 
 impl NodeRun {
-    /// How long its own work took, or has taken by `now`, all attempts together and no waits: nothing where it has not begun, and where its result is no work's but a person's.
-    pub fn took_ms(&self, now: Time) -> Option<u64> {
-        let given = self.mark.as_deref() == Some(OVERRIDDEN);
-        let WorkSpan { started, working, worked_ms, .. } = self.span;
-        started.filter(|_| !given).map(|_| worked_ms + working.map_or(0, |since| now.since(since)))
-    }
-
-    /// The same, once it is over.
-    pub fn took_in_all_ms(&self) -> Option<u64> {
-        self.took_ms(self.span.finished?)
-    }
-
     /// Why its result is no plain one, in a word or two: a person gave it, a limit cut it short, no model made it.
     pub fn mark_words(&self) -> Option<String> {
         let mark = self.mark.as_deref()?;

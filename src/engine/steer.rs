@@ -66,16 +66,6 @@ impl Run {
         }
     }
 
-    /// What a run that is not over stands still for, in one word: nothing of it goes on by itself. `None` while something is at work.
-    pub fn at_rest(&self) -> Option<&'static str> {
-        match self.pace() {
-            Pace::Paused => Some("paused"),
-            Pace::Going | Pace::Pausing if !self.is_parked() => None,
-            Pace::Going | Pace::Pausing if self.gates.open.is_empty() => Some("held"),
-            Pace::Going | Pace::Pausing => Some("waiting"),
-        }
-    }
-
     /// Breakpoints, oldest first.
     pub fn breakpoints(&self) -> impl Iterator<Item = (BreakId, &Breakpoint)> {
         self.steer.points.iter().map(|(&id, point)| (id, point))
@@ -89,11 +79,6 @@ impl Run {
     /// What a breakpoint or a hold keeps from happening at a node.
     pub fn kept(&self, node: &NodeId) -> Option<&Kept> {
         self.graph.find(node).and_then(|ix| self.flows[ix.at()].kept.as_deref())
-    }
-
-    /// Whether breakpoints are what the run stands at: some keep a node, or one of its calls.
-    pub fn stands_at_breakpoints(&self) -> bool {
-        self.nodes().any(|(id, node)| node.state == NodeState::Held && (self.kept(id).is_some() || self.held_calls(id).next().is_some()))
     }
 
     pub(super) fn is_halted(&self) -> bool {

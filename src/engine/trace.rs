@@ -252,7 +252,7 @@ impl Run {
                 cost_usd: lineage.cost_usd,
                 started_at: node.span.started,
                 finished_at: node.span.finished,
-                took_ms: node.took_in_all_ms(),
+                took_ms: node.work_ms(),
             },
             inputs: origins.inputs,
             came: origins.came,

@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use tokio::sync::mpsc;
 
-use crate::engine::{Action, Command, GateId, Outcome, Record, RunId, Time};
+use crate::engine::{RunStatus, Action, Command, GateId, Outcome, Record, RunId, Time};
 use crate::plan::{Catalog, Node, NodeId, Plan};
 
 /// Whoever can connect a console to runs.
@@ -264,8 +264,8 @@ pub struct RunSummary {
     pub gates: u32,
     /// Nodes that hold it up, for people.
     pub waiting: Vec<NodeId>,
-    /// What it stands still for, in one word; absent when it is over, or something was at work.
-    pub rest: Option<String>,
+    /// How it is, by who drives it.
+    pub status: RunStatus,
     /// What it branched off, if it did.
     pub parent: Option<Parent>,
     /// When it was read from a file, if it was.

@@ -311,8 +311,10 @@ impl Shared {
             Some(_) => Driver::Nobody,
             None => self.driver(&row.run),
         };
+        let status = if driver == Driver::Nobody { row.status.without_driver() } else { row.status };
         RunSummary {
             run: row.run,
+            status,
             goal: row.goal,
             created: row.created,
             finished: row.finished,
@@ -321,7 +323,6 @@ impl Shared {
             nodes: row.nodes,
             gates: u32::try_from(row.waiting.len()).unwrap_or(u32::MAX),
             waiting: row.waiting,
-            rest: row.rest.map(str::to_owned),
             parent: row.parent.map(|(run, seq)| Parent { run, seq }),
             imported: row.imported,
         }

@@ -4,7 +4,7 @@ use super::{
     StoreError,
     row::{StoredRow, outcome_of, unsigned},
 };
-use crate::engine::{Outcome, Record, Run, RunId, Time};
+use crate::engine::{Outcome, RunStatus, Record, Run, RunId, Time};
 use crate::plan::NodeId;
 use rusqlite::{Connection, OptionalExtension, params};
 use std::{
@@ -35,8 +35,8 @@ pub struct RunRow {
     pub nodes: u32,
     /// The node of each open gate, oldest first; empty once the run ended.
     pub waiting: Vec<NodeId>,
-    /// What it stands still for, in one word; `None` when it is over, or something was at work.
-    pub rest: Option<&'static str>,
+    /// How it is by its journal.
+    pub status: RunStatus,
     /// The run that it branched off, and the last event that they share.
     pub parent: Option<(RunId, u64)>,
     /// When it was read from a file, if it was.
@@ -62,7 +62,7 @@ impl StoreReader {
             let Ok(records) = self.all(&db, &run.run) else { continue };
             let state = Run::replay(&records);
             run.waiting = state.open_gates().map(|gate| gate.node.clone()).collect();
-            run.rest = state.at_rest();
+            run.status = state.status();
         }
         Ok(runs)
     }
@@ -149,16 +149,17 @@ fn list(db: &Connection, scope: RunFilter<'_>) -> rusqlite::Result<Vec<RunRow>> 
          WHERE ?1 IS NULL OR workspace = ?1 ORDER BY coalesce(imported, created) DESC, id DESC",
     )?;
     let runs = query.query_map(params![workspace(scope)], |row| {
+        let outcome = row.get::<_, Option<String>>(5)?.and_then(|word| outcome_of(&word));
         Ok(RunRow {
             run: RunId(row.get(0)?),
             workspace: row.get(1)?,
             goal: row.get(2)?,
             created: Time(unsigned(row.get(3)?)),
             finished: row.get::<_, Option<i64>>(4)?.map(|at| Time(unsigned(at))),
-            outcome: row.get::<_, Option<String>>(5)?.and_then(|word| outcome_of(&word)),
+            outcome,
             nodes: row.get(6)?,
             waiting: Vec::new(),
-            rest: None,
+            status: outcome.map(RunStatus::from).unwrap_or_default(),
             parent: row.get::<_, Option<String>>(7)?.map(RunId).zip(row.get::<_, Option<i64>>(8)?.map(unsigned)),
             imported: row.get::<_, Option<i64>>(9)?.map(|at| Time(unsigned(at))),
         })

@@ -226,7 +226,7 @@ pub fn run_present(model: &Model) -> Result<(), DisabledReason> {
         (Driver::Nobody, None) if model.runs.is_imported(&run.id) => Err(IMPORTED.into()),
         (Driver::Nobody, None) => {
             let resume = model.hint("run.resume");
-            Err(format!("{}: {resume} resumes it first", run.word()).into())
+            Err(format!("{}: {resume} resumes it first", run.status().word()).into())
         }
     }
 }

@@ -30,7 +30,7 @@ mod versus;
 
 pub mod words;
 
-pub use act::{Fate, Offer, Proposal};
+pub use act::{Offer, Proposal};
 pub use context::contexts;
 pub use dialog::{
     Asks, Branching, Confirm, Confirmed, Dialog, EditThen, EditorDialog, FormDialog, LineDialog, LineThen, Pick, PickItem, PickThen,

@@ -7,8 +7,7 @@ use serde_json::{Map, Value};
 
 use super::inputs;
 use crate::console::theme::Role;
-use crate::engine::{Outcome, RunId};
-use crate::host::client::{Driver, RunSummary};
+use crate::engine::{ImpactLine, NodeImpact, RunId, RunStatus};
 use crate::plan::{
     AgentNode, Approve, Catalog, DecisionNode, Edge, Field, FieldKind, Node, NodeKind, SubplanNode, ToolInput, ToolNode, Verdict,
     native::{body_from_value, body_to_value},
@@ -306,20 +305,32 @@ pub fn run_name(run: &RunId) -> &str {
     run.0.char_indices().rev().nth(7).map_or(run.0.as_str(), |(at, _)| &run.0[at..])
 }
 
-/// How a run of the list stands: as a mark, in a word, and in a look.
-pub fn run_word(run: &RunSummary) -> (Glyph, &str, Role) {
-    match (run.outcome, &run.driver) {
-        (Some(Outcome::Succeeded), _) => (Glyph::Succeeded, "succeeded", Role::Succeeded),
-        (Some(Outcome::Partial), _) => (Glyph::Warning, "partial", Role::Warning),
-        (Some(Outcome::Failed), _) => (Glyph::Failed, "failed", Role::Failed),
-        (Some(Outcome::Cancelled), _) => (Glyph::Cancelled, "cancelled", Role::Cancelled),
-        (None, driver) => match (run.rest.as_deref(), driver) {
-            (Some("waiting"), _) => (Glyph::Waiting, "waiting", Role::Waiting),
-            (Some(rest), _) => (Glyph::Held, rest, Role::Held),
-            (None, Driver::Here | Driver::Elsewhere(_)) => (Glyph::Running, "running", Role::Running),
-            (None, Driver::Nobody) if run.imported.is_some() => (Glyph::Unknown, "not over", Role::Unknown),
-            (None, Driver::Nobody) => (Glyph::Unknown, "interrupted", Role::Unknown),
-        },
+/// How a run's status looks.
+pub fn status_role(status: RunStatus) -> Role {
+    match status {
+        RunStatus::Running => Role::Running,
+        RunStatus::Pausing | RunStatus::Paused | RunStatus::Held => Role::Held,
+        RunStatus::Waiting => Role::Waiting,
+        RunStatus::Interrupted | RunStatus::Frozen => Role::Unknown,
+        RunStatus::Succeeded => Role::Succeeded,
+        RunStatus::Partial => Role::Warning,
+        RunStatus::Failed => Role::Failed,
+        RunStatus::Cancelled => Role::Cancelled,
+    }
+}
+
+/// How what an action changes looks.
+pub fn impact_role(about: ImpactLine) -> Role {
+    match about {
+        ImpactLine::Nodes(NodeImpact::Stale | NodeImpact::Void | NodeImpact::Wraps) => Role::Warning,
+        ImpactLine::Nodes(NodeImpact::Starts) => Role::Running,
+        ImpactLine::Nodes(NodeImpact::Holds) => Role::Held,
+        ImpactLine::Nodes(NodeImpact::Skips) => Role::Skipped,
+        ImpactLine::Nodes(NodeImpact::Cancels) => Role::Cancelled,
+        ImpactLine::Nodes(NodeImpact::Reruns) => Role::Retrying,
+        ImpactLine::Nodes(NodeImpact::Stops) => Role::Failed,
+        ImpactLine::Ends(outcome) => status_role(outcome.into()),
+        ImpactLine::Lost => Role::Text,
     }
 }
 

@@ -7,7 +7,7 @@ use crate::console::{
     model::Key,
     update::{ConsoleEffect, Msg, next_wake},
 };
-use crate::engine::{NodeError, RunId, Time, ToolCall, ToolReport, WorkerFact};
+use crate::engine::{NodeError, RunId, RunStatus, Time, ToolCall, ToolReport, WorkerFact};
 use crate::host::client::{Driver, ModelStatus, Notice, PlanningId, Problem, RunSummary};
 use crate::plan::{Plan, Verdict};
 
@@ -96,7 +96,7 @@ fn escapes_and_bidi_in_ids_titles_arguments_and_results_are_shown_escaped_never_
         nodes: 1,
         gates: 1,
         waiting: vec![HOSTILE.into()],
-        rest: None,
+        status: RunStatus::Interrupted,
         parent: None,
         imported: None,
     };

@@ -7,7 +7,7 @@ use crate::console::{
     model::{Dialog, RunView, Screen, Standing, Status, TreeRowKind},
     update::next_wake,
 };
-use crate::engine::{Action, NodeState, Record, RunId, Time, WorkerFact};
+use crate::engine::{Action, NodeState, Record, RunId, RunStatus, Time, WorkerFact};
 use crate::host::client::{Driver, Notice, Problem, RunSummary};
 
 fn run(name: &str) -> RunId {
@@ -109,7 +109,7 @@ fn listed(name: &str, imported: Option<Time>) -> RunSummary {
         nodes: 4,
         gates: 0,
         waiting: Vec::new(),
-        rest: None,
+        status: RunStatus::Interrupted,
         parent: None,
         imported,
     }
@@ -132,7 +132,7 @@ fn a_run_of_a_run_file_that_is_not_over_is_marked_and_says_what_goes_on_with_it(
     assert!(said(&deck).contains("branch off to go on"), "{}", said(&deck));
     assert!(deck.model.dialogs.is_empty());
     let screen = deck.screen();
-    assert!(screen.contains("imported: goal of run-9") && screen.contains("not over"), "{screen}");
+    assert!(screen.contains("imported: goal of run-9") && screen.contains("interrupted"), "{screen}");
 }
 
 #[test]
@@ -165,7 +165,7 @@ fn a_run_that_could_not_be_opened_to_compare_is_shown_when_it_is_opened_later() 
 #[test]
 fn a_run_whose_journal_is_written_again_is_frozen_no_longer() {
     let mut deck = Deck::running(120, 40);
-    let word = |deck: &Deck| deck.model.shown_run().unwrap().word();
+    let word = |deck: &Deck| deck.model.shown_run().unwrap().status().word();
     deck.notice(Notice::Frozen { run: run("run-1"), problem: problem() });
     assert_eq!(word(&deck), "frozen");
     deck.done("list", json!("x"));

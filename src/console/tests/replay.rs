@@ -89,7 +89,7 @@ fn a_live_run_goes_on_behind_its_replay_and_says_so() {
     deck.done("list", json!("x"));
     assert_eq!(at(&deck), here);
     assert!(events(&deck) > all);
-    assert!(deck.sees(&format!("the run goes on: {} more", events(&deck) - here)), "{}", deck.screen());
+    assert!(deck.sees(&format!("the run is running: {} more", events(&deck) - here)), "{}", deck.screen());
     assert_eq!(deck.engine().node(&"count".into()).unwrap().state.word(), "running");
     assert!(!deck.sees("count       running"), "{}", deck.screen());
 }
@@ -180,11 +180,11 @@ fn steps_by_node_and_by_time_land_where_they_say() {
 }
 
 fn view_time(deck: &Deck) -> Time {
-    deck.model.shown_run().unwrap().seen().clock.last
+    deck.model.shown_run().unwrap().seen().last
 }
 
 fn first_time(deck: &Deck) -> Time {
-    deck.model.shown_run().unwrap().seen().clock.created
+    deck.model.shown_run().unwrap().journal().records()[0].at
 }
 
 #[test]

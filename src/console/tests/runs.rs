@@ -7,7 +7,7 @@ use crate::console::{
     model::Screen,
     update::{ConsoleEffect, Msg, next_wake, update},
 };
-use crate::engine::{Action, Command, Event, Input, NodeFact, Outcome, Record, RunId};
+use crate::engine::{Action, Command, Event, Input, NodeFact, Outcome, Record, RunId, RunStatus};
 use crate::host::client::{Driver, Notice, Parent, Request, RunSummary};
 use crate::plan::Approve;
 
@@ -24,7 +24,7 @@ fn summary(name: &str, parent: Option<(&str, u64)>) -> RunSummary {
         nodes: 4,
         gates: 0,
         waiting: Vec::new(),
-        rest: None,
+        status: RunStatus::Interrupted,
         parent: parent.map(|(run, seq)| Parent { run: RunId(run.into()), seq }),
         imported: None,
     }
@@ -140,7 +140,7 @@ fn the_times_of_a_run_that_nobody_drives_stand_at_its_last_event() {
     for keys in ["j k", "6", "5", "4", "1 H"] {
         deck.keys(keys);
         let before = deck.screen();
-        assert!(before.contains("interrupted  1/4 done  2 running  1.2s") || before.contains("replay"), "{before}");
+        assert!(before.contains("interrupted  1/4 done  2 running  elapsed 1.2s") || before.contains("replay"), "{before}");
         deck.later(3_600_000);
         assert_eq!(before, deck.screen(), "an hour changes nothing");
     }
@@ -155,7 +155,7 @@ fn a_branch_counts_its_time_from_where_it_left_the_other_run() {
     let id = RunId("run-1".into());
     deck.input(&id, &Input::Branch { from: RunId("run-0".into()), from_seq: 1, by: actor() });
     let screen = deck.screen();
-    assert!(screen.contains("2 running  0ms  list the rust"), "{screen}");
+    assert!(screen.contains("2 running  elapsed 0ms  list the rust"), "{screen}");
     let scan = screen.lines().find(|line| line.contains("scan ")).unwrap_or_default();
     assert!(scan.contains("running") && scan.contains(" 0ms"), "what broke off there is no work of the branch: {screen}");
 }
@@ -227,7 +227,7 @@ fn the_list_of_runs_is_a_tree_of_branches_on_the_screen() {
             RunSummary {
                 driver: Driver::Here,
                 gates: 1,
-                rest: Some("waiting".to_owned()),
+                status: crate::engine::RunStatus::Waiting,
                 ..summary("the second branch", Some(("the first", 12)))
             },
             ended(summary("the branch of a branch", Some(("the first branch", 31))), Outcome::Failed, 61_000),

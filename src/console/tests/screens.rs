@@ -9,7 +9,7 @@ use serde_json::json;
 
 use super::{Deck, EVERYWHERE, text};
 use crate::console::theme::{Depth, Theme, load};
-use crate::engine::{NodeError, Outcome, RunId, WorkerFact};
+use crate::engine::{NodeError, Outcome, RunId, RunStatus, WorkerFact};
 use crate::host::client::{Driver, Notice, RunSummary};
 
 const SIZES: [(u16, u16); 3] = [(80, 24), (120, 40), (200, 50)];
@@ -180,7 +180,7 @@ fn runs() {
             nodes: 4,
             gates: u32::from(outcome.is_none()),
             waiting: Vec::new(),
-            rest: outcome.is_none().then(|| "waiting".to_owned()),
+            status: outcome.map_or(RunStatus::Waiting, RunStatus::from),
             parent: None,
             imported: None,
         };

@@ -3,8 +3,8 @@
 use serde_json::json;
 
 use super::Deck;
-use crate::console::model::{Dialog, Fate, RunRecords, RunView, SearchMark};
-use crate::engine::{Action, ActionTarget, Command, ErrorKind, NodeError, Pace, RunId, ToolCall, WorkerFact};
+use crate::console::model::{Dialog, RunRecords, RunView, SearchMark};
+use crate::engine::{NodeImpact, Action, ActionTarget, Command, ErrorKind, NodeError, Pace, RunId, ToolCall, WorkerFact};
 use crate::host::client::{Driver, Notice};
 use crate::plan::Verdict;
 
@@ -24,9 +24,9 @@ fn stopping_shows_which_nodes_hand_back_what_they_have() {
     deck.type_text("stop: scan");
     deck.keys("enter");
     let screen = deck.screen();
-    assert!(screen.contains("1 node hands back what it has, and ends: scan"), "{screen}");
-    assert!(screen.contains("→hands back") && !screen.contains("changes no other node"), "{screen}");
-    assert_eq!(deck.model.proposal().unwrap().fate(&"scan".into()), Some(Fate::Wraps));
+    assert!(screen.contains("ends early, with what they have: scan"), "{screen}");
+    assert!(screen.contains("→wraps up") && !screen.contains("no other node changes"), "{screen}");
+    assert_eq!(deck.model.proposal().unwrap().fate(&"scan".into()), Some(NodeImpact::Wraps));
 }
 
 #[test]

@@ -114,9 +114,9 @@ fn a_run_that_only_breakpoints_keep_says_so_in_the_header() {
     assert!(deck.sees("run 1/1 running"), "others are at work");
     deck.done("list", json!("a.rs"));
     deck.done("count", json!("1"));
-    assert!(deck.sees("run 1/1 at breakpoint"), "{}", deck.screen());
+    assert!(deck.sees("run 1/1 held"), "{}", deck.screen());
     deck.keys("<");
-    assert!(deck.sees("1 run is at a breakpoint (>)"), "{}", deck.screen());
+    assert!(deck.sees("1 run is held (>)"), "{}", deck.screen());
     deck.keys("5");
     assert!(deck.sees("a breakpoint keeps it"), "the log of the run that goes on: {}", deck.screen());
 }

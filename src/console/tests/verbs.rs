@@ -3,8 +3,8 @@
 use serde_json::json;
 
 use super::Deck;
-use crate::console::model::{Dialog, Fate};
-use crate::engine::{Event, NodeState, Pace};
+use crate::console::model::Dialog;
+use crate::engine::{NodeImpact, Event, NodeState, Pace};
 
 fn state(deck: &Deck, node: &str) -> NodeState {
     deck.engine().node(&node.into()).unwrap().state.clone()
@@ -27,8 +27,8 @@ fn what_a_verb_would_change_is_shown_in_the_tree_and_as_a_list_before_it_is_said
     let screen = deck.screen();
     assert!(screen.contains("Cancel the branch at `list`?"), "{screen}");
     assert!(screen.contains("→stopped"), "{screen}");
-    assert!(screen.contains("stopped at work: list"), "{screen}");
-    assert_eq!(deck.model.proposal().unwrap().fate(&"list".into()), Some(Fate::Stops));
+    assert!(screen.contains("stops at work: list"), "{screen}");
+    assert_eq!(deck.model.proposal().unwrap().fate(&"list".into()), Some(NodeImpact::Stops));
     assert_eq!(state(&deck, "list"), NodeState::Running, "nothing is said yet");
     deck.keys("enter space n");
     assert!(deck.model.dialogs.is_empty());

@@ -4,10 +4,10 @@ use ratatui::layout::Rect;
 
 use super::pen::Pen;
 use crate::console::{
-    model::{Model, PlanScreen, RunView, Screen, Standing},
+    model::{Model, PlanScreen, RunView, Screen, Standing, words},
     theme::Role,
 };
-use crate::engine::{Outcome, Time};
+use crate::engine::{Time, elapsed};
 use crate::host::client::Driver;
 use crate::text::{Glyph, Plain, cost, count, counted, duration};
 
@@ -38,7 +38,7 @@ fn badges(model: &Model, pen: &Pen<'_>) -> Vec<(Plain, Role)> {
         badges.push((Plain::line(&format!("{going_on} runs ")), Role::Running));
     } else if let Some(run) = model.runs.going_on().next().filter(|_| going_on > shown) {
         let key = model.hint("stage.next");
-        badges.push((Plain::line(&format!("1 run {} ({key}) ", run.gets_on())), word_role(run.word())));
+        badges.push((Plain::line(&format!("1 run is {} ({key}) ", run.status().word())), words::status_role(run.status())));
     }
     if model.replay().is_some() {
         return badges;
@@ -88,22 +88,16 @@ fn plan(model: &Model, now: Time) -> Vec<(Plain, Role)> {
 
 fn run(model: &Model, view: &RunView, now: Time) -> Vec<(Plain, Role)> {
     let at = model.runs.open.iter().position(|run| run.id == view.id).map_or(1, |at| at + 1);
-    let word = if view.replay().is_some() { view.word_then() } else { view.word() };
-    let role = match view.seen().run.outcome().map(|(outcome, _)| outcome) {
-        Some(Outcome::Succeeded) => Role::Succeeded,
-        Some(Outcome::Partial) => Role::Warning,
-        Some(Outcome::Failed) => Role::Failed,
-        Some(Outcome::Cancelled) => Role::Cancelled,
-        None => word_role(word),
-    };
+    let status = if view.replay().is_some() { view.seen().run.status() } else { view.status() };
+    let (word, role) = (Plain::line(status.word()), words::status_role(status));
     let tally = &view.seen().tally;
     let mut parts = vec![(Plain::line(&format!("run {at}/{} ", model.runs.open.len())), Role::Heading)];
     match view.replay() {
         Some(replay) => {
             parts.push((Plain::line(&format!(" replay {}/{} ", replay.at(), view.journal().len())), Role::Badge));
-            parts.push((Plain::line(&format!(" {}", view.word_then())), role));
+            parts.push((Plain::blank(1).then(&word), role));
         }
-        None => parts.push((Plain::line(view.word()), role)),
+        None => parts.push((word, role)),
     }
     parts.push((Plain::line(&format!("  {}/{} done", tally.count(Standing::Done), tally.total())), Role::Text));
     for (standing, word, role) in [(Standing::Working, "running", Role::Running), (Standing::Failed, "failed", Role::Failed)] {
@@ -120,9 +114,9 @@ fn run(model: &Model, view: &RunView, now: Time) -> Vec<(Plain, Role)> {
     if view.seen().cost_usd > 0.0 {
         parts.push((Plain::line("  ").then(&cost(view.seen().cost_usd)), Role::Dim));
     }
-    if let Some(elapsed) = view.elapsed_ms(now) {
-        let shown = if view.works() { elapsed / 1000 * 1000 } else { elapsed };
-        parts.push((Plain::line("  ").then(&duration(shown)), Role::Dim));
+    if let Some(ms) = view.elapsed_ms(now) {
+        let shown = if view.works() { ms / 1000 * 1000 } else { ms };
+        parts.push((Plain::blank(2).then(&elapsed(shown)), Role::Dim));
     }
     match &view.driver {
         Driver::Here => {}
@@ -133,13 +127,4 @@ fn run(model: &Model, view: &RunView, now: Time) -> Vec<(Plain, Role)> {
     }
     parts.push((Plain::line("  ").then(&view.goal()), Role::Text));
     parts
-}
-
-/// How the word for a run that is not over looks.
-fn word_role(word: &str) -> Role {
-    match word {
-        "waiting" => Role::Waiting,
-        "paused" | "pausing" | "at breakpoint" | "held" => Role::Held,
-        _ => Role::Running,
-    }
 }

@@ -7,8 +7,9 @@ use crate::console::{
     model::{Model, PlanScreen, words},
     theme::Role,
 };
+use crate::engine::elapsed;
 use crate::host::client::RunSummary;
-use crate::text::{Glyph, Plain, duration, timestamp};
+use crate::text::{Glyph, Plain, timestamp};
 
 /// Draws the list.
 pub fn draw(model: &Model, pen: &mut Pen<'_>, area: Rect) {
@@ -38,8 +39,8 @@ const DEEPEST: usize = 6;
 const WIDE: u16 = 100;
 
 fn entry(model: &Model, (at, run): (usize, &RunSummary), pen: &mut Pen<'_>, line: Rect) {
-    let (glyph, word, role) = words::run_word(run);
-    let took = run.finished.map(|finished| duration(finished.since(run.created))).unwrap_or_default();
+    let (glyph, word, role) = (run.status.glyph(), run.status.word(), words::status_role(run.status));
+    let took = run.finished.map(|finished| elapsed(finished.since(run.created))).unwrap_or_default();
     let open = match &model.place.stage {
         PlanScreen::Run(id) if *id == run.run => "  shown",
         _ => "",
@@ -64,7 +65,7 @@ fn entry(model: &Model, (at, run): (usize, &RunSummary), pen: &mut Pen<'_>, line
         (Plain::line(pen.theme.glyph(glyph)).then(&Plain::blank(1)), role),
         (Plain::line(word).pad(12), role),
         (began.then(&Plain::blank(1)), Role::Dim),
-        (took.pad_start(6), Role::Dim),
+        (took.pad_start(13), Role::Dim),
         (Plain::line(&nodes), Role::Dim),
         (Plain::blank(2).then(&rail), Role::Border),
         (Plain::line(words::run_name(&run.run)).then(&Plain::blank(2)), Role::Dim),

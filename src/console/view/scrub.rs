@@ -61,12 +61,12 @@ fn words(model: &Model, view: &RunView, replay: &Replay, pen: &mut Pen<'_>, row:
     // The event comes first where there is little room.
     let more = events.saturating_sub(replay.at());
     let goes_on =
-        if view.goes_on() && more > 0 && row.width >= ROOM { format!("the run {}: {more} more ", view.gets_on()) } else { String::new() };
+        if view.goes_on() && more > 0 && row.width >= ROOM { format!("the run is {}: {more} more ", view.status().word()) } else { String::new() };
     let right = pen.pieces_right(row, &[(Plain::line(&goes_on), Role::Running)]);
     let Some(record) = replay.at().checked_sub(1).and_then(|at| view.journal().records().get(at)) else { return };
     let fold = view.seen();
     let told = docs::told(&record.event, &fold.run);
-    let since = Plain::line("  +").then(&duration(record.at.since(fold.clock.created)));
+    let since = Plain::line("  +").then(&duration(fold.run.elapsed_ms(record.at)));
     let mut pieces = vec![
         (Plain::line(&format!(" event {} of {events}  ", replay.at())), Role::Heading),
         (clock(record.at.0).then(&since), Role::Dim),

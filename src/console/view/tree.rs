@@ -11,7 +11,7 @@ use crate::console::{
     model::{Focus, LEVELS, Model, RunView, Standing, TreeRow, TreeRowKind, words},
     theme::Role,
 };
-use crate::engine::{Inside, NodeRun, NodeState, Time};
+use crate::engine::{ImpactLine, Inside, NodeRun, NodeState, Time};
 use crate::plan::{Node, nest, tree::Orientation};
 use crate::text::{Glyph, Plain, count, duration};
 
@@ -300,7 +300,7 @@ impl RowDrawing<'_> {
         let Some(node) = view.seen().run.node(&self.node.id) else { return };
         let (word, role) = match self.model.proposal().and_then(|proposal| proposal.fate(&self.node.id)) {
             // What a verb would make of the node stands in the place of what it is.
-            Some(fate) => (Plain::line(pen.theme.glyph(Glyph::ArrowRight)).then(&Plain::line(fate.word())), fate.role()),
+            Some(fate) => (Plain::line(pen.theme.glyph(Glyph::ArrowRight)).then(&Plain::line(fate.word())), words::impact_role(ImpactLine::Nodes(fate))),
             None => (Plain::line(node.state.word()), state_role(&node.state)),
         };
         let mut x = rest.x + pen.text(rest.x, rest.y, rest.width.min(11), &word, role).max(9) + 1;
@@ -389,7 +389,7 @@ fn calls(node: &NodeRun) -> Option<Plain> {
 
 /// How long a node has worked, in whole seconds while it does.
 pub(super) fn took(node: &NodeRun, now: Time) -> Plain {
-    match (node.took_in_all_ms(), node.took_ms(now)) {
+    match (node.work_ms(), node.work_ms_by(now)) {
         (Some(in_all), _) => duration(in_all),
         (None, Some(so_far)) => duration(so_far / 1000 * 1000),
         (None, None) => Plain::default(),

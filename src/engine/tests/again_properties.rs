@@ -133,7 +133,7 @@ fn say(player: &mut Player, draw: Draw) {
         return;
     }
     let before = player.world.run.clone();
-    let blast = before.blast(&verb, Time(player.world.now));
+    let blast = before.impact(&verb, Time(player.world.now));
     let events = player.world.act(verb.clone());
     player.take_effects();
     let run = &player.world.run;

@@ -194,7 +194,7 @@ fn only_agents_that_still_listen_are_guided() {
 #[test]
 fn one_running_agent_can_be_steered_stopped_and_keeps_what_it_has_or_cancelled() {
     let mut world = World::new(plan(vec![agent("a", &[]), agent("b", &["a"]), agent("c", &[])]));
-    let blast = world.run.blast(&Action::Stop { target: on("a") }, Time(world.now));
+    let blast = world.run.impact(&Action::Stop { target: on("a") }, Time(world.now));
     assert_eq!((blast.wraps, blast.stops, blast.starts), (vec![NodeId::new("a")], vec![], vec![]));
     world.act(Action::Stop { target: on("a") });
     assert_eq!((world.state("a"), world.node("a").reason.as_str()), ("running", "stopped by anna; it hands back what it has"));
@@ -255,7 +255,7 @@ fn a_stopped_run_lets_agents_hand_back_and_tools_finish_and_starts_nothing_more(
     let map = NodeKind::Map(MapNode { over: "[1, 2, 3]".into(), body: Box::new(body), max_parallel: Some(1) });
     let nodes = vec![agent("a", &[]), tool("t", "read", json!({"path": "x"}), &[]), agent("b", &["a", "t"]), node("m", map, &[])];
     let mut world = World::new(plan(nodes));
-    let blast = world.run.blast(&Action::Stop { target: ActionTarget::Run }, Time(world.now));
+    let blast = world.run.impact(&Action::Stop { target: ActionTarget::Run }, Time(world.now));
     assert_eq!(blast.wraps, [NodeId::new("a"), NodeId::new("m"), NodeId::new("m[0]/x")]);
     assert_eq!(blast.cancels, [NodeId::new("b"), NodeId::new("m[0]/y")]);
     world.act(Action::Stop { target: ActionTarget::Run });
@@ -379,7 +379,7 @@ fn the_time_of_a_node_is_that_of_its_work_and_stands_still_while_it_waits_for_pe
     };
     asks.policy.retry = Some(Retry { attempts: 2, ..Retry::default() });
     let mut world = World::new(plan(vec![asks]));
-    let took = |world: &World| world.node("a").took_ms(Time(world.now));
+    let took = |world: &World| world.node("a").work_ms_by(Time(world.now));
     world.now += 5_000;
     world.decide(1, GateReply::Approve);
     world.act(Action::StepInto { node: "a".into() });
@@ -407,7 +407,7 @@ fn the_time_of_a_node_is_that_of_its_work_and_stands_still_while_it_waits_for_pe
     world.now += 60_000;
     assert_eq!((world.state("a"), took(&world)), ("held", Some(27)), "its result is kept");
     world.act(Action::Release { target: on("a") });
-    assert_eq!((world.state("a"), world.node("a").took_in_all_ms()), ("succeeded", Some(27)));
+    assert_eq!((world.state("a"), world.node("a").work_ms()), ("succeeded", Some(27)));
 }
 
 #[test]
@@ -424,7 +424,7 @@ fn nobody_worked_while_nobody_drove_the_run() {
     world.now += 3_600_000;
     world.run = Run::replay(&world.records);
     world.step(Input::Recover { by: me() });
-    let took = |world: &World, id: &str| world.node(id).took_ms(Time(world.now));
+    let took = |world: &World, id: &str| world.node(id).work_ms_by(Time(world.now));
     assert_eq!((world.state("t"), took(&world, "t"), took(&world, "inside")), ("unknown", Some(40), Some(40)));
     world.now += 2;
     assert_eq!((took(&world, "inside/x"), took(&world, "inside"), took(&world, "t")), (Some(2), Some(42), Some(40)));

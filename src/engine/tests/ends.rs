@@ -23,7 +23,7 @@ const FORGONE: &str = "a person skipped what was due, and no end of the plan was
 fn a_run_whose_only_end_a_person_skipped_has_failed_and_the_blast_radius_says_so() {
     let mut world = World::new(plan(vec![agent("a", &[]), agent("b", &["a"])]));
     world.done("a", json!(1));
-    assert_eq!(world.run.blast(&skip("b"), Time(world.now)).ends, Some(Outcome::Failed));
+    assert_eq!(world.run.impact(&skip("b"), Time(world.now)).ends, Some(Outcome::Failed));
     world.act(skip("b"));
     assert_eq!(words(&world), (Some(Outcome::Failed), FORGONE));
 }
@@ -31,7 +31,7 @@ fn a_run_whose_only_end_a_person_skipped_has_failed_and_the_blast_radius_says_so
 #[test]
 fn an_end_that_is_out_of_reach_because_of_what_a_person_skipped_was_not_routed_away() {
     let mut world = World::new(plan(vec![agent("a", &[]), agent("b", &["a"]), agent("c", &["b"])]));
-    assert_eq!(world.run.blast(&skip("a"), Time(world.now)).ends, Some(Outcome::Failed));
+    assert_eq!(world.run.impact(&skip("a"), Time(world.now)).ends, Some(Outcome::Failed));
     world.act(skip("a"));
     assert_eq!((world.states().as_str(), words(&world)), ("a skipped, b skipped, c skipped", (Some(Outcome::Failed), FORGONE)));
 }

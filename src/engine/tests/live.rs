@@ -106,7 +106,7 @@ fn changed_content_of_a_finished_node_runs_it_and_what_depends_on_it_again() {
     }
     assert_eq!(world.outcome(), Some(Outcome::Succeeded));
     let verb = edit([objective("a", "do better")]);
-    let blast = world.run.blast(&verb, Time(world.now));
+    let blast = world.run.impact(&verb, Time(world.now));
     assert_eq!(blast.reruns, ["a".into(), "b".into()]);
     world.act(verb);
     assert_eq!((world.states(), told(&world, "a")), ("a running, b pending, c succeeded".to_string(), "do better".to_string()));
@@ -114,7 +114,7 @@ fn changed_content_of_a_finished_node_runs_it_and_what_depends_on_it_again() {
     world.done("b", json!(1));
     assert_eq!((world.outcome(), world.node("a").generation, world.node("c").generation), (Some(Outcome::Succeeded), 2, 1));
     let notes = Policy { notes: Some("fine".into()), retry: Some(Retry { attempts: 5, ..Retry::default() }), ..Policy::default() };
-    let blast = world.run.blast(&edit([policy("a", notes)]), Time(world.now));
+    let blast = world.run.impact(&edit([policy("a", notes)]), Time(world.now));
     assert!(blast.is_harmless(), "{blast:?}");
 }
 
@@ -142,7 +142,7 @@ fn names_change_and_nothing_runs_again_for_it() {
     assert!(refusal(&world, [rename("b", "bees")]).contains("`b` is running under its name"));
     world.done("b", json!(1));
     let verb = edit([rename("a", "fruit"), rename("b", "a")]);
-    assert!(world.run.blast(&verb, Time(world.now)).is_harmless());
+    assert!(world.run.impact(&verb, Time(world.now)).is_harmless());
     world.act(verb);
     assert_eq!((world.states(), told(&world, "c")), ("fruit succeeded, a succeeded, c running".to_string(), "use apples".to_string()));
     assert_eq!((world.node("fruit").generation, world.node("fruit").attempt), (1, 1));

@@ -144,7 +144,7 @@ fn a_gate_that_a_verb_took_away_is_there_again_and_its_number_is_never_used_twic
     other.id = "b".into();
     other.depends_on = vec!["c".into()];
     let mut world = World::new(plan(vec![gated, agent("c", &[]), other]));
-    let blast = world.run.blast(&Action::Skip { node: "a".into() }, Time(world.now));
+    let blast = world.run.impact(&Action::Skip { node: "a".into() }, Time(world.now));
     assert_eq!((blast.skips, blast.voids, blast.ends), (vec![NodeId::new("a")], vec![NodeId::new("a")], None));
     act(&mut world, Action::Skip { node: "a".into() });
     assert_eq!(world.open(), Vec::<u32>::new());
@@ -209,7 +209,7 @@ fn map_of_two() -> World {
 fn nothing_more_starts_inside_of_what_is_held_at_work_and_what_comes_later_is_held_too() {
     for target in [ActionTarget::Run, on("m"), ActionTarget::Branch("m".into())] {
         let mut world = map_of_two();
-        let blast = world.run.blast(&Action::Hold { target: target.clone() }, Time(world.now));
+        let blast = world.run.impact(&Action::Hold { target: target.clone() }, Time(world.now));
         let holds = blast.holds.iter().map(|id| id.as_str()).filter(|&id| id != "c").collect::<Vec<_>>();
         assert_eq!((holds, blast.starts), (vec!["m", "m[0]/y"], vec![]), "{target:?}");
         act(&mut world, Action::Hold { target: target.clone() });
@@ -243,7 +243,7 @@ fn a_release_of_the_run_goes_on_from_breakpoints_inside_of_nodes() {
         world.done("m[0]/x", json!(1));
         assert_eq!(world.state("m[0]/y"), "held");
         let verb = Action::Release { target };
-        assert_eq!(world.run.blast(&verb, Time(world.now)).starts, [NodeId::new("m[0]/y")]);
+        assert_eq!(world.run.impact(&verb, Time(world.now)).starts, [NodeId::new("m[0]/y")]);
         act(&mut world, verb);
         assert_eq!(world.state("m[0]/y"), "running");
     }

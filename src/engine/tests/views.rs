@@ -122,10 +122,10 @@ fn work_that_broke_off_ends_with_the_last_event_and_is_no_part_of_the_work_that_
     for world in [&mut world, &mut branch] {
         assert_eq!(bars(world)[0], "a working 0-10, held 10-59000, working 59000-…");
         at(world, 60_500).done("a", json!(1));
-        assert_eq!(world.node("a").took_in_all_ms(), Some(500));
+        assert_eq!(world.node("a").work_ms(), Some(500));
         world.act(Action::Override { node: "b".into(), value: json!(2) });
-        assert_eq!((world.state("b"), world.node("b").took_in_all_ms()), ("succeeded", None), "nobody worked at what a person gave");
-        assert_eq!(Comparison::new(&world.run, &world.run).left.time_ms, Some(500));
+        assert_eq!((world.state("b"), world.node("b").work_ms()), ("succeeded", None), "nobody worked at what a person gave");
+        assert_eq!(Comparison::new(&world.run, &world.run).left.work_ms, Some(500));
     }
 }
 
@@ -583,9 +583,10 @@ fn two_runs_are_compared_by_what_became_of_each_node() {
     ];
     assert_eq!(changes, expected);
     let b = &compared.nodes[1];
-    assert_eq!(b.left.as_ref().and_then(|side| side.took.time_ms), Some(20));
+    assert_eq!(b.left.as_ref().and_then(|side| side.took.work_ms), Some(20));
     assert_eq!(b.right.as_ref().and_then(|side| side.result.as_deref().cloned()), Some(json!(2)));
-    assert_eq!((compared.left.time_ms, compared.right.time_ms), (Some(30), None), "the second run goes on");
+    assert_eq!((compared.left.elapsed_ms, compared.right.elapsed_ms), (Some(30), None), "the second run goes on");
+    assert_eq!((compared.left.work_ms, compared.right.work_ms), (Some(60), None), "nodes at work side by side count twice");
     assert_eq!(Comparison::new(&left, &left).changed().count(), 0);
 }
 

@@ -60,7 +60,7 @@ pub fn told(event: &Event, run: &Run) -> EventLine {
         Event::Carried => ("engine", Plain::line("the verb is carried out"), none, Role::Dim),
         Event::Undone { verb, by } => ("verb", Plain::line(&format!("took back the verb of event {verb}")), actor(by), Role::Accent),
         Event::RunCancelled { by } => ("verb", Plain::line("the run was cancelled"), actor(by), Role::Warning),
-        Event::RunSettled { outcome, reason } => ("run", because(outcome_word(*outcome), reason), none, outcome_role(*outcome)),
+        Event::RunSettled { outcome, reason } => ("run", because(outcome_word(*outcome), reason), none, words::status_role((*outcome).into())),
         Event::GateDecided { decision, by, .. } => ("gate", decided(decision), actor(by), Role::Accent),
         Event::GateVoided { reason, .. } => ("gate", because("void", reason), none, Role::Dim),
         Event::ApprovalRequired { gate } => ("gate", because("asks", &gate.why), none, Role::Gate),
@@ -247,16 +247,6 @@ fn outcome_word(outcome: Outcome) -> &'static str {
         Outcome::Partial => "the run succeeded in part",
         Outcome::Failed => "the run failed",
         Outcome::Cancelled => "the run ended as cancelled",
-    }
-}
-
-/// How an outcome looks.
-pub(super) fn outcome_role(outcome: Outcome) -> Role {
-    match outcome {
-        Outcome::Succeeded => Role::Succeeded,
-        Outcome::Partial => Role::Warning,
-        Outcome::Failed => Role::Failed,
-        Outcome::Cancelled => Role::Cancelled,
     }
 }
 

@@ -208,8 +208,8 @@ fn times(node: &NodeRun, doc: &mut Doc<'static>) {
         if let Some(finished) = node.span.finished {
             doc.field("ended", &clock(finished.0));
         }
-        if let Some(took) = node.took_in_all_ms() {
-            doc.field("took", &duration(took));
+        if let Some(took) = node.work_ms() {
+            doc.field("work time", &duration(took));
         }
     }
 }

@@ -6,25 +6,14 @@ use similar::{ChangeTag, TextDiff};
 use super::mark_role;
 use crate::console::model::{CompareScreen, Doc, VersusRow, words};
 use crate::console::theme::Role;
-use crate::engine::{Side, Totals};
+use crate::engine::{Side, Totals, listed};
 use crate::plan::diff::DifferenceMark;
-use crate::text::{Plain, cost, count, duration};
+use crate::text::Plain;
 
 /// What a run took, on one line.
 pub fn totals(totals: &Totals) -> Plain {
-    let open = totals.time_ms.is_none().then(|| Plain::line("not over"));
-    listed(open.into_iter().chain(took(totals)))
-}
-
-fn took(totals: &Totals) -> impl Iterator<Item = Plain> {
-    let time = totals.time_ms.map(duration);
-    let tokens = (totals.tokens > 0).then(|| count(totals.tokens).then(&Plain::line(" tokens")));
-    let cost = (totals.cost_usd > 0.0).then(|| cost(totals.cost_usd));
-    [time, tokens, cost].into_iter().flatten()
-}
-
-fn listed(words: impl Iterator<Item = Plain>) -> Plain {
-    words.reduce(|all, next| all.then(&Plain::line(", ")).then(&next)).unwrap_or_default()
+    let open = totals.elapsed_ms.is_none().then(|| Plain::line("not over"));
+    listed(open.into_iter().chain([totals.label()]).filter(|part| !part.is_empty()))
 }
 
 /// What became of a node, on one line.
@@ -72,19 +61,14 @@ pub fn versus(versus: &CompareScreen) -> Doc<'static> {
         }
         Some(VersusRow::Node(node)) => {
             doc.line(Role::Heading, Plain::summary(&node.node));
-            doc.field("first", &node.left.as_ref().map(state).unwrap_or_else(|| Plain::line("not there")));
-            doc.field("second", &node.right.as_ref().map(state).unwrap_or_else(|| Plain::line("not there")));
+            doc.field("first", &node.left.as_ref().map(Side::label).unwrap_or_else(|| Plain::line("not there")));
+            doc.field("second", &node.right.as_ref().map(Side::label).unwrap_or_else(|| Plain::line("not there")));
             doc.heading("its result, from the first to the second");
             let (left, right) = (node.left.as_ref().map(text).unwrap_or_default(), node.right.as_ref().map(text).unwrap_or_default());
             changes(&left, &right, &mut doc);
         }
     }
     doc
-}
-
-fn state(side: &Side) -> Plain {
-    let mark = side.mark.as_ref().map(|mark| format!(", {mark}")).unwrap_or_default();
-    listed([Plain::summary(&format!("{}{mark}", side.state))].into_iter().chain(took(&side.took)))
 }
 
 fn changes(left: &str, right: &str, doc: &mut Doc<'static>) {

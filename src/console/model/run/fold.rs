@@ -5,7 +5,7 @@ use std::{collections::BTreeMap, sync::Arc};
 
 use super::{Standing, StateCounts};
 use crate::console::model::NodeConversation;
-use crate::engine::{Action, Event, NodeFact, NodeState, Outcome, Pace, Record, Renames, Run, Time, Timeline, Topic, carry};
+use crate::engine::{Action, Event, NodeFact, NodeState, Record, Renames, Run, Time, Timeline, Topic, carry};
 use crate::plan::NodeId;
 
 /// A run after some of its events.
@@ -23,46 +23,12 @@ pub struct Fold {
     pub cost_usd: f64,
     /// What nodes waited for and did, by time.
     pub timeline: Timeline,
-    /// When it ran.
-    pub clock: RunClock,
+    /// When its last event happened.
+    pub last: Time,
     /// How often nodes came, went or were rewritten so far: equal in two folds of one run means that their plans are equal.
     shape: u32,
     /// The last event after which a node may stand otherwise.
     moved: u64,
-}
-
-/// When a run began, ended and stood still.
-#[derive(Clone, Debug, Default)]
-pub struct RunClock {
-    /// When it began: with its first event, or where it left another run.
-    pub created: Time,
-    /// When its last event happened.
-    pub last: Time,
-    /// When it was over, if it is.
-    over: Option<Time>,
-    /// How long it was over, or nobody drove it, before it went on.
-    stood_ms: u64,
-}
-
-impl RunClock {
-    /// Takes in the next event.
-    fn apply(&mut self, record: &Record) {
-        match &record.event {
-            Event::RunCreated { .. } => self.created = record.at,
-            Event::RunSettled { .. } => self.over = Some(record.at),
-            Event::RunReopened { .. } => self.stood_ms += self.over.take().map_or(0, |over| record.at.since(over)),
-            // Whoever drove it so far ended with its last event.
-            Event::RunRecovered { .. } => self.stood_ms += record.at.since(self.last),
-            Event::Branched { .. } => (self.created, self.over, self.stood_ms) = (record.at, None, 0),
-            _ => {}
-        }
-        self.last = record.at;
-    }
-
-    /// How long it ran until its end, or until that moment; without the time in which it was over or nobody drove it.
-    pub fn took_ms(&self, now: Time) -> u64 {
-        self.over.unwrap_or(now).since(self.created).saturating_sub(self.stood_ms)
-    }
 }
 
 impl Fold {
@@ -70,7 +36,7 @@ impl Fold {
     pub fn apply(&mut self, record: &Record) {
         self.run.evolve(record);
         self.timeline.fold(&self.run, record);
-        self.clock.apply(record);
+        self.last = record.at;
         if !matches!(record.event.topic(), Topic::Words(_)) {
             self.moved = record.seq;
         }
@@ -187,22 +153,6 @@ impl Fold {
     /// The last event after which a node may stand otherwise than before: others only add words.
     pub fn moved(&self) -> u64 {
         self.moved
-    }
-
-    /// How the run stands, in one word.
-    pub fn word(&self) -> &'static str {
-        match self.run.outcome().map(|(outcome, _)| outcome) {
-            Some(Outcome::Succeeded) => "succeeded",
-            Some(Outcome::Partial) => "partial",
-            Some(Outcome::Failed) => "failed",
-            Some(Outcome::Cancelled) => "cancelled",
-            None if self.run.pace() == Pace::Paused => "paused",
-            None if self.run.pace() == Pace::Pausing => "pausing",
-            None if self.tally.count(Standing::Working) > 0 => "running",
-            None if self.tally.count(Standing::Waiting) > 0 => "waiting",
-            None if self.run.stands_at_breakpoints() => "at breakpoint",
-            None => "running",
-        }
     }
 
     /// Equal in two folds of one run means that their plans are equal.

@@ -9,7 +9,7 @@ mod tally;
 use std::collections::BTreeMap;
 
 use super::{Log, TraceView, TreeView};
-use crate::engine::{Action, Command, Event, GateId, Pace, Preview, Record, RunId, Time, TimelineChart};
+use crate::engine::{Action, Command, Event, GateId, Pace, Preview, Record, RunId, RunStatus, Time, TimelineChart};
 use crate::host::client::{Driver, Problem};
 use crate::plan::{NodeId, Plan};
 use crate::text::Plain;
@@ -218,13 +218,13 @@ impl RunView {
     /// The moment that is looked at: now, while the run goes on here; else when the last event happened of what is seen. So the times of
     /// a run that nobody drives stand still, as it does.
     pub fn moment(&self, now: Time) -> Time {
-        if self.replay.is_none() && self.goes_on() { now } else { self.seen().clock.last }
+        if self.replay.is_none() && self.goes_on() { now } else { self.seen().last }
     }
 
     /// How long the run takes by that moment, unless it only waits: then that time is nobody's work. A replay tells it of each event.
     pub fn elapsed_ms(&self, now: Time) -> Option<u64> {
         let waits = self.goes_on() && !self.works();
-        (self.replay.is_none() && !waits).then(|| self.newest.clock.took_ms(self.moment(now)))
+        (self.replay.is_none() && !waits).then(|| self.newest.run.elapsed_ms(self.moment(now)))
     }
 
     /// The goal for titles.
@@ -232,24 +232,15 @@ impl RunView {
         Plain::summary(&self.derived.plan.goal)
     }
 
-    /// How it stands now, in one word.
-    pub fn word(&self) -> &'static str {
+    /// How it is now.
+    pub fn status(&self) -> RunStatus {
+        let status = self.newest.run.status();
         match self.newest.run.outcome() {
-            None if self.frozen.is_some() => "frozen",
-            None if self.driver == Driver::Nobody => self.newest.run.at_rest().unwrap_or("interrupted"),
-            Some(_) | None => self.newest.word(),
+            None if self.frozen.is_some() => RunStatus::Frozen,
+            None if self.driver == Driver::Nobody => status.without_driver(),
+            Some(_) | None => status,
         }
     }
-
-    /// How one that goes on in this host gets on, as what it does.
-    pub fn gets_on(&self) -> String {
-        match self.word() {
-            "running" => "goes on".to_owned(),
-            "at breakpoint" => "is at a breakpoint".to_owned(),
-            word => format!("is {word}"),
-        }
-    }
-
     /// What the pausing key does to it now.
     pub fn pacing(&self) -> Action {
         let run = &self.newest.run;
@@ -259,10 +250,5 @@ impl RunView {
             Pace::Going if run.refusal(&Command::act(Action::Resume)).is_none() => Action::Resume,
             Pace::Going => Action::Pause,
         }
-    }
-
-    /// How it stood after the event that is looked at, in one word.
-    pub fn word_then(&self) -> &'static str {
-        self.seen().word()
     }
 }

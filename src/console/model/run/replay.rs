@@ -133,8 +133,8 @@ impl Replay {
 
     /// Milliseconds until the next event is shown; nothing where there is none.
     fn wait(&self, records: &[Record]) -> u64 {
-        let next = records.get(self.at).map_or(self.fold.clock.last, |next| next.at);
-        (next.since(self.fold.clock.last) / u64::from(self.speed())).min(LONGEST_WAIT)
+        let next = records.get(self.at).map_or(self.fold.last, |next| next.at);
+        (next.since(self.fold.last) / u64::from(self.speed())).min(LONGEST_WAIT)
     }
 
     /// Shows what is due. It stops by itself behind the last event; says whether it did so now.

@@ -63,7 +63,7 @@ fn asks(proposal: &Proposal) -> bool {
         | Action::StepInto { .. }
         | Action::Break { .. }
         | Action::Unbreak { .. }
-        | Action::Rebreak { .. } => !proposal.blast.is_harmless(),
+        | Action::Rebreak { .. } => !proposal.impact.is_harmless(),
     }
 }
 

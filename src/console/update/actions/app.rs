@@ -8,9 +8,9 @@ use crate::console::{
     },
     theme::Theme,
 };
-use crate::engine::Time;
+use crate::engine::{Time, elapsed};
 use crate::host::client::{ModelStatus, Request};
-use crate::text::{Plain, counted, duration};
+use crate::text::{Plain, counted};
 
 /// Most runs that the farewell tells of.
 const SUMMARY_RUNS: usize = 4;
@@ -209,7 +209,7 @@ fn under_way(run: &RunView) -> Plain {
         ", {} of {} done, {}",
         done,
         counted(run.newest().tally.total(), "node"),
-        run.word()
+        run.status().word()
     )))
 }
 
@@ -231,9 +231,9 @@ pub fn summary(model: &Model, now: Time, left: &str) -> Vec<Plain> {
 
 /// A run on one line of so many columns.
 fn run_line(run: &RunView, now: Time, left: &str, width: u16) -> Plain {
-    let word = if run.goes_on() { left } else { run.word() };
+    let word = if run.goes_on() { left } else { run.status().word() };
     let nodes = format!("  {} of {}, ", run.newest().tally.count(Standing::Done), counted(run.newest().tally.total(), "node"));
-    let end = Plain::line(&nodes).then(&duration(run.newest().clock.took_ms(run.moment(now))));
+    let end = Plain::line(&nodes).then(&elapsed(run.newest().run.elapsed_ms(run.moment(now))));
     let word = Plain::line(word).pad(12);
     let room = usize::from(width).saturating_sub(word.width() + end.width());
     word.then(&run.goal().truncate(room)).then(&end)

@@ -157,12 +157,12 @@ pub fn ask_other(model: &mut Model, _: &mut UpdateTurn) {
     let parent = parent.map(|parent| parent.run.clone());
     let mut items = Vec::new();
     for (at, view) in model.runs.open.iter().enumerate().filter(|(_, view)| view.id != shown) {
-        let detail = told_apart(model, &view.id, view.word(), view.goal().as_str());
+        let detail = told_apart(model, &view.id, view.status().word(), view.goal().as_str());
         items.push(PickItem::new(&view.id.0, &format!("run {}", at + 1), &detail));
     }
     for summary in model.runs.listing.iter().filter(|summary| summary.run != shown && model.runs.get(&summary.run).is_none()) {
         let began = crate::text::timestamp(summary.created.0);
-        let detail = told_apart(model, &summary.run, words::run_word(summary).1, &summary.goal);
+        let detail = told_apart(model, &summary.run, summary.status.word(), &summary.goal);
         items.push(PickItem::new(&summary.run.0, began.as_str(), &detail));
     }
     // The run that it branched off is what people mean most.

@@ -96,7 +96,7 @@ pub fn show_one(model: &mut Model) {
 pub fn to_plan(model: &mut Model) {
     let PlanScreen::Run(id) = &model.place.stage else { return };
     let at = model.runs.open.iter().position(|run| run.id == *id);
-    let gets_on = model.shown_run().filter(|run| run.goes_on()).map(RunView::gets_on);
+    let status = model.shown_run().filter(|run| run.goes_on()).map(RunView::status);
     let way = match at {
         Some(0) => "stage.next",
         Some(at) if at + 1 == model.runs.open.len() => "stage.previous",
@@ -104,8 +104,8 @@ pub fn to_plan(model: &mut Model) {
     };
     let key = model.look.keymap.hint(way).unwrap_or_default();
     model.place.stage = PlanScreen::Plan;
-    model.status = Some(Status::note(&match gets_on {
-        Some(gets_on) => format!("the plan; the run {gets_on}, {key} returns to it"),
+    model.status = Some(Status::note(&match status {
+        Some(status) => format!("the plan; the run is {}, {key} returns to it", status.word()),
         None => format!("the plan; {key} returns to the run"),
     }));
 }

@@ -1,6 +1,6 @@
 //! `Impact`: what a verb would change. Found by trying the verb on a copy of the run, so it is what will happen, not a description of it.
 
-use super::{Action, Actor, Command, Event, Input, NodeState, Outcome, Time, flow::PhasePart, graph::NodeIx, run::Run};
+use super::{Action, Actor, Command, Event, Input, NodeState, Outcome, Time, Totals, flow::PhasePart, graph::NodeIx, run::Run};
 use crate::plan::NodeId;
 use std::collections::BTreeSet;
 
@@ -26,27 +26,9 @@ pub struct Impact {
     /// Their results would be of an earlier state of things.
     pub stale: Vec<NodeId>,
     /// What would be stopped or done again has taken so much so far.
-    pub lost: ImpactRow,
+    pub lost: Totals,
     /// The run would be over by it, and how.
     pub ends: Option<Outcome>,
-}
-
-/// What work took that is lost.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub struct ImpactRow {
-    /// Tokens.
-    pub tokens: u64,
-    /// US dollars.
-    pub cost_usd: f64,
-    /// Working time in milliseconds.
-    pub time_ms: u64,
-}
-
-impl ImpactRow {
-    /// Whether that is nothing.
-    pub fn is_nothing(&self) -> bool {
-        *self == Self::default()
-    }
 }
 
 impl Impact {
@@ -59,43 +41,43 @@ impl Impact {
 
 impl Run {
     /// What a verb would change. In proportion to the run.
-    pub fn blast(&self, verb: &Action, now: Time) -> Impact {
+    pub fn impact(&self, verb: &Action, now: Time) -> Impact {
         let mut after = self.clone();
         let by = Actor { who: String::new(), via: String::new() };
         let batch = after.step(&Input::Command { command: Command::act(verb.clone()), by }, now);
-        let mut blast = Impact::default();
+        let mut impact = Impact::default();
         for ix in self.all_nodes() {
             let again = after.is_another(ix, self);
             if again {
-                self.weigh_again(ix, verb, &after, &mut blast);
+                self.weigh_again(ix, verb, &after, &mut impact);
             } else {
-                self.weigh(ix, &after, &mut blast);
+                self.weigh(ix, &after, &mut impact);
             }
             let lost = if again { self.has_begun(ix) } else { !self.is_over(ix) && after.is_over(ix) };
             if lost {
-                self.weigh_loss(ix, now, &mut blast);
+                self.weigh_loss(ix, now, &mut impact);
             }
         }
         let voided: BTreeSet<NodeId> = batch.records.iter().filter_map(|record| self.voided_by(&record.event)).collect();
-        blast.voids = voided.into_iter().collect();
-        blast.ends = if self.stage.outcome.is_none() { after.outcome().map(|(outcome, _)| outcome) } else { None };
-        blast
+        impact.voids = voided.into_iter().collect();
+        impact.ends = if self.stage.outcome.is_none() { after.outcome().map(|(outcome, _)| outcome) } else { None };
+        impact
     }
 
     /// A node whose generation ends, as it runs again, or leaves the run. What is inside of others goes with those.
-    fn weigh_again(&self, ix: NodeIx, verb: &Action, after: &Self, blast: &mut Impact) {
+    fn weigh_again(&self, ix: NodeIx, verb: &Action, after: &Self, impact: &mut Impact) {
         let id = self.id_of(ix);
         if self.is_at_work(ix) {
-            blast.stops.push(id.clone());
+            impact.stops.push(id.clone());
         }
         let is_given = matches!(verb, Action::Override { node, .. } if *node == id);
         if is_given || self.owners(ix).any(|owner| after.is_another(owner, self)) {
             return;
         }
         if after.graph.nodes[ix.at()].gone {
-            blast.cancels.push(id);
+            impact.cancels.push(id);
         } else if self.has_begun(ix) {
-            blast.reruns.push(id);
+            impact.reruns.push(id);
         }
     }
 
@@ -106,26 +88,26 @@ impl Run {
     }
 
     /// A node that stays in its generation.
-    fn weigh(&self, ix: NodeIx, after: &Self, blast: &mut Impact) {
+    fn weigh(&self, ix: NodeIx, after: &Self, impact: &mut Impact) {
         let (id, node, then) = (self.id_of(ix), &self.nodes[ix.at()], &after.nodes[ix.at()]);
         if then.stale.is_some() && node.stale.is_none() {
-            blast.stale.push(id.clone());
+            impact.stale.push(id.clone());
         }
         if then.state == node.state && then.reason == node.reason {
             return;
         }
         if after.is_wrapping_up(ix) && !self.is_wrapping_up(ix) {
-            return blast.wraps.push(id);
+            return impact.wraps.push(id);
         }
         if after.flows[ix.at()].hold.is_some() && self.flows[ix.at()].hold.is_none() {
-            return blast.holds.push(id);
+            return impact.holds.push(id);
         }
         let list = match &then.state {
-            state if state.is_final() && self.is_at_work(ix) => &mut blast.stops,
-            NodeState::Skipped => &mut blast.skips,
-            NodeState::Cancelled => &mut blast.cancels,
-            NodeState::Held => &mut blast.holds,
-            NodeState::Running if node.state != NodeState::Running => &mut blast.starts,
+            state if state.is_final() && self.is_at_work(ix) => &mut impact.stops,
+            NodeState::Skipped => &mut impact.skips,
+            NodeState::Cancelled => &mut impact.cancels,
+            NodeState::Held => &mut impact.holds,
+            NodeState::Running if node.state != NodeState::Running => &mut impact.starts,
             NodeState::Pending
             | NodeState::Ready
             | NodeState::Waiting { .. }
@@ -141,12 +123,12 @@ impl Run {
     }
 
     /// What a node has taken so far. A composite one has taken what those inside it have.
-    fn weigh_loss(&self, ix: NodeIx, now: Time, blast: &mut Impact) {
+    fn weigh_loss(&self, ix: NodeIx, now: Time, impact: &mut Impact) {
         let node = &self.nodes[ix.at()];
-        blast.lost.tokens += node.lineage.tokens.total();
-        blast.lost.cost_usd += node.lineage.cost_usd;
+        impact.lost.tokens += node.lineage.tokens.total();
+        impact.lost.cost_usd += node.lineage.cost_usd;
         if self.flows[ix.at()].bodies.is_none() {
-            blast.lost.time_ms += node.took_ms(now).unwrap_or_default();
+            *impact.lost.work_ms.get_or_insert(0) += node.work_ms_by(now).unwrap_or_default();
         }
     }
 

@@ -1,0 +1,11 @@
+//! Puts what the engine knows into words, once, for console, shell and docs alike: text without colour, and glyphs by their meaning.
+
+mod impact;
+mod status;
+mod times;
+mod totals;
+
+pub use impact::{ImpactLine, NodeImpact};
+pub use status::RunStatus;
+pub use times::{elapsed, work};
+pub use totals::listed;

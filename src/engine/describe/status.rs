@@ -1,0 +1,102 @@
+//! `RunStatus`: how a run is, in one word, the same in header, list, shell and JSON.
+
+use crate::engine::{Outcome, Pace, Run};
+use crate::text::Glyph;
+use serde::{Deserialize, Serialize};
+
+/// How a run is. Match without a wildcard arm.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum RunStatus {
+    #[default]
+    Running,
+    /// A person paused it, and some nodes still finish.
+    Pausing,
+    Paused,
+    /// All that is left waits for people's replies.
+    Waiting,
+    /// All that is left is held by breakpoints or people, and no gate is open.
+    Held,
+    /// It is not over, was not paused and doesn't wait, but no process drives it.
+    Interrupted,
+    /// Its journal can't be written, so nothing of it goes on.
+    Frozen,
+    Succeeded,
+    Partial,
+    Failed,
+    Cancelled,
+}
+
+impl From<Outcome> for RunStatus {
+    fn from(outcome: Outcome) -> Self {
+        match outcome {
+            Outcome::Succeeded => Self::Succeeded,
+            Outcome::Partial => Self::Partial,
+            Outcome::Failed => Self::Failed,
+            Outcome::Cancelled => Self::Cancelled,
+        }
+    }
+}
+
+impl RunStatus {
+    /// The word on screens and in JSON.
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Running => "running",
+            Self::Pausing => "pausing",
+            Self::Paused => "paused",
+            Self::Waiting => "waiting",
+            Self::Held => "held",
+            Self::Interrupted => "interrupted",
+            Self::Frozen => "frozen",
+            Self::Succeeded => "succeeded",
+            Self::Partial => "partial",
+            Self::Failed => "failed",
+            Self::Cancelled => "cancelled",
+        }
+    }
+
+    pub fn glyph(self) -> Glyph {
+        match self {
+            Self::Running => Glyph::Running,
+            Self::Pausing | Self::Paused | Self::Held => Glyph::Held,
+            Self::Waiting => Glyph::Waiting,
+            Self::Interrupted | Self::Frozen => Glyph::Unknown,
+            Self::Succeeded => Glyph::Succeeded,
+            Self::Partial => Glyph::Warning,
+            Self::Failed => Glyph::Failed,
+            Self::Cancelled => Glyph::Cancelled,
+        }
+    }
+
+    /// The status of the same run when no process drives it: what the journal calls under way is interrupted.
+    #[must_use]
+    pub fn without_driver(self) -> Self {
+        match self {
+            Self::Running | Self::Pausing => Self::Interrupted,
+            Self::Paused
+            | Self::Waiting
+            | Self::Held
+            | Self::Interrupted
+            | Self::Frozen
+            | Self::Succeeded
+            | Self::Partial
+            | Self::Failed
+            | Self::Cancelled => self,
+        }
+    }
+}
+
+impl Run {
+    /// How the run is by its journal; whether a process drives it, only the host knows.
+    pub fn status(&self) -> RunStatus {
+        match (self.outcome(), self.pace()) {
+            (Some((outcome, _)), _) => outcome.into(),
+            (None, Pace::Paused) => RunStatus::Paused,
+            (None, Pace::Going | Pace::Pausing) if self.is_parked() && self.open_gates().next().is_some() => RunStatus::Waiting,
+            (None, Pace::Going | Pace::Pausing) if self.is_parked() => RunStatus::Held,
+            (None, Pace::Pausing) => RunStatus::Pausing,
+            (None, Pace::Going) => RunStatus::Running,
+        }
+    }
+}

@@ -1,0 +1,47 @@
+//! The three times, defined here and nowhere else; whatever shows one of them says which.
+//!
+//! - **Elapsed**: from start to end. Of a run from its creation, of a branch from where it left its parent, to the run's end, or to now
+//!   while it is open. Pauses and waits are part of it.
+//! - **Work time**: while a worker worked. Of a node all attempts of its generation together; a node with a plan inside works as long as
+//!   something inside does. Of a run the work times of all nodes that have workers, added up: nodes at work side by side count twice, so it
+//!   may exceed the elapsed time.
+//! - **Wait time**: while a node waited for people, slots, locks, rates or its next attempt. The timeline shows it.
+
+use crate::engine::{NodeRun, Run, Time, WorkSpan, state::OVERRIDDEN};
+use crate::text::{Plain, duration};
+
+/// `elapsed 6.1s`
+pub fn elapsed(ms: u64) -> Plain {
+    Plain::line("elapsed ").then(&duration(ms))
+}
+
+/// `work 45ms`
+pub fn work(ms: u64) -> Plain {
+    Plain::line("work ").then(&duration(ms))
+}
+
+impl Run {
+    /// Until its end, or until `now` while it is open.
+    pub fn elapsed_ms(&self, now: Time) -> u64 {
+        self.stage.ended.unwrap_or(now).since(self.stage.created)
+    }
+
+    /// Of all nodes that are over, those that only contain others apart.
+    pub fn work_ms(&self) -> u64 {
+        self.nodes().filter(|(_, node)| node.inside.nodes == 0).filter_map(|(_, node)| node.work_ms()).sum()
+    }
+}
+
+impl NodeRun {
+    /// Until `now`. `None` where the node has not begun, and where a person gave its result.
+    pub fn work_ms_by(&self, now: Time) -> Option<u64> {
+        let given = self.mark.as_deref() == Some(OVERRIDDEN);
+        let WorkSpan { started, working, worked_ms, .. } = self.span;
+        started.filter(|_| !given).map(|_| worked_ms + working.map_or(0, |since| now.since(since)))
+    }
+
+    /// Once the node is over.
+    pub fn work_ms(&self) -> Option<u64> {
+        self.work_ms_by(self.span.finished?)
+    }
+}
