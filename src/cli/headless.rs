@@ -127,7 +127,7 @@ pub(super) struct Printer<'a, 'b> {
 impl Printer<'_, '_> {
     pub(super) fn print(&mut self, record: &Record) {
         if !self.json {
-            if let Some(message) = message(&record.event) {
+            if let Some(message) = message(&record.event, &Run::default()) {
                 self.io.say(&message);
             }
             return;
@@ -138,35 +138,43 @@ impl Printer<'_, '_> {
     }
 }
 
-/// For the events that a person follows.
-pub(super) fn message(event: &Event) -> Option<String> {
-    let line = |id: &str, what: &str| Some(format!("{}: {}", Plain::line(id), Plain::summary(what).truncate(160)));
-    // A message that a person has to act on is never cut.
-    let whole = |id: &str, what: &str| format!("{}: {}", Plain::line(id), Plain::line(what));
+/// For the events that a person follows. A message that a person has to act on is never cut.
+fn message(event: &Event, run: &Run) -> Option<String> {
     match event {
-        Event::Node { node_id, fact: NodeFact::Started { attempt: 1, .. }, .. } => line(node_id, "started"),
-        Event::Node { node_id, fact: NodeFact::Started { attempt, .. }, .. } => line(node_id, &format!("started, attempt {attempt}")),
-        Event::Node { node_id, fact: NodeFact::Completed { mark: Some(mark), .. }, .. } => line(node_id, &format!("succeeded ({mark})")),
-        Event::Node { node_id, fact: NodeFact::Completed { mark: None, .. }, .. } => line(node_id, "succeeded"),
         Event::Node { node_id, fact: NodeFact::Failed { error, .. }, .. } => {
             let hint = error.hint.as_ref().map(|hint| format!("\nhint: {}", Plain::line(hint))).unwrap_or_default();
-            Some(whole(node_id, &format!("failed: {}", error.message)) + &hint)
+            Some(format!("{}: failed: {}{hint}", Plain::line(node_id), Plain::line(&error.message)))
         }
-        Event::Node { node_id, fact: NodeFact::Retrying { error, .. }, .. } => line(node_id, &format!("retrying: {}", error.message)),
-        Event::Node { node_id, fact: NodeFact::Skipped { reason, .. }, .. } => line(node_id, &format!("skipped: {reason}")),
-        Event::Node { node_id, fact: NodeFact::Passed { reason }, .. } => line(node_id, &format!("passed: {reason}")),
-        Event::Node { node_id, fact: NodeFact::Cancelled { reason }, .. } => line(node_id, &format!("cancelled: {reason}")),
-        Event::Node { node_id, fact: NodeFact::Interrupted { reason, .. }, .. } => {
-            line(node_id, &format!("interrupted, will run again: {reason}"))
-        }
-        Event::Node { node_id, fact: NodeFact::Unknown { reason }, .. } => line(node_id, &format!("unknown: {reason}")),
-        Event::Node { node_id, fact: NodeFact::BreakHit { reason, .. }, .. } => line(node_id, &format!("held: {reason}")),
-        Event::Node { node_id, fact: NodeFact::CallHeld { held, .. }, .. } => {
-            line(node_id, &format!("held before it calls {}: {}", held.next.words(), held.reason))
-        }
-        Event::ApprovalRequired { gate } => line(&gate.node, &format!("waiting: {}", gate.why)),
         Event::Refused { what, why, .. } => Some(format!("refused: {}: {}", Plain::line(what), Plain::line(why))),
-        _ => None,
+        Event::Node { fact: NodeFact::Started { .. } | NodeFact::Completed { .. }, .. } => {
+            let line = event.describe(run);
+            Some(line.label(&line.head).into_string())
+        }
+        event => is_followed(event).then(|| {
+            let line = event.describe(run);
+            line.label(&line.what()).truncate(LINE).into_string()
+        }),
+    }
+}
+
+/// Columns of a line about an event.
+const LINE: usize = 160;
+
+fn is_followed(event: &Event) -> bool {
+    match event {
+        Event::ApprovalRequired { .. } => true,
+        Event::Node { fact, .. } => matches!(
+            fact,
+            NodeFact::Retrying { .. }
+                | NodeFact::Skipped { .. }
+                | NodeFact::Passed { .. }
+                | NodeFact::Cancelled { .. }
+                | NodeFact::Interrupted { .. }
+                | NodeFact::Unknown { .. }
+                | NodeFact::BreakHit { .. }
+                | NodeFact::CallHeld { .. }
+        ),
+        _ => false,
     }
 }
 

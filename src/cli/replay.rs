@@ -1,8 +1,8 @@
 //! `dagdeck replay`: a run as it stood at any of its events. Folds the journal; nothing is called, nothing is needed.
 
-use super::{CliContext, CliError, Exit, Io, ReplayArgs, headless::message, ls::short, named, show};
+use super::{CliContext, CliError, Exit, Io, ReplayArgs, named, show};
 use crate::{
-    engine::{Actor, Event, NodeFact, Record, Run, Time},
+    engine::{Event, NodeFact, Record, Run, Time},
     plan::NodeId,
     store::RunFilter,
     text::{Plain, thousands, timestamp},
@@ -45,12 +45,15 @@ fn events(records: &[&Record], as_json: bool, io: &mut Io<'_>) -> Result<Exit, C
         records.iter().try_for_each(|record| io.json_line(record))?;
         return Ok(Exit::Success);
     }
+    let run = Run::replay(records.iter().copied());
     for (record, streamed) in joined(records) {
-        let words = match streamed {
-            Some(text) => said(&record.event, &text),
-            None => message(&record.event).or_else(|| by_people(&record.event)).unwrap_or_else(|| by_name(&record.event)),
+        let line = record.event.describe(&run);
+        let what = match streamed {
+            Some(text) => Plain::line(&said(&record.event, &text)),
+            None if line.who.is_empty() => line.label(&line.what()),
+            None => line.who.clone().then(&Plain::line(": ")).then(&line.label(&line.what())),
         };
-        io.line(&format!("{:>6}  {}  {}", record.seq, timestamp(record.at.0), Plain::summary(&words)))?;
+        io.line(&format!("{:>6}  {}  {what}", record.seq, timestamp(record.at.0)))?;
     }
     Ok(Exit::Success)
 }
@@ -90,32 +93,6 @@ fn said(event: &Event, text: &str) -> String {
     let line = text.lines().rfind(|line| !line.trim().is_empty()).unwrap_or_default();
     let much = thousands(text.chars().count() as u64);
     format!("{node}: says {much} characters, at last: {}", Plain::summary(line.trim()).truncate_start(ON_A_LINE))
-}
-
-/// By its name in the journal.
-fn by_name(event: &Event) -> String {
-    let kind = serde_json::to_value(event).ok().and_then(|event| event["type"].as_str().map(str::to_owned)).unwrap_or_default();
-    event.node().map_or(kind.clone(), |node| format!("{}: {kind}", Plain::line(node)))
-}
-
-/// What people did to a run, and how it stands by that, in words.
-fn by_people(event: &Event) -> Option<String> {
-    let who = |by: &Actor| format!("{} ({})", by.who, by.via);
-    Some(match event {
-        Event::Acted { verb, by, why, .. } => {
-            let told = verb.told().map(|text| format!(": {text}")).unwrap_or_default();
-            let because = if why.is_empty() { String::new() } else { format!(", because: {why}") };
-            format!("{}: {}{told}{because}", who(by), verb.words())
-        }
-        Event::Undone { verb, by } => format!("{}: took back event {verb}", who(by)),
-        Event::GateDecided { gate, decision, by } => format!("{}: gate {} {}", who(by), gate.0, decision.words()),
-        Event::GateVoided { gate, reason } => format!("gate {} is void: {reason}", gate.0),
-        Event::RunCancelled { by } => format!("{}: the run is cancelled", who(by)),
-        Event::RunRecovered { by } => format!("{}: the run goes on after an interruption", who(by)),
-        Event::Branched { from, from_seq, by } => format!("{}: branched off {} after event {from_seq}", who(by), short(&from.0)),
-        Event::RunSettled { reason, .. } => format!("the run is over: {reason}"),
-        _ => return None,
-    })
 }
 
 #[cfg(test)]

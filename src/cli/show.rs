@@ -183,19 +183,13 @@ fn gate_line(run: &Run, gate: &Gate, decided: Option<&Decided>) -> String {
     let node = Plain::line(&gate.node);
     let opened = timestamp(gate.opened.0);
     if let Some(reason) = run.voided(gate.id) {
-        return format!("  gate {} at {node}: void, {}", gate.id.0, Plain::summary(reason));
+        return format!("  gate {} at {node}: closed, {}", gate.id.0, Plain::summary(reason));
     }
     let Some(decided) = decided else {
         return format!("  gate {} at {node}, open since {opened}: {}", gate.id.0, Plain::summary(&gate.why));
     };
     let word = decided.decision.words();
-    format!(
-        "  gate {} at {node}: {word} by {} ({}) at {}",
-        gate.id.0,
-        Plain::line(&decided.by.who),
-        decided.by.via,
-        timestamp(decided.at.0)
-    )
+    format!("  gate {} at {node}: {word} by {} at {}", gate.id.0, decided.by.label(), timestamp(decided.at.0))
 }
 
 fn print_node(
@@ -213,7 +207,7 @@ fn print_node(
         io.line(&format!("  {}", Plain::line(&reason)))?;
     }
     if let Some(why) = &node.stale {
-        io.line(&format!("  stale: {}; this was made of its earlier result", Plain::line(why)))?;
+        io.line(&format!("  stale: {}; this uses its earlier result", Plain::line(why)))?;
         io.line(&format!("  hint: `dagdeck rerun {} {}` runs it again with all after it", short(name), Plain::line(id)))?;
     }
     if let Some(error) = &node.error {

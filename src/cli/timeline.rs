@@ -2,8 +2,8 @@
 
 use super::{CliError, Io};
 use crate::{
-    engine::{Bar, Doing, Record, Time, Timeline, TimelineChart},
-    text::{Plain, duration},
+    engine::{Bar, Doing, Record, Time, Timeline, TimelineChart, work},
+    text::{GlyphSet, Plain},
 };
 use serde_json::json;
 
@@ -14,7 +14,7 @@ const BARS_WITHIN: (usize, usize) = (16, 100);
 const NAME_COLUMNS: usize = 24;
 
 /// What stands beside name, bar and what it came after: the mark, the time, the gaps, the word `after`.
-const BESIDE: usize = 21;
+const BESIDE: usize = 26;
 
 /// Shows a run against time: as it stands at its last event, where it goes on.
 pub(super) fn timeline(id: &str, records: &[Record], as_json: bool, io: &mut Io<'_>) -> Result<(), CliError> {
@@ -35,11 +35,12 @@ pub(super) fn timeline(id: &str, records: &[Record], as_json: bool, io: &mut Io<
         let mark = if bar.critical { '*' } else { ' ' };
         let worked = bar.spent(Doing::Working, chart.end);
         let after = if after.is_empty() { String::new() } else { format!("  after {after}") };
-        let line = format!("{mark} {name}  {}  {}{after}", drawn(bar, &chart, columns), duration(worked).pad_start(7));
+        let line = format!("{mark} {name}  {}  {}{after}", drawn(bar, &chart, columns), work(worked).pad_start(12));
         io.line(Plain::line(&line).as_str().trim_end())?;
     }
-    io.line(&format!("{} in all, at least {} with this work", duration(chart.makespan_ms), duration(chart.bound_ms)))?;
-    io.say("* critical path  . inputs  - slot  = held  ? gate  # work  ~ rest  ! unknown");
+    io.line(chart.label(&run).as_str())?;
+    let signs: Vec<String> = Doing::ALL.into_iter().map(|doing| format!("{} {}", sign(doing), doing.label())).collect();
+    io.say(&format!("* critical path  {}", signs.join("  ")));
     Ok(())
 }
 
@@ -48,12 +49,12 @@ fn drawn(bar: &Bar, chart: &TimelineChart, columns: usize) -> String {
     let Some(start) = chart.start else { return String::new() };
     let all = chart.makespan_ms.max(1);
     let column = |at: Time| (at.since(start).saturating_mul(columns as u64) / all).min(columns as u64 - 1) as usize;
-    let mut cells = vec![' '; columns];
+    let mut cells = vec![" "; columns];
     for stretch in &bar.stretches {
         let (from, to) = (column(stretch.from), column(stretch.to.unwrap_or(chart.end)));
         for cell in &mut cells[from..=to.max(from)] {
             // Work shows however short it is.
-            if *cell != '#' || stretch.doing == Doing::Working {
+            if *cell != sign(Doing::Working) || stretch.doing == Doing::Working {
                 *cell = sign(stretch.doing);
             }
         }
@@ -61,14 +62,6 @@ fn drawn(bar: &Bar, chart: &TimelineChart, columns: usize) -> String {
     cells.into_iter().collect()
 }
 
-fn sign(doing: Doing) -> char {
-    match doing {
-        Doing::Inputs => '.',
-        Doing::Slot => '-',
-        Doing::Held => '=',
-        Doing::Gate => '?',
-        Doing::Working => '#',
-        Doing::Resting => '~',
-        Doing::Unknown => '!',
-    }
+fn sign(doing: Doing) -> &'static str {
+    GlyphSet::Ascii.get(doing.glyph())
 }

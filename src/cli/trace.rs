@@ -38,8 +38,11 @@ fn print(trace: &Trace, row: &TraceRow, io: &mut Io<'_>) -> Result<(), CliError>
         format!("  ({}{through})", came.how.words())
     });
     let came = came.unwrap_or_default();
-    let line =
-        if row.again { format!("{indent}{}{came}  told above", step.node) } else { format!("{indent}{}{came}  {}", step.node, made(step)) };
+    let line = if row.again {
+        format!("{indent}{}{came}  shown above", step.node)
+    } else {
+        format!("{indent}{}{came}  {}", step.node, made(step))
+    };
     io.line(Plain::line(&line).as_str())?;
     let details = if row.again { Vec::new() } else { details(step) };
     details.into_iter().try_for_each(|words| io.line(&format!("{indent}    {}", Plain::summary(&words))))

@@ -39,8 +39,8 @@ pub fn why(args: &AboutArgs, place: &CliContext, io: &mut Io<'_>) -> Result<Exit
 /// What was at work when the process that drove its run ended, and what becomes of it.
 fn broken_off(node: &NodeId, resumed: &Run, run: &str) -> String {
     let next = match resumed.node(node).map(|node| &node.state) {
-        Some(NodeState::Unknown) => "asks what became of it",
-        Some(NodeState::Succeeded) => "takes the result that it gave",
+        Some(NodeState::Unknown) => "asks you what happened",
+        Some(NodeState::Succeeded) => "uses its result",
         _ => "runs it again",
     };
     format!("`{node}` was at work when its run was interrupted: `dagdeck resume {run}` {next}")
@@ -56,7 +56,7 @@ fn hint(links: &[Blocker], run: &str) -> Option<String> {
     let waits = links.iter().filter(|link| link.obstacle.is_for_people()).count();
     match (waits, gates.as_slice()) {
         (0, _) => None,
-        (1, [gate]) => Some(format!("hint: `dagdeck approve {run} {gate}`, `reject` or `answer`, and it goes on")),
-        (waits, _) => Some(format!("hint: {waits} of these wait for a person")),
+        (1, [gate]) => Some(format!("hint: `dagdeck approve {run} {gate}` continues it, or `reject` or `answer`")),
+        (waits, _) => Some(format!("hint: {waits} of these wait for you")),
     }
 }

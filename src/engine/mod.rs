@@ -43,8 +43,8 @@ mod worker;
 
 pub use crate::plan::{Breakpoint, Moment};
 pub use calls::{HeldCall, NextCall};
-pub use describe::{ImpactLine, NodeImpact, RunStatus, elapsed, listed, work};
 pub use compare::{Comparison, NodeComparison, ResultChange, Side, Totals};
+pub use describe::{EventLine, EventTone, ImpactLine, NodeImpact, RunStatus, arguments, elapsed, listed, work};
 pub use event::{Event, NodeFact};
 pub use gate::{Actor, Decided, Gate, GateId, GateKind, GateReply, OPTION, Preview, form_has_option};
 pub use gates::LOST_OPTIONS;

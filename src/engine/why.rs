@@ -105,7 +105,7 @@ impl Run {
             None => {
                 let owner = std::iter::successors(nest::owner(node), |owner| nest::owner(owner)).find_map(|id| self.graph.find(id));
                 let (Some(owner), Some(_)) = (owner, self.plan().and_then(|plan| nest::find(plan, node))) else { return links };
-                let sentence = format!("`{node}` runs inside `{}`, which has not come to it", self.id_of(owner));
+                let sentence = format!("`{node}` runs inside `{}`, which has not reached it yet", self.id_of(owner));
                 links.push(Blocker { node: node.clone(), depth: 0, sentence, obstacle: Obstacle::Nodes });
                 next.push((1, owner));
             }
@@ -117,7 +117,7 @@ impl Run {
             }
             let told = self.told(ix);
             if links.len() == LINKS {
-                let sentence = format!("{} more are in the way", next.len() + 1);
+                let sentence = format!("{} more", next.len() + 1);
                 links.push(Blocker { node: self.id_of(ix), depth, sentence, obstacle: told.obstacle });
                 break;
             }
@@ -156,14 +156,14 @@ impl Run {
                 BlockerNotes::new(format!("`{id}` waits for an answer to gate {}{because}", gate.0), Obstacle::Gate { gate: *gate })
             }
             NodeState::Running if node.inside.nodes > 0 => {
-                let sentence = format!("`{id}` is running: {} of {} inside are over", node.inside.over, node.inside.nodes);
+                let sentence = format!("`{id}` is running: {} of {} inside have ended", node.inside.over, node.inside.nodes);
                 BlockerNotes::new(sentence, Obstacle::Nodes).by(self.open_inside(ix).collect())
             }
             NodeState::Running => BlockerNotes::new(format!("`{id}` is running"), Obstacle::Work),
             NodeState::Retrying { until } => {
-                BlockerNotes::new(format!("`{id}` tries again at {}{because}", clock(until.0)), Obstacle::Retry { until: *until })
+                BlockerNotes::new(format!("`{id}` will be retried at {}{because}", clock(until.0)), Obstacle::Retry { until: *until })
             }
-            NodeState::Unknown => BlockerNotes::new(format!("somebody must say what became of `{id}`{because}"), Obstacle::Word),
+            NodeState::Unknown => BlockerNotes::new(format!("`{id}` is unknown, a person must say what happened{because}"), Obstacle::Word),
             NodeState::Skipped => {
                 BlockerNotes::new(format!("`{id}` was skipped{because}"), Obstacle::Nothing).by(self.closed_by(ix).into_iter().collect())
             }
@@ -196,7 +196,7 @@ impl Run {
         match &self.steer.speed {
             Speed::Halted { .. } => BlockerNotes::new(format!("`{id}` is ready, and the run is paused"), Obstacle::Pause),
             Speed::To { target, way } if self.graph.find(id).is_some_and(|ix| !way.contains(&ix)) => {
-                BlockerNotes::new(format!("`{id}` is ready, and the run goes to `{}` only", self.id_of(*target)), Obstacle::Pause)
+                BlockerNotes::new(format!("`{id}` is ready, and the run only runs up to `{}`", self.id_of(*target)), Obstacle::Pause)
             }
             Speed::Free | Speed::To { .. } => self.no_slot(id, "is ready"),
         }

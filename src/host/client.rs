@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use tokio::sync::mpsc;
 
-use crate::engine::{RunStatus, Action, Command, GateId, Outcome, Record, RunId, Time};
+use crate::engine::{Action, Command, GateId, Outcome, Record, RunId, RunStatus, Time};
 use crate::plan::{Catalog, Node, NodeId, Plan};
 
 /// Whoever can connect a console to runs.

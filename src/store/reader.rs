@@ -4,7 +4,7 @@ use super::{
     StoreError,
     row::{StoredRow, outcome_of, unsigned},
 };
-use crate::engine::{Outcome, RunStatus, Record, Run, RunId, Time};
+use crate::engine::{Outcome, Record, Run, RunId, RunStatus, Time};
 use crate::plan::NodeId;
 use rusqlite::{Connection, OptionalExtension, params};
 use std::{

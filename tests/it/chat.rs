@@ -276,7 +276,7 @@ fn a_node_is_tried_again_by_the_run_when_the_call_has_given_up() {
     let program = Program::connected(&server);
     let retry = json!({"attempts": 2, "backoff_ms": 1});
     let plan = json!({"goal": "test", "nodes": [{"id": "answer", "agent": "writer", "objective": "Say it.", "retry": retry}]});
-    program.run(&["run", &program.file("plan.json", plan.to_string())]).code(0).says(&["retrying: ", "attempt 2"]);
+    program.run(&["run", &program.file("plan.json", plan.to_string())]).code(0).says(&["will be retried: ", "attempt 2"]);
     assert_eq!(answer(&shown(&program))["attempts"], 2);
 }
 

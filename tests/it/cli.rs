@@ -201,7 +201,7 @@ fn plans_that_name_each_other_many_times_over_are_capped_while_they_are_read() {
 fn run_prints_the_results_on_stdout_and_what_happens_on_stderr() {
     let program = Program::new();
     let file = program.file("plan.json", small().to_string());
-    let ended = program.run(&["run", &file]).code(0).says(&["sum: started", "twice: succeeded", " succeeded in "]);
+    let ended = program.run(&["run", &file]).code(0).says(&["sum: started", "twice: succeeded", " succeeded, elapsed "]);
     assert_eq!(ended.out, "42\n");
     let ended = program.feed(&["run", "-"], small().to_string()).code(0);
     assert_eq!(ended.out, "42\n");
@@ -512,6 +512,23 @@ fn a_run_is_looked_into_by_why_trace_timeline_and_diff() {
     let told = program.run(&["diff", &first, &second, "--results", "--json"]).code(4).json();
     assert_eq!(told["results"]["nodes"][1]["change"], "result");
     program.run(&["diff", &file, &second, "--results"]).code(1).says(&["compares two runs"]);
+}
+
+#[test]
+fn every_subcommand_shows_the_same_elapsed_time_of_a_run() {
+    let program = Program::new();
+    let file = program.file("plan.json", small().to_string());
+    let ended = program.run(&["run", &file]).code(0).err;
+    let elapsed = |text: &str| {
+        let (_, after) = text.split_once("elapsed ").unwrap_or_else(|| panic!("{text}"));
+        after.split([',', ' ', ':', '\n']).next().unwrap().to_owned()
+    };
+    let expected = elapsed(&ended);
+    for args in [&["ls"][..], &["show", "last"], &["show", "last", "--timeline"], &["replay", "last"]] {
+        assert_eq!(elapsed(&program.run(args).code(0).out), expected, "{args:?}");
+    }
+    let diff = program.run(&["diff", "last", "last", "--results"]).code(0).out;
+    assert_eq!((elapsed(&diff), diff.matches(&format!("elapsed {expected}, work ")).count()), (expected, 2), "{diff}");
 }
 
 #[test]

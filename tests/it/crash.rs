@@ -274,7 +274,7 @@ fn kill_9_ends_a_command_with_all_that_it_started_and_its_node_is_unknown() {
         assert!(shown.contains("interrupted") && !shown.contains("running"), "{shown}");
     }
     let why = program.run(&["why", "last", "long"]).code(0).out;
-    assert!(why.contains("was at work when its run was interrupted") && why.contains("asks what became of it"), "{why}");
+    assert!(why.contains("was at work when its run was interrupted") && why.contains("asks you what happened"), "{why}");
     program.run(&["resume", "last"]).code(7);
     assert_eq!(left(), 0);
     let shown = program.json(&["show", "last", "--json"]);

@@ -61,7 +61,7 @@ pub fn lines(model: &Model, contexts: &[KeyContext]) -> Doc<'static> {
 fn marks(doc: &mut Doc<'static>, theme: &Theme) {
     doc.heading("Marks");
     for (glyph, role, word, words) in [
-        (Glyph::Pending, Role::Pending, "pending", "waits for its sources"),
+        (Glyph::Pending, Role::Pending, "pending", "waits for its inputs"),
         (Glyph::Ready, Role::Ready, "ready", "starts as soon as a slot is free"),
         (Glyph::Held, Role::Held, "held", "by a breakpoint, a pause, a lock, or a person"),
         (Glyph::Waiting, Role::Waiting, "waiting", "for your answer: the inbox has the question"),

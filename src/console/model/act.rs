@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use serde_json::Value;
 
 use super::Fold;
-use crate::engine::{Action, Command, Impact, NodeImpact, Moment, Run, RunId, Time};
+use crate::engine::{Action, Command, Impact, Moment, NodeImpact, Run, RunId, Time};
 use crate::plan::{Breakpoint, NodeId};
 
 /// Something that can be offered to be done with a run.

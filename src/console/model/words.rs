@@ -7,7 +7,7 @@ use serde_json::{Map, Value};
 
 use super::inputs;
 use crate::console::theme::Role;
-use crate::engine::{ImpactLine, NodeImpact, RunId, RunStatus};
+use crate::engine::{EventTone, ImpactLine, NodeImpact, RunId, RunStatus};
 use crate::plan::{
     AgentNode, Approve, Catalog, DecisionNode, Edge, Field, FieldKind, Node, NodeKind, SubplanNode, ToolInput, ToolNode, Verdict,
     native::{body_from_value, body_to_value},
@@ -36,15 +36,6 @@ const ON_A_LINE: usize = 400;
 /// Text on one line, with the values of the plan's inputs in their places.
 fn short(text: &str, inputs: &Map<String, Value>) -> Plain {
     Plain::summary(&inputs::filled(&text.chars().take(ON_A_LINE).collect::<String>(), inputs))
-}
-
-/// A tool's arguments on one line.
-pub fn arguments(args: &Value) -> Plain {
-    match args {
-        Value::Object(args) => named(args, &Map::new()),
-        Value::Null => Plain::default(),
-        other => short(&other.to_string(), &Map::new()),
-    }
 }
 
 fn named(args: &Map<String, Value>, inputs: &Map<String, Value>) -> Plain {
@@ -316,6 +307,32 @@ pub fn status_role(status: RunStatus) -> Role {
         RunStatus::Partial => Role::Warning,
         RunStatus::Failed => Role::Failed,
         RunStatus::Cancelled => Role::Cancelled,
+    }
+}
+
+/// How an event looks.
+pub fn event_role(tone: EventTone) -> Role {
+    match tone {
+        EventTone::Text => Role::Text,
+        EventTone::Dim => Role::Dim,
+        EventTone::Accent => Role::Accent,
+        EventTone::Warning => Role::Warning,
+        EventTone::Error => Role::Error,
+        EventTone::Code => Role::Code,
+        EventTone::Gate => Role::Gate,
+        EventTone::Ready => Role::Ready,
+        EventTone::Held => Role::Held,
+        EventTone::Waiting => Role::Waiting,
+        EventTone::Working => Role::Running,
+        EventTone::Retrying => Role::Retrying,
+        EventTone::Succeeded => Role::Succeeded,
+        EventTone::Passed => Role::Passed,
+        EventTone::Skipped => Role::Skipped,
+        EventTone::Failed => Role::Failed,
+        EventTone::FailedSafe => Role::FailedSafe,
+        EventTone::Cancelled => Role::Cancelled,
+        EventTone::Unknown => Role::Unknown,
+        EventTone::Run(status) => status_role(status),
     }
 }
 

@@ -4,7 +4,7 @@ use serde_json::json;
 
 use super::Deck;
 use crate::console::model::{Dialog, RunRecords, RunView, SearchMark};
-use crate::engine::{NodeImpact, Action, ActionTarget, Command, ErrorKind, NodeError, Pace, RunId, ToolCall, WorkerFact};
+use crate::engine::{Action, ActionTarget, Command, ErrorKind, NodeError, NodeImpact, Pace, RunId, ToolCall, WorkerFact};
 use crate::host::client::{Driver, Notice};
 use crate::plan::Verdict;
 

@@ -4,7 +4,7 @@ use serde_json::json;
 
 use super::Deck;
 use crate::console::model::Dialog;
-use crate::engine::{NodeImpact, Event, NodeState, Pace};
+use crate::engine::{Event, NodeImpact, NodeState, Pace};
 
 fn state(deck: &Deck, node: &str) -> NodeState {
     deck.engine().node(&node.into()).unwrap().state.clone()

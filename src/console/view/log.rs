@@ -8,7 +8,7 @@ use super::{
     request,
 };
 use crate::console::{
-    model::{Focus, Model, Replay, RunView, ScreenLayout, docs, log::LogRow},
+    model::{Focus, Model, Replay, RunView, ScreenLayout, docs, log::LogRow, words},
     theme::Role,
 };
 use crate::text::{Plain, clock, counted};
@@ -65,7 +65,7 @@ fn lines(model: &Model, view: &RunView, pen: &mut Pen<'_>, area: Rect) {
         let at = tells.first();
         let Some(record) = view.journal().records().get(at) else { break };
         let row = Rect { y, height: 1, ..area };
-        let told = docs::told(&record.event, &view.newest().run);
+        let told = record.event.describe(&view.newest().run);
         let ahead = |role: Role| if at < now { role } else { Role::Dim };
         let node = told.node.as_ref().map(|node| Plain::summary(node)).unwrap_or_default();
         let who = if told.who.is_empty() { Plain::default() } else { Plain::line(" ").then(&told.who).then(&Plain::blank(1)) };
@@ -77,7 +77,7 @@ fn lines(model: &Model, view: &RunView, pen: &mut Pen<'_>, area: Rect) {
         ];
         let x = pen.pieces(Rect { x: row.x + 2, width: right.saturating_sub(row.x + 2), ..row }, &pieces);
         let width = right.saturating_sub(x);
-        pen.text(x, y, width, &what(tells, told.what, width), ahead(told.role));
+        pen.text(x, y, width, &what(tells, told.what(), width), ahead(words::event_role(told.tone)));
         if line == view.log.selected() {
             pen.select(row, model.dialogs.is_empty() && model.place.focus != Focus::Filter);
         }
@@ -89,7 +89,7 @@ fn what(row: &LogRow, told: Plain, width: u16) -> Plain {
     match row {
         LogRow::Event(_) => told,
         LogRow::Stream(stream) => {
-            let said = docs::said(stream);
+            let said = docs::said(stream).then(&Plain::line(": "));
             let room = usize::from(width).saturating_sub(said.width());
             said.then(&stream.last_words().truncate_start(room))
         }

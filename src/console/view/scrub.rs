@@ -4,7 +4,7 @@ use ratatui::layout::Rect;
 
 use super::pen::Pen;
 use crate::console::{
-    model::{Model, Replay, RunView, SearchMark, docs},
+    model::{Model, Replay, RunView, SearchMark, words},
     theme::Role,
 };
 use crate::text::{Glyph, Plain, clock, duration};
@@ -60,12 +60,15 @@ fn words(model: &Model, view: &RunView, replay: &Replay, pen: &mut Pen<'_>, row:
     let events = view.journal().len();
     // The event comes first where there is little room.
     let more = events.saturating_sub(replay.at());
-    let goes_on =
-        if view.goes_on() && more > 0 && row.width >= ROOM { format!("the run is {}: {more} more ", view.status().word()) } else { String::new() };
+    let goes_on = if view.goes_on() && more > 0 && row.width >= ROOM {
+        format!("the run is {}: {more} more ", view.status().word())
+    } else {
+        String::new()
+    };
     let right = pen.pieces_right(row, &[(Plain::line(&goes_on), Role::Running)]);
     let Some(record) = replay.at().checked_sub(1).and_then(|at| view.journal().records().get(at)) else { return };
     let fold = view.seen();
-    let told = docs::told(&record.event, &fold.run);
+    let told = record.event.describe(&fold.run);
     let since = Plain::line("  +").then(&duration(fold.run.elapsed_ms(record.at)));
     let mut pieces = vec![
         (Plain::line(&format!(" event {} of {events}  ", replay.at())), Role::Heading),
@@ -75,7 +78,7 @@ fn words(model: &Model, view: &RunView, replay: &Replay, pen: &mut Pen<'_>, row:
     if let Some(node) = &told.node {
         pieces.push((Plain::summary(node).then(&Plain::blank(1)), Role::Accent));
     }
-    pieces.push((told.what, told.role));
+    pieces.push((told.what(), words::event_role(told.tone)));
     if !told.who.is_empty() {
         pieces.push((Plain::line(", by ").then(&told.who), Role::Dim));
     }

@@ -22,7 +22,7 @@ pub fn draw(model: &Model, pen: &mut Pen<'_>, layout: &ScreenLayout) {
     let Some(chart) = view.chart() else { return };
     let fold = view.seen();
     let open = model.dialogs.is_empty();
-    pen.title(area, &[(Plain::line("timeline  "), Role::Title), (docs::spans(&fold.run, chart), Role::Text)], open);
+    pen.title(area, &[(Plain::line("timeline  "), Role::Title), (chart.label(&fold.run), Role::Text)], open);
     let wide = chart.bars.iter().map(|bar| Plain::summary(&bar.node).width()).max().unwrap_or(0);
     let name = u16::try_from(wide).unwrap_or(u16::MAX).clamp(6, area.width / 3);
     let scale = Scale::new(chart, area, name);
@@ -127,18 +127,6 @@ fn axis(scale: &Scale, pen: &mut Pen<'_>, row: Rect) {
 /// What is drawn over what, the last on top.
 const ORDER: [Doing; 7] = [Doing::Inputs, Doing::Slot, Doing::Resting, Doing::Held, Doing::Gate, Doing::Unknown, Doing::Working];
 
-fn glyph(doing: Doing) -> Glyph {
-    match doing {
-        Doing::Inputs => Glyph::Pending,
-        Doing::Slot => Glyph::Ready,
-        Doing::Held => Glyph::Held,
-        Doing::Gate => Glyph::Gate,
-        Doing::Working => Glyph::BarFull,
-        Doing::Resting => Glyph::Retrying,
-        Doing::Unknown => Glyph::Unknown,
-    }
-}
-
 fn draw_bar(scale: &Scale, chart: &TimelineChart, bar: &Bar, name: u16, pen: &mut Pen<'_>, line: Rect) {
     let role = if bar.critical { Role::Accent } else { Role::Text };
     if bar.critical {
@@ -153,7 +141,7 @@ fn draw_bar(scale: &Scale, chart: &TimelineChart, bar: &Bar, name: u16, pen: &mu
                 doing => docs::doing_role(doing),
             };
             for column in columns {
-                pen.glyph(scale.x + column, line.y, 1, glyph(doing), looks);
+                pen.glyph(scale.x + column, line.y, 1, doing.glyph(), looks);
             }
         }
     }
@@ -172,7 +160,7 @@ fn legend(chart: &TimelineChart, run: &Run, pen: &mut Pen<'_>, row: Rect) {
         (Glyph::Ready, docs::doing_role(Doing::Slot), "slot"),
         (Glyph::Gate, docs::doing_role(Doing::Gate), "gate"),
         (Glyph::Held, docs::doing_role(Doing::Held), "held"),
-        (Glyph::Retrying, docs::doing_role(Doing::Resting), "rests"),
+        (Glyph::Retrying, docs::doing_role(Doing::Resting), "retry"),
         (Glyph::LineHeavy, Role::Accent, "critical path"),
     ];
     if chart.bars.iter().flat_map(|bar| &bar.stretches).any(|stretch| stretch.doing == Doing::Unknown) {

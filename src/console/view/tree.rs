@@ -11,7 +11,7 @@ use crate::console::{
     model::{Focus, LEVELS, Model, RunView, Standing, TreeRow, TreeRowKind, words},
     theme::Role,
 };
-use crate::engine::{ImpactLine, Inside, NodeRun, NodeState, Time};
+use crate::engine::{ImpactLine, Inside, NodeRun, NodeState, Time, arguments};
 use crate::plan::{Node, nest, tree::Orientation};
 use crate::text::{Glyph, Plain, count, duration};
 
@@ -300,7 +300,10 @@ impl RowDrawing<'_> {
         let Some(node) = view.seen().run.node(&self.node.id) else { return };
         let (word, role) = match self.model.proposal().and_then(|proposal| proposal.fate(&self.node.id)) {
             // What a verb would make of the node stands in the place of what it is.
-            Some(fate) => (Plain::line(pen.theme.glyph(Glyph::ArrowRight)).then(&Plain::line(fate.word())), words::impact_role(ImpactLine::Nodes(fate))),
+            Some(fate) => (
+                Plain::line(pen.theme.glyph(Glyph::ArrowRight)).then(&Plain::line(fate.word())),
+                words::impact_role(ImpactLine::Nodes(fate)),
+            ),
             None => (Plain::line(node.state.word()), state_role(&node.state)),
         };
         let mut x = rest.x + pen.text(rest.x, rest.y, rest.width.min(11), &word, role).max(9) + 1;
@@ -384,7 +387,7 @@ pub(super) fn stale(pen: &mut Pen<'_>, x: u16, y: u16, width: u16) -> u16 {
 /// The tool that a node uses right now.
 fn calls(node: &NodeRun) -> Option<Plain> {
     let (call, _) = node.lineage.tools.iter().rfind(|(_, report)| report.is_none())?;
-    Some(Plain::line("calls ").then(&Plain::summary(&call.tool)).then(&Plain::blank(2)).then(&words::arguments(&call.args)))
+    Some(Plain::line("calls ").then(&Plain::summary(&call.tool)).then(&Plain::blank(2)).then(&arguments(&call.args)))
 }
 
 /// How long a node has worked, in whole seconds while it does.

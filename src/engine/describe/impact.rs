@@ -52,7 +52,7 @@ impl NodeImpact {
     /// In front of the nodes' names.
     fn label(self) -> &'static str {
         match self {
-            Self::Stale => "makes stale",
+            Self::Stale => "leaves stale",
             Self::Void => "closes gates of",
             Self::Starts => "starts",
             Self::Holds => "holds",
@@ -112,7 +112,8 @@ mod tests {
         let lost = Totals { tokens: 7, work_ms: Some(0), ..Totals::default() };
         let ends = Some(Outcome::Failed);
         let impact = Impact { wraps: vec!["a".into(), "b".into()], stale: vec!["c".into()], lost, ends, ..Impact::default() };
-        let expected = ["ends early, with what they have: a, b", "makes stale: c", "ends the run: failed", "lost or repeated: work 0ms, 7 tokens"];
+        let expected =
+            ["ends early, with what they have: a, b", "leaves stale: c", "ends the run: failed", "lost or repeated: work 0ms, 7 tokens"];
         assert_eq!(lines(&impact), expected);
         let work = Impact { lost: Totals { work_ms: Some(1_200), ..Totals::default() }, ..Impact::default() };
         assert_eq!(lines(&work), ["lost or repeated: work 1.2s"]);

@@ -1,10 +1,12 @@
 //! Puts what the engine knows into words, once, for console, shell and docs alike: text without colour, and glyphs by their meaning.
 
+mod event;
 mod impact;
 mod status;
 mod times;
 mod totals;
 
+pub use event::{EventLine, EventTone, arguments};
 pub use impact::{ImpactLine, NodeImpact};
 pub use status::RunStatus;
 pub use times::{elapsed, work};

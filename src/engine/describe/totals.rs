@@ -1,8 +1,8 @@
 //! What something took, on one line: times, tokens, money.
 
 use super::times::{elapsed, work};
-use crate::engine::{Side, Spent, Totals};
-use crate::text::{Plain, cost, count, counted};
+use crate::engine::{Run, Side, Spent, TimelineChart, Totals};
+use crate::text::{Plain, cost, count, counted, duration};
 
 impl Totals {
     /// `elapsed 6.1s, work 45ms, 1.2k tokens, $0.01`, without what is nothing.
@@ -22,6 +22,16 @@ impl Spent {
         let calls = Plain::line(&counted(self.model_calls as usize, "model call"));
         let totals = Totals { tokens: self.tokens.total(), cost_usd: self.cost_usd, ..Totals::default() }.label();
         listed([calls, totals].into_iter().filter(|part| !part.is_empty()))
+    }
+}
+
+impl TimelineChart {
+    /// `elapsed 6.1s, shortest possible with this work 45ms`
+    pub fn label(&self, run: &Run) -> Plain {
+        if self.start.is_none() {
+            return Plain::line("not started");
+        }
+        elapsed(run.elapsed_ms(self.end)).then(&Plain::line(", shortest possible with this work ")).then(&duration(self.bound_ms))
     }
 }
 

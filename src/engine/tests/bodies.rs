@@ -99,8 +99,8 @@ fn a_gate_inside_a_sub_plan_shows_at_the_top_and_in_the_sub_plan_and_says_who_as
     assert_eq!(
         world.why("outer"),
         [
-            "`outer` is running: 0 of 2 inside are over",
-            "  `outer/inner` is running: 0 of 1 inside are over",
+            "`outer` is running: 0 of 2 inside have ended",
+            "  `outer/inner` is running: 0 of 1 inside have ended",
             "    `outer/inner/save` waits for an answer to gate 1: `write` asks before it runs"
         ]
     );

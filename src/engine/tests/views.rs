@@ -159,7 +159,7 @@ fn the_critical_path_goes_over_who_gave_back_the_slot_or_the_lock() {
     at(&mut world, 1_025).done("b", json!(1));
     let slots = chart(&world);
     assert_eq!((slots.critical.as_slice(), slots.makespan_ms, slots.bound_ms), (["a", "b"].map(NodeId::from).as_slice(), 25, 15));
-    assert_eq!(afters(&slots), ["b after a, which gave a slot back"]);
+    assert_eq!(afters(&slots), ["b after a, which freed a slot"]);
     assert_eq!(serde_json::to_value(&slots.bars[1].after).unwrap(), json!({"node": "a", "by": "slot"}));
 
     let mut world = World::new(plan(vec![locked("p", &["db"], &[]), locked("q", &["db"], &["s"]), agent("s", &[]), agent("t", &["q"])]));
@@ -169,7 +169,7 @@ fn the_critical_path_goes_over_who_gave_back_the_slot_or_the_lock() {
     at(&mut world, 1_035).done("t", json!(1));
     let locks = chart(&world);
     assert_eq!(locks.critical, ["p", "q", "t"].map(NodeId::from));
-    assert_eq!(afters(&locks), ["q after p, which gave lock `db` back", "t after q"]);
+    assert_eq!(afters(&locks), ["q after p, which freed lock `db`", "t after q"]);
     assert_eq!((locks.makespan_ms, locks.bound_ms), (35, 30));
 
     // A source that ended at the moment when the lock came free is what it waited for.
@@ -186,7 +186,7 @@ fn a_slot_that_is_given_back_in_the_middle_of_work_lets_others_in() {
     at(&mut world, 1_010).ask("a", "1", "write", json!({"path": "x"}), Verdict::Ask);
     at(&mut world, 1_030).decide(1, GateReply::Approve);
     at(&mut world, 1_040).done("b", json!(1));
-    assert_eq!(afters(&chart(&world)), ["b after a, which gave a slot back"]);
+    assert_eq!(afters(&chart(&world)), ["b after a, which freed a slot"]);
     assert_eq!(chart(&world).critical, ["a".into()], "it is still at work");
     at(&mut world, 1_050).done("a", json!(1));
     assert_eq!(chart(&world).critical, ["a".into()]);
@@ -469,7 +469,8 @@ fn why_tells_pauses_holds_breakpoints_and_what_has_not_begun() {
     world.act(Action::Break { point: Breakpoint { at: Moment::Before, node: Some("outer".into()), when: None } });
     world.done("a", json!(1));
     assert_eq!(world.why("b"), ["`b` is held: held by anna"]);
-    let chain = ["`outer/in` runs inside `outer`, which has not come to it", "  `outer` waits for `b`", "    `b` is held: held by anna"];
+    let chain =
+        ["`outer/in` runs inside `outer`, which has not reached it yet", "  `outer` waits for `b`", "    `b` is held: held by anna"];
     assert_eq!(world.why("outer/in"), chain);
     world.act(Action::Pause);
     world.act(Action::Release { target: ActionTarget::Node("b".into()) });

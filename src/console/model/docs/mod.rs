@@ -11,9 +11,9 @@ mod versus;
 
 pub use act::proposal;
 pub use compare::{compare, mark_role};
-pub use event::{EventLine, event, json as event_json, said, streamed, told, told_of_stream};
+pub use event::{describe_stream, event, json as event_json, said, streamed};
 pub use gate::{gate_doc, gate_title};
-pub use trace::{doing_role, spans, stretches, trace_line, traced};
+pub use trace::{doing_role, stretches, trace_line, traced};
 pub use versus::{side, totals, versus};
 
 use super::{Doc, Model, RunView, Tab, log::LogRow};

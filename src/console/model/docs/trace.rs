@@ -2,9 +2,9 @@
 
 use crate::console::model::{Doc, TraceLine, TraceView, Traced, words};
 use crate::console::theme::Role;
-use crate::engine::{Doing, Run, TimelineChart, TraceStep};
+use crate::engine::{Doing, Run, TimelineChart, Totals, TraceStep, arguments};
 use crate::plan::NodeId;
-use crate::text::{Plain, clock, cost, count, duration};
+use crate::text::{Plain, clock, duration};
 
 /// A line of a trace: pieces with their looks.
 pub fn trace_line(view: &TraceView, line: TraceLine) -> Vec<(Plain, Role)> {
@@ -18,7 +18,7 @@ pub fn trace_line(view: &TraceView, line: TraceLine) -> Vec<(Plain, Role)> {
         }
         Traced::Call(at) => step.calls.get(at).map(|call| {
             let role = if call.ok == Some(false) { Role::Error } else { Role::Code };
-            say("call", role, &format!("{} {}", call.tool, words::arguments(&call.args).as_str()))
+            say("call", role, &format!("{} {}", call.tool, arguments(&call.args).as_str()))
         }),
         Traced::File(at) => step.files.get(at).map(|file| say(&file.operation, Role::Code, &file.path)),
         Traced::Source(at) => step.sources.get(at).map(|source| say(&source.kind, Role::Code, &source.identifier)),
@@ -37,7 +37,7 @@ fn result(view: &TraceView, step: &TraceStep, row: usize) -> Vec<(Plain, Role)> 
         pieces.push((Plain::line(", ").then(&Plain::summary(&how)), Role::Dim));
     }
     if row.is_some_and(|row| row.again) {
-        pieces.push((Plain::line("  stands above"), Role::Dim));
+        pieces.push((Plain::line("  shown above"), Role::Dim));
         return pieces;
     }
     let mark = step.mark.as_ref().map(|mark| format!(", {mark}")).unwrap_or_default();
@@ -85,10 +85,10 @@ pub fn traced(view: &TraceView) -> Doc<'static> {
             doc.field("asked", &clock(approval.asked.0));
             doc.field("answer", &Plain::line(approval.decision.unwrap_or("none")));
             if let Some(reason) = &approval.voided {
-                doc.field("void", &Plain::summary(reason));
+                doc.field("closed", &Plain::summary(reason));
             }
             if let Some((by, at)) = approval.by.as_ref().zip(approval.at) {
-                doc.field("by", &Plain::summary(&format!("{} ({})", by.who, by.via)));
+                doc.field("by", &by.label());
                 doc.field("at", &clock(at.0));
             }
         }
@@ -107,7 +107,8 @@ fn of_step(step: &TraceStep, doc: &mut Doc<'static>) {
         doc.field("model", &Plain::summary(model));
     }
     if step.made.tokens.total() > 0 {
-        doc.field("took", &count(step.made.tokens.total()).then(&Plain::line(" tokens, ")).then(&cost(step.made.cost_usd)));
+        let took = Totals { tokens: step.made.tokens.total(), cost_usd: step.made.cost_usd, ..Totals::default() };
+        doc.field("took", &took.label());
     }
     for came in &step.came {
         doc.field("made of", &Plain::summary(&format!("{} {}", came.node, came.how.words())));
@@ -137,7 +138,7 @@ pub fn stretches(run: &Run, chart: &TimelineChart, node: &NodeId) -> Doc<'static
         let took = duration(stretch.ms(chart.end)).pad_start(7);
         let attempt = if stretch.attempt > 1 { format!(", attempt {}", stretch.attempt) } else { String::new() };
         let again = if stretch.generation > 1 { format!(", run {} of it", stretch.generation) } else { String::new() };
-        let words = Plain::line(&format!("  {}{attempt}{again}", stretch.doing.words()));
+        let words = Plain::line(&format!("  {}{attempt}{again}", stretch.doing.description()));
         doc.line(doing_role(stretch.doing), begun.then(&took).then(&words));
     }
     doc
@@ -154,17 +155,4 @@ pub fn doing_role(doing: Doing) -> Role {
         Doing::Resting => Role::Retrying,
         Doing::Unknown => Role::Unknown,
     }
-}
-
-/// Makespan and bound in words.
-pub fn spans(run: &Run, chart: &TimelineChart) -> Plain {
-    let head = if chart.start.is_none() {
-        "not begun"
-    } else if run.outcome().is_none() {
-        "so far "
-    } else {
-        "took "
-    };
-    let took = Plain::line(head).then(&if chart.start.is_some() { duration(chart.makespan_ms) } else { Plain::default() });
-    took.then(&Plain::line(", at best ")).then(&duration(chart.bound_ms))
 }

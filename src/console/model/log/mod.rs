@@ -2,8 +2,8 @@
 
 mod rows;
 
-use super::{Fold, RunRecords, TextField, docs, scrolled};
-use crate::engine::Record;
+use super::{Fold, RunRecords, TextField, scrolled};
+use crate::engine::{EventLine, Record};
 use crate::plan::NodeId;
 
 use rows::{Filter, Rows};
@@ -64,14 +64,14 @@ impl EventFilter {
 
     /// Whether an event matches.
     pub fn lets(&self, record: &Record, fold: &Fold) -> bool {
-        self.fits(&docs::told(&record.event, &fold.run))
+        self.fits(&record.event.describe(&fold.run))
     }
 
-    fn fits(&self, told: &docs::EventLine) -> bool {
-        let node = told.node.as_ref().map(|node| node.to_lowercase()).unwrap_or_default();
-        let text = format!("{node} {} {} {}", told.kind, told.what.as_str(), told.who.as_str()).to_lowercase();
+    fn fits(&self, line: &EventLine) -> bool {
+        let node = line.node.as_ref().map(|node| node.to_lowercase()).unwrap_or_default();
+        let text = format!("{node} {} {} {}", line.kind, line.what().as_str(), line.who.as_str()).to_lowercase();
         self.nodes.iter().all(|wanted| node.contains(wanted.as_str()))
-            && self.kinds.iter().all(|wanted| told.kind.starts_with(wanted.as_str()))
+            && self.kinds.iter().all(|wanted| line.kind.starts_with(wanted.as_str()))
             && self.words.iter().all(|wanted| text.contains(wanted.as_str()))
     }
 }

@@ -115,7 +115,7 @@ pub struct Filter<'a> {
 
 impl Filter<'_> {
     fn lets(&self, record: &Record, fold: &Fold) -> bool {
-        if self.only.is_some_and(|only| fold.node_of(&record.event).as_ref() != Some(only)) {
+        if self.only.is_some_and(|only| record.event.about(&fold.run).as_ref() != Some(only)) {
             return false;
         }
         if self.wanted.is_empty() { tells(&record.event) } else { self.wanted.lets(record, fold) }
@@ -123,7 +123,7 @@ impl Filter<'_> {
 
     fn lets_stream(&self, stream: &StreamedText, record: &Record, fold: &Fold) -> bool {
         let is_its = self.only.is_none_or(|only| record.event.node() == Some(only));
-        is_its && (self.wanted.is_empty() || self.wanted.fits(&docs::told_of_stream(stream, &record.event, &fold.run)))
+        is_its && (self.wanted.is_empty() || self.wanted.fits(&docs::describe_stream(stream, &record.event, &fold.run)))
     }
 }
 

@@ -83,7 +83,7 @@ impl Fold {
             Event::Node { node_id, fact: NodeFact::Failed { result: Some(result), .. }, .. } => self.transcript_mut(node_id).finish(result),
             _ => {}
         }
-        if let Some(node) = self.node_of(&record.event) {
+        if let Some(node) = record.event.about(&self.run) {
             self.count(&node);
         }
     }
@@ -123,15 +123,6 @@ impl Fold {
 
     fn count_all(&mut self) {
         self.tally = StateCounts::of(&self.run);
-    }
-
-    /// The node that an event is about, itself or by its gate.
-    pub fn node_of(&self, event: &Event) -> Option<NodeId> {
-        match event {
-            Event::GateDecided { gate, .. } | Event::GateVoided { gate, .. } => self.run.gate(*gate).map(|(gate, _)| gate.node.clone()),
-            Event::Acted { verb, .. } => verb.node().cloned(),
-            other => other.node().cloned(),
-        }
     }
 
     /// What a node said.

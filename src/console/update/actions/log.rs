@@ -48,7 +48,7 @@ pub fn only_node(model: &mut Model, _: &mut UpdateTurn) {
     let Some(view) = model.shown_run_mut() else { return };
     let node = match view.log.only_node() {
         Some(_) => None,
-        None => view.selected_event().and_then(|record| view.newest().node_of(&record.event)),
+        None => view.selected_event().and_then(|record| record.event.about(&view.newest().run)),
     };
     let none = node.is_none() && view.log.only_node().is_none();
     view.log_only(node);

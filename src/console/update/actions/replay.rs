@@ -59,7 +59,7 @@ pub fn to(model: &mut Model, at: usize) {
 fn select(model: &mut Model) {
     let node = model.shown_run().and_then(|view| {
         let record = view.journal().records().get(view.replay()?.at().checked_sub(1)?)?;
-        view.seen().node_of(&record.event)
+        record.event.about(&view.seen().run)
     });
     if let Some(node) = node {
         model.with_tree(|tree, plan| {

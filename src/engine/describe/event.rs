@@ -1,0 +1,276 @@
+//! An event on one line: which node, of what kind, what happened, and who did it. Console, shell and docs show these lines.
+
+use crate::engine::{Action, Actor, Event, GateReply, Job, NextCall, NodeFact, Outcome, Run, RunStatus};
+use crate::plan::NodeId;
+use crate::text::{Plain, count, counted, duration};
+use serde_json::Value;
+
+/// An event on one line.
+#[derive(Clone, Debug, PartialEq)]
+pub struct EventLine {
+    pub node: Option<NodeId>,
+    /// In one word, by which a filter finds it.
+    pub kind: &'static str,
+    /// What happened.
+    pub head: Plain,
+    /// Why, or with what; may be empty.
+    pub more: Plain,
+    /// A person, a rule, a model or a tool; empty where it followed by itself.
+    pub who: Plain,
+    pub tone: EventTone,
+}
+
+/// What an event means, for those who style it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum EventTone {
+    Text,
+    Dim,
+    Accent,
+    Warning,
+    Error,
+    Code,
+    Gate,
+    Ready,
+    Held,
+    Waiting,
+    Working,
+    Retrying,
+    Succeeded,
+    Passed,
+    Skipped,
+    Failed,
+    FailedSafe,
+    Cancelled,
+    Unknown,
+    Run(RunStatus),
+}
+
+/// Characters of a text that a line shows.
+const ON_A_LINE: usize = 200;
+/// Arguments that a line shows.
+const ARGUMENTS: usize = 8;
+
+/// Kind, what happened, who did it.
+type Parts = (&'static str, What, Plain, EventTone);
+/// What happened, and why or with what.
+type What = (Plain, Plain);
+
+impl Event {
+    /// `run` knows which node a gate belongs to, and the tools of calls.
+    pub fn describe(&self, run: &Run) -> EventLine {
+        let none = Plain::default;
+        let (kind, (head, more), who, tone) = match self {
+            Self::RunCreated { plan, by, .. } => {
+                ("run", because(&format!("created, {}", counted(plan.nodes.len(), "node")), &plan.goal), actor(by), EventTone::Text)
+            }
+            Self::RunStarted => ("run", just("started"), none(), EventTone::Text),
+            Self::RunRecovered { by } => ("run", just("resumed after an interruption"), actor(by), EventTone::Warning),
+            Self::RunReopened { by } => ("run", just("continues after its end"), actor(by), EventTone::Accent),
+            Self::Branched { from, from_seq, by } => {
+                ("run", just(&format!("branched off {} after event {from_seq}", from.0)), actor(by), EventTone::Accent)
+            }
+            Self::Acted { verb, by, why, .. } => ("action", acted(verb, why), actor(by), EventTone::Accent),
+            Self::Carried => ("engine", just("the action is complete"), none(), EventTone::Dim),
+            Self::Undone { verb, by } => ("action", just(&format!("undid the action of event {verb}")), actor(by), EventTone::Accent),
+            Self::RunCancelled { by } => ("action", just("cancelled the run"), actor(by), EventTone::Warning),
+            Self::RunSettled { outcome, reason } => ("run", because(settled(*outcome), reason), none(), EventTone::Run((*outcome).into())),
+            Self::GateDecided { gate, decision, by } => ("gate", replied(gate.0, decision), actor(by), EventTone::Accent),
+            Self::GateVoided { gate, reason } => ("gate", because(&format!("gate {} closed", gate.0), reason), none(), EventTone::Dim),
+            Self::ApprovalRequired { gate } => ("gate", because("waiting", &gate.why), none(), EventTone::Gate),
+            Self::Refused { what, why, by } => ("refused", because(&format!("refused: {what}"), why), actor(by), EventTone::Error),
+            Self::StageStarted { .. } => ("node", just("stage started"), none(), EventTone::Dim),
+            Self::Checkpoint { .. } => ("node", just("checkpoint"), none(), EventTone::Dim),
+            Self::StageFinished { .. } => ("node", just("stage finished"), none(), EventTone::Dim),
+            Self::LogLine { text, .. } => ("text", because("log", text), none(), EventTone::Dim),
+            Self::Node { node_id, fact, .. } => fact.describe(node_id, run),
+        };
+        EventLine { node: self.about(run), kind, head, more, who, tone }
+    }
+
+    /// The node that it is about, itself or by its gate or action.
+    pub fn about(&self, run: &Run) -> Option<NodeId> {
+        match self {
+            Self::GateDecided { gate, .. } | Self::GateVoided { gate, .. } => run.gate(*gate).map(|(gate, _)| gate.node.clone()),
+            Self::Acted { verb, .. } => verb.node().cloned(),
+            other => other.node().cloned(),
+        }
+    }
+}
+
+impl EventLine {
+    /// What happened, with its reason.
+    pub fn what(&self) -> Plain {
+        if self.more.is_empty() { self.head.clone() } else { self.head.clone().then(&Plain::line(": ")).then(&self.more) }
+    }
+
+    /// For plain output, behind the node: `step: succeeded: 3 files`.
+    pub fn label(&self, what: &Plain) -> Plain {
+        match &self.node {
+            // An action names its node.
+            Some(node) if self.kind != "action" => Plain::line(node).then(&Plain::line(": ")).then(what),
+            Some(_) | None => what.clone(),
+        }
+    }
+}
+
+impl NodeFact {
+    fn describe(&self, node: &NodeId, run: &Run) -> Parts {
+        let none = Plain::default;
+        match self {
+            Self::Ready => ("node", just("ready"), none(), EventTone::Ready),
+            Self::Held { reason } => ("node", because("held", reason), none(), EventTone::Held),
+            Self::Started { attempt, job } => {
+                let again = if *attempt > 1 { format!(", attempt {attempt}") } else { String::new() };
+                ("node", because(&format!("started{again}"), &job_label(job)), none(), EventTone::Working)
+            }
+            Self::Retrying { attempt, error, .. } => {
+                ("node", because(&format!("attempt {attempt} failed, will be retried"), &error.message), none(), EventTone::Retrying)
+            }
+            Self::Routed { taken, dead, why } => ("node", because(&routed(taken.len(), dead.len()), why), none(), EventTone::Dim),
+            Self::BodyStarted { index: None } => ("node", just("inner plan started"), none(), EventTone::Working),
+            Self::BodyStarted { index: Some(index) } => {
+                ("node", just(&format!("inner plan started, turn {index}")), none(), EventTone::Working)
+            }
+            Self::Completed { result, mark } => {
+                let mark = mark.as_ref().map(|mark| format!(" ({})", mark.replace('_', " "))).unwrap_or_default();
+                ("node", because(&format!("succeeded{mark}"), &value_text(result)), none(), EventTone::Succeeded)
+            }
+            Self::Returned { mark } => {
+                ("node", because("returned a result", mark.as_deref().unwrap_or_default()), none(), EventTone::Waiting)
+            }
+            Self::Failed { error, safe: true, .. } => ("node", because("failed_safe", &error.message), none(), EventTone::FailedSafe),
+            Self::Failed { error, .. } => ("node", because("failed", &error.message), none(), EventTone::Failed),
+            Self::Skipped { reason, .. } => ("node", because("skipped", reason), none(), EventTone::Skipped),
+            Self::Passed { reason } => ("node", because("passed", reason), none(), EventTone::Passed),
+            Self::Cancelled { reason } => ("node", because("cancelled", reason), none(), EventTone::Cancelled),
+            Self::BreakHit { reason, .. } => ("node", because("held at a breakpoint", reason), none(), EventTone::Held),
+            Self::Interrupted { reason, .. } => ("node", because("interrupted", reason), none(), EventTone::Warning),
+            Self::Unknown { reason } => ("node", because("unknown", reason), none(), EventTone::Unknown),
+            Self::CallHeld { held, .. } => {
+                let kind = match held.next {
+                    NextCall::Model { .. } => "model",
+                    NextCall::Tool { .. } => "tool",
+                };
+                (kind, because(&format!("held before it calls {}", held.next.words()), &held.reason), none(), EventTone::Held)
+            }
+            Self::ToolProposed { call } => {
+                ("tool", because("proposed a call", arguments(&call.args).as_str()), Plain::summary(&call.tool), EventTone::Dim)
+            }
+            Self::ToolStarted { call } => {
+                ("tool", because("call started", arguments(&call.args).as_str()), Plain::summary(&call.tool), EventTone::Code)
+            }
+            Self::ToolRefused { message, .. } => ("tool", because("call refused", message), none(), EventTone::Warning),
+            Self::ToolAnswered { value, .. } => {
+                ("tool", because("a person filled in the result", &value_text(value)), none(), EventTone::Accent)
+            }
+            Self::ToolFinished { call, report } => {
+                let what = format!("call {} in {}", if report.ok { "succeeded" } else { "failed" }, duration(report.duration_ms));
+                let tone = if report.ok { EventTone::Code } else { EventTone::Error };
+                ("tool", because(&what, &value_text(&report.value)), tool_of(run, node, call), tone)
+            }
+            Self::QuestionAnswered { value, .. } => ("gate", because("got an answer", &value_text(value)), none(), EventTone::Accent),
+            Self::ModelStarted { model, guidance, wrap_up, .. } => {
+                let what = if *wrap_up { "last model call started, to wrap up" } else { "model call started" };
+                ("model", because(what, &guidance.join(" ")), Plain::summary(model), EventTone::Dim)
+            }
+            Self::ModelCalled { call } => {
+                let what = format!("model call, {} tokens in {}", count(call.usage.total()), duration(call.duration_ms));
+                ("model", because(&what, &call.finish), Plain::summary(&call.model), EventTone::Text)
+            }
+            Self::Message { role, content } => ("text", because(&format!("message of {role}"), content), none(), EventTone::Dim),
+            Self::Output { text } => ("text", because("says", text), none(), EventTone::Dim),
+        }
+    }
+}
+
+/// A tool's arguments: `path: notes.md  mode: append`.
+pub fn arguments(args: &Value) -> Plain {
+    match args {
+        Value::Object(args) => {
+            let named = args.iter().take(ARGUMENTS).map(|(name, value)| format!("{name}: {}", first_line(&value_text(value)).as_str()));
+            Plain::line(&named.collect::<Vec<_>>().join("  "))
+        }
+        Value::Null => Plain::default(),
+        other => first_line(&other.to_string()),
+    }
+}
+
+/// The first line that is not blank, cut.
+fn first_line(text: &str) -> Plain {
+    let line = text.lines().find(|line| !line.trim().is_empty()).unwrap_or_default();
+    Plain::summary(&line.chars().take(ON_A_LINE).collect::<String>())
+}
+
+fn just(what: &str) -> What {
+    (Plain::summary(what), Plain::default())
+}
+
+fn because(what: &str, more: &str) -> What {
+    (Plain::summary(what), first_line(more))
+}
+
+impl Actor {
+    /// The person's name, and by which way, where that is not the console.
+    pub fn label(&self) -> Plain {
+        actor(self)
+    }
+}
+
+fn actor(by: &Actor) -> Plain {
+    Plain::summary(&if by.via.is_empty() || by.via == "console" { by.who.clone() } else { format!("{} ({})", by.who, by.via) })
+}
+
+/// An action with the person's text for a node, and why.
+fn acted(action: &Action, why: &str) -> What {
+    let why = first_line(why);
+    let why = if why.is_empty() { why } else { Plain::line(" (because: ").then(&why).then(&Plain::line(")")) };
+    match action.told() {
+        Some(text) => (Plain::summary(&action.words()), first_line(text).then(&why)),
+        None => (Plain::summary(&action.words()).then(&why), Plain::default()),
+    }
+}
+
+fn routed(taken: usize, dead: usize) -> String {
+    match (taken, dead) {
+        (0, 0) => "no edge leaves it".to_owned(),
+        (taken, 0) => format!("{} taken", counted(taken, "edge")),
+        (taken, dead) => format!("{} taken, {dead} dead", counted(taken, "edge")),
+    }
+}
+
+fn value_text(value: &Value) -> String {
+    value.as_str().map_or_else(|| value.to_string(), str::to_owned)
+}
+
+fn job_label(job: &Job) -> String {
+    match job {
+        Job::Agent(agent) => agent.objective.clone().unwrap_or_default(),
+        Job::Tool { tool, args } => format!("{tool} {}", arguments(args)),
+        Job::Code { .. } => "code".to_owned(),
+        Job::Inline { .. } | Job::Inside { .. } => String::new(),
+    }
+}
+
+fn tool_of(run: &Run, node: &NodeId, id: &str) -> Plain {
+    let tools = run.node(node).map(|node| node.lineage.tools.as_slice()).unwrap_or_default();
+    tools.iter().rfind(|(call, _)| call.id == id).map(|(call, _)| Plain::summary(&call.tool)).unwrap_or_default()
+}
+
+fn replied(gate: u32, reply: &GateReply) -> What {
+    match reply {
+        GateReply::Approve | GateReply::Modify { .. } => just(&format!("{} at gate {gate}", reply.words())),
+        GateReply::Reject { message } => because(&format!("rejected at gate {gate}"), message),
+        GateReply::Answer { value } => because(&format!("answered at gate {gate}"), &value_text(value)),
+        GateReply::Skip => just(&format!("skipped at gate {gate}")),
+        GateReply::CancelBranch => just(&format!("cancelled its branch at gate {gate}")),
+    }
+}
+
+fn settled(outcome: Outcome) -> &'static str {
+    match outcome {
+        Outcome::Succeeded => "the run succeeded",
+        Outcome::Partial => "the run succeeded in part",
+        Outcome::Failed => "the run failed",
+        Outcome::Cancelled => "the run was cancelled",
+    }
+}
