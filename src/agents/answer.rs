@@ -70,8 +70,8 @@ impl ResultCheck {
 
     /// The result with its route as the plan spells it, or the first thing that is wrong with it.
     pub fn judge(&self, result: &Value) -> Result<Value, ResultFault> {
-        if let Some(words) = self.schema.as_ref().and_then(|(_, validator)| faults(validator, result)) {
-            return Err(ResultFault::Schema(words));
+        if let Some(found) = self.schema.as_ref().and_then(|(_, validator)| faults(validator, result)) {
+            return Err(ResultFault::Schema(found));
         }
         if self.routes.is_empty() {
             return Ok(result.clone());
@@ -103,11 +103,11 @@ impl ResultCheck {
     }
 
     /// The route that a word means: quotes, a full stop and capitals make no difference.
-    fn route(&self, said: &Value) -> Option<String> {
-        let said = prompt::plain(said);
-        let bare = said.trim().trim_matches(|c: char| c.is_whitespace() || "\"'`*.".contains(c));
+    fn route(&self, answer: &Value) -> Option<String> {
+        let answer = prompt::plain(answer);
+        let bare = answer.trim().trim_matches(|c: char| c.is_whitespace() || "\"'`*.".contains(c));
         let is = |name: &str| self.routes.iter().find(|route| route.as_str() == name).cloned();
-        is(said.trim()).or_else(|| is(bare)).or_else(|| self.routes.iter().find(|route| route.eq_ignore_ascii_case(bare)).cloned())
+        is(answer.trim()).or_else(|| is(bare)).or_else(|| self.routes.iter().find(|route| route.eq_ignore_ascii_case(bare)).cloned())
     }
 }
 

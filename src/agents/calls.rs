@@ -13,7 +13,7 @@ use crate::plan::Risk;
 /// What came of one call.
 pub(super) enum CallOutcome {
     /// Words for the model; the call did what was asked.
-    Told(String),
+    Reply(String),
     /// Words for the model; the call was wrong, refused, or failed.
     Wrong(String),
     /// The agent hands in its result.
@@ -25,7 +25,7 @@ enum WantedCall {
     Tool(ToolCall, Risk),
     Ask(Question),
     Result(Value),
-    Nonsense(String),
+    Invalid(String),
 }
 
 /// Whether anything was done that changes the world.
@@ -53,16 +53,16 @@ pub(super) async fn carry_out(calls: &[CallRequest], offers: &Offers, port: &dyn
 
 async fn carry_out_one(wanted: WantedCall, port: &dyn Port) -> CallOutcome {
     match wanted {
-        WantedCall::Nonsense(words) => CallOutcome::Wrong(format!("error: {words}")),
+        WantedCall::Invalid(message) => CallOutcome::Wrong(format!("error: {message}")),
         WantedCall::Result(value) => CallOutcome::Result(value),
         WantedCall::Ask(question) => match port.ask(question).await {
-            Ok(answer) => CallOutcome::Told(prompt::plain(&answer)),
-            Err(words) => CallOutcome::Wrong(format!("refused: {words}")),
+            Ok(answer) => CallOutcome::Reply(prompt::plain(&answer)),
+            Err(message) => CallOutcome::Wrong(format!("refused: {message}")),
         },
         WantedCall::Tool(call, _) => match port.tool(call).await {
-            ToolReply::Value(value) => CallOutcome::Told(prompt::plain(&value)),
-            ToolReply::Failed(words) => CallOutcome::Wrong(format!("error: {words}")),
-            ToolReply::Refused(words) => CallOutcome::Wrong(format!("refused: {words}")),
+            ToolReply::Value(value) => CallOutcome::Reply(prompt::plain(&value)),
+            ToolReply::Failed(message) => CallOutcome::Wrong(format!("error: {message}")),
+            ToolReply::Refused(message) => CallOutcome::Wrong(format!("refused: {message}")),
         },
     }
 }
@@ -70,21 +70,21 @@ async fn carry_out_one(wanted: WantedCall, port: &dyn Port) -> CallOutcome {
 fn understand(call: &CallRequest, offers: &Offers) -> WantedCall {
     let args = match arguments(&call.arguments) {
         Ok(args) => args,
-        Err(words) => return WantedCall::Nonsense(words),
+        Err(message) => return WantedCall::Invalid(message),
     };
     match call.name.as_str() {
         RETURN_RESULT => match args.get("result") {
             Some(value) => WantedCall::Result(value.clone()),
-            None => WantedCall::Nonsense("`return_result` needs the argument `result`".to_owned()),
+            None => WantedCall::Invalid("`return_result` needs the argument `result`".to_owned()),
         },
         ASK_OPERATOR => question(&args),
         name => {
             let Some(tool) = offers.tool(name) else {
-                return WantedCall::Nonsense(format!("there is no tool `{name}`; the tools are: {}", offers.names()));
+                return WantedCall::Invalid(format!("there is no tool `{name}`; the tools are: {}", offers.names()));
             };
             let args = Value::Object(args);
             match answer::argument_faults(&tool.input_schema, &args) {
-                Some(faults) => WantedCall::Nonsense(format!("wrong arguments for `{name}`: {faults}")),
+                Some(faults) => WantedCall::Invalid(format!("wrong arguments for `{name}`: {faults}")),
                 None => WantedCall::Tool(ToolCall { id: call_id(), tool: tool.name.clone(), args }, tool.risk),
             }
         }
@@ -104,7 +104,7 @@ fn arguments(text: &str) -> Result<Map<String, Value>, String> {
 
 fn question(args: &Map<String, Value>) -> WantedCall {
     let Some(text) = args.get("question").and_then(Value::as_str).filter(|text| !text.trim().is_empty()) else {
-        return WantedCall::Nonsense("`ask_operator` needs the argument `question`, a text".to_owned());
+        return WantedCall::Invalid("`ask_operator` needs the argument `question`, a text".to_owned());
     };
     let options = args.get("options").and_then(Value::as_array).map(|list| list.iter().map(prompt::plain).collect()).unwrap_or_default();
     WantedCall::Ask(Question { call: call_id(), text: text.to_owned(), options, fields: Vec::new(), payload: Value::Null })

@@ -311,12 +311,12 @@ fn top_level_keys(front: &str) -> impl Iterator<Item = (u64, &str)> {
 fn yaml_fault(file: &str, error: &serde_saphyr::Error) -> CardError {
     // The front matter starts on the file's second line.
     let line = error.location().map(|at| at.line() + 1);
-    let words = error.without_snippet().to_string();
-    let words = words.lines().next().unwrap_or("this is not YAML").trim();
-    let words = words.strip_prefix("error: ").unwrap_or(words);
+    let message = error.without_snippet().to_string();
+    let message = message.lines().next().unwrap_or("this is not YAML").trim();
+    let message = message.strip_prefix("error: ").unwrap_or(message);
     // The place within the front matter is told by the file's own line.
-    let words = words.rsplit_once(" at line ").map_or(words, |(words, _)| words);
-    fault(file, line, words).hint("write it as YAML; `dagdeck agents` lists the shipped cards as examples")
+    let message = message.rsplit_once(" at line ").map_or(message, |(message, _)| message);
+    fault(file, line, message).hint("write it as YAML; `dagdeck agents` lists the shipped cards as examples")
 }
 
 #[cfg(test)]

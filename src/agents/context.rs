@@ -17,7 +17,7 @@ pub(super) fn room(most: u64, max_tokens: u64) -> u64 {
 const MOST_ORIGINS: usize = 8;
 
 /// Tokens from which on a result that is also a named input is said only once.
-const WORTH_SAYING_ONCE: u64 = 20;
+const WORTH_DEDUPLICATING: u64 = 20;
 
 /// Longest name of a source or file in characters.
 const LONGEST_ORIGIN: usize = 160;
@@ -92,7 +92,7 @@ impl<'a> Material<'a> {
         if self.pieces.is_empty() {
             return DependencyContext::default();
         }
-        let pieces: Vec<MaterialPiece<'_>> = self.pieces.iter().map(|piece| self.said_once(piece)).collect();
+        let pieces: Vec<MaterialPiece<'_>> = self.pieces.iter().map(|piece| self.without_repetition(piece)).collect();
         let pieces: Vec<SizedPiece<'_>> = pieces.iter().map(|piece| SizedPiece::new(piece, form)).collect();
         let mut room = limit;
         loop {
@@ -135,10 +135,10 @@ impl<'a> Material<'a> {
     }
 
     /// A named input that repeats a long result only says so: otherwise each of the two would get half of the room.
-    fn said_once(&self, piece: &MaterialPiece<'a>) -> MaterialPiece<'a> {
+    fn without_repetition(&self, piece: &MaterialPiece<'a>) -> MaterialPiece<'a> {
         let repeats = |other: &&MaterialPiece<'_>| other.step.is_some() && other.error().is_none() && other.value == piece.value;
         let same = self.pieces.iter().find(|other| piece.step.is_none() && repeats(other));
-        match same.filter(|same| tokens::of_text(&same.text(Form::Text)) > WORTH_SAYING_ONCE) {
+        match same.filter(|same| tokens::of_text(&same.text(Form::Text)) > WORTH_DEDUPLICATING) {
             Some(same) => MaterialPiece { value: Cow::Owned(format!("the result of `{}` above", same.name).into()), ..piece.clone() },
             None => piece.clone(),
         }
@@ -360,16 +360,16 @@ fn missing(cuts: &[(u64, &str)], left_out: &[&str], limit: u64) -> Option<String
     if cuts.is_empty() && left_out.is_empty() {
         return None;
     }
-    let mut words: Vec<String> = Vec::new();
+    let mut parts: Vec<String> = Vec::new();
     if !cuts.is_empty() {
         let total: u64 = cuts.iter().map(|(cut, _)| cut).sum();
         let names = names(&cuts.iter().map(|(_, name)| *name).collect::<Vec<_>>());
-        words.push(format!("{total} tokens of {names} were cut"));
+        parts.push(format!("{total} tokens of {names} were cut"));
     }
     if !left_out.is_empty() {
-        words.push(format!("{} left out, because the limit is reached", names(left_out)));
+        parts.push(format!("{} left out, because the limit is reached", names(left_out)));
     }
-    Some(format!("context: {}; results of earlier steps may use {limit} tokens here", words.join("; ")))
+    Some(format!("context: {}; results of earlier steps may use {limit} tokens here", parts.join("; ")))
 }
 
 #[cfg(test)]

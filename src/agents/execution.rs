@@ -59,7 +59,7 @@ pub async fn run(job: &AgentJob, deps: &[Dep], execution: &Execution, port: &dyn
         Some(ContextMode::Structured) => Form::Json,
         None | Some(ContextMode::Concat | ContextMode::Selected) => Form::Text,
     };
-    let told = |material: &Material<'_>| {
+    let prompt_of = |material: &Material<'_>| {
         let context = material.context(form, context::room(*context_tokens, caps.tokens));
         if let Some(missing) = &context.missing {
             port.log(missing);
@@ -67,9 +67,9 @@ pub async fn run(job: &AgentJob, deps: &[Dep], execution: &Execution, port: &dyn
         Prompt::new(job, context, card)
     };
     let (provider, name, settings) = match (card.kind, responder) {
-        (CardKind::Human, _) => return ask_person(&told(&material), job, &check, port).await.map(AttemptEnd::Done),
+        (CardKind::Human, _) => return ask_person(&prompt_of(&material), job, &check, port).await.map(AttemptEnd::Done),
         (CardKind::Llm | CardKind::Class(_), Responder::Operator) => {
-            return stand_in(&told(&material), &check, tools, port).await.map(AttemptEnd::Done);
+            return stand_in(&prompt_of(&material), &check, tools, port).await.map(AttemptEnd::Done);
         }
         (CardKind::Llm | CardKind::Class(_), Responder::Model { provider, name, settings }) => (provider, name, settings),
     };
@@ -77,7 +77,7 @@ pub async fn run(job: &AgentJob, deps: &[Dep], execution: &Execution, port: &dyn
     if job.context == Some(ContextMode::Selected) {
         select::narrow(&mut material, &prompt::objective(job, card), &mut session).await;
     }
-    let prompt = told(&material);
+    let prompt = prompt_of(&material);
     match card.kind {
         CardKind::Class(Class::DeepReasoner) => deep_reasoner::reason(session, &prompt, &check).await.map(AttemptEnd::Done),
         CardKind::Llm | CardKind::Human => turns::converse(session, &prompt, tools, check).await,
@@ -144,6 +144,6 @@ fn answered(answer: Result<Value, String>) -> Result<Value, NodeError> {
     match answer {
         Ok(Value::String(text)) => Ok(answer::parse(&text)),
         Ok(other) => Ok(other),
-        Err(words) => Err(NodeError { kind: ErrorKind::Rejected, ..NodeError::permanent(words) }),
+        Err(message) => Err(NodeError { kind: ErrorKind::Rejected, ..NodeError::permanent(message) }),
     }
 }

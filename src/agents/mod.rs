@@ -48,7 +48,7 @@ pub trait Port: Send + Sync {
     ///
     /// # Errors
     /// Why it may not be called, in words.
-    async fn model(&self, model: &str) -> Result<Go, String>;
+    async fn model(&self, model: &str) -> Result<GoAhead, String>;
 
     /// Reports a finished model call.
     fn model_called(&self, call: ModelCall);
@@ -64,7 +64,7 @@ pub trait Port: Send + Sync {
 
 /// A model call may be made.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Go {
+pub struct GoAhead {
     /// What people said meanwhile, oldest first.
     pub guidance: Vec<String>,
     /// The agent is to hand back what it has, without tools.

@@ -60,8 +60,8 @@ pub(super) fn objective(job: &AgentJob, card: &Card) -> String {
     let mut text = what_is_due(job, card);
     if !job.guidance.is_empty() {
         text.push_str("\n\nThe operator says, and it goes before everything else here:");
-        for words in &job.guidance {
-            text.push_str(&format!("\n- {}", words.trim().replace('\n', "\n  ")));
+        for line in &job.guidance {
+            text.push_str(&format!("\n- {}", line.trim().replace('\n', "\n  ")));
         }
     }
     text

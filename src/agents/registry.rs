@@ -117,7 +117,7 @@ impl Cards {
         self.iter().map(|card| card.info()).collect()
     }
 
-    /// Files that can't be used, with line and words.
+    /// Files that can't be used, with line and message.
     pub fn problems(&self) -> &[CardError] {
         &self.problems
     }
@@ -172,8 +172,8 @@ impl CardFolder {
             cards.problems.extend(known.fault.clone());
             let Some(card) = &known.good else { continue };
             if let Some(first) = first_file.get(card.name.as_str()) {
-                let words = format!("`{}` is already the name of another card: {}", card.name, first.display());
-                cards.problems.push(fault(&path.display().to_string(), None, words).hint("rename one of them"));
+                let message = format!("`{}` is already the name of another card: {}", card.name, first.display());
+                cards.problems.push(fault(&path.display().to_string(), None, message).hint("rename one of them"));
                 continue;
             }
             first_file.insert(&card.name, path);
@@ -205,9 +205,9 @@ fn read(path: &Path, origin: &str, last: Option<KnownCard>) -> KnownCard {
     let file = path.display().to_string();
     let text = match read_text(path) {
         Ok(text) => text,
-        Err(words) => {
+        Err(message) => {
             let (text, good) = last.map_or((String::new(), None), |known| (known.text, known.good));
-            return KnownCard { text, good, fault: Some(fault(&file, None, words)) };
+            return KnownCard { text, good, fault: Some(fault(&file, None, message)) };
         }
     };
     match last {

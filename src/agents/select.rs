@@ -56,14 +56,14 @@ async fn picked<'a>(results: &[(&'a str, String)], objective: &str, session: &mu
     if excerpt < SHORTEST_EXCERPT || session.room(&messages, &[]).is_none() {
         return Err(format!("the node's limit of {} tokens is too low to choose first", session.caps.tokens));
     }
-    let leave = session.leave().await.map_err(|error| error.message)?;
+    let permit = session.permit().await.map_err(|error| error.message)?;
     if session.wraps_up() {
         return Err("the operator stopped the node".to_owned());
     }
     session.port.message("system", SYSTEM);
     session.port.message("user", &question(results, objective, excerpt));
     // No schema: a server that has none would be asked again and again, and this is to be one call.
-    let call = SessionCall { leave, messages: &messages, offers: &[], schema: None, cap: ANSWER, stream: StreamAudience::Hide };
+    let call = SessionCall { permit, messages: &messages, offers: &[], schema: None, cap: ANSWER, stream: StreamAudience::Hide };
     let reply = session.call(call).await.map_err(|error| format!("the model could not choose: {}", error.message))?;
     session.port.message("assistant", &reply.text);
     let named = relevant(&answer::parse(&reply.text)).ok_or("the model's answer is not a list of results")?;

@@ -33,12 +33,12 @@ pub(super) struct ModelSession<'a> {
     wraps_up: bool,
 }
 
-/// Leave to make one call. There is no other way to get one than to ask for it.
-pub(super) struct Leave(());
+/// The permit for one call. There is no other way to get one than to ask for it.
+pub(super) struct CallPermit(());
 
 pub(super) struct SessionCall<'c> {
     /// That it may be made.
-    pub leave: Leave,
+    pub permit: CallPermit,
     pub messages: &'c [ChatMessage],
     pub offers: &'c [ToolOffer],
     pub schema: Option<OutputSchema>,
@@ -89,15 +89,15 @@ impl<'a> ModelSession<'a> {
     }
 
     /// Asks for leave to make the next call. What comes with it stays here until the agent is told.
-    pub async fn leave(&mut self) -> Result<Leave, NodeError> {
+    pub async fn permit(&mut self) -> Result<CallPermit, NodeError> {
         let go = self.port.model(self.model).await.map_err(NodeError::permanent)?;
         self.said.extend(go.guidance);
         self.wraps_up |= go.wrap_up;
-        Ok(Leave(()))
+        Ok(CallPermit(()))
     }
 
     /// What people said and the agent has not been told, in words for it; taken out.
-    pub fn take_said(&mut self) -> Option<String> {
+    pub fn take_guidance(&mut self) -> Option<String> {
         if self.said.is_empty() {
             return None;
         }
@@ -112,7 +112,7 @@ impl<'a> ModelSession<'a> {
 
     /// Makes one call and reports it.
     pub async fn call(&mut self, call: SessionCall<'_>) -> Result<ChatReply, NodeError> {
-        let Leave(()) = call.leave;
+        let CallPermit(()) = call.permit;
         let mut settings = self.settings.clone();
         settings.max_tokens = Some(settings.max_tokens.map_or(call.cap, |own| own.min(call.cap)));
         let request = ChatRequest {

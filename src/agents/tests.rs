@@ -70,7 +70,7 @@ struct Desk {
     answers: Mutex<VecDeque<Value>>,
     calls: Mutex<Vec<ModelCall>>,
     /// What people say before each model call, in turn.
-    goes: Mutex<VecDeque<Go>>,
+    goes: Mutex<VecDeque<GoAhead>>,
     asked: Mutex<usize>,
     together: Option<Barrier>,
 }
@@ -94,7 +94,7 @@ impl Port for Desk {
         self.answers.lock().unwrap().pop_front().ok_or_else(|| "nobody answers".to_string())
     }
 
-    async fn model(&self, _model: &str) -> Result<Go, String> {
+    async fn model(&self, _model: &str) -> Result<GoAhead, String> {
         *self.asked.lock().unwrap() += 1;
         Ok(self.goes.lock().unwrap().pop_front().unwrap_or_default())
     }
@@ -742,15 +742,15 @@ async fn a_node_without_a_card_has_its_goal_as_objective_and_its_role_in_the_sys
     assert!(request.tools.iter().any(|tool| tool.name == "return_result"));
 }
 
-fn guided(words: &str) -> Go {
-    Go { guidance: vec![words.into()], wrap_up: false }
+fn guided(words: &str) -> GoAhead {
+    GoAhead { guidance: vec![words.into()], wrap_up: false }
 }
 
-fn stopped() -> Go {
-    Go { guidance: Vec::new(), wrap_up: true }
+fn stopped() -> GoAhead {
+    GoAhead { guidance: Vec::new(), wrap_up: true }
 }
 
-fn steered(stage: Stage, goes: Vec<Go>) -> Stage {
+fn steered(stage: Stage, goes: Vec<GoAhead>) -> Stage {
     *stage.desk.goes.lock().unwrap() = goes.into();
     stage
 }
@@ -758,7 +758,7 @@ fn steered(stage: Stage, goes: Vec<Go>) -> Stage {
 #[tokio::test]
 async fn words_of_the_operator_reach_the_next_turn_and_are_on_record() {
     let lines = vec![calls(&[("git__log", r#"{"path":"x"}"#)]), text("done")];
-    let stage = steered(Stage::new(lines), vec![Go::default(), guided("be brief")]);
+    let stage = steered(Stage::new(lines), vec![GoAhead::default(), guided("be brief")]);
     assert_eq!(stage.run().await, plain(json!("done")));
     let requests = stage.requests();
     let said = "The operator says, and it goes before everything else here:\nbe brief";
@@ -771,7 +771,7 @@ async fn words_of_the_operator_reach_the_next_turn_and_are_on_record() {
 #[tokio::test]
 async fn a_stopped_agent_hands_back_what_it_has_in_one_turn_without_tools() {
     let lines = vec![calls(&[("git__log", r#"{"path":"x"}"#)]), text("half of it")];
-    let stage = steered(Stage::new(lines), vec![Go::default(), stopped()]);
+    let stage = steered(Stage::new(lines), vec![GoAhead::default(), stopped()]);
     assert_eq!(stage.run().await, done(json!("half of it"), "stopped"));
     let last = stage.requests().pop().unwrap();
     assert!(last.tools.is_empty());
@@ -790,11 +790,11 @@ async fn the_deep_reasoner_listens_and_stops_between_its_stages() {
         stage
     };
     let lines = vec![text("1. Why is it?\n2. What then?"), text("so"), text("thus"), text("weak"), text("the answer")];
-    let stage = deep(lines, vec![Go::default(), guided("in metres")]);
+    let stage = deep(lines, vec![GoAhead::default(), guided("in metres")]);
     assert_eq!(stage.run().await, plain(json!("the answer")));
     let told: Vec<bool> = stage.requests().iter().map(|request| user(request).contains("in metres")).collect();
     assert_eq!(told, [false, true, true, true, true]);
-    let stage = deep(vec![text("1. Why is it?\n2. What then?"), text("as far as I came")], vec![Go::default(), stopped()]);
+    let stage = deep(vec![text("1. Why is it?\n2. What then?"), text("as far as I came")], vec![GoAhead::default(), stopped()]);
     assert_eq!(stage.run().await, done(json!("as far as I came"), "stopped"));
     assert_eq!(*stage.desk.asked.lock().unwrap(), 2);
 }

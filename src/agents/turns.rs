@@ -8,7 +8,7 @@ use super::attempt::{AttemptEnd, limit};
 use super::calls::{self, CallOutcome, SideEffect};
 use super::offers::Offers;
 use super::prompt::Prompt;
-use super::session::{Leave, ModelSession, SHORTEST_ANSWER, SessionCall, StreamAudience};
+use super::session::{CallPermit, ModelSession, SHORTEST_ANSWER, SessionCall, StreamAudience};
 use super::tokens;
 use crate::engine::{Done, ErrorKind, NodeError};
 use crate::models::{ChatMessage, ChatReply, Finish};
@@ -52,7 +52,7 @@ struct Conversation<'a> {
     offers: Offers,
     check: ResultCheck,
     messages: Vec<ChatMessage>,
-    /// The last words of the model, for a turn that has no room for the whole conversation.
+    /// The last text of the model, for a turn that has no room for the whole conversation.
     last_words: String,
     /// Whether the model was still using tools when it last spoke.
     at_work: bool,
@@ -90,18 +90,18 @@ impl Conversation<'_> {
     async fn talk(&mut self) -> Result<AttemptEnd, NodeError> {
         for number in 1..=self.session.caps.iterations {
             let mut turn = self.turn(number)?;
-            let leave = self.session.leave().await?;
-            if let Some(words) = self.session.take_said() {
-                self.push(ChatMessage::User { content: words });
+            let permit = self.session.permit().await?;
+            if let Some(text) = self.session.take_guidance() {
+                self.push(ChatMessage::User { content: text });
                 turn = self.turn(number)?;
             }
             if self.session.wraps_up() {
-                return self.last_turn(LastTurnReason::Stopped, leave).await;
+                return self.last_turn(LastTurnReason::Stopped, permit).await;
             }
             let next = match turn {
-                TurnKind::Open(cap) => self.open_turn(cap, leave).await?,
-                TurnKind::Answer(cap) => self.answer_turn(cap, leave).await?,
-                TurnKind::Last(why) => return self.last_turn(why, leave).await,
+                TurnKind::Open(cap) => self.open_turn(cap, permit).await?,
+                TurnKind::Answer(cap) => self.answer_turn(cap, permit).await?,
+                TurnKind::Last(why) => return self.last_turn(why, permit).await,
             };
             if let AfterReply::Done(done) = next {
                 return Ok(AttemptEnd::Done(done));
@@ -135,9 +135,9 @@ impl Conversation<'_> {
         &self.messages[..self.messages.len().min(2)]
     }
 
-    async fn open_turn(&mut self, cap: u64, leave: Leave) -> Result<AfterReply, NodeError> {
+    async fn open_turn(&mut self, cap: u64, permit: CallPermit) -> Result<AfterReply, NodeError> {
         let call = SessionCall {
-            leave,
+            permit,
             messages: &self.messages,
             offers: self.offers.list(),
             schema: self.check.asked(),
@@ -149,9 +149,9 @@ impl Conversation<'_> {
         if reply.calls.is_empty() { self.answered(&reply, cap) } else { self.carry_out(reply).await }
     }
 
-    async fn answer_turn(&mut self, cap: u64, leave: Leave) -> Result<AfterReply, NodeError> {
+    async fn answer_turn(&mut self, cap: u64, permit: CallPermit) -> Result<AfterReply, NodeError> {
         let call =
-            SessionCall { leave, messages: &self.messages, offers: &[], schema: self.check.asked(), cap, stream: StreamAudience::Show };
+            SessionCall { permit, messages: &self.messages, offers: &[], schema: self.check.asked(), cap, stream: StreamAudience::Show };
         let reply = self.session.call(call).await?;
         self.heard(&reply);
         match handed_in(&reply) {
@@ -171,21 +171,21 @@ impl Conversation<'_> {
 
     /// One turn without tools, to hand back what there is. At the limit of tokens that is the node's result; an agent that was still at
     /// work at the limit of iterations has failed, whatever it hands back.
-    async fn last_turn(&mut self, why: LastTurnReason, leave: Leave) -> Result<AttemptEnd, NodeError> {
+    async fn last_turn(&mut self, why: LastTurnReason, permit: CallPermit) -> Result<AttemptEnd, NodeError> {
         let reached = match why {
             LastTurnReason::Iterations => "all turns are used",
             LastTurnReason::Tokens => "all tokens are used",
             LastTurnReason::Stopped => "the operator stopped the node",
         };
-        let words = format!("This is your last turn: {reached}. You have no more tools. Give the best result that you have now.");
+        let text = format!("This is your last turn: {reached}. You have no more tools. Give the best result that you have now.");
         if !self.at_work {
             // Nothing was begun with tools, so this is an ordinary answer in less space.
             self.session.port.log(&format!("{reached}: the agent gets one more turn, without tools"));
         }
-        self.push(ChatMessage::User { content: words.clone() });
-        let messages = self.fitting(&words);
+        self.push(ChatMessage::User { content: text.clone() });
+        let messages = self.fitting(&text);
         let Some(cap) = self.session.room(&messages, &[]) else { return self.out_of_tokens(why) };
-        let call = SessionCall { leave, messages: &messages, offers: &[], schema: self.check.asked(), cap, stream: StreamAudience::Show };
+        let call = SessionCall { permit, messages: &messages, offers: &[], schema: self.check.asked(), cap, stream: StreamAudience::Show };
         let reply = self.session.call(call).await?;
         self.heard(&reply);
         let result = match handed_in(&reply) {
@@ -201,9 +201,9 @@ impl Conversation<'_> {
         };
         match why {
             LastTurnReason::Iterations => {
-                let words =
+                let text =
                     format!("the agent was still working after {} turns; its result may be incomplete", self.session.caps.iterations);
-                Ok(AttemptEnd::Limit { error: out_of_turns(words), handed_back: result })
+                Ok(AttemptEnd::Limit { error: out_of_turns(text), handed_back: result })
             }
             LastTurnReason::Tokens => self.handed_back(result, BUDGET_EXHAUSTED),
             LastTurnReason::Stopped => self.handed_back(result, STOPPED),
@@ -216,17 +216,17 @@ impl Conversation<'_> {
         Ok(AttemptEnd::Done(Done { result, mark: self.session.plain_mark().or(Some(mark.to_owned())) }))
     }
 
-    /// The whole conversation if it fits, else its opening and the model's last words.
-    fn fitting(&self, words: &str) -> Vec<ChatMessage> {
+    /// The whole conversation if it fits, else its opening and the model's last text.
+    fn fitting(&self, text: &str) -> Vec<ChatMessage> {
         if self.session.room(&self.messages, &[]).is_some() {
             return self.messages.clone();
         }
         let mut messages = self.opening().to_vec();
-        let spare = self.session.left().saturating_sub(tokens::of_messages(&messages) + tokens::of_text(words) + 2 * SHORTEST_ANSWER);
+        let spare = self.session.left().saturating_sub(tokens::of_messages(&messages) + tokens::of_text(text) + 2 * SHORTEST_ANSWER);
         if !self.last_words.is_empty() && spare > SHORTEST_ANSWER {
             messages.push(ChatMessage::Assistant { content: tokens::cut(&self.last_words, spare), calls: Vec::new() });
         }
-        messages.push(ChatMessage::User { content: words.to_owned() });
+        messages.push(ChatMessage::User { content: text.to_owned() });
         messages
     }
 
@@ -252,8 +252,8 @@ impl Conversation<'_> {
         let share = self.share(outcomes.len());
         let mut handed_in = None;
         for (call, outcome) in reply.calls.iter().zip(outcomes) {
-            let words = match outcome {
-                CallOutcome::Told(words) | CallOutcome::Wrong(words) => words,
+            let text = match outcome {
+                CallOutcome::Reply(text) | CallOutcome::Wrong(text) => text,
                 CallOutcome::Result(value) if all_well => {
                     handed_in.get_or_insert(value);
                     "taken".to_owned()
@@ -262,7 +262,7 @@ impl Conversation<'_> {
                     "not accepted: another call in the same reply failed; look at it, then send the result again".to_owned()
                 }
             };
-            self.push(ChatMessage::Tool { call: call.id.clone(), content: tokens::cut(&words, share) });
+            self.push(ChatMessage::Tool { call: call.id.clone(), content: tokens::cut(&text, share) });
         }
         match handed_in {
             Some(value) => self.hand_in(value, None),

@@ -21,7 +21,6 @@ fn log(home: &Path, level: Option<&str>) -> io::Result<impl Subscriber + Send + 
     let is_long = path.metadata().is_ok_and(|log| log.len() > MAX_LENGTH);
     let mut options = OpenOptions::new();
     options.create(true).write(true).append(!is_long).truncate(is_long);
-    #[cfg(unix)]
     std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
     let lines = fmt::layer().with_writer(Mutex::new(options.open(path)?)).with_ansi(false);
     // Only our own messages: those of other crates may contain headers and keys.

@@ -14,8 +14,6 @@ use crate::plan::{Plan, limits::SLOTS};
 use serde_json::{Map, Value};
 use std::{collections::BTreeSet, sync::Arc};
 
-/// Nodes that may work at once when settings don't say.
-
 impl Run {
     /// Folds one event into the state. Evaluates no expressions.
     pub fn evolve(&mut self, record: &Record) {

@@ -222,9 +222,9 @@ fn merge(under: &mut Table, over: Table) {
 }
 
 /// The stricter of both, for what the project's file says at all.
-fn narrowed(user: PermissionConfig, project: &PermissionConfig, said: &Table) -> PermissionConfig {
+fn narrowed(user: PermissionConfig, project: &PermissionConfig, project_table: &Table) -> PermissionConfig {
     let stricter = |key: &str, own: Verdict, other: Verdict| {
-        if holds(said, &["permissions", key]) && severity(other) > severity(own) { other } else { own }
+        if holds(project_table, &["permissions", key]) && severity(other) > severity(own) { other } else { own }
     };
     PermissionConfig {
         read: stricter("read", user.read, project.read),

@@ -147,15 +147,15 @@ impl ClientSession {
     /// A verb on a run that is over goes on with it here. Everything else is turned away.
     async fn reopen(&self, run: RunId, command: Command) {
         let state = self.shared.store.records(&run).map(|records| Run::replay(&records));
-        let told = match (state, command) {
+        let result = match (state, command) {
             (Err(error), _) => Err(error.into()),
             (Ok(state), command @ (Command::Act { .. } | Command::Undo)) if state.outcome().is_some() => {
                 let last = FirstCommands { commands: vec![command], by: self.shared.actor(VIA) };
                 self.shared.resume(run, last, Some(self.listener.clone())).await.map(|_| ())
             }
-            (Ok(state), command) => Err(state.refusal(&command).map_or_else(|| not_live(&run), |message| Problem::new(message))),
+            (Ok(state), command) => Err(state.refusal(&command).map_or_else(|| not_live(&run), Problem::new)),
         };
-        if let Err(problem) = told {
+        if let Err(problem) = result {
             self.notify(Notice::Problem(problem));
         }
     }

@@ -143,9 +143,9 @@ fn classes(config: &ModelsConfig) -> DoctorCheck {
     if open.is_empty() {
         return DoctorCheck::fine("model classes", set.join(", "));
     }
-    let set = set.iter().map(|words| format!("{words}, ")).collect::<String>();
-    let words = format!("{set}the run's model works for {}", open.join(", "));
-    DoctorCheck::absent("model classes", words, format!("write {} = \"model\" under [models.classes] in config.toml", open[0]))
+    let set = set.iter().map(|class| format!("{class}, ")).collect::<String>();
+    let found = format!("{set}the run's model works for {}", open.join(", "));
+    DoctorCheck::absent("model classes", found, format!("write {} = \"model\" under [models.classes] in config.toml", open[0]))
 }
 
 async fn model(models: &Models, wanted: Option<&str>) -> DoctorCheck {

@@ -99,8 +99,8 @@ impl Jobs {
         // Cards are looked up now, so that an edited one takes effect for the next node that starts.
         let card = self.kit.cards().for_job(job)?;
         let responder = self.kit.models.responder(self.model.as_deref(), job.model.as_deref())?;
-        if let Some(words) = self.kit.models.stand_in(self.model.as_deref(), job.model.as_deref()) {
-            caller.port.report(WorkerFact::Log(words));
+        if let Some(line) = self.kit.models.stand_in(self.model.as_deref(), job.model.as_deref()) {
+            caller.port.report(WorkerFact::Log(line));
         }
         let tools = card.narrow(&self.kit.catalog(None), job.tools.as_deref());
         let port = AgentPort { caller, prices: self.kit.models.prices() };

@@ -26,7 +26,7 @@ pub struct Linked {
 /// call it, and `folder` where it is.
 ///
 /// # Errors
-/// The first file that can't be read or is no plan, told from the outermost file inwards; plans loaded until then stay.
+/// The first file that can't be read or is no plan, unreadable from the outermost file inwards; plans loaded until then stay.
 pub fn link(plan: &mut Plan, origin: &str, folder: &Path) -> Result<Vec<Linked>, ReadError> {
     let own = Path::new(origin).file_name().map(PathBuf::from);
     let mut linker = Linker { root: folder, open: own.into_iter().collect(), linked: Vec::new(), nodes: 0 };
@@ -62,8 +62,8 @@ impl Linker<'_> {
             let (whole, own) = (format!("{}nodes[{i}]", place.whole), format!("{}nodes[{i}]", place.own));
             let field = if matches!(node.kind, NodeKind::Subplan(_)) { "plan" } else { "body" };
             if let NodeKind::Subplan(SubplanNode::File { path, loaded }) = &mut node.kind {
-                let told = |message| ReadError { origin: origin.to_owned(), at: None, path: format!("{own}.plan"), shape: None, message };
-                self.file(path, loaded, &whole).map_err(told)?;
+                let refuse = |message| ReadError { origin: origin.to_owned(), at: None, path: format!("{own}.plan"), shape: None, message };
+                self.file(path, loaded, &whole).map_err(refuse)?;
             } else if let Some(body) = node.kind.body_mut() {
                 self.within(body, origin, PlanPath { whole: &format!("{whole}.{field}."), own: &format!("{own}.{field}.") })?;
             }
@@ -86,7 +86,7 @@ impl Linker<'_> {
             return Err(format!("plans can be nested {MAX_DEPTH} deep at most"));
         }
         if loaded.is_none() {
-            let text = read(self.root, &file).map_err(|words| format!("{path}: {words}"))?;
+            let text = read(self.root, &file).map_err(|message| format!("{path}: {message}"))?;
             let (body, shape) = dialect::read(&text, path).map_err(|error| error.to_string())?;
             *loaded = Some(Box::new(body));
             self.linked.push(Linked { place: place.to_owned(), file: file.clone(), text, shape });
@@ -128,13 +128,13 @@ pub(super) fn open(file: &Path) -> Result<Plan, String> {
 }
 
 fn read(root: &Path, file: &Path) -> Result<String, String> {
-    let told = |error: std::io::Error| format!("can't be read: {error}");
-    let whole = root.join(file).canonicalize().map_err(told)?;
-    let root = root.canonicalize().map_err(told)?;
+    let unreadable = |error: std::io::Error| format!("can't be read: {error}");
+    let whole = root.join(file).canonicalize().map_err(unreadable)?;
+    let root = root.canonicalize().map_err(unreadable)?;
     if !whole.starts_with(&root) {
         return Err("the file must be in the same folder as the plan, but it is a link to somewhere else".into());
     }
-    files::read_text(&whole, files::DOCUMENT).map_err(told)
+    files::read_text(&whole, files::DOCUMENT).map_err(unreadable)
 }
 
 #[cfg(test)]

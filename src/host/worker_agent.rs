@@ -4,7 +4,7 @@ use super::{
     worker_tool::{Called, Consent, ToolCaller, message_with_hint},
     workers::WorkerPort,
 };
-use crate::agents::{Go, Port, Question, ToolReply};
+use crate::agents::{GoAhead, Port, Question, ToolReply};
 use crate::engine::{Answer, ModelCall, ToolCall, WorkerFact};
 use crate::models::prices::Prices;
 use async_trait::async_trait;
@@ -43,7 +43,7 @@ impl Port for AgentPort<'_> {
         }
     }
 
-    async fn model(&self, model: &str) -> Result<Go, String> {
+    async fn model(&self, model: &str) -> Result<GoAhead, String> {
         self.port().request_model(model).await
     }
 

@@ -17,8 +17,8 @@ pub(super) struct CodeScope<'a> {
 }
 
 pub(super) async fn work(code: &CodeNode, scope: &CodeScope<'_>, sandbox: &SandboxConfig, port: &WorkerPort) -> WorkerFact {
-    for words in over(&code.sandbox) {
-        port.report(WorkerFact::Log(words));
+    for line in over(&code.sandbox) {
+        port.report(WorkerFact::Log(line));
     }
     let ran = javascript(sandbox, &code.code, dependencies(scope), Value::Object(scope.inputs.clone()), &code.sandbox).await;
     let logs = ran.as_ref().map_or_else(SandboxError::logs, |outcome| outcome.logs.as_slice());
@@ -48,7 +48,7 @@ fn node_error(error: &SandboxError, code: &str, scope: &CodeScope) -> NodeError 
         SandboxError::Script { .. } | SandboxError::Died(_) | SandboxError::Start(_) => ErrorKind::Permanent,
     };
     let message = match unknown_dependency(error, code, scope) {
-        Some(words) => format!("{error}: {words}"),
+        Some(cause) => format!("{error}: {cause}"),
         None => error.to_string(),
     };
     let hint = error.hint().or_else(|| rehearsed(scope.deps));

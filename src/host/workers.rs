@@ -3,7 +3,7 @@
 //! What a worker says goes through one queue in order and from there into the run's bounded channel, so a flood of text slows the
 //! worker down and nobody else. A worker that panics is a failed attempt, not a hung run.
 
-use crate::agents::Go;
+use crate::agents::GoAhead;
 use crate::engine::{Answer, Dep, Input, Job, NodeError, ToolCall, WorkerFact};
 use crate::plan::{NodeId, Verdict};
 use async_trait::async_trait;
@@ -90,10 +90,10 @@ impl WorkerPort {
     }
 
     /// Asks whether a model may be called, and waits until it may.
-    pub(super) async fn request_model(&self, model: &str) -> Result<Go, String> {
+    pub(super) async fn request_model(&self, model: &str) -> Result<GoAhead, String> {
         let call = uuid::Uuid::now_v7().simple().to_string();
         match self.ask(call.clone(), WorkerFact::ModelAsked { call, model: model.to_owned() }).await {
-            Answer::Go { guidance, wrap_up } => Ok(Go { guidance, wrap_up }),
+            Answer::Go { guidance, wrap_up } => Ok(GoAhead { guidance, wrap_up }),
             Answer::Refused { message } => Err(message),
             Answer::Run { .. } | Answer::Value(_) => Err("the model call was not released".to_owned()),
         }

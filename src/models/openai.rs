@@ -215,8 +215,8 @@ impl OpenAi {
 
     /// Whether a complete reply is what was asked for.
     fn judge(&self, request: &ChatRequest, (mut reply, refusal): (ChatReply, Option<String>)) -> Result<ChatReply, TryFailure> {
-        if let Some(words) = refusal {
-            let message = format!("`{}` refused: {}", request.model, failure::shorten(&words));
+        if let Some(reason) = refusal {
+            let message = format!("`{}` refused: {}", request.model, failure::shorten(&reason));
             return Err(TryFailure::new(ModelErrorKind::Refused, message, RetryAdvice::Never).hint("change the objective"));
         }
         let wants_json = request.schema.is_some() && reply.calls.is_empty();

@@ -26,7 +26,7 @@ impl Model for Rehearsal {
     async fn chat(&self, request: &ChatRequest, sink: &mut (dyn FnMut(Delta) + Send)) -> Result<ChatReply, ModelError> {
         let text = match &request.schema {
             Some(schema) => instance(&schema.schema).to_string(),
-            None => words(request),
+            None => answer_text(request),
         };
         sink(Delta::Text(text.clone()));
         let usage = TokenUsage { prompt: tokens::count_prompt(request), completion: tokens::count(&text) };
@@ -38,7 +38,7 @@ impl Model for Rehearsal {
     }
 }
 
-fn words(request: &ChatRequest) -> String {
+fn answer_text(request: &ChatRequest) -> String {
     let asked = request.messages.iter().rev().find_map(|message| match message {
         ChatMessage::User { content } => Some(content.trim()),
         ChatMessage::System { .. } | ChatMessage::Assistant { .. } | ChatMessage::Tool { .. } => None,

@@ -218,11 +218,11 @@ fn secret_word(text: &str, before: Option<&std::ops::Range<usize>>, word: &std::
     let scheme = text[before.clone()].to_ascii_lowercase();
     let header = || text[..before.start].trim_end_matches(|c| " :=\"'\\".contains(c)).to_ascii_lowercase().ends_with("authorization");
     let scheme = scheme == "bearer" || scheme == "basic" && header();
-    let said = scheme && between.trim().is_empty() && own.len() >= KNOWN_LENGTH;
+    let after_scheme = scheme && between.trim().is_empty() && own.len() >= KNOWN_LENGTH;
     // `--password VALUE`
     let option = text[before.clone()].starts_with("--") && is_named(&text[before.clone()].to_ascii_lowercase());
     let given = option && !between.is_empty() && between.trim().is_empty() && own.len() >= VALUE_LENGTH && !own.starts_with("--");
-    if said || given && !text[..word.start].ends_with('$') {
+    if after_scheme || given && !text[..word.start].ends_with('$') {
         return Some(word.clone());
     }
     credentials(text, before, word)

@@ -104,7 +104,7 @@ impl ToolRegistry {
     /// An unknown tool or wrong arguments, in words that a model can mend its call by.
     pub fn check(&self, name: &str, args: &Value) -> Result<(), ToolError> {
         let entry = self.entry(name).ok_or_else(|| self.unknown(name))?;
-        let problems: Vec<String> = entry.schema.iter_errors(args).take(5).map(|error| words(&error)).collect();
+        let problems: Vec<String> = entry.schema.iter_errors(args).take(5).map(|error| fault(&error)).collect();
         if problems.is_empty() {
             return Ok(());
         }
@@ -138,7 +138,7 @@ fn required(schema: &Value) -> impl Iterator<Item = &str> {
 }
 
 /// One problem in words.
-fn words(error: &ValidationError<'_>) -> String {
+fn fault(error: &ValidationError<'_>) -> String {
     let place = error.instance_path().as_str().trim_start_matches('/').replace('/', ".");
     let subject = if place.is_empty() { "the whole".to_owned() } else { format!("`{place}`") };
     match error.kind() {

@@ -4,7 +4,7 @@
 use crate::agents::answer::{self, ResultCheck};
 use crate::agents::attempt::limit;
 use crate::agents::prompt::Prompt;
-use crate::agents::session::{Leave, ModelSession, SHORTEST_ANSWER, SessionCall, StreamAudience};
+use crate::agents::session::{CallPermit, ModelSession, SHORTEST_ANSWER, SessionCall, StreamAudience};
 use crate::agents::tokens;
 use crate::agents::turns::STOPPED;
 use crate::engine::{Done, NodeError};
@@ -16,7 +16,7 @@ const MOST_QUESTIONS: usize = 5;
 /// Tokens kept free for the last answer.
 const FINAL_ANSWER: u64 = 512;
 
-/// Tokens that a note takes besides its text: its heading, and the words that say what was cut.
+/// Tokens that a note takes besides its text: its heading, and the text that say what was cut.
 const NOTE_FRAME: u64 = 80;
 
 /// Longest question and longest heading in characters.
@@ -28,20 +28,20 @@ struct Reasoning<'a> {
     /// What was found so far, by stage.
     notes: Vec<(String, String)>,
     /// What people said on the way.
-    said: Vec<String>,
+    guidance: Vec<String>,
     /// Calls that may still be made, the last answer included.
     calls_left: u32,
     /// Whether stages were left out for want of tokens.
     shortened: bool,
-    /// Leave that a stage got and didn't use.
-    leave: Option<Leave>,
+    /// Permit that a stage got and didn't use.
+    permit: Option<CallPermit>,
 }
 
 /// Reasons until there is an answer.
 pub(in crate::agents) async fn reason(session: ModelSession<'_>, prompt: &Prompt, check: &ResultCheck) -> Result<Done, NodeError> {
     session.port.message("system", &prompt.system);
     let calls_left = session.caps.iterations;
-    let mut work = Reasoning { session, prompt, notes: Vec::new(), said: Vec::new(), calls_left, shortened: false, leave: None };
+    let mut work = Reasoning { session, prompt, notes: Vec::new(), guidance: Vec::new(), calls_left, shortened: false, permit: None };
     // A rehearsal shows the prompt; thinking about rehearsed thoughts would show nothing more.
     if !work.session.is_rehearsal() {
         let questions = work.questions().await?;
@@ -91,9 +91,9 @@ impl Reasoning<'_> {
 
     /// One call on the way; `None` when the tokens have to be kept for the answer.
     async fn stage(&mut self, name: &str, task: &str) -> Result<Option<String>, NodeError> {
-        let leave = self.leave().await?;
+        let permit = self.permit().await?;
         if self.session.wraps_up() {
-            self.leave = Some(leave);
+            self.permit = Some(permit);
             return Ok(None);
         }
         let messages = self.messages(task, None);
@@ -103,12 +103,12 @@ impl Reasoning<'_> {
         let cap = spare.map_or(0, |spare| spare / u64::from(self.calls_left.max(2)));
         if cap < SHORTEST_ANSWER {
             self.shortened = true;
-            self.leave = Some(leave);
+            self.permit = Some(permit);
             self.session.port.log(&format!("left out, because too few tokens are left: {name}"));
             return Ok(None);
         }
         self.session.port.log(&format!("thinking: {name}"));
-        let call = SessionCall { leave, messages: &messages, offers: &[], schema: None, cap, stream: StreamAudience::Hide };
+        let call = SessionCall { permit, messages: &messages, offers: &[], schema: None, cap, stream: StreamAudience::Hide };
         let text = self.speak(task, call).await?;
         self.notes.push((name.chars().take(LONGEST_QUESTION).collect(), text.clone()));
         Ok(Some(text))
@@ -122,12 +122,12 @@ impl Reasoning<'_> {
         }
         .to_owned();
         loop {
-            let leave = self.leave().await?;
+            let permit = self.permit().await?;
             let messages = self.fitting(&task);
             let Some(cap) = self.session.room(&messages, &[]) else {
                 return Err(limit("too few tokens are left for an answer", "raise the node's `budget.tokens`"));
             };
-            let call = SessionCall { leave, messages: &messages, offers: &[], schema: check.asked(), cap, stream: StreamAudience::Show };
+            let call = SessionCall { permit, messages: &messages, offers: &[], schema: check.asked(), cap, stream: StreamAudience::Show };
             let text = self.speak(&task, call).await?;
             if text.trim().is_empty() {
                 return Err(limit("the model gave an empty answer", "retry the node, or raise its `budget.tokens`"));
@@ -150,17 +150,17 @@ impl Reasoning<'_> {
         }
     }
 
-    /// Leave for the next call; what people said with it is on record, and in every call from here on.
-    async fn leave(&mut self) -> Result<Leave, NodeError> {
-        let leave = match self.leave.take() {
-            Some(leave) => leave,
-            None => self.session.leave().await?,
+    /// The permit for the next call; what people said with it is on record, and in every call from here on.
+    async fn permit(&mut self) -> Result<CallPermit, NodeError> {
+        let permit = match self.permit.take() {
+            Some(permit) => permit,
+            None => self.session.permit().await?,
         };
-        if let Some(words) = self.session.take_said() {
-            self.session.port.message("user", &words);
-            self.said.push(words);
+        if let Some(text) = self.session.take_guidance() {
+            self.session.port.message("user", &text);
+            self.guidance.push(text);
         }
-        Ok(leave)
+        Ok(permit)
     }
 
     async fn speak(&mut self, task: &str, call: SessionCall<'_>) -> Result<String, NodeError> {
@@ -190,8 +190,8 @@ impl Reasoning<'_> {
             let text = tokens_a_note.map_or_else(|| text.clone(), |most| tokens::cut(text, most));
             content.push_str(&format!("\n\nFound before ({name}):\n{text}"));
         }
-        for words in &self.said {
-            content.push_str(&format!("\n\n{words}"));
+        for text in &self.guidance {
+            content.push_str(&format!("\n\n{text}"));
         }
         content.push_str(&format!("\n\n{task}"));
         vec![ChatMessage::System { content: self.prompt.system.clone() }, ChatMessage::User { content }]

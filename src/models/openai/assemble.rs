@@ -114,7 +114,7 @@ impl Assembly {
 
     /// Why the model refused, in its words.
     pub(super) fn refusal(&self) -> Option<&str> {
-        Some(self.refusal.as_str()).filter(|words| !words.is_empty())
+        Some(self.refusal.as_str()).filter(|text| !text.is_empty())
     }
 
     pub(super) fn into_reply(self, request: &ChatRequest) -> ChatReply {

@@ -98,8 +98,8 @@ pub(super) fn of_reply(endpoint: &Endpoint, model: &str, status: Option<u16>, bo
 }
 
 fn kind_of(status: u16, complaint: &Complaint, has_key: bool) -> ModelErrorKind {
-    let words = format!("{} {}", complaint.message, complaint.code).to_lowercase();
-    let says = |phrases: &[&str]| phrases.iter().any(|phrase| words.contains(phrase));
+    let text = format!("{} {}", complaint.message, complaint.code).to_lowercase();
+    let says = |phrases: &[&str]| phrases.iter().any(|phrase| text.contains(phrase));
     let about_key = says(&[
         "invalid_api_key",
         "incorrect api key",
@@ -120,7 +120,7 @@ fn kind_of(status: u16, complaint: &Complaint, has_key: bool) -> ModelErrorKind 
         "maximum context",
     ]);
     let model_words = says(&["model_not_found", "invalid model", "unknown model", "no such model"])
-        || (words.contains("model") && says(&["not found", "does not exist", "not exist", "not have access"]));
+        || (text.contains("model") && says(&["not found", "does not exist", "not exist", "not have access"]));
     match status {
         401 if !has_key => ModelErrorKind::NoKey,
         401 => ModelErrorKind::WrongKey,

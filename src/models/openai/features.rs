@@ -44,8 +44,8 @@ impl Default for Features {
 impl Features {
     /// What is left to try after a request was refused as malformed; `None` when the refusal is not about an optional part.
     pub(super) fn without_what_was_refused(&self, request: &ChatRequest, complaint: &Complaint) -> Option<Self> {
-        let words = format!("{} {} {}", complaint.message, complaint.code, complaint.param).to_lowercase();
-        let says = |names: &[&str]| names.iter().any(|name| words.contains(name));
+        let text = format!("{} {} {}", complaint.message, complaint.code, complaint.param).to_lowercase();
+        let says = |names: &[&str]| names.iter().any(|name| text.contains(name));
         let settings = &request.settings;
         let mut less = self.clone();
         if self.usage_option && says(&["stream_options", "include_usage"]) {

@@ -85,13 +85,13 @@ fn fits_strict(schema: &Value) -> bool {
 fn messages(request: &ChatRequest, mode: SchemaMode) -> Vec<Value> {
     let mut messages: Vec<Value> = request.messages.iter().map(message).collect();
     let Some(schema) = request.schema.as_ref().filter(|_| mode != SchemaMode::JsonSchema) else { return messages };
-    let words = format!(
+    let instruction = format!(
         "Answer with one JSON object and nothing else: no explanation, no code fence. It must satisfy this JSON Schema:\n{}",
         schema.schema
     );
     match request.messages.first() {
-        Some(ChatMessage::System { content }) => messages[0] = json!({"role": "system", "content": format!("{content}\n\n{words}")}),
-        Some(_) | None => messages.insert(0, json!({"role": "system", "content": words})),
+        Some(ChatMessage::System { content }) => messages[0] = json!({"role": "system", "content": format!("{content}\n\n{instruction}")}),
+        Some(_) | None => messages.insert(0, json!({"role": "system", "content": instruction})),
     }
     messages
 }

@@ -36,8 +36,8 @@ pub(super) struct Calculator(ToolInfo);
 
 impl Calculator {
     pub(super) fn new() -> Self {
-        let words = "Calculate exactly, with units and percentages. Gives a number, or text when the result has a unit.";
-        Self(describe::<CalculatorArgs>("calculator", words, Risk::Read))
+        let description = "Calculate exactly, with units and percentages. Gives a number, or text when the result has a unit.";
+        Self(describe::<CalculatorArgs>("calculator", description, Risk::Read))
     }
 }
 
@@ -61,8 +61,8 @@ impl Tool for Calculator {
 fn calculate(text: &str, stop: &AbandonFlag) -> Result<Value, ToolError> {
     let shown: String = text.trim().chars().take(100).collect();
     if text.len() > CAP {
-        let words = format!("`{} …` has {} bytes, and the limit is {CAP} bytes", shown.escape_debug(), text.len());
-        return Err(ToolError::refused(words).hint(if is_prose(text) { PROSE } else { "calculate in `run_javascript` instead" }));
+        let message = format!("`{} …` has {} bytes, and the limit is {CAP} bytes", shown.escape_debug(), text.len());
+        return Err(ToolError::refused(message).hint(if is_prose(text) { PROSE } else { "calculate in `run_javascript` instead" }));
     }
     let expression = expression(text);
     let clock = CalculatorDeadline { end: Instant::now() + LIMIT, stop: stop.clone() };

@@ -33,8 +33,9 @@ pub(super) struct EditFile(ToolInfo);
 
 impl EditFile {
     pub(super) fn new() -> Self {
-        let words = "Change a part of a text file of the workspace: replaces `old_string`, which must occur exactly once, by `new_string`.";
-        Self(describe::<EditFileArgs>("edit_file", words, Risk::Write))
+        let description =
+            "Change a part of a text file of the workspace: replaces `old_string`, which must occur exactly once, by `new_string`.";
+        Self(describe::<EditFileArgs>("edit_file", description, Risk::Write))
     }
 }
 

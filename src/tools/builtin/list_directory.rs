@@ -44,9 +44,9 @@ pub(super) struct ListDirectory(ToolInfo);
 
 impl ListDirectory {
     pub(super) fn new() -> Self {
-        let words =
+        let description =
             "List a directory of the workspace. Gives a list of {path, type, size}, with `lines` when they are counted, sorted by path.";
-        Self(describe::<ListDirectoryArgs>("list_directory", words, Risk::Read))
+        Self(describe::<ListDirectoryArgs>("list_directory", description, Risk::Read))
     }
 }
 

@@ -31,8 +31,9 @@ pub(super) struct ReadFile(ToolInfo);
 
 impl ReadFile {
     pub(super) fn new() -> Self {
-        let words = "Read a text file of the workspace. Gives its text. Files over 1 MiB must be read in parts by `offset` and `limit`.";
-        Self(describe::<ReadFileArgs>("read_file", words, Risk::Read))
+        let description =
+            "Read a text file of the workspace. Gives its text. Files over 1 MiB must be read in parts by `offset` and `limit`.";
+        Self(describe::<ReadFileArgs>("read_file", description, Risk::Read))
     }
 }
 

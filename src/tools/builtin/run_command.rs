@@ -45,9 +45,9 @@ pub(super) struct RunCommand {
 
 impl RunCommand {
     pub(super) fn new(config: &ToolsConfig) -> Self {
-        let words = "Run a shell command in the workspace, without network, unable to write elsewhere. Gives {exit_code, stdout, stderr}; \
+        let description = "Run a shell command in the workspace, without network, unable to write elsewhere. Gives {exit_code, stdout, stderr}; \
                      an exit code other than 0 is an error unless `allow_failure` is set.";
-        let info = describe::<RunCommandArgs>("run_command", words, Risk::Execute);
+        let info = describe::<RunCommandArgs>("run_command", description, Risk::Execute);
         Self { info, command: config.command.clone(), sandbox: config.sandbox.clone() }
     }
 
@@ -104,7 +104,7 @@ fn report(args: &RunCommandArgs, seconds: u64, done: &Finished) -> Result<ToolOu
     use std::os::unix::process::ExitStatusExt as _;
     let (stdout, stderr) = (done.stdout.text(), done.stderr.text());
     let Some(status) = done.status else {
-        let message = format!("the command was stopped after {seconds} s{}", said(&stdout, &stderr));
+        let message = format!("the command was stopped after {seconds} s{}", output(&stdout, &stderr));
         return Err(ToolError::failed(message).hint("raise `timeout_s`, or do less in one command"));
     };
     let how = match (status.code(), status.signal()) {
@@ -113,7 +113,7 @@ fn report(args: &RunCommandArgs, seconds: u64, done: &Finished) -> Result<ToolOu
         (None, None) => status.to_string(),
     };
     if !status.success() && !args.allow_failure {
-        return Err(ToolError::failed(format!("the command failed with {how}{}", said(&stdout, &stderr))));
+        return Err(ToolError::failed(format!("the command failed with {how}{}", output(&stdout, &stderr))));
     }
     // As a shell reports a signal.
     let code = status.code().or_else(|| status.signal().map(|signal| 128 + signal));
@@ -125,7 +125,7 @@ fn report(args: &RunCommandArgs, seconds: u64, done: &Finished) -> Result<ToolOu
 }
 
 /// The end of what a command said, for an error.
-fn said(stdout: &str, stderr: &str) -> String {
+fn output(stdout: &str, stderr: &str) -> String {
     let text = if stderr.trim().is_empty() { stdout.trim() } else { stderr.trim() };
     let skipped = text.chars().count().saturating_sub(2_000);
     let end: String = text.chars().skip(skipped).collect();

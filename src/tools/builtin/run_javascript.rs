@@ -35,8 +35,8 @@ pub(super) struct RunJavascript {
 
 impl RunJavascript {
     pub(super) fn new(config: &ToolsConfig) -> Self {
-        let words = "Run JavaScript in a sandbox to calculate or to reshape data. Gives {value, logs}. `value` must be JSON.";
-        Self { info: describe::<RunJavascriptArgs>("run_javascript", words, Risk::Read), sandbox: config.sandbox.clone() }
+        let description = "Run JavaScript in a sandbox to calculate or to reshape data. Gives {value, logs}. `value` must be JSON.";
+        Self { info: describe::<RunJavascriptArgs>("run_javascript", description, Risk::Read), sandbox: config.sandbox.clone() }
     }
 }
 
@@ -53,7 +53,7 @@ impl Tool for RunJavascript {
     async fn call(&self, args: Value, _context: &ToolContext) -> Result<ToolOutput, ToolError> {
         let args: RunJavascriptArgs = arguments(args)?;
         let limits = SandboxLimits { time_ms: args.time_ms, memory_mb: None };
-        let outcome = sandbox::javascript(&self.sandbox, &args.code, json!({}), args.inputs, &limits).await.map_err(words)?;
+        let outcome = sandbox::javascript(&self.sandbox, &args.code, json!({}), args.inputs, &limits).await.map_err(tool_error)?;
         Ok(ToolOutput { value: json!({"value": outcome.value, "logs": outcome.logs}), ..ToolOutput::default() })
     }
 
@@ -63,7 +63,7 @@ impl Tool for RunJavascript {
 }
 
 /// An error for whoever wrote the code: with what it logged before.
-fn words(error: SandboxError) -> ToolError {
+fn tool_error(error: SandboxError) -> ToolError {
     let mut message = error.to_string();
     if !error.logs().is_empty() {
         message.push_str(&format!("; it logged before: {}", error.logs().join(" | ")));

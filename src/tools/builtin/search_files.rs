@@ -40,8 +40,9 @@ pub(super) struct SearchFiles(ToolInfo);
 
 impl SearchFiles {
     pub(super) fn new() -> Self {
-        let words = "Search the text of files in the workspace. Gives {matches: [{path, line, text}], truncated}, sorted by path and line.";
-        Self(describe::<SearchFilesArgs>("search_files", words, Risk::Read))
+        let description =
+            "Search the text of files in the workspace. Gives {matches: [{path, line, text}], truncated}, sorted by path and line.";
+        Self(describe::<SearchFilesArgs>("search_files", description, Risk::Read))
     }
 }
 

@@ -51,8 +51,8 @@ impl WebSearch {
     }
 
     fn with(config: SearchConfig, environment: Environment) -> Self {
-        let words = "Search the web. Gives a list of {title, url, snippet}; a direct answer, where the service has one, comes first.";
-        Self { info: describe::<WebSearchArgs>("web_search", words, Risk::Network), config, environment }
+        let description = "Search the web. Gives a list of {title, url, snippet}; a direct answer, where the service has one, comes first.";
+        Self { info: describe::<WebSearchArgs>("web_search", description, Risk::Network), config, environment }
     }
 
     fn service(&self) -> Result<Service, ToolError> {
@@ -114,8 +114,8 @@ impl Service {
         let client = client.map_err(|cause| ToolError::refused(format!("can't set up HTTP: {}", http::causes(&cause))))?;
         let mut response = self.request(&client, query, count).send().await.map_err(|cause| {
             let (began, timeout) = (!cause.is_connect(), cause.is_timeout());
-            let words = if timeout { "the search service did not answer in time".into() } else { http::causes(&cause.without_url()) };
-            ToolError { nothing_began: !began, ..ToolError::failed(format!("the search failed: {words}")).transient() }
+            let reason = if timeout { "the search service did not answer in time".into() } else { http::causes(&cause.without_url()) };
+            ToolError { nothing_began: !began, ..ToolError::failed(format!("the search failed: {reason}")).transient() }
         })?;
         self.accepted(response.status())?;
         let mut body = Vec::new();
@@ -157,16 +157,16 @@ impl Service {
     }
 
     fn accepted(&self, status: StatusCode) -> Result<(), ToolError> {
-        let words = format!("the search service answered {status}");
+        let message = format!("the search service answered {status}");
         match status {
             _ if status.is_success() => Ok(()),
-            StatusCode::UNAUTHORIZED | StatusCode::FORBIDDEN => Err(ToolError::refused(words).hint(match self.provider {
+            StatusCode::UNAUTHORIZED | StatusCode::FORBIDDEN => Err(ToolError::refused(message).hint(match self.provider {
                 SearchProvider::Searxng => "enable the `json` format in SearXNG's settings".to_owned(),
                 provider => format!("check the key in `{}`", provider.variable()),
             })),
-            StatusCode::TOO_MANY_REQUESTS => Err(ToolError { nothing_began: true, ..ToolError::failed(words).transient() }),
-            _ if status.is_server_error() => Err(ToolError::failed(words).transient()),
-            _ => Err(ToolError::failed(words)),
+            StatusCode::TOO_MANY_REQUESTS => Err(ToolError { nothing_began: true, ..ToolError::failed(message).transient() }),
+            _ if status.is_server_error() => Err(ToolError::failed(message).transient()),
+            _ => Err(ToolError::failed(message)),
         }
     }
 }

@@ -28,8 +28,8 @@ pub(super) struct WriteFile(ToolInfo);
 
 impl WriteFile {
     pub(super) fn new() -> Self {
-        let words = "Write a whole file of the workspace. Replaces the file if it exists. To change a part, use edit_file.";
-        Self(describe::<WriteFileArgs>("write_file", words, Risk::Write))
+        let description = "Write a whole file of the workspace. Replaces the file if it exists. To change a part, use edit_file.";
+        Self(describe::<WriteFileArgs>("write_file", description, Risk::Write))
     }
 }
 

@@ -49,8 +49,8 @@ pub(super) fn exec(args: Vec<OsString>) -> ExitCode {
     let Some(order) = order else { return ExitCode::from(126) };
     match oversee(&order) {
         Ok(status) => end_like(status),
-        Err(words) => {
-            let _ = writeln!(std::io::stderr(), "{words}");
+        Err(message) => {
+            let _ = writeln!(std::io::stderr(), "{message}");
             ExitCode::from(126)
         }
     }

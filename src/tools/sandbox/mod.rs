@@ -84,11 +84,11 @@ fn located(message: &str, line: Option<u32>) -> String {
 /// Words for each limit that asks for more than is given; such a script runs within what is given.
 pub fn over(limits: &SandboxLimits) -> Vec<String> {
     let asked = [("memory_mb", limits.memory_mb, MEMORY_MB.1), ("time_ms", limits.time_ms, TIME_MS.1)];
-    let words = |(name, asked, most): (&str, Option<u64>, u64)| {
+    let message = |(name, asked, most): (&str, Option<u64>, u64)| {
         let asked = asked.filter(|asked| *asked > most)?;
         Some(format!("`sandbox.{name}` is {asked}; the limit is {most}"))
     };
-    asked.into_iter().filter_map(words).collect()
+    asked.into_iter().filter_map(message).collect()
 }
 
 impl SandboxError {
@@ -154,9 +154,9 @@ async fn work(config: &SandboxConfig, job: &SandboxJob, time_ms: u64) -> Result<
         return Err(SandboxError::Time { ms: time_ms, logs: Vec::new() });
     };
     done.stdout.whole().and_then(|bytes| serde_json::from_slice(&bytes).ok()).ok_or_else(|| {
-        let said = done.stderr.text();
-        let said = said.trim();
-        SandboxError::Died(if said.is_empty() { status.to_string() } else { format!("{status}: {said}") })
+        let stderr = done.stderr.text();
+        let stderr = stderr.trim();
+        SandboxError::Died(if stderr.is_empty() { status.to_string() } else { format!("{status}: {stderr}") })
     })
 }
 

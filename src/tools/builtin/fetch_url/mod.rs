@@ -46,8 +46,8 @@ pub(super) struct FetchUrl {
 
 impl FetchUrl {
     pub(super) fn new(config: &ToolsConfig) -> Self {
-        let words = "Fetch a web page. Gives readable text, or data when the answer is JSON.";
-        let info = describe::<FetchUrlArgs>("fetch_url", words, Risk::Network);
+        let description = "Fetch a web page. Gives readable text, or data when the answer is JSON.";
+        let info = describe::<FetchUrlArgs>("fetch_url", description, Risk::Network);
         Self { info, config: config.fetch.clone(), sandbox: config.sandbox.clone() }
     }
 
@@ -102,8 +102,8 @@ impl FetchUrl {
         let sent = client.get(url.clone()).header(header::ACCEPT, accept).send().await;
         sent.map_err(|cause| {
             let nothing_began = cause.is_connect();
-            let words = format!("`{url}` can't be reached: {}", http::causes(&cause.without_url()));
-            ToolError { nothing_began, ..ToolError::failed(words).transient() }
+            let message = format!("`{url}` can't be reached: {}", http::causes(&cause.without_url()));
+            ToolError { nothing_began, ..ToolError::failed(message).transient() }
         })
     }
 }
@@ -192,8 +192,8 @@ fn proxied() -> bool {
 async fn resolve(url: &Url, host: &str) -> Result<Vec<SocketAddr>, ToolError> {
     let port = url.port_or_known_default().unwrap_or(443);
     let unknown = |cause: String| {
-        let words = format!("`{host}` can't be found: {cause}");
-        ToolError { nothing_began: true, ..ToolError::failed(words).transient().hint("check the name and the network") }
+        let message = format!("`{host}` can't be found: {cause}");
+        ToolError { nothing_began: true, ..ToolError::failed(message).transient().hint("check the name and the network") }
     };
     let found = tokio::time::timeout(Duration::from_secs(10), tokio::net::lookup_host((host, port))).await;
     let found = found.map_err(|_| unknown("no name server answered".into()))?.map_err(|cause| unknown(cause.to_string()))?;
@@ -206,12 +206,12 @@ fn accepted(response: Response) -> Result<Response, ToolError> {
     if status.is_success() {
         return Ok(response);
     }
-    let words = format!("`{}` answers {status}", response.url());
+    let message = format!("`{}` answers {status}", response.url());
     Err(match status {
-        StatusCode::TOO_MANY_REQUESTS => ToolError { nothing_began: true, ..ToolError::failed(words).transient() },
-        StatusCode::REQUEST_TIMEOUT | StatusCode::TOO_EARLY => ToolError::failed(words).transient(),
-        _ if status.is_server_error() => ToolError::failed(words).transient(),
-        _ => ToolError::failed(words),
+        StatusCode::TOO_MANY_REQUESTS => ToolError { nothing_began: true, ..ToolError::failed(message).transient() },
+        StatusCode::REQUEST_TIMEOUT | StatusCode::TOO_EARLY => ToolError::failed(message).transient(),
+        _ if status.is_server_error() => ToolError::failed(message).transient(),
+        _ => ToolError::failed(message),
     })
 }
 
