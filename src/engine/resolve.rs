@@ -146,7 +146,7 @@ impl Run {
                 Err(format!("`{}` gives {} entries: a map takes {MOST_ITEMS} at most", work.over, items.len()))
             }
             Value::Array(items) => Ok(Some(items)),
-            other => Err(format!("`{}` gives {}, and a map needs a list", work.over, kind(&other))),
+            other => Err(format!("`{}` is {}, but a map needs a list", work.over, kind(&other))),
         }
     }
 

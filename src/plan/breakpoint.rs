@@ -73,7 +73,7 @@ impl Breakpoint {
             Value::String(word) => point(moment(word)?, None),
             Value::Object(fields) => {
                 if let Some(key) = fields.keys().find(|key| !["at", "when"].contains(&key.as_str())) {
-                    return Err(format!("`{key}` means nothing in a breakpoint, which has `at` and `when`"));
+                    return Err(format!("a breakpoint has no `{key}`, only `at` and `when`"));
                 }
                 let text = |key: &str| match fields.get(key) {
                     None | Some(Value::Null) => Ok(None),
@@ -83,7 +83,7 @@ impl Breakpoint {
                 point(text("at")?.map_or(Ok(Moment::Before), |word| moment(&word))?, text("when")?)
             }
             Value::Number(_) | Value::Array(_) => {
-                return Err("a breakpoint is `true`, a moment (before, after, failure, call), or an object with `at` and `when`".into());
+                return Err("a breakpoint must be `true`, a moment (before, after, failure, call), or an object with `at` and `when`".into());
             }
         };
         point.check()?;
@@ -103,7 +103,7 @@ impl Breakpoint {
             Root::Node(name) | Root::Entry(name) | Root::Unknown(name) => Some(name.as_str()),
         });
         match stranger {
-            Some(name) => Err(format!("`{when}`: a breakpoint doesn't know `{name}`; it reads {}", FACTS.join(", "))),
+            Some(name) => Err(format!("`{when}`: there is no `{name}` here; a breakpoint can read {}", FACTS.join(", "))),
             None => Ok(()),
         }
     }
@@ -171,7 +171,7 @@ impl NameScope for Facts {
 
 fn moment(word: &str) -> Result<Moment, String> {
     let found = Moment::ALL.into_iter().find(|moment| moment.word() == word);
-    found.ok_or_else(|| format!("a breakpoint is before, after, failure or call, not `{word}`"))
+    found.ok_or_else(|| format!("a breakpoint must be before, after, failure or call, not `{word}`"))
 }
 
 /// Whether a glob fits an id: one row of the usual table at a time, so that no pattern takes long.

@@ -37,7 +37,7 @@ pub enum RefError {
         cause: ExprError,
     },
     /// The text grows too long.
-    #[error("the text grows beyond {MAX_RENDERED} bytes at `{reference}`")]
+    #[error("`{reference}` makes the text longer than {MAX_RENDERED} bytes")]
     TooLong {
         /// The reference that would be one too many.
         reference: String,

@@ -30,7 +30,7 @@ impl<'p> DocumentDraft<'p> {
         for (at, node) in plan.nodes.iter().enumerate() {
             if !holds(&node.kind) {
                 draft.left_out.insert(node.id.as_str());
-                draft.lose(format!("nodes[{at}]"), format!("{} has no such node, so `{}` is left out", draft.name(), node.id));
+                draft.lose(format!("nodes[{at}]"), format!("{} can't hold this kind of node, so `{}` is left out", draft.name(), node.id));
             }
         }
         draft
@@ -158,7 +158,7 @@ impl<'p> DocumentDraft<'p> {
         for (at, edge) in plan.edges.iter().enumerate() {
             for key in object(edge_to_value(edge)).keys().filter(|key| !["from", "to"].contains(&key.as_str())) {
                 if !edge.ext.get(key).is_some_and(|value| is_quiet(value) || forms::is_memo(plan.dialect, DocumentPart::Edge, key)) {
-                    self.lose(format!("edges[{at}].{key}"), format!("{} has plain dependencies only", self.name()));
+                    self.lose(format!("edges[{at}].{key}"), format!("{} only has plain dependencies", self.name()));
                 }
             }
         }
@@ -167,7 +167,7 @@ impl<'p> DocumentDraft<'p> {
             plan.edges.iter().for_each(|edge| *ways.entry(edge.from.as_str()).or_default() += 1);
             for (at, node) in self.nodes() {
                 if let Some(ways) = ways.get(node.id.as_str()).filter(|ways| **ways > 1) {
-                    self.lose(format!("nodes[{at}]"), format!("one of its {ways} ways out is taken, {} runs them all", self.name()));
+                    self.lose(format!("nodes[{at}]"), format!("one of its {ways} outgoing edges is taken, but {} runs them all", self.name()));
                 }
             }
         }
@@ -216,7 +216,7 @@ impl<'p> DocumentDraft<'p> {
                     let begin = &self.plan.nodes[entry].id;
                     self.lose(
                         format!("nodes[{at}].entry"),
-                        format!("a walk begins at one node, and `{begin}` is the first that is marked"),
+                        format!("only one node can be the entry, and `{begin}` is the first one marked"),
                     );
                 }
             }
@@ -243,7 +243,7 @@ impl<'p> DocumentDraft<'p> {
         }
         for (at, node) in self.nodes() {
             if !reached.contains(&node.id) {
-                let words = format!("{} begins at one node, `{begin}`, and no way leads from there, so it would never run", self.name());
+                let words = format!("{} starts at one node, `{begin}`, which doesn't lead here, so this would never run", self.name());
                 self.lose(format!("nodes[{at}]"), words);
             }
         }
@@ -258,13 +258,13 @@ impl<'p> DocumentDraft<'p> {
             let Some(ways) = ways.get(&node.id).filter(|_| !node.kind.is_decision() && route != Some(Route::First)) else { continue };
             let mut always = ways.iter().filter(|edge| edge.when.is_none()).map(|edge| &edge.to);
             let words = match (always.next(), ways.iter().any(|edge| edge.when.is_some())) {
-                (Some(first), false) if always.any(|other| other != first) => format!("so of several only `{first}` would run"),
+                (Some(first), false) if always.any(|other| other != first) => format!("so only `{first}` would run"),
                 (_, true) if ways.iter().any(|edge| edge.to != ways[0].to) => {
-                    "the first that holds, and here all that hold are taken".into()
+                    "the first whose condition holds, but here all of those are taken".into()
                 }
                 (Some(_) | None, _) => continue,
             };
-            self.lose(format!("nodes[{at}]"), format!("{} takes one way out, {words}", self.name()));
+            self.lose(format!("nodes[{at}]"), format!("{} takes one outgoing edge, {words}", self.name()));
         }
     }
 
@@ -282,7 +282,7 @@ impl<'p> DocumentDraft<'p> {
             let is_any = node.policy.join.or(self.plan.defaults.join) == Some(Join::Any);
             if let Some(sources) = waits.get(&node.id).filter(|sources| !is_any && sources.len() > 1) {
                 let count = sources.len();
-                self.lose(format!("nodes[{at}]"), format!("{} comes here from one node, and this waits for {count}", self.name()));
+                self.lose(format!("nodes[{at}]"), format!("{} comes here from one node, but this waits for {count}", self.name()));
             }
         }
     }
@@ -294,9 +294,9 @@ impl<'p> DocumentDraft<'p> {
         }
         let role = fields.shift_remove("role");
         let (path, words, name) = match role.as_ref().and_then(Value::as_str) {
-            Some(role) if is_agent_name(role) => (format!("{place}.role"), "the role is written as one", role),
-            Some(_) => (format!("{place}.role"), "the role, which is no name, is left out and the node's id is written", node.id.as_str()),
-            None => (place.to_owned(), "the node's id is written as one", node.id.as_str()),
+            Some(role) if is_agent_name(role) => (format!("{place}.role"), "the role is used", role),
+            Some(_) => (format!("{place}.role"), "the role is not a valid name, so the node's id is used", node.id.as_str()),
+            None => (place.to_owned(), "the node's id is used", node.id.as_str()),
         };
         self.lose(path, format!("{} needs the name of an agent: {words}", self.name()));
         json!(name)

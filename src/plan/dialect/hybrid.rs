@@ -34,8 +34,8 @@ pub(super) const DOCUMENT: Slips = Slips {
     what: "a hybrid plan",
     renamed: &[],
     elsewhere: &[
-        ("edges", "an order is told by each task's `depends_on`"),
-        ("connections", "an order is told by each task's `depends_on`"),
+        ("edges", "write the order as each task's `depends_on`"),
+        ("connections", "write the order as each task's `depends_on`"),
     ],
 };
 pub(super) const TASK: Slips = Slips {
@@ -76,11 +76,11 @@ fn task(value: Value, path: &str) -> Result<Node, ShapeError> {
     let mut policy = Policy::default();
     let work = match kind.as_ref().map(Value::as_str) {
         None if fields.has("tool") => tool(&mut fields)?,
-        None if fields.has("code") => return Err(fields.wrong("", format!("`{id}` has `code`; say so with `type: {CODE_TYPE}`"))),
+        None if fields.has("code") => return Err(fields.wrong("", format!("`{id}` has `code`, so it needs `type: {CODE_TYPE}`"))),
         None if fields.has("agent_role") || fields.has("agent_goal") => {
-            return Err(fields.wrong("", format!("`{id}` delegates to an agent; say so with `type: {AGENT_TYPE}`")));
+            return Err(fields.wrong("", format!("`{id}` delegates to an agent, so it needs `type: {AGENT_TYPE}`")));
         }
-        None => return Err(fields.wrong("", format!("`{id}` has no work: it needs a `tool`, or `type` {CODE_TYPE} or {AGENT_TYPE}"))),
+        None => return Err(fields.wrong("", format!("`{id}` has no kind: it needs a `tool`, or `type` {CODE_TYPE} or {AGENT_TYPE}"))),
         Some(Some(CODE_TYPE)) => code(&mut fields)?,
         Some(Some(AGENT_TYPE)) => agent(&mut fields, &mut policy)?,
         Some(Some(kind)) if fields.has("tool") => {
@@ -89,7 +89,7 @@ fn task(value: Value, path: &str) -> Result<Node, ShapeError> {
         }
         Some(_) => {
             let kind = kind.unwrap_or_default();
-            return Err(fields.wrong("type", format!("{kind} is no type of task: {CODE_TYPE}, {AGENT_TYPE}, or none and a `tool`")));
+            return Err(fields.wrong("type", format!("{kind} is not a task type: use {CODE_TYPE}, {AGENT_TYPE}, or none with a `tool`")));
         }
     };
     let depends_on = fields.ids("depends_on")?;
@@ -141,7 +141,7 @@ fn agent(fields: &mut Fields, policy: &mut Policy) -> Result<NodeKind, ShapeErro
     policy.tools = fields.texts("agent_tools")?;
     policy.inputs = fields.object("agent_context")?;
     let most = fields.count("max_iterations")?.map(u32::try_from).transpose();
-    policy.max_iterations = most.map_err(|_| fields.wrong("max_iterations", "more than any loop can do; write 1 to 20"))?;
+    policy.max_iterations = most.map_err(|_| fields.wrong("max_iterations", "too large; write 1 to 20"))?;
     let tokens = fields.count("budget")?;
     policy.budget = tokens.map(|tokens| Budget { tokens: Some(tokens), ..Budget::default() });
     Ok(NodeKind::Agent(AgentNode { role, goal, ..AgentNode::default() }))

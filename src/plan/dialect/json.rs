@@ -26,7 +26,7 @@ impl<'de> Visitor<'de> for StrictVisitor {
         let mut map = Map::new();
         while let Some(key) = entries.next_key::<String>()? {
             if map.contains_key(&key) {
-                return Err(A::Error::custom(format!("`{key}` stands twice in one object; keep one of them")));
+                return Err(A::Error::custom(format!("`{key}` appears twice in one object; keep one of them")));
             }
             map.insert(key, entries.next_value::<Strict>()?.0);
         }

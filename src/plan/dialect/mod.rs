@@ -103,7 +103,7 @@ impl FromStr for Format {
 
     fn from_str(name: &str) -> Result<Self, String> {
         let names = || Self::ALL.map(Self::name).join(", ");
-        Self::ALL.into_iter().find(|format| format.name() == name).ok_or_else(|| format!("unknown format `{name}`: one of {}", names()))
+        Self::ALL.into_iter().find(|format| format.name() == name).ok_or_else(|| format!("unknown format `{name}`; use one of {}", names()))
     }
 }
 

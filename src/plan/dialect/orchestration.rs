@@ -9,7 +9,7 @@ use crate::plan::{AgentNode, Dialect, Node, NodeKind, Plan};
 use serde_json::{Map, Value, json};
 
 pub(super) const DOCUMENT: Slips =
-    Slips { what: "an orchestration plan", renamed: &[], elsewhere: &[("connections", "an order is told by each node's `depends_on`")] };
+    Slips { what: "an orchestration plan", renamed: &[], elsewhere: &[("connections", "write the order as each node's `depends_on`")] };
 pub(super) const NODE: Slips = Slips {
     what: "an orchestration node",
     renamed: &[("dependencies", "depends_on"), ("deps", "depends_on"), ("after", "depends_on")],

@@ -14,7 +14,7 @@ fn words(kind: &NodeKind) -> String {
     match (kind, named) {
         (NodeKind::Decision(_), Some(name)) => format!("decision: {name}"),
         (_, Some(name)) => format!("{} {name}", kind.name()),
-        (NodeKind::Subplan(_), None) => "sub-plan".into(),
+        (NodeKind::Subplan(_), None) => "subplan".into(),
         (_, None) => kind.name().into(),
     }
 }

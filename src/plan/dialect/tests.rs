@@ -233,7 +233,7 @@ fn several_conditions_that_may_hold_at_once_are_told_unless_the_plan_takes_the_f
     ]});
     for format in [Format::Workflow, Format::Stages] {
         let words =
-            format!("nodes[0]: the {} format takes one way out, the first that holds, and here all that hold are taken", format.name());
+            format!("nodes[0]: the {} format takes one way out, the first whose condition holds, but here all of those are taken", format.name());
         assert_eq!(lost(plan.clone(), format), [words]);
     }
     plan["nodes"][0]["route"] = json!("first");
@@ -454,9 +454,9 @@ fn yaml_errors_speak_of_the_text() {
     let cases = [
         ("~: 1\nnodes: []", "-:1:1: a key must be text"),
         ("? [a]\n: 1", "-:1:3: a key must be text"),
-        ("x: &a [*a]", "-:1:8: an alias stands inside what it names, which would never end"),
+        ("x: &a [*a]", "-:1:8: an alias refers to itself"),
         ("nodes: .inf", "-:1:8: a number must be finite"),
-        ("<<: 3\nnodes: []", "-:1:5: `<<` takes the entries of an object, and this is none"),
+        ("<<: 3\nnodes: []", "-:1:5: `<<` must refer to an object"),
     ];
     for (text, words) in cases {
         assert_eq!(read(text, "-").unwrap_err().to_string(), words);

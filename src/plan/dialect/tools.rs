@@ -12,8 +12,8 @@ pub(super) const DOCUMENT: Slips = Slips {
     what: "a tools plan",
     renamed: &[],
     elsewhere: &[
-        ("edges", "an order is told by each task's `dependencies`"),
-        ("connections", "an order is told by each task's `dependencies`"),
+        ("edges", "write the order as each task's `dependencies`"),
+        ("connections", "write the order as each task's `dependencies`"),
     ],
 };
 pub(super) const TASK: Slips = Slips {

@@ -28,19 +28,19 @@ pub(super) fn read(text: &str) -> Result<Value, YamlFault> {
 fn words(error: &Error) -> String {
     match error {
         Error::Budget { breach: BudgetBreach::Documents { .. }, .. } | Error::MultipleDocuments { .. } => {
-            "the text holds several documents; a plan is one".into()
+            "the text holds several documents; a plan must be one".into()
         }
         Error::Budget { breach: BudgetBreach::Depth { .. }, .. } => "nested too deeply for a plan".into(),
         Error::Budget { .. }
         | Error::AliasReplayLimitExceeded { .. }
         | Error::AliasExpansionLimitExceeded { .. }
-        | Error::AliasReplayStackDepthExceeded { .. } => "it holds more, by its aliases, than a plan needs".into(),
-        Error::DuplicateMappingKey { key: Some(key), .. } => format!("`{key}` stands twice in one object; keep one of them"),
+        | Error::AliasReplayStackDepthExceeded { .. } => "its aliases expand to more than a plan needs".into(),
+        Error::DuplicateMappingKey { key: Some(key), .. } => format!("`{key}` appears twice in one object; keep one of them"),
         Error::NullIntoString { .. } | Error::Unexpected { expected: "string scalar", .. } => "a key must be text".into(),
-        Error::RecursiveReferencesRequireWeakTypes { .. } => "an alias stands inside what it names, which would never end".into(),
+        Error::RecursiveReferencesRequireWeakTypes { .. } => "an alias refers to itself".into(),
         Error::NonFiniteFloat { .. } => "a number must be finite".into(),
         Error::BinaryNotUtf8 { .. } => "`!!binary` must hold text".into(),
-        Error::MergeValueNotMapOrSeqOfMaps { .. } => "`<<` takes the entries of an object, and this is none".into(),
+        Error::MergeValueNotMapOrSeqOfMaps { .. } => "`<<` must refer to an object".into(),
         other => {
             let words = other.to_string();
             let words = words.lines().next().unwrap_or_default().trim();

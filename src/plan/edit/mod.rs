@@ -200,7 +200,7 @@ pub enum EditError {
     #[error("there is already a node `{0}`")]
     Taken(NodeId),
     /// The name is not legal.
-    #[error("`{0}` can't be an id: 1 to 64 of A-Z a-z 0-9 _ -, and not inputs, deps, nodes or run")]
+    #[error("`{0}` is not a valid id: use 1 to 64 of A-Z a-z 0-9 _ -, and not inputs, deps, nodes or run")]
     BadId(NodeId),
     /// The edge is there already.
     #[error("`{node}` already depends on `{on}`")]
@@ -211,7 +211,7 @@ pub enum EditError {
         on: NodeId,
     },
     /// The edit would close a cycle.
-    #[error("that would close a cycle: {0}")]
+    #[error("this would create a cycle: {0}")]
     Cycle(String),
     /// What it would make is no node, or no plan.
     #[error("{0}")]
@@ -220,7 +220,7 @@ pub enum EditError {
     #[error("position {0} is beyond the end")]
     Beyond(usize),
     /// The node has no plan that can be changed here.
-    #[error("`{0}` holds no plan that can be changed here; a plan in a file of its own is changed there")]
+    #[error("`{0}` has no plan to edit here; if its plan is a file, edit that file")]
     NoBody(NodeId),
 }
 

@@ -89,7 +89,7 @@ fn refusals_say_why_and_a_batch_is_all_or_nothing() {
         (Edit::AddNode { node: node("z"), at: Some(9) }, "position 9 is beyond the end"),
         (
             Edit::RenameNode { from: "a".into(), to: "run".into() },
-            "`run` can't be an id: 1 to 64 of A-Z a-z 0-9 _ -, and not inputs, deps, nodes or run",
+            "`run` is not a valid id: use 1 to 64 of A-Z a-z 0-9 _ -, and not inputs, deps, nodes or run",
         ),
         (Edit::RemoveNode { id: "z".into() }, "there is no node `z`"),
         (Edit::AddDependency { node: "b".into(), on: "a".into() }, "`b` already depends on `a`"),

@@ -36,7 +36,7 @@ pub(super) fn order(a: &Value, b: &Value) -> Result<Option<Ordering>, Error> {
     match (a.kind(), b.kind()) {
         _ if is_null(a) || is_null(b) => Ok(None),
         (ValueKind::Number, ValueKind::Number) | (ValueKind::String, ValueKind::String) => Ok(Some(a.cmp(b))),
-        _ => Err(misfit(format!("{} can't be ordered against {}; `float(x)` and `string(x)` convert", kind(a), kind(b)))),
+        _ => Err(misfit(format!("{} can't be compared with {}; convert with `float(x)` or `string(x)`", kind(a), kind(b)))),
     }
 }
 
@@ -55,7 +55,7 @@ fn number(value: Value) -> Result<Value, Error> {
     match value.kind() {
         _ if is_null(&value) => Ok(Value::from(f64::NAN)),
         ValueKind::Number => Ok(value),
-        _ => Err(misfit(format!("{} can't be calculated with", kind(&value)))),
+        _ => Err(misfit(format!("can't calculate with {}", kind(&value)))),
     }
 }
 

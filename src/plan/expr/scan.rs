@@ -90,7 +90,7 @@ pub(super) fn scan(text: &str, scope: &dyn NameScope) -> Result<Scanned, ExprErr
     while let Some(next) = scanner.next() {
         scanner.token(next)?;
         if scanner.tokens.len() > MAX_PIECES {
-            let words = "names, values and operators: let an earlier node work out a part of it";
+            let words = "names, values and operators; compute a part of it in an earlier node";
             return Err(ExprError::TooMuch(format!("an expression has at most {MAX_PIECES} {words}")));
         }
     }
@@ -170,7 +170,7 @@ impl<'a> ExprScanner<'a> {
         let at = self.at;
         match next {
             '(' if self.ended() && !matches!(self.last(), Some(LexemeKind::Function(..))) => {
-                Err(self.error("only the functions of the language can be called"))
+                Err(self.error("only built-in functions can be called"))
             }
             '(' | '[' => self.open(next),
             ')' | ']' => self.close(next),
@@ -208,7 +208,7 @@ impl<'a> ExprScanner<'a> {
 
     fn open(&mut self, bracket: char) -> Result<(), ExprError> {
         if self.open.len() == MAX_DEPTH {
-            return Err(self.error("the expression nests too deep"));
+            return Err(self.error("the expression is nested too deeply"));
         }
         self.open.push(self.tokens.len());
         self.push(LexemeKind::Open(0), self.at, bracket);

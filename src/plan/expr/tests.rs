@@ -197,7 +197,7 @@ fn errors_say_what_and_where() {
         ("a b", "expected an operator or the end, found `b` at character 3"),
         ("(1", "expected `)`, found the end at character 3"),
         ("1 < 2 < 3", "comparisons don't chain, use `and` at character 7"),
-        ("x.lower()", "only the functions of the language can be called at character 8"),
+        ("x.lower()", "only built-in functions can be called at character 8"),
         ("exec('rm')", "there is no function `exec` at character 1"),
         ("split()", "`split` takes 1 to 2 values, not 0 at character 1"),
         ("'open", "a text has no closing quote at character 1"),
@@ -268,7 +268,7 @@ fn the_deepest_expression_that_is_read_has_a_value() {
     check_eval(&format!("{}1", "-".repeat(MAX_PIECES - 1)), json!(-1));
     let deep = |depth: usize| format!("{}1{}", "(-1 + 2 * (".repeat(depth / 2), "))".repeat(depth / 2));
     check_eval(&deep(20), json!(1));
-    assert!(Expr::parse(&deep(22), &world()).unwrap_err().to_string().starts_with("the expression nests too deep"));
+    assert!(Expr::parse(&deep(22), &world()).unwrap_err().to_string().starts_with("the expression is nested too deeply"));
 }
 
 #[test]
@@ -279,7 +279,7 @@ fn an_expression_may_be_long_but_not_have_too_many_pieces() {
     assert_eq!(truthy(&any(30), &names), Ok(false));
     assert_eq!(truthy(&any(128), &names), Ok(true), "511 pieces");
     let error = truthy(&any(129), &names).unwrap_err().to_string();
-    assert_eq!(error, "an expression has at most 512 names, values and operators: let an earlier node work out a part of it");
+    assert_eq!(error, "an expression has at most 512 names, values and operators; compute a part of it in an earlier node");
     let long = format!("'{}'", "x".repeat(MAX_TEXT - 2));
     assert_eq!(eval(&long, &names).map(|value| value.as_str().unwrap().len()), Ok(MAX_TEXT - 2));
     assert_eq!(eval(&format!("{long} "), &names).unwrap_err().to_string(), "an expression has at most 4096 bytes, this one has 4097");

@@ -38,7 +38,7 @@ pub(super) fn made(state: &State, text: String) -> Result<Inner, Error> {
 /// A value for the library. Null is the library's undefined: it has no fields, holds nothing and equals only itself.
 pub(super) fn read(value: &Value, left: &mut usize) -> Result<Inner, Error> {
     let weight = 1 + value.as_str().map_or(0, |text| text.len() / 64);
-    *left = left.checked_sub(weight).ok_or_else(|| too_much("the expression reads too much".to_owned()))?;
+    *left = left.checked_sub(weight).ok_or_else(|| too_much("the expression reads too much data".to_owned()))?;
     Ok(match value {
         Value::Null => Inner::UNDEFINED,
         Value::Bool(yes) => Inner::from(*yes),

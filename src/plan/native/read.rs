@@ -110,7 +110,7 @@ fn plan_at(value: Value, path: &str, depth: usize) -> Result<Plan, ShapeError> {
         None => {}
         Some(Value::Number(version)) if version.as_u64() == Some(FORMAT) => {}
         Some(version) => {
-            return Err(fields.wrong("dagdeck", format!("format version {version} is not known; this dagdeck reads version {FORMAT}")));
+            return Err(fields.wrong("dagdeck", format!("format version {version} is unknown; this dagdeck reads version {FORMAT}")));
         }
     }
     let goal = fields.text("goal")?.unwrap_or_default();
@@ -133,7 +133,7 @@ fn plan_at(value: Value, path: &str, depth: usize) -> Result<Plan, ShapeError> {
             let mut defaults = NativeFields::new(value, &fields.place("defaults"), "defaults")?;
             let policy = defaults.policy()?;
             if let Some(key) = defaults.map.keys().next() {
-                return Err(defaults.wrong(key, "not a policy field"));
+                return Err(defaults.wrong(key, "unknown policy field"));
             }
             policy
         }
@@ -226,10 +226,10 @@ fn node_kind(fields: &mut NativeFields, id: &str, depth: usize) -> Result<NodeKi
         [work] => one_kind(fields, work, depth),
         [] if fields.has("body") => {
             Err(fields
-                .wrong("", format!("`{id}` has a `body`: `until` makes it a loop, `over` makes it run once for each entry of a list")))
+                .wrong("", format!("`{id}` has a `body`: add `until` to make it a loop, or `over` to run it once for each entry of a list")))
         }
         [] => {
-            let words = "has no work: give it one of `agent`, `tool`, `code`, `decide`, `merge`, `value`, `ask`, `plan`, `until`, `over`";
+            let words = "has no kind: give it one of `agent`, `tool`, `code`, `decide`, `merge`, `value`, `ask`, `plan`, `until`, `over`";
             Err(fields.wrong("", format!("`{id}` {words}")))
         }
         ["agent", "decide"] if fields.map.get("decide") == Some(&Value::Bool(true)) => {
@@ -237,7 +237,7 @@ fn node_kind(fields: &mut NativeFields, id: &str, depth: usize) -> Result<NodeKi
             agent(fields).map(|agent| NodeKind::Decision(DecisionNode::Agent(agent)))
         }
         [first, second, ..] => {
-            Err(fields.wrong("", format!("`{id}` has more than one work, `{first}` and `{second}`: a node has exactly one")))
+            Err(fields.wrong("", format!("`{id}` has more than one kind, `{first}` and `{second}`: keep one")))
         }
     }
 }
@@ -293,7 +293,7 @@ fn decision(fields: &mut NativeFields) -> Result<DecisionNode, ShapeError> {
             let agent = agent(&mut inner)?;
             match inner.map.keys().next() {
                 None => Ok(DecisionNode::Agent(agent)),
-                Some(key) => Err(inner.wrong(key, "not a field of a decision: `agent`, `objective`, `role`, `goal`")),
+                Some(key) => Err(inner.wrong(key, "a decision has no such field, only `agent`, `objective`, `role`, `goal`")),
             }
         }
         _ => Err(fields.wrong("decide", wrong)),

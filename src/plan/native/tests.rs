@@ -94,13 +94,13 @@ fn an_error_names_its_place() {
     let cases = [
         (json!([]), "a plan must be an object, not a list"),
         (json!({"goal": "x"}), "a plan needs a list of `nodes`"),
-        (json!({"dagdeck": 2, "nodes": []}), "`dagdeck`: format version 2 is not known; this dagdeck reads version 1"),
+        (json!({"dagdeck": 2, "nodes": []}), "`dagdeck`: format version 2 is unknown; this dagdeck reads version 1"),
         (node(json!(3)), "`nodes[1]`: a node must be an object, not a number"),
         (node(json!({"merge": true})), "`nodes[1]`: a node needs an `id`"),
         (node(json!({"id": 3})), "`nodes[1].id`: must be text, not a number"),
         (
             node(json!({"id": "a"})),
-            "`nodes[1]`: `a` has no work: give it one of `agent`, `tool`, `code`, `decide`, `merge`, `value`, `ask`, `plan`, `until`, `over`",
+            "`nodes[1]`: `a` has no kind: give it one of `agent`, `tool`, `code`, `decide`, `merge`, `value`, `ask`, `plan`, `until`, `over`",
         ),
         (
             node(json!({"id": "a", "tool": "t", "code": "c"})),
@@ -110,7 +110,7 @@ fn an_error_names_its_place() {
         (node(json!({"id": "a", "over": "x"})), "`nodes[1]`: `over` needs a `body`: the plan that is repeated"),
         (
             node(json!({"id": "a", "body": {"nodes": []}})),
-            "`nodes[1]`: `a` has a `body`: `until` makes it a loop, `over` makes it run once for each entry of a list",
+            "`nodes[1]`: `a` has a `body`: add `until` to make it a loop, or `over` to run it once for each entry of a list",
         ),
         (
             node(json!({"id": "a", "until": "x", "body": {"nodes": [{"id": "b", "value": 1, "depends_on": 3}]}})),
@@ -118,7 +118,7 @@ fn an_error_names_its_place() {
         ),
         (
             node(json!({"id": "a", "decide": {"agent": "w", "tool": "t"}})),
-            "`nodes[1].decide.tool`: not a field of a decision: `agent`, `objective`, `role`, `goal`",
+            "`nodes[1].decide.tool`: a decision has no such field, only `agent`, `objective`, `role`, `goal`",
         ),
         (
             json!({"nodes": [], "dialect": "klingon"}),

@@ -53,9 +53,9 @@ fn decision(check: &mut PlanCheck, at: usize) {
     match &ways[..] {
         // Stages have a rule of their own for it.
         [] if is_stage => {}
-        [] => check.find(Code::DecisionRoutes, place, "", "a decision needs at least one way out", None),
+        [] => check.find(Code::DecisionRoutes, place, "", "a decision needs at least one outgoing edge", None),
         [_] if is_stage => {}
-        [_] => check.find(Code::OneRoute, place, "", "this decision has one way out, which is always taken", None),
+        [_] => check.find(Code::OneRoute, place, "", "this decision has only one outgoing edge, which is always taken", None),
         [_, _, ..] => routes(check, at, &ways),
     }
 }
@@ -65,7 +65,7 @@ fn routes(check: &mut PlanCheck, at: usize, ways: &[DecisionWay]) {
     let goes_on = check.plan.dialect == Dialect::Stages;
     let defaults = ways.iter().filter(|way| way.default).count();
     if defaults > 1 {
-        let message = format!("{defaults} edges of this decision are its default; the first counts");
+        let message = format!("{defaults} edges of this decision are marked as default; the first one is used");
         check.find(Code::RouteLabels, place, "", message, None);
     }
     let certain = certain_route(check, at);
@@ -73,24 +73,24 @@ fn routes(check: &mut PlanCheck, at: usize, ways: &[DecisionWay]) {
         Some(route) => {
             let answer = route.map_or_else(|| "no route".to_owned(), |route| format!("`{}`", legible(&route)));
             let names: Vec<String> = ways.iter().map(|way| format!("`{}`", way.label.unwrap_or(way.to).escape_debug())).collect();
-            let message = format!("it always answers {answer}, which is none of its ways out: {}", names.join(", "));
+            let message = format!("it always picks {answer}, but its edges lead to {}", names.join(", "));
             check.find(Code::NoRoute, place, "decide", message, make_default(check, ways));
         }
         None if defaults == 0 && !goes_on => {
             let fix = make_default(check, ways);
-            check.find(Code::NoDefault, place, "", "the node fails when its answer matches none of its edges", fix);
+            check.find(Code::NoDefault, place, "", "the node fails if its answer matches none of its edges", fix);
         }
         None => {}
     }
     let mut labels = HashSet::new();
     for (edge, label) in ways.iter().filter_map(|way| Some((way.edge?, way.label?))) {
         if !labels.insert(label) {
-            let message = format!("another edge of this decision has the label `{}`; the first counts", legible(label));
+            let message = format!("another edge of this decision has the label `{}`; the first one is used", legible(label));
             check.find(Code::RouteLabels, FindingPlace::Edge(edge), "when", message, None);
         }
     }
     if labels.is_empty() && matches!(check.plan.nodes[at].kind, NodeKind::Decision(DecisionNode::Agent(_))) {
-        let message = "none of its ways out has a label, so the agent must answer with the id of a node";
+        let message = "none of its edges has a label, so the agent must answer with the id of a node";
         check.find(Code::NoLabels, place, "", message, label_ways(check, ways));
     }
 }
@@ -142,8 +142,8 @@ fn default_outside(check: &mut PlanCheck) {
         if check.graph.outgoing(from).any(is_conditional) {
             continue;
         }
-        let fix = Some(Fix::new("drop `default`", replaced(at, Edge { default: false, ..edge.clone() })));
-        let message = "`default` means something only on an edge that leaves a decision, or beside edges with conditions";
+        let fix = Some(Fix::new("remove `default`", replaced(at, Edge { default: false, ..edge.clone() })));
+        let message = "`default` only has an effect on an edge that leaves a decision, or next to edges with conditions";
         check.find(Code::DefaultOutside, FindingPlace::Edge(at), "default", message, fix);
     }
 }
@@ -184,9 +184,9 @@ fn alternatives(check: &mut PlanCheck) {
             }
         }
         if let Some(decision) = clash {
-            let fix = check.with_policy(node, "join what is taken: `join: settled`", |policy| policy.join = Some(Join::Settled));
+            let fix = check.with_policy(node, "join what is taken, with `join: settled`", |policy| policy.join = Some(Join::Settled));
             let message = format!(
-                "needs several alternatives of the decision `{}`, of which only one is taken: it would be skipped",
+                "needs several branches of the decision `{}`, but only one is taken, so it would be skipped",
                 check.graph.id(decision)
             );
             check.find(Code::Alternatives, FindingPlace::Node(node), "join", message, fix);

@@ -42,9 +42,9 @@ fn of_dialect(check: &mut PlanCheck) {
             }
             let dialect = plan.dialect.name();
             let message = if is_field(Dialect::Native, part, name) && !HARMLESS.contains(&name.as_str()) {
-                format!("`{name}` means nothing in the {dialect} form: export the plan to the native form and write it there")
+                format!("the {dialect} format doesn't use `{name}`: export the plan to the native format and write it there")
             } else if let Some(meant) = meant(name, known_fields(plan.dialect, part).iter().copied()) {
-                format!("`{name}` is no field of the {dialect} form, so it does nothing; did you mean `{meant}`?")
+                format!("the {dialect} format has no field `{name}`, so it does nothing; did you mean `{meant}`?")
             } else {
                 continue;
             };
@@ -61,7 +61,7 @@ const HARMLESS: [&str; 4] = ["notes", "label", "id", "metadata"];
 
 fn of_node(check: &mut PlanCheck, at: usize, name: &str) {
     if is_node_field(name) {
-        let message = format!("`{name}` means nothing for this kind of node");
+        let message = format!("`{name}` has no effect on this kind of node");
         check.find(Code::UnknownField, FindingPlace::Node(at), name, message, None);
     } else if let Some(meant) = meant(name, node_fields()) {
         let fix = renamed(check.plan, at, name, meant);
@@ -70,7 +70,7 @@ fn of_node(check: &mut PlanCheck, at: usize, name: &str) {
 }
 
 fn words(name: &str, meant: &str) -> String {
-    format!("`{name}` is no field of dagdeck's, so it does nothing; did you mean `{meant}`?")
+    format!("`{name}` is not a known field, so it does nothing; did you mean `{meant}`?")
 }
 
 /// The node with the field under the name that was meant, if it can be read so.
@@ -80,7 +80,7 @@ fn renamed(plan: &Plan, at: usize, name: &str, meant: &str) -> Option<Fix> {
     let written = fields.shift_remove(name)?;
     fields.insert(meant.to_owned(), written);
     let node: Node = native::node_from_value(value, "").ok()?;
-    Some(Fix { title: format!("call it `{meant}`"), edit: Edit::SpliceNodes { at, remove: 1, insert: vec![node] } })
+    Some(Fix { title: format!("rename it to `{meant}`"), edit: Edit::SpliceNodes { at, remove: 1, insert: vec![node] } })
 }
 
 /// A known name that is one slip away; two in longer names.

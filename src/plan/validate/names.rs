@@ -88,7 +88,7 @@ fn agent(check: &mut PlanCheck, at: usize, work: &AgentNode) {
     let written = plan.nodes[at].policy.tools.as_deref().or(plan.defaults.tools.as_deref());
     let Some(name) = work.agent.as_deref() else {
         if work.role.is_none() {
-            check.find(Code::NoAgent, place, "agent", "names no agent card and has no `role`", None);
+            check.find(Code::NoAgent, place, "agent", "has neither an `agent` nor a `role`", None);
         }
         return reach(check, at, written.unwrap_or_default(), None);
     };
@@ -119,7 +119,7 @@ fn beyond(check: &mut PlanCheck, at: usize, card: usize) {
         if is_beyond {
             let (pattern, name) = (legible(pattern), legible(&catalog.agents[card].name));
             let message =
-                format!("the card of `{name}` has no tool `{pattern}`, and a node only narrows its card: the agent doesn't get it");
+                format!("the card of `{name}` has no tool `{pattern}`, so the agent doesn't get it: a node can only narrow its card's tools");
             let fix = check.with_policy(at, "leave it out", |policy| policy.tools.iter_mut().for_each(|list| drop(list.remove(i))));
             check.find(Code::BeyondCard, FindingPlace::Node(at), &format!("tools[{i}]"), message, fix);
         }
@@ -148,8 +148,8 @@ fn reach(check: &mut PlanCheck, at: usize, patterns: &[String], card: Option<&Ve
     });
     if let Some((pattern, tool)) = open {
         let by = if check.catalog.canonical(pattern) == tool { String::new() } else { format!(" (by `{}`)", legible(pattern)) };
-        let message = format!("the configuration lets this agent call `{tool}`{by} without asking, and the plan doesn't ask either");
-        let fix = check.with_policy(at, "ask before it starts", |policy| policy.approve = Some(asking(policy.approve)));
+        let message = format!("this agent may call `{tool}`{by} without approval: neither the configuration nor the plan asks");
+        let fix = check.with_policy(at, "ask for approval before it starts", |policy| policy.approve = Some(asking(policy.approve)));
         check.find(Code::OpenSideEffects, FindingPlace::Node(at), "approve", message, fix);
     }
 }
@@ -186,12 +186,12 @@ fn is_unasked(approve: Option<Approve>) -> bool {
 
 fn permission(check: &mut PlanCheck, at: usize, info: &ToolInfo) {
     if info.verdict == Verdict::Deny {
-        check.find(Code::DeniedTool, FindingPlace::Node(at), "tool", format!("the configuration never lets `{}` run", info.name), None);
+        check.find(Code::DeniedTool, FindingPlace::Node(at), "tool", format!("the configuration denies `{}`, so it never runs", info.name), None);
     }
     let node = &check.plan.nodes[at];
     if is_open(info) && is_unasked(node.policy.approve.or(check.plan.defaults.approve)) {
-        let fix = check.with_policy(at, "ask before it runs", |policy| policy.approve = Some(asking(policy.approve)));
-        let message = format!("the configuration lets `{}` change things without asking, and the plan doesn't ask either", info.name);
+        let fix = check.with_policy(at, "ask for approval before it runs", |policy| policy.approve = Some(asking(policy.approve)));
+        let message = format!("`{}` may change things without approval: neither the configuration nor the plan asks", info.name);
         check.find(Code::OpenSideEffects, FindingPlace::Node(at), "approve", message, fix);
     }
 }
@@ -214,7 +214,7 @@ fn arguments(check: &mut PlanCheck, at: usize, work: &ToolNode, info: &ToolInfo,
         ToolInput::Query(query) => match info.query_parameter() {
             Some(name) => Value::Object(Map::from_iter([(name.to_owned(), Value::from(query.as_str()))])),
             None => {
-                let message = format!("`{}` has not exactly one required text parameter: give it `args`", info.name);
+                let message = format!("`{}` doesn't have exactly one required text parameter, so it can't take `query`: write `args`", info.name);
                 check.find(Code::BadQuery, place, "query", message, None);
                 return;
             }
@@ -269,7 +269,7 @@ fn unexpected_argument(check: &mut PlanCheck, at: usize, info: &ToolInfo, pointe
                 tool.input = ToolInput::Args(renamed);
             }
         });
-        Fix::new(format!("call it `{near}`"), edit)
+        Fix::new(format!("rename it to `{near}`"), edit)
     });
     let message = format!("`{}` has no argument `{}`{}", info.name, argument(pointer, name), did_you_mean(near));
     check.find(Code::BadArguments, FindingPlace::Node(at), field, message, fix);

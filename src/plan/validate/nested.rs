@@ -43,12 +43,12 @@ fn locks(check: &mut PlanCheck, place: FindingPlace, prefix: &str, names: Option
     let Some(i) = names.unwrap_or_default().iter().position(|name| check.around.held.contains(&name.as_str())) else { return };
     let wanted = names.unwrap_or_default()[i].clone();
     let name = legible(&wanted);
-    let message = format!("a node around this one holds the lock `{name}`, so it would wait for ever");
+    let message = format!("a node around this one holds the lock `{name}`, so it would wait forever");
     let drop_lock = |policy: &mut Policy| {
         policy.locks.iter_mut().for_each(|locks| locks.retain(|lock| *lock != wanted));
         policy.locks = policy.locks.take().filter(|locks| !locks.is_empty());
     };
-    let title = format!("take the lock `{name}` away");
+    let title = format!("remove the lock `{name}`");
     let fix = policy::set(check, place, title, drop_lock);
     check.find(Code::HeldLock, place, &format!("{prefix}locks[{i}]"), message, fix);
 }
@@ -56,7 +56,7 @@ fn locks(check: &mut PlanCheck, place: FindingPlace, prefix: &str, names: Option
 fn of_loop(check: &mut PlanCheck, at: usize, work: &LoopNode) {
     if check.plan.nodes[at].policy.max_iterations.or(check.plan.defaults.max_iterations).is_none() {
         let fix = check.with_policy(at, format!("set it to {LOOP_ITERATIONS}"), |policy| policy.max_iterations = Some(LOOP_ITERATIONS));
-        let message = "a loop needs `max_iterations`, 1 to 20: how often it may run at most";
+        let message = "a loop needs a limit: set `max_iterations` from 1 to 20";
         check.find(Code::LoopLimit, FindingPlace::Node(at), "max_iterations", message, fix);
     }
     if work.until.trim().is_empty() {
@@ -72,11 +72,11 @@ fn of_map(check: &mut PlanCheck, at: usize, work: &MapNode) {
             }
         });
         let fix = Some(Fix::new("set it to 1", edit));
-        check.find(Code::BadLimit, FindingPlace::Node(at), "max_parallel", "`max_parallel` must be more than 0, or nothing would run", fix);
+        check.find(Code::BadLimit, FindingPlace::Node(at), "max_parallel", "`max_parallel` must be at least 1", fix);
     }
     let certain = expr::Expr::parse(&work.over, check).ok().filter(|over| over.paths().is_empty());
     if let Some(value) = certain.and_then(|over| over.eval(check, expr::OnMissing::Null).ok()).filter(|value| !value.is_array()) {
-        let message = format!("`{}` gives {}, and a map needs a list", legible(&work.over), kind(&value));
+        let message = format!("`{}` is {}, but a map needs a list", legible(&work.over), kind(&value));
         check.find(Code::BadCondition, FindingPlace::Node(at), "over", message, None);
     }
 }
@@ -84,13 +84,13 @@ fn of_map(check: &mut PlanCheck, at: usize, work: &MapNode) {
 /// Time and attempts are those of the nodes inside.
 fn idle(check: &mut PlanCheck, at: usize, node: &Node) {
     if node.policy.timeout_s.is_some() {
-        let fix = check.with_policy(at, "take it away", |policy| policy.timeout_s = None);
-        let message = "`timeout_s` does nothing here: the nodes inside have limits of their own";
+        let fix = check.with_policy(at, "remove it", |policy| policy.timeout_s = None);
+        let message = "`timeout_s` has no effect here: set it on the nodes inside";
         check.find(Code::NoEffect, FindingPlace::Node(at), "timeout_s", message, fix);
     }
     if node.policy.retry.is_some() {
-        let fix = check.with_policy(at, "take it away", |policy| policy.retry = None);
-        let message = "`retry` does nothing here: the nodes inside are retried by themselves";
+        let fix = check.with_policy(at, "remove it", |policy| policy.retry = None);
+        let message = "`retry` has no effect here: set it on the nodes inside";
         check.find(Code::NoEffect, FindingPlace::Node(at), "retry", message, fix);
     }
 }

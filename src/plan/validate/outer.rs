@@ -31,7 +31,7 @@ pub(super) fn told(check: &mut PlanCheck, place: FindingPlace, field: &str, id: 
         format!("`{id}` is the node around this one, which has no result yet")
     } else {
         format!(
-            "`{id}` stands outside of `{}`, where a body sees nothing: give it as `inputs: {{\"{id}\": \"{{{{{id}}}}}\"}}` of `{owner}`",
+            "`{id}` is outside `{}`, and a body only sees its own nodes and inputs: pass it as `inputs: {{\"{id}\": \"{{{{{id}}}}}\"}}` of `{owner}`",
             outer.address
         )
     };
@@ -75,7 +75,7 @@ fn given(outer: &Outer, id: &str) -> Option<Fix> {
     }
     let place = outer.around.outer.as_ref().map(|outer| outer.address.as_str());
     let edit = Edit::within(place, if edits.len() == 1 { edits.remove(0) } else { Edit::batch(edits) });
-    Some(Fix::new(format!("give `{id}` to `{}` as an input", outer.address), edit))
+    Some(Fix::new(format!("pass `{id}` to `{}` as an input", outer.address), edit))
 }
 
 /// Fields that hold conditions; all other texts hold references between braces.

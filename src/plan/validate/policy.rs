@@ -17,7 +17,7 @@ pub(super) fn check(check: &mut PlanCheck) {
             Code::NotYet,
             FindingPlace::Plan,
             "budget",
-            "caps of the whole run are not enforced yet, those of a node's tokens are",
+            "limits on the whole run are not enforced yet; token limits of nodes are",
             None,
         );
     }
@@ -42,7 +42,7 @@ fn sandbox(check: &mut PlanCheck, at: usize, code: &CodeNode) {
     for (field, limit, most) in limits {
         let Some(limit) = limit.filter(|limit| !(1..=most).contains(limit)) else { continue };
         let (title, limit_instead) =
-            if limit == 0 { ("take the limit away".to_owned(), None) } else { (format!("set it to {most}"), Some(most)) };
+            if limit == 0 { ("remove the limit".to_owned(), None) } else { (format!("set it to {most}"), Some(most)) };
         let edit = check.changed(at, |node| {
             if let NodeKind::Code(code) = &mut node.kind {
                 let limit = if field == "sandbox.memory_mb" { &mut code.sandbox.memory_mb } else { &mut code.sandbox.time_ms };
@@ -83,7 +83,7 @@ fn low_budget(check: &mut PlanCheck) {
     let Some(cap) = check.plan.budget.tokens.filter(|cap| *cap > 0) else { return };
     let all = tokens(check.plan);
     if all > cap {
-        let message = format!("the agents may use {all} tokens together by their own budgets, and the plan has {cap}");
+        let message = format!("the budgets of the agents add up to {all} tokens, but the plan has {cap}");
         let budget = Budget { tokens: Some(all), ..check.plan.budget.clone() };
         let fix = Fix::new(format!("raise it to {all}"), Edit::SetBudget { budget });
         check.find(Code::LowBudget, FindingPlace::Plan, "budget.tokens", message, Some(fix));
@@ -115,7 +115,7 @@ fn limits(check: &mut PlanCheck, place: FindingPlace, prefix: &str, policy: &Pol
     }
     if let Some(seconds) = policy.timeout_s.filter(|seconds| !(seconds.is_finite() && *seconds > 0.0)) {
         let message = format!("`timeout_s` must be more than 0, not {seconds}");
-        let fix = set(check, place, "take the limit away", |policy| policy.timeout_s = None);
+        let fix = set(check, place, "remove the limit", |policy| policy.timeout_s = None);
         check.find(Code::BadLimit, place, &format!("{prefix}timeout_s"), message, fix);
     }
     if let Some(iterations) = policy.max_iterations.filter(|n| !(1..=MOST_ITERATIONS).contains(n)) {
@@ -130,7 +130,7 @@ fn limits(check: &mut PlanCheck, place: FindingPlace, prefix: &str, policy: &Pol
     if let Some(schema) = &policy.output_schema
         && let Err(error) = jsonschema::options().build(schema)
     {
-        check.find(Code::BadSchema, place, &format!("{prefix}output_schema"), format!("no JSON Schema: {error}"), None);
+        check.find(Code::BadSchema, place, &format!("{prefix}output_schema"), format!("not a valid JSON Schema: {error}"), None);
     }
 }
 
@@ -169,7 +169,7 @@ fn uncapped(check: &PlanCheck, place: FindingPlace, field: &str, cap: &str) -> O
         "seconds" => budget.seconds = None,
         _ => budget.model_calls = None,
     };
-    let title = format!("take the cap on `{cap}` away");
+    let title = format!("remove the limit on `{cap}`");
     if field == "budget" && place == FindingPlace::Plan {
         let mut budget = check.plan.budget.clone();
         drop_cap(&mut budget);
@@ -189,20 +189,20 @@ fn breakpoint(check: &mut PlanCheck, place: FindingPlace, prefix: &str, policy: 
     let (code, message) = match (policy.breakpoint.as_ref().map(Breakpoint::written), place) {
         (Some(Err(message)), _) => (Code::BadBreakpoint, message),
         (Some(Ok(Some(point))), FindingPlace::Node(at)) if point.at == Moment::Call && !calls(at) => {
-            (Code::NoEffect, "this node calls neither models nor tools, so it never stops there".to_string())
+            (Code::NoEffect, "this node calls neither models nor tools, so it never stops here".to_string())
         }
         (Some(Ok(_)) | None, _) => return,
     };
-    let fix = set(check, place, "take the breakpoint away", |policy| policy.breakpoint = None);
+    let fix = set(check, place, "remove the breakpoint", |policy| policy.breakpoint = None);
     check.find(code, place, &format!("{prefix}breakpoint"), message, fix);
 }
 
 fn not_yet(check: &mut PlanCheck, place: FindingPlace, prefix: &str, policy: &Policy) {
     let fields = [
         ("cache", policy.cache.is_some(), "results are not cached yet"),
-        ("replan_when", policy.replan_when.is_some(), "nothing is replanned yet"),
-        ("on_failure", policy.on_failure == Some(OnFailure::Replan), "nothing is replanned yet: the node fails"),
-        ("on_failure", policy.on_failure == Some(OnFailure::Ask), "nobody is asked yet: the node fails"),
+        ("replan_when", policy.replan_when.is_some(), "replanning doesn't work yet"),
+        ("on_failure", policy.on_failure == Some(OnFailure::Replan), "replanning doesn't work yet: the node fails"),
+        ("on_failure", policy.on_failure == Some(OnFailure::Ask), "asking a person doesn't work yet: the node fails"),
     ];
     for (field, written, message) in fields {
         if written {

@@ -38,7 +38,7 @@ fn ids(check: &mut PlanCheck) {
                 let follow = Edit::RenameNode { from: node.id.clone(), to: id.clone() };
                 Fix::new(title, if is_first { follow } else { check.changed(at, |node| node.id = id) })
             });
-            let words = "is no legal id: 1 to 64 of A-Z a-z 0-9 _ -, and not inputs, deps, nodes or run";
+            let words = "is not a valid id: use 1 to 64 of A-Z a-z 0-9 _ -, and not inputs, deps, nodes or run";
             check.find(Code::BadId, FindingPlace::Node(at), "id", format!("`{}` {words}", legible(&node.id)), fix);
         }
         if !seen.insert(&node.id) {
@@ -123,8 +123,8 @@ fn cycles(check: &mut PlanCheck) {
         cycle.iter().for_each(|&node| in_cycle[node] = true);
         let [first, .., last] = cycle[..] else { continue };
         let (node, on) = (check.graph.id(first).clone(), check.graph.id(last).clone());
-        let fix = Fix::new(format!("take the dependency of `{node}` on `{on}` away"), Edit::RemoveDependency { node, on });
-        let message = format!("nodes depend on each other in a circle: {}", check.graph.spell(cycle));
+        let fix = Fix::new(format!("remove the dependency of `{node}` on `{on}`"), Edit::RemoveDependency { node, on });
+        let message = format!("nodes depend on each other in a cycle: {}", check.graph.spell(cycle));
         check.find(Code::Cycle, FindingPlace::Node(first), "depends_on", message, Some(fix));
     }
     if check.plan.dialect.walks() {
@@ -137,7 +137,7 @@ fn cycles(check: &mut PlanCheck) {
         if !starts[node] && !in_cycle[node] {
             check.find(Code::Unreachable, FindingPlace::Node(node), "", "can never start: it is behind a cycle", None);
         } else if starts[node] && !dead_ends[node] {
-            check.find(Code::NoExit, FindingPlace::Node(node), "", "leads to no exit, only into a cycle", None);
+            check.find(Code::NoExit, FindingPlace::Node(node), "", "leads only into a cycle, to no final node", None);
         }
     }
 }
@@ -176,6 +176,6 @@ fn duplicate_edges(check: &mut PlanCheck, at: usize) {
             EdgePlace::Edge(at) => Edit::RemoveEdge { at },
             EdgePlace::Dependency(node, i) => check.changed(node, |node| drop(node.depends_on.remove(i))),
         };
-        check.find(Code::DuplicateEdge, FindingPlace::Node(at), "depends_on", message, Some(Fix::new("take one of them away", edit)));
+        check.find(Code::DuplicateEdge, FindingPlace::Node(at), "depends_on", message, Some(Fix::new("remove one of them", edit)));
     }
 }

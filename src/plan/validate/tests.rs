@@ -126,7 +126,7 @@ fn a_cycle_is_spelled_out_and_its_fix_breaks_it() {
         {"id": "s", "value": 1}, {"id": "a", "value": 1, "depends_on": ["s", "b"]}, {"id": "b", "value": 1, "depends_on": ["a"]}, {"id": "z", "value": 1, "depends_on": ["b"]}
     ]});
     assert_eq!(found(document.clone()), ["cycle nodes[1].depends_on", "unreachable nodes[3]"]);
-    assert_eq!(message(document.clone()), "nodes depend on each other in a circle: a → b → a");
+    assert_eq!(message(document.clone()), "nodes depend on each other in a cycle: a → b → a");
     assert_eq!(mended(document), Vec::<String>::new());
     let sink = json!({"nodes": [{"id": "s", "value": 1}, {"id": "a", "value": 1, "depends_on": ["s", "b"]}, {"id": "b", "value": 1, "depends_on": ["a"]}]});
     assert_eq!(found(sink), ["no-exit nodes[0]", "cycle nodes[1].depends_on"]);
@@ -230,12 +230,12 @@ fn a_node_is_never_told_to_read_itself() {
         words,
         [
             "`zebr` is neither a node nor an input of the plan; did you mean `debra`?",
-            "the code reads `deps.debr`, and there is no such node; did you mean `zebra`?",
+            "the code reads `deps.debr`, but there is no such node; did you mean `zebra`?",
             "`debr2` is neither a node nor an input of the plan, so it reads null; did you mean `zebra`?",
         ]
     );
     let unlike = json!({"nodes": [{"id": "a", "value": 1}, {"id": "b", "code": "return deps.zz", "depends_on": ["a"]}]});
-    assert_eq!(message(unlike), "the code reads `deps.zz`, and there is no such node");
+    assert_eq!(message(unlike), "the code reads `deps.zz`, but there is no such node");
     let itself = json!({"nodes": [{"id": "zebra", "value": 1, "depends_on": ["zebr"]}]});
     assert_eq!(message(itself), "there is no node `zebr`");
 }
@@ -426,7 +426,7 @@ fn fields_that_look_like_a_slip_are_told_and_others_are_left_alone() {
     );
     let mut plan = read(document);
     let finding = validate(&plan, &catalog()).into_iter().find(|finding| finding.path.ends_with("depend_on")).unwrap();
-    assert_eq!(finding.message, "`depend_on` is no field of dagdeck's, so it does nothing; did you mean `depends_on`?");
+    assert_eq!(finding.message, "`depend_on` is not a known field, so it does nothing; did you mean `depends_on`?");
     finding.fix.unwrap().edit.apply(&mut plan).unwrap();
     assert_eq!(plan.nodes[1].depends_on, ["a".into()]);
 }

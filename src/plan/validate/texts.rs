@@ -116,17 +116,17 @@ fn code_reads(check: &mut PlanCheck, at: usize, code: &str) {
         let shown = legible(name);
         let (code, message, fix) = match source {
             None if outer::find(check, name).is_some() => {
-                let words = "which stands outside: give it as one of the `inputs` around";
+                let words = "a node outside this body: pass it to the node around as one of its `inputs`";
                 (Code::OuterReference, format!("the code reads `deps.{shown}`, {words}, and read `inputs.{shown}`"), None)
             }
             None => {
                 let near = check.nearest_node(name, Some(&node));
-                let words = format!("the code reads `deps.{shown}`, and there is no such node{}", did_you_mean(near.as_deref()));
+                let words = format!("the code reads `deps.{shown}`, but there is no such node{}", did_you_mean(near.as_deref()));
                 (Code::UnknownReference, words, None)
             }
             Some(source) => {
                 let fix = dependency(check, source, at);
-                (Code::CodeReads, format!("the code reads `deps.{shown}`, and `{node}` doesn't depend on it"), fix)
+                (Code::CodeReads, format!("the code reads `deps.{shown}`, but `{node}` doesn't depend on it"), fix)
             }
         };
         check.find(code, FindingPlace::Node(at), "code", message, fix);
@@ -151,7 +151,7 @@ fn settle(check: &mut PlanCheck, at: usize, field: &str, found: Vec<crate::plan:
     let place = FindingPlace::Node(at);
     for reference in found {
         if let Some(error) = &reference.error {
-            let message = format!("`{}` can't be read: {error}; write `\\{{{{` for braces that are text", legible(&reference.text));
+            let message = format!("`{}` can't be read: {error}; for literal braces write `\\{{{{`", legible(&reference.text));
             check.find(Code::BadReference, place, field, message, None);
         }
         for path in &reference.paths {
@@ -226,7 +226,7 @@ fn unknown(check: &mut PlanCheck, place: FindingPlace, field: &str, id: &str, ki
 }
 
 /// What must come true for a text of a workflow that names what is not known before.
-const LATER: &str = "an earlier result must hold it, or the node fails";
+const LATER: &str = "an earlier result must provide it, or the node fails";
 
 fn unknown_input(check: &mut PlanCheck, place: FindingPlace, field: &str, name: &str, kind: TextKind) {
     let name_shown = legible(name);
@@ -234,16 +234,16 @@ fn unknown_input(check: &mut PlanCheck, place: FindingPlace, field: &str, name: 
         TextKind::Condition if check.around.is_open => return,
         TextKind::Template if check.around.is_open => format!("there is no input `{name_shown}` yet: {LATER}"),
         TextKind::Template | TextKind::Condition if check.around.outer.is_some() => {
-            format!("no input `{name_shown}` reaches this: give it among the `inputs` of the node around, or of the plan")
+            format!("there is no input `{name_shown}` here: add it to the `inputs` of the node around, or of the plan")
         }
         TextKind::Template | TextKind::Condition => {
-            let how = format!("write it into the plan's inputs, or give it at the start with `--set {name_shown}=…`");
+            let how = format!("add it to the plan's inputs, or set it at the start with `--set {name_shown}=…`");
             format!("the plan has no input `{name_shown}`: {how}")
         }
     };
     let mut inputs = check.plan.inputs.clone();
     inputs.insert(name.to_owned(), Value::String(String::new()));
-    let fix = Fix::new(format!("add the input `{name_shown}`, empty"), Edit::SetInputs { inputs });
+    let fix = Fix::new(format!("add an empty input `{name_shown}`"), Edit::SetInputs { inputs });
     check.find(Code::UnknownInput, place, field, message, Some(fix));
 }
 
@@ -258,7 +258,7 @@ fn unordered(check: &mut PlanCheck, source: usize, reads: Vec<Read>) {
         let message = if source == read.reader {
             format!("`{}` reads the node itself, which has no result yet", legible(&read.written))
         } else {
-            format!("`{}` reads `{source_id}`, which may not have run by then: `{reader_id}` doesn't depend on it", legible(&read.written))
+            format!("`{}` reads `{source_id}`, which may not have run yet: `{reader_id}` doesn't depend on it", legible(&read.written))
         };
         let fix = dependency(check, source, read.reader);
         check.find(Code::UnorderedReference, read.place, &read.field, message, fix);

@@ -61,7 +61,7 @@ fn in_a_workflow_only_texts_that_must_have_a_value_are_doubted() {
         json!([{"from": "a", "to": "b", "when": "inputs.flags.ok and flags.ok"}]),
     );
     assert_eq!(found(document_inputs.clone()), ["unknown-input nodes[1].objective"]);
-    assert_eq!(message(document_inputs), "there is no input `mood` yet: an earlier result must hold it, or the node fails");
+    assert_eq!(message(document_inputs), "there is no input `mood` yet: an earlier result must provide it, or the node fails");
     // An edge would be another way to go, so none is offered.
     assert_eq!(mended(document), ["unknown-input", "unordered-reference"]);
 }

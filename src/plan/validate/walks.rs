@@ -32,13 +32,13 @@ fn workflow(check: &mut PlanCheck) {
         [] => no_entry(check, "a workflow needs exactly one entry"),
         [entry, ref more @ ..] => {
             for &at in more {
-                let message = format!("a workflow has exactly one entry, and `{}` is one already", check.graph.id(entry));
-                let fix = Fix::new("take the mark away", check.changed(at, |node| node.entry = false));
+                let message = format!("a workflow has exactly one entry, and `{}` is already marked", check.graph.id(entry));
+                let fix = Fix::new("remove the mark", check.changed(at, |node| node.entry = false));
                 check.find(Code::ManyEntries, FindingPlace::Node(at), "entry", message, Some(fix));
             }
             if let Some(condition) = &check.plan.nodes[entry].policy.skip_if {
-                let message = format!("`{}` is not asked: a walk always starts at its entry", legible(condition));
-                let fix = check.with_policy(entry, "take the condition away", |policy| policy.skip_if = None);
+                let message = format!("`{}` has no effect: a workflow always starts at its entry", legible(condition));
+                let fix = check.with_policy(entry, "remove the condition", |policy| policy.skip_if = None);
                 check.find(Code::NoEffect, FindingPlace::Node(entry), "skip_if", message, fix);
             }
             reached(check, &[entry]);
@@ -62,8 +62,8 @@ fn stages(check: &mut PlanCheck) {
         [] => no_entry(check, "a stage plan with edges needs an entry"),
         [entry, ref more @ ..] => {
             for &at in more {
-                let message = format!("one token walks, and it starts at the first entry, `{}`", check.graph.id(entry));
-                let fix = Fix::new("take the mark away", check.changed(at, |node| node.entry = false));
+                let message = format!("a stage plan starts at its first entry, `{}`", check.graph.id(entry));
+                let fix = Fix::new("remove the mark", check.changed(at, |node| node.entry = false));
                 // Without the mark it may not be reached at all, which is worse.
                 let fix = check.graph.predecessors(at).next().map(|_| fix);
                 check.find(Code::LaterEntry, FindingPlace::Node(at), "entry", message, fix);
@@ -78,7 +78,7 @@ fn stages(check: &mut PlanCheck) {
         let leads = leading(check, &terminals);
         for at in (0..leads.len()).filter(|&at| !leads[at]) {
             let fix = mark_end(check, at);
-            check.find(Code::DeadEnd, FindingPlace::Node(at), "", "no way leads from here to a terminal stage", fix);
+            check.find(Code::DeadEnd, FindingPlace::Node(at), "", "leads to no terminal stage", fix);
         }
     }
     for at in 0..check.plan.nodes.len() {
@@ -94,7 +94,7 @@ fn transitions(check: &mut PlanCheck, at: usize) {
     let node = &check.plan.nodes[at];
     let place = FindingPlace::Node(at);
     if matches!(node.kind, NodeKind::Merge(_)) && ways_in < 2 {
-        check.find(Code::Transition, place, "", format!("a merge stage needs at least two ways in and has {ways_in}"), None);
+        check.find(Code::Transition, place, "", format!("a merge stage needs at least two incoming edges and has {ways_in}"), None);
     }
     if node.exit {
         let never: Vec<usize> = graph
@@ -105,12 +105,12 @@ fn transitions(check: &mut PlanCheck, at: usize) {
             })
             .collect();
         for edge in never {
-            let message = format!("`{}` is terminal: the walk ends there and never takes this edge", node.id);
-            let fix = Fix::new("take the edge away", Edit::RemoveEdge { at: edge });
+            let message = format!("`{}` is terminal: the run ends there and never takes this edge", node.id);
+            let fix = Fix::new("remove the edge", Edit::RemoveEdge { at: edge });
             check.find(Code::NeverTaken, FindingPlace::Edge(edge), "", message, Some(fix));
         }
     } else if node.kind.is_decision() && ways_out == 0 {
-        check.find(Code::Transition, place, "", "a decision stage needs at least one way out", None);
+        check.find(Code::Transition, place, "", "a decision stage needs at least one outgoing edge", None);
     }
 }
 
@@ -119,7 +119,7 @@ fn no_entry(check: &mut PlanCheck, rule: &str) {
     let at = check.graph.entries().next().unwrap_or(0);
     let id = check.graph.id(at).clone();
     let fix = Fix::new(format!("mark `{id}` as the entry"), check.changed(at, |node| node.entry = true));
-    check.find(Code::NoEntry, FindingPlace::Plan, "nodes", format!("{rule}, and no node is marked as one"), Some(fix));
+    check.find(Code::NoEntry, FindingPlace::Plan, "nodes", format!("{rule}, but no node is marked as one"), Some(fix));
 }
 
 fn no_exit(check: &mut PlanCheck, rule: &str) {
@@ -127,14 +127,14 @@ fn no_exit(check: &mut PlanCheck, rule: &str) {
     let names: Vec<String> = ends.iter().take(4).map(|&at| format!("`{}`", check.graph.id(at))).collect();
     let more = if ends.len() > names.len() { " and more" } else { "" };
     let edits = ends.iter().map(|&at| check.changed(at, |node| node.exit = true));
-    let fix = (!ends.is_empty()).then(|| Fix::new(format!("mark the end: {}{more}", names.join(", ")), Edit::batch(edits)));
-    check.find(Code::MissingExit, FindingPlace::Plan, "nodes", format!("{rule}, and no node is marked as one"), fix);
+    let fix = (!ends.is_empty()).then(|| Fix::new(format!("mark as final: {}{more}", names.join(", ")), Edit::batch(edits)));
+    check.find(Code::MissingExit, FindingPlace::Plan, "nodes", format!("{rule}, but no node is marked as one"), fix);
 }
 
 /// An end that isn't marked as one.
 fn mark_end(check: &PlanCheck, at: usize) -> Option<Fix> {
     let is_end = check.graph.outgoing(at).next().is_none();
-    is_end.then(|| Fix::new("mark it as an end", check.changed(at, |node| node.exit = true)))
+    is_end.then(|| Fix::new("mark it as final", check.changed(at, |node| node.exit = true)))
 }
 
 /// Finds every node that no way leads to. In stages no way leads on from a terminal.
@@ -149,7 +149,7 @@ fn reached(check: &mut PlanCheck, entries: &[usize]) {
         }
     }
     for at in (0..reached.len()).filter(|&at| !reached[at]) {
-        check.find(Code::NotReached, FindingPlace::Node(at), "", "no way leads here from the entry, so it never runs", None);
+        check.find(Code::NotReached, FindingPlace::Node(at), "", "can't be reached from the entry, so it never runs", None);
     }
 }
 

@@ -75,14 +75,14 @@ impl Template {
             wrong(format!("line {line}: {}", error.message()))
         })?;
         if template.patterns.iter().all(|pattern| pattern.trim().is_empty()) {
-            return Err(wrong("`match` is empty, so the template would fit nothing".to_owned()));
+            return Err(wrong("`match` is empty, so the template would match nothing".to_owned()));
         }
         if template.nodes.is_empty() {
             return Err(wrong("the template has no `[[nodes]]`".to_owned()));
         }
         for key in template.nodes.iter().flat_map(|node| [node.get("if"), node.get("unless")]).flatten() {
             if key.as_str().is_none_or(|slot| !template.slots.contains_key(slot)) {
-                return Err(wrong(format!("a node asks for the slot {key}, which is not there")));
+                return Err(wrong(format!("a node uses the slot {key}, which doesn't exist")));
             }
         }
         for (at, node) in template.nodes.iter().enumerate() {

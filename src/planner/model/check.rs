@@ -16,7 +16,7 @@ fn words(finding: &Finding) -> String {
         Some(node) if !finding.message.contains(&format!("`{node}`")) => format!("node `{node}`: "),
         Some(_) | None => String::new(),
     };
-    let remedy = finding.fix.as_ref().map(|fix| format!(" (to mend it: {})", fix.title)).unwrap_or_default();
+    let remedy = finding.fix.as_ref().map(|fix| format!(" (to fix it: {})", fix.title)).unwrap_or_default();
     format!("{place}{}{remedy}", finding.message)
 }
 

@@ -88,7 +88,7 @@ fn beside(
         match value {
             Value::String(id) => ids.push(id),
             other => {
-                let message = format!("stages are all ids or all objects, and this is {}", kind(&other));
+                let message = format!("stages must be all ids or all objects, and this is {}", kind(&other));
                 return Err(ShapeError { path: format!("{path}[{i}]"), message });
             }
         }

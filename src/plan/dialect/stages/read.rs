@@ -146,7 +146,7 @@ fn id(fields: &mut Fields, key: Option<&str>) -> Result<String, ShapeError> {
     for name in ["stage_id", "id"] {
         let Some(id) = fields.text(name)? else { continue };
         if let Some(key) = key.filter(|key| *key != id) {
-            return Err(fields.wrong(name, format!("this stage stands under `{key}` and calls itself `{id}`")));
+            return Err(fields.wrong(name, format!("this stage has the key `{key}` but the id `{id}`")));
         }
         if name == "stage_id" || key.is_some() {
             fields.keep(name, json!(id));
@@ -163,7 +163,7 @@ fn stage_kind(fields: &mut Fields) -> Result<StageType, ShapeError> {
         return Err(fields.wrong("type", missing));
     }
     if let Some(name) = fields.text("type")? {
-        let kind = StageType::named(&name).ok_or_else(|| fields.wrong("type", format!("`{name}` is no type of stage: one of {names}")))?;
+        let kind = StageType::named(&name).ok_or_else(|| fields.wrong("type", format!("`{name}` is not a stage type: use one of {names}")))?;
         fields.keep("type", json!(name));
         return Ok(kind);
     }
