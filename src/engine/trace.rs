@@ -7,7 +7,7 @@ use super::{
     graph::NodeIx,
     run::{GateEnd, GateRun, Run},
 };
-use crate::plan::{CodeNode, LoopNode, MapNode, NodeId, NodeKind, Path, Root, names_in_code};
+use crate::plan::{CodeNode, LoopNode, MapNode, NodeId, NodeKind, Path, names_in_code};
 use serde::Serialize;
 use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
@@ -278,7 +278,7 @@ impl Origins<'_> {
         self.by_edges(ix);
         let reads = self.run.reads(ix);
         self.by_name(ix, &reads, How::Reference, None);
-        let mut names: Vec<String> = reads.iter().filter_map(input).collect();
+        let mut names: Vec<String> = reads.iter().filter_map(|path| path.input().map(str::to_owned)).collect();
         if let Some(NodeKind::Code(CodeNode { code, .. })) = self.run.doc(ix).map(|node| &node.kind) {
             names.extend(names_in_code(code, "inputs").into_iter().map(str::to_owned));
         }
@@ -351,15 +351,6 @@ impl Origins<'_> {
         names.sort_unstable();
         names.dedup();
         self.inputs = names;
-    }
-}
-
-/// The input that a path reads; all of them are none in particular.
-fn input(path: &Path) -> Option<String> {
-    match &path.root {
-        Root::Input(name) => Some(name.clone()),
-        Root::Inputs => path.fields.first().cloned(),
-        Root::Node(_) | Root::Entry(_) | Root::Unknown(_) => None,
     }
 }
 

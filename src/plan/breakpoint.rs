@@ -83,7 +83,9 @@ impl Breakpoint {
                 point(text("at")?.map_or(Ok(Moment::Before), |word| moment(&word))?, text("when")?)
             }
             Value::Number(_) | Value::Array(_) => {
-                return Err("a breakpoint must be `true`, a moment (before, after, failure, call), or an object with `at` and `when`".into());
+                return Err(
+                    "a breakpoint must be `true`, a moment (before, after, failure, call), or an object with `at` and `when`".into()
+                );
             }
         };
         point.check()?;

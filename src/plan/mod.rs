@@ -19,13 +19,13 @@ mod node;
 pub mod order;
 #[cfg(test)]
 mod order_tests;
-mod reads;
 pub mod reference;
 #[cfg(test)]
 mod reference_tests;
 #[cfg(test)]
 mod samples;
 mod schema;
+mod texts;
 pub mod tree;
 pub mod validate;
 
@@ -39,5 +39,5 @@ pub use node::{
     AgentNode, Approve, Ask, CodeNode, ContextMode, DecisionNode, Field, FieldKind, Join, LoopNode, MapNode, MergeNode, Node, NodeKind,
     OnFailure, Policy, Retry, Route, SandboxLimits, SubplanNode, ToolInput, ToolNode, TransformNode,
 };
-pub use reads::reads;
 pub use schema::schema;
+pub use texts::{NodeText, NodeTextMut, TextPlace, inputs_read, node_texts, node_texts_mut, reads};

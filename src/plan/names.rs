@@ -101,6 +101,15 @@ impl Path {
         }
     }
 
+    /// The input that it reads; all of them are none in particular.
+    pub fn input(&self) -> Option<&str> {
+        match &self.root {
+            Root::Input(name) => Some(name),
+            Root::Inputs => self.fields.first().map(String::as_str),
+            Root::Node(_) | Root::Entry(_) | Root::Unknown(_) => None,
+        }
+    }
+
     /// Follows the path.
     pub fn find<'a>(&self, scope: &'a dyn NameScope) -> NameLookup<'a> {
         match &self.root {

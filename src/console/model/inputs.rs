@@ -3,8 +3,8 @@
 use serde_json::{Map, Value};
 
 use crate::plan::{
-    DecisionNode, NameScope, Node, NodeKind, NodeValue, Path, Plan, PlanNames, Root, ToolInput, expr, names_in_code,
-    reference::{references, references_in_text, resolve_text},
+    NameScope, Node, NodeValue, Path, Plan, PlanNames, Root, inputs_read,
+    reference::{references_in_text, resolve_text},
 };
 
 /// A text with `{{inputs.name}}` replaced by the input's value; everything else stays as it is written.
@@ -25,29 +25,8 @@ pub fn filled(text: &str, inputs: &Map<String, Value>) -> String {
 }
 
 /// Names of the plan's inputs that a node's texts, conditions and code name, in order, each once.
-pub fn named<'a>(plan: &'a Plan, node: &'a Node) -> Vec<String> {
-    let scope = InPlan(plan);
-    let mut named = FoundInputs { scope, names: Vec::new() };
-    match &node.kind {
-        NodeKind::Agent(work) | NodeKind::Decision(DecisionNode::Agent(work)) => {
-            [&work.role, &work.goal, &work.objective].into_iter().flatten().for_each(|text| named.text(text))
-        }
-        NodeKind::Tool(work) => match &work.input {
-            ToolInput::Args(args) => args.values().for_each(|value| named.value(value)),
-            ToolInput::Query(query) => named.text(query),
-        },
-        NodeKind::Code(work) => names_in_code(&work.code, "inputs").into_iter().for_each(|name| named.add(name)),
-        NodeKind::Decision(DecisionNode::Expression(text)) => named.condition(text),
-        NodeKind::Map(work) => named.condition(&work.over),
-        NodeKind::Subplan(_) | NodeKind::Loop(_) => {}
-        NodeKind::Merge(work) => work.template.iter().for_each(|value| named.value(value)),
-        NodeKind::Transform(work) => named.value(&work.value),
-        NodeKind::Approval(ask) => named.text(&ask.text),
-    }
-    let policy = &node.policy;
-    policy.inputs.iter().flat_map(Map::values).for_each(|value| named.value(value));
-    [&policy.when, &policy.skip_if, &policy.replan_when].into_iter().flatten().for_each(|text| named.condition(text));
-    named.names
+pub fn named(plan: &Plan, node: &Node) -> Vec<String> {
+    inputs_read(node, &InPlan(plan))
 }
 
 /// What a plan's texts may name. A node is looked up one by one: few names are, and only for the node that is looked at.
@@ -64,43 +43,6 @@ impl NameScope for InPlan<'_> {
 
     fn inputs(&self) -> Map<String, Value> {
         self.0.inputs.clone()
-    }
-}
-
-struct FoundInputs<'a> {
-    scope: InPlan<'a>,
-    names: Vec<String>,
-}
-
-impl FoundInputs<'_> {
-    fn text(&mut self, text: &str) {
-        for reference in references_in_text(text, &self.scope) {
-            reference.paths.iter().for_each(|path| self.path(path));
-        }
-    }
-
-    fn value(&mut self, value: &Value) {
-        for reference in references(value, &self.scope) {
-            reference.paths.iter().for_each(|path| self.path(path));
-        }
-    }
-
-    fn condition(&mut self, text: &str) {
-        // What can't be read is a finding of its own.
-        expr::check(text, &self.scope).unwrap_or_default().iter().for_each(|path| self.path(path));
-    }
-
-    fn path(&mut self, path: &Path) {
-        match (&path.root, path.fields.first()) {
-            (Root::Input(name), _) | (Root::Inputs, Some(name)) => self.add(name),
-            (Root::Inputs, None) | (Root::Node(_) | Root::Entry(_) | Root::Unknown(_), _) => {}
-        }
-    }
-
-    fn add(&mut self, name: &str) {
-        if !self.names.iter().any(|known| known == name) {
-            self.names.push(name.to_owned());
-        }
     }
 }
 

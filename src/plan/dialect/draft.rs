@@ -167,7 +167,10 @@ impl<'p> DocumentDraft<'p> {
             plan.edges.iter().for_each(|edge| *ways.entry(edge.from.as_str()).or_default() += 1);
             for (at, node) in self.nodes() {
                 if let Some(ways) = ways.get(node.id.as_str()).filter(|ways| **ways > 1) {
-                    self.lose(format!("nodes[{at}]"), format!("one of its {ways} outgoing edges is taken, but {} runs them all", self.name()));
+                    self.lose(
+                        format!("nodes[{at}]"),
+                        format!("one of its {ways} outgoing edges is taken, but {} runs them all", self.name()),
+                    );
                 }
             }
         }

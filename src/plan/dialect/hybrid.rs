@@ -33,10 +33,7 @@ pub(super) const FIELDS: [&str; 16] = [
 pub(super) const DOCUMENT: Slips = Slips {
     what: "a hybrid plan",
     renamed: &[],
-    elsewhere: &[
-        ("edges", "write the order as each task's `depends_on`"),
-        ("connections", "write the order as each task's `depends_on`"),
-    ],
+    elsewhere: &[("edges", "write the order as each task's `depends_on`"), ("connections", "write the order as each task's `depends_on`")],
 };
 pub(super) const TASK: Slips = Slips {
     what: "a hybrid task",

@@ -232,8 +232,10 @@ fn several_conditions_that_may_hold_at_once_are_told_unless_the_plan_takes_the_f
         {"from": "a", "to": "b", "when": "a.result.n > 3"}, {"from": "a", "to": "c", "when": "a.result.n > 1"}
     ]});
     for format in [Format::Workflow, Format::Stages] {
-        let words =
-            format!("nodes[0]: the {} format takes one way out, the first whose condition holds, but here all of those are taken", format.name());
+        let words = format!(
+            "nodes[0]: the {} format takes one way out, the first whose condition holds, but here all of those are taken",
+            format.name()
+        );
         assert_eq!(lost(plan.clone(), format), [words]);
     }
     plan["nodes"][0]["route"] = json!("first");

@@ -2,17 +2,16 @@
 
 use super::Edit;
 use super::lower::{put_edge, put_node};
+use crate::plan::code::is_identifier;
 use crate::plan::expr::rename as rename_expression;
 use crate::plan::reference::{rename_text, rename_value};
+use crate::plan::{Edge, Node, NodeId, NodeTextMut, Plan, PlanNames, node_texts_mut};
 use std::collections::HashSet;
-
-use crate::plan::code::is_identifier;
-use crate::plan::{DecisionNode, Edge, Node, NodeId, NodeKind, Plan, PlanNames, Policy, ToolInput};
 
 /// The edits that rename the node at `at`.
 pub(super) fn rename(plan: &Plan, at: usize, from: &NodeId, to: &NodeId) -> Vec<Edit> {
     let names = PlanNames::new(plan.nodes.iter().map(|node| node.id.as_str()), &plan.inputs);
-    let decisions = plan.nodes.iter().filter(|node| matches!(node.kind, NodeKind::Decision(_))).map(|node| node.id.as_str()).collect();
+    let decisions = plan.nodes.iter().filter(|node| node.kind.is_decision()).map(|node| node.id.as_str()).collect();
     let follow = Follow { from, to, names, decisions };
     let mut edits = Vec::new();
     for (i, node) in plan.nodes.iter().enumerate() {
@@ -45,60 +44,33 @@ impl Follow<'_> {
         if id == self.from { self.to.clone() } else { id.clone() }
     }
 
-    fn text(&self, text: &mut String) {
+    fn condition(&self, text: &mut String) {
         if text.contains(self.from.as_str()) {
-            *text = rename_text(text, self.from, self.to, &self.names);
-        }
-    }
-
-    fn condition(&self, text: &mut Option<String>) {
-        if let Some(text) = text.as_mut().filter(|text| text.contains(self.from.as_str())) {
             *text = rename_expression(text, self.from, self.to, &self.names);
         }
     }
 
+    /// What stands inside a node sees nothing of the plan around it; it gets `inputs`, which follow.
     fn node(&self, node: &Node) -> Node {
         let mut node = node.clone();
         node.depends_on = node.depends_on.iter().map(|id| self.id(id)).collect();
-        self.work(&mut node.kind);
-        self.policy(&mut node.policy);
-        node
-    }
-
-    fn work(&self, work: &mut NodeKind) {
-        match work {
-            NodeKind::Agent(agent) | NodeKind::Decision(DecisionNode::Agent(agent)) => {
-                [&mut agent.objective, &mut agent.role, &mut agent.goal].into_iter().flatten().for_each(|text| self.text(text))
+        node_texts_mut(&mut node, |_, text| match text {
+            NodeTextMut::Template(text) if text.contains(self.from.as_str()) => {
+                *text = rename_text(text, self.from, self.to, &self.names);
             }
-            NodeKind::Tool(tool) => match &mut tool.input {
-                ToolInput::Args(args) => args.values_mut().for_each(|value| rename_value(value, self.from, self.to, &self.names)),
-                ToolInput::Query(query) => self.text(query),
-            },
-            NodeKind::Code(code) => code.code = rename_in_code(&code.code, self.from, self.to),
-            NodeKind::Decision(DecisionNode::Expression(text)) => *text = rename_expression(text, self.from, self.to, &self.names),
-            NodeKind::Map(map) => map.over = rename_expression(&map.over, self.from, self.to, &self.names),
-            NodeKind::Merge(merge) => merge.template.iter_mut().for_each(|value| rename_value(value, self.from, self.to, &self.names)),
-            NodeKind::Transform(transform) => rename_value(&mut transform.value, self.from, self.to, &self.names),
-            NodeKind::Approval(ask) => self.text(&mut ask.text),
-            // What stands inside sees nothing of the plan around it; it gets `inputs`, which follow with the policy.
-            NodeKind::Subplan(_) | NodeKind::Loop(_) => {}
-        }
-    }
-
-    fn policy(&self, policy: &mut Policy) {
-        self.condition(&mut policy.when);
-        self.condition(&mut policy.skip_if);
-        self.condition(&mut policy.replan_when);
-        if let Some(inputs) = &mut policy.inputs {
-            inputs.values_mut().for_each(|value| rename_value(value, self.from, self.to, &self.names));
-        }
+            NodeTextMut::Template(_) => {}
+            NodeTextMut::Json(value) => rename_value(value, self.from, self.to, &self.names),
+            NodeTextMut::Code(code) => *code = rename_in_code(code, self.from, self.to),
+            NodeTextMut::Expression(text) | NodeTextMut::Condition(text) | NodeTextMut::ResultCondition(text) => self.condition(text),
+        });
+        node
     }
 
     /// The label of an edge that leaves a decision is no expression, so it stays.
     fn edge(&self, edge: &Edge) -> Edge {
         let mut edge = edge.clone();
         if !self.decisions.contains(edge.from.as_str()) {
-            self.condition(&mut edge.when);
+            edge.when.iter_mut().for_each(|text| self.condition(text));
         }
         edge.from = self.id(&edge.from);
         edge.to = self.id(&edge.to);

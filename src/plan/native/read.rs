@@ -224,10 +224,8 @@ fn node_kind(fields: &mut NativeFields, id: &str, depth: usize) -> Result<NodeKi
     }
     match found.as_slice() {
         [work] => one_kind(fields, work, depth),
-        [] if fields.has("body") => {
-            Err(fields
-                .wrong("", format!("`{id}` has a `body`: add `until` to make it a loop, or `over` to run it once for each entry of a list")))
-        }
+        [] if fields.has("body") => Err(fields
+            .wrong("", format!("`{id}` has a `body`: add `until` to make it a loop, or `over` to run it once for each entry of a list"))),
         [] => {
             let words = "has no kind: give it one of `agent`, `tool`, `code`, `decide`, `merge`, `value`, `ask`, `plan`, `until`, `over`";
             Err(fields.wrong("", format!("`{id}` {words}")))
@@ -236,9 +234,7 @@ fn node_kind(fields: &mut NativeFields, id: &str, depth: usize) -> Result<NodeKi
             fields.take("decide");
             agent(fields).map(|agent| NodeKind::Decision(DecisionNode::Agent(agent)))
         }
-        [first, second, ..] => {
-            Err(fields.wrong("", format!("`{id}` has more than one kind, `{first}` and `{second}`: keep one")))
-        }
+        [first, second, ..] => Err(fields.wrong("", format!("`{id}` has more than one kind, `{first}` and `{second}`: keep one"))),
     }
 }
 

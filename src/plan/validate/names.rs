@@ -118,8 +118,9 @@ fn beyond(check: &mut PlanCheck, at: usize, card: usize) {
         check.stock.beyond.insert((card, pattern), is_beyond);
         if is_beyond {
             let (pattern, name) = (legible(pattern), legible(&catalog.agents[card].name));
-            let message =
-                format!("the card of `{name}` has no tool `{pattern}`, so the agent doesn't get it: a node can only narrow its card's tools");
+            let message = format!(
+                "the card of `{name}` has no tool `{pattern}`, so the agent doesn't get it: a node can only narrow its card's tools"
+            );
             let fix = check.with_policy(at, "leave it out", |policy| policy.tools.iter_mut().for_each(|list| drop(list.remove(i))));
             check.find(Code::BeyondCard, FindingPlace::Node(at), &format!("tools[{i}]"), message, fix);
         }
@@ -186,7 +187,13 @@ fn is_unasked(approve: Option<Approve>) -> bool {
 
 fn permission(check: &mut PlanCheck, at: usize, info: &ToolInfo) {
     if info.verdict == Verdict::Deny {
-        check.find(Code::DeniedTool, FindingPlace::Node(at), "tool", format!("the configuration denies `{}`, so it never runs", info.name), None);
+        check.find(
+            Code::DeniedTool,
+            FindingPlace::Node(at),
+            "tool",
+            format!("the configuration denies `{}`, so it never runs", info.name),
+            None,
+        );
     }
     let node = &check.plan.nodes[at];
     if is_open(info) && is_unasked(node.policy.approve.or(check.plan.defaults.approve)) {
@@ -214,7 +221,8 @@ fn arguments(check: &mut PlanCheck, at: usize, work: &ToolNode, info: &ToolInfo,
         ToolInput::Query(query) => match info.query_parameter() {
             Some(name) => Value::Object(Map::from_iter([(name.to_owned(), Value::from(query.as_str()))])),
             None => {
-                let message = format!("`{}` doesn't have exactly one required text parameter, so it can't take `query`: write `args`", info.name);
+                let message =
+                    format!("`{}` doesn't have exactly one required text parameter, so it can't take `query`: write `args`", info.name);
                 check.find(Code::BadQuery, place, "query", message, None);
                 return;
             }

@@ -3,9 +3,8 @@
 
 use super::{Code, FindingPlace, Fix, Outer, PlanCheck};
 use crate::plan::edit::Edit;
-use crate::plan::native::{plan_from_value, plan_to_value};
 use crate::plan::reference::references_in_text;
-use crate::plan::{NodeId, NodeKind, Plan, PlanNames, Root, SubplanNode, expr};
+use crate::plan::{NodeId, NodeKind, NodeTextMut, Plan, PlanNames, Root, SubplanNode, expr, node_texts_mut};
 use serde_json::{Map, Value};
 use std::rc::Rc;
 
@@ -46,16 +45,7 @@ pub(super) fn told(check: &mut PlanCheck, place: FindingPlace, field: &str, id: 
 /// Hands the result in at the node that stands beside the one that is named.
 fn given(outer: &Outer, id: &str) -> Option<Fix> {
     let mut node = outer.node().clone();
-    let rewrite = |body: &Plan| rewritten(body, id);
-    match &mut node.kind {
-        NodeKind::Subplan(SubplanNode::Inline(body)) => **body = rewrite(body)?,
-        NodeKind::Loop(work) => {
-            *work.body = rewrite(&work.body)?;
-            work.until = condition(&work.until, id);
-        }
-        NodeKind::Map(work) => *work.body = rewrite(&work.body)?,
-        _ => return None,
-    }
+    rewrite_inside(&mut node.kind, id)?;
     let inputs = node.policy.inputs.get_or_insert_with(|| outer.plan.defaults.inputs.clone().unwrap_or_default());
     inputs.insert(id.to_owned(), Value::from(format!("{{{{{id}}}}}")));
     let edit = Edit::SpliceNodes { at: outer.at, remove: 1, insert: vec![node] };
@@ -78,26 +68,51 @@ fn given(outer: &Outer, id: &str) -> Option<Fix> {
     Some(Fix::new(format!("pass `{id}` to `{}` as an input", outer.address), edit))
 }
 
-/// Fields that hold conditions; all other texts hold references between braces.
-const CONDITIONS: [&str; 6] = ["when", "skip_if", "replan_when", "until", "over", "decide"];
-/// Fields that hold neither.
-const OTHERS: [&str; 8] = ["id", "depends_on", "from", "to", "code", "agent", "tool", "metadata"];
-
-/// Absent when the body can't be written down whole, as with plans that were read from files.
+/// The body with the name read as an input, also further inside, where inputs reach. Nothing for a plan from a file, which no edit can
+/// write down.
 fn rewritten(body: &Plan, id: &str) -> Option<Plan> {
-    let mut value = plan_to_value(body);
-    plan_from_value(value.clone()).ok().filter(|same| same == body)?;
-    walk(&mut value, "", id);
-    plan_from_value(value).ok()
+    let mut body = body.clone();
+    for node in &mut body.nodes {
+        node_texts_mut(node, |_, text| match text {
+            NodeTextMut::Template(text) => rewrite(text, id, template),
+            NodeTextMut::Json(value) => rewrite_json(value, id),
+            NodeTextMut::Expression(text) | NodeTextMut::Condition(text) | NodeTextMut::ResultCondition(text) => {
+                rewrite(text, id, condition);
+            }
+            NodeTextMut::Code(_) => {}
+        });
+        rewrite_inside(&mut node.kind, id)?;
+    }
+    body.edges.iter_mut().filter_map(|edge| edge.when.as_mut()).for_each(|text| rewrite(text, id, condition));
+    body.defaults.inputs.iter_mut().flat_map(Map::values_mut).for_each(|value| rewrite_json(value, id));
+    Some(body)
 }
 
-fn walk(value: &mut Value, field: &str, id: &str) {
+fn rewrite_inside(kind: &mut NodeKind, id: &str) -> Option<()> {
+    match kind {
+        NodeKind::Subplan(SubplanNode::File { loaded: Some(_), .. }) => return None,
+        NodeKind::Subplan(SubplanNode::Inline(body)) => **body = rewritten(body, id)?,
+        NodeKind::Loop(inner) => {
+            *inner.body = rewritten(&inner.body, id)?;
+            rewrite(&mut inner.until, id, condition);
+        }
+        NodeKind::Map(inner) => *inner.body = rewritten(&inner.body, id)?,
+        _ => {}
+    }
+    Some(())
+}
+
+fn rewrite(text: &mut String, id: &str, how: fn(&str, &str) -> String) {
+    if text.contains(id) {
+        *text = how(text, id);
+    }
+}
+
+fn rewrite_json(value: &mut Value, id: &str) {
     match value {
-        Value::String(text) if !text.contains(id) || OTHERS.contains(&field) => {}
-        Value::String(text) if CONDITIONS.contains(&field) => *text = condition(text, id),
-        Value::String(text) => *text = template(text, id),
-        Value::Array(list) => list.iter_mut().for_each(|value| walk(value, field, id)),
-        Value::Object(map) => map.iter_mut().for_each(|(key, value)| walk(value, key, id)),
+        Value::String(text) => rewrite(text, id, template),
+        Value::Array(list) => list.iter_mut().for_each(|value| rewrite_json(value, id)),
+        Value::Object(map) => map.values_mut().for_each(|value| rewrite_json(value, id)),
         Value::Null | Value::Bool(_) | Value::Number(_) => {}
     }
 }

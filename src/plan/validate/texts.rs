@@ -5,7 +5,7 @@ use super::{Code, FindingPlace, Fix, PlanCheck, did_you_mean, outer};
 use crate::plan::edit::Edit;
 use crate::plan::expr;
 use crate::plan::reference::{references, references_in_text};
-use crate::plan::{DecisionNode, NodeKind, Path, Root, ToolInput, names_in_code};
+use crate::plan::{NodeKind, NodeText, Path, Root, TextPlace, names_in_code, node_texts};
 use serde_json::Value;
 use std::collections::BTreeMap;
 
@@ -49,54 +49,25 @@ pub(super) fn until(check: &mut PlanCheck, text: &str) {
 }
 
 fn node(check: &mut PlanCheck, at: usize, reads: &mut Reads) {
-    let place = FindingPlace::Node(at);
-    let node = &check.plan.nodes[at];
-    match &node.kind {
-        NodeKind::Agent(agent) | NodeKind::Decision(DecisionNode::Agent(agent)) => {
-            for (field, text) in [("objective", &agent.objective), ("role", &agent.role), ("goal", &agent.goal)] {
-                if let Some(text) = text {
-                    template_text(check, at, field, text, reads);
-                }
+    let plan = check.plan;
+    let node = &plan.nodes[at];
+    node_texts(node, |place, text| match text {
+        NodeText::Template(text) => {
+            if matches!(node.kind, NodeKind::Approval(_)) {
+                filled(check, at, place.field, text);
             }
+            template_text(check, at, place.field, text, reads);
         }
-        NodeKind::Tool(tool) => match &tool.input {
-            ToolInput::Args(args) => {
-                for (key, value) in args {
-                    template(check, at, &format!("args.{key}"), value, reads);
-                }
-            }
-            ToolInput::Query(query) => template_text(check, at, "query", query, reads),
-        },
-        NodeKind::Code(code) => {
-            filled(check, at, "code", &code.code);
-            code_reads(check, at, &code.code);
+        NodeText::Json(value) => template(check, at, place, value, reads),
+        NodeText::Code(code) => {
+            filled(check, at, place.field, code);
+            code_reads(check, at, code);
         }
-        NodeKind::Decision(DecisionNode::Expression(text)) => condition(check, place, "decide", text, Some((at, false)), reads),
-        NodeKind::Map(map) => condition(check, place, "over", &map.over, Some((at, false)), reads),
-        // `until` is read with the body.
-        NodeKind::Subplan(_) | NodeKind::Loop(_) => {}
-        NodeKind::Merge(merge) => {
-            if let Some(value) = &merge.template {
-                template(check, at, "merge.template", value, reads);
-            }
+        NodeText::Expression(text) | NodeText::Condition(text) => {
+            condition(check, FindingPlace::Node(at), place.field, text, Some((at, false)), reads);
         }
-        NodeKind::Transform(transform) => template(check, at, "value", &transform.value, reads),
-        NodeKind::Approval(ask) => {
-            filled(check, at, "ask.text", &ask.text);
-            template_text(check, at, "ask.text", &ask.text, reads);
-        }
-    }
-    for (field, text) in [("when", &node.policy.when), ("skip_if", &node.policy.skip_if)] {
-        if let Some(text) = text {
-            condition(check, place, field, text, Some((at, false)), reads);
-        }
-    }
-    if let Some(text) = &node.policy.replan_when {
-        condition(check, place, "replan_when", text, Some((at, true)), reads);
-    }
-    for (key, value) in node.policy.inputs.iter().flatten() {
-        template(check, at, &format!("inputs.{key}"), value, reads);
-    }
+        NodeText::ResultCondition(text) => condition(check, FindingPlace::Node(at), place.field, text, Some((at, true)), reads),
+    });
 }
 
 fn filled(check: &mut PlanCheck, at: usize, field: &str, text: &str) {
@@ -139,10 +110,10 @@ fn template_text(check: &mut PlanCheck, at: usize, field: &str, text: &str, read
     }
 }
 
-fn template(check: &mut PlanCheck, at: usize, field: &str, value: &Value, reads: &mut Reads) {
+fn template(check: &mut PlanCheck, at: usize, place: TextPlace, value: &Value, reads: &mut Reads) {
     match value {
-        Value::String(text) => template_text(check, at, field, text, reads),
-        Value::Array(_) | Value::Object(_) => settle(check, at, field, references(value, check), reads),
+        Value::String(text) => template_text(check, at, &place.path(), text, reads),
+        Value::Array(_) | Value::Object(_) => settle(check, at, &place.path(), references(value, check), reads),
         Value::Null | Value::Bool(_) | Value::Number(_) => {}
     }
 }

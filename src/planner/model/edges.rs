@@ -2,9 +2,7 @@
 
 use std::collections::{HashMap, HashSet};
 
-use serde_json::Value;
-
-use crate::plan::{Node, NodeId, NodeKind, Plan, PlanNames, ToolInput, reference};
+use crate::plan::{Node, NodeId, NodeText, Plan, PlanNames, node_texts, reference};
 
 /// Adds edges that stand apart from the nodes.
 pub(super) fn add_written(plan: &mut Plan, edges: &[(String, String)]) {
@@ -40,26 +38,20 @@ pub(super) fn add_implied(plan: &mut Plan) -> Vec<String> {
 
 /// The nodes whose results a node reads, each with the reference as written.
 fn read_by(node: &Node, names: &PlanNames<'_>) -> Vec<(String, String)> {
-    let texts: Vec<Value> = match &node.kind {
-        NodeKind::Agent(agent) => {
-            [&agent.objective, &agent.role, &agent.goal].into_iter().flatten().map(|text| Value::from(text.as_str())).collect()
+    let mut read = Vec::new();
+    node_texts(node, |_, text| {
+        let found = match text {
+            NodeText::Template(text) => reference::references_in_text(text, names),
+            NodeText::Json(value) => reference::references(value, names),
+            NodeText::Code(code) => return read.extend(read_by_code(code, names)),
+            NodeText::Expression(_) | NodeText::Condition(_) | NodeText::ResultCondition(_) => return,
+        };
+        for found in &found {
+            read.extend(found.paths.iter().filter_map(|path| Some((path.node()?.to_owned(), found.text.clone()))));
         }
-        NodeKind::Tool(tool) => match &tool.input {
-            ToolInput::Args(args) => args.values().cloned().collect(),
-            ToolInput::Query(query) => vec![Value::from(query.as_str())],
-        },
-        NodeKind::Code(code) => return read_by_code(&code.code, names),
-        NodeKind::Decision(_) | NodeKind::Subplan(_) | NodeKind::Loop(_) | NodeKind::Map(_) => Vec::new(),
-        NodeKind::Merge(merge) => merge.template.iter().cloned().collect(),
-        NodeKind::Transform(transform) => vec![transform.value.clone()],
-        NodeKind::Approval(ask) => vec![Value::from(ask.text.as_str())],
-    };
-    texts
-        .iter()
-        .flat_map(|text| reference::references(text, names))
-        .flat_map(|found| found.paths.iter().filter_map(|path| Some((path.node()?.to_owned(), found.text.clone()))).collect::<Vec<_>>())
-        .filter(|(source, _)| is_node(names, source))
-        .collect()
+    });
+    read.retain(|(source, _)| is_node(names, source));
+    read
 }
 
 /// `deps.a` and `deps["a-b"]` in code, as far as they can be read without running it.
@@ -102,7 +94,7 @@ fn waits_for(plan: &Plan, node: &str, source: &str) -> bool {
 mod tests {
     use super::*;
     use crate::planner::model::read;
-    use serde_json::json;
+    use serde_json::{Value, json};
 
     fn plan(nodes: Value) -> Plan {
         let nodes = nodes.as_array().unwrap().iter().enumerate().map(|(at, value)| read::node(value, at).unwrap()).collect();

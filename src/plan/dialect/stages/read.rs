@@ -163,7 +163,8 @@ fn stage_kind(fields: &mut Fields) -> Result<StageType, ShapeError> {
         return Err(fields.wrong("type", missing));
     }
     if let Some(name) = fields.text("type")? {
-        let kind = StageType::named(&name).ok_or_else(|| fields.wrong("type", format!("`{name}` is not a stage type: use one of {names}")))?;
+        let kind =
+            StageType::named(&name).ok_or_else(|| fields.wrong("type", format!("`{name}` is not a stage type: use one of {names}")))?;
         fields.keep("type", json!(name));
         return Ok(kind);
     }
