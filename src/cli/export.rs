@@ -8,8 +8,9 @@ use super::{
 use crate::{
     engine::Run,
     plan::{
-        Catalog, Plan, chart,
+        Catalog, Plan,
         dialect::{self, Format, Syntax},
+        drawing,
     },
     store::{RunFilter, Secrets, write_run},
     text::{GlyphSet, Plain},
@@ -62,7 +63,7 @@ pub fn export(args: &ExportArgs, place: &CliContext, io: &mut Io<'_>) -> Result<
     if let Some(file) = &args.run_file {
         return run_file(&args.what, file, place, io);
     }
-    if args.yaml && args.format.is_picture() {
+    if args.yaml && args.format.is_drawing() {
         let message = format!("`{}` is a drawing; `--yaml` works for documents only", args.format.name());
         return Err(CliError::usage(message).hint("remove `--yaml`, or choose another `--format`"));
     }
@@ -73,7 +74,7 @@ pub fn export(args: &ExportArgs, place: &CliContext, io: &mut Io<'_>) -> Result<
     let document = document_of(&args.what, place, io)?;
     let plan = &document.plan;
     if args.ascii {
-        io.out.write_all(chart::text(plan, GlyphSet::Ascii).as_bytes())?;
+        io.out.write_all(drawing::text(plan, GlyphSet::Ascii).as_bytes())?;
         return Ok(Exit::Success);
     }
     let syntax = if args.yaml { Syntax::Yaml } else { Syntax::Json };

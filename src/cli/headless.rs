@@ -239,5 +239,5 @@ fn print_results(run: &Run, io: &mut Io<'_>) -> Result<(), CliError> {
 
 fn final_nodes(plan: &Plan) -> Vec<&crate::plan::NodeId> {
     let graph = PlanGraph::new(plan);
-    graph.exits().filter_map(|at| plan.nodes.get(at)).map(|node| &node.id).collect()
+    graph.final_nodes().filter_map(|at| plan.nodes.get(at)).map(|node| &node.id).collect()
 }

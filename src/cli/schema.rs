@@ -11,7 +11,7 @@ pub fn schema(args: &SchemaArgs, io: &mut Io<'_>) -> Result<Exit, CliError> {
     match args.document {
         SchemaDocument::Plan => io.json(&crate::plan::schema())?,
         SchemaDocument::Findings => {
-            let rows = codes().iter().map(|row| json!({"code": row.code, "severity": row.severity, "words": row.words}));
+            let rows = codes().iter().map(|row| json!({"code": row.code, "severity": row.severity, "words": row.description}));
             io.json(&rows.collect())?;
         }
     }

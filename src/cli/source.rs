@@ -66,7 +66,7 @@ impl PlanDocument {
 
     /// A path and a message about it in the terms of the document instead of those of the native format.
     pub fn in_own_terms(&self, path: &str, message: &str) -> (String, String) {
-        (dialect::source_path(&self.plan, self.shape, path), dialect::source_words(&self.plan, self.shape, path, message))
+        (dialect::source_path(&self.plan, self.shape, path), dialect::source_message(&self.plan, self.shape, path, message))
     }
 
     /// Findings in the terms of the document, each with its place in the file that it is about: the plan's own, or one that it names.

@@ -311,9 +311,9 @@ impl Action {
             Self::Step { node: Some(node) } => format!("step `{node}`"),
             Self::RunTo { node } => format!("run to `{node}`"),
             Self::StepInto { node } => format!("step into `{node}`"),
-            Self::Break { point } => format!("add a breakpoint {}", point.words()),
+            Self::Break { point } => format!("add a breakpoint {}", point.label()),
             Self::Unbreak { point } => format!("remove breakpoint {}", point.0),
-            Self::Rebreak { point, with } => format!("make breakpoint {} one {}", point.0, with.words()),
+            Self::Rebreak { point, with } => format!("make breakpoint {} one {}", point.0, with.label()),
         }
     }
 }

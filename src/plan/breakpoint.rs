@@ -13,7 +13,7 @@ use serde_json::{Map, Value};
 pub const FACTS: [&str; 10] = ["node", "tool", "model", "args", "output", "error", "cost_usd", "tokens", "attempt", "first_use"];
 
 /// When a breakpoint looks.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Moment {
     /// Before a node starts, before its gate.
@@ -125,8 +125,8 @@ impl Breakpoint {
         }
     }
 
-    /// In words: `before `fetch``, `at each call of any node when cost_usd > 1`.
-    pub fn words(&self) -> String {
+    /// Such as `before `fetch``, `at each call of any node when cost_usd > 1`.
+    pub fn label(&self) -> String {
         let at = match self.at {
             Moment::Before => "before",
             Moment::After => "after",
@@ -231,12 +231,12 @@ mod tests {
         assert_eq!((read(json!(false)), read(json!(null))), (Ok(None), Ok(None)));
         for (value, words) in [
             (json!("later"), "not `later`"),
-            (json!(3), "a breakpoint is `true`"),
-            (json!({"at": "after", "if": "x"}), "`if` means nothing"),
+            (json!(3), "a breakpoint must be `true`"),
+            (json!({"at": "after", "if": "x"}), "a breakpoint has no `if`"),
             (json!({"when": 3}), "`when` of a breakpoint must be text"),
-            (json!({"when": "cost > 1"}), "doesn't know `cost`; it reads node, tool"),
+            (json!({"when": "cost > 1"}), "there is no `cost` here; a breakpoint can read node, tool"),
             (json!({"when": "tokens >"}), "`tokens >`: "),
-            (json!({"when": "deps.a"}), "doesn't know `a`"),
+            (json!({"when": "deps.a"}), "there is no `a` here"),
         ] {
             assert!(matches!(read(value.clone()), Err(message) if message.contains(words)), "{value}: {:?}", read(value.clone()));
         }
@@ -251,6 +251,6 @@ mod tests {
         };
         assert_eq!(holds("tool == 'write' and args.path | ends_with('.md')"), Holds::Yes);
         assert_eq!((holds("tokens > 7"), holds("error"), holds("output.x == 1")), (Holds::No, Holds::No, Holds::No));
-        assert!(matches!(holds("tool > 3"), Holds::Unjudged(words) if words.contains("can't be ordered")));
+        assert!(matches!(holds("tool > 3"), Holds::Unjudged(words) if words.contains("can't be compared")));
     }
 }

@@ -8,9 +8,7 @@ use std::collections::BTreeMap;
 /// What is there to be used by plans.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Catalog {
-    /// Sorted by name.
     pub agents: Vec<AgentInfo>,
-    /// Sorted by name.
     pub tools: Vec<ToolInfo>,
     /// Other names that plans may use for tools, each with the tool's own.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
@@ -74,7 +72,6 @@ impl Catalog {
 /// The public side of an agent card, and what gates need to know of it.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct AgentInfo {
-    /// Unique.
     pub name: String,
     /// What it does; shown to planners.
     pub description: String,
@@ -96,7 +93,6 @@ pub struct AgentInfo {
     pub max_tokens: Option<u64>,
 }
 
-/// A tool's description.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct ToolInfo {
     /// `name` or `server:name`, unique.
@@ -129,9 +125,7 @@ impl ToolInfo {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Risk {
-    /// Reads only.
     Read,
-    /// Reaches the network.
     Network,
     /// Changes files or other state.
     Write,
@@ -143,10 +137,8 @@ pub enum Risk {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Verdict {
-    /// Runs without asking.
     Allow,
     /// A person is asked.
     Ask,
-    /// Never runs.
     Deny,
 }

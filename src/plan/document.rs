@@ -1,6 +1,7 @@
 //! `Plan` and `Edge`: the document that people edit and the engine runs.
 
 use super::{Node, NodeId, Policy};
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
@@ -93,6 +94,11 @@ pub struct Edge {
 }
 
 impl Edge {
+    /// Whether it says nothing but that the one comes before the other.
+    pub fn is_plain(&self) -> bool {
+        *self == Self::new(self.from.clone(), self.to.clone())
+    }
+
     /// An edge without a condition.
     pub fn new(from: impl Into<NodeId>, to: impl Into<NodeId>) -> Self {
         Self { from: from.into(), to: to.into(), when: None, context: None, default: false, id: None, label: None, ext: Map::new() }
@@ -100,19 +106,23 @@ impl Edge {
 }
 
 /// Caps; absent means the default or none.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Budget {
-    /// Prompt and answer tokens.
+    /// Tokens of prompts and answers together.
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(range(min = 1))]
     pub tokens: Option<u64>,
     /// Money in US dollars.
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("exclusiveMinimum" = 0))]
     pub usd: Option<f64>,
-    /// Working seconds.
+    /// Work time in seconds.
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("exclusiveMinimum" = 0))]
     pub seconds: Option<f64>,
     /// Model calls.
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(range(min = 1))]
     pub model_calls: Option<u64>,
 }

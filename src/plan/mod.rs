@@ -2,13 +2,14 @@
 
 mod breakpoint;
 mod catalog;
-pub mod chart;
 mod code;
 pub mod dialect;
 pub mod diff;
 mod document;
+pub mod drawing;
 pub mod edit;
 pub mod expr;
+mod fields;
 mod id;
 pub mod layers;
 pub mod limits;

@@ -15,7 +15,6 @@ pub trait NameScope {
     /// A plan input by its name.
     fn input(&self, name: &str) -> Option<&Value>;
 
-    /// All plan inputs.
     fn inputs(&self) -> Map<String, Value>;
 }
 
@@ -60,13 +59,11 @@ impl NameScope for PlanNames<'_> {
 /// What a path starts from.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Root {
-    /// A node's result.
     Node(String),
     /// A node by `deps` or `nodes`: `output`, `result`, `status` and `error` stand beside the fields of its result.
     Entry(String),
     /// A plan input by its name.
     Input(String),
-    /// All plan inputs.
     Inputs,
     /// Neither a node nor an input.
     Unknown(String),
@@ -84,7 +81,6 @@ pub struct Path {
 /// What a path leads to.
 #[derive(Clone, Debug, PartialEq)]
 pub enum NameLookup<'a> {
-    /// A value.
     Value(Cow<'a, Value>),
     /// The node has no result: passed, skipped, or not run on this path.
     Nothing,
@@ -110,7 +106,6 @@ impl Path {
         }
     }
 
-    /// Follows the path.
     pub fn find<'a>(&self, scope: &'a dyn NameScope) -> NameLookup<'a> {
         match &self.root {
             Root::Node(id) => match scope.node(id) {

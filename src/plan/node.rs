@@ -1,6 +1,7 @@
-//! `Node`: one step of a plan: exactly one work, its plain dependencies, its policy.
+//! `Node`: one step of a plan: exactly one kind, its plain dependencies, its policy.
 
-use super::{Budget, NodeId, Plan};
+use super::{Budget, NodeId, Plan, limits};
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
@@ -156,14 +157,16 @@ pub struct CodeNode {
 }
 
 /// Limits of one sandbox run.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct SandboxLimits {
     /// Memory in MiB.
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(range(min = 1, max = limits::SCRIPT_MEMORY_MB.1))]
     pub memory_mb: Option<u64>,
     /// Processor time in milliseconds.
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(range(min = 1, max = limits::SCRIPT_TIME_MS.1))]
     pub time_ms: Option<u64>,
 }
 
@@ -225,7 +228,7 @@ pub struct TransformNode {
 }
 
 /// A question to a person.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Ask {
     /// The question; may hold references.
@@ -239,15 +242,15 @@ pub struct Ask {
 }
 
 /// One field of a form.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Field {
-    /// Key in the answer.
+    /// Key in the reply.
     pub name: String,
     /// What is accepted.
     #[serde(default)]
     pub kind: FieldKind,
-    /// Words for a person; absent: the name.
+    /// What people see; absent: the name.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub label: Option<String>,
     /// Preset value.
@@ -256,7 +259,7 @@ pub struct Field {
 }
 
 /// What a form field accepts.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum FieldKind {
     /// Any text.
@@ -269,13 +272,13 @@ pub enum FieldKind {
 }
 
 /// How a node is run. Absent fields fall back to the plan's defaults, then to dagdeck's.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
 pub struct Policy {
-    /// Guard: false means skipped.
+    /// Condition: false skips the node.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub when: Option<String>,
-    /// True means passed through.
+    /// Condition: true passes over the node.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub skip_if: Option<String>,
     /// How incoming edges combine.
@@ -287,14 +290,15 @@ pub struct Policy {
     /// Gates around the node.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub approve: Option<Approve>,
-    /// Overrides what the tool or card says.
+    /// Whether it changes things; overrides the tool or card.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub side_effects: Option<bool>,
-    /// Retries on transient errors.
+    /// Retries after temporary errors.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub retry: Option<Retry>,
     /// Working time of one attempt in seconds.
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("exclusiveMinimum" = 0))]
     pub timeout_s: Option<f64>,
     /// Caps for this node.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -302,10 +306,10 @@ pub struct Policy {
     /// Model for this node.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub model: Option<String>,
-    /// Globs that narrow the card's tools.
+    /// Tools or globs; narrows the tools of the card.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub tools: Option<Vec<String>>,
-    /// How dependency results reach a model.
+    /// How results of dependencies are given to a model.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub context: Option<ContextMode>,
     /// Named extra context; may hold references.
@@ -314,7 +318,7 @@ pub struct Policy {
     /// What a failure does.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub on_failure: Option<OnFailure>,
-    /// Result cache, as written (`"off"` or `{"ttl_s": n}`).
+    /// Result cache: "off" or {"ttl_s": seconds}.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub cache: Option<Value>,
     /// Nodes that share a name never run together.
@@ -322,23 +326,25 @@ pub struct Policy {
     pub locks: Option<Vec<String>>,
     /// JSON Schema of the result.
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("type" = ["object", "boolean", "null"]))]
     pub output_schema: Option<Value>,
     /// Breakpoint, as written.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub breakpoint: Option<Value>,
-    /// Limit of the agent loop, 1 to 20.
+    /// Most turns of an agent, or iterations of a loop.
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(range(min = 1, max = limits::MOST_ITERATIONS))]
     pub max_iterations: Option<u32>,
-    /// Condition over the result that calls for a new plan.
+    /// Condition over the result that asks for a new plan.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub replan_when: Option<String>,
-    /// Words for people.
+    /// Notes for people.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub notes: Option<String>,
 }
 
-/// How incoming edges combine. Absent: see SEMANTICS (conditional edges are alternatives).
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+/// How incoming edges combine. Absent: conditional edges are alternatives.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Join {
     /// Every edge taken.
@@ -352,7 +358,7 @@ pub enum Join {
 }
 
 /// How outgoing edges are taken.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Route {
     /// Every edge whose condition holds.
@@ -364,7 +370,7 @@ pub enum Route {
 }
 
 /// Gates around a node.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Approve {
     /// No gate of the plan's or the card's own. What the configuration asks about is asked all the same.
@@ -378,10 +384,11 @@ pub enum Approve {
 }
 
 /// Retries of one node.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Retry {
-    /// Attempts in all, at least 1.
+    /// Attempts in all.
+    #[schemars(range(min = 1, max = limits::MOST_ATTEMPTS))]
     pub attempts: u32,
     /// First pause in milliseconds; doubles each time.
     pub backoff_ms: u64,
@@ -396,7 +403,7 @@ impl Default for Retry {
 }
 
 /// How dependency results reach a model.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum ContextMode {
     /// Results as text, one after the other.
@@ -408,7 +415,7 @@ pub enum ContextMode {
 }
 
 /// What a failure does.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum OnFailure {
     /// The node fails; its edges die.

@@ -11,7 +11,6 @@ use std::collections::HashMap;
 /// Where an edge is written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum EdgePlace {
-    /// Position in `Plan::edges`.
     Edge(usize),
     /// Position of the node, and in its `depends_on`.
     Dependency(usize, usize),
@@ -78,7 +77,6 @@ impl PlanGraph {
         self.ids.is_empty()
     }
 
-    /// A node's position.
     pub fn position(&self, id: &str) -> Option<usize> {
         self.positions.get(id).copied()
     }
@@ -123,7 +121,7 @@ impl PlanGraph {
     }
 
     /// Nodes without outgoing edges, in document order.
-    pub fn exits(&self) -> impl Iterator<Item = usize> + '_ {
+    pub fn final_nodes(&self) -> impl Iterator<Item = usize> + '_ {
         self.net.externals(Outgoing).map(NodeIndex::index)
     }
 
@@ -206,14 +204,16 @@ impl PlanGraph {
         names.join(" → ")
     }
 
-    /// For each node the weight of the heaviest path from it to an exit, itself included.
-    pub fn longest_remaining(&self, weight: impl Fn(usize) -> u64) -> Vec<u64> {
-        let mut longest: Vec<u64> = (0..self.len()).map(&weight).collect();
-        for &node in self.topological().iter().rev() {
-            let after = self.successors(node).map(|target| longest[target]).max().unwrap_or(0);
-            longest[node] = weight(node).saturating_add(after);
+    /// Which nodes lead to one of the targets, directly or not; the targets too.
+    pub fn leading_to(&self, targets: impl IntoIterator<Item = usize>) -> Vec<bool> {
+        let mut leads = vec![false; self.len()];
+        let mut open: Vec<usize> = targets.into_iter().collect();
+        while let Some(node) = open.pop() {
+            if !std::mem::replace(&mut leads[node], true) {
+                open.extend(self.predecessors(node));
+            }
         }
-        longest
+        leads
     }
 
     /// Which nodes need a node, directly or not, itself excepted.

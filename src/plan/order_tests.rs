@@ -52,13 +52,6 @@ fn a_node_behind_a_cycle_or_on_two_has_no_place_in_the_order() {
     assert_eq!(graph.cycles().len(), 1, "one cycle of each knot");
 }
 
-#[test]
-fn the_longest_way_to_an_exit_is_counted_from_each_node() {
-    let plan = read(&[("a", &[]), ("b", &["a"]), ("c", &["a"]), ("d", &["b", "c"]), ("e", &[]), ("f", &["d", "e"]), ("g", &["f"])]);
-    let graph = PlanGraph::new(&plan);
-    assert_eq!(graph.longest_remaining(|_| 1), [5, 4, 4, 3, 3, 2, 1]);
-}
-
 fn draw(plan: &Plan, orientation: Orientation) -> Vec<String> {
     let graph = PlanGraph::new(plan);
     let tree = DrawnTree::new(&graph, orientation);
@@ -89,7 +82,6 @@ fn a_chain_of_ten_thousand_is_laid_out_without_recursion() {
     }
     let graph = PlanGraph::new(&plan);
     assert_eq!(DrawnTree::new(&graph, Orientation::Start).rows[9_999].depth, 9_999);
-    assert_eq!(graph.longest_remaining(|_| 1)[0], 10_000);
 }
 
 proptest! {

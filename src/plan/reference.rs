@@ -30,12 +30,7 @@ pub struct Reference {
 pub enum RefError {
     /// What it reads is not there, or it can't be read.
     #[error("`{reference}`: {cause}")]
-    NoValue {
-        /// As written.
-        reference: String,
-        /// Why.
-        cause: ExprError,
-    },
+    NoValue { reference: String, cause: ExprError },
     /// The text grows too long.
     #[error("`{reference}` makes the text longer than {MAX_RENDERED} bytes")]
     TooLong {

@@ -1,6 +1,10 @@
 //! The JSON Schema of the native form, as `dagdeck schema plan` publishes it.
 
-use super::{limits, native::FORMAT};
+use super::{
+    Ask, Budget, FACTS, Moment, Policy, SandboxLimits,
+    native::{FORMAT, object},
+};
+use schemars::{JsonSchema, generate::SchemaSettings};
 use serde_json::{Map, Value, json};
 
 /// The schema (draft 2020-12). Unknown fields are allowed on plans, nodes and edges, since they are kept.
@@ -17,8 +21,8 @@ pub fn schema() -> Value {
             "nodes": { "type": "array", "items": { "$ref": "#/$defs/node" } },
             "edges": { "type": "array", "items": { "$ref": "#/$defs/edge" } },
             "budget": { "$ref": "#/$defs/budget" },
-            "defaults": { "type": "object", "properties": policy(), "additionalProperties": false, "description": "policy for nodes that don't say otherwise" },
-            "dialect": { "enum": super::Dialect::ALL.map(super::Dialect::name), "description": "by whose rules the plan is read; native when absent" },
+            "defaults": { "type": "object", "properties": policy(), "additionalProperties": false, "description": "policy for nodes that don't set their own" },
+            "dialect": { "enum": super::Dialect::ALL.map(super::Dialect::name), "description": "whose rules the plan follows; native when absent" },
             "metadata": { "type": "object" },
             "ext": apart()
         },
@@ -27,7 +31,7 @@ pub fn schema() -> Value {
             "node": node(),
             "edge": edge(),
             "foreign": foreign(),
-            "budget": budget()
+            "budget": of::<Budget>()
         }
     })
 }
@@ -37,7 +41,7 @@ fn text(words: &str) -> Value {
 }
 
 fn apart() -> Value {
-    json!({ "type": "object", "description": "fields of another dialect whose names mean something else here" })
+    json!({ "type": "object", "description": "fields of another format whose names mean something else here" })
 }
 
 fn node() -> Value {
@@ -49,13 +53,15 @@ fn node() -> Value {
         "depends_on".into(),
         json!({ "type": "array", "items": { "$ref": "#/$defs/id" }, "description": "sources of plain edges" }),
     );
-    for (field, words) in [("entry", "where the token of a walk starts"), ("exit", "where a walk may end; in stages it ends there")] {
+    for (field, words) in
+        [("entry", "where a workflow or a stage plan starts"), ("exit", "where a workflow may end; a stage plan ends there")]
+    {
         properties.insert(field.into(), json!({ "type": "boolean", "description": words }));
     }
     let one = |field: &str| json!({ "required": [field] });
     json!({
         "type": "object",
-        "description": "one step with exactly one work: agent, tool, code, decide, merge, value, ask, plan, until (a loop) or over (a map)",
+        "description": "one step of exactly one kind: agent, tool, code, decide, merge, value, ask, plan, until (a loop) or over (a map)",
         "required": ["id"],
         "properties": properties,
         "oneOf": [
@@ -77,16 +83,9 @@ fn works() -> Map<String, Value> {
         "args": { "type": "object", "description": "the tool's arguments; values may hold references" },
         "query": text("value of the tool's one required text parameter"),
         "code": text("body of a JavaScript function that sees deps and inputs; its return value is the result"),
-        "sandbox": {
-            "type": "object",
-            "properties": {
-                "memory_mb": { "type": "integer", "minimum": 1, "maximum": limits::SCRIPT_MEMORY_MB.1 },
-                "time_ms": { "type": "integer", "minimum": 1, "maximum": limits::SCRIPT_TIME_MS.1 }
-            },
-            "additionalProperties": false
-        },
+        "sandbox": of::<SandboxLimits>(),
         "decide": {
-            "description": "what names a route: an expression, or an agent whose answer does",
+            "description": "an expression or an agent that picks the route",
             "oneOf": [
                 { "type": "string" },
                 {
@@ -101,85 +100,36 @@ fn works() -> Map<String, Value> {
             "oneOf": [{ "const": true }, { "type": "object", "properties": { "template": true }, "additionalProperties": false }]
         },
         "value": { "description": "JSON whose texts may hold references; a reference alone keeps its type" },
-        "ask": { "oneOf": [text("the question"), ask()] },
-        "plan": { "description": "a plan inside, or the path of its file", "anyOf": [{ "type": "string" }, { "$ref": "#" }, { "$ref": "#/$defs/foreign" }] },
-        "until": text("condition over the body's nodes and inputs, read after each time: true ends the loop"),
-        "over": text("expression that gives a list: the body runs once for each entry, as the input `item`"),
+        "ask": { "oneOf": [text("the question"), of::<Ask>()] },
+        "plan": { "description": "a plan, or the path of its file", "anyOf": [{ "type": "string" }, { "$ref": "#" }, { "$ref": "#/$defs/foreign" }] },
+        "until": text("condition over the body's nodes and inputs, checked after each iteration: true ends the loop"),
+        "over": text("expression for a list: the body runs once for each entry, which is its input `item`"),
         "body": {
-            "description": "the plan that is repeated; it sees its own nodes and its inputs",
+            "description": "the plan to repeat; it sees its own nodes and its inputs",
             "anyOf": [{ "$ref": "#" }, { "$ref": "#/$defs/foreign" }]
         },
-        "max_parallel": { "type": "integer", "minimum": 1, "description": "bodies of a map that run at once" }
+        "max_parallel": { "type": "integer", "minimum": 1, "description": "how many bodies of a map run at once" }
     });
     object(works)
 }
 
-fn ask() -> Value {
-    json!({
-        "type": "object",
-        "properties": {
-            "text": text("the question"),
-            "options": { "type": "array", "items": { "type": "string" } },
-            "fields": {
-                "type": "array",
-                "items": {
-                    "type": "object",
-                    "required": ["name"],
-                    "properties": {
-                        "name": { "type": "string" },
-                        "kind": { "enum": ["text", "number", "boolean"] },
-                        "label": { "type": "string" },
-                        "default": true
-                    },
-                    "additionalProperties": false
-                }
-            }
-        },
-        "additionalProperties": false
-    })
+/// The schema of a type that serde reads, whole in its place.
+fn of<T: JsonSchema>() -> Value {
+    let settings = SchemaSettings::draft2020_12().with(|settings| settings.inline_subschemas = true);
+    settings.into_generator().subschema_for::<T>().to_value()
 }
 
 fn policy() -> Map<String, Value> {
-    let texts = json!({ "type": "array", "items": { "type": "string" } });
-    let policy = json!({
-        "when": text("condition: false means skipped"),
-        "skip_if": text("condition: true means passed through"),
-        "join": { "enum": ["all", "settled", "any", "always"] },
-        "route": { "enum": ["all", "first", "decision"] },
-        "approve": { "enum": ["never", "before", "after", "both"] },
-        "side_effects": { "type": "boolean" },
-        "retry": {
-            "type": "object",
-            "properties": {
-                "attempts": { "type": "integer", "minimum": 1, "maximum": limits::MOST_ATTEMPTS },
-                "backoff_ms": { "type": "integer", "minimum": 0 },
-                "max_ms": { "type": "integer", "minimum": 0 }
-            },
-            "additionalProperties": false
-        },
-        "timeout_s": { "type": "number", "exclusiveMinimum": 0 },
-        "budget": { "$ref": "#/$defs/budget" },
-        "model": { "type": "string" },
-        "tools": texts.clone(),
-        "context": { "enum": ["concat", "structured", "selected"] },
-        "inputs": { "type": "object" },
-        "on_failure": { "enum": ["fail", "safe", "replan", "ask"] },
-        "cache": { "description": "\"off\" or {\"ttl_s\": seconds}" },
-        "locks": texts,
-        "output_schema": { "type": ["object", "boolean"] },
-        "breakpoint": breakpoint(),
-        "max_iterations": { "type": "integer", "minimum": 1, "maximum": limits::MOST_ITERATIONS },
-        "replan_when": { "type": "string" },
-        "notes": { "type": "string" }
-    });
-    object(policy)
+    let mut policy = object(of::<Policy>()["properties"].take());
+    policy.insert("breakpoint".into(), breakpoint());
+    policy
 }
 
 fn breakpoint() -> Value {
-    let moment = json!({ "enum": ["before", "after", "failure", "call"] });
+    let moment = of::<Moment>();
     let whole = json!({
         "type": "object",
-        "properties": { "at": moment, "when": text("condition over node, tool, model, args, output, error, cost_usd, tokens, attempt, first_use") },
+        "properties": { "at": moment, "when": text(&format!("condition over {}", FACTS.join(", "))) },
         "additionalProperties": false
     });
     json!({ "description": "where the run stops at this node; true means before it", "anyOf": [{ "type": ["boolean", "null"] }, moment, whole] })
@@ -193,7 +143,7 @@ fn edge() -> Value {
             "from": { "$ref": "#/$defs/id" },
             "to": { "$ref": "#/$defs/id" },
             "when": text("condition; on an edge that leaves a decision, the label of the route"),
-            "context": { "type": "array", "items": { "type": "string" }, "description": "keys of the source's result that pass" },
+            "context": { "type": "array", "items": { "type": "string" }, "description": "keys of the source's result that are passed on; all when absent" },
             "default": { "type": "boolean", "description": "taken when a decision's answer matches no edge" },
             "id": { "type": "string" },
             "label": { "type": "string" },
@@ -202,7 +152,7 @@ fn edge() -> Value {
     })
 }
 
-/// A plan inside that stands in the form of another system. Each form has rules of its own, which reading tells.
+/// A plan inside in the format of another system. Each has rules of its own, which its reader checks.
 fn foreign() -> Value {
     let list = |words: &str| json!({ "type": "array", "items": { "type": "object" }, "description": words });
     let has = |field: &str, value: Value| json!({ "required": [field], "properties": { field: value, "dagdeck": false } });
@@ -216,27 +166,7 @@ fn foreign() -> Value {
         has("stages", json!({ "type": ["array", "object"], "description": "stages: stage_id, type" })),
     ];
     forms.extend(super::dialect::STAGE_GRAPHS.map(|name| has(name, graph.clone())));
-    json!({ "type": "object", "description": "a plan in the form of another system, told by its shape", "anyOf": forms })
-}
-
-fn budget() -> Value {
-    json!({
-        "type": "object",
-        "properties": {
-            "tokens": { "type": "integer", "minimum": 1 },
-            "usd": { "type": "number", "exclusiveMinimum": 0 },
-            "seconds": { "type": "number", "exclusiveMinimum": 0 },
-            "model_calls": { "type": "integer", "minimum": 1 }
-        },
-        "additionalProperties": false
-    })
-}
-
-fn object(value: Value) -> Map<String, Value> {
-    match value {
-        Value::Object(map) => map,
-        _ => Map::new(),
-    }
+    json!({ "type": "object", "description": "a plan in the format of another system, recognised by its shape", "anyOf": forms })
 }
 
 #[cfg(test)]

@@ -30,11 +30,9 @@ pub struct DrawnRow {
     pub node: usize,
     /// Own row or mention.
     pub kind: DrawnRowKind,
-    /// 0 for roots.
     pub depth: usize,
     /// The row of the parent; `None` for roots.
     pub parent: Option<usize>,
-    /// No sibling follows.
     pub last: bool,
     /// It runs inside the parent, and is not one that needs it or that it needs.
     pub inside: bool,
@@ -43,7 +41,6 @@ pub struct DrawnRow {
 /// All rows, top to bottom.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct DrawnTree {
-    /// Top to bottom.
     pub rows: Vec<DrawnRow>,
     /// For each node of the plan, its own row.
     pub row_of: Vec<usize>,
@@ -85,7 +82,6 @@ impl DrawnTree {
 /// What is still to be drawn.
 struct PendingRows {
     node: usize,
-    /// Its row.
     parent: Option<usize>,
     last: bool,
     inside: bool,

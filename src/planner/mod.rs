@@ -17,7 +17,6 @@ pub trait PlanSink: Send {
 /// What a planner made. It may have findings; the editor shows them.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Planned {
-    /// The plan.
     pub plan: Plan,
     /// Who made it, for people.
     pub origin: String,

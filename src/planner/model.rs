@@ -27,11 +27,9 @@ const EDGES_REMARKED: usize = 4;
 
 /// Who plans, and how it is asked.
 pub struct ModelPlanner<'a> {
-    /// The model.
     pub model: &'a dyn Model,
     /// Its name, as the provider knows it.
     pub name: &'a str,
-    /// Sampling and limits.
     pub settings: ModelSettings,
     /// How nodes are named at first; free ids fall back to positional ones.
     pub ids: Ids,
@@ -90,7 +88,6 @@ const CUT: &str = "the answer ended before its end: be brief, and answer in JSON
 /// A plan with what is wrong with it.
 struct PlanDraft {
     plan: Plan,
-    /// What validation finds.
     faults: Vec<String>,
     /// Whether the answer ended before its end, so that steps may be missing.
     is_cut: bool,

@@ -68,9 +68,19 @@ fn plain(value: Value) -> Value {
 #[test]
 fn every_dialect_has_ten_fixtures_beside_the_seeds_own() {
     let fixtures = fixtures();
-    for format in Format::ALL.into_iter().filter(|format| !format.is_picture()) {
+    for format in Format::ALL.into_iter().filter(|format| !format.is_drawing()) {
         let of = fixtures.iter().filter(|fixture| fixture.dialect == format.name() && !fixture.name.starts_with("seed_"));
         assert!(of.count() >= 10, "{}", format.name());
+    }
+}
+
+#[test]
+fn the_published_schema_takes_what_the_reader_takes() {
+    let schema = jsonschema::options().build(&dagdeck::plan::schema()).unwrap();
+    for fixture in fixtures().iter().filter(|fixture| fixture.dialect == "native" && fixture.error().is_none()) {
+        let document = document(&fixture.text, &fixture.name);
+        let errors: Vec<String> = schema.iter_errors(&document).map(|error| format!("{}: {error}", error.instance_path())).collect();
+        assert!(errors.is_empty(), "{}: {errors:?}", fixture.place());
     }
 }
 
@@ -207,7 +217,7 @@ fn write_all(plan: &Plan, place: &str) {
             let written = write_as(plan, format, syntax, &Catalog::default());
             let name = if syntax == Syntax::Json { "x.json" } else { "x.yaml" };
             assert!(written.lost.iter().all(|loss| !loss.path.is_empty() && !loss.reason.is_empty()), "{place}");
-            if !format.is_picture() {
+            if !format.is_drawing() {
                 let again = read(&written.text, name);
                 assert!(again.is_ok(), "{place} as {}: {again:?}\n{}", format.name(), written.text);
             }

@@ -2,7 +2,7 @@
 //! dialect lists the code and the node of each finding, or the place if it is about no node.
 
 use dagdeck::plan::dialect::read;
-use dagdeck::plan::validate::{Severity, codes, mend, validate};
+use dagdeck::plan::validate::{Severity, codes, fixes, validate};
 use dagdeck::plan::{Catalog, Plan};
 use serde_json::{Map, Value};
 use std::{fs, path::Path, path::PathBuf};
@@ -67,7 +67,7 @@ fn every_finding_of_a_fixture_tells_itself_and_mending_makes_it_no_worse() {
                 assert!(!finding.message.is_empty() && !finding.message.ends_with('.'), "{}: {finding:?}", place.display());
             }
             let mut mended = plan.clone();
-            for edit in mend(&plan, &catalog) {
+            for edit in fixes(&plan, &catalog) {
                 edit.apply(&mut mended).unwrap_or_else(|error| panic!("{}: {error}", place.display()));
             }
             assert!(errors(&mended) <= errors(&plan), "{}", place.display());

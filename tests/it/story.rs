@@ -118,7 +118,7 @@ fn a_dependency_is_taken_away_and_put_back(deck: &mut Terminal) {
 
 fn a_cycle_is_refused(deck: &mut Terminal) {
     deck.goes_to("list_files").send("D").sees("what list_files depends on").goes_to("write_report").send(" ");
-    deck.sees("that would close a cycle:").until("the whole cycle", |screen| {
+    deck.sees("this would create a cycle:").until("the whole cycle", |screen| {
         let words: Vec<&str> = screen.split_whitespace().collect();
         words.join(" ").contains("list_files → rank → report → write_report → list_files")
     });

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 
 use crate::plan::{
     NodeId, Plan,
-    chart::{BoxBody, GraphDrawing, Window},
+    drawing::{BoxBody, GraphDrawing, Window},
     nest,
 };
 

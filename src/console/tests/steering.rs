@@ -9,7 +9,7 @@ use crate::host::client::{Driver, Notice};
 use crate::plan::Verdict;
 
 fn written(deck: &Deck) -> Vec<(u32, String)> {
-    deck.engine().breakpoints().map(|(id, point)| (id.0, point.words())).collect()
+    deck.engine().breakpoints().map(|(id, point)| (id.0, point.label())).collect()
 }
 
 fn marks(deck: &Deck) -> Vec<SearchMark> {

@@ -88,7 +88,7 @@ pub fn breakpoints(model: &Model, selected: usize, pen: &mut Pen<'_>) {
     for (y, (at, (id, point))) in (list.top()..list.bottom()).zip(points.iter().enumerate().skip(top)) {
         let line = Rect { y, height: 1, ..list };
         let mark = Plain::line(pen.theme.glyph(Glyph::Bullet)).then(&Plain::line(&format!(" {:<3}", id.0)));
-        let pieces = [(mark, Role::Failed), (Plain::summary(&point.words()), Role::Text)];
+        let pieces = [(mark, Role::Failed), (Plain::summary(&point.label()), Role::Text)];
         pen.pieces(Rect { x: line.x + 2, width: line.width.saturating_sub(2), ..line }, &pieces);
         if at == selected {
             pen.select(line, true);

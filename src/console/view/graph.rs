@@ -16,7 +16,7 @@ use crate::console::{
 use crate::engine::{EdgeId, NodeRun, Time};
 use crate::plan::{
     NodeId,
-    chart::{ArrowLabel, BoxBody, EdgeStroke, GraphDrawing, Pane, VisibleBox, Window},
+    drawing::{ArrowLabel, BoxBody, EdgeStroke, GraphDrawing, Pane, VisibleBox, Window},
 };
 use crate::text::{Glyph, GlyphSet, Plain};
 
@@ -35,7 +35,7 @@ pub fn draw(model: &Model, now: Time, pen: &mut Pen<'_>, area: Rect) {
     let pane = Rect { x: inside.x + blank, width: inside.width - blank, ..inside };
     let window = picture.window(u32::from(pane.width), u32::from(pane.height));
     let states = States { model, chart, turns: RefCell::default(), ways: RefCell::default() };
-    let sight = chart.sight(window, &|pane, edge| states.line(pane, edge));
+    let sight = chart.view(window, &|pane, edge| states.line(pane, edge));
     let glyphs = pen.theme.glyphs();
     let selected = model.selected_id().and_then(|id| picture.place(id)).map(|place| &chart.nodes()[place].id);
     let mut sheet = Sheet { pen, pane, window };

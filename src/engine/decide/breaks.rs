@@ -74,9 +74,9 @@ impl Run {
                 return None;
             }
             match point.holds(|| self.facts(ix, at, seen())) {
-                Holds::Yes => Some(format!("{named} {}", point.words())),
+                Holds::Yes => Some(format!("{named} {}", point.label())),
                 Holds::No => None,
-                Holds::Unjudged(why) => Some(format!("{named} {}; its condition has no value here: {why}", point.words())),
+                Holds::Unjudged(why) => Some(format!("{named} {}; its condition has no value here: {why}", point.label())),
             }
         };
         // A plan's breakpoint that can't be read was a finding of the plan; here it means what it can't say.

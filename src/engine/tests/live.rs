@@ -165,7 +165,7 @@ fn what_can_not_be_edited_any_more_is_refused_with_a_way_out() {
             vec![Edit::set_kind("b", NodeKind::Merge(MergeNode::default()))],
             "`b` is at work, so what kind of work it does can't change: cancel it or wait until it is over",
         ),
-        (vec![depend("a", "c")], "that would close a cycle: a → b → c → a"),
+        (vec![depend("a", "c")], "this would create a cycle: a → b → c → a"),
         (vec![Edit::RemoveNode { id: "nobody".into() }], "there is no node `nobody`"),
         (vec![objective("c", "use {{nowhere.x}}")], "nowhere"),
         (vec![Edit::SetInputs { inputs: [("x".to_string(), json!(1))].into_iter().collect() }], "inputs and dialect of a run stay"),

@@ -2,9 +2,9 @@
 //! between nodes, unknown fields, and the list of what is lost.
 
 use super::Loss;
-use super::fields::is_quiet;
 use super::forms::{self, DocumentPart};
-use crate::plan::native::{edge_to_value, node_to_value, plan_to_value};
+use crate::plan::fields::is_quiet;
+use crate::plan::native::{edge_to_value, node_to_value, object, plan_to_value};
 use crate::plan::{Dialect, Edge, Join, Node, NodeId, NodeKind, Plan, Route};
 use serde_json::{Map, Value, json};
 use std::collections::{HashMap, HashSet};
@@ -124,8 +124,53 @@ impl<'p> DocumentDraft<'p> {
         }
     }
 
+    /// Writes the nodes as a list of the document: `put` moves what the target can express from the native fields to the written ones.
+    pub fn put_nodes(
+        &mut self,
+        document: &mut Map<String, Value>,
+        list: &str,
+        mut put: impl FnMut(&mut Self, (usize, &'p Node), &mut Map<String, Value>, &mut Map<String, Value>),
+    ) {
+        let mut nodes = Vec::new();
+        for (at, node) in self.nodes() {
+            let mut fields = self.fields(node);
+            let mut written = Map::from_iter([("id".to_owned(), json!(node.id.as_str()))]);
+            put(self, (at, node), &mut fields, &mut written);
+            self.lose_rest(&place(at), &fields);
+            self.carry(&place(at), &mut written, &node.ext, DocumentPart::Node);
+            nodes.push(Value::Object(written));
+        }
+        document.insert(list.to_owned(), Value::Array(nodes));
+    }
+
+    /// Writes the edges as a list: each with its ends under these names, and the native fields under the names that the target has.
+    pub fn put_edges(&mut self, edges: &[(String, Edge)], ends: [&str; 2], names: &[(&str, &str)]) -> Vec<Value> {
+        let mut list = Vec::new();
+        for (place, edge) in edges {
+            let mut fields = self.edge_fields(edge);
+            let mut written = Map::from_iter([(ends[0].to_owned(), json!(edge.from)), (ends[1].to_owned(), json!(edge.to))]);
+            names.iter().for_each(|(native, name)| rename(&mut fields, native, &mut written, name));
+            if self.target == Dialect::Stages && self.plan.edges.iter().find(|other| other.from == edge.from) == Some(edge) {
+                // A decision of a stage plan without a match takes its first edge anyhow.
+                fields.shift_remove("default");
+            }
+            self.lose_rest(place, &fields);
+            self.carry(place, &mut written, &edge.ext, DocumentPart::Edge);
+            list.push(Value::Object(written));
+        }
+        list
+    }
+
+    /// Writes the ids of the nodes that a node waits for; an empty list where one is usual.
+    pub fn put_sources(&mut self, at: usize, key: &str, written: &mut Map<String, Value>, is_usual: bool) {
+        let sources = self.sources(at);
+        if !sources.is_empty() || is_usual {
+            written.insert(key.to_owned(), json!(sources));
+        }
+    }
+
     /// Ids of the nodes that a node waits for, for targets without edges; conditions and the like are lost.
-    pub fn sources(&mut self, at: usize) -> Vec<&'p str> {
+    fn sources(&mut self, at: usize) -> Vec<&'p str> {
         let node = &self.plan.nodes[at];
         let written = self.incoming.get(node.id.as_str()).cloned().unwrap_or_default();
         let mut sources: Vec<&'p str> = Vec::new();
@@ -198,11 +243,12 @@ impl<'p> DocumentDraft<'p> {
     /// those that say so; else one entry, with a note of what that token never comes to.
     pub fn walk(&mut self, edges: &[(String, Edge)]) -> (HashSet<usize>, HashSet<usize>) {
         let nodes = self.nodes();
-        let told = |flag: fn(&Node) -> bool| -> Vec<usize> { nodes.iter().filter(|(_, node)| flag(node)).map(|(at, _)| *at).collect() };
+        let marked_by =
+            |flag: fn(&Node) -> bool| -> Vec<usize> { nodes.iter().filter(|(_, node)| flag(node)).map(|(at, _)| *at).collect() };
         let untouched = |touched: HashSet<&str>| -> Vec<usize> {
             nodes.iter().filter(|(_, node)| !touched.contains(node.id.as_str())).map(|(at, _)| *at).collect()
         };
-        let (mut entries, mut exits) = (told(|node| node.entry), told(|node| node.exit));
+        let (mut entries, mut exits) = (marked_by(|node| node.entry), marked_by(|node| node.exit));
         if self.is_same() {
             return (entries.into_iter().collect(), exits.into_iter().collect());
         }
@@ -306,7 +352,7 @@ impl<'p> DocumentDraft<'p> {
     }
 
     /// The native fields of an edge beside its ends.
-    pub fn edge_fields(&self, edge: &Edge) -> Map<String, Value> {
+    fn edge_fields(&self, edge: &Edge) -> Map<String, Value> {
         let bare = Edge { ext: Map::new(), ..edge.clone() };
         let mut fields = object(edge_to_value(&bare));
         for key in ["from", "to"] {
@@ -321,6 +367,11 @@ impl<'p> DocumentDraft<'p> {
     }
 }
 
+/// The path of a node in the native form.
+pub(super) fn place(at: usize) -> String {
+    format!("nodes[{at}]")
+}
+
 /// Whether a card may be called so.
 fn is_agent_name(name: &str) -> bool {
     (1..=64).contains(&name.len()) && name.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'_' || b == b'-')
@@ -330,12 +381,5 @@ fn is_agent_name(name: &str) -> bool {
 pub(super) fn rename(from: &mut Map<String, Value>, key: &str, to: &mut Map<String, Value>, name: &str) {
     if let Some(value) = from.shift_remove(key) {
         to.insert(name.to_owned(), value);
-    }
-}
-
-fn object(value: Value) -> Map<String, Value> {
-    match value {
-        Value::Object(map) => map,
-        _ => Map::new(),
     }
 }

@@ -1,7 +1,7 @@
 //! The fields of each dialect, told from fields that are only carried along.
 
-use super::fields::{Slips, is_quiet};
 use super::{hybrid, orchestration, stages, tools, workflow};
+use crate::plan::fields::{Slips, is_quiet};
 use crate::plan::native::{EDGE_FIELDS, PLAN_FIELDS, is_node_field};
 use crate::plan::{Dialect, Plan};
 use serde_json::Value;
@@ -9,7 +9,6 @@ use serde_json::Value;
 /// One kind of object in a document.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in crate::plan) enum DocumentPart {
-    /// The document itself.
     Plan,
     /// A node, task or stage.
     Node,

@@ -1,10 +1,9 @@
 //! Hybrid plans: `{tasks: […]}` of tool calls (`tool`, `arguments`), `code_execution` and `agent_delegation`. A task without side
 //! effects is safe to fail: that is read into the policy and not written back.
 
-use super::draft::{DocumentDraft, rename};
-use super::fields::{Fields, Slips};
-use super::forms::DocumentPart;
+use super::draft::{DocumentDraft, place, rename};
 use super::{Loss, nodes};
+use crate::plan::fields::{Fields, Slips};
 use crate::plan::native::ShapeError;
 use crate::plan::{
     AgentNode, Budget, Catalog, CodeNode, Dialect, Node, NodeKind, OnFailure, Plan, Policy, SandboxLimits, ToolInfo, ToolInput, ToolNode,
@@ -151,26 +150,15 @@ pub(super) fn write(plan: &Plan, catalog: &Catalog) -> (Value, Vec<Loss>) {
     document.insert("tasks".into(), Value::Null);
     draft.head(&mut document, &[]);
     draft.lose_edges();
-    let mut tasks = Vec::new();
-    for (at, node) in draft.nodes() {
-        let place = format!("nodes[{at}]");
-        let mut fields = draft.fields(node);
-        let mut written = Map::from_iter([("id".to_owned(), json!(node.id.as_str()))]);
-        put_work(&mut draft, &place, (node, catalog), &mut fields, &mut written);
-        let sources = draft.sources(at);
-        if !sources.is_empty() {
-            written.insert("depends_on".into(), json!(sources));
-        }
-        put_policy(&mut draft, &place, node, &mut fields, &mut written);
-        draft.lose_rest(&place, &fields);
-        draft.carry(&place, &mut written, &node.ext, DocumentPart::Node);
-        tasks.push(Value::Object(written));
-    }
-    document.insert("tasks".into(), Value::Array(tasks));
+    draft.put_nodes(&mut document, "tasks", |draft, (at, node), fields, written| {
+        put_kind(draft, &place(at), (node, catalog), fields, written);
+        draft.put_sources(at, "depends_on", written, false);
+        put_policy(draft, &place(at), node, fields, written);
+    });
     (Value::Object(document), draft.finish())
 }
 
-fn put_work(
+fn put_kind(
     draft: &mut DocumentDraft,
     place: &str,
     (node, catalog): (&Node, &Catalog),

@@ -6,9 +6,7 @@ use std::collections::BTreeMap;
 /// One step of a path.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum PathStep {
-    /// Into an object.
     Key(String),
-    /// Into a list.
     Index(usize),
 }
 

@@ -4,14 +4,13 @@
 //! A dialect's reader takes its fields into the plan's types. What says nothing there (null, false, an empty list) and what it doesn't
 //! know stays in `ext`, and its writer gives it back. A name that belongs to another dialect is an error that tells the right one.
 
+mod diagram;
 mod draft;
-mod fields;
 mod forms;
 mod hybrid;
 mod json;
 mod locate;
 mod orchestration;
-mod picture;
 mod place;
 mod source;
 mod stages;
@@ -23,20 +22,19 @@ mod write;
 mod yaml;
 
 pub(in crate::plan) use forms::{DocumentPart, fields as known_fields, is_field, is_kept};
-pub use place::{locate, source_path, source_words};
+pub use place::{locate, source_message, source_path};
 pub(in crate::plan) use stages::GRAPHS as STAGE_GRAPHS;
 pub use write::{ExportedPlan, Loss, Syntax, write, write_as};
 
+use super::fields::Fields;
 use super::native::{ShapeError, plan_from_value};
 use super::{Catalog, Dialect, Edge, Node, Plan};
-use fields::Fields;
 use serde_json::{Map, Value};
 use std::{fmt, str::FromStr};
 
 /// A form that is written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Format {
-    /// dagdeck's own JSON.
     Native,
     /// `{nodes: [{id, agent, objective, depends_on}], metadata}`.
     Orchestration,
@@ -44,17 +42,13 @@ pub enum Format {
     Tools,
     /// `{tasks: […]}` of tool calls, code and delegated agents.
     Hybrid,
-    /// `{nodes, connections}`.
     Workflow,
-    /// `{stages, edges}`.
     Stages,
-    /// A Mermaid flowchart.
     Mermaid,
-    /// Graphviz.
     Dot,
-    /// A picture of the tree as text.
+    /// A drawing of the tree as text.
     Tree,
-    /// A picture with boxes and lines as text.
+    /// A drawing with boxes and lines as text.
     Text,
 }
 
@@ -89,8 +83,8 @@ impl Format {
         }
     }
 
-    /// Whether it is a picture of the plan rather than a document that can be read again.
-    pub fn is_picture(self) -> bool {
+    /// Whether it is a drawing of the plan rather than a document that can be read again.
+    pub fn is_drawing(self) -> bool {
         match self {
             Self::Mermaid | Self::Dot | Self::Tree | Self::Text => true,
             Self::Native | Self::Orchestration | Self::Tools | Self::Hybrid | Self::Workflow | Self::Stages => false,
@@ -118,7 +112,6 @@ pub struct ReadError {
     pub path: String,
     /// Whose document it is, where its shape tells that.
     pub shape: Option<Dialect>,
-    /// Cause, lower-case start.
     pub message: String,
 }
 
@@ -239,17 +232,16 @@ fn is_orchestration_node(node: &Value) -> bool {
 
 /// The entries of the list that makes the document a plan of its dialect.
 fn nodes(fields: &mut Fields, key: &str, read: fn(Value, &str) -> Result<Node, ShapeError>) -> Result<Vec<Node>, ShapeError> {
-    let list = fields.list(key)?.ok_or_else(|| fields.missing(key))?;
-    list.into_iter().enumerate().map(|(i, value)| read(value, &format!("{key}[{i}]"))).collect()
+    fields.each(key, read)?.ok_or_else(|| fields.missing(key))
 }
 
 /// The edges of a dialect that has some; an empty list is kept.
 fn edges(fields: &mut Fields, key: &str, read: fn(Value, &str) -> Result<Edge, ShapeError>) -> Result<Vec<Edge>, ShapeError> {
-    let list = fields.list(key)?;
-    if list.as_ref().is_some_and(Vec::is_empty) {
+    let edges = fields.each(key, read)?;
+    if edges.as_ref().is_some_and(Vec::is_empty) {
         fields.keep(key, Value::Array(Vec::new()));
     }
-    list.unwrap_or_default().into_iter().enumerate().map(|(i, value)| read(value, &format!("{key}[{i}]"))).collect()
+    Ok(edges.unwrap_or_default())
 }
 
 /// A plan with what any document may carry beside its nodes: a goal, inputs, free data.

@@ -1,9 +1,8 @@
 //! Orchestration plans: `{nodes: [{id, agent, objective, depends_on}], metadata}`.
 
-use super::draft::DocumentDraft;
-use super::fields::{Fields, Slips};
-use super::forms::DocumentPart;
+use super::draft::{DocumentDraft, place};
 use super::{Loss, nodes};
+use crate::plan::fields::{Fields, Slips};
 use crate::plan::native::ShapeError;
 use crate::plan::{AgentNode, Dialect, Node, NodeKind, Plan};
 use serde_json::{Map, Value, json};
@@ -38,31 +37,20 @@ pub(super) fn write(plan: &Plan) -> (Value, Vec<Loss>) {
     document.insert("nodes".into(), Value::Null);
     draft.head(&mut document, &["metadata"]);
     draft.lose_edges();
-    let mut nodes = Vec::new();
-    for (at, node) in draft.nodes() {
-        let place = format!("nodes[{at}]");
-        let mut fields = draft.fields(node);
-        let mut written = Map::from_iter([("id".to_owned(), json!(node.id.as_str()))]);
-        written.insert("agent".into(), draft.agent_name(&place, node, &mut fields));
+    draft.put_nodes(&mut document, "nodes", |draft, (at, node), fields, written| {
+        written.insert("agent".into(), draft.agent_name(&place(at), node, fields));
         let objective = fields.shift_remove("objective").unwrap_or_else(|| match fields.shift_remove("goal") {
             Some(goal) => {
-                draft.lose(format!("{place}.goal"), "the orchestration format has no `goal`, so it is written as `objective`");
+                draft.lose(format!("{}.goal", place(at)), "the orchestration format has no `goal`, so it is written as `objective`");
                 goal
             }
             None => {
-                draft.lose(place.as_str(), "the orchestration format needs `objective`, so it is written empty");
+                draft.lose(place(at), "the orchestration format needs `objective`, so it is written empty");
                 json!("")
             }
         });
         written.insert("objective".into(), objective);
-        let sources = draft.sources(at);
-        if !sources.is_empty() || !draft.is_same() {
-            written.insert("depends_on".into(), json!(sources));
-        }
-        draft.lose_rest(&place, &fields);
-        draft.carry(&place, &mut written, &node.ext, DocumentPart::Node);
-        nodes.push(Value::Object(written));
-    }
-    document.insert("nodes".into(), Value::Array(nodes));
+        draft.put_sources(at, "depends_on", written, !draft.is_same());
+    });
     (Value::Object(document), draft.finish())
 }

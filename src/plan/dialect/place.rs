@@ -66,7 +66,7 @@ pub fn source_path(plan: &Plan, shape: Dialect, path: &str) -> String {
 
 /// What a finding says, in the words of a document of this shape: where it names a field of the thing that `path` leads to, the name is
 /// the one that the field has there.
-pub fn source_words(plan: &Plan, shape: Dialect, path: &str, message: &str) -> String {
+pub fn source_message(plan: &Plan, shape: Dialect, path: &str, message: &str) -> String {
     let ends = ["nodes[", "edges["].iter().filter_map(|list| path.rfind(list)).max();
     let Some(end) = ends.and_then(|at| Some(at + path[at..].find(']')? + 1)) else { return message.to_owned() };
     let (thing, place) = (&path[..end], source_path(plan, shape, &path[..end]));

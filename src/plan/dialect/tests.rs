@@ -53,9 +53,9 @@ fn errors_name_file_line_column_and_path() {
         ),
         (
             "{\"nodes\": [{\"id\": \"a\",\n\"merge\": true, \"retry\": {\"attempts\": -1}}]}",
-            "p.json:2:25: `nodes[0].retry`: invalid value: integer `-1`, expected u32",
+            "p.json:2:38: `nodes[0].retry.attempts`: invalid value: integer `-1`, expected u32",
         ),
-        ("{\"nodes\": [{\"x\": 1}]}", "p.json:1:12: `nodes[0]`: a node needs an `id`"),
+        ("{\"nodes\": [{\"x\": 1}]}", "p.json:1:12: `nodes[0]`: a node needs `id`"),
     ];
     for (text, words) in cases {
         assert_eq!(read(text, "p.json").unwrap_err().to_string(), words);
@@ -79,7 +79,7 @@ fn what_orchestration_cannot_say_is_listed_by_path() {
 }
 
 #[test]
-fn pictures_show_structure_and_escape_what_authors_wrote() {
+fn drawings_show_structure_and_escape_what_authors_wrote() {
     let document = json!({"goal": "Go \u{1b}[31m", "nodes": [
         {"id": "a", "agent": "wr\"iter"}, {"id": "b", "decide": "a"}, {"id": "c", "tool": "t", "depends_on": ["a"]}, {"id": "d", "merge": true, "depends_on": ["c"]}
     ], "edges": [{"from": "a", "to": "b"}, {"from": "b", "to": "d", "when": "yes<no"}]});
@@ -101,7 +101,7 @@ fn formats_are_named() {
     }
     assert_eq!(
         "png".parse::<Format>(),
-        Err("unknown format `png`: one of native, orchestration, tools, hybrid, workflow, stages, mermaid, dot, tree, text".into())
+        Err("unknown format `png`; use one of native, orchestration, tools, hybrid, workflow, stages, mermaid, dot, tree, text".into())
     );
 }
 
@@ -109,7 +109,7 @@ fn formats_are_named() {
 fn messages_name_fields_as_the_document_does() {
     let text = r#"{"tasks": [{"id": "a", "type": "agent_delegation", "agent_role": "r", "agent_goal": "g"}, {"id": "tools", "tool": "t", "arguments": {}}]}"#;
     let (plan, shape) = read(text, "-").unwrap();
-    let said = |path: &str, words: &str| source_words(&plan, shape, path, words);
+    let said = |path: &str, words: &str| source_message(&plan, shape, path, words);
     assert_eq!(said("nodes[0].objective", "give it `objective` or `timeout_s`, not `x`"), "give it `agent_goal` or `timeout`, not `x`");
     assert_eq!(said("nodes[1]", "`args` and `tools`"), "`arguments` and `tools`", "`tools` is a node here");
     assert_eq!(said("", "`args`"), "`args`");
@@ -137,18 +137,18 @@ fn places_are_found_in_one_pass_and_the_last_of_equal_keys_counts() {
 }
 
 #[test]
-fn pictures_show_what_stands_inside_of_nodes() {
+fn drawings_show_what_stands_inside_of_nodes() {
     let text = r#"{"nodes": [{"id": "a", "value": 1}, {"id": "each", "depends_on": ["a"], "over": "a", "body": {"nodes": [{"id": "b", "value": 1}]}},
         {"id": "c", "value": 1, "depends_on": ["each"]}]}"#;
     let (plan, _) = read(text, "-").unwrap();
-    let picture = |format| write(&plan, format).text;
-    assert_eq!(picture(Format::Tree), "a  transform\n└─ each  map\n   ╞═ b  transform\n   └─ c  transform\n");
-    let mermaid = picture(Format::Mermaid);
+    let drawing = |format| write(&plan, format).text;
+    assert_eq!(drawing(Format::Tree), "a  transform\n└─ each  map\n   ╞═ b  transform\n   └─ c  transform\n");
+    let mermaid = drawing(Format::Mermaid);
     assert!(
         mermaid.contains("  subgraph n1[\"each: map\"]\n    n2[\"b<br/>transform\"]\n  end\n") && mermaid.contains("n1 --> n3"),
         "{mermaid}"
     );
-    let dot = picture(Format::Dot);
+    let dot = drawing(Format::Dot);
     assert!(
         dot.contains("  subgraph cluster_n1 {\n    n1 [label=\"each: map\", shape=box3d];\n    n2 [label=\"b: transform\"];\n  }\n"),
         "{dot}"
@@ -169,10 +169,10 @@ fn what_one_dialect_says_and_another_cannot_is_listed() {
     assert_eq!(
         lost(fan, Format::Workflow),
         [
-            "nodes[3]: the workflow format has no such node, so `d` is left out",
+            "nodes[3]: the workflow format can't hold this kind of node, so `d` is left out",
             "nodes[3].depends_on: `d` is left out",
             "nodes[3].depends_on: `d` is left out",
-            "nodes[0]: the workflow format takes one way out, so of several only `b` would run",
+            "nodes[0]: the workflow format takes one outgoing edge, so only `b` would run",
             "nodes[1].approve: the workflow format has no such field",
         ]
     );
@@ -183,9 +183,9 @@ fn what_one_dialect_says_and_another_cannot_is_listed() {
     assert_eq!(
         lost(stages.clone(), Format::Tools),
         [
-            "nodes[1]: the tools format has no such node, so `b` is left out",
-            "edges[0].when: the tools format has plain dependencies only",
-            "edges[0].edge_type: the tools format has plain dependencies only",
+            "nodes[1]: the tools format can't hold this kind of node, so `b` is left out",
+            "edges[0].when: the tools format only has plain dependencies",
+            "edges[0].edge_type: the tools format only has plain dependencies",
             "nodes[0].args.zone: the tools format has one `query`, so the argument's name is lost",
         ]
     );
@@ -196,7 +196,7 @@ fn what_one_dialect_says_and_another_cannot_is_listed() {
     assert_eq!(
         lost(hybrid, Format::Orchestration),
         [
-            "nodes[0].role: the orchestration format needs the name of an agent: the role is written as one",
+            "nodes[0].role: the orchestration format needs the name of an agent: the role is used",
             "nodes[0].goal: the orchestration format has no `goal`, so it is written as `objective`",
             "nodes[0].budget: the orchestration format has no such field",
             "nodes[0].on_failure: the orchestration format has no such field",
@@ -212,8 +212,8 @@ fn a_walk_has_one_entry_and_what_it_never_comes_to_or_never_joins_is_told() {
         let name = format!("the {} format", format.name());
         let lost: Vec<String> = written.lost.iter().map(|loss| format!("{}: {}", loss.path, loss.reason)).collect();
         let expected = [
-            format!("nodes[1]: {name} begins at one node, `paris`, and no way leads from there, so it would never run"),
-            format!("nodes[2]: {name} comes here from one node, and this waits for 2"),
+            format!("nodes[1]: {name} starts at one node, `paris`, which doesn't lead here, so this would never run"),
+            format!("nodes[2]: {name} comes here from one node, but this waits for 2"),
         ];
         assert!(expected.iter().all(|words| lost.contains(words)), "{lost:#?}");
         assert_eq!(written.text.matches(mark).count(), 1, "{}", written.text);
@@ -222,7 +222,7 @@ fn a_walk_has_one_entry_and_what_it_never_comes_to_or_never_joins_is_told() {
         {"id": "a", "tool": "x", "query": "1", "dependencies": []}, {"id": "b", "tool": "x", "query": "2", "dependencies": []},
         {"id": "c", "tool": "x", "query": "3", "dependencies": ["b"]}
     ]});
-    let begins = "the stages format begins at one node, `a`, and no way leads from there, so it would never run";
+    let begins = "the stages format starts at one node, `a`, which doesn't lead here, so this would never run";
     assert_eq!(lost(tools, Format::Stages), [format!("nodes[1]: {begins}"), format!("nodes[2]: {begins}")]);
 }
 
@@ -233,7 +233,7 @@ fn several_conditions_that_may_hold_at_once_are_told_unless_the_plan_takes_the_f
     ]});
     for format in [Format::Workflow, Format::Stages] {
         let words = format!(
-            "nodes[0]: the {} format takes one way out, the first whose condition holds, but here all of those are taken",
+            "nodes[0]: the {} format takes one outgoing edge, the first whose condition holds, but here all of those are taken",
             format.name()
         );
         assert_eq!(lost(plan.clone(), format), [words]);
@@ -295,7 +295,7 @@ fn of_several_marked_entries_a_walk_keeps_the_first_in_another_dialect() {
         {"stage_id": "a", "type": "AGENT", "agent_id": "x", "entrypoint": true}, {"stage_id": "b", "type": "AGENT", "agent_id": "x", "entrypoint": true},
         {"stage_id": "c", "type": "AGENT", "agent_id": "x", "terminal": true}
     ], "edges": [{"from_stage_id": "a", "to_stage_id": "c"}, {"from_stage_id": "b", "to_stage_id": "c"}]});
-    assert_eq!(lost(stages.clone(), Format::Workflow), ["nodes[1].entry: a walk begins at one node, and `a` is the first that is marked"]);
+    assert_eq!(lost(stages.clone(), Format::Workflow), ["nodes[1].entry: only one node can be the entry, and `a` is the first one marked"]);
     assert_eq!(lost(stages, Format::Stages), [""; 0]);
 }
 

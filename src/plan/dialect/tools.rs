@@ -1,9 +1,8 @@
 //! Tools plans: `{dag: [{id, tool, query, dependencies}]}`, where a query may hold `{{id.field}}`.
 
-use super::draft::DocumentDraft;
-use super::fields::{Fields, Slips};
-use super::forms::DocumentPart;
+use super::draft::{DocumentDraft, place};
 use super::{Loss, nodes};
+use crate::plan::fields::{Fields, Slips};
 use crate::plan::native::ShapeError;
 use crate::plan::{Catalog, Dialect, Node, NodeKind, Plan, ToolInfo, ToolInput, ToolNode};
 use serde_json::{Map, Value, json};
@@ -49,26 +48,15 @@ pub(super) fn write(plan: &Plan, catalog: &Catalog) -> (Value, Vec<Loss>) {
     document.insert("dag".into(), Value::Null);
     draft.head(&mut document, &[]);
     draft.lose_edges();
-    let mut tasks = Vec::new();
-    for (at, node) in draft.nodes() {
-        let place = format!("nodes[{at}]");
-        let mut fields = draft.fields(node);
-        let mut written = Map::from_iter([("id".to_owned(), json!(node.id.as_str()))]);
+    draft.put_nodes(&mut document, "dag", |draft, (at, node), fields, written| {
         written.insert("tool".into(), fields.shift_remove("tool").unwrap_or_default());
         let args = fields.shift_remove("args");
-        let tool = if let NodeKind::Tool(work) = &node.kind { catalog.tool(&work.tool) } else { None };
+        let tool = node.kind.tool().and_then(|work| catalog.tool(&work.tool));
         let parameter = tool.and_then(ToolInfo::query_parameter);
-        let query = fields.shift_remove("query").unwrap_or_else(|| query(&mut draft, &place, parameter, args));
+        let query = fields.shift_remove("query").unwrap_or_else(|| query(draft, &place(at), parameter, args));
         written.insert("query".into(), query);
-        let sources = draft.sources(at);
-        if !sources.is_empty() || !draft.is_same() {
-            written.insert("dependencies".into(), json!(sources));
-        }
-        draft.lose_rest(&place, &fields);
-        draft.carry(&place, &mut written, &node.ext, DocumentPart::Node);
-        tasks.push(Value::Object(written));
-    }
-    document.insert("dag".into(), Value::Array(tasks));
+        draft.put_sources(at, "dependencies", written, !draft.is_same());
+    });
     (Value::Object(document), draft.finish())
 }
 

@@ -1,10 +1,9 @@
 //! Workflow plans: `{nodes: [{id, agent_name, is_entry, is_exit, skip_condition}], connections: [{source_id, target_id, condition,
 //! context_passed}]}`. One token walks; the first connection whose condition holds is taken.
 
-use super::draft::{DocumentDraft, rename};
-use super::fields::{Fields, Slips};
-use super::forms::DocumentPart;
+use super::draft::{DocumentDraft, place, rename};
 use super::{Loss, nodes};
+use crate::plan::fields::{Fields, Slips};
 use crate::plan::native::ShapeError;
 use crate::plan::{AgentNode, Dialect, Edge, Node, NodeKind, Plan, Policy};
 use serde_json::{Map, Value, json};
@@ -52,10 +51,11 @@ pub(super) fn read(value: Value) -> Result<Plan, ShapeError> {
 fn node(value: Value, path: &str) -> Result<Node, ShapeError> {
     let mut fields = Fields::open(value, path, &NODE)?;
     let id = fields.need_text("id")?;
-    let work = AgentNode { agent: Some(fields.need_text("agent_name")?), objective: fields.words("objective")?, ..AgentNode::default() };
+    let work =
+        AgentNode { agent: Some(fields.need_text("agent_name")?), objective: fields.some_text("objective")?, ..AgentNode::default() };
     let entry = fields.flag("is_entry")?;
     let exit = fields.flag("is_exit")?;
-    let policy = Policy { skip_if: fields.words("skip_condition")?, ..Policy::default() };
+    let policy = Policy { skip_if: fields.some_text("skip_condition")?, ..Policy::default() };
     Ok(Node { entry, exit, policy, ext: fields.rest(), ..Node::new(id.as_str(), NodeKind::Agent(work)) })
 }
 
@@ -63,10 +63,10 @@ fn connection(value: Value, path: &str) -> Result<Edge, ShapeError> {
     let mut fields = Fields::open(value, path, &CONNECTION)?;
     let from = fields.need_text("source_id")?;
     let to = fields.need_text("target_id")?;
-    let when = fields.words("condition")?;
+    let when = fields.some_text("condition")?;
     let context = fields.texts("context_passed")?;
-    let id = fields.words("id")?;
-    let label = fields.words("label")?;
+    let id = fields.some_text("id")?;
+    let label = fields.some_text("label")?;
     Ok(Edge { when, context, id, label, ext: fields.rest(), ..Edge::new(from.as_str(), to.as_str()) })
 }
 
@@ -78,44 +78,23 @@ pub(super) fn write(plan: &Plan) -> (Value, Vec<Loss>) {
     draft.head(&mut document, &[]);
     let edges = draft.edges();
     let (entries, exits) = draft.walk(&edges);
-    let mut nodes = Vec::new();
-    for (at, node) in draft.nodes() {
-        let place = format!("nodes[{at}]");
-        let mut fields = draft.fields(node);
-        let mut written = Map::from_iter([("id".to_owned(), json!(node.id.as_str()))]);
-        written.insert("agent_name".into(), draft.agent_name(&place, node, &mut fields));
+    draft.put_nodes(&mut document, "nodes", |draft, (at, node), fields, written| {
+        written.insert("agent_name".into(), draft.agent_name(&place(at), node, fields));
         if draft.is_same() {
-            rename(&mut fields, "objective", &mut written, "objective");
+            rename(fields, "objective", written, "objective");
         }
         fields.shift_remove("entry");
         fields.shift_remove("exit");
-        if entries.contains(&at) {
-            written.insert("is_entry".into(), json!(true));
+        for (key, marked) in [("is_entry", &entries), ("is_exit", &exits)] {
+            if marked.contains(&at) {
+                written.insert(key.into(), json!(true));
+            }
         }
-        if exits.contains(&at) {
-            written.insert("is_exit".into(), json!(true));
-        }
-        rename(&mut fields, "skip_if", &mut written, "skip_condition");
-        draft.lose_rest(&place, &fields);
-        draft.carry(&place, &mut written, &node.ext, DocumentPart::Node);
-        nodes.push(Value::Object(written));
-    }
-    document.insert("nodes".into(), Value::Array(nodes));
-    let mut connections = Vec::new();
-    for (place, edge) in &edges {
-        let mut fields = draft.edge_fields(edge);
-        let mut written =
-            Map::from_iter([("source_id".to_owned(), json!(edge.from.as_str())), ("target_id".to_owned(), json!(edge.to.as_str()))]);
-        rename(&mut fields, "when", &mut written, "condition");
-        rename(&mut fields, "context", &mut written, "context_passed");
-        if draft.is_same() {
-            rename(&mut fields, "id", &mut written, "id");
-            rename(&mut fields, "label", &mut written, "label");
-        }
-        draft.lose_rest(place, &fields);
-        draft.carry(place, &mut written, &edge.ext, DocumentPart::Edge);
-        connections.push(Value::Object(written));
-    }
+        rename(fields, "skip_if", written, "skip_condition");
+    });
+    let names = [("when", "condition"), ("context", "context_passed"), ("id", "id"), ("label", "label")];
+    let names = if draft.is_same() { &names[..] } else { &names[..2] };
+    let connections = draft.put_edges(&edges, ["source_id", "target_id"], names);
     // A workflow of one node may do without the list, or with nothing in its place.
     let connections =
         if draft.is_same() && connections.is_empty() { plan.ext.get("connections").cloned() } else { Some(Value::Array(connections)) };

@@ -1,18 +1,16 @@
 //! Plans as text of each format, with what is lost on the way.
 
-use super::{Format, hybrid, orchestration, picture, stages, tools, workflow, yaml};
-use crate::plan::chart;
+use super::{Format, diagram, hybrid, orchestration, stages, tools, workflow, yaml};
+use crate::plan::drawing;
 use crate::plan::native::plan_to_value;
 use crate::plan::{Catalog, Plan};
 use crate::text::{GlyphSet, safe_json};
 use serde_json::Value;
 
-/// How a document stands in a text. Pictures have a form of their own.
+/// How a document stands in a text. Drawings have a form of their own.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Syntax {
-    /// JSON, indented.
     Json,
-    /// YAML.
     Yaml,
 }
 
@@ -21,7 +19,7 @@ pub enum Syntax {
 pub struct ExportedPlan {
     /// The text, with a line break at its end.
     pub text: String,
-    /// What the format can't express; nothing for native. Pictures show the structure and list no losses.
+    /// What the format can't express; nothing for native. Drawings show the structure and list no losses.
     pub lost: Vec<Loss>,
 }
 
@@ -49,10 +47,10 @@ pub fn write_as(plan: &Plan, format: Format, syntax: Syntax, catalog: &Catalog) 
         Format::Hybrid => hybrid::write(plan, catalog),
         Format::Workflow => workflow::write(plan),
         Format::Stages => stages::write(plan),
-        Format::Mermaid => return ExportedPlan { text: picture::mermaid(plan), lost: Vec::new() },
-        Format::Dot => return ExportedPlan { text: picture::dot(plan), lost: Vec::new() },
-        Format::Tree => return ExportedPlan { text: picture::tree(plan), lost: Vec::new() },
-        Format::Text => return ExportedPlan { text: chart::text(plan, GlyphSet::Unicode), lost: Vec::new() },
+        Format::Mermaid => return ExportedPlan { text: diagram::mermaid(plan), lost: Vec::new() },
+        Format::Dot => return ExportedPlan { text: diagram::dot(plan), lost: Vec::new() },
+        Format::Tree => return ExportedPlan { text: diagram::tree(plan), lost: Vec::new() },
+        Format::Text => return ExportedPlan { text: drawing::text(plan, GlyphSet::Unicode), lost: Vec::new() },
     };
     let text = match syntax {
         Syntax::Json => pretty(&value),

@@ -57,8 +57,7 @@ fn add_node(plan: &Plan, whole: &Whole) -> Edit {
         if *other != node.id && find(plan, other).is_err() {
             continue;
         }
-        let plain = Edge::new(edge.from.clone(), edge.to.clone()) == *edge;
-        if plain && edge.to == node.id {
+        if edge.is_plain() && edge.to == node.id {
             node.depends_on.push(edge.from.clone());
         } else {
             edits.push(Edit::AddEdge { edge: Box::new(edge.clone()), at: None });
@@ -86,7 +85,7 @@ fn set_head(plan: &Plan, slot: &ChangedField) -> Result<Edit, EditError> {
 
 fn add_edge(plan: &Plan, edge: &Edge) -> Edit {
     let between = plan.all_edges().any(|known| known.from == edge.from && known.to == edge.to);
-    if !between && Edge::new(edge.from.clone(), edge.to.clone()) == *edge {
+    if !between && edge.is_plain() {
         Edit::AddDependency { node: edge.to.clone(), on: edge.from.clone() }
     } else {
         Edit::AddEdge { edge: Box::new(edge.clone()), at: None }
@@ -103,9 +102,8 @@ fn remove_edge(plan: &Plan, edge: &Edge) -> Result<Edit, EditError> {
 /// The target without one of its plain dependencies.
 fn without_dependency(plan: &Plan, edge: &Edge) -> Result<Edit, EditError> {
     let absent = || EditError::NotDependent { node: edge.to.clone(), on: edge.from.clone() };
-    let plain = Edge::new(edge.from.clone(), edge.to.clone()) == *edge;
     let mut node = find(plan, &edge.to)?.clone();
-    let at = node.depends_on.iter().position(|source| plain && *source == edge.from).ok_or_else(absent)?;
+    let at = node.depends_on.iter().position(|source| edge.is_plain() && *source == edge.from).ok_or_else(absent)?;
     node.depends_on.remove(at);
     Ok(Edit::ReplaceNode { node: Box::new(node) })
 }

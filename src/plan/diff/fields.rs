@@ -1,7 +1,7 @@
 //! Differences of fields: of two nodes with the same id, and of two plans without their nodes and edges.
 
 use super::Change;
-use crate::plan::native::{node_to_value, plan_to_value};
+use crate::plan::native::{node_to_value, object, plan_to_value};
 use crate::plan::{Node, NodeKind, Plan, SubplanNode, ToolInput};
 use serde_json::{Map, Value};
 
@@ -17,7 +17,6 @@ pub struct ChangedField {
 }
 
 impl ChangedField {
-    /// Its name: `args.path`.
     pub fn name(&self) -> String {
         self.path.join(".")
     }
@@ -141,11 +140,4 @@ fn slots(old: &Map<String, Value>, new: &Map<String, Value>) -> Vec<ChangedField
         }
     }
     slots
-}
-
-fn object(value: Value) -> Map<String, Value> {
-    match value {
-        Value::Object(map) => map,
-        Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) | Value::Array(_) => Map::new(),
-    }
 }

@@ -25,16 +25,13 @@ pub struct Diff {
     pub pieces: Vec<Difference>,
 }
 
-/// One difference.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Difference {
     /// The address of the node in whose plan it stands; `None` for the plan itself.
     pub within: Option<NodeId>,
-    /// What differs.
     pub change: Change,
 }
 
-/// What differs.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Change {
     /// A node is only in the new plan.
@@ -43,11 +40,9 @@ pub enum Change {
     Removed(Box<Whole>),
     /// A field of a node, or fields that only make sense together.
     Field {
-        /// Which node.
         node: NodeId,
         /// What the difference is called: `objective`, `args.path`, `work`.
         name: String,
-        /// The fields.
         slots: Vec<ChangedField>,
     },
     /// An edge between nodes of both plans. One of them is there.
@@ -87,7 +82,6 @@ impl Diff {
         Self { pieces }
     }
 
-    /// Whether nothing differs.
     pub fn is_empty(&self) -> bool {
         self.pieces.is_empty()
     }

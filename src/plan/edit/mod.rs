@@ -1,6 +1,6 @@
 //! `Edit`: a change to a plan as plain data. Applying one gives its inverse, which restores an equal plan, order included: every
 //! edit comes down to pieces of the lists `nodes` and `edges` being put in place of others, and the inverse puts the old pieces back.
-//! An edit that would close a cycle is refused with the cycle spelled out.
+//! An edit this would create a cycle is refused with the cycle spelled out.
 
 mod follow;
 mod history;
@@ -23,19 +23,15 @@ pub enum Edit {
     AddNode {
         /// Its id must be new.
         node: Box<Node>,
-        /// Position.
         at: Option<usize>,
     },
     /// A node goes, with its edges. Texts that mention it stay as they are.
     RemoveNode {
-        /// Which.
         id: NodeId,
     },
     /// A node's name changes; dependencies, edges, references, conditions and code follow.
     RenameNode {
-        /// Old name.
         from: NodeId,
-        /// New name.
         to: NodeId,
     },
     /// A node is written anew under its old id.
@@ -46,7 +42,6 @@ pub enum Edit {
     /// What a node does.
     #[serde(rename = "set_work")]
     SetKind {
-        /// Which.
         id: NodeId,
         /// What it does from now on.
         #[serde(rename = "work")]
@@ -54,76 +49,57 @@ pub enum Edit {
     },
     /// How a node is run.
     SetPolicy {
-        /// Which.
         id: NodeId,
-        /// The new policy.
         policy: Box<Policy>,
     },
     /// A node moves to another position of `nodes`.
     MoveNode {
-        /// Which.
         id: NodeId,
         /// The position that it has afterwards.
         to: usize,
     },
     /// A copy of a node, right behind it, with the same incoming edges.
     DuplicateNode {
-        /// Which.
         id: NodeId,
-        /// The copy's name.
         copy: NodeId,
     },
-    /// A plain edge.
     AddDependency {
-        /// Target.
         node: NodeId,
-        /// Source.
         on: NodeId,
     },
     /// Every plain edge and every written edge between two nodes goes.
     RemoveDependency {
-        /// Target.
         node: NodeId,
-        /// Source.
         on: NodeId,
     },
     /// An edge at a position of `edges`; `None` is the end.
     AddEdge {
-        /// The edge.
         edge: Box<Edge>,
-        /// Position.
         at: Option<usize>,
     },
     /// The edge at a position of `edges` goes.
     RemoveEdge {
-        /// Position.
         at: usize,
     },
     /// The edge at a position of `edges` is written anew.
     ReplaceEdge {
-        /// Position.
         at: usize,
-        /// The new edge.
         edge: Box<Edge>,
     },
     /// What the plan is for.
     SetGoal {
-        /// The new goal.
         goal: String,
     },
     /// Values known at the start.
     SetInputs {
-        /// The new inputs.
         inputs: Map<String, Value>,
     },
     /// Caps of the whole run.
     SetBudget {
-        /// The new caps.
         budget: Budget,
     },
     /// Policy for nodes that don't say otherwise.
     SetDefaults {
-        /// The new defaults.
         defaults: Box<Policy>,
     },
     /// Everything of the plan but its nodes and edges.
@@ -133,32 +109,23 @@ pub enum Edit {
     },
     /// A piece of `nodes` is put in place of another: what inverses are made of.
     SpliceNodes {
-        /// First position.
         at: usize,
-        /// How many go.
         remove: usize,
-        /// What comes.
         insert: Vec<Node>,
     },
     /// A piece of `edges` is put in place of another: what inverses are made of.
     SpliceEdges {
-        /// First position.
         at: usize,
-        /// How many go.
         remove: usize,
-        /// What comes.
         insert: Vec<Edge>,
     },
     /// A change to the plan inside a node.
     Within {
-        /// The node.
         node: NodeId,
-        /// What changes there.
         edit: Box<Edit>,
     },
     /// Several edits as one: all or none.
     Batch {
-        /// In order.
         edits: Vec<Edit>,
     },
 }
@@ -190,12 +157,7 @@ pub enum EditError {
     NoEdge(usize),
     /// There is no edge between these nodes.
     #[error("`{node}` does not depend on `{on}`")]
-    NotDependent {
-        /// Target.
-        node: NodeId,
-        /// Source.
-        on: NodeId,
-    },
+    NotDependent { node: NodeId, on: NodeId },
     /// The name is taken.
     #[error("there is already a node `{0}`")]
     Taken(NodeId),
@@ -204,12 +166,7 @@ pub enum EditError {
     BadId(NodeId),
     /// The edge is there already.
     #[error("`{node}` already depends on `{on}`")]
-    Dependent {
-        /// Target.
-        node: NodeId,
-        /// Source.
-        on: NodeId,
-    },
+    Dependent { node: NodeId, on: NodeId },
     /// The edit would close a cycle.
     #[error("this would create a cycle: {0}")]
     Cycle(String),
@@ -246,27 +203,7 @@ impl Edit {
         match self {
             Self::RenameNode { from, to } if from != to => vec![(from, to)],
             Self::Batch { edits } => edits.iter().flat_map(Self::renames).collect(),
-            Self::RenameNode { .. }
-            | Self::AddNode { .. }
-            | Self::RemoveNode { .. }
-            | Self::ReplaceNode { .. }
-            | Self::SetKind { .. }
-            | Self::SetPolicy { .. }
-            | Self::MoveNode { .. }
-            | Self::DuplicateNode { .. }
-            | Self::AddDependency { .. }
-            | Self::RemoveDependency { .. }
-            | Self::AddEdge { .. }
-            | Self::RemoveEdge { .. }
-            | Self::ReplaceEdge { .. }
-            | Self::SetGoal { .. }
-            | Self::SetInputs { .. }
-            | Self::SetBudget { .. }
-            | Self::SetDefaults { .. }
-            | Self::SetHead { .. }
-            | Self::SpliceNodes { .. }
-            | Self::SpliceEdges { .. }
-            | Self::Within { .. } => Vec::new(),
+            _ => Vec::new(),
         }
     }
 
@@ -326,31 +263,17 @@ impl Edit {
         }
     }
 
-    /// An edit inside a node leaves the edges around it as they are.
+    /// Whether it may close a cycle. An edit inside a node leaves the edges around it as they are.
     fn touches_edges(&self) -> bool {
+        use Edit::{
+            RemoveDependency, RemoveEdge, RemoveNode, SetBudget, SetDefaults, SetGoal, SetHead, SetInputs, SetKind, SetPolicy, Within,
+        };
         match self {
-            Self::AddNode { .. }
-            | Self::ReplaceNode { .. }
-            | Self::AddDependency { .. }
-            | Self::AddEdge { .. }
-            | Self::ReplaceEdge { .. }
-            | Self::RenameNode { .. }
-            | Self::SpliceNodes { .. }
-            | Self::SpliceEdges { .. } => true,
             Self::Batch { edits } => edits.iter().any(Self::touches_edges),
-            Self::RemoveNode { .. }
-            | Self::SetKind { .. }
-            | Self::SetPolicy { .. }
-            | Self::MoveNode { .. }
-            | Self::DuplicateNode { .. }
-            | Self::RemoveDependency { .. }
-            | Self::RemoveEdge { .. }
-            | Self::Within { .. }
-            | Self::SetGoal { .. }
-            | Self::SetInputs { .. }
-            | Self::SetBudget { .. }
-            | Self::SetDefaults { .. }
-            | Self::SetHead { .. } => false,
+            RemoveNode { .. } | RemoveDependency { .. } | RemoveEdge { .. } | Within { .. } => false,
+            SetKind { .. } | SetPolicy { .. } | Self::MoveNode { .. } | Self::DuplicateNode { .. } => false,
+            SetGoal { .. } | SetInputs { .. } | SetBudget { .. } | SetDefaults { .. } | SetHead { .. } => false,
+            _ => true,
         }
     }
 }
@@ -361,7 +284,6 @@ fn body<'a>(plan: &'a mut Plan, id: &NodeId) -> Result<&'a mut Plan, EditError> 
     node.kind.body_mut().ok_or_else(|| EditError::NoBody(id.clone()))
 }
 
-/// All or none.
 fn replay_all(edits: &[Edit], plan: &mut Plan) -> Result<Edit, EditError> {
     let mut inverses = Vec::with_capacity(edits.len());
     for edit in edits {

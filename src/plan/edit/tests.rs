@@ -21,11 +21,11 @@ fn an_edit_that_closes_a_cycle_is_refused_with_the_cycle_spelled_out() {
     let mut plan = chain();
     let before = plan.clone();
     let refused = Edit::AddDependency { node: "a".into(), on: "c".into() }.apply(&mut plan).unwrap_err();
-    assert_eq!(refused.to_string(), "that would close a cycle: a → b → c → a");
+    assert_eq!(refused.to_string(), "this would create a cycle: a → b → c → a");
     let edge = Edit::AddEdge { edge: Box::new(Edge::new("b", "a")), at: None };
-    assert_eq!(edge.apply(&mut plan).unwrap_err().to_string(), "that would close a cycle: a → b → a");
+    assert_eq!(edge.apply(&mut plan).unwrap_err().to_string(), "this would create a cycle: a → b → a");
     let itself = Edit::AddDependency { node: "a".into(), on: "a".into() };
-    assert_eq!(itself.apply(&mut plan).unwrap_err().to_string(), "that would close a cycle: a → a");
+    assert_eq!(itself.apply(&mut plan).unwrap_err().to_string(), "this would create a cycle: a → a");
     assert_eq!(plan, before);
 }
 

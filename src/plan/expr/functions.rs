@@ -10,22 +10,21 @@ use std::ops::RangeInclusive;
 /// Its first value is always there.
 type FunctionBody = fn(&State, &[Value]) -> Result<Value, Error>;
 
-/// A function's names, how many values it takes, and what it does in a person's words.
+/// A function's names, how many values it takes, and what it does.
 pub struct FunctionInfo {
     /// The first is the usual one.
     pub names: &'static [&'static str],
     /// Least and most values.
     pub takes: RangeInclusive<usize>,
     /// One line for help.
-    pub words: &'static str,
+    pub description: &'static str,
     body: FunctionBody,
 }
 
-const fn row(names: &'static [&'static str], least: usize, most: usize, words: &'static str, body: FunctionBody) -> FunctionInfo {
-    FunctionInfo { names, takes: least..=most, words, body }
+const fn row(names: &'static [&'static str], least: usize, most: usize, description: &'static str, body: FunctionBody) -> FunctionInfo {
+    FunctionInfo { names, takes: least..=most, description, body }
 }
 
-/// Every function.
 pub static FUNCTIONS: [FunctionInfo; 29] = [
     row(&["length", "len", "count"], 1, 1, "characters of a text, entries of a list or object; 0 for null", |_, of| {
         Ok(length(&of[0])?.into())

@@ -51,7 +51,6 @@ pub enum ExprError {
     Syntax {
         /// What was expected or found.
         message: String,
-        /// From 1.
         at: usize,
     },
     /// It reads something that isn't there.

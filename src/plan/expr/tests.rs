@@ -222,10 +222,10 @@ fn errors_say_what_and_where() {
     }
     assert_eq!(
         eval("'a' < 1", &world()).unwrap_err().to_string(),
-        "text can't be ordered against a number; `float(x)` and `string(x)` convert"
+        "text can't be compared with a number; convert with `float(x)` or `string(x)`"
     );
     assert_eq!(eval("1 / 0", &world()).unwrap_err().to_string(), "unable to calculate 1 / 0");
-    assert_eq!(eval("city * 3", &world()).unwrap_err().to_string(), "text can't be calculated with");
+    assert_eq!(eval("city * 3", &world()).unwrap_err().to_string(), "can't calculate with text");
     assert!(matches!(Expr::parse(&"x".repeat(MAX_TEXT + 1), &world()), Err(ExprError::TooMuch(_))));
 }
 

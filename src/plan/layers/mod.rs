@@ -15,12 +15,10 @@ mod tests;
 use rank::Web;
 use std::ops::Range;
 
-/// Columns and rows.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Size {
     /// Columns; boxes with an odd number have a middle.
     pub width: u32,
-    /// Rows.
     pub height: u32,
 }
 
@@ -40,20 +38,15 @@ pub struct Tie {
 pub struct Sketch {
     /// Sizes of the boxes, at least 5 by 2. Their order decides where nothing else does.
     pub boxes: Vec<Size>,
-    /// Lines between them.
     pub ties: Vec<Tie>,
 }
 
 /// Some cells of the grid.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Area {
-    /// First column.
     pub x: u32,
-    /// First row.
     pub y: u32,
-    /// Columns.
     pub width: u32,
-    /// Rows.
     pub height: u32,
 }
 
@@ -88,11 +81,8 @@ pub struct LineSegment {
 /// Room for words beside an arrow.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Room {
-    /// First column.
     pub x: u32,
-    /// Row.
     pub y: u32,
-    /// Columns.
     pub width: u32,
     /// The ties that have something to say there, as a piece of `Layers::bundles`.
     ties: Range<u32>,
@@ -101,7 +91,6 @@ pub struct Room {
 /// One layer with the lines below it.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Band {
-    /// Its first row.
     pub top: u32,
     /// Its rows, lines included.
     pub rows: u32,
@@ -109,14 +98,12 @@ pub struct Band {
     pub boxes: Vec<u32>,
     /// The lines that begin in it.
     pub pieces: Vec<LineSegment>,
-    /// Where words fit.
     pub rooms: Vec<Room>,
 }
 
 /// A graph laid out.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Layers {
-    /// The whole grid.
     pub size: Size,
     /// Where each box stands.
     pub boxes: Vec<Area>,

@@ -8,7 +8,6 @@ const SWEEPS: usize = 8;
 /// Sweeps that may go by without fewer crossings.
 const PATIENCE: usize = 3;
 
-/// Orders each layer.
 pub(super) fn untangle(web: &mut Web) {
     let mut places = vec![0; web.layer.len()];
     for layer in &web.layers {

@@ -103,11 +103,9 @@ enum Pull {
 
 /// Neighbours whose columns are wanted alike. The first and last cell of each run move as one.
 struct Pool {
-    /// Sum of weights.
     weight: f64,
     /// Weighted sum of wanted columns, packing taken off.
     sum: f64,
-    /// Vertices in it.
     len: usize,
 }
 

@@ -12,7 +12,7 @@ use std::{
 const CORNER: u32 = 2;
 /// Columns from one port of a box to the next, where there is room.
 const STEP: u32 = 4;
-/// Tracks whose order is mended so that fewer lines cross; more are left as they are.
+/// Tracks whose order is improved so that fewer lines cross; more are left as they are.
 const MENDED: usize = 48;
 /// The least columns that words are worth.
 const LEAST_ROOM: u32 = 4;
@@ -317,13 +317,13 @@ fn assign(nets: &mut [Net]) -> u32 {
         ends.push(Reverse((to, track)));
     }
     if wide.len() <= MENDED {
-        mend(nets, &wide, tracks);
+        improve(nets, &wide, tracks);
     }
     tracks
 }
 
 /// Swaps neighbouring tracks as long as that spares crossings.
-fn mend(nets: &mut [Net], wide: &[usize], tracks: u32) {
+fn improve(nets: &mut [Net], wide: &[usize], tracks: u32) {
     for _ in 0..tracks {
         let mut swapped = false;
         for upper in 0..tracks.saturating_sub(1) {

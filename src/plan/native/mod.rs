@@ -13,6 +13,7 @@ pub(crate) use read::kind;
 pub(in crate::plan) use read::{EDGE_FIELDS, PLAN_FIELDS, is_node_field, node_fields};
 pub use read::{MAX_DEPTH, MAX_NODES};
 pub use read::{body_from_value, edge_from_value, node_from_value, plan_from_value};
+pub(in crate::plan) use write::object;
 pub use write::{body_to_value, edge_to_value, node_to_value, plan_to_value};
 
 use super::{Edge, Node, Plan};
@@ -28,7 +29,6 @@ pub const FORMAT: u64 = 1;
 pub struct ShapeError {
     /// The place within the document, such as `nodes[2].args`; empty for the document itself.
     pub path: String,
-    /// Cause, lower-case start.
     pub message: String,
 }
 

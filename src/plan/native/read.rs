@@ -2,11 +2,11 @@
 
 use super::{FORMAT, ShapeError};
 use crate::plan::dialect;
+use crate::plan::fields::Fields;
 use crate::plan::{
     AgentNode, Ask, Budget, CodeNode, DecisionNode, Edge, LoopNode, MapNode, MergeNode, Node, NodeId, NodeKind, Plan, Policy, SubplanNode,
     ToolInput, ToolNode, TransformNode,
 };
-use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
 
 /// The most nodes of a plan together with the plans in its files, and the most that may run inside others in one run.
@@ -102,7 +102,7 @@ pub fn plan_from_value(value: Value) -> Result<Plan, ShapeError> {
 
 /// A plan at a place, so many plans deep.
 fn plan_at(value: Value, path: &str, depth: usize) -> Result<Plan, ShapeError> {
-    let mut fields = NativeFields::new(value, path, "a plan")?;
+    let mut fields = Fields::native(value, path, "a plan")?;
     if depth > MAX_DEPTH {
         return Err(fields.wrong("", format!("plans can be nested {MAX_DEPTH} deep at most")));
     }
@@ -114,24 +114,15 @@ fn plan_at(value: Value, path: &str, depth: usize) -> Result<Plan, ShapeError> {
         }
     }
     let goal = fields.text("goal")?.unwrap_or_default();
-    let inputs = fields.map("inputs")?.unwrap_or_default();
-    let nodes = fields.list("nodes")?.ok_or_else(|| fields.wrong("", "a plan needs a list of `nodes`"))?;
-    let nodes = nodes
-        .into_iter()
-        .enumerate()
-        .map(|(i, node)| node_at(node, &fields.place(&format!("nodes[{i}]")), depth))
-        .collect::<Result<Vec<_>, _>>()?;
-    let edges = fields.list("edges")?.unwrap_or_default();
-    let edges = edges
-        .into_iter()
-        .enumerate()
-        .map(|(i, edge)| edge_from_value(edge, &fields.place(&format!("edges[{i}]"))))
-        .collect::<Result<Vec<_>, _>>()?;
+    let inputs = fields.object("inputs")?.unwrap_or_default();
+    let nodes = fields.each("nodes", |node, path| node_at(node, path, depth))?;
+    let nodes = nodes.ok_or_else(|| fields.wrong("", "a plan needs a list of `nodes`"))?;
+    let edges = fields.each("edges", edge_from_value)?.unwrap_or_default();
     let budget: Budget = fields.typed("budget")?.unwrap_or_default();
     let defaults = match fields.take("defaults") {
         Some(value) => {
-            let mut defaults = NativeFields::new(value, &fields.place("defaults"), "defaults")?;
-            let policy = defaults.policy()?;
+            let mut defaults = Fields::native(value, &fields.place("defaults"), "defaults")?;
+            let policy = policy(&mut defaults)?;
             if let Some(key) = defaults.map.keys().next() {
                 return Err(defaults.wrong(key, "unknown policy field"));
             }
@@ -140,8 +131,8 @@ fn plan_at(value: Value, path: &str, depth: usize) -> Result<Plan, ShapeError> {
         None => Policy::default(),
     };
     let dialect = fields.typed("dialect")?.unwrap_or_default();
-    let metadata = fields.map("metadata")?.unwrap_or_default();
-    let ext = fields.rest(|key, _| PLAN_FIELDS.contains(&key));
+    let metadata = fields.object("metadata")?.unwrap_or_default();
+    let ext = rest(fields, |key, _| PLAN_FIELDS.contains(&key));
     Ok(Plan { goal, inputs, nodes, edges, budget, defaults, dialect, metadata, ext })
 }
 
@@ -174,14 +165,14 @@ pub fn node_from_value(value: Value, path: &str) -> Result<Node, ShapeError> {
 }
 
 fn node_at(value: Value, path: &str, depth: usize) -> Result<Node, ShapeError> {
-    let mut fields = NativeFields::new(value, path, "a node")?;
-    let id = fields.text("id")?.ok_or_else(|| fields.wrong("", "a node needs an `id`"))?;
+    let mut fields = Fields::native(value, path, "a node")?;
+    let id = fields.need_text("id")?;
     let kind = node_kind(&mut fields, &id, depth)?;
-    let depends_on = fields.texts("depends_on")?.unwrap_or_default().iter().map(NodeId::new).collect();
+    let depends_on = fields.ids("depends_on")?;
     let entry = fields.typed("entry")?.unwrap_or(false);
     let exit = fields.typed("exit")?.unwrap_or(false);
-    let policy = fields.policy()?;
-    let ext = fields.rest(|key, value| is_taken(key, value, &kind));
+    let policy = policy(&mut fields)?;
+    let ext = rest(fields, |key, value| is_taken(key, value, &kind));
     Ok(Node { id: NodeId::new(id), kind, depends_on, entry, exit, policy, ext })
 }
 
@@ -190,9 +181,9 @@ fn node_at(value: Value, path: &str, depth: usize) -> Result<Node, ShapeError> {
 /// # Errors
 /// The first place that is not as it should be.
 pub fn edge_from_value(value: Value, path: &str) -> Result<Edge, ShapeError> {
-    let mut fields = NativeFields::new(value, path, "an edge")?;
-    let from = fields.text("from")?.ok_or_else(|| fields.wrong("", "an edge needs `from`"))?;
-    let to = fields.text("to")?.ok_or_else(|| fields.wrong("", "an edge needs `to`"))?;
+    let mut fields = Fields::native(value, path, "an edge")?;
+    let from = fields.need_text("from")?;
+    let to = fields.need_text("to")?;
     Ok(Edge {
         from: NodeId::new(from),
         to: NodeId::new(to),
@@ -201,11 +192,11 @@ pub fn edge_from_value(value: Value, path: &str) -> Result<Edge, ShapeError> {
         default: fields.typed("default")?.unwrap_or(false),
         id: fields.text("id")?,
         label: fields.text("label")?,
-        ext: fields.rest(|key, _| EDGE_FIELDS.contains(&key)),
+        ext: rest(fields, |key, _| EDGE_FIELDS.contains(&key)),
     })
 }
 
-fn node_kind(fields: &mut NativeFields, id: &str, depth: usize) -> Result<NodeKind, ShapeError> {
+fn node_kind(fields: &mut Fields, id: &str, depth: usize) -> Result<NodeKind, ShapeError> {
     let mut found: Vec<&str> = Vec::new();
     for (field, work) in WORKS {
         if fields.has(field) && !found.contains(&work) {
@@ -238,7 +229,7 @@ fn node_kind(fields: &mut NativeFields, id: &str, depth: usize) -> Result<NodeKi
     }
 }
 
-fn agent(fields: &mut NativeFields) -> Result<AgentNode, ShapeError> {
+fn agent(fields: &mut Fields) -> Result<AgentNode, ShapeError> {
     Ok(AgentNode {
         agent: fields.text("agent")?,
         objective: fields.text("objective")?,
@@ -247,12 +238,12 @@ fn agent(fields: &mut NativeFields) -> Result<AgentNode, ShapeError> {
     })
 }
 
-fn one_kind(fields: &mut NativeFields, work: &str, depth: usize) -> Result<NodeKind, ShapeError> {
+fn one_kind(fields: &mut Fields, work: &str, depth: usize) -> Result<NodeKind, ShapeError> {
     Ok(match work {
         "agent" => NodeKind::Agent(agent(fields)?),
         "tool" => {
             let tool = fields.text("tool")?.unwrap_or_default();
-            let input = match (fields.map("args")?, fields.text("query")?) {
+            let input = match (fields.object("args")?, fields.text("query")?) {
                 (Some(_), Some(_)) => return Err(fields.wrong("query", "a tool takes `args` or `query`, not both")),
                 (None, Some(query)) => ToolInput::Query(query),
                 (args, None) => ToolInput::Args(args.unwrap_or_default()),
@@ -280,12 +271,12 @@ fn one_kind(fields: &mut NativeFields, work: &str, depth: usize) -> Result<NodeK
 }
 
 /// An expression, or an agent in an object of its own.
-fn decision(fields: &mut NativeFields) -> Result<DecisionNode, ShapeError> {
+fn decision(fields: &mut Fields) -> Result<DecisionNode, ShapeError> {
     let wrong = "must be an expression as text, or an object with `agent` and `objective`";
     match fields.take("decide") {
         Some(Value::String(expression)) => Ok(DecisionNode::Expression(expression)),
         Some(value @ Value::Object(_)) => {
-            let mut inner = NativeFields::new(value, &fields.place("decide"), "a decision")?;
+            let mut inner = Fields::native(value, &fields.place("decide"), "a decision")?;
             let agent = agent(&mut inner)?;
             match inner.map.keys().next() {
                 None => Ok(DecisionNode::Agent(agent)),
@@ -296,7 +287,7 @@ fn decision(fields: &mut NativeFields) -> Result<DecisionNode, ShapeError> {
     }
 }
 
-fn sub_plan(fields: &mut NativeFields, depth: usize) -> Result<SubplanNode, ShapeError> {
+fn sub_plan(fields: &mut Fields, depth: usize) -> Result<SubplanNode, ShapeError> {
     match fields.take("plan") {
         Some(Value::String(path)) => Ok(SubplanNode::File { path, loaded: None }),
         Some(value) => body_at(value, &fields.place("plan"), depth + 1).map(|plan| SubplanNode::Inline(Box::new(plan))),
@@ -304,14 +295,14 @@ fn sub_plan(fields: &mut NativeFields, depth: usize) -> Result<SubplanNode, Shap
     }
 }
 
-fn body(fields: &mut NativeFields, work: &str, depth: usize) -> Result<Box<Plan>, ShapeError> {
+fn body(fields: &mut Fields, work: &str, depth: usize) -> Result<Box<Plan>, ShapeError> {
     match fields.take("body") {
         Some(value) => body_at(value, &fields.place("body"), depth + 1).map(Box::new),
         None => Err(fields.wrong("", format!("`{work}` needs a `body`: the plan that is repeated"))),
     }
 }
 
-fn merge(fields: &mut NativeFields) -> Result<MergeNode, ShapeError> {
+fn merge(fields: &mut Fields) -> Result<MergeNode, ShapeError> {
     let wrong = "must be `true` or an object with a `template`";
     match fields.take("merge") {
         Some(Value::Bool(true)) => Ok(MergeNode::default()),
@@ -324,7 +315,7 @@ fn merge(fields: &mut NativeFields) -> Result<MergeNode, ShapeError> {
 }
 
 /// A bare text is a question without options and fields.
-fn ask(fields: &mut NativeFields) -> Result<Ask, ShapeError> {
+fn ask(fields: &mut Fields) -> Result<Ask, ShapeError> {
     if let Some(Value::String(text)) = fields.map.get("ask") {
         let text = text.clone();
         fields.take("ask");
@@ -333,115 +324,28 @@ fn ask(fields: &mut NativeFields) -> Result<Ask, ShapeError> {
     Ok(fields.typed("ask")?.unwrap_or_default())
 }
 
-/// A JSON object whose known fields are taken out one by one; what is left is unknown.
-struct NativeFields {
-    map: Map<String, Value>,
-    path: String,
+/// What is unknown; fields that stood apart because their names are `taken` here come back among them.
+fn rest(fields: Fields, taken: impl Fn(&str, &Value) -> bool) -> Map<String, Value> {
+    let mut map = fields.map;
+    if let Some(Value::Object(apart)) = map.get_mut(APART) {
+        let (back, stay): (Map<_, _>, Map<_, _>) = std::mem::take(apart).into_iter().partition(|(key, value)| taken(key, value));
+        if stay.is_empty() && !back.is_empty() {
+            map.shift_remove(APART);
+        } else {
+            *apart = stay;
+        }
+        map.extend(back);
+    }
+    map
 }
 
-impl NativeFields {
-    fn new(value: Value, path: &str, what: &str) -> Result<Self, ShapeError> {
-        match value {
-            Value::Object(map) => Ok(Self { map, path: path.to_owned() }),
-            other => Err(ShapeError { path: path.to_owned(), message: format!("{what} must be an object, not {}", kind(&other)) }),
-        }
+fn policy(fields: &mut Fields) -> Result<Policy, ShapeError> {
+    let written = POLICY_FIELDS.into_iter().filter_map(|key| Some((key.to_owned(), fields.take(key)?)));
+    let written: Map<String, Value> = written.collect();
+    if written.is_empty() {
+        return Ok(Policy::default());
     }
-
-    fn place(&self, key: &str) -> String {
-        match (self.path.is_empty(), key.is_empty()) {
-            (_, true) => self.path.clone(),
-            (true, false) => key.to_owned(),
-            (false, false) => format!("{}.{key}", self.path),
-        }
-    }
-
-    fn wrong(&self, key: &str, message: impl Into<String>) -> ShapeError {
-        ShapeError { path: self.place(key), message: message.into() }
-    }
-
-    fn has(&self, key: &str) -> bool {
-        self.map.get(key).is_some_and(|value| !value.is_null())
-    }
-
-    fn take(&mut self, key: &str) -> Option<Value> {
-        self.map.shift_remove(key).filter(|value| !value.is_null())
-    }
-
-    fn text(&mut self, key: &str) -> Result<Option<String>, ShapeError> {
-        match self.take(key) {
-            None => Ok(None),
-            Some(Value::String(text)) => Ok(Some(text)),
-            Some(other) => Err(self.wrong(key, format!("must be text, not {}", kind(&other)))),
-        }
-    }
-
-    fn map(&mut self, key: &str) -> Result<Option<Map<String, Value>>, ShapeError> {
-        match self.take(key) {
-            None => Ok(None),
-            Some(Value::Object(map)) => Ok(Some(map)),
-            Some(other) => Err(self.wrong(key, format!("must be an object, not {}", kind(&other)))),
-        }
-    }
-
-    fn list(&mut self, key: &str) -> Result<Option<Vec<Value>>, ShapeError> {
-        match self.take(key) {
-            None => Ok(None),
-            Some(Value::Array(list)) => Ok(Some(list)),
-            Some(other) => Err(self.wrong(key, format!("must be a list, not {}", kind(&other)))),
-        }
-    }
-
-    fn texts(&mut self, key: &str) -> Result<Option<Vec<String>>, ShapeError> {
-        let Some(list) = self.list(key)? else { return Ok(None) };
-        let text = |(i, value)| match value {
-            Value::String(text) => Ok(text),
-            other => Err(self.wrong(&format!("{key}[{i}]"), format!("must be text, not {}", kind(&other)))),
-        };
-        list.into_iter().enumerate().map(text).collect::<Result<_, _>>().map(Some)
-    }
-
-    fn typed<T: DeserializeOwned>(&mut self, key: &str) -> Result<Option<T>, ShapeError> {
-        let Some(value) = self.take(key) else { return Ok(None) };
-        serde_json::from_value(value).map(Some).map_err(|error| self.wrong(key, error.to_string()))
-    }
-
-    /// What is unknown; fields that stood apart because their names are `taken` here come back among them.
-    fn rest(mut self, taken: impl Fn(&str, &Value) -> bool) -> Map<String, Value> {
-        if let Some(Value::Object(apart)) = self.map.get_mut(APART) {
-            let (back, stay): (Map<_, _>, Map<_, _>) = std::mem::take(apart).into_iter().partition(|(key, value)| taken(key, value));
-            if stay.is_empty() && !back.is_empty() {
-                self.map.shift_remove(APART);
-            } else {
-                *apart = stay;
-            }
-            self.map.extend(back);
-        }
-        self.map
-    }
-
-    fn policy(&mut self) -> Result<Policy, ShapeError> {
-        let mut written = Map::new();
-        for key in POLICY_FIELDS {
-            if let Some(value) = self.take(key) {
-                written.insert(key.to_owned(), value);
-            }
-        }
-        if written.is_empty() {
-            return Ok(Policy::default());
-        }
-        serde_json::from_value(Value::Object(written.clone())).map_err(|error| self.guilty(written, &error))
-    }
-
-    /// Which of the policy's fields `error` speaks of.
-    fn guilty(&self, written: Map<String, Value>, error: &serde_json::Error) -> ShapeError {
-        for (key, value) in written {
-            let alone = Value::Object(Map::from_iter([(key.clone(), value)]));
-            if let Err(error) = serde_json::from_value::<Policy>(alone) {
-                return self.wrong(&key, error.to_string());
-            }
-        }
-        self.wrong("", error.to_string())
-    }
+    serde_path_to_error::deserialize(Value::Object(written)).map_err(|error| fields.inside("", &error))
 }
 
 /// A JSON value's kind in words.

@@ -10,7 +10,6 @@ use crate::plan::{
 use serde::Serialize;
 use serde_json::{Map, Value, json};
 
-/// The whole document.
 pub fn plan_to_value(plan: &Plan) -> Value {
     let mut map = Map::new();
     map.insert("dagdeck".into(), json!(FORMAT));
@@ -50,12 +49,11 @@ pub fn node_to_value(node: &Node) -> Value {
             map.insert(field.into(), Value::Bool(true));
         }
     }
-    map.append(&mut object(&node.policy));
+    map.append(&mut object_of(&node.policy));
     put_ext(&mut map, &node.ext, |key, value| is_taken(key, value, &node.kind));
     Value::Object(map)
 }
 
-/// One edge.
 pub fn edge_to_value(edge: &Edge) -> Value {
     let mut map = Map::new();
     map.insert("from".into(), text(&edge.from));
@@ -103,7 +101,7 @@ fn put_work(map: &mut Map<String, Value>, work: &NodeKind) {
             map.insert("value".into(), transform.value.clone());
         }
         NodeKind::Approval(ask) => {
-            map.insert("ask".into(), Value::Object(object(ask)));
+            map.insert("ask".into(), Value::Object(object_of(ask)));
         }
         NodeKind::Subplan(SubplanNode::Inline(plan)) => {
             map.insert("plan".into(), body_to_value(plan));
@@ -151,18 +149,23 @@ fn put_map(map: &mut Map<String, Value>, key: &str, value: &Map<String, Value>) 
 }
 
 fn put_object(map: &mut Map<String, Value>, key: &str, value: &impl Serialize) {
-    let value = object(value);
+    let value = object_of(value);
     if !value.is_empty() {
         map.insert(key.into(), Value::Object(value));
     }
 }
 
-/// Derived types of the plan always serialise to an object.
-fn object(value: &impl Serialize) -> Map<String, Value> {
-    match serde_json::to_value(value) {
-        Ok(Value::Object(map)) => map,
-        _ => Map::new(),
+/// The fields of an object; none of anything else.
+pub(in crate::plan) fn object(value: Value) -> Map<String, Value> {
+    match value {
+        Value::Object(map) => map,
+        Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) | Value::Array(_) => Map::new(),
     }
+}
+
+/// Derived types of the plan always serialise to an object.
+fn object_of(value: &impl Serialize) -> Map<String, Value> {
+    serde_json::to_value(value).map_or_else(|_| Map::new(), object)
 }
 
 /// Unknown fields never take the place of known ones. A field of another dialect whose name is `taken` here stands in an object of its

@@ -16,14 +16,12 @@ pub enum Severity {
 /// One row of the table.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct CodeInfo {
-    /// The code.
     pub code: Code,
     /// As text: never changes once published.
     pub name: &'static str,
     /// Whether it stops a run.
     pub severity: Severity,
-    /// What it means.
-    pub words: &'static str,
+    pub description: &'static str,
 }
 
 macro_rules! table {
@@ -34,7 +32,7 @@ macro_rules! table {
             $(#[doc = $words] #[serde(rename = $name)] $code,)*
         }
 
-        const TABLE: &[CodeInfo] = &[$(CodeInfo { code: Code::$code, name: $name, severity: Severity::$severity, words: $words },)*];
+        const TABLE: &[CodeInfo] = &[$(CodeInfo { code: Code::$code, name: $name, severity: Severity::$severity, description: $words },)*];
     };
 }
 
@@ -103,12 +101,10 @@ impl Code {
         &TABLE[self as usize]
     }
 
-    /// Its severity.
     pub fn severity(self) -> Severity {
         self.info().severity
     }
 
-    /// Its name.
     pub fn name(self) -> &'static str {
         self.info().name
     }

@@ -1,7 +1,7 @@
 //! Fields of the document that mean nothing where they stand. Unknown ones are kept, since a later version may know them; one that
 //! looks like a slip of the pen is told, because the plan would otherwise run without what was meant.
 
-use super::{Code, FindingPlace, Fix, PlanCheck, distance};
+use super::{Code, FindingPlace, Fix, PlanCheck};
 use crate::plan::dialect::{DocumentPart, is_field, is_kept, known_fields};
 use crate::plan::edit::Edit;
 use crate::plan::native::{self, EDGE_FIELDS, PLAN_FIELDS, is_node_field, node_fields};
@@ -15,7 +15,7 @@ pub(super) fn check(check: &mut PlanCheck) {
     }
     for name in plan.ext.keys() {
         if let Some(meant) = meant(name, PLAN_FIELDS.into_iter()) {
-            check.find(Code::UnknownField, FindingPlace::Plan, name, words(name, meant), None);
+            check.find(Code::UnknownField, FindingPlace::Plan, name, unknown(name, meant), None);
         }
     }
     for (at, node) in plan.nodes.iter().enumerate() {
@@ -26,7 +26,7 @@ pub(super) fn check(check: &mut PlanCheck) {
     for (at, edge) in plan.edges.iter().enumerate() {
         for name in edge.ext.keys() {
             if let Some(meant) = meant(name, EDGE_FIELDS.into_iter()) {
-                check.find(Code::UnknownField, FindingPlace::Edge(at), name, words(name, meant), None);
+                check.find(Code::UnknownField, FindingPlace::Edge(at), name, unknown(name, meant), None);
             }
         }
     }
@@ -65,11 +65,11 @@ fn of_node(check: &mut PlanCheck, at: usize, name: &str) {
         check.find(Code::UnknownField, FindingPlace::Node(at), name, message, None);
     } else if let Some(meant) = meant(name, node_fields()) {
         let fix = renamed(check.plan, at, name, meant);
-        check.find(Code::UnknownField, FindingPlace::Node(at), name, words(name, meant), fix);
+        check.find(Code::UnknownField, FindingPlace::Node(at), name, unknown(name, meant), fix);
     }
 }
 
-fn words(name: &str, meant: &str) -> String {
+fn unknown(name: &str, meant: &str) -> String {
     format!("`{name}` is not a known field, so it does nothing; did you mean `{meant}`?")
 }
 
@@ -87,5 +87,5 @@ fn renamed(plan: &Plan, at: usize, name: &str, meant: &str) -> Option<Fix> {
 fn meant<'n>(name: &str, known: impl Iterator<Item = &'n str>) -> Option<&'n str> {
     let slips = if name.len() < 5 { 1 } else { 2 };
     let near = known.filter(|known| known.len().abs_diff(name.len()) <= slips);
-    near.map(|known| (distance(name, known), known)).filter(|(count, _)| *count <= slips).min().map(|(_, known)| known)
+    near.map(|known| (strsim::levenshtein(name, known), known)).filter(|(count, _)| *count <= slips).min().map(|(_, known)| known)
 }

@@ -4,9 +4,9 @@
 mod codes;
 mod decisions;
 mod fields;
-mod mend;
+mod fix;
 #[cfg(test)]
-mod mend_tests;
+mod fix_tests;
 mod names;
 mod nested;
 #[cfg(test)]
@@ -23,7 +23,7 @@ mod walks;
 mod window;
 
 pub use codes::{Code, CodeInfo, Severity, codes};
-pub use mend::mend;
+pub use fix::fixes;
 
 use super::edit::Edit;
 use super::order::PlanGraph;
@@ -36,9 +36,7 @@ use std::{borrow::Cow, rc::Rc};
 /// Something that is wrong with a plan, or may be.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Finding {
-    /// Stable.
     pub code: Code,
-    /// As `codes` says.
     pub severity: Severity,
     /// The node that it is about: its address, `outer/inner`, if it stands inside another. What is about a plan or an edge inside a node
     /// is about that node.
@@ -59,7 +57,6 @@ pub struct Finding {
 pub struct Fix {
     /// What it does, in words.
     pub title: String,
-    /// How.
     pub edit: Edit,
 }
 
@@ -117,11 +114,8 @@ struct Outer<'a> {
     graph: Rc<PlanGraph>,
     /// What that plan stands in.
     around: Around<'a>,
-    /// Its position.
     at: usize,
-    /// Its address: `a/map`.
     address: String,
-    /// Its place: `nodes[0].body.nodes[2]`.
     path: String,
 }
 
@@ -263,26 +257,10 @@ const COMPARED: usize = 128;
 pub fn nearest<'n>(wrong: &str, names: impl Iterator<Item = &'n str>) -> Option<&'n str> {
     let limit = (wrong.len() / 3).max(1) + 1;
     let close = names.filter(|name| *name != wrong && wrong.len() <= COMPARED && name.len().abs_diff(wrong.len()) <= limit);
-    let measured = close.map(|name| (distance(&wrong.to_lowercase(), &name.to_lowercase()), name));
+    let measured = close.map(|name| (strsim::levenshtein(&wrong.to_lowercase(), &name.to_lowercase()), name));
     // A name that shares no letter is no slip either.
     let is_slip = |distance: usize, name: &str| distance <= limit && distance < wrong.len().max(name.len());
     measured.filter(|(distance, name)| is_slip(*distance, name)).min_by_key(|(distance, _)| *distance).map(|(_, name)| name)
-}
-
-/// Letters to insert, delete or replace.
-fn distance(a: &str, b: &str) -> usize {
-    let b: Vec<char> = b.chars().collect();
-    let mut row: Vec<usize> = (0..=b.len()).collect();
-    for (i, x) in a.chars().enumerate() {
-        let mut corner = i;
-        row[0] = i + 1;
-        for (j, y) in b.iter().enumerate() {
-            let replaced = corner + usize::from(x != *y);
-            corner = row[j + 1];
-            row[j + 1] = replaced.min(row[j] + 1).min(corner + 1);
-        }
-    }
-    row[b.len()]
 }
 
 /// How much of what a plan says is repeated in a message, in characters, and how much a message has at most.

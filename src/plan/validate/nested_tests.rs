@@ -1,6 +1,6 @@
 //! Findings inside of nodes: their addresses and places, the names that a body sees, and that fixes reach in.
 
-use super::tests::{catalog, found, mended, message, read};
+use super::tests::{catalog, fixed, found, message, read};
 use super::*;
 use serde_json::json;
 
@@ -78,7 +78,7 @@ fn a_node_of_the_plan_around_can_be_given_as_an_input() {
             {"id": "in", "plan": {"nodes": [{"id": "z", "value": "{{a-1.result}}"}]}}
         ], "edges": [{"from": "y", "to": "in", "when": "1"}]}}
     ]});
-    let words = "`a-1` stands outside of `l`, where a body sees nothing: give it as `inputs: {\"a-1\": \"{{a-1}}\"}` of `l`";
+    let words = "`a-1` is outside `l`, and a body only sees its own nodes and inputs: pass it as `inputs: {\"a-1\": \"{{a-1}}\"}` of `l`";
     assert_eq!(message(document.clone()), words);
     let mut plan = read(document);
     let findings = validate(&plan, &catalog());
@@ -104,7 +104,7 @@ fn a_body_in_a_body_gets_the_input_from_the_node_beside_what_it_names() {
         {"id": "a", "value": 1},
         {"id": "o", "depends_on": ["a"], "plan": {"nodes": [{"id": "m", "over": "[1]", "body": {"nodes": [{"id": "x", "value": "{{a}}"}]}}]}}
     ]});
-    assert_eq!(mended(document.clone()), Vec::<String>::new());
+    assert_eq!(fixed(document.clone()), Vec::<String>::new());
     let mut plan = read(document);
     validate(&plan, &catalog())[0].fix.as_ref().unwrap().edit.apply(&mut plan).unwrap();
     assert_eq!(plan.nodes[1].policy.inputs.as_ref().unwrap().keys().collect::<Vec<_>>(), ["a"]);
@@ -139,7 +139,7 @@ fn composites_have_rules_of_their_own() {
             "held-lock nodes[5].plan.nodes[1].plan.nodes[0].locks[0]",
         ]
     );
-    assert_eq!(mended(document), ["empty-text", "bad-condition", "empty-text", "not-loaded"]);
+    assert_eq!(fixed(document), ["empty-text", "bad-condition", "empty-text", "not-loaded"]);
 }
 
 #[test]
@@ -160,12 +160,12 @@ fn agents_inside_have_the_budget_of_the_run_and_their_caps_are_counted() {
         {"id": "a", "agent": "writer"}, {"id": "l", "until": "x", "max_iterations": 4, "body": inner}
     ]});
     let codes = validate(&read(document), &catalog()).into_iter().map(|found| (found.code, found.message)).collect::<Vec<_>>();
-    let words = "the agents may use 12000 tokens together by their own budgets, and the plan has 10000";
+    let words = "the budgets of the agents add up to 12000 tokens, but the plan has 10000";
     assert!(codes.contains(&(Code::LowBudget, words.to_owned())), "{codes:?}");
     assert!(codes.iter().all(|(code, _)| *code != Code::NoBudget));
     let document = json!({"nodes": [{"id": "l", "plan": {"nodes": [{"id": "x", "agent": "writer"}]}}]});
     assert_eq!(validate(&read(document.clone()), &catalog())[0].path, "nodes[0].plan.budget");
-    assert_eq!(mended(document), Vec::<String>::new());
+    assert_eq!(fixed(document), Vec::<String>::new());
 }
 
 #[test]

@@ -21,8 +21,8 @@ pub(super) fn find<'a, 'c>(check: &'c PlanCheck<'a>, id: &str) -> Option<&'c Rc<
     None
 }
 
-/// Tells of such a name; `false` if it is none.
-pub(super) fn told(check: &mut PlanCheck, place: FindingPlace, field: &str, id: &str) -> bool {
+/// Reports such a name; `false` if it is none.
+pub(super) fn report(check: &mut PlanCheck, place: FindingPlace, field: &str, id: &str) -> bool {
     let Some(outer) = find(check, id).map(Rc::clone) else { return false };
     let owner = &outer.node().id;
     let itself = outer.graph.position(id) == Some(outer.at);

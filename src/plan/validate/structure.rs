@@ -132,26 +132,14 @@ fn cycles(check: &mut PlanCheck) {
     }
     let mut starts = vec![false; check.graph.len()];
     check.graph.topological().into_iter().for_each(|node| starts[node] = true);
-    let dead_ends = leads_to_exit(check);
+    let leads = check.graph.leading_to(check.graph.final_nodes());
     for node in 0..check.graph.len() {
         if !starts[node] && !in_cycle[node] {
             check.find(Code::Unreachable, FindingPlace::Node(node), "", "can never start: it is behind a cycle", None);
-        } else if starts[node] && !dead_ends[node] {
+        } else if starts[node] && !leads[node] {
             check.find(Code::NoExit, FindingPlace::Node(node), "", "leads only into a cycle, to no final node", None);
         }
     }
-}
-
-/// For each node whether an exit can be reached from it.
-fn leads_to_exit(check: &PlanCheck) -> Vec<bool> {
-    let mut leads = vec![false; check.graph.len()];
-    let mut stack: Vec<usize> = check.graph.exits().collect();
-    while let Some(node) = stack.pop() {
-        if !std::mem::replace(&mut leads[node], true) {
-            stack.extend(check.graph.predecessors(node));
-        }
-    }
-    leads
 }
 
 /// Edges with conditions may well join the same nodes; plain ones gain nothing by it.

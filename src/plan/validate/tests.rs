@@ -65,7 +65,7 @@ pub(super) fn message(document: Value) -> String {
 }
 
 /// Applies every first fix until none is left; gives the codes that stay.
-pub(super) fn mended(document: Value) -> Vec<String> {
+pub(super) fn fixed(document: Value) -> Vec<String> {
     let mut plan = read(document);
     for _ in 0..20 {
         let findings = validate(&plan, &catalog());
@@ -113,7 +113,7 @@ fn ids_and_edges() {
     assert_eq!(found(json!({"nodes": []})), ["empty-plan nodes"]);
     let words = message(json!({"nodes": [{"id": "research", "value": 1}, {"id": "b", "value": 1, "depends_on": ["reserch"]}]}));
     assert_eq!(words, "there is no node `reserch`; did you mean `research`?");
-    let left = mended(document);
+    let left = fixed(document);
     assert!(
         !left.iter().any(|code| ["bad-id", "duplicate-id", "unknown-dependency", "self-dependency"].contains(&code.as_str())),
         "{left:?}"
@@ -127,7 +127,7 @@ fn a_cycle_is_spelled_out_and_its_fix_breaks_it() {
     ]});
     assert_eq!(found(document.clone()), ["cycle nodes[1].depends_on", "unreachable nodes[3]"]);
     assert_eq!(message(document.clone()), "nodes depend on each other in a cycle: a → b → a");
-    assert_eq!(mended(document), Vec::<String>::new());
+    assert_eq!(fixed(document), Vec::<String>::new());
     let sink = json!({"nodes": [{"id": "s", "value": 1}, {"id": "a", "value": 1, "depends_on": ["s", "b"]}, {"id": "b", "value": 1, "depends_on": ["a"]}]});
     assert_eq!(found(sink), ["no-exit nodes[0]", "cycle nodes[1].depends_on"]);
 }
@@ -158,10 +158,10 @@ fn agents_tools_and_arguments() {
         ]
     );
     assert_eq!(message(document.clone()), "there is no agent `code_analizer`; did you mean `code_analyzer`?");
-    assert!(!mended(document).iter().any(|code| code.starts_with("unknown-")));
+    assert!(!fixed(document).iter().any(|code| code.starts_with("unknown-")));
     let beyond = json!({"nodes": [{"id": "j", "agent": "writer", "tools": ["write_file", "append", "a*"], "budget": {"tokens": 9}}]});
     assert_eq!(found(beyond.clone()), ["beyond-card nodes[0].tools[1]", "beyond-card nodes[0].tools[2]"]);
-    assert_eq!(mended(beyond), Vec::<String>::new());
+    assert_eq!(fixed(beyond), Vec::<String>::new());
 }
 
 #[test]
@@ -206,7 +206,7 @@ fn references_and_conditions() {
     assert_eq!(fix(0), Some("make `b` depend on `a`"));
     assert_eq!(fix(2), None, "an edge from d to c would close a cycle");
     let one = json!({"nodes": [{"id": "a", "value": 1}, {"id": "b", "value": "{{a}}"}]});
-    assert_eq!(mended(one), Vec::<String>::new());
+    assert_eq!(fixed(one), Vec::<String>::new());
 }
 
 #[test]
@@ -262,7 +262,7 @@ fn the_sandbox_gives_so_much_and_no_more() {
     validate(&plan, &catalog())[0].fix.as_ref().unwrap().edit.apply(&mut plan).unwrap();
     let NodeKind::Code(code) = &plan.nodes[0].kind else { panic!() };
     assert_eq!(code.sandbox.memory_mb, Some(1024));
-    assert_eq!(mended(document), Vec::<String>::new());
+    assert_eq!(fixed(document), Vec::<String>::new());
 }
 
 #[test]
@@ -301,7 +301,7 @@ fn decisions_and_joins() {
             "route-labels edges[1].when"
         ]
     );
-    assert_eq!(mended(document), ["decision-routes", "one-route", "merge-inputs", "route-labels"]);
+    assert_eq!(fixed(document), ["decision-routes", "one-route", "merge-inputs", "route-labels"]);
     let direct = |join: Value| {
         json!({"nodes": [{"id": "d", "decide": "1"}, {"id": "x", "value": 1, "join": join}],
             "edges": [{"from": "d", "to": "x", "when": "a", "default": true}, {"from": "d", "to": "x", "when": "b"}]})
@@ -337,7 +337,7 @@ fn limits_and_fields_that_are_not_acted_on() {
     );
     let agent = json!({"nodes": [{"id": "a", "agent": "writer"}]});
     assert_eq!(validate(&read(agent.clone()), &catalog())[0].code, Code::NoBudget);
-    assert_eq!(mended(agent), Vec::<String>::new());
+    assert_eq!(fixed(agent), Vec::<String>::new());
 }
 
 #[test]
@@ -443,9 +443,9 @@ fn fields_without_effect_in_another_dialect_are_told_unless_they_say_nothing() {
     assert_eq!(
         told,
         [
-            "`approve` means nothing in the workflow form: export the plan to the native form and write it there",
-            "`skip_conditoin` is no field of the workflow form, so it does nothing; did you mean `skip_condition`?",
-            "`context_pased` is no field of the workflow form, so it does nothing; did you mean `context_passed`?",
+            "the workflow format doesn't use `approve`: export the plan to the native format and write it there",
+            "the workflow format has no field `skip_conditoin`, so it does nothing; did you mean `skip_condition`?",
+            "the workflow format has no field `context_pased`, so it does nothing; did you mean `context_passed`?",
         ]
     );
 }
@@ -469,9 +469,9 @@ fn a_prompt_that_may_be_larger_than_the_models_window_is_a_warning_with_its_numb
     assert_eq!(findings.iter().map(|finding| finding.path.as_str()).collect::<Vec<_>>(), ["nodes[1]", "nodes[2]"]);
     assert!(findings[0].message.contains("up to 8,000), and `tiny-2` takes in 4,096"), "{}", findings[0].message);
     let fix = findings[0].fix.as_ref().unwrap();
-    let mut mended = plan.clone();
-    fix.edit.apply(&mut mended).unwrap();
-    assert!(validate(&mended, &catalog).iter().all(|finding| finding.code != Code::PromptWindow || finding.path == "nodes[2]"));
+    let mut fixed = plan.clone();
+    fix.edit.apply(&mut fixed).unwrap();
+    assert!(validate(&fixed, &catalog).iter().all(|finding| finding.code != Code::PromptWindow || finding.path == "nodes[2]"));
     assert_eq!(findings[1].fix, None, "no limit makes an objective shorter");
     catalog.models.preset = Some("small".into());
     assert_eq!(of(&catalog).len(), 3, "the model of the run counts where a node names none");

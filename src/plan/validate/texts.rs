@@ -168,7 +168,7 @@ fn mention(
             }
         }
         (Root::Node(id) | Root::Entry(id) | Root::Unknown(id), _) => {
-            if !outer::told(check, place, field, id) {
+            if !outer::report(check, place, field, id) {
                 unknown(check, place, field, id, kind, reader);
             }
         }

@@ -1,6 +1,6 @@
 //! The seeds' own rules, each broken alone, and that the rules of other plans don't fire in them.
 
-use super::tests::{found, mended, message};
+use super::tests::{fixed, found, message};
 use serde_json::{Value, json};
 
 fn workflow(nodes: Value, edges: Value) -> Value {
@@ -26,15 +26,15 @@ fn a_workflow_has_one_entry_and_an_exit_and_reaches_every_node() {
     let nodes = json!([{"id": "b", "agent": "writer"}, {"id": "a", "agent": "writer"}, {"id": "c", "agent": "writer"}]);
     let edges = json!([{"from": "a", "to": "b"}]);
     assert_eq!(found(workflow(nodes.clone(), edges.clone())), ["no-entry nodes", "missing-exit nodes"]);
-    assert_eq!(message(workflow(nodes.clone(), edges.clone())), "a workflow needs exactly one entry, and no node is marked as one");
-    assert_eq!(mended(workflow(nodes, edges)), ["not-reached"]);
+    assert_eq!(message(workflow(nodes.clone(), edges.clone())), "a workflow needs exactly one entry, but no node is marked as one");
+    assert_eq!(fixed(workflow(nodes, edges)), ["not-reached"]);
     let nodes = json!([{"id": "a", "agent": "writer", "entry": true, "skip_if": "x"}, {"id": "b", "agent": "writer", "entry": true}, {"id": "c", "agent": "writer", "exit": true}]);
     let document = workflow(nodes, json!([{"from": "a", "to": "b"}]));
     assert_eq!(
         found(document.clone()),
         ["no-effect nodes[0].skip_if", "no-exit nodes[0]", "many-entries nodes[1].entry", "no-exit nodes[1]", "not-reached nodes[2]"]
     );
-    assert_eq!(mended(document), ["not-reached"]);
+    assert_eq!(fixed(document), ["not-reached"]);
 }
 
 #[test]
@@ -44,7 +44,7 @@ fn a_workflow_has_no_cycles_and_knows_its_agents() {
         json!([{"from": "a", "to": "b"}, {"from": "b", "to": "a"}]),
     );
     assert_eq!(found(document.clone()), ["cycle nodes[0].depends_on", "unknown-agent nodes[1].agent"]);
-    assert_eq!(mended(document), Vec::<String>::new());
+    assert_eq!(fixed(document), Vec::<String>::new());
 }
 
 #[test]
@@ -63,7 +63,7 @@ fn in_a_workflow_only_texts_that_must_have_a_value_are_doubted() {
     assert_eq!(found(document_inputs.clone()), ["unknown-input nodes[1].objective"]);
     assert_eq!(message(document_inputs), "there is no input `mood` yet: an earlier result must provide it, or the node fails");
     // An edge would be another way to go, so none is offered.
-    assert_eq!(mended(document), ["unknown-input", "unordered-reference"]);
+    assert_eq!(fixed(document), ["unknown-input", "unordered-reference"]);
 }
 
 #[test]
@@ -87,7 +87,7 @@ fn stages_with_edges_have_entries_and_terminals() {
     let nodes = json!([{"id": "a", "value": 1}, {"id": "b", "value": 1}, {"id": "c", "value": 1}]);
     let document = stages(nodes, json!([{"from": "a", "to": "b"}, {"from": "a", "to": "c"}]));
     assert_eq!(found(document.clone()), ["no-entry nodes", "missing-exit nodes"]);
-    assert_eq!(mended(document), Vec::<String>::new());
+    assert_eq!(fixed(document), Vec::<String>::new());
     let nodes = json!([{"id": "a", "value": 1, "entry": true}, {"id": "t", "value": 1, "exit": true}, {"id": "c", "value": 1}, {"id": "d", "value": 1},
         {"id": "e", "value": 1, "entry": true}]);
     let edges = json!([{"from": "a", "to": "t"}, {"from": "t", "to": "c"}, {"from": "a", "to": "d"}, {"from": "e", "to": "t"}]);
@@ -131,5 +131,5 @@ fn hybrid_agents_have_budgets_and_narrow_tools() {
             "bad-limit nodes[1].max_iterations"
         ]
     );
-    assert_eq!(mended(document), Vec::<String>::new());
+    assert_eq!(fixed(document), Vec::<String>::new());
 }

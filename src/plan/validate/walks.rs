@@ -49,7 +49,7 @@ fn workflow(check: &mut PlanCheck) {
         no_exit(check, "a workflow needs at least one exit");
         return;
     }
-    let ends = leading(check, &exits);
+    let ends = check.graph.leading_to(exits);
     for at in (0..ends.len()).filter(|&at| !ends[at]) {
         let fix = mark_end(check, at);
         check.find(Code::NoExit, FindingPlace::Node(at), "", "leads to no node that is marked as an exit", fix);
@@ -75,7 +75,7 @@ fn stages(check: &mut PlanCheck) {
     if terminals.is_empty() {
         no_exit(check, "a stage plan with edges needs a terminal stage");
     } else {
-        let leads = leading(check, &terminals);
+        let leads = check.graph.leading_to(terminals);
         for at in (0..leads.len()).filter(|&at| !leads[at]) {
             let fix = mark_end(check, at);
             check.find(Code::DeadEnd, FindingPlace::Node(at), "", "leads to no terminal stage", fix);
@@ -123,7 +123,7 @@ fn no_entry(check: &mut PlanCheck, rule: &str) {
 }
 
 fn no_exit(check: &mut PlanCheck, rule: &str) {
-    let ends: Vec<usize> = check.graph.exits().collect();
+    let ends: Vec<usize> = check.graph.final_nodes().collect();
     let names: Vec<String> = ends.iter().take(4).map(|&at| format!("`{}`", check.graph.id(at))).collect();
     let more = if ends.len() > names.len() { " and more" } else { "" };
     let edits = ends.iter().map(|&at| check.changed(at, |node| node.exit = true));
@@ -151,16 +151,4 @@ fn reached(check: &mut PlanCheck, entries: &[usize]) {
     for at in (0..reached.len()).filter(|&at| !reached[at]) {
         check.find(Code::NotReached, FindingPlace::Node(at), "", "can't be reached from the entry, so it never runs", None);
     }
-}
-
-/// For each node whether one of the targets can be reached from it.
-fn leading(check: &PlanCheck, targets: &[usize]) -> Vec<bool> {
-    let mut leads = vec![false; check.graph.len()];
-    let mut stack = targets.to_vec();
-    while let Some(at) = stack.pop() {
-        if !std::mem::replace(&mut leads[at], true) {
-            stack.extend(check.graph.predecessors(at));
-        }
-    }
-    leads
 }

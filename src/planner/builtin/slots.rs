@@ -17,21 +17,17 @@ pub enum SlotKind {
     File,
     /// A pattern for files: `*.rs`, or the name of a language.
     Glob,
-    /// A count.
     Number,
     /// A file to write.
     Output,
     /// An address on the web.
     Url,
-    /// Something to calculate.
     Expression,
     /// What is searched for; `nth` says which of several.
     Text,
-    /// What is replaced.
     Old,
     /// What it is replaced with.
     New,
-    /// A command line.
     Command,
     /// What the request is about, without verbs, files and the like.
     Topic,
@@ -49,7 +45,6 @@ pub enum SlotKind {
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct TemplateSlot {
-    /// What it takes.
     pub kind: SlotKind,
     /// Which of several, from 1.
     #[serde(default = "first")]

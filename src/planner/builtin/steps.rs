@@ -5,7 +5,6 @@ use super::words::{self, Word};
 /// A step of a request.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct RequestStep {
-    /// Its words.
     pub text: String,
     /// Where it ends in the request, in bytes.
     pub end: usize,

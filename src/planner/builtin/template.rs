@@ -44,7 +44,6 @@ pub struct Template {
 /// A template that fits a request.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Fit {
-    /// Higher is better.
     pub score: i64,
     /// Slots that are filled.
     pub inputs: Map<String, Value>,

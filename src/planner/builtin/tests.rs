@@ -446,7 +446,7 @@ fn a_projects_template_comes_first_and_a_bad_one_is_reported() {
     assert!(templates.iter().any(|template| template.description == "project's"));
     assert_eq!(problems.len(), 2);
     assert!(problems[0].message.starts_with("line 2: "), "{}", problems[0]);
-    assert!(problems[1].message.contains("no work"), "{}", problems[1]);
+    assert!(problems[1].message.contains("no kind"), "{}", problems[1]);
 }
 
 #[test]

@@ -5,7 +5,6 @@
 pub(super) struct Word {
     /// As written, without the punctuation and quotes around it.
     pub raw: String,
-    /// In lower case.
     pub lower: String,
     /// Whether it stood in quotes; spaces are kept then.
     pub quoted: bool,
@@ -405,7 +404,6 @@ pub(super) enum NameIs {
     Common,
 }
 
-/// Nouns for files.
 pub(super) fn is_file_noun(lower: &str) -> bool {
     const NOUNS: &[&str] = &[
         "file",

@@ -47,6 +47,6 @@ mod tests {
         for words in ["`a`", "`ghost`", "`writre`", "`b`", "path"] {
             assert!(faults.iter().any(|fault| fault.contains(words)), "{words} in {faults:?}");
         }
-        assert!(faults.iter().any(|fault| fault.contains("to mend it")), "{faults:?}");
+        assert!(faults.iter().any(|fault| fault.contains("to fix it")), "{faults:?}");
     }
 }

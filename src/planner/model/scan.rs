@@ -32,7 +32,6 @@ enum InString {
     #[default]
     No,
     Yes,
-    /// After a backslash.
     Escaped,
 }
 

@@ -9,7 +9,6 @@ use crate::plan::Catalog;
 /// How a model names nodes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Ids {
-    /// As it likes.
     #[default]
     Free,
     /// n1, n2, …, each depending on earlier ones only: a cycle or an unknown dependency can't be written.

@@ -14,7 +14,7 @@ use crate::plan::{
     Catalog, Edge, Node, NodeId, Plan,
     edit::Edit,
     nest,
-    validate::{Finding, mend},
+    validate::{Finding, fixes},
 };
 use crate::text::Plain;
 use document::{EditedPlan, HistoryStep};
@@ -201,7 +201,7 @@ impl PlanEditor {
 
     /// Applies every fix that makes things better, each as a change of its own. Gives how many were applied.
     pub fn fix_all(&mut self, catalog: &Catalog) -> usize {
-        let edits = mend(self.plan(), catalog);
+        let edits = fixes(self.plan(), catalog);
         let applied = edits.iter().take_while(|edit| self.document.change(edit).is_ok()).count();
         self.refresh(catalog);
         applied

@@ -2,7 +2,7 @@
 
 use super::super::UpdateTurn;
 use crate::console::model::{Focus, Model, Screen, Status, address};
-use crate::plan::{NodeId, chart::GraphMove, nest};
+use crate::plan::{NodeId, drawing::GraphMove, nest};
 
 /// To the graph; from the graph back to the tree.
 pub fn toggle(model: &mut Model, _: &mut UpdateTurn) {

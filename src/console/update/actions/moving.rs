@@ -2,7 +2,7 @@
 
 use super::{super::UpdateTurn, graph, inspector, origins};
 use crate::console::model::{Dialog, Focus, Model, Reading, Screen, docs};
-use crate::plan::chart::GraphMove;
+use crate::plan::drawing::GraphMove;
 
 /// Layers of the graph that a page is.
 const PAGE_OF_LAYERS: isize = 3;

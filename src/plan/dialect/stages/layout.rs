@@ -1,7 +1,7 @@
 //! Where the stages of a document stand: a list of objects, an object by id, or a list of ids with the objects beside it; all of it
 //! at the top or inside of a `workflow`. What isn't the plain list is noted, so that the document is written back as it was.
 
-use super::super::fields::{is_quiet, step};
+use crate::plan::fields::{is_quiet, step};
 use crate::plan::native::{ShapeError, kind};
 use serde_json::{Map, Value, json};
 

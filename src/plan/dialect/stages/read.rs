@@ -1,8 +1,8 @@
 //! From a stage document to a plan.
 
-use super::super::fields::{Fields, Slips};
 use super::layout::{self, PlacedStage};
 use super::{AGENT, ARGS, DECIDE, DIALECT, OBJECTIVE, StageType, TOOL, VALUE, name_of, plain_work};
+use crate::plan::fields::{Fields, Slips};
 use crate::plan::native::{ShapeError, kind};
 use crate::plan::order::PlanGraph;
 use crate::plan::{AgentNode, DecisionNode, Edge, MergeNode, Node, NodeId, NodeKind, Plan, ToolInput, ToolNode, TransformNode};
@@ -211,7 +211,7 @@ fn work(fields: &mut Fields) -> Result<(NodeKind, Says), ShapeError> {
 /// By an expression or an agent; neither when the stage says no more than its type.
 fn decision(fields: &mut Fields) -> Result<Option<DecisionNode>, ShapeError> {
     if let Some(name) = named(fields, &DECIDE)
-        && let Some(expression) = fields.words(name)?
+        && let Some(expression) = fields.some_text(name)?
     {
         if named(fields, &AGENT).is_some() {
             return Err(fields.wrong(name, "a stage decides by an expression or by an agent, not by both"));
@@ -248,7 +248,7 @@ fn tool(fields: &mut Fields) -> Result<NodeKind, ShapeError> {
 fn agent(fields: &mut Fields) -> Result<AgentNode, ShapeError> {
     let mut text = |names: &[&'static str]| {
         let Some(name) = named(fields, names) else { return Ok(None) };
-        let text = fields.words(name)?;
+        let text = fields.some_text(name)?;
         if let Some(text) = &text {
             remember(fields, names, name, &json!(text));
         }
@@ -273,7 +273,7 @@ fn edge(value: Value, path: &str) -> Result<Edge, ShapeError> {
     let mut fields = Fields::open(value, path, &EDGE)?;
     let from = fields.need_text("from_stage_id")?;
     let to = fields.need_text("to_stage_id")?;
-    let when = fields.words("condition")?;
-    let id = fields.words("edge_id")?;
+    let when = fields.some_text("condition")?;
+    let id = fields.some_text("edge_id")?;
     Ok(Edge { when, id, ext: fields.rest(), ..Edge::new(from.as_str(), to.as_str()) })
 }

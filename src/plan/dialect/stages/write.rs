@@ -5,7 +5,7 @@ use super::super::draft::{DocumentDraft, rename};
 use super::super::forms::DocumentPart;
 use super::layout::StagesLayout;
 use super::{AGENT, ARGS, DECIDE, DIALECT, OBJECTIVE, StageType, TOOL, VALUE, name_of, plain_work, read};
-use crate::plan::{Edge, Node, NodeId, Plan};
+use crate::plan::{Node, NodeId, Plan};
 use serde_json::{Map, Value, json};
 
 pub(in super::super) fn write(plan: &Plan) -> (Value, Vec<Loss>) {
@@ -40,12 +40,14 @@ pub(in super::super) fn write(plan: &Plan) -> (Value, Vec<Loss>) {
         let mut fields = draft.fields(node);
         ["entry", "exit"].iter().for_each(|key| drop(fields.shift_remove(*key)));
         let from: &[&NodeId] = sources.get(&node.id).map_or(&[], Vec::as_slice);
-        put_work(&mut draft, &place, (node, kind, from), &mut fields, &mut written);
+        put_kind(&mut draft, &place, (node, kind, from), &mut fields, &mut written);
         draft.lose_rest(&place, &fields);
         draft.carry(&place, &mut written, &ext, DocumentPart::Node);
         stages.push((node.id.to_string(), Value::Object(written)));
     }
-    let edges = if is_line { None } else { put_edges(plan, &mut draft, &edges) };
+    let names = [("when", "condition"), ("id", "edge_id")];
+    let edges = if is_line { Vec::new() } else { draft.put_edges(&edges, ["from_stage_id", "to_stage_id"], &names) };
+    let edges = (!edges.is_empty()).then_some(Value::Array(edges));
     note.put(&mut document, stages, edges);
     (Value::Object(document), draft.finish())
 }
@@ -55,7 +57,7 @@ fn put_type(draft: &DocumentDraft, ext: &mut Map<String, Value>, kind: StageType
     let noted = ext.shift_remove("type").filter(|_| draft.is_same());
     let name = match &noted {
         Some(Value::String(name)) if StageType::named(name) == Some(kind) => name.as_str(),
-        Some(Value::Null) if told(ext, kind) => return,
+        Some(Value::Null) if implies(ext, kind) => return,
         Some(_) => {
             // The work was changed since: how it was written before is of no use.
             ext.retain(|key, _| !super::is_memo(key));
@@ -66,8 +68,8 @@ fn put_type(draft: &DocumentDraft, ext: &mut Map<String, Value>, kind: StageType
     written.insert("type".into(), json!(name));
 }
 
-/// Whether other fields than the type tell it.
-fn told(ext: &Map<String, Value>, kind: StageType) -> bool {
+/// Whether other fields show the type.
+fn implies(ext: &Map<String, Value>, kind: StageType) -> bool {
     match ext.get("role").and_then(Value::as_str).and_then(StageType::named) {
         Some(role) => role == kind,
         None => matches!(kind, StageType::Agent | StageType::Tool),
@@ -95,7 +97,7 @@ pub(super) fn under<'n>(node: &Node, names: &[&'n str]) -> &'n str {
     noted.or(names.first()).copied().unwrap_or_default()
 }
 
-fn put_work(
+fn put_kind(
     draft: &mut DocumentDraft,
     place: &str,
     (node, kind, sources): (&Node, StageType, &[&NodeId]),
@@ -138,24 +140,4 @@ fn put_work(
 fn put_agent(fields: &mut Map<String, Value>, written: &mut Map<String, Value>, agent: &str, objective: &str) {
     rename(fields, "agent", written, agent);
     rename(fields, "objective", written, objective);
-}
-
-fn put_edges(plan: &Plan, draft: &mut DocumentDraft, edges: &[(String, Edge)]) -> Option<Value> {
-    let mut list = Vec::new();
-    for (place, edge) in edges {
-        let mut fields = draft.edge_fields(edge);
-        let mut written =
-            Map::from_iter([("from_stage_id".to_owned(), json!(edge.from.as_str())), ("to_stage_id".to_owned(), json!(edge.to.as_str()))]);
-        rename(&mut fields, "when", &mut written, "condition");
-        rename(&mut fields, "id", &mut written, "edge_id");
-        let first = plan.edges.iter().find(|other| other.from == edge.from);
-        if first == Some(edge) {
-            // A decision without a match takes its first way anyhow.
-            fields.shift_remove("default");
-        }
-        draft.lose_rest(place, &fields);
-        draft.carry(place, &mut written, &edge.ext, DocumentPart::Edge);
-        list.push(Value::Object(written));
-    }
-    (!list.is_empty()).then_some(Value::Array(list))
 }

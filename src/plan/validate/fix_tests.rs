@@ -1,4 +1,4 @@
-//! Fixes of random broken plans: each settles its finding or is refused, and mending ends and makes nothing worse.
+//! Fixes of random broken plans: each settles its finding or is refused, and fixing ends and makes nothing worse.
 
 use super::tests::{catalog, read};
 use super::*;
@@ -92,16 +92,16 @@ proptest! {
 
     #[test]
     fn mending_ends_and_makes_nothing_worse(plan in broken()) {
-        let mut mended = plan.clone();
+        let mut fixed = plan.clone();
         let before = counts(&plan);
-        for edit in mend(&plan, &catalog()) {
-            let last = counts(&mended);
-            edit.apply(&mut mended).unwrap();
-            prop_assert!(counts(&mended).0 <= last.0);
+        for edit in fixes(&plan, &catalog()) {
+            let last = counts(&fixed);
+            edit.apply(&mut fixed).unwrap();
+            prop_assert!(counts(&fixed).0 <= last.0);
         }
-        let after = counts(&mended);
+        let after = counts(&fixed);
         prop_assert!(after.0 < before.0 || after == before || (after.0 == before.0 && after.1 <= before.1), "{before:?} {after:?}");
-        prop_assert_eq!(mend(&mended, &catalog()).len(), 0, "what is left can't be mended");
+        prop_assert_eq!(fixes(&fixed, &catalog()).len(), 0, "what is left can't be fixed");
     }
 
     #[test]
@@ -137,9 +137,9 @@ fn mending_settles_a_knot_of_cycles_one_by_one() {
     let plan = read(json!({"nodes": [
         {"id": "a", "value": 1, "depends_on": ["b", "c"]}, {"id": "b", "value": 1, "depends_on": ["a"]}, {"id": "c", "value": 1, "depends_on": ["a"]}
     ]}));
-    let mut mended = plan.clone();
-    mend(&plan, &catalog()).iter().for_each(|edit| drop(edit.apply(&mut mended).unwrap()));
-    assert_eq!(validate(&mended, &catalog()), []);
+    let mut fixed = plan.clone();
+    fixes(&plan, &catalog()).iter().for_each(|edit| drop(edit.apply(&mut fixed).unwrap()));
+    assert_eq!(validate(&fixed, &catalog()), []);
 }
 
 #[test]
@@ -154,7 +154,7 @@ fn a_fix_that_would_bring_more_errors_is_left_alone() {
     .unwrap();
     let findings = validate(&plan, &catalog());
     assert!(findings.iter().any(|finding| finding.code == Code::LaterEntry && finding.fix.is_some()), "{findings:?}");
-    let mut mended = plan.clone();
-    mend(&plan, &catalog()).iter().for_each(|edit| drop(edit.apply(&mut mended).unwrap()));
-    assert!(mended.nodes[1].entry);
+    let mut fixed = plan.clone();
+    fixes(&plan, &catalog()).iter().for_each(|edit| drop(edit.apply(&mut fixed).unwrap()));
+    assert!(fixed.nodes[1].entry);
 }

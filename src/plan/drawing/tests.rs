@@ -1,4 +1,4 @@
-//! Pictures of small plans, compared whole.
+//! Drawings of small plans, compared whole.
 
 use super::*;
 use crate::text::GlyphSet;
@@ -45,28 +45,28 @@ fn state(pane: &Pane, edge: usize) -> EdgeStroke {
 }
 
 /// The lines of a window as text.
-fn lines(chart: &GraphDrawing, window: Window, glyphs: GlyphSet) -> Vec<String> {
-    let sight = chart.sight(window, &state);
-    let row = |y: u32| (window.x..window.x + window.width).map(|x| sight.stroke(x, y).symbol(glyphs)).collect::<String>();
+fn lines(drawing: &GraphDrawing, window: Window, glyphs: GlyphSet) -> Vec<String> {
+    let view = drawing.view(window, &state);
+    let row = |y: u32| (window.x..window.x + window.width).map(|x| view.stroke(x, y).symbol(glyphs)).collect::<String>();
     (window.y..window.y + window.height).map(row).collect()
 }
 
 #[test]
 fn taken_dead_and_waiting_edges_are_told_apart_without_colour() {
-    let chart = GraphDrawing::new(&sample(), &|_| true);
-    let size = chart.size();
+    let drawing = GraphDrawing::new(&sample(), &|_| true);
+    let size = drawing.size();
     let whole = Window { x: 0, y: 0, width: size.width, height: size.height };
-    insta::assert_snapshot!("lines", lines(&chart, whole, GlyphSet::Unicode).join("\n"));
-    insta::assert_snapshot!("lines_ascii", lines(&chart, whole, GlyphSet::Ascii).join("\n"));
+    insta::assert_snapshot!("lines", lines(&drawing, whole, GlyphSet::Unicode).join("\n"));
+    insta::assert_snapshot!("lines_ascii", lines(&drawing, whole, GlyphSet::Ascii).join("\n"));
 }
 
 #[test]
 fn a_window_shows_what_stands_there_in_the_whole_picture() {
-    let chart = GraphDrawing::new(&sample(), &|_| true);
-    let size = chart.size();
-    let whole = lines(&chart, Window { x: 0, y: 0, width: size.width, height: size.height }, GlyphSet::Unicode);
+    let drawing = GraphDrawing::new(&sample(), &|_| true);
+    let size = drawing.size();
+    let whole = lines(&drawing, Window { x: 0, y: 0, width: size.width, height: size.height }, GlyphSet::Unicode);
     for (x, y, width, height) in [(3, 2, 20, 10), (30, 9, 25, 1), (41, 5, 1, 30), (0, 20, 60, 12)] {
-        let part = lines(&chart, Window { x, y, width, height }, GlyphSet::Unicode);
+        let part = lines(&drawing, Window { x, y, width, height }, GlyphSet::Unicode);
         for (row, line) in part.iter().enumerate() {
             let expected = whole.get(y as usize + row).map(String::as_str).unwrap_or_default().chars();
             let expected: String = expected.chain(std::iter::repeat(' ')).skip(x as usize).take(width as usize).collect();
@@ -77,7 +77,7 @@ fn a_window_shows_what_stands_there_in_the_whole_picture() {
 
 #[test]
 fn a_folded_sub_plan_is_one_box_with_a_count() {
-    let text = |chart: &GraphDrawing| chart.nodes().iter().map(|node| format!("{} {}", node.id, node.caption)).collect::<Vec<_>>();
+    let text = |drawing: &GraphDrawing| drawing.nodes().iter().map(|node| format!("{} {}", node.id, node.caption)).collect::<Vec<_>>();
     let folded = GraphDrawing::new(&sample(), &|_| false);
     assert!(text(&folded).contains(&"refine loop, 4 nodes".to_owned()), "{:?}", text(&folded));
     assert!(folded.place("refine/judge").is_none());
@@ -89,11 +89,11 @@ fn a_folded_sub_plan_is_one_box_with_a_count() {
 
 #[test]
 fn steps_lead_along_edges_between_siblings_and_through_bodies() {
-    let chart = GraphDrawing::new(&sample(), &|_| true);
+    let drawing = GraphDrawing::new(&sample(), &|_| true);
     let walk = |from: &str, steps: &[GraphMove]| {
         let mut here = NodeId::new(from);
         for step in steps {
-            here = chart.step(&here, *step).cloned().unwrap_or(here);
+            here = drawing.step(&here, *step).cloned().unwrap_or(here);
         }
         here.to_string()
     };
@@ -107,8 +107,8 @@ fn steps_lead_along_edges_between_siblings_and_through_bodies() {
     assert_eq!(walk("refine/merge", &[GraphMove::Down]), "report");
     assert_eq!(walk("refine/draft", &[GraphMove::Up]), "refine");
     assert_eq!(walk("report", &[GraphMove::Down, GraphMove::Right]), "report", "there is nothing below and beside");
-    assert_eq!(chart.first().map(NodeId::as_str), Some("list"));
-    assert_eq!(chart.last().map(NodeId::as_str), Some("report"));
+    assert_eq!(drawing.first().map(NodeId::as_str), Some("list"));
+    assert_eq!(drawing.last().map(NodeId::as_str), Some("report"));
 }
 
 #[test]

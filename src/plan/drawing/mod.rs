@@ -1,17 +1,17 @@
-//! A plan as a picture of boxes and lines: which boxes there are, what stands in them, how they are joined. A sub-plan is one box
-//! when it is folded, else a frame around its own picture; lines never lead through a frame, since bodies are closed. The picture is
-//! computed once for a plan and its folds; `sight` then gives what a window shows of it, touching only what is in the window.
+//! A plan as a drawing of boxes and lines: which boxes there are, what stands in them, how they are joined. A sub-plan is one box
+//! when it is folded, else a frame around its own drawing; lines never lead through a frame, since bodies are closed. The drawing is
+//! computed once for a plan and its folds; `view` then gives what a window shows of it, touching only what is in the window.
 
-mod sight;
 mod stroke;
 #[cfg(test)]
 mod tests;
 mod text;
+mod view;
 mod walk;
 
-pub use sight::{ArrowLabel, GraphView, VisibleBox, Window};
 pub use stroke::{EdgeStroke, Stroke};
 pub use text::text;
+pub use view::{ArrowLabel, GraphView, VisibleBox, Window};
 pub use walk::GraphMove;
 
 use super::layers::{Area, Layers, Size, Sketch, Tie};
@@ -29,7 +29,7 @@ const FRAME: usize = 14;
 /// The most columns of an edge's words.
 const WORDS: usize = 32;
 
-/// The picture of a plan.
+/// The drawing of a plan.
 #[derive(Clone, Debug, Default)]
 pub struct GraphDrawing {
     /// The plan itself, then the bodies that are shown.
@@ -40,14 +40,14 @@ pub struct GraphDrawing {
     places: HashMap<NodeId, usize>,
 }
 
-/// One plan in the picture, or the body of an unfolded sub-plan.
+/// One plan in the drawing, or the body of an unfolded sub-plan.
 #[derive(Clone, Debug)]
 pub struct Pane {
     /// The box that it stands in; `None` for the plan itself.
     pub owner: Option<usize>,
     /// Its first box in `GraphDrawing::nodes`.
     first: usize,
-    /// Where its first cell stands in the whole picture.
+    /// Where its first cell stands in the whole drawing.
     origin: (u32, u32),
     layers: Layers,
     graph: PlanGraph,
@@ -55,12 +55,10 @@ pub struct Pane {
     edges: Vec<(usize, Plain)>,
 }
 
-/// One box.
 #[derive(Clone, Debug)]
 pub struct Box {
     /// The node's address: `outer/inner` in a body.
     pub id: NodeId,
-    /// Its pane.
     pub pane: usize,
     /// The node's position in the plan of its pane.
     pub at: usize,
@@ -84,22 +82,22 @@ pub enum BoxBody {
 }
 
 impl GraphDrawing {
-    /// The picture of a plan. `is_open` says of the address of a node with a plan of its own whether that is shown.
+    /// The drawing of a plan. `is_open` says of the address of a node with a plan of its own whether that is shown.
     pub fn new(plan: &Plan, is_open: &dyn Fn(&NodeId) -> bool) -> Self {
-        let mut chart = Self::default();
-        chart.pane(plan, None, is_open);
+        let mut drawing = Self::default();
+        drawing.pane(plan, None, is_open);
         // Outer panes come before the inner ones, so that origins add up.
-        for pane in 1..chart.panes.len() {
-            if let Some(owner) = chart.panes[pane].owner {
-                let area = chart.area(owner);
-                let inner = chart.panes[pane].layers.size.width;
-                chart.panes[pane].origin = (area.x + area.width.saturating_sub(inner) / 2, area.y + 1);
+        for pane in 1..drawing.panes.len() {
+            if let Some(owner) = drawing.panes[pane].owner {
+                let area = drawing.area(owner);
+                let inner = drawing.panes[pane].layers.size.width;
+                drawing.panes[pane].origin = (area.x + area.width.saturating_sub(inner) / 2, area.y + 1);
             }
         }
-        for (place, node) in chart.nodes.iter().enumerate() {
-            chart.places.entry(node.id.clone()).or_insert(place);
+        for (place, node) in drawing.nodes.iter().enumerate() {
+            drawing.places.entry(node.id.clone()).or_insert(place);
         }
-        chart
+        drawing
     }
 
     fn pane(&mut self, plan: &Plan, owner: Option<usize>, is_open: &dyn Fn(&NodeId) -> bool) -> usize {
@@ -154,12 +152,11 @@ impl GraphDrawing {
         }
     }
 
-    /// Columns and rows of the whole picture.
+    /// Columns and rows of the whole drawing.
     pub fn size(&self) -> Size {
         self.panes.first().map_or(Size::default(), |pane| pane.layers.size)
     }
 
-    /// All boxes.
     pub fn nodes(&self) -> &[Box] {
         &self.nodes
     }
@@ -182,7 +179,7 @@ impl GraphDrawing {
         self.panes.iter().map(|pane| pane.layers.cut.len()).sum()
     }
 
-    /// Edges without a line, since the picture would be mostly lines, or since they close a cycle.
+    /// Edges without a line, since the drawing would be mostly lines, or since they close a cycle.
     pub fn undrawn(&self) -> Vec<(NodeId, NodeId)> {
         let of = |pane: &Pane| {
             let id = |at: usize| self.nodes[pane.first + at].id.clone();

@@ -1,4 +1,4 @@
-//! A picture as lines of text.
+//! A drawing as lines of text.
 
 use super::{BoxBody, EdgeStroke, GraphDrawing, GraphView, VisibleBox, Window};
 use crate::plan::Plan;
@@ -6,32 +6,32 @@ use crate::text::{GlyphSet, Plain, ascii_of};
 
 /// A plan drawn with boxes and lines, all sub-plans open, under its goal. Edges without a line are listed below.
 pub fn text(plan: &Plan, glyphs: GlyphSet) -> String {
-    let chart = GraphDrawing::new(plan, &|_| true);
+    let drawing = GraphDrawing::new(plan, &|_| true);
     let mut text = String::new();
     if !plan.goal.is_empty() {
         text.push_str(&format!("{}\n\n", Plain::summary(&plan.goal)));
     }
-    let size = chart.size();
-    for (top, rows) in chart.panes.first().into_iter().flat_map(|pane| &pane.layers.bands).map(|band| (band.top, band.rows)) {
+    let size = drawing.size();
+    for (top, rows) in drawing.panes.first().into_iter().flat_map(|pane| &pane.layers.bands).map(|band| (band.top, band.rows)) {
         let window = Window { x: 0, y: top, width: size.width, height: rows };
-        let sight = chart.sight(window, &|_, _| EdgeStroke::Plain);
-        let mut spans = spans(&sight, window);
+        let view = drawing.view(window, &|_, _| EdgeStroke::Plain);
+        let mut spans = spans(&view, window);
         spans.sort_by_key(|span| (span.y, span.x));
         let mut spans = spans.into_iter().peekable();
         for y in top..top + rows {
             let mut row = String::new();
             let mut x = 0;
             while let Some(span) = spans.next_if(|span| span.y == y) {
-                (x..span.x).for_each(|x| row.push_str(sight.stroke(x, y).symbol(glyphs)));
+                (x..span.x).for_each(|x| row.push_str(view.stroke(x, y).symbol(glyphs)));
                 x = span.x + u32::try_from(span.text.width()).unwrap_or(0);
                 row.push_str(span.text.as_str());
             }
-            (x..size.width).for_each(|x| row.push_str(sight.stroke(x, y).symbol(glyphs)));
+            (x..size.width).for_each(|x| row.push_str(view.stroke(x, y).symbol(glyphs)));
             text.push_str(row.trim_end());
             text.push('\n');
         }
     }
-    let undrawn = chart.undrawn();
+    let undrawn = drawing.undrawn();
     if !undrawn.is_empty() {
         text.push_str("\nwithout a line, since they close a cycle or are among the longest:\n");
         undrawn.iter().for_each(|(from, to)| text.push_str(&format!("  {} → {}\n", Plain::summary(from), Plain::summary(to))));
@@ -64,10 +64,10 @@ struct TextSpan {
     text: Plain,
 }
 
-/// Everything in sight that is no line.
-fn spans(sight: &GraphView<'_>, window: Window) -> Vec<TextSpan> {
-    let mut spans: Vec<TextSpan> = sight.notes.iter().map(|note| TextSpan { x: note.x, y: note.y, text: note.words.clone() }).collect();
-    for VisibleBox { node, area } in &sight.boxes {
+/// Everything in view that is no line.
+fn spans(view: &GraphView<'_>, window: Window) -> Vec<TextSpan> {
+    let mut spans: Vec<TextSpan> = view.notes.iter().map(|note| TextSpan { x: note.x, y: note.y, text: note.words.clone() }).collect();
+    for VisibleBox { node, area } in &view.boxes {
         let inside = area.width as usize - 2;
         let (last, right) = (area.y + area.height - 1, area.x + area.width - 1);
         let title = match node.body {
@@ -86,7 +86,7 @@ fn spans(sight: &GraphView<'_>, window: Window) -> Vec<TextSpan> {
                 }
                 0 => Plain::line(&format!("┌{}┐", "─".repeat(inside))),
                 _ if y == last => {
-                    let edge = (area.x + 1..right).map(|x| sight.stroke(x, y).on_edge().symbol(GlyphSet::Unicode));
+                    let edge = (area.x + 1..right).map(|x| view.stroke(x, y).on_edge().symbol(GlyphSet::Unicode));
                     Plain::line(&format!("└{}┘", edge.collect::<String>()))
                 }
                 _ if open => {

@@ -1,9 +1,8 @@
-//! Walking through a picture: along edges, and between boxes of the same layer.
+//! Walking through a drawing: along edges, and between boxes of the same layer.
 
 use super::{BoxBody, GraphDrawing};
 use crate::plan::NodeId;
 
-/// Where to go.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum GraphMove {
     /// Along an edge to what the node needs; out of a body at its top.

@@ -9,8 +9,8 @@ use std::collections::BTreeSet;
 /// How much is looked at in one go, in nodes: each try reads the whole plan.
 const MOST_NODES: usize = 2_000_000;
 
-/// The edits that mend what can be mended, in order: errors first. None makes a plan worse, and none brings an error for a warning.
-pub fn mend(plan: &Plan, catalog: &Catalog) -> Vec<Edit> {
+/// The edits that fix what can be fixed, in order: errors first. None makes a plan worse, and none brings an error for a warning.
+pub fn fixes(plan: &Plan, catalog: &Catalog) -> Vec<Edit> {
     let mut plan = plan.clone();
     let mut findings = by_severity(&plan, catalog);
     let mut tried: BTreeSet<(Code, Option<NodeId>, String)> = BTreeSet::new();

@@ -1,11 +1,13 @@
-//! One object of a dialect's document while it is read. Known fields are taken out one by one; what is left is kept as it was.
-//! A known field that says nothing (null, false, an empty text or list) is kept too, so that writing gives it back.
+//! One object of a document while it is read. Known fields are taken out one by one; what is left is unknown. In a dialect a known
+//! field that says nothing (null, false, an empty text or list) is kept too, so that it is written again; the native form drops it.
 
-use crate::plan::native::{ShapeError, kind};
+use super::NodeId;
+use super::native::{ShapeError, kind};
+use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
 
 /// Names that authors write in one kind of object and that are called otherwise there.
-pub(super) struct Slips {
+pub(in crate::plan) struct Slips {
     /// What the object is, with its article: `a tools task`.
     pub what: &'static str,
     /// A wrong name, and the right one.
@@ -15,15 +17,16 @@ pub(super) struct Slips {
 }
 
 /// The fields of one object.
-pub(super) struct Fields {
-    map: Map<String, Value>,
-    kept: Map<String, Value>,
+pub(in crate::plan) struct Fields {
+    pub map: Map<String, Value>,
+    /// Known fields that say nothing; `None` in the native form.
+    kept: Option<Map<String, Value>>,
     path: String,
     what: &'static str,
 }
 
 /// Whether a value says nothing.
-pub(super) fn is_quiet(value: &Value) -> bool {
+pub(in crate::plan) fn is_quiet(value: &Value) -> bool {
     match value {
         Value::Null | Value::Bool(false) => true,
         Value::String(text) => text.is_empty(),
@@ -34,7 +37,7 @@ pub(super) fn is_quiet(value: &Value) -> bool {
 }
 
 /// The path of a key within a path. A key that isn't plain is quoted, so that paths can be followed back.
-pub(super) fn step(path: &str, key: &str) -> String {
+pub(in crate::plan) fn step(path: &str, key: &str) -> String {
     let plain = !key.is_empty() && key.chars().all(|c| c.is_ascii_alphanumeric() || c == '_' || c == '-');
     match (plain, path.is_empty()) {
         (true, true) => key.to_owned(),
@@ -44,15 +47,19 @@ pub(super) fn step(path: &str, key: &str) -> String {
 }
 
 impl Fields {
-    /// Opens an object and refuses names that are slips.
+    /// Opens an object of a dialect and refuses names that are slips.
     pub fn open(value: Value, path: &str, slips: &Slips) -> Result<Self, ShapeError> {
-        let Value::Object(map) = value else {
-            let message = format!("{} must be an object, not {}", slips.what, kind(&value));
-            return Err(ShapeError { path: path.to_owned(), message });
-        };
-        let fields = Self { map, kept: Map::new(), path: path.to_owned(), what: slips.what };
+        let fields = Self { kept: Some(Map::new()), ..Self::native(value, path, slips.what)? };
         fields.refuse(slips)?;
         Ok(fields)
+    }
+
+    /// Opens an object of the native form.
+    pub fn native(value: Value, path: &str, what: &'static str) -> Result<Self, ShapeError> {
+        match value {
+            Value::Object(map) => Ok(Self { map, kept: None, path: path.to_owned(), what }),
+            other => Err(ShapeError { path: path.to_owned(), message: format!("{what} must be an object, not {}", kind(&other)) }),
+        }
     }
 
     /// Refuses names that are slips. A name whose value says nothing, or beside the right one, does no harm.
@@ -98,10 +105,11 @@ impl Fields {
 
     /// Keeps something for writing back.
     pub fn keep(&mut self, key: &str, value: Value) {
-        self.kept.insert(key.to_owned(), value);
+        if let Some(kept) = &mut self.kept {
+            kept.insert(key.to_owned(), value);
+        }
     }
 
-    /// Any value but null.
     pub fn take(&mut self, key: &str) -> Option<Value> {
         let value = self.map.shift_remove(key)?;
         if value.is_null() {
@@ -112,17 +120,31 @@ impl Fields {
     }
 
     /// A value of one kind, or the error that says which was wanted.
-    fn of<T>(&mut self, key: &str, wanted: &str, read: impl Fn(&Value) -> Option<T>) -> Result<Option<T>, ShapeError> {
+    fn of<T>(&mut self, key: &str, wanted: &str, read: impl Fn(Value) -> Result<T, Value>) -> Result<Option<T>, ShapeError> {
         let Some(value) = self.take(key) else { return Ok(None) };
-        match read(&value) {
-            Some(read) => Ok(Some(read)),
-            None => Err(self.wrong(key, format!("must be {wanted}, not {}", kind(&value)))),
-        }
+        read(value).map(Some).map_err(|value| self.wrong(key, format!("must be {wanted}, not {}", kind(&value))))
+    }
+
+    /// A value of a type that serde reads; an error names the place inside.
+    pub fn typed<T: DeserializeOwned>(&mut self, key: &str) -> Result<Option<T>, ShapeError> {
+        let Some(value) = self.take(key) else { return Ok(None) };
+        serde_path_to_error::deserialize(value).map(Some).map_err(|error| self.inside(key, &error))
+    }
+
+    /// The error of serde at a place inside a field, or inside the object for an empty key.
+    pub fn inside(&self, key: &str, error: &serde_path_to_error::Error<serde_json::Error>) -> ShapeError {
+        let inner = error.path().to_string();
+        let path = match (self.place(key), inner.as_str()) {
+            (path, ".") => path,
+            (path, inner) if path.is_empty() || inner.starts_with('[') => path + inner,
+            (path, inner) => format!("{path}.{inner}"),
+        };
+        ShapeError { path, message: error.inner().to_string() }
     }
 
     /// A text, which may be empty.
     pub fn text(&mut self, key: &str) -> Result<Option<String>, ShapeError> {
-        self.of(key, "text", |value| value.as_str().map(str::to_owned))
+        self.of(key, "text", text)
     }
 
     /// A text that must be there.
@@ -131,7 +153,7 @@ impl Fields {
     }
 
     /// A text that says something; an empty one counts as absent.
-    pub fn words(&mut self, key: &str) -> Result<Option<String>, ShapeError> {
+    pub fn some_text(&mut self, key: &str) -> Result<Option<String>, ShapeError> {
         let text = self.text(key)?;
         if text.as_deref() == Some("") {
             self.keep(key, Value::String(String::new()));
@@ -142,7 +164,7 @@ impl Fields {
 
     /// A flag; absent means false.
     pub fn flag(&mut self, key: &str) -> Result<bool, ShapeError> {
-        let flag = self.of(key, "true or false", Value::as_bool)?;
+        let flag = self.of(key, "true or false", |value| value.as_bool().ok_or(value))?;
         if flag == Some(false) {
             self.keep(key, Value::Bool(false));
         }
@@ -151,7 +173,7 @@ impl Fields {
 
     /// True or false, where false says something.
     pub fn choice(&mut self, key: &str) -> Result<Option<bool>, ShapeError> {
-        self.of(key, "true or false", Value::as_bool)
+        self.of(key, "true or false", |value| value.as_bool().ok_or(value))
     }
 
     /// A whole number that isn't negative.
@@ -167,9 +189,11 @@ impl Fields {
         value.as_f64().filter(|n| *n >= 0.0).map(Some).ok_or_else(|| self.wrong(key, format!("must be a number from 0, not {value}")))
     }
 
-    /// An object.
     pub fn object(&mut self, key: &str) -> Result<Option<Map<String, Value>>, ShapeError> {
-        self.of(key, "an object", |value| value.as_object().cloned())
+        self.of(key, "an object", |value| match value {
+            Value::Object(map) => Ok(map),
+            other => Err(other),
+        })
     }
 
     /// An object or text where it is one; anything else is kept as it was.
@@ -195,38 +219,46 @@ impl Fields {
         }
     }
 
-    /// A list.
     pub fn list(&mut self, key: &str) -> Result<Option<Vec<Value>>, ShapeError> {
-        match self.take(key) {
-            None => Ok(None),
-            Some(Value::Array(list)) => Ok(Some(list)),
-            Some(other) => Err(self.wrong(key, format!("must be a list, not {}", kind(&other)))),
-        }
+        self.of(key, "a list", |value| match value {
+            Value::Array(list) => Ok(list),
+            other => Err(other),
+        })
     }
 
-    /// A list of texts.
-    pub fn texts(&mut self, key: &str) -> Result<Option<Vec<String>>, ShapeError> {
+    /// A list whose entries are read one by one, each with its place.
+    pub fn each<T>(&mut self, key: &str, read: impl Fn(Value, &str) -> Result<T, ShapeError>) -> Result<Option<Vec<T>>, ShapeError> {
         let Some(list) = self.list(key)? else { return Ok(None) };
         let path = self.place(key);
-        let text = |(i, value)| match value {
-            Value::String(text) => Ok(text),
-            other => Err(ShapeError { path: format!("{path}[{i}]"), message: format!("must be text, not {}", kind(&other)) }),
-        };
-        list.into_iter().enumerate().map(text).collect::<Result<_, _>>().map(Some)
+        list.into_iter().enumerate().map(|(i, value)| read(value, &format!("{path}[{i}]"))).collect::<Result<_, _>>().map(Some)
+    }
+
+    pub fn texts(&mut self, key: &str) -> Result<Option<Vec<String>>, ShapeError> {
+        self.each(key, |value, path| {
+            text(value).map_err(|value| ShapeError { path: path.to_owned(), message: format!("must be text, not {}", kind(&value)) })
+        })
     }
 
     /// Ids of other nodes; an empty list is kept.
-    pub fn ids(&mut self, key: &str) -> Result<Vec<crate::plan::NodeId>, ShapeError> {
+    pub fn ids(&mut self, key: &str) -> Result<Vec<NodeId>, ShapeError> {
         let ids = self.texts(key)?;
         if ids.as_ref().is_some_and(Vec::is_empty) {
             self.keep(key, Value::Array(Vec::new()));
         }
-        Ok(ids.unwrap_or_default().iter().map(crate::plan::NodeId::new).collect())
+        Ok(ids.unwrap_or_default().iter().map(NodeId::new).collect())
     }
 
     /// What nobody took, and what said nothing.
     pub fn rest(mut self) -> Map<String, Value> {
-        self.kept.append(&mut self.map);
-        self.kept
+        let mut kept = self.kept.unwrap_or_default();
+        kept.append(&mut self.map);
+        kept
+    }
+}
+
+fn text(value: Value) -> Result<String, Value> {
+    match value {
+        Value::String(text) => Ok(text),
+        other => Err(other),
     }
 }

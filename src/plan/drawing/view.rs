@@ -1,20 +1,18 @@
-//! What a window shows of a picture: the lines in its cells, the boxes and the words that are at least partly in it.
+//! What a window shows of a drawing: the lines in its cells, the boxes and the words that are at least partly in it.
 
 use super::stroke::{DOWN, LEFT, RIGHT, UP};
 use super::{Box, BoxBody, EdgeStroke, GraphDrawing, Pane, Stroke};
 use crate::plan::layers::{Area, Band, LineSegment, SegmentDirection};
 use crate::text::Plain;
 
-/// The part of a picture that is looked at.
+/// The part of a drawing that is looked at.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Window {
-    /// First column of the picture.
+    /// First column of the drawing.
     pub x: u32,
-    /// First row of the picture.
+    /// First row of the drawing.
     pub y: u32,
-    /// Columns.
     pub width: u32,
-    /// Rows.
     pub height: u32,
 }
 
@@ -25,21 +23,17 @@ impl Window {
     }
 }
 
-/// A box in sight, in columns and rows of the whole picture.
+/// A box in view, in columns and rows of the whole drawing.
 #[derive(Clone, Copy, Debug)]
 pub struct VisibleBox<'a> {
-    /// What it is.
     pub node: &'a Box,
-    /// Where it stands.
     pub area: Area,
 }
 
-/// Words beside an arrow, in columns and rows of the whole picture.
+/// Words beside an arrow, in columns and rows of the whole drawing.
 #[derive(Clone, Debug)]
 pub struct ArrowLabel {
-    /// First column.
     pub x: u32,
-    /// Row.
     pub y: u32,
     /// What it says, cut to its room.
     pub words: Plain,
@@ -54,12 +48,11 @@ pub struct GraphView<'a> {
     strokes: Vec<Stroke>,
     /// Frames come before what is in them.
     pub boxes: Vec<VisibleBox<'a>>,
-    /// Words beside arrows.
     pub notes: Vec<ArrowLabel>,
 }
 
 impl GraphView<'_> {
-    /// What lines leave in a cell of the picture; nothing outside the window.
+    /// What lines leave in a cell of the drawing; nothing outside the window.
     pub fn stroke(&self, x: u32, y: u32) -> Stroke {
         self.at(x, y).map_or(Stroke::default(), |at| self.strokes[at])
     }
@@ -103,39 +96,39 @@ impl GraphView<'_> {
 
 impl GraphDrawing {
     /// What a window shows. `line` says how an edge of a pane is drawn, by its number in canonical order.
-    pub fn sight(&self, window: Window, line: &dyn Fn(&Pane, usize) -> EdgeStroke) -> GraphView<'_> {
+    pub fn view(&self, window: Window, line: &dyn Fn(&Pane, usize) -> EdgeStroke) -> GraphView<'_> {
         let cells = window.width as usize * window.height as usize;
-        let mut sight = GraphView { window, strokes: vec![Stroke::default(); cells], ..GraphView::default() };
+        let mut view = GraphView { window, strokes: vec![Stroke::default(); cells], ..GraphView::default() };
         if !self.panes.is_empty() {
-            self.look(0, line, &mut sight);
+            self.look(0, line, &mut view);
         }
-        sight
+        view
     }
 
-    fn look<'a>(&'a self, pane: usize, line: &dyn Fn(&Pane, usize) -> EdgeStroke, sight: &mut GraphView<'a>) {
+    fn look<'a>(&'a self, pane: usize, line: &dyn Fn(&Pane, usize) -> EdgeStroke, view: &mut GraphView<'a>) {
         let pane = &self.panes[pane];
         let (dx, dy) = pane.origin;
-        let window = sight.window;
+        let window = view.window;
         let rows = window.y.saturating_sub(dy)..(window.y + window.height).saturating_sub(dy);
         let columns = window.x.saturating_sub(dx)..(window.x + window.width).saturating_sub(dx);
         for band in pane.layers.bands_near(rows) {
-            self.lines(pane, band, line, sight);
+            self.lines(pane, band, line, view);
             for at in pane.layers.boxes_near(band, columns.clone()) {
                 let place = pane.first + *at as usize;
                 let (node, area) = (&self.nodes[place], self.area(place));
                 if !window.sees(area) {
                     continue;
                 }
-                sight.boxes.push(VisibleBox { node, area });
+                view.boxes.push(VisibleBox { node, area });
                 if let BoxBody::Open(inner) = node.body {
-                    self.look(inner, line, sight);
+                    self.look(inner, line, view);
                 }
             }
         }
     }
 
-    fn lines(&self, pane: &Pane, band: &Band, line: &dyn Fn(&Pane, usize) -> EdgeStroke, sight: &mut GraphView<'_>) {
-        let (window, (dx, dy)) = (sight.window, pane.origin);
+    fn lines(&self, pane: &Pane, band: &Band, line: &dyn Fn(&Pane, usize) -> EdgeStroke, view: &mut GraphView<'_>) {
+        let (window, (dx, dy)) = (view.window, pane.origin);
         for piece in &band.pieces {
             let (width, height) = match piece.way {
                 SegmentDirection::Across => (piece.end - piece.x + 1, 1),
@@ -152,7 +145,7 @@ impl GraphDrawing {
                 }
             }
             let source = u32::try_from(pane.first).unwrap_or(u32::MAX).saturating_add(piece.source);
-            sight.piece(piece, pane.origin, strongest, source);
+            view.piece(piece, pane.origin, strongest, source);
         }
         for room in &band.rooms {
             if !window.sees(Area { x: room.x + dx, y: room.y + dy, width: room.width, height: 1 }) {
@@ -167,7 +160,7 @@ impl GraphDrawing {
                 words = words.then(&between).then(said);
             }
             let words = words.truncate(room.width as usize);
-            sight.notes.push(ArrowLabel { x: room.x + dx, y: room.y + dy, words, line: strongest });
+            view.notes.push(ArrowLabel { x: room.x + dx, y: room.y + dy, words, line: strongest });
         }
     }
 }

@@ -1,4 +1,4 @@
-//! Plans as pictures: Mermaid, Graphviz, and a tree of text. What authors wrote is escaped, so a title can't break out of its box.
+//! Plans as drawings: Mermaid, Graphviz, and a tree of text. What authors wrote is escaped, so a title can't break out of its box.
 
 use crate::plan::order::{EdgePlace, PlanGraph};
 use crate::plan::tree::{DrawnRowKind, DrawnTree, Orientation};
