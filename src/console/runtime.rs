@@ -160,6 +160,8 @@ impl<V: Fn(&str) -> Option<String> + Send + Sync> Console<V> {
     async fn terminal(&mut self, event: TerminalEvent) -> io::Result<LoopContinues> {
         match event {
             TerminalEvent::Key { key, at } => self.take(Msg::Key(Key::of(&key)), at).await,
+            TerminalEvent::Burst { at } => self.take(Msg::Burst, at).await,
+            TerminalEvent::TypedAtOnce { text, at } => self.take(Msg::TypedAtOnce(text), at).await,
             TerminalEvent::Paste { text, at } => self.take(Msg::Paste(text), at).await,
             TerminalEvent::Resized { width, height } => self.take(Msg::Resize(width, height), self.term.now()).await,
             TerminalEvent::FrameDue => self.draw().await,
@@ -305,7 +307,12 @@ fn after(event: TerminalEvent, msg: Option<Msg>) -> Acted {
         TerminalEvent::Resized { width, height } => said.push(Msg::Resize(width, height)),
         TerminalEvent::Lost(why) => return Acted::Lost(why),
         TerminalEvent::Stop(_) => return Acted::Leaves(Vec::new(), Parting::Leaves),
-        TerminalEvent::Key { .. } | TerminalEvent::Paste { .. } | TerminalEvent::FrameDue | TerminalEvent::Flushed { .. } => {}
+        TerminalEvent::Key { .. }
+        | TerminalEvent::Burst { .. }
+        | TerminalEvent::TypedAtOnce { .. }
+        | TerminalEvent::Paste { .. }
+        | TerminalEvent::FrameDue
+        | TerminalEvent::Flushed { .. } => {}
     }
     said.extend(msg);
     Acted::Says(said)

@@ -210,3 +210,16 @@ fn the_journal_tells_of_both_runs(program: &Program) {
     assert_eq!(first["gates"][0]["by"]["who"], "tester");
     assert_eq!(first["gates"][0]["payload"]["content"].as_str().unwrap(), program.read("longest.md"));
 }
+
+#[test]
+fn text_pasted_without_brackets_is_text_and_decides_nothing() {
+    let program = Program::new();
+    let plan =
+        r#"{"dagdeck": 1, "goal": "one file", "nodes": [{"id": "w", "tool": "write_file", "args": {"path": "o.txt", "content": "x"}}]}"#;
+    let file = program.file("plan.json", plan);
+    program.run(&["run", &file]).code(7);
+    let mut deck = program.console_with(&["console", "--run", "last"], (80, 24));
+    deck.sees("waiting").send("!").sees("Resume this run?").send("y").sees("1 waiting").send("i").sees("armed: keys decide");
+    deck.send("approve it now").sees("nothing takes text here").sees("armed: keys decide");
+    assert!(!program.workspace().join("o.txt").exists());
+}

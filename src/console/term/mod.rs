@@ -8,6 +8,7 @@ mod canvas;
 mod child;
 mod clipboard;
 mod clock;
+mod keyboard;
 mod limiter;
 mod modes;
 mod panic;
@@ -37,6 +38,18 @@ pub enum TerminalEvent {
     Key {
         /// Which.
         key: KeyEvent,
+        /// When it arrived.
+        at: Time,
+    },
+    /// More keys than one came at once. None of them decides; they follow, each as its own event.
+    Burst {
+        /// When they arrived.
+        at: Time,
+    },
+    /// Text came at once, without the brackets of a paste. Raw, as below.
+    TypedAtOnce {
+        /// What.
+        text: String,
         /// When it arrived.
         at: Time,
     },

@@ -4,8 +4,7 @@ use std::fs::File;
 use std::io::{self, IsTerminal as _, Write};
 use std::time::{Duration, Instant};
 
-use crossterm::event::{Event as Input, EventStream, KeyEventKind};
-use futures::StreamExt as _;
+use crossterm::event::{Event as Input, KeyEventKind};
 use ratatui::Frame;
 use ratatui::layout::Size;
 use rustix::process::Signal;
@@ -13,6 +12,7 @@ use tokio::sync::mpsc::UnboundedReceiver;
 
 use super::canvas::Canvas;
 use super::clipboard::{self, ClipboardRoute, CopyReport};
+use super::keyboard::{Arrived, Keyboard};
 use super::modes::{Modes, Tty};
 use super::signals::{Signalled, Signals};
 use super::writer::{Taken, TerminalWriter};
@@ -52,8 +52,7 @@ pub struct Term {
     modes: Modes,
     writer: TerminalWriter,
     taken: UnboundedReceiver<Taken>,
-    /// `None` while a child has the terminal.
-    input: Option<EventStream>,
+    keyboard: Keyboard,
     signals: Signals,
     pace: FramePacing,
     clock: TerminalClock,
@@ -66,7 +65,7 @@ enum TerminalWakeup {
     Signal(Signalled),
     Taken(Option<Taken>),
     Due,
-    Input(Option<io::Result<Input>>),
+    Input(Option<io::Result<Arrived>>),
 }
 
 impl Term {
@@ -85,8 +84,9 @@ impl Term {
         modes.enter(&mut Tty::new(&writer))?;
         let pace = FramePacing { wanted: true, under_way: None, last: FrameId(0), limiter: Limiter::detect(&var) };
         let route = if var("TMUX").is_some_and(|value| !value.is_empty()) { ClipboardRoute::Tmux } else { ClipboardRoute::Direct };
-        let (input, clock) = (Some(EventStream::new()), TerminalClock::start());
-        Ok(Self { canvas, modes, writer, taken, input, signals, pace, clock, title: Plain::default(), route })
+        let (mut keyboard, clock) = (Keyboard::default(), TerminalClock::start());
+        keyboard.take();
+        Ok(Self { canvas, modes, writer, taken, keyboard, signals, pace, clock, title: Plain::default(), route })
     }
 
     /// This moment, by the clock that stamps events.
@@ -120,7 +120,7 @@ impl Term {
                 signal = self.signals.next() => TerminalWakeup::Signal(signal),
                 taken = self.taken.recv() => TerminalWakeup::Taken(taken),
                 () = due => TerminalWakeup::Due,
-                input = next_input(&mut self.input) => TerminalWakeup::Input(input),
+                input = self.keyboard.next() => TerminalWakeup::Input(input),
             };
             let event = match happened {
                 TerminalWakeup::Signal(Signalled::Stop(stop)) => Some(TerminalEvent::Stop(stop)),
@@ -216,7 +216,7 @@ impl Term {
 
     /// Gives the terminal back for good, and leaves a few words in the scrollback.
     pub fn close(mut self, farewell: &[Plain]) -> io::Result<()> {
-        self.input = None;
+        self.keyboard.let_go();
         let left = self.modes.leave(&mut Tty::new(&self.writer));
         let words: String = farewell.iter().map(|line| format!("{line}\n")).collect();
         left.and(self.writer.write(words.into_bytes(), Instant::now() + WORDS))
@@ -224,7 +224,7 @@ impl Term {
 
     /// Stops reading keys and leaves every mode, for somebody else to use the terminal.
     async fn hand_over(&mut self) -> io::Result<()> {
-        self.input = None;
+        self.keyboard.let_go();
         tokio::time::sleep(LETTING_GO).await;
         self.modes.leave(&mut Tty::new(&self.writer))
     }
@@ -238,9 +238,7 @@ impl Term {
             self.canvas.resize(Size::new(width, height));
             self.canvas.repaint().map(|()| TerminalEvent::Resized { width, height })
         });
-        if self.input.is_none() {
-            self.input = Some(EventStream::new());
-        }
+        self.keyboard.take();
         self.title = Plain::default();
         self.pace.wanted = true;
         painted.unwrap_or_else(|error| TerminalEvent::Lost(error.to_string()))
@@ -257,22 +255,24 @@ impl Term {
         }
     }
 
-    fn note_input(&mut self, input: Option<io::Result<Input>>) -> Option<TerminalEvent> {
+    fn note_input(&mut self, input: Option<io::Result<Arrived>>) -> Option<TerminalEvent> {
         let at = self.clock.now();
         match input {
-            Some(Ok(Input::Key(key))) => match key.kind {
+            Some(Ok(Arrived::Burst)) => Some(TerminalEvent::Burst { at }),
+            Some(Ok(Arrived::Text(text))) => Some(TerminalEvent::TypedAtOnce { text, at }),
+            Some(Ok(Arrived::Input(Input::Key(key)))) => match key.kind {
                 KeyEventKind::Press | KeyEventKind::Repeat => Some(TerminalEvent::Key { key, at }),
                 KeyEventKind::Release => None,
             },
-            Some(Ok(Input::Paste(text))) => Some(TerminalEvent::Paste { text, at }),
-            Some(Ok(Input::Resize(width, height))) => {
+            Some(Ok(Arrived::Input(Input::Paste(text)))) => Some(TerminalEvent::Paste { text, at }),
+            Some(Ok(Arrived::Input(Input::Resize(width, height)))) => {
                 self.canvas.resize(Size::new(width, height));
                 self.pace.wanted = true;
                 // Also at the size of the last frame: the terminal may have had another one in between, and lost text by it.
                 let painted = self.canvas.repaint().map(|()| TerminalEvent::Resized { width, height });
                 Some(painted.unwrap_or_else(|error| TerminalEvent::Lost(error.to_string())))
             }
-            Some(Ok(Input::FocusGained | Input::FocusLost | Input::Mouse(_))) => None,
+            Some(Ok(Arrived::Input(Input::FocusGained | Input::FocusLost | Input::Mouse(_)))) => None,
             Some(Err(error)) => Some(TerminalEvent::Lost(error.to_string())),
             None => Some(TerminalEvent::Lost("the terminal sends no more input".to_owned())),
         }
@@ -281,7 +281,7 @@ impl Term {
 
 impl Drop for Term {
     fn drop(&mut self) {
-        self.input = None;
+        self.keyboard.let_go();
         // Nobody is left to tell; after `close` there is nothing to do.
         let _ = self.modes.leave(&mut Tty::new(&self.writer));
     }
@@ -299,14 +299,6 @@ async fn due(wait: Option<u64>) {
     match wait {
         Some(0) => {}
         Some(ms) => tokio::time::sleep(Duration::from_millis(ms)).await,
-        None => std::future::pending().await,
-    }
-}
-
-/// The next thing from the keyboard; never, while a child has it.
-async fn next_input(input: &mut Option<EventStream>) -> Option<io::Result<Input>> {
-    match input {
-        Some(input) => input.next().await,
         None => std::future::pending().await,
     }
 }

@@ -71,6 +71,24 @@ pub fn paste(model: &mut Model, turn: &mut UpdateTurn, text: &str) {
     with_field(model, |field| field.paste(text));
 }
 
+/// Commands whose key opens a text field.
+const OPENS_A_FIELD: [&str; 5] = ["request.focus", "tree.filter", "log.filter", "replay.find", "app.palette"];
+
+/// Text came at once and without the brackets of a paste. Its first character may be the key that opens the field for the rest; it is no
+/// key otherwise.
+pub fn typed_at_once(model: &mut Model, turn: &mut UpdateTurn, text: &str) {
+    let mut rest = text.chars();
+    let first = rest.next().and_then(|first| Key::parse(&first.to_string()).ok());
+    let command = first.and_then(|key| model.look.keymap.resolve(&contexts(model), key));
+    match command {
+        Some(command) if !model.types() && OPENS_A_FIELD.contains(&command.id) => {
+            run(model, turn, command);
+            paste(model, turn, rest.as_str());
+        }
+        _ => paste(model, turn, text),
+    }
+}
+
 fn type_key(model: &mut Model, key: Key) {
     with_field(model, |field| field.key(key));
 }

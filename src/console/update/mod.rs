@@ -20,6 +20,10 @@ pub use turn::{ConsoleEffect, NextCommand, Parting, UpdateTurn};
 pub enum Msg {
     /// A key came.
     Key(Key),
+    /// Several keys came at once; they follow.
+    Burst,
+    /// Text came at once, without the brackets of a paste.
+    TypedAtOnce(String),
     /// Text was pasted.
     Paste(String),
     /// The terminal has another size.
@@ -56,6 +60,8 @@ pub fn update(model: &mut Model, msg: Msg, now: Time) -> Vec<ConsoleEffect> {
     let mut frame = true;
     match msg {
         Msg::Key(key) => keys::key(model, &mut turn, key),
+        Msg::Burst => model.safety.key(now),
+        Msg::TypedAtOnce(text) => keys::typed_at_once(model, &mut turn, &text),
         Msg::Paste(text) => keys::paste(model, &mut turn, &text),
         Msg::Resize(width, height) => model.place.size = (width, height),
         Msg::Notice(notice) => notices::notice(model, &mut turn, *notice),
