@@ -72,7 +72,7 @@ impl Run {
     fn wire(&self, old: &Plan, amendment: &mut Amendment) -> Result<(), String> {
         let mut before: BTreeMap<(NodeIx, NodeIx), Vec<EdgeId>> = BTreeMap::new();
         for ix in self.frame(InnerRunIx(0)).into_iter().flat_map(|frame| frame.nodes()) {
-            for &edge in &self.graph.nodes[ix.at()].outs {
+            for &edge in &self.graph.nodes[ix].outs {
                 before.entry((ix, self.graph.link(edge).to)).or_default().push(edge);
             }
         }
@@ -126,7 +126,7 @@ impl Amendment {
         let places: BTreeMap<&NodeId, usize> = old.nodes.iter().enumerate().map(|(at, node)| (&node.id, at)).collect();
         for (node, slot) in self.plan.nodes.iter().zip(&self.slots) {
             let (Some(slot), Some(&at)) = (*slot, places.get(&node.id)) else { continue };
-            if run.graph.ids[slot.at()] != node.id || before.nodes[at].id != node.id {
+            if run.graph.ids[slot] != node.id || before.nodes[at].id != node.id {
                 self.renamed.insert(slot);
             }
             let (one, two) = (Settled { node: &old.nodes[at], plan: old }, Settled { node, plan: &self.plan });

@@ -28,17 +28,17 @@ impl Run {
         let mut at = 0;
         while let Some(&ix) = own.get(at) {
             at += 1;
-            for &edge in &self.graph.nodes[ix.at()].outs {
+            for &edge in &self.graph.nodes[ix].outs {
                 super::touch();
                 let target = self.graph.link(edge).to;
                 let fed = seen.entry(target).or_default();
                 *fed += 1;
-                if *fed == self.graph.nodes[target.at()].ins.len() {
+                if *fed == self.graph.nodes[target].ins.len() {
                     own.push(target);
                 }
             }
         }
-        let shared = seen.into_iter().filter(|(ix, fed)| *fed < self.graph.nodes[ix.at()].ins.len()).map(|(ix, _)| ix).collect();
+        let shared = seen.into_iter().filter(|(ix, fed)| *fed < self.graph.nodes[*ix].ins.len()).map(|(ix, _)| ix).collect();
         Branch { own, shared }
     }
 }

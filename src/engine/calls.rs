@@ -73,33 +73,33 @@ impl NextCall {
 impl Run {
     /// Calls of a node that are held before they happen, oldest first.
     pub fn held_calls(&self, node: &NodeId) -> impl Iterator<Item = &HeldCall> {
-        let worker = self.graph.find(node).and_then(|ix| self.flows[ix.at()].worker.as_ref());
+        let worker = self.graph.find(node).and_then(|ix| self.flows[ix].worker.as_ref());
         worker.into_iter().flat_map(|worker| &worker.pending).filter(|pending| !pending.decided).filter_map(Pending::held)
     }
 
     /// Whether somebody asked a node to hand back what it has, and it is still at that.
     pub(super) fn is_wrapping_up(&self, ix: NodeIx) -> bool {
-        let flow = &self.flows[ix.at()];
+        let flow = &self.flows[ix];
         flow.drive.stopped_by.is_some() && flow.phase != Phase::Ended
     }
 
     /// What an agent at work was not told yet; of one that has not started, everything.
     pub(super) fn untold(&self, ix: NodeIx) -> &[String] {
-        let flow = &self.flows[ix.at()];
+        let flow = &self.flows[ix];
         let told = flow.worker.as_ref().map_or(0, |worker| worker.told);
         flow.guidance.get(told..).unwrap_or_default()
     }
 
     /// Whether a call of the node is held.
     pub(super) fn holds_call(&self, ix: NodeIx) -> bool {
-        let worker = self.flows[ix.at()].worker.as_ref();
+        let worker = self.flows[ix].worker.as_ref();
         worker.is_some_and(|worker| worker.pending.iter().any(Pending::is_held))
     }
 
     /// Whether somebody can let a call of the node go: one that is held, or was when its attempt broke off. Of a node that nobody knows
     /// about, nothing goes before somebody has said what became of it.
     pub(super) fn stands_at_call(&self, ix: NodeIx) -> bool {
-        let stood = !self.flows[ix.at()].drive.stood.is_empty() && self.nodes[ix.at()].state != NodeState::Unknown;
+        let stood = !self.flows[ix].drive.stood.is_empty() && self.nodes[ix].state != NodeState::Unknown;
         stood || self.holds_call(ix)
     }
 
@@ -113,7 +113,7 @@ impl Run {
 
     /// Whether an attempt that broke off came to this call, and somebody let it go there.
     pub(super) fn was_let_go(&self, ix: NodeIx, next: &NextCall) -> bool {
-        let flow = &self.flows[ix.at()];
+        let flow = &self.flows[ix];
         if flow.drive.passed.is_empty() {
             return false;
         }
@@ -129,7 +129,7 @@ impl Run {
     }
 
     fn count_call(&mut self, ix: NodeIx, name: String) {
-        if let Some(worker) = &mut self.flows[ix.at()].worker {
+        if let Some(worker) = &mut self.flows[ix].worker {
             *worker.made.entry(name).or_default() += 1;
         }
     }
@@ -141,7 +141,7 @@ impl Run {
         if matches!(held.next, NextCall::Model { .. }) {
             self.count_call(ix, name.clone());
         }
-        let Flow { worker: Some(worker), drive, .. } = &mut self.flows[ix.at()] else { return };
+        let Flow { worker: Some(worker), drive, .. } = &mut self.flows[ix] else { return };
         let nth = worker.made.get(&name).copied().unwrap_or(0);
         drive.stood.retain(|known| *known != (name.clone(), nth));
         worker.holds += 1;
@@ -156,7 +156,7 @@ impl Run {
     /// Lets the oldest held call of a node go. Where none is held, the oldest of those that were when its attempt broke off goes once the
     /// node comes to it again.
     pub(super) fn free_call(&mut self, ix: NodeIx) {
-        let Flow { worker, drive, .. } = &mut self.flows[ix.at()];
+        let Flow { worker, drive, .. } = &mut self.flows[ix];
         let Some(pending) = worker.iter().flat_map(|worker| &worker.pending).find(|pending| pending.is_held()) else {
             if !drive.stood.is_empty() {
                 drive.passed.extend([drive.stood.remove(0)]);
@@ -170,7 +170,7 @@ impl Run {
 
     /// Lets all held calls of a node go, also those that were held when its attempt broke off.
     pub(super) fn free_calls(&mut self, ix: NodeIx) {
-        let Flow { worker, drive, .. } = &mut self.flows[ix.at()];
+        let Flow { worker, drive, .. } = &mut self.flows[ix];
         let held = worker.iter().flat_map(|worker| &worker.pending).filter(|pending| pending.is_held());
         let mut places: Vec<(String, u32)> = held.filter_map(Pending::place).collect();
         places.append(&mut drive.stood);
@@ -182,35 +182,35 @@ impl Run {
 
     /// The attempt broke off: whoever lets its held calls go later means those of the next one.
     pub(super) fn leave_calls(&mut self, ix: NodeIx) {
-        let Flow { worker: Some(worker), drive, .. } = &mut self.flows[ix.at()] else { return };
+        let Flow { worker: Some(worker), drive, .. } = &mut self.flows[ix] else { return };
         drive.stood.extend(worker.pending.iter().filter(|pending| pending.is_held()).filter_map(Pending::place));
     }
 
     /// No later attempt goes on where the one that is over stood.
     pub(super) fn forget_calls(&mut self, ix: NodeIx) {
-        let drive = &mut self.flows[ix.at()].drive;
+        let drive = &mut self.flows[ix].drive;
         drive.passed.clear();
         drive.stood.clear();
     }
 
     /// The worker is told that its model call may go.
     pub(super) fn model_started(&mut self, ix: NodeIx, call: &str, model: &str, last_turn: bool, told: usize, at: Time) {
-        let was_held = self.flows[ix.at()].worker.as_ref().is_some_and(|worker| worker.pending.iter().any(|pending| pending.call == call));
+        let was_held = self.flows[ix].worker.as_ref().is_some_and(|worker| worker.pending.iter().any(|pending| pending.call == call));
         if !was_held {
             self.count_call(ix, self.call_name(&NextCall::Model { model: model.to_string() }));
         }
         self.take_slot(ix, at);
-        if let Some(worker) = &mut self.flows[ix.at()].worker {
+        if let Some(worker) = &mut self.flows[ix].worker {
             worker.told += told;
         }
-        self.flows[ix.at()].drive.on_last_turn |= last_turn;
+        self.flows[ix].drive.on_last_turn |= last_turn;
         self.deliver(ix, call);
     }
 
     /// Steps into a node: what keeps its start goes on, and each of its calls is held.
     pub(super) fn step_into(&mut self, ix: NodeIx) {
-        self.flows[ix.at()].drive.into = true;
-        if self.flows[ix.at()].phase == Phase::Kept {
+        self.flows[ix].drive.into = true;
+        if self.flows[ix].phase == Phase::Kept {
             self.let_go(ix);
         }
         self.allow_start(ix);
@@ -218,10 +218,10 @@ impl Run {
 
     /// A node is to hand back what it has. What it waits for is refused; of one with a plan inside nothing more begins.
     pub(super) fn wind_up(&mut self, ix: NodeIx, who: &str) {
-        self.flows[ix.at()].drive.stopped_by = Some(who.to_string());
-        if self.flows[ix.at()].phase.part().is_inside() {
+        self.flows[ix].drive.stopped_by = Some(who.to_string());
+        if self.flows[ix].phase.part().is_inside() {
             self.await_bodies(ix);
-            self.nodes[ix.at()].reason = self.at_work_reason(ix);
+            self.nodes[ix].reason = self.at_work_reason(ix);
         } else {
             self.pending_decided(ix, |pending| !pending.decided, false);
             self.show_worker(ix);
@@ -230,7 +230,7 @@ impl Run {
 
     /// Why a node at work is as it is.
     pub(super) fn at_work_reason(&self, ix: NodeIx) -> String {
-        let flow = &self.flows[ix.at()];
+        let flow = &self.flows[ix];
         match (&flow.drive.stopped_by, &flow.hold) {
             (Some(who), _) => format!("stopped by {who}; it hands back what it has"),
             (None, Some(who)) => format!("held by {who}: nothing more inside starts"),
@@ -240,7 +240,7 @@ impl Run {
 
     /// State and reason of a node whose worker is there.
     pub(super) fn show_worker(&mut self, ix: NodeIx) {
-        let Some(worker) = &self.flows[ix.at()].worker else { return };
+        let Some(worker) = &self.flows[ix].worker else { return };
         let open = || worker.pending.iter().filter(|pending| !pending.decided);
         let working = worker.since.is_some();
         let gate = open().find_map(|pending| pending.gate());

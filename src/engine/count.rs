@@ -45,8 +45,8 @@ impl Run {
     /// Counts an end in its frame and for those around it, or takes that back. The last one of a body lets the owner go on.
     pub(super) fn count(&mut self, ix: NodeIx, turn: GenerationChange) {
         let weight = self.weight(ix);
-        let home = self.graph.nodes[ix.at()].home;
-        let Some(frame) = self.frames.get_mut(home.at()) else { return };
+        let home = self.graph.nodes[ix].home;
+        let Some(frame) = self.frames.slot_mut(home) else { return };
         turn.shift(&mut frame.counts.exits, weight.exits);
         turn.shift(&mut frame.counts.forgone, weight.forgone);
         turn.shift(&mut frame.counts.bad, weight.bad);
@@ -59,7 +59,7 @@ impl Run {
         let owner = frame.owner;
         let owners: Vec<NodeIx> = self.owners(ix).collect();
         for owner in owners {
-            let inside = &mut self.nodes[owner.at()].inside;
+            let inside = &mut self.nodes[owner].inside;
             turn.shift(&mut inside.over, 1);
             turn.shift(&mut inside.bad, weight.bad_inside);
         }
@@ -71,8 +71,8 @@ impl Run {
     }
 
     pub(super) fn weight(&self, ix: NodeIx) -> Weight {
-        let exit = u32::from(self.graph.nodes[ix.at()].outs.is_empty() || self.is_terminal(ix));
-        let node = &self.nodes[ix.at()];
+        let exit = u32::from(self.graph.nodes[ix].outs.is_empty() || self.is_terminal(ix));
+        let node = &self.nodes[ix];
         let partial = u32::from(node.mark.as_deref() == Some(PARTIAL));
         match node.state {
             NodeState::Succeeded => Weight { exits: exit, bad: partial, ..Weight::default() },
@@ -80,7 +80,7 @@ impl Run {
             NodeState::Failed | NodeState::Cancelled => Weight { bad: 1, bad_inside: 1, ..Weight::default() },
             // A failure that its consumers were told of is theirs to judge; at an exit nobody is left to.
             NodeState::FailedSafe => Weight { bad: exit, bad_inside: 1, ..Weight::default() },
-            NodeState::Skipped => match self.flows[ix.at()].skipped_by {
+            NodeState::Skipped => match self.flows[ix].skipped_by {
                 SkippedBy::Person => Weight { forgone: exit, ..Weight::default() },
                 SkippedBy::Plan => Weight::default(),
             },
@@ -96,11 +96,11 @@ impl Run {
 
     /// A walk takes in what a node that has just ended gives. One that ran again alone keeps its place.
     pub(super) fn walk_on(&mut self, ix: NodeIx) {
-        let again = self.flows[ix.at()].former.take().is_some();
-        let gives = self.nodes[ix.at()].state == NodeState::Succeeded;
-        let result = self.nodes[ix.at()].result.clone().filter(|_| gives);
-        let home = self.graph.nodes[ix.at()].home;
-        let Some(frame) = self.frames.get_mut(home.at()).filter(|frame| frame.plan.dialect.walks()) else { return };
+        let again = self.flows[ix].former.take().is_some();
+        let gives = self.nodes[ix].state == NodeState::Succeeded;
+        let result = self.nodes[ix].result.clone().filter(|_| gives);
+        let home = self.graph.nodes[ix].home;
+        let Some(frame) = self.frames.slot_mut(home).filter(|frame| frame.plan.dialect.walks()) else { return };
         if again && frame.walked.contains(&ix) {
             if result.is_none() {
                 frame.walked.retain(|&walked| walked != ix);

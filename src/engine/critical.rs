@@ -34,14 +34,14 @@ impl Timeline {
     /// Who held a node up last before it could start, and by what.
     pub(super) fn after(&self, run: &Run, ix: NodeIx) -> Option<(NodeIx, StartCause)> {
         self.let_in(run, ix).or_else(|| {
-            let by = if run.graph.nodes[ix.at()].ins.is_empty() { StartCause::Turn } else { StartCause::Source };
+            let by = if run.graph.nodes[ix].ins.is_empty() { StartCause::Turn } else { StartCause::Source };
             self.all_sources(run, ix).pop().map(|source| (source, by))
         })
     }
 
     /// Of what ran inside a node the one that ended last, as deep as it goes; else the node itself.
     fn innermost(&self, run: &Run, ix: NodeIx) -> NodeIx {
-        let inside = run.flows[ix.at()].bodies.iter().flat_map(|bodies| &bodies.frames).filter_map(|&frame| run.frame(frame));
+        let inside = run.flows[ix].bodies.iter().flat_map(|bodies| &bodies.frames).filter_map(|&frame| run.frame(frame));
         match self.last_of(run, inside.flat_map(|frame| frame.nodes())) {
             Some(last) => self.innermost(run, last),
             None => ix,

@@ -98,11 +98,11 @@ impl Run {
             Job::Agent(_) | Job::Tool { .. } | Job::Code { .. } => {
                 let start = Effect::Start {
                     node: self.id_of(ix),
-                    generation: self.nodes[ix.at()].generation,
+                    generation: self.nodes[ix].generation,
                     attempt,
                     job: Box::new(job.clone()),
                     deps: self.deps(ix),
-                    approved: self.flows[ix.at()].approval.is_some(),
+                    approved: self.flows[ix].approval.is_some(),
                 };
                 let timer = self
                     .limit_ms(ix)
@@ -140,12 +140,12 @@ impl Run {
     }
 
     fn timer(&self, ix: NodeIx, attempt: u32, kind: TimerKind) -> Timer {
-        Timer { node: self.id_of(ix), generation: self.nodes[ix.at()].generation, attempt, kind }
+        Timer { node: self.id_of(ix), generation: self.nodes[ix].generation, attempt, kind }
     }
 
     /// A new timer for what is left, when this answer sends a resting worker back to work.
     fn resumed(&self, ix: NodeIx, call: &str, goes: Goes, at: Time) -> Option<Effect> {
-        let worker = self.flows[ix.at()].worker.as_ref()?;
+        let worker = self.flows[ix].worker.as_ref()?;
         let last = worker.pending.len() == 1 && worker.pending.iter().any(|pending| pending.call == call);
         let resumes = match goes {
             Goes::ToWork => true,
@@ -153,18 +153,18 @@ impl Run {
         };
         let left = self.limit_ms(ix)?.saturating_sub(worker.worked_ms);
         (resumes && worker.since.is_none())
-            .then(|| Effect::SetTimer { timer: self.timer(ix, self.nodes[ix.at()].attempt, TimerKind::Timeout), at: at.plus(left) })
+            .then(|| Effect::SetTimer { timer: self.timer(ix, self.nodes[ix].attempt, TimerKind::Timeout), at: at.plus(left) })
     }
 
     fn answer(&self, ix: NodeIx, call: &str, answer: Answer) -> Effect {
-        let node = &self.nodes[ix.at()];
+        let node = &self.nodes[ix];
         Effect::Answer { node: self.id_of(ix), generation: node.generation, attempt: node.attempt, call: call.to_string(), answer }
     }
 
     /// Stops the worker, if there is one.
     fn abort(&self, ix: NodeIx) -> Option<Effect> {
-        let node = &self.nodes[ix.at()];
-        let there = self.flows[ix.at()].worker.is_some();
+        let node = &self.nodes[ix];
+        let there = self.flows[ix].worker.is_some();
         there.then(|| Effect::Abort { node: self.id_of(ix), generation: node.generation, attempt: node.attempt })
     }
 

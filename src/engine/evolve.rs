@@ -1,7 +1,7 @@
 //! `Run::evolve`: folds one event into the state. Total, evaluates no expressions, asks nobody: the same code live, in views and in replay.
 
 use super::{
-    Decided, EdgeId, Event, Job, Kept, NodeError, NodeFact, NodeState, Record, SkippedBy, Time, WorkSpan,
+    Decided, EdgeId, EdgeState, Event, Job, Kept, NodeError, NodeFact, NodeState, Record, SkippedBy, Time, WorkSpan,
     count::GenerationChange,
     flow::{ForwardedResult, Phase, PhasePart, Worker},
     frame::{Bodies, InnerRunIx, Inputs, times},
@@ -71,7 +71,7 @@ impl Run {
 
     /// Lets a node's clock run while it works, and only then. What runs inside a node is its work.
     pub(super) fn clock(&mut self, ix: NodeIx, at: Time) {
-        let flow = &self.flows[ix.at()];
+        let flow = &self.flows[ix];
         let works = match flow.phase.part() {
             PhasePart::AtWork => flow.worker.as_ref().is_none_or(|worker| worker.since.is_some()),
             PhasePart::Inside => true,
@@ -84,7 +84,7 @@ impl Run {
             | PhasePart::Lost
             | PhasePart::Over => false,
         };
-        let span = &mut self.nodes[ix.at()].span;
+        let span = &mut self.nodes[ix].span;
         if works { span.work(at) } else { span.rest(at) }
     }
 
@@ -105,20 +105,20 @@ impl Run {
             NodeFact::Started { attempt, job } => self.started(ix, *attempt, job, at),
             NodeFact::Retrying { error, until, .. } => self.retrying(ix, error, *until),
             NodeFact::Routed { taken, dead, why } => {
-                self.flows[ix.at()].chosen.clone_from(why);
-                taken.iter().for_each(|&edge| self.token(edge, true));
-                dead.iter().for_each(|&edge| self.token(edge, false));
+                self.flows[ix].chosen.clone_from(why);
+                taken.iter().for_each(|&edge| self.decide_edge(edge, EdgeState::Taken));
+                dead.iter().for_each(|&edge| self.decide_edge(edge, EdgeState::Dead));
             }
             NodeFact::BodyStarted { index } => self.begin_body(ix, *index),
             NodeFact::Returned { mark } => {
                 self.drop_worker(ix);
-                self.flows[ix.at()].mark.clone_from(mark);
+                self.flows[ix].mark.clone_from(mark);
             }
             NodeFact::Completed { result, mark } => self.completed(ix, result, mark.as_ref(), at),
             NodeFact::Failed { error, safe, result } => self.failed(ix, error, *safe, result.as_ref(), at),
             NodeFact::Skipped { reason, by } => self.skipped(ix, *by, reason, at),
             NodeFact::Passed { reason } => {
-                self.flows[ix.at()].forwards = self.received(ix);
+                self.flows[ix].forwards = self.received(ix);
                 self.ended(ix, NodeState::Passed, reason, at);
             }
             NodeFact::Cancelled { reason } => self.ended(ix, NodeState::Cancelled, reason, at),
@@ -134,7 +134,7 @@ impl Run {
             NodeFact::ToolRefused { call, .. } | NodeFact::QuestionAnswered { call, .. } => self.answer_delivered(ix, call, at),
             NodeFact::ToolAnswered { call, value } => self.tool_answered(ix, call, value, at),
             NodeFact::ModelCalled { call } => {
-                let lineage = &mut self.nodes[ix.at()].lineage;
+                let lineage = &mut self.nodes[ix].lineage;
                 lineage.tokens.add(call.usage);
                 lineage.cost_usd += call.cost_usd.unwrap_or(0.0);
                 lineage.model_calls += 1;
@@ -159,32 +159,32 @@ impl Run {
         self.begin_frame(InnerRunIx(0));
     }
 
-    /// Puts a node on the agenda when its join is decided. Later tokens change nothing.
+    /// Puts a node on the agenda when its join is decided. Edges decided later change nothing.
     pub(super) fn judge(&mut self, ix: NodeIx) {
         super::touch();
-        let flow = &mut self.flows[ix.at()];
+        let flow = &mut self.flows[ix];
         if flow.phase == Phase::Inputs
-            && let Some(go) = flow.tally.verdict(self.graph.nodes[ix.at()].join)
+            && let Some(go) = flow.tally.verdict(self.graph.nodes[ix].join)
         {
             self.enter(ix, Phase::Joined { go });
         }
     }
 
-    fn token(&mut self, edge: EdgeId, taken: bool) {
+    fn decide_edge(&mut self, edge: EdgeId, state: EdgeState) {
         super::touch();
-        let Some(slot) = self.tokens.get_mut(edge.0 as usize) else { return };
-        if slot.is_some() {
+        let Some(slot) = self.edges.slot_mut(edge) else { return };
+        if *slot != EdgeState::Undecided {
             return;
         }
-        *slot = Some(taken);
+        *slot = state;
         let link = self.graph.link(edge);
-        let tally = &mut self.flows[link.to.at()].tally;
-        let tokens = if link.alternative { &mut tally.alternatives } else { &mut tally.plain };
-        tokens.waiting = tokens.waiting.saturating_sub(1);
-        if taken {
-            tokens.taken += 1
-        } else {
-            tokens.dead += 1
+        let tally = &mut self.flows[link.to].tally;
+        let edges = if link.alternative { &mut tally.alternatives } else { &mut tally.plain };
+        edges.waiting = edges.waiting.saturating_sub(1);
+        match state {
+            EdgeState::Taken => edges.taken += 1,
+            EdgeState::Dead => edges.dead += 1,
+            EdgeState::Undecided => {}
         }
         self.judge(link.to);
     }
@@ -192,7 +192,7 @@ impl Run {
     /// The one place where a phase changes: leaves queue, lock line and agenda, enters those of the new phase.
     pub(super) fn enter(&mut self, ix: NodeIx, phase: Phase) {
         let rank = self.graph.rank(ix);
-        match self.flows[ix.at()].phase {
+        match self.flows[ix].phase {
             Phase::Queued => self.queue.remove(rank),
             Phase::Locked(lock) => self.queue.stop_waiting(lock, rank),
             Phase::Resting => self.queue.resting -= 1,
@@ -211,12 +211,12 @@ impl Run {
             | Phase::Ended => {}
         }
         self.agenda.remove(&ix);
-        self.flows[ix.at()].phase = phase;
+        self.flows[ix].phase = phase;
         match phase {
             Phase::Joined { .. } | Phase::Asking | Phase::Answered(_) | Phase::Inline | Phase::Bodies | Phase::Freed | Phase::Lost => {
                 self.agenda.insert(ix);
             }
-            Phase::Queued => self.queue.push(rank, self.graph.nodes[ix.at()].takes_slot),
+            Phase::Queued => self.queue.push(rank, self.graph.nodes[ix].takes_slot),
             Phase::Locked(lock) => self.queue.wait(lock, rank),
             Phase::Resting => self.queue.resting += 1,
             Phase::Kept => self.queue.kept += 1,
@@ -226,7 +226,7 @@ impl Run {
     }
 
     pub(super) fn show(&mut self, ix: NodeIx, state: NodeState, reason: impl Into<String>) {
-        let node = &mut self.nodes[ix.at()];
+        let node = &mut self.nodes[ix];
         node.state = state;
         node.reason = reason.into();
     }
@@ -234,8 +234,8 @@ impl Run {
     fn ready(&mut self, ix: NodeIx) {
         self.arrived(ix);
         self.show(ix, NodeState::Ready, "");
-        let asks = self.graph.nodes[ix.at()].gates.before && self.flows[ix.at()].approval.is_none();
-        if asks && self.flows[ix.at()].hold.is_none() {
+        let asks = self.graph.nodes[ix].gates.before && self.flows[ix].approval.is_none();
+        if asks && self.flows[ix].hold.is_none() {
             self.enter(ix, Phase::Asking);
         } else {
             self.queue_up(ix);
@@ -244,8 +244,8 @@ impl Run {
 
     /// Into the line for a start, unless a person holds it.
     pub(super) fn queue_up(&mut self, ix: NodeIx) {
-        self.flows[ix.at()].kept = None;
-        match &self.flows[ix.at()].hold {
+        self.flows[ix].kept = None;
+        match &self.flows[ix].hold {
             Some(who) => {
                 let reason = format!("held by {who}");
                 self.keep(ix, Kept::Start, &reason);
@@ -259,7 +259,7 @@ impl Run {
 
     fn hold(&mut self, ix: NodeIx, reason: &str) {
         self.show(ix, NodeState::Held, reason);
-        if let Some((lock, _)) = self.queue.taken(&self.graph.nodes[ix.at()].locks) {
+        if let Some((lock, _)) = self.queue.taken(&self.graph.nodes[ix].locks) {
             self.enter(ix, Phase::Locked(lock));
         }
     }
@@ -272,13 +272,13 @@ impl Run {
         }
         self.enter(ix, Phase::Working);
         self.show(ix, NodeState::Running, "");
-        let node = &mut self.nodes[ix.at()];
+        let node = &mut self.nodes[ix];
         node.attempt = attempt;
         node.span.started.get_or_insert(at);
-        for at in 0..self.graph.nodes[ix.at()].locks.len() {
-            self.queue.set_holder(self.graph.nodes[ix.at()].locks[at], Some(ix));
+        for at in 0..self.graph.nodes[ix].locks.len() {
+            self.queue.set_holder(self.graph.nodes[ix].locks[at], Some(ix));
         }
-        let flow = &mut self.flows[ix.at()];
+        let flow = &mut self.flows[ix];
         flow.locked = true;
         match job {
             Job::Agent(_) | Job::Tool { .. } | Job::Code { .. } => {
@@ -298,7 +298,7 @@ impl Run {
         let around = self.frame_of(ix).map(|frame| Arc::clone(&frame.inputs));
         let body = Arc::new(body.clone());
         let bodies = Bodies { body, inputs: Inputs::new(own, around), times, frames: Vec::new(), open: 0, most };
-        self.flows[ix.at()].bodies = Some(Box::new(bodies));
+        self.flows[ix].bodies = Some(Box::new(bodies));
         self.await_bodies(ix);
     }
 
@@ -307,7 +307,7 @@ impl Run {
         self.drop_locks(ix);
         // A new try after a failure is looked at like the first one.
         self.forget_calls(ix);
-        self.nodes[ix.at()].error = Some(error.clone());
+        self.nodes[ix].error = Some(error.clone());
         self.show(ix, NodeState::Retrying { until }, error.message.clone());
         self.enter(ix, Phase::Resting);
     }
@@ -318,7 +318,7 @@ impl Run {
         self.drop_worker(ix);
         self.drop_locks(ix);
         // What broke off is no part of the work that goes on: who drove it may have ended long ago.
-        self.nodes[ix.at()].span = WorkSpan::default();
+        self.nodes[ix].span = WorkSpan::default();
         self.ready(ix);
         self.show(ix, NodeState::Ready, reason);
     }
@@ -332,7 +332,7 @@ impl Run {
     }
 
     fn completed(&mut self, ix: NodeIx, result: &Value, mark: Option<&String>, at: Time) {
-        let node = &mut self.nodes[ix.at()];
+        let node = &mut self.nodes[ix];
         node.result = Some(Arc::new(result.clone()));
         node.mark = mark.cloned();
         // What an earlier attempt met is no error of a node that succeeded.
@@ -341,7 +341,7 @@ impl Run {
     }
 
     fn failed(&mut self, ix: NodeIx, error: &NodeError, safe: bool, result: Option<&Value>, at: Time) {
-        let node = &mut self.nodes[ix.at()];
+        let node = &mut self.nodes[ix];
         node.error = Some(error.clone());
         node.result = if safe { Some(Arc::new(super::resolve::safe_result(error))) } else { result.cloned().map(Arc::new) };
         let state = if safe { NodeState::FailedSafe } else { NodeState::Failed };
@@ -349,7 +349,7 @@ impl Run {
     }
 
     fn skipped(&mut self, ix: NodeIx, by: SkippedBy, reason: &str, at: Time) {
-        self.flows[ix.at()].skipped_by = by;
+        self.flows[ix].skipped_by = by;
         self.ended(ix, NodeState::Skipped, reason, at);
     }
 
@@ -358,20 +358,20 @@ impl Run {
         self.drop_worker(ix);
         self.drop_locks(ix);
         self.forget_calls(ix);
-        let flow = &mut self.flows[ix.at()];
+        let flow = &mut self.flows[ix];
         flow.kept = None;
         if flow.bodies.is_some() {
             // It was what is inside that was not to start.
             flow.hold = None;
         }
         self.arrived(ix);
-        let already = self.flows[ix.at()].phase == Phase::Ended;
+        let already = self.flows[ix].phase == Phase::Ended;
         self.enter(ix, Phase::Ended);
-        for slot in 0..self.graph.nodes[ix.at()].outs.len() {
-            self.token(self.graph.nodes[ix.at()].outs[slot], false);
+        for slot in 0..self.graph.nodes[ix].outs.len() {
+            self.decide_edge(self.graph.nodes[ix].outs[slot], EdgeState::Dead);
         }
         self.show(ix, state, reason);
-        self.nodes[ix.at()].span.finished = Some(at);
+        self.nodes[ix].span.finished = Some(at);
         if !already {
             self.walk_on(ix);
             self.count(ix, GenerationChange::Ends);
@@ -382,16 +382,16 @@ impl Run {
     pub(super) fn received(&self, ix: NodeIx) -> Vec<ForwardedResult> {
         let mut origins: Vec<ForwardedResult> = Vec::new();
         let mut known = BTreeSet::new();
-        for &edge in &self.graph.nodes[ix.at()].ins {
+        for &edge in &self.graph.nodes[ix].ins {
             super::touch();
-            if self.tokens[edge.0 as usize] != Some(true) {
+            if self.edges[edge] != EdgeState::Taken {
                 continue;
             }
             let source = self.graph.link(edge).from;
             let narrows = |edge: EdgeId| self.edge(edge).is_some_and(|doc| doc.context.is_some());
             let step = narrows(edge).then_some(edge);
-            let found = match self.nodes[source.at()].state.end() {
-                EndKind::HandsOn => self.flows[source.at()].forwards.clone(),
+            let found = match self.nodes[source].state.end() {
+                EndKind::HandsOn => self.flows[source].forwards.clone(),
                 EndKind::Gives | EndKind::Closes | EndKind::Open => vec![ForwardedResult { node: source, through: Vec::new() }],
             };
             for mut origin in found {

@@ -2,7 +2,7 @@
 //! others, under ids such as `outer/inner` and `map[3]/inner`; their references see their own frame and nothing else.
 
 use super::{
-    NodeRun,
+    EdgeId, EdgeState, NodeRun,
     flow::Phase,
     graph::{NodeIx, RunGraph, Settled},
     run::Run,
@@ -14,12 +14,6 @@ use std::sync::Arc;
 /// A frame's place in `Run::frames`; the run's own plan is the first.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct InnerRunIx(pub u32);
-
-impl InnerRunIx {
-    pub fn at(self) -> usize {
-        self.0 as usize
-    }
-}
 
 /// The most entries that a map may have.
 pub(super) const MOST_ITEMS: usize = 10_000;
@@ -172,11 +166,11 @@ impl Bodies {
 
 impl Run {
     pub(super) fn frame(&self, frame: InnerRunIx) -> Option<&InnerRun> {
-        self.frames.get(frame.at())
+        self.frames.slot(frame)
     }
 
     pub(super) fn frame_of(&self, ix: NodeIx) -> Option<&InnerRun> {
-        self.frame(self.graph.nodes.get(ix.at())?.home)
+        self.frame(self.graph.nodes.slot(ix)?.home)
     }
 
     /// Nodes that entered the run with a body.
@@ -197,13 +191,13 @@ impl Run {
 
     /// Nodes inside a composite one that are not over, at any depth of its own bodies.
     pub(super) fn open_inside(&self, ix: NodeIx) -> impl Iterator<Item = NodeIx> + '_ {
-        let frames = self.flows[ix.at()].bodies.iter().flat_map(|bodies| &bodies.frames).filter_map(|&frame| self.frame(frame));
+        let frames = self.flows[ix].bodies.iter().flat_map(|bodies| &bodies.frames).filter_map(|&frame| self.frame(frame));
         frames.filter(|frame| frame.counts.unfinished > 0).flat_map(InnerRun::nodes).filter(|&ix| !self.is_over(ix))
     }
 
     /// The nodes of the body of a composite node that began last.
     pub(super) fn newest_body(&self, id: &NodeId) -> impl Iterator<Item = NodeIx> + '_ {
-        let bodies = self.graph.find(id).and_then(|ix| self.flows[ix.at()].bodies.as_ref());
+        let bodies = self.graph.find(id).and_then(|ix| self.flows[ix].bodies.as_ref());
         bodies.and_then(|bodies| self.frame(*bodies.frames.last()?)).into_iter().flat_map(InnerRun::nodes)
     }
 
@@ -215,7 +209,7 @@ impl Run {
             Some(index) => format!("{id}[{index}]/"),
             None => format!("{id}/"),
         };
-        let Some(bodies) = &mut self.flows[ix.at()].bodies else { return };
+        let Some(bodies) = &mut self.flows[ix].bodies else { return };
         bodies.frames.push(InnerRunIx(u32::try_from(self.frames.len()).unwrap_or(u32::MAX)));
         bodies.open += 1;
         let body = Arc::clone(&bodies.body);
@@ -223,10 +217,10 @@ impl Run {
         self.add_frame(body, Some(ix), prefix, inputs);
         let owners: Vec<NodeIx> = [ix].into_iter().chain(self.owners(ix)).collect();
         for owner in owners {
-            self.nodes[owner.at()].inside.nodes += nodes;
+            self.nodes[owner].inside.nodes += nodes;
         }
         let frame = InnerRunIx(u32::try_from(self.frames.len() - 1).unwrap_or(u32::MAX));
-        if let Some(who) = self.flows[ix.at()].hold.clone() {
+        if let Some(who) = self.flows[ix].hold.clone() {
             let slots = self.frame(frame).map(|frame| frame.slots.clone()).unwrap_or_default();
             slots.into_iter().for_each(|inner| self.hold_back(inner, &who));
         }
@@ -240,7 +234,7 @@ impl Run {
 
     /// What the next body of a composite node gets: what all get, and what its turn gives.
     fn body_inputs(&self, ix: NodeIx) -> Option<Arc<Inputs>> {
-        let bodies = self.flows[ix.at()].bodies.as_ref()?;
+        let bodies = self.flows[ix].bodies.as_ref()?;
         let at = bodies.frames.len();
         let turn = match &bodies.times {
             Times::Once => Map::new(),
@@ -259,11 +253,11 @@ impl Run {
     /// What a body gives: the result of its one exit, else an object by exit; of a walk, what it gave last.
     pub(super) fn body_result(&self, frame: InnerRunIx) -> Value {
         let Some(frame) = self.frame(frame) else { return Value::Null };
-        let result = |ix: NodeIx| self.nodes[ix.at()].result.as_deref().cloned();
+        let result = |ix: NodeIx| self.nodes[ix].result.as_deref().cloned();
         if frame.plan.dialect.walks() {
             return frame.walked.last().copied().and_then(result).unwrap_or_default();
         }
-        let exits: Vec<NodeIx> = frame.nodes().filter(|ix| self.graph.nodes[ix.at()].outs.is_empty()).collect();
+        let exits: Vec<NodeIx> = frame.nodes().filter(|ix| self.graph.nodes[*ix].outs.is_empty()).collect();
         match exits[..] {
             [exit] => result(exit).unwrap_or_default(),
             _ => {
@@ -276,20 +270,20 @@ impl Run {
     /// Takes a plan's nodes into the run. That they have a shape was found out before the run was created.
     pub(super) fn add_frame(&mut self, plan: Arc<Plan>, owner: Option<NodeIx>, prefix: String, inputs: Arc<Inputs>) {
         let first = NodeIx(u32::try_from(self.graph.nodes.len()).unwrap_or(u32::MAX));
-        let links = self.graph.links.len();
+        let links = EdgeId(u32::try_from(self.graph.links.len()).unwrap_or(u32::MAX));
         let home = InnerRunIx(u32::try_from(self.frames.len()).unwrap_or(u32::MAX));
-        let below = owner.map_or(0, |owner| self.graph.nodes[owner.at()].longest.saturating_sub(1));
+        let below = owner.map_or(0, |owner| self.graph.nodes[owner].longest.saturating_sub(1));
         let nothing = Catalog::default();
         let catalog = self.head.as_ref().map_or(&nothing, |head| &head.settings.catalog);
         let shaped = self.graph.append(&plan, catalog, home, &prefix, below);
         let count = if shaped.is_ok() { plan.nodes.len() } else { 0 };
-        self.tokens.resize(self.graph.links.len(), None);
-        let ids = self.graph.ids[first.at()..].iter();
+        self.edges.resize(self.graph.links.len(), EdgeState::Undecided);
+        let ids = self.graph.ids.from(first).iter();
         self.nodes.extend(ids.map(|id| NodeRun { generation: self.graph.first_generation(id), ..NodeRun::default() }));
-        self.flows.resize(self.flows.len() + count, super::flow::Flow::default());
+        self.flows.extend(std::iter::repeat_with(super::flow::Flow::default).take(count));
         self.queue.locks.resize(self.graph.locks.len(), super::queue::Lock::default());
-        for link in &self.graph.links[links..] {
-            let tally = &mut self.flows[link.to.at()].tally;
+        for link in self.graph.links.from(links) {
+            let tally = &mut self.flows[link.to].tally;
             let tokens = if link.alternative { &mut tally.alternatives } else { &mut tally.plain };
             tokens.waiting += 1;
         }
@@ -307,19 +301,19 @@ impl Run {
     /// A node waits for its inputs, or may start as they are there. Of a walk only its entry starts without any, and every other node that
     /// nothing leads to never will.
     pub(super) fn begin_node(&mut self, ix: NodeIx, entry: Option<NodeIx>) {
-        if self.flows[ix.at()].phase != Phase::Inputs {
+        if self.flows[ix].phase != Phase::Inputs {
             return;
         }
         match entry {
             Some(entry) if entry == ix => self.enter(ix, Phase::Joined { go: true }),
-            Some(_) if self.graph.nodes[ix.at()].ins.is_empty() => self.enter(ix, Phase::Joined { go: false }),
+            Some(_) if self.graph.nodes[ix].ins.is_empty() => self.enter(ix, Phase::Joined { go: false }),
             Some(_) | None => self.judge(ix),
         }
     }
 
     /// A body is over, so its owner goes on.
     pub(super) fn body_ended(&mut self, owner: NodeIx) {
-        if let Some(bodies) = &mut self.flows[owner.at()].bodies {
+        if let Some(bodies) = &mut self.flows[owner].bodies {
             bodies.open = bodies.open.saturating_sub(1);
         }
         self.await_bodies(owner);
@@ -327,7 +321,7 @@ impl Run {
 
     /// Something runs again in a body that was over.
     pub(super) fn body_reopened(&mut self, owner: NodeIx) {
-        if let Some(bodies) = &mut self.flows[owner.at()].bodies {
+        if let Some(bodies) = &mut self.flows[owner].bodies {
             bodies.open += 1;
         }
         self.await_bodies(owner);
@@ -335,8 +329,8 @@ impl Run {
 
     /// Puts a composite node on the agenda when it must decide something, else lets it wait.
     pub(super) fn await_bodies(&mut self, ix: NodeIx) {
-        let stops = self.flows[ix.at()].drive.stopped_by.is_some();
-        let calls = self.flows[ix.at()].bodies.as_ref().is_some_and(|bodies| if stops { bodies.open == 0 } else { bodies.calls() });
+        let stops = self.flows[ix].drive.stopped_by.is_some();
+        let calls = self.flows[ix].bodies.as_ref().is_some_and(|bodies| if stops { bodies.open == 0 } else { bodies.calls() });
         self.enter(ix, if calls { Phase::Bodies } else { Phase::Inside });
     }
 }

@@ -24,7 +24,7 @@ impl Run {
         let id = GateId(self.gates.all.keys().next_back().map_or(1, |last| last.0.saturating_add(1)));
         let hash = self.hash(ix, &payload);
         let node = self.id_of(ix);
-        let generation = self.nodes[ix.at()].generation;
+        let generation = self.nodes[ix].generation;
         Event::ApprovalRequired { gate: Box::new(Gate { id, node, generation, kind, payload, hash, why: why.into(), opened: now }) }
     }
 
@@ -41,7 +41,7 @@ impl Run {
 
     /// What was approved for this generation's start, as edited.
     pub(super) fn approved_payload(&self, ix: NodeIx) -> Option<&Value> {
-        let run = self.gate_run(self.flows[ix.at()].approval?)?;
+        let run = self.gate_run(self.flows[ix].approval?)?;
         match &run.end {
             GateEnd::Decided(decided) => Some(edited(&decided.decision, &run.gate.payload)),
             GateEnd::Open | GateEnd::Voided(_) => None,
@@ -50,7 +50,7 @@ impl Run {
 
     /// Gates of a node that are still open.
     pub(super) fn open_of(&self, ix: NodeIx) -> Vec<GateId> {
-        let flow = &self.flows[ix.at()];
+        let flow = &self.flows[ix];
         let whole = match flow.phase.part() {
             PhasePart::AtGate(gate) => Some(gate),
             PhasePart::Ahead
@@ -75,13 +75,13 @@ impl Run {
     /// A yes was for the run where it was said: what has not ended is asked about again.
     pub(super) fn forget_approvals(&mut self) {
         for ix in self.all_nodes().filter(|&ix| !self.is_over(ix)).collect::<Vec<_>>() {
-            self.flows[ix.at()].owed.clear();
-            let answered = match self.flows[ix.at()].phase {
+            self.flows[ix].owed.clear();
+            let answered = match self.flows[ix].phase {
                 Phase::Answered(gate) => self.gate_run(gate).is_some_and(|run| run.gate.kind == GateKind::Before),
                 phase => phase.part() == PhasePart::InLine,
             };
-            self.flows[ix.at()].approval = None;
-            if answered && self.graph.nodes[ix.at()].gates.before {
+            self.flows[ix].approval = None;
+            if answered && self.graph.nodes[ix].gates.before {
                 self.show(ix, NodeState::Ready, "");
                 self.enter(ix, Phase::Asking);
             }
@@ -91,7 +91,7 @@ impl Run {
     /// Why a decision doesn't fit its gate; `None` when it does.
     pub(super) fn misfit(&self, gate: &Gate, decision: &GateReply) -> Option<String> {
         let Some(ix) = self.graph.find(&gate.node) else { return Some("its node is gone".to_string()) };
-        let lost = self.nodes[ix.at()].state == super::NodeState::Unknown;
+        let lost = self.nodes[ix].state == super::NodeState::Unknown;
         match (&gate.kind, decision) {
             (GateKind::Question { options, .. }, GateReply::Answer { value }) if lost => {
                 let known = value.as_str().is_some_and(|answer| options.iter().any(|option| option == answer));

@@ -1,19 +1,17 @@
 //! `RunGraph`: the shape of a run's plan by dense numbers: edges with their slots, joins, longest remaining paths, and what policy says of
 //! each node once it is laid over the plan's defaults and the catalog. Grows by bodies that begin and by edits; slots are never used again.
 
-use super::{EdgeId, frame::InnerRunIx};
+use super::{
+    EdgeId,
+    frame::InnerRunIx,
+    slots::{Slot, Slots},
+};
 use crate::plan::{Approve, Catalog, DecisionNode, Dialect, Join, Node, NodeId, NodeKind, Plan, Policy, Risk, Route, ToolInfo, Verdict};
 use std::{cmp::Reverse, collections::BTreeMap};
 
 /// A node's slot within its run: those of the plan first, in its order, then others as they came. Never used again.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(super) struct NodeIx(pub u32);
-
-impl NodeIx {
-    pub fn at(self) -> usize {
-        self.0 as usize
-    }
-}
 
 /// Order among nodes that want the same thing: longest remaining path first, then plan order.
 pub(super) type Rank = (Reverse<u32>, NodeIx);
@@ -67,9 +65,9 @@ pub(super) struct Shape {
 pub(super) struct RunGraph {
     pub index: BTreeMap<NodeId, NodeIx>,
     /// By slot. Nodes that are gone keep theirs, but not in `index`.
-    pub ids: Vec<NodeId>,
-    pub nodes: Vec<Shape>,
-    pub links: Vec<GraphEdge>,
+    pub ids: Slots<NodeIx, NodeId>,
+    pub nodes: Slots<NodeIx, Shape>,
+    pub links: Slots<EdgeId, GraphEdge>,
     pub locks: Vec<String>,
     lock_of: BTreeMap<String, u32>,
     /// The last generation of nodes that are gone, by id: who comes after them under the same id counts on.
@@ -83,8 +81,8 @@ impl RunGraph {
     /// Why the plan has no shape. Then nothing was taken in.
     pub fn append(&mut self, plan: &Plan, catalog: &Catalog, home: InnerRunIx, prefix: &str, below: u32) -> Result<(), String> {
         let (nodes, links) = (self.nodes.len(), self.links.len());
+        let part = AppendedPlan { plan, prefix, first: NodeIx(u32::try_from(nodes).unwrap_or(u32::MAX)) };
         let added = self.add_nodes(plan, home, prefix).and_then(|()| {
-            let part = AppendedPlan { plan, prefix, first: nodes };
             self.add_links(part)?;
             self.measure(part, below)
         });
@@ -98,8 +96,8 @@ impl RunGraph {
             self.links.truncate(links);
             return added;
         }
-        for (at, node) in plan.nodes.iter().enumerate() {
-            self.settle(nodes + at, Settled { node, plan }, catalog);
+        for (ix, node) in (part.first.0..).map(NodeIx).zip(&plan.nodes) {
+            self.settle(ix, Settled { node, plan }, catalog);
         }
         Ok(())
     }
@@ -119,9 +117,9 @@ impl RunGraph {
     }
 
     /// What policy says of a node once it is laid over the plan's defaults and the catalog.
-    pub(super) fn settle(&mut self, at: usize, policy: Settled<'_>, catalog: &Catalog) {
+    pub(super) fn settle(&mut self, ix: NodeIx, policy: Settled<'_>, catalog: &Catalog) {
         let tool = tool_of(policy.node).and_then(|name| catalog.tool(name));
-        let shape = &mut self.nodes[at];
+        let shape = &mut self.nodes[ix];
         shape.locks.clear();
         shape.join = policy.join();
         shape.gates = policy.gates(catalog);
@@ -144,19 +142,19 @@ impl RunGraph {
     }
 
     pub fn link(&self, edge: EdgeId) -> GraphEdge {
-        self.links[edge.0 as usize]
+        self.links[edge]
     }
 
     pub fn rank(&self, ix: NodeIx) -> Rank {
-        (Reverse(self.nodes[ix.at()].longest), ix)
+        (Reverse(self.nodes[ix].longest), ix)
     }
 
     /// A node is no part of the run any more; its slot stays, and its id is free.
     pub fn remove(&mut self, ix: NodeIx, generation: u32) {
-        let id = &self.ids[ix.at()];
+        let id = &self.ids[ix];
         self.index.remove(id);
         self.past.insert(id.clone(), generation);
-        self.nodes[ix.at()].gone = true;
+        self.nodes[ix].gone = true;
     }
 
     /// A node that comes with an edit, without edges.
@@ -171,12 +169,12 @@ impl RunGraph {
     /// Nodes get other names at once. The generations of the old ones stay used up.
     pub fn rename(&mut self, names: Vec<(NodeIx, NodeId, u32)>) {
         for (ix, _, generation) in &names {
-            let old = &self.ids[ix.at()];
+            let old = &self.ids[*ix];
             self.index.remove(old);
             self.past.insert(old.clone(), *generation);
         }
         for (ix, id, _) in names {
-            self.ids[ix.at()] = id.clone();
+            self.ids[ix] = id.clone();
             self.index.insert(id, ix);
         }
     }
@@ -205,29 +203,29 @@ impl RunGraph {
             ix.ok_or_else(|| format!("an edge names `{id}`, which is not a node of the plan"))
         };
         let (source, target) = (find(from)?, find(to)?);
-        let policy = part.plan.nodes.get(source.at() - part.first).map(|node| Settled { node, plan: part.plan });
+        let policy = part.plan.nodes.get(part.place(source)).map(|node| Settled { node, plan: part.plan });
         let decides = policy.is_some_and(|policy| policy.route() == Route::Decision);
         let edge = EdgeId(u32::try_from(self.links.len()).map_err(|_| "the plan has too many edges".to_string())?);
         self.links.push(GraphEdge { from: source, to: target, doc, alternative: alternative || decides });
-        self.nodes[source.at()].outs.push(edge);
-        self.nodes[target.at()].ins.push(edge);
+        self.nodes[source].outs.push(edge);
+        self.nodes[target].ins.push(edge);
         Ok(())
     }
 
     /// Longest remaining paths, against the direction of the edges; what is left over lies on a cycle.
     fn measure(&mut self, part: AppendedPlan<'_>, below: u32) -> Result<(), String> {
-        let first = part.first;
-        let mut left: Vec<usize> = self.nodes[first..].iter().map(|node| node.outs.len()).collect();
-        let mut free: Vec<usize> = (first..self.nodes.len()).filter(|&ix| left[ix - first] == 0).collect();
+        let mut left: Vec<usize> = self.nodes.from(part.first).iter().map(|node| node.outs.len()).collect();
+        let mut free: Vec<NodeIx> = (part.first.0..).map(NodeIx).zip(&left).filter(|(_, outs)| **outs == 0).map(|(ix, _)| ix).collect();
         let mut measured = 0;
         while let Some(ix) = free.pop() {
             measured += 1;
-            let after = self.nodes[ix].outs.iter().map(|&edge| self.nodes[self.link(edge).to.at()].longest).max();
+            let after = self.nodes[ix].outs.iter().map(|&edge| self.nodes[self.link(edge).to].longest).max();
             self.nodes[ix].longest = after.unwrap_or(below) + 1;
             for at in 0..self.nodes[ix].ins.len() {
-                let source = self.link(self.nodes[ix].ins[at]).from.at();
-                left[source - first] -= 1;
-                if left[source - first] == 0 {
+                let source = self.link(self.nodes[ix].ins[at]).from;
+                let outs = &mut left[part.place(source)];
+                *outs -= 1;
+                if *outs == 0 {
                     free.push(source);
                 }
             }
@@ -244,7 +242,14 @@ impl RunGraph {
 struct AppendedPlan<'a> {
     plan: &'a Plan,
     prefix: &'a str,
-    first: usize,
+    first: NodeIx,
+}
+
+impl AppendedPlan<'_> {
+    /// Where a node stands among those of the plan.
+    fn place(self, ix: NodeIx) -> usize {
+        ix.at() - self.first.at()
+    }
 }
 
 /// A node's policy laid over the plan's defaults and what its dialect says.

@@ -74,7 +74,7 @@ impl Run {
         if is_given || self.owners(ix).any(|owner| after.is_another(owner, self)) {
             return;
         }
-        if after.graph.nodes[ix.at()].gone {
+        if after.graph.nodes[ix].gone {
             impact.cancels.push(id);
         } else if self.has_begun(ix) {
             impact.reruns.push(id);
@@ -83,13 +83,13 @@ impl Run {
 
     /// Whether a node of before is gone, or in another generation. A name that was used before raises the generation by itself.
     fn is_another(&self, ix: NodeIx, before: &Self) -> bool {
-        let raised = self.nodes[ix.at()].generation > before.nodes[ix.at()].generation;
-        self.graph.nodes[ix.at()].gone || raised && self.graph.ids[ix.at()] == before.graph.ids[ix.at()]
+        let raised = self.nodes[ix].generation > before.nodes[ix].generation;
+        self.graph.nodes[ix].gone || raised && self.graph.ids[ix] == before.graph.ids[ix]
     }
 
     /// A node that stays in its generation.
     fn weigh(&self, ix: NodeIx, after: &Self, impact: &mut Impact) {
-        let (id, node, then) = (self.id_of(ix), &self.nodes[ix.at()], &after.nodes[ix.at()]);
+        let (id, node, then) = (self.id_of(ix), &self.nodes[ix], &after.nodes[ix]);
         if then.stale.is_some() && node.stale.is_none() {
             impact.stale.push(id.clone());
         }
@@ -99,7 +99,7 @@ impl Run {
         if after.is_wrapping_up(ix) && !self.is_wrapping_up(ix) {
             return impact.wraps.push(id);
         }
-        if after.flows[ix.at()].hold.is_some() && self.flows[ix.at()].hold.is_none() {
+        if after.flows[ix].hold.is_some() && self.flows[ix].hold.is_none() {
             return impact.holds.push(id);
         }
         let list = match &then.state {
@@ -124,10 +124,10 @@ impl Run {
 
     /// What a node has taken so far. A composite one has taken what those inside it have.
     fn weigh_loss(&self, ix: NodeIx, now: Time, impact: &mut Impact) {
-        let node = &self.nodes[ix.at()];
+        let node = &self.nodes[ix];
         impact.lost.tokens += node.lineage.tokens.total();
         impact.lost.cost_usd += node.lineage.cost_usd;
-        if self.flows[ix.at()].bodies.is_none() {
+        if self.flows[ix].bodies.is_none() {
             *impact.lost.work_ms.get_or_insert(0) += node.work_ms_by(now).unwrap_or_default();
         }
     }
@@ -146,7 +146,7 @@ impl Run {
 
     /// Whether an attempt of it is under way.
     pub(super) fn is_at_work(&self, ix: NodeIx) -> bool {
-        match self.flows[ix.at()].phase.part() {
+        match self.flows[ix].phase.part() {
             PhasePart::AtWork | PhasePart::Inside | PhasePart::Resting => true,
             PhasePart::Ahead
             | PhasePart::InLine

@@ -47,7 +47,7 @@ impl Run {
     fn take_slots(&mut self, amendment: &Amendment) -> Vec<NodeIx> {
         let stay = amendment.plan.nodes.iter().zip(&amendment.slots);
         let renamed = stay.filter_map(|(node, slot)| Some((slot.filter(|slot| amendment.renamed.contains(slot))?, node.id.clone())));
-        let renamed: Vec<_> = renamed.map(|(ix, id)| (ix, id, self.nodes[ix.at()].generation)).collect();
+        let renamed: Vec<_> = renamed.map(|(ix, id)| (ix, id, self.nodes[ix].generation)).collect();
         let names: Vec<NodeIx> = renamed.iter().map(|(ix, ..)| *ix).collect();
         let ids: BTreeMap<NodeId, NodeId> = renamed.iter().map(|(ix, id, _)| (self.id_of(*ix), id.clone())).collect();
         for run in self.gates.all.values_mut() {
@@ -58,8 +58,8 @@ impl Run {
         self.graph.rename(renamed);
         for ix in names {
             // Whatever had the name before has used up some generations under it.
-            let first = self.graph.first_generation(&self.graph.ids[ix.at()]);
-            let node = &mut self.nodes[ix.at()];
+            let first = self.graph.first_generation(&self.graph.ids[ix]);
+            let node = &mut self.nodes[ix];
             node.generation = node.generation.max(first);
         }
         let mut slots = Vec::with_capacity(amendment.slots.len());
@@ -81,7 +81,7 @@ impl Run {
 
     fn lay_wires(&mut self, wires: &[Wire], slots: &[NodeIx]) {
         for ix in slots {
-            let shape = &mut self.graph.nodes[ix.at()];
+            let shape = &mut self.graph.nodes[*ix];
             shape.ins.clear();
             shape.outs.clear();
         }
@@ -91,19 +91,19 @@ impl Run {
                 self.graph.links.push(link);
                 EdgeId(u32::try_from(self.graph.links.len() - 1).unwrap_or(u32::MAX))
             });
-            self.graph.links[edge.0 as usize] = link;
-            self.graph.nodes[link.from.at()].outs.push(edge);
-            self.graph.nodes[link.to.at()].ins.push(edge);
+            self.graph.links[edge] = link;
+            self.graph.nodes[link.from].outs.push(edge);
+            self.graph.nodes[link.to].ins.push(edge);
         }
-        self.tokens.resize(self.graph.links.len(), None);
+        self.edges.resize(self.graph.links.len(), super::EdgeState::Undecided);
     }
 
     /// New nodes stand before what they lead to.
     fn rank_new(&mut self, amendment: &Amendment, slots: &[NodeIx]) {
         let graph = order::PlanGraph::new(&amendment.plan);
         for at in graph.topological().into_iter().rev().filter(|&at| amendment.slots[at].is_none()) {
-            let behind = graph.successors(at).map(|next| self.graph.nodes[slots[next].at()].longest).max();
-            self.graph.nodes[slots[at].at()].longest = behind.unwrap_or(0) + 1;
+            let behind = graph.successors(at).map(|next| self.graph.nodes[slots[next]].longest).max();
+            self.graph.nodes[slots[at]].longest = behind.unwrap_or(0) + 1;
         }
     }
 
@@ -111,12 +111,12 @@ impl Run {
         let nothing = Catalog::default();
         let catalog = self.head.as_ref().map_or(&nothing, |head| &head.settings.catalog);
         for ((doc, node), ix) in (0..).zip(&amendment.plan.nodes).zip(&slots) {
-            self.graph.nodes[ix.at()].doc = doc;
-            self.graph.settle(ix.at(), Settled { node, plan: &amendment.plan }, catalog);
+            self.graph.nodes[*ix].doc = doc;
+            self.graph.settle(*ix, Settled { node, plan: &amendment.plan }, catalog);
         }
         self.queue.locks.resize(self.graph.locks.len(), Lock::default());
         slots.iter().for_each(|&ix| self.tally_anew(ix));
-        if let Some(frame) = self.frames.get_mut(OWN.at()) {
+        if let Some(frame) = self.frames.slot_mut(OWN) {
             frame.counts = Counts { unfinished: u32::try_from(slots.len()).unwrap_or(u32::MAX), ..Counts::default() };
             frame.plan = Arc::new(amendment.plan);
             frame.slots.clone_from(&slots);
@@ -139,7 +139,7 @@ impl Run {
 
     /// Whether an attempt of a node is in hands that can't be told of an edit.
     pub(super) fn is_engaged(&self, ix: NodeIx) -> bool {
-        match self.flows[ix.at()].phase.part() {
+        match self.flows[ix].phase.part() {
             PhasePart::AtWork | PhasePart::Inside => true,
             PhasePart::Ahead
             | PhasePart::InLine

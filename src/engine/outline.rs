@@ -1,6 +1,6 @@
 //! What views see of a run's plans: all nodes that there are, with those of bodies under their full ids, and the ways out of a node.
 
-use super::{NodeRun, frame::InnerRunIx, graph::NodeIx, run::Run};
+use super::{EdgeState, NodeRun, frame::InnerRunIx, graph::NodeIx, run::Run};
 use crate::plan::{Edge, Node, NodeId, Plan, nest};
 
 /// One way out of a node.
@@ -10,8 +10,7 @@ pub struct WayOut {
     pub to: NodeId,
     /// Its condition, or the label of the route.
     pub when: Option<String>,
-    /// Whether it was taken (`Some(true)`), died (`Some(false)`), or waits.
-    pub taken: Option<bool>,
+    pub state: EdgeState,
 }
 
 impl Run {
@@ -29,7 +28,7 @@ impl Run {
         flat.edges.extend(frame.plan.edges.iter().map(|edge| nest::edge_under(&frame.prefix, edge)));
         for (ix, node) in frame.nodes().zip(&frame.plan.nodes) {
             flat.nodes.push(nest::node_under(&frame.prefix, node));
-            match &self.flows[ix.at()].bodies {
+            match &self.flows[ix].bodies {
                 Some(bodies) => bodies.frames.iter().for_each(|&frame| self.outline_frame(frame, flat)),
                 None => nest::unfold(node, &frame.prefix, flat),
             }
@@ -46,8 +45,8 @@ impl Run {
     fn order_frame<'a>(&'a self, at: InnerRunIx, nodes: &mut Vec<(&'a NodeId, &'a NodeRun)>) {
         let Some(frame) = self.frame(at) else { return };
         for ix in frame.nodes() {
-            nodes.push((&self.graph.ids[ix.at()], &self.nodes[ix.at()]));
-            let bodies = self.flows[ix.at()].bodies.iter().flat_map(|bodies| &bodies.frames);
+            nodes.push((&self.graph.ids[ix], &self.nodes[ix]));
+            let bodies = self.flows[ix].bodies.iter().flat_map(|bodies| &bodies.frames);
             bodies.for_each(|&frame| self.order_frame(frame, nodes));
         }
     }
@@ -60,18 +59,18 @@ impl Run {
     /// A node's ways out in edge order, with what became of them.
     pub fn ways_out(&self, id: &NodeId) -> Vec<WayOut> {
         let Some(ix) = self.graph.find(id) else { return Vec::new() };
-        let edges = self.graph.nodes[ix.at()].outs.iter();
+        let edges = self.graph.nodes[ix].outs.iter();
         edges
             .map(|&edge| WayOut {
                 to: self.id_of(self.graph.link(edge).to),
                 when: self.edge(edge).and_then(|doc: &Edge| doc.when.clone()),
-                taken: self.edge_token(edge),
+                state: self.edge_state(edge),
             })
             .collect()
     }
 
     /// Why a node's routes were taken as they were, in words; empty while they are not decided and where nothing was chosen.
     pub fn why_this_way(&self, id: &NodeId) -> &str {
-        self.graph.find(id).map_or("", |ix: NodeIx| self.flows[ix.at()].chosen.as_str())
+        self.graph.find(id).map_or("", |ix: NodeIx| self.flows[ix].chosen.as_str())
     }
 }

@@ -2,7 +2,7 @@
 //! stay as they are, and who works with what came over those is stale. What was inside of them is gone.
 
 use super::{
-    Action, GateId, NodeRun, NodeState, Spent,
+    Action, EdgeState, GateId, NodeRun, NodeState, Spent,
     calls::NodeSteering,
     count::GenerationChange,
     flow::{EdgeCounts, Flow, Phase},
@@ -56,7 +56,7 @@ impl Run {
         self.reset(nodes, &verb.voids_with().unwrap_or_default());
         let Action::Rewind { node, to, feedback } = verb else { return };
         if let Some(ix) = self.graph.find(to) {
-            let flow = &mut self.flows[ix.at()];
+            let flow = &mut self.flows[ix];
             flow.rewinds += 1;
             flow.guidance.push(format!("the result of `{node}` was rejected: {feedback}"));
         }
@@ -68,10 +68,10 @@ impl Run {
         let Some(&first) = all.first() else { return };
         all.iter().for_each(|&ix| self.take_back(ix, &all, void));
         all.iter().for_each(|&ix| self.tally_anew(ix));
-        let home = self.graph.nodes[first.at()].home;
-        if let Some(frame) = self.frames.get_mut(home.at()) {
+        let home = self.graph.nodes[first].home;
+        if let Some(frame) = self.frames.slot_mut(home) {
             let flows = &self.flows;
-            frame.walked.retain(|ix| !all.contains(ix) || flows[ix.at()].former.is_some());
+            frame.walked.retain(|ix| !all.contains(ix) || flows[*ix].former.is_some());
         }
         self.walk_again(home);
         if !self.stage.started {
@@ -84,23 +84,23 @@ impl Run {
     /// One node back to before it began; its tokens are counted anew once all are back.
     fn take_back(&mut self, ix: NodeIx, all: &BTreeSet<NodeIx>, void: &str) {
         let former = self.make_stale(ix, all);
-        let mut spent = self.nodes[ix.at()].spent();
+        let mut spent = self.nodes[ix].spent();
         spent.add(self.empty(ix, void));
         self.leave(ix, void);
         if self.is_over(ix) {
             self.count(ix, GenerationChange::Reopens);
         }
         self.enter(ix, Phase::Inputs);
-        for at in 0..self.graph.nodes[ix.at()].outs.len() {
-            let edge = self.graph.nodes[ix.at()].outs[at];
+        for at in 0..self.graph.nodes[ix].outs.len() {
+            let edge = self.graph.nodes[ix].outs[at];
             if all.contains(&self.graph.link(edge).to) {
-                self.tokens[edge.0 as usize] = None;
+                self.edges[edge] = EdgeState::Undecided;
             }
         }
         self.wait_for_sources(ix, all);
-        let Flow { hold, guidance, rewinds, drive, .. } = std::mem::take(&mut self.flows[ix.at()]);
+        let Flow { hold, guidance, rewinds, drive, .. } = std::mem::take(&mut self.flows[ix]);
         let reason = hold.as_ref().map_or_else(String::new, |who| format!("held by {who}"));
-        self.flows[ix.at()] = Flow {
+        self.flows[ix] = Flow {
             hold,
             guidance,
             rewinds,
@@ -108,36 +108,36 @@ impl Run {
             drive: NodeSteering { into: drive.into, ..NodeSteering::default() },
             ..Flow::default()
         };
-        let generation = self.nodes[ix.at()].generation + 1;
-        self.nodes[ix.at()] = NodeRun { generation, reason, earlier: spent, ..NodeRun::default() };
+        let generation = self.nodes[ix].generation + 1;
+        self.nodes[ix] = NodeRun { generation, reason, earlier: spent, ..NodeRun::default() };
     }
 
     /// A source that runs again alone kept its edges: who runs again behind it waits for its new result, and for none of one that failed.
     fn wait_for_sources(&mut self, ix: NodeIx, all: &BTreeSet<NodeIx>) {
-        for at in 0..self.graph.nodes[ix.at()].ins.len() {
-            let edge = self.graph.nodes[ix.at()].ins[at];
+        for at in 0..self.graph.nodes[ix].ins.len() {
+            let edge = self.graph.nodes[ix].ins[at];
             let source = self.graph.link(edge).from;
-            if all.contains(&source) || self.edge_token(edge).is_none() {
+            if all.contains(&source) || self.edge_state(edge) == EdgeState::Undecided {
                 continue;
             }
-            match self.nodes[source.at()].state.end() {
+            match self.nodes[source].state.end() {
                 EndKind::Gives | EndKind::HandsOn => {}
-                EndKind::Closes => self.tokens[edge.0 as usize] = Some(false),
-                EndKind::Open => self.tokens[edge.0 as usize] = None,
+                EndKind::Closes => self.edges[edge] = EdgeState::Dead,
+                EndKind::Open => self.edges[edge] = EdgeState::Undecided,
             }
         }
     }
 
     /// Marks those who work with a result and stay as they are. Gives that result, for those who read it until there is a new one.
     fn make_stale(&mut self, ix: NodeIx, all: &BTreeSet<NodeIx>) -> Option<Arc<Value>> {
-        let leads_out = self.graph.nodes[ix.at()].outs.iter().any(|&edge| !all.contains(&self.graph.link(edge).to));
+        let leads_out = self.graph.nodes[ix].outs.iter().any(|&edge| !all.contains(&self.graph.link(edge).to));
         if !leads_out {
             return None;
         }
         let reason = format!("`{}` runs again since", self.id_of(ix));
         for consumer in self.consumers(ix) {
             if !all.contains(&consumer) {
-                self.nodes[consumer.at()].stale = Some(reason.clone());
+                self.nodes[consumer].stale = Some(reason.clone());
             }
         }
         self.result_of(ix).cloned()
@@ -148,7 +148,7 @@ impl Run {
         let mut next: Vec<NodeIx> = nodes.into_iter().collect();
         let mut found: BTreeSet<NodeIx> = next.iter().copied().collect();
         while let Some(ix) = next.pop() {
-            let targets = self.graph.nodes[ix.at()].outs.iter().map(|&edge| self.graph.link(edge).to);
+            let targets = self.graph.nodes[ix].outs.iter().map(|&edge| self.graph.link(edge).to);
             next.extend(targets.filter(|&target| found.insert(target)));
         }
         found
@@ -160,12 +160,12 @@ impl Run {
         let mut next = vec![ix];
         let mut seen = BTreeSet::new();
         while let Some(from) = next.pop() {
-            for &edge in &self.graph.nodes[from.at()].outs {
+            for &edge in &self.graph.nodes[from].outs {
                 let target = self.graph.link(edge).to;
-                if self.edge_token(edge) != Some(true) || !seen.insert(target) {
+                if self.edge_state(edge) != EdgeState::Taken || !seen.insert(target) {
                     continue;
                 }
-                let state = &self.nodes[target.at()].state;
+                let state = &self.nodes[target].state;
                 match state.end() {
                     EndKind::HandsOn => next.push(target),
                     EndKind::Open | EndKind::Gives | EndKind::Closes => {
@@ -181,7 +181,7 @@ impl Run {
 
     /// Whether something of it is done in this generation: an attempt, or a result that a person gave.
     pub(super) fn has_started(&self, ix: NodeIx) -> bool {
-        let node = &self.nodes[ix.at()];
+        let node = &self.nodes[ix];
         node.attempt > 0 || node.result.is_some()
     }
 
@@ -201,21 +201,21 @@ impl Run {
         for &inner in &inside {
             self.leave(inner, void);
         }
-        let numbers = self.nodes[ix.at()].inside;
+        let numbers = self.nodes[ix].inside;
         let owners: Vec<NodeIx> = self.owners(ix).collect();
         for owner in owners {
-            let around = &mut self.nodes[owner.at()].inside;
+            let around = &mut self.nodes[owner].inside;
             around.nodes = around.nodes.saturating_sub(numbers.nodes);
             around.over = around.over.saturating_sub(numbers.over);
             around.bad = around.bad.saturating_sub(numbers.bad);
         }
         for inner in inside {
-            spent.add(self.nodes[inner.at()].spent());
+            spent.add(self.nodes[inner].spent());
             self.bury(inner);
         }
-        let bodies = self.flows[ix.at()].bodies.take();
+        let bodies = self.flows[ix].bodies.take();
         for frame in bodies.into_iter().flat_map(|bodies| bodies.frames) {
-            self.frames[frame.at()] = InnerRun::default();
+            self.frames[frame] = InnerRun::default();
         }
         spent
     }
@@ -223,11 +223,11 @@ impl Run {
     /// A node that gave everything back leaves the run.
     pub(super) fn bury(&mut self, ix: NodeIx) {
         self.enter(ix, Phase::Ended);
-        self.graph.remove(ix, self.nodes[ix.at()].generation);
-        self.nodes[ix.at()] = NodeRun::default();
-        let old = std::mem::replace(&mut self.flows[ix.at()], Flow { phase: Phase::Ended, ..Flow::default() });
+        self.graph.remove(ix, self.nodes[ix].generation);
+        self.nodes[ix] = NodeRun::default();
+        let old = std::mem::replace(&mut self.flows[ix], Flow { phase: Phase::Ended, ..Flow::default() });
         for frame in old.bodies.into_iter().flat_map(|bodies| bodies.frames) {
-            self.frames[frame.at()] = InnerRun::default();
+            self.frames[frame] = InnerRun::default();
         }
     }
 
@@ -236,7 +236,7 @@ impl Run {
         let mut found = Vec::new();
         let mut next = vec![ix];
         while let Some(ix) = next.pop() {
-            let frames = self.flows[ix.at()].bodies.iter().flat_map(|bodies| &bodies.frames).filter_map(|&frame| self.frame(frame));
+            let frames = self.flows[ix].bodies.iter().flat_map(|bodies| &bodies.frames).filter_map(|&frame| self.frame(frame));
             let nodes: Vec<NodeIx> = frames.flat_map(InnerRun::nodes).collect();
             found.extend(&nodes);
             next.extend(nodes);
@@ -249,27 +249,27 @@ impl Run {
         [ix].into_iter().chain(self.inside_of(ix)).flat_map(|ix| self.open_of(ix)).collect()
     }
 
-    /// Counts a node's tokens from its edges.
+    /// Counts the states of a node's edges.
     pub(super) fn tally_anew(&mut self, ix: NodeIx) {
         let mut tally = EdgeCounts::default();
-        for &edge in &self.graph.nodes[ix.at()].ins {
+        for &edge in &self.graph.nodes[ix].ins {
             super::touch();
             let class = if self.graph.link(edge).alternative { &mut tally.alternatives } else { &mut tally.plain };
-            match self.edge_token(edge) {
-                None => class.waiting += 1,
-                Some(true) => class.taken += 1,
-                Some(false) => class.dead += 1,
+            match self.edge_state(edge) {
+                EdgeState::Undecided => class.waiting += 1,
+                EdgeState::Taken => class.taken += 1,
+                EdgeState::Dead => class.dead += 1,
             }
         }
-        self.flows[ix.at()].tally = tally;
+        self.flows[ix].tally = tally;
     }
 
     /// The context of a workflow, from its beginning and the results that count.
     pub(super) fn walk_again(&mut self, home: InnerRunIx) {
-        let Some(frame) = self.frames.get_mut(home.at()).filter(|frame| frame.plan.dialect == Dialect::Workflow) else { return };
+        let Some(frame) = self.frames.slot_mut(home).filter(|frame| frame.plan.dialect == Dialect::Workflow) else { return };
         let mut context = Arc::clone(&frame.base);
         for ix in &frame.walked {
-            let result = self.nodes[ix.at()].result.as_ref().or(self.flows[ix.at()].former.as_ref());
+            let result = self.nodes[*ix].result.as_ref().or(self.flows[*ix].former.as_ref());
             if let Some(Value::Object(given)) = result.map(|result| &**result) {
                 Arc::make_mut(&mut context).extend(given.clone());
             }
@@ -279,6 +279,6 @@ impl Run {
 
     /// The result that others read: until there is a new one, that of before.
     pub(super) fn result_of(&self, ix: NodeIx) -> Option<&Arc<Value>> {
-        self.nodes[ix.at()].result.as_ref().or(self.flows[ix.at()].former.as_ref())
+        self.nodes[ix].result.as_ref().or(self.flows[ix].former.as_ref())
     }
 }

@@ -55,7 +55,7 @@ impl NameScope for KnownResults<'_> {
         if let Some(own) = self.with.filter(|own| own.node == ix) {
             return Some(NodeValue { result: own.result, status: own.state, error: own.error });
         }
-        let node = &self.run.nodes[ix.at()];
+        let node = &self.run.nodes[ix];
         let error = node.error.as_ref().map(|error| error.message.as_str());
         Some(NodeValue { result: self.run.result_of(ix).map(|result| &**result), status: node.state.word(), error })
     }
@@ -233,14 +233,14 @@ impl Run {
     /// The other dependencies: nothing came from them.
     fn absent(&self, ix: NodeIx) -> Vec<NodeId> {
         let there: BTreeSet<NodeIx> = self.received(ix).iter().map(|origin| origin.node).collect();
-        let sources = self.graph.nodes[ix.at()].ins.iter().map(|&edge| self.graph.link(edge).from);
+        let sources = self.graph.nodes[ix].ins.iter().map(|&edge| self.graph.link(edge).from);
         let absent: BTreeSet<NodeIx> = sources.filter(|source| !there.contains(source)).collect();
         absent.into_iter().filter_map(|source| Some(self.doc(source)?.id.clone())).collect()
     }
 
     /// Keys that an edge lets through are those of the result; in a workflow, those of the context.
     fn dep(&self, origin: &ForwardedResult) -> Dep {
-        let node = &self.nodes[origin.node.at()];
+        let node = &self.nodes[origin.node];
         let mut result = self.result_of(origin.node).cloned().unwrap_or_else(|| Arc::new(Value::Null));
         let frame = self.home(origin.node);
         for (at, &edge) in origin.through.iter().enumerate() {
@@ -265,7 +265,7 @@ impl Run {
     }
 
     fn provenance(&self, ix: NodeIx) -> Provenance {
-        let lineage = &self.nodes[ix.at()].lineage;
+        let lineage = &self.nodes[ix].lineage;
         let agent = self.doc(ix).and_then(|node| node.kind.agent()).and_then(|work| work.agent.clone().or_else(|| work.role.clone()));
         Provenance {
             agent,
@@ -301,7 +301,7 @@ impl Run {
             timeout_s: self.time_limit(ix).unwrap_or(AGENT_SECONDS),
             routes: if policy.node.kind.is_decision() { self.route_names(ix) } else { Vec::new() },
             context: policy.get(|policy| policy.context),
-            guidance: self.flows[ix.at()].guidance.clone(),
+            guidance: self.flows[ix].guidance.clone(),
         })
     }
 

@@ -24,7 +24,7 @@ impl Run {
     pub(super) fn routes(&self, ending: Ending<'_>) -> Result<Routes, String> {
         let ix = ending.node;
         let Some(policy) = self.policy(ix) else { return Ok(Routes::default()) };
-        let edges = &self.graph.nodes[ix.at()].outs;
+        let edges = &self.graph.nodes[ix].outs;
         let mut routes = match policy.route() {
             _ if self.is_terminal(ix) => Routes { why: "a terminal stage ends the walk".to_string(), ..Routes::default() },
             Route::Decision => self.decided_edge(edges, ending.result, policy.plan.dialect)?,
@@ -131,7 +131,7 @@ impl Run {
 
     /// What an answer may name to take each of a node's edges, in edge order.
     pub(super) fn route_names(&self, ix: NodeIx) -> Vec<String> {
-        let edges = &self.graph.nodes[ix.at()].outs;
+        let edges = &self.graph.nodes[ix].outs;
         edges.iter().map(|&edge| self.route_name(edge)).collect()
     }
 

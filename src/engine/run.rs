@@ -2,11 +2,12 @@
 //! the agenda calls for, `evolve` folds them, `effects` says what they ask of the world.
 
 use super::{
-    Actor, Decided, EdgeId, Effect, Event, Gate, GateId, Input, NodeRun, Outcome, Record, RunId, RunSettings, Time,
+    Actor, Decided, EdgeId, EdgeState, Effect, Event, Gate, GateId, Input, NodeRun, Outcome, Record, RunId, RunSettings, Time,
     flow::Flow,
     frame::{InnerRun, InnerRunIx},
     graph::{NodeIx, RunGraph, Settled},
     queue::Queue,
+    slots::Slots,
     steer::{Speed, Steer},
 };
 use crate::plan::{Node, NodeId, Plan};
@@ -89,16 +90,15 @@ impl RunProgress {
 pub struct Run {
     pub(super) head: Option<Box<Head>>,
     pub(super) graph: RunGraph,
-    pub(super) nodes: Vec<NodeRun>,
-    pub(super) flows: Vec<Flow>,
-    /// By edge: taken, dead, or neither yet.
-    pub(super) tokens: Vec<Option<bool>>,
+    pub(super) nodes: Slots<NodeIx, NodeRun>,
+    pub(super) flows: Slots<NodeIx, Flow>,
+    pub(super) edges: Slots<EdgeId, EdgeState>,
     pub(super) gates: RunGates,
     pub(super) queue: Queue,
     /// Nodes whose phase calls for a decision.
     pub(super) agenda: BTreeSet<NodeIx>,
     /// Its own plan first, then every body that began.
-    pub(super) frames: Vec<InnerRun>,
+    pub(super) frames: Slots<InnerRunIx, InnerRun>,
     pub(super) stage: RunProgress,
     pub(super) steer: Steer,
     pub(super) seq: u64,
@@ -178,19 +178,19 @@ impl Run {
 
     /// One node.
     pub fn node(&self, id: &NodeId) -> Option<&NodeRun> {
-        self.graph.find(id).map(|ix| &self.nodes[ix.at()])
+        self.graph.find(id).map(|ix| &self.nodes[ix])
     }
 
     /// All nodes that there are: those of the plan in its order, then those of bodies as they began.
     pub fn nodes(&self) -> impl Iterator<Item = (&NodeId, &NodeRun)> {
         let own = self.frames.first().into_iter().flat_map(InnerRun::nodes);
         let inside = (0..).map(NodeIx).zip(&self.graph.nodes).filter(|(_, shape)| shape.home != InnerRunIx(0) && !shape.gone);
-        own.chain(inside.map(|(ix, _)| ix)).map(|ix| (&self.graph.ids[ix.at()], &self.nodes[ix.at()]))
+        own.chain(inside.map(|(ix, _)| ix)).map(|ix| (&self.graph.ids[ix], &self.nodes[ix]))
     }
 
-    /// Whether an edge was taken (`Some(true)`), died (`Some(false)`), or waits.
-    pub fn edge_token(&self, edge: EdgeId) -> Option<bool> {
-        self.tokens.get(edge.0 as usize).copied().flatten()
+    /// Whether an edge let its target go.
+    pub fn edge_state(&self, edge: EdgeId) -> EdgeState {
+        self.edges.slot(edge).copied().unwrap_or_default()
     }
 
     /// Open gates, oldest first.
@@ -246,7 +246,7 @@ impl Run {
     }
 
     pub(super) fn id_of(&self, ix: NodeIx) -> NodeId {
-        self.graph.ids.get(ix.at()).cloned().unwrap_or_else(|| NodeId::new(""))
+        self.graph.ids.slot(ix).cloned().unwrap_or_else(|| NodeId::new(""))
     }
 
     pub(super) fn doc(&self, ix: NodeIx) -> Option<&Node> {
@@ -255,15 +255,15 @@ impl Run {
 
     pub(super) fn policy(&self, ix: NodeIx) -> Option<Settled<'_>> {
         let frame = self.frame_of(ix)?;
-        let node = frame.plan.nodes.get(self.graph.nodes[ix.at()].doc as usize)?;
+        let node = frame.plan.nodes.get(self.graph.nodes[ix].doc as usize)?;
         Some(Settled { node, plan: &frame.plan })
     }
 
     /// The node of a worker's input, when it speaks for the attempt under way.
     pub(super) fn live(&self, node: &NodeId, generation: u32, attempt: u32) -> Option<NodeIx> {
         let ix = self.graph.find(node)?;
-        let run = &self.nodes[ix.at()];
-        (run.generation == generation && run.attempt == attempt && self.flows[ix.at()].worker.is_some()).then_some(ix)
+        let run = &self.nodes[ix];
+        (run.generation == generation && run.attempt == attempt && self.flows[ix].worker.is_some()).then_some(ix)
     }
 }
 

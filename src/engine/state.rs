@@ -178,6 +178,15 @@ impl NodeRun {
     }
 }
 
+/// Whether an edge let its target go.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum EdgeState {
+    #[default]
+    Undecided,
+    Taken,
+    Dead,
+}
+
 /// What work took.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Spent {

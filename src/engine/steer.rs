@@ -73,12 +73,12 @@ impl Run {
 
     /// Whether a person holds the node, started or not.
     pub fn is_held(&self, node: &NodeId) -> bool {
-        self.graph.find(node).is_some_and(|ix| self.flows[ix.at()].hold.is_some())
+        self.graph.find(node).is_some_and(|ix| self.flows[ix].hold.is_some())
     }
 
     /// What a breakpoint or a hold keeps from happening at a node.
     pub fn kept(&self, node: &NodeId) -> Option<&Kept> {
-        self.graph.find(node).and_then(|ix| self.flows[ix.at()].kept.as_deref())
+        self.graph.find(node).and_then(|ix| self.flows[ix].kept.as_deref())
     }
 
     pub(super) fn is_halted(&self) -> bool {
@@ -92,7 +92,7 @@ impl Run {
 
     /// The node that goes next, if one may.
     pub(super) fn next_start(&self) -> Option<NodeIx> {
-        let takes_slot = |ix: NodeIx| self.graph.nodes[ix.at()].takes_slot;
+        let takes_slot = |ix: NodeIx| self.graph.nodes[ix].takes_slot;
         match &self.steer.speed {
             Speed::Free => self.queue.next(takes_slot),
             Speed::Halted { go, steps: 0 } if go.is_empty() => None,
@@ -143,18 +143,18 @@ impl Run {
                 }
                 found.into_iter().for_each(|ix| self.wind_up(ix, who));
             }
-            Action::Guide { text, .. } => found.into_iter().for_each(|ix| self.flows[ix.at()].guidance.push(text.clone())),
+            Action::Guide { text, .. } => found.into_iter().for_each(|ix| self.flows[ix].guidance.push(text.clone())),
             Action::Cancel { .. } | Action::Skip { .. } => {}
         }
     }
 
     fn step_on(&mut self, nodes: &[NodeIx]) {
         // A step inside of a node leaves everything else as it goes. One that stands at its start again stands at no call yet.
-        let at_call = |ix: &NodeIx| self.stands_at_call(*ix) && self.flows[ix.at()].phase != Phase::Kept;
+        let at_call = |ix: &NodeIx| self.stands_at_call(*ix) && self.flows[*ix].phase != Phase::Kept;
         let inside: Vec<NodeIx> = nodes.iter().copied().filter(at_call).collect();
         if !inside.is_empty() {
             for ix in inside {
-                self.flows[ix.at()].drive.into = true;
+                self.flows[ix].drive.into = true;
                 self.free_call(ix);
                 self.allow_start(ix);
             }
@@ -181,9 +181,9 @@ impl Run {
 
     /// Whether nothing but a slot or a lock is between a node and its start, once what was kept goes on.
     fn is_about_to_start(&self, ix: NodeIx) -> bool {
-        match self.flows[ix.at()].phase.part() {
+        match self.flows[ix].phase.part() {
             PhasePart::InLine => true,
-            PhasePart::Kept => !self.flows[ix.at()].keeps_an_end(),
+            PhasePart::Kept => !self.flows[ix].keeps_an_end(),
             PhasePart::Ahead
             | PhasePart::AtGate(_)
             | PhasePart::Answered
@@ -226,12 +226,12 @@ impl Run {
 
     /// A node waits for its release. Of a composite one at work nothing more inside starts; what is there is held by itself.
     pub(super) fn hold_back(&mut self, ix: NodeIx, who: &str) {
-        self.flows[ix.at()].hold = Some(who.to_string());
+        self.flows[ix].hold = Some(who.to_string());
         let reason = format!("held by {who}");
-        match self.flows[ix.at()].phase.part() {
+        match self.flows[ix].phase.part() {
             PhasePart::InLine => self.keep(ix, Kept::Start, &reason),
-            PhasePart::Ahead => self.nodes[ix.at()].reason = reason,
-            PhasePart::Inside => self.nodes[ix.at()].reason = self.at_work_reason(ix),
+            PhasePart::Ahead => self.nodes[ix].reason = reason,
+            PhasePart::Inside => self.nodes[ix].reason = self.at_work_reason(ix),
             PhasePart::AtGate(_)
             | PhasePart::Answered
             | PhasePart::AtWork
@@ -244,25 +244,25 @@ impl Run {
 
     /// Puts a node aside until somebody lets it go.
     pub(super) fn keep(&mut self, ix: NodeIx, kept: Kept, reason: &str) {
-        self.flows[ix.at()].kept = Some(Box::new(kept));
+        self.flows[ix].kept = Some(Box::new(kept));
         self.show(ix, NodeState::Held, reason);
         self.enter(ix, Phase::Kept);
     }
 
     /// Lets a node go, and all of its calls from here on.
     fn let_go_on(&mut self, ix: NodeIx) {
-        self.flows[ix.at()].drive.into = false;
+        self.flows[ix].drive.into = false;
         self.free_calls(ix);
         self.let_go(ix);
     }
 
     /// Ends a hold, and what keeps the node.
     pub(super) fn let_go(&mut self, ix: NodeIx) {
-        let held = self.flows[ix.at()].hold.take().is_some();
-        match self.flows[ix.at()].phase.part() {
+        let held = self.flows[ix].hold.take().is_some();
+        match self.flows[ix].phase.part() {
             PhasePart::Kept => self.enter(ix, Phase::Freed),
-            PhasePart::Ahead if held => self.nodes[ix.at()].reason = String::new(),
-            PhasePart::Inside if held => self.nodes[ix.at()].reason = self.at_work_reason(ix),
+            PhasePart::Ahead if held => self.nodes[ix].reason = String::new(),
+            PhasePart::Inside if held => self.nodes[ix].reason = self.at_work_reason(ix),
             PhasePart::Ahead
             | PhasePart::InLine
             | PhasePart::AtGate(_)
@@ -277,7 +277,7 @@ impl Run {
 
     /// A breakpoint keeps a node; this generation doesn't meet it again at this moment.
     pub(super) fn broke(&mut self, ix: NodeIx, at: Moment, kept: &Kept, reason: &str) {
-        self.flows[ix.at()].met.insert(at);
+        self.flows[ix].met.insert(at);
         match kept {
             Kept::Start => self.arrived(ix),
             Kept::Result { .. } | Kept::Failure { .. } => {
@@ -318,7 +318,7 @@ impl Run {
         let mut known = BTreeSet::new();
         let mut next = vec![ix];
         while let Some(ix) = next.pop() {
-            let sources = self.graph.nodes[ix.at()].ins.iter().map(|&edge| self.graph.link(edge).from);
+            let sources = self.graph.nodes[ix].ins.iter().map(|&edge| self.graph.link(edge).from);
             next.extend(sources.filter(|&source| known.insert(source)));
         }
         known

@@ -326,13 +326,13 @@ impl Timeline {
     }
 
     fn note_all(&mut self, run: &Run, nodes: impl Iterator<Item = NodeIx>, record: &Record) {
-        nodes.for_each(|ix| self.note(run, &run.graph.ids[ix.at()], record));
+        nodes.for_each(|ix| self.note(run, &run.graph.ids[ix], record));
     }
 
     /// Notes what a node does from now on, if that is something else.
     fn note(&mut self, run: &Run, id: &NodeId, record: &Record) {
         let Some(ix) = run.graph.find(id) else { return };
-        let (node, flow) = (&run.nodes[ix.at()], &run.flows[ix.at()]);
+        let (node, flow) = (&run.nodes[ix], &run.flows[ix]);
         if !self.tracks.contains_key(id) {
             let Some(waiting) = self.waiting(id) else { return };
             self.tracks.insert(id.clone(), Track { stretches: vec![waiting], ..Track::default() });
@@ -374,13 +374,13 @@ impl Timeline {
     }
 
     fn track(&self, run: &Run, ix: NodeIx) -> Option<&Track> {
-        self.tracks.get(run.graph.ids.get(ix.at())?)
+        self.tracks.get(run.graph.ids.slot(ix)?)
     }
 
     /// The nodes that had ended when this one could start and that it waited for, by the order in which they ended.
     fn sources(&self, run: &Run, ix: NodeIx) -> Vec<NodeIx> {
         let Some(ready) = self.track(run, ix).and_then(|track| track.ready) else { return Vec::new() };
-        let sources = run.graph.nodes[ix.at()].ins.iter().map(|&edge| run.graph.link(edge).from);
+        let sources = run.graph.nodes[ix].ins.iter().map(|&edge| run.graph.link(edge).from);
         self.ended_before(run, sources, ready)
     }
 
@@ -410,7 +410,7 @@ impl Timeline {
     }
 
     pub(super) fn all_sources(&self, run: &Run, ix: NodeIx) -> Vec<NodeIx> {
-        if run.graph.nodes[ix.at()].ins.is_empty() { self.turn_before(run, ix) } else { self.sources(run, ix) }
+        if run.graph.nodes[ix].ins.is_empty() { self.turn_before(run, ix) } else { self.sources(run, ix) }
     }
 
     /// The longest chain of working times: sources come before those who wait for them, and what is inside before what is around it.
@@ -446,14 +446,14 @@ impl Timeline {
 impl LastFreed {
     /// Notes what a node has now, and what it has no more.
     fn note(&mut self, has: &mut Has, run: &Run, ix: NodeIx, seq: u64) {
-        let flow = &run.flows[ix.at()];
+        let flow = &run.flows[ix];
         let freed = || Freed { node: run.id_of(ix), seq };
         let slot = flow.worker.as_ref().is_some_and(|worker| worker.since.is_some());
         if std::mem::replace(&mut has.slot, slot) && !slot && self.full {
             self.slot = Some(freed());
         }
         if flow.locked && has.locks.is_empty() {
-            has.locks.clone_from(&run.graph.nodes[ix.at()].locks);
+            has.locks.clone_from(&run.graph.nodes[ix].locks);
         } else if !flow.locked {
             self.locks.extend(has.locks.drain(..).map(|lock| (lock, freed())));
         }
@@ -463,8 +463,8 @@ impl LastFreed {
     fn let_in(&self, track: &Track, run: &Run, ix: NodeIx, now: Time) -> Option<(StartCause, Freed)> {
         let stood = track.stretches.last().filter(|last| last.to.is_none() && last.from < now)?;
         // Each worker takes a slot; what the engine does itself takes none.
-        let slot = || self.slot.iter().filter(|_| run.flows[ix.at()].worker.is_some()).map(|freed| (StartCause::Slot, freed));
-        let locks = run.graph.nodes[ix.at()].locks.iter().filter_map(|&lock| {
+        let slot = || self.slot.iter().filter(|_| run.flows[ix].worker.is_some()).map(|freed| (StartCause::Slot, freed));
+        let locks = run.graph.nodes[ix].locks.iter().filter_map(|&lock| {
             let by = StartCause::Lock { lock: run.graph.locks.get(lock as usize)?.clone() };
             Some((by, self.locks.get(&lock)?))
         });

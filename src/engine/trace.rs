@@ -2,7 +2,7 @@
 //! roots. Each node stands in it once; wherever else it went in, a row says so.
 
 use super::{
-    Actor, DataSource, FileAccess, GateId, GateKind, Time, TokenUsage, Transcript, TranscriptEntry,
+    Actor, DataSource, EdgeState, FileAccess, GateId, GateKind, Time, TokenUsage, Transcript, TranscriptEntry,
     frame::InnerRunIx,
     graph::NodeIx,
     run::{GateEnd, GateRun, Run},
@@ -211,23 +211,23 @@ impl Run {
     /// The nodes that say what a body gives: of a walk, the one that ended last.
     fn exits(&self, frame: InnerRunIx) -> Vec<NodeIx> {
         let Some(frame) = self.frame(frame) else { return Vec::new() };
-        let gave = |ix: &NodeIx| self.nodes[ix.at()].result.is_some();
+        let gave = |ix: &NodeIx| self.nodes[*ix].result.is_some();
         if frame.plan.dialect.walks() {
             return frame.walked.last().copied().into_iter().collect();
         }
-        frame.nodes().filter(|ix| self.graph.nodes[ix.at()].outs.is_empty()).filter(gave).collect()
+        frame.nodes().filter(|ix| self.graph.nodes[*ix].outs.is_empty()).filter(gave).collect()
     }
 
     /// The body that ran before the one that a node stands in, where they run one after the other.
     pub(super) fn turn_before(&self, ix: NodeIx) -> Option<InnerRunIx> {
         let owner = self.frame_of(ix)?.owner?;
-        let bodies = self.flows[owner.at()].bodies.as_ref().filter(|bodies| bodies.most == 1)?;
-        let turn = bodies.frames.binary_search(&self.graph.nodes[ix.at()].home).ok()?;
+        let bodies = self.flows[owner].bodies.as_ref().filter(|bodies| bodies.most == 1)?;
+        let turn = bodies.frames.binary_search(&self.graph.nodes[ix].home).ok()?;
         bodies.frames.get(turn.checked_sub(1)?).copied()
     }
 
     fn step_of(&self, ix: NodeIx, transcript: &Transcript, gates: &[GateId]) -> TraceStep {
-        let (id, node) = (self.id_of(ix), &self.nodes[ix.at()]);
+        let (id, node) = (self.id_of(ix), &self.nodes[ix]);
         let lineage = &node.lineage;
         let result = node.result.as_deref().map(short).or_else(|| node.error.as_ref().map(|error| cut(&error.message)));
         let call = |(call, report): &(super::ToolCall, Option<super::ToolReport>)| TracedCall {
@@ -283,7 +283,7 @@ impl Origins<'_> {
             names.extend(names_in_code(code, "inputs").into_iter().map(str::to_owned));
         }
         self.by_input(ix, names);
-        let inside = self.run.flows[ix.at()].bodies.iter().flat_map(|bodies| {
+        let inside = self.run.flows[ix].bodies.iter().flat_map(|bodies| {
             // Of a loop only the last turn is the result.
             let turns = if matches!(self.run.doc(ix).map(|node| &node.kind), Some(NodeKind::Loop(_))) { 1 } else { bodies.frames.len() };
             bodies.frames.iter().rev().take(turns).rev().copied()
@@ -299,13 +299,13 @@ impl Origins<'_> {
     }
 
     fn by_edges(&mut self, ix: NodeIx) {
-        for &edge in &self.run.graph.nodes[ix.at()].ins {
-            if self.run.edge_token(edge) != Some(true) {
+        for &edge in &self.run.graph.nodes[ix].ins {
+            if self.run.edge_state(edge) != EdgeState::Taken {
                 continue;
             }
             let source = self.run.graph.link(edge).from;
-            let handed_on = &self.run.flows[source.at()].forwards;
-            match self.run.nodes[source.at()].state {
+            let handed_on = &self.run.flows[source].forwards;
+            match self.run.nodes[source].state {
                 super::NodeState::Passed => handed_on.iter().for_each(|origin| self.add(origin.node, How::Edge, Some(source))),
                 _ => self.add(source, How::Edge, None),
             }

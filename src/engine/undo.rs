@@ -143,7 +143,7 @@ impl Run {
     fn driven_like(&self, other: &Self, node: &NodeId) -> bool {
         let points = |run: &Self| run.breakpoints().filter(|(_, point)| point.means(node)).map(|(id, _)| id).collect::<Vec<_>>();
         let drives = |run: &Self| {
-            let flow = &run.flows[run.graph.find(node)?.at()];
+            let flow = &run.flows[run.graph.find(node)?];
             Some((flow.drive.clone(), flow.guidance.clone(), flow.worker.as_ref().map(|worker| worker.pending.clone())))
         };
         points(self) == points(other) && drives(self) == drives(other)
@@ -155,7 +155,7 @@ impl Run {
             return true;
         }
         let holders = |run: &Self| {
-            let locks = &run.graph.nodes[run.graph.find(node)?.at()].locks;
+            let locks = &run.graph.nodes[run.graph.find(node)?].locks;
             Some(locks.iter().map(|&lock| run.queue.locks[lock as usize].holder.map(|ix| run.id_of(ix))).collect::<Vec<_>>())
         };
         holders(self) == holders(other)
@@ -170,8 +170,8 @@ impl Run {
 
     fn node_like(&self, other: &Self, node: &NodeId) -> bool {
         let (Some(here), Some(there)) = (self.graph.find(node), other.graph.find(node)) else { return false };
-        let (flow, other_flow) = (&self.flows[here.at()], &other.flows[there.at()]);
-        let (node, other_node) = (&self.nodes[here.at()], &other.nodes[there.at()]);
+        let (flow, other_flow) = (&self.flows[here], &other.flows[there]);
+        let (node, other_node) = (&self.nodes[here], &other.nodes[there]);
         let planned = match (self.policy(here), other.policy(there)) {
             (Some(one), Some(two)) => std::ptr::eq(one.plan, two.plan) || one.node == two.node && one.plan.defaults == two.plan.defaults,
             (_, _) => false,
@@ -200,7 +200,7 @@ impl Run {
         }
         let (Some(here), Some(there)) = (self.graph.find(node), other.graph.find(node)) else { return false };
         let target = |run: &Self, edge| run.id_of(run.graph.link(edge).to);
-        let (outs, other_outs) = (&self.graph.nodes[here.at()].outs, &other.graph.nodes[there.at()].outs);
+        let (outs, other_outs) = (&self.graph.nodes[here].outs, &other.graph.nodes[there].outs);
         outs == other_outs && outs.iter().all(|&edge| target(self, edge) == target(other, edge))
     }
 }

@@ -1,7 +1,7 @@
 //! Why a node isn't running: all that it waits for, down to what a person can do something about.
 
 use super::{
-    GateId, NodeState, Time,
+    EdgeState, GateId, NodeState, Time,
     flow::{Flow, PhasePart},
     graph::NodeIx,
     run::Run,
@@ -132,9 +132,9 @@ impl Run {
     /// Why a node stands as it does, in words; may be empty. Of one that a lock kept it is what keeps it now.
     pub fn reason(&self, node: &NodeId) -> String {
         let Some(ix) = self.graph.find(node) else { return String::new() };
-        let in_line = self.nodes[ix.at()].state == NodeState::Held && self.flows[ix.at()].phase.part() == PhasePart::InLine;
+        let in_line = self.nodes[ix].state == NodeState::Held && self.flows[ix].phase.part() == PhasePart::InLine;
         if !in_line {
-            return self.nodes[ix.at()].reason.clone();
+            return self.nodes[ix].reason.clone();
         }
         let (waits, _) = self.taken_locks(ix);
         match (self.is_halted(), waits.is_empty()) {
@@ -145,7 +145,7 @@ impl Run {
     }
 
     fn told(&self, ix: NodeIx) -> BlockerNotes {
-        let (id, node) = (self.id_of(ix), &self.nodes[ix.at()]);
+        let (id, node) = (self.id_of(ix), &self.nodes[ix]);
         let because = if node.reason.is_empty() { String::new() } else { format!(": {}", node.reason) };
         match &node.state {
             NodeState::Pending if !self.stage.started => BlockerNotes::new(format!("`{id}` waits for the run to start"), Obstacle::Start),
@@ -175,11 +175,11 @@ impl Run {
 
     /// Its sources, and a hold that waits for it.
     fn pending(&self, ix: NodeIx, id: &NodeId) -> BlockerNotes {
-        let waiting = self.graph.nodes[ix.at()].ins.iter().filter(|edge| self.tokens[edge.0 as usize].is_none());
+        let waiting = self.graph.nodes[ix].ins.iter().filter(|edge| self.edges[**edge] == EdgeState::Undecided);
         let mut sources: Vec<NodeIx> = waiting.map(|&edge| self.graph.link(edge).from).collect();
         sources.dedup();
         let names = self.names(&sources);
-        let hold = self.flows[ix.at()].hold.as_ref().map(|who| format!(", and is held by {who} then")).unwrap_or_default();
+        let hold = self.flows[ix].hold.as_ref().map(|who| format!(", and is held by {who} then")).unwrap_or_default();
         BlockerNotes::new(format!("`{id}` waits for {names}{hold}"), Obstacle::Nodes).by(sources)
     }
 
@@ -216,7 +216,7 @@ impl Run {
 
     /// The locks of a node that are taken, in words, and who has them now, which may be others than when it came to stand in line.
     fn taken_locks(&self, ix: NodeIx) -> (String, Vec<NodeIx>) {
-        let locks = self.graph.nodes[ix.at()].locks.iter();
+        let locks = self.graph.nodes[ix].locks.iter();
         let taken = locks.filter_map(|&lock| Some((&self.graph.locks[lock as usize], self.queue.locks[lock as usize].holder?)));
         let taken: Vec<(&String, NodeIx)> = taken.collect();
         let locks: Vec<String> =
@@ -236,7 +236,7 @@ impl Run {
     }
 
     fn held(&self, ix: NodeIx, id: &NodeId, sentence: String) -> BlockerNotes {
-        let flow = &self.flows[ix.at()];
+        let flow = &self.flows[ix];
         match flow.phase.part() {
             PhasePart::InLine => self.locked_out(ix, id),
             PhasePart::Kept if flow.hold.is_none() => {
@@ -259,13 +259,13 @@ impl Run {
 
     /// The source that closed a node's join: of an edge that it needs, before one of several alternatives.
     pub(super) fn closed_by(&self, ix: NodeIx) -> Option<NodeIx> {
-        let links = self.graph.nodes[ix.at()].ins.iter().filter(|edge| self.tokens[edge.0 as usize] == Some(false));
+        let links = self.graph.nodes[ix].ins.iter().filter(|edge| self.edges[**edge] == EdgeState::Dead);
         links.map(|&edge| self.graph.link(edge)).min_by_key(|link| link.alternative).map(|link| link.from)
     }
 
     /// Those that a person can do something about come first, then those that wait themselves.
     fn urgency(&self, ix: NodeIx) -> u8 {
-        match self.nodes[ix.at()].state {
+        match self.nodes[ix].state {
             NodeState::Waiting { .. } | NodeState::Unknown => 0,
             NodeState::Held => 1,
             NodeState::Retrying { .. } | NodeState::Pending => 2,

@@ -16,19 +16,19 @@ impl Run {
         self.gates.open.insert(gate.id);
         let Some(ix) = self.graph.find(&gate.node) else { return };
         let owners: Vec<NodeIx> = self.owners(ix).collect();
-        owners.into_iter().for_each(|owner| self.nodes[owner.at()].inside.waiting += 1);
+        owners.into_iter().for_each(|owner| self.nodes[owner].inside.waiting += 1);
         match &gate.kind {
             GateKind::Tool { call, .. } | GateKind::Question { call: Some(call), .. } => {
                 // A call that was held before is not any more: it asks.
                 self.deliver(ix, call);
-                if let Some(worker) = &mut self.flows[ix.at()].worker {
+                if let Some(worker) = &mut self.flows[ix].worker {
                     worker.pending.push(Pending { wait: Wait::Gate(gate.id), call: call.clone(), decided: false });
                 }
                 self.rest_slot(ix, at);
                 self.show_worker(ix);
             }
             GateKind::Before | GateKind::After | GateKind::Question { call: None, .. } => {
-                let lost = self.flows[ix.at()].phase == Phase::Lost;
+                let lost = self.flows[ix].phase == Phase::Lost;
                 self.enter(ix, Phase::AtGate(gate.id));
                 if !lost {
                     self.show(ix, NodeState::Waiting { gate: gate.id }, gate.why.clone());
@@ -45,7 +45,7 @@ impl Run {
         let node = self.gate_run(id).and_then(|run| self.graph.find(&run.gate.node));
         let owners: Vec<NodeIx> = node.into_iter().flat_map(|ix| self.owners(ix)).collect();
         for owner in owners {
-            let inside = &mut self.nodes[owner.at()].inside;
+            let inside = &mut self.nodes[owner].inside;
             inside.waiting = inside.waiting.saturating_sub(1);
         }
         if let Some(run) = self.gates.all.get_mut(&id) {
@@ -58,14 +58,14 @@ impl Run {
         let Some(ix) = self.graph.find(&gate.node) else { return };
         match (&gate.kind, decision) {
             (GateKind::Before, GateReply::Approve | GateReply::Modify { .. }) => {
-                self.flows[ix.at()].approval = Some(id);
+                self.flows[ix].approval = Some(id);
                 self.queue_up(ix);
             }
             (GateKind::Tool { tool, .. }, _) => {
                 let repeats = self.settle_owed(ix, &gate);
                 if matches!(decision, GateReply::Reject { .. }) && !repeats {
                     let key = self.call_key(tool, &gate.payload);
-                    *self.flows[ix.at()].rejections.entry(key).or_default() += 1;
+                    *self.flows[ix].rejections.entry(key).or_default() += 1;
                 }
                 self.call_decided(ix, id, decision);
             }
@@ -89,7 +89,7 @@ impl Run {
 
     /// Answers for a worker: delivered at once, unless its work goes on from here and its slot is gone.
     pub(super) fn pending_decided(&mut self, ix: NodeIx, which: impl Fn(&Pending) -> bool, ends: bool) {
-        let Some(worker) = &mut self.flows[ix.at()].worker else { return };
+        let Some(worker) = &mut self.flows[ix].worker else { return };
         let mut lines = Vec::new();
         for pending in worker.pending.iter_mut().filter(|pending| which(pending)) {
             pending.decided = true;
@@ -108,7 +108,7 @@ impl Run {
 
     /// Whether the answers that are there can only be delivered with a slot.
     fn wants_slot(&self, ix: NodeIx) -> bool {
-        let Some(worker) = &self.flows[ix.at()].worker else { return false };
+        let Some(worker) = &self.flows[ix].worker else { return false };
         let starts_call = |pending: &Pending| {
             pending.gate().and_then(|gate| self.gate_run(gate)).is_some_and(|run| match (&run.gate.kind, &run.end) {
                 (GateKind::Tool { .. }, GateEnd::Decided(decided)) => {
@@ -121,7 +121,7 @@ impl Run {
             })
         };
         // A call that is held and then asks about itself needs no slot to ask; one that is refused unasked goes on with its work.
-        let flow = &self.flows[ix.at()];
+        let flow = &self.flows[ix];
         let asks = |pending: &Pending| match pending.held().map(|held| &held.next) {
             Some(NextCall::Tool { tool, args, verdict: Verdict::Ask, .. }) => {
                 let is_silent = self.rejections(ix, tool, args) >= REJECTIONS_BEFORE_SILENCE;
@@ -136,19 +136,19 @@ impl Run {
 
     /// How often people rejected a call of this node.
     pub(super) fn rejections(&self, ix: NodeIx, tool: &str, args: &Value) -> u32 {
-        self.flows[ix.at()].rejections.get(&self.call_key(tool, args)).copied().unwrap_or(0)
+        self.flows[ix].rejections.get(&self.call_key(tool, args)).copied().unwrap_or(0)
     }
 
     /// An answer that was owed is given with this one; says whether there was any.
     fn settle_owed(&mut self, ix: NodeIx, gate: &Gate) -> bool {
         let owed = self.owed(ix, &gate.kind, &gate.payload);
-        self.flows[ix.at()].owed.retain(|known| Some(*known) != owed);
+        self.flows[ix].owed.retain(|known| Some(*known) != owed);
         owed.is_some()
     }
 
     pub(super) fn forget_gate(&mut self, id: GateId) {
         let Some(ix) = self.gate_run(id).and_then(|run| self.graph.find(&run.gate.node)) else { return };
-        if let Some(worker) = &mut self.flows[ix.at()].worker {
+        if let Some(worker) = &mut self.flows[ix].worker {
             worker.pending.retain(|pending| pending.gate() != Some(id));
         }
         // A stop puts questions in line that nobody has answered.
@@ -157,7 +157,7 @@ impl Run {
 
     /// A worker that only waits for people gives its slot back and its clock stops.
     pub(super) fn rest_slot(&mut self, ix: NodeIx, at: Time) {
-        let Some(worker) = &mut self.flows[ix.at()].worker else { return };
+        let Some(worker) = &mut self.flows[ix].worker else { return };
         if worker.is_idle()
             && let Some(since) = worker.since.take()
         {
@@ -167,7 +167,7 @@ impl Run {
     }
 
     pub(super) fn take_slot(&mut self, ix: NodeIx, at: Time) {
-        let Some(worker) = &mut self.flows[ix.at()].worker else { return };
+        let Some(worker) = &mut self.flows[ix].worker else { return };
         if worker.since.is_none() {
             worker.since = Some(at);
             self.queue.busy += 1;
@@ -179,7 +179,7 @@ impl Run {
 
     /// The worker hears about a call; it goes on once nothing else is pending.
     pub(super) fn answer_delivered(&mut self, ix: NodeIx, call: &str, at: Time) {
-        let Some(worker) = &self.flows[ix.at()].worker else { return };
+        let Some(worker) = &self.flows[ix].worker else { return };
         if !worker.pending.iter().any(|pending| pending.call == call) {
             return;
         }
@@ -190,7 +190,7 @@ impl Run {
     }
 
     pub(super) fn deliver(&mut self, ix: NodeIx, call: &str) {
-        let Some(worker) = &mut self.flows[ix.at()].worker else { return };
+        let Some(worker) = &mut self.flows[ix].worker else { return };
         for pending in worker.pending.extract_if(.., |pending| pending.call == call) {
             self.queue.resuming.remove(&(pending.line(), ix));
             self.queue.held_calls -= u32::from(pending.held().is_some());
@@ -209,8 +209,8 @@ impl Run {
         self.take_slot(ix, at);
         let name = self.tool_name(&call.tool).to_string();
         self.steer.used.insert(name);
-        self.nodes[ix.at()].lineage.tools.push((call.clone(), None));
-        if let Some(worker) = &mut self.flows[ix.at()].worker {
+        self.nodes[ix].lineage.tools.push((call.clone(), None));
+        if let Some(worker) = &mut self.flows[ix].worker {
             worker.calls += 1;
             worker.acted = true;
             worker.began |= leaves;
@@ -219,13 +219,13 @@ impl Run {
     }
 
     pub(super) fn tool_finished(&mut self, ix: NodeIx, call: &str, report: &ToolReport, at: Time) {
-        let lineage = &mut self.nodes[ix.at()].lineage;
+        let lineage = &mut self.nodes[ix].lineage;
         lineage.files.extend_from_slice(&report.files);
         lineage.sources.extend_from_slice(&report.sources);
         if let Some((_, slot)) = lineage.tools.iter_mut().rev().find(|(known, report)| known.id == call && report.is_none()) {
             *slot = Some(report.clone());
         }
-        if let Some(worker) = &mut self.flows[ix.at()].worker {
+        if let Some(worker) = &mut self.flows[ix].worker {
             worker.calls = worker.calls.saturating_sub(1);
         }
         self.rest_slot(ix, at);
@@ -233,17 +233,17 @@ impl Run {
     }
 
     pub(super) fn tool_answered(&mut self, ix: NodeIx, call: &str, value: &Value, at: Time) {
-        let pending = self.flows[ix.at()].worker.as_ref().and_then(|worker| worker.pending.iter().find(|pending| pending.call == call));
+        let pending = self.flows[ix].worker.as_ref().and_then(|worker| worker.pending.iter().find(|pending| pending.call == call));
         let gate = pending.and_then(|pending| self.gate_run(pending.gate()?)).map(|run| run.gate.clone());
         if let Some(Gate { kind: GateKind::Tool { tool, .. }, payload, .. }) = gate {
             let report = ToolReport { ok: true, value: value.clone(), ..ToolReport::default() };
-            self.nodes[ix.at()].lineage.tools.push((ToolCall { id: call.to_string(), tool, args: payload }, Some(report)));
+            self.nodes[ix].lineage.tools.push((ToolCall { id: call.to_string(), tool, args: payload }, Some(report)));
         }
         self.answer_delivered(ix, call, at);
     }
 
     pub(super) fn drop_worker(&mut self, ix: NodeIx) {
-        let Some(worker) = self.flows[ix.at()].worker.take() else { return };
+        let Some(worker) = self.flows[ix].worker.take() else { return };
         if worker.since.is_some() {
             self.queue.busy = self.queue.busy.saturating_sub(1);
         }
@@ -251,16 +251,16 @@ impl Run {
             self.queue.resuming.remove(&(pending.line(), ix));
             self.queue.held_calls -= u32::from(pending.held().is_some());
         }
-        self.flows[ix.at()].owed.extend(worker.pending.iter().filter(|pending| pending.decided).filter_map(Pending::gate));
+        self.flows[ix].owed.extend(worker.pending.iter().filter(|pending| pending.decided).filter_map(Pending::gate));
         self.agenda.remove(&ix);
     }
 
     pub(super) fn drop_locks(&mut self, ix: NodeIx) {
-        if !std::mem::take(&mut self.flows[ix.at()].locked) {
+        if !std::mem::take(&mut self.flows[ix].locked) {
             return;
         }
-        for at in 0..self.graph.nodes[ix.at()].locks.len() {
-            self.queue.set_holder(self.graph.nodes[ix.at()].locks[at], None);
+        for at in 0..self.graph.nodes[ix].locks.len() {
+            self.queue.set_holder(self.graph.nodes[ix].locks[at], None);
         }
     }
 }

@@ -13,7 +13,7 @@ use crate::console::{
     model::{Focus, Model, RunView, Standing, Turns, words},
     theme::Role,
 };
-use crate::engine::{EdgeId, NodeRun, Time};
+use crate::engine::{EdgeId, EdgeState, NodeRun, Time};
 use crate::plan::{
     NodeId,
     drawing::{ArrowLabel, BoxBody, EdgeStroke, GraphDrawing, Pane, VisibleBox, Window},
@@ -89,7 +89,7 @@ struct States<'a> {
     chart: &'a GraphDrawing,
     turns: RefCell<BTreeMap<NodeId, Option<Turns>>>,
     /// By the id of the source: what became of its ways out, in order.
-    ways: RefCell<BTreeMap<NodeId, Vec<Option<bool>>>>,
+    ways: RefCell<BTreeMap<NodeId, Vec<EdgeState>>>,
 }
 
 impl States<'_> {
@@ -104,27 +104,27 @@ impl States<'_> {
 
     fn line(&self, pane: &Pane, edge: usize) -> EdgeStroke {
         let Some(view) = self.model.shown_run() else { return EdgeStroke::Plain };
-        let token = match self.chart.owner(pane) {
-            None => u32::try_from(edge).ok().and_then(|edge| view.seen().run.edge_token(EdgeId(edge))),
+        let state = match self.chart.owner(pane) {
+            None => u32::try_from(edge).ok().map(|edge| view.seen().run.edge_state(EdgeId(edge))),
             Some(owner) => self.turns(owner).and_then(|turns| self.way(view, pane, edge, &turns)),
         };
-        match token {
-            Some(true) => EdgeStroke::Taken,
-            Some(false) => EdgeStroke::Dead,
-            None => EdgeStroke::Waiting,
+        match state {
+            Some(EdgeState::Taken) => EdgeStroke::Taken,
+            Some(EdgeState::Dead) => EdgeStroke::Dead,
+            Some(EdgeState::Undecided) | None => EdgeStroke::Waiting,
         }
     }
 
-    fn way(&self, view: &RunView, pane: &Pane, edge: usize, turns: &Turns) -> Option<bool> {
+    fn way(&self, view: &RunView, pane: &Pane, edge: usize, turns: &Turns) -> Option<EdgeState> {
         let (source, nth) = pane.way_out(edge)?;
         let id = NodeId::new(format!("{}{source}", turns.prefix));
         if let Some(known) = self.ways.borrow().get(&id) {
-            return known.get(nth).copied().flatten();
+            return known.get(nth).copied();
         }
-        let ways: Vec<Option<bool>> = view.seen().run.ways_out(&id).into_iter().map(|way| way.taken).collect();
-        let token = ways.get(nth).copied().flatten();
+        let ways: Vec<EdgeState> = view.seen().run.ways_out(&id).into_iter().map(|way| way.state).collect();
+        let state = ways.get(nth).copied();
         self.ways.borrow_mut().insert(id, ways);
-        token
+        state
     }
 }
 

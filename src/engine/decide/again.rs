@@ -1,6 +1,8 @@
 //! Verbs that take nodes back to before they began: rerun, retry, rewind, override of what is over. Which nodes, why not, and what follows.
 
-use crate::engine::{Action, Actor, Event, Kept, NodeState, Record, RerunReach, Time, flow::Phase, frame::Times, graph::NodeIx, run::Run};
+use crate::engine::{
+    Action, Actor, EdgeState, Event, Kept, NodeState, Record, RerunReach, Time, flow::Phase, frame::Times, graph::NodeIx, run::Run,
+};
 use crate::plan::NodeId;
 use std::collections::BTreeSet;
 
@@ -15,7 +17,7 @@ impl Run {
 
     /// Whether a verb that could take its node back only lets it go on from where it stands.
     fn goes_on_by(&self, verb: &Action, ix: NodeIx) -> bool {
-        let rests = self.flows[ix.at()].phase == Phase::Resting;
+        let rests = self.flows[ix].phase == Phase::Resting;
         matches!(verb, Action::Retry { .. }) && rests || matches!(verb, Action::Override { .. }) && !self.is_over(ix)
     }
 
@@ -48,9 +50,9 @@ impl Run {
         let mut found = BTreeSet::from([ix]);
         let mut next = vec![ix];
         while let Some(from) = next.pop() {
-            for &edge in &self.graph.nodes[from.at()].outs {
+            for &edge in &self.graph.nodes[from].outs {
                 let target = self.graph.link(edge).to;
-                let hands_on = self.nodes[target.at()].state == NodeState::Passed && self.edge_token(edge) == Some(true);
+                let hands_on = self.nodes[target].state == NodeState::Passed && self.edge_state(edge) == EdgeState::Taken;
                 let waits = !self.is_over(target) && !self.has_started(target);
                 let is_new = (hands_on || waits) && found.insert(target);
                 if is_new && hands_on {
@@ -63,13 +65,13 @@ impl Run {
 
     pub(super) fn rerun_refusal(&self, ix: NodeIx) -> Option<String> {
         if !self.is_over(ix) && !self.has_started(ix) {
-            return Some(format!("`{}` is {} and has not run yet", self.id_of(ix), self.nodes[ix.at()].state.word()));
+            return Some(format!("`{}` is {} and has not run yet", self.id_of(ix), self.nodes[ix].state.word()));
         }
         self.inside_refusal(ix).or_else(|| self.closed_refusal(ix))
     }
 
     pub(super) fn retry_refusal(&self, ix: NodeIx) -> Option<String> {
-        let (id, state) = (self.id_of(ix), &self.nodes[ix.at()].state);
+        let (id, state) = (self.id_of(ix), &self.nodes[ix].state);
         match state {
             NodeState::Retrying { .. } => None,
             NodeState::Failed | NodeState::FailedSafe | NodeState::Cancelled | NodeState::Skipped | NodeState::Unknown => {
@@ -86,10 +88,10 @@ impl Run {
 
     /// A node whose way is closed would only be skipped again.
     fn closed_refusal(&self, ix: NodeIx) -> Option<String> {
-        let shape = &self.graph.nodes[ix.at()];
+        let shape = &self.graph.nodes[ix];
         let entry = self.frame_of(ix).and_then(|frame| frame.entry());
         let never = entry.is_some_and(|entry| entry != ix) && shape.ins.is_empty();
-        let closed = entry != Some(ix) && self.flows[ix.at()].tally.verdict(shape.join) == Some(false);
+        let closed = entry != Some(ix) && self.flows[ix].tally.verdict(shape.join) == Some(false);
         let way_out = match self.closed_by(ix) {
             Some(source) => format!(": run `{}` again", self.id_of(source)),
             None => String::new(),
@@ -102,11 +104,11 @@ impl Run {
         let mut inner = ix;
         for owner in self.owners(ix) {
             let id = self.id_of(owner);
-            if !self.flows[owner.at()].phase.part().is_inside() {
+            if !self.flows[owner].phase.part().is_inside() {
                 return Some(format!("`{}` is a part of `{id}`, which has its result: run `{id}` again", self.id_of(ix)));
             }
-            let home = self.graph.nodes[inner.at()].home;
-            let bodies = self.flows[owner.at()].bodies.as_ref();
+            let home = self.graph.nodes[inner].home;
+            let bodies = self.flows[owner].bodies.as_ref();
             if bodies.is_some_and(|bodies| matches!(bodies.times, Times::Until(_)) && bodies.frames.last() != Some(&home)) {
                 return Some(format!("`{}` is a part of a turn of `{id}` that is over: run `{id}` again", self.id_of(ix)));
             }
@@ -122,7 +124,7 @@ impl Run {
             return Some(format!("`{id}` doesn't depend on `{to}`: feedback goes to the node itself or to one that it depends on"));
         }
         if !self.has_given(ix) {
-            return Some(format!("`{id}` is {} and has no result that could be rejected", self.nodes[ix.at()].state.word()));
+            return Some(format!("`{id}` is {} and has no result that could be rejected", self.nodes[ix].state.word()));
         }
         if !self.listens(target) {
             return Some(format!("only agents hear feedback, and `{to}` is none: edit it, or run it again"));
@@ -130,7 +132,7 @@ impl Run {
         if feedback.trim().is_empty() {
             return Some(format!("say what `{to}` is to do better"));
         }
-        if self.flows[target.at()].rewinds >= MOST_ROUNDS {
+        if self.flows[target].rewinds >= MOST_ROUNDS {
             let way_out = format!("edit it, run it again, or override the result of `{id}`");
             return Some(format!("`{to}` was sent back with feedback {MOST_ROUNDS} times already: {way_out}"));
         }
@@ -146,13 +148,13 @@ impl Run {
 
     /// Whether there is a result: on record, at the gate behind the node, or kept by a breakpoint.
     fn has_given(&self, ix: NodeIx) -> bool {
-        let kept = matches!(self.flows[ix.at()].kept.as_deref(), Some(Kept::Result { .. }));
-        kept || self.nodes[ix.at()].result.is_some() || self.is_at_after_gate(ix)
+        let kept = matches!(self.flows[ix].kept.as_deref(), Some(Kept::Result { .. }));
+        kept || self.nodes[ix].result.is_some() || self.is_at_after_gate(ix)
     }
 
     /// A node that rests goes at once; one that was taken back goes by itself.
     pub(super) fn retry_now(&self, ix: NodeIx) -> Vec<Event> {
-        if self.flows[ix.at()].phase == Phase::Resting { vec![self.ready_event(ix)] } else { Vec::new() }
+        if self.flows[ix].phase == Phase::Resting { vec![self.ready_event(ix)] } else { Vec::new() }
     }
 
     /// What takes the place of a composite node's work ends what is inside it first.

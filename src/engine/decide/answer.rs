@@ -32,7 +32,7 @@ impl Run {
             }
             GateKind::Before | GateKind::After | GateKind::Tool { .. } => {
                 let mark = match decided.decision {
-                    GateReply::Approve => self.flows[ix.at()].mark.clone(),
+                    GateReply::Approve => self.flows[ix].mark.clone(),
                     GateReply::Modify { .. }
                     | GateReply::Answer { .. }
                     | GateReply::Reject { .. }
@@ -61,7 +61,7 @@ impl Run {
     /// Answers that a worker waits for, all that are there. One that ends the node ends it for all of them. A tool node has nothing but
     /// its call, so a rejection of that is one of the node, wherever it was asked about.
     pub(super) fn deliver_answers(&self, ix: NodeIx, now: Time) -> Vec<Event> {
-        let Some(worker) = &self.flows[ix.at()].worker else { return Vec::new() };
+        let Some(worker) = &self.flows[ix].worker else { return Vec::new() };
         let mut events = Vec::new();
         for pending in worker.pending.iter().filter(|pending| pending.decided) {
             let Some((gate, decided)) = pending.gate().and_then(|gate| self.decided(gate)) else { continue };
@@ -113,7 +113,7 @@ impl Run {
     }
 
     pub(super) fn state_of(&self, ix: NodeIx) -> &NodeState {
-        &self.nodes[ix.at()].state
+        &self.nodes[ix].state
     }
 }
 

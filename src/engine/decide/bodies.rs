@@ -13,8 +13,8 @@ use serde_json::Value;
 impl Run {
     /// The next step of a composite node: a body begins, or the node ends.
     pub(super) fn follow_bodies(&self, ix: NodeIx, now: Time) -> Vec<Event> {
-        let Some(bodies) = &self.flows[ix.at()].bodies else { return Vec::new() };
-        match &self.flows[ix.at()].drive.stopped_by {
+        let Some(bodies) = &self.flows[ix].bodies else { return Vec::new() };
+        match &self.flows[ix].drive.stopped_by {
             Some(who) if bodies.frames.is_empty() => return self.cancel(ix, &format!("stopped by {who}")),
             None if bodies.may_begin() => return self.begin(ix, bodies),
             Some(_) | None => {}

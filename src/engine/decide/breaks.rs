@@ -54,7 +54,7 @@ impl Run {
     }
 
     fn break_at(&self, ix: NodeIx, at: Moment, kept: Kept, seen: impl Fn() -> BreakpointFacts) -> Option<Event> {
-        if self.flows[ix.at()].met.contains(&at) {
+        if self.flows[ix].met.contains(&at) {
             return None;
         }
         let Hit { point, reason } = self.hit(ix, at, seen)?;
@@ -90,7 +90,7 @@ impl Run {
     }
 
     fn facts(&self, ix: NodeIx, at: Moment, seen: BreakpointFacts) -> Facts {
-        let node = &self.nodes[ix.at()];
+        let node = &self.nodes[ix];
         let first_use = seen.tool.as_ref().map(|tool| !self.steer.used.contains(self.tool_name(tool)));
         let attempt = match at {
             Moment::Before => node.attempt + 1,
@@ -113,7 +113,7 @@ impl Run {
 
     /// What a node that has been at work used: its own tool with the arguments that it was called with, and the model asked last.
     pub(super) fn seen_so_far(&self, ix: NodeIx) -> BreakpointFacts {
-        let lineage = &self.nodes[ix.at()].lineage;
+        let lineage = &self.nodes[ix].lineage;
         let tool = self.doc(ix).and_then(tool_of).map(str::to_string);
         let args = tool.as_ref().and_then(|_| lineage.tools.last()).map(|(call, _)| call.args.clone());
         BreakpointFacts { tool, args, model: lineage.model.clone(), ..BreakpointFacts::default() }

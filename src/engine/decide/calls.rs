@@ -38,7 +38,7 @@ impl Run {
 
     /// Holds a call where somebody wants to look at it first.
     fn hold_call(&self, ix: NodeIx, call: &str, next: NextCall) -> Option<Event> {
-        let drive = &self.flows[ix.at()].drive;
+        let drive = &self.flows[ix].drive;
         if drive.stopped_by.is_some() || self.was_let_go(ix, &next) {
             return None;
         }
@@ -58,14 +58,14 @@ impl Run {
     /// A model call goes, with what people have to say to the agent. Calls that a tool makes are no turns of the agent.
     fn model_event(&self, ix: NodeIx, call: &str, model: &str) -> Event {
         let next = NextCall::Model { model: model.to_string() };
-        let is_turn = self.flows[ix.at()].worker.as_ref().is_some_and(|worker| !worker.asks_from_tool(&next));
+        let is_turn = self.flows[ix].worker.as_ref().is_some_and(|worker| !worker.asks_from_tool(&next));
         self.fact(
             ix,
             NodeFact::ModelStarted {
                 call: call.to_string(),
                 model: model.to_string(),
                 guidance: if is_turn { self.untold(ix).to_vec() } else { Vec::new() },
-                wrap_up: is_turn && self.flows[ix.at()].drive.stopped_by.is_some(),
+                wrap_up: is_turn && self.flows[ix].drive.stopped_by.is_some(),
             },
         )
     }
@@ -107,7 +107,7 @@ impl Run {
 
     /// A node that is to stop calls no more tools and asks nobody.
     pub(super) fn refused_by_stop(&self, ix: NodeIx, call: &str) -> Option<Event> {
-        let who = self.flows[ix.at()].drive.stopped_by.as_ref()?;
+        let who = self.flows[ix].drive.stopped_by.as_ref()?;
         let message = format!("stopped by {who}: no more tools and no more questions; hand back what there is");
         Some(self.fact(ix, NodeFact::ToolRefused { call: call.to_string(), message }))
     }
@@ -115,7 +115,7 @@ impl Run {
     /// The next of the calls that were let go, and of those that nobody needs to answer any more because the node is to stop. One at a
     /// time: each may open a gate.
     pub(super) fn deliver_call(&self, ix: NodeIx, now: Time) -> Vec<Event> {
-        let Some(worker) = &self.flows[ix.at()].worker else { return Vec::new() };
+        let Some(worker) = &self.flows[ix].worker else { return Vec::new() };
         let Some(pending) = worker.pending.iter().find(|pending| pending.decided) else { return Vec::new() };
         let Pending { wait, call, .. } = pending;
         match wait {

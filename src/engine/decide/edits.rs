@@ -2,7 +2,7 @@
 //! have already earned.
 
 use crate::engine::{
-    Event, NodeFact, NodeState,
+    EdgeState, Event, NodeFact, NodeState,
     amend::Amendment,
     flow::{Phase, PhasePart},
     frame::{InnerRun, InnerRunIx, unfit},
@@ -29,8 +29,8 @@ impl Run {
         let remade = amendment.remade.iter().filter(|ix| self.is_over(**ix));
         let rewired = amendment.rewired.iter().filter(|ix| is_skipped(ix));
         let mut again = self.downstream(remade.chain(rewired).copied());
-        let stands = |ix: &NodeIx| match self.flows[ix.at()].phase.part() {
-            PhasePart::Ahead => self.flows[ix.at()].phase != Phase::Inputs,
+        let stands = |ix: &NodeIx| match self.flows[*ix].phase.part() {
+            PhasePart::Ahead => self.flows[*ix].phase != Phase::Inputs,
             PhasePart::InLine | PhasePart::AtGate(_) | PhasePart::Answered | PhasePart::Kept | PhasePart::Lost => true,
             PhasePart::AtWork | PhasePart::Inside | PhasePart::Resting | PhasePart::Over => false,
         };
@@ -66,7 +66,7 @@ impl Run {
         if !touched.iter().any(|set| set.contains(&ix)) {
             return None;
         }
-        let state = &self.nodes[ix.at()].state;
+        let state = &self.nodes[ix].state;
         if *state == NodeState::Unknown {
             return Some(format!("nobody knows what became of `{id}`: say that first"));
         }
@@ -74,7 +74,7 @@ impl Run {
             let way_out = if self.is_over(ix) { "it stays on record" } else { "cancel or skip it instead" };
             return Some(format!("`{id}` is {} and can't be removed any more: {way_out}", state.word()));
         }
-        let named = self.is_engaged(ix) || self.flows[ix.at()].phase == Phase::Resting || self.flows[ix.at()].bodies.is_some();
+        let named = self.is_engaged(ix) || self.flows[ix].phase == Phase::Resting || self.flows[ix].bodies.is_some();
         if amendment.renamed.contains(&ix) && named {
             return Some(format!("`{id}` is {} under its name and keeps it", state.word()));
         }
@@ -136,14 +136,14 @@ impl Run {
     pub(super) fn new_ways(&self) -> Result<Vec<Event>, String> {
         let mut events = Vec::new();
         for ix in self.frame(InnerRunIx(0)).into_iter().flat_map(InnerRun::nodes).filter(|&ix| self.is_over(ix)) {
-            let outs = &self.graph.nodes[ix.at()].outs;
-            if outs.iter().all(|&edge| self.edge_token(edge).is_some()) {
+            let outs = &self.graph.nodes[ix].outs;
+            if outs.iter().all(|&edge| self.edge_state(edge) != EdgeState::Undecided) {
                 continue;
             }
             let mut routes =
                 self.late_routes(ix).map_err(|why| format!("a new way out of `{}` can't be decided: {why}", self.id_of(ix)))?;
-            routes.taken.retain(|&edge| self.edge_token(edge).is_none());
-            routes.dead.retain(|&edge| self.edge_token(edge).is_none());
+            routes.taken.retain(|&edge| self.edge_state(edge) == EdgeState::Undecided);
+            routes.dead.retain(|&edge| self.edge_state(edge) == EdgeState::Undecided);
             let (node_id, generation) = (self.id_of(ix), self.generation(ix));
             events.push(Event::Node {
                 node_id,
@@ -156,14 +156,14 @@ impl Run {
 
     /// The routes of a node that is over. Where one way is taken at most, a new one is not when another was.
     fn late_routes(&self, ix: NodeIx) -> Result<Routes, String> {
-        let outs = &self.graph.nodes[ix.at()].outs;
-        let none = || Routes { dead: outs.clone(), why: self.flows[ix.at()].chosen.clone(), ..Routes::default() };
-        let went = outs.iter().any(|&edge| self.edge_token(edge) == Some(true));
+        let outs = &self.graph.nodes[ix].outs;
+        let none = || Routes { dead: outs.clone(), why: self.flows[ix].chosen.clone(), ..Routes::default() };
+        let went = outs.iter().any(|&edge| self.edge_state(edge) == EdgeState::Taken);
         let one = self.policy(ix).is_some_and(|policy| policy.route() != Route::All);
         if one && went {
             return Ok(none());
         }
-        let node = &self.nodes[ix.at()];
+        let node = &self.nodes[ix];
         match node.state.end() {
             EndKind::Gives | EndKind::HandsOn => {
                 let error = node.error.as_ref().map(|error| error.message.as_str());

@@ -1,7 +1,7 @@
 //! How a node ends: with a result and its routes, in failure, skipped, or cancelled. Open gates are voided first.
 
 use crate::engine::{
-    ErrorKind, Event, GateKind, NodeError, NodeFact, NodeState, SkippedBy, Time,
+    EdgeState, ErrorKind, Event, GateKind, NodeError, NodeFact, NodeState, SkippedBy, Time,
     flow::Phase,
     gates::schema_misfit,
     graph::NodeIx,
@@ -22,7 +22,7 @@ impl Run {
         if let Some(hit) = self.break_after(ix, &result, mark.as_ref()) {
             return self.voids(ix, "the node has its result").into_iter().chain([hit]).collect();
         }
-        if !self.graph.nodes[ix.at()].gates.after {
+        if !self.graph.nodes[ix].gates.after {
             return self.complete(ix, result, mark);
         }
         let returned = self.fact(ix, NodeFact::Returned { mark });
@@ -67,7 +67,7 @@ impl Run {
             }
             None => events.push(Event::Node { node_id, generation, fact: NodeFact::Failed { error, safe: false, result } }),
         }
-        if self.nodes[ix.at()].attempt > 0 {
+        if self.nodes[ix].attempt > 0 {
             events.extend(self.stage_over(ix));
         }
         events
@@ -115,17 +115,17 @@ impl Run {
 
     /// A node whose join is closed. It is a person who closed it where what people skipped could still have opened it.
     pub(super) fn skip_closed(&self, ix: NodeIx) -> Vec<Event> {
-        let shape = &self.graph.nodes[ix.at()];
-        let mut open = self.flows[ix.at()].tally;
-        let dead = shape.ins.iter().filter(|&&edge| self.edge_token(edge) == Some(false));
+        let shape = &self.graph.nodes[ix];
+        let mut open = self.flows[ix].tally;
+        let dead = shape.ins.iter().filter(|&&edge| self.edge_state(edge) == EdgeState::Dead);
         for link in dead.map(|&edge| self.graph.link(edge)) {
-            let source = link.from.at();
+            let source = link.from;
             if self.nodes[source].state == NodeState::Skipped && self.flows[source].skipped_by == SkippedBy::Person {
                 let tokens = if link.alternative { &mut open.alternatives } else { &mut open.plain };
                 (tokens.dead, tokens.waiting) = (tokens.dead - 1, tokens.waiting + 1);
             }
         }
-        let forgone = open != self.flows[ix.at()].tally && open.verdict(shape.join) != Some(false);
+        let forgone = open != self.flows[ix].tally && open.verdict(shape.join) != Some(false);
         self.skip(ix, if forgone { SkippedBy::Person } else { SkippedBy::Plan }, self.dead_reason(ix))
     }
 
@@ -151,11 +151,11 @@ impl Run {
     }
 
     pub(in crate::engine) fn is_over(&self, ix: NodeIx) -> bool {
-        self.flows[ix.at()].phase == Phase::Ended
+        self.flows[ix].phase == Phase::Ended
     }
 
     pub(super) fn generation(&self, ix: NodeIx) -> u32 {
-        self.nodes[ix.at()].generation
+        self.nodes[ix].generation
     }
 }
 

@@ -36,7 +36,7 @@ impl Run {
 
     fn follow_node(&self, ix: NodeIx, now: Time) -> Vec<Event> {
         crate::engine::touch();
-        match self.flows[ix.at()].phase {
+        match self.flows[ix].phase {
             Phase::Joined { go: true } => self.follow_join(ix),
             Phase::Joined { go: false } => self.skip_closed(ix),
             Phase::Asking => match self.payload(ix) {
@@ -52,7 +52,7 @@ impl Run {
                     call: None,
                 };
                 let job = self.payload(ix).unwrap_or_default();
-                vec![self.gate_event(ix, kind, job, self.nodes[ix.at()].reason.clone(), now)]
+                vec![self.gate_event(ix, kind, job, self.nodes[ix].reason.clone(), now)]
             }
             Phase::Working => self.deliver_answers(ix, now),
             Phase::Inline => self.follow_inline(ix, now),
@@ -144,7 +144,7 @@ impl Run {
             return vec![hit];
         }
         let (node_id, generation) = (self.id_of(ix), self.generation(ix));
-        if let Some((lock, holder)) = self.queue.taken(&self.graph.nodes[ix.at()].locks) {
+        if let Some((lock, holder)) = self.queue.taken(&self.graph.nodes[ix].locks) {
             let reason = format!("waits for lock `{}`, which `{}` holds", self.graph.locks[lock as usize], self.id_of(holder));
             return vec![Event::Node { node_id, generation, fact: NodeFact::Held { reason } }];
         }
@@ -155,7 +155,7 @@ impl Run {
             Ok(job) => job,
             Err(message) => return self.fail(ix, plan_error(message), None),
         };
-        let attempt = self.nodes[ix.at()].attempt + 1;
+        let attempt = self.nodes[ix].attempt + 1;
         let stage = (attempt == 1 && self.is_stage(ix)).then(|| Event::StageStarted { node_id: node_id.clone() });
         [Event::Node { node_id, generation, fact: NodeFact::Started { attempt, job: Box::new(job) } }].into_iter().chain(stage).collect()
     }

@@ -70,12 +70,12 @@ impl Run {
 
     fn decide_timer(&self, timer: &Timer, now: Time) -> Vec<Event> {
         let Some(ix) = self.graph.find(&timer.node) else { return Vec::new() };
-        let node = &self.nodes[ix.at()];
+        let node = &self.nodes[ix];
         if (node.generation, node.attempt) != (timer.generation, timer.attempt) {
             return Vec::new();
         }
         match timer.kind {
-            TimerKind::Retry if self.flows[ix.at()].phase == Phase::Resting => vec![self.ready_event(ix)],
+            TimerKind::Retry if self.flows[ix].phase == Phase::Resting => vec![self.ready_event(ix)],
             TimerKind::Retry => Vec::new(),
             TimerKind::Timeout => self.decide_timeout(ix, now),
         }
@@ -83,7 +83,7 @@ impl Run {
 
     /// A clock that stood still in between is not over yet; going on set a new timer.
     fn decide_timeout(&self, ix: NodeIx, now: Time) -> Vec<Event> {
-        let (Some(worker), Some(limit)) = (&self.flows[ix.at()].worker, self.limit_ms(ix)) else { return Vec::new() };
+        let (Some(worker), Some(limit)) = (&self.flows[ix].worker, self.limit_ms(ix)) else { return Vec::new() };
         let Some(since) = worker.since else { return Vec::new() };
         if worker.worked_ms + now.since(since) < limit {
             return Vec::new();

@@ -66,7 +66,7 @@ impl Run {
         if let Some(result) = self.returned_by_tool(ix) {
             return self.finish(ix, result.clone(), None, now);
         }
-        let (node_id, generation, attempt) = (self.id_of(ix), self.generation(ix), self.nodes[ix.at()].attempt);
+        let (node_id, generation, attempt) = (self.id_of(ix), self.generation(ix), self.nodes[ix].attempt);
         let next = if self.may_have_acted(ix) {
             Event::Node { node_id, generation, fact: NodeFact::Unknown { reason: format!("{why}; nobody knows whether it took effect") } }
         } else {
@@ -78,15 +78,15 @@ impl Run {
     /// What the one call of a tool node gave, when it ended well and only the node's own end is missing.
     fn returned_by_tool(&self, ix: NodeIx) -> Option<&Value> {
         self.doc(ix).and_then(tool_of)?;
-        let worker = self.flows[ix.at()].worker.as_ref().filter(|worker| worker.acted && worker.calls == 0)?;
-        let (_, report) = self.nodes[ix.at()].lineage.tools.last().filter(|_| worker.pending.is_empty())?;
+        let worker = self.flows[ix].worker.as_ref().filter(|worker| worker.acted && worker.calls == 0)?;
+        let (_, report) = self.nodes[ix].lineage.tools.last().filter(|_| worker.pending.is_empty())?;
         report.as_ref().filter(|report| report.ok).map(|report| &report.value)
     }
 
     /// Whether the attempt may have left something behind. A tool node acts by its one call, and not before that was let go; of an agent
     /// the calls are on record; everything else is judged by what the plan says of it. A plan that says what a node leaves is believed.
     fn may_have_acted(&self, ix: NodeIx) -> bool {
-        let Some(worker) = &self.flows[ix.at()].worker else { return false };
+        let Some(worker) = &self.flows[ix].worker else { return false };
         let Some(node) = self.doc(ix) else { return worker.began };
         if tool_of(node).is_some() && !worker.acted {
             return false;
@@ -117,7 +117,7 @@ impl Run {
             (GateKind::Before | GateKind::After | GateKind::Tool { .. } | GateKind::Question { .. }, _) => false,
         };
         let generation = self.generation(ix);
-        self.flows[ix.at()]
+        self.flows[ix]
             .owed
             .iter()
             .copied()

@@ -39,7 +39,7 @@ impl Run {
     }
 
     fn stop_of(&self, ix: NodeIx) -> StopEffect {
-        let flow = &self.flows[ix.at()];
+        let flow = &self.flows[ix];
         let takes_words = self.doc(ix).is_some_and(|node| node.kind.agent().is_some());
         match flow.phase {
             Phase::Ended => StopEffect::Over,
@@ -51,7 +51,7 @@ impl Run {
             Phase::Kept | Phase::Freed if flow.keeps_an_end() => StopEffect::Finishes,
             Phase::Kept | Phase::Freed => StopEffect::Ends,
             Phase::AtGate(gate) => match self.gate_run(gate).map(|run| &run.gate.kind) {
-                _ if self.nodes[ix.at()].state == NodeState::Unknown => StopEffect::Finishes,
+                _ if self.nodes[ix].state == NodeState::Unknown => StopEffect::Finishes,
                 Some(GateKind::After | GateKind::Tool { .. }) => StopEffect::Finishes,
                 Some(GateKind::Before | GateKind::Question { .. }) | None => StopEffect::Ends,
             },
@@ -68,7 +68,7 @@ impl Run {
             return (!any).then(|| format!("nothing in {} can be stopped: what is not over finishes by itself", target.words()));
         };
         let ix = self.graph.find(node)?;
-        let who = self.flows[ix.at()].drive.stopped_by.as_ref();
+        let who = self.flows[ix].drive.stopped_by.as_ref();
         match (self.stop_of(ix), who) {
             (StopEffect::WindsUp, _) => None,
             (StopEffect::Over, _) => Some(self.over_already(ix)),
@@ -81,7 +81,7 @@ impl Run {
     /// Why words can't reach a node.
     pub(super) fn guide_refusal(&self, ix: NodeIx, text: &str) -> Option<String> {
         let id = self.id_of(ix);
-        let flow = &self.flows[ix.at()];
+        let flow = &self.flows[ix];
         if text.trim().is_empty() {
             return Some("there are no words".to_string());
         }
@@ -115,10 +115,10 @@ impl Run {
         if node.kind.agent().is_none() && tool_of(node).is_none() {
             return Some(format!("`{id}` calls neither models nor tools, so there is nothing to step through"));
         }
-        if self.flows[ix.at()].keeps_an_end() {
+        if self.flows[ix].keeps_an_end() {
             return Some(format!("`{id}` has ended its work"));
         }
-        let again = self.flows[ix.at()].drive.into && self.flows[ix.at()].phase == Phase::Working;
+        let again = self.flows[ix].drive.into && self.flows[ix].phase == Phase::Working;
         again.then(|| format!("`{id}` is stepped through already"))
     }
 }

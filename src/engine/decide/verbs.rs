@@ -128,17 +128,17 @@ impl Run {
             return None;
         }
         Some(match (target, members.first()) {
-            (ActionTarget::Node(_), Some(&ix)) => format!("`{}` is {}{one}", self.id_of(ix), self.nodes[ix.at()].state.word()),
+            (ActionTarget::Node(_), Some(&ix)) => format!("`{}` is {}{one}", self.id_of(ix), self.nodes[ix].state.word()),
             (target, _) => format!("there is nothing in {} {several}", target.words()),
         })
     }
 
     pub(super) fn over_already(&self, ix: NodeIx) -> String {
-        format!("`{}` is {} already", self.id_of(ix), self.nodes[ix.at()].state.word())
+        format!("`{}` is {} already", self.id_of(ix), self.nodes[ix].state.word())
     }
 
     fn step_refusal(&self, ix: NodeIx) -> Option<String> {
-        let may_step = match self.flows[ix.at()].phase.part() {
+        let may_step = match self.flows[ix].phase.part() {
             PhasePart::InLine | PhasePart::Kept => true,
             PhasePart::Ahead
             | PhasePart::AtGate(_)
@@ -149,12 +149,12 @@ impl Run {
             | PhasePart::Lost
             | PhasePart::Over => self.stands_at_call(ix),
         };
-        (!may_step).then(|| format!("`{}` is {}, not ready", self.id_of(ix), self.nodes[ix.at()].state.word()))
+        (!may_step).then(|| format!("`{}` is {}, not ready", self.id_of(ix), self.nodes[ix].state.word()))
     }
 
     /// Whether a breakpoint keeps it, and not a hold.
     fn is_broken(&self, ix: NodeIx) -> bool {
-        self.flows[ix.at()].phase == Phase::Kept && self.flows[ix.at()].hold.is_none()
+        self.flows[ix].phase == Phase::Kept && self.flows[ix].hold.is_none()
     }
 
     /// Whether it stands at a breakpoint or before a call.
@@ -163,39 +163,39 @@ impl Run {
     }
 
     fn may_release(&self, ix: NodeIx) -> bool {
-        let flow = &self.flows[ix.at()];
+        let flow = &self.flows[ix];
         let at_call = self.stands_at_call(ix) || flow.drive.into && flow.phase != Phase::Ended;
         flow.hold.is_some() || flow.phase == Phase::Kept || at_call
     }
 
     /// Whether something of it has not started, and waits if it is held.
     fn may_hold(&self, ix: NodeIx) -> bool {
-        self.flows[ix.at()].hold.is_none() && (!self.is_beyond_start(ix) || self.has_more_inside(ix))
+        self.flows[ix].hold.is_none() && (!self.is_beyond_start(ix) || self.has_more_inside(ix))
     }
 
     /// Whether something inside a composite node at work has not started.
     fn has_more_inside(&self, ix: NodeIx) -> bool {
-        let flow = &self.flows[ix.at()];
+        let flow = &self.flows[ix];
         let bodies = || flow.drive.stopped_by.is_none() && flow.bodies.as_ref().is_some_and(|bodies| bodies.frames.len() < bodies.all());
         flow.phase.part() == PhasePart::Inside && (bodies() || self.open_inside(ix).any(|inner| self.may_hold(inner)))
     }
 
     /// Whether its attempt is under way or its generation is over.
     fn is_beyond_start(&self, ix: NodeIx) -> bool {
-        match self.flows[ix.at()].phase.part() {
+        match self.flows[ix].phase.part() {
             PhasePart::Ahead | PhasePart::InLine | PhasePart::Answered | PhasePart::Resting | PhasePart::Lost => false,
             PhasePart::AtGate(gate) => {
                 let asks_first = self.gate_run(gate).is_some_and(|run| run.gate.kind == GateKind::Before);
-                !asks_first && self.nodes[ix.at()].state != NodeState::Unknown
+                !asks_first && self.nodes[ix].state != NodeState::Unknown
             }
-            PhasePart::Kept => self.flows[ix.at()].keeps_an_end(),
+            PhasePart::Kept => self.flows[ix].keeps_an_end(),
             PhasePart::AtWork | PhasePart::Inside | PhasePart::Over => true,
         }
     }
 
     /// What was kept goes on.
     pub(super) fn follow_freed(&self, ix: NodeIx, now: Time) -> Vec<Event> {
-        match self.flows[ix.at()].kept.as_deref() {
+        match self.flows[ix].kept.as_deref() {
             None | Some(Kept::Start) => vec![self.ready_event(ix)],
             Some(Kept::Result { result, mark }) => self.finish(ix, result.clone(), mark.clone(), now),
             Some(Kept::Failure { error, result }) => self.fail(ix, error.clone(), result.clone()),

@@ -57,7 +57,7 @@ impl Run {
             ErrorKind::Timeout | ErrorKind::Limit | ErrorKind::Plan | ErrorKind::Rejected | ErrorKind::Permanent => false,
         };
         let retry = self.policy(ix).and_then(|policy| policy.get(|policy| policy.retry.clone())).unwrap_or_default();
-        let attempt = self.nodes[ix.at()].attempt;
+        let attempt = self.nodes[ix].attempt;
         if !passes || attempt >= retry.attempts || self.is_wrapping_up(ix) {
             return self.fail(ix, error, None);
         }
@@ -72,8 +72,8 @@ impl Run {
         if self.policy(ix).and_then(|policy| policy.get(|policy| policy.side_effects)) == Some(false) {
             return false;
         }
-        let began = self.flows[ix.at()].worker.as_ref().is_some_and(|worker| worker.began);
-        began || self.graph.nodes[ix.at()].side_effects && !self.is_agent(ix)
+        let began = self.flows[ix].worker.as_ref().is_some_and(|worker| worker.began);
+        began || self.graph.nodes[ix].side_effects && !self.is_agent(ix)
     }
 
     fn is_agent(&self, ix: NodeIx) -> bool {

@@ -83,24 +83,24 @@ fn audit(run: &Run) {
     let live: Vec<NodeIx> = run.all_nodes().collect();
     assert_eq!(live.len(), run.graph.index.len());
     for &ix in &live {
-        let (flow, id) = (&run.flows[ix.at()], run.id_of(ix));
+        let (flow, id) = (&run.flows[ix], run.id_of(ix));
         assert_eq!(run.graph.find(&id), Some(ix));
-        assert_eq!(run.is_over(ix), run.nodes[ix.at()].state.is_final(), "`{id}` {:?} {:?}", flow.phase, run.nodes[ix.at()].state);
+        assert_eq!(run.is_over(ix), run.nodes[ix].state.is_final(), "`{id}` {:?} {:?}", flow.phase, run.nodes[ix].state);
         if !run.is_over(ix) {
             let mut anew = run.clone();
             anew.tally_anew(ix);
-            assert_eq!(flow.tally, anew.flows[ix.at()].tally, "tokens of `{id}`");
+            assert_eq!(flow.tally, anew.flows[ix].tally, "tokens of `{id}`");
         }
         let inside: Vec<NodeIx> = run.inside_of(ix);
         let over = inside.iter().filter(|&&ix| run.is_over(ix)).count();
         let gates: usize = inside.iter().map(|&ix| run.open_of(ix).len()).sum();
-        let bad = |ix: &&NodeIx| matches!(run.nodes[ix.at()].state, NodeState::Failed | NodeState::FailedSafe | NodeState::Cancelled);
+        let bad = |ix: &&NodeIx| matches!(run.nodes[**ix].state, NodeState::Failed | NodeState::FailedSafe | NodeState::Cancelled);
         let bad = inside.iter().filter(bad).count();
-        let counted = run.nodes[ix.at()].inside;
+        let counted = run.nodes[ix].inside;
         let numbers = [counted.nodes, counted.over, counted.waiting, counted.bad].map(|number| number as usize);
         assert_eq!(numbers, [inside.len(), over, gates, bad], "inside `{id}`");
     }
-    let homes: BTreeSet<InnerRunIx> = live.iter().map(|ix| run.graph.nodes[ix.at()].home).collect();
+    let homes: BTreeSet<InnerRunIx> = live.iter().map(|ix| run.graph.nodes[*ix].home).collect();
     for home in homes {
         let frame = run.frame(home).unwrap();
         assert_eq!(frame.slots.len(), frame.plan.nodes.len());
@@ -114,13 +114,13 @@ fn audit(run: &Run) {
         }
         assert_eq!(frame.counts, counts, "in `{}`", frame.prefix);
     }
-    let phase = |fits: fn(Phase) -> bool| live.iter().filter(|ix| fits(run.flows[ix.at()].phase)).count() as u32;
+    let phase = |fits: fn(Phase) -> bool| live.iter().filter(|ix| fits(run.flows[**ix].phase)).count() as u32;
     assert_eq!(run.queue.kept, phase(|phase| phase == Phase::Kept));
     assert_eq!(run.queue.resting, phase(|phase| phase == Phase::Resting));
     let busy = run.flows.iter().filter(|flow| flow.worker.as_ref().is_some_and(|worker| worker.since.is_some())).count();
     assert_eq!(run.queue.busy as usize, busy);
     for lock in &run.queue.locks {
-        assert!(lock.holder.is_none_or(|ix| run.flows[ix.at()].locked));
+        assert!(lock.holder.is_none_or(|ix| run.flows[ix].locked));
     }
     let open: BTreeSet<GateId> = live.iter().flat_map(|&ix| run.open_of(ix)).collect();
     assert_eq!(run.gates.open, open);
@@ -205,15 +205,15 @@ fn check_journal(world: &World) {
             Event::Node { node_id, generation, fact: NodeFact::Started { attempt, .. } } => {
                 assert!(!ended.contains(&(node_id.clone(), *generation)), "`{node_id}` starts after its end");
                 let ix = run.graph.find(node_id).unwrap();
-                assert_eq!(run.nodes[ix.at()].generation, *generation);
+                assert_eq!(run.nodes[ix].generation, *generation);
                 let entry = run.frame_of(ix).and_then(InnerRun::entry);
-                let tally = run.flows[ix.at()].tally;
+                let tally = run.flows[ix].tally;
                 // A join is decided once: an edit of it while the node rests between attempts doesn't undo that.
-                let joins = *attempt > 1 || tally.verdict(run.graph.nodes[ix.at()].join) == Some(true);
+                let joins = *attempt > 1 || tally.verdict(run.graph.nodes[ix].join) == Some(true);
                 assert!(entry == Some(ix) || joins, "`{node_id}` has its inputs");
-                for &edge in run.graph.nodes[ix.at()].ins.iter().filter(|&&edge| run.edge_token(edge) == Some(true)) {
+                for &edge in run.graph.nodes[ix].ins.iter().filter(|&&edge| run.edge_state(edge) == EdgeState::Taken) {
                     let source = run.graph.link(edge).from;
-                    assert!(run.is_over(source) || run.flows[source.at()].former.is_some(), "`{node_id}` works with what there is");
+                    assert!(run.is_over(source) || run.flows[source].former.is_some(), "`{node_id}` works with what there is");
                 }
             }
             Event::Node { node_id, generation, fact: NodeFact::Completed { .. } }

@@ -422,7 +422,7 @@ pub(super) fn check(world: &World) {
     let run = &world.run;
     for record in &world.records {
         if let Event::Node { node_id, fact: NodeFact::Completed { .. }, .. } = &record.event {
-            let shape = &run.graph.nodes[run.graph.find(node_id).unwrap().at()];
+            let shape = &run.graph.nodes[run.graph.find(node_id).unwrap()];
             let reviewed = gates.values().any(|gate| gate.node == *node_id && decided.contains(&gate.id));
             assert!(!shape.gates.after || reviewed, "the result of `{node_id}` is used only after somebody saw it");
         }
@@ -433,7 +433,7 @@ pub(super) fn check(world: &World) {
             | Event::Node { node_id, fact: NodeFact::Passed { .. }, .. }
             | Event::Node { node_id, fact: NodeFact::Cancelled { .. }, .. } => {
                 assert!(ended.insert(node_id.clone()), "`{node_id}` ends once");
-                for &edge in &run.graph.nodes[run.graph.find(node_id).unwrap().at()].outs {
+                for &edge in &run.graph.nodes[run.graph.find(node_id).unwrap()].outs {
                     tokens.entry(edge).or_insert(false);
                 }
             }
@@ -453,7 +453,7 @@ pub(super) fn check(world: &World) {
             Event::Node { node_id, fact: NodeFact::Started { .. }, .. } => {
                 assert!(!ended.contains(node_id), "`{node_id}` doesn't start after its end");
                 let ix = run.graph.find(node_id).unwrap();
-                let shape = &run.graph.nodes[ix.at()];
+                let shape = &run.graph.nodes[ix];
                 let settled = shape.ins.iter().filter(|edge| tokens.contains_key(edge)).count();
                 match shape.join {
                     Some(Join::Any) => assert!(shape.ins.is_empty() || shape.ins.iter().any(|edge| tokens.get(edge) == Some(&true))),

@@ -150,10 +150,10 @@ fn ways_out(model: &Model, node: &Node, at: usize, doc: &mut Doc<'static>) {
             Some(Edge { default: true, .. }) => format!("{to} by default"),
             Some(_) | None => to.clone(),
         };
-        let end = match ends.get(number).and_then(|way| way.taken) {
-            Some(true) => "  taken",
-            Some(false) => "  not taken",
-            None => "",
+        let end = match ends.get(number).map(|way| way.state) {
+            Some(crate::engine::EdgeState::Taken) => "  taken",
+            Some(crate::engine::EdgeState::Dead) => "  not taken",
+            Some(crate::engine::EdgeState::Undecided) | None => "",
         };
         doc.field("leads to", &Plain::summary(&when).then(&Plain::line(end)));
     }

@@ -1,0 +1,85 @@
+//! `Slots`: a list whose places are named by a type of its own, so that a node's number can't be taken for an edge's.
+
+use super::{EdgeId, frame::InnerRunIx, graph::NodeIx};
+use std::{
+    marker::PhantomData,
+    ops::{Deref, DerefMut, Index, IndexMut},
+};
+
+/// Names a place.
+pub(super) trait Slot {
+    fn at(self) -> usize;
+}
+
+macro_rules! slot {
+    ($($name:ty),*) => {$(
+        impl Slot for $name {
+            fn at(self) -> usize {
+                self.0 as usize
+            }
+        }
+    )*};
+}
+
+slot!(NodeIx, InnerRunIx, EdgeId);
+
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct Slots<I, T>(Vec<T>, PhantomData<I>);
+
+impl<I: Slot, T> Slots<I, T> {
+    /// Those from a place on.
+    pub fn from(&self, first: I) -> &[T] {
+        self.0.get(first.at()..).unwrap_or_default()
+    }
+
+    pub fn slot(&self, slot: I) -> Option<&T> {
+        self.0.get(slot.at())
+    }
+
+    pub fn slot_mut(&mut self, slot: I) -> Option<&mut T> {
+        self.0.get_mut(slot.at())
+    }
+}
+
+impl<I, T> Default for Slots<I, T> {
+    fn default() -> Self {
+        Self(Vec::new(), PhantomData)
+    }
+}
+
+impl<I: Slot, T> Index<I> for Slots<I, T> {
+    type Output = T;
+
+    fn index(&self, slot: I) -> &T {
+        &self.0[slot.at()]
+    }
+}
+
+impl<I: Slot, T> IndexMut<I> for Slots<I, T> {
+    fn index_mut(&mut self, slot: I) -> &mut T {
+        &mut self.0[slot.at()]
+    }
+}
+
+impl<I, T> Deref for Slots<I, T> {
+    type Target = Vec<T>;
+
+    fn deref(&self) -> &Vec<T> {
+        &self.0
+    }
+}
+
+impl<I, T> DerefMut for Slots<I, T> {
+    fn deref_mut(&mut self) -> &mut Vec<T> {
+        &mut self.0
+    }
+}
+
+impl<'a, I, T> IntoIterator for &'a Slots<I, T> {
+    type Item = &'a T;
+    type IntoIter = std::slice::Iter<'a, T>;
+
+    fn into_iter(self) -> Self::IntoIter {
+        self.0.iter()
+    }
+}
