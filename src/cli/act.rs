@@ -20,13 +20,9 @@ use serde_json::json;
 /// A verb that is about nodes, a branch, or the run.
 #[derive(Clone, Copy, Debug)]
 pub enum Whom {
-    /// Stop now.
     Cancel,
-    /// Wrap up.
     Stop,
-    /// Don't start.
     Hold,
-    /// End a hold.
     Release,
 }
 
@@ -65,18 +61,18 @@ pub async fn pause(args: &PauseArgs, place: &CliContext, io: &mut Io<'_>) -> Res
 pub async fn undo(args: &UndoArgs, place: &CliContext, io: &mut Io<'_>) -> Result<Exit, CliError> {
     let drive = StoredRun::find(&args.run, &args.on.gates, args.on.json, place)?;
     let Some(words) = taken_back(&drive, args.on.pause) else {
-        return Err(CliError::new("there is nothing that could still be taken back"));
+        return Err(CliError::new("nothing can be undone any more"));
     };
     let host = drive.host(args.on.dry_run, place)?;
     if args.on.dry_run {
         if args.on.json {
             io.json(&json!({ "takes_back": words }))?
         } else {
-            io.line(&format!("takes back: {}", Plain::line(&words.join(", "))))?
+            io.line(&format!("undoes: {}", Plain::line(&words.join(", "))))?
         }
         return Ok(Exit::Success);
     }
-    io.say(&format!("takes back: {}", words.join(", ")));
+    io.say(&format!("undoes: {}", words.join(", ")));
     let pause = Command::act(Action::Pause);
     let mut commands = vec![Command::Undo; words.len()];
     let paused = [commands.clone(), vec![pause]].concat();
@@ -139,11 +135,10 @@ pub async fn skip(args: &NodeArgs, place: &CliContext, io: &mut Io<'_>) -> Resul
 /// When the result doesn't fit, or the run can't be driven.
 pub async fn overrule(args: &OverrideArgs, place: &CliContext, io: &mut Io<'_>) -> Result<Exit, CliError> {
     let given = args.value.as_ref().map(|text| WrittenValue::read(text)).transpose().map_err(|why| {
-        CliError::new(format!("the result can't be taken: {why}"))
-            .hint("text that begins with {, [ or \" has to be a JSON string in quotes")
+        CliError::new(format!("the result is not valid: {why}")).hint("put text that starts with {, [ or \" in quotes, as a JSON string")
     })?;
     if let Some(WrittenValue::Text(_)) = &given {
-        io.say("the result is not JSON: it is taken as text");
+        io.say("the result is not JSON, so it is used as text");
     }
     let value = given.map(WrittenValue::value).unwrap_or_default();
     act(&args.run, Action::Override { node: NodeId::new(&args.node), value }, &args.act, place, io).await
@@ -190,13 +185,13 @@ pub(super) fn edits(run: &Run, wanted: &Plan) -> Result<Vec<Edit>, CliError> {
     let diff = Diff::new(&plan, wanted);
     let mut edits = Vec::new();
     for at in diff.order() {
-        let refused = |error: crate::plan::edit::EditError| CliError::invalid(format!("the plan can't be changed so: {error}"));
+        let refused = |error: crate::plan::edit::EditError| CliError::invalid(format!("the plan can't be changed like this: {error}"));
         let edit = diff.pieces[at].edit(&plan).map_err(refused)?;
         edit.apply(&mut plan).map_err(refused)?;
         edits.push(edit);
     }
     if edits.is_empty() {
-        return Err(CliError::new("the plan in the file is the one that the run has"));
+        return Err(CliError::new("the plan in the file is the same as the run's plan"));
     }
     Ok(edits)
 }
@@ -243,7 +238,7 @@ fn refused(verb: &Action, why: &str, state: &Run) -> String {
     let Action::Edit { edits } = verb else { return verb.words() };
     let mut alone = edits.iter().map(|edit| Action::Edit { edits: vec![edit.clone()] });
     let refused = alone.find(|verb| state.refusal(&Command::act(verb.clone())).as_deref() == Some(why));
-    refused.map_or_else(|| "change the plan so".to_owned(), |verb| verb.words())
+    refused.map_or_else(|| "change the plan like this".to_owned(), |verb| verb.words())
 }
 
 /// The nodes that a verb names.

@@ -2,7 +2,7 @@
 
 use super::{CliContext, CliError, DiffArgs, Exit, Io, export, ls::short, show};
 use crate::{
-    engine::{Comparison, ResultChange, Run, Side, listed},
+    engine::{Comparison, ResultChange, Run, Side, listed, value_text},
     plan::{
         Plan,
         diff::{Diff, Difference, DifferenceMark},
@@ -91,7 +91,7 @@ fn print_results(results: &Comparison, [old, new]: &[String; 2], io: &mut Io<'_>
         }
     }
     for (sign, name, took) in [("-", old, results.left), ("+", new, results.right)] {
-        let open = took.elapsed_ms.is_none().then(|| Plain::line("not over"));
+        let open = took.elapsed_ms.is_none().then(|| Plain::line("not finished"));
         let totals = listed(open.into_iter().chain([took.label()]).filter(|part| !part.is_empty()));
         io.line(&format!("{sign} run {name}: {totals}"))?;
     }
@@ -102,7 +102,7 @@ fn print_results(results: &Comparison, [old, new]: &[String; 2], io: &mut Io<'_>
 fn gave(side: &Side) -> String {
     match (&side.error, &side.result) {
         (Some(error), _) => error.clone(),
-        (None, Some(result)) => result.as_str().map_or_else(|| result.to_string(), str::to_owned),
+        (None, Some(result)) => value_text(result),
         (None, None) => String::new(),
     }
 }

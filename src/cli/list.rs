@@ -82,7 +82,7 @@ pub async fn models(args: &ListArgs, place: &CliContext, io: &mut Io<'_>) -> Res
         return Ok(Exit::Success);
     }
     if used == AUTO {
-        io.say("no model is named, so the first one here that chats is used; --model or OPENAI_MODEL names one");
+        io.say("no model is set, so the first chat model of this list is used; --model or OPENAI_MODEL sets one");
     }
     for name in &names {
         let mark = if name == used { "*" } else { " " };

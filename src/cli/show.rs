@@ -6,7 +6,10 @@ use super::{
     named, timeline,
 };
 use crate::{
-    engine::{Decided, Gate, NodeRun, NodeState, Record, Run, RunId, RunStatus, Time, Transcript, TranscriptEntry, elapsed, listed, work},
+    engine::{
+        Decided, Gate, NodeRun, NodeState, Record, Run, RunId, RunStatus, Time, Transcript, TranscriptEntry, elapsed, listed, value_text,
+        work,
+    },
     plan::{NodeId, nest},
     store::RunFilter,
     text::{Block, Plain, clock, counted, duration, timestamp},
@@ -96,7 +99,7 @@ fn node_json(run: &Run, id: &NodeId, node: &NodeRun, interrupted: bool) -> Value
         .tools
         .iter()
         .map(|(call, report)| {
-            let summary = report.as_ref().map(|report| Plain::summary(&as_text(&report.value)).truncate(200).into_string());
+            let summary = report.as_ref().map(|report| Plain::summary(&value_text(&report.value)).truncate(200).into_string());
             json!({"tool_name": call.tool, "arguments": call.args, "ok": report.as_ref().map(|report| report.ok), "result_summary": summary})
         })
         .collect();
@@ -138,11 +141,6 @@ fn gate_json(run: &Run, gate: &Gate, decided: Option<&Decided>) -> Value {
     })
 }
 
-/// A result as text: strings bare, other JSON compact.
-fn as_text(value: &Value) -> String {
-    value.as_str().map_or_else(|| value.to_string(), str::to_owned)
-}
-
 /// Elapsed time counts to `last` where the run is open.
 pub(super) fn print(run: &Run, (id, driver): (&str, Option<&str>), last: Time, io: &mut Io<'_>) -> Result<(), CliError> {
     let goal = run.plan().map_or("", |plan| plan.goal.as_str());
@@ -168,7 +166,7 @@ fn node_row(run: &Run, id: &NodeId, node: &NodeRun, width: usize, driver: Option
     let took = node.work_ms().map_or_else(String::new, |ms| duration(ms).into_string());
     let last = match (&node.error, &node.result) {
         (Some(error), _) => error.message.clone(),
-        (None, Some(result)) => as_text(result),
+        (None, Some(result)) => value_text(result),
         (None, None) => run.reason(id),
     };
     let stale = node.stale.as_ref().map(|why| format!("stale, {why}: ")).unwrap_or_default();

@@ -26,7 +26,7 @@ pub(super) fn timeline(id: &str, records: &[Record], as_json: bool, io: &mut Io<
         return Ok(());
     }
     let width = chart.bars.iter().map(|bar| Plain::line(&bar.node).width()).max().unwrap_or(0).min(NAME_COLUMNS);
-    let afters: Vec<String> = chart.bars.iter().map(|bar| bar.after.as_ref().map(|after| after.words()).unwrap_or_default()).collect();
+    let afters: Vec<String> = chart.bars.iter().map(|bar| bar.after.as_ref().map(|after| after.label()).unwrap_or_default()).collect();
     let after_width = afters.iter().map(|after| Plain::line(after).width()).max().unwrap_or(0);
     let room = |all: usize| all.saturating_sub(width + after_width + BESIDE).clamp(BARS_WITHIN.0, BARS_WITHIN.1);
     let columns = io.columns.map_or(BAR_COLUMNS, room);

@@ -35,7 +35,7 @@ fn print(trace: &Trace, row: &TraceRow, io: &mut Io<'_>) -> Result<(), CliError>
     let indent = "  ".repeat(row.depth);
     let came = row.came.as_ref().map(|came| {
         let through = came.through.as_ref().map(|node| format!(" through `{node}`")).unwrap_or_default();
-        format!("  ({}{through})", came.how.words())
+        format!("  ({}{through})", came.how.label())
     });
     let came = came.unwrap_or_default();
     let line = if row.again {
@@ -84,8 +84,8 @@ fn details(step: &TraceStep) -> Vec<String> {
     }));
     for approval in &step.approvals {
         let asked = format!("gate {} ({})", approval.gate.0, approval.about);
-        let how = approval.by.as_ref().zip(approval.at).map(|(by, at)| format!(" ({}) at {}", by.via, timestamp(at.0)));
-        lines.push(format!("{asked}: {}{}", approval.words(), how.unwrap_or_default()));
+        let how = approval.by.as_ref().zip(approval.at).map(|(_, at)| format!(" at {}", timestamp(at.0)));
+        lines.push(format!("{asked}: {}{}", approval.label(), how.unwrap_or_default()));
     }
     lines
 }

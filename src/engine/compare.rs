@@ -21,9 +21,7 @@ pub struct Comparison {
 /// One node in both runs.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct NodeComparison {
-    /// Which.
     pub node: NodeId,
-    /// What changed.
     pub change: ResultChange,
     /// In the first run.
     pub left: Option<Side>,
@@ -37,9 +35,7 @@ pub struct NodeComparison {
 pub enum ResultChange {
     /// Nothing that counts: state and result are equal, whatever they took.
     Same,
-    /// The result.
     Result,
-    /// The state.
     State,
     /// Only the first run has it.
     Removed,
@@ -52,7 +48,6 @@ pub enum ResultChange {
 pub struct Side {
     /// Its state in one word.
     pub state: &'static str,
-    /// Its result.
     pub result: Option<Arc<Value>>,
     /// Words of its error.
     pub error: Option<String>,
@@ -60,7 +55,6 @@ pub struct Side {
     pub mark: Option<String>,
     /// Attempts in its generation.
     pub attempts: u32,
-    /// What it took.
     #[serde(flatten)]
     pub took: Totals,
 }

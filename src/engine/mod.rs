@@ -45,7 +45,7 @@ mod worker;
 pub use crate::plan::{Breakpoint, Moment};
 pub use calls::{HeldCall, NextCall};
 pub use compare::{Comparison, NodeComparison, ResultChange, Side, Totals};
-pub use describe::{EventLine, EventTone, ImpactLine, NodeImpact, RunStatus, arguments, elapsed, listed, work};
+pub use describe::{EventLine, EventTone, ImpactLine, NodeImpact, RunStatus, arguments, elapsed, listed, value_text, work};
 pub use event::{Event, NodeFact};
 pub use gate::{Actor, Decided, Gate, GateId, GateKind, GateReply, OPTION, Preview, form_has_option};
 pub use gates::LOST_OPTIONS;
@@ -62,7 +62,7 @@ pub use time::Time;
 pub use timeline::{After, Bar, Doing, StartCause, Stretch, Timeline, TimelineChart};
 pub use topic::Topic;
 pub use trace::{Approval, Came, How, Made, Trace, TraceRow, TraceStep, TracedCall};
-pub use transcript::{OUTPUT_KEPT, ToolStatus, Transcript, TranscriptEntry};
+pub use transcript::{Transcript, TranscriptEntry};
 pub use verb::{Action, ActionTarget, BreakId, Kept, RerunReach, WrittenValue};
 pub use why::{Blocker, Obstacle};
 

@@ -6,7 +6,6 @@ use crate::plan::{Edge, Node, NodeId, Plan, nest};
 /// One way out of a node.
 #[derive(Clone, Debug, PartialEq)]
 pub struct WayOut {
-    /// Where it leads.
     pub to: NodeId,
     /// Its condition, or the label of the route.
     pub when: Option<String>,

@@ -30,9 +30,7 @@ pub struct FileAccess {
 /// Tokens of one or more model calls.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct TokenUsage {
-    /// Prompt tokens.
     pub prompt: u64,
-    /// Answer tokens.
     pub completion: u64,
 }
 
@@ -75,20 +73,16 @@ pub struct ToolCall {
     pub id: String,
     /// `name` or `server:name`.
     pub tool: String,
-    /// Exact arguments.
     pub args: Value,
 }
 
 /// What a finished tool call gave.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct ToolReport {
-    /// Whether it succeeded.
     pub ok: bool,
     /// The result, or the error's words as a string.
     pub value: Value,
-    /// Files touched.
     pub files: Vec<FileAccess>,
-    /// Data sources read.
     pub sources: Vec<DataSource>,
     /// Wall time in milliseconds.
     pub duration_ms: u64,
@@ -101,7 +95,6 @@ pub struct NodeError {
     pub kind: ErrorKind,
     /// Words for a person, lower-case start, cause first.
     pub message: String,
-    /// A way out.
     pub hint: Option<String>,
     /// What the server asked for, in milliseconds.
     pub retry_after_ms: Option<u64>,
@@ -144,7 +137,6 @@ pub enum ErrorKind {
 /// What a node's work hands in when it ends well.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Done {
-    /// The result.
     pub result: Value,
     /// Set when the node handed back what it had at a limit: `budget_exhausted`, `rehearsal`, …
     pub mark: Option<String>,
@@ -164,7 +156,6 @@ pub struct WorkSpan {
 }
 
 impl WorkSpan {
-    /// It works.
     pub(super) fn work(&mut self, at: Time) {
         self.working.get_or_insert(at);
     }

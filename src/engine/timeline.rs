@@ -95,13 +95,11 @@ impl Doing {
 /// A while in which a node does one thing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub struct Stretch {
-    /// What it does.
     pub doing: Doing,
     /// In which generation of the node.
     pub generation: u32,
     /// In which attempt; 0 before the first.
     pub attempt: u32,
-    /// Since when.
     pub from: Time,
     /// Until when; absent while it goes on.
     pub to: Option<Time>,
@@ -117,7 +115,6 @@ impl Stretch {
 /// One node against time.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Bar {
-    /// Whose.
     pub node: NodeId,
     /// In order and without gaps; empty before the run began.
     pub stretches: Vec<Stretch>,
@@ -137,9 +134,7 @@ impl Bar {
 /// The node that held another one up last, before that one could start.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct After {
-    /// Which.
     pub node: NodeId,
-    /// By what.
     #[serde(flatten)]
     pub by: StartCause,
 }
@@ -155,15 +150,12 @@ pub enum StartCause {
     /// All slots were in use, and it gave one back.
     Slot,
     /// It gave a lock back.
-    Lock {
-        /// Which.
-        lock: String,
-    },
+    Lock { lock: String },
 }
 
 impl After {
     /// In words, as in `after …`.
-    pub fn words(&self) -> String {
+    pub fn label(&self) -> String {
         let node = &self.node;
         match &self.by {
             StartCause::Source => node.to_string(),

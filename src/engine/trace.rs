@@ -40,7 +40,6 @@ pub struct TraceRow {
 /// What one node made, and of what.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct TraceStep {
-    /// Which.
     pub node: NodeId,
     /// Its state in one word.
     pub state: &'static str,
@@ -57,7 +56,6 @@ pub struct TraceStep {
     pub came: Vec<Came>,
     /// Its tool calls, in order.
     pub calls: Vec<TracedCall>,
-    /// Files touched.
     pub files: Vec<FileAccess>,
     /// Sources read: URLs, searches, databases.
     pub sources: Vec<DataSource>,
@@ -72,7 +70,6 @@ pub struct Made {
     pub by: String,
     /// Models that were asked, each once.
     pub models: Vec<String>,
-    /// Of the node.
     pub generation: u32,
     /// Attempts in this generation.
     pub attempts: u32,
@@ -82,9 +79,7 @@ pub struct Made {
     pub tokens: TokenUsage,
     /// US dollars, as far as prices are known.
     pub cost_usd: f64,
-    /// When it started.
     pub started_at: Option<Time>,
-    /// When it ended.
     pub finished_at: Option<Time>,
     /// How long its own work took, once it is over.
     pub took_ms: Option<u64>,
@@ -93,9 +88,7 @@ pub struct Made {
 /// A result that went into another node.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Came {
-    /// Whose.
     pub node: NodeId,
-    /// By which way.
     pub how: How,
     /// Who handed it on: a node that was passed through, or the one whose plan is inside.
     pub through: Option<NodeId>,
@@ -105,7 +98,6 @@ pub struct Came {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum How {
-    /// An edge.
     Edge,
     /// A text of the node names it.
     Reference,
@@ -118,8 +110,7 @@ pub enum How {
 }
 
 impl How {
-    /// In words.
-    pub fn words(self) -> &'static str {
+    pub fn label(self) -> &'static str {
         match self {
             Self::Edge => "by an edge",
             Self::Reference => "by name",
@@ -130,12 +121,9 @@ impl How {
     }
 }
 
-/// A tool call.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct TracedCall {
-    /// Its full name.
     pub tool: String,
-    /// Exact arguments.
     pub args: Value,
     /// Whether it succeeded; absent while it runs.
     pub ok: Option<bool>,
@@ -146,31 +134,27 @@ pub struct TracedCall {
 /// A gate and its answer.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Approval {
-    /// Which.
     pub gate: GateId,
     /// What it asked about: `before`, `after`, `question`, or the tool.
     pub about: String,
-    /// When it opened.
     pub asked: Time,
     /// The answer in words; absent while it is open, and where it ended without one.
     pub decision: Option<&'static str>,
     /// Why it ended without an answer, in words.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub voided: Option<String>,
-    /// Who answered.
     pub by: Option<Actor>,
-    /// When.
     pub at: Option<Time>,
 }
 
 impl Approval {
     /// How the question stands or ended, in words.
-    pub fn words(&self) -> String {
+    pub fn label(&self) -> String {
         match (self.decision, &self.by, &self.voided) {
-            (Some(decision), Some(by), _) => format!("{decision} by {}", by.who),
+            (Some(decision), Some(by), _) => format!("{decision} by {}", by.label()),
             (Some(decision), None, _) => decision.to_owned(),
-            (None, _, Some(reason)) if reason.is_empty() => "void".to_owned(),
-            (None, _, Some(reason)) => format!("void: {reason}"),
+            (None, _, Some(reason)) if reason.is_empty() => "closed".to_owned(),
+            (None, _, Some(reason)) => format!("closed: {reason}"),
             (None, _, None) => "not answered yet".to_owned(),
         }
     }

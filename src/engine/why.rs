@@ -20,7 +20,6 @@ const NAMES: usize = 5;
 /// One link of what holds a node up. The chain is a tree: each link behind the one that waits for it, each node once.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Blocker {
-    /// Whose link.
     pub node: NodeId,
     /// 0 for the node that was asked for.
     pub depth: usize,
@@ -39,29 +38,21 @@ pub enum Obstacle {
     Start,
     /// Other nodes: the links below it.
     Nodes,
-    /// A free slot.
     Slot,
     /// The end of a pause, or of a run to another node.
     Pause,
-    /// A lock.
     Lock,
-    /// Somebody holds it.
     Hold,
     /// Somebody has to go on from a breakpoint.
     Breakpoint,
-    /// An answer.
     Gate {
-        /// To which gate.
         gate: GateId,
     },
-    /// Its next attempt.
     Retry {
-        /// Not before.
         until: Time,
     },
     /// Somebody has to say what became of it.
     Word,
-    /// Nothing: it works.
     Work,
     /// Nothing: it is over.
     Nothing,
@@ -115,14 +106,14 @@ impl Run {
             if !seen.insert(ix) {
                 continue;
             }
-            let told = self.told(ix);
+            let notes = self.blocker_notes(ix);
             if links.len() == LINKS {
                 let sentence = format!("{} more", next.len() + 1);
-                links.push(Blocker { node: self.id_of(ix), depth, sentence, obstacle: told.obstacle });
+                links.push(Blocker { node: self.id_of(ix), depth, sentence, obstacle: notes.obstacle });
                 break;
             }
-            links.push(Blocker { node: self.id_of(ix), depth, sentence: told.sentence, obstacle: told.obstacle });
-            let mut blockers: Vec<NodeIx> = told.blockers.into_iter().filter(|blocker| !seen.contains(blocker)).collect();
+            links.push(Blocker { node: self.id_of(ix), depth, sentence: notes.sentence, obstacle: notes.obstacle });
+            let mut blockers: Vec<NodeIx> = notes.blockers.into_iter().filter(|blocker| !seen.contains(blocker)).collect();
             blockers.sort_by_key(|&blocker| self.urgency(blocker));
             next.extend(blockers.into_iter().rev().map(|blocker| (depth + 1, blocker)));
         }
@@ -144,7 +135,7 @@ impl Run {
         }
     }
 
-    fn told(&self, ix: NodeIx) -> BlockerNotes {
+    fn blocker_notes(&self, ix: NodeIx) -> BlockerNotes {
         let (id, node) = (self.id_of(ix), &self.nodes[ix]);
         let because = if node.reason.is_empty() { String::new() } else { format!(": {}", node.reason) };
         match &node.state {
@@ -179,7 +170,7 @@ impl Run {
         let mut sources: Vec<NodeIx> = waiting.map(|&edge| self.graph.link(edge).from).collect();
         sources.dedup();
         let names = self.names(&sources);
-        let hold = self.flows[ix].hold.as_ref().map(|who| format!(", and is held by {who} then")).unwrap_or_default();
+        let hold = self.flows[ix].hold.as_ref().map(|who| format!(", and is then held by {who}")).unwrap_or_default();
         BlockerNotes::new(format!("`{id}` waits for {names}{hold}"), Obstacle::Nodes).by(sources)
     }
 
@@ -196,7 +187,7 @@ impl Run {
         match &self.steer.speed {
             Speed::Halted { .. } => BlockerNotes::new(format!("`{id}` is ready, and the run is paused"), Obstacle::Pause),
             Speed::To { target, way } if self.graph.find(id).is_some_and(|ix| !way.contains(&ix)) => {
-                BlockerNotes::new(format!("`{id}` is ready, and the run only runs up to `{}`", self.id_of(*target)), Obstacle::Pause)
+                BlockerNotes::new(format!("`{id}` is ready, but the run only continues to `{}`", self.id_of(*target)), Obstacle::Pause)
             }
             Speed::Free | Speed::To { .. } => self.no_slot(id, "is ready"),
         }

@@ -144,7 +144,7 @@ fn a_verb_said_with_a_pause_is_taken_back_with_it_so_that_nothing_goes_on() {
     program.run(&["rerun", "last", "a", "--pause"]).code(0);
     let started = |program: &Program| program.run(&["replay", "last", "--events", "--json"]).out.matches("node_started").count();
     let before = started(&program);
-    program.run(&["undo", "last"]).code(0).says(&["takes back: pause the run, "]);
+    program.run(&["undo", "last"]).code(0).says(&["undoes: pause the run, "]);
     assert_eq!((started(&program), program.json(&["show", "last", "--json"])["status"].clone()), (before, json!("succeeded")));
 
     program.run(&["rerun", "last", "a", "--pause"]).code(0);

@@ -119,7 +119,7 @@ fn a_result_made_of_one_that_ran_again_alone_is_told_as_stale_until_it_is_made_a
     says(&["rerun", "last", "first", "--alone", "--dry-run"], &["runs again: first", "leaves stale: second"]);
     program.run(&["rerun", "last", "first", "--alone"]).code(0);
     says(&["show", "last"], &["stale, `first` runs again since: 2"]);
-    let why = "stale: `first` runs again since; this was made of its earlier result";
+    let why = "stale: `first` runs again since; this uses its earlier result";
     says(&["show", "last", "second"], &[why, " second` runs it again with all after it"]);
     program.run(&["rerun", "last", "second"]).code(0);
     let shown = program.run(&["show", "last"]).code(0).out;
@@ -213,7 +213,7 @@ fn a_run_that_is_over_is_run_again_paused_and_a_verb_is_taken_back_with_the_run_
 
     let program = parked();
     program.run(&["skip", "last", "after", "--pause"]).code(0);
-    program.run(&["undo", "last", "--pause"]).code(0).says(&["takes back: skip `after`", "paused"]);
+    program.run(&["undo", "last", "--pause"]).code(0).says(&["undoes: skip `after`", "paused"]);
     assert_eq!(states(&program), ["succeeded", "waiting", "succeeded", "pending"]);
     assert_eq!(program.json(&["show", "last", "--json"])["status"], "paused");
 
@@ -222,7 +222,7 @@ fn a_run_that_is_over_is_run_again_paused_and_a_verb_is_taken_back_with_the_run_
     program.run(&["rerun", "last", "write", "--pause"]).code(0);
     let told = program.json(&["undo", "last", "--pause", "--dry-run", "--json"]);
     assert_eq!(told["takes_back"], json!(["pause the run", "run `write` again with what depends on it"]));
-    program.run(&["undo", "last", "--pause"]).code(0).says(&["takes back: pause the run, run `write` again"]);
+    program.run(&["undo", "last", "--pause"]).code(0).says(&["undoes: pause the run, run `write` again"]);
     assert_eq!(states(&program), ["succeeded"; 4]);
     program.run(&["undo", "last", "--dry-run"]).code(1).says(&["nothing that could still be taken back"]);
 }
@@ -234,7 +234,7 @@ fn a_cancel_by_which_a_run_was_over_is_taken_back_from_the_shell_and_its_questio
     assert_eq!((&told["ends"], &told["voids"]), (&json!("cancelled"), &json!(["write"])));
     program.run(&["cancel", "last"]).code(0);
     assert_eq!(program.json(&["show", "last", "--json"])["status"], "cancelled");
-    program.run(&["undo", "last"]).code(7).says(&["takes back: cancel the run"]);
+    program.run(&["undo", "last"]).code(7).says(&["undoes: cancel the run"]);
     assert_eq!(states(&program), ["succeeded", "waiting", "succeeded", "pending"]);
     program.run(&["resume", "last", "--yes"]).code(0);
     assert_eq!(states(&program), ["succeeded"; 4]);

@@ -10,7 +10,6 @@ use super::Fold;
 /// Where a result came from.
 #[derive(Clone, Debug)]
 pub struct TraceView {
-    /// Whose result.
     node: NodeId,
     /// What that node was called first: verbs may change its name.
     first: NodeId,
@@ -35,7 +34,6 @@ pub struct TraceLine {
     pub depth: usize,
     /// The step that it belongs to, in `Trace::steps`.
     pub step: usize,
-    /// What it tells.
     pub what: Traced,
 }
 
@@ -48,11 +46,8 @@ pub enum Traced {
     Input(usize),
     /// A tool call, likewise.
     Call(usize),
-    /// A file, likewise.
     File(usize),
-    /// A source, likewise.
     Source(usize),
-    /// A gate, likewise.
     Approval(usize),
 }
 
@@ -132,22 +127,18 @@ impl TraceView {
         }
     }
 
-    /// Whose result.
     pub fn node(&self) -> &NodeId {
         &self.node
     }
 
-    /// The trace.
     pub fn trace(&self) -> &Trace {
         &self.trace
     }
 
-    /// All lines.
     pub fn lines(&self) -> &[TraceLine] {
         &self.lines
     }
 
-    /// The selected line.
     pub fn line(&self) -> Option<TraceLine> {
         self.lines.get(self.selected).copied()
     }

@@ -37,7 +37,6 @@ pub struct NodeConversation {
 pub struct ConversationMessage {
     /// `system`, `user`, `assistant` or `tool`.
     pub role: Plain,
-    /// Its text.
     pub lines: Vec<Plain>,
 }
 

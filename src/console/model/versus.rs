@@ -43,7 +43,6 @@ impl Stand {
     }
 }
 
-/// One row.
 #[derive(Clone, Copy, Debug)]
 pub enum VersusRow<'a> {
     /// A difference between the plans.
@@ -86,12 +85,10 @@ impl CompareScreen {
         self.told.len() + self.changed.len()
     }
 
-    /// Whether nothing differs.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
-    /// One row.
     pub fn row(&self, at: usize) -> Option<VersusRow<'_>> {
         match self.told.get(at) {
             Some(told) => Some(VersusRow::Plan(told)),

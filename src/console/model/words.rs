@@ -25,7 +25,6 @@ pub fn worker(node: &Node) -> Plain {
     }
 }
 
-/// Which agent works.
 pub fn agent(work: &AgentNode) -> Plain {
     Plain::summary(work.agent.as_deref().or(work.role.as_deref()).unwrap_or("agent"))
 }

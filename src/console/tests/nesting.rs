@@ -152,7 +152,7 @@ fn a_decision_tells_why_this_way() {
     deck.select("which");
     deck.keys("[");
     let screen = deck.screen();
-    for words in ["a when left  taken", "b by default  not taken", "why this way the answer names `left`"] {
+    for words in ["a when left  taken", "b by default  not taken", "why this route the answer names `left`"] {
         assert!(screen.contains(words), "{words}\n{screen}");
     }
 }

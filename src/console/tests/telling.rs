@@ -20,7 +20,7 @@ fn a_breakpoint_on_failure_shows_the_failure_that_it_keeps_and_the_keys_that_go_
     let screen = deck.screen();
     assert!(screen.contains("it failed: the server said no; breakpoint 1 on failure"), "in its row: {screen}");
     assert!(screen.contains("hint: ask again"), "in its output: {screen}");
-    assert!(screen.contains("; lets this node go on, p the whole run"), "{screen}");
+    assert!(screen.contains("; continues this node, p the whole run"), "{screen}");
     deck.keys("W");
     assert!(deck.sees("breakpoint 1 on failure of `scan`; it failed: the server said no"), "{}", deck.screen());
     deck.keys("esc ; y");

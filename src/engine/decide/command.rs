@@ -38,7 +38,7 @@ impl Run {
             Command::Start => over.or_else(|| self.stage.started.then(|| "the run has started already".to_string())),
             Command::Decide { gate, decision, hash } => self.decision_refusal(*gate, decision, hash),
             Command::Act { verb, .. } => self.verb_refusal(verb),
-            Command::Undo => self.undoable().is_none().then(|| "there is nothing that could still be taken back".to_string()),
+            Command::Undo => self.undoable().is_none().then(|| "nothing can be undone any more".to_string()),
         }
     }
 

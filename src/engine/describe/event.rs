@@ -238,7 +238,8 @@ fn routed(taken: usize, dead: usize) -> String {
     }
 }
 
-fn value_text(value: &Value) -> String {
+/// Text as it is, else compact JSON.
+pub fn value_text(value: &Value) -> String {
     value.as_str().map_or_else(|| value.to_string(), str::to_owned)
 }
 

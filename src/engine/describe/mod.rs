@@ -6,7 +6,7 @@ mod status;
 mod times;
 mod totals;
 
-pub use event::{EventLine, EventTone, arguments};
+pub use event::{EventLine, EventTone, arguments, value_text};
 pub use impact::{ImpactLine, NodeImpact};
 pub use status::RunStatus;
 pub use times::{elapsed, work};

@@ -35,7 +35,7 @@ fn chart(world: &World) -> TimelineChart {
 
 /// What nodes really started after, as text.
 fn afters(chart: &TimelineChart) -> Vec<String> {
-    chart.bars.iter().filter_map(|bar| Some(format!("{} after {}", bar.node, bar.after.as_ref()?.words()))).collect()
+    chart.bars.iter().filter_map(|bar| Some(format!("{} after {}", bar.node, bar.after.as_ref()?.label()))).collect()
 }
 
 /// What holds of every run at any moment: bars without gaps of their own, work that fits into the time, traces that name each node once,
@@ -287,7 +287,7 @@ fn what_runs_inside_of_nodes_has_bars_of_its_own_and_is_on_the_critical_path() {
 fn came(trace: &Trace) -> Vec<String> {
     let row = |row: &TraceRow| {
         let step = trace.step(row).unwrap();
-        let how = row.came.as_ref().map_or("", |came| came.how.words());
+        let how = row.came.as_ref().map_or("", |came| came.how.label());
         let again = if row.again { " again" } else { "" };
         format!("{}{} {how}{again}", "  ".repeat(row.depth), step.node).trim_end().to_owned()
     };
@@ -358,7 +358,7 @@ fn a_trace_says_of_a_void_question_by_what_it_was_void() {
     };
     let mut world = World::new(plan(vec![agent("a", &[]), gated("b", &["a"]), gated("c", &["a"]), gated("d", &["a"])]));
     world.done("a", json!(1));
-    let asked = |world: &World, id: &str| trace(world, id).steps[0].approvals.iter().map(Approval::words).collect::<Vec<_>>();
+    let asked = |world: &World, id: &str| trace(world, id).steps[0].approvals.iter().map(Approval::label).collect::<Vec<_>>();
     assert_eq!(asked(&world, "b"), ["not answered yet"]);
     world.act(Action::Cancel { target: ActionTarget::Node("c".into()) });
     world.act(Action::Skip { node: "d".into() });

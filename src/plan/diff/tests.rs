@@ -115,7 +115,7 @@ fn the_order_of_ways_out_counts_where_the_first_match_wins() {
     };
     let (mut old, new) = (plan("a", "b"), plan("b", "a"));
     let diff = Diff::new(&old, &new);
-    assert_eq!(told(&diff), ["~ order d order of the ways out"]);
+    assert_eq!(told(&diff), ["~ order d order of the outgoing edges"]);
     all(&mut old, &diff);
     assert!(Diff::new(&old, &new).is_empty());
 }

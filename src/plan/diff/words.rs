@@ -12,9 +12,7 @@ const AROUND: usize = 2;
 /// Whether something came, went, or is other than it was.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum DifferenceMark {
-    /// It came.
     Added,
-    /// It went.
     Removed,
     /// It is other than it was; of a line: it stayed.
     Changed,
@@ -34,7 +32,6 @@ impl DifferenceMark {
 /// A piece in words.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct DifferenceText {
-    /// What happened.
     pub mark: DifferenceMark,
     /// What sort of thing it is: `node`, `edge`, `plan`.
     pub sort: &'static str,
@@ -80,7 +77,7 @@ impl Difference {
                     mark: DifferenceMark::Changed,
                     sort: "order",
                     subject: address(from),
-                    field: "order of the ways out".into(),
+                    field: "order of the outgoing edges".into(),
                     lines,
                 }
             }

@@ -23,14 +23,14 @@ pub fn compare(model: &Model) -> Doc<'static> {
     let Some(told) = compare.told().get(compare.selected) else { return doc };
     let whose = match compare.name() {
         None => match told.mark {
-            DifferenceMark::Added => "came with your edits",
-            DifferenceMark::Removed => "went with your edits",
-            DifferenceMark::Changed => "is other than it came",
+            DifferenceMark::Added => "added by your edits",
+            DifferenceMark::Removed => "removed by your edits",
+            DifferenceMark::Changed => "changed by your edits",
         },
         Some(_) => match told.mark {
             DifferenceMark::Added => "is only in the other plan",
             DifferenceMark::Removed => "is not in the other plan",
-            DifferenceMark::Changed => "is other in the other plan",
+            DifferenceMark::Changed => "is different in the other plan",
         },
     };
     doc.line(Role::Heading, Plain::summary(&format!("{} {} {}", told.sort, told.subject, told.field)));

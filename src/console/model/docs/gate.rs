@@ -39,7 +39,7 @@ pub fn gate_doc(gate: &Gate, preview: Option<&Preview>, draft: Option<&ReplyDraf
     };
     let hidden = hidden(payload);
     if hidden > 0 {
-        let words = format!("characters that a terminal would obey or hide: {hidden}; they are spelled out below");
+        let words = format!("control or hidden characters: {hidden}; they are written as escapes below");
         doc.text(Role::Hidden, &words);
     }
     question(&gate.kind, &mut doc);
@@ -103,11 +103,9 @@ fn written(draft: Option<&ReplyDraft>, doc: &mut Doc<'static>) {
             doc.line(Role::Warning, Plain::line("your answer, not sent yet:"));
             doc.text(Role::Text, &words::result(value));
         }
-        Some(ReplyDraft::Words(text)) if text.is_empty() => {
-            doc.line(Role::Warning, Plain::line("to be rejected without words, not sent yet"))
-        }
+        Some(ReplyDraft::Words(text)) if text.is_empty() => doc.line(Role::Warning, Plain::line("rejects without a message, not sent yet")),
         Some(ReplyDraft::Words(text)) => {
-            doc.line(Role::Warning, Plain::line("to be rejected, not sent yet, with the words:"));
+            doc.line(Role::Warning, Plain::line("rejects, not sent yet, with this message:"));
             doc.text(Role::Text, text);
         }
     }

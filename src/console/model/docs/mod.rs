@@ -61,10 +61,10 @@ fn stale(model: &Model, run: &RunView, node: &NodeId) -> Doc<'static> {
     let mut doc = Doc::default();
     let Some(why) = run.seen().run.node(node).and_then(|node| node.stale.as_ref()) else { return doc };
     let mark = Plain::line(&format!("{} stale: ", model.look.theme.glyph(Glyph::Stale)));
-    doc.line(Role::Stale, mark.then(&Plain::summary(&format!("{why}; this was made of its earlier result"))));
+    doc.line(Role::Stale, mark.then(&Plain::summary(&format!("{why}; this uses its earlier result"))));
     let key = model.look.keymap.hint("act.again").filter(|_| run.replay().is_none() && run.driver.is_here());
     if let Some(key) = key {
-        doc.line(Role::Stale, Plain::line(&format!("  {key} runs this again with all after it, and shows first what that changes")));
+        doc.line(Role::Stale, Plain::line(&format!("  {key} runs this and all after it again, and first shows what that changes")));
     }
     doc
 }
@@ -74,7 +74,7 @@ fn going_on(model: &Model, run: &RunView) -> String {
     let key = |id: &str| model.look.keymap.hint(id);
     let reaches = run.replay().is_none() && run.goes_on();
     let keys = key("act.hold").zip(key("act.pause")).zip(key("act.menu")).filter(|_| reaches);
-    keys.map(|((node, all), menu)| format!("{node} lets this node go on, {all} the whole run, {menu} offers more")).unwrap_or_default()
+    keys.map(|((node, all), menu)| format!("{node} continues this node, {all} the whole run; {menu} has more")).unwrap_or_default()
 }
 
 /// A doc of one dim sentence.

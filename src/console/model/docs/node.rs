@@ -83,7 +83,7 @@ fn inputs(model: &Model, node: &Node, doc: &mut Doc<'static>) {
         return;
     }
     let hint = match owner {
-        Some(owner) => model.look.keymap.hint("plan.node").map(|key| format!("{key} on {} changes what it gives", owner.id)),
+        Some(owner) => model.look.keymap.hint("plan.node").map(|key| format!("{key} on {} changes its value", owner.id)),
         None => model.look.keymap.hint("plan.inputs").map(|key| format!("{key} changes them")),
     };
     if let Some(hint) = hint {
@@ -159,7 +159,7 @@ fn ways_out(model: &Model, node: &Node, at: usize, doc: &mut Doc<'static>) {
     }
     let why = model.shown_run().map_or("", |view| view.seen().run.why_this_way(&node.id));
     if !why.is_empty() {
-        doc.field("why this way", &Plain::summary(why));
+        doc.field("why this route", &Plain::summary(why));
     }
 }
 

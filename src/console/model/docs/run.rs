@@ -50,7 +50,7 @@ pub fn output<'a>(run: &'a RunView, id: &NodeId, first: Doc<'a>, go_on: &str) ->
         return doc;
     }
     if node.state.is_final() || node.state == NodeState::Running && node.inside.nodes == 0 {
-        doc.line(Role::Dim, Plain::line(&format!("{}: nothing was said yet", node.state.word())));
+        doc.line(Role::Dim, Plain::line(&format!("{}: no output yet", node.state.word())));
     } else {
         for link in run.seen().run.why(id) {
             doc.text(Role::Dim, &format!("{}{}", "  ".repeat(link.depth), link.sentence));
@@ -78,7 +78,7 @@ pub fn held(model: &Model, run: &RunView, id: &NodeId, doc: &mut Doc<'_>) {
     }
     if run.replay().is_none() && run.goes_on() {
         let key = |id: &str| model.hint(id);
-        doc.line(Role::Hint, Plain::line(&format!("{} lets this call go, {} lets all go", key("act.step"), key("act.hold"))));
+        doc.line(Role::Hint, Plain::line(&format!("{} continues this call, {} all calls", key("act.step"), key("act.hold"))));
     }
 }
 
@@ -111,11 +111,11 @@ fn tell_kept(kept: &Kept, go_on: &str, doc: &mut Doc<'_>) {
 fn mark_words(mark: &str) -> &str {
     match mark {
         "rehearsal" => "rehearsal: no model is connected, so this text only shows what would be asked",
-        "partial" => "something inside failed; this is what the rest gave",
-        "budget exhausted" => "the budget was used up; this is what there was",
+        "partial" => "something inside failed; this is the result of the rest",
+        "budget exhausted" => "the budget ran out; this is the result so far",
         "overridden" => "overridden: a person gave this result",
         "marked done" => "marked done: a person said so, and there is no result",
-        "stopped" => "stopped: it was asked to hand back what it had",
+        "stopped" => "stopped early: this is the result so far",
         other => other,
     }
 }

@@ -14,7 +14,7 @@ pub fn trace_line(view: &TraceView, line: TraceLine) -> Vec<(Plain, Role)> {
         Traced::Result(row) => Some(result(view, step, row)),
         Traced::Input(at) => step.inputs.get(at).map(|input| say("input", Role::Text, input)),
         Traced::Approval(at) => {
-            step.approvals.get(at).map(|approval| say("gate", Role::Gate, &format!("{} ({})", approval.words(), approval.about)))
+            step.approvals.get(at).map(|approval| say("gate", Role::Gate, &format!("{} ({})", approval.label(), approval.about)))
         }
         Traced::Call(at) => step.calls.get(at).map(|call| {
             let role = if call.ok == Some(false) { Role::Error } else { Role::Code };
@@ -30,7 +30,7 @@ fn result(view: &TraceView, step: &TraceStep, row: usize) -> Vec<(Plain, Role)> 
     let row = view.trace().rows.get(row);
     let how = row.and_then(|row| row.came.as_ref()).map(|came| {
         let through = came.through.as_ref().map(|through| format!(" through {through}")).unwrap_or_default();
-        format!("{}{through}", came.how.words())
+        format!("{}{through}", came.how.label())
     });
     let mut pieces = vec![(Plain::summary(&step.node), Role::Accent), (Plain::blank(2).then(&Plain::summary(&step.made.by)), Role::Dim)];
     if let Some(how) = how {
@@ -111,7 +111,7 @@ fn of_step(step: &TraceStep, doc: &mut Doc<'static>) {
         doc.field("took", &took.label());
     }
     for came in &step.came {
-        doc.field("made of", &Plain::summary(&format!("{} {}", came.node, came.how.words())));
+        doc.field("made of", &Plain::summary(&format!("{} {}", came.node, came.how.label())));
     }
     for input in &step.inputs {
         doc.field("input", &Plain::summary(input));
@@ -131,7 +131,7 @@ pub fn stretches(run: &Run, chart: &TimelineChart, node: &NodeId) -> Doc<'static
         doc.line(Role::Stale, Plain::line(&format!("{:<12} ", "stale")).then(&Plain::summary(why)));
     }
     if let Some(after) = &bar.after {
-        doc.field("after", &Plain::summary(&after.words()));
+        doc.field("after", &Plain::summary(&after.label()));
     }
     for stretch in &bar.stretches {
         let begun = Plain::line("+").then(&duration(stretch.from.since(chart.start.unwrap_or_default()))).pad(8);

@@ -12,13 +12,13 @@ use crate::text::Plain;
 
 /// What a run took, on one line.
 pub fn totals(totals: &Totals) -> Plain {
-    let open = totals.elapsed_ms.is_none().then(|| Plain::line("not over"));
+    let open = totals.elapsed_ms.is_none().then(|| Plain::line("not finished"));
     listed(open.into_iter().chain([totals.label()]).filter(|part| !part.is_empty()))
 }
 
 /// What became of a node, on one line.
 pub fn side(side: Option<&Side>) -> Plain {
-    let Some(side) = side else { return Plain::line("not there") };
+    let Some(side) = side else { return Plain::line("not in this run") };
     let mark = side.mark.as_ref().map(|mark| format!(", {mark}")).unwrap_or_default();
     let first = |text: &str| start(text.lines().find(|line| !line.trim().is_empty()).unwrap_or_default());
     let said = match side.result.as_deref() {
@@ -61,8 +61,8 @@ pub fn versus(versus: &CompareScreen) -> Doc<'static> {
         }
         Some(VersusRow::Node(node)) => {
             doc.line(Role::Heading, Plain::summary(&node.node));
-            doc.field("first", &node.left.as_ref().map(Side::label).unwrap_or_else(|| Plain::line("not there")));
-            doc.field("second", &node.right.as_ref().map(Side::label).unwrap_or_else(|| Plain::line("not there")));
+            doc.field("first", &node.left.as_ref().map(Side::label).unwrap_or_else(|| Plain::line("not in this run")));
+            doc.field("second", &node.right.as_ref().map(Side::label).unwrap_or_else(|| Plain::line("not in this run")));
             doc.heading("its result, from the first to the second");
             let (left, right) = (node.left.as_ref().map(text).unwrap_or_default(), node.right.as_ref().map(text).unwrap_or_default());
             changes(&left, &right, &mut doc);

@@ -115,7 +115,6 @@ impl Log {
         self.only.is_some() || !EventFilter::parse(&self.filter.text()).is_empty()
     }
 
-    /// Lines in all.
     pub fn len(&self) -> usize {
         self.rows.all().len()
     }
@@ -125,7 +124,6 @@ impl Log {
         self.len() == 0
     }
 
-    /// The lines.
     pub fn rows(&self) -> &[LogRow] {
         self.rows.all()
     }
@@ -135,7 +133,6 @@ impl Log {
         self.rows().get(self.selected)
     }
 
-    /// The selected line.
     pub fn selected(&self) -> usize {
         self.selected
     }

@@ -98,7 +98,6 @@ pub struct Rows {
 
 #[derive(Clone, Debug)]
 enum Growing {
-    /// In this row.
     Shown(usize),
     /// Nothing of it was let through yet.
     Hidden(Box<StreamedText>),
