@@ -91,7 +91,7 @@ fn a_held_call_is_told_with_its_exact_arguments_and_the_keys_that_let_it_go() {
     let screen = deck.screen();
     assert!(screen.contains("held before it calls `read_file`"), "{screen}");
     assert!(screen.contains("\"path\": \"src/lib.rs\"") && screen.contains("\"lines\": ["), "{screen}");
-    assert!(screen.contains("s lets this call go") && screen.contains("; lets all go"), "{screen}");
+    assert!(screen.contains("s continues this call") && screen.contains("; all calls"), "{screen}");
     deck.keys("s");
     assert_eq!(deck.engine().held_calls(&"scan".into()).count(), 0);
     assert!(!deck.sees("held before it calls"), "{}", deck.screen());

@@ -286,7 +286,7 @@ fn a_gate_says_that_its_payload_holds_hidden_characters() {
     deck.plan = serde_json::from_value(json!({"dagdeck": 1, "goal": "w", "nodes": [node]})).unwrap();
     deck.type_text("x");
     deck.keys("enter r i");
-    assert!(deck.sees("would obey or hide: 1"), "{}", deck.screen());
+    assert!(deck.sees("control or hidden characters: 1"), "{}", deck.screen());
     assert!(deck.sees("x\\u{202e}y"), "{}", deck.screen());
 }
 

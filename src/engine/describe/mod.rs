@@ -3,6 +3,7 @@
 mod event;
 mod impact;
 mod status;
+mod timeline;
 mod times;
 mod totals;
 

@@ -257,7 +257,7 @@ fn a_node_keeps_bar_and_words_and_answers_under_its_new_name_and_a_replay_shows_
     assert_eq!(after.1, before.1.iter().map(|words| swapped(words)).collect::<Vec<_>>());
     assert_eq!(after.2, before.2.iter().map(|node| NodeId::new(swapped(node))).collect::<Vec<_>>());
     assert_eq!(after.3, before.3, "what it said, and who was asked about it");
-    assert!(before.3[0].0.len() > 1 && before.3[1].1 == 1);
+    assert!(!before.3[0].0.is_empty() && before.3[1].1 == 1);
     let (timeline, run) = Timeline::replay(&old);
     let names: Vec<NodeId> = timeline.chart(&run, Time(world.now)).bars.into_iter().map(|bar| bar.node).collect();
     assert_eq!(names, ["one", "two", "c", "open"].map(NodeId::from), "as it was called then");
@@ -362,7 +362,10 @@ fn a_trace_says_of_a_void_question_by_what_it_was_void() {
     assert_eq!(asked(&world, "b"), ["not answered yet"]);
     world.act(Action::Cancel { target: ActionTarget::Node("c".into()) });
     world.act(Action::Skip { node: "d".into() });
-    assert_eq!((asked(&world, "c"), asked(&world, "d")), (vec!["void: cancelled by anna".into()], vec!["void: skipped by anna".into()]));
+    assert_eq!(
+        (asked(&world, "c"), asked(&world, "d")),
+        (vec!["closed: cancelled by anna".into()], vec!["closed: skipped by anna".into()])
+    );
     world.act(Action::Rerun { node: "a".into(), scope: RerunReach::Downstream });
     world.done("a", json!(2));
     world.decide(4, GateReply::Approve);
@@ -465,7 +468,7 @@ fn why_tells_pauses_holds_breakpoints_and_what_has_not_begun() {
         {"id": "outer", "depends_on": ["b"], "plan": {"nodes": [{"id": "in", "value": 1}]}}
     ]})));
     world.act(Action::Hold { target: ActionTarget::Node("b".into()) });
-    assert_eq!(world.why("b"), ["`b` waits for `a`, and is held by anna then", "  `a` is running"]);
+    assert_eq!(world.why("b"), ["`b` waits for `a`, and is then held by anna", "  `a` is running"]);
     world.act(Action::Break { point: Breakpoint { at: Moment::Before, node: Some("outer".into()), when: None } });
     world.done("a", json!(1));
     assert_eq!(world.why("b"), ["`b` is held: held by anna"]);
