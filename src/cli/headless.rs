@@ -4,7 +4,7 @@
 use super::{CliContext, CliError, Exit, GateArgs, Io, ls::short, named};
 use crate::{
     engine::{Command, Event, NodeFact, Pace, Record, Run, RunId, Time, elapsed},
-    host::{Flags, Headless, HeadlessEnd, LocalHost, Yes},
+    host::{ContinueFrom, Flags, Headless, HeadlessEnd, LocalHost, Yes},
     plan::{Plan, order::PlanGraph},
     store::RunFilter,
     text::Plain,
@@ -58,7 +58,9 @@ impl StoredRun {
         let stop = CancellationToken::new();
         cancel_on_signal(stop.clone());
         let mut printer = Printer { json: self.json, io };
-        Ok(host.resume_headless(&self.run, commands, &self.flags, &stop, &mut |record| printer.print(record)).await?)
+        Ok(host
+            .continue_headless((&self.run, ContinueFrom::End), commands, &self.flags, &stop, &mut |record| printer.print(record))
+            .await?)
     }
 
     /// Continues a branch of the run instead.
@@ -66,7 +68,9 @@ impl StoredRun {
         let stop = CancellationToken::new();
         cancel_on_signal(stop.clone());
         let mut printer = Printer { json: self.json, io };
-        Ok(host.branch_headless((&self.run, seq), commands, &self.flags, &stop, &mut |record| printer.print(record)).await?)
+        Ok(host
+            .continue_headless((&self.run, ContinueFrom::Event(seq)), commands, &self.flags, &stop, &mut |record| printer.print(record))
+            .await?)
     }
 
     pub(super) fn finish(&self, ended: &Headless, io: &mut Io<'_>) -> Result<Exit, CliError> {

@@ -82,6 +82,15 @@ pub enum Yes {
     Absent,
 }
 
+/// Where a run is continued.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ContinueFrom {
+    /// Where it is now.
+    End,
+    /// In a branch that keeps the events up to this one.
+    Event(u64),
+}
+
 /// How a run without a person ended.
 #[derive(Clone, Debug, PartialEq)]
 pub enum HeadlessEnd {
@@ -134,42 +143,15 @@ impl LocalHost {
         self.attend(&session, notices, rules, stop, sink).await
     }
 
-    /// Goes on with a run that was parked or interrupted, to its end or to where it is parked again; `commands` are heard before anything
-    /// starts. Every event that is new goes to `sink`. Cancelling `stop` cancels the run.
+    /// Continues a run that was parked or interrupted, or a branch of it, to its end or to where it is parked again; `commands` come before
+    /// anything starts. Every event that is new goes to `sink`. Cancelling `stop` cancels the run.
     ///
     /// # Errors
-    /// When a flag is not a valid pattern, a command can't be carried out, somebody else drives the run, it is over, or the journal can't be used.
-    pub async fn resume_headless(
+    /// When there is no such event, a flag is not a valid pattern, a command is refused, another process runs it, it is over, or the
+    /// journal can't be used.
+    pub async fn continue_headless(
         &self,
-        run: &RunId,
-        commands: Vec<Command>,
-        flags: &Flags,
-        stop: &CancellationToken,
-        sink: &mut (dyn FnMut(&Record) + Send),
-    ) -> Result<Headless, Problem> {
-        self.go_on(run, None, commands, flags, stop, sink).await
-    }
-
-    /// Branches a run off another one after its event `at`, and goes on with that as `resume_headless` does.
-    ///
-    /// # Errors
-    /// When there is no such event, a command can't be carried out, a flag is not a valid pattern, or the journal can't be used.
-    pub async fn branch_headless(
-        &self,
-        (run, at): (&RunId, u64),
-        commands: Vec<Command>,
-        flags: &Flags,
-        stop: &CancellationToken,
-        sink: &mut (dyn FnMut(&Record) + Send),
-    ) -> Result<Headless, Problem> {
-        self.go_on(run, Some(at), commands, flags, stop, sink).await
-    }
-
-    /// The run itself goes on, or a branch off it after an event.
-    async fn go_on(
-        &self,
-        run: &RunId,
-        at: Option<u64>,
+        (run, from): (&RunId, ContinueFrom),
         commands: Vec<Command>,
         flags: &Flags,
         stop: &CancellationToken,
@@ -178,9 +160,9 @@ impl LocalHost {
         let rules = FlagRules::new(flags, &self.catalog())?;
         let (listener, notices) = mpsc::unbounded_channel();
         let last = FirstCommands { commands, by: self.shared().actor(VIA) };
-        let session = match at {
-            None => self.shared().resume(run.clone(), last, Some(listener)).await?,
-            Some(at) => self.shared().branch(run.clone(), at, last, Some(listener)).await?,
+        let session = match from {
+            ContinueFrom::End => self.shared().resume(run.clone(), last, Some(listener)).await?,
+            ContinueFrom::Event(at) => self.shared().branch(run.clone(), at, last, Some(listener)).await?,
         };
         self.attend(&session, notices, rules, stop, sink).await
     }

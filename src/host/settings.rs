@@ -1,42 +1,13 @@
 //! `docs/configuration.md`, made from what reads the configuration: the settings by the types that `config.toml` is read into, the
-//! environment variables by the table here, which a test holds to the source.
+//! environment variables by the table of the page, which a test holds to the source.
 
 use super::config::{Config, USER_ONLY};
 use schemars::generate::SchemaSettings;
 use serde_json::Value;
 use std::fmt::Write as _;
 
-/// Every environment variable that dagdeck reads, with what it does.
-const VARIABLES: [(&str, &str); 28] = [
-    ("DAGDECK_HOME", "Folder of the journal and other state; as `--home`."),
-    ("DAGDECK_MODEL", "Model for plans and agents; as `--model`. Before `models.default`."),
-    ("DAGDECK_THEME", "Name or file of a theme; as `--theme`."),
-    ("DAGDECK_LOG", "How much dagdeck logs about itself, in `dagdeck.log` in its home: `error`, `warn`, `info`, `debug` or `trace`."),
-    ("DAGDECK_API_KEY", "Key for the server of `models.base_url`, where no other setting says where its key is."),
-    ("OPENAI_API_KEY", "Key for OpenAI, or for the server of `OPENAI_BASE_URL`."),
-    ("OPENAI_BASE_URL", "Address of an OpenAI-compatible server. Without it: OpenAI's own."),
-    ("OPENAI_API_BASE", "Older name of `OPENAI_BASE_URL`."),
-    ("OPENAI_MODEL", "Model for plans and agents. After `models.default`."),
-    ("LITELLM_PROXY_BASE_URL", "Address of a LiteLLM proxy. Before `OPENAI_BASE_URL`."),
-    ("LITELLM_PROXY_API_BASE", "Older name of `LITELLM_PROXY_BASE_URL`."),
-    ("LITELLM_PROXY_API_KEY", "Key for the LiteLLM proxy."),
-    ("SERPER_API_KEY", "Key for web search by serper.dev."),
-    ("BRAVE_API_KEY", "Key for web search by Brave Search."),
-    ("TAVILY_API_KEY", "Key for web search by Tavily."),
-    ("SEARXNG_URL", "Address of your own SearXNG for web search."),
-    ("HTTPS_PROXY", "Proxy for https addresses."),
-    ("HTTP_PROXY", "Proxy for http addresses."),
-    ("ALL_PROXY", "Proxy for all addresses."),
-    ("NO_COLOR", "Any value: no colour."),
-    ("COLORTERM", "`truecolor` or `24bit`: all colours."),
-    ("TERM", "How many colours the terminal has."),
-    ("TMUX", "Any value: copy through tmux."),
-    ("SSH_CONNECTION", "Any value: draw less often."),
-    ("SSH_TTY", "Any value: draw less often."),
-    ("VISUAL", "Your editor. Before `EDITOR`."),
-    ("EDITOR", "Your editor. Without it: `vi`."),
-    ("USER", "Your user name, for the record of what you decide. Without it: as the system knows it."),
-];
+/// The page without what is made: `{user_only}` and `{settings}`. Its table of variables is held to the source by a test.
+const PAGE: &str = include_str!("configuration.md");
 
 /// The text of `docs/configuration.md`.
 pub fn document() -> String {
@@ -44,32 +15,11 @@ pub fn document() -> String {
         SchemaSettings::default().with(|settings| settings.inline_subschemas = true).into_generator().into_root_schema_for::<Config>();
     // Plain data always has a JSON form.
     let defaults = serde_json::to_value(Config::default()).unwrap_or_default();
-    let mut text = INTRO.to_owned();
-    for path in USER_ONLY {
-        let _ = writeln!(text, "- `{}`", path.join("."));
-    }
-    text.push_str("\n## Settings\n");
-    table(&mut text, "", schema.as_value(), &defaults);
-    text.push_str("\n## Environment variables\n\nAn empty variable counts as absent.\n\n| variable | what it does |\n| --- | --- |\n");
-    for (name, description) in VARIABLES {
-        let _ = writeln!(text, "| `{name}` | {description} |");
-    }
-    text
+    let user_only: Vec<String> = USER_ONLY.iter().map(|path| format!("- `{}`", path.join("."))).collect();
+    let mut settings = String::new();
+    table(&mut settings, "", schema.as_value(), &defaults);
+    PAGE.replace("{user_only}", &user_only.join("\n")).replace("{settings}\n", &settings)
 }
-
-const INTRO: &str = "# Configuration
-
-dagdeck works without any configuration. Settings are read from two files, if they exist:
-
-1. your own: `dagdeck/config.toml` in your configuration folder (`~/.config` on Linux),
-2. the project's: `.dagdeck/config.toml` in the workspace, over your own.
-
-A flag of the command line comes before an environment variable, and a variable before a file, except where the variable says otherwise
-below. `dagdeck doctor` says which files are read, and what is missing. A setting that dagdeck doesn't know is an error.
-
-A project's file comes with whatever you clone. It can only restrict permissions further, and it can't set:
-
-";
 
 /// One table of the file with its settings, then the tables inside it.
 fn table(text: &mut String, path: &str, schema: &Value, defaults: &Value) {
@@ -161,10 +111,11 @@ mod tests {
         const OTHERS: [&str; 3] = ["CARGO_MANIFEST_DIR", "CARGO_PKG_VERSION", "MAX_TOKENS"];
         let mut found = BTreeSet::new();
         read(&Path::new(env!("CARGO_MANIFEST_DIR")).join("src"), &mut found);
-        let known: BTreeSet<String> = VARIABLES.iter().map(|(name, _)| (*name).to_owned()).collect();
+        let known: BTreeSet<String> =
+            PAGE.lines().filter_map(|line| line.strip_prefix("| `")?.split('`').next()).map(str::to_owned).collect();
         let is_name = |name: &&String| known.contains(*name) || name.contains('_') && !OTHERS.contains(&name.as_str());
         let read: BTreeSet<String> = found.iter().filter(is_name).cloned().collect();
-        assert_eq!(read, known, "every variable that is read belongs in VARIABLES of src/host/settings.rs, and no other");
+        assert_eq!(read, known, "every variable that is read belongs in the table of src/host/configuration.md, and no other");
     }
 
     /// Texts of upper-case letters and underscores outside tests and the table.
