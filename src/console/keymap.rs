@@ -95,7 +95,7 @@ mod tests {
             problems,
             [
                 "key bindings: `insert` means both `plan.add` and `plan.delete`",
-                "key bindings: `plan.undo`: `hyper-x` names no key",
+                "key bindings: `plan.undo`: there is no key `hyper-x`",
                 "key bindings: no command `no.such`",
             ]
         );

@@ -44,7 +44,7 @@ fn text_typed_while_an_approval_arrives_goes_into_the_text_field_all_of_it_and_n
     let server = ChatServer::start(vec![text(json!({ "nodes": nodes })), Reply::Held("half of it".into(), " and the rest".into())]);
     let program = Program::connected(&server);
     let mut deck = program.console((80, 24));
-    deck.sees("Type what you want").send("say it and save it\r").sees("look the plan over").send("r").sees("half of it");
+    deck.sees("Type what you want").send("say it and save it\r").sees("read the plan, then").send("r").sees("half of it");
     deck.send("n").send("axes, a sax").sees("axes, a sax");
     server.release();
     deck.send(" yXesaa");
@@ -124,7 +124,7 @@ fn leaving_prints_a_short_summary_not_every_buffer() {
     let long: String = (0..500).map(|line| format!("streamed line {line}\n")).collect();
     let program = Program::connected(&ChatServer::start(vec![text(plan), text(&long)]));
     let mut deck = program.console((80, 24));
-    deck.sees("Type what you want").send("say a lot\r").sees("look the plan over").send("r").sees("succeeded").send("q");
+    deck.sees("Type what you want").send("say a lot\r").sees("read the plan, then").send("r").sees("succeeded").send("q");
     assert_eq!(deck.ended(), 0);
     let farewell = farewell(&deck);
     assert!(farewell.contains("say a lot") && farewell.contains("dagdeck show "), "{farewell:?}");
@@ -187,8 +187,8 @@ fn escapes_and_bidi_in_titles_arguments_and_results_are_shown_escaped_never_sent
     let server = ChatServer::start(vec![text(json!({ "goal": HOSTILE, "nodes": nodes })), text(format!("said {HOSTILE} so"))]);
     let program = Program::connected(&server);
     let mut deck = program.console((120, 40));
-    deck.sees("Type what you want").send("say it\r").sees("look the plan over").sees("drawkcab").send("r").sees("1 waiting");
-    deck.send("i").sees("armed: keys decide").sees("drawkcab").send("a").sees("succeeded").send("1").sees("2/2 done");
+    deck.sees("Type what you want").send("say it\r").sees("read the plan, then").sees("drawkcab").send("r").sees("1 waiting");
+    deck.send("i").sees("keys active").sees("drawkcab").send("a").sees("succeeded").send("1").sees("2/2 done");
     deck.send("g").sees("said ").send("z").loses("2/2 done").sees("said ").send("z").sees("2/2 done").send("q");
     assert_eq!(deck.ended(), 0);
     assert_eq!(program.read("out.txt"), HOSTILE, "the file has what was approved, byte for byte");
@@ -204,7 +204,7 @@ fn the_selection_is_visible_under_no_color_and_nothing_has_a_colour() {
     let program = Program::new().env("NO_COLOR", "1");
     program.file("notes.md", "one two\n");
     let mut deck = program.console((80, 24));
-    deck.sees("Type what you want").send("Count the words in notes.md\r").sees("look the plan over");
+    deck.sees("Type what you want").send("Count the words in notes.md\r").sees("read the plan, then");
     let screen = deck.emulator();
     let rows: Vec<u16> = (0..24).filter(|row| screen.cell(*row, 4).is_some_and(vt100::Cell::inverse)).collect();
     assert_eq!(rows.len(), 1, "one row is selected, and looks so\n{}", deck.screen());

@@ -430,7 +430,7 @@ fn in_the_console_the_plan_streams_into_the_tree_and_the_answer_into_the_inspect
     terminal.sees("gather ");
     assert!(!terminal.screen().contains("answer"), "the plan is still under way\n{}", terminal.screen());
     server.release();
-    terminal.sees("answer ").sees("look the plan over").send("r").sees("Gathered.").send("j");
+    terminal.sees("answer ").sees("read the plan, then").send("r").sees("Gathered.").send("j");
     terminal.sees("The first half of the answer");
     server.release();
     terminal.sees("The first half of the answer, and the second.").sees("succeeded").send("q");

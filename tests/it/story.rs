@@ -62,7 +62,7 @@ impl Terminal {
     /// Decides the gate that the inbox shows, once keys decide there.
     #[track_caller]
     fn decides(&mut self, key: &str) -> &mut Self {
-        self.sees("armed: keys decide").send(key)
+        self.sees("keys active").send(key)
     }
 }
 
@@ -83,8 +83,8 @@ fn the_main_job_from_the_first_key_to_the_last() {
 }
 
 fn a_request_becomes_a_plan(deck: &mut Terminal) {
-    deck.sees("Type what you want to have done").send(REQUEST).sees("longest to longest.md").send(ENTER);
-    deck.sees("plan, 5 nodes").sees("look the plan over");
+    deck.sees("Type what you want done").send(REQUEST).sees("longest to longest.md").send(ENTER);
+    deck.sees("plan, 5 nodes").sees("read the plan, then");
     for row in ["list_files", "├─ rank", "└─ totals", "└─ report", "◆ write_file", "↓ report"] {
         assert!(deck.screen().contains(row), "{row}\n{}", deck.screen());
     }
@@ -93,26 +93,26 @@ fn a_request_becomes_a_plan(deck: &mut Terminal) {
 }
 
 fn arguments_are_changed(deck: &mut Terminal) {
-    deck.goes_to("list_files").send("e").sees("arguments of `list_files`").send("x").send(TAKE).sees("not valid JSON");
+    deck.goes_to("list_files").send("e").sees("arguments of list_files").send("x").send(TAKE).sees("not valid JSON");
     deck.send(BACKSPACE).send(&DOWN.repeat(9)).send(UP_TO_END_OF_LINE).send(UP_TO_END_OF_LINE).send(&LEFT.repeat(2));
     deck.send(&BACKSPACE.repeat("{{inputs.path}}".len())).send("src").sees("\"path\": \"src\"");
     deck.send(TAKE).loses("ctrl-s").send("JJ").sees("\"path\": \"src\"");
 }
 
 fn a_node_is_added_and_its_findings_are_fixed(deck: &mut Terminal) {
-    deck.send("a").sees("what sort of work?").send("agent").send(ENTER).sees("┌ agent").send("writer").send(ENTER);
-    deck.sees("objective of `writer`").send("Tell in one sentence what {{report}} says").send(TAKE).loses("ctrl-s");
+    deck.send("a").sees("what kind?").send("agent").send(ENTER).sees("┌ agent").send("writer").send(ENTER);
+    deck.sees("objective of writer").send("Tell in one sentence what {{report}} says").send(TAKE).loses("ctrl-s");
     deck.sees("1 error").sees("✗ └─ writer").sees("doesn't depend on it");
     deck.send("r").sees("Run: ");
-    deck.send("F").sees("findings: 1 of 2").sees("fix: make `writer` depend on `report`").send("f").sees("findings: 1 of 1");
+    deck.send("F").sees("findings: 1 of 2").sees("fix: make writer depend on report").send("f").sees("findings: 1 of 1");
     deck.send("f").loses("findings:").loses("1 warning").sees("needs        list_files, report");
 }
 
 fn a_dependency_is_taken_away_and_put_back(deck: &mut Terminal) {
     deck.goes_to("writer").send("D").sees("what writer depends on").goes_to("report");
-    deck.send(" ").sees("`writer` no longer depends on `report`").until("the mark gone", |screen| screen.contains("❯ [ ] │  └─ report"));
+    deck.send(" ").sees("writer no longer depends on report").until("the mark gone", |screen| screen.contains("❯ [ ] │  └─ report"));
     deck.sees("1 error");
-    deck.send(" ").sees("`writer` depends on `report`").until("the mark", |screen| screen.contains("❯ [✓] │  └─ report"));
+    deck.send(" ").sees("writer depends on report").until("the mark", |screen| screen.contains("❯ [✓] │  └─ report"));
     deck.send(ENTER).loses("what writer depends on").loses("1 error");
 }
 
@@ -126,9 +126,9 @@ fn a_cycle_is_refused(deck: &mut Terminal) {
 }
 
 fn changes_are_undone_and_done_again(deck: &mut Terminal) {
-    deck.goes_to("totals").send("d").sees("deleted `totals`").sees("plan, 5 nodes");
+    deck.goes_to("totals").send("d").sees("deleted totals").sees("plan, 5 nodes");
     deck.send("u").sees("undone").sees("plan, 6 nodes").sees("└─ report");
-    deck.send("U").sees("done again").sees("plan, 5 nodes");
+    deck.send("U").sees("redone").sees("plan, 5 nodes");
     // Back to the plan as the planner made it, and forward again to the plan as it is wanted.
     deck.send(&"u".repeat(8)).sees("plan, 5 nodes").loses("writer").sees("├─ rank");
     deck.send(&"U".repeat(7)).sees("plan, 6 nodes").sees("totals").sees("writer").loses("error");
@@ -140,8 +140,8 @@ fn the_write_waits_until_it_is_approved(deck: &mut Terminal, program: &Program) 
     assert!(row.contains("◆") && row.contains("waiting"), "{row}");
     assert!(!program.workspace().join("longest.md").exists());
 
-    deck.goes_to("write_report").send("o").sees("1 gate waits").sees("new file longest.md").sees("+ # Longest files");
-    deck.sees("+ | 1 | `src/f.rs` | 120 |").decides("a").sees("press again, or any other key");
+    deck.goes_to("write_report").send("o").sees("1 open gate").sees("new file longest.md").sees("+ # Longest files");
+    deck.sees("+ | 1 | `src/f.rs` | 120 |").decides("a").sees("press again to confirm");
     deck.send("JJJJ").sees("the exact payload").sees("\"path\": \"longest.md\"");
     assert!(!program.workspace().join("longest.md").exists());
     deck.decides("a").loses("◆ 1 waiting").sees("approved by tester").sees("succeeded:");
@@ -158,18 +158,13 @@ fn the_write_waits_until_it_is_approved(deck: &mut Terminal, program: &Program) 
 
 fn a_branch_is_cancelled_and_the_rest_finishes(deck: &mut Terminal) {
     deck.send("n").send("Count the words in notes.md").send(ENTER).sees("plan, 3 nodes");
-    deck.send("a").sees("what sort of work?").send("tool").send(ENTER).sees("┌ tool").send("run_command").send(ENTER);
-    deck.sees("arguments of `run_command`")
-        .send(&DOWN.repeat(9))
-        .send(UP_TO_END_OF_LINE)
-        .send(LEFT)
-        .send("sleep 600")
-        .sees("\"sleep 600\"");
-    deck.send(TAKE).loses("ctrl-s").goes_to("count").send("p").sees("`count` asks you: before").send("r").sees("◆ 2 waiting");
+    deck.send("a").sees("what kind?").send("tool").send(ENTER).sees("┌ tool").send("run_command").send(ENTER);
+    deck.sees("arguments of run_command").send(&DOWN.repeat(9)).send(UP_TO_END_OF_LINE).send(LEFT).send("sleep 600").sees("\"sleep 600\"");
+    deck.send(TAKE).loses("ctrl-s").goes_to("count").send("p").sees("count asks you: before").send("r").sees("◆ 2 waiting");
 
-    deck.goes_to("run_command").send("o").sees("$ sleep 600").decides("a").sees("approved `run_command`").sees("◆ 1 waiting");
-    deck.send(ESC).sees("1 running").goes_to("run_command").send("X").sees("Cancel the branch at `run_command`?");
-    deck.sees("1 node is stopped at work: run_command")
+    deck.goes_to("run_command").send("o").sees("$ sleep 600").decides("a").sees("approved run_command").sees("◆ 1 waiting");
+    deck.send(ESC).sees("1 running").goes_to("run_command").send("X").sees("Cancel the branch at run_command?");
+    deck.sees("stops at work: run_command")
         .send("y")
         .until("the row cancelled", |screen| screen.lines().any(|line| line.contains("run_command") && line.contains("cancelled")));
 

@@ -28,7 +28,7 @@ fn machine() -> Program {
 /// The console with a plan in it that nobody has touched.
 fn planned(program: &Program, size: (u16, u16)) -> Terminal {
     let mut deck = program.console(size);
-    deck.sees("Type what you want").send(REQUEST).send("\r").sees("plan, 5 nodes").sees("look the plan over").drawn();
+    deck.sees("Type what you want").send(REQUEST).send("\r").sees("plan, 5 nodes").sees("read the plan, then").drawn();
     deck
 }
 
@@ -144,8 +144,8 @@ fn a_suspended_console_leaves_the_shell_alone_and_comes_back_as_it_was() {
     let env = [("DAGDECK", env!("CARGO_BIN_EXE_dagdeck"))];
     let start = Start { args: &["-i"], workspace: &workspace, home: &home, size: (80, 24), env: &env };
     let mut shell = Terminal::start_program("sh", &start);
-    shell.send("\"$DAGDECK\"\r").sees("Type what you want").send(REQUEST).send("\r").sees("look the plan over").send("G");
-    shell.sees("── write_report ─").loses("look the plan over").drawn();
+    shell.send("\"$DAGDECK\"\r").sees("Type what you want").send(REQUEST).send("\r").sees("read the plan, then").send("G");
+    shell.sees("── write_report ─").loses("read the plan, then").drawn();
     let before = shell.screen();
 
     for stops in 1..=2 {
@@ -196,7 +196,7 @@ fn no_size_is_too_small() {
     let mut deck = planned(&program, (80, 24));
     // Whatever is open: the tree alone, and what lies over it.
     any_size(deck.send("gj").sees("── rank ─"));
-    for (keys, opened) in [("?", "what works here"), (":", "┌ commands"), ("gje", "code of `rank`"), ("ga", "what sort of work?")] {
+    for (keys, opened) in [("?", "what works here"), (":", "┌ commands"), ("gje", "code of rank"), ("ga", "what kind?")] {
         any_size(deck.send(keys).sees(opened));
         deck.send("\x1b").until("the tree alone", |screen| !screen.contains('┌') && screen.contains("? help"));
     }
@@ -225,11 +225,11 @@ fn nothing_is_written_and_nobody_wakes_while_nothing_happens() {
     let mut deck = program.console((80, 24));
     deck.sees("Type what you want");
     silent(&mut deck, "an empty console");
-    deck.send(REQUEST).send("\r").sees("look the plan over");
+    deck.send(REQUEST).send("\r").sees("read the plan, then");
     silent(&mut deck, "a plan");
     deck.send("r").sees("◆ 1 waiting").sees("4/5 done");
     silent(&mut deck, "a run that waits");
-    deck.send("2").sees("armed: keys decide");
+    deck.send("2").sees("keys active");
     silent(&mut deck, "an open gate");
 }
 
@@ -264,16 +264,16 @@ fn pasted_text_is_text_and_never_keys() {
     deck.send("\x1b[200~d\nr\nq\ny\n\x1b[201~").sees("press n for a new request");
     assert!(deck.screen().contains("plan, 5 nodes"), "{}", deck.screen());
     // In the inbox a pasted key decides nothing, not even long after the last one.
-    deck.send("r").sees("◆ 1 waiting").send("GJJ2").sees("1 gate waits").send("JJ").sees("the exact payload").sees("armed: keys decide");
+    deck.send("r").sees("◆ 1 waiting").send("GJJ2").sees("1 open gate").send("JJ").sees("the exact payload").sees("keys active");
     deck.send("\x1b[200~a\x1b[201~").sees("press n for a new request");
-    deck.sees("armed: keys decide").send("q").sees("Cancel and quit?");
+    deck.sees("keys active").send("q").sees("Cancel them and quit?");
 }
 
 #[test]
 fn without_colour_no_colour_is_written_and_the_selection_still_shows() {
     let program = machine().env("NO_COLOR", "1");
     let mut deck = waiting(&program);
-    deck.send("2").sees("armed: keys decide").send("?").sees("what works here").send("q").loses("what works here");
+    deck.send("2").sees("keys active").send("?").sees("what works here").send("q").loses("what works here");
     let colours: Vec<String> = styles(&deck.raw).into_iter().filter(|style| is_colour(style)).collect();
     assert_eq!(colours, Vec::<String>::new());
     let screen = deck.emulator();

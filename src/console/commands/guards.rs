@@ -28,11 +28,11 @@ pub fn has_nodes(model: &Model) -> Result<(), DisabledReason> {
 /// The plan itself is shown, and nobody is generating it.
 pub fn editing(model: &Model) -> Result<(), DisabledReason> {
     if model.request.planning.is_some() {
-        return Err("the plan is still being made: wait, or cancel it".into());
+        return Err("the plan is still being made: wait, or stop planning".into());
     }
     match model.place.stage {
         PlanScreen::Plan => Ok(()),
-        PlanScreen::Run(_) => Err("this is a run: take its plan into the editor to change it".into()),
+        PlanScreen::Run(_) => Err("this is a run: copy its plan into the editor to change it".into()),
     }
 }
 
@@ -97,7 +97,7 @@ pub fn differs_from_version(model: &Model) -> Result<(), DisabledReason> {
     let compare = &model.editor.compare;
     match (compare.piece(), compare.is_with_version()) {
         (Some(_), true) => Ok(()),
-        (Some(_), false) => Err("this compares with another plan: take the difference over instead".into()),
+        (Some(_), false) => Err("this compares with another plan: take the change over instead".into()),
         (None, _) => Err("there is no difference".into()),
     }
 }
@@ -108,7 +108,7 @@ pub fn differs_from_other(model: &Model) -> Result<(), DisabledReason> {
     let compare = &model.editor.compare;
     match (compare.piece(), compare.is_with_version()) {
         (Some(_), false) => Ok(()),
-        (Some(_), true) => Err("this compares with how the plan came: take the difference back instead".into()),
+        (Some(_), true) => Err("this compares with the original: undo the change instead".into()),
         (None, _) => Err("there is no difference".into()),
     }
 }
@@ -117,9 +117,9 @@ pub fn differs_from_other(model: &Model) -> Result<(), DisabledReason> {
 pub fn has_findings(model: &Model) -> Result<(), DisabledReason> {
     editing(model)?;
     if !model.session.knows_catalog {
-        return Err("agents and tools are still being read".into());
+        return Err("agents and tools are still loading".into());
     }
-    if model.editor.findings().is_empty() { Err("there are no findings: the plan is in order".into()) } else { Ok(()) }
+    if model.editor.findings().is_empty() { Err("there are no findings: the plan is valid".into()) } else { Ok(()) }
 }
 
 /// The plan can be started, or may turn out to be: then the start waits until that is known.
@@ -150,13 +150,13 @@ fn present(run: &RunView) -> Result<(), DisabledReason> {
 pub fn has_events(model: &Model) -> Result<(), DisabledReason> {
     run_shown(model)?;
     let some = model.shown_run().is_some_and(|view| !view.log.is_empty());
-    if some { Ok(()) } else { Err("no event is here".into()) }
+    if some { Ok(()) } else { Err("there is no event".into()) }
 }
 
 /// The shown run is looked at as it was.
 pub fn replaying(model: &Model) -> Result<(), DisabledReason> {
     run_shown(model)?;
-    if model.replay().is_some() { Ok(()) } else { Err("no replay: begin one first".into()) }
+    if model.replay().is_some() { Ok(()) } else { Err("no replay: start one first".into()) }
 }
 
 /// The same, and an event was searched for.
@@ -185,7 +185,7 @@ pub fn node_live(model: &Model) -> Result<(), DisabledReason> {
 }
 
 /// Why a run of a run file doesn't go on, and what does.
-const IMPORTED: &str = "it came from a run file and stays as it is: replay it, and branch off to go on";
+const IMPORTED: &str = "it was imported from a run file: replay it, then branch off to continue";
 
 /// The shown run was interrupted.
 pub fn interrupted(model: &Model) -> Result<(), DisabledReason> {
@@ -194,8 +194,8 @@ pub fn interrupted(model: &Model) -> Result<(), DisabledReason> {
         (Driver::Nobody, None) if model.runs.is_imported(&run.id) => Err(IMPORTED.into()),
         (Driver::Nobody, None) => Ok(()),
         (Driver::Nobody, Some(_)) => Err("this run is over".into()),
-        (Driver::Here, _) => Err("this run is driven here already".into()),
-        (Driver::Elsewhere(who), _) => Err(format!("{who} drives this run").into()),
+        (Driver::Here, _) => Err("this run is already under way here".into()),
+        (Driver::Elsewhere(who), _) => Err(format!("this run is under way in {who}").into()),
     }
 }
 
@@ -206,7 +206,7 @@ pub fn interrupted_listed(model: &Model) -> Result<(), DisabledReason> {
         (Driver::Nobody, None) if summary.imported.is_some() => Err(IMPORTED.into()),
         (Driver::Nobody, None) => Ok(()),
         (_, Some(_)) => Err("this run is over".into()),
-        (Driver::Here | Driver::Elsewhere(_), None) => Err("this run goes on already".into()),
+        (Driver::Here | Driver::Elsewhere(_), None) => Err("this run is already under way".into()),
     }
 }
 
@@ -222,11 +222,11 @@ pub fn run_present(model: &Model) -> Result<(), DisabledReason> {
     present(run)?;
     match (&run.driver, run.newest().run.outcome()) {
         (Driver::Here, _) | (Driver::Nobody, Some(_)) => Ok(()),
-        (Driver::Elsewhere(who), _) => Err(format!("{who} drives this run").into()),
+        (Driver::Elsewhere(who), _) => Err(format!("this run is under way in {who}").into()),
         (Driver::Nobody, None) if model.runs.is_imported(&run.id) => Err(IMPORTED.into()),
         (Driver::Nobody, None) => {
             let resume = model.hint("run.resume");
-            Err(format!("{}: {resume} resumes it first", run.status().word()).into())
+            Err(format!("{}: press {resume} to resume it first", run.status().word()).into())
         }
     }
 }
@@ -241,19 +241,19 @@ pub fn node_present(model: &Model) -> Result<(), DisabledReason> {
 pub fn can_take_back(model: &Model) -> Result<(), DisabledReason> {
     run_present(model)?;
     let undoable = model.shown_run().and_then(|run| run.newest().run.undoable());
-    undoable.map(|_| ()).ok_or(Cow::Borrowed("nothing could still be taken back"))
+    undoable.map(|_| ()).ok_or(Cow::Borrowed("there is nothing to undo"))
 }
 
 /// Leaving is asked about while runs go on.
 pub fn quitting(model: &Model) -> Result<(), DisabledReason> {
     let asks = matches!(model.dialogs.last(), Some(Dialog::Confirm(Confirm { then: Confirmed::CancelAllAndQuit, .. })));
-    if asks { Ok(()) } else { Err("nothing is left here".into()) }
+    if asks { Ok(()) } else { Err("there is nothing to leave".into()) }
 }
 
 /// The selected node of the shown run waits for a decision.
 pub fn node_gated(model: &Model) -> Result<(), DisabledReason> {
     run_shown(model)?;
-    model.selected_nodes_gate().map(|_| ()).ok_or(Cow::Borrowed("the selected node waits for nobody"))
+    model.selected_nodes_gate().map(|_| ()).ok_or(Cow::Borrowed("the selected node has no open gate"))
 }
 
 /// Planning goes on.
@@ -266,7 +266,7 @@ pub fn gate(model: &Model) -> Result<(), DisabledReason> {
     let (key, _) = model.selected_gate().ok_or_else(|| no_gate(model))?;
     let Some(replay) = model.runs.get(&key.run).and_then(RunView::replay) else { return Ok(()) };
     let now = model.hint("gate.now");
-    Err(format!("its run is looked at as it was after event {}: {now} returns to now", replay.at()).into())
+    Err(format!("its run is shown as it was after event {}: press {now} to return to now", replay.at()).into())
 }
 
 /// Why no gate is selected. One that was decided stays selected, so that a key pressed once more decides nothing else.
@@ -274,8 +274,8 @@ fn no_gate(model: &Model) -> DisabledReason {
     let next = model.hint("move.down");
     match model.inbox.gates.len() {
         0 => "no gate is open".into(),
-        1 => format!("no gate is selected: {next} selects the one that waits").into(),
-        many => format!("no gate is selected: {next} selects the next of {many} that wait").into(),
+        1 => format!("no gate is selected: press {next} to select the open one").into(),
+        many => format!("no gate is selected: press {next} to select the next of {many}").into(),
     }
 }
 
@@ -283,13 +283,13 @@ fn no_gate(model: &Model) -> DisabledReason {
 pub fn gate_replayed(model: &Model) -> Result<(), DisabledReason> {
     let (key, _) = model.selected_gate().ok_or(Cow::Borrowed("no gate is open"))?;
     let replayed = model.runs.get(&key.run).is_some_and(|run| run.replay().is_some());
-    if replayed { Ok(()) } else { Err("its run is looked at as it is now".into()) }
+    if replayed { Ok(()) } else { Err("its run is not in a replay".into()) }
 }
 
 /// The selected gate has an answer that was written but not given.
 pub fn draft(model: &Model) -> Result<(), DisabledReason> {
     gate(model)?;
-    if model.selected_draft().is_some() { Ok(()) } else { Err("nothing was written for this gate".into()) }
+    if model.selected_draft().is_some() { Ok(()) } else { Err("you have no draft for this gate".into()) }
 }
 
 /// There are runs in the list.

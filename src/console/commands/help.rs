@@ -33,7 +33,7 @@ pub fn lines(model: &Model, contexts: &[KeyContext]) -> Doc<'static> {
             let keys: Vec<String> = model.look.keymap.keys_of(command.id).iter().map(ToString::to_string).collect();
             let line = Plain::line(&keys.join(", ")).pad(KEYS).then(&Plain::line(command.title));
             match (command.guard)(model) {
-                Ok(()) if columns >= WIDE => behind(&mut doc, Role::Text, &line, command.words, (HEAD, columns - HEAD)),
+                Ok(()) if columns >= WIDE => behind(&mut doc, Role::Text, &line, command.description, (HEAD, columns - HEAD)),
                 Ok(()) => doc.line(Role::Text, line),
                 Err(why) if columns >= HEAD + LEAST => {
                     behind(&mut doc, Role::Dim, &line, &format!("not now: {why}"), (HEAD, columns - HEAD));
@@ -48,9 +48,9 @@ pub fn lines(model: &Model, contexts: &[KeyContext]) -> Doc<'static> {
     marks(&mut doc, &model.look.theme);
     doc.heading("Gates");
     for words in [
-        "A gate never takes the focus. A key decides only in the inbox, on the",
-        "selected gate, after it was on the screen as it is now, and when no key",
-        "came for 0.4 s: then it says armed. Enter, Space and Esc never decide.",
+        "A gate never takes the focus. You reply to it in the inbox only, when it",
+        "has been on the screen and no key was pressed for 0.4 s: then it says",
+        "\"keys active\". Enter, Space and Esc never reply to a gate.",
     ] {
         doc.line(Role::Dim, Plain::line(words));
     }
@@ -61,21 +61,21 @@ pub fn lines(model: &Model, contexts: &[KeyContext]) -> Doc<'static> {
 fn marks(doc: &mut Doc<'static>, theme: &Theme) {
     doc.heading("Marks");
     for (glyph, role, word, words) in [
-        (Glyph::Pending, Role::Pending, "pending", "waits for its inputs"),
+        (Glyph::Pending, Role::Pending, "pending", "waits for the nodes that it depends on"),
         (Glyph::Ready, Role::Ready, "ready", "starts as soon as a slot is free"),
-        (Glyph::Held, Role::Held, "held", "by a breakpoint, a pause, a lock, or a person"),
-        (Glyph::Waiting, Role::Waiting, "waiting", "for your answer: the inbox has the question"),
-        (Glyph::Running, Role::Running, "running", "at work"),
-        (Glyph::Retrying, Role::Retrying, "retrying", "an attempt failed, another one follows"),
+        (Glyph::Held, Role::Held, "held", "does not start: breakpoint, pause, lock, or held by a person"),
+        (Glyph::Waiting, Role::Waiting, "waiting", "for your reply: see the inbox"),
+        (Glyph::Running, Role::Running, "running", "works now"),
+        (Glyph::Retrying, Role::Retrying, "retrying", "an attempt failed; the next one follows"),
         (Glyph::Succeeded, Role::Succeeded, "succeeded", "has a result"),
-        (Glyph::Passed, Role::Passed, "passed", "hands on what it received"),
+        (Glyph::Passed, Role::Passed, "passed", "passes on its input without running"),
         (Glyph::Skipped, Role::Skipped, "skipped", "never ran"),
-        (Glyph::Failed, Role::Failed, "failed", "for good"),
-        (Glyph::FailedSafe, Role::FailedSafe, "failed_safe", "failed, and what comes after it was told so"),
-        (Glyph::Cancelled, Role::Cancelled, "cancelled", "ended or rejected by a person"),
-        (Glyph::Unknown, Role::Unknown, "unknown", "nobody knows whether it took effect: say so"),
-        (Glyph::Stale, Role::Stale, "stale", "made of a result that was made anew since"),
-        (Glyph::Bullet, Role::Failed, "breakpoint", "the run stops there"),
+        (Glyph::Failed, Role::Failed, "failed", "failed for good"),
+        (Glyph::FailedSafe, Role::FailedSafe, "failed_safe", "failed; the nodes after it know and continue"),
+        (Glyph::Cancelled, Role::Cancelled, "cancelled", "ended, or rejected by a person"),
+        (Glyph::Unknown, Role::Unknown, "unknown", "it may have taken effect or not: you decide"),
+        (Glyph::Stale, Role::Stale, "stale", "uses a result that has changed since"),
+        (Glyph::Bullet, Role::Failed, "breakpoint", "the run halts there"),
     ] {
         let head = Plain::line(theme.glyph(glyph)).pad(2).then(&Plain::line(word).pad(13));
         doc.line(role, head.then(&Plain::line(words)));
@@ -130,7 +130,7 @@ mod tests {
             let deck = Deck::waiting(width, 24);
             let words: Vec<String> =
                 told(&deck, &[KeyContext::Tree]).iter().flat_map(|line| line.split_whitespace()).map(str::to_owned).collect();
-            let why = "not now: this is a run: take its plan into the editor to change it";
+            let why = "not now: this is a run: copy its plan into the editor to change it";
             let why: Vec<&str> = why.split(' ').collect();
             assert!(words.windows(why.len()).any(|said| said == why), "{width}: {words:?}");
         }

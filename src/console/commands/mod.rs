@@ -28,7 +28,7 @@ pub struct ConsoleCommand {
     /// A word or two for the hint bar; empty where the title is short enough.
     pub hint: &'static str,
     /// More words: what it does, for the palette's search and for the docs.
-    pub words: &'static str,
+    pub description: &'static str,
     /// Default keys by name; the first is the one that hints show.
     pub keys: &'static [&'static str],
     /// Where its keys work.
@@ -94,7 +94,7 @@ impl ConsoleCommand {
 
     /// Whether another one does the same under the same words.
     pub fn is_like(&self, other: &Self) -> bool {
-        self.title == other.title && self.words == other.words && std::ptr::fn_addr_eq(self.run, other.run)
+        self.title == other.title && self.description == other.description && std::ptr::fn_addr_eq(self.run, other.run)
     }
 
     /// Where it works, for one that is about what is selected on a screen of its own.
@@ -121,8 +121,8 @@ mod tests {
             assert!(seen.insert(command.id), "`{}` stands twice in the table", command.id);
             let title = command.title.chars().count();
             assert!(title <= TITLE, "`{}`: {title} characters of title; help has room for {TITLE}", command.id);
-            let words = command.words.chars().count();
-            assert!((1..=57).contains(&words), "`{}`: {words} characters of words; help has room for 57", command.id);
+            let description = command.description.chars().count();
+            assert!((1..=57).contains(&description), "`{}`: {description} characters; help has room for 57", command.id);
         }
     }
 

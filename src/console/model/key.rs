@@ -76,7 +76,7 @@ impl Key {
         let mut chars = rest.chars();
         match (chars.next(), chars.next()) {
             (Some(c), None) => Ok(Self { code: KeyCode::Char(c), mods }),
-            _ => Err(format!("`{name}` names no key")),
+            _ => Err(format!("there is no key `{name}`")),
         }
     }
 
@@ -235,9 +235,9 @@ impl KeyContext {
             Self::Form => "Form",
             Self::Pick => "Lists",
             Self::Findings => "Findings",
-            Self::Act => "Before a verb is said",
+            Self::Act => "Before an action",
             Self::Breaks => "Breakpoints",
-            Self::Why => "DisabledReason a node isn't running",
+            Self::Why => "Why a node isn't running",
             Self::Confirm => "Questions",
             Self::Reader => "Reading",
         }
@@ -253,12 +253,12 @@ impl KeyContext {
             Self::Log => Some("in the log"),
             Self::Timeline => Some("on the timeline"),
             Self::Trace => Some("on the trace"),
-            Self::Versus => Some("where two runs are side by side"),
+            Self::Versus => Some("in the comparison of two runs"),
             Self::Graph => Some("on the graph"),
             Self::Inspector => Some("in the inspector"),
             Self::Inbox => Some("in the inbox"),
             Self::Runs => Some("in the list of runs"),
-            Self::Compare => Some("where plans are compared"),
+            Self::Compare => Some("in the comparison of plans"),
             _ => None,
         }
     }

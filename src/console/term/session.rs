@@ -179,7 +179,7 @@ impl Term {
     /// that says what the terminal is like now.
     pub async fn suspend(&mut self) -> TerminalEvent {
         if let Err(error) = self.hand_over().await {
-            tracing::warn!(%error, "the terminal was not wholly restored before the stop");
+            tracing::warn!(%error, "the terminal could not be restored completely");
         }
         // The whole group, as the terminal itself does it: a wrapper that waits for us has to stop as well.
         if let Err(error) = rustix::process::kill_current_process_group(Signal::TSTP) {

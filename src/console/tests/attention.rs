@@ -46,8 +46,8 @@ fn what_happens_in_another_run_names_it_and_no_key_that_would_act_on_the_shown_o
     let mut deck = two();
     deck.done_in(&first(), "list", json!("x"));
     let said = deck.model.status.clone().unwrap().text;
-    assert!(said.as_str().starts_with("run 1: `count` is kept by a breakpoint"), "{}", said.as_str());
-    assert!(!said.as_str().contains("goes on"), "{}", said.as_str());
+    assert!(said.as_str().starts_with("run 1: `count` halted: "), "{}", said.as_str());
+    assert!(!said.as_str().contains("is running"), "{}", said.as_str());
     deck.keys("<");
     deck.done_in(&first(), "scan", json!("x"));
     deck.keys("p");

@@ -1,4 +1,4 @@
-//! Comparing the plan with how it came and with a plan in a file, by keys.
+//! Comparing the plan with original and with a plan in a file, by keys.
 
 use super::{Deck, plan, screens::shoot_at};
 use crate::console::{model::Screen, update::ConsoleEffect};
@@ -65,17 +65,17 @@ fn what_another_plan_has_other() {
 fn one_difference_is_taken_back_and_undone() {
     let mut deck = edited(100, 30);
     deck.keys("=");
-    assert!(deck.sees("3 differences to how it came"), "{}", deck.screen());
+    assert!(deck.sees("3 differences to original"), "{}", deck.screen());
     let lost = deck.model.editor.compare.told().iter().position(|told| told.subject == "scan").unwrap();
     deck.model.editor.compare.selected = lost;
     deck.keys("x");
     assert!(deck.model.editor.node(&NodeId::new("scan")).is_some(), "{}", deck.screen());
     assert!(deck.model.editor.addressed().depends(&NodeId::new("write"), &NodeId::new("scan")), "it came back with its edges");
-    assert!(deck.sees("2 differences") && deck.sees("taken back"), "{}", deck.screen());
+    assert!(deck.sees("2 differences") && deck.sees("set back"), "{}", deck.screen());
     deck.keys("u");
     assert!(deck.sees("3 differences"), "{}", deck.screen());
     deck.keys("x x x");
-    assert!(deck.sees("no difference to how it came"), "{}", deck.screen());
+    assert!(deck.sees("no difference to original"), "{}", deck.screen());
     deck.keys("=");
     assert_eq!(deck.model.place.screen, Screen::Plan);
     assert_eq!(deck.model.editor.plan().goal, plan().goal);
@@ -86,7 +86,7 @@ fn differences_to_a_file_are_taken_over_one_by_one() {
     let mut deck = against_file(100, 30);
     assert!(deck.sees("3 differences to other.json"), "{}", deck.screen());
     deck.keys("x");
-    assert!(deck.sees("take the difference over instead"), "{}", deck.screen());
+    assert!(deck.sees("take the change over instead"), "{}", deck.screen());
     deck.keys("a a a");
     assert!(deck.sees("no difference to other.json"), "{}", deck.screen());
     assert_eq!(deck.model.editor.plan().goal, other().goal);

@@ -237,5 +237,5 @@ fn the_editor_of_a_result_says_in_a_narrow_terminal_what_the_text_is_taken_as() 
     deck.keys("m");
     deck.type_text("override the result: scan");
     deck.keys("enter");
-    assert!(deck.sees("JSON where it begins as JSON does, else text"), "{}", deck.screen());
+    assert!(deck.sees("read as JSON if it looks like JSON, else as text"), "{}", deck.screen());
 }

@@ -178,5 +178,5 @@ fn turns_of_a_loop_are_gone_through() {
     assert_eq!(selected(&deck), "refine[1]/draft");
     assert!(deck.sees("refine[1] of 2"), "{}", deck.screen());
     deck.keys("{");
-    assert!(deck.sees("no other turn"), "{}", deck.screen());
+    assert!(deck.sees("no further turn"), "{}", deck.screen());
 }

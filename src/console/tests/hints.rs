@@ -98,7 +98,7 @@ fn the_palette_has_every_command_of_every_screen_and_says_where_it_works() {
         KeyContext::Runs,
     ] {
         for command in commands::all().filter(|command| command.context == context) {
-            let item = items.iter().find(|item| item.label.as_str() == command.title && item.detail.as_str() == command.words);
+            let item = items.iter().find(|item| item.label.as_str() == command.title && item.detail.as_str() == command.description);
             let item = item.unwrap_or_else(|| panic!("`{}` is not in the palette", command.id));
             let why = item.refused.as_ref().map(|why| why.as_str()).unwrap_or_default();
             assert!(why.starts_with("works "), "`{}` is offered on another screen: {why}", command.id);
@@ -119,7 +119,8 @@ fn entries_of_the_palette_that_are_one_do_one_thing() {
     }
     for item in &items {
         let one = commands::find(&item.value).unwrap();
-        for other in commands::all().filter(|other| other.in_palette() && other.title == one.title && other.words == one.words) {
+        for other in commands::all().filter(|other| other.in_palette() && other.title == one.title && other.description == one.description)
+        {
             assert!(std::ptr::fn_addr_eq(one.run, other.run), "`{}` and `{}` are one entry and do two things", one.id, other.id);
         }
     }
@@ -137,7 +138,7 @@ fn dependencies_change_in_a_live_run_with_marks_and_an_undo_of_their_own() {
     deck.keys("space");
     assert_ne!(deck.engine().plan(), Some(&before));
     deck.keys("u");
-    assert!(deck.sees("taken back"), "{}", deck.screen());
+    assert!(deck.sees("undid: "), "{}", deck.screen());
     assert_eq!(deck.engine().plan(), Some(&before));
     assert!(matches!(deck.model.place.stage, PlanScreen::Run(_)));
 }

@@ -129,7 +129,7 @@ fn a_text_that_comes_back_as_it_was_is_no_answer_and_no_change() {
     let Some(ConsoleEffect::OpenEditor { text, then, .. }) = deck.asked.pop() else { panic!("{:?}", deck.asked) };
     deck.send(Msg::Edited { then, before: text.clone(), text: Ok(format!("{text}\n")) });
     assert!(deck.model.inbox.drafts.is_empty());
-    assert!(deck.sees("nothing was changed"), "{}", deck.screen());
+    assert!(deck.sees("nothing changed"), "{}", deck.screen());
     deck.keys("e ctrl-s");
     assert!(deck.model.inbox.drafts.is_empty());
 }
@@ -156,7 +156,7 @@ fn esc_leads_from_a_run_back_to_the_plan_and_says_how_to_return() {
     assert!(deck.sees("> plan"), "{}", deck.screen());
     deck.keys("esc");
     assert_eq!(deck.model.place.stage, PlanScreen::Plan);
-    assert!(deck.sees("the run is running, > returns to it"), "{}", deck.screen());
+    assert!(deck.sees("the run is running: press > to return"), "{}", deck.screen());
     deck.keys("j >");
     assert!(matches!(deck.model.place.stage, PlanScreen::Run(_)));
     assert_eq!(deck.engine().outcome(), None);
@@ -170,7 +170,7 @@ fn what_is_said_fits_the_screen_and_the_moment() {
     deck.done("list", json!("x"));
     deck.done("scan", json!("x"));
     deck.done("count", json!("x"));
-    assert!(deck.sees("`write` waits for you") && !deck.sees("opens the inbox"), "{}", deck.screen());
+    assert!(deck.sees("write needs your reply") && !deck.sees("for the inbox"), "{}", deck.screen());
 }
 
 #[test]

@@ -18,7 +18,7 @@ fn a_run_that_is_asked_for_before_agents_and_tools_are_known_starts_when_they_ar
         let mut deck = opened(plan());
         deck.keys(key);
         deck.keys(key);
-        assert!(deck.sees("agents and tools are being read: the run starts when they are known"), "{}", deck.screen());
+        assert!(deck.sees("agents and tools are still loading: the run starts when they are ready"), "{}", deck.screen());
         assert!(deck.runs.is_empty(), "nothing starts that was not judged");
         deck.greet();
         assert_eq!((deck.runs.len(), deck.engine().pace()), (1, pace), "one run, however often the key was pressed");
@@ -34,8 +34,8 @@ fn a_plan_that_turns_out_to_be_wrong_does_not_start_and_says_so() {
     wrong.nodes[1].depends_on[0] = "nobody".into();
     let mut deck = opened(wrong);
     deck.keys("F");
-    assert!(deck.sees("agents and tools are still being read"), "{}", deck.screen());
+    assert!(deck.sees("agents and tools are still loading"), "{}", deck.screen());
     deck.keys("r");
     deck.greet();
-    assert!(deck.runs.is_empty() && deck.sees("it does not start: the plan has errors: see the findings"), "{}", deck.screen());
+    assert!(deck.runs.is_empty() && deck.sees("can't start: the plan has errors: see the findings"), "{}", deck.screen());
 }

@@ -1,4 +1,4 @@
-//! Timeline and trace: what each node waited for and did, and where a result came from, with ways from there to the rest.
+//! Timeline and trace: what each node waited for and did, and where a result comes from, with ways from there to the rest.
 
 use serde_json::json;
 
@@ -39,7 +39,7 @@ fn a_bar_leads_to_its_node_and_to_its_trace() {
     assert_eq!(deck.model.place.screen, Screen::Plan);
     assert_eq!(deck.model.selected_id().map(|id| id.as_str()), Some("count"));
     deck.keys("6 o");
-    assert!(deck.sees("where the result of count came from"), "{}", deck.screen());
+    assert!(deck.sees("where the result of count comes from"), "{}", deck.screen());
 }
 
 #[test]
@@ -118,12 +118,12 @@ fn a_trace_that_is_open_follows_its_node_to_another_name_and_back() {
     };
     for (from, to) in [("list", "files"), ("files", "sources")] {
         deck.command(&run, rename(from, to));
-        assert!(deck.sees(&format!("where the result of {to} came from")), "{}", deck.screen());
+        assert!(deck.sees(&format!("where the result of {to} comes from")), "{}", deck.screen());
     }
     deck.command(&run, Command::Undo);
-    assert!(deck.sees("where the result of files came from"), "{}", deck.screen());
+    assert!(deck.sees("where the result of files comes from"), "{}", deck.screen());
     deck.keys("H 0 ) )");
-    assert!(deck.sees("where the result of list came from"), "{}", deck.screen());
+    assert!(deck.sees("where the result of list comes from"), "{}", deck.screen());
     deck.keys("$");
-    assert!(deck.sees("where the result of files came from"), "{}", deck.screen());
+    assert!(deck.sees("where the result of files comes from"), "{}", deck.screen());
 }

@@ -125,11 +125,11 @@ fn a_run_of_a_run_file_that_is_not_over_is_marked_and_says_what_goes_on_with_it(
     deck.notice(Notice::Runs(vec![listed("run-9", Some(Time(1_750_000_000_000)))]));
     let records = records(&deck);
     deck.notice(Notice::RunOpened { run: run("run-9"), records, driver: Driver::Nobody });
-    assert!(said(&deck).contains("H replays it, b there branches off"), "{}", said(&deck));
+    assert!(said(&deck).contains("press H to replay it, then b to branch off"), "{}", said(&deck));
     deck.keys("!");
-    assert!(said(&deck).contains("branch off to go on"), "{}", said(&deck));
+    assert!(said(&deck).contains("branch off to continue"), "{}", said(&deck));
     deck.keys("3 !");
-    assert!(said(&deck).contains("branch off to go on"), "{}", said(&deck));
+    assert!(said(&deck).contains("branch off to continue"), "{}", said(&deck));
     assert!(deck.model.dialogs.is_empty());
     let screen = deck.screen();
     assert!(screen.contains("imported: goal of run-9") && screen.contains("interrupted"), "{screen}");

@@ -84,7 +84,7 @@ fn a_branch_off_the_event_that_is_looked_at_asks_and_takes_an_edit_along() {
     deck.keys("enter");
     deck.model.dialogs.last_mut().unwrap().field().unwrap().set("return 7;");
     deck.keys("ctrl-s");
-    assert!(deck.sees(&format!("Branch off after event {seq}")) && deck.sees("First: change `count`"), "{}", deck.screen());
+    assert!(deck.sees(&format!("Branch off after event {seq}")) && deck.sees("First: change count"), "{}", deck.screen());
     deck.asked.clear();
     deck.keys("y");
     let Some(Request::Branch { run, seq: at, verbs }) = last_request(&deck) else { panic!("{:?}", deck.asked) };
@@ -106,9 +106,9 @@ fn a_branch_says_where_it_really_begins_and_how_it_goes_on() {
     };
     to(&mut deck, within);
     deck.keys("b");
-    assert!(deck.sees(&format!("branch off after event {ends}: with what?")), "{}", deck.screen());
+    assert!(deck.sees(&format!("branch off after event {ends}")), "{}", deck.screen());
     deck.keys("enter");
-    assert!(deck.sees(&format!("The step of event {within} ends there")) && deck.sees("and goes on by itself"), "{}", deck.screen());
+    assert!(deck.sees(&format!("the step of event {within} ends there")) && deck.sees("and continues by itself"), "{}", deck.screen());
     deck.keys("n");
     to(&mut deck, records.len() as u64);
     deck.keys("b enter");
@@ -120,7 +120,7 @@ fn a_run_that_was_interrupted_says_so_and_is_resumed_after_a_question() {
     let mut deck = Deck::waiting(120, 40);
     let records = other(&deck, "none");
     deck.notice(Notice::RunOpened { run: RunId("run-9".into()), records, driver: Driver::Nobody });
-    assert!(deck.sees("was interrupted and stands still: ! resumes it"), "{}", deck.screen());
+    assert!(deck.sees("was interrupted: press ! to resume it"), "{}", deck.screen());
     deck.keys("!");
     assert!(deck.sees("Resume this run?"), "{}", deck.screen());
     deck.asked.clear();

@@ -82,5 +82,5 @@ fn the_mark_reads_without_colour_and_without_unicode_and_help_lists_it() {
     deck.model.look.theme = deck.model.look.theme.clone().with_glyphs(GlyphSet::Ascii);
     assert!(row(&mut deck, "count").contains("% stale"), "{}", deck.screen());
     let help = help::lines(&deck.model, &[]).copied();
-    assert!(help.contains("% stale        made of a result that was made anew since"), "{help}");
+    assert!(help.contains("% stale        uses a result that has changed since"), "{help}");
 }

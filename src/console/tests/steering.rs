@@ -67,7 +67,7 @@ fn the_pausing_key_says_what_it_does_where_only_breakpoints_keep_the_run() {
     assert_eq!(deck.engine().pace(), Pace::Going);
     deck.select("write");
     let screen = deck.screen();
-    assert!(screen.contains("p go on") && !screen.contains("p pause"), "{screen}");
+    assert!(screen.contains("p continue") && !screen.contains("p pause"), "{screen}");
 }
 
 /// A console in which a call of `scan` is held.
@@ -85,11 +85,11 @@ fn a_held_call_is_told_with_its_exact_arguments_and_the_keys_that_let_it_go() {
     let mut deck = held();
     assert_eq!(deck.engine().held_calls(&"scan".into()).count(), 1);
     let screen = deck.screen();
-    assert!(screen.contains("`scan` is about to call `read_file`"), "{screen}");
+    assert!(screen.contains("scan is about to call read_file"), "{screen}");
     assert!(marks(&deck).contains(&SearchMark::Break), "the scrub bar marks it");
     deck.keys("j k");
     let screen = deck.screen();
-    assert!(screen.contains("held before it calls `read_file`"), "{screen}");
+    assert!(screen.contains("held before it calls read_file"), "{screen}");
     assert!(screen.contains("\"path\": \"src/lib.rs\"") && screen.contains("\"lines\": ["), "{screen}");
     assert!(screen.contains("s continues this call") && screen.contains("; all calls"), "{screen}");
     deck.keys("s");
@@ -105,11 +105,11 @@ fn the_log_tells_held_and_started_calls_by_their_kinds() {
     deck.keys("s 5 /");
     deck.type_text("kind:model");
     let screen = deck.screen();
-    assert!(screen.contains("held before it calls the model `large`") && screen.contains("model call started"), "{screen}");
-    assert!(!screen.contains("held before it calls `read_file`"), "{screen}");
+    assert!(screen.contains("held before it calls the model large") && screen.contains("model call started"), "{screen}");
+    assert!(!screen.contains("held before it calls read_file"), "{screen}");
     deck.model.shown_run_mut().unwrap().log.filter.set("kind:tool");
     deck.model.shown_run_mut().unwrap().filter_log();
-    assert!(deck.sees("held before it calls `read_file`"), "{}", deck.screen());
+    assert!(deck.sees("held before it calls read_file"), "{}", deck.screen());
 }
 
 fn asks(deck: &mut Deck, id: &str, tool: &str) {
@@ -126,30 +126,30 @@ fn of_several_held_calls_the_status_and_the_inspector_tell_the_one_that_the_key_
     let mut deck = held();
     for (id, tool) in [("2", "list_directory"), ("3", "write_file")] {
         asks(&mut deck, id, tool);
-        assert!(status(&deck).starts_with("`scan` is about to call `read_file` (1 of "), "{}", status(&deck));
+        assert!(status(&deck).starts_with("scan is about to call read_file (1 of "), "{}", status(&deck));
     }
     assert!(status(&deck).contains("(1 of 3)"), "{}", status(&deck));
     let screen = deck.screen();
-    assert!(screen.contains("held before it calls `read_file` (1 of 3)") && screen.contains("src/lib.rs"), "{screen}");
+    assert!(screen.contains("held before it calls read_file (1 of 3)") && screen.contains("src/lib.rs"), "{screen}");
     assert!(screen.contains("then `list_directory`, `write_file`"), "{screen}");
     deck.keys("s");
-    assert!(deck.sees("held before it calls `list_directory` (1 of 2)"), "{}", deck.screen());
+    assert!(deck.sees("held before it calls list_directory (1 of 2)"), "{}", deck.screen());
     deck.keys("s");
-    assert!(deck.sees("held before it calls `write_file`") && !deck.sees("1 of 1"), "{}", deck.screen());
+    assert!(deck.sees("held before it calls write_file") && !deck.sees("1 of 1"), "{}", deck.screen());
 }
 
 #[test]
 fn the_stepping_key_goes_on_from_stop_to_stop() {
     let mut deck = held();
-    assert!(deck.sees(", next stop"), "{}", deck.screen());
+    assert!(deck.sees(", next halt"), "{}", deck.screen());
     for id in ["2", "3"] {
         deck.keys(",");
         assert_eq!(deck.engine().held_calls(&"scan".into()).count(), 0, "the call goes");
-        assert!(!deck.sees(", next stop"), "{}", deck.screen());
+        assert!(!deck.sees(", next halt"), "{}", deck.screen());
         asks(&mut deck, id, "read_file");
         assert_eq!(deck.engine().held_calls(&"scan".into()).count(), 1, "the next one is held");
     }
-    assert!(deck.sees(", next stop"), "{}", deck.screen());
+    assert!(deck.sees(", next halt"), "{}", deck.screen());
 }
 
 /// A second console that shows the run of the first, which somebody else drives, or nobody.
@@ -167,27 +167,27 @@ fn keys_of_a_run_that_is_interrupted_driven_elsewhere_or_over_say_just_that_and_
     let mut deck = held();
     let mut interrupted = driven_by(&deck, Driver::Nobody);
     let screen = interrupted.screen();
-    assert!(screen.contains("held before it calls `read_file`") && !screen.contains("lets this call go"), "{screen}");
-    assert!(screen.contains("interrupted") && screen.contains("nobody drives it"), "{screen}");
+    assert!(screen.contains("held before it calls read_file") && !screen.contains("lets this call go"), "{screen}");
+    assert!(screen.contains("interrupted") && screen.contains("not under way"), "{screen}");
     for key in ["s", "p", "ctrl-k", "b", "r", "e"] {
         interrupted.keys(key);
-        assert!(status(&interrupted).ends_with(": interrupted: ! resumes it first"), "{key}: {}", status(&interrupted));
+        assert!(status(&interrupted).ends_with(": interrupted: press ! to resume it first"), "{key}: {}", status(&interrupted));
     }
     let mut elsewhere = driven_by(&deck, Driver::Elsewhere("process 7 (console)".into()));
-    assert!(elsewhere.sees("process 7 (console) drives it"), "{}", elsewhere.screen());
+    assert!(elsewhere.sees("under way in process 7 (console)"), "{}", elsewhere.screen());
     elsewhere.keys("s");
-    assert_eq!(status(&elsewhere), "Step: process 7 (console) drives this run");
+    assert_eq!(status(&elsewhere), "Step: this run is under way in process 7 (console)");
     deck.command(&RunId("run-1".into()), Command::act(Action::Pause));
     let mut paused = driven_by(&deck, Driver::Nobody);
     paused.keys("s");
-    assert!(status(&paused).ends_with("resumes it first") && !status(&paused).contains("over"), "{}", status(&paused));
+    assert!(status(&paused).ends_with("to resume it first") && !status(&paused).contains("over"), "{}", status(&paused));
     deck.command(&RunId("run-1".into()), Command::act(Action::Cancel { target: ActionTarget::Run }));
     let mut over = driven_by(&deck, Driver::Nobody);
-    assert!(over.sees("cancelled") && !over.sees("nobody drives it") && !over.sees("view only"), "{}", over.screen());
+    assert!(over.sees("cancelled") && !over.sees("not under way") && !over.sees("view only"), "{}", over.screen());
     over.keys("s");
     assert_eq!(status(&over), "Step: this run is over");
     over.keys("r");
-    assert!(over.sees("before it is said"), "verbs open it again: {}", over.screen());
+    assert!(over.sees("confirm the action"), "verbs open it again: {}", over.screen());
 }
 
 #[test]
@@ -208,7 +208,7 @@ fn an_attempt_speaks_anew() {
 fn the_plan_says_of_a_paused_run_that_it_is_paused() {
     let mut deck = Deck::planned(120, 40);
     deck.keys("s esc");
-    assert!(status(&deck).starts_with("the plan; the run is paused, "), "{}", status(&deck));
+    assert!(status(&deck).starts_with("this is the plan; the run is paused"), "{}", status(&deck));
     let screen = deck.screen();
     assert!(screen.contains("1 run is paused (>)") && !screen.contains("goes on"), "{screen}");
 }
@@ -229,5 +229,5 @@ fn feedback_is_offered_to_agents_only() {
     deck.keys("m");
     deck.type_text("reject with feedback");
     deck.keys("enter enter");
-    assert!(deck.sees("what `scan` is to do better"), "{}", deck.screen());
+    assert!(deck.sees("what scan should do better"), "{}", deck.screen());
 }

@@ -14,7 +14,7 @@ use crate::plan::Verdict;
 fn an_empty_console_says_what_to_do() {
     let mut deck = Deck::new(80, 24);
     let screen = deck.screen();
-    assert!(screen.contains("Type what you want to have done"), "{screen}");
+    assert!(screen.contains("Type what you want done"), "{screen}");
     assert!(screen.contains("rehearsal (M)"), "{screen}");
 }
 
@@ -46,7 +46,7 @@ fn a_gate_shows_in_row_badge_and_inbox_and_its_approval_lets_the_node_run() {
     assert!(deck.sees("write: may it start?"), "{}", deck.screen());
     assert!(deck.sees("longest.md"), "{}", deck.screen());
     deck.later(1_000);
-    assert!(deck.sees("armed"), "{}", deck.screen());
+    assert!(deck.sees("keys active"), "{}", deck.screen());
     deck.keys("a");
     deck.done("write", json!({"bytes": 12}));
     assert_eq!(deck.engine().outcome().unwrap().0, Outcome::Succeeded);
@@ -95,7 +95,7 @@ fn a_failure_shows_its_cause_and_leaves_other_branches_alone() {
 fn cancelling_a_branch_shows_what_it_ends_and_asks_first() {
     let mut deck = Deck::running(80, 24);
     deck.keys("X");
-    assert!(deck.sees("Cancel the branch at `list`?"), "{}", deck.screen());
+    assert!(deck.sees("Cancel the branch at list?"), "{}", deck.screen());
     deck.keys("enter space");
     assert!(!deck.engine().node(&"list".into()).unwrap().state.is_final());
     deck.keys("y");
@@ -225,7 +225,7 @@ fn answer(deck: &Deck) -> serde_json::Value {
 fn an_option_is_picked_first_and_sent_by_the_approving_key() {
     let mut deck = asked(json!({"text": "Which one?", "options": ["red", "blue"]}));
     deck.keys("a");
-    assert!(deck.sees("write the answer first"), "{}", deck.screen());
+    assert!(deck.sees("write the answer, then send it"), "{}", deck.screen());
     deck.keys("e");
     deck.type_text("blu");
     deck.keys("enter");
@@ -241,7 +241,7 @@ fn a_form_is_checked_before_its_answers_are_taken() {
     deck.keys("e");
     deck.type_text("many");
     deck.keys("ctrl-s");
-    assert!(deck.sees("`count` must be a number"), "{}", deck.screen());
+    assert!(deck.sees("count must be a number"), "{}", deck.screen());
     deck.keys("backspace backspace backspace backspace 3 tab y ctrl-s");
     assert_eq!(deck.engine().open_gates().count(), 1, "a form decides nothing");
     deck.keys("a");

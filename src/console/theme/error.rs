@@ -6,7 +6,7 @@ use std::path::PathBuf;
 #[derive(Debug, thiserror::Error)]
 pub enum ThemeError {
     /// Nobody knows a theme of that name.
-    #[error("no theme is called `{name}`\nhint: shipped are {}; or give the path of a theme file", shipped.join(", "))]
+    #[error("there is no theme `{name}`\nhint: use {}, or the path of a theme file", shipped.join(", "))]
     Unknown {
         /// The name asked for.
         name: String,
@@ -34,7 +34,7 @@ pub enum ThemeError {
         hint: String,
     },
     /// Themes inherit from each other in a ring.
-    #[error("themes inherit in a ring: {}\nhint: take one `inherits` line out", chain.join(" → "))]
+    #[error("themes inherit from each other in a circle: {}\nhint: remove one `inherits` line", chain.join(" → "))]
     Ring {
         /// First and last are the same.
         chain: Vec<String>,

@@ -114,7 +114,7 @@ fn parse(file: &str, text: String) -> Result<Layer, ThemeError> {
             file: file.to_owned(),
             line: line_at(&text, error.span().map_or(0, |span| span.start)),
             message: error.message().to_owned(),
-            hint: "a theme has `about`, `inherits`, `[palette]` and `[roles]`, and every value is a string in quotes".to_owned(),
+            hint: "a theme has `about`, `inherits`, `[palette]` and `[roles]`; each value is a string in quotes".to_owned(),
         }),
     }
 }
@@ -170,14 +170,14 @@ fn read_style(layer: &Layer, role: &str, written: &Spanned<String>, layers: &[La
         let Some(colour) = lookup(named, layers) else {
             let message = format!("role `{role}`: `{named}` is neither a colour nor a modifier");
             let names: Vec<_> = layers.iter().flat_map(|layer| layer.document.palette.keys().map(String::as_str)).collect();
-            let palette = if names.is_empty() { String::new() } else { format!(", or one of the palette: {}", names.join(", ")) };
+            let palette = if names.is_empty() { String::new() } else { format!(", or a palette colour: {}", names.join(", ")) };
             let hint = format!("{COLOUR_HINT}{palette}; modifiers are bold, dim, italic, underlined, reversed");
             return Err(layer.error(written, message, hint));
         };
         let slot = if background { &mut style.bg } else { &mut style.fg };
         if slot.replace(colour).is_some() {
             let message = format!("role `{role}`: `{named}` is a second colour for the same place");
-            return Err(layer.error(written, message, "write one colour, then `on` and a background".to_owned()));
+            return Err(layer.error(written, message, "write one colour, optionally followed by `on` and a background".to_owned()));
         }
     }
     Ok(style)

@@ -88,7 +88,7 @@ fn an_error_names_file_line_and_role_and_a_way_out() {
     assert!(said.contains("own.toml:2: "), "{said}");
     let said = complaint("[roles]\ntext = \"red blue\"\n");
     assert!(said.contains("`blue` is a second colour"), "{said}");
-    assert!(load("nope", None, Depth::True).unwrap_err().to_string().contains("shipped are terminal, mono"));
+    assert!(load("nope", None, Depth::True).unwrap_err().to_string().contains("use terminal, mono"));
     assert!(matches!(load("./no/such.toml", None, Depth::True), Err(ThemeError::Unreadable { .. })));
 }
 

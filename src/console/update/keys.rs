@@ -35,7 +35,7 @@ fn elsewhere(model: &Model, key: Key) -> Option<String> {
             places.push(words);
         }
     }
-    (!places.is_empty()).then(|| format!("nothing here: {key} works {}", places.join(", ")))
+    (!places.is_empty()).then(|| format!("not here: {key} works {}", places.join(", ")))
 }
 
 /// Runs a command, or says why it can't be run now.
@@ -65,7 +65,7 @@ pub fn paste(model: &mut Model, turn: &mut UpdateTurn, text: &str) {
     model.inbox.asked = None;
     if !model.types() {
         let new = model.hint("request.focus");
-        model.status = Some(Status::warn(&format!("nothing takes text here: press {new} for a new request, then paste")));
+        model.status = Some(Status::warn(&format!("you can't paste here: press {new} for a new request, then paste")));
         return;
     }
     with_field(model, |field| field.paste(text));

@@ -65,7 +65,7 @@ pub fn update(model: &mut Model, msg: Msg, now: Time) -> Vec<ConsoleEffect> {
         Msg::Paste(text) => keys::paste(model, &mut turn, &text),
         Msg::Resize(width, height) => model.place.size = (width, height),
         Msg::Notice(notice) => notices::notice(model, &mut turn, *notice),
-        Msg::HostGone => model.status = Some(Status::bad("the host has ended; what is on the screen is the last that was heard")),
+        Msg::HostGone => model.status = Some(Status::bad("the host has ended: the screen shows the last known state")),
         Msg::FrameFlushed(shown) => {
             let faced = model.gate_is_faced();
             shown.into_iter().for_each(|shown| model.safety.flushed(shown));

@@ -2,7 +2,7 @@
 
 use super::{ConsoleEffect, UpdateTurn, actions};
 use crate::console::model::{Focus, GateKey, Model, PlanScreen, ReplyDraft, RunView, Screen, Status, TreeView, Version, words};
-use crate::engine::{Event, NodeFact, Outcome, Record, RunId};
+use crate::engine::{Action, Event, NodeFact, NodeState, Outcome, Pace, Record, RunId};
 use crate::host::client::{Driver, ModelStatus, Notice, PlanningId, Problem, Request};
 use crate::plan::{Node, Plan};
 use crate::text::{Plain, counted};
@@ -25,8 +25,8 @@ pub fn notice(model: &mut Model, turn: &mut UpdateTurn, notice: Notice) {
         }
         Notice::Model(status) => {
             let words = match &status {
-                ModelStatus::Rehearsal { .. } => "no model: nodes that need one are rehearsed".to_owned(),
-                ModelStatus::Operator => "you answer in the model's place".to_owned(),
+                ModelStatus::Rehearsal { .. } => "no model is connected: nodes that need one are rehearsed".to_owned(),
+                ModelStatus::Operator => "you answer instead of a model".to_owned(),
                 ModelStatus::Connected { model, provider } => format!("model {model} at {provider}"),
             };
             model.session.model = Some(status);
@@ -92,8 +92,8 @@ fn plan_ready(model: &mut Model, id: PlanningId, plan: Plan, origin: &str, remar
     let count = counted(model.editor.plan().nodes.len(), "node");
     let remarks: String = remarks.iter().map(|remark| format!(" · {remark}")).collect();
     model.status = Some(match model.editor.review.errors() {
-        0 => Status::good(&format!("{count}: look the plan over, then press {run} to run it{remarks}")),
-        errors => Status::warn(&format!("{count}, errors to mend before it can run: {errors}; {findings} lists them{remarks}")),
+        0 => Status::good(&format!("{count}: read the plan, then press {run} to run it{remarks}")),
+        errors => Status::warn(&format!("{count}, {}: fix before you run; press {findings} to see{remarks}", counted(errors, "error"))),
     });
 }
 
@@ -143,7 +143,7 @@ fn run_opened(model: &mut Model, turn: &mut UpdateTurn, id: RunId, records: &[Re
         // What lies open is about what is shown.
         let at = model.runs.open.iter().position(|run| run.id == id).map_or(1, |at| at + 1);
         let key = |id: &str| model.hint(id);
-        let words = format!("run {at} is open: {} and {} lead to it", key("stage.next"), key("stage.previous"));
+        let words = format!("run {at} is open: press {} or {} to see it", key("stage.next"), key("stage.previous"));
         model.status = Some(Status::note(&words));
         return;
     }
@@ -201,15 +201,29 @@ fn told(model: &mut Model, id: &RunId, event: &Event) {
             let Some(view) = model.runs.get(id) else { return };
             ended(view, *outcome, reason)
         }
-        // Whether it can still be taken back changes by the moment: the hints say so.
-        Event::Acted { verb, .. } => Status::good(&format!("done: {}", verb.words())),
-        Event::Undone { .. } => Status::good("taken back: the run stands as if it had not been said"),
+        // Whether it can still be undone changes by the moment: the hints say so.
+        Event::Acted { verb, nodes, .. } => match (&**verb, &nodes[..]) {
+            (Action::Step { .. }, [node, ..]) => Status::good(&format!("started `{node}`")),
+            (action, _) => Status::good(&format!("done: {}", action.words())),
+        },
+        Event::Undone { verb: undone, .. } => {
+            let records = model.runs.get(id).map(|view| view.journal().records()).unwrap_or_default();
+            let action = records.iter().rev().filter(|record| record.seq == *undone).find_map(|record| {
+                let Event::Acted { verb, .. } = &record.event else { return None };
+                Some(verb.words())
+            });
+            Status::good(&format!("undid: {}", action.unwrap_or_default()))
+        }
+        Event::Node { node_id, fact: NodeFact::Completed { .. } | NodeFact::Failed { .. }, .. } if stepped(model, id) => {
+            let state = model.runs.get(id).and_then(|view| view.newest().state(node_id));
+            Status::good(&format!("ran `{node_id}` ({})", state.map_or("", NodeState::word)))
+        }
         Event::Node { node_id, fact: NodeFact::BreakHit { reason, .. }, .. } => {
-            let go = key("act.pause").map(|go| format!("; {go} goes on")).unwrap_or_default();
-            Status::warn(&format!("`{node_id}` is kept by a breakpoint: {reason}{go}"))
+            let go = key("act.pause").map(|go| format!("; press {go} to continue")).unwrap_or_default();
+            Status::warn(&format!("`{node_id}` halted: {reason}{go}"))
         }
         Event::Node { node_id, fact: NodeFact::CallHeld { held, .. }, .. } => {
-            let go = key("act.step").map(|step| format!("; {step} lets it go")).unwrap_or_default();
+            let go = key("act.step").map(|step| format!("; press {step} to let it run")).unwrap_or_default();
             // Of several the one that goes next, as beside the tree.
             let mut calls = model.runs.get(id).into_iter().flat_map(|view| view.newest().run.held_calls(node_id));
             let held = calls.next().unwrap_or(held);
@@ -219,12 +233,17 @@ fn told(model: &mut Model, id: &RunId, event: &Event) {
         Event::Refused { what, why, .. } => Status::bad(&format!("{what}: {why}")),
         Event::ApprovalRequired { gate } => {
             let inbox = model.look.keymap.hint("app.inbox").filter(|_| model.place.screen != Screen::Inbox);
-            let way = inbox.map(|key| format!(": {key} opens the inbox")).unwrap_or_default();
-            Status::warn(&format!("`{}` waits for you{way}", gate.node))
+            let way = inbox.map(|key| format!(": press {key} for the inbox")).unwrap_or_default();
+            Status::warn(&format!("`{}` needs your reply{way}", gate.node))
         }
         _ => return,
     };
     model.status = Some(if shown { status } else { of_another(model, id, status) });
+}
+
+/// Whether the run pauses after each node, so that the end of one is news.
+fn stepped(model: &Model, id: &RunId) -> bool {
+    model.runs.get(id).is_some_and(|view| view.newest().run.pace() != Pace::Going)
 }
 
 /// What is said of a run that isn't shown.
@@ -239,7 +258,7 @@ fn ended(view: &RunView, outcome: Outcome, reason: &str) -> Status {
     let words = if reason.is_empty() { goal.as_str() } else { reason };
     match outcome {
         Outcome::Succeeded => Status::good(&format!("succeeded: {}", goal.as_str())),
-        Outcome::Partial => Status::warn(&format!("partly succeeded: {words}")),
+        Outcome::Partial => Status::warn(&format!("partial: {words}")),
         Outcome::Failed => Status::bad(&format!("failed: {words}")),
         Outcome::Cancelled => Status::warn(&format!("cancelled: {words}")),
     }

@@ -23,11 +23,11 @@ pub fn open(model: &mut Model) {
             continue;
         }
         let refused = match command.screen() {
-            _ if DECIDING.contains(&command.id) => Err("a decision takes its own key, in the inbox".into()),
+            _ if DECIDING.contains(&command.id) => Err("reply in the inbox, with the key of that reply".into()),
             Some(screen) if !here.contains(&command.context) => Err(screen.into()),
             Some(_) | None => (command.guard)(model),
         };
-        let item = PickItem::new(command.id, command.title, command.words);
+        let item = PickItem::new(command.id, command.title, command.description);
         items.push((command, PickItem { key, refused: refused.err().map(|why| Plain::line(&why)), ..item }));
     }
     let items = items.into_iter().map(|(_, item)| item).collect();

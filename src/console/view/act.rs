@@ -9,6 +9,7 @@ use super::{
     dialogs::{boxed_rows, keys, last_row},
     doc,
     pen::Pen,
+    sentence,
 };
 use crate::console::{
     model::{Model, Proposal, Screen, ScreenLayout, docs, scrolled},
@@ -30,14 +31,14 @@ pub fn proposal(model: &Model, proposal: &Proposal, pen: &mut Pen<'_>, layout: &
         Clear.render(area, pen.buffer);
         pen.wash(area, Role::Text);
         let area = if area.x > 0 { pen.divide(area) } else { area };
-        pen.title(area, &[(Plain::line("before it is said"), Role::Title)], true);
+        pen.title(area, &[(Plain::line("confirm the action"), Role::Title)], true);
         Rect { x: area.x + 1, y: area.y + 1, width: area.width.saturating_sub(2), height: area.height - 1 }
     } else {
-        boxed_rows(pen, ROWS, &Plain::line("before it is said"))
+        boxed_rows(pen, ROWS, &Plain::line("confirm the action"))
     };
     let body = Rect { height: inside.height.saturating_sub(1), ..inside };
     doc::draw(pen, body, &said, proposal.scroll.min(said.len().saturating_sub(1)));
-    let hints = [("proposal.yes", "do it"), ("proposal.why", "say why"), ("proposal.no", "leave it"), ("move.down", "down")];
+    let hints = [("proposal.yes", "do it"), ("proposal.why", "add a reason"), ("proposal.no", "don't do it"), ("move.down", "down")];
     keys(model, pen, last_row(inside), &hints);
 }
 
@@ -45,10 +46,10 @@ pub fn proposal(model: &Model, proposal: &Proposal, pen: &mut Pen<'_>, layout: &
 pub fn why(model: &Model, node: &NodeId, selected: usize, pen: &mut Pen<'_>) {
     let links = model.blockers();
     let rows = u16::try_from(links.len().max(1) + 2).unwrap_or(u16::MAX);
-    let inside = boxed_rows(pen, rows, &Plain::line("why ").then(&Plain::summary(node)).then(&Plain::line(" stands where it does")));
+    let inside = boxed_rows(pen, rows, &Plain::line("why ").then(&Plain::summary(node)).then(&Plain::line(" isn't running")));
     let list = Rect { height: inside.height.saturating_sub(2), ..inside };
     if links.is_empty() {
-        pen.words(list.x, list.y, list.width, "it is not in the run", Role::Dim);
+        pen.words(list.x, list.y, list.width, "the node is not in the run", Role::Dim);
     }
     let selected = selected.min(links.len().saturating_sub(1));
     let top = scrolled(0, selected, links.len(), usize::from(list.height));
@@ -61,7 +62,8 @@ pub fn why(model: &Model, node: &NodeId, selected: usize, pen: &mut Pen<'_>) {
             (false, _) => (Glyph::Bullet, Role::Dim),
         };
         let text = if link.obstacle.is_for_people() { Role::Waiting } else { Role::Text };
-        let pieces = [(Plain::line(pen.theme.glyph(mark)).then(&Plain::blank(1)), role), (Plain::summary(&link.sentence), text)];
+        let mut pieces = vec![(Plain::line(pen.theme.glyph(mark)).then(&Plain::blank(1)), role)];
+        pieces.extend(sentence::row(&Plain::summary(&link.sentence), text));
         pen.pieces(Rect { x: line.x + 2 + indent, width: line.width.saturating_sub(2 + indent), ..line }, &pieces);
         if at == selected {
             pen.select(line, true);
@@ -81,14 +83,15 @@ pub fn breakpoints(model: &Model, selected: usize, pen: &mut Pen<'_>) {
     let inside = boxed_rows(pen, rows, &Plain::line("breakpoints of this run"));
     let list = Rect { height: inside.height.saturating_sub(2), ..inside };
     if points.is_empty() {
-        pen.words(list.x, list.y, list.width, "none: the run stops nowhere by itself", Role::Dim);
+        pen.words(list.x, list.y, list.width, "none: the run halts nowhere by itself", Role::Dim);
     }
     let selected = selected.min(points.len().saturating_sub(1));
     let top = scrolled(0, selected, points.len(), usize::from(list.height));
     for (y, (at, (id, point))) in (list.top()..list.bottom()).zip(points.iter().enumerate().skip(top)) {
         let line = Rect { y, height: 1, ..list };
         let mark = Plain::line(pen.theme.glyph(Glyph::Bullet)).then(&Plain::line(&format!(" {:<3}", id.0)));
-        let pieces = [(mark, Role::Failed), (Plain::summary(&point.label()), Role::Text)];
+        let mut pieces = vec![(mark, Role::Failed)];
+        pieces.extend(sentence::row(&Plain::summary(&point.label()), Role::Text));
         pen.pieces(Rect { x: line.x + 2, width: line.width.saturating_sub(2), ..line }, &pieces);
         if at == selected {
             pen.select(line, true);

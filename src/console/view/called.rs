@@ -51,8 +51,8 @@ fn is_refused(model: &Model, id: &str) -> bool {
 pub fn name(model: &Model, id: &str) -> Option<&'static str> {
     let node = || model.shown_run().zip(model.selected_id());
     match id {
-        "act.into" => node().filter(|(view, node)| view.newest().run.held_calls(node).next().is_some()).map(|_| "next stop"),
-        "act.hold" => node().filter(|(view, node)| view.newest().run.kept(node).is_some()).map(|_| "let it go on"),
+        "act.into" => node().filter(|(view, node)| view.newest().run.held_calls(node).next().is_some()).map(|_| "next halt"),
+        "act.hold" => node().filter(|(view, node)| view.newest().run.kept(node).is_some()).map(|_| "let it run"),
         "act.again" => Some(if failed(model) { "retry" } else { "run again" }),
         "replay.toggle" => model.replay().map(|_| "to now"),
         "gate.edit" => model.selected_gate().map(|(_, gate)| if is_question(gate) { "answer" } else { "edit" }),

@@ -21,7 +21,7 @@ fn list(model: &Model, pen: &mut Pen<'_>, area: Rect) {
     }
     let compare = &model.editor.compare;
     let against = match compare.name() {
-        None => Plain::line("how it came"),
+        None => Plain::line("original"),
         Some(name) => name.clone(),
     };
     let count = match compare.told().len() {

@@ -7,6 +7,7 @@ use super::{
     doc::{self, InSight},
     pen::{Pen, Shown},
     request::field,
+    sentence,
 };
 use crate::console::{
     model::{
@@ -81,7 +82,7 @@ fn row(area: Rect, at: u16) -> Rect {
 
 fn draw_pick(model: &Model, pick: &Pick, pen: &mut Pen<'_>, shown: &mut Shown) {
     let width = box_width(pen.buffer.area.width, READING);
-    let marked = pick.marked().map(item_words).unwrap_or_default().wrap(usize::from(width.saturating_sub(4)));
+    let marked = sentence::rows(&pick.marked().map(item_words).unwrap_or_default(), Role::Text, usize::from(width.saturating_sub(4)));
     // A reason that takes two lines doesn't move the list: there is always room for it.
     let below = 1 + u16::from(pick.items.iter().any(|item| item_words(item).width() > usize::from(width.saturating_sub(4))));
     let rows = u16::try_from(pick.items.len()).unwrap_or(u16::MAX).saturating_add(3 + below).min(tall(pen));
@@ -105,10 +106,10 @@ fn draw_pick(model: &Model, pick: &Pick, pen: &mut Pen<'_>, shown: &mut Shown) {
         }
     }
     for (y, piece) in (list.bottom()..last_row(inside).y).zip(&marked) {
-        pen.text(inside.x, y, inside.width, piece, Role::Text);
+        pen.pieces(Rect { y, height: 1, ..inside }, piece);
     }
     let mut room = last_row(inside);
-    let mut hints = vec![("pick.take", "take it"), ("pick.cancel", "leave")];
+    let mut hints = vec![("pick.take", "OK"), ("pick.cancel", "cancel")];
     if pick.shown.len() > usize::from(list.height) {
         let to = (top + usize::from(list.height)).min(pick.shown.len());
         let place = Plain::line(&format!("{}-{to} of {}", top + 1, pick.shown.len()));
@@ -133,21 +134,21 @@ fn draw_item(item: &PickItem, (names, keyed): (usize, bool), pen: &mut Pen<'_>, 
     if keyed {
         pieces.push((Plain::blank(1).then(&key.pad(8)), Role::Key));
     }
-    pieces.push((Plain::blank(1).then(&item_words(item)), Role::Dim));
+    pieces.push((Plain::blank(1).then(&sentence::bare(&item_words(item))), Role::Dim));
     pen.pieces(Rect { x: line.x + 2, width: line.width.saturating_sub(2), ..line }, &pieces);
 }
 
 fn draw_line(model: &Model, line: &LineDialog, pen: &mut Pen<'_>, shown: &mut Shown) {
     let width = box_width(pen.buffer.area.width, READING);
-    let note = line.note.iter().flat_map(|note| note.wrap(usize::from(width.saturating_sub(4)))).collect::<Vec<_>>();
+    let note = line.note.iter().flat_map(|note| sentence::rows(note, Role::Dim, usize::from(width.saturating_sub(4)))).collect::<Vec<_>>();
     let rows = u16::try_from(note.len() + 2).unwrap_or(u16::MAX).min(tall(pen));
     let inside = pen.dialog(width, rows, &line.title);
     field(pen, row(inside, 0), &line.field, true, shown);
     for (y, piece) in (inside.y + 1..last_row(inside).y).zip(&note) {
-        pen.text(inside.x, y, inside.width, piece, Role::Dim);
+        pen.pieces(Rect { y, height: 1, ..inside }, piece);
     }
     let before = model.request.typed.before(TypedLine::of(&line.then));
-    let hints = [("line.keep", "take it"), ("line.cancel", "leave"), ("line.older", "earlier")];
+    let hints = [("line.keep", "OK"), ("line.cancel", "cancel"), ("line.older", "earlier")];
     keys(model, pen, last_row(inside), &hints[..if before.is_empty() { 2 } else { 3 }]);
 }
 
@@ -158,10 +159,10 @@ fn draw_editor(model: &Model, editor: &EditorDialog, pen: &mut Pen<'_>, shown: &
     field(pen, text, &editor.field, true, shown);
     let below = inside.bottom().saturating_sub(2);
     match &editor.note {
-        Some(note) => pen.text(inside.x, below, inside.width, note, Role::Error),
-        None => pen.words(inside.x, below, inside.width, editor.about, Role::Dim),
+        Some(note) => pen.pieces(Rect { y: below, height: 1, ..inside }, &sentence::row(note, Role::Error)),
+        None => pen.pieces(Rect { y: below, height: 1, ..inside }, &sentence::row(&Plain::line(editor.about), Role::Dim)),
     };
-    keys(model, pen, last_row(inside), &[("editor.keep", "take it"), ("editor.newline", "new line"), ("editor.cancel", "leave")]);
+    keys(model, pen, last_row(inside), &[("editor.keep", "OK"), ("editor.newline", "new line"), ("editor.cancel", "cancel")]);
 }
 
 fn draw_form(model: &Model, form: &FormDialog, pen: &mut Pen<'_>, shown: &mut Shown) {
@@ -183,9 +184,9 @@ fn draw_form(model: &Model, form: &FormDialog, pen: &mut Pen<'_>, shown: &mut Sh
         field(pen, line, typed, focused, shown);
     }
     if let Some(note) = &form.note {
-        pen.text(inside.x, inside.bottom().saturating_sub(2), inside.width, note, Role::Error);
+        pen.pieces(Rect { y: inside.bottom().saturating_sub(2), height: 1, ..inside }, &sentence::row(note, Role::Error));
     }
-    keys(model, pen, last_row(inside), &[("form.next", "next field"), ("form.keep", "take the answers"), ("form.cancel", "leave")]);
+    keys(model, pen, last_row(inside), &[("form.next", "next field"), ("form.keep", "OK"), ("form.cancel", "cancel")]);
 }
 
 fn draw_findings(model: &Model, selected: usize, pen: &mut Pen<'_>) {
@@ -202,20 +203,21 @@ fn draw_findings(model: &Model, selected: usize, pen: &mut Pen<'_>) {
         let mark = Plain::line(pen.theme.glyph(words::severity_glyph(finding.severity)));
         let place = Plain::summary(&words::finding_place(finding, model.editor.edge_of(finding).as_ref()));
         let role = words::severity_role(finding.severity);
-        let pieces = [
+        let mut pieces = vec![
             (mark.then(&Plain::line(&format!(" {:<8}", words::severity(finding.severity)))), role),
             (place.then(&Plain::blank(2)), Role::Accent),
-            (Plain::summary(&finding.message), Role::Text),
         ];
+        pieces.extend(sentence::row(&Plain::summary(&finding.message), Role::Text));
         pen.pieces(Rect { x: line.x + 2, width: line.width.saturating_sub(2), ..line }, &pieces);
         let fix = match &finding.fix {
             Some(fix) => Plain::line("fix: ").then(&Plain::summary(&fix.title)),
-            None if finding.edge.is_some() => Plain::line("no fix at hand: edit the edge"),
-            None if finding.node.is_some() => Plain::line("no fix at hand: edit the node"),
-            None => Plain::line("no fix at hand: edit the plan"),
+            None if finding.edge.is_some() => Plain::line("no automatic fix: edit the edge"),
+            None if finding.node.is_some() => Plain::line("no automatic fix: edit the node"),
+            None => Plain::line("no automatic fix: edit the plan"),
         };
         if line.y + 1 < list.bottom() {
-            pen.text(line.x + 4, line.y + 1, line.width.saturating_sub(4), &fix, Role::Dim);
+            let row = Rect { x: line.x + 4, y: line.y + 1, width: line.width.saturating_sub(4), height: 1 };
+            pen.pieces(row, &sentence::row(&fix, Role::Dim));
         }
         if at == selected {
             pen.select(line, true);
@@ -223,8 +225,8 @@ fn draw_findings(model: &Model, selected: usize, pen: &mut Pen<'_>) {
     }
     // The selected one in full, since its row may be cut.
     let whole = findings.get(selected).map(|finding| Plain::summary(&finding.message)).unwrap_or_default();
-    for (y, piece) in (list.bottom() + 1..last_row(inside).y).zip(whole.wrap(usize::from(inside.width))) {
-        pen.text(inside.x, y, inside.width, &piece, Role::Text);
+    for (y, piece) in (list.bottom() + 1..last_row(inside).y).zip(sentence::rows(&whole, Role::Text, usize::from(inside.width))) {
+        pen.pieces(Rect { y, height: 1, ..inside }, &piece);
     }
     let hints = [("findings.go", "to the node"), ("findings.fix", "fix"), ("findings.fix_all", "fix all"), ("findings.close", "close")];
     keys(model, pen, last_row(inside), &hints);
@@ -232,14 +234,16 @@ fn draw_findings(model: &Model, selected: usize, pen: &mut Pen<'_>) {
 
 fn draw_confirm(model: &Model, confirm: &Confirm, pen: &mut Pen<'_>) {
     let width = box_width(pen.buffer.area.width, NARROW);
-    let lines: Vec<Plain> = confirm.lines.iter().flat_map(|line| line.wrap(usize::from(width.saturating_sub(4)))).collect();
+    let columns = usize::from(width.saturating_sub(4));
+    let roles = [Role::Heading].into_iter().chain(std::iter::repeat(Role::Text));
+    let lines: Vec<_> = confirm.lines.iter().zip(roles).flat_map(|(line, role)| sentence::rows(line, role, columns)).collect();
     let rows = u16::try_from(lines.len() + 2).unwrap_or(u16::MAX).min(tall(pen));
     let inside = pen.dialog(width, rows, &Plain::line("sure?"));
     for (at, line) in lines.iter().enumerate().take(usize::from(inside.height.saturating_sub(2))) {
         let line_row = row(inside, u16::try_from(at).unwrap_or(0));
-        pen.text(line_row.x, line_row.y, line_row.width, line, if at == 0 { Role::Heading } else { Role::Text });
+        pen.pieces(line_row, line);
     }
-    let leaves = (confirm.then == Confirmed::CancelAllAndQuit).then_some(("confirm.leave", "leave them"));
+    let leaves = (confirm.then == Confirmed::CancelAllAndQuit).then_some(("confirm.leave", "quit, keep them"));
     let hints: Vec<(&str, &str)> = [("confirm.yes", "yes")].into_iter().chain(leaves).chain([("confirm.no", "no")]).collect();
     keys(model, pen, last_row(inside), &hints);
 }

@@ -2,8 +2,8 @@
 
 use ratatui::layout::Rect;
 
-use super::pen::Pen;
-use crate::console::model::Doc;
+use super::{pen::Pen, sentence};
+use crate::console::{model::Doc, theme::Role};
 
 /// Lines of a doc that were wholly in sight.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -22,6 +22,12 @@ pub fn draw(pen: &mut Pen<'_>, area: Rect, doc: &Doc<'_>, start: usize) -> InSig
         if y >= area.bottom() {
             break;
         }
+        // What dagdeck says has ids in backticks; what a payload has there is the payload's own.
+        if is_sentence(role) && line.width() <= usize::from(area.width) {
+            pen.pieces(Rect { y, height: 1, ..area }, &sentence::row(line, role));
+            (y, to) = (y + 1, to + 1);
+            continue;
+        }
         let pieces = line.wrap_hanging(usize::from(area.width));
         let room = usize::from(area.bottom() - y);
         for piece in pieces.iter().take(room) {
@@ -31,6 +37,11 @@ pub fn draw(pen: &mut Pen<'_>, area: Rect, doc: &Doc<'_>, start: usize) -> InSig
         to += usize::from(pieces.len() <= room);
     }
     InSight { from: start, to }
+}
+
+/// Whether lines of a role are always sentences of dagdeck, and never somebody's text.
+fn is_sentence(role: Role) -> bool {
+    matches!(role, Role::Heading | Role::Held | Role::Warning | Role::Waiting | Role::Stale | Role::Hint)
 }
 
 /// Draws the end of a doc. While it grows, the screen moves by part of a page, not by every line.

@@ -16,12 +16,16 @@ pub fn draw(model: &Model, pen: &mut Pen<'_>, area: Rect) {
     let mut lines: Vec<(Plain, Plain, Role)> = Vec::new();
     let none = Plain::default;
     if let Some(planning) = &model.request.planning {
-        lines.push((none(), Plain::line("Making a plan. Its nodes appear here as they come."), Role::Text));
+        lines.push((none(), Plain::line("Making a plan. Its nodes appear here one by one."), Role::Text));
         lines.push((none(), planning.text.clone(), Role::Dim));
     } else {
         let enter = model.hint("request.submit");
-        lines.push((none(), Plain::line(&format!("Type what you want to have done, then press {enter}.")), Role::Heading));
-        lines.push((none(), Plain::line("It becomes a plan that you read, change, and run. Nothing runs before you say so."), Role::Text));
+        lines.push((none(), Plain::line(&format!("Type what you want done, then press {enter}.")), Role::Heading));
+        lines.push((
+            none(),
+            Plain::line("dagdeck makes a plan, which you can read, change and run. Nothing runs until you start it."),
+            Role::Text,
+        ));
         lines.push((none(), Plain::default(), Role::Text));
         lines.push((none(), Plain::line("For example"), Role::Dim));
         let bullet = Plain::line(pen.theme.glyph(Glyph::Bullet)).then(&Plain::blank(1));
@@ -30,7 +34,7 @@ pub fn draw(model: &Model, pen: &mut Pen<'_>, area: Rect) {
             let key = model.hint("app.model");
             let words = format!(
                 "No model is connected: plans come from the built-in planner, tools run for real, and nodes that need a model are \
-                 rehearsed. In the tree, {key} tells how to connect one."
+                 rehearsed. In the tree, press {key} to connect one."
             );
             lines.push((none(), Plain::default(), Role::Text));
             lines.push((none(), Plain::line(&words), Role::Dim));

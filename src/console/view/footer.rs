@@ -2,7 +2,7 @@
 
 use ratatui::layout::Rect;
 
-use super::{called, pen::Pen};
+use super::{called, pen::Pen, sentence};
 use crate::console::{
     commands,
     model::{Key, KeyContext, Model, PlanScreen, TypedLine, contexts},
@@ -16,12 +16,12 @@ pub fn draw(model: &Model, pen: &mut Pen<'_>, area: Rect) {
     let last = Rect { y: area.bottom().saturating_sub(1), height: 1, ..area };
     if let Some(status) = &model.status {
         let width = area.width.saturating_sub(2);
-        let mut lines = status.text.wrap(usize::from(width));
+        let mut lines = sentence::rows(&status.text, status.role, usize::from(width));
         if lines.len() > usize::from(area.height) {
-            lines = vec![status.text.clone()];
+            lines = vec![sentence::row(&status.text, status.role)];
         }
         for (y, line) in (area.top()..area.bottom()).zip(&lines) {
-            pen.text(area.x + 1, y, width, line, status.role);
+            pen.pieces(Rect { x: area.x + 1, y, width, height: 1 }, line);
         }
         if lines.len() == usize::from(area.height) {
             return;
@@ -83,13 +83,13 @@ fn draw_hints(model: &Model, pen: &mut Pen<'_>, area: Rect) {
 /// Which verb would be taken back.
 fn undo(model: &Model) -> String {
     let undoable = model.shown_run().and_then(|view| view.newest().run.undoable());
-    undoable.map(|(_, words)| format!("take back: {words}")).unwrap_or_default()
+    undoable.map(|(_, words)| format!("undo: {}", words.replace('`', ""))).unwrap_or_default()
 }
 
 /// What the pausing key does now.
 fn pause(model: &Model) -> String {
     let goes_on = model.shown_run().is_some_and(|view| view.pacing() == Action::Resume);
-    if goes_on { "go on".to_owned() } else { "pause".to_owned() }
+    if goes_on { "continue".to_owned() } else { "pause".to_owned() }
 }
 
 /// What comes next of the plan and the open runs.

@@ -120,10 +120,10 @@ fn run(model: &Model, view: &RunView, now: Time) -> Vec<(Plain, Role)> {
     }
     match &view.driver {
         Driver::Here => {}
-        Driver::Elsewhere(who) => parts.push((Plain::summary(&format!("  {who} drives it")), Role::Dim)),
+        Driver::Elsewhere(who) => parts.push((Plain::summary(&format!("  under way in {who}")), Role::Dim)),
         // Verbs open one that is over again: of that there is no more to say than how it ended.
         Driver::Nobody if view.newest().run.outcome().is_some() => {}
-        Driver::Nobody => parts.push((Plain::line("  nobody drives it"), Role::Dim)),
+        Driver::Nobody => parts.push((Plain::line("  not under way"), Role::Dim)),
     }
     parts.push((Plain::line("  ").then(&view.goal()), Role::Text));
     parts

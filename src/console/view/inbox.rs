@@ -25,9 +25,9 @@ fn list(model: &Model, pen: &mut Pen<'_>, area: Rect) {
     }
     let count = model.inbox.gates.len();
     let words = match count {
-        0 => "nothing waits for you".to_owned(),
-        1 => "1 gate waits".to_owned(),
-        many => format!("{many} gates wait, oldest first"),
+        0 => "no open gates".to_owned(),
+        1 => "1 open gate".to_owned(),
+        many => format!("{many} open gates, oldest first"),
     };
     pen.title(area, &[(Plain::line(&words), Role::Title)], true);
     let rows = model.inbox.gates.iter().skip(model.inbox.top);
@@ -74,13 +74,13 @@ fn detail(model: &Model, now: Time, pen: &mut Pen<'_>, area: Rect, shown: &mut S
         _ if replayed.is_some() => {
             let key = model.hint("gate.now");
             let at = replayed.unwrap_or_default();
-            (Plain::line(&format!("replay at event {at}, nothing is decided: {key} returns to now")), Role::Badge)
+            (Plain::line(&format!("replay at event {at}, keys inactive: press {key} to return to now")), Role::Badge)
         }
         (true, Some(_)) => {
-            (Plain::line(&format!("{} press again, or any other key to leave it", pen.theme.glyph(Glyph::Armed))), Role::Armed)
+            (Plain::line(&format!("{} press again to confirm, any other key to cancel", pen.theme.glyph(Glyph::Armed))), Role::Armed)
         }
-        (true, None) => (Plain::line(&format!("{} armed: keys decide", pen.theme.glyph(Glyph::Armed))), Role::Armed),
-        (false, _) => (Plain::line("not armed yet"), Role::Dim),
+        (true, None) => (Plain::line(&format!("{} keys active", pen.theme.glyph(Glyph::Armed))), Role::Armed),
+        (false, _) => (Plain::line("keys not active yet"), Role::Dim),
     };
     let mut title = vec![mark];
     if seen.from > 0 || seen.to < text.doc.len() {
@@ -95,11 +95,11 @@ fn closed(model: &Model, pen: &mut Pen<'_>, area: Rect) {
     let gate = key.and_then(|key| model.runs.get(&key.run)?.newest().run.gate(key.gate));
     let words = match gate {
         Some((gate, Some(decided))) => docs::gate_title(gate).then(&Plain::line(": ")).then(&outcome(decided)),
-        Some((gate, None)) => docs::gate_title(gate).then(&Plain::line(": this gate is closed, nobody needs to decide it any more")),
+        Some((gate, None)) => docs::gate_title(gate).then(&Plain::line(": closed, no reply is needed any more")),
         None if model.inbox.gates.is_empty() => {
-            Plain::line(&format!("Gates of all runs gather here. {} goes back.", model.hint("app.back")))
+            Plain::line(&format!("Gates of all runs appear here. Press {} to go back.", model.hint("app.back")))
         }
-        None => Plain::line(&format!("{} and {} select a gate.", model.hint("move.down"), model.hint("move.up"))),
+        None => Plain::line(&format!("Press {} or {} to select a gate.", model.hint("move.down"), model.hint("move.up"))),
     };
     for (y, line) in (area.top()..area.bottom()).zip(words.wrap(usize::from(area.width))) {
         pen.text(area.x, y, area.width, &line, Role::Dim);

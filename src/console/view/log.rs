@@ -5,7 +5,7 @@ use ratatui::layout::Rect;
 use super::{
     doc,
     pen::{Pen, Shown},
-    request,
+    request, sentence,
 };
 use crate::console::{
     model::{Focus, Model, Replay, RunView, ScreenLayout, docs, log::LogRow, words},
@@ -77,7 +77,10 @@ fn lines(model: &Model, view: &RunView, pen: &mut Pen<'_>, area: Rect) {
         ];
         let x = pen.pieces(Rect { x: row.x + 2, width: right.saturating_sub(row.x + 2), ..row }, &pieces);
         let width = right.saturating_sub(x);
-        pen.text(x, y, width, &what(tells, told.what(), width), ahead(words::event_role(told.tone)));
+        pen.pieces(
+            Rect { x, y, width, height: 1 },
+            &sentence::row(&what(tells, told.what(), width), ahead(words::event_role(told.tone))),
+        );
         if line == view.log.selected() {
             pen.select(row, model.dialogs.is_empty() && model.place.focus != Focus::Filter);
         }

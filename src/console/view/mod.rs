@@ -16,6 +16,7 @@ mod pen;
 mod request;
 mod runs;
 mod scrub;
+mod sentence;
 mod timeline;
 mod trace;
 mod tree;

@@ -6,6 +6,7 @@ use ratatui::{
     widgets::{Block, Clear, Widget},
 };
 
+use super::sentence;
 use crate::console::{
     model::GateShown,
     theme::{Role, Theme},
@@ -131,7 +132,7 @@ impl Pen<'_> {
         let (width, height) = (width.min(screen.width), height.saturating_add(2).min(screen.height));
         let area = Rect::new(screen.x + (screen.width - width) / 2, screen.y + (screen.height - height) / 3, width, height);
         Clear.render(area, self.buffer);
-        let title = Plain::blank(1).then(&title.truncate(usize::from(width.saturating_sub(4)))).then(&Plain::blank(1));
+        let title = Plain::blank(1).then(&sentence::bare(title).truncate(usize::from(width.saturating_sub(4)))).then(&Plain::blank(1));
         let block = Block::bordered()
             .border_style(self.theme.style(Role::BorderFocused))
             .style(self.theme.style(Role::Text))

@@ -24,7 +24,7 @@ pub fn draw(model: &Model, pen: &mut Pen<'_>, area: Rect, shown: &mut Shown) {
     pen.words(area.x + 1, inside.y, 1, ">", if focused { Role::Key } else { Role::Dim });
     if model.request.field.is_empty() {
         let key = model.hint("request.focus");
-        let words = if focused { "what do you want to have done?".to_owned() } else { format!("{key} to type a request") };
+        let words = if focused { "what do you want done?".to_owned() } else { format!("{key} to type a request") };
         pen.words(inside.x, inside.y, inside.width, &words, Role::Placeholder);
         if focused {
             shown.cursor = Some(Position::new(inside.x, inside.y));

@@ -16,7 +16,7 @@ pub fn draw(model: &Model, pen: &mut Pen<'_>, area: Rect) {
     let count = model.runs.listing.len();
     pen.title(area, &[(Plain::line(&format!("runs  {count}")), Role::Title)], true);
     if count == 0 {
-        pen.words(area.x + 2, area.y + 1, area.width.saturating_sub(2), "No run yet. A plan becomes one when you run it.", Role::Dim);
+        pen.words(area.x + 2, area.y + 1, area.width.saturating_sub(2), "No runs yet. Make a plan and run it.", Role::Dim);
         return;
     }
     let rows = model.runs.listing.iter().enumerate().skip(model.runs.top);

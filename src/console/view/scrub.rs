@@ -2,7 +2,7 @@
 
 use ratatui::layout::Rect;
 
-use super::pen::Pen;
+use super::{pen::Pen, sentence};
 use crate::console::{
     model::{Model, Replay, RunView, SearchMark, words},
     theme::Role,
@@ -78,7 +78,7 @@ fn words(model: &Model, view: &RunView, replay: &Replay, pen: &mut Pen<'_>, row:
     if let Some(node) = &told.node {
         pieces.push((Plain::summary(node).then(&Plain::blank(1)), Role::Accent));
     }
-    pieces.push((told.what(), words::event_role(told.tone)));
+    pieces.extend(sentence::row(&told.what(), words::event_role(told.tone)));
     if !told.who.is_empty() {
         pieces.push((Plain::line(", by ").then(&told.who), Role::Dim));
     }

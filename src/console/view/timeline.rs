@@ -186,5 +186,5 @@ fn detail(said: &Doc<'_>, pen: &mut Pen<'_>, area: Rect) {
     let area = if area.x > 0 { pen.divide(area) } else { area };
     let inside = Rect { x: area.x + 1, y: area.y + 1, width: area.width.saturating_sub(2), height: area.height - 1 };
     doc::draw(pen, inside, said, 0);
-    pen.title(area, &[(Plain::line("what it waited for and did"), Role::Dim)], false);
+    pen.title(area, &[(Plain::line("when it waited and worked"), Role::Dim)], false);
 }

@@ -18,7 +18,7 @@ pub fn draw(model: &Model, pen: &mut Pen<'_>, layout: &ScreenLayout) {
         pen.words(area.x + 2, area.y + 1, area.width.saturating_sub(2), "No node of a run is selected.", Role::Dim);
         return;
     };
-    let title = Plain::line("where the result of ").then(&Plain::summary(view.node())).then(&Plain::line(" came from"));
+    let title = Plain::line("where the result of ").then(&Plain::summary(view.node())).then(&Plain::line(" comes from"));
     pen.title(area, &[(title, Role::Title)], open);
     for (y, (at, line)) in (area.top() + 1..area.bottom()).zip(view.lines().iter().enumerate().skip(view.top)) {
         let row = Rect { y, height: 1, ..area };
@@ -43,5 +43,5 @@ fn detail(view: &TraceView, pen: &mut Pen<'_>, area: Rect) {
     let inside = Rect { x: area.x + 1, y: area.y + 1, width: area.width.saturating_sub(2), height: area.height - 1 };
     let said = docs::traced(view);
     doc::draw(pen, inside, &said, view.scroll.min(said.len().saturating_sub(1)));
-    pen.title(area, &[(Plain::line("what stands behind it"), Role::Dim)], false);
+    pen.title(area, &[(Plain::line("the source itself"), Role::Dim)], false);
 }

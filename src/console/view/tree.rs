@@ -5,7 +5,7 @@ use ratatui::layout::Rect;
 use super::{
     empty,
     pen::{Pen, Shown},
-    request,
+    request, sentence,
 };
 use crate::console::{
     model::{Focus, LEVELS, Model, RunView, Standing, TreeRow, TreeRowKind, words},
@@ -143,7 +143,7 @@ impl RowDrawing<'_> {
         let rest = Rect { x: left.x + self.grid.name, width: left.width.saturating_sub(self.grid.name), ..line };
         match (self.row.kind, run) {
             (TreeRowKind::Reference, _) => {
-                let words = if self.model.tree().stands_below(self.row) { "stands below" } else { "stands above" };
+                let words = if self.model.tree().stands_below(self.row) { "shown below" } else { "shown above" };
                 let x = rest.x + if run.is_some() { 0 } else { 2 };
                 pen.words(x, rest.y, rest.right().saturating_sub(x), words, Role::Dim);
             }
@@ -335,7 +335,7 @@ impl RowDrawing<'_> {
                 Inside { bad: 1.., .. } => Role::Failed,
                 Inside { .. } => Role::Dim,
             };
-            pen.text(x, rest.y, rest.right().saturating_sub(x), &said, role);
+            pen.pieces(Rect { x, width: rest.right().saturating_sub(x), ..rest }, &sentence::row(&said, role));
         }
     }
 
@@ -370,10 +370,9 @@ const REHEARSAL: &str = "rehearsal";
 fn inside(node: &NodeRun) -> Option<Plain> {
     let Inside { nodes, over, waiting, bad } = node.inside;
     let words = match (waiting, bad) {
-        (0, 0) => format!("{over} of {nodes} inside over"),
-        (0, bad) => format!("{bad} inside failed, {over} of {nodes} over"),
-        (1, _) => format!("1 inside waits, {over} of {nodes} over"),
-        (waiting, _) => format!("{waiting} inside wait, {over} of {nodes} over"),
+        (0, 0) => format!("{over} of {nodes} inner nodes done"),
+        (0, bad) => format!("{bad} failed inside, {over} of {nodes} done"),
+        (waiting, _) => format!("{waiting} waiting inside, {over} of {nodes} done"),
     };
     (nodes > 0).then(|| Plain::line(&words))
 }

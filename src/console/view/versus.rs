@@ -23,13 +23,7 @@ pub fn draw(model: &Model, pen: &mut Pen<'_>, layout: &ScreenLayout) {
     let took = Plain::line("first: ").then(&docs::totals(&comparison.left)).then(&Plain::line("   second: "));
     pen.text(area.x + 2, area.y + 1, area.width.saturating_sub(3), &took.then(&docs::totals(&comparison.right)), Role::Dim);
     if versus.is_empty() {
-        pen.words(
-            area.x + 2,
-            area.y + 2,
-            area.width.saturating_sub(2),
-            "The plans are equal, and so is what became of every node.",
-            Role::Text,
-        );
+        pen.words(area.x + 2, area.y + 2, area.width.saturating_sub(2), "The plans and all results are equal.", Role::Text);
     }
     for (y, at) in (area.top() + 2..area.bottom()).zip(versus.top..versus.len()) {
         let line = Rect { y, height: 1, ..area };

@@ -94,9 +94,7 @@ impl<'a> Addressed<'a> {
             return Err(format!("`{target}` can't depend on itself"));
         }
         if nest::prefix(target) != nest::prefix(source) {
-            return Err(format!(
-                "`{target}` and `{source}` don't stand in the same plan: a plan inside a node gets what it needs as `inputs`"
-            ));
+            return Err(format!("`{target}` and `{source}` are not in the same plan: pass what the inner plan needs as `inputs`"));
         }
         let (node, on) = (local(target), local(source));
         let edit = if self.depends(target, source) { Edit::RemoveDependency { node, on } } else { Edit::AddDependency { node, on } };

@@ -100,7 +100,7 @@ pub fn yes(model: &mut Model, turn: &mut UpdateTurn) {
 pub fn why(model: &mut Model, _: &mut UpdateTurn) {
     let Some(Dialog::Act(proposal)) = model.dialogs.last() else { return };
     let field = TextField::new(Lines::One, &proposal.why);
-    let title = Plain::line("why? It stands in the journal with the verb");
+    let title = Plain::line("why? The journal keeps it with the action");
     model.dialogs.push(Dialog::Line(LineDialog { title, field, note: None, then: LineThen::Why }));
 }
 
@@ -126,15 +126,15 @@ fn offers(model: &Model) -> Vec<(String, &'static str, &'static str, Offer)> {
     }
     let run = || ActionTarget::Run;
     let mut say = |label: &str, words, key, verb| offers.push((label.to_owned(), words, key, Offer::Say(verb)));
-    say("run: pause", "nothing starts any more; what is under way finishes", "act.pause", Action::Pause);
-    say("run: resume", "goes on, also from breakpoints", "act.pause", Action::Resume);
-    say("run: step", "one node goes, then it pauses", "", Action::Step { node: None });
-    say("run: stop", "agents hand back what they have, nothing else starts", "", Action::Stop { target: run() });
-    say("run: cancel", "everything stops now", "run.cancel", Action::Cancel { target: run() });
-    say("run: hold all", "nothing that has not begun starts until it is released", "", Action::Hold { target: run() });
+    say("run: pause", "no more nodes start; running nodes finish", "act.pause", Action::Pause);
+    say("run: resume", "continues, also after breakpoints", "act.pause", Action::Resume);
+    say("run: step", "runs one node, then pauses", "", Action::Step { node: None });
+    say("run: stop", "agents end with what they have so far; nothing else starts", "", Action::Stop { target: run() });
+    say("run: cancel", "stops everything now", "run.cancel", Action::Cancel { target: run() });
+    say("run: hold all", "no node starts until you release it", "", Action::Hold { target: run() });
     say("run: release all", "ends all holds", "", Action::Release { target: run() });
     offers.push(("run: breakpoints".into(), "the list: add, change, remove", "act.breaks", Offer::Breaks));
-    offers.push(("run: take the last verb back".into(), "while its effect has not begun", "act.undo", Offer::Undo));
+    offers.push(("run: undo the last action".into(), "works until the action takes effect", "act.undo", Offer::Undo));
     offers
 }
 
@@ -147,31 +147,31 @@ fn of_node(node: &NodeId, again: &Action, offers: &mut Vec<(String, &'static str
     let mut offer = |label: &str, words, key, offer| offers.push((format!("{label}: {node}"), words, key, offer));
     let key_of = |verb: &Action| if verb == again { "act.again" } else { "" };
     let (retry, rerun) = (Action::Retry { node: at() }, Action::Rerun { node: at(), scope: RerunReach::Downstream });
-    offer("retry", "tries again what ended badly, or now what waits to", key_of(&retry), say(retry));
+    offer("retry", "tries a failed node again, or skips the wait before the next attempt", key_of(&retry), say(retry));
     offer(
         "run again alone",
-        "its consumers keep their results and are marked stale",
+        "runs it again; nodes that used its result become stale",
         "",
         say(Action::Rerun { node: at(), scope: RerunReach::Alone }),
     );
-    offer("run again with all after it", "it and everything that depends on it; nothing stays stale", key_of(&rerun), say(rerun));
+    offer("run again with all after it", "runs it and everything that depends on it", key_of(&rerun), say(rerun));
     offer("cancel", "stops it now", "run.cancel_node", say(Action::Cancel { target: one() }));
-    offer("stop", "an agent hands back what it has", "", say(Action::Stop { target: one() }));
-    offer("hold", "it does not start until released", "act.hold", say(Action::Hold { target: one() }));
-    offer("release", "ends the hold, or goes on from a breakpoint", "act.hold", say(Action::Release { target: one() }));
-    offer("skip", "it never runs", "", say(Action::Skip { node: at() }));
-    offer("mark done", "it is over, without a result", "", say(Action::Override { node: at(), value: Value::Null }));
-    offer("override the result", "takes a value that you write as its result", "", Offer::Value(at()));
-    offer("guide", "your words go into its next turn", "act.guide", Offer::Guide(at()));
-    offer("reject with feedback", "an agent upstream does better, by your words", "", Offer::Rewind(at()));
-    offer("step", "lets it go, and pauses", "act.step", say(Action::Step { node: Some(at()) }));
-    offer("step into", "stops before each of its model and tool calls", "act.into", say(Action::StepInto { node: at() }));
-    offer("run to here", "runs what it needs, and pauses before it", "act.run_to", say(Action::RunTo { node: at() }));
-    offer("breakpoint", "before, after, on failure, at each call, with a condition", "act.break", Offer::Break(Some(at())));
-    offer("branch, cancel", "it and what only it feeds", "run.cancel_branch", say(Action::Cancel { target: branch() }));
-    offer("branch, stop", "agents in it hand back what they have", "", say(Action::Stop { target: branch() }));
-    offer("branch, hold", "it and what only it feeds", "", say(Action::Hold { target: branch() }));
-    offer("branch, release", "it and what only it feeds", "", say(Action::Release { target: branch() }));
+    offer("stop", "the agent ends with what it has so far", "", say(Action::Stop { target: one() }));
+    offer("hold", "keeps it from starting until you release it", "act.hold", say(Action::Hold { target: one() }));
+    offer("release", "ends the hold, or continues after a breakpoint", "act.hold", say(Action::Release { target: one() }));
+    offer("skip", "it does not run; what depends on it may not either", "", say(Action::Skip { node: at() }));
+    offer("mark done", "counts as done, with an empty result", "", say(Action::Override { node: at(), value: Value::Null }));
+    offer("override the result", "uses the value that you write as its result", "", Offer::Value(at()));
+    offer("guide", "adds your words to its next turn", "act.guide", Offer::Guide(at()));
+    offer("reject with feedback", "sends your words to an agent upstream, which works again", "", Offer::Rewind(at()));
+    offer("step", "runs it, then pauses", "act.step", say(Action::Step { node: Some(at()) }));
+    offer("step into", "halts before each of its model and tool calls", "act.into", say(Action::StepInto { node: at() }));
+    offer("run to here", "runs what it needs, then pauses before it", "act.run_to", say(Action::RunTo { node: at() }));
+    offer("breakpoint", "before or after it, on failure, or at each call; with a condition", "act.break", Offer::Break(Some(at())));
+    offer("branch, cancel", "the node and what only it feeds", "run.cancel_branch", say(Action::Cancel { target: branch() }));
+    offer("branch, stop", "its agents end with what they have so far", "", say(Action::Stop { target: branch() }));
+    offer("branch, hold", "the node and what only it feeds", "", say(Action::Hold { target: branch() }));
+    offer("branch, release", "the node and what only it feeds", "", say(Action::Release { target: branch() }));
 }
 
 /// Everything that can be done here; what can't be done now stands last, with the reason.
@@ -185,7 +185,7 @@ pub fn menu(model: &mut Model, _: &mut UpdateTurn) {
         all.push(offer);
     }
     items.sort_by_key(|item: &PickItem| item.refused.is_some());
-    model.dialogs.push(Dialog::Pick(Pick::new("what can be done", items, PickThen::Act { offers: all })));
+    model.dialogs.push(Dialog::Pick(Pick::new("actions", items, PickThen::Act { offers: all })));
 }
 
 /// Something of the menu was picked.
@@ -202,7 +202,7 @@ pub fn picked(model: &mut Model, turn: &mut UpdateTurn, offer: Offer) {
 }
 
 /// What a written result is taken as.
-pub const WRITTEN: &str = "JSON where it begins as JSON does, else text";
+pub const WRITTEN: &str = "read as JSON if it looks like JSON, else as text";
 
 fn ask_value(model: &mut Model, node: NodeId) {
     let result = model.shown_run().and_then(|view| view.newest().run.node(&node)?.result.clone());
@@ -223,7 +223,7 @@ pub fn keep_value(model: &mut Model, turn: &mut UpdateTurn, node: &NodeId, text:
 }
 
 fn ask_guide(model: &mut Model, node: NodeId) {
-    let title = Plain::line(&format!("words for `{node}`: they go into its next turn"));
+    let title = Plain::line(&format!("words for the next turn of `{node}`"));
     model.dialogs.push(Dialog::Editor(EditorDialog::new(title, "", EditThen::Guide { node })));
 }
 
@@ -234,7 +234,7 @@ fn ask_guide(model: &mut Model, node: NodeId) {
 pub fn keep_guide(model: &mut Model, turn: &mut UpdateTurn, node: &NodeId, text: &str) -> Result<(), String> {
     let text = text.trim().to_owned();
     if text.is_empty() {
-        return Err("write what it should know".into());
+        return Err("write something first".into());
     }
     propose(model, turn, Action::Guide { node: node.clone(), text }).map(|_| ())
 }
@@ -260,13 +260,13 @@ fn ask_whom(model: &mut Model, node: NodeId) {
         let refused = run.refusal(&Command::act(verb)).map(|why| Plain::summary(&why));
         PickItem { refused, ..PickItem::new(id, id, if *id == node { "itself" } else { "" }) }
     });
-    let pick = Pick::new(&format!("reject the result of `{node}`: who is to do better?"), items.collect(), PickThen::Rewind { node });
+    let pick = Pick::new(&format!("reject the result of `{node}`: which node works again?"), items.collect(), PickThen::Rewind { node });
     model.dialogs.push(Dialog::Pick(pick));
 }
 
 /// Who is to do better was picked.
 pub fn ask_feedback(model: &mut Model, node: NodeId, to: NodeId) {
-    let title = Plain::line(&format!("what `{to}` is to do better"));
+    let title = Plain::line(&format!("what `{to}` should do better"));
     model.dialogs.push(Dialog::Editor(EditorDialog::new(title, "", EditThen::Feedback { node, to })));
 }
 
@@ -277,7 +277,7 @@ pub fn ask_feedback(model: &mut Model, node: NodeId, to: NodeId) {
 pub fn keep_feedback(model: &mut Model, turn: &mut UpdateTurn, node: &NodeId, to: &NodeId, text: &str) -> Result<(), String> {
     let feedback = text.trim().to_owned();
     if feedback.is_empty() {
-        return Err("write what is to be better".into());
+        return Err("write what should be better".into());
     }
     propose(model, turn, Action::Rewind { node: node.clone(), to: to.clone(), feedback }).map(|_| ())
 }

@@ -46,7 +46,7 @@ pub fn back(model: &mut Model, _: &mut UpdateTurn) {
         super::run::to_plan(model);
     } else {
         let quit = model.hint("app.quit");
-        model.status = Some(Status::note(&format!("nothing to step back from: {quit} quits")));
+        model.status = Some(Status::note(&format!("nothing to close: press {quit} to quit")));
     }
 }
 
@@ -111,15 +111,15 @@ pub fn model(model: &mut Model, turn: &mut UpdateTurn) {
             lines.extend(Plain::block(how));
             lines.push(Plain::default());
             lines.push(Plain::line(
-                "Until then, nodes that need one are rehearsed: their prompt is put together, gates and budgets apply, and the result is a \
-                 marked rehearsal text. All else runs for real.",
+                "Until then, nodes that need one are rehearsed: their prompt is made, gates and budgets apply, and the result is a \
+                 marked placeholder text. Everything else runs for real.",
             ));
             model
                 .dialogs
                 .push(Dialog::Reader(ReaderDialog { what: Reading::Words { title: Plain::line("connect a model"), lines }, scroll: 0 }));
         }
         Some(ModelStatus::Operator | ModelStatus::Connected { .. }) | None => {
-            model.status = Some(Status::note("asking which models there are"));
+            model.status = Some(Status::note("looking for models"));
             turn.send(Request::ListModels);
         }
     }
@@ -175,8 +175,8 @@ pub fn quit(model: &mut Model, turn: &mut UpdateTurn) {
         if !matches!(model.dialogs.last(), Some(Dialog::Confirm(_))) {
             let save = model.hint("plan.save");
             let lines = vec![
-                Plain::line("The plan was changed, and neither saved nor run since."),
-                Plain::line(&format!("Leave without it? ({save} saves it)")),
+                Plain::line("The plan has changes that are neither saved nor run."),
+                Plain::line(&format!("Quit and lose them? ({save} saves them)")),
             ];
             model.dialogs.push(Dialog::Confirm(Confirm { lines, then: Confirmed::Leave }));
         }
@@ -192,9 +192,9 @@ pub fn quit(model: &mut Model, turn: &mut UpdateTurn) {
     }];
     lines.extend(going_on);
     lines.push(Plain::default());
-    lines.push(Plain::line("Cancel and quit? Nodes that have begun may have had effects."));
+    lines.push(Plain::line("Cancel them and quit? Running nodes may already have had effects."));
     let key = model.hint("confirm.leave");
-    lines.push(Plain::line(&format!("{key} leaves without cancelling: what is at work breaks off, and the rest can be resumed.")));
+    lines.push(Plain::line(&format!("{key} quits without cancelling: you can resume the runs later.")));
     model.dialogs.push(Dialog::Confirm(Confirm { lines, then: Confirmed::CancelAllAndQuit }));
 }
 

@@ -17,16 +17,16 @@ use crate::text::Plain;
 /// Asks what the branch is to have other than this run.
 pub fn ask(model: &mut Model, _: &mut UpdateTurn) {
     let mut items = vec![
-        PickItem::new("as_is", "as it is", "goes on from this event; what comes then may come otherwise"),
-        PickItem::new("paused", "paused", "the same, and nothing starts before you say so"),
+        PickItem::new("as_is", "as it is", "continues from this event; what follows may differ"),
+        PickItem::new("paused", "paused", "the same, but starts nothing until you resume it"),
     ];
     if let Some(node) = model.selected_id() {
-        items.push(PickItem::new("text", &format!("another text of {node}"), "objective, arguments, code, value or question"));
-        items.push(PickItem::new("node", &format!("{node} edited whole"), "as JSON: its work, guards, retries, limits, model"));
-        items.push(PickItem::new("value", &format!("another result of {node}"), "takes a value that you write as its result"));
+        items.push(PickItem::new("text", &format!("change the text of {node}"), "objective, arguments, code, value or question"));
+        items.push(PickItem::new("node", &format!("edit {node} as JSON"), "its kind, limits, retries, model and all other fields"));
+        items.push(PickItem::new("value", &format!("change the result of {node}"), "uses the value that you write as its result"));
     }
     let Some((_, seq)) = place(model) else { return };
-    model.dialogs.push(Dialog::Pick(Pick::new(&format!("branch off after event {seq}: with what?"), items, PickThen::Branch)));
+    model.dialogs.push(Dialog::Pick(Pick::new(&format!("branch off after event {seq}"), items, PickThen::Branch)));
 }
 
 /// The event that is looked at, and the one with which its step ends: a branch keeps whole steps.
@@ -58,7 +58,7 @@ pub fn picked(model: &mut Model, what: &str) {
         }
     };
     let about = if what == Branching::Value { super::act::WRITTEN } else { "" };
-    let editor = EditorDialog::new(Plain::line(&format!("{title}, in the branch")), &text, EditThen::Branch { node: id, what });
+    let editor = EditorDialog::new(Plain::line(&format!("{title} in the branch")), &text, EditThen::Branch { node: id, what });
     model.dialogs.push(Dialog::Editor(EditorDialog { about, ..editor }));
 }
 
@@ -86,9 +86,9 @@ pub fn keep(model: &mut Model, id: &NodeId, what: Branching, text: &str) -> Resu
                 }
             };
             if node.id != *id {
-                return Err(format!("the id stays `{id}` here"));
+                return Err(format!("keep the id `{id}`"));
             }
-            let edit = model.addressed().replace(&node).ok_or("nothing was changed")?;
+            let edit = model.addressed().replace(&node).ok_or("nothing changed")?;
             Action::Edit { edits: vec![edit] }
         }
     };
@@ -102,10 +102,10 @@ fn confirm(model: &mut Model, verbs: Vec<Action>) {
     let records = view.journal().records();
     let mut lines = vec![Plain::line(&format!("Branch off after event {seq} of {}?", records.len()))];
     if seq > at {
-        lines.push(Plain::line(&format!("The step of event {at} ends there, and a branch keeps whole steps.")));
+        lines.push(Plain::line(&format!("A branch keeps whole steps, and the step of event {at} ends there.")));
     }
     let kept = Run::replay(records.iter().take_while(|record| record.seq <= seq));
-    lines.push(Plain::line(&format!("A new run keeps everything up to there{}. This run stays as it is.", goes_on(&kept, &verbs))));
+    lines.push(Plain::line(&format!("The new run keeps everything up to there{}. This run stays as it is.", goes_on(&kept, &verbs))));
     lines.extend(verbs.iter().map(|verb| Plain::summary(&format!("First: {}.", verb.words()))));
     let then = Confirmed::Branch { run: view.id.clone(), seq, verbs };
     model.dialogs.push(Dialog::Confirm(Confirm { lines, then }));
@@ -114,13 +114,13 @@ fn confirm(model: &mut Model, verbs: Vec<Action>) {
 /// How a branch goes on that keeps this of a run, and begins with these verbs.
 fn goes_on(kept: &Run, verbs: &[Action]) -> &'static str {
     if kept.outcome().is_some() && verbs.is_empty() {
-        ", where this one was over: nothing is left to be done"
+        ". This run was over by then, so nothing is left to do"
     } else if verbs.contains(&Action::Pause) {
-        " and stands paused: nothing is called before you let it go on"
+        " and is paused: nothing runs until you resume it"
     } else if kept.pace() == Pace::Going {
-        " and goes on by itself: from there on, models and tools are called for real"
+        " and continues by itself: it calls models and tools for real"
     } else {
-        " and stands paused, as this one did: nothing is called before you let it go on"
+        " and is paused, as this run was: nothing runs until you resume it"
     }
 }
 
@@ -144,7 +144,7 @@ fn ask_resume(model: &mut Model, run: RunId, goal: &Plain) {
         Plain::line("Resume this run?"),
         Plain::summary(&run.0).then(&Plain::line("  ")).then(goal),
         Plain::line(
-            "It goes on where it broke off. What is finished stays. Nodes that were at work go again where that does no harm; where an effect may have happened, you are asked first.",
+            "It continues where it was interrupted. Finished nodes stay. Interrupted nodes run again if that is safe; where an effect may have happened, you are asked first.",
         ),
     ];
     model.dialogs.push(Dialog::Confirm(Confirm { lines, then: Confirmed::Resume(run) }));
@@ -231,9 +231,9 @@ pub fn say_interrupted(model: &mut Model, id: &RunId) {
         model.status = Some(Status::warn(&match model.runs.is_imported(id) {
             true => {
                 let (replay, branch) = (key("replay.toggle"), key("replay.branch"));
-                format!("this run came from a run file and is not over: {replay} replays it, {branch} there branches off to go on")
+                format!("this run was imported and is not over: press {replay} to replay it, then {branch} to branch off and continue")
             }
-            false => format!("this run was interrupted and stands still: {} resumes it", key("run.resume")),
+            false => format!("this run was interrupted: press {} to resume it", key("run.resume")),
         }));
     }
 }

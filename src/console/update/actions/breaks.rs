@@ -50,7 +50,7 @@ fn line(model: &mut Model, title: &str, point: &Breakpoint, id: Option<BreakId>)
     }));
 }
 
-const NOTE: &str = "before, after, failure or call; then a node (globs are fine, * is any); then `when` and a condition over node, tool, \
+const NOTE: &str = "before, after, failure or call; then a node (or a pattern with *); then `when` and a condition over node, tool, \
                     model, args, output, error, cost_usd, tokens, attempt, first_use";
 
 /// Adds one.
@@ -90,7 +90,7 @@ pub fn keep(model: &mut Model, turn: &mut UpdateTurn, id: Option<BreakId>, text:
     let like = |view: &RunView| view.newest().run.breakpoints().find(|(_, known)| **known == point).map(|(known, _)| known);
     match model.shown_run().and_then(like) {
         known @ Some(_) if known == id => return Ok(()),
-        Some(_) => return Err("there is one just like that already".into()),
+        Some(_) => return Err("there is already a breakpoint like that".into()),
         None => {}
     }
     let verb = match id {
@@ -109,10 +109,10 @@ fn read(text: &str) -> Result<Breakpoint, String> {
     let mut words = head.split_whitespace();
     let word = words.next().unwrap_or_default();
     let at = Moment::ALL.into_iter().find(|at| at.word() == word);
-    let at = at.ok_or_else(|| format!("begin with before, after, failure or call, and not with `{word}`"))?;
+    let at = at.ok_or_else(|| format!("start with before, after, failure or call, not with `{word}`"))?;
     let node = words.next().filter(|node| *node != "*").map(str::to_owned);
     if let Some(word) = words.next() {
-        return Err(format!("`{word}` is one word too many: a condition begins with `when`"));
+        return Err(format!("`{word}` is one word too many: start a condition with `when`"));
     }
     let point = Breakpoint { at, node, when };
     point.check()?;
@@ -130,7 +130,7 @@ mod tests {
         }
         assert_eq!(read("before"), Ok(Breakpoint { at: Moment::Before, node: None, when: None }));
         for (text, why) in
-            [("", "begin with"), ("sometimes x", "begin with"), ("before x y", "too many"), ("before x when nope > 1", "nope")]
+            [("", "start with"), ("sometimes x", "start with"), ("before x y", "too many"), ("before x when nope > 1", "nope")]
         {
             assert!(read(text).unwrap_err().contains(why), "{text}");
         }

@@ -28,7 +28,7 @@ pub fn ask_file(model: &mut Model, _: &mut UpdateTurn) {
     model.dialogs.push(Dialog::Line(LineDialog {
         title: Plain::line("compare with the plan in which file?"),
         field: TextField::new(Lines::One, ""),
-        note: Some(Plain::line("a path from the workspace; any form that dagdeck reads")),
+        note: Some(Plain::line("a path in the workspace; any format that dagdeck reads")),
         then: LineThen::CompareFile,
     }));
 }
@@ -53,7 +53,7 @@ pub fn with(model: &mut Model, name: &str, plan: Plan) {
 
 /// Takes the selected difference back, so that the plan is there as it came.
 pub fn take_back(model: &mut Model, _: &mut UpdateTurn) {
-    make(model, "taken back");
+    make(model, "set back");
 }
 
 /// Takes the selected difference over from the other plan.
@@ -67,7 +67,7 @@ fn make(model: &mut Model, done: &str) {
     let what = format!("{} {} {}", told.sort, told.subject, told.field);
     let undo = model.hint("compare.undo");
     let made = model.editor.make_piece(&model.session.catalog);
-    report(model, made.map(|()| Said::Now), &format!("{done}: {}; {undo} undoes", what.trim_end()));
+    report(model, made.map(|()| Said::Now), &format!("{done}: {}; press {undo} to undo", what.trim_end()));
 }
 
 /// Takes the last change back.

@@ -20,7 +20,7 @@ pub fn begin(model: &mut Model, _: &mut UpdateTurn) {
     let Some(id) = model.selected_id().cloned() else { return };
     let key = |id: &str| model.hint(id);
     let (toggle, done) = (key("deps.toggle"), key("deps.done"));
-    model.status = Some(Status::note(&format!("what `{id}` depends on: move, {toggle} takes or gives back, {done} ends")));
+    model.status = Some(Status::note(&format!("what `{id}` depends on: {toggle} adds or removes a row, {done} ends")));
     model.place.screen = Screen::Plan;
     model.editor.deps = Some(id);
 }
@@ -96,8 +96,8 @@ fn edge_between(model: &Model, to: &NodeId, from: &str) -> Option<Edge> {
 fn edit_condition(model: &mut Model, edge: Edge) {
     let decides = model.addressed().node(&edge.from).is_some_and(|node| node.kind.is_decision());
     let note = match decides {
-        true => "the answer that takes this way; empty means the id of where it leads",
-        false => "an expression over results, such as score > 0.8; empty means always",
+        true => "the answer that takes this edge; empty: the id of its target",
+        false => "an expression over results, such as score > 0.8; empty: always",
     };
     model.dialogs.push(Dialog::Line(LineDialog {
         title: Plain::line(&format!("`{}` to `{}` when", edge.from, edge.to)),

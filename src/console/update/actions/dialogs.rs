@@ -118,7 +118,7 @@ pub fn edited(model: &mut Model, turn: &mut UpdateTurn, then: &EditThen, before:
     let text = match text {
         // Editors end the last line by themselves.
         Ok(text) if text.trim_end_matches('\n') == before.trim_end_matches('\n') => {
-            model.status = Some(Status::note("nothing was changed"));
+            model.status = Some(Status::note("nothing changed"));
             return;
         }
         Ok(text) => text,
@@ -128,7 +128,7 @@ pub fn edited(model: &mut Model, turn: &mut UpdateTurn, then: &EditThen, before:
         }
     };
     if let Err(why) = keep_text(model, turn, then, &text) {
-        let editor = EditorDialog::new(Plain::line("mend it here, or leave it"), &text, then.clone());
+        let editor = EditorDialog::new(Plain::line("fix it here, or cancel"), &text, then.clone());
         model.dialogs.push(Dialog::Editor(EditorDialog { before: before.to_owned(), note: Some(Plain::summary(&why)), ..editor }));
     }
 }
@@ -140,7 +140,7 @@ pub fn leave_editor(model: &mut Model, _: &mut UpdateTurn) {
         model.dialogs.pop();
         return;
     }
-    let lines = vec![Plain::line("The text was changed. Drop the changes?")];
+    let lines = vec![Plain::line("You changed the text. Discard the changes?")];
     model.dialogs.push(Dialog::Confirm(Confirm { lines, then: Confirmed::DropText }));
 }
 

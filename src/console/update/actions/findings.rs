@@ -63,8 +63,13 @@ pub fn fix_all(model: &mut Model, _: &mut UpdateTurn) {
     let applied = model.editor.fix_all(&model.session.catalog);
     let left = model.editor.findings().len();
     model.status = Some(match applied {
-        0 => Status::warn("no finding has a fix that makes things better"),
-        _ => Status::good(&format!("{} applied, {} of {} gone", fixes(applied), before.saturating_sub(left), counted(before, "finding"))),
+        0 => Status::warn("no finding has a fix that helps"),
+        _ => Status::good(&format!(
+            "applied {}, which solved {} of {}",
+            fixes(applied),
+            before.saturating_sub(left),
+            counted(before, "finding")
+        )),
     });
     close_when_clean(model);
 }

@@ -25,9 +25,9 @@ pub fn reject(model: &mut Model, turn: &mut UpdateTurn) {
     }
     let (keep, send) = (model.hint("line.keep"), model.hint("gate.reject"));
     let line = LineDialog {
-        title: Plain::line(&format!("reject `{}`: why? The words go back to whoever asked", gate.node)),
+        title: Plain::line(&format!("reject `{}`: why?", gate.node)),
         field: TextField::new(Lines::One, ""),
-        note: Some(Plain::line(&format!("nothing is decided yet: {keep} takes the words, then {send} sends them"))),
+        note: Some(Plain::line(&format!("not sent yet: press {keep}, then {send} to send it"))),
         then: LineThen::Reject { gate: key.clone() },
     };
     model.dialogs.push(Dialog::Line(line));
@@ -75,15 +75,15 @@ fn decide(model: &mut Model, turn: &mut UpdateTurn, intent: Intent) {
 }
 
 fn may_decide(model: &Model, turn: &UpdateTurn) -> Result<(), &'static str> {
-    let Some(key) = turn.key else { return Err("a decision takes its own key, in the inbox") };
+    let Some(key) = turn.key else { return Err("reply in the inbox, with the key of that reply") };
     if key.never_decides() {
-        return Err("this key never decides");
+        return Err("this key never replies to a gate");
     }
     if !model.gate_is_faced() {
-        return Err("this gate was not on the screen yet as it is now: look at it, then press again");
+        return Err("the gate changed before you could see it: read it, then press again");
     }
     if !turn.quiet {
-        return Err("keys came too fast to be meant for a decision: wait half a second, then press again");
+        return Err("keys came too fast: wait half a second, then press again");
     }
     Ok(())
 }
@@ -93,7 +93,7 @@ fn once_more(model: &Model, key: &GateKey, gate: &Gate, revision: u64, intent: I
     match intent {
         Intent::Approve if !model.safety.whole(key, revision) => {
             let (down, up) = (model.hint("move.detail_down"), model.hint("move.detail_up"));
-            Some(format!("not all of it was seen: {down} and {up} scroll, or press again to approve"))
+            Some(format!("you have not seen all of it: scroll with {down} and {up}, or press again to approve"))
         }
         Intent::CancelBranch => {
             let ends = model.runs.get(&key.run).map(|run| run.newest().run.branch(&gate.node).0).unwrap_or_default();
@@ -108,10 +108,10 @@ fn once_more(model: &Model, key: &GateKey, gate: &Gate, revision: u64, intent: I
 fn decision(gate: &Gate, draft: Option<&ReplyDraft>, intent: Intent) -> Result<GateReply, &'static str> {
     let asks = wants_answer(gate);
     match (intent, draft) {
-        (Intent::Approve, Some(ReplyDraft::Words(_))) => Err("you wrote words to reject with: drop them first, or reject"),
+        (Intent::Approve, Some(ReplyDraft::Words(_))) => Err("you wrote a reason to reject: send it, or discard it first"),
         (Intent::Approve, Some(ReplyDraft::Answer(value))) => Ok(GateReply::Answer { value: value.clone() }),
         (Intent::Approve, Some(ReplyDraft::Payload(payload))) => Ok(GateReply::Modify { payload: payload.clone() }),
-        (Intent::Approve, None) if asks => Err("this is a question: write the answer first, then send it with this key"),
+        (Intent::Approve, None) if asks => Err("this is a question: write the answer, then send it with this key"),
         (Intent::Approve, None) => Ok(GateReply::Approve),
         (Intent::Reject, Some(ReplyDraft::Words(message))) => Ok(GateReply::Reject { message: message.clone() }),
         (Intent::Reject, Some(ReplyDraft::Answer(_) | ReplyDraft::Payload(_)) | None) => Ok(GateReply::Reject { message: String::new() }),
@@ -147,7 +147,7 @@ pub fn edit(model: &mut Model, _: &mut UpdateTurn) {
             editor(text, &before, EditThen::Answer { gate: key })
         }
         GateKind::Before | GateKind::After | GateKind::Tool { .. } => {
-            let title = format!("payload of `{}`; nothing is decided yet", gate.node);
+            let title = format!("payload of `{}`; nothing is sent yet", gate.node);
             editor(&title, &words::pretty(payload(gate, draft)), EditThen::Payload { gate: key })
         }
     };
@@ -217,7 +217,7 @@ pub fn edit_outside(model: &mut Model, turn: &mut UpdateTurn) {
 /// Keeps what was written for a gate. The picture of its effect is asked for again, and it must be looked at again.
 pub fn keep_draft(model: &mut Model, turn: &mut UpdateTurn, key: &GateKey, draft: ReplyDraft) {
     if !model.inbox.gates.contains(key) {
-        model.status = Some(Status::warn("the gate was closed in the meantime; what you wrote was not sent"));
+        model.status = Some(Status::warn("the gate has closed; your draft was not sent"));
         return;
     }
     let (word, command) = match &draft {
@@ -226,13 +226,13 @@ pub fn keep_draft(model: &mut Model, turn: &mut UpdateTurn, key: &GateKey, draft
                 view.previews.remove(&key.gate);
             }
             turn.send(Request::Preview { run: key.run.clone(), gate: key.gate, payload: payload.clone() });
-            ("approves it as edited", "gate.approve")
+            ("to approve it as edited", "gate.approve")
         }
-        ReplyDraft::Answer(_) => ("sends the answer", "gate.approve"),
-        ReplyDraft::Words(_) => ("rejects with these words", "gate.reject"),
+        ReplyDraft::Answer(_) => ("to send the answer", "gate.approve"),
+        ReplyDraft::Words(_) => ("to reject with this reason", "gate.reject"),
     };
     let hint = model.look.keymap.hint(command).unwrap_or_default();
-    model.status = Some(Status::note(&format!("not sent yet: {hint} {word}")));
+    model.status = Some(Status::note(&format!("not sent yet: press {hint} {word}")));
     model.inbox.drafts.insert(key.clone(), draft);
     model.inbox.scroll = 0;
     refresh_doc(model, key);
@@ -290,7 +290,7 @@ pub fn drop_draft(model: &mut Model, turn: &mut UpdateTurn) {
         turn.send(request);
     }
     refresh_doc(model, &key);
-    model.status = Some(Status::note("dropped what you wrote"));
+    model.status = Some(Status::note("draft discarded"));
 }
 
 /// Makes a gate's text again from what is known now.
@@ -322,7 +322,7 @@ pub fn now(model: &mut Model, _: &mut UpdateTurn) {
     let Some(run) = model.selected_gate().map(|(key, _)| key.run.clone()) else { return };
     if let Some(view) = model.runs.get_mut(&run) {
         super::replay::end_of(view);
-        model.status = Some(Status::note("live again"));
+        model.status = Some(Status::note("back to now"));
     }
 }
 

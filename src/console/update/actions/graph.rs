@@ -65,7 +65,7 @@ pub fn fold(model: &mut Model, _: &mut UpdateTurn) {
     model.with_tree(|tree, _| folded = tree.picture.toggle(&id));
     match folded {
         Some(owner) => select(model, &owner),
-        None => model.status = Some(Status::note("nothing to fold: the node has no plan inside and stands in none")),
+        None => model.status = Some(Status::note("nothing to fold: the node has no inner plan and is in none")),
     }
 }
 
@@ -98,8 +98,8 @@ fn turn(model: &mut Model, by: isize) {
             tree.reveal(plan, &next);
         }),
         None if nest::owner(&address(&here)).is_none() => {
-            model.status = Some(Status::note("the selected node stands in no loop and no map"));
+            model.status = Some(Status::note("the selected node is not in a loop or map"));
         }
-        None => model.status = Some(Status::note("there is no other turn that way")),
+        None => model.status = Some(Status::note("there is no further turn")),
     }
 }

@@ -31,7 +31,7 @@ fn open(model: &mut Model, node: &NodeId) {
         model.place.screen = Screen::Trace;
         model.place.focus = Focus::Tree;
     } else {
-        model.status = Some(Status::warn(&format!("`{node}` has not come into the run yet")));
+        model.status = Some(Status::warn(&format!("`{node}` is not in the run yet")));
     }
 }
 

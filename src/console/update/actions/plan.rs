@@ -32,19 +32,19 @@ pub fn open(model: &mut Model, plan: Plan, origin: &str) {
 /// Picks the sort of work of a new node.
 pub fn add(model: &mut Model, _: &mut UpdateTurn) {
     let items = vec![
-        PickItem::new("agent", "agent", "an agent card works on an objective"),
+        PickItem::new("agent", "agent", "an agent works on an objective"),
         PickItem::new("tool", "tool", "one tool call, no model"),
         PickItem::new("code", "code", "JavaScript in the sandbox; sees deps and inputs"),
         PickItem::new("transform", "transform", "shapes data by a template"),
         PickItem::new("approval", "approval", "asks you a question"),
         PickItem::new("merge", "merge", "joins branches"),
-        PickItem::new("decision", "decision", "picks one way out by an expression"),
-        PickItem::new("decider", "decision by an agent", "an agent's answer picks one way out"),
-        PickItem::new("plan", "sub-plan", "a plan inside, which runs as one node"),
-        PickItem::new("map", "map", "runs the plan inside once for each entry of a list"),
-        PickItem::new("loop", "loop", "repeats the plan inside until a condition holds"),
+        PickItem::new("decision", "decision", "picks one edge by an expression"),
+        PickItem::new("decider", "decision by an agent", "an agent's answer picks one edge"),
+        PickItem::new("plan", "sub-plan", "an inner plan that runs as one node"),
+        PickItem::new("map", "map", "runs the inner plan once for each entry of a list"),
+        PickItem::new("loop", "loop", "repeats the inner plan until a condition holds"),
     ];
-    model.dialogs.push(Dialog::Pick(Pick::new("add a node: what sort of work?", items, PickThen::AddKind)));
+    model.dialogs.push(Dialog::Pick(Pick::new("add a node: what kind?", items, PickThen::AddKind)));
 }
 
 /// The sort of work was picked: agents and tools are picked next, others are added at once.
@@ -142,14 +142,14 @@ pub fn delete(model: &mut Model, turn: &mut UpdateTurn) {
     let Some(id) = model.selected_id().cloned() else { return };
     let undo = model.hint("plan.undo");
     let done = change(model, turn, |plan| Ok(Some(plan.remove(&id))));
-    report(model, done, &format!("deleted `{id}`; {undo} brings it back"));
+    report(model, done, &format!("deleted `{id}`; press {undo} to undo"));
 }
 
 /// Asks for the node's new id.
 pub fn rename(model: &mut Model, _: &mut UpdateTurn) {
     let Some(id) = model.selected_id().cloned() else { return };
     model.dialogs.push(Dialog::Line(LineDialog {
-        title: Plain::line(&format!("new id of `{id}`; references follow")),
+        title: Plain::line(&format!("new id of `{id}`; references change too")),
         field: TextField::new(Lines::One, &id[nest::prefix(&id).len()..]),
         note: None,
         then: LineThen::Rename { node: id },
@@ -204,7 +204,7 @@ pub fn keep_node(model: &mut Model, turn: &mut UpdateTurn, id: &NodeId, text: &s
     let node = node_from_value(words::parse(text)?, "").map_err(|error| error.to_string())?;
     let prefix = nest::prefix(id);
     if id[prefix.len()..] != *node.id {
-        return Err(format!("the id stays `{}` here: renaming takes references along", &id[prefix.len()..]));
+        return Err(format!("keep the id `{}`: use rename to change it with its references", &id[prefix.len()..]));
     }
     change(model, turn, |plan| Ok(plan.replace(&nest::node_under(prefix, &node)))).map(|_| ())
 }
@@ -302,7 +302,7 @@ pub fn set_worker(model: &mut Model, turn: &mut UpdateTurn, id: &NodeId, name: &
         _ => return,
     }
     let done = change(model, turn, |plan| Ok(plan.replace(&node)));
-    report(model, done, &format!("`{id}` is done by {name}"));
+    report(model, done, &format!("`{id}` now uses {name}"));
 }
 
 /// The next setting of the gates around the selected node.
@@ -329,5 +329,5 @@ pub fn undo(model: &mut Model, _: &mut UpdateTurn) {
 /// Does it again.
 pub fn redo(model: &mut Model, _: &mut UpdateTurn) {
     model.editor.redo(&model.session.catalog);
-    model.status = Some(Status::note("done again"));
+    model.status = Some(Status::note("redone"));
 }

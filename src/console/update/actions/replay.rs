@@ -23,7 +23,7 @@ pub fn toggle(model: &mut Model, turn: &mut UpdateTurn) {
     go(model, |_, _| {});
     let key = |id: &str| model.hint(id);
     let words = format!(
-        "replay: nothing is called; {} and {} step by event, {} returns to now",
+        "replay: {} and {} step by event, {} returns to now; nothing is called",
         key("replay.back"),
         key("replay.forward"),
         key("replay.last")
@@ -128,8 +128,8 @@ fn place(model: &Model) -> Option<(usize, &[Record])> {
 fn end(model: &mut Model, way: ReplayDirection) {
     let now = model.hint("replay.last");
     model.status = Some(Status::note(&match way {
-        ReplayDirection::Back => "nothing of that before".to_owned(),
-        ReplayDirection::Forward => format!("nothing of that after; {now} returns to now"),
+        ReplayDirection::Back => "there is none before".to_owned(),
+        ReplayDirection::Forward => format!("there is none after; press {now} to return to now"),
     }));
 }
 
@@ -206,7 +206,7 @@ pub fn tick(model: &mut Model, now: Time) {
     arrived(view);
     if ended {
         let now = model.hint("replay.last");
-        model.status = Some(Status::note(&format!("that is all that happened so far; {now} returns to now")));
+        model.status = Some(Status::note(&format!("this is the last event so far; press {now} to return to now")));
     }
 }
 
@@ -269,11 +269,11 @@ fn search(model: &mut Model, way: ReplayDirection) {
                 .fold((0, 0), |(which, all), (at, _)| (which + usize::from(at <= found), all + 1));
             to(model, found + 1);
             model.status = Some(Status::note(&match all {
-                1 => format!("the only event that says `{wanted}`"),
-                _ => format!("{which} of {all} events that say `{wanted}`"),
+                1 => format!("the only event with `{wanted}`"),
+                _ => format!("{which} of {all} events with `{wanted}`"),
             }));
         }
-        None => model.status = Some(Status::warn(&format!("no event says `{}`", replay.wanted))),
+        None => model.status = Some(Status::warn(&format!("no event with `{}`", replay.wanted))),
     }
 }
 
@@ -293,7 +293,7 @@ pub fn leave(model: &mut Model) -> bool {
     let was = end_of(view);
     if was {
         let goes_on = view.goes_on();
-        model.status = Some(Status::note(if goes_on { "live again" } else { "the run as it ended" }));
+        model.status = Some(Status::note(if goes_on { "back to now" } else { "back to the end of the run" }));
     }
     was
 }

@@ -16,7 +16,7 @@ pub fn submit(model: &mut Model, turn: &mut UpdateTurn) {
         turn.send(Request::CancelPlanning(planning.id));
     }
     let Some((id, text)) = model.request.submit(turn.now) else {
-        model.status = Some(Status::note("type what you want to have done first"));
+        model.status = Some(Status::note("type what you want first"));
         return;
     };
     model.place.stage = PlanScreen::Plan;
@@ -56,7 +56,7 @@ pub fn leave(model: &mut Model, _: &mut UpdateTurn) {
 pub fn cancel(model: &mut Model, turn: &mut UpdateTurn) {
     if let Some(planning) = model.request.planning.take() {
         turn.send(Request::CancelPlanning(planning.id));
-        model.status = Some(Status::note("planning stopped; what came so far is in the editor"));
+        model.status = Some(Status::note("planning stopped; the nodes so far are in the editor"));
         model.editor.settle();
         model.editor.refresh(&model.session.catalog);
     }

@@ -24,14 +24,14 @@ pub fn start_asked(model: &mut Model, turn: &mut UpdateTurn) {
     let Some(first) = model.runs.asked.take() else { return };
     match can_run(model) {
         Ok(()) => start_with(model, turn, first),
-        Err(why) => model.status = Some(Status::warn(&format!("it does not start: {why}"))),
+        Err(why) => model.status = Some(Status::warn(&format!("can't start: {why}"))),
     }
 }
 
 fn start_with(model: &mut Model, turn: &mut UpdateTurn, first: Vec<Action>) {
     if !model.session.knows_catalog {
         model.runs.asked = Some(first);
-        model.status = Some(Status::note("agents and tools are being read: the run starts when they are known"));
+        model.status = Some(Status::note("agents and tools are still loading: the run starts when they are ready"));
         return;
     }
     model.editor.deps = None;
@@ -62,7 +62,7 @@ pub fn to_gate(model: &mut Model, turn: &mut UpdateTurn) {
 pub fn take_plan(model: &mut Model, _: &mut UpdateTurn) {
     let Some(plan) = model.shown_run().and_then(|view| view.seen().run.plan().cloned()) else { return };
     super::plan::open(model, plan, "from a run");
-    model.status = Some(Status::good("the run's plan is in the editor; undo brings back what was there"));
+    model.status = Some(Status::good("the run's plan is in the editor; undo restores the previous plan"));
 }
 
 /// The next of the plan and the open runs.
@@ -105,8 +105,8 @@ pub fn to_plan(model: &mut Model) {
     let key = model.look.keymap.hint(way).unwrap_or_default();
     model.place.stage = PlanScreen::Plan;
     model.status = Some(Status::note(&match status {
-        Some(status) => format!("the plan; the run is {}, {key} returns to it", status.word()),
-        None => format!("the plan; {key} returns to the run"),
+        Some(status) => format!("this is the plan; the run is {}: press {key} to return", status.word()),
+        None => format!("this is the plan: press {key} to return to the run"),
     }));
 }
 

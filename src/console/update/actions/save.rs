@@ -13,7 +13,7 @@ pub fn ask(model: &mut Model, _: &mut UpdateTurn) {
     model.dialogs.push(Dialog::Line(LineDialog {
         title: Plain::line("save the plan to which file?"),
         field: TextField::offering(from),
-        note: Some(Plain::line("a path from the workspace; .yaml writes YAML")),
+        note: Some(Plain::line("a path in the workspace; .yaml writes YAML")),
         then: LineThen::SaveFile,
     }));
 }
