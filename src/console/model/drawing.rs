@@ -1,4 +1,4 @@
-//! `Picture`: the plan as boxes and lines, which bodies are folded in it, and which part of it is in sight. The layout is computed
+//! `FoldedGraph`: the plan as boxes and lines, which bodies are folded in it, and which part of it is in sight. The layout is computed
 //! when the plan or the folds change; the selection is that of the tree.
 
 use std::collections::BTreeSet;
@@ -14,7 +14,7 @@ const AROUND: u32 = 2;
 
 /// The plan as boxes and lines.
 #[derive(Clone, Debug, Default)]
-pub struct Picture {
+pub struct FoldedGraph {
     /// Nothing while it must be computed again.
     chart: Option<Box<GraphDrawing>>,
     /// Addresses of nodes whose bodies are not shown.
@@ -29,7 +29,7 @@ pub fn address(id: &str) -> NodeId {
     NodeId::new(steps.join("/"))
 }
 
-impl Picture {
+impl FoldedGraph {
     /// The plan has changed.
     pub fn stale(&mut self) {
         self.chart = None;
@@ -85,7 +85,7 @@ impl Picture {
         self.stale();
     }
 
-    /// The part of the picture that a pane of this size shows.
+    /// The part of the drawing that a pane of this size shows.
     pub fn window(&self, width: u32, height: u32) -> Window {
         Window { x: self.corner.0, y: self.corner.1, width, height }
     }

@@ -5,6 +5,7 @@ mod context;
 mod dialog;
 mod doc;
 pub mod docs;
+mod drawing;
 mod editor;
 mod field;
 mod fuzzy;
@@ -14,7 +15,6 @@ mod inspector;
 mod key;
 pub mod log;
 mod look;
-mod picture;
 mod place;
 mod request;
 mod run;
@@ -37,6 +37,7 @@ pub use dialog::{
     ReaderDialog, Reading,
 };
 pub use doc::Doc;
+pub use drawing::{FoldedGraph, address};
 pub use editor::{Addressed, Compare, PlanEditor, Review, Version};
 pub use field::{Lines, TextField};
 pub use inbox::{Asked, GateDoc, Inbox, Intent, ReplyDraft, is_question, wants_answer};
@@ -44,7 +45,6 @@ pub use inspector::{Inspector, Scroll, Tab};
 pub use key::{Key, KeyContext, Keymap};
 pub use log::Log;
 pub use look::{Look, Status};
-pub use picture::{Picture, address};
 pub use place::{Below, Focus, Location, PlanScreen, READING, SMALLEST, Screen, ScreenLayout, box_width};
 pub use request::{EXAMPLES, Planning, RequestLine};
 pub use run::{Fold, Replay, RunRecords, RunView, SearchMark, Standing, StateCounts};
@@ -165,14 +165,14 @@ impl Model {
         }
     }
 
-    /// Computes the picture of what is shown again, where it must be.
-    pub fn draw_picture(&mut self) {
+    /// Computes the drawing of what is shown again, where it must be.
+    pub fn refresh_drawing(&mut self) {
         if let PlanScreen::Run(id) = &self.place.stage
             && let Some(run) = self.runs.get_mut(id)
         {
-            run.draw_picture();
+            run.refresh_drawing();
         } else {
-            self.editor.draw_picture();
+            self.editor.refresh_drawing();
         }
     }
 

@@ -3,7 +3,7 @@
 
 use std::collections::BTreeSet;
 
-use super::{Picture, TextField};
+use super::{FoldedGraph, TextField};
 use crate::plan::{Node, NodeId, Plan, nest, order::PlanGraph, tree as order, tree::Orientation};
 use crate::text::Plain;
 
@@ -56,7 +56,7 @@ pub struct TreeView {
     before_search: Option<NodeId>,
     orientation: Orientation,
     /// The same as boxes and lines.
-    pub picture: Picture,
+    pub drawing: FoldedGraph,
 }
 
 /// Columns that the widest cells of all rows take, so that columns stay where they are while rows scroll.
@@ -75,7 +75,7 @@ impl TreeView {
     /// Computes the rows again; the selection stays on its node where that is still shown, else on its place.
     pub fn rebuild(&mut self, plan: &Plan) {
         let before = self.row().map(|row| (row.node.clone(), row.kind == TreeRowKind::Reference));
-        self.picture.stale();
+        self.drawing.stale();
         self.graph = PlanGraph::new(plan);
         self.grown = order::DrawnTree::new(&self.graph, self.orientation);
         self.rows = if self.filter.text().trim().is_empty() { self.unfolded(plan) } else { self.filtered(plan) };

@@ -1,7 +1,7 @@
-//! Which turn of a body a picture shows: that of the selected node, else the last that began. So all states and edges in a frame are
+//! Which turn of a body a drawing shows: that of the selected node, else the last that began. So all states and edges in a frame are
 //! of one turn.
 
-use super::{Model, picture::address};
+use super::{Model, drawing::address};
 use crate::plan::{NodeId, nest};
 
 /// The turn of a body that is shown.

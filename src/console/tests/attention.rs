@@ -26,7 +26,7 @@ fn an_opened_run_shows_what_its_waiting_gates_would_do() {
 }
 
 #[test]
-fn no_picture_is_asked_of_a_run_that_nobody_drives_here() {
+fn no_preview_is_asked_of_a_run_that_nobody_drives_here() {
     let deck = opened(Driver::Elsewhere("ada@far".into()));
     assert!(!deck.model.runs.get(&first()).unwrap().previews.contains_key(&GateId(1)));
 }

@@ -184,13 +184,13 @@ impl Deck {
             Request::Plan { id, .. } => self.made(id),
             Request::Start { plan, first, .. } => self.start(*plan, first),
             Request::Command { run, command } => self.command(&run, command),
-            Request::Preview { run, gate, payload } => self.picture(run, gate, &payload),
+            Request::Preview { run, gate, payload } => self.preview(run, gate, &payload),
             other => self.asked.push(ConsoleEffect::Send(other)),
         }
     }
 
-    /// A picture of a write, as the host makes it of the file that is there.
-    fn picture(&mut self, run: RunId, gate: GateId, payload: &Value) {
+    /// A preview of a write, as the host makes it of the file that is there.
+    fn preview(&mut self, run: RunId, gate: GateId, payload: &Value) {
         let text = |name: &str| payload.get(name).and_then(Value::as_str).map(str::to_owned);
         if let (Some(path), Some(after)) = (text("path"), text("content")) {
             let preview = Preview::Diff { path, before: Some(LONGEST.to_owned()), after };

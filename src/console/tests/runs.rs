@@ -262,7 +262,7 @@ fn what_differs_at_a_row_is_compared_once_and_not_with_each_frame() {
 }
 
 #[test]
-fn a_run_that_is_opened_again_with_a_gate_that_is_new_asks_for_its_picture_once() {
+fn a_run_that_is_opened_again_with_a_gate_that_is_new_asks_for_its_preview_once() {
     let deck = Deck::waiting(120, 40);
     let records = deck.model.shown_run().unwrap().journal().records().to_vec();
     let opened = |records: &[Record]| {

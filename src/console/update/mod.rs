@@ -114,11 +114,11 @@ fn settle(model: &mut Model) {
     let rows = layout.list_rows();
     model.with_tree(|tree, _| tree.settle(rows));
     if model.place.screen == Screen::Graph {
-        model.draw_picture();
+        model.refresh_drawing();
         let (width, height) = (u32::from(layout.list.width), u32::from(layout.list.height.saturating_sub(1)));
         model.with_tree(|tree, _| {
             let selected = tree.node().cloned();
-            tree.picture.settle(selected.as_ref(), width, height);
+            tree.drawing.settle(selected.as_ref(), width, height);
         });
     }
     if let Some(view) = model.shown_run_mut() {

@@ -127,7 +127,7 @@ fn run_opened(model: &mut Model, turn: &mut UpdateTurn, id: RunId, records: &[Re
     let waiting = model.inbox.gates.len();
     gates_changed(model, turn, waiting);
     if live {
-        ask_pictures(model, turn, &id);
+        ask_previews(model, turn, &id);
         // It is there now, and a short one may have ended already.
         let end = model.runs.get(&id).and_then(|view| view.newest().run.outcome().map(|(outcome, reason)| ended(view, outcome, reason)));
         model.status = end;
@@ -158,7 +158,7 @@ fn run_opened(model: &mut Model, turn: &mut UpdateTurn, id: RunId, records: &[Re
 }
 
 /// Asks what the payloads of a run's open gates would do: those as somebody edited them, where somebody did.
-fn ask_pictures(model: &Model, turn: &mut UpdateTurn, id: &RunId) {
+fn ask_previews(model: &Model, turn: &mut UpdateTurn, id: &RunId) {
     let Some(view) = model.runs.get(id) else { return };
     for gate in view.newest().run.open_gates() {
         let key = GateKey { run: id.clone(), gate: gate.id };

@@ -28,16 +28,16 @@ pub fn draw(model: &Model, now: Time, pen: &mut Pen<'_>, area: Rect) {
     let focused = model.place.focus == Focus::Tree && model.dialogs.is_empty();
     let inside = Rect { y: area.y + 1, height: area.height - 1, ..area };
     title(model, pen, area, focused);
-    let picture = &model.tree().picture;
-    let Some(chart) = picture.chart().filter(|_| !model.plan().nodes.is_empty()) else { return empty::draw(model, pen, inside) };
+    let drawing = &model.tree().drawing;
+    let Some(chart) = drawing.chart().filter(|_| !model.plan().nodes.is_empty()) else { return empty::draw(model, pen, inside) };
     let size = chart.size();
     let blank = inside.width.saturating_sub(u16::try_from(size.width).unwrap_or(u16::MAX)) / 2;
     let pane = Rect { x: inside.x + blank, width: inside.width - blank, ..inside };
-    let window = picture.window(u32::from(pane.width), u32::from(pane.height));
+    let window = drawing.window(u32::from(pane.width), u32::from(pane.height));
     let states = States { model, chart, turns: RefCell::default(), ways: RefCell::default() };
     let sight = chart.view(window, &|pane, edge| states.line(pane, edge));
     let glyphs = pen.theme.glyphs();
-    let selected = model.selected_id().and_then(|id| picture.place(id)).map(|place| &chart.nodes()[place].id);
+    let selected = model.selected_id().and_then(|id| drawing.place(id)).map(|place| &chart.nodes()[place].id);
     let mut sheet = Sheet { pen, pane, window };
     for y in window.y..window.y + window.height {
         sheet.lines(y, |x| {
@@ -61,7 +61,7 @@ fn title(model: &Model, pen: &mut Pen<'_>, area: Rect, focused: bool) {
     let role = if focused { Role::Title } else { Role::Dim };
     let what = if model.shown_run().is_some() { "graph of the run" } else { "graph of the plan" };
     let mut pieces = vec![(Plain::line(what), role)];
-    let undrawn = model.tree().picture.chart().map_or(0, GraphDrawing::cut);
+    let undrawn = model.tree().drawing.chart().map_or(0, GraphDrawing::cut);
     if undrawn > 0 {
         pieces.push((Plain::line(&format!("  {undrawn} edges without a line")), Role::Warning));
     }
@@ -128,7 +128,7 @@ impl States<'_> {
     }
 }
 
-/// The part of a screen that shows a window of the picture.
+/// The part of a screen that shows a window of the drawing.
 struct Sheet<'a, 'b> {
     pen: &'a mut Pen<'b>,
     pane: Rect,
@@ -136,7 +136,7 @@ struct Sheet<'a, 'b> {
 }
 
 impl Sheet<'_, '_> {
-    /// Text at a column and row of the picture, as far as that is in the window.
+    /// Text at a column and row of the drawing, as far as that is in the window.
     fn put(&mut self, x: u32, y: u32, text: &Plain, role: Role) {
         let Some(row) = y.checked_sub(self.window.y).filter(|row| *row < self.window.height) else { return };
         let hidden = self.window.x.saturating_sub(x);
@@ -171,7 +171,7 @@ impl Sheet<'_, '_> {
         }
     }
 
-    /// The cells of a row of the picture that are in the window.
+    /// The cells of a row of the drawing that are in the window.
     fn row(&self, x: u32, y: u32, width: u32) -> Rect {
         let (left, right) = (x.max(self.window.x), (x + width).min(self.window.x + self.window.width));
         let row = y.checked_sub(self.window.y).filter(|row| *row < self.window.height);

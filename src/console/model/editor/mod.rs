@@ -243,9 +243,9 @@ impl PlanEditor {
         });
     }
 
-    /// Computes the picture again, where it must be.
-    pub fn draw_picture(&mut self) {
-        self.tree.picture.refresh(self.document.plan());
+    /// Computes the drawing again, where it must be.
+    pub fn refresh_drawing(&mut self) {
+        self.tree.drawing.refresh(self.document.plan());
     }
 
     /// Changes the tree.

@@ -37,7 +37,7 @@ pub struct RunView {
     pub log: Log,
     /// Where a result came from, while that is looked at.
     pub trace: Option<Box<TraceView>>,
-    /// Pictures of what gates' payloads would do.
+    /// Previews of what gates' payloads would do.
     pub previews: BTreeMap<GateId, Preview>,
     /// Who drives it on; one that somebody else drives is only looked at.
     pub driver: Driver,
@@ -197,11 +197,11 @@ impl RunView {
         change(&mut self.tree, &self.derived.plan);
     }
 
-    /// Computes the picture of what is seen again, where it must be.
-    pub fn draw_picture(&mut self) {
+    /// Computes the drawing of what is seen again, where it must be.
+    pub fn refresh_drawing(&mut self) {
         let seen = self.replay.as_deref().map_or(&self.newest, Replay::fold);
         if let Some(plan) = seen.run.plan() {
-            self.tree.picture.refresh(plan);
+            self.tree.drawing.refresh(plan);
         }
     }
 

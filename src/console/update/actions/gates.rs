@@ -214,7 +214,7 @@ pub fn edit_outside(model: &mut Model, turn: &mut UpdateTurn) {
     turn.effects.push(ConsoleEffect::OpenEditor { text, suffix, then });
 }
 
-/// Keeps what was written for a gate. The picture of its effect is asked for again, and it must be looked at again.
+/// Keeps what was written for a gate. The preview of its effect is asked for again, and it must be looked at again.
 pub fn keep_draft(model: &mut Model, turn: &mut UpdateTurn, key: &GateKey, draft: ReplyDraft) {
     if !model.inbox.gates.contains(key) {
         model.status = Some(Status::warn("the gate has closed; your draft was not sent"));

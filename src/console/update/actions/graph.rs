@@ -24,14 +24,14 @@ pub fn right(model: &mut Model, _: &mut UpdateTurn) {
 /// One step from the selected box.
 pub fn step(model: &mut Model, step: GraphMove) {
     let Some(here) = shown(model) else { return };
-    if let Some(next) = model.tree().picture.chart().and_then(|chart| chart.step(&here, step).cloned()) {
+    if let Some(next) = model.tree().drawing.chart().and_then(|chart| chart.step(&here, step).cloned()) {
         select(model, &next);
     }
 }
 
 /// To the first box, or to the last.
 pub fn end(model: &mut Model, first: bool) {
-    let chart = model.tree().picture.chart();
+    let chart = model.tree().drawing.chart();
     let to = chart.and_then(|chart| if first { chart.first() } else { chart.last() }).cloned();
     if let Some(to) = to {
         select(model, &to);
@@ -40,12 +40,12 @@ pub fn end(model: &mut Model, first: bool) {
 
 /// The address of the box that shows the selected node.
 fn shown(model: &Model) -> Option<NodeId> {
-    let picture = &model.tree().picture;
-    let place = picture.place(model.selected_id()?)?;
-    picture.chart()?.nodes().get(place).map(|node| node.id.clone())
+    let drawing = &model.tree().drawing;
+    let place = drawing.place(model.selected_id()?)?;
+    drawing.chart()?.nodes().get(place).map(|node| node.id.clone())
 }
 
-/// Selects a box's node: in a run the one of the turn that the picture shows.
+/// Selects a box's node: in a run the one of the turn that the drawing shows.
 fn select(model: &mut Model, address: &NodeId) {
     let id = model.standing_at(address);
     model.with_tree(|tree, plan| {
@@ -62,7 +62,7 @@ pub fn open(model: &mut Model, _: &mut UpdateTurn) {
 pub fn fold(model: &mut Model, _: &mut UpdateTurn) {
     let Some(id) = model.selected_id().cloned() else { return };
     let mut folded = None;
-    model.with_tree(|tree, _| folded = tree.picture.toggle(&id));
+    model.with_tree(|tree, _| folded = tree.drawing.toggle(&id));
     match folded {
         Some(owner) => select(model, &owner),
         None => model.status = Some(Status::note("nothing to fold: the node has no inner plan and is in none")),
@@ -71,7 +71,7 @@ pub fn fold(model: &mut Model, _: &mut UpdateTurn) {
 
 /// Folds every body, or unfolds all.
 pub fn fold_all(model: &mut Model, _: &mut UpdateTurn) {
-    model.with_tree(|tree, _| tree.picture.toggle_all());
+    model.with_tree(|tree, _| tree.drawing.toggle_all());
 }
 
 /// The same node in the next turn of its body.
