@@ -80,7 +80,7 @@ fn a_branch_off_the_event_that_is_looked_at_asks_and_takes_an_edit_along() {
     let seq = deck.model.replay().unwrap().at() as u64;
     deck.select("count");
     deck.keys("b");
-    deck.type_text("another text");
+    deck.type_text("change the text");
     deck.keys("enter");
     deck.model.dialogs.last_mut().unwrap().field().unwrap().set("return 7;");
     deck.keys("ctrl-s");
@@ -112,7 +112,7 @@ fn a_branch_says_where_it_really_begins_and_how_it_goes_on() {
     deck.keys("n");
     to(&mut deck, records.len() as u64);
     deck.keys("b enter");
-    assert!(deck.sees("stands paused, as this one"), "{}", deck.screen());
+    assert!(deck.sees("is paused, as this run was"), "{}", deck.screen());
 }
 
 #[test]
@@ -128,7 +128,7 @@ fn a_run_that_was_interrupted_says_so_and_is_resumed_after_a_question() {
     assert_eq!(last_request(&deck), Some(&Request::Resume(RunId("run-9".into()))));
     deck.keys("<");
     deck.keys("!");
-    assert!(deck.sees("driven here already"), "{}", deck.screen());
+    assert!(deck.sees("already under way here"), "{}", deck.screen());
 }
 
 #[test]

@@ -126,7 +126,7 @@ fn of_several_held_calls_the_status_and_the_inspector_tell_the_one_that_the_key_
     let mut deck = held();
     for (id, tool) in [("2", "list_directory"), ("3", "write_file")] {
         asks(&mut deck, id, tool);
-        assert!(status(&deck).starts_with("scan is about to call read_file (1 of "), "{}", status(&deck));
+        assert!(status(&deck).starts_with("`scan` is about to call `read_file` (1 of "), "{}", status(&deck));
     }
     assert!(status(&deck).contains("(1 of 3)"), "{}", status(&deck));
     let screen = deck.screen();
