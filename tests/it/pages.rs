@@ -43,7 +43,7 @@ fn the_page_of_keys_shows_the_command_table() {
         writeln!(made, "\n## {shown}\n\n| keys | command | what it does | id |\n| --- | --- | --- | --- |").unwrap();
         for command in commands::all().filter(|command| place(command) == shown) {
             let keys: Vec<String> = command.keys.iter().map(|key| format!("`{}`", cell(key))).collect();
-            writeln!(made, "| {} | {} | {} | `{}` |", keys.join(" "), cell(command.title), cell(command.words), command.id).unwrap();
+            writeln!(made, "| {} | {} | {} | `{}` |", keys.join(" "), cell(command.title), cell(command.description), command.id).unwrap();
         }
     }
     check("keys.md", &made);
