@@ -77,10 +77,7 @@ fn lines(model: &Model, view: &RunView, pen: &mut Pen<'_>, area: Rect) {
         ];
         let x = pen.pieces(Rect { x: row.x + 2, width: right.saturating_sub(row.x + 2), ..row }, &pieces);
         let width = right.saturating_sub(x);
-        pen.pieces(
-            Rect { x, y, width, height: 1 },
-            &sentence::row(&what(tells, told.what(), width), ahead(words::event_role(told.tone))),
-        );
+        pen.pieces(Rect { x, y, width, height: 1 }, &sentence::row(&what(tells, told.what(), width), ahead(words::event_role(told.tone))));
         if line == view.log.selected() {
             pen.select(row, model.dialogs.is_empty() && model.place.focus != Focus::Filter);
         }
