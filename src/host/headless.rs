@@ -233,7 +233,25 @@ impl Warden<'_> {
                 Event::GateDecided { by, .. } | Event::Refused { by, .. } if by.via == BY_RULE && record.seq > self.session.known => {
                     self.asked = self.asked.saturating_sub(1);
                 }
-                _ => {}
+                Event::RunCreated { .. }
+                | Event::RunStarted
+                | Event::RunRecovered { .. }
+                | Event::RunReopened { .. }
+                | Event::Branched { .. }
+                | Event::RunCancelled { .. }
+                | Event::RunSettled { .. }
+                | Event::ApprovalRequired { .. }
+                | Event::GateDecided { .. }
+                | Event::GateVoided { .. }
+                | Event::StageStarted { .. }
+                | Event::Checkpoint { .. }
+                | Event::StageFinished { .. }
+                | Event::LogLine { .. }
+                | Event::Acted { .. }
+                | Event::Carried
+                | Event::Undone { .. }
+                | Event::Refused { .. }
+                | Event::Node { .. } => {}
             }
         }
     }

@@ -258,7 +258,24 @@ fn durability(run: &Run, records: &[Record]) -> Durability {
     let weighty = |record: &Record| match &record.event {
         Event::GateDecided { .. } => true,
         Event::Node { fact: NodeFact::ToolStarted { call }, .. } => changes_world(run, &call.tool),
-        _ => false,
+        Event::RunCreated { .. }
+        | Event::RunStarted
+        | Event::RunRecovered { .. }
+        | Event::RunReopened { .. }
+        | Event::Branched { .. }
+        | Event::RunCancelled { .. }
+        | Event::RunSettled { .. }
+        | Event::ApprovalRequired { .. }
+        | Event::GateVoided { .. }
+        | Event::StageStarted { .. }
+        | Event::Checkpoint { .. }
+        | Event::StageFinished { .. }
+        | Event::LogLine { .. }
+        | Event::Acted { .. }
+        | Event::Carried
+        | Event::Undone { .. }
+        | Event::Refused { .. }
+        | Event::Node { .. } => false,
     };
     if records.iter().any(weighty) { Durability::Power } else { Durability::Process }
 }

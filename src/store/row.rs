@@ -77,7 +77,21 @@ impl Headline {
                 Some(Self::Branched { parent: from.0.clone(), seq: signed(*from_seq), created: signed(record.at.0) })
             }
             Event::RunSettled { outcome, .. } => Some(Self::Settled { outcome: outcome.word(), finished: signed(record.at.0) }),
-            _ => None,
+            Event::RunStarted
+            | Event::RunRecovered { .. }
+            | Event::RunCancelled { .. }
+            | Event::ApprovalRequired { .. }
+            | Event::GateDecided { .. }
+            | Event::GateVoided { .. }
+            | Event::StageStarted { .. }
+            | Event::Checkpoint { .. }
+            | Event::StageFinished { .. }
+            | Event::LogLine { .. }
+            | Event::Acted { .. }
+            | Event::Carried
+            | Event::Undone { .. }
+            | Event::Refused { .. }
+            | Event::Node { .. } => None,
         }
     }
 }
