@@ -116,7 +116,7 @@ fn breakpoints_are_added_changed_and_removed_in_their_list() {
     deck.keys("B a");
     deck.type_text(" when nonsense > 1");
     deck.keys("enter");
-    assert!(deck.sees("doesn't know nonsense"), "{}", deck.screen());
+    assert!(deck.sees("there is no nonsense here"), "{}", deck.screen());
     deck.model.dialogs.last_mut().unwrap().field().unwrap().set("before write when attempt > 1");
     deck.keys("enter");
     assert!(deck.sees("before write when attempt > 1"), "{}", deck.screen());

@@ -1,5 +1,7 @@
 //! Drawing a `Doc`: only the lines in sight are wrapped, however long the doc is.
 
+use std::borrow::Cow;
+
 use ratatui::layout::Rect;
 
 use super::{pen::Pen, sentence};
@@ -28,7 +30,8 @@ pub fn draw(pen: &mut Pen<'_>, area: Rect, doc: &Doc<'_>, start: usize) -> InSig
             (y, to) = (y + 1, to + 1);
             continue;
         }
-        let pieces = line.wrap_hanging(usize::from(area.width));
+        let plain = if is_sentence(role) { Cow::Owned(sentence::bare(line)) } else { Cow::Borrowed(line) };
+        let pieces = plain.wrap_hanging(usize::from(area.width));
         let room = usize::from(area.bottom() - y);
         for piece in pieces.iter().take(room) {
             pen.text(area.x, y, area.width, piece, role);

@@ -1,20 +1,12 @@
 //! A difference between two plans in words: what it is about, what was there and what is there, and what comes with it.
 
+use super::mark_role;
 use crate::console::{
     model::{Doc, Model},
     theme::Role,
 };
 use crate::plan::diff::DifferenceMark;
 use crate::text::Plain;
-
-/// How a difference looks.
-pub fn mark_role(mark: DifferenceMark) -> Role {
-    match mark {
-        DifferenceMark::Added => Role::DiffAdd,
-        DifferenceMark::Removed => Role::DiffDel,
-        DifferenceMark::Changed => Role::Accent,
-    }
-}
 
 /// What there is to know of the selected difference.
 pub fn compare(model: &Model) -> Doc<'static> {

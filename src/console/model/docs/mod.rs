@@ -10,11 +10,11 @@ mod trace;
 mod versus;
 
 pub use act::proposal;
-pub use compare::{compare, mark_role};
+pub use compare::compare;
 pub use event::{describe_stream, event, json as event_json, said, streamed};
 pub use gate::{gate_doc, gate_title};
 pub use trace::{doing_role, stretches, trace_line, traced};
-pub use versus::{side, totals, versus};
+pub use versus::{mark_role, side, totals, versus};
 
 use super::{Doc, Model, RunView, Tab, log::LogRow};
 use crate::{

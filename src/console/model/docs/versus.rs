@@ -3,12 +3,20 @@
 use serde_json::Value;
 use similar::{ChangeTag, TextDiff};
 
-use super::mark_role;
 use crate::console::model::{CompareScreen, Doc, VersusRow, words};
 use crate::console::theme::Role;
 use crate::engine::{Side, Totals, listed};
 use crate::plan::diff::DifferenceMark;
 use crate::text::Plain;
+
+/// How a difference looks.
+pub fn mark_role(mark: DifferenceMark) -> Role {
+    match mark {
+        DifferenceMark::Added => Role::DiffAdd,
+        DifferenceMark::Removed => Role::DiffDel,
+        DifferenceMark::Changed => Role::Accent,
+    }
+}
 
 /// What a run took, on one line.
 pub fn totals(totals: &Totals) -> Plain {
