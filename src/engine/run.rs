@@ -3,7 +3,8 @@
 
 use super::{
     Actor, Decided, EdgeId, EdgeState, Effect, Event, Gate, GateId, Input, NodeRun, Outcome, Record, RunId, RunSettings, Time,
-    flow::Flow,
+    decide::Decider,
+    flow::{Flow, Phase},
     frame::{InnerRun, InnerRunIx},
     graph::{NodeIx, RunGraph, Settled},
     queue::Queue,
@@ -115,13 +116,13 @@ impl Run {
         let mut batch = Batch::default();
         for input in inputs {
             self.close_verb(now, &mut batch);
-            self.decide(input, now).into_iter().for_each(|event| self.take(event, now, &mut batch));
+            Decider { state: self }.decide(input, now).into_iter().for_each(|event| self.take(event, now, &mut batch));
         }
         let mut events = Vec::new();
         loop {
             events.into_iter().for_each(|event| self.take(event, now, &mut batch));
             batch.more = batch.records.len() >= MOST_AT_ONCE;
-            events = if batch.more { Vec::new() } else { self.follow(now) };
+            events = if batch.more { Vec::new() } else { Decider { state: self }.follow(now) };
             if events.is_empty() {
                 break;
             }
@@ -247,6 +248,14 @@ impl Run {
 
     pub(super) fn id_of(&self, ix: NodeIx) -> NodeId {
         self.graph.ids.slot(ix).cloned().unwrap_or_else(|| NodeId::new(""))
+    }
+
+    pub(super) fn is_over(&self, ix: NodeIx) -> bool {
+        self.flows[ix].phase == Phase::Ended
+    }
+
+    pub(super) fn generation(&self, ix: NodeIx) -> u32 {
+        self.nodes[ix].generation
     }
 
     pub(super) fn doc(&self, ix: NodeIx) -> Option<&Node> {

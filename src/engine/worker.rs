@@ -146,6 +146,21 @@ impl Run {
         owed.is_some()
     }
 
+    /// The gate whose answer is owed to this question.
+    pub(super) fn owed(&self, ix: NodeIx, kind: &GateKind, payload: &Value) -> Option<GateId> {
+        let same = |gate: &Gate| match (&gate.kind, kind) {
+            (GateKind::Tool { tool: before, .. }, GateKind::Tool { tool, .. }) => self.tool_name(before) == self.tool_name(tool),
+            (GateKind::Question { text: before, .. }, GateKind::Question { text, .. }) => before == text,
+            (GateKind::Before | GateKind::After | GateKind::Tool { .. } | GateKind::Question { .. }, _) => false,
+        };
+        let generation = self.generation(ix);
+        self.flows[ix]
+            .owed
+            .iter()
+            .copied()
+            .find(|&id| self.gate(id).is_some_and(|(gate, _)| gate.generation == generation && gate.payload == *payload && same(gate)))
+    }
+
     pub(super) fn forget_gate(&mut self, id: GateId) {
         let Some(ix) = self.gate_run(id).and_then(|run| self.graph.find(&run.gate.node)) else { return };
         if let Some(worker) = &mut self.flows[ix].worker {

@@ -1,15 +1,14 @@
 //! Verbs that take nodes back to before they began: rerun, retry, rewind, override of what is over. Which nodes, why not, and what follows.
 
-use crate::engine::{
-    Action, Actor, EdgeState, Event, Kept, NodeState, Record, RerunReach, Time, flow::Phase, frame::Times, graph::NodeIx, run::Run,
-};
+use super::Decider;
+use crate::engine::{Action, Actor, EdgeState, Event, Kept, NodeState, Record, RerunReach, Time, flow::Phase, frame::Times, graph::NodeIx};
 use crate::plan::NodeId;
 use std::collections::BTreeSet;
 
 /// The most rounds of feedback to one node.
 const MOST_ROUNDS: u32 = 3;
 
-impl Run {
+impl Decider<'_> {
     /// Whether what follows from a verb follows from the state behind it, as it takes nodes back or changes the plan.
     pub(super) fn takes_back(&self, verb: &Action) -> bool {
         verb.reopens() && !verb.node().and_then(|node| self.graph.find(node)).is_some_and(|ix| self.goes_on_by(verb, ix))
@@ -23,7 +22,7 @@ impl Run {
 
     /// The verb, opening a run that is over first; then void questions, then what follows from the state that the verb leaves.
     pub(super) fn decide_again(&self, verb: &Action, nodes: &[NodeIx], acted: Event, by: &Actor) -> Vec<Event> {
-        let mut after = self.clone();
+        let mut after = self.state.clone();
         after.steer.shadow = None;
         let mut events: Vec<Event> = self.reopened(by).into_iter().chain([acted]).collect();
         for (seq, event) in (self.seq + 1..).zip(&events) {
@@ -32,7 +31,7 @@ impl Run {
         let reason = verb.voids_with().unwrap_or_default();
         let gates = nodes.iter().flat_map(|&ix| self.questions_of(ix));
         events.extend(gates.map(|gate| Event::GateVoided { gate, reason: reason.clone() }));
-        events.extend(after.consequences(verb, by));
+        events.extend(Decider { state: &after }.consequences(verb, by));
         events
     }
 
@@ -140,7 +139,7 @@ impl Run {
     }
 
     /// Whom the result of a node may be rejected to: the agents that it depends on, and the node itself where it is one.
-    pub fn feedback_targets(&self, node: &NodeId) -> BTreeSet<NodeId> {
+    pub(super) fn feedback_targets(&self, node: &NodeId) -> BTreeSet<NodeId> {
         let Some(ix) = self.graph.find(node) else { return BTreeSet::new() };
         let agents = self.upstream(ix).into_iter().chain([ix]).filter(|&ix| self.listens(ix));
         agents.map(|ix| self.id_of(ix)).collect()

@@ -1,16 +1,17 @@
 //! What an answered gate calls for, once the answer itself is on record.
 
+use super::Decider;
 use crate::engine::{
     Decided, Event, Gate, GateId, GateKind, GateReply, NodeFact, NodeState, SkippedBy, Time, ToolCall,
     gates::{LOST_OPTIONS, approval_result, edited},
     graph::{NodeIx, tool_of},
-    run::{GateEnd, Run},
+    run::GateEnd,
     state::OVERRIDDEN,
 };
 use crate::plan::{Ask, NodeKind};
 use serde_json::Value;
 
-impl Run {
+impl Decider<'_> {
     /// A gate of the node as a whole was answered.
     pub(super) fn follow_answer(&self, ix: NodeIx, id: GateId, now: Time) -> Vec<Event> {
         let Some((gate, decided)) = self.decided(id) else { return Vec::new() };

@@ -1,16 +1,17 @@
 //! A composite node at work: when its next body begins, and what it gives once all are over.
 
+use super::Decider;
 use super::{end::plan_error, stop::STOPPED};
 use crate::engine::{
     ErrorKind, Event, NodeError, NodeFact, Time,
     frame::{Bodies, Counts, InnerRunIx, MOST_NODES, Times},
     graph::NodeIx,
-    run::{PARTIAL, Run},
+    run::PARTIAL,
 };
 use crate::plan::NodeKind;
 use serde_json::Value;
 
-impl Run {
+impl Decider<'_> {
     /// The next step of a composite node: a body begins, or the node ends.
     pub(super) fn follow_bodies(&self, ix: NodeIx, now: Time) -> Vec<Event> {
         let Some(bodies) = &self.flows[ix].bodies else { return Vec::new() };

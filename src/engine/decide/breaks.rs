@@ -1,9 +1,9 @@
 //! Breakpoints: which one keeps a node at a moment, and why. Conditions are judged here and nowhere else; what they say goes into an event.
 
+use super::Decider;
 use crate::engine::{
     BreakId, Event, Job, Kept, NodeError, NodeFact,
     graph::{NodeIx, tool_of},
-    run::Run,
 };
 use crate::plan::{Breakpoint, Facts, Holds, Moment};
 use serde_json::Value;
@@ -26,7 +26,7 @@ pub(super) struct Hit {
     pub reason: String,
 }
 
-impl Run {
+impl Decider<'_> {
     /// Keeps a node before its start, unless it has met a breakpoint there already.
     pub(super) fn break_before(&self, ix: NodeIx) -> Option<Event> {
         self.break_at(ix, Moment::Before, Kept::Start, || match self.job(ix) {

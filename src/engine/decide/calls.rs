@@ -1,17 +1,18 @@
 //! What a node's calls call for before they happen: a model call and a tool call is held where people step through the node or a
 //! breakpoint says so, refused where the node is to stop, and only then started, asked about, or denied.
 
+use super::Decider;
 use super::breaks::BreakpointFacts;
 use crate::engine::{
     Event, GateKind, HeldCall, NextCall, NodeFact, Time, ToolCall, WorkerFact,
     flow::{Pending, Wait},
     gates::REJECTIONS_BEFORE_SILENCE,
     graph::{NodeIx, tool_of},
-    run::{GateEnd, Run},
+    run::GateEnd,
 };
 use crate::plan::{Moment, Verdict};
 
-impl Run {
+impl Decider<'_> {
     /// A model is about to be asked.
     pub(super) fn decide_model(&self, ix: NodeIx, call: &str, model: &str) -> Vec<Event> {
         let next = NextCall::Model { model: model.to_string() };

@@ -1,11 +1,9 @@
 //! What people's commands call for, and why one can't be carried out.
 
-use crate::engine::{
-    Actor, Command, Event, GateId, GateReply,
-    run::{GateEnd, Run},
-};
+use super::Decider;
+use crate::engine::{Actor, Command, Event, GateId, GateReply, run::GateEnd};
 
-impl Run {
+impl Decider<'_> {
     pub(super) fn decide_command(&self, command: &Command, by: &Actor) -> Vec<Event> {
         if let Some(why) = self.refusal(command) {
             return vec![Event::Refused { by: by.clone(), what: describe(command), why }];
@@ -29,7 +27,7 @@ impl Run {
     }
 
     /// Why a command can't be carried out now; `None` when it can.
-    pub fn refusal(&self, command: &Command) -> Option<String> {
+    pub(super) fn refusal(&self, command: &Command) -> Option<String> {
         if self.head.is_none() {
             return Some("there is no run yet".to_string());
         }

@@ -1,6 +1,7 @@
 //! Edits of a running plan: which nodes go back to before they began, why an edit can't be carried out, and where tokens go that new ways
 //! have already earned.
 
+use super::Decider;
 use crate::engine::{
     EdgeState, Event, NodeFact, NodeState,
     amend::Amendment,
@@ -9,13 +10,12 @@ use crate::engine::{
     graph::NodeIx,
     resolve::Ending,
     route::Routes,
-    run::Run,
     state::EndKind,
 };
 use crate::plan::{Node, NodeKind, Plan, Route, edit::Edit, validate};
 use std::{collections::BTreeSet, mem::discriminant};
 
-impl Run {
+impl Decider<'_> {
     /// Nodes that go with an edit, and those that it takes back to before they began.
     pub(super) fn edited(&self, edits: &[Edit]) -> Vec<NodeIx> {
         let Ok(amendment) = self.amendment(edits) else { return Vec::new() };
@@ -50,12 +50,12 @@ impl Run {
         let nodes = self.frame(InnerRunIx(0)).into_iter().flat_map(InnerRun::nodes);
         let why = nodes.into_iter().find_map(|ix| self.node_edit_refusal(ix, &amendment, &again));
         why.or_else(|| self.entry_refusal(&amendment)).or_else(|| self.plan_refusal(&amendment.plan)).or_else(|| {
-            let mut after = self.clone();
+            let mut after = self.state.clone();
             after.steer.shadow = None;
             after.stage.outcome = None;
             let nodes: Vec<NodeIx> = again.union(&amendment.removed).copied().collect();
             after.amend(edits, &nodes, "");
-            after.new_ways().err()
+            Decider { state: &after }.new_ways().err()
         })
     }
 

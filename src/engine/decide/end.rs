@@ -1,18 +1,17 @@
 //! How a node ends: with a result and its routes, in failure, skipped, or cancelled. Open gates are voided first.
 
+use super::Decider;
 use crate::engine::{
     EdgeState, ErrorKind, Event, GateKind, NodeError, NodeFact, NodeState, SkippedBy, Time,
-    flow::Phase,
     gates::schema_misfit,
     graph::NodeIx,
     resolve::{Ending, safe_result},
     route::Routes,
-    run::Run,
 };
 use crate::plan::{Dialect, OnFailure};
 use serde_json::Value;
 
-impl Run {
+impl Decider<'_> {
     /// A result is there: it is checked, waits at the gate after the node if there is one, else the node is complete.
     pub(super) fn finish(&self, ix: NodeIx, result: Value, mark: Option<String>, now: Time) -> Vec<Event> {
         let schema = self.policy(ix).and_then(|policy| policy.get(|policy| policy.output_schema.as_ref()));
@@ -148,14 +147,6 @@ impl Run {
 
     pub(super) fn voids(&self, ix: NodeIx, reason: &str) -> Vec<Event> {
         self.open_of(ix).into_iter().map(|gate| Event::GateVoided { gate, reason: reason.to_string() }).collect()
-    }
-
-    pub(in crate::engine) fn is_over(&self, ix: NodeIx) -> bool {
-        self.flows[ix].phase == Phase::Ended
-    }
-
-    pub(super) fn generation(&self, ix: NodeIx) -> u32 {
-        self.nodes[ix].generation
     }
 }
 

@@ -1,5 +1,6 @@
 //! What follows from the state alone: the agenda, slots given back, starts, and the end of the run. One step at a time.
 
+use super::Decider;
 use super::end::plan_error;
 use crate::engine::{
     ErrorKind, Event, GateKind, NodeError, NodeFact, NodeState, Outcome, SkippedBy, Time,
@@ -7,12 +8,11 @@ use crate::engine::{
     frame::MOST_NODES,
     gates::LOST_OPTIONS,
     graph::{NodeIx, tool_of, verdict},
-    run::Run,
     state::EndKind,
 };
 use crate::plan::{Approve, Dialect, Node, NodeKind, Verdict};
 
-impl Run {
+impl Decider<'_> {
     /// The next step that the state calls for; none when nothing follows.
     pub(in crate::engine) fn follow(&self, now: Time) -> Vec<Event> {
         let begun = self.stage.started || self.stage.cancelled_by.is_some();

@@ -15,12 +15,39 @@ mod verbs;
 mod work;
 
 use super::{
-    Actor, Event, Input, NodeError, NodeFact, Outcome, RunId, RunSettings, Time, Timer, TimerKind, flow::Phase, frame::unfit,
+    Actor, Command, Event, Input, NodeError, NodeFact, Outcome, RunId, RunSettings, Time, Timer, TimerKind, flow::Phase, frame::unfit,
     graph::NodeIx, run::Run,
 };
-use crate::plan::Plan;
+use crate::plan::{NodeId, Plan};
+use std::{collections::BTreeSet, ops::Deref};
+
+/// Reads the state of a run and gives events; it can change nothing.
+#[derive(Clone, Copy)]
+pub(super) struct Decider<'a> {
+    pub state: &'a Run,
+}
+
+impl Deref for Decider<'_> {
+    type Target = Run;
+
+    fn deref(&self) -> &Run {
+        self.state
+    }
+}
 
 impl Run {
+    /// Why a command can't be carried out now; `None` when it can.
+    pub fn refusal(&self, command: &Command) -> Option<String> {
+        Decider { state: self }.refusal(command)
+    }
+
+    /// The nodes that an approval or a result of this node may send back with feedback.
+    pub fn feedback_targets(&self, node: &NodeId) -> BTreeSet<NodeId> {
+        Decider { state: self }.feedback_targets(node)
+    }
+}
+
+impl Decider<'_> {
     /// Events of one input.
     pub(super) fn decide(&self, input: &Input, now: Time) -> Vec<Event> {
         if let Input::Branch { from, from_seq, by } = input {

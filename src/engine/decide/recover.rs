@@ -1,8 +1,9 @@
 //! What becomes of nodes that were at work when whoever drove their run ended without leaving it. Nothing that may have left something
 //! behind goes again unasked; everything else does.
 
+use super::Decider;
 use crate::engine::{
-    Actor, Command, Decided, Event, Gate, GateId, GateKind, Input, NodeFact, Record, RunId, Time,
+    Actor, Command, Decided, Event, Input, NodeFact, Record, RunId, Time,
     graph::{NodeIx, tool_of},
     run::Run,
 };
@@ -34,11 +35,14 @@ impl Run {
 
     /// Carries an input through, and nothing that follows from it.
     fn hear(&mut self, input: &Input, now: Time) {
-        for event in self.decide(input, now).into_iter().chain([Event::Carried]) {
+        let events = Decider { state: self }.decide(input, now);
+        for event in events.into_iter().chain([Event::Carried]) {
             self.evolve(&Record { seq: self.seq + 1, at: now, more: true, event });
         }
     }
+}
 
+impl Decider<'_> {
     pub(super) fn decide_recover(&self, by: &Actor, now: Time) -> Vec<Event> {
         if self.head.is_none() {
             return Vec::new();
@@ -107,20 +111,5 @@ impl Run {
             _ => None,
         };
         [event].into_iter().chain(answer).collect()
-    }
-
-    /// The gate whose answer is owed to this question.
-    pub(in crate::engine) fn owed(&self, ix: NodeIx, kind: &GateKind, payload: &Value) -> Option<GateId> {
-        let same = |gate: &Gate| match (&gate.kind, kind) {
-            (GateKind::Tool { tool: before, .. }, GateKind::Tool { tool, .. }) => self.tool_name(before) == self.tool_name(tool),
-            (GateKind::Question { text: before, .. }, GateKind::Question { text, .. }) => before == text,
-            (GateKind::Before | GateKind::After | GateKind::Tool { .. } | GateKind::Question { .. }, _) => false,
-        };
-        let generation = self.generation(ix);
-        self.flows[ix]
-            .owed
-            .iter()
-            .copied()
-            .find(|&id| self.gate(id).is_some_and(|(gate, _)| gate.generation == generation && gate.payload == *payload && same(gate)))
     }
 }

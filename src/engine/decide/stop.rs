@@ -1,10 +1,10 @@
 //! What people may ask of nodes at work: stop (hand back what there is), words for the next turn, and stepping through their calls.
 
+use super::Decider;
 use crate::engine::{
     ActionTarget, Event, GateKind, NodeState,
     flow::Phase,
     graph::{NodeIx, tool_of},
-    run::Run,
 };
 
 /// Mark of what a node handed back because somebody stopped it.
@@ -23,7 +23,7 @@ enum StopEffect {
     Over,
 }
 
-impl Run {
+impl Decider<'_> {
     /// Nodes of a target that wind up, at any depth.
     pub(super) fn winding_up(&self, target: &ActionTarget) -> Vec<NodeIx> {
         self.at_any_depth(target).into_iter().filter(|&ix| self.stop_of(ix) == StopEffect::WindsUp).collect()

@@ -1,15 +1,15 @@
 //! What people's verbs call for: the verb itself as one event, and what follows from it. And why one can't be carried out.
 
+use super::Decider;
 use crate::engine::{
     Action, ActionTarget, Actor, Event, GateKind, Kept, NodeState, SkippedBy, Time,
     flow::{Phase, PhasePart},
     graph::NodeIx,
-    run::Run,
     state::OVERRIDDEN,
 };
 use crate::plan::NodeId;
 
-impl Run {
+impl Decider<'_> {
     pub(super) fn decide_act(&self, verb: &Action, why: &str, by: &Actor) -> Vec<Event> {
         let affected = self.affected(verb);
         let nodes = affected.iter().map(|&ix| self.id_of(ix)).collect();

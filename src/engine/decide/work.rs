@@ -1,9 +1,10 @@
 //! What a worker's facts call for.
 
-use crate::engine::{ErrorKind, Event, NodeError, NodeFact, Time, WorkerFact, graph::NodeIx, run::Run};
+use super::Decider;
+use crate::engine::{ErrorKind, Event, NodeError, NodeFact, Time, WorkerFact, graph::NodeIx};
 use crate::plan::{NodeId, Retry};
 
-impl Run {
+impl Decider<'_> {
     pub(super) fn decide_work(&self, ix: NodeIx, fact: &WorkerFact, now: Time) -> Vec<Event> {
         let (node_id, generation) = (self.id_of(ix), self.generation(ix));
         match fact {
