@@ -87,7 +87,7 @@ impl Run {
     pub(super) fn untold(&self, ix: NodeIx) -> &[String] {
         let flow = &self.flows[ix];
         let told = flow.worker.as_ref().map_or(0, |worker| worker.told);
-        flow.guidance.get(told..).unwrap_or_default()
+        flow.said.guidance.get(told..).unwrap_or_default()
     }
 
     /// Whether a call of the node is held.
@@ -231,7 +231,7 @@ impl Run {
     /// Why a node at work is as it is.
     pub(super) fn at_work_reason(&self, ix: NodeIx) -> String {
         let flow = &self.flows[ix];
-        match (&flow.drive.stopped_by, &flow.hold) {
+        match (&flow.drive.stopped_by, &flow.halt.hold) {
             (Some(who), _) => format!("stopped by {who}; it hands back what it has"),
             (None, Some(who)) => format!("held by {who}: nothing more inside starts"),
             (None, None) => String::new(),

@@ -80,7 +80,7 @@ impl Run {
             NodeState::Failed | NodeState::Cancelled => Weight { bad: 1, bad_inside: 1, ..Weight::default() },
             // A failure that its consumers were told of is theirs to judge; at an exit nobody is left to.
             NodeState::FailedSafe => Weight { bad: exit, bad_inside: 1, ..Weight::default() },
-            NodeState::Skipped => match self.flows[ix].skipped_by {
+            NodeState::Skipped => match self.flows[ix].outcome.skipped_by {
                 SkippedBy::Person => Weight { forgone: exit, ..Weight::default() },
                 SkippedBy::Plan => Weight::default(),
             },
@@ -96,7 +96,7 @@ impl Run {
 
     /// A walk takes in what a node that has just ended gives. One that ran again alone keeps its place.
     pub(super) fn walk_on(&mut self, ix: NodeIx) {
-        let again = self.flows[ix].former.take().is_some();
+        let again = self.flows[ix].outcome.former.take().is_some();
         let gives = self.nodes[ix].state == NodeState::Succeeded;
         let result = self.nodes[ix].result.clone().filter(|_| gives);
         let home = self.graph.nodes[ix].home;

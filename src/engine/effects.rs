@@ -102,7 +102,7 @@ impl Run {
                     attempt,
                     job: Box::new(job.clone()),
                     deps: self.deps(ix),
-                    approved: self.flows[ix].approval.is_some(),
+                    approved: self.flows[ix].gates.approval.is_some(),
                 };
                 let timer = self
                     .limit_ms(ix)

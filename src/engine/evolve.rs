@@ -105,20 +105,20 @@ impl Run {
             NodeFact::Started { attempt, job } => self.started(ix, *attempt, job, at),
             NodeFact::Retrying { error, until, .. } => self.retrying(ix, error, *until),
             NodeFact::Routed { taken, dead, why } => {
-                self.flows[ix].chosen.clone_from(why);
+                self.flows[ix].outcome.chosen.clone_from(why);
                 taken.iter().for_each(|&edge| self.decide_edge(edge, EdgeState::Taken));
                 dead.iter().for_each(|&edge| self.decide_edge(edge, EdgeState::Dead));
             }
             NodeFact::BodyStarted { index } => self.begin_body(ix, *index),
             NodeFact::Returned { mark } => {
                 self.drop_worker(ix);
-                self.flows[ix].mark.clone_from(mark);
+                self.flows[ix].gates.mark.clone_from(mark);
             }
             NodeFact::Completed { result, mark } => self.completed(ix, result, mark.as_ref(), at),
             NodeFact::Failed { error, safe, result } => self.failed(ix, error, *safe, result.as_ref(), at),
             NodeFact::Skipped { reason, by } => self.skipped(ix, *by, reason, at),
             NodeFact::Passed { reason } => {
-                self.flows[ix].forwards = self.received(ix);
+                self.flows[ix].outcome.forwards = self.received(ix);
                 self.ended(ix, NodeState::Passed, reason, at);
             }
             NodeFact::Cancelled { reason } => self.ended(ix, NodeState::Cancelled, reason, at),
@@ -234,8 +234,8 @@ impl Run {
     fn ready(&mut self, ix: NodeIx) {
         self.arrived(ix);
         self.show(ix, NodeState::Ready, "");
-        let asks = self.graph.nodes[ix].gates.before && self.flows[ix].approval.is_none();
-        if asks && self.flows[ix].hold.is_none() {
+        let asks = self.graph.nodes[ix].gates.before && self.flows[ix].gates.approval.is_none();
+        if asks && self.flows[ix].halt.hold.is_none() {
             self.enter(ix, Phase::Asking);
         } else {
             self.queue_up(ix);
@@ -244,8 +244,8 @@ impl Run {
 
     /// Into the line for a start, unless a person holds it.
     pub(super) fn queue_up(&mut self, ix: NodeIx) {
-        self.flows[ix].kept = None;
-        match &self.flows[ix].hold {
+        self.flows[ix].halt.kept = None;
+        match &self.flows[ix].halt.hold {
             Some(who) => {
                 let reason = format!("held by {who}");
                 self.keep(ix, Kept::Start, &reason);
@@ -282,7 +282,7 @@ impl Run {
         flow.locked = true;
         match job {
             Job::Agent(_) | Job::Tool { .. } | Job::Code { .. } => {
-                flow.worker = Some(Box::new(Worker { since: Some(at), told: flow.guidance.len(), ..Worker::default() }));
+                flow.worker = Some(Box::new(Worker { since: Some(at), told: flow.said.guidance.len(), ..Worker::default() }));
                 self.queue.busy += 1;
             }
             Job::Inline { .. } => self.enter(ix, Phase::Inline),
@@ -349,7 +349,7 @@ impl Run {
     }
 
     fn skipped(&mut self, ix: NodeIx, by: SkippedBy, reason: &str, at: Time) {
-        self.flows[ix].skipped_by = by;
+        self.flows[ix].outcome.skipped_by = by;
         self.ended(ix, NodeState::Skipped, reason, at);
     }
 
@@ -359,10 +359,10 @@ impl Run {
         self.drop_locks(ix);
         self.forget_calls(ix);
         let flow = &mut self.flows[ix];
-        flow.kept = None;
+        flow.halt.kept = None;
         if flow.bodies.is_some() {
             // It was what is inside that was not to start.
-            flow.hold = None;
+            flow.halt.hold = None;
         }
         self.arrived(ix);
         let already = self.flows[ix].phase == Phase::Ended;
@@ -391,7 +391,7 @@ impl Run {
             let narrows = |edge: EdgeId| self.edge(edge).is_some_and(|doc| doc.context.is_some());
             let step = narrows(edge).then_some(edge);
             let found = match self.nodes[source].state.end() {
-                EndKind::HandsOn => self.flows[source].forwards.clone(),
+                EndKind::HandsOn => self.flows[source].outcome.forwards.clone(),
                 EndKind::Gives | EndKind::Closes | EndKind::Open => vec![ForwardedResult { node: source, through: Vec::new() }],
             };
             for mut origin in found {

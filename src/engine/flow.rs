@@ -254,7 +254,7 @@ pub(super) struct ForwardedResult {
 impl Flow {
     /// Whether something other than its start is kept: the attempt is over.
     pub fn keeps_an_end(&self) -> bool {
-        matches!(self.kept.as_deref(), Some(Kept::Result { .. } | Kept::Failure { .. }))
+        matches!(self.halt.kept.as_deref(), Some(Kept::Result { .. } | Kept::Failure { .. }))
     }
 }
 
@@ -266,6 +266,19 @@ pub(super) struct Flow {
     pub worker: Option<Box<Worker>>,
     /// Holds its locks.
     pub locked: bool,
+    /// What runs inside it.
+    pub bodies: Option<Box<Bodies>>,
+    pub gates: FlowGates,
+    pub halt: FlowHalt,
+    pub said: FlowGuidance,
+    pub outcome: FlowOutcome,
+    /// How people drive it while it is at work.
+    pub drive: NodeSteering,
+}
+
+/// What people answered at a node's gates, as far as it still matters.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(super) struct FlowGates {
     /// The gate that approved this generation's start.
     pub approval: Option<GateId>,
     /// Mark of a result that waits at a gate.
@@ -274,26 +287,37 @@ pub(super) struct Flow {
     pub rejections: BTreeMap<String, u32>,
     /// Answers that its worker never heard, because its driver ended: they hold for the same question of the next attempt.
     pub owed: Vec<GateId>,
-    /// What keeps it from running, once it is skipped.
-    pub skipped_by: SkippedBy,
-    /// What a passed node hands on.
-    pub forwards: Vec<ForwardedResult>,
-    /// What runs inside it.
-    pub bodies: Option<Box<Bodies>>,
+}
+
+/// How people and breakpoints keep a node from going on.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(super) struct FlowHalt {
     /// Who holds it, if a person does.
     pub hold: Option<String>,
     /// What waits while it is kept.
     pub kept: Option<Box<Kept>>,
     /// Breakpoints met in this generation, by their moment.
     pub met: BTreeSet<Moment>,
+}
+
+/// What people said to a node. Outlives its generation.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(super) struct FlowGuidance {
+    /// Oldest first.
+    pub guidance: Vec<String>,
+    /// How often it was sent back with feedback.
+    pub rewinds: u32,
+}
+
+/// What a node leaves to those after it.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(super) struct FlowOutcome {
+    /// What keeps it from running, once it is skipped.
+    pub skipped_by: SkippedBy,
+    /// What a passed node hands on.
+    pub forwards: Vec<ForwardedResult>,
     /// Why its routes were taken as they were, in words.
     pub chosen: String,
-    /// What people said to it, oldest first. Outlives its generation.
-    pub guidance: Vec<String>,
-    /// How often it was sent back with feedback. Outlives its generation.
-    pub rewinds: u32,
     /// Its result before it ran again alone, for those who read it until there is a new one.
     pub former: Option<Arc<Value>>,
-    /// How people drive it while it is at work.
-    pub drive: NodeSteering,
 }

@@ -220,7 +220,7 @@ impl Run {
             self.nodes[owner].inside.nodes += nodes;
         }
         let frame = InnerRunIx(u32::try_from(self.frames.len() - 1).unwrap_or(u32::MAX));
-        if let Some(who) = self.flows[ix].hold.clone() {
+        if let Some(who) = self.flows[ix].halt.hold.clone() {
             let slots = self.frame(frame).map(|frame| frame.slots.clone()).unwrap_or_default();
             slots.into_iter().for_each(|inner| self.hold_back(inner, &who));
         }

@@ -41,7 +41,7 @@ impl Run {
 
     /// What was approved for this generation's start, as edited.
     pub(super) fn approved_payload(&self, ix: NodeIx) -> Option<&Value> {
-        let run = self.gate_run(self.flows[ix].approval?)?;
+        let run = self.gate_run(self.flows[ix].gates.approval?)?;
         match &run.end {
             GateEnd::Decided(decided) => Some(edited(&decided.decision, &run.gate.payload)),
             GateEnd::Open | GateEnd::Voided(_) => None,
@@ -75,12 +75,12 @@ impl Run {
     /// A yes was for the run where it was said: what has not ended is asked about again.
     pub(super) fn forget_approvals(&mut self) {
         for ix in self.all_nodes().filter(|&ix| !self.is_over(ix)).collect::<Vec<_>>() {
-            self.flows[ix].owed.clear();
+            self.flows[ix].gates.owed.clear();
             let answered = match self.flows[ix].phase {
                 Phase::Answered(gate) => self.gate_run(gate).is_some_and(|run| run.gate.kind == GateKind::Before),
                 phase => phase.part() == PhasePart::InLine,
             };
-            self.flows[ix].approval = None;
+            self.flows[ix].gates.approval = None;
             if answered && self.graph.nodes[ix].gates.before {
                 self.show(ix, NodeState::Ready, "");
                 self.enter(ix, Phase::Asking);

@@ -99,7 +99,7 @@ impl Run {
         if after.is_wrapping_up(ix) && !self.is_wrapping_up(ix) {
             return impact.wraps.push(id);
         }
-        if after.flows[ix].hold.is_some() && self.flows[ix].hold.is_none() {
+        if after.flows[ix].halt.hold.is_some() && self.flows[ix].halt.hold.is_none() {
             return impact.holds.push(id);
         }
         let list = match &then.state {

@@ -70,6 +70,6 @@ impl Run {
 
     /// Why a node's routes were taken as they were, in words; empty while they are not decided and where nothing was chosen.
     pub fn why_this_way(&self, id: &NodeId) -> &str {
-        self.graph.find(id).map_or("", |ix: NodeIx| self.flows[ix].chosen.as_str())
+        self.graph.find(id).map_or("", |ix: NodeIx| self.flows[ix].outcome.chosen.as_str())
     }
 }

@@ -5,7 +5,7 @@ use super::{
     Action, EdgeState, GateId, NodeRun, NodeState, Spent,
     calls::NodeSteering,
     count::GenerationChange,
-    flow::{EdgeCounts, Flow, Phase},
+    flow::{EdgeCounts, Flow, FlowHalt, FlowOutcome, Phase},
     frame::{InnerRun, InnerRunIx},
     graph::NodeIx,
     run::{GateEnd, Run},
@@ -57,8 +57,8 @@ impl Run {
         let Action::Rewind { node, to, feedback } = verb else { return };
         if let Some(ix) = self.graph.find(to) {
             let flow = &mut self.flows[ix];
-            flow.rewinds += 1;
-            flow.guidance.push(format!("the result of `{node}` was rejected: {feedback}"));
+            flow.said.rewinds += 1;
+            flow.said.guidance.push(format!("the result of `{node}` was rejected: {feedback}"));
         }
     }
 
@@ -71,7 +71,7 @@ impl Run {
         let home = self.graph.nodes[first].home;
         if let Some(frame) = self.frames.slot_mut(home) {
             let flows = &self.flows;
-            frame.walked.retain(|ix| !all.contains(ix) || flows[*ix].former.is_some());
+            frame.walked.retain(|ix| !all.contains(ix) || flows[*ix].outcome.former.is_some());
         }
         self.walk_again(home);
         if !self.stage.started {
@@ -98,13 +98,12 @@ impl Run {
             }
         }
         self.wait_for_sources(ix, all);
-        let Flow { hold, guidance, rewinds, drive, .. } = std::mem::take(&mut self.flows[ix]);
+        let Flow { halt: FlowHalt { hold, .. }, said, drive, .. } = std::mem::take(&mut self.flows[ix]);
         let reason = hold.as_ref().map_or_else(String::new, |who| format!("held by {who}"));
         self.flows[ix] = Flow {
-            hold,
-            guidance,
-            rewinds,
-            former,
+            halt: FlowHalt { hold, ..FlowHalt::default() },
+            said,
+            outcome: FlowOutcome { former, ..FlowOutcome::default() },
             drive: NodeSteering { into: drive.into, ..NodeSteering::default() },
             ..Flow::default()
         };
@@ -269,7 +268,7 @@ impl Run {
         let Some(frame) = self.frames.slot_mut(home).filter(|frame| frame.plan.dialect == Dialect::Workflow) else { return };
         let mut context = Arc::clone(&frame.base);
         for ix in &frame.walked {
-            let result = self.nodes[*ix].result.as_ref().or(self.flows[*ix].former.as_ref());
+            let result = self.nodes[*ix].result.as_ref().or(self.flows[*ix].outcome.former.as_ref());
             if let Some(Value::Object(given)) = result.map(|result| &**result) {
                 Arc::make_mut(&mut context).extend(given.clone());
             }
@@ -279,6 +278,6 @@ impl Run {
 
     /// The result that others read: until there is a new one, that of before.
     pub(super) fn result_of(&self, ix: NodeIx) -> Option<&Arc<Value>> {
-        self.nodes[ix].result.as_ref().or(self.flows[ix].former.as_ref())
+        self.nodes[ix].result.as_ref().or(self.flows[ix].outcome.former.as_ref())
     }
 }

@@ -301,7 +301,7 @@ impl Run {
             timeout_s: self.time_limit(ix).unwrap_or(AGENT_SECONDS),
             routes: if policy.node.kind.is_decision() { self.route_names(ix) } else { Vec::new() },
             context: policy.get(|policy| policy.context),
-            guidance: self.flows[ix].guidance.clone(),
+            guidance: self.flows[ix].said.guidance.clone(),
         })
     }
 

@@ -73,12 +73,12 @@ impl Run {
 
     /// Whether a person holds the node, started or not.
     pub fn is_held(&self, node: &NodeId) -> bool {
-        self.graph.find(node).is_some_and(|ix| self.flows[ix].hold.is_some())
+        self.graph.find(node).is_some_and(|ix| self.flows[ix].halt.hold.is_some())
     }
 
     /// What a breakpoint or a hold keeps from happening at a node.
     pub fn kept(&self, node: &NodeId) -> Option<&Kept> {
-        self.graph.find(node).and_then(|ix| self.flows[ix].kept.as_deref())
+        self.graph.find(node).and_then(|ix| self.flows[ix].halt.kept.as_deref())
     }
 
     pub(super) fn is_halted(&self) -> bool {
@@ -143,7 +143,7 @@ impl Run {
                 }
                 found.into_iter().for_each(|ix| self.wind_up(ix, who));
             }
-            Action::Guide { text, .. } => found.into_iter().for_each(|ix| self.flows[ix].guidance.push(text.clone())),
+            Action::Guide { text, .. } => found.into_iter().for_each(|ix| self.flows[ix].said.guidance.push(text.clone())),
             Action::Cancel { .. } | Action::Skip { .. } => {}
         }
     }
@@ -226,7 +226,7 @@ impl Run {
 
     /// A node waits for its release. Of a composite one at work nothing more inside starts; what is there is held by itself.
     pub(super) fn hold_back(&mut self, ix: NodeIx, who: &str) {
-        self.flows[ix].hold = Some(who.to_string());
+        self.flows[ix].halt.hold = Some(who.to_string());
         let reason = format!("held by {who}");
         match self.flows[ix].phase.part() {
             PhasePart::InLine => self.keep(ix, Kept::Start, &reason),
@@ -244,7 +244,7 @@ impl Run {
 
     /// Puts a node aside until somebody lets it go.
     pub(super) fn keep(&mut self, ix: NodeIx, kept: Kept, reason: &str) {
-        self.flows[ix].kept = Some(Box::new(kept));
+        self.flows[ix].halt.kept = Some(Box::new(kept));
         self.show(ix, NodeState::Held, reason);
         self.enter(ix, Phase::Kept);
     }
@@ -258,7 +258,7 @@ impl Run {
 
     /// Ends a hold, and what keeps the node.
     pub(super) fn let_go(&mut self, ix: NodeIx) {
-        let held = self.flows[ix].hold.take().is_some();
+        let held = self.flows[ix].halt.hold.take().is_some();
         match self.flows[ix].phase.part() {
             PhasePart::Kept => self.enter(ix, Phase::Freed),
             PhasePart::Ahead if held => self.nodes[ix].reason = String::new(),
@@ -277,7 +277,7 @@ impl Run {
 
     /// A breakpoint keeps a node; this generation doesn't meet it again at this moment.
     pub(super) fn broke(&mut self, ix: NodeIx, at: Moment, kept: &Kept, reason: &str) {
-        self.flows[ix].met.insert(at);
+        self.flows[ix].halt.met.insert(at);
         match kept {
             Kept::Start => self.arrived(ix),
             Kept::Result { .. } | Kept::Failure { .. } => {

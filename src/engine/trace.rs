@@ -288,7 +288,7 @@ impl Origins<'_> {
                 continue;
             }
             let source = self.run.graph.link(edge).from;
-            let handed_on = &self.run.flows[source].forwards;
+            let handed_on = &self.run.flows[source].outcome.forwards;
             match self.run.nodes[source].state {
                 super::NodeState::Passed => handed_on.iter().for_each(|origin| self.add(origin.node, How::Edge, Some(source))),
                 _ => self.add(source, How::Edge, None),

@@ -144,7 +144,7 @@ impl Run {
         let points = |run: &Self| run.breakpoints().filter(|(_, point)| point.means(node)).map(|(id, _)| id).collect::<Vec<_>>();
         let drives = |run: &Self| {
             let flow = &run.flows[run.graph.find(node)?];
-            Some((flow.drive.clone(), flow.guidance.clone(), flow.worker.as_ref().map(|worker| worker.pending.clone())))
+            Some((flow.drive.clone(), flow.said.guidance.clone(), flow.worker.as_ref().map(|worker| worker.pending.clone())))
         };
         points(self) == points(other) && drives(self) == drives(other)
     }
@@ -177,8 +177,8 @@ impl Run {
             (_, _) => false,
         };
         planned
-            && (flow.phase, flow.tally, &flow.hold, node.generation, node.attempt)
-                == (other_flow.phase, other_flow.tally, &other_flow.hold, other_node.generation, other_node.attempt)
+            && (flow.phase, flow.tally, &flow.halt.hold, node.generation, node.attempt)
+                == (other_flow.phase, other_flow.tally, &other_flow.halt.hold, other_node.generation, other_node.attempt)
     }
 
     /// Whether the same ways lead out of a node, under the same numbers, where an event decides about them.

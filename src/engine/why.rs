@@ -170,7 +170,7 @@ impl Run {
         let mut sources: Vec<NodeIx> = waiting.map(|&edge| self.graph.link(edge).from).collect();
         sources.dedup();
         let names = self.names(&sources);
-        let hold = self.flows[ix].hold.as_ref().map(|who| format!(", and is then held by {who}")).unwrap_or_default();
+        let hold = self.flows[ix].halt.hold.as_ref().map(|who| format!(", and is then held by {who}")).unwrap_or_default();
         BlockerNotes::new(format!("`{id}` waits for {names}{hold}"), Obstacle::Nodes).by(sources)
     }
 
@@ -230,8 +230,8 @@ impl Run {
         let flow = &self.flows[ix];
         match flow.phase.part() {
             PhasePart::InLine => self.locked_out(ix, id),
-            PhasePart::Kept if flow.hold.is_none() => {
-                let kept = flow.kept.as_ref().and_then(|kept| kept.words()).map(|kept| format!("; {kept}")).unwrap_or_default();
+            PhasePart::Kept if flow.halt.hold.is_none() => {
+                let kept = flow.halt.kept.as_ref().and_then(|kept| kept.words()).map(|kept| format!("; {kept}")).unwrap_or_default();
                 BlockerNotes::new(format!("{sentence}{kept}"), Obstacle::Breakpoint)
             }
             PhasePart::AtWork if self.holds_call(ix) => BlockerNotes::new(sentence, Obstacle::Breakpoint),

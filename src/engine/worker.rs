@@ -58,14 +58,14 @@ impl Run {
         let Some(ix) = self.graph.find(&gate.node) else { return };
         match (&gate.kind, decision) {
             (GateKind::Before, GateReply::Approve | GateReply::Modify { .. }) => {
-                self.flows[ix].approval = Some(id);
+                self.flows[ix].gates.approval = Some(id);
                 self.queue_up(ix);
             }
             (GateKind::Tool { tool, .. }, _) => {
                 let repeats = self.settle_owed(ix, &gate);
                 if matches!(decision, GateReply::Reject { .. }) && !repeats {
                     let key = self.call_key(tool, &gate.payload);
-                    *self.flows[ix].rejections.entry(key).or_default() += 1;
+                    *self.flows[ix].gates.rejections.entry(key).or_default() += 1;
                 }
                 self.call_decided(ix, id, decision);
             }
@@ -125,7 +125,7 @@ impl Run {
         let asks = |pending: &Pending| match pending.held().map(|held| &held.next) {
             Some(NextCall::Tool { tool, args, verdict: Verdict::Ask, .. }) => {
                 let is_silent = self.rejections(ix, tool, args) >= REJECTIONS_BEFORE_SILENCE;
-                flow.approval.is_none() && flow.drive.stopped_by.is_none() && !is_silent
+                flow.gates.approval.is_none() && flow.drive.stopped_by.is_none() && !is_silent
             }
             Some(NextCall::Tool { verdict: Verdict::Allow | Verdict::Deny, .. } | NextCall::Model { .. }) | None => false,
         };
@@ -136,13 +136,13 @@ impl Run {
 
     /// How often people rejected a call of this node.
     pub(super) fn rejections(&self, ix: NodeIx, tool: &str, args: &Value) -> u32 {
-        self.flows[ix].rejections.get(&self.call_key(tool, args)).copied().unwrap_or(0)
+        self.flows[ix].gates.rejections.get(&self.call_key(tool, args)).copied().unwrap_or(0)
     }
 
     /// An answer that was owed is given with this one; says whether there was any.
     fn settle_owed(&mut self, ix: NodeIx, gate: &Gate) -> bool {
         let owed = self.owed(ix, &gate.kind, &gate.payload);
-        self.flows[ix].owed.retain(|known| Some(*known) != owed);
+        self.flows[ix].gates.owed.retain(|known| Some(*known) != owed);
         owed.is_some()
     }
 
@@ -155,6 +155,7 @@ impl Run {
         };
         let generation = self.generation(ix);
         self.flows[ix]
+            .gates
             .owed
             .iter()
             .copied()
@@ -266,7 +267,7 @@ impl Run {
             self.queue.resuming.remove(&(pending.line(), ix));
             self.queue.held_calls -= u32::from(pending.held().is_some());
         }
-        self.flows[ix].owed.extend(worker.pending.iter().filter(|pending| pending.decided).filter_map(Pending::gate));
+        self.flows[ix].gates.owed.extend(worker.pending.iter().filter(|pending| pending.decided).filter_map(Pending::gate));
         self.agenda.remove(&ix);
     }
 

@@ -131,7 +131,7 @@ impl Decider<'_> {
         if feedback.trim().is_empty() {
             return Some(format!("say what `{to}` is to do better"));
         }
-        if self.flows[target].rewinds >= MOST_ROUNDS {
+        if self.flows[target].said.rewinds >= MOST_ROUNDS {
             let way_out = format!("edit it, run it again, or override the result of `{id}`");
             return Some(format!("`{to}` was sent back with feedback {MOST_ROUNDS} times already: {way_out}"));
         }
@@ -147,7 +147,7 @@ impl Decider<'_> {
 
     /// Whether there is a result: on record, at the gate behind the node, or kept by a breakpoint.
     fn has_given(&self, ix: NodeIx) -> bool {
-        let kept = matches!(self.flows[ix].kept.as_deref(), Some(Kept::Result { .. }));
+        let kept = matches!(self.flows[ix].halt.kept.as_deref(), Some(Kept::Result { .. }));
         kept || self.nodes[ix].result.is_some() || self.is_at_after_gate(ix)
     }
 

@@ -33,7 +33,7 @@ impl Decider<'_> {
             }
             GateKind::Before | GateKind::After | GateKind::Tool { .. } => {
                 let mark = match decided.decision {
-                    GateReply::Approve => self.flows[ix].mark.clone(),
+                    GateReply::Approve => self.flows[ix].gates.mark.clone(),
                     GateReply::Modify { .. }
                     | GateReply::Answer { .. }
                     | GateReply::Reject { .. }

@@ -54,7 +54,7 @@ impl Decider<'_> {
     }
 
     fn break_at(&self, ix: NodeIx, at: Moment, kept: Kept, seen: impl Fn() -> BreakpointFacts) -> Option<Event> {
-        if self.flows[ix].met.contains(&at) {
+        if self.flows[ix].halt.met.contains(&at) {
             return None;
         }
         let Hit { point, reason } = self.hit(ix, at, seen)?;

@@ -157,7 +157,7 @@ impl Decider<'_> {
     /// The routes of a node that is over. Where one way is taken at most, a new one is not when another was.
     fn late_routes(&self, ix: NodeIx) -> Result<Routes, String> {
         let outs = &self.graph.nodes[ix].outs;
-        let none = || Routes { dead: outs.clone(), why: self.flows[ix].chosen.clone(), ..Routes::default() };
+        let none = || Routes { dead: outs.clone(), why: self.flows[ix].outcome.chosen.clone(), ..Routes::default() };
         let went = outs.iter().any(|&edge| self.edge_state(edge) == EdgeState::Taken);
         let one = self.policy(ix).is_some_and(|policy| policy.route() != Route::All);
         if one && went {

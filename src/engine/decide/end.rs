@@ -119,7 +119,7 @@ impl Decider<'_> {
         let dead = shape.ins.iter().filter(|&&edge| self.edge_state(edge) == EdgeState::Dead);
         for link in dead.map(|&edge| self.graph.link(edge)) {
             let source = link.from;
-            if self.nodes[source].state == NodeState::Skipped && self.flows[source].skipped_by == SkippedBy::Person {
+            if self.nodes[source].state == NodeState::Skipped && self.flows[source].outcome.skipped_by == SkippedBy::Person {
                 let tokens = if link.alternative { &mut open.alternatives } else { &mut open.plain };
                 (tokens.dead, tokens.waiting) = (tokens.dead - 1, tokens.waiting + 1);
             }

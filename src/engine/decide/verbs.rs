@@ -154,7 +154,7 @@ impl Decider<'_> {
 
     /// Whether a breakpoint keeps it, and not a hold.
     fn is_broken(&self, ix: NodeIx) -> bool {
-        self.flows[ix].phase == Phase::Kept && self.flows[ix].hold.is_none()
+        self.flows[ix].phase == Phase::Kept && self.flows[ix].halt.hold.is_none()
     }
 
     /// Whether it stands at a breakpoint or before a call.
@@ -165,12 +165,12 @@ impl Decider<'_> {
     fn may_release(&self, ix: NodeIx) -> bool {
         let flow = &self.flows[ix];
         let at_call = self.stands_at_call(ix) || flow.drive.into && flow.phase != Phase::Ended;
-        flow.hold.is_some() || flow.phase == Phase::Kept || at_call
+        flow.halt.hold.is_some() || flow.phase == Phase::Kept || at_call
     }
 
     /// Whether something of it has not started, and waits if it is held.
     fn may_hold(&self, ix: NodeIx) -> bool {
-        self.flows[ix].hold.is_none() && (!self.is_beyond_start(ix) || self.has_more_inside(ix))
+        self.flows[ix].halt.hold.is_none() && (!self.is_beyond_start(ix) || self.has_more_inside(ix))
     }
 
     /// Whether something inside a composite node at work has not started.
@@ -195,7 +195,7 @@ impl Decider<'_> {
 
     /// What was kept goes on.
     pub(super) fn follow_freed(&self, ix: NodeIx, now: Time) -> Vec<Event> {
-        match self.flows[ix].kept.as_deref() {
+        match self.flows[ix].halt.kept.as_deref() {
             None | Some(Kept::Start) => vec![self.ready_event(ix)],
             Some(Kept::Result { result, mark }) => self.finish(ix, result.clone(), mark.clone(), now),
             Some(Kept::Failure { error, result }) => self.fail(ix, error.clone(), result.clone()),

@@ -213,7 +213,7 @@ fn check_journal(world: &World) {
                 assert!(entry == Some(ix) || joins, "`{node_id}` has its inputs");
                 for &edge in run.graph.nodes[ix].ins.iter().filter(|&&edge| run.edge_state(edge) == EdgeState::Taken) {
                     let source = run.graph.link(edge).from;
-                    assert!(run.is_over(source) || run.flows[source].former.is_some(), "`{node_id}` works with what there is");
+                    assert!(run.is_over(source) || run.flows[source].outcome.former.is_some(), "`{node_id}` works with what there is");
                 }
             }
             Event::Node { node_id, generation, fact: NodeFact::Completed { .. } }
