@@ -13,6 +13,18 @@ use std::{cmp::Reverse, collections::BTreeMap};
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(super) struct NodeIx(pub u32);
 
+macro_rules! slot {
+    ($($name:ty),*) => {$(
+        impl Slot for $name {
+            fn at(self) -> usize {
+                self.0 as usize
+            }
+        }
+    )*};
+}
+
+slot!(NodeIx, InnerRunIx, EdgeId);
+
 /// Order among nodes that want the same thing: longest remaining path first, then plan order.
 pub(super) type Rank = (Reverse<u32>, NodeIx);
 

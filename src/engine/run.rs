@@ -3,7 +3,6 @@
 
 use super::{
     Actor, Decided, EdgeId, EdgeState, Effect, Event, Gate, GateId, Input, NodeRun, Outcome, Record, RunId, RunSettings, Time,
-    decide::Decider,
     flow::{Flow, Phase},
     frame::{InnerRun, InnerRunIx},
     graph::{NodeIx, RunGraph, Settled},
@@ -12,7 +11,10 @@ use super::{
     steer::{Speed, Steer},
 };
 use crate::plan::{Node, NodeId, Plan};
-use std::collections::{BTreeMap, BTreeSet};
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    ops::Deref,
+};
 
 /// One input's events and what they ask of the world. Commit `records` first, then carry out `effects`.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -103,6 +105,20 @@ pub struct Run {
     pub(super) stage: RunProgress,
     pub(super) steer: Steer,
     pub(super) seq: u64,
+}
+
+/// Reads the state of a run and gives events; it can change nothing.
+#[derive(Clone, Copy)]
+pub(super) struct Decider<'a> {
+    pub state: &'a Run,
+}
+
+impl Deref for Decider<'_> {
+    type Target = Run;
+
+    fn deref(&self) -> &Run {
+        self.state
+    }
 }
 
 impl Run {

@@ -1,6 +1,5 @@
 //! `Slots`: a list whose places are named by a type of its own, so that a node's number can't be taken for an edge's.
 
-use super::{EdgeId, frame::InnerRunIx, graph::NodeIx};
 use std::{
     marker::PhantomData,
     ops::{Deref, DerefMut, Index, IndexMut},
@@ -10,18 +9,6 @@ use std::{
 pub(super) trait Slot {
     fn at(self) -> usize;
 }
-
-macro_rules! slot {
-    ($($name:ty),*) => {$(
-        impl Slot for $name {
-            fn at(self) -> usize {
-                self.0 as usize
-            }
-        }
-    )*};
-}
-
-slot!(NodeIx, InnerRunIx, EdgeId);
 
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Slots<I, T>(Vec<T>, PhantomData<I>);

@@ -1,6 +1,6 @@
 //! What an answered gate calls for, once the answer itself is on record.
 
-use super::Decider;
+use crate::engine::run::Decider;
 use crate::engine::{
     Decided, Event, Gate, GateId, GateKind, GateReply, NodeFact, NodeState, SkippedBy, Time, ToolCall,
     gates::{LOST_OPTIONS, approval_result, edited},

@@ -1,7 +1,7 @@
 //! A composite node at work: when its next body begins, and what it gives once all are over.
 
-use super::Decider;
 use super::{end::plan_error, stop::STOPPED};
+use crate::engine::run::Decider;
 use crate::engine::{
     ErrorKind, Event, NodeError, NodeFact, Time,
     frame::{Bodies, Counts, InnerRunIx, MOST_NODES, Times},

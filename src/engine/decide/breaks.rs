@@ -1,6 +1,6 @@
 //! Breakpoints: which one keeps a node at a moment, and why. Conditions are judged here and nowhere else; what they say goes into an event.
 
-use super::Decider;
+use crate::engine::run::Decider;
 use crate::engine::{
     BreakId, Event, Job, Kept, NodeError, NodeFact,
     graph::{NodeIx, tool_of},

@@ -1,8 +1,8 @@
 //! What a node's calls call for before they happen: a model call and a tool call is held where people step through the node or a
 //! breakpoint says so, refused where the node is to stop, and only then started, asked about, or denied.
 
-use super::Decider;
 use super::breaks::BreakpointFacts;
+use crate::engine::run::Decider;
 use crate::engine::{
     Event, GateKind, HeldCall, NextCall, NodeFact, Time, ToolCall, WorkerFact,
     flow::{Pending, Wait},

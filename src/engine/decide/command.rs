@@ -1,6 +1,6 @@
 //! What people's commands call for, and why one can't be carried out.
 
-use super::Decider;
+use crate::engine::run::Decider;
 use crate::engine::{Actor, Command, Event, GateId, GateReply, run::GateEnd};
 
 impl Decider<'_> {

@@ -1,7 +1,7 @@
 //! Edits of a running plan: which nodes go back to before they began, why an edit can't be carried out, and where tokens go that new ways
 //! have already earned.
 
-use super::Decider;
+use crate::engine::run::Decider;
 use crate::engine::{
     EdgeState, Event, NodeFact, NodeState,
     amend::Amendment,

@@ -1,6 +1,6 @@
 //! How a node ends: with a result and its routes, in failure, skipped, or cancelled. Open gates are voided first.
 
-use super::Decider;
+use crate::engine::run::Decider;
 use crate::engine::{
     EdgeState, ErrorKind, Event, GateKind, NodeError, NodeFact, NodeState, SkippedBy, Time,
     gates::schema_misfit,

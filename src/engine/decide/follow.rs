@@ -1,7 +1,7 @@
 //! What follows from the state alone: the agenda, slots given back, starts, and the end of the run. One step at a time.
 
-use super::Decider;
 use super::end::plan_error;
+use crate::engine::run::Decider;
 use crate::engine::{
     ErrorKind, Event, GateKind, NodeError, NodeFact, NodeState, Outcome, SkippedBy, Time,
     flow::Phase,

@@ -15,25 +15,14 @@ mod verbs;
 mod work;
 
 use super::{
-    Actor, Command, Event, Input, NodeError, NodeFact, Outcome, RunId, RunSettings, Time, Timer, TimerKind, flow::Phase, frame::unfit,
-    graph::NodeIx, run::Run,
+    Actor, Command, Event, Input, NodeError, NodeFact, Outcome, RunId, RunSettings, Time, Timer, TimerKind,
+    flow::Phase,
+    frame::unfit,
+    graph::NodeIx,
+    run::{Decider, Run},
 };
 use crate::plan::{NodeId, Plan};
-use std::{collections::BTreeSet, ops::Deref};
-
-/// Reads the state of a run and gives events; it can change nothing.
-#[derive(Clone, Copy)]
-pub(super) struct Decider<'a> {
-    pub state: &'a Run,
-}
-
-impl Deref for Decider<'_> {
-    type Target = Run;
-
-    fn deref(&self) -> &Run {
-        self.state
-    }
-}
+use std::collections::BTreeSet;
 
 impl Run {
     /// Why a command can't be carried out now; `None` when it can.

@@ -1,7 +1,7 @@
 //! What becomes of nodes that were at work when whoever drove their run ended without leaving it. Nothing that may have left something
 //! behind goes again unasked; everything else does.
 
-use super::Decider;
+use crate::engine::run::Decider;
 use crate::engine::{
     Actor, Command, Decided, Event, Input, NodeFact, Record, RunId, Time,
     graph::{NodeIx, tool_of},

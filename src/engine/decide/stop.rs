@@ -1,6 +1,6 @@
 //! What people may ask of nodes at work: stop (hand back what there is), words for the next turn, and stepping through their calls.
 
-use super::Decider;
+use crate::engine::run::Decider;
 use crate::engine::{
     ActionTarget, Event, GateKind, NodeState,
     flow::Phase,

@@ -1,6 +1,6 @@
 //! What people's verbs call for: the verb itself as one event, and what follows from it. And why one can't be carried out.
 
-use super::Decider;
+use crate::engine::run::Decider;
 use crate::engine::{
     Action, ActionTarget, Actor, Event, GateKind, Kept, NodeState, SkippedBy, Time,
     flow::{Phase, PhasePart},

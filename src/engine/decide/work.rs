@@ -1,6 +1,6 @@
 //! What a worker's facts call for.
 
-use super::Decider;
+use crate::engine::run::Decider;
 use crate::engine::{ErrorKind, Event, NodeError, NodeFact, Time, WorkerFact, graph::NodeIx};
 use crate::plan::{NodeId, Retry};
 
