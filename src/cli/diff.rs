@@ -114,14 +114,14 @@ fn needs(diff: &Diff, old: &Plan, at: usize) -> Vec<usize> {
 
 /// The piece on one line.
 fn head(piece: &Difference) -> String {
-    let told = piece.told();
+    let told = piece.description();
     let words = [told.sort, &told.subject, &told.field].into_iter().filter(|words| !words.is_empty());
     format!("{} {}", told.mark.sign(), words.collect::<Vec<_>>().join("  "))
 }
 
 fn print(piece: &Difference, io: &mut Io<'_>) -> Result<(), CliError> {
     io.line(&Plain::line(&head(piece)).into_string())?;
-    for (mark, line) in &piece.told().lines {
+    for (mark, line) in &piece.description().lines {
         let sign = match mark {
             DifferenceMark::Added | DifferenceMark::Removed => mark.sign(),
             DifferenceMark::Changed => " ",
@@ -135,7 +135,7 @@ fn summary(diff: &Diff) -> String {
     if diff.is_empty() {
         return "the plans are equal".into();
     }
-    let count = |mark: DifferenceMark| diff.pieces.iter().filter(|piece| piece.told().mark == mark).count();
+    let count = |mark: DifferenceMark| diff.pieces.iter().filter(|piece| piece.description().mark == mark).count();
     format!(
         "{} added, {} removed, {} changed",
         count(DifferenceMark::Added),

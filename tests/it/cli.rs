@@ -230,8 +230,8 @@ fn run_json_prints_events_and_last_the_outcome() {
 fn the_exit_code_tells_how_the_run_ended() {
     let program = Program::new();
     let fails = || json!({"id": "fails", "code": "throw new Error('boom')"});
-    program.run(&["run", &plan(&program, json!([{"id": "a", "value": 1}, fails()]))]).code(4).says(&["boom", " partial "]);
-    program.run(&["run", &plan(&program, json!([fails()]))]).code(5).says(&["boom", " failed "]);
+    program.run(&["run", &plan(&program, json!([{"id": "a", "value": 1}, fails()]))]).code(4).says(&["boom", " partial, elapsed "]);
+    program.run(&["run", &plan(&program, json!([fails()]))]).code(5).says(&["boom", " failed, elapsed "]);
     let outcomes: Vec<Value> = program.json(&["ls", "--json"]).as_array().unwrap().iter().map(|run| run["status"].clone()).collect();
     assert_eq!(outcomes, ["failed", "partial"], "newest first");
 }
@@ -459,7 +459,8 @@ fn ls_and_show_tell_about_runs() {
     let name = listed[0]["run"].as_str().unwrap();
     let end = &name[name.len() - 8..];
     let text = program.run(&["show", end]).code(0);
-    assert!(text.out.starts_with(&format!("{end} succeeded: double it\n")), "{text}");
+    let head = text.out.lines().next().unwrap();
+    assert!(head.starts_with(&format!("{end} succeeded, elapsed ")) && head.ends_with(": double it"), "{text}");
     assert_eq!(program.json(&["show", end, "twice", "--json"])["result"], 42);
     program.run(&["show", end, "thrice"]).code(1).says(&["no node `thrice`", "sum, twice"]);
     program.run(&["show", "nothing"]).code(1).says(&["no run is called `nothing`", "`dagdeck ls`"]);

@@ -301,7 +301,7 @@ impl Model {
         let entries = match self.place.screen {
             Screen::Plan | Screen::Graph => self.tree().whole(),
             Screen::Inbox => self.inbox.gates.len(),
-            Screen::Compare => self.editor.compare.told().len(),
+            Screen::Compare => self.editor.compare.differences().len(),
             Screen::Runs => self.runs.listing.len(),
             Screen::Log => self.shown_run().map_or(0, |view| view.log.len()),
             Screen::Timeline => self.shown_run().map_or(0, |view| view.seen().tally.total()),

@@ -68,7 +68,7 @@ impl NodeConversation {
 
     /// Takes in the result.
     pub fn finish(&mut self, result: &Value) {
-        self.result = lines(&super::words::told(result));
+        self.result = lines(&super::words::readable(result));
         self.headline = headline(result);
     }
 

@@ -130,7 +130,7 @@ impl VersusRow<'_> {
 /// What differs in the plans of two runs, in words.
 fn differences(left: &RunView, right: &RunView) -> Vec<DifferenceText> {
     match (left.newest().run.plan(), right.newest().run.plan()) {
-        (Some(ours), Some(theirs)) => Diff::new(ours, theirs).pieces.iter().map(Difference::told).collect(),
+        (Some(ours), Some(theirs)) => Diff::new(ours, theirs).pieces.iter().map(Difference::description).collect(),
         (_, _) => Vec::new(),
     }
 }

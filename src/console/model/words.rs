@@ -266,7 +266,7 @@ pub fn result(value: &Value) -> String {
 }
 
 /// A result for reading where nobody edits it: an object with texts of several lines is told by its fields, line by line.
-pub fn told(value: &Value) -> String {
+pub fn readable(value: &Value) -> String {
     let long = |value: &Value| value.as_str().is_some_and(|text| text.contains('\n'));
     match value {
         Value::Object(fields) if fields.values().any(long) => {
@@ -408,7 +408,7 @@ pub fn finding_place(finding: &Finding, edge: Option<&Edge>) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::{compact_start, pretty, pretty_start, told};
+    use super::{compact_start, pretty, pretty_start, readable};
     use serde_json::json;
 
     #[test]
@@ -422,8 +422,8 @@ mod tests {
 
     #[test]
     fn long_texts_in_a_result_are_told_line_by_line() {
-        assert_eq!(told(&json!({"exit_code": 0, "stdout": "a\nb\n", "stderr": ""})), "exit_code: 0\nstdout:\n  a\n  b\nstderr: \"\"");
-        assert_eq!(told(&json!({"a": "b"})), "{\n  \"a\": \"b\"\n}");
-        assert_eq!(told(&json!("a\nb")), "a\nb");
+        assert_eq!(readable(&json!({"exit_code": 0, "stdout": "a\nb\n", "stderr": ""})), "exit_code: 0\nstdout:\n  a\n  b\nstderr: \"\"");
+        assert_eq!(readable(&json!({"a": "b"})), "{\n  \"a\": \"b\"\n}");
+        assert_eq!(readable(&json!("a\nb")), "a\nb");
     }
 }

@@ -84,12 +84,12 @@ fn origin_and_baseline_follow_undo_across_plans() {
     deck.keys("u");
     assert!(deck.sees("from plan.json") && !deck.sees("built-in"), "{}", deck.screen());
     deck.keys("=");
-    assert!(deck.model.editor.compare.told().is_empty(), "{}", deck.screen());
+    assert!(deck.model.editor.compare.differences().is_empty(), "{}", deck.screen());
     deck.keys("= U");
     assert!(deck.sees("by built-in planner"), "{}", deck.screen());
     deck.keys("u d");
     deck.keys("=");
-    assert!(!deck.model.editor.compare.told().is_empty(), "{}", deck.screen());
+    assert!(!deck.model.editor.compare.differences().is_empty(), "{}", deck.screen());
     deck.keys("= u r P");
     assert!(deck.sees("from a run"), "{}", deck.screen());
     deck.keys("u");

@@ -138,7 +138,7 @@ fn settle(model: &mut Model) {
     runs.selected = runs.selected.min(runs.listing.len().saturating_sub(1));
     runs.top = super::model::scrolled(runs.top, runs.selected, runs.listing.len(), rows.saturating_sub(1));
     let compare = &mut model.editor.compare;
-    compare.top = super::model::scrolled(compare.top, compare.selected, compare.told().len(), rows);
+    compare.top = super::model::scrolled(compare.top, compare.selected, compare.differences().len(), rows);
     if let Some(versus) = &mut model.runs.versus {
         versus.top = super::model::scrolled(versus.top, versus.selected, versus.len(), rows.saturating_sub(1));
     }

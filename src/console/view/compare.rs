@@ -24,13 +24,13 @@ fn list(model: &Model, pen: &mut Pen<'_>, area: Rect) {
         None => Plain::line("original"),
         Some(name) => name.clone(),
     };
-    let count = match compare.told().len() {
+    let count = match compare.differences().len() {
         0 => "no difference to ".to_owned(),
         1 => "1 difference to ".to_owned(),
         many => format!("{many} differences to "),
     };
     pen.title(area, &[(Plain::line(&count), Role::Title), (against, Role::Title)], model.dialogs.is_empty());
-    let rows = compare.told().iter().enumerate().skip(compare.top);
+    let rows = compare.differences().iter().enumerate().skip(compare.top);
     for (y, (at, told)) in (area.top() + 1..area.bottom()).zip(rows) {
         let line = Rect { y, height: 1, ..area };
         let role = docs::mark_role(told.mark);

@@ -369,10 +369,10 @@ fn a_trace_says_of_a_void_question_by_what_it_was_void() {
     world.act(Action::Rerun { node: "a".into(), scope: RerunReach::Downstream });
     world.done("a", json!(2));
     world.decide(4, GateReply::Approve);
-    let again = "void: somebody said to run `a` again with what depends on it, so the node runs again";
+    let again = "closed: somebody said to run `a` again with what depends on it, so the node runs again";
     assert_eq!(asked(&world, "b"), [again, "approved by anna"]);
     let told = serde_json::to_value(&trace(&world, "b").steps[0].approvals).unwrap();
-    assert_eq!((told[0]["voided"].as_str().map(str::len), told[1].get("voided")), (Some(again.len() - 6), None));
+    assert_eq!((told[0]["voided"].as_str().map(str::len), told[1].get("voided")), (Some(again.len() - "closed: ".len()), None));
 }
 
 #[test]

@@ -45,7 +45,7 @@ pub struct DifferenceText {
 
 impl Difference {
     /// The piece in words. Texts are raw.
-    pub fn told(&self) -> DifferenceText {
+    pub fn description(&self) -> DifferenceText {
         let address = |id: &NodeId| match &self.within {
             Some(within) => format!("{within}/{id}"),
             None => id.to_string(),
@@ -95,7 +95,7 @@ impl Difference {
 
     /// The piece for machines.
     pub fn to_json(&self) -> Value {
-        let told = self.told();
+        let told = self.description();
         let change = match told.mark {
             DifferenceMark::Added => "added",
             DifferenceMark::Removed => "removed",

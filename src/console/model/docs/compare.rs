@@ -12,7 +12,7 @@ use crate::text::Plain;
 pub fn compare(model: &Model) -> Doc<'static> {
     let mut doc = Doc::default();
     let compare = &model.editor.compare;
-    let Some(told) = compare.told().get(compare.selected) else { return doc };
+    let Some(told) = compare.differences().get(compare.selected) else { return doc };
     let whose = match compare.name() {
         None => match told.mark {
             DifferenceMark::Added => "added by your edits",
@@ -28,7 +28,7 @@ pub fn compare(model: &Model) -> Doc<'static> {
     doc.line(Role::Heading, Plain::summary(&format!("{} {} {}", told.sort, told.subject, told.field)));
     doc.line(Role::Dim, Plain::line(whose));
     let needed = compare.needed(model.editor.plan());
-    for told in needed.iter().filter_map(|at| compare.told().get(*at)) {
+    for told in needed.iter().filter_map(|at| compare.differences().get(*at)) {
         doc.line(Role::Warning, Plain::summary(&format!("together with: {} {} {}", told.sort, told.subject, told.field)));
     }
     doc.line(Role::Text, Plain::default());

@@ -104,7 +104,7 @@ fn tell_kept(kept: &Kept, go_on: &str, doc: &mut Doc<'_>) {
     }
     if let Some(result) = result {
         doc.heading("result, kept");
-        doc.text(Role::Text, &words::told(result));
+        doc.text(Role::Text, &words::readable(result));
     }
 }
 
@@ -158,7 +158,7 @@ fn tool(call: &ToolCall, report: Option<&ToolReport>, doc: &mut Doc<'static>) {
     doc.heading(Plain::summary(&call.tool).then(&Plain::line("  ")).then(&ended).as_str());
     doc.text(Role::Code, &excerpt(&words::pretty(&call.args)));
     if let Some(report) = report {
-        doc.text(if report.ok { Role::Text } else { Role::Error }, &excerpt(&words::told(&report.value)));
+        doc.text(if report.ok { Role::Text } else { Role::Error }, &excerpt(&words::readable(&report.value)));
         for file in &report.files {
             doc.text(Role::Dim, &format!("{} {}", file.operation, file.path));
         }

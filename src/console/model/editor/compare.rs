@@ -19,7 +19,7 @@ pub struct Compare {
     /// What differs: from how it came to the plan, or from the plan to the other one.
     diff: Diff,
     /// The pieces in words.
-    told: Vec<DifferenceText>,
+    differences: Vec<DifferenceText>,
     /// Which piece is selected.
     pub selected: usize,
     /// The first row in sight.
@@ -86,13 +86,13 @@ impl Compare {
             (None, Some(came)) => Diff::new(came, plan),
             (None, None) => Diff::default(),
         };
-        self.told = self.diff.pieces.iter().map(Difference::told).collect();
-        self.selected = self.selected.min(self.told.len().saturating_sub(1));
+        self.differences = self.diff.pieces.iter().map(Difference::description).collect();
+        self.selected = self.selected.min(self.differences.len().saturating_sub(1));
     }
 
     /// The pieces in words.
-    pub fn told(&self) -> &[DifferenceText] {
-        &self.told
+    pub fn differences(&self) -> &[DifferenceText] {
+        &self.differences
     }
 
     /// The selected piece.

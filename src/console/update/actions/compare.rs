@@ -63,7 +63,7 @@ pub fn accept(model: &mut Model, _: &mut UpdateTurn) {
 
 fn make(model: &mut Model, done: &str) {
     let compare = &model.editor.compare;
-    let Some(told) = compare.told().get(compare.selected) else { return };
+    let Some(told) = compare.differences().get(compare.selected) else { return };
     let what = format!("{} {} {}", told.sort, told.subject, told.field);
     let undo = model.hint("compare.undo");
     let made = model.editor.make_piece(&model.session.catalog);

@@ -111,7 +111,7 @@ fn screen(model: &mut Model, by: MoveBy) {
         Screen::Runs => model.runs.selected = moved(model.runs.selected, model.runs.listing.len(), by),
         Screen::Compare => {
             let compare = &mut model.editor.compare;
-            let selected = moved(compare.selected, compare.told().len(), by);
+            let selected = moved(compare.selected, compare.differences().len(), by);
             if selected != compare.selected {
                 (compare.selected, compare.scroll) = (selected, 0);
             }
