@@ -1,6 +1,6 @@
 //! Exit codes and the errors that carry them.
 
-use crate::engine::Outcome;
+use crate::{engine::Outcome, host::RunSignal};
 use std::{fmt, process::ExitCode};
 
 /// How the program ends. Scripts rely on the numbers.
@@ -19,6 +19,8 @@ pub enum Exit {
     Cancelled,
     /// The run waits at a gate that no flag decides.
     Undecided,
+    /// A signal stopped the run, which can be resumed.
+    Signalled(RunSignal),
 }
 
 impl Exit {
@@ -32,6 +34,7 @@ impl Exit {
             Self::Failed => 5,
             Self::Cancelled => 6,
             Self::Undecided => 7,
+            Self::Signalled(signal) => signal.exit_code(),
         }
     }
 }

@@ -3,15 +3,16 @@
 
 use super::{CliContext, CliError, Exit, GateArgs, Io, ls::short, named};
 use crate::{
-    engine::{Command, Event, NodeFact, Pace, Record, Run, RunId, Time, elapsed},
-    host::{ContinueFrom, Flags, Headless, HeadlessEnd, LocalHost, Yes},
+    engine::{Action, ActionTarget, Command, Event, NodeFact, Pace, Record, Run, RunId, Time, elapsed},
+    host::{ContinueFrom, Flags, Headless, HeadlessEnd, LocalHost, RunSignal, RunSignals, Yes},
     plan::{Plan, order::PlanGraph},
     store::RunFilter,
     text::Plain,
 };
 use serde_json::json;
+use std::time::{Duration, Instant};
 use tokio::signal::unix::{SignalKind, signal};
-use tokio_util::sync::CancellationToken;
+use tokio::{sync::mpsc, time::timeout};
 
 /// A stored run, and how to continue it.
 pub(super) struct StoredRun {
@@ -55,22 +56,20 @@ impl StoredRun {
     }
 
     pub(super) async fn advance(&self, host: &LocalHost, commands: Vec<Command>, io: &mut Io<'_>) -> Result<Headless, CliError> {
-        let stop = CancellationToken::new();
-        cancel_on_signal(stop.clone());
+        let mut stop = signals();
         let mut printer = Printer { json: self.json, io };
-        Ok(host
-            .continue_headless((&self.run, ContinueFrom::End), commands, &self.flags, &stop, &mut |record| printer.print(record))
-            .await?)
+        let from = (&self.run, ContinueFrom::End);
+        let ended = host.continue_headless(from, commands, &self.flags, &mut stop, &mut |record| printer.print(record)).await?;
+        cancel_if_asked(ended, host, &mut stop, &mut printer).await
     }
 
     /// Continues a branch of the run instead.
     pub(super) async fn branch(&self, host: &LocalHost, seq: u64, commands: Vec<Command>, io: &mut Io<'_>) -> Result<Headless, CliError> {
-        let stop = CancellationToken::new();
-        cancel_on_signal(stop.clone());
+        let mut stop = signals();
         let mut printer = Printer { json: self.json, io };
-        Ok(host
-            .continue_headless((&self.run, ContinueFrom::Event(seq)), commands, &self.flags, &stop, &mut |record| printer.print(record))
-            .await?)
+        let from = (&self.run, ContinueFrom::Event(seq));
+        let ended = host.continue_headless(from, commands, &self.flags, &mut stop, &mut |record| printer.print(record)).await?;
+        cancel_if_asked(ended, host, &mut stop, &mut printer).await
     }
 
     pub(super) fn finish(&self, ended: &Headless, io: &mut Io<'_>) -> Result<Exit, CliError> {
@@ -86,18 +85,49 @@ pub(super) fn flags(args: &GateArgs) -> Result<Flags, CliError> {
     Ok(flags)
 }
 
-/// The first signal cancels the run in good order, so that nothing it started outlives it. The second one ends the program at once.
-pub(super) fn cancel_on_signal(stop: CancellationToken) {
+/// How long after an interrupt a second one cancels the run.
+const CANCEL_WITHIN: Duration = Duration::from_secs(2);
+
+/// Signals as they come. The first one stops the run; a second interrupt soon after it cancels the run; any other ends the program at once.
+pub(super) fn signals() -> RunSignals {
+    let (tell, told) = mpsc::unbounded_channel();
     tokio::spawn(async move {
-        end_signal().await;
-        stop.cancel();
-        end_signal().await;
-        std::process::exit(i32::from(Exit::Cancelled.number()));
+        let first = end_signal().await;
+        let at = Instant::now();
+        // Nobody hears it once the run is over.
+        let _ = tell.send(first);
+        let mut last = end_signal().await;
+        if (first, last) == (RunSignal::Interrupt, RunSignal::Interrupt) && at.elapsed() < CANCEL_WITHIN {
+            let _ = tell.send(last);
+            last = end_signal().await;
+        }
+        std::process::exit(i32::from(last.exit_code()));
     });
+    told
+}
+
+/// Gives a person who interrupted a run the time to interrupt again, which cancels it.
+pub(super) async fn cancel_if_asked(
+    ended: Headless,
+    host: &LocalHost,
+    stop: &mut RunSignals,
+    printer: &mut Printer<'_, '_>,
+) -> Result<Headless, CliError> {
+    if ended.end != HeadlessEnd::Stopped(RunSignal::Interrupt) {
+        return Ok(ended);
+    }
+    printer.io.say("stopped; press ctrl-c again within 2 s to cancel the run");
+    if !matches!(timeout(CANCEL_WITHIN, stop.recv()).await, Ok(Some(_))) {
+        return Ok(ended);
+    }
+    let cancel = vec![Command::act(Action::Cancel { target: ActionTarget::Run })];
+    Ok(host
+        .continue_headless((&ended.run, ContinueFrom::End), cancel, &Flags::default(), stop, &mut |record| printer.print(record))
+        .await?)
 }
 
 /// Waits for Ctrl-C, a request to terminate, or the end of the terminal, unless that is meant not to matter (`nohup`).
-async fn end_signal() {
+async fn end_signal() -> RunSignal {
     async fn received(kind: SignalKind) {
         match signal(kind) {
             Ok(mut signal) => {
@@ -109,9 +139,9 @@ async fn end_signal() {
     }
     let hang_up = async { if hang_ups_are_ignored() { std::future::pending().await } else { received(SignalKind::hangup()).await } };
     tokio::select! {
-        () = received(SignalKind::interrupt()) => {}
-        () = received(SignalKind::terminate()) => {}
-        () = hang_up => {}
+        () = received(SignalKind::interrupt()) => RunSignal::Interrupt,
+        () = received(SignalKind::terminate()) => RunSignal::Terminate,
+        () = hang_up => RunSignal::HangUp,
     }
 }
 
@@ -193,6 +223,9 @@ pub(super) fn finish(ended: &Headless, as_json: bool, io: &mut Io<'_>) -> Result
             }
             Pace::Going => (Exit::Undecided, json!("waiting"), "no flag decides the open gate".to_string()),
         },
+        HeadlessEnd::Stopped(signal) => {
+            (Exit::Signalled(*signal), json!("interrupted"), format!("stopped by {}; `dagdeck resume {name}` continues it", signal.name()))
+        }
     };
     if as_json {
         let last = json!({"run": ended.run, "outcome": outcome, "reason": reason, "exit": exit.number()});
@@ -213,7 +246,7 @@ pub(super) fn finish(ended: &Headless, as_json: bool, io: &mut Io<'_>) -> Result
                 }
             });
         }
-    } else {
+    } else if ended.state.outcome().is_some() {
         print_results(&ended.state, io)?;
     }
     let outcome = outcome.as_str().unwrap_or_default();

@@ -3,7 +3,6 @@
 use super::{CliContext, CliError, Exit, Io, RunArgs, headless, source, source::PlanDocument, validate};
 use crate::{plan::validate::Severity, text::Plain};
 use serde_json::{Map, Value};
-use tokio_util::sync::CancellationToken;
 
 /// Runs a plan file, or plans and runs a request.
 ///
@@ -32,11 +31,11 @@ pub async fn run(args: &RunArgs, place: &CliContext, io: &mut Io<'_>) -> Result<
         }
         return Err(CliError::invalid("the plan has errors, so nothing was run").hint("`dagdeck validate FILE` lists every finding"));
     }
-    let stop = CancellationToken::new();
-    headless::cancel_on_signal(stop.clone());
+    let mut stop = headless::signals();
     let ended = {
         let mut printer = headless::Printer { json: args.json, io: &mut *io };
-        host.run_headless(document.plan, inputs, &flags, &stop, &mut |record| printer.print(record)).await?
+        let ended = host.run_headless(document.plan, inputs, &flags, &mut stop, &mut |record| printer.print(record)).await?;
+        headless::cancel_if_asked(ended, &host, &mut stop, &mut printer).await?
     };
     headless::finish(&ended, args.json, io)
 }

@@ -6,14 +6,11 @@ use super::{
     local::{LocalHost, Shared},
     session::{FirstCommands, Order, RunSession},
 };
-use crate::engine::{
-    Action, ActionTarget, Actor, Command, Event, Gate, GateId, GateKind, GateReply, LOST_OPTIONS, NodeState, Outcome, Record, Run, RunId,
-};
+use crate::engine::{Actor, Command, Event, Gate, GateId, GateKind, GateReply, LOST_OPTIONS, NodeState, Outcome, Record, Run, RunId};
 use crate::plan::{Catalog, NodeId, Plan};
 use crate::tools::Globs;
 use serde_json::{Map, Value};
 use tokio::sync::mpsc;
-use tokio_util::sync::CancellationToken;
 
 /// How actions without a person are recorded.
 const VIA: &str = "cli";
@@ -91,11 +88,43 @@ pub enum ContinueFrom {
     Event(u64),
 }
 
+/// A signal that stops a run without a person.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum RunSignal {
+    HangUp,
+    Interrupt,
+    Terminate,
+}
+
+impl RunSignal {
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::HangUp => "SIGHUP",
+            Self::Interrupt => "SIGINT",
+            Self::Terminate => "SIGTERM",
+        }
+    }
+
+    /// The exit code of a program that the signal ended, by the shell's custom: 128 plus its number.
+    pub fn exit_code(self) -> u8 {
+        match self {
+            Self::HangUp => 129,
+            Self::Interrupt => 130,
+            Self::Terminate => 143,
+        }
+    }
+}
+
+/// Where signals come in.
+pub type RunSignals = mpsc::UnboundedReceiver<RunSignal>;
+
 /// How a run without a person ended.
 #[derive(Clone, Debug, PartialEq)]
 pub enum HeadlessEnd {
     /// It went to its end.
     Settled { outcome: Outcome, reason: String },
+    /// A signal stopped it where it was. It can be resumed.
+    Stopped(RunSignal),
     /// Nothing can go on until these gates are decided. The run stays open in the journal.
     Parked(Vec<ParkedGate>),
 }
@@ -123,8 +152,8 @@ pub struct Headless {
 }
 
 impl LocalHost {
-    /// Runs a plan to its end, or to where it is parked. Every event goes to `sink` once it is in the journal. Cancelling `stop`
-    /// cancels the run.
+    /// Runs a plan to its end, or to where it is parked. Every event goes to `sink` once it is in the journal. A signal from `stop`
+    /// stops it.
     ///
     /// # Errors
     /// When a flag is not a valid pattern, or the journal can't be written.
@@ -133,18 +162,18 @@ impl LocalHost {
         mut plan: Plan,
         inputs: Map<String, Value>,
         flags: &Flags,
-        stop: &CancellationToken,
+        stop: &mut RunSignals,
         sink: &mut (dyn FnMut(&Record) + Send),
     ) -> Result<Headless, Problem> {
         let rules = FlagRules::new(flags, &self.catalog())?;
         plan.inputs.extend(inputs);
         let (listener, notices) = mpsc::unbounded_channel();
         let session = self.shared().start(plan, Vec::new(), VIA, Some(listener)).await?;
-        self.attend(&session, notices, rules, stop, sink).await
+        self.attend(session, notices, rules, stop, sink).await
     }
 
     /// Continues a run that was parked or interrupted, or a branch of it, to its end or to where it is parked again; `commands` come before
-    /// anything starts. Every event that is new goes to `sink`. Cancelling `stop` cancels the run.
+    /// anything starts. Every event that is new goes to `sink`. A signal from `stop` stops it, to be continued later.
     ///
     /// # Errors
     /// When there is no such event, a flag is not a valid pattern, a command is refused, another process runs it, it is over, or the
@@ -154,7 +183,7 @@ impl LocalHost {
         (run, from): (&RunId, ContinueFrom),
         commands: Vec<Command>,
         flags: &Flags,
-        stop: &CancellationToken,
+        stop: &mut RunSignals,
         sink: &mut (dyn FnMut(&Record) + Send),
     ) -> Result<Headless, Problem> {
         let rules = FlagRules::new(flags, &self.catalog())?;
@@ -164,45 +193,50 @@ impl LocalHost {
             ContinueFrom::End => self.shared().resume(run.clone(), last, Some(listener)).await?,
             ContinueFrom::Event(at) => self.shared().branch(run.clone(), at, last, Some(listener)).await?,
         };
-        self.attend(&session, notices, rules, stop, sink).await
+        self.attend(session, notices, rules, stop, sink).await
     }
 
     /// Watches a run, and decides its gates by the rules, until it is over or parked.
     async fn attend(
         &self,
-        session: &RunSession,
+        session: RunSession,
         mut notices: mpsc::UnboundedReceiver<Notice>,
         rules: FlagRules,
-        stop: &CancellationToken,
+        stop: &mut RunSignals,
         sink: &mut (dyn FnMut(&Record) + Send),
     ) -> Result<Headless, Problem> {
         let mut warden = Warden { rules, shared: self.shared(), session, state: Run::default(), asked: 0 };
-        let mut stopping = false;
+        let mut stopped = None;
         loop {
             let notice = tokio::select! {
                 notice = notices.recv() => notice,
-                () = stop.cancelled(), if !stopping => {
-                    stopping = true;
-                    session.command(Command::act(Action::Cancel { target: ActionTarget::Run }), self.shared().actor(VIA));
+                Some(signal) = stop.recv(), if stopped.is_none() => {
+                    stopped = Some(signal);
+                    warden.session.order(Order::Leave);
                     continue;
                 }
             };
             match notice {
                 Some(Notice::RunOpened { records, .. } | Notice::Events { records, .. }) => warden.take(&records, sink),
                 Some(Notice::Frozen { problem, .. }) => {
-                    session.order(Order::Leave);
+                    warden.session.order(Order::Leave);
                     return Err(problem);
                 }
                 Some(_) => {}
                 None => break,
             }
             if warden.is_parked() {
-                session.order(Order::Leave);
+                warden.session.order(Order::Leave);
                 break;
             }
         }
-        session.ended().await;
-        Ok(warden.verdict())
+        warden.session.ended().await;
+        match stopped {
+            Some(signal) if warden.state.outcome().is_none() => {
+                Ok(Headless { run: warden.session.run, end: HeadlessEnd::Stopped(signal), state: warden.state })
+            }
+            Some(_) | None => Ok(warden.verdict()),
+        }
     }
 }
 
@@ -210,7 +244,7 @@ impl LocalHost {
 struct Warden<'a> {
     rules: FlagRules,
     shared: &'a Shared,
-    session: &'a RunSession,
+    session: RunSession,
     state: Run,
     /// Decisions that were sent and are not journalled yet.
     asked: usize,

@@ -13,7 +13,6 @@ use crate::store::Store;
 use serde_json::{Map, Value, json};
 use std::path::PathBuf;
 use tempfile::TempDir;
-use tokio_util::sync::CancellationToken;
 
 struct Bed {
     _folder: TempDir,
@@ -45,7 +44,7 @@ impl Bed {
     async fn headless(&self, plan: Plan, flags: Flags) -> Headless {
         let mut kept = Vec::new();
         let sink = &mut |record: &Record| kept.push(record.clone());
-        let end = self.host.run_headless(plan, Map::new(), &flags, &CancellationToken::new(), sink).await.unwrap();
+        let end = self.host.run_headless(plan, Map::new(), &flags, &mut nobody(), sink).await.unwrap();
         assert_eq!(kept, self.journal(&end.run));
         assert_eq!(Run::replay(&kept), end.state);
         end
@@ -76,7 +75,7 @@ fn flags(approve: &[&str], deny: &[&str], yes: Yes) -> Flags {
 fn settled(end: &Headless) -> Option<Outcome> {
     match &end.end {
         HeadlessEnd::Settled { outcome, .. } => Some(*outcome),
-        HeadlessEnd::Parked(_) => None,
+        HeadlessEnd::Parked(_) | HeadlessEnd::Stopped(_) => None,
     }
 }
 
@@ -205,22 +204,25 @@ async fn a_question_that_wants_words_is_never_answered_by_a_flag() {
 async fn a_flag_that_is_no_glob_is_refused_before_anything_starts() {
     let bed = Bed::new(&[]);
     let flags = flags(&["a[", "b"], &[], Yes::Absent);
-    let stop = CancellationToken::new();
-    let problem = bed.host.run_headless(copy_plan(), Map::new(), &flags, &stop, &mut |_| {}).await.unwrap_err();
+    let problem = bed.host.run_headless(copy_plan(), Map::new(), &flags, &mut nobody(), &mut |_| {}).await.unwrap_err();
     assert!(problem.message.starts_with("--approve: `a[` is not a valid pattern"), "{}", problem.message);
     assert!(bed.host.shared().runs().unwrap().is_empty());
 }
 
+/// No signal ever comes.
+fn nobody() -> RunSignals {
+    tokio::sync::mpsc::unbounded_channel().1
+}
+
 #[tokio::test]
-async fn stopping_a_headless_run_cancels_it() {
+async fn a_signal_stops_a_headless_run_where_it_is() {
     let bed = Bed::new(&[]);
-    let stop = CancellationToken::new();
-    stop.cancel();
-    let asks = plan(
-        json!([{ "id": "sure", "ask": { "text": "Sure?" } }, { "id": "late", "tool": "current_time", "args": {}, "depends_on": ["sure"] }]),
-    );
-    let end = bed.host.run_headless(asks, Map::new(), &Flags::default(), &stop, &mut |_| {}).await.unwrap();
-    assert!(matches!(end.end, HeadlessEnd::Settled { outcome: Outcome::Cancelled, .. } | HeadlessEnd::Parked(_)));
+    let (tell, mut stop) = tokio::sync::mpsc::unbounded_channel();
+    tell.send(RunSignal::Terminate).unwrap();
+    let asks = plan(json!([{ "id": "sure", "ask": { "text": "Sure?" } }]));
+    let end = bed.host.run_headless(asks, Map::new(), &Flags::default(), &mut stop, &mut |_| {}).await.unwrap();
+    assert!(matches!(end.end, HeadlessEnd::Stopped(RunSignal::Terminate) | HeadlessEnd::Parked(_)), "{:?}", end.end);
+    assert_eq!(end.state.outcome(), None);
 }
 
 #[tokio::test]

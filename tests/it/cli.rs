@@ -305,21 +305,43 @@ fn a_question_that_wants_words_waits_for_a_person_whatever_the_flags() {
     program.run(&["run", &file, "--yes"]).code(7).says(&["Which?", "only a person can answer this"]);
 }
 
-#[cfg(unix)]
+/// A run at work in a long command, with the lines that it prints.
+fn at_work(program: &Program) -> (std::process::Child, impl Iterator<Item = Value>) {
+    let file = plan(program, json!([{"id": "long", "tool": "run_command", "args": {"command": "exec sleep 600"}}]));
+    let mut child = started(program, &["run", &file, "--yes", "--json"]);
+    let lines = BufReader::new(child.stdout.take().unwrap()).lines();
+    let mut lines = lines.map(|line| serde_json::from_str::<Value>(&line.unwrap()).unwrap());
+    lines.find(|line| line["type"] == "tool_started").unwrap();
+    (child, lines)
+}
+
 #[test]
-fn an_interrupted_run_is_cancelled_with_its_commands_and_says_so() {
-    for signal in [Signal::INT, Signal::TERM] {
+fn a_signal_leaves_a_run_resumable_and_nobody_is_blamed_for_a_cancel() {
+    for (signal, name, code) in [(Signal::INT, "SIGINT", 130), (Signal::TERM, "SIGTERM", 143), (Signal::HUP, "SIGHUP", 129)] {
         let program = Program::new();
-        let file = plan(&program, json!([{"id": "long", "tool": "run_command", "args": {"command": "exec sleep 600"}}]));
-        let mut child = started(&program, &["run", &file, "--yes", "--json"]);
-        let mut lines =
-            BufReader::new(child.stdout.take().unwrap()).lines().map(|line| serde_json::from_str::<Value>(&line.unwrap()).unwrap());
-        lines.find(|line| line["type"] == "tool_started").unwrap();
+        let (mut child, lines) = at_work(&program);
         kill_process(Pid::from_child(&child), signal).unwrap();
-        assert_eq!(lines.last().unwrap()["outcome"], "cancelled");
-        assert_eq!(child.wait().unwrap().code(), Some(6));
-        assert_eq!(program.json(&["show", "--json"])["nodes"][0]["state"], "cancelled");
+        let last = lines.last().unwrap();
+        assert_eq!((last["outcome"].as_str(), &last["exit"]), (Some("interrupted"), &json!(code)), "{last}");
+        assert!(last["reason"].as_str().unwrap().contains(name), "{last}");
+        assert_eq!(child.wait().unwrap().code(), Some(code));
+        let events = program.run(&["replay", "last", "--events", "--json"]).code(0).out;
+        assert!(!events.contains("cancel"), "{events}");
+        program.run(&["resume", "last", "--unknown", "skip"]).code(5);
     }
+}
+
+#[test]
+fn a_second_interrupt_soon_after_the_first_cancels_the_run() {
+    let program = Program::new();
+    let (mut child, lines) = at_work(&program);
+    let mut err = BufReader::new(child.stderr.take().unwrap()).lines().map(Result::unwrap);
+    kill_process(Pid::from_child(&child), Signal::INT).unwrap();
+    err.find(|line| line.contains("press ctrl-c again")).unwrap();
+    kill_process(Pid::from_child(&child), Signal::INT).unwrap();
+    assert_eq!(lines.last().unwrap()["outcome"], "cancelled");
+    assert_eq!(child.wait().unwrap().code(), Some(6));
+    assert_eq!(program.json(&["show", "--json"])["nodes"][0]["state"], "cancelled");
 }
 
 /// The program under way, with its output in a pipe.

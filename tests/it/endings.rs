@@ -42,7 +42,7 @@ fn ended_by(signal: Signal) -> (Option<i32>, String) {
 
 #[test]
 fn a_run_that_is_told_to_end_takes_its_commands_with_it() {
-    for signal in [Signal::INT, Signal::TERM, Signal::HUP] {
-        assert_eq!(ended_by(signal), (Some(6), String::new()), "{signal:?}");
+    for (signal, code) in [(Signal::INT, 130), (Signal::TERM, 143), (Signal::HUP, 129)] {
+        assert_eq!(ended_by(signal), (Some(code), String::new()), "{signal:?}");
     }
 }

@@ -9,7 +9,6 @@ use dagdeck::{
 use serde_json::{Map, Value, json};
 use std::{fs, path::PathBuf};
 use tempfile::TempDir;
-use tokio_util::sync::CancellationToken;
 
 const DEMO: &str = "List the Rust files under src, count their lines, and write the ten longest to longest.md";
 
@@ -45,7 +44,7 @@ impl Bed {
         let host = LocalHost::open(self.places.clone(), config, None, &|_| None).unwrap();
         let planned = host.plan(request, &Map::new(), &mut Quiet).await.unwrap();
         let flags = Flags { yes, ..Flags::default() };
-        host.run_headless(planned.plan, Map::new(), &flags, &CancellationToken::new(), &mut |_| {}).await.unwrap()
+        host.run_headless(planned.plan, Map::new(), &flags, &mut tokio::sync::mpsc::unbounded_channel().1, &mut |_| {}).await.unwrap()
     }
 
     /// Asks with every gate approved; the run has to succeed.
