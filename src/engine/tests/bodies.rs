@@ -59,7 +59,7 @@ fn a_map_over_nothing_gives_an_empty_list_and_over_no_list_fails() {
     let empty = world(json!([{"id": "each", "over": "[]", "body": body}]));
     assert_eq!(empty.node("each").result.as_deref(), Some(&json!([])));
     let number = world(json!([{"id": "each", "over": "3", "body": body}]));
-    assert_eq!(number.node("each").reason, "`3` gives a number, and a map needs a list");
+    assert_eq!(number.node("each").reason, "`3` is a number, but a map needs a list");
     let all = world(json!([{"id": "each", "over": "[1, 2]", "body": {"nodes": [{"id": "w", "value": "{{inputs.nope}}"}]}}]));
     assert_eq!((all.state("each"), all.outcome()), ("failed", Some(Outcome::Failed)));
 }

@@ -119,7 +119,7 @@ fn what_can_not_be_a_breakpoint_is_refused_in_the_words_of_who_reads_it() {
     let mut world = World::new(plan(vec![agent("a", &[])]));
     for (verb, words) in [
         (point(Moment::Before, None, Some("tokens >")), "`tokens >`: "),
-        (point(Moment::Before, None, Some("token > 3")), "a breakpoint doesn't know `token`"),
+        (point(Moment::Before, None, Some("token > 3")), "there is no `token` here; a breakpoint can read node, tool,"),
         (point(Moment::Before, Some("b"), None), "there is no node `b`"),
     ] {
         let refused = world.act(verb);
