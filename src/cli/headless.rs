@@ -208,7 +208,23 @@ fn is_followed(event: &Event) -> bool {
                 | NodeFact::BreakHit { .. }
                 | NodeFact::CallHeld { .. }
         ),
-        _ => false,
+        Event::RunCreated { .. }
+        | Event::RunStarted
+        | Event::RunRecovered { .. }
+        | Event::RunReopened { .. }
+        | Event::Branched { .. }
+        | Event::RunCancelled { .. }
+        | Event::RunSettled { .. }
+        | Event::GateDecided { .. }
+        | Event::GateVoided { .. }
+        | Event::StageStarted { .. }
+        | Event::Checkpoint { .. }
+        | Event::StageFinished { .. }
+        | Event::LogLine { .. }
+        | Event::Acted { .. }
+        | Event::Carried
+        | Event::Undone { .. }
+        | Event::Refused { .. } => false,
     }
 }
 

@@ -41,7 +41,20 @@ fn broken_off(node: &NodeId, resumed: &Run, run: &str) -> String {
     let next = match resumed.node(node).map(|node| &node.state) {
         Some(NodeState::Unknown) => "asks you what happened",
         Some(NodeState::Succeeded) => "uses its result",
-        _ => "runs it again",
+        Some(
+            NodeState::Pending
+            | NodeState::Ready
+            | NodeState::Held
+            | NodeState::Waiting { .. }
+            | NodeState::Running
+            | NodeState::Retrying { .. }
+            | NodeState::Passed
+            | NodeState::Skipped
+            | NodeState::Failed
+            | NodeState::FailedSafe
+            | NodeState::Cancelled,
+        )
+        | None => "runs it again",
     };
     format!("`{node}` was at work when its run was interrupted: `dagdeck resume {run}` {next}")
 }

@@ -218,7 +218,18 @@ impl Model {
         let view = self.shown_run()?;
         match &view.seen().run.node(self.selected_id()?)?.state {
             NodeState::Waiting { gate } => Some(GateKey { run: view.id.clone(), gate: *gate }),
-            _ => None,
+            NodeState::Pending
+            | NodeState::Ready
+            | NodeState::Held
+            | NodeState::Running
+            | NodeState::Retrying { .. }
+            | NodeState::Succeeded
+            | NodeState::Passed
+            | NodeState::Skipped
+            | NodeState::Failed
+            | NodeState::FailedSafe
+            | NodeState::Cancelled
+            | NodeState::Unknown => None,
         }
     }
 

@@ -236,7 +236,20 @@ fn told(model: &mut Model, id: &RunId, event: &Event) {
             let way = inbox.map(|key| format!(": press {key} for the inbox")).unwrap_or_default();
             Status::warn(&format!("`{}` needs your reply{way}", gate.node))
         }
-        _ => return,
+        Event::RunCreated { .. }
+        | Event::RunStarted
+        | Event::RunRecovered { .. }
+        | Event::RunReopened { .. }
+        | Event::Branched { .. }
+        | Event::RunCancelled { .. }
+        | Event::GateDecided { .. }
+        | Event::GateVoided { .. }
+        | Event::StageStarted { .. }
+        | Event::Checkpoint { .. }
+        | Event::StageFinished { .. }
+        | Event::LogLine { .. }
+        | Event::Carried
+        | Event::Node { .. } => return,
     };
     model.status = Some(if shown { status } else { of_another(model, id, status) });
 }

@@ -81,7 +81,18 @@ impl Fold {
             Event::LogLine { node_id, text } => self.transcript_mut(node_id).note(text),
             Event::Node { node_id, fact: NodeFact::Completed { result, .. }, .. } => self.transcript_mut(node_id).finish(result),
             Event::Node { node_id, fact: NodeFact::Failed { result: Some(result), .. }, .. } => self.transcript_mut(node_id).finish(result),
-            _ => {}
+            Event::RunStarted
+            | Event::RunCancelled { .. }
+            | Event::RunSettled { .. }
+            | Event::ApprovalRequired { .. }
+            | Event::GateDecided { .. }
+            | Event::GateVoided { .. }
+            | Event::StageStarted { .. }
+            | Event::Checkpoint { .. }
+            | Event::StageFinished { .. }
+            | Event::Carried
+            | Event::Refused { .. }
+            | Event::Node { .. } => {}
         }
         if let Some(node) = record.event.about(&self.run) {
             self.count(&node);

@@ -32,7 +32,21 @@ impl SearchMark {
             Event::Node { fact: NodeFact::Failed { .. } | NodeFact::Unknown { .. }, .. } => Some(Self::Failure),
             Event::Node { fact: NodeFact::BreakHit { .. } | NodeFact::CallHeld { .. }, .. } => Some(Self::Break),
             Event::GateDecided { .. } | Event::Acted { .. } | Event::Undone { .. } => Some(Self::Verb),
-            _ => None,
+            Event::RunCreated { .. }
+            | Event::RunStarted
+            | Event::RunRecovered { .. }
+            | Event::RunReopened { .. }
+            | Event::Branched { .. }
+            | Event::RunCancelled { .. }
+            | Event::RunSettled { .. }
+            | Event::GateVoided { .. }
+            | Event::StageStarted { .. }
+            | Event::Checkpoint { .. }
+            | Event::StageFinished { .. }
+            | Event::LogLine { .. }
+            | Event::Carried
+            | Event::Refused { .. }
+            | Event::Node { .. } => None,
         }
     }
 }
