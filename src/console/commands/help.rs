@@ -63,7 +63,7 @@ fn marks(doc: &mut Doc<'static>, theme: &Theme) {
     for (glyph, role, word, words) in [
         (Glyph::Pending, Role::Pending, "pending", "waits for the nodes that it depends on"),
         (Glyph::Ready, Role::Ready, "ready", "starts as soon as a slot is free"),
-        (Glyph::Held, Role::Held, "held", "does not start: breakpoint, pause, lock, or held by a person"),
+        (Glyph::Held, Role::Held, "held", "does not start: breakpoint, pause, lock, or you hold it"),
         (Glyph::Waiting, Role::Waiting, "waiting", "for your reply: see the inbox"),
         (Glyph::Running, Role::Running, "running", "works now"),
         (Glyph::Retrying, Role::Retrying, "retrying", "an attempt failed; the next one follows"),
@@ -72,7 +72,7 @@ fn marks(doc: &mut Doc<'static>, theme: &Theme) {
         (Glyph::Skipped, Role::Skipped, "skipped", "never ran"),
         (Glyph::Failed, Role::Failed, "failed", "failed for good"),
         (Glyph::FailedSafe, Role::FailedSafe, "failed_safe", "failed; the nodes after it know and continue"),
-        (Glyph::Cancelled, Role::Cancelled, "cancelled", "ended, or rejected by a person"),
+        (Glyph::Cancelled, Role::Cancelled, "cancelled", "cancelled, or rejected at its gate"),
         (Glyph::Unknown, Role::Unknown, "unknown", "it may have taken effect or not: you decide"),
         (Glyph::Stale, Role::Stale, "stale", "uses a result that has changed since"),
         (Glyph::Bullet, Role::Failed, "breakpoint", "the run halts there"),

@@ -266,7 +266,7 @@ const DIALOGS: &[ConsoleCommand] = &[
     row("findings.fix_all", &["A"], Findings, ("Fix all", "", "applies every suggested fix"), when::always, actions::findings::fix_all),
     row("findings.undo", &["u"], Findings, ("Undo", "", "undoes the last change"), when::can_undo, actions::plan::undo),
     row("findings.close", &["esc", "F", "q"], Findings, ("Close", "", "back to the tree"), when::always, actions::dialogs::close),
-    row("proposal.yes", &["y"], Act, ("Do it", "", "carries on with the action"), when::always, actions::act::yes),
+    row("proposal.yes", &["y"], Act, ("Do it", "", "continues with the action"), when::always, actions::act::yes),
     row("proposal.why", &["w"], Act, ("Add a reason", "", "the journal keeps it with the action"), when::always, actions::act::why),
     row("proposal.no", &["n", "esc"], Act, ("Don't do it", "", "changes nothing"), when::always, actions::dialogs::close),
     row("breaks.add", &["a"], Breaks, ("Add a breakpoint", "", "starts with the selected node"), when::run_live, actions::breaks::add),

@@ -113,8 +113,8 @@ fn mark_words(mark: &str) -> &str {
         "rehearsal" => "rehearsal: no model is connected, so this text only shows what would be asked",
         "partial" => "something inside failed; this is the result of the rest",
         "budget exhausted" => "the budget ran out; this is the result so far",
-        "overridden" => "overridden: a person gave this result",
-        "marked done" => "marked done: a person said so, and there is no result",
+        "overridden" => "overridden: this result was entered by hand",
+        "marked done" => "marked done by hand: it has no result",
         "stopped" => "stopped early: this is the result so far",
         other => other,
     }

@@ -216,7 +216,7 @@ pub fn find(model: &mut Model, _: &mut UpdateTurn) {
     model.dialogs.push(Dialog::Line(LineDialog {
         title: Plain::line("search for an event"),
         field: TextField::offering(&wanted),
-        note: Some(Plain::line("words, node:ID, kind:node, gate, tool, model, text, verb or run")),
+        note: Some(Plain::line("words, node:ID, kind:node, gate, tool, model, text, action or run")),
         then: LineThen::FindEvent,
     }));
 }
