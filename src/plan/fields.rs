@@ -139,7 +139,7 @@ impl Fields {
             (path, inner) if path.is_empty() || inner.starts_with('[') => path + inner,
             (path, inner) => format!("{path}.{inner}"),
         };
-        ShapeError { path, message: error.inner().to_string() }
+        ShapeError { path, message: plain(&error.inner().to_string()) }
     }
 
     /// A text, which may be empty.
@@ -260,5 +260,41 @@ fn text(value: Value) -> Result<String, Value> {
     match value {
         Value::String(text) => Ok(text),
         other => Err(other),
+    }
+}
+
+/// What serde says of a value, in words for people; what isn't of its usual form stays as it is.
+fn plain(message: &str) -> String {
+    let wrong = message.strip_prefix("invalid type: ").or_else(|| message.strip_prefix("invalid value: "));
+    let Some((found, expected)) = wrong.and_then(|wrong| wrong.split_once(", expected ")) else { return message.to_owned() };
+    let expected = match expected {
+        "u8" | "u16" | "u32" | "u64" | "usize" => "a whole number of at least 0",
+        "i8" | "i16" | "i32" | "i64" | "isize" => "a whole number",
+        "f32" | "f64" => "a number",
+        "a string" | "string" => "text",
+        "a boolean" => "true or false",
+        "a sequence" => "a list",
+        other if other == "a map" || other.starts_with("struct ") => "an object",
+        other => other,
+    };
+    let found = match found {
+        "map" => "an object",
+        "sequence" => "a list",
+        "unit value" => "null",
+        other => other.split_once(' ').map_or(other, |(_, value)| value.trim_matches('`')),
+    };
+    format!("must be {expected}, not {found}")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::plain;
+
+    #[test]
+    fn the_words_of_serde_become_words_for_people() {
+        assert_eq!(plain("invalid value: integer `-5`, expected u64"), "must be a whole number of at least 0, not -5");
+        assert_eq!(plain("invalid type: string \"soon\", expected f64"), "must be a number, not \"soon\"");
+        assert_eq!(plain("invalid type: map, expected a sequence"), "must be a list, not an object");
+        assert_eq!(plain("unknown variant `x`, expected `y`"), "unknown variant `x`, expected `y`");
     }
 }
