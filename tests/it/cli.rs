@@ -118,7 +118,11 @@ fn bad_documents() -> Vec<(&'static str, Vec<u8>, Vec<&'static str>)> {
         ("goal as number", b"{\"goal\": 5, \"nodes\": []}".to_vec(), vec![":1:10", "`goal`: must be text"]),
         ("id as number", b"{\"nodes\": [{\"id\": 7, \"value\": 1}]}".to_vec(), vec!["`nodes[0].id`: must be text"]),
         ("retry as text", node("\"value\": 1, \"retry\": \"often\""), vec![":4:", "`nodes[0].retry`"]),
-        ("negative budget", node("\"value\": 1, \"budget\": {\"tokens\": -5}"), vec!["`nodes[0].budget`", "-5"]),
+        (
+            "negative budget",
+            node("\"value\": 1, \"budget\": {\"tokens\": -5}"),
+            vec!["`nodes[0].budget.tokens`: must be a whole number of at least 0, not -5"],
+        ),
         ("time as text", node("\"value\": 1, \"timeout_s\": \"soon\""), vec!["`nodes[0].timeout_s`"]),
         ("dependency as number", node("\"value\": 1, \"depends_on\": [3]"), vec!["`nodes[0].depends_on[0]`"]),
     ]

@@ -258,7 +258,7 @@ fn kill_9_ends_a_command_with_all_that_it_started_and_its_node_is_unknown() {
         let refused = program.run(how).code(1);
         assert!(!refused.err.contains("skips: ") && refused.out.is_empty(), "{how:?}: {refused}");
         assert!(
-            refused.err.contains(if how[0] == "undo" { "nothing that could" } else { "is already run by process" }),
+            refused.err.contains(if how[0] == "undo" { "nothing can be undone" } else { "is already run by process" }),
             "{how:?}: {refused}"
         );
     }

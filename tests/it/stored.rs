@@ -314,10 +314,10 @@ fn a_flag_that_would_do_nothing_is_refused() {
         (&["undo", "last", "--why", "so"], "--why"),
         (&["branch", "last", "--why", "so"], "--edit <FILE>"),
         (&["export", "last", "--ascii"], "add `--format text`"),
-        (&["export", "last", "--ascii", "--format", "tree"], "`--ascii` is for the form `text`"),
+        (&["export", "last", "--ascii", "--format", "tree"], "`--ascii` works with `--format text` only"),
         (&["plan", "a request", "--json", "--format", "dot"], "cannot be used with '--format"),
         (&["resume", "last", "--model", "other"], "a stored run keeps the model"),
-        (&["--model", "other", "ls"], "`--model` is for plans and new runs"),
+        (&["--model", "other", "ls"], "`--model` works for plans and new runs only"),
     ];
     for (args, words) in refused {
         program.run(args).code(2).says(&[words]);
