@@ -1,4 +1,4 @@
-//! The verbs that steer a run which nobody drives: each says first what it would change, then the run goes on, or stays paused.
+//! The actions that steer a run which nobody drives: each says first what it would change, then the run goes on, or stays paused.
 
 use super::{
     ActArgs, CliContext, CliError, EditArgs, Exit, GuideArgs, Io, NodeArgs, OverrideArgs, PauseArgs, RerunArgs, RewindArgs, TargetArgs,
@@ -17,7 +17,7 @@ use crate::{
 };
 use serde_json::json;
 
-/// A verb that is about nodes, a branch, or the run.
+/// An action that is about nodes, a branch, or the run.
 #[derive(Clone, Copy, Debug)]
 pub enum Whom {
     Cancel,
@@ -36,13 +36,13 @@ pub async fn target(whom: Whom, args: &TargetArgs, place: &CliContext, io: &mut 
         (Some(node), false) => ActionTarget::Node(NodeId::new(node)),
         (Some(node), true) => ActionTarget::Branch(NodeId::new(node)),
     };
-    let verb = match whom {
+    let action = match whom {
         Whom::Cancel => Action::Cancel { target },
         Whom::Stop => Action::Stop { target },
         Whom::Hold => Action::Hold { target },
         Whom::Release => Action::Release { target },
     };
-    act(&args.run, verb, &args.act, place, io).await
+    act(&args.run, action, &args.act, place, io).await
 }
 
 /// Pauses a run.
@@ -53,7 +53,7 @@ pub async fn pause(args: &PauseArgs, place: &CliContext, io: &mut Io<'_>) -> Res
     act(&args.run, Action::Pause, &args.act, place, io).await
 }
 
-/// Takes the newest verb back; where that is a pause that was said together with a verb, or the run is to stay paused, the newest one
+/// Undoes the newest action; where that is a pause that was sent together with an action, or the run is to stay paused, the newest one
 /// that is no pause.
 ///
 /// # Errors
@@ -84,7 +84,7 @@ pub async fn undo(args: &UndoArgs, place: &CliContext, io: &mut Io<'_>) -> Resul
     Ok(parked_as_asked(&ended, args.on.pause).unwrap_or(exit))
 }
 
-/// The verbs that go, the newest first: the newest one, and the one that a pause was said with, as without its pause that would go on;
+/// The actions that go, the newest first: the newest one, and the one that a pause was sent with, as without its pause that would go on;
 /// where the run is to stay paused, the one before its pauses.
 fn taken_back(drive: &StoredRun, pauses: bool) -> Option<Vec<String>> {
     let (mut run, mut words, mut pause) = (drive.state.clone(), Vec::new(), None);
@@ -196,34 +196,34 @@ pub(super) fn edits(run: &Run, wanted: &Plan) -> Result<Vec<Edit>, CliError> {
     Ok(edits)
 }
 
-async fn act(run: &str, verb: Action, args: &ActArgs, place: &CliContext, io: &mut Io<'_>) -> Result<Exit, CliError> {
+async fn act(run: &str, action: Action, args: &ActArgs, place: &CliContext, io: &mut Io<'_>) -> Result<Exit, CliError> {
     let drive = StoredRun::find(run, &args.on.gates, args.on.json, place)?;
-    carry(drive, verb, args, place, io).await
+    carry(drive, action, args, place, io).await
 }
 
-async fn carry(drive: StoredRun, verb: Action, args: &ActArgs, place: &CliContext, io: &mut Io<'_>) -> Result<Exit, CliError> {
-    for node in nodes_of(&verb) {
+async fn carry(drive: StoredRun, action: Action, args: &ActArgs, place: &CliContext, io: &mut Io<'_>) -> Result<Exit, CliError> {
+    for node in nodes_of(&action) {
         named::node(node.as_str(), &drive.run.0, &drive.state, &drive.records)?;
     }
     let now = SystemClock.now();
     let host = drive.host(args.on.dry_run, place)?;
     let state = drive.state.without_driver(now);
-    let command = Command::Act { verb: Box::new(verb.clone()), why: args.why.clone() };
+    let command = Command::Act { verb: Box::new(action.clone()), why: args.why.clone() };
     if let Some(why) = state.refusal(&command) {
-        return Err(CliError::new(format!("can't {}: {why}", refused(&verb, &why, &state))));
+        return Err(CliError::new(format!("can't {}: {why}", refused(&action, &why, &state))));
     }
-    let mut impact = state.impact(&verb, now);
-    // What the run starts by going on is not the verb's doing.
+    let mut impact = state.impact(&action, now);
+    // What the run starts by going on is not the action's doing.
     let mut anyway = state.clone();
     anyway.step(&Input::Proceed, now);
     impact.starts.retain(|id| anyway.node(id).is_none_or(|node| node.state != NodeState::Running));
     if args.on.dry_run {
-        return print_impact(&verb, &impact, args.on.json, io);
+        return print_impact(&action, &impact, args.on.json, io);
     }
     for (_, line) in impact.lines() {
         io.say(line.as_str());
     }
-    let (pauses, cancels) = (verb == Action::Pause, verb == Action::Cancel { target: ActionTarget::Run });
+    let (pauses, cancels) = (action == Action::Pause, action == Action::Cancel { target: ActionTarget::Run });
     let commands = if args.on.pause && !pauses { with_pause(&drive.state, vec![command]) } else { vec![command] };
     let ended = drive.advance(&host, commands, io).await?;
     let exit = drive.finish(&ended, io)?;
@@ -235,17 +235,17 @@ async fn carry(drive: StoredRun, verb: Action, args: &ActArgs, place: &CliContex
 }
 
 /// What is refused, in words: of several edits the one that can't be.
-fn refused(verb: &Action, why: &str, state: &Run) -> String {
-    let Action::Edit { edits } = verb else { return verb.words() };
+fn refused(action: &Action, why: &str, state: &Run) -> String {
+    let Action::Edit { edits } = action else { return action.words() };
     let mut alone = edits.iter().map(|edit| Action::Edit { edits: vec![edit.clone()] });
-    let refused = alone.find(|verb| state.refusal(&Command::act(verb.clone())).as_deref() == Some(why));
-    refused.map_or_else(|| "change the plan like this".to_owned(), |verb| verb.words())
+    let refused = alone.find(|action| state.refusal(&Command::act(action.clone())).as_deref() == Some(why));
+    refused.map_or_else(|| "change the plan like this".to_owned(), |action| action.words())
 }
 
-/// The nodes that a verb names.
-fn nodes_of(verb: &Action) -> impl Iterator<Item = &NodeId> {
-    let to = if let Action::Rewind { to, .. } = verb { Some(to) } else { None };
-    verb.node().into_iter().chain(to)
+/// The nodes that an action names.
+fn nodes_of(action: &Action) -> impl Iterator<Item = &NodeId> {
+    let to = if let Action::Rewind { to, .. } = action { Some(to) } else { None };
+    action.node().into_iter().chain(to)
 }
 
 /// Success, where a run stands still as its person wanted.
@@ -256,20 +256,20 @@ pub(super) fn parked_as_asked(ended: &Headless, pauses: bool) -> Option<Exit> {
     }
 }
 
-/// The same, and the run does not go on: it pauses first, so that the verb is the newest thing to take back, or, where it is over until
-/// the verb is said, behind that.
+/// The same, and the run does not go on: it pauses first, so that the action is the newest thing to undo, or, where it is over until
+/// the action is sent, behind that.
 pub(super) fn with_pause(state: &Run, commands: Vec<Command>) -> Vec<Command> {
     let pause = || vec![Command::act(Action::Pause)];
     let ways = [[pause(), commands.clone()].concat(), [commands.clone(), pause()].concat()];
     ways.into_iter().find(|way| state.refusal_of(way, Time(0)).is_none()).unwrap_or(commands)
 }
 
-/// What a verb would change, and nothing else.
-fn print_impact(verb: &Action, impact: &Impact, as_json: bool, io: &mut Io<'_>) -> Result<Exit, CliError> {
+/// What an action would change, and nothing else.
+fn print_impact(action: &Action, impact: &Impact, as_json: bool, io: &mut Io<'_>) -> Result<Exit, CliError> {
     if as_json {
         let Impact { stops, wraps, skips, cancels, reruns, holds, starts, voids, stale, lost, ends } = impact;
         io.json(&json!({
-            "verb": verb, "stops": stops, "wraps": wraps, "skips": skips, "cancels": cancels, "reruns": reruns,
+            "verb": action, "stops": stops, "wraps": wraps, "skips": skips, "cancels": cancels, "reruns": reruns,
             "holds": holds, "starts": starts, "voids": voids, "stale": stale,
             "lost": {"tokens": lost.tokens, "cost_usd": lost.cost_usd, "time_ms": lost.work_ms.unwrap_or_default()}, "ends": ends,
         }))?;

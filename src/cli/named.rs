@@ -1,5 +1,5 @@
 //! What a command line names in a stored run: a node, an event. Whatever isn't there is an error and no wrong command line, told in the
-//! same words by every verb, with the name that was meant where one is near.
+//! same words by every subcommand, with the name that was meant where one is near.
 
 use super::{CliError, ls::short};
 use crate::{

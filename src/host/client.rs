@@ -60,7 +60,7 @@ pub enum Request {
         /// The last event that is kept.
         seq: u64,
         /// Carried out before anything starts: edits, holds, breakpoints, a pause.
-        verbs: Vec<Action>,
+        actions: Vec<Action>,
     },
     /// A picture of what a gate's payload would do; answered by `Preview` when there is one.
     Preview {

@@ -111,7 +111,7 @@ impl ClientSession {
             Request::ListRuns => self.notify_with(self.shared.runs().map(Notice::Runs)),
             Request::OpenRun(run) => self.open(run),
             Request::Resume(run) => self.resume(run).await,
-            Request::Branch { run, seq, verbs } => self.branch(run, seq, verbs).await,
+            Request::Branch { run, seq, actions } => self.branch(run, seq, actions).await,
             Request::Preview { run, gate, payload } => self.preview(run, gate, payload),
             Request::UseModel(model) => self.shared.choose(model.as_deref()),
             Request::ListModels => self.list_models(),
@@ -190,8 +190,8 @@ impl ClientSession {
         }
     }
 
-    async fn branch(&self, run: RunId, seq: u64, verbs: Vec<Action>) {
-        let last = FirstCommands { commands: verbs.into_iter().map(Command::act).collect(), by: self.shared.actor(VIA) };
+    async fn branch(&self, run: RunId, seq: u64, actions: Vec<Action>) {
+        let last = FirstCommands { commands: actions.into_iter().map(Command::act).collect(), by: self.shared.actor(VIA) };
         if let Err(problem) = self.shared.branch(run, seq, last, Some(self.listener.clone())).await {
             self.notify(Notice::Problem(problem));
         }

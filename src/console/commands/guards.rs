@@ -30,7 +30,7 @@ pub fn editing(model: &Model) -> Result<(), DisabledReason> {
     if model.request.planning.is_some() {
         return Err("the plan is still being made: wait, or stop planning".into());
     }
-    match model.place.stage {
+    match model.place.shown {
         PlanScreen::Plan => Ok(()),
         PlanScreen::Run(_) => Err("this is a run: copy its plan into the editor to change it".into()),
     }
@@ -38,7 +38,7 @@ pub fn editing(model: &Model) -> Result<(), DisabledReason> {
 
 /// What is shown can be changed: the plan, or a run that goes on.
 pub fn changing(model: &Model) -> Result<(), DisabledReason> {
-    match model.place.stage {
+    match model.place.shown {
         PlanScreen::Plan => editing(model),
         PlanScreen::Run(_) => run_live(model),
     }
@@ -73,7 +73,7 @@ pub fn can_undo(model: &Model) -> Result<(), DisabledReason> {
 
 /// The last change to what is shown can be undone: of the plan, or of a run.
 pub fn can_undo_change(model: &Model) -> Result<(), DisabledReason> {
-    match model.place.stage {
+    match model.place.shown {
         PlanScreen::Plan => can_undo(model),
         PlanScreen::Run(_) => can_take_back(model),
     }
@@ -216,7 +216,7 @@ pub fn node_shown(model: &Model) -> Result<(), DisabledReason> {
     model.selected_id().map(|_| ()).ok_or(Cow::Borrowed("no node is selected"))
 }
 
-/// A run is shown as it is now, and goes on here or is over: verbs reach it.
+/// A run is shown as it is now, and goes on here or is over: actions reach it.
 pub fn run_present(model: &Model) -> Result<(), DisabledReason> {
     let run = model.shown_run().ok_or(Cow::Borrowed("no run is shown"))?;
     present(run)?;
@@ -237,7 +237,7 @@ pub fn node_present(model: &Model) -> Result<(), DisabledReason> {
     model.selected_id().map(|_| ()).ok_or(Cow::Borrowed("no node is selected"))
 }
 
-/// A verb can be taken back.
+/// An action can be undone.
 pub fn can_take_back(model: &Model) -> Result<(), DisabledReason> {
     run_present(model)?;
     let undoable = model.shown_run().and_then(|run| run.newest().run.undoable());

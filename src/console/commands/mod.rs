@@ -21,7 +21,7 @@ pub const TITLE: usize = 26;
 /// One thing that a person can do.
 #[derive(Debug)]
 pub struct ConsoleCommand {
-    /// `group.verb`; what key files use.
+    /// `group.action`; what key files use.
     pub id: &'static str,
     /// A few words; what palette, help and hints show.
     pub title: &'static str,
@@ -151,7 +151,7 @@ mod tests {
                     .skip(1)
                     .filter(|text| {
                         let plain = |part: &str| !part.is_empty() && part.chars().all(|c| c.is_ascii_lowercase() || c == '_');
-                        text.split_once('.').is_some_and(|(group, verb)| groups.contains(group) && plain(verb))
+                        text.split_once('.').is_some_and(|(group, action)| groups.contains(group) && plain(action))
                     })
                     .map(str::to_owned),
             );

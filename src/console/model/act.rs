@@ -1,4 +1,4 @@
-//! `Offer`: what a person may be offered to do with a run. `Proposal`: a verb before it is said: what it would change, node by node, what
+//! `Offer`: what a person may be offered to do with a run. `Proposal`: an action before it is done: what it would change, node by node, what
 //! that costs, and the words that a person gives for it.
 
 use std::collections::BTreeMap;
@@ -12,7 +12,7 @@ use crate::plan::{Breakpoint, NodeId};
 /// Something that can be offered to be done with a run.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Offer {
-    /// A verb as it is.
+    /// An action as it is.
     Say(Action),
     /// Asks for a value first.
     Value(NodeId),
@@ -24,38 +24,38 @@ pub enum Offer {
     Break(Option<NodeId>),
     /// The list of breakpoints.
     Breaks,
-    /// Takes the newest verb back.
+    /// Undoes the newest action.
     Undo,
 }
 
 impl Offer {
     /// Why it can't be done with a run now; what is asked for first is taken as given.
     pub fn refusal(&self, run: &Run) -> Option<String> {
-        let verb = match self {
+        let action = match self {
             Self::Undo => return run.refusal(&Command::Undo),
             Self::Breaks => return None,
-            Self::Say(verb) => verb.clone(),
+            Self::Say(action) => action.clone(),
             Self::Value(node) => Action::Override { node: node.clone(), value: Value::Null },
             Self::Guide(node) => Action::Guide { node: node.clone(), text: "-".into() },
             Self::Rewind(node) => {
-                let verb = |to: &NodeId| Action::Rewind { node: node.clone(), to: to.clone(), feedback: "-".into() };
+                let action = |to: &NodeId| Action::Rewind { node: node.clone(), to: to.clone(), feedback: "-".into() };
                 let targets = run.feedback_targets(node);
-                let may = targets.iter().map(verb).find(|verb| run.refusal(&Command::act(verb.clone())).is_none());
-                may.unwrap_or_else(|| verb(node))
+                let may = targets.iter().map(action).find(|action| run.refusal(&Command::act(action.clone())).is_none());
+                may.unwrap_or_else(|| action(node))
             }
             Self::Break(_) => Action::Break { point: Breakpoint { at: Moment::Before, node: None, when: None } },
         };
-        run.refusal(&Command::act(verb))
+        run.refusal(&Command::act(action))
     }
 }
 
-/// A verb before it is said.
+/// An action before it is done.
 #[derive(Clone, Debug)]
 pub struct Proposal {
     /// To which run.
     pub run: RunId,
-    /// Which verb.
-    pub verb: Action,
+    /// Which action.
+    pub action: Action,
     /// What it would change, as the run stands now.
     pub impact: Impact,
     /// Why it can't be carried out any more, where the run went on meanwhile.
@@ -70,10 +70,18 @@ pub struct Proposal {
 }
 
 impl Proposal {
-    /// What a verb would do to a run as it stands now.
-    pub fn new(id: RunId, fold: &Fold, verb: Action, now: Time) -> Self {
-        let mut proposal =
-            Self { run: id, verb, impact: Impact::default(), refused: None, why: String::new(), scroll: 0, fates: BTreeMap::new(), seq: 0 };
+    /// What an action would do to a run as it is now.
+    pub fn new(id: RunId, fold: &Fold, action: Action, now: Time) -> Self {
+        let mut proposal = Self {
+            run: id,
+            action,
+            impact: Impact::default(),
+            refused: None,
+            why: String::new(),
+            scroll: 0,
+            fates: BTreeMap::new(),
+            seq: 0,
+        };
         proposal.look(&fold.run, now);
         proposal
     }
@@ -87,8 +95,8 @@ impl Proposal {
 
     fn look(&mut self, run: &Run, now: Time) {
         self.seq = run.last_seq();
-        self.refused = run.refusal(&Command::act(self.verb.clone()));
-        self.impact = if self.refused.is_some() { Impact::default() } else { run.impact(&self.verb, now) };
+        self.refused = run.refusal(&Command::act(self.action.clone()));
+        self.impact = if self.refused.is_some() { Impact::default() } else { run.impact(&self.action, now) };
         let fates = NodeImpact::ALL.into_iter().flat_map(|fate| fate.nodes(&self.impact).iter().map(move |node| (node.clone(), fate)));
         self.fates = fates.collect();
     }
@@ -100,6 +108,6 @@ impl Proposal {
 
     /// The command, with the words.
     pub fn command(&self) -> Command {
-        Command::Act { verb: Box::new(self.verb.clone()), why: self.why.clone() }
+        Command::Act { verb: Box::new(self.action.clone()), why: self.why.clone() }
     }
 }

@@ -24,7 +24,7 @@ pub enum Dialog {
         /// Which one is selected.
         selected: usize,
     },
-    /// A verb before it is said.
+    /// An action before it is done.
     Act(Box<Proposal>),
     /// The breakpoints of the shown run.
     Breaks {
@@ -188,7 +188,7 @@ pub enum LineThen {
     CompareFile,
     /// What an event is to say.
     FindEvent,
-    /// Why a verb is said.
+    /// Why an action is asked for.
     Why,
     /// A breakpoint, in place of that one.
     Break {
@@ -376,7 +376,7 @@ pub enum Confirmed {
         /// The last event that is kept.
         seq: u64,
         /// What comes first.
-        verbs: Vec<crate::engine::Action>,
+        actions: Vec<crate::engine::Action>,
     },
     /// Drives a run on that was interrupted.
     Resume(crate::engine::RunId),

@@ -194,7 +194,7 @@ pub enum KeyContext {
     Pick,
     /// The list of findings.
     Findings,
-    /// A verb before it is said.
+    /// An action before it is done.
     Act,
     /// The list of breakpoints.
     Breaks,

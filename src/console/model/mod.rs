@@ -108,7 +108,7 @@ impl Model {
 
     /// The run that the Plan screen shows, if it shows one.
     pub fn shown_run(&self) -> Option<&RunView> {
-        match &self.place.stage {
+        match &self.place.shown {
             PlanScreen::Plan => None,
             PlanScreen::Run(id) => self.runs.get(id),
         }
@@ -116,7 +116,7 @@ impl Model {
 
     /// The same, to change it.
     pub fn shown_run_mut(&mut self) -> Option<&mut RunView> {
-        match &self.place.stage {
+        match &self.place.shown {
             PlanScreen::Plan => None,
             PlanScreen::Run(id) => self.runs.get_mut(id),
         }
@@ -129,7 +129,7 @@ impl Model {
 
     /// What comes so many steps after what is shown: the plan, then each open run, then the plan again.
     pub fn stage_after(&self, steps: usize) -> PlanScreen {
-        let at = match &self.place.stage {
+        let at = match &self.place.shown {
             PlanScreen::Plan => 0,
             PlanScreen::Run(id) => self.runs.open.iter().position(|run| run.id == *id).map_or(0, |at| at + 1),
         };
@@ -156,7 +156,7 @@ impl Model {
 
     /// Changes the tree that the Plan screen shows.
     pub fn with_tree(&mut self, change: impl FnOnce(&mut TreeView, &Plan)) {
-        if let PlanScreen::Run(id) = &self.place.stage
+        if let PlanScreen::Run(id) = &self.place.shown
             && let Some(run) = self.runs.get_mut(id)
         {
             run.with_tree(change);
@@ -167,7 +167,7 @@ impl Model {
 
     /// Computes the drawing of what is shown again, where it must be.
     pub fn refresh_drawing(&mut self) {
-        if let PlanScreen::Run(id) = &self.place.stage
+        if let PlanScreen::Run(id) = &self.place.shown
             && let Some(run) = self.runs.get_mut(id)
         {
             run.refresh_drawing();
@@ -243,7 +243,7 @@ impl Model {
         self.editor.deps.as_ref().filter(|_| self.place.screen == Screen::Plan && self.replay().is_none())
     }
 
-    /// The verb that is shown before it is said.
+    /// The action that is shown before it is done.
     pub fn proposal(&self) -> Option<&Proposal> {
         self.dialogs.iter().rev().find_map(|dialog| match dialog {
             Dialog::Act(proposal) => Some(&**proposal),

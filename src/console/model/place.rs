@@ -13,7 +13,7 @@ pub struct Location {
     /// The pane that takes keys.
     pub focus: Focus,
     /// What the Plan screen shows.
-    pub stage: PlanScreen,
+    pub shown: PlanScreen,
     /// Columns and rows of the terminal.
     pub size: (u16, u16),
     /// The first bar of the timeline in sight.
@@ -37,7 +37,7 @@ impl Location {
 
 impl Default for Location {
     fn default() -> Self {
-        Self { screen: Screen::Plan, focus: Focus::Request, stage: PlanScreen::Plan, size: (80, 24), first_bar: 0 }
+        Self { screen: Screen::Plan, focus: Focus::Request, shown: PlanScreen::Plan, size: (80, 24), first_bar: 0 }
     }
 }
 

@@ -11,7 +11,7 @@ use super::Fold;
 #[derive(Clone, Debug)]
 pub struct TraceView {
     node: NodeId,
-    /// What that node was called first: verbs may change its name.
+    /// What that node was called first: actions may change its name.
     first: NodeId,
     /// After how many events it is so.
     folded: usize,

@@ -140,7 +140,7 @@ fn dependencies_change_in_a_live_run_with_marks_and_an_undo_of_their_own() {
     deck.keys("u");
     assert!(deck.sees("undid: "), "{}", deck.screen());
     assert_eq!(deck.engine().plan(), Some(&before));
-    assert!(matches!(deck.model.place.stage, PlanScreen::Run(_)));
+    assert!(matches!(deck.model.place.shown, PlanScreen::Run(_)));
 }
 
 #[test]

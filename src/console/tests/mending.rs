@@ -155,10 +155,10 @@ fn esc_leads_from_a_run_back_to_the_plan_and_says_how_to_return() {
     let mut deck = Deck::running(100, 30);
     assert!(deck.sees("> plan"), "{}", deck.screen());
     deck.keys("esc");
-    assert_eq!(deck.model.place.stage, PlanScreen::Plan);
+    assert_eq!(deck.model.place.shown, PlanScreen::Plan);
     assert!(deck.sees("the run is running: press > to return"), "{}", deck.screen());
     deck.keys("j >");
-    assert!(matches!(deck.model.place.stage, PlanScreen::Run(_)));
+    assert!(matches!(deck.model.place.shown, PlanScreen::Run(_)));
     assert_eq!(deck.engine().outcome(), None);
 }
 

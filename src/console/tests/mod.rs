@@ -1,5 +1,6 @@
 //! The console driven as a person does: keys and text in, screens and requests out. The host is played by the real engine.
 
+mod actions;
 mod attention;
 mod cases;
 mod compare;
@@ -19,7 +20,6 @@ mod stale;
 mod steering;
 mod story;
 mod telling;
-mod verbs;
 
 use std::collections::BTreeMap;
 
@@ -213,7 +213,7 @@ impl Deck {
         self.runs.insert(id.0.clone(), Run::default());
         let records = self.step(&id, &create);
         self.notice(Notice::RunOpened { run: id.clone(), records, driver: Driver::Here });
-        first.into_iter().for_each(|verb| self.command(&id, Command::act(verb)));
+        first.into_iter().for_each(|action| self.command(&id, Command::act(action)));
         self.command(&id, Command::Start);
     }
 

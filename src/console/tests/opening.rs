@@ -22,7 +22,7 @@ fn a_run_that_is_asked_for_before_agents_and_tools_are_known_starts_when_they_ar
         assert!(deck.runs.is_empty(), "nothing starts that was not judged");
         deck.greet();
         assert_eq!((deck.runs.len(), deck.engine().pace()), (1, pace), "one run, however often the key was pressed");
-        assert!(matches!(deck.model.place.stage, PlanScreen::Run(_)));
+        assert!(matches!(deck.model.place.shown, PlanScreen::Run(_)));
         deck.greet();
         assert_eq!(deck.runs.len(), 1);
     }

@@ -180,7 +180,7 @@ fn what_was_picked_from_the_menu_is_done_though_the_selection_went_elsewhere() {
     deck.type_text("skip: list");
     deck.select("count");
     deck.keys("enter");
-    assert_eq!(deck.model.proposal().map(|proposal| &proposal.verb), Some(&Action::Skip { node: "list".into() }));
+    assert_eq!(deck.model.proposal().map(|proposal| &proposal.action), Some(&Action::Skip { node: "list".into() }));
 }
 
 #[test]

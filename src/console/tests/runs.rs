@@ -87,9 +87,9 @@ fn a_branch_off_the_event_that_is_looked_at_asks_and_takes_an_edit_along() {
     assert!(deck.sees(&format!("Branch off after event {seq}")) && deck.sees("First: change count"), "{}", deck.screen());
     deck.asked.clear();
     deck.keys("y");
-    let Some(Request::Branch { run, seq: at, verbs }) = last_request(&deck) else { panic!("{:?}", deck.asked) };
+    let Some(Request::Branch { run, seq: at, actions }) = last_request(&deck) else { panic!("{:?}", deck.asked) };
     assert_eq!((run.0.as_str(), *at), ("run-1", seq));
-    assert!(matches!(verbs.as_slice(), [Action::Edit { .. }]), "{verbs:?}");
+    assert!(matches!(actions.as_slice(), [Action::Edit { .. }]), "{actions:?}");
 }
 
 #[test]
@@ -182,7 +182,7 @@ fn versus(width: u16, height: u16) -> Deck {
 fn two_runs_are_shown_side_by_side_with_plans_and_results() {
     let mut deck = versus(120, 40);
     assert_eq!(deck.model.place.screen, Screen::Versus);
-    assert!(deck.model.place.stage == crate::console::model::PlanScreen::Run(RunId("run-1".into())), "the shown run stays");
+    assert!(deck.model.place.shown == crate::console::model::PlanScreen::Run(RunId("run-1".into())), "the shown run stays");
     let screen = deck.screen();
     assert!(screen.contains("another goal") && screen.contains("succeeded src/main.rs"), "{screen}");
     deck.keys("G");

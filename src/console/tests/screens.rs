@@ -223,8 +223,8 @@ fn cancelling() {
 }
 
 #[test]
-fn verbs() {
-    shoot_at(&SIZES[..2], "verbs", |width, height| {
+fn actions() {
+    shoot_at(&SIZES[..2], "actions", |width, height| {
         let mut deck = Deck::running(width, height);
         deck.select("count");
         deck.keys("m");

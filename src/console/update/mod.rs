@@ -84,7 +84,7 @@ pub fn update(model: &mut Model, msg: Msg, now: Time) -> Vec<ConsoleEffect> {
 
 /// Works out what only a frame needs, right before one is drawn.
 pub fn prepare(model: &mut Model, now: Time) {
-    if let PlanScreen::Run(id) = &model.place.stage
+    if let PlanScreen::Run(id) = &model.place.shown
         && let Some(run) = model.runs.get_mut(id)
     {
         run.grow();
@@ -153,7 +153,7 @@ fn settle(model: &mut Model) {
 pub fn next_wake(model: &Model, now: Time) -> Option<Time> {
     let armed = model.gate_is_faced().then(|| model.safety.quiet_from()).filter(|at| *at > now);
     let in_sight = model.place.screen.shows_stage();
-    let ticks = match &model.place.stage {
+    let ticks = match &model.place.shown {
         PlanScreen::Run(id) => model.runs.get(id).is_some_and(|run| run.works()),
         PlanScreen::Plan => model.request.planning.is_some(),
     };

@@ -109,7 +109,7 @@ fn plan_failed(model: &mut Model, id: PlanningId, problem: &Problem) {
 
 fn run_opened(model: &mut Model, turn: &mut UpdateTurn, id: RunId, records: &[Record], driver: Driver) {
     let live = driver.is_here();
-    let was_shown = model.place.stage == PlanScreen::Run(id.clone());
+    let was_shown = model.place.shown == PlanScreen::Run(id.clone());
     let mut view = RunView::new(id.clone(), driver);
     view.apply(records);
     view.grow();
@@ -139,7 +139,7 @@ fn run_opened(model: &mut Model, turn: &mut UpdateTurn, id: RunId, records: &[Re
         return;
     }
     actions::branch::say_interrupted(model, &id);
-    if !model.dialogs.is_empty() && model.place.stage != PlanScreen::Run(id.clone()) {
+    if !model.dialogs.is_empty() && model.place.shown != PlanScreen::Run(id.clone()) {
         // What lies open is about what is shown.
         let at = model.runs.open.iter().position(|run| run.id == id).map_or(1, |at| at + 1);
         let key = |id: &str| model.hint(id);
@@ -147,7 +147,7 @@ fn run_opened(model: &mut Model, turn: &mut UpdateTurn, id: RunId, records: &[Re
         model.status = Some(Status::note(&words));
         return;
     }
-    model.place.stage = PlanScreen::Run(id);
+    model.place.shown = PlanScreen::Run(id);
     model.editor.deps = None;
     if !model.types() {
         if model.place.screen != Screen::Graph {
@@ -194,7 +194,7 @@ fn events(model: &mut Model, turn: &mut UpdateTurn, id: &RunId, records: &[Recor
 /// What a person should hear of an event besides what the screens show anyway. Of a run that isn't shown it is told with its number, and
 /// without keys: those act on the shown one.
 fn told(model: &mut Model, id: &RunId, event: &Event) {
-    let shown = model.place.stage == PlanScreen::Run(id.clone());
+    let shown = model.place.shown == PlanScreen::Run(id.clone());
     let key = |command: &str| model.look.keymap.hint(command).filter(|_| shown);
     let status = match event {
         Event::RunSettled { outcome, reason } => {
@@ -202,15 +202,15 @@ fn told(model: &mut Model, id: &RunId, event: &Event) {
             ended(view, *outcome, reason)
         }
         // Whether it can still be undone changes by the moment: the hints say so.
-        Event::Acted { verb, nodes, .. } => match (&**verb, &nodes[..]) {
+        Event::Acted { verb: action, nodes, .. } => match (&**action, &nodes[..]) {
             (Action::Step { .. }, [node, ..]) => Status::good(&format!("started `{node}`")),
             (action, _) => Status::good(&format!("done: {}", action.words())),
         },
         Event::Undone { verb: undone, .. } => {
             let records = model.runs.get(id).map(|view| view.journal().records()).unwrap_or_default();
             let action = records.iter().rev().filter(|record| record.seq == *undone).find_map(|record| {
-                let Event::Acted { verb, .. } = &record.event else { return None };
-                Some(verb.words())
+                let Event::Acted { verb: action, .. } = &record.event else { return None };
+                Some(action.words())
             });
             Status::good(&format!("undid: {}", action.unwrap_or_default()))
         }

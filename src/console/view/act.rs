@@ -1,4 +1,4 @@
-//! A verb before it is said, beside the tree that shows what it would change; and the list of breakpoints.
+//! An action before it is done, beside the tree that shows what it would change; and the list of breakpoints.
 
 use ratatui::{
     layout::Rect,
@@ -22,7 +22,7 @@ use crate::text::{Glyph, Plain};
 /// Rows of a proposal that stands where no pane has room for it.
 const ROWS: u16 = 12;
 
-/// Draws the verb that is shown before it is said: in the place of the details, so that the tree stays in sight.
+/// Draws the action that is shown before it is done: in the place of the details, so that the tree stays in sight.
 pub fn proposal(model: &Model, proposal: &Proposal, pen: &mut Pen<'_>, layout: &ScreenLayout) {
     let said = docs::proposal(proposal);
     let fits = matches!(model.place.screen, Screen::Plan | Screen::Graph) && layout.detail.height >= 5 && layout.detail.width >= 30;

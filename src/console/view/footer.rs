@@ -80,7 +80,7 @@ fn draw_hints(model: &Model, pen: &mut Pen<'_>, area: Rect) {
     }
 }
 
-/// Which verb would be taken back.
+/// Which action would be undone.
 fn undo(model: &Model) -> String {
     let undoable = model.shown_run().and_then(|view| view.newest().run.undoable());
     undoable.map(|(_, words)| format!("undo: {}", words.replace('`', ""))).unwrap_or_default()

@@ -51,7 +51,7 @@ fn badges(model: &Model, pen: &Pen<'_>) -> Vec<(Plain, Role)> {
 }
 
 fn place(model: &Model, now: Time) -> Vec<(Plain, Role)> {
-    match (model.place.screen, &model.place.stage) {
+    match (model.place.screen, &model.place.shown) {
         (Screen::Inbox, _) => vec![(Plain::line("inbox"), Role::Heading)],
         (Screen::Compare, _) => vec![(Plain::line("compare  "), Role::Heading), (Plain::summary(&model.editor.plan().goal), Role::Text)],
         (Screen::Versus, _) => vec![(Plain::line("two runs side by side"), Role::Heading)],
@@ -121,7 +121,7 @@ fn run(model: &Model, view: &RunView, now: Time) -> Vec<(Plain, Role)> {
     match &view.driver {
         Driver::Here => {}
         Driver::Elsewhere(who) => parts.push((Plain::summary(&format!("  under way in {who}")), Role::Dim)),
-        // Verbs open one that is over again: of that there is no more to say than how it ended.
+        // Actions open one that is over again: of that there is no more to say than how it ended.
         Driver::Nobody if view.newest().run.outcome().is_some() => {}
         Driver::Nobody => parts.push((Plain::line("  not under way"), Role::Dim)),
     }

@@ -90,7 +90,7 @@ fn screen(model: &Model, now: Time, pen: &mut Pen<'_>, shown: &mut Shown) {
     if !model.dialogs.is_empty() {
         shown.gates.clear();
         shown.cursor = None;
-        // A line of words for a verb leaves what the verb would change in sight.
+        // A line of text for an action leaves what the action would change in sight.
         if let (Some(proposal), Some(Dialog::Line(_))) = (model.proposal(), model.dialogs.last()) {
             act::proposal(model, proposal, pen, &layout);
         }

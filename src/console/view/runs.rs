@@ -41,7 +41,7 @@ const WIDE: u16 = 100;
 fn entry(model: &Model, (at, run): (usize, &RunSummary), pen: &mut Pen<'_>, line: Rect) {
     let (glyph, word, role) = (run.status.glyph(), run.status.word(), words::status_role(run.status));
     let took = run.finished.map(|finished| elapsed(finished.since(run.created))).unwrap_or_default();
-    let open = match &model.place.stage {
+    let open = match &model.place.shown {
         PlanScreen::Run(id) if *id == run.run => "  shown",
         _ => "",
     };

@@ -39,9 +39,9 @@ fn bar(view: &RunView, replay: &Replay, pen: &mut Pen<'_>, row: Rect) {
     let light = Plain::line(&pen.theme.glyph(Glyph::LineHorizontal).repeat(usize::from(line.width.saturating_sub(here))));
     pen.pieces(line, &[(heavy, Role::Accent), (light, Role::Border)]);
     // What went wrong is drawn over what was asked, and that over what was done about it.
-    for wanted in [SearchMark::Verb, SearchMark::Break, SearchMark::Gate, SearchMark::Failure] {
+    for wanted in [SearchMark::Action, SearchMark::Break, SearchMark::Gate, SearchMark::Failure] {
         let (glyph, role) = match wanted {
-            SearchMark::Verb => (Glyph::Unfolded, Role::Accent),
+            SearchMark::Action => (Glyph::Unfolded, Role::Accent),
             SearchMark::Break => (Glyph::Held, Role::Held),
             SearchMark::Gate => (Glyph::Gate, Role::Gate),
             SearchMark::Failure => (Glyph::Failed, Role::Failed),

@@ -299,7 +299,7 @@ impl RowDrawing<'_> {
     fn run_columns(&self, view: &RunView, pen: &mut Pen<'_>, rest: Rect) {
         let Some(node) = view.seen().run.node(&self.node.id) else { return };
         let (word, role) = match self.model.proposal().and_then(|proposal| proposal.fate(&self.node.id)) {
-            // What a verb would make of the node stands in the place of what it is.
+            // What an action would make of the node is shown in the place of what it is.
             Some(fate) => (
                 Plain::line(pen.theme.glyph(Glyph::ArrowRight)).then(&Plain::line(fate.word())),
                 words::impact_role(ImpactLine::Nodes(fate)),

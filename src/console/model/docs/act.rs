@@ -1,14 +1,14 @@
-//! A verb before it is said, in words: what it would change and cost, and what was written for it.
+//! An action before it is done, in words: what it would change and cost, and what was written for it.
 
 use crate::console::model::{Doc, Proposal, words};
 use crate::console::theme::Role;
 use crate::engine::{Action, ImpactLine};
 use crate::text::Plain;
 
-/// What a verb would change.
+/// What an action would change.
 pub fn proposal(proposal: &Proposal) -> Doc<'static> {
     let mut doc = Doc::default();
-    let words = proposal.verb.words();
+    let words = proposal.action.words();
     let mut letters = words.chars();
     let title: String = letters.next().into_iter().flat_map(char::to_uppercase).chain(letters).collect();
     doc.line(Role::Heading, Plain::summary(&format!("{title}?")));
@@ -16,7 +16,7 @@ pub fn proposal(proposal: &Proposal) -> Doc<'static> {
         doc.line(Role::Error, Plain::summary(&format!("this can't be done any more: {why}")));
         return doc;
     }
-    if let Action::Override { value, .. } = &proposal.verb
+    if let Action::Override { value, .. } = &proposal.action
         && !value.is_null()
     {
         let sort = if value.is_string() { "the text " } else { "the JSON " };

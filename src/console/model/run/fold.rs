@@ -46,7 +46,7 @@ impl Fold {
                 self.shape += 1;
                 self.count_all();
             }
-            Event::Acted { verb, nodes, .. } => self.acted(verb, nodes),
+            Event::Acted { verb: action, nodes, .. } => self.acted(action, nodes),
             // Puts all back.
             Event::Undone { .. } => {
                 self.shape += 1;
@@ -99,9 +99,9 @@ impl Fold {
         }
     }
 
-    /// A verb changes the nodes that it names, one that makes nodes run again or edits the plan any others too.
-    fn acted(&mut self, verb: &Action, nodes: &[NodeId]) {
-        match verb {
+    /// An action changes the nodes that it names, one that makes nodes run again or edits the plan any others too.
+    fn acted(&mut self, action: &Action, nodes: &[NodeId]) {
+        match action {
             Action::Edit { .. } | Action::Retry { .. } | Action::Rerun { .. } | Action::Rewind { .. } | Action::Override { .. } => {
                 // Those that run again leave what ran inside them behind.
                 self.shape += 1;

@@ -20,7 +20,7 @@ pub enum SearchMark {
     /// A node failed, or nobody knows what became of it.
     Failure,
     /// A person did something.
-    Verb,
+    Action,
     /// A breakpoint was met, or a call was held.
     Break,
 }
@@ -31,7 +31,7 @@ impl SearchMark {
             Event::ApprovalRequired { .. } => Some(Self::Gate),
             Event::Node { fact: NodeFact::Failed { .. } | NodeFact::Unknown { .. }, .. } => Some(Self::Failure),
             Event::Node { fact: NodeFact::BreakHit { .. } | NodeFact::CallHeld { .. }, .. } => Some(Self::Break),
-            Event::GateDecided { .. } | Event::Acted { .. } | Event::Undone { .. } => Some(Self::Verb),
+            Event::GateDecided { .. } | Event::Acted { .. } | Event::Undone { .. } => Some(Self::Action),
             Event::RunCreated { .. }
             | Event::RunStarted
             | Event::RunRecovered { .. }

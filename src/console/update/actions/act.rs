@@ -1,4 +1,4 @@
-//! Verbs on a run: what can be done, what it would change, and saying it. A verb that ends, skips or repeats work is shown first and
+//! Actions on a run: what can be done, what it would change, and sending it. An action that ends, skips or repeats work is shown first and
 //! asked; one that only steers is said at once. Either can be taken back until its effect begins.
 
 use serde_json::Value;
@@ -13,18 +13,18 @@ use crate::host::client::Request;
 use crate::plan::NodeId;
 use crate::text::Plain;
 
-/// Says a verb, or shows first what it would change.
+/// Sends an action, or shows first what it would change.
 ///
 /// # Errors
 /// Why it can't be carried out, in words.
-pub fn propose(model: &mut Model, turn: &mut UpdateTurn, verb: Action) -> Result<Said, String> {
+pub fn propose(model: &mut Model, turn: &mut UpdateTurn, action: Action) -> Result<Said, String> {
     let view = model.shown_run().ok_or("no run is shown")?;
     let run = &view.newest().run;
-    if let Some(why) = run.refusal(&Command::act(verb.clone())) {
+    if let Some(why) = run.refusal(&Command::act(action.clone())) {
         return Err(why);
     }
     let id = view.id.clone();
-    let proposal = Proposal::new(id, view.newest(), verb, turn.now);
+    let proposal = Proposal::new(id, view.newest(), action, turn.now);
     if asks(&proposal) {
         model.dialogs.push(Dialog::Act(Box::new(proposal)));
         return Ok(Said::Asks);
@@ -33,7 +33,7 @@ pub fn propose(model: &mut Model, turn: &mut UpdateTurn, verb: Action) -> Result
     Ok(Said::Now)
 }
 
-/// Whether a verb was said.
+/// Whether an action was sent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Said {
     /// It went to the host.
@@ -42,9 +42,9 @@ pub enum Said {
     Asks,
 }
 
-/// Whether a verb is shown before it is said.
+/// Whether an action is shown before it is done.
 fn asks(proposal: &Proposal) -> bool {
-    match &proposal.verb {
+    match &proposal.action {
         Action::Cancel { .. }
         | Action::Stop { .. }
         | Action::Retry { .. }
@@ -68,9 +68,9 @@ fn asks(proposal: &Proposal) -> bool {
 }
 
 /// Proposes, and says why not where it can't be done.
-fn say(model: &mut Model, turn: &mut UpdateTurn, verb: Action) {
-    let words = verb.words();
-    if let Err(why) = propose(model, turn, verb) {
+fn say(model: &mut Model, turn: &mut UpdateTurn, action: Action) {
+    let words = action.words();
+    if let Err(why) = propose(model, turn, action) {
         model.status = Some(Status::warn(&format!("can't {words}: {why}")));
     }
 }
@@ -86,7 +86,7 @@ pub fn refresh(model: &mut Model) {
     }
 }
 
-/// Says the verb that is shown.
+/// Sends the action that is shown.
 pub fn yes(model: &mut Model, turn: &mut UpdateTurn) {
     refresh(model);
     let Some(Dialog::Act(proposal)) = model.dialogs.pop() else { return };
@@ -111,7 +111,7 @@ pub fn keep_why(model: &mut Model, text: &str) {
     }
 }
 
-/// Takes the newest verb back.
+/// Undoes the newest action.
 pub fn undo(model: &mut Model, turn: &mut UpdateTurn) {
     if let Some(view) = model.shown_run() {
         turn.send(Request::Command { run: view.id.clone(), command: Command::Undo });
@@ -125,7 +125,7 @@ fn offers(model: &Model) -> Vec<(String, &'static str, &'static str, Offer)> {
         of_node(node, &again_verb(&view.newest().run, node), &mut offers);
     }
     let run = || ActionTarget::Run;
-    let mut say = |label: &str, words, key, verb| offers.push((label.to_owned(), words, key, Offer::Say(verb)));
+    let mut say = |label: &str, words, key, action| offers.push((label.to_owned(), words, key, Offer::Say(action)));
     say("run: pause", "no more nodes start; running nodes finish", "act.pause", Action::Pause);
     say("run: resume", "continues, also after breakpoints", "act.pause", Action::Resume);
     say("run: step", "runs one node, then pauses", "", Action::Step { node: None });
@@ -145,7 +145,7 @@ fn of_node(node: &NodeId, again: &Action, offers: &mut Vec<(String, &'static str
     let branch = || ActionTarget::Branch(node.clone());
     let say = Offer::Say;
     let mut offer = |label: &str, words, key, offer| offers.push((format!("{label}: {node}"), words, key, offer));
-    let key_of = |verb: &Action| if verb == again { "act.again" } else { "" };
+    let key_of = |action: &Action| if action == again { "act.again" } else { "" };
     let (retry, rerun) = (Action::Retry { node: at() }, Action::Rerun { node: at(), scope: RerunReach::Downstream });
     offer("retry", "tries a failed node again, or skips the wait before the next attempt", key_of(&retry), say(retry));
     offer(
@@ -191,7 +191,7 @@ pub fn menu(model: &mut Model, _: &mut UpdateTurn) {
 /// Something of the menu was picked.
 pub fn picked(model: &mut Model, turn: &mut UpdateTurn, offer: Offer) {
     match offer {
-        Offer::Say(verb) => say(model, turn, verb),
+        Offer::Say(action) => say(model, turn, action),
         Offer::Value(node) => ask_value(model, node),
         Offer::Guide(node) => ask_guide(model, node),
         Offer::Rewind(node) => ask_whom(model, node),
@@ -256,8 +256,8 @@ fn ask_whom(model: &mut Model, node: NodeId) {
     let targets = run.feedback_targets(&node);
     let near = near.iter().map(|at| graph.id(*at)).filter(|id| targets.contains(*id));
     let items = near.map(|id| {
-        let verb = Action::Rewind { node: node.clone(), to: id.clone(), feedback: "-".into() };
-        let refused = run.refusal(&Command::act(verb)).map(|why| Plain::summary(&why));
+        let action = Action::Rewind { node: node.clone(), to: id.clone(), feedback: "-".into() };
+        let refused = run.refusal(&Command::act(action)).map(|why| Plain::summary(&why));
         PickItem { refused, ..PickItem::new(id, id, if *id == node { "itself" } else { "" }) }
     });
     let pick = Pick::new(&format!("reject the result of `{node}`: which node works again?"), items.collect(), PickThen::Rewind { node });
@@ -285,8 +285,8 @@ pub fn keep_feedback(model: &mut Model, turn: &mut UpdateTurn, node: &NodeId, to
 /// Pauses, or goes on.
 pub fn pause(model: &mut Model, turn: &mut UpdateTurn) {
     if let Some(view) = model.shown_run() {
-        let verb = view.pacing();
-        say(model, turn, verb);
+        let action = view.pacing();
+        say(model, turn, action);
     }
 }
 
@@ -301,10 +301,10 @@ pub fn step(model: &mut Model, turn: &mut UpdateTurn) {
     say(model, turn, Action::Step { node });
 }
 
-fn with_node(model: &mut Model, turn: &mut UpdateTurn, verb: impl FnOnce(&Model, NodeId) -> Action) {
+fn with_node(model: &mut Model, turn: &mut UpdateTurn, action: impl FnOnce(&Model, NodeId) -> Action) {
     if let Some(node) = model.selected_id().cloned() {
-        let verb = verb(model, node);
-        say(model, turn, verb);
+        let action = action(model, node);
+        say(model, turn, action);
     }
 }
 

@@ -42,7 +42,7 @@ pub fn back(model: &mut Model, _: &mut UpdateTurn) {
         super::tree::clear_filter(model);
     } else if super::replay::leave(model) {
         // The run as it is now is one step before leaving it.
-    } else if matches!(model.place.stage, PlanScreen::Run(_)) {
+    } else if matches!(model.place.shown, PlanScreen::Run(_)) {
         super::run::to_plan(model);
     } else {
         let quit = model.hint("app.quit");

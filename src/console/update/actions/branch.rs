@@ -68,7 +68,7 @@ pub fn picked(model: &mut Model, what: &str) {
 /// What is wrong with it, in words.
 pub fn keep(model: &mut Model, id: &NodeId, what: Branching, text: &str) -> Result<(), String> {
     let known = model.addressed().node(id).cloned().ok_or_else(|| format!("`{id}` is not in the plan"))?;
-    let verb = match what {
+    let action = match what {
         Branching::Value => {
             let text = text.trim_end_matches('\n');
             let value = WrittenValue::read(text)?.value();
@@ -92,11 +92,11 @@ pub fn keep(model: &mut Model, id: &NodeId, what: Branching, text: &str) -> Resu
             Action::Edit { edits: vec![edit] }
         }
     };
-    confirm(model, vec![verb]);
+    confirm(model, vec![action]);
     Ok(())
 }
 
-fn confirm(model: &mut Model, verbs: Vec<Action>) {
+fn confirm(model: &mut Model, actions: Vec<Action>) {
     let Some(view) = model.shown_run() else { return };
     let Some((at, seq)) = place(model) else { return };
     let records = view.journal().records();
@@ -105,17 +105,17 @@ fn confirm(model: &mut Model, verbs: Vec<Action>) {
         lines.push(Plain::line(&format!("A branch keeps whole steps, and the step of event {at} ends there.")));
     }
     let kept = Run::replay(records.iter().take_while(|record| record.seq <= seq));
-    lines.push(Plain::line(&format!("The new run keeps everything up to there{}. This run stays as it is.", goes_on(&kept, &verbs))));
-    lines.extend(verbs.iter().map(|verb| Plain::summary(&format!("First: {}.", verb.words()))));
-    let then = Confirmed::Branch { run: view.id.clone(), seq, verbs };
+    lines.push(Plain::line(&format!("The new run keeps everything up to there{}. This run stays as it is.", goes_on(&kept, &actions))));
+    lines.extend(actions.iter().map(|action| Plain::summary(&format!("First: {}.", action.words()))));
+    let then = Confirmed::Branch { run: view.id.clone(), seq, actions };
     model.dialogs.push(Dialog::Confirm(Confirm { lines, then }));
 }
 
-/// How a branch goes on that keeps this of a run, and begins with these verbs.
-fn goes_on(kept: &Run, verbs: &[Action]) -> &'static str {
-    if kept.outcome().is_some() && verbs.is_empty() {
+/// How a branch goes on that keeps this of a run, and begins with these actions.
+fn goes_on(kept: &Run, actions: &[Action]) -> &'static str {
+    if kept.outcome().is_some() && actions.is_empty() {
         ". This run was over by then, so nothing is left to do"
-    } else if verbs.contains(&Action::Pause) {
+    } else if actions.contains(&Action::Pause) {
         " and is paused: nothing runs until you resume it"
     } else if kept.pace() == Pace::Going {
         " and continues by itself: it calls models and tools for real"

@@ -11,12 +11,12 @@ pub fn toggle(model: &mut Model, turn: &mut UpdateTurn) {
     let Some((node, view)) = model.selected_id().zip(model.shown_run()) else { return };
     let point = Breakpoint { at: Moment::Before, node: Some(node.to_string()), when: None };
     let known = view.newest().run.breakpoints().find(|(_, known)| **known == point).map(|(id, _)| id);
-    let verb = known.map_or(Action::Break { point }, |point| Action::Unbreak { point });
-    say(model, turn, verb);
+    let action = known.map_or(Action::Break { point }, |point| Action::Unbreak { point });
+    say(model, turn, action);
 }
 
-fn say(model: &mut Model, turn: &mut UpdateTurn, verb: Action) {
-    if let Err(why) = act::propose(model, turn, verb) {
+fn say(model: &mut Model, turn: &mut UpdateTurn, action: Action) {
+    if let Err(why) = act::propose(model, turn, action) {
         model.status = Some(Status::warn(&why));
     }
 }
@@ -93,11 +93,11 @@ pub fn keep(model: &mut Model, turn: &mut UpdateTurn, id: Option<BreakId>, text:
         Some(_) => return Err("there is already a breakpoint like that".into()),
         None => {}
     }
-    let verb = match id {
+    let action = match id {
         Some(id) => Action::Rebreak { point: id, with: point },
         None => Action::Break { point },
     };
-    act::propose(model, turn, verb).map(|_| ())
+    act::propose(model, turn, action).map(|_| ())
 }
 
 /// Reads `before fetch when attempt > 1`.

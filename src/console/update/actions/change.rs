@@ -1,4 +1,4 @@
-//! Changing what is shown: the one way that an edit of the plan goes, wherever it was made. In a run it is a verb like others.
+//! Changing what is shown: the one way that an edit of the plan goes, wherever it was made. In a run it is an action like others.
 
 use super::{
     super::UpdateTurn,
@@ -18,7 +18,7 @@ pub fn change(
     make: impl FnOnce(Addressed<'_>) -> Result<Option<Edit>, String>,
 ) -> Result<Said, String> {
     let Some(edit) = make(model.addressed())? else { return Ok(Said::Now) };
-    match model.place.stage {
+    match model.place.shown {
         PlanScreen::Plan => model.editor.make(&model.session.catalog, &edit).map(|()| Said::Now),
         PlanScreen::Run(_) => propose(model, turn, Action::Edit { edits: vec![edit] }),
     }

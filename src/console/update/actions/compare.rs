@@ -17,7 +17,7 @@ pub fn toggle(model: &mut Model, _: &mut UpdateTurn) {
 }
 
 fn show(model: &mut Model) {
-    model.place.stage = PlanScreen::Plan;
+    model.place.shown = PlanScreen::Plan;
     model.place.screen = Screen::Compare;
     model.place.focus = Focus::Tree;
     model.editor.deps = None;

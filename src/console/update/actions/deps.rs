@@ -36,7 +36,7 @@ pub fn toggle(model: &mut Model, turn: &mut UpdateTurn) {
 
 /// Undoes the last change: of the plan, or of the run that is changed.
 pub fn undo(model: &mut Model, turn: &mut UpdateTurn) {
-    match model.place.stage {
+    match model.place.shown {
         PlanScreen::Plan => super::plan::undo(model, turn),
         PlanScreen::Run(_) => super::act::undo(model, turn),
     }

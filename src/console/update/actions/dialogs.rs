@@ -207,7 +207,7 @@ pub fn take(model: &mut Model, turn: &mut UpdateTurn) {
 pub fn yes(model: &mut Model, turn: &mut UpdateTurn) {
     let Some(Dialog::Confirm(confirm)) = model.dialogs.pop() else { return };
     match confirm.then {
-        Confirmed::Branch { run, seq, verbs } => turn.send(Request::Branch { run, seq, verbs }),
+        Confirmed::Branch { run, seq, actions } => turn.send(Request::Branch { run, seq, actions }),
         Confirmed::Resume(run) => turn.send(Request::Resume(run)),
         Confirmed::CancelAllAndQuit => {
             let runs: Vec<_> = model.runs.going_on().map(|run| run.id.clone()).collect();

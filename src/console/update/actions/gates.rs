@@ -305,7 +305,7 @@ pub fn refresh_doc(model: &mut Model, key: &GateKey) {
 pub fn to_node(model: &mut Model, _: &mut UpdateTurn) {
     let Some((key, gate)) = model.selected_gate() else { return };
     let (run, node) = (key.run.clone(), gate.node.clone());
-    model.place.stage = PlanScreen::Run(run);
+    model.place.shown = PlanScreen::Run(run);
     model.place.screen = Screen::Plan;
     model.place.focus = Focus::Tree;
     // Rows of a run that wasn't shown are those of when it was shown last.

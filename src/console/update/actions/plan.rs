@@ -25,7 +25,7 @@ pub fn open(model: &mut Model, plan: Plan, origin: &str) {
     if model.session.knows_catalog {
         model.editor.refresh(&model.session.catalog);
     }
-    model.place.stage = PlanScreen::Plan;
+    model.place.shown = PlanScreen::Plan;
     model.place.focus = Focus::Tree;
 }
 
@@ -99,7 +99,7 @@ fn add_node(model: &mut Model, turn: &mut UpdateTurn, name: &str, work: NodeKind
     let depends_on = model.selected_id().filter(|_| inside.is_none()).cloned().into_iter().collect();
     let mut node = Node { depends_on, ..Node::new(id.clone(), work) };
     node.policy.max_iterations = matches!(node.kind, NodeKind::Loop(_)).then_some(5);
-    if matches!(model.place.stage, PlanScreen::Run(_)) {
+    if matches!(model.place.shown, PlanScreen::Run(_)) {
         // It may start as soon as it is there: its text is written first.
         let title = Plain::line(&words::text_title(&node));
         let text = words::text(&node);
@@ -265,7 +265,7 @@ pub fn keep_id(model: &mut Model, turn: &mut UpdateTurn, from: &NodeId, to: &str
     model.with_tree(|tree, _| tree.rename(from, &address));
     let done = change(model, turn, |plan| Ok(plan.rename(from, &NodeId::new(to))));
     // A run has the new name only when it says so.
-    if done.is_err() || matches!(model.place.stage, PlanScreen::Run(_)) {
+    if done.is_err() || matches!(model.place.shown, PlanScreen::Run(_)) {
         model.with_tree(|tree, _| tree.rename(&address, from));
     }
     done.map(|_| ())

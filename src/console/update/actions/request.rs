@@ -19,7 +19,7 @@ pub fn submit(model: &mut Model, turn: &mut UpdateTurn) {
         model.status = Some(Status::note("type what you want first"));
         return;
     };
-    model.place.stage = PlanScreen::Plan;
+    model.place.shown = PlanScreen::Plan;
     model.place.focus = Focus::Tree;
     model.editor.deps = None;
     turn.send(Request::Plan { id, text });

@@ -76,15 +76,15 @@ pub fn previous_stage(model: &mut Model, _: &mut UpdateTurn) {
 }
 
 fn switch(model: &mut Model, by: usize) {
-    model.place.stage = model.stage_after(by);
+    model.place.shown = model.stage_after(by);
     model.editor.deps = None;
 }
 
 /// Shows the newest of the open runs, one that goes on before others, where the plan is shown.
 pub fn show_one(model: &mut Model) {
     let newest = model.runs.going_on().last().or(model.runs.open.last()).map(|run| run.id.clone());
-    if let (PlanScreen::Plan, Some(run)) = (&model.place.stage, newest) {
-        model.place.stage = PlanScreen::Run(run);
+    if let (PlanScreen::Plan, Some(run)) = (&model.place.shown, newest) {
+        model.place.shown = PlanScreen::Run(run);
         model.editor.deps = None;
         if let Some(view) = model.shown_run_mut() {
             view.grow();
@@ -94,7 +94,7 @@ pub fn show_one(model: &mut Model) {
 
 /// From a run to the plan. The run stays as it is.
 pub fn to_plan(model: &mut Model) {
-    let PlanScreen::Run(id) = &model.place.stage else { return };
+    let PlanScreen::Run(id) = &model.place.shown else { return };
     let at = model.runs.open.iter().position(|run| run.id == *id);
     let status = model.shown_run().filter(|run| run.goes_on()).map(RunView::status);
     let way = match at {
@@ -103,7 +103,7 @@ pub fn to_plan(model: &mut Model) {
         Some(_) | None => "app.runs",
     };
     let key = model.look.keymap.hint(way).unwrap_or_default();
-    model.place.stage = PlanScreen::Plan;
+    model.place.shown = PlanScreen::Plan;
     model.status = Some(Status::note(&match status {
         Some(status) => format!("this is the plan; the run is {}: press {key} to return", status.word()),
         None => format!("this is the plan: press {key} to return to the run"),
@@ -115,7 +115,7 @@ pub fn open_listed(model: &mut Model, turn: &mut UpdateTurn) {
     let Some(run) = model.runs.listing.get(model.runs.selected).map(|summary| summary.run.clone()) else { return };
     model.runs.awaited = None;
     if model.runs.get(&run).is_some() {
-        model.place.stage = PlanScreen::Run(run);
+        model.place.shown = PlanScreen::Run(run);
         model.place.screen = Screen::Plan;
         model.place.focus = Focus::Tree;
     } else {

@@ -1,4 +1,4 @@
-//! Verbs on a run, as a person says them: what each would change is shown first, each can be taken back, and steering needs no question.
+//! Actions on a run, as a person asks for them: what each would change is shown first, each can be undone, and steering needs no question.
 
 use serde_json::json;
 
@@ -10,7 +10,7 @@ fn state(deck: &Deck, node: &str) -> NodeState {
     deck.engine().node(&node.into()).unwrap().state.clone()
 }
 
-/// The last verb that the engine took.
+/// The last action that the engine took.
 fn last_why(deck: &Deck) -> Option<String> {
     let records = deck.model.shown_run().unwrap().journal().records();
     records.iter().rev().find_map(|record| match &record.event {
