@@ -5,7 +5,7 @@ use tokio::time::{Instant, timeout};
 
 use super::attempt::{AttemptLimits, REHEARSAL, millis};
 use super::{Port, tokens};
-use crate::engine::{ErrorKind, ModelCall, NodeError};
+use crate::engine::{ErrorKind, Mark, ModelCall, NodeError};
 use crate::models::{
     ChatMessage, ChatReply, ChatRequest, Delta, Model, ModelError, ModelErrorKind, ModelSettings, OutputSchema, ToolOffer,
 };
@@ -74,8 +74,8 @@ impl<'a> ModelSession<'a> {
     }
 
     /// The mark of a result that is what it should be.
-    pub fn plain_mark(&self) -> Option<String> {
-        self.is_rehearsal().then(|| REHEARSAL.to_owned())
+    pub fn plain_mark(&self) -> Option<Mark> {
+        self.is_rehearsal().then_some(Mark::Rehearsal)
     }
 
     /// Whether nobody really answers.

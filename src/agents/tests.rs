@@ -1,7 +1,7 @@
 //! The agent loop against a scripted model and a port that records everything.
 
 use super::*;
-use crate::engine::{AgentJob, Dep, Done, ErrorKind, NodeError, Provenance, TokenUsage};
+use crate::engine::{AgentJob, Dep, Done, ErrorKind, Mark, NodeError, Provenance, TokenUsage};
 use crate::models::{CallRequest, ChatMessage, ChatReply, ChatRequest, Delta, Finish, Model, ModelError, ModelErrorKind, ModelSettings};
 use crate::plan::{ContextMode, Risk, ToolInfo, Verdict, limits::CONTEXT_TOKENS};
 use serde_json::{Value, json};
@@ -233,8 +233,8 @@ fn plain(result: Value) -> Result<Done, NodeError> {
     Ok(Done { result, mark: None })
 }
 
-fn done(result: Value, mark: &str) -> Result<Done, NodeError> {
-    Ok(Done { result, mark: Some(mark.into()) })
+fn done(result: Value, mark: Mark) -> Result<Done, NodeError> {
+    Ok(Done { result, mark: Some(mark) })
 }
 
 fn kind(result: &Result<Done, NodeError>) -> Option<ErrorKind> {
@@ -393,7 +393,7 @@ async fn near_the_limit_of_tokens_the_agent_hands_back_what_it_has() {
     let Line::Reply(mut first) = calls(&[("read_file", r#"{"path":"a"}"#)]) else { unreachable!() };
     first.usage.prompt = 9_400;
     let stage = Stage::new(vec![Line::Reply(first), text("what I have")]);
-    assert_eq!(stage.run().await, done(json!("what I have"), "budget_exhausted"));
+    assert_eq!(stage.run().await, done(json!("what I have"), Mark::BudgetExhausted));
     assert!(stage.requests()[1].tools.is_empty());
 }
 
@@ -414,7 +414,7 @@ async fn a_provider_that_takes_more_than_was_asked_for_is_not_asked_again() {
     first.usage.prompt = 90_000;
     first.text = "first thoughts".into();
     let stage = Stage::new(vec![Line::Reply(first.clone())]);
-    assert_eq!(stage.run().await, done(json!("first thoughts"), "budget_exhausted"));
+    assert_eq!(stage.run().await, done(json!("first thoughts"), Mark::BudgetExhausted));
     first.text.clear();
     let stage = Stage::new(vec![Line::Reply(first)]);
     assert_eq!(kind(&stage.run().await), Some(ErrorKind::Limit));
@@ -502,7 +502,7 @@ async fn after_a_call_that_may_have_changed_something_no_failure_proves_that_not
 async fn a_rehearsal_is_marked_and_its_text_is_not_checked() {
     let mut stage = Stage::with(vec![text("[rehearsal] …")], REHEARSAL);
     stage.job.output_schema = Some(json!({ "type": "object" }));
-    assert_eq!(stage.run().await, done(json!("[rehearsal] …"), "rehearsal"));
+    assert_eq!(stage.run().await, done(json!("[rehearsal] …"), Mark::Rehearsal));
 }
 
 #[tokio::test]
@@ -561,13 +561,13 @@ async fn the_deep_reasoner_answers_even_with_one_turn_or_few_tokens() {
     assert_eq!(stage.run().await, plain(json!("short")));
     let mut stage = Stage::new(vec![text("short")]).shipped("deep_reasoner");
     stage.job.max_tokens = 1_200;
-    assert_eq!(stage.run().await, done(json!("short"), "budget_exhausted"));
+    assert_eq!(stage.run().await, done(json!("short"), Mark::BudgetExhausted));
 }
 
 #[tokio::test]
 async fn an_answer_that_was_cut_by_the_nodes_limit_is_marked() {
     let done = Stage::new(vec![Line::Fill]).run().await.unwrap();
-    assert_eq!(done.mark.as_deref(), Some("budget_exhausted"));
+    assert_eq!(done.mark, Some(Mark::BudgetExhausted));
 }
 
 #[tokio::test]
@@ -637,7 +637,7 @@ fn rehearsing(mut stage: Stage) -> Stage {
 #[tokio::test]
 async fn a_rehearsed_decision_takes_the_first_route_and_is_marked() {
     let stage = routes(rehearsing(Stage::new(Vec::new())), &["ship", "mend"]);
-    assert_eq!(stage.run().await, done(json!("ship"), "rehearsal"));
+    assert_eq!(stage.run().await, done(json!("ship"), Mark::Rehearsal));
 }
 
 #[tokio::test]
@@ -772,7 +772,7 @@ async fn words_of_the_operator_reach_the_next_turn_and_are_on_record() {
 async fn a_stopped_agent_hands_back_what_it_has_in_one_turn_without_tools() {
     let lines = vec![calls(&[("git__log", r#"{"path":"x"}"#)]), text("half of it")];
     let stage = steered(Stage::new(lines), vec![GoAhead::default(), stopped()]);
-    assert_eq!(stage.run().await, done(json!("half of it"), "stopped"));
+    assert_eq!(stage.run().await, done(json!("half of it"), Mark::Stopped));
     let last = stage.requests().pop().unwrap();
     assert!(last.tools.is_empty());
     assert!(matches!(last.messages.last(), Some(ChatMessage::User { content }) if content.contains("the operator stopped the node")));
@@ -795,7 +795,7 @@ async fn the_deep_reasoner_listens_and_stops_between_its_stages() {
     let told: Vec<bool> = stage.requests().iter().map(|request| user(request).contains("in metres")).collect();
     assert_eq!(told, [false, true, true, true, true]);
     let stage = deep(vec![text("1. Why is it?\n2. What then?"), text("as far as I came")], vec![GoAhead::default(), stopped()]);
-    assert_eq!(stage.run().await, done(json!("as far as I came"), "stopped"));
+    assert_eq!(stage.run().await, done(json!("as far as I came"), Mark::Stopped));
     assert_eq!(*stage.desk.asked.lock().unwrap(), 2);
 }
 

@@ -10,18 +10,12 @@ use super::offers::Offers;
 use super::prompt::Prompt;
 use super::session::{CallPermit, ModelSession, SHORTEST_ANSWER, SessionCall, StreamAudience};
 use super::tokens;
-use crate::engine::{Done, ErrorKind, NodeError};
+use crate::engine::{Done, ErrorKind, Mark, NodeError};
 use crate::models::{ChatMessage, ChatReply, Finish};
 use crate::plan::ToolInfo;
 
 /// Tokens kept free for the last turn's answer.
 const LAST_ANSWER: u64 = 256;
-
-/// The mark of a result handed back at the limit of tokens.
-const BUDGET_EXHAUSTED: &str = "budget_exhausted";
-
-/// The mark of a result handed back because the operator stopped the work.
-pub(super) const STOPPED: &str = "stopped";
 
 /// What the next turn may do.
 enum TurnKind {
@@ -205,15 +199,15 @@ impl Conversation<'_> {
                     format!("the agent was still working after {} turns; its result may be incomplete", self.session.caps.iterations);
                 Ok(AttemptEnd::Limit { error: out_of_turns(text), handed_back: result })
             }
-            LastTurnReason::Tokens => self.handed_back(result, BUDGET_EXHAUSTED),
-            LastTurnReason::Stopped => self.handed_back(result, STOPPED),
+            LastTurnReason::Tokens => self.handed_back(result, Mark::BudgetExhausted),
+            LastTurnReason::Stopped => self.handed_back(result, Mark::Stopped),
         }
     }
 
     /// What is handed back at the limit of tokens, or because the work was stopped.
-    fn handed_back(&self, result: Value, mark: &str) -> Result<AttemptEnd, NodeError> {
+    fn handed_back(&self, result: Value, mark: Mark) -> Result<AttemptEnd, NodeError> {
         let result = self.judged(&result).or_else(|fault| fault.settle(result, self.session.port))?;
-        Ok(AttemptEnd::Done(Done { result, mark: self.session.plain_mark().or(Some(mark.to_owned())) }))
+        Ok(AttemptEnd::Done(Done { result, mark: self.session.plain_mark().or(Some(mark)) }))
     }
 
     /// The whole conversation if it fits, else its opening and the model's last text.
@@ -238,8 +232,8 @@ impl Conversation<'_> {
             return Err(limit(message, "raise the node's `budget.tokens`"));
         }
         let mark = match why {
-            LastTurnReason::Iterations | LastTurnReason::Tokens => BUDGET_EXHAUSTED,
-            LastTurnReason::Stopped => STOPPED,
+            LastTurnReason::Iterations | LastTurnReason::Tokens => Mark::BudgetExhausted,
+            LastTurnReason::Stopped => Mark::Stopped,
         };
         self.handed_back(result, mark)
     }
@@ -278,7 +272,7 @@ impl Conversation<'_> {
     }
 
     /// A result that passes ends the node; one that doesn't gets one round of repair.
-    fn hand_in(&mut self, result: Value, mark: Option<&str>) -> Result<AfterReply, NodeError> {
+    fn hand_in(&mut self, result: Value, mark: Option<Mark>) -> Result<AfterReply, NodeError> {
         let result = match self.judged(&result) {
             Ok(result) => result,
             Err(fault) if self.repaired => fault.settle(result, self.session.port)?,
@@ -289,7 +283,7 @@ impl Conversation<'_> {
                 return Ok(AfterReply::GoOn);
             }
         };
-        let mark = self.session.plain_mark().or_else(|| mark.map(str::to_owned));
+        let mark = self.session.plain_mark().or(mark);
         Ok(AfterReply::Done(Done { result, mark }))
     }
 
@@ -310,10 +304,10 @@ impl Conversation<'_> {
         }
     }
 
-    fn mark_of_cut(&self, reply: &ChatReply, cap: u64) -> Option<&'static str> {
+    fn mark_of_cut(&self, reply: &ChatReply, cap: u64) -> Option<Mark> {
         match reply.finish {
-            Finish::Length if self.session.cut_by_limit(cap) => Some(BUDGET_EXHAUSTED),
-            Finish::Length | Finish::Filtered => Some("cut"),
+            Finish::Length if self.session.cut_by_limit(cap) => Some(Mark::BudgetExhausted),
+            Finish::Length | Finish::Filtered => Some(Mark::Cut),
             Finish::Stop | Finish::ToolCalls => None,
         }
     }

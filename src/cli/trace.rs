@@ -52,7 +52,7 @@ fn print(trace: &Trace, row: &TraceRow, io: &mut Io<'_>) -> Result<(), CliError>
 fn made(step: &TraceStep) -> String {
     let made = &step.made;
     let mut words = vec![made.by.clone(), step.state.to_owned()];
-    words.extend(step.mark.clone());
+    words.extend(step.mark.as_ref().map(|mark| mark.as_str().to_owned()));
     words.extend((!made.models.is_empty()).then(|| made.models.join(", ")));
     words.extend((made.attempts > 1).then(|| format!("{} attempts", made.attempts)));
     words.extend((made.generation > 1).then(|| format!("generation {}", made.generation)));

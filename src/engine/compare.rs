@@ -1,7 +1,7 @@
 //! `Comparison`: two runs side by side, node by node: what became of each, what it gave, and what it took. What differs in their plans is
 //! told by `plan::diff`.
 
-use super::{NodeRun, Spent, Time, run::Run};
+use super::{Mark, NodeRun, Spent, Time, run::Run};
 use crate::plan::NodeId;
 use serde::Serialize;
 use serde_json::Value;
@@ -52,7 +52,7 @@ pub struct Side {
     /// Words of its error.
     pub error: Option<String>,
     /// `rehearsal`, `overridden`, … when the result is not a plain one.
-    pub mark: Option<String>,
+    pub mark: Option<Mark>,
     /// Attempts in its generation.
     pub attempts: u32,
     #[serde(flatten)]

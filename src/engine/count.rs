@@ -1,11 +1,7 @@
 //! How ends are counted: in the node's own plan and for those around it. One function for both directions, so that running again takes
 //! back exactly what the end gave. And what ends give to a walk.
 
-use super::{
-    NodeState, SkippedBy,
-    graph::NodeIx,
-    run::{PARTIAL, Run},
-};
+use super::{Mark, NodeState, SkippedBy, graph::NodeIx, run::Run};
 use crate::plan::Dialect;
 use serde_json::Value;
 use std::sync::Arc;
@@ -73,7 +69,7 @@ impl Run {
     pub(super) fn weight(&self, ix: NodeIx) -> Weight {
         let exit = u32::from(self.graph.nodes[ix].outs.is_empty() || self.is_terminal(ix));
         let node = &self.nodes[ix];
-        let partial = u32::from(node.mark.as_deref() == Some(PARTIAL));
+        let partial = u32::from(node.mark == Some(Mark::Partial));
         match node.state {
             NodeState::Succeeded => Weight { exits: exit, bad: partial, ..Weight::default() },
             NodeState::Passed => Weight { exits: exit, ..Weight::default() },

@@ -1,7 +1,7 @@
 //! `Event`: every fact of a run, in the order it became true. Plain data; the journal keeps them, everything shown is a fold of them.
 
 use super::{
-    Action, Actor, BreakId, EdgeId, Gate, GateId, GateReply, HeldCall, Job, Kept, ModelCall, Moment, NodeError, Outcome, RunId,
+    Action, Actor, BreakId, EdgeId, Gate, GateId, GateReply, HeldCall, Job, Kept, Mark, ModelCall, Moment, NodeError, Outcome, RunId,
     RunSettings, SkippedBy, Time, ToolCall, ToolReport,
 };
 use crate::plan::{NodeId, Plan};
@@ -195,13 +195,13 @@ pub enum NodeFact {
         /// The result.
         result: Value,
         /// `budget_exhausted`, `rehearsal`, `overridden`, … when the result is not a plain one.
-        mark: Option<String>,
+        mark: Option<Mark>,
     },
     /// A node's worker handed in a result that waits at a gate; the gate's payload is the result. Always in the same batch as the gate.
     #[serde(rename = "node_returned")]
     Returned {
         /// `budget_exhausted`, `rehearsal`, … when the result is not a plain one.
-        mark: Option<String>,
+        mark: Option<Mark>,
     },
     /// A node failed for good.
     #[serde(rename = "node_failed")]

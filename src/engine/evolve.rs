@@ -1,7 +1,7 @@
 //! `Run::evolve`: folds one event into the state. Total, evaluates no expressions, asks nobody: the same code live, in views and in replay.
 
 use super::{
-    Decided, EdgeId, EdgeState, Event, Job, Kept, NodeError, NodeFact, NodeState, Record, SkippedBy, Time, WorkSpan,
+    Decided, EdgeId, EdgeState, Event, Job, Kept, Mark, NodeError, NodeFact, NodeState, Record, SkippedBy, Time, WorkSpan,
     count::GenerationChange,
     flow::{ForwardedResult, Phase, PhasePart, Worker},
     frame::{Bodies, InnerRunIx, Inputs, times},
@@ -331,7 +331,7 @@ impl Run {
         self.enter(ix, Phase::Lost);
     }
 
-    fn completed(&mut self, ix: NodeIx, result: &Value, mark: Option<&String>, at: Time) {
+    fn completed(&mut self, ix: NodeIx, result: &Value, mark: Option<&Mark>, at: Time) {
         let node = &mut self.nodes[ix];
         node.result = Some(Arc::new(result.clone()));
         node.mark = mark.cloned();

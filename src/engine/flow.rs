@@ -1,6 +1,6 @@
 //! `Flow`: what the engine keeps of a node beside what views see: its phase, its tokens in numbers, its worker, its approval.
 
-use super::{EdgeId, GateId, HeldCall, Kept, Moment, NextCall, SkippedBy, Time, calls::NodeSteering, frame::Bodies, graph::NodeIx};
+use super::{EdgeId, GateId, HeldCall, Kept, Mark, Moment, NextCall, SkippedBy, Time, calls::NodeSteering, frame::Bodies, graph::NodeIx};
 use crate::plan::Join;
 use serde_json::Value;
 use std::{
@@ -282,7 +282,7 @@ pub(super) struct FlowGates {
     /// The gate that approved this generation's start.
     pub approval: Option<GateId>,
     /// Mark of a result that waits at a gate.
-    pub mark: Option<String>,
+    pub mark: Option<Mark>,
     /// How often each call was rejected, by tool and arguments.
     pub rejections: BTreeMap<String, u32>,
     /// Answers that its worker never heard, because its driver ended: they hold for the same question of the next attempt.

@@ -19,6 +19,7 @@ mod graph;
 mod impact;
 mod input;
 mod live_edit;
+mod mark;
 mod outline;
 mod queue;
 mod record;
@@ -51,6 +52,7 @@ pub use gate::{Actor, Decided, Gate, GateId, GateKind, GateReply, OPTION, Previe
 pub use gates::LOST_OPTIONS;
 pub use impact::Impact;
 pub use input::{AgentJob, Answer, Command, Dep, Effect, Input, Job, Provenance, Timer, TimerKind, WorkerFact};
+pub use mark::Mark;
 pub use outline::WayOut;
 pub use record::{EdgeId, Outcome, Record, RunId, RunSettings};
 pub use renames::{NewNames, Renames, carry};

@@ -1,5 +1,6 @@
 //! What a node's work reports besides its result: lineage, tokens, errors. Field names are those of seed 000.
 
+use super::Mark;
 use super::Time;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -139,7 +140,7 @@ pub enum ErrorKind {
 pub struct Done {
     pub result: Value,
     /// Set when the node handed back what it had at a limit: `budget_exhausted`, `rehearsal`, …
-    pub mark: Option<String>,
+    pub mark: Option<Mark>,
 }
 
 /// When and how long, for `Run` and views.

@@ -30,9 +30,6 @@ pub struct Batch {
 /// Events after which a step ends even where more would follow, so that work that needs no worker can't keep people from being heard.
 const MOST_AT_ONCE: usize = 2_000;
 
-/// Mark of a composite node inside which something went wrong, but not everything.
-pub(super) const PARTIAL: &str = "partial";
-
 /// What a run is made of, beside its plan.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Head {

@@ -1,12 +1,9 @@
 //! `NodeState` and `NodeRun`: where one node of a run stands. Read by views; changed only by `Run::evolve`.
 
-use super::{DataSource, FileAccess, GateId, NodeError, Time, TokenUsage, ToolCall, ToolReport, WorkSpan};
+use super::{DataSource, FileAccess, GateId, Mark, NodeError, Time, TokenUsage, ToolCall, ToolReport, WorkSpan};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use std::sync::Arc;
-
-/// Mark of a result that a person gave or changed.
-pub(super) const OVERRIDDEN: &str = "overridden";
 
 /// Where a node stands. Match without a wildcard arm.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -129,7 +126,7 @@ pub struct NodeRun {
     /// Its last error; none once it succeeded.
     pub error: Option<NodeError>,
     /// `budget_exhausted`, `rehearsal`, … when the result is not a plain one.
-    pub mark: Option<String>,
+    pub mark: Option<Mark>,
     /// When it started and ended.
     pub span: WorkSpan,
     /// What it used and touched.
@@ -164,9 +161,9 @@ impl Default for NodeRun {
 impl NodeRun {
     /// Why its result is no plain one, in a word or two: a person gave it, a limit cut it short, no model made it.
     pub fn mark_words(&self) -> Option<String> {
-        let mark = self.mark.as_deref()?;
+        let mark = self.mark.as_ref()?;
         let done = self.result.as_deref().is_none_or(Value::is_null);
-        Some(if mark == OVERRIDDEN && done { "marked done".to_owned() } else { mark.replace('_', " ") })
+        Some(if *mark == Mark::Overridden && done { "marked done".to_owned() } else { mark.label() })
     }
 
     /// What all its generations took together.

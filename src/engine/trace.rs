@@ -2,7 +2,7 @@
 //! roots. Each node stands in it once; wherever else it went in, a row says so.
 
 use super::{
-    Actor, DataSource, EdgeState, FileAccess, GateId, GateKind, Time, TokenUsage, Transcript, TranscriptEntry,
+    Actor, DataSource, EdgeState, FileAccess, GateId, GateKind, Mark, Time, TokenUsage, Transcript, TranscriptEntry,
     frame::InnerRunIx,
     graph::NodeIx,
     run::{GateEnd, GateRun, Run},
@@ -44,7 +44,7 @@ pub struct TraceStep {
     /// Its state in one word.
     pub state: &'static str,
     /// `rehearsal`, `overridden`, … when the result is not a plain one.
-    pub mark: Option<String>,
+    pub mark: Option<Mark>,
     /// The beginning of its result, or of its error where it has none.
     pub result: Option<String>,
     /// Who made it, and at what price.

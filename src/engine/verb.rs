@@ -1,5 +1,6 @@
 //! `Action`: what people ask of a run beside answering its gates, as plain data. One verb is one event, with who and why.
 
+use super::Mark;
 use super::NodeError;
 use crate::plan::{Breakpoint, NodeId, edit::Edit};
 use serde::{Deserialize, Serialize};
@@ -154,7 +155,7 @@ pub enum Kept {
         /// The result.
         result: Value,
         /// Its mark.
-        mark: Option<String>,
+        mark: Option<Mark>,
     },
     /// Its failure.
     Failure {

@@ -6,7 +6,7 @@ use super::{
     *,
 };
 use crate::engine::{
-    Action, ActionTarget, Actor, Command, Event, Gate, GateReply, NodeFact, NodeState, Outcome, Preview, Record, Run, RunId,
+    Action, ActionTarget, Actor, Command, Event, Gate, GateReply, Mark, NodeFact, NodeState, Outcome, Preview, Record, Run, RunId,
 };
 use crate::plan::{NodeId, Plan};
 use crate::store::Store;
@@ -460,7 +460,7 @@ async fn an_agent_without_a_model_is_rehearsed_and_marked() {
     let end = bed.headless(plan(json!([{ "id": "write", "agent": "writer", "objective": "Say hello" }])), Flags::default()).await;
     assert_eq!(settled(&end), Some(Outcome::Succeeded));
     let node = end.state.node(&NodeId::new("write")).unwrap();
-    assert_eq!(node.mark.as_deref(), Some("rehearsal"));
+    assert_eq!(node.mark.as_ref().map(Mark::as_str), Some("rehearsal"));
     assert_eq!(node.lineage.model_calls, 1);
 }
 

@@ -4,7 +4,7 @@ use super::{
     shown_previews::ShownPreviews,
     workers::{Assignment, WorkerPort},
 };
-use crate::engine::{Answer, Done, ErrorKind, NodeError, ToolCall, ToolReport, WorkerFact};
+use crate::engine::{Answer, Done, ErrorKind, Mark, NodeError, ToolCall, ToolReport, WorkerFact};
 use crate::plan::Verdict;
 use crate::tools::{Tool, ToolContext, ToolError, ToolOutput, ToolRegistry};
 use serde_json::Value;
@@ -45,7 +45,7 @@ pub(super) async fn work(task: &Assignment, tool: &str, args: Value, caller: &To
     let consent = if task.approved { Consent::Given } else { Consent::Open };
     match caller.call(call, consent).await {
         Called::Ran(result) => WorkerFact::Done(Done { result, mark: None }),
-        Called::Answered(result) => WorkerFact::Done(Done { result, mark: Some("answered".into()) }),
+        Called::Answered(result) => WorkerFact::Done(Done { result, mark: Some(Mark::Answered) }),
         Called::Failed(error) => WorkerFact::Failed(node_error(error)),
         Called::Refused(message) => WorkerFact::Failed(NodeError { kind: ErrorKind::Rejected, ..NodeError::permanent(message) }),
     }

@@ -1,6 +1,7 @@
 //! An agent at work driven by a person, through the real host against a server of chat completions: stepped through, guided, stopped.
 
 use super::support::chat::{ChatServer, Reply};
+use dagdeck::engine::Mark;
 use dagdeck::{
     engine::{Action, ActionTarget, Command, Event, NextCall, NodeFact, NodeRun, Run, RunId},
     host::{
@@ -123,7 +124,7 @@ async fn a_stopped_agent_hands_back_what_it_has_and_what_it_waited_for_never_hap
     seat.until(|run| run.open_gates().next().is_some()).await;
     seat.act(Action::Stop { target: ActionTarget::Node(answer()) });
     let (node, _, folder) = seat.end().await;
-    assert_eq!((node.result.as_deref(), node.mark.as_deref()), (Some(&json!("As far as I came.")), Some("stopped")));
+    assert_eq!((node.result.as_deref(), node.mark.as_ref().map(Mark::as_str)), (Some(&json!("As far as I came.")), Some("stopped")));
     let [first, second] = server.requests().try_into().unwrap();
     assert!(first["tools"].is_array() && second.get("tools").is_none_or(|tools| *tools == json!([])), "the last turn has no tools");
     assert!(second.to_string().contains("the operator stopped the node"));

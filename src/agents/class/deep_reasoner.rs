@@ -6,8 +6,7 @@ use crate::agents::attempt::limit;
 use crate::agents::prompt::Prompt;
 use crate::agents::session::{CallPermit, ModelSession, SHORTEST_ANSWER, SessionCall, StreamAudience};
 use crate::agents::tokens;
-use crate::agents::turns::STOPPED;
-use crate::engine::{Done, NodeError};
+use crate::engine::{Done, Mark, NodeError};
 use crate::models::ChatMessage;
 
 /// Most questions that are answered one by one.
@@ -144,8 +143,8 @@ impl Reasoning<'_> {
                     continue;
                 }
             };
-            let stopped = self.session.wraps_up().then(|| STOPPED.to_owned());
-            let exhausted = || self.shortened.then(|| "budget_exhausted".to_owned());
+            let stopped = self.session.wraps_up().then_some(Mark::Stopped);
+            let exhausted = || self.shortened.then_some(Mark::BudgetExhausted);
             return Ok(Done { result, mark: self.session.plain_mark().or(stopped).or_else(exhausted) });
         }
     }

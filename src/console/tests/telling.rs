@@ -3,7 +3,7 @@
 use serde_json::json;
 
 use super::Deck;
-use crate::engine::{Action, Breakpoint, Command, Done, Moment, NodeError, NodeState, RunId, WorkerFact};
+use crate::engine::{Action, Breakpoint, Command, Done, Mark, Moment, NodeError, NodeState, RunId, WorkerFact};
 
 fn broken_at(at: Moment) -> Deck {
     let mut deck = Deck::running(200, 50);
@@ -42,7 +42,7 @@ fn a_breakpoint_after_a_node_shows_the_result_that_it_keeps() {
 fn a_result_that_a_person_or_a_limit_made_is_marked_in_its_row() {
     let mut deck = Deck::running(200, 50);
     deck.later(10);
-    deck.fact("scan", WorkerFact::Done(Done { result: json!("as far as I came"), mark: Some("stopped".into()) }));
+    deck.fact("scan", WorkerFact::Done(Done { result: json!("as far as I came"), mark: Some(Mark::Stopped) }));
     let run = RunId("run-1".into());
     deck.command(&run, Command::act(Action::Override { node: "list".into(), value: json!("a.rs") }));
     let screen = deck.screen();

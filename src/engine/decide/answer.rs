@@ -2,11 +2,10 @@
 
 use crate::engine::run::Decider;
 use crate::engine::{
-    Decided, Event, Gate, GateId, GateKind, GateReply, NodeFact, NodeState, SkippedBy, Time, ToolCall,
+    Decided, Event, Gate, GateId, GateKind, GateReply, Mark, NodeFact, NodeState, SkippedBy, Time, ToolCall,
     gates::{LOST_OPTIONS, approval_result, edited},
     graph::{NodeIx, tool_of},
     run::GateEnd,
-    state::OVERRIDDEN,
 };
 use crate::plan::{Ask, NodeKind};
 use serde_json::Value;
@@ -38,7 +37,7 @@ impl Decider<'_> {
                     | GateReply::Answer { .. }
                     | GateReply::Reject { .. }
                     | GateReply::Skip
-                    | GateReply::CancelBranch => Some(OVERRIDDEN.to_string()),
+                    | GateReply::CancelBranch => Some(Mark::Overridden),
                 };
                 self.complete(ix, edited(&decided.decision, &gate.payload).clone(), mark)
             }
@@ -50,9 +49,9 @@ impl Decider<'_> {
         let [again, done, skip] = LOST_OPTIONS;
         match &decided.decision {
             GateReply::Answer { value } if *value == again => vec![self.ready_event(ix)],
-            GateReply::Answer { value } if *value == done => self.complete(ix, Value::Null, Some(OVERRIDDEN.to_string())),
+            GateReply::Answer { value } if *value == done => self.complete(ix, Value::Null, Some(Mark::Overridden)),
             GateReply::Answer { value } if *value == skip => self.skip(ix, SkippedBy::Person, format!("skipped by {}", decided.by.who)),
-            GateReply::Modify { payload } => self.complete(ix, payload.clone(), Some(OVERRIDDEN.to_string())),
+            GateReply::Modify { payload } => self.complete(ix, payload.clone(), Some(Mark::Overridden)),
             GateReply::Answer { .. } | GateReply::Approve | GateReply::Reject { .. } | GateReply::Skip | GateReply::CancelBranch => {
                 self.skip(ix, SkippedBy::Person, "nobody could say what became of it".to_string())
             }

@@ -1,12 +1,11 @@
 //! A composite node at work: when its next body begins, and what it gives once all are over.
 
-use super::{end::plan_error, stop::STOPPED};
+use super::end::plan_error;
 use crate::engine::run::Decider;
 use crate::engine::{
-    ErrorKind, Event, NodeError, NodeFact, Time,
+    ErrorKind, Event, Mark, NodeError, NodeFact, Time,
     frame::{Bodies, Counts, InnerRunIx, MOST_NODES, Times},
     graph::NodeIx,
-    run::PARTIAL,
 };
 use crate::plan::NodeKind;
 use serde_json::Value;
@@ -101,9 +100,8 @@ impl Decider<'_> {
     }
 
     /// The mark of what runs inside a node: it was stopped, or something in it went wrong.
-    fn whole_mark(&self, ix: NodeIx, bad: bool) -> Option<String> {
-        let stopped = self.is_wrapping_up(ix).then(|| STOPPED.to_string());
-        stopped.or_else(|| bad.then(|| PARTIAL.to_string()))
+    fn whole_mark(&self, ix: NodeIx, bad: bool) -> Option<Mark> {
+        self.is_wrapping_up(ix).then_some(Mark::Stopped).or_else(|| bad.then_some(Mark::Partial))
     }
 
     fn any_bad(&self, bodies: &Bodies) -> bool {

@@ -2,7 +2,7 @@
 
 use crate::engine::run::Decider;
 use crate::engine::{
-    BreakId, Event, Job, Kept, NodeError, NodeFact,
+    BreakId, Event, Job, Kept, Mark, NodeError, NodeFact,
     graph::{NodeIx, tool_of},
 };
 use crate::plan::{Breakpoint, Facts, Holds, Moment};
@@ -38,7 +38,7 @@ impl Decider<'_> {
     }
 
     /// Keeps a result from being used.
-    pub(super) fn break_after(&self, ix: NodeIx, result: &Value, mark: Option<&String>) -> Option<Event> {
+    pub(super) fn break_after(&self, ix: NodeIx, result: &Value, mark: Option<&Mark>) -> Option<Event> {
         let kept = Kept::Result { result: result.clone(), mark: mark.cloned() };
         self.break_at(ix, Moment::After, kept, || BreakpointFacts { output: Some(result.clone()), ..self.seen_so_far(ix) })
     }

@@ -2,7 +2,7 @@
 
 use crate::engine::run::Decider;
 use crate::engine::{
-    EdgeState, ErrorKind, Event, GateKind, NodeError, NodeFact, NodeState, SkippedBy, Time,
+    EdgeState, ErrorKind, Event, GateKind, Mark, NodeError, NodeFact, NodeState, SkippedBy, Time,
     gates::schema_misfit,
     graph::NodeIx,
     resolve::{Ending, safe_result},
@@ -13,7 +13,7 @@ use serde_json::Value;
 
 impl Decider<'_> {
     /// A result is there: it is checked, waits at the gate after the node if there is one, else the node is complete.
-    pub(super) fn finish(&self, ix: NodeIx, result: Value, mark: Option<String>, now: Time) -> Vec<Event> {
+    pub(super) fn finish(&self, ix: NodeIx, result: Value, mark: Option<Mark>, now: Time) -> Vec<Event> {
         let schema = self.policy(ix).and_then(|policy| policy.get(|policy| policy.output_schema.as_ref()));
         if let Some(why) = schema.and_then(|schema| schema_misfit(schema, &result)) {
             return self.fail(ix, NodeError::permanent(format!("the result doesn't fit its schema: {why}")), Some(result));
@@ -30,7 +30,7 @@ impl Decider<'_> {
     }
 
     /// The node has its result; its routes are evaluated before that is recorded.
-    pub(super) fn complete(&self, ix: NodeIx, result: Value, mark: Option<String>) -> Vec<Event> {
+    pub(super) fn complete(&self, ix: NodeIx, result: Value, mark: Option<Mark>) -> Vec<Event> {
         let mut events = self.voids(ix, "the node has its result");
         let (node_id, generation) = (self.id_of(ix), self.generation(ix));
         match self.routes(Ending { node: ix, state: "succeeded", result: Some(&result), error: None }) {

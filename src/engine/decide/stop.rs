@@ -7,9 +7,6 @@ use crate::engine::{
     graph::{NodeIx, tool_of},
 };
 
-/// Mark of what a node handed back because somebody stopped it.
-pub(super) const STOPPED: &str = "stopped";
-
 /// What a stop does to a node.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum StopEffect {

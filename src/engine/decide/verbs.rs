@@ -2,10 +2,9 @@
 
 use crate::engine::run::Decider;
 use crate::engine::{
-    Action, ActionTarget, Actor, Event, GateKind, Kept, NodeState, SkippedBy, Time,
+    Action, ActionTarget, Actor, Event, GateKind, Kept, Mark, NodeState, SkippedBy, Time,
     flow::{Phase, PhasePart},
     graph::NodeIx,
-    state::OVERRIDDEN,
 };
 use crate::plan::NodeId;
 
@@ -60,7 +59,7 @@ impl Decider<'_> {
                 .map(|ix| self.instead(ix, self.skip(ix, SkippedBy::Person, format!("skipped by {}", by.who))))
                 .unwrap_or_default(),
             Action::Override { node, value } => {
-                find(node).map(|ix| self.instead(ix, self.complete(ix, value.clone(), Some(OVERRIDDEN.to_string())))).unwrap_or_default()
+                find(node).map(|ix| self.instead(ix, self.complete(ix, value.clone(), Some(Mark::Overridden)))).unwrap_or_default()
             }
             Action::Retry { node } => find(node).map(|ix| self.retry_now(ix)).unwrap_or_default(),
             Action::Edit { .. } => self.new_ways().unwrap_or_default(),

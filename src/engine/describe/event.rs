@@ -1,6 +1,6 @@
 //! An event on one line: which node, of what kind, what happened, and who did it. Console, shell and docs show these lines.
 
-use crate::engine::{Action, Actor, Event, GateReply, Job, NextCall, NodeFact, Outcome, Run, RunStatus};
+use crate::engine::{Action, Actor, Event, GateReply, Job, Mark, NextCall, NodeFact, Outcome, Run, RunStatus};
 use crate::plan::NodeId;
 use crate::text::{Plain, count, counted, duration};
 use serde_json::Value;
@@ -132,11 +132,11 @@ impl NodeFact {
                 ("node", just(&format!("inner plan started, turn {index}")), none(), EventTone::Working)
             }
             Self::Completed { result, mark } => {
-                let mark = mark.as_ref().map(|mark| format!(" ({})", mark.replace('_', " "))).unwrap_or_default();
+                let mark = mark.as_ref().map(|mark| format!(" ({})", mark.label())).unwrap_or_default();
                 ("node", because(&format!("succeeded{mark}"), &value_text(result)), none(), EventTone::Succeeded)
             }
             Self::Returned { mark } => {
-                ("node", because("returned a result", mark.as_deref().unwrap_or_default()), none(), EventTone::Waiting)
+                ("node", because("returned a result", mark.as_ref().map_or("", Mark::as_str)), none(), EventTone::Waiting)
             }
             Self::Failed { error, safe: true, .. } => ("node", because("failed_safe", &error.message), none(), EventTone::FailedSafe),
             Self::Failed { error, .. } => ("node", because("failed", &error.message), none(), EventTone::Failed),

@@ -7,7 +7,7 @@
 //!   may exceed the elapsed time.
 //! - **Wait time**: while a node waited for people, slots, locks, rates or its next attempt. The timeline shows it.
 
-use crate::engine::{NodeRun, Run, Time, WorkSpan, state::OVERRIDDEN};
+use crate::engine::{Mark, NodeRun, Run, Time, WorkSpan};
 use crate::text::{Plain, duration};
 
 /// `elapsed 6.1s`
@@ -35,7 +35,7 @@ impl Run {
 impl NodeRun {
     /// Until `now`. `None` where the node has not begun, and where a person gave its result.
     pub fn work_ms_by(&self, now: Time) -> Option<u64> {
-        let given = self.mark.as_deref() == Some(OVERRIDDEN);
+        let given = self.mark == Some(Mark::Overridden);
         let WorkSpan { started, working, worked_ms, .. } = self.span;
         started.filter(|_| !given).map(|_| worked_ms + working.map_or(0, |since| now.since(since)))
     }

@@ -43,7 +43,7 @@ pub fn listed(parts: impl IntoIterator<Item = Plain>) -> Plain {
 impl Side {
     /// `succeeded (rehearsal), work 45ms, 1.2k tokens`
     pub fn label(&self) -> Plain {
-        let mark = self.mark.as_ref().map(|mark| format!(" ({})", mark.replace('_', " "))).unwrap_or_default();
+        let mark = self.mark.as_ref().map(|mark| format!(" ({})", mark.label())).unwrap_or_default();
         let state = Plain::summary(&format!("{}{mark}", self.state));
         listed([state, self.took.label()].into_iter().filter(|part| !part.is_empty()))
     }

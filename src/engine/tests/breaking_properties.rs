@@ -5,6 +5,7 @@ use super::{
     breaking::point,
     properties::{Draw, Player, build, check, drawn},
 };
+use crate::engine::Mark;
 use crate::engine::*;
 use crate::plan::*;
 use proptest::prelude::*;
@@ -122,7 +123,7 @@ impl Reader {
             Event::Node { fact: NodeFact::Started { .. }, .. } if self.run.pace() != Pace::Going => return,
             Event::Node { node_id, generation, fact: NodeFact::Started { attempt, .. } } => (node_id, generation, Moment::Before, *attempt),
             // What a person says in a node's place is no result of its work.
-            Event::Node { fact: NodeFact::Completed { mark: Some(mark), .. }, .. } if mark == "overridden" => return,
+            Event::Node { fact: NodeFact::Completed { mark: Some(Mark::Overridden), .. }, .. } => return,
             Event::Node { node_id, generation, fact: NodeFact::Completed { .. } }
                 if self.returned.contains(&(node_id.clone(), *generation)) =>
             {

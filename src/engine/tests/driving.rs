@@ -1,6 +1,7 @@
 //! Nodes at work, driven by people: calls held before they happen, words for the next turn, and stops.
 
 use super::{breaking::point, kit::*};
+use crate::engine::Mark;
 use crate::engine::*;
 use crate::plan::*;
 use serde_json::{Value, json};
@@ -204,8 +205,8 @@ fn one_running_agent_can_be_steered_stopped_and_keeps_what_it_has_or_cancelled()
     model(&mut world, "a", "m1");
     assert_eq!((answered(&world, "m1"), world.run.undoable()), (Some(go(&[], true)), None));
     assert!(refused(&world.act(Action::Stop { target: on("a") })).contains("was stopped by anna already"));
-    world.fact("a", WorkerFact::Done(Done { result: json!("half of it"), mark: Some("stopped".into()) }));
-    assert_eq!((world.node("a").mark.as_deref(), world.state("b")), (Some("stopped"), "running"));
+    world.fact("a", WorkerFact::Done(Done { result: json!("half of it"), mark: Some(Mark::Stopped) }));
+    assert_eq!((world.node("a").mark.as_ref().map(Mark::as_str), world.state("b")), (Some("stopped"), "running"));
     world.act(Action::Cancel { target: on("c") });
     assert_eq!(world.state("c"), "cancelled");
 }
@@ -281,7 +282,7 @@ fn a_stopped_loop_gives_what_its_last_turn_gave() {
     world.done("l[2]/x", json!("second"));
     let looped = world.node("l");
     assert_eq!(
-        (looped.state.word(), looped.mark.as_deref(), looped.result.as_deref()),
+        (looped.state.word(), looped.mark.as_ref().map(Mark::as_str), looped.result.as_deref()),
         ("succeeded", Some("stopped"), Some(&json!("second")))
     );
     assert_eq!(world.state("b"), "running");

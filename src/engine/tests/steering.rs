@@ -1,6 +1,7 @@
 //! Pause, step, run to, hold, release, skip, override and undo, each as a person would meet it.
 
 use super::kit::*;
+use crate::engine::Mark;
 use crate::engine::*;
 use crate::plan::*;
 use serde_json::json;
@@ -84,7 +85,10 @@ fn marking_done_lets_consumers_go_on_and_is_visibly_marked() {
     let mut world = World::new(plan(vec![agent("a", &[]), agent("b", &["a"])]));
     act(&mut world, Action::Hold { target: on("b") });
     act(&mut world, Action::Override { node: "a".into(), value: json!({"n": 1}) });
-    assert_eq!((world.state("a"), world.node("a").mark.as_deref(), world.state("b")), ("succeeded", Some("overridden"), "held"));
+    assert_eq!(
+        (world.state("a"), world.node("a").mark.as_ref().map(Mark::as_str), world.state("b")),
+        ("succeeded", Some("overridden"), "held")
+    );
     assert!(
         matches!(world.effects.last(), Some(Effect::Abort { node, .. }) if *node == "a".into()),
         "its worker stops: {:?}",

@@ -35,3 +35,12 @@ fn unknown_fields_are_left_out_and_unknown_events_refused() {
     assert!(error(r#"{"seq":1,"at":0,"type":"node_ready","node_id":"a"}"#).contains("generation"));
     assert!(error(r#"{"seq":1,"at":0,"node_id":"a"}"#).contains("type"));
 }
+
+#[test]
+fn marks_keep_their_names_and_unknown_ones_are_kept() {
+    for name in ["answered", "budget_exhausted", "cut", "overridden", "partial", "rehearsal", "stopped", "of_another_version"] {
+        let mark: Mark = serde_json::from_value(name.into()).unwrap();
+        assert_eq!((mark.as_str(), serde_json::to_value(&mark).unwrap()), (name, name.into()));
+        assert_eq!(matches!(mark, Mark::Other(_)), name == "of_another_version");
+    }
+}

@@ -87,7 +87,7 @@ fn tell_kept(kept: &Kept, go_on: &str, doc: &mut Doc<'_>) {
     let result = match kept {
         Kept::Start => None,
         Kept::Result { result, mark } => {
-            let mark = mark.as_ref().map(|mark| format!(", {}", mark.replace('_', " "))).unwrap_or_default();
+            let mark = mark.as_ref().map(|mark| format!(", {}", mark.label())).unwrap_or_default();
             doc.text(Role::Held, &format!("it has its result{mark}; nothing uses it yet"));
             Some(result)
         }

@@ -40,7 +40,7 @@ fn result(view: &TraceView, step: &TraceStep, row: usize) -> Vec<(Plain, Role)> 
         pieces.push((Plain::line("  shown above"), Role::Dim));
         return pieces;
     }
-    let mark = step.mark.as_ref().map(|mark| format!(", {mark}")).unwrap_or_default();
+    let mark = step.mark.as_ref().map(|mark| format!(", {}", mark.as_str())).unwrap_or_default();
     pieces.push((Plain::blank(2).then(&Plain::summary(&format!("{}{mark}", step.state))), Role::Text));
     if step.made.stale.is_some() {
         pieces.push((Plain::line(", stale"), Role::Stale));

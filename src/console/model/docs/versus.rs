@@ -27,7 +27,7 @@ pub fn totals(totals: &Totals) -> Plain {
 /// What became of a node, on one line.
 pub fn side(side: Option<&Side>) -> Plain {
     let Some(side) = side else { return Plain::line("not in this run") };
-    let mark = side.mark.as_ref().map(|mark| format!(", {mark}")).unwrap_or_default();
+    let mark = side.mark.as_ref().map(|mark| format!(", {}", mark.as_str())).unwrap_or_default();
     let first = |text: &str| start(text.lines().find(|line| !line.trim().is_empty()).unwrap_or_default());
     let said = match side.result.as_deref() {
         None | Some(Value::Null) => first(side.error.as_deref().unwrap_or_default()),

@@ -1,0 +1,46 @@
+//! `Mark`: why a result is not a plain one.
+
+use serde::{Deserialize, Serialize};
+
+/// Why a result is not a plain one: who made it, or what cut it short.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Mark {
+    /// A person gave a result in a tool's place.
+    Answered,
+    /// A limit of the node ended the work early.
+    BudgetExhausted,
+    /// The model reached a limit of its own, or a filter, in the middle of its text.
+    Cut,
+    /// A person gave or changed the result.
+    Overridden,
+    /// Something inside a composite node went wrong, but not everything.
+    Partial,
+    /// No model made it.
+    Rehearsal,
+    /// A person asked the node to wrap up.
+    Stopped,
+    /// Of a journal that another version wrote.
+    #[serde(untagged)]
+    Other(String),
+}
+
+impl Mark {
+    /// The mark as it is on the wire.
+    pub fn as_str(&self) -> &str {
+        match self {
+            Self::Answered => "answered",
+            Self::BudgetExhausted => "budget_exhausted",
+            Self::Cut => "cut",
+            Self::Overridden => "overridden",
+            Self::Partial => "partial",
+            Self::Rehearsal => "rehearsal",
+            Self::Stopped => "stopped",
+            Self::Other(mark) => mark,
+        }
+    }
+
+    pub fn label(&self) -> String {
+        self.as_str().replace('_', " ")
+    }
+}
