@@ -37,11 +37,11 @@ pub fn diff(args: &DiffArgs, place: &CliContext, io: &mut Io<'_>) -> Result<Exit
             value
         };
         let pieces: Vec<Value> = diff.pieces.iter().enumerate().map(as_json).collect();
-        let mut told = json!({"equal": same, "pieces": pieces});
+        let mut report = json!({"equal": same, "pieces": pieces});
         if let Some((results, _)) = &results {
-            told["results"] = json!(results);
+            report["results"] = json!(results);
         }
-        io.json(&told)?;
+        io.json(&report)?;
         return Ok(exit);
     }
     for (at, piece) in diff.pieces.iter().enumerate() {
@@ -114,9 +114,9 @@ fn needs(diff: &Diff, old: &Plan, at: usize) -> Vec<usize> {
 
 /// The piece on one line.
 fn head(piece: &Difference) -> String {
-    let told = piece.description();
-    let words = [told.sort, &told.subject, &told.field].into_iter().filter(|words| !words.is_empty());
-    format!("{} {}", told.mark.sign(), words.collect::<Vec<_>>().join("  "))
+    let difference = piece.description();
+    let words = [difference.sort, &difference.subject, &difference.field].into_iter().filter(|words| !words.is_empty());
+    format!("{} {}", difference.mark.sign(), words.collect::<Vec<_>>().join("  "))
 }
 
 fn print(piece: &Difference, io: &mut Io<'_>) -> Result<(), CliError> {

@@ -90,20 +90,20 @@ const CANCEL_WITHIN: Duration = Duration::from_secs(2);
 
 /// Signals as they come. The first one stops the run; a second interrupt soon after it cancels the run; any other ends the program at once.
 pub(super) fn signals() -> RunSignals {
-    let (tell, told) = mpsc::unbounded_channel();
+    let (sender, receiver) = mpsc::unbounded_channel();
     tokio::spawn(async move {
         let first = end_signal().await;
         let at = Instant::now();
         // Nobody hears it once the run is over.
-        let _ = tell.send(first);
+        let _ = sender.send(first);
         let mut last = end_signal().await;
         if (first, last) == (RunSignal::Interrupt, RunSignal::Interrupt) && at.elapsed() < CANCEL_WITHIN {
-            let _ = tell.send(last);
+            let _ = sender.send(last);
             last = end_signal().await;
         }
         std::process::exit(i32::from(last.exit_code()));
     });
-    told
+    receiver
 }
 
 /// Gives a person who interrupted a run the time to interrupt again, which cancels it.

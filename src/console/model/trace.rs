@@ -15,8 +15,8 @@ pub struct TraceView {
     first: NodeId,
     /// After how many events it is so.
     folded: usize,
-    /// What is told beside the run until then.
-    told: TraceNotes,
+    /// What the records say beside the run until then.
+    notes: TraceNotes,
     trace: Trace,
     lines: Vec<TraceLine>,
     /// Which line is selected.
@@ -86,18 +86,18 @@ impl TraceNotes {
 impl TraceView {
     /// The trace of a node's result after some events; nothing where there is no such node.
     pub fn new(fold: &Fold, records: &[Record], node: &NodeId) -> Option<Self> {
-        let mut told = TraceNotes::default();
-        told.fold(records);
-        let first = told.first(node);
-        Self::of(told, first, fold, records.len())
+        let mut notes = TraceNotes::default();
+        notes.fold(records);
+        let first = notes.first(node);
+        Self::of(notes, first, fold, records.len())
     }
 
     /// The trace of the node that was called so first, after so many events.
-    fn of(told: TraceNotes, first: NodeId, fold: &Fold, folded: usize) -> Option<Self> {
-        let node = told.now(&first);
-        let trace = fold.run.trace(&node, &told.asked)?;
+    fn of(notes: TraceNotes, first: NodeId, fold: &Fold, folded: usize) -> Option<Self> {
+        let node = notes.now(&first);
+        let trace = fold.run.trace(&node, &notes.asked)?;
         let lines = trace.rows.iter().enumerate().flat_map(|(at, row)| lines_of(&trace, at, row)).collect();
-        Some(Self { node, first, folded, told, trace, lines, selected: 0, top: 0, scroll: 0 })
+        Some(Self { node, first, folded, notes, trace, lines, selected: 0, top: 0, scroll: 0 })
     }
 
     /// The same after other events, where they are others; the selection stays where it is.
@@ -113,17 +113,17 @@ impl TraceView {
             self.folded = records.len();
             return;
         }
-        let (mut told, known) = match records.len() > self.folded {
-            true => (std::mem::take(&mut self.told), self.folded),
+        let (mut notes, known) = match records.len() > self.folded {
+            true => (std::mem::take(&mut self.notes), self.folded),
             false => (TraceNotes::default(), 0),
         };
-        told.fold(records.get(known..).unwrap_or_default());
-        if let Some(fresh) = Self::of(told, self.first.clone(), fold, records.len()) {
+        notes.fold(records.get(known..).unwrap_or_default());
+        if let Some(fresh) = Self::of(notes, self.first.clone(), fold, records.len()) {
             let selected = self.selected.min(fresh.lines.len().saturating_sub(1));
             *self = Self { selected, top: self.top, scroll: self.scroll, ..fresh };
         } else {
             // The node is not there, and may come back.
-            (self.told, self.folded) = (TraceNotes::default(), 0);
+            (self.notes, self.folded) = (TraceNotes::default(), 0);
         }
     }
 

@@ -15,7 +15,7 @@ pub struct CompareScreen {
     /// How both stood when they were compared.
     stands: [Stand; 2],
     /// What differs in their plans.
-    told: Vec<DifferenceText>,
+    differences: Vec<DifferenceText>,
     /// What became of their nodes.
     comparison: Comparison,
     /// Places in the comparison of nodes that are not the same.
@@ -57,7 +57,7 @@ impl CompareScreen {
         let (comparison, changed) = compared(left, right);
         let sides = [left, right].map(|view| (view.id.clone(), view.goal()));
         let stands = [left, right].map(Stand::of);
-        Self { sides, stands, told: differences(left, right), comparison, changed, selected: 0, top: 0, scroll: 0, difference: None }
+        Self { sides, stands, differences: differences(left, right), comparison, changed, selected: 0, top: 0, scroll: 0, difference: None }
     }
 
     /// Compares again where one of the runs went on since; says whether it did. The selection stays on its row.
@@ -68,7 +68,7 @@ impl CompareScreen {
         }
         let selected = self.row(self.selected).map(|row| row.place());
         if stands.map(|stand| stand.shape) != self.stands.map(|stand| stand.shape) {
-            self.told = differences(left, right);
+            self.differences = differences(left, right);
             self.sides = [left, right].map(|view| (view.id.clone(), view.goal()));
         }
         (self.comparison, self.changed) = compared(left, right);
@@ -82,7 +82,7 @@ impl CompareScreen {
 
     /// Rows in all: what differs in the plans, then the nodes.
     pub fn len(&self) -> usize {
-        self.told.len() + self.changed.len()
+        self.differences.len() + self.changed.len()
     }
 
     pub fn is_empty(&self) -> bool {
@@ -90,10 +90,10 @@ impl CompareScreen {
     }
 
     pub fn row(&self, at: usize) -> Option<VersusRow<'_>> {
-        match self.told.get(at) {
-            Some(told) => Some(VersusRow::Plan(told)),
+        match self.differences.get(at) {
+            Some(difference) => Some(VersusRow::Plan(difference)),
             None => {
-                let node = self.changed.get(at.checked_sub(self.told.len())?)?;
+                let node = self.changed.get(at.checked_sub(self.differences.len())?)?;
                 self.comparison.nodes.get(*node).map(VersusRow::Node)
             }
         }
@@ -101,8 +101,8 @@ impl CompareScreen {
 
     /// Compares what stands at the selected row, unless that was done. In proportion to two whole results, so not once a frame.
     pub fn look(&mut self) -> &Doc<'static> {
-        let told = self.difference.take().filter(|(at, _)| *at == self.selected);
-        let (_, doc) = self.difference.insert(told.unwrap_or_else(|| (self.selected, docs::versus(self))));
+        let drawn = self.difference.take().filter(|(at, _)| *at == self.selected);
+        let (_, doc) = self.difference.insert(drawn.unwrap_or_else(|| (self.selected, docs::versus(self))));
         doc
     }
 
@@ -121,7 +121,7 @@ impl VersusRow<'_> {
     /// Where it tells of something, whatever it tells.
     fn place(self) -> (&'static str, String, String) {
         match self {
-            Self::Plan(told) => (told.sort, told.subject.clone(), told.field.clone()),
+            Self::Plan(difference) => (difference.sort, difference.subject.clone(), difference.field.clone()),
             Self::Node(node) => ("", node.node.to_string(), String::new()),
         }
     }

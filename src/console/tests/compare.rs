@@ -66,7 +66,7 @@ fn one_difference_is_taken_back_and_undone() {
     let mut deck = edited(100, 30);
     deck.keys("=");
     assert!(deck.sees("3 differences to original"), "{}", deck.screen());
-    let lost = deck.model.editor.compare.differences().iter().position(|told| told.subject == "scan").unwrap();
+    let lost = deck.model.editor.compare.differences().iter().position(|difference| difference.subject == "scan").unwrap();
     deck.model.editor.compare.selected = lost;
     deck.keys("x");
     assert!(deck.model.editor.node(&NodeId::new("scan")).is_some(), "{}", deck.screen());

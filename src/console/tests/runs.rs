@@ -247,18 +247,18 @@ fn what_differs_at_a_row_is_compared_once_and_not_with_each_frame() {
     let mut deck = versus(120, 40);
     deck.keys("G");
     deck.flush();
-    let told = |deck: &Deck| {
+    let drawn = |deck: &Deck| {
         let versus = deck.model.runs.versus.as_ref().unwrap();
         versus.difference().unwrap().from(0).next().unwrap().1.as_str().as_ptr()
     };
-    let before = told(&deck);
+    let before = drawn(&deck);
     deck.flush();
-    assert_eq!(told(&deck), before);
+    assert_eq!(drawn(&deck), before);
     deck.keys("K");
-    assert_eq!(told(&deck), before, "scrolling compares nothing");
+    assert_eq!(drawn(&deck), before, "scrolling compares nothing");
     deck.keys("k");
     deck.flush();
-    assert_ne!(told(&deck), before);
+    assert_ne!(drawn(&deck), before);
 }
 
 #[test]

@@ -133,7 +133,7 @@ fn run_opened(model: &mut Model, turn: &mut UpdateTurn, id: RunId, records: &[Re
         model.status = end;
     }
     for record in records.get(known..).unwrap_or_default() {
-        told(model, &id, &record.event);
+        report(model, &id, &record.event);
     }
     if actions::branch::opened(model, &id) || was_shown {
         return;
@@ -177,7 +177,7 @@ fn events(model: &mut Model, turn: &mut UpdateTurn, id: &RunId, records: &[Recor
     // What comes is in the journal, so that it can be written again.
     view.frozen = None;
     for record in records {
-        told(model, id, &record.event);
+        report(model, id, &record.event);
         if let Event::ApprovalRequired { gate } = &record.event {
             turn.send(Request::Preview { run: id.clone(), gate: gate.id, payload: gate.payload.clone() });
         }
@@ -191,9 +191,9 @@ fn events(model: &mut Model, turn: &mut UpdateTurn, id: &RunId, records: &[Recor
     }
 }
 
-/// What a person should hear of an event besides what the screens show anyway. Of a run that isn't shown it is told with its number, and
-/// without keys: those act on the shown one.
-fn told(model: &mut Model, id: &RunId, event: &Event) {
+/// What a person should hear of an event besides what the screens show anyway. Of a run that isn't shown the number is given,
+/// and no keys: those act on the shown one.
+fn report(model: &mut Model, id: &RunId, event: &Event) {
     let shown = model.place.shown == PlanScreen::Run(id.clone());
     let key = |command: &str| model.look.keymap.hint(command).filter(|_| shown);
     let status = match event {

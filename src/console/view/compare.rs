@@ -31,14 +31,14 @@ fn list(model: &Model, pen: &mut Pen<'_>, area: Rect) {
     };
     pen.title(area, &[(Plain::line(&count), Role::Title), (against, Role::Title)], model.dialogs.is_empty());
     let rows = compare.differences().iter().enumerate().skip(compare.top);
-    for (y, (at, told)) in (area.top() + 1..area.bottom()).zip(rows) {
+    for (y, (at, difference)) in (area.top() + 1..area.bottom()).zip(rows) {
         let line = Rect { y, height: 1, ..area };
-        let role = docs::mark_role(told.mark);
+        let role = docs::mark_role(difference.mark);
         let pieces = [
-            (Plain::line(told.mark.sign()), role),
-            (Plain::line(" ").then(&Plain::line(told.sort).pad(6)), Role::Dim),
-            (Plain::summary(&told.subject), Role::Text),
-            (Plain::blank(2).then(&Plain::summary(&told.field)), Role::Dim),
+            (Plain::line(difference.mark.sign()), role),
+            (Plain::line(" ").then(&Plain::line(difference.sort).pad(6)), Role::Dim),
+            (Plain::summary(&difference.subject), Role::Text),
+            (Plain::blank(2).then(&Plain::summary(&difference.field)), Role::Dim),
         ];
         pen.pieces(Rect { x: line.x + 2, width: line.width.saturating_sub(3), ..line }, &pieces);
         if at == compare.selected {

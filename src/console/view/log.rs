@@ -65,19 +65,22 @@ fn lines(model: &Model, view: &RunView, pen: &mut Pen<'_>, area: Rect) {
         let at = tells.first();
         let Some(record) = view.journal().records().get(at) else { break };
         let row = Rect { y, height: 1, ..area };
-        let told = record.event.describe(&view.newest().run);
+        let event = record.event.describe(&view.newest().run);
         let ahead = |role: Role| if at < now { role } else { Role::Dim };
-        let node = told.node.as_ref().map(|node| Plain::summary(node)).unwrap_or_default();
-        let who = if told.who.is_empty() { Plain::default() } else { Plain::line(" ").then(&told.who).then(&Plain::blank(1)) };
+        let node = event.node.as_ref().map(|node| Plain::summary(node)).unwrap_or_default();
+        let who = if event.who.is_empty() { Plain::default() } else { Plain::line(" ").then(&event.who).then(&Plain::blank(1)) };
         let right = pen.pieces_right(Rect { width: row.width.saturating_sub(1), ..row }, &[(who.truncate(22), Role::Dim)]);
         let pieces = [
             (clock(record.at.0).then(&Plain::blank(1)), Role::Dim),
-            (Plain::line(told.kind).pad(8), Role::Dim),
+            (Plain::line(event.kind).pad(8), Role::Dim),
             (node.pad(node_width).then(&Plain::blank(1)), ahead(Role::Accent)),
         ];
         let x = pen.pieces(Rect { x: row.x + 2, width: right.saturating_sub(row.x + 2), ..row }, &pieces);
         let width = right.saturating_sub(x);
-        pen.pieces(Rect { x, y, width, height: 1 }, &sentence::row(&what(tells, told.what(), width), ahead(words::event_role(told.tone))));
+        pen.pieces(
+            Rect { x, y, width, height: 1 },
+            &sentence::row(&what(tells, event.what(), width), ahead(words::event_role(event.tone))),
+        );
         if line == view.log.selected() {
             pen.select(row, model.dialogs.is_empty() && model.place.focus != Focus::Filter);
         }
@@ -85,9 +88,9 @@ fn lines(model: &Model, view: &RunView, pen: &mut Pen<'_>, area: Rect) {
 }
 
 /// What a line tells in so many columns: of what is streamed the end, since that is what grows.
-fn what(row: &LogRow, told: Plain, width: u16) -> Plain {
+fn what(row: &LogRow, text: Plain, width: u16) -> Plain {
     match row {
-        LogRow::Event(_) => told,
+        LogRow::Event(_) => text,
         LogRow::Stream(stream) => {
             let said = docs::said(stream).then(&Plain::line(": "));
             let room = usize::from(width).saturating_sub(said.width());

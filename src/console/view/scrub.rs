@@ -68,19 +68,19 @@ fn words(model: &Model, view: &RunView, replay: &Replay, pen: &mut Pen<'_>, row:
     let right = pen.pieces_right(row, &[(Plain::line(&goes_on), Role::Running)]);
     let Some(record) = replay.at().checked_sub(1).and_then(|at| view.journal().records().get(at)) else { return };
     let fold = view.seen();
-    let told = record.event.describe(&fold.run);
+    let line = record.event.describe(&fold.run);
     let since = Plain::line("  +").then(&duration(fold.run.elapsed_ms(record.at)));
     let mut pieces = vec![
         (Plain::line(&format!(" event {} of {events}  ", replay.at())), Role::Heading),
         (clock(record.at.0).then(&since), Role::Dim),
         (Plain::blank(2), Role::Text),
     ];
-    if let Some(node) = &told.node {
+    if let Some(node) = &line.node {
         pieces.push((Plain::summary(node).then(&Plain::blank(1)), Role::Accent));
     }
-    pieces.extend(sentence::row(&told.what(), words::event_role(told.tone)));
-    if !told.who.is_empty() {
-        pieces.push((Plain::line(", by ").then(&told.who), Role::Dim));
+    pieces.extend(sentence::row(&line.what(), words::event_role(line.tone)));
+    if !line.who.is_empty() {
+        pieces.push((Plain::line(", by ").then(&line.who), Role::Dim));
     }
     let width = if model.place.size.0 < 60 { row.width } else { right.saturating_sub(row.x + 1) };
     pen.pieces(Rect { width, ..row }, &pieces);

@@ -29,12 +29,12 @@ pub fn draw(model: &Model, pen: &mut Pen<'_>, layout: &ScreenLayout) {
         let line = Rect { y, height: 1, ..area };
         match versus.row(at) {
             None => break,
-            Some(VersusRow::Plan(told)) => {
+            Some(VersusRow::Plan(difference)) => {
                 let pieces = [
-                    (Plain::line(told.mark.sign()).then(&Plain::blank(1)), docs::mark_role(told.mark)),
-                    (Plain::line(told.sort).pad(6), Role::Dim),
-                    (Plain::summary(&told.subject).then(&Plain::blank(2)), Role::Text),
-                    (Plain::summary(&told.field), Role::Dim),
+                    (Plain::line(difference.mark.sign()).then(&Plain::blank(1)), docs::mark_role(difference.mark)),
+                    (Plain::line(difference.sort).pad(6), Role::Dim),
+                    (Plain::summary(&difference.subject).then(&Plain::blank(2)), Role::Text),
+                    (Plain::summary(&difference.field), Role::Dim),
                 ];
                 pen.pieces(Rect { x: line.x + 2, width: line.width.saturating_sub(3), ..line }, &pieces);
             }

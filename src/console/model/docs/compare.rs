@@ -12,27 +12,27 @@ use crate::text::Plain;
 pub fn compare(model: &Model) -> Doc<'static> {
     let mut doc = Doc::default();
     let compare = &model.editor.compare;
-    let Some(told) = compare.differences().get(compare.selected) else { return doc };
+    let Some(difference) = compare.differences().get(compare.selected) else { return doc };
     let whose = match compare.name() {
-        None => match told.mark {
+        None => match difference.mark {
             DifferenceMark::Added => "added by your edits",
             DifferenceMark::Removed => "removed by your edits",
             DifferenceMark::Changed => "changed by your edits",
         },
-        Some(_) => match told.mark {
+        Some(_) => match difference.mark {
             DifferenceMark::Added => "is only in the other plan",
             DifferenceMark::Removed => "is not in the other plan",
             DifferenceMark::Changed => "is different in the other plan",
         },
     };
-    doc.line(Role::Heading, Plain::summary(&format!("{} {} {}", told.sort, told.subject, told.field)));
+    doc.line(Role::Heading, Plain::summary(&format!("{} {} {}", difference.sort, difference.subject, difference.field)));
     doc.line(Role::Dim, Plain::line(whose));
     let needed = compare.needed(model.editor.plan());
-    for told in needed.iter().filter_map(|at| compare.differences().get(*at)) {
-        doc.line(Role::Warning, Plain::summary(&format!("together with: {} {} {}", told.sort, told.subject, told.field)));
+    for difference in needed.iter().filter_map(|at| compare.differences().get(*at)) {
+        doc.line(Role::Warning, Plain::summary(&format!("together with: {} {} {}", difference.sort, difference.subject, difference.field)));
     }
     doc.line(Role::Text, Plain::default());
-    for (mark, line) in &told.lines {
+    for (mark, line) in &difference.lines {
         let (sign, role) = match mark {
             DifferenceMark::Added | DifferenceMark::Removed => (mark.sign(), mark_role(*mark)),
             DifferenceMark::Changed => (" ", Role::Text),

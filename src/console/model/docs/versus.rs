@@ -57,9 +57,9 @@ pub fn versus(versus: &CompareScreen) -> Doc<'static> {
     let mut doc = Doc::default();
     match versus.row(versus.selected) {
         None => {}
-        Some(VersusRow::Plan(told)) => {
-            doc.line(Role::Heading, Plain::summary(&format!("{} {} {}", told.sort, told.subject, told.field)));
-            for (mark, line) in &told.lines {
+        Some(VersusRow::Plan(difference)) => {
+            doc.line(Role::Heading, Plain::summary(&format!("{} {} {}", difference.sort, difference.subject, difference.field)));
+            for (mark, line) in &difference.lines {
                 let (sign, role) = match mark {
                     DifferenceMark::Added | DifferenceMark::Removed => (mark.sign(), mark_role(*mark)),
                     DifferenceMark::Changed => (" ", Role::Text),

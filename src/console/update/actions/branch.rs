@@ -206,7 +206,7 @@ fn compare(model: &mut Model, one: &RunId, other: &RunId) {
 pub fn to_node(model: &mut Model, _: &mut UpdateTurn) {
     let node = model.runs.versus.as_ref().and_then(|versus| match versus.row(versus.selected)? {
         VersusRow::Node(node) => Some(node.node.clone()),
-        VersusRow::Plan(told) => Some(NodeId::new(&told.subject)),
+        VersusRow::Plan(difference) => Some(NodeId::new(&difference.subject)),
     });
     model.place.screen = Screen::Plan;
     if let Some(node) = node.filter(|node| model.addressed().node(node).is_some()) {

@@ -63,8 +63,8 @@ pub fn accept(model: &mut Model, _: &mut UpdateTurn) {
 
 fn make(model: &mut Model, done: &str) {
     let compare = &model.editor.compare;
-    let Some(told) = compare.differences().get(compare.selected) else { return };
-    let what = format!("{} {} {}", told.sort, told.subject, told.field);
+    let Some(difference) = compare.differences().get(compare.selected) else { return };
+    let what = format!("{} {} {}", difference.sort, difference.subject, difference.field);
     let undo = model.hint("compare.undo");
     let made = model.editor.make_piece(&model.session.catalog);
     report(model, made.map(|()| Said::Now), &format!("{done}: {}; press {undo} to undo", what.trim_end()));
