@@ -176,7 +176,7 @@ fn the_inputs_of_a_plan_are_seen_where_nodes_name_them_and_are_changed_in_one_pl
     deck.keys("enter");
     deck.select("list");
     assert!(deck.sees("path: *.rs"), "{}", deck.screen());
-    assert!(deck.sees("glob: *.rs") && deck.sees("I changes them"), "{}", deck.screen());
+    assert!(deck.sees("glob: *.rs") && deck.sees("press I to change them"), "{}", deck.screen());
     deck.keys("I");
     let Some(Dialog::Editor(editor)) = deck.model.dialogs.last_mut() else { panic!() };
     editor.field = TextField::new(Lines::Many, "{\"glob\": \"*.md\"}");

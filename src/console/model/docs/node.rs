@@ -84,7 +84,7 @@ fn inputs(model: &Model, node: &Node, doc: &mut Doc<'static>) {
     }
     let hint = match owner {
         Some(owner) => model.look.keymap.hint("plan.node").map(|key| format!("{key} on {} changes its value", owner.id)),
-        None => model.look.keymap.hint("plan.inputs").map(|key| format!("{key} changes them")),
+        None => model.look.keymap.hint("plan.inputs").map(|key| format!("press {key} to change them")),
     };
     if let Some(hint) = hint {
         doc.line(Role::Dim, Plain::blank(13).then(&Plain::summary(&hint)));
