@@ -3,8 +3,8 @@
 
 use super::{
     EdgeId,
-    frame::InnerRunIx,
     graph::{NodeIx, Settled},
+    inner_run::InnerRunIx,
     run::Run,
 };
 use crate::plan::{Edge, NodeId, NodeKind, Plan, Policy, Route, edit::Edit};

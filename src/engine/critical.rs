@@ -13,7 +13,7 @@ use std::{cmp::Reverse, collections::BTreeSet};
 impl Timeline {
     /// From the first node to the one that ended last; a node with a plan inside stands before those inside it.
     pub(super) fn critical(&self, run: &Run) -> Vec<NodeIx> {
-        let own = run.frame(super::frame::InnerRunIx(0)).into_iter().flat_map(|frame| frame.nodes());
+        let own = run.frame(super::inner_run::InnerRunIx(0)).into_iter().flat_map(|frame| frame.nodes());
         // Each began before the one that it is found from, so this ends; a journal that says otherwise ends it, too.
         let (mut chain, mut seen) = (Vec::new(), BTreeSet::new());
         let mut next = self.last_of(run, own).map(|last| self.innermost(run, last));

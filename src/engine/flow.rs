@@ -1,6 +1,8 @@
 //! `Flow`: what the engine keeps of a node beside what views see: its phase, its tokens in numbers, its worker, its approval.
 
-use super::{EdgeId, GateId, HeldCall, Kept, Mark, Moment, NextCall, SkippedBy, Time, calls::NodeSteering, frame::Bodies, graph::NodeIx};
+use super::{
+    EdgeId, GateId, HeldCall, Kept, Mark, Moment, NextCall, SkippedBy, Time, calls::NodeSteering, graph::NodeIx, inner_run::Bodies,
+};
 use crate::plan::Join;
 use serde_json::Value;
 use std::{

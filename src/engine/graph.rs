@@ -3,7 +3,7 @@
 
 use super::{
     EdgeId,
-    frame::InnerRunIx,
+    inner_run::InnerRunIx,
     slots::{Slot, Slots},
 };
 use crate::plan::{Approve, Catalog, DecisionNode, Dialect, Join, Node, NodeId, NodeKind, Plan, Policy, Risk, Route, ToolInfo, Verdict};

@@ -1,5 +1,6 @@
 //! One run as a pure state machine: inputs in, events out, effects from events. No clock, no I/O, no randomness.
 
+mod action;
 mod amend;
 mod branch;
 mod calls;
@@ -12,11 +13,11 @@ mod effects;
 mod event;
 mod evolve;
 mod flow;
-mod frame;
 mod gate;
 mod gates;
 mod graph;
 mod impact;
+mod inner_run;
 mod input;
 mod live_edit;
 mod mark;
@@ -38,12 +39,12 @@ mod topic;
 mod trace;
 mod transcript;
 mod undo;
-mod verb;
 mod why;
 mod wire;
 mod worker;
 
 pub use crate::plan::{Breakpoint, Moment};
+pub use action::{Action, ActionTarget, BreakId, Kept, RerunReach, WrittenValue};
 pub use calls::{HeldCall, NextCall};
 pub use compare::{Comparison, NodeComparison, ResultChange, Side, Totals};
 pub use describe::{EventLine, EventTone, ImpactLine, NodeImpact, RunStatus, arguments, elapsed, listed, value_text, work};
@@ -65,7 +66,6 @@ pub use timeline::{After, Bar, Doing, StartCause, Stretch, Timeline, TimelineCha
 pub use topic::Topic;
 pub use trace::{Approval, Came, How, Made, Trace, TraceRow, TraceStep, TracedCall};
 pub use transcript::{Transcript, TranscriptEntry};
-pub use verb::{Action, ActionTarget, BreakId, Kept, RerunReach, WrittenValue};
 pub use why::{Blocker, Obstacle};
 
 /// Counts the nodes and edges that a step looks at, so that tests can hold it to what its input touches.

@@ -1,6 +1,6 @@
 //! What views see of a run's plans: all nodes that there are, with those of bodies under their full ids, and the ways out of a node.
 
-use super::{EdgeState, NodeRun, frame::InnerRunIx, graph::NodeIx, run::Run};
+use super::{EdgeState, NodeRun, graph::NodeIx, inner_run::InnerRunIx, run::Run};
 use crate::plan::{Edge, Node, NodeId, Plan, nest};
 
 /// One way out of a node.

@@ -6,8 +6,8 @@ use super::{
     calls::NodeSteering,
     count::GenerationChange,
     flow::{EdgeCounts, Flow, FlowHalt, FlowOutcome, Phase},
-    frame::{InnerRun, InnerRunIx},
     graph::NodeIx,
+    inner_run::{InnerRun, InnerRunIx},
     run::{GateEnd, Run},
     state::EndKind,
 };

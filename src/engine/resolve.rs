@@ -4,8 +4,8 @@
 use super::{
     AgentJob, Dep, Job, NodeError, Provenance,
     flow::ForwardedResult,
-    frame::{InnerRun, InnerRunIx, MOST_ITEMS},
     graph::{NodeIx, leaves_something},
+    inner_run::{InnerRun, InnerRunIx, MOST_ITEMS},
     run::Run,
 };
 use crate::plan::{

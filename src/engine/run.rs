@@ -4,8 +4,8 @@
 use super::{
     Actor, Decided, EdgeId, EdgeState, Effect, Event, Gate, GateId, Input, NodeRun, Outcome, Record, RunId, RunSettings, Time,
     flow::{Flow, Phase},
-    frame::{InnerRun, InnerRunIx},
     graph::{NodeIx, RunGraph, Settled},
+    inner_run::{InnerRun, InnerRunIx},
     queue::Queue,
     slots::Slots,
     steer::{Speed, Steer},

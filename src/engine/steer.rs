@@ -293,7 +293,7 @@ impl Run {
         match target {
             ActionTarget::Node(node) => self.graph.find(node).into_iter().collect(),
             ActionTarget::Branch(node) => self.graph.find(node).map(|ix| self.branch_of(ix).own).unwrap_or_default(),
-            ActionTarget::Run => self.frames.first().into_iter().flat_map(super::frame::InnerRun::nodes).collect(),
+            ActionTarget::Run => self.frames.first().into_iter().flat_map(super::inner_run::InnerRun::nodes).collect(),
         }
     }
 

@@ -3,8 +3,8 @@
 
 use super::{
     Actor, DataSource, EdgeState, FileAccess, GateId, GateKind, Mark, Time, TokenUsage, Transcript, TranscriptEntry,
-    frame::InnerRunIx,
     graph::NodeIx,
+    inner_run::InnerRunIx,
     run::{GateEnd, GateRun, Run},
 };
 use crate::plan::{CodeNode, LoopNode, MapNode, NodeId, NodeKind, Path, names_in_code};

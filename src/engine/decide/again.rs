@@ -1,7 +1,9 @@
 //! Verbs that take nodes back to before they began: rerun, retry, rewind, override of what is over. Which nodes, why not, and what follows.
 
 use crate::engine::run::Decider;
-use crate::engine::{Action, Actor, EdgeState, Event, Kept, NodeState, Record, RerunReach, Time, flow::Phase, frame::Times, graph::NodeIx};
+use crate::engine::{
+    Action, Actor, EdgeState, Event, Kept, NodeState, Record, RerunReach, Time, flow::Phase, graph::NodeIx, inner_run::Times,
+};
 use crate::plan::NodeId;
 use std::collections::BTreeSet;
 

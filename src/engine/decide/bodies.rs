@@ -4,8 +4,8 @@ use super::end::plan_error;
 use crate::engine::run::Decider;
 use crate::engine::{
     ErrorKind, Event, Mark, NodeError, NodeFact, Time,
-    frame::{Bodies, Counts, InnerRunIx, MOST_NODES, Times},
     graph::NodeIx,
+    inner_run::{Bodies, Counts, InnerRunIx, MOST_NODES, Times},
 };
 use crate::plan::NodeKind;
 use serde_json::Value;

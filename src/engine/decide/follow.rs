@@ -5,9 +5,9 @@ use crate::engine::run::Decider;
 use crate::engine::{
     ErrorKind, Event, GateKind, NodeError, NodeFact, NodeState, Outcome, SkippedBy, Time,
     flow::Phase,
-    frame::MOST_NODES,
     gates::LOST_OPTIONS,
     graph::{NodeIx, tool_of, verdict},
+    inner_run::MOST_NODES,
     state::EndKind,
 };
 use crate::plan::{Approve, Dialect, Node, NodeKind, Verdict};

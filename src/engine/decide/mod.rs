@@ -1,5 +1,6 @@
 //! What an input calls for, and what follows from the state until nothing does. Looks only at state; one function an input.
 
+mod actions;
 mod again;
 mod answer;
 mod bodies;
@@ -11,14 +12,13 @@ mod end;
 mod follow;
 mod recover;
 mod stop;
-mod verbs;
 mod work;
 
 use super::{
     Actor, Command, Event, Input, NodeError, NodeFact, Outcome, RunId, RunSettings, Time, Timer, TimerKind,
     flow::Phase,
-    frame::unfit,
     graph::NodeIx,
+    inner_run::unfit,
     run::{Decider, Run},
 };
 use crate::plan::{NodeId, Plan};

@@ -5,7 +5,7 @@ use super::kit::*;
 use super::properties::*;
 use super::views::check_bars;
 use crate::engine::RerunReach;
-use crate::engine::{flow::Phase, frame::*, graph::NodeIx, *};
+use crate::engine::{flow::Phase, graph::NodeIx, inner_run::*, *};
 use crate::plan::{edit::Edit, *};
 use proptest::prelude::*;
 use serde_json::json;
