@@ -89,7 +89,7 @@ impl Run {
         let Some(shadow) = self.steer.shadow.take_if(|shadow| shadow.verb == verb) else { return };
         let gates = std::mem::replace(self, Arc::unwrap_or_clone(shadow).run).gates;
         for (id, gate) in gates.all {
-            let taken_back = || GateRun { end: GateEnd::Voided("the verb that led to it was taken back".to_string()), ..gate };
+            let taken_back = || GateRun { end: GateEnd::Voided("the action that led to it was undone".to_string()), ..gate };
             self.gates.all.entry(id).or_insert_with(taken_back);
         }
         self.seq = seq;

@@ -106,7 +106,7 @@ impl Decider<'_> {
             Action::Pause => self.is_halted().then(|| "the run is paused already".to_string()),
             Action::Resume => {
                 let broken = self.all_nodes().any(|ix| self.stands(ix));
-                (!self.is_halted() && !self.is_led() && !broken).then(|| "the run is not paused, and stands at no breakpoint".to_string())
+                (!self.is_halted() && !self.is_led() && !broken).then(|| "the run is not paused, and no breakpoint halts it".to_string())
             }
             Action::Step { .. } => ix.and_then(|ix| self.step_refusal(ix)),
             Action::RunTo { .. } => ix.and_then(|ix| self.is_beyond_start(ix).then(|| format!("`{}` has started already", self.id_of(ix)))),

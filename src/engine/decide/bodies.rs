@@ -80,7 +80,7 @@ impl Decider<'_> {
                 let error = NodeError {
                     kind: ErrorKind::Limit,
                     message: format!("after {turn} turns `{}` does not hold", work.until),
-                    hint: Some("raise `max_iterations` of the loop, or mend what it repeats".to_string()),
+                    hint: Some("raise `max_iterations` of the loop, or fix what it repeats".to_string()),
                     retry_after_ms: None,
                 };
                 self.fail(ix, error, Some(result))

@@ -326,7 +326,7 @@ fn what_a_node_stood_at_is_forgotten_with_its_end() {
     world.crash();
     world.done("a", json!(1));
     let why = world.run.refusal(&Command::act(Action::Resume));
-    assert_eq!(why.as_deref(), Some("the run is not paused, and stands at no breakpoint"));
+    assert_eq!(why.as_deref(), Some("the run is not paused, and no breakpoint halts it"));
 }
 
 #[test]
