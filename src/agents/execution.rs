@@ -16,7 +16,7 @@ use super::{
     turns,
 };
 use crate::engine::{AgentJob, Dep, Done, ErrorKind, ModelCall, NodeError, TokenUsage};
-use crate::models::{Model, ModelSettings};
+use crate::models::{ChatModel, ModelSettings};
 use crate::plan::{ContextMode, ToolInfo};
 
 /// With what an agent is run.
@@ -37,7 +37,7 @@ pub enum Responder {
     /// A model, or its rehearsal.
     Model {
         /// Where it is asked.
-        provider: Arc<dyn Model>,
+        provider: Arc<dyn ChatModel>,
         name: String,
         /// Sampling and limits of the execution.
         settings: ModelSettings,

@@ -7,7 +7,7 @@ use super::attempt::{AttemptLimits, REHEARSAL, millis};
 use super::{Port, tokens};
 use crate::engine::{ErrorKind, Mark, ModelCall, NodeError};
 use crate::models::{
-    ChatMessage, ChatReply, ChatRequest, Delta, Model, ModelError, ModelErrorKind, ModelSettings, OutputSchema, ToolOffer,
+    ChatMessage, ChatModel, ChatReply, ChatRequest, Delta, ModelError, ModelErrorKind, ModelSettings, OutputSchema, ToolOffer,
 };
 
 /// No call is made for an answer that may not even be this long.
@@ -15,7 +15,7 @@ pub(super) const SHORTEST_ANSWER: u64 = 64;
 
 /// Model calls of one attempt.
 pub(super) struct ModelSession<'a> {
-    provider: &'a dyn Model,
+    provider: &'a dyn ChatModel,
     model: &'a str,
     settings: &'a ModelSettings,
     /// Limits of the attempt.
@@ -58,7 +58,7 @@ pub(super) enum StreamAudience {
 }
 
 impl<'a> ModelSession<'a> {
-    pub fn new(provider: &'a dyn Model, model: &'a str, settings: &'a ModelSettings, caps: AttemptLimits, port: &'a dyn Port) -> Self {
+    pub fn new(provider: &'a dyn ChatModel, model: &'a str, settings: &'a ModelSettings, caps: AttemptLimits, port: &'a dyn Port) -> Self {
         Self { provider, model, settings, caps, port, spent: 0, worked: Duration::ZERO, acted: false, said: Vec::new(), wraps_up: false }
     }
 

@@ -2,7 +2,9 @@
 
 use super::*;
 use crate::engine::{AgentJob, Dep, Done, ErrorKind, Mark, NodeError, Provenance, TokenUsage};
-use crate::models::{CallRequest, ChatMessage, ChatReply, ChatRequest, Delta, Finish, Model, ModelError, ModelErrorKind, ModelSettings};
+use crate::models::{
+    CallRequest, ChatMessage, ChatModel, ChatReply, ChatRequest, Delta, Finish, ModelError, ModelErrorKind, ModelSettings,
+};
 use crate::plan::{ContextMode, Risk, ToolInfo, Verdict, limits::CONTEXT_TOKENS};
 use serde_json::{Value, json};
 use std::{
@@ -28,7 +30,7 @@ struct Script {
 }
 
 #[async_trait]
-impl Model for Script {
+impl ChatModel for Script {
     fn provider(&self) -> &str {
         &self.provider
     }
@@ -166,7 +168,7 @@ impl Stage {
     fn with(lines: Vec<Line>, provider: &str) -> Self {
         let script = Arc::new(Script { provider: provider.into(), lines: Mutex::new(lines.into()), requests: Mutex::default() });
         let responder =
-            Responder::Model { provider: Arc::clone(&script) as Arc<dyn Model>, name: "m".into(), settings: ModelSettings::default() };
+            Responder::Model { provider: Arc::clone(&script) as Arc<dyn ChatModel>, name: "m".into(), settings: ModelSettings::default() };
         let tools =
             vec![tool("read_file", Risk::Read), tool("git:log", Risk::Read), tool("write_file", Risk::Write), tool("broken", Risk::Read)];
         let card = Arc::new(Card::inline("a clerk", None, ToolList::Given));
@@ -629,7 +631,7 @@ async fn a_decision_that_names_no_route_is_asked_once_more_and_then_left_to_the_
 }
 
 fn rehearsing(mut stage: Stage) -> Stage {
-    let provider: Arc<dyn Model> = Arc::new(crate::models::rehearsal::Rehearsal);
+    let provider: Arc<dyn ChatModel> = Arc::new(crate::models::rehearsal::Rehearsal);
     stage.execution.responder = Responder::Model { provider, name: REHEARSAL.into(), settings: ModelSettings::default() };
     stage
 }

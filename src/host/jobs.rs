@@ -14,7 +14,7 @@ use super::{
 };
 use crate::agents::{self, AgentRegistry, AttemptEnd, Cards, Execution, Responder};
 use crate::engine::{AgentJob, Dep, Job, NodeError, WorkerFact};
-use crate::models::{Model, config::Lookup};
+use crate::models::{ChatModel, config::Lookup};
 use crate::plan::Catalog;
 use crate::tools::{ToolContext, ToolRegistry, sandbox::SandboxConfig};
 use async_trait::async_trait;
@@ -120,7 +120,7 @@ impl Jobs {
         let model = match self.kit.models.responder(self.model.as_deref(), node) {
             Ok(Responder::Model { provider, name, .. }) => {
                 let overseen = Overseen { model: provider, port: port.clone(), kit: self.kit.clone() };
-                Some((Arc::new(overseen) as Arc<dyn Model>, name))
+                Some((Arc::new(overseen) as Arc<dyn ChatModel>, name))
             }
             Ok(Responder::Operator) | Err(_) => None,
         };

@@ -4,7 +4,7 @@ use super::client::ModelStatus;
 use crate::agents::{OPERATOR, REHEARSAL, Responder};
 use crate::engine::NodeError;
 use crate::models::{
-    Model, ModelError,
+    ChatModel, ModelError,
     config::{AUTO, CLASSES, Connected, Lookup, ModelChoice, ModelsConfig, NotConnected, connect},
     prices::Prices,
     rehearsal::Rehearsal,
@@ -13,7 +13,7 @@ use crate::plan::ModelFacts;
 use std::sync::Arc;
 
 /// A real model: where it is asked, and its name there.
-pub(super) type Real = (Arc<dyn Model>, String);
+pub(super) type Real = (Arc<dyn ChatModel>, String);
 
 /// The models of one host. A choice is a model's name, `operator`, or nothing, which is rehearsal.
 pub(super) struct Models {

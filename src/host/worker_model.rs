@@ -2,21 +2,21 @@
 
 use super::{jobs::Kit, workers::WorkerPort};
 use crate::engine::{ModelCall, WorkerFact};
-use crate::models::{ChatReply, ChatRequest, Delta, Model, ModelError, ModelErrorKind};
+use crate::models::{ChatModel, ChatReply, ChatRequest, Delta, ModelError, ModelErrorKind};
 use async_trait::async_trait;
 use std::sync::Arc;
 use tokio::time::Instant;
 
 /// A model that its run knows of.
 pub(super) struct Overseen {
-    pub(super) model: Arc<dyn Model>,
+    pub(super) model: Arc<dyn ChatModel>,
     pub(super) port: WorkerPort,
     /// Knows what calls cost.
     pub(super) kit: Arc<Kit>,
 }
 
 #[async_trait]
-impl Model for Overseen {
+impl ChatModel for Overseen {
     fn provider(&self) -> &str {
         self.model.provider()
     }

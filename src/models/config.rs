@@ -11,7 +11,7 @@ use std::{collections::BTreeMap, sync::Arc, time::Duration};
 use tokio::sync::OnceCell;
 
 use super::{
-    Model, ModelSettings,
+    ChatModel, ModelSettings,
     openai::{ApiKey, CallLimits, OpenAi, Server},
     prices::Price,
 };
@@ -104,7 +104,7 @@ impl ModelChoice {
 /// A model that can be asked.
 pub struct Connected {
     /// The client.
-    pub model: Arc<dyn Model>,
+    pub model: Arc<dyn ChatModel>,
     /// The model's name as the server knows it.
     pub name: String,
     /// The server, for people.

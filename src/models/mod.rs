@@ -17,7 +17,7 @@ use crate::engine::TokenUsage;
 
 /// A model that answers conversations.
 #[async_trait]
-pub trait Model: Send + Sync {
+pub trait ChatModel: Send + Sync {
     /// Provider for people: a host name, `rehearsal`, `operator`.
     fn provider(&self) -> &str;
 

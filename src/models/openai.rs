@@ -30,7 +30,7 @@ use self::{
     features::Features,
 };
 use super::config::{AUTO, DEFAULT_MODEL};
-use super::{ChatReply, ChatRequest, Delta, Finish, Model, ModelError, ModelErrorKind, http, json};
+use super::{ChatModel, ChatReply, ChatRequest, Delta, Finish, ModelError, ModelErrorKind, http, json};
 
 /// How long calls may take and how often they are tried.
 #[derive(Clone, Debug, PartialEq)]
@@ -261,7 +261,7 @@ impl OpenAi {
 }
 
 #[async_trait]
-impl Model for OpenAi {
+impl ChatModel for OpenAi {
     fn provider(&self) -> &str {
         &self.endpoint.host
     }

@@ -3,7 +3,7 @@
 use async_trait::async_trait;
 use serde_json::{Map, Value, json};
 
-use super::{ChatMessage, ChatReply, ChatRequest, Delta, Finish, Model, ModelError, tokens};
+use super::{ChatMessage, ChatModel, ChatReply, ChatRequest, Delta, Finish, ModelError, tokens};
 use crate::engine::TokenUsage;
 
 /// How every rehearsal text begins, and every free string of a rehearsed JSON answer.
@@ -18,7 +18,7 @@ const MAX_DEPTH: usize = 12;
 pub struct Rehearsal;
 
 #[async_trait]
-impl Model for Rehearsal {
+impl ChatModel for Rehearsal {
     fn provider(&self) -> &str {
         PROVIDER
     }

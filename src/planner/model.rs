@@ -17,7 +17,7 @@ pub use schema::Ids;
 
 use super::{PlanSink, Planned};
 use crate::models::config::AUTO;
-use crate::models::{ChatMessage, ChatRequest, Delta, Model, ModelError, ModelErrorKind, ModelSettings};
+use crate::models::{ChatMessage, ChatModel, ChatRequest, Delta, ModelError, ModelErrorKind, ModelSettings};
 use crate::plan::{Catalog, Node, Plan, native};
 
 /// Rounds in which the model corrects its plan.
@@ -27,7 +27,7 @@ const EDGES_REMARKED: usize = 4;
 
 /// Who plans, and how it is asked.
 pub struct ModelPlanner<'a> {
-    pub model: &'a dyn Model,
+    pub model: &'a dyn ChatModel,
     /// Its name, as the provider knows it.
     pub name: &'a str,
     pub settings: ModelSettings,

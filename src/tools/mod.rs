@@ -20,7 +20,7 @@ use serde_json::Value;
 use std::{path::PathBuf, sync::Arc};
 
 use crate::engine::{DataSource, FileAccess, Preview};
-use crate::models::Model;
+use crate::models::ChatModel;
 use crate::plan::{Risk, ToolInfo};
 
 #[async_trait]
@@ -56,7 +56,7 @@ pub struct ToolContext {
     /// The workspace; file tools stay inside it, symlinks too.
     pub workspace: PathBuf,
     /// Model for tools that need one (`summarize`), with its name; absent: rehearsal.
-    pub model: Option<(Arc<dyn Model>, String)>,
+    pub model: Option<(Arc<dyn ChatModel>, String)>,
 }
 
 /// What a call gave.

@@ -40,7 +40,7 @@ struct Scripted {
 }
 
 #[async_trait]
-impl Model for Scripted {
+impl ChatModel for Scripted {
     fn provider(&self) -> &str {
         "script"
     }

@@ -6,7 +6,7 @@ use serde::Deserialize;
 use serde_json::Value;
 
 use super::{arguments, describe};
-use crate::models::{ChatMessage, ChatRequest, Model, ModelError, ModelErrorKind, ModelSettings, rehearsal::Rehearsal};
+use crate::models::{ChatMessage, ChatModel, ChatRequest, ModelError, ModelErrorKind, ModelSettings, rehearsal::Rehearsal};
 use crate::plan::{Risk, ToolInfo};
 use crate::tools::{Assessment, Tool, ToolContext, ToolError, ToolOutput};
 
@@ -97,7 +97,7 @@ fn failure(error: ModelError) -> ToolError {
 
 #[cfg(test)]
 mod tests {
-    use crate::models::{ChatMessage, ChatReply, ChatRequest, Delta, Finish, Model, ModelError};
+    use crate::models::{ChatMessage, ChatModel, ChatReply, ChatRequest, Delta, Finish, ModelError};
     use crate::tools::builtin::fixture::Fixture;
     use serde_json::json;
     use std::sync::{Arc, Mutex};
@@ -106,7 +106,7 @@ mod tests {
     struct SummaryListener(Mutex<Vec<ChatRequest>>);
 
     #[async_trait::async_trait]
-    impl Model for SummaryListener {
+    impl ChatModel for SummaryListener {
         fn provider(&self) -> &str {
             "listener"
         }

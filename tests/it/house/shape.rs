@@ -21,7 +21,7 @@ const LARGEST_CIRCLE: usize = 3;
 const CIRCLES: [(&str, usize); 3] = [("console", 13), ("engine", 13), ("plan", 27)];
 
 /// Type names that are still defined in several files.
-const SHARED_NAMES: [&str; 1] = ["Model"];
+const SHARED_NAMES: [&str; 0] = [];
 
 /// Facts, requests and states that every place has to think of, so that a new one doesn't compile until each of them has.
 const WITHOUT_WILDCARD: [&str; 3] = ["Event::", "Command::", "NodeState::"];
