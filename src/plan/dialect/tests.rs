@@ -53,7 +53,7 @@ fn errors_name_file_line_column_and_path() {
         ),
         (
             "{\"nodes\": [{\"id\": \"a\",\n\"merge\": true, \"retry\": {\"attempts\": -1}}]}",
-            "p.json:2:38: `nodes[0].retry.attempts`: invalid value: integer `-1`, expected u32",
+            "p.json:2:38: `nodes[0].retry.attempts`: must be a whole number of at least 0, not -1",
         ),
         ("{\"nodes\": [{\"x\": 1}]}", "p.json:1:12: `nodes[0]`: a node needs `id`"),
     ];
