@@ -116,7 +116,7 @@ fn a_rate_limit_of_the_proxy_is_told_as_such() {
     let plan = bench.plan_file(&one_agent("say hello"));
     let output = bench.dagdeck(&["run", &plan, "--model", "fake-limit"]);
     assert_eq!(output.status.code(), Some(5), "{}", words(&output));
-    assert!(words(&output).contains("limits how fast it is asked (429)"), "{}", words(&output));
+    assert!(words(&output).contains("limits the rate of requests (429)"), "{}", words(&output));
 }
 
 #[test]
