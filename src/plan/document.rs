@@ -4,6 +4,7 @@ use super::{Node, NodeId, Policy};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
+use std::sync::Arc;
 
 /// A plan: a goal and a DAG of nodes. Its serialised form is the native one (`super::native`).
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -26,6 +27,38 @@ pub struct Plan {
     pub metadata: Map<String, Value>,
     /// Fields of the document that this version doesn't know, kept for writing back.
     pub ext: Map<String, Value>,
+    /// The text that it was read from.
+    pub source: PlanSource,
+}
+
+/// The text of a document, so that what nobody changed is written as it was. It is no part of what a plan says: plans are equal whatever
+/// they were read from.
+#[derive(Clone, Debug, Default)]
+pub struct PlanSource(Option<Arc<SourceDocument>>);
+
+/// A document as it was read.
+#[derive(Debug)]
+pub(super) struct SourceDocument {
+    pub text: String,
+    /// The name of the text; a file's ending tells its syntax.
+    pub origin: String,
+    pub shape: Dialect,
+}
+
+impl PlanSource {
+    pub(super) fn new(document: SourceDocument) -> Self {
+        Self(Some(Arc::new(document)))
+    }
+
+    pub(super) fn as_ref(&self) -> Option<&SourceDocument> {
+        self.0.as_deref()
+    }
+}
+
+impl PartialEq for PlanSource {
+    fn eq(&self, _: &Self) -> bool {
+        true
+    }
 }
 
 /// By whose rules a plan is read: which shape it came in, how tokens walk, which findings it can have.

@@ -33,7 +33,7 @@ pub mod validate;
 pub use breakpoint::{Breakpoint, FACTS, Facts, Holds, Moment};
 pub use catalog::{AgentInfo, Catalog, ModelFacts, Risk, ToolInfo, Verdict, listed};
 pub use code::names_in_code;
-pub use document::{Budget, Dialect, Edge, Plan};
+pub use document::{Budget, Dialect, Edge, Plan, PlanSource};
 pub use id::NodeId;
 pub use names::{NameLookup, NameScope, NodeValue, Path, PlanNames, RESERVED_IDS, Root, is_legal_id};
 pub use node::{

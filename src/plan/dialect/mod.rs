@@ -1,5 +1,6 @@
 //! Dialects: documents of different shapes that are one plan inside. `read` tells the shape by looking at it, in JSON or YAML; `write`
-//! gives any format's text and lists what that format can't express. Reading then writing the same dialect gives an equal document.
+//! gives any format's text and lists what that format can't express. Reading then writing the same dialect gives an equal document, and
+//! after an edit the document differs from what was read only by that edit (`keep`).
 //!
 //! A dialect's reader takes its fields into the plan's types. What says nothing there (null, false, an empty list) and what it doesn't
 //! know stays in `ext`, and its writer gives it back. A name that belongs to another dialect is an error that tells the right one.
@@ -9,6 +10,7 @@ mod draft;
 mod forms;
 mod hybrid;
 mod json;
+mod keep;
 mod locate;
 mod orchestration;
 mod place;
@@ -23,12 +25,13 @@ mod yaml;
 
 pub(in crate::plan) use forms::{DocumentPart, fields as known_fields, is_field, is_kept};
 pub use place::{locate, source_message, source_path};
-pub(in crate::plan) use stages::GRAPHS as STAGE_GRAPHS;
+pub(in crate::plan) use stages::{GRAPHS as STAGE_GRAPHS, implied as implied_stages};
 pub use write::{ExportedPlan, Loss, Syntax, write, write_as};
 
+use super::document::SourceDocument;
 use super::fields::Fields;
 use super::native::{ShapeError, plan_from_value};
-use super::{Catalog, Dialect, Edge, Node, Plan};
+use super::{Catalog, Dialect, Edge, Node, Plan, PlanSource};
 use serde_json::{Map, Value};
 use std::{fmt, str::FromStr};
 
@@ -140,8 +143,9 @@ pub fn read(text: &str, origin: &str) -> Result<(Plan, Dialect), ReadError> {
     let source = source::SourceText::open(text, origin)?;
     let (value, source) = source.parse()?;
     let shape = tell(&value).map_err(|error| source.fault(error))?;
-    let plan = shaped(shape, value);
-    Ok((plan.map_err(|error| ReadError { shape: Some(shape), ..source.fault(error) })?, shape))
+    let mut plan = shaped(shape, value).map_err(|error| ReadError { shape: Some(shape), ..source.fault(error) })?;
+    plan.source = PlanSource::new(SourceDocument { text: text.to_owned(), origin: origin.to_owned(), shape });
+    Ok((plan, shape))
 }
 
 fn shaped(shape: Dialect, value: Value) -> Result<Plan, ShapeError> {
@@ -175,15 +179,10 @@ pub(in crate::plan) fn write_body(body: &Plan) -> Option<Value> {
     }
     let mut bare = body.clone();
     bare.ext.shift_remove(forms::OWN_SHAPE);
-    let catalog = Catalog::default();
-    let (value, lost) = match bare.dialect {
-        Dialect::Native => return None,
-        Dialect::Orchestration => orchestration::write(&bare),
-        Dialect::Tools => tools::write(&bare, &catalog),
-        Dialect::Hybrid => hybrid::write(&bare, &catalog),
-        Dialect::Workflow => workflow::write(&bare),
-        Dialect::Stages => stages::write(&bare),
-    };
+    if bare.dialect == Dialect::Native {
+        return None;
+    }
+    let (value, lost) = write::document(&bare, bare.dialect, &Catalog::default());
     let same = lost.is_empty() && shaped(bare.dialect, value.clone()).as_ref() == Ok(&bare);
     same.then_some(value)
 }

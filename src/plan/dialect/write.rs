@@ -1,9 +1,9 @@
 //! Plans as text of each format, with what is lost on the way.
 
-use super::{Format, diagram, hybrid, orchestration, stages, tools, workflow, yaml};
+use super::{Format, diagram, hybrid, keep, orchestration, stages, tools, workflow, yaml};
 use crate::plan::drawing;
 use crate::plan::native::plan_to_value;
-use crate::plan::{Catalog, Plan};
+use crate::plan::{Catalog, Dialect, Plan};
 use crate::text::{GlyphSet, safe_json};
 use serde_json::Value;
 
@@ -40,23 +40,37 @@ pub fn write(plan: &Plan, format: Format) -> ExportedPlan {
 /// Writes a plan in a format and a syntax. The catalog tells which parameter of a tool a `query` fills; a tool that isn't in it has it
 /// listed as a loss.
 pub fn write_as(plan: &Plan, format: Format, syntax: Syntax, catalog: &Catalog) -> ExportedPlan {
-    let (value, lost) = match format {
-        Format::Native => (plan_to_value(plan), Vec::new()),
-        Format::Orchestration => orchestration::write(plan),
-        Format::Tools => tools::write(plan, catalog),
-        Format::Hybrid => hybrid::write(plan, catalog),
-        Format::Workflow => workflow::write(plan),
-        Format::Stages => stages::write(plan),
+    let shape = match format {
+        Format::Native => Dialect::Native,
+        Format::Orchestration => Dialect::Orchestration,
+        Format::Tools => Dialect::Tools,
+        Format::Hybrid => Dialect::Hybrid,
+        Format::Workflow => Dialect::Workflow,
+        Format::Stages => Dialect::Stages,
         Format::Mermaid => return ExportedPlan { text: diagram::mermaid(plan), lost: Vec::new() },
         Format::Dot => return ExportedPlan { text: diagram::dot(plan), lost: Vec::new() },
         Format::Tree => return ExportedPlan { text: diagram::tree(plan), lost: Vec::new() },
         Format::Text => return ExportedPlan { text: drawing::text(plan, GlyphSet::Unicode), lost: Vec::new() },
     };
+    let (value, lost) = document(plan, shape, catalog);
+    let value = keep::as_read(plan, shape, value, |plan| document(plan, shape, catalog).0);
     let text = match syntax {
         Syntax::Json => pretty(&value),
         Syntax::Yaml => yaml::write(&value),
     };
     ExportedPlan { text, lost }
+}
+
+/// The document of a plan in a dialect, in the one way that its writer has.
+pub(super) fn document(plan: &Plan, dialect: Dialect, catalog: &Catalog) -> (Value, Vec<Loss>) {
+    match dialect {
+        Dialect::Native => (plan_to_value(plan), Vec::new()),
+        Dialect::Orchestration => orchestration::write(plan),
+        Dialect::Tools => tools::write(plan, catalog),
+        Dialect::Hybrid => hybrid::write(plan, catalog),
+        Dialect::Workflow => workflow::write(plan),
+        Dialect::Stages => stages::write(plan),
+    }
 }
 
 fn pretty(value: &Value) -> String {

@@ -10,10 +10,12 @@ mod tests;
 
 pub use history::History;
 
+use super::dialect::implied_stages;
 use super::order::PlanGraph;
 use super::{Budget, Edge, Node, NodeId, NodeKind, Plan, Policy};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
+use std::collections::HashMap;
 
 /// A change to a plan.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -217,7 +219,9 @@ impl Edit {
             return Ok(Self::Within { node: node.clone(), edit: Box::new(inverse) });
         }
         let watched = self.touches_edges() && PlanGraph::new(plan).cycles().is_empty();
+        let before = implied_work(plan);
         let inverse = self.replay(plan)?;
+        let inverse = if before.is_empty() { inverse } else { follow_implied(before, plan, inverse)? };
         if watched {
             let graph = PlanGraph::new(plan);
             if let Some(cycle) = graph.cycles().first() {
@@ -243,7 +247,8 @@ impl Edit {
             }
             Self::SetHead { head } => {
                 let (nodes, edges) = (std::mem::take(&mut plan.nodes), std::mem::take(&mut plan.edges));
-                let old = std::mem::replace(plan, Plan { nodes, edges, ..(**head).clone() });
+                let head = Plan { nodes, edges, source: plan.source.clone(), ..(**head).clone() };
+                let old = std::mem::replace(plan, head);
                 Ok(Self::SetHead { head: Box::new(old) })
             }
             Self::SpliceNodes { at, remove, insert } => {
@@ -276,6 +281,20 @@ impl Edit {
             _ => true,
         }
     }
+}
+
+/// The stages whose work follows from what leads into them, and still does, each with that work.
+fn implied_work(plan: &Plan) -> HashMap<NodeId, NodeKind> {
+    let implied = implied_stages(plan).into_iter().filter(|(at, work)| plan.nodes[*at].kind == *work);
+    implied.map(|(at, work)| (plan.nodes[at].id.clone(), work)).collect()
+}
+
+/// Where other sources lead into such a stage now, its work changes too.
+fn follow_implied(before: HashMap<NodeId, NodeKind>, plan: &mut Plan, inverse: Edit) -> Result<Edit, EditError> {
+    let now = implied_stages(plan).into_iter().map(|(at, kind)| (at, Node { kind, ..plan.nodes[at].clone() }));
+    let stale = |(at, _): &(usize, Node)| before.get(&plan.nodes[*at].id) == Some(&plan.nodes[*at].kind);
+    let edits: Vec<Edit> = now.filter(stale).map(|(at, node)| lower::put_node(at, node)).collect();
+    Ok(Edit::batch([replay_all(&edits, plan)?, inverse]))
 }
 
 /// The plan inside a node.

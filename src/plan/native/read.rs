@@ -133,7 +133,7 @@ fn plan_at(value: Value, path: &str, depth: usize) -> Result<Plan, ShapeError> {
     let dialect = fields.typed("dialect")?.unwrap_or_default();
     let metadata = fields.object("metadata")?.unwrap_or_default();
     let ext = rest(fields, |key, _| PLAN_FIELDS.contains(&key));
-    Ok(Plan { goal, inputs, nodes, edges, budget, defaults, dialect, metadata, ext })
+    Ok(Plan { goal, inputs, nodes, edges, budget, defaults, dialect, metadata, ext, ..Plan::default() })
 }
 
 /// Reads a plan inside of a node, which may stand in the shape of another dialect, as a file may.

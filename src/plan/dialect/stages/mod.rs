@@ -7,6 +7,7 @@ mod write;
 
 pub(in crate::plan) use layout::GRAPHS;
 pub(super) use layout::LAYOUT;
+pub(in crate::plan) use read::implied;
 pub(super) use read::{DOCUMENT, EDGE, STAGE, read};
 pub(super) use write::write;
 
@@ -43,6 +44,9 @@ pub(super) const FIELDS: [&str; 26] = [
     "role",
 ];
 
+/// The unknown field that marks a stage which says no more than its type, so that its work follows from what leads into it.
+const IMPLIED: &str = "implied_work";
+
 /// Names of a stage's agent; the first is the one that is written.
 const AGENT: [&str; 3] = ["agent_id", "agent", "agent_name"];
 /// Names of what an agent is asked to do.
@@ -58,7 +62,7 @@ const VALUE: [&str; 3] = ["value", "template", "expression"];
 
 /// Whether a reader keeps this name only to know how the stage was written.
 pub(super) fn is_memo(name: &str) -> bool {
-    ["type", "stage_id"].contains(&name)
+    ["type", "stage_id", IMPLIED].contains(&name)
         || [&AGENT[..], &OBJECTIVE, &TOOL, &ARGS, &DECIDE, &VALUE].iter().any(|names| names.contains(&name))
 }
 

@@ -1,7 +1,7 @@
 //! From a stage document to a plan.
 
 use super::layout::{self, PlacedStage};
-use super::{AGENT, ARGS, DECIDE, DIALECT, OBJECTIVE, StageType, TOOL, VALUE, name_of, plain_work};
+use super::{AGENT, ARGS, DECIDE, DIALECT, IMPLIED, OBJECTIVE, StageType, TOOL, VALUE, name_of, plain_work};
 use crate::plan::fields::{Fields, Slips};
 use crate::plan::native::{ShapeError, kind};
 use crate::plan::order::PlanGraph;
@@ -46,15 +46,8 @@ pub(in super::super) const EDGE: Slips = Slips {
 pub(in super::super) fn read(value: Value) -> Result<Plan, ShapeError> {
     let fields = Fields::open(value, "", &DOCUMENT)?;
     let parts = layout::take(fields.rest())?;
-    let mut nodes = Vec::with_capacity(parts.stages.len());
-    let mut plain = Vec::new();
-    for PlacedStage { path, key, value } in parts.stages {
-        let (node, says) = stage(value, &path, key.as_deref())?;
-        if says == Says::TypeOnly {
-            plain.push(nodes.len());
-        }
-        nodes.push(node);
-    }
+    let nodes = parts.stages.into_iter().map(|PlacedStage { path, key, value }| stage(value, &path, key.as_deref()));
+    let mut nodes = nodes.collect::<Result<Vec<_>, _>>()?;
     let mut rest = parts.rest;
     let edges = match parts.edges {
         Some((path, Value::Array(list))) => {
@@ -75,7 +68,9 @@ pub(in super::super) fn read(value: Value) -> Result<Plan, ShapeError> {
     }
     let fields = Fields::open(Value::Object(rest), "", &DOCUMENT)?;
     let mut plan = super::super::plan(DIALECT, nodes, edges, fields);
-    fill(&mut plan, &plain);
+    for (at, work) in implied(&plan) {
+        plan.nodes[at].kind = work;
+    }
     Ok(plan)
 }
 
@@ -89,22 +84,18 @@ fn chain(nodes: &mut [Node]) {
     }
 }
 
-/// Gives stages that say no more than their type their work.
-fn fill(plan: &mut Plan, plain: &[usize]) {
-    let sources = sources(plan);
-    let works: Vec<(usize, Option<NodeKind>)> = plain
-        .iter()
-        .map(|at| {
-            let node = &plan.nodes[*at];
-            let sources = sources.get(&node.id).map_or(&[][..], Vec::as_slice);
-            (*at, StageType::of(&node.kind).and_then(|kind| plain_work(kind, name_of(node), sources)))
-        })
-        .collect();
-    for (at, work) in works {
-        if let Some(work) = work {
-            plan.nodes[at].kind = work;
-        }
+/// The work of the stages that say no more than their type, by what leads into them, each with its position.
+pub(in crate::plan) fn implied(plan: &Plan) -> Vec<(usize, NodeKind)> {
+    let mut open = plan.nodes.iter().enumerate().filter(|(_, node)| node.ext.contains_key(IMPLIED)).peekable();
+    if plan.dialect != DIALECT || open.peek().is_none() {
+        return Vec::new();
     }
+    let sources = sources(plan);
+    let work = |(at, node): (usize, &Node)| {
+        let sources = sources.get(&node.id).map_or(&[][..], Vec::as_slice);
+        Some((at, plain_work(StageType::of(&node.kind)?, name_of(node), sources)?))
+    };
+    open.filter_map(work).collect()
 }
 
 /// What leads into each node, each source once, those that run later first.
@@ -124,21 +115,14 @@ pub(super) fn sources(plan: &Plan) -> HashMap<NodeId, Vec<&NodeId>> {
     sources
 }
 
-/// Whether a stage says what it does.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Says {
-    TypeOnly,
-    More,
-}
-
-fn stage(value: Value, path: &str, key: Option<&str>) -> Result<(Node, Says), ShapeError> {
+fn stage(value: Value, path: &str, key: Option<&str>) -> Result<Node, ShapeError> {
     let mut fields = Fields::open(value, path, &STAGE)?;
     let id = id(&mut fields, key)?;
     let entry = fields.flag("entrypoint")?;
     let exit = fields.flag("terminal")?;
-    let (work, says) = work(&mut fields)?;
+    let work = work(&mut fields)?;
     let ext = fields.rest();
-    Ok((Node { entry, exit, ext, ..Node::new(id.as_str(), work) }, says))
+    Ok(Node { entry, exit, ext, ..Node::new(id.as_str(), work) })
 }
 
 /// The id, and under which name it stood.
@@ -181,31 +165,35 @@ fn stage_kind(fields: &mut Fields) -> Result<StageType, ShapeError> {
     }
 }
 
-fn work(fields: &mut Fields) -> Result<(NodeKind, Says), ShapeError> {
-    let work = match stage_kind(fields)? {
+/// The work; a stage that says no more than its type is marked, and gets its work later.
+fn work(fields: &mut Fields) -> Result<NodeKind, ShapeError> {
+    let mark = |fields: &mut Fields| fields.keep(IMPLIED, Value::Bool(true));
+    Ok(match stage_kind(fields)? {
         StageType::Agent => {
             let agent = agent(fields)?;
             if agent == AgentNode::default() {
-                return Ok((NodeKind::Agent(agent), Says::TypeOnly));
+                mark(fields);
             }
             NodeKind::Agent(agent)
         }
         StageType::Tool => tool(fields)?,
-        StageType::Decision => match decision(fields)? {
-            Some(decision) => NodeKind::Decision(decision),
-            None => return Ok((NodeKind::Decision(DecisionNode::Expression(String::new())), Says::TypeOnly)),
-        },
+        StageType::Decision => NodeKind::Decision(decision(fields)?.unwrap_or_else(|| {
+            mark(fields);
+            DecisionNode::Expression(String::new())
+        })),
         StageType::Merge => NodeKind::Merge(MergeNode { template: fields.take("template") }),
         StageType::Transform => {
-            let Some(name) = named(fields, &VALUE) else {
-                return Ok((NodeKind::Transform(TransformNode { value: Value::Null }), Says::TypeOnly));
-            };
-            let value = fields.take(name).unwrap_or_default();
-            remember(fields, &VALUE, name, &value);
+            let mut value = Value::Null;
+            match named(fields, &VALUE) {
+                Some(name) => {
+                    value = fields.take(name).unwrap_or_default();
+                    remember(fields, &VALUE, name, &value);
+                }
+                None => mark(fields),
+            }
             NodeKind::Transform(TransformNode { value })
         }
-    };
-    Ok((work, Says::More))
+    })
 }
 
 /// By an expression or an agent; neither when the stage says no more than its type.

@@ -4,7 +4,7 @@ use super::super::Loss;
 use super::super::draft::{DocumentDraft, rename};
 use super::super::forms::DocumentPart;
 use super::layout::StagesLayout;
-use super::{AGENT, ARGS, DECIDE, DIALECT, OBJECTIVE, StageType, TOOL, VALUE, name_of, plain_work, read};
+use super::{AGENT, ARGS, DECIDE, DIALECT, IMPLIED, OBJECTIVE, StageType, TOOL, VALUE, name_of, plain_work, read};
 use crate::plan::{Node, NodeId, Plan};
 use serde_json::{Map, Value, json};
 
@@ -105,7 +105,9 @@ fn put_kind(
     written: &mut Map<String, Value>,
 ) {
     let name = |names: &[&'static str]| if draft.is_same() { under(node, names) } else { names[0] };
-    if draft.is_same() && plain_work(kind, name_of(node), sources).as_ref() == Some(&node.kind) {
+    // The agent of a stage without one has a role, for which stages have no field.
+    let may_be_implied = node.ext.contains_key(IMPLIED) || kind == StageType::Agent;
+    if draft.is_same() && may_be_implied && plain_work(kind, name_of(node), sources).as_ref() == Some(&node.kind) {
         for key in ["role", "decide", "value"] {
             fields.shift_remove(key);
         }
