@@ -181,7 +181,8 @@ mod arrows {
                 None if is_use => open = Some(bare.to_owned()),
                 None => {
                     children.extend(bare.strip_suffix(';').and_then(|bare| bare.split("mod ").nth(1)).map(str::to_owned));
-                    rest.push_str(line);
+                    // Who may see a thing doesn't make its file use theirs.
+                    rest.push_str(&line.replace("pub(in crate::", "pub(in "));
                     rest.push('\n');
                 }
             }
