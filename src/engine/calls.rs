@@ -213,7 +213,6 @@ impl Run {
         if self.flows[ix].phase == Phase::Kept {
             self.let_go(ix);
         }
-        self.allow_start(ix);
     }
 
     /// A node is to hand back what it has. What it waits for is refused; of one with a plan inside nothing more begins.

@@ -220,8 +220,7 @@ impl Run {
             Phase::Locked(lock) => self.queue.wait(lock, rank),
             Phase::Resting => self.queue.resting += 1,
             Phase::Kept => self.queue.kept += 1,
-            Phase::Inputs | Phase::Ended => self.forgo_start(ix),
-            Phase::AtGate(_) | Phase::Inside | Phase::Working => {}
+            Phase::Inputs | Phase::Ended | Phase::AtGate(_) | Phase::Inside | Phase::Working => {}
         }
     }
 
@@ -265,7 +264,6 @@ impl Run {
     }
 
     fn started(&mut self, ix: NodeIx, attempt: u32, job: &Job, at: Time) {
-        self.count_start(ix);
         if attempt == 1 {
             // A cancel and a stop end all that has not begun: what begins later was asked for since, by an edit or a rerun.
             self.stage.go_on();

@@ -243,10 +243,7 @@ impl Run {
     /// Whether only people keep the run from going on (open gates, unknown nodes, holds, breakpoints, a pause): no worker runs, no timer is due.
     pub fn is_parked(&self) -> bool {
         let idle = self.queue.busy == 0 && self.queue.resuming.is_empty() && self.queue.resting == 0;
-        let waits = !self.gates.open.is_empty()
-            || self.queue.kept > 0
-            || self.queue.held_calls > 0
-            || matches!(self.steer.speed, Speed::Halted { .. });
+        let waits = !self.gates.open.is_empty() || self.queue.kept > 0 || self.queue.held_calls > 0 || self.steer.speed == Speed::Halted;
         self.stage.started && self.stage.outcome.is_none() && idle && waits
     }
 

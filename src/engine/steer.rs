@@ -30,8 +30,8 @@ pub(super) enum Speed {
     /// Whoever is ready.
     #[default]
     Free,
-    /// Nobody but these, and so many others.
-    Halted { go: BTreeSet<NodeIx>, steps: u32 },
+    /// Nobody by itself.
+    Halted,
     /// What leads to a node; before it all halt.
     To { target: NodeIx, way: BTreeSet<NodeIx> },
 }
@@ -51,7 +51,7 @@ pub(super) struct Steer {
 
 impl Steer {
     fn halt(&mut self) {
-        self.speed = Speed::Halted { go: BTreeSet::new(), steps: 0 };
+        self.speed = Speed::Halted;
     }
 }
 
@@ -60,8 +60,8 @@ impl Run {
     pub fn pace(&self) -> Pace {
         let idle = self.queue.busy == 0 && self.queue.resuming.is_empty();
         match self.steer.speed {
-            Speed::Halted { .. } if idle && self.next_start().is_none() => Pace::Paused,
-            Speed::Halted { .. } => Pace::Pausing,
+            Speed::Halted if idle => Pace::Paused,
+            Speed::Halted => Pace::Pausing,
             Speed::Free | Speed::To { .. } => Pace::Going,
         }
     }
@@ -82,7 +82,7 @@ impl Run {
     }
 
     pub(super) fn is_halted(&self) -> bool {
-        matches!(self.steer.speed, Speed::Halted { .. })
+        self.steer.speed == Speed::Halted
     }
 
     /// Whether it runs to a node.
@@ -95,9 +95,7 @@ impl Run {
         let takes_slot = |ix: NodeIx| self.graph.nodes[ix].takes_slot;
         match &self.steer.speed {
             Speed::Free => self.queue.next(takes_slot),
-            Speed::Halted { go, steps: 0 } if go.is_empty() => None,
-            Speed::Halted { go, steps: 0 } => self.queue.next_of(takes_slot, |ix| go.contains(&ix)),
-            Speed::Halted { .. } => self.queue.next(takes_slot),
+            Speed::Halted => None,
             Speed::To { way, .. } => {
                 self.queue.next_of(takes_slot, |ix| way.contains(&ix) || self.owners(ix).any(|owner| way.contains(&owner)))
             }
@@ -156,27 +154,11 @@ impl Run {
             for ix in inside {
                 self.flows[ix].drive.into = true;
                 self.free_call(ix);
-                self.allow_start(ix);
             }
             return;
         }
-        if !matches!(self.steer.speed, Speed::Halted { .. }) {
-            self.steer.halt();
-        }
+        self.steer.halt();
         nodes.iter().for_each(|&ix| self.let_go(ix));
-        nodes.iter().for_each(|&ix| self.allow_start(ix));
-        if let Speed::Halted { steps, .. } = &mut self.steer.speed {
-            *steps += u32::from(nodes.is_empty());
-        }
-    }
-
-    /// A node may start although nothing does.
-    pub(super) fn allow_start(&mut self, ix: NodeIx) {
-        if self.is_about_to_start(ix)
-            && let Speed::Halted { go, .. } = &mut self.steer.speed
-        {
-            go.insert(ix);
-        }
     }
 
     /// Whether nothing but a slot or a lock is between a node and its start, once what was kept goes on.
@@ -199,22 +181,6 @@ impl Run {
     fn is_at_start(&self, ix: NodeIx) -> bool {
         let gate = self.open_of(ix).into_iter().filter_map(|gate| self.gate_run(gate)).any(|run| run.gate.kind == GateKind::Before);
         gate || self.is_about_to_start(ix)
-    }
-
-    /// A start uses up what a step allowed.
-    pub(super) fn count_start(&mut self, ix: NodeIx) {
-        if let Speed::Halted { go, steps } = &mut self.steer.speed
-            && !go.remove(&ix)
-        {
-            *steps = steps.saturating_sub(1);
-        }
-    }
-
-    /// What a step allowed a node ends with its generation.
-    pub(super) fn forgo_start(&mut self, ix: NodeIx) {
-        if let Speed::Halted { go, .. } = &mut self.steer.speed {
-            go.remove(&ix);
-        }
     }
 
     /// A run to here ends where the node may start, or never will.

@@ -185,12 +185,22 @@ impl Run {
     /// Nothing but the pace and the slots keep it.
     fn not_started(&self, id: &NodeId) -> BlockerNotes {
         match &self.steer.speed {
-            Speed::Halted { .. } => BlockerNotes::new(format!("`{id}` is ready, and the run is paused"), Obstacle::Pause),
+            Speed::Halted => BlockerNotes::new(format!("`{id}` is ready, and the run is paused"), Obstacle::Pause),
             Speed::To { target, way } if self.graph.find(id).is_some_and(|ix| !way.contains(&ix)) => {
                 BlockerNotes::new(format!("`{id}` is ready, but the run only continues to `{}`", self.id_of(*target)), Obstacle::Pause)
             }
             Speed::Free | Speed::To { .. } => self.no_slot(id, "is ready"),
         }
+    }
+
+    /// The lock or slot that keeps a node from starting at once, in words.
+    pub(super) fn no_room(&self, ix: NodeIx) -> Option<String> {
+        let (waits, _) = self.taken_locks(ix);
+        let full = self.graph.nodes[ix].takes_slot && !self.queue.has_slot();
+        if !waits.is_empty() {
+            return Some(format!("`{}` {waits}", self.id_of(ix)));
+        }
+        full.then(|| self.no_slot(&self.id_of(ix), "is ready").sentence)
     }
 
     /// Who has the slots that a node wants, which `stands` as the words say; oldest work first. Looks through all nodes: for people's questions only.
@@ -255,7 +265,7 @@ impl Run {
     }
 
     /// Those that a person can do something about come first, then those that wait themselves.
-    fn urgency(&self, ix: NodeIx) -> u8 {
+    pub(super) fn urgency(&self, ix: NodeIx) -> u8 {
         match self.nodes[ix].state {
             NodeState::Waiting { .. } | NodeState::Unknown => 0,
             NodeState::Held => 1,

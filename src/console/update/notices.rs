@@ -4,7 +4,7 @@ use super::{ConsoleEffect, UpdateTurn, actions};
 use crate::console::model::{Focus, GateKey, Model, PlanScreen, ReplyDraft, RunView, Screen, Status, TreeView, Version, words};
 use crate::engine::{Action, Event, NodeFact, NodeState, Outcome, Pace, Record, RunId};
 use crate::host::client::{Driver, ModelStatus, Notice, PlanningId, Problem, Request};
-use crate::plan::{Node, Plan};
+use crate::plan::{Node, NodeId, Plan};
 use crate::text::{Plain, counted};
 
 /// Takes in a notice.
@@ -191,6 +191,13 @@ fn events(model: &mut Model, turn: &mut UpdateTurn, id: &RunId, records: &[Recor
     }
 }
 
+/// Whether the newest action started a node, and did not only continue it at a call or a gate.
+fn starts(model: &Model, id: &RunId, node: &NodeId) -> bool {
+    let records = model.runs.get(id).map(|view| view.journal().records()).unwrap_or_default();
+    let own = records.iter().rev().take_while(|record| !matches!(record.event, Event::Acted { .. }));
+    own.into_iter().any(|record| matches!(&record.event, Event::Node { node_id, fact: NodeFact::Started { .. }, .. } if node_id == node))
+}
+
 /// What a person should hear of an event besides what the screens show anyway. Of a run that isn't shown the number is given,
 /// and no keys: those act on the shown one.
 fn report(model: &mut Model, id: &RunId, event: &Event) {
@@ -203,7 +210,8 @@ fn report(model: &mut Model, id: &RunId, event: &Event) {
         }
         // Whether it can still be undone changes by the moment: the hints say so.
         Event::Acted { verb: action, nodes, .. } => match (&**action, &nodes[..]) {
-            (Action::Step { .. }, [node, ..]) => Status::good(&format!("started `{node}`")),
+            (Action::Step { .. }, [node, ..]) if starts(model, id, node) => Status::good(&format!("started `{node}`")),
+            (Action::Step { .. }, [node, ..]) => Status::good(&format!("continued `{node}`")),
             (action, _) => Status::good(&format!("done: {}", action.words())),
         },
         Event::Undone { verb: undone, .. } => {

@@ -28,8 +28,7 @@ impl Decider<'_> {
             Action::Guide { node, .. } | Action::StepInto { node } => self.graph.find(node).into_iter().collect(),
             Action::Resume => self.all_nodes().filter(|&ix| self.stands(ix)).collect(),
             Action::Step { node: Some(node) } => self.graph.find(node).into_iter().collect(),
-            // A step from a breakpoint goes on there.
-            Action::Step { node: None } => self.all_nodes().find(|&ix| self.stands(ix)).into_iter().collect(),
+            Action::Step { node: None } => self.next_step().into_iter().collect(),
             Action::RunTo { node } => self.graph.find(node).map(|ix| self.upstream(ix).into_iter().collect()).unwrap_or_default(),
             Action::Retry { .. } | Action::Rerun { .. } | Action::Override { .. } | Action::Rewind { .. } => self.taken_back(verb),
             Action::Edit { edits } => self.edited(edits),
@@ -64,16 +63,17 @@ impl Decider<'_> {
             Action::Retry { node } => find(node).map(|ix| self.retry_now(ix)).unwrap_or_default(),
             Action::Edit { .. } => self.new_ways().unwrap_or_default(),
             Action::Stop { target } => self.unstarted(target, &by.who),
-            Action::Hold { .. }
+            Action::Step { node } => node.as_ref().map_or_else(|| self.next_step(), find).map(|ix| self.start_now(ix)).unwrap_or_default(),
+            Action::StepInto { node } if self.is_halted() => find(node).map(|ix| self.start_now(ix)).unwrap_or_default(),
+            Action::StepInto { .. }
+            | Action::Hold { .. }
             | Action::Release { .. }
             | Action::Rerun { .. }
             | Action::Guide { .. }
             | Action::Rewind { .. }
             | Action::Pause
             | Action::Resume
-            | Action::Step { .. }
             | Action::RunTo { .. }
-            | Action::StepInto { .. }
             | Action::Break { .. }
             | Action::Unbreak { .. }
             | Action::Rebreak { .. } => Vec::new(),
@@ -108,7 +108,7 @@ impl Decider<'_> {
                 let broken = self.all_nodes().any(|ix| self.stands(ix));
                 (!self.is_halted() && !self.is_led() && !broken).then(|| "the run is not paused, and no breakpoint halts it".to_string())
             }
-            Action::Step { .. } => ix.and_then(|ix| self.step_refusal(ix)),
+            Action::Step { .. } => self.step_refusal(ix),
             Action::RunTo { .. } => ix.and_then(|ix| self.is_beyond_start(ix).then(|| format!("`{}` has started already", self.id_of(ix)))),
             Action::Unbreak { point } => self.no_such_break(*point),
             Action::Break { point } => self.break_refusal(point),
@@ -136,28 +136,13 @@ impl Decider<'_> {
         format!("`{}` is {} already", self.id_of(ix), self.nodes[ix].state.word())
     }
 
-    fn step_refusal(&self, ix: NodeIx) -> Option<String> {
-        let may_step = match self.flows[ix].phase.part() {
-            PhasePart::InLine | PhasePart::Kept => true,
-            PhasePart::Ahead
-            | PhasePart::AtGate(_)
-            | PhasePart::Answered
-            | PhasePart::AtWork
-            | PhasePart::Inside
-            | PhasePart::Resting
-            | PhasePart::Lost
-            | PhasePart::Over => self.stands_at_call(ix),
-        };
-        (!may_step).then(|| format!("`{}` is {}, not ready", self.id_of(ix), self.nodes[ix].state.word()))
-    }
-
     /// Whether a breakpoint keeps it, and not a hold.
     fn is_broken(&self, ix: NodeIx) -> bool {
         self.flows[ix].phase == Phase::Kept && self.flows[ix].halt.hold.is_none()
     }
 
     /// Whether it stands at a breakpoint or before a call.
-    fn stands(&self, ix: NodeIx) -> bool {
+    pub(super) fn stands(&self, ix: NodeIx) -> bool {
         self.is_broken(ix) || self.stands_at_call(ix)
     }
 

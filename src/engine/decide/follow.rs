@@ -137,12 +137,15 @@ impl Decider<'_> {
     /// The best node in line: it starts, or waits for a lock.
     fn follow_queue(&self, ix: NodeIx) -> Vec<Event> {
         crate::engine::touch();
-        // One that was set since the node stood in line; a step goes over it.
-        if !self.is_halted()
-            && let Some(hit) = self.break_before(ix)
-        {
+        // One that was set since the node stood in line.
+        if let Some(hit) = self.break_before(ix) {
             return vec![hit];
         }
+        self.start(ix)
+    }
+
+    /// The start of a node that has a slot, unless it waits for a lock.
+    pub(super) fn start(&self, ix: NodeIx) -> Vec<Event> {
         let (node_id, generation) = (self.id_of(ix), self.generation(ix));
         if let Some((lock, holder)) = self.queue.taken(&self.graph.nodes[ix].locks) {
             let reason = format!("waits for lock `{}`, which `{}` holds", self.graph.locks[lock as usize], self.id_of(holder));

@@ -11,6 +11,7 @@ mod edits;
 mod end;
 mod follow;
 mod recover;
+mod steps;
 mod stop;
 mod work;
 

@@ -261,19 +261,97 @@ fn a_composite_node_in_which_all_has_started_is_past_holding() {
     assert!(matches!(&refused[..], [Event::Refused { why, .. }] if why == "`p` is running, too late for a hold"), "{refused:?}");
 }
 
+fn refused(events: &[Event]) -> &str {
+    match events {
+        [Event::Refused { why, .. }] => why,
+        other => panic!("not refused: {other:?}"),
+    }
+}
+
+fn step() -> Action {
+    Action::Step { node: None }
+}
+
 #[test]
-fn what_a_step_allowed_ends_with_the_generation_that_it_was_said_of() {
+fn steps_are_never_kept_for_later() {
+    let mut ask = agent("a", &[]);
+    ask.policy.approve = Some(Approve::Before);
+    let mut world = World::created(plan(vec![ask, agent("b", &["a"]), agent("c", &["a"]), agent("d", &["a"])]), settings());
+    act(&mut world, Action::Pause);
+    world.command(Command::Start);
+    for _ in 0..3 {
+        let before = world.run.clone();
+        let events = act(&mut world, step());
+        let why = "nothing can start now: `a` waits for an answer to gate 1: the plan asks before this node starts";
+        assert_eq!(refused(&events), why);
+        assert_eq!(plain(&world.run), plain(&before), "it changes nothing");
+    }
+    world.decide(1, GateReply::Approve);
+    assert_eq!((world.states().as_str(), world.run.pace()), ("a ready, b pending, c pending, d pending", Pace::Paused));
+    let events = act(&mut world, step());
+    assert!(matches!(&events[..], [Event::Acted { nodes, .. }, ..] if *nodes == ["a".into()]), "it says what it let go: {events:?}");
+    world.done("a", json!(1));
+    assert_eq!(world.states(), "a succeeded, b ready, c ready, d ready");
+}
+
+#[test]
+fn a_step_of_a_run_in_which_nothing_is_ready_says_so_and_does_not_pause_it() {
+    let mut world = World::new(plan(vec![agent("a", &[]), agent("b", &["a"])]));
+    assert_eq!(refused(&act(&mut world, step())), "nothing can start now: `a` is running");
+    world.done("a", json!(1));
+    assert_eq!(world.state("b"), "running");
+}
+
+#[test]
+fn a_step_that_goes_from_a_breakpoint_to_a_gate_does_not_start_the_node_once_that_is_answered() {
+    let mut gated = agent("a", &[]);
+    gated.policy.approve = Some(Approve::Before);
+    gated.policy.breakpoint = Some(json!(true));
+    let mut world = World::new(plan(vec![gated]));
+    act(&mut world, step());
+    assert_eq!((world.state("a"), world.run.pace()), ("waiting", Pace::Paused));
+    world.decide(1, GateReply::Approve);
+    assert_eq!(world.state("a"), "ready");
+    act(&mut world, step());
+    assert_eq!(world.state("a"), "running");
+}
+
+#[test]
+fn a_step_of_a_node_whose_slot_or_lock_is_taken_says_who_has_it_and_is_not_kept() {
     let locked = |id: &str| {
         let mut node = agent(id, &[]);
         node.policy.locks = Some(vec!["db".into()]);
         node
     };
-    let mut world = World::new(plan(vec![locked("a"), locked("b")]));
+    let mut world = World::with(plan(vec![locked("a"), locked("b"), agent("c", &[])]), RunSettings { slots: 2, ..settings() });
+    assert_eq!(world.states(), "a running, b held, c running");
     act(&mut world, Action::Pause);
-    act(&mut world, Action::Step { node: Some("b".into()) });
-    assert_eq!((world.state("b"), world.run.pace()), ("held", Pace::Pausing));
-    act(&mut world, Action::Cancel { target: on("b") });
+    let of = |id: &str| Action::Step { node: Some(id.into()) };
+    assert_eq!(refused(&act(&mut world, of("b"))), "`b` waits for lock `db`, which `a` holds");
+    world.done("c", json!(1));
+    assert_eq!(
+        refused(&act(&mut world, step())),
+        "nothing can start now: `b` is held: the run is paused, and it waits for lock `db`, which `a` holds"
+    );
     world.done("a", json!(1));
-    act(&mut world, Action::Retry { node: "b".into() });
-    assert_eq!((world.state("b"), world.run.pace()), ("ready", Pace::Paused));
+    assert_eq!(world.state("b"), "held", "no step was kept");
+    act(&mut world, of("b"));
+    assert_eq!(world.state("b"), "running");
+    let mut world = World::with(plan(vec![agent("a", &[]), agent("b", &[])]), RunSettings { slots: 1, ..settings() });
+    act(&mut world, Action::Pause);
+    assert_eq!(refused(&act(&mut world, of("b"))), "`b` is ready and waits for a free slot (1 of 1 in use: `a`)");
+    world.done("a", json!(1));
+    assert_eq!(world.state("b"), "ready");
+}
+
+#[test]
+fn as_many_steps_at_once_start_as_many_nodes_and_each_says_which() {
+    let mut world = World::created(plan(vec![agent("a", &[]), agent("b", &[]), agent("c", &[])]), settings());
+    act(&mut world, Action::Pause);
+    world.command(Command::Start);
+    let input = || Input::Command { command: Command::act(step()), by: me() };
+    let events = world.steps(&[input(), input()]);
+    let said = |event: &Event| if let Event::Acted { nodes, .. } = event { nodes.clone() } else { Vec::new() };
+    assert_eq!(events.iter().flat_map(said).collect::<Vec<_>>(), ["a".into(), "b".into()]);
+    assert_eq!(world.started(), ["a", "b"]);
 }
