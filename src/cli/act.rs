@@ -229,7 +229,7 @@ async fn carry(drive: StoredRun, action: Action, args: &ActArgs, place: &CliCont
     let exit = drive.finish(&ended, io)?;
     Ok(match &ended.end {
         HeadlessEnd::Settled { outcome: Outcome::Cancelled, .. } if cancels => Exit::Success,
-        HeadlessEnd::Stopped(_) => exit,
+        HeadlessEnd::Frozen(_) | HeadlessEnd::Stopped(_) => exit,
         HeadlessEnd::Settled { .. } | HeadlessEnd::Parked(_) => parked_as_asked(&ended, pauses || args.on.pause).unwrap_or(exit),
     })
 }
@@ -252,7 +252,7 @@ fn nodes_of(action: &Action) -> impl Iterator<Item = &NodeId> {
 pub(super) fn parked_as_asked(ended: &Headless, pauses: bool) -> Option<Exit> {
     match &ended.end {
         HeadlessEnd::Parked(_) if pauses => Some(Exit::Success),
-        HeadlessEnd::Settled { .. } | HeadlessEnd::Stopped(_) | HeadlessEnd::Parked(_) => None,
+        HeadlessEnd::Settled { .. } | HeadlessEnd::Frozen(_) | HeadlessEnd::Stopped(_) | HeadlessEnd::Parked(_) => None,
     }
 }
 

@@ -21,10 +21,7 @@ use std::{io::Write, path::Path};
 fn run_file(run: &str, file: &str, place: &CliContext, io: &mut Io<'_>) -> Result<Exit, CliError> {
     let store = place.store()?;
     let id = store.resolve(run, RunFilter::Workspace(&place.places.workspace))?;
-    let secrets = Secrets::of_environment(
-        std::env::vars_os().filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?))),
-    );
-    let written = write_run(&store.records(&id)?, &secrets)
+    let written = write_run(&store.records(&id)?, &Secrets::of_process())
         .map_err(|error| CliError::new(format!("the run can't be written without its secrets: {error}")))?;
     if file == "-" {
         io.out.write_all(written.text.as_bytes())?;

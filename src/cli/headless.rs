@@ -239,6 +239,10 @@ pub(super) fn finish(ended: &Headless, as_json: bool, io: &mut Io<'_>) -> Result
             }
             Pace::Going => (Exit::Undecided, json!("waiting"), "no flag decides the open gate".to_string()),
         },
+        HeadlessEnd::Frozen(problem) => {
+            io.say(&CliError::from(problem.clone()).to_string());
+            (Exit::Error, json!("frozen"), if as_json { problem.message.clone() } else { String::new() })
+        }
         HeadlessEnd::Stopped(signal) => {
             (Exit::Signalled(*signal), json!("interrupted"), format!("stopped by {}; `dagdeck resume {name}` continues it", signal.name()))
         }

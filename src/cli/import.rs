@@ -26,9 +26,8 @@ pub async fn import(args: &ImportArgs, place: &CliContext, io: &mut Io<'_>) -> R
     let store = place.store()?;
     match store.import(&read.run, &read.records, &place.places.workspace, SystemClock.now()).await {
         Err(StoreError::Conflict { run }) => {
-            return Err(
-                CliError::new(format!("run `{run}` exists here already")).hint("look at it with `dagdeck show` or `dagdeck replay`")
-            );
+            return Err(CliError::new(format!("run `{run}` exists here already"))
+                .hint("look at it with `dagdeck show` or `dagdeck replay`; `--home DIR` imports into another journal"));
         }
         done => done?,
     }

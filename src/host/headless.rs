@@ -125,6 +125,8 @@ pub enum HeadlessEnd {
     Settled { outcome: Outcome, reason: String },
     /// A signal stopped it where it was. It can be resumed.
     Stopped(RunSignal),
+    /// Its journal can't be written, so nothing of it goes on.
+    Frozen(Problem),
     /// Nothing can go on until these gates are decided. The run stays open in the journal.
     Parked(Vec<ParkedGate>),
 }
@@ -156,7 +158,7 @@ impl LocalHost {
     /// stops it.
     ///
     /// # Errors
-    /// When a flag is not a valid pattern, or the journal can't be written.
+    /// When a flag is not a valid pattern, or the journal can't be used.
     pub async fn run_headless(
         &self,
         mut plan: Plan,
@@ -206,7 +208,7 @@ impl LocalHost {
         sink: &mut (dyn FnMut(&Record) + Send),
     ) -> Result<Headless, Problem> {
         let mut warden = Warden { rules, shared: self.shared(), session, state: Run::default(), asked: 0 };
-        let mut stopped = None;
+        let (mut stopped, mut frozen) = (None, None);
         loop {
             let notice = tokio::select! {
                 notice = notices.recv() => notice,
@@ -219,8 +221,8 @@ impl LocalHost {
             match notice {
                 Some(Notice::RunOpened { records, .. } | Notice::Events { records, .. }) => warden.take(&records, sink),
                 Some(Notice::Frozen { problem, .. }) => {
+                    frozen = Some(problem);
                     warden.session.order(Order::Leave);
-                    return Err(problem);
                 }
                 Some(_) => {}
                 None => break,
@@ -231,11 +233,10 @@ impl LocalHost {
             }
         }
         warden.session.ended().await;
-        match stopped {
-            Some(signal) if warden.state.outcome().is_none() => {
-                Ok(Headless { run: warden.session.run, end: HeadlessEnd::Stopped(signal), state: warden.state })
-            }
-            Some(_) | None => Ok(warden.verdict()),
+        let cut = frozen.map(HeadlessEnd::Frozen).or(stopped.map(HeadlessEnd::Stopped)).filter(|_| warden.state.outcome().is_none());
+        match cut {
+            Some(end) => Ok(Headless { run: warden.session.run, end, state: warden.state }),
+            None => Ok(warden.verdict()),
         }
     }
 }

@@ -75,7 +75,7 @@ fn flags(approve: &[&str], deny: &[&str], yes: Yes) -> Flags {
 fn settled(end: &Headless) -> Option<Outcome> {
     match &end.end {
         HeadlessEnd::Settled { outcome, .. } => Some(*outcome),
-        HeadlessEnd::Parked(_) | HeadlessEnd::Stopped(_) => None,
+        HeadlessEnd::Parked(_) | HeadlessEnd::Stopped(_) | HeadlessEnd::Frozen(_) => None,
     }
 }
 
@@ -452,6 +452,21 @@ async fn shutting_down_cancels_what_goes_on_and_journals_that() {
     let run = Run::replay(&bed.journal(seat.id.as_ref().unwrap()));
     assert_eq!(run.outcome().unwrap().0, Outcome::Cancelled);
     assert!(bed.host.shared().live().is_empty());
+}
+
+#[tokio::test]
+async fn a_frozen_run_does_not_keep_its_host_from_shutting_down() {
+    let bed = Bed::new(&[("in.txt", "hello")]);
+    let mut seat = Seat::take(&bed);
+    seat.start(copy_plan());
+    let gate = seat.gate().await;
+    std::fs::remove_file(bed.host.shared().store.path()).unwrap();
+    seat.decide(&gate, GateReply::Approve);
+    let saved = seat.until(|_, notice| if let Notice::Frozen { problem, .. } = notice { problem.hint.clone() } else { None }).await;
+    let (_, saved) = saved.split_once("`dagdeck import ").unwrap();
+    std::fs::remove_file(saved.trim_end_matches('`')).unwrap();
+    bed.host.shutdown().await;
+    assert_eq!(bed.read("out.txt"), None, "nothing that is not on record took effect");
 }
 
 #[tokio::test]

@@ -125,6 +125,8 @@ impl LocalHost {
         let by = self.shared.actor("shutdown");
         for session in &live {
             session.command(Command::act(Action::Cancel { target: ActionTarget::Run }), by.clone());
+            // One whose journal can't be written is left as it is.
+            session.order(Order::Leave);
         }
         for session in &live {
             session.ended().await;
@@ -244,7 +246,7 @@ impl Shared {
 
     fn services(&self, model: Option<String>) -> Services {
         let runner = Arc::new(Jobs::new(self.kit.clone(), model));
-        Services { journal: self.store.clone(), runner, clock: self.clock.clone() }
+        Services { journal: self.store.clone(), runner, clock: self.clock.clone(), rescues: std::env::temp_dir() }
     }
 
     fn keep(&self, session: &RunSession) {

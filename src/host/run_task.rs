@@ -9,10 +9,13 @@ use super::{
     timers::Timers,
     workers::{Assignment, AttemptKey, Report, Workers, is_last},
 };
-use crate::engine::{Batch, Command, Effect, Event, Input, NodeFact, Record, Run, Time, Timer, TimerKind};
+use crate::engine::{Batch, Command, Effect, Event, Input, NodeFact, Record, Run, RunId, Time, Timer, TimerKind};
 use crate::plan::Risk;
-use crate::store::Durability;
-use std::time::Duration;
+use crate::store::{Durability, StoreError, rescue};
+use std::{
+    path::{Path, PathBuf},
+    time::Duration,
+};
 use tokio::sync::mpsc;
 
 /// Places in the channel from the workers; a full one makes them wait.
@@ -179,15 +182,28 @@ impl RunTask {
     async fn commit(&mut self, records: &[Record]) -> RunContinues {
         let Some(run) = self.run.id().cloned().filter(|_| !records.is_empty()) else { return RunContinues::On };
         let durability = durability(&self.run, records);
+        let mut rescued = None;
         while let Err(error) = self.services.journal.append(&run, records, durability).await {
-            let frozen = Notice::Frozen { run: run.clone(), problem: error.into() };
+            if rescued.is_none() {
+                rescued = self.rescue(&run, records).await;
+            }
+            let frozen = Notice::Frozen { run: run.clone(), problem: frozen(&error, rescued.as_deref()) };
             self.notify(&frozen);
             if self.wait_frozen(&frozen).await == RunContinues::Over {
                 return RunContinues::Over;
             }
         }
+        // What it holds is in the journal now; where it stays nothing is lost.
+        let _ = rescued.map(std::fs::remove_file);
         self.notify(&Notice::Events { run, records: records.to_vec() });
         RunContinues::On
+    }
+
+    /// Saves the run as it is in memory, with what the journal doesn't take, if anything can be written at all.
+    async fn rescue(&self, run: &RunId, records: &[Record]) -> Option<PathBuf> {
+        let mut all = self.services.journal.load(run).await.ok()?;
+        all.extend_from_slice(records);
+        rescue(&all, &self.services.rescues).ok()
     }
 
     /// Waits for a command, which tries again. Who only wants to see something is answered meanwhile: a client may look at a gate
@@ -247,6 +263,13 @@ impl RunTask {
     fn notify(&mut self, notice: &Notice) {
         self.listeners.retain(|listener| listener.send(notice.clone()).is_ok());
     }
+}
+
+fn frozen(error: &StoreError, rescued: Option<&Path>) -> Problem {
+    let saved = rescued.map(|file| format!("the run as it is now was saved: `dagdeck import {}`", file.display()));
+    let hints = error.hint().map(Into::into).into_iter().chain(saved).collect::<Vec<String>>();
+    let message = format!("the run is frozen, nothing more of it starts: {error}");
+    Problem { message, hint: Some(hints.join("; ")).filter(|hint| !hint.is_empty()) }
 }
 
 fn timeout(origin: &AttemptKey) -> Timer {

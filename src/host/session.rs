@@ -10,7 +10,7 @@ use super::{
 use crate::engine::{Action, Actor, Batch, Command, Event, GateId, Input, Record, Run, RunId, RunSettings, Time};
 use crate::plan::Plan;
 use crate::store::{Durability, Journal, Ownership, StoreError};
-use std::sync::Arc;
+use std::{path::PathBuf, sync::Arc};
 use tokio::sync::{mpsc, oneshot};
 use tokio_util::sync::CancellationToken;
 
@@ -23,6 +23,8 @@ pub(super) struct Services {
     pub(super) journal: Arc<dyn Journal>,
     pub(super) runner: Arc<dyn JobRunner>,
     pub(super) clock: Arc<dyn Clock>,
+    /// The folder for runs whose journal can't be written any more.
+    pub(super) rescues: PathBuf,
 }
 
 /// What a session is told, ahead of everything that its workers say.

@@ -121,6 +121,7 @@ struct Stage {
     journal: Arc<Memory>,
     at_work: Arc<AtomicUsize>,
     begun: Arc<AtomicUsize>,
+    rescues: tempfile::TempDir,
 }
 
 impl Stage {
@@ -128,10 +129,12 @@ impl Stage {
         let plan: Plan = serde_json::from_value(json!({ "goal": "test", "nodes": nodes })).unwrap();
         let script = Script { acts: acts.iter().cloned().collect(), ..Script::default() };
         let (at_work, begun, journal) = (script.at_work.clone(), script.begun.clone(), Arc::new(Memory::default()));
-        let services = Services { journal: journal.clone(), runner: Arc::new(script), clock: Arc::new(Virtual(Instant::now())) };
+        let rescues = tempfile::tempdir().unwrap();
+        let clock = Arc::new(Virtual(Instant::now()));
+        let services = Services { journal: journal.clone(), runner: Arc::new(script), clock, rescues: rescues.path().to_path_buf() };
         let (listener, notices) = mpsc::unbounded_channel();
         let session = RunSession::start(services, plan, RunSettings::default(), Vec::new(), by(), Some(listener)).await.unwrap();
-        Self { session, notices, journal, at_work, begun }
+        Self { session, notices, journal, at_work, begun, rescues }
     }
 
     fn order(&self, command: Command) {
@@ -301,7 +304,10 @@ async fn a_journal_that_is_full_freezes_the_run_and_a_command_goes_on_once_there
             _ => None,
         })
         .await;
-    assert!(problem.message.contains("full") && problem.hint.is_some());
+    let saved = stage.rescues.path().read_dir().unwrap().next().unwrap().unwrap().path();
+    assert!(problem.message.contains("full") && problem.hint.unwrap().contains(saved.to_str().unwrap()));
+    let read = crate::store::read_run(&std::fs::read_to_string(&saved).unwrap(), "run").unwrap();
+    assert_eq!(Run::replay(&read.records).node(&NodeId::new("a")).unwrap().state, NodeState::Succeeded, "what is in memory only is kept");
     tokio::time::sleep(Duration::from_secs(60)).await;
     let node = |id: &str| Run::replay(&stage.records()).node(&NodeId::new(id)).unwrap().state.clone();
     assert_eq!((node("a"), node("b")), (NodeState::Running, NodeState::Pending), "nothing went on unrecorded");
@@ -311,6 +317,7 @@ async fn a_journal_that_is_full_freezes_the_run_and_a_command_goes_on_once_there
     let run = stage.end().await;
     assert_eq!(run.outcome().unwrap().0, Outcome::Succeeded);
     assert!(stage.records().iter().map(|record| record.seq).eq(1..=run.last_seq()));
+    assert!(!saved.exists(), "the journal has it all again");
 }
 
 #[tokio::test(start_paused = true)]

@@ -43,6 +43,9 @@ pub enum StoreError {
         /// The newest schema that this program knows.
         known: i64,
     },
+    /// What is open has no name any more: whatever is written there is lost when the last program closes it.
+    #[error("the journal `{}` was deleted or replaced while it was in use", path.display())]
+    Gone { path: PathBuf },
     /// The file can be read, and not be written.
     #[error("the journal `{}` is read-only", path.display())]
     ReadOnly { path: PathBuf },
@@ -112,7 +115,7 @@ impl StoreError {
     fn fixed_hint(&self) -> Option<&'static str> {
         match self {
             Self::Locked { .. } => Some("close the other program (another dagdeck, a sqlite3 shell) and try again"),
-            Self::Full { .. } => Some("free some space and try again; the journal is complete"),
+            Self::Full { .. } => Some("free some space and try again"),
             Self::Damaged { .. } => {
                 Some("move the file to start anew, or use another --home; `sqlite3 FILE .recover` can rescue what is readable")
             }
@@ -120,6 +123,7 @@ impl StoreError {
             Self::ReadOnly { .. } => Some(
                 "check the permissions of its folder and of the file, or use another --home; `dagdeck ls`, `show` and `replay` still work",
             ),
+            Self::Gone { .. } => Some("put its folder back, or start dagdeck again"),
             Self::Older { .. } => Some("copy its folder to a place where you may write, and use that as --home"),
             Self::Unusable { .. } => Some("check the folder's permissions, or use another --home"),
             Self::Conflict { .. } => Some("let only one dagdeck drive a run"),
@@ -134,6 +138,7 @@ impl StoreError {
         match error.sqlite_error_code() {
             Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked) => Self::Locked { path },
             Some(ErrorCode::DiskFull) => Self::Full { path },
+            Some(ErrorCode::ReadOnly) => Self::ReadOnly { path },
             Some(ErrorCode::DatabaseCorrupt | ErrorCode::NotADatabase) => Self::Damaged { path, cause: error.to_string() },
             _ => Self::Unusable { path, cause: one_line(error) },
         }

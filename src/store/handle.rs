@@ -73,13 +73,13 @@ impl Store {
     pub fn open_to_look(home: &Path) -> Result<Self, StoreError> {
         let tuning = Tuning::default();
         let refused = match Self::open_with(home, tuning) {
-            Err(error @ StoreError::Unusable { .. }) => error,
+            Err(error @ (StoreError::Unusable { .. } | StoreError::ReadOnly { .. })) => error,
             opened => return opened,
         };
         let path = Self::file(home);
         match schema::open_to_look(&path, tuning) {
             Ok(db) => Ok(Self { reader: StoreReader::new(db, path.clone()), path, writer: None }),
-            Err(StoreError::Unusable { .. }) => Err(refused),
+            Err(StoreError::Unusable { .. } | StoreError::ReadOnly { .. }) => Err(refused),
             Err(error) => Err(error),
         }
     }

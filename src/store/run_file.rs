@@ -1,11 +1,15 @@
 //! A run as one portable file: JSON lines, of which the first says what the file is, how many events follow and their checksum.
 //! Secrets are taken out on the way. Reading tells file and line of whatever is wrong, and gives all or nothing.
 
-use super::{Secrets, Store};
+use super::{Secrets, Store, short};
 use crate::engine::{Event, Record, Run, RunId};
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
-use std::fmt::Write;
+use std::{
+    fmt::Write as _,
+    io::Write as _,
+    path::{Path, PathBuf},
+};
 
 /// The version of the format that this program writes.
 pub const RUN_FILE_VERSION: u32 = 1;
@@ -127,6 +131,17 @@ pub fn read_run(text: &str, name: &str) -> Result<ReadRun, RunFileError> {
         return Err(wrong(1, "the run's id is not a valid id".to_owned()));
     }
     Ok(ReadRun { run: header.run, records, redacted: header.redacted, dagdeck: header.dagdeck })
+}
+
+/// Puts a run whose journal can't be written into a new file of this folder that only the user can read.
+///
+/// # Errors
+/// When the folder can't be written either.
+pub fn rescue(records: &[Record], folder: &Path) -> std::io::Result<PathBuf> {
+    let name = format!("dagdeck-run-{}-", Run::replay(records).id().map_or("", |run| short(&run.0)));
+    let mut file = tempfile::Builder::new().prefix(&name).suffix(".jsonl").tempfile_in(folder)?;
+    file.write_all(write_run(records, &Secrets::of_process())?.text.as_bytes())?;
+    Ok(file.keep()?.1)
 }
 
 /// What the first line says, or what is wrong with it, and a way out.

@@ -67,8 +67,13 @@ pub struct Secrets {
 }
 
 impl Secrets {
+    /// Knows those of this process's environment.
+    pub fn of_process() -> Self {
+        Self::of_environment(std::env::vars_os().filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?))))
+    }
+
     /// Knows the values of variables whose names say that they are secret.
-    pub fn of_environment(variables: impl IntoIterator<Item = (String, String)>) -> Self {
+    fn of_environment(variables: impl IntoIterator<Item = (String, String)>) -> Self {
         let secret = |name: &str| {
             let name = name.to_ascii_lowercase();
             is_named(&name) || name.ends_with("_key") || name.ends_with("credentials")

@@ -9,6 +9,7 @@ use super::{
 };
 use rusqlite::{Connection, ErrorCode, Savepoint, TransactionBehavior, params};
 use std::{
+    os::unix::fs::MetadataExt,
     path::{Path, PathBuf},
     sync::mpsc,
     thread,
@@ -17,6 +18,28 @@ use tokio::sync::oneshot;
 
 /// Appends gathered into one transaction at most, so that the first of them doesn't wait for ever.
 const GROUP: usize = 1024;
+
+/// Which files were opened: database and write-ahead log. SQLite writes on into files that were deleted, and nobody would ever read that.
+#[derive(Debug)]
+struct OpenFiles(Vec<(PathBuf, (u64, u64))>);
+
+impl OpenFiles {
+    fn of(path: &Path) -> Self {
+        // The log is beside what a link leads to.
+        let file = path.canonicalize().unwrap_or_else(|_| path.to_path_buf());
+        let log = file.with_file_name("journal.db-wal");
+        Self([file, log].into_iter().filter_map(|path| Some((path.clone(), place(&path)?))).collect())
+    }
+
+    /// Two looks at the folder, cheap beside a commit.
+    fn are_there(&self) -> bool {
+        self.0.iter().all(|(path, opened)| place(path) == Some(*opened))
+    }
+}
+
+fn place(path: &Path) -> Option<(u64, u64)> {
+    path.metadata().ok().map(|data| (data.dev(), data.ino()))
+}
 
 /// Events of one run, to be written all or none.
 #[derive(Debug)]
@@ -39,9 +62,10 @@ impl StoreWriter {
     pub(super) fn start(db: Connection, path: PathBuf) -> Result<Self, StoreError> {
         let (inbox, appends) = mpsc::channel();
         let at = path.clone();
+        let files = OpenFiles::of(&path);
         let thread = thread::Builder::new()
             .name("journal".into())
-            .spawn(move || write_all(db, &path, &appends))
+            .spawn(move || write_all(db, &path, &files, &appends))
             .map_err(|error| StoreError::io(&at, &error))?;
         Ok(Self { inbox: Some(inbox), thread: Some(thread) })
     }
@@ -62,11 +86,12 @@ impl Drop for StoreWriter {
     }
 }
 
-fn write_all(mut db: Connection, path: &Path, appends: &mpsc::Receiver<Append>) {
+fn write_all(mut db: Connection, path: &Path, files: &OpenFiles, appends: &mpsc::Receiver<Append>) {
     while let Ok(first) = appends.recv() {
         let mut group = vec![first];
         group.extend(appends.try_iter().take(GROUP - 1));
-        let written = write_group(&mut db, path, &group);
+        let gone = || Err(StoreError::Gone { path: path.to_path_buf() });
+        let written = if files.are_there() { write_group(&mut db, path, &group) } else { gone() };
         for (index, append) in group.into_iter().enumerate() {
             let result = match &written {
                 Ok(each) => each.get(index).cloned().unwrap_or(Ok(())),

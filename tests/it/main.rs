@@ -15,6 +15,7 @@ mod house;
 mod journals;
 #[cfg(target_os = "linux")]
 mod looking;
+mod mishaps;
 mod pages;
 mod refusals;
 mod requests;

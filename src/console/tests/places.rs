@@ -168,6 +168,8 @@ fn a_run_whose_journal_is_written_again_is_frozen_no_longer() {
     let word = |deck: &Deck| deck.model.shown_run().unwrap().status().word();
     deck.notice(Notice::Frozen { run: run("run-1"), problem: problem() });
     assert_eq!(word(&deck), "frozen");
+    let screen = deck.screen();
+    assert!(screen.contains(problem().message.as_str()), "{screen}");
     deck.done("list", json!("x"));
     assert_eq!(word(&deck), "running");
 }

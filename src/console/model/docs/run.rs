@@ -11,7 +11,12 @@ use crate::text::{Plain, clock, cost, count, counted, duration};
 /// `go_on` says how a node goes on from a breakpoint.
 pub fn output<'a>(run: &'a RunView, id: &NodeId, first: Doc<'a>, go_on: &str) -> Doc<'a> {
     let Some(node) = run.seen().run.node(id) else { return says("this node is not in the run") };
-    let (before, mut doc) = (first.len(), first);
+    let mut doc = first;
+    if let Some(problem) = &run.frozen {
+        doc.text(Role::Error, &problem.message);
+        problem.hint.iter().for_each(|hint| doc.text(Role::Text, &format!("hint: {hint}")));
+    }
+    let before = doc.len();
     if let Some(error) = &node.error {
         doc.text(Role::Error, &format!("{}: {}", node.state.word(), error.message));
         if let Some(hint) = &error.hint {

@@ -1,0 +1,57 @@
+//! The real program, and what happens to its runs when something outside of it goes wrong.
+
+use super::support::program::Program;
+use serde_json::{Value, json};
+use std::{
+    fs::{remove_dir_all, rename},
+    process::{Child, Command, Stdio},
+    thread,
+};
+
+/// A run whose first node works until there is a file `go`, and whose second leaves a file behind.
+fn under_way(program: &Program, args: &[&str]) -> Child {
+    let tool = |id: &str, command: &str| json!({"id": id, "tool": "run_command", "args": {"command": command}});
+    let mut after = tool("after", "echo done >> effects.log");
+    after["depends_on"] = json!(["first"]);
+    let nodes = [tool("first", "touch began; until [ -f go ]; do sleep 0.02; done; echo worked"), after];
+    let file = program.file("plan.json", json!({"dagdeck": 1, "nodes": nodes}).to_string());
+    let mut command = Command::new(env!("CARGO_BIN_EXE_dagdeck"));
+    command.env_clear().env("PATH", "/usr/local/bin:/usr/bin:/bin").env("LANG", "C.UTF-8").env("USER", "tester");
+    command.env("HOME", program.home()).env("DAGDECK_HOME", program.home().join("state")).env("TMPDIR", program.home().join("tmp"));
+    std::fs::create_dir_all(program.home().join("tmp")).unwrap();
+    command.current_dir(program.workspace()).args(["run", &file, "--yes"]).args(args).stdin(Stdio::null());
+    let child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    while !program.workspace().join("began").exists() {
+        thread::yield_now();
+    }
+    child
+}
+
+#[test]
+fn a_run_whose_journal_is_deleted_freezes_with_a_message_and_what_is_in_memory_is_kept() {
+    for how in [
+        |program: &Program| remove_dir_all(program.home().join("state")).unwrap(),
+        |program: &Program| {
+            rename(program.home().join("state/journal.db"), program.home().join("state/old.db")).unwrap();
+        },
+    ] {
+        let program = Program::new();
+        let child = under_way(&program, &["--json"]);
+        how(&program);
+        program.file("go", "");
+        let ended = child.wait_with_output().unwrap();
+        let (out, err) = (String::from_utf8(ended.stdout).unwrap(), String::from_utf8(ended.stderr).unwrap());
+        assert_eq!(ended.status.code(), Some(1), "{err}");
+        assert!(err.contains("the run is frozen, nothing more of it starts: the journal `"), "{err}");
+        assert!(err.contains("was deleted or replaced while it was in use"), "{err}");
+        assert!(!program.workspace().join("effects.log").exists(), "nothing that is not on record took effect");
+        let last: Value = serde_json::from_str(out.lines().last().unwrap()).unwrap();
+        assert_eq!((&last["outcome"], &last["exit"]), (&json!("frozen"), &json!(1)));
+
+        let (_, file) = err.split_once("`dagdeck import ").unwrap();
+        let fresh = program.env("DAGDECK_HOME", "elsewhere");
+        fresh.run(&["import", file.trim_end().trim_end_matches('`')]).code(0);
+        let shown = fresh.json(&["show", "last", "--json"]);
+        assert_eq!((&shown["nodes"][0]["state"], &shown["nodes"][1]["state"]), (&json!("succeeded"), &json!("waiting")), "{shown:#}");
+    }
+}
