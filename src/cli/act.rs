@@ -94,7 +94,7 @@ fn taken_back(drive: &StoredRun, pauses: bool) -> Option<Vec<String>> {
         let Some((seq, newest)) = newest.filter(|(seq, _)| pauses || !said_before(*seq)) else {
             return (!pauses && !words.is_empty()).then_some(words);
         };
-        let is_pause = newest == Action::Pause.words();
+        let is_pause = newest == Action::Pause.label();
         words.push(newest);
         if !is_pause {
             return Some(words);
@@ -208,7 +208,7 @@ async fn carry(drive: StoredRun, action: Action, args: &ActArgs, place: &CliCont
     let now = SystemClock.now();
     let host = drive.host(args.on.dry_run, place)?;
     let state = drive.state.without_driver(now);
-    let command = Command::Act { verb: Box::new(action.clone()), why: args.why.clone() };
+    let command = Command::Act { action: Box::new(action.clone()), why: args.why.clone() };
     if let Some(why) = state.refusal(&command) {
         return Err(CliError::new(format!("can't {}: {why}", refused(&action, &why, &state))));
     }
@@ -236,10 +236,10 @@ async fn carry(drive: StoredRun, action: Action, args: &ActArgs, place: &CliCont
 
 /// What is refused, in words: of several edits the one that can't be.
 fn refused(action: &Action, why: &str, state: &Run) -> String {
-    let Action::Edit { edits } = action else { return action.words() };
+    let Action::Edit { edits } = action else { return action.label() };
     let mut alone = edits.iter().map(|edit| Action::Edit { edits: vec![edit.clone()] });
     let refused = alone.find(|action| state.refusal(&Command::act(action.clone())).as_deref() == Some(why));
-    refused.map_or_else(|| "change the plan like this".to_owned(), |action| action.words())
+    refused.map_or_else(|| "change the plan like this".to_owned(), |action| action.label())
 }
 
 /// The nodes that an action names.

@@ -24,7 +24,7 @@ pub async fn branch(args: &BranchArgs, place: &CliContext, io: &mut Io<'_>) -> R
     let mut commands = Vec::new();
     if let Some(wanted) = wanted {
         let action = Action::Edit { edits: edits(&kept, &wanted)? };
-        commands.push(Command::Act { verb: Box::new(action), why: args.why.clone() });
+        commands.push(Command::Act { action: Box::new(action), why: args.why.clone() });
     }
     if args.on.pause {
         commands = with_pause(&kept, commands);

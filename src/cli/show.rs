@@ -170,7 +170,7 @@ fn node_row(run: &Run, id: &NodeId, node: &NodeRun, width: usize, driver: Option
         (None, None) => run.reason(id),
     };
     let stale = node.stale.as_ref().map(|why| format!("stale, {why}: ")).unwrap_or_default();
-    let mark = node.mark_words().map(|mark| format!("{mark}: ")).unwrap_or_default();
+    let mark = node.mark_label().map(|mark| format!("{mark}: ")).unwrap_or_default();
     let last = Plain::line(&stale).then(&Plain::line(&mark)).then(&Plain::summary(&last));
     let name = Plain::line(id);
     let gap = Plain::blank(width.saturating_sub(name.width()));
@@ -186,7 +186,7 @@ fn gate_line(run: &Run, gate: &Gate, decided: Option<&Decided>) -> String {
     let Some(decided) = decided else {
         return format!("  gate {} at {node}, open since {opened}: {}", gate.id.0, Plain::summary(&gate.why));
     };
-    let word = decided.decision.words();
+    let word = decided.decision.label();
     format!("  gate {} at {node}: {word} by {} at {}", gate.id.0, decided.by.label(), timestamp(decided.at.0))
 }
 
@@ -198,7 +198,7 @@ fn print_node(
     io: &mut Io<'_>,
 ) -> Result<(), CliError> {
     let Some(node) = run.node(id) else { return Ok(()) };
-    let mark = node.mark_words().map(|mark| format!(", {mark}")).unwrap_or_default();
+    let mark = node.mark_label().map(|mark| format!(", {mark}")).unwrap_or_default();
     io.line(&format!("{} {}{}", Plain::line(id), word(run, node, driver), Plain::line(&mark)))?;
     let reason = run.reason(id);
     if !reason.is_empty() {

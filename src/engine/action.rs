@@ -1,4 +1,4 @@
-//! `Action`: what people ask of a run beside answering its gates, as plain data. One verb is one event, with who and why.
+//! `Action`: what people ask of a run beside answering its gates, as plain data. One action is one event, with who and why.
 
 use super::Mark;
 use super::NodeError;
@@ -6,7 +6,7 @@ use crate::plan::{Breakpoint, NodeId, edit::Edit};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-/// What a verb is about.
+/// What an action is about.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case", tag = "on", content = "node")]
 pub enum ActionTarget {
@@ -89,11 +89,11 @@ pub enum Action {
         /// All at once.
         edits: Vec<Edit>,
     },
-    /// Words for an agent's next turn, or for the node when it starts.
+    /// Text for an agent's next turn, or for the node when it starts.
     Guide {
         /// Which.
         node: NodeId,
-        /// The words.
+        /// The text.
         text: String,
     },
     /// Reject a result with feedback to a node upstream: that one and what depends on it run again.
@@ -102,7 +102,7 @@ pub enum Action {
         node: NodeId,
         /// Who is to do better; may be the node itself.
         to: NodeId,
-        /// The words for it.
+        /// The text for it.
         feedback: String,
     },
     /// Start nothing more.
@@ -169,7 +169,7 @@ pub enum Kept {
 
 impl Kept {
     /// What is kept, on one line; nothing where it is only a start.
-    pub fn words(&self) -> Option<String> {
+    pub fn label(&self) -> Option<String> {
         match self {
             Self::Start => None,
             Self::Result { result, .. } => Some(format!("its result is {}", on_a_line(result))),
@@ -178,8 +178,8 @@ impl Kept {
     }
 }
 
-/// A change of the plan, as a verb.
-fn edit_words(edit: &Edit) -> String {
+/// A change of the plan, as an action.
+fn edit_label(edit: &Edit) -> String {
     match edit {
         Edit::RemoveNode { id } => format!("delete `{id}`"),
         Edit::AddNode { node, .. } => format!("add `{}`", node.id),
@@ -196,20 +196,20 @@ fn edit_words(edit: &Edit) -> String {
         Edit::SetInputs { .. } => "change the inputs".to_string(),
         Edit::SetBudget { .. } => "change the budget".to_string(),
         Edit::SetDefaults { .. } => "change the defaults".to_string(),
-        Edit::Within { node, edit } => format!("{} in `{node}`", edit_words(edit)),
-        Edit::Batch { edits } => edits_words(edits),
+        Edit::Within { node, edit } => format!("{} in `{node}`", edit_label(edit)),
+        Edit::Batch { edits } => edits_label(edits),
         Edit::RemoveEdge { .. } | Edit::SetHead { .. } | Edit::SpliceNodes { .. } | Edit::SpliceEdges { .. } => "edit the plan".to_string(),
     }
 }
 
-fn edits_words(edits: &[Edit]) -> String {
+fn edits_label(edits: &[Edit]) -> String {
     match edits {
-        [edit] => edit_words(edit),
+        [edit] => edit_label(edit),
         _ => format!("edit the plan in {} places", edits.len()),
     }
 }
 
-/// A value as it is told on a line: text as it is, the rest as JSON.
+/// A value on a line: text as it is, the rest as JSON.
 fn on_a_line(value: &Value) -> String {
     value.as_str().map_or_else(|| value.to_string(), str::to_owned)
 }
@@ -219,7 +219,7 @@ fn on_a_line(value: &Value) -> String {
 pub enum WrittenValue {
     /// It is JSON.
     Json(Value),
-    /// It is no JSON, and is taken as it stands.
+    /// It is no JSON, and is taken as it is.
     Text(String),
 }
 
@@ -227,7 +227,7 @@ impl WrittenValue {
     /// Reads a value. What begins as JSON does is meant as JSON, and a mistake in it is not taken for text.
     ///
     /// # Errors
-    /// Where the mistake is, in words.
+    /// Where the mistake is.
     pub fn read(text: &str) -> Result<Self, String> {
         match serde_json::from_str(text) {
             Ok(value) => Ok(Self::Json(value)),
@@ -254,8 +254,8 @@ impl ActionTarget {
         }
     }
 
-    /// In words.
-    pub fn words(&self) -> String {
+    /// Label.
+    pub fn label(&self) -> String {
         match self {
             Self::Node(node) => format!("`{node}`"),
             Self::Branch(node) => format!("the branch at `{node}`"),
@@ -283,27 +283,27 @@ impl Action {
     }
 
     /// What a person wrote for a node with it.
-    pub fn told(&self) -> Option<&str> {
+    pub fn text(&self) -> Option<&str> {
         match self {
             Self::Guide { text, .. } | Self::Rewind { feedback: text, .. } => Some(text),
             _ => None,
         }
     }
 
-    /// In words, as in `somebody tried to …`.
-    pub fn words(&self) -> String {
+    /// Label, as in `somebody tried to …`.
+    pub fn label(&self) -> String {
         match self {
-            Self::Cancel { target } => format!("cancel {}", target.words()),
-            Self::Stop { target } => format!("stop {}", target.words()),
-            Self::Hold { target } => format!("hold {}", target.words()),
-            Self::Release { target } => format!("release {}", target.words()),
+            Self::Cancel { target } => format!("cancel {}", target.label()),
+            Self::Stop { target } => format!("stop {}", target.label()),
+            Self::Hold { target } => format!("hold {}", target.label()),
+            Self::Release { target } => format!("release {}", target.label()),
             Self::Retry { node } => format!("retry `{node}`"),
             Self::Rerun { node, scope: RerunReach::Alone } => format!("run `{node}` again alone"),
             Self::Rerun { node, scope: RerunReach::Downstream } => format!("run `{node}` again with what depends on it"),
             Self::Skip { node } => format!("skip `{node}`"),
             Self::Override { node, value: Value::Null } => format!("mark `{node}` done"),
             Self::Override { node, .. } => format!("override the result of `{node}`"),
-            Self::Edit { edits } => edits_words(edits),
+            Self::Edit { edits } => edits_label(edits),
             Self::Guide { node, .. } => format!("guide `{node}`"),
             Self::Rewind { node, to, .. } => format!("reject the result of `{node}` with feedback to `{to}`"),
             Self::Pause => "pause the run".to_string(),

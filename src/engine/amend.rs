@@ -46,24 +46,24 @@ impl Run {
     /// The run's own plan after edits.
     ///
     /// # Errors
-    /// The plan's own words where an edit doesn't apply; why the run can't take the plan in.
+    /// the plan's own message where an edit doesn't apply; why the run can't take the plan in.
     pub(super) fn amendment(&self, edits: &[Edit]) -> Result<Amendment, String> {
-        let Some(frame) = self.frame(InnerRunIx(0)).filter(|frame| frame.slots.len() == frame.plan.nodes.len()) else {
+        let Some(inner) = self.inner(InnerRunIx(0)).filter(|inner| inner.slots.len() == inner.plan.nodes.len()) else {
             return Err("the plan has no shape that could be run".to_string());
         };
-        let mut plan = (*frame.plan).clone();
+        let mut plan = (*inner.plan).clone();
         Edit::batch(edits.iter().cloned()).apply(&mut plan).map_err(|error| error.to_string())?;
-        if plan == *frame.plan {
+        if plan == *inner.plan {
             return Err("that changes nothing".to_string());
         }
-        if plan.inputs != frame.plan.inputs || plan.dialect != frame.plan.dialect {
+        if plan.inputs != inner.plan.inputs || plan.dialect != inner.plan.dialect {
             return Err("inputs and dialect of a run stay as they were at its start: branch off from there".to_string());
         }
-        let mut old = (*frame.plan).clone();
+        let mut old = (*inner.plan).clone();
         edits.iter().flat_map(Edit::renames).for_each(|(from, to)| follow_name(from, to, &mut old));
         let mut amendment = Amendment { plan, ..Amendment::default() };
-        amendment.find_slots(&old, &frame.slots);
-        amendment.compare(&old, &frame.plan, self);
+        amendment.find_slots(&old, &inner.slots);
+        amendment.compare(&old, &inner.plan, self);
         self.wire(&old, &mut amendment)?;
         Ok(amendment)
     }
@@ -71,7 +71,7 @@ impl Run {
     /// Finds which edges are those of before: between the same nodes, with the same meaning, in order.
     fn wire(&self, old: &Plan, amendment: &mut Amendment) -> Result<(), String> {
         let mut before: BTreeMap<(NodeIx, NodeIx), Vec<EdgeId>> = BTreeMap::new();
-        for ix in self.frame(InnerRunIx(0)).into_iter().flat_map(|frame| frame.nodes()) {
+        for ix in self.inner(InnerRunIx(0)).into_iter().flat_map(|inner| inner.nodes()) {
             for &edge in &self.graph.nodes[ix].outs {
                 before.entry((ix, self.graph.link(edge).to)).or_default().push(edge);
             }
@@ -140,7 +140,7 @@ impl Amendment {
     }
 }
 
-/// Gives a node its new name in the plan of before; whoever has that name there already goes out of the way.
+/// Gives a node its new name in the plan of before; the one who has that name there already makes room.
 fn follow_name(from: &NodeId, to: &NodeId, plan: &mut Plan) {
     if plan.nodes.iter().any(|node| node.id == *to) {
         let aside = (0..).map(|number| NodeId::new(format!("aside-{number}")));

@@ -1,5 +1,5 @@
 //! Calls of a running node before they happen: model calls and tool calls that a breakpoint or a person who steps through it holds, and
-//! the words that wait for its next turn. The part of `evolve` about them; what they call for is in `decide/calls.rs`.
+//! the guidance that waits for its next turn. The part of `evolve` about them; what they call for is in `decide/calls.rs`.
 
 use super::{
     NodeState, Time, ToolCall,
@@ -27,9 +27,9 @@ pub enum NextCall {
         tool: String,
         /// Exact arguments.
         args: Value,
-        /// What configuration and the arguments say of it, for when it is let go.
+        /// What configuration and the arguments say of it, for when it is released.
         verdict: Verdict,
-        /// Why it asks, in words.
+        /// Why it asks.
         why: String,
     },
 }
@@ -41,7 +41,7 @@ pub struct HeldCall {
     pub call: String,
     /// What would be called.
     pub next: NextCall,
-    /// Why it is held, in words.
+    /// Why it is held.
     pub reason: String,
 }
 
@@ -50,19 +50,19 @@ pub struct HeldCall {
 pub(super) struct NodeSteering {
     /// Each of its calls is held.
     pub into: bool,
-    /// Who wants it to hand back what it has.
+    /// Who wants it to return what it has.
     pub stopped_by: Option<String>,
-    /// It was told so.
+    /// It has received that request.
     pub on_last_turn: bool,
-    /// How many calls of each name were let go: an attempt that begins because the last one broke off makes so many of them unheld.
+    /// How many calls of each name were released: an attempt that begins because the last one broke off makes so many of them unheld.
     pub passed: BTreeMap<String, u32>,
     /// Calls that were held when their attempt broke off, and that no later attempt has come to: names, and which of that name each was.
     pub stood: Vec<(String, u32)>,
 }
 
 impl NextCall {
-    /// In words: `the model `gpt-5``, ``read_file``.
-    pub fn words(&self) -> String {
+    /// Label: `the model `gpt-5``, ``read_file``.
+    pub fn label(&self) -> String {
         match self {
             Self::Model { model } => format!("the model `{model}`"),
             Self::Tool { tool, .. } => format!("`{tool}`"),
@@ -77,17 +77,17 @@ impl Run {
         worker.into_iter().flat_map(|worker| &worker.pending).filter(|pending| !pending.decided).filter_map(Pending::held)
     }
 
-    /// Whether somebody asked a node to hand back what it has, and it is still at that.
+    /// Whether somebody asked a node to return what it has, and it is still at that.
     pub(super) fn is_wrapping_up(&self, ix: NodeIx) -> bool {
         let flow = &self.flows[ix];
         flow.drive.stopped_by.is_some() && flow.phase != Phase::Ended
     }
 
-    /// What an agent at work was not told yet; of one that has not started, everything.
-    pub(super) fn untold(&self, ix: NodeIx) -> &[String] {
+    /// What an agent at work has not received yet; of one that has not started, everything.
+    pub(super) fn unheard(&self, ix: NodeIx) -> &[String] {
         let flow = &self.flows[ix];
-        let told = flow.worker.as_ref().map_or(0, |worker| worker.told);
-        flow.said.guidance.get(told..).unwrap_or_default()
+        let heard = flow.worker.as_ref().map_or(0, |worker| worker.heard);
+        flow.guidance.texts.get(heard..).unwrap_or_default()
     }
 
     /// Whether a call of the node is held.
@@ -97,8 +97,8 @@ impl Run {
     }
 
     /// Whether somebody can let a call of the node go: one that is held, or was when its attempt broke off. Of a node that nobody knows
-    /// about, nothing goes before somebody has said what became of it.
-    pub(super) fn stands_at_call(&self, ix: NodeIx) -> bool {
+    /// about, nothing goes before somebody has reported what happened to it.
+    pub(super) fn is_at_call(&self, ix: NodeIx) -> bool {
         let stood = !self.flows[ix].drive.stood.is_empty() && self.nodes[ix].state != NodeState::Unknown;
         stood || self.holds_call(ix)
     }
@@ -111,8 +111,8 @@ impl Run {
         }
     }
 
-    /// Whether an attempt that broke off came to this call, and somebody let it go there.
-    pub(super) fn was_let_go(&self, ix: NodeIx, next: &NextCall) -> bool {
+    /// Whether an attempt that broke off came to this call, and somebody released it there.
+    pub(super) fn was_released(&self, ix: NodeIx, next: &NextCall) -> bool {
         let flow = &self.flows[ix];
         if flow.drive.passed.is_empty() {
             return false;
@@ -134,7 +134,7 @@ impl Run {
         }
     }
 
-    /// A call waits until somebody lets it go; the clock and the slot of its worker rest as at a gate.
+    /// A call waits until somebody releases it; the clock and the slot of its worker stop as at a gate.
     pub(super) fn call_held(&mut self, ix: NodeIx, held: &HeldCall, at: Time) {
         let name = self.call_name(&held.next);
         // A tool call was counted when it was proposed.
@@ -180,28 +180,28 @@ impl Run {
         self.pending_decided(ix, Pending::is_held, false);
     }
 
-    /// The attempt broke off: whoever lets its held calls go later means those of the next one.
+    /// The attempt broke off: the one who releases its held calls later means those of the next one.
     pub(super) fn leave_calls(&mut self, ix: NodeIx) {
         let Flow { worker: Some(worker), drive, .. } = &mut self.flows[ix] else { return };
         drive.stood.extend(worker.pending.iter().filter(|pending| pending.is_held()).filter_map(Pending::place));
     }
 
-    /// No later attempt goes on where the one that is over stood.
+    /// No later attempt goes on where the one that is over was.
     pub(super) fn forget_calls(&mut self, ix: NodeIx) {
         let drive = &mut self.flows[ix].drive;
         drive.passed.clear();
         drive.stood.clear();
     }
 
-    /// The worker is told that its model call may go.
-    pub(super) fn model_started(&mut self, ix: NodeIx, call: &str, model: &str, last_turn: bool, told: usize, at: Time) {
+    /// The worker hears that its model call may go.
+    pub(super) fn model_started(&mut self, ix: NodeIx, call: &str, model: &str, last_turn: bool, heard: usize, at: Time) {
         let was_held = self.flows[ix].worker.as_ref().is_some_and(|worker| worker.pending.iter().any(|pending| pending.call == call));
         if !was_held {
             self.count_call(ix, self.call_name(&NextCall::Model { model: model.to_string() }));
         }
         self.take_slot(ix, at);
         if let Some(worker) = &mut self.flows[ix].worker {
-            worker.told += told;
+            worker.heard += heard;
         }
         self.flows[ix].drive.on_last_turn |= last_turn;
         self.deliver(ix, call);
@@ -211,11 +211,11 @@ impl Run {
     pub(super) fn step_into(&mut self, ix: NodeIx) {
         self.flows[ix].drive.into = true;
         if self.flows[ix].phase == Phase::Kept {
-            self.let_go(ix);
+            self.release(ix);
         }
     }
 
-    /// A node is to hand back what it has. What it waits for is refused; of one with a plan inside nothing more begins.
+    /// A node is to return what it has. What it waits for is refused; of one with a plan inside nothing more begins.
     pub(super) fn wind_up(&mut self, ix: NodeIx, who: &str) {
         self.flows[ix].drive.stopped_by = Some(who.to_string());
         if self.flows[ix].phase.part().is_inside() {
@@ -231,7 +231,7 @@ impl Run {
     pub(super) fn at_work_reason(&self, ix: NodeIx) -> String {
         let flow = &self.flows[ix];
         match (&flow.drive.stopped_by, &flow.halt.hold) {
-            (Some(who), _) => format!("stopped by {who}; it hands back what it has"),
+            (Some(who), _) => format!("stopped by {who}; it returns what it has"),
             (None, Some(who)) => format!("held by {who}: nothing more inside starts"),
             (None, None) => String::new(),
         }
@@ -246,7 +246,7 @@ impl Run {
         let held = open().find_map(|pending| pending.held());
         let (state, reason) = match (gate, held) {
             (Some(gate), _) => (NodeState::Waiting { gate }, self.gate_run(gate).map(|run| run.gate.why.clone()).unwrap_or_default()),
-            (None, Some(held)) => (NodeState::Held, format!("about to call {}: {}", held.next.words(), held.reason)),
+            (None, Some(held)) => (NodeState::Held, format!("about to call {}: {}", held.next.label(), held.reason)),
             (None, None) if working => (NodeState::Running, self.at_work_reason(ix)),
             (None, None) => (NodeState::Held, "answered; waits for a slot to go on".to_string()),
         };

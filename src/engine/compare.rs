@@ -49,7 +49,7 @@ pub struct Side {
     /// Its state in one word.
     pub state: &'static str,
     pub result: Option<Arc<Value>>,
-    /// Words of its error.
+    /// Message of its error.
     pub error: Option<String>,
     /// `rehearsal`, `overridden`, … when the result is not a plain one.
     pub mark: Option<Mark>,

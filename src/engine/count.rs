@@ -1,5 +1,4 @@
-//! How ends are counted: in the node's own plan and for those around it. One function for both directions, so that running again takes
-//! back exactly what the end gave. And what ends give to a walk.
+//! How ends are counted: in the node's own plan and for those around it. One function for both directions, so that running again undoes//! back exactly what the end gave. And what ends give to a walk.
 
 use super::{Mark, NodeState, SkippedBy, graph::NodeIx, run::Run};
 use crate::plan::Dialect;
@@ -38,21 +37,21 @@ impl GenerationChange {
 }
 
 impl Run {
-    /// Counts an end in its frame and for those around it, or takes that back. The last one of a body lets the owner go on.
+    /// Counts an end in its inner run and for those around it, or undoes that. The last one of a body lets the owner go on.
     pub(super) fn count(&mut self, ix: NodeIx, turn: GenerationChange) {
         let weight = self.weight(ix);
         let home = self.graph.nodes[ix].home;
-        let Some(frame) = self.frames.slot_mut(home) else { return };
-        turn.shift(&mut frame.counts.exits, weight.exits);
-        turn.shift(&mut frame.counts.forgone, weight.forgone);
-        turn.shift(&mut frame.counts.bad, weight.bad);
-        let was_over = frame.counts.unfinished == 0;
+        let Some(inner) = self.inner_runs.slot_mut(home) else { return };
+        turn.shift(&mut inner.counts.exits, weight.exits);
+        turn.shift(&mut inner.counts.forgone, weight.forgone);
+        turn.shift(&mut inner.counts.bad, weight.bad);
+        let was_over = inner.counts.unfinished == 0;
         match turn {
-            GenerationChange::Ends => frame.counts.unfinished = frame.counts.unfinished.saturating_sub(1),
-            GenerationChange::Reopens => frame.counts.unfinished += 1,
+            GenerationChange::Ends => inner.counts.unfinished = inner.counts.unfinished.saturating_sub(1),
+            GenerationChange::Reopens => inner.counts.unfinished += 1,
         }
-        let is_over = frame.counts.unfinished == 0;
-        let owner = frame.owner;
+        let is_over = inner.counts.unfinished == 0;
+        let owner = inner.owner;
         let owners: Vec<NodeIx> = self.owners(ix).collect();
         for owner in owners {
             let inside = &mut self.nodes[owner].inside;
@@ -74,7 +73,7 @@ impl Run {
             NodeState::Succeeded => Weight { exits: exit, bad: partial, ..Weight::default() },
             NodeState::Passed => Weight { exits: exit, ..Weight::default() },
             NodeState::Failed | NodeState::Cancelled => Weight { bad: 1, bad_inside: 1, ..Weight::default() },
-            // A failure that its consumers were told of is theirs to judge; at an exit nobody is left to.
+            // A failure that its consumers know of is theirs to judge; at an exit nobody is left to.
             NodeState::FailedSafe => Weight { bad: exit, bad_inside: 1, ..Weight::default() },
             NodeState::Skipped => match self.flows[ix].outcome.skipped_by {
                 SkippedBy::Person => Weight { forgone: exit, ..Weight::default() },
@@ -96,17 +95,17 @@ impl Run {
         let gives = self.nodes[ix].state == NodeState::Succeeded;
         let result = self.nodes[ix].result.clone().filter(|_| gives);
         let home = self.graph.nodes[ix].home;
-        let Some(frame) = self.frames.slot_mut(home).filter(|frame| frame.plan.dialect.walks()) else { return };
-        if again && frame.walked.contains(&ix) {
+        let Some(inner) = self.inner_runs.slot_mut(home).filter(|inner| inner.plan.dialect.walks()) else { return };
+        if again && inner.walked.contains(&ix) {
             if result.is_none() {
-                frame.walked.retain(|&walked| walked != ix);
+                inner.walked.retain(|&walked| walked != ix);
             }
             return self.walk_again(home);
         }
         let Some(result) = result else { return };
-        frame.walked.push(ix);
-        if let (Dialect::Workflow, Value::Object(given)) = (frame.plan.dialect, &*result) {
-            Arc::make_mut(&mut frame.inputs).extend(given.clone());
+        inner.walked.push(ix);
+        if let (Dialect::Workflow, Value::Object(given)) = (inner.plan.dialect, &*result) {
+            Arc::make_mut(&mut inner.inputs).extend(given.clone());
         }
     }
 }

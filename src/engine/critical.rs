@@ -1,5 +1,5 @@
 //! The critical path of a run as it really was. Backwards from the node that ended last, always on to the one that held it up last: the
-//! source that ended last, or, where it then stood in line for a slot or a lock, whoever gave that back. For schedules under limited
+//! source that ended last, or, where it then waited in line for a slot or a lock, the one who gave that back. For schedules under limited
 //! resources this is the critical sequence of J. D. Wiest, "Some properties of schedules for large projects with limited resources",
 //! Operations Research 12 (1964); with slots and locks enough it is the critical path of J. E. Kelley and M. R. Walker (1959).
 
@@ -11,9 +11,9 @@ use super::{
 use std::{cmp::Reverse, collections::BTreeSet};
 
 impl Timeline {
-    /// From the first node to the one that ended last; a node with a plan inside stands before those inside it.
+    /// From the first node to the one that ended last; a node with a plan inside comes before those inside it.
     pub(super) fn critical(&self, run: &Run) -> Vec<NodeIx> {
-        let own = run.frame(super::inner_run::InnerRunIx(0)).into_iter().flat_map(|frame| frame.nodes());
+        let own = run.inner(super::inner_run::InnerRunIx(0)).into_iter().flat_map(|inner| inner.nodes());
         // Each began before the one that it is found from, so this ends; a journal that says otherwise ends it, too.
         let (mut chain, mut seen) = (Vec::new(), BTreeSet::new());
         let mut next = self.last_of(run, own).map(|last| self.innermost(run, last));
@@ -41,8 +41,8 @@ impl Timeline {
 
     /// Of what ran inside a node the one that ended last, as deep as it goes; else the node itself.
     fn innermost(&self, run: &Run, ix: NodeIx) -> NodeIx {
-        let inside = run.flows[ix].bodies.iter().flat_map(|bodies| &bodies.frames).filter_map(|&frame| run.frame(frame));
-        match self.last_of(run, inside.flat_map(|frame| frame.nodes())) {
+        let inside = run.flows[ix].bodies.iter().flat_map(|bodies| &bodies.inner_runs).filter_map(|&inner| run.inner(inner));
+        match self.last_of(run, inside.flat_map(|inner| inner.nodes())) {
             Some(last) => self.innermost(run, last),
             None => ix,
         }

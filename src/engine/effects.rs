@@ -10,8 +10,8 @@ impl Run {
     pub(super) fn effects(&self, record: &Record) -> Vec<Effect> {
         match &record.event {
             Event::RunRecovered { .. } | Event::Branched { .. } => self.retry_timers(),
-            Event::Undone { verb, .. } => self.without_verb(*verb).map(Self::retry_timers).unwrap_or_default(),
-            Event::Acted { verb, nodes, .. } => self.verb_effects(verb, nodes),
+            Event::Undone { action, .. } => self.without_action(*action).map(Self::retry_timers).unwrap_or_default(),
+            Event::Acted { action, nodes, .. } => self.action_effects(action, nodes),
             Event::Node { node_id, fact, .. } => {
                 self.graph.find(node_id).map(|ix| self.node_effects(ix, fact, record.at)).unwrap_or_default()
             }
@@ -77,13 +77,13 @@ impl Run {
         }
     }
 
-    /// What a verb asks of the world by itself; what follows from it asks for the rest.
-    fn verb_effects(&self, verb: &Action, nodes: &[NodeId]) -> Vec<Effect> {
-        if !verb.reopens() {
+    /// What an action asks of the world by itself; what follows from it asks for the rest.
+    fn action_effects(&self, action: &Action, nodes: &[NodeId]) -> Vec<Effect> {
+        if !action.reopens() {
             return Vec::new();
         }
-        // One that is given its result before its end takes nobody back; what is inside it is cancelled by events of its own.
-        if let Action::Override { node, .. } = verb
+        // One that is given its result before its end resets none; what is inside it is cancelled by events of its own.
+        if let Action::Override { node, .. } = action
             && nodes.is_empty()
         {
             return self.graph.find(node).and_then(|ix| self.abort(ix)).into_iter().collect();
@@ -112,7 +112,7 @@ impl Run {
         }
     }
 
-    /// Timers of nodes that wait for their next attempt; those that were set before went with whoever held them, or rang unheard.
+    /// Timers of nodes that wait for their next attempt; those that were set before went with the one who held them, or rang unheard.
     fn retry_timers(&self) -> Vec<Effect> {
         let resting = self.nodes.iter().enumerate().filter_map(|(at, node)| match node.state {
             NodeState::Retrying { until } => Some((NodeIx(u32::try_from(at).ok()?), node.attempt, until)),

@@ -1,4 +1,4 @@
-//! `Event`: every fact of a run, in the order it became true. Plain data; the journal keeps them, everything shown is a fold of them.
+//! `Event`: every fact of a run, in the order it became true. Plain data; the journal keeps them, everything shown is a view of them.
 
 use super::{
     Action, Actor, BreakId, EdgeId, Gate, GateId, GateReply, HeldCall, Job, Kept, Mark, ModelCall, Moment, NodeError, Outcome, RunId,
@@ -25,12 +25,12 @@ pub enum Event {
     },
     /// Nodes may start.
     RunStarted,
-    /// The run goes on after whoever drove it ended in the middle. What becomes of each node that was at work follows in the same batch.
+    /// The run goes on after the process that drove it ended in the middle. What becomes of each node that was at work follows in the same batch.
     RunRecovered {
         /// Who opened it again.
         by: Actor,
     },
-    /// The run was over and goes on, by the verb that comes right behind, or because the last one is taken back there.
+    /// The run was over and goes on, by the action that comes right behind, or because the last one is undone there.
     RunReopened {
         /// Who asked for it.
         by: Actor,
@@ -54,7 +54,7 @@ pub enum Event {
     RunSettled {
         /// How it ended.
         outcome: Outcome,
-        /// Why, in words.
+        /// Why.
         reason: String,
     },
     /// A gate opened.
@@ -75,7 +75,7 @@ pub enum Event {
     GateVoided {
         /// Which.
         gate: GateId,
-        /// Why, in words.
+        /// Why.
         reason: String,
     },
     /// A stage of a stages plan starts.
@@ -103,31 +103,33 @@ pub enum Event {
     /// Somebody asked something of the run; what follows from it comes right behind.
     Acted {
         /// What.
-        verb: Box<Action>,
+        #[serde(rename = "verb")]
+        action: Box<Action>,
         /// The nodes that it changes by itself: held, released, reset, …
         nodes: Vec<NodeId>,
         /// Who.
         by: Actor,
-        /// Why, in their words; may be empty.
+        /// Why, in their own text; may be empty.
         why: String,
     },
-    /// All that a verb called for at once is on record. From here on it can be taken back, until something happens because of it. The end
+    /// All that an action called for at once is on record. From here on it can be undone, until something happens because of it. The end
     /// of the run says so too.
     Carried,
-    /// A verb was taken back: the run stands as if it had not been said.
+    /// An action was undone: the run is as it would be without it.
     Undone {
-        /// The verb's place in the run.
-        verb: u64,
+        /// The action's place in the run.
+        #[serde(rename = "verb")]
+        action: u64,
         /// Who.
         by: Actor,
     },
-    /// A command that could not be carried out, and why (a late decision is told who decided).
+    /// A command that was refused, and why (the answer to a late decision names who decided).
     Refused {
         /// Who asked.
         by: Actor,
-        /// What they asked, in words.
+        /// What they asked.
         what: String,
-        /// Why not, in words.
+        /// Why not.
         why: String,
     },
     /// Something that happened to a node.
@@ -152,7 +154,7 @@ pub enum NodeFact {
     /// Ready, but something other than a gate holds it back (slot, lock, breakpoint, pause).
     #[serde(rename = "node_held")]
     Held {
-        /// Why, in words.
+        /// Why.
         reason: String,
     },
     /// An attempt starts; its effect follows from this event.
@@ -173,14 +175,14 @@ pub enum NodeFact {
         /// When the next one starts at the earliest.
         until: Time,
     },
-    /// A node's routes were decided: before its end, in the same batch; or of ways out that an edit gave it after its end.
+    /// A node's routes were decided: before its end, in the same batch; or of outgoing edges that an edit gave it after its end.
     #[serde(rename = "node_routed")]
     Routed {
         /// Edges taken.
         taken: Vec<EdgeId>,
         /// Edges that died.
         dead: Vec<EdgeId>,
-        /// Why these and not others, in words, where there was something to choose.
+        /// Why these and not others, where there was something to choose.
         #[serde(default, skip_serializing_if = "String::is_empty")]
         why: String,
     },
@@ -217,7 +219,7 @@ pub enum NodeFact {
     /// A node never ran: a guard or a join said so, or a person skipped it.
     #[serde(rename = "node_skipped")]
     Skipped {
-        /// Why, in words.
+        /// Why.
         reason: String,
         /// By what.
         #[serde(default, skip_serializing_if = "SkippedBy::is_plan")]
@@ -226,27 +228,27 @@ pub enum NodeFact {
     /// `skip_if` held: the node was passed through.
     #[serde(rename = "node_passed")]
     Passed {
-        /// Why, in words.
+        /// Why.
         reason: String,
     },
     /// A node was cancelled, or rejected at its gate.
     #[serde(rename = "node_cancelled")]
     Cancelled {
-        /// Why, in words; starts with `rejected` when a gate said no.
+        /// Why; starts with `rejected` when a gate said no.
         reason: String,
     },
-    /// Whoever drove the run ended in the middle of this attempt, which left nothing behind: the node goes again.
+    /// The process that drove the run ended in the middle of this attempt, which left nothing behind: the node goes again.
     #[serde(rename = "node_interrupted")]
     Interrupted {
         /// The attempt that broke off.
         attempt: u32,
-        /// Why, in words.
+        /// Why.
         reason: String,
     },
     /// Nobody knows whether the node's effect happened; somebody must say.
     #[serde(rename = "node_unknown")]
     Unknown {
-        /// Why, in words.
+        /// Why.
         reason: String,
     },
     /// A model call may go; its effect follows from this event.
@@ -255,10 +257,10 @@ pub enum NodeFact {
         call: String,
         /// The model.
         model: String,
-        /// What people said and the agent has not been told.
+        /// What people wrote for the agent, and it has not received yet.
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         guidance: Vec<String>,
-        /// The agent is to hand back what it has.
+        /// The agent is to return what it has.
         #[serde(default, skip_serializing_if = "is_false")]
         wrap_up: bool,
     },
@@ -279,7 +281,7 @@ pub enum NodeFact {
         /// The call.
         call: ToolCall,
     },
-    /// The call will not run; the words go to the model.
+    /// The call will not run; the text goes to the model.
     ToolRefused {
         /// The call's id.
         call: String,
@@ -332,7 +334,7 @@ pub enum NodeFact {
         moment: Moment,
         /// What waits.
         kept: Box<Kept>,
-        /// In words.
+        /// Label.
         reason: String,
     },
 }

@@ -35,10 +35,10 @@ impl Run {
             Event::RunCancelled { by } => self.stage.cancelled_by = Some(by.clone()),
             Event::RunSettled { outcome, reason } => (self.stage.outcome, self.stage.ended) = (Some((*outcome, reason.clone())), Some(at)),
             Event::RunReopened { .. } => (self.stage.outcome, self.stage.ended) = (None, None),
-            Event::RunRecovered { .. } => self.stood_still(at),
+            Event::RunRecovered { .. } => self.was_idle(at),
             // What ended the other run doesn't end this one.
             Event::Branched { .. } => {
-                self.stood_still(at);
+                self.was_idle(at);
                 self.stage = RunProgress { started: self.stage.started, created: at, ..RunProgress::default() };
                 self.forget_approvals();
             }
@@ -51,8 +51,8 @@ impl Run {
                 self.close_gate(*gate, GateEnd::Voided(reason.clone()));
                 self.forget_gate(*gate);
             }
-            Event::Acted { verb, nodes, by, .. } => self.acted(verb, nodes, &by.who),
-            Event::Undone { verb, .. } => self.undone(*verb, record.seq),
+            Event::Acted { action, nodes, by, .. } => self.acted(action, nodes, &by.who),
+            Event::Undone { action, .. } => self.undone(*action, record.seq),
             Event::Node { node_id, fact, .. } => {
                 if let Some(ix) = self.graph.find(node_id) {
                     self.evolve_node(ix, fact, at);
@@ -88,8 +88,8 @@ impl Run {
         if works { span.work(at) } else { span.rest(at) }
     }
 
-    /// Whoever drove the run so far ended with its last event: nobody worked from then on.
-    fn stood_still(&mut self, at: Time) {
+    /// The process that drove the run so far ended with its last event: nobody worked from then on.
+    fn was_idle(&mut self, at: Time) {
         for (node, flow) in self.nodes.iter_mut().zip(&self.flows) {
             node.span.rest(self.stage.last);
             if flow.phase.part().is_inside() {
@@ -151,12 +151,12 @@ impl Run {
         self.queue = Queue::new(slots);
         self.head = Some(Box::new(head));
         let inputs = Inputs::new(plan.inputs.clone(), None);
-        self.add_frame(Arc::new(plan), None, String::new(), inputs);
+        self.add_inner(Arc::new(plan), None, String::new(), inputs);
     }
 
     fn start(&mut self) {
         self.stage.started = true;
-        self.begin_frame(InnerRunIx(0));
+        self.begin_inner(InnerRunIx(0));
     }
 
     /// Puts a node on the agenda when its join is decided. Edges decided later change nothing.
@@ -280,7 +280,7 @@ impl Run {
         flow.locked = true;
         match job {
             Job::Agent(_) | Job::Tool { .. } | Job::Code { .. } => {
-                flow.worker = Some(Box::new(Worker { since: Some(at), told: flow.said.guidance.len(), ..Worker::default() }));
+                flow.worker = Some(Box::new(Worker { since: Some(at), heard: flow.guidance.texts.len(), ..Worker::default() }));
                 self.queue.busy += 1;
             }
             Job::Inline { .. } => self.enter(ix, Phase::Inline),
@@ -293,9 +293,9 @@ impl Run {
         let Some(body) = node.kind.body() else { return };
         let (times, most) = times(&node.kind, node.policy.max_iterations, items);
         let own = body.inputs.clone().into_iter().chain(inputs.clone()).collect();
-        let around = self.frame_of(ix).map(|frame| Arc::clone(&frame.inputs));
+        let around = self.inner_of(ix).map(|inner| Arc::clone(&inner.inputs));
         let body = Arc::new(body.clone());
-        let bodies = Bodies { body, inputs: Inputs::new(own, around), times, frames: Vec::new(), open: 0, most };
+        let bodies = Bodies { body, inputs: Inputs::new(own, around), times, inner_runs: Vec::new(), open: 0, most };
         self.flows[ix].bodies = Some(Box::new(bodies));
         self.await_bodies(ix);
     }
@@ -310,7 +310,7 @@ impl Run {
         self.enter(ix, Phase::Resting);
     }
 
-    /// What was approved for this generation still is, so the node stands where it stood before it started.
+    /// What was approved for this generation still is, so the node is as it was before it started.
     fn interrupted(&mut self, ix: NodeIx, reason: &str) {
         self.leave_calls(ix);
         self.drop_worker(ix);

@@ -10,7 +10,7 @@ use std::{
     sync::Arc,
 };
 
-/// Where a node stands for the engine. Finer than `NodeState`; phases marked *agenda* call for a decision at once.
+/// The phase of a node as the engine sees it. Finer than `NodeState`; phases marked *agenda* call for a decision at once.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(super) enum Phase {
     /// Inputs are missing.
@@ -59,7 +59,7 @@ pub(super) enum PhasePart {
     AtGate(GateId),
     /// That gate was answered.
     Answered,
-    /// A hold or a breakpoint keeps it, or has just let it go.
+    /// A hold or a breakpoint keeps it, or has just released it.
     Kept,
     /// The engine or a worker is at it.
     AtWork,
@@ -144,7 +144,7 @@ impl EdgeCounts {
     }
 }
 
-/// A call or question of a running node that a person must answer or let go.
+/// A call or question of a running node that a person must answer or release.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Pending {
     pub wait: Wait,
@@ -157,12 +157,12 @@ pub(super) struct Pending {
 pub(super) enum Wait {
     /// An answer.
     Gate(GateId),
-    /// Somebody to let it go; `number` counts the holds of its worker, `inner` calls are made by a tool that is at work, and the call is
+    /// Somebody to released it; `number` counts the holds of its worker, `inner` calls are made by a tool that is at work, and the call is
     /// the `nth` of its name in the attempt.
     Hold { number: u32, inner: bool, held: Box<HeldCall>, name: String, nth: u32 },
 }
 
-/// By what a worker that wants its slot back stands in line: held calls first, then by age.
+/// By what a worker that wants its slot back waits in line: held calls first, then by age.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum SlotLine {
     Hold(u32),
@@ -191,7 +191,7 @@ impl Pending {
         }
     }
 
-    /// Whether a call is held, and nobody has let it go.
+    /// Whether a call is held, and nobody has released it.
     pub fn is_held(&self) -> bool {
         !self.decided && self.held().is_some()
     }
@@ -216,12 +216,12 @@ pub(super) struct Worker {
     pub calls: u32,
     /// Questions not yet answered to the worker, oldest first.
     pub pending: Vec<Pending>,
-    /// A call was let go, whatever it does.
+    /// A call was released, whatever it does.
     pub acted: bool,
-    /// A call that leaves something behind was let go.
+    /// A call that leaves something behind was released.
     pub began: bool,
-    /// So many of the words for its node it was told.
-    pub told: usize,
+    /// Texts of people for its node that it has received.
+    pub heard: usize,
     /// Calls that were ever held.
     pub holds: u32,
     /// How many calls of each name the attempt has come to.
@@ -272,7 +272,7 @@ pub(super) struct Flow {
     pub bodies: Option<Box<Bodies>>,
     pub gates: FlowGates,
     pub halt: FlowHalt,
-    pub said: FlowGuidance,
+    pub guidance: FlowGuidance,
     pub outcome: FlowOutcome,
     /// How people drive it while it is at work.
     pub drive: NodeSteering,
@@ -302,11 +302,11 @@ pub(super) struct FlowHalt {
     pub met: BTreeSet<Moment>,
 }
 
-/// What people said to a node. Outlives its generation.
+/// What people wrote to a node. Outlives its generation.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(super) struct FlowGuidance {
     /// Oldest first.
-    pub guidance: Vec<String>,
+    pub texts: Vec<String>,
     /// How often it was sent back with feedback.
     pub rewinds: u32,
 }
@@ -318,7 +318,7 @@ pub(super) struct FlowOutcome {
     pub skipped_by: SkippedBy,
     /// What a passed node hands on.
     pub forwards: Vec<ForwardedResult>,
-    /// Why its routes were taken as they were, in words.
+    /// Why its routes were taken as they were.
     pub chosen: String,
     /// Its result before it ran again alone, for those who read it until there is a new one.
     pub former: Option<Arc<Value>>,

@@ -25,7 +25,7 @@ pub struct Gate {
     pub payload: Value,
     /// SHA-256 (hex) of the node's definition and the payload; an approval is bound to it.
     pub hash: String,
-    /// Why it asks, in words.
+    /// Why it asks.
     pub why: String,
     /// When it opened; its clock starts here.
     pub opened: Time,
@@ -78,9 +78,9 @@ pub enum GateReply {
         /// The edited payload.
         payload: Value,
     },
-    /// No; the words go back to the model.
+    /// No; the text goes back to the model.
     Reject {
-        /// Words for the model or the record.
+        /// Text for the model or the record.
         message: String,
     },
     /// The answer to a question, or a result in the tool's place.
@@ -95,8 +95,8 @@ pub enum GateReply {
 }
 
 impl GateReply {
-    /// What became of the question, in words.
-    pub fn words(&self) -> &'static str {
+    /// What became of the question.
+    pub fn label(&self) -> &'static str {
         match self {
             Self::Approve => "approved",
             Self::Modify { .. } => "approved with changes",
@@ -128,7 +128,7 @@ pub struct Decided {
     pub at: Time,
 }
 
-/// A picture of an effect before it happens.
+/// A preview of an effect before it happens.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub enum Preview {
     /// Old and new text of a file; `before` is absent when the file is new.
@@ -140,6 +140,6 @@ pub enum Preview {
         /// Text after.
         after: String,
     },
-    /// Plain words.
+    /// Plain text.
     Text(String),
 }

@@ -72,7 +72,7 @@ impl Run {
         self.open_of(ix).into_iter().filter_map(|gate| self.gate_run(gate)).any(|run| run.gate.kind == GateKind::After)
     }
 
-    /// A yes was for the run where it was said: what has not ended is asked about again.
+    /// A yes was for the run where it was given: what has not ended is asked about again.
     pub(super) fn forget_approvals(&mut self) {
         for ix in self.all_nodes().filter(|&ix| !self.is_over(ix)).collect::<Vec<_>>() {
             self.flows[ix].gates.owed.clear();
@@ -115,14 +115,14 @@ impl Run {
         }
     }
 
-    /// What a person edited is what will happen, so nothing may stand there that would be ignored.
+    /// What a person edited is what will happen, so it may have nothing that would be ignored.
     fn payload_misfit(&self, ix: NodeIx, shown: &Value, payload: &Value) -> Option<String> {
         match &self.doc(ix)?.kind {
             NodeKind::Tool(work) => self.args_misfit(&work.tool, payload),
             NodeKind::Agent(_) | NodeKind::Decision(DecisionNode::Agent(_))
                 if text_of(payload, "objective").is_none() && shown.get("objective").is_some() =>
             {
-                Some("an agent needs an `objective` in words".to_string())
+                Some("an agent needs an `objective` as text".to_string())
             }
             NodeKind::Agent(_) | NodeKind::Decision(DecisionNode::Agent(_)) => {
                 fields_misfit(&["role", "goal", "objective"], shown, payload)
@@ -234,7 +234,7 @@ fn answer_misfit(options: &[String], fields: &[Field], value: &Value) -> Option<
     })
 }
 
-/// What an approval node gives: the answer, with the form's presets filled in. Where options stand beside a form, the one taken is
+/// What an approval node gives: the answer, with the form's presets filled in. Where options are beside a form, the one taken is
 /// the answer's `option`.
 pub(super) fn approval_result(ask: &Ask, decision: &GateReply) -> Value {
     let presets = || ask.fields.iter().filter_map(|field| field.default.clone().map(|value| (field.name.clone(), value)));

@@ -33,7 +33,7 @@ pub(super) type Rank = (Reverse<u32>, NodeIx);
 pub(super) struct GraphEdge {
     pub from: NodeIx,
     pub to: NodeIx,
-    /// In `Plan::edges` of its frame; plain dependencies have none.
+    /// In `Plan::edges` of its inner run; plain dependencies have none.
     pub doc: Option<u32>,
     /// It carries a condition or leaves a decision, so it is an alternative to the target's others.
     pub alternative: bool,
@@ -49,7 +49,7 @@ pub(super) struct GateTimes {
 /// What the plan says of a node.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(super) struct Shape {
-    /// The plan that it stands in.
+    /// The plan that it is in.
     pub home: InnerRunIx,
     /// Its place among the nodes of that plan.
     pub doc: u32,
@@ -249,7 +249,7 @@ impl RunGraph {
     }
 }
 
-/// A plan whose nodes stand in the graph from `first` on.
+/// A plan whose nodes are in the graph from `first` on.
 #[derive(Clone, Copy)]
 struct AppendedPlan<'a> {
     plan: &'a Plan,
@@ -258,7 +258,7 @@ struct AppendedPlan<'a> {
 }
 
 impl AppendedPlan<'_> {
-    /// Where a node stands among those of the plan.
+    /// The place of a node among those of the plan.
     fn place(self, ix: NodeIx) -> usize {
         ix.at() - self.first.at()
     }

@@ -1,15 +1,15 @@
-//! `Impact`: what a verb would change. Found by trying the verb on a copy of the run, so it is what will happen, not a description of it.
+//! `Impact`: what an action would change. Found by trying the action on a copy of the run, so it is what will happen, not a description of it.
 
 use super::{Action, Actor, Command, Event, Input, NodeState, Outcome, Time, Totals, flow::PhasePart, graph::NodeIx, run::Run};
 use crate::plan::NodeId;
 use std::collections::BTreeSet;
 
-/// What a verb would change at once. What follows later from nodes that still run is not known to anybody.
+/// What an action would change at once. What follows later from nodes that still run is not known to anybody.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Impact {
     /// At work now; they would be stopped.
     pub stops: Vec<NodeId>,
-    /// At work now; they would hand back what they have, and end.
+    /// At work now; they would return what they have, and end.
     pub wraps: Vec<NodeId>,
     /// They would be skipped, as their ways are closed.
     pub skips: Vec<NodeId>,
@@ -40,16 +40,16 @@ impl Impact {
 }
 
 impl Run {
-    /// What a verb would change. In proportion to the run.
-    pub fn impact(&self, verb: &Action, now: Time) -> Impact {
+    /// What an action would change. In proportion to the run.
+    pub fn impact(&self, action: &Action, now: Time) -> Impact {
         let mut after = self.clone();
         let by = Actor { who: String::new(), via: String::new() };
-        let batch = after.step(&Input::Command { command: Command::act(verb.clone()), by }, now);
+        let batch = after.step(&Input::Command { command: Command::act(action.clone()), by }, now);
         let mut impact = Impact::default();
         for ix in self.all_nodes() {
             let again = after.is_another(ix, self);
             if again {
-                self.weigh_again(ix, verb, &after, &mut impact);
+                self.weigh_again(ix, action, &after, &mut impact);
             } else {
                 self.weigh(ix, &after, &mut impact);
             }
@@ -65,12 +65,12 @@ impl Run {
     }
 
     /// A node whose generation ends, as it runs again, or leaves the run. What is inside of others goes with those.
-    fn weigh_again(&self, ix: NodeIx, verb: &Action, after: &Self, impact: &mut Impact) {
+    fn weigh_again(&self, ix: NodeIx, action: &Action, after: &Self, impact: &mut Impact) {
         let id = self.id_of(ix);
         if self.is_at_work(ix) {
             impact.stops.push(id.clone());
         }
-        let is_given = matches!(verb, Action::Override { node, .. } if *node == id);
+        let is_given = matches!(action, Action::Override { node, .. } if *node == id);
         if is_given || self.owners(ix).any(|owner| after.is_another(owner, self)) {
             return;
         }
@@ -133,10 +133,8 @@ impl Run {
     }
 
     fn voided_by(&self, event: &Event) -> Option<NodeId> {
-        match event {
-            Event::GateVoided { gate, .. } => self.gate(*gate).map(|(gate, _)| gate.node.clone()),
-            _ => None,
-        }
+        let Event::GateVoided { gate, .. } = event else { return None };
+        self.gate(*gate).map(|(gate, _)| gate.node.clone())
     }
 
     /// Whether something of it is under way or done.

@@ -1,5 +1,5 @@
-//! `InnerRun`: one plan of a run: its own, or the body of a composite node, as often as that runs. Nodes of a body stand in the run like all
-//! others, under ids such as `outer/inner` and `map[3]/inner`; their references see their own frame and nothing else.
+//! `InnerRun`: one plan of a run: its own, or the body of a composite node, as often as that runs. Nodes of a body are in the run like all
+//! others, under ids such as `outer/inner` and `map[3]/inner`; their references see their own inner run and nothing else.
 
 use super::{
     EdgeId, EdgeState, NodeRun,
@@ -11,7 +11,7 @@ use crate::plan::{Catalog, Dialect, NodeId, NodeKind, Plan, SubplanNode};
 use serde_json::{Map, Value};
 use std::sync::Arc;
 
-/// A frame's place in `Run::frames`; the run's own plan is the first.
+/// A inner run's place in `Run::inner runs`; the run's own plan is the first.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct InnerRunIx(pub u32);
 
@@ -21,7 +21,7 @@ pub(super) const MOST_ITEMS: usize = 10_000;
 /// The most nodes that may run inside others in one run; the run's own plan doesn't count.
 pub(super) const MOST_NODES: usize = 100_000;
 
-/// Nodes of a frame in numbers, so that nothing scans.
+/// Nodes of an inner run in numbers, so that nothing scans.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(super) struct Counts {
     pub unfinished: u32,
@@ -40,7 +40,7 @@ impl Counts {
     }
 }
 
-/// What names read that are no nodes: layers, of which the innermost that has a name counts. Outer layers are shared by all that stand
+/// What names read that are no nodes: layers, of which the innermost that has a name counts. Outer layers are shared by all that are
 /// inside them, so that a body costs what its own turn gives.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(super) struct Inputs {
@@ -74,7 +74,7 @@ pub(super) struct InnerRun {
     pub plan: Arc<Plan>,
     /// The composite node that it is a body of.
     pub owner: Option<NodeIx>,
-    /// What stands before the ids of its nodes: `map[3]/`; empty for the run's own plan.
+    /// What comes before the ids of its nodes: `map[3]/`; empty for the run's own plan.
     pub prefix: String,
     /// Its nodes, in plan order.
     pub slots: Vec<NodeIx>,
@@ -88,7 +88,7 @@ pub(super) struct InnerRun {
 }
 
 impl InnerRun {
-    /// The nodes of the frame.
+    /// The nodes of the inner run.
     pub fn nodes(&self) -> impl Iterator<Item = NodeIx> + '_ {
         self.slots.iter().copied()
     }
@@ -122,7 +122,7 @@ pub(super) struct Bodies {
     pub inputs: Arc<Inputs>,
     pub times: Times,
     /// Those that began, in order.
-    pub frames: Vec<InnerRunIx>,
+    pub inner_runs: Vec<InnerRunIx>,
     /// Those that have not ended.
     pub open: u32,
     /// How many may be open at once.
@@ -141,10 +141,10 @@ impl Bodies {
 
     /// Whether the next body may begin without any condition being asked.
     pub fn may_begin(&self) -> bool {
-        let room = self.open < self.most && self.frames.len() < self.all();
+        let room = self.open < self.most && self.inner_runs.len() < self.all();
         match self.times {
             Times::Once | Times::Each(_) => room,
-            Times::Until(_) => room && self.frames.is_empty(),
+            Times::Until(_) => room && self.inner_runs.is_empty(),
         }
     }
 
@@ -155,7 +155,7 @@ impl Bodies {
 
     /// The number in the id of the next body: maps count from 0, loops from 1.
     pub fn next_index(&self) -> Option<u32> {
-        let begun = u32::try_from(self.frames.len()).unwrap_or(u32::MAX);
+        let begun = u32::try_from(self.inner_runs.len()).unwrap_or(u32::MAX);
         match self.times {
             Times::Once => None,
             Times::Until(_) => Some(begun + 1),
@@ -165,40 +165,40 @@ impl Bodies {
 }
 
 impl Run {
-    pub(super) fn frame(&self, frame: InnerRunIx) -> Option<&InnerRun> {
-        self.frames.slot(frame)
+    pub(super) fn inner(&self, inner: InnerRunIx) -> Option<&InnerRun> {
+        self.inner_runs.slot(inner)
     }
 
-    pub(super) fn frame_of(&self, ix: NodeIx) -> Option<&InnerRun> {
-        self.frame(self.graph.nodes.slot(ix)?.home)
+    pub(super) fn inner_of(&self, ix: NodeIx) -> Option<&InnerRun> {
+        self.inner(self.graph.nodes.slot(ix)?.home)
     }
 
     /// Nodes that entered the run with a body.
     pub(super) fn nodes_inside(&self) -> usize {
-        let own = self.frames.first().map_or(0, |frame| frame.slots.len());
+        let own = self.inner_runs.first().map_or(0, |inner| inner.slots.len());
         self.graph.index.len().saturating_sub(own)
     }
 
-    /// A node by the id that it has in the plan of a frame.
-    pub(super) fn find_in(&self, frame: &InnerRun, id: &str) -> Option<NodeIx> {
-        if frame.prefix.is_empty() { self.graph.find(id) } else { self.graph.find(&format!("{}{id}", frame.prefix)) }
+    /// A node by the id that it has in the plan of an inner run.
+    pub(super) fn find_in(&self, inner: &InnerRun, id: &str) -> Option<NodeIx> {
+        if inner.prefix.is_empty() { self.graph.find(id) } else { self.graph.find(&format!("{}{id}", inner.prefix)) }
     }
 
     /// The composite nodes around a node, the nearest first.
     pub(super) fn owners(&self, ix: NodeIx) -> impl Iterator<Item = NodeIx> + '_ {
-        std::iter::successors(self.frame_of(ix).and_then(|frame| frame.owner), |&owner| self.frame_of(owner).and_then(|frame| frame.owner))
+        std::iter::successors(self.inner_of(ix).and_then(|inner| inner.owner), |&owner| self.inner_of(owner).and_then(|inner| inner.owner))
     }
 
     /// Nodes inside a composite one that are not over, at any depth of its own bodies.
     pub(super) fn open_inside(&self, ix: NodeIx) -> impl Iterator<Item = NodeIx> + '_ {
-        let frames = self.flows[ix].bodies.iter().flat_map(|bodies| &bodies.frames).filter_map(|&frame| self.frame(frame));
-        frames.filter(|frame| frame.counts.unfinished > 0).flat_map(InnerRun::nodes).filter(|&ix| !self.is_over(ix))
+        let inner_runs = self.flows[ix].bodies.iter().flat_map(|bodies| &bodies.inner_runs).filter_map(|&inner| self.inner(inner));
+        inner_runs.filter(|inner| inner.counts.unfinished > 0).flat_map(InnerRun::nodes).filter(|&ix| !self.is_over(ix))
     }
 
     /// The nodes of the body of a composite node that began last.
     pub(super) fn newest_body(&self, id: &NodeId) -> impl Iterator<Item = NodeIx> + '_ {
         let bodies = self.graph.find(id).and_then(|ix| self.flows[ix].bodies.as_ref());
-        bodies.and_then(|bodies| self.frame(*bodies.frames.last()?)).into_iter().flat_map(InnerRun::nodes)
+        bodies.and_then(|bodies| self.inner(*bodies.inner_runs.last()?)).into_iter().flat_map(InnerRun::nodes)
     }
 
     /// A body of a composite node enters the run.
@@ -210,21 +210,21 @@ impl Run {
             None => format!("{id}/"),
         };
         let Some(bodies) = &mut self.flows[ix].bodies else { return };
-        bodies.frames.push(InnerRunIx(u32::try_from(self.frames.len()).unwrap_or(u32::MAX)));
+        bodies.inner_runs.push(InnerRunIx(u32::try_from(self.inner_runs.len()).unwrap_or(u32::MAX)));
         bodies.open += 1;
         let body = Arc::clone(&bodies.body);
         let nodes = u32::try_from(body.nodes.len()).unwrap_or(u32::MAX);
-        self.add_frame(body, Some(ix), prefix, inputs);
+        self.add_inner(body, Some(ix), prefix, inputs);
         let owners: Vec<NodeIx> = [ix].into_iter().chain(self.owners(ix)).collect();
         for owner in owners {
             self.nodes[owner].inside.nodes += nodes;
         }
-        let frame = InnerRunIx(u32::try_from(self.frames.len() - 1).unwrap_or(u32::MAX));
+        let inner = InnerRunIx(u32::try_from(self.inner_runs.len() - 1).unwrap_or(u32::MAX));
         if let Some(who) = self.flows[ix].halt.hold.clone() {
-            let slots = self.frame(frame).map(|frame| frame.slots.clone()).unwrap_or_default();
+            let slots = self.inner(inner).map(|inner| inner.slots.clone()).unwrap_or_default();
             slots.into_iter().for_each(|inner| self.hold_back(inner, &who));
         }
-        self.begin_frame(frame);
+        self.begin_inner(inner);
         if nodes == 0 {
             self.body_ended(ix);
         } else {
@@ -235,11 +235,11 @@ impl Run {
     /// What the next body of a composite node gets: what all get, and what its turn gives.
     fn body_inputs(&self, ix: NodeIx) -> Option<Arc<Inputs>> {
         let bodies = self.flows[ix].bodies.as_ref()?;
-        let at = bodies.frames.len();
+        let at = bodies.inner_runs.len();
         let turn = match &bodies.times {
             Times::Once => Map::new(),
             Times::Until(_) => {
-                let previous = bodies.frames.last().map_or(Value::Null, |&frame| self.body_result(frame));
+                let previous = bodies.inner_runs.last().map_or(Value::Null, |&inner| self.body_result(inner));
                 Map::from_iter([("iteration".to_string(), Value::from(at + 1)), ("previous".to_string(), previous)])
             }
             Times::Each(items) => {
@@ -251,13 +251,13 @@ impl Run {
     }
 
     /// What a body gives: the result of its one exit, else an object by exit; of a walk, what it gave last.
-    pub(super) fn body_result(&self, frame: InnerRunIx) -> Value {
-        let Some(frame) = self.frame(frame) else { return Value::Null };
+    pub(super) fn body_result(&self, inner: InnerRunIx) -> Value {
+        let Some(inner) = self.inner(inner) else { return Value::Null };
         let result = |ix: NodeIx| self.nodes[ix].result.as_deref().cloned();
-        if frame.plan.dialect.walks() {
-            return frame.walked.last().copied().and_then(result).unwrap_or_default();
+        if inner.plan.dialect.walks() {
+            return inner.walked.last().copied().and_then(result).unwrap_or_default();
         }
-        let exits: Vec<NodeIx> = frame.nodes().filter(|ix| self.graph.nodes[*ix].outs.is_empty()).collect();
+        let exits: Vec<NodeIx> = inner.nodes().filter(|ix| self.graph.nodes[*ix].outs.is_empty()).collect();
         match exits[..] {
             [exit] => result(exit).unwrap_or_default(),
             _ => {
@@ -268,10 +268,10 @@ impl Run {
     }
 
     /// Takes a plan's nodes into the run. That they have a shape was found out before the run was created.
-    pub(super) fn add_frame(&mut self, plan: Arc<Plan>, owner: Option<NodeIx>, prefix: String, inputs: Arc<Inputs>) {
+    pub(super) fn add_inner(&mut self, plan: Arc<Plan>, owner: Option<NodeIx>, prefix: String, inputs: Arc<Inputs>) {
         let first = NodeIx(u32::try_from(self.graph.nodes.len()).unwrap_or(u32::MAX));
         let links = EdgeId(u32::try_from(self.graph.links.len()).unwrap_or(u32::MAX));
-        let home = InnerRunIx(u32::try_from(self.frames.len()).unwrap_or(u32::MAX));
+        let home = InnerRunIx(u32::try_from(self.inner_runs.len()).unwrap_or(u32::MAX));
         let below = owner.map_or(0, |owner| self.graph.nodes[owner].longest.saturating_sub(1));
         let nothing = Catalog::default();
         let catalog = self.head.as_ref().map_or(&nothing, |head| &head.settings.catalog);
@@ -289,12 +289,12 @@ impl Run {
         }
         let counts = Counts { unfinished: u32::try_from(count).unwrap_or(u32::MAX), ..Counts::default() };
         let slots = (first.0..).map(NodeIx).take(count).collect();
-        self.frames.push(InnerRun { plan, owner, prefix, slots, base: Arc::clone(&inputs), inputs, counts, walked: Vec::new() });
+        self.inner_runs.push(InnerRun { plan, owner, prefix, slots, base: Arc::clone(&inputs), inputs, counts, walked: Vec::new() });
     }
 
     /// The nodes of a plan may start.
-    pub(super) fn begin_frame(&mut self, frame: InnerRunIx) {
-        let Some((entry, nodes)) = self.frame(frame).map(|frame| (frame.entry(), frame.slots.clone())) else { return };
+    pub(super) fn begin_inner(&mut self, inner: InnerRunIx) {
+        let Some((entry, nodes)) = self.inner(inner).map(|inner| (inner.entry(), inner.slots.clone())) else { return };
         nodes.into_iter().for_each(|ix| self.begin_node(ix, entry));
     }
 

@@ -1,4 +1,4 @@
-//! `Input`, `Command`, `Effect`, `Job`: what the world tells a run, what people ask of it, and what it asks of the world. Plain data.
+//! `Input`, `Command`, `Effect`, `Job`: what the world reports to a run, what people ask of it, and what it asks of the world. Plain data.
 
 use super::{
     Action, Actor, DataSource, Done, FileAccess, GateId, GateReply, ModelCall, NodeError, RunId, RunSettings, Time, ToolCall, ToolReport,
@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use std::sync::Arc;
 
-/// What happened, as told to `Run::step`.
+/// What happened, as given to `Run::step`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub enum Input {
     /// The first input of every run.
@@ -70,14 +70,14 @@ pub enum WorkerFact {
     Done(Done),
     /// The work failed.
     Failed(NodeError),
-    /// The work failed at a limit, and handed back what it had.
+    /// The work failed at a limit, and returned what it had.
     HandedBack {
         /// Why it failed.
         error: NodeError,
         /// What it had.
         result: Value,
     },
-    /// The work stopped because it was told to (`Effect::Abort`).
+    /// The work stopped because of (`Effect::Abort`).
     Aborted,
     /// A model is about to be asked; the answer comes as `Effect::Answer`, and no call is made without one.
     ModelAsked {
@@ -92,10 +92,10 @@ pub enum WorkerFact {
         call: ToolCall,
         /// What configuration and the arguments say of it.
         verdict: Verdict,
-        /// Why it asks, in words.
+        /// Why it asks.
         why: String,
     },
-    /// A tool call that was let go ended.
+    /// A tool call that was released ended.
     ToolDone {
         /// The call's id.
         call: String,
@@ -148,18 +148,19 @@ pub enum Command {
     /// Something else.
     Act {
         /// What.
-        verb: Box<Action>,
-        /// Why, in their words; may be empty.
+        #[serde(rename = "verb")]
+        action: Box<Action>,
+        /// Why, in their own text; may be empty.
         why: String,
     },
-    /// Take the newest verb back whose effect has not begun.
+    /// Undo the newest action whose effect has not begun.
     Undo,
 }
 
 impl Command {
-    /// A verb without words of why.
-    pub fn act(verb: Action) -> Self {
-        Self::Act { verb: Box::new(verb), why: String::new() }
+    /// An action without a reason.
+    pub fn act(action: Action) -> Self {
+        Self::Act { action: Box::new(action), why: String::new() }
     }
 }
 
@@ -239,9 +240,9 @@ pub enum Effect {
 pub enum Answer {
     /// Make the model call.
     Go {
-        /// What people said meanwhile; the agent is told before the call.
+        /// What people wrote meanwhile; the agent gets it before the call.
         guidance: Vec<String>,
-        /// It is the last turn: without tools, to hand back what there is.
+        /// It is the last turn: without tools, to return what you have.
         wrap_up: bool,
     },
     /// Run the call, with these arguments.
@@ -249,9 +250,9 @@ pub enum Answer {
         /// Exact arguments; may differ from those proposed.
         args: Value,
     },
-    /// Don't run it; the words go to the model.
+    /// Don't run it; the text goes to the model.
     Refused {
-        /// Words for the model.
+        /// Text for the model.
         message: String,
     },
     /// The value in the tool's place, or the answer to the question.
@@ -267,7 +268,7 @@ pub struct Dep {
     pub result: Arc<Value>,
     /// Its state as a word (`succeeded`, `failed_safe`, …).
     pub status: String,
-    /// Its error's words, if it failed safe.
+    /// its error's message, if it failed safe.
     pub error: Option<String>,
     /// How its result came about.
     pub provenance: Provenance,
@@ -355,11 +356,11 @@ pub struct AgentJob {
     pub max_tokens: u64,
     /// Working seconds.
     pub timeout_s: f64,
-    /// Labels or targets of the ways out, of which the answer must name one; empty unless the agent decides.
+    /// Labels or targets of the outgoing edges, of which the answer must name one; empty unless the agent decides.
     pub routes: Vec<String>,
     /// How dependency results reach the model.
     pub context: Option<crate::plan::ContextMode>,
-    /// What people said to it, oldest first: guidance, and what was wrong with an earlier result.
+    /// What people wrote to it, oldest first: guidance, and what was wrong with an earlier result.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub guidance: Vec<String>,
 }

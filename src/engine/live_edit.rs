@@ -23,13 +23,13 @@ impl Run {
     pub(super) fn amend(&mut self, edits: &[Edit], nodes: &[NodeIx], void: &str) {
         let Ok(amendment) = self.amendment(edits) else { return };
         let back: Vec<NodeIx> = nodes.iter().copied().filter(|ix| !amendment.removed.contains(ix)).collect();
-        // They give back what they hold by what the plan still says.
+        // They free what they hold by what the plan still says.
         back.iter().for_each(|&ix| self.leave(ix, void));
         amendment.removed.iter().for_each(|&ix| self.remove(ix, void));
         let slots = self.take_slots(&amendment);
         self.lay_wires(&amendment.wires, &slots);
         self.rank_new(&amendment, &slots);
-        self.settle_anew(amendment, slots);
+        self.settle_again(amendment, slots);
         self.reset(&back, void);
         self.begin_waiting();
         if let Speed::To { target, .. } = self.steer.speed {
@@ -98,7 +98,7 @@ impl Run {
         self.edges.resize(self.graph.links.len(), super::EdgeState::Undecided);
     }
 
-    /// New nodes stand before what they lead to.
+    /// New nodes come before what they lead to.
     fn rank_new(&mut self, amendment: &Amendment, slots: &[NodeIx]) {
         let graph = order::PlanGraph::new(&amendment.plan);
         for at in graph.topological().into_iter().rev().filter(|&at| amendment.slots[at].is_none()) {
@@ -107,7 +107,7 @@ impl Run {
         }
     }
 
-    fn settle_anew(&mut self, amendment: Amendment, slots: Vec<NodeIx>) {
+    fn settle_again(&mut self, amendment: Amendment, slots: Vec<NodeIx>) {
         let nothing = Catalog::default();
         let catalog = self.head.as_ref().map_or(&nothing, |head| &head.settings.catalog);
         for ((doc, node), ix) in (0..).zip(&amendment.plan.nodes).zip(&slots) {
@@ -116,12 +116,12 @@ impl Run {
         }
         self.queue.locks.resize(self.graph.locks.len(), Lock::default());
         slots.iter().for_each(|&ix| self.tally_anew(ix));
-        if let Some(frame) = self.frames.slot_mut(OWN) {
-            frame.counts = Counts { unfinished: u32::try_from(slots.len()).unwrap_or(u32::MAX), ..Counts::default() };
-            frame.plan = Arc::new(amendment.plan);
-            frame.slots.clone_from(&slots);
+        if let Some(inner) = self.inner_runs.slot_mut(OWN) {
+            inner.counts = Counts { unfinished: u32::try_from(slots.len()).unwrap_or(u32::MAX), ..Counts::default() };
+            inner.plan = Arc::new(amendment.plan);
+            inner.slots.clone_from(&slots);
         }
-        // What an end counts for depends on the ways out.
+        // What an end counts for depends on the outgoing edges.
         for ix in slots {
             if self.is_over(ix) {
                 self.count(ix, GenerationChange::Ends);
@@ -131,13 +131,13 @@ impl Run {
 
     /// Nodes that wait for inputs may have all of them now.
     fn begin_waiting(&mut self) {
-        let Some((entry, slots)) = self.frame(OWN).filter(|_| self.stage.started).map(|frame| (frame.entry(), frame.slots.clone())) else {
+        let Some((entry, slots)) = self.inner(OWN).filter(|_| self.stage.started).map(|inner| (inner.entry(), inner.slots.clone())) else {
             return;
         };
         slots.into_iter().for_each(|ix| self.begin_node(ix, entry));
     }
 
-    /// Whether an attempt of a node is in hands that can't be told of an edit.
+    /// Whether an attempt of a node is with a worker that can't hear of an edit.
     pub(super) fn is_engaged(&self, ix: NodeIx) -> bool {
         match self.flows[ix].phase.part() {
             PhasePart::AtWork | PhasePart::Inside => true,

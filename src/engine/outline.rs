@@ -1,9 +1,9 @@
-//! What views see of a run's plans: all nodes that there are, with those of bodies under their full ids, and the ways out of a node.
+//! What views see of a run's plans: all nodes that there are, with those of bodies under their full ids, and the outgoing edges of a node.
 
 use super::{EdgeState, NodeRun, graph::NodeIx, inner_run::InnerRunIx, run::Run};
 use crate::plan::{Edge, Node, NodeId, Plan, nest};
 
-/// One way out of a node.
+/// One outgoing edge of a node.
 #[derive(Clone, Debug, PartialEq)]
 pub struct WayOut {
     pub to: NodeId,
@@ -13,23 +13,23 @@ pub struct WayOut {
 }
 
 impl Run {
-    /// The plan that is run with all that stands inside its nodes, as one flat plan: behind each composite node stand the nodes of its
+    /// The plan that is run with all that is inside its nodes, as one flat plan: behind each composite node come the nodes of its
     /// bodies, of those that began under the ids that they run by, else under those of the document. In proportion to all of them.
     pub fn outline(&self) -> Plan {
         let Some(plan) = self.plan() else { return Plan::default() };
         let mut flat = Plan { nodes: Vec::new(), edges: Vec::new(), ..plan.clone() };
-        self.outline_frame(InnerRunIx(0), &mut flat);
+        self.outline_inner(InnerRunIx(0), &mut flat);
         flat
     }
 
-    fn outline_frame(&self, at: InnerRunIx, flat: &mut Plan) {
-        let Some(frame) = self.frame(at) else { return };
-        flat.edges.extend(frame.plan.edges.iter().map(|edge| nest::edge_under(&frame.prefix, edge)));
-        for (ix, node) in frame.nodes().zip(&frame.plan.nodes) {
-            flat.nodes.push(nest::node_under(&frame.prefix, node));
+    fn outline_inner(&self, at: InnerRunIx, flat: &mut Plan) {
+        let Some(inner) = self.inner(at) else { return };
+        flat.edges.extend(inner.plan.edges.iter().map(|edge| nest::edge_under(&inner.prefix, edge)));
+        for (ix, node) in inner.nodes().zip(&inner.plan.nodes) {
+            flat.nodes.push(nest::node_under(&inner.prefix, node));
             match &self.flows[ix].bodies {
-                Some(bodies) => bodies.frames.iter().for_each(|&frame| self.outline_frame(frame, flat)),
-                None => nest::unfold(node, &frame.prefix, flat),
+                Some(bodies) => bodies.inner_runs.iter().for_each(|&inner| self.outline_inner(inner, flat)),
+                None => nest::unfold(node, &inner.prefix, flat),
             }
         }
     }
@@ -37,16 +37,16 @@ impl Run {
     /// All nodes that there are, those of bodies right behind the node that they run in.
     pub fn nodes_in_order(&self) -> Vec<(&NodeId, &NodeRun)> {
         let mut nodes = Vec::with_capacity(self.nodes.len());
-        self.order_frame(InnerRunIx(0), &mut nodes);
+        self.order_inner(InnerRunIx(0), &mut nodes);
         nodes
     }
 
-    fn order_frame<'a>(&'a self, at: InnerRunIx, nodes: &mut Vec<(&'a NodeId, &'a NodeRun)>) {
-        let Some(frame) = self.frame(at) else { return };
-        for ix in frame.nodes() {
+    fn order_inner<'a>(&'a self, at: InnerRunIx, nodes: &mut Vec<(&'a NodeId, &'a NodeRun)>) {
+        let Some(inner) = self.inner(at) else { return };
+        for ix in inner.nodes() {
             nodes.push((&self.graph.ids[ix], &self.nodes[ix]));
-            let bodies = self.flows[ix].bodies.iter().flat_map(|bodies| &bodies.frames);
-            bodies.for_each(|&frame| self.order_frame(frame, nodes));
+            let bodies = self.flows[ix].bodies.iter().flat_map(|bodies| &bodies.inner_runs);
+            bodies.for_each(|&inner| self.order_inner(inner, nodes));
         }
     }
 
@@ -55,7 +55,7 @@ impl Run {
         self.graph.find(id).and_then(|ix| self.doc(ix))
     }
 
-    /// A node's ways out in edge order, with what became of them.
+    /// A node's outgoing edges in edge order, with what became of them.
     pub fn ways_out(&self, id: &NodeId) -> Vec<WayOut> {
         let Some(ix) = self.graph.find(id) else { return Vec::new() };
         let edges = self.graph.nodes[ix].outs.iter();
@@ -68,7 +68,7 @@ impl Run {
             .collect()
     }
 
-    /// Why a node's routes were taken as they were, in words; empty while they are not decided and where nothing was chosen.
+    /// Why a node's routes were taken as they were; empty while they are not decided and where nothing was chosen.
     pub fn why_this_way(&self, id: &NodeId) -> &str {
         self.graph.find(id).map_or("", |ix: NodeIx| self.flows[ix].outcome.chosen.as_str())
     }

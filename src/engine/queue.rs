@@ -19,7 +19,7 @@ pub(super) struct Queue {
     pub slots: u32,
     /// Slots in use.
     pub busy: u32,
-    /// Nodes in the middle of their work that want their slot back, by what let them go on.
+    /// Nodes in the middle of their work that want their slot back, by what released them.
     pub resuming: BTreeSet<(SlotLine, NodeIx)>,
     /// Nodes that wait for their next attempt.
     pub resting: u32,
@@ -58,7 +58,7 @@ impl Queue {
         self.inline.remove(&rank);
     }
 
-    /// Nodes that stand in line for their start, and wait for nothing but a slot.
+    /// Nodes that wait in line for their start, and wait for nothing but a slot.
     pub fn in_line(&self) -> impl Iterator<Item = NodeIx> + '_ {
         self.ready.iter().chain(&self.inline).map(|rank| rank.1)
     }

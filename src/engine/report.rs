@@ -81,7 +81,7 @@ pub struct ToolCall {
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct ToolReport {
     pub ok: bool,
-    /// The result, or the error's words as a string.
+    /// The result, or the error's message as a string.
     pub value: Value,
     pub files: Vec<FileAccess>,
     pub sources: Vec<DataSource>,
@@ -94,7 +94,7 @@ pub struct ToolReport {
 pub struct NodeError {
     /// What sort of failure, for retry.
     pub kind: ErrorKind,
-    /// Words for a person, lower-case start, cause first.
+    /// Text for a person, lower-case start, cause first.
     pub message: String,
     pub hint: Option<String>,
     /// What the server asked for, in milliseconds.
@@ -102,12 +102,12 @@ pub struct NodeError {
 }
 
 impl NodeError {
-    /// An error that a retry would not mend.
+    /// An error that a retry would not fix.
     pub fn permanent(message: impl Into<String>) -> Self {
         Self { kind: ErrorKind::Permanent, message: message.into(), hint: None, retry_after_ms: None }
     }
 
-    /// The same error with a way out.
+    /// The same error with a hint.
     #[must_use]
     pub fn hint(mut self, hint: impl Into<String>) -> Self {
         self.hint = Some(hint.into());
@@ -139,7 +139,7 @@ pub enum ErrorKind {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Done {
     pub result: Value,
-    /// Set when the node handed back what it had at a limit: `budget_exhausted`, `rehearsal`, …
+    /// Set when the node returned what it had at a limit: `budget_exhausted`, `rehearsal`, …
     pub mark: Option<Mark>,
 }
 

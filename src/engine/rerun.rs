@@ -16,15 +16,15 @@ use serde_json::Value;
 use std::{collections::BTreeSet, sync::Arc};
 
 impl Action {
-    /// Whether it may be said of a run that is over, which goes on by it.
+    /// Whether it may be asked of a run that is over, which goes on by it.
     pub(super) fn reopens(&self) -> bool {
         self.voids_with().is_some()
     }
 
-    /// What becomes of the questions of nodes that it takes back to before they began; absent: it takes none back.
+    /// What becomes of the questions of nodes that it resets to before they began; absent: it resets none.
     pub(super) fn voids_with(&self) -> Option<String> {
         match self {
-            Self::Retry { .. } | Self::Rerun { .. } => Some(format!("somebody said to {}, so the node runs again", self.words())),
+            Self::Retry { .. } | Self::Rerun { .. } => Some(format!("somebody said to {}, so the node runs again", self.label())),
             Self::Override { .. } => Some("its result was overridden".to_string()),
             Self::Edit { .. } => Some("the plan was edited, so it asks again".to_string()),
             Self::Rewind { node, to, .. } => Some(format!("the result of `{node}` was rejected with feedback to `{to}`")),
@@ -47,42 +47,42 @@ impl Action {
 }
 
 impl Run {
-    /// The part of a verb that makes nodes run again.
-    pub(super) fn again(&mut self, verb: &Action, nodes: &[NodeIx]) {
-        // One that only goes on from where it stands asks for nothing more.
+    /// The part of an action that makes nodes run again.
+    pub(super) fn again(&mut self, action: &Action, nodes: &[NodeIx]) {
+        // One that only goes on from where it is asks for nothing more.
         if !nodes.is_empty() {
             self.stage.go_on();
         }
-        self.reset(nodes, &verb.voids_with().unwrap_or_default());
-        let Action::Rewind { node, to, feedback } = verb else { return };
+        self.reset(nodes, &action.voids_with().unwrap_or_default());
+        let Action::Rewind { node, to, feedback } = action else { return };
         if let Some(ix) = self.graph.find(to) {
             let flow = &mut self.flows[ix];
-            flow.said.rewinds += 1;
-            flow.said.guidance.push(format!("the result of `{node}` was rejected: {feedback}"));
+            flow.guidance.rewinds += 1;
+            flow.guidance.texts.push(format!("the result of `{node}` was rejected: {feedback}"));
         }
     }
 
-    /// Takes nodes of one frame back to before they began. Open questions of theirs are void.
+    /// Takes nodes of one inner run back to before they began. Open questions of theirs are void.
     pub(super) fn reset(&mut self, nodes: &[NodeIx], void: &str) {
         let all: BTreeSet<NodeIx> = nodes.iter().copied().collect();
         let Some(&first) = all.first() else { return };
-        all.iter().for_each(|&ix| self.take_back(ix, &all, void));
+        all.iter().for_each(|&ix| self.reset_node(ix, &all, void));
         all.iter().for_each(|&ix| self.tally_anew(ix));
         let home = self.graph.nodes[first].home;
-        if let Some(frame) = self.frames.slot_mut(home) {
+        if let Some(inner) = self.inner_runs.slot_mut(home) {
             let flows = &self.flows;
-            frame.walked.retain(|ix| !all.contains(ix) || flows[*ix].outcome.former.is_some());
+            inner.walked.retain(|ix| !all.contains(ix) || flows[*ix].outcome.former.is_some());
         }
         self.walk_again(home);
         if !self.stage.started {
             return;
         }
-        let entry = self.frame(home).and_then(InnerRun::entry);
+        let entry = self.inner(home).and_then(InnerRun::entry);
         all.into_iter().for_each(|ix| self.begin_node(ix, entry));
     }
 
     /// One node back to before it began; its tokens are counted anew once all are back.
-    fn take_back(&mut self, ix: NodeIx, all: &BTreeSet<NodeIx>, void: &str) {
+    fn reset_node(&mut self, ix: NodeIx, all: &BTreeSet<NodeIx>, void: &str) {
         let former = self.make_stale(ix, all);
         let mut spent = self.nodes[ix].spent();
         spent.add(self.empty(ix, void));
@@ -98,11 +98,11 @@ impl Run {
             }
         }
         self.wait_for_sources(ix, all);
-        let Flow { halt: FlowHalt { hold, .. }, said, drive, .. } = std::mem::take(&mut self.flows[ix]);
+        let Flow { halt: FlowHalt { hold, .. }, guidance, drive, .. } = std::mem::take(&mut self.flows[ix]);
         let reason = hold.as_ref().map_or_else(String::new, |who| format!("held by {who}"));
         self.flows[ix] = Flow {
             halt: FlowHalt { hold, ..FlowHalt::default() },
-            said,
+            guidance,
             outcome: FlowOutcome { former, ..FlowOutcome::default() },
             drive: NodeSteering { into: drive.into, ..NodeSteering::default() },
             ..Flow::default()
@@ -142,7 +142,7 @@ impl Run {
         self.result_of(ix).cloned()
     }
 
-    /// Nodes and all that can be reached from them in their frame.
+    /// Nodes and all that can be reached from them in their inner run.
     pub(super) fn downstream(&self, nodes: impl IntoIterator<Item = NodeIx>) -> BTreeSet<NodeIx> {
         let mut next: Vec<NodeIx> = nodes.into_iter().collect();
         let mut found: BTreeSet<NodeIx> = next.iter().copied().collect();
@@ -213,8 +213,8 @@ impl Run {
             self.bury(inner);
         }
         let bodies = self.flows[ix].bodies.take();
-        for frame in bodies.into_iter().flat_map(|bodies| bodies.frames) {
-            self.frames[frame] = InnerRun::default();
+        for inner in bodies.into_iter().flat_map(|bodies| bodies.inner_runs) {
+            self.inner_runs[inner] = InnerRun::default();
         }
         spent
     }
@@ -225,8 +225,8 @@ impl Run {
         self.graph.remove(ix, self.nodes[ix].generation);
         self.nodes[ix] = NodeRun::default();
         let old = std::mem::replace(&mut self.flows[ix], Flow { phase: Phase::Ended, ..Flow::default() });
-        for frame in old.bodies.into_iter().flat_map(|bodies| bodies.frames) {
-            self.frames[frame] = InnerRun::default();
+        for inner in old.bodies.into_iter().flat_map(|bodies| bodies.inner_runs) {
+            self.inner_runs[inner] = InnerRun::default();
         }
     }
 
@@ -235,8 +235,8 @@ impl Run {
         let mut found = Vec::new();
         let mut next = vec![ix];
         while let Some(ix) = next.pop() {
-            let frames = self.flows[ix].bodies.iter().flat_map(|bodies| &bodies.frames).filter_map(|&frame| self.frame(frame));
-            let nodes: Vec<NodeIx> = frames.flat_map(InnerRun::nodes).collect();
+            let inner_runs = self.flows[ix].bodies.iter().flat_map(|bodies| &bodies.inner_runs).filter_map(|&inner| self.inner(inner));
+            let nodes: Vec<NodeIx> = inner_runs.flat_map(InnerRun::nodes).collect();
             found.extend(&nodes);
             next.extend(nodes);
         }
@@ -265,15 +265,15 @@ impl Run {
 
     /// The context of a workflow, from its beginning and the results that count.
     pub(super) fn walk_again(&mut self, home: InnerRunIx) {
-        let Some(frame) = self.frames.slot_mut(home).filter(|frame| frame.plan.dialect == Dialect::Workflow) else { return };
-        let mut context = Arc::clone(&frame.base);
-        for ix in &frame.walked {
+        let Some(inner) = self.inner_runs.slot_mut(home).filter(|inner| inner.plan.dialect == Dialect::Workflow) else { return };
+        let mut context = Arc::clone(&inner.base);
+        for ix in &inner.walked {
             let result = self.nodes[*ix].result.as_ref().or(self.flows[*ix].outcome.former.as_ref());
             if let Some(Value::Object(given)) = result.map(|result| &**result) {
                 Arc::make_mut(&mut context).extend(given.clone());
             }
         }
-        frame.inputs = context;
+        inner.inputs = context;
     }
 
     /// The result that others read: until there is a new one, that of before.

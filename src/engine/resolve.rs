@@ -43,7 +43,7 @@ pub(super) struct Ending<'a> {
 struct KnownResults<'a> {
     run: &'a Run,
     /// The plan whose names are meant.
-    frame: &'a InnerRun,
+    inner: &'a InnerRun,
     with: Option<Ending<'a>>,
     /// What the node that is about to end adds to the context of a workflow.
     context: Option<&'a Map<String, Value>>,
@@ -51,7 +51,7 @@ struct KnownResults<'a> {
 
 impl NameScope for KnownResults<'_> {
     fn node(&self, id: &str) -> Option<NodeValue<'_>> {
-        let ix = self.run.find_in(self.frame, id)?;
+        let ix = self.run.find_in(self.inner, id)?;
         if let Some(own) = self.with.filter(|own| own.node == ix) {
             return Some(NodeValue { result: own.result, status: own.state, error: own.error });
         }
@@ -61,17 +61,17 @@ impl NameScope for KnownResults<'_> {
     }
 
     fn input(&self, name: &str) -> Option<&Value> {
-        self.context.and_then(|given| given.get(name)).or_else(|| self.frame.inputs.get(name))
+        self.context.and_then(|given| given.get(name)).or_else(|| self.inner.inputs.get(name))
     }
 
     fn inputs(&self) -> Map<String, Value> {
-        self.frame.inputs.all().into_iter().chain(self.context.cloned().into_iter().flatten()).collect()
+        self.inner.inputs.all().into_iter().chain(self.context.cloned().into_iter().flatten()).collect()
     }
 }
 
 impl Run {
     fn known(&self, ix: NodeIx) -> KnownResults<'_> {
-        KnownResults { run: self, frame: self.home(ix), with: None, context: None }
+        KnownResults { run: self, inner: self.home(ix), with: None, context: None }
     }
 
     /// What a node's work reads by name.
@@ -84,23 +84,23 @@ impl Run {
         reference::references(value, &self.known(ix)).into_iter().flat_map(|found| found.paths).collect()
     }
 
-    /// The plan that a node stands in.
+    /// The plan that a node is in.
     fn home(&self, ix: NodeIx) -> &InnerRun {
-        self.frame_of(ix).unwrap_or(&NOWHERE)
+        self.inner_of(ix).unwrap_or(&NOWHERE)
     }
 
     /// Whether a condition of a node holds; `ending` is what its own edges read of it before that is on record.
     pub(super) fn holds(&self, condition: &str, ix: NodeIx, ending: Option<Ending<'_>>) -> Result<bool, String> {
-        let frame = self.home(ix);
+        let inner = self.home(ix);
         let given = ending.and_then(|ending| ending.result).and_then(Value::as_object);
-        let context = given.filter(|_| frame.plan.dialect == Dialect::Workflow && ending.is_some_and(|ending| ending.state == "succeeded"));
-        truthy(condition, &KnownResults { run: self, frame, with: ending, context })
+        let context = given.filter(|_| inner.plan.dialect == Dialect::Workflow && ending.is_some_and(|ending| ending.state == "succeeded"));
+        truthy(condition, &KnownResults { run: self, inner, with: ending, context })
     }
 
-    /// Whether a condition holds among the names of a frame.
-    pub(super) fn holds_in(&self, condition: &str, frame: InnerRunIx) -> Result<bool, String> {
-        let frame = self.frame(frame).unwrap_or(&NOWHERE);
-        truthy(condition, &KnownResults { run: self, frame, with: None, context: None })
+    /// Whether a condition holds among the names of an inner run.
+    pub(super) fn holds_in(&self, condition: &str, inner: InnerRunIx) -> Result<bool, String> {
+        let inner = self.inner(inner).unwrap_or(&NOWHERE);
+        truthy(condition, &KnownResults { run: self, inner, with: None, context: None })
     }
 
     /// The exact thing that will happen, as a gate before the node shows it.
@@ -242,14 +242,14 @@ impl Run {
     fn dep(&self, origin: &ForwardedResult) -> Dep {
         let node = &self.nodes[origin.node];
         let mut result = self.result_of(origin.node).cloned().unwrap_or_else(|| Arc::new(Value::Null));
-        let frame = self.home(origin.node);
+        let inner = self.home(origin.node);
         for (at, &edge) in origin.through.iter().enumerate() {
             let Some(keys) = self.edge(edge).and_then(|doc| doc.context.as_ref()) else { continue };
             let from = |key: &str| match &*result {
-                _ if at == 0 && frame.plan.dialect == Dialect::Workflow => frame.inputs.get(key),
+                _ if at == 0 && inner.plan.dialect == Dialect::Workflow => inner.inputs.get(key),
                 other => other.get(key),
             };
-            if !(result.is_object() || at == 0 && frame.plan.dialect == Dialect::Workflow) {
+            if !(result.is_object() || at == 0 && inner.plan.dialect == Dialect::Workflow) {
                 continue;
             }
             let kept = keys.iter().filter_map(|key| from(key).map(|value| (key.clone(), value.clone())));
@@ -301,7 +301,7 @@ impl Run {
             timeout_s: self.time_limit(ix).unwrap_or(AGENT_SECONDS),
             routes: if policy.node.kind.is_decision() { self.route_names(ix) } else { Vec::new() },
             context: policy.get(|policy| policy.context),
-            guidance: self.flows[ix].said.guidance.clone(),
+            guidance: self.flows[ix].guidance.texts.clone(),
         })
     }
 

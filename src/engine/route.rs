@@ -10,7 +10,7 @@ use std::collections::BTreeSet;
 pub(super) struct Routes {
     pub taken: Vec<EdgeId>,
     pub dead: Vec<EdgeId>,
-    /// Why, in words, where there was something to choose.
+    /// Why, where there was something to choose.
     pub why: String,
     /// An answer named none of the ways, and a stages plan went on all the same.
     pub astray: bool,
@@ -56,10 +56,10 @@ impl Run {
 
     pub(super) fn edge(&self, edge: EdgeId) -> Option<&Edge> {
         let link = self.graph.link(edge);
-        link.doc.and_then(|at| self.frame_of(link.from)?.plan.edges.get(at as usize))
+        link.doc.and_then(|at| self.inner_of(link.from)?.plan.edges.get(at as usize))
     }
 
-    /// The first so many edges whose condition holds; the default edge stands in when no conditional one does.
+    /// The first so many edges whose condition holds; the default edge is taken when no conditional one does.
     fn holding(&self, ending: Ending<'_>, edges: &[EdgeId], most: usize) -> Result<Routes, String> {
         let mut taken = Vec::new();
         let mut held: Vec<&str> = Vec::new();
@@ -102,7 +102,7 @@ impl Run {
             [first, more @ ..] => (*first, more),
         };
         if more.is_empty() {
-            return Ok(one(first, "it is the only way out".to_string()));
+            return Ok(one(first, "it is the only edge".to_string()));
         }
         let answer = result.and_then(named_route);
         let matches = |edge: EdgeId| {
@@ -118,13 +118,13 @@ impl Run {
         let ways = || edges.iter().map(|&edge| format!("`{}`", self.route_name(edge))).collect::<Vec<_>>().join(", ");
         let default = edges.iter().copied().find(|&edge| self.edge(edge).is_some_and(|doc| doc.default));
         match (default, dialect) {
-            (Some(edge), _) => Ok(one(edge, format!("the answer names {answer}, none of its ways out, so the default is taken"))),
+            (Some(edge), _) => Ok(one(edge, format!("the answer names {answer}, none of its edges, so the default is taken"))),
             (None, Dialect::Stages) => {
-                let why = format!("the answer names {answer}, which is none of its ways out ({}), so the first is taken", ways());
+                let why = format!("the answer names {answer}, which is none of its edges ({}), so the first is taken", ways());
                 Ok(Routes { astray: true, ..one(first, why) })
             }
             (None, Dialect::Native | Dialect::Orchestration | Dialect::Tools | Dialect::Hybrid | Dialect::Workflow) => {
-                Err(format!("the answer names {answer}, which is none of its ways out: {}", ways()))
+                Err(format!("the answer names {answer}, which is none of its edges: {}", ways()))
             }
         }
     }

@@ -16,7 +16,7 @@ use std::{
     ops::Deref,
 };
 
-/// One input's events and what they ask of the world. Commit `records` first, then carry out `effects`.
+/// One input's events and what they ask of the world. Commit `records` first, then `effects`.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Batch {
     /// In order; one transaction.
@@ -51,7 +51,7 @@ pub(super) enum GateEnd {
     /// Not yet.
     Open,
     Decided(Decided),
-    /// The reason in words.
+    /// The reason.
     Voided(String),
 }
 
@@ -98,7 +98,7 @@ pub struct Run {
     /// Nodes whose phase calls for a decision.
     pub(super) agenda: BTreeSet<NodeIx>,
     /// Its own plan first, then every body that began.
-    pub(super) frames: Slots<InnerRunIx, InnerRun>,
+    pub(super) inner_runs: Slots<InnerRunIx, InnerRun>,
     pub(super) stage: RunProgress,
     pub(super) steer: Steer,
     pub(super) seq: u64,
@@ -124,11 +124,11 @@ impl Run {
         self.steps(std::slice::from_ref(input), now)
     }
 
-    /// Several inputs as one step: nothing follows from the state before all of them are carried out.
+    /// Several inputs as one step: nothing follows from the state before all of them are done.
     pub fn steps(&mut self, inputs: &[Input], now: Time) -> Batch {
         let mut batch = Batch::default();
         for input in inputs {
-            self.close_verb(now, &mut batch);
+            self.close_action(now, &mut batch);
             Decider { state: self }.decide(input, now).into_iter().for_each(|event| self.take(event, now, &mut batch));
         }
         let mut events = Vec::new();
@@ -140,15 +140,15 @@ impl Run {
                 break;
             }
         }
-        self.close_verb(now, &mut batch);
+        self.close_action(now, &mut batch);
         if let Some(last) = batch.records.last_mut() {
             last.more = false;
         }
         batch
     }
 
-    /// What comes from here on is not the verb's own doing.
-    fn close_verb(&mut self, now: Time, batch: &mut Batch) {
+    /// What comes from here on is not the action's own doing.
+    fn close_action(&mut self, now: Time, batch: &mut Batch) {
         if self.steer.shadow.as_ref().is_some_and(|shadow| shadow.open) {
             self.take(Event::Carried, now, batch);
         }
@@ -177,7 +177,7 @@ impl Run {
 
     /// The plan that is run.
     pub fn plan(&self) -> Option<&Plan> {
-        self.frames.first().map(|frame| &*frame.plan)
+        self.inner_runs.first().map(|inner| &*inner.plan)
     }
 
     /// The settings kept since the start.
@@ -197,7 +197,7 @@ impl Run {
 
     /// All nodes that there are: those of the plan in its order, then those of bodies as they began.
     pub fn nodes(&self) -> impl Iterator<Item = (&NodeId, &NodeRun)> {
-        let own = self.frames.first().into_iter().flat_map(InnerRun::nodes);
+        let own = self.inner_runs.first().into_iter().flat_map(InnerRun::nodes);
         let inside = (0..).map(NodeIx).zip(&self.graph.nodes).filter(|(_, shape)| shape.home != InnerRunIx(0) && !shape.gone);
         own.chain(inside.map(|(ix, _)| ix)).map(|ix| (&self.graph.ids[ix], &self.nodes[ix]))
     }
@@ -273,9 +273,9 @@ impl Run {
     }
 
     pub(super) fn policy(&self, ix: NodeIx) -> Option<Settled<'_>> {
-        let frame = self.frame_of(ix)?;
-        let node = frame.plan.nodes.get(self.graph.nodes[ix].doc as usize)?;
-        Some(Settled { node, plan: &frame.plan })
+        let inner = self.inner_of(ix)?;
+        let node = inner.plan.nodes.get(self.graph.nodes[ix].doc as usize)?;
+        Some(Settled { node, plan: &inner.plan })
     }
 
     /// The node of a worker's input, when it speaks for the attempt under way.

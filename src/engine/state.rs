@@ -1,11 +1,11 @@
-//! `NodeState` and `NodeRun`: where one node of a run stands. Read by views; changed only by `Run::evolve`.
+//! `NodeState` and `NodeRun`: the state of one node of a run. Read by views; changed only by `Run::evolve`.
 
 use super::{DataSource, FileAccess, GateId, Mark, NodeError, Time, TokenUsage, ToolCall, ToolReport, WorkSpan};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use std::sync::Arc;
 
-/// Where a node stands. Match without a wildcard arm.
+/// The state of a node. Match without a wildcard arm.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case", tag = "state")]
 pub enum NodeState {
@@ -35,7 +35,7 @@ pub enum NodeState {
     Skipped,
     /// Failed for good.
     Failed,
-    /// Failed, and its consumers were told so.
+    /// Failed, and its consumers get the error.
     FailedSafe,
     /// Cancelled or rejected.
     Cancelled,
@@ -113,9 +113,9 @@ impl SkippedBy {
 /// What is known of one node of a run.
 #[derive(Clone, Debug, PartialEq)]
 pub struct NodeRun {
-    /// Where it stands.
+    /// Its state.
     pub state: NodeState,
-    /// Why it stands there, in words; empty when the state says it all.
+    /// Why it is in this state; empty when the state says it all.
     pub reason: String,
     /// From 1; raised by each rerun.
     pub generation: u32,
@@ -133,7 +133,7 @@ pub struct NodeRun {
     pub lineage: Lineage,
     /// What runs inside it.
     pub inside: Inside,
-    /// Why its result is of an earlier state of things, in words.
+    /// Why its result is of an earlier state of things.
     pub stale: Option<String>,
     /// What its earlier generations took.
     pub earlier: Spent,
@@ -160,7 +160,7 @@ impl Default for NodeRun {
 
 impl NodeRun {
     /// Why its result is no plain one, in a word or two: a person gave it, a limit cut it short, no model made it.
-    pub fn mark_words(&self) -> Option<String> {
+    pub fn mark_label(&self) -> Option<String> {
         let mark = self.mark.as_ref()?;
         let done = self.result.as_deref().is_none_or(Value::is_null);
         Some(if *mark == Mark::Overridden && done { "marked done".to_owned() } else { mark.label() })

@@ -27,7 +27,7 @@ pub enum Pace {
 /// Who may start.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(super) enum Speed {
-    /// Whoever is ready.
+    /// The one who is ready.
     #[default]
     Free,
     /// Nobody by itself.
@@ -45,7 +45,7 @@ pub(super) struct Steer {
     pub made: u32,
     /// Tools that the run has used, by their own names.
     pub used: BTreeSet<String>,
-    /// The run as it would be without the newest verb that can be taken back.
+    /// The run as it would be without the newest action that can be undone.
     pub shadow: Option<Arc<Shadow>>,
 }
 
@@ -102,16 +102,16 @@ impl Run {
         }
     }
 
-    /// The part of a verb that is a change of its own; all else follows as events.
-    pub(super) fn acted(&mut self, verb: &Action, nodes: &[NodeId], who: &str) {
+    /// The part of an action that is a change of its own; all else follows as events.
+    pub(super) fn acted(&mut self, action: &Action, nodes: &[NodeId], who: &str) {
         let found: Vec<NodeIx> = nodes.iter().filter_map(|id| self.graph.find(id)).collect();
-        match verb {
+        match action {
             Action::Hold { .. } => found.into_iter().for_each(|ix| self.hold_back(ix, who)),
-            Action::Release { .. } => found.into_iter().for_each(|ix| self.let_go_on(ix)),
+            Action::Release { .. } => found.into_iter().for_each(|ix| self.release_all(ix)),
             Action::Pause => self.steer.halt(),
             Action::Resume => {
                 self.steer.speed = Speed::Free;
-                found.into_iter().for_each(|ix| self.let_go_on(ix));
+                found.into_iter().for_each(|ix| self.release_all(ix));
             }
             Action::Step { .. } => self.step_on(&found),
             Action::RunTo { node } => {
@@ -132,8 +132,8 @@ impl Run {
             Action::Rebreak { point, with } => {
                 self.steer.points.insert(*point, with.clone());
             }
-            Action::Retry { .. } | Action::Rerun { .. } | Action::Override { .. } | Action::Rewind { .. } => self.again(verb, &found),
-            Action::Edit { edits } => self.amend(edits, &found, &verb.voids_with().unwrap_or_default()),
+            Action::Retry { .. } | Action::Rerun { .. } | Action::Override { .. } | Action::Rewind { .. } => self.again(action, &found),
+            Action::Edit { edits } => self.amend(edits, &found, &action.voids_with().unwrap_or_default()),
             Action::StepInto { .. } => found.into_iter().for_each(|ix| self.step_into(ix)),
             Action::Stop { target } => {
                 if *target == ActionTarget::Run {
@@ -141,14 +141,14 @@ impl Run {
                 }
                 found.into_iter().for_each(|ix| self.wind_up(ix, who));
             }
-            Action::Guide { text, .. } => found.into_iter().for_each(|ix| self.flows[ix].said.guidance.push(text.clone())),
+            Action::Guide { text, .. } => found.into_iter().for_each(|ix| self.flows[ix].guidance.texts.push(text.clone())),
             Action::Cancel { .. } | Action::Skip { .. } => {}
         }
     }
 
     fn step_on(&mut self, nodes: &[NodeIx]) {
-        // A step inside of a node leaves everything else as it goes. One that stands at its start again stands at no call yet.
-        let at_call = |ix: &NodeIx| self.stands_at_call(*ix) && self.flows[*ix].phase != Phase::Kept;
+        // A step inside of a node leaves everything else as it goes. One that is at its start again is at no call yet.
+        let at_call = |ix: &NodeIx| self.is_at_call(*ix) && self.flows[*ix].phase != Phase::Kept;
         let inside: Vec<NodeIx> = nodes.iter().copied().filter(at_call).collect();
         if !inside.is_empty() {
             for ix in inside {
@@ -158,7 +158,7 @@ impl Run {
             return;
         }
         self.steer.halt();
-        nodes.iter().for_each(|&ix| self.let_go(ix));
+        nodes.iter().for_each(|&ix| self.release(ix));
     }
 
     /// Whether nothing but a slot or a lock is between a node and its start, once what was kept goes on.
@@ -177,7 +177,7 @@ impl Run {
         }
     }
 
-    /// Whether a node stands before its start, or at the gate before that.
+    /// Whether a node waits before its start, or at the gate before that.
     fn is_at_start(&self, ix: NodeIx) -> bool {
         let gate = self.open_of(ix).into_iter().filter_map(|gate| self.gate_run(gate)).any(|run| run.gate.kind == GateKind::Before);
         gate || self.is_about_to_start(ix)
@@ -208,7 +208,7 @@ impl Run {
         }
     }
 
-    /// Puts a node aside until somebody lets it go.
+    /// Puts a node aside until somebody releases it.
     pub(super) fn keep(&mut self, ix: NodeIx, kept: Kept, reason: &str) {
         self.flows[ix].halt.kept = Some(Box::new(kept));
         self.show(ix, NodeState::Held, reason);
@@ -216,14 +216,14 @@ impl Run {
     }
 
     /// Lets a node go, and all of its calls from here on.
-    fn let_go_on(&mut self, ix: NodeIx) {
+    fn release_all(&mut self, ix: NodeIx) {
         self.flows[ix].drive.into = false;
         self.free_calls(ix);
-        self.let_go(ix);
+        self.release(ix);
     }
 
     /// Ends a hold, and what keeps the node.
-    pub(super) fn let_go(&mut self, ix: NodeIx) {
+    pub(super) fn release(&mut self, ix: NodeIx) {
         let held = self.flows[ix].halt.hold.take().is_some();
         match self.flows[ix].phase.part() {
             PhasePart::Kept => self.enter(ix, Phase::Freed),
@@ -259,7 +259,7 @@ impl Run {
         match target {
             ActionTarget::Node(node) => self.graph.find(node).into_iter().collect(),
             ActionTarget::Branch(node) => self.graph.find(node).map(|ix| self.branch_of(ix).own).unwrap_or_default(),
-            ActionTarget::Run => self.frames.first().into_iter().flat_map(super::inner_run::InnerRun::nodes).collect(),
+            ActionTarget::Run => self.inner_runs.first().into_iter().flat_map(super::inner_run::InnerRun::nodes).collect(),
         }
     }
 

@@ -123,7 +123,7 @@ pub struct TimelineChart {
     /// All nodes, those of bodies right behind the node that they run in.
     pub bars: Vec<Bar>,
     /// From the first node to the one that ended last, each of which started once the one before it let it: a source by its end, others
-    /// by giving back a slot or a lock. A node with a plan inside stands before those inside it.
+    /// by freeing a slot or a lock. A node with a plan inside comes before those inside it.
     pub critical: Vec<NodeId>,
     /// From start to end.
     pub makespan_ms: u64,
@@ -146,11 +146,11 @@ struct Track {
     since: u64,
     /// When its generation started, as an event.
     started: Option<u64>,
-    /// Whether it stands in line for a lock.
+    /// Whether it waits in line for a lock.
     locked_out: bool,
     /// What it has that others may wait for.
     has: Has,
-    /// Who let it start, where it stood in line for that.
+    /// Who let it start, where it waited in line for that.
     let_in: Option<(StartCause, Freed)>,
 }
 
@@ -169,7 +169,7 @@ struct Freed {
     seq: u64,
 }
 
-/// Who gave back last what others wait for.
+/// Who freed last what others wait for.
 #[derive(Clone, Debug, Default, PartialEq)]
 struct LastFreed {
     /// No slot was free after the event before this one.
@@ -183,7 +183,7 @@ struct LastFreed {
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Timeline {
     tracks: BTreeMap<NodeId, Track>,
-    /// When each body began, by what stands before its nodes' ids, as a moment and an event. The run's own plan has no prefix.
+    /// When each body began, by what comes before its nodes' ids, as a moment and an event. The run's own plan has no prefix.
     begun: BTreeMap<String, (Time, u64)>,
     settled: Option<Time>,
     /// Nothing starts by itself after the last event.
@@ -209,7 +209,7 @@ impl Timeline {
             Event::RunReopened { .. } => self.settled = None,
             Event::RunRecovered { .. } | Event::Branched { .. } => self.break_off(run, record.at),
             // Another plan, or another state, is put in the place of the whole run's.
-            Event::Acted { verb, .. } if matches!(**verb, Action::Edit { .. }) => self.note_all(run, run.all_nodes(), record),
+            Event::Acted { action, .. } if matches!(**action, Action::Edit { .. }) => self.note_all(run, run.all_nodes(), record),
             Event::Undone { .. } => self.note_all(run, run.all_nodes(), record),
             Event::Acted { nodes, .. } => nodes.iter().for_each(|node| self.note(run, node, record)),
             Event::Node { node_id, fact: NodeFact::BodyStarted { index }, .. } => {
@@ -222,7 +222,7 @@ impl Timeline {
             }
             event => event.node().into_iter().for_each(|node| self.note(run, node, record)),
         }
-        // Whoever stands in line is held by a pause, and by nothing once that ends.
+        // The one who waits in line is held by a pause, and by nothing once that ends.
         if std::mem::replace(&mut self.halted, run.is_halted()) != run.is_halted() {
             self.note_all(run, run.queue.in_line(), record);
         }
@@ -230,13 +230,13 @@ impl Timeline {
         self.freed.full = !run.queue.has_slot();
     }
 
-    /// Whoever drove the run so far ended with its last event: what was at work stood still from then on, until now.
+    /// The process that drove the run so far ended with its last event: what was at work was idle from then on, until now.
     fn break_off(&mut self, run: &Run, at: Time) {
         for (node, track) in &mut self.tracks {
             let Some(open) = track.stretches.last_mut().filter(|open| open.to.is_none() && open.doing == Doing::Working) else { continue };
             open.to = Some(self.last);
             let still = Stretch { doing: Doing::Held, from: self.last, to: None, ..*open };
-            // What works inside a node is told of by itself; the node goes on around it.
+            // What works inside a node has a bar of its own; the node goes on around it.
             let goes_on = run.node(node).is_some_and(|node| node.inside.nodes > 0);
             let on = goes_on.then_some(Stretch { doing: Doing::Working, from: at, to: None, ..still });
             track.stretches.push(Stretch { to: goes_on.then_some(at), ..still });
@@ -298,7 +298,7 @@ impl Timeline {
         self.tracks.get(id).map_or_else(|| self.waiting(id).into_iter().collect(), |track| track.stretches.clone())
     }
 
-    /// Draws the timeline up as it stands at `now`, which counts only while the run goes on. In proportion to all of it.
+    /// Draws the timeline up as it is at `now`, which counts only while the run goes on. In proportion to all of it.
     pub fn chart(&self, run: &Run, now: Time) -> TimelineChart {
         let end = self.settled.unwrap_or(now);
         let start = self.begun.get("").map(|(at, _)| *at);
@@ -328,7 +328,7 @@ impl Timeline {
         self.track(run, ix).filter(|track| track.has_worked()).map(|track| track.ended.unwrap_or(u64::MAX))
     }
 
-    /// Who let a node start that stood in line for that, and by what; unless that one has begun anew since.
+    /// Who let a node start that waited in line for that, and by what; unless that one has begun anew since.
     pub(super) fn let_in(&self, run: &Run, ix: NodeIx) -> Option<(NodeIx, StartCause)> {
         let (by, freed) = self.track(run, ix)?.let_in.as_ref()?;
         let began = self.tracks.get(&freed.node)?.started.filter(|&began| began < freed.seq);
@@ -343,9 +343,9 @@ impl Timeline {
 
     /// What a node that no edge leads to waited for: where bodies run one after the other, all of the one before.
     fn turn_before(&self, run: &Run, ix: NodeIx) -> Vec<NodeIx> {
-        let begun = run.frame_of(ix).and_then(|frame| self.begun.get(&frame.prefix));
+        let begun = run.inner_of(ix).and_then(|inner| self.begun.get(&inner.prefix));
         let (Some(&(_, begun)), Some(before)) = (begun, run.turn_before(ix)) else { return Vec::new() };
-        self.ended_before(run, run.frame(before).into_iter().flat_map(|frame| frame.nodes()), begun)
+        self.ended_before(run, run.inner(before).into_iter().flat_map(|inner| inner.nodes()), begun)
     }
 
     pub(super) fn all_sources(&self, run: &Run, ix: NodeIx) -> Vec<NodeIx> {
@@ -372,7 +372,7 @@ impl Timeline {
             let before = self.all_sources(run, ix).iter().filter_map(|source| chains.get(source)).max().copied().unwrap_or(0);
             let chain = before + own;
             chains.insert(ix, chain);
-            let around = match run.frame_of(ix).and_then(|frame| frame.owner) {
+            let around = match run.inner_of(ix).and_then(|inner| inner.owner) {
                 Some(owner) => inside.entry(owner).or_default(),
                 None => &mut longest,
             };
@@ -398,7 +398,7 @@ impl LastFreed {
         }
     }
 
-    /// Who let a node in that starts now: of those that gave back what it stood in line for, the last.
+    /// Who let a node in that starts now: of those that freed what it waited in line for, the last.
     fn let_in(&self, track: &Track, run: &Run, ix: NodeIx, now: Time) -> Option<(StartCause, Freed)> {
         let stood = track.stretches.last().filter(|last| last.to.is_none() && last.from < now)?;
         // Each worker takes a slot; what the engine does itself takes none.

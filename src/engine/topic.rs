@@ -1,5 +1,5 @@
-//! `Topic`: what an event is about, and whose it is. Beside the fold itself the one list of all events: whoever tells of some of them
-//! goes by their topics, so that a new event must be thought of here.
+//! `Topic`: what an event is about, and whose it is. Beside `evolve` the one list of all events: views that show some of them go by their
+//! topics, so that a new event must be thought of here.
 
 use super::{Event, NodeFact};
 use crate::plan::NodeId;
@@ -12,13 +12,13 @@ pub enum Topic<'a> {
     /// A question to people, and its answer.
     Gate,
     /// What people ask of the run.
-    Verb,
-    /// How a node stands.
+    Action,
+    /// The state of a node.
     Node(&'a NodeId),
     /// What a node at work calls: models, tools, people.
     Call(&'a NodeId),
-    /// What a node at work says and looks at. It stands as before.
-    Words(&'a NodeId),
+    /// What a node at work writes and looks at. Its state stays.
+    Text(&'a NodeId),
 }
 
 impl Event {
@@ -33,9 +33,9 @@ impl Event {
             | Self::RunCancelled { .. }
             | Self::RunSettled { .. } => Topic::Run,
             Self::ApprovalRequired { .. } | Self::GateDecided { .. } | Self::GateVoided { .. } => Topic::Gate,
-            Self::Acted { .. } | Self::Carried | Self::Undone { .. } | Self::Refused { .. } => Topic::Verb,
+            Self::Acted { .. } | Self::Carried | Self::Undone { .. } | Self::Refused { .. } => Topic::Action,
             Self::StageStarted { node_id } | Self::Checkpoint { node_id } | Self::StageFinished { node_id } => Topic::Node(node_id),
-            Self::LogLine { node_id, .. } => Topic::Words(node_id),
+            Self::LogLine { node_id, .. } => Topic::Text(node_id),
             Self::Node { node_id, fact, .. } => match fact {
                 NodeFact::Ready
                 | NodeFact::Held { .. }
@@ -61,7 +61,7 @@ impl Event {
                 | NodeFact::ToolAnswered { .. }
                 | NodeFact::ToolFinished { .. }
                 | NodeFact::QuestionAnswered { .. } => Topic::Call(node_id),
-                NodeFact::Message { .. } | NodeFact::Output { .. } => Topic::Words(node_id),
+                NodeFact::Message { .. } | NodeFact::Output { .. } => Topic::Text(node_id),
             },
         }
     }
@@ -72,8 +72,8 @@ impl Event {
             return Some(&gate.node);
         }
         match self.topic() {
-            Topic::Node(node) | Topic::Call(node) | Topic::Words(node) => Some(node),
-            Topic::Gate | Topic::Run | Topic::Verb => None,
+            Topic::Node(node) | Topic::Call(node) | Topic::Text(node) => Some(node),
+            Topic::Gate | Topic::Run | Topic::Action => None,
         }
     }
 }

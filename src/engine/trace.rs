@@ -1,5 +1,5 @@
 //! `Trace`: where a result came from: the results that went into it, what was called and touched on the way, who approved, down to the
-//! roots. Each node stands in it once; wherever else it went in, a row says so.
+//! roots. Each node is in it once; wherever else it went in, a row says so.
 
 use super::{
     Actor, DataSource, EdgeState, FileAccess, GateId, GateKind, Mark, Time, TokenUsage, Transcript, TranscriptEntry,
@@ -12,7 +12,7 @@ use serde::Serialize;
 use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Characters of a result that are told.
+/// Characters of a result that are shown.
 const SHORT: usize = 200;
 
 /// Where a result came from.
@@ -31,9 +31,9 @@ pub struct TraceRow {
     pub depth: usize,
     /// In `Trace::steps`.
     pub step: usize,
-    /// How it went into the row that it stands under; the node that was asked for went into none.
+    /// How it went into the row that it is under; the node that was asked for went into none.
     pub came: Option<Came>,
-    /// It stands further up with all that went into it.
+    /// It is further up with all that went into it.
     pub again: bool,
 }
 
@@ -73,7 +73,7 @@ pub struct Made {
     pub generation: u32,
     /// Attempts in this generation.
     pub attempts: u32,
-    /// Why it is of an earlier state of things, in words.
+    /// Why it is of an earlier state of things.
     pub stale: Option<String>,
     /// Of its model calls.
     pub tokens: TokenUsage,
@@ -138,9 +138,9 @@ pub struct Approval {
     /// What it asked about: `before`, `after`, `question`, or the tool.
     pub about: String,
     pub asked: Time,
-    /// The answer in words; absent while it is open, and where it ended without one.
+    /// The answer; absent while it is open, and where it ended without one.
     pub decision: Option<&'static str>,
-    /// Why it ended without an answer, in words.
+    /// Why it ended without an answer.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub voided: Option<String>,
     pub by: Option<Actor>,
@@ -148,7 +148,7 @@ pub struct Approval {
 }
 
 impl Approval {
-    /// How the question stands or ended, in words.
+    /// The state or end of the question.
     pub fn label(&self) -> String {
         match (self.decision, &self.by, &self.voided) {
             (Some(decision), Some(by), _) => format!("{decision} by {}", by.label()),
@@ -193,21 +193,21 @@ impl Run {
     }
 
     /// The nodes that say what a body gives: of a walk, the one that ended last.
-    fn exits(&self, frame: InnerRunIx) -> Vec<NodeIx> {
-        let Some(frame) = self.frame(frame) else { return Vec::new() };
+    fn exits(&self, inner: InnerRunIx) -> Vec<NodeIx> {
+        let Some(inner) = self.inner(inner) else { return Vec::new() };
         let gave = |ix: &NodeIx| self.nodes[*ix].result.is_some();
-        if frame.plan.dialect.walks() {
-            return frame.walked.last().copied().into_iter().collect();
+        if inner.plan.dialect.walks() {
+            return inner.walked.last().copied().into_iter().collect();
         }
-        frame.nodes().filter(|ix| self.graph.nodes[*ix].outs.is_empty()).filter(gave).collect()
+        inner.nodes().filter(|ix| self.graph.nodes[*ix].outs.is_empty()).filter(gave).collect()
     }
 
-    /// The body that ran before the one that a node stands in, where they run one after the other.
+    /// The body that ran before the one that a node is in, where they run one after the other.
     pub(super) fn turn_before(&self, ix: NodeIx) -> Option<InnerRunIx> {
-        let owner = self.frame_of(ix)?.owner?;
+        let owner = self.inner_of(ix)?.owner?;
         let bodies = self.flows[owner].bodies.as_ref().filter(|bodies| bodies.most == 1)?;
-        let turn = bodies.frames.binary_search(&self.graph.nodes[ix].home).ok()?;
-        bodies.frames.get(turn.checked_sub(1)?).copied()
+        let turn = bodies.inner_runs.binary_search(&self.graph.nodes[ix].home).ok()?;
+        bodies.inner_runs.get(turn.checked_sub(1)?).copied()
     }
 
     fn step_of(&self, ix: NodeIx, transcript: &Transcript, gates: &[GateId]) -> TraceStep {
@@ -269,10 +269,11 @@ impl Origins<'_> {
         self.by_input(ix, names);
         let inside = self.run.flows[ix].bodies.iter().flat_map(|bodies| {
             // Of a loop only the last turn is the result.
-            let turns = if matches!(self.run.doc(ix).map(|node| &node.kind), Some(NodeKind::Loop(_))) { 1 } else { bodies.frames.len() };
-            bodies.frames.iter().rev().take(turns).rev().copied()
+            let turns =
+                if matches!(self.run.doc(ix).map(|node| &node.kind), Some(NodeKind::Loop(_))) { 1 } else { bodies.inner_runs.len() };
+            bodies.inner_runs.iter().rev().take(turns).rev().copied()
         });
-        let exits: Vec<NodeIx> = inside.flat_map(|frame| self.run.exits(frame)).collect();
+        let exits: Vec<NodeIx> = inside.flat_map(|inner| self.run.exits(inner)).collect();
         exits.into_iter().for_each(|exit| self.add(exit, How::Inside, None));
     }
 
@@ -298,12 +299,12 @@ impl Origins<'_> {
 
     /// The nodes that a text names, as seen from `ix`.
     fn by_name(&mut self, ix: NodeIx, reads: &[Path], how: How, through: Option<NodeIx>) {
-        let Some(frame) = self.run.frame_of(ix) else { return };
-        let named: Vec<NodeIx> = reads.iter().filter_map(|path| self.run.find_in(frame, path.node()?)).collect();
+        let Some(inner) = self.run.inner_of(ix) else { return };
+        let named: Vec<NodeIx> = reads.iter().filter_map(|path| self.run.find_in(inner, path.node()?)).collect();
         named.into_iter().for_each(|source| self.add(source, how, through));
     }
 
-    /// What stands behind the inputs that a node reads: what the nodes around it gave; what they didn't are inputs of the plan.
+    /// What is behind the inputs that a node reads: what the nodes around it gave; what they didn't are inputs of the plan.
     fn by_input(&mut self, ix: NodeIx, mut names: Vec<String>) {
         let mut inner = ix;
         for owner in self.run.owners(ix).collect::<Vec<_>>() {
@@ -322,7 +323,7 @@ impl Origins<'_> {
                     }
                     (None, NodeKind::Loop(LoopNode { .. }), "previous") => {
                         let before = self.run.turn_before(inner);
-                        let exits = before.map(|frame| self.run.exits(frame)).unwrap_or_default();
+                        let exits = before.map(|inner| self.run.exits(inner)).unwrap_or_default();
                         exits.into_iter().for_each(|exit| self.add(exit, How::Previous, Some(owner)));
                     }
                     (None, NodeKind::Loop(LoopNode { .. }), "iteration") => {}
@@ -374,7 +375,7 @@ fn approval(run: &GateRun) -> Approval {
         gate: gate.id,
         about,
         asked: gate.opened,
-        decision: decided.map(|decided| decided.decision.words()),
+        decision: decided.map(|decided| decided.decision.label()),
         voided,
         by: decided.map(|decided| decided.by.clone()),
         at: decided.map(|decided| decided.at),

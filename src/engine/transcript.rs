@@ -1,4 +1,4 @@
-//! `Transcript`: what each node said and logged, and which models it asked, in order, from the same events as the run. Raw text, as the
+//! `Transcript`: what each node wrote and logged, and which models it asked, in order, from the same events as the run. Raw text, as the
 //! journal has it. A node that gets another name keeps its entries.
 
 use super::{Event, ModelCall, NodeFact, Record, Renames, Time, carry};
@@ -38,7 +38,7 @@ impl Transcript {
                 }
                 NodeFact::BreakHit { reason, .. } => (node_id, TranscriptEntry::Log { at, text: reason.clone() }),
                 NodeFact::CallHeld { held, .. } => {
-                    (node_id, TranscriptEntry::Log { at, text: format!("{} is held: {}", held.next.words(), held.reason) })
+                    (node_id, TranscriptEntry::Log { at, text: format!("{} is held: {}", held.next.label(), held.reason) })
                 }
                 NodeFact::Ready
                 | NodeFact::Held { .. }

@@ -1,5 +1,5 @@
-//! Taking a verb back. From the verb on a shadow of the run is kept: the run as it would be without it. Events that have nothing to do
-//! with the verb go to both. The first one that does means that its effect has begun, and the shadow is dropped.
+//! Undoing an action. From the action on a shadow of the run is kept: the run as it would be without it. Events that have nothing to do
+//! with the action go to both. The first one that does means that its effect has begun, and the shadow is dropped.
 
 use super::{
     Action, Event, GateId, NodeFact, Record, Topic,
@@ -8,97 +8,96 @@ use super::{
 use crate::plan::NodeId;
 use std::{collections::BTreeSet, sync::Arc};
 
-/// The most verbs that can be taken back one after the other.
+/// The most actions that can be undone one after the other.
 const MOST: u32 = 8;
 
-/// The run without its newest verb.
+/// The run without its newest action.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Shadow {
-    /// The verb's place in the run.
-    pub verb: u64,
+    /// The action's place in the run.
+    pub action: u64,
     pub words: String,
-    /// The verb's own events are still coming.
+    /// The action's own events are still coming.
     pub open: bool,
-    /// The verb's own events, for the shadow below when this one is dropped.
+    /// The action's own events, for the shadow below when this one is dropped.
     own: Vec<Record>,
-    /// Nodes that read what the verb takes back: none may start by what it left.
+    /// Nodes that read what the action takes back: none may start by what it left.
     reach: BTreeSet<NodeId>,
     run: Run,
 }
 
 impl Run {
-    /// The newest verb that can be taken back: its place in the run, and in words.
+    /// The newest action that can be undone: its place in the run, and.
     pub fn undoable(&self) -> Option<(u64, &str)> {
-        self.steer.shadow.as_ref().map(|shadow| (shadow.verb, shadow.words.as_str()))
+        self.steer.shadow.as_ref().map(|shadow| (shadow.action, shadow.words.as_str()))
     }
 
-    /// The run as it is when a verb is taken back.
-    pub(super) fn without_verb(&self, verb: u64) -> Option<&Self> {
-        self.steer.shadow.as_deref().filter(|shadow| shadow.verb == verb).map(|shadow| &shadow.run)
+    /// The run as it is when an action is undone.
+    pub(super) fn without_action(&self, action: u64) -> Option<&Self> {
+        self.steer.shadow.as_deref().filter(|shadow| shadow.action == action).map(|shadow| &shadow.run)
     }
 
     /// Keeps shadows in step; comes before the event is folded.
     pub(super) fn shade(&mut self, record: &Record) {
-        if let Event::Acted { verb, nodes, .. } = &record.event {
-            return self.cast_shadow(record, verb, nodes);
+        if let Event::Acted { action, nodes, .. } = &record.event {
+            return self.cast_shadow(record, action, nodes);
         }
         let Some(mut kept) = self.steer.shadow.take() else { return };
         let shadow = Arc::make_mut(&mut kept);
-        let stays = match &record.event {
-            // The end of the run changes nothing in the world. Nothing more comes of a verb by which the run is over.
-            Event::RunSettled { .. } => {
-                shadow.open = false;
-                self.steer.shadow = Shadow::at_end(kept);
-                return;
-            }
-            event if !shadow.open && shadow.is_read_by(event) => false,
-            Event::Undone { .. } => true,
-            Event::Carried => {
-                shadow.open = false;
-                true
-            }
-            _ if shadow.open => {
-                shadow.own.push(record.clone());
-                self.is_thought(record)
-            }
-            _ if shadow.run.stands_like(self, &record.event) => {
-                shadow.run.evolve(record);
-                true
-            }
-            _ => false,
+        // The end of the run changes nothing in the world. Nothing more comes of an action by which the run is over.
+        if let Event::RunSettled { .. } = record.event {
+            shadow.open = false;
+            self.steer.shadow = Shadow::at_end(kept);
+            return;
+        }
+        let stays = if !shadow.open && shadow.is_read_by(&record.event) {
+            false
+        } else if let Event::Undone { .. } = record.event {
+            true
+        } else if let Event::Carried = record.event {
+            shadow.open = false;
+            true
+        } else if shadow.open {
+            shadow.own.push(record.clone());
+            self.is_thought(record)
+        } else if shadow.run.is_same_for(self, &record.event) {
+            shadow.run.evolve(record);
+            true
+        } else {
+            false
         };
         self.steer.shadow = if stays { Some(kept) } else { Arc::unwrap_or_clone(kept).below(record) };
     }
 
-    /// A verb begins: the run as it is goes into the shadow, unless the verb itself has an effect.
-    fn cast_shadow(&mut self, record: &Record, verb: &Action, nodes: &[NodeId]) {
+    /// An action begins: the run as it is goes into the shadow, unless the action itself has an effect.
+    fn cast_shadow(&mut self, record: &Record, action: &Action, nodes: &[NodeId]) {
         let below = self.steer.shadow.take();
         let mut run = self.clone();
         run.steer.shadow = below;
         run.cut_shadows(MOST - 1);
-        let words = verb.words();
+        let words = action.label();
         let thought = self.is_thought(record);
-        let found = nodes.iter().filter_map(|node| self.graph.find(node)).filter(|_| verb.reopens());
+        let found = nodes.iter().filter_map(|node| self.graph.find(node)).filter(|_| action.reopens());
         let reach = self.downstream(found).into_iter().map(|ix| self.id_of(ix)).collect();
-        let shadow = Shadow { verb: record.seq, words, open: true, own: vec![record.clone()], reach, run };
+        let shadow = Shadow { action: record.seq, words, open: true, own: vec![record.clone()], reach, run };
         self.steer.shadow = if thought { Some(Arc::new(shadow)) } else { shadow.below(record) };
     }
 
-    /// Puts the shadow in the run's place. Gates that the verb opened stay on record.
-    pub(super) fn undone(&mut self, verb: u64, seq: u64) {
-        let Some(shadow) = self.steer.shadow.take_if(|shadow| shadow.verb == verb) else { return };
+    /// Puts the shadow in the run's place. Gates that the action opened stay on record.
+    pub(super) fn undone(&mut self, action: u64, seq: u64) {
+        let Some(shadow) = self.steer.shadow.take_if(|shadow| shadow.action == action) else { return };
         let gates = std::mem::replace(self, Arc::unwrap_or_clone(shadow).run).gates;
         for (id, gate) in gates.all {
-            let taken_back = || GateRun { end: GateEnd::Voided("the action that led to it was undone".to_string()), ..gate };
-            self.gates.all.entry(id).or_insert_with(taken_back);
+            let undone = || GateRun { end: GateEnd::Voided("the action that led to it was undone".to_string()), ..gate };
+            self.gates.all.entry(id).or_insert_with(undone);
         }
         self.seq = seq;
     }
 
-    /// Folds an event of a verb that stays.
+    /// Folds an event of an action that stays.
     fn pass_on(&mut self, record: &Record) {
         if let Some(mut shadow) = self.steer.shadow.take()
-            && shadow.run.stands_like(self, &record.event)
+            && shadow.run.is_same_for(self, &record.event)
         {
             Arc::make_mut(&mut shadow).run.pass_on(record);
             self.steer.shadow = Some(shadow);
@@ -114,16 +113,16 @@ impl Run {
         }
     }
 
-    /// Whether an event of a verb itself is only a matter of the state: nothing in the world follows from it. That the run is over by it
+    /// Whether an event of an action itself is only a matter of the state: nothing in the world follows from it. That the run is over by it
     /// is such a matter too.
     fn is_thought(&self, record: &Record) -> bool {
         self.effects(record).is_empty()
     }
 
     /// Whether an event is about something that is the same here and there.
-    fn stands_like(&self, other: &Self, event: &Event) -> bool {
+    fn is_same_for(&self, other: &Self, event: &Event) -> bool {
         match event {
-            Event::Acted { verb, nodes, .. } => verb.node().into_iter().chain(nodes).all(|node| self.node_like(other, node)),
+            Event::Acted { action, nodes, .. } => action.node().into_iter().chain(nodes).all(|node| self.node_like(other, node)),
             Event::ApprovalRequired { gate } => self.node_like(other, &gate.node),
             Event::GateDecided { gate, .. } | Event::GateVoided { gate, .. } => self.gate_like(other, *gate),
             Event::RunSettled { .. } | Event::RunCancelled { .. } => false,
@@ -144,7 +143,7 @@ impl Run {
         let points = |run: &Self| run.breakpoints().filter(|(_, point)| point.means(node)).map(|(id, _)| id).collect::<Vec<_>>();
         let drives = |run: &Self| {
             let flow = &run.flows[run.graph.find(node)?];
-            Some((flow.drive.clone(), flow.said.guidance.clone(), flow.worker.as_ref().map(|worker| worker.pending.clone())))
+            Some((flow.drive.clone(), flow.guidance.texts.clone(), flow.worker.as_ref().map(|worker| worker.pending.clone())))
         };
         points(self) == points(other) && drives(self) == drives(other)
     }
@@ -211,29 +210,30 @@ fn is_report(event: &Event) -> bool {
         event,
         Event::Node { fact: NodeFact::ModelCalled { .. } | NodeFact::ToolProposed { .. } | NodeFact::ToolFinished { .. }, .. }
     );
-    ended || matches!(event.topic(), Topic::Words(_))
+    ended || matches!(event.topic(), Topic::Text(_))
 }
 
 impl Shadow {
-    /// Whether an event is a step of a node that works with what the verb left.
+    /// Whether an event is a step of a node that works with what the action left.
     fn is_read_by(&self, event: &Event) -> bool {
-        match event {
-            Event::Node { node_id, fact: NodeFact::Started { .. }, .. }
-            | Event::Node { node_id, fact: NodeFact::Routed { .. }, .. }
-            | Event::Node { node_id, fact: NodeFact::Passed { .. }, .. }
-            | Event::Node { node_id, fact: NodeFact::Skipped { .. }, .. } => self.reach.contains(node_id),
-            Event::ApprovalRequired { gate } => self.reach.contains(&gate.node),
-            _ => false,
-        }
+        let reads = matches!(
+            event,
+            Event::ApprovalRequired { .. }
+                | Event::Node {
+                    fact: NodeFact::Started { .. } | NodeFact::Routed { .. } | NodeFact::Passed { .. } | NodeFact::Skipped { .. },
+                    ..
+                }
+        );
+        reads && event.node().is_some_and(|node| self.reach.contains(node))
     }
 
-    /// The shadow below, brought to where this one's verb has its effect; none when that touches what it would take back.
+    /// The shadow below, brought to where this one's action has its effect; none when that touches what it would undo.
     fn below(self, record: &Record) -> Option<Arc<Self>> {
         let mut run = self.run;
         let mut kept = run.steer.shadow.take()?;
         let lower = Arc::make_mut(&mut kept);
         for own in self.own.iter().filter(|own| own.seq != record.seq).chain([record]) {
-            if !lower.run.stands_like(&run, &own.event) {
+            if !lower.run.is_same_for(&run, &own.event) {
                 return None;
             }
             lower.run.pass_on(own);
@@ -242,10 +242,10 @@ impl Shadow {
         Some(kept)
     }
 
-    /// Whether there is something to take back once the run is over: something would go on, or have another result. What only steered
+    /// Whether there is something to undo once the run is over: something would go on, or have another result. What only steered
     /// the run means nothing any more.
     fn outlasts_the_end(&self) -> bool {
-        let goes_on = self.run.frames.first().is_some_and(|frame| frame.counts.unfinished > 0);
+        let goes_on = self.run.inner_runs.first().is_some_and(|inner| inner.counts.unfinished > 0);
         goes_on || !self.reach.is_empty()
     }
 

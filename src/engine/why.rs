@@ -12,7 +12,7 @@ use crate::text::clock;
 use serde::Serialize;
 use std::collections::BTreeSet;
 
-/// The most links that are told.
+/// The most links that are shown.
 const LINKS: usize = 100;
 /// Names in one sentence, and links to those who hold what a node waits for.
 const NAMES: usize = 5;
@@ -23,14 +23,14 @@ pub struct Blocker {
     pub node: NodeId,
     /// 0 for the node that was asked for.
     pub depth: usize,
-    /// What it waits for, in words.
+    /// What it waits for.
     pub sentence: String,
-    /// What stands in its way.
+    /// What its start waits for.
     #[serde(flatten)]
     pub obstacle: Obstacle,
 }
 
-/// What stands in a node's way.
+/// What a node's start waits for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case", tag = "waits_for")]
 pub enum Obstacle {
@@ -68,7 +68,7 @@ impl Obstacle {
     }
 }
 
-/// What is told of one node, and who holds it up.
+/// What is shown of one node, and who holds it up.
 struct BlockerNotes {
     sentence: String,
     obstacle: Obstacle,
@@ -120,7 +120,7 @@ impl Run {
         links
     }
 
-    /// Why a node stands as it does, in words; may be empty. Of one that a lock kept it is what keeps it now.
+    /// Why a node is in its state; may be empty. Of one that a lock kept it is what keeps it now.
     pub fn reason(&self, node: &NodeId) -> String {
         let Some(ix) = self.graph.find(node) else { return String::new() };
         let in_line = self.nodes[ix].state == NodeState::Held && self.flows[ix].phase.part() == PhasePart::InLine;
@@ -193,7 +193,7 @@ impl Run {
         }
     }
 
-    /// The lock or slot that keeps a node from starting at once, in words.
+    /// The lock or slot that keeps a node from starting at once.
     pub(super) fn no_room(&self, ix: NodeIx) -> Option<String> {
         let (waits, _) = self.taken_locks(ix);
         let full = self.graph.nodes[ix].takes_slot && !self.queue.has_slot();
@@ -203,19 +203,19 @@ impl Run {
         full.then(|| self.no_slot(&self.id_of(ix), "is ready").sentence)
     }
 
-    /// Who has the slots that a node wants, which `stands` as the words say; oldest work first. Looks through all nodes: for people's questions only.
-    fn no_slot(&self, id: &NodeId, stands: &str) -> BlockerNotes {
+    /// Who has the slots that a node wants, which is in this state; oldest work first. Looks through all nodes: for people's questions only.
+    fn no_slot(&self, id: &NodeId, state: &str) -> BlockerNotes {
         let since = |flow: &Flow| flow.worker.as_ref().and_then(|worker| worker.since);
         let mut busy: Vec<(Time, NodeIx)> = (0..).map(NodeIx).zip(&self.flows).filter_map(|(ix, flow)| Some((since(flow)?, ix))).collect();
         busy.sort_unstable();
         let mut busy: Vec<NodeIx> = busy.into_iter().map(|(_, ix)| ix).collect();
         let names = if busy.is_empty() { String::new() } else { format!(": {}", self.names(&busy)) };
-        let sentence = format!("`{id}` {stands} and waits for a free slot ({} of {} in use{names})", busy.len(), self.queue.slots);
+        let sentence = format!("`{id}` {state} and waits for a free slot ({} of {} in use{names})", busy.len(), self.queue.slots);
         busy.truncate(NAMES);
         BlockerNotes::new(sentence, Obstacle::Slot).by(busy)
     }
 
-    /// The locks of a node that are taken, in words, and who has them now, which may be others than when it came to stand in line.
+    /// The locks of a node that are taken, and who has them now, which may be others than when it came to wait in line.
     fn taken_locks(&self, ix: NodeIx) -> (String, Vec<NodeIx>) {
         let locks = self.graph.nodes[ix].locks.iter();
         let taken = locks.filter_map(|&lock| Some((&self.graph.locks[lock as usize], self.queue.locks[lock as usize].holder?)));
@@ -241,7 +241,7 @@ impl Run {
         match flow.phase.part() {
             PhasePart::InLine => self.locked_out(ix, id),
             PhasePart::Kept if flow.halt.hold.is_none() => {
-                let kept = flow.halt.kept.as_ref().and_then(|kept| kept.words()).map(|kept| format!("; {kept}")).unwrap_or_default();
+                let kept = flow.halt.kept.as_ref().and_then(|kept| kept.label()).map(|kept| format!("; {kept}")).unwrap_or_default();
                 BlockerNotes::new(format!("{sentence}{kept}"), Obstacle::Breakpoint)
             }
             PhasePart::AtWork if self.holds_call(ix) => BlockerNotes::new(sentence, Obstacle::Breakpoint),

@@ -76,8 +76,8 @@ async fn a_run_that_a_verb_opened_again_is_listed_as_going_on_until_it_ends_anew
     let settled = |outcome| Event::RunSettled { outcome, reason: String::new() };
     append(&store, "one", &records(1, vec![created("/w", "g"), Event::RunStarted, settled(Outcome::Failed)])).await.unwrap();
     assert_eq!(headline(), (Some(Outcome::Failed), Some(Time(1003))));
-    let verb = Action::Retry { node: "a".into() };
-    let acted = Event::Acted { verb: Box::new(verb), nodes: vec!["a".into()], by: by(), why: String::new() };
+    let action = Action::Retry { node: "a".into() };
+    let acted = Event::Acted { action: Box::new(action), nodes: vec!["a".into()], by: by(), why: String::new() };
     append(&store, "one", &records(4, vec![Event::RunReopened { by: by() }, acted])).await.unwrap();
     assert_eq!(headline(), (None, None));
     let again = Store::open(home.path()).unwrap();

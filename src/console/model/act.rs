@@ -108,6 +108,6 @@ impl Proposal {
 
     /// The command, with the words.
     pub fn command(&self) -> Command {
-        Command::Act { verb: Box::new(self.action.clone()), why: self.why.clone() }
+        Command::Act { action: Box::new(self.action.clone()), why: self.why.clone() }
     }
 }

@@ -209,16 +209,16 @@ fn report(model: &mut Model, id: &RunId, event: &Event) {
             ended(view, *outcome, reason)
         }
         // Whether it can still be undone changes by the moment: the hints say so.
-        Event::Acted { verb: action, nodes, .. } => match (&**action, &nodes[..]) {
+        Event::Acted { action, nodes, .. } => match (&**action, &nodes[..]) {
             (Action::Step { .. }, [node, ..]) if starts(model, id, node) => Status::good(&format!("started `{node}`")),
             (Action::Step { .. }, [node, ..]) => Status::good(&format!("continued `{node}`")),
-            (action, _) => Status::good(&format!("done: {}", action.words())),
+            (action, _) => Status::good(&format!("done: {}", action.label())),
         },
-        Event::Undone { verb: undone, .. } => {
+        Event::Undone { action: undone, .. } => {
             let records = model.runs.get(id).map(|view| view.journal().records()).unwrap_or_default();
             let action = records.iter().rev().filter(|record| record.seq == *undone).find_map(|record| {
-                let Event::Acted { verb: action, .. } = &record.event else { return None };
-                Some(action.words())
+                let Event::Acted { action, .. } = &record.event else { return None };
+                Some(action.label())
             });
             Status::good(&format!("undid: {}", action.unwrap_or_default()))
         }
@@ -236,7 +236,7 @@ fn report(model: &mut Model, id: &RunId, event: &Event) {
             let mut calls = model.runs.get(id).into_iter().flat_map(|view| view.newest().run.held_calls(node_id));
             let held = calls.next().unwrap_or(held);
             let which = words::first_of(1 + calls.count());
-            Status::warn(&format!("`{node_id}` is about to call {}{which}: {}{go}", held.next.words(), held.reason))
+            Status::warn(&format!("`{node_id}` is about to call {}{which}: {}{go}", held.next.label(), held.reason))
         }
         Event::Refused { what, why, .. } => Status::bad(&format!("{what}: {why}")),
         Event::ApprovalRequired { gate } => {
@@ -273,7 +273,7 @@ fn of_another(model: &Model, id: &RunId, status: Status) -> Status {
     Status { text: Plain::line(&format!("run {at}: ")).then(&status.text), ..status }
 }
 
-/// How a run ended, in words.
+/// How a run ended.
 fn ended(view: &RunView, outcome: Outcome, reason: &str) -> Status {
     let goal = view.goal();
     let words = if reason.is_empty() { goal.as_str() } else { reason };

@@ -107,6 +107,6 @@ fn closed(model: &Model, pen: &mut Pen<'_>, area: Rect) {
 }
 
 fn outcome(decided: &Decided) -> Plain {
-    let what = decided.decision.words();
+    let what = decided.decision.label();
     Plain::line(&format!("{what} by ")).then(&Plain::summary(&decided.by.who)).then(&Plain::line(" at ")).then(&clock(decided.at.0))
 }

@@ -325,7 +325,7 @@ impl RowDrawing<'_> {
             x += stale(pen, x, rest.y, rest.right().saturating_sub(x)) + 2;
         }
         // A rehearsed text begins with its mark.
-        if let Some(mark) = node.mark_words().filter(|mark| mark != REHEARSAL && Standing::of(&node.state) == Standing::Done) {
+        if let Some(mark) = node.mark_label().filter(|mark| mark != REHEARSAL && Standing::of(&node.state) == Standing::Done) {
             let mark = Plain::line(&format!("{} {mark}", pen.theme.glyph(Glyph::Modified)));
             x += pen.text(x, rest.y, rest.right().saturating_sub(x), &mark, Role::Warning) + 2;
         }
@@ -342,7 +342,7 @@ impl RowDrawing<'_> {
     /// What a breakpoint keeps, before which one.
     fn kept(&self, view: &RunView) -> Option<Plain> {
         let run = &view.seen().run;
-        let kept = run.kept(&self.node.id)?.words()?;
+        let kept = run.kept(&self.node.id)?.label()?;
         let reason = run.node(&self.node.id).map(|node| node.reason.as_str()).unwrap_or_default();
         Some(Plain::summary(&format!("{kept}; {reason}")))
     }

@@ -1,4 +1,4 @@
-//! What people's verbs call for: the verb itself as one event, and what follows from it. And why one can't be carried out.
+//! What people's actions call for: the action itself as one event, and what follows from it. And why one is refused.
 
 use crate::engine::run::Decider;
 use crate::engine::{
@@ -9,28 +9,28 @@ use crate::engine::{
 use crate::plan::NodeId;
 
 impl Decider<'_> {
-    pub(super) fn decide_act(&self, verb: &Action, why: &str, by: &Actor) -> Vec<Event> {
-        let affected = self.affected(verb);
+    pub(super) fn decide_act(&self, action: &Action, why: &str, by: &Actor) -> Vec<Event> {
+        let affected = self.affected(action);
         let nodes = affected.iter().map(|&ix| self.id_of(ix)).collect();
-        let acted = Event::Acted { verb: Box::new(verb.clone()), nodes, by: by.clone(), why: why.to_string() };
-        if self.takes_back(verb) {
-            return self.decide_again(verb, &affected, acted, by);
+        let acted = Event::Acted { action: Box::new(action.clone()), nodes, by: by.clone(), why: why.to_string() };
+        if self.resets(action) {
+            return self.decide_again(action, &affected, acted, by);
         }
-        [acted].into_iter().chain(self.consequences(verb, by)).collect()
+        [acted].into_iter().chain(self.consequences(action, by)).collect()
     }
 
-    /// Nodes that a verb changes by itself.
-    fn affected(&self, verb: &Action) -> Vec<NodeIx> {
-        match verb {
+    /// Nodes that an action changes by itself.
+    fn affected(&self, action: &Action) -> Vec<NodeIx> {
+        match action {
             Action::Hold { target } => self.at_any_depth(target).into_iter().filter(|&ix| self.may_hold(ix)).collect(),
             Action::Release { target } => self.at_any_depth(target).into_iter().filter(|&ix| self.may_release(ix)).collect(),
             Action::Stop { target } => self.winding_up(target),
             Action::Guide { node, .. } | Action::StepInto { node } => self.graph.find(node).into_iter().collect(),
-            Action::Resume => self.all_nodes().filter(|&ix| self.stands(ix)).collect(),
+            Action::Resume => self.all_nodes().filter(|&ix| self.is_at_breakpoint(ix)).collect(),
             Action::Step { node: Some(node) } => self.graph.find(node).into_iter().collect(),
             Action::Step { node: None } => self.next_step().into_iter().collect(),
             Action::RunTo { node } => self.graph.find(node).map(|ix| self.upstream(ix).into_iter().collect()).unwrap_or_default(),
-            Action::Retry { .. } | Action::Rerun { .. } | Action::Override { .. } | Action::Rewind { .. } => self.taken_back(verb),
+            Action::Retry { .. } | Action::Rerun { .. } | Action::Override { .. } | Action::Rewind { .. } => self.reset_by(action),
             Action::Edit { edits } => self.edited(edits),
             Action::Cancel { .. }
             | Action::Skip { .. }
@@ -41,10 +41,10 @@ impl Decider<'_> {
         }
     }
 
-    pub(super) fn consequences(&self, verb: &Action, by: &Actor) -> Vec<Event> {
+    pub(super) fn consequences(&self, action: &Action, by: &Actor) -> Vec<Event> {
         let cancelled = format!("cancelled by {}", by.who);
         let find = |node: &NodeId| self.graph.find(node);
-        match verb {
+        match action {
             Action::Cancel { target: ActionTarget::Node(node) } => find(node).map(|ix| self.cancel(ix, &cancelled)).unwrap_or_default(),
             Action::Cancel { target: ActionTarget::Branch(node) } => {
                 find(node).map(|ix| self.cancel_branch(ix, &cancelled)).unwrap_or_default()
@@ -80,19 +80,19 @@ impl Decider<'_> {
         }
     }
 
-    /// Why a verb can't be carried out now; `None` when it can.
-    pub(super) fn verb_refusal(&self, verb: &Action) -> Option<String> {
-        if self.stage.outcome.is_some() && !verb.reopens() {
+    /// Why an action is refused now; `None` when it can.
+    pub(super) fn action_refusal(&self, action: &Action) -> Option<String> {
+        if self.stage.outcome.is_some() && !action.reopens() {
             return Some("the run is over".to_string());
         }
-        let ix = match verb.node() {
+        let ix = match action.node() {
             Some(node) => match self.graph.find(node) {
                 Some(ix) => Some(ix),
                 None => return Some(format!("there is no node `{node}`")),
             },
             None => None,
         };
-        match verb {
+        match action {
             Action::Cancel { target } => self.nobody(target, " already", "that is not over yet", |ix| !self.is_over(ix)),
             Action::Hold { target } => {
                 self.nobody(target, ", too late for a hold", "that has not started and is not held", |ix| self.may_hold(ix))
@@ -105,7 +105,7 @@ impl Decider<'_> {
             Action::Rewind { to, feedback, .. } => ix.and_then(|ix| self.rewind_refusal(ix, to, feedback)),
             Action::Pause => self.is_halted().then(|| "the run is paused already".to_string()),
             Action::Resume => {
-                let broken = self.all_nodes().any(|ix| self.stands(ix));
+                let broken = self.all_nodes().any(|ix| self.is_at_breakpoint(ix));
                 (!self.is_halted() && !self.is_led() && !broken).then(|| "the run is not paused, and no breakpoint halts it".to_string())
             }
             Action::Step { .. } => self.step_refusal(ix),
@@ -120,7 +120,7 @@ impl Decider<'_> {
         }
     }
 
-    /// A refusal when a verb fits no node of its target: in words behind the state of one, and of what there is none among several.
+    /// A refusal when an action fits no node of its target: behind the state of one, and of what there is none among several.
     fn nobody(&self, target: &ActionTarget, one: &str, several: &str, fits: impl Fn(NodeIx) -> bool) -> Option<String> {
         let members = self.at_any_depth(target);
         if members.iter().any(|&ix| fits(ix)) {
@@ -128,7 +128,7 @@ impl Decider<'_> {
         }
         Some(match (target, members.first()) {
             (ActionTarget::Node(_), Some(&ix)) => format!("`{}` is {}{one}", self.id_of(ix), self.nodes[ix].state.word()),
-            (target, _) => format!("there is nothing in {} {several}", target.words()),
+            (target, _) => format!("there is nothing in {} {several}", target.label()),
         })
     }
 
@@ -141,14 +141,14 @@ impl Decider<'_> {
         self.flows[ix].phase == Phase::Kept && self.flows[ix].halt.hold.is_none()
     }
 
-    /// Whether it stands at a breakpoint or before a call.
-    pub(super) fn stands(&self, ix: NodeIx) -> bool {
-        self.is_broken(ix) || self.stands_at_call(ix)
+    /// Whether it is at a breakpoint or before a call.
+    pub(super) fn is_at_breakpoint(&self, ix: NodeIx) -> bool {
+        self.is_broken(ix) || self.is_at_call(ix)
     }
 
     fn may_release(&self, ix: NodeIx) -> bool {
         let flow = &self.flows[ix];
-        let at_call = self.stands_at_call(ix) || flow.drive.into && flow.phase != Phase::Ended;
+        let at_call = self.is_at_call(ix) || flow.drive.into && flow.phase != Phase::Ended;
         flow.halt.hold.is_some() || flow.phase == Phase::Kept || at_call
     }
 
@@ -160,7 +160,8 @@ impl Decider<'_> {
     /// Whether something inside a composite node at work has not started.
     fn has_more_inside(&self, ix: NodeIx) -> bool {
         let flow = &self.flows[ix];
-        let bodies = || flow.drive.stopped_by.is_none() && flow.bodies.as_ref().is_some_and(|bodies| bodies.frames.len() < bodies.all());
+        let bodies =
+            || flow.drive.stopped_by.is_none() && flow.bodies.as_ref().is_some_and(|bodies| bodies.inner_runs.len() < bodies.all());
         flow.phase.part() == PhasePart::Inside && (bodies() || self.open_inside(ix).any(|inner| self.may_hold(inner)))
     }
 

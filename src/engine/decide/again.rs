@@ -1,4 +1,4 @@
-//! Verbs that take nodes back to before they began: rerun, retry, rewind, override of what is over. Which nodes, why not, and what follows.
+//! Actions that reset nodes to before they began: rerun, retry, rewind, override of what is over. Which nodes, why not, and what follows.
 
 use crate::engine::run::Decider;
 use crate::engine::{
@@ -11,42 +11,42 @@ use std::collections::BTreeSet;
 const MOST_ROUNDS: u32 = 3;
 
 impl Decider<'_> {
-    /// Whether what follows from a verb follows from the state behind it, as it takes nodes back or changes the plan.
-    pub(super) fn takes_back(&self, verb: &Action) -> bool {
-        verb.reopens() && !verb.node().and_then(|node| self.graph.find(node)).is_some_and(|ix| self.goes_on_by(verb, ix))
+    /// Whether what follows from an action follows from the state behind it, as it resets nodes or changes the plan.
+    pub(super) fn resets(&self, action: &Action) -> bool {
+        action.reopens() && !action.node().and_then(|node| self.graph.find(node)).is_some_and(|ix| self.goes_on_by(action, ix))
     }
 
-    /// Whether a verb that could take its node back only lets it go on from where it stands.
-    fn goes_on_by(&self, verb: &Action, ix: NodeIx) -> bool {
+    /// Whether an action that could reset its node only releases it on from where it stands.
+    fn goes_on_by(&self, action: &Action, ix: NodeIx) -> bool {
         let rests = self.flows[ix].phase == Phase::Resting;
-        matches!(verb, Action::Retry { .. }) && rests || matches!(verb, Action::Override { .. }) && !self.is_over(ix)
+        matches!(action, Action::Retry { .. }) && rests || matches!(action, Action::Override { .. }) && !self.is_over(ix)
     }
 
-    /// The verb, opening a run that is over first; then void questions, then what follows from the state that the verb leaves.
-    pub(super) fn decide_again(&self, verb: &Action, nodes: &[NodeIx], acted: Event, by: &Actor) -> Vec<Event> {
+    /// The action, opening a run that is over first; then void questions, then what follows from the state that the action leaves.
+    pub(super) fn decide_again(&self, action: &Action, nodes: &[NodeIx], acted: Event, by: &Actor) -> Vec<Event> {
         let mut after = self.state.clone();
         after.steer.shadow = None;
         let mut events: Vec<Event> = self.reopened(by).into_iter().chain([acted]).collect();
         for (seq, event) in (self.seq + 1..).zip(&events) {
             after.fold(&Record { seq, at: Time::default(), more: false, event: event.clone() });
         }
-        let reason = verb.voids_with().unwrap_or_default();
+        let reason = action.voids_with().unwrap_or_default();
         let gates = nodes.iter().flat_map(|&ix| self.questions_of(ix));
         events.extend(gates.map(|gate| Event::GateVoided { gate, reason: reason.clone() }));
-        events.extend(Decider { state: &after }.consequences(verb, by));
+        events.extend(Decider { state: &after }.consequences(action, by));
         events
     }
 
-    /// Nodes that a verb takes back to before they began, in order of their slots.
-    pub(super) fn taken_back(&self, verb: &Action) -> Vec<NodeIx> {
-        let to = if let Action::Rewind { to, .. } = verb { Some(to) } else { verb.node() };
-        let Some(ix) = to.and_then(|to| self.graph.find(to)).filter(|_| self.takes_back(verb)) else { return Vec::new() };
-        let alone = matches!(verb, Action::Rerun { scope: RerunReach::Alone, .. });
+    /// Nodes that an action resets to before they began, in order of their slots.
+    pub(super) fn reset_by(&self, action: &Action) -> Vec<NodeIx> {
+        let to = if let Action::Rewind { to, .. } = action { Some(to) } else { action.node() };
+        let Some(ix) = to.and_then(|to| self.graph.find(to)).filter(|_| self.resets(action)) else { return Vec::new() };
+        let alone = matches!(action, Action::Rerun { scope: RerunReach::Alone, .. });
         let nodes = if alone { self.alone(ix) } else { self.downstream([ix]) };
         nodes.into_iter().collect()
     }
 
-    /// A node, and those next to it that have not begun: they wait for its new result. Nodes that hand a result on stand in between.
+    /// A node, and those next to it that have not begun: they wait for its new result. Nodes that hand a result on are in between.
     fn alone(&self, ix: NodeIx) -> BTreeSet<NodeIx> {
         let mut found = BTreeSet::from([ix]);
         let mut next = vec![ix];
@@ -90,14 +90,14 @@ impl Decider<'_> {
     /// A node whose way is closed would only be skipped again.
     fn closed_refusal(&self, ix: NodeIx) -> Option<String> {
         let shape = &self.graph.nodes[ix];
-        let entry = self.frame_of(ix).and_then(|frame| frame.entry());
+        let entry = self.inner_of(ix).and_then(|inner| inner.entry());
         let never = entry.is_some_and(|entry| entry != ix) && shape.ins.is_empty();
         let closed = entry != Some(ix) && self.flows[ix].tally.verdict(shape.join) == Some(false);
-        let way_out = match self.closed_by(ix) {
+        let hint = match self.closed_by(ix) {
             Some(source) => format!(": run `{}` again", self.id_of(source)),
             None => String::new(),
         };
-        (never || closed).then(|| format!("`{}` would be skipped again, as {}{way_out}", self.id_of(ix), self.dead_reason(ix)))
+        (never || closed).then(|| format!("`{}` would be skipped again, as {}{hint}", self.id_of(ix), self.dead_reason(ix)))
     }
 
     /// What is inside a node runs again only while that is at work, and of several turns only in the last.
@@ -110,7 +110,7 @@ impl Decider<'_> {
             }
             let home = self.graph.nodes[inner].home;
             let bodies = self.flows[owner].bodies.as_ref();
-            if bodies.is_some_and(|bodies| matches!(bodies.times, Times::Until(_)) && bodies.frames.last() != Some(&home)) {
+            if bodies.is_some_and(|bodies| matches!(bodies.times, Times::Until(_)) && bodies.inner_runs.last() != Some(&home)) {
                 return Some(format!("`{}` is a part of a turn of `{id}` that is over: run `{id}` again", self.id_of(ix)));
             }
             inner = owner;
@@ -133,9 +133,9 @@ impl Decider<'_> {
         if feedback.trim().is_empty() {
             return Some(format!("say what `{to}` is to do better"));
         }
-        if self.flows[target].said.rewinds >= MOST_ROUNDS {
-            let way_out = format!("edit it, run it again, or override the result of `{id}`");
-            return Some(format!("`{to}` was sent back with feedback {MOST_ROUNDS} times already: {way_out}"));
+        if self.flows[target].guidance.rewinds >= MOST_ROUNDS {
+            let hint = format!("edit it, run it again, or override the result of `{id}`");
+            return Some(format!("`{to}` was sent back with feedback {MOST_ROUNDS} times already: {hint}"));
         }
         self.inside_refusal(target)
     }
@@ -153,7 +153,7 @@ impl Decider<'_> {
         kept || self.nodes[ix].result.is_some() || self.is_at_after_gate(ix)
     }
 
-    /// A node that rests goes at once; one that was taken back goes by itself.
+    /// A node that waits for its next attempt goes at once; one that was undone goes by itself.
     pub(super) fn retry_now(&self, ix: NodeIx) -> Vec<Event> {
         if self.flows[ix].phase == Phase::Resting { vec![self.ready_event(ix)] } else { Vec::new() }
     }

@@ -44,7 +44,7 @@ impl Decider<'_> {
         }
     }
 
-    /// Somebody said what became of a node that nobody knew about.
+    /// Somebody reported what happened to a node that nobody knew about.
     fn follow_lost(&self, ix: NodeIx, decided: &Decided) -> Vec<Event> {
         let [again, done, skip] = LOST_OPTIONS;
         match &decided.decision {

@@ -15,7 +15,7 @@ impl Decider<'_> {
     pub(super) fn follow_bodies(&self, ix: NodeIx, now: Time) -> Vec<Event> {
         let Some(bodies) = &self.flows[ix].bodies else { return Vec::new() };
         match &self.flows[ix].drive.stopped_by {
-            Some(who) if bodies.frames.is_empty() => return self.cancel(ix, &format!("stopped by {who}")),
+            Some(who) if bodies.inner_runs.is_empty() => return self.cancel(ix, &format!("stopped by {who}")),
             None if bodies.may_begin() => return self.begin(ix, bodies),
             Some(_) | None => {}
         }
@@ -53,25 +53,25 @@ impl Decider<'_> {
     }
 
     fn follow_once(&self, ix: NodeIx, bodies: &Bodies, now: Time) -> Vec<Event> {
-        let Some(&frame) = bodies.frames.last() else { return Vec::new() };
-        let counts = self.counts_of(frame);
+        let Some(&inner) = bodies.inner_runs.last() else { return Vec::new() };
+        let counts = self.counts_of(inner);
         if counts.has_failed() {
             return self.fail(ix, body_failed("the plan inside reached none of its ends"), None);
         }
-        self.finish(ix, self.body_result(frame), self.whole_mark(ix, counts.bad > 0), now)
+        self.finish(ix, self.body_result(inner), self.whole_mark(ix, counts.bad > 0), now)
     }
 
     /// Loops ask their condition inside the body that has just ended.
     fn follow_loop(&self, ix: NodeIx, bodies: &Bodies, most: u32, now: Time) -> Vec<Event> {
-        let (Some(&frame), Some(NodeKind::Loop(work))) = (bodies.frames.last(), self.doc(ix).map(|node| &node.kind)) else {
+        let (Some(&inner), Some(NodeKind::Loop(work))) = (bodies.inner_runs.last(), self.doc(ix).map(|node| &node.kind)) else {
             return Vec::new();
         };
-        let turn = bodies.frames.len();
-        let result = self.body_result(frame);
-        if self.counts_of(frame).has_failed() {
+        let turn = bodies.inner_runs.len();
+        let result = self.body_result(inner);
+        if self.counts_of(inner).has_failed() {
             return self.fail(ix, body_failed(&format!("turn {turn} reached none of its ends")), None);
         }
-        match self.holds_in(&work.until, frame) {
+        match self.holds_in(&work.until, inner) {
             Err(message) => self.fail(ix, plan_error(message), Some(result)),
             Ok(true) => self.finish(ix, result, self.whole_mark(ix, self.any_bad(bodies)), now),
             Ok(false) if self.is_wrapping_up(ix) => self.finish(ix, result, self.whole_mark(ix, self.any_bad(bodies)), now),
@@ -90,12 +90,12 @@ impl Decider<'_> {
 
     /// A list by entry; null where a body failed. When none of them ended well, the node failed.
     fn follow_map(&self, ix: NodeIx, bodies: &Bodies, now: Time) -> Vec<Event> {
-        let failed = bodies.frames.iter().filter(|&&frame| self.counts_of(frame).has_failed()).count();
-        if failed > 0 && failed == bodies.frames.len() {
+        let failed = bodies.inner_runs.iter().filter(|&&inner| self.counts_of(inner).has_failed()).count();
+        if failed > 0 && failed == bodies.inner_runs.len() {
             return self.fail(ix, body_failed(&format!("none of the {failed} entries reached an end")), None);
         }
-        let result = |&frame: &InnerRunIx| if self.counts_of(frame).has_failed() { Value::Null } else { self.body_result(frame) };
-        let results = bodies.frames.iter().map(result).collect();
+        let result = |&inner: &InnerRunIx| if self.counts_of(inner).has_failed() { Value::Null } else { self.body_result(inner) };
+        let results = bodies.inner_runs.iter().map(result).collect();
         self.finish(ix, Value::Array(results), self.whole_mark(ix, self.any_bad(bodies)), now)
     }
 
@@ -105,11 +105,11 @@ impl Decider<'_> {
     }
 
     fn any_bad(&self, bodies: &Bodies) -> bool {
-        bodies.frames.iter().any(|&frame| self.counts_of(frame).bad > 0)
+        bodies.inner_runs.iter().any(|&inner| self.counts_of(inner).bad > 0)
     }
 
-    fn counts_of(&self, frame: InnerRunIx) -> Counts {
-        self.frame(frame).map(|frame| frame.counts).unwrap_or_default()
+    fn counts_of(&self, inner: InnerRunIx) -> Counts {
+        self.inner(inner).map(|inner| inner.counts).unwrap_or_default()
     }
 }
 

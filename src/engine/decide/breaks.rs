@@ -43,7 +43,7 @@ impl Decider<'_> {
         self.break_at(ix, Moment::After, kept, || BreakpointFacts { output: Some(result.clone()), ..self.seen_so_far(ix) })
     }
 
-    /// Keeps a failure from being told.
+    /// Keeps a failure from being used.
     pub(super) fn break_on_failure(&self, ix: NodeIx, error: &NodeError, result: Option<&Value>) -> Option<Event> {
         let kept = Kept::Failure { error: error.clone(), result: result.cloned() };
         self.break_at(ix, Moment::Failure, kept, || BreakpointFacts {
@@ -130,6 +130,6 @@ impl Decider<'_> {
             return Some(message);
         }
         let node = point.node.as_deref().filter(|node| !node.contains(['*', '/']) && self.graph.find(node).is_none())?;
-        Some(format!("there is no node `{node}`; `*` stands for any part of an id"))
+        Some(format!("there is no node `{node}`; `*` matches any part of an id"))
     }
 }

@@ -40,7 +40,7 @@ impl Decider<'_> {
     /// Holds a call where somebody wants to look at it first.
     fn hold_call(&self, ix: NodeIx, call: &str, next: NextCall) -> Option<Event> {
         let drive = &self.flows[ix].drive;
-        if drive.stopped_by.is_some() || self.was_let_go(ix, &next) {
+        if drive.stopped_by.is_some() || self.was_released(ix, &next) {
             return None;
         }
         let seen = || match next.clone() {
@@ -65,7 +65,7 @@ impl Decider<'_> {
             NodeFact::ModelStarted {
                 call: call.to_string(),
                 model: model.to_string(),
-                guidance: if is_turn { self.untold(ix).to_vec() } else { Vec::new() },
+                guidance: if is_turn { self.unheard(ix).to_vec() } else { Vec::new() },
                 wrap_up: is_turn && self.flows[ix].drive.stopped_by.is_some(),
             },
         )
@@ -90,7 +90,7 @@ impl Decider<'_> {
                 refuse(format!("the operator rejected this call {rejected} times; don't propose it again"))
             }
             Verdict::Allow if rejected == 0 => start(),
-            Verdict::Ask if self.stands_approved(ix, call) => start(),
+            Verdict::Ask if self.is_approved(ix, call) => start(),
             Verdict::Allow | Verdict::Ask => {
                 let kind = GateKind::Tool { call: call.id.clone(), tool: call.tool.clone() };
                 self.gate_event(ix, kind, call.args.clone(), why, now)
@@ -99,7 +99,7 @@ impl Decider<'_> {
     }
 
     /// A tool node's own call, exactly as it was approved at the gate before the node.
-    fn stands_approved(&self, ix: NodeIx, call: &ToolCall) -> bool {
+    fn is_approved(&self, ix: NodeIx, call: &ToolCall) -> bool {
         if self.doc(ix).and_then(tool_of).map(|tool| self.tool_name(tool)) != Some(self.tool_name(&call.tool)) {
             return false;
         }
@@ -109,11 +109,11 @@ impl Decider<'_> {
     /// A node that is to stop calls no more tools and asks nobody.
     pub(super) fn refused_by_stop(&self, ix: NodeIx, call: &str) -> Option<Event> {
         let who = self.flows[ix].drive.stopped_by.as_ref()?;
-        let message = format!("stopped by {who}: no more tools and no more questions; hand back what there is");
+        let message = format!("stopped by {who}: no more tools and no more questions; return what you have");
         Some(self.fact(ix, NodeFact::ToolRefused { call: call.to_string(), message }))
     }
 
-    /// The next of the calls that were let go, and of those that nobody needs to answer any more because the node is to stop. One at a
+    /// The next of the calls that were released, and of those that nobody needs to answer any more because the node is to stop. One at a
     /// time: each may open a gate.
     pub(super) fn deliver_call(&self, ix: NodeIx, now: Time) -> Vec<Event> {
         let Some(worker) = &self.flows[ix].worker else { return Vec::new() };

@@ -1,4 +1,4 @@
-//! What people's commands call for, and why one can't be carried out.
+//! What people's commands call for, and why one is refused.
 
 use crate::engine::run::Decider;
 use crate::engine::{Actor, Command, Event, GateId, GateReply, run::GateEnd};
@@ -13,9 +13,9 @@ impl Decider<'_> {
             Command::Decide { gate, decision, hash: _ } => {
                 vec![Event::GateDecided { gate: *gate, decision: decision.clone(), by: by.clone() }]
             }
-            Command::Act { verb, why } => self.decide_act(verb, why, by),
+            Command::Act { action, why } => self.decide_act(action, why, by),
             Command::Undo => {
-                let undone = self.undoable().map(|(verb, _)| Event::Undone { verb, by: by.clone() });
+                let undone = self.undoable().map(|(action, _)| Event::Undone { action, by: by.clone() });
                 undone.map(|undone| self.reopened(by).into_iter().chain([undone]).collect()).unwrap_or_default()
             }
         }
@@ -26,7 +26,7 @@ impl Decider<'_> {
         self.stage.outcome.is_some().then(|| Event::RunReopened { by: by.clone() })
     }
 
-    /// Why a command can't be carried out now; `None` when it can.
+    /// Why a command is refused now; `None` when it can.
     pub(super) fn refusal(&self, command: &Command) -> Option<String> {
         if self.head.is_none() {
             return Some("there is no run yet".to_string());
@@ -35,7 +35,7 @@ impl Decider<'_> {
         match command {
             Command::Start => over.or_else(|| self.stage.started.then(|| "the run has started already".to_string())),
             Command::Decide { gate, decision, hash } => self.decision_refusal(*gate, decision, hash),
-            Command::Act { verb, .. } => self.verb_refusal(verb),
+            Command::Act { action, .. } => self.action_refusal(action),
             Command::Undo => self.undoable().is_none().then(|| "nothing can be undone any more".to_string()),
         }
     }
@@ -43,7 +43,7 @@ impl Decider<'_> {
     fn decision_refusal(&self, id: GateId, decision: &GateReply, hash: &str) -> Option<String> {
         let Some(run) = self.gate_run(id) else { return Some(format!("there is no gate {}", id.0)) };
         match &run.end {
-            GateEnd::Decided(decided) => Some(format!("{} decided already: {}", decided.by.who, decided.decision.words())),
+            GateEnd::Decided(decided) => Some(format!("{} decided already: {}", decided.by.who, decided.decision.label())),
             GateEnd::Voided(reason) => Some(format!("the question is void: {reason}")),
             GateEnd::Open if run.gate.hash != hash => Some("the preview changed since you last saw it; look at it again".to_string()),
             GateEnd::Open => self.misfit(&run.gate, decision),
@@ -51,12 +51,12 @@ impl Decider<'_> {
     }
 }
 
-/// A command in words.
+/// A command.
 fn describe(command: &Command) -> String {
     match command {
         Command::Start => "start the run".to_string(),
-        Command::Decide { gate, decision, .. } => format!("gate {}: {}", gate.0, decision.words()),
-        Command::Act { verb, .. } => verb.words(),
-        Command::Undo => "take the last verb back".to_string(),
+        Command::Decide { gate, decision, .. } => format!("gate {}: {}", gate.0, decision.label()),
+        Command::Act { action, .. } => action.label(),
+        Command::Undo => "undo the last action".to_string(),
     }
 }

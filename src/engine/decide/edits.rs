@@ -1,4 +1,4 @@
-//! Edits of a running plan: which nodes go back to before they began, why an edit can't be carried out, and where tokens go that new ways
+//! Edits of a running plan: which nodes go back to before they began, why an edit is refused, and where tokens go that new ways
 //! have already earned.
 
 use crate::engine::run::Decider;
@@ -16,14 +16,14 @@ use crate::plan::{Node, NodeKind, Plan, Route, edit::Edit, validate};
 use std::{collections::BTreeSet, mem::discriminant};
 
 impl Decider<'_> {
-    /// Nodes that go with an edit, and those that it takes back to before they began.
+    /// Nodes that go with an edit, and those that it resets to before they began.
     pub(super) fn edited(&self, edits: &[Edit]) -> Vec<NodeIx> {
         let Ok(amendment) = self.amendment(edits) else { return Vec::new() };
         self.begin_again(&amendment).union(&amendment.removed).copied().collect()
     }
 
-    /// Nodes whose result would be another one, with all that depends on them; and those that asked, stood in line or were skipped for
-    /// what is not so any more.
+    /// Nodes whose result would be another one, with all that depends on them; and those that asked, waited in line or were skipped for
+    /// what is no longer true.
     fn begin_again(&self, amendment: &Amendment) -> BTreeSet<NodeIx> {
         let is_skipped = |ix: &NodeIx| self.is_over(*ix) && !self.has_started(*ix);
         let remade = amendment.remade.iter().filter(|ix| self.is_over(**ix));
@@ -40,14 +40,14 @@ impl Decider<'_> {
         again
     }
 
-    /// Why edits can't be carried out now.
+    /// Why edits is refused now.
     pub(super) fn edit_refusal(&self, edits: &[Edit]) -> Option<String> {
         let amendment = match self.amendment(edits) {
             Ok(amendment) => amendment,
             Err(why) => return Some(why),
         };
         let again = self.begin_again(&amendment);
-        let nodes = self.frame(InnerRunIx(0)).into_iter().flat_map(InnerRun::nodes);
+        let nodes = self.inner(InnerRunIx(0)).into_iter().flat_map(InnerRun::nodes);
         let why = nodes.into_iter().find_map(|ix| self.node_edit_refusal(ix, &amendment, &again));
         why.or_else(|| self.entry_refusal(&amendment)).or_else(|| self.plan_refusal(&amendment.plan)).or_else(|| {
             let mut after = self.state.clone();
@@ -68,19 +68,19 @@ impl Decider<'_> {
         }
         let state = &self.nodes[ix].state;
         if *state == NodeState::Unknown {
-            return Some(format!("nobody knows what became of `{id}`: say that first"));
+            return Some(format!("nobody knows what happened to `{id}`: answer its gate first"));
         }
         if amendment.removed.contains(&ix) && (self.has_started(ix) || self.is_engaged(ix)) {
-            let way_out = if self.is_over(ix) { "it stays on record" } else { "cancel or skip it instead" };
-            return Some(format!("`{id}` is {} and can't be removed any more: {way_out}", state.word()));
+            let hint = if self.is_over(ix) { "it stays on record" } else { "cancel or skip it instead" };
+            return Some(format!("`{id}` is {} and can't be removed any more: {hint}", state.word()));
         }
         let named = self.is_engaged(ix) || self.flows[ix].phase == Phase::Resting || self.flows[ix].bodies.is_some();
         if amendment.renamed.contains(&ix) && named {
             return Some(format!("`{id}` is {} under its name and keeps it", state.word()));
         }
         if amendment.rewired.contains(&ix) && self.has_started(ix) && !again.contains(&ix) {
-            let way_out = "run it again while it is held, and edit it then";
-            return Some(format!("`{id}` has started, so what it waits for stays as it is: {way_out}"));
+            let hint = "run it again while it is held, and edit it then";
+            return Some(format!("`{id}` has started, so what it waits for stays as it is: {hint}"));
         }
         if amendment.changed.contains(&ix) && self.is_engaged(ix) && !again.contains(&ix) {
             return self.engaged_refusal(ix, amendment);
@@ -88,7 +88,7 @@ impl Decider<'_> {
         None
     }
 
-    /// What a node at work is told counts from its next attempt on. Some things it can't be told.
+    /// What a node at work gets counts from its next attempt on. Some things it can't get.
     fn engaged_refusal(&self, ix: NodeIx, amendment: &Amendment) -> Option<String> {
         let at = amendment.slots.iter().position(|slot| *slot == Some(ix))?;
         let (now, then) = (self.doc(ix)?, &amendment.plan.nodes[at]);
@@ -109,7 +109,7 @@ impl Decider<'_> {
 
     /// One token walks some plans; where it started is settled.
     fn entry_refusal(&self, amendment: &Amendment) -> Option<String> {
-        let entry = self.frame(InnerRunIx(0)).filter(|_| self.stage.started)?.entry()?;
+        let entry = self.inner(InnerRunIx(0)).filter(|_| self.stage.started)?.entry()?;
         let marked = amendment.plan.nodes.iter().position(|node| node.entry && amendment.plan.dialect.walks());
         let then = amendment.slots.get(marked.unwrap_or(0)).copied().flatten();
         (then != Some(entry)).then(|| format!("the walk has started at `{}` and can't start elsewhere any more", self.id_of(entry)))
@@ -135,13 +135,13 @@ impl Decider<'_> {
     /// Why a way can't be decided.
     pub(super) fn new_ways(&self) -> Result<Vec<Event>, String> {
         let mut events = Vec::new();
-        for ix in self.frame(InnerRunIx(0)).into_iter().flat_map(InnerRun::nodes).filter(|&ix| self.is_over(ix)) {
+        for ix in self.inner(InnerRunIx(0)).into_iter().flat_map(InnerRun::nodes).filter(|&ix| self.is_over(ix)) {
             let outs = &self.graph.nodes[ix].outs;
             if outs.iter().all(|&edge| self.edge_state(edge) != EdgeState::Undecided) {
                 continue;
             }
             let mut routes =
-                self.late_routes(ix).map_err(|why| format!("a new way out of `{}` can't be decided: {why}", self.id_of(ix)))?;
+                self.late_routes(ix).map_err(|why| format!("a new edge out of `{}` can't be decided: {why}", self.id_of(ix)))?;
             routes.taken.retain(|&edge| self.edge_state(edge) == EdgeState::Undecided);
             routes.dead.retain(|&edge| self.edge_state(edge) == EdgeState::Undecided);
             let (node_id, generation) = (self.id_of(ix), self.generation(ix));

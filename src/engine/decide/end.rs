@@ -54,8 +54,8 @@ impl Decider<'_> {
         let (node_id, generation) = (self.id_of(ix), self.generation(ix));
         let safe = match self.policy(ix).and_then(|policy| policy.get(|policy| policy.on_failure)) {
             Some(OnFailure::Safe) => {
-                let told = safe_result(&error);
-                self.routes(Ending { node: ix, state: "failed_safe", result: Some(&told), error: Some(&error.message) }).ok()
+                let result = safe_result(&error);
+                self.routes(Ending { node: ix, state: "failed_safe", result: Some(&result), error: Some(&error.message) }).ok()
             }
             Some(OnFailure::Fail | OnFailure::Replan | OnFailure::Ask) | None => None,
         };
@@ -72,18 +72,18 @@ impl Decider<'_> {
         events
     }
 
-    /// The routes of a node's end; a decision of a stages plan that names none of them is told in its log.
+    /// The routes of a node's end; a decision of a stages plan that names none of them is noted in its log.
     fn routed(&self, ix: NodeIx, routes: Routes) -> impl Iterator<Item = Event> + use<> {
         let (node_id, generation) = (self.id_of(ix), self.generation(ix));
-        let told = routes.astray.then(|| Event::LogLine { node_id: node_id.clone(), text: routes.why.clone() });
-        told.into_iter().chain([Event::Node {
+        let log = routes.astray.then(|| Event::LogLine { node_id: node_id.clone(), text: routes.why.clone() });
+        log.into_iter().chain([Event::Node {
             node_id,
             generation,
             fact: NodeFact::Routed { taken: routes.taken, dead: routes.dead, why: routes.why },
         }])
     }
 
-    /// What a stages plan tells when a stage that started is over (seed 004: a checkpoint after the results, then the end).
+    /// What a stages plan reports when a stage that started is over (seed 004: a checkpoint after the results, then the end).
     fn stage_over(&self, ix: NodeIx) -> Vec<Event> {
         if !self.is_stage(ix) {
             return Vec::new();
@@ -93,7 +93,7 @@ impl Decider<'_> {
     }
 
     pub(super) fn is_stage(&self, ix: NodeIx) -> bool {
-        self.frame_of(ix).is_some_and(|frame| frame.plan.dialect == Dialect::Stages)
+        self.inner_of(ix).is_some_and(|inner| inner.plan.dialect == Dialect::Stages)
     }
 
     /// `skip_if` held: routing goes on from here without a result.

@@ -30,7 +30,7 @@ impl Decider<'_> {
         if let Some(ix) = self.next_start() {
             return self.follow_queue(ix);
         }
-        let over = self.frames.first().is_none_or(|frame| frame.counts.unfinished == 0);
+        let over = self.inner_runs.first().is_none_or(|inner| inner.counts.unfinished == 0);
         if over { vec![self.settle()] } else { Vec::new() }
     }
 
@@ -80,7 +80,7 @@ impl Decider<'_> {
                 Err(message) => return self.fail(ix, plan_error(message), None),
             }
         }
-        let is_entry = self.frame_of(ix).is_some_and(|frame| frame.plan.dialect == Dialect::Workflow && frame.entry() == Some(ix));
+        let is_entry = self.inner_of(ix).is_some_and(|inner| inner.plan.dialect == Dialect::Workflow && inner.entry() == Some(ix));
         if let Some(skip_if) = policy.and_then(|policy| policy.get(|policy| policy.skip_if.as_ref())).filter(|_| !is_entry) {
             match self.holds(skip_if, ix, None) {
                 Ok(true) => return self.pass(ix, format!("passed through: {skip_if}")),
@@ -111,8 +111,8 @@ impl Decider<'_> {
     pub(super) fn dead_reason(&self, ix: NodeIx) -> String {
         let Some(source) = self.closed_by(ix) else {
             return self
-                .frame_of(ix)
-                .and_then(|frame| frame.entry())
+                .inner_of(ix)
+                .and_then(|inner| inner.entry())
                 .map_or_else(String::new, |entry| format!("one token walks this plan, and it starts at `{}`", self.id_of(entry)));
         };
         let id = self.id_of(source);
@@ -137,7 +137,7 @@ impl Decider<'_> {
     /// The best node in line: it starts, or waits for a lock.
     fn follow_queue(&self, ix: NodeIx) -> Vec<Event> {
         crate::engine::touch();
-        // One that was set since the node stood in line.
+        // One that was set since the node waited in line.
         if let Some(hit) = self.break_before(ix) {
             return vec![hit];
         }
@@ -184,7 +184,7 @@ impl Decider<'_> {
 
     /// How the run ended: by its exits, and by what went wrong.
     fn settle(&self) -> Event {
-        let counts = self.frames.first().map(|frame| frame.counts).unwrap_or_default();
+        let counts = self.inner_runs.first().map(|inner| inner.counts).unwrap_or_default();
         let ended_badly = match counts.bad {
             0 => "a person skipped what was due".to_string(),
             1 => "one node failed or was cancelled".to_string(),

@@ -26,7 +26,7 @@ use crate::plan::{NodeId, Plan};
 use std::collections::BTreeSet;
 
 impl Run {
-    /// Why a command can't be carried out now; `None` when it can.
+    /// Why a command is refused now; `None` when it can.
     pub fn refusal(&self, command: &Command) -> Option<String> {
         Decider { state: self }.refusal(command)
     }
@@ -98,7 +98,7 @@ impl Decider<'_> {
         }
     }
 
-    /// A clock that stood still in between is not over yet; going on set a new timer.
+    /// A clock that did not run in between is not over yet; going on set a new timer.
     fn decide_timeout(&self, ix: NodeIx, now: Time) -> Vec<Event> {
         let (Some(worker), Some(limit)) = (&self.flows[ix].worker, self.limit_ms(ix)) else { return Vec::new() };
         let Some(since) = worker.since else { return Vec::new() };

@@ -1,4 +1,4 @@
-//! What becomes of nodes that were at work when whoever drove their run ended without leaving it. Nothing that may have left something
+//! What becomes of nodes that were at work when the process that drove their run ended without leaving it. Nothing that may have left something
 //! behind goes again unasked; everything else does.
 
 use crate::engine::run::Decider;
@@ -10,7 +10,7 @@ use crate::engine::{
 use serde_json::Value;
 
 impl Run {
-    /// The run as it would be recovered, before anything starts again: what verbs on a run that nobody drives are held against.
+    /// The run as it would be recovered, before anything starts again: what actions on a run that nobody drives are held against.
     pub fn without_driver(&self, now: Time) -> Self {
         let mut run = self.clone();
         let by = Actor { who: String::new(), via: String::new() };
@@ -18,7 +18,7 @@ impl Run {
         run
     }
 
-    /// Why one of these can't be carried out, each said after those before it, on a run that nobody drives. Answers are for questions as
+    /// Why one of these is refused, each asked after those before it, on a run that nobody drives. Answers are for questions as
     /// they were left.
     pub fn refusal_of(&self, commands: &[Command], now: Time) -> Option<String> {
         let mut run = self.without_driver(now);
@@ -87,7 +87,7 @@ impl Decider<'_> {
         report.as_ref().filter(|report| report.ok).map(|report| &report.value)
     }
 
-    /// Whether the attempt may have left something behind. A tool node acts by its one call, and not before that was let go; of an agent
+    /// Whether the attempt may have left something behind. A tool node acts by its one call, and not before that was released; of an agent
     /// the calls are on record; everything else is judged by what the plan says of it. A plan that says what a node leaves is believed.
     fn may_have_acted(&self, ix: NodeIx) -> bool {
         let Some(worker) = &self.flows[ix].worker else { return false };
@@ -103,13 +103,11 @@ impl Decider<'_> {
 
     /// A question with its answer, where a person has answered this very question of this generation before, and nobody heard it.
     pub(super) fn with_owed(&self, ix: NodeIx, event: Event) -> Vec<Event> {
-        let answer = match &event {
-            Event::ApprovalRequired { gate } => {
-                let owed = self.owed(ix, &gate.kind, &gate.payload).and_then(|known| self.gate(known)?.1.cloned());
-                owed.map(|Decided { decision, by, .. }| Event::GateDecided { gate: gate.id, decision, by })
-            }
-            _ => None,
-        };
+        let mut answer = None;
+        if let Event::ApprovalRequired { gate } = &event {
+            let owed = self.owed(ix, &gate.kind, &gate.payload).and_then(|known| self.gate(known)?.1.cloned());
+            answer = owed.map(|Decided { decision, by, .. }| Event::GateDecided { gate: gate.id, decision, by });
+        }
         [event].into_iter().chain(answer).collect()
     }
 }

@@ -10,7 +10,7 @@ use crate::engine::{
 impl Decider<'_> {
     /// What a step without a name means: what stands at a breakpoint or before a call, else the next in line.
     pub(super) fn next_step(&self) -> Option<NodeIx> {
-        let stands = self.all_nodes().find(|&ix| self.stands(ix) && self.node_step_refusal(ix).is_none());
+        let stands = self.all_nodes().find(|&ix| self.is_at_breakpoint(ix) && self.node_step_refusal(ix).is_none());
         let unlocked = |ix: NodeIx| self.queue.taken(&self.graph.nodes[ix].locks).is_none();
         stands.or_else(|| self.queue.next_of(|ix| self.graph.nodes[ix].takes_slot, unlocked))
     }
@@ -34,7 +34,7 @@ impl Decider<'_> {
             | PhasePart::Resting
             | PhasePart::Lost
             | PhasePart::Over => {
-                (!self.stands_at_call(ix)).then(|| format!("`{}` is {}, not ready", self.id_of(ix), self.nodes[ix].state.word()))
+                (!self.is_at_call(ix)).then(|| format!("`{}` is {}, not ready", self.id_of(ix), self.nodes[ix].state.word()))
             }
         }
     }

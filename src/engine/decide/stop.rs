@@ -1,4 +1,4 @@
-//! What people may ask of nodes at work: stop (hand back what there is), words for the next turn, and stepping through their calls.
+//! What people may ask of nodes at work: stop (return what you have), guidance for the next turn, and stepping through their calls.
 
 use crate::engine::run::Decider;
 use crate::engine::{
@@ -58,29 +58,29 @@ impl Decider<'_> {
     /// Why nothing can be stopped.
     pub(super) fn stop_refusal(&self, target: &ActionTarget) -> Option<String> {
         if !self.stage.started {
-            return Some("the run has not started: there is nothing to hand back yet".to_string());
+            return Some("the run has not started: there is nothing to return yet".to_string());
         }
         let ActionTarget::Node(node) = target else {
             let any = self.at_any_depth(target).into_iter().any(|ix| matches!(self.stop_of(ix), StopEffect::WindsUp | StopEffect::Ends));
-            return (!any).then(|| format!("nothing in {} can be stopped: what is not over finishes by itself", target.words()));
+            return (!any).then(|| format!("nothing in {} can be stopped: what is not over finishes by itself", target.label()));
         };
         let ix = self.graph.find(node)?;
         let who = self.flows[ix].drive.stopped_by.as_ref();
         match (self.stop_of(ix), who) {
             (StopEffect::WindsUp, _) => None,
             (StopEffect::Over, _) => Some(self.over_already(ix)),
-            (StopEffect::Finishes, Some(who)) => Some(format!("`{node}` was stopped by {who} already, and hands back what it has")),
-            (StopEffect::Finishes, None) => Some(format!("`{node}` has nothing to hand back before its end: let it finish, or cancel it")),
-            (StopEffect::Ends, _) => Some(format!("`{node}` has not started, so it has nothing to hand back: cancel or skip it")),
+            (StopEffect::Finishes, Some(who)) => Some(format!("`{node}` was stopped by {who} already, and returns what it has")),
+            (StopEffect::Finishes, None) => Some(format!("`{node}` has nothing to return before its end: wait for it, or cancel it")),
+            (StopEffect::Ends, _) => Some(format!("`{node}` has not started, so it has nothing to return: cancel or skip it")),
         }
     }
 
-    /// Why words can't reach a node.
+    /// Why text can't reach a node.
     pub(super) fn guide_refusal(&self, ix: NodeIx, text: &str) -> Option<String> {
         let id = self.id_of(ix);
         let flow = &self.flows[ix];
         if text.trim().is_empty() {
-            return Some("there are no words".to_string());
+            return Some("the text is empty".to_string());
         }
         if !self.listens(ix) {
             return Some(format!("only agents listen: edit `{id}`, or give it another result"));

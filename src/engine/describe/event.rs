@@ -69,9 +69,9 @@ impl Event {
             Self::Branched { from, from_seq, by } => {
                 ("run", just(&format!("branched off {} after event {from_seq}", from.0)), actor(by), EventTone::Accent)
             }
-            Self::Acted { verb, by, why, .. } => ("action", acted(verb, why), actor(by), EventTone::Accent),
+            Self::Acted { action, by, why, .. } => ("action", acted(action, why), actor(by), EventTone::Accent),
             Self::Carried => ("engine", just("the action is complete"), none(), EventTone::Dim),
-            Self::Undone { verb, by } => ("action", just(&format!("undid the action of event {verb}")), actor(by), EventTone::Accent),
+            Self::Undone { action, by } => ("action", just(&format!("undid the action of event {action}")), actor(by), EventTone::Accent),
             Self::RunCancelled { by } => ("action", just("cancelled the run"), actor(by), EventTone::Warning),
             Self::RunSettled { outcome, reason } => ("run", because(settled(*outcome), reason), none(), EventTone::Run((*outcome).into())),
             Self::GateDecided { gate, decision, by } => ("gate", replied(gate.0, decision), actor(by), EventTone::Accent),
@@ -91,7 +91,7 @@ impl Event {
     pub fn about(&self, run: &Run) -> Option<NodeId> {
         match self {
             Self::GateDecided { gate, .. } | Self::GateVoided { gate, .. } => run.gate(*gate).map(|(gate, _)| gate.node.clone()),
-            Self::Acted { verb, .. } => verb.node().cloned(),
+            Self::Acted { action, .. } => action.node().cloned(),
             other => other.node().cloned(),
         }
     }
@@ -151,7 +151,7 @@ impl NodeFact {
                     NextCall::Model { .. } => "model",
                     NextCall::Tool { .. } => "tool",
                 };
-                (kind, because(&format!("held before it calls {}", held.next.words()), &held.reason), none(), EventTone::Held)
+                (kind, because(&format!("held before it calls {}", held.next.label()), &held.reason), none(), EventTone::Held)
             }
             Self::ToolProposed { call } => {
                 ("tool", because("proposed a call", arguments(&call.args).as_str()), Plain::summary(&call.tool), EventTone::Dim)
@@ -224,9 +224,9 @@ fn actor(by: &Actor) -> Plain {
 fn acted(action: &Action, why: &str) -> What {
     let why = first_line(why);
     let why = if why.is_empty() { why } else { Plain::line(" (because: ").then(&why).then(&Plain::line(")")) };
-    match action.told() {
-        Some(text) => (Plain::summary(&action.words()), first_line(text).then(&why)),
-        None => (Plain::summary(&action.words()).then(&why), Plain::default()),
+    match action.text() {
+        Some(text) => (Plain::summary(&action.label()), first_line(text).then(&why)),
+        None => (Plain::summary(&action.label()).then(&why), Plain::default()),
     }
 }
 
@@ -259,7 +259,7 @@ fn tool_of(run: &Run, node: &NodeId, id: &str) -> Plain {
 
 fn replied(gate: u32, reply: &GateReply) -> What {
     match reply {
-        GateReply::Approve | GateReply::Modify { .. } => just(&format!("{} at gate {gate}", reply.words())),
+        GateReply::Approve | GateReply::Modify { .. } => just(&format!("{} at gate {gate}", reply.label())),
         GateReply::Reject { message } => because(&format!("rejected at gate {gate}"), message),
         GateReply::Answer { value } => because(&format!("answered at gate {gate}"), &value_text(value)),
         GateReply::Skip => just(&format!("skipped at gate {gate}")),

@@ -1,4 +1,4 @@
-//! Puts what the engine knows into words, once, for console, shell and docs alike: text without colour, and glyphs by their meaning.
+//! Describes what the engine knows, once, for console, shell and docs alike: text without colour, and glyphs by their meaning.
 
 mod event;
 mod impact;

@@ -45,7 +45,7 @@ impl Doing {
 }
 
 impl After {
-    /// In words, as in `after …`.
+    /// Label, as in `after …`.
     pub fn label(&self) -> String {
         let node = &self.node;
         match &self.by {

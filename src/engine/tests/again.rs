@@ -19,8 +19,8 @@ fn rewind(node: &str, to: &str) -> Action {
     Action::Rewind { node: node.into(), to: to.into(), feedback: "shorter, please".into() }
 }
 
-fn refusal(world: &World, verb: Action) -> String {
-    world.run.refusal(&Command::act(verb)).unwrap_or_default()
+fn refusal(world: &World, action: Action) -> String {
+    world.run.refusal(&Command::act(action)).unwrap_or_default()
 }
 
 /// a → b, c → d.
@@ -45,7 +45,7 @@ fn all_done(world: &mut World, ids: &[&str]) {
 }
 
 #[test]
-fn a_rerun_downstream_takes_back_what_depends_on_it_and_nothing_else() {
+fn a_rerun_downstream_resets_what_depends_on_it_and_nothing_else() {
     let mut world = diamond();
     world.fact("a", call(10));
     all_done(&mut world, &["a", "b", "c"]);
@@ -143,7 +143,7 @@ fn case_10_retrying_one_node_of_a_fan_out_keeps_its_siblings_results() {
 }
 
 #[test]
-fn a_node_that_rests_before_its_next_attempt_goes_at_once_when_retried() {
+fn a_node_that_waits_for_its_next_attempt_goes_at_once_when_retried() {
     let mut world = World::new(plan(vec![agent("a", &[])]));
     world.fail("a", ErrorKind::Transient);
     assert_eq!(world.state("a"), "retrying");
@@ -328,21 +328,21 @@ fn a_node_that_is_held_stays_held_when_it_runs_again() {
 }
 
 #[test]
-fn running_again_is_taken_back_until_something_starts_because_of_it() {
+fn running_again_is_undone_until_something_starts_because_of_it() {
     let mut world = diamond();
     all_done(&mut world, &["a", "b"]);
     world.act(Action::Pause);
     let before = same(&world.run);
-    for verb in [
+    for action in [
         rerun("b", RerunReach::Downstream),
         rerun("a", RerunReach::Alone),
         rewind("b", "b"),
         Action::Override { node: "b".into(), value: json!(1) },
     ] {
-        world.act(verb.clone());
-        assert!(world.run.undoable().is_some(), "{}", verb.words());
+        world.act(action.clone());
+        assert!(world.run.undoable().is_some(), "{}", action.label());
         world.command(Command::Undo);
-        assert_eq!(same(&world.run), before, "{}", verb.words());
+        assert_eq!(same(&world.run), before, "{}", action.label());
     }
     world.act(rerun("b", RerunReach::Downstream));
     world.act(Action::Resume);

@@ -1,5 +1,5 @@
-//! Random verbs in random plans and orders: what was counted is what is there, nothing runs before its inputs, no generation ends twice,
-//! answers of old generations change nothing, a verb that is taken back was never said, and the run settles all the same.
+//! Random actions in random plans and orders: what was counted is what is there, nothing runs before its inputs, no generation ends twice,
+//! answers of old generations change nothing, an action that is undone was never said, and the run settles all the same.
 
 use super::kit::*;
 use super::properties::*;
@@ -11,8 +11,8 @@ use proptest::prelude::*;
 use serde_json::json;
 use std::collections::BTreeSet;
 
-/// A verb about nodes that there are, as drawn.
-fn verb(run: &Run, (kind, pick, how): Draw) -> Action {
+/// An action about nodes that there are, as drawn.
+fn action(run: &Run, (kind, pick, how): Draw) -> Action {
     let ids: Vec<NodeId> = run.nodes().map(|(id, _)| id.clone()).collect();
     let at = |pick: u8| ids[usize::from(pick) % ids.len()].clone();
     let node = at(pick);
@@ -102,17 +102,17 @@ fn audit(run: &Run) {
     }
     let homes: BTreeSet<InnerRunIx> = live.iter().map(|ix| run.graph.nodes[*ix].home).collect();
     for home in homes {
-        let frame = run.frame(home).unwrap();
-        assert_eq!(frame.slots.len(), frame.plan.nodes.len());
+        let inner = run.inner(home).unwrap();
+        assert_eq!(inner.slots.len(), inner.plan.nodes.len());
         let mut counts = Counts::default();
-        for ix in frame.nodes() {
+        for ix in inner.nodes() {
             let (weight, over) = (run.weight(ix), run.is_over(ix));
             counts.unfinished += u32::from(!over);
             counts.exits += weight.exits;
             counts.forgone += weight.forgone;
             counts.bad += weight.bad;
         }
-        assert_eq!(frame.counts, counts, "in `{}`", frame.prefix);
+        assert_eq!(inner.counts, counts, "in `{}`", inner.prefix);
     }
     let phase = |fits: fn(Phase) -> bool| live.iter().filter(|ix| fits(run.flows[**ix].phase)).count() as u32;
     assert_eq!(run.queue.kept, phase(|phase| phase == Phase::Kept));
@@ -126,41 +126,45 @@ fn audit(run: &Run) {
     assert_eq!(run.gates.open, open);
 }
 
-/// Says a verb and sees to it that it does what it said it would, and sometimes takes it back.
+/// Says an action and sees to it that it does what it said it would, and sometimes takes it back.
 fn say(player: &mut Player, draw: Draw) {
-    let verb = verb(&player.world.run, draw);
-    if player.world.run.refusal(&Command::act(verb.clone())).is_some() {
+    let action = action(&player.world.run, draw);
+    if player.world.run.refusal(&Command::act(action.clone())).is_some() {
         return;
     }
     let before = player.world.run.clone();
-    let blast = before.impact(&verb, Time(player.world.now));
-    let events = player.world.act(verb.clone());
+    let blast = before.impact(&action, Time(player.world.now));
+    let events = player.world.act(action.clone());
     player.take_effects();
     let run = &player.world.run;
     let touched: BTreeSet<NodeId> = match events.iter().find(|event| matches!(event, Event::Acted { .. })) {
         Some(Event::Acted { nodes, .. }) => nodes.iter().cloned().collect(),
-        other => panic!("{verb:?} gave {other:?}"),
+        other => panic!("{action:?} gave {other:?}"),
     };
     for (id, node) in before.nodes() {
         let named = before.graph.find(id).map(|ix| run.id_of(ix)).filter(|_| touched.iter().all(|other| other != id));
         // A name that was used before raises the generation by itself.
         let Some(then) = named.filter(|name| name == id).and_then(|id| run.node(&id)) else { continue };
         if node.state.is_final() && nest::owner(id).is_none() {
-            assert_eq!((then.generation, &then.result, &then.state), (node.generation, &node.result, &node.state), "`{id}` after {verb:?}");
-            assert!(!blast.reruns.contains(id), "`{id}` after {verb:?}");
+            assert_eq!(
+                (then.generation, &then.result, &then.state),
+                (node.generation, &node.result, &node.state),
+                "`{id}` after {action:?}"
+            );
+            assert!(!blast.reruns.contains(id), "`{id}` after {action:?}");
         }
     }
     let acted = player.world.records.iter().rev().find(|record| matches!(record.event, Event::Acted { .. })).map(|record| record.seq);
     let undoable = run.undoable().map(|(seq, _)| seq).filter(|seq| Some(*seq) == acted);
     if undoable.is_some() && !draw.2.is_multiple_of(3) {
         player.world.command(Command::Undo);
-        assert_eq!(plain(&player.world.run), plain(&before), "{verb:?} is taken back");
+        assert_eq!(plain(&player.world.run), plain(&before), "{action:?} is taken back");
     }
     audit(&player.world.run);
 }
 
-/// Takes the newest verb back that still can be, whatever came since.
-fn take_back(player: &mut Player) {
+/// Takes the newest action back that still can be, whatever came since.
+fn reset_node(player: &mut Player) {
     if player.world.run.undoable().is_some() {
         player.world.command(Command::Undo);
         player.take_effects();
@@ -206,7 +210,7 @@ fn check_journal(world: &World) {
                 assert!(!ended.contains(&(node_id.clone(), *generation)), "`{node_id}` starts after its end");
                 let ix = run.graph.find(node_id).unwrap();
                 assert_eq!(run.nodes[ix].generation, *generation);
-                let entry = run.frame_of(ix).and_then(InnerRun::entry);
+                let entry = run.inner_of(ix).and_then(InnerRun::entry);
                 let tally = run.flows[ix].tally;
                 // A join is decided once: an edit of it while the node rests between attempts doesn't undo that.
                 let joins = *attempt > 1 || tally.verdict(run.graph.nodes[ix].join) == Some(true);
@@ -227,7 +231,7 @@ fn check_journal(world: &World) {
             _ => {}
         }
         run.evolve(record);
-        // Ends that were taken back, and those of whoever had a name before, are no ends of what is there now.
+        // Ends that were undone, and those of the one who had a name before, are no ends of what is there now.
         if matches!(&record.event, Event::Undone { .. } | Event::Acted { .. }) {
             ended.retain(|(id, generation)| run.node(id).is_some_and(|node| node.generation > *generation || node.state.is_final()));
         }
@@ -242,7 +246,7 @@ proptest! {
     #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
-    fn any_verbs_in_any_plan_keep_the_rules_and_one_taken_back_was_never_said(
+    fn any_actions_in_any_plan_keep_the_rules_and_one_taken_back_was_never_said(
         nodes in prop::collection::vec(drawn(), 1..9),
         slots in 1_u32..4,
         draws in prop::collection::vec((any::<Draw>(), any::<u8>()), 0..40),
@@ -255,7 +259,7 @@ proptest! {
             match what % 5 {
                 0 | 1 if player.world.run.nodes().next().is_some() => say(&mut player, draw),
                 2 if what.is_multiple_of(2) => speak_late(&mut player, draw.1),
-                2 => take_back(&mut player),
+                2 => reset_node(&mut player),
                 _ if player.world.outcome().is_none() => player.play(draw),
                 _ => {}
             }

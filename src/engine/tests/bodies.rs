@@ -169,7 +169,7 @@ fn gates_around_a_composite_node_show_what_goes_in_and_what_comes_out() {
 }
 
 #[test]
-fn what_can_not_run_inside_is_told_before_anything_starts() {
+fn what_can_not_run_inside_is_refused_before_anything_starts() {
     let reason = |nodes: Value| {
         let world = World::created(read(json!({"nodes": nodes})), settings());
         world.run.outcome().map(|(_, reason)| reason.to_owned())

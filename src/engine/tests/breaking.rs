@@ -81,7 +81,7 @@ fn a_failure_is_kept_until_somebody_has_seen_it_and_may_still_be_mended() {
 }
 
 #[test]
-fn a_breakpoint_set_while_a_node_stands_in_line_is_met_before_it_starts_and_a_step_goes_over_it() {
+fn a_breakpoint_set_while_a_node_waits_in_line_is_met_before_it_starts_and_a_step_goes_over_it() {
     let mut world = World::new(plan(vec![agent("a", &[]), agent("b", &["a"]), agent("c", &["a"])]));
     world.act(Action::Pause);
     world.done("a", json!(1));
@@ -117,19 +117,19 @@ fn conditions_read_facts_and_one_without_a_value_stops_and_says_why() {
 #[test]
 fn what_can_not_be_a_breakpoint_is_refused_in_the_words_of_who_reads_it() {
     let mut world = World::new(plan(vec![agent("a", &[])]));
-    for (verb, words) in [
+    for (action, words) in [
         (point(Moment::Before, None, Some("tokens >")), "`tokens >`: "),
         (point(Moment::Before, None, Some("token > 3")), "there is no `token` here; a breakpoint can read node, tool,"),
         (point(Moment::Before, Some("b"), None), "there is no node `b`"),
     ] {
-        let refused = world.act(verb);
+        let refused = world.act(action);
         assert!(matches!(&refused[..], [Event::Refused { why, .. }] if why.contains(words)), "{refused:?}");
     }
     assert_eq!(world.run.breakpoints().count(), 0);
 }
 
 #[test]
-fn a_breakpoint_is_taken_back_until_it_is_met() {
+fn a_breakpoint_is_undone_until_it_is_met() {
     let mut world = World::new(plan(vec![agent("a", &[]), agent("b", &["a"]), agent("c", &["a"])]));
     world.act(point(Moment::Before, Some("b"), None));
     world.done("a", json!(1));

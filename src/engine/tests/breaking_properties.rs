@@ -33,7 +33,7 @@ struct Calls {
     held: Vec<(String, String, u32)>,
     /// Those that an attempt broke off at.
     stood: Vec<(String, u32)>,
-    /// So many of each name were let go.
+    /// So many of each name were released.
     passed: BTreeMap<String, u32>,
 }
 
@@ -44,7 +44,7 @@ impl Calls {
         *made
     }
 
-    /// Whether an attempt that broke off had come to this call, and somebody let it go.
+    /// Whether an attempt that broke off had come to this call, and somebody released it.
     fn went(&self, name: &str, nth: u32) -> bool {
         self.passed.get(name).is_some_and(|&passed| nth <= passed)
     }
@@ -146,7 +146,7 @@ impl Reader {
         }
     }
 
-    /// Whether a call must be held: a breakpoint means it, nobody let it go before, and its node is not to stop.
+    /// Whether a call must be held: a breakpoint means it, nobody released it before, and its node is not to stop.
     fn must_hold(&self, id: &NodeId, name: &str, nth: u32) -> bool {
         let stops = self.run.graph.find(id).is_some_and(|ix| self.run.is_wrapping_up(ix));
         let went = self.calls.get(id).is_some_and(|calls| calls.went(name, nth));
@@ -154,8 +154,8 @@ impl Reader {
     }
 
     fn read_call(&mut self, event: &Event) {
-        if let Event::Acted { verb, nodes, .. } = event {
-            return self.read_verb(verb, nodes);
+        if let Event::Acted { action, nodes, .. } = event {
+            return self.read_verb(action, nodes);
         }
         let Some(id) = event.node() else { return };
         let was_held = matches!(event, Event::Node { fact: NodeFact::ModelStarted { call, .. }, .. } if self.held.contains(call));
@@ -197,11 +197,11 @@ impl Reader {
         }
     }
 
-    fn read_verb(&mut self, verb: &Action, nodes: &[NodeId]) {
+    fn read_verb(&mut self, action: &Action, nodes: &[NodeId]) {
         for id in nodes {
             let at_start = self.run.kept(id).is_some();
             let Some(calls) = self.calls.get_mut(id) else { continue };
-            match verb {
+            match action {
                 Action::Release { .. } | Action::Resume => calls.let_all_go(),
                 Action::Step { .. } if !at_start => calls.let_one_go(),
                 // What is held is refused.
@@ -236,7 +236,7 @@ proptest! {
                 0 | 1 => set(&mut player, spot),
                 2 => drop(player.world.act(Action::Unbreak { point: BreakId(u32::try_from(spot.1).unwrap()) })),
                 3 => player.crash(),
-                // What was held is let go, and its attempt breaks off.
+                // What was held is released, and its attempt breaks off.
                 4 => {
                     player.drive(3);
                     player.crash();

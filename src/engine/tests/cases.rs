@@ -198,7 +198,7 @@ fn a_gate_in_one_chain_does_not_stop_the_other_and_its_node_starts_once() {
 }
 
 #[test]
-fn the_first_answer_wins_and_the_later_one_is_told_who_decided() {
+fn the_first_answer_wins_and_the_later_one_names_who_decided() {
     let mut world = World::new(plan(vec![gated("a", &[])]));
     world.decide(1, GateReply::Approve);
     let events = world.decide(1, reject("no"));

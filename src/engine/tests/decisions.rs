@@ -147,7 +147,7 @@ fn what_was_approved_runs_though_other_inputs_arrived_meanwhile() {
 }
 
 #[test]
-fn code_is_told_of_dependencies_that_nothing_came_from() {
+fn code_knows_dependencies_that_nothing_came_from() {
     let mut code = node("c", NodeKind::Code(CodeNode { code: "return 1".into(), sandbox: SandboxLimits::default() }), &["a", "b"]);
     code.policy.join = Some(Join::Any);
     let mut world = World::new(plan(vec![agent("a", &[]), agent("b", &[]), code]));

@@ -1,4 +1,4 @@
-//! Nodes at work, driven by people: calls held before they happen, words for the next turn, and stops.
+//! Nodes at work, driven by people: calls held before they happen, guidance for the next turn, and stops.
 
 use super::{breaking::point, kit::*};
 use crate::engine::Mark;
@@ -15,7 +15,7 @@ fn model(world: &mut World, id: &str, call: &str) -> Vec<Event> {
 }
 
 fn held(world: &World, id: &str) -> Vec<String> {
-    world.run.held_calls(&id.into()).map(|held| held.next.words()).collect()
+    world.run.held_calls(&id.into()).map(|held| held.next.label()).collect()
 }
 
 fn answered(world: &World, call: &str) -> Option<Answer> {
@@ -84,7 +84,7 @@ fn gates_ask_after_the_hold_and_the_clock_rests_all_the_time() {
 }
 
 #[test]
-fn the_calls_of_one_reply_are_held_and_let_go_one_by_one() {
+fn the_calls_of_one_reply_are_held_and_released_one_by_one() {
     let mut world = World::new(plan(vec![agent("a", &[])]));
     world.act(Action::StepInto { node: "a".into() });
     for call in ["t1", "t2", "t3"] {
@@ -126,7 +126,7 @@ fn a_call_of_a_tool_that_asks_a_model_is_held_with_its_clock_at_rest_and_is_no_t
 }
 
 #[test]
-fn what_can_not_be_stepped_into_is_said() {
+fn what_can_not_be_stepped_into_is_refused() {
     let map = NodeKind::Map(MapNode { over: "[1]".into(), body: Box::new(plan(vec![agent("x", &[])])), max_parallel: None });
     let mut world = World::new(plan(vec![agent("a", &[]), transform("t", json!(1), &["a"]), node("m", map, &["a"])]));
     for (id, words) in [("t", "calls neither models nor tools"), ("m", "step into a node of that"), ("no", "there is no node `no`")] {
@@ -136,20 +136,20 @@ fn what_can_not_be_stepped_into_is_said() {
 }
 
 #[test]
-fn words_reach_an_agent_with_its_next_turn_once_or_when_it_starts() {
+fn guidance_reaches_an_agent_with_its_next_turn_once_or_when_it_starts() {
     let mut retried = agent("a", &[]);
     retried.policy.retry = Some(Retry { attempts: 2, ..Retry::default() });
     let mut world = World::new(plan(vec![retried, agent("b", &["a"])]));
     world.act(Action::Guide { node: "a".into(), text: "use metres".into() });
     world.act(Action::Guide { node: "b".into(), text: "in German".into() });
-    assert_eq!(world.run.graph.find("a").map(|ix| world.run.untold(ix)), Some(&["use metres".to_string()][..]));
+    assert_eq!(world.run.graph.find("a").map(|ix| world.run.unheard(ix)), Some(&["use metres".to_string()][..]));
     model(&mut world, "a", "m1");
     model(&mut world, "a", "m2");
     assert_eq!((answered(&world, "m1"), answered(&world, "m2")), (Some(go(&["use metres"], false)), Some(go(&[], false))));
     world.fail("a", ErrorKind::NothingBegan);
     world.due("a", TimerKind::Retry);
     world.done("a", json!(1));
-    let told = |world: &World, attempt: u32, id: &str| {
+    let received = |world: &World, attempt: u32, id: &str| {
         world.effects.iter().find_map(|effect| match effect {
             Effect::Start { node, attempt: of, job, .. } if **node == *id && *of == attempt => match &**job {
                 Job::Agent(job) => Some(job.guidance.clone()),
@@ -158,15 +158,15 @@ fn words_reach_an_agent_with_its_next_turn_once_or_when_it_starts() {
             _ => None,
         })
     };
-    assert_eq!(told(&world, 2, "a").unwrap(), ["use metres"], "another attempt is told again");
-    assert_eq!(told(&world, 1, "b").unwrap(), ["in German"]);
+    assert_eq!(received(&world, 2, "a").unwrap(), ["use metres"], "another attempt gets it again");
+    assert_eq!(received(&world, 1, "b").unwrap(), ["in German"]);
     assert!(refused(&world.act(Action::Guide { node: "a".into(), text: "more".into() })).contains("reject its result with feedback"));
     model(&mut world, "b", "m3");
     assert_eq!(answered(&world, "m3"), Some(go(&[], false)));
 }
 
 #[test]
-fn words_are_taken_back_until_they_are_delivered() {
+fn guidance_is_undone_until_it_is_delivered() {
     let mut world = World::new(plan(vec![agent("a", &[])]));
     world.act(Action::Guide { node: "a".into(), text: "use metres".into() });
     world.fact("a", WorkerFact::Output("thinking".into()));
@@ -184,7 +184,7 @@ fn words_are_taken_back_until_they_are_delivered() {
 fn only_agents_that_still_listen_are_guided() {
     let mut world = World::new(plan(vec![agent("a", &[]), tool("t", "read", json!({"path": "x"}), &[])]));
     assert!(refused(&world.act(Action::Guide { node: "t".into(), text: "x".into() })).contains("only agents listen"));
-    assert!(refused(&world.act(Action::Guide { node: "a".into(), text: "  ".into() })).contains("no words"));
+    assert!(refused(&world.act(Action::Guide { node: "a".into(), text: "  ".into() })).contains("the text is empty"));
     world.act(Action::Stop { target: on("a") });
     world.act(Action::Guide { node: "a".into(), text: "and name your sources".into() });
     model(&mut world, "a", "m1");
@@ -198,7 +198,7 @@ fn one_running_agent_can_be_steered_stopped_and_keeps_what_it_has_or_cancelled()
     let blast = world.run.impact(&Action::Stop { target: on("a") }, Time(world.now));
     assert_eq!((blast.wraps, blast.stops, blast.starts), (vec![NodeId::new("a")], vec![], vec![]));
     world.act(Action::Stop { target: on("a") });
-    assert_eq!((world.state("a"), world.node("a").reason.as_str()), ("running", "stopped by anna; it hands back what it has"));
+    assert_eq!((world.state("a"), world.node("a").reason.as_str()), ("running", "stopped by anna; it returns what it has"));
     assert!(world.run.undoable().is_some());
     world.ask("a", "t1", "read", json!({"path": "x"}), Verdict::Allow);
     assert!(matches!(answered(&world, "t1"), Some(Answer::Refused { message }) if message.starts_with("stopped by anna")));
@@ -243,15 +243,15 @@ fn an_agent_that_is_to_stop_and_waits_for_its_slot_may_still_be_cancelled() {
 }
 
 #[test]
-fn what_hands_nothing_back_is_not_stopped_alone() {
+fn what_returns_nothing_is_not_stopped_alone() {
     let code = node("c", NodeKind::Code(CodeNode { code: "return 1".into(), sandbox: SandboxLimits::default() }), &[]);
     let mut world = World::new(plan(vec![code, agent("a", &["c"])]));
-    assert!(refused(&world.act(Action::Stop { target: on("c") })).contains("nothing to hand back before its end"));
+    assert!(refused(&world.act(Action::Stop { target: on("c") })).contains("nothing to return before its end"));
     assert!(refused(&world.act(Action::Stop { target: on("a") })).contains("has not started"));
 }
 
 #[test]
-fn a_stopped_run_lets_agents_hand_back_and_tools_finish_and_starts_nothing_more() {
+fn a_stopped_run_lets_agents_return_and_tools_finish_and_starts_nothing_more() {
     let body = plan(vec![agent("x", &[]), agent("y", &["x"])]);
     let map = NodeKind::Map(MapNode { over: "[1, 2, 3]".into(), body: Box::new(body), max_parallel: Some(1) });
     let nodes = vec![agent("a", &[]), tool("t", "read", json!({"path": "x"}), &[]), agent("b", &["a", "t"]), node("m", map, &[])];

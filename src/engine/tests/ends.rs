@@ -20,7 +20,7 @@ fn words(world: &World) -> (Option<Outcome>, &str) {
 const FORGONE: &str = "a person skipped what was due, and no end of the plan was reached";
 
 #[test]
-fn a_run_whose_only_end_a_person_skipped_has_failed_and_the_blast_radius_says_so() {
+fn a_run_whose_only_end_a_person_skipped_has_failed_and_the_impact_says_so() {
     let mut world = World::new(plan(vec![agent("a", &[]), agent("b", &["a"])]));
     world.done("a", json!(1));
     assert_eq!(world.run.impact(&skip("b"), Time(world.now)).ends, Some(Outcome::Failed));

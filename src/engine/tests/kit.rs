@@ -113,8 +113,8 @@ impl World {
         self.step(Input::Command { command, by: me() })
     }
 
-    pub fn act(&mut self, verb: Action) -> Vec<Event> {
-        self.command(Command::act(verb))
+    pub fn act(&mut self, action: Action) -> Vec<Event> {
+        self.command(Command::act(action))
     }
 
     pub fn fact(&mut self, id: &str, fact: WorkerFact) -> Vec<Event> {
@@ -210,7 +210,7 @@ pub(super) fn same(run: &Run) -> Run {
     run
 }
 
-/// The run without what is there only to take verbs back.
+/// The run without what is there only to take actions back.
 pub(super) fn plain(run: &Run) -> Run {
     let mut run = same(run);
     run.steer.shadow = None;

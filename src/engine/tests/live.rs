@@ -1,4 +1,4 @@
-//! Edits of a running plan: what stays, what goes, what runs again, and what is refused with a way out.
+//! Edits of a running plan: what stays, what goes, what runs again, and what is refused with a hint.
 
 use super::kit::*;
 use crate::engine::*;
@@ -33,8 +33,8 @@ fn chain() -> World {
     World::new(plan(vec![agent("a", &[]), agent("b", &["a"]), agent("c", &["b"])]))
 }
 
-/// What the last worker of a node was told.
-fn told(world: &World, id: &str) -> String {
+/// What the last worker of a node received.
+fn received(world: &World, id: &str) -> String {
     let job = world.effects.iter().rev().find_map(|effect| match effect {
         Effect::Start { node, job, .. } if **node == *id => Some(job),
         _ => None,
@@ -58,7 +58,7 @@ fn what_has_not_begun_is_edited_added_and_removed_while_the_rest_runs() {
     world.done("b", json!(1));
     assert_eq!((world.state("c"), world.state("d")), ("pending", "running"));
     world.act(edit([Edit::RemoveDependency { node: "c".into(), on: "d".into() }]));
-    assert_eq!((world.state("c"), told(&world, "c").as_str()), ("running", "do it well"));
+    assert_eq!((world.state("c"), received(&world, "c").as_str()), ("running", "do it well"));
     world.done("c", json!(1));
     world.done("d", json!(1));
     assert_eq!((world.outcome(), world.started().len()), (Some(Outcome::Succeeded), 4));
@@ -105,11 +105,11 @@ fn changed_content_of_a_finished_node_runs_it_and_what_depends_on_it_again() {
         world.done(id, json!(id));
     }
     assert_eq!(world.outcome(), Some(Outcome::Succeeded));
-    let verb = edit([objective("a", "do better")]);
-    let blast = world.run.impact(&verb, Time(world.now));
+    let action = edit([objective("a", "do better")]);
+    let blast = world.run.impact(&action, Time(world.now));
     assert_eq!(blast.reruns, ["a".into(), "b".into()]);
-    world.act(verb);
-    assert_eq!((world.states(), told(&world, "a")), ("a running, b pending, c succeeded".to_string(), "do better".to_string()));
+    world.act(action);
+    assert_eq!((world.states(), received(&world, "a")), ("a running, b pending, c succeeded".to_string(), "do better".to_string()));
     world.done("a", json!(1));
     world.done("b", json!(1));
     assert_eq!((world.outcome(), world.node("a").generation, world.node("c").generation), (Some(Outcome::Succeeded), 2, 1));
@@ -126,7 +126,7 @@ fn a_changed_node_at_a_gate_asks_again() {
     world.act(edit([objective("a", "something else")]));
     assert_eq!((world.open(), world.run.voided(GateId(1))), (vec![2], Some("the plan was edited, so it asks again")));
     world.decide(2, GateReply::Approve);
-    assert_eq!(told(&world, "a"), "something else");
+    assert_eq!(received(&world, "a"), "something else");
 }
 
 #[test]
@@ -141,10 +141,10 @@ fn names_change_and_nothing_runs_again_for_it() {
     let rename = |from: &str, to: &str| Edit::RenameNode { from: from.into(), to: to.into() };
     assert!(refusal(&world, [rename("b", "bees")]).contains("`b` is running under its name"));
     world.done("b", json!(1));
-    let verb = edit([rename("a", "fruit"), rename("b", "a")]);
-    assert!(world.run.impact(&verb, Time(world.now)).is_harmless());
-    world.act(verb);
-    assert_eq!((world.states(), told(&world, "c")), ("fruit succeeded, a succeeded, c running".to_string(), "use apples".to_string()));
+    let action = edit([rename("a", "fruit"), rename("b", "a")]);
+    assert!(world.run.impact(&action, Time(world.now)).is_harmless());
+    world.act(action);
+    assert_eq!((world.states(), received(&world, "c")), ("fruit succeeded, a succeeded, c running".to_string(), "use apples".to_string()));
     assert_eq!((world.node("fruit").generation, world.node("fruit").attempt), (1, 1));
     world.done("c", json!(1));
     assert_eq!(world.outcome(), Some(Outcome::Succeeded));
@@ -185,10 +185,10 @@ fn a_running_node_takes_a_change_with_its_next_attempt() {
     tried.policy.retry = Some(Retry { attempts: 2, ..Retry::default() });
     let mut world = World::new(plan(vec![tried]));
     world.act(edit([objective("a", "do it differently")]));
-    assert_eq!((world.state("a"), told(&world, "a").as_str()), ("running", "do it"));
+    assert_eq!((world.state("a"), received(&world, "a").as_str()), ("running", "do it"));
     world.fail("a", ErrorKind::NothingBegan);
     world.due("a", TimerKind::Retry);
-    assert_eq!((told(&world, "a").as_str(), world.node("a").generation), ("do it differently", 1));
+    assert_eq!((received(&world, "a").as_str(), world.node("a").generation), ("do it differently", 1));
 }
 
 #[test]
@@ -200,10 +200,10 @@ fn the_plan_inside_a_node_is_edited_before_it_begins_and_not_while_it_runs() {
     assert!(refusal(&world, [within("s")]).contains("what runs inside it can't change"));
     world.act(edit([within("t")]));
     world.done("s/x", json!(1));
-    assert_eq!(told(&world, "t/x"), "inside");
+    assert_eq!(received(&world, "t/x"), "inside");
     world.done("t/x", json!(1));
     world.act(edit([within("s")]));
-    assert_eq!((world.state("s"), world.state("t"), told(&world, "s/x").as_str()), ("running", "pending", "inside"));
+    assert_eq!((world.state("s"), world.state("t"), received(&world, "s/x").as_str()), ("running", "pending", "inside"));
     assert_eq!(world.node("s/x").generation, 2);
 }
 

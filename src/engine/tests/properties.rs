@@ -128,7 +128,7 @@ pub(super) fn build(drawn: &[Drawn], dialect: Dialect) -> Plan {
 /// What happens next, as drawn; what is meant depends on what there is.
 pub(super) type Draw = (u8, u8, u8);
 
-/// A worker that was told to start and has not ended, with its open calls.
+/// A worker that was started and has not ended, with its open calls.
 struct Workers {
     alive: BTreeMap<(String, u32), BTreeMap<String, bool>>,
 }
@@ -263,7 +263,7 @@ impl Player {
                 };
                 self.work(&node, attempt, fact);
             }
-            // Whoever waits for an answer asks no model meanwhile.
+            // The one who waits for an answer asks no model meanwhile.
             (7, None) if !blocked => {
                 self.calls += 1;
                 let call = format!("m{}", self.calls);
@@ -371,8 +371,8 @@ impl Player {
             }
             let how = u8::try_from(round % 3).unwrap() + 5;
             let goes_on = [Action::Resume, Action::Release { target: ActionTarget::Run }];
-            if let Some(verb) = goes_on.into_iter().find(|verb| self.world.run.refusal(&Command::act(verb.clone())).is_none()) {
-                self.world.act(verb);
+            if let Some(action) = goes_on.into_iter().find(|action| self.world.run.refusal(&Command::act(action.clone())).is_none()) {
+                self.world.act(action);
                 self.take_effects();
                 continue;
             }

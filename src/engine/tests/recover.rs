@@ -39,7 +39,7 @@ fn in_the_middle_of_a_fan_out_the_run_opens_and_goes_on() {
 }
 
 #[test]
-fn a_tool_whose_call_was_let_go_is_unknown_until_somebody_decides() {
+fn a_tool_whose_call_was_released_is_unknown_until_somebody_decides() {
     let mut world = World::new(plan(vec![save("s", &[]), agent("after", &["s"])]));
     world.ask("s", "1", "save", json!({"path": "x"}), Verdict::Allow);
     world.crash();
@@ -51,7 +51,7 @@ fn a_tool_whose_call_was_let_go_is_unknown_until_somebody_decides() {
 }
 
 #[test]
-fn a_tool_whose_call_was_never_let_go_has_not_begun_and_goes_again() {
+fn a_tool_whose_call_was_never_released_has_not_begun_and_goes_again() {
     for said in [None, Some(true)] {
         let mut node = save("s", &[]);
         node.policy.side_effects = said;
@@ -89,7 +89,7 @@ fn a_failure_is_not_replayed_as_the_result() {
 }
 
 #[test]
-fn an_agent_is_unknown_once_a_call_that_leaves_something_was_let_go() {
+fn an_agent_is_unknown_once_a_call_that_leaves_something_was_released() {
     for (called, state) in [("read", "running"), ("save", "unknown")] {
         let mut world = World::new(plan(vec![agent("a", &[])]));
         world.ask("a", "1", called, json!({"path": "x"}), Verdict::Allow);
@@ -220,7 +220,7 @@ fn an_answer_that_the_worker_never_heard_holds_for_the_same_question_of_the_next
 }
 
 #[test]
-fn verbs_that_come_with_the_recovery_are_heard_before_anything_starts() {
+fn actions_that_come_with_the_recovery_are_heard_before_anything_starts() {
     let mut world = World::new(plan(vec![agent("a", &[]), agent("b", &["a"])]));
     let run = &mut Run::replay(&world.records);
     let pause = Input::Command { command: Command::act(Action::Pause), by: me() };
@@ -246,7 +246,7 @@ fn proposes(world: &mut World, id: &str, calls: &[&str]) -> Vec<String> {
 }
 
 #[test]
-fn a_call_that_was_let_go_is_not_held_again_in_the_attempt_after_a_crash() {
+fn a_call_that_was_released_is_not_held_again_in_the_attempt_after_a_crash() {
     let release = Input::Command { command: Command::act(Action::Release { target: on("a") }), by: me() };
     for let_go_first in [false, true] {
         let mut node = agent("a", &[]);
@@ -275,7 +275,7 @@ fn a_call_that_was_let_go_is_not_held_again_in_the_attempt_after_a_crash() {
 }
 
 #[test]
-fn a_new_try_after_a_failure_and_a_call_that_nobody_let_go_are_held_as_before() {
+fn a_new_try_after_a_failure_and_a_call_that_nobody_released_are_held_as_before() {
     let mut node = agent("a", &[]);
     node.policy.breakpoint = Some(json!("call"));
     node.policy.retry = Some(Retry { attempts: 4, ..Retry::default() });
@@ -292,7 +292,7 @@ fn a_new_try_after_a_failure_and_a_call_that_nobody_let_go_are_held_as_before() 
 #[test]
 fn a_step_after_a_crash_lets_the_node_begin_and_the_one_call_go_that_it_stood_at() {
     let recover = Input::Recover { by: me() };
-    for verb in [Action::Step { node: None }, Action::Step { node: Some("a".into()) }] {
+    for action in [Action::Step { node: None }, Action::Step { node: Some("a".into()) }] {
         for (paused, at_once) in [(false, false), (false, true), (true, false), (true, true)] {
             let mut node = agent("a", &[]);
             node.policy.breakpoint = Some(json!("call"));
@@ -302,7 +302,7 @@ fn a_step_after_a_crash_lets_the_node_begin_and_the_one_call_go_that_it_stood_at
                 world.act(Action::Pause);
             }
             world.run = Run::replay(&world.records);
-            let step = Input::Command { command: Command::act(verb.clone()), by: me() };
+            let step = Input::Command { command: Command::act(action.clone()), by: me() };
             if at_once {
                 let batch = world.run.steps(&[recover.clone(), step], Time(2_000));
                 world.records.extend(batch.records);
@@ -311,8 +311,8 @@ fn a_step_after_a_crash_lets_the_node_begin_and_the_one_call_go_that_it_stood_at
                 world.step(step);
             }
             let beside = if paused { "ready" } else { "running" };
-            assert_eq!((world.state("a"), world.node("a").attempt, world.state("b")), ("running", 2, beside), "{verb:?} {at_once}");
-            assert_eq!(proposes(&mut world, "a", &["x"]), ["tx"], "the one call goes, and the next is held: {verb:?} {paused} {at_once}");
+            assert_eq!((world.state("a"), world.node("a").attempt, world.state("b")), ("running", 2, beside), "{action:?} {at_once}");
+            assert_eq!(proposes(&mut world, "a", &["x"]), ["tx"], "the one call goes, and the next is held: {action:?} {paused} {at_once}");
             assert_eq!(world.run.pace() == Pace::Going, !paused, "all else goes as it went");
         }
     }

@@ -127,19 +127,19 @@ fn the_reason_of_a_skipped_node_names_the_source_that_closed_its_way() {
 
 #[test]
 fn conditions_behind_a_node_read_how_it_ended() {
-    let mut doc = plan(vec![agent("a", &[]), agent("well", &[]), agent("badly", &[]), agent("told", &[]), agent("passed", &[])]);
+    let mut doc = plan(vec![agent("a", &[]), agent("well", &[]), agent("badly", &[]), agent("errors", &[]), agent("passed", &[])]);
     doc.nodes[0].policy.on_failure = Some(OnFailure::Safe);
     doc.nodes[0].policy.skip_if = Some("skip".into());
     doc.edges = vec![
         edge("a", "well", "deps.a.status == 'succeeded'"),
         edge("a", "badly", "deps.a.status == 'failed_safe' and a.failed_safe"),
-        edge("a", "told", "'broke' in deps.a.error"),
+        edge("a", "errors", "'broke' in deps.a.error"),
         edge("a", "passed", "deps.a.status == 'passed'"),
     ];
     let taken = |world: &World| -> Vec<String> { world.started().into_iter().filter(|id| id != "a").collect() };
     let mut world = World::new(doc.clone());
     world.fail("a", ErrorKind::Permanent);
-    assert_eq!(taken(&world), ["badly", "told"]);
+    assert_eq!(taken(&world), ["badly", "errors"]);
 
     let mut world = World::new(doc.clone());
     world.fail("a", ErrorKind::Transient);
@@ -179,7 +179,7 @@ fn a_run_ends_as_its_exits_and_its_failures_say() {
     };
     assert_eq!(ended(vec![agent("a", &[]), agent("b", &["a"])], &["a"]), Outcome::Failed, "no exit succeeded");
     assert_eq!(ended(vec![agent("a", &[]), agent("b", &[])], &["a"]), Outcome::Partial, "one exit of two");
-    assert_eq!(ended(vec![safe("a", &[]), agent("b", &["a"])], &["a"]), Outcome::Succeeded, "its consumer was told and went on");
-    assert_eq!(ended(vec![safe("a", &[])], &["a"]), Outcome::Failed, "nobody was left to be told");
+    assert_eq!(ended(vec![safe("a", &[]), agent("b", &["a"])], &["a"]), Outcome::Succeeded, "its consumer got the error and went on");
+    assert_eq!(ended(vec![safe("a", &[])], &["a"]), Outcome::Failed, "nobody was left to get the error");
     assert_eq!(ended(vec![agent("a", &[]), unless("b")], &[]), Outcome::Succeeded, "what is routed away doesn't count");
 }

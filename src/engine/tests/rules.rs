@@ -326,7 +326,7 @@ fn a_plan_with_a_cycle_settles_at_once_with_the_reason() {
 }
 
 #[test]
-fn a_node_that_fails_at_a_limit_keeps_what_it_handed_back_and_is_not_tried_again() {
+fn a_node_that_fails_at_a_limit_keeps_what_it_returned_and_is_not_tried_again() {
     let mut world = World::new(plan(vec![agent("a", &[]), agent("b", &["a"])]));
     let error = NodeError { kind: ErrorKind::Limit, ..NodeError::permanent("at work after 5 turns") };
     world.fact("a", WorkerFact::HandedBack { error, result: json!({"half": true}) });

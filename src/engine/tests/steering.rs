@@ -6,8 +6,8 @@ use crate::engine::*;
 use crate::plan::*;
 use serde_json::json;
 
-fn act(world: &mut World, verb: Action) -> Vec<Event> {
-    world.command(Command::act(verb))
+fn act(world: &mut World, action: Action) -> Vec<Event> {
+    world.command(Command::act(action))
 }
 
 fn on(id: &str) -> ActionTarget {
@@ -97,7 +97,7 @@ fn marking_done_lets_consumers_go_on_and_is_visibly_marked() {
 }
 
 #[test]
-fn a_verb_is_taken_back_until_something_happens_because_of_it() {
+fn an_action_is_undone_until_something_happens_because_of_it() {
     let mut world = World::new(plan(vec![agent("a", &[]), agent("b", &[]), agent("c", &["b"]), agent("d", &["c"])]));
     let before = same(&world.run);
     act(&mut world, Action::Skip { node: "c".into() });
@@ -119,7 +119,7 @@ fn a_verb_is_taken_back_until_something_happens_because_of_it() {
 }
 
 #[test]
-fn verbs_are_taken_back_in_turn_and_one_with_an_effect_leaves_those_before_it() {
+fn actions_are_undone_in_turn_and_one_with_an_effect_leaves_those_before_it() {
     let mut world = World::new(plan(vec![agent("a", &[]), agent("b", &["a"]), agent("c", &["a"])]));
     let before = same(&world.run);
     act(&mut world, Action::Hold { target: on("b") });
@@ -141,7 +141,7 @@ fn verbs_are_taken_back_in_turn_and_one_with_an_effect_leaves_those_before_it() 
 }
 
 #[test]
-fn a_gate_that_a_verb_took_away_is_there_again_and_its_number_is_never_used_twice() {
+fn a_gate_that_an_action_took_away_is_there_again_and_its_number_is_never_used_twice() {
     let mut gated = agent("a", &[]);
     gated.policy.approve = Some(Approve::Before);
     let mut other = gated.clone();
@@ -159,7 +159,7 @@ fn a_gate_that_a_verb_took_away_is_there_again_and_its_number_is_never_used_twic
 }
 
 #[test]
-fn a_run_to_a_node_that_stands_at_its_start_pauses_there_at_once() {
+fn a_run_to_a_node_that_is_at_its_start_pauses_there_at_once() {
     let asks = |id: &str, approve| {
         let mut node = agent(id, &[]);
         node.policy.approve = Some(approve);
@@ -246,9 +246,9 @@ fn a_release_of_the_run_goes_on_from_breakpoints_inside_of_nodes() {
         act(&mut world, Action::Break { point: Breakpoint { at: Moment::Before, node: Some("m[*]/y".into()), when: None } });
         world.done("m[0]/x", json!(1));
         assert_eq!(world.state("m[0]/y"), "held");
-        let verb = Action::Release { target };
-        assert_eq!(world.run.impact(&verb, Time(world.now)).starts, [NodeId::new("m[0]/y")]);
-        act(&mut world, verb);
+        let action = Action::Release { target };
+        assert_eq!(world.run.impact(&action, Time(world.now)).starts, [NodeId::new("m[0]/y")]);
+        act(&mut world, action);
         assert_eq!(world.state("m[0]/y"), "running");
     }
 }

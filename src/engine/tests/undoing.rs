@@ -1,4 +1,4 @@
-//! Verbs that are taken back after other things have happened, or that were said together with others, one sentence a test.
+//! Actions that are undone after other things have happened, or that were said together with others, one sentence a test.
 
 use super::kit::*;
 use crate::engine::*;
@@ -9,8 +9,8 @@ fn command(command: Command) -> Input {
     Input::Command { command, by: me() }
 }
 
-fn act(verb: Action) -> Input {
-    command(Command::act(verb))
+fn act(action: Action) -> Input {
+    command(Command::act(action))
 }
 
 fn gated(id: &str, approve: Approve) -> Node {
@@ -20,7 +20,7 @@ fn gated(id: &str, approve: Approve) -> Node {
 }
 
 #[test]
-fn a_run_that_was_started_paused_has_started_when_the_pause_is_taken_back() {
+fn a_run_that_was_started_paused_has_started_when_the_pause_is_undone() {
     let mut world = World::created(plan(vec![agent("a", &[])]), settings());
     world.steps(&[act(Action::Pause), command(Command::Start)]);
     assert_eq!((world.run.pace(), world.state("a")), (Pace::Paused, "ready"));
@@ -29,7 +29,7 @@ fn a_run_that_was_started_paused_has_started_when_the_pause_is_taken_back() {
 }
 
 #[test]
-fn verbs_that_were_said_together_are_taken_back_one_by_one_and_nothing_else_is() {
+fn actions_that_came_together_are_undone_one_by_one_and_nothing_else_is() {
     let mut world = World::new(plan(vec![agent("a", &[]), agent("b", &["a"]), agent("c", &["b"]), gated("d", Approve::Before)]));
     world.steps(&[act(Action::Pause), act(Action::Skip { node: "c".into() })]);
     world.done("a", json!(1));
@@ -43,7 +43,7 @@ fn verbs_that_were_said_together_are_taken_back_one_by_one_and_nothing_else_is()
 }
 
 #[test]
-fn the_next_attempt_of_a_node_comes_also_when_a_verb_about_it_is_taken_back_late() {
+fn the_next_attempt_of_a_node_comes_also_when_an_action_about_it_is_undone_late() {
     let mut world = World::new(plan(vec![agent("a", &[]), agent("b", &[])]));
     world.fail("a", ErrorKind::NothingBegan);
     assert_eq!(world.state("a"), "retrying");
@@ -59,7 +59,7 @@ fn the_next_attempt_of_a_node_comes_also_when_a_verb_about_it_is_taken_back_late
 }
 
 #[test]
-fn a_lock_that_a_verb_freed_and_somebody_took_is_not_given_back() {
+fn a_lock_that_an_action_freed_and_somebody_took_is_not_freed_again() {
     let locked = |mut node: Node| {
         node.policy.locks = Some(vec!["file".into()]);
         node
@@ -74,7 +74,7 @@ fn a_lock_that_a_verb_freed_and_somebody_took_is_not_given_back() {
 }
 
 #[test]
-fn what_is_refused_is_judged_behind_the_verbs_that_come_before_it() {
+fn what_is_refused_is_judged_behind_the_actions_that_come_before_it() {
     let world = World::new(plan(vec![agent("a", &[])]));
     let add = Edit::AddNode { node: Box::new(agent("d", &[])), at: None };
     let (add, hold) = (Command::act(Action::Edit { edits: vec![add] }), Command::act(Action::Hold { target: on("d") }));
@@ -96,7 +96,7 @@ fn a_branch_keeps_whole_steps() {
     assert!(Record::whole(&world.records, 2) < routed, "earlier steps end before");
 }
 
-/// The journal is opened again, and the newest verb taken back.
+/// The journal is opened again, and the newest action undone.
 fn reopen_and_undo(world: &mut World) -> Vec<Event> {
     world.run = Run::replay(&world.records);
     world.effects.clear();
@@ -104,9 +104,9 @@ fn reopen_and_undo(world: &mut World) -> Vec<Event> {
 }
 
 #[test]
-fn a_verb_that_leaves_nothing_to_do_is_taken_back_although_the_run_is_over_by_it() {
+fn an_action_that_leaves_nothing_to_do_is_undone_although_the_run_is_over_by_it() {
     let node = || NodeId::new("b");
-    let verbs = [
+    let actions = [
         Action::Cancel { target: ActionTarget::Run },
         Action::Cancel { target: on("b") },
         Action::Cancel { target: ActionTarget::Branch(node()) },
@@ -115,20 +115,20 @@ fn a_verb_that_leaves_nothing_to_do_is_taken_back_although_the_run_is_over_by_it
         Action::Override { node: node(), value: json!("by hand") },
         Action::Edit { edits: vec![Edit::RemoveNode { id: "c".into() }, Edit::RemoveNode { id: "b".into() }] },
     ];
-    for verb in verbs {
+    for action in actions {
         let mut world = World::new(plan(vec![agent("a", &[]), gated("b", Approve::Before), agent("c", &["b"])]));
         world.done("a", json!(1));
-        if matches!(verb, Action::Override { .. }) {
+        if matches!(action, Action::Override { .. }) {
             world.act(Action::Skip { node: "c".into() });
         }
         let before = plain(&world.run);
-        world.act(verb.clone());
-        assert!(world.outcome().is_some(), "{verb:?} leaves nothing to do");
+        world.act(action.clone());
+        assert!(world.outcome().is_some(), "{action:?} leaves nothing to do");
         let events = reopen_and_undo(&mut world);
-        assert!(matches!(events[..], [Event::RunReopened { .. }, Event::Undone { .. }]), "{verb:?}: {events:?}");
-        assert!(plain(&world.run) == before, "{verb:?}: {}", world.states());
+        assert!(matches!(events[..], [Event::RunReopened { .. }, Event::Undone { .. }]), "{action:?}: {events:?}");
+        assert!(plain(&world.run) == before, "{action:?}: {}", world.states());
         world.decide(1, GateReply::Approve);
-        assert_eq!(world.state("b"), "running", "{verb:?}");
+        assert_eq!(world.state("b"), "running", "{action:?}");
     }
 }
 

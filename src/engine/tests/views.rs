@@ -219,7 +219,7 @@ fn the_critical_path_leads_out_of_plans_inside_and_into_them_and_ends_where_some
 }
 
 #[test]
-fn a_node_keeps_bar_and_words_and_answers_under_its_new_name_and_a_replay_shows_the_old_one() {
+fn a_node_keeps_bar_and_text_and_answers_under_its_new_name_and_a_replay_shows_the_old_one() {
     let gated = |id: &str, deps: &[&str]| {
         let mut node = agent(id, deps);
         node.policy.approve = Some(Approve::Before);
@@ -371,8 +371,8 @@ fn a_trace_says_of_a_void_question_by_what_it_was_void() {
     world.decide(4, GateReply::Approve);
     let again = "closed: somebody said to run `a` again with what depends on it, so the node runs again";
     assert_eq!(asked(&world, "b"), [again, "approved by anna"]);
-    let told = serde_json::to_value(&trace(&world, "b").steps[0].approvals).unwrap();
-    assert_eq!((told[0]["voided"].as_str().map(str::len), told[1].get("voided")), (Some(again.len() - "closed: ".len()), None));
+    let shown = serde_json::to_value(&trace(&world, "b").steps[0].approvals).unwrap();
+    assert_eq!((shown[0]["voided"].as_str().map(str::len), shown[1].get("voided")), (Some(again.len() - "closed: ".len()), None));
 }
 
 #[test]
@@ -438,16 +438,16 @@ fn why_names_who_has_the_slots_and_the_locks() {
     let ids: Vec<String> = (1..=9).map(|n| format!("n{n}")).collect();
     let mut world = World::with(plan(ids.iter().map(|id| agent(id, &[])).collect()), settings);
     let names = "`n1`, `n2`, `n3`, `n4`, `n5` and 2 more";
-    let told = world.why("n8");
-    assert_eq!(told[0], format!("`n8` is ready and waits for a free slot (7 of 7 in use: {names})"));
-    assert_eq!(told[1..], ["n1", "n2", "n3", "n4", "n5"].map(|id| format!("  `{id}` is running")), "a bounded list");
+    let shown = world.why("n8");
+    assert_eq!(shown[0], format!("`n8` is ready and waits for a free slot (7 of 7 in use: {names})"));
+    assert_eq!(shown[1..], ["n1", "n2", "n3", "n4", "n5"].map(|id| format!("  `{id}` is running")), "a bounded list");
     at(&mut world, 1_010).done("n1", json!(1));
     at(&mut world, 1_020).ask("n2", "1", "write", json!({"path": "x"}), Verdict::Ask);
     assert_eq!(world.state("n9"), "running");
     world.decide(1, GateReply::Approve);
-    let told = world.why("n2");
+    let shown = world.why("n2");
     let names = "`n3`, `n4`, `n5`, `n6`, `n7` and 2 more";
-    assert_eq!(told[0], format!("`n2` has its answers and waits for a free slot (7 of 7 in use: {names})"), "oldest work first");
+    assert_eq!(shown[0], format!("`n2` has its answers and waits for a free slot (7 of 7 in use: {names})"), "oldest work first");
     assert_eq!(world.run.why(&"n2".into())[0].obstacle, Obstacle::Slot);
 
     let mut world =
@@ -531,7 +531,7 @@ fn work_of_a_node_that_was_skipped_when_it_ran_again_is_no_part_of_the_lower_bou
 }
 
 #[test]
-fn a_bar_tells_at_once_of_a_pause_however_it_came_and_a_verb_looks_at_no_more_nodes_than_it_names() {
+fn a_bar_shows_at_once_a_pause_however_it_came_and_an_action_looks_at_no_more_nodes_than_it_names() {
     let mut world = World::with(plan(vec![agent("a", &[]), agent("b", &[]), agent("c", &[])]), RunSettings { slots: 1, ..settings() });
     let doing = |world: &World, id: &str| {
         let (timeline, _) = Timeline::replay(&world.records);

@@ -86,15 +86,15 @@ fn a_stages_plan_stops_at_a_terminal_stage_and_tells_of_each_stage() {
     let world = World::new(stages());
     assert_eq!(world.states(), "start succeeded, which succeeded, left skipped, right succeeded, join skipped, after skipped");
     assert_eq!(world.outcome(), Some(Outcome::Succeeded));
-    let told = world.records.iter().filter_map(|record| match &record.event {
+    let text = world.records.iter().filter_map(|record| match &record.event {
         Event::StageStarted { node_id } => Some(format!("start {node_id}")),
         Event::Checkpoint { node_id } => Some(format!("checkpoint {node_id}")),
         Event::StageFinished { node_id } => Some(format!("finish {node_id}")),
         _ => None,
     });
-    let told: Vec<String> = told.collect();
+    let text: Vec<String> = text.collect();
     let expected = ["start", "which", "right"].map(|id| [format!("start {id}"), format!("checkpoint {id}"), format!("finish {id}")]);
-    assert_eq!(told, expected.concat());
+    assert_eq!(text, expected.concat());
 }
 
 #[test]
@@ -107,12 +107,12 @@ fn a_decision_of_a_stages_plan_that_names_no_edge_takes_the_first_and_says_so() 
         Event::LogLine { text, .. } => Some(text.clone()),
         _ => None,
     });
-    let expected = "the answer names `elsewhere`, which is none of its ways out (`yes`, `no`), so the first is taken";
+    let expected = "the answer names `elsewhere`, which is none of its edges (`yes`, `no`), so the first is taken";
     assert_eq!(log.as_deref(), Some(expected));
 }
 
 #[test]
-fn an_agent_that_decides_is_told_its_ways_out() {
+fn an_agent_that_decides_gets_its_routes() {
     let plan = read(json!({"nodes": [
         {"id": "which", "decide": {"agent": "worker", "objective": "left or right?"}},
         {"id": "a", "value": 1}, {"id": "b", "value": 2}

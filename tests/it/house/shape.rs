@@ -27,7 +27,7 @@ const SHARED_NAMES: [&str; 0] = [];
 const WITHOUT_WILDCARD: [&str; 3] = ["Event::", "Command::", "NodeState::"];
 
 /// Rooms that still match on one of these with a wildcard, with their number, which may only fall.
-const WILDCARDS: [(&str, usize); 1] = [("engine", 9)];
+const WILDCARDS: [(&str, usize); 0] = [];
 
 /// The name after a keyword that opens a definition, if the line is one.
 fn defined<'l>(line: &'l str, keywords: &[&str]) -> Option<&'l str> {

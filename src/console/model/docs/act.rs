@@ -8,7 +8,7 @@ use crate::text::Plain;
 /// What an action would change.
 pub fn proposal(proposal: &Proposal) -> Doc<'static> {
     let mut doc = Doc::default();
-    let words = proposal.action.words();
+    let words = proposal.action.label();
     let mut letters = words.chars();
     let title: String = letters.next().into_iter().flat_map(char::to_uppercase).chain(letters).collect();
     doc.line(Role::Heading, Plain::summary(&format!("{title}?")));

@@ -30,7 +30,7 @@ pub fn output<'a>(run: &'a RunView, id: &NodeId, first: Doc<'a>, go_on: &str) ->
             doc.text(Role::Dim, &format!("{state}: {reason}"));
         }
     }
-    if let Some(mark) = node.mark_words() {
+    if let Some(mark) = node.mark_label() {
         doc.text(Role::Warning, mark_words(&mark));
     }
     if let Some(kept) = run.seen().run.kept(id) {
@@ -73,8 +73,8 @@ pub fn output<'a>(run: &'a RunView, id: &NodeId, first: Doc<'a>, go_on: &str) ->
 pub fn held(model: &Model, run: &RunView, id: &NodeId, doc: &mut Doc<'_>) {
     let mut calls = run.seen().run.held_calls(id);
     let Some(call) = calls.next() else { return };
-    let behind: Vec<String> = calls.map(|call| call.next.words()).collect();
-    doc.heading(&format!("held before it calls {}{}", call.next.words(), words::first_of(1 + behind.len())));
+    let behind: Vec<String> = calls.map(|call| call.next.label()).collect();
+    doc.heading(&format!("held before it calls {}{}", call.next.label(), words::first_of(1 + behind.len())));
     if let NextCall::Tool { args, .. } = &call.next {
         doc.text(Role::Code, &words::pretty(args));
     }

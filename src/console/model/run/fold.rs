@@ -37,7 +37,7 @@ impl Fold {
         self.run.evolve(record);
         self.timeline.fold(&self.run, record);
         self.last = record.at;
-        if !matches!(record.event.topic(), Topic::Words(_)) {
+        if !matches!(record.event.topic(), Topic::Text(_)) {
             self.moved = record.seq;
         }
         carry(&mut self.transcripts, &self.renames.fold(record));
@@ -46,7 +46,7 @@ impl Fold {
                 self.shape += 1;
                 self.count_all();
             }
-            Event::Acted { verb: action, nodes, .. } => self.acted(action, nodes),
+            Event::Acted { action, nodes, .. } => self.acted(action, nodes),
             // Puts all back.
             Event::Undone { .. } => {
                 self.shape += 1;

@@ -69,7 +69,7 @@ fn asks(proposal: &Proposal) -> bool {
 
 /// Proposes, and says why not where it can't be done.
 fn say(model: &mut Model, turn: &mut UpdateTurn, action: Action) {
-    let words = action.words();
+    let words = action.label();
     if let Err(why) = propose(model, turn, action) {
         model.status = Some(Status::warn(&format!("can't {words}: {why}")));
     }

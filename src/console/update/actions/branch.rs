@@ -106,7 +106,7 @@ fn confirm(model: &mut Model, actions: Vec<Action>) {
     }
     let kept = Run::replay(records.iter().take_while(|record| record.seq <= seq));
     lines.push(Plain::line(&format!("The new run keeps everything up to there{}. This run stays as it is.", goes_on(&kept, &actions))));
-    lines.extend(actions.iter().map(|action| Plain::summary(&format!("First: {}.", action.words()))));
+    lines.extend(actions.iter().map(|action| Plain::summary(&format!("First: {}.", action.label()))));
     let then = Confirmed::Branch { run: view.id.clone(), seq, actions };
     model.dialogs.push(Dialog::Confirm(Confirm { lines, then }));
 }
