@@ -17,7 +17,7 @@ use crate::plan::{
     validate::{Severity, validate},
 };
 use crate::store::{RunFilter, RunRow, Store, StoreError, short};
-use crate::tools::sweep_scratch;
+use crate::tools::sweep;
 use serde_json::json;
 use std::{
     collections::HashMap,
@@ -187,8 +187,9 @@ impl Shared {
         let stored = Stored::take(&*self.store, run, &last.by).await?;
         self.refuse_to_drive(stored.id(), stored.run())?;
         refuse_idle(stored.run(), &last.commands, self.clock.now())?;
-        // What commands left whose process was killed. Nothing is lost where it stays.
-        let _ = tokio::task::spawn_blocking(sweep_scratch).await;
+        // What tools left whose process was killed. Nothing is lost where it stays.
+        let (workspace, paths) = (self.places.workspace.clone(), unfinished_paths(stored.run()));
+        let _ = tokio::task::spawn_blocking(move || sweep(&workspace, &paths)).await;
         let services = self.services(stored.run().settings().and_then(|settings| settings.model.clone()));
         let session = RunSession::resume(services, stored, last, listener).await?;
         self.keep(&session);
@@ -342,6 +343,12 @@ fn refuse_idle(run: &Run, commands: &[Command], now: Time) -> Result<(), Problem
         None => run.refusal_of(commands, now),
     };
     refusal.map_or(Ok(()), |message| Err(Problem::new(message)))
+}
+
+/// The paths that calls were given of which nobody knows whether they ended.
+fn unfinished_paths(run: &Run) -> Vec<String> {
+    let calls = run.nodes().flat_map(|(_, node)| &node.lineage.tools).filter(|(_, report)| report.is_none());
+    calls.filter_map(|(call, _)| Some(call.args.get("path")?.as_str()?.to_owned())).collect()
 }
 
 /// Errors of a plan stop it before anything is journalled.

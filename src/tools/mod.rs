@@ -8,7 +8,6 @@ mod registry;
 pub mod sandbox;
 mod workspace;
 
-pub use builtin::sweep_scratch;
 pub use config::{CommandConfig, FetchConfig, SearchConfig, SearchProvider, ToolsConfig};
 pub use globs::{GlobError, Globs};
 pub use permission::{Permission, PermissionConfig, PermissionError};
@@ -17,11 +16,21 @@ pub use workspace::{Located, Workspace};
 
 use async_trait::async_trait;
 use serde_json::Value;
-use std::{path::PathBuf, sync::Arc};
+use std::{
+    path::{Path, PathBuf},
+    sync::Arc,
+};
 
 use crate::engine::{DataSource, FileAccess, Preview};
 use crate::models::ChatModel;
 use crate::plan::{Risk, ToolInfo};
+
+/// Takes away what processes left that were killed: scratch folders, and what writes to these paths left beside them.
+pub fn sweep(workspace: &Path, paths: &[String]) {
+    builtin::sweep_scratch();
+    let Ok(workspace) = Workspace::new(workspace) else { return };
+    paths.iter().filter_map(|path| workspace.locate_for_writing(path).ok()).for_each(|at| workspace.sweep(&at));
+}
 
 #[async_trait]
 pub trait Tool: Send + Sync {

@@ -28,6 +28,26 @@ fn under_way(program: &Program, args: &[&str]) -> Child {
 }
 
 #[test]
+fn what_a_killed_write_left_in_the_workspace_goes_when_its_run_is_resumed() {
+    let program = Program::new();
+    let write = json!({"id": "write", "tool": "write_file", "args": {"path": "notes/out.txt", "content": "x"}});
+    let file = program.file("plan.json", json!({"dagdeck": 1, "nodes": [write]}).to_string());
+    program.run(&["run", &file, "--yes"]).code(0);
+    // As the program leaves it that is killed in the middle of the write.
+    let journal = rusqlite::Connection::open(program.home().join("state/journal.db")).unwrap();
+    let started = "(SELECT seq FROM events WHERE kind = 'tool_started')";
+    journal.execute(&format!("DELETE FROM events WHERE seq > {started}"), []).unwrap();
+    journal.execute(&format!("UPDATE events SET more = 0 WHERE seq = {started}"), []).unwrap();
+    journal.execute("UPDATE runs SET outcome = NULL, finished = NULL", []).unwrap();
+    program.file("notes/.dagdeck-019f0000000070008000000000000000.tmp", "half");
+    program.file("notes/.dagdeck-mine.tmp", "a person's own");
+    program.run(&["resume", "last"]).code(7);
+    let mut left: Vec<_> = program.workspace().join("notes").read_dir().unwrap().map(|file| file.unwrap().file_name()).collect();
+    left.sort();
+    assert_eq!(left, [".dagdeck-mine.tmp", "out.txt"]);
+}
+
+#[test]
 fn a_run_whose_journal_is_deleted_freezes_with_a_message_and_what_is_in_memory_is_kept() {
     for how in [
         |program: &Program| remove_dir_all(program.home().join("state")).unwrap(),

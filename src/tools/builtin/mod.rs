@@ -17,7 +17,7 @@ mod summarize;
 mod web_search;
 mod write_file;
 
-pub use scratch::sweep_scratch;
+pub(super) use scratch::sweep_scratch;
 
 use super::{Tool, ToolsConfig};
 use shared::{AbandonFlag, access, arguments, blocking, decode, describe};

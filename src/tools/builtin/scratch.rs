@@ -50,7 +50,7 @@ impl Scratch {
 }
 
 /// Takes away the folders of commands whose process was killed, as far as they are this user's. Reads and removes files.
-pub fn sweep_scratch() {
+pub(in crate::tools) fn sweep_scratch() {
     sweep(&std::env::temp_dir());
 }
 
