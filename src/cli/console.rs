@@ -31,7 +31,8 @@ pub fn console(args: &ConsoleArgs, place: &CliContext, io: &mut Io<'_>) -> Resul
         let ended = runtime::run(&host, options, Box::new(std::io::stdout()), env).await;
         match ended {
             Ok(Parting::Cancels) => host.shutdown().await,
-            Ok(Parting::Leaves) | Err(_) => host.leave().await,
+            Ok(Parting::Interrupted(signal)) => host.leave(Some(signal)).await,
+            Ok(Parting::Leaves) | Err(_) => host.leave(None).await,
         }
         ended.map(|_| Exit::Success).map_err(|error| CliError::new(format!("the console ended: {error}")))
     })?

@@ -1,6 +1,6 @@
 //! Exit codes and the errors that carry them.
 
-use crate::{engine::Outcome, host::RunSignal};
+use crate::engine::{Outcome, StopSignal};
 use std::{fmt, process::ExitCode};
 
 /// How the program ends. Scripts rely on the numbers.
@@ -20,7 +20,7 @@ pub enum Exit {
     /// The run waits at a gate that no flag decides.
     Undecided,
     /// A signal stopped the run, which can be resumed.
-    Signalled(RunSignal),
+    Signalled(StopSignal),
 }
 
 impl Exit {
@@ -34,7 +34,8 @@ impl Exit {
             Self::Failed => 5,
             Self::Cancelled => 6,
             Self::Undecided => 7,
-            Self::Signalled(signal) => signal.exit_code(),
+            // The shell's custom for a program that a signal ended.
+            Self::Signalled(signal) => 128 + signal.number(),
         }
     }
 }

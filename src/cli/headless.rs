@@ -3,8 +3,8 @@
 
 use super::{CliContext, CliError, Exit, GateArgs, Io, ls::short, named};
 use crate::{
-    engine::{Action, ActionTarget, Command, Event, NodeFact, Pace, Record, Run, RunId, Time, elapsed},
-    host::{ContinueFrom, Flags, Headless, HeadlessEnd, LocalHost, RunSignal, RunSignals, Yes},
+    engine::{Action, ActionTarget, Command, Event, NodeFact, Pace, Record, Run, RunId, StopSignal, Time, elapsed},
+    host::{ContinueFrom, Flags, Headless, HeadlessEnd, LocalHost, RunSignals, Yes},
     plan::{Plan, order::PlanGraph},
     store::RunFilter,
     text::Plain,
@@ -97,11 +97,11 @@ pub(super) fn signals() -> RunSignals {
         // Nobody hears it once the run is over.
         let _ = sender.send(first);
         let mut last = end_signal().await;
-        if (first, last) == (RunSignal::Interrupt, RunSignal::Interrupt) && at.elapsed() < CANCEL_WITHIN {
+        if (first, last) == (StopSignal::Interrupt, StopSignal::Interrupt) && at.elapsed() < CANCEL_WITHIN {
             let _ = sender.send(last);
             last = end_signal().await;
         }
-        std::process::exit(i32::from(last.exit_code()));
+        std::process::exit(i32::from(Exit::Signalled(last).number()));
     });
     receiver
 }
@@ -113,7 +113,7 @@ pub(super) async fn cancel_if_asked(
     stop: &mut RunSignals,
     printer: &mut Printer<'_, '_>,
 ) -> Result<Headless, CliError> {
-    if ended.end != HeadlessEnd::Stopped(RunSignal::Interrupt) {
+    if ended.end != HeadlessEnd::Stopped(StopSignal::Interrupt) {
         return Ok(ended);
     }
     printer.io.say("stopped; press ctrl-c again within 2 s to cancel the run");
@@ -127,7 +127,7 @@ pub(super) async fn cancel_if_asked(
 }
 
 /// Waits for Ctrl-C, a request to terminate, or the end of the terminal, unless that is meant not to matter (`nohup`).
-async fn end_signal() -> RunSignal {
+async fn end_signal() -> StopSignal {
     async fn received(kind: SignalKind) {
         match signal(kind) {
             Ok(mut signal) => {
@@ -139,9 +139,9 @@ async fn end_signal() -> RunSignal {
     }
     let hang_up = async { if hang_ups_are_ignored() { std::future::pending().await } else { received(SignalKind::hangup()).await } };
     tokio::select! {
-        () = received(SignalKind::interrupt()) => RunSignal::Interrupt,
-        () = received(SignalKind::terminate()) => RunSignal::Terminate,
-        () = hang_up => RunSignal::HangUp,
+        () = received(SignalKind::interrupt()) => StopSignal::Interrupt,
+        () = received(SignalKind::terminate()) => StopSignal::Terminate,
+        () = hang_up => StopSignal::HangUp,
     }
 }
 
@@ -210,6 +210,7 @@ fn is_followed(event: &Event) -> bool {
         ),
         Event::RunCreated { .. }
         | Event::RunStarted
+        | Event::RunInterrupted { .. }
         | Event::RunRecovered { .. }
         | Event::RunReopened { .. }
         | Event::Branched { .. }
@@ -243,9 +244,11 @@ pub(super) fn finish(ended: &Headless, as_json: bool, io: &mut Io<'_>) -> Result
             io.say(&CliError::from(problem.clone()).to_string());
             (Exit::Error, json!("frozen"), if as_json { problem.message.clone() } else { String::new() })
         }
-        HeadlessEnd::Stopped(signal) => {
-            (Exit::Signalled(*signal), json!("interrupted"), format!("stopped by {}; `dagdeck resume {name}` continues it", signal.name()))
-        }
+        HeadlessEnd::Stopped(signal) => (
+            Exit::Signalled(*signal),
+            json!("interrupted"),
+            format!("interrupted by {}; `dagdeck resume {name}` continues it", signal.name()),
+        ),
     };
     if as_json {
         let last = json!({"run": ended.run, "outcome": outcome, "reason": reason, "exit": exit.number()});

@@ -50,8 +50,8 @@ pub fn ls(args: &LsArgs, place: &CliContext, io: &mut Io<'_>) -> Result<Exit, Cl
 }
 
 /// How a run is, by who drives it.
-pub(super) fn status(status: RunStatus, driver: Option<&str>) -> &'static str {
-    if driver.is_none() { status.without_driver().word() } else { status.word() }
+pub(super) fn status(status: RunStatus, driver: Option<&str>) -> RunStatus {
+    if driver.is_none() { status.without_driver() } else { status }
 }
 
 /// Runs with their branches below them, and how deep each stands; the newest family first.
@@ -75,7 +75,7 @@ fn families(runs: &[RunRow]) -> Vec<(usize, &RunRow)> {
 /// How a run stands, how long it took, how large it is.
 fn cells(run: &RunRow, driver: Option<&str>) -> [String; 3] {
     let took = run.finished.map_or_else(|| "-".to_owned(), |end| elapsed(end.since(run.created)).into_string());
-    [status(run.status, driver).to_owned(), took, run.nodes.to_string()]
+    [status(run.status, driver).label(run.interrupted_by), took, run.nodes.to_string()]
 }
 
 /// Where it came from, and its goal. A branch below its parent needn't name it.
@@ -91,7 +91,7 @@ fn title(depth: usize, run: &RunRow) -> Plain {
 
 fn as_json(run: &RunRow, driver: Option<&str>) -> Value {
     json!({
-        "run": run.run, "status": status(run.status, driver), "driver": driver, "goal": run.goal,
+        "run": run.run, "status": status(run.status, driver), "interrupted_by": run.interrupted_by, "driver": driver, "goal": run.goal,
         "workspace": run.workspace, "created_at": run.created, "finished_at": run.finished, "nodes": run.nodes, "waiting": run.waiting,
         "parent": run.parent.as_ref().map(|(run, seq)| json!({"run": run, "seq": seq})), "imported_at": run.imported,
     })

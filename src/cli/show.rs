@@ -83,7 +83,7 @@ pub(super) fn json_of(run: &Run, id: &str, driver: Option<&str>) -> Value {
     let nodes: Vec<Value> = nodes.map(|(id, node)| node_json(run, id, node, is_interrupted(run, node, driver))).collect();
     let gates: Vec<Value> = run.gates().map(|(gate, decided)| gate_json(run, gate, decided)).collect();
     json!({
-        "run": id, "status": status(run.status(), driver),
+        "run": id, "status": status(run.status(), driver), "interrupted_by": run.interrupted_by(),
         "reason": run.outcome().map(|(_, reason)| reason), "goal": run.plan().map(|plan| plan.goal.as_str()),
         "nodes": nodes, "gates": gates,
     })
@@ -144,7 +144,7 @@ fn gate_json(run: &Run, gate: &Gate, decided: Option<&Decided>) -> Value {
 /// Elapsed time counts to `last` where the run is open.
 pub(super) fn print(run: &Run, (id, driver): (&str, Option<&str>), last: Time, io: &mut Io<'_>) -> Result<(), CliError> {
     let goal = run.plan().map_or("", |plan| plan.goal.as_str());
-    let status = status(run.status(), driver);
+    let status = status(run.status(), driver).label(run.interrupted_by());
     let goal = if goal.trim().is_empty() { Plain::default() } else { Plain::line(": ").then(&Plain::summary(goal)) };
     io.line(&format!("{} {status}, {}, {}{goal}", short(id), elapsed(run.elapsed_ms(last)), work(run.work_ms())))?;
     if let Some((_, reason)) = run.outcome().filter(|(_, reason)| !reason.is_empty()) {

@@ -2,7 +2,7 @@
 
 use super::{AboutArgs, CliContext, CliError, Exit, Io, ls::short, named, show};
 use crate::{
-    engine::{Blocker, NodeState, Obstacle, Run, RunId},
+    engine::{Blocker, NodeState, Obstacle, Run, RunId, RunStatus},
     host::{Clock, SystemClock},
     plan::NodeId,
     text::Plain,
@@ -21,7 +21,7 @@ pub fn why(args: &AboutArgs, place: &CliContext, io: &mut Io<'_>) -> Result<Exit
     let interrupted = |id: &NodeId| run.node(id).is_some_and(|node| show::is_interrupted(&run, node, driver.as_deref()));
     let resumed = run.without_driver(SystemClock.now());
     for link in links.iter_mut().filter(|link| link.obstacle == Obstacle::Work && interrupted(&link.node)) {
-        link.sentence = broken_off(&link.node, &resumed, short(&id));
+        link.sentence = broken_off(&link.node, &run, &resumed, short(&id));
     }
     if args.json {
         io.json(&json!({ "run": id, "node": args.node, "links": links }))?;
@@ -37,7 +37,7 @@ pub fn why(args: &AboutArgs, place: &CliContext, io: &mut Io<'_>) -> Result<Exit
 }
 
 /// What was at work when the process that drove its run ended, and what becomes of it.
-fn broken_off(node: &NodeId, resumed: &Run, run: &str) -> String {
+fn broken_off(node: &NodeId, run: &Run, resumed: &Run, name: &str) -> String {
     let next = match resumed.node(node).map(|node| &node.state) {
         Some(NodeState::Unknown) => "asks you what happened",
         Some(NodeState::Succeeded) => "uses its result",
@@ -56,7 +56,8 @@ fn broken_off(node: &NodeId, resumed: &Run, run: &str) -> String {
         )
         | None => "runs it again",
     };
-    format!("`{node}` was at work when its run was interrupted: `dagdeck resume {run}` {next}")
+    let how = RunStatus::Interrupted.label(run.interrupted_by());
+    format!("`{node}` was at work when its run was {how}: `dagdeck resume {name}` {next}")
 }
 
 /// What a person can do.

@@ -166,8 +166,8 @@ impl<V: Fn(&str) -> Option<String> + Send + Sync> Console<V> {
             TerminalEvent::Resized { width, height } => self.take(Msg::Resize(width, height), self.term.now()).await,
             TerminalEvent::FrameDue => self.draw().await,
             TerminalEvent::Flushed { frame, at } => self.flushed(frame, at).await,
-            TerminalEvent::Stop(_) => {
-                Ok(LoopContinues::Leave(actions::app::summary(&self.model, self.term.now(), "interrupted"), Parting::Leaves))
+            TerminalEvent::Stop(signal) => {
+                Ok(LoopContinues::Leave(actions::app::summary(&self.model, self.term.now(), "interrupted"), Parting::Interrupted(signal)))
             }
             TerminalEvent::Lost(why) => Err(io::Error::other(why)),
         }
@@ -306,7 +306,7 @@ fn after(event: TerminalEvent, msg: Option<Msg>) -> Acted {
     match event {
         TerminalEvent::Resized { width, height } => said.push(Msg::Resize(width, height)),
         TerminalEvent::Lost(why) => return Acted::Lost(why),
-        TerminalEvent::Stop(_) => return Acted::Leaves(Vec::new(), Parting::Leaves),
+        TerminalEvent::Stop(signal) => return Acted::Leaves(Vec::new(), Parting::Interrupted(signal)),
         TerminalEvent::Key { .. }
         | TerminalEvent::Burst { .. }
         | TerminalEvent::TypedAtOnce { .. }

@@ -17,6 +17,7 @@ impl Run {
             }
             Event::RunCreated { .. }
             | Event::RunStarted
+            | Event::RunInterrupted { .. }
             | Event::RunReopened { .. }
             | Event::RunCancelled { .. }
             | Event::RunSettled { .. }

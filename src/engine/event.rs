@@ -2,7 +2,7 @@
 
 use super::{
     Action, Actor, BreakId, EdgeId, Gate, GateId, GateReply, HeldCall, Job, Kept, Mark, ModelCall, Moment, NodeError, Outcome, RunId,
-    RunSettings, SkippedBy, Time, ToolCall, ToolReport,
+    RunSettings, SkippedBy, StopSignal, Time, ToolCall, ToolReport,
 };
 use crate::plan::{NodeId, Plan};
 use serde::{Deserialize, Serialize};
@@ -30,6 +30,8 @@ pub enum Event {
         /// Who opened it again.
         by: Actor,
     },
+    /// A signal ended the process that drove the run. It goes on with `RunRecovered`.
+    RunInterrupted { signal: StopSignal },
     /// The run was over and goes on, by the action that comes right behind, or because the last one is undone there.
     RunReopened {
         /// Who asked for it.

@@ -35,7 +35,11 @@ impl Run {
             Event::RunCancelled { by } => self.stage.cancelled_by = Some(by.clone()),
             Event::RunSettled { outcome, reason } => (self.stage.outcome, self.stage.ended) = (Some((*outcome, reason.clone())), Some(at)),
             Event::RunReopened { .. } => (self.stage.outcome, self.stage.ended) = (None, None),
-            Event::RunRecovered { .. } => self.was_idle(at),
+            Event::RunInterrupted { signal } => self.stage.interrupted_by = Some(*signal),
+            Event::RunRecovered { .. } => {
+                self.stage.interrupted_by = None;
+                self.was_idle(at);
+            }
             // What ended the other run doesn't end this one.
             Event::Branched { .. } => {
                 self.was_idle(at);

@@ -1,7 +1,8 @@
 //! `Input`, `Command`, `Effect`, `Job`: what the world reports to a run, what people ask of it, and what it asks of the world. Plain data.
 
 use super::{
-    Action, Actor, DataSource, Done, FileAccess, GateId, GateReply, ModelCall, NodeError, RunId, RunSettings, Time, ToolCall, ToolReport,
+    Action, Actor, DataSource, Done, FileAccess, GateId, GateReply, ModelCall, NodeError, RunId, RunSettings, StopSignal, Time, ToolCall,
+    ToolReport,
 };
 use crate::plan::{CodeNode, Field, NodeId, Plan, Verdict};
 use serde::{Deserialize, Serialize};
@@ -40,6 +41,8 @@ pub enum Input {
         /// What happened.
         fact: WorkerFact,
     },
+    /// A signal ends the process that drives the run.
+    Interrupt { signal: StopSignal },
     /// Nothing happened: what follows from the state goes on, where a step ended before all was done.
     Proceed,
     /// The first input of a run whose driver ended without leaving it: nobody works at it any more.

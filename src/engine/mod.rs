@@ -33,6 +33,7 @@ mod run;
 mod slots;
 mod state;
 mod steer;
+mod stop_signal;
 mod time;
 mod timeline;
 mod topic;
@@ -61,6 +62,7 @@ pub use report::{DataSource, Done, ErrorKind, FileAccess, ModelCall, NodeError, 
 pub use run::{Batch, Run};
 pub use state::{EdgeState, Inside, Lineage, NodeRun, NodeState, SkippedBy, Spent};
 pub use steer::Pace;
+pub use stop_signal::StopSignal;
 pub use time::Time;
 pub use timeline::{After, Bar, Doing, StartCause, Stretch, Timeline, TimelineChart};
 pub use topic::Topic;

@@ -2,7 +2,7 @@
 //! the agenda calls for, `evolve` folds them, `effects` says what they ask of the world.
 
 use super::{
-    Actor, Decided, EdgeId, EdgeState, Effect, Event, Gate, GateId, Input, NodeRun, Outcome, Record, RunId, RunSettings, Time,
+    Actor, Decided, EdgeId, EdgeState, Effect, Event, Gate, GateId, Input, NodeRun, Outcome, Record, RunId, RunSettings, StopSignal, Time,
     flow::{Flow, Phase},
     graph::{NodeIx, RunGraph, Settled},
     inner_run::{InnerRun, InnerRunIx},
@@ -70,6 +70,8 @@ pub(super) struct RunProgress {
     /// Who wanted everything to wrap up.
     pub stopped_by: Option<String>,
     pub outcome: Option<(Outcome, String)>,
+    /// What ended the process that drove it, until somebody drives it on.
+    pub interrupted_by: Option<StopSignal>,
     /// When the run was created, or left the run that it branched off.
     pub created: Time,
     pub ended: Option<Time>,
@@ -238,6 +240,11 @@ impl Run {
     /// How the run ended and why; `None` while it goes on.
     pub fn outcome(&self) -> Option<(Outcome, &str)> {
         self.stage.outcome.as_ref().map(|(outcome, reason)| (*outcome, reason.as_str()))
+    }
+
+    /// The signal that ended the process which drove the run last; `None` where none did, and once the run goes on.
+    pub fn interrupted_by(&self) -> Option<StopSignal> {
+        self.stage.interrupted_by
     }
 
     /// Whether only people keep the run from going on (open gates, unknown nodes, holds, breakpoints, a pause): no worker runs, no timer is due.

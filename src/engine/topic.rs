@@ -27,6 +27,7 @@ impl Event {
         match self {
             Self::RunCreated { .. }
             | Self::RunStarted
+            | Self::RunInterrupted { .. }
             | Self::RunRecovered { .. }
             | Self::RunReopened { .. }
             | Self::Branched { .. }

@@ -64,6 +64,7 @@ impl Transcript {
             },
             Event::RunCreated { .. }
             | Event::RunStarted
+            | Event::RunInterrupted { .. }
             | Event::RunRecovered { .. }
             | Event::RunReopened { .. }
             | Event::Branched { .. }

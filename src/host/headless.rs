@@ -6,7 +6,9 @@ use super::{
     local::{LocalHost, Shared},
     session::{FirstCommands, Order, RunSession},
 };
-use crate::engine::{Actor, Command, Event, Gate, GateId, GateKind, GateReply, LOST_OPTIONS, NodeState, Outcome, Record, Run, RunId};
+use crate::engine::{
+    Actor, Command, Event, Gate, GateId, GateKind, GateReply, LOST_OPTIONS, NodeState, Outcome, Record, Run, RunId, StopSignal,
+};
 use crate::plan::{Catalog, NodeId, Plan};
 use crate::tools::Globs;
 use serde_json::{Map, Value};
@@ -88,35 +90,8 @@ pub enum ContinueFrom {
     Event(u64),
 }
 
-/// A signal that stops a run without a person.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum RunSignal {
-    HangUp,
-    Interrupt,
-    Terminate,
-}
-
-impl RunSignal {
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::HangUp => "SIGHUP",
-            Self::Interrupt => "SIGINT",
-            Self::Terminate => "SIGTERM",
-        }
-    }
-
-    /// The exit code of a program that the signal ended, by the shell's custom: 128 plus its number.
-    pub fn exit_code(self) -> u8 {
-        match self {
-            Self::HangUp => 129,
-            Self::Interrupt => 130,
-            Self::Terminate => 143,
-        }
-    }
-}
-
 /// Where signals come in.
-pub type RunSignals = mpsc::UnboundedReceiver<RunSignal>;
+pub type RunSignals = mpsc::UnboundedReceiver<StopSignal>;
 
 /// How a run without a person ended.
 #[derive(Clone, Debug, PartialEq)]
@@ -124,7 +99,7 @@ pub enum HeadlessEnd {
     /// It went to its end.
     Settled { outcome: Outcome, reason: String },
     /// A signal stopped it where it was. It can be resumed.
-    Stopped(RunSignal),
+    Stopped(StopSignal),
     /// Its journal can't be written, so nothing of it goes on.
     Frozen(Problem),
     /// Nothing can go on until these gates are decided. The run stays open in the journal.
@@ -214,7 +189,7 @@ impl LocalHost {
                 notice = notices.recv() => notice,
                 Some(signal) = stop.recv(), if stopped.is_none() => {
                     stopped = Some(signal);
-                    warden.session.order(Order::Leave);
+                    warden.session.order(Order::Interrupt(signal));
                     continue;
                 }
             };
@@ -270,6 +245,7 @@ impl Warden<'_> {
                 }
                 Event::RunCreated { .. }
                 | Event::RunStarted
+                | Event::RunInterrupted { .. }
                 | Event::RunRecovered { .. }
                 | Event::RunReopened { .. }
                 | Event::Branched { .. }

@@ -218,10 +218,10 @@ fn nobody() -> RunSignals {
 async fn a_signal_stops_a_headless_run_where_it_is() {
     let bed = Bed::new(&[]);
     let (tell, mut stop) = tokio::sync::mpsc::unbounded_channel();
-    tell.send(RunSignal::Terminate).unwrap();
+    tell.send(crate::engine::StopSignal::Terminate).unwrap();
     let asks = plan(json!([{ "id": "sure", "ask": { "text": "Sure?" } }]));
     let end = bed.host.run_headless(asks, Map::new(), &Flags::default(), &mut stop, &mut |_| {}).await.unwrap();
-    assert!(matches!(end.end, HeadlessEnd::Stopped(RunSignal::Terminate) | HeadlessEnd::Parked(_)), "{:?}", end.end);
+    assert!(matches!(end.end, HeadlessEnd::Stopped(crate::engine::StopSignal::Terminate) | HeadlessEnd::Parked(_)), "{:?}", end.end);
     assert_eq!(end.state.outcome(), None);
 }
 
@@ -435,7 +435,7 @@ async fn leaving_keeps_runs_as_they_stand_and_they_can_be_resumed() {
     let mut seat = Seat::take(&bed);
     seat.start(copy_plan());
     seat.gate().await;
-    bed.host.leave().await;
+    bed.host.leave(None).await;
     let id = seat.id.clone().unwrap();
     let run = Run::replay(&bed.journal(&id));
     assert_eq!((run.outcome(), run.open_gates().count()), (None, 1));

@@ -10,7 +10,7 @@ use super::{
     session::{FirstCommands, KeptRecords, Listener, Order, RunSession, Services, Stored},
 };
 use crate::agents;
-use crate::engine::{Action, ActionTarget, Actor, Command, Record, Run, RunId, RunSettings, Time};
+use crate::engine::{Action, ActionTarget, Actor, Command, Record, Run, RunId, RunSettings, StopSignal, Time};
 use crate::models::config::Lookup;
 use crate::plan::{
     Catalog, Plan, nest,
@@ -133,11 +133,12 @@ impl LocalHost {
         }
     }
 
-    /// Leaves the runs that still go on as they stand, and waits until their workers are gone: they can be resumed.
-    pub async fn leave(&self) {
+    /// Leaves the runs that still go on as they are, and waits until their workers are gone: they can be resumed. A signal that is the
+    /// reason is put on record.
+    pub async fn leave(&self, signal: Option<StopSignal>) {
         let live = self.shared.live();
         for session in &live {
-            session.order(Order::Leave);
+            session.order(signal.map_or(Order::Leave, Order::Interrupt));
         }
         for session in &live {
             session.ended().await;

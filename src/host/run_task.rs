@@ -91,7 +91,7 @@ impl RunTask {
                     // Whoever asked may have gone.
                     let _ = reply.send(GateWithTool::of(&self.run, gate));
                 }
-                Order::Leave => {}
+                Order::Leave | Order::Interrupt(_) => {}
             }
         }
     }
@@ -128,6 +128,7 @@ impl RunTask {
     async fn turn(&mut self, first: Option<Report>) -> RunContinues {
         let now = self.services.clock.now();
         let (mut inputs, mut batch, mut flow) = (Vec::new(), Batch::default(), RunContinues::On);
+        let mut interrupted = None;
         while let Ok(order) = self.orders.try_recv() {
             self.backlog.push(order);
         }
@@ -144,6 +145,7 @@ impl RunTask {
                     let _ = reply.send(GateWithTool::of(&self.run, gate));
                 }
                 Order::Leave => flow = RunContinues::Over,
+                Order::Interrupt(signal) => (flow, interrupted) = (RunContinues::Over, Some(signal)),
             }
         }
         self.take_reports(first, now, &mut inputs);
@@ -152,6 +154,8 @@ impl RunTask {
         if self.more {
             inputs.push(Input::Proceed);
         }
+        // Nothing comes after it, so that it says how the run was left.
+        inputs.extend(interrupted.map(|signal| Input::Interrupt { signal }));
         for input in &inputs {
             append(&mut batch, self.run.step(input, now));
         }
@@ -211,7 +215,7 @@ impl RunTask {
     async fn wait_frozen(&mut self, frozen: &Notice) -> RunContinues {
         loop {
             match self.orders.recv().await {
-                Some(Order::Leave) | None => return RunContinues::Over,
+                Some(Order::Leave | Order::Interrupt(_)) | None => return RunContinues::Over,
                 Some(order @ Order::Command { .. }) => {
                     self.backlog.push(order);
                     return RunContinues::On;
@@ -283,6 +287,7 @@ fn durability(run: &Run, records: &[Record]) -> Durability {
         Event::Node { fact: NodeFact::ToolStarted { call }, .. } => changes_world(run, &call.tool),
         Event::RunCreated { .. }
         | Event::RunStarted
+        | Event::RunInterrupted { .. }
         | Event::RunRecovered { .. }
         | Event::RunReopened { .. }
         | Event::Branched { .. }

@@ -7,7 +7,7 @@ use super::{
     run_task::RunTask,
     workers::JobRunner,
 };
-use crate::engine::{Action, Actor, Batch, Command, Event, GateId, Input, Record, Run, RunId, RunSettings, Time};
+use crate::engine::{Action, Actor, Batch, Command, Event, GateId, Input, Record, Run, RunId, RunSettings, StopSignal, Time};
 use crate::plan::Plan;
 use crate::store::{Durability, Journal, Ownership, StoreError};
 use std::{path::PathBuf, sync::Arc};
@@ -38,6 +38,8 @@ pub(super) enum Order {
     Gate { gate: GateId, reply: oneshot::Sender<Option<GateWithTool>> },
     /// The run is left open as it stands; its workers stop.
     Leave,
+    /// The same because of a signal, which is put on record.
+    Interrupt(StopSignal),
 }
 
 /// A run as an earlier driver left it, and the right to drive it.

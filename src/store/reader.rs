@@ -4,7 +4,7 @@ use super::{
     StoreError,
     row::{StoredRow, outcome_of, unsigned},
 };
-use crate::engine::{Outcome, Record, Run, RunId, RunStatus, Time};
+use crate::engine::{Outcome, Record, Run, RunId, RunStatus, StopSignal, Time};
 use crate::plan::NodeId;
 use rusqlite::{Connection, OptionalExtension, params};
 use std::{
@@ -37,6 +37,8 @@ pub struct RunRow {
     pub waiting: Vec<NodeId>,
     /// How it is by its journal.
     pub status: RunStatus,
+    /// The signal that ended its last driver, if one did.
+    pub interrupted_by: Option<StopSignal>,
     /// The run that it branched off, and the last event that they share.
     pub parent: Option<(RunId, u64)>,
     /// When it was read from a file, if it was.
@@ -63,6 +65,7 @@ impl StoreReader {
             let state = Run::replay(&records);
             run.waiting = state.open_gates().map(|gate| gate.node.clone()).collect();
             run.status = state.status();
+            run.interrupted_by = state.interrupted_by();
         }
         Ok(runs)
     }
@@ -159,6 +162,7 @@ fn list(db: &Connection, scope: RunFilter<'_>) -> rusqlite::Result<Vec<RunRow>> 
             outcome,
             nodes: row.get(6)?,
             waiting: Vec::new(),
+            interrupted_by: None,
             status: outcome.map(RunStatus::from).unwrap_or_default(),
             parent: row.get::<_, Option<String>>(7)?.map(RunId).zip(row.get::<_, Option<i64>>(8)?.map(unsigned)),
             imported: row.get::<_, Option<i64>>(9)?.map(|at| Time(unsigned(at))),

@@ -78,6 +78,7 @@ impl Headline {
             }
             Event::RunSettled { outcome, .. } => Some(Self::Settled { outcome: outcome.word(), finished: signed(record.at.0) }),
             Event::RunStarted
+            | Event::RunInterrupted { .. }
             | Event::RunRecovered { .. }
             | Event::RunCancelled { .. }
             | Event::ApprovalRequired { .. }

@@ -331,7 +331,14 @@ fn a_signal_leaves_a_run_resumable_and_nobody_is_blamed_for_a_cancel() {
         assert_eq!(child.wait().unwrap().code(), Some(code));
         let events = program.run(&["replay", "last", "--events", "--json"]).code(0).out;
         assert!(!events.contains("cancel"), "{events}");
+        let recorded: Value = serde_json::from_str(events.lines().last().unwrap()).unwrap();
+        assert_eq!((&recorded["type"], &recorded["signal"]), (&json!("run_interrupted"), &json!(name)), "{recorded}");
+        for how in [&["show", "last"][..], &["ls"], &["why", "last", "long"], &["replay", "last", "--events"]] {
+            let told = program.run(how).code(0).out;
+            assert!(told.contains(&format!("interrupted by {name}")), "{how:?}: {told}");
+        }
         program.run(&["resume", "last", "--unknown", "skip"]).code(5);
+        assert!(!program.run(&["show", "last"]).out.contains(name), "it went on since");
     }
 }
 

@@ -21,11 +21,10 @@ pub use clipboard::CopyReport;
 pub use clock::TerminalClock;
 pub use limiter::Limiter;
 pub use session::{DrawResult, Term};
-pub use signals::StopSignal;
 
 use crossterm::event::KeyEvent;
 
-use crate::engine::Time;
+use crate::engine::{StopSignal, Time};
 
 /// Names a frame that was sent to the terminal.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]

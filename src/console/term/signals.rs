@@ -1,19 +1,8 @@
 //! Signals as events: those that end the program, and the one that says it was stopped and goes on.
 
+use crate::engine::StopSignal;
 use std::io;
-
 use tokio::signal::unix::{Signal, SignalKind, signal};
-
-/// Why the program is asked to end.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum StopSignal {
-    /// SIGTERM.
-    Terminate,
-    /// SIGHUP: the terminal was closed.
-    HangUp,
-    /// SIGINT from outside; ctrl-c is a key here.
-    Interrupt,
-}
 
 /// What a signal means here.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -246,6 +246,7 @@ fn report(model: &mut Model, id: &RunId, event: &Event) {
         }
         Event::RunCreated { .. }
         | Event::RunStarted
+        | Event::RunInterrupted { .. }
         | Event::RunRecovered { .. }
         | Event::RunReopened { .. }
         | Event::Branched { .. }

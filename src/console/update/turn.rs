@@ -2,7 +2,7 @@
 
 use crate::{
     console::model::{EditThen, Key},
-    engine::Time,
+    engine::{StopSignal, Time},
     host::client::Request,
     text::Plain,
 };
@@ -54,6 +54,8 @@ pub enum Parting {
     Cancels,
     /// They stand as they are, and can be resumed: what is at work breaks off.
     Leaves,
+    /// The same, because a signal ended the console.
+    Interrupted(StopSignal),
 }
 
 /// One message being worked on: when it came, and what it asks of the world.

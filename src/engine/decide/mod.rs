@@ -50,6 +50,7 @@ impl Decider<'_> {
                 | Input::Command { .. }
                 | Input::Work { .. }
                 | Input::Proceed
+                | Input::Interrupt { .. }
                 | Input::Recover { .. }
                 | Input::Branch { .. }
                 | Input::TimerDue { .. } => Vec::new(),
@@ -63,6 +64,8 @@ impl Decider<'_> {
                 None => self.decide_late(node, fact),
             },
             Input::Proceed | Input::Branch { .. } => Vec::new(),
+            Input::Interrupt { signal } if self.head.is_some() => vec![Event::RunInterrupted { signal: *signal }],
+            Input::Interrupt { .. } => Vec::new(),
             Input::Recover { by } => self.decide_recover(by, now),
             Input::TimerDue { timer } => self.decide_timer(timer, now),
         }

@@ -1,6 +1,6 @@
 //! `RunStatus`: how a run is, in one word, the same in header, list, shell and JSON.
 
-use crate::engine::{Outcome, Pace, Run};
+use crate::engine::{Outcome, Pace, Run, StopSignal};
 use crate::text::Glyph;
 use serde::{Deserialize, Serialize};
 
@@ -54,6 +54,12 @@ impl RunStatus {
             Self::Failed => "failed",
             Self::Cancelled => "cancelled",
         }
+    }
+
+    /// The word, and for one that was interrupted the signal that did it, where that is known.
+    pub fn label(self, signal: Option<StopSignal>) -> String {
+        let signal = signal.filter(|_| self == Self::Interrupted).map(|signal| format!(" by {}", signal.name()));
+        format!("{}{}", self.word(), signal.unwrap_or_default())
     }
 
     pub fn glyph(self) -> Glyph {

@@ -81,7 +81,8 @@ impl Fold {
             Event::LogLine { node_id, text } => self.transcript_mut(node_id).note(text),
             Event::Node { node_id, fact: NodeFact::Completed { result, .. }, .. } => self.transcript_mut(node_id).finish(result),
             Event::Node { node_id, fact: NodeFact::Failed { result: Some(result), .. }, .. } => self.transcript_mut(node_id).finish(result),
-            Event::RunStarted
+            Event::RunInterrupted { .. }
+            | Event::RunStarted
             | Event::RunCancelled { .. }
             | Event::RunSettled { .. }
             | Event::ApprovalRequired { .. }

@@ -34,6 +34,7 @@ impl SearchMark {
             Event::GateDecided { .. } | Event::Acted { .. } | Event::Undone { .. } => Some(Self::Action),
             Event::RunCreated { .. }
             | Event::RunStarted
+            | Event::RunInterrupted { .. }
             | Event::RunRecovered { .. }
             | Event::RunReopened { .. }
             | Event::Branched { .. }

@@ -5,7 +5,7 @@ use crate::console::model::{
     Branching, CompareScreen, Confirm, Confirmed, Dialog, EditThen, EditorDialog, Focus, Model, Pick, PickItem, PickThen, Screen, Status,
     VersusRow, words,
 };
-use crate::engine::{Action, Pace, Record, Run, RunId, WrittenValue};
+use crate::engine::{Action, Pace, Record, Run, RunId, RunStatus, WrittenValue};
 use crate::host::client::{Driver, Request};
 use crate::plan::{
     NodeId,
@@ -233,7 +233,10 @@ pub fn say_interrupted(model: &mut Model, id: &RunId) {
                 let (replay, branch) = (key("replay.toggle"), key("replay.branch"));
                 format!("this run was imported and is not over: press {replay} to replay it, then {branch} to branch off and continue")
             }
-            false => format!("this run was interrupted: press {} to resume it", key("run.resume")),
+            false => {
+                let how = RunStatus::Interrupted.label(view.newest().run.interrupted_by());
+                format!("this run was {how}: press {} to resume it", key("run.resume"))
+            }
         }));
     }
 }

@@ -1,0 +1,34 @@
+//! `StopSignal`: a signal from outside that stops a program, and with it the runs that it drives.
+
+use serde::{Deserialize, Serialize};
+
+/// A signal that stops the program. Its runs can be resumed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum StopSignal {
+    /// The terminal was closed.
+    #[serde(rename = "SIGHUP")]
+    HangUp,
+    #[serde(rename = "SIGINT")]
+    Interrupt,
+    #[serde(rename = "SIGTERM")]
+    Terminate,
+}
+
+impl StopSignal {
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::HangUp => "SIGHUP",
+            Self::Interrupt => "SIGINT",
+            Self::Terminate => "SIGTERM",
+        }
+    }
+
+    /// By the system.
+    pub fn number(self) -> u8 {
+        match self {
+            Self::HangUp => 1,
+            Self::Interrupt => 2,
+            Self::Terminate => 15,
+        }
+    }
+}
