@@ -1,107 +1,90 @@
-//! The actions that steer a run which nobody drives: each says first what it would change, then the run goes on, or stays paused.
+//! The actions on a run that nobody drives. Each says first what it would change. Those that let something run continue the run, and
+//! exit with the state that it halts in; the others are journalled, and the run stays as it is until somebody resumes it.
 
 use super::{
-    ActArgs, CliContext, CliError, EditArgs, Exit, GuideArgs, Io, NodeArgs, OverrideArgs, PauseArgs, RerunArgs, RewindArgs, TargetArgs,
-    UndoArgs, headless::StoredRun, named, source,
+    ActArgs, CliContext, CliError, ContinueArgs, EditArgs, Exit, GateArgs, GuideArgs, Io, OverrideArgs, PauseArgs, ReasonArgs, ReleaseArgs,
+    RerunArgs, RetryArgs, RewindArgs, RunNodeArgs, RunToArgs, SkipArgs, StepArgs, TargetArgs,
+    headless::{StoredRun, flags},
+    named, source,
 };
 use crate::{
-    engine::{Action, ActionTarget, Command, Impact, Input, NodeState, Outcome, Record, RerunReach, Run, Time, WrittenValue},
-    host::{Clock, Headless, HeadlessEnd, SystemClock},
+    engine::{Action, ActionTarget, Command, Event, Impact, Input, NodeFact, NodeState, Record, RerunReach, Run, Time, WrittenValue},
+    host::{Clock, SystemClock},
     plan::{
         NodeId, Plan,
         diff::Diff,
         edit::Edit,
         validate::{Severity, validate},
     },
-    text::Plain,
 };
 use serde_json::json;
 
-/// An action that is about nodes, a branch, or the run.
-#[derive(Clone, Copy, Debug)]
-pub enum Whom {
-    Cancel,
-    Stop,
-    Hold,
-    Release,
+/// What a person asks of a stored run.
+struct Asked<'a> {
+    action: Action,
+    why: &'a str,
+    act: &'a ActArgs,
+    /// Flags of an action that lets something run.
+    gates: Option<&'a GateArgs>,
+    pause: bool,
 }
 
-/// Cancels, stops, holds or releases.
+/// Cancels, stops or holds.
 ///
 /// # Errors
 /// When nothing fits, or the run can't be driven.
-pub async fn target(whom: Whom, args: &TargetArgs, place: &CliContext, io: &mut Io<'_>) -> Result<Exit, CliError> {
-    let target = match (&args.node, args.branch) {
-        (None, _) => ActionTarget::Run,
-        (Some(node), false) => ActionTarget::Node(NodeId::new(node)),
-        (Some(node), true) => ActionTarget::Branch(NodeId::new(node)),
-    };
-    let action = match whom {
-        Whom::Cancel => Action::Cancel { target },
-        Whom::Stop => Action::Stop { target },
-        Whom::Hold => Action::Hold { target },
-        Whom::Release => Action::Release { target },
-    };
-    act(&args.run, action, &args.act, place, io).await
+pub async fn target(make: fn(ActionTarget) -> Action, args: &TargetArgs, place: &CliContext, io: &mut Io<'_>) -> Result<Exit, CliError> {
+    let (stored, target) = found(args, place)?;
+    Asked::new(make(target), &args.act).because(&args.reason).of(stored, place, io).await
 }
 
-/// Pauses a run.
+/// Ends a hold, or continues after a breakpoint.
 ///
+/// # Errors
+/// When nothing is held, or the run can't be driven.
+pub async fn release(args: &ReleaseArgs, place: &CliContext, io: &mut Io<'_>) -> Result<Exit, CliError> {
+    let (stored, target) = found(&args.target, place)?;
+    let asked = Asked::new(Action::Release { target }, &args.target.act).because(&args.target.reason).then(&args.go_on);
+    asked.of(stored, place, io).await
+}
+
+fn found(args: &TargetArgs, place: &CliContext) -> Result<(StoredRun, ActionTarget), CliError> {
+    let (run, node) = named::run_and_node(&args.of, place)?;
+    let target = match node.map(NodeId::new) {
+        None if args.branch => return Err(CliError::usage("`--branch` needs a node").hint("name the node where the branch begins")),
+        None => ActionTarget::Run,
+        Some(node) if args.branch => ActionTarget::Branch(node),
+        Some(node) => ActionTarget::Node(node),
+    };
+    Ok((StoredRun::find(&run, args.act.json, place)?, target))
+}
+
 /// # Errors
 /// When it is paused or over.
 pub async fn pause(args: &PauseArgs, place: &CliContext, io: &mut Io<'_>) -> Result<Exit, CliError> {
-    act(&args.run, Action::Pause, &args.act, place, io).await
+    let stored = StoredRun::find(&args.of.run, args.act.json, place)?;
+    Asked::new(Action::Pause, &args.act).because(&args.reason).of(stored, place, io).await
 }
 
-/// Undoes the newest action; where that is a pause that was sent together with an action, or the run is to stay paused, the newest one
-/// that is no pause.
+/// Lets one node or held call go, and says which.
 ///
 /// # Errors
-/// When there is none whose effect has not begun.
-pub async fn undo(args: &UndoArgs, place: &CliContext, io: &mut Io<'_>) -> Result<Exit, CliError> {
-    let drive = StoredRun::find(&args.run, &args.on.gates, args.on.json, place)?;
-    let Some(words) = taken_back(&drive, args.on.pause) else {
-        return Err(CliError::new("nothing can be undone any more"));
-    };
-    let host = drive.host(args.on.dry_run, place)?;
-    if args.on.dry_run {
-        if args.on.json {
-            io.json(&json!({ "takes_back": words }))?
-        } else {
-            io.line(&format!("undoes: {}", Plain::line(&words.join(", "))))?
-        }
-        return Ok(Exit::Success);
-    }
-    io.say(&format!("undoes: {}", words.join(", ")));
-    let pause = Command::act(Action::Pause);
-    let mut commands = vec![Command::Undo; words.len()];
-    let paused = [commands.clone(), vec![pause]].concat();
-    if args.on.pause && drive.state.refusal_of(&paused, SystemClock.now()).is_none() {
-        commands = paused;
-    }
-    let ended = drive.advance(&host, commands, io).await?;
-    let exit = drive.finish(&ended, io)?;
-    Ok(parked_as_asked(&ended, args.on.pause).unwrap_or(exit))
+/// When nothing can go, or the run can't be driven.
+pub async fn step(args: &StepArgs, place: &CliContext, io: &mut Io<'_>) -> Result<Exit, CliError> {
+    let (run, node) = named::run_and_node(&args.of, place)?;
+    let stored = StoredRun::find(&run, args.act.json, place)?;
+    let action = Action::Step { node: node.map(NodeId::new) };
+    Asked { gates: Some(&args.gates), ..Asked::new(action, &args.act) }.of(stored, place, io).await
 }
 
-/// The actions that go, the newest first: the newest one, and the one that a pause was sent with, as without its pause that would go on;
-/// where the run is to stay paused, the one before its pauses.
-fn taken_back(drive: &StoredRun, pauses: bool) -> Option<Vec<String>> {
-    let (mut run, mut words, mut pause) = (drive.state.clone(), Vec::new(), None);
-    loop {
-        let newest = run.undoable().map(|(seq, words)| (seq, words.to_owned()));
-        let said_before = |seq: u64| pause.is_some_and(|pause| Record::whole(&drive.records, seq) < pause);
-        let Some((seq, newest)) = newest.filter(|(seq, _)| pauses || !said_before(*seq)) else {
-            return (!pauses && !words.is_empty()).then_some(words);
-        };
-        let is_pause = newest == Action::Pause.label();
-        words.push(newest);
-        if !is_pause {
-            return Some(words);
-        }
-        pause = Some(seq);
-        run = Run::replay(drive.records.iter().take_while(|record| record.seq < seq));
-    }
+/// Runs what a node needs, and pauses before it.
+///
+/// # Errors
+/// When it has started, or the run can't be driven.
+pub async fn run_to(args: &RunToArgs, place: &CliContext, io: &mut Io<'_>) -> Result<Exit, CliError> {
+    let stored = StoredRun::find(&args.of.run, args.act.json, place)?;
+    let action = Action::RunTo { node: NodeId::new(&args.of.node) };
+    Asked { gates: Some(&args.gates), ..Asked::new(action, &args.act) }.of(stored, place, io).await
 }
 
 /// Runs a node again.
@@ -110,26 +93,24 @@ fn taken_back(drive: &StoredRun, pauses: bool) -> Option<Vec<String>> {
 /// When it isn't over, or the run can't be driven.
 pub async fn rerun(args: &RerunArgs, place: &CliContext, io: &mut Io<'_>) -> Result<Exit, CliError> {
     let scope = if args.alone { RerunReach::Alone } else { RerunReach::Downstream };
-    act(&args.run, Action::Rerun { node: NodeId::new(&args.node), scope }, &args.act, place, io).await
+    at_node(|node| Action::Rerun { node, scope }, &args.node.node, Some(&args.node.go_on), place, io).await
 }
 
 /// Tries a node again that ended badly.
 ///
 /// # Errors
 /// When it didn't, or the run can't be driven.
-pub async fn retry(args: &NodeArgs, place: &CliContext, io: &mut Io<'_>) -> Result<Exit, CliError> {
-    act(&args.run, Action::Retry { node: NodeId::new(&args.node) }, &args.act, place, io).await
+pub async fn retry(args: &RetryArgs, place: &CliContext, io: &mut Io<'_>) -> Result<Exit, CliError> {
+    at_node(|node| Action::Retry { node }, &args.node, Some(&args.go_on), place, io).await
 }
 
-/// Never runs a node.
-///
 /// # Errors
-/// When it is over, or the run can't be driven.
-pub async fn skip(args: &NodeArgs, place: &CliContext, io: &mut Io<'_>) -> Result<Exit, CliError> {
-    act(&args.run, Action::Skip { node: NodeId::new(&args.node) }, &args.act, place, io).await
+/// When the node is over, or the run can't be driven.
+pub async fn skip(args: &SkipArgs, place: &CliContext, io: &mut Io<'_>) -> Result<Exit, CliError> {
+    at_node(|node| Action::Skip { node }, args, None, place, io).await
 }
 
-/// Gives a node's result, or marks it done.
+/// Sets a node's result, or marks it done.
 ///
 /// # Errors
 /// When the result doesn't fit, or the run can't be driven.
@@ -141,15 +122,34 @@ pub async fn overrule(args: &OverrideArgs, place: &CliContext, io: &mut Io<'_>) 
         io.say("the result is not JSON, so it is used as text");
     }
     let value = given.map(WrittenValue::value).unwrap_or_default();
-    act(&args.run, Action::Override { node: NodeId::new(&args.node), value }, &args.act, place, io).await
+    at_node(|node| Action::Override { node, value }, &args.node, None, place, io).await
 }
 
-/// Says something to a node.
+async fn at_node(
+    make: impl FnOnce(NodeId) -> Action,
+    args: &SkipArgs,
+    go_on: Option<&ContinueArgs>,
+    place: &CliContext,
+    io: &mut Io<'_>,
+) -> Result<Exit, CliError> {
+    let stored = StoredRun::find(&args.of.run, args.act.json, place)?;
+    let asked = Asked::new(make(NodeId::new(&args.of.node)), &args.act).because(&args.reason);
+    let asked = match go_on {
+        Some(go_on) => asked.then(go_on),
+        None => asked,
+    };
+    asked.of(stored, place, io).await
+}
+
+/// Sends a message to an agent.
 ///
 /// # Errors
-/// When it takes no words, or the run can't be driven.
+/// When the node takes none, or the run can't be driven.
 pub async fn guide(args: &GuideArgs, place: &CliContext, io: &mut Io<'_>) -> Result<Exit, CliError> {
-    act(&args.run, Action::Guide { node: NodeId::new(&args.node), text: args.text.clone() }, &args.act, place, io).await
+    let RunNodeArgs { run, node } = &args.of;
+    let stored = StoredRun::find(run, args.act.json, place)?;
+    let action = Action::Guide { node: NodeId::new(node), text: args.message.clone() };
+    Asked::new(action, &args.act).of(stored, place, io).await
 }
 
 /// Rejects a result with feedback.
@@ -157,9 +157,11 @@ pub async fn guide(args: &GuideArgs, place: &CliContext, io: &mut Io<'_>) -> Res
 /// # Errors
 /// When there is no such way back, or the run can't be driven.
 pub async fn rewind(args: &RewindArgs, place: &CliContext, io: &mut Io<'_>) -> Result<Exit, CliError> {
-    let node = NodeId::new(&args.node);
+    let stored = StoredRun::find(&args.of.run, args.act.json, place)?;
+    let node = NodeId::new(&args.of.node);
     let to = args.to.as_ref().map_or_else(|| node.clone(), NodeId::new);
-    act(&args.run, Action::Rewind { node, to, feedback: args.feedback.clone() }, &args.act, place, io).await
+    let action = Action::Rewind { node, to, feedback: args.message.clone() };
+    Asked::new(action, &args.act).then(&args.go_on).of(stored, place, io).await
 }
 
 /// Makes the plan of a run like the one in a file, as far as it has not run.
@@ -168,9 +170,9 @@ pub async fn rewind(args: &RewindArgs, place: &CliContext, io: &mut Io<'_>) -> R
 /// When the file holds no plan, nothing differs, an edit is refused, or the run can't be driven.
 pub async fn edit(args: &EditArgs, place: &CliContext, io: &mut Io<'_>) -> Result<Exit, CliError> {
     let wanted = source::read(&args.file, io)?;
-    let drive = StoredRun::find(&args.run, &args.act.on.gates, args.act.on.json, place)?;
-    let edits = edits(&drive.state, &wanted)?;
-    carry(drive, Action::Edit { edits }, &args.act, place, io).await
+    let stored = StoredRun::find(&args.of.run, args.act.json, place)?;
+    let asked = Asked::new(Action::Edit { edits: edits(&stored.state, &wanted)? }, &args.act).because(&args.reason);
+    asked.of(stored, place, io).await
 }
 
 /// The edits that make one plan of another, each after those that it needs.
@@ -196,42 +198,70 @@ pub(super) fn edits(run: &Run, wanted: &Plan) -> Result<Vec<Edit>, CliError> {
     Ok(edits)
 }
 
-async fn act(run: &str, action: Action, args: &ActArgs, place: &CliContext, io: &mut Io<'_>) -> Result<Exit, CliError> {
-    let drive = StoredRun::find(run, &args.on.gates, args.on.json, place)?;
-    carry(drive, action, args, place, io).await
+/// Journals a breakpoint that comes or goes.
+pub(super) async fn set(action: Action, stored: StoredRun, args: &ActArgs, place: &CliContext, io: &mut Io<'_>) -> Result<Exit, CliError> {
+    Asked::new(action, args).of(stored, place, io).await
 }
 
-async fn carry(drive: StoredRun, action: Action, args: &ActArgs, place: &CliContext, io: &mut Io<'_>) -> Result<Exit, CliError> {
-    for node in nodes_of(&action) {
-        named::node(node.as_str(), &drive.run.0, &drive.state, &drive.records)?;
+impl<'a> Asked<'a> {
+    fn new(action: Action, act: &'a ActArgs) -> Self {
+        Self { action, why: "", act, gates: None, pause: false }
     }
-    let now = SystemClock.now();
-    let host = drive.host(args.on.dry_run, place)?;
-    let state = drive.state.without_driver(now);
-    let command = Command::Act { action: Box::new(action.clone()), why: args.why.clone() };
-    if let Some(why) = state.refusal(&command) {
-        return Err(CliError::new(format!("can't {}: {why}", refused(&action, &why, &state))));
+
+    fn because(self, reason: &'a ReasonArgs) -> Self {
+        Self { why: &reason.message, ..self }
     }
-    let mut impact = state.impact(&action, now);
-    // What the run starts by going on is not the action's doing.
-    let mut anyway = state.clone();
-    anyway.step(&Input::Proceed, now);
-    impact.starts.retain(|id| anyway.node(id).is_none_or(|node| node.state != NodeState::Running));
-    if args.on.dry_run {
-        return print_impact(&action, &impact, args.on.json, io);
+
+    fn then(self, go_on: &'a ContinueArgs) -> Self {
+        Self { gates: Some(&go_on.gates), pause: go_on.pause, ..self }
     }
-    for (_, line) in impact.lines() {
-        io.say(line.as_str());
+
+    async fn of(self, stored: StoredRun, place: &CliContext, io: &mut Io<'_>) -> Result<Exit, CliError> {
+        let Self { action, why, act, gates, pause } = self;
+        let flags = gates.map(flags).transpose()?;
+        for node in nodes_of(&action) {
+            named::node(node.as_str(), &stored.run.0, &stored.state, &stored.records)?;
+        }
+        let now = SystemClock.now();
+        let host = stored.host(act.dry_run, place)?;
+        let state = stored.state.without_driver(now);
+        let command = Command::Act { action: Box::new(action.clone()), why: why.to_owned() };
+        if let Some(why) = state.refusal(&command) {
+            return Err(CliError::new(format!("can't {}: {why}", refused(&action, &why, &state))));
+        }
+        let mut impact = state.impact(&action, now);
+        // What the run starts by going on is not the action's doing.
+        let mut anyway = state.clone();
+        anyway.step(&Input::Proceed, now);
+        impact.starts.retain(|id| anyway.node(id).is_none_or(|node| node.state != NodeState::Running));
+        if act.dry_run {
+            return print_impact(&action, &impact, act.json, io);
+        }
+        for (_, line) in impact.lines() {
+            io.say(line.as_str());
+        }
+        let Some(flags) = flags.filter(|_| !pause) else {
+            let commands = if pause { with_pause(&stored.state, vec![command]) } else { vec![command] };
+            return stored.record(&host, commands, &format!("recorded: {}", action.label()), io).await;
+        };
+        let ended = stored.advance(&host, vec![command], &flags, io).await?;
+        if let Action::Step { .. } = action {
+            io.say(&stepped(&ended.state, &place.store()?.records(&stored.run)?[stored.records.len()..]));
+        }
+        stored.finish(&ended, io)
     }
-    let (pauses, cancels) = (action == Action::Pause, action == Action::Cancel { target: ActionTarget::Run });
-    let commands = if args.on.pause && !pauses { with_pause(&drive.state, vec![command]) } else { vec![command] };
-    let ended = drive.advance(&host, commands, io).await?;
-    let exit = drive.finish(&ended, io)?;
-    Ok(match &ended.end {
-        HeadlessEnd::Settled { outcome: Outcome::Cancelled, .. } if cancels => Exit::Success,
-        HeadlessEnd::Frozen(_) | HeadlessEnd::Stopped(_) => exit,
-        HeadlessEnd::Settled { .. } | HeadlessEnd::Parked(_) => parked_as_asked(&ended, pauses || args.on.pause).unwrap_or(exit),
-    })
+}
+
+/// What a step let go, as it is now.
+fn stepped(state: &Run, new: &[Record]) -> String {
+    let started = new.iter().filter(|record| matches!(record.event, Event::Node { fact: NodeFact::Started { .. }, .. }));
+    let ran: Vec<String> = started
+        .filter_map(|record| {
+            let id = record.event.node()?;
+            Some(format!("{id} ({})", state.node(id)?.state.word()))
+        })
+        .collect();
+    if ran.is_empty() { "nothing started".to_owned() } else { format!("ran {}", ran.join(", ")) }
 }
 
 /// What is refused, in words: of several edits the one that can't be.
@@ -248,15 +278,7 @@ fn nodes_of(action: &Action) -> impl Iterator<Item = &NodeId> {
     action.node().into_iter().chain(to)
 }
 
-/// Success, where a run stands still as its person wanted.
-pub(super) fn parked_as_asked(ended: &Headless, pauses: bool) -> Option<Exit> {
-    match &ended.end {
-        HeadlessEnd::Parked(_) if pauses => Some(Exit::Success),
-        HeadlessEnd::Settled { .. } | HeadlessEnd::Frozen(_) | HeadlessEnd::Stopped(_) | HeadlessEnd::Parked(_) => None,
-    }
-}
-
-/// The same, and the run does not go on: it pauses first, so that the action is the newest thing to undo, or, where it is over until
+/// The commands of a run that does not go on: it pauses first, so that the action is the newest thing to undo, or, where it is over until
 /// the action is sent, behind that.
 pub(super) fn with_pause(state: &Run, commands: Vec<Command>) -> Vec<Command> {
     let pause = || vec![Command::act(Action::Pause)];

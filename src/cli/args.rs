@@ -4,10 +4,13 @@
 //! clap would count a variable as an argument, and show it as required in the usage line of an error.
 
 use super::{
-    AnswerArgs, ApproveArgs, BranchArgs, EditArgs, GuideArgs, NodeArgs, OverrideArgs, PauseArgs, RejectArgs, ReplayArgs, RerunArgs,
-    RewindArgs, TargetArgs, UndoArgs,
+    AnswerArgs, ApproveArgs, BranchArgs, BreakArgs, EditArgs, GuideArgs, OverrideArgs, PauseArgs, RejectArgs, ReleaseArgs, ReplayArgs,
+    RerunArgs, RetryArgs, RewindArgs, RunNameArgs, RunNodeArgs, RunPartArgs, RunToArgs, SkipArgs, StepArgs, TargetArgs, UndoArgs,
 };
-use crate::{host::Unknown, plan::dialect::Format};
+use crate::{
+    host::Unknown,
+    plan::{Moment, dialect::Format},
+};
 use clap::{
     Args, Parser, ValueEnum,
     builder::{PossibleValuesParser, TypedValueParser},
@@ -19,7 +22,7 @@ use std::path::PathBuf;
 /// Without a subcommand the console opens. It works without a model: the built-in planner makes the plan, and a node that needs a
 /// model is rehearsed, which means that it gets made-up text instead of an answer.
 #[derive(Debug, Parser)]
-#[command(name = "dagdeck", version, max_term_width = 100, propagate_version = true)]
+#[command(name = "dagdeck", subcommand_value_name = "SUBCOMMAND", version, max_term_width = 100, propagate_version = true)]
 pub struct Cli {
     #[command(flatten)]
     pub common: Common,
@@ -42,7 +45,7 @@ pub struct Common {
     /// Folder that tools work in
     #[arg(long, global = true, value_name = "DIR", default_value = ".")]
     pub workspace: PathBuf,
-    /// Folder for runs and settings [default: chosen by platform] [env: DAGDECK_HOME]
+    /// Folder for the journal of runs; `dagdeck doctor` shows where settings are [default: chosen by platform] [env: DAGDECK_HOME]
     #[arg(long, global = true, value_name = "DIR")]
     pub home: Option<PathBuf>,
     /// Model for plans and new runs; `operator` lets you answer, `rehearsal` calls none [env: DAGDECK_MODEL]
@@ -75,13 +78,19 @@ pub enum Subcommand {
     /// Keep a run, a node or a branch from starting
     Hold(TargetArgs),
     /// End a hold, or continue after a breakpoint
-    Release(TargetArgs),
+    Release(ReleaseArgs),
+    /// Let one node or held call go, then pause the run
+    Step(StepArgs),
+    /// Run what a node needs, then pause before it
+    RunTo(RunToArgs),
+    /// Halt a run at a node: set, list and remove breakpoints
+    Break(BreakArgs),
     /// Run a node again, and every node that depends on it
     Rerun(RerunArgs),
     /// Retry a failed node; if it waits to retry, retry it now
-    Retry(NodeArgs),
+    Retry(RetryArgs),
     /// Skip a node: it never runs
-    Skip(NodeArgs),
+    Skip(SkipArgs),
     /// Set a node's result yourself, or mark the node as done
     Override(OverrideArgs),
     /// Send a message to an agent, now or for when it starts
@@ -133,6 +142,11 @@ pub enum Subcommand {
     Man,
 }
 
+pub(super) fn moments() -> impl TypedValueParser<Value = Moment> {
+    PossibleValuesParser::new(Moment::ALL.map(Moment::word))
+        .try_map(|name| Moment::ALL.into_iter().find(|moment| moment.word() == name).ok_or("not a moment"))
+}
+
 /// With the names listed in help and completions.
 fn formats() -> impl TypedValueParser<Value = Format> {
     PossibleValuesParser::new(Format::ALL.map(Format::name)).try_map(|name| name.parse::<Format>())
@@ -175,7 +189,7 @@ pub struct PlanArgs {
 
 #[derive(Debug, Args)]
 pub struct RunArgs {
-    /// A plan file, `-` for stdin, or a request in quotes
+    /// A plan file, a request in quotes, or `-` to read either from stdin
     #[arg(value_name = "PLAN|REQUEST")]
     pub what: String,
     /// Set an input of the plan; the value is JSON if it parses, otherwise text
@@ -207,9 +221,8 @@ pub struct GateArgs {
 
 #[derive(Debug, Args)]
 pub struct ResumeArgs {
-    /// The run's id, the start or end of its id, or `last`
-    #[arg(value_name = "RUN", default_value = "last")]
-    pub run: String,
+    #[command(flatten)]
+    pub of: RunNameArgs,
     /// Print events as they happen, one JSON object per line
     #[arg(long)]
     pub json: bool,
@@ -229,8 +242,8 @@ pub struct ValidateArgs {
 
 #[derive(Debug, Args)]
 pub struct ExportArgs {
-    /// A plan file, `-` for stdin, or a run (`last` is the newest)
-    #[arg(value_name = "FILE|RUN")]
+    /// A plan file, `-` for stdin, or a run
+    #[arg(value_name = "FILE|RUN", default_value = "last")]
     pub what: String,
     /// Format to write
     #[arg(long, value_name = "FORMAT", default_value = "native", value_parser = formats())]
@@ -284,14 +297,10 @@ pub struct LsArgs {
 
 #[derive(Debug, Args)]
 pub struct ShowArgs {
-    /// The run's id, the start or end of its id, or `last`
-    #[arg(value_name = "RUN", default_value = "last")]
-    pub run: String,
-    /// Show only this node, with its whole result
-    #[arg(value_name = "NODE")]
-    pub node: Option<String>,
+    #[command(flatten)]
+    pub of: RunPartArgs,
     /// Show the timeline: wait time, work time, retries, the critical path
-    #[arg(long, conflicts_with = "node")]
+    #[arg(long, conflicts_with = "part")]
     pub timeline: bool,
     /// Print as JSON
     #[arg(long)]
@@ -300,12 +309,8 @@ pub struct ShowArgs {
 
 #[derive(Debug, Args)]
 pub struct AboutArgs {
-    /// The run's id, the start or end of its id, or `last`
-    #[arg(value_name = "RUN")]
-    pub run: String,
-    /// The node, by its id in `dagdeck show`
-    #[arg(value_name = "NODE")]
-    pub node: String,
+    #[command(flatten)]
+    pub of: RunNodeArgs,
     /// Print as JSON
     #[arg(long)]
     pub json: bool,

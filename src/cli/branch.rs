@@ -2,44 +2,49 @@
 
 use super::{
     BranchArgs, CliContext, CliError, Exit, Io,
-    act::{edits, parked_as_asked, with_pause},
-    headless::StoredRun,
+    act::{edits, with_pause},
+    headless::{StoredRun, flags},
     ls::short,
     named, source,
 };
 use crate::{
     engine::{Action, Command, Record, Run},
-    host::{Clock, SystemClock},
+    host::{Clock, ContinueFrom, SystemClock},
 };
 use serde_json::json;
 
 /// # Errors
 /// When there is no such run or event, the edit is refused, or the journal can't be used.
 pub async fn branch(args: &BranchArgs, place: &CliContext, io: &mut Io<'_>) -> Result<Exit, CliError> {
+    let flags = flags(&args.go_on.gates)?;
     let wanted = args.edit.as_ref().map(|file| source::read(file, io)).transpose()?;
-    let stored = StoredRun::find_at(&args.run, args.at, &args.on.gates, args.on.json, place)?;
+    let stored = StoredRun::find_at(&args.of.run, args.at, args.act.json, place)?;
     let at = named::event(args.at, args.until.as_deref(), &stored.run.0, &stored.records)?;
     let seq = Record::whole(&stored.records, at);
     let kept = Run::replay(stored.records.iter().take_while(|record| record.seq <= seq));
     let mut commands = Vec::new();
     if let Some(wanted) = wanted {
         let action = Action::Edit { edits: edits(&kept, &wanted)? };
-        commands.push(Command::Act { action: Box::new(action), why: args.why.clone() });
+        commands.push(Command::Act { action: Box::new(action), why: args.message.clone() });
     }
-    if args.on.pause {
+    if args.go_on.pause {
         commands = with_pause(&kept, commands);
     }
     if let Some(why) = kept.refusal_of(&commands, SystemClock.now()) {
         return Err(CliError::new(format!("can't branch: {why}")));
     }
-    if args.on.dry_run {
-        return dry_run(&stored, (at, seq), &kept, args.on.json, io);
+    if commands.is_empty() && kept.outcome().is_some() && !place.store()?.is_imported(&stored.run)? {
+        return Err(CliError::new(format!("a branch at event {seq} changes nothing: run `{}` is over there", short(&stored.run.0)))
+            .hint("name an earlier event with `--at` or `--until`, or a changed plan with `--edit`"));
+    }
+    if args.act.dry_run {
+        return dry_run(&stored, (at, seq), &kept, args.act.json, io);
     }
     let host = place.host()?;
     io.say(&message(&stored, (at, seq), &kept));
-    let ended = stored.branch(&host, seq, commands, io).await?;
+    let ended = stored.continue_from(ContinueFrom::Event(seq), &host, commands, &flags, io).await?;
     let exit = stored.finish(&ended, io)?;
-    Ok(parked_as_asked(&ended, args.on.pause).unwrap_or(exit))
+    Ok(if args.go_on.pause && exit == Exit::Undecided { Exit::Success } else { exit })
 }
 
 fn dry_run(stored: &StoredRun, (at, seq): (u64, u64), kept: &Run, as_json: bool, io: &mut Io<'_>) -> Result<Exit, CliError> {

@@ -43,7 +43,7 @@ fn options(args: &ConsoleArgs, config: ConsoleConfig, place: &CliContext, io: &m
     let open = match (args.open.as_deref(), args.run.as_deref()) {
         (None, None) => None,
         (None, Some(run)) => Some(Opened::Run(place.store()?.resolve(run, RunFilter::Workspace(&place.places.workspace))?)),
-        (Some(what), _) if source::is_path(what) || std::path::Path::new(what).is_file() => {
+        (Some(what), _) if source::is_path(what) => {
             Some(Opened::Plan { plan: Box::new(source::read(what, io)?), origin: format!("from {what}") })
         }
         (Some(request), _) => Some(Opened::Request(request.to_owned())),

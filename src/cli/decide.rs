@@ -1,8 +1,19 @@
 //! `dagdeck approve`, `reject`, `answer`: reply to a gate of a stored run, and continue the run.
 
-use super::{AnswerArgs, ApproveArgs, CliContext, CliError, DecideArgs, Exit, Io, RejectArgs, headless::StoredRun, ls::short, named};
-use crate::engine::{Command, Gate, GateId, GateReply};
+use super::{
+    AnswerArgs, ApproveArgs, CliContext, CliError, DecideArgs, Exit, Io, RejectArgs,
+    headless::{StoredRun, flags},
+    ls::short,
+    named,
+};
+use crate::{
+    engine::{Command, Gate, GateId, GateReply, Run},
+    plan::NodeId,
+};
 use serde_json::Value;
+
+/// A shorter number is a gate's, and never a part of a run's id.
+const RUN_NAME: usize = 4;
 
 /// Approves a gate, with the payload shown or a changed one.
 ///
@@ -34,15 +45,19 @@ pub async fn reject(args: &RejectArgs, place: &CliContext, io: &mut Io<'_>) -> R
 /// # Errors
 /// When there is no such open question, the answer doesn't fit, or the run can't continue.
 pub async fn answer(args: &AnswerArgs, place: &CliContext, io: &mut Io<'_>) -> Result<Exit, CliError> {
-    let value = serde_json::from_str(&args.value).unwrap_or_else(|_| Value::String(args.value.clone()));
+    let value = serde_json::from_str(&args.message).unwrap_or_else(|_| Value::String(args.message.clone()));
     reply_to(&args.decide, GateReply::Answer { value }, place, io).await
 }
 
 async fn reply_to(args: &DecideArgs, reply: GateReply, place: &CliContext, io: &mut Io<'_>) -> Result<Exit, CliError> {
-    let stored = StoredRun::find(&args.run, &args.gates, args.json, place)?;
-    let gate = find(&stored, args.gate.as_deref())?;
+    let flags = flags(&args.gates)?;
+    let is_gate = |run: &Run, name: &str| name.parse().is_ok_and(|number| name.len() < RUN_NAME || run.gate(GateId(number)).is_some());
+    let has = |run: &Run, name: &str| is_gate(run, name) || run.node(&NodeId::new(name)).is_some();
+    let (run, gate) = named::run_and_part(args.run.as_deref(), args.part.as_deref(), has, place)?;
+    let stored = StoredRun::find(&run, args.json, place)?;
+    let gate = find(&stored, gate)?;
     let command = Command::Decide { gate: gate.id, decision: reply, hash: gate.hash.clone() };
-    stored.resume(vec![command], place, io).await
+    stored.resume(vec![command], &flags, place, io).await
 }
 
 /// The open gate by its number, by its node, or the only one.

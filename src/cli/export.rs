@@ -93,7 +93,7 @@ pub(super) fn plan_of(what: &str, place: &CliContext, io: &mut Io<'_>) -> Result
 
 /// A file's plan with its text, or a run's plan.
 fn document_of(what: &str, place: &CliContext, io: &mut Io<'_>) -> Result<PlanDocument, CliError> {
-    if source::is_path(what) || std::path::Path::new(what).is_file() {
+    if source::is_path(what) {
         return PlanDocument::open(what, io);
     }
     let store = place.store()?;

@@ -3,11 +3,10 @@
 
 use super::{CliContext, CliError, Exit, GateArgs, Io, ls::short, named};
 use crate::{
-    engine::{Action, ActionTarget, Command, Event, NodeFact, Pace, Record, Run, RunId, StopSignal, Time, elapsed},
+    engine::{Action, ActionTarget, Command, Event, NodeFact, Record, Run, RunId, RunStatus, StopSignal, Time, elapsed},
     host::{ContinueFrom, Flags, Headless, HeadlessEnd, LocalHost, RunSignals, Yes},
-    plan::{Plan, order::PlanGraph},
     store::RunFilter,
-    text::Plain,
+    text::{Plain, counted},
 };
 use serde_json::json;
 use std::time::{Duration, Instant};
@@ -20,29 +19,47 @@ pub(super) struct StoredRun {
     pub(super) records: Vec<Record>,
     /// As journalled.
     pub(super) state: Run,
-    flags: Flags,
     json: bool,
 }
 
 impl StoredRun {
-    pub(super) fn find(name: &str, gates: &GateArgs, json: bool, place: &CliContext) -> Result<Self, CliError> {
-        Self::find_at(name, None, gates, json, place)
+    pub(super) fn find(name: &str, json: bool, place: &CliContext) -> Result<Self, CliError> {
+        Self::find_at(name, None, json, place)
     }
 
     /// Of a damaged run, the part before the damage is enough if `at` is in it.
-    pub(super) fn find_at(name: &str, at: Option<i64>, gates: &GateArgs, json: bool, place: &CliContext) -> Result<Self, CliError> {
-        let flags = flags(gates)?;
+    pub(super) fn find_at(name: &str, at: Option<i64>, json: bool, place: &CliContext) -> Result<Self, CliError> {
         let store = place.store()?;
         let run = store.resolve(name, RunFilter::Workspace(&place.places.workspace))?;
         let records = named::records(&store, &run, at)?;
         let state = Run::replay(&records);
-        Ok(Self { run, records, state, flags, json })
+        Ok(Self { run, records, state, json })
     }
 
     /// Continues the run to its end or to a gate that only a person can decide, and prints how it ended.
-    pub(super) async fn resume(&self, commands: Vec<Command>, place: &CliContext, io: &mut Io<'_>) -> Result<Exit, CliError> {
-        let ended = self.advance(&self.host(false, place)?, commands, io).await?;
+    pub(super) async fn resume(
+        &self,
+        commands: Vec<Command>,
+        flags: &Flags,
+        place: &CliContext,
+        io: &mut Io<'_>,
+    ) -> Result<Exit, CliError> {
+        let ended = self.advance(&self.host(false, place)?, commands, flags, io).await?;
         self.finish(&ended, io)
+    }
+
+    /// Journals what is asked of the run, starts nothing, and prints how the run is left.
+    pub(super) async fn record(&self, host: &LocalHost, commands: Vec<Command>, done: &str, io: &mut Io<'_>) -> Result<Exit, CliError> {
+        let mut printer = Printer { json: self.json, io };
+        let state = host.record(&self.run, commands, &mut |record| printer.print(record)).await?;
+        let (status, reason) = left(&self.run, &state, None);
+        if self.json {
+            io.json_line(&json!({"run": self.run, "outcome": status, "reason": reason, "exit": Exit::Success.number()}))?;
+        } else {
+            io.say(done);
+            io.say(&format!("run {} {}: {}", short(&self.run.0), status.word(), Plain::line(&reason)));
+        }
+        Ok(Exit::Success)
     }
 
     /// The host that may continue the run; for a dry run one that can read is enough.
@@ -55,20 +72,28 @@ impl StoredRun {
         Ok(host)
     }
 
-    pub(super) async fn advance(&self, host: &LocalHost, commands: Vec<Command>, io: &mut Io<'_>) -> Result<Headless, CliError> {
-        let mut stop = signals();
-        let mut printer = Printer { json: self.json, io };
-        let from = (&self.run, ContinueFrom::End);
-        let ended = host.continue_headless(from, commands, &self.flags, &mut stop, &mut |record| printer.print(record)).await?;
-        cancel_if_asked(ended, host, &mut stop, &mut printer).await
+    pub(super) async fn advance(
+        &self,
+        host: &LocalHost,
+        commands: Vec<Command>,
+        flags: &Flags,
+        io: &mut Io<'_>,
+    ) -> Result<Headless, CliError> {
+        self.continue_from(ContinueFrom::End, host, commands, flags, io).await
     }
 
-    /// Continues a branch of the run instead.
-    pub(super) async fn branch(&self, host: &LocalHost, seq: u64, commands: Vec<Command>, io: &mut Io<'_>) -> Result<Headless, CliError> {
+    /// Continues the run, or a branch of it.
+    pub(super) async fn continue_from(
+        &self,
+        from: ContinueFrom,
+        host: &LocalHost,
+        commands: Vec<Command>,
+        flags: &Flags,
+        io: &mut Io<'_>,
+    ) -> Result<Headless, CliError> {
         let mut stop = signals();
         let mut printer = Printer { json: self.json, io };
-        let from = (&self.run, ContinueFrom::Event(seq));
-        let ended = host.continue_headless(from, commands, &self.flags, &mut stop, &mut |record| printer.print(record)).await?;
+        let ended = host.continue_headless((&self.run, from), commands, flags, &mut stop, &mut |record| printer.print(record)).await?;
         cancel_if_asked(ended, host, &mut stop, &mut printer).await
     }
 
@@ -229,30 +254,37 @@ fn is_followed(event: &Event) -> bool {
     }
 }
 
+/// How a run is left, and why or what continues it.
+fn left(run: &RunId, state: &Run, signal: Option<StopSignal>) -> (RunStatus, String) {
+    let status = state.status().without_driver();
+    let name = short(&run.0);
+    let gates = state.open_gates().count();
+    let reason = match (status, state.outcome()) {
+        (_, Some((_, reason))) => reason.to_owned(),
+        (RunStatus::Held, None) => format!("`dagdeck release {name}` continues the held nodes"),
+        (RunStatus::Waiting, None) => format!("{} to decide; `dagdeck show {name}` shows what is open", counted(gates, "gate")),
+        (status, None) => {
+            let by = signal.filter(|_| status == RunStatus::Interrupted).map(|signal| format!("interrupted by {}; ", signal.name()));
+            format!("{}`dagdeck resume {name}` continues it", by.unwrap_or_default())
+        }
+    };
+    (status, reason)
+}
+
 pub(super) fn finish(ended: &Headless, as_json: bool, io: &mut Io<'_>) -> Result<Exit, CliError> {
     let name = short(&ended.run.0);
-    let (exit, outcome, reason) = match &ended.end {
-        HeadlessEnd::Settled { outcome, reason } => (Exit::from(*outcome), json!(outcome), reason.clone()),
-        HeadlessEnd::Parked(gates) => match ended.state.pace() {
-            Pace::Paused | Pace::Pausing => (Exit::Undecided, json!("paused"), format!("`dagdeck resume {name}` continues it")),
-            Pace::Going if gates.is_empty() => {
-                (Exit::Undecided, json!("held"), format!("`dagdeck release {name}` continues the held nodes"))
-            }
-            Pace::Going => (Exit::Undecided, json!("waiting"), "no flag decides the open gate".to_string()),
-        },
+    let left = |signal| left(&ended.run, &ended.state, signal);
+    let (exit, (status, reason)) = match &ended.end {
+        HeadlessEnd::Settled { outcome, .. } => (Exit::from(*outcome), left(None)),
+        HeadlessEnd::Parked(_) => (Exit::Undecided, left(None)),
         HeadlessEnd::Frozen(problem) => {
             io.say(&CliError::from(problem.clone()).to_string());
-            (Exit::Error, json!("frozen"), if as_json { problem.message.clone() } else { String::new() })
+            (Exit::Error, (RunStatus::Frozen, if as_json { problem.message.clone() } else { String::new() }))
         }
-        HeadlessEnd::Stopped(signal) => (
-            Exit::Signalled(*signal),
-            json!("interrupted"),
-            format!("interrupted by {}; `dagdeck resume {name}` continues it", signal.name()),
-        ),
+        HeadlessEnd::Stopped(signal) => (Exit::Signalled(*signal), left(Some(*signal))),
     };
     if as_json {
-        let last = json!({"run": ended.run, "outcome": outcome, "reason": reason, "exit": exit.number()});
-        io.json_line(&last)?;
+        io.json_line(&json!({"run": ended.run, "outcome": status, "reason": reason, "exit": exit.number()}))?;
         return Ok(exit);
     }
     if let HeadlessEnd::Parked(gates) = &ended.end {
@@ -265,25 +297,24 @@ pub(super) fn finish(ended: &Headless, as_json: bool, io: &mut Io<'_>) -> Result
                 }
                 Some(flag) => format!("hint: approve it with `dagdeck resume {name} {}`; `--yes` approves every gate", Plain::line(flag)),
                 None => {
-                    format!("hint: only a person can answer this; use `dagdeck answer {name} {} --value VALUE`", Plain::line(&gate.node))
+                    format!("hint: only a person can answer this; use `dagdeck answer {name} {} -m ANSWER`", Plain::line(&gate.node))
                 }
             });
         }
     } else if ended.state.outcome().is_some() {
         print_results(&ended.state, io)?;
     }
-    let outcome = outcome.as_str().unwrap_or_default();
     let is_over = ended.state.outcome().is_some();
     let elapsed = if is_over { format!(", {}", elapsed(ended.state.elapsed_ms(Time::default()))) } else { String::new() };
     let reason = if reason.is_empty() { String::new() } else { format!(": {}", Plain::line(&reason)) };
-    io.say(&format!("run {name} {outcome}{elapsed}{reason}"));
+    io.say(&format!("run {name} {}{elapsed}{reason}", status.word()));
     Ok(exit)
 }
 
 /// The output of the run: the results of its final nodes.
 fn print_results(run: &Run, io: &mut Io<'_>) -> Result<(), CliError> {
-    let Some(plan) = run.plan() else { return Ok(()) };
-    let results: Vec<_> = final_nodes(plan).into_iter().filter_map(|id| Some((id, run.node(id)?.result.as_ref()?))).collect();
+    let results: Vec<_> =
+        run.nodes().filter(|(id, _)| run.is_final(id)).filter_map(|(id, node)| Some((id, node.result.as_ref()?))).collect();
     let many = results.len() > 1;
     for (id, result) in results {
         if many {
@@ -295,9 +326,4 @@ fn print_results(run: &Run, io: &mut Io<'_>) -> Result<(), CliError> {
         }
     }
     Ok(())
-}
-
-fn final_nodes(plan: &Plan) -> Vec<&crate::plan::NodeId> {
-    let graph = PlanGraph::new(plan);
-    graph.final_nodes().filter_map(|at| plan.nodes.get(at)).map(|node| &node.id).collect()
 }

@@ -11,7 +11,10 @@ pub const GROUPS: [(&str, &[&str]); 7] = [
     ("Decide", &["approve", "reject", "answer"]),
     (
         "Act on a run",
-        &["pause", "hold", "release", "cancel", "stop", "retry", "rerun", "skip", "override", "guide", "rewind", "edit", "undo", "branch"],
+        &[
+            "pause", "hold", "release", "step", "run-to", "break", "cancel", "stop", "retry", "rerun", "skip", "override", "guide",
+            "rewind", "edit", "undo", "branch",
+        ],
     ),
     ("Look", &["show", "why", "trace", "replay"]),
     ("Runs and files", &["ls", "export", "import"]),

@@ -4,6 +4,7 @@
 mod act;
 mod args;
 mod branch;
+mod breaks;
 mod console;
 mod context;
 mod decide;
@@ -29,10 +30,11 @@ mod source;
 mod steering;
 mod timeline;
 mod trace;
+mod undo;
 mod validate;
 mod why;
 
-use act::Whom;
+use args::moments;
 pub use args::{
     AboutArgs, Cli, Common, CompletionsArgs, ConsoleArgs, DiffArgs, ExportArgs, GateArgs, ImportArgs, ListArgs, LsArgs, PlanArgs,
     ResumeArgs, RunArgs, SchemaArgs, SchemaDocument, ShowArgs, Subcommand, ValidateArgs,
@@ -44,11 +46,12 @@ pub use help::GROUPS;
 use io::Listened;
 pub use io::{Io, columns};
 pub use steering::{
-    ActArgs, AnswerArgs, ApproveArgs, BranchArgs, DecideArgs, EditArgs, GuideArgs, NodeArgs, OnArgs, OverrideArgs, PauseArgs, RejectArgs,
-    ReplayArgs, RerunArgs, RewindArgs, TargetArgs, UndoArgs,
+    ActArgs, AnswerArgs, ApproveArgs, BranchArgs, BreakArgs, ContinueArgs, DecideArgs, EditArgs, GuideArgs, OverrideArgs, PauseArgs,
+    ReasonArgs, RejectArgs, ReleaseArgs, ReplayArgs, RerunArgs, RetryArgs, RewindArgs, RunNameArgs, RunNodeArgs, RunPartArgs, RunToArgs,
+    SkipArgs, StepArgs, TargetArgs, UndoArgs,
 };
 
-use crate::text::Plain;
+use crate::{engine::Action, plan::validate::nearest, text::Plain};
 use clap::{
     FromArgMatches,
     error::{ContextKind, ContextValue, ErrorKind},
@@ -64,12 +67,13 @@ pub fn main(args: impl IntoIterator<Item = OsString>, io: &mut Io<'_>) -> Exit {
     let mut out = Listened::new(io.out);
     let io = &mut Io { out: &mut out, err: io.err, stdin: io.stdin, columns: io.columns };
     let mut command = help::command();
-    let parsed = command.try_get_matches_from_mut(args).and_then(|matches| {
+    let args: Vec<OsString> = args.into_iter().collect();
+    let parsed = command.try_get_matches_from_mut(&args).and_then(|matches| {
         let cli = Cli::from_arg_matches(&matches)?;
         let is_said = matches.value_source("model") == Some(ValueSource::CommandLine);
         if is_said && !cli.takes_model() { Err(clap::Error::raw(ErrorKind::ArgumentConflict, MODEL_OF_A_RUN)) } else { Ok(cli) }
     });
-    let cli = match parsed.map_err(|error| error.format(&mut command)) {
+    let cli = match parsed.map_err(|error| plainly(error.format(&mut command), &args, &mut command)) {
         Ok(cli) => cli,
         Err(error) => return grammar(&error, io),
     };
@@ -86,20 +90,41 @@ pub fn main(args: impl IntoIterator<Item = OsString>, io: &mut Io<'_>) -> Exit {
     }
 }
 
+/// The error with the plain usage line: clap's own shows as required what happens to be given. A near subcommand is named below, by the
+/// measure that all other names go by.
+fn plainly(mut error: clap::Error, args: &[OsString], command: &mut clap::Command) -> clap::Error {
+    command.build();
+    let name = args.iter().skip(1).find_map(|arg| arg.to_str().filter(|arg| command.find_subcommand(arg).is_some()));
+    let usage = match name.and_then(|name| command.find_subcommand_mut(name)) {
+        Some(subcommand) => subcommand.render_usage(),
+        None => command.render_usage(),
+    };
+    if error.remove(ContextKind::Usage).is_some() {
+        error.insert(ContextKind::Usage, ContextValue::StyledStr(usage));
+    }
+    error.remove(ContextKind::SuggestedSubcommand);
+    error.remove(ContextKind::Suggested);
+    error
+}
+
 /// Help and version are data; everything else that the grammar refuses is a message.
 fn grammar(error: &clap::Error, io: &mut Io<'_>) -> Exit {
     let text = error.render();
     if error.use_stderr() {
-        io.say(text.to_string().trim_end());
+        io.say(text.to_string().replace("\n\n\n", "\n\n").trim_end());
         if error.kind() == ErrorKind::InvalidSubcommand {
-            io.say(&match error.get(ContextKind::InvalidSubcommand) {
-                Some(ContextValue::String(name)) if Path::new(name).is_file() => {
-                    format!(
-                        "hint: `{0}` is a file: open it with `dagdeck console {0}`, or run it with `dagdeck run {0}`",
-                        Plain::line(name)
-                    )
+            let name = match error.get(ContextKind::InvalidSubcommand) {
+                Some(ContextValue::String(name)) => name.as_str(),
+                _ => "",
+            };
+            let near = nearest(name, GROUPS.iter().flat_map(|(_, names)| names.iter().copied()));
+            io.say(&match near {
+                _ if Path::new(name).is_file() => {
+                    let name = Plain::line(name);
+                    format!("hint: `{name}` is a file: open it with `dagdeck console {name}`, or run it with `dagdeck run {name}`")
                 }
-                _ => "hint: to plan a request, type `dagdeck run \"REQUEST\"`, or `dagdeck console \"REQUEST\"`".to_owned(),
+                Some(near) => format!("hint: did you mean `dagdeck {near}`?"),
+                None => "hint: to plan a request, type `dagdeck run \"REQUEST\"`, or `dagdeck console \"REQUEST\"`".to_owned(),
             });
         }
         Exit::Usage
@@ -119,11 +144,14 @@ fn dispatch(cli: &Cli, io: &mut Io<'_>) -> Result<Exit, CliError> {
         Some(Subcommand::Approve(args)) => block_on(decide::approve(args, &place()?, io))?,
         Some(Subcommand::Reject(args)) => block_on(decide::reject(args, &place()?, io))?,
         Some(Subcommand::Answer(args)) => block_on(decide::answer(args, &place()?, io))?,
-        Some(Subcommand::Cancel(args)) => block_on(act::target(Whom::Cancel, args, &place()?, io))?,
-        Some(Subcommand::Stop(args)) => block_on(act::target(Whom::Stop, args, &place()?, io))?,
+        Some(Subcommand::Cancel(args)) => block_on(act::target(|target| Action::Cancel { target }, args, &place()?, io))?,
+        Some(Subcommand::Stop(args)) => block_on(act::target(|target| Action::Stop { target }, args, &place()?, io))?,
+        Some(Subcommand::Hold(args)) => block_on(act::target(|target| Action::Hold { target }, args, &place()?, io))?,
+        Some(Subcommand::Release(args)) => block_on(act::release(args, &place()?, io))?,
         Some(Subcommand::Pause(args)) => block_on(act::pause(args, &place()?, io))?,
-        Some(Subcommand::Hold(args)) => block_on(act::target(Whom::Hold, args, &place()?, io))?,
-        Some(Subcommand::Release(args)) => block_on(act::target(Whom::Release, args, &place()?, io))?,
+        Some(Subcommand::Step(args)) => block_on(act::step(args, &place()?, io))?,
+        Some(Subcommand::RunTo(args)) => block_on(act::run_to(args, &place()?, io))?,
+        Some(Subcommand::Break(args)) => block_on(breaks::breakpoint(args, &place()?, io))?,
         Some(Subcommand::Rerun(args)) => block_on(act::rerun(args, &place()?, io))?,
         Some(Subcommand::Retry(args)) => block_on(act::retry(args, &place()?, io))?,
         Some(Subcommand::Skip(args)) => block_on(act::skip(args, &place()?, io))?,
@@ -131,7 +159,7 @@ fn dispatch(cli: &Cli, io: &mut Io<'_>) -> Result<Exit, CliError> {
         Some(Subcommand::Guide(args)) => block_on(act::guide(args, &place()?, io))?,
         Some(Subcommand::Rewind(args)) => block_on(act::rewind(args, &place()?, io))?,
         Some(Subcommand::Edit(args)) => block_on(act::edit(args, &place()?, io))?,
-        Some(Subcommand::Undo(args)) => block_on(act::undo(args, &place()?, io))?,
+        Some(Subcommand::Undo(args)) => block_on(undo::undo(args, &place()?, io))?,
         Some(Subcommand::Branch(args)) => block_on(branch::branch(args, &place()?, io))?,
         Some(Subcommand::Replay(args)) => replay::replay(args, &place()?, io),
         Some(Subcommand::Validate(args)) => validate::validate(args, &place()?, io),

@@ -1,16 +1,60 @@
 //! What a command line names in a stored run: a node, an event. Whatever isn't there is an error and no wrong command line, told in the
 //! same words by every subcommand, with the name that was meant where one is near.
 
-use super::{CliError, ls::short};
+use super::{CliContext, CliError, RunPartArgs, ls::short, show};
 use crate::{
     engine::{Record, Renames, Run, RunId, carry},
     plan::{NodeId, validate::nearest},
-    store::Store,
+    store::{RunFilter, Store, StoreError},
 };
 use std::collections::BTreeMap;
 
+/// Names the newest run.
+const LAST: &str = "last";
+
 /// Nodes that are named where one is not found.
 const NAMED: usize = 20;
+
+/// The run that two optional names mean, and the rest. One alone is what the newest run has by that name, else a run.
+///
+/// # Errors
+/// When there is neither.
+pub(super) fn run_and_part<'n>(
+    run: Option<&'n str>,
+    part: Option<&'n str>,
+    has: impl Fn(&Run, &str) -> bool,
+    place: &CliContext,
+) -> Result<(String, Option<&'n str>), CliError> {
+    let (name, part) = match (run, part) {
+        (Some(run), Some(part)) => (run, Some(part)),
+        (Some(one), None) if one != LAST => {
+            let newest = show::records(LAST, place).ok().map(|(id, records)| (id, Run::replay(&records), records));
+            let store = place.store()?;
+            match (newest, store.resolve(one, RunFilter::Workspace(&place.places.workspace))) {
+                (Some((id, run, _)), _) if has(&run, one) => return Ok((id, Some(one))),
+                (_, Ok(run)) => return Ok((run.0, None)),
+                (Some((id, run, records)), Err(StoreError::NoSuchRun { .. })) => {
+                    let CliError { hint, .. } = no_such_node(one, &id, &run, &records);
+                    let message = format!("`{one}` is neither a run nor a node of the newest run, `{}`", short(&id));
+                    return Err(CliError::new(message).hint(format!("{}; `dagdeck ls` lists the runs", hint.unwrap_or_default())));
+                }
+                (_, Err(error)) => return Err(error.into()),
+            }
+        }
+        (_, None) => (LAST, None),
+        (None, part) => (LAST, part),
+    };
+    Ok((name.to_owned(), part))
+}
+
+/// The same for a node.
+///
+/// # Errors
+/// When there is neither a run nor a node called so.
+pub(super) fn run_and_node<'n>(of: &'n RunPartArgs, place: &CliContext) -> Result<(String, Option<&'n str>), CliError> {
+    let has = |run: &Run, name: &str| run.node(&NodeId::new(name)).is_some();
+    run_and_part(of.run.as_deref(), of.part.as_deref(), has, place)
+}
 
 /// A node by the name that it has now.
 ///

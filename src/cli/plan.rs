@@ -1,7 +1,7 @@
 //! `dagdeck plan`: a plan from a request, printed.
 
 use super::{CliContext, CliError, Exit, Io, PlanArgs, source, validate};
-use crate::{plan::dialect, text::Plain};
+use crate::plan::dialect;
 use serde_json::{Value, json};
 
 /// Plans a request and prints the plan. Findings go to stderr, or with `--json` into the JSON.
@@ -22,10 +22,7 @@ pub async fn plan(args: &PlanArgs, place: &CliContext, io: &mut Io<'_>) -> Resul
     }
     let written = dialect::write_as(&answer.plan, args.format, dialect::Syntax::Json, &host.catalog());
     io.out.write_all(written.text.as_bytes())?;
-    io.say(&format!("planned by {}", Plain::line(&answer.origin)));
-    for remark in &answer.remarks {
-        io.say(&Plain::line(remark).into_string());
-    }
+    answer.describe(io);
     for finding in &findings {
         io.say(&validate::finding_line(finding));
     }

@@ -19,7 +19,7 @@ const AS_IT_WAS: Option<&str> = Some("");
 /// When there is no such run, event or node, or the journal can't be read.
 pub fn replay(args: &ReplayArgs, place: &CliContext, io: &mut Io<'_>) -> Result<Exit, CliError> {
     let store = place.store()?;
-    let id = store.resolve(&args.run, RunFilter::Workspace(&place.places.workspace))?;
+    let id = store.resolve(&args.of.run, RunFilter::Workspace(&place.places.workspace))?;
     let records = named::records(&store, &id, args.at)?;
     let seq = named::event(args.at, args.until.as_deref(), &id.0, &records)?;
     let kept: Vec<&Record> = records.iter().take_while(|record| record.seq <= seq).collect();

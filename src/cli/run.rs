@@ -1,7 +1,7 @@
 //! `dagdeck run`: runs a plan or a request without the console. Flags decide gates; a gate that no flag decides stays open.
 
-use super::{CliContext, CliError, Exit, Io, RunArgs, headless, source, source::PlanDocument, validate};
-use crate::{plan::validate::Severity, text::Plain};
+use super::{CliContext, CliError, Exit, Io, RunArgs, headless, source, validate};
+use crate::plan::validate::Severity;
 use serde_json::{Map, Value};
 
 /// Runs a plan file, or plans and runs a request.
@@ -12,16 +12,7 @@ pub async fn run(args: &RunArgs, place: &CliContext, io: &mut Io<'_>) -> Result<
     let inputs = inputs(&args.set)?;
     let flags = headless::flags(&args.gates)?;
     let host = place.host()?;
-    let mut document = if source::is_path(&args.what) || std::path::Path::new(&args.what).is_file() {
-        PlanDocument::open(&args.what, io)?
-    } else {
-        let answer = source::ask(&host, &args.what, io).await?;
-        io.say(&format!("planned by {}", Plain::line(&answer.origin)));
-        for remark in &answer.remarks {
-            io.say(&Plain::line(remark).into_string());
-        }
-        PlanDocument::unwritten(answer.plan)
-    };
+    let mut document = source::plan_or_request(&args.what, &host, io).await?;
     document.plan.inputs.extend(inputs.clone());
     let mut findings = source::findings(&document.plan, &host.catalog());
     if source::verdict(&findings) == Exit::Invalid {

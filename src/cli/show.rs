@@ -27,7 +27,8 @@ const RESULT_COLUMNS: usize = 60;
 /// # Errors
 /// When there is no such run or node, or the journal can't be read.
 pub fn show(args: &ShowArgs, place: &CliContext, io: &mut Io<'_>) -> Result<Exit, CliError> {
-    let (id, records) = records(&args.run, place)?;
+    let (name, node) = named::run_and_node(&args.of, place)?;
+    let (id, records) = records(&name, place)?;
     if args.timeline {
         timeline::timeline(&id, &records, args.json, io)?;
         return Ok(Exit::Success);
@@ -36,7 +37,7 @@ pub fn show(args: &ShowArgs, place: &CliContext, io: &mut Io<'_>) -> Result<Exit
     let last = records.last().map_or(Time::default(), |record| record.at);
     let driver = place.store()?.driver(&RunId(id.clone()));
     let shown = json_of(&run, &id, driver.as_deref());
-    let Some(node) = &args.node else {
+    let Some(node) = node else {
         if args.json {
             io.json(&shown)?
         } else {
@@ -85,8 +86,14 @@ pub(super) fn json_of(run: &Run, id: &str, driver: Option<&str>) -> Value {
     json!({
         "run": id, "status": status(run.status(), driver), "interrupted_by": run.interrupted_by(),
         "reason": run.outcome().map(|(_, reason)| reason), "goal": run.plan().map(|plan| plan.goal.as_str()),
-        "nodes": nodes, "gates": gates,
+        "nodes": nodes, "edges": edges_json(run), "gates": gates,
     })
+}
+
+/// The edges of all plans inside each other, with what became of them.
+fn edges_json(run: &Run) -> Vec<Value> {
+    let ways = run.nodes_in_order().into_iter().flat_map(|(id, _)| run.ways_out(id).into_iter().map(move |way| (id, way)));
+    ways.map(|(from, way)| json!({"from": from, "to": way.to, "when": way.when, "state": way.state.word()})).collect()
 }
 
 fn node_json(run: &Run, id: &NodeId, node: &NodeRun, interrupted: bool) -> Value {
@@ -104,7 +111,7 @@ fn node_json(run: &Run, id: &NodeId, node: &NodeRun, interrupted: bool) -> Value
         })
         .collect();
     json!({
-        "id": id, "state": node.state.word(), "interrupted": interrupted, "reason": run.reason(id), "result": node.result, "mark": node.mark,
+        "id": id, "state": node.state.word(), "final": run.is_final(id), "interrupted": interrupted, "reason": run.reason(id), "result": node.result, "mark": node.mark,
         "error": node.error, "generation": node.generation, "stale": node.stale, "attempts": node.attempt,
         "started_at": node.span.started, "finished_at": node.span.finished, "tokens": spent.tokens.total(), "cost_usd": spent.cost_usd,
         "metadata": {

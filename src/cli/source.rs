@@ -12,15 +12,36 @@ use crate::{
         dialect::{self, ReadError},
         validate::{Finding, Severity},
     },
+    text::Plain,
 };
 use std::path::Path;
 
-/// Whether an argument is a file and not a request. A sentence may end with a file name (`turn data.csv into data.json`) and contain
-/// slashes.
+/// Whether an argument names a document and is no request: a file that is there; of one word also what looks like one.
 pub(super) fn is_path(argument: &str) -> bool {
-    let words = argument.split_whitespace().count();
     let ending = [".json", ".yaml", ".yml", ".toml"].iter().any(|ending| argument.ends_with(ending));
-    argument == "-" || (ending && words < 3) || (argument.contains('/') && words == 1)
+    let is_word = !argument.contains(char::is_whitespace);
+    argument == "-" || Path::new(argument).is_file() || is_word && (ending || argument.contains('/'))
+}
+
+/// Whether a text is meant as a plan and not as a request, however wrong the plan may be.
+fn is_plan(text: &str) -> bool {
+    const FIELDS: [&str; 6] = ["dagdeck:", "nodes:", "dag:", "tasks:", "stages:", "connections:"];
+    text.trim_start().starts_with(['{', '[']) || text.lines().any(|line| FIELDS.iter().any(|field| line.starts_with(field)))
+}
+
+/// The plan that an argument names, or that is made of it as a request; stdin may hold either.
+pub(super) async fn plan_or_request(what: &str, host: &LocalHost, io: &mut Io<'_>) -> Result<PlanDocument, CliError> {
+    let text = if is_path(what) { Some(io.read(what)?) } else { None };
+    let request = match text {
+        Some(text) if what != "-" || text.trim().is_empty() || is_plan(&text) => {
+            return PlanDocument::parse(what, text).map_err(|error| unreadable(&error));
+        }
+        Some(text) => text,
+        None => what.to_owned(),
+    };
+    let answer = ask(host, &request, io).await?;
+    answer.describe(io);
+    Ok(PlanDocument::unwritten(answer.plan))
 }
 
 /// A plan with the text that it was read from, so that findings can point into that text.
@@ -148,6 +169,14 @@ pub(super) struct PlannedAnswer {
     pub remarks: Vec<String>,
 }
 
+impl PlannedAnswer {
+    /// Says who made the plan, and what the planner remarks.
+    pub fn describe(&self, io: &mut Io<'_>) {
+        io.say(&format!("planned by {}", Plain::line(&self.origin)));
+        self.remarks.iter().for_each(|remark| io.say(Plain::line(remark).as_str()));
+    }
+}
+
 pub(super) async fn ask(host: &LocalHost, request: &str, io: &mut Io<'_>) -> Result<PlannedAnswer, CliError> {
     if request.trim().is_empty() {
         return Err(CliError::usage("the request is empty").hint("describe what you want done, in quotes"));
@@ -158,7 +187,7 @@ pub(super) async fn ask(host: &LocalHost, request: &str, io: &mut Io<'_>) -> Res
     let _ = connection.requests.send(Request::Plan { id, text: request.to_string() });
     while let Some(notice) = connection.notices.recv().await {
         match notice {
-            Notice::PlanProgress { text, .. } => io.say(&crate::text::Plain::line(&text).into_string()),
+            Notice::PlanProgress { text, .. } => io.say(Plain::line(&text).as_str()),
             Notice::PlanReady { plan, origin, remarks, .. } => return Ok(PlannedAnswer { plan: *plan, origin, remarks }),
             Notice::PlanFailed { problem, .. } | Notice::Problem(problem) => return Err(problem.into()),
             _ => {}
@@ -211,12 +240,22 @@ mod tests {
     }
 
     #[test]
-    fn sentences_are_no_paths_though_they_name_files() {
-        for path in ["plan.json", "my plan.json", "./plan", "-", "dir/plan.yaml"] {
+    fn words_with_white_space_are_a_request_though_they_name_files() {
+        for path in ["plan.json", "./plan", "-", "dir/plan.yaml"] {
             assert!(is_path(path), "{path}");
         }
-        for request in ["turn data.csv into data.json", "list src/ and tests/", "hello"] {
+        for request in ["turn data.csv into data.json", "delete data/config.old.json", "my plan.json", "list src/ and tests/", "hello"] {
             assert!(!is_path(request), "{request}");
+        }
+    }
+
+    #[test]
+    fn stdin_holds_a_plan_where_it_looks_like_one() {
+        for plan in ["{\"nodes\": [", " [1]", "goal: x\nnodes: }", "stages: {}"] {
+            assert!(is_plan(plan), "{plan}");
+        }
+        for request in ["list the files", "todo: read a.txt\nthen: sum up", "delete data/config.old.json"] {
+            assert!(!is_plan(request), "{request}");
         }
     }
 }

@@ -1,159 +1,230 @@
-//! The grammar of the subcommands that act on a stored run, or look at it.
+//! The grammar of the subcommands that act on a stored run. A run is optional everywhere and means `last`; `-m` is the message everywhere.
 
-use super::GateArgs;
+use super::{GateArgs, moments};
+use crate::plan::Moment;
 use clap::Args;
+
+/// A run.
+#[derive(Debug, Args)]
+pub struct RunNameArgs {
+    /// The run's id, the start or end of its id, or `last`
+    #[arg(value_name = "RUN", default_value = "last")]
+    pub run: String,
+}
+
+/// A run, and one of its nodes.
+#[derive(Debug, Args)]
+#[command(allow_missing_positional = true)]
+pub struct RunNodeArgs {
+    /// The run's id, the start or end of its id, or `last`
+    #[arg(value_name = "RUN", default_value = "last")]
+    pub run: String,
+    /// The node's id
+    #[arg(value_name = "NODE")]
+    pub node: String,
+}
+
+/// A run, or something of it. One name alone is what the newest run has by that name, else a run.
+#[derive(Debug, Args)]
+pub struct RunPartArgs {
+    /// The run's id, the start or end of its id, or `last` [default: last]
+    #[arg(value_name = "RUN")]
+    pub run: Option<String>,
+    /// A node's id; without RUN, a node of the newest run
+    #[arg(value_name = "NODE")]
+    pub part: Option<String>,
+}
 
 /// What every subcommand that acts on a stored run takes.
 #[derive(Debug, Default, Args)]
 pub struct ActArgs {
+    /// Only show what would change
+    #[arg(long)]
+    pub dry_run: bool,
+    /// Print events as they happen, one JSON object per line
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// Why a person acts.
+#[derive(Debug, Default, Args)]
+pub struct ReasonArgs {
     /// Your reason, kept in the journal
-    #[arg(long, value_name = "TEXT", default_value = "", hide_default_value = true)]
-    pub why: String,
-    #[command(flatten)]
-    pub on: OnArgs,
+    #[arg(long, short, value_name = "TEXT", default_value = "", hide_default_value = true)]
+    pub message: String,
 }
 
 /// How a stored run continues after an action.
 #[derive(Debug, Default, Args)]
-pub struct OnArgs {
-    /// Only show what would change
-    #[arg(long)]
-    pub dry_run: bool,
+pub struct ContinueArgs {
     /// Leave the run paused instead of continuing it
-    #[arg(long)]
+    #[arg(long, conflicts_with_all = ["yes", "approve", "deny", "unknown"])]
     pub pause: bool,
-    /// Print events as they happen, one JSON object per line
-    #[arg(long)]
-    pub json: bool,
     #[command(flatten)]
     pub gates: GateArgs,
 }
 
 #[derive(Debug, Args)]
 pub struct PauseArgs {
-    /// The run's id, the start or end of its id, or `last`
-    #[arg(value_name = "RUN", default_value = "last")]
-    pub run: String,
+    #[command(flatten)]
+    pub of: RunNameArgs,
+    #[command(flatten)]
+    pub reason: ReasonArgs,
     #[command(flatten)]
     pub act: ActArgs,
 }
 
 #[derive(Debug, Args)]
 pub struct UndoArgs {
-    /// The run's id, the start or end of its id, or `last`
-    #[arg(value_name = "RUN", default_value = "last")]
-    pub run: String,
     #[command(flatten)]
-    pub on: OnArgs,
+    pub of: RunNameArgs,
+    #[command(flatten)]
+    pub act: ActArgs,
 }
 
 #[derive(Debug, Args)]
 pub struct TargetArgs {
-    /// The run's id, the start or end of its id, or `last`
-    #[arg(value_name = "RUN")]
-    pub run: String,
-    /// Only this node [default: the whole run]
-    #[arg(value_name = "NODE")]
-    pub node: Option<String>,
+    #[command(flatten)]
+    pub of: RunPartArgs,
     /// The node and every node that only it leads to
-    #[arg(long, requires = "node")]
+    #[arg(long)]
     pub branch: bool,
+    #[command(flatten)]
+    pub reason: ReasonArgs,
     #[command(flatten)]
     pub act: ActArgs,
 }
 
 #[derive(Debug, Args)]
-pub struct NodeArgs {
-    /// The run's id, the start or end of its id, or `last`
-    #[arg(value_name = "RUN")]
-    pub run: String,
-    /// The node's id
-    #[arg(value_name = "NODE")]
-    pub node: String,
+pub struct ReleaseArgs {
+    #[command(flatten)]
+    pub target: TargetArgs,
+    #[command(flatten)]
+    pub go_on: ContinueArgs,
+}
+
+#[derive(Debug, Args)]
+pub struct SkipArgs {
+    #[command(flatten)]
+    pub of: RunNodeArgs,
+    #[command(flatten)]
+    pub reason: ReasonArgs,
     #[command(flatten)]
     pub act: ActArgs,
+}
+
+#[derive(Debug, Args)]
+pub struct RetryArgs {
+    #[command(flatten)]
+    pub node: SkipArgs,
+    #[command(flatten)]
+    pub go_on: ContinueArgs,
 }
 
 #[derive(Debug, Args)]
 pub struct RerunArgs {
-    /// The run's id, the start or end of its id, or `last`
-    #[arg(value_name = "RUN")]
-    pub run: String,
-    /// The node's id
-    #[arg(value_name = "NODE")]
-    pub node: String,
+    #[command(flatten)]
+    pub node: RetryArgs,
     /// Only this node: nodes that depend on it keep their results, marked stale
     #[arg(long)]
     pub alone: bool,
+}
+
+#[derive(Debug, Args)]
+pub struct StepArgs {
+    #[command(flatten)]
+    pub of: RunPartArgs,
+    #[command(flatten)]
+    pub act: ActArgs,
+    #[command(flatten)]
+    pub gates: GateArgs,
+}
+
+#[derive(Debug, Args)]
+pub struct RunToArgs {
+    #[command(flatten)]
+    pub of: RunNodeArgs,
+    #[command(flatten)]
+    pub act: ActArgs,
+    #[command(flatten)]
+    pub gates: GateArgs,
+}
+
+#[derive(Debug, Args)]
+pub struct BreakArgs {
+    /// The run's id, the start or end of its id, or `last` [default: last]
+    #[arg(value_name = "RUN")]
+    pub run: Option<String>,
+    /// A node's id, or a pattern with `*`; without one, all breakpoints are listed
+    #[arg(value_name = "NODE")]
+    pub part: Option<String>,
+    /// When the run halts: before the node, after its result, on its failure, or before each of its calls
+    #[arg(long, value_name = "MOMENT", default_value = "before", value_parser = moments())]
+    pub at: Moment,
+    /// Halt only if this is true, such as `cost_usd > 1` or `tool == 'write_file'`
+    #[arg(long, value_name = "CONDITION")]
+    pub when: Option<String>,
+    /// Remove the breakpoint with this number
+    #[arg(long, value_name = "NUMBER", conflicts_with_all = ["part", "at", "when"])]
+    pub remove: Option<u32>,
     #[command(flatten)]
     pub act: ActArgs,
 }
 
 #[derive(Debug, Args)]
 pub struct OverrideArgs {
-    /// The run's id, the start or end of its id, or `last`
-    #[arg(value_name = "RUN")]
-    pub run: String,
-    /// The node's id
-    #[arg(value_name = "NODE")]
-    pub node: String,
-    /// The result: JSON, or text that does not start like JSON [default: none, the node is done]
-    #[arg(value_name = "VALUE")]
-    pub value: Option<String>,
     #[command(flatten)]
-    pub act: ActArgs,
+    pub node: SkipArgs,
+    /// The result: JSON, or text that does not start like JSON [default: none, the node is done]
+    #[arg(long, value_name = "VALUE")]
+    pub value: Option<String>,
 }
 
 #[derive(Debug, Args)]
 pub struct GuideArgs {
-    /// The run's id, the start or end of its id, or `last`
-    #[arg(value_name = "RUN")]
-    pub run: String,
-    /// The node's id
-    #[arg(value_name = "NODE")]
-    pub node: String,
+    #[command(flatten)]
+    pub of: RunNodeArgs,
     /// The message to the agent
-    #[arg(value_name = "TEXT")]
-    pub text: String,
+    #[arg(long, short, value_name = "TEXT")]
+    pub message: String,
     #[command(flatten)]
     pub act: ActArgs,
 }
 
 #[derive(Debug, Args)]
 pub struct RewindArgs {
-    /// The run's id, the start or end of its id, or `last`
-    #[arg(value_name = "RUN")]
-    pub run: String,
-    /// The node whose result is rejected
-    #[arg(value_name = "NODE")]
-    pub node: String,
-    /// What is wrong with the result
-    #[arg(value_name = "FEEDBACK")]
-    pub feedback: String,
-    /// The earlier node that runs again with the feedback [default: NODE itself]
+    #[command(flatten)]
+    pub of: RunNodeArgs,
+    /// What is wrong with the node's result
+    #[arg(long, short, value_name = "TEXT")]
+    pub message: String,
+    /// The earlier node that runs again with the message [default: NODE itself]
     #[arg(long, value_name = "NODE")]
     pub to: Option<String>,
     #[command(flatten)]
     pub act: ActArgs,
+    #[command(flatten)]
+    pub go_on: ContinueArgs,
 }
 
 #[derive(Debug, Args)]
+#[command(allow_missing_positional = true)]
 pub struct EditArgs {
-    /// The run's id, the start or end of its id, or `last`
-    #[arg(value_name = "RUN")]
-    pub run: String,
+    #[command(flatten)]
+    pub of: RunNameArgs,
     /// The changed plan: a file, or `-` for stdin; `dagdeck export RUN` writes the current one
     #[arg(value_name = "FILE")]
     pub file: String,
+    #[command(flatten)]
+    pub reason: ReasonArgs,
     #[command(flatten)]
     pub act: ActArgs,
 }
 
 #[derive(Debug, Args)]
 pub struct BranchArgs {
-    /// The run's id, the start or end of its id, or `last`
-    #[arg(value_name = "RUN")]
-    pub run: String,
+    #[command(flatten)]
+    pub of: RunNameArgs,
     /// The number of the last event to keep [default: the newest]
     #[arg(long, value_name = "EVENT", allow_negative_numbers = true)]
     pub at: Option<i64>,
@@ -164,17 +235,18 @@ pub struct BranchArgs {
     #[arg(long, value_name = "FILE")]
     pub edit: Option<String>,
     /// Why the plan changes, kept in the journal
-    #[arg(long, value_name = "TEXT", default_value = "", hide_default_value = true, requires = "edit")]
-    pub why: String,
+    #[arg(long, short, value_name = "TEXT", default_value = "", hide_default_value = true, requires = "edit")]
+    pub message: String,
     #[command(flatten)]
-    pub on: OnArgs,
+    pub act: ActArgs,
+    #[command(flatten)]
+    pub go_on: ContinueArgs,
 }
 
 #[derive(Debug, Args)]
 pub struct ReplayArgs {
-    /// The run's id, the start or end of its id, or `last`
-    #[arg(value_name = "RUN", default_value = "last")]
-    pub run: String,
+    #[command(flatten)]
+    pub of: RunNameArgs,
     /// The run as it was after this event [default: the newest]
     #[arg(long, value_name = "EVENT", allow_negative_numbers = true)]
     pub at: Option<i64>,
@@ -191,12 +263,12 @@ pub struct ReplayArgs {
 
 #[derive(Debug, Args)]
 pub struct DecideArgs {
-    /// The run's id, the start or end of its id, or `last`
+    /// The run's id, the start or end of its id, or `last` [default: last]
     #[arg(value_name = "RUN")]
-    pub run: String,
-    /// The gate's number or its node; not needed if only one is open
+    pub run: Option<String>,
+    /// The gate's number or its node, if several are open
     #[arg(value_name = "GATE|NODE")]
-    pub gate: Option<String>,
+    pub part: Option<String>,
     #[command(flatten)]
     pub gates: GateArgs,
     /// Print events as they happen, one JSON object per line
@@ -218,7 +290,7 @@ pub struct RejectArgs {
     #[command(flatten)]
     pub decide: DecideArgs,
     /// Your reason; the agent that asked gets it
-    #[arg(long, short, value_name = "TEXT", default_value = "")]
+    #[arg(long, short, value_name = "TEXT", default_value = "", hide_default_value = true)]
     pub message: String,
 }
 
@@ -227,6 +299,6 @@ pub struct AnswerArgs {
     #[command(flatten)]
     pub decide: DecideArgs,
     /// The answer: JSON if it parses, otherwise text
-    #[arg(long, short, value_name = "VALUE")]
-    pub value: String,
+    #[arg(long, short, value_name = "ANSWER")]
+    pub message: String,
 }

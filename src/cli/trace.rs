@@ -15,13 +15,13 @@ const RESULT_COLUMNS: usize = 70;
 /// # Errors
 /// When there is no such run or node, or the journal can't be read.
 pub fn trace(args: &AboutArgs, place: &CliContext, io: &mut Io<'_>) -> Result<Exit, CliError> {
-    let (id, records) = show::records(&args.run, place)?;
+    let (id, records) = show::records(&args.of.run, place)?;
     let run = Run::replay(&records);
     let mut transcript = Transcript::default();
     records.iter().for_each(|record| transcript.fold(record));
-    let trace = run.trace(&named::node(&args.node, &id, &run, &records)?, &transcript).unwrap_or_default();
+    let trace = run.trace(&named::node(&args.of.node, &id, &run, &records)?, &transcript).unwrap_or_default();
     if args.json {
-        io.json(&json!({ "run": id, "node": args.node, "steps": trace.steps, "rows": trace.rows }))?;
+        io.json(&json!({ "run": id, "node": args.of.node, "steps": trace.steps, "rows": trace.rows }))?;
         return Ok(Exit::Success);
     }
     for row in &trace.rows {

@@ -14,9 +14,9 @@ use serde_json::json;
 /// # Errors
 /// When there is no such run or node, or the journal can't be read.
 pub fn why(args: &AboutArgs, place: &CliContext, io: &mut Io<'_>) -> Result<Exit, CliError> {
-    let (id, records) = show::records(&args.run, place)?;
+    let (id, records) = show::records(&args.of.run, place)?;
     let run = Run::replay(&records);
-    let mut links = run.why(&named::node(&args.node, &id, &run, &records)?);
+    let mut links = run.why(&named::node(&args.of.node, &id, &run, &records)?);
     let driver = place.store()?.driver(&RunId(id.clone()));
     let interrupted = |id: &NodeId| run.node(id).is_some_and(|node| show::is_interrupted(&run, node, driver.as_deref()));
     let resumed = run.without_driver(SystemClock.now());
@@ -24,7 +24,7 @@ pub fn why(args: &AboutArgs, place: &CliContext, io: &mut Io<'_>) -> Result<Exit
         link.sentence = broken_off(&link.node, &run, &resumed, short(&id));
     }
     if args.json {
-        io.json(&json!({ "run": id, "node": args.node, "links": links }))?;
+        io.json(&json!({ "run": id, "node": args.of.node, "links": links }))?;
         return Ok(Exit::Success);
     }
     for link in &links {

@@ -68,6 +68,12 @@ impl Run {
             .collect()
     }
 
+    /// Whether the node's result is output of the run: nothing follows it in the run's own plan.
+    pub fn is_final(&self, id: &NodeId) -> bool {
+        let shape = |ix: NodeIx| &self.graph.nodes[ix];
+        self.graph.find(id).is_some_and(|ix| shape(ix).home == InnerRunIx(0) && (shape(ix).outs.is_empty() || self.is_terminal(ix)))
+    }
+
     /// Why a node's routes were taken as they were; empty while they are not decided and where nothing was chosen.
     pub fn why_this_way(&self, id: &NodeId) -> &str {
         self.graph.find(id).map_or("", |ix: NodeIx| self.flows[ix].outcome.chosen.as_str())

@@ -106,6 +106,13 @@ pub struct Run {
     pub(super) seq: u64,
 }
 
+/// When the nodes start that may start.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Starts {
+    Now,
+    Later,
+}
+
 /// Reads the state of a run and gives events; it can change nothing.
 #[derive(Clone, Copy)]
 pub(super) struct Decider<'a> {
@@ -128,6 +135,15 @@ impl Run {
 
     /// Several inputs as one step: nothing follows from the state before all of them are done.
     pub fn steps(&mut self, inputs: &[Input], now: Time) -> Batch {
+        self.carry(inputs, now, Starts::Now)
+    }
+
+    /// The same of a run that nobody drives: what starts is left to those who drive it next, so nothing is asked of the world.
+    pub fn record(&mut self, inputs: &[Input], now: Time) -> Vec<Record> {
+        self.carry(inputs, now, Starts::Later).records
+    }
+
+    fn carry(&mut self, inputs: &[Input], now: Time, starts: Starts) -> Batch {
         let mut batch = Batch::default();
         for input in inputs {
             self.close_action(now, &mut batch);
@@ -137,7 +153,7 @@ impl Run {
         loop {
             events.into_iter().for_each(|event| self.take(event, now, &mut batch));
             batch.more = batch.records.len() >= MOST_AT_ONCE;
-            events = if batch.more { Vec::new() } else { Decider { state: self }.follow(now) };
+            events = if batch.more { Vec::new() } else { Decider { state: self }.follow(now, starts) };
             if events.is_empty() {
                 break;
             }

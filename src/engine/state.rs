@@ -184,6 +184,17 @@ pub enum EdgeState {
     Dead,
 }
 
+impl EdgeState {
+    /// The word in JSON.
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Undecided => "undecided",
+            Self::Taken => "taken",
+            Self::Dead => "dead",
+        }
+    }
+}
+
 /// What work took.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Spent {

@@ -80,10 +80,14 @@ pub async fn examine(places: &Places, wanted: Option<&str>, env: Lookup<'_>) -> 
     ]
 }
 
+/// The files that are there; else where they would be.
 fn describe_files(user: Option<&Path>, project: &Path) -> String {
-    let there: Vec<String> =
-        user.into_iter().chain([project]).filter(|file| file.exists()).map(|file| file.display().to_string()).collect();
-    if there.is_empty() { "no file; all settings have their defaults".to_owned() } else { there.join(", ") }
+    let name = |files: &mut dyn Iterator<Item = &Path>, between: &str| {
+        files.map(|file| file.display().to_string()).collect::<Vec<_>>().join(between)
+    };
+    let mut files = user.into_iter().chain([project]);
+    let there = name(&mut files.clone().filter(|file| file.exists()), ", ");
+    if there.is_empty() { format!("all settings have their defaults; settings go in {}", name(&mut files, " or ")) } else { there }
 }
 
 fn workspace(folder: &Path) -> DoctorCheck {

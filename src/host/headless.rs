@@ -173,6 +173,18 @@ impl LocalHost {
         self.attend(session, notices, rules, stop, sink).await
     }
 
+    /// Journals what is asked of a run that nobody drives, and starts nothing. Every event that is new goes to `sink`; returns the run.
+    ///
+    /// # Errors
+    /// When a command is refused, another process runs it, it is over, or the journal can't be used.
+    pub async fn record(&self, run: &RunId, commands: Vec<Command>, sink: &mut (dyn FnMut(&Record) + Send)) -> Result<Run, Problem> {
+        let last = FirstCommands { commands, by: self.shared().actor(VIA) };
+        let stored = self.shared().take(run.clone(), &last).await?;
+        let (records, state) = stored.record(&*self.shared().store, last, self.shared().clock.now()).await?;
+        records.iter().for_each(sink);
+        Ok(state)
+    }
+
     /// Watches a run, and decides its gates by the rules, until it is over or parked.
     async fn attend(
         &self,

@@ -38,7 +38,7 @@ pub(super) struct Shared {
     pub(super) store: Arc<Store>,
     pub(super) user: String,
     slots: u32,
-    clock: Arc<dyn Clock>,
+    pub(super) clock: Arc<dyn Clock>,
     sessions: Mutex<HashMap<RunId, RunSession>>,
     news: News,
 }
@@ -185,9 +185,7 @@ impl Shared {
     /// Drives a run on that was interrupted, with the settings that it started with; the commands are heard before anything starts. The
     /// listener hears of it first.
     pub(super) async fn resume(&self, run: RunId, last: FirstCommands, listener: Option<Listener>) -> Result<RunSession, Problem> {
-        let stored = Stored::take(&*self.store, run, &last.by).await?;
-        self.refuse_to_drive(stored.id(), stored.run())?;
-        refuse_idle(stored.run(), &last.commands, self.clock.now())?;
+        let stored = self.take(run, &last).await?;
         // What tools left whose process was killed. Nothing is lost where it stays.
         let (workspace, paths) = (self.places.workspace.clone(), unfinished_paths(stored.run()));
         let _ = tokio::task::spawn_blocking(move || sweep(&workspace, &paths)).await;
@@ -195,6 +193,14 @@ impl Shared {
         let session = RunSession::resume(services, stored, last, listener).await?;
         self.keep(&session);
         Ok(session)
+    }
+
+    /// Takes a run over that nobody drives, if it can be asked for all this.
+    pub(super) async fn take(&self, run: RunId, last: &FirstCommands) -> Result<Stored, Problem> {
+        let stored = Stored::take(&*self.store, run, &last.by).await?;
+        self.refuse_to_drive(stored.id(), stored.run())?;
+        refuse_idle(stored.run(), &last.commands, self.clock.now())?;
+        Ok(stored)
     }
 
     /// A new run that keeps another one's events up to `at`, and to the end of the step that it is in; the commands are heard before

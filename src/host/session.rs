@@ -70,6 +70,29 @@ impl Stored {
         &self.id
     }
 
+    /// Journals what is asked of the run, and starts nothing. Returns the new events, and the run after them.
+    ///
+    /// # Errors
+    /// When the journal can't be written; nothing has changed then.
+    pub(super) async fn record(mut self, journal: &dyn Journal, last: FirstCommands, now: Time) -> Result<(Vec<Record>, Run), StoreError> {
+        let inputs = self.inputs(last);
+        let records = self.run.record(&inputs, now);
+        journal.append(&self.id, &records, Durability::Power).await?;
+        Ok((records, self.run))
+    }
+
+    /// Answers come first of all: they are for questions as they were left.
+    fn inputs(&self, last: FirstCommands) -> Vec<Input> {
+        let FirstCommands { commands, by } = last;
+        let (answers, actions): (Vec<_>, Vec<_>) = commands.into_iter().partition(|command| matches!(command, Command::Decide { .. }));
+        let start = (!self.run.is_started()).then_some(Command::Start);
+        let input = |command| Input::Command { command, by: by.clone() };
+        let mut inputs: Vec<Input> = answers.into_iter().map(input).collect();
+        inputs.push(Input::Recover { by: by.clone() });
+        inputs.extend(start.into_iter().chain(actions).map(input));
+        inputs
+    }
+
     /// Its state as journalled.
     pub(super) fn run(&self) -> &Run {
         &self.run
@@ -134,7 +157,7 @@ impl RunSession {
     }
 
     /// Goes on with a run whose driver ended: what was at work then goes again, or is asked about. The commands are heard before
-    /// anything starts. Answers come first of all: they are for questions as they were left.
+    /// anything starts.
     ///
     /// # Errors
     /// When the journal can't be written; nothing goes on then.
@@ -144,13 +167,7 @@ impl RunSession {
         last: FirstCommands,
         listener: Option<Listener>,
     ) -> Result<Self, StoreError> {
-        let FirstCommands { commands, by } = last;
-        let (answers, verbs): (Vec<_>, Vec<_>) = commands.into_iter().partition(|command| matches!(command, Command::Decide { .. }));
-        let start = (!stored.run.is_started()).then_some(Command::Start);
-        let input = |command| Input::Command { command, by: by.clone() };
-        let mut inputs: Vec<Input> = answers.into_iter().map(input).collect();
-        inputs.push(Input::Recover { by: by.clone() });
-        inputs.extend(start.into_iter().chain(verbs).map(input));
+        let inputs = stored.inputs(last);
         Self::begin(services, stored, &inputs, listener).await
     }
 

@@ -309,6 +309,26 @@ fn a_question_that_wants_words_waits_for_a_person_whatever_the_flags() {
     program.run(&["run", &file, "--yes"]).code(7).says(&["Which?", "only a person can answer this"]);
 }
 
+#[test]
+fn words_with_white_space_are_a_request_and_stdin_holds_a_plan_or_a_request() {
+    let program = Program::new();
+    std::fs::create_dir(program.workspace().join("data")).unwrap();
+    program.file("data/config.old.json", "{}");
+    program.run(&["run", "delete data/config.old.json"]).says(&["planned by"]);
+    program.run(&["run", "data/missing.json"]).code(1).says(&["can't read `data/missing.json`"]);
+    program.feed(&["run", "-"], "delete data/config.old.json").says(&["planned by"]);
+    program.feed(&["run", "-"], "{\"nodes\": [").code(3).says(&["stdin:1:11"]);
+    program.file("two words.json", small().to_string());
+    assert_eq!(program.run(&["run", "two words.json"]).code(0).out, "42\n", "an existing file is the plan");
+}
+
+#[test]
+fn several_final_nodes_each_print_their_output_under_their_name() {
+    let program = Program::new();
+    let file = plan(&program, json!([{"id": "a", "value": 1}, {"id": "b", "value": "x\ny"}, {"id": "c", "value": 2, "depends_on": ["a"]}]));
+    assert_eq!(program.run(&["run", &file]).code(0).out, "== b\nx\ny\n== c\n2\n");
+}
+
 /// A run at work in a long command, with the lines that it prints.
 fn at_work(program: &Program) -> (std::process::Child, impl Iterator<Item = Value>) {
     let file = plan(program, json!([{"id": "long", "tool": "run_command", "args": {"command": "exec sleep 600"}}]));
@@ -458,9 +478,10 @@ const LISTED: [&str; 11] =
     ["run", "status", "driver", "goal", "workspace", "created_at", "finished_at", "nodes", "waiting", "parent", "imported_at"];
 
 /// What `show --json` tells of a node.
-const SHOWN: [&str; 15] = [
+const SHOWN: [&str; 16] = [
     "id",
     "state",
+    "final",
     "interrupted",
     "reason",
     "result",
@@ -477,6 +498,20 @@ const SHOWN: [&str; 15] = [
 ];
 
 #[test]
+fn the_doctor_names_the_path_of_config_toml_also_when_there_is_none() {
+    let program = Program::new();
+    let settings = |program: &Program| {
+        let out = program.run(&["doctor"]).out;
+        out.lines().find(|line| line.contains("configuration")).unwrap().to_owned()
+    };
+    let none = settings(&program);
+    assert!(none.contains("all settings have their defaults; settings go in ") && none.matches("config.toml").count() == 2, "{none}");
+    program.configure("[limits]\nslots = 3\n");
+    assert_eq!(settings(&program).matches("config.toml").count(), 1);
+    assert!(program.run(&["ls", "--help"]).code(0).out.contains("`dagdeck doctor` shows where settings are"));
+}
+
+#[test]
 fn ls_and_show_tell_about_runs() {
     let program = Program::new();
     program.run(&["ls"]).code(0).says(&["no runs", "hint: "]);
@@ -485,7 +520,7 @@ fn ls_and_show_tell_about_runs() {
     let listed = program.json(&["ls", "--json"]);
     assert_eq!(keys(&listed[0]), LISTED);
     let shown = program.json(&["show", "last", "--json"]);
-    assert_eq!(keys(&shown), ["run", "status", "reason", "goal", "nodes", "gates"]);
+    assert_eq!(keys(&shown), ["run", "status", "reason", "goal", "nodes", "edges", "gates"]);
     assert_eq!(keys(&shown["nodes"][1]), SHOWN);
     assert_eq!((&shown["nodes"][1]["result"], &shown["run"]), (&json!(42), &listed[0]["run"]));
 
@@ -496,7 +531,7 @@ fn ls_and_show_tell_about_runs() {
     assert!(head.starts_with(&format!("{end} succeeded, elapsed ")) && head.ends_with(": double it"), "{text}");
     assert_eq!(program.json(&["show", end, "twice", "--json"])["result"], 42);
     program.run(&["show", end, "thrice"]).code(1).says(&["no node `thrice`", "sum, twice"]);
-    program.run(&["show", "nothing"]).code(1).says(&["no run is called `nothing`", "`dagdeck ls`"]);
+    program.run(&["show", "nothing"]).code(1).says(&["`nothing` is neither a run nor a node", "`dagdeck ls`"]);
     program.run(&["ls", "-n", "0"]).code(2).says(&["0", "--limit"]);
 
     let other = tempfile::tempdir().unwrap();
@@ -639,9 +674,11 @@ fn completions_and_man_are_written_for_every_verb() {
 #[test]
 fn command_lines_that_make_no_sense_are_usage_errors_with_a_way_out() {
     let program = Program::new();
-    for args in [vec!["run"], vec!["validate"], vec!["export"], vec!["plan"], vec!["completions"], vec!["run", "x", "--bogus"]] {
+    for args in [vec!["run"], vec!["validate"], vec!["skip"], vec!["plan"], vec!["completions"], vec!["run", "x", "--bogus"]] {
         program.run(&args).code(2).says(&["error: ", "--help"]);
     }
+    let home = Ended::of(program.command(&["skip", "last", "--bogus"]).env("DAGDECK_HOME", "/tmp")).code(2);
+    assert!(home.err.contains("Usage: dagdeck skip [OPTIONS] [RUN] <NODE>\n"), "no false requirement: {home}");
     program.run(&["list my files"]).code(2).says(&["hint: to plan a request, type `dagdeck run "]);
     program.run(&[]).code(2).says(&["the console needs a terminal", "hint: "]);
     program.run(&["ls", "--workspace", "/nowhere/at/all"]).code(1).says(&["/nowhere/at/all", "--workspace"]);

@@ -171,7 +171,7 @@ fn survive(program: &Program, dice: &mut Dice) -> Vec<Value> {
             (Some(7), Some(node)) => {
                 let id = node["id"].as_str().unwrap();
                 let value = if took_effect(program, id) { "mark done" } else { "run again" };
-                owned(&["answer", "last", id, "--value", value, "--yes", "--json"])
+                owned(&["answer", "last", id, "-m", value, "--yes", "--json"])
             }
             (None, _) => owned(&["resume", "last", "--yes", "--json"]),
             (Some(code), _) => panic!("exit code {code}\n{shown:#}"),

@@ -136,6 +136,8 @@ fn a_file_in_place_of_a_verb_is_told_what_opens_and_runs_it() {
     let program = over();
     program.run(&["plan.json"]).code(2).says(&["`dagdeck console plan.json`", "`dagdeck run plan.json`"]);
     program.run(&["nothing.json"]).code(2).says(&["to plan a request"]);
+    let refused = program.run(&["rnu"]).code(2).says(&["did you mean `dagdeck run`?"]);
+    assert!(!refused.err.contains("run-to"), "{refused}");
 }
 
 #[test]
@@ -144,7 +146,7 @@ fn a_verb_said_with_a_pause_is_taken_back_with_it_so_that_nothing_goes_on() {
     program.run(&["rerun", "last", "a", "--pause"]).code(0);
     let started = |program: &Program| program.run(&["replay", "last", "--events", "--json"]).out.matches("node_started").count();
     let before = started(&program);
-    program.run(&["undo", "last"]).code(0).says(&["undoes: pause the run, "]);
+    program.run(&["undo", "last"]).code(0).says(&["undid: pause the run, "]);
     assert_eq!((started(&program), program.json(&["show", "last", "--json"])["status"].clone()), (before, json!("succeeded")));
 
     program.run(&["rerun", "last", "a", "--pause"]).code(0);

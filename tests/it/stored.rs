@@ -68,6 +68,76 @@ fn a_gate_is_decided_from_the_shell_and_the_run_goes_on() {
 }
 
 #[test]
+fn subcommands_that_only_record_exit_0_and_start_nothing() {
+    let program = parked();
+    let started = |program: &Program| events(program).iter().filter(|event| event["type"] == "node_started").count();
+    let before = started(&program);
+    program.run(&["hold", "after"]).code(0).says(&["recorded: hold `after`", " waiting: 1 gate to decide"]);
+    program.run(&["undo"]).code(0).says(&["undid: hold `after`"]);
+    program.run(&["break", "after", "--when", "tokens >"]).code(1).says(&["tokens >"]);
+    program.run(&["break", "after"]).code(0).says(&["recorded: add a breakpoint before `after`"]);
+    assert_eq!(program.run(&["break"]).code(0).out, "  1  before `after`\n");
+    program.run(&["break", "--remove", "1"]).code(0).says(&["recorded: remove breakpoint 1"]);
+    program.run(&["break"]).code(0).says(&["no breakpoints"]);
+    program.run(&["skip", "write", "-m", "not today"]).code(0).says(&["recorded: skip `write`"]);
+    assert_eq!(program.json(&["show", "--json"])["status"], "succeeded");
+    program.run(&["undo"]).code(0);
+    let last = program.run(&["pause", "--json"]).code(0).lines().pop().unwrap();
+    assert_eq!((&last["outcome"], &last["exit"]), (&json!("paused"), &json!(0)));
+    program.run(&["cancel"]).code(0).says(&["run ", " cancelled: "]);
+    assert_eq!(started(&program), before);
+}
+
+#[test]
+fn subcommands_that_drive_the_run_exit_with_the_state_it_halts_in() {
+    let program = parked();
+    program.run(&["run-to", "after"]).code(7).says(&["gate at write"]);
+    program.run(&["approve", "write"]).code(7).says(&[" paused: "]);
+    assert_eq!(states(&program), ["succeeded", "succeeded", "succeeded", "ready"], "it ran what `after` needs, and pauses before it");
+    program.run(&["step"]).code(0).says(&["ran after (succeeded)", " succeeded, elapsed "]);
+    program.run(&["step"]).code(1).says(&["can't step: the run is over"]);
+    program.run(&["rerun", "write"]).code(7).says(&["gate at write"]);
+    program.run(&["reject", "1", "-m", "no"]).code(1).says(&["decided already"]);
+    program.run(&["reject", "-m", "no"]).code(4);
+    program.run(&["retry", "write", "--yes"]).code(7).says(&[" paused: "]);
+    program.run(&["resume", "--yes"]).code(0);
+    assert_eq!(states(&program), ["succeeded"; 4]);
+}
+
+#[test]
+fn one_name_alone_is_of_the_newest_run_else_a_run() {
+    let program = parked();
+    let id = program.json(&["show", "--json"])["run"].as_str().unwrap().to_owned();
+    for name in ["last", &id] {
+        assert!(program.run(&["show", name]).code(0).out.contains("write"));
+    }
+    assert!(program.run(&["show", "read"]).code(0).out.starts_with("read succeeded"));
+    program.run(&["show", "raed"]).code(1).says(&["`raed` is neither a run nor a node of the newest run", "did you mean `read`?"]);
+    program.run(&["approve", "9"]).code(1).says(&["has no gate 9"]);
+    for args in [&["why", "write"][..], &["trace", "read"], &["export"], &["replay"], &["stop", "--dry-run"]] {
+        program.run(args).code(0);
+    }
+}
+
+#[test]
+fn a_branch_of_a_finished_run_without_an_edit_changes_nothing_and_says_so() {
+    let program = parked();
+    program.run(&["resume", "--yes"]).code(0);
+    program.run(&["branch", "last"]).code(1).says(&["changes nothing: run ", " is over there", "--at", "--edit"]);
+    assert_eq!(program.json(&["ls", "--json"]).as_array().unwrap().len(), 1);
+}
+
+#[test]
+fn show_has_the_edges_and_says_which_nodes_are_final() {
+    let program = parked();
+    let shown = program.json(&["show", "--json"]);
+    let edge = |from: &str, to: &str, state: &str| json!({"from": from, "to": to, "when": null, "state": state});
+    assert_eq!(shown["edges"], json!([edge("read", "write", "taken"), edge("write", "after", "undecided")]));
+    let finals: Vec<&Value> = shown["nodes"].as_array().unwrap().iter().map(|node| &node["final"]).collect();
+    assert_eq!(finals, [false, false, true, true]);
+}
+
+#[test]
 fn a_call_that_is_held_waits_in_the_journal_until_the_shell_lets_it_go() {
     let program = Program::new();
     program.file("in.txt", "hello");
@@ -92,9 +162,11 @@ fn a_verb_tells_first_what_it_would_change_and_says_why_on_record() {
     let told = program.run(&["cancel", "last", "write", "--branch", "--dry-run"]).code(0);
     assert!(told.out.contains("cancels before start: ") && told.out.contains("write") && told.out.contains("after"), "{told}");
     assert_eq!(events(&program).len(), before, "a dry run leaves nothing behind");
-    program.run(&["override", "last", "write", "{\"a\": 1"]).code(1).says(&["not valid JSON", "line 1 column 7"]);
+    program.run(&["override", "last", "write", "--value", "{\"a\": 1"]).code(1).says(&["not valid JSON", "line 1 column 7"]);
     assert_eq!(events(&program).len(), before, "what was not taken leaves nothing behind");
-    program.run(&["override", "last", "write", "\"by hand\"", "--why", "wrote it myself"]).code(0);
+    program.run(&["override", "write", "--value", "\"by hand\"", "-m", "wrote it myself"]).code(0).says(&["recorded: override"]);
+    assert_eq!(states(&program), ["succeeded", "succeeded", "succeeded", "ready"], "nothing starts before somebody resumes the run");
+    program.run(&["resume"]).code(0);
     let shown = program.run(&["show", "last"]).code(0);
     assert!(shown.out.contains("overridden: by hand"), "{shown}");
     let acted = events(&program).into_iter().find(|event| event["type"] == "acted").unwrap();
@@ -142,7 +214,7 @@ fn a_replay_shows_the_run_as_it_was_and_calls_nobody() {
 }
 
 #[test]
-fn a_branch_keeps_what_came_before_and_stands_below_its_parent() {
+fn a_branch_keeps_what_came_before_and_the_list_keeps_its_order_newest_first() {
     let program = parked();
     program.run(&["approve", "last"]).code(0);
     std::fs::remove_file(program.workspace().join("out.txt")).unwrap();
@@ -158,7 +230,9 @@ fn a_branch_keeps_what_came_before_and_stands_below_its_parent() {
     assert!(!program.workspace().join("out.txt").exists());
     let listed = program.run(&["ls"]).code(0).out;
     let lines: Vec<&str> = listed.lines().collect();
-    assert!(lines[0].starts_with(&parent[parent.len() - 8..]) && lines[1].contains("└ after event "), "{listed}");
+    let short = &parent[parent.len() - 8..];
+    assert!(lines[0].contains(&format!("from {short} after event ")) && lines[1].starts_with(short), "{listed}");
+    assert!(program.run(&["ls", "-n", "1"]).code(0).out.starts_with(&lines[0][..8]));
 }
 
 #[test]
@@ -206,23 +280,24 @@ fn the_console_opens_at_a_stored_run_and_says_what_is_wrong_with_its_name() {
 fn a_run_that_is_over_is_run_again_paused_and_a_verb_is_taken_back_with_the_run_at_rest() {
     let program = parked();
     program.run(&["resume", "last", "--yes"]).code(0);
-    program.run(&["rerun", "last", "write", "--pause", "--yes"]).code(0).says(&["paused"]);
-    assert_eq!(states(&program)[1], "ready", "approved, and not started");
+    program.run(&["rerun", "last", "write", "--pause", "--yes"]).code(2).says(&["--pause", "cannot be used with"]);
+    program.run(&["rerun", "last", "write", "--pause"]).code(0).says(&["paused"]);
+    assert_eq!(states(&program)[1], "waiting", "it asks again, and nothing started");
     program.run(&["resume", "last", "--yes"]).code(0);
     assert_eq!(states(&program), ["succeeded"; 4]);
 
     let program = parked();
-    program.run(&["skip", "last", "after", "--pause"]).code(0);
-    program.run(&["undo", "last", "--pause"]).code(0).says(&["undoes: skip `after`", "paused"]);
+    program.run(&["skip", "last", "after"]).code(0);
+    program.run(&["undo", "last"]).code(0).says(&["undid: skip `after`", "waiting"]);
     assert_eq!(states(&program), ["succeeded", "waiting", "succeeded", "pending"]);
-    assert_eq!(program.json(&["show", "last", "--json"])["status"], "paused");
+    assert_eq!(program.json(&["show", "last", "--json"])["status"], "waiting");
 
     // The pause that a verb came with goes with it.
     program.run(&["resume", "last", "--yes"]).code(0);
     program.run(&["rerun", "last", "write", "--pause"]).code(0);
-    let told = program.json(&["undo", "last", "--pause", "--dry-run", "--json"]);
+    let told = program.json(&["undo", "last", "--dry-run", "--json"]);
     assert_eq!(told["takes_back"], json!(["pause the run", "run `write` again with what depends on it"]));
-    program.run(&["undo", "last", "--pause"]).code(0).says(&["undoes: pause the run, run `write` again"]);
+    program.run(&["undo", "last"]).code(0).says(&["undid: pause the run, run `write` again"]);
     assert_eq!(states(&program), ["succeeded"; 4]);
     program.run(&["undo", "last", "--dry-run"]).code(1).says(&["nothing can be undone any more"]);
 }
@@ -234,7 +309,7 @@ fn a_cancel_by_which_a_run_was_over_is_taken_back_from_the_shell_and_its_questio
     assert_eq!((&told["ends"], &told["voids"]), (&json!("cancelled"), &json!(["write"])));
     program.run(&["cancel", "last"]).code(0);
     assert_eq!(program.json(&["show", "last", "--json"])["status"], "cancelled");
-    program.run(&["undo", "last"]).code(7).says(&["undoes: cancel the run"]);
+    program.run(&["undo", "last"]).code(0).says(&["undid: cancel the run"]);
     assert_eq!(states(&program), ["succeeded", "waiting", "succeeded", "pending"]);
     program.run(&["resume", "last", "--yes"]).code(0);
     assert_eq!(states(&program), ["succeeded"; 4]);
@@ -257,9 +332,9 @@ fn what_is_not_there_is_told_alike_by_every_verb_with_the_name_that_is_near() {
         &["retry", "RUN", "wite"],
         &["rerun", "RUN", "wite"],
         &["skip", "RUN", "wite"],
-        &["override", "RUN", "wite", "1"],
-        &["guide", "RUN", "wite", "words"],
-        &["rewind", "RUN", "write", "words", "--to", "wite"],
+        &["override", "RUN", "wite", "--value", "1"],
+        &["guide", "RUN", "wite", "-m", "words"],
+        &["rewind", "RUN", "write", "-m", "words", "--to", "wite"],
     ];
     let before = events(&program).len();
     for verb in verbs {
@@ -310,9 +385,12 @@ fn tables_fit_a_narrow_terminal_row_by_row() {
 #[test]
 fn a_flag_that_would_do_nothing_is_refused() {
     let program = parked();
-    let refused: [(&[&str], &str); 7] = [
-        (&["undo", "last", "--why", "so"], "--why"),
-        (&["branch", "last", "--why", "so"], "--edit <FILE>"),
+    let refused: [(&[&str], &str); 10] = [
+        (&["undo", "last", "-m", "so"], "-m"),
+        (&["branch", "last", "-m", "so"], "--edit <FILE>"),
+        (&["skip", "last", "read", "--yes"], "--yes"),
+        (&["hold", "last", "--pause"], "--pause"),
+        (&["hold", "--branch"], "`--branch` needs a node"),
         (&["export", "last", "--ascii"], "add `--format text`"),
         (&["export", "last", "--ascii", "--format", "tree"], "`--ascii` works with `--format text` only"),
         (&["plan", "a request", "--json", "--format", "dot"], "cannot be used with '--format"),

@@ -1,7 +1,7 @@
 //! What follows from the state alone: the agenda, slots given back, starts, and the end of the run. One step at a time.
 
 use super::end::plan_error;
-use crate::engine::run::Decider;
+use crate::engine::run::{Decider, Starts};
 use crate::engine::{
     ErrorKind, Event, GateKind, NodeError, NodeFact, NodeState, Outcome, SkippedBy, Time,
     flow::Phase,
@@ -14,7 +14,7 @@ use crate::plan::{Approve, Dialect, Node, NodeKind, Verdict};
 
 impl Decider<'_> {
     /// The next step that the state calls for; none when nothing follows.
-    pub(in crate::engine) fn follow(&self, now: Time) -> Vec<Event> {
+    pub(in crate::engine) fn follow(&self, now: Time, starts: Starts) -> Vec<Event> {
         let begun = self.stage.started || self.stage.cancelled_by.is_some();
         if !begun || self.stage.outcome.is_some() {
             return Vec::new();
@@ -22,12 +22,15 @@ impl Decider<'_> {
         if let Some(&ix) = self.agenda.first() {
             return self.follow_node(ix, now);
         }
-        if self.queue.has_slot()
+        if starts == Starts::Now
+            && self.queue.has_slot()
             && let Some(&(_, ix)) = self.queue.resuming.first()
         {
             return self.deliver_answers(ix, now);
         }
-        if let Some(ix) = self.next_start() {
+        if starts == Starts::Now
+            && let Some(ix) = self.next_start()
+        {
             return self.follow_queue(ix);
         }
         let over = self.inner_runs.first().is_none_or(|inner| inner.counts.unfinished == 0);

@@ -1,0 +1,36 @@
+//! `dagdeck break`: sets, lists and removes the breakpoints of a stored run.
+
+use super::{BreakArgs, CliContext, CliError, Exit, Io, act, headless::StoredRun, named};
+use crate::{
+    engine::{Action, BreakId, Run},
+    plan::{Breakpoint, NodeId},
+    text::Plain,
+};
+use serde_json::{Value, json};
+
+/// # Errors
+/// When there is no such run, node or breakpoint, the condition can't be read, or the run can't be driven.
+pub async fn breakpoint(args: &BreakArgs, place: &CliContext, io: &mut Io<'_>) -> Result<Exit, CliError> {
+    let has = |run: &Run, name: &str| name.contains('*') || run.node(&NodeId::new(name)).is_some();
+    let (run, node) = named::run_and_part(args.run.as_deref(), args.part.as_deref(), has, place)?;
+    let stored = StoredRun::find(&run, args.act.json, place)?;
+    let action = match (args.remove, node, &args.when) {
+        (Some(number), _, _) => Action::Unbreak { point: BreakId(number) },
+        (None, None, None) => return list(&stored.state, args.act.json, io),
+        (None, node, when) => Action::Break { point: Breakpoint { at: args.at, node: node.map(str::to_owned), when: when.clone() } },
+    };
+    act::set(action, stored, &args.act, place, io).await
+}
+
+fn list(run: &Run, as_json: bool, io: &mut Io<'_>) -> Result<Exit, CliError> {
+    let points: Vec<Value> = run.breakpoints().map(|(id, point)| json!({"number": id.0, "breakpoint": point})).collect();
+    if as_json {
+        io.json(&json!(points))?;
+    } else if points.is_empty() {
+        io.say("no breakpoints; `dagdeck break NODE` sets one");
+    }
+    for (id, point) in run.breakpoints().filter(|_| !as_json) {
+        io.line(&format!("{:>3}  {}", id.0, Plain::line(&point.label())))?;
+    }
+    Ok(Exit::Success)
+}
