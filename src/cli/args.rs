@@ -195,6 +195,9 @@ pub struct RunArgs {
     /// Set an input of the plan; the value is JSON if it parses, otherwise text
     #[arg(long = "set", value_name = "NAME=VALUE")]
     pub set: Vec<String>,
+    /// Set an input of the plan to the text of a file, or of stdin (`-`); what it holds is private
+    #[arg(long = "set-file", value_name = "NAME=FILE")]
+    pub set_file: Vec<String>,
     /// Print events as they happen, one JSON object per line
     #[arg(long)]
     pub json: bool,
@@ -202,7 +205,7 @@ pub struct RunArgs {
     pub gates: GateArgs,
 }
 
-#[derive(Debug, Default, Args)]
+#[derive(Clone, Debug, Default, Args)]
 #[command(next_help_heading = "Gates")]
 pub struct GateArgs {
     /// Approve every gate that needs only a yes
@@ -214,6 +217,9 @@ pub struct GateArgs {
     /// Reject gates whose node or tool matches; wins over every approval
     #[arg(long, value_name = "GLOB")]
     pub deny: Vec<String>,
+    /// Let private data be sent to hosts that match (`example.com`, `*.example.com:443`); `--yes` doesn't
+    #[arg(long, value_name = "GLOB")]
+    pub allow_host: Vec<String>,
     /// What to do with nodes that may or may not have taken effect
     #[arg(long, value_name = "WHAT", value_parser = unknowns())]
     pub unknown: Option<Unknown>,

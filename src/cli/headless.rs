@@ -105,7 +105,8 @@ impl StoredRun {
 /// Checked before anything costs money.
 pub(super) fn flags(args: &GateArgs) -> Result<Flags, CliError> {
     let yes = if args.yes { Yes::Given } else { Yes::Absent };
-    let flags = Flags { yes, approve: args.approve.clone(), deny: args.deny.clone(), unknown: args.unknown };
+    let GateArgs { approve, deny, allow_host, unknown, .. } = args.clone();
+    let flags = Flags { yes, approve, deny, allow_host, unknown };
     flags.check().map_err(|problem| CliError { exit: Exit::Usage, ..CliError::from(problem) })?;
     Ok(flags)
 }
@@ -294,6 +295,9 @@ pub(super) fn finish(ended: &Headless, as_json: bool, io: &mut Io<'_>) -> Result
             io.say(&match &gate.flag {
                 Some(flag) if flag.starts_with("--unknown") => {
                     format!("hint: decide what happens to it with `dagdeck resume {name} {flag}`")
+                }
+                Some(flag) if flag.starts_with("--allow-host") => {
+                    format!("hint: let it send with `dagdeck resume {name} {}`; `--yes` doesn't", Plain::line(flag))
                 }
                 Some(flag) => format!("hint: approve it with `dagdeck resume {name} {}`; `--yes` approves every gate", Plain::line(flag)),
                 None => {

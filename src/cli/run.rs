@@ -9,11 +9,12 @@ use serde_json::{Map, Value};
 /// # Errors
 /// When there is no usable plan, or the journal can't be written.
 pub async fn run(args: &RunArgs, place: &CliContext, io: &mut Io<'_>) -> Result<Exit, CliError> {
-    let inputs = inputs(&args.set)?;
+    let mut inputs = inputs(&args.set)?;
+    let private_inputs = read_inputs(&args.set_file, &mut inputs, io)?;
     let flags = headless::flags(&args.gates)?;
     let host = place.host()?;
     let mut document = source::plan_or_request(&args.what, &host, io).await?;
-    document.plan.inputs.extend(inputs.clone());
+    document.plan.inputs.extend(inputs);
     let mut findings = source::findings(&document.plan, &host.catalog());
     if source::verdict(&findings) == Exit::Invalid {
         findings.retain(|finding| finding.severity == Severity::Error);
@@ -25,7 +26,7 @@ pub async fn run(args: &RunArgs, place: &CliContext, io: &mut Io<'_>) -> Result<
     let mut stop = headless::signals();
     let ended = {
         let mut printer = headless::Printer { json: args.json, io: &mut *io };
-        let ended = host.run_headless(document.plan, inputs, &flags, &mut stop, &mut |record| printer.print(record)).await?;
+        let ended = host.run_headless(document.plan, private_inputs, &flags, &mut stop, &mut |record| printer.print(record)).await?;
         headless::cancel_if_asked(ended, &host, &mut stop, &mut printer).await?
     };
     headless::finish(&ended, args.json, io)
@@ -33,17 +34,31 @@ pub async fn run(args: &RunArgs, place: &CliContext, io: &mut Io<'_>) -> Result<
 
 /// `name=value` pairs; a value is JSON if it parses, otherwise text.
 fn inputs(pairs: &[String]) -> Result<Map<String, Value>, CliError> {
-    pairs
-        .iter()
-        .map(|pair| {
-            let (name, value) = pair
-                .split_once('=')
-                .filter(|(name, _)| !name.is_empty())
-                .ok_or_else(|| CliError::usage(format!("`--set {pair}` has no name or no value")).hint("write `--set NAME=VALUE`"))?;
-            let value = serde_json::from_str(value).unwrap_or_else(|_| Value::String(value.to_string()));
-            Ok((name.to_string(), value))
-        })
-        .collect()
+    let input = |pair: &String| {
+        let (name, value) = named_value("--set", "NAME=VALUE", pair)?;
+        Ok((name.to_string(), json_or_text(value)))
+    };
+    pairs.iter().map(input).collect()
+}
+
+/// Adds the inputs of `name=file` pairs; gives their names.
+fn read_inputs(pairs: &[String], inputs: &mut Map<String, Value>, io: &mut Io<'_>) -> Result<Vec<String>, CliError> {
+    let mut names = Vec::new();
+    for pair in pairs {
+        let (name, file) = named_value("--set-file", "NAME=FILE", pair)?;
+        inputs.insert(name.to_string(), json_or_text(&io.read(file)?));
+        names.push(name.to_string());
+    }
+    Ok(names)
+}
+
+fn named_value<'a>(flag: &str, form: &str, pair: &'a str) -> Result<(&'a str, &'a str), CliError> {
+    let usage = || CliError::usage(format!("`{flag} {pair}` has no name or no value")).hint(format!("write `{flag} {form}`"));
+    pair.split_once('=').filter(|(name, _)| !name.is_empty()).ok_or_else(usage)
+}
+
+fn json_or_text(text: &str) -> Value {
+    serde_json::from_str(text).unwrap_or_else(|_| Value::String(text.to_string()))
 }
 
 #[cfg(test)]

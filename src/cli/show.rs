@@ -111,7 +111,7 @@ fn node_json(run: &Run, id: &NodeId, node: &NodeRun, interrupted: bool) -> Value
         })
         .collect();
     json!({
-        "id": id, "state": node.state.word(), "final": run.is_final(id), "interrupted": interrupted, "reason": run.reason(id), "result": node.result, "mark": node.mark,
+        "id": id, "state": node.state.word(), "final": run.is_final(id), "interrupted": interrupted, "reason": run.reason(id), "result": node.result, "mark": node.mark, "private": lineage.private,
         "error": node.error, "generation": node.generation, "stale": node.stale, "attempts": node.attempt,
         "started_at": node.span.started, "finished_at": node.span.finished, "tokens": spent.tokens.total(), "cost_usd": spent.cost_usd,
         "metadata": {

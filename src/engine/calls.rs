@@ -2,7 +2,7 @@
 //! the guidance that waits for its next turn. The part of `evolve` about them; what they call for is in `decide/calls.rs`.
 
 use super::{
-    NodeState, Time, ToolCall,
+    NodeState, Outgoing, Time, ToolCall,
     flow::{Flow, Pending, Phase, Wait},
     graph::NodeIx,
     run::Run,
@@ -31,6 +31,9 @@ pub enum NextCall {
         verdict: Verdict,
         /// Why it asks.
         why: String,
+        /// What it would send out, if it reaches a place that nobody has allowed.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        leaves: Option<Box<Outgoing>>,
     },
 }
 

@@ -35,7 +35,7 @@ impl Run {
 
     fn node_effects(&self, ix: NodeIx, fact: &NodeFact, at: Time) -> Vec<Effect> {
         match fact {
-            NodeFact::Started { attempt, job } => self.start_effects(ix, *attempt, job, at),
+            NodeFact::Started { attempt, job, .. } => self.start_effects(ix, *attempt, job, at),
             NodeFact::Retrying { attempt, error, until } => {
                 let timer = self.timer(ix, *attempt, TimerKind::Retry);
                 self.abort_if(ix, error.kind).into_iter().chain([Effect::SetTimer { timer, at: *until }]).collect()

@@ -166,6 +166,9 @@ pub enum NodeFact {
         attempt: u32,
         /// What is done, with references resolved.
         job: Box<Job>,
+        /// Private data reaches it.
+        #[serde(default, skip_serializing_if = "is_false")]
+        private: bool,
     },
     /// An attempt failed and another one will follow.
     #[serde(rename = "node_retrying")]

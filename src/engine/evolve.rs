@@ -106,7 +106,10 @@ impl Run {
         match fact {
             NodeFact::Ready => self.ready(ix),
             NodeFact::Held { reason } => self.hold(ix, reason),
-            NodeFact::Started { attempt, job } => self.started(ix, *attempt, job, at),
+            NodeFact::Started { attempt, job, private } => {
+                self.nodes[ix].lineage.private |= private;
+                self.started(ix, *attempt, job, at);
+            }
             NodeFact::Retrying { error, until, .. } => self.retrying(ix, error, *until),
             NodeFact::Routed { taken, dead, why } => {
                 self.flows[ix].outcome.chosen.clone_from(why);
@@ -366,6 +369,7 @@ impl Run {
             // It was what is inside that was not to start.
             flow.halt.hold = None;
         }
+        self.nodes[ix].lineage.private |= self.gives_private_bodies(ix);
         self.arrived(ix);
         let already = self.flows[ix].phase == Phase::Ended;
         self.enter(ix, Phase::Ended);

@@ -322,4 +322,6 @@ pub(super) struct FlowOutcome {
     pub chosen: String,
     /// Its result before it ran again alone, for those who read it until there is a new one.
     pub former: Option<Arc<Value>>,
+    /// Whether that result is private.
+    pub former_private: bool,
 }

@@ -4,6 +4,7 @@ use super::Time;
 use crate::plan::{Field, NodeId};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
+use std::collections::BTreeMap;
 
 /// Names a gate within its run; counts up from 1 in order of opening.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
@@ -45,6 +46,9 @@ pub enum GateKind {
         call: String,
         /// The tool's full name.
         tool: String,
+        /// What the call would send out, if the gate asks about that.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        leaves: Option<Box<Outgoing>>,
     },
     /// Somebody asks: an agent, a `human` card, the operator in the model's place, an approval node.
     Question {
@@ -57,6 +61,25 @@ pub enum GateKind {
         /// Ties the answer to the asker within the node.
         call: Option<String>,
     },
+}
+
+/// What a call sends out of this computer, and where to.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Outgoing {
+    /// Host and port, as in `example.com:443`; `*` where the call itself chooses.
+    pub host: String,
+    /// The exact method and address; empty where no request is known before the call.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub request: String,
+    /// The headers that the call itself sets.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub headers: BTreeMap<String, String>,
+    /// The exact body, if there is one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub body: Option<String>,
+    /// Whether the call would ask also if nothing private went out.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub asks_anyway: bool,
 }
 
 /// Key of the option taken in the answer to a question that has a form as well.

@@ -74,6 +74,7 @@ impl Run {
 
     /// A yes was for the run where it was given: what has not ended is asked about again.
     pub(super) fn forget_approvals(&mut self) {
+        self.gates.hosts.clear();
         for ix in self.all_nodes().filter(|&ix| !self.is_over(ix)).collect::<Vec<_>>() {
             self.flows[ix].gates.owed.clear();
             let answered = match self.flows[ix].phase {

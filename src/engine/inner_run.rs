@@ -313,6 +313,10 @@ impl Run {
 
     /// A body is over, so its owner goes on.
     pub(super) fn body_ended(&mut self, owner: NodeIx) {
+        // The next turn of a loop works with what the last one gave, and begins by a condition that may read any node of it.
+        if self.doc(owner).is_some_and(|node| matches!(node.kind, NodeKind::Loop(_))) {
+            self.nodes[owner].lineage.private |= self.gives_private_bodies(owner);
+        }
         if let Some(bodies) = &mut self.flows[owner].bodies {
             bodies.open = bodies.open.saturating_sub(1);
         }

@@ -1,8 +1,8 @@
 //! `Input`, `Command`, `Effect`, `Job`: what the world reports to a run, what people ask of it, and what it asks of the world. Plain data.
 
 use super::{
-    Action, Actor, DataSource, Done, FileAccess, GateId, GateReply, ModelCall, NodeError, RunId, RunSettings, StopSignal, Time, ToolCall,
-    ToolReport,
+    Action, Actor, DataSource, Done, FileAccess, GateId, GateReply, ModelCall, NodeError, Outgoing, RunId, RunSettings, StopSignal, Time,
+    ToolCall, ToolReport,
 };
 use crate::plan::{CodeNode, Field, NodeId, Plan, Verdict};
 use serde::{Deserialize, Serialize};
@@ -97,6 +97,8 @@ pub enum WorkerFact {
         verdict: Verdict,
         /// Why it asks.
         why: String,
+        /// What it would send out, if it reaches a place that nobody has allowed.
+        leaves: Option<Box<Outgoing>>,
     },
     /// A tool call that was released ended.
     ToolDone {

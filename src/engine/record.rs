@@ -49,6 +49,9 @@ pub struct RunSettings {
     pub slots: u32,
     /// Model for agents that don't name one; absent means rehearsal.
     pub model: Option<String>,
+    /// Inputs that were read from files or stdin: what they hold is private.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub private_inputs: Vec<String>,
     /// What the host keeps with the run; the engine doesn't read it.
     pub host: Value,
 }

@@ -83,6 +83,7 @@ impl Run {
 
     /// One node back to before it began; its tokens are counted anew once all are back.
     fn reset_node(&mut self, ix: NodeIx, all: &BTreeSet<NodeIx>, void: &str) {
+        let is_private = self.is_private(ix);
         let former = self.make_stale(ix, all);
         let mut spent = self.nodes[ix].spent();
         spent.add(self.empty(ix, void));
@@ -103,7 +104,7 @@ impl Run {
         self.flows[ix] = Flow {
             halt: FlowHalt { hold, ..FlowHalt::default() },
             guidance,
-            outcome: FlowOutcome { former, ..FlowOutcome::default() },
+            outcome: FlowOutcome { former_private: former.is_some() && is_private, former, ..FlowOutcome::default() },
             drive: NodeSteering { into: drive.into, ..NodeSteering::default() },
             ..Flow::default()
         };

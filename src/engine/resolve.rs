@@ -79,6 +79,11 @@ impl Run {
         self.doc(ix).map(|node| reads(node, &self.known(ix))).unwrap_or_default()
     }
 
+    /// What a condition of a node reads by name.
+    pub(super) fn reads_in_condition(&self, ix: NodeIx, condition: &str) -> Vec<Path> {
+        expr::check(condition, &self.known(ix)).unwrap_or_default()
+    }
+
     /// What a value that a node gives to others reads by name.
     pub(super) fn reads_in(&self, ix: NodeIx, value: &Value) -> Vec<Path> {
         reference::references(value, &self.known(ix)).into_iter().flat_map(|found| found.paths).collect()

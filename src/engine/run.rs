@@ -60,6 +60,8 @@ pub(super) enum GateEnd {
 pub(super) struct RunGates {
     pub all: BTreeMap<GateId, GateRun>,
     pub open: BTreeSet<GateId>,
+    /// Hosts with their ports that may get private data in this run.
+    pub hosts: BTreeSet<String>,
 }
 
 /// How far the run is.

@@ -248,4 +248,6 @@ pub struct Lineage {
     pub files: Vec<FileAccess>,
     /// Sources read.
     pub sources: Vec<DataSource>,
+    /// Whether private data went into it: its result, and an agent's conversation, may hold some.
+    pub private: bool,
 }

@@ -7,7 +7,7 @@ use super::{
     graph::{NodeIx, leaves_something, tool_of},
     run::{GateEnd, GateRun, Run},
 };
-use crate::plan::Verdict;
+use crate::plan::{Verdict, gives_private};
 use serde_json::Value;
 
 impl Run {
@@ -61,7 +61,10 @@ impl Run {
                 self.flows[ix].gates.approval = Some(id);
                 self.queue_up(ix);
             }
-            (GateKind::Tool { tool, .. }, _) => {
+            (GateKind::Tool { tool, leaves, .. }, _) => {
+                if let (Some(outgoing), GateReply::Approve) = (leaves, decision) {
+                    self.gates.hosts.insert(outgoing.host.clone());
+                }
                 let repeats = self.settle_owed(ix, &gate);
                 if matches!(decision, GateReply::Reject { .. }) && !repeats {
                     let key = self.call_key(tool, &gate.payload);
@@ -123,11 +126,14 @@ impl Run {
         // A call that is held and then asks about itself needs no slot to ask; one that is refused unasked goes on with its work.
         let flow = &self.flows[ix];
         let asks = |pending: &Pending| match pending.held().map(|held| &held.next) {
-            Some(NextCall::Tool { tool, args, verdict: Verdict::Ask, .. }) => {
+            Some(NextCall::Tool { tool, args, verdict, leaves, .. }) => {
+                let by_risk = *verdict == Verdict::Ask && flow.gates.approval.is_none();
+                let leaving =
+                    *verdict != Verdict::Deny && leaves.as_ref().is_some_and(|outgoing| self.asks_to_leave(ix, outgoing).is_some());
                 let is_silent = self.rejections(ix, tool, args) >= REJECTIONS_BEFORE_SILENCE;
-                flow.gates.approval.is_none() && flow.drive.stopped_by.is_none() && !is_silent
+                (by_risk || leaving) && flow.drive.stopped_by.is_none() && !is_silent
             }
-            Some(NextCall::Tool { verdict: Verdict::Allow | Verdict::Deny, .. } | NextCall::Model { .. }) | None => false,
+            Some(NextCall::Model { .. }) | None => false,
         };
         let starts = |pending: &Pending| starts_call(pending) || pending.held().is_some() && !asks(pending);
         let all = worker.pending.iter().all(|pending| pending.decided && !asks(pending));
@@ -149,7 +155,9 @@ impl Run {
     /// The gate whose answer is owed to this question.
     pub(super) fn owed(&self, ix: NodeIx, kind: &GateKind, payload: &Value) -> Option<GateId> {
         let same = |gate: &Gate| match (&gate.kind, kind) {
-            (GateKind::Tool { tool: before, .. }, GateKind::Tool { tool, .. }) => self.tool_name(before) == self.tool_name(tool),
+            (GateKind::Tool { tool: before, leaves: out, .. }, GateKind::Tool { tool, leaves, .. }) => {
+                self.tool_name(before) == self.tool_name(tool) && out == leaves
+            }
             (GateKind::Question { text: before, .. }, GateKind::Question { text, .. }) => before == text,
             (GateKind::Before | GateKind::After | GateKind::Tool { .. } | GateKind::Question { .. }, _) => false,
         };
@@ -235,7 +243,10 @@ impl Run {
     }
 
     pub(super) fn tool_finished(&mut self, ix: NodeIx, call: &str, report: &ToolReport, at: Time) {
+        let called = self.nodes[ix].lineage.tools.iter().rev().find(|(known, report)| known.id == call && report.is_none());
+        let is_private = called.is_some_and(|(known, _)| gives_private(self.tool_name(&known.tool)));
         let lineage = &mut self.nodes[ix].lineage;
+        lineage.private |= is_private;
         lineage.files.extend_from_slice(&report.files);
         lineage.sources.extend_from_slice(&report.sources);
         if let Some((_, slot)) = lineage.tools.iter_mut().rev().find(|(known, report)| known.id == call && report.is_none()) {

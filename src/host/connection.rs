@@ -3,7 +3,7 @@
 use super::{
     client::{Client, Connection, Hello, Notice, PlanningId, Problem, Request, There},
     gates,
-    local::{LocalHost, Shared},
+    local::{LocalHost, NewRun, Shared},
     planning,
     save::{self, Saved},
     session::{FirstCommands, Listener, Order, RunSession},
@@ -122,7 +122,8 @@ impl ClientSession {
 
     async fn start(&self, mut plan: Plan, inputs: Map<String, Value>, first: Vec<Action>) {
         plan.inputs.extend(inputs);
-        if let Err(problem) = self.shared.start(plan, first, VIA, Some(self.listener.clone())).await {
+        let new = NewRun { plan, private_inputs: Vec::new(), first };
+        if let Err(problem) = self.shared.start(new, VIA, Some(self.listener.clone())).await {
             self.notify(Notice::Problem(problem));
         }
     }

@@ -1,6 +1,6 @@
 //! `GateWithTool`: a gate, and the tool that the call or node behind it uses.
 
-use crate::engine::{Gate, GateId, GateKind, Run};
+use crate::engine::{Gate, GateId, GateKind, Outgoing, Run};
 
 /// A gate with the tool behind it, if a tool call is what it asks about.
 #[derive(Clone, Debug, PartialEq)]
@@ -11,6 +11,14 @@ pub(super) struct GateWithTool {
 }
 
 impl GateWithTool {
+    /// What the call would send out, if the gate asks about that.
+    pub(super) fn leaves(&self) -> Option<&Outgoing> {
+        match &self.gate.kind {
+            GateKind::Tool { leaves, .. } => leaves.as_deref(),
+            GateKind::Before | GateKind::After | GateKind::Question { .. } => None,
+        }
+    }
+
     /// A gate of a run.
     pub(super) fn of(run: &Run, id: GateId) -> Option<Self> {
         let (gate, _) = run.gate(id)?;

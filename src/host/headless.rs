@@ -3,15 +3,14 @@
 use super::{
     client::{Notice, Problem},
     gate_with_tool::GateWithTool,
-    local::{LocalHost, Shared},
+    local::{LocalHost, NewRun, Shared},
     session::{FirstCommands, Order, RunSession},
 };
 use crate::engine::{
-    Actor, Command, Event, Gate, GateId, GateKind, GateReply, LOST_OPTIONS, NodeState, Outcome, Record, Run, RunId, StopSignal,
+    Actor, Command, Event, Gate, GateId, GateKind, GateReply, LOST_OPTIONS, NodeState, Outcome, Outgoing, Record, Run, RunId, StopSignal,
 };
 use crate::plan::{Catalog, NodeId, Plan};
 use crate::tools::Globs;
-use serde_json::{Map, Value};
 use tokio::sync::mpsc;
 
 /// How actions without a person are recorded.
@@ -29,6 +28,8 @@ pub struct Flags {
     pub approve: Vec<String>,
     /// `--deny GLOB`: node ids or tools.
     pub deny: Vec<String>,
+    /// `--allow-host GLOB`: hosts, with or without a port, that private data may be sent to.
+    pub allow_host: Vec<String>,
     /// `--unknown`: what becomes of nodes of which nobody knows whether they took effect.
     pub unknown: Option<Unknown>,
 }
@@ -129,23 +130,22 @@ pub struct Headless {
 }
 
 impl LocalHost {
-    /// Runs a plan to its end, or to where it is parked. Every event goes to `sink` once it is in the journal. A signal from `stop`
+    /// Runs a plan to its end, or to where it is parked. `private_inputs` names inputs that were read from files. Every event goes to `sink` once it is in the journal. A signal from `stop`
     /// stops it.
     ///
     /// # Errors
     /// When a flag is not a valid pattern, or the journal can't be used.
     pub async fn run_headless(
         &self,
-        mut plan: Plan,
-        inputs: Map<String, Value>,
+        plan: Plan,
+        private_inputs: Vec<String>,
         flags: &Flags,
         stop: &mut RunSignals,
         sink: &mut (dyn FnMut(&Record) + Send),
     ) -> Result<Headless, Problem> {
         let rules = FlagRules::new(flags, &self.catalog())?;
-        plan.inputs.extend(inputs);
         let (listener, notices) = mpsc::unbounded_channel();
-        let session = self.shared().start(plan, Vec::new(), VIA, Some(listener)).await?;
+        let session = self.shared().start(NewRun { plan, private_inputs, first: Vec::new() }, VIA, Some(listener)).await?;
         self.attend(session, notices, rules, stop, sink).await
     }
 
@@ -316,10 +316,14 @@ impl Warden<'_> {
 
     fn parked(&self, gate: &Gate) -> Option<ParkedGate> {
         let seen = GateWithTool::of(&self.state, gate.id)?;
-        let flag = match (self.is_lost(gate), wants_words(&gate.kind)) {
-            (true, _) => Some("--unknown again|done|skip".to_owned()),
-            (false, true) => None,
-            (false, false) => Some(format!("--approve {}", gate.node)),
+        let flag = match (self.is_lost(gate), wants_words(&gate.kind), seen.leaves()) {
+            (true, _, _) => Some("--unknown again|done|skip".to_owned()),
+            (false, true, _) => None,
+            (false, false, Some(Outgoing { host, asks_anyway: true, .. })) => {
+                Some(format!("--allow-host '{host}' --approve {}", gate.node))
+            }
+            (false, false, Some(Outgoing { host, .. })) => Some(format!("--allow-host '{host}'")),
+            (false, false, None) => Some(format!("--approve {}", gate.node)),
         };
         Some(ParkedGate { gate: gate.id, node: gate.node.clone(), tool: seen.tool, why: gate.why.clone(), flag })
     }
@@ -337,6 +341,7 @@ fn wants_words(kind: &GateKind) -> bool {
 struct FlagRules {
     deny: Globs,
     approve: Globs,
+    hosts: Globs,
     yes: Yes,
     unknown: Option<Unknown>,
 }
@@ -354,6 +359,8 @@ impl FlagRules {
         Ok(Self {
             deny: globs("--deny", &flags.deny)?,
             approve: globs("--approve", &flags.approve)?,
+            hosts: Globs::new(&flags.allow_host)
+                .map_err(|error| Problem::new(format!("--allow-host: {error}")).hint("name hosts; `*` matches any text"))?,
             yes: flags.yes,
             unknown: flags.unknown,
         })
@@ -370,8 +377,22 @@ impl FlagRules {
         if let Some(flag) = find("--deny", &self.deny) {
             return Some((GateReply::Reject { message: format!("denied by {flag}") }, flag));
         }
-        let flag = find("--approve", &self.approve).or_else(|| (self.yes == Yes::Given).then(|| "--yes".to_owned()))?;
+        let approved = || find("--approve", &self.approve).or_else(|| (self.yes == Yes::Given).then(|| "--yes".to_owned()));
+        let flag = match seen.leaves() {
+            Some(outgoing) => {
+                let flag = self.allowed_host(&outgoing.host)?;
+                if outgoing.asks_anyway { format!("{flag} {}", approved()?) } else { flag }
+            }
+            None => approved()?,
+        };
         Some((GateReply::Approve, flag))
+    }
+
+    /// The flag that lets private data go to this host and port.
+    fn allowed_host(&self, host: &str) -> Option<String> {
+        let bare = host.rsplit_once(':').map_or(host, |(bare, _)| bare);
+        let glob = self.hosts.find(host).or_else(|| self.hosts.find(bare))?;
+        Some(format!("--allow-host {glob}"))
     }
 }
 

@@ -44,7 +44,7 @@ impl Bed {
     async fn headless(&self, plan: Plan, flags: Flags) -> Headless {
         let mut kept = Vec::new();
         let sink = &mut |record: &Record| kept.push(record.clone());
-        let end = self.host.run_headless(plan, Map::new(), &flags, &mut nobody(), sink).await.unwrap();
+        let end = self.host.run_headless(plan, Vec::new(), &flags, &mut nobody(), sink).await.unwrap();
         assert_eq!(kept, self.journal(&end.run));
         assert_eq!(Run::replay(&kept), end.state);
         end
@@ -69,7 +69,7 @@ fn copy_plan() -> Plan {
 
 fn flags(approve: &[&str], deny: &[&str], yes: Yes) -> Flags {
     let own = |globs: &[&str]| globs.iter().map(|glob| (*glob).to_owned()).collect();
-    Flags { yes, approve: own(approve), deny: own(deny), unknown: None }
+    Flags { yes, approve: own(approve), deny: own(deny), ..Flags::default() }
 }
 
 fn settled(end: &Headless) -> Option<Outcome> {
@@ -204,7 +204,7 @@ async fn a_question_that_wants_words_is_never_answered_by_a_flag() {
 async fn a_flag_that_is_no_glob_is_refused_before_anything_starts() {
     let bed = Bed::new(&[]);
     let flags = flags(&["a[", "b"], &[], Yes::Absent);
-    let problem = bed.host.run_headless(copy_plan(), Map::new(), &flags, &mut nobody(), &mut |_| {}).await.unwrap_err();
+    let problem = bed.host.run_headless(copy_plan(), Vec::new(), &flags, &mut nobody(), &mut |_| {}).await.unwrap_err();
     assert!(problem.message.starts_with("--approve: `a[` is not a valid pattern"), "{}", problem.message);
     assert!(bed.host.shared().runs().unwrap().is_empty());
 }
@@ -220,7 +220,7 @@ async fn a_signal_stops_a_headless_run_where_it_is() {
     let (tell, mut stop) = tokio::sync::mpsc::unbounded_channel();
     tell.send(crate::engine::StopSignal::Terminate).unwrap();
     let asks = plan(json!([{ "id": "sure", "ask": { "text": "Sure?" } }]));
-    let end = bed.host.run_headless(asks, Map::new(), &Flags::default(), &mut stop, &mut |_| {}).await.unwrap();
+    let end = bed.host.run_headless(asks, Vec::new(), &Flags::default(), &mut stop, &mut |_| {}).await.unwrap();
     assert!(matches!(end.end, HeadlessEnd::Stopped(crate::engine::StopSignal::Terminate) | HeadlessEnd::Parked(_)), "{:?}", end.end);
     assert_eq!(end.state.outcome(), None);
 }

@@ -43,6 +43,16 @@ pub(super) struct Shared {
     news: News,
 }
 
+/// A run that is to start.
+pub(super) struct NewRun {
+    /// Without errors.
+    pub(super) plan: Plan,
+    /// Inputs that were read from files or stdin.
+    pub(super) private_inputs: Vec<String>,
+    /// Actions that come before its nodes may start.
+    pub(super) first: Vec<Action>,
+}
+
 /// What changes while a host lives, with those who wait for it.
 struct News {
     /// The model chosen for plans and runs; nothing is rehearsal.
@@ -163,10 +173,10 @@ impl LocalHost {
 }
 
 impl Shared {
-    /// Starts a run of a plan without errors, with the verbs that come before its nodes may start. The listener hears of it first.
-    pub(super) async fn start(&self, plan: Plan, first: Vec<Action>, via: &str, listener: Option<Listener>) -> Result<RunSession, Problem> {
+    /// Starts a run. The listener hears of it first.
+    pub(super) async fn start(&self, new: NewRun, via: &str, listener: Option<Listener>) -> Result<RunSession, Problem> {
         let (model, catalog) = (self.chosen(), self.catalog());
-        let mut plan = plan;
+        let NewRun { mut plan, private_inputs, first } = new;
         link(&mut plan, "the plan", &self.places.workspace)?;
         let plan = nest::inlined(plan);
         refuse_wrong(&plan, &catalog)?;
@@ -174,6 +184,7 @@ impl Shared {
             catalog,
             slots: self.slots,
             model: model.clone(),
+            private_inputs,
             host: json!({ "workspace": self.places.workspace, "dagdeck": env!("CARGO_PKG_VERSION") }),
         };
         let services = self.services(model);

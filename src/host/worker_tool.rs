@@ -6,10 +6,13 @@ use super::{
 };
 use crate::engine::{Answer, Done, ErrorKind, Mark, NodeError, ToolCall, ToolReport, WorkerFact};
 use crate::plan::Verdict;
-use crate::tools::{Tool, ToolContext, ToolError, ToolOutput, ToolRegistry};
+use crate::tools::{Judgement, Tool, ToolContext, ToolError, ToolOutput, ToolRegistry};
 use serde_json::Value;
 use std::sync::Arc;
 use tokio::time::Instant;
+
+/// Most calls that one call leads to in a row.
+const MOST_HOPS: usize = 5;
 
 /// What a worker needs to call tools.
 pub(super) struct ToolCaller<'a> {
@@ -52,9 +55,26 @@ pub(super) async fn work(task: &Assignment, tool: &str, args: Value, caller: &To
 }
 
 impl ToolCaller<'_> {
-    /// Checks a call, has it decided, and runs it if it may run.
-    pub(super) async fn call(&self, mut call: ToolCall, consent: Consent) -> Called {
+    /// Checks a call, has it decided, and runs it if it may run; then the call that it leads to, and so on.
+    pub(super) async fn call(&self, mut call: ToolCall, mut consent: Consent) -> Called {
         call.tool = self.registry.canonical(&call.tool).to_owned();
+        let first = call.id.clone();
+        for hop in 1..=MOST_HOPS {
+            match self.call_once(&call, consent).await {
+                Called::Failed(ToolError { goes_on: Some(Value::Object(next)), .. }) => {
+                    // A person may have changed the arguments; what the next call doesn't change stays as this one began.
+                    let kept = call.args.as_object().cloned().unwrap_or_default();
+                    call.args = Value::Object(kept.into_iter().chain(next).collect());
+                    call.id = format!("{first}-{hop}");
+                    consent = Consent::Open;
+                }
+                called => return called,
+            }
+        }
+        Called::Failed(ToolError::failed(format!("more than {MOST_HOPS} redirects")))
+    }
+
+    async fn call_once(&self, call: &ToolCall, consent: Consent) -> Called {
         let judged = self.registry.check(&call.tool, &call.args).and_then(|()| self.registry.judge(&call.tool, &call.args, self.context));
         let judgement = match judged {
             Ok(judgement) => judgement,
@@ -64,7 +84,7 @@ impl ToolCaller<'_> {
             (Verdict::Ask, Consent::Given) => Verdict::Allow,
             (verdict, Consent::Given | Consent::Open) => verdict,
         };
-        match self.port.propose(call.clone(), verdict, judgement.why).await {
+        match self.port.propose(call.clone(), Judgement { verdict, ..judgement }).await {
             Answer::Run { args } => self.run(ToolCall { args, ..call.clone() }, &call.args).await,
             Answer::Refused { message } => Called::Refused(message),
             Answer::Value(value) => Called::Answered(value),
@@ -87,7 +107,12 @@ impl ToolCaller<'_> {
                 sources: output.sources.clone(),
                 duration_ms,
             },
-            Err(error) => ToolReport { ok: false, value: Value::from(message_with_hint(error)), duration_ms, ..ToolReport::default() },
+            Err(error) => ToolReport {
+                ok: error.goes_on.is_some(),
+                value: Value::from(message_with_hint(error)),
+                duration_ms,
+                ..ToolReport::default()
+            },
         };
         self.port.report(WorkerFact::ToolDone { call: call.id, report });
         match result {

@@ -5,7 +5,8 @@
 
 use crate::agents::GoAhead;
 use crate::engine::{Answer, Dep, Input, Job, NodeError, ToolCall, WorkerFact};
-use crate::plan::{NodeId, Verdict};
+use crate::plan::NodeId;
+use crate::tools::Judgement;
 use async_trait::async_trait;
 use futures::FutureExt;
 use std::{collections::HashMap, panic::AssertUnwindSafe, sync::Arc, time::Duration};
@@ -84,9 +85,10 @@ impl WorkerPort {
     }
 
     /// Proposes a tool call and waits for what is decided about it.
-    pub(super) async fn propose(&self, call: ToolCall, verdict: Verdict, why: String) -> Answer {
+    pub(super) async fn propose(&self, call: ToolCall, judged: Judgement) -> Answer {
         let id = call.id.clone();
-        self.ask(id, WorkerFact::ToolAsked { call, verdict, why }).await
+        let Judgement { verdict, why, leaves, .. } = judged;
+        self.ask(id, WorkerFact::ToolAsked { call, verdict, why, leaves: leaves.map(Box::new) }).await
     }
 
     /// Asks whether a model may be called, and waits until it may.

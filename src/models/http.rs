@@ -5,6 +5,9 @@
 
 use std::{sync::Once, time::Duration};
 
+/// How every client names itself.
+pub const USER_AGENT: &str = concat!("dagdeck/", env!("CARGO_PKG_VERSION"));
+
 /// Whether a client goes through the proxies that the environment names.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Proxies {
@@ -29,7 +32,7 @@ pub fn builder(connect: Duration, proxies: Proxies) -> reqwest::ClientBuilder {
         // An error says that another provider is installed already, which serves as well.
         drop(rustls::crypto::ring::default_provider().install_default());
     });
-    let builder = reqwest::Client::builder().connect_timeout(connect).user_agent(concat!("dagdeck/", env!("CARGO_PKG_VERSION")));
+    let builder = reqwest::Client::builder().connect_timeout(connect).user_agent(USER_AGENT);
     match proxies {
         Proxies::Environment => builder,
         Proxies::Direct => builder.no_proxy(),

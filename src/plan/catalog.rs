@@ -121,6 +121,28 @@ impl ToolInfo {
     }
 }
 
+/// Tools whose results hold nothing of this computer. All others may: also those that this version doesn't know.
+const PUBLIC: [&str; 13] = [
+    "append_file",
+    "calculator",
+    "copy_file",
+    "current_time",
+    "delete_file",
+    "edit_file",
+    "fetch_url",
+    "make_directory",
+    "move_file",
+    "run_javascript",
+    "summarize",
+    "web_search",
+    "write_file",
+];
+
+/// Whether a tool's results are private: what is on this computer, and what programs and other servers say.
+pub fn gives_private(tool: &str) -> bool {
+    !PUBLIC.contains(&tool)
+}
+
 /// What a call can do to the world. Ordered from harmless to harmful.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]

@@ -31,7 +31,7 @@ pub mod tree;
 pub mod validate;
 
 pub use breakpoint::{Breakpoint, FACTS, Facts, Holds, Moment};
-pub use catalog::{AgentInfo, Catalog, ModelFacts, Risk, ToolInfo, Verdict, listed};
+pub use catalog::{AgentInfo, Catalog, ModelFacts, Risk, ToolInfo, Verdict, gives_private, listed};
 pub use code::names_in_code;
 pub use document::{Budget, Dialect, Edge, Plan, PlanSource};
 pub use id::NodeId;
@@ -41,4 +41,4 @@ pub use node::{
     OnFailure, Policy, Retry, Route, SandboxLimits, SubplanNode, ToolInput, ToolNode, TransformNode,
 };
 pub use schema::schema;
-pub use texts::{NodeText, NodeTextMut, TextPlace, inputs_read, node_texts, node_texts_mut, reads};
+pub use texts::{NodeText, NodeTextMut, TextPlace, inputs_read, node_texts, node_texts_mut, reads, takes_results};

@@ -2,7 +2,7 @@
 //! loop is read among the names of its body, so it belongs to the body and is not in the list.
 
 use super::{
-    DecisionNode, NameScope, Node, NodeKind, Path, ToolInput, expr, names_in_code,
+    DecisionNode, MergeNode, NameScope, Node, NodeKind, Path, ToolInput, expr, names_in_code,
     reference::{references, references_in_text},
 };
 use serde_json::Value;
@@ -129,6 +129,21 @@ pub fn reads(node: &Node, scope: &dyn NameScope) -> Vec<Path> {
         text => reads.extend(text.paths(scope)),
     });
     reads
+}
+
+/// Whether a node works with the results of its dependencies also where no text names them.
+pub fn takes_results(kind: &NodeKind) -> bool {
+    match kind {
+        NodeKind::Agent(_) | NodeKind::Code(_) | NodeKind::Decision(DecisionNode::Agent(_)) => true,
+        NodeKind::Merge(MergeNode { template }) => template.is_none(),
+        NodeKind::Tool(_)
+        | NodeKind::Decision(DecisionNode::Expression(_))
+        | NodeKind::Transform(_)
+        | NodeKind::Approval(_)
+        | NodeKind::Subplan(_)
+        | NodeKind::Loop(_)
+        | NodeKind::Map(_) => false,
+    }
 }
 
 /// Names of the plan's inputs that a node's texts, conditions and code name, each once.

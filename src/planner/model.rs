@@ -16,6 +16,7 @@ use serde_json::{Map, Value};
 pub use schema::Ids;
 
 use super::{PlanSink, Planned};
+use crate::engine::PLANNED_BY;
 use crate::models::config::AUTO;
 use crate::models::{ChatMessage, ChatModel, ChatRequest, Delta, ModelError, ModelErrorKind, ModelSettings};
 use crate::plan::{Catalog, Node, Plan, native};
@@ -222,7 +223,7 @@ impl PlanningSession<'_> {
     }
 
     fn finish(self) -> Result<Planned, ModelError> {
-        let Some(PlanDraft { plan, faults, is_cut, remarks: added }) = self.best else {
+        let Some(PlanDraft { mut plan, faults, is_cut, remarks: added }) = self.best else {
             return Err(self.failure.unwrap_or_else(|| ModelError {
                 kind: ModelErrorKind::Nonsense,
                 message: format!("`{}` answered with a plan without any nodes", self.planner.name),
@@ -230,6 +231,7 @@ impl PlanningSession<'_> {
                 retry_after_ms: None,
             }));
         };
+        plan.metadata.insert(PLANNED_BY.to_owned(), Value::from(self.origin.as_str()));
         let mut remarks: Vec<String> = added.iter().take(EDGES_REMARKED).cloned().collect();
         if added.len() > EDGES_REMARKED {
             remarks.push(format!("{} more edges were added for references", added.len() - EDGES_REMARKED));

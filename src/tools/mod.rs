@@ -21,7 +21,7 @@ use std::{
     sync::Arc,
 };
 
-use crate::engine::{DataSource, FileAccess, Preview};
+use crate::engine::{DataSource, FileAccess, Outgoing, Preview};
 use crate::models::ChatModel;
 use crate::plan::{Risk, ToolInfo};
 
@@ -57,6 +57,8 @@ pub trait Tool: Send + Sync {
 pub struct Assessment {
     pub risk: Risk,
     pub why: String,
+    /// What it sends out of this computer, and where to.
+    pub leaves: Option<Outgoing>,
 }
 
 /// What a call may use.
@@ -86,17 +88,19 @@ pub struct ToolError {
     pub transient: bool,
     /// The failure proves that nothing began.
     pub nothing_began: bool,
+    /// Arguments of the same tool's next call, where this one leads to it. That call is decided on like any other.
+    pub goes_on: Option<Value>,
 }
 
 impl ToolError {
     /// A call that was refused before anything began; calling again the same way is useless.
     pub fn refused(message: impl Into<String>) -> Self {
-        Self { message: message.into(), hint: None, transient: false, nothing_began: true }
+        Self { message: message.into(), hint: None, transient: false, nothing_began: true, goes_on: None }
     }
 
     /// A call that failed after it began.
     pub fn failed(message: impl Into<String>) -> Self {
-        Self { message: message.into(), hint: None, transient: false, nothing_began: false }
+        Self { message: message.into(), hint: None, transient: false, nothing_began: false, goes_on: None }
     }
 
     /// The same error with a way out.
@@ -115,8 +119,13 @@ impl ToolError {
 }
 
 impl Assessment {
+    /// A call that sends nothing out.
+    pub fn local(risk: Risk, why: impl Into<String>) -> Self {
+        Self { risk, why: why.into(), leaves: None }
+    }
+
     /// A call that only reads.
     pub fn read(why: impl Into<String>) -> Self {
-        Self { risk: Risk::Read, why: why.into() }
+        Self::local(Risk::Read, why)
     }
 }

@@ -111,7 +111,7 @@ mod tests {
     use super::*;
 
     fn verdict(config: PermissionConfig, tool: &str, risk: Risk) -> Verdict {
-        let assessment = Assessment { risk, why: "it does things".into() };
+        let assessment = Assessment::local(risk, "it does things");
         Permission::new(&config).unwrap().verdict(tool, &assessment).0
     }
 
@@ -140,7 +140,7 @@ mod tests {
     #[test]
     fn the_reason_names_the_glob_that_decided() {
         let config = PermissionConfig { deny: vec!["write_*".into()], ..PermissionConfig::default() };
-        let assessment = Assessment { risk: Risk::Write, why: "writes `a.txt`".into() };
+        let assessment = Assessment::local(Risk::Write, "writes `a.txt`");
         let (_, why) = Permission::new(&config).unwrap().verdict("write_file", &assessment);
         assert_eq!(why, "`permissions.deny` has `write_*`; writes `a.txt`");
     }

@@ -6,6 +6,7 @@ use serde_json::Value;
 use std::{collections::BTreeMap, sync::Arc};
 
 use super::{Assessment, Permission, PermissionError, Tool, ToolContext, ToolError, ToolsConfig, builtin};
+use crate::engine::Outgoing;
 use crate::plan::{Risk, ToolInfo, Verdict};
 
 /// Names that documents of other programs use.
@@ -33,6 +34,8 @@ pub struct Judgement {
     /// What it can do.
     pub risk: Risk,
     pub why: String,
+    /// What it would send out.
+    pub leaves: Option<Outgoing>,
 }
 
 impl ToolRegistry {
@@ -67,7 +70,7 @@ impl ToolRegistry {
         let mut info = tool.info().clone();
         let schema = jsonschema::validator_for(&info.input_schema)
             .map_err(|cause| ToolError::refused(format!("the schema of tool `{}` can't be used: {cause}", info.name)))?;
-        let assessment = Assessment { risk: info.risk, why: String::new() };
+        let assessment = Assessment::local(info.risk, String::new());
         info.verdict = self.permission.verdict(&info.name, &assessment).0;
         self.tools.insert(info.name.clone(), RegisteredTool { tool, info, schema });
         Ok(())
@@ -120,7 +123,7 @@ impl ToolRegistry {
         let entry = self.entry(name).ok_or_else(|| self.unknown(name))?;
         let assessment = entry.tool.assess(args, context);
         let (verdict, why) = self.permission.verdict(&entry.info.name, &assessment);
-        Ok(Judgement { verdict, risk: assessment.risk, why })
+        Ok(Judgement { verdict, risk: assessment.risk, why, leaves: assessment.leaves })
     }
 
     fn entry(&self, name: &str) -> Option<&RegisteredTool> {

@@ -478,7 +478,7 @@ const LISTED: [&str; 11] =
     ["run", "status", "driver", "goal", "workspace", "created_at", "finished_at", "nodes", "waiting", "parent", "imported_at"];
 
 /// What `show --json` tells of a node.
-const SHOWN: [&str; 16] = [
+const SHOWN: [&str; 17] = [
     "id",
     "state",
     "final",
@@ -486,6 +486,7 @@ const SHOWN: [&str; 16] = [
     "reason",
     "result",
     "mark",
+    "private",
     "error",
     "generation",
     "stale",

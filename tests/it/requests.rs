@@ -45,7 +45,7 @@ impl Bed {
         let host = LocalHost::open(self.places.clone(), config, None, &|_| None).unwrap();
         let planned = host.plan(request, &Map::new(), &mut Quiet).await.unwrap();
         let flags = Flags { yes, ..Flags::default() };
-        host.run_headless(planned.plan, Map::new(), &flags, &mut tokio::sync::mpsc::unbounded_channel().1, &mut |_| {}).await.unwrap()
+        host.run_headless(planned.plan, Vec::new(), &flags, &mut tokio::sync::mpsc::unbounded_channel().1, &mut |_| {}).await.unwrap()
     }
 
     /// Asks with every gate approved; the run has to succeed.

@@ -120,9 +120,9 @@ fn hostile_facts() -> Vec<WorkerFact> {
         WorkerFact::Message { role: HOSTILE.into(), content: HOSTILE.into() },
         WorkerFact::Output(HOSTILE.into()),
         WorkerFact::Log(HOSTILE.into()),
-        WorkerFact::ToolAsked { call: call("1"), verdict: Verdict::Allow, why: HOSTILE.into() },
+        WorkerFact::ToolAsked { call: call("1"), verdict: Verdict::Allow, why: HOSTILE.into(), leaves: None },
         WorkerFact::ToolDone { call: "1".into(), report: ToolReport { ok: true, value: Value::from(HOSTILE), ..ToolReport::default() } },
-        WorkerFact::ToolAsked { call: call("2"), verdict: Verdict::Ask, why: HOSTILE.into() },
+        WorkerFact::ToolAsked { call: call("2"), verdict: Verdict::Ask, why: HOSTILE.into(), leaves: None },
         WorkerFact::QuestionAsked {
             call: "3".into(),
             text: HOSTILE.into(),

@@ -54,7 +54,7 @@ fn the_timeline_of_a_replay_ends_where_the_replay_stands() {
 fn a_trace_goes_down_to_calls_files_and_answers_and_leads_there() {
     let mut deck = Deck::running(120, 40);
     let call = ToolCall { id: "1".into(), tool: "read_file".into(), args: json!({"path": "src/lib.rs"}) };
-    deck.fact("scan", WorkerFact::ToolAsked { call, verdict: Verdict::Allow, why: String::new() });
+    deck.fact("scan", WorkerFact::ToolAsked { call, verdict: Verdict::Allow, why: String::new(), leaves: None });
     deck.fact(
         "scan",
         WorkerFact::ToolDone { call: "1".into(), report: ToolReport { ok: true, value: json!("text"), ..ToolReport::default() } },

@@ -76,7 +76,7 @@ fn held() -> Deck {
     deck.select("scan");
     deck.keys(",");
     let call = ToolCall { id: "1".into(), tool: "read_file".into(), args: json!({"path": "src/lib.rs", "lines": [1, 2]}) };
-    deck.fact("scan", WorkerFact::ToolAsked { call, verdict: Verdict::Allow, why: String::new() });
+    deck.fact("scan", WorkerFact::ToolAsked { call, verdict: Verdict::Allow, why: String::new(), leaves: None });
     deck
 }
 
@@ -114,7 +114,7 @@ fn the_log_tells_held_and_started_calls_by_their_kinds() {
 
 fn asks(deck: &mut Deck, id: &str, tool: &str) {
     let call = ToolCall { id: id.into(), tool: tool.into(), args: json!({"path": id}) };
-    deck.fact("scan", WorkerFact::ToolAsked { call, verdict: Verdict::Allow, why: String::new() });
+    deck.fact("scan", WorkerFact::ToolAsked { call, verdict: Verdict::Allow, why: String::new(), leaves: None });
 }
 
 fn status(deck: &Deck) -> &str {

@@ -294,7 +294,7 @@ fn a_gate_says_that_its_payload_holds_hidden_characters() {
 fn a_row_tells_which_tool_its_node_uses_right_now() {
     let mut deck = Deck::running(200, 50);
     let call = ToolCall { id: "1".into(), tool: "read_file".into(), args: json!({"path": "src/lib.rs"}) };
-    deck.fact("scan", WorkerFact::ToolAsked { call, verdict: Verdict::Allow, why: String::new() });
+    deck.fact("scan", WorkerFact::ToolAsked { call, verdict: Verdict::Allow, why: String::new(), leaves: None });
     assert!(deck.sees("calls read_file"), "{}", deck.screen());
 }
 

@@ -4,13 +4,21 @@
 use super::breaks::BreakpointFacts;
 use crate::engine::run::Decider;
 use crate::engine::{
-    Event, GateKind, HeldCall, NextCall, NodeFact, Time, ToolCall, WorkerFact,
+    Event, GateKind, HeldCall, NextCall, NodeFact, Outgoing, Time, ToolCall, WorkerFact,
     flow::{Pending, Wait},
     gates::REJECTIONS_BEFORE_SILENCE,
     graph::{NodeIx, tool_of},
     run::GateEnd,
 };
 use crate::plan::{Moment, Verdict};
+
+/// What configuration and arguments say of a tool call, and what it would send out.
+#[derive(Clone, Copy)]
+pub(super) struct JudgedCall<'a> {
+    pub verdict: Verdict,
+    pub why: &'a str,
+    pub leaves: Option<&'a Outgoing>,
+}
 
 impl Decider<'_> {
     /// A model is about to be asked.
@@ -20,10 +28,12 @@ impl Decider<'_> {
     }
 
     /// Proposed, then held, started, refused, or asked about.
-    pub(super) fn decide_tool(&self, ix: NodeIx, call: &ToolCall, verdict: Verdict, why: &str, now: Time) -> Vec<Event> {
+    pub(super) fn decide_tool(&self, ix: NodeIx, call: &ToolCall, judged: JudgedCall<'_>, now: Time) -> Vec<Event> {
         let proposed = self.fact(ix, NodeFact::ToolProposed { call: call.clone() });
-        let next = NextCall::Tool { tool: call.tool.clone(), args: call.args.clone(), verdict, why: why.to_string() };
-        let follows = self.hold_call(ix, &call.id, next).unwrap_or_else(|| self.tool_event(ix, call, verdict, why, now));
+        let JudgedCall { verdict, why, leaves } = judged;
+        let (why, leaves) = (why.to_string(), leaves.cloned().map(Box::new));
+        let next = NextCall::Tool { tool: call.tool.clone(), args: call.args.clone(), verdict, why, leaves };
+        let follows = self.hold_call(ix, &call.id, next).unwrap_or_else(|| self.tool_event(ix, call, judged, now));
         [proposed].into_iter().chain(self.with_owed(ix, follows)).collect()
     }
 
@@ -71,8 +81,9 @@ impl Decider<'_> {
         )
     }
 
-    /// What was rejected before never runs unasked.
-    fn tool_event(&self, ix: NodeIx, call: &ToolCall, verdict: Verdict, why: &str, now: Time) -> Event {
+    /// What was rejected before never runs unasked, and private data leaves only by a yes that was given for its place.
+    fn tool_event(&self, ix: NodeIx, call: &ToolCall, judged: JudgedCall<'_>, now: Time) -> Event {
+        let JudgedCall { verdict, why, leaves } = judged;
         if let Some(refused) = self.refused_by_stop(ix, &call.id) {
             return refused;
         }
@@ -89,10 +100,21 @@ impl Decider<'_> {
             Verdict::Allow | Verdict::Ask if rejected >= REJECTIONS_BEFORE_SILENCE => {
                 refuse(format!("the operator rejected this call {rejected} times; don't propose it again"))
             }
-            Verdict::Allow if rejected == 0 => start(),
-            Verdict::Ask if self.is_approved(ix, call) => start(),
             Verdict::Allow | Verdict::Ask => {
-                let kind = GateKind::Tool { call: call.id.clone(), tool: call.tool.clone() };
+                let asks_anyway = match verdict {
+                    Verdict::Ask => !self.is_approved(ix, call),
+                    Verdict::Allow | Verdict::Deny => rejected > 0,
+                };
+                let leaving = leaves.and_then(|outgoing| Some((outgoing, self.asks_to_leave(ix, outgoing)?)));
+                let (why, leaves) = match leaving {
+                    Some((outgoing, reason)) => {
+                        let why = if asks_anyway { format!("{reason}; {why}") } else { reason };
+                        (why, Some(Box::new(Outgoing { asks_anyway, ..outgoing.clone() })))
+                    }
+                    None if asks_anyway => (why.to_string(), None),
+                    None => return start(),
+                };
+                let kind = GateKind::Tool { call: call.id.clone(), tool: call.tool.clone(), leaves };
                 self.gate_event(ix, kind, call.args.clone(), why, now)
             }
         }
@@ -127,9 +149,10 @@ impl Decider<'_> {
             }
             Wait::Hold { held, .. } => match &held.next {
                 NextCall::Model { model } => vec![self.model_event(ix, call, model)],
-                NextCall::Tool { tool, args, verdict, why } => {
+                NextCall::Tool { tool, args, verdict, why, leaves } => {
                     let call = ToolCall { id: call.clone(), tool: tool.clone(), args: args.clone() };
-                    self.with_owed(ix, self.tool_event(ix, &call, *verdict, why, now))
+                    let judged = JudgedCall { verdict: *verdict, why, leaves: leaves.as_deref() };
+                    self.with_owed(ix, self.tool_event(ix, &call, judged, now))
                 }
             },
         }

@@ -163,7 +163,8 @@ impl Decider<'_> {
         };
         let attempt = self.nodes[ix].attempt + 1;
         let stage = (attempt == 1 && self.is_stage(ix)).then(|| Event::StageStarted { node_id: node_id.clone() });
-        [Event::Node { node_id, generation, fact: NodeFact::Started { attempt, job: Box::new(job) } }].into_iter().chain(stage).collect()
+        let fact = NodeFact::Started { attempt, job: Box::new(job), private: self.is_reached(ix) };
+        [Event::Node { node_id, generation, fact }].into_iter().chain(stage).collect()
     }
 
     /// Work that the engine does itself.

@@ -1,5 +1,6 @@
 //! What a worker's facts call for.
 
+use super::calls::JudgedCall;
 use crate::engine::run::Decider;
 use crate::engine::{ErrorKind, Event, NodeError, NodeFact, Time, WorkerFact, graph::NodeIx};
 use crate::plan::{NodeId, Retry};
@@ -13,7 +14,9 @@ impl Decider<'_> {
             WorkerFact::HandedBack { error, result } => self.fail(ix, error.clone(), Some(result.clone())),
             WorkerFact::Aborted => self.cancel(ix, "its worker was stopped"),
             WorkerFact::ModelAsked { call, model } => self.decide_model(ix, call, model),
-            WorkerFact::ToolAsked { call, verdict, why } => self.decide_tool(ix, call, *verdict, why, now),
+            WorkerFact::ToolAsked { call, verdict, why, leaves } => {
+                self.decide_tool(ix, call, JudgedCall { verdict: *verdict, why, leaves: leaves.as_deref() }, now)
+            }
             WorkerFact::ToolDone { call, report } => {
                 vec![Event::Node { node_id, generation, fact: NodeFact::ToolFinished { call: call.clone(), report: report.clone() } }]
             }

@@ -120,7 +120,7 @@ impl NodeFact {
         match self {
             Self::Ready => ("node", just("ready"), none(), EventTone::Ready),
             Self::Held { reason } => ("node", because("held", reason), none(), EventTone::Held),
-            Self::Started { attempt, job } => {
+            Self::Started { attempt, job, .. } => {
                 let again = if *attempt > 1 { format!(", attempt {attempt}") } else { String::new() };
                 ("node", because(&format!("started{again}"), &job_label(job)), none(), EventTone::Working)
             }

@@ -419,7 +419,7 @@ fn nobody_worked_while_nobody_drove_the_run() {
     ]);
     let mut world = World::new(doc);
     let call = ToolCall { id: "t1".into(), tool: "save".into(), args: json!({"path": "x"}) };
-    world.fact("t", WorkerFact::ToolAsked { call, verdict: Verdict::Allow, why: String::new() });
+    world.fact("t", WorkerFact::ToolAsked { call, verdict: Verdict::Allow, why: String::new(), leaves: None });
     world.now += 40;
     world.fact("inside/x", WorkerFact::Log("here".into()));
     world.now += 3_600_000;

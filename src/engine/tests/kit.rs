@@ -132,7 +132,7 @@ impl World {
 
     pub fn ask(&mut self, id: &str, call: &str, tool: &str, args: Value, verdict: Verdict) -> Vec<Event> {
         let call = ToolCall { id: call.into(), tool: tool.into(), args };
-        self.fact(id, WorkerFact::ToolAsked { call, verdict, why: "it writes".into() })
+        self.fact(id, WorkerFact::ToolAsked { call, verdict, why: "it writes".into(), leaves: None })
     }
 
     pub fn tool_done(&mut self, id: &str, call: &str, value: Value) -> Vec<Event> {

@@ -12,6 +12,7 @@ mod ends;
 mod kit;
 mod literal;
 mod live;
+mod privacy;
 mod properties;
 mod recover;
 mod routing;

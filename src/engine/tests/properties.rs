@@ -248,7 +248,7 @@ impl Player {
                     Verdict::Allow | Verdict::Ask | Verdict::Deny => (if how.is_multiple_of(2) { "write" } else { "read" }, verdict),
                 };
                 let call = ToolCall { id, tool: tool.into(), args: json!({"path": pick % 3}) };
-                self.work(&node, attempt, WorkerFact::ToolAsked { call, verdict, why: "it asks".into() });
+                self.work(&node, attempt, WorkerFact::ToolAsked { call, verdict, why: "it asks".into(), leaves: None });
             }
             (2, None) => {
                 self.calls += 1;

@@ -91,6 +91,7 @@ table! {
     NoBudget "no-budget" Warning "neither the plan nor some of its agents have a budget",
     PromptWindow "prompt-window" Warning "an agent's prompt may be too long for its model",
     OpenSideEffects "open-side-effects" Warning "a tool that changes things runs without approval",
+    PrivateData "private-data" Warning "private data reaches a call that sends it out, so the call asks first",
     UnknownField "unknown-field" Warning "a field has no meaning here and looks like a typo",
     NotYet "not-yet" Warning "this version reads a field but doesn't use it yet",
 }

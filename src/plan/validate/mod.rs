@@ -7,6 +7,7 @@ mod fields;
 mod fix;
 #[cfg(test)]
 mod fix_tests;
+mod leaving;
 mod names;
 mod nested;
 #[cfg(test)]
@@ -142,6 +143,7 @@ impl<'a> PlanCheck<'a> {
         policy::check(self);
         window::check(self);
         fields::check(self);
+        leaving::check(self);
         nested::check(self);
     }
 

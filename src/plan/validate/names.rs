@@ -78,7 +78,7 @@ fn glob(check: &PlanCheck, pattern: &str) -> Option<GlobMatcher> {
     globset::Glob::new(check.catalog.canonical(pattern)).ok().map(|glob| glob.compile_matcher())
 }
 
-fn globs(check: &PlanCheck, patterns: &[String]) -> Vec<GlobMatcher> {
+pub(super) fn globs(check: &PlanCheck, patterns: &[String]) -> Vec<GlobMatcher> {
     patterns.iter().filter_map(|pattern| glob(check, pattern)).collect()
 }
 

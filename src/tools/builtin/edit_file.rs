@@ -46,7 +46,7 @@ impl Tool for EditFile {
     }
 
     fn assess(&self, args: &Value, _context: &ToolContext) -> Assessment {
-        Assessment { risk: Risk::Write, why: format!("changes `{}`", args["path"].as_str().unwrap_or_default()) }
+        Assessment::local(Risk::Write, format!("changes `{}`", args["path"].as_str().unwrap_or_default()))
     }
 
     async fn call(&self, args: Value, context: &ToolContext) -> Result<ToolOutput, ToolError> {

@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use std::time::Duration;
 
 use super::{arguments, describe, scratch::Scratch};
-use crate::engine::Preview;
+use crate::engine::{Outgoing, Preview};
 use crate::plan::{Risk, ToolInfo};
 use crate::tools::{
     Assessment, CommandConfig, Tool, ToolContext, ToolError, ToolOutput, ToolsConfig, Workspace,
@@ -69,7 +69,8 @@ impl Tool for RunCommand {
 
     fn assess(&self, args: &Value, _context: &ToolContext) -> Assessment {
         let command: String = args["command"].as_str().unwrap_or_default().chars().take(80).collect();
-        Assessment { risk: Risk::Execute, why: format!("runs `{command}`") }
+        let leaves = self.command.network.then(|| Outgoing { host: "*".into(), ..Outgoing::default() });
+        Assessment { leaves, ..Assessment::local(Risk::Execute, format!("runs `{command}`")) }
     }
 
     async fn call(&self, args: Value, context: &ToolContext) -> Result<ToolOutput, ToolError> {

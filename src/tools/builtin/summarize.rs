@@ -92,7 +92,7 @@ fn failure(error: ModelError) -> ToolError {
             (false, false)
         }
     };
-    ToolError { message: error.message, hint: error.hint, transient, nothing_began }
+    ToolError { message: error.message, hint: error.hint, transient, nothing_began, goes_on: None }
 }
 
 #[cfg(test)]

@@ -91,7 +91,7 @@ impl Tool for WebSearch {
 
     fn assess(&self, _args: &Value, _context: &ToolContext) -> Assessment {
         let host = self.service().ok().and_then(|service| service.url.host_str().map(str::to_owned));
-        Assessment { risk: Risk::Network, why: host.map_or("no search service is configured".into(), |host| format!("asks {host}")) }
+        Assessment::local(Risk::Network, host.map_or("no search service is configured".into(), |host| format!("asks {host}")))
     }
 
     async fn call(&self, args: Value, _context: &ToolContext) -> Result<ToolOutput, ToolError> {

@@ -40,7 +40,7 @@ impl Tool for WriteFile {
     }
 
     fn assess(&self, args: &Value, _context: &ToolContext) -> Assessment {
-        Assessment { risk: Risk::Write, why: format!("writes `{}`", args["path"].as_str().unwrap_or_default()) }
+        Assessment::local(Risk::Write, format!("writes `{}`", args["path"].as_str().unwrap_or_default()))
     }
 
     async fn call(&self, args: Value, context: &ToolContext) -> Result<ToolOutput, ToolError> {

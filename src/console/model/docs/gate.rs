@@ -43,6 +43,7 @@ pub fn gate_doc(gate: &Gate, preview: Option<&Preview>, draft: Option<&ReplyDraf
         doc.text(Role::Hidden, &words);
     }
     question(&gate.kind, &mut doc);
+    sends(&gate.kind, &mut doc);
     let shown = match preview {
         Some(Preview::Diff { path, before, after }) if length(before.as_deref()) + length(Some(after.as_str())) > LONGEST_DIFF => {
             let words = if before.is_some() { "change to" } else { "new file" };
@@ -123,6 +124,28 @@ fn question(kind: &GateKind, doc: &mut Doc<'static>) {
         let preset = field.default.as_ref().map(|value| Plain::line(", preset ").then(&Plain::summary(&value.to_string())));
         doc.line(Role::Text, Plain::line("  field: ").then(&words::field(field)).then(&preset.unwrap_or_default()));
     }
+}
+
+/// What a call would send out, exactly.
+fn sends(kind: &GateKind, doc: &mut Doc<'static>) {
+    let GateKind::Tool { leaves: Some(outgoing), .. } = kind else { return };
+    let place = if outgoing.host == "*" { "any host that the call chooses" } else { &outgoing.host };
+    doc.heading("what it would send");
+    let mut line = |name: &str, text: &str| {
+        for (at, piece) in crate::console::model::lines(text).into_iter().enumerate() {
+            let head = Plain::line(if at == 0 { name } else { "" }).pad(9);
+            doc.line(Role::Code, head.then(&piece));
+        }
+    };
+    line("to", place);
+    if !outgoing.request.is_empty() {
+        line("request", &outgoing.request);
+    }
+    outgoing.headers.iter().for_each(|(name, value)| line("header", &format!("{name}: {value}")));
+    if let Some(body) = &outgoing.body {
+        line("body", body);
+    }
+    doc.line(Role::Dim, Plain::line("a yes holds for this host and port in this run"));
 }
 
 /// Lines of unchanged text around a change.

@@ -64,7 +64,7 @@ impl Fold {
                     }
                 }
             }
-            Event::Node { node_id, fact: NodeFact::Started { attempt, job }, .. } => {
+            Event::Node { node_id, fact: NodeFact::Started { attempt, job, .. }, .. } => {
                 if *attempt == 1 {
                     self.transcripts.insert(node_id.clone(), Arc::default());
                 }

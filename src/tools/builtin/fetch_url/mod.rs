@@ -1,6 +1,7 @@
 //! `fetch_url`: a page as readable text, JSON as data. Every hop is checked: its host by name, then the addresses that the name leads
 //! to, and the connection goes to exactly those. A private host can be reached only when it stands in the call itself, where a person
-//! or a rule decided on it, or in the configuration; a redirect or a name that leads there is refused.
+//! or a rule decided on it, or in the configuration; a redirect or a name that leads there is refused. A redirect to another host or
+//! port is not followed: it is a call of its own, which is decided on like any other.
 
 mod address;
 mod body;
@@ -9,14 +10,14 @@ use async_trait::async_trait;
 use reqwest::{Response, StatusCode, Url, header, redirect};
 use schemars::JsonSchema;
 use serde::Deserialize;
-use serde_json::Value;
+use serde_json::{Value, json};
 use std::{
     net::{IpAddr, SocketAddr},
     time::Duration,
 };
 
 use super::{arguments, describe};
-use crate::engine::DataSource;
+use crate::engine::{DataSource, Outgoing};
 use crate::models::http;
 use crate::plan::{Risk, ToolInfo};
 use crate::tools::{Assessment, FetchConfig, Tool, ToolContext, ToolError, ToolOutput, ToolsConfig, sandbox::SandboxConfig};
@@ -26,6 +27,7 @@ use address::Reach;
 const HOPS: usize = 5;
 /// Text of an answer that doesn't ask for more, in characters.
 const TEXT: usize = 100_000;
+const ACCEPT: &str = "text/html,text/plain,application/json;q=0.9,*/*;q=0.5";
 
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
@@ -60,7 +62,7 @@ impl FetchUrl {
         host.parse::<IpAddr>().map_or_else(|_| address::of_name(&host), address::of_address)
     }
 
-    /// Gets a page, following redirects, each checked like the first.
+    /// Gets a page, following redirects to the same host and port.
     async fn get(&self, first: Url) -> Result<Response, ToolError> {
         let approved = first.clone();
         let mut url = first;
@@ -72,11 +74,25 @@ impl FetchUrl {
                 Some(next) => {
                     let next = url.join(next).map_err(|cause| ToolError::failed(format!("`{url}` leads to a bad address: {cause}")))?;
                     allowed_scheme(&next)?;
+                    if place(&next) != place(&approved) {
+                        return Err(self.leads_elsewhere(&url, &next));
+                    }
                     url = next;
                 }
             }
         }
         Err(ToolError::failed(format!("more than {HOPS} redirects")))
+    }
+
+    /// The call ends here; the one that it leads to is its own.
+    fn leads_elsewhere(&self, url: &Url, next: &Url) -> ToolError {
+        match self.reach(next) {
+            Reach::Public => {
+                let message = format!("`{url}` leads to `{next}`");
+                ToolError { goes_on: Some(json!({ "url": next.as_str() })), ..ToolError::failed(message) }
+            }
+            Reach::Private | Reach::Never => closed(&host(next)),
+        }
     }
 
     async fn hop(&self, url: &Url, approved: &Url) -> Result<Response, ToolError> {
@@ -98,8 +114,7 @@ impl FetchUrl {
             client = client.no_proxy().resolve_to_addrs(&host, &addresses);
         }
         let client = client.build().map_err(|cause| ToolError::refused(format!("can't set up HTTP: {}", http::causes(&cause))))?;
-        let accept = "text/html,text/plain,application/json;q=0.9,*/*;q=0.5";
-        let sent = client.get(url.clone()).header(header::ACCEPT, accept).send().await;
+        let sent = client.get(url.clone()).header(header::ACCEPT, ACCEPT).send().await;
         sent.map_err(|cause| {
             let nothing_began = cause.is_connect();
             let message = format!("`{url}` can't be reached: {}", http::causes(&cause.without_url()));
@@ -116,16 +131,17 @@ impl Tool for FetchUrl {
 
     fn assess(&self, args: &Value, _context: &ToolContext) -> Assessment {
         let Ok(url) = parse(args["url"].as_str().unwrap_or_default()) else {
-            return Assessment { risk: Risk::Network, why: "the address is not valid; the call will be refused".into() };
+            return Assessment::local(Risk::Network, "the address is not valid; the call will be refused");
         };
         let host = host(&url);
-        match self.reach(&url) {
-            Reach::Public => Assessment { risk: Risk::Network, why: format!("fetches from {host}") },
-            Reach::Private => {
-                Assessment { risk: Risk::Execute, why: format!("fetches from the private address {host}; what answers there is unknown") }
-            }
-            Reach::Never => Assessment { risk: Risk::Execute, why: format!("{host} is not open to tools; the call will be refused") },
-        }
+        let (risk, why) = match self.reach(&url) {
+            Reach::Public => (Risk::Network, format!("fetches from {host}")),
+            Reach::Private => (Risk::Execute, format!("fetches from the private address {host}; what answers there is unknown")),
+            Reach::Never => (Risk::Execute, format!("{host} is not open to tools; the call will be refused")),
+        };
+        let headers = [("accept".to_owned(), ACCEPT.to_owned()), ("user-agent".to_owned(), http::USER_AGENT.to_owned())];
+        let leaves = Outgoing { host: place(&url), request: format!("GET {url}"), headers: headers.into(), ..Outgoing::default() };
+        Assessment { leaves: Some(leaves), ..Assessment::local(risk, why) }
     }
 
     async fn call(&self, args: Value, _context: &ToolContext) -> Result<ToolOutput, ToolError> {
@@ -146,6 +162,11 @@ impl Tool for FetchUrl {
 /// The host as it stands in the address, without the brackets of IPv6.
 fn host(url: &Url) -> String {
     url.host_str().unwrap_or_default().trim_matches(['[', ']']).to_owned()
+}
+
+/// Host and port, as in `example.com:443`.
+fn place(url: &Url) -> String {
+    format!("{}:{}", url.host_str().unwrap_or_default(), url.port_or_known_default().unwrap_or(443))
 }
 
 /// Whether a hop stays where the call was decided to go: the same host, and its port or a usual one.

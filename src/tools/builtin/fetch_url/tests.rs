@@ -100,14 +100,16 @@ fn a_redirect_to_another_port_of_a_private_host_is_refused() {
 }
 
 #[test]
-fn hosts_that_the_configuration_names_may_be_redirected_to() {
+fn a_redirect_to_another_host_is_a_call_of_its_own() {
     let runtime = runtime();
     let inner = server(&runtime, "/", ResponseTemplate::new(200).set_body_string("inside"));
     let outer = server(&runtime, "/out", ResponseTemplate::new(302).insert_header("location", inner.uri()));
     let mut config = ToolsConfig::default();
     config.fetch.private_hosts = vec!["127.0.0.1".into()];
     let fixture = Fixture::with(config, &[]);
-    assert_eq!(fixture.call("fetch_url", json!({"url": format!("{}/out", outer.uri())})).unwrap().value, json!("inside"));
+    let error = fixture.call("fetch_url", json!({"url": format!("{}/out", outer.uri())})).unwrap_err();
+    assert_eq!(error.goes_on, Some(json!({ "url": format!("{}/", inner.uri()) })));
+    assert!(runtime.block_on(inner.received_requests()).unwrap().is_empty(), "the next call is decided on first");
 }
 
 #[test]

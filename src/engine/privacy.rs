@@ -1,0 +1,107 @@
+//! Which nodes work with private data, and which of their calls ask before they send anything out. What is private is a fact of a
+//! node's lineage: `is_reached` says it before the node starts, a tool's result adds to it, and whoever reads the node is reached in turn.
+
+use super::{EdgeId, EdgeState, Outgoing, graph::NodeIx, run::Run};
+use crate::plan::{Dialect, NodeKind, Path, Route, takes_results};
+
+/// Key in a plan's metadata: the model that wrote the plan.
+pub const PLANNED_BY: &str = "planned_by";
+
+impl Run {
+    /// Whether what a node gives may hold private data.
+    pub(super) fn is_private(&self, ix: NodeIx) -> bool {
+        let former = self.nodes[ix].result.is_none() && self.flows[ix].outcome.former_private;
+        self.nodes[ix].lineage.private || former
+    }
+
+    /// Whether private data reaches a node: from the nodes around it, by names in its texts and guards, with the results that it takes
+    /// in, or by the way that led to it.
+    pub(super) fn is_reached(&self, ix: NodeIx) -> bool {
+        let Some(policy) = self.policy(ix) else { return false };
+        let guards = [policy.get(|policy| policy.when.as_deref()), policy.get(|policy| policy.skip_if.as_deref())];
+        let mut named: Vec<Path> = guards.into_iter().flatten().flat_map(|guard| self.reads_in_condition(ix, guard)).collect();
+        // The answer to a question is the person's own, whatever the question shows.
+        if !matches!(policy.node.kind, NodeKind::Approval(_)) {
+            named.extend(self.reads(ix));
+            let given = policy.get(|policy| policy.inputs.as_ref()).into_iter().flat_map(|inputs| inputs.values());
+            named.extend(given.flat_map(|value| self.reads_in(ix, value)));
+        }
+        self.owners(ix).any(|owner| self.nodes[owner].lineage.private)
+            || named.iter().any(|path| self.is_private_name(ix, path))
+            || takes_results(&policy.node.kind) && self.receives_private(ix)
+            || self.graph.nodes[ix].ins.iter().any(|&edge| self.edges[edge] == EdgeState::Taken && self.is_private_choice(edge))
+    }
+
+    fn receives_private(&self, ix: NodeIx) -> bool {
+        self.has_private_context(ix) || self.received(ix).iter().any(|origin| self.is_private(origin.node))
+    }
+
+    /// Whether a name that a node reads stands for something private.
+    fn is_private_name(&self, ix: NodeIx, path: &Path) -> bool {
+        let source = path.node().zip(self.inner_of(ix)).and_then(|(id, inner_run)| self.find_in(inner_run, id));
+        match (source, path.node()) {
+            (Some(source), _) => self.is_private(source),
+            (None, Some(_)) => false,
+            (None, None) => self.has_private_context(ix) || self.is_private_input(path),
+        }
+    }
+
+    /// Whether an input that a name stands for was read from a file. Of nodes inside others, `is_reached` asks the nodes around them.
+    fn is_private_input(&self, path: &Path) -> bool {
+        let private = self.settings().map(|settings| settings.private_inputs.as_slice()).unwrap_or_default();
+        path.input().map_or(!private.is_empty(), |name| private.iter().any(|known| known == name))
+    }
+
+    /// In a workflow all results are merged into what names read.
+    fn has_private_context(&self, ix: NodeIx) -> bool {
+        let inner_run = self.inner_of(ix).filter(|inner_run| inner_run.plan.dialect == Dialect::Workflow);
+        inner_run.is_some_and(|inner_run| inner_run.walked.iter().any(|&walked| self.is_private(walked)))
+    }
+
+    /// Whether it depended on private data that an edge was taken.
+    fn is_private_choice(&self, edge: EdgeId) -> bool {
+        let source = self.graph.link(edge).from;
+        let outs = &self.graph.nodes[source].outs;
+        let depends = |edge: EdgeId| {
+            let Some(when) = self.edge(edge).and_then(|doc| doc.when.as_deref()) else { return false };
+            self.reads_in_condition(source, when).iter().any(|path| self.is_private_name(source, path))
+        };
+        match self.policy(source).map(|policy| policy.route()) {
+            Some(Route::Decision) => outs.len() > 1 && self.is_private(source),
+            Some(Route::First) => outs.iter().any(|&out| depends(out)),
+            Some(Route::All) if self.edge(edge).is_some_and(|doc| doc.default) => outs.iter().any(|&out| depends(out)),
+            Some(Route::All) => depends(edge),
+            None => false,
+        }
+    }
+
+    /// Whether what runs inside a node gives it private data: by its exits; in a loop and a walk, by any node.
+    pub(super) fn gives_private_bodies(&self, ix: NodeIx) -> bool {
+        let Some(bodies) = &self.flows[ix].bodies else { return false };
+        let is_loop = self.doc(ix).is_some_and(|node| matches!(node.kind, NodeKind::Loop(_)));
+        bodies.inner_runs.iter().filter_map(|&inner_run| self.inner(inner_run)).any(|inner_run| {
+            let all = is_loop || inner_run.plan.dialect.walks();
+            inner_run.nodes().any(|inner| (all || self.graph.nodes[inner].outs.is_empty()) && self.is_private(inner))
+        })
+    }
+
+    /// Why a call asks before it sends something out; `None` when it needs no yes, or has one.
+    pub(super) fn asks_to_leave(&self, ix: NodeIx, outgoing: &Outgoing) -> Option<String> {
+        if self.gates.hosts.contains(&outgoing.host) {
+            return None;
+        }
+        let place = if outgoing.host == "*" { "any host" } else { &outgoing.host };
+        if self.is_private(ix) {
+            return Some(format!("it may send private data to {place}"));
+        }
+        self.is_planners_host(outgoing).then(|| format!("only the planning model named {place}"))
+    }
+
+    /// Whether the planning model alone wrote a host: the plan names it, the request doesn't.
+    fn is_planners_host(&self, outgoing: &Outgoing) -> bool {
+        let Some(plan) = self.plan().filter(|plan| plan.metadata.contains_key(PLANNED_BY)) else { return false };
+        let host = outgoing.host.rsplit_once(':').map_or(outgoing.host.as_str(), |(host, _)| host);
+        let in_plan = || serde_json::to_string(&plan.nodes).is_ok_and(|text| text.contains(host));
+        !plan.goal.contains(host) && in_plan()
+    }
+}

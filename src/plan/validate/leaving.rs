@@ -1,0 +1,58 @@
+//! Private data on its way out: where what a tool read reaches a call that sends something to a place outside, that call asks first.
+
+use super::names::globs;
+use super::{Code, FindingPlace, PlanCheck};
+use crate::plan::{NodeKind, NodeText, Path, Plan, gives_private, node_texts, takes_results};
+
+/// The tool that sends what it is given to any place that it is given.
+const SENDER: &str = "fetch_url";
+
+pub(super) fn check(check: &mut PlanCheck) {
+    let plan = check.plan;
+    // Of each node that may hold private data: the node that it came from first.
+    let mut origins: Vec<Option<usize>> = vec![None; plan.nodes.len()];
+    for at in check.graph.topological() {
+        let reached = origin(check, at, &origins);
+        if let Some(from) = reached.filter(|_| sends(check, at)) {
+            let message = format!(
+                "private data from `{}` reaches `{SENDER}`, which asks before it sends; without a person `--allow-host HOST` says yes",
+                plan.nodes[from].id
+            );
+            check.find(Code::PrivateData, FindingPlace::Node(at), "", message, None);
+        }
+        origins[at] = reached.or_else(|| gives(check, &plan.nodes[at].kind).then_some(at));
+    }
+}
+
+/// Where the private data came from that reaches a node.
+fn origin(check: &PlanCheck, at: usize, origins: &[Option<usize>]) -> Option<usize> {
+    let node = &check.plan.nodes[at];
+    let mut named: Vec<Path> = Vec::new();
+    node_texts(node, |_, text| match text {
+        NodeText::ResultCondition(_) | NodeText::Code(_) => {}
+        NodeText::Template(_) if matches!(node.kind, NodeKind::Approval(_)) => {}
+        text => named.extend(text.paths(check)),
+    });
+    let named = named.iter().filter_map(|path| check.graph.position(path.node()?));
+    let given = check.graph.predecessors(at).filter(|_| takes_results(&node.kind));
+    named.chain(given).find_map(|source| origins[source])
+}
+
+/// Whether a node reads something private by itself.
+fn gives(check: &PlanCheck, kind: &NodeKind) -> bool {
+    let inside = |body: &Plan| body.nodes.iter().any(|node| gives(check, &node.kind));
+    kind.tool().is_some_and(|work| gives_private(check.catalog.canonical(&work.tool))) || kind.body().is_some_and(inside)
+}
+
+/// Whether a node may send what reaches it.
+fn sends(check: &PlanCheck, at: usize) -> bool {
+    let (plan, node) = (check.plan, &check.plan.nodes[at]);
+    if let Some(work) = node.kind.tool() {
+        return check.catalog.canonical(&work.tool) == SENDER;
+    }
+    let Some(agent) = node.kind.agent() else { return false };
+    let card = agent.agent.as_deref().and_then(|name| check.stock.agents.get(name)).map(|&card| &check.catalog.agents[card].tools);
+    let written = node.policy.tools.as_ref().or(plan.defaults.tools.as_ref());
+    let has = |patterns: &Vec<String>| globs(check, patterns).iter().any(|glob| glob.is_match(SENDER));
+    (written.is_some() || card.is_some()) && written.is_none_or(has) && card.is_none_or(has)
+}
