@@ -2,13 +2,13 @@
 
 use super::{
     client::{Client, Connection, Hello, Notice, PlanningId, Problem, Request, There},
-    gates,
+    gates::{self, TurnedAway},
     local::{LocalHost, NewRun, Shared},
     planning,
     save::{self, Saved},
-    session::{FirstCommands, Listener, Order, RunSession},
+    session::{FirstCommands, Listener, Order},
 };
-use crate::engine::{Action, Command, GateId, Preview, Run, RunId};
+use crate::engine::{Action, Command, GateId, Run, RunId};
 use crate::plan::Plan;
 use crate::store::short;
 use serde_json::{Map, Value};
@@ -130,13 +130,13 @@ impl ClientSession {
 
     async fn command(&self, run: RunId, command: Command) {
         let Some(session) = self.shared.session(&run) else { return self.reopen(run, command).await };
-        if let Err(problem) = gates::check_edit(&self.shared.kit, &session, &command).await {
-            return self.notify(Notice::Problem(problem));
-        }
-        if let Some((gate, preview)) = self.outdated(&session, &command).await {
-            self.notify(Notice::Preview { run, gate, preview });
-            let message = "the preview changed since you last saw it; look at it again".to_owned();
-            return self.notify(Notice::Problem(Problem::new(message)));
+        match gates::check(&self.shared.kit, &session, &command).await {
+            Ok(()) => {}
+            Err(TurnedAway::Refused(problem)) => return self.notify(Notice::Problem(problem)),
+            Err(TurnedAway::Changed(gate, preview)) => {
+                self.notify(Notice::Preview { run, gate, preview });
+                return self.notify(Notice::Problem(Problem::new("the preview changed since you last saw it; look at it again")));
+            }
         }
         let order = Order::Command { command: command.clone(), by: self.shared.actor(VIA), asker: Some(self.listener.clone()) };
         if !session.order(order) {
@@ -159,12 +159,6 @@ impl ClientSession {
         if let Err(problem) = result {
             self.notify(Notice::Problem(problem));
         }
-    }
-
-    /// What an approval would do now, if that isn't what was shown. A gate that is decided already is told so by its run.
-    async fn outdated(&self, session: &RunSession, command: &Command) -> Option<(GateId, Preview)> {
-        let Command::Decide { gate, .. } = command else { return None };
-        Some((*gate, gates::outdated(&self.shared.kit, session, command).await?))
     }
 
     fn open(&self, run: RunId) {

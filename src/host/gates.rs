@@ -12,12 +12,45 @@ use crate::plan::Verdict;
 use serde_json::Value;
 use tokio::sync::oneshot;
 
-/// Refuses an edited payload that its tool would not take, before anything is decided.
-pub(super) async fn check_edit(kit: &Kit, session: &RunSession, command: &Command) -> Result<(), Problem> {
-    let Command::Decide { gate, decision: GateReply::Modify { payload }, .. } = command else { return Ok(()) };
-    let Some(GateWithTool { tool: Some(tool), .. }) = look(session, *gate).await else { return Ok(()) };
-    kit.registry.check(&tool, payload)?;
-    let judgement = kit.registry.judge(&tool, payload, &kit.context())?;
+/// Why a reply is turned away before the run hears of it.
+pub(super) enum TurnedAway {
+    Refused(Problem),
+    /// The call would do something else now than what was shown.
+    Changed(GateId, Preview),
+}
+
+/// Checks a reply before the run hears of it: its tool takes an edited payload, and an approval is of the call as it was shown. A preview
+/// that changed counts as shown from now on.
+pub(super) async fn check(kit: &Kit, session: &RunSession, command: &Command) -> Result<(), TurnedAway> {
+    let Command::Decide { gate: id, decision, .. } = command else { return Ok(()) };
+    let edited = match decision {
+        GateReply::Approve => None,
+        GateReply::Modify { payload } => Some(payload.clone()),
+        GateReply::Reject { .. } | GateReply::Answer { .. } | GateReply::Skip | GateReply::CancelBranch => return Ok(()),
+    };
+    let known = kit.previews.take_gate(&session.run, *id);
+    let seen = if known.is_some() { known } else { look(session, *id).await };
+    let Some(GateWithTool { gate, tool: Some(name) }) = seen else { return Ok(()) };
+    if let Some(payload) = &edited {
+        check_edit(kit, &name, payload).map_err(TurnedAway::Refused)?;
+    }
+    let Some(tool) = kit.registry.get(&name).cloned() else { return Ok(()) };
+    let (context, previews, payload) = (kit.context(), kit.previews.clone(), edited.unwrap_or(gate.payload));
+    let compare = move || {
+        let now = previews.changed(&*tool, &payload, &context)?;
+        previews.remember(&tool.info().name, &payload, &now);
+        Some(now)
+    };
+    match tokio::task::spawn_blocking(compare).await {
+        Ok(Some(now)) => Err(TurnedAway::Changed(*id, now)),
+        Ok(None) | Err(_) => Ok(()),
+    }
+}
+
+/// Refuses an edited payload that its tool would not take.
+fn check_edit(kit: &Kit, tool: &str, payload: &Value) -> Result<(), Problem> {
+    kit.registry.check(tool, payload)?;
+    let judgement = kit.registry.judge(tool, payload, &kit.context())?;
     match judgement.verdict {
         Verdict::Allow | Verdict::Ask => Ok(()),
         Verdict::Deny => Err(Problem::new(format!("the edited call of `{tool}` is denied: {}", judgement.why))
@@ -31,6 +64,7 @@ pub(super) async fn preview(shared: &Shared, run: &RunId, gate: GateId, payload:
         Some(session) => look(&session, gate).await,
         None => GateWithTool::of(&Run::replay(&shared.store.records(run).ok()?), gate),
     }?;
+    shared.kit.previews.keep_gate(run, &seen);
     let tool = shared.kit.registry.get(&seen.tool?)?.clone();
     let (context, payload, previews) = (shared.kit.context(), payload.clone(), shared.kit.previews.clone());
     let preview = move || {
@@ -39,25 +73,6 @@ pub(super) async fn preview(shared: &Shared, run: &RunId, gate: GateId, payload:
         Some(preview)
     };
     tokio::task::spawn_blocking(preview).await.ok()?
-}
-
-/// The preview as it is now, if an approval goes by one that changed since you last saw it. From now on this one counts as shown.
-pub(super) async fn outdated(kit: &Kit, session: &RunSession, command: &Command) -> Option<Preview> {
-    let Command::Decide { gate, decision, .. } = command else { return None };
-    let edited = match decision {
-        GateReply::Approve => None,
-        GateReply::Modify { payload } => Some(payload.clone()),
-        GateReply::Reject { .. } | GateReply::Answer { .. } | GateReply::Skip | GateReply::CancelBranch => return None,
-    };
-    let GateWithTool { gate, tool } = look(session, *gate).await?;
-    let (tool, payload) = (kit.registry.get(&tool?)?.clone(), edited.unwrap_or(gate.payload));
-    let (context, previews) = (kit.context(), kit.previews.clone());
-    let compare = move || {
-        let now = previews.changed(&*tool, &payload, &context)?;
-        previews.remember(&tool.info().name, &payload, &now);
-        Some(now)
-    };
-    tokio::task::spawn_blocking(compare).await.ok()?
 }
 
 async fn look(session: &RunSession, gate: GateId) -> Option<GateWithTool> {
