@@ -52,6 +52,7 @@ fn options(args: &ConsoleArgs, config: ConsoleConfig, place: &CliContext, io: &m
         theme: args.theme.clone().or_else(|| env("DAGDECK_THEME")).or(config.theme),
         themes: place.places.config.as_ref().map(|folder| folder.join("themes")),
         ascii: args.ascii || config.ascii,
+        reduced_motion: config.reduced_motion,
         keys: config.keys.into_iter().map(|(command, keys)| (command, keys.list())).collect(),
         open,
     })

@@ -2,10 +2,9 @@
 
 use std::collections::BTreeMap;
 
-use super::{
-    commands::{self, ConsoleCommand},
-    model::{Key, KeyContext, Keymap},
-};
+use super::commands;
+use super::commands::ConsoleCommand;
+use super::model::{Key, KeyContext, Keymap};
 
 impl Default for Keymap {
     fn default() -> Self {

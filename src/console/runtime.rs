@@ -1,20 +1,18 @@
 //! The loop that connects model, terminal and host: one message at a time into `update`, its actions out, frames when they are due.
 //! The only part of the console that waits for anything.
 
-use std::{
-    collections::{BTreeMap, VecDeque},
-    io::{self, Write},
-    path::PathBuf,
-    time::Duration,
-};
+use std::collections::{BTreeMap, VecDeque};
+use std::io;
+use std::io::Write;
+use std::ops::ControlFlow;
+use std::path::PathBuf;
+use std::time::Duration;
 
-use super::{
-    model::{Focus, GateShown, Key, Keymap, Look, Model},
-    term::{DrawResult, FrameId, Term, TerminalEvent},
-    theme::{self, Depth, Theme},
-    update::{ConsoleEffect, Msg, Parting, actions, next_wake, prepare, update},
-    view,
-};
+use super::model::{Focus, GateShown, Key, Keymap, Look, Model};
+use super::term::{DrawResult, FrameId, Term, TerminalEvent};
+use super::theme::{Depth, Theme};
+use super::update::{ConsoleEffect, Msg, Parting, actions, next_wake, prepare, update};
+use super::{theme, view};
 use crate::engine::{RunId, Time};
 use crate::host::client::{Client, Connection, Notice, Request};
 use crate::plan::Plan;
@@ -29,6 +27,8 @@ pub struct Options {
     pub themes: Option<PathBuf>,
     /// ASCII only.
     pub ascii: bool,
+    /// Nothing changes on the screen by itself.
+    pub reduced_motion: bool,
     /// The person's own keys by command id, over the usual ones; none unbinds a command.
     pub keys: BTreeMap<String, Vec<String>>,
     /// What it begins with; the empty request line where absent.
@@ -47,7 +47,7 @@ pub enum Opened {
         /// Where it comes from, for people.
         origin: String,
     },
-    /// A run of the journal, as it stands.
+    /// A run of the journal, as it is.
     Run(RunId),
 }
 
@@ -76,7 +76,7 @@ fn look(options: &Options, depth: Depth) -> Result<(Look, Vec<String>), String> 
     let theme = load(options, &name, depth)?.with_glyphs(glyphs);
     let (keymap, problems) = Keymap::with(&options.keys);
     let themes = theme::shipped().into_iter().map(|(name, _)| name.to_owned()).collect();
-    Ok((Look { theme, name, themes, keymap }, problems))
+    Ok((Look { theme, name, themes, keymap, reduced_motion: options.reduced_motion }, problems))
 }
 
 fn load(options: &Options, name: &str, depth: Depth) -> Result<Theme, String> {
@@ -96,11 +96,8 @@ struct Console<V> {
     host_gone: bool,
 }
 
-/// Whether the loop goes on.
-enum LoopContinues {
-    Go,
-    Leave(Vec<Plain>, Parting),
-}
+/// Whether the loop goes on with what a step gave, or ends with lines for the scrollback and what becomes of runs that are not over.
+type Next<T = ()> = ControlFlow<(Vec<Plain>, Parting), T>;
 
 /// What happened first.
 enum ConsoleWakeup {
@@ -117,7 +114,8 @@ impl<V: Fn(&str) -> Option<String> + Send + Sync> Console<V> {
             Some(Opened::Request(request)) => {
                 self.model.request.field.set(&request);
                 if let Ok(submit) = Key::parse("enter").map(Msg::Key) {
-                    self.take(submit, self.term.now()).await?;
+                    // A request that is sent leaves nothing.
+                    let _ = self.take(submit, self.term.now()).await?;
                 }
             }
             Some(Opened::Run(run)) => {
@@ -134,7 +132,7 @@ impl<V: Fn(&str) -> Option<String> + Send + Sync> Console<V> {
                 ConsoleWakeup::Host(notice) => self.host(notice).await?,
                 ConsoleWakeup::Woke => self.take(Msg::Tick, self.term.now()).await?,
             };
-            if let LoopContinues::Leave(summary, parting) = next {
+            if let Next::Break((summary, parting)) = next {
                 return self.term.close(&summary).map(|()| parting);
             }
         }
@@ -157,7 +155,7 @@ impl<V: Fn(&str) -> Option<String> + Send + Sync> Console<V> {
         }
     }
 
-    async fn terminal(&mut self, event: TerminalEvent) -> io::Result<LoopContinues> {
+    async fn terminal(&mut self, event: TerminalEvent) -> io::Result<Next> {
         match event {
             TerminalEvent::Key { key, at } => self.take(Msg::Key(Key::of(&key)), at).await,
             TerminalEvent::Burst { at } => self.take(Msg::Burst, at).await,
@@ -167,14 +165,14 @@ impl<V: Fn(&str) -> Option<String> + Send + Sync> Console<V> {
             TerminalEvent::FrameDue => self.draw().await,
             TerminalEvent::Flushed { frame, at } => self.flushed(frame, at).await,
             TerminalEvent::Stop(signal) => {
-                Ok(LoopContinues::Leave(actions::app::summary(&self.model, self.term.now(), "interrupted"), Parting::Interrupted(signal)))
+                Ok(Next::Break((actions::app::summary(&self.model, self.term.now(), "interrupted"), Parting::Interrupted(signal))))
             }
             TerminalEvent::Lost(why) => Err(io::Error::other(why)),
         }
     }
 
     /// Takes in all notices that are there, then asks for one frame.
-    async fn host(&mut self, first: Option<Notice>) -> io::Result<LoopContinues> {
+    async fn host(&mut self, first: Option<Notice>) -> io::Result<Next> {
         let mut next = first;
         loop {
             let msg = match next {
@@ -184,17 +182,15 @@ impl<V: Fn(&str) -> Option<String> + Send + Sync> Console<V> {
                     Msg::HostGone
                 }
             };
-            if let LoopContinues::Leave(summary, parting) = self.take(msg, self.term.now()).await? {
-                return Ok(LoopContinues::Leave(summary, parting));
-            }
+            let taken = self.take(msg, self.term.now()).await?;
             match self.connection.notices.try_recv() {
-                Ok(notice) => next = Some(notice),
-                Err(_) => return Ok(LoopContinues::Go),
+                Ok(notice) if taken.is_continue() => next = Some(notice),
+                Ok(_) | Err(_) => return Ok(taken),
             }
         }
     }
 
-    async fn draw(&mut self) -> io::Result<LoopContinues> {
+    async fn draw(&mut self) -> io::Result<Next> {
         let now = self.term.now();
         let mut shown = view::Shown::default();
         prepare(&mut self.model, now);
@@ -209,13 +205,13 @@ impl<V: Fn(&str) -> Option<String> + Send + Sync> Console<V> {
             DrawResult::Unchanged => self.take(Msg::FrameFlushed(shown.gates), now).await,
             DrawResult::Sent(frame) => {
                 self.shown.push_back((frame, shown.gates));
-                Ok(LoopContinues::Go)
+                Ok(Next::Continue(()))
             }
-            DrawResult::Busy => Ok(LoopContinues::Go),
+            DrawResult::Busy => Ok(Next::Continue(())),
         }
     }
 
-    async fn flushed(&mut self, frame: FrameId, at: Time) -> io::Result<LoopContinues> {
+    async fn flushed(&mut self, frame: FrameId, at: Time) -> io::Result<Next> {
         let mut gates = Vec::new();
         while self.shown.front().is_some_and(|(id, _)| *id <= frame) {
             if let Some((id, shown)) = self.shown.pop_front()
@@ -228,30 +224,30 @@ impl<V: Fn(&str) -> Option<String> + Send + Sync> Console<V> {
     }
 
     /// Works on a message, does what it asks for, and works on what that leads to.
-    async fn take(&mut self, msg: Msg, now: Time) -> io::Result<LoopContinues> {
+    async fn take(&mut self, msg: Msg, now: Time) -> io::Result<Next> {
         let mut waiting = VecDeque::from([(msg, now)]);
         while let Some((msg, now)) = waiting.pop_front() {
-            for action in update(&mut self.model, msg, now) {
-                match self.act(action).await {
-                    Acted::Done => {}
-                    Acted::Says(said) => waiting.extend(said.into_iter().map(|msg| (msg, self.term.now()))),
-                    Acted::Leaves(summary, parting) => return Ok(LoopContinues::Leave(summary, parting)),
-                    Acted::Lost(why) => return Err(io::Error::other(why)),
+            for effect in update(&mut self.model, msg, now) {
+                match self.act(effect).await? {
+                    Next::Continue(said) => waiting.extend(said.map(|msg| (msg, self.term.now()))),
+                    Next::Break(farewell) => return Ok(Next::Break(farewell)),
                 }
             }
         }
-        Ok(LoopContinues::Go)
+        Ok(Next::Continue(()))
     }
 
-    async fn act(&mut self, action: ConsoleEffect) -> Acted {
-        match action {
-            ConsoleEffect::Send(request) => return self.send(request),
-            ConsoleEffect::Frame => self.term.request_frame(),
-            ConsoleEffect::Repaint => {
-                if let Err(error) = self.term.repaint() {
-                    return Acted::Lost(error.to_string());
+    /// Does what was asked of the world, and says what that led to.
+    async fn act(&mut self, effect: ConsoleEffect) -> io::Result<Next<Option<Msg>>> {
+        match effect {
+            ConsoleEffect::Send(request) => {
+                if self.connection.requests.send(request).is_err() && !self.host_gone {
+                    self.host_gone = true;
+                    return Ok(Next::Continue(Some(Msg::HostGone)));
                 }
             }
+            ConsoleEffect::Frame => self.term.request_frame(),
+            ConsoleEffect::Repaint => self.term.repaint()?,
             ConsoleEffect::Copy(text) => {
                 let copied = self.term.copy(&Plain::block(&text));
                 if copied.bytes < copied.of {
@@ -261,11 +257,12 @@ impl<V: Fn(&str) -> Option<String> + Send + Sync> Console<V> {
             }
             ConsoleEffect::OpenEditor { text, suffix, then } => {
                 let (edited, event) = self.term.edit(&text, suffix, &self.var).await;
-                return after(event, Some(Msg::Edited { then, before: text, text: edited.map_err(|error| error.to_string()) }));
+                let edited = Msg::Edited { then, before: text, text: edited.map_err(|error| error.to_string()) };
+                return self.retaken(event, Some(edited));
             }
             ConsoleEffect::UseTheme(name) => {
                 let theme = load(&self.options, &name, self.depth).map(Box::new);
-                return Acted::Says(vec![Msg::Themed { name, theme }]);
+                return Ok(Next::Continue(Some(Msg::Themed { name, theme })));
             }
             ConsoleEffect::Attention { waiting, ring } => {
                 let title = if waiting == 0 { "dagdeck".to_owned() } else { format!("({waiting}) dagdeck") };
@@ -276,44 +273,21 @@ impl<V: Fn(&str) -> Option<String> + Send + Sync> Console<V> {
             }
             ConsoleEffect::Suspend => {
                 let event = self.term.suspend().await;
-                return after(event, None);
+                return self.retaken(event, None);
             }
-            ConsoleEffect::Quit { summary, parting } => return Acted::Leaves(summary, parting),
+            ConsoleEffect::Quit { summary, parting } => return Ok(Next::Break((summary, parting))),
         }
-        Acted::Done
+        Ok(Next::Continue(None))
     }
 
-    fn send(&mut self, request: Request) -> Acted {
-        if self.connection.requests.send(request).is_err() && !self.host_gone {
-            self.host_gone = true;
-            return Acted::Says(vec![Msg::HostGone]);
+    /// Goes on after somebody else had the terminal.
+    fn retaken(&mut self, event: TerminalEvent, msg: Option<Msg>) -> io::Result<Next<Option<Msg>>> {
+        match event {
+            TerminalEvent::Lost(why) => return Err(io::Error::other(why)),
+            TerminalEvent::Stop(signal) => return Ok(Next::Break((Vec::new(), Parting::Interrupted(signal)))),
+            TerminalEvent::Resized { width, height } => self.model.place.size = (width, height),
+            _ => {}
         }
-        Acted::Done
+        Ok(Next::Continue(msg))
     }
-}
-
-/// What an action led to.
-enum Acted {
-    Done,
-    Says(Vec<Msg>),
-    Leaves(Vec<Plain>, Parting),
-    Lost(String),
-}
-
-/// Goes on after somebody else had the terminal.
-fn after(event: TerminalEvent, msg: Option<Msg>) -> Acted {
-    let mut said = Vec::new();
-    match event {
-        TerminalEvent::Resized { width, height } => said.push(Msg::Resize(width, height)),
-        TerminalEvent::Lost(why) => return Acted::Lost(why),
-        TerminalEvent::Stop(signal) => return Acted::Leaves(Vec::new(), Parting::Interrupted(signal)),
-        TerminalEvent::Key { .. }
-        | TerminalEvent::Burst { .. }
-        | TerminalEvent::TypedAtOnce { .. }
-        | TerminalEvent::Paste { .. }
-        | TerminalEvent::FrameDue
-        | TerminalEvent::Flushed { .. } => {}
-    }
-    said.extend(msg);
-    Acted::Says(said)
 }

@@ -54,7 +54,7 @@ pub struct ConsoleConfig {
     pub theme: Option<String>,
     /// Draw with ASCII characters only.
     pub ascii: bool,
-    /// Show no animation.
+    /// Change the screen only when something happens: times of what runs don't count up by themselves.
     pub reduced_motion: bool,
     /// Key or keys of a command, in place of its usual ones; an empty list removes them. `?` in the console lists the commands.
     pub keys: BTreeMap<String, Keys>,

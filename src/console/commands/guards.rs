@@ -93,23 +93,21 @@ pub fn has_version(model: &Model) -> Result<(), DisabledReason> {
 
 /// A difference to how the plan came is selected.
 pub fn differs_from_version(model: &Model) -> Result<(), DisabledReason> {
-    editing(model)?;
-    let compare = &model.editor.compare;
-    match (compare.piece(), compare.is_with_version()) {
-        (Some(_), true) => Ok(()),
-        (Some(_), false) => Err("this compares with another plan: take the change over instead".into()),
-        (None, _) => Err("there is no difference".into()),
-    }
+    differs(model, true, "this compares with another plan: take the change over instead")
 }
 
 /// A difference to another plan is selected.
 pub fn differs_from_other(model: &Model) -> Result<(), DisabledReason> {
+    differs(model, false, "this compares with the original: undo the change instead")
+}
+
+fn differs(model: &Model, is_from_version: bool, why_not: &'static str) -> Result<(), DisabledReason> {
     editing(model)?;
     let compare = &model.editor.compare;
-    match (compare.piece(), compare.is_with_version()) {
-        (Some(_), false) => Ok(()),
-        (Some(_), true) => Err("this compares with the original: undo the change instead".into()),
-        (None, _) => Err("there is no difference".into()),
+    match compare.selected() {
+        Some(_) if compare.is_with_version() == is_from_version => Ok(()),
+        Some(_) => Err(why_not.into()),
+        None => Err("there is no difference".into()),
     }
 }
 
@@ -149,8 +147,7 @@ fn present(run: &RunView) -> Result<(), DisabledReason> {
 /// The log of the shown run has a line.
 pub fn has_events(model: &Model) -> Result<(), DisabledReason> {
     run_shown(model)?;
-    let some = model.shown_run().is_some_and(|view| !view.log.is_empty());
-    if some { Ok(()) } else { Err("there is no event".into()) }
+    if model.shown_run().is_some_and(|view| !view.log.is_empty()) { Ok(()) } else { Err("there is no event".into()) }
 }
 
 /// The shown run is looked at as it was.
@@ -162,8 +159,7 @@ pub fn replaying(model: &Model) -> Result<(), DisabledReason> {
 /// The same, and an event was searched for.
 pub fn searched(model: &Model) -> Result<(), DisabledReason> {
     replaying(model)?;
-    let wanted = model.replay().is_some_and(|replay| !replay.wanted.is_empty());
-    if wanted { Ok(()) } else { Err("search for an event first".into()) }
+    if model.replay().is_some_and(|replay| !replay.wanted.is_empty()) { Ok(()) } else { Err("search for an event first".into()) }
 }
 
 /// The shown run goes on here, and is shown as it is now.
@@ -176,12 +172,9 @@ pub fn run_live(model: &Model) -> Result<(), DisabledReason> {
 /// The selected node of the shown run has not ended.
 pub fn node_live(model: &Model) -> Result<(), DisabledReason> {
     run_live(model)?;
-    let state = model.selected_id().and_then(|id| model.shown_run()?.seen().run.node(id)).map(|node| node.state.is_final());
-    match state {
-        Some(false) => Ok(()),
-        Some(true) => Err("the selected node has ended".into()),
-        None => Err("no node is selected".into()),
-    }
+    let node = model.selected_id().and_then(|id| model.shown_run()?.seen().run.node(id));
+    let node = node.ok_or(Cow::Borrowed("no node is selected"))?;
+    if node.state.is_final() { Err("the selected node has ended".into()) } else { Ok(()) }
 }
 
 /// Why a run of a run file doesn't go on, and what does.
@@ -190,23 +183,22 @@ const IMPORTED: &str = "it was imported from a run file: replay it, then branch 
 /// The shown run was interrupted.
 pub fn interrupted(model: &Model) -> Result<(), DisabledReason> {
     let run = model.shown_run().ok_or(Cow::Borrowed("no run is shown"))?;
-    match (&run.driver, run.newest().run.outcome()) {
-        (Driver::Nobody, None) if model.runs.is_imported(&run.id) => Err(IMPORTED.into()),
-        (Driver::Nobody, None) => Ok(()),
-        (Driver::Nobody, Some(_)) => Err("this run is over".into()),
-        (Driver::Here, _) => Err("this run is already under way here".into()),
-        (Driver::Elsewhere(who), _) => Err(format!("this run is under way in {who}").into()),
-    }
+    resumes(&run.driver, run.newest().run.outcome().is_some(), model.runs.is_imported(&run.id))
 }
 
 /// The run that is selected in the list was interrupted.
 pub fn interrupted_listed(model: &Model) -> Result<(), DisabledReason> {
-    let summary = model.runs.listing.get(model.runs.selected).ok_or(Cow::Borrowed("no runs in this workspace yet"))?;
-    match (&summary.driver, summary.outcome) {
-        (Driver::Nobody, None) if summary.imported.is_some() => Err(IMPORTED.into()),
-        (Driver::Nobody, None) => Ok(()),
-        (_, Some(_)) => Err("this run is over".into()),
-        (Driver::Here | Driver::Elsewhere(_), None) => Err("this run is already under way".into()),
+    let summary = model.runs.selected().ok_or(Cow::Borrowed("no runs in this workspace yet"))?;
+    resumes(&summary.driver, summary.outcome.is_some(), summary.imported.is_some())
+}
+
+fn resumes(driver: &Driver, is_over: bool, is_imported: bool) -> Result<(), DisabledReason> {
+    match driver {
+        _ if is_over => Err("this run is over".into()),
+        Driver::Nobody if is_imported => Err(IMPORTED.into()),
+        Driver::Nobody => Ok(()),
+        Driver::Here => Err("this run is already under way here".into()),
+        Driver::Elsewhere(who) => Err(format!("this run is under way in {who}").into()),
     }
 }
 
@@ -234,7 +226,7 @@ pub fn run_present(model: &Model) -> Result<(), DisabledReason> {
 /// The same, and a node is selected.
 pub fn node_present(model: &Model) -> Result<(), DisabledReason> {
     run_present(model)?;
-    model.selected_id().map(|_| ()).ok_or(Cow::Borrowed("no node is selected"))
+    node_shown(model)
 }
 
 /// An action can be undone.

@@ -1,10 +1,8 @@
 //! Help: what works here, made of the command table.
 
 use super::{ConsoleCommand, TITLE, all};
-use crate::console::{
-    model::{Doc, KeyContext, Model},
-    theme::{Role, Theme},
-};
+use crate::console::model::{Doc, KeyContext, Model};
+use crate::console::theme::{Role, Theme};
 use crate::text::{Glyph, Plain};
 
 /// From so many columns on, each line also says what the command does.
@@ -13,7 +11,7 @@ const WIDE: usize = 106;
 const KEYS: usize = 20;
 /// Columns of keys and title.
 const HEAD: usize = KEYS + TITLE + 2;
-/// With fewer columns behind the head, why a command can't be used stands on a line of its own.
+/// With fewer columns behind the head, why a command can't be used is on a line of its own.
 const LEAST: usize = 24;
 
 /// Everything that works in these contexts, innermost first, with keys. A command all of whose keys mean something else further

@@ -5,10 +5,8 @@ pub mod guards;
 pub mod help;
 mod table;
 
-use super::{
-    model::{KeyContext, Model},
-    update::UpdateTurn,
-};
+use super::model::{KeyContext, Model, Offered};
+use super::update::UpdateTurn;
 
 use guards::DisabledReason;
 
@@ -39,43 +37,6 @@ pub struct ConsoleCommand {
     pub run: fn(&mut Model, &mut UpdateTurn),
 }
 
-/// What the palette makes of the commands of a context.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Offered {
-    /// They are about what is shown, or about the console.
-    Anywhere,
-    /// They are about what is selected on a screen of its own.
-    OnItsScreen,
-    /// They only make sense in a dialog, while typing, or in a pane.
-    Never,
-}
-
-impl KeyContext {
-    fn offered(self) -> Offered {
-        match self {
-            Self::Always | Self::Global | Self::Plan | Self::Tree | Self::Run | Self::Replay | Self::Request => Offered::Anywhere,
-            Self::Graph | Self::Inbox | Self::Runs | Self::Compare | Self::Log | Self::Timeline | Self::Trace | Self::Versus => {
-                Offered::OnItsScreen
-            }
-            Self::Moving
-            | Self::LogFilter
-            | Self::Inspector
-            | Self::Filter
-            | Self::Deps
-            | Self::Line
-            | Self::Editor
-            | Self::Form
-            | Self::Pick
-            | Self::Findings
-            | Self::Act
-            | Self::Breaks
-            | Self::Why
-            | Self::Confirm
-            | Self::Reader => Offered::Never,
-        }
-    }
-}
-
 /// All commands, in the order that help shows them.
 pub fn all() -> impl Iterator<Item = &'static ConsoleCommand> {
     table::GROUPS.iter().flat_map(|group| group.iter())
@@ -92,9 +53,9 @@ impl ConsoleCommand {
         if self.hint.is_empty() { self.title.to_lowercase() } else { self.hint.to_owned() }
     }
 
-    /// Whether another one does the same under the same words.
+    /// Whether another one does the same: it has the same words.
     pub fn is_like(&self, other: &Self) -> bool {
-        self.title == other.title && self.description == other.description && std::ptr::fn_addr_eq(self.run, other.run)
+        self.title == other.title && self.description == other.description
     }
 
     /// Where it works, for one that is about what is selected on a screen of its own.
@@ -146,15 +107,12 @@ mod tests {
         let mut named = BTreeSet::new();
         for source in ["view", "update", "model"].into_iter().flat_map(sources) {
             let code = source.split("#[cfg(test)]").next().unwrap_or_default();
-            named.extend(
-                code.split('"')
-                    .skip(1)
-                    .filter(|text| {
-                        let plain = |part: &str| !part.is_empty() && part.chars().all(|c| c.is_ascii_lowercase() || c == '_');
-                        text.split_once('.').is_some_and(|(group, action)| groups.contains(group) && plain(action))
-                    })
-                    .map(str::to_owned),
-            );
+            let plain = |part: &str| !part.is_empty() && part.chars().all(|c| c.is_ascii_lowercase() || c == '_');
+            let is_id = |text: &str| text.split_once('.').is_some_and(|(group, action)| groups.contains(group) && plain(action));
+            // A text is an id, or a list of them.
+            let ids = |text: &str| text.split_whitespace().filter(|word| *word != "\\").map(str::to_owned).collect::<Vec<_>>();
+            let texts = code.split('"').skip(1).map(ids).filter(|ids| ids.iter().all(|id| is_id(id)));
+            named.extend(texts.flatten());
         }
         // Names of files look the same.
         named.remove("plan.json");

@@ -21,7 +21,7 @@ pub enum Offer {
     /// Asks for whom first.
     Rewind(NodeId),
     /// Asks for a breakpoint, at that node to begin with.
-    Break(Option<NodeId>),
+    Break(NodeId),
     /// The list of breakpoints.
     Breaks,
     /// Undoes the newest action.
@@ -56,9 +56,9 @@ pub struct Proposal {
     pub run: RunId,
     /// Which action.
     pub action: Action,
-    /// What it would change, as the run stands now.
+    /// What it would change, as the run is now.
     pub impact: Impact,
-    /// Why it can't be carried out any more, where the run went on meanwhile.
+    /// Why it can't be done any more, where the run went on meanwhile.
     pub refused: Option<String>,
     /// Why it is asked, in the person's words.
     pub why: String,

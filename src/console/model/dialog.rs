@@ -1,47 +1,38 @@
 //! `Dialog`: what can lie over the screens, as a stack. A dialog carries what it was opened for; none of them decides a gate.
 
-use super::{
-    Doc, GateKey, KeyContext, Offer, Proposal,
-    field::{Lines, TextField},
-    fuzzy,
-};
-use crate::plan::{Edge, Field, NodeId};
+use super::field::{Lines, TextField};
+use super::{Doc, GateKey, KeyContext, Offer, Proposal, fuzzy};
+use crate::engine::{Action, BreakId, RunId};
+use crate::plan::{Edge, Field, Node, NodeId, NodeKind, Plan};
 use crate::text::Plain;
 
 /// What lies over the screens.
 #[derive(Clone, Debug)]
 pub enum Dialog {
-    /// Pick one of a list.
     Pick(Pick),
-    /// Type one line.
     Line(LineDialog),
-    /// Type a text.
     Editor(EditorDialog),
-    /// Fill in a form.
     Form(FormDialog),
-    /// All findings.
-    Findings {
-        /// Which one is selected.
+    /// Rows to walk through, as they are when they are drawn.
+    List {
+        of: ListOf,
         selected: usize,
     },
     /// An action before it is done.
     Act(Box<Proposal>),
-    /// The breakpoints of the shown run.
-    Breaks {
-        /// Which one is selected.
-        selected: usize,
-    },
-    /// Why a node isn't running.
-    Why {
-        /// Which node.
-        node: NodeId,
-        /// Which line is selected.
-        selected: usize,
-    },
-    /// Yes or no.
     Confirm(Confirm),
-    /// Something to read.
     Reader(ReaderDialog),
+}
+
+/// What a list of a dialog shows.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum ListOf {
+    /// What validation says of the plan.
+    Findings,
+    /// The breakpoints of the shown run.
+    Breaks,
+    /// Why that node isn't running.
+    Why(NodeId),
 }
 
 /// A list with a search line.
@@ -57,15 +48,13 @@ pub struct Pick {
     pub shown: Vec<usize>,
     /// Which line is marked.
     pub selected: usize,
-    /// What the pick is for.
-    pub then: PickThen,
 }
 
 /// One line of a list to pick from.
 #[derive(Clone, Debug)]
 pub struct PickItem {
-    /// What is given to whoever asked.
-    pub value: String,
+    /// What follows when it is picked.
+    pub then: PickThen,
     /// What it is called.
     pub label: Plain,
     /// More words.
@@ -76,63 +65,52 @@ pub struct PickItem {
     pub refused: Option<Plain>,
 }
 
-/// What a pick is for.
+/// What follows when something is picked.
 #[derive(Clone, Debug, PartialEq)]
 pub enum PickThen {
     /// Run the command of that id.
-    Command,
-    /// Add a node of that sort of work.
-    AddKind,
-    /// Add a node with that agent or tool.
-    AddWorker {
-        /// `agent` or `tool`.
-        kind: &'static str,
-    },
-    /// Give the node that agent or tool.
-    Worker {
-        /// Which node.
-        node: NodeId,
-    },
-    /// Edit the condition of that incoming edge.
-    Edge {
-        /// Which node.
-        node: NodeId,
-    },
-    /// To edit whole.
-    WholeEdge {
-        /// Which node.
-        node: NodeId,
-    },
+    Command(&'static str),
+    /// Pick who does the work of a new node.
+    AddBy(Performer),
+    /// Add a node that does this, called like this.
+    Add(String, Box<NodeKind>),
+    /// Give the node this work, which another agent or tool does.
+    Work(NodeId, Box<NodeKind>),
+    /// Edit the condition of that edge.
+    Condition(Box<Edge>),
+    /// Edit all of that edge.
+    WholeEdge(Box<Edge>),
     /// Do that with the shown run.
-    Act {
-        /// What was offered when the list was made.
-        offers: Vec<Offer>,
-    },
-    /// Branch off with that.
-    Branch,
+    Act(Offer),
+    /// Branch off and do this first.
+    Branch(Vec<Action>),
+    /// Branch off with something other at the selected node.
+    BranchWith(Branching),
     /// Compare the shown run with that one.
-    CompareRun,
-    /// That node is to do better.
-    Rewind {
-        /// Whose result is rejected.
-        node: NodeId,
-    },
-    /// Use that theme.
-    Theme,
-    /// Use that model.
-    Model,
-    /// Answer with that option.
-    Option {
-        /// Which gate.
-        gate: GateKey,
-    },
+    CompareRun(RunId),
+    /// Reject the result of the first node, so that the second one works again.
+    Rewind(NodeId, NodeId),
+    Theme(String),
+    /// Use that model, or none.
+    Model(Option<String>),
+    /// Answer the gate with that option.
+    Answer(GateKey, String),
+}
+
+/// Who does the work of a new node.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Performer {
+    Agent,
+    Tool,
+    /// An agent whose answer picks one edge.
+    Decider,
 }
 
 impl Pick {
     /// A list of which everything is shown.
-    pub fn new(title: &str, items: Vec<PickItem>, then: PickThen) -> Self {
+    pub fn new(title: &str, items: Vec<PickItem>) -> Self {
         let shown = (0..items.len()).collect();
-        Self { title: Plain::summary(title), query: TextField::new(Lines::One, ""), items, shown, selected: 0, then }
+        Self { title: Plain::summary(title), query: TextField::line(""), items, shown, selected: 0 }
     }
 
     /// Searches again, after the query changed.
@@ -149,8 +127,8 @@ impl Pick {
 
 impl PickItem {
     /// An item that can be picked.
-    pub fn new(value: &str, label: &str, detail: &str) -> Self {
-        Self { value: value.to_owned(), label: Plain::summary(label), detail: Plain::summary(detail), key: None, refused: None }
+    pub fn new(then: PickThen, label: &str, detail: &str) -> Self {
+        Self { then, label: Plain::summary(label), detail: Plain::summary(detail), key: None, refused: None }
     }
 }
 
@@ -161,8 +139,8 @@ pub struct LineDialog {
     pub title: Plain,
     /// What is typed.
     pub field: TextField,
-    /// What was wrong with it, or what to know.
-    pub note: Option<Plain>,
+    /// What was wrong with it, or what to know; may be empty.
+    pub note: Plain,
     /// What the line is for.
     pub then: LineThen,
 }
@@ -171,17 +149,11 @@ pub struct LineDialog {
 #[derive(Clone, Debug, PartialEq)]
 pub enum LineThen {
     /// The node's new id.
-    Rename {
-        /// Which node.
-        node: NodeId,
-    },
+    Rename(NodeId),
     /// The plan's new goal.
     Goal,
     /// The edge's new condition; empty for none.
-    Condition {
-        /// The edge as it is.
-        edge: Box<Edge>,
-    },
+    Condition(Box<Edge>),
     /// The file to write the plan into.
     SaveFile,
     /// The file of a plan to compare with.
@@ -191,15 +163,9 @@ pub enum LineThen {
     /// Why an action is asked for.
     Why,
     /// A breakpoint, in place of that one.
-    Break {
-        /// Which one.
-        id: Option<crate::engine::BreakId>,
-    },
+    Break(Option<BreakId>),
     /// Words to reject a gate with.
-    Reject {
-        /// Which gate.
-        gate: GateKey,
-    },
+    Reject(GateKey),
 }
 
 /// A text to type.
@@ -211,8 +177,6 @@ pub struct EditorDialog {
     pub field: TextField,
     /// The text as it was.
     pub before: String,
-    /// What to know about it.
-    pub about: &'static str,
     /// What was wrong with it.
     pub note: Option<Plain>,
     /// What the text is for.
@@ -223,68 +187,31 @@ pub struct EditorDialog {
 #[derive(Clone, Debug, PartialEq)]
 pub enum EditThen {
     /// The node's text.
-    NodeText {
-        /// Which node.
-        node: NodeId,
-    },
+    NodeText(NodeId),
     /// The whole node as JSON.
-    Node {
-        /// Which node.
-        node: NodeId,
-    },
-    /// An edge as JSON.
-    Edge {
-        /// As it was, by addresses.
-        edge: Box<Edge>,
-    },
+    Node(NodeId),
+    /// An edge as JSON; as it was, by addresses.
+    Edge(Box<Edge>),
     /// The text of a node that is added to a run then.
-    NewNode {
-        /// The node.
-        node: Box<crate::plan::Node>,
-    },
+    NewNode(Box<Node>),
     /// Another result of the node.
-    Override {
-        /// Which node.
-        node: NodeId,
-    },
+    Override(NodeId),
     /// Words for the node's next turn.
-    Guide {
-        /// Which node.
-        node: NodeId,
-    },
+    Guide(NodeId),
     /// What a branch has other at a node.
-    Branch {
-        /// Which node.
-        node: NodeId,
-        /// What of it.
-        what: Branching,
-    },
-    /// Why a result is rejected.
-    Feedback {
-        /// Whose result.
-        node: NodeId,
-        /// Who is to do better.
-        to: NodeId,
-    },
+    Branch(NodeId, Branching),
+    /// Why the result of the first node is rejected; the second one works again.
+    Feedback(NodeId, NodeId),
     /// The plan's inputs as JSON.
     Inputs,
     /// The whole plan as JSON.
     WholePlan,
     /// Another payload for a gate.
-    Payload {
-        /// Which gate.
-        gate: GateKey,
-    },
+    Payload(GateKey),
     /// The answer to a gate's question.
-    Answer {
-        /// Which gate.
-        gate: GateKey,
-    },
+    Answer(GateKey),
     /// The answer to a gate's form, as JSON.
-    FormAnswer {
-        /// Which gate.
-        gate: GateKey,
-    },
+    FormAnswer(GateKey),
 }
 
 /// What of a node a branch has other.
@@ -298,37 +225,25 @@ pub enum Branching {
     Value,
 }
 
-impl EditorDialog {
-    /// A text to edit, from its start on.
-    pub fn new(title: Plain, text: &str, then: EditThen) -> Self {
-        let mut field = TextField::new(Lines::Many, text);
-        field.rewind();
-        Self { title, field, before: text.to_owned(), about: "", note: None, then }
-    }
-}
-
 impl LineThen {
     /// Whether it edits something that is there, so that a line left as it was changes nothing.
     pub fn is_edit(&self) -> bool {
-        match self {
-            Self::Rename { .. } | Self::Goal | Self::Condition { .. } => true,
-            Self::SaveFile | Self::CompareFile | Self::FindEvent | Self::Why | Self::Break { .. } | Self::Reject { .. } => false,
-        }
+        matches!(self, Self::Rename(_) | Self::Goal | Self::Condition(_))
     }
 }
 
 impl EditThen {
     /// Whether it edits something that is there, so that a text left as it was changes nothing.
     pub fn is_edit(&self) -> bool {
+        matches!(self, Self::NodeText(_) | Self::Node(_) | Self::Edge(_) | Self::Inputs | Self::WholePlan | Self::Payload(_))
+    }
+
+    /// What to know about the text; may be empty.
+    pub fn about(&self) -> &'static str {
         match self {
-            Self::NodeText { .. } | Self::Node { .. } | Self::Edge { .. } | Self::Inputs | Self::WholePlan | Self::Payload { .. } => true,
-            Self::NewNode { .. }
-            | Self::Override { .. }
-            | Self::Guide { .. }
-            | Self::Feedback { .. }
-            | Self::Branch { .. }
-            | Self::Answer { .. }
-            | Self::FormAnswer { .. } => false,
+            Self::Override(_) | Self::Branch(_, Branching::Value) => "read as JSON if it looks like JSON, else as text",
+            Self::Edge(_) => "`when`, `context` (keys that pass), `default` (of a decision), `label`",
+            _ => "",
         }
     }
 }
@@ -353,7 +268,6 @@ pub struct FormDialog {
 pub enum Asks {
     /// One of these options.
     Option(Vec<String>),
-    /// A field.
     Field(Field),
 }
 
@@ -371,28 +285,22 @@ pub struct Confirm {
 pub enum Confirmed {
     /// Branches a new run off.
     Branch {
-        /// Which run.
-        run: crate::engine::RunId,
+        run: RunId,
         /// The last event that is kept.
         seq: u64,
         /// What comes first.
-        actions: Vec<crate::engine::Action>,
+        actions: Vec<Action>,
     },
-    /// Drives a run on that was interrupted.
-    Resume(crate::engine::RunId),
+    /// Resumes a run that was interrupted.
+    Resume(RunId),
     /// Cancels all runs and leaves.
     CancelAllAndQuit,
     /// Drops the text that was being edited.
     DropText,
     /// Leaves; the plan's changes are lost.
     Leave,
-    /// Writes a plan over the file that is there.
-    Replace {
-        /// The file.
-        path: String,
-        /// The plan.
-        plan: Box<crate::plan::Plan>,
-    },
+    /// Writes the plan over the file of that path.
+    Replace(String, Box<Plan>),
 }
 
 /// Something to read.
@@ -418,16 +326,40 @@ pub enum Reading {
     Inspector,
     /// The selected gate, alone.
     Gate,
-    /// Some words.
     Words {
-        /// A title.
         title: Plain,
-        /// The words.
         lines: Vec<Plain>,
     },
 }
 
 impl Dialog {
+    /// Asks for a line.
+    pub fn line(title: &str, field: TextField, note: &str, then: LineThen) -> Self {
+        Self::Line(LineDialog { title: Plain::summary(title), field, note: Plain::line(note), then })
+    }
+
+    /// Asks for a text, from its start on.
+    pub fn editor(title: &str, text: &str, then: EditThen) -> Self {
+        let mut field = TextField::new(Lines::Many, text);
+        field.rewind();
+        Self::Editor(EditorDialog { title: Plain::summary(title), field, before: text.to_owned(), note: None, then })
+    }
+
+    /// Asks to pick one of these.
+    pub fn pick(title: &str, items: Vec<PickItem>) -> Self {
+        Self::Pick(Pick::new(title, items))
+    }
+
+    /// Asks whether to do something.
+    pub fn confirm(lines: Vec<Plain>, then: Confirmed) -> Self {
+        Self::Confirm(Confirm { lines, then })
+    }
+
+    /// Shows something to read.
+    pub fn reader(what: Reading, scroll: usize) -> Self {
+        Self::Reader(ReaderDialog { what, scroll })
+    }
+
     /// The text field that takes keys, if one does.
     pub fn field(&mut self) -> Option<&mut TextField> {
         match self {
@@ -435,7 +367,39 @@ impl Dialog {
             Self::Line(line) => Some(&mut line.field),
             Self::Editor(editor) => Some(&mut editor.field),
             Self::Form(form) => form.fields.get_mut(form.focus).map(|(_, field)| field),
-            Self::Findings { .. } | Self::Act(_) | Self::Breaks { .. } | Self::Why { .. } | Self::Confirm(_) | Self::Reader(_) => None,
+            Self::List { .. } | Self::Act(_) | Self::Confirm(_) | Self::Reader(_) => None,
         }
+    }
+
+    /// Where moving through it moves: the selected row, or the first line in sight.
+    pub fn at(&mut self) -> Option<&mut usize> {
+        match self {
+            Self::Pick(pick) => Some(&mut pick.selected),
+            Self::List { selected, .. } => Some(selected),
+            Self::Act(proposal) => Some(&mut proposal.scroll),
+            Self::Reader(reader) => Some(&mut reader.scroll),
+            Self::Line(_) | Self::Editor(_) | Self::Form(_) | Self::Confirm(_) => None,
+        }
+    }
+
+    /// Where its keys work.
+    pub fn context(&self) -> KeyContext {
+        match self {
+            Self::Pick(_) => KeyContext::Pick,
+            Self::Line(_) => KeyContext::Line,
+            Self::Editor(_) => KeyContext::Editor,
+            Self::Form(_) => KeyContext::Form,
+            Self::List { of: ListOf::Findings, .. } => KeyContext::Findings,
+            Self::List { of: ListOf::Breaks, .. } => KeyContext::Breaks,
+            Self::List { of: ListOf::Why(_), .. } => KeyContext::Why,
+            Self::Act(_) => KeyContext::Act,
+            Self::Confirm(_) => KeyContext::Confirm,
+            Self::Reader(_) => KeyContext::Reader,
+        }
+    }
+
+    /// Whether it takes text, so that characters are no keys.
+    pub fn types(&self) -> bool {
+        matches!(self, Self::Pick(_) | Self::Line(_) | Self::Editor(_) | Self::Form(_))
     }
 }

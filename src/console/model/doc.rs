@@ -40,7 +40,7 @@ impl<'a> Doc<'a> {
         self.line(Role::Text, Plain::line(&format!("{name:<12} ")).then(value));
     }
 
-    /// Appends a heading, with an empty line before it where something stands above.
+    /// Appends a heading, with an empty line before it where something is above.
     pub fn heading(&mut self, words: &str) {
         if self.len > 0 {
             self.line(Role::Text, Plain::default());
@@ -89,11 +89,5 @@ impl<'a> Doc<'a> {
     /// All of it as text, for the clipboard.
     pub fn copied(&self) -> String {
         self.from(0).map(|(_, line)| line.as_str()).collect::<Vec<_>>().join("\n")
-    }
-
-    /// The same doc, owning its lines.
-    pub fn into_owned(self) -> Doc<'static> {
-        let parts = self.parts.into_iter().map(|(role, lines)| (role, Cow::Owned(lines.into_owned()))).collect();
-        Doc { parts, len: self.len }
     }
 }

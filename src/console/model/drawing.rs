@@ -3,11 +3,8 @@
 
 use std::collections::BTreeSet;
 
-use crate::plan::{
-    NodeId, Plan,
-    drawing::{BoxBody, GraphDrawing, Window},
-    nest,
-};
+use crate::plan::drawing::{BoxBody, GraphDrawing, Window};
+use crate::plan::{NodeId, Plan, nest};
 
 /// Rows and columns that are kept in sight around the selected box, so that its lines show.
 const AROUND: u32 = 2;
@@ -48,7 +45,7 @@ impl FoldedGraph {
         self.chart.as_deref()
     }
 
-    /// The place of the box that shows a node of the tree: its own, or that of the folded one that it stands in.
+    /// The place of the box that shows a node of the tree: its own, or that of the folded one that it is in.
     pub fn place(&self, id: &NodeId) -> Option<usize> {
         let chart = self.chart()?;
         let address = address(id);
@@ -61,7 +58,7 @@ impl FoldedGraph {
         }
     }
 
-    /// Folds or unfolds the node's body, else the body that it stands in. Gives the address of the node that was folded.
+    /// Folds or unfolds the node's body, else the body that it is in. Gives the address of the node that was folded.
     pub fn toggle(&mut self, id: &NodeId) -> Option<NodeId> {
         let chart = self.chart()?;
         let node = chart.nodes().get(self.place(id)?)?;

@@ -14,13 +14,13 @@ pub struct TextField {
     before: String,
     /// Whether the text is only offered: what is typed first takes its place.
     offered: bool,
-    /// Place among the texts that were typed before, while going through them, and what stood there first.
+    /// Place among the texts that were typed before, while going through them, and what was there first.
     browsing: Option<(usize, String)>,
 }
 
 impl Default for TextField {
     fn default() -> Self {
-        Self::new(Lines::One, "")
+        Self::line("")
     }
 }
 
@@ -41,9 +41,14 @@ impl TextField {
         field
     }
 
+    /// A line with this text, the cursor behind it.
+    pub fn line(text: &str) -> Self {
+        Self::new(Lines::One, text)
+    }
+
     /// A line with a text that is offered: what is typed first takes its place, a key that moves the cursor keeps it.
     pub fn offering(text: &str) -> Self {
-        let mut field = Self::new(Lines::One, text);
+        let mut field = Self::line(text);
         field.offer();
         field
     }
@@ -103,7 +108,7 @@ impl TextField {
         }
         if key.clears_line() {
             self.area.delete_line_by_head();
-        } else if key.takes_back() {
+        } else if key.undoes() {
             self.area.undo();
         } else if !(replaced && key.deletes()) {
             self.area.input(key.event());
@@ -136,7 +141,7 @@ impl TextField {
         self.browsing = Some((older, first));
     }
 
-    /// One forward in what was typed before, at last to what stood there first. Says whether it went.
+    /// One forward in what was typed before, at last to what was there first. Says whether it went.
     pub fn newer(&mut self, texts: &[String]) -> bool {
         let Some((at, first)) = self.browsing.take() else { return false };
         match texts.get(at + 1) {
@@ -149,7 +154,7 @@ impl TextField {
         true
     }
 
-    /// The text, as it is taken: whoever goes through earlier ones next begins at the newest.
+    /// The text, as it is taken: going through earlier ones begins at the newest again.
     pub fn settled(&mut self) -> String {
         self.browsing = None;
         self.text()

@@ -1,9 +1,7 @@
 //! Fuzzy search over short lists: which items match, best first.
 
-use nucleo_matcher::{
-    Config, Matcher, Utf32Str,
-    pattern::{CaseMatching, Normalization, Pattern},
-};
+use nucleo_matcher::pattern::{CaseMatching, Normalization, Pattern};
+use nucleo_matcher::{Config, Matcher, Utf32Str};
 
 /// Indices of items that match, best first; all of them, in order, for an empty query. A match in the name counts more than one in
 /// the words.

@@ -25,7 +25,7 @@ pub struct Inbox {
     pub asked: Option<Asked>,
     /// Texts of gates, made when they open or change.
     pub docs: BTreeMap<GateKey, GateDoc>,
-    /// Where the selected gate stood last, to go on from there after it closed.
+    /// Where the selected gate was last, to go on from there after it closed.
     at: usize,
 }
 
@@ -38,6 +38,16 @@ pub enum ReplyDraft {
     Answer(Value),
     /// Words to reject with.
     Words(String),
+}
+
+impl ReplyDraft {
+    /// The payload to approve: what was written for it, else the gate's own.
+    pub fn payload<'a>(draft: Option<&'a Self>, gate: &'a Gate) -> &'a Value {
+        match draft {
+            Some(Self::Payload(edited)) => edited,
+            Some(Self::Answer(_) | Self::Words(_)) | None => &gate.payload,
+        }
+    }
 }
 
 /// A decision that was asked once more: the same key again gives it.
@@ -89,7 +99,7 @@ impl Inbox {
         }
     }
 
-    /// Where the selected gate stands in the list; `None` when it is closed or none is selected.
+    /// Where the selected gate is in the list; `None` when it is closed or none is selected.
     pub fn place(&self) -> Option<usize> {
         let selected = self.selected.as_ref()?;
         self.gates.iter().position(|key| key == selected)
@@ -107,7 +117,7 @@ impl Inbox {
         }
     }
 
-    /// Moves the selection by so many gates. From a closed gate it goes to the next one that stood there.
+    /// Moves the selection by so many gates. From a closed gate it goes to the next one that was there.
     pub fn step(&mut self, by: isize) {
         let to = match self.place() {
             Some(place) => place.saturating_add_signed(by),
@@ -121,6 +131,11 @@ impl Inbox {
     pub fn select_at(&mut self, at: usize) {
         let Some(last) = self.gates.len().checked_sub(1) else { return };
         self.select(self.gates.get(at.min(last)).cloned());
+    }
+
+    /// The text of the selected gate.
+    pub fn selected_doc(&self) -> Option<&GateDoc> {
+        self.doc(self.selected.as_ref()?)
     }
 
     /// The text of a gate.
@@ -147,8 +162,5 @@ pub fn wants_answer(gate: &Gate) -> bool {
 
 /// Whether a gate wants an answer rather than a yes.
 pub fn is_question(gate: &Gate) -> bool {
-    match gate.kind {
-        GateKind::Question { .. } => true,
-        GateKind::Before | GateKind::After | GateKind::Tool { .. } => false,
-    }
+    matches!(gate.kind, GateKind::Question { .. })
 }

@@ -2,10 +2,8 @@
 
 use serde_json::{Map, Value};
 
-use crate::plan::{
-    NameScope, Node, NodeValue, Path, Plan, PlanNames, Root, inputs_read,
-    reference::{references_in_text, resolve_text},
-};
+use crate::plan::reference::{references_in_text, resolve_text};
+use crate::plan::{NameScope, Node, NodeValue, Path, Plan, PlanNames, Root, inputs_read};
 
 /// A text with `{{inputs.name}}` replaced by the input's value; everything else stays as it is written.
 pub fn filled(text: &str, inputs: &Map<String, Value>) -> String {

@@ -62,12 +62,4 @@ impl Tab {
             Self::Source => "source",
         }
     }
-
-    /// The tab so many further among these.
-    pub fn step(self, among: &[Self], by: isize) -> Self {
-        let at = among.iter().position(|tab| *tab == self).unwrap_or(0);
-        let len = isize::try_from(among.len()).unwrap_or(1).max(1);
-        let next = (isize::try_from(at).unwrap_or(0) + by).rem_euclid(len);
-        usize::try_from(next).ok().and_then(|next| among.get(next)).copied().unwrap_or(self)
-    }
 }

@@ -108,8 +108,8 @@ impl Key {
         self.code == KeyCode::Char('u') && self.mods == KeyModifiers::CONTROL
     }
 
-    /// Whether the key takes back what was typed last.
-    pub fn takes_back(&self) -> bool {
+    /// Whether the key undoes what was typed last.
+    pub fn undoes(&self) -> bool {
         self.code == KeyCode::Char('u') && self.mods == KeyModifiers::ALT
     }
 
@@ -141,127 +141,74 @@ impl fmt::Display for Key {
         }
     }
 }
-/// Where keys work. Several hold at a time, innermost first; see [`super::contexts`].
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum KeyContext {
-    /// Everywhere, also while text is typed.
-    Always,
-    /// Everywhere but in dialogs and text fields.
-    Global,
-    /// Wherever something can be moved through.
-    Moving,
-    /// The Plan screen.
-    Plan,
-    /// The tree.
-    Tree,
-    /// A run, on every screen that shows it.
-    Run,
-    /// A run that is looked at as it was.
-    Replay,
-    /// The log of a run.
-    Log,
-    /// The log's filter line.
-    LogFilter,
-    /// The timeline of a run.
-    Timeline,
-    /// The trace of a result.
-    Trace,
-    /// Two runs side by side.
-    Versus,
-    /// The Graph screen.
-    Graph,
-    /// The inspector.
-    Inspector,
-    /// The request line.
-    Request,
-    /// The tree's filter line.
-    Filter,
-    /// Changing dependencies in place.
-    Deps,
-    /// The inbox.
-    Inbox,
-    /// The list of runs.
-    Runs,
-    /// The comparison of two plans.
-    Compare,
-    /// A dialog with one line of text.
-    Line,
-    /// A dialog with several lines of text.
-    Editor,
-    /// A form.
-    Form,
-    /// A dialog to pick from, with its search line.
-    Pick,
-    /// The list of findings.
-    Findings,
-    /// An action before it is done.
-    Act,
-    /// The list of breakpoints.
-    Breaks,
-    /// Why a node isn't running.
-    Why,
-    /// A question that wants yes or no.
-    Confirm,
-    /// Text to read: help, or a zoomed pane.
-    Reader,
+
+/// What the palette makes of the commands of a context.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Offered {
+    /// They are about what is shown, or about the console.
+    Anywhere,
+    /// They are about what is selected on a screen of its own.
+    OnItsScreen,
+    /// They only make sense in a dialog, while typing, or in a pane.
+    Never,
 }
 
-impl KeyContext {
-    /// A heading for help and docs.
-    pub fn title(self) -> &'static str {
-        match self {
-            Self::Always => "Everywhere, also while typing",
-            Self::Global => "Everywhere",
-            Self::Moving => "Moving",
-            Self::Plan => "Plan screen",
-            Self::Tree => "Tree",
-            Self::Run => "Run",
-            Self::Replay => "Replay",
-            Self::Log => "Log",
-            Self::Timeline => "Timeline",
-            Self::Trace => "Trace",
-            Self::Versus => "Two runs side by side",
-            Self::LogFilter => "Filter line of the log",
-            Self::Graph => "Graph",
-            Self::Inspector => "Inspector",
-            Self::Request => "Request line",
-            Self::Filter => "Filter line",
-            Self::Deps => "Dependencies",
-            Self::Inbox => "Inbox",
-            Self::Runs => "Runs",
-            Self::Compare => "Comparison",
-            Self::Line => "One line of text",
-            Self::Editor => "Text editor",
-            Self::Form => "Form",
-            Self::Pick => "Lists",
-            Self::Findings => "Findings",
-            Self::Act => "Before an action",
-            Self::Breaks => "Breakpoints",
-            Self::Why => "Why a node isn't running",
-            Self::Confirm => "Questions",
-            Self::Reader => "Reading",
-        }
-    }
+macro_rules! contexts {
+    ($($context:ident $offered:ident $title:literal $place:literal,)+) => {
+        /// Where keys work. Several hold at a time, innermost first; see [`super::contexts`].
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+        pub enum KeyContext { $(#[doc = $title] $context,)+ }
 
-    /// Where its keys work, in words for somebody who pressed one elsewhere; nothing where that is no place to go to.
-    pub fn place(self) -> Option<&'static str> {
-        match self {
-            Self::Plan => Some("on the plan screen"),
-            Self::Tree => Some("in the tree"),
-            Self::Run => Some("in a run"),
-            Self::Replay => Some("in a replay"),
-            Self::Log => Some("in the log"),
-            Self::Timeline => Some("on the timeline"),
-            Self::Trace => Some("on the trace"),
-            Self::Versus => Some("in the comparison of two runs"),
-            Self::Graph => Some("on the graph"),
-            Self::Inspector => Some("in the inspector"),
-            Self::Inbox => Some("in the inbox"),
-            Self::Runs => Some("in the list of runs"),
-            Self::Compare => Some("in the comparison of plans"),
-            _ => None,
+        impl KeyContext {
+            /// A heading for help and docs.
+            pub fn title(self) -> &'static str {
+                match self { $(Self::$context => $title,)+ }
+            }
+
+            pub fn offered(self) -> Offered {
+                match self { $(Self::$context => Offered::$offered,)+ }
+            }
+
+            /// Where its keys work, for somebody who pressed one elsewhere; nothing where that is no place to go to.
+            pub fn place(self) -> Option<&'static str> {
+                let place = match self { $(Self::$context => $place,)+ };
+                (!place.is_empty()).then_some(place)
+            }
         }
-    }
+    };
+}
+
+contexts! {
+    Always Anywhere "Everywhere, also while typing" "",
+    Global Anywhere "Everywhere" "",
+    Moving Never "Moving" "",
+    Plan Anywhere "Plan screen" "on the plan screen",
+    Tree Anywhere "Tree" "in the tree",
+    Run Anywhere "Run" "in a run",
+    Replay Anywhere "Replay" "in a replay",
+    Log OnItsScreen "Log" "in the log",
+    LogFilter Never "Filter line of the log" "",
+    Timeline OnItsScreen "Timeline" "on the timeline",
+    Trace OnItsScreen "Trace" "on the trace",
+    Versus OnItsScreen "Two runs side by side" "in the comparison of two runs",
+    Graph OnItsScreen "Graph" "on the graph",
+    Inspector Never "Inspector" "in the inspector",
+    Request Anywhere "Request line" "",
+    Filter Never "Filter line" "",
+    Deps Never "Dependencies" "",
+    Inbox OnItsScreen "Inbox" "in the inbox",
+    Runs OnItsScreen "Runs" "in the list of runs",
+    Compare OnItsScreen "Comparison" "in the comparison of plans",
+    Line Never "One line of text" "",
+    Editor Never "Text editor" "",
+    Form Never "Form" "",
+    Pick Never "Lists" "",
+    Findings Never "Findings" "",
+    Act Never "Before an action" "",
+    Breaks Never "Breakpoints" "",
+    Why Never "Why a node isn't running" "",
+    Confirm Never "Questions" "",
+    Reader Never "Reading" "",
 }
 
 /// Which keys mean which command.

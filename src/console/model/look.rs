@@ -15,6 +15,8 @@ pub struct Look {
     pub themes: Vec<String>,
     /// Which keys mean what.
     pub keymap: Keymap,
+    /// Whether times of what runs stay as they are until something happens.
+    pub reduced_motion: bool,
 }
 
 /// What just happened; shown until the next key.

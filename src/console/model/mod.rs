@@ -13,6 +13,7 @@ mod inbox;
 mod inputs;
 mod inspector;
 mod key;
+mod list;
 pub mod log;
 mod look;
 mod place;
@@ -33,16 +34,17 @@ pub mod words;
 pub use act::{Offer, Proposal};
 pub use context::contexts;
 pub use dialog::{
-    Asks, Branching, Confirm, Confirmed, Dialog, EditThen, EditorDialog, FormDialog, LineDialog, LineThen, Pick, PickItem, PickThen,
-    ReaderDialog, Reading,
+    Asks, Branching, Confirm, Confirmed, Dialog, EditThen, EditorDialog, FormDialog, LineDialog, LineThen, ListOf, Performer, Pick,
+    PickItem, PickThen, ReaderDialog, Reading,
 };
 pub use doc::Doc;
 pub use drawing::{FoldedGraph, address};
-pub use editor::{Addressed, Compare, PlanEditor, Review, Version};
+pub use editor::{Addressed, Compare, HistoryStep, PlanEditor, Review, Version};
 pub use field::{Lines, TextField};
 pub use inbox::{Asked, GateDoc, Inbox, Intent, ReplyDraft, is_question, wants_answer};
 pub use inspector::{Inspector, Scroll, Tab};
-pub use key::{Key, KeyContext, Keymap};
+pub use key::{Key, KeyContext, Keymap, Offered};
+pub use list::{ListPlace, MoveBy, around, scrolled, turned};
 pub use log::Log;
 pub use look::{Look, Status};
 pub use place::{Below, Focus, Location, PlanScreen, READING, SMALLEST, Screen, ScreenLayout, box_width};
@@ -53,7 +55,7 @@ pub use safety::{GateKey, GateShown, QUIET_MS, Safety};
 pub use session::HostStatus;
 pub use trace::{TraceLine, TraceView, Traced};
 pub use transcript::{ConversationMessage, NodeConversation, lines};
-pub use tree::{Columns, LEVELS, TreeRow, TreeRowKind, TreeView, scrolled};
+pub use tree::{Columns, LEVELS, TreeRow, TreeRowKind, TreeView};
 pub use turns::Turns;
 pub use typed::{Typed, TypedLine};
 pub use versus::{CompareScreen, VersusRow};
@@ -131,7 +133,7 @@ impl Model {
     pub fn stage_after(&self, steps: usize) -> PlanScreen {
         let at = match &self.place.shown {
             PlanScreen::Plan => 0,
-            PlanScreen::Run(id) => self.runs.open.iter().position(|run| run.id == *id).map_or(0, |at| at + 1),
+            PlanScreen::Run(id) => self.runs.number(id).unwrap_or(0),
         };
         let to = (at + steps) % (self.runs.open.len() + 1);
         let run = to.checked_sub(1).and_then(|run| self.runs.open.get(run));
@@ -154,6 +156,11 @@ impl Model {
         self.shown_run().map_or(&self.editor.tree, |run| &run.tree)
     }
 
+    /// Selects a node where the tree shows it, unfolding what hides it.
+    pub fn reveal(&mut self, node: &NodeId) {
+        self.with_tree(|tree, plan| tree.reveal(plan, node));
+    }
+
     /// Changes the tree that the Plan screen shows.
     pub fn with_tree(&mut self, change: impl FnOnce(&mut TreeView, &Plan)) {
         if let PlanScreen::Run(id) = &self.place.shown
@@ -173,6 +180,33 @@ impl Model {
             run.refresh_drawing();
         } else {
             self.editor.refresh_drawing();
+        }
+    }
+
+    /// The trace that is shown.
+    pub fn trace(&self) -> Option<&TraceView> {
+        self.shown_run()?.trace.as_deref()
+    }
+
+    /// The rows of a screen that is a list and no more: where the person is in them, and how many there are.
+    pub fn list_mut(&mut self) -> Option<(&mut ListPlace, usize)> {
+        match self.place.screen {
+            Screen::Runs => Some((&mut self.runs.place, self.runs.listing.len())),
+            Screen::Compare => {
+                let len = self.editor.compare.differences().len();
+                Some((&mut self.editor.compare.place, len))
+            }
+            Screen::Versus => {
+                let versus = self.runs.versus.as_mut()?;
+                let len = versus.len();
+                Some((&mut versus.place, len))
+            }
+            Screen::Trace => {
+                let trace = self.shown_run_mut()?.trace.as_mut()?;
+                let len = trace.lines().len();
+                Some((&mut trace.place, len))
+            }
+            Screen::Plan | Screen::Graph | Screen::Inbox | Screen::Log | Screen::Timeline => None,
         }
     }
 
@@ -216,21 +250,8 @@ impl Model {
     /// The gate that the selected node of the shown run waits for.
     pub fn selected_nodes_gate(&self) -> Option<GateKey> {
         let view = self.shown_run()?;
-        match &view.seen().run.node(self.selected_id()?)?.state {
-            NodeState::Waiting { gate } => Some(GateKey { run: view.id.clone(), gate: *gate }),
-            NodeState::Pending
-            | NodeState::Ready
-            | NodeState::Held
-            | NodeState::Running
-            | NodeState::Retrying { .. }
-            | NodeState::Succeeded
-            | NodeState::Passed
-            | NodeState::Skipped
-            | NodeState::Failed
-            | NodeState::FailedSafe
-            | NodeState::Cancelled
-            | NodeState::Unknown => None,
-        }
+        let NodeState::Waiting { gate } = view.seen().run.node(self.selected_id()?)?.state else { return None };
+        Some(GateKey { run: view.id.clone(), gate })
     }
 
     /// What was written for the selected gate.
@@ -254,9 +275,21 @@ impl Model {
     /// What the node of the list "why" waits for, as it is seen.
     pub fn blockers(&self) -> Vec<Blocker> {
         match (self.dialogs.last(), self.shown_run()) {
-            (Some(Dialog::Why { node, .. }), Some(view)) => view.seen().run.why(node),
+            (Some(Dialog::List { of: ListOf::Why(node), .. }), Some(view)) => view.seen().run.why(node),
             (_, _) => Vec::new(),
         }
+    }
+
+    /// Shows a screen; keys go to its list.
+    pub fn go(&mut self, screen: Screen) {
+        self.place.screen = screen;
+        self.place.focus = Focus::Tree;
+        self.editor.deps = None;
+    }
+
+    /// To a screen, or back from it to the tree.
+    pub fn toggle(&mut self, screen: Screen) {
+        self.go(if self.place.screen == screen { Screen::Plan } else { screen });
     }
 
     /// The key to show for a command; empty where it has none.
@@ -277,21 +310,11 @@ impl Model {
 
     /// Whether a text field takes the keys.
     pub fn types(&self) -> bool {
-        match self.dialogs.last() {
-            Some(Dialog::Pick(_) | Dialog::Line(_) | Dialog::Editor(_) | Dialog::Form(_)) => true,
-            Some(
-                Dialog::Findings { .. }
-                | Dialog::Act(_)
-                | Dialog::Breaks { .. }
-                | Dialog::Why { .. }
-                | Dialog::Confirm(_)
-                | Dialog::Reader(_),
-            ) => false,
-            None => match self.place.screen {
-                Screen::Plan => matches!(self.place.focus, Focus::Request | Focus::Filter),
-                Screen::Log => self.place.focus == Focus::Filter,
-                Screen::Graph | Screen::Inbox | Screen::Runs | Screen::Compare | Screen::Timeline | Screen::Trace | Screen::Versus => false,
-            },
+        match (self.dialogs.last(), self.place.screen) {
+            (Some(dialog), _) => dialog.types(),
+            (None, Screen::Plan) => matches!(self.place.focus, Focus::Request | Focus::Filter),
+            (None, Screen::Log) => self.place.focus == Focus::Filter,
+            (None, _) => false,
         }
     }
 

@@ -113,7 +113,7 @@ pub struct ScreenLayout {
     pub footer: Rect,
 }
 
-/// What stands between the panes and the last rows.
+/// What is between the panes and the last rows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Below {
     /// The request line with so many lines of text, where there is one.
@@ -148,9 +148,8 @@ impl Location {
         }
         let (request_rows, scrub_rows) = match (self.screen, below) {
             (Screen::Plan, Below::Request(lines)) => (u16::try_from(lines).unwrap_or(u16::MAX).clamp(1, 6).min(height / 4) + 1, 0),
-            (Screen::Plan | Screen::Graph | Screen::Log | Screen::Timeline | Screen::Trace, Below::Scrub) => (0, SCRUB),
-            (Screen::Graph | Screen::Log | Screen::Timeline | Screen::Trace, Below::Request(_))
-            | (Screen::Inbox | Screen::Runs | Screen::Compare | Screen::Versus, _) => (0, 0),
+            (screen, Below::Scrub) if screen.shows_stage() => (0, SCRUB),
+            (_, _) => (0, 0),
         };
         let footer_rows = if height < BOTH_PANES { 1 } else { 2 };
         let header = Rect::new(0, 0, width, 1);
@@ -164,47 +163,35 @@ impl Location {
 
     fn panes(&self, body: Rect, entries: usize) -> (Rect, Rect) {
         let none = Rect::new(body.x, body.y, 0, 0);
+        let above = |rows: u16| {
+            let list = if rows == 0 { none } else { Rect { height: rows, ..body } };
+            (list, Rect { y: body.y + rows, height: body.height - rows, ..body })
+        };
         let alone = match self.screen {
             Screen::Runs => true,
-            Screen::Plan => entries == 0,
+            Screen::Inbox => false,
             // The details come when they are asked for.
             Screen::Graph => entries == 0 || self.focus != Focus::Inspector,
-            Screen::Inbox => false,
-            Screen::Compare | Screen::Log | Screen::Timeline | Screen::Trace | Screen::Versus => entries == 0,
+            Screen::Plan | Screen::Compare | Screen::Log | Screen::Timeline | Screen::Trace | Screen::Versus => entries == 0,
         };
         if alone {
             return (body, none);
         }
-        // Lines of a log and bars are long: what stands beside them needs more room.
-        let beside = if matches!(self.screen, Screen::Log | Screen::Timeline | Screen::Trace | Screen::Versus) {
-            LINES_SIDE_BY_SIDE
-        } else {
-            SIDE_BY_SIDE
+        // Lines of a log and bars are long: what is beside them needs more room.
+        let (from, (part, of)) = match self.screen {
+            Screen::Log | Screen::Timeline | Screen::Trace | Screen::Versus => (LINES_SIDE_BY_SIDE, (5, 9)),
+            Screen::Inbox => (SIDE_BY_SIDE, (2, 5)),
+            Screen::Plan | Screen::Graph | Screen::Runs | Screen::Compare => (SIDE_BY_SIDE, (5, 9)),
         };
-        if body.width >= beside {
-            let list = body.width * if self.screen == Screen::Inbox { 2 } else { 5 } / if self.screen == Screen::Inbox { 5 } else { 9 };
-            return (Rect::new(body.x, body.y, list, body.height), Rect::new(body.x + list, body.y, body.width - list, body.height));
+        if body.width >= from {
+            let columns = body.width * part / of;
+            return (Rect { width: columns, ..body }, Rect { x: body.x + columns, width: body.width - columns, ..body });
         }
         if body.height < BOTH_PANES - 4 {
             return match (self.screen, self.focus) {
-                (Screen::Plan | Screen::Graph, Focus::Inspector) | (Screen::Inbox, _) => {
-                    let list = if self.screen == Screen::Inbox { 2 } else { 0 };
-                    (
-                        Rect::new(body.x, body.y, if list == 0 { 0 } else { body.width }, list),
-                        Rect::new(body.x, body.y + list, body.width, body.height - list),
-                    )
-                }
-                (
-                    Screen::Plan
-                    | Screen::Graph
-                    | Screen::Runs
-                    | Screen::Compare
-                    | Screen::Log
-                    | Screen::Timeline
-                    | Screen::Trace
-                    | Screen::Versus,
-                    _,
-                ) => (body, none),
+                (Screen::Inbox, _) => above(2),
+                (Screen::Plan | Screen::Graph, Focus::Inspector) => above(0),
+                (_, _) => (body, none),
             };
         }
         // One above the other, the list takes no more rows than it has entries, so that the rest is there for reading.
@@ -219,8 +206,7 @@ impl Location {
         };
         // A timeline has rows of its own above and below the bars.
         let around = if self.screen == Screen::Timeline { 4 } else { 2 };
-        let list = u16::try_from(entries + around).unwrap_or(u16::MAX).clamp(least, most);
-        (Rect::new(body.x, body.y, body.width, list), Rect::new(body.x, body.y + list, body.width, body.height - list))
+        above(u16::try_from(entries + around).unwrap_or(u16::MAX).clamp(least, most))
     }
 }
 

@@ -1,9 +1,7 @@
 //! `RequestLine`: what a person asks for, what they asked and typed before, and the plan that is being made of it.
 
-use super::{
-    field::{Lines, TextField},
-    typed::{Typed, TypedLine},
-};
+use super::field::{Lines, TextField};
+use super::typed::{Typed, TypedLine};
 use crate::engine::Time;
 use crate::host::client::PlanningId;
 use crate::text::Plain;
@@ -39,8 +37,6 @@ pub struct Planning {
     pub since: Time,
     /// The planner's last status line.
     pub progress: Plain,
-    /// Nodes that came so far.
-    pub nodes: usize,
 }
 
 impl Default for RequestLine {
@@ -60,13 +56,8 @@ impl RequestLine {
         self.field.set("");
         self.sent += 1;
         let id = PlanningId(self.sent);
-        self.planning = Some(Planning { id, text: Plain::summary(&text), since: now, progress: Plain::line("planning"), nodes: 0 });
+        self.planning = Some(Planning { id, text: Plain::summary(&text), since: now, progress: Plain::line("planning") });
         Some((id, text))
-    }
-
-    /// Whether these are the words of the plan that is being made.
-    pub fn is_planning(&self, id: PlanningId) -> bool {
-        self.planning.as_ref().is_some_and(|planning| planning.id == id)
     }
 }
 

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::{CompareScreen, RunView};
+use super::{CompareScreen, RunView, list::ListPlace};
 use crate::engine::{Action, RunId};
 use crate::host::client::RunSummary;
 
@@ -11,14 +11,11 @@ use crate::host::client::RunSummary;
 pub struct Runs {
     /// Open runs in order of opening.
     pub open: Vec<RunView>,
-    /// All runs as the host last told: newest first, branches below the run that they left.
+    /// All runs as the host last listed them: newest first, branches below the run that they left.
     pub listing: Vec<RunSummary>,
-    /// How deep each line of the list stands.
+    /// How deep each line of the list is.
     pub depths: Vec<usize>,
-    /// Which line of the list is selected.
-    pub selected: usize,
-    /// First line in sight.
-    pub top: usize,
+    pub place: ListPlace,
     /// Two runs side by side.
     pub versus: Option<CompareScreen>,
     /// A run that is being opened to be compared with another one: that one, then the one that is opened.
@@ -33,9 +30,19 @@ impl Runs {
         self.open.iter().find(|run| run.id == *id)
     }
 
+    /// The number of an open run, from 1, by which people know it.
+    pub fn number(&self, id: &RunId) -> Option<usize> {
+        self.open.iter().position(|run| run.id == *id).map(|at| at + 1)
+    }
+
     /// An open run.
     pub fn get_mut(&mut self, id: &RunId) -> Option<&mut RunView> {
         self.open.iter_mut().find(|run| run.id == *id)
+    }
+
+    /// The selected line of the list.
+    pub fn selected(&self) -> Option<&RunSummary> {
+        self.listing.get(self.place.selected)
     }
 
     /// Whether a run came from a run file: it is only looked at, and goes on in a branch.
@@ -61,19 +68,18 @@ impl Runs {
         rails
     }
 
-    /// Compares the two runs that are side by side again, where one of them went on since, or another row is selected.
+    /// Compares the two runs that are side by side again, where one of them went on since.
     pub fn refresh_versus(&mut self) {
         let Some(mut versus) = self.versus.take() else { return };
         if let [Some(left), Some(right)] = versus.sides.each_ref().map(|(id, _)| self.get(id)) {
             versus.refresh(left, right);
         }
-        versus.look();
         self.versus = Some(versus);
     }
 
     /// Takes in the list of all, newest first. The selection stays on its run.
     pub fn list(&mut self, listing: Vec<RunSummary>) {
-        let selected = self.listing.get(self.selected).map(|summary| summary.run.clone());
+        let selected = self.selected().map(|summary| summary.run.clone());
         let known: BTreeMap<&RunId, usize> = listing.iter().enumerate().map(|(at, summary)| (&summary.run, at)).collect();
         let mut below: BTreeMap<usize, Vec<usize>> = BTreeMap::new();
         let mut next: Vec<(usize, usize)> = Vec::new();
@@ -92,6 +98,6 @@ impl Runs {
         self.depths = order.iter().map(|(_, depth)| *depth).collect();
         self.listing = order.iter().filter_map(|(at, _)| listing.get(*at).cloned()).collect();
         let place = selected.and_then(|selected| self.listing.iter().position(|summary| summary.run == selected));
-        self.selected = place.unwrap_or(self.selected);
+        self.place.selected = place.unwrap_or(self.place.selected);
     }
 }

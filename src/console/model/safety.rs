@@ -85,11 +85,6 @@ impl Safety {
     pub fn quiet_from(&self) -> Time {
         self.last_key.map_or(Time::default(), |last| last.plus(QUIET_MS))
     }
-
-    /// Forgets a gate that is closed.
-    pub fn forget(&mut self, key: &GateKey) {
-        self.seen.remove(key);
-    }
 }
 
 #[cfg(test)]

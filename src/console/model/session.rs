@@ -1,6 +1,6 @@
 //! What the host says about itself: workspace, person, model, catalog.
 
-use crate::host::client::{Hello, ModelStatus, Problem};
+use crate::host::client::{Hello, ModelStatus};
 use crate::plan::Catalog;
 use crate::text::Plain;
 
@@ -9,23 +9,18 @@ use crate::text::Plain;
 pub struct HostStatus {
     /// The workspace's path.
     pub workspace: Plain,
-    /// The person's name.
-    pub user: Plain,
     /// Which model is used; `None` until the host says so.
     pub model: Option<ModelStatus>,
-    /// Agents and tools on offer; none before the host has told of them.
+    /// Agents and tools on offer; none before the host has sent them.
     pub catalog: Catalog,
     /// Whether it has. Before, no plan can be judged.
     pub knows_catalog: bool,
-    /// Cards that could not be read.
-    pub card_problems: Vec<Problem>,
 }
 
 impl HostStatus {
     /// Takes in the first notice.
     pub fn greet(&mut self, hello: Hello) {
         self.workspace = Plain::summary(&hello.workspace);
-        self.user = Plain::summary(&hello.user);
         self.model = Some(hello.model);
     }
 

@@ -1,11 +1,11 @@
 //! `TraceView`: where a result came from, as lines that a person walks: the results that went into it, and at each of them the inputs,
 //! calls, files, sources and approvals.
 
-use crate::engine::{Event, NodeFact, Record, Renames, Trace, TraceRow, Transcript, carry};
+use crate::engine::{Event, NodeFact, Record, Renames, Topic, Trace, TraceRow, Transcript, carry};
 use crate::plan::NodeId;
 use std::collections::BTreeMap;
 
-use super::Fold;
+use super::{Fold, list::ListPlace};
 
 /// Where a result came from.
 #[derive(Clone, Debug)]
@@ -19,18 +19,13 @@ pub struct TraceView {
     notes: TraceNotes,
     trace: Trace,
     lines: Vec<TraceLine>,
-    /// Which line is selected.
-    pub selected: usize,
-    /// First line in sight.
-    pub top: usize,
-    /// First line of the selected one's details in sight.
-    pub scroll: usize,
+    pub place: ListPlace,
 }
 
 /// One line of a trace.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct TraceLine {
-    /// How deep it stands.
+    /// How deep it is.
     pub depth: usize,
     /// The step that it belongs to, in `Trace::steps`.
     pub step: usize,
@@ -97,7 +92,7 @@ impl TraceView {
         let node = notes.now(&first);
         let trace = fold.run.trace(&node, &notes.asked)?;
         let lines = trace.rows.iter().enumerate().flat_map(|(at, row)| lines_of(&trace, at, row)).collect();
-        Some(Self { node, first, folded, notes, trace, lines, selected: 0, top: 0, scroll: 0 })
+        Some(Self { node, first, folded, notes, trace, lines, place: ListPlace::default() })
     }
 
     /// The same after other events, where they are others; the selection stays where it is.
@@ -106,9 +101,7 @@ impl TraceView {
             return;
         }
         // Words that stream in go into no trace.
-        let is_words = |record: &Record| {
-            matches!(record.event, Event::Node { fact: NodeFact::Output { .. } | NodeFact::Message { .. }, .. } | Event::LogLine { .. })
-        };
+        let is_words = |record: &Record| matches!(record.event.topic(), Topic::Text(_));
         if records.get(self.folded..).is_some_and(|fresh| fresh.iter().all(is_words)) {
             self.folded = records.len();
             return;
@@ -119,8 +112,7 @@ impl TraceView {
         };
         notes.fold(records.get(known..).unwrap_or_default());
         if let Some(fresh) = Self::of(notes, self.first.clone(), fold, records.len()) {
-            let selected = self.selected.min(fresh.lines.len().saturating_sub(1));
-            *self = Self { selected, top: self.top, scroll: self.scroll, ..fresh };
+            *self = Self { place: self.place, ..fresh };
         } else {
             // The node is not there, and may come back.
             (self.notes, self.folded) = (TraceNotes::default(), 0);
@@ -140,7 +132,7 @@ impl TraceView {
     }
 
     pub fn line(&self) -> Option<TraceLine> {
-        self.lines.get(self.selected).copied()
+        self.lines.get(self.place.selected).copied()
     }
 
     /// The node that the selected line is about.

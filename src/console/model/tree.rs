@@ -3,7 +3,7 @@
 
 use std::collections::BTreeSet;
 
-use super::{FoldedGraph, TextField};
+use super::{FoldedGraph, TextField, list::ListPlace};
 use crate::plan::{Node, NodeId, Plan, nest, order::PlanGraph, tree as order, tree::Orientation};
 use crate::text::Plain;
 
@@ -14,26 +14,26 @@ pub struct TreeRow {
     pub node: NodeId,
     /// Index into `Plan::nodes`.
     pub index: usize,
-    /// How deep it stands.
+    /// How deep it is.
     pub depth: usize,
     /// Its place in the whole drawing, before folding.
     at: usize,
-    /// The node itself, or a sign that points to it.
+    /// The node itself, or an arrow that points to it.
     pub kind: TreeRowKind,
     /// It runs inside the node above.
     pub inside: bool,
 }
 
-/// The node itself, or a sign that points to it.
+/// The node itself, or an arrow that points to it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum TreeRowKind {
-    /// The node; nothing stands below it.
+    /// The node; nothing is below it.
     Leaf,
-    /// The node; what stands below is shown.
+    /// The node; what is below is shown.
     Open,
     /// The node; so many rows below are hidden.
     Folded(usize),
-    /// The node stands elsewhere and is needed here too.
+    /// The node is elsewhere and is needed here too.
     Reference,
 }
 
@@ -47,8 +47,7 @@ pub struct TreeView {
     grown: order::DrawnTree,
     /// Columns that the widest cells take.
     columns: Columns,
-    selected: usize,
-    top: usize,
+    place: ListPlace,
     folded: BTreeSet<NodeId>,
     /// What rows must match; all are shown while it is empty.
     pub filter: TextField,
@@ -68,7 +67,7 @@ pub struct Columns {
     pub worker: usize,
 }
 
-/// Levels of the tree that are drawn; deeper ones are told by a number.
+/// Levels of the tree that are drawn; deeper ones are a number.
 pub const LEVELS: usize = 12;
 
 impl TreeView {
@@ -82,12 +81,9 @@ impl TreeView {
         self.columns = self.measured(plan);
         if let Some((node, reference)) = before {
             let place = self.rows.iter().position(|row| row.node == node && (row.kind == TreeRowKind::Reference) == reference);
-            match place.or_else(|| self.place_of(&node)) {
-                Some(place) => self.selected = place,
-                None => self.selected = self.selected.min(self.rows.len().saturating_sub(1)),
-            }
+            self.place.selected = place.or_else(|| self.place_of(&node)).unwrap_or(self.place.selected);
         }
-        self.selected = self.selected.min(self.rows.len().saturating_sub(1));
+        self.select(self.place.selected);
     }
 
     fn unfolded(&self, plan: &Plan) -> Vec<TreeRow> {
@@ -138,9 +134,9 @@ impl TreeView {
     fn measured(&self, plan: &Plan) -> Columns {
         let mut columns = Columns::default();
         for (row, node) in self.grown.rows.iter().filter_map(|row| Some((row, plan.nodes.get(row.node)?))) {
-            let sign = if row.kind == order::DrawnRowKind::Reference { 2 } else { 0 };
+            let arrow = if row.kind == order::DrawnRowKind::Reference { 2 } else { 0 };
             let lines = row.depth.min(LEVELS) * 3 + if row.depth > LEVELS { 4 } else { 0 };
-            columns.name = columns.name.max(lines + sign + Plain::summary(nest::name(&node.id)).width());
+            columns.name = columns.name.max(lines + arrow + Plain::summary(nest::name(&node.id)).width());
             columns.worker = columns.worker.max(super::words::worker(node).width());
         }
         columns
@@ -168,7 +164,7 @@ impl TreeView {
 
     /// The selected row.
     pub fn row(&self) -> Option<&TreeRow> {
-        self.rows.get(self.selected)
+        self.rows.get(self.place.selected)
     }
 
     /// Whether a line runs down past a row, for the deepest `levels` of its depths; the last says whether a sibling follows.
@@ -179,13 +175,13 @@ impl TreeView {
     }
 
     /// Whether the node that a row mentions has its own row further down.
-    pub fn stands_below(&self, row: &TreeRow) -> bool {
+    pub fn comes_below(&self, row: &TreeRow) -> bool {
         self.grown.row_of.get(row.index).is_some_and(|own| *own > row.at)
     }
 
     /// Which row is selected.
     pub fn selected(&self) -> usize {
-        self.selected
+        self.place.selected
     }
 
     /// The selected node.
@@ -195,7 +191,7 @@ impl TreeView {
 
     /// The first row in sight.
     pub fn top(&self) -> usize {
-        self.top
+        self.place.top
     }
 
     /// Which way it grows.
@@ -205,12 +201,12 @@ impl TreeView {
 
     /// Selects a row, or the last one.
     pub fn select(&mut self, at: usize) {
-        self.selected = at.min(self.rows.len().saturating_sub(1));
+        self.place.select(at, self.rows.len());
     }
 
     /// Moves the selection by so many rows.
     pub fn step(&mut self, by: isize) {
-        self.select(self.selected.saturating_add_signed(by));
+        self.select(self.place.selected.saturating_add_signed(by));
     }
 
     /// A search begins: a later one without a hit leads back here.
@@ -230,8 +226,8 @@ impl TreeView {
         }
     }
 
-    /// Selects a node where it stands itself, unfolding what hides it, and unfiltering where that does. Says whether it is there.
-    pub fn reveal(&mut self, plan: &Plan, node: &NodeId) -> bool {
+    /// Selects a node where it is itself, unfolding what hides it, and unfiltering where that does.
+    pub fn reveal(&mut self, plan: &Plan, node: &NodeId) {
         if self.place_of(node).is_none() && !self.filter.is_empty() {
             self.filter.set("");
             self.rebuild(plan);
@@ -240,14 +236,12 @@ impl TreeView {
             self.unfold_above(plan, node);
             self.rebuild(plan);
         }
-        let place = self.place_of(node);
-        if let Some(place) = place {
-            self.selected = place;
+        if let Some(place) = self.place_of(node) {
+            self.place.selected = place;
         }
-        place.is_some()
     }
 
-    /// Unfolds what a node stands below.
+    /// Unfolds what a node is below.
     fn unfold_above(&mut self, plan: &Plan, node: &NodeId) {
         let own = self.graph.position(node).and_then(|index| self.grown.row_of.get(index).copied());
         let Some(mut below) = own.and_then(|own| self.grown.rows.get(own)) else { return };
@@ -268,10 +262,10 @@ impl TreeView {
         self.rows.iter().position(|row| row.node == *node && row.kind != TreeRowKind::Reference)
     }
 
-    /// The row that the selected one stands under.
+    /// The row that the selected one is under.
     pub fn above(&self) -> Option<usize> {
         let depth = self.row()?.depth;
-        self.rows[..self.selected].iter().rposition(|row| row.depth < depth)
+        self.rows[..self.place.selected].iter().rposition(|row| row.depth < depth)
     }
 
     /// Folds or unfolds the selected node.
@@ -321,26 +315,11 @@ impl TreeView {
 
     /// Scrolls so that the selected row is among `height` rows in sight.
     pub fn settle(&mut self, height: usize) {
-        self.top = scrolled(self.top, self.selected, self.rows.len(), height);
-    }
-}
-
-/// The first row in sight, when `selected` must be among `height` of `len` rows: moved no further than needed.
-pub fn scrolled(top: usize, selected: usize, len: usize, height: usize) -> usize {
-    let height = height.max(1);
-    let top = top.min(len.saturating_sub(height));
-    if selected < top {
-        selected
-    } else if selected >= top + height {
-        selected + 1 - height
-    } else {
-        top
+        self.place.settle(self.rows.len(), height);
     }
 }
 
 fn matches(node: &Node, inputs: &serde_json::Map<String, serde_json::Value>, wanted: &str) -> bool {
-    node.id.to_lowercase().contains(wanted) || super::words::summary(node, inputs).as_str().to_lowercase().contains(wanted) || {
-        let worker: Plain = super::words::worker(node);
-        worker.as_str().to_lowercase().contains(wanted)
-    }
+    let has = |text: &str| text.to_lowercase().contains(wanted);
+    has(&node.id) || has(super::words::summary(node, inputs).as_str()) || has(super::words::worker(node).as_str())
 }

@@ -7,14 +7,14 @@ use crate::plan::{NodeId, nest};
 /// The turn of a body that is shown.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Turns {
-    /// What stands before the ids of its nodes: `loop[2]/`.
+    /// What is before the ids of its nodes: `loop[2]/`.
     pub prefix: String,
     /// Which one it is, and how many there are; nothing for a body that runs once.
     pub of: Option<(usize, usize)>,
 }
 
 impl Model {
-    /// The node of the shown run, or of the plan, that a box at this address stands for.
+    /// The node of the shown run, or of the plan, that a box at this address shows.
     pub fn standing_at(&self, at: &NodeId) -> NodeId {
         let known = |id: NodeId| self.shown_run().is_some_and(|run| run.seen().run.node(&id).is_some()).then_some(id);
         let owner = nest::owner(at).map(NodeId::new);
@@ -41,7 +41,7 @@ impl Model {
         Some(Turns { prefix: format!("{id}[{}]/", at + first), of: Some((at + first, count)) })
     }
 
-    /// The number of the turn that the selected node stands in.
+    /// The number of the turn that the selected node is in.
     fn selected_turn(&self, id: &NodeId, owner: &NodeId) -> Option<usize> {
         let selected = self.selected_id().filter(|selected| address(selected).starts_with(&**owner))?;
         let rest = selected.strip_prefix(&**id)?.strip_prefix('[')?;

@@ -1,43 +1,38 @@
-//! `CompareScreen`: two runs side by side: what differs in their plans, and what became of their nodes, as both stand now. Compared anew when
+//! `CompareScreen`: two runs side by side: what differs in their plans, and what became of their nodes, as both are now. Compared anew when
 //! a frame is to be drawn and one of them went on since, so that events cost nothing by themselves.
 
 use crate::engine::{Comparison, ResultChange, RunId};
 use crate::plan::diff::{Diff, Difference, DifferenceText};
 use crate::text::Plain;
 
-use super::{Doc, RunView, docs};
+use super::{Doc, RunView, list::ListPlace};
 
 /// Two runs side by side.
 #[derive(Clone, Debug)]
 pub struct CompareScreen {
     /// Both runs, with their goals.
     pub sides: [(RunId, Plain); 2],
-    /// How both stood when they were compared.
-    stands: [Stand; 2],
+    /// How far both were when they were compared.
+    progress: [RunProgress; 2],
     /// What differs in their plans.
     differences: Vec<DifferenceText>,
     /// What became of their nodes.
     comparison: Comparison,
     /// Places in the comparison of nodes that are not the same.
     changed: Vec<usize>,
-    /// Which row is selected.
-    pub selected: usize,
-    /// First row in sight.
-    pub top: usize,
-    /// First line of the selected one's details in sight.
-    pub scroll: usize,
+    pub place: ListPlace,
     /// What differs at a row, since that was selected.
     difference: Option<(usize, Doc<'static>)>,
 }
 
-/// How a run stands: equal in two states of it means that its plan is equal, and all of it.
+/// How far a run is: equal in two states of it means that its plan is equal, and all of it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct Stand {
+struct RunProgress {
     shape: u32,
     seq: u64,
 }
 
-impl Stand {
+impl RunProgress {
     fn of(view: &RunView) -> Self {
         Self { shape: view.newest().shape(), seq: view.newest().run.last_seq() }
     }
@@ -52,30 +47,30 @@ pub enum VersusRow<'a> {
 }
 
 impl CompareScreen {
-    /// Compares two runs as they stand now.
+    /// Compares two runs as they are now.
     pub fn new(left: &RunView, right: &RunView) -> Self {
         let (comparison, changed) = compared(left, right);
         let sides = [left, right].map(|view| (view.id.clone(), view.goal()));
-        let stands = [left, right].map(Stand::of);
-        Self { sides, stands, differences: differences(left, right), comparison, changed, selected: 0, top: 0, scroll: 0, difference: None }
+        let progress = [left, right].map(RunProgress::of);
+        Self { sides, progress, differences: differences(left, right), comparison, changed, place: ListPlace::default(), difference: None }
     }
 
     /// Compares again where one of the runs went on since; says whether it did. The selection stays on its row.
     pub fn refresh(&mut self, left: &RunView, right: &RunView) -> bool {
-        let stands = [left, right].map(Stand::of);
-        if stands == self.stands {
+        let progress = [left, right].map(RunProgress::of);
+        if progress == self.progress {
             return false;
         }
-        let selected = self.row(self.selected).map(|row| row.place());
-        if stands.map(|stand| stand.shape) != self.stands.map(|stand| stand.shape) {
+        let selected = self.row(self.place.selected).map(|row| row.place());
+        if progress.map(|progress| progress.shape) != self.progress.map(|progress| progress.shape) {
             self.differences = differences(left, right);
             self.sides = [left, right].map(|view| (view.id.clone(), view.goal()));
         }
         (self.comparison, self.changed) = compared(left, right);
-        (self.stands, self.difference) = (stands, None);
+        (self.progress, self.difference) = (progress, None);
         match (0..self.len()).find(|at| self.row(*at).map(|row| row.place()) == selected) {
-            Some(at) => self.selected = at,
-            None => (self.selected, self.scroll) = (self.selected.min(self.len().saturating_sub(1)), 0),
+            Some(at) => self.place.selected = at,
+            None => self.place = ListPlace { selected: self.place.selected.min(self.len().saturating_sub(1)), ..ListPlace::default() },
         }
         true
     }
@@ -99,10 +94,10 @@ impl CompareScreen {
         }
     }
 
-    /// Compares what stands at the selected row, unless that was done. In proportion to two whole results, so not once a frame.
-    pub fn look(&mut self) -> &Doc<'static> {
-        let drawn = self.difference.take().filter(|(at, _)| *at == self.selected);
-        let (_, doc) = self.difference.insert(drawn.unwrap_or_else(|| (self.selected, docs::versus(self))));
+    /// Compares what is at the selected row, unless that was done. In proportion to two whole results, so not once a frame.
+    pub fn look(&mut self, describe: impl FnOnce(&Self) -> Doc<'static>) -> &Doc<'static> {
+        let drawn = self.difference.take().filter(|(at, _)| *at == self.place.selected);
+        let (_, doc) = self.difference.insert(drawn.unwrap_or_else(|| (self.place.selected, describe(self))));
         doc
     }
 

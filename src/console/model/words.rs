@@ -8,10 +8,10 @@ use serde_json::{Map, Value};
 use super::inputs;
 use crate::console::theme::Role;
 use crate::engine::{EventTone, ImpactLine, NodeImpact, RunId, RunStatus};
+use crate::plan::native::{body_from_value, body_to_value, node_from_value, node_to_value};
+use crate::plan::validate::{Finding, Severity};
 use crate::plan::{
-    AgentNode, Approve, Catalog, DecisionNode, Edge, Field, FieldKind, Node, NodeKind, SubplanNode, ToolInput, ToolNode, Verdict,
-    native::{body_from_value, body_to_value},
-    validate::{Finding, Severity},
+    AgentNode, Approve, Catalog, DecisionNode, Edge, Field, FieldKind, Node, NodeKind, SubplanNode, ToolInput, ToolNode, Verdict, nest,
 };
 use crate::text::{Glyph, Plain};
 
@@ -51,17 +51,9 @@ fn named(args: &Map<String, Value>, inputs: &Map<String, Value>) -> Plain {
 pub fn summary(node: &Node, inputs: &Map<String, Value>) -> Plain {
     match &node.kind {
         NodeKind::Tool(ToolNode { input: ToolInput::Args(args), .. }) => named(args, inputs),
-        NodeKind::Tool(_)
-        | NodeKind::Agent(_)
-        | NodeKind::Code(_)
-        | NodeKind::Decision(_)
-        | NodeKind::Merge(_)
-        | NodeKind::Transform(_)
-        | NodeKind::Approval(_)
-        | NodeKind::Loop(_)
-        | NodeKind::Map(_) => short(&text(node), inputs),
         NodeKind::Subplan(SubplanNode::File { path, .. }) => Plain::summary(path),
         NodeKind::Subplan(SubplanNode::Inline(plan)) => short(&plan.goal, inputs),
+        _ => short(&text(node), inputs),
     }
 }
 
@@ -79,13 +71,7 @@ pub fn gated(node: &Node, catalog: &Catalog) -> bool {
             let card = catalog.agents.iter().find(|agent| Some(&agent.name) == work.agent.as_ref());
             (false, card.and_then(|card| asks(card.approve)))
         }
-        NodeKind::Code(_)
-        | NodeKind::Decision(DecisionNode::Expression(_))
-        | NodeKind::Merge(_)
-        | NodeKind::Transform(_)
-        | NodeKind::Subplan(_)
-        | NodeKind::Loop(_)
-        | NodeKind::Map(_) => (false, None),
+        _ => (false, None),
     };
     certain || asks(node.policy.approve).or(usual).unwrap_or(false)
 }
@@ -112,24 +98,32 @@ pub fn text(node: &Node) -> String {
     }
 }
 
+/// What the text of a node is called, and the end of a file name that tells an editor what it is.
+fn sort_of_text(work: &NodeKind) -> (&'static str, &'static str) {
+    match work {
+        NodeKind::Agent(_) | NodeKind::Decision(DecisionNode::Agent(_)) => ("objective", ".md"),
+        NodeKind::Tool(ToolNode { input: ToolInput::Args(_), .. }) => ("arguments", ".json"),
+        NodeKind::Tool(ToolNode { input: ToolInput::Query(_), .. }) => ("query", ".txt"),
+        NodeKind::Code(_) => ("code", ".js"),
+        NodeKind::Decision(DecisionNode::Expression(_)) => ("expression", ".md"),
+        NodeKind::Merge(_) => ("template", ".json"),
+        NodeKind::Transform(_) => ("value", ".json"),
+        NodeKind::Approval(_) => ("question", ".md"),
+        NodeKind::Subplan(SubplanNode::Inline(_)) => ("plan inside", ".json"),
+        NodeKind::Subplan(SubplanNode::File { .. }) => ("file", ".txt"),
+        NodeKind::Loop(_) => ("repeats until", ".txt"),
+        NodeKind::Map(_) => ("once for each of", ".txt"),
+    }
+}
+
 /// What the text of a node is called.
 pub fn text_name(work: &NodeKind) -> &'static str {
-    match work {
-        NodeKind::Agent(_) | NodeKind::Decision(DecisionNode::Agent(_)) => "objective",
-        NodeKind::Tool(tool) => match tool.input {
-            ToolInput::Args(_) => "arguments",
-            ToolInput::Query(_) => "query",
-        },
-        NodeKind::Code(_) => "code",
-        NodeKind::Decision(DecisionNode::Expression(_)) => "expression",
-        NodeKind::Merge(_) => "template",
-        NodeKind::Transform(_) => "value",
-        NodeKind::Approval(_) => "question",
-        NodeKind::Subplan(SubplanNode::Inline(_)) => "plan inside",
-        NodeKind::Subplan(SubplanNode::File { .. }) => "file",
-        NodeKind::Loop(_) => "repeats until",
-        NodeKind::Map(_) => "once for each of",
-    }
+    sort_of_text(work).0
+}
+
+/// The end of a file name that tells an editor what the text is.
+pub fn text_suffix(work: &NodeKind) -> &'static str {
+    sort_of_text(work).1
 }
 
 /// A title for editing a node's text.
@@ -137,28 +131,7 @@ pub fn text_title(node: &Node) -> String {
     match &node.kind {
         NodeKind::Loop(_) => format!("`{}` repeats until", node.id),
         NodeKind::Map(_) => format!("`{}` runs once for each of", node.id),
-        NodeKind::Agent(_)
-        | NodeKind::Tool(_)
-        | NodeKind::Code(_)
-        | NodeKind::Decision(_)
-        | NodeKind::Merge(_)
-        | NodeKind::Transform(_)
-        | NodeKind::Approval(_)
-        | NodeKind::Subplan(_) => format!("{} of `{}`", text_name(&node.kind), node.id),
-    }
-}
-
-/// The end of a file name that tells an editor what the text is.
-pub fn text_suffix(work: &NodeKind) -> &'static str {
-    match work {
-        NodeKind::Agent(_) | NodeKind::Approval(_) | NodeKind::Decision(_) => ".md",
-        NodeKind::Loop(_) | NodeKind::Map(_) | NodeKind::Subplan(SubplanNode::File { .. }) => ".txt",
-        NodeKind::Tool(tool) => match tool.input {
-            ToolInput::Args(_) => ".json",
-            ToolInput::Query(_) => ".txt",
-        },
-        NodeKind::Code(_) => ".js",
-        NodeKind::Merge(_) | NodeKind::Transform(_) | NodeKind::Subplan(SubplanNode::Inline(_)) => ".json",
+        kind => format!("{} of `{}`", text_name(kind), node.id),
     }
 }
 
@@ -201,6 +174,19 @@ pub fn with_text(work: &NodeKind, text: &str) -> Result<NodeKind, String> {
 /// Words for a person, with line and column.
 pub fn parse(text: &str) -> Result<Value, String> {
     serde_json::from_str(text).map_err(|error| format!("not valid JSON: {error}"))
+}
+
+/// A node as JSON, with the ids of the plan that it is in.
+pub fn node_json(node: &Node) -> String {
+    pretty(&node_to_value(&nest::node_within(nest::prefix(&node.id), node)))
+}
+
+/// A node from its JSON.
+///
+/// # Errors
+/// Words for a person.
+pub fn node_of(text: &str) -> Result<Node, String> {
+    node_from_value(parse(text)?, "").map_err(|error| error.to_string())
 }
 
 /// JSON for reading and editing.
@@ -265,7 +251,7 @@ pub fn result(value: &Value) -> String {
     }
 }
 
-/// A result for reading where nobody edits it: an object with texts of several lines is told by its fields, line by line.
+/// A result for reading where nobody edits it: an object with texts of several lines is shown field by field, line by line.
 pub fn readable(value: &Value) -> String {
     let long = |value: &Value| value.as_str().is_some_and(|text| text.contains('\n'));
     match value {
@@ -372,31 +358,15 @@ pub fn approve(approve: Option<Approve>) -> &'static str {
     }
 }
 
-/// How bad a finding is, in one word.
-pub fn severity(severity: Severity) -> &'static str {
+/// How bad a finding is: in a word, by its mark, and how that looks.
+pub fn severity(severity: Severity) -> (&'static str, Glyph, Role) {
     match severity {
-        Severity::Error => "error",
-        Severity::Warning => "warning",
+        Severity::Error => ("error", Glyph::Error, Role::Error),
+        Severity::Warning => ("warning", Glyph::Warning, Role::Warning),
     }
 }
 
-/// How a finding looks.
-pub fn severity_role(severity: Severity) -> Role {
-    match severity {
-        Severity::Error => Role::Error,
-        Severity::Warning => Role::Warning,
-    }
-}
-
-/// The mark of a finding.
-pub fn severity_glyph(severity: Severity) -> Glyph {
-    match severity {
-        Severity::Error => Glyph::Error,
-        Severity::Warning => Glyph::Warning,
-    }
-}
-
-/// Where a finding stands: at which node, or on which edge.
+/// Where a finding is: at which node, or on which edge.
 pub fn finding_place(finding: &Finding, edge: Option<&Edge>) -> String {
     match (&finding.node, edge) {
         (_, Some(edge)) => format!("{} to {}", edge.from, edge.to),

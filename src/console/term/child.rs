@@ -6,7 +6,7 @@ use std::process::{ExitStatus, Stdio};
 
 use tokio::process::Command;
 
-/// Why an edited text did not come back. The text that was given stands.
+/// Why an edited text did not come back. The text that was given stays.
 #[derive(Debug, thiserror::Error)]
 pub enum EditorError {
     /// No editor could be run.
@@ -25,7 +25,7 @@ pub enum EditorError {
         /// How.
         status: ExitStatus,
     },
-    /// The text can't be handed over or taken back.
+    /// The text can't be handed over or read back.
     #[error("can't exchange the text with the editor: {0}")]
     File(#[from] io::Error),
 }
@@ -35,7 +35,7 @@ pub(super) fn editor_command(var: impl Fn(&str) -> Option<String>) -> String {
     ["VISUAL", "EDITOR"].into_iter().filter_map(var).find(|command| !command.trim().is_empty()).unwrap_or_else(|| "vi".to_owned())
 }
 
-/// Runs the editor on a private file that holds the text, on the terminal, and gives back what the file holds then.
+/// Runs the editor on a private file that holds the text, on the terminal, and returns what the file holds then.
 pub(super) async fn edit(editor: &str, text: &str, suffix: &str) -> Result<String, EditorError> {
     let mut file = tempfile::Builder::new().prefix("dagdeck-").suffix(suffix).tempfile()?;
     file.write_all(text.as_bytes())?;

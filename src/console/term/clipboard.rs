@@ -8,15 +8,13 @@ use crate::text::Plain;
 /// Bytes of text that terminals take for sure: 100,000 of the sequence, after base64.
 const LIMIT: usize = 74_994;
 
-/// What was copied, to be told to the operator.
+/// How much was copied, for the message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct CopyReport {
     /// Bytes sent.
     pub bytes: usize,
     /// Bytes there were.
     pub of: usize,
-    /// Lines sent.
-    pub lines: usize,
 }
 
 /// The terminal's surroundings, as far as copying goes.
@@ -32,7 +30,7 @@ pub(super) enum ClipboardRoute {
 pub(super) fn copy(lines: &[Plain], route: ClipboardRoute) -> (Vec<u8>, CopyReport) {
     let text = lines.iter().map(Plain::as_str).collect::<Vec<_>>().join("\n");
     let cut = &text[..text.floor_char_boundary(LIMIT)];
-    let copied = CopyReport { bytes: cut.len(), of: text.len(), lines: if cut.is_empty() { 0 } else { cut.matches('\n').count() + 1 } };
+    let copied = CopyReport { bytes: cut.len(), of: text.len() };
     let mut sequence = String::new();
     // Writing to a String has no way to fail.
     let _ = CopyToClipboard::to_clipboard_from(cut).write_ansi(&mut sequence);
@@ -52,7 +50,7 @@ mod tests {
     fn text_is_copied_by_osc_52() {
         let (bytes, copied) = copy(&Plain::block("hi\nthere"), ClipboardRoute::Direct);
         assert_eq!(String::from_utf8(bytes).unwrap(), "\x1b]52;c;aGkKdGhlcmU=\x1b\\");
-        assert_eq!(copied, CopyReport { bytes: 8, of: 8, lines: 2 });
+        assert_eq!(copied, CopyReport { bytes: 8, of: 8 });
     }
 
     #[test]
@@ -65,7 +63,7 @@ mod tests {
     #[test]
     fn what_is_too_long_is_cut_and_told() {
         let (_, copied) = copy(&[Plain::line(&"é".repeat(60_000))], ClipboardRoute::Direct);
-        assert_eq!(copied, CopyReport { bytes: 74_994, of: 120_000, lines: 1 });
+        assert_eq!(copied, CopyReport { bytes: 74_994, of: 120_000 });
     }
 
     #[test]

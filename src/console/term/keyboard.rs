@@ -1,4 +1,4 @@
-//! `Keyboard`: what comes from the terminal, with characters that come in one read told apart from single keys: text that somebody pasted
+//! `Keyboard`: what comes from the terminal, with characters of one read kept apart from single keys: text that somebody pasted
 //! into a terminal without bracketed paste, or keys typed ahead on a slow line. Nobody reads a gate between them, so none of them decides.
 
 use crossterm::event::{Event as Input, EventStream, KeyCode, KeyEvent, KeyEventKind, KeyModifiers};
@@ -40,7 +40,7 @@ impl Keyboard {
     }
 
     /// Stops reading; what came and was not given is dropped.
-    pub(super) fn let_go(&mut self) {
+    pub(super) fn release(&mut self) {
         *self = Self::default();
     }
 

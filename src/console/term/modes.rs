@@ -25,7 +25,7 @@ pub(super) enum Mode {
     Title,
     /// The scrollback stays as it is.
     AlternateScreen,
-    /// Pasted text is told from typed text.
+    /// Pasted text is kept apart from typed text.
     BracketedPaste,
     /// The cursor shows only in text fields.
     HiddenCursor,
@@ -44,7 +44,7 @@ pub(super) trait Device {
     fn leave(&mut self, mode: Mode) -> io::Result<()>;
 }
 
-/// The modes that are on, shared by whoever may have to end them.
+/// The modes that are on, shared by all that may have to end them.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Modes {
     on: Arc<Mutex<Vec<Mode>>>,
@@ -55,7 +55,7 @@ impl Modes {
     pub(super) fn enter(&self, device: &mut impl Device) -> io::Result<()> {
         for mode in Mode::ALL {
             if let Err(error) = device.enter(mode) {
-                // The failure that is told is the first one; that of cleaning up would hide it.
+                // The failure that is reported is the first one; that of cleaning up would hide it.
                 let _ = self.leave(device);
                 return Err(error);
             }
@@ -143,7 +143,7 @@ fn leave_bytes(mode: Mode) -> io::Result<Vec<u8>> {
 mod tests {
     use super::*;
 
-    /// Records what is done; fails where told.
+    /// Records what is done; fails where asked to.
     #[derive(Default)]
     struct Fake {
         done: Vec<(bool, Mode)>,

@@ -216,7 +216,7 @@ impl Term {
 
     /// Gives the terminal back for good, and leaves a few words in the scrollback.
     pub fn close(mut self, farewell: &[Plain]) -> io::Result<()> {
-        self.keyboard.let_go();
+        self.keyboard.release();
         let left = self.modes.leave(&mut Tty::new(&self.writer));
         let words: String = farewell.iter().map(|line| format!("{line}\n")).collect();
         left.and(self.writer.write(words.into_bytes(), Instant::now() + WORDS))
@@ -224,7 +224,7 @@ impl Term {
 
     /// Stops reading keys and leaves every mode, for somebody else to use the terminal.
     async fn hand_over(&mut self) -> io::Result<()> {
-        self.keyboard.let_go();
+        self.keyboard.release();
         tokio::time::sleep(LETTING_GO).await;
         self.modes.leave(&mut Tty::new(&self.writer))
     }
@@ -281,7 +281,7 @@ impl Term {
 
 impl Drop for Term {
     fn drop(&mut self) {
-        self.keyboard.let_go();
+        self.keyboard.release();
         // Nobody is left to tell; after `close` there is nothing to do.
         let _ = self.modes.leave(&mut Tty::new(&self.writer));
     }

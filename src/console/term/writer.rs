@@ -98,7 +98,7 @@ mod tests {
 
     use super::*;
 
-    /// Answers each write as told, then takes everything.
+    /// Answers each write as asked, then takes everything.
     struct Moody(VecDeque<io::Result<usize>>, Vec<u8>);
 
     impl Write for Moody {
@@ -127,7 +127,7 @@ mod tests {
         assert_eq!(write_out(&mut out, b"x").unwrap_err().kind(), ErrorKind::WriteZero);
     }
 
-    /// Takes nothing until told.
+    /// Takes nothing until released.
     struct Stalled(mpsc::Receiver<()>);
 
     impl Write for Stalled {

@@ -3,7 +3,7 @@
 use serde_json::json;
 
 use super::Deck;
-use crate::console::model::Dialog;
+use crate::console::model::{Dialog, ListOf};
 use crate::engine::{Event, Mark, NodeImpact, NodeState, Pace};
 
 fn state(deck: &Deck, node: &str) -> NodeState {
@@ -127,7 +127,7 @@ fn breakpoints_are_added_changed_and_removed_in_their_list() {
     assert_eq!(deck.engine().breakpoints().count(), 1);
     deck.keys("d");
     assert_eq!(deck.engine().breakpoints().count(), 0);
-    assert!(matches!(deck.model.dialogs.last(), Some(Dialog::Breaks { .. })));
+    assert!(matches!(deck.model.dialogs.last(), Some(Dialog::List { of: ListOf::Breaks, .. })));
 }
 
 #[test]

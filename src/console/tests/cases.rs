@@ -226,3 +226,14 @@ fn nothing_wakes_an_idle_console_and_the_title_is_not_set_again() {
     done.flush();
     assert_eq!(next_wake(&done.model, done.now), None, "{}", done.screen());
 }
+
+#[test]
+fn with_reduced_motion_the_screen_changes_only_when_something_happens() {
+    let mut deck = Deck::running(80, 24);
+    assert!(next_wake(&deck.model, deck.now).is_some());
+    deck.model.look.reduced_motion = true;
+    assert_eq!(next_wake(&deck.model, deck.now), None, "times of what runs stay as they are");
+    deck.keys("H ]");
+    deck.keys("0 space");
+    assert!(next_wake(&deck.model, deck.now).is_some(), "a replay that a person plays goes on");
+}

@@ -15,7 +15,7 @@ fn edited(width: u16, height: u16) -> Deck {
     deck.keys("d O");
     deck.type_text(" today");
     deck.keys("enter");
-    let mut list = deck.model.editor.node(&NodeId::new("list")).unwrap().clone();
+    let mut list = deck.model.editor.addressed().node(&NodeId::new("list")).unwrap().clone();
     list.kind = serde_json::from_value::<crate::plan::Node>(json!({"id": "list", "tool": "list_directory", "args": {"path": "tests"}}))
         .unwrap()
         .kind;
@@ -25,7 +25,7 @@ fn edited(width: u16, height: u16) -> Deck {
     deck
 }
 
-/// What stands in `other.json`.
+/// What is in `other.json`.
 fn other() -> Plan {
     let mut other = plan();
     other.goal = "count the lines of rust".into();
@@ -67,9 +67,9 @@ fn one_difference_is_taken_back_and_undone() {
     deck.keys("=");
     assert!(deck.sees("3 differences to original"), "{}", deck.screen());
     let lost = deck.model.editor.compare.differences().iter().position(|difference| difference.subject == "scan").unwrap();
-    deck.model.editor.compare.selected = lost;
+    deck.model.editor.compare.place.selected = lost;
     deck.keys("x");
-    assert!(deck.model.editor.node(&NodeId::new("scan")).is_some(), "{}", deck.screen());
+    assert!(deck.model.editor.addressed().node(&NodeId::new("scan")).is_some(), "{}", deck.screen());
     assert!(deck.model.editor.addressed().depends(&NodeId::new("write"), &NodeId::new("scan")), "it came back with its edges");
     assert!(deck.sees("2 differences") && deck.sees("set back"), "{}", deck.screen());
     deck.keys("u");

@@ -5,7 +5,7 @@ use crate::console::model::{Dialog, Lines, TextField, TreeRowKind};
 use crate::plan::{NodeId, NodeKind, ToolInput, ToolNode};
 
 fn depends(deck: &Deck, id: &str) -> Vec<String> {
-    deck.model.editor.node(&NodeId::new(id)).unwrap().depends_on.iter().map(ToString::to_string).collect()
+    deck.model.editor.addressed().node(&NodeId::new(id)).unwrap().depends_on.iter().map(ToString::to_string).collect()
 }
 
 #[test]
@@ -47,7 +47,7 @@ fn a_node_is_added_below_the_selected_one_and_undone() {
     deck.keys("ctrl-s");
     assert_eq!(depends(&deck, "read_file"), ["list"]);
     deck.keys("u");
-    assert!(deck.model.editor.node(&NodeId::new("read_file")).is_none());
+    assert!(deck.model.editor.addressed().node(&NodeId::new("read_file")).is_none());
     deck.keys("U");
     assert_eq!(depends(&deck, "read_file"), ["list"]);
 }
@@ -79,7 +79,7 @@ fn a_rename_takes_references_with_it() {
     deck.keys("R");
     deck.keys("2 enter");
     assert_eq!(depends(&deck, "write"), ["count2", "scan"]);
-    let write = deck.model.editor.node(&NodeId::new("write")).unwrap();
+    let write = deck.model.editor.addressed().node(&NodeId::new("write")).unwrap();
     assert!(crate::console::model::words::text(write).contains("{{count2}}"));
     assert_eq!(deck.model.selected_id().unwrap().as_str(), "count2");
 }

@@ -5,7 +5,7 @@ use serde_json::json;
 use super::Deck;
 use crate::console::{
     commands,
-    model::{Dialog, Focus, KeyContext, PickItem, PlanScreen, Screen, contexts},
+    model::{Dialog, Focus, KeyContext, PickItem, PickThen, PlanScreen, Screen, contexts},
     view,
 };
 
@@ -118,7 +118,8 @@ fn entries_of_the_palette_that_are_one_do_one_thing() {
         assert_eq!(alike, 1, "{} stands in the palette more than once", item.label.as_str());
     }
     for item in &items {
-        let one = commands::find(&item.value).unwrap();
+        let PickThen::Command(id) = &item.then else { panic!("{item:?}") };
+        let one = commands::find(id).unwrap();
         for other in commands::all().filter(|other| other.in_palette() && other.title == one.title && other.description == one.description)
         {
             assert!(std::ptr::fn_addr_eq(one.run, other.run), "`{}` and `{}` are one entry and do two things", one.id, other.id);

@@ -71,7 +71,8 @@ impl Deck {
 
     /// A console whose host has not said anything yet.
     pub fn alone(width: u16, height: u16, theme: Theme) -> Self {
-        let look = Look { theme, name: "terminal".into(), themes: vec!["terminal".into(), "mono".into()], keymap: Keymap::default() };
+        let (keymap, themes) = (Keymap::default(), vec!["terminal".into(), "mono".into()]);
+        let look = Look { theme, name: "terminal".into(), themes, keymap, reduced_motion: false };
         Self {
             model: Model::new(look, (width, height)),
             now: Time(1_750_000_000_000),
@@ -273,9 +274,7 @@ impl Deck {
     /// Selects a node in the tree.
     pub fn select(&mut self, node: &str) {
         self.flush();
-        self.model.with_tree(|tree, plan| {
-            tree.reveal(plan, &NodeId::new(node));
-        });
+        self.model.reveal(&NodeId::new(node));
     }
 
     /// The engine's own state of the newest run.
@@ -284,7 +283,7 @@ impl Deck {
     }
 }
 
-/// What stands in the file that the plan of the story writes.
+/// What is in the file that the plan of the story writes.
 const LONGEST: &str = "# Longest files\n\n| lines | file |\n| ---: | --- |\n| 98 | src/lib.rs |\n| 40 | src/main.rs |\n";
 
 fn actor() -> Actor {

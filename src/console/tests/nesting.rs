@@ -50,7 +50,7 @@ fn nodes_inside_stand_below_their_owner_before_what_needs_it() {
 fn nodes_inside_are_edited_where_they_stand_and_undone() {
     let mut deck = planned();
     let depends = |deck: &Deck, id: &str| {
-        deck.model.editor.node(&NodeId::new(id)).map(|node| node.depends_on.iter().map(ToString::to_string).collect::<Vec<_>>())
+        deck.model.editor.addressed().node(&NodeId::new(id)).map(|node| node.depends_on.iter().map(ToString::to_string).collect::<Vec<_>>())
     };
     deck.select("each/save");
     deck.keys("D");
@@ -105,9 +105,9 @@ fn each_kind_of_node_is_added_and_a_new_body_has_a_step_to_begin_with() {
         if id != "plan" {
             deck.keys("ctrl-s");
         }
-        let node = deck.model.editor.node(&NodeId::new(id)).unwrap_or_else(|| panic!("no {id}"));
+        let node = deck.model.editor.addressed().node(&NodeId::new(id)).unwrap_or_else(|| panic!("no {id}"));
         assert_eq!(node.depends_on, [NodeId::new("find")]);
-        assert!(deck.model.editor.node(&NodeId::new(format!("{id}/step"))).is_some());
+        assert!(deck.model.editor.addressed().node(&NodeId::new(format!("{id}/step"))).is_some());
     }
     deck.keys("a");
     deck.type_text("decision by");

@@ -192,7 +192,7 @@ fn a_run_that_opens_below_a_dialog_does_not_change_what_that_is_about() {
     let records = records(&deck);
     deck.notice(Notice::RunOpened { run: run("run-9"), records, driver: Driver::Nobody });
     assert_eq!(deck.model.shown_run().unwrap().id, run("run-1"));
-    assert!(matches!(deck.model.dialogs.last(), Some(Dialog::Breaks { .. })));
+    assert!(matches!(deck.model.dialogs.last(), Some(Dialog::List { of: crate::console::model::ListOf::Breaks, .. })));
     assert!(said(&deck).contains("run 2 is open"), "{}", said(&deck));
 }
 
@@ -202,7 +202,7 @@ fn counted(view: &RunView, standing: Standing) -> usize {
 }
 
 #[test]
-fn nodes_are_counted_right_after_every_verb() {
+fn nodes_are_counted_right_after_every_action() {
     const ALL: [Standing; 6] = [Standing::Ahead, Standing::Working, Standing::Waiting, Standing::Done, Standing::Failed, Standing::Dropped];
     let mut deck = Deck::running(120, 40);
     let check = |deck: &Deck, after: &str| {

@@ -69,7 +69,7 @@ fn the_selection_stays_on_its_run_when_the_list_changes() {
     deck.notice(Notice::Runs(vec![summary("b", None), summary("a", None)]));
     deck.keys("tab 3 j");
     deck.notice(Notice::Runs(vec![summary("c", None), summary("b", None), summary("a", None)]));
-    assert_eq!(deck.model.runs.listing[deck.model.runs.selected].run.0, "a");
+    assert_eq!(deck.model.runs.listing[deck.model.runs.place.selected].run.0, "a");
 }
 
 #[test]
@@ -205,7 +205,7 @@ fn two_runs_side_by_side_on_the_screen() {
 fn two_runs_side_by_side_go_on_as_the_runs_do_and_the_selection_stays_on_its_row() {
     let mut deck = versus(120, 40);
     deck.keys("G");
-    let selected = |deck: &Deck| deck.model.runs.versus.as_ref().map(|versus| (versus.selected, versus.len())).unwrap();
+    let selected = |deck: &Deck| deck.model.runs.versus.as_ref().map(|versus| (versus.place.selected, versus.len())).unwrap();
     let before = selected(&deck);
     deck.command(&RunId("run-1".into()), Command::act(Action::Skip { node: "write".into() }));
     assert_eq!(selected(&deck), before, "an event by itself compares nothing");

@@ -3,7 +3,7 @@
 use serde_json::json;
 
 use super::Deck;
-use crate::console::model::{Dialog, RunRecords, RunView, SearchMark};
+use crate::console::model::{Dialog, ListOf, RunRecords, RunView, SearchMark};
 use crate::engine::{Action, ActionTarget, Command, ErrorKind, NodeError, NodeImpact, Pace, RunId, ToolCall, WorkerFact};
 use crate::host::client::{Driver, Notice};
 use crate::plan::Verdict;
@@ -47,7 +47,7 @@ fn a_breakpoint_left_as_it_is_changes_nothing_and_one_undo_takes_a_change_back()
     deck.keys("b B");
     let before = deck.engine().last_seq();
     deck.keys("e enter");
-    assert!(matches!(deck.model.dialogs.last(), Some(Dialog::Breaks { .. })), "{}", deck.screen());
+    assert!(matches!(deck.model.dialogs.last(), Some(Dialog::List { of: ListOf::Breaks, .. })), "{}", deck.screen());
     assert_eq!(deck.engine().last_seq(), before);
     deck.keys("e");
     deck.model.dialogs.last_mut().unwrap().field().unwrap().set("after count");

@@ -66,52 +66,32 @@ pub(super) fn parse(word: &str) -> Option<Color> {
         let [_, r, g, b] = value.to_be_bytes();
         return Some(Color::Rgb(r, g, b));
     }
-    if let Some(index) = NAMES.iter().position(|name| *name == word) {
-        return u8::try_from(index).ok().map(named);
-    }
-    word.parse::<u8>().ok().map(Color::Indexed)
+    let named = ANSI.iter().find(|(name, _)| *name == word).map(|(_, colour)| *colour);
+    named.or_else(|| word.parse().ok().map(Color::Indexed))
 }
 
-/// The names of the 16 ANSI colours, in their order.
-const NAMES: [&str; 16] = [
-    "black",
-    "red",
-    "green",
-    "yellow",
-    "blue",
-    "magenta",
-    "cyan",
-    "white",
-    "bright-black",
-    "bright-red",
-    "bright-green",
-    "bright-yellow",
-    "bright-blue",
-    "bright-magenta",
-    "bright-cyan",
-    "bright-white",
+/// The 16 ANSI colours in their order, by the names of theme files.
+const ANSI: [(&str, Color); 16] = [
+    ("black", Color::Black),
+    ("red", Color::Red),
+    ("green", Color::Green),
+    ("yellow", Color::Yellow),
+    ("blue", Color::Blue),
+    ("magenta", Color::Magenta),
+    ("cyan", Color::Cyan),
+    ("white", Color::Gray),
+    ("bright-black", Color::DarkGray),
+    ("bright-red", Color::LightRed),
+    ("bright-green", Color::LightGreen),
+    ("bright-yellow", Color::LightYellow),
+    ("bright-blue", Color::LightBlue),
+    ("bright-magenta", Color::LightMagenta),
+    ("bright-cyan", Color::LightCyan),
+    ("bright-white", Color::White),
 ];
 
 fn named(index: u8) -> Color {
-    const NAMED: [Color; 16] = [
-        Color::Black,
-        Color::Red,
-        Color::Green,
-        Color::Yellow,
-        Color::Blue,
-        Color::Magenta,
-        Color::Cyan,
-        Color::Gray,
-        Color::DarkGray,
-        Color::LightRed,
-        Color::LightGreen,
-        Color::LightYellow,
-        Color::LightBlue,
-        Color::LightMagenta,
-        Color::LightCyan,
-        Color::White,
-    ];
-    NAMED.get(usize::from(index)).copied().unwrap_or(Color::Reset)
+    ANSI.get(usize::from(index)).map_or(Color::Reset, |(_, colour)| *colour)
 }
 
 /// The ANSI colour of the same hue. Nearest by distance would turn soft colours grey, and hue is what tells states apart.

@@ -28,17 +28,6 @@ pub struct Theme {
     glyphs: GlyphSet,
 }
 
-/// How one node state looks.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct StateLook {
-    /// One column.
-    pub glyph: &'static str,
-    /// The engine's word for it.
-    pub word: &'static str,
-    /// For both.
-    pub style: Style,
-}
-
 impl Theme {
     /// The style of a role. A role without a background leaves the one below, so that rows keep their selection.
     pub fn style(&self, role: Role) -> Style {
@@ -67,25 +56,24 @@ impl Theme {
         self.glyphs = glyphs;
         self
     }
+}
 
-    /// Glyph, word and style of a node's state.
-    pub fn state(&self, state: &NodeState) -> StateLook {
-        let (glyph, role) = match state {
-            NodeState::Pending => (Glyph::Pending, Role::Pending),
-            NodeState::Ready => (Glyph::Ready, Role::Ready),
-            NodeState::Held => (Glyph::Held, Role::Held),
-            NodeState::Waiting { .. } => (Glyph::Waiting, Role::Waiting),
-            NodeState::Running => (Glyph::Running, Role::Running),
-            NodeState::Retrying { .. } => (Glyph::Retrying, Role::Retrying),
-            NodeState::Succeeded => (Glyph::Succeeded, Role::Succeeded),
-            NodeState::Passed => (Glyph::Passed, Role::Passed),
-            NodeState::Skipped => (Glyph::Skipped, Role::Skipped),
-            NodeState::Failed => (Glyph::Failed, Role::Failed),
-            NodeState::FailedSafe => (Glyph::FailedSafe, Role::FailedSafe),
-            NodeState::Cancelled => (Glyph::Cancelled, Role::Cancelled),
-            NodeState::Unknown => (Glyph::Unknown, Role::Unknown),
-        };
-        StateLook { glyph: self.glyph(glyph), word: state.word(), style: self.style(role) }
+/// How a node's state looks.
+pub fn of_state(state: &NodeState) -> (Glyph, Role) {
+    match state {
+        NodeState::Pending => (Glyph::Pending, Role::Pending),
+        NodeState::Ready => (Glyph::Ready, Role::Ready),
+        NodeState::Held => (Glyph::Held, Role::Held),
+        NodeState::Waiting { .. } => (Glyph::Waiting, Role::Waiting),
+        NodeState::Running => (Glyph::Running, Role::Running),
+        NodeState::Retrying { .. } => (Glyph::Retrying, Role::Retrying),
+        NodeState::Succeeded => (Glyph::Succeeded, Role::Succeeded),
+        NodeState::Passed => (Glyph::Passed, Role::Passed),
+        NodeState::Skipped => (Glyph::Skipped, Role::Skipped),
+        NodeState::Failed => (Glyph::Failed, Role::Failed),
+        NodeState::FailedSafe => (Glyph::FailedSafe, Role::FailedSafe),
+        NodeState::Cancelled => (Glyph::Cancelled, Role::Cancelled),
+        NodeState::Unknown => (Glyph::Unknown, Role::Unknown),
     }
 }
 

@@ -1,10 +1,9 @@
 //! From a key to the command it means here, or to the text field that takes it.
 
 use super::{NextCommand, UpdateTurn, actions::typing::with_field, palette};
-use crate::console::{
-    commands::{self, ConsoleCommand},
-    model::{Key, KeyContext, Model, Status, contexts},
-};
+use crate::console::commands;
+use crate::console::commands::ConsoleCommand;
+use crate::console::model::{Key, KeyContext, Model, Status, contexts};
 
 /// A key came.
 pub fn key(model: &mut Model, turn: &mut UpdateTurn, key: Key) {
@@ -48,7 +47,7 @@ pub fn run(model: &mut Model, turn: &mut UpdateTurn, command: &ConsoleCommand) {
     match turn.next.take() {
         Some(NextCommand::Palette) => palette::open(model),
         Some(NextCommand::Run(id)) => {
-            if let Some(command) = palette::find(&id) {
+            if let Some(command) = palette::find(id) {
                 run(model, turn, command);
             }
         }
@@ -65,8 +64,7 @@ pub fn paste(model: &mut Model, turn: &mut UpdateTurn, text: &str) {
     model.inbox.asked = None;
     if !model.types() {
         let new = model.hint("request.focus");
-        model.status = Some(Status::warn(&format!("you can't paste here: press {new} for a new request, then paste")));
-        return;
+        return model.status = Some(Status::warn(&format!("you can't paste here: press {new} for a new request, then paste")));
     }
     with_field(model, |field| field.paste(text));
 }

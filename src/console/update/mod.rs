@@ -6,11 +6,11 @@ mod notices;
 mod palette;
 mod turn;
 
-use super::{
-    commands::help,
-    model::{Dialog, EditThen, GateShown, Key, Model, PlanScreen, ReaderDialog, Reading, Replay, RunView, Screen, Status},
-    theme::Theme,
+use super::commands::help;
+use super::model::{
+    Dialog, EditThen, GateShown, Key, Model, PlanScreen, ReaderDialog, Reading, Replay, RunView, Screen, Status, docs, scrolled,
 };
+use super::theme::Theme;
 use crate::{engine::Time, host::client::Notice};
 
 pub use turn::{ConsoleEffect, NextCommand, Parting, UpdateTurn};
@@ -97,6 +97,9 @@ pub fn prepare(model: &mut Model, now: Time) {
     }
     if model.place.screen == Screen::Versus {
         model.runs.refresh_versus();
+        if let Some(versus) = &mut model.runs.versus {
+            versus.look(docs::versus);
+        }
     }
     actions::act::refresh(model);
     settle(model);
@@ -123,41 +126,34 @@ fn settle(model: &mut Model) {
     }
     if let Some(view) = model.shown_run_mut() {
         view.log.settle(rows);
-        if let Some(trace) = &mut view.trace {
-            trace.top = super::model::scrolled(trace.top, trace.selected, trace.lines().len(), rows);
-        }
     }
     if model.place.screen == Screen::Timeline
         && let Some(chart) = model.shown_run().and_then(RunView::chart)
     {
         let at = model.selected_id().and_then(|id| chart.bars.iter().position(|bar| bar.node == *id)).unwrap_or(0);
-        let top = super::model::scrolled(model.place.first_bar, at, chart.bars.len(), rows.saturating_sub(2));
-        model.place.first_bar = top;
+        model.place.first_bar = scrolled(model.place.first_bar, at, chart.bars.len(), rows.saturating_sub(2));
     }
-    let runs = &mut model.runs;
-    runs.selected = runs.selected.min(runs.listing.len().saturating_sub(1));
-    runs.top = super::model::scrolled(runs.top, runs.selected, runs.listing.len(), rows.saturating_sub(1));
-    let compare = &mut model.editor.compare;
-    compare.top = super::model::scrolled(compare.top, compare.selected, compare.differences().len(), rows);
-    if let Some(versus) = &mut model.runs.versus {
-        versus.top = super::model::scrolled(versus.top, versus.selected, versus.len(), rows.saturating_sub(1));
+    // Above the rows of two runs is what each took.
+    let rows_of_list = rows.saturating_sub(usize::from(model.place.screen == Screen::Versus));
+    if let Some((place, len)) = model.list_mut() {
+        place.settle(len, rows_of_list);
     }
     let inbox = &mut model.inbox;
     if let Some(place) = inbox.place() {
-        inbox.top = super::model::scrolled(inbox.top, place, inbox.gates.len(), rows);
+        inbox.top = scrolled(inbox.top, place, inbox.gates.len(), rows);
     }
 }
 
 /// When something on the screen changes by itself, if it does: a gate becomes ready for keys, a second of elapsed time goes by while
 /// something runs and is in sight, or a replay plays there.
 pub fn next_wake(model: &Model, now: Time) -> Option<Time> {
-    let armed = model.gate_is_faced().then(|| model.safety.quiet_from()).filter(|at| *at > now);
+    let active = model.gate_is_faced().then(|| model.safety.quiet_from()).filter(|at| *at > now);
     let in_sight = model.place.screen.shows_stage();
     let ticks = match &model.place.shown {
         PlanScreen::Run(id) => model.runs.get(id).is_some_and(|run| run.works()),
         PlanScreen::Plan => model.request.planning.is_some(),
     };
-    let second = (ticks && in_sight).then(|| Time((now.0 / 1000 + 1) * 1000));
+    let second = (ticks && in_sight && !model.look.reduced_motion).then(|| Time((now.0 / 1000 + 1) * 1000));
     let plays = model.replay().filter(|_| in_sight).and_then(Replay::due);
-    [armed, second, plays].into_iter().flatten().min()
+    [active, second, plays].into_iter().flatten().min()
 }

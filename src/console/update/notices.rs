@@ -19,7 +19,6 @@ pub fn notice(model: &mut Model, turn: &mut UpdateTurn, notice: Notice) {
             if let Some(problem) = problems.first() {
                 model.status = Some(bad(problem));
             }
-            model.session.card_problems = problems;
             model.editor.refresh(&model.session.catalog);
             actions::run::start_asked(model, turn);
         }
@@ -75,8 +74,7 @@ fn bad(problem: &Problem) -> Status {
 }
 
 fn plan_node(model: &mut Model, id: PlanningId, node: Node) {
-    let Some(planning) = model.request.planning.as_mut().filter(|planning| planning.id == id) else { return };
-    planning.nodes += 1;
+    let Some(planning) = model.request.planning.as_ref().filter(|planning| planning.id == id) else { return };
     model.editor.stream(&planning.text, node);
 }
 
@@ -141,11 +139,8 @@ fn run_opened(model: &mut Model, turn: &mut UpdateTurn, id: RunId, records: &[Re
     actions::branch::say_interrupted(model, &id);
     if !model.dialogs.is_empty() && model.place.shown != PlanScreen::Run(id.clone()) {
         // What lies open is about what is shown.
-        let at = model.runs.open.iter().position(|run| run.id == id).map_or(1, |at| at + 1);
-        let key = |id: &str| model.hint(id);
-        let words = format!("run {at} is open: press {} or {} to see it", key("stage.next"), key("stage.previous"));
-        model.status = Some(Status::note(&words));
-        return;
+        let (at, next, previous) = (model.runs.number(&id).unwrap_or(1), model.hint("stage.next"), model.hint("stage.previous"));
+        return model.status = Some(Status::note(&format!("run {at} is open: press {next} or {previous} to see it")));
     }
     model.place.shown = PlanScreen::Run(id);
     model.editor.deps = None;
@@ -162,10 +157,7 @@ fn ask_previews(model: &Model, turn: &mut UpdateTurn, id: &RunId) {
     let Some(view) = model.runs.get(id) else { return };
     for gate in view.newest().run.open_gates() {
         let key = GateKey { run: id.clone(), gate: gate.id };
-        let payload = match model.inbox.drafts.get(&key) {
-            Some(ReplyDraft::Payload(edited)) => edited,
-            Some(ReplyDraft::Answer(_) | ReplyDraft::Words(_)) | None => &gate.payload,
-        };
+        let payload = ReplyDraft::payload(model.inbox.drafts.get(&key), gate);
         turn.send(Request::Preview { run: id.clone(), gate: gate.id, payload: payload.clone() });
     }
 }
@@ -270,7 +262,7 @@ fn stepped(model: &Model, id: &RunId) -> bool {
 
 /// What is said of a run that isn't shown.
 fn of_another(model: &Model, id: &RunId, status: Status) -> Status {
-    let at = model.runs.open.iter().position(|run| run.id == *id).map_or(1, |at| at + 1);
+    let at = model.runs.number(id).unwrap_or(1);
     Status { text: Plain::line(&format!("run {at}: ")).then(&status.text), ..status }
 }
 

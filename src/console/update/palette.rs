@@ -1,9 +1,8 @@
 //! The list of all commands, with their keys, or why they can't be used now.
 
-use crate::console::{
-    commands::{self, ConsoleCommand},
-    model::{Dialog, Model, Pick, PickItem, PickThen, contexts},
-};
+use crate::console::commands;
+use crate::console::commands::ConsoleCommand;
+use crate::console::model::{Dialog, Model, PickItem, PickThen, contexts};
 use crate::text::Plain;
 
 /// Commands whose keys decide gates: they take their own key only, never a pick from a list.
@@ -15,7 +14,7 @@ pub fn open(model: &mut Model) {
     let mut items: Vec<(&ConsoleCommand, PickItem)> = Vec::new();
     for command in commands::all().filter(|command| command.in_palette()) {
         let key = model.look.keymap.hint(command.id);
-        // One that stands in two contexts is listed once, with the keys of both.
+        // One that is in two contexts is listed once, with the keys of both.
         if let Some((_, known)) = items.iter_mut().find(|(known, _)| known.is_like(command)) {
             let other = key.filter(|key| known.key.as_ref() != Some(key));
             let both: Vec<String> = known.key.take().into_iter().chain(other).collect();
@@ -27,11 +26,11 @@ pub fn open(model: &mut Model) {
             Some(screen) if !here.contains(&command.context) => Err(screen.into()),
             Some(_) | None => (command.guard)(model),
         };
-        let item = PickItem::new(command.id, command.title, command.description);
+        let item = PickItem::new(PickThen::Command(command.id), command.title, command.description);
         items.push((command, PickItem { key, refused: refused.err().map(|why| Plain::line(&why)), ..item }));
     }
     let items = items.into_iter().map(|(_, item)| item).collect();
-    model.dialogs.push(Dialog::Pick(Pick::new("commands", items, PickThen::Command)));
+    model.dialogs.push(Dialog::pick("commands", items));
 }
 
 /// The command of that id, unless only its own key may run it.

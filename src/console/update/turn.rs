@@ -1,11 +1,9 @@
 //! `UpdateTurn`: one message being worked on, and what the world is asked to do for it.
 
-use crate::{
-    console::model::{EditThen, Key},
-    engine::{StopSignal, Time},
-    host::client::Request,
-    text::Plain,
-};
+use crate::console::model::{EditThen, Key};
+use crate::engine::{StopSignal, Time};
+use crate::host::client::Request;
+use crate::text::Plain;
 
 /// What is asked of the world.
 #[derive(Clone, Debug, PartialEq)]
@@ -52,7 +50,7 @@ pub enum ConsoleEffect {
 pub enum Parting {
     /// They are cancelled.
     Cancels,
-    /// They stand as they are, and can be resumed: what is at work breaks off.
+    /// They stay as they are, and can be resumed: what is at work breaks off.
     Leaves,
     /// The same, because a signal ended the console.
     Interrupted(StopSignal),
@@ -73,13 +71,13 @@ pub struct UpdateTurn {
     pub next: Option<NextCommand>,
 }
 
-/// What a command leaves to be done after it, by whoever knows all commands.
+/// What a command leaves to be done after it, where all commands are known.
 #[derive(Clone, Debug, PartialEq)]
 pub enum NextCommand {
     /// Show the list of all commands.
     Palette,
     /// Run the command of that id.
-    Run(String),
+    Run(&'static str),
 }
 
 impl UpdateTurn {

@@ -1,12 +1,12 @@
 //! What the state calls for: the commands that come first among the hints, those that could not be meant, and what they are called now.
 
-use crate::console::model::{Model, ReplyDraft, Screen, is_question, wants_answer};
-use crate::engine::{NodeState, Pace};
+use crate::console::model::{Model, PlanScreen, ReplyDraft, Screen, is_question, wants_answer};
+use crate::engine::{Action, NodeState, Pace};
 
 /// The commands that help most here, in the order in which the state calls for them: help first, as everywhere.
-pub fn for_now(model: &Model, usual: &'static [&'static str]) -> Vec<&'static str> {
+pub fn for_now(model: &Model, usual: impl Iterator<Item = &'static str>) -> Vec<&'static str> {
     let first = first(model);
-    let (help, rest): (Vec<&str>, Vec<&str>) = usual.iter().copied().partition(|id| *id == "app.help");
+    let (help, rest): (Vec<&str>, Vec<&str>) = usual.partition(|id| *id == "app.help");
     let rest = rest.into_iter().filter(|id| !first.contains(id) && !is_refused(model, id));
     help.into_iter().chain(first.iter().copied()).chain(rest).collect()
 }
@@ -48,12 +48,13 @@ fn is_refused(model: &Model, id: &str) -> bool {
 }
 
 /// What a command is called as things stand; nothing where it is called as always.
-pub fn name(model: &Model, id: &str) -> Option<&'static str> {
+pub fn name(model: &Model, id: &str) -> Option<String> {
     let node = || model.shown_run().zip(model.selected_id());
-    match id {
+    let name = match id {
         "act.into" => node().filter(|(view, node)| view.newest().run.held_calls(node).next().is_some()).map(|_| "next halt"),
         "act.hold" => node().filter(|(view, node)| view.newest().run.kept(node).is_some()).map(|_| "let it run"),
         "act.again" => Some(if failed(model) { "retry" } else { "run again" }),
+        "act.pause" => model.shown_run().map(|view| if view.pacing() == Action::Resume { "continue" } else { "pause" }),
         "replay.toggle" => model.replay().map(|_| "to now"),
         "gate.edit" => model.selected_gate().map(|(_, gate)| if is_question(gate) { "answer" } else { "edit" }),
         "gate.approve" => model.selected_draft().and_then(|draft| match draft {
@@ -61,6 +62,16 @@ pub fn name(model: &Model, id: &str) -> Option<&'static str> {
             ReplyDraft::Payload(_) => Some("approve as edited"),
             ReplyDraft::Words(_) => None,
         }),
+        "act.undo" => {
+            let undoable = model.shown_run().and_then(|view| view.newest().run.undoable());
+            return undoable.map(|(_, words)| format!("undo: {}", words.replace('`', "")));
+        }
+        "stage.next" => match model.stage_after(1) {
+            PlanScreen::Plan => Some("plan"),
+            PlanScreen::Run(_) if model.runs.open.len() == 1 => Some("run"),
+            PlanScreen::Run(id) => return model.runs.number(&id).map(|number| format!("run {number}")),
+        },
         _ => None,
-    }
+    };
+    name.map(str::to_owned)
 }

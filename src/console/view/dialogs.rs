@@ -2,28 +2,20 @@
 
 use ratatui::layout::Rect;
 
-use super::{
-    act,
-    doc::{self, InSight},
-    pen::{Pen, Shown},
-    request::field,
-    sentence,
+use super::doc::InSight;
+use super::pen::{Pen, Shown};
+use super::request::field;
+use super::{act, doc, sentence};
+use crate::console::model::{
+    Asks, Confirm, Confirmed, Dialog, Doc, EditorDialog, FormDialog, GateShown, LineDialog, ListOf, Model, Pick, PickItem, READING,
+    ReaderDialog, Reading, ScreenLayout, TypedLine, box_width, docs, scrolled, words,
 };
-use crate::console::{
-    model::{
-        Asks, Confirm, Confirmed, Dialog, Doc, EditorDialog, FormDialog, GateShown, LineDialog, Model, Pick, PickItem, READING,
-        ReaderDialog, Reading, ScreenLayout, TypedLine, box_width, docs, scrolled, words,
-    },
-    theme::Role,
-};
+use crate::console::theme::Role;
 use crate::text::Plain;
 
 /// Whether the topmost dialog leaves nothing of the screen below.
 pub fn fills_screen(model: &Model) -> bool {
-    match model.dialogs.last() {
-        Some(Dialog::Reader(ReaderDialog { what: Reading::Inspector | Reading::Gate, .. })) => true,
-        Some(_) | None => false,
-    }
+    matches!(model.dialogs.last(), Some(Dialog::Reader(ReaderDialog { what: Reading::Inspector | Reading::Gate, .. })))
 }
 
 /// Draws the topmost dialog.
@@ -34,10 +26,10 @@ pub fn draw(model: &Model, layout: &ScreenLayout, pen: &mut Pen<'_>, shown: &mut
         Some(Dialog::Line(line)) => draw_line(model, line, pen, shown),
         Some(Dialog::Editor(editor)) => draw_editor(model, editor, pen, shown),
         Some(Dialog::Form(form)) => draw_form(model, form, pen, shown),
-        Some(Dialog::Findings { selected }) => draw_findings(model, *selected, pen),
+        Some(Dialog::List { of: ListOf::Findings, selected }) => draw_findings(model, *selected, pen),
+        Some(Dialog::List { of: ListOf::Breaks, selected }) => act::breakpoints(model, *selected, pen),
+        Some(Dialog::List { of: ListOf::Why(node), selected }) => act::why(model, node, *selected, pen),
         Some(Dialog::Act(proposal)) => act::proposal(model, proposal, pen, layout),
-        Some(Dialog::Breaks { selected }) => act::breakpoints(model, *selected, pen),
-        Some(Dialog::Why { node, selected }) => act::why(model, node, *selected, pen),
         Some(Dialog::Confirm(confirm)) => draw_confirm(model, confirm, pen),
         Some(Dialog::Reader(reader)) => draw_reader(model, reader, pen, shown),
     }
@@ -48,10 +40,20 @@ const NARROW: u16 = 76;
 /// Below so many columns for the keys of something to read, the way out goes before the way on.
 const ROOM_FOR_PAGES: u16 = 40;
 
-/// A box of so many rows. Gives its inside.
-pub(super) fn boxed_rows(pen: &mut Pen<'_>, rows: u16, title: &Plain) -> Rect {
-    let rows = rows.min(tall(pen));
+/// A box of so many rows, as far as they fit. Gives its inside.
+pub(super) fn boxed_rows(pen: &mut Pen<'_>, rows: usize, title: &Plain) -> Rect {
+    let rows = u16::try_from(rows).unwrap_or(u16::MAX).min(tall(pen));
     pen.dialog(box_width(pen.buffer.area.width, READING), rows, title)
+}
+
+/// Columns of text in a box.
+fn columns(pen: &Pen<'_>) -> usize {
+    usize::from(box_width(pen.buffer.area.width, READING).saturating_sub(4))
+}
+
+/// The rows of a box from one to the last, which has the keys.
+fn rows_from(inside: Rect, y: u16) -> Rect {
+    Rect { y, height: last_row(inside).y.saturating_sub(y), ..inside }
 }
 
 fn tall(pen: &Pen<'_>) -> u16 {
@@ -81,12 +83,11 @@ fn row(area: Rect, at: u16) -> Rect {
 }
 
 fn draw_pick(model: &Model, pick: &Pick, pen: &mut Pen<'_>, shown: &mut Shown) {
-    let width = box_width(pen.buffer.area.width, READING);
-    let marked = sentence::rows(&pick.marked().map(item_words).unwrap_or_default(), Role::Text, usize::from(width.saturating_sub(4)));
+    let columns = columns(pen);
+    let marked = sentence::rows(&pick.marked().map(item_words).unwrap_or_default(), Role::Text, columns);
     // A reason that takes two lines doesn't move the list: there is always room for it.
-    let below = 1 + u16::from(pick.items.iter().any(|item| item_words(item).width() > usize::from(width.saturating_sub(4))));
-    let rows = u16::try_from(pick.items.len()).unwrap_or(u16::MAX).saturating_add(3 + below).min(tall(pen));
-    let inside = pen.dialog(width, rows, &pick.title);
+    let below = 1 + u16::from(pick.items.iter().any(|item| item_words(item).width() > columns));
+    let inside = boxed_rows(pen, pick.items.len() + usize::from(3 + below), &pick.title);
     pen.words(inside.x, inside.y, 1, ">", Role::Key);
     let query = Rect { x: inside.x + 2, width: inside.width.saturating_sub(2), height: 1, ..inside };
     field(pen, query, &pick.query, true, shown);
@@ -97,17 +98,10 @@ fn draw_pick(model: &Model, pick: &Pick, pen: &mut Pen<'_>, shown: &mut Shown) {
     }
     let keyed = pick.items.iter().any(|item| item.key.is_some());
     let names = pick.items.iter().map(|item| item.label.width()).max().unwrap_or(0).min(34);
-    for (y, (at, item)) in (list.top()..list.bottom()).zip(pick.shown.iter().enumerate().skip(top)) {
-        let Some(item) = pick.items.get(*item) else { continue };
-        let line = Rect { y, height: 1, ..list };
-        draw_item(item, (names, keyed), pen, line);
-        if at == pick.selected {
-            pen.select(line, true);
-        }
-    }
-    for (y, piece) in (list.bottom()..last_row(inside).y).zip(&marked) {
-        pen.pieces(Rect { y, height: 1, ..inside }, piece);
-    }
+    pen.list(list, (top, pick.shown.len()), Some(pick.selected), true, |pen, at, line| {
+        draw_item(&pick.items[pick.shown[at]], (names, keyed), pen, line);
+    });
+    pen.lines(rows_from(inside, list.bottom()), &marked);
     let mut room = last_row(inside);
     let mut hints = vec![("pick.take", "OK"), ("pick.cancel", "cancel")];
     if pick.shown.len() > usize::from(list.height) {
@@ -139,14 +133,10 @@ fn draw_item(item: &PickItem, (names, keyed): (usize, bool), pen: &mut Pen<'_>, 
 }
 
 fn draw_line(model: &Model, line: &LineDialog, pen: &mut Pen<'_>, shown: &mut Shown) {
-    let width = box_width(pen.buffer.area.width, READING);
-    let note = line.note.iter().flat_map(|note| sentence::rows(note, Role::Dim, usize::from(width.saturating_sub(4)))).collect::<Vec<_>>();
-    let rows = u16::try_from(note.len() + 2).unwrap_or(u16::MAX).min(tall(pen));
-    let inside = pen.dialog(width, rows, &line.title);
+    let note = if line.note.is_empty() { Vec::new() } else { sentence::rows(&line.note, Role::Dim, columns(pen)) };
+    let inside = boxed_rows(pen, note.len() + 2, &line.title);
     field(pen, row(inside, 0), &line.field, true, shown);
-    for (y, piece) in (inside.y + 1..last_row(inside).y).zip(&note) {
-        pen.pieces(Rect { y, height: 1, ..inside }, piece);
-    }
+    pen.lines(rows_from(inside, inside.y + 1), &note);
     let before = model.request.typed.before(TypedLine::of(&line.then));
     let hints = [("line.keep", "OK"), ("line.cancel", "cancel"), ("line.older", "earlier")];
     keys(model, pen, last_row(inside), &hints[..if before.is_empty() { 2 } else { 3 }]);
@@ -157,17 +147,16 @@ fn draw_editor(model: &Model, editor: &EditorDialog, pen: &mut Pen<'_>, shown: &
     let inside = pen.dialog(box_width(pen.buffer.area.width, READING), lines.clamp(10, tall(pen).max(10)), &editor.title);
     let text = Rect { height: inside.height.saturating_sub(2), ..inside };
     field(pen, text, &editor.field, true, shown);
-    let below = inside.bottom().saturating_sub(2);
-    match &editor.note {
-        Some(note) => pen.pieces(Rect { y: below, height: 1, ..inside }, &sentence::row(note, Role::Error)),
-        None => pen.pieces(Rect { y: below, height: 1, ..inside }, &sentence::row(&Plain::line(editor.about), Role::Dim)),
+    let note = match &editor.note {
+        Some(note) => sentence::row(note, Role::Error),
+        None => sentence::row(&Plain::line(editor.then.about()), Role::Dim),
     };
+    pen.pieces(Rect { y: inside.bottom().saturating_sub(2), height: 1, ..inside }, &note);
     keys(model, pen, last_row(inside), &[("editor.keep", "OK"), ("editor.newline", "new line"), ("editor.cancel", "cancel")]);
 }
 
 fn draw_form(model: &Model, form: &FormDialog, pen: &mut Pen<'_>, shown: &mut Shown) {
-    let rows = u16::try_from(form.fields.len() * 2 + 3).unwrap_or(u16::MAX).min(tall(pen));
-    let inside = pen.dialog(box_width(pen.buffer.area.width, READING), rows, &form.title);
+    let inside = boxed_rows(pen, form.fields.len() * 2 + 3, &form.title);
     for (at, (asked, typed)) in form.fields.iter().enumerate() {
         let y = u16::try_from(at * 2).unwrap_or(u16::MAX);
         if y + 3 >= inside.height {
@@ -191,22 +180,18 @@ fn draw_form(model: &Model, form: &FormDialog, pen: &mut Pen<'_>, shown: &mut Sh
 
 fn draw_findings(model: &Model, selected: usize, pen: &mut Pen<'_>) {
     let findings = model.editor.findings();
-    let rows = u16::try_from(findings.len() * 2 + 5).unwrap_or(u16::MAX).min(tall(pen));
     let title = Plain::line(&format!("findings: {} of {}", (selected + 1).min(findings.len()), findings.len()));
-    let inside = pen.dialog(box_width(pen.buffer.area.width, READING), rows, &title);
+    let inside = boxed_rows(pen, findings.len() * 2 + 5, &title);
     let list = Rect { height: inside.height.saturating_sub(4), ..inside };
     let selected = selected.min(findings.len().saturating_sub(1));
     let shown = usize::from(list.height / 2).max(1);
     let top = scrolled(0, selected, findings.len(), shown);
     for (slot, (at, finding)) in findings.iter().enumerate().skip(top).take(shown).enumerate() {
         let line = row(list, u16::try_from(slot * 2).unwrap_or(0));
-        let mark = Plain::line(pen.theme.glyph(words::severity_glyph(finding.severity)));
+        let (word, glyph, role) = words::severity(finding.severity);
+        let mark = Plain::line(pen.theme.glyph(glyph)).then(&Plain::line(&format!(" {word:<8}")));
         let place = Plain::summary(&words::finding_place(finding, model.editor.edge_of(finding).as_ref()));
-        let role = words::severity_role(finding.severity);
-        let mut pieces = vec![
-            (mark.then(&Plain::line(&format!(" {:<8}", words::severity(finding.severity)))), role),
-            (place.then(&Plain::blank(2)), Role::Accent),
-        ];
+        let mut pieces = vec![(mark, role), (place.then(&Plain::blank(2)), Role::Accent)];
         pieces.extend(sentence::row(&Plain::summary(&finding.message), Role::Text));
         pen.pieces(Rect { x: line.x + 2, width: line.width.saturating_sub(2), ..line }, &pieces);
         let fix = match &finding.fix {
@@ -225,9 +210,7 @@ fn draw_findings(model: &Model, selected: usize, pen: &mut Pen<'_>) {
     }
     // The selected one in full, since its row may be cut.
     let whole = findings.get(selected).map(|finding| Plain::summary(&finding.message)).unwrap_or_default();
-    for (y, piece) in (list.bottom() + 1..last_row(inside).y).zip(sentence::rows(&whole, Role::Text, usize::from(inside.width))) {
-        pen.pieces(Rect { y, height: 1, ..inside }, &piece);
-    }
+    pen.lines(rows_from(inside, list.bottom() + 1), &sentence::rows(&whole, Role::Text, usize::from(inside.width)));
     let hints = [("findings.go", "to the node"), ("findings.fix", "fix"), ("findings.fix_all", "fix all"), ("findings.close", "close")];
     keys(model, pen, last_row(inside), &hints);
 }
@@ -239,10 +222,7 @@ fn draw_confirm(model: &Model, confirm: &Confirm, pen: &mut Pen<'_>) {
     let lines: Vec<_> = confirm.lines.iter().zip(roles).flat_map(|(line, role)| sentence::rows(line, role, columns)).collect();
     let rows = u16::try_from(lines.len() + 2).unwrap_or(u16::MAX).min(tall(pen));
     let inside = pen.dialog(width, rows, &Plain::line("sure?"));
-    for (at, line) in lines.iter().enumerate().take(usize::from(inside.height.saturating_sub(2))) {
-        let line_row = row(inside, u16::try_from(at).unwrap_or(0));
-        pen.pieces(line_row, line);
-    }
+    pen.lines(Rect { height: inside.height.saturating_sub(2), ..inside }, &lines);
     let leaves = (confirm.then == Confirmed::CancelAllAndQuit).then_some(("confirm.leave", "quit, keep them"));
     let hints: Vec<(&str, &str)> = [("confirm.yes", "yes")].into_iter().chain(leaves).chain([("confirm.no", "no")]).collect();
     keys(model, pen, last_row(inside), &hints);
@@ -257,8 +237,7 @@ fn draw_reader(model: &Model, reader: &ReaderDialog, pen: &mut Pen<'_>, shown: &
             let Some(key) = &model.inbox.selected else { return };
             let Some(text) = model.inbox.doc(key) else { return };
             let seen = bare(model, &text.doc, reader.scroll, pen);
-            let (from, to, total) = (seen.from, seen.to, text.doc.len());
-            shown.gates.push(GateShown { key: key.clone(), revision: text.revision, from, to, total });
+            shown.gates.push(GateShown { key: key.clone(), revision: text.revision, from: seen.from, to: seen.to, total: seen.of });
         }
         Reading::Help { lines, .. } => boxed(model, &Plain::line("help: what works here"), lines, reader.scroll, pen),
         Reading::Words { title, lines } => {
@@ -274,16 +253,15 @@ fn bare(model: &Model, text: &Doc<'_>, scroll: usize, pen: &mut Pen<'_>) -> InSi
     let whole = pen.buffer.area;
     let body = Rect { height: whole.height.saturating_sub(1), ..whole };
     let seen = doc::draw(pen, body, text, scroll);
-    reader_keys(model, seen, text.len(), pen, last_row(whole));
+    reader_keys(model, seen, pen, last_row(whole));
     seen
 }
 
-fn reader_keys(model: &Model, seen: InSight, len: usize, pen: &mut Pen<'_>, row: Rect) {
+fn reader_keys(model: &Model, seen: InSight, pen: &mut Pen<'_>, row: Rect) {
     let mut hints = vec![("reader.close", "back"), ("reader.copy", "copy")];
     let mut room = row;
-    if seen.to < len || seen.from > 0 {
-        let place = Plain::line(&format!("{}-{} of {len}", seen.from + 1, seen.to));
-        room.width = pen.pieces_right(row, &[(place, Role::Dim)]).saturating_sub(row.x + 2);
+    if !seen.is_all() {
+        room.width = pen.pieces_right(row, &[seen.label()]).saturating_sub(row.x);
         if room.width >= ROOM_FOR_PAGES {
             hints.insert(0, ("move.page_down", "page down"));
         }
@@ -293,13 +271,11 @@ fn reader_keys(model: &Model, seen: InSight, len: usize, pen: &mut Pen<'_>, row:
 }
 
 fn boxed(model: &Model, title: &Plain, text: &Doc<'_>, scroll: usize, pen: &mut Pen<'_>) {
-    let (width, room) = (box_width(pen.buffer.area.width, READING), tall(pen));
     // Lines that are wrapped take several rows; no more are counted than fit.
-    let inner = usize::from(width.saturating_sub(4));
-    let lines = text.from(0).take(usize::from(room)).map(|(_, line)| line.wrap(inner).len()).sum::<usize>();
-    let rows = u16::try_from(lines + 2).unwrap_or(u16::MAX).min(room);
-    let inside = pen.dialog(width, rows, title);
+    let (columns, room) = (columns(pen), usize::from(tall(pen)));
+    let lines = text.from(0).take(room).map(|(_, line)| line.wrap(columns).len()).sum::<usize>();
+    let inside = boxed_rows(pen, lines + 2, title);
     let body = Rect { height: inside.height.saturating_sub(1), ..inside };
     let seen = doc::draw(pen, body, text, scroll.min(text.len().saturating_sub(1)));
-    reader_keys(model, seen, text.len(), pen, last_row(inside));
+    reader_keys(model, seen, pen, last_row(inside));
 }

@@ -6,6 +6,7 @@ use ratatui::layout::Rect;
 
 use super::{pen::Pen, sentence};
 use crate::console::{model::Doc, theme::Role};
+use crate::text::Plain;
 
 /// Lines of a doc that were wholly in sight.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -14,6 +15,36 @@ pub struct InSight {
     pub from: usize,
     /// Behind the last.
     pub to: usize,
+    /// All there are.
+    pub of: usize,
+}
+
+impl InSight {
+    pub fn is_all(self) -> bool {
+        self.from == 0 && self.to >= self.of
+    }
+
+    /// Which lines are in sight, behind a title; nothing where all are.
+    pub fn label(self) -> (Plain, Role) {
+        let words = if self.is_all() { String::new() } else { format!("  {}-{} of {}", self.from + 1, self.to, self.of) };
+        (Plain::line(&words), Role::Dim)
+    }
+}
+
+/// A pane beside a list: its area behind the line that divides them, and where text is below its title. Nothing where it has no room.
+pub fn pane(pen: &mut Pen<'_>, area: Rect) -> Option<(Rect, Rect)> {
+    if area.height < 2 || area.width < 4 {
+        return None;
+    }
+    let area = if area.x > 0 { pen.divide(area) } else { area };
+    Some((area, Rect { x: area.x + 1, y: area.y + 1, width: area.width.saturating_sub(2), height: area.height - 1 }))
+}
+
+/// Draws a doc in a pane beside a list, from a line on.
+pub fn beside(pen: &mut Pen<'_>, area: Rect, title: &str, doc: &Doc<'_>, scroll: usize) {
+    let Some((area, inside)) = pane(pen, area) else { return };
+    let seen = draw(pen, inside, doc, scroll.min(doc.len().saturating_sub(1)));
+    pen.title(area, &[(Plain::line(title), Role::Dim), seen.label()], false);
 }
 
 /// Draws a doc from a line on.
@@ -39,7 +70,7 @@ pub fn draw(pen: &mut Pen<'_>, area: Rect, doc: &Doc<'_>, start: usize) -> InSig
         }
         to += usize::from(pieces.len() <= room);
     }
-    InSight { from: start, to }
+    InSight { from: start, to, of: doc.len() }
 }
 
 /// Whether lines of a role are always sentences of dagdeck, and never somebody's text.

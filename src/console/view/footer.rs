@@ -3,12 +3,9 @@
 use ratatui::layout::Rect;
 
 use super::{called, pen::Pen, sentence};
-use crate::console::{
-    commands,
-    model::{Key, KeyContext, Model, PlanScreen, TypedLine, contexts},
-    theme::Role,
-};
-use crate::engine::Action;
+use crate::console::commands;
+use crate::console::model::{Key, KeyContext, Model, RunView, TypedLine, contexts};
+use crate::console::theme::Role;
 use crate::text::Plain;
 
 /// Draws the last rows. Where it needs them all, what happened hides the keys until the next key.
@@ -20,9 +17,7 @@ pub fn draw(model: &Model, pen: &mut Pen<'_>, area: Rect) {
         if lines.len() > usize::from(area.height) {
             lines = vec![sentence::row(&status.text, status.role)];
         }
-        for (y, line) in (area.top()..area.bottom()).zip(&lines) {
-            pen.pieces(Rect { x: area.x + 1, y, width, height: 1 }, line);
-        }
+        pen.lines(Rect { x: area.x + 1, width, ..area }, &lines);
         if lines.len() == usize::from(area.height) {
             return;
         }
@@ -47,23 +42,14 @@ pub struct Hint {
 /// Keys that help here, the most useful first. One that means something else here isn't among them.
 pub fn hints(model: &Model) -> Vec<Hint> {
     let contexts = contexts(model);
-    let mut hints = Vec::new();
-    for id in &called::for_now(model, hinted(model, &contexts)) {
-        let Some(command) = commands::find(id) else { continue };
-        let Some(key) = model.look.keymap.reaching(&contexts, command) else { continue };
-        let idle = (*id == "app.inbox" && model.inbox.gates.is_empty()) || (*id == "plan.inputs" && model.plan().inputs.is_empty());
-        if idle || (command.guard)(model).is_err() {
-            continue;
-        }
-        let words = match *id {
-            "stage.next" => next_stage(model),
-            "act.undo" => undo(model),
-            "act.pause" => pause(model),
-            id => called::name(model, id).map_or_else(|| command.in_hints(), str::to_owned),
-        };
-        hints.push(Hint { key, command: command.id, words });
-    }
-    hints
+    let hint = |id: &str| {
+        let command = commands::find(id)?;
+        let key = model.look.keymap.reaching(&contexts, command)?;
+        let idle = (id == "app.inbox" && model.inbox.gates.is_empty()) || (id == "plan.inputs" && model.plan().inputs.is_empty());
+        let is_of_use = !idle && (command.guard)(model).is_ok();
+        is_of_use.then(|| Hint { key, command: command.id, words: called::name(model, id).unwrap_or_else(|| command.in_hints()) })
+    };
+    called::for_now(model, hinted(model, &contexts)).into_iter().filter_map(hint).collect()
 }
 
 fn draw_hints(model: &Model, pen: &mut Pen<'_>, area: Rect) {
@@ -80,242 +66,60 @@ fn draw_hints(model: &Model, pen: &mut Pen<'_>, area: Rect) {
     }
 }
 
-/// Which action would be undone.
-fn undo(model: &Model) -> String {
-    let undoable = model.shown_run().and_then(|view| view.newest().run.undoable());
-    undoable.map(|(_, words)| format!("undo: {}", words.replace('`', ""))).unwrap_or_default()
-}
-
-/// What the pausing key does now.
-fn pause(model: &Model) -> String {
-    let goes_on = model.shown_run().is_some_and(|view| view.pacing() == Action::Resume);
-    if goes_on { "continue".to_owned() } else { "pause".to_owned() }
-}
-
-/// What comes next of the plan and the open runs.
-fn next_stage(model: &Model) -> String {
-    match model.stage_after(1) {
-        PlanScreen::Plan => "plan".to_owned(),
-        PlanScreen::Run(_) if model.runs.open.len() == 1 => "run".to_owned(),
-        PlanScreen::Run(id) => {
-            let at = model.runs.open.iter().position(|run| run.id == id).unwrap_or(0);
-            format!("run {}", at + 1)
-        }
-    }
-}
-
-/// Commands that help most here, the most useful first. Dialogs show their own keys.
-fn hinted(model: &Model, contexts: &[KeyContext]) -> &'static [&'static str] {
+/// Commands that help most here, the most useful first, by their ids. Dialogs show their own keys.
+fn hinted(model: &Model, contexts: &[KeyContext]) -> impl Iterator<Item = &'static str> {
     // Of a run and of a replay there are commands in front of those of the inspector.
-    let inner = contexts.iter().find(|context| **context == KeyContext::Inspector);
-    match inner.or(contexts.first()) {
-        // Up and down also move within the text, so that they are never refused; what they offer is told only where there is some.
+    let inner = contexts.iter().find(|context| **context == KeyContext::Inspector).or(contexts.first());
+    let run = model.shown_run().map(RunView::goes_on);
+    let ids = match inner {
+        // Up and down also move within the text, so that they are never refused; they are hints only where there is something to go to.
         Some(KeyContext::Request) if model.request.typed.before(TypedLine::Request).is_empty() => {
-            &["request.submit", "request.leave", "request.newline", "app.help_here", "app.interrupt"]
+            "request.submit request.leave request.newline app.help_here app.interrupt"
         }
-        Some(KeyContext::Request) => {
-            &["request.submit", "request.leave", "request.newline", "request.older", "app.help_here", "app.interrupt"]
-        }
-        Some(KeyContext::Filter) => &["filter.done", "filter.clear", "filter.older", "app.help_here"],
-        Some(KeyContext::Deps) => &["deps.toggle", "deps.done", "deps.undo", "move.down", "move.up"],
+        Some(KeyContext::Request) => "request.submit request.leave request.newline request.older app.help_here app.interrupt",
+        Some(KeyContext::Filter) => "filter.done filter.clear filter.older app.help_here",
+        Some(KeyContext::LogFilter) => "log.filter_done log.filter_clear log.filter_older app.help_here",
+        Some(KeyContext::Deps) => "deps.toggle deps.done deps.undo move.down move.up",
         Some(KeyContext::Replay) => REPLAY,
         Some(KeyContext::Log) => LOG,
-        Some(KeyContext::Versus) => &["app.help", "app.back", "versus.node", "move.down", "app.runs", "app.quit"],
+        Some(KeyContext::Versus) => "app.help app.back versus.node move.down app.runs app.quit",
         Some(KeyContext::Timeline) => TIMELINE,
         Some(KeyContext::Trace) => TRACE,
-        Some(KeyContext::LogFilter) => &["log.filter_done", "log.filter_clear", "log.filter_older", "app.help_here"],
-        Some(KeyContext::Tree | KeyContext::Run) => match model.shown_run() {
-            Some(run) if run.goes_on() => RUN_GOES_ON,
-            Some(_) => RUN_ENDED,
-            None if model.plan().nodes.is_empty() => {
-                &["app.help", "request.focus", "request.cancel", "app.runs", "app.palette", "app.quit"]
-            }
-            None => PLAN,
-        },
+        Some(KeyContext::Tree | KeyContext::Run) if run == Some(true) => RUN_GOES_ON,
+        Some(KeyContext::Tree | KeyContext::Run) if run == Some(false) => RUN_ENDED,
+        Some(KeyContext::Tree | KeyContext::Run) if model.plan().nodes.is_empty() => {
+            "app.help request.focus request.cancel app.runs app.palette app.quit"
+        }
+        Some(KeyContext::Tree | KeyContext::Run) => PLAN,
         Some(KeyContext::Graph) => GRAPH,
         Some(KeyContext::Inspector) => INSPECTOR,
         Some(KeyContext::Inbox) if model.selected_gate().is_some() => GATE,
-        Some(KeyContext::Inbox) => &["app.help", "move.down", "app.back", "app.runs", "app.quit"],
-        Some(KeyContext::Compare) => {
-            &["app.help", "app.back", "compare.back", "compare.accept", "compare.undo", "compare.node", "move.down", "app.quit"]
-        }
-        Some(KeyContext::Runs) => &["app.help", "runs.open", "runs.resume", "app.back", "app.quit"],
-        _ => &[],
-    }
+        Some(KeyContext::Inbox) => "app.help move.down app.back app.runs app.quit",
+        Some(KeyContext::Compare) => "app.help app.back compare.back compare.accept compare.undo compare.node move.down app.quit",
+        Some(KeyContext::Runs) => "app.help runs.open runs.resume app.back app.quit",
+        _ => "",
+    };
+    ids.split_whitespace()
 }
 
-const PLAN: &[&str] = &[
-    "app.help",
-    "plan.run",
-    "app.inbox",
-    "request.cancel",
-    "plan.edit",
-    "plan.add",
-    "plan.deps",
-    "plan.inputs",
-    "plan.findings",
-    "request.focus",
-    "plan.undo",
-    "tree.filter",
-    "stage.next",
-    "tree.attention",
-    "app.graph",
-    "app.palette",
-    "app.quit",
-];
-
-const GRAPH: &[&str] = &[
-    "app.help",
-    "app.back",
-    "graph.open",
-    "graph.fold",
-    "plan.run",
-    "run.gate",
-    "app.inbox",
-    "tree.attention",
-    "plan.edit",
-    "plan.add",
-    "run.cancel_branch",
-    "graph.next_turn",
-    "plan.undo",
-    "stage.next",
-    "app.palette",
-    "app.quit",
-];
-
-const RUN_GOES_ON: &[&str] = &[
-    "app.help",
-    "run.gate",
-    "app.inbox",
-    "act.undo",
-    "act.menu",
-    "act.pause",
-    "stage.next",
-    "run.cancel_branch",
-    "act.step",
-    "act.break",
-    "tree.attention",
-    "app.graph",
-    "request.focus",
-    "replay.toggle",
-    "app.log",
-    "app.timeline",
-    "app.trace",
-    "run.take_plan",
-    "app.palette",
-    "app.quit",
-];
-
-const RUN_ENDED: &[&str] = &[
-    "app.help",
-    "run.resume",
-    "app.inbox",
-    "act.undo",
-    "tree.open",
-    "stage.next",
-    "tree.attention",
-    "replay.toggle",
-    "app.timeline",
-    "app.trace",
-    "app.log",
-    "act.again",
-    "app.graph",
-    "run.take_plan",
-    "request.focus",
-    "app.runs",
-    "app.palette",
-    "app.quit",
-];
-
-const REPLAY: &[&str] = &[
-    "app.help",
-    "replay.back",
-    "replay.forward",
-    "replay.node_back",
-    "replay.play",
-    "replay.branch",
-    "replay.find",
-    "replay.next",
-    "replay.last",
-    "app.log",
-    "run.gate",
-    "app.back",
-    "app.quit",
-];
-
-const LOG: &[&str] = &[
-    "app.help",
-    "log.go",
-    "log.filter",
-    "log.node",
-    "log.follow",
-    "log.copy",
-    "replay.back",
-    "replay.forward",
-    "replay.last",
-    "app.back",
-    "app.quit",
-];
-
-const TIMELINE: &[&str] = &[
-    "app.help",
-    "timeline.node",
-    "timeline.trace",
-    "replay.back",
-    "replay.forward",
-    "replay.last",
-    "act.menu",
-    "act.pause",
-    "replay.toggle",
-    "app.log",
-    "app.back",
-    "app.quit",
-];
-
-const TRACE: &[&str] = &[
-    "app.help",
-    "trace.go",
-    "trace.from",
-    "replay.back",
-    "replay.forward",
-    "replay.last",
-    "replay.toggle",
-    "app.log",
-    "app.timeline",
-    "app.back",
-    "app.quit",
-];
-
-const INSPECTOR: &[&str] = &[
-    "app.help",
-    "app.back",
-    "move.down",
-    "inspector.right",
-    "inspector.zoom",
-    "inspector.copy",
-    "replay.back",
-    "replay.forward",
-    "replay.play",
-    "replay.last",
-    "app.inbox",
-    "act.menu",
-    "act.pause",
-    "focus.next",
-    "app.quit",
-];
-
-const GATE: &[&str] = &[
-    "app.help",
-    "gate.approve",
-    "gate.edit",
-    "gate.reject",
-    "gate.skip",
-    "gate.drop",
-    "gate.cancel_branch",
-    "gate.node",
-    "gate.zoom",
-    "app.back",
-];
+const PLAN: &str = "app.help plan.run app.inbox request.cancel plan.edit plan.add plan.deps plan.inputs plan.findings request.focus \
+    plan.undo tree.filter stage.next tree.attention app.graph app.palette app.quit";
+const GRAPH: &str = "app.help app.back graph.open graph.fold plan.run run.gate app.inbox tree.attention plan.edit plan.add \
+    run.cancel_branch graph.next_turn plan.undo stage.next app.palette app.quit";
+const RUN_GOES_ON: &str = "app.help run.gate app.inbox act.undo act.menu act.pause stage.next run.cancel_branch act.step act.break tree.attention \
+    app.graph request.focus replay.toggle app.log app.timeline app.trace run.take_plan app.palette app.quit";
+const RUN_ENDED: &str = "app.help run.resume app.inbox act.undo tree.open stage.next tree.attention replay.toggle app.timeline app.trace \
+    app.log act.again app.graph run.take_plan request.focus app.runs app.palette app.quit";
+const REPLAY: &str = "app.help replay.back replay.forward replay.node_back replay.play replay.branch replay.find replay.next replay.last \
+    app.log run.gate app.back app.quit";
+const LOG: &str = "app.help log.go log.filter log.node log.follow log.copy replay.back replay.forward replay.last app.back app.quit";
+const TIMELINE: &str = "app.help timeline.node timeline.trace replay.back replay.forward replay.last act.menu act.pause replay.toggle app.log \
+    app.back app.quit";
+const TRACE: &str = "app.help trace.go trace.from replay.back replay.forward replay.last replay.toggle app.log app.timeline app.back \
+    app.quit";
+const INSPECTOR: &str = "app.help app.back move.down inspector.right inspector.zoom inspector.copy replay.back replay.forward replay.play \
+    replay.last app.inbox act.menu act.pause focus.next app.quit";
+const GATE: &str = "app.help gate.approve gate.edit gate.reject gate.skip gate.drop gate.cancel_branch gate.node gate.zoom app.back";
 
 #[cfg(test)]
 mod tests {
@@ -363,8 +167,8 @@ mod tests {
                     if (command.guard)(&deck.model).is_ok() && !command.keys.is_empty() {
                         let key = Key::parse(command.keys[0]).unwrap();
                         let meant = deck.model.look.keymap.resolve(&contexts, key).map(|meant| meant.id);
-                        assert_eq!(meant, Some(*id), "after {keys}, in {contexts:?}");
-                        shown.insert(*id);
+                        assert_eq!(meant, Some(id), "after {keys}, in {contexts:?}");
+                        shown.insert(id);
                     }
                 }
                 seen.extend(contexts.first().copied());

@@ -4,20 +4,12 @@ use std::{cell::RefCell, collections::BTreeMap};
 
 use ratatui::layout::Rect;
 
-use super::{
-    empty,
-    pen::Pen,
-    tree::{state_role, took},
-};
-use crate::console::{
-    model::{Focus, Model, RunView, Standing, Turns, words},
-    theme::Role,
-};
+use super::{empty, pen::Pen, tree::took};
+use crate::console::model::{Focus, Model, RunView, Standing, Turns, words};
+use crate::console::theme::{Role, of_state};
 use crate::engine::{EdgeId, EdgeState, NodeRun, Time};
-use crate::plan::{
-    NodeId,
-    drawing::{ArrowLabel, BoxBody, EdgeStroke, GraphDrawing, Pane, VisibleBox, Window},
-};
+use crate::plan::NodeId;
+use crate::plan::drawing::{ArrowLabel, BoxBody, EdgeStroke, GraphDrawing, Pane, VisibleBox, Window};
 use crate::text::{Glyph, GlyphSet, Plain};
 
 /// Draws the graph below its title.
@@ -53,7 +45,7 @@ pub fn draw(model: &Model, now: Time, pen: &mut Pen<'_>, area: Rect) {
             .map(|x| sight.stroke(x, seen.area.y + seen.area.height - 1).on_edge().symbol(glyphs))
             .collect();
         let is_selected = selected == Some(&seen.node.id);
-        NodeBox { model, now, states: &states, seen, glyphs }.draw(&mut sheet, &edge, is_selected, focused);
+        NodeBox { model, now, states: &states, seen }.draw(&mut sheet, &edge, is_selected, focused);
     }
 }
 
@@ -67,18 +59,12 @@ fn title(model: &Model, pen: &mut Pen<'_>, area: Rect, focused: bool) {
     }
     pen.title(area, &pieces, focused);
     if model.shown_run().is_some() && area.width >= 60 {
-        let (taken, waiting, dead) = match pen.theme.glyphs() {
-            GlyphSet::Unicode => (" ━▼ ", " ─▽ ", " ┄× "),
-            GlyphSet::Ascii => (" =V ", " -v ", " .x "),
+        let [taken, waiting, dead] = match pen.theme.glyphs() {
+            GlyphSet::Unicode => [" ━▼ ", " ─▽ ", " ┄× "],
+            GlyphSet::Ascii => [" =V ", " -v ", " .x "],
         };
-        let legend = [
-            (Plain::line(taken), Role::Succeeded),
-            (Plain::line("taken"), Role::Dim),
-            (Plain::line(waiting), Role::Border),
-            (Plain::line("waits"), Role::Dim),
-            (Plain::line(dead), Role::Dim),
-            (Plain::line("dead "), Role::Dim),
-        ];
+        let legend = [(taken, Role::Succeeded), ("taken", Role::Dim), (waiting, Role::Border), ("waits", Role::Dim), (dead, Role::Dim)];
+        let legend: Vec<_> = legend.into_iter().chain([("dead ", Role::Dim)]).map(|(words, role)| (Plain::line(words), role)).collect();
         pen.pieces_right(Rect { width: area.width - 1, height: 1, ..area }, &legend);
     }
 }
@@ -195,7 +181,6 @@ struct NodeBox<'a> {
     now: Time,
     states: &'a States<'a>,
     seen: &'a VisibleBox<'a>,
-    glyphs: GlyphSet,
 }
 
 impl NodeBox<'_> {
@@ -203,21 +188,13 @@ impl NodeBox<'_> {
         let (node, area) = (self.seen.node, self.seen.area);
         let (last, right, inside) = (area.y + area.height - 1, area.x + area.width - 1, area.width as usize - 2);
         let border = if is_selected { Role::BorderFocused } else { Role::Border };
-        let [side, across] = match self.glyphs {
-            GlyphSet::Unicode => ["│", "─"],
-            GlyphSet::Ascii => ["|", "-"],
-        };
-        let corners = match self.glyphs {
-            GlyphSet::Unicode => ["┌", "┐", "└", "┘"],
-            GlyphSet::Ascii => ["+"; 4],
-        };
-        sheet.put(area.x, area.y, &Plain::line(&format!("{}{}{}", corners[0], across.repeat(inside), corners[1])), border);
+        sheet.put(area.x, area.y, &Plain::line(&format!("┌{}┐", "─".repeat(inside))), border);
         let window = sheet.window;
         for y in (area.y + 1).max(window.y)..last.min(window.y + window.height) {
-            sheet.put(area.x, y, &Plain::line(side), border);
-            sheet.put(right, y, &Plain::line(side), border);
+            sheet.put(area.x, y, &Plain::line("│"), border);
+            sheet.put(right, y, &Plain::line("│"), border);
         }
-        sheet.put(area.x, last, &Plain::line(&format!("{}{edge}{}", corners[2], corners[3])), border);
+        sheet.put(area.x, last, &Plain::line(&format!("└{edge}┘")), border);
         let id = match self.seen_owner() {
             Some(turns) => NodeId::new(format!("{}{}", turns.prefix, node.title.as_str())),
             None => node.id.clone(),
@@ -229,7 +206,7 @@ impl NodeBox<'_> {
         }
     }
 
-    /// The turn in which the box stands.
+    /// The turn in which the box is.
     fn seen_owner(&self) -> Option<Turns> {
         crate::plan::nest::owner(&self.seen.node.id).and_then(|owner| self.states.turns(&NodeId::new(owner)))
     }
@@ -240,8 +217,8 @@ impl NodeBox<'_> {
         let mark = match self.model.shown_run() {
             Some(view) => view.seen().run.node(id).map(|node| self.state(sheet, node)),
             None => self.model.editor.review.of_node(id).next().map(|finding| {
-                let glyph = sheet.pen.theme.glyph(words::severity_glyph(finding.severity));
-                (format!(" {glyph} {} ", words::severity(finding.severity)), words::severity_role(finding.severity))
+                let (word, glyph, role) = words::severity(finding.severity);
+                (format!(" {} {word} ", sheet.pen.theme.glyph(glyph)), role)
             }),
         };
         let Some((words, role)) = mark else { return self.gate(sheet, id) };
@@ -250,21 +227,20 @@ impl NodeBox<'_> {
         u32::try_from(words.width()).unwrap_or(0)
     }
 
-    /// A result of earlier ones is told as such; of a node that has none its state counts more.
+    /// A stale result is named as such; of a node that has none the state counts more.
     fn state(&self, sheet: &Sheet<'_, '_>, node: &NodeRun) -> (String, Role) {
         let theme = sheet.pen.theme;
-        match Standing::of(&node.state) {
-            Standing::Done if node.stale.is_some() => (format!(" {} stale ", theme.glyph(Glyph::Stale)), Role::Stale),
-            Standing::Done | Standing::Ahead | Standing::Working | Standing::Waiting | Standing::Failed | Standing::Dropped => {
-                (format!(" {} {} ", theme.state(&node.state).glyph, node.state.word()), state_role(&node.state))
-            }
+        if node.stale.is_some() && Standing::of(&node.state) == Standing::Done {
+            return (format!(" {} stale ", theme.glyph(Glyph::Stale)), Role::Stale);
         }
+        let (glyph, role) = of_state(&node.state);
+        (format!(" {} {} ", theme.glyph(glyph), node.state.word()), role)
     }
 
     /// Says that the node asks.
     fn gate(&self, sheet: &mut Sheet<'_, '_>, id: &NodeId) -> u32 {
         let asks = self.model.shown_run().is_none()
-            && self.model.editor.node(id).is_some_and(|node| words::gated(node, &self.model.session.catalog));
+            && self.model.editor.addressed().node(id).is_some_and(|node| words::gated(node, &self.model.session.catalog));
         if asks {
             let words = Plain::line(&format!(" {} asks ", sheet.pen.theme.glyph(Glyph::Gate)));
             sheet.put(self.seen.area.x + 1, self.seen.area.y, &words, Role::Gate);
@@ -304,8 +280,8 @@ impl NodeBox<'_> {
             Some((at, count)) => format!("[{at}] of {count}"),
             None => String::new(),
         };
-        let sign = sheet.pen.theme.glyph(Glyph::Unfolded);
-        let words = Plain::line(&format!(" {sign} ")).then(&node.title).then(&Plain::line(&turn));
+        let glyph = sheet.pen.theme.glyph(Glyph::Unfolded);
+        let words = Plain::line(&format!(" {glyph} ")).then(&node.title).then(&Plain::line(&turn));
         let words = words.then(&Plain::line(": ")).then(&node.caption).then(&Plain::blank(1));
         let room = (area.width - 2).saturating_sub(head);
         let words = words.truncate(room as usize);

@@ -3,10 +3,8 @@
 use ratatui::layout::Rect;
 
 use super::pen::Pen;
-use crate::console::{
-    model::{Model, PlanScreen, RunView, Screen, Standing, words},
-    theme::Role,
-};
+use crate::console::model::{Model, PlanScreen, RunView, Screen, Standing, words};
+use crate::console::theme::Role;
 use crate::engine::{Time, elapsed};
 use crate::host::client::Driver;
 use crate::text::{Glyph, Plain, cost, count, counted, duration};
@@ -87,7 +85,7 @@ fn plan(model: &Model, now: Time) -> Vec<(Plain, Role)> {
 }
 
 fn run(model: &Model, view: &RunView, now: Time) -> Vec<(Plain, Role)> {
-    let at = model.runs.open.iter().position(|run| run.id == view.id).map_or(1, |at| at + 1);
+    let at = model.runs.number(&view.id).unwrap_or(1);
     let status = if view.replay().is_some() { view.seen().run.status() } else { view.status() };
     let (word, role) = (Plain::line(status.word()), words::status_role(status));
     let tally = &view.seen().tally;
@@ -100,13 +98,13 @@ fn run(model: &Model, view: &RunView, now: Time) -> Vec<(Plain, Role)> {
         None => parts.push((word, role)),
     }
     parts.push((Plain::line(&format!("  {}/{} done", tally.count(Standing::Done), tally.total())), Role::Text));
-    for (standing, word, role) in [(Standing::Working, "running", Role::Running), (Standing::Failed, "failed", Role::Failed)] {
-        if tally.count(standing) > 0 {
-            parts.push((Plain::line(&format!("  {} {word}", tally.count(standing))), role));
+    let (running, failed) = (tally.count(Standing::Working), tally.count(Standing::Failed));
+    for (count, word, role) in
+        [(running, "running", Role::Running), (failed, "failed", Role::Failed), (tally.stale(), "stale", Role::Stale)]
+    {
+        if count > 0 {
+            parts.push((Plain::line(&format!("  {count} {word}")), role));
         }
-    }
-    if tally.stale() > 0 {
-        parts.push((Plain::line(&format!("  {} stale", tally.stale())), Role::Stale));
     }
     if view.seen().tokens > 0 {
         parts.push((Plain::line("  ").then(&count(view.seen().tokens)).then(&Plain::line(" tokens")), Role::Dim));

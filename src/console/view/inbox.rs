@@ -2,14 +2,10 @@
 
 use ratatui::layout::Rect;
 
-use super::{
-    doc,
-    pen::{Pen, Shown},
-};
-use crate::console::{
-    model::{GateKey, GateShown, Model, Replay, RunView, ScreenLayout, docs},
-    theme::Role,
-};
+use super::pen::{Pen, Shown, below, text_of};
+use super::{doc, sentence};
+use crate::console::model::{GateKey, GateShown, Model, RunView, ScreenLayout, docs};
+use crate::console::theme::Role;
 use crate::engine::{Decided, Time};
 use crate::text::{Glyph, Plain, clock};
 
@@ -20,24 +16,14 @@ pub fn draw(model: &Model, now: Time, pen: &mut Pen<'_>, layout: &ScreenLayout, 
 }
 
 fn list(model: &Model, pen: &mut Pen<'_>, area: Rect) {
-    if area.height == 0 {
-        return;
-    }
-    let count = model.inbox.gates.len();
-    let words = match count {
+    let gates = &model.inbox.gates;
+    let words = match gates.len() {
         0 => "no open gates".to_owned(),
         1 => "1 open gate".to_owned(),
         many => format!("{many} open gates, oldest first"),
     };
     pen.title(area, &[(Plain::line(&words), Role::Title)], true);
-    let rows = model.inbox.gates.iter().skip(model.inbox.top);
-    for (y, key) in (area.top() + 1..area.bottom()).zip(rows) {
-        let line = Rect { y, height: 1, ..area };
-        entry(model, key, pen, line);
-        if model.inbox.selected.as_ref() == Some(key) {
-            pen.select(line, true);
-        }
-    }
+    pen.list(below(area), (model.inbox.top, gates.len()), model.inbox.place(), true, |pen, at, line| entry(model, &gates[at], pen, line));
 }
 
 fn entry(model: &Model, key: &GateKey, pen: &mut Pen<'_>, line: Rect) {
@@ -51,15 +37,11 @@ fn entry(model: &Model, key: &GateKey, pen: &mut Pen<'_>, line: Rect) {
         (Plain::line("  ").then(&docs::gate_title(gate)), Role::Text),
         (Plain::line("  ").then(&view.goal()), Role::Dim),
     ];
-    pen.pieces(Rect { x: line.x + 2, width: line.width.saturating_sub(3), ..line }, &pieces);
+    pen.pieces(text_of(line), &pieces);
 }
 
 fn detail(model: &Model, now: Time, pen: &mut Pen<'_>, area: Rect, shown: &mut Shown) {
-    if area.height < 2 || area.width < 4 {
-        return;
-    }
-    let area = if area.x > 0 { pen.divide(area) } else { area };
-    let inside = Rect { x: area.x + 1, y: area.y + 1, width: area.width.saturating_sub(2), height: area.height - 1 };
+    let Some((area, inside)) = doc::pane(pen, area) else { return };
     let Some((key, _)) = model.selected_gate() else {
         pen.title(area, &[], false);
         return closed(model, pen, inside);
@@ -68,31 +50,24 @@ fn detail(model: &Model, now: Time, pen: &mut Pen<'_>, area: Rect, shown: &mut S
     let start = model.inbox.scroll.min(text.doc.len().saturating_sub(1));
     let seen = doc::draw(pen, inside, &text.doc, start);
     shown.gates.push(GateShown { key: key.clone(), revision: text.revision, from: seen.from, to: seen.to, total: text.doc.len() });
-    let replayed = model.runs.get(&key.run).and_then(RunView::replay).map(Replay::at);
-    let armed = model.gate_is_faced() && model.safety.quiet(now);
-    let mark = match (armed, &model.inbox.asked) {
-        _ if replayed.is_some() => {
-            let key = model.hint("gate.now");
-            let at = replayed.unwrap_or_default();
+    let active = model.gate_is_faced() && model.safety.quiet(now);
+    let mark = match (model.runs.get(&key.run).and_then(RunView::replay), active) {
+        (Some(replay), _) => {
+            let (at, key) = (replay.at(), model.hint("gate.now"));
             (Plain::line(&format!("replay at event {at}, keys inactive: press {key} to return to now")), Role::Badge)
         }
-        (true, Some(_)) => {
-            (Plain::line(&format!("{} press again to confirm, any other key to cancel", pen.theme.glyph(Glyph::Armed))), Role::Armed)
+        (None, true) => {
+            let words = if model.inbox.asked.is_some() { "press again to confirm, any other key to cancel" } else { "keys active" };
+            (Plain::line(&format!("{} {words}", pen.theme.glyph(Glyph::Armed))), Role::Armed)
         }
-        (true, None) => (Plain::line(&format!("{} keys active", pen.theme.glyph(Glyph::Armed))), Role::Armed),
-        (false, _) => (Plain::line("keys not active yet"), Role::Dim),
+        (None, false) => (Plain::line("keys not active yet"), Role::Dim),
     };
-    let mut title = vec![mark];
-    if seen.from > 0 || seen.to < text.doc.len() {
-        title.push((Plain::line(&format!("  lines {}-{} of {}", seen.from + 1, seen.to, text.doc.len())), Role::Dim));
-    }
-    pen.title(area, &title, false);
+    pen.title(area, &[mark, seen.label()], false);
 }
 
 /// What became of the selected gate, or how to select one.
 fn closed(model: &Model, pen: &mut Pen<'_>, area: Rect) {
-    let key = model.inbox.selected.as_ref();
-    let gate = key.and_then(|key| model.runs.get(&key.run)?.newest().run.gate(key.gate));
+    let gate = model.inbox.selected.as_ref().and_then(|key| model.runs.get(&key.run)?.newest().run.gate(key.gate));
     let words = match gate {
         Some((gate, Some(decided))) => docs::gate_title(gate).then(&Plain::line(": ")).then(&outcome(decided)),
         Some((gate, None)) => docs::gate_title(gate).then(&Plain::line(": closed, no reply is needed any more")),
@@ -101,9 +76,7 @@ fn closed(model: &Model, pen: &mut Pen<'_>, area: Rect) {
         }
         None => Plain::line(&format!("Press {} or {} to select a gate.", model.hint("move.down"), model.hint("move.up"))),
     };
-    for (y, line) in (area.top()..area.bottom()).zip(words.wrap(usize::from(area.width))) {
-        pen.text(area.x, y, area.width, &line, Role::Dim);
-    }
+    pen.lines(area, &sentence::rows(&words, Role::Dim, usize::from(area.width)));
 }
 
 fn outcome(decided: &Decided) -> Plain {

@@ -2,24 +2,17 @@
 
 use ratatui::layout::Rect;
 
-use super::{
-    doc::{self, InSight},
-    pen::Pen,
-};
-use crate::console::{
-    model::{Focus, Model, Scroll, Tab, docs},
-    theme::Role,
-};
+use super::doc;
+use super::doc::InSight;
+use super::pen::Pen;
+use crate::console::model::{Focus, Model, Scroll, Tab, docs};
+use crate::console::theme::Role;
 use crate::text::Plain;
 
 /// Draws the inspector below its tabs.
 pub fn draw(model: &Model, pen: &mut Pen<'_>, area: Rect) {
-    if area.width < 4 || area.height < 2 {
-        return;
-    }
-    let area = if area.x > 0 { pen.divide(area) } else { area };
+    let Some((area, inside)) = doc::pane(pen, area) else { return };
     let focused = model.place.focus == Focus::Inspector && model.dialogs.is_empty();
-    let inside = Rect { x: area.x + 1, y: area.y + 1, width: area.width.saturating_sub(2), height: area.height - 1 };
     let said = docs::inspector(model);
     let live = model.tab() == Tab::Output && model.selected_works();
     let seen = match model.inspector.scroll {
@@ -27,10 +20,10 @@ pub fn draw(model: &Model, pen: &mut Pen<'_>, area: Rect) {
         Scroll::Start if !live => doc::draw(pen, inside, &said, 0),
         Scroll::Start | Scroll::End => doc::draw_end(pen, inside, &said),
     };
-    title(model, pen, area, focused, seen, said.len());
+    title(model, pen, area, focused, seen);
 }
 
-fn title(model: &Model, pen: &mut Pen<'_>, area: Rect, focused: bool, seen: InSight, len: usize) {
+fn title(model: &Model, pen: &mut Pen<'_>, area: Rect, focused: bool, seen: InSight) {
     let mut words: Vec<(Plain, Role)> = Vec::new();
     for tab in model.tabs() {
         let here = *tab == model.tab();
@@ -42,9 +35,7 @@ fn title(model: &Model, pen: &mut Pen<'_>, area: Rect, focused: bool, seen: InSi
         };
         words.push((Plain::line(&name), role));
     }
-    if seen.from > 0 || seen.to < len {
-        words.push((Plain::line(&format!("  {}-{}/{len}", seen.from + 1, seen.to)), Role::Dim));
-    }
+    words.push(seen.label());
     pen.title(area, &words, focused);
     if let Some(id) = model.selected_id() {
         let room = Rect { width: area.width.saturating_sub(1), height: 1, ..area };

@@ -2,43 +2,36 @@
 
 use ratatui::layout::Rect;
 
-use super::{
-    doc,
-    pen::{Pen, Shown},
-    request, sentence,
-};
-use crate::console::{
-    model::{Focus, Model, Replay, RunView, ScreenLayout, docs, log::LogRow, words},
-    theme::Role,
-};
+use super::pen::{Pen, Shown, below};
+use super::{doc, request, sentence};
+use crate::console::model::log::LogRow;
+use crate::console::model::{Focus, Model, Replay, RunView, ScreenLayout, docs, words};
+use crate::console::theme::Role;
 use crate::text::{Plain, clock, counted};
 
 /// Draws the events and the selected one.
 pub fn draw(model: &Model, pen: &mut Pen<'_>, layout: &ScreenLayout, shown: &mut Shown) {
     let Some(view) = model.shown_run() else {
         pen.title(layout.list, &[(Plain::line("log"), Role::Title)], true);
-        pen.words(layout.list.x + 2, layout.list.y + 1, layout.list.width.saturating_sub(2), "No run is shown.", Role::Dim);
-        return;
+        return pen.no_rows(below(layout.list), "No run is shown.");
     };
     title(model, view, pen, layout.list, shown);
-    lines(model, view, pen, layout.list);
-    detail(model, view, pen, layout.detail);
+    lines(model, view, pen, below(layout.list));
+    doc::beside(pen, layout.detail, "the event", &docs::selected_event(model), view.log.place.scroll);
 }
 
 fn title(model: &Model, view: &RunView, pen: &mut Pen<'_>, area: Rect, shown: &mut Shown) {
     let open = model.dialogs.is_empty();
     let typing = model.place.focus == Focus::Filter;
     let only = view.log.only_node().map(|node| (Plain::line(" of ").then(&Plain::summary(node)), Role::Accent));
-    if typing || !view.log.filter.is_empty() {
-        let words = [(Plain::line("filter: ").then(&Plain::blank(36)), Role::Title)];
-        pen.title(area, &words.into_iter().chain(only).collect::<Vec<_>>(), open);
+    let filters = typing || !view.log.filter.is_empty();
+    let words = if filters { Plain::line("filter: ").then(&Plain::blank(36)) } else { Plain::line("log") };
+    pen.title(area, &[(words, Role::Title)].into_iter().chain(only).collect::<Vec<_>>(), open);
+    if filters {
         let line = Rect { x: area.x + 9, width: 36.min(area.width.saturating_sub(10)), height: 1, ..area };
         request::field(pen, line, &view.log.filter, typing && open, shown);
-    } else {
-        let words = [(Plain::line("log"), Role::Title)];
-        pen.title(area, &words.into_iter().chain(only).collect::<Vec<_>>(), open);
     }
-    let mut said = format!(" {} of {}", (view.log.selected() + 1).min(view.log.len()), view.log.len());
+    let mut said = format!(" {} of {}", (view.log.place.selected + 1).min(view.log.len()), view.log.len());
     if view.log.is_filtered() {
         said.push_str(&format!(", {} in all", counted(view.journal().len(), "event")));
     }
@@ -54,17 +47,17 @@ const NODE: usize = 18;
 
 fn lines(model: &Model, view: &RunView, pen: &mut Pen<'_>, area: Rect) {
     if view.log.is_empty() {
-        pen.words(area.x + 2, area.y + 1, area.width.saturating_sub(2), "no event matches", Role::Dim);
-        return;
+        return pen.no_rows(area, "no event matches");
     }
     // What was not yet at the event that a replay looks at is dim.
     let now = view.replay().map_or(usize::MAX, Replay::at);
     let node_width = if area.width < 90 { NODE - 4 } else { NODE };
-    for (y, line) in (area.top() + 1..area.bottom()).zip(view.log.top..) {
-        let Some(tells) = view.log.rows().get(line) else { break };
+    let focused = model.dialogs.is_empty() && model.place.focus != Focus::Filter;
+    let place = view.log.place;
+    pen.list(area, (place.top, view.log.len()), Some(place.selected), focused, |pen, line, row| {
+        let tells = &view.log.rows()[line];
         let at = tells.first();
-        let Some(record) = view.journal().records().get(at) else { break };
-        let row = Rect { y, height: 1, ..area };
+        let Some(record) = view.journal().records().get(at) else { return };
         let event = record.event.describe(&view.newest().run);
         let ahead = |role: Role| if at < now { role } else { Role::Dim };
         let node = event.node.as_ref().map(|node| Plain::summary(node)).unwrap_or_default();
@@ -77,14 +70,9 @@ fn lines(model: &Model, view: &RunView, pen: &mut Pen<'_>, area: Rect) {
         ];
         let x = pen.pieces(Rect { x: row.x + 2, width: right.saturating_sub(row.x + 2), ..row }, &pieces);
         let width = right.saturating_sub(x);
-        pen.pieces(
-            Rect { x, y, width, height: 1 },
-            &sentence::row(&what(tells, event.what(), width), ahead(words::event_role(event.tone))),
-        );
-        if line == view.log.selected() {
-            pen.select(row, model.dialogs.is_empty() && model.place.focus != Focus::Filter);
-        }
-    }
+        let said = sentence::row(&what(tells, event.what(), width), ahead(words::event_role(event.tone)));
+        pen.pieces(Rect { x, width, ..row }, &said);
+    });
 }
 
 /// What a line tells in so many columns: of what is streamed the end, since that is what grows.
@@ -92,24 +80,9 @@ fn what(row: &LogRow, text: Plain, width: u16) -> Plain {
     match row {
         LogRow::Event(_) => text,
         LogRow::Stream(stream) => {
-            let said = docs::said(stream).then(&Plain::line(": "));
+            let said = stream.label().then(&Plain::line(": "));
             let room = usize::from(width).saturating_sub(said.width());
             said.then(&stream.last_words().truncate_start(room))
         }
     }
-}
-
-fn detail(model: &Model, view: &RunView, pen: &mut Pen<'_>, area: Rect) {
-    if area.height < 2 || area.width < 4 {
-        return;
-    }
-    let area = if area.x > 0 { pen.divide(area) } else { area };
-    let inside = Rect { x: area.x + 1, y: area.y + 1, width: area.width.saturating_sub(2), height: area.height - 1 };
-    let said = docs::selected_event(model);
-    let seen = doc::draw(pen, inside, &said, view.log.scroll.min(said.len().saturating_sub(1)));
-    let mut words = vec![(Plain::line("the event"), Role::Dim)];
-    if seen.from > 0 || seen.to < said.len() {
-        words.push((Plain::line(&format!("  {}-{}/{}", seen.from + 1, seen.to, said.len())), Role::Dim));
-    }
-    pen.title(area, &words, false);
 }

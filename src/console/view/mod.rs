@@ -24,11 +24,9 @@ mod versus;
 
 use ratatui::{buffer::Buffer, layout::Rect};
 
-use super::{
-    model::{Dialog, Model, SMALLEST, Screen},
-    theme::Role,
-    widget::to_ascii,
-};
+use super::model::{Dialog, Model, SMALLEST, Screen};
+use super::theme::Role;
+use super::widget::to_ascii;
 use crate::engine::Time;
 use crate::text::{GlyphSet, Plain};
 

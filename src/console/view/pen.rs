@@ -1,17 +1,13 @@
 //! `Pen`: the only way onto the screen. It takes `Plain` text, glyphs and roles, so that nothing else can be drawn.
 
-use ratatui::{
-    buffer::Buffer,
-    layout::{Position, Rect},
-    widgets::{Block, Clear, Widget},
-};
+use ratatui::buffer::Buffer;
+use ratatui::layout::{Position, Rect};
+use ratatui::widgets::{Block, Clear, Widget};
 
 use super::sentence;
-use crate::console::{
-    model::GateShown,
-    theme::{Role, Theme},
-    widget,
-};
+use crate::console::model::GateShown;
+use crate::console::theme::{Role, Theme};
+use crate::console::widget;
 use crate::text::{Glyph, Plain};
 
 /// What a frame showed.
@@ -29,6 +25,16 @@ pub struct Pen<'a> {
     pub buffer: &'a mut Buffer,
     /// How.
     pub theme: &'a Theme,
+}
+
+/// What of a pane is below its title.
+pub fn below(area: Rect) -> Rect {
+    Rect { y: area.y + 1, height: area.height.saturating_sub(1), ..area }
+}
+
+/// What of a row is for text: behind the mark of the selected one.
+pub fn text_of(row: Rect) -> Rect {
+    Rect { x: row.x + 2, width: row.width.saturating_sub(3), ..row }
 }
 
 impl Pen<'_> {
@@ -63,6 +69,13 @@ impl Pen<'_> {
         x
     }
 
+    /// Lines in pieces, one below the other, as far as they fit.
+    pub fn lines(&mut self, area: Rect, lines: &[Vec<(Plain, Role)>]) {
+        for (y, line) in (area.top()..area.bottom()).zip(lines) {
+            self.pieces(Rect { y, height: 1, ..area }, line);
+        }
+    }
+
     /// Pieces at the right end of a row. Gives the column of the first.
     pub fn pieces_right(&mut self, area: Rect, pieces: &[(Plain, Role)]) -> u16 {
         let width: usize = pieces.iter().map(|(text, _)| text.width()).sum();
@@ -70,6 +83,40 @@ impl Pen<'_> {
         let at = Rect { x: area.right() - width, width, ..area };
         self.pieces(at, pieces);
         at.x
+    }
+
+    /// Draws the rows of a list from `top` on, and marks the selected one.
+    pub fn list(
+        &mut self,
+        area: Rect,
+        (top, len): (usize, usize),
+        selected: Option<usize>,
+        focused: bool,
+        mut row: impl FnMut(&mut Self, usize, Rect),
+    ) {
+        for (y, at) in (area.top()..area.bottom()).zip(top..len) {
+            let line = Rect { y, height: 1, ..area };
+            row(self, at, line);
+            if selected == Some(at) {
+                self.select(line, focused);
+            }
+        }
+    }
+
+    /// The lines that lead to a row of a tree: for each level whether one of it follows below; the last ends in one of two branches.
+    pub fn rails(&self, rails: &[bool], (branch, last): (Glyph, Glyph)) -> Plain {
+        let glyph = |(level, more): (usize, &bool)| match (level + 1 == rails.len(), more) {
+            (true, true) => branch,
+            (true, false) => last,
+            (false, true) => Glyph::TreePipe,
+            (false, false) => Glyph::TreeBlank,
+        };
+        Plain::line(&rails.iter().enumerate().map(|rail| self.theme.glyph(glyph(rail))).collect::<String>())
+    }
+
+    /// Says why a list has no rows, in the place of the first.
+    pub fn no_rows(&mut self, area: Rect, words: &str) {
+        self.words(area.x + 2, area.y, area.width.saturating_sub(2), words, Role::Dim);
     }
 
     /// Puts a role's style over what is there.

@@ -3,10 +3,8 @@
 use ratatui::layout::{Position, Rect};
 
 use super::pen::{Pen, Shown};
-use crate::console::{
-    model::{Focus, Model, TextField},
-    theme::Role,
-};
+use crate::console::model::{Focus, Model, TextField};
+use crate::console::theme::Role;
 use crate::text::Plain;
 
 /// Draws the request line below its title.

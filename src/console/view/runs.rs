@@ -2,31 +2,23 @@
 
 use ratatui::layout::Rect;
 
-use super::pen::Pen;
-use crate::console::{
-    model::{Model, PlanScreen, words},
-    theme::Role,
-};
+use super::pen::{Pen, below, text_of};
+use crate::console::model::{Model, PlanScreen, words};
+use crate::console::theme::Role;
 use crate::engine::elapsed;
 use crate::host::client::RunSummary;
 use crate::text::{Glyph, Plain, timestamp};
 
 /// Draws the list.
 pub fn draw(model: &Model, pen: &mut Pen<'_>, area: Rect) {
-    let count = model.runs.listing.len();
-    pen.title(area, &[(Plain::line(&format!("runs  {count}")), Role::Title)], true);
-    if count == 0 {
-        pen.words(area.x + 2, area.y + 1, area.width.saturating_sub(2), "No runs yet. Make a plan and run it.", Role::Dim);
-        return;
+    let runs = &model.runs;
+    pen.title(area, &[(Plain::line(&format!("runs  {}", runs.listing.len())), Role::Title)], true);
+    if runs.listing.is_empty() {
+        return pen.no_rows(below(area), "No runs yet. Make a plan and run it.");
     }
-    let rows = model.runs.listing.iter().enumerate().skip(model.runs.top);
-    for (y, (at, run)) in (area.top() + 1..area.bottom()).zip(rows) {
-        let line = Rect { y, height: 1, ..area };
-        entry(model, (at, run), pen, line);
-        if at == model.runs.selected {
-            pen.select(line, true);
-        }
-    }
+    pen.list(below(area), (runs.place.top, runs.listing.len()), Some(runs.place.selected), true, |pen, at, line| {
+        entry(model, (at, &runs.listing[at]), pen, line);
+    });
 }
 
 /// `2026-11-21 11:38`.
@@ -41,24 +33,14 @@ const WIDE: u16 = 100;
 fn entry(model: &Model, (at, run): (usize, &RunSummary), pen: &mut Pen<'_>, line: Rect) {
     let (glyph, word, role) = (run.status.glyph(), run.status.word(), words::status_role(run.status));
     let took = run.finished.map(|finished| elapsed(finished.since(run.created))).unwrap_or_default();
-    let open = match &model.place.shown {
-        PlanScreen::Run(id) if *id == run.run => "  shown",
-        _ => "",
-    };
+    let open = if model.place.shown == PlanScreen::Run(run.run.clone()) { "  shown" } else { "" };
     let began = timestamp(run.created.0);
     // To the minute; the seconds matter to nobody who looks for a run.
     let from = if line.width < WIDE { MONTH } else { 0 };
     let began = began.as_str().get(from..MINUTES).map_or_else(|| began.clone(), Plain::line);
     let nodes = if line.width < WIDE { String::new() } else { format!("{:>5} nodes", run.nodes) };
     let rails = model.runs.rails(at);
-    let glyph_of = |(level, more): (usize, &bool)| match (level + 1 == rails.len(), more) {
-        (true, true) => Glyph::TreeBranch,
-        (true, false) => Glyph::TreeLast,
-        (false, true) => Glyph::TreePipe,
-        (false, false) => Glyph::TreeBlank,
-    };
-    let levels = rails.iter().enumerate().skip(rails.len().saturating_sub(DEEPEST));
-    let rail = Plain::line(&levels.map(|rail| pen.theme.glyph(glyph_of(rail))).collect::<String>());
+    let rail = pen.rails(&rails[rails.len().saturating_sub(DEEPEST)..], (Glyph::TreeBranch, Glyph::TreeLast));
     let origin = run.parent.as_ref().map(|parent| format!("from event {}: ", parent.seq)).unwrap_or_default();
     let imported = if run.imported.is_some() { "imported: " } else { "" };
     let pieces = [
@@ -74,5 +56,5 @@ fn entry(model: &Model, (at, run): (usize, &RunSummary), pen: &mut Pen<'_>, line
         (Plain::summary(&run.goal), Role::Text),
         (Plain::line(open), Role::Dim),
     ];
-    pen.pieces(Rect { x: line.x + 2, width: line.width.saturating_sub(3), ..line }, &pieces);
+    pen.pieces(text_of(line), &pieces);
 }

@@ -3,10 +3,8 @@
 use ratatui::layout::Rect;
 
 use super::{pen::Pen, sentence};
-use crate::console::{
-    model::{Model, Replay, RunView, SearchMark, words},
-    theme::Role,
-};
+use crate::console::model::{Model, Replay, RunView, SearchMark, words};
+use crate::console::theme::Role;
 use crate::text::{Glyph, Plain, clock, duration};
 
 /// Draws the bar and the event.
@@ -39,13 +37,12 @@ fn bar(view: &RunView, replay: &Replay, pen: &mut Pen<'_>, row: Rect) {
     let light = Plain::line(&pen.theme.glyph(Glyph::LineHorizontal).repeat(usize::from(line.width.saturating_sub(here))));
     pen.pieces(line, &[(heavy, Role::Accent), (light, Role::Border)]);
     // What went wrong is drawn over what was asked, and that over what was done about it.
-    for wanted in [SearchMark::Action, SearchMark::Break, SearchMark::Gate, SearchMark::Failure] {
-        let (glyph, role) = match wanted {
-            SearchMark::Action => (Glyph::Unfolded, Role::Accent),
-            SearchMark::Break => (Glyph::Held, Role::Held),
-            SearchMark::Gate => (Glyph::Gate, Role::Gate),
-            SearchMark::Failure => (Glyph::Failed, Role::Failed),
-        };
+    for (wanted, glyph, role) in [
+        (SearchMark::Action, Glyph::Unfolded, Role::Accent),
+        (SearchMark::Break, Glyph::Held, Role::Held),
+        (SearchMark::Gate, Glyph::Gate, Role::Gate),
+        (SearchMark::Failure, Glyph::Failed, Role::Failed),
+    ] {
         for (at, _) in view.journal().marks().iter().filter(|(_, mark)| *mark == wanted) {
             pen.glyph(line.x + column(*at, events, line.width), line.y, 1, glyph, role);
         }
@@ -53,7 +50,7 @@ fn bar(view: &RunView, replay: &Replay, pen: &mut Pen<'_>, row: Rect) {
     pen.glyph(line.x + here, line.y, 1, Glyph::Running, Role::Title);
 }
 
-/// Below so many columns only the event is told.
+/// With fewer columns only the event is shown.
 const ROOM: u16 = 80;
 
 fn words(model: &Model, view: &RunView, replay: &Replay, pen: &mut Pen<'_>, row: Rect) {

@@ -2,11 +2,10 @@
 
 use ratatui::layout::Rect;
 
-use super::{doc, pen::Pen};
-use crate::console::{
-    model::{Doc, Model, ScreenLayout, docs},
-    theme::Role,
-};
+use super::doc;
+use super::pen::{Pen, below};
+use crate::console::model::{Model, ScreenLayout, docs};
+use crate::console::theme::Role;
 use crate::engine::{Bar, Doing, Run, Time, TimelineChart};
 use crate::plan::NodeId;
 use crate::text::{Glyph, Plain, duration};
@@ -16,8 +15,7 @@ pub fn draw(model: &Model, pen: &mut Pen<'_>, layout: &ScreenLayout) {
     let area = layout.list;
     let Some(view) = model.shown_run() else {
         pen.title(area, &[(Plain::line("timeline"), Role::Title)], true);
-        pen.words(area.x + 2, area.y + 1, area.width.saturating_sub(2), "No run is shown.", Role::Dim);
-        return;
+        return pen.no_rows(below(area), "No run is shown.");
     };
     let Some(chart) = view.chart() else { return };
     let fold = view.seen();
@@ -29,8 +27,8 @@ pub fn draw(model: &Model, pen: &mut Pen<'_>, layout: &ScreenLayout) {
     axis(&scale, pen, Rect { y: area.y + 1, height: 1, ..area });
     let selected = model.selected_id();
     let rows = Rect { y: area.y + 2, height: area.height.saturating_sub(3), ..area };
-    for (y, bar) in (rows.top()..rows.bottom()).zip(chart.bars.iter().skip(model.place.first_bar)) {
-        let line = Rect { y, height: 1, ..area };
+    pen.list(rows, (model.place.first_bar, chart.bars.len()), None, open, |pen, at, line| {
+        let bar = &chart.bars[at];
         draw_bar(&scale, chart, bar, name, pen, line);
         if is_stale(&fold.run, &bar.node) {
             pen.glyph(line.x + 1, line.y, 1, Glyph::Stale, Role::Stale);
@@ -38,10 +36,10 @@ pub fn draw(model: &Model, pen: &mut Pen<'_>, layout: &ScreenLayout) {
         if selected == Some(&bar.node) {
             pen.select(Rect { width: name + 4, ..line }, open);
         }
-    }
+    });
     legend(chart, &fold.run, pen, Rect { y: area.bottom().saturating_sub(1), height: 1, ..area });
     let said = selected.map(|node| docs::stretches(&fold.run, chart, node)).unwrap_or_default();
-    detail(&said, pen, layout.detail);
+    doc::beside(pen, layout.detail, "when it waited and worked", &said, 0);
 }
 
 fn is_stale(run: &Run, node: &NodeId) -> bool {
@@ -74,46 +72,20 @@ impl Scale {
     }
 }
 
-/// Milliseconds between two ticks, of which the fewest are taken that leave them apart.
-const TICKS: [u64; 28] = [
-    1,
-    2,
-    5,
-    10,
-    20,
-    50,
-    100,
-    200,
-    500,
-    1_000,
-    2_000,
-    5_000,
-    10_000,
-    15_000,
-    30_000,
-    60_000,
-    120_000,
-    300_000,
-    600_000,
-    900_000,
-    1_800_000,
-    3_600_000,
-    7_200_000,
-    10_800_000,
-    21_600_000,
-    43_200_000,
-    86_400_000,
-    604_800_000,
-];
+/// Seconds between two ticks from ten on; below, 1, 2 and 5 of each unit.
+const TICKS: [u64; 16] = [10, 15, 30, 60, 120, 300, 600, 900, 1800, 3600, 7200, 10800, 21600, 43200, 86400, 604800];
 /// Columns between two ticks at least.
 const APART: u64 = 12;
 
 fn axis(scale: &Scale, pen: &mut Pen<'_>, row: Rect) {
-    let tick = TICKS.into_iter().find(|tick| tick.saturating_mul(u64::from(scale.width)) / scale.ms >= APART).unwrap_or(scale.ms);
+    let round = (0..4).flat_map(|power| [1, 2, 5].map(|first| first * 10_u64.pow(power)));
+    let mut ticks = round.chain(TICKS.map(|seconds| seconds * 1_000));
+    // The fewest that leave them apart.
+    let tick = ticks.find(|tick| tick.saturating_mul(u64::from(scale.width)) / scale.ms >= APART).unwrap_or(scale.ms);
     for ms in (0..=scale.ms / tick.max(1)).map(|at| at * tick) {
         let words = match ms {
             0 => Plain::line("0"),
-            // A round number of seconds is told as one.
+            // A round number of seconds is written as one.
             1_000..=9_999 if ms % 1_000 == 0 => Plain::line(&format!("{}s", ms / 1_000)),
             ms => duration(ms),
         };
@@ -177,14 +149,4 @@ fn legend(chart: &TimelineChart, run: &Run, pen: &mut Pen<'_>, row: Rect) {
         pieces.push((Plain::line(&format!(" {word}")).then(&Plain::blank(gap)), Role::Dim));
     }
     pen.pieces(row, &pieces);
-}
-
-fn detail(said: &Doc<'_>, pen: &mut Pen<'_>, area: Rect) {
-    if area.height < 2 || area.width < 4 {
-        return;
-    }
-    let area = if area.x > 0 { pen.divide(area) } else { area };
-    let inside = Rect { x: area.x + 1, y: area.y + 1, width: area.width.saturating_sub(2), height: area.height - 1 };
-    doc::draw(pen, inside, said, 0);
-    pen.title(area, &[(Plain::line("when it waited and worked"), Role::Dim)], false);
 }

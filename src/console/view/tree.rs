@@ -2,16 +2,11 @@
 
 use ratatui::layout::Rect;
 
-use super::{
-    empty,
-    pen::{Pen, Shown},
-    request, sentence,
-};
-use crate::console::{
-    model::{Focus, LEVELS, Model, RunView, Standing, TreeRow, TreeRowKind, words},
-    theme::Role,
-};
-use crate::engine::{ImpactLine, Inside, NodeRun, NodeState, Time, arguments};
+use super::pen::{Pen, Shown};
+use super::{empty, request, sentence};
+use crate::console::model::{Focus, LEVELS, Model, RunView, Standing, TreeRow, TreeRowKind, words};
+use crate::console::theme::{Role, of_state};
+use crate::engine::{ImpactLine, Inside, Mark, NodeRun, Time, arguments};
 use crate::plan::{Node, nest, tree::Orientation};
 use crate::text::{Glyph, Plain, count, duration};
 
@@ -28,22 +23,18 @@ pub fn draw(model: &Model, now: Time, pen: &mut Pen<'_>, area: Rect, shown: &mut
         return empty::draw(model, pen, inside);
     }
     if tree.rows().is_empty() {
-        pen.words(inside.x + 2, inside.y, inside.width.saturating_sub(2), "no node matches", Role::Dim);
-        return;
+        return pen.no_rows(inside, "no node matches");
     }
     let grid = Grid::of(model, inside.width.saturating_sub(2));
     let target = model.deps_target().and_then(|target| tree.graph().position(target));
     let needs: Vec<usize> = target.map(|target| tree.graph().predecessors(target).collect()).unwrap_or_default();
     let after = target.map(|target| tree.graph().descendants(target)).unwrap_or_default();
-    let rows = tree.rows().iter().enumerate().skip(tree.top());
-    for (y, (at, row)) in (inside.top()..inside.bottom()).zip(rows) {
-        let Some(node) = model.plan().nodes.get(row.index) else { continue };
-        let line = Rect { y, height: 1, ..inside };
-        RowDrawing { model, now, row, node, grid, needs: &needs, after: &after }.draw(pen, line);
-        if at == tree.selected() {
-            pen.select(line, focused);
+    pen.list(inside, (tree.top(), tree.rows().len()), Some(tree.selected()), focused, |pen, at, line| {
+        let row = &tree.rows()[at];
+        if let Some(node) = model.plan().nodes.get(row.index) {
+            RowDrawing { model, now, row, node, grid, needs: &needs, after: &after }.draw(pen, line);
         }
-    }
+    });
 }
 
 fn title(model: &Model, pen: &mut Pen<'_>, area: Rect, focused: bool, shown: &mut Shown) {
@@ -131,19 +122,22 @@ impl RowDrawing<'_> {
     fn draw(&self, pen: &mut Pen<'_>, line: Rect) {
         let left = Rect { x: line.x + 2, width: line.width.saturating_sub(2), ..line };
         let run = self.model.shown_run();
-        match run {
-            _ if self.model.deps_target().is_some() => self.dependency_mark(pen, left.x, line.y),
+        let mark = match run {
+            _ if self.model.deps_target().is_some() => self.dependency_mark(),
             Some(view) => {
                 self.steer_mark(view, pen, line);
-                self.state_mark(view, pen, left.x, line.y);
+                view.seen().run.node(&self.node.id).map(|node| of_state(&node.state)).filter(|_| self.is_node())
             }
-            None => self.plan_mark(pen, left.x, line.y),
+            None => self.finding_mark(),
+        };
+        if let Some((glyph, role)) = mark {
+            pen.glyph(left.x, left.y, 3, glyph, role);
         }
         self.name(pen, Rect { x: left.x + mark_width(self.model), width: self.grid.name.saturating_sub(mark_width(self.model)), ..left });
         let rest = Rect { x: left.x + self.grid.name, width: left.width.saturating_sub(self.grid.name), ..line };
         match (self.row.kind, run) {
             (TreeRowKind::Reference, _) => {
-                let words = if self.model.tree().stands_below(self.row) { "shown below" } else { "shown above" };
+                let words = if self.model.tree().comes_below(self.row) { "shown below" } else { "shown above" };
                 let x = rest.x + if run.is_some() { 0 } else { 2 };
                 pen.words(x, rest.y, rest.right().saturating_sub(x), words, Role::Dim);
             }
@@ -158,15 +152,15 @@ impl RowDrawing<'_> {
         let room = |x: u16| area.right().saturating_sub(x + 1);
         let role = if self.row.kind == TreeRowKind::Reference { Role::Dim } else { self.reached(Role::Text) };
         if self.row.kind == TreeRowKind::Reference {
-            let arrow = if self.model.tree().stands_below(self.row) { Glyph::ArrowDown } else { Glyph::ArrowUp };
+            let arrow = if self.model.tree().comes_below(self.row) { Glyph::ArrowDown } else { Glyph::ArrowUp };
             x += pen.glyph(x, area.y, room(x), arrow, Role::Dim) + 1;
         }
         let fold = match self.row.kind {
             TreeRowKind::Folded(hidden) => Plain::line(&format!(" {}{hidden}", pen.theme.glyph(Glyph::Folded))),
             TreeRowKind::Leaf | TreeRowKind::Open | TreeRowKind::Reference => Plain::default(),
         };
-        let sign = u16::try_from(fold.width()).unwrap_or(0);
-        let space = room(x).saturating_sub(sign);
+        let folded = u16::try_from(fold.width()).unwrap_or(0);
+        let space = room(x).saturating_sub(folded);
         let id = self.id().truncate_middle(usize::from(space));
         let width = pen.text(x, area.y, space, &id, role);
         self.found(pen, Rect { x, width, ..area }, &id);
@@ -174,7 +168,7 @@ impl RowDrawing<'_> {
         pen.text(x, area.y, room(x), &fold, Role::Accent);
     }
 
-    /// The id as it is told here: inside of what stands above, or whole in a list that shows no tree.
+    /// The id as it is shown here: inside the row above, or whole in a list that shows no tree.
     fn id(&self) -> Plain {
         let whole = !self.model.tree().filter.text().trim().is_empty();
         Plain::summary(if whole { &self.node.id } else { nest::name(&self.node.id) })
@@ -199,29 +193,18 @@ impl RowDrawing<'_> {
         if self.row.depth > levels {
             x += pen.words(x, area.y, 6, &format!("{}", self.row.depth - levels), Role::Dim);
         }
-        let rails = self.model.tree().rails(self.row, levels);
-        for (at, more) in rails.iter().enumerate() {
-            let glyph = match (at + 1 == rails.len(), more) {
-                (true, true) if self.row.inside => Glyph::InsideBranch,
-                (true, false) if self.row.inside => Glyph::InsideLast,
-                (true, true) => Glyph::TreeBranch,
-                (true, false) => Glyph::TreeLast,
-                (false, true) => Glyph::TreePipe,
-                (false, false) => Glyph::TreeBlank,
-            };
-            x += pen.glyph(x, area.y, 3, glyph, Role::Border);
-        }
-        x
+        let ends = if self.row.inside { (Glyph::InsideBranch, Glyph::InsideLast) } else { (Glyph::TreeBranch, Glyph::TreeLast) };
+        let rails = pen.rails(&self.model.tree().rails(self.row, levels), ends);
+        x + pen.text(x, area.y, area.right().saturating_sub(x), &rails, Role::Border)
     }
 
     /// Whether a breakpoint means the node, or a person holds it, as a mark before the state.
     fn steer_mark(&self, view: &RunView, pen: &mut Pen<'_>, line: Rect) {
-        let run = &view.seen().run;
-        let id = &self.node.id;
-        if self.row.kind == TreeRowKind::Reference {
+        let (run, id) = (&view.seen().run, &self.node.id);
+        if !self.is_node() {
             return;
         }
-        // One that means every node is told by the list alone.
+        // One that means every node is shown in the list alone.
         if run.breakpoints().any(|(_, point)| point.node.is_some() && point.means(id)) {
             pen.glyph(line.x + 1, line.y, 1, Glyph::Bullet, Role::Failed);
         } else if run.is_held(id) {
@@ -229,41 +212,30 @@ impl RowDrawing<'_> {
         }
     }
 
-    /// The node's state as a mark.
-    fn state_mark(&self, view: &RunView, pen: &mut Pen<'_>, x: u16, y: u16) {
-        if self.row.kind != TreeRowKind::Reference
-            && let Some(node) = view.seen().run.node(&self.node.id)
-        {
-            let mark = Plain::line(pen.theme.state(&node.state).glyph);
-            pen.text(x, y, 2, &mark, state_role(&node.state));
-        }
+    /// Whether the row is the node itself.
+    fn is_node(&self) -> bool {
+        self.row.kind != TreeRowKind::Reference
     }
 
     /// Whether the node is one of the dependencies that are changed, as a mark.
-    fn dependency_mark(&self, pen: &mut Pen<'_>, x: u16, y: u16) {
-        let Some(target) = self.model.deps_target() else { return };
+    fn dependency_mark(&self) -> Option<(Glyph, Role)> {
+        let target = self.model.deps_target()?;
         let glyph = match (*target == self.node.id, self.needs.contains(&self.row.index)) {
             (true, _) => Glyph::ArrowRight,
             (false, true) => Glyph::Checked,
-            (false, false) if self.is_out_of_reach(target) => return,
+            (false, false) if self.is_out_of_reach(target) => return None,
             (false, false) => Glyph::Unchecked,
         };
-        pen.glyph(x, y, 3, glyph, Role::Accent);
+        Some((glyph, Role::Accent))
     }
 
-    /// What validation says of the node as a mark.
-    fn plan_mark(&self, pen: &mut Pen<'_>, x: u16, y: u16) {
-        let editor = &self.model.editor;
-        let worst = match self.row.kind {
-            TreeRowKind::Reference => None,
-            TreeRowKind::Folded(_) => {
-                editor.review.of_node(&self.node.id).chain(editor.review.inside(&self.node.id)).min_by_key(|it| it.severity)
-            }
-            TreeRowKind::Leaf | TreeRowKind::Open => editor.review.of_node(&self.node.id).next(),
-        };
-        if let Some(finding) = worst {
-            pen.glyph(x, y, 2, words::severity_glyph(finding.severity), words::severity_role(finding.severity));
-        }
+    /// What validation says of the node as a mark; of a folded row also what it says of nodes inside.
+    fn finding_mark(&self) -> Option<(Glyph, Role)> {
+        let review = &self.model.editor.review;
+        let inside = matches!(self.row.kind, TreeRowKind::Folded(_)).then(|| review.inside(&self.node.id)).into_iter().flatten();
+        let worst = review.of_node(&self.node.id).chain(inside).min_by_key(|finding| finding.severity).filter(|_| self.is_node())?;
+        let (_, glyph, role) = words::severity(worst.severity);
+        Some((glyph, role))
     }
 
     /// Whether the node whose dependencies are changed can't depend on this one.
@@ -304,7 +276,7 @@ impl RowDrawing<'_> {
                 Plain::line(pen.theme.glyph(Glyph::ArrowRight)).then(&Plain::line(fate.word())),
                 words::impact_role(ImpactLine::Nodes(fate)),
             ),
-            None => (Plain::line(node.state.word()), state_role(&node.state)),
+            None => (Plain::line(node.state.word()), of_state(&node.state).1),
         };
         let mut x = rest.x + pen.text(rest.x, rest.y, rest.width.min(11), &word, role).max(9) + 1;
         let worker = self.grid.worker;
@@ -325,7 +297,8 @@ impl RowDrawing<'_> {
             x += stale(pen, x, rest.y, rest.right().saturating_sub(x)) + 2;
         }
         // A rehearsed text begins with its mark.
-        if let Some(mark) = node.mark_label().filter(|mark| mark != REHEARSAL && Standing::of(&node.state) == Standing::Done) {
+        let marked = node.mark != Some(Mark::Rehearsal) && Standing::of(&node.state) == Standing::Done;
+        if let Some(mark) = node.mark_label().filter(|_| marked) {
             let mark = Plain::line(&format!("{} {mark}", pen.theme.glyph(Glyph::Modified)));
             x += pen.text(x, rest.y, rest.right().saturating_sub(x), &mark, Role::Warning) + 2;
         }
@@ -347,7 +320,7 @@ impl RowDrawing<'_> {
         Some(Plain::summary(&format!("{kept}; {reason}")))
     }
 
-    /// What the row says last: why it stands there, else its last line of output.
+    /// What the row says last: why its state is so, else its last line of output.
     fn said(&self, view: &RunView, node: &NodeRun) -> Option<Plain> {
         let reason =
             || Some(view.seen().run.reason(&self.node.id)).filter(|reason| !reason.is_empty()).map(|reason| Plain::summary(&reason));
@@ -362,9 +335,6 @@ impl RowDrawing<'_> {
         }
     }
 }
-
-/// The mark of what no model made.
-const REHEARSAL: &str = "rehearsal";
 
 /// How far what runs inside a node is, and whether something there needs a person.
 fn inside(node: &NodeRun) -> Option<Plain> {
@@ -395,24 +365,5 @@ pub(super) fn took(node: &NodeRun, now: Time) -> Plain {
         (Some(in_all), _) => duration(in_all),
         (None, Some(so_far)) => duration(so_far / 1000 * 1000),
         (None, None) => Plain::default(),
-    }
-}
-
-/// The role of a node's state.
-pub(super) fn state_role(state: &NodeState) -> Role {
-    match state {
-        NodeState::Pending => Role::Pending,
-        NodeState::Ready => Role::Ready,
-        NodeState::Held => Role::Held,
-        NodeState::Waiting { .. } => Role::Waiting,
-        NodeState::Running => Role::Running,
-        NodeState::Retrying { .. } => Role::Retrying,
-        NodeState::Succeeded => Role::Succeeded,
-        NodeState::Passed => Role::Passed,
-        NodeState::Skipped => Role::Skipped,
-        NodeState::Failed => Role::Failed,
-        NodeState::FailedSafe => Role::FailedSafe,
-        NodeState::Cancelled => Role::Cancelled,
-        NodeState::Unknown => Role::Unknown,
     }
 }

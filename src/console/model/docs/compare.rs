@@ -1,10 +1,8 @@
 //! A difference between two plans in words: what it is about, what was there and what is there, and what comes with it.
 
-use super::mark_role;
-use crate::console::{
-    model::{Doc, Model},
-    theme::Role,
-};
+use super::diff::{difference_lines, difference_title};
+use crate::console::model::{Doc, Model};
+use crate::console::theme::Role;
 use crate::plan::diff::DifferenceMark;
 use crate::text::Plain;
 
@@ -12,7 +10,7 @@ use crate::text::Plain;
 pub fn compare(model: &Model) -> Doc<'static> {
     let mut doc = Doc::default();
     let compare = &model.editor.compare;
-    let Some(difference) = compare.differences().get(compare.selected) else { return doc };
+    let Some(difference) = compare.selected() else { return doc };
     let whose = match compare.name() {
         None => match difference.mark {
             DifferenceMark::Added => "added by your edits",
@@ -25,19 +23,13 @@ pub fn compare(model: &Model) -> Doc<'static> {
             DifferenceMark::Changed => "is different in the other plan",
         },
     };
-    doc.line(Role::Heading, Plain::summary(&format!("{} {} {}", difference.sort, difference.subject, difference.field)));
+    doc.line(Role::Heading, difference_title(difference));
     doc.line(Role::Dim, Plain::line(whose));
     let needed = compare.needed(model.editor.plan());
     for difference in needed.iter().filter_map(|at| compare.differences().get(*at)) {
-        doc.line(Role::Warning, Plain::summary(&format!("together with: {} {} {}", difference.sort, difference.subject, difference.field)));
+        doc.line(Role::Warning, Plain::line("together with: ").then(&difference_title(difference)));
     }
     doc.line(Role::Text, Plain::default());
-    for (mark, line) in &difference.lines {
-        let (sign, role) = match mark {
-            DifferenceMark::Added | DifferenceMark::Removed => (mark.sign(), mark_role(*mark)),
-            DifferenceMark::Changed => (" ", Role::Text),
-        };
-        doc.line(role, Plain::line(&format!("{sign} {line}")));
-    }
+    difference_lines(difference, &mut doc);
     doc
 }

@@ -5,19 +5,6 @@ use crate::console::theme::Role;
 use crate::engine::{Event, EventLine, NodeFact, Record, Run};
 use crate::text::{Plain, counted, timestamp};
 
-/// What a node streamed, as far as its row knows it. `piece` is one of its events.
-pub fn describe_stream(stream: &StreamedText, piece: &Event, run: &Run) -> EventLine {
-    EventLine { head: said(stream), more: Plain::summary(stream.tail()), ..piece.describe(run) }
-}
-
-/// How much a node streamed; its words come behind.
-pub fn said(stream: &StreamedText) -> Plain {
-    match stream.pieces() {
-        [_] => Plain::line("says"),
-        _ => Plain::line(&format!("says {}", stream.much())),
-    }
-}
-
 /// Bytes of an event that are shown; the journal keeps all.
 const SHOWN: usize = 64 << 10;
 

@@ -1,8 +1,9 @@
-//! A gate in words: who asks what and why, what would change, and the exact payload, escaped. What a person wrote for it stands first.
+//! A gate in words: who asks what and why, what would change, and the exact payload, escaped. What a person wrote for it is first.
 
 use serde_json::Value;
-use similar::{ChangeTag, TextDiff};
+use similar::TextDiff;
 
+use super::diff::changed_line;
 use crate::console::model::{Doc, ReplyDraft, is_question, words};
 use crate::console::theme::Role;
 use crate::engine::{Gate, GateKind, Preview};
@@ -22,21 +23,18 @@ pub fn gate_title(gate: &Gate) -> Plain {
 pub fn gate_doc(gate: &Gate, preview: Option<&Preview>, draft: Option<&ReplyDraft>) -> Doc<'static> {
     let mut doc = Doc::default();
     written(draft, &mut doc);
-    match &gate.kind {
+    let (title, why) = match &gate.kind {
         GateKind::Question { text, .. } => {
-            doc.line(Role::Heading, Plain::summary(&gate.node).then(&Plain::line(" asks you")));
-            reason(Some(&gate.why).filter(|why| *why != text), &mut doc);
+            (Plain::summary(&gate.node).then(&Plain::line(" asks you")), if gate.why == *text { "" } else { &gate.why })
         }
-        GateKind::Before | GateKind::After | GateKind::Tool { .. } => {
-            doc.line(Role::Heading, gate_title(gate));
-            reason(Some(&gate.why), &mut doc);
-        }
+        GateKind::Before | GateKind::After | GateKind::Tool { .. } => (gate_title(gate), gate.why.as_str()),
+    };
+    doc.line(Role::Heading, title);
+    if !why.is_empty() {
+        doc.text(Role::Text, &format!("because {why}"));
     }
     doc.line(Role::Dim, Plain::line("asked at ").then(&clock(gate.opened.0)));
-    let payload = match draft {
-        Some(ReplyDraft::Payload(edited)) => edited,
-        Some(ReplyDraft::Answer(_) | ReplyDraft::Words(_)) | None => &gate.payload,
-    };
+    let payload = ReplyDraft::payload(draft, gate);
     let hidden = hidden(payload);
     if hidden > 0 {
         let words = format!("control or hidden characters: {hidden}; they are written as escapes below");
@@ -61,7 +59,7 @@ pub fn gate_doc(gate: &Gate, preview: Option<&Preview>, draft: Option<&ReplyDraf
         }
         None => None,
     };
-    let says_nothing = payload.is_null() || (is_question(gate) && payload.as_object().is_some_and(serde_json::Map::is_empty));
+    let says_nothing = payload.is_null() || (is_question(gate) && is_empty(payload));
     if !says_nothing {
         doc.heading(match gate.kind {
             GateKind::After => "the exact result",
@@ -71,12 +69,6 @@ pub fn gate_doc(gate: &Gate, preview: Option<&Preview>, draft: Option<&ReplyDraf
         exact(payload, shown, 0, &mut doc);
     }
     doc
-}
-
-fn reason(why: Option<&String>, doc: &mut Doc<'static>) {
-    if let Some(why) = why.filter(|why| !why.is_empty()) {
-        doc.text(Role::Text, &format!("because {why}"));
-    }
 }
 
 /// Lines of an old and a new text together up to which they are compared.
@@ -163,18 +155,7 @@ fn diff(path: &str, before: Option<&str>, after: &str, doc: &mut Doc<'static>) {
         }
         any = true;
         for change in group.iter().flat_map(|op| changes.iter_changes(op)) {
-            let (sign, role) = match change.tag() {
-                ChangeTag::Delete => ("- ", Role::DiffDel),
-                ChangeTag::Insert => ("+ ", Role::DiffAdd),
-                ChangeTag::Equal => ("  ", Role::Text),
-            };
-            let line = change.value().strip_suffix('\n').unwrap_or(change.value());
-            for piece in crate::console::model::lines(line) {
-                doc.line(role, Plain::line(sign).then(&piece));
-            }
-            if line.is_empty() {
-                doc.line(role, Plain::line(sign));
-            }
+            changed_line(change.tag(), change.value(), doc);
         }
     }
     if !any {
@@ -182,7 +163,7 @@ fn diff(path: &str, before: Option<&str>, after: &str, doc: &mut Doc<'static>) {
     }
 }
 
-/// The payload without anything left out, except a text that stands just above as the new text of a file: every line of it is
+/// The payload without anything left out, except a text that is just above as the new text of a file: every line of it is
 /// either shown there as added or is the same as now.
 fn exact(value: &Value, shown: Option<&str>, depth: usize, doc: &mut Doc<'static>) {
     let indent = Plain::blank(depth * 2);
@@ -212,11 +193,7 @@ fn entry(head: &Plain, value: &Value, shown: Option<&str>, depth: usize, doc: &m
             doc.line(Role::Code, head.clone().then(&Plain::line(" text, ")).then(&bytes(text.len() as u64)));
             block(text, &Plain::blank(depth * 2 + 2), doc);
         }
-        Value::Object(map) if !map.is_empty() => {
-            doc.line(Role::Code, head.clone());
-            exact(value, shown, depth + 1, doc);
-        }
-        Value::Array(list) if !list.is_empty() => {
+        Value::Object(_) | Value::Array(_) if !is_empty(value) => {
             doc.line(Role::Code, head.clone());
             exact(value, shown, depth + 1, doc);
         }
@@ -224,14 +201,18 @@ fn entry(head: &Plain, value: &Value, shown: Option<&str>, depth: usize, doc: &m
     }
 }
 
+fn is_empty(value: &Value) -> bool {
+    value.as_object().is_some_and(serde_json::Map::is_empty) || value.as_array().is_some_and(Vec::is_empty)
+}
+
 /// A text of several lines, each behind a bar.
 fn block(text: &str, indent: &Plain, doc: &mut Doc<'static>) {
     for line in text.split('\n') {
-        for piece in crate::console::model::lines(line) {
-            doc.line(Role::Code, indent.clone().then(&Plain::line("| ")).then(&piece));
-        }
         if line.is_empty() {
             doc.line(Role::Code, indent.clone().then(&Plain::line("|")));
+        }
+        for piece in crate::console::model::lines(line) {
+            doc.line(Role::Code, indent.clone().then(&Plain::line("| ")).then(&piece));
         }
     }
 }

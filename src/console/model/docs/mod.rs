@@ -2,6 +2,7 @@
 
 mod act;
 mod compare;
+mod diff;
 mod event;
 mod gate;
 mod node;
@@ -11,17 +12,16 @@ mod versus;
 
 pub use act::proposal;
 pub use compare::compare;
-pub use event::{describe_stream, event, json as event_json, said, streamed};
+pub use diff::mark_role;
+pub use event::{event, json as event_json, streamed};
 pub use gate::{gate_doc, gate_title};
 pub use trace::{doing_role, stretches, trace_line, traced};
-pub use versus::{mark_role, side, totals, versus};
+pub use versus::{side, totals, versus};
 
 use super::{Doc, Model, RunView, Tab, log::LogRow};
-use crate::{
-    console::theme::Role,
-    plan::NodeId,
-    text::{Glyph, Plain},
-};
+use crate::console::theme::Role;
+use crate::plan::NodeId;
+use crate::text::{Glyph, Plain};
 
 /// What the inspector says of the selected node, on its tab.
 pub fn inspector(model: &Model) -> Doc<'_> {

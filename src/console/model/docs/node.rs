@@ -46,9 +46,9 @@ pub fn source(node: &Node) -> Doc<'static> {
 
 fn findings(model: &Model, node: &Node, doc: &mut Doc<'static>) {
     for finding in model.editor.review.of_node(&node.id) {
-        let role = words::severity_role(finding.severity);
+        let (word, _, role) = words::severity(finding.severity);
         let edge = model.editor.edge_of(finding).map(|edge| format!("edge from {}: ", edge.from)).unwrap_or_default();
-        doc.line(role, Plain::line(&format!("{}: {edge}{} ({})", words::severity(finding.severity), finding.message, finding.code)));
+        doc.line(role, Plain::line(&format!("{word}: {edge}{} ({})", finding.message, finding.code)));
         if let Some(fix) = &finding.fix {
             doc.line(Role::Dim, Plain::line("  fix: ").then(&Plain::summary(&fix.title)));
         }
@@ -114,15 +114,19 @@ fn dependencies(model: &Model, node: &Node, doc: &mut Doc<'static>) {
     if row.index >= graph.len() {
         return;
     }
-    let written = graph.incoming(row.index).filter_map(|link| match graph.links()[link].place {
-        EdgePlace::Edge(at) => model.plan().edges.get(at),
-        EdgePlace::Dependency(_, _) => None,
-    });
-    for edge in written.take(NAMED) {
-        let when = edge.when.as_deref().map(|when| format!("{} when {when}", edge.from)).unwrap_or_else(|| edge.from.to_string());
-        doc.field("needs", &Plain::summary(&when));
+    for edge in graph.incoming(row.index).filter_map(|link| written(model, graph.links()[link].place)).take(NAMED) {
+        let when = edge.when.as_deref().map(|when| format!(" when {when}")).unwrap_or_default();
+        doc.field("needs", &Plain::summary(&format!("{}{when}", edge.from)));
     }
     ways_out(model, node, row.index, doc);
+}
+
+/// The edge of the plan that a link is, if it is more than a dependency.
+fn written(model: &Model, place: EdgePlace) -> Option<&Edge> {
+    match place {
+        EdgePlace::Edge(at) => model.plan().edges.get(at),
+        EdgePlace::Dependency(_, _) => None,
+    }
 }
 
 /// Where a node leads, by which condition or label, and in a run what became of each way.
@@ -132,11 +136,7 @@ fn ways_out(model: &Model, node: &Node, at: usize, doc: &mut Doc<'static>) {
         .outgoing(at)
         .filter_map(|link| {
             let link = graph.links()[link];
-            let edge = match link.place {
-                EdgePlace::Edge(at) => model.plan().edges.get(at),
-                EdgePlace::Dependency(_, _) => None,
-            };
-            Some((graph.id(link.to?).to_string(), edge))
+            Some((graph.id(link.to?).to_string(), written(model, link.place)))
         })
         .collect();
     if ways.iter().all(|(_, edge)| edge.is_none_or(|edge| edge.when.is_none() && !edge.default)) {
@@ -172,15 +172,7 @@ fn turns(model: &Model, node: &Node, doc: &mut Doc<'static>) {
         NodeKind::Loop(work) => format!("until {}, {most} times at most", work.until),
         NodeKind::Map(MapNode { over, max_parallel: Some(most), .. }) => format!("once for each of {over}, {most} at once"),
         NodeKind::Map(MapNode { over, .. }) => format!("once for each of {over}"),
-        NodeKind::Agent(_)
-        | NodeKind::Tool(_)
-        | NodeKind::Code(_)
-        | NodeKind::Decision(_)
-        | NodeKind::Merge(_)
-        | NodeKind::Transform(_)
-        | NodeKind::Approval(_) => {
-            return;
-        }
+        _ => return,
     };
     doc.field("runs inside", &Plain::summary(&words));
     let inside = model.shown_run().and_then(|view| view.seen().run.node(&node.id)).map(|node| node.inside).unwrap_or_default();
@@ -219,12 +211,9 @@ fn listed<'a>(name: &str, ids: impl Iterator<Item = &'a str>, doc: &mut Doc<'sta
 }
 
 fn policy(policy: &Policy, doc: &mut Doc<'static>) {
-    let written = match serde_json::to_value(policy) {
-        Ok(Value::Object(map)) => map,
-        _ => return,
-    };
-    let mut written = written.into_iter().filter(|(_, value)| !value.is_null()).peekable();
-    if written.peek().is_none() {
+    let Ok(Value::Object(mut written)) = serde_json::to_value(policy) else { return };
+    written.retain(|_, value| !value.is_null());
+    if written.is_empty() {
         return;
     }
     doc.heading("policy");

@@ -1,9 +1,11 @@
-//! A node of a run in words: what it said, what it was told, which tools it called, how long it took.
+//! A node of a run in words: what it said, what it was given, which tools it called, how long it took.
+
+use serde_json::Value;
 
 use super::says;
 use crate::console::model::{Doc, Model, RunView, words};
 use crate::console::theme::Role;
-use crate::engine::{Kept, NextCall, NodeRun, NodeState, ToolCall, ToolReport};
+use crate::engine::{Kept, Mark, NextCall, NodeError, NodeState, ToolCall, ToolReport};
 use crate::plan::NodeId;
 use crate::text::{Plain, clock, cost, count, counted, duration};
 
@@ -18,10 +20,7 @@ pub fn output<'a>(run: &'a RunView, id: &NodeId, first: Doc<'a>, go_on: &str) ->
     }
     let before = doc.len();
     if let Some(error) = &node.error {
-        doc.text(Role::Error, &format!("{}: {}", node.state.word(), error.message));
-        if let Some(hint) = &error.hint {
-            doc.text(Role::Text, &format!("hint: {hint}"));
-        }
+        failure(node.state.word(), error, &mut doc);
     } else {
         let (state, reason) = (node.state.word(), run.seen().run.reason(id));
         if reason.starts_with(state) {
@@ -30,8 +29,9 @@ pub fn output<'a>(run: &'a RunView, id: &NodeId, first: Doc<'a>, go_on: &str) ->
             doc.text(Role::Dim, &format!("{state}: {reason}"));
         }
     }
-    if let Some(mark) = node.mark_label() {
-        doc.text(Role::Warning, mark_words(&mark));
+    if let Some(mark) = &node.mark {
+        let done = node.result.as_deref().is_none_or(Value::is_null);
+        doc.text(Role::Warning, &mark_description(mark, done));
     }
     if let Some(kept) = run.seen().run.kept(id) {
         tell_kept(kept, go_on, &mut doc);
@@ -68,8 +68,8 @@ pub fn output<'a>(run: &'a RunView, id: &NodeId, first: Doc<'a>, go_on: &str) ->
     doc
 }
 
-/// The call that is held before it happens and goes next, with exact arguments, how many wait behind it, and the keys that let them go.
-/// It stands last, where it is in sight.
+/// The call that is held before it happens and goes next, with exact arguments, how many wait behind it, and the keys that continue them.
+/// It is last, where it is in sight.
 pub fn held(model: &Model, run: &RunView, id: &NodeId, doc: &mut Doc<'_>) {
     let mut calls = run.seen().run.held_calls(id);
     let Some(call) = calls.next() else { return };
@@ -87,7 +87,14 @@ pub fn held(model: &Model, run: &RunView, id: &NodeId, doc: &mut Doc<'_>) {
     }
 }
 
-/// What a breakpoint keeps: nobody has been told of it yet.
+fn failure(what: &str, error: &NodeError, doc: &mut Doc<'_>) {
+    doc.text(Role::Error, &format!("{what}: {}", error.message));
+    if let Some(hint) = &error.hint {
+        doc.text(Role::Text, &format!("hint: {hint}"));
+    }
+}
+
+/// What a breakpoint keeps: nothing uses it yet.
 fn tell_kept(kept: &Kept, go_on: &str, doc: &mut Doc<'_>) {
     let result = match kept {
         Kept::Start => None,
@@ -97,10 +104,7 @@ fn tell_kept(kept: &Kept, go_on: &str, doc: &mut Doc<'_>) {
             Some(result)
         }
         Kept::Failure { error, result } => {
-            doc.text(Role::Error, &format!("it failed: {}", error.message));
-            if let Some(hint) = &error.hint {
-                doc.text(Role::Text, &format!("hint: {hint}"));
-            }
+            failure("it failed", error, doc);
             result.as_ref()
         }
     };
@@ -113,15 +117,15 @@ fn tell_kept(kept: &Kept, go_on: &str, doc: &mut Doc<'_>) {
     }
 }
 
-fn mark_words(mark: &str) -> &str {
+fn mark_description(mark: &Mark, has_no_result: bool) -> String {
     match mark {
-        "rehearsal" => "rehearsal: no model is connected, so this text only shows what would be asked",
-        "partial" => "something inside failed; this is the result of the rest",
-        "budget exhausted" => "the budget ran out; this is the result so far",
-        "overridden" => "overridden: this result was entered by hand",
-        "marked done" => "marked done by hand: it has no result",
-        "stopped" => "stopped early: this is the result so far",
-        other => other,
+        Mark::Rehearsal => "rehearsal: no model is connected, so this text only shows what would be asked".into(),
+        Mark::Partial => "something inside failed; this is the result of the rest".into(),
+        Mark::BudgetExhausted => "the budget ran out; this is the result so far".into(),
+        Mark::Overridden if has_no_result => "marked done by hand: it has no result".into(),
+        Mark::Overridden => "overridden: this result was entered by hand".into(),
+        Mark::Stopped => "stopped early: this is the result so far".into(),
+        Mark::Answered | Mark::Cut | Mark::Other(_) => mark.label(),
     }
 }
 
@@ -181,7 +185,11 @@ fn excerpt(text: &str) -> String {
 pub fn timing(run: &RunView, id: &NodeId, mut doc: Doc<'static>) -> Doc<'static> {
     let Some(node) = run.seen().run.node(id) else { return says("this node is not in the run") };
     doc.field("state", &Plain::line(node.state.word()));
-    times(node, &mut doc);
+    if let Some(started) = node.span.started {
+        doc.field("started", &clock(started.0));
+        node.span.finished.into_iter().for_each(|finished| doc.field("ended", &clock(finished.0)));
+        node.work_ms().into_iter().for_each(|took| doc.field("work time", &duration(took)));
+    }
     doc.field("attempts", &Plain::line(&node.attempt.to_string()));
     if node.generation > 1 {
         let times = counted(node.generation as usize - 1, "time");
@@ -205,16 +213,4 @@ pub fn timing(run: &RunView, id: &NodeId, mut doc: Doc<'static>) -> Doc<'static>
         doc.field(&source.kind, &Plain::summary(&source.identifier));
     }
     doc
-}
-
-fn times(node: &NodeRun, doc: &mut Doc<'static>) {
-    if let Some(started) = node.span.started {
-        doc.field("started", &clock(started.0));
-        if let Some(finished) = node.span.finished {
-            doc.field("ended", &clock(finished.0));
-        }
-        if let Some(took) = node.work_ms() {
-            doc.field("work time", &duration(took));
-        }
-    }
 }

@@ -1,4 +1,4 @@
-//! A trace and a timeline in words: the line of a trace, what stands behind it, and what a node waited for and did.
+//! A trace and a timeline in words: the line of a trace, what is behind it, and what a node waited for and did.
 
 use crate::console::model::{Doc, TraceLine, TraceView, Traced, words};
 use crate::console::theme::Role;
@@ -51,7 +51,7 @@ fn result(view: &TraceView, step: &TraceStep, row: usize) -> Vec<(Plain, Role)> 
     pieces
 }
 
-/// What stands behind the selected line of a trace.
+/// What is behind the selected line of a trace.
 pub fn traced(view: &TraceView) -> Doc<'static> {
     let mut doc = Doc::default();
     let Some((line, step)) = view.line().and_then(|line| Some((line, view.trace().steps.get(line.step)?))) else { return doc };

@@ -1,22 +1,13 @@
 //! Two runs side by side in words: what differs at one place, line by line.
 
 use serde_json::Value;
-use similar::{ChangeTag, TextDiff};
+use similar::TextDiff;
 
+use super::diff::{changed_line, difference_lines, difference_title};
 use crate::console::model::{CompareScreen, Doc, VersusRow, words};
 use crate::console::theme::Role;
 use crate::engine::{Side, Totals, listed};
-use crate::plan::diff::DifferenceMark;
 use crate::text::Plain;
-
-/// How a difference looks.
-pub fn mark_role(mark: DifferenceMark) -> Role {
-    match mark {
-        DifferenceMark::Added => Role::DiffAdd,
-        DifferenceMark::Removed => Role::DiffDel,
-        DifferenceMark::Changed => Role::Accent,
-    }
-}
 
 /// What a run took, on one line.
 pub fn totals(totals: &Totals) -> Plain {
@@ -55,22 +46,17 @@ const LONGEST: usize = 4_000;
 /// What differs at the selected row.
 pub fn versus(versus: &CompareScreen) -> Doc<'static> {
     let mut doc = Doc::default();
-    match versus.row(versus.selected) {
+    match versus.row(versus.place.selected) {
         None => {}
         Some(VersusRow::Plan(difference)) => {
-            doc.line(Role::Heading, Plain::summary(&format!("{} {} {}", difference.sort, difference.subject, difference.field)));
-            for (mark, line) in &difference.lines {
-                let (sign, role) = match mark {
-                    DifferenceMark::Added | DifferenceMark::Removed => (mark.sign(), mark_role(*mark)),
-                    DifferenceMark::Changed => (" ", Role::Text),
-                };
-                doc.line(role, Plain::line(&format!("{sign} {line}")));
-            }
+            doc.line(Role::Heading, difference_title(difference));
+            difference_lines(difference, &mut doc);
         }
         Some(VersusRow::Node(node)) => {
             doc.line(Role::Heading, Plain::summary(&node.node));
-            doc.field("first", &node.left.as_ref().map(Side::label).unwrap_or_else(|| Plain::line("not in this run")));
-            doc.field("second", &node.right.as_ref().map(Side::label).unwrap_or_else(|| Plain::line("not in this run")));
+            for (name, side) in [("first", &node.left), ("second", &node.right)] {
+                doc.field(name, &side.as_ref().map_or_else(|| Plain::line("not in this run"), Side::label));
+            }
             doc.heading("its result, from the first to the second");
             let (left, right) = (node.left.as_ref().map(text).unwrap_or_default(), node.right.as_ref().map(text).unwrap_or_default());
             changes(&left, &right, &mut doc);
@@ -84,13 +70,6 @@ fn changes(left: &str, right: &str, doc: &mut Doc<'static>) {
         return doc.line(Role::Dim, Plain::line("too long to compare line by line"));
     }
     for change in TextDiff::from_lines(left, right).iter_all_changes() {
-        let (sign, role) = match change.tag() {
-            ChangeTag::Delete => ("- ", Role::DiffDel),
-            ChangeTag::Insert => ("+ ", Role::DiffAdd),
-            ChangeTag::Equal => ("  ", Role::Text),
-        };
-        for piece in crate::console::model::lines(change.value().trim_end_matches('\n')) {
-            doc.line(role, Plain::line(sign).then(&piece));
-        }
+        changed_line(change.tag(), change.value(), doc);
     }
 }

@@ -1,5 +1,5 @@
 //! `Addressed`: a plan whose nodes are named as the tree names them, also those inside of other nodes. It looks things up and makes
-//! the edits that a person means; what becomes of an edit is up to whoever asked.
+//! the edits that a person means; what becomes of an edit is up to the caller.
 
 use crate::plan::{Edge, Node, NodeId, Plan, edit::Edit, nest};
 
@@ -8,7 +8,7 @@ use crate::plan::{Edge, Node, NodeId, Plan, edit::Edit, nest};
 pub struct Addressed<'a> {
     /// As it is written.
     pub plan: &'a Plan,
-    /// With what stands inside its nodes, flat.
+    /// With what is inside its nodes, flat.
     pub shown: &'a Plan,
 }
 
@@ -18,7 +18,7 @@ impl<'a> Addressed<'a> {
         self.shown.nodes.iter().find(|node| node.id == *address)
     }
 
-    /// Whether a plan stands inside a node and has no nodes yet.
+    /// Whether a plan is inside a node and has no nodes yet.
     pub fn is_empty_inside(self, id: &NodeId) -> bool {
         let body = nest::find(self.plan, id).and_then(|node| node.kind.body());
         body.is_some_and(|body| body.nodes.is_empty())
@@ -85,7 +85,7 @@ impl<'a> Addressed<'a> {
         (local(from) != *to).then(|| at(from, Edit::RenameNode { from: local(from), to: to.clone() }))
     }
 
-    /// Takes a dependency, or gives it back.
+    /// Adds a dependency, or removes it.
     ///
     /// # Errors
     /// Why it is refused, in words.
@@ -107,7 +107,7 @@ impl<'a> Addressed<'a> {
         self.replace_edge(edge, changed)
     }
 
-    /// Writes an edge anew; `changed` names nodes as they are called where it stands. Nothing where it is so already.
+    /// Writes an edge anew; `changed` names nodes as they are called where it is. Nothing where it is so already.
     pub fn replace_edge(self, edge: &Edge, changed: Edge) -> Option<Edit> {
         let address = &edge.to;
         let edge = nest::edge_within(nest::prefix(address), edge);
@@ -130,12 +130,12 @@ impl<'a> Addressed<'a> {
     }
 }
 
-/// An edit of the plan that a node stands in; it is made of ids as they are there.
+/// An edit of the plan that a node is in; it is made of ids as they are there.
 fn at(address: &NodeId, edit: Edit) -> Edit {
     Edit::within(nest::owner(address), edit)
 }
 
-/// The id of a node as it is in the plan that it stands in.
+/// The id of a node as it is in the plan that it is in.
 fn local(address: &NodeId) -> NodeId {
     NodeId::new(&address[nest::prefix(address).len()..])
 }

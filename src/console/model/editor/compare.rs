@@ -1,10 +1,9 @@
 //! `Compare`: the plan being edited beside how it came, or beside another plan: what differs, piece by piece, and how to make a piece.
 
-use crate::plan::{
-    Plan,
-    diff::{Diff, Difference, DifferenceText},
-    edit::Edit,
-};
+use crate::console::model::ListPlace;
+use crate::plan::Plan;
+use crate::plan::diff::{Diff, Difference, DifferenceText};
+use crate::plan::edit::Edit;
 use crate::text::Plain;
 
 /// What the plan can be compared with, and the comparison that is shown.
@@ -20,12 +19,7 @@ pub struct Compare {
     diff: Diff,
     /// The pieces in words.
     differences: Vec<DifferenceText>,
-    /// Which piece is selected.
-    pub selected: usize,
-    /// The first row in sight.
-    pub top: usize,
-    /// The first line of the selected piece in sight.
-    pub scroll: usize,
+    pub place: ListPlace,
 }
 
 impl Compare {
@@ -36,7 +30,7 @@ impl Compare {
         }
     }
 
-    /// The plan stands in a file or in a run now.
+    /// The plan is in a file or in a run now.
     pub fn keep(&mut self, plan: &Plan) {
         self.kept = Some(Box::new(plan.clone()));
     }
@@ -62,20 +56,9 @@ impl Compare {
         self.other.as_ref().map(|(name, _)| name)
     }
 
-    /// Compares with how the plan came.
-    pub fn with_version(&mut self, plan: &Plan) {
-        self.other = None;
-        self.begin(plan);
-    }
-
-    /// Compares with another plan.
-    pub fn with_other(&mut self, plan: &Plan, name: &str, other: Plan) {
-        self.other = Some((Plain::summary(name), Box::new(other)));
-        self.begin(plan);
-    }
-
-    fn begin(&mut self, plan: &Plan) {
-        (self.selected, self.top, self.scroll) = (0, 0, 0);
+    /// Compares with another plan by its name, or with how the plan came.
+    pub fn with(&mut self, plan: &Plan, other: Option<(Plain, Box<Plan>)>) {
+        (self.other, self.place) = (other, ListPlace::default());
         self.refresh(plan);
     }
 
@@ -87,7 +70,7 @@ impl Compare {
             (None, None) => Diff::default(),
         };
         self.differences = self.diff.pieces.iter().map(Difference::description).collect();
-        self.selected = self.selected.min(self.differences.len().saturating_sub(1));
+        self.place.selected = self.place.selected.min(self.differences.len().saturating_sub(1));
     }
 
     /// The pieces in words.
@@ -95,9 +78,14 @@ impl Compare {
         &self.differences
     }
 
+    /// The selected piece in words.
+    pub fn selected(&self) -> Option<&DifferenceText> {
+        self.differences.get(self.place.selected)
+    }
+
     /// The selected piece.
     pub fn piece(&self) -> Option<&Difference> {
-        self.diff.pieces.get(self.selected)
+        self.diff.pieces.get(self.place.selected)
     }
 
     /// The differences as they are made: back to how the plan came, or on to the other plan.
@@ -107,8 +95,8 @@ impl Compare {
 
     /// Positions of other pieces that must be made together with the selected one.
     pub fn needed(&self, plan: &Plan) -> Vec<usize> {
-        let mut needed = self.makes().with_needed(plan, self.selected);
-        needed.retain(|at| *at != self.selected);
+        let mut needed = self.makes().with_needed(plan, self.place.selected);
+        needed.retain(|at| *at != self.place.selected);
         needed
     }
 
@@ -120,7 +108,7 @@ impl Compare {
         let makes = self.makes();
         let mut tried = plan.clone();
         let mut edits = Vec::new();
-        for at in makes.with_needed(plan, self.selected) {
+        for at in makes.with_needed(plan, self.place.selected) {
             let Some(piece) = makes.pieces.get(at) else { continue };
             let edit = piece.edit(&tried).map_err(|error| error.to_string())?;
             edit.apply(&mut tried).map_err(|error| error.to_string())?;

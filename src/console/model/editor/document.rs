@@ -2,10 +2,8 @@
 //! while a new one is being made. Every change goes through the history, so undo and redo have no limit.
 
 use super::versions::{Version, Versions};
-use crate::plan::{
-    Node, Plan,
-    edit::{Edit, EditError, History},
-};
+use crate::plan::edit::{Edit, EditError, History};
+use crate::plan::{Node, Plan};
 use crate::text::Plain;
 
 /// The plan that is edited.
@@ -20,8 +18,8 @@ pub(super) struct EditedPlan {
 }
 
 /// Which way a step through the history goes.
-#[derive(Clone, Copy)]
-pub(super) enum HistoryStep {
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum HistoryStep {
     Undo,
     Redo,
 }

@@ -10,17 +10,15 @@ mod versions;
 use std::collections::BTreeSet;
 
 use super::TreeView;
-use crate::plan::{
-    Catalog, Edge, Node, NodeId, Plan,
-    edit::Edit,
-    nest,
-    validate::{Finding, fixes},
-};
+use crate::plan::edit::Edit;
+use crate::plan::validate::{Finding, fixes};
+use crate::plan::{Catalog, Edge, Node, NodeId, Plan, nest};
 use crate::text::Plain;
-use document::{EditedPlan, HistoryStep};
+use document::EditedPlan;
 
 pub use addressed::Addressed;
 pub use compare::Compare;
+pub use document::HistoryStep;
 pub use review::Review;
 pub use versions::Version;
 
@@ -28,7 +26,7 @@ pub use versions::Version;
 #[derive(Clone, Debug, Default)]
 pub struct PlanEditor {
     document: EditedPlan,
-    /// The plan with what stands inside its nodes, flat, where there is any.
+    /// The plan with what is inside its nodes, flat, where there is any.
     outline: Option<Box<Plan>>,
     /// What validation says.
     pub review: Review,
@@ -46,7 +44,7 @@ impl PlanEditor {
         self.document.plan()
     }
 
-    /// The plan as the tree shows it: with what stands inside its nodes, flat.
+    /// The plan as the tree shows it: with what is inside its nodes, flat.
     pub fn shown(&self) -> &Plan {
         self.outline.as_deref().unwrap_or(self.plan())
     }
@@ -54,11 +52,6 @@ impl PlanEditor {
     /// The plan by the addresses that the tree shows.
     pub fn addressed(&self) -> Addressed<'_> {
         Addressed { plan: self.plan(), shown: self.shown() }
-    }
-
-    /// A node by its address, as the tree shows it.
-    pub fn node(&self, address: &NodeId) -> Option<&Node> {
-        self.addressed().node(address)
     }
 
     /// The plan as it came, with who made it; nothing before one did, and while one is being made.
@@ -164,14 +157,9 @@ impl PlanEditor {
         self.make(catalog, &edit)
     }
 
-    /// Compares with how the plan came.
-    pub fn compare_with_version(&mut self) {
-        self.compare.with_version(self.document.plan());
-    }
-
-    /// Compares with another plan.
-    pub fn compare_with(&mut self, name: &str, other: Plan) {
-        self.compare.with_other(self.document.plan(), name, other);
+    /// Compares with another plan by its name, or with how the plan came.
+    pub fn compare_with(&mut self, other: Option<(Plain, Box<Plan>)>) {
+        self.compare.with(self.document.plan(), other);
     }
 
     /// Compares again, after the plan changed.
@@ -207,17 +195,8 @@ impl PlanEditor {
         applied
     }
 
-    /// Takes the last change back.
-    pub fn undo(&mut self, catalog: &Catalog) {
-        self.step(catalog, HistoryStep::Undo);
-    }
-
-    /// Does the last change that was taken back again.
-    pub fn redo(&mut self, catalog: &Catalog) {
-        self.step(catalog, HistoryStep::Redo);
-    }
-
-    fn step(&mut self, catalog: &Catalog, step: HistoryStep) {
+    /// Undoes the last change, or makes it again.
+    pub fn step(&mut self, catalog: &Catalog, step: HistoryStep) {
         let before: BTreeSet<NodeId> = self.addresses().cloned().collect();
         self.document.step(step);
         self.follow_version();
@@ -238,9 +217,7 @@ impl PlanEditor {
 
     /// Selects a node in the tree.
     pub fn select(&mut self, id: &NodeId) {
-        self.with_tree(|tree, plan| {
-            tree.reveal(plan, id);
-        });
+        self.with_tree(|tree, plan| tree.reveal(plan, id));
     }
 
     /// Computes the drawing again, where it must be.

@@ -2,10 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use crate::plan::{
-    Catalog, Edge, NodeId, Plan, nest,
-    validate::{Finding, Severity, validate},
-};
+use crate::plan::validate::{Finding, Severity, validate};
+use crate::plan::{Catalog, Edge, NodeId, Plan, nest};
 
 /// What validation says.
 #[derive(Clone, Debug, Default)]

@@ -30,7 +30,7 @@ impl Versions {
         self.all.retain(|(since, _)| *since <= edits);
     }
 
-    /// A version came by the edit with that number. Number 0 stands for a plan that nothing leads back from.
+    /// A version came by the edit with that number. Number 0 is a plan that nothing leads back from.
     pub fn push(&mut self, since: usize, version: Version) {
         self.all.retain(|(earlier, _)| *earlier < since);
         self.all.push((since, version));

@@ -2,7 +2,7 @@
 
 mod rows;
 
-use super::{Fold, RunRecords, TextField, scrolled};
+use super::{Fold, ListPlace, RunRecords, TextField};
 use crate::engine::{EventLine, Record};
 use crate::plan::NodeId;
 
@@ -18,21 +18,17 @@ pub struct Log {
     only: Option<NodeId>,
     /// What is let through.
     rows: Rows,
-    /// Which line is selected.
-    selected: usize,
+    pub place: ListPlace,
     /// The place in the journal of the event that a person, a replay or the end selected last: where a filter that hid it leads back to.
-    stands: Option<usize>,
-    /// First line in sight.
-    pub top: usize,
-    /// First line of the selected event in sight.
-    pub scroll: usize,
+    chosen: Option<usize>,
     /// Whether the newest event is selected as events come.
     pub follow: bool,
 }
 
 impl Default for Log {
     fn default() -> Self {
-        Self { filter: TextField::default(), only: None, rows: Rows::default(), selected: 0, stands: None, top: 0, scroll: 0, follow: true }
+        let (filter, rows, place) = (TextField::default(), Rows::default(), ListPlace::default());
+        Self { filter, only: None, rows, place, chosen: None, follow: true }
     }
 }
 
@@ -94,7 +90,7 @@ impl Log {
         self.rows = Rows::default();
         self.hear(journal, fold);
         if !self.follow {
-            let line = self.stands.map_or(self.selected, |event| self.rows.line_of(event));
+            let line = self.chosen.map_or(self.place.selected, |event| self.rows.line_of(event));
             self.mark(line);
         }
     }
@@ -130,11 +126,7 @@ impl Log {
 
     /// What the selected line tells.
     pub fn row(&self) -> Option<&LogRow> {
-        self.rows().get(self.selected)
-    }
-
-    pub fn selected(&self) -> usize {
-        self.selected
+        self.rows().get(self.place.selected)
     }
 
     /// The place in the journal of the selected event: of what was streamed the last piece.
@@ -145,31 +137,27 @@ impl Log {
     /// Selects a line, or the last.
     pub fn select(&mut self, line: usize) {
         self.mark(line);
-        self.stands = self.event().or(self.stands);
+        self.chosen = self.event().or(self.chosen);
     }
 
     fn mark(&mut self, line: usize) {
-        let line = line.min(self.len().saturating_sub(1));
-        if line != self.selected {
-            self.scroll = 0;
-        }
-        self.selected = line;
+        self.place.select(line, self.len());
     }
 
     /// Selects the event at a place in the journal, or the last one before it that is let through.
     pub fn select_event(&mut self, event: usize) {
-        self.stands = Some(event);
+        self.chosen = Some(event);
         self.mark(self.rows.line_of(event));
     }
 
     /// Scrolls so that the selected line is among `height` lines in sight. At the end that is followed it moves by part of a page, so
     /// that an event that comes costs a line on the screen and not the whole of it.
     pub fn settle(&mut self, height: usize) {
-        let before = self.top;
-        self.top = scrolled(self.top, self.selected, self.len(), height);
-        if self.follow && self.top > before && height > 3 {
+        let before = self.place.top;
+        self.place.settle(self.len(), height);
+        if self.follow && self.place.top > before && height > 3 {
             let spare = height / 3;
-            self.top = self.top.div_ceil(spare) * spare;
+            self.place.top = self.place.top.div_ceil(spare) * spare;
         }
     }
 }

@@ -4,8 +4,8 @@
 use std::collections::BTreeMap;
 
 use super::EventFilter;
-use crate::console::model::{Fold, docs};
-use crate::engine::{Event, NodeFact, Record};
+use crate::console::model::Fold;
+use crate::engine::{Event, EventLine, NodeFact, Record, Run};
 use crate::plan::NodeId;
 use crate::text::{Plain, counted, thousands};
 
@@ -64,11 +64,6 @@ impl StreamedText {
         &self.pieces
     }
 
-    /// The end of the text, of 400 bytes at least where there are so many.
-    pub fn tail(&self) -> &str {
-        &self.tail
-    }
-
     /// How much was said.
     pub fn much(&self) -> String {
         match self.chars {
@@ -77,7 +72,17 @@ impl StreamedText {
         }
     }
 
-    /// The last line with words; what stands before it shows as `…`.
+    /// How much the node said; its words come behind.
+    pub fn label(&self) -> Plain {
+        if self.pieces.len() == 1 { Plain::line("says") } else { Plain::line(&format!("says {}", self.much())) }
+    }
+
+    /// What was streamed, as far as its row knows it. `piece` is one of its events.
+    fn describe(&self, piece: &Event, run: &Run) -> EventLine {
+        EventLine { head: self.label(), more: Plain::summary(&self.tail), ..piece.describe(run) }
+    }
+
+    /// The last line with words; what is before it shows as `…`.
     pub fn last_words(&self) -> Plain {
         let text = self.tail.trim_end();
         let line = text.lines().next_back().unwrap_or_default();
@@ -122,7 +127,7 @@ impl Filter<'_> {
 
     fn lets_stream(&self, stream: &StreamedText, record: &Record, fold: &Fold) -> bool {
         let is_its = self.only.is_none_or(|only| record.event.node() == Some(only));
-        is_its && (self.wanted.is_empty() || self.wanted.fits(&docs::describe_stream(stream, &record.event, &fold.run)))
+        is_its && (self.wanted.is_empty() || self.wanted.fits(&stream.describe(&record.event, &fold.run)))
     }
 }
 

@@ -46,10 +46,9 @@ impl Fold {
                 self.shape += 1;
                 self.count_all();
             }
-            Event::Acted { action, nodes, .. } => self.acted(action, nodes),
-            // Puts all back.
-            Event::Undone { .. } => {
-                self.shape += 1;
+            // An action changes more than the nodes that it names; undoing it puts all back.
+            Event::Acted { .. } | Event::Undone { .. } => {
+                self.shape += u32::from(reshapes(&record.event));
                 self.count_all();
             }
             Event::Branched { .. } | Event::RunReopened { .. } | Event::RunRecovered { .. } => self.count_all(),
@@ -100,33 +99,6 @@ impl Fold {
         }
     }
 
-    /// An action changes the nodes that it names, one that makes nodes run again or edits the plan any others too.
-    fn acted(&mut self, action: &Action, nodes: &[NodeId]) {
-        match action {
-            Action::Edit { .. } | Action::Retry { .. } | Action::Rerun { .. } | Action::Rewind { .. } | Action::Override { .. } => {
-                // Those that run again leave what ran inside them behind.
-                self.shape += 1;
-                self.count_all();
-            }
-            Action::Cancel { .. }
-            | Action::Stop { .. }
-            | Action::Hold { .. }
-            | Action::Release { .. }
-            | Action::Skip { .. }
-            | Action::Resume => {
-                self.count_all();
-            }
-            Action::Guide { .. }
-            | Action::Pause
-            | Action::Step { .. }
-            | Action::RunTo { .. }
-            | Action::StepInto { .. }
-            | Action::Break { .. }
-            | Action::Unbreak { .. }
-            | Action::Rebreak { .. } => nodes.iter().for_each(|node| self.count(node)),
-        }
-    }
-
     fn count(&mut self, node: &NodeId) {
         if let Some(state) = self.run.node(node).map(|node| Standing::of(&node.state)) {
             self.tally.note(node, state);
@@ -148,7 +120,7 @@ impl Fold {
         Arc::make_mut(self.transcripts.entry(node.clone()).or_default())
     }
 
-    /// How a node stands.
+    /// How a node is.
     pub fn state(&self, node: &NodeId) -> Option<&NodeState> {
         self.run.node(node).map(|node| &node.state)
     }
@@ -162,4 +134,10 @@ impl Fold {
     pub fn shape(&self) -> u32 {
         self.shape
     }
+}
+
+/// Whether other nodes may be there after an event of people: nodes that run again leave what ran inside them behind.
+fn reshapes(event: &Event) -> bool {
+    let Event::Acted { action, .. } = event else { return true };
+    matches!(**action, Action::Edit { .. } | Action::Retry { .. } | Action::Rerun { .. } | Action::Rewind { .. } | Action::Override { .. })
 }

@@ -1,4 +1,4 @@
-//! `RunRecords`: the events of a run as the host told them, and where in them something happened that a person looks for. Grows at its
+//! `RunRecords`: the events of a run as the host sent them, and where in them something happened that a person looks for. Grows at its
 //! end only; an event costs the same however many came before.
 
 use std::sync::Arc;

@@ -1,5 +1,5 @@
 //! `Replay`: a run as it was after some of its events. Going forward folds on; going back starts from a copy that was kept on the way.
-//! Copies stand the closer together the nearer they are, so that there are few of them, and a step back folds few events, however long
+//! Copies are the closer together the nearer they are, so that there are few of them, and a step back folds few events, however long
 //! the run is. Nobody is called.
 
 use super::Fold;
@@ -87,7 +87,7 @@ impl Replay {
         }
     }
 
-    /// Drops copies that stand closer together than they are far away, so that their number grows with the logarithm of the way.
+    /// Drops copies that are closer together than they are far away, so that their number grows with the logarithm of the way.
     fn thin(&mut self) {
         let mut at = 0;
         while at + 2 < self.kept.len() {

@@ -13,7 +13,7 @@ pub struct StateCounts {
     stale: usize,
 }
 
-/// How a node stands, coarsely.
+/// How a node is, coarsely.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Standing {
     /// Has not begun.
@@ -70,7 +70,7 @@ impl StateCounts {
         tally
     }
 
-    /// A node stands so now.
+    /// Counts a node in its new standing.
     pub(super) fn note(&mut self, node: &NodeId, standing: Standing) {
         self.counts[standing as usize] += 1;
         if let Some(before) = self.by_node.insert(node.clone(), standing) {

@@ -1,13 +1,10 @@
 //! Actions on a run: what can be done, what it would change, and sending it. An action that ends, skips or repeats work is shown first and
-//! asked; one that only steers is said at once. Either can be taken back until its effect begins.
+//! asked; one that only steers is sent at once. Either can be undone until its effect begins.
 
 use serde_json::Value;
 
 use super::super::UpdateTurn;
-use crate::console::model::{
-    Dialog, EditThen, EditorDialog, LineDialog, LineThen, Lines, Model, Offer, Pick, PickItem, PickThen, Proposal, RunView, Status,
-    TextField, words,
-};
+use crate::console::model::{Dialog, EditThen, LineThen, Model, Offer, PickItem, PickThen, Proposal, RunView, Status, TextField, words};
 use crate::engine::{Action, ActionTarget, Command, NodeState, RerunReach, Run, WrittenValue};
 use crate::host::client::Request;
 use crate::plan::NodeId;
@@ -16,7 +13,7 @@ use crate::text::Plain;
 /// Sends an action, or shows first what it would change.
 ///
 /// # Errors
-/// Why it can't be carried out, in words.
+/// Why it can't be done, for people.
 pub fn propose(model: &mut Model, turn: &mut UpdateTurn, action: Action) -> Result<Said, String> {
     let view = model.shown_run().ok_or("no run is shown")?;
     let run = &view.newest().run;
@@ -42,33 +39,23 @@ pub enum Said {
     Asks,
 }
 
-/// Whether an action is shown before it is done.
+/// Whether an action is shown before it is done: where it ends, skips or repeats work, and where it does harm.
 fn asks(proposal: &Proposal) -> bool {
-    match &proposal.action {
+    let is_broad = matches!(
+        proposal.action,
         Action::Cancel { .. }
-        | Action::Stop { .. }
-        | Action::Retry { .. }
-        | Action::Rerun { .. }
-        | Action::Skip { .. }
-        | Action::Override { .. }
-        | Action::Rewind { .. } => true,
-        Action::Hold { .. }
-        | Action::Release { .. }
-        | Action::Edit { .. }
-        | Action::Guide { .. }
-        | Action::Pause
-        | Action::Resume
-        | Action::Step { .. }
-        | Action::RunTo { .. }
-        | Action::StepInto { .. }
-        | Action::Break { .. }
-        | Action::Unbreak { .. }
-        | Action::Rebreak { .. } => !proposal.impact.is_harmless(),
-    }
+            | Action::Stop { .. }
+            | Action::Retry { .. }
+            | Action::Rerun { .. }
+            | Action::Skip { .. }
+            | Action::Override { .. }
+            | Action::Rewind { .. }
+    );
+    is_broad || !proposal.impact.is_harmless()
 }
 
 /// Proposes, and says why not where it can't be done.
-fn say(model: &mut Model, turn: &mut UpdateTurn, action: Action) {
+pub fn say(model: &mut Model, turn: &mut UpdateTurn, action: Action) {
     let words = action.label();
     if let Err(why) = propose(model, turn, action) {
         model.status = Some(Status::warn(&format!("can't {words}: {why}")));
@@ -99,9 +86,8 @@ pub fn yes(model: &mut Model, turn: &mut UpdateTurn) {
 /// Asks for words of why.
 pub fn why(model: &mut Model, _: &mut UpdateTurn) {
     let Some(Dialog::Act(proposal)) = model.dialogs.last() else { return };
-    let field = TextField::new(Lines::One, &proposal.why);
-    let title = Plain::line("why? The journal keeps it with the action");
-    model.dialogs.push(Dialog::Line(LineDialog { title, field, note: None, then: LineThen::Why }));
+    let field = TextField::line(&proposal.why);
+    model.dialogs.push(Dialog::line("why? The journal keeps it with the action", field, "", LineThen::Why));
 }
 
 /// Words of why were typed.
@@ -122,7 +108,7 @@ pub fn undo(model: &mut Model, turn: &mut UpdateTurn) {
 fn offers(model: &Model) -> Vec<(String, &'static str, &'static str, Offer)> {
     let mut offers = Vec::new();
     if let Some((view, node)) = model.shown_run().zip(model.selected_id()) {
-        of_node(node, &again_verb(&view.newest().run, node), &mut offers);
+        of_node(node, &retry_or_rerun(&view.newest().run, node), &mut offers);
     }
     let run = || ActionTarget::Run;
     let mut say = |label: &str, words, key, action| offers.push((label.to_owned(), words, key, Offer::Say(action)));
@@ -167,25 +153,23 @@ fn of_node(node: &NodeId, again: &Action, offers: &mut Vec<(String, &'static str
     offer("step", "runs it, then pauses", "act.step", say(Action::Step { node: Some(at()) }));
     offer("step into", "halts before each of its model and tool calls", "act.into", say(Action::StepInto { node: at() }));
     offer("run to here", "runs what it needs, then pauses before it", "act.run_to", say(Action::RunTo { node: at() }));
-    offer("breakpoint", "before or after it, on failure, or at each call; with a condition", "act.break", Offer::Break(Some(at())));
+    offer("breakpoint", "before or after it, on failure, or at each call; with a condition", "act.break", Offer::Break(at()));
     offer("branch, cancel", "the node and what only it feeds", "run.cancel_branch", say(Action::Cancel { target: branch() }));
     offer("branch, stop", "its agents end with what they have so far", "", say(Action::Stop { target: branch() }));
     offer("branch, hold", "the node and what only it feeds", "", say(Action::Hold { target: branch() }));
     offer("branch, release", "the node and what only it feeds", "", say(Action::Release { target: branch() }));
 }
 
-/// Everything that can be done here; what can't be done now stands last, with the reason.
+/// Everything that can be done here; what can't be done now is last, with the reason.
 pub fn menu(model: &mut Model, _: &mut UpdateTurn) {
     let Some(view) = model.shown_run() else { return };
-    let (mut items, mut all) = (Vec::new(), Vec::new());
-    for (at, (label, words, key, offer)) in offers(model).into_iter().enumerate() {
-        let key = model.look.keymap.hint(key);
+    let items = offers(model).into_iter().map(|(label, words, key, offer)| {
         let refused = offer.refusal(&view.newest().run).map(|why| Plain::summary(&why));
-        items.push(PickItem { key, refused, ..PickItem::new(&at.to_string(), &label, words) });
-        all.push(offer);
-    }
-    items.sort_by_key(|item: &PickItem| item.refused.is_some());
-    model.dialogs.push(Dialog::Pick(Pick::new("actions", items, PickThen::Act { offers: all })));
+        PickItem { key: model.look.keymap.hint(key), refused, ..PickItem::new(PickThen::Act(offer), &label, words) }
+    });
+    let mut items: Vec<PickItem> = items.collect();
+    items.sort_by_key(|item| item.refused.is_some());
+    model.dialogs.push(Dialog::pick("actions", items));
 }
 
 /// Something of the menu was picked.
@@ -195,21 +179,16 @@ pub fn picked(model: &mut Model, turn: &mut UpdateTurn, offer: Offer) {
         Offer::Value(node) => ask_value(model, node),
         Offer::Guide(node) => ask_guide(model, node),
         Offer::Rewind(node) => ask_whom(model, node),
-        Offer::Break(node) => super::breaks::ask(model, node.as_ref()),
+        Offer::Break(node) => super::breaks::ask(model, Some(&node)),
         Offer::Breaks => super::breaks::list(model, turn),
         Offer::Undo => undo(model, turn),
     }
 }
 
-/// What a written result is taken as.
-pub const WRITTEN: &str = "read as JSON if it looks like JSON, else as text";
-
 fn ask_value(model: &mut Model, node: NodeId) {
     let result = model.shown_run().and_then(|view| view.newest().run.node(&node)?.result.clone());
     let text = result.as_deref().map(words::result).unwrap_or_default();
-    let title = Plain::line(&format!("the result of `{node}`"));
-    let editor = EditorDialog::new(title, &text, EditThen::Override { node });
-    model.dialogs.push(Dialog::Editor(EditorDialog { about: WRITTEN, ..editor }));
+    model.dialogs.push(Dialog::editor(&format!("the result of `{node}`"), &text, EditThen::Override(node)));
 }
 
 /// The value was written.
@@ -219,24 +198,23 @@ fn ask_value(model: &mut Model, node: NodeId) {
 pub fn keep_value(model: &mut Model, turn: &mut UpdateTurn, node: &NodeId, text: &str) -> Result<(), String> {
     let text = text.trim_end_matches('\n');
     let value = WrittenValue::read(text)?.value();
-    propose(model, turn, Action::Override { node: node.clone(), value }).map(|_| ())
+    propose(model, turn, Action::Override { node: node.clone(), value }).map(drop)
 }
 
 fn ask_guide(model: &mut Model, node: NodeId) {
-    let title = Plain::line(&format!("words for the next turn of `{node}`"));
-    model.dialogs.push(Dialog::Editor(EditorDialog::new(title, "", EditThen::Guide { node })));
+    model.dialogs.push(Dialog::editor(&format!("words for the next turn of `{node}`"), "", EditThen::Guide(node)));
 }
 
-/// The words were written.
+/// Words for an action were written.
 ///
 /// # Errors
-/// Why they can't be taken, in words.
-pub fn keep_guide(model: &mut Model, turn: &mut UpdateTurn, node: &NodeId, text: &str) -> Result<(), String> {
-    let text = text.trim().to_owned();
+/// Why they can't be taken, for people.
+pub fn keep_words(model: &mut Model, turn: &mut UpdateTurn, text: &str, action: impl FnOnce(String) -> Action) -> Result<(), String> {
+    let text = text.trim();
     if text.is_empty() {
         return Err("write something first".into());
     }
-    propose(model, turn, Action::Guide { node: node.clone(), text }).map(|_| ())
+    propose(model, turn, action(text.to_owned())).map(drop)
 }
 
 /// Asks which agent is to do better: the node itself, or one upstream, the nearest first.
@@ -258,28 +236,16 @@ fn ask_whom(model: &mut Model, node: NodeId) {
     let items = near.map(|id| {
         let action = Action::Rewind { node: node.clone(), to: id.clone(), feedback: "-".into() };
         let refused = run.refusal(&Command::act(action)).map(|why| Plain::summary(&why));
-        PickItem { refused, ..PickItem::new(id, id, if *id == node { "itself" } else { "" }) }
+        let then = PickThen::Rewind(node.clone(), id.clone());
+        PickItem { refused, ..PickItem::new(then, id, if *id == node { "itself" } else { "" }) }
     });
-    let pick = Pick::new(&format!("reject the result of `{node}`: which node works again?"), items.collect(), PickThen::Rewind { node });
-    model.dialogs.push(Dialog::Pick(pick));
+    let pick = Dialog::pick(&format!("reject the result of `{node}`: which node works again?"), items.collect());
+    model.dialogs.push(pick);
 }
 
 /// Who is to do better was picked.
 pub fn ask_feedback(model: &mut Model, node: NodeId, to: NodeId) {
-    let title = Plain::line(&format!("what `{to}` should do better"));
-    model.dialogs.push(Dialog::Editor(EditorDialog::new(title, "", EditThen::Feedback { node, to })));
-}
-
-/// The feedback was written.
-///
-/// # Errors
-/// Why it can't be taken, in words.
-pub fn keep_feedback(model: &mut Model, turn: &mut UpdateTurn, node: &NodeId, to: &NodeId, text: &str) -> Result<(), String> {
-    let feedback = text.trim().to_owned();
-    if feedback.is_empty() {
-        return Err("write what should be better".into());
-    }
-    propose(model, turn, Action::Rewind { node: node.clone(), to: to.clone(), feedback }).map(|_| ())
+    model.dialogs.push(Dialog::editor(&format!("what `{to}` should do better"), "", EditThen::Feedback(node, to)));
 }
 
 /// Pauses, or goes on.
@@ -301,6 +267,11 @@ pub fn step(model: &mut Model, turn: &mut UpdateTurn) {
     say(model, turn, Action::Step { node });
 }
 
+/// Proposes an action on the selected node.
+pub fn at_node(model: &mut Model, turn: &mut UpdateTurn, action: impl FnOnce(NodeId) -> Action) {
+    with_node(model, turn, |_, node| action(node));
+}
+
 fn with_node(model: &mut Model, turn: &mut UpdateTurn, action: impl FnOnce(&Model, NodeId) -> Action) {
     if let Some(node) = model.selected_id().cloned() {
         let action = action(model, node);
@@ -308,7 +279,7 @@ fn with_node(model: &mut Model, turn: &mut UpdateTurn, action: impl FnOnce(&Mode
     }
 }
 
-/// Stops before each model and tool call of the selected node; where it stands at one, goes on to the next.
+/// Stops before each model and tool call of the selected node; where it is at one, goes on to the next.
 pub fn into(model: &mut Model, turn: &mut UpdateTurn) {
     with_node(model, turn, |model, node| {
         let run = model.shown_run().map(|view| &view.newest().run);
@@ -319,12 +290,7 @@ pub fn into(model: &mut Model, turn: &mut UpdateTurn) {
     });
 }
 
-/// Runs what the selected node needs, and pauses before it.
-pub fn run_to(model: &mut Model, turn: &mut UpdateTurn) {
-    with_node(model, turn, |_, node| Action::RunTo { node });
-}
-
-/// Holds the selected node, or lets it go.
+/// Holds the selected node, or releases it.
 pub fn hold(model: &mut Model, turn: &mut UpdateTurn) {
     with_node(model, turn, |model, node| {
         let release = Action::Release { target: ActionTarget::Node(node.clone()) };
@@ -336,12 +302,12 @@ pub fn hold(model: &mut Model, turn: &mut UpdateTurn) {
 /// Tries again what ended badly; else runs again with all that depends on it.
 pub fn again(model: &mut Model, turn: &mut UpdateTurn) {
     with_node(model, turn, |model, node| match model.shown_run() {
-        Some(view) => again_verb(&view.newest().run, &node),
+        Some(view) => retry_or_rerun(&view.newest().run, &node),
         None => Action::Retry { node },
     });
 }
 
-fn again_verb(run: &Run, node: &NodeId) -> Action {
+fn retry_or_rerun(run: &Run, node: &NodeId) -> Action {
     let retry = Action::Retry { node: node.clone() };
     if run.refusal(&Command::act(retry.clone())).is_none() {
         retry
@@ -358,19 +324,4 @@ pub fn guide(model: &mut Model, _: &mut UpdateTurn) {
         Some(why) => model.status = Some(Status::warn(&format!("can't guide `{node}`: {why}"))),
         None => ask_guide(model, node),
     }
-}
-
-/// Stops the selected node.
-pub fn cancel_node(model: &mut Model, turn: &mut UpdateTurn) {
-    with_node(model, turn, |_, node| Action::Cancel { target: ActionTarget::Node(node) });
-}
-
-/// Stops the selected node and what only it feeds.
-pub fn cancel_branch(model: &mut Model, turn: &mut UpdateTurn) {
-    with_node(model, turn, |_, node| Action::Cancel { target: ActionTarget::Branch(node) });
-}
-
-/// Stops everything.
-pub fn cancel_run(model: &mut Model, turn: &mut UpdateTurn) {
-    say(model, turn, Action::Cancel { target: ActionTarget::Run });
 }

@@ -1,13 +1,11 @@
 //! The program as a whole: screens, panes, palette, help, model, theme, leaving.
 
-use super::super::{ConsoleEffect, NextCommand, Parting, UpdateTurn};
-use crate::console::{
-    model::{
-        Confirm, Confirmed, Dialog, Doc, Focus, Model, Pick, PickItem, PickThen, PlanScreen, ReaderDialog, Reading, RunView, Screen,
-        Standing, Status, contexts,
-    },
-    theme::Theme,
+use super::super::{ConsoleEffect, Parting, UpdateTurn};
+use crate::console::model::{
+    Confirm, Confirmed, Dialog, Doc, Focus, Model, PickItem, PickThen, PlanScreen, ReaderDialog, Reading, RunView, Screen, Standing,
+    Status, around, contexts,
 };
+use crate::console::theme::Theme;
 use crate::engine::{Time, elapsed};
 use crate::host::client::{ModelStatus, Request};
 use crate::text::{Plain, counted};
@@ -15,29 +13,21 @@ use crate::text::{Plain, counted};
 /// Most runs that the farewell tells of.
 const SUMMARY_RUNS: usize = 4;
 
-/// The list of all commands.
-pub fn palette(_: &mut Model, turn: &mut UpdateTurn) {
-    turn.next = Some(NextCommand::Palette);
-}
-
 /// What works here.
 pub fn help(model: &mut Model, _: &mut UpdateTurn) {
     if matches!(model.dialogs.last(), Some(Dialog::Reader(ReaderDialog { what: Reading::Help { .. }, .. }))) {
         return;
     }
     let contexts = contexts(model);
-    model.dialogs.push(Dialog::Reader(ReaderDialog { what: Reading::Help { contexts, lines: Doc::default() }, scroll: 0 }));
+    model.dialogs.push(Dialog::reader(Reading::Help { contexts, lines: Doc::default() }, 0));
 }
 
 /// One step back.
 pub fn back(model: &mut Model, _: &mut UpdateTurn) {
-    if model.place.screen == Screen::Graph && model.place.focus == Focus::Inspector {
+    if model.place.focus == Focus::Inspector && matches!(model.place.screen, Screen::Plan | Screen::Graph) {
         model.place.focus = Focus::Tree;
     } else if model.place.screen != Screen::Plan {
-        model.place.screen = Screen::Plan;
-        model.place.focus = Focus::Tree;
-    } else if model.place.focus == Focus::Inspector {
-        model.place.focus = Focus::Tree;
+        model.go(Screen::Plan);
     } else if !model.tree().filter.is_empty() {
         super::tree::clear_filter(model);
     } else if super::replay::leave(model) {
@@ -48,12 +38,6 @@ pub fn back(model: &mut Model, _: &mut UpdateTurn) {
         let quit = model.hint("app.quit");
         model.status = Some(Status::note(&format!("nothing to close: press {quit} to quit")));
     }
-}
-
-/// The tree with its inspector.
-pub fn plan_screen(model: &mut Model, _: &mut UpdateTurn) {
-    model.place.screen = Screen::Plan;
-    model.place.focus = Focus::Tree;
 }
 
 /// All gates. Opened at the selected node's gate, else where it was left, else at the oldest.
@@ -75,32 +59,17 @@ pub fn runs_screen(model: &mut Model, turn: &mut UpdateTurn) {
     turn.send(Request::ListRuns);
 }
 
-/// To the next pane.
-pub fn focus_next(model: &mut Model, _: &mut UpdateTurn) {
-    focus(model, [Focus::Tree, Focus::Inspector, Focus::Request]);
-}
+/// The panes of the Plan screen, in the order of going through them.
+const PANES: [Focus; 3] = [Focus::Tree, Focus::Inspector, Focus::Request];
 
-/// To the previous pane.
-pub fn focus_previous(model: &mut Model, _: &mut UpdateTurn) {
-    focus(model, [Focus::Request, Focus::Inspector, Focus::Tree]);
-}
-
-fn focus(model: &mut Model, order: [Focus; 3]) {
-    if model.place.screen == Screen::Graph {
-        model.place.focus = if model.place.focus == Focus::Inspector { Focus::Tree } else { Focus::Inspector };
-        return;
+/// To the pane so many further.
+pub fn focus(model: &mut Model, by: isize) {
+    // The graph and a replay have no request line.
+    let shown = if model.place.screen == Screen::Graph || model.replay().is_some() { &PANES[..2] } else { &PANES };
+    if !matches!(model.place.screen, Screen::Plan | Screen::Graph) {
+        return model.go(Screen::Plan);
     }
-    if model.place.screen != Screen::Plan {
-        model.place.screen = Screen::Plan;
-        model.place.focus = Focus::Tree;
-        return;
-    }
-    if model.replay().is_some() {
-        model.place.focus = if model.place.focus == Focus::Inspector { Focus::Tree } else { Focus::Inspector };
-        return;
-    }
-    let at = order.iter().position(|focus| *focus == model.place.focus).unwrap_or(0);
-    model.place.focus = order[(at + 1) % order.len()];
+    model.place.focus = around(shown, model.place.focus, by);
 }
 
 /// Which model is used, and how to use another one.
@@ -114,9 +83,7 @@ pub fn model(model: &mut Model, turn: &mut UpdateTurn) {
                 "Until then, nodes that need one are rehearsed: their prompt is made, gates and budgets apply, and the result is a \
                  marked placeholder text. Everything else runs for real.",
             ));
-            model
-                .dialogs
-                .push(Dialog::Reader(ReaderDialog { what: Reading::Words { title: Plain::line("connect a model"), lines }, scroll: 0 }));
+            model.dialogs.push(Dialog::reader(Reading::Words { title: Plain::line("connect a model"), lines }, 0));
         }
         Some(ModelStatus::Operator | ModelStatus::Connected { .. }) | None => {
             model.status = Some(Status::note("looking for models"));
@@ -130,16 +97,17 @@ pub fn models(model: &mut Model, names: &[String]) {
     if model.types() {
         return;
     }
-    let mut items: Vec<PickItem> = names.iter().map(|name| PickItem::new(name, name, "")).collect();
-    items.push(PickItem::new("", "rehearsal", "no model: prompts are put together and shown, nothing is sent"));
-    model.dialogs.push(Dialog::Pick(Pick::new("model", items, PickThen::Model)));
+    let mut items: Vec<PickItem> = names.iter().map(|name| PickItem::new(PickThen::Model(Some(name.clone())), name, "")).collect();
+    items.push(PickItem::new(PickThen::Model(None), "rehearsal", "no model: prompts are put together and shown, nothing is sent"));
+    model.dialogs.push(Dialog::pick("model", items));
 }
 
 /// Picks a theme.
 pub fn theme(model: &mut Model, _: &mut UpdateTurn) {
-    let items = model.look.themes.iter().map(|name| PickItem::new(name, name, if *name == model.look.name { "in use" } else { "" }));
-    let items = items.collect();
-    model.dialogs.push(Dialog::Pick(Pick::new("theme", items, PickThen::Theme)));
+    let detail = |name: &String| if *name == model.look.name { "in use" } else { "" };
+    let items = model.look.themes.iter().map(|name| PickItem::new(PickThen::Theme(name.clone()), name, detail(name)));
+    let pick = Dialog::pick("theme", items.collect());
+    model.dialogs.push(pick);
 }
 
 /// The theme came.
@@ -155,16 +123,6 @@ pub fn themed(model: &mut Model, name: String, theme: Result<Theme, String>) {
     }
 }
 
-/// Back to the shell.
-pub fn suspend(_: &mut Model, turn: &mut UpdateTurn) {
-    turn.effects.push(ConsoleEffect::Suspend);
-}
-
-/// Paint everything again.
-pub fn redraw(_: &mut Model, turn: &mut UpdateTurn) {
-    turn.effects.push(ConsoleEffect::Repaint);
-}
-
 /// Leaves; asks first while runs are under way.
 pub fn quit(model: &mut Model, turn: &mut UpdateTurn) {
     if matches!(model.dialogs.last(), Some(Dialog::Confirm(Confirm { then: Confirmed::CancelAllAndQuit, .. }))) {
@@ -178,7 +136,7 @@ pub fn quit(model: &mut Model, turn: &mut UpdateTurn) {
                 Plain::line("The plan has changes that are neither saved nor run."),
                 Plain::line(&format!("Quit and lose them? ({save} saves them)")),
             ];
-            model.dialogs.push(Dialog::Confirm(Confirm { lines, then: Confirmed::Leave }));
+            model.dialogs.push(Dialog::confirm(lines, Confirmed::Leave));
         }
         return;
     }
@@ -186,31 +144,26 @@ pub fn quit(model: &mut Model, turn: &mut UpdateTurn) {
         leave(model, turn);
         return;
     }
-    let mut lines = vec![match going_on.len() {
-        1 => Plain::line("A run is under way:"),
-        many => Plain::line(&format!("{many} runs are under way:")),
-    }];
+    let count = going_on.len();
+    let head = if count == 1 { "A run is under way:".to_owned() } else { format!("{count} runs are under way:") };
+    let key = model.hint("confirm.leave");
+    let mut lines = vec![Plain::line(&head)];
     lines.extend(going_on);
     lines.push(Plain::default());
     lines.push(Plain::line("Cancel them and quit? Running nodes may already have had effects."));
-    let key = model.hint("confirm.leave");
     lines.push(Plain::line(&format!("{key} quits without cancelling: you can resume the runs later.")));
-    model.dialogs.push(Dialog::Confirm(Confirm { lines, then: Confirmed::CancelAllAndQuit }));
+    model.dialogs.push(Dialog::confirm(lines, Confirmed::CancelAllAndQuit));
 }
 
-/// Leaves, with runs as they stand.
+/// Leaves, with runs as they are.
 pub fn leave(model: &mut Model, turn: &mut UpdateTurn) {
     turn.effects.push(ConsoleEffect::Quit { summary: summary(model, turn.now, "interrupted"), parting: Parting::Leaves });
 }
 
 fn under_way(run: &RunView) -> Plain {
-    let done = run.newest().tally.count(Standing::Done);
-    Plain::line("  ").then(&run.goal()).then(&Plain::line(&format!(
-        ", {} of {} done, {}",
-        done,
-        counted(run.newest().tally.total(), "node"),
-        run.status().word()
-    )))
+    let tally = &run.newest().tally;
+    let done = format!(", {} of {} done, {}", tally.count(Standing::Done), counted(tally.total(), "node"), run.status().word());
+    Plain::line("  ").then(&run.goal()).then(&Plain::line(&done))
 }
 
 /// What happened while the console was open: a line for each of the latest live runs, with one for how to read more. `left` is the

@@ -2,31 +2,32 @@
 
 use super::super::UpdateTurn;
 use crate::console::model::{
-    Branching, CompareScreen, Confirm, Confirmed, Dialog, EditThen, EditorDialog, Focus, Model, Pick, PickItem, PickThen, Screen, Status,
-    VersusRow, words,
+    Branching, CompareScreen, Confirmed, Dialog, EditThen, Model, PickItem, PickThen, Screen, Status, VersusRow, words,
 };
 use crate::engine::{Action, Pace, Record, Run, RunId, RunStatus, WrittenValue};
-use crate::host::client::{Driver, Request};
-use crate::plan::{
-    NodeId,
-    native::{node_from_value, node_to_value},
-    nest,
-};
-use crate::text::Plain;
+use crate::host::client::{Driver, Parent, Request};
+use crate::plan::{Node, NodeId, nest};
+use crate::text::{Plain, timestamp};
 
 /// Asks what the branch is to have other than this run.
 pub fn ask(model: &mut Model, _: &mut UpdateTurn) {
+    let pause = PickThen::Branch(vec![Action::Pause]);
     let mut items = vec![
-        PickItem::new("as_is", "as it is", "continues from this event; what follows may differ"),
-        PickItem::new("paused", "paused", "the same, but starts nothing until you resume it"),
+        PickItem::new(PickThen::Branch(Vec::new()), "as it is", "continues from this event; what follows may differ"),
+        PickItem::new(pause, "paused", "the same, but starts nothing until you resume it"),
     ];
     if let Some(node) = model.selected_id() {
-        items.push(PickItem::new("text", &format!("change the text of {node}"), "objective, arguments, code, value or question"));
-        items.push(PickItem::new("node", &format!("edit {node} as JSON"), "its kind, limits, retries, model and all other fields"));
-        items.push(PickItem::new("value", &format!("change the result of {node}"), "uses the value that you write as its result"));
+        items.extend(
+            [
+                (Branching::Text, format!("change the text of {node}"), "objective, arguments, code, value or question"),
+                (Branching::Node, format!("edit {node} as JSON"), "its kind, limits, retries, model and all other fields"),
+                (Branching::Value, format!("change the result of {node}"), "uses the value that you write as its result"),
+            ]
+            .map(|(what, label, detail)| PickItem::new(PickThen::BranchWith(what), &label, detail)),
+        );
     }
     let Some((_, seq)) = place(model) else { return };
-    model.dialogs.push(Dialog::Pick(Pick::new(&format!("branch off after event {seq}"), items, PickThen::Branch)));
+    model.dialogs.push(Dialog::pick(&format!("branch off after event {seq}"), items));
 }
 
 /// The event that is looked at, and the one with which its step ends: a branch keeps whole steps.
@@ -37,29 +38,19 @@ fn place(model: &Model) -> Option<(u64, u64)> {
     Some((at, Record::whole(records, at)))
 }
 
-/// What the branch is to have other was picked.
-pub fn picked(model: &mut Model, what: &str) {
-    let Some(node) = model.selected_node().cloned() else {
-        return confirm(model, if what == "paused" { vec![Action::Pause] } else { Vec::new() });
-    };
+/// Asks for what the branch has other at the selected node.
+pub fn edit(model: &mut Model, what: Branching) {
+    let Some(node) = model.selected_node().cloned() else { return };
     let id = node.id.clone();
-    let (text, title, what) = match what {
-        "as_is" => return confirm(model, Vec::new()),
-        "paused" => return confirm(model, vec![Action::Pause]),
-        "text" => (words::text(&node), words::text_title(&node), Branching::Text),
-        "value" => {
+    let (text, title) = match what {
+        Branching::Text => (words::text(&node), words::text_title(&node)),
+        Branching::Node => (words::node_json(&node), format!("node `{id}`")),
+        Branching::Value => {
             let result = model.shown_run().and_then(|view| view.seen().run.node(&id)?.result.clone());
-            let text = result.as_deref().map(words::result).unwrap_or_default();
-            (text, format!("the result of `{id}`"), Branching::Value)
-        }
-        _ => {
-            let text = words::pretty(&node_to_value(&nest::node_within(nest::prefix(&id), &node)));
-            (text, format!("node `{id}`"), Branching::Node)
+            (result.as_deref().map(words::result).unwrap_or_default(), format!("the result of `{id}`"))
         }
     };
-    let about = if what == Branching::Value { super::act::WRITTEN } else { "" };
-    let editor = EditorDialog::new(Plain::line(&format!("{title} in the branch")), &text, EditThen::Branch { node: id, what });
-    model.dialogs.push(Dialog::Editor(EditorDialog { about, ..editor }));
+    model.dialogs.push(Dialog::editor(&format!("{title} in the branch"), &text, EditThen::Branch(id, what)));
 }
 
 /// What the branch has other was written.
@@ -68,35 +59,25 @@ pub fn picked(model: &mut Model, what: &str) {
 /// What is wrong with it, in words.
 pub fn keep(model: &mut Model, id: &NodeId, what: Branching, text: &str) -> Result<(), String> {
     let known = model.addressed().node(id).cloned().ok_or_else(|| format!("`{id}` is not in the plan"))?;
-    let action = match what {
+    let node = match what {
         Branching::Value => {
-            let text = text.trim_end_matches('\n');
-            let value = WrittenValue::read(text)?.value();
-            Action::Override { node: id.clone(), value }
+            let value = WrittenValue::read(text.trim_end_matches('\n'))?.value();
+            confirm(model, vec![Action::Override { node: id.clone(), value }]);
+            return Ok(());
         }
-        Branching::Text | Branching::Node => {
-            let node = match what {
-                Branching::Node => {
-                    let node = node_from_value(words::parse(text)?, "").map_err(|error| error.to_string())?;
-                    nest::node_under(nest::prefix(id), &node)
-                }
-                Branching::Text | Branching::Value => {
-                    let kind = words::with_text(&known.kind, text)?;
-                    crate::plan::Node { kind, ..known.clone() }
-                }
-            };
-            if node.id != *id {
-                return Err(format!("keep the id `{id}`"));
-            }
-            let edit = model.addressed().replace(&node).ok_or("nothing changed")?;
-            Action::Edit { edits: vec![edit] }
-        }
+        Branching::Node => nest::node_under(nest::prefix(id), &words::node_of(text)?),
+        Branching::Text => Node { kind: words::with_text(&known.kind, text)?, ..known },
     };
-    confirm(model, vec![action]);
+    if node.id != *id {
+        return Err(format!("keep the id `{id}`"));
+    }
+    let edit = model.addressed().replace(&node).ok_or("nothing changed")?;
+    confirm(model, vec![Action::Edit { edits: vec![edit] }]);
     Ok(())
 }
 
-fn confirm(model: &mut Model, actions: Vec<Action>) {
+/// Asks whether to branch off and do this first.
+pub fn confirm(model: &mut Model, actions: Vec<Action>) {
     let Some(view) = model.shown_run() else { return };
     let Some((at, seq)) = place(model) else { return };
     let records = view.journal().records();
@@ -108,7 +89,7 @@ fn confirm(model: &mut Model, actions: Vec<Action>) {
     lines.push(Plain::line(&format!("The new run keeps everything up to there{}. This run stays as it is.", goes_on(&kept, &actions))));
     lines.extend(actions.iter().map(|action| Plain::summary(&format!("First: {}.", action.label()))));
     let then = Confirmed::Branch { run: view.id.clone(), seq, actions };
-    model.dialogs.push(Dialog::Confirm(Confirm { lines, then }));
+    model.dialogs.push(Dialog::confirm(lines, then));
 }
 
 /// How a branch goes on that keeps this of a run, and begins with these actions.
@@ -133,8 +114,7 @@ pub fn resume(model: &mut Model, _: &mut UpdateTurn) {
 
 /// The same for the run that is selected in the list.
 pub fn resume_listed(model: &mut Model, _: &mut UpdateTurn) {
-    let marked = model.runs.listing.get(model.runs.selected);
-    if let Some((id, goal)) = marked.map(|summary| (summary.run.clone(), Plain::summary(&summary.goal))) {
+    if let Some((id, goal)) = model.runs.selected().map(|summary| (summary.run.clone(), Plain::summary(&summary.goal))) {
         ask_resume(model, id, &goal);
     }
 }
@@ -147,44 +127,39 @@ fn ask_resume(model: &mut Model, run: RunId, goal: &Plain) {
             "It continues where it was interrupted. Finished nodes stay. Interrupted nodes run again if that is safe; where an effect may have happened, you are asked first.",
         ),
     ];
-    model.dialogs.push(Dialog::Confirm(Confirm { lines, then: Confirmed::Resume(run) }));
+    model.dialogs.push(Dialog::confirm(lines, Confirmed::Resume(run)));
 }
 
 /// Picks the run to compare the shown one with.
 pub fn ask_other(model: &mut Model, _: &mut UpdateTurn) {
     let Some(shown) = model.shown_run().map(|view| view.id.clone()) else { return };
-    let parent = model.runs.listing.iter().find(|summary| summary.run == shown).and_then(|summary| summary.parent.as_ref());
-    let parent = parent.map(|parent| parent.run.clone());
-    let mut items = Vec::new();
-    for (at, view) in model.runs.open.iter().enumerate().filter(|(_, view)| view.id != shown) {
-        let detail = told_apart(model, &view.id, view.status().word(), view.goal().as_str());
-        items.push(PickItem::new(&view.id.0, &format!("run {}", at + 1), &detail));
-    }
-    for summary in model.runs.listing.iter().filter(|summary| summary.run != shown && model.runs.get(&summary.run).is_none()) {
-        let began = crate::text::timestamp(summary.created.0);
-        let detail = told_apart(model, &summary.run, summary.status.word(), &summary.goal);
-        items.push(PickItem::new(&summary.run.0, began.as_str(), &detail));
-    }
+    let parent = parent_of(model, &shown).map(|parent| parent.run.clone());
+    let item = |run: &RunId, label: &str, word: &str, goal: &str| {
+        let from = parent_of(model, run).map(|parent| format!(", from event {} of {}", parent.seq, words::run_name(&parent.run)));
+        let detail = format!("{word}, {}{}, {goal}", words::run_name(run), from.unwrap_or_default());
+        PickItem::new(PickThen::CompareRun(run.clone()), label, &detail)
+    };
+    let open = model.runs.open.iter().enumerate().filter(|(_, view)| view.id != shown);
+    let open = open.map(|(at, view)| item(&view.id, &format!("run {}", at + 1), view.status().word(), view.goal().as_str()));
+    let others = model.runs.listing.iter().filter(|summary| summary.run != shown && model.runs.get(&summary.run).is_none());
+    let others = others.map(|other| item(&other.run, timestamp(other.created.0).as_str(), other.status.word(), &other.goal));
+    let mut items: Vec<PickItem> = open.chain(others).collect();
     // The run that it branched off is what people mean most.
-    items.sort_by_key(|item| Some(&item.value) != parent.as_ref().map(|parent| &parent.0));
+    items.sort_by_key(|item| !matches!(&item.then, PickThen::CompareRun(run) if Some(run) == parent.as_ref()));
     if items.is_empty() {
-        model.status = Some(Status::note("there is no other run to compare with"));
-        return;
+        return model.status = Some(Status::note("there is no other run to compare with"));
     }
-    model.dialogs.push(Dialog::Pick(Pick::new("compare this run with", items, PickThen::CompareRun)));
+    model.dialogs.push(Dialog::pick("compare this run with", items));
 }
 
-/// What tells a run from others of the same plan: how it stands, its name, and what it branched off.
-fn told_apart(model: &Model, run: &RunId, word: &str, goal: &str) -> String {
-    let parent = model.runs.listing.iter().find(|summary| summary.run == *run).and_then(|summary| summary.parent.as_ref());
-    let from = parent.map(|parent| format!(", from event {} of {}", parent.seq, words::run_name(&parent.run))).unwrap_or_default();
-    format!("{word}, {}{from}, {goal}", words::run_name(run))
+/// Where a run branched off.
+fn parent_of<'a>(model: &'a Model, run: &RunId) -> Option<&'a Parent> {
+    model.runs.listing.iter().find(|summary| summary.run == *run)?.parent.as_ref()
 }
 
 /// The other run was picked; one that is not open is opened first.
-pub fn compare_picked(model: &mut Model, turn: &mut UpdateTurn, other: &str) {
+pub fn compare_picked(model: &mut Model, turn: &mut UpdateTurn, other: RunId) {
     let Some(shown) = model.shown_run().map(|view| view.id.clone()) else { return };
-    let other = RunId(other.to_owned());
     if model.runs.get(&other).is_some() {
         compare(model, &shown, &other);
     } else {
@@ -198,21 +173,18 @@ fn compare(model: &mut Model, one: &RunId, other: &RunId) {
     let (first, second) = if one <= other { (one, other) } else { (other, one) };
     let (Some(left), Some(right)) = (model.runs.get(first), model.runs.get(second)) else { return };
     model.runs.versus = Some(CompareScreen::new(left, right));
-    model.place.screen = Screen::Versus;
-    model.place.focus = Focus::Tree;
+    model.go(Screen::Versus);
 }
 
 /// To the selected node in the run that is shown.
 pub fn to_node(model: &mut Model, _: &mut UpdateTurn) {
-    let node = model.runs.versus.as_ref().and_then(|versus| match versus.row(versus.selected)? {
+    let node = model.runs.versus.as_ref().and_then(|versus| match versus.row(versus.place.selected)? {
         VersusRow::Node(node) => Some(node.node.clone()),
         VersusRow::Plan(difference) => Some(NodeId::new(&difference.subject)),
     });
     model.place.screen = Screen::Plan;
     if let Some(node) = node.filter(|node| model.addressed().node(node).is_some()) {
-        model.with_tree(|tree, plan| {
-            tree.reveal(plan, &node);
-        });
+        model.reveal(&node);
     }
 }
 
@@ -227,16 +199,12 @@ pub fn opened(model: &mut Model, id: &RunId) -> bool {
 pub fn say_interrupted(model: &mut Model, id: &RunId) {
     let Some(view) = model.runs.get(id) else { return };
     if view.driver == Driver::Nobody && view.newest().run.outcome().is_none() {
-        let key = |id: &str| model.hint(id);
-        model.status = Some(Status::warn(&match model.runs.is_imported(id) {
-            true => {
-                let (replay, branch) = (key("replay.toggle"), key("replay.branch"));
-                format!("this run was imported and is not over: press {replay} to replay it, then {branch} to branch off and continue")
-            }
-            false => {
-                let how = RunStatus::Interrupted.label(view.newest().run.interrupted_by());
-                format!("this run was {how}: press {} to resume it", key("run.resume"))
-            }
+        model.status = Some(Status::warn(&if model.runs.is_imported(id) {
+            let (replay, branch) = (model.hint("replay.toggle"), model.hint("replay.branch"));
+            format!("this run was imported and is not over: press {replay} to replay it, then {branch} to branch off and continue")
+        } else {
+            let how = RunStatus::Interrupted.label(view.newest().run.interrupted_by());
+            format!("this run was {how}: press {} to resume it", model.hint("run.resume"))
         }));
     }
 }

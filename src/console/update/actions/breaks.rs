@@ -1,10 +1,9 @@
 //! Breakpoints: one at the selected node by a key, and the list of all, to add, change and remove.
 
 use super::{super::UpdateTurn, act};
-use crate::console::model::{Dialog, LineDialog, LineThen, Lines, Model, RunView, Status, TextField};
+use crate::console::model::{Dialog, LineThen, ListOf, Model, RunView, TextField};
 use crate::engine::{Action, BreakId, Breakpoint, Moment};
 use crate::plan::NodeId;
-use crate::text::Plain;
 
 /// A plain breakpoint before the selected node comes or goes.
 pub fn toggle(model: &mut Model, turn: &mut UpdateTurn) {
@@ -12,23 +11,17 @@ pub fn toggle(model: &mut Model, turn: &mut UpdateTurn) {
     let point = Breakpoint { at: Moment::Before, node: Some(node.to_string()), when: None };
     let known = view.newest().run.breakpoints().find(|(_, known)| **known == point).map(|(id, _)| id);
     let action = known.map_or(Action::Break { point }, |point| Action::Unbreak { point });
-    say(model, turn, action);
-}
-
-fn say(model: &mut Model, turn: &mut UpdateTurn, action: Action) {
-    if let Err(why) = act::propose(model, turn, action) {
-        model.status = Some(Status::warn(&why));
-    }
+    act::say(model, turn, action);
 }
 
 /// The list of all breakpoints.
 pub fn list(model: &mut Model, _: &mut UpdateTurn) {
-    model.dialogs.push(Dialog::Breaks { selected: 0 });
+    model.dialogs.push(Dialog::List { of: ListOf::Breaks, selected: 0 });
 }
 
 /// The selected breakpoint of the list.
 fn selected(model: &Model) -> Option<(BreakId, Breakpoint)> {
-    let Some(Dialog::Breaks { selected }) = model.dialogs.last() else { return None };
+    let Some(Dialog::List { selected, .. }) = model.dialogs.last() else { return None };
     let run = &model.shown_run()?.newest().run;
     // One that was removed leaves the mark on the one that moves up, or on the last.
     let at = (*selected).min(run.breakpoints().count().saturating_sub(1));
@@ -42,12 +35,7 @@ pub fn ask(model: &mut Model, node: Option<&NodeId>) {
 }
 
 fn line(model: &mut Model, title: &str, point: &Breakpoint, id: Option<BreakId>) {
-    model.dialogs.push(Dialog::Line(LineDialog {
-        title: Plain::line(title),
-        field: TextField::new(Lines::One, &written(point)),
-        note: Some(Plain::line(NOTE)),
-        then: LineThen::Break { id },
-    }));
+    model.dialogs.push(Dialog::line(title, TextField::line(&written(point)), NOTE, LineThen::Break(id)));
 }
 
 const NOTE: &str = "before, after, failure or call; then a node (or a pattern with *); then `when` and a condition over node, tool, \
@@ -69,7 +57,7 @@ pub fn edit(model: &mut Model, _: &mut UpdateTurn) {
 /// Removes the selected one.
 pub fn remove(model: &mut Model, turn: &mut UpdateTurn) {
     if let Some((point, _)) = selected(model) {
-        say(model, turn, Action::Unbreak { point });
+        act::say(model, turn, Action::Unbreak { point });
     }
 }
 
@@ -97,7 +85,7 @@ pub fn keep(model: &mut Model, turn: &mut UpdateTurn, id: Option<BreakId>, text:
         Some(id) => Action::Rebreak { point: id, with: point },
         None => Action::Break { point },
     };
-    act::propose(model, turn, action).map(|_| ())
+    act::propose(model, turn, action).map(drop)
 }
 
 /// Reads `before fetch when attempt > 1`.

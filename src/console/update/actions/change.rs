@@ -1,9 +1,7 @@
 //! Changing what is shown: the one way that an edit of the plan goes, wherever it was made. In a run it is an action like others.
 
-use super::{
-    super::UpdateTurn,
-    act::{Said, propose},
-};
+use super::super::UpdateTurn;
+use super::act::{Said, propose};
 use crate::console::model::{Addressed, Model, PlanScreen, Status};
 use crate::engine::Action;
 use crate::plan::edit::Edit;

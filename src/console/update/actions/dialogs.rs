@@ -2,14 +2,11 @@
 
 use serde_json::Value;
 
-use super::{
-    super::{ConsoleEffect, NextCommand, Parting, UpdateTurn},
-    act, app, branch, breaks,
-    change::change,
-    compare, deps, gates, inspector, plan, replay, save, typing,
-};
+use super::super::{ConsoleEffect, NextCommand, Parting, UpdateTurn};
+use super::change::change;
+use super::{act, app, branch, breaks, compare, deps, gates, inspector, plan, replay, save, typing};
 use crate::console::model::{
-    Confirm, Confirmed, Dialog, EditThen, EditorDialog, LineDialog, LineThen, Model, PickThen, Reading, ReplyDraft, Status, docs, words,
+    Confirmed, Dialog, EditThen, EditorDialog, LineDialog, LineThen, Model, PickThen, Reading, ReplyDraft, Status, docs, turned, words,
 };
 use crate::engine::{Action, ActionTarget, Command};
 use crate::host::client::{Request, There};
@@ -29,38 +26,26 @@ pub fn keep_line(model: &mut Model, turn: &mut UpdateTurn) {
     if !line.field.is_changed() && line.then.is_edit() {
         return;
     }
-    let done = match &line.then {
-        LineThen::Rename { node } => plan::keep_id(model, turn, node, text.trim()),
-        LineThen::Goal => plan::keep_goal(model, turn, text.trim()),
-        LineThen::CompareFile => {
-            compare::read_file(model, turn, text.trim());
-            Ok(())
-        }
-        LineThen::FindEvent => {
-            replay::found(model, &text);
-            Ok(())
-        }
-        LineThen::Why => {
-            act::keep_why(model, &text);
-            Ok(())
-        }
-        LineThen::Break { id } => breaks::keep(model, turn, *id, text.trim()),
-        LineThen::SaveFile => {
-            save::to_file(model, turn, text.trim());
-            Ok(())
-        }
-        LineThen::Condition { edge } => {
-            let when = text.trim();
-            change(model, turn, |plan| Ok(plan.set_condition(edge, (!when.is_empty()).then_some(when)))).map(|_| ())
-        }
-        LineThen::Reject { gate } => {
-            gates::keep_draft(model, turn, gate, ReplyDraft::Words(text));
-            Ok(())
-        }
-    };
-    if let Err(why) = done {
-        model.dialogs.push(Dialog::Line(LineDialog { note: Some(Plain::summary(&why)), ..line }));
+    if let Err(why) = take_line(model, turn, &line.then, text.trim()) {
+        model.dialogs.push(Dialog::Line(LineDialog { note: Plain::summary(&why), ..line }));
     }
+}
+
+fn take_line(model: &mut Model, turn: &mut UpdateTurn, then: &LineThen, text: &str) -> Result<(), String> {
+    match then {
+        LineThen::Rename(node) => return plan::keep_id(model, turn, node, text),
+        LineThen::Goal => return plan::keep_goal(model, turn, text),
+        LineThen::Break(id) => return breaks::keep(model, turn, *id, text),
+        LineThen::Condition(edge) => {
+            return change(model, turn, |plan| Ok(plan.set_condition(edge, (!text.is_empty()).then_some(text)))).map(drop);
+        }
+        LineThen::CompareFile => compare::read_file(model, turn, text),
+        LineThen::FindEvent => replay::found(model, text),
+        LineThen::Why => act::keep_why(model, text),
+        LineThen::SaveFile => save::to_file(model, turn, text),
+        LineThen::Reject(gate) => gates::keep_draft(model, turn, gate, ReplyDraft::Words(text.to_owned())),
+    }
+    Ok(())
 }
 
 /// A line end at the cursor.
@@ -82,35 +67,31 @@ pub fn keep_editor(model: &mut Model, turn: &mut UpdateTurn) {
 }
 
 fn keep_text(model: &mut Model, turn: &mut UpdateTurn, then: &EditThen, text: &str) -> Result<(), String> {
-    match then {
-        EditThen::NodeText { node } => plan::keep_text(model, turn, node, text),
-        EditThen::Node { node } => plan::keep_node(model, turn, node, text),
-        EditThen::Edge { edge } => deps::keep_edge(model, turn, edge, text),
-        EditThen::NewNode { node } => plan::keep_new(model, turn, node, text),
-        EditThen::Override { node } => act::keep_value(model, turn, node, text),
-        EditThen::Guide { node } => act::keep_guide(model, turn, node, text),
-        EditThen::Feedback { node, to } => act::keep_feedback(model, turn, node, to, text),
-        EditThen::Branch { node, what } => branch::keep(model, node, *what, text),
-        EditThen::Inputs => plan::keep_inputs(model, turn, text),
+    let draft = match then {
+        EditThen::NodeText(node) => return plan::keep_text(model, turn, node, text),
+        EditThen::Node(node) => return plan::keep_node(model, turn, node, text),
+        EditThen::Edge(edge) => return deps::keep_edge(model, turn, edge, text),
+        EditThen::NewNode(node) => return plan::keep_new(model, turn, node, text),
+        EditThen::Override(node) => return act::keep_value(model, turn, node, text),
+        EditThen::Guide(node) => return act::keep_words(model, turn, text, |text| Action::Guide { node: node.clone(), text }),
+        EditThen::Feedback(node, to) => {
+            let (node, to) = (node.clone(), to.clone());
+            return act::keep_words(model, turn, text, |feedback| Action::Rewind { node, to, feedback });
+        }
+        EditThen::Branch(node, what) => return branch::keep(model, node, *what, text),
+        EditThen::Inputs => return plan::keep_inputs(model, turn, text),
         EditThen::WholePlan => {
-            let value = words::parse(text)?;
-            let plan: Plan = serde_json::from_value(value).map_err(|error| format!("not a plan: {error}"))?;
-            model.editor.replace_plan(&model.session.catalog, &plan)
+            let plan: Plan = serde_json::from_value(words::parse(text)?).map_err(|error| format!("not a plan: {error}"))?;
+            return model.editor.replace_plan(&model.session.catalog, &plan);
         }
-        EditThen::Payload { gate } => {
-            gates::keep_draft(model, turn, gate, ReplyDraft::Payload(words::parse(text)?));
-            Ok(())
-        }
-        EditThen::Answer { gate } => {
-            let answer = text.trim_end_matches('\n');
-            gates::keep_draft(model, turn, gate, ReplyDraft::Answer(Value::String(answer.to_owned())));
-            Ok(())
-        }
-        EditThen::FormAnswer { gate } => {
-            gates::keep_draft(model, turn, gate, ReplyDraft::Answer(words::parse(text)?));
-            Ok(())
-        }
+        EditThen::Payload(_) => ReplyDraft::Payload(words::parse(text)?),
+        EditThen::Answer(_) => ReplyDraft::Answer(Value::from(text.trim_end_matches('\n'))),
+        EditThen::FormAnswer(_) => ReplyDraft::Answer(words::parse(text)?),
+    };
+    if let EditThen::Payload(gate) | EditThen::Answer(gate) | EditThen::FormAnswer(gate) = then {
+        gates::keep_draft(model, turn, gate, draft);
     }
+    Ok(())
 }
 
 /// The outside editor has ended. A text that can't be taken comes back in a dialog, so that it isn't lost.
@@ -118,18 +99,19 @@ pub fn edited(model: &mut Model, turn: &mut UpdateTurn, then: &EditThen, before:
     let text = match text {
         // Editors end the last line by themselves.
         Ok(text) if text.trim_end_matches('\n') == before.trim_end_matches('\n') => {
-            model.status = Some(Status::note("nothing changed"));
-            return;
+            return model.status = Some(Status::note("nothing changed"));
         }
         Ok(text) => text,
         Err(why) => {
-            model.status = Some(Status::warn(&why));
-            return;
+            return model.status = Some(Status::warn(&why));
         }
     };
     if let Err(why) = keep_text(model, turn, then, &text) {
-        let editor = EditorDialog::new(Plain::line("fix it here, or cancel"), &text, then.clone());
-        model.dialogs.push(Dialog::Editor(EditorDialog { before: before.to_owned(), note: Some(Plain::summary(&why)), ..editor }));
+        let mut dialog = Dialog::editor("fix it here, or cancel", &text, then.clone());
+        if let Dialog::Editor(editor) = &mut dialog {
+            (editor.before, editor.note) = (before.to_owned(), Some(Plain::summary(&why)));
+        }
+        model.dialogs.push(dialog);
     }
 }
 
@@ -141,21 +123,13 @@ pub fn leave_editor(model: &mut Model, _: &mut UpdateTurn) {
         return;
     }
     let lines = vec![Plain::line("You changed the text. Discard the changes?")];
-    model.dialogs.push(Dialog::Confirm(Confirm { lines, then: Confirmed::DropText }));
+    model.dialogs.push(Dialog::confirm(lines, Confirmed::DropText));
 }
 
-/// The next field of a form.
-pub fn next_field(model: &mut Model, _: &mut UpdateTurn) {
+/// To the field of a form so many further.
+pub fn field(model: &mut Model, by: isize) {
     if let Some(Dialog::Form(form)) = model.dialogs.last_mut() {
-        form.focus = (form.focus + 1) % form.fields.len().max(1);
-    }
-}
-
-/// The previous field of a form.
-pub fn previous_field(model: &mut Model, _: &mut UpdateTurn) {
-    if let Some(Dialog::Form(form)) = model.dialogs.last_mut() {
-        let len = form.fields.len().max(1);
-        form.focus = (form.focus + len - 1) % len;
+        form.focus = turned(form.focus, form.fields.len(), by);
     }
 }
 
@@ -177,29 +151,30 @@ pub fn take(model: &mut Model, turn: &mut UpdateTurn) {
     let Some(Dialog::Pick(pick)) = model.dialogs.last() else { return };
     let Some(item) = pick.marked() else { return };
     if let Some(why) = &item.refused {
-        model.status = Some(Status::warn(&format!("{}: {}", item.label.as_str(), why.as_str())));
-        return;
+        return model.status = Some(Status::warn(&format!("{}: {}", item.label.as_str(), why.as_str())));
     }
-    let (value, then) = (item.value.clone(), pick.then.clone());
+    let then = item.then.clone();
     model.dialogs.pop();
+    follow(model, turn, then);
+}
+
+/// Does what follows from a pick.
+pub fn follow(model: &mut Model, turn: &mut UpdateTurn, then: PickThen) {
     match then {
-        PickThen::Command => turn.next = Some(NextCommand::Run(value)),
-        PickThen::AddKind => plan::add_kind(model, turn, &value),
-        PickThen::AddWorker { kind } => plan::add_worker(model, turn, kind, &value),
-        PickThen::Worker { node } => plan::set_worker(model, turn, &node, &value),
-        PickThen::Edge { node } => deps::edge_picked(model, &node, &value),
-        PickThen::WholeEdge { node } => deps::whole_edge_picked(model, &node, &value),
-        PickThen::Act { mut offers } => {
-            if let Some(at) = value.parse().ok().filter(|at| *at < offers.len()) {
-                act::picked(model, turn, offers.swap_remove(at));
-            }
-        }
-        PickThen::Branch => branch::picked(model, &value),
-        PickThen::CompareRun => branch::compare_picked(model, turn, &value),
-        PickThen::Rewind { node } => act::ask_feedback(model, node, value.as_str().into()),
-        PickThen::Theme => turn.effects.push(ConsoleEffect::UseTheme(value)),
-        PickThen::Model => turn.send(Request::UseModel((!value.is_empty()).then_some(value))),
-        PickThen::Option { gate } => gates::keep_draft(model, turn, &gate, ReplyDraft::Answer(Value::String(value))),
+        PickThen::Command(id) => turn.next = Some(NextCommand::Run(id)),
+        PickThen::AddBy(performer) => plan::ask_performer(model, performer),
+        PickThen::Add(name, work) => plan::add_node(model, turn, &name, *work),
+        PickThen::Work(node, work) => plan::set_work(model, turn, &node, *work),
+        PickThen::Condition(edge) => deps::edit_condition(model, edge),
+        PickThen::WholeEdge(edge) => deps::edit_edge(model, edge),
+        PickThen::Act(offer) => act::picked(model, turn, offer),
+        PickThen::Branch(actions) => branch::confirm(model, actions),
+        PickThen::BranchWith(what) => branch::edit(model, what),
+        PickThen::CompareRun(run) => branch::compare_picked(model, turn, run),
+        PickThen::Rewind(node, to) => act::ask_feedback(model, node, to),
+        PickThen::Theme(name) => turn.effects.push(ConsoleEffect::UseTheme(name)),
+        PickThen::Model(name) => turn.send(Request::UseModel(name)),
+        PickThen::Answer(gate, option) => gates::keep_draft(model, turn, &gate, ReplyDraft::Answer(Value::from(option))),
     }
 }
 
@@ -216,11 +191,9 @@ pub fn yes(model: &mut Model, turn: &mut UpdateTurn) {
             }
             turn.effects.push(ConsoleEffect::Quit { summary: app::summary(model, turn.now, "cancelled"), parting: Parting::Cancels });
         }
-        Confirmed::DropText => {
-            model.dialogs.pop();
-        }
+        Confirmed::DropText => close(model, turn),
         Confirmed::Leave => app::leave(model, turn),
-        Confirmed::Replace { path, plan } => turn.send(Request::SavePlan { path, plan, there: There::IsReplaced }),
+        Confirmed::Replace(path, plan) => turn.send(Request::SavePlan { path, plan, there: There::IsReplaced }),
     }
 }
 
@@ -229,7 +202,7 @@ pub fn copy_reader(model: &mut Model, turn: &mut UpdateTurn) {
     let Some(Dialog::Reader(reader)) = model.dialogs.last() else { return };
     let text = match &reader.what {
         Reading::Inspector => docs::inspector(model).copied(),
-        Reading::Gate => model.inbox.selected.as_ref().and_then(|key| model.inbox.doc(key)).map(|doc| doc.doc.copied()).unwrap_or_default(),
+        Reading::Gate => model.inbox.selected_doc().map(|doc| doc.doc.copied()).unwrap_or_default(),
         Reading::Help { lines, .. } => lines.copied(),
         Reading::Words { lines, .. } => lines.iter().map(Plain::as_str).collect::<Vec<_>>().join("\n"),
     };

@@ -1,21 +1,19 @@
 //! Findings: the list, going to a node, applying fixes.
 
 use super::{super::UpdateTurn, act::Said, change::report};
-use crate::console::model::{Dialog, Focus, Model, Status};
+use crate::console::model::{Dialog, Focus, ListOf, Model, Status};
 use crate::text::counted;
 
 /// Opens the list, at the selected node's first finding.
 pub fn open(model: &mut Model, _: &mut UpdateTurn) {
     let here = model.selected_id();
     let selected = model.editor.findings().iter().position(|finding| model.editor.home_of(finding).as_ref() == here).unwrap_or(0);
-    model.dialogs.push(Dialog::Findings { selected });
+    model.dialogs.push(Dialog::List { of: ListOf::Findings, selected });
 }
 
 fn selected(model: &Model) -> Option<usize> {
-    match model.dialogs.last() {
-        Some(Dialog::Findings { selected }) => Some((*selected).min(model.editor.findings().len().checked_sub(1)?)),
-        _ => None,
-    }
+    let Some(Dialog::List { selected, .. }) = model.dialogs.last() else { return None };
+    Some((*selected).min(model.editor.findings().len().checked_sub(1)?))
 }
 
 /// To the node of the selected finding.

@@ -4,18 +4,13 @@ use serde_json::Value;
 
 use super::super::{ConsoleEffect, UpdateTurn, actions::inspector::copy_text};
 use crate::console::model::{
-    Asked, Asks, Dialog, EditThen, EditorDialog, Focus, FormDialog, GateKey, Intent, LineDialog, LineThen, Lines, Model, Pick, PickItem,
-    PickThen, PlanScreen, ReaderDialog, Reading, ReplyDraft, Screen, Status, TextField, docs, wants_answer, words,
+    Asked, Asks, Dialog, EditThen, FormDialog, GateKey, Intent, LineThen, Model, PickItem, PickThen, PlanScreen, Reading, ReplyDraft,
+    Screen, Status, TextField, docs, wants_answer, words,
 };
 use crate::engine::{Command, Gate, GateKind, GateReply, OPTION, form_has_option};
 use crate::host::client::Request;
 use crate::plan::{Field, FieldKind};
-use crate::text::Plain;
-
-/// Approves the selected gate, as shown or as edited.
-pub fn approve(model: &mut Model, turn: &mut UpdateTurn) {
-    decide(model, turn, Intent::Approve);
-}
+use crate::text::{Plain, counted};
 
 /// Rejects the selected gate with the words written; without any, asks for them.
 pub fn reject(model: &mut Model, turn: &mut UpdateTurn) {
@@ -24,40 +19,22 @@ pub fn reject(model: &mut Model, turn: &mut UpdateTurn) {
         return decide(model, turn, Intent::Reject);
     }
     let (keep, send) = (model.hint("line.keep"), model.hint("gate.reject"));
-    let line = LineDialog {
-        title: Plain::line(&format!("reject `{}`: why?", gate.node)),
-        field: TextField::new(Lines::One, ""),
-        note: Some(Plain::line(&format!("not sent yet: press {keep}, then {send} to send it"))),
-        then: LineThen::Reject { gate: key.clone() },
-    };
-    model.dialogs.push(Dialog::Line(line));
+    let (title, note) = (format!("reject `{}`: why?", gate.node), format!("not sent yet: press {keep}, then {send} to send it"));
+    let line = Dialog::line(&title, TextField::line(""), &note, LineThen::Reject(key.clone()));
+    model.dialogs.push(line);
 }
 
-/// Skips the node of the selected gate.
-pub fn skip(model: &mut Model, turn: &mut UpdateTurn) {
-    decide(model, turn, Intent::Skip);
-}
-
-/// Cancels the branch of the selected gate's node.
-pub fn cancel_branch(model: &mut Model, turn: &mut UpdateTurn) {
-    decide(model, turn, Intent::CancelBranch);
-}
-
-/// Sends a decision, if this key may decide: its gate is selected, was drawn as it is now, no text field has the focus, no key came
+/// Sends a reply, if this key may decide: its gate is selected, was drawn as it is now, no text field has the focus, no key came
 /// for a while, and it is neither Enter nor Space. What was not wholly shown, and what is broad, is asked once more.
-fn decide(model: &mut Model, turn: &mut UpdateTurn, intent: Intent) {
+pub fn decide(model: &mut Model, turn: &mut UpdateTurn, intent: Intent) {
     if let Err(why) = may_decide(model, turn) {
-        model.status = Some(Status::warn(why));
-        return;
+        return model.status = Some(Status::warn(why));
     }
     let Some((key, gate)) = model.selected_gate() else { return };
     let Some(revision) = model.inbox.doc(key).map(|doc| doc.revision) else { return };
-    let decision = match decision(gate, model.inbox.drafts.get(key), intent) {
-        Ok(decision) => decision,
-        Err(why) => {
-            model.status = Some(Status::warn(why));
-            return;
-        }
+    let decision = match reply(gate, model.inbox.drafts.get(key), intent) {
+        Ok(reply) => reply,
+        Err(why) => return model.status = Some(Status::warn(why)),
     };
     let asked = Asked { key: key.clone(), revision, intent };
     if let Some(question) = once_more(model, key, gate, revision, intent)
@@ -99,13 +76,13 @@ fn once_more(model: &Model, key: &GateKey, gate: &Gate, revision: u64, intent: I
             let ends = model.runs.get(&key.run).map(|run| run.newest().run.branch(&gate.node).0).unwrap_or_default();
             let names: Vec<&str> = ends.iter().take(6).map(|id| id.as_str()).collect();
             let more = if ends.len() > names.len() { ", …" } else { "" };
-            Some(format!("this ends {} ({}{more}): press again to cancel the branch", super::run::nodes(ends.len()), names.join(", ")))
+            Some(format!("this ends {} ({}{more}): press again to cancel the branch", counted(ends.len(), "node"), names.join(", ")))
         }
         Intent::Approve | Intent::Reject | Intent::Skip => None,
     }
 }
 
-fn decision(gate: &Gate, draft: Option<&ReplyDraft>, intent: Intent) -> Result<GateReply, &'static str> {
+fn reply(gate: &Gate, draft: Option<&ReplyDraft>, intent: Intent) -> Result<GateReply, &'static str> {
     let asks = wants_answer(gate);
     match (intent, draft) {
         (Intent::Approve, Some(ReplyDraft::Words(_))) => Err("you wrote a reason to reject: send it, or discard it first"),
@@ -139,16 +116,16 @@ pub fn edit(model: &mut Model, _: &mut UpdateTurn) {
             Dialog::Form(FormDialog { title: Plain::summary(text), fields: lines, focus: 0, note: None, gate: key })
         }
         GateKind::Question { text, options, .. } if !options.is_empty() => {
-            let items = options.iter().map(|option| PickItem::new(option, option, "")).collect();
-            Dialog::Pick(Pick::new(text, items, PickThen::Option { gate: key }))
+            let items = options.iter().map(|option| PickItem::new(PickThen::Answer(key.clone(), option.clone()), option, "")).collect();
+            Dialog::pick(text, items)
         }
         GateKind::Question { text, .. } => {
             let before = written(draft).map(words::result).unwrap_or_default();
-            editor(text, &before, EditThen::Answer { gate: key })
+            Dialog::editor(text, &before, EditThen::Answer(key))
         }
         GateKind::Before | GateKind::After | GateKind::Tool { .. } => {
             let title = format!("payload of `{}`; nothing is sent yet", gate.node);
-            editor(&title, &words::pretty(payload(gate, draft)), EditThen::Payload { gate: key })
+            Dialog::editor(&title, &words::pretty(ReplyDraft::payload(draft, gate)), EditThen::Payload(key))
         }
     };
     model.dialogs.push(dialog);
@@ -164,7 +141,7 @@ fn written(draft: Option<&ReplyDraft>) -> Option<&Value> {
 
 /// The lines of a form, filled in with what was written before, else with the presets.
 fn form_lines(options: &[String], fields: &[Field], written: Option<&Value>) -> Vec<(Asks, TextField)> {
-    let line = |value: Option<&Value>| TextField::new(Lines::One, &value.map(words::result).unwrap_or_default());
+    let line = |value: Option<&Value>| TextField::line(&value.map(words::result).unwrap_or_default());
     let before = |name: &str| written.and_then(|answer| answer.get(name));
     let option = form_has_option(options, fields).then(|| (Asks::Option(options.to_vec()), line(before(OPTION))));
     let fields = fields.iter().map(|field| (Asks::Field(field.clone()), line(before(&field.name).or(field.default.as_ref()))));
@@ -186,29 +163,18 @@ fn blank(kind: FieldKind) -> Value {
     }
 }
 
-fn payload<'a>(gate: &'a Gate, draft: Option<&'a ReplyDraft>) -> &'a Value {
-    match draft {
-        Some(ReplyDraft::Payload(edited)) => edited,
-        Some(ReplyDraft::Answer(_) | ReplyDraft::Words(_)) | None => &gate.payload,
-    }
-}
-
-fn editor(title: &str, before: &str, then: EditThen) -> Dialog {
-    Dialog::Editor(EditorDialog::new(Plain::summary(title), before, then))
-}
-
 /// Edits the payload, or writes the answer, outside.
 pub fn edit_outside(model: &mut Model, turn: &mut UpdateTurn) {
     let Some((key, gate)) = model.selected_gate() else { return };
     let draft = model.inbox.drafts.get(key);
-    let gate_of = || key.clone();
+    let key = key.clone();
     let (text, suffix, then) = match &gate.kind {
         GateKind::Question { options, fields, .. } if !fields.is_empty() => {
-            (form_text(options, fields, written(draft)), ".json", EditThen::FormAnswer { gate: gate_of() })
+            (form_text(options, fields, written(draft)), ".json", EditThen::FormAnswer(key))
         }
-        GateKind::Question { .. } => (written(draft).map(words::result).unwrap_or_default(), ".md", EditThen::Answer { gate: gate_of() }),
+        GateKind::Question { .. } => (written(draft).map(words::result).unwrap_or_default(), ".md", EditThen::Answer(key)),
         GateKind::Before | GateKind::After | GateKind::Tool { .. } => {
-            (words::pretty(payload(gate, draft)), ".json", EditThen::Payload { gate: gate_of() })
+            (words::pretty(ReplyDraft::payload(draft, gate)), ".json", EditThen::Payload(key))
         }
     };
     turn.effects.push(ConsoleEffect::OpenEditor { text, suffix, then });
@@ -217,8 +183,7 @@ pub fn edit_outside(model: &mut Model, turn: &mut UpdateTurn) {
 /// Keeps what was written for a gate. The preview of its effect is asked for again, and it must be looked at again.
 pub fn keep_draft(model: &mut Model, turn: &mut UpdateTurn, key: &GateKey, draft: ReplyDraft) {
     if !model.inbox.gates.contains(key) {
-        model.status = Some(Status::warn("the gate has closed; your draft was not sent"));
-        return;
+        return model.status = Some(Status::warn("the gate has closed; your draft was not sent"));
     }
     let (word, command) = match &draft {
         ReplyDraft::Payload(payload) => {
@@ -306,15 +271,12 @@ pub fn to_node(model: &mut Model, _: &mut UpdateTurn) {
     let Some((key, gate)) = model.selected_gate() else { return };
     let (run, node) = (key.run.clone(), gate.node.clone());
     model.place.shown = PlanScreen::Run(run);
-    model.place.screen = Screen::Plan;
-    model.place.focus = Focus::Tree;
+    model.go(Screen::Plan);
     // Rows of a run that wasn't shown are those of when it was shown last.
     if let Some(view) = model.shown_run_mut() {
         view.grow();
     }
-    model.with_tree(|tree, plan| {
-        tree.reveal(plan, &node);
-    });
+    model.reveal(&node);
 }
 
 /// Ends the replay of the gate's run, so that it can be decided.
@@ -329,13 +291,12 @@ pub fn now(model: &mut Model, _: &mut UpdateTurn) {
 /// Copies the payload.
 pub fn copy(model: &mut Model, turn: &mut UpdateTurn) {
     let Some((key, gate)) = model.selected_gate() else { return };
-    let text = words::result(payload(gate, model.inbox.drafts.get(key)));
+    let text = words::result(ReplyDraft::payload(model.inbox.drafts.get(key), gate));
     let text = Plain::block(&text).iter().map(Plain::as_str).collect::<Vec<_>>().join("\n");
     copy_text(model, turn, text);
 }
 
 /// The payload alone, without borders.
 pub fn zoom(model: &mut Model, _: &mut UpdateTurn) {
-    let scroll = model.inbox.scroll;
-    model.dialogs.push(Dialog::Reader(ReaderDialog { what: Reading::Gate, scroll }));
+    model.dialogs.push(Dialog::reader(Reading::Gate, model.inbox.scroll));
 }

@@ -1,25 +1,8 @@
 //! The Graph screen: stepping along edges, folding bodies, going through the turns of a body. The selection is the tree's own.
 
 use super::super::UpdateTurn;
-use crate::console::model::{Focus, Model, Screen, Status, address};
+use crate::console::model::{Model, Status, address};
 use crate::plan::{NodeId, drawing::GraphMove, nest};
-
-/// To the graph; from the graph back to the tree.
-pub fn toggle(model: &mut Model, _: &mut UpdateTurn) {
-    model.place.screen = if model.place.screen == Screen::Graph { Screen::Plan } else { Screen::Graph };
-    model.place.focus = Focus::Tree;
-    model.editor.deps = None;
-}
-
-/// To the box on the left.
-pub fn left(model: &mut Model, _: &mut UpdateTurn) {
-    step(model, GraphMove::Left);
-}
-
-/// To the box on the right.
-pub fn right(model: &mut Model, _: &mut UpdateTurn) {
-    step(model, GraphMove::Right);
-}
 
 /// One step from the selected box.
 pub fn step(model: &mut Model, step: GraphMove) {
@@ -48,17 +31,10 @@ fn shown(model: &Model) -> Option<NodeId> {
 /// Selects a box's node: in a run the one of the turn that the drawing shows.
 fn select(model: &mut Model, address: &NodeId) {
     let id = model.standing_at(address);
-    model.with_tree(|tree, plan| {
-        tree.reveal(plan, &id);
-    });
+    model.reveal(&id);
 }
 
-/// To the details of the selected node.
-pub fn open(model: &mut Model, _: &mut UpdateTurn) {
-    model.place.focus = Focus::Inspector;
-}
-
-/// Folds or unfolds the body of the selected node, or the one that it stands in.
+/// Folds or unfolds the body of the selected node, or the one that it is in.
 pub fn fold(model: &mut Model, _: &mut UpdateTurn) {
     let Some(id) = model.selected_id().cloned() else { return };
     let mut folded = None;
@@ -69,22 +45,8 @@ pub fn fold(model: &mut Model, _: &mut UpdateTurn) {
     }
 }
 
-/// Folds every body, or unfolds all.
-pub fn fold_all(model: &mut Model, _: &mut UpdateTurn) {
-    model.with_tree(|tree, _| tree.drawing.toggle_all());
-}
-
-/// The same node in the next turn of its body.
-pub fn next_turn(model: &mut Model, _: &mut UpdateTurn) {
-    turn(model, 1);
-}
-
-/// The same node in the turn before.
-pub fn previous_turn(model: &mut Model, _: &mut UpdateTurn) {
-    turn(model, -1);
-}
-
-fn turn(model: &mut Model, by: isize) {
+/// The same node so many turns of its body further.
+pub fn turn(model: &mut Model, by: isize) {
     let Some(here) = model.selected_id().cloned() else { return };
     let next = model.shown_run().and_then(|_| {
         let (outer, inner) = here.rsplit_once(']')?;
@@ -94,9 +56,7 @@ fn turn(model: &mut Model, by: isize) {
     });
     let there = next.filter(|next| model.shown_run().is_some_and(|run| run.seen().run.node(next).is_some()));
     match there {
-        Some(next) => model.with_tree(|tree, plan| {
-            tree.reveal(plan, &next);
-        }),
+        Some(next) => model.reveal(&next),
         None if nest::owner(&address(&here)).is_none() => {
             model.status = Some(Status::note("the selected node is not in a loop or map"));
         }

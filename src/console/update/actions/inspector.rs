@@ -1,20 +1,12 @@
 //! The inspector: tabs, scrolling, zoom, copying.
 
 use super::super::{ConsoleEffect, UpdateTurn};
-use crate::console::model::{Dialog, Model, ReaderDialog, Reading, Scroll, Status, Tab, docs};
+use crate::console::model::{Dialog, Model, MoveBy, Reading, Scroll, Status, Tab, around, docs};
+use crate::text::{bytes, counted};
 
-/// The next tab.
-pub fn next_tab(model: &mut Model, _: &mut UpdateTurn) {
-    tab(model, 1);
-}
-
-/// The previous tab.
-pub fn previous_tab(model: &mut Model, _: &mut UpdateTurn) {
-    tab(model, -1);
-}
-
-fn tab(model: &mut Model, by: isize) {
-    let tab = model.tab().step(model.tabs(), by);
+/// To the tab so many further.
+pub fn tab(model: &mut Model, by: isize) {
+    let tab = around(model.tabs(), model.tab(), by);
     if model.shown_run().is_some() {
         model.inspector.run_tab = tab;
     } else {
@@ -37,14 +29,13 @@ pub fn scroll(model: &mut Model, by: isize) {
     model.inspector.scroll = if by > 0 && to + rows > len { Scroll::End } else { Scroll::Line(to) };
 }
 
-/// To the first line.
-pub fn top(model: &mut Model) {
-    model.inspector.scroll = Scroll::Line(0);
-}
-
-/// To the end, and on with it.
-pub fn bottom(model: &mut Model) {
-    model.inspector.scroll = Scroll::End;
+/// Moves through the lines; at the end it follows what comes.
+pub fn go(model: &mut Model, by: MoveBy) {
+    match by {
+        MoveBy::Rows(by) => scroll(model, by),
+        MoveBy::Top => model.inspector.scroll = Scroll::Line(0),
+        MoveBy::Bottom => model.inspector.scroll = Scroll::End,
+    }
 }
 
 /// Back to where a tab begins, after the selection changed.
@@ -60,7 +51,7 @@ pub fn zoom(model: &mut Model, _: &mut UpdateTurn) {
         Scroll::Line(at) => at,
         Scroll::Start | Scroll::End => 0,
     };
-    model.dialogs.push(Dialog::Reader(ReaderDialog { what: Reading::Inspector, scroll }));
+    model.dialogs.push(Dialog::reader(Reading::Inspector, scroll));
 }
 
 /// Copies what the inspector shows.
@@ -71,14 +62,10 @@ pub fn copy(model: &mut Model, turn: &mut UpdateTurn) {
 
 /// Copies text and says how much.
 pub fn copy_text(model: &mut Model, turn: &mut UpdateTurn, text: String) {
-    let lines = text.lines().count();
-    let size = crate::text::bytes(u64::try_from(text.len()).unwrap_or(u64::MAX));
-    model.status = Some(if text.is_empty() {
-        Status::warn("nothing to copy")
-    } else {
-        Status::good(&format!("copied {lines} {}, {size}", if lines == 1 { "line" } else { "lines" }, size = size.as_str()))
-    });
-    if !text.is_empty() {
-        turn.effects.push(ConsoleEffect::Copy(text));
+    if text.is_empty() {
+        return model.status = Some(Status::warn("nothing to copy"));
     }
+    let lines = counted(text.lines().count(), "line");
+    model.status = Some(Status::good(&format!("copied {lines}, {}", bytes(text.len() as u64))));
+    turn.effects.push(ConsoleEffect::Copy(text));
 }

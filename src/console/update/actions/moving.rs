@@ -1,140 +1,89 @@
 //! Moving through whatever has the focus.
 
-use super::{super::UpdateTurn, graph, inspector, origins};
-use crate::console::model::{Dialog, Focus, Model, Reading, Screen, docs};
+use super::{graph, inspector, origins};
+use crate::console::model::{Dialog, Focus, ListOf, Model, MoveBy, Reading, Screen, docs};
 use crate::plan::drawing::GraphMove;
 
 /// Layers of the graph that a page is.
 const PAGE_OF_LAYERS: isize = 3;
+/// Lines by which the other pane scrolls.
+const LINES: isize = 3;
 
-/// How far.
-#[derive(Clone, Copy)]
-enum MoveBy {
-    Rows(isize),
-    Top,
-    Bottom,
-}
-
-/// One down.
-pub fn down(model: &mut Model, _: &mut UpdateTurn) {
-    go(model, MoveBy::Rows(1));
-}
-
-/// One up.
-pub fn up(model: &mut Model, _: &mut UpdateTurn) {
-    go(model, MoveBy::Rows(-1));
-}
-
-/// A page down.
-pub fn page_down(model: &mut Model, _: &mut UpdateTurn) {
-    let page = page(model);
-    go(model, MoveBy::Rows(page));
-}
-
-/// A page up.
-pub fn page_up(model: &mut Model, _: &mut UpdateTurn) {
-    let page = page(model);
-    go(model, MoveBy::Rows(-page));
-}
-
-/// To the start.
-pub fn top(model: &mut Model, _: &mut UpdateTurn) {
-    go(model, MoveBy::Top);
-}
-
-/// To the end.
-pub fn bottom(model: &mut Model, _: &mut UpdateTurn) {
-    go(model, MoveBy::Bottom);
-}
-
-/// Scrolls the other pane down.
-pub fn detail_down(model: &mut Model, _: &mut UpdateTurn) {
-    detail(model, 1);
-}
-
-/// Scrolls the other pane up.
-pub fn detail_up(model: &mut Model, _: &mut UpdateTurn) {
-    detail(model, -1);
-}
-
-fn detail(model: &mut Model, by: isize) {
-    match (model.dialogs.is_empty(), model.place.screen) {
-        (true, Screen::Plan | Screen::Graph) => inspector::scroll(model, by * 3),
-        (true, Screen::Inbox) => payload(model, MoveBy::Rows(by * 3)),
-        (true, Screen::Compare) => difference(model, by * 3),
-        (true, Screen::Log) => event(model, by * 3),
-        (true, Screen::Trace) => behind(model, by * 3),
-        (true, Screen::Versus) => {
-            if let Some(versus) = &mut model.runs.versus {
-                let lines = versus.look().len();
-                versus.scroll = moved(versus.scroll, lines, MoveBy::Rows(by * 3));
-            }
-        }
-        (true, Screen::Runs | Screen::Timeline) | (false, _) => go(model, MoveBy::Rows(by * 3)),
+/// Scrolls the other pane down, or up; where there is none, moves on by so much.
+pub fn detail(model: &mut Model, steps: isize) {
+    let by = steps * LINES;
+    if !model.dialogs.is_empty() {
+        return go(model, MoveBy::Rows(by));
+    }
+    let len = match model.place.screen {
+        Screen::Plan | Screen::Graph => return inspector::scroll(model, by),
+        Screen::Runs | Screen::Timeline => return go(model, MoveBy::Rows(by)),
+        Screen::Inbox => model.inbox.selected_doc().map_or(0, |doc| doc.doc.len()),
+        Screen::Compare => docs::compare(model).len(),
+        Screen::Log => docs::selected_event(model).len(),
+        Screen::Trace => model.trace().map_or(0, |trace| docs::traced(trace).len()),
+        Screen::Versus => model.runs.versus.as_mut().map_or(0, |versus| versus.look(docs::versus).len()),
+    };
+    let last = len.saturating_sub(model.layout().detail_rows() / 2).max(1);
+    let scroll = match model.place.screen {
+        Screen::Inbox => Some(&mut model.inbox.scroll),
+        Screen::Log => model.shown_run_mut().map(|view| &mut view.log.place.scroll),
+        _ => model.list_mut().map(|(place, _)| &mut place.scroll),
+    };
+    if let Some(scroll) = scroll {
+        *scroll = MoveBy::Rows(by).from(*scroll, last);
     }
 }
 
-/// Half a screen of what has the focus, so that the eye keeps some of it.
-fn page(model: &Model) -> isize {
+/// Pages down, or up: half a screen of what has the focus, so that the eye keeps some of it.
+pub fn page(model: &mut Model, pages: isize) {
     let layout = model.layout();
     let rows = match (model.dialogs.last(), model.place.screen, model.place.focus) {
         (Some(_), _, _) => usize::from(model.place.size.1.saturating_sub(2)),
-        (None, Screen::Graph, Focus::Tree) => return PAGE_OF_LAYERS,
+        (None, Screen::Graph, Focus::Tree) => return go(model, MoveBy::Rows(pages * PAGE_OF_LAYERS)),
         (None, Screen::Plan | Screen::Graph, Focus::Inspector) => layout.detail_rows(),
         (None, _, _) => layout.list_rows(),
     };
-    isize::try_from(rows / 2).unwrap_or(1).max(1)
+    go(model, MoveBy::Rows(pages * isize::try_from(rows / 2).unwrap_or(1).max(1)));
 }
 
-fn go(model: &mut Model, by: MoveBy) {
-    let findings = model.editor.findings().len();
-    let links = model.blockers().len();
-    let breaks = model.shown_run().map_or(0, |view| view.newest().run.breakpoints().count());
-    let read = match model.dialogs.last() {
-        Some(Dialog::Reader(reader)) => reading_len(model, &reader.what),
-        _ => 0,
+/// Moves through the topmost dialog, else through the pane that has the focus.
+pub fn go(model: &mut Model, by: MoveBy) {
+    let Some(dialog) = model.dialogs.last() else { return screen(model, by) };
+    let len = match dialog {
+        Dialog::List { of, .. } => listed(model, of),
+        Dialog::Act(proposal) => docs::proposal(proposal).len(),
+        Dialog::Reader(reader) => reading_len(model, &reader.what),
+        Dialog::Pick(pick) => pick.shown.len(),
+        Dialog::Line(_) | Dialog::Editor(_) | Dialog::Form(_) | Dialog::Confirm(_) => return,
     };
-    match model.dialogs.last_mut() {
-        Some(Dialog::Findings { selected }) => *selected = moved(*selected, findings, by),
-        Some(Dialog::Breaks { selected }) => *selected = moved(*selected, breaks, by),
-        Some(Dialog::Why { selected, .. }) => *selected = moved(*selected, links, by),
-        Some(Dialog::Act(proposal)) => proposal.scroll = moved(proposal.scroll, docs::proposal(proposal).len(), by),
-        Some(Dialog::Reader(reader)) => reader.scroll = moved(reader.scroll, read, by),
-        Some(Dialog::Pick(pick)) => pick.selected = moved(pick.selected, pick.shown.len(), by),
-        Some(Dialog::Line(_) | Dialog::Editor(_) | Dialog::Form(_) | Dialog::Confirm(_)) => {}
-        None => screen(model, by),
+    if let Some(at) = model.dialogs.last_mut().and_then(Dialog::at) {
+        *at = by.from(*at, len);
+    }
+}
+
+fn listed(model: &Model, of: &ListOf) -> usize {
+    match of {
+        ListOf::Findings => model.editor.findings().len(),
+        ListOf::Breaks => model.shown_run().map_or(0, |view| view.newest().run.breakpoints().count()),
+        ListOf::Why(_) => model.blockers().len(),
     }
 }
 
 fn screen(model: &mut Model, by: MoveBy) {
     match model.place.screen {
-        Screen::Runs => model.runs.selected = moved(model.runs.selected, model.runs.listing.len(), by),
-        Screen::Compare => {
-            let compare = &mut model.editor.compare;
-            let selected = moved(compare.selected, compare.differences().len(), by);
-            if selected != compare.selected {
-                (compare.selected, compare.scroll) = (selected, 0);
+        Screen::Runs | Screen::Compare | Screen::Versus | Screen::Trace => {
+            if let Some((place, len)) = model.list_mut() {
+                place.select(by.from(place.selected, len), len);
             }
         }
-        Screen::Versus => {
-            if let Some(versus) = &mut model.runs.versus {
-                versus.selected = moved(versus.selected, versus.len(), by);
-                versus.scroll = 0;
-            }
-        }
-        Screen::Timeline => origins::step(model, |at, len| moved(at, len, by)),
-        Screen::Trace => {
-            if let Some(trace) = model.shown_run_mut().and_then(|view| view.trace.as_mut()) {
-                trace.selected = moved(trace.selected, trace.lines().len(), by);
-                trace.scroll = 0;
-            }
-        }
+        Screen::Timeline => origins::step(model, |at, len| by.from(at, len)),
         Screen::Log => {
             if let Some(view) = model.shown_run_mut() {
-                let (at, len) = (view.log.selected(), view.log.len());
-                let to = moved(at, len, by);
+                let len = view.log.len();
+                let to = by.from(view.log.place.selected, len);
                 view.log.select(to);
-                // Leaving the end lets it go; going there follows it again.
+                // Leaving the end ends following it; going there follows it again.
                 view.log.follow = to + 1 == len && view.replay().is_none();
             }
         }
@@ -151,62 +100,18 @@ fn screen(model: &mut Model, by: MoveBy) {
             MoveBy::Top => graph::end(model, true),
             MoveBy::Bottom => graph::end(model, false),
         },
-        Screen::Plan | Screen::Graph => match (model.place.focus, by) {
-            (Focus::Inspector, MoveBy::Rows(by)) => inspector::scroll(model, by),
-            (Focus::Inspector, MoveBy::Top) => inspector::top(model),
-            (Focus::Inspector, MoveBy::Bottom) => inspector::bottom(model),
-            (Focus::Tree | Focus::Filter | Focus::Request, by) => model.with_tree(|tree, _| {
-                let to = moved(tree.selected(), tree.rows().len(), by);
-                tree.select(to);
-            }),
-        },
+        Screen::Plan | Screen::Graph if model.place.focus == Focus::Inspector => inspector::go(model, by),
+        Screen::Plan | Screen::Graph => model.with_tree(|tree, _| tree.select(by.from(tree.selected(), tree.rows().len()))),
     }
-}
-
-fn difference(model: &mut Model, by: isize) {
-    let last = docs::compare(model).len().saturating_sub(model.layout().detail_rows() / 2).max(1);
-    model.editor.compare.scroll = moved(model.editor.compare.scroll, last, MoveBy::Rows(by));
-}
-
-fn behind(model: &mut Model, by: isize) {
-    if let Some(trace) = model.shown_run_mut().and_then(|view| view.trace.as_mut()) {
-        trace.scroll = moved(trace.scroll, docs::traced(trace).len(), MoveBy::Rows(by));
-    }
-}
-
-fn event(model: &mut Model, by: isize) {
-    let rows = model.layout().detail_rows();
-    let len = docs::selected_event(model).len();
-    if let Some(view) = model.shown_run_mut() {
-        view.log.scroll = moved(view.log.scroll, len.saturating_sub(rows / 2).max(1), MoveBy::Rows(by));
-    }
-}
-
-fn payload(model: &mut Model, by: MoveBy) {
-    let len = model.inbox.selected.as_ref().and_then(|key| model.inbox.doc(key)).map_or(0, |doc| doc.doc.len());
-    let last = len.saturating_sub(model.layout().detail_rows() / 2);
-    model.inbox.scroll = moved(model.inbox.scroll, last.max(1), by);
 }
 
 /// Places to begin reading at: from the first line to the one from which the end is in sight.
 fn reading_len(model: &Model, what: &Reading) -> usize {
-    let (width, height) = (usize::from(model.place.size.0), usize::from(model.place.size.1));
+    let (width, height) = (usize::from(model.place.size.0), usize::from(model.place.size.1.saturating_sub(1)));
     match what {
         Reading::Help { lines, .. } => lines.len(),
-        Reading::Inspector => docs::inspector(model).last_page(width, height.saturating_sub(1)) + 1,
-        Reading::Gate => {
-            let doc = model.inbox.selected.as_ref().and_then(|key| model.inbox.doc(key));
-            doc.map_or(0, |doc| doc.doc.last_page(width, height.saturating_sub(1)) + 1)
-        }
         Reading::Words { lines, .. } => lines.len(),
-    }
-}
-
-fn moved(at: usize, len: usize, by: MoveBy) -> usize {
-    let last = len.saturating_sub(1);
-    match by {
-        MoveBy::Rows(by) => at.saturating_add_signed(by).min(last),
-        MoveBy::Top => 0,
-        MoveBy::Bottom => last,
+        Reading::Inspector => docs::inspector(model).last_page(width, height) + 1,
+        Reading::Gate => model.inbox.selected_doc().map_or(0, |doc| doc.doc.last_page(width, height) + 1),
     }
 }

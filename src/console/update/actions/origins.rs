@@ -1,22 +1,14 @@
 //! Timeline and trace: moving to them, and from a bar or a line to the node, to the log, or to a trace of its own.
 
 use super::super::UpdateTurn;
-use crate::console::model::{Focus, Model, RunView, Screen, Status, Tab, Traced};
+use crate::console::model::{Model, RunView, Screen, Status, Tab, TraceView, Traced};
 use crate::engine::Event;
 use crate::plan::NodeId;
-
-/// To the timeline, or back to the tree.
-pub fn timeline(model: &mut Model, _: &mut UpdateTurn) {
-    super::run::show_one(model);
-    model.place.screen = if model.place.screen == Screen::Timeline { Screen::Plan } else { Screen::Timeline };
-    model.place.focus = Focus::Tree;
-}
 
 /// To the trace of the selected node, or back to the tree.
 pub fn trace(model: &mut Model, _: &mut UpdateTurn) {
     if model.place.screen == Screen::Trace {
-        model.place.screen = Screen::Plan;
-        return;
+        return model.go(Screen::Plan);
     }
     super::run::show_one(model);
     match model.selected_id().cloned() {
@@ -28,8 +20,7 @@ pub fn trace(model: &mut Model, _: &mut UpdateTurn) {
 fn open(model: &mut Model, node: &NodeId) {
     let Some(view) = model.shown_run_mut() else { return };
     if view.open_trace(node) {
-        model.place.screen = Screen::Trace;
-        model.place.focus = Focus::Tree;
+        model.go(Screen::Trace);
     } else {
         model.status = Some(Status::warn(&format!("`{node}` is not in the run yet")));
     }
@@ -40,16 +31,8 @@ pub fn step(model: &mut Model, to: impl FnOnce(usize, usize) -> usize) {
     let Some(chart) = model.shown_run().and_then(RunView::chart) else { return };
     let at = model.selected_id().and_then(|id| chart.bars.iter().position(|bar| bar.node == *id)).unwrap_or(0);
     if let Some(node) = chart.bars.get(to(at, chart.bars.len())).map(|bar| bar.node.clone()) {
-        model.with_tree(|tree, plan| {
-            tree.reveal(plan, &node);
-        });
+        model.reveal(&node);
     }
-}
-
-/// From a bar to its node in the tree.
-pub fn bar_node(model: &mut Model, _: &mut UpdateTurn) {
-    model.place.screen = Screen::Plan;
-    model.place.focus = Focus::Tree;
 }
 
 /// From a line of a trace to its node; a call leads to the node's tools, a gate to its answer in the log.
@@ -71,9 +54,7 @@ pub fn go(model: &mut Model, _: &mut UpdateTurn) {
     if matches!(line.what, Traced::Call(_) | Traced::File(_) | Traced::Source(_)) {
         model.inspector.run_tab = Tab::Tools;
     }
-    model.with_tree(|tree, plan| {
-        tree.reveal(plan, &node);
-    });
+    model.reveal(&node);
     model.place.screen = if event.is_some() { Screen::Log } else { Screen::Plan };
     if let (Some(event), Some(view)) = (event, model.shown_run_mut()) {
         view.log.follow = false;
@@ -83,8 +64,7 @@ pub fn go(model: &mut Model, _: &mut UpdateTurn) {
 
 /// A trace of the selected line's node.
 pub fn from_here(model: &mut Model, _: &mut UpdateTurn) {
-    let node = model.shown_run().and_then(|view| view.trace.as_ref()?.selected_node().cloned());
-    if let Some(node) = node {
+    if let Some(node) = model.trace().and_then(TraceView::selected_node).cloned() {
         open(model, &node);
     }
 }

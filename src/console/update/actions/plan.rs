@@ -2,20 +2,16 @@
 
 use serde_json::{Map, Value, json};
 
-use super::{
-    super::{ConsoleEffect, UpdateTurn},
-    change::{change, report},
-};
+use super::super::{ConsoleEffect, UpdateTurn};
+use super::change::{change, report};
 use crate::console::model::{
-    Dialog, EditThen, EditorDialog, Focus, LineDialog, LineThen, Lines, Model, Pick, PickItem, PickThen, PlanScreen, Status, TextField,
+    Dialog, EditThen, Focus, HistoryStep, LineThen, Model, Performer, Pick, PickItem, PickThen, PlanScreen, Screen, Status, TextField,
     Version, words,
 };
+use crate::plan::edit::Edit;
 use crate::plan::{
     AgentNode, Approve, Ask, CodeNode, DecisionNode, LoopNode, MapNode, MergeNode, Node, NodeId, NodeKind, Plan, SandboxLimits,
-    SubplanNode, ToolInput, ToolNode, TransformNode,
-    edit::Edit,
-    native::{node_from_value, node_to_value},
-    nest,
+    SubplanNode, ToolInput, ToolNode, TransformNode, nest,
 };
 use crate::text::Plain;
 
@@ -29,43 +25,33 @@ pub fn open(model: &mut Model, plan: Plan, origin: &str) {
     model.place.focus = Focus::Tree;
 }
 
-/// Picks the sort of work of a new node.
+/// Asks what kind a new node is of.
 pub fn add(model: &mut Model, _: &mut UpdateTurn) {
+    let inner = |value: &str| Box::new(step_of(json!(value)));
+    let map = MapNode { over: "inputs.items".into(), body: inner("{{inputs.item}}"), max_parallel: None };
+    let ask = Ask { text: "May this go on?".into(), ..Ask::default() };
+    let code = CodeNode { code: "return null;".into(), sandbox: SandboxLimits::default() };
+    let by = |performer, label, detail| PickItem::new(PickThen::AddBy(performer), label, detail);
+    let of = |work: NodeKind, name: &str, label, detail| PickItem::new(PickThen::Add(name.to_owned(), Box::new(work)), label, detail);
     let items = vec![
-        PickItem::new("agent", "agent", "an agent works on an objective"),
-        PickItem::new("tool", "tool", "one tool call, no model"),
-        PickItem::new("code", "code", "JavaScript in the sandbox; sees deps and inputs"),
-        PickItem::new("transform", "transform", "shapes data by a template"),
-        PickItem::new("approval", "approval", "asks you a question"),
-        PickItem::new("merge", "merge", "joins branches"),
-        PickItem::new("decision", "decision", "picks one edge by an expression"),
-        PickItem::new("decider", "decision by an agent", "an agent's answer picks one edge"),
-        PickItem::new("plan", "sub-plan", "an inner plan that runs as one node"),
-        PickItem::new("map", "map", "runs the inner plan once for each entry of a list"),
-        PickItem::new("loop", "loop", "repeats the inner plan until a condition holds"),
+        by(Performer::Agent, "agent", "an agent works on an objective"),
+        by(Performer::Tool, "tool", "one tool call, no model"),
+        of(NodeKind::Code(code), "code", "code", "JavaScript in the sandbox; sees deps and inputs"),
+        of(NodeKind::Transform(TransformNode { value: json!({}) }), "transform", "transform", "shapes data by a template"),
+        of(NodeKind::Approval(ask), "approval", "approval", "asks you a question"),
+        of(NodeKind::Merge(MergeNode::default()), "merge", "merge", "joins branches"),
+        of(NodeKind::Decision(DecisionNode::Expression(String::new())), "decision", "decision", "picks one edge by an expression"),
+        by(Performer::Decider, "decision by an agent", "an agent's answer picks one edge"),
+        of(NodeKind::Subplan(SubplanNode::Inline(inner("done"))), "plan", "sub-plan", "an inner plan that runs as one node"),
+        of(NodeKind::Map(map), "map", "map", "runs the inner plan once for each entry of a list"),
+        of(
+            NodeKind::Loop(LoopNode { body: inner("{{inputs.iteration}}"), until: "step == 3".into() }),
+            "loop",
+            "loop",
+            "repeats the inner plan until a condition holds",
+        ),
     ];
-    model.dialogs.push(Dialog::Pick(Pick::new("add a node: what kind?", items, PickThen::AddKind)));
-}
-
-/// The sort of work was picked: agents and tools are picked next, others are added at once.
-pub fn add_kind(model: &mut Model, turn: &mut UpdateTurn, kind: &str) {
-    let work = match kind {
-        "agent" => return pick_worker(model, "agent", None, PickThen::AddWorker { kind: "agent" }),
-        "tool" => return pick_worker(model, "tool", None, PickThen::AddWorker { kind: "tool" }),
-        "decider" => return pick_worker(model, "agent", None, PickThen::AddWorker { kind: "decider" }),
-        "plan" => NodeKind::Subplan(SubplanNode::Inline(Box::new(step_of(json!("done"))))),
-        "map" => {
-            NodeKind::Map(MapNode { over: "inputs.items".into(), body: Box::new(step_of(json!("{{inputs.item}}"))), max_parallel: None })
-        }
-        "loop" => NodeKind::Loop(LoopNode { body: Box::new(step_of(json!("{{inputs.iteration}}"))), until: "step == 3".into() }),
-        "code" => NodeKind::Code(CodeNode { code: "return null;".into(), sandbox: SandboxLimits::default() }),
-        "transform" => NodeKind::Transform(TransformNode { value: Value::Object(Map::new()) }),
-        "approval" => NodeKind::Approval(Ask { text: "May this go on?".into(), ..Ask::default() }),
-        "merge" => NodeKind::Merge(MergeNode::default()),
-        "decision" => NodeKind::Decision(DecisionNode::Expression(String::new())),
-        _ => return,
-    };
-    add_node(model, turn, kind, work);
+    model.dialogs.push(Dialog::pick("add a node: what kind?", items));
 }
 
 /// A plan of one step to begin with; steps are added beside it.
@@ -73,15 +59,16 @@ fn step_of(value: Value) -> Plan {
     Plan { nodes: vec![Node::new("step", NodeKind::Transform(TransformNode { value }))], ..Plan::default() }
 }
 
-/// The agent or tool of a new node was picked.
-pub fn add_worker(model: &mut Model, turn: &mut UpdateTurn, kind: &str, name: &str) {
-    let agent = || AgentNode { agent: Some(name.to_owned()), objective: Some(String::new()), ..AgentNode::default() };
-    let work = match kind {
-        "agent" => NodeKind::Agent(agent()),
-        "decider" => NodeKind::Decision(DecisionNode::Agent(agent())),
-        _ => NodeKind::Tool(ToolNode { tool: name.to_owned(), input: ToolInput::Args(skeleton(model, name)) }),
+/// Asks for the agent or tool of a new node.
+pub fn ask_performer(model: &mut Model, performer: Performer) {
+    let agent = |name: &str| AgentNode { agent: Some(name.to_owned()), objective: Some(String::new()), ..AgentNode::default() };
+    let work = |name: &str| match performer {
+        Performer::Agent => NodeKind::Agent(agent(name)),
+        Performer::Decider => NodeKind::Decision(DecisionNode::Agent(agent(name))),
+        Performer::Tool => NodeKind::Tool(ToolNode { tool: name.to_owned(), input: ToolInput::Args(skeleton(model, name)) }),
     };
-    add_node(model, turn, name, work);
+    let pick = performers(model, performer, None, |name| PickThen::Add(name.to_owned(), Box::new(work(name))));
+    model.dialogs.push(pick);
 }
 
 /// Arguments that a tool requires, empty.
@@ -92,7 +79,8 @@ fn skeleton(model: &Model, tool: &str) -> Map<String, Value> {
     names.map(|name| (name.to_owned(), Value::String(String::new()))).collect()
 }
 
-fn add_node(model: &mut Model, turn: &mut UpdateTurn, name: &str, work: NodeKind) {
+/// Adds a node that does this, called like this.
+pub fn add_node(model: &mut Model, turn: &mut UpdateTurn, name: &str, work: NodeKind) {
     // An empty plan inside the selected node is filled; else the new node comes after the selected one.
     let inside = model.selected_id().filter(|id| model.addressed().is_empty_inside(id)).map(|id| NodeId::new(format!("{id}/")));
     let id = model.addressed().free_id(inside.as_ref().or(model.selected_id()), name);
@@ -101,31 +89,31 @@ fn add_node(model: &mut Model, turn: &mut UpdateTurn, name: &str, work: NodeKind
     node.policy.max_iterations = matches!(node.kind, NodeKind::Loop(_)).then_some(5);
     if matches!(model.place.shown, PlanScreen::Run(_)) {
         // It may start as soon as it is there: its text is written first.
-        let title = Plain::line(&words::text_title(&node));
-        let text = words::text(&node);
-        model.dialogs.push(Dialog::Editor(EditorDialog::new(title, &text, EditThen::NewNode { node: Box::new(node) })));
-        return;
+        let (title, text) = (words::text_title(&node), words::text(&node));
+        return model.dialogs.push(Dialog::editor(&title, &text, EditThen::NewNode(Box::new(node))));
     }
     let done = change(model, turn, |plan| Ok(Some(plan.append(&node))));
     report(model, done, &format!("added `{id}`"));
     select(model, &id);
     if model.selected_node().is_some_and(|node| !matches!(node.kind, NodeKind::Merge(_) | NodeKind::Subplan(_))) {
-        edit_text(model);
+        edit(model, turn);
     }
 }
 
-fn pick_worker(model: &mut Model, kind: &str, current: Option<&str>, then: PickThen) {
+/// The agents or tools to pick from; the one in use is marked.
+fn performers(model: &Model, performer: Performer, current: Option<&str>, then: impl Fn(&str) -> PickThen) -> Dialog {
     let catalog = &model.session.catalog;
-    let items: Vec<PickItem> = match kind {
-        "agent" => catalog.agents.iter().map(|agent| PickItem::new(&agent.name, &agent.name, &agent.description)).collect(),
-        _ => catalog.tools.iter().map(|tool| PickItem::new(&tool.name, &tool.name, &tool.description)).collect(),
+    let (title, known): (&str, Vec<(&String, &String)>) = match performer {
+        Performer::Agent | Performer::Decider => ("agent", catalog.agents.iter().map(|agent| (&agent.name, &agent.description)).collect()),
+        Performer::Tool => ("tool", catalog.tools.iter().map(|tool| (&tool.name, &tool.description)).collect()),
     };
-    let selected = items.iter().position(|item| Some(item.value.as_str()) == current).unwrap_or(0);
-    let mut items = items;
-    if let Some(item) = items.get_mut(selected).filter(|_| current.is_some()) {
-        item.detail = Plain::line("in use  ").then(&item.detail);
+    let selected = known.iter().position(|(name, _)| Some(name.as_str()) == current);
+    let mut pick = Pick::new(title, known.iter().map(|(name, detail)| PickItem::new(then(name), name, detail)).collect());
+    if let Some(at) = selected {
+        pick.selected = at;
+        pick.items[at].detail = Plain::line("in use  ").then(&pick.items[at].detail);
     }
-    model.dialogs.push(Dialog::Pick(Pick { selected, ..Pick::new(kind, items, then) }));
+    Dialog::Pick(pick)
 }
 
 /// The text of a node that is added to a run was written.
@@ -134,7 +122,7 @@ fn pick_worker(model: &mut Model, kind: &str, current: Option<&str>, then: PickT
 /// What is wrong with it, in words.
 pub fn keep_new(model: &mut Model, turn: &mut UpdateTurn, node: &Node, text: &str) -> Result<(), String> {
     let node = Node { kind: words::with_text(&node.kind, text)?, ..node.clone() };
-    change(model, turn, |plan| Ok(Some(plan.append(&node)))).map(|_| ())
+    change(model, turn, |plan| Ok(Some(plan.append(&node)))).map(drop)
 }
 
 /// Deletes the selected node with its edges.
@@ -148,12 +136,8 @@ pub fn delete(model: &mut Model, turn: &mut UpdateTurn) {
 /// Asks for the node's new id.
 pub fn rename(model: &mut Model, _: &mut UpdateTurn) {
     let Some(id) = model.selected_id().cloned() else { return };
-    model.dialogs.push(Dialog::Line(LineDialog {
-        title: Plain::line(&format!("new id of `{id}`; references change too")),
-        field: TextField::new(Lines::One, &id[nest::prefix(&id).len()..]),
-        note: None,
-        then: LineThen::Rename { node: id },
-    }));
+    let (title, field) = (format!("new id of `{id}`; references change too"), TextField::line(nest::name(&id)));
+    model.dialogs.push(Dialog::line(&title, field, "", LineThen::Rename(id)));
 }
 
 /// Adds a copy of the selected node.
@@ -166,34 +150,23 @@ pub fn duplicate(model: &mut Model, turn: &mut UpdateTurn) {
 }
 
 fn select(model: &mut Model, id: &NodeId) {
-    if model.addressed().node(id).is_none() {
-        return;
+    if model.addressed().node(id).is_some() {
+        model.reveal(id);
     }
-    model.with_tree(|tree, plan| {
-        tree.reveal(plan, id);
-    });
 }
 
 /// Edits the selected node's text in a dialog.
 pub fn edit(model: &mut Model, _: &mut UpdateTurn) {
-    edit_text(model);
-}
-
-fn edit_text(model: &mut Model) {
     let Some(node) = model.selected_node() else { return };
-    let text = words::text(node);
-    let title = Plain::line(&words::text_title(node));
-    let then = EditThen::NodeText { node: node.id.clone() };
-    model.dialogs.push(Dialog::Editor(EditorDialog::new(title, &text, then)));
+    let editor = Dialog::editor(&words::text_title(node), &words::text(node), EditThen::NodeText(node.id.clone()));
+    model.dialogs.push(editor);
 }
 
 /// Edits the selected node with all its fields as JSON.
 pub fn node(model: &mut Model, _: &mut UpdateTurn) {
     let Some(node) = model.selected_node() else { return };
-    let text = words::pretty(&node_to_value(&nest::node_within(nest::prefix(&node.id), node)));
-    let title = Plain::line(&format!("node `{}`", node.id));
-    let then = EditThen::Node { node: node.id.clone() };
-    model.dialogs.push(Dialog::Editor(EditorDialog::new(title, &text, then)));
+    let editor = Dialog::editor(&format!("node `{}`", node.id), &words::node_json(node), EditThen::Node(node.id.clone()));
+    model.dialogs.push(editor);
 }
 
 /// The node was edited with all its fields.
@@ -201,19 +174,18 @@ pub fn node(model: &mut Model, _: &mut UpdateTurn) {
 /// # Errors
 /// What is wrong with the text, in words.
 pub fn keep_node(model: &mut Model, turn: &mut UpdateTurn, id: &NodeId, text: &str) -> Result<(), String> {
-    let node = node_from_value(words::parse(text)?, "").map_err(|error| error.to_string())?;
-    let prefix = nest::prefix(id);
-    if id[prefix.len()..] != *node.id {
-        return Err(format!("keep the id `{}`: use rename to change it with its references", &id[prefix.len()..]));
+    let node = words::node_of(text)?;
+    if *nest::name(id) != *node.id {
+        return Err(format!("keep the id `{}`: use rename to change it with its references", nest::name(id)));
     }
-    change(model, turn, |plan| Ok(plan.replace(&nest::node_under(prefix, &node)))).map(|_| ())
+    change(model, turn, |plan| Ok(plan.replace(&nest::node_under(nest::prefix(id), &node)))).map(drop)
 }
 
 /// Edits the selected node's text outside.
 pub fn edit_outside(model: &mut Model, turn: &mut UpdateTurn) {
     let Some(node) = model.selected_node() else { return };
-    let then = EditThen::NodeText { node: node.id.clone() };
-    turn.effects.push(ConsoleEffect::OpenEditor { text: words::text(node), suffix: words::text_suffix(&node.kind), then });
+    let (text, suffix, then) = (words::text(node), words::text_suffix(&node.kind), EditThen::NodeText(node.id.clone()));
+    turn.effects.push(ConsoleEffect::OpenEditor { text, suffix, then });
 }
 
 /// Edits the whole plan as JSON outside.
@@ -225,7 +197,7 @@ pub fn edit_all(model: &mut Model, turn: &mut UpdateTurn) {
 /// Edits the plan's inputs as JSON.
 pub fn inputs(model: &mut Model, _: &mut UpdateTurn) {
     let text = words::pretty(&Value::Object(model.plan().inputs.clone()));
-    model.dialogs.push(Dialog::Editor(EditorDialog::new(Plain::line("inputs of the plan"), &text, EditThen::Inputs)));
+    model.dialogs.push(Dialog::editor("inputs of the plan", &text, EditThen::Inputs));
 }
 
 /// The plan's inputs were edited.
@@ -234,17 +206,13 @@ pub fn inputs(model: &mut Model, _: &mut UpdateTurn) {
 /// What is wrong with the text, in words.
 pub fn keep_inputs(model: &mut Model, turn: &mut UpdateTurn, text: &str) -> Result<(), String> {
     let Value::Object(inputs) = words::parse(text)? else { return Err("inputs must be a JSON object: name and value".into()) };
-    change(model, turn, |plan| Ok((inputs != plan.plan.inputs).then_some(Edit::SetInputs { inputs }))).map(|_| ())
+    change(model, turn, |plan| Ok((inputs != plan.plan.inputs).then_some(Edit::SetInputs { inputs }))).map(drop)
 }
 
 /// Asks for the plan's goal.
 pub fn goal(model: &mut Model, _: &mut UpdateTurn) {
-    model.dialogs.push(Dialog::Line(LineDialog {
-        title: Plain::line("goal of the plan"),
-        field: TextField::new(Lines::One, &model.plan().goal),
-        note: None,
-        then: LineThen::Goal,
-    }));
+    let field = TextField::line(&model.plan().goal);
+    model.dialogs.push(Dialog::line("goal of the plan", field, "", LineThen::Goal));
 }
 
 /// The plan's goal was edited.
@@ -252,7 +220,7 @@ pub fn goal(model: &mut Model, _: &mut UpdateTurn) {
 /// # Errors
 /// Why it is refused, in words.
 pub fn keep_goal(model: &mut Model, turn: &mut UpdateTurn, goal: &str) -> Result<(), String> {
-    change(model, turn, |plan| Ok((goal != plan.plan.goal).then(|| Edit::SetGoal { goal: goal.to_owned() }))).map(|_| ())
+    change(model, turn, |plan| Ok((goal != plan.plan.goal).then(|| Edit::SetGoal { goal: goal.to_owned() }))).map(drop)
 }
 
 /// The node's new id was typed.
@@ -268,7 +236,7 @@ pub fn keep_id(model: &mut Model, turn: &mut UpdateTurn, from: &NodeId, to: &str
     if done.is_err() || matches!(model.place.shown, PlanScreen::Run(_)) {
         model.with_tree(|tree, _| tree.rename(&address, from));
     }
-    done.map(|_| ())
+    done.map(drop)
 }
 
 /// The node's text was edited.
@@ -278,31 +246,37 @@ pub fn keep_id(model: &mut Model, turn: &mut UpdateTurn, from: &NodeId, to: &str
 pub fn keep_text(model: &mut Model, turn: &mut UpdateTurn, id: &NodeId, text: &str) -> Result<(), String> {
     let mut node = model.addressed().node(id).cloned().ok_or_else(|| format!("`{id}` is no longer in the plan"))?;
     node.kind = words::with_text(&node.kind, text)?;
-    change(model, turn, |plan| Ok(plan.replace(&node))).map(|_| ())
+    change(model, turn, |plan| Ok(plan.replace(&node))).map(drop)
 }
 
 /// Picks another agent or tool.
 pub fn worker(model: &mut Model, _: &mut UpdateTurn) {
     let Some(node) = model.selected_node() else { return };
-    let (kind, current) = match (node.kind.tool(), node.kind.agent()) {
-        (Some(work), _) => ("tool", Some(work.tool.clone())),
-        (None, Some(work)) => ("agent", work.agent.clone()),
+    let (id, kind) = (node.id.clone(), node.kind.clone());
+    let (performer, current) = match (kind.tool(), kind.agent()) {
+        (Some(tool), _) => (Performer::Tool, Some(tool.tool.as_str())),
+        (None, Some(agent)) => (Performer::Agent, agent.agent.as_deref()),
         (None, None) => return,
     };
-    let then = PickThen::Worker { node: node.id.clone() };
-    pick_worker(model, kind, current.as_deref(), then);
+    let work = |name: &str| {
+        let mut kind = kind.clone();
+        match &mut kind {
+            NodeKind::Agent(work) | NodeKind::Decision(DecisionNode::Agent(work)) => work.agent = Some(name.to_owned()),
+            NodeKind::Tool(work) => name.clone_into(&mut work.tool),
+            _ => {}
+        }
+        PickThen::Work(id.clone(), Box::new(kind))
+    };
+    let pick = performers(model, performer, current, work);
+    model.dialogs.push(pick);
 }
 
-/// Another agent or tool was picked.
-pub fn set_worker(model: &mut Model, turn: &mut UpdateTurn, id: &NodeId, name: &str) {
-    let Some(mut node) = model.addressed().node(id).cloned() else { return };
-    match &mut node.kind {
-        NodeKind::Agent(work) | NodeKind::Decision(DecisionNode::Agent(work)) => work.agent = Some(name.to_owned()),
-        NodeKind::Tool(work) => name.clone_into(&mut work.tool),
-        _ => return,
-    }
+/// Gives a node other work.
+pub fn set_work(model: &mut Model, turn: &mut UpdateTurn, id: &NodeId, work: NodeKind) {
+    let Some(node) = model.addressed().node(id).cloned() else { return };
+    let node = Node { kind: work, ..node };
     let done = change(model, turn, |plan| Ok(plan.replace(&node)));
-    report(model, done, &format!("`{id}` now uses {name}"));
+    report(model, done, &format!("`{id}` now uses {}", words::worker(&node)));
 }
 
 /// The next setting of the gates around the selected node.
@@ -320,14 +294,14 @@ pub fn gate(model: &mut Model, turn: &mut UpdateTurn) {
     report(model, done, &said);
 }
 
-/// Takes the last change back.
-pub fn undo(model: &mut Model, _: &mut UpdateTurn) {
-    model.editor.undo(&model.session.catalog);
-    model.status = Some(Status::note("undone"));
-}
-
-/// Does it again.
-pub fn redo(model: &mut Model, _: &mut UpdateTurn) {
-    model.editor.redo(&model.session.catalog);
-    model.status = Some(Status::note("redone"));
+/// Undoes the last change, or makes it again.
+pub fn step(model: &mut Model, step: HistoryStep) {
+    model.editor.step(&model.session.catalog, step);
+    if model.place.screen == Screen::Compare {
+        model.editor.compare_again();
+    }
+    model.status = Some(Status::note(match step {
+        HistoryStep::Undo => "undone",
+        HistoryStep::Redo => "redone",
+    }));
 }

@@ -1,38 +1,33 @@
 //! Replay: the shown run as it was after any of its events. Steps by event, by node, by time; plays; searches. Nobody is called.
 
 use super::super::UpdateTurn;
-use crate::console::model::{Dialog, LineDialog, LineThen, Model, Replay, RunView, Status, TextField, log};
+use crate::console::model::{Dialog, LineThen, Model, Replay, RunView, Status, TextField, log};
 use crate::engine::{Event, NodeFact, Record, Time};
-use crate::text::Plain;
 
 /// Milliseconds of a step by time.
 const STEP_MS: u64 = 10_000;
 
 /// Which way.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum ReplayDirection {
+pub enum ReplayDirection {
     Back,
     Forward,
 }
 
 /// Begins a replay at the last event, or ends it.
-pub fn toggle(model: &mut Model, turn: &mut UpdateTurn) {
+pub fn toggle(model: &mut Model, _: &mut UpdateTurn) {
     if model.replay().is_some() {
-        return last(model, turn);
+        leave(model);
+        return;
     }
     go(model, |_, _| {});
-    let key = |id: &str| model.hint(id);
-    let words = format!(
-        "replay: {} and {} step by event, {} returns to now; nothing is called",
-        key("replay.back"),
-        key("replay.forward"),
-        key("replay.last")
-    );
+    let (back, forward, last) = (model.hint("replay.back"), model.hint("replay.forward"), model.hint("replay.last"));
+    let words = format!("replay: {back} and {forward} step by event, {last} returns to now; nothing is called");
     model.status = Some(Status::note(&words));
 }
 
 /// Changes the replay of the shown run, which stops playing by itself, and shows where it led.
-fn go(model: &mut Model, change: impl FnOnce(&mut Replay, &[Record])) {
+pub fn go(model: &mut Model, change: impl FnOnce(&mut Replay, &[Record])) {
     let Some(view) = model.shown_run_mut() else { return };
     view.with_replay(|replay, records| {
         replay.stop();
@@ -62,31 +57,13 @@ fn select(model: &mut Model) {
         record.event.about(&view.seen().run)
     });
     if let Some(node) = node {
-        model.with_tree(|tree, plan| {
-            tree.reveal(plan, &node);
-        });
+        model.reveal(&node);
     }
 }
 
-/// One event back.
-pub fn back(model: &mut Model, _: &mut UpdateTurn) {
-    step(model, ReplayDirection::Back, |_| true);
-}
-
-/// One event forward.
-pub fn forward(model: &mut Model, _: &mut UpdateTurn) {
-    step(model, ReplayDirection::Forward, |_| true);
-}
-
-/// Back to where a node started or ended.
-pub fn node_back(model: &mut Model, _: &mut UpdateTurn) {
-    step(model, ReplayDirection::Back, begins_or_ends);
-    select(model);
-}
-
-/// On to where a node starts or ends.
-pub fn node_forward(model: &mut Model, _: &mut UpdateTurn) {
-    step(model, ReplayDirection::Forward, begins_or_ends);
+/// To where a node starts or ends next, or did before.
+pub fn step_by_node(model: &mut Model, way: ReplayDirection) {
+    step(model, way, begins_or_ends);
     select(model);
 }
 
@@ -107,7 +84,7 @@ fn begins_or_ends(record: &Record) -> bool {
 }
 
 /// To the next event that is looked for, or says that there is none.
-fn step(model: &mut Model, way: ReplayDirection, wanted: impl Fn(&Record) -> bool) {
+pub fn step(model: &mut Model, way: ReplayDirection, wanted: impl Fn(&Record) -> bool) {
     let Some((at, records)) = place(model) else { return };
     let found = match way {
         ReplayDirection::Back => records[..at.saturating_sub(1)].iter().rposition(wanted),
@@ -133,26 +110,23 @@ fn end(model: &mut Model, way: ReplayDirection) {
     }));
 }
 
-/// The run as it was ten seconds before.
-pub fn time_back(model: &mut Model, _: &mut UpdateTurn) {
+/// The run as it was ten seconds before or after, at least one event away, so that the key always moves.
+pub fn step_by_time(model: &mut Model, way: ReplayDirection) {
     let Some((at, records)) = place(model) else { return };
     let Some(now) = at.checked_sub(1).and_then(|last| records.get(last)).map(|record| record.at) else { return };
-    let before = Time(now.0.saturating_sub(STEP_MS));
-    // At least one event back, so that the key always moves.
-    let to = records.partition_point(|record| record.at <= before).min(at.saturating_sub(1));
-    if to == 0 && at <= 1 {
-        return end(model, ReplayDirection::Back);
-    }
-    go(model, |replay, records| replay.seek(records, to));
-}
-
-/// The run as it was ten seconds later.
-pub fn time_forward(model: &mut Model, _: &mut UpdateTurn) {
-    let Some((at, records)) = place(model) else { return };
-    let Some(now) = at.checked_sub(1).and_then(|last| records.get(last)).map(|record| record.at) else { return };
-    let to = records.partition_point(|record| record.at <= now.plus(STEP_MS)).max(at + 1);
-    if at >= records.len() {
-        return end(model, ReplayDirection::Forward);
+    let (to, is_end) = match way {
+        ReplayDirection::Back => {
+            let before = Time(now.0.saturating_sub(STEP_MS));
+            let to = records.partition_point(|record| record.at <= before).min(at.saturating_sub(1));
+            (to, to == 0 && at <= 1)
+        }
+        ReplayDirection::Forward => {
+            let to = records.partition_point(|record| record.at <= now.plus(STEP_MS)).max(at + 1);
+            (to, at >= records.len())
+        }
+    };
+    if is_end {
+        return end(model, way);
     }
     go(model, |replay, records| replay.seek(records, to));
 }
@@ -173,17 +147,8 @@ pub fn play(model: &mut Model, turn: &mut UpdateTurn) {
     arrived(view);
 }
 
-/// Plays faster.
-pub fn faster(model: &mut Model, turn: &mut UpdateTurn) {
-    change_speed(model, turn, 1);
-}
-
-/// Plays slower.
-pub fn slower(model: &mut Model, turn: &mut UpdateTurn) {
-    change_speed(model, turn, -1);
-}
-
-fn change_speed(model: &mut Model, turn: &mut UpdateTurn, by: isize) {
+/// Plays faster, or slower.
+pub fn change_speed(model: &mut Model, turn: &mut UpdateTurn, by: isize) {
     let now = turn.now;
     if let Some(view) = model.shown_run_mut() {
         view.with_replay(|replay, records| {
@@ -213,12 +178,8 @@ pub fn tick(model: &mut Model, now: Time) {
 /// Asks what to search for.
 pub fn find(model: &mut Model, _: &mut UpdateTurn) {
     let wanted = model.replay().map(|replay| replay.wanted.clone()).unwrap_or_default();
-    model.dialogs.push(Dialog::Line(LineDialog {
-        title: Plain::line("search for an event"),
-        field: TextField::offering(&wanted),
-        note: Some(Plain::line("words, node:ID, kind:node, gate, tool, model, text, action or run")),
-        then: LineThen::FindEvent,
-    }));
+    let note = "words, node:ID, kind:node, gate, tool, model, text, action or run";
+    model.dialogs.push(Dialog::line("search for an event", TextField::offering(&wanted), note, LineThen::FindEvent));
 }
 
 /// What to search for was typed.
@@ -232,18 +193,8 @@ pub fn found(model: &mut Model, wanted: &str) {
     search(model, ReplayDirection::Forward);
 }
 
-/// The next event that the search finds.
-pub fn next(model: &mut Model, _: &mut UpdateTurn) {
-    search(model, ReplayDirection::Forward);
-}
-
-/// The event before that the search finds.
-pub fn previous(model: &mut Model, _: &mut UpdateTurn) {
-    search(model, ReplayDirection::Back);
-}
-
-/// Goes on behind the end from the other one.
-fn search(model: &mut Model, way: ReplayDirection) {
+/// To the next event that the search finds, or the one before; behind the end it goes on from the other one.
+pub fn search(model: &mut Model, way: ReplayDirection) {
     let Some(view) = model.shown_run() else { return };
     let Some(replay) = view.replay() else { return };
     let (at, records) = (replay.at(), view.journal().records());
@@ -275,16 +226,6 @@ fn search(model: &mut Model, way: ReplayDirection) {
         }
         None => model.status = Some(Status::warn(&format!("no event with `{}`", replay.wanted))),
     }
-}
-
-/// To the first event.
-pub fn first(model: &mut Model, _: &mut UpdateTurn) {
-    go(model, |replay, records| replay.seek(records, 1));
-}
-
-/// Ends the replay: the run is shown as it is now.
-pub fn last(model: &mut Model, _: &mut UpdateTurn) {
-    leave(model);
 }
 
 /// Ends the replay of the shown run. Says whether there was one.

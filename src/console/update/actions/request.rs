@@ -16,18 +16,12 @@ pub fn submit(model: &mut Model, turn: &mut UpdateTurn) {
         turn.send(Request::CancelPlanning(planning.id));
     }
     let Some((id, text)) = model.request.submit(turn.now) else {
-        model.status = Some(Status::note("type what you want first"));
-        return;
+        return model.status = Some(Status::note("type what you want first"));
     };
     model.place.shown = PlanScreen::Plan;
     model.place.focus = Focus::Tree;
     model.editor.deps = None;
     turn.send(Request::Plan { id, text });
-}
-
-/// A further line.
-pub fn newline(model: &mut Model, _: &mut UpdateTurn) {
-    model.request.field.newline();
 }
 
 /// One up in the text, or back in the history from its first line.

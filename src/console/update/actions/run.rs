@@ -4,46 +4,31 @@ use serde_json::Map;
 
 use super::super::UpdateTurn;
 use crate::console::commands::guards::can_run;
-use crate::console::model::{Dialog, Focus, Model, PlanScreen, ReaderDialog, Reading, RunView, Screen, Status, docs};
+use crate::console::model::{Dialog, Model, PlanScreen, Reading, RunView, Screen, Status, docs};
 use crate::engine::Action;
 use crate::host::client::Request;
-use crate::text::{Plain, counted};
-
-/// Starts the plan.
-pub fn start(model: &mut Model, turn: &mut UpdateTurn) {
-    start_with(model, turn, Vec::new());
-}
-
-/// Starts the plan paused, so that steps can be taken from its first node on.
-pub fn start_paused(model: &mut Model, turn: &mut UpdateTurn) {
-    start_with(model, turn, vec![Action::Pause]);
-}
+use crate::text::Plain;
 
 /// Agents and tools are known now: a run that was asked for before starts, or it is said why it can't.
 pub fn start_asked(model: &mut Model, turn: &mut UpdateTurn) {
     let Some(first) = model.runs.asked.take() else { return };
     match can_run(model) {
-        Ok(()) => start_with(model, turn, first),
+        Ok(()) => start(model, turn, first),
         Err(why) => model.status = Some(Status::warn(&format!("can't start: {why}"))),
     }
 }
 
-fn start_with(model: &mut Model, turn: &mut UpdateTurn, first: Vec<Action>) {
+/// Starts the plan, with these actions before its nodes may start.
+pub fn start(model: &mut Model, turn: &mut UpdateTurn, first: Vec<Action>) {
     if !model.session.knows_catalog {
         model.runs.asked = Some(first);
-        model.status = Some(Status::note("agents and tools are still loading: the run starts when they are ready"));
-        return;
+        return model.status = Some(Status::note("agents and tools are still loading: the run starts when they are ready"));
     }
     model.editor.deps = None;
     let plan = model.editor.plan().clone();
     model.editor.compare.keep(&plan);
     turn.send(Request::Start { plan: Box::new(plan), inputs: Map::new(), first });
     model.status = Some(Status::note("starting"));
-}
-
-/// A number of nodes in words.
-pub fn nodes(count: usize) -> String {
-    counted(count, "node")
 }
 
 /// Opens the inbox at the selected node's gate. A gate as it was is only read.
@@ -55,7 +40,7 @@ pub fn to_gate(model: &mut Model, turn: &mut UpdateTurn) {
     let Some(gate) = model.selected_nodes_gate().and_then(|key| view.seen().run.gate(key.gate)) else { return };
     let lines = docs::gate_doc(gate.0, view.previews.get(&gate.0.id), None).from(0).map(|(_, line)| line.clone()).collect();
     let title = Plain::line("the gate as it was");
-    model.dialogs.push(Dialog::Reader(ReaderDialog { what: Reading::Words { title, lines }, scroll: 0 }));
+    model.dialogs.push(Dialog::reader(Reading::Words { title, lines }, 0));
 }
 
 /// A copy of the shown run's plan goes into the editor.
@@ -65,19 +50,16 @@ pub fn take_plan(model: &mut Model, _: &mut UpdateTurn) {
     model.status = Some(Status::good("the run's plan is in the editor; undo restores the previous plan"));
 }
 
-/// The next of the plan and the open runs.
-pub fn next_stage(model: &mut Model, _: &mut UpdateTurn) {
-    switch(model, 1);
-}
-
-/// The previous of the plan and the open runs.
-pub fn previous_stage(model: &mut Model, _: &mut UpdateTurn) {
-    switch(model, model.runs.open.len());
-}
-
-fn switch(model: &mut Model, by: usize) {
+/// To what comes so many steps further: the plan, then each open run.
+pub fn switch(model: &mut Model, by: usize) {
     model.place.shown = model.stage_after(by);
     model.editor.deps = None;
+}
+
+/// To a screen about a run, or back from it to the tree.
+pub fn screen(model: &mut Model, screen: Screen) {
+    show_one(model);
+    model.toggle(screen);
 }
 
 /// Shows the newest of the open runs, one that goes on before others, where the plan is shown.
@@ -95,14 +77,14 @@ pub fn show_one(model: &mut Model) {
 /// From a run to the plan. The run stays as it is.
 pub fn to_plan(model: &mut Model) {
     let PlanScreen::Run(id) = &model.place.shown else { return };
-    let at = model.runs.open.iter().position(|run| run.id == *id);
+    let at = model.runs.number(id);
     let status = model.shown_run().filter(|run| run.goes_on()).map(RunView::status);
     let way = match at {
-        Some(0) => "stage.next",
-        Some(at) if at + 1 == model.runs.open.len() => "stage.previous",
+        Some(1) => "stage.next",
+        Some(at) if at == model.runs.open.len() => "stage.previous",
         Some(_) | None => "app.runs",
     };
-    let key = model.look.keymap.hint(way).unwrap_or_default();
+    let key = model.hint(way);
     model.place.shown = PlanScreen::Plan;
     model.status = Some(Status::note(&match status {
         Some(status) => format!("this is the plan; the run is {}: press {key} to return", status.word()),
@@ -112,12 +94,11 @@ pub fn to_plan(model: &mut Model) {
 
 /// Opens the run that is selected in the list.
 pub fn open_listed(model: &mut Model, turn: &mut UpdateTurn) {
-    let Some(run) = model.runs.listing.get(model.runs.selected).map(|summary| summary.run.clone()) else { return };
+    let Some(run) = model.runs.selected().map(|summary| summary.run.clone()) else { return };
     model.runs.awaited = None;
     if model.runs.get(&run).is_some() {
         model.place.shown = PlanScreen::Run(run);
-        model.place.screen = Screen::Plan;
-        model.place.focus = Focus::Tree;
+        model.go(Screen::Plan);
     } else {
         turn.send(Request::OpenRun(run));
     }

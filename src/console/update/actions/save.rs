@@ -1,7 +1,7 @@
 //! Writing the plan into a file.
 
 use super::super::UpdateTurn;
-use crate::console::model::{Confirm, Confirmed, Dialog, LineDialog, LineThen, Model, Status, TextField};
+use crate::console::model::{Confirmed, Dialog, LineThen, Model, Status, TextField};
 use crate::host::client::{Request, There};
 use crate::plan::Plan;
 use crate::text::Plain;
@@ -10,12 +10,8 @@ use crate::text::Plain;
 pub fn ask(model: &mut Model, _: &mut UpdateTurn) {
     let origin = model.editor.version().map(|version| version.origin.as_str()).unwrap_or_default();
     let from = origin.strip_prefix("from ").filter(|origin| *origin != "a run").unwrap_or("plan.json");
-    model.dialogs.push(Dialog::Line(LineDialog {
-        title: Plain::line("save the plan to which file?"),
-        field: TextField::offering(from),
-        note: Some(Plain::line("a path in the workspace; .yaml writes YAML")),
-        then: LineThen::SaveFile,
-    }));
+    let (field, note) = (TextField::offering(from), "a path in the workspace; .yaml writes YAML");
+    model.dialogs.push(Dialog::line("save the plan to which file?", field, note, LineThen::SaveFile));
 }
 
 /// The file's name was typed.
@@ -35,5 +31,5 @@ pub fn saved(model: &mut Model, path: &str, plan: &Plan) {
 /// There is a file already: it is replaced only when the person says so.
 pub fn is_there(model: &mut Model, path: String, plan: Box<Plan>) {
     let lines = vec![Plain::line("There is already a file ").then(&Plain::summary(&path)), Plain::line("Replace it?")];
-    model.dialogs.push(Dialog::Confirm(Confirm { lines, then: Confirmed::Replace { path, plan } }));
+    model.dialogs.push(Dialog::confirm(lines, Confirmed::Replace(path, plan)));
 }

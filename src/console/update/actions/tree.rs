@@ -7,9 +7,7 @@ use crate::console::model::{Focus, Model, Screen, Standing, Status, TreeRow, Tre
 pub fn open(model: &mut Model, _: &mut UpdateTurn) {
     let Some(row) = model.tree().row().cloned() else { return };
     if row.kind == TreeRowKind::Reference {
-        model.with_tree(|tree, plan| {
-            tree.reveal(plan, &row.node);
-        });
+        model.reveal(&row.node);
     } else {
         model.place.focus = Focus::Inspector;
     }
@@ -20,9 +18,7 @@ pub fn go_in(model: &mut Model, _: &mut UpdateTurn) {
     model.with_tree(|tree, plan| match tree.row().map(|row| (row.kind, row.node.clone())) {
         Some((TreeRowKind::Folded(_), _)) => tree.toggle_fold(plan),
         Some((TreeRowKind::Open, _)) => tree.step(1),
-        Some((TreeRowKind::Reference, node)) => {
-            tree.reveal(plan, &node);
-        }
+        Some((TreeRowKind::Reference, node)) => tree.reveal(plan, &node),
         Some((TreeRowKind::Leaf, _)) | None => {}
     });
 }
@@ -34,16 +30,6 @@ pub fn go_out(model: &mut Model, _: &mut UpdateTurn) {
         (Some(TreeRowKind::Leaf | TreeRowKind::Folded(_) | TreeRowKind::Reference), Some(above)) => tree.select(above),
         (_, None) | (None, _) => {}
     });
-}
-
-/// Hides or shows what is below.
-pub fn fold(model: &mut Model, _: &mut UpdateTurn) {
-    model.with_tree(|tree, plan| tree.toggle_fold(plan));
-}
-
-/// Folds everything, or unfolds it again.
-pub fn fold_all(model: &mut Model, _: &mut UpdateTurn) {
-    model.with_tree(|tree, plan| tree.toggle_all(plan));
 }
 
 /// From the start down, or from the goal down.
@@ -83,7 +69,7 @@ pub fn attention(model: &mut Model, _: &mut UpdateTurn) {
     }
 }
 
-/// A folded row stands for what is inside it too.
+/// A folded row counts for what is inside it too.
 fn needs_person(model: &Model, row: &TreeRow) -> bool {
     let folded = matches!(row.kind, TreeRowKind::Folded(_));
     match model.shown_run() {

@@ -10,7 +10,7 @@ pub fn older(model: &mut Model, _: &mut UpdateTurn) {
     with_field(model, |field| field.older(&texts));
 }
 
-/// The one that was typed after it, at last what stood there; from a filter then back to what it filters.
+/// The one that was typed after it, at last what was there; from a filter then back to what it filters.
 pub fn newer(model: &mut Model, turn: &mut UpdateTurn) {
     let Some(line) = model.line() else { return };
     let texts = model.request.typed.before(line).to_vec();
