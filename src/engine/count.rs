@@ -1,6 +1,6 @@
 //! How ends are counted: in the node's own plan and for those around it. One function for both directions, so that running again undoes//! back exactly what the end gave. And what ends give to a walk.
 
-use super::{Mark, NodeState, SkippedBy, graph::NodeIx, run::Run};
+use super::{NodeState, graph::NodeIx, run::Run};
 use crate::plan::Dialect;
 use serde_json::Value;
 use std::sync::Arc;
@@ -12,19 +12,6 @@ pub(super) enum GenerationChange {
     Ends,
     /// It was over, and the node runs again.
     Reopens,
-}
-
-/// What an end counts for.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub(super) struct Weight {
-    /// An exit that ended well.
-    pub exits: u32,
-    /// An exit that a person kept from running.
-    pub forgone: u32,
-    /// Something went wrong, as its plan sees it.
-    pub bad: u32,
-    /// Something went wrong, as those around it see it.
-    bad_inside: u32,
 }
 
 impl GenerationChange {
@@ -39,53 +26,26 @@ impl GenerationChange {
 impl Run {
     /// Counts an end in its inner run and for those around it, or undoes that. The last one of a body lets the owner go on.
     pub(super) fn count(&mut self, ix: NodeIx, turn: GenerationChange) {
-        let weight = self.weight(ix);
+        let bad = u32::from(matches!(self.nodes[ix].state, NodeState::Failed | NodeState::Cancelled | NodeState::FailedSafe));
         let home = self.graph.nodes[ix].home;
         let Some(inner) = self.inner_runs.slot_mut(home) else { return };
-        turn.shift(&mut inner.counts.exits, weight.exits);
-        turn.shift(&mut inner.counts.forgone, weight.forgone);
-        turn.shift(&mut inner.counts.bad, weight.bad);
-        let was_over = inner.counts.unfinished == 0;
+        let was_over = inner.unfinished == 0;
         match turn {
-            GenerationChange::Ends => inner.counts.unfinished = inner.counts.unfinished.saturating_sub(1),
-            GenerationChange::Reopens => inner.counts.unfinished += 1,
+            GenerationChange::Ends => inner.unfinished = inner.unfinished.saturating_sub(1),
+            GenerationChange::Reopens => inner.unfinished += 1,
         }
-        let is_over = inner.counts.unfinished == 0;
+        let is_over = inner.unfinished == 0;
         let owner = inner.owner;
         let owners: Vec<NodeIx> = self.owners(ix).collect();
         for owner in owners {
             let inside = &mut self.nodes[owner].inside;
             turn.shift(&mut inside.over, 1);
-            turn.shift(&mut inside.bad, weight.bad_inside);
+            turn.shift(&mut inside.bad, bad);
         }
         match owner.filter(|&owner| !self.is_over(owner)) {
             Some(owner) if is_over => self.body_ended(owner),
             Some(owner) if was_over => self.body_reopened(owner),
             Some(_) | None => {}
-        }
-    }
-
-    pub(super) fn weight(&self, ix: NodeIx) -> Weight {
-        let exit = u32::from(self.graph.nodes[ix].outs.is_empty() || self.is_terminal(ix));
-        let node = &self.nodes[ix];
-        let partial = u32::from(node.mark == Some(Mark::Partial));
-        match node.state {
-            NodeState::Succeeded => Weight { exits: exit, bad: partial, ..Weight::default() },
-            NodeState::Passed => Weight { exits: exit, ..Weight::default() },
-            NodeState::Failed | NodeState::Cancelled => Weight { bad: 1, bad_inside: 1, ..Weight::default() },
-            // A failure that its consumers know of is theirs to judge; at an exit nobody is left to.
-            NodeState::FailedSafe => Weight { bad: exit, bad_inside: 1, ..Weight::default() },
-            NodeState::Skipped => match self.flows[ix].outcome.skipped_by {
-                SkippedBy::Person => Weight { forgone: exit, ..Weight::default() },
-                SkippedBy::Plan => Weight::default(),
-            },
-            NodeState::Pending
-            | NodeState::Ready
-            | NodeState::Held
-            | NodeState::Waiting { .. }
-            | NodeState::Running
-            | NodeState::Retrying { .. }
-            | NodeState::Unknown => Weight::default(),
         }
     }
 

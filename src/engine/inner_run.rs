@@ -21,25 +21,6 @@ pub(super) const MOST_ITEMS: usize = 10_000;
 /// The most nodes that may run inside others in one run; the run's own plan doesn't count.
 pub(super) const MOST_NODES: usize = 100_000;
 
-/// Nodes of an inner run in numbers, so that nothing scans.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub(super) struct Counts {
-    pub unfinished: u32,
-    /// Exit nodes that ended well.
-    pub exits: u32,
-    /// Exit nodes that a person kept from running.
-    pub forgone: u32,
-    /// Failed, rejected or cancelled, or a composite that ended in part.
-    pub bad: u32,
-}
-
-impl Counts {
-    /// Whether none of the ends was reached, and not because the ways led elsewhere.
-    pub fn has_failed(self) -> bool {
-        self.exits == 0 && self.bad + self.forgone > 0
-    }
-}
-
 /// What names read that are no nodes: layers, of which the innermost that has a name counts. Outer layers are shared by all that are
 /// inside them, so that a body costs what its own turn gives.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -82,7 +63,8 @@ pub(super) struct InnerRun {
     pub base: Arc<Inputs>,
     /// What names read that are no nodes. In a workflow it is the context: results are merged into it.
     pub inputs: Arc<Inputs>,
-    pub counts: Counts,
+    /// Nodes that are not over.
+    pub unfinished: u32,
     /// Nodes of a walk that have a result, in the order in which those came.
     pub walked: Vec<NodeIx>,
 }
@@ -192,7 +174,7 @@ impl Run {
     /// Nodes inside a composite one that are not over, at any depth of its own bodies.
     pub(super) fn open_inside(&self, ix: NodeIx) -> impl Iterator<Item = NodeIx> + '_ {
         let inner_runs = self.flows[ix].bodies.iter().flat_map(|bodies| &bodies.inner_runs).filter_map(|&inner| self.inner(inner));
-        inner_runs.filter(|inner| inner.counts.unfinished > 0).flat_map(InnerRun::nodes).filter(|&ix| !self.is_over(ix))
+        inner_runs.filter(|inner| inner.unfinished > 0).flat_map(InnerRun::nodes).filter(|&ix| !self.is_over(ix))
     }
 
     /// The nodes of the body of a composite node that began last.
@@ -250,9 +232,10 @@ impl Run {
         Some(Inputs::new(turn, Some(Arc::clone(&bodies.inputs))))
     }
 
-    /// What a body gives: the result of its one exit, else an object by exit; of a walk, what it gave last.
-    pub(super) fn body_result(&self, inner: InnerRunIx) -> Value {
-        let Some(inner) = self.inner(inner) else { return Value::Null };
+    /// What a body gives: the result of its one final node, else an object by final node; of a walk, what it gave last; null where nothing
+    /// was due.
+    pub(super) fn body_result(&self, at: InnerRunIx) -> Value {
+        let Some(inner) = self.inner(at).filter(|_| !self.plan_end(at).had_nothing_due()) else { return Value::Null };
         let result = |ix: NodeIx| self.nodes[ix].result.as_deref().cloned();
         if inner.plan.dialect.walks() {
             return inner.walked.last().copied().and_then(result).unwrap_or_default();
@@ -287,9 +270,9 @@ impl Run {
             let tokens = if link.alternative { &mut tally.alternatives } else { &mut tally.plain };
             tokens.waiting += 1;
         }
-        let counts = Counts { unfinished: u32::try_from(count).unwrap_or(u32::MAX), ..Counts::default() };
+        let unfinished = u32::try_from(count).unwrap_or(u32::MAX);
         let slots = (first.0..).map(NodeIx).take(count).collect();
-        self.inner_runs.push(InnerRun { plan, owner, prefix, slots, base: Arc::clone(&inputs), inputs, counts, walked: Vec::new() });
+        self.inner_runs.push(InnerRun { plan, owner, prefix, slots, base: Arc::clone(&inputs), inputs, unfinished, walked: Vec::new() });
     }
 
     /// The nodes of a plan may start.

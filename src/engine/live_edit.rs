@@ -4,10 +4,9 @@
 use super::{
     EdgeId, NodeRun,
     amend::{Amendment, Wire},
-    count::GenerationChange,
     flow::{Flow, PhasePart},
     graph::{GraphEdge, NodeIx, Settled},
-    inner_run::{Counts, InnerRunIx},
+    inner_run::InnerRunIx,
     queue::Lock,
     run::Run,
     steer::Speed,
@@ -116,16 +115,11 @@ impl Run {
         }
         self.queue.locks.resize(self.graph.locks.len(), Lock::default());
         slots.iter().for_each(|&ix| self.tally_anew(ix));
+        let unfinished = slots.iter().filter(|&&ix| !self.is_over(ix)).count();
         if let Some(inner) = self.inner_runs.slot_mut(OWN) {
-            inner.counts = Counts { unfinished: u32::try_from(slots.len()).unwrap_or(u32::MAX), ..Counts::default() };
+            inner.unfinished = u32::try_from(unfinished).unwrap_or(u32::MAX);
             inner.plan = Arc::new(amendment.plan);
             inner.slots.clone_from(&slots);
-        }
-        // What an end counts for depends on the outgoing edges.
-        for ix in slots {
-            if self.is_over(ix) {
-                self.count(ix, GenerationChange::Ends);
-            }
         }
     }
 

@@ -10,6 +10,7 @@ mod critical;
 mod decide;
 mod describe;
 mod effects;
+mod ends;
 mod event;
 mod evolve;
 mod flow;

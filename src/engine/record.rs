@@ -60,11 +60,11 @@ pub struct RunSettings {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Outcome {
-    /// Every exit node that was not routed away succeeded.
+    /// Every final node that was not routed away ended well.
     Succeeded,
-    /// Some exit nodes succeeded; something failed, was rejected or cancelled.
+    /// A final node ended well, and something failed, was cancelled, or needed a branch that was not taken.
     Partial,
-    /// No exit node succeeded.
+    /// No final node ended well, and some ended badly.
     Failed,
     /// Somebody cancelled the run.
     Cancelled,

@@ -245,7 +245,7 @@ impl Shadow {
     /// Whether there is something to undo once the run is over: something would go on, or have another result. What only steered
     /// the run means nothing any more.
     fn outlasts_the_end(&self) -> bool {
-        let goes_on = self.run.inner_runs.first().is_some_and(|inner| inner.counts.unfinished > 0);
+        let goes_on = self.run.inner_runs.first().is_some_and(|inner| inner.unfinished > 0);
         goes_on || !self.reach.is_empty()
     }
 

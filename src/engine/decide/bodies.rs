@@ -4,8 +4,9 @@ use super::end::plan_error;
 use crate::engine::run::Decider;
 use crate::engine::{
     ErrorKind, Event, Mark, NodeError, NodeFact, Time,
+    ends::PlanEnd,
     graph::NodeIx,
-    inner_run::{Bodies, Counts, InnerRunIx, MOST_NODES, Times},
+    inner_run::{Bodies, MOST_NODES, Times},
 };
 use crate::plan::NodeKind;
 use serde_json::Value;
@@ -54,11 +55,12 @@ impl Decider<'_> {
 
     fn follow_once(&self, ix: NodeIx, bodies: &Bodies, now: Time) -> Vec<Event> {
         let Some(&inner) = bodies.inner_runs.last() else { return Vec::new() };
-        let counts = self.counts_of(inner);
-        if counts.has_failed() {
-            return self.fail(ix, body_failed("the plan inside reached none of its ends"), None);
+        let end = self.plan_end(inner);
+        if end.has_failed() {
+            let why = self.went_wrong(&end);
+            return self.fail(ix, body_failed(&format!("the plan inside reached none of its ends: {why}")), None);
         }
-        self.finish(ix, self.body_result(inner), self.whole_mark(ix, counts.bad > 0), now)
+        self.finish(ix, self.body_result(inner), self.whole_mark(ix, end.is_partial()), now)
     }
 
     /// Loops ask their condition inside the body that has just ended.
@@ -68,8 +70,10 @@ impl Decider<'_> {
         };
         let turn = bodies.inner_runs.len();
         let result = self.body_result(inner);
-        if self.counts_of(inner).has_failed() {
-            return self.fail(ix, body_failed(&format!("turn {turn} reached none of its ends")), None);
+        let end = self.plan_end(inner);
+        if end.has_failed() {
+            let why = self.went_wrong(&end);
+            return self.fail(ix, body_failed(&format!("turn {turn} reached none of its ends: {why}")), None);
         }
         match self.holds_in(&work.until, inner) {
             Err(message) => self.fail(ix, plan_error(message), Some(result)),
@@ -90,13 +94,14 @@ impl Decider<'_> {
 
     /// A list by entry; null where a body failed. When none of them ended well, the node failed.
     fn follow_map(&self, ix: NodeIx, bodies: &Bodies, now: Time) -> Vec<Event> {
-        let failed = bodies.inner_runs.iter().filter(|&&inner| self.counts_of(inner).has_failed()).count();
+        let ends: Vec<PlanEnd> = bodies.inner_runs.iter().map(|&inner| self.plan_end(inner)).collect();
+        let failed = ends.iter().filter(|end| end.has_failed()).count();
         if failed > 0 && failed == bodies.inner_runs.len() {
             return self.fail(ix, body_failed(&format!("none of the {failed} entries reached an end")), None);
         }
-        let result = |&inner: &InnerRunIx| if self.counts_of(inner).has_failed() { Value::Null } else { self.body_result(inner) };
-        let results = bodies.inner_runs.iter().map(result).collect();
-        self.finish(ix, Value::Array(results), self.whole_mark(ix, self.any_bad(bodies)), now)
+        let result = |(end, &inner): (&PlanEnd, _)| if end.has_failed() { Value::Null } else { self.body_result(inner) };
+        let results = ends.iter().zip(&bodies.inner_runs).map(result).collect();
+        self.finish(ix, Value::Array(results), self.whole_mark(ix, ends.iter().any(PlanEnd::is_partial)), now)
     }
 
     /// The mark of what runs inside a node: it was stopped, or something in it went wrong.
@@ -105,11 +110,7 @@ impl Decider<'_> {
     }
 
     fn any_bad(&self, bodies: &Bodies) -> bool {
-        bodies.inner_runs.iter().any(|&inner| self.counts_of(inner).bad > 0)
-    }
-
-    fn counts_of(&self, inner: InnerRunIx) -> Counts {
-        self.inner(inner).map(|inner| inner.counts).unwrap_or_default()
+        bodies.inner_runs.iter().any(|&inner| self.plan_end(inner).is_partial())
     }
 }
 

@@ -2,7 +2,7 @@
 
 use crate::engine::run::Decider;
 use crate::engine::{
-    EdgeState, ErrorKind, Event, GateKind, Mark, NodeError, NodeFact, NodeState, SkippedBy, Time,
+    ErrorKind, Event, GateKind, Mark, NodeError, NodeFact, SkippedBy, Time,
     gates::schema_misfit,
     graph::NodeIx,
     resolve::{Ending, safe_result},
@@ -112,20 +112,9 @@ impl Decider<'_> {
         events
     }
 
-    /// A node whose join is closed. It is a person who closed it where what people skipped could still have opened it.
+    /// A node whose join is closed.
     pub(super) fn skip_closed(&self, ix: NodeIx) -> Vec<Event> {
-        let shape = &self.graph.nodes[ix];
-        let mut open = self.flows[ix].tally;
-        let dead = shape.ins.iter().filter(|&&edge| self.edge_state(edge) == EdgeState::Dead);
-        for link in dead.map(|&edge| self.graph.link(edge)) {
-            let source = link.from;
-            if self.nodes[source].state == NodeState::Skipped && self.flows[source].outcome.skipped_by == SkippedBy::Person {
-                let tokens = if link.alternative { &mut open.alternatives } else { &mut open.plain };
-                (tokens.dead, tokens.waiting) = (tokens.dead - 1, tokens.waiting + 1);
-            }
-        }
-        let forgone = open != self.flows[ix].tally && open.verdict(shape.join) != Some(false);
-        self.skip(ix, if forgone { SkippedBy::Person } else { SkippedBy::Plan }, self.dead_reason(ix))
+        self.skip(ix, SkippedBy::Plan, self.dead_reason(ix))
     }
 
     /// Cancels a node, after everything that runs inside it.

@@ -4,10 +4,11 @@ use super::end::plan_error;
 use crate::engine::run::{Decider, Starts};
 use crate::engine::{
     ErrorKind, Event, GateKind, NodeError, NodeFact, NodeState, Outcome, SkippedBy, Time,
+    ends::PlanEnd,
     flow::Phase,
     gates::LOST_OPTIONS,
     graph::{NodeIx, tool_of, verdict},
-    inner_run::MOST_NODES,
+    inner_run::{InnerRunIx, MOST_NODES},
     state::EndKind,
 };
 use crate::plan::{Approve, Dialect, Node, NodeKind, Verdict};
@@ -33,7 +34,7 @@ impl Decider<'_> {
         {
             return self.follow_queue(ix);
         }
-        let over = self.inner_runs.first().is_none_or(|inner| inner.counts.unfinished == 0);
+        let over = self.inner_runs.first().is_none_or(|inner| inner.unfinished == 0);
         if over { vec![self.settle()] } else { Vec::new() }
     }
 
@@ -186,24 +187,29 @@ impl Decider<'_> {
         vec![self.gate_event(ix, kind, payload, text, now)]
     }
 
-    /// How the run ended: by its exits, and by what went wrong.
+    /// How the run ended: by its final nodes, and by what went wrong.
     fn settle(&self) -> Event {
-        let counts = self.inner_runs.first().map(|inner| inner.counts).unwrap_or_default();
-        let ended_badly = match counts.bad {
-            0 => "a person skipped what was due".to_string(),
-            1 => "one node failed or was cancelled".to_string(),
-            bad => format!("{bad} nodes failed or were cancelled"),
-        };
-        let (outcome, reason) = match &self.stage.cancelled_by {
-            Some(by) => (Outcome::Cancelled, format!("cancelled by {}", by.who)),
-            None if counts.bad > 0 && self.stage.stopped_by.is_some() => {
-                let who = self.stage.stopped_by.as_deref().unwrap_or_default();
-                (Outcome::Cancelled, format!("stopped by {who}; what was done by then is kept"))
-            }
-            None if counts.has_failed() => (Outcome::Failed, format!("{ended_badly}, and no end of the plan was reached")),
-            None if counts.bad == 0 => (Outcome::Succeeded, "everything that was due is done".to_string()),
-            None => (Outcome::Partial, ended_badly),
+        let end = self.plan_end(InnerRunIx(0));
+        let why = self.went_wrong(&end);
+        let (outcome, reason) = match (&self.stage.cancelled_by, &self.stage.stopped_by) {
+            (Some(by), _) => (Outcome::Cancelled, format!("cancelled by {}", by.who)),
+            (None, Some(who)) if end.failed > 0 => (Outcome::Cancelled, format!("stopped by {who}; what was done by then is kept")),
+            (None, _) if end.has_failed() => (Outcome::Failed, format!("{why}, and no end of the plan was reached")),
+            (None, _) if end.is_partial() => (Outcome::Partial, why),
+            (None, _) if end.had_nothing_due() => (Outcome::Succeeded, "nothing was due".to_string()),
+            (None, _) => (Outcome::Succeeded, "everything that was due is done".to_string()),
         };
         Event::RunSettled { outcome, reason }
+    }
+
+    /// What kept a plan from ending well.
+    pub(super) fn went_wrong(&self, end: &PlanEnd) -> String {
+        match (end.failed, end.stopped_at, end.unmet) {
+            (0, Some(stage), _) => format!("the walk stopped at `{}`, which is not a terminal stage", self.id_of(stage)),
+            (0, None, Some(node)) => format!("`{}` needs a branch that was not taken", self.id_of(node)),
+            (0, None, None) => "a person skipped what was due".to_string(),
+            (1, _, _) => "one node failed or was cancelled".to_string(),
+            (failed, _, _) => format!("{failed} nodes failed or were cancelled"),
+        }
     }
 }

@@ -37,12 +37,12 @@ fn an_end_that_is_out_of_reach_because_of_what_a_person_skipped_was_not_routed_a
 }
 
 #[test]
-fn a_run_that_reached_another_end_has_succeeded_whatever_was_skipped() {
+fn a_run_that_reached_another_end_while_a_person_skipped_one_is_partial() {
     let mut world = World::new(plan(vec![agent("a", &[]), agent("b", &["a"]), agent("c", &["a"])]));
     world.act(skip("b"));
     world.done("a", json!(1));
     world.done("c", json!(2));
-    assert_eq!((world.states().as_str(), world.outcome()), ("a succeeded, b skipped, c succeeded", Some(Outcome::Succeeded)));
+    assert_eq!((world.states().as_str(), world.outcome()), ("a succeeded, b skipped, c succeeded", Some(Outcome::Partial)));
 }
 
 #[test]
@@ -72,8 +72,8 @@ fn a_skip_at_a_gate_is_a_persons_and_one_by_a_guard_is_the_plans() {
 }
 
 #[test]
-fn a_way_that_the_plan_closed_by_itself_was_routed_away_whatever_a_person_skipped_on_it() {
-    let outcome = |join: Join| {
+fn a_skipped_node_passes_on_the_worst_cause_broken_before_unmet_before_routed() {
+    for join in [Join::All, Join::Any] {
         let mut last = agent("last", &["by_hand"]);
         last.policy.join = Some(join);
         let mut doc = plan(vec![agent("a", &[]), agent("by_hand", &[]), last]);
@@ -82,10 +82,105 @@ fn a_way_that_the_plan_closed_by_itself_was_routed_away_whatever_a_person_skippe
         world.done("a", json!(1));
         world.act(skip("by_hand"));
         assert_eq!(world.state("last"), "skipped");
-        world.outcome()
+        assert_eq!(world.outcome(), Some(Outcome::Failed), "{join:?}: one way led elsewhere, the other was broken");
+    }
+}
+
+/// `s` leads to `x` when n > 3 and to `y` when n <= 3; both lead to `j`.
+fn diamond(join: Option<Join>, after: &[&str]) -> Plan {
+    let mut last = transform("j", json!("{{x}}{{y}}"), &["x", "y"]);
+    last.policy.join = join;
+    let behind = after.iter().map(|id| transform(id, json!(1), &["j"]));
+    let nodes = [agent("s", &[]), agent("x", &[]), agent("y", &[]), last].into_iter().chain(behind).collect();
+    Plan { edges: vec![edge("s", "x", "s.n > 3"), edge("s", "y", "s.n <= 3")], ..plan(nodes) }
+}
+
+fn run_diamond(doc: Plan) -> World {
+    let mut world = World::new(doc);
+    world.done("s", json!({"n": 5}));
+    world.done("x", json!("x"));
+    world
+}
+
+#[test]
+fn a_conditional_diamond_that_meets_under_all_did_not_succeed() {
+    let unmet = "`j` needs a branch that was not taken, and no end of the plan was reached";
+    for join in [None, Some(Join::All)] {
+        let world = run_diamond(diamond(join, &[]));
+        assert_eq!(world.states(), "s succeeded, x succeeded, y skipped, j skipped");
+        assert_eq!(words(&world), (Some(Outcome::Failed), unmet));
+        let world = run_diamond(diamond(join, &["k"]));
+        assert_eq!((world.state("k"), words(&world)), ("skipped", (Some(Outcome::Failed), unmet)), "unmet passes on");
+        let mut doc = diamond(join, &[]);
+        doc.nodes.push(transform("z", json!(1), &["x"]));
+        let partial = Some(Outcome::Partial);
+        assert_eq!(words(&run_diamond(doc)), (partial, "`j` needs a branch that was not taken"), "another end was reached");
+    }
+    let world = run_diamond(diamond(Some(Join::Settled), &[]));
+    assert_eq!((world.node("j").result.as_deref(), world.outcome()), (Some(&json!("x")), Some(Outcome::Succeeded)));
+}
+
+#[test]
+fn a_false_condition_straight_into_an_explicit_all_is_routed() {
+    let mut last = agent("j", &["x"]);
+    last.policy.join = Some(Join::All);
+    let mut world = World::new(Plan { edges: vec![edge("s", "j", "s > 1")], ..plan(vec![agent("s", &[]), agent("x", &[]), last]) });
+    world.done("s", json!(1));
+    world.done("x", json!(1));
+    assert_eq!((world.state("j"), words(&world)), ("skipped", (Some(Outcome::Succeeded), "nothing was due")));
+}
+
+#[test]
+fn a_run_whose_final_nodes_were_all_routed_away_says_that_nothing_was_due() {
+    let mut world = World::new(Plan { edges: vec![edge("a", "b", "a > 1")], ..plan(vec![agent("a", &[]), agent("b", &[])]) });
+    world.done("a", json!(1));
+    assert_eq!(words(&world), (Some(Outcome::Succeeded), "nothing was due"));
+}
+
+#[test]
+fn a_node_that_failed_safe_counts_only_if_it_is_final() {
+    let safe = |id: &str| Node { policy: Policy { on_failure: Some(OnFailure::Safe), ..Policy::default() }, ..agent(id, &[]) };
+    let mut world = World::new(plan(vec![safe("a"), agent("b", &["a"])]));
+    world.fail("a", ErrorKind::Permanent);
+    world.done("b", json!(1));
+    assert_eq!(world.outcome(), Some(Outcome::Succeeded));
+    let mut world = World::new(plan(vec![safe("a"), agent("b", &[])]));
+    world.fail("a", ErrorKind::Permanent);
+    world.done("b", json!(1));
+    assert_eq!(world.outcome(), Some(Outcome::Partial));
+}
+
+#[test]
+fn a_body_where_nothing_was_due_gives_null_and_one_with_an_unmet_end_fails_its_owner() {
+    let routed = json!({"nodes": [{"id": "x", "value": 1}, {"id": "y", "value": 2}, {"id": "z", "value": 3}],
+        "edges": [{"from": "x", "to": "y", "when": "x > 1"}, {"from": "x", "to": "z", "when": "x > 1"}]});
+    let unmet = json!({"nodes": [{"id": "x", "value": 1}, {"id": "y", "value": 2}, {"id": "z", "value": 3},
+        {"id": "j", "value": 4, "join": "all", "depends_on": ["y", "z"]}],
+        "edges": [{"from": "x", "to": "y", "when": "x > 0"}, {"from": "x", "to": "z", "when": "x > 1"}]});
+    let kinds = |body: &Value| {
+        [json!({"plan": body}), json!({"body": body, "until": "true", "max_iterations": 1}), json!({"over": "[1]", "body": body})]
     };
-    assert_eq!(outcome(Join::All), Some(Outcome::Succeeded), "it needed both, and one led elsewhere");
-    assert_eq!(outcome(Join::Any), Some(Outcome::Failed), "what was skipped could have led there");
+    for (at, mut owner) in kinds(&routed).into_iter().enumerate() {
+        owner["id"] = json!("o");
+        let world = World::new(read(json!({"nodes": [owner]})));
+        let null = if at == 2 { json!([null]) } else { Value::Null };
+        assert_eq!((world.node("o").result.as_deref(), world.outcome()), (Some(&null), Some(Outcome::Succeeded)));
+    }
+    for mut owner in kinds(&unmet) {
+        owner["id"] = json!("o");
+        let world = World::new(read(json!({"nodes": [owner]})));
+        assert_eq!((world.state("o"), world.outcome()), ("failed", Some(Outcome::Failed)));
+    }
+}
+
+#[test]
+fn a_stages_walk_that_stops_at_a_stage_that_is_not_terminal_failed() {
+    let nodes = json!([{"id": "a", "value": 1, "entry": true}, {"id": "b", "value": 2, "exit": true}]);
+    let world = World::new(read(json!({"dialect": "stages", "nodes": nodes, "edges": [{"from": "a", "to": "b", "when": "a > 1"}]})));
+    let why = "the walk stopped at `a`, which is not a terminal stage, and no end of the plan was reached";
+    assert_eq!(words(&world), (Some(Outcome::Failed), why));
+    let world = World::new(read(json!({"dialect": "workflow", "nodes": nodes, "edges": [{"from": "a", "to": "b", "when": "a > 1"}]})));
+    assert_eq!(world.outcome(), Some(Outcome::Succeeded), "a workflow ends where no connection holds");
 }
 
 #[test]
