@@ -1,4 +1,5 @@
-//! References in texts and argument values: `{{id}}`, `{{id.result.field.0}}`, `{{inputs.name}}`, `{{ expression }}`, `$OUTPUT[id]`.
+//! References in texts and argument values: `{{id}}`, `{{id.result.field.0}}`, `{{inputs.name}}`, `{{ expression }}`, `$OUTPUT[id]`,
+//! `$OUTPUT[id].field`.
 //! Our own scanner: there are no statements, and what a node gave is never read as a template again.
 //!
 //! A reference alone in a JSON text keeps its type; inside text it is rendered: texts bare, null empty, everything else compact JSON.
@@ -12,7 +13,7 @@ use std::{borrow::Cow, ops::Range};
 /// The longest text that references may render to, in bytes.
 pub const MAX_RENDERED: usize = 16 << 20;
 
-/// A reference as it stands in a text.
+/// A reference as it is in a text.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Reference {
     /// Its place in the text, with its braces.
@@ -133,8 +134,8 @@ pub fn rename_text(text: &str, old: &str, new: &str, scope: &dyn NameScope) -> S
         renamed.push_str(&text[done..span.start]);
         done = span.end;
         match inner {
-            Inner::Output(id) if id == old => renamed.push_str(&format!("$OUTPUT[{new}]")),
-            Inner::Output(_) => renamed.push_str(&text[span]),
+            Inner::Output { id, fields } if id == old => renamed.push_str(&format!("$OUTPUT[{new}]{fields}")),
+            Inner::Output { .. } => renamed.push_str(&text[span]),
             Inner::Braces(inner) => renamed.push_str(&format!("{{{{{}}}}}", rename_inner(inner, old, new, scope))),
         }
     }
@@ -143,7 +144,10 @@ pub fn rename_text(text: &str, old: &str, new: &str, scope: &dyn NameScope) -> S
 }
 
 fn rename_inner(inner: &str, old: &str, new: &str, scope: &dyn NameScope) -> String {
+    let fields = inner.trim().strip_prefix(old).filter(|fields| fields.is_empty() || fields.starts_with('.'));
     match plain_path(inner.trim(), scope) {
+        // No path holds a name that isn't legal, so a name that has to be made legal is looked for as it is written.
+        None if fields.is_some() && !old.bytes().all(is_id_byte) => inner.replacen(old, new, 1),
         Some(Path { root: Root::Node(id), .. }) if id == old => inner.replacen(old, new, 1),
         Some(_) => inner.to_owned(),
         None => super::expr::rename(inner, old, new, scope),
@@ -161,7 +165,7 @@ pub fn rename_value(value: &mut Value, old: &str, new: &str, scope: &dyn NameSco
     }
 }
 
-/// What stands between braces.
+/// What is between braces.
 enum Spot {
     Path(Path),
     Expr(Expr),
@@ -170,7 +174,13 @@ enum Spot {
 impl Spot {
     fn read(inner: &Inner, scope: &dyn NameScope) -> Result<Self, ExprError> {
         match inner {
-            Inner::Output(id) => Ok(Self::Path(Path { root: Root::Entry((*id).to_owned()), fields: vec!["result".to_owned()] })),
+            Inner::Output { id, fields } => {
+                let fields = fields.split('.').skip(1).map(str::to_owned);
+                Ok(Self::Path(Path {
+                    root: Root::Entry((*id).to_owned()),
+                    fields: ["result".to_owned()].into_iter().chain(fields).collect(),
+                }))
+            }
             Inner::Braces(text) => match plain_path(text.trim(), scope) {
                 Some(path) => Ok(Self::Path(path)),
                 None => Expr::parse(text.trim(), scope).map(Self::Expr),
@@ -179,7 +189,7 @@ impl Spot {
     }
 }
 
-/// A path that is written without any operator, so that `-` may stand in its fields too.
+/// A path that is written without any operator, so that `-` may be in its fields too.
 fn plain_path(text: &str, scope: &dyn NameScope) -> Option<Path> {
     let mut parts = text.split('.');
     let first = parts.next()?;
@@ -222,7 +232,11 @@ enum TextPiece<'t> {
 #[derive(Clone, Copy)]
 enum Inner<'t> {
     Braces(&'t str),
-    Output(&'t str),
+    Output {
+        id: &'t str,
+        /// Each with the point before it.
+        fields: &'t str,
+    },
 }
 
 /// The one reference that a text consists of, spaces around it aside.
@@ -268,12 +282,25 @@ fn spot(rest: &str, may_close: bool) -> Option<(Inner<'_>, usize)> {
         let end = after.bytes().take(MAX_TEXT).position(|b| b == b']')?;
         let id = after[..end].trim().trim_matches(['"', '\'']);
         let legal = !id.is_empty() && id.bytes().all(is_id_byte);
-        return legal.then_some((Inner::Output(id), "$OUTPUT[".len() + end + 1));
+        let fields = fields(&after[end + 1..]);
+        return legal.then_some((Inner::Output { id, fields }, "$OUTPUT[".len() + end + 1 + fields.len()));
     }
     let after = rest.strip_prefix("{{").filter(|_| may_close)?;
     let end = closing(after)?;
     let inner = &after[..end];
     (!inner.trim().is_empty()).then_some((Inner::Braces(inner), 2 + end + 2))
+}
+
+/// The fields that a text starts with, each with the point before it; a point that ends a sentence is none.
+fn fields(text: &str) -> &str {
+    let mut end = 0;
+    while let Some(name) = text[end..].strip_prefix('.') {
+        match name.bytes().take_while(|byte| is_id_byte(*byte)).count() {
+            0 => break,
+            length => end += 1 + length,
+        }
+    }
+    &text[..end]
 }
 
 /// Where `}}` closes: outside quotes if there is such a place, else the first one.

@@ -1,7 +1,7 @@
 //! References: types are kept, text is rendered, results are data, and what is missing is told by name.
 
 use super::reference::*;
-use super::{NameScope, NodeValue, Path, Root};
+use super::{NameScope, NodeValue, Path, PlanNames, Root};
 use proptest::prelude::*;
 use serde_json::{Map, Value, json};
 
@@ -52,6 +52,25 @@ fn a_reference_alone_keeps_its_type() {
     assert_eq!(resolved(json!("{{inputs.name}}")).unwrap(), json!("Ada"));
     assert_eq!(resolved(json!("{{name}}")).unwrap(), json!("Ada"));
     assert_eq!(resolved(json!("{{deps[\"a\"].output.n}}")).unwrap(), json!(3));
+}
+
+#[test]
+fn a_path_behind_an_output_means_the_field() {
+    assert_eq!(resolved(json!("$OUTPUT[a].n")).unwrap(), json!(3));
+    assert_eq!(resolved(json!("$OUTPUT[a].list.0.x is $OUTPUT['num'].")).unwrap(), json!("y is 4.5."));
+    assert_eq!(
+        resolved(json!("$OUTPUT[a].nope")).unwrap_err(),
+        "`$OUTPUT[a].nope`: `nodes[\"a\"].result.nope` has no `nope`: the object has `n`, `list`, `some-field`, `text`"
+    );
+    assert_eq!(rename_text("$OUTPUT[a].n, $OUTPUT[num].a", "a", "b", &world()), "$OUTPUT[b].n, $OUTPUT[num].a");
+}
+
+#[test]
+fn renaming_an_id_that_had_to_be_made_legal_carries_its_references_along() {
+    let inputs = Map::new();
+    let names = PlanNames::new(["get age", "age"], &inputs);
+    let text = "{{get age.result}}, {{ get age }}, {{get ages}}, {{age}}";
+    assert_eq!(rename_text(text, "get age", "get_age", &names), "{{get_age.result}}, {{ get_age }}, {{get ages}}, {{age}}");
 }
 
 #[test]
