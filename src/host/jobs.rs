@@ -60,7 +60,7 @@ impl Kit {
     pub(super) fn catalog(&self, model: Option<&str>) -> Catalog {
         let aliases = self.registry.aliases().map(|(from, to)| (from.to_owned(), to.to_owned())).collect();
         let models = self.models.facts(model, self.context_tokens);
-        Catalog { agents: self.cards().infos(), tools: self.registry.infos(), aliases, models }
+        Catalog { agents: self.cards().infos(), tools: self.registry.infos(), aliases, models, checks: self.registry.checks() }
     }
 
     /// The cards as they are now.

@@ -16,6 +16,34 @@ pub struct Catalog {
     /// The models that work.
     #[serde(default)]
     pub models: ModelFacts,
+    /// What tools say of arguments that their schemas take, by the tool's own name.
+    #[serde(skip)]
+    pub checks: ArgumentChecks,
+}
+
+/// Why a tool would refuse arguments that its schema takes, if it would. Asked before anything runs, so it looks at nothing but these.
+pub type ArgumentCheck = fn(&Value) -> Option<String>;
+
+/// Checks by the names of their tools. Code, so no part of what two catalogs are compared by.
+#[derive(Clone, Debug, Default)]
+pub struct ArgumentChecks(BTreeMap<String, ArgumentCheck>);
+
+impl ArgumentChecks {
+    pub fn get(&self, tool: &str) -> Option<ArgumentCheck> {
+        self.0.get(tool).copied()
+    }
+}
+
+impl FromIterator<(String, ArgumentCheck)> for ArgumentChecks {
+    fn from_iter<I: IntoIterator<Item = (String, ArgumentCheck)>>(checks: I) -> Self {
+        Self(checks.into_iter().collect())
+    }
+}
+
+impl PartialEq for ArgumentChecks {
+    fn eq(&self, _: &Self) -> bool {
+        true
+    }
 }
 
 /// What is known of models, as far as plans are checked against it.

@@ -23,7 +23,7 @@ use std::{
 
 use crate::engine::{DataSource, FileAccess, Outgoing, Preview};
 use crate::models::ChatModel;
-use crate::plan::{Risk, ToolInfo};
+use crate::plan::{ArgumentCheck, Risk, ToolInfo};
 
 /// Takes away what processes left that were killed: scratch folders, and what writes to these paths left beside them.
 pub fn sweep(workspace: &Path, paths: &[String]) {
@@ -37,6 +37,11 @@ pub trait Tool: Send + Sync {
     /// Name, description, schema, risk before arguments are known. `verdict` is filled in by the registry.
     fn info(&self) -> &ToolInfo;
 
+    /// Why it would refuse arguments that its schema takes, for tools that can tell before they run.
+    fn argument_check(&self) -> Option<ArgumentCheck> {
+        None
+    }
+
     /// What this very call can do to the world (a private address is worse than a public one), with the reason in words.
     fn assess(&self, args: &Value, context: &ToolContext) -> Assessment;
 
@@ -46,7 +51,7 @@ pub trait Tool: Send + Sync {
     /// Words for a model or a person, and whether anything began.
     async fn call(&self, args: Value, context: &ToolContext) -> Result<ToolOutput, ToolError>;
 
-    /// A picture of the effect for the person who decides (a diff), if the tool can make one without any effect.
+    /// A preview of the effect for the person who decides (a diff), if the tool can make one without any effect.
     fn preview(&self, _args: &Value, _context: &ToolContext) -> Option<Preview> {
         None
     }

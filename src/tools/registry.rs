@@ -7,7 +7,7 @@ use std::{collections::BTreeMap, sync::Arc};
 
 use super::{Assessment, Permission, PermissionError, Tool, ToolContext, ToolError, ToolsConfig, builtin};
 use crate::engine::Outgoing;
-use crate::plan::{Risk, ToolInfo, Verdict};
+use crate::plan::{ArgumentChecks, Risk, ToolInfo, Verdict};
 
 /// Names that documents of other programs use.
 const ALIASES: [(&str, &str); 4] =
@@ -96,7 +96,12 @@ impl ToolRegistry {
         self.tools.values().map(|entry| entry.info.clone()).collect()
     }
 
-    /// Other names and the tools that they stand for, sorted.
+    /// What tools say of arguments before they run.
+    pub fn checks(&self) -> ArgumentChecks {
+        self.tools.iter().filter_map(|(name, entry)| Some((name.clone(), entry.tool.argument_check()?))).collect()
+    }
+
+    /// Other names and the tools that they mean, sorted.
     pub fn aliases(&self) -> impl Iterator<Item = (&str, &str)> {
         self.aliases.iter().map(|(from, to)| (from.as_str(), to.as_str()))
     }
@@ -104,7 +109,7 @@ impl ToolRegistry {
     /// Checks a call before it is decided.
     ///
     /// # Errors
-    /// An unknown tool or wrong arguments, in words that a model can mend its call by.
+    /// An unknown tool or wrong arguments, in words that a model can correct its call by.
     pub fn check(&self, name: &str, args: &Value) -> Result<(), ToolError> {
         let entry = self.entry(name).ok_or_else(|| self.unknown(name))?;
         let problems: Vec<String> = entry.schema.iter_errors(args).take(5).map(|error| fault(&error)).collect();

@@ -5,16 +5,21 @@ use async_trait::async_trait;
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Number, Value};
-use std::time::{Duration, Instant};
+use std::{
+    sync::atomic::{AtomicU32, Ordering},
+    time::{Duration, Instant},
+};
 
 use super::{AbandonFlag, arguments, blocking, describe};
-use crate::plan::{Risk, ToolInfo};
+use crate::plan::{ArgumentCheck, Risk, ToolInfo};
 use crate::tools::{Assessment, Tool, ToolContext, ToolError, ToolOutput};
 
 /// Longest expression in bytes.
 const CAP: usize = 1024;
 /// Longest calculation.
 const LIMIT: Duration = Duration::from_secs(1);
+/// How often the evaluator looks whether to go on, at most, when arguments are checked before a run.
+const CHECKED_STEPS: u32 = 10_000;
 /// The evaluator recurses; within the length cap no nesting reaches the end of this. It is only reserved, not used.
 const STACK: usize = 512 << 20;
 
@@ -47,25 +52,36 @@ impl Tool for Calculator {
         &self.0
     }
 
+    fn argument_check(&self) -> Option<ArgumentCheck> {
+        Some(refusal)
+    }
+
     fn assess(&self, _args: &Value, _context: &ToolContext) -> Assessment {
         Assessment::read("calculates")
     }
 
     async fn call(&self, args: Value, _context: &ToolContext) -> Result<ToolOutput, ToolError> {
         let args: CalculatorArgs = arguments(args)?;
-        let value = blocking(move |stop| calculate(&args.expression, stop)).await?;
+        let value = blocking(move |stop| calculate(&args.expression, CalculatorDeadline::new(stop))).await?;
         Ok(ToolOutput { value, ..ToolOutput::default() })
     }
 }
 
-fn calculate(text: &str, stop: &AbandonFlag) -> Result<Value, ToolError> {
+/// Why arguments will be refused, as far as a little calculating shows.
+fn refusal(args: &Value) -> Option<String> {
+    let text = args.get("expression")?.as_str()?;
+    let error = calculate(text, CalculatorSteps::default()).err()?;
+    let hint = error.hint.map_or_else(String::new, |hint| format!(": {hint}"));
+    (error.nothing_began && !error.message.ends_with("interrupted")).then(|| format!("{}{hint}", error.message))
+}
+
+fn calculate(text: &str, clock: impl fend_core::Interrupt + Send + 'static) -> Result<Value, ToolError> {
     let shown: String = text.trim().chars().take(100).collect();
     if text.len() > CAP {
         let message = format!("`{} …` has {} bytes, and the limit is {CAP} bytes", shown.escape_debug(), text.len());
         return Err(ToolError::refused(message).hint(if is_prose(text) { PROSE } else { "calculate in `run_javascript` instead" }));
     }
     let expression = expression(text);
-    let clock = CalculatorDeadline { end: Instant::now() + LIMIT, stop: stop.clone() };
     let worker = std::thread::Builder::new().name("calculator".into()).stack_size(STACK).spawn(move || evaluate(&expression, &clock));
     let result = worker.map_err(|cause| ToolError::failed(format!("can't start the calculator: {cause}")).transient())?.join();
     match result {
@@ -85,13 +101,29 @@ struct CalculatorDeadline {
     stop: AbandonFlag,
 }
 
+impl CalculatorDeadline {
+    fn new(stop: &AbandonFlag) -> Self {
+        Self { end: Instant::now() + LIMIT, stop: stop.clone() }
+    }
+}
+
+/// An end after so much work, whatever the clock says.
+#[derive(Default)]
+struct CalculatorSteps(AtomicU32);
+
+impl fend_core::Interrupt for CalculatorSteps {
+    fn should_interrupt(&self) -> bool {
+        self.0.fetch_add(1, Ordering::Relaxed) > CHECKED_STEPS
+    }
+}
+
 impl fend_core::Interrupt for CalculatorDeadline {
     fn should_interrupt(&self) -> bool {
         self.stop.requested() || Instant::now() > self.end
     }
 }
 
-fn evaluate(expression: &str, clock: &CalculatorDeadline) -> Result<Value, String> {
+fn evaluate(expression: &str, clock: &impl fend_core::Interrupt) -> Result<Value, String> {
     let mut context = fend_core::Context::new();
     context.disable_rng();
     let result = fend_core::evaluate_with_interrupt(expression, &mut context, clock)?;
@@ -227,7 +259,7 @@ fn halves<'a>(text: &'a str, between: &str) -> Option<(&'a str, &'a str)> {
     Some((&text[..at], &text[at + between.len()..]))
 }
 
-/// Where a word of ASCII letters stands, in any case.
+/// Where a word of ASCII letters is, in any case.
 fn find(text: &str, word: &str) -> Option<usize> {
     text.as_bytes().windows(word.len()).position(|window| window.eq_ignore_ascii_case(word.as_bytes()))
 }
@@ -243,8 +275,12 @@ mod tests {
     use super::*;
     use serde_json::json;
 
+    fn deadline() -> CalculatorDeadline {
+        CalculatorDeadline::new(&AbandonFlag::default())
+    }
+
     fn result(text: &str) -> Value {
-        calculate(text, &AbandonFlag::default()).unwrap_or_else(|error| panic!("{text}: {error}"))
+        calculate(text, deadline()).unwrap_or_else(|error| panic!("{text}: {error}"))
     }
 
     #[test]
@@ -287,6 +323,19 @@ mod tests {
     }
 
     #[test]
+    fn an_expression_that_is_none_is_refused_before_the_run() {
+        let refused = |text: &str| refusal(&json!({ "expression": text }));
+        for text in ["(69 - 55) * 2", "difference between 69 and 55", "9^9^9^9", "100000000!"] {
+            assert_eq!(refused(text), None, "{text}");
+        }
+        let message = refused("the age of Caesar minus 3").unwrap();
+        assert!(
+            message.starts_with("`the age of Caesar minus 3` can't be calculated: ") && message.contains("give an expression"),
+            "{message}"
+        );
+    }
+
+    #[test]
     fn operands_may_carry_units() {
         assert_eq!(result("difference between 69 years and 55 years"), json!("14 years"));
     }
@@ -294,7 +343,7 @@ mod tests {
     #[test]
     fn what_is_no_calculation_is_refused_with_an_example() {
         for text in ["how old was Caesar", "1 +", "", "difference between cats and dogs", "1/0", "ä€🦀 plus ß"] {
-            let error = calculate(text, &AbandonFlag::default()).unwrap_err();
+            let error = calculate(text, deadline()).unwrap_err();
             assert!(error.message.contains("can't be calculated"), "{text}: {error}");
             assert!(error.hint.unwrap().contains("difference between 69 and 55"));
         }
@@ -305,11 +354,11 @@ mod tests {
         let sentence = "Emperor Wu of Han was born in 156 BC and died in 87 BC, so he was 69 years old when he died. ";
         for times in [1, 50] {
             let text = format!("Calculate the difference between {} and 55", sentence.repeat(times));
-            let error = calculate(&text, &AbandonFlag::default()).unwrap_err();
+            let error = calculate(&text, deadline()).unwrap_err();
             assert!(error.message.starts_with("`Calculate the difference between Emperor Wu"), "{error}");
             assert!(error.message.len() < 300 && error.hint.unwrap().contains("the number alone"));
         }
-        let digits = calculate(&"1+".repeat(2_000), &AbandonFlag::default()).unwrap_err();
+        let digits = calculate(&"1+".repeat(2_000), deadline()).unwrap_err();
         assert!(digits.message.contains("4000 bytes") && digits.hint.unwrap().contains("run_javascript"));
     }
 
@@ -333,7 +382,7 @@ mod tests {
             "x".repeat(2000),
         ] {
             let start = Instant::now();
-            let _ = calculate(&text, &AbandonFlag::default());
+            let _ = calculate(&text, deadline());
             assert!(start.elapsed() < Duration::from_secs(20), "{text}");
         }
     }
