@@ -52,9 +52,10 @@ impl Review {
     }
 }
 
-/// The node at which a finding is shown: one of an edge at the node that the edge leads to.
+/// The node at which a finding is shown: one of an edge at the node that the edge leads to, else at the one that it comes from.
 pub fn home(plan: &Plan, finding: &Finding) -> Option<NodeId> {
-    edge(plan, finding).map(|edge| edge.to).or_else(|| finding.node.clone())
+    let ends = edge(plan, finding).into_iter().flat_map(|edge| [edge.to, edge.from]);
+    ends.into_iter().find(|end| nest::find(plan, end).is_some()).or_else(|| finding.node.clone())
 }
 
 /// The edge that a finding is about, by addresses.
@@ -65,6 +66,22 @@ pub fn edge(plan: &Plan, finding: &Finding) -> Option<Edge> {
         Some(owner) => {
             let body = nest::find(plan, owner)?.kind.body()?;
             body.edges.get(at).map(|edge| nest::edge_under(&format!("{owner}/"), edge))
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    #[test]
+    fn an_edge_with_an_unknown_end_marks_a_row() {
+        for (edge, row) in [(json!({"from": "a", "to": "gone"}), "a"), (json!({"from": "gone", "to": "b"}), "b")] {
+            let nodes = json!([{"id": "a", "value": 1}, {"id": "b", "value": 1}]);
+            let plan: Plan = serde_json::from_value(json!({"nodes": nodes, "edges": [edge]})).unwrap();
+            let review = Review::of(&plan, &Catalog::default());
+            assert!(review.of_node(&row.into()).any(|finding| finding.severity == Severity::Error), "{row}");
         }
     }
 }
