@@ -12,7 +12,7 @@ pub(crate) fn id(n: usize) -> NodeId {
 fn work(kind: u8, source: Option<usize>) -> NodeKind {
     let mention = source.map(|source| format!("{{{{{}.result}}}} and $OUTPUT[{}]", id(source), id(source))).unwrap_or_default();
     match kind % 4 {
-        0 => NodeKind::Agent(AgentNode { agent: Some("writer".into()), objective: Some(mention), ..AgentNode::default() }),
+        0 => NodeKind::Agent(AgentNode { agent: Some("writer".into()), objective: Some(format!("use {mention}")), ..AgentNode::default() }),
         1 => {
             let args = [("text".to_owned(), json!([mention, 1]))].into_iter().collect();
             NodeKind::Tool(ToolNode { tool: "echo".into(), input: ToolInput::Args(args) })

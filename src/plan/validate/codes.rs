@@ -56,6 +56,7 @@ table! {
     Transition "transition" Error "a stage has fewer incoming or outgoing edges than its type needs",
     UnknownAgent "unknown-agent" Error "no agent card has this name",
     NoAgent "no-agent" Error "an agent node names no card and has no role",
+    EmptyObjective "empty-objective" Error "an agent's objective or goal is there, but empty",
     UnknownTool "unknown-tool" Error "no tool has this name",
     DeniedTool "denied-tool" Warning "the configuration denies this tool, so it never runs",
     BadArguments "bad-arguments" Error "arguments don't fit the tool's schema",

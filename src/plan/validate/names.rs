@@ -86,6 +86,11 @@ fn agent(check: &mut PlanCheck, at: usize, work: &AgentNode) {
     let place = FindingPlace::Node(at);
     let plan = check.plan;
     let written = plan.nodes[at].policy.tools.as_deref().or(plan.defaults.tools.as_deref());
+    for (field, text) in [("objective", &work.objective), ("goal", &work.goal)] {
+        if text.as_ref().is_some_and(|text| text.trim().is_empty()) {
+            check.find(Code::EmptyObjective, place, field, format!("`{field}` is empty: say what the agent should do"), None);
+        }
+    }
     let Some(name) = work.agent.as_deref() else {
         if work.role.is_none() {
             check.find(Code::NoAgent, place, "agent", "has neither an `agent` nor a `role`", None);
@@ -228,8 +233,14 @@ fn arguments(check: &mut PlanCheck, at: usize, work: &ToolNode, info: &ToolInfo,
             }
         },
     };
-    let Some(validator) = validator.filter(|validator| !validator.is_valid(&args)) else { return };
     let is_query = matches!(work.input, ToolInput::Query(_));
+    let Some(validator) = validator.filter(|validator| !validator.is_valid(&args)) else {
+        let refuses = check.catalog.checks.get(&info.name).filter(|_| !has_references(&args) && check.may_suggest());
+        if let Some(message) = refuses.and_then(|refuses| refuses(&args)) {
+            check.find(Code::BadArguments, place, if is_query { "query" } else { "args" }, message, None);
+        }
+        return;
+    };
     for error in validator.iter_errors(&args) {
         let pointer = error.instance_path().to_string();
         let inside = if is_query { "query".to_owned() } else { format!("args{}", pointer.replace('/', ".")) };

@@ -341,6 +341,14 @@ fn limits_and_fields_that_are_not_acted_on() {
 }
 
 #[test]
+fn an_agent_with_an_empty_objective_is_an_error() {
+    let agent = json!({"id": "a", "agent": "writer", "objective": " ", "approve": "before"});
+    let decision = json!({"id": "b", "decide": {"role": "judge", "goal": ""}});
+    let after = json!({"id": "c", "value": 1, "depends_on": ["b"]});
+    assert_eq!(found(json!({"nodes": [agent, decision, after]})), ["empty-objective nodes[0].objective", "empty-objective nodes[1].goal"]);
+}
+
+#[test]
 fn every_code_is_published_once() {
     let mut names: Vec<&str> = codes().iter().map(|info| info.name).collect();
     for (at, info) in codes().iter().enumerate() {
