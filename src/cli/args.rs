@@ -149,7 +149,7 @@ pub(super) fn moments() -> impl TypedValueParser<Value = Moment> {
 
 /// With the names listed in help and completions.
 fn formats() -> impl TypedValueParser<Value = Format> {
-    PossibleValuesParser::new(Format::ALL.map(Format::name)).try_map(|name| name.parse::<Format>())
+    PossibleValuesParser::new(Format::all().map(Format::name)).try_map(|name| name.parse::<Format>())
 }
 
 fn unknowns() -> impl TypedValueParser<Value = Unknown> {

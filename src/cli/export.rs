@@ -8,7 +8,7 @@ use super::{
 use crate::{
     engine::Run,
     plan::{
-        Catalog, Plan,
+        Catalog, Dialect, Plan,
         dialect::{self, Format, Syntax},
         drawing,
     },
@@ -74,9 +74,12 @@ pub fn export(args: &ExportArgs, place: &CliContext, io: &mut Io<'_>) -> Result<
         io.out.write_all(drawing::text(plan, GlyphSet::Ascii).as_bytes())?;
         return Ok(Exit::Success);
     }
+    if let Format::Document(dialect) = args.format {
+        leaves_something(plan, dialect)?;
+    }
     let syntax = if args.yaml { Syntax::Yaml } else { Syntax::Json };
     // Only these two need to know the tools, and listing them takes time.
-    let asks = matches!(args.format, Format::Tools | Format::Hybrid);
+    let asks = matches!(args.format, Format::Document(Dialect::Tools | Dialect::Hybrid));
     let catalog = if asks { place.survey()?.catalog() } else { Catalog::default() };
     let written = dialect::write_as(plan, args.format, syntax, &catalog);
     io.out.write_all(written.text.as_bytes())?;
@@ -85,6 +88,18 @@ pub fn export(args: &ExportArgs, place: &CliContext, io: &mut Io<'_>) -> Result<
         io.say(&format!("left out `{}`: {}", Plain::line(&path), Plain::line(&reason)));
     }
     Ok(Exit::Success)
+}
+
+/// An empty document is no export.
+fn leaves_something(plan: &Plan, dialect: Dialect) -> Result<(), CliError> {
+    let mut held = plan.nodes.iter().filter(|node| dialect.holds(&node.kind));
+    if plan.nodes.is_empty() || held.next().is_some() {
+        return Ok(());
+    }
+    let holds_all = |other: &Dialect| *other != Dialect::Native && plan.nodes.iter().all(|node| other.holds(&node.kind));
+    let other = Dialect::ALL.into_iter().find(holds_all).unwrap_or_default();
+    let message = format!("the {} format can't hold any node of this plan, so nothing would be written", dialect.name());
+    Err(CliError::new(message).hint(format!("use `--format {}`, which holds them all", other.name())))
 }
 
 pub(super) fn plan_of(what: &str, place: &CliContext, io: &mut Io<'_>) -> Result<Plan, CliError> {

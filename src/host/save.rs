@@ -27,8 +27,8 @@ pub(super) fn plan(plan: &Plan, file: &Path, there: There) -> Result<Saved> {
     };
     // In its own dialect a plan has its tools' arguments as they are.
     let catalog = Catalog::default();
-    let own = write_as(plan, format(plan.dialect), syntax, &catalog);
-    let text = if own.lost.is_empty() { own.text } else { write_as(plan, Format::Native, syntax, &catalog).text };
+    let own = write_as(plan, Format::Document(plan.dialect), syntax, &catalog);
+    let text = if own.lost.is_empty() { own.text } else { write_as(plan, Format::Document(Dialect::Native), syntax, &catalog).text };
     let folder =
         file.parent().filter(|folder| folder.is_dir()).ok_or_else(|| Error::new(ErrorKind::NotFound, "there is no such folder"))?;
     let mut beside = tempfile::NamedTempFile::new_in(folder)?;
@@ -40,17 +40,6 @@ pub(super) fn plan(plan: &Plan, file: &Path, there: There) -> Result<Saved> {
             Err(fault) => Err(fault.error),
         },
         There::IsReplaced => beside.persist(file).map(|_| Saved::Written).map_err(|fault| fault.error),
-    }
-}
-
-fn format(dialect: Dialect) -> Format {
-    match dialect {
-        Dialect::Native => Format::Native,
-        Dialect::Orchestration => Format::Orchestration,
-        Dialect::Tools => Format::Tools,
-        Dialect::Hybrid => Format::Hybrid,
-        Dialect::Workflow => Format::Workflow,
-        Dialect::Stages => Format::Stages,
     }
 }
 

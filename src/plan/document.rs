@@ -1,6 +1,6 @@
 //! `Plan` and `Edge`: the document that people edit and the engine runs.
 
-use super::{Node, NodeId, Policy};
+use super::{Node, NodeId, NodeKind, Policy};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
@@ -93,6 +93,19 @@ impl Dialect {
             Self::Hybrid => "hybrid",
             Self::Workflow => "workflow",
             Self::Stages => "stages",
+        }
+    }
+
+    /// Whether a document of it can hold such a node.
+    pub fn holds(self, kind: &NodeKind) -> bool {
+        match self {
+            Self::Native => true,
+            Self::Orchestration | Self::Workflow => matches!(kind, NodeKind::Agent(_)),
+            Self::Tools => matches!(kind, NodeKind::Tool(_)),
+            Self::Hybrid => matches!(kind, NodeKind::Agent(_) | NodeKind::Tool(_) | NodeKind::Code(_)),
+            Self::Stages => {
+                matches!(kind, NodeKind::Agent(_) | NodeKind::Tool(_) | NodeKind::Decision(_) | NodeKind::Merge(_) | NodeKind::Transform(_))
+            }
         }
     }
 

@@ -2,9 +2,21 @@
 //! field that says nothing (null, false, an empty text or list) is kept too, so that it is written again; the native form drops it.
 
 use super::NodeId;
-use super::native::{ShapeError, kind};
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
+
+/// Why a JSON value is not a plan, and where.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{}{message}", prefix(.path))]
+pub struct ShapeError {
+    /// The place within the document, such as `nodes[2].args`; empty for the document itself.
+    pub path: String,
+    pub message: String,
+}
+
+fn prefix(path: &str) -> String {
+    if path.is_empty() { String::new() } else { format!("`{path}`: ") }
+}
 
 /// Names that authors write in one kind of object and that are called otherwise there.
 pub(in crate::plan) struct Slips {
@@ -23,6 +35,18 @@ pub(in crate::plan) struct Fields {
     kept: Option<Map<String, Value>>,
     path: String,
     what: &'static str,
+}
+
+/// A JSON value's kind in words.
+pub(crate) fn kind(value: &Value) -> &'static str {
+    match value {
+        Value::Null => "null",
+        Value::Bool(_) => "true or false",
+        Value::Number(_) => "a number",
+        Value::String(_) => "text",
+        Value::Array(_) => "a list",
+        Value::Object(_) => "an object",
+    }
 }
 
 /// Whether a value says nothing.

@@ -1,5 +1,5 @@
 //! What a name in a reference or an expression means: a node's result first (the longest known id wins), then a plan input.
-//! `NameScope` is what is known at the place where the text stands; a `Path` is a name and the fields behind it.
+//! `NameScope` is what is known at the place where the text is; a `Path` is a name and the fields behind it.
 
 use serde_json::{Map, Value};
 use std::{borrow::Cow, collections::HashSet, fmt};
@@ -7,7 +7,7 @@ use std::{borrow::Cow, collections::HashSet, fmt};
 /// Names that mean something of their own, so no node may have them.
 pub const RESERVED_IDS: [&str; 4] = ["inputs", "deps", "nodes", "run"];
 
-/// What is known where a text stands.
+/// What is known where a text is.
 pub trait NameScope {
     /// A node of the plan by its exact id; `None` when the plan has no such node.
     fn node(&self, id: &str) -> Option<NodeValue<'_>>;
@@ -60,7 +60,7 @@ impl NameScope for PlanNames<'_> {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Root {
     Node(String),
-    /// A node by `deps` or `nodes`: `output`, `result`, `status` and `error` stand beside the fields of its result.
+    /// A node by `deps` or `nodes`: `output`, `result`, `status` and `error` are beside the fields of its result.
     Entry(String),
     /// A plan input by its name.
     Input(String),
@@ -170,7 +170,7 @@ fn has_instead(value: &Value) -> String {
             format!(": the object has {}{}", keys.join(", "), if map.len() > keys.len() { ", …" } else { "" })
         }
         Value::Array(list) => format!(": the list has {} entries", list.len()),
-        other => format!(": it is {}, not an object", super::native::kind(other)),
+        other => format!(": it is {}, not an object", super::fields::kind(other)),
     }
 }
 
@@ -185,7 +185,7 @@ impl fmt::Display for Path {
     }
 }
 
-/// Whether a byte may stand in a node's id.
+/// Whether a byte may be in a node's id.
 pub(crate) fn is_id_byte(byte: u8) -> bool {
     byte.is_ascii_alphanumeric() || byte == b'_' || byte == b'-'
 }

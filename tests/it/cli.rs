@@ -603,6 +603,31 @@ fn every_subcommand_shows_the_same_elapsed_time_of_a_run() {
 }
 
 #[test]
+fn an_export_that_leaves_everything_out_is_an_error_that_names_the_form_which_holds_it() {
+    let program = Program::new();
+    let agents = program.file("agents.json", r#"{"nodes": [{"id": "a", "agent": "writer", "objective": "o", "timeout_s": 3}]}"#);
+    let ended = program.run(&["export", &agents, "--format", "tools"]).code(1).says(&["can't hold any node", "--format orchestration"]);
+    assert_eq!(ended.out, "");
+    let code = program.file("code.json", r#"{"nodes": [{"id": "a", "code": "return 1"}, {"id": "b", "merge": true}]}"#);
+    program.run(&["export", &code, "--format", "workflow"]).code(1).says(&["--format native"]);
+    program.run(&["export", &code, "--format", "stages"]).code(0).says(&["`a` is left out"]);
+}
+
+#[test]
+fn an_expression_of_the_calculator_that_is_none_is_a_finding() {
+    let program = Program::new();
+    let node = |id: &str, expression: &str| json!({"id": id, "tool": "calculator", "args": {"expression": expression}});
+    let nodes = [node("a", "difference between 69 and 55"), node("b", "{{a}} + 1"), node("c", "the age of the elder one")];
+    let file = program.file("plan.json", json!({ "nodes": nodes }).to_string());
+    let findings = program.run(&["validate", &file]).code(3).out;
+    assert_eq!(findings.matches("bad-arguments").count(), 1, "{findings}");
+    assert!(
+        findings.contains("`the age of the elder one` can't be calculated") && findings.contains("such as `difference between"),
+        "{findings}"
+    );
+}
+
+#[test]
 fn every_code_of_a_finding_is_published_with_its_severity() {
     let codes = Program::new().run(&["schema", "findings"]).code(0).json();
     let of = |code: &str| codes.as_array().unwrap().iter().find(|row| row["code"] == code).unwrap()["severity"].clone();

@@ -4,7 +4,7 @@
 use crate::support::program::Program;
 use dagdeck::plan::dialect::{Format, Syntax, read, write, write_as};
 use dagdeck::plan::edit::Edit;
-use dagdeck::plan::{Catalog, Plan, PlanSource};
+use dagdeck::plan::{Catalog, Dialect, Plan, PlanSource};
 use proptest::prelude::*;
 use serde_json::{Value, json};
 use std::{fs, path::Path, path::PathBuf};
@@ -72,7 +72,7 @@ fn plain(value: Value) -> Value {
 #[test]
 fn every_dialect_has_ten_fixtures_beside_the_seeds_own() {
     let fixtures = fixtures();
-    for format in Format::ALL.into_iter().filter(|format| !format.is_drawing()) {
+    for format in Format::all().filter(|format| !format.is_drawing()) {
         let of = fixtures.iter().filter(|fixture| fixture.dialect == format.name() && !fixture.name.starts_with("seed_"));
         assert!(of.count() >= 10, "{}", format.name());
     }
@@ -99,7 +99,7 @@ fn a_right_plan_is_read_and_written_back_equal() {
         let expected = document(&fixture.text, &fixture.name);
         let json = write(&plan, format);
         let yaml = write_as(&plan, format, Syntax::Yaml, &Catalog::default()).text;
-        let native = write(&plan, Format::Native);
+        let native = write(&plan, Format::Document(Dialect::Native));
         let again = |text: &str, name: &str| read(text, name).map(|(plan, _)| plan);
         for (way, equal) in [
             ("as JSON", document(&json.text, "x.json") == expected),
@@ -158,7 +158,7 @@ fn a_stage_that_gives_only_its_type_follows_what_leads_into_it() {
     let (mut plan, _) = read(&document.to_string(), "x.json").unwrap();
     let edits = [Edit::RemoveNode { id: "b".into() }, Edit::AddDependency { node: "c".into(), on: "a".into() }];
     let undo = Edit::batch(edits).apply(&mut plan).unwrap();
-    let written = exact(&write(&plan, Format::Stages).text, "x.json");
+    let written = exact(&write(&plan, Format::Document(Dialect::Stages)).text, "x.json");
     assert_eq!(written, json!({"stages": [stage("a", "AGENT"), stage("c", "TRANSFORM"), stage("d", "DECISION")]}));
     assert_eq!(read(&written.to_string(), "x.json").unwrap().0, plan, "and `c` passes on the result of `a`");
     undo.replay(&mut plan).unwrap();
@@ -261,7 +261,7 @@ fn nth<'v>(value: &'v mut Value, at: &mut usize) -> Option<&'v mut Value> {
 
 /// Every form of a plan: all must be made, and the documents among them must be read again.
 fn write_all(plan: &Plan, place: &str) {
-    for format in Format::ALL {
+    for format in Format::all() {
         for syntax in [Syntax::Json, Syntax::Yaml] {
             let written = write_as(plan, format, syntax, &Catalog::default());
             let name = if syntax == Syntax::Json { "x.json" } else { "x.yaml" };
@@ -300,7 +300,7 @@ proptest! {
                         prop_assert_eq!(&write(&edited, format).text, &written.text, "{}", place);
                     }
                 }
-                prop_assert_eq!(&read(&write(&plan, Format::Native).text, "x.json").unwrap().0, &plan, "{}", place);
+                prop_assert_eq!(&read(&write(&plan, Format::Document(Dialect::Native)).text, "x.json").unwrap().0, &plan, "{}", place);
                 write_all(&plan, &place);
             }
             Err(error) => prop_assert!(error.at.is_some() && !error.message.is_empty(), "{place}: {error}"),

@@ -5,8 +5,8 @@ use crate::plan::tree::{DrawnRowKind, DrawnTree, Orientation};
 use crate::plan::{Edge, NodeKind, Plan, nest};
 use crate::text::Plain;
 
-/// The work in a few words: `agent writer`, `tool read_file`, `code`.
-fn words(kind: &NodeKind) -> String {
+/// The kind in a short text: `agent writer`, `tool read_file`, `code`.
+fn label(kind: &NodeKind) -> String {
     let named = match kind {
         NodeKind::Tool(tool) => Some(&tool.tool),
         _ => kind.agent().and_then(|agent| agent.agent.as_ref().or(agent.role.as_ref())),
@@ -27,7 +27,7 @@ fn safe(text: &str) -> String {
     Plain::summary(text).into_string()
 }
 
-/// A plan with what stands inside its nodes, flat, and for each node those right inside it.
+/// A plan with what is inside its nodes, flat, and for each node those right inside it.
 struct Nested {
     plan: Plan,
     inside: Vec<Vec<usize>>,
@@ -66,16 +66,18 @@ pub(super) fn mermaid(plan: &Plan) -> String {
     text
 }
 
+/// A label of Mermaid. A backtick would begin Markdown, and a `#` a character by its number.
 fn html(text: &str) -> String {
-    safe(text).replace('&', "&amp;").replace('"', "&quot;").replace('<', "&lt;").replace('>', "&gt;")
+    let text = safe(text).replace('&', "&amp;").replace('"', "&quot;").replace('<', "&lt;").replace('>', "&gt;");
+    text.replace('#', "#35;").replace('`', "#96;")
 }
 
-/// A box, or a frame around what stands inside.
+/// A box, or a frame around what is inside.
 fn mermaid_node(nested: &Nested, i: usize, depth: usize, text: &mut String) {
     let kind = &nested.plan.nodes[i].kind;
-    let (gap, name, words) = ("  ".repeat(depth), html(nested.name(i)), html(&words(kind)));
+    let (gap, name, label) = ("  ".repeat(depth), html(nested.name(i)), html(&label(kind)));
     if !nested.inside[i].is_empty() {
-        text.push_str(&format!("{gap}subgraph n{i}[\"{name}: {words}\"]\n"));
+        text.push_str(&format!("{gap}subgraph n{i}[\"{name}: {label}\"]\n"));
         nested.inside[i].iter().for_each(|&inner| mermaid_node(nested, inner, depth + 1, text));
         text.push_str(&format!("{gap}end\n"));
         return;
@@ -87,7 +89,7 @@ fn mermaid_node(nested: &Nested, i: usize, depth: usize, text: &mut String) {
         NodeKind::Subplan(_) | NodeKind::Loop(_) | NodeKind::Map(_) => ("[[", "]]"),
         NodeKind::Agent(_) | NodeKind::Tool(_) | NodeKind::Code(_) | NodeKind::Transform(_) => ("[", "]"),
     };
-    text.push_str(&format!("{gap}n{i}{open}\"{name}<br/>{words}\"{close}\n"));
+    text.push_str(&format!("{gap}n{i}{open}\"{name}<br/>{label}\"{close}\n"));
 }
 
 pub(super) fn dot(plan: &Plan) -> String {
@@ -105,7 +107,7 @@ fn quote(text: &str) -> String {
     format!("\"{}\"", safe(text).replace('\\', "\\\\").replace('"', "\\\""))
 }
 
-/// A box; what stands inside is drawn in a frame of its own, which begins with the box. Edges of Graphviz can't end at frames.
+/// A box; what is inside is drawn in a frame of its own, which begins with the box. Edges of Graphviz can't end at frames.
 fn dot_node(nested: &Nested, i: usize, depth: usize, text: &mut String) {
     let kind = &nested.plan.nodes[i].kind;
     let gap = "  ".repeat(depth);
@@ -116,7 +118,7 @@ fn dot_node(nested: &Nested, i: usize, depth: usize, text: &mut String) {
         NodeKind::Subplan(_) | NodeKind::Loop(_) | NodeKind::Map(_) => ", shape=box3d",
         NodeKind::Agent(_) | NodeKind::Tool(_) | NodeKind::Code(_) | NodeKind::Transform(_) => "",
     };
-    let label = quote(&format!("{}: {}", nested.name(i), words(kind)));
+    let label = quote(&format!("{}: {}", nested.name(i), label(kind)));
     if nested.inside[i].is_empty() {
         text.push_str(&format!("{gap}n{i} [label={label}{shape}];\n"));
         return;
@@ -156,7 +158,7 @@ pub(super) fn tree(plan: &Plan) -> String {
         match row.kind {
             DrawnRowKind::Reference => text.push_str(&format!("→ {}\n", safe(nest::name(&node.id)))),
             DrawnRowKind::Node => {
-                text.push_str(&format!("{}  {}", safe(nest::name(&node.id)), safe(&words(&node.kind))));
+                text.push_str(&format!("{}  {}", safe(nest::name(&node.id)), safe(&label(&node.kind))));
                 let conditions = graph.incoming(row.node).filter_map(|link| condition(plan, graph.links()[link].place));
                 let conditions: Vec<String> = conditions.collect();
                 if !conditions.is_empty() {

@@ -1,13 +1,21 @@
 //! What every writer of a dialect shares: the fields that are left when a writer has taken those that it can express, the links
 //! between nodes, unknown fields, and the list of what is lost.
 
-use super::Loss;
 use super::forms::{self, DocumentPart};
 use crate::plan::fields::is_quiet;
 use crate::plan::native::{edge_to_value, node_to_value, object, plan_to_value};
-use crate::plan::{Dialect, Edge, Join, Node, NodeId, NodeKind, Plan, Route};
+use crate::plan::{Dialect, Edge, Join, Node, NodeId, Plan, Route};
 use serde_json::{Map, Value, json};
 use std::collections::{HashMap, HashSet};
+
+/// Something that a format can't express.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Loss {
+    /// Where it is in the native form.
+    pub path: String,
+    /// Why it is lost.
+    pub reason: String,
+}
 
 /// A document while it is written.
 pub(super) struct DocumentDraft<'p> {
@@ -22,13 +30,13 @@ pub(super) struct DocumentDraft<'p> {
 
 impl<'p> DocumentDraft<'p> {
     /// Begins with the nodes that the target can't hold.
-    pub fn new(plan: &'p Plan, target: Dialect, holds: impl Fn(&NodeKind) -> bool) -> Self {
+    pub fn new(plan: &'p Plan, target: Dialect) -> Self {
         let mut draft = Self { plan, target, lost: Vec::new(), left_out: HashSet::new(), incoming: HashMap::new() };
         for (at, edge) in plan.edges.iter().enumerate() {
             draft.incoming.entry(edge.to.as_str()).or_default().push(at);
         }
         for (at, node) in plan.nodes.iter().enumerate() {
-            if !holds(&node.kind) {
+            if !target.holds(&node.kind) {
                 draft.left_out.insert(node.id.as_str());
                 draft.lose(format!("nodes[{at}]"), format!("{} can't hold this kind of node, so `{}` is left out", draft.name(), node.id));
             }

@@ -1,8 +1,9 @@
 //! Hybrid plans: `{tasks: […]}` of tool calls (`tool`, `arguments`), `code_execution` and `agent_delegation`. A task without side
 //! effects is safe to fail: that is read into the policy and not written back.
 
+use super::draft::Loss;
 use super::draft::{DocumentDraft, place, rename};
-use super::{Loss, nodes};
+use super::nodes;
 use crate::plan::fields::{Fields, Slips};
 use crate::plan::native::ShapeError;
 use crate::plan::{
@@ -144,8 +145,7 @@ fn agent(fields: &mut Fields, policy: &mut Policy) -> Result<NodeKind, ShapeErro
 }
 
 pub(super) fn write(plan: &Plan, catalog: &Catalog) -> (Value, Vec<Loss>) {
-    let holds = |work: &NodeKind| matches!(work, NodeKind::Agent(_) | NodeKind::Tool(_) | NodeKind::Code(_));
-    let mut draft = DocumentDraft::new(plan, Dialect::Hybrid, holds);
+    let mut draft = DocumentDraft::new(plan, Dialect::Hybrid);
     let mut document = Map::new();
     document.insert("tasks".into(), Value::Null);
     draft.head(&mut document, &[]);

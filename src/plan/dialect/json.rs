@@ -1,4 +1,4 @@
-//! A JSON text read into a value, where a key may stand once in an object: of two, one would be lost without a word.
+//! A JSON text read into a value, where a key may occur once in an object: of two, one would be lost without notice.
 
 use serde::de::{Deserialize, Deserializer, Error, MapAccess, SeqAccess, Visitor};
 use serde_json::{Map, Number, Value};

@@ -1,4 +1,4 @@
-//! Where paths of a JSON document stand in its text. The text is known to be JSON; a path that leads to nothing ends at the nearest thing
+//! Where paths of a JSON document are in its text. The text is known to be JSON; a path that leads to nothing ends at the nearest thing
 //! around.
 
 use std::collections::BTreeMap;

@@ -23,116 +23,18 @@ mod workflow;
 mod write;
 mod yaml;
 
+pub use draft::Loss;
 pub(in crate::plan) use forms::{DocumentPart, fields as known_fields, is_field, is_kept};
 pub use place::{locate, source_message, source_path};
+pub use source::{ReadError, Syntax};
 pub(in crate::plan) use stages::{GRAPHS as STAGE_GRAPHS, implied as implied_stages};
-pub use write::{ExportedPlan, Loss, Syntax, write, write_as};
+pub use write::{ExportedPlan, Format, write, write_as};
 
 use super::document::SourceDocument;
 use super::fields::Fields;
 use super::native::{ShapeError, plan_from_value};
 use super::{Catalog, Dialect, Edge, Node, Plan, PlanSource};
 use serde_json::{Map, Value};
-use std::{fmt, str::FromStr};
-
-/// A form that is written.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Format {
-    Native,
-    /// `{nodes: [{id, agent, objective, depends_on}], metadata}`.
-    Orchestration,
-    /// `{dag: [{id, tool, query, dependencies}]}`.
-    Tools,
-    /// `{tasks: […]}` of tool calls, code and delegated agents.
-    Hybrid,
-    Workflow,
-    Stages,
-    Mermaid,
-    Dot,
-    /// A drawing of the tree as text.
-    Tree,
-    /// A drawing with boxes and lines as text.
-    Text,
-}
-
-impl Format {
-    /// Every format, in the order of help.
-    pub const ALL: [Self; 10] = [
-        Self::Native,
-        Self::Orchestration,
-        Self::Tools,
-        Self::Hybrid,
-        Self::Workflow,
-        Self::Stages,
-        Self::Mermaid,
-        Self::Dot,
-        Self::Tree,
-        Self::Text,
-    ];
-
-    /// Its name on the command line.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Native => Dialect::Native.name(),
-            Self::Orchestration => Dialect::Orchestration.name(),
-            Self::Tools => Dialect::Tools.name(),
-            Self::Hybrid => Dialect::Hybrid.name(),
-            Self::Workflow => Dialect::Workflow.name(),
-            Self::Stages => Dialect::Stages.name(),
-            Self::Mermaid => "mermaid",
-            Self::Dot => "dot",
-            Self::Tree => "tree",
-            Self::Text => "text",
-        }
-    }
-
-    /// Whether it is a drawing of the plan rather than a document that can be read again.
-    pub fn is_drawing(self) -> bool {
-        match self {
-            Self::Mermaid | Self::Dot | Self::Tree | Self::Text => true,
-            Self::Native | Self::Orchestration | Self::Tools | Self::Hybrid | Self::Workflow | Self::Stages => false,
-        }
-    }
-}
-
-impl FromStr for Format {
-    type Err = String;
-
-    fn from_str(name: &str) -> Result<Self, String> {
-        let names = || Self::ALL.map(Self::name).join(", ");
-        Self::ALL.into_iter().find(|format| format.name() == name).ok_or_else(|| format!("unknown format `{name}`; use one of {}", names()))
-    }
-}
-
-/// Why a text is not a plan, and where.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct ReadError {
-    /// The file's name or where the text came from.
-    pub origin: String,
-    /// Line and column from 1, where they are known.
-    pub at: Option<(usize, usize)>,
-    /// The place within the document, such as `nodes[2].args`; may be empty.
-    pub path: String,
-    /// Whose document it is, where its shape tells that.
-    pub shape: Option<Dialect>,
-    pub message: String,
-}
-
-impl fmt::Display for ReadError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.origin)?;
-        if let Some((line, column)) = self.at {
-            write!(f, ":{line}:{column}")?;
-        }
-        f.write_str(": ")?;
-        if !self.path.is_empty() {
-            write!(f, "`{}`: ", self.path)?;
-        }
-        f.write_str(&self.message)
-    }
-}
-
-impl std::error::Error for ReadError {}
 
 /// Reads a plan; `origin` names the text in errors. The second value is the shape that was found, which for a native document may
 /// differ from the dialect by whose rules its plan is read.

@@ -1,7 +1,8 @@
 //! Orchestration plans: `{nodes: [{id, agent, objective, depends_on}], metadata}`.
 
+use super::draft::Loss;
 use super::draft::{DocumentDraft, place};
-use super::{Loss, nodes};
+use super::nodes;
 use crate::plan::fields::{Fields, Slips};
 use crate::plan::native::ShapeError;
 use crate::plan::{AgentNode, Dialect, Node, NodeKind, Plan};
@@ -32,7 +33,7 @@ fn node(value: Value, path: &str) -> Result<Node, ShapeError> {
 }
 
 pub(super) fn write(plan: &Plan) -> (Value, Vec<Loss>) {
-    let mut draft = DocumentDraft::new(plan, Dialect::Orchestration, |work| matches!(work, NodeKind::Agent(_)));
+    let mut draft = DocumentDraft::new(plan, Dialect::Orchestration);
     let mut document = Map::new();
     document.insert("nodes".into(), Value::Null);
     draft.head(&mut document, &["metadata"]);

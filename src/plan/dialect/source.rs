@@ -1,9 +1,48 @@
-//! The text of a document: which syntax it is in, its value, and where a path of it stands.
+//! The text of a document: which syntax it is in, its value, and where a path of it is.
 
 use super::json::Strict;
-use super::{ReadError, Syntax, locate, yaml};
-use crate::plan::native::ShapeError;
+use super::{locate, yaml};
+use crate::plan::Dialect;
+use crate::plan::fields::ShapeError;
 use serde_json::Value;
+use std::fmt;
+
+/// How a document is written in a text. Drawings have a form of their own.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Syntax {
+    Json,
+    Yaml,
+}
+
+/// Why a text is not a plan, and where.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ReadError {
+    /// The file's name or where the text came from.
+    pub origin: String,
+    /// Line and column from 1, where they are known.
+    pub at: Option<(usize, usize)>,
+    /// The place within the document, such as `nodes[2].args`; may be empty.
+    pub path: String,
+    /// Whose document it is, where its shape tells that.
+    pub shape: Option<Dialect>,
+    pub message: String,
+}
+
+impl fmt::Display for ReadError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.origin)?;
+        if let Some((line, column)) = self.at {
+            write!(f, ":{line}:{column}")?;
+        }
+        f.write_str(": ")?;
+        if !self.path.is_empty() {
+            write!(f, "`{}`: ", self.path)?;
+        }
+        f.write_str(&self.message)
+    }
+}
+
+impl std::error::Error for ReadError {}
 
 /// A text with the name of where it came from.
 #[derive(Clone, Copy)]
@@ -46,22 +85,22 @@ impl<'t> SourceText<'t> {
             Syntax::Json => match serde_json::from_str::<Strict>(self.text) {
                 Ok(value) => Ok((value.0, self)),
                 Err(error) => {
-                    let words = error.to_string();
-                    // serde_json repeats the place at the end of its words.
-                    let words = words.rsplit_once(" at line ").map_or(words.as_str(), |(words, _)| words);
+                    let message = error.to_string();
+                    // serde_json repeats the place at the end of its message.
+                    let message = message.rsplit_once(" at line ").map_or(message.as_str(), |(message, _)| message);
                     let message = if error.is_data() {
-                        words.to_owned()
-                    } else if words.starts_with("recursion limit") {
+                        message.to_owned()
+                    } else if message.starts_with("recursion limit") {
                         "nested too deeply for a plan".to_owned()
                     } else {
-                        format!("not JSON: {words}")
+                        format!("not JSON: {message}")
                     };
                     Err(self.error(Some((error.line().max(1), error.column().max(1))), message))
                 }
             },
             Syntax::Yaml => match yaml::read(self.text) {
                 Ok(value) => Ok((value, self)),
-                Err((words, at)) => Err(self.error(at, words)),
+                Err((message, at)) => Err(self.error(at, message)),
             },
         }
     }

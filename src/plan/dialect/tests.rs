@@ -16,10 +16,10 @@ const ITINERARY: &str = r#"{"nodes": [
 fn an_orchestration_plan_is_told_by_its_shape_and_written_back_equal() {
     let (plan, dialect) = read(ITINERARY, "p.json").unwrap();
     assert_eq!(dialect, Dialect::Orchestration);
-    let written = write(&plan, Format::Orchestration);
+    let written = write(&plan, Format::Document(Dialect::Orchestration));
     assert_eq!(written.lost, []);
     assert_eq!(serde_json::from_str::<Value>(&written.text).unwrap(), serde_json::from_str::<Value>(ITINERARY).unwrap());
-    let (again, dialect) = read(&write(&plan, Format::Native).text, "p.json").unwrap();
+    let (again, dialect) = read(&write(&plan, Format::Document(Dialect::Native)).text, "p.json").unwrap();
     assert_eq!((again, dialect), (plan, Dialect::Native));
 }
 
@@ -71,7 +71,7 @@ fn what_orchestration_cannot_say_is_listed_by_path() {
         {"id": "b", "agent": "x", "depends_on": ["t"]}
     ], "edges": [{"from": "a", "to": "b", "when": "a.ok"}]});
     let (plan, _) = read(&document.to_string(), "-").unwrap();
-    let written = write(&plan, Format::Orchestration);
+    let written = write(&plan, Format::Document(Dialect::Orchestration));
     let paths: Vec<&str> = written.lost.iter().map(|loss| loss.path.as_str()).collect();
     assert_eq!(paths, ["nodes[1]", "goal", "edges[0].when", "nodes[0].timeout_s", "nodes[2]", "nodes[2].depends_on"]);
     let text: Value = serde_json::from_str(&written.text).unwrap();
@@ -95,8 +95,16 @@ fn drawings_show_structure_and_escape_what_authors_wrote() {
 }
 
 #[test]
+fn labels_of_mermaid_that_begin_with_a_backtick_are_escaped() {
+    let text =
+        r##"{"nodes": [{"id": "a", "agent": "`#1`"}, {"id": "b", "value": 1}], "edges": [{"from": "a", "to": "b", "label": "`x`"}]}"##;
+    let mermaid = write(&read(text, "-").unwrap().0, Format::Mermaid).text;
+    assert!(mermaid.contains("agent #96;#35;1#96;") && mermaid.contains("|\"#96;x#96;\"|"), "{mermaid}");
+}
+
+#[test]
 fn formats_are_named() {
-    for format in Format::ALL {
+    for format in Format::all() {
         assert_eq!(format.name().parse(), Ok(format));
     }
     assert_eq!(
@@ -167,7 +175,7 @@ fn what_one_dialect_says_and_another_cannot_is_listed() {
         {"id": "c", "agent": "writer", "depends_on": ["a"]}, {"id": "d", "code": "return 1", "depends_on": ["b", "c"]}
     ]});
     assert_eq!(
-        lost(fan, Format::Workflow),
+        lost(fan, Format::Document(Dialect::Workflow)),
         [
             "nodes[3]: the workflow format can't hold this kind of node, so `d` is left out",
             "nodes[3].depends_on: `d` is left out",
@@ -181,7 +189,7 @@ fn what_one_dialect_says_and_another_cannot_is_listed() {
         {"stage_id": "b", "type": "AGENT", "agent_id": "writer", "objective": "Tell", "terminal": true}
     ], "edges": [{"from_stage_id": "a", "to_stage_id": "b", "condition": "a.result", "edge_type": "normal"}]});
     assert_eq!(
-        lost(stages.clone(), Format::Tools),
+        lost(stages.clone(), Format::Document(Dialect::Tools)),
         [
             "nodes[1]: the tools format can't hold this kind of node, so `b` is left out",
             "edges[0].when: the tools format only has plain dependencies",
@@ -189,12 +197,12 @@ fn what_one_dialect_says_and_another_cannot_is_listed() {
             "nodes[0].args.zone: the tools format has one `query`, so the argument's name is lost",
         ]
     );
-    assert_eq!(lost(stages, Format::Native), [""; 0]);
+    assert_eq!(lost(stages, Format::Document(Dialect::Native)), [""; 0]);
     let hybrid = json!({"tasks": [
         {"id": "a", "type": "agent_delegation", "agent_role": "coder", "agent_goal": "Write", "budget": 5, "side_effects": false}
     ]});
     assert_eq!(
-        lost(hybrid, Format::Orchestration),
+        lost(hybrid, Format::Document(Dialect::Orchestration)),
         [
             "nodes[0].role: the orchestration format needs the name of an agent: the role is used",
             "nodes[0].goal: the orchestration format has no `goal`, so it is written as `objective`",
@@ -207,7 +215,7 @@ fn what_one_dialect_says_and_another_cannot_is_listed() {
 #[test]
 fn a_walk_has_one_entry_and_what_it_never_comes_to_or_never_joins_is_told() {
     let (plan, _) = read(ITINERARY, "p.json").unwrap();
-    for (format, mark) in [(Format::Workflow, "is_entry"), (Format::Stages, "entrypoint")] {
+    for (format, mark) in [(Format::Document(Dialect::Workflow), "is_entry"), (Format::Document(Dialect::Stages), "entrypoint")] {
         let written = write(&plan, format);
         let name = format!("the {} format", format.name());
         let lost: Vec<String> = written.lost.iter().map(|loss| format!("{}: {}", loss.path, loss.reason)).collect();
@@ -223,7 +231,7 @@ fn a_walk_has_one_entry_and_what_it_never_comes_to_or_never_joins_is_told() {
         {"id": "c", "tool": "x", "query": "3", "dependencies": ["b"]}
     ]});
     let begins = "the stages format starts at one node, `a`, which doesn't lead here, so this would never run";
-    assert_eq!(lost(tools, Format::Stages), [format!("nodes[1]: {begins}"), format!("nodes[2]: {begins}")]);
+    assert_eq!(lost(tools, Format::Document(Dialect::Stages)), [format!("nodes[1]: {begins}"), format!("nodes[2]: {begins}")]);
 }
 
 #[test]
@@ -231,7 +239,7 @@ fn several_conditions_that_may_hold_at_once_are_told_unless_the_plan_takes_the_f
     let mut plan = json!({"nodes": [{"id": "a", "agent": "x"}, {"id": "b", "agent": "x"}, {"id": "c", "agent": "x"}], "edges": [
         {"from": "a", "to": "b", "when": "a.result.n > 3"}, {"from": "a", "to": "c", "when": "a.result.n > 1"}
     ]});
-    for format in [Format::Workflow, Format::Stages] {
+    for format in [Format::Document(Dialect::Workflow), Format::Document(Dialect::Stages)] {
         let words = format!(
             "nodes[0]: the {} format takes one outgoing edge, the first whose condition holds, but here all of those are taken",
             format.name()
@@ -239,9 +247,9 @@ fn several_conditions_that_may_hold_at_once_are_told_unless_the_plan_takes_the_f
         assert_eq!(lost(plan.clone(), format), [words]);
     }
     plan["nodes"][0]["route"] = json!("first");
-    assert_eq!(lost(plan.clone(), Format::Workflow), [""; 0], "that is how a walk goes");
+    assert_eq!(lost(plan.clone(), Format::Document(Dialect::Workflow)), [""; 0], "that is how a walk goes");
     plan["nodes"][0] = json!({"id": "a", "decide": "1 > 0"});
-    assert_eq!(lost(plan, Format::Stages), [""; 0], "a decision takes one way");
+    assert_eq!(lost(plan, Format::Document(Dialect::Stages)), [""; 0], "a decision takes one way");
 }
 
 #[test]
@@ -251,7 +259,9 @@ fn an_agent_without_a_card_is_called_by_its_role_where_that_is_a_name_else_by_it
         {"id": "b", "type": "agent_delegation", "agent_role": "A senior coder", "agent_goal": "Write"}
     ]});
     let (plan, _) = read(&hybrid.to_string(), "-").unwrap();
-    for (format, list, key) in [(Format::Orchestration, "nodes", "agent"), (Format::Workflow, "nodes", "agent_name")] {
+    for (format, list, key) in
+        [(Format::Document(Dialect::Orchestration), "nodes", "agent"), (Format::Document(Dialect::Workflow), "nodes", "agent_name")]
+    {
         let written = write(&plan, format);
         let document: Value = serde_json::from_str(&written.text).unwrap();
         assert_eq!((&document[list][0][key], &document[list][1][key]), (&json!("coder"), &json!("b")));
@@ -276,14 +286,14 @@ fn a_query_and_the_argument_that_it_fills_are_the_same_where_the_tool_is_known()
         {"id": "a", "tool": "read_file", "query": "a.txt", "dependencies": []}, {"id": "b", "tool": "other", "query": "x", "dependencies": []}
     ]});
     let (plan, _) = read(&tools.to_string(), "-").unwrap();
-    let hybrid = write_as(&plan, Format::Hybrid, Syntax::Json, &catalog);
+    let hybrid = write_as(&plan, Format::Document(Dialect::Hybrid), Syntax::Json, &catalog);
     let document: Value = serde_json::from_str(&hybrid.text).unwrap();
     assert_eq!(document["tasks"][0]["arguments"], json!({"path": "a.txt"}));
     assert_eq!(document["tasks"][1]["arguments"], json!({"query": "x"}));
     assert!(hybrid.lost.iter().all(|loss| !loss.path.starts_with("nodes[0].query")), "{:?}", hybrid.lost);
     assert!(hybrid.lost.iter().any(|loss| loss.path == "nodes[1].query"), "{:?}", hybrid.lost);
     let (back, _) = read(&hybrid.text, "-").unwrap();
-    let written = write_as(&back, Format::Tools, Syntax::Json, &catalog);
+    let written = write_as(&back, Format::Document(Dialect::Tools), Syntax::Json, &catalog);
     let document: Value = serde_json::from_str(&written.text).unwrap();
     assert_eq!(document["dag"][0]["query"], "a.txt");
     assert!(!written.lost.iter().any(|loss| loss.path.starts_with("nodes[0].args")), "{:?}", written.lost);
@@ -295,8 +305,11 @@ fn of_several_marked_entries_a_walk_keeps_the_first_in_another_dialect() {
         {"stage_id": "a", "type": "AGENT", "agent_id": "x", "entrypoint": true}, {"stage_id": "b", "type": "AGENT", "agent_id": "x", "entrypoint": true},
         {"stage_id": "c", "type": "AGENT", "agent_id": "x", "terminal": true}
     ], "edges": [{"from_stage_id": "a", "to_stage_id": "c"}, {"from_stage_id": "b", "to_stage_id": "c"}]});
-    assert_eq!(lost(stages.clone(), Format::Workflow), ["nodes[1].entry: only one node can be the entry, and `a` is the first one marked"]);
-    assert_eq!(lost(stages, Format::Stages), [""; 0]);
+    assert_eq!(
+        lost(stages.clone(), Format::Document(Dialect::Workflow)),
+        ["nodes[1].entry: only one node can be the entry, and `a` is the first one marked"]
+    );
+    assert_eq!(lost(stages, Format::Document(Dialect::Stages)), [""; 0]);
 }
 
 #[test]
@@ -312,7 +325,7 @@ fn a_hybrid_task_without_side_effects_is_safe_to_fail() {
     assert_eq!((plan.nodes[4].policy.timeout_s, plan.nodes[4].policy.budget.as_ref().unwrap().tokens), (Some(1.5), Some(10)));
     plan.nodes[0].policy.on_failure = Some(crate::plan::OnFailure::Safe);
     plan.nodes[1].policy.on_failure = None;
-    let paths: Vec<String> = write(&plan, Format::Hybrid).lost.into_iter().map(|loss| loss.path).collect();
+    let paths: Vec<String> = write(&plan, Format::Document(Dialect::Hybrid)).lost.into_iter().map(|loss| loss.path).collect();
     assert_eq!(paths, ["nodes[0].on_failure", "nodes[1].on_failure"]);
 }
 
@@ -323,7 +336,7 @@ fn stages_without_edges_are_one_line_and_become_edges_when_they_are_no_more() {
     let (mut plan, _) = read(&document.to_string(), "-").unwrap();
     assert_eq!(plan.nodes.iter().map(|node| node.depends_on.len()).collect::<Vec<_>>(), [0, 1, 1]);
     plan.nodes[2].depends_on = vec!["a".into()];
-    let written: Value = serde_json::from_str(&write(&plan, Format::Stages).text).unwrap();
+    let written: Value = serde_json::from_str(&write(&plan, Format::Document(Dialect::Stages)).text).unwrap();
     assert_eq!(written["stages"], document["stages"]);
     assert_eq!(written["edges"], json!([{"from_stage_id": "a", "to_stage_id": "b"}, {"from_stage_id": "a", "to_stage_id": "c"}]));
 }
@@ -331,9 +344,9 @@ fn stages_without_edges_are_one_line_and_become_edges_when_they_are_no_more() {
 proptest! {
     #[test]
     fn native_text_reads_back_as_the_same_plan(plan in plan(10)) {
-        let text = write(&plan, Format::Native).text;
+        let text = write(&plan, Format::Document(Dialect::Native)).text;
         let (again, _) = read(&text, "-").unwrap();
-        prop_assert_eq!(write(&again, Format::Native).text, text);
+        prop_assert_eq!(write(&again, Format::Document(Dialect::Native)).text, text);
         prop_assert_eq!(again, plan);
     }
 
@@ -354,7 +367,7 @@ proptest! {
 
     #[test]
     fn a_plan_written_in_any_dialect_is_a_document_of_it(plan in plan(10)) {
-        for format in [Format::Orchestration, Format::Tools, Format::Hybrid, Format::Workflow, Format::Stages] {
+        for format in [Format::Document(Dialect::Orchestration), Format::Document(Dialect::Tools), Format::Document(Dialect::Hybrid), Format::Document(Dialect::Workflow), Format::Document(Dialect::Stages)] {
             let written = write(&plan, format);
             let (again, shape) = read(&written.text, "-").unwrap();
             // Without a node, nodes of agents can't be told from native ones.
@@ -387,7 +400,7 @@ fn a_body_in_the_shape_of_another_dialect_reads_as_a_file_does_and_is_written_ba
     let (mut plan, _) = read(&document.to_string(), "-").unwrap();
     let dialects: Vec<Dialect> = plan.nodes.iter().map(|node| node.kind.body().unwrap().dialect).collect();
     assert_eq!(dialects, [Dialect::Tools, Dialect::Workflow]);
-    let written = |plan: &Plan| serde_json::from_str::<Value>(&write(plan, Format::Native).text).unwrap();
+    let written = |plan: &Plan| serde_json::from_str::<Value>(&write(plan, Format::Document(Dialect::Native)).text).unwrap();
     assert_eq!(written(&plan), document);
     assert_eq!(read(&written(&plan).to_string(), "-").unwrap().0, plan);
     assert_eq!(source_path(&plan, Dialect::Native, "nodes[0].plan.nodes[0].args.x"), "nodes[0].plan.dag[0].query");

@@ -1,7 +1,8 @@
 //! Tools plans: `{dag: [{id, tool, query, dependencies}]}`, where a query may hold `{{id.field}}`.
 
+use super::draft::Loss;
 use super::draft::{DocumentDraft, place};
-use super::{Loss, nodes};
+use super::nodes;
 use crate::plan::fields::{Fields, Slips};
 use crate::plan::native::ShapeError;
 use crate::plan::{Catalog, Dialect, Node, NodeKind, Plan, ToolInfo, ToolInput, ToolNode};
@@ -43,7 +44,7 @@ fn task(value: Value, path: &str) -> Result<Node, ShapeError> {
 }
 
 pub(super) fn write(plan: &Plan, catalog: &Catalog) -> (Value, Vec<Loss>) {
-    let mut draft = DocumentDraft::new(plan, Dialect::Tools, |work| matches!(work, NodeKind::Tool(_)));
+    let mut draft = DocumentDraft::new(plan, Dialect::Tools);
     let mut document = Map::new();
     document.insert("dag".into(), Value::Null);
     draft.head(&mut document, &[]);

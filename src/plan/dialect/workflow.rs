@@ -1,8 +1,9 @@
 //! Workflow plans: `{nodes: [{id, agent_name, is_entry, is_exit, skip_condition}], connections: [{source_id, target_id, condition,
 //! context_passed}]}`. One token walks; the first connection whose condition holds is taken.
 
+use super::draft::Loss;
 use super::draft::{DocumentDraft, place, rename};
-use super::{Loss, nodes};
+use super::nodes;
 use crate::plan::fields::{Fields, Slips};
 use crate::plan::native::ShapeError;
 use crate::plan::{AgentNode, Dialect, Edge, Node, NodeKind, Plan, Policy};
@@ -71,7 +72,7 @@ fn connection(value: Value, path: &str) -> Result<Edge, ShapeError> {
 }
 
 pub(super) fn write(plan: &Plan) -> (Value, Vec<Loss>) {
-    let mut draft = DocumentDraft::new(plan, Dialect::Workflow, |work| matches!(work, NodeKind::Agent(_)));
+    let mut draft = DocumentDraft::new(plan, Dialect::Workflow);
     let mut document = Map::new();
     document.insert("nodes".into(), Value::Null);
     document.insert("connections".into(), Value::Null);

@@ -1,17 +1,58 @@
 //! Plans as text of each format, with what is lost on the way.
 
-use super::{Format, diagram, hybrid, keep, orchestration, stages, tools, workflow, yaml};
+use super::draft::Loss;
+use super::source::Syntax;
+use super::{diagram, hybrid, keep, orchestration, stages, tools, workflow, yaml};
 use crate::plan::drawing;
 use crate::plan::native::plan_to_value;
 use crate::plan::{Catalog, Dialect, Plan};
 use crate::text::{GlyphSet, safe_json};
 use serde_json::Value;
+use std::str::FromStr;
 
-/// How a document stands in a text. Drawings have a form of their own.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Syntax {
-    Json,
-    Yaml,
+/// A form that is written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Format {
+    /// A document that can be read again.
+    Document(Dialect),
+    Mermaid,
+    Dot,
+    /// A drawing of the tree as text.
+    Tree,
+    /// A drawing with boxes and lines as text.
+    Text,
+}
+
+impl Format {
+    /// Every format, in the order of help.
+    pub fn all() -> impl Iterator<Item = Self> {
+        Dialect::ALL.map(Self::Document).into_iter().chain([Self::Mermaid, Self::Dot, Self::Tree, Self::Text])
+    }
+
+    /// Its name on the command line.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Document(dialect) => dialect.name(),
+            Self::Mermaid => "mermaid",
+            Self::Dot => "dot",
+            Self::Tree => "tree",
+            Self::Text => "text",
+        }
+    }
+
+    /// Whether it is a drawing of the plan rather than a document that can be read again.
+    pub fn is_drawing(self) -> bool {
+        !matches!(self, Self::Document(_))
+    }
+}
+
+impl FromStr for Format {
+    type Err = String;
+
+    fn from_str(name: &str) -> Result<Self, String> {
+        let names = || Self::all().map(Self::name).collect::<Vec<_>>().join(", ");
+        Self::all().find(|format| format.name() == name).ok_or_else(|| format!("unknown format `{name}`; use one of {}", names()))
+    }
 }
 
 /// A plan in a format.
@@ -23,15 +64,6 @@ pub struct ExportedPlan {
     pub lost: Vec<Loss>,
 }
 
-/// Something that a format can't express.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Loss {
-    /// Where it stands in the native form.
-    pub path: String,
-    /// Why it is lost.
-    pub reason: String,
-}
-
 /// Writes a plan in a format, as JSON where that is a document.
 pub fn write(plan: &Plan, format: Format) -> ExportedPlan {
     write_as(plan, format, Syntax::Json, &Catalog::default())
@@ -41,12 +73,7 @@ pub fn write(plan: &Plan, format: Format) -> ExportedPlan {
 /// listed as a loss.
 pub fn write_as(plan: &Plan, format: Format, syntax: Syntax, catalog: &Catalog) -> ExportedPlan {
     let shape = match format {
-        Format::Native => Dialect::Native,
-        Format::Orchestration => Dialect::Orchestration,
-        Format::Tools => Dialect::Tools,
-        Format::Hybrid => Dialect::Hybrid,
-        Format::Workflow => Dialect::Workflow,
-        Format::Stages => Dialect::Stages,
+        Format::Document(dialect) => dialect,
         Format::Mermaid => return ExportedPlan { text: diagram::mermaid(plan), lost: Vec::new() },
         Format::Dot => return ExportedPlan { text: diagram::dot(plan), lost: Vec::new() },
         Format::Tree => return ExportedPlan { text: diagram::tree(plan), lost: Vec::new() },

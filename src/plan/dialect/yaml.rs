@@ -1,5 +1,5 @@
 //! YAML beside JSON: a text read into JSON's values, the place of a path in it, and a value written as YAML. Booleans are `true` and
-//! `false` only (YAML 1.2), a key may stand once, and aliases can't blow a small text up.
+//! `false` only (YAML 1.2), a key may occur once, and aliases can't blow a small text up.
 
 use super::locate::{PathStep, steps};
 use crate::text::safe_json;
@@ -9,7 +9,7 @@ use serde_saphyr::budget::BudgetBreach;
 use serde_saphyr::{Error, Options, Spanned};
 use std::fmt::{self, Write as _};
 
-/// Why a text is no YAML: the words, and line and column from 1.
+/// Why a text is no YAML: the message, and line and column from 1.
 pub(super) type YamlFault = (String, Option<(usize, usize)>);
 
 /// Reads a text.
@@ -19,13 +19,13 @@ pub(super) type YamlFault = (String, Option<(usize, usize)>);
 pub(super) fn read(text: &str) -> Result<Value, YamlFault> {
     let value: super::json::Strict = serde_saphyr::from_str_with_options(text, options()).map_err(|error| {
         let at = error.location().and_then(|at| place(at.line(), at.column()));
-        (words(error.without_snippet()), at)
+        (message(error.without_snippet()), at)
     })?;
     Ok(value.0)
 }
 
 /// What is wrong, without the place.
-fn words(error: &Error) -> String {
+fn message(error: &Error) -> String {
     match error {
         Error::Budget { breach: BudgetBreach::Documents { .. }, .. } | Error::MultipleDocuments { .. } => {
             "the text holds several documents; a plan must be one".into()
@@ -42,12 +42,12 @@ fn words(error: &Error) -> String {
         Error::BinaryNotUtf8 { .. } => "`!!binary` must hold text".into(),
         Error::MergeValueNotMapOrSeqOfMaps { .. } => "`<<` must refer to an object".into(),
         other => {
-            let words = other.to_string();
-            let words = words.lines().next().unwrap_or_default().trim();
-            let words = words.strip_prefix("error: ").unwrap_or(words);
-            // The place is told beside the words.
-            let words = words.rsplit_once(" at line ").map_or(words, |(words, _)| words);
-            format!("not YAML: {words}")
+            let text = other.to_string();
+            let text = text.lines().next().unwrap_or_default().trim();
+            let text = text.strip_prefix("error: ").unwrap_or(text);
+            // The place is given beside the message.
+            let text = text.rsplit_once(" at line ").map_or(text, |(text, _)| text);
+            format!("not YAML: {text}")
         }
     }
 }
@@ -160,7 +160,7 @@ impl<'de> Visitor<'de> for TreeVisitor {
     }
 }
 
-/// Columns of a line up to which a list of plain values stands in one.
+/// Columns of a line up to which a list of plain values is written in one.
 const LINE: usize = 100;
 
 /// Writes a value, with a line break at its end.
@@ -177,7 +177,7 @@ pub(super) fn write(value: &Value) -> String {
     out
 }
 
-/// Where a plain text stands: commas and brackets mean something in a flow.
+/// Where a plain text is: commas and brackets mean something in a flow.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Within {
     Block,
@@ -190,7 +190,7 @@ fn write_map(map: &Map<String, Value>, indent: usize, out: &mut String) {
         if i > 0 {
             pad(indent, out);
         }
-        out.push_str(&text(key, Within::Block));
+        out.push_str(&bare_or_quoted(key, Within::Block));
         out.push(':');
         match value {
             Value::Object(map) if !map.is_empty() => {
@@ -239,9 +239,9 @@ fn pad(indent: usize, out: &mut String) {
     out.extend(std::iter::repeat_n(' ', indent));
 }
 
-fn line_end(words: &str, out: &mut String) {
+fn line_end(text: &str, out: &mut String) {
     out.push(' ');
-    out.push_str(words);
+    out.push_str(text);
     out.push('\n');
 }
 
@@ -259,29 +259,29 @@ fn flow(list: &[Value], column: usize) -> Option<String> {
 
 fn scalar(value: &Value, within: Within) -> String {
     match value {
-        Value::String(words) => text(words, within),
+        Value::String(text) => bare_or_quoted(text, within),
         other => other.to_string(),
     }
 }
 
-fn text(words: &str, within: Within) -> String {
-    if is_plain(words, within) { words.to_owned() } else { quoted(words) }
+fn bare_or_quoted(text: &str, within: Within) -> String {
+    if is_plain(text, within) { text.to_owned() } else { quoted(text) }
 }
 
-/// Whether a text can't be taken for anything else when it stands without quotes.
-fn is_plain(words: &str, within: Within) -> bool {
-    let starts = words.chars().next().is_some_and(|c| c.is_alphabetic() || c == '_');
+/// Whether a text can't be taken for anything else when it is without quotes.
+fn is_plain(text: &str, within: Within) -> bool {
+    let starts = text.chars().next().is_some_and(|c| c.is_alphabetic() || c == '_');
     let allowed = |c: char| c.is_alphanumeric() || " _-./+=;!?%'()".contains(c) || (within == Within::Block && c == ',');
-    let lower = words.to_ascii_lowercase();
+    let lower = text.to_ascii_lowercase();
     let is_word = ["true", "false", "null", "yes", "no", "on", "off", "y", "n", "inf", "nan"].contains(&lower.as_str());
-    starts && !words.ends_with(' ') && !is_word && words.chars().all(allowed) && safe_json(words) == words
+    starts && !text.ends_with(' ') && !is_word && text.chars().all(allowed) && safe_json(text) == text
 }
 
 /// In double quotes, with everything that a terminal would obey or hide written as an escape.
-fn quoted(words: &str) -> String {
-    let mut out = String::with_capacity(words.len() + 2);
+fn quoted(text: &str) -> String {
+    let mut out = String::with_capacity(text.len() + 2);
     out.push('"');
-    for c in words.chars() {
+    for c in text.chars() {
         match c {
             '"' => out.push_str("\\\""),
             '\\' => out.push_str("\\\\"),
@@ -303,7 +303,7 @@ fn quoted(words: &str) -> String {
     out
 }
 
-/// Whether a text of several lines can stand as it is.
+/// Whether a text of several lines can be written as it is.
 fn is_literal(text: &str) -> bool {
     let breaks = text.trim_end_matches('\n').contains('\n');
     breaks && !text.ends_with("\n\n") && text.lines().all(|line| safe_json(line) == line && !line.ends_with(' ')) && !text.contains('\r')

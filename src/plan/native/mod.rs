@@ -1,4 +1,4 @@
-//! The native form of a plan: how `Plan`, `Node` and `Edge` stand in JSON. Reading tells where (a path such as `nodes[2].retry`)
+//! The native form of a plan: how `Plan`, `Node` and `Edge` are in JSON. Reading tells where (a path such as `nodes[2].retry`)
 //! and what is wrong; writing leaves absent fields out. Fields that this version doesn't know stay in `ext` and are written back;
 //! an explicit `null` counts as absent.
 
@@ -9,7 +9,8 @@ pub(super) use tests::every_work;
 mod tests;
 mod write;
 
-pub(crate) use read::kind;
+pub use super::fields::ShapeError;
+pub(crate) use super::fields::kind;
 pub(in crate::plan) use read::{EDGE_FIELDS, PLAN_FIELDS, is_node_field, node_fields};
 pub use read::{MAX_DEPTH, MAX_NODES};
 pub use read::{body_from_value, edge_from_value, node_from_value, plan_from_value};
@@ -22,19 +23,6 @@ use serde_json::Value;
 
 /// The format version that this program reads and writes.
 pub const FORMAT: u64 = 1;
-
-/// Why a JSON value is not a plan, and where.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("{}{message}", prefix(.path))]
-pub struct ShapeError {
-    /// The place within the document, such as `nodes[2].args`; empty for the document itself.
-    pub path: String,
-    pub message: String,
-}
-
-fn prefix(path: &str) -> String {
-    if path.is_empty() { String::new() } else { format!("`{path}`: ") }
-}
 
 impl Serialize for Plan {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {

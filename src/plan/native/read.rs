@@ -347,15 +347,3 @@ fn policy(fields: &mut Fields) -> Result<Policy, ShapeError> {
     }
     serde_path_to_error::deserialize(Value::Object(written)).map_err(|error| fields.inside("", &error))
 }
-
-/// A JSON value's kind in words.
-pub(crate) fn kind(value: &Value) -> &'static str {
-    match value {
-        Value::Null => "null",
-        Value::Bool(_) => "true or false",
-        Value::Number(_) => "a number",
-        Value::String(_) => "text",
-        Value::Array(_) => "a list",
-        Value::Object(_) => "an object",
-    }
-}

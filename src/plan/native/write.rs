@@ -168,7 +168,7 @@ fn object_of(value: &impl Serialize) -> Map<String, Value> {
     serde_json::to_value(value).map_or_else(|_| Map::new(), object)
 }
 
-/// Unknown fields never take the place of known ones. A field of another dialect whose name is `taken` here stands in an object of its
+/// Unknown fields never take the place of known ones. A field of another dialect whose name is `taken` here is in an object of its
 /// own, so that it isn't read as what it doesn't mean.
 fn put_ext(map: &mut Map<String, Value>, ext: &Map<String, Value>, taken: impl Fn(&str, &Value) -> bool) {
     let mut apart = Map::new();

@@ -1,4 +1,4 @@
-//! Where the stages of a document stand: a list of objects, an object by id, or a list of ids with the objects beside it; all of it
+//! Where the stages of a document are: a list of objects, an object by id, or a list of ids with the objects beside it; all of it
 //! at the top or inside of a `workflow`. What isn't the plain list is noted, so that the document is written back as it was.
 
 use crate::plan::fields::{is_quiet, step};
@@ -10,7 +10,7 @@ pub(in super::super) const LAYOUT: &str = "stages_layout";
 /// Objects that may hold `stages` and `edges`.
 pub(in crate::plan) const GRAPHS: [&str; 4] = ["workflow", "graph", "workflow_graph", "pipeline"];
 
-/// One stage as it stands.
+/// One stage as it is.
 pub(super) struct PlacedStage {
     pub path: String,
     /// Its id, where an object's key tells it.
@@ -76,7 +76,7 @@ fn own_id(stage: &Value) -> Option<&str> {
     field("stage_id").or_else(|| field("id"))
 }
 
-/// Stages whose ids stand in a list: the objects are found under another name, by their ids or as entries by id.
+/// Stages whose ids are in a list: the objects are found under another name, by their ids or as entries by id.
 fn beside(
     list: Vec<Value>,
     path: &str,
@@ -142,7 +142,7 @@ fn beside(
     Ok(placed)
 }
 
-/// How the stages of a plan stood when it was read.
+/// How the stages of a plan were laid out when it was read.
 #[derive(Default)]
 pub(super) struct StagesLayout<'n> {
     note: Option<&'n Map<String, Value>>,
@@ -167,7 +167,7 @@ impl<'n> StagesLayout<'n> {
         }
     }
 
-    /// The name of what `stages` and maybe `edges` stand inside, with a point behind it.
+    /// The name of what `stages` and maybe `edges` are inside, with a point behind it.
     fn prefix(&self) -> String {
         self.text("graph").map(|name| format!("{name}.")).unwrap_or_default()
     }
@@ -236,7 +236,7 @@ impl<'n> StagesLayout<'n> {
                 for place in places {
                     match place {
                         Value::String(id) => objects.extend(stages.iter().find(|(known, _)| known == id).map(|(_, stage)| stage.clone())),
-                        // What is no stage of the plan stands in a list, as it was.
+                        // What is no stage of the plan is in a list, as it was.
                         other => objects.extend(other.as_array().into_iter().flatten().cloned()),
                     }
                 }

@@ -1,6 +1,6 @@
 //! From a plan to a stage document.
 
-use super::super::Loss;
+use super::super::draft::Loss;
 use super::super::draft::{DocumentDraft, rename};
 use super::super::forms::DocumentPart;
 use super::layout::StagesLayout;
@@ -9,7 +9,7 @@ use crate::plan::{Node, NodeId, Plan};
 use serde_json::{Map, Value, json};
 
 pub(in super::super) fn write(plan: &Plan) -> (Value, Vec<Loss>) {
-    let mut draft = DocumentDraft::new(plan, DIALECT, |work| StageType::of(work).is_some());
+    let mut draft = DocumentDraft::new(plan, DIALECT);
     let mut document = Map::new();
     draft.head(&mut document, &[]);
     let note = if draft.is_same() { StagesLayout::of(&plan.ext) } else { StagesLayout::default() };
