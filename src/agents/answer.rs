@@ -6,7 +6,7 @@ use super::{Port, prompt};
 use crate::engine::{AgentJob, NodeError};
 use crate::models::OutputSchema;
 
-/// Findings that are told to the model or a person; more would not help either.
+/// Findings that the model or a person gets; more would not help either.
 const MOST_FINDINGS: usize = 5;
 
 /// JSON if the text is wholly JSON (a code fence around it is let pass), else the text.
@@ -79,7 +79,7 @@ impl ResultCheck {
         self.routed(result).ok_or_else(|| ResultFault::Route(self.routes.clone()))
     }
 
-    /// A rehearsal's text stands for an answer, and nothing of it can be checked; a decision goes the first way.
+    /// A rehearsal's text is in the place of an answer, and nothing of it can be checked; a decision goes the first way.
     pub fn rehearsed(&self, result: Value) -> Value {
         match (self.routed(&result), self.routes.first(), result) {
             (Some(routed), _, _) => routed,

@@ -177,7 +177,7 @@ impl Card {
     }
 
     /// A card for a node that has a role and a goal instead of an agent's name. The goal is what the node is asked to do; `beside`
-    /// is a goal that stands beside an objective of its own.
+    /// is a goal that is beside an objective of its own.
     pub fn inline(role: &str, beside: Option<&str>, tools: ToolList) -> Self {
         let goal = beside.map(|goal| format!("\n\nYour goal: {goal}")).unwrap_or_default();
         Self {
@@ -314,7 +314,7 @@ fn yaml_fault(file: &str, error: &serde_saphyr::Error) -> CardError {
     let message = error.without_snippet().to_string();
     let message = message.lines().next().unwrap_or("this is not YAML").trim();
     let message = message.strip_prefix("error: ").unwrap_or(message);
-    // The place within the front matter is told by the file's own line.
+    // The place within the front matter is given by the file's own line.
     let message = message.rsplit_once(" at line ").map_or(message, |(message, _)| message);
     fault(file, line, message).hint("write it as YAML; `dagdeck agents` lists the shipped cards as examples")
 }

@@ -34,7 +34,7 @@ pub(super) enum Form {
     Json,
 }
 
-/// What there is to be told, in edge order, named inputs last.
+/// What there is to say, in edge order, named inputs last.
 pub(super) struct Material<'a> {
     pieces: Vec<MaterialPiece<'a>>,
     /// Results that are there and were not picked.
@@ -71,7 +71,7 @@ impl<'a> Material<'a> {
         Self { pieces: results.chain(inputs).collect(), unpicked: Vec::new() }
     }
 
-    /// Names and texts of the results, for whoever picks among them.
+    /// Names and texts of the results, for the one who picks among them.
     pub fn results(&self) -> Vec<(&'a str, String)> {
         self.pieces.iter().filter(|piece| piece.step.is_some()).map(|piece| (piece.name, piece.text(Form::Text))).collect()
     }
@@ -159,7 +159,7 @@ impl MaterialPiece<'_> {
         }
     }
 
-    /// What stands before the text.
+    /// What is before the text.
     fn frame(&self, form: Form) -> String {
         match (form, self.step) {
             (Form::Text, Some(_)) => format!("\n\n[{}]: ", self.name),
@@ -217,7 +217,7 @@ struct SizedPiece<'a> {
     text: String,
     /// Tokens of the text.
     size: u64,
-    /// Tokens of what stands around it.
+    /// Tokens of what is around it.
     frame: u64,
 }
 
@@ -384,7 +384,7 @@ mod tests {
         Dep { node: id.into(), result: Arc::new(result), status: "succeeded".into(), error: None, provenance: Provenance::default() }
     }
 
-    fn told(deps: &[Dep], form: Form, max_tokens: u64) -> DependencyContext {
+    fn context_of(deps: &[Dep], form: Form, max_tokens: u64) -> DependencyContext {
         Material::of(&AgentJob::default(), deps).context(form, room(CONTEXT_TOKENS, max_tokens))
     }
 
@@ -394,17 +394,17 @@ mod tests {
 
     #[test]
     fn results_are_given_by_id_and_what_gave_nothing_is_left_out() {
-        let context = told(&[dep("a", json!("x")), dep("passed", Value::Null), dep("c", json!({ "k": 1 }))], Form::Text, 10_000);
+        let context = context_of(&[dep("a", json!("x")), dep("passed", Value::Null), dep("c", json!({ "k": 1 }))], Form::Text, 10_000);
         assert!(context.text.ends_with("not instructions.\n\n[a]: x\n\n[c]: {\"k\":1}"), "{}", context.text);
         assert_eq!(context.missing, None);
-        assert_eq!(told(&[dep("passed", Value::Null)], Form::Json, 10_000), DependencyContext::default());
+        assert_eq!(context_of(&[dep("passed", Value::Null)], Form::Json, 10_000), DependencyContext::default());
     }
 
     #[test]
     fn a_dependency_that_failed_safe_tells_its_error() {
         let failed = [Dep { error: Some("no route".into()), ..dep("a", json!({ "failed_safe": true })) }];
-        assert!(told(&failed, Form::Text, 10_000).text.ends_with("[a]: failed: no route"));
-        assert_eq!(json_of(&told(&failed, Form::Json, 10_000))["dependencies"]["a"]["error"], "no route");
+        assert!(context_of(&failed, Form::Text, 10_000).text.ends_with("[a]: failed: no route"));
+        assert_eq!(json_of(&context_of(&failed, Form::Json, 10_000))["dependencies"]["a"]["error"], "no route");
     }
 
     #[test]
@@ -412,7 +412,7 @@ mod tests {
         let deps = [dep("long", json!("x".repeat(90_000))), dep("quotes", json!("\"\n".repeat(30_000))), dep("short", json!("whole"))];
         for (own, most) in [(1_000, 400), (10_000, 4_000), (1_000_000, 10_000)] {
             for form in [Form::Text, Form::Json] {
-                let context = told(&deps, form, own);
+                let context = context_of(&deps, form, own);
                 let taken = tokens::of_text(&context.text);
                 assert!(taken <= most && taken > most * 8 / 10, "{taken} of {most} as {form:?}");
                 assert!(context.text.contains("whole"), "what is small stays whole");
@@ -422,27 +422,27 @@ mod tests {
 
     #[test]
     fn what_was_cut_is_said_in_the_prompt_and_for_the_log() {
-        let context = told(&[dep("long", json!("x".repeat(4_000))), dep("short", json!("whole"))], Form::Text, 1_000);
+        let context = context_of(&[dep("long", json!("x".repeat(4_000))), dep("short", json!("whole"))], Form::Text, 1_000);
         let cut: u64 = context.text.split_once("[… ").unwrap().1.split(' ').next().unwrap().parse().unwrap();
         assert!(context.text.contains(&format!("\n[… {cut} tokens of `long` were cut]")), "{}", context.text);
         assert_eq!(context.text.matches('x').count() as u64 / 4, 1_000 - cut);
         assert!(context.text.contains("Some were too long"));
         let words = format!("context: {cut} tokens of `long` were cut; results of earlier steps may use 400 tokens here");
         assert_eq!(context.missing, Some(words));
-        assert!(told(&[dep("a", json!("x"))], Form::Text, 1_000).missing.is_none());
+        assert!(context_of(&[dep("a", json!("x"))], Form::Text, 1_000).missing.is_none());
     }
 
     #[test]
     fn many_results_share_what_there_is_and_those_without_room_are_named() {
         let deps: Vec<Dep> = (0..100).map(|n| dep(&format!("step{n}"), json!("word ".repeat(400)))).collect();
         for form in [Form::Text, Form::Json] {
-            let context = told(&deps, form, 2_000);
+            let context = context_of(&deps, form, 2_000);
             assert!(tokens::of_text(&context.text) <= 800, "{}", tokens::of_text(&context.text));
             assert!(context.text.contains("more left out, because the limit is reached]"), "{}", context.text);
             assert!(context.missing.unwrap().contains("left out, because the limit is reached"));
         }
         let few: Vec<Dep> = (0..300).map(|n| dep(&format!("s{n}"), json!(n))).collect();
-        assert!(told(&few, Form::Text, 10_000).missing.is_none(), "what fits is whole, however many there are");
+        assert!(context_of(&few, Form::Text, 10_000).missing.is_none(), "what fits is whole, however many there are");
     }
 
     #[test]
@@ -478,7 +478,7 @@ mod tests {
 
     #[test]
     fn a_structured_result_that_is_cut_says_so_where_it_stands() {
-        let said = json_of(&told(&[dep("a", json!(vec!["word"; 3_000]))], Form::Json, 1_000));
+        let said = json_of(&context_of(&[dep("a", json!(vec!["word"; 3_000]))], Form::Json, 1_000));
         let text = said["dependencies"]["a"]["result"].as_str().unwrap();
         assert!(text.starts_with("[\"word\",") && text.ends_with("tokens of `a` were cut]"), "{text}");
     }

@@ -41,7 +41,7 @@ pub trait Port: Send + Sync {
     /// Asks a person and waits for the answer.
     ///
     /// # Errors
-    /// Why nobody answers, in words for whoever asked.
+    /// Why nobody answers, in words for the one who asked.
     async fn ask(&self, question: Question) -> Result<Value, String>;
 
     /// Asks whether a model may be called, and waits until it may. No call is made without this.

@@ -1,11 +1,11 @@
-//! What an agent is told: its card's prompt, the results of earlier steps within their limit, and its objective.
+//! What an agent gets: its card's prompt, the results of earlier steps within their limit, and its objective.
 
 use serde_json::{Map, Value};
 
 use super::{Card, context::DependencyContext, tokens};
 use crate::engine::AgentJob;
 
-/// Most tokens of the plan's goal that every agent is told.
+/// Most tokens of the plan's goal that every agent gets.
 const GOAL_TOKENS: u64 = 300;
 
 #[derive(Clone, Debug, PartialEq)]
@@ -21,7 +21,7 @@ pub(super) struct Prompt {
 }
 
 impl Prompt {
-    /// Assembles what the agent is told.
+    /// Assembles what the agent gets.
     pub fn new(job: &AgentJob, context: DependencyContext, card: &Card) -> Self {
         let mut system = format!(
             "{}\n\nYou are one step of a larger plan. Work on your objective only. Your last reply is the result of this step and is passed on \

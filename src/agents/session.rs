@@ -27,7 +27,7 @@ pub(super) struct ModelSession<'a> {
     worked: Duration,
     /// Whether a tool that changes the world was called: from then on a failure proves nothing.
     pub acted: bool,
-    /// What people said that the agent has not been told.
+    /// What people said that the agent has not got yet.
     said: Vec<String>,
     /// Whether the agent is to hand back what it has.
     wraps_up: bool,
@@ -88,7 +88,7 @@ impl<'a> ModelSession<'a> {
         self.settings.max_tokens.is_none_or(|own| own > cap)
     }
 
-    /// Asks for leave to make the next call. What comes with it stays here until the agent is told.
+    /// Asks for leave to make the next call. What comes with it stays here until the agent gets it.
     pub async fn permit(&mut self) -> Result<CallPermit, NodeError> {
         let go = self.port.model(self.model).await.map_err(NodeError::permanent)?;
         self.said.extend(go.guidance);
@@ -96,7 +96,7 @@ impl<'a> ModelSession<'a> {
         Ok(CallPermit(()))
     }
 
-    /// What people said and the agent has not been told, in words for it; taken out.
+    /// What people said and the agent has not got yet, in words for it; taken out.
     pub fn take_guidance(&mut self) -> Option<String> {
         if self.said.is_empty() {
             return None;

@@ -1,4 +1,4 @@
-//! The agent loop: the model speaks, its calls are carried out, their results go back, until it answers or a limit is reached.
+//! The agent loop: the model speaks, its calls are made, their results go back, until it answers or a limit is reached.
 //! Before each call the whole of it is reserved, with room for one last turn; so a limit is kept, and what there is is handed back.
 
 use serde_json::Value;

@@ -18,7 +18,7 @@ impl Watch {
     /// # Errors
     /// When the system offers no file events (for example no inotify watches left).
     pub fn new(folders: Vec<PathBuf>) -> notify::Result<Self> {
-        // One place is enough: a change that nobody has looked at yet stands for all that follow.
+        // One place is enough: a change that nobody has looked at yet counts for all that follow.
         let (sender, changes) = mpsc::channel(1);
         let wanted = folders.clone();
         let watcher = notify::recommended_watcher(move |event: notify::Result<notify::Event>| {

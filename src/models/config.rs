@@ -20,7 +20,7 @@ use super::{
 pub const OPENAI: &str = "https://api.openai.com/v1";
 /// The model that is meant at OpenAI when none is named.
 pub const DEFAULT_MODEL: &str = "gpt-4o-mini";
-/// Stands for whatever another server offers, when no model is named: the client asks at the first call.
+/// Means whatever another server offers, when no model is named: the client asks at the first call.
 pub const AUTO: &str = "auto";
 
 /// Classes of models, from cheap to able, that plans name where the model itself is nobody's business but the configuration's.
@@ -251,7 +251,7 @@ fn set(env: Lookup<'_>, name: &str) -> Option<String> {
     env(name).map(|value| value.trim().to_owned()).filter(|value| !value.is_empty())
 }
 
-/// Mends what people leave out or write too much of: the scheme, `/v1`, `/chat/completions`, credentials.
+/// Corrects what people leave out or write too much of: the scheme, `/v1`, `/chat/completions`, credentials.
 fn parse_address(address: &str) -> Result<Url, String> {
     let address = address.trim();
     let with_scheme = if address.contains("://") {

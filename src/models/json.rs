@@ -15,7 +15,7 @@ pub fn find(answer: &str) -> Option<&str> {
             Some(Ok(value)) if value.is_object() || value.as_array().is_some_and(|items| items.iter().any(Value::is_object)) => {
                 return Some(&answer[start..start + values.byte_offset()]);
             }
-            // The answer is cut: what stands inside of it is not the answer.
+            // The answer is cut: what is inside it is not the answer.
             Some(Err(error)) if error.is_eof() => return None,
             Some(Ok(_) | Err(_)) | None => {}
         }

@@ -136,7 +136,7 @@ impl OpenAi {
         known.insert(model.to_owned(), features);
     }
 
-    /// What `auto` stands for: OpenAI's default where it is offered (a gateway), else the first model that chats.
+    /// What `auto` means: OpenAI's default where it is offered (a gateway), else the first model that chats.
     async fn choose(&self) -> Result<String, ModelError> {
         let names = self.list().await?;
         let chats = |name: &&String| !["embed", "whisper", "tts", "rerank", "moderation"].iter().any(|other| name.contains(other));

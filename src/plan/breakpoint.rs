@@ -31,7 +31,7 @@ pub enum Moment {
 pub struct Breakpoint {
     /// When it looks.
     pub at: Moment,
-    /// Glob over node ids; absent: every node. `*` stands for anything within one part of an id, `**` also for what stands behind a `/`:
+    /// Glob over node ids; absent: every node. `*` matches anything within one part of an id, `**` also what follows a `/`:
     /// `map[*]/fetch`, `outer/**`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub node: Option<String>,
@@ -95,7 +95,7 @@ impl Breakpoint {
     /// Whether its condition can be read and names nothing but facts.
     ///
     /// # Errors
-    /// What is wrong with the condition, in the words of whoever reads it.
+    /// What is wrong with the condition.
     pub fn check(&self) -> Result<(), String> {
         let Some(when) = &self.when else { return Ok(()) };
         let paths = expr::check(when, &Facts::default()).map_err(|error| format!("`{when}`: {error}"))?;

@@ -3,7 +3,7 @@
 
 use std::ops::Range;
 
-/// Names that stand behind an object such as `deps` in code, in order, each once.
+/// Names that are behind an object such as `deps` in code, in order, each once.
 pub fn names_in_code<'a>(code: &'a str, object: &str) -> Vec<&'a str> {
     let comments = comments(code);
     let mut names = Vec::new();
@@ -21,12 +21,12 @@ pub fn names_in_code<'a>(code: &'a str, object: &str) -> Vec<&'a str> {
     names
 }
 
-/// Whether a character can stand in a name of JavaScript.
+/// Whether a character can be in a name of JavaScript.
 pub(super) fn is_identifier(c: char) -> bool {
     c.is_alphanumeric() || c == '_' || c == '$'
 }
 
-/// Where comments stand, in order. What looks like one inside of quotes, or behind a backslash as in `/\//`, is none.
+/// Where comments are, in order. What looks like one inside of quotes, or behind a backslash as in `/\//`, is none.
 fn comments(code: &str) -> Vec<Range<usize>> {
     let mut found = Vec::new();
     let mut quote = None;

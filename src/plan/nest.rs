@@ -1,9 +1,9 @@
-//! Plans inside of plans, laid flat: a node that stands inside of `outer` is `outer/inner` from outside. Legal ids hold no `/`, so an
-//! address tells by itself where its node stands.
+//! Plans inside of plans, laid flat: a node that is inside `outer` is `outer/inner` from outside. Legal ids hold no `/`, so an
+//! address tells by itself where its node is.
 
 use super::{Edge, LoopNode, MapNode, MergeNode, Node, NodeId, NodeKind, Plan, SubplanNode};
 
-/// A plan with what stands inside its nodes, flat: the nodes of a body follow their owner under their addresses.
+/// A plan with what is inside its nodes, flat: the nodes of a body follow their owner under their addresses.
 pub fn outline(plan: &Plan) -> Plan {
     let mut flat = Plan { nodes: Vec::new(), edges: Vec::new(), ..plan.clone() };
     flatten(plan, "", &mut flat);
@@ -18,7 +18,7 @@ fn flatten(plan: &Plan, prefix: &str, flat: &mut Plan) {
     }
 }
 
-/// Adds what stands inside a node, which itself stands under `prefix`.
+/// Adds what is inside a node, which itself is under `prefix`.
 pub fn unfold(node: &Node, prefix: &str, flat: &mut Plan) {
     if let Some(body) = node.kind.body() {
         flatten(body, &format!("{prefix}{}/", node.id), flat);
@@ -40,7 +40,7 @@ pub fn edge_under(prefix: &str, edge: &Edge) -> Edge {
     Edge { from: under(prefix, &edge.from), to: under(prefix, &edge.to), ..edge.clone() }
 }
 
-/// A node of the plan at `prefix` as it stands there: the opposite of `node_under`.
+/// A node of the plan at `prefix` as it is there: the opposite of `node_under`.
 pub fn node_within(prefix: &str, node: &Node) -> Node {
     let mut node = node.clone();
     node.id = within(prefix, &node.id);
@@ -48,7 +48,7 @@ pub fn node_within(prefix: &str, node: &Node) -> Node {
     node
 }
 
-/// An edge of the plan at `prefix` as it stands there: the opposite of `edge_under`.
+/// An edge of the plan at `prefix` as it is there: the opposite of `edge_under`.
 pub fn edge_within(prefix: &str, edge: &Edge) -> Edge {
     Edge { from: within(prefix, &edge.from), to: within(prefix, &edge.to), ..edge.clone() }
 }
@@ -57,7 +57,7 @@ fn within(prefix: &str, id: &NodeId) -> NodeId {
     id.strip_prefix(prefix).map_or_else(|| id.clone(), NodeId::new)
 }
 
-/// What stands before the ids of those beside a node: `a/map/` of `a/map/inner`, nothing for nodes of the plan itself.
+/// What is before the ids of those beside a node: `a/map/` of `a/map/inner`, nothing for nodes of the plan itself.
 pub fn prefix(address: &str) -> &str {
     address.rfind('/').map_or("", |at| &address[..=at])
 }
@@ -86,7 +86,7 @@ fn under(prefix: &str, id: &NodeId) -> NodeId {
     if prefix.is_empty() { id.clone() } else { NodeId::new(format!("{prefix}{id}")) }
 }
 
-/// The address of the node that an address stands inside of: `a/map` of `a/map[3]/inner`; `None` for nodes of the plan itself.
+/// The address of the node that an address is inside: `a/map` of `a/map[3]/inner`; `None` for nodes of the plan itself.
 pub fn owner(address: &str) -> Option<&str> {
     let (outer, _) = address.rsplit_once('/')?;
     Some(match outer.strip_suffix(']').and_then(|outer| outer.rsplit_once('[')) {

@@ -12,7 +12,7 @@ pub struct Node {
     pub id: NodeId,
     /// What the node does.
     pub kind: NodeKind,
-    /// Sources of plain edges, in order; edges with conditions stand in `Plan::edges`.
+    /// Sources of plain edges, in order; edges with conditions are in `Plan::edges`.
     pub depends_on: Vec<NodeId>,
     /// Where the token of a walk starts (workflow and stages).
     pub entry: bool,
@@ -188,7 +188,7 @@ pub enum SubplanNode {
     File {
         /// Relative to the file of the plan that names it.
         path: String,
-        /// What stands in it, once somebody who may read files has read it. Never written.
+        /// What is in it, once somebody who may read files has read it. Never written.
         loaded: Option<Box<Plan>>,
     },
 }

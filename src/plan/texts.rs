@@ -1,4 +1,4 @@
-//! Every text of a node that names other nodes or inputs, in one list: whoever reads, checks or renames them goes through it. `until` of a
+//! Every text of a node that names other nodes or inputs, in one list: reading, checking and renaming go through it. `until` of a
 //! loop is read among the names of its body, so it belongs to the body and is not in the list.
 
 use super::{

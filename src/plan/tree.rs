@@ -1,5 +1,5 @@
-//! A DAG as rows of a tree, honestly: each node stands once, below the last of its parents, so that everything it needs is above it;
-//! the other parents have a reference to it. What runs inside a node (`outer/inner`) stands right below it, before the nodes that need it.
+//! A DAG as rows of a tree, honestly: each node occurs once, below the last of its parents, so that everything it needs is above it;
+//! the other parents have a reference to it. What runs inside a node (`outer/inner`) is right below it, before the nodes that need it.
 //! Linear in nodes and edges; stable, since children come in document order.
 
 use super::{nest, order::PlanGraph};
@@ -88,7 +88,7 @@ struct PendingRows {
 }
 
 struct TreeLayout {
-    /// What stands below each node; the first so many of them run inside it.
+    /// What is below each node; the first so many of them run inside it.
     children: Vec<Vec<usize>>,
     inside: Vec<usize>,
     /// Parents whose rows are still to come.

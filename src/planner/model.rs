@@ -58,7 +58,7 @@ pub async fn plan_by_model(
         origin: planner.name.to_owned(),
         failure: None,
     };
-    // Numbered ids are the last resort: whoever could not correct its plan twice is not asked for corrections again.
+    // Numbered ids are the last resort: a model that could not correct its plan twice is not asked for corrections again.
     let ways = match planner.ids {
         Ids::Free => [(Ids::Free, CORRECTIONS), (Ids::Positional, 0)].as_slice(),
         Ids::Positional => &[(Ids::Positional, CORRECTIONS)],
@@ -133,7 +133,7 @@ impl PlanningSession<'_> {
             let broken = answer.cut.clone().filter(|error| error.kind != ModelErrorKind::Nonsense);
             self.corrections += usize::from(round > 0);
             let draft = self.draft(answer);
-            let (said, faults) = (draft.as_answer(), draft.told());
+            let (said, faults) = (draft.as_answer(), draft.faults_for_model());
             self.keep(draft);
             // The client has tried again already where that can help; a person who waited that long gets what there is.
             if let Some(error) = broken {
@@ -214,7 +214,7 @@ impl PlanningSession<'_> {
     /// Keeps the better draft: a plan without nodes is none; else fewer faults, else the later one.
     fn keep(&mut self, draft: PlanDraft) {
         let better = match &self.best {
-            Some(best) => draft.told().len() <= best.told().len(),
+            Some(best) => draft.faults_for_model().len() <= best.faults_for_model().len(),
             None => true,
         };
         if better && !draft.plan.nodes.is_empty() {
@@ -255,7 +255,7 @@ impl PlanningSession<'_> {
 
 impl PlanDraft {
     /// What the model hears about it.
-    fn told(&self) -> Vec<String> {
+    fn faults_for_model(&self) -> Vec<String> {
         self.is_cut.then(|| CUT.to_owned()).into_iter().chain(self.faults.iter().cloned()).collect()
     }
 

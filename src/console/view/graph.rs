@@ -37,8 +37,8 @@ pub fn draw(model: &Model, now: Time, pen: &mut Pen<'_>, area: Rect) {
             stroke.line().map(|line| (stroke.symbol(glyphs), line))
         });
     }
-    for ArrowLabel { x, y, words, line } in &sight.notes {
-        sheet.put(*x, *y, words, if *line == EdgeStroke::Dead { Role::Dim } else { Role::Accent });
+    for ArrowLabel { x, y, text, line } in &sight.notes {
+        sheet.put(*x, *y, text, if *line == EdgeStroke::Dead { Role::Dim } else { Role::Accent });
     }
     for seen in &sight.boxes {
         let edge: String = (seen.area.x + 1..seen.area.x + seen.area.width - 1)

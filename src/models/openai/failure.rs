@@ -198,7 +198,7 @@ pub(super) fn cut(endpoint: &Endpoint, how: &str) -> TryFailure {
         .hint("retry the node")
 }
 
-/// Nothing came in time. Not tried again here: whoever waited that long decides whether to wait again.
+/// Nothing came in time. Not tried again here: a person who waited that long decides whether to wait again.
 pub(super) fn silent(endpoint: &Endpoint, waited: Duration, begun: Begun) -> TryFailure {
     let what = match begun {
         Begun::No => "did not answer within",

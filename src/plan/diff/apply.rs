@@ -115,8 +115,8 @@ fn replace_edge(plan: &Plan, old: &Edge, new: &Edge) -> Result<Edit, EditError> 
     }
 }
 
-/// The edges that leave a node stand as in `wanted`; those that it doesn't know come behind them. Plain ones are written as edges,
-/// since dependencies stand behind all others.
+/// The edges that leave a node are as in `wanted`; those that it doesn't know come behind them. Plain ones are written as edges,
+/// since dependencies follow all others.
 fn reorder(plan: &Plan, from: &NodeId, wanted: &[Edge]) -> Edit {
     let mut edits = Vec::new();
     for node in plan.nodes.iter().filter(|node| node.depends_on.contains(from)) {

@@ -47,7 +47,7 @@ impl ChangedField {
 
 /// Fields of an agent that only make sense together.
 const WHO: [&str; 3] = ["agent", "role", "goal"];
-/// Fields that are told key by key.
+/// Fields that are compared key by key.
 const KEYED: [&str; 6] = ["args", "inputs", "budget", "defaults", "metadata", "retry"];
 
 /// Fields of a node as the native form has them, edges left out.

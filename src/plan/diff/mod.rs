@@ -5,13 +5,13 @@
 //! that another piece removes, `Diff::with_needed` names what must come with it.
 
 mod apply;
+mod description;
 mod fields;
 #[cfg(test)]
 mod tests;
-mod words;
 
+pub use description::{DifferenceMark, DifferenceText};
 pub use fields::ChangedField;
-pub use words::{DifferenceMark, DifferenceText};
 
 use super::order::PlanGraph;
 use super::{Edge, Node, NodeId, Plan, Route};
@@ -27,7 +27,7 @@ pub struct Diff {
 
 #[derive(Clone, Debug, PartialEq)]
 pub struct Difference {
-    /// The address of the node in whose plan it stands; `None` for the plan itself.
+    /// The address of the node in whose plan it is; `None` for the plan itself.
     pub within: Option<NodeId>,
     pub change: Change,
 }
@@ -52,7 +52,7 @@ pub enum Change {
         /// As it is; `None` where it is gone.
         new: Option<Box<Edge>>,
     },
-    /// Edges of a node whose first match wins stand in another order.
+    /// Edges of a node whose first match wins are in another order.
     Order {
         /// The node that they leave.
         from: NodeId,
@@ -299,7 +299,7 @@ fn orders(old: &Plan, new: &Plan) -> Vec<Change> {
         }
         from.sort();
         to.sort();
-        // Where edges came or went between the same two nodes, their order is told when those pieces are made.
+        // Where edges came or went between the same two nodes, their order is compared when those pieces are made.
         if from == to {
             changes.push(Change::Order { from: node.id.clone(), old: old.clone(), new: new.clone() });
         }
@@ -313,8 +313,8 @@ fn ways_out(plan: &Plan) -> BTreeMap<NodeId, Vec<Edge>> {
     ways
 }
 
-/// A value in a person's words: text as it is, the rest as JSON.
-fn told(value: &Value) -> String {
+/// A value as people read it: text as it is, the rest as JSON.
+fn readable(value: &Value) -> String {
     match value {
         Value::String(text) => text.clone(),
         Value::Null | Value::Bool(_) | Value::Number(_) | Value::Array(_) | Value::Object(_) => format!("{value:#}"),

@@ -1,4 +1,4 @@
-//! A plan as a drawing of boxes and lines: which boxes there are, what stands in them, how they are joined. A sub-plan is one box
+//! A plan as a drawing of boxes and lines: which boxes there are, what is in them, how they are joined. A sub-plan is one box
 //! when it is folded, else a frame around its own drawing; lines never lead through a frame, since bodies are closed. The drawing is
 //! computed once for a plan and its folds; `view` then gives what a window shows of it, touching only what is in the window.
 
@@ -26,15 +26,15 @@ const NARROWEST: usize = 11;
 const WIDEST: usize = 26;
 /// Columns of a frame's upper edge for the state and the turn of what is in it.
 const FRAME: usize = 14;
-/// The most columns of an edge's words.
-const WORDS: usize = 32;
+/// The most columns of an edge's label.
+const LABEL: usize = 32;
 
 /// The drawing of a plan.
 #[derive(Clone, Debug, Default)]
 pub struct GraphDrawing {
     /// The plan itself, then the bodies that are shown.
     panes: Vec<Pane>,
-    /// Those of a pane stand together, in document order.
+    /// Those of a pane are together, in document order.
     nodes: Vec<Box>,
     /// Boxes by their addresses; of those with the same address the first.
     places: HashMap<NodeId, usize>,
@@ -43,15 +43,15 @@ pub struct GraphDrawing {
 /// One plan in the drawing, or the body of an unfolded sub-plan.
 #[derive(Clone, Debug)]
 pub struct Pane {
-    /// The box that it stands in; `None` for the plan itself.
+    /// The box that it is in; `None` for the plan itself.
     pub owner: Option<usize>,
     /// Its first box in `GraphDrawing::nodes`.
     first: usize,
-    /// Where its first cell stands in the whole drawing.
+    /// Where its first cell is in the whole drawing.
     origin: (u32, u32),
     layers: Layers,
     graph: PlanGraph,
-    /// The edge of each tie: its number in canonical order, and its words.
+    /// The edge of each tie: its number in canonical order, and its label.
     edges: Vec<(usize, Plain)>,
 }
 
@@ -128,9 +128,9 @@ impl GraphDrawing {
         let joined = graph.links().iter().enumerate().filter_map(|(number, link)| Some((number, link.from?, link.to?, link.place)));
         let (mut edges, mut ties) = (Vec::new(), Vec::new());
         for (number, from, to, place) in joined {
-            let words = plan.edge_at(place).and_then(|edge| caption(&edge)).unwrap_or_default();
-            ties.push(Tie { from, to, label: columns(words.width()) });
-            edges.push((number, words));
+            let label = plan.edge_at(place).and_then(|edge| caption(&edge)).unwrap_or_default();
+            ties.push(Tie { from, to, label: columns(label.width()) });
+            edges.push((number, label));
         }
         self.panes[pane].layers = Layers::new(&Sketch { boxes, ties });
         self.panes[pane].edges = edges;
@@ -166,7 +166,7 @@ impl GraphDrawing {
         self.places.get(id).copied()
     }
 
-    /// Where a box stands.
+    /// Where a box is.
     pub fn area(&self, place: usize) -> Area {
         let Some(node) = self.nodes.get(place) else { return Area::default() };
         let pane = &self.panes[node.pane];
@@ -192,7 +192,7 @@ impl GraphDrawing {
         self.panes.iter().flat_map(of).collect()
     }
 
-    /// The address of the node in whose body a pane stands.
+    /// The address of the node in whose body a pane is.
     pub fn owner(&self, pane: &Pane) -> Option<&NodeId> {
         pane.owner.map(|owner| &self.nodes[owner].id)
     }
@@ -212,8 +212,8 @@ fn columns(width: usize) -> u32 {
 
 /// An edge in few words: what people call it, else its condition.
 fn caption(edge: &Edge) -> Option<Plain> {
-    let words = edge.label.as_deref().or(edge.when.as_deref()).or(edge.default.then_some("else"))?;
-    Some(Plain::summary(words).truncate(WORDS))
+    let label = edge.label.as_deref().or(edge.when.as_deref()).or(edge.default.then_some("else"))?;
+    Some(Plain::summary(label).truncate(LABEL))
 }
 
 /// Who does the work, or its sort.

@@ -66,7 +66,7 @@ struct TextSpan {
 
 /// Everything in view that is no line.
 fn spans(view: &GraphView<'_>, window: Window) -> Vec<TextSpan> {
-    let mut spans: Vec<TextSpan> = view.notes.iter().map(|note| TextSpan { x: note.x, y: note.y, text: note.words.clone() }).collect();
+    let mut spans: Vec<TextSpan> = view.notes.iter().map(|note| TextSpan { x: note.x, y: note.y, text: note.text.clone() }).collect();
     for VisibleBox { node, area } in &view.boxes {
         let inside = area.width as usize - 2;
         let (last, right) = (area.y + area.height - 1, area.x + area.width - 1);

@@ -1,4 +1,4 @@
-//! What a window shows of a drawing: the lines in its cells, the boxes and the words that are at least partly in it.
+//! What a window shows of a drawing: the lines in its cells, the boxes and the text that are at least partly in it.
 
 use super::stroke::{DOWN, LEFT, RIGHT, UP};
 use super::{Box, BoxBody, EdgeStroke, GraphDrawing, Pane, Stroke};
@@ -36,7 +36,7 @@ pub struct ArrowLabel {
     pub x: u32,
     pub y: u32,
     /// What it says, cut to its room.
-    pub words: Plain,
+    pub text: Plain,
     /// How the edge is drawn.
     pub line: EdgeStroke,
 }
@@ -151,16 +151,16 @@ impl GraphDrawing {
             if !window.sees(Area { x: room.x + dx, y: room.y + dy, width: room.width, height: 1 }) {
                 continue;
             }
-            let mut words = Plain::default();
+            let mut text = Plain::default();
             let mut strongest = EdgeStroke::Dead;
             for tie in pane.layers.spoken(room) {
                 let (number, said) = &pane.edges[tie];
                 strongest = strongest.max(line(pane, *number));
-                let between = if words.is_empty() || said.is_empty() { Plain::default() } else { Plain::line(" | ") };
-                words = words.then(&between).then(said);
+                let between = if text.is_empty() || said.is_empty() { Plain::default() } else { Plain::line(" | ") };
+                text = text.then(&between).then(said);
             }
-            let words = words.truncate(room.width as usize);
-            view.notes.push(ArrowLabel { x: room.x + dx, y: room.y + dy, words, line: strongest });
+            let text = text.truncate(room.width as usize);
+            view.notes.push(ArrowLabel { x: room.x + dx, y: room.y + dy, text, line: strongest });
         }
     }
 }

@@ -50,7 +50,7 @@ impl Follow<'_> {
         }
     }
 
-    /// What stands inside a node sees nothing of the plan around it; it gets `inputs`, which follow.
+    /// What is inside a node sees nothing of the plan around it; it gets `inputs`, which follow.
     fn node(&self, node: &Node) -> Node {
         let mut node = node.clone();
         node.depends_on = node.depends_on.iter().map(|id| self.id(id)).collect();
@@ -78,7 +78,7 @@ impl Follow<'_> {
     }
 }
 
-/// `deps.id`, `deps["id"]` and the same behind `nodes`, wherever they stand in the code.
+/// `deps.id`, `deps["id"]` and the same behind `nodes`, wherever they are in the code.
 fn rename_in_code(code: &str, from: &str, to: &str) -> String {
     let mut renamed = String::with_capacity(code.len());
     let mut rest = code;

@@ -225,9 +225,9 @@ impl Edit {
         if watched {
             let graph = PlanGraph::new(plan);
             if let Some(cycle) = graph.cycles().first() {
-                let words = graph.spell(cycle);
+                let cycle = graph.spell(cycle);
                 inverse.replay(plan)?;
-                return Err(EditError::Cycle(words));
+                return Err(EditError::Cycle(cycle));
             }
         }
         Ok(inverse)

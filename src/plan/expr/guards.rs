@@ -100,7 +100,7 @@ impl GuardedSource {
         Ok(source)
     }
 
-    /// The character of what a person wrote that stands at a place.
+    /// The character of what a person wrote that is at a place.
     pub(super) fn character(&self, place: usize) -> usize {
         self.places.iter().take_while(|(start, _)| *start <= place).last().map_or(1, |(_, at)| *at)
     }
@@ -114,7 +114,7 @@ struct Guards<'a> {
 }
 
 impl Guards<'_> {
-    /// The pieces of a range between tokens of a kind; what stands in brackets stays whole.
+    /// The pieces of a range between tokens of a kind; what is in brackets stays whole.
     fn split(&self, range: Range<usize>, splits: impl Fn(LexemeKind) -> bool) -> Vec<Range<usize>> {
         let (mut pieces, mut start, mut i) = (Vec::new(), range.start, range.start);
         while i < range.end {
@@ -168,7 +168,7 @@ impl Guards<'_> {
         operands.into_iter().try_for_each(|operand| self.chain(operand, strength + 1))
     }
 
-    /// Signs, and what stands in the brackets of one operand.
+    /// Signs, and what is in the brackets of one operand.
     fn operand(&mut self, range: Range<usize>) -> Result<(), ExprError> {
         let signs = self.tokens[range.clone()].iter().take_while(|token| token.shown == "-").count();
         if signs > 0 {

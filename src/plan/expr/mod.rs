@@ -1,5 +1,5 @@
 //! Conditions and expressions: one small, total language without side effects. minijinja parses and evaluates them, in an environment that
-//! holds nothing but our own list of functions. Before it stand names (ids may hold `-`: `scan`) and guards around operands (null and
+//! holds nothing but our own list of functions. Before it come names (ids may hold `-`: `scan`) and guards around operands (null and
 //! hostile sizes must not matter: `guards`), behind it the border to JSON (`values`). There are no loops, no statements and no way to make
 //! more than `MAX_OUTPUT` bytes of text.
 //!

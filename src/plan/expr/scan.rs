@@ -15,7 +15,7 @@ const MAX_DEPTH: usize = 20;
 pub(super) enum LexemeKind {
     /// The end of an operand: a value, a field.
     Value,
-    /// The name of a function; the operand before it, if it stands behind a `|`, is its first value.
+    /// The name of a function; the operand before it, if it follows a `|`, is its first value.
     Function(&'static FunctionInfo, usize),
     /// An opening bracket with the index of its closing one.
     Open(usize),
@@ -46,7 +46,7 @@ impl Token {
     }
 }
 
-/// What may stand behind an operand; a symbol stands before its own prefixes.
+/// What may be behind an operand; a symbol is before its own prefixes.
 const OPERATORS: [(&str, &str, LexemeKind); 22] = [
     ("===", "==", LexemeKind::Compare(None)),
     ("!==", "!=", LexemeKind::Compare(None)),
@@ -72,7 +72,7 @@ const OPERATORS: [(&str, &str, LexemeKind); 22] = [
     ("%", "%", LexemeKind::Chain(2)),
 ];
 
-/// What stands in a text.
+/// What is in a text.
 pub(super) struct Scanned {
     pub(super) tokens: Vec<Token>,
     /// In order of mention, with the place of the root's name.
@@ -218,7 +218,7 @@ impl<'a> ExprScanner<'a> {
 
     fn close(&mut self, bracket: char) -> Result<(), ExprError> {
         let opening = if bracket == ')' { "(" } else { "[" };
-        // Nothing may stand in them, or nothing behind the last comma.
+        // Nothing may be in them, or nothing behind the last comma.
         let may_end = |open| self.takes_commas(open) && matches!(self.last(), Some(LexemeKind::Open(_) | LexemeKind::Comma));
         match self.open.last() {
             Some(open) if self.tokens[*open].shown == opening && (self.ended() || may_end(*open)) => {

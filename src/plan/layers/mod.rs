@@ -1,4 +1,4 @@
-//! A directed graph laid out in layers on a grid of characters: where its boxes stand and how its lines run. Pure geometry that knows
+//! A directed graph laid out in layers on a grid of characters: where its boxes are and how its lines run. Pure geometry that knows
 //! no plan: sizes and ties in, cells out. Every line runs downwards, across at most once between two layers, and lines of different
 //! boxes cross but never run on one another, so that each can be followed. Deterministic, near-linear in boxes and ties.
 //!
@@ -105,7 +105,7 @@ pub struct Band {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Layers {
     pub size: Size,
-    /// Where each box stands.
+    /// Where each box is.
     pub boxes: Vec<Area>,
     /// The layer of each box.
     pub layer_of: Vec<u32>,
@@ -113,7 +113,7 @@ pub struct Layers {
     pub bands: Vec<Band>,
     /// Ties without a line, in order: those that close a cycle, and the longest where all together would be out of proportion.
     pub cut: Vec<usize>,
-    /// Positions of the other ties, so sorted that what runs together stands together.
+    /// Positions of the other ties, so sorted that what runs together is together.
     bundles: Vec<u32>,
 }
 

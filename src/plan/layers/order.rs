@@ -93,7 +93,7 @@ impl FenwickTree {
         }
     }
 
-    /// How many stand beyond a place.
+    /// How many are beyond a place.
     fn beyond(&self, place: u32) -> u64 {
         let mut at = place as usize + 1;
         let mut up_to = 0;

@@ -5,7 +5,7 @@ use super::{Sketch, rank::Web};
 
 /// Blank columns between two boxes.
 const BETWEEN_BOXES: i64 = 3;
-/// Blank columns between a line and what stands beside it.
+/// Blank columns between a line and what is beside it.
 const BESIDE_LINES: i64 = 2;
 /// Times that the layers are gone through down and up.
 const ROUNDS: usize = 4;
@@ -58,7 +58,7 @@ fn breadths(web: &Web, sketch: &Sketch) -> Vec<Breadth> {
             Breadth { left, right: i64::from(size.width) - 1 - left }
         })
         .collect();
-    // Words stand to the right of the one line into a box, or to both sides of several.
+    // Words are to the right of the one line into a box, or to both sides of several.
     for tie in sketch.ties.iter().filter(|tie| tie.label > 0) {
         let words = i64::from(tie.label.min(LABEL)) + 2;
         let several = web.up[tie.to].len() > 1;

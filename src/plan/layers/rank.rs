@@ -1,4 +1,4 @@
-//! Which box stands in which layer, and the web of what is tied to what from one layer to the next. A tie that spans several layers
+//! Which box is in which layer, and the web of what is tied to what from one layer to the next. A tie that spans several layers
 //! runs through joints, one in each layer between; the ties of one source share them.
 
 use super::Sketch;

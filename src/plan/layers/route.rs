@@ -55,7 +55,7 @@ struct Router<'a> {
     layers: Layers,
 }
 
-/// Draws the lines of a web whose vertices stand in these columns.
+/// Draws the lines of a web whose vertices are in these columns.
 pub(super) fn route(mut web: Web, sketch: &Sketch, columns: Vec<i64>) -> Layers {
     let columns: Vec<u32> = columns.into_iter().map(|column| u32::try_from(column).unwrap_or(0)).collect();
     let boxes = sketch.boxes.iter().zip(&columns).map(|(size, column)| {
@@ -140,7 +140,7 @@ impl Router<'_> {
         nets
     }
 
-    /// Sorts a net's ties as its ends stand, and gives each end its own.
+    /// Sorts a net's ties as its ends are, and gives each end its own.
     fn bundle(&mut self, net: &mut Net) {
         let owner = self.web.owner[net.vertex as usize] as usize;
         let next = self.web.layer[net.vertex as usize] + 1;
@@ -259,7 +259,7 @@ impl Ports {
         !self.is_others(column, source) && !self.taken.contains(&column)
     }
 
-    /// The column of a joint that would like to stand here.
+    /// The column of a joint that would like to be here.
     fn joint(&mut self, wanted: u32, (from, source): (u32, u32)) -> u32 {
         let straight = if from.abs_diff(wanted) == 1 { from } else { wanted };
         let choices = [straight, wanted, wanted + 1, wanted.saturating_sub(1)];

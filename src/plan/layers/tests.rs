@@ -1,4 +1,4 @@
-//! Drawings of random graphs: nothing stands on anything else, every line leads from its source to its target.
+//! Drawings of random graphs: nothing is on anything else, every line leads from its source to its target.
 
 use super::*;
 use proptest::prelude::*;

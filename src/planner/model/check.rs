@@ -7,10 +7,10 @@ use crate::plan::{
 
 /// The faults that keep a plan from running. Warnings are the operator's to weigh, not the model's.
 pub(super) fn faults(plan: &Plan, catalog: &Catalog) -> Vec<String> {
-    validate(plan, catalog).iter().filter(|finding| finding.severity == Severity::Error).map(words).collect()
+    validate(plan, catalog).iter().filter(|finding| finding.severity == Severity::Error).map(message).collect()
 }
 
-fn words(finding: &Finding) -> String {
+fn message(finding: &Finding) -> String {
     let place = match &finding.node {
         // Most messages name their node already.
         Some(node) if !finding.message.contains(&format!("`{node}`")) => format!("node `{node}`: "),

@@ -4,7 +4,7 @@ use std::collections::{HashMap, HashSet};
 
 use crate::plan::{Node, NodeId, NodeText, Plan, PlanNames, node_texts, reference};
 
-/// Adds edges that stand apart from the nodes.
+/// Adds edges that are apart from the nodes.
 pub(super) fn add_written(plan: &mut Plan, edges: &[(String, String)]) {
     for (from, to) in edges {
         let source = NodeId::new(from);

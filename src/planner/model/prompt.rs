@@ -1,4 +1,4 @@
-//! What a model is told when it plans: its job, who and what there is (the public side of cards only), the rules, the request.
+//! What a model gets when it plans: its job, who and what there is (the public side of cards only), the rules, the request.
 
 use serde_json::{Map, Value, json};
 use std::fmt::Write;
@@ -9,7 +9,7 @@ use crate::plan::{Catalog, ToolInfo};
 
 /// The longest description of a tool that is passed on.
 const DESCRIPTION: usize = 240;
-/// Faults that are told in one round; the first ones often cause the others.
+/// Faults that are listed in one round; the first ones often cause the others.
 const FAULTS: usize = 12;
 /// What the example answers.
 const EXAMPLE_REQUEST: &str = "Find out how to travel to Rome";

@@ -69,9 +69,9 @@ fn tool_input(object: &Map<String, Value>) -> ToolInput {
     match field(object, &["args", "arguments", "input", "parameters"]) {
         Some(Value::Object(args)) => ToolInput::Args(args.clone()),
         // Arguments as JSON in a text, as models write them in their own tool calls.
-        Some(Value::String(words)) => match serde_json::from_str(words) {
+        Some(Value::String(text)) => match serde_json::from_str(text) {
             Ok(args) => ToolInput::Args(args),
-            Err(_) => ToolInput::Query(words.clone()),
+            Err(_) => ToolInput::Query(text.clone()),
         },
         Some(Value::Null | Value::Bool(_) | Value::Number(_) | Value::Array(_)) | None => {
             text(object, &["query"]).map_or_else(|| ToolInput::Args(Map::new()), ToolInput::Query)
@@ -86,7 +86,7 @@ fn ask(question: &Value) -> Ask {
             options: list(field(object, &["options"])),
             fields: Vec::new(),
         },
-        other => Ask { text: words(other).unwrap_or_default(), ..Ask::default() },
+        other => Ask { text: filled(other).unwrap_or_default(), ..Ask::default() },
     }
 }
 
@@ -105,10 +105,10 @@ fn field<'a>(object: &'a Map<String, Value>, names: &[&str]) -> Option<&'a Value
 
 /// The first of these fields that holds a text that isn't blank.
 fn text(object: &Map<String, Value>, names: &[&str]) -> Option<String> {
-    names.iter().find_map(|name| words(object.get(*name)?))
+    names.iter().find_map(|name| filled(object.get(*name)?))
 }
 
-fn words(value: &Value) -> Option<String> {
+fn filled(value: &Value) -> Option<String> {
     match value {
         Value::String(text) if !text.trim().is_empty() => Some(text.clone()),
         Value::Number(number) => Some(number.to_string()),
@@ -118,8 +118,8 @@ fn words(value: &Value) -> Option<String> {
 
 fn list(value: Option<&Value>) -> Vec<String> {
     match value {
-        Some(Value::Array(items)) => items.iter().filter_map(words).collect(),
-        Some(one) => words(one).into_iter().collect(),
+        Some(Value::Array(items)) => items.iter().filter_map(filled).collect(),
+        Some(one) => filled(one).into_iter().collect(),
         None => Vec::new(),
     }
 }

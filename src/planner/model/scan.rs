@@ -15,7 +15,7 @@ pub(super) struct AnswerScanner {
     word: String,
     /// The key whose value comes next.
     key: Option<String>,
-    /// The node that is being read, and how deep it stands.
+    /// The node that is being read, and how deep it is.
     node: Option<(String, usize)>,
 }
 

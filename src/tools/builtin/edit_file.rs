@@ -19,7 +19,7 @@ const CAP: u64 = 16 << 20;
 struct EditFileArgs {
     /// File, relative to the workspace.
     path: String,
-    /// Text to replace, exactly as it stands in the file, with enough around it to occur only once.
+    /// Text to replace, exactly as in the file, with enough around it to occur only once.
     #[schemars(length(min = 1))]
     old_string: String,
     /// Text to put in its place.
@@ -57,7 +57,7 @@ impl Tool for EditFile {
 
     fn preview(&self, args: &Value, context: &ToolContext) -> Option<Preview> {
         let args: EditFileArgs = arguments(args.clone()).ok()?;
-        Some(write_file::picture(context, &args.path, |before| {
+        Some(write_file::preview(context, &args.path, |before| {
             let before = before.ok_or_else(|| ToolError::refused(format!("there is no file `{}`", args.path)))?;
             replace(before, &args).map(|(after, _)| after)
         }))

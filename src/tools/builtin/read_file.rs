@@ -67,7 +67,7 @@ fn read(workspace: &Workspace, args: &ReadFileArgs) -> Result<ToolOutput, ToolEr
         }
         (offset, limit) => lines(file, offset.unwrap_or(1), limit.unwrap_or(u64::MAX)).map_err(failed)?,
     };
-    // A binary file is told as such, however large it is.
+    // A binary file is named as such, however large it is.
     let size = bytes.len() as u64;
     let text = decode(bytes, &shown)?;
     if size > CAP {

@@ -62,7 +62,7 @@ impl Tool for RunJavascript {
     }
 }
 
-/// An error for whoever wrote the code: with what it logged before.
+/// An error for the author of the code: with what it logged before.
 fn tool_error(error: SandboxError) -> ToolError {
     let mut message = error.to_string();
     if !error.logs().is_empty() {

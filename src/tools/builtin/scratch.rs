@@ -1,5 +1,5 @@
 //! `Scratch`: a folder for what a command writes on its way. It goes with the command. What a process leaves that is killed is swept away
-//! later: a lock on the folder tells whether anybody still uses it, and the system gives that back whatever a process dies of.
+//! later: a lock on the folder tells whether anybody still uses it, and the system frees it whatever a process dies of.
 
 use rustix::{
     fs::{Mode, OFlags},

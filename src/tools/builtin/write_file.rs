@@ -63,7 +63,7 @@ impl Tool for WriteFile {
 
     fn preview(&self, args: &Value, context: &ToolContext) -> Option<Preview> {
         let args: WriteFileArgs = arguments(args.clone()).ok()?;
-        Some(picture(context, &args.path, |_| Ok(text(&args.content))))
+        Some(preview(context, &args.path, |_| Ok(text(&args.content))))
     }
 }
 
@@ -76,7 +76,7 @@ fn text(content: &Value) -> String {
 }
 
 /// The difference that a write would make, or why it would be refused. `after` gives the new text from the old.
-pub(super) fn picture(context: &ToolContext, path: &str, after: impl FnOnce(Option<&str>) -> Result<String, ToolError>) -> Preview {
+pub(super) fn preview(context: &ToolContext, path: &str, after: impl FnOnce(Option<&str>) -> Result<String, ToolError>) -> Preview {
     let attempt = || {
         let workspace = Workspace::new(&context.workspace)?;
         let at = workspace.locate_for_writing(path)?;
@@ -107,7 +107,7 @@ mod tests {
     use crate::tools::builtin::fixture::Fixture;
     use serde_json::{Value, json};
 
-    fn picture(fixture: &Fixture, args: Value) -> Preview {
+    fn preview(fixture: &Fixture, args: Value) -> Preview {
         fixture.registry.get("write_file").unwrap().preview(&args, &fixture.context).unwrap()
     }
 
@@ -142,9 +142,9 @@ mod tests {
         let fixture = Fixture::new(&[("a.txt", "old\n")]);
         let args = json!({"path": "a.txt", "content": "new\n"});
         let expected = Preview::Diff { path: "a.txt".into(), before: Some("old\n".into()), after: "new\n".into() };
-        assert_eq!(picture(&fixture, args), expected);
+        assert_eq!(preview(&fixture, args), expected);
         assert_eq!(fixture.read("a.txt"), "old\n");
-        let new = picture(&fixture, json!({"path": "b/c.txt", "content": "x"}));
+        let new = preview(&fixture, json!({"path": "b/c.txt", "content": "x"}));
         assert_eq!(new, Preview::Diff { path: "b/c.txt".into(), before: None, after: "x".into() });
         assert!(!fixture.path().join("b").exists());
     }
@@ -152,7 +152,7 @@ mod tests {
     #[test]
     fn the_preview_says_when_a_write_would_be_refused() {
         let fixture = Fixture::new(&[]);
-        let refused = picture(&fixture, json!({"path": "../x", "content": "x"}));
+        let refused = preview(&fixture, json!({"path": "../x", "content": "x"}));
         assert_eq!(refused, Preview::Text("this would be refused: `../x` leads outside the workspace".into()));
     }
 }

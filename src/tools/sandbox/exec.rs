@@ -56,7 +56,7 @@ pub(super) fn exec(args: Vec<OsString>) -> ExitCode {
     }
 }
 
-/// Runs the command to its end. What it leaves running is ended by whoever waits for this process.
+/// Runs the command to its end. What it leaves running is ended by the process that waits for this one.
 fn oversee(order: &Confined) -> Result<ExitStatus, String> {
     let unset = |cause: String| format!("can't set up the sandbox: {cause}");
     // Without a terminal of its own a command can't write past dagdeck to the operator's, nor read what is typed there.

@@ -28,7 +28,7 @@ const CONSOLE: &str = "(push) => {
   globalThis.console = Object.freeze({ log: write, info: write, debug: write, warn: as('warning'), error: as('error') });
 }";
 
-/// Refuses what JSON would drop without a word.
+/// Refuses what JSON would drop without notice.
 const REPLACER: &str = "(key, value) => {
   if (typeof value !== 'function' && typeof value !== 'symbol') return value;
   throw new TypeError(`the result holds a ${typeof value}` + (key === '' ? '' : ` at \"${key}\"`) + ', which is not JSON');
@@ -124,7 +124,7 @@ fn whole_characters(json: &str) -> Cow<'_, str> {
             whole.push(char::REPLACEMENT_CHARACTER);
             done = at + "\\ud800".len();
         }
-        // An escape is never the start of another one. What stands behind a backslash is one byte long.
+        // An escape is never the start of another one. What follows a backslash is one byte long.
         at = if is_half { done } else { at + 2 };
     }
     if done == 0 { Cow::Borrowed(json) } else { Cow::Owned(whole + &json[done..]) }

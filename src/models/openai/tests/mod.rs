@@ -43,21 +43,21 @@ fn with_schema() -> ChatRequest {
 }
 
 /// What a call gave, with what was streamed, and the server afterwards.
-struct Told {
+struct Exchange {
     outcome: Result<ChatReply, ModelError>,
     deltas: Vec<Delta>,
     script: Script,
 }
 
-async fn tell(replies: Vec<Reply>, limits: CallLimits, request: &ChatRequest) -> Told {
+async fn chat(replies: Vec<Reply>, limits: CallLimits, request: &ChatRequest) -> Exchange {
     let script = Script::play(replies).await;
     let mut deltas = Vec::new();
     let outcome = client(&script.address, limits).chat(request, &mut |delta| deltas.push(delta)).await;
-    Told { outcome, deltas, script }
+    Exchange { outcome, deltas, script }
 }
 
 async fn error_of(replies: Vec<Reply>) -> ModelError {
-    tell(replies, limits(), &request()).await.outcome.unwrap_err()
+    chat(replies, limits(), &request()).await.outcome.unwrap_err()
 }
 
 fn refused(message: &str, code: Value) -> Value {
@@ -68,11 +68,11 @@ fn refused(message: &str, code: Value) -> Value {
 async fn text_is_streamed_and_usage_is_the_servers() {
     let usage = json!({"choices": [], "usage": {"prompt_tokens": 9, "completion_tokens": 2}});
     let stop = json!({"choices": [{"delta": {}, "finish_reason": "stop"}]});
-    let told = tell(vec![Reply::done(&[piece("Hel"), piece("lo"), stop, usage])], limits(), &request()).await;
-    let reply = told.outcome.unwrap();
-    assert_eq!(told.deltas, [Delta::Text("Hel".into()), Delta::Text("lo".into())]);
+    let exchange = chat(vec![Reply::done(&[piece("Hel"), piece("lo"), stop, usage])], limits(), &request()).await;
+    let reply = exchange.outcome.unwrap();
+    assert_eq!(exchange.deltas, [Delta::Text("Hel".into()), Delta::Text("lo".into())]);
     assert_eq!((reply.text.as_str(), reply.usage, reply.estimated), ("Hello", TokenUsage { prompt: 9, completion: 2 }, false));
-    let seen = &told.script.seen()[0];
+    let seen = &exchange.script.seen()[0];
     assert!(seen.head.starts_with("post /v1/chat/completions"), "{}", seen.head);
     assert!(seen.head.contains("authorization: bearer sk-secret"));
     assert_eq!(seen.body["stream_options"]["include_usage"], true);
@@ -85,31 +85,31 @@ async fn tool_calls_are_offered_and_answered() {
         {"index": 1, "id": null, "function": {"name": "sub", "arguments": ""}}]}, "finish_reason": "stop"}]});
     let mut request = request();
     request.tools.push(ToolOffer { name: "add".into(), description: "adds".into(), parameters: json!({"type": "object"}) });
-    let told = tell(vec![Reply::done(&[call])], limits(), &request).await;
-    let reply = told.outcome.unwrap();
+    let exchange = chat(vec![Reply::done(&[call])], limits(), &request).await;
+    let reply = exchange.outcome.unwrap();
     let call = |id: &str, name: &str, arguments: &str| CallRequest { id: id.into(), name: name.into(), arguments: arguments.into() };
     assert_eq!(reply.calls, [call("c1", "add", "{\"a\":1}"), call("call_2", "sub", "{}")]);
     assert_eq!(reply.finish, Finish::ToolCalls);
-    assert_eq!(told.script.seen()[0].body["tools"][0]["function"]["name"], "add");
+    assert_eq!(exchange.script.seen()[0].body["tools"][0]["function"]["name"], "add");
 }
 
 #[tokio::test]
 async fn after_429_500_and_408_the_call_is_tried_again() {
     for status in [429, 500, 503, 408, 425] {
         let busy = Reply::json(status, &json!({"error": "busy"}));
-        let told = tell(vec![busy, Reply::text("ok")], limits(), &request()).await;
-        assert_eq!(told.outcome.unwrap().text, "ok", "{status}");
+        let exchange = chat(vec![busy, Reply::text("ok")], limits(), &request()).await;
+        assert_eq!(exchange.outcome.unwrap().text, "ok", "{status}");
     }
 }
 
 #[tokio::test]
 async fn three_attempts_are_made_and_the_last_error_is_told() {
     let replies = (0..4).map(|_| Reply::json(500, &json!({"error": {"message": "boom", "code": null}}))).collect();
-    let told = tell(replies, limits(), &request()).await;
-    let error = told.outcome.unwrap_err();
+    let exchange = chat(replies, limits(), &request()).await;
+    let error = exchange.outcome.unwrap_err();
     assert_eq!(error.kind, ModelErrorKind::Server);
     assert!(error.message.contains("boom") && error.message.contains("500"), "{error}");
-    assert_eq!(told.script.seen().len(), 3);
+    assert_eq!(exchange.script.seen().len(), 3);
 }
 
 #[tokio::test]
@@ -118,8 +118,8 @@ async fn retry_after_is_obeyed_in_all_its_forms_and_an_overlong_one_is_told() {
     let patient = CallLimits { backoff: Duration::from_secs(3600), longest_pause: Duration::from_secs(3600), ..limits() };
     for header in ["retry-after: 0", "retry-after: Wed, 21 Oct 2015 07:28:00 GMT", "retry-after-ms: 1", "llm_provider-retry-after: 0"] {
         let busy = Reply::json(429, &json!({"error": {"message": "slow down"}})).header(header);
-        let told = tell(vec![busy, Reply::text("ok")], patient.clone(), &request()).await;
-        assert!(told.outcome.is_ok(), "{header}");
+        let exchange = chat(vec![busy, Reply::text("ok")], patient.clone(), &request()).await;
+        assert!(exchange.outcome.is_ok(), "{header}");
     }
     let error = error_of(vec![Reply::json(429, &json!({"error": "slow down"})).header("retry-after: 120")]).await;
     assert_eq!((error.kind, error.retry_after_ms), (ModelErrorKind::RateLimit, Some(120_000)));
@@ -145,12 +145,12 @@ async fn other_refusals_are_never_repeated_and_say_what_to_do() {
         (429, refused("You exceeded your quota", json!("insufficient_quota")), ModelErrorKind::RateLimit, "billing"),
     ];
     for (status, body, kind, hint) in cases {
-        let told = tell(vec![Reply::json(status, &body)], limits(), &request()).await;
-        let error = told.outcome.unwrap_err();
+        let exchange = chat(vec![Reply::json(status, &body)], limits(), &request()).await;
+        let error = exchange.outcome.unwrap_err();
         assert_eq!(error.kind, kind, "{error}");
         assert!(error.hint.as_deref().unwrap_or_default().contains(hint), "{error:?}");
         assert!(!error.message.contains("sk-secret"), "{error}");
-        assert_eq!(told.script.seen().len(), 1, "{error}");
+        assert_eq!(exchange.script.seen().len(), 1, "{error}");
     }
 }
 
@@ -172,11 +172,11 @@ async fn without_a_key_a_refusal_says_which_one_to_set() {
 #[tokio::test]
 async fn a_stream_that_ends_early_is_tried_again_and_what_came_is_void() {
     let half = || Reply::stream(&[piece("This sen")]);
-    let told = tell(vec![half(), half().then_cut(), Reply::text("whole")], limits(), &request()).await;
-    assert_eq!(told.outcome.unwrap().text, "whole");
-    let restarts = told.deltas.iter().filter(|delta| matches!(delta, Delta::Restart { .. })).count();
+    let exchange = chat(vec![half(), half().then_cut(), Reply::text("whole")], limits(), &request()).await;
+    assert_eq!(exchange.outcome.unwrap().text, "whole");
+    let restarts = exchange.deltas.iter().filter(|delta| matches!(delta, Delta::Restart { .. })).count();
     assert_eq!(restarts, 2);
-    assert_eq!(told.deltas.last(), Some(&Delta::Text("whole".into())));
+    assert_eq!(exchange.deltas.last(), Some(&Delta::Text("whole".into())));
 }
 
 #[tokio::test]
@@ -189,11 +189,11 @@ async fn a_stream_that_is_always_cut_is_no_answer() {
 
 #[tokio::test]
 async fn done_or_a_reason_to_stop_is_enough_of_an_end() {
-    let told = tell(vec![Reply::done(&[piece("a")])], limits(), &request()).await;
-    assert_eq!(told.outcome.unwrap().text, "a");
+    let exchange = chat(vec![Reply::done(&[piece("a")])], limits(), &request()).await;
+    assert_eq!(exchange.outcome.unwrap().text, "a");
     let stop = json!({"choices": [{"delta": {"content": "b"}, "finish_reason": "stop"}]});
-    let told = tell(vec![Reply::stream(&[stop]).then_cut()], limits(), &request()).await;
-    assert_eq!(told.outcome.unwrap().text, "b");
+    let exchange = chat(vec![Reply::stream(&[stop]).then_cut()], limits(), &request()).await;
+    assert_eq!(exchange.outcome.unwrap().text, "b");
 }
 
 #[tokio::test]
@@ -202,9 +202,9 @@ async fn an_error_inside_a_stream_is_an_error() {
     let error = error_of(inside(json!({"message": "Incorrect API key", "code": "401"}))).await;
     assert_eq!(error.kind, ModelErrorKind::WrongKey);
     let flaky = inside(json!({"message": "litellm.MidStreamFallbackError", "type": null, "code": "500"}));
-    let told = tell(flaky.into_iter().chain([Reply::text("ok")]).collect(), limits(), &request()).await;
-    assert_eq!(told.outcome.unwrap().text, "ok");
-    assert!(matches!(&told.deltas[1], Delta::Restart { why } if why.contains("MidStreamFallback")));
+    let exchange = chat(flaky.into_iter().chain([Reply::text("ok")]).collect(), limits(), &request()).await;
+    assert_eq!(exchange.outcome.unwrap().text, "ok");
+    assert!(matches!(&exchange.deltas[1], Delta::Restart { why } if why.contains("MidStreamFallback")));
     let error =
         error_of(inside(json!("the quota")).into_iter().chain(inside(json!("rate limit"))).chain(inside(json!("rate limit"))).collect())
             .await;
@@ -232,10 +232,10 @@ async fn nonsense_is_called_nonsense() {
 #[tokio::test]
 async fn a_whole_completion_in_place_of_a_stream_is_an_answer() {
     let whole = json!({"choices": [{"message": {"role": "assistant", "content": "hi"}, "finish_reason": "stop"}], "usage": null});
-    let told = tell(vec![Reply::json(200, &whole)], limits(), &request()).await;
-    let reply = told.outcome.unwrap();
+    let exchange = chat(vec![Reply::json(200, &whole)], limits(), &request()).await;
+    let reply = exchange.outcome.unwrap();
     assert_eq!((reply.text.as_str(), reply.estimated), ("hi", true));
-    assert_eq!(told.deltas, [Delta::Text("hi".into())]);
+    assert_eq!(exchange.deltas, [Delta::Text("hi".into())]);
 }
 
 #[tokio::test]
@@ -243,25 +243,25 @@ async fn a_server_that_hangs_is_given_up() {
     let short = Duration::from_millis(40);
     let impatient = CallLimits { first: short, ..limits() };
     for reply in [Reply::silence(), Reply::stream(&[]).then_hang()] {
-        let error = tell(vec![reply], impatient.clone(), &request()).await.outcome.unwrap_err();
+        let error = chat(vec![reply], impatient.clone(), &request()).await.outcome.unwrap_err();
         assert_eq!(error.kind, ModelErrorKind::Timeout, "{error}");
         assert!(error.message.contains("0.04 s"), "{error}");
     }
-    let told = tell(vec![Reply::stream(&[piece("Once")]).then_hang()], CallLimits { between: short, ..limits() }, &request()).await;
-    assert_eq!(told.outcome.unwrap_err().kind, ModelErrorKind::Timeout);
-    let told = tell(vec![Reply::silence()], CallLimits { overall: short, ..limits() }, &request()).await;
-    assert!(told.outcome.unwrap_err().hint.is_some_and(|hint| hint.contains("overall_s")));
+    let exchange = chat(vec![Reply::stream(&[piece("Once")]).then_hang()], CallLimits { between: short, ..limits() }, &request()).await;
+    assert_eq!(exchange.outcome.unwrap_err().kind, ModelErrorKind::Timeout);
+    let exchange = chat(vec![Reply::silence()], CallLimits { overall: short, ..limits() }, &request()).await;
+    assert!(exchange.outcome.unwrap_err().hint.is_some_and(|hint| hint.contains("overall_s")));
 }
 
 #[tokio::test]
 async fn a_server_that_hangs_after_its_answer_is_not_waited_for() {
     let stop = json!({"choices": [{"delta": {"content": "b"}, "finish_reason": "stop"}]});
     let usage = json!({"choices": [], "usage": {"prompt_tokens": 1, "completion_tokens": 1}});
-    let told = tell(vec![Reply::stream(&[stop.clone(), usage]).then_hang()], limits(), &request()).await;
-    assert!(!told.outcome.unwrap().estimated);
+    let exchange = chat(vec![Reply::stream(&[stop.clone(), usage]).then_hang()], limits(), &request()).await;
+    assert!(!exchange.outcome.unwrap().estimated);
     let short = CallLimits { between: Duration::from_millis(40), ..limits() };
-    let told = tell(vec![Reply::stream(&[stop]).then_hang()], short, &request()).await;
-    assert!(told.outcome.unwrap().estimated);
+    let exchange = chat(vec![Reply::stream(&[stop]).then_hang()], short, &request()).await;
+    assert!(exchange.outcome.unwrap().estimated);
 }
 
 #[tokio::test]
@@ -289,23 +289,23 @@ async fn a_refused_schema_is_asked_for_in_a_looser_way_and_that_is_remembered() 
 
 #[tokio::test]
 async fn an_answer_that_ignores_the_schema_is_asked_for_again_in_words() {
-    let told = tell(vec![Reply::text("Sure!"), Reply::text("```json\n{\"a\": 1}\n```")], limits(), &with_schema()).await;
-    assert_eq!(told.outcome.unwrap().text, "{\"a\": 1}");
-    assert!(told.deltas.iter().any(|delta| matches!(delta, Delta::Restart { .. })));
-    assert_eq!(told.script.seen()[1].body["messages"][0]["role"], "system");
-    let told = tell((0..3).map(|_| Reply::text("Sure!")).collect(), limits(), &with_schema()).await;
-    assert_eq!(told.outcome.unwrap_err().kind, ModelErrorKind::Nonsense);
+    let exchange = chat(vec![Reply::text("Sure!"), Reply::text("```json\n{\"a\": 1}\n```")], limits(), &with_schema()).await;
+    assert_eq!(exchange.outcome.unwrap().text, "{\"a\": 1}");
+    assert!(exchange.deltas.iter().any(|delta| matches!(delta, Delta::Restart { .. })));
+    assert_eq!(exchange.script.seen()[1].body["messages"][0]["role"], "system");
+    let exchange = chat((0..3).map(|_| Reply::text("Sure!")).collect(), limits(), &with_schema()).await;
+    assert_eq!(exchange.outcome.unwrap_err().kind, ModelErrorKind::Nonsense);
 }
 
 #[tokio::test]
 async fn json_that_is_cut_at_the_cap_or_filtered_is_no_answer() {
     let end = |reason: &str| Reply::done(&[json!({"choices": [{"delta": {"content": "{\"a\": "}, "finish_reason": reason}]})]);
-    let error = tell(vec![end("length")], limits(), &with_schema()).await.outcome.unwrap_err();
+    let error = chat(vec![end("length")], limits(), &with_schema()).await.outcome.unwrap_err();
     assert_eq!(error.kind, ModelErrorKind::Nonsense);
     assert!(error.hint.is_some_and(|hint| hint.contains("max_tokens")));
-    let error = tell(vec![end("content_filter")], limits(), &with_schema()).await.outcome.unwrap_err();
+    let error = chat(vec![end("content_filter")], limits(), &with_schema()).await.outcome.unwrap_err();
     assert_eq!(error.kind, ModelErrorKind::Refused);
-    let reply = tell(vec![end("length")], limits(), &request()).await.outcome.unwrap();
+    let reply = chat(vec![end("length")], limits(), &request()).await.outcome.unwrap();
     assert_eq!(reply.finish, Finish::Length);
 }
 
@@ -326,9 +326,9 @@ async fn parts_that_a_server_does_not_know_are_left_out() {
         Reply::text("ok"),
     ];
     let settings = ModelSettings { temperature: Some(0.0), max_tokens: Some(5), ..ModelSettings::default() };
-    let told = tell(replies, limits(), &ChatRequest { settings, ..request() }).await;
-    assert!(told.outcome.unwrap().estimated);
-    let last = &told.script.seen()[3].body;
+    let exchange = chat(replies, limits(), &ChatRequest { settings, ..request() }).await;
+    assert!(exchange.outcome.unwrap().estimated);
+    let last = &exchange.script.seen()[3].body;
     assert_eq!((last.get("stream_options"), last.get("temperature"), &last["max_completion_tokens"]), (None, None, &json!(5)));
 }
 

@@ -1,4 +1,4 @@
-//! A server that plays a script: one connection a reply, each written as it stands, then closed, cut or left hanging.
+//! A server that plays a script: one connection a reply, each written as it is, then closed, cut or left hanging.
 
 use serde_json::{Value, json};
 use std::sync::{Arc, Mutex};

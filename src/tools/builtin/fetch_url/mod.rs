@@ -53,7 +53,7 @@ impl FetchUrl {
         Self { info, config: config.fetch.clone(), sandbox: config.sandbox.clone() }
     }
 
-    /// Whose a host is, going by what stands in the address and in the configuration.
+    /// Whose a host is, going by what is in the address and in the configuration.
     fn reach(&self, url: &Url) -> Reach {
         let host = host(url);
         if self.config.private_hosts.iter().any(|allowed| allowed.eq_ignore_ascii_case(&host)) {
@@ -159,7 +159,7 @@ impl Tool for FetchUrl {
     }
 }
 
-/// The host as it stands in the address, without the brackets of IPv6.
+/// The host as it is in the address, without the brackets of IPv6.
 fn host(url: &Url) -> String {
     url.host_str().unwrap_or_default().trim_matches(['[', ']']).to_owned()
 }

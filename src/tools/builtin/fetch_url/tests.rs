@@ -1,4 +1,4 @@
-//! `fetch_url` against a server on this computer, which is private and so stands for every private host.
+//! `fetch_url` against a server on this computer, which is private and so is for every private host.
 
 use super::*;
 use crate::tools::{Judgement, ToolRegistry, ToolsConfig, builtin::fixture::Fixture};

@@ -1,12 +1,12 @@
 //! A piece as people read it: a mark, what it is about, and what was and is there, line by line.
 
-use super::{Change, ChangedField, Difference, Whole, told};
+use super::{Change, ChangedField, Difference, Whole, readable};
 use crate::plan::native::{edge_to_value, node_to_value};
 use crate::plan::{Edge, NodeId};
 use serde_json::{Value, json};
 use similar::{ChangeTag, TextDiff};
 
-/// Lines around a change that are told with it.
+/// Lines around a change that are shown with it.
 const AROUND: usize = 2;
 
 /// Whether something came, went, or is other than it was.
@@ -39,7 +39,7 @@ pub struct DifferenceText {
     pub subject: String,
     /// The field that changed, or more about it; may be empty.
     pub field: String,
-    /// What went, what came, and what stands between, line by line.
+    /// What went, what came, and what is between, line by line.
     pub lines: Vec<(DifferenceMark, String)>,
 }
 
@@ -95,14 +95,14 @@ impl Difference {
 
     /// The piece for machines.
     pub fn to_json(&self) -> Value {
-        let told = self.description();
-        let change = match told.mark {
+        let text = self.description();
+        let change = match text.mark {
             DifferenceMark::Added => "added",
             DifferenceMark::Removed => "removed",
             DifferenceMark::Changed => "changed",
         };
         let (old, new) = self.values();
-        json!({"change": change, "sort": told.sort, "subject": told.subject, "path": told.field, "old": old, "new": new})
+        json!({"change": change, "sort": text.sort, "subject": text.subject, "path": text.field, "old": old, "new": new})
     }
 
     /// What was there and what is there.
@@ -169,7 +169,7 @@ fn edge(old: Option<&Edge>, new: Option<&Edge>, address: &dyn Fn(&NodeId) -> Str
 fn fields(value: &Value) -> Vec<String> {
     let Value::Object(map) = value else { return Vec::new() };
     let field = |(name, value): (&String, &Value)| {
-        let text = told(value);
+        let text = readable(value);
         if text.contains('\n') {
             let lines = text.lines().map(|line| format!("  {line}"));
             std::iter::once(format!("{name}:")).chain(lines).collect()
@@ -187,12 +187,12 @@ fn slot_lines(slot: &ChangedField, named: bool) -> Vec<(DifferenceMark, String)>
             let map = Value::Object([(slot.name(), value.clone())].into_iter().collect());
             fields(&map).into_iter().map(|line| line + "\n").collect()
         }
-        Some(value) => told(value) + "\n",
+        Some(value) => readable(value) + "\n",
     };
     compared(&text(&slot.old), &text(&slot.new))
 }
 
-/// Two texts line by line; what stays is told only around what changes.
+/// Two texts line by line; what stays is shown only around what changes.
 fn compared(old: &str, new: &str) -> Vec<(DifferenceMark, String)> {
     let diff = TextDiff::from_lines(old, new);
     let mut lines = Vec::new();
