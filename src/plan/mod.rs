@@ -31,9 +31,7 @@ pub mod tree;
 pub mod validate;
 
 pub use breakpoint::{Breakpoint, FACTS, Facts, Holds, Moment};
-pub use catalog::{
-    AgentInfo, ArgumentCheck, ArgumentChecks, Catalog, ModelFacts, Risk, ToolInfo, Verdict, gives_private, listed,
-};
+pub use catalog::{AgentInfo, ArgumentCheck, ArgumentChecks, Catalog, ModelFacts, Risk, ToolInfo, Verdict, gives_private, listed};
 pub use code::names_in_code;
 pub use document::{Budget, Dialect, Edge, Plan, PlanSource};
 pub use id::NodeId;
