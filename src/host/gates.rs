@@ -42,7 +42,7 @@ pub(super) async fn check(kit: &Kit, session: &RunSession, command: &Command) ->
         Some(now)
     };
     match tokio::task::spawn_blocking(compare).await {
-        Ok(Some(now)) => Err(TurnedAway::Changed(*id, now)),
+        Ok(Some(now)) => Err(TurnedAway::Changed(*id, kit.secrets.masked(now))),
         Ok(None) | Err(_) => Ok(()),
     }
 }
@@ -72,7 +72,8 @@ pub(super) async fn preview(shared: &Shared, run: &RunId, gate: GateId, payload:
         previews.remember(&tool.info().name, &payload, &preview);
         Some(preview)
     };
-    tokio::task::spawn_blocking(preview).await.ok()?
+    let shown = tokio::task::spawn_blocking(preview).await.ok()?;
+    shown.map(|preview| shared.kit.secrets.masked(preview))
 }
 
 async fn look(session: &RunSession, gate: GateId) -> Option<GateWithTool> {

@@ -16,7 +16,7 @@ use crate::agents::{self, AgentRegistry, AttemptEnd, Cards, Execution, Responder
 use crate::engine::{AgentJob, Dep, Job, NodeError, WorkerFact};
 use crate::models::{ChatModel, config::Lookup};
 use crate::plan::Catalog;
-use crate::tools::{ToolContext, ToolRegistry, sandbox::SandboxConfig};
+use crate::tools::{KnownSecrets, ToolContext, ToolRegistry, sandbox::SandboxConfig};
 use async_trait::async_trait;
 use std::{
     path::PathBuf,
@@ -34,6 +34,7 @@ pub(super) struct Kit {
     pub(super) context_tokens: u64,
     /// Previews that people were shown.
     pub(super) previews: Arc<ShownPreviews>,
+    pub(super) secrets: Arc<KnownSecrets>,
 }
 
 impl Kit {
@@ -44,6 +45,9 @@ impl Kit {
     pub(super) fn new(places: &Places, config: Config, env: Lookup<'_>) -> Result<Self, Problem> {
         let registry = ToolRegistry::builtin(&config.tools)?;
         let models = Models::new(config.models, env);
+        let variables = std::env::vars_os().filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?)));
+        let secrets = KnownSecrets::new(&places.workspace, variables);
+        models.teach(&secrets);
         let cards = Mutex::new(AgentRegistry::open(&places.workspace, places.config.as_deref()));
         Ok(Self {
             workspace: places.workspace.clone(),
@@ -53,6 +57,7 @@ impl Kit {
             sandbox: config.tools.sandbox,
             context_tokens: config.limits.context_tokens,
             previews: Arc::default(),
+            secrets: Arc::new(secrets),
         })
     }
 
@@ -111,6 +116,21 @@ impl Jobs {
         })
     }
 
+    /// Marks in what models and code give are text: only a plan's own references hand a secret on. Tools are sealed call by call.
+    fn sealed(&self, job: &Job, fact: WorkerFact) -> WorkerFact {
+        match (job, fact) {
+            (Job::Agent(_) | Job::Code { .. }, WorkerFact::Done(mut done)) => {
+                self.kit.secrets.seal(&mut done.result);
+                WorkerFact::Done(done)
+            }
+            (Job::Agent(_) | Job::Code { .. }, WorkerFact::HandedBack { error, mut result }) => {
+                self.kit.secrets.seal(&mut result);
+                WorkerFact::HandedBack { error, result }
+            }
+            (_, fact) => fact,
+        }
+    }
+
     /// A tool that needs a model uses the one that its node uses.
     fn context(&self, job: &Job, port: &WorkerPort) -> ToolContext {
         let node = match job {
@@ -132,8 +152,15 @@ impl Jobs {
 impl JobRunner for Jobs {
     async fn work(&self, task: Assignment, port: WorkerPort) -> WorkerFact {
         let context = self.context(&task.job, &port);
-        let caller = ToolCaller { registry: &self.kit.registry, context: &context, port: &port, previews: &self.kit.previews };
-        match &task.job {
+        let caller = ToolCaller {
+            registry: &self.kit.registry,
+            models: &self.kit.models,
+            secrets: &self.kit.secrets,
+            previews: &self.kit.previews,
+            context: &context,
+            port: &port,
+        };
+        let fact = match &task.job {
             Job::Agent(job) => self.agent(job, &task.deps, caller).await.unwrap_or_else(WorkerFact::Failed),
             Job::Tool { tool, args } => worker_tool::work(&task, tool, args.clone(), &caller).await,
             Job::Code { code, inputs, absent } => {
@@ -144,6 +171,7 @@ impl JobRunner for Jobs {
             Job::Inside { .. } => {
                 WorkerFact::Failed(NodeError::permanent("the plan inside is run by the engine, not by a worker".to_owned()))
             }
-        }
+        };
+        self.sealed(&task.job, fact)
     }
 }

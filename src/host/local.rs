@@ -178,7 +178,7 @@ impl Shared {
         let (model, catalog) = (self.chosen(), self.catalog());
         let NewRun { mut plan, private_inputs, first } = new;
         link(&mut plan, "the plan", &self.places.workspace)?;
-        let plan = nest::inlined(plan);
+        let plan = self.kit.secrets.sealed(nest::inlined(plan));
         refuse_wrong(&plan, &catalog)?;
         let settings = RunSettings {
             catalog,
@@ -265,7 +265,9 @@ impl Shared {
 
     fn services(&self, model: Option<String>) -> Services {
         let runner = Arc::new(Jobs::new(self.kit.clone(), model));
-        Services { journal: self.store.clone(), runner, clock: self.clock.clone(), rescues: std::env::temp_dir() }
+        let secrets = self.kit.secrets.clone();
+        secrets.read_workspace();
+        Services { journal: self.store.clone(), runner, clock: self.clock.clone(), rescues: std::env::temp_dir(), secrets }
     }
 
     fn keep(&self, session: &RunSession) {

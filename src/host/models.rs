@@ -10,6 +10,8 @@ use crate::models::{
     rehearsal::Rehearsal,
 };
 use crate::plan::ModelFacts;
+use crate::tools::KnownSecrets;
+use secrecy::ExposeSecret;
 use std::sync::Arc;
 
 /// A real model: where it is asked, and its name there.
@@ -37,6 +39,13 @@ impl Models {
             Some(ModelChoice::Operator) => Some(OPERATOR.into()),
             Some(ModelChoice::Real { model }) => Some(self.config.resolve(&model)),
             None => self.server.as_ref().ok().map(|server| server.name.clone()),
+        }
+    }
+
+    /// Makes the key of the server known as a secret, once it is known here: a command may have printed it.
+    pub(super) fn teach(&self, secrets: &KnownSecrets) {
+        if let Some(key) = self.server.as_ref().ok().and_then(|server| server.model.key()) {
+            secrets.learn("api_key", key.expose_secret());
         }
     }
 

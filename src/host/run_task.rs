@@ -138,7 +138,10 @@ impl RunTask {
                 Order::Command { command, asker, .. } if self.run.outcome().is_some() && self.run.refusal(&command).is_some() => {
                     self.turn_away(&command, asker.as_ref());
                 }
-                Order::Command { command, by, .. } => append(&mut batch, self.run.step(&Input::Command { command, by }, now)),
+                Order::Command { command, by, .. } => {
+                    let input = self.services.secrets.masked(Input::Command { command, by });
+                    append(&mut batch, self.run.step(&input, now));
+                }
                 Order::Attach(listener) => self.attach(listener).await,
                 Order::Gate { gate, reply } => {
                     // Whoever asked may have gone.
@@ -156,8 +159,8 @@ impl RunTask {
         }
         // Nothing comes after it, so that it says how the run was left.
         inputs.extend(interrupted.map(|signal| Input::Interrupt { signal }));
-        for input in &inputs {
-            append(&mut batch, self.run.step(input, now));
+        for input in inputs {
+            append(&mut batch, self.run.step(&self.services.secrets.masked(input), now));
         }
         self.more = batch.more;
         if self.commit(&batch.records).await == RunContinues::Over || flow == RunContinues::Over {

@@ -10,6 +10,7 @@ use super::{
 use crate::engine::{Action, Actor, Batch, Command, Event, GateId, Input, Record, Run, RunId, RunSettings, StopSignal, Time};
 use crate::plan::Plan;
 use crate::store::{Durability, Journal, Ownership, StoreError};
+use crate::tools::KnownSecrets;
 use std::{path::PathBuf, sync::Arc};
 use tokio::sync::{mpsc, oneshot};
 use tokio_util::sync::CancellationToken;
@@ -25,6 +26,7 @@ pub(super) struct Services {
     pub(super) clock: Arc<dyn Clock>,
     /// The folder for runs whose journal can't be written any more.
     pub(super) rescues: PathBuf,
+    pub(super) secrets: Arc<KnownSecrets>,
 }
 
 /// What a session is told, ahead of everything that its workers say.
@@ -199,7 +201,8 @@ impl RunSession {
     async fn begin(services: Services, stored: Stored, inputs: &[Input], listener: Option<Listener>) -> Result<Self, StoreError> {
         let Stored { id, ownership, mut records, journalled, mut run } = stored;
         let now = services.clock.now();
-        let first = run.steps(inputs, now);
+        let inputs: Vec<Input> = inputs.iter().map(|input| services.secrets.masked(input.clone())).collect();
+        let first = run.steps(&inputs, now);
         let known = run.last_seq() - first.records.len() as u64;
         records.extend_from_slice(&first.records);
         services.journal.append(&id, &records[journalled..], Durability::Power).await?;

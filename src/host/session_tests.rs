@@ -131,7 +131,13 @@ impl Stage {
         let (at_work, begun, journal) = (script.at_work.clone(), script.begun.clone(), Arc::new(Memory::default()));
         let rescues = tempfile::tempdir().unwrap();
         let clock = Arc::new(Virtual(Instant::now()));
-        let services = Services { journal: journal.clone(), runner: Arc::new(script), clock, rescues: rescues.path().to_path_buf() };
+        let services = Services {
+            journal: journal.clone(),
+            runner: Arc::new(script),
+            clock,
+            rescues: rescues.path().to_path_buf(),
+            secrets: Arc::default(),
+        };
         let (listener, notices) = mpsc::unbounded_channel();
         let session = RunSession::start(services, plan, RunSettings::default(), Vec::new(), by(), Some(listener)).await.unwrap();
         Self { session, notices, journal, at_work, begun, rescues }

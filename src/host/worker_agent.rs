@@ -24,7 +24,9 @@ impl AgentPort<'_> {
 
 #[async_trait]
 impl Port for AgentPort<'_> {
-    async fn tool(&self, call: ToolCall) -> ToolReply {
+    async fn tool(&self, mut call: ToolCall) -> ToolReply {
+        // What a model writes is text: it can't name a secret into a call.
+        self.caller.secrets.seal(&mut call.args);
         match self.caller.call(call, Consent::Open).await {
             Called::Ran(value) | Called::Answered(value) => ToolReply::Value(value),
             Called::Failed(error) => ToolReply::Failed(message_with_hint(&error)),

@@ -1,12 +1,13 @@
 //! One tool call, from its check to its report: for tool nodes and for agents alike. Nothing is called before the run has said so.
 
 use super::{
+    models::Models,
     shown_previews::ShownPreviews,
     workers::{Assignment, WorkerPort},
 };
 use crate::engine::{Answer, Done, ErrorKind, Mark, NodeError, ToolCall, ToolReport, WorkerFact};
-use crate::plan::Verdict;
-use crate::tools::{Judgement, Tool, ToolContext, ToolError, ToolOutput, ToolRegistry};
+use crate::plan::{Risk, Verdict};
+use crate::tools::{Judgement, KnownSecrets, Tool, ToolContext, ToolError, ToolOutput, ToolRegistry, names_in};
 use serde_json::Value;
 use std::sync::Arc;
 use tokio::time::Instant;
@@ -17,9 +18,11 @@ const MOST_HOPS: usize = 5;
 /// What a worker needs to call tools.
 pub(super) struct ToolCaller<'a> {
     pub(super) registry: &'a ToolRegistry,
+    pub(super) models: &'a Models,
+    pub(super) secrets: &'a KnownSecrets,
+    pub(super) previews: &'a Arc<ShownPreviews>,
     pub(super) context: &'a ToolContext,
     pub(super) port: &'a WorkerPort,
-    pub(super) previews: &'a Arc<ShownPreviews>,
 }
 
 /// Whether a gate has approved the exact call before.
@@ -76,9 +79,9 @@ impl ToolCaller<'_> {
 
     async fn call_once(&self, call: &ToolCall, consent: Consent) -> Called {
         let judged = self.registry.check(&call.tool, &call.args).and_then(|()| self.registry.judge(&call.tool, &call.args, self.context));
-        let judgement = match judged {
+        let judgement = match judged.and_then(|judgement| with_secrets(call, judgement)) {
             Ok(judgement) => judgement,
-            Err(error) => return Called::Failed(error),
+            Err(error) => return Called::Failed(self.masked(error)),
         };
         let verdict = match (judgement.verdict, consent) {
             (Verdict::Ask, Consent::Given) => Verdict::Allow,
@@ -98,6 +101,9 @@ impl ToolCaller<'_> {
             Ok(()) => self.invoke(&call).await,
             Err(error) => Err(error),
         };
+        self.secrets.read_workspace();
+        self.models.teach(self.secrets);
+        let result = result.map(|output| self.sealed(output)).map_err(|error| self.masked(error));
         let duration_ms = u64::try_from(started.elapsed().as_millis()).unwrap_or(u64::MAX);
         let report = match &result {
             Ok(output) => ToolReport {
@@ -121,13 +127,27 @@ impl ToolCaller<'_> {
         }
     }
 
+    /// What a tool gave, as it may be kept and shown.
+    fn sealed(&self, mut output: ToolOutput) -> ToolOutput {
+        let secrets = self.secrets;
+        secrets.seal(&mut output.value);
+        output.files.iter_mut().filter_map(|file| file.content_preview.as_mut()).for_each(|text| secrets.mask_beginning(text));
+        output
+    }
+
+    fn masked(&self, mut error: ToolError) -> ToolError {
+        let secrets = self.secrets;
+        [Some(&mut error.message), error.hint.as_mut()].into_iter().flatten().for_each(|text| secrets.mask_text(text));
+        error
+    }
+
     /// Arguments that a person has edited are checked again, and stay within what the configuration denies.
     fn recheck(&self, call: &ToolCall, proposed: &Value) -> Result<(), ToolError> {
         if call.args == *proposed {
             return Ok(());
         }
         self.registry.check(&call.tool, &call.args)?;
-        let judgement = self.registry.judge(&call.tool, &call.args, self.context)?;
+        let judgement = with_secrets(call, self.registry.judge(&call.tool, &call.args, self.context)?)?;
         match judgement.verdict {
             Verdict::Allow | Verdict::Ask => Ok(()),
             Verdict::Deny => Err(ToolError::refused(format!("the edited call is denied: {}", judgement.why))),
@@ -137,7 +157,7 @@ impl ToolCaller<'_> {
     async fn invoke(&self, call: &ToolCall) -> Result<ToolOutput, ToolError> {
         let tool = self.registry.get(&call.tool).ok_or_else(|| ToolError::refused(format!("there is no tool `{}`", call.tool)))?;
         self.still_as_shown(tool, call).await?;
-        let output = tool.call(call.args.clone(), self.context).await?;
+        let output = tool.call(self.secrets.put_in(&call.args)?, self.context).await?;
         self.previews.forget(&call.tool, &call.args);
         Ok(output)
     }
@@ -152,6 +172,21 @@ impl ToolCaller<'_> {
                 .hint("another program changed the file; retry the node and look at the new preview")),
         }
     }
+}
+
+/// A call that puts secrets in asks, and says which; one that sends them out is refused: neither an address nor a body may have them.
+fn with_secrets(call: &ToolCall, judgement: Judgement) -> Result<Judgement, ToolError> {
+    let names: Vec<String> = names_in(&call.args).into_iter().map(|name| format!("`{name}`")).collect();
+    if names.is_empty() {
+        return Ok(judgement);
+    }
+    let names = names.join(", ");
+    if judgement.leaves.is_some() || judgement.risk == Risk::Network {
+        let message = format!("`{}` would send the secret {names}", call.tool);
+        return Err(ToolError::refused(message).hint("secrets go to the server that they belong to, and nowhere else"));
+    }
+    let verdict = if judgement.verdict == Verdict::Allow { Verdict::Ask } else { judgement.verdict };
+    Ok(Judgement { verdict, why: format!("it puts in the secret {names}; {}", judgement.why), ..judgement })
 }
 
 /// An error with its hint in one line, for a model.

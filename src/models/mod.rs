@@ -10,6 +10,7 @@ pub mod tokens;
 
 use async_trait::async_trait;
 use schemars::JsonSchema;
+use secrecy::SecretString;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
@@ -27,6 +28,11 @@ pub trait ChatModel: Send + Sync {
     /// # Errors
     /// Any failure after the retries that the provider does by itself.
     async fn chat(&self, request: &ChatRequest, sink: &mut (dyn FnMut(Delta) + Send)) -> Result<ChatReply, ModelError>;
+
+    /// The key that it uses, as far as it is known by now.
+    fn key(&self) -> Option<&SecretString> {
+        None
+    }
 
     /// Names of the models that the provider offers, if it can say.
     ///

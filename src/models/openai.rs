@@ -266,6 +266,14 @@ impl ChatModel for OpenAi {
         &self.endpoint.host
     }
 
+    fn key(&self) -> Option<&SecretString> {
+        match &self.key {
+            ApiKey::None => None,
+            ApiKey::Given(key) => Some(key),
+            ApiKey::Command { printed, .. } => printed.get(),
+        }
+    }
+
     async fn chat(&self, request: &ChatRequest, sink: &mut (dyn FnMut(Delta) + Send)) -> Result<ChatReply, ModelError> {
         let call = async { self.converse(&*self.named(request).await?, sink).await };
         match timeout(self.limits.overall, call).await {

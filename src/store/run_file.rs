@@ -3,6 +3,7 @@
 
 use super::{Secrets, Store, short};
 use crate::engine::{Event, Record, Run, RunId};
+use crate::text::safe_json;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 use std::{
@@ -72,7 +73,7 @@ pub fn write_run(records: &[Record], secrets: &Secrets) -> Result<RunFile, serde
     for record in records {
         let mut value = serde_json::to_value(record)?;
         redacted += secrets.clean(&mut value);
-        let line = value.to_string();
+        let line = safe_json(&value.to_string()).into_owned();
         serde_json::from_str::<Record>(&line)?;
         body.push_str(&line);
         body.push('\n');
@@ -90,7 +91,7 @@ pub fn write_run(records: &[Record], secrets: &Secrets) -> Result<RunFile, serde
         redacted,
         sha256: checksum(&body),
     };
-    Ok(RunFile { text: format!("{}\n{body}", serde_json::to_string(&header)?), events: header.events, redacted })
+    Ok(RunFile { text: format!("{}\n{body}", safe_json(&serde_json::to_string(&header)?)), events: header.events, redacted })
 }
 
 /// Reads a run; `name` is the file, as people call it.

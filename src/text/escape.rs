@@ -4,6 +4,7 @@
 //! that can't be seen (zero-width, tags, fillers) becomes `\u{hex}`. What only dresses an emoji (one variation selector,
 //! a skin tone, joiners between emoji) is left out, because terminals disagree on its width and nothing can hide in it.
 
+use super::secret::{SECRET_END, SECRET_START};
 use std::{borrow::Cow, fmt::Write as _};
 use unicode_width::UnicodeWidthChar;
 
@@ -70,6 +71,8 @@ impl Escaper {
                 self.base = Base::Letter;
                 self.marks = 0;
             }
+            SECRET_START => self.show_words("[secret ", out),
+            SECRET_END => self.show_words("]", out),
             c if is_hidden(c) => self.escape(c, out),
             c => self.show(c, out),
         }
@@ -96,6 +99,10 @@ impl Escaper {
         }
         self.column += width;
         out.push(c);
+    }
+
+    fn show_words(&mut self, words: &str, out: &mut String) {
+        words.chars().for_each(|c| self.show(c, out));
     }
 
     fn escape(&mut self, c: char, out: &mut String) {
@@ -150,7 +157,7 @@ fn is_hidden(c: char) -> bool {
             '\u{ad}' | '\u{34f}' | '\u{61c}' | '\u{115f}' | '\u{1160}' | '\u{17b4}' | '\u{17b5}'
             | '\u{180b}'..='\u{180f}' | '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}'
             | '\u{2060}'..='\u{206f}' | '\u{3164}' | '\u{fe00}'..='\u{fe0f}' | '\u{feff}' | '\u{ffa0}'
-            | '\u{fff0}'..='\u{fffb}' | '\u{fffe}' | '\u{ffff}' | '\u{1bca0}'..='\u{1bca3}'
+            | '\u{fdd0}'..='\u{fdef}' | '\u{fff0}'..='\u{fffb}' | '\u{fffe}' | '\u{ffff}' | '\u{1bca0}'..='\u{1bca3}'
             | '\u{1d173}'..='\u{1d17a}' | '\u{e0000}'..='\u{e0fff}')
 }
 

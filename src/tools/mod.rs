@@ -3,6 +3,7 @@
 mod builtin;
 mod config;
 mod globs;
+mod known_secrets;
 mod permission;
 mod registry;
 pub mod sandbox;
@@ -10,6 +11,7 @@ mod workspace;
 
 pub use config::{CommandConfig, FetchConfig, SearchConfig, SearchProvider, ToolsConfig};
 pub use globs::{GlobError, Globs};
+pub use known_secrets::{KnownSecrets, names_in, variables_of};
 pub use permission::{Permission, PermissionConfig, PermissionError};
 pub use registry::{Judgement, ToolRegistry};
 pub use workspace::{Located, Workspace};

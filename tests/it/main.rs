@@ -13,6 +13,7 @@ mod findings;
 mod host;
 mod house;
 mod journals;
+mod keeping_secrets;
 mod leaving;
 #[cfg(target_os = "linux")]
 mod looking;

@@ -68,7 +68,7 @@ impl OpenAi {
     }
 
     async fn send(&self, request: RequestBuilder, model: &str) -> Result<Response, TryFailure> {
-        let request = match self.key().await? {
+        let request = match self.key_to_send().await? {
             Some(key) => request.bearer_auth(key.expose_secret()),
             None => request,
         };
@@ -219,7 +219,7 @@ impl OpenAi {
         Ok(StreamPiece::More)
     }
 
-    async fn key(&self) -> Result<Option<&SecretString>, TryFailure> {
+    async fn key_to_send(&self) -> Result<Option<&SecretString>, TryFailure> {
         match &self.key {
             ApiKey::None => Ok(None),
             ApiKey::Given(key) => Ok(Some(key)),

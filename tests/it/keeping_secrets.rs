@@ -1,0 +1,114 @@
+//! Secrets: the real program, and every byte that it leaves behind.
+
+use super::support::{
+    chat::{ChatServer, Reply},
+    program::Program,
+};
+use serde_json::{Value, json};
+use std::path::Path;
+
+const SECRET: &str = "hunter2-hunter2-hunter2";
+
+/// Files in a folder whose bytes hold the secret.
+fn leaks(folder: &Path) -> Vec<String> {
+    let mut found = Vec::new();
+    for entry in std::fs::read_dir(folder).unwrap() {
+        let path = entry.unwrap().path();
+        if path.is_dir() {
+            found.extend(leaks(&path));
+        } else if String::from_utf8_lossy(&std::fs::read(&path).unwrap()).contains(SECRET) {
+            found.push(path.display().to_string());
+        }
+    }
+    found
+}
+
+fn program() -> Program {
+    let program = Program::new().env("DEPLOY_TOKEN", "from-the-environment");
+    program.file(".env", format!("API_KEY={SECRET}\nMODE=quiet\n"));
+    program
+}
+
+fn planned(program: &Program, nodes: Value) -> String {
+    program.file("plan.json", json!({"dagdeck": 1, "goal": "test", "nodes": nodes}).to_string())
+}
+
+#[test]
+fn a_known_secret_stands_raw_nowhere_after_its_file_was_read() {
+    let program = program();
+    let plan = planned(
+        &program,
+        json!([
+            {"id": "a", "tool": "read_file", "args": {"path": ".env"}},
+            {"id": "b", "code": "return deps.a.result + 'x'", "depends_on": ["a"]},
+            {"id": "c", "value": {"all": "{{a}} from-the-environment"}, "depends_on": ["a", "b"]},
+            {"id": "d", "tool": "run_command", "args": {"command": "cat .env; cat .env >&2; exit 3"}, "depends_on": ["c"]},
+        ]),
+    );
+    let run = program.run(&["run", &plan, "--yes"]);
+    let shown = [
+        run,
+        program.run(&["run", &plan, "--yes", "--json"]),
+        program.run(&["show", "last"]),
+        program.run(&["show", "last", "a"]),
+        program.run(&["show", "last", "--json"]),
+        program.run(&["trace", "last", "c"]),
+        program.run(&["replay", "last", "--events"]),
+        program.run(&["export", "last", "--run-file", "-"]),
+    ];
+    for ended in &shown {
+        assert!(!ended.out.contains(SECRET) && !ended.err.contains(SECRET), "{ended}");
+        assert!(!ended.out.contains("from-the-environment") && !ended.err.contains("from-the-environment"), "{ended}");
+    }
+    assert!(shown[3].out.contains("API_KEY=[secret API_KEY]") && shown[3].out.contains("MODE=quiet"), "{}", shown[3]);
+    assert_eq!(leaks(&program.home().join("state")), Vec::<String>::new());
+}
+
+#[test]
+fn a_secret_is_put_in_only_by_a_yes_that_names_it_and_never_into_an_address() {
+    let program = program();
+    let read = json!({"id": "a", "tool": "read_file", "args": {"path": ".env"}});
+    let copy = json!({"id": "copy", "tool": "write_file", "args": {"path": "copy.txt", "content": "{{a}}"}, "depends_on": ["a"]});
+    program.configure("[permissions]\nallow = [\"write_file\"]\n");
+    let plan = planned(&program, json!([read, copy]));
+    program.run(&["run", &plan]).code(7).says(&["it puts in the secret `API_KEY`"]);
+    assert!(!program.workspace().join("copy.txt").exists());
+    program.run(&["approve", "last"]).code(0);
+    assert_eq!(program.read("copy.txt"), program.read(".env"));
+    let send = json!({"id": "send", "tool": "fetch_url", "args": {"url": "http://example.com/?d={{a}}"}, "depends_on": ["a"]});
+    let plan = planned(&program, json!([read, send]));
+    program.run(&["run", &plan, "--yes", "--allow-host", "*"]).says(&["would send the secret `API_KEY`"]);
+    let plain =
+        json!({"id": "copy", "tool": "write_file", "args": {"path": "text.txt", "content": "${secret:API_KEY} \u{fdd0}API_KEY\u{fdd1}"}});
+    program.run(&["run", &planned(&program, json!([plain])), "--yes"]);
+    assert!(!program.read("text.txt").contains(SECRET), "text that reads like a secret is text");
+    assert_eq!(leaks(&program.home().join("state")), Vec::<String>::new());
+}
+
+#[test]
+fn a_model_reads_the_name_of_a_secret_and_never_its_value() {
+    let call = Reply::Calls(vec![("read_file".to_owned(), json!({"path": ".env"}))]);
+    let server = ChatServer::start(vec![call, Reply::Text("done".into())]);
+    let program = program().env("OPENAI_BASE_URL", &server.url).env("OPENAI_API_KEY", "sk-test").env("OPENAI_MODEL", "test-model");
+    let plan = planned(
+        &program,
+        json!([{"id": "a", "role": "helper", "objective": "Help with hunter2-hunter2-hunter2.", "tools": ["read_file"]}]),
+    );
+    program.run(&["run", &plan]).code(0);
+    let asked: Vec<String> = server.requests().iter().map(Value::to_string).collect();
+    assert!(asked.iter().all(|asked| !asked.contains(SECRET)) && asked[1].contains("API_KEY"), "{asked:?}");
+    assert_eq!(leaks(&program.home().join("state")), Vec::<String>::new());
+}
+
+#[test]
+fn an_exported_run_has_no_raw_control_characters() {
+    let program = program();
+    program.file("odd.txt", "bell \u{7} esc \u{1b}[31m c1 \u{9b} bidi \u{202e} delete \u{7f}");
+    let plan = planned(&program, json!([{"id": "a", "tool": "read_file", "args": {"path": "odd.txt"}}]));
+    program.run(&["run", &plan]).code(0);
+    let written = program.run(&["export", "last", "--run-file", "-"]).code(0);
+    let raw = |c: char| c != '\n' && (c.is_control() || ('\u{202a}'..='\u{202e}').contains(&c));
+    assert!(!written.out.contains(raw), "{written}");
+    let file = program.file("run.jsonl", &written.out);
+    program.run(&["import", &file, "--home", "other"]).code(0);
+}
